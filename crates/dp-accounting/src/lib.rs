@@ -1,0 +1,1 @@
+//! Privacy vocabulary and arithmetic: relations, losses, composition, receipts, ledger; no randomness.

@@ -1,0 +1,1 @@
+//! Checks every privacy claim on the very code that makes the release.

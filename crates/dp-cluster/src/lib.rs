@@ -1,0 +1,1 @@
+//! Differentially private Euclidean clustering and its non-private baselines.

@@ -1,0 +1,1 @@
+//! Points, public boxes and balls, fixed-point grids; no privacy claim.

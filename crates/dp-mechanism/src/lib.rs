@@ -1,0 +1,1 @@
+//! Calibrated primitives: the one place where noise meets a privacy loss.

@@ -1,0 +1,1 @@
+//! Exact samplers over random bits: no floating point, no privacy vocabulary.

@@ -1,0 +1,2 @@
+//! Evaluation, audits, data, benchmarks and CI of the workspace.
+fn main() {}
