@@ -23,6 +23,7 @@
 //!   [`chacha_from_os`] makes one. Tests put an enumerating source in its place and so run these
 //!   very samplers over every possible draw (`tests/enumeration.rs`).
 //! - [`bernoulli`], [`bernoulli_exp`]: coins with rational and exponential probability.
+//! - [`choose_exponentially`]: an index drawn by exponential weights of integer scores.
 //! - [`Geometric`], [`DiscreteLaplace`], [`DiscreteGaussian`]: integer noise.
 //!
 //! # What is not protected
@@ -31,6 +32,7 @@
 
 mod bernoulli;
 mod bits;
+mod choice;
 mod gaussian;
 mod geometric;
 mod laplace;
@@ -38,6 +40,7 @@ mod ratio;
 
 pub use bernoulli::{bernoulli, bernoulli_exp};
 pub use bits::{Bits, SecureBits, chacha_from_os, uniform_by_words};
+pub use choice::choose_exponentially;
 pub use gaussian::DiscreteGaussian;
 pub use geometric::Geometric;
 pub use laplace::DiscreteLaplace;

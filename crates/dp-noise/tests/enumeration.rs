@@ -7,7 +7,7 @@ use std::num::NonZero;
 
 use dp_noise::{
     Bits, DiscreteGaussian, DiscreteLaplace, Geometric, Ratio, bernoulli, bernoulli_exp,
-    uniform_by_words,
+    choose_exponentially, uniform_by_words,
 };
 use exact::{Interval, ONE, Tape, enumerate, exp_minus};
 
@@ -73,6 +73,26 @@ fn exponential_coins_have_their_probability() {
                 |heads| if heads { p } else { p.complement() },
             );
         }
+    }
+}
+
+#[test]
+fn choices_have_their_probability() {
+    let cases: [(&[i64], u128, u128); 5] = [
+        (&[7], 1, 1),
+        (&[0, 0, 0], 2, 1),
+        (&[0, 1], 1, 2),
+        (&[-3, 2, 2, 0], 1, 3),
+        (&[5, 9], 0, 1),
+    ];
+    for (scores, a, b) in cases {
+        let weight = |i: usize| exp_minus(u128::from(9_i64.abs_diff(scores[i])) * a, b);
+        let total = (0..scores.len()).map(weight).reduce(Interval::plus).expect("not empty");
+        check(
+            &format!("choice {scores:?} at {a}/{b}"),
+            |tape| choose_exponentially(tape, scores, ratio(a, b)),
+            |i| weight(i).divided_by(total),
+        );
     }
 }
 

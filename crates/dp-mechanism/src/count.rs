@@ -1,0 +1,95 @@
+//! A count with integer noise.
+
+use dp_accounting::{Epsilon, Loss, Rho};
+use dp_noise::{DiscreteGaussian, DiscreteLaplace};
+
+use crate::rational::{ratio_at_most, to_f64};
+use crate::{Draws, MechanismError, Noise};
+
+/// Adds integer noise to a count that one record changes by at most 1.
+///
+/// # Guarantee
+/// For `|c(D) - c(D')| <= 1`:
+/// - [`geometric`](Self::geometric): `epsilon`-DP. With `a = e^(-epsilon)`,
+///   `Pr[Z = z] = (1 - a)/(1 + a) a^|z|`, and shifting `z` by one changes it by a factor of at most
+///   `e^epsilon`.
+/// - [`gaussian`](Self::gaussian): `rho`-zCDP with `Pr[Z = z]` proportional to
+///   `e^(-z^2 / (2 v))`, `v = 1 / (2 rho)`.
+///
+/// # Utility
+/// Unbiased; [`standard_deviation`](Self::standard_deviation) is `sqrt(2a)/(1 - a)` or `sqrt(v)`.
+///
+/// # Precision
+/// Exact integers. The loss is rounded down to 32 bits when built and reported as rounded.
+///
+/// # Source
+/// Ghosh, Roughgarden, Sundararajan (2009); Canonne, Kamath, Steinke (2020), Theorem 4.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NoisyCount {
+    noise: Noise,
+    loss: Loss,
+}
+
+impl NoisyCount {
+    /// Two-sided geometric noise of scale `1 / epsilon`.
+    ///
+    /// # Errors
+    /// [`MechanismError`] if `epsilon` is zero or below `2^-60`.
+    pub fn geometric(epsilon: Epsilon) -> Result<Self, MechanismError> {
+        let name = "epsilon of a count";
+        let (rounded, scale) = invert(name, epsilon.get(), 1.0)?;
+        let laplace = DiscreteLaplace::new(scale).ok_or(too_much(name, epsilon.get()))?;
+        let epsilon = Epsilon::new(rounded).expect("rounded down from a valid one");
+        Ok(Self { noise: Noise::Laplace(laplace), loss: Loss::Pure { epsilon } })
+    }
+
+    /// Discrete Gaussian noise of variance `1 / (2 rho)`.
+    ///
+    /// # Errors
+    /// [`MechanismError`] if `rho` is zero or below `2^-61`.
+    pub fn gaussian(rho: Rho) -> Result<Self, MechanismError> {
+        let name = "rho of a count";
+        let (rounded, variance) = invert(name, rho.get(), 2.0)?;
+        let gaussian = DiscreteGaussian::new(variance).ok_or(too_much(name, rho.get()))?;
+        let rho = Rho::new(rounded / 2.0).expect("rounded down from a valid one");
+        Ok(Self { noise: Noise::Gaussian(gaussian), loss: Loss::Zcdp { rho } })
+    }
+
+    /// What one release costs.
+    pub fn loss(&self) -> Loss {
+        self.loss
+    }
+
+    /// Of the noise, in records.
+    pub fn standard_deviation(&self) -> f64 {
+        match self.noise {
+            Noise::Laplace(laplace) => {
+                let a = (-1.0 / to_f64(laplace.scale())).exp();
+                (2.0 * a).sqrt() / (1.0 - a)
+            }
+            Noise::Gaussian(gaussian) => to_f64(gaussian.variance()).sqrt(),
+        }
+    }
+
+    /// The noisy count. It may be negative; clamping it is post-processing and the caller's choice.
+    pub fn release(&self, count: u64, draws: &mut dyn Draws) -> i64 {
+        draws.noisy(i64::try_from(count).unwrap_or(i64::MAX), self.noise)
+    }
+}
+
+/// `factor * loss` rounded down, and one over that.
+fn invert(
+    name: &'static str,
+    loss: f64,
+    factor: f64,
+) -> Result<(f64, dp_noise::Ratio), MechanismError> {
+    if loss <= 0.0 {
+        return Err(MechanismError::NotPositive { name });
+    }
+    let ratio = ratio_at_most(factor * loss).ok_or(too_much(name, loss))?;
+    Ok((to_f64(ratio), ratio.recip().ok_or(too_much(name, loss))?))
+}
+
+fn too_much(name: &'static str, got: f64) -> MechanismError {
+    MechanismError::TooMuchNoise { name, got }
+}

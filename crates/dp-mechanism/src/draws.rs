@@ -1,0 +1,157 @@
+//! The only door to randomness that a mechanism has.
+
+use std::num::NonZero;
+
+use dp_noise::{
+    Bits, DiscreteGaussian, DiscreteLaplace, Ratio, SecureBits, bernoulli, bernoulli_exp,
+    choose_exponentially,
+};
+use rand::CryptoRng;
+
+/// The law of one draw, with the private value that it hides.
+///
+/// The value goes in and the noisy value comes out: a mechanism never holds raw noise. That is what
+/// lets an audit line up two runs on neighbouring data sets by what they *release*.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Law<'a> {
+    /// An index `i` with probability proportional to `exp(rate * scores[i])`. Released.
+    Choice {
+        /// One score per candidate; their number is public.
+        scores: &'a [i64],
+        /// The factor in the exponent, at least zero.
+        rate: Ratio,
+    },
+    /// `value` plus noise. Released.
+    Noisy {
+        /// The private integer.
+        value: i64,
+        /// What is added to it.
+        noise: Noise,
+    },
+    /// 1 if `value` plus noise is above `threshold`, else 0. Only the bit is released.
+    Exceeds {
+        /// The private integer.
+        value: i64,
+        /// Public.
+        threshold: i64,
+        /// What is added to the value before comparing.
+        noise: Noise,
+    },
+    /// 1 with the probability of the coin, else 0. Secret: the mechanism may act on it but must
+    /// never let it out, so an audit sums over it instead of comparing it.
+    Keep {
+        /// The probability of 1.
+        coin: Coin,
+    },
+}
+
+/// The shape and size of additive integer noise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noise {
+    /// Two-sided geometric.
+    Laplace(DiscreteLaplace),
+    /// Discrete Gaussian.
+    Gaussian(DiscreteGaussian),
+}
+
+/// The probability of a secret coin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coin {
+    /// The ratio itself, capped at 1.
+    Rational(Ratio),
+    /// `1 - exp(-ratio)`.
+    OneMinusExp(Ratio),
+}
+
+/// A source of draws. Mechanisms call the named methods; a source implements the first two.
+pub trait Draws {
+    /// One draw from `law`: an index, a value, or a bit as 0 or 1.
+    fn draw(&mut self, law: Law<'_>) -> i64;
+
+    /// Adds independent noise to every coordinate. Released. As one call, because its privacy loss
+    /// follows from the Euclidean length of a change of the whole vector.
+    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian);
+
+    /// An index with probability proportional to `exp(rate * scores[i])`, released.
+    ///
+    /// # Panics
+    /// If there are no scores. Their number is public.
+    fn choose(&mut self, scores: &[i64], rate: Ratio) -> usize {
+        usize::try_from(self.draw(Law::Choice { scores, rate })).expect("an index")
+    }
+
+    /// `value` plus noise, released; saturates at the ends of `i64`, which is post-processing.
+    fn noisy(&mut self, value: i64, noise: Noise) -> i64 {
+        self.draw(Law::Noisy { value, noise })
+    }
+
+    /// Whether `value` plus noise is above `threshold`; only the answer is released.
+    fn exceeds(&mut self, value: i64, threshold: i64, noise: Noise) -> bool {
+        self.draw(Law::Exceeds { value, threshold, noise }) == 1
+    }
+
+    /// A secret coin, for sampling records.
+    fn keep(&mut self, coin: Coin) -> bool {
+        self.draw(Law::Keep { coin }) == 1
+    }
+}
+
+/// Draws of a release: exact samplers on a cryptographic generator.
+#[derive(Debug)]
+pub struct SecureDraws<'a, R: CryptoRng + ?Sized> {
+    bits: SecureBits<'a, R>,
+}
+
+impl<'a, R: CryptoRng + ?Sized> SecureDraws<'a, R> {
+    /// Draws from `rng` for as long as the borrow lasts.
+    pub fn new(rng: &'a mut R) -> Self {
+        Self { bits: SecureBits::new(rng) }
+    }
+}
+
+impl<R: CryptoRng + ?Sized> Draws for SecureDraws<'_, R> {
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        let bits = &mut self.bits;
+        match law {
+            Law::Choice { scores, rate } => {
+                i64::try_from(choose_exponentially(bits, scores, rate)).expect("an index fits")
+            }
+            Law::Noisy { value, noise } => add(value, noise.sample(bits)),
+            Law::Exceeds { value, threshold, noise } => {
+                i64::from(i128::from(value).saturating_add(noise.sample(bits)) > threshold.into())
+            }
+            Law::Keep { coin } => i64::from(coin.toss(bits)),
+        }
+    }
+
+    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+        for value in values {
+            *value = add(*value, noise.sample(&mut self.bits));
+        }
+    }
+}
+
+fn add(value: i64, noise: i128) -> i64 {
+    let sum = i128::from(value).saturating_add(noise);
+    i64::try_from(sum).unwrap_or(if sum < 0 { i64::MIN } else { i64::MAX })
+}
+
+impl Noise {
+    fn sample<B: Bits + ?Sized>(self, bits: &mut B) -> i128 {
+        match self {
+            Self::Laplace(laplace) => laplace.sample(bits),
+            Self::Gaussian(gaussian) => gaussian.sample(bits),
+        }
+    }
+}
+
+impl Coin {
+    fn toss<B: Bits + ?Sized>(self, bits: &mut B) -> bool {
+        let parts = |r: Ratio| -> (u128, NonZero<u128>) { (r.numerator(), r.denominator()) };
+        match self {
+            Self::Rational(p) => bernoulli(bits, parts(p).0, parts(p).1),
+            Self::OneMinusExp(x) => !bernoulli_exp(bits, parts(x).0, parts(x).1),
+        }
+    }
+}

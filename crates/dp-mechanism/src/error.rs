@@ -1,0 +1,36 @@
+//! What can go wrong when a primitive is calibrated.
+
+use std::fmt;
+
+/// A public setting that a primitive cannot be built from. Never about data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum MechanismError {
+    /// A loss or sensitivity that must be positive is zero.
+    NotPositive {
+        /// Which setting.
+        name: &'static str,
+    },
+    /// The noise would not fit in the integers of the samplers.
+    TooMuchNoise {
+        /// Which setting asks for it.
+        name: &'static str,
+        /// Its value.
+        got: f64,
+    },
+}
+
+impl fmt::Display for MechanismError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::NotPositive { name } => write!(f, "{name} must be > 0, got 0"),
+            Self::TooMuchNoise { name, got } => write!(
+                f,
+                "{name} = {got:e} asks for more noise than 64-bit integers can carry; \
+                 allow a larger loss or a smaller sensitivity"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for MechanismError {}

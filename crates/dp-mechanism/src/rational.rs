@@ -1,0 +1,53 @@
+//! From `f64` parameters to the rationals of the samplers, always towards more noise.
+
+use dp_noise::Ratio;
+
+/// Rounded ratios keep this many bits, so rounding costs at most one part in `2^31`.
+const BITS: i32 = 32;
+
+/// The largest ratio of at most [`BITS`] significant bits that is not above `x`.
+///
+/// `None` unless `2^-60 <= x < 2^62`.
+pub(crate) fn ratio_at_most(x: f64) -> Option<Ratio> {
+    if !(2_f64.powi(-60)..2_f64.powi(62)).contains(&x) {
+        return None;
+    }
+    // Scaling by a power of two is exact, so the floor is the only rounding.
+    let shift = BITS - 1 - exponent(x);
+    let scaled = (x * 2_f64.powi(shift)).floor();
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^32")]
+    let scaled = scaled as u128;
+    if shift >= 0 { Ratio::new(scaled, 1 << shift) } else { Ratio::new(scaled << -shift, 1) }
+}
+
+/// The value of a ratio made by [`ratio_at_most`]: exact, since both parts fit in 53 bits.
+pub(crate) fn to_f64(ratio: Ratio) -> f64 {
+    ratio.numerator() as f64 / ratio.denominator().get() as f64
+}
+
+fn exponent(x: f64) -> i32 {
+    let biased = (x.to_bits() >> 52) & 0x7ff;
+    i32::try_from(biased).expect("eleven bits") - 1023
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_goes_down_and_costs_next_to_nothing() {
+        for x in [1.0, 0.1, 1.0 / 3.0, 0.007_2, 1e-9, 123_456.789, 1e18, 2_f64.powi(-60)] {
+            let rounded = to_f64(ratio_at_most(x).expect("in range"));
+            assert!(rounded <= x, "{x} went up to {rounded}");
+            assert!(rounded >= x * (1.0 - 2_f64.powi(-31)), "{x} fell to {rounded}");
+        }
+        assert_eq!(ratio_at_most(0.75), Ratio::new(3, 4));
+    }
+
+    #[test]
+    fn out_of_range_is_none() {
+        for x in [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY, 1e-300, 2_f64.powi(62)] {
+            assert_eq!(ratio_at_most(x), None, "{x}");
+        }
+    }
+}

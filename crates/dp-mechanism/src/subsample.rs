@@ -1,0 +1,59 @@
+//! Poisson subsampling: keep each record by a secret coin.
+
+use dp_accounting::Epsilon;
+
+use crate::rational::{ratio_at_most, to_f64};
+use crate::{Coin, Draws, MechanismError};
+
+/// A secret Poisson sample that turns a one-sided guarantee into a two-sided one.
+///
+/// # Guarantee
+/// Let `M` be `inner`-DP for added records only: `Pr[M(D + x) in S] <= e^inner Pr[M(D) in S]`, with
+/// nothing asked of removals. On a sample that keeps each record with probability
+/// `p = 1 - e^(-epsilon)`, and with `inner = ln(1 + e^epsilon)`, `M` is `epsilon`-DP for added and
+/// removed records: adding costs `ln(1 + p (e^inner - 1))`, removing `ln(1 / (1 - p))`, and both
+/// are `epsilon`. Larger `p` would break the second, larger `inner` the first.
+///
+/// # Precision
+/// Exact coins; `epsilon` is rounded down to 32 bits when built and reported so.
+///
+/// # Source
+/// Ghazi, Kamath, Kumar, Manurangsi, Sealfon (2024), Lemma 3.1, with the sharper pairing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PoissonSample {
+    coin: Coin,
+    epsilon: Epsilon,
+}
+
+impl PoissonSample {
+    /// The sample whose two-sided guarantee is `epsilon`.
+    ///
+    /// # Errors
+    /// [`MechanismError`] if `epsilon` is zero or below `2^-60`.
+    pub fn new(epsilon: Epsilon) -> Result<Self, MechanismError> {
+        let name = "epsilon of a sample";
+        if epsilon.get() <= 0.0 {
+            return Err(MechanismError::NotPositive { name });
+        }
+        let rounded = ratio_at_most(epsilon.get())
+            .ok_or(MechanismError::TooMuchNoise { name, got: epsilon.get() })?;
+        let epsilon = Epsilon::new(to_f64(rounded)).expect("rounded down from a valid one");
+        Ok(Self { coin: Coin::OneMinusExp(rounded), epsilon })
+    }
+
+    /// The two-sided guarantee of an inner mechanism that spends [`inner`](Self::inner) one-sided.
+    pub fn epsilon(&self) -> Epsilon {
+        self.epsilon
+    }
+
+    /// What the inner mechanism may spend, for added records: `ln(1 + e^epsilon)`, rounded down.
+    pub fn inner(&self) -> Epsilon {
+        let epsilon = self.epsilon.get();
+        Epsilon::new((epsilon + (-epsilon).exp().ln_1p()) * (1.0 - 1e-14)).expect("positive")
+    }
+
+    /// Positions of the records kept, out of `n`. Secret: release nothing of it, not its length.
+    pub fn select(&self, n: usize, draws: &mut dyn Draws) -> Vec<usize> {
+        (0..n).filter(|_| draws.keep(self.coin)).collect()
+    }
+}
