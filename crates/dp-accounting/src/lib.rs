@@ -1,1 +1,72 @@
-//! Privacy vocabulary and arithmetic: relations, losses, composition, receipts, ledger; no randomness.
+//! Privacy vocabulary and arithmetic: who is a neighbour of whom, what a step costs, how costs compose, and what is left.
+//!
+//! There is no randomness here and no data. A mechanism states its loss; this crate adds losses up, rounding to the safe
+//! side, writes them on an itemised receipt, and keeps a ledger that refuses to overspend.
+//!
+//! ```
+//! use dp_accounting::{AddRemove, Budget, Ledger, Loss, Receipt, Step, budget_to_zcdp};
+//!
+//! let budget = Budget::new(1.0, 1e-6)?;
+//! // As zCDP, split between a count and a sum, three to one for the sum.
+//! let rho = budget_to_zcdp(budget).expect("the budget has a delta");
+//! let [count, sum] = rho.split(&[1.0, 3.0])?[..] else { unreachable!("two weights, two shares") };
+//! let spent = Step::sequential(
+//!     "mean",
+//!     vec![Step::spend("count", Loss::from(count)), Step::spend("sum", Loss::from(sum))],
+//! );
+//! let receipt = Receipt::new("mean", AddRemove, budget, spent);
+//! assert!(receipt.within_budget());
+//!
+//! let mut ledger = Ledger::new(AddRemove, Budget::new(1.5, 1e-6)?);
+//! ledger.spend(&receipt)?;
+//! assert!(ledger.spend(&receipt).is_ok(), "zCDP adds up in rho: twice costs 1.44, not 2");
+//! assert!(ledger.spend(&receipt).is_err(), "the third is refused and changes nothing");
+//! assert_eq!(ledger.entries().len(), 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # The types that matter
+//! - [`Relation`]: which data sets are neighbours, as a type: [`AddRemove`], [`ReplaceOne`], [`AddOnly`], [`Within`].
+//! - [`Loss`]: what one step costs, in the measure of its proof.
+//! - [`Step`] and [`Receipt`]: losses composed in a stated way, and the release that they belong to.
+//! - [`Ledger`]: a limit, and the receipts spent against it.
+//!
+//! [`Epsilon`], [`Delta`], [`Rho`] and [`Budget`] are the numbers; no NaN can get into them, through a file either.
+//! Conversions: [`zcdp_to_epsilon`], [`zcdp_to_delta`], [`budget_to_zcdp`], [`gaussian_delta`],
+//! [`gaussian_noise_multiplier`], [`gaussian_epsilon`].
+//!
+//! # Rounding
+//! Results are upper bounds on what is lost (or lower bounds on what may be spent), rounding of the floats included. The
+//! error of the elementary functions themselves is bounded by generous constants, not by a proof.
+//!
+//! # Out of scope
+//! Numerical composition of privacy loss distributions, which is tighter than zCDP, and subsampling. Until then a
+//! total is a sound bound that a better accountant could lower. Whether a mechanism really has the loss that it states is
+//! for its proof and its audit; nothing here can tell.
+
+mod bisection;
+mod budget;
+mod cost;
+mod display;
+mod error;
+mod gaussian;
+mod ledger;
+mod loss;
+mod params;
+mod receipt;
+mod relation;
+mod rounding;
+mod special;
+mod step;
+mod zcdp;
+
+pub use budget::Budget;
+pub use error::ParamError;
+pub use gaussian::{gaussian_delta, gaussian_epsilon, gaussian_noise_multiplier};
+pub use ledger::{BudgetExceeded, Ledger, SpendError};
+pub use loss::Loss;
+pub use params::{Delta, Epsilon, Rho};
+pub use receipt::Receipt;
+pub use relation::{AddOnly, AddRemove, Relation, ReplaceOne, Within};
+pub use step::Step;
+pub use zcdp::{budget_to_zcdp, zcdp_to_delta, zcdp_to_epsilon};

@@ -1,0 +1,148 @@
+//! The arithmetic of composition: what a tree of steps costs, on every route at once.
+
+use crate::loss::Loss;
+use crate::params::{Delta, Epsilon, Rho};
+use crate::relation::Relation;
+use crate::rounding::{add_up, sub_down};
+use crate::zcdp::zcdp_to_epsilon;
+
+/// A claim in three parts: outside of mass `delta`, the log-ratio is at most `epsilon` plus that of a `rho`-zCDP pair.
+///
+/// Infinity in a part means that the route cannot express the cost. Parts add up under adaptive composition: drop the
+/// mass `delta` of each step (it sums), bound the pure parts pointwise (they sum), and what is left has the moments of a
+/// zCDP composition (they sum too, whatever the order in which the steps are interleaved). Only the direction `(P, Q)`
+/// is used, so this also holds under one-sided relations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Cost {
+    epsilon: f64,
+    delta: f64,
+    rho: f64,
+}
+
+impl Cost {
+    const FREE: Self = Self { epsilon: 0.0, delta: 0.0, rho: 0.0 };
+    const IMPOSSIBLE: Self =
+        Self { epsilon: f64::INFINITY, delta: f64::INFINITY, rho: f64::INFINITY };
+
+    fn pure(epsilon: Epsilon) -> Self {
+        Self { epsilon: epsilon.get(), ..Self::FREE }
+    }
+
+    fn zcdp(rho: Rho) -> Self {
+        Self { rho: rho.get(), ..Self::FREE }
+    }
+
+    fn approximate(epsilon: Epsilon, delta: Delta) -> Self {
+        Self { epsilon: epsilon.get(), delta: delta.get(), rho: 0.0 }
+    }
+
+    fn map2(self, other: Self, f: fn(f64, f64) -> f64) -> Self {
+        Self {
+            epsilon: f(self.epsilon, other.epsilon),
+            delta: f(self.delta, other.delta),
+            rho: f(self.rho, other.rho),
+        }
+    }
+
+    /// The epsilon at `delta`: what `delta` leaves over after the approximate steps pays for the zCDP part.
+    fn epsilon(self, delta: Delta) -> Option<Epsilon> {
+        if self.delta > delta.get() {
+            return None;
+        }
+        let rho = Rho::of(self.rho)?;
+        let left = Delta::of(sub_down(delta.get(), self.delta))?;
+        let converted = zcdp_to_epsilon(rho, left)?;
+        Epsilon::of(add_up(self.epsilon, converted.get()))
+    }
+}
+
+/// The same steps priced in three ways; each column composes on its own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Costs {
+    /// Whatever has a pure loss is counted as pure; zCDP steps cannot be expressed.
+    pure: Cost,
+    /// Whatever has a zCDP loss is counted as zCDP.
+    zcdp: Cost,
+    /// Each step in the measure in which it was stated.
+    stated: Cost,
+}
+
+impl Costs {
+    pub(crate) const FREE: Self = Self { pure: Cost::FREE, zcdp: Cost::FREE, stated: Cost::FREE };
+
+    /// One step. Under a one-sided relation a pure loss stays pure in every column.
+    pub(crate) fn of<R: Relation>(loss: Loss) -> Self {
+        match (loss, loss.pure(), loss.zcdp()) {
+            (Loss::Zcdp { rho }, _, _) if rho != Rho::ZERO => {
+                let cost = Cost::zcdp(rho);
+                Self { pure: Cost::IMPOSSIBLE, zcdp: cost, stated: cost }
+            }
+            (Loss::BoundedRange { eta }, _, Some(rho)) => {
+                // The interval bounds both directions, so this conversion needs no second side.
+                Self { pure: Cost::pure(eta), zcdp: Cost::zcdp(rho), stated: Cost::pure(eta) }
+            }
+            (_, Some(epsilon), Some(rho)) => {
+                let cost = Cost::pure(epsilon);
+                let zcdp = if R::TWO_SIDED { Cost::zcdp(rho) } else { cost };
+                Self { pure: cost, zcdp, stated: cost }
+            }
+            (_, Some(epsilon), None) => Self::same(Cost::pure(epsilon)),
+            (Loss::Approximate { epsilon, delta }, None, _) => {
+                Self::same(Cost::approximate(epsilon, delta))
+            }
+            _ => Self::same(Cost::IMPOSSIBLE),
+        }
+    }
+
+    fn same(cost: Cost) -> Self {
+        Self { pure: cost, zcdp: cost, stated: cost }
+    }
+
+    fn map2(self, other: Self, f: fn(f64, f64) -> f64) -> Self {
+        Self {
+            pure: self.pure.map2(other.pure, f),
+            zcdp: self.zcdp.map2(other.zcdp, f),
+            stated: self.stated.map2(other.stated, f),
+        }
+    }
+
+    /// Both are spent.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        self.map2(other, add_up)
+    }
+
+    /// One of the two is spent, whichever is dearer, part by part.
+    pub(crate) fn max(self, other: Self) -> Self {
+        self.map2(other, f64::max)
+    }
+
+    /// The total as pure DP.
+    pub(crate) fn total_pure(self) -> Option<Epsilon> {
+        let Cost { epsilon, delta, rho } = self.pure;
+        if delta == 0.0 && rho == 0.0 { Epsilon::of(epsilon) } else { None }
+    }
+
+    /// The total as zCDP. A one-sided pure part has every divergence at most `epsilon <= a * epsilon`, so it adds in full.
+    pub(crate) fn total_zcdp(self) -> Option<Rho> {
+        let Cost { epsilon, delta, rho } = self.zcdp;
+        if delta == 0.0 { Rho::of(add_up(epsilon, rho)) } else { None }
+    }
+
+    /// The least epsilon at `delta` over the columns.
+    pub(crate) fn epsilon(self, delta: Delta) -> Option<Epsilon> {
+        [self.pure, self.zcdp, self.stated]
+            .into_iter()
+            .filter_map(|cost| cost.epsilon(delta))
+            .reduce(Epsilon::min)
+    }
+}
+
+/// The sum of the two dearest, part by part: no pair of parts costs more.
+pub(crate) fn two_dearest(costs: impl Iterator<Item = Costs>) -> Costs {
+    let (mut first, mut second) = (Costs::FREE, Costs::FREE);
+    for cost in costs {
+        second = second.max(first.map2(cost, f64::min));
+        first = first.max(cost);
+    }
+    first.plus(second)
+}

@@ -1,0 +1,123 @@
+//! Receipts and numbers as text for people.
+
+use std::fmt;
+
+use crate::cost::Costs;
+use crate::loss::Loss;
+use crate::params::{Epsilon, Rho};
+use crate::receipt::Receipt;
+use crate::relation::Relation;
+use crate::step::Step;
+
+/// All digits of a number, in scientific notation where zeros would pile up.
+pub(crate) fn digits(value: f64) -> String {
+    if value == 0.0 || (1e-4..1e6).contains(&value.abs()) {
+        value.to_string()
+    } else {
+        format!("{value:e}")
+    }
+}
+
+/// Six significant digits: the last ones differ between platforms and nobody reads them.
+fn short(value: f64) -> String {
+    let rounded = format!("{value:.5e}").parse().expect("a formatted float parses");
+    digits(rounded)
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pure { epsilon } => write!(f, "pure {}", short(epsilon.get())),
+            Self::BoundedRange { eta } => write!(f, "range {}", short(eta.get())),
+            Self::Zcdp { rho } => write!(f, "zCDP {}", short(rho.get())),
+            Self::Approximate { epsilon, delta } => {
+                write!(f, "({}, {})", short(epsilon.get()), short(delta.get()))
+            }
+            Self::Unbounded => f.write_str("unbounded"),
+        }
+    }
+}
+
+/// One line of the table: step, loss, zCDP rho, share of the total.
+type Row = [String; 4];
+
+/// Appends the rows of `step`; `group` is how many changes its losses are charged for.
+fn rows<R: Relation>(
+    step: &Step,
+    total: Option<Rho>,
+    depth: usize,
+    group: u32,
+    out: &mut Vec<Row>,
+) {
+    let name = format!("{:indent$}{}", "", step.name(), indent = 2 * depth);
+    let heading = |kind: &str| [name.clone(), kind.to_owned(), String::new(), String::new()];
+    match step {
+        Step::Spend { loss, .. } => {
+            let rho = Costs::of::<R>(loss.scaled_to_group(group)).total_zcdp();
+            let share = rho.zip(total).filter(|(_, total)| *total > Rho::ZERO);
+            out.push([
+                name,
+                loss.to_string(),
+                rho.map_or("-".into(), |rho| short(rho.get())),
+                share.map_or("-".into(), |(rho, total)| {
+                    format!("{:.1}%", 100.0 * rho.get() / total.get())
+                }),
+            ]);
+        }
+        Step::Sequential { steps, .. } => {
+            out.push(heading("in sequence"));
+            for step in steps {
+                rows::<R>(step, total, depth + 1, group, out);
+            }
+        }
+        Step::Parallel { steps, .. } => {
+            out.push(heading("in parallel"));
+            for step in steps {
+                rows::<R>(step, total, depth + 1, group, out);
+            }
+        }
+        Step::Group { size, step, .. } => {
+            out.push(heading(&format!("group of {size}")));
+            rows::<R>(step, total, depth + 1, group.saturating_mul(size.get()), out);
+        }
+    }
+}
+
+/// An indented table: each step with its loss as stated and its zCDP rho as charged, then the totals and what was asked for.
+///
+/// Shares are of the zCDP total; parallel steps together can exceed 100%. Numbers are rounded to six digits.
+impl<R: Relation> fmt::Display for Receipt<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let total = self.zcdp();
+        let mut table: Vec<Row> = vec![["step", "loss", "zCDP rho", "share"].map(str::to_owned)];
+        rows::<R>(self.spent(), total, 0, 1, &mut table);
+        let width = |column: usize| {
+            table.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
+        };
+        let (step, loss, rho, share) = (width(0), width(1), width(2), width(3));
+        writeln!(f, "{} under {}", self.mechanism(), self.relation())?;
+        for row in &table {
+            let line = format!(
+                "  {:step$}  {:loss$}  {:>rho$}  {:>share$}",
+                row[0], row[1], row[2], row[3]
+            );
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        let asked = self.budget();
+        let delta = short(asked.delta().get());
+        let show_rho = |rho: Rho| short(rho.get());
+        let show_epsilon = |epsilon: Epsilon| short(epsilon.get());
+        writeln!(f, "total: zCDP rho {}", total.map_or("-".into(), show_rho))?;
+        writeln!(
+            f,
+            "total: epsilon {} at delta {delta}",
+            self.epsilon().map_or("-".into(), show_epsilon)
+        )?;
+        write!(
+            f,
+            "asked: epsilon {} at delta {delta}, {}",
+            short(asked.epsilon().get()),
+            if self.within_budget() { "kept" } else { "EXCEEDED" }
+        )
+    }
+}

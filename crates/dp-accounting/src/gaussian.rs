@@ -1,0 +1,170 @@
+//! The Gaussian mechanism, exactly: its delta at an epsilon, and the least noise for a budget.
+//!
+//! With `s` the standard deviation divided by the sensitivity (in the 2-norm),
+//! `delta = 1/2 (erfc(a) - e^epsilon erfc(b))` where `a, b = (epsilon s -/+ 1 / (2 s)) / sqrt(2)`. Since
+//! `b^2 - a^2 = epsilon`, this is `1/2 exp(-a^2) (erfcx(a) - erfcx(b))`, which neither overflows nor cancels once the
+//! difference is formed by itself.
+//!
+//! These formulas are for noise from the continuous Gaussian law. The discrete Gaussian on the integers can lose slightly
+//! more at small `s`; its zCDP bound `1 / (2 s^2)` is a safe substitute.
+//!
+//! # Source
+//! Balle and Wang (ICML 2018), Theorem 8.
+
+use std::f64::consts::{FRAC_1_SQRT_2, PI};
+
+use crate::bisection::bisect;
+use crate::budget::Budget;
+use crate::params::{Delta, Epsilon};
+use crate::special::{erfcx, erfcx_drop};
+
+/// Covers the relative error of [`profile`]. The largest that was measured is `2.2e-15`, over 1500 random settings with
+/// multipliers from 0.06 to 1e5 and deltas down to `1e-300`, against a 60-digit evaluation.
+const SAFETY: f64 = 4e-14;
+
+/// `delta` as `factor * exp(-exponent)`, so that it can be far below the smallest float.
+#[derive(Clone, Copy)]
+struct Profile {
+    factor: f64,
+    exponent: f64,
+    /// `-d ln(delta) / d ln(s)`.
+    steepness: f64,
+}
+
+impl Profile {
+    fn log(self) -> f64 {
+        libm::log(self.factor) - self.exponent
+    }
+}
+
+/// The exact delta of noise multiplier `s` at `epsilon`.
+fn profile(s: f64, epsilon: f64) -> Profile {
+    // a = (p - q) / sqrt(2), with the rounding errors of p, q and p - q kept: a^2 reaches 700 and goes into exp.
+    let (p, q) = (epsilon * s, 0.5 / s);
+    let p_error = epsilon.mul_add(s, -p);
+    let q_error = q.mul_add(-s, 0.5) / s;
+    let z = p - q;
+    let q_part = p - z;
+    let z_error = (p - (z + q_part)) + (q_part - q) + (p_error - q_error);
+    let square = z * z;
+    let square_error = z.mul_add(z, -square) + 2.0 * z * z_error;
+    let (exponent, exponent_error) = (square / 2.0, square_error / 2.0);
+    let (a, width) = (z * FRAC_1_SQRT_2, FRAC_1_SQRT_2 / s);
+    // -d delta / d ln(s) = exp(-a^2) / (s sqrt(2 pi)).
+    let density = 1.0 / (s * (2.0 * PI).sqrt());
+    if a < 0.0 && width >= 1.0 {
+        // exp(a^2) may overflow here, and erfc(a) > 1 makes the plain form safe.
+        let weight = libm::exp(-exponent);
+        let factor = 0.5 * (libm::erfc(a) - weight * erfcx(a + width));
+        return Profile { factor, exponent: 0.0, steepness: density * weight / factor };
+    }
+    let scaled = 0.5 * erfcx_drop(a, width);
+    let factor = scaled * (1.0 - exponent_error);
+    Profile { factor, exponent, steepness: density / scaled }
+}
+
+/// The delta at which noise with standard deviation `noise_multiplier * sensitivity` is `epsilon`-indistinguishable, rounded up.
+///
+/// An infinite multiplier gives 0; one that is 0, negative or NaN gives [`Delta::MAX`], "nothing is guaranteed". A finite one never
+/// gives 0, even where the value underflows.
+///
+/// # Precision
+/// At most `1e-13` above the true value (relative), down to `1e-300`; never below it.
+pub fn gaussian_delta(noise_multiplier: f64, epsilon: Epsilon) -> Delta {
+    if noise_multiplier == f64::INFINITY {
+        return Delta::ZERO;
+    }
+    if noise_multiplier.is_nan() || noise_multiplier <= 0.0 {
+        return Delta::MAX;
+    }
+    let Profile { factor, exponent, .. } = profile(noise_multiplier, epsilon.get());
+    let delta = factor * libm::exp(-exponent) * (1.0 + SAFETY);
+    if delta.is_nan() {
+        return Delta::MAX;
+    }
+    Delta::saturating(delta.max(f64::from_bits(1)))
+}
+
+/// The least noise multiplier (standard deviation divided by sensitivity) that keeps `budget`, rounded up.
+///
+/// Guaranteed: `gaussian_delta(result, budget.epsilon()) <= budget.delta()`. Without a delta no finite noise is enough
+/// and the result is infinite.
+///
+/// ```
+/// use dp_accounting::{Budget, gaussian_noise_multiplier};
+///
+/// let s = gaussian_noise_multiplier(Budget::new(1.0, 1e-6)?);
+/// assert!((s - 4.224678889326835).abs() < 1e-12);
+/// # Ok::<(), dp_accounting::ParamError>(())
+/// ```
+pub fn gaussian_noise_multiplier(budget: Budget) -> f64 {
+    let (epsilon, delta) = (budget.epsilon(), budget.delta());
+    if delta == Delta::ZERO {
+        return f64::INFINITY;
+    }
+    let keeps = |s: f64| gaussian_delta(s, epsilon) <= delta;
+    let enough = enough_noise(epsilon.get(), delta.get());
+    let newton = descend(enough, epsilon.get(), libm::log(delta.get()) - SAFETY);
+    // Newton ends within a few units of the root, on either side.
+    let mut s = newton;
+    for _ in 0..8 {
+        if keeps(s) {
+            return s;
+        }
+        s *= 1.0 + 4.0 * f64::EPSILON;
+    }
+    // Flat ends of the curve (delta next to 1): slow and certain.
+    let mut most = enough;
+    while !keeps(most) && most < f64::MAX {
+        most = (2.0 * most).min(f64::MAX);
+    }
+    bisect(most, 0.0, keeps).0
+}
+
+/// A multiplier that is certainly enough, up to rounding.
+fn enough_noise(epsilon: f64, delta: f64) -> f64 {
+    // delta <= exp(-a^2) / 2: solve a = z for s.
+    let z = (-libm::log(delta)).sqrt();
+    let by_tail = (z + (z * z + epsilon).sqrt()) * FRAC_1_SQRT_2 / epsilon;
+    // delta at epsilon is at most delta at 0, which is at most 1 / (s sqrt(2 pi)).
+    let by_distance = 1.0 / (delta * (2.0 * PI).sqrt());
+    by_tail.min(by_distance).min(f64::MAX)
+}
+
+/// Newton on `ln(delta)` as a function of `ln(s)`, which falls ever faster: from the right it cannot overshoot.
+fn descend(start: f64, epsilon: f64, log_target: f64) -> f64 {
+    let mut s = start;
+    for _ in 0..64 {
+        let here = profile(s, epsilon);
+        let step = (here.log() - log_target) / here.steepness;
+        if !step.is_finite() {
+            break;
+        }
+        s *= libm::exp(step);
+        if step.abs() < 4.0 * f64::EPSILON {
+            break;
+        }
+    }
+    s
+}
+
+/// The least epsilon of the Gaussian mechanism at `delta`, rounded up; `None` if there is none.
+///
+/// There is none without a delta (unless the multiplier is infinite), or if the multiplier is not above 0.
+pub fn gaussian_epsilon(noise_multiplier: f64, delta: Delta) -> Option<Epsilon> {
+    let fits = |epsilon: f64| {
+        Epsilon::of(epsilon)
+            .is_some_and(|epsilon| gaussian_delta(noise_multiplier, epsilon) <= delta)
+    };
+    if fits(0.0) {
+        return Some(Epsilon::ZERO);
+    }
+    let mut high = 1.0;
+    while !fits(high) {
+        high *= 2.0;
+        if high > f64::MAX / 2.0 || delta == Delta::ZERO {
+            return None;
+        }
+    }
+    Epsilon::of(bisect(high, 0.0, fits).0)
+}

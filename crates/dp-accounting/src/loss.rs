@@ -1,0 +1,147 @@
+//! What one step costs, in the measure in which its proof states it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::params::{Delta, Epsilon, Rho};
+use crate::rounding::{UNIT, mul_up, raise};
+
+/// The privacy loss of one step for one pair of neighbours `(P, Q)` of output laws, as its proof states it.
+///
+/// Conversions go from the stated measure to weaker ones and round up.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Loss {
+    /// `P(S) <= e^epsilon Q(S)` for every set `S` of outputs.
+    Pure {
+        /// The bound on the log-ratio.
+        epsilon: Epsilon,
+    },
+    /// There is a `t` with `e^(t - eta) Q(S) <= P(S) <= e^t Q(S)` for every `S`, as the exponential mechanism has it.
+    BoundedRange {
+        /// The width of the interval that holds the log-ratio.
+        eta: Epsilon,
+    },
+    /// The Renyi divergence of order `a` of `P` from `Q` is at most `a * rho`, for every `a > 1`.
+    Zcdp {
+        /// The slope in the order.
+        rho: Rho,
+    },
+    /// `P(S) <= e^epsilon Q(S) + delta` for every `S`.
+    Approximate {
+        /// The bound on the log-ratio outside of the mass `delta`.
+        epsilon: Epsilon,
+        /// The mass that is left out.
+        delta: Delta,
+    },
+    /// Nothing is claimed. A group that is too large for an approximate loss ends here.
+    Unbounded,
+}
+
+impl Loss {
+    /// The loss as pure DP, if it is one.
+    ///
+    /// Bounded range `eta` is `eta`-pure: `P` and `Q` both have mass 1, so 0 lies between `t - eta` and `t`.
+    pub fn pure(self) -> Option<Epsilon> {
+        match self {
+            Self::Pure { epsilon } => Some(epsilon),
+            Self::BoundedRange { eta } => Some(eta),
+            Self::Zcdp { rho } => (rho == Rho::ZERO).then_some(Epsilon::ZERO),
+            Self::Approximate { epsilon, delta } => (delta == Delta::ZERO).then_some(epsilon),
+            Self::Unbounded => None,
+        }
+    }
+
+    /// The loss as zCDP under a two-sided relation, if it is one.
+    ///
+    /// Pure `epsilon` gives `epsilon tanh(epsilon / 2)`, which is at most `epsilon^2 / 2` and cannot be improved.
+    /// Bounded range `eta` gives `eta^2 / 8`. Under [`AddOnly`](crate::AddOnly) the pure case does not hold, because the
+    /// other direction is not bounded; a [`Receipt`](crate::Receipt) knows and does not use it there.
+    ///
+    /// # Proof of the pure case
+    /// Every pair that is `e`-pure in both directions is a processing of randomised response with odds `e^e`, whose
+    /// divergence of order `a` is `f(a) / (a - 1)` with `f(a) = ln(cosh((a - 1/2) e) / cosh(e / 2))`. Compare `f` with
+    /// `g(a) = a (a - 1) e tanh(e / 2)`: at `a = 1` both are 0 and both slopes are `e tanh(e / 2)`. For `a >= 1`,
+    /// `f'' = e^2 / cosh^2((a - 1/2) e) <= e^2 / cosh^2(e / 2) <= 2 e tanh(e / 2) = g''`, the last step being
+    /// `e <= sinh(e)`. So `f <= g`, which is the claim; orders near 1 show that it is tight.
+    ///
+    /// # Source
+    /// Randomised response as the worst pair: Kairouz, Oh, Viswanath (ICML 2015). Bounded range: Cesar and Rogers (ALT 2021).
+    pub fn zcdp(self) -> Option<Rho> {
+        match self {
+            Self::Zcdp { rho } => Some(rho),
+            Self::BoundedRange { eta } => {
+                let (narrow, wide) = (bounded_range_rho(eta.get()), pure_rho(eta.get()));
+                Rho::of(narrow.min(wide))
+            }
+            other => other.pure().and_then(|epsilon| Rho::of(pure_rho(epsilon.get()))),
+        }
+    }
+
+    /// The loss when the two data sets are joined by a chain of `size` neighbours instead of one.
+    ///
+    /// Pure: `size * epsilon`. Bounded range: log-ratios along the chain add up, and so do their intervals: `size * eta`.
+    /// zCDP: `size^2 * rho`. Approximate: `size * epsilon` and `delta * (1 + e^epsilon + .. + e^((size - 1) epsilon))`,
+    /// which becomes [`Loss::Unbounded`] once that reaches 1.
+    ///
+    /// # Source
+    /// zCDP: Bun and Steinke (TCC 2016), Proposition 1.9.
+    #[must_use]
+    pub fn scaled_to_group(self, size: u32) -> Self {
+        if size == 1 {
+            return self;
+        }
+        let k = f64::from(size);
+        let scaled = match self {
+            Self::Pure { epsilon } => {
+                Epsilon::of(mul_up(epsilon.get(), k)).map(|epsilon| Self::Pure { epsilon })
+            }
+            Self::BoundedRange { eta } => {
+                Epsilon::of(mul_up(eta.get(), k)).map(|eta| Self::BoundedRange { eta })
+            }
+            Self::Zcdp { rho } => {
+                Rho::of(mul_up(rho.get(), mul_up(k, k))).map(|rho| Self::Zcdp { rho })
+            }
+            Self::Approximate { epsilon, delta } => Epsilon::of(mul_up(epsilon.get(), k))
+                .zip(Delta::of(mul_up(delta.get(), group_factor(epsilon.get(), size))))
+                .map(|(epsilon, delta)| Self::Approximate { epsilon, delta }),
+            Self::Unbounded => None,
+        };
+        scaled.unwrap_or(Self::Unbounded)
+    }
+}
+
+impl From<Epsilon> for Loss {
+    fn from(epsilon: Epsilon) -> Self {
+        Self::Pure { epsilon }
+    }
+}
+
+impl From<Rho> for Loss {
+    fn from(rho: Rho) -> Self {
+        Self::Zcdp { rho }
+    }
+}
+
+/// `epsilon tanh(epsilon / 2)`, rounded up.
+fn pure_rho(epsilon: f64) -> f64 {
+    // The floor covers the underflow of epsilon / 2: a loss above 0 must not become free.
+    mul_up(epsilon, raise(libm::tanh(epsilon / 2.0).max(f64::MIN_POSITIVE), 8.0))
+}
+
+/// `eta^2 / 8`, rounded up.
+fn bounded_range_rho(eta: f64) -> f64 {
+    mul_up(mul_up(eta, eta), 0.125)
+}
+
+/// `1 + e^epsilon + .. + e^((size - 1) epsilon)`, rounded up.
+pub(crate) fn group_factor(epsilon: f64, size: u32) -> f64 {
+    let k = f64::from(size);
+    if epsilon == 0.0 || size <= 1 {
+        return k;
+    }
+    let top = k * epsilon;
+    let factor = libm::expm1(top) / libm::expm1(epsilon);
+    // The rounding of `top` comes back as a relative error of about `top` units.
+    if factor.is_nan() { f64::INFINITY } else { factor * (1.0 + (16.0 + 2.0 * top) * UNIT) }
+}

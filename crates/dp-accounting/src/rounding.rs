@@ -1,0 +1,68 @@
+//! Arithmetic on privacy costs, rounded to the safe side.
+
+use crate::error::ParamError;
+
+/// Half the distance between 1 and the next float: the relative error of one rounding.
+pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;
+
+/// Below this, the error term of a product is no longer exact, so products are simply moved one step up.
+const EXACT_PRODUCT: f64 = 1e-280;
+
+/// `a + b` for non-negative `a`, `b`: the least float that is not below the true sum.
+pub(crate) fn add_up(a: f64, b: f64) -> f64 {
+    let sum = a + b;
+    if !sum.is_finite() {
+        return sum;
+    }
+    // Two-sum: the rounding error of an addition is itself a float.
+    let b_part = sum - a;
+    let error = (a - (sum - b_part)) + (b - b_part);
+    if error > 0.0 { sum.next_up() } else { sum }
+}
+
+/// `a * b` for non-negative `a`, `b`: never below the true product.
+pub(crate) fn mul_up(a: f64, b: f64) -> f64 {
+    let product = a * b;
+    if !product.is_finite() || a == 0.0 || b == 0.0 {
+        return product;
+    }
+    if product < EXACT_PRODUCT || a.mul_add(b, -product) > 0.0 {
+        product.next_up()
+    } else {
+        product
+    }
+}
+
+/// `a - b` for `a >= b >= 0`: never above the true difference.
+pub(crate) fn sub_down(a: f64, b: f64) -> f64 {
+    let difference = a - b;
+    let b_part = difference - a;
+    let error = (a - (difference - b_part)) - (b + b_part);
+    if error < 0.0 { difference.next_down() } else { difference }
+}
+
+/// `value` raised by `steps` roundings; covers a computed value whose relative error is known to be that small.
+pub(crate) fn raise(value: f64, steps: f64) -> f64 {
+    if value == 0.0 { value } else { (value + value * (steps * UNIT)).next_up() }
+}
+
+/// Shares of `total` in proportion to `weights`, so that adding them with [`add_up`], in any order, stays within `total`.
+pub(crate) fn split_down(total: f64, weights: &[f64]) -> Result<Vec<f64>, ParamError> {
+    let want = "finite and >= 0, not all 0, with a finite sum";
+    if weights.is_empty() {
+        return Err(ParamError::Empty { name: "weights" });
+    }
+    if let Some(&got) = weights.iter().find(|w| !(w.is_finite() && **w >= 0.0)) {
+        return Err(ParamError::OutOfRange { name: "weight", got, want });
+    }
+    let sum = weights.iter().fold(0.0, |sum, w| add_up(sum, *w));
+    if !(sum > 0.0 && sum.is_finite()) {
+        return Err(ParamError::OutOfRange { name: "sum of weights", got: sum, want });
+    }
+    if weights.len() == 1 {
+        return Ok(vec![total]);
+    }
+    // Each of the n - 1 additions may go up by two units, and each share is rounded three times.
+    let keep = 1.0 - (2.0 * weights.len() as f64 + 6.0) * UNIT;
+    Ok(weights.iter().map(|w| (total * (w / sum) * keep).next_down().max(0.0)).collect())
+}

@@ -1,0 +1,69 @@
+//! The scaled complementary error function `erfcx(t) = exp(t^2) erfc(t)` and its decrease, without cancellation.
+
+use std::f64::consts::FRAC_2_SQRT_PI;
+
+/// From here on the continued fraction needs at most 72 levels; below, `erfc` is far from underflow.
+const FRACTION_FROM: f64 = 2.0;
+
+/// `r` in `erfcx(t) = (1 / sqrt(pi)) / (t + r)`, for `t >= FRACTION_FROM`.
+///
+/// `r = (1/2) / (t + (2/2) / (t + (3/2) / (t + ..)))`, cut where the rest is below the rounding. The number of levels that
+/// this takes was found by trial in high precision (66 at t = 2, 36 at 3, 19 at 5, 11 at 10, 5 at 100); the formula
+/// stays above it.
+fn fraction(t: f64) -> f64 {
+    let mut rest = 0.0;
+    let mut numerator = (10.0 + 250.0 / (t * t)).floor() / 2.0;
+    while numerator > 0.0 {
+        rest = numerator / (t + rest);
+        numerator -= 0.5;
+    }
+    rest
+}
+
+/// `exp(t^2) erfc(t)`, for `t > -26`, where it does not overflow.
+pub(crate) fn erfcx(t: f64) -> f64 {
+    if t < FRACTION_FROM {
+        libm::exp(t * t) * libm::erfc(t)
+    } else {
+        FRAC_2_SQRT_PI / 2.0 / (t + fraction(t))
+    }
+}
+
+/// `-erfcx'(t) = 2 / sqrt(pi) - 2 t erfcx(t)`, which is positive.
+fn descent(t: f64) -> f64 {
+    if t < FRACTION_FROM {
+        FRAC_2_SQRT_PI - 2.0 * t * erfcx(t)
+    } else {
+        // 1 - t / (t + r) without the subtraction.
+        let r = fraction(t);
+        FRAC_2_SQRT_PI * (r / (t + r))
+    }
+}
+
+/// Positive nodes and weights of the Gauss-Legendre rule with ten points on [-1, 1].
+const LEGENDRE: [(f64, f64); 5] = [
+    (0.148_874_338_981_631_21, 0.295_524_224_714_752_87),
+    (0.433_395_394_129_247_2, 0.269_266_719_309_996_36),
+    (0.679_409_568_299_024_4, 0.219_086_362_515_982_04),
+    (0.865_063_366_688_984_5, 0.149_451_349_150_580_6),
+    (0.973_906_528_517_171_7, 0.066_671_344_308_688_14),
+];
+
+/// `erfcx(t) - erfcx(t + width)` for `t >= -width / 2`, `width >= 0`.
+///
+/// A short step integrates the descent, so that a tiny difference keeps all its digits; the rule is exact to rounding
+/// there, since `erfcx` is entire and changes on the scale of 1.
+pub(crate) fn erfcx_drop(t: f64, width: f64) -> f64 {
+    if width >= 1.0 {
+        return erfcx(t) - erfcx(t + width);
+    }
+    let half = width / 2.0;
+    let middle = t + half;
+    let sum: f64 = LEGENDRE
+        .iter()
+        .map(|&(node, weight)| {
+            weight * (descent(middle - half * node) + descent(middle + half * node))
+        })
+        .sum();
+    half * sum
+}

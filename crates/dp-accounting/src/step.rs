@@ -1,0 +1,187 @@
+//! The tree of what was spent.
+
+use std::num::NonZeroU32;
+
+use serde::{Deserialize, Serialize};
+
+use crate::bisection::bisect;
+use crate::cost::{Costs, two_dearest};
+use crate::loss::{Loss, group_factor};
+use crate::params::{Delta, Epsilon, Rho};
+use crate::relation::{AddRemove, Relation};
+use crate::rounding::mul_up;
+
+/// One line of a receipt: a loss, or steps composed in a stated way.
+///
+/// The totals of a step alone ([`Step::pure`], [`Step::zcdp`], [`Step::epsilon`]) are those under
+/// [`AddRemove`]. Totals under another relation come from [`Receipt`](crate::Receipt), which knows its own; the `*_under` methods let a
+/// relation be named.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Step {
+    /// One use of one mechanism.
+    Spend {
+        /// What it was used for.
+        name: String,
+        /// What its proof says that it costs.
+        loss: Loss,
+    },
+    /// Steps over the same records, each free to depend on the outputs before it: costs add.
+    ///
+    /// The losses themselves are fixed beforehand; only inputs and queries may depend on outputs.
+    Sequential {
+        /// What the steps make up together.
+        name: String,
+        /// The steps, in order.
+        steps: Vec<Step>,
+    },
+    /// Steps over disjoint records, split by a rule that looks at one record at a time (and at earlier outputs): the
+    /// dearest counts, in each measure on its own.
+    ///
+    /// Under a relation where a record can leave one part and enter another ([`Relation::PARTS_TOUCHED`] is 2) the two
+    /// dearest add up, and every loss below must hold for a part that gains, loses or swaps one record.
+    Parallel {
+        /// What the parts make up together.
+        name: String,
+        /// One step per part.
+        steps: Vec<Step>,
+    },
+    /// A step whose losses are stated for one record more or less, charged for up to `size` such changes.
+    ///
+    /// Replacing a record is two changes. Every loss below is scaled by [`Loss::scaled_to_group`], and
+    /// parallel steps below charge their dearest part: changes that are spread over parts never cost more.
+    Group {
+        /// Why the step sees more than one change.
+        name: String,
+        /// How many changes.
+        size: NonZeroU32,
+        /// The step, stated for one change.
+        step: Box<Step>,
+    },
+}
+
+impl Step {
+    /// One use of one mechanism.
+    pub fn spend(name: impl Into<String>, loss: Loss) -> Self {
+        Self::Spend { name: name.into(), loss }
+    }
+
+    /// Steps over the same records: costs add.
+    pub fn sequential(name: impl Into<String>, steps: Vec<Self>) -> Self {
+        Self::Sequential { name: name.into(), steps }
+    }
+
+    /// Steps over disjoint records: the dearest counts.
+    pub fn parallel(name: impl Into<String>, steps: Vec<Self>) -> Self {
+        Self::Parallel { name: name.into(), steps }
+    }
+
+    /// A step stated for one change, charged for `size`.
+    pub fn group(name: impl Into<String>, size: NonZeroU32, step: Self) -> Self {
+        Self::Group { name: name.into(), size, step: Box::new(step) }
+    }
+
+    /// What the step is for.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Spend { name, .. }
+            | Self::Sequential { name, .. }
+            | Self::Parallel { name, .. }
+            | Self::Group { name, .. } => name,
+        }
+    }
+
+    /// The total as pure DP under [`AddRemove`], rounded up; `None` if some step has no pure loss.
+    pub fn pure(&self) -> Option<Epsilon> {
+        self.pure_under::<AddRemove>()
+    }
+
+    /// The total as zCDP under [`AddRemove`], rounded up; `None` if some step has no zCDP loss.
+    pub fn zcdp(&self) -> Option<Rho> {
+        self.zcdp_under::<AddRemove>()
+    }
+
+    /// The least epsilon at `delta` over all routes that this crate knows, under [`AddRemove`]; `None` if none applies.
+    ///
+    /// Routes: everything pure; everything zCDP; each step as stated, the zCDP part converted at the delta that the
+    /// approximate steps leave over.
+    pub fn epsilon(&self, delta: Delta) -> Option<Epsilon> {
+        self.epsilon_under::<AddRemove>(delta)
+    }
+
+    /// As [`Step::pure`], for neighbours under `R`.
+    pub fn pure_under<R: Relation>(&self) -> Option<Epsilon> {
+        self.costs_under::<R>().total_pure()
+    }
+
+    /// As [`Step::zcdp`], for neighbours under `R`.
+    pub fn zcdp_under<R: Relation>(&self) -> Option<Rho> {
+        self.costs_under::<R>().total_zcdp()
+    }
+
+    /// As [`Step::epsilon`], for neighbours under `R`.
+    pub fn epsilon_under<R: Relation>(&self, delta: Delta) -> Option<Epsilon> {
+        self.best::<R>(delta, R::PARTS_TOUCHED, true)
+    }
+
+    /// What the whole step costs neighbours under `R`.
+    pub(crate) fn costs_under<R: Relation>(&self) -> Costs {
+        self.costs::<R>(1, R::PARTS_TOUCHED)
+    }
+
+    /// The costs if the step's records change `group` times, in at most `touched` parts of a partition.
+    fn costs<R: Relation>(&self, group: u32, touched: usize) -> Costs {
+        match self {
+            Self::Spend { loss, .. } => Costs::of::<R>(loss.scaled_to_group(group)),
+            Self::Sequential { steps, .. } => steps
+                .iter()
+                .map(|step| step.costs::<R>(group, touched))
+                .fold(Costs::FREE, Costs::plus),
+            Self::Parallel { steps, .. } => {
+                let within = steps
+                    .iter()
+                    .map(|step| step.costs::<R>(group, touched))
+                    .fold(Costs::FREE, Costs::max);
+                if touched == 1 {
+                    return within;
+                }
+                // Either one part sees the whole change, or two parts see one half each.
+                within.max(two_dearest(steps.iter().map(|step| step.costs::<R>(group, 1))))
+            }
+            Self::Group { size, step, .. } => step.costs::<R>(group.saturating_mul(size.get()), 1),
+        }
+    }
+
+    /// The least epsilon at `delta`, also along routes that look at a node as a whole. With `groups` false, groups are only
+    /// taken leaf by leaf: nested searches would take time exponential in the depth.
+    fn best<R: Relation>(&self, delta: Delta, touched: usize, groups: bool) -> Option<Epsilon> {
+        let by_parts = self.costs::<R>(1, touched).epsilon(delta);
+        let as_a_whole = match self {
+            Self::Sequential { steps, .. } if steps.len() == 1 => {
+                steps[0].best::<R>(delta, touched, groups)
+            }
+            // Each part has its own best route; the dearest of those is a bound.
+            Self::Parallel { steps, .. } if touched == 1 => steps
+                .iter()
+                .map(|step| step.best::<R>(delta, 1, groups))
+                .try_fold(Epsilon::ZERO, |worst, cost| cost.map(|cost| cost.max(worst))),
+            Self::Group { size, step, .. } if groups => step.best_of_group::<R>(delta, size.get()),
+            _ => None,
+        };
+        by_parts.into_iter().chain(as_a_whole).reduce(Epsilon::min)
+    }
+
+    /// Converts to (epsilon, delta) first and takes the group afterwards.
+    fn best_of_group<R: Relation>(&self, delta: Delta, size: u32) -> Option<Epsilon> {
+        // The delta of one change must still fit after it has grown by the group factor.
+        let fits = |inner: f64| {
+            Delta::of(inner)
+                .and_then(|inner| self.best::<R>(inner, 1, false))
+                .is_some_and(|cost| mul_up(inner, group_factor(cost.get(), size)) <= delta.get())
+        };
+        let (inner, _) = bisect(0.0, delta.get(), fits);
+        let one = self.best::<R>(Delta::of(inner)?, 1, false)?;
+        Epsilon::of(mul_up(one.get(), f64::from(size)))
+    }
+}

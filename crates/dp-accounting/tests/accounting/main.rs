@@ -1,0 +1,51 @@
+//! What the crate promises, seen from outside.
+
+mod composition;
+mod conversions;
+mod files;
+mod ledger;
+mod parameters;
+mod receipts;
+
+use dp_accounting::{Budget, Delta, Epsilon, Loss, Rho, Step};
+
+fn epsilon(value: f64) -> Epsilon {
+    Epsilon::new(value).expect("a valid epsilon")
+}
+
+fn delta(value: f64) -> Delta {
+    Delta::new(value).expect("a valid delta")
+}
+
+fn rho(value: f64) -> Rho {
+    Rho::new(value).expect("a valid rho")
+}
+
+fn budget(epsilon: f64, delta: f64) -> Budget {
+    Budget::new(epsilon, delta).expect("a valid budget")
+}
+
+fn pure(value: f64) -> Loss {
+    Loss::Pure { epsilon: epsilon(value) }
+}
+
+fn range(value: f64) -> Loss {
+    Loss::BoundedRange { eta: epsilon(value) }
+}
+
+fn zcdp(value: f64) -> Loss {
+    Loss::Zcdp { rho: rho(value) }
+}
+
+fn approximate(e: f64, d: f64) -> Loss {
+    Loss::Approximate { epsilon: epsilon(e), delta: delta(d) }
+}
+
+fn step(loss: Loss) -> Step {
+    Step::spend("step", loss)
+}
+
+#[track_caller]
+fn close(got: f64, want: f64, relative: f64) {
+    assert!((got - want).abs() <= relative * want.abs(), "got {got:e}, want {want:e}");
+}

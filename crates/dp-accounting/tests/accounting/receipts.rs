@@ -1,0 +1,134 @@
+//! Receipts: totals, the table, and the named conversion.
+
+use dp_accounting::{
+    AddOnly, AddRemove, Receipt, Relation, ReplaceOne, Step, Within, budget_to_zcdp,
+};
+
+use crate::{approximate, budget, close, delta, pure, range, step, zcdp};
+
+fn example<R: Relation>(relation: R) -> Receipt<R> {
+    let leaves = Step::parallel(
+        "leaf averages",
+        vec![Step::spend("left", zcdp(0.01)), Step::spend("right", zcdp(0.008))],
+    );
+    let steps =
+        vec![Step::spend("count", pure(0.05)), Step::spend("choose a split", range(0.2)), leaves];
+    Receipt::new("splitter", relation, budget(1.0, 1e-6), Step::sequential("splitter", steps))
+}
+
+#[test]
+fn the_table() {
+    insta::assert_snapshot!(example(AddRemove), @r"
+    splitter under add-remove
+      step              loss           zCDP rho  share
+      splitter          in sequence
+        count           pure 0.05    0.00124974   7.7%
+        choose a split  range 0.2         0.005  30.8%
+        leaf averages   in parallel
+          left          zCDP 0.01          0.01  61.5%
+          right         zCDP 0.008        0.008  49.2%
+    total: zCDP rho 0.0162497
+    total: epsilon 0.80542 at delta 1e-6
+    asked: epsilon 1 at delta 1e-6, kept
+    ");
+}
+
+#[test]
+fn the_table_after_conversion() {
+    insta::assert_snapshot!(example(AddRemove).into_replace_one(), @r"
+    splitter under replace-one
+      step                    loss           zCDP rho  share
+      replace = remove + add  group of 2
+        splitter              in sequence
+          count               pure 0.05    0.00499584   7.7%
+          choose a split      range 0.2          0.02  30.8%
+          leaf averages       in parallel
+            left              zCDP 0.01          0.04  61.5%
+            right             zCDP 0.008        0.032  49.2%
+    total: zCDP rho 0.0649958
+    total: epsilon 1.59232 at delta 3.71828e-6
+    asked: epsilon 2 at delta 3.71828e-6, kept
+    ");
+}
+
+#[test]
+fn the_table_when_something_has_no_zcdp_form() {
+    let spent = Step::sequential("m", vec![step(approximate(0.9, 1e-6)), step(pure(0.2))]);
+    insta::assert_snapshot!(Receipt::new("m", AddOnly, budget(1.0, 1e-6), spent), @r"
+    m under add-only
+      step    loss         zCDP rho  share
+      m       in sequence
+        step  (0.9, 1e-6)         -      -
+        step  pure 0.2          0.2      -
+    total: zCDP rho -
+    total: epsilon 1.1 at delta 1e-6
+    asked: epsilon 1 at delta 1e-6, EXCEEDED
+    ");
+}
+
+#[test]
+fn the_relation_decides_the_total() {
+    let one = example(AddRemove).zcdp().unwrap().get();
+    let two = example(ReplaceOne).zcdp().unwrap().get();
+    close(two - one, 0.008, 1e-12);
+    assert_eq!(example(Within::new(1.0).unwrap()).zcdp().unwrap().get(), two);
+    assert!(example(AddOnly).zcdp().unwrap().get() > one, "a one-sided pure loss is dear as zCDP");
+    assert_eq!(example(AddRemove).mechanism(), "splitter");
+    assert_eq!(example(AddRemove).spent().name(), "splitter");
+}
+
+#[test]
+fn within_budget_has_no_tolerance() {
+    let spends = |e: f64| Receipt::new("m", AddRemove, budget(1.0, 0.0), step(pure(e)));
+    assert!(spends(1.0).within_budget());
+    assert!(!spends(1.0_f64.next_up()).within_budget());
+    let asked = budget(1.0, 1e-6);
+    let r = budget_to_zcdp(asked).unwrap().get();
+    assert!(Receipt::new("m", AddRemove, asked, step(zcdp(r))).within_budget());
+    assert!(!Receipt::new("m", AddRemove, asked, step(zcdp(r * 1.000_001))).within_budget());
+    assert!(!Receipt::new("m", AddRemove, budget(1.0, 0.0), step(zcdp(1e-9))).within_budget());
+}
+
+#[test]
+fn replacing_costs_twice_and_keeps_its_budget() {
+    let by_pure =
+        Receipt::new("m", AddRemove, budget(0.5, 0.0), step(pure(0.5))).into_replace_one();
+    assert_eq!(by_pure.budget(), budget(1.0, 0.0));
+    assert_eq!(by_pure.epsilon(), Some(crate::epsilon(1.0)));
+    assert!(by_pure.within_budget());
+    // Calibrated to the last digit, in a measure where (epsilon, delta) of the pair is the better group bound.
+    for (e, d) in [(0.1, 1e-9), (1.0, 1e-6), (3.0, 1e-5), (0.01, 1e-12)] {
+        let asked = budget(e, d);
+        let all = budget_to_zcdp(asked).unwrap();
+        for loss in [zcdp(all.get()), approximate(e, d)] {
+            let once = Receipt::new("m", AddRemove, asked, step(loss));
+            assert!(once.within_budget());
+            let twice = once.into_replace_one();
+            close(twice.budget().epsilon().get(), 2.0 * e, 1e-15);
+            close(twice.budget().delta().get(), (1.0 + e.exp()) * d, 1e-13);
+            assert!(twice.within_budget(), "{e} {d}\n{twice}");
+        }
+    }
+}
+
+#[test]
+fn a_conversion_that_leaves_the_range_asks_for_less() {
+    let huge = Receipt::new("m", AddRemove, budget(60.0, 0.0), step(pure(60.0))).into_replace_one();
+    assert_eq!(huge.budget(), budget(100.0, 0.0));
+    assert!(!huge.within_budget());
+    let vague = Receipt::new("m", AddRemove, budget(20.0, 1e-6), step(approximate(20.0, 1e-6)));
+    let vague = vague.into_replace_one();
+    assert!(vague.budget().delta().get() < 1.0);
+    assert_eq!(vague.epsilon(), None);
+    assert!(!vague.within_budget());
+}
+
+#[test]
+fn replacing_is_never_cheaper_than_twice_the_dearest_part() {
+    let converted = example(AddRemove).into_replace_one();
+    let once = example(AddRemove);
+    // A doubled pure loss is slightly less than four times as dear as zCDP.
+    let (four, got) = (4.0 * once.zcdp().unwrap().get(), converted.zcdp().unwrap().get());
+    assert!(got <= four && got >= 0.99 * four, "{got} {four}");
+    assert!(converted.epsilon_at(delta(1e-6)) > once.epsilon_at(delta(1e-6)));
+}

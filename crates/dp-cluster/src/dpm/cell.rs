@@ -1,0 +1,33 @@
+//! A box between cuts, in half-intervals.
+
+/// The part of the public box that a node of the tree covers: per dimension the half-intervals
+/// `low..high`. Cuts are released, so cells are public.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Cell {
+    low: Vec<u16>,
+    high: Vec<u16>,
+}
+
+impl Cell {
+    pub(super) fn whole(dim: usize, half_intervals: usize) -> Self {
+        let high = u16::try_from(half_intervals).expect("at most 256");
+        Self { low: vec![0; dim], high: vec![high; dim] }
+    }
+
+    /// The parts left and right of `cut`. A cut outside of the cell leaves one of them flat.
+    pub(super) fn split(&self, dimension: usize, cut: u16) -> (Self, Self) {
+        let cut = cut.clamp(self.low[dimension], self.high[dimension]);
+        let (mut left, mut right) = (self.clone(), self.clone());
+        left.high[dimension] = cut;
+        right.low[dimension] = cut;
+        (left, right)
+    }
+
+    /// Middle and half of the width in one dimension, in half-cells of a grid with this many cells
+    /// per half-interval: integers both.
+    pub(super) fn middle_and_radius(&self, dimension: usize, cells_per_bin: u32) -> (i64, i64) {
+        let (low, high) = (i64::from(self.low[dimension]), i64::from(self.high[dimension]));
+        let cells = i64::from(cells_per_bin);
+        ((low + high) * cells, (high - low) * cells)
+    }
+}

@@ -1,0 +1,91 @@
+//! The plan and its one code path.
+
+use dp_accounting::{AddRemove, Budget, Receipt};
+use dp_geometry::{FixedPointGrid, Points, PointsView, PublicBox};
+use dp_mechanism::{Draws, Mechanism};
+use serde::{Deserialize, Serialize};
+
+use super::DpmBuilder;
+use super::bins::{Bins, cells_per_dimension};
+use super::budget::Primitives;
+use super::score::CutScore;
+use crate::ClusterError;
+
+/// A checked and calibrated DPM plan. See the [module](super).
+///
+/// # Complexity
+/// `O(n d)` per level of the tree, in integer increments; `n (d + 2)` bytes beyond the input, plus
+/// at most 48 MiB per thread.
+///
+/// # Shapes and units
+/// Points `(n, d)`; centres `(k, d)` in the units of the points, inside the public box.
+///
+/// # Bad records
+/// A coordinate outside of the box counts as on its boundary; NaN counts as the middle of the box.
+/// Whether a release succeeds does not depend on the data, which may be empty.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "DpmBuilder", into = "DpmBuilder")]
+pub struct Dpm {
+    pub(super) settings: DpmBuilder,
+    pub(super) weights: CutScore,
+    pub(super) primitives: Primitives,
+}
+
+/// Private centres with private weights. Everything computed from them alone is free.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Clustering {
+    /// One row per cluster, inside the public box.
+    pub centres: Points,
+    /// The noisy number of points of each cluster, at least 1.
+    pub counts: Vec<i64>,
+}
+
+impl Dpm {
+    /// Settings for points in this public box, to be clustered within this budget.
+    pub fn builder(public_box: PublicBox, budget: Budget) -> DpmBuilder {
+        DpmBuilder::new(public_box, budget)
+    }
+
+    /// Standard deviation of the noise in a leaf's sum, as a multiple of half its diagonal.
+    pub fn sum_noise_multiplier(&self) -> f64 {
+        self.primitives.sums.noise_multiplier()
+    }
+}
+
+impl Mechanism for Dpm {
+    type Relation = AddRemove;
+    type Data<'a> = PointsView<'a>;
+    type Output = Clustering;
+
+    fn receipt(&self) -> Receipt<AddRemove> {
+        Receipt::new("dpm", AddRemove, self.settings.budget, self.primitives.spent())
+    }
+
+    /// # Panics
+    /// If the points do not have the dimension of the public box.
+    fn run(&self, points: PointsView<'_>, draws: &mut dyn Draws) -> Clustering {
+        let public_box = &self.settings.public_box;
+        assert_eq!(points.dim(), public_box.dim(), "points and public box differ in dimension");
+        let total = self.count(0, points.len() as u64, draws);
+        let intervals = self.intervals(points, total, draws);
+        let grid = FixedPointGrid::new(public_box.clone(), cells_per_dimension(intervals))
+            .expect("checked when the plan was built");
+        let bins = Bins::new(points, &grid, intervals);
+        let tree = self.grow(&bins, total, draws);
+        self.centres(points, &grid, bins.half_intervals, &tree, draws)
+    }
+}
+
+impl TryFrom<DpmBuilder> for Dpm {
+    type Error = ClusterError;
+
+    fn try_from(settings: DpmBuilder) -> Result<Self, ClusterError> {
+        settings.build()
+    }
+}
+
+impl From<Dpm> for DpmBuilder {
+    fn from(dpm: Dpm) -> Self {
+        dpm.settings
+    }
+}

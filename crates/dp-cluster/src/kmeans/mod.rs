@@ -1,0 +1,34 @@
+//! Weighted k-means++ and Lloyd. **Not private.**
+//!
+//! Two uses are sound: on a private release (a weighted coreset, noisy centres), where it is
+//! post-processing and costs nothing, and on data that is public or that nobody promised to
+//! protect, where it is the baseline to compare with. The function is called
+//! [`exact_fit`](KMeans::exact_fit), and `exact_` marks whatever is not private in this workspace.
+//!
+//! ```
+//! use dp_cluster::kmeans::KMeans;
+//! use dp_geometry::Points;
+//! use rand::{SeedableRng, rngs::ChaCha20Rng};
+//!
+//! let points = Points::new(vec![0.0, 1.0, 2.0, 100.0, 101.0, 102.0], 1)?;
+//! let solver = KMeans::builder(2).restarts(3).build()?;
+//! let fit = solver.exact_fit(points.view(), None, &mut ChaCha20Rng::seed_from_u64(7))?;
+//!
+//! let mut centres = fit.centres.into_coords();
+//! centres.sort_by(f64::total_cmp);
+//! assert_eq!(centres, [1.0, 101.0]);
+//! assert_eq!(fit.squared_inertia, 4.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod algorithm;
+mod data;
+mod lloyd;
+mod params;
+mod seeding;
+#[cfg(test)]
+mod tests;
+
+pub use algorithm::{KMeansFit, StopReason};
+pub use data::MAX_MAGNITUDE;
+pub use params::{KMeans, KMeansBuilder};

@@ -1,0 +1,200 @@
+//! Greedy k-means++ seeding.
+
+use dp_geometry::PointsView;
+use rand::{Rng, RngExt};
+use rayon::prelude::*;
+
+use super::data::WeightedPoints;
+use crate::nearest::{CentreTable, rounding_slack};
+
+/// Chosen centres, and how each point relates to them.
+pub(super) struct Seeding {
+    /// `(k, dim)`, row-major.
+    pub(super) centres: Vec<f64>,
+    /// Nearest centre of each point, the earliest one in a tie.
+    pub(super) labels: Vec<u32>,
+    /// Squared distance of each point to it.
+    squared: Vec<f64>,
+    /// `w d^2` summed per chunk of points.
+    mass: Vec<f64>,
+}
+
+/// Draws `k` centres: the first with probability proportional to the weight, each later one as the
+/// best of `trials` draws with probability proportional to `w d^2`.
+///
+/// If all that is left has distance zero (possible only when squares underflow), the heaviest point
+/// fills up.
+pub(super) fn seed<R: Rng + ?Sized>(
+    data: &WeightedPoints<'_>,
+    k: usize,
+    trials: usize,
+    rng: &mut R,
+) -> Seeding {
+    let points = data.points();
+    let chunk = data.chunk_rows(k);
+    let n = points.len();
+
+    let weight_of_chunks: Vec<f64> = (0..n.div_ceil(chunk))
+        .map(|c| (c * chunk..n.min((c + 1) * chunk)).map(|i| data.weight(i)).sum())
+        .collect();
+    let first = draw(&weight_of_chunks, chunk, n, |i| data.weight(i), rng)
+        .expect("there are more than k points, and their weights are positive");
+
+    let mut seeding = Seeding {
+        centres: Vec::with_capacity(k * points.dim()),
+        labels: vec![0; n],
+        squared: vec![f64::INFINITY; n],
+        mass: vec![0.0; n.div_ceil(chunk)],
+    };
+    seeding.add_best_of(data, chunk, &[first]);
+    for _ in 1..k {
+        let candidates: Option<Vec<usize>> = (0..trials)
+            .map(|_| {
+                let mass_of = |i| data.weight(i) * seeding.squared[i];
+                draw(&seeding.mass, chunk, n, mass_of, rng)
+            })
+            .collect();
+        seeding.add_best_of(data, chunk, &candidates.unwrap_or_else(|| vec![heaviest(data)]));
+    }
+    seeding
+}
+
+/// A point that would be nearer to a candidate than to its centre.
+struct Improvement {
+    /// Position inside of the chunk.
+    point: u32,
+    candidate: u32,
+    squared: f64,
+}
+
+/// What the candidates would do to one chunk of points.
+struct Trial {
+    /// Decrease of the cost per candidate.
+    gains: Vec<f64>,
+    /// Kept, so that the winner needs no second pass over the coordinates.
+    improvements: Vec<Improvement>,
+}
+
+impl Seeding {
+    /// Makes the candidate that lowers the cost most the next centre, the earliest one in a tie.
+    fn add_best_of(&mut self, data: &WeightedPoints<'_>, chunk: usize, candidates: &[usize]) {
+        let trials = self.try_all(data, chunk, candidates);
+        let mut total = vec![0.0; candidates.len()];
+        for trial in &trials {
+            for (sum, gain) in total.iter_mut().zip(&trial.gains) {
+                *sum += gain;
+            }
+        }
+        let winner =
+            (1..total.len()).fold(0, |best, t| if total[t] > total[best] { t } else { best });
+
+        let label = as_u32(self.centres.len() / data.points().dim());
+        self.squared
+            .par_chunks_mut(chunk)
+            .zip(self.labels.par_chunks_mut(chunk))
+            .zip(&mut self.mass)
+            .zip(&trials)
+            .enumerate()
+            .for_each(|(c, (((squared, labels), mass), trial))| {
+                for better in &trial.improvements {
+                    if better.candidate as usize == winner {
+                        squared[better.point as usize] = better.squared;
+                        labels[better.point as usize] = label;
+                    }
+                }
+                let masses = (c * chunk..).zip(squared).map(|(i, d)| data.weight(i) * *d);
+                *mass = masses.sum();
+            });
+        self.centres.extend_from_slice(data.points().row(candidates[winner]));
+    }
+
+    /// Compares every point with every candidate, chunk by chunk.
+    fn try_all(&self, data: &WeightedPoints<'_>, chunk: usize, candidates: &[usize]) -> Vec<Trial> {
+        let points = data.points();
+        let rows: Vec<f64> = candidates.iter().flat_map(|&i| points.row(i)).copied().collect();
+        let table =
+            CentreTable::new(PointsView::new(&rows, points.dim()).expect("whole rows were copied"));
+        // By the triangle inequality a point nearer to its centre than half the way from there to
+        // any candidate cannot improve. The margin covers rounding.
+        let shrink = 0.25 * (1.0 - rounding_slack(points.dim()));
+        let reach: Vec<f64> = self
+            .centres
+            .chunks_exact(points.dim())
+            .map(|centre| shrink * table.two_nearest(centre).squared)
+            .collect();
+
+        self.squared
+            .par_chunks(chunk)
+            .zip(self.labels.par_chunks(chunk))
+            .enumerate()
+            .map(|(c, (squared, labels))| {
+                let mut gains = vec![0.0; candidates.len()];
+                let mut improvements = Vec::new();
+                let mut distances = vec![0.0; table.padded_len()];
+                for (j, (&now, &label)) in squared.iter().zip(labels).enumerate() {
+                    // Before the first centre there is no reach, and every distance is infinite.
+                    if reach.get(label as usize).is_some_and(|&reach| now <= reach) {
+                        continue;
+                    }
+                    let i = c * chunk + j;
+                    table.distances(points.row(i), &mut distances);
+                    let weight = data.weight(i);
+                    for (t, (gain, &squared)) in gains.iter_mut().zip(&distances).enumerate() {
+                        if squared < now {
+                            *gain += weight * (now - squared);
+                            let (point, candidate) = (as_u32(j), as_u32(t));
+                            improvements.push(Improvement { point, candidate, squared });
+                        }
+                    }
+                }
+                Trial { gains, improvements }
+            })
+            .collect()
+    }
+}
+
+fn as_u32(index: usize) -> u32 {
+    u32::try_from(index).expect("chunks, centres and candidates are counted in 32 bits")
+}
+
+/// An index with probability proportional to its mass, or `None` if all masses are zero.
+///
+/// `chunk_mass[c]` is the sum of the masses of `c * chunk .. (c + 1) * chunk`. Going chunk by chunk
+/// keeps the sums short, hence accurate, and most of the masses untouched.
+fn draw<R: Rng + ?Sized>(
+    chunk_mass: &[f64],
+    chunk: usize,
+    n: usize,
+    mass_of: impl Fn(usize) -> f64,
+    rng: &mut R,
+) -> Option<usize> {
+    let total: f64 = chunk_mass.iter().sum();
+    let mut left = rng.random::<f64>() * total;
+    // Rounding can carry `left` past the end: then the last index with any mass is it.
+    let mut chosen_chunk = chunk_mass.iter().rposition(|&mass| mass > 0.0)?;
+    for (c, &mass) in chunk_mass[..chosen_chunk].iter().enumerate() {
+        if left < mass {
+            chosen_chunk = c;
+            break;
+        }
+        left -= mass;
+    }
+    let mut chosen = None;
+    for i in chosen_chunk * chunk..n.min((chosen_chunk + 1) * chunk) {
+        let mass = mass_of(i);
+        if mass > 0.0 {
+            chosen = Some(i);
+            if left < mass {
+                break;
+            }
+            left -= mass;
+        }
+    }
+    chosen
+}
+
+/// Index of the largest weight, the earliest of equals.
+fn heaviest(data: &WeightedPoints<'_>) -> usize {
+    (1..data.points().len())
+        .fold(0, |best, i| if data.weight(i) > data.weight(best) { i } else { best })
+}

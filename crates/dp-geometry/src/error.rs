@@ -1,0 +1,143 @@
+//! The one error type of the crate.
+
+use std::fmt;
+
+use crate::grid::FixedPointGrid;
+use crate::public_ball::PublicBall;
+
+/// Why a shape or a public domain was refused.
+///
+/// Every field is a shape or a public setting (a bound, a radius, a number of cells). A coordinate
+/// of a record never gets in here, because no constructor of this crate looks at one.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum GeometryError {
+    /// Points, a box or a ball need at least one dimension.
+    ZeroDimension,
+    /// The flat buffer cannot be cut into rows of `dim` coordinates.
+    Ragged {
+        /// Length of the flat buffer.
+        coordinates: usize,
+        /// Coordinates per row that were asked for.
+        dim: usize,
+    },
+    /// The lower and upper bounds of a box have different lengths.
+    BoundsLength {
+        /// Number of lower bounds.
+        min: usize,
+        /// Number of upper bounds.
+        max: usize,
+    },
+    /// A bound of a box is NaN or infinite.
+    NonFiniteBound {
+        /// Dimension of the offending bound, from 0.
+        dimension: usize,
+        /// Lower bound in that dimension.
+        min: f64,
+        /// Upper bound in that dimension.
+        max: f64,
+    },
+    /// A side of a box has no positive width.
+    EmptySide {
+        /// Dimension of the side, from 0.
+        dimension: usize,
+        /// Lower bound in that dimension.
+        min: f64,
+        /// Upper bound in that dimension.
+        max: f64,
+    },
+    /// Both bounds are finite but their difference is not.
+    WidthOverflow {
+        /// Dimension of the side, from 0.
+        dimension: usize,
+        /// Lower bound in that dimension.
+        min: f64,
+        /// Upper bound in that dimension.
+        max: f64,
+    },
+    /// Every width is finite but the length of the diagonal is not.
+    DiagonalOverflow {
+        /// Number of dimensions of the box.
+        dim: usize,
+    },
+    /// A coordinate of the public centre of a ball is NaN or infinite.
+    NonFiniteCentre {
+        /// Dimension of the coordinate, from 0.
+        dimension: usize,
+        /// The coordinate.
+        value: f64,
+    },
+    /// The radius lies outside of [`PublicBall::MIN_RADIUS`] to [`PublicBall::MAX_RADIUS`].
+    Radius {
+        /// The radius that was asked for.
+        radius: f64,
+    },
+    /// The number of cells lies outside of 1 to [`FixedPointGrid::MAX_CELLS`].
+    Cells {
+        /// The number of cells that was asked for.
+        cells: u32,
+    },
+    /// Cells per unit of length overflow: the side is too narrow to be divided this finely.
+    CellTooNarrow {
+        /// Dimension of the side, from 0.
+        dimension: usize,
+        /// Width of the side.
+        width: f64,
+        /// The number of cells that was asked for.
+        cells: u32,
+    },
+}
+
+impl fmt::Display for GeometryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::ZeroDimension => write!(f, "the dimension must be at least 1, got 0"),
+            Self::Ragged { coordinates, dim } => {
+                write!(f, "{coordinates} coordinates cannot be cut into rows of {dim}")
+            }
+            Self::BoundsLength { min, max } => {
+                write!(f, "a box needs as many upper as lower bounds, got {min} lower, {max} upper")
+            }
+            Self::NonFiniteBound { dimension, min, max } => {
+                write!(f, "bounds must be finite, got [{min:?}, {max:?}] in dimension {dimension}")
+            }
+            Self::EmptySide { dimension, min, max } => write!(
+                f,
+                "the lower bound must be below the upper one, got [{min:?}, {max:?}] in dimension \
+                 {dimension}"
+            ),
+            Self::WidthOverflow { dimension, min, max } => write!(
+                f,
+                "the width of a side must be finite, but [{min:?}, {max:?}] in dimension \
+                 {dimension} is wider than {:?}",
+                f64::MAX
+            ),
+            Self::DiagonalOverflow { dim } => write!(
+                f,
+                "the diagonal of a box must be finite, but these {dim} sides make it longer than \
+                 {:?}",
+                f64::MAX
+            ),
+            Self::NonFiniteCentre { dimension, value } => {
+                write!(f, "the centre must be finite, got {value:?} in dimension {dimension}")
+            }
+            Self::Radius { radius } => write!(
+                f,
+                "the radius must lie between {:?} and {:?}, got {radius:?}",
+                PublicBall::MIN_RADIUS,
+                PublicBall::MAX_RADIUS
+            ),
+            Self::Cells { cells } => write!(
+                f,
+                "the number of cells per dimension must lie between 1 and {}, got {cells}",
+                FixedPointGrid::MAX_CELLS
+            ),
+            Self::CellTooNarrow { dimension, width, cells } => write!(
+                f,
+                "a side of width {width:?} in dimension {dimension} is too narrow for {cells} cells"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for GeometryError {}
