@@ -18,3 +18,17 @@ pub(crate) fn bisect(yes: f64, no: f64, mut holds: impl FnMut(f64) -> bool) -> (
     }
     (f64::from_bits(yes), f64::from_bits(no))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::bisect;
+
+    #[test]
+    fn it_ends_at_two_neighbours_in_either_direction() {
+        let (below, above) = bisect(0.0, 10.0, |x| x * x < 2.0);
+        assert!(below * below < 2.0 && above * above >= 2.0);
+        assert_eq!(below.next_up().to_bits(), above.to_bits());
+        let (above, below) = bisect(10.0, 0.0, |x| x * x >= 2.0);
+        assert_eq!(below.next_up().to_bits(), above.to_bits());
+    }
+}

@@ -146,7 +146,8 @@ impl fmt::Display for BudgetExceeded {
         };
         write!(
             f,
-            "budget exceeded: the release needs {} at delta {}, {} is spent, together {}, the limit is epsilon {}",
+            "budget exceeded: the release needs {} at delta {}, {} is spent, together {}, \
+             the limit is epsilon {}",
             show(self.requested),
             self.limit.delta(),
             show(self.spent),

@@ -19,7 +19,7 @@
 //!
 //! let mut ledger = Ledger::new(AddRemove, Budget::new(1.5, 1e-6)?);
 //! ledger.spend(&receipt)?;
-//! assert!(ledger.spend(&receipt).is_ok(), "zCDP adds up in rho: twice costs 1.44, not 2");
+//! assert!(ledger.spend(&receipt).is_ok(), "zCDP adds up in rho: twice costs 1.45, not 2");
 //! assert!(ledger.spend(&receipt).is_err(), "the third is refused and changes nothing");
 //! assert_eq!(ledger.entries().len(), 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

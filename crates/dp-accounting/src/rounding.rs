@@ -66,3 +66,29 @@ pub(crate) fn split_down(total: f64, weights: &[f64]) -> Result<Vec<f64>, ParamE
     let keep = 1.0 - (2.0 * weights.len() as f64 + 6.0) * UNIT;
     Ok(weights.iter().map(|w| (total * (w / sum) * keep).next_down().max(0.0)).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_and_products_are_the_least_float_above() {
+        assert_eq!(add_up(0.25, 0.5).to_bits(), 0.75_f64.to_bits());
+        assert_eq!(add_up(1.0, 1e-30).to_bits(), 1.0_f64.next_up().to_bits());
+        assert_eq!(add_up(1e-30, 1.0).to_bits(), 1.0_f64.next_up().to_bits());
+        assert_eq!(mul_up(0.5, 3.0).to_bits(), 1.5_f64.to_bits());
+        // (1 + u)^2 = 1 + 2u + u^2 lies just above a float.
+        let above_one = 1.0_f64.next_up();
+        assert_eq!(mul_up(above_one, above_one).to_bits(), (1.0 + 3.0 * f64::EPSILON).to_bits());
+        assert!(mul_up(1e-200, 1e-200) > 0.0, "underflow");
+        assert!(add_up(f64::MAX, f64::MAX).is_infinite());
+        assert!(mul_up(f64::MAX, 2.0).is_infinite());
+    }
+
+    #[test]
+    fn differences_are_not_above() {
+        assert_eq!(sub_down(0.75, 0.5).to_bits(), 0.25_f64.to_bits());
+        assert_eq!(sub_down(1.0, 1e-30).to_bits(), 1.0_f64.next_down().to_bits());
+        assert_eq!(sub_down(0.3, 0.3).to_bits(), 0);
+    }
+}

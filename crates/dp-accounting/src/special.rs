@@ -67,3 +67,61 @@ pub(crate) fn erfcx_drop(t: f64, width: f64) -> f64 {
         .sum();
     half * sum
 }
+
+#[cfg(test)]
+#[allow(clippy::unreadable_literal, reason = "reference values as they were computed")]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn close(got: f64, want: f64, relative: f64) {
+        assert!((got - want).abs() <= relative * want, "got {got:e}, want {want:e}");
+    }
+
+    // Independent multi-precision evaluation (60 digits).
+    const ERFCX: [(f64, f64); 8] = [
+        (-1.0, 5.008980080762283),
+        (0.0, 1.0),
+        (0.5, 0.6156903441929259),
+        (1.999, 0.2555025145905779),
+        (2.0, 0.25539567631050575),
+        (5.0, 0.11070463773306863),
+        (26.0, 0.021683584850562907),
+        (1000.0, 0.0005641893014533876),
+    ];
+    const DROP: [(f64, f64, f64); 5] = [
+        (-0.25, 0.5, 0.5882958223737254),
+        (0.5, 1e-12, 5.126888229022273e-13),
+        (7.0, 0.001, 1.1176855491720932e-05),
+        (26.0, 0.015625, 1.3003997131100139e-05),
+        (3.0, 2.0, 0.06829651344832133),
+    ];
+
+    #[test]
+    fn spot_values() {
+        for (t, want) in ERFCX {
+            close(erfcx(t), want, 2e-15);
+        }
+        for (t, width, want) in DROP {
+            close(erfcx_drop(t, width), want, 5e-15);
+        }
+    }
+
+    #[test]
+    fn both_forms_agree_where_they_meet() {
+        for t in [-0.4, 0.0, 0.9, 1.9, 2.0, 3.0, 8.0] {
+            let direct = erfcx(t) - erfcx(t + 0.999);
+            close(erfcx_drop(t, 0.999), direct, 1e-13);
+        }
+        close(descent(FRACTION_FROM), descent(FRACTION_FROM.next_down()), 1e-14);
+        close(erfcx(FRACTION_FROM), erfcx(FRACTION_FROM.next_down()), 2e-15);
+    }
+
+    #[test]
+    fn extremes_stay_finite() {
+        for t in [26.0, 1e5, 1e150, f64::MAX] {
+            assert!(erfcx(t).is_finite() && descent(t) >= 0.0, "{t:e}");
+            assert!(erfcx_drop(t, 1e-300) >= 0.0, "{t:e}");
+        }
+    }
+}

@@ -1,1 +1,50 @@
-//! Checks every privacy claim on the very code that makes the release.
+//! Checks a privacy claim on the very code that makes the release.
+//!
+//! Mechanisms of this workspace draw only through [`Draws`](dp_mechanism::Draws). Here are sources
+//! of draws that do not release but examine:
+//!
+//! - [`exact_law`]: walks every outcome of every draw and returns the exact law of the output, for
+//!   mechanisms small enough; [`Law::pure_loss`] and [`Law::delta`] compare two such laws.
+//! - [`compare`]: runs a mechanism of any size on a data set, replays the released values on a
+//!   neighbour, and adds up what each draw gives away. It also fails a mechanism whose control flow
+//!   or output depends on the data in any way but through its draws.
+//! - [`range_of_change`]: how far the scores of a choice, or any integer statistic, can move.
+//! - [`statistical`]: a lower bound on epsilon from samples alone, for everything else.
+//!
+//! An auditor must be audited too: each of these has tests on broken mechanisms that it must catch.
+//!
+//! ```
+//! use dp_audit::{Window, exact_law};
+//! use dp_mechanism::{Coin, Draws, Ratio};
+//!
+//! // Randomised response: the truth with probability 3/4, else its opposite. ln 3 private.
+//! let respond = |truth: bool, draws: &mut dyn Draws| {
+//!     let honest = draws.keep(Coin::Rational(Ratio::new(3, 4).expect("valid")));
+//!     truth == honest
+//! };
+//! let law = |truth| exact_law(Window::none(), |draws| respond(truth, draws));
+//! let loss = law(true).pure_loss(&law(false));
+//! assert!((loss - 3_f64.ln()).abs() < 1e-12);
+//! ```
+//!
+//! Out of scope: proving anything about inputs that were not tried. Passing an audit is evidence;
+//! failing one is proof.
+
+mod binomial;
+mod claim;
+mod law;
+mod noise_law;
+mod range;
+mod search;
+pub mod statistical;
+mod tape;
+mod transcript;
+
+pub use binomial::{lower_confidence_limit, upper_confidence_limit};
+pub use claim::{AuditReport, Claim, Method, Mutant};
+pub use law::Law;
+pub use noise_law::{choice_log_probabilities, gaussian_renyi_divergence};
+pub use range::{Change, range_of_change, scores_of_choices};
+pub use search::climb;
+pub use tape::{Window, exact_law};
+pub use transcript::{Comparison, Scripted, StepLoss, compare};

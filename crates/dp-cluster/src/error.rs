@@ -50,6 +50,13 @@ pub enum ClusterError {
         /// What would be accepted.
         want: &'static str,
     },
+    /// The points do not have the dimension of the public box.
+    Dimension {
+        /// Of the box.
+        expected: usize,
+        /// Of the points.
+        got: usize,
+    },
     /// A privacy parameter is out of range.
     Param(ParamError),
     /// A step cannot be calibrated.
@@ -80,6 +87,10 @@ impl fmt::Display for ClusterError {
                 write!(f, "every coordinate must be a number between +-{MAX_MAGNITUDE:?}")
             }
             Self::Setting { name, got, want } => write!(f, "{name} must be {want}, got {got}"),
+            Self::Dimension { expected, got } => write!(
+                f,
+                "the points have {got} coordinates each, the public box has {expected} dimensions"
+            ),
             Self::Param(ref error) => error.fmt(f),
             Self::Mechanism(ref error) => error.fmt(f),
             Self::Geometry(ref error) => error.fmt(f),

@@ -17,25 +17,38 @@ pub trait Mechanism {
     type Data<'a>;
     /// What is released.
     type Output;
+    /// Why an input was refused.
+    type Error;
 
     /// The whole cost, itemised, before any data exists.
     fn receipt(&self) -> Receipt<Self::Relation>;
 
-    /// One run. It draws only from `draws`, and it must not fail, panic, log, or change the size
-    /// of its output on account of a private value.
+    /// Refuses input whose public shape does not fit the plan, such as its dimension. It must not
+    /// look at a private value, nor at the number of records where that is private.
+    ///
+    /// # Errors
+    /// Names the shape and what was expected.
+    fn check(&self, data: &Self::Data<'_>) -> Result<(), Self::Error>;
+
+    /// One run, on input that passed [`check`](Self::check). It draws only from `draws`, and it
+    /// must not fail, panic, log, or change the size of its output on account of a private value.
     fn run(&self, data: Self::Data<'_>, draws: &mut dyn Draws) -> Self::Output;
 
     /// One fresh release with its receipt.
+    ///
+    /// # Errors
+    /// Those of [`check`](Self::check). Nothing is spent then.
     fn release<R: CryptoRng + ?Sized>(
         &self,
         data: Self::Data<'_>,
         rng: &mut R,
-    ) -> Release<Self::Output, Self::Relation>
+    ) -> Result<Release<Self::Output, Self::Relation>, Self::Error>
     where
         Self: Sized,
     {
+        self.check(&data)?;
         let output = self.run(data, &mut SecureDraws::new(rng));
-        Release { output, receipt: self.receipt() }
+        Ok(Release { output, receipt: self.receipt() })
     }
 }
 

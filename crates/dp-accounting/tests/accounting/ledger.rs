@@ -5,7 +5,7 @@ use dp_accounting::{
 };
 use serde_json::{from_str, to_string};
 
-use crate::{approximate, budget, close, delta, epsilon, pure, rho, step, zcdp};
+use crate::{approximate, budget, close, delta, epsilon, pure, step, zcdp};
 
 fn costs(e: f64) -> Receipt<AddRemove> {
     Receipt::new("m", AddRemove, budget(e, 0.0), step(pure(e)))
@@ -125,11 +125,6 @@ fn a_tampered_file_is_refused() {
         assert_ne!(tampered, text, "{from}");
         assert!(from_str::<Ledger<AddRemove>>(&tampered).is_err(), "{tampered}");
     }
-}
-
-#[test]
-fn shares_of_rho_can_be_compared() {
-    assert!(rho(0.1) < rho(0.2));
 }
 
 #[test]

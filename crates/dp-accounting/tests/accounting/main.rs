@@ -1,9 +1,13 @@
 //! What the crate promises, seen from outside.
 
+#![allow(clippy::float_cmp, reason = "rounding is part of what is promised")]
+#![allow(clippy::excessive_precision, reason = "reference values keep the digits they came with")]
+
 mod composition;
 mod conversions;
 mod files;
 mod ledger;
+mod oracle;
 mod parameters;
 mod receipts;
 

@@ -1,9 +1,12 @@
 //! How DPM divides its budget, and the calibrated primitives that follow.
 
-use dp_accounting::{Epsilon, Rho, Step};
+use std::f64::consts::SQRT_2;
+
+use dp_accounting::{Budget, Epsilon, Rho, Step};
 use dp_mechanism::{ExponentialMechanism, GaussianSum, NoisyCount};
 use serde::{Deserialize, Serialize};
 
+use super::interval::score_range;
 use super::score::CutScore;
 use super::{DpmBuilder, IntervalSize};
 use crate::ClusterError;
@@ -16,7 +19,8 @@ use crate::ClusterError;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum BudgetSplit {
     /// One zero-concentrated budget in these proportions (they need not add up to 1). Counts get
-    /// discrete Gaussian noise.
+    /// discrete Gaussian noise. At large epsilon another way of adding up can find some budget
+    /// left; the sums get it.
     Zcdp {
         /// Choosing the interval size.
         interval: f64,
@@ -70,79 +74,72 @@ impl Primitives {
     ) -> Result<Self, ClusterError> {
         let dim = settings.public_box.dim();
         let estimated = settings.interval_size == IntervalSize::Estimated;
-        let cut = |eta: f64| {
-            let range = score.range(dim);
-            Ok::<_, ClusterError>(ExponentialMechanism::by_range(Epsilon::new(eta)?, range)?)
+        let levels = settings.max_depth;
+        let shares = match settings.split {
+            BudgetSplit::Zcdp { interval, counts, cuts, sums } => [interval, counts, cuts, sums],
+            // The last is what the others leave of epsilon; what the sums really get comes below.
+            BudgetSplit::Pure { interval, counts, cuts } => [interval, counts, cuts, 1.0],
         };
-        let interval = |eta: f64| {
-            let range = super::interval::score_range(dim);
-            Ok::<_, ClusterError>(ExponentialMechanism::by_range(Epsilon::new(eta)?, range)?)
-        };
-        // Bounded range eta is eta^2/8-zCDP.
-        let eta = |rho: f64| (8.0 * rho).sqrt();
-        let (counts, cuts) = (settings.max_depth + 1, settings.max_depth);
-        match settings.split {
-            BudgetSplit::Zcdp { interval: i, counts: n, cuts: c, sums: s } => {
-                for (name, got) in [("counts", n), ("cuts", c), ("sums", s)] {
-                    positive(name, got)?;
-                }
-                let i = if estimated { positive("interval", i)? } else { 0.0 };
-                let unit = total.get() / (i + n + c + s);
-                Ok(Self {
-                    interval: estimated.then(|| interval(eta(i * unit))).transpose()?,
-                    counts: shares(n * unit, 2.0, counts)
-                        .map(|rho| Ok(NoisyCount::gaussian(Rho::new(rho)?)?))
-                        .collect::<Result<_, ClusterError>>()?,
-                    cuts: shares(c * unit, 2.0, cuts)
-                        .map(|rho| cut(eta(rho)))
-                        .collect::<Result<_, _>>()?,
-                    sums: GaussianSum::new(Rho::new(s * unit)?)?,
-                })
-            }
-            BudgetSplit::Pure { interval: i, counts: n, cuts: c } => {
-                for (name, got) in [("counts", n), ("cuts", c)] {
-                    positive(name, got)?;
-                }
-                let epsilon = settings.budget.epsilon().get();
-                let mut primitives = Self {
-                    interval: if estimated {
-                        Some(interval(positive("interval", i)? * epsilon)?)
-                    } else {
-                        None
-                    },
-                    counts: shares(n * epsilon, 2_f64.sqrt(), counts)
-                        .map(|epsilon| Ok(NoisyCount::geometric(Epsilon::new(epsilon)?)?))
-                        .collect::<Result<_, ClusterError>>()?,
-                    cuts: shares(c * epsilon, 2_f64.sqrt(), cuts)
-                        .map(cut)
-                        .collect::<Result<_, _>>()?,
-                    sums: GaussianSum::new(total)?,
-                };
-                let spent = Step::sequential("all but sums", primitives.steps_before_sums());
-                let spent = spent.zcdp().expect("pure steps have a zCDP cost").get();
-                let left = (total.get() - spent) * (1.0 - 1e-12);
-                if left <= 0.0 {
-                    return Err(ClusterError::Setting {
-                        name: "interval + counts + cuts",
-                        got: i + n + c,
-                        want: "small enough to leave something for the sums",
-                    });
-                }
-                primitives.sums = GaussianSum::new(Rho::new(left)?)?;
-                Ok(primitives)
+        for (name, got) in ["interval", "counts", "cuts", "sums"].into_iter().zip(shares) {
+            let needed = estimated || name != "interval";
+            if needed && !(got.is_finite() && got > 0.0) {
+                return Err(ClusterError::Setting { name, got, want: "a finite share above 0" });
             }
         }
+        let [i, n, c, s] = shares;
+        let i = if estimated { i } else { 0.0 };
+        let (interval_eta, counts, cuts): (Epsilon, Vec<NoisyCount>, Vec<Epsilon>);
+        match settings.split {
+            BudgetSplit::Zcdp { .. } => {
+                let parts = total.split(&[i, n, c, s])?;
+                // Shares of rho grow like 2^level: the scale of the noise falls like 2^(-level/2).
+                let rhos = parts[1].split(&powers(2.0, levels + 1))?.into_iter();
+                counts = rhos.map(NoisyCount::gaussian).collect::<Result<_, _>>()?;
+                interval_eta = eta(parts[0]);
+                cuts = parts[2].split(&powers(2.0, levels))?.into_iter().map(eta).collect();
+            }
+            BudgetSplit::Pure { .. } => {
+                let rest = 1.0 - i - n - c;
+                if rest <= 0.0 {
+                    return Err(too_much(i + n + c));
+                }
+                let parts = settings.budget.epsilon().split(&[i, n, c, rest])?;
+                let epsilons = parts[1].split(&powers(SQRT_2, levels + 1))?.into_iter();
+                counts = epsilons.map(NoisyCount::geometric).collect::<Result<_, _>>()?;
+                interval_eta = parts[0];
+                cuts = parts[2].split(&powers(SQRT_2, levels))?;
+            }
+        }
+        let range = score.range(dim);
+        let cuts = cuts.into_iter().map(|eta| ExponentialMechanism::by_range(eta, range));
+        let interval = || ExponentialMechanism::by_range(interval_eta, score_range(dim));
+        let primitives = Self {
+            interval: estimated.then(interval).transpose()?,
+            counts,
+            cuts: cuts.collect::<Result<_, _>>()?,
+            sums: GaussianSum::new(total)?,
+        };
+        primitives.with_largest_sums(total, settings.budget).ok_or(too_much(i + n + c))
+    }
+
+    /// Gives the sums the largest share of `total` with which the whole receipt fits the budget.
+    fn with_largest_sums(self, total: Rho, budget: Budget) -> Option<Self> {
+        let with = |share: f64| {
+            let sums = GaussianSum::new(Rho::new(total.get() * share).ok()?).ok()?;
+            let candidate = Self { sums, ..self.clone() };
+            let epsilon = candidate.spent().epsilon(budget.delta())?;
+            (epsilon <= budget.epsilon()).then_some(candidate)
+        };
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..40 {
+            let middle = f64::midpoint(low, high);
+            if with(middle).is_some() { low = middle } else { high = middle }
+        }
+        with(low)
     }
 
     /// The itemised cost.
     pub(super) fn spent(&self) -> Step {
-        let mut steps = self.steps_before_sums();
-        let leaf = Step::spend("sum of one leaf", self.sums.loss());
-        steps.push(Step::parallel("sums of the leaves", vec![leaf]));
-        Step::sequential("all steps", steps)
-    }
-
-    fn steps_before_sums(&self) -> Vec<Step> {
         let interval = self.interval.iter().map(|m| Step::spend("interval size", m.loss()));
         let level =
             |i, name, loss| Step::parallel(format!("level {i}"), vec![Step::spend(name, loss)]);
@@ -150,23 +147,29 @@ impl Primitives {
         let counts = counts.map(|(i, m)| level(i, "count of one node", m.loss())).collect();
         let cuts = self.cuts.iter().enumerate();
         let cuts = cuts.map(|(i, m)| level(i, "cut of one node", m.loss())).collect();
-        let groups = [Step::sequential("counts", counts), Step::sequential("cuts", cuts)];
-        interval.chain(groups).collect()
+        let leaf = Step::spend("sum of one leaf", self.sums.loss());
+        let groups = [
+            Step::sequential("counts", counts),
+            Step::sequential("cuts", cuts),
+            Step::parallel("sums of the leaves", vec![leaf]),
+        ];
+        Step::sequential("all steps", interval.chain(groups).collect())
     }
 }
 
-/// `total` divided over levels in the proportions 1, growth, growth^2, ...
-fn shares(total: f64, growth: f64, levels: usize) -> impl Iterator<Item = f64> {
-    let weights: Vec<f64> =
-        std::iter::successors(Some(1.0), |w| Some(w * growth)).take(levels).collect();
-    let sum: f64 = weights.iter().sum();
-    weights.into_iter().map(move |w| total * (w / sum))
+/// The loss of a choice that costs `rho`: bounded range `eta` is `eta^2/8`-zCDP.
+fn eta(rho: Rho) -> Epsilon {
+    // One step down outweighs the rounding of the root.
+    let eta = (8.0 * rho.get()).sqrt().next_down().max(0.0);
+    Epsilon::new(eta).expect("the root of a valid rho")
 }
 
-fn positive(name: &'static str, got: f64) -> Result<f64, ClusterError> {
-    if got.is_finite() && got > 0.0 {
-        Ok(got)
-    } else {
-        Err(ClusterError::Setting { name, got, want: "a finite share above 0" })
-    }
+/// `1, base, base^2, ...`
+fn powers(base: f64, levels: usize) -> Vec<f64> {
+    std::iter::successors(Some(1.0), |power| Some(power * base)).take(levels).collect()
+}
+
+fn too_much(got: f64) -> ClusterError {
+    let name = "interval + counts + cuts";
+    ClusterError::Setting { name, got, want: "small enough to leave something for the sums" }
 }

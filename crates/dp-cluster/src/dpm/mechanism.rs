@@ -56,16 +56,21 @@ impl Mechanism for Dpm {
     type Relation = AddRemove;
     type Data<'a> = PointsView<'a>;
     type Output = Clustering;
+    type Error = ClusterError;
 
     fn receipt(&self) -> Receipt<AddRemove> {
         Receipt::new("dpm", AddRemove, self.settings.budget, self.primitives.spent())
     }
 
-    /// # Panics
-    /// If the points do not have the dimension of the public box.
+    /// # Errors
+    /// [`ClusterError::Dimension`] if the points do not have the dimension of the public box.
+    fn check(&self, points: &PointsView<'_>) -> Result<(), ClusterError> {
+        let (expected, got) = (self.settings.public_box.dim(), points.dim());
+        if got == expected { Ok(()) } else { Err(ClusterError::Dimension { expected, got }) }
+    }
+
     fn run(&self, points: PointsView<'_>, draws: &mut dyn Draws) -> Clustering {
         let public_box = &self.settings.public_box;
-        assert_eq!(points.dim(), public_box.dim(), "points and public box differ in dimension");
         let total = self.count(0, points.len() as u64, draws);
         let intervals = self.intervals(points, total, draws);
         let grid = FixedPointGrid::new(public_box.clone(), cells_per_dimension(intervals))

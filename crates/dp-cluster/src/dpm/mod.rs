@@ -18,7 +18,7 @@
 //!
 //! let dpm = Dpm::builder(public_box, Budget::new(1.0, 1e-6)?).max_depth(2).build()?;
 //! println!("{}", dpm.receipt()); // the whole cost, before any data is touched
-//! let release = dpm.release(points.view(), &mut chacha_from_os()?);
+//! let release = dpm.release(points.view(), &mut chacha_from_os()?)?;
 //! for centre in release.output.centres.view().rows() {
 //!     println!("{centre:.2?}");
 //! }

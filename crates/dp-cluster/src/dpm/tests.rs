@@ -1,1 +1,279 @@
+//! Settings, odd data, and the fast tree against a plain one.
 
+use dp_accounting::{Budget, Epsilon};
+use dp_geometry::{FixedPointGrid, Points, PublicBox};
+use dp_mechanism::{ChaCha20Rng, Mechanism, SecureDraws};
+use rand::{RngExt, SeedableRng};
+
+use super::bins::{Bins, cells_per_dimension};
+use super::cell::Cell;
+use super::{BudgetSplit, CutWeights, Dpm, DpmBuilder, IntervalSize};
+
+fn rng(seed: u64) -> ChaCha20Rng {
+    ChaCha20Rng::seed_from_u64(seed)
+}
+
+fn cube(dim: usize) -> PublicBox {
+    PublicBox::cube(dim, -10.0, 10.0).expect("valid")
+}
+
+fn budget(epsilon: f64) -> Budget {
+    Budget::new(epsilon, 1e-6).expect("valid")
+}
+
+fn builder(dim: usize) -> DpmBuilder {
+    Dpm::builder(cube(dim), budget(1.0))
+}
+
+/// `n` points around `2^dim` corners of a cube.
+fn corners(n: usize, dim: usize, seed: u64) -> Points {
+    let mut rng = rng(seed);
+    let coords = (0..n * dim).map(|i| {
+        let side = if (i / dim) >> (i % dim) & 1 == 1 { 5.0 } else { -5.0 };
+        side + rng.random_range(-1.0..1.0)
+    });
+    Points::new(coords.collect(), dim).expect("whole rows")
+}
+
+#[test]
+fn settings_out_of_range_are_refused_with_their_value() {
+    let message = |builder: DpmBuilder| builder.build().expect_err("out of range").to_string();
+    for (builder, want) in [
+        (builder(2).max_depth(0), "max_depth must be between 1 and 14, got 0"),
+        (builder(2).max_depth(15), "max_depth must be between 1 and 14, got 15"),
+        (builder(2).max_depth(64), "max_depth must be between 1 and 14, got 64"),
+        (builder(2).minimum_share(0.0), "minimum_share must be above 0 and below 1, got 0"),
+        (builder(2).minimum_share(1.0), "minimum_share must be above 0 and below 1, got 1"),
+        (builder(2).minimum_share(f64::NAN), "minimum_share must be above 0 and below 1, got NaN"),
+        (
+            builder(2).interval_size(IntervalSize::Fixed { intervals: 1 }),
+            "intervals must be between 2 and 128, got 1",
+        ),
+        (
+            builder(2).interval_size(IntervalSize::Fixed { intervals: 129 }),
+            "intervals must be between 2 and 128, got 129",
+        ),
+        (
+            builder(2).weights(CutWeights { t: 0.1, ..CutWeights::default() }),
+            "t must be between 2 q and 1, got 0.1",
+        ),
+        (
+            builder(2).weights(CutWeights { q: f64::NAN, ..CutWeights::default() }),
+            "q must be between 0.001 and 0.499, got NaN",
+        ),
+        (
+            builder(2).weights(CutWeights { alpha: -1.0, ..CutWeights::default() }),
+            "alpha must be between 0 and 1000, got -1",
+        ),
+        (
+            builder(2).split(BudgetSplit::Zcdp {
+                interval: 0.0,
+                counts: -1.0,
+                cuts: 1.0,
+                sums: 1.0,
+            }),
+            "counts must be a finite share above 0, got -1",
+        ),
+        (
+            builder(2).split(BudgetSplit::Pure { interval: 0.0, counts: 0.9, cuts: 0.9 }),
+            "interval + counts + cuts must be small enough to leave something for the sums, got 1.8",
+        ),
+        (
+            Dpm::builder(cube(2), Budget::new(1.0, 0.0).expect("a pure budget")),
+            "delta must be above 0: the sums have Gaussian noise, got 0",
+        ),
+    ] {
+        assert_eq!(message(builder), want);
+    }
+    for epsilon in [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY, 1e9] {
+        assert!(Budget::new(epsilon, 1e-6).is_err(), "{epsilon}");
+    }
+    for delta in [-1e-9, 1.0, 2.0, f64::NAN] {
+        assert!(Budget::new(1.0, delta).is_err(), "{delta}");
+    }
+}
+
+#[test]
+fn points_of_another_dimension_are_refused() {
+    let dpm = builder(3).build().expect("valid");
+    let error = dpm.release(corners(10, 2, 1).view(), &mut rng(1)).expect_err("wrong shape");
+    assert_eq!(
+        error.to_string(),
+        "the points have 2 coordinates each, the public box has 3 dimensions"
+    );
+}
+
+/// Whatever the records, the release comes out whole, inside the box, with one count per centre.
+#[test]
+fn odd_data_is_released_like_any_other() {
+    let [nan, inf] = [f64::NAN, f64::INFINITY];
+    let cases: Vec<(&str, Vec<f64>)> = vec![
+        ("empty", vec![]),
+        ("one point", vec![1.0, 2.0]),
+        ("all equal", vec![3.0; 2_000]),
+        ("on the corners", (0..1_000).map(|i| if i % 3 == 0 { -10.0 } else { 10.0 }).collect()),
+        ("outside", (0..1_000).map(|i| f64::from(i) * 1e6).collect()),
+        ("not numbers", (0..1_000).map(|i| if i % 2 == 0 { nan } else { -inf }).collect()),
+        ("huge", vec![f64::MAX, f64::MIN, 5e-324, -0.0]),
+    ];
+    for settings in [
+        builder(2),
+        builder(2).interval_size(IntervalSize::Estimated).max_depth(14),
+        builder(2).split(BudgetSplit::PAPER).minimum_share(1e-9).max_depth(6),
+        Dpm::builder(cube(2), budget(100.0)),
+        Dpm::builder(cube(2), Budget::new(1e-4, 1e-12).expect("valid")),
+    ] {
+        let dpm = settings.build().expect("valid");
+        for (name, coords) in &cases {
+            let points = Points::new(coords.clone(), 2).expect("whole rows");
+            let release = dpm.release(points.view(), &mut rng(3)).expect("the shape fits");
+            let clustering = release.output;
+            assert!(!clustering.counts.is_empty(), "{name}");
+            assert_eq!(clustering.centres.len(), clustering.counts.len(), "{name}");
+            assert!(clustering.centres.view().rows().all(|c| cube(2).contains(c)), "{name}");
+            assert!(clustering.counts.iter().all(|&count| count >= 1), "{name}");
+        }
+    }
+}
+
+#[test]
+fn receipts_stay_within_the_budget_to_the_last_digit() {
+    let mut rng = rng(4);
+    for i in 0..1_000 {
+        let epsilon = 10_f64.powf(rng.random_range(-2.0..2.0));
+        let delta = 10_f64.powf(rng.random_range(-15.0..-1.0));
+        let mut share = || rng.random_range(0.01..0.3);
+        let split = if i % 2 == 0 {
+            BudgetSplit::Zcdp { interval: share(), counts: share(), cuts: share(), sums: share() }
+        } else {
+            BudgetSplit::Pure { interval: share(), counts: share() / 10.0, cuts: share() }
+        };
+        let interval_size =
+            if i % 3 == 0 { IntervalSize::Estimated } else { IntervalSize::default() };
+        let budget = Budget::new(epsilon, delta).expect("valid");
+        let settings = Dpm::builder(cube(1 + i % 5), budget)
+            .split(split)
+            .interval_size(interval_size)
+            .max_depth(1 + i % 14);
+        let dpm = settings.build().expect("there is something left for the sums");
+        let receipt = dpm.receipt();
+        assert!(receipt.within_budget(), "{receipt}");
+        let spent = receipt.epsilon().map_or(0.0, Epsilon::get);
+        assert!(spent > 0.999 * epsilon, "{receipt}");
+    }
+}
+
+#[test]
+fn the_answer_does_not_depend_on_the_number_of_threads() {
+    let points = corners(5_000, 3, 5);
+    let dpm = builder(3).interval_size(IntervalSize::Estimated).build().expect("valid");
+    let release = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        pool.install(|| dpm.release(points.view(), &mut rng(6)).expect("the shape fits"))
+    };
+    let json = |threads| serde_json::to_string(&release(threads)).expect("serialisable");
+    assert_eq!(json(1), json(2));
+    assert_eq!(json(1), json(7));
+}
+
+#[test]
+fn plans_and_releases_survive_a_file() {
+    let dpm = builder(2).max_depth(3).build().expect("valid");
+    let json = serde_json::to_string(&dpm).expect("serialisable");
+    assert_eq!(serde_json::from_str::<Dpm>(&json).expect("own output"), dpm);
+    let smuggled = json.replace("\"max_depth\":3", "\"max_depth\":64");
+    let error = serde_json::from_str::<Dpm>(&smuggled).expect_err("checked on reading");
+    assert!(error.to_string().contains("max_depth must be between 1 and 14, got 64"), "{error}");
+    let release = dpm.release(corners(100, 2, 1).view(), &mut rng(1)).expect("the shape fits");
+    let json = serde_json::to_string(&release).expect("serialisable");
+    assert_eq!(
+        serde_json::from_str::<dp_mechanism::Release<_, _>>(&json).expect("own output"),
+        release
+    );
+}
+
+#[test]
+fn separated_clusters_are_found_with_their_sizes() {
+    let points = corners(8_000, 3, 7);
+    let dpm = builder(3).build().expect("valid");
+    let clustering = dpm.release(points.view(), &mut rng(8)).expect("the shape fits").output;
+    assert_eq!(clustering.counts.len(), 8);
+    for (centre, count) in clustering.centres.view().rows().zip(&clustering.counts) {
+        assert!(centre.iter().all(|x| (x.abs() - 5.0).abs() < 0.7), "{centre:?}");
+        assert!((count - 1_000).abs() < 150, "{count}");
+    }
+}
+
+/// The tree by the book: every node keeps its points and counts them again for every candidate.
+#[test]
+fn the_tree_equals_a_plain_one() {
+    const INTERVALS: usize = 9;
+    for dim in [1, 2, 5] {
+        let points = corners(600, dim, 9);
+        let dpm = Dpm::builder(cube(dim), budget(20.0))
+            .interval_size(IntervalSize::Fixed { intervals: INTERVALS })
+            .max_depth(4)
+            .build()
+            .expect("valid");
+        let grid = FixedPointGrid::new(cube(dim), cells_per_dimension(INTERVALS)).expect("valid");
+        let bins = Bins::new(points.view(), &grid, INTERVALS);
+        let (mut fast_rng, mut plain_rng) = (rng(10), rng(10));
+        let fast = dpm.grow(&bins, 600, &mut SecureDraws::new(&mut fast_rng));
+        let plain = plain_tree(&dpm, &bins, 600, &mut SecureDraws::new(&mut plain_rng));
+        assert!(plain.len() > 1, "nothing was cut in {dim} dimensions");
+        assert_eq!(fast.leaves.len(), plain.len());
+        for (number, (leaf, (cell, count, rows))) in fast.leaves.iter().zip(&plain).enumerate() {
+            assert_eq!((&leaf.cell, leaf.noisy_count), (cell, *count));
+            for &row in rows {
+                assert_eq!(usize::from(fast.leaf_of[row]), number);
+            }
+        }
+        assert_eq!(plain.iter().map(|leaf| leaf.2.len()).sum::<usize>(), 600);
+    }
+}
+
+type PlainLeaf = (Cell, i64, Vec<usize>);
+
+fn plain_tree(
+    dpm: &Dpm,
+    bins: &Bins,
+    total: i64,
+    draws: &mut dyn dp_mechanism::Draws,
+) -> Vec<PlainLeaf> {
+    let minimum = (total + 15) / 16;
+    let (dim, intervals) = (bins.dim, bins.half_intervals / 2);
+    let mut leaves = Vec::new();
+    let mut nodes =
+        vec![(Cell::whole(dim, bins.half_intervals), total, (0..bins.len()).collect::<Vec<_>>())];
+    for level in 0..4 {
+        let mut next = Vec::new();
+        for (cell, count, rows) in nodes {
+            let bin = |row: usize, i: usize| usize::from(bins.row(row)[i]);
+            let within = |i: usize, low: usize, high: usize| {
+                rows.iter().filter(|&&row| (low..high).contains(&bin(row, i))).count() as u64
+            };
+            let scores: Vec<i64> = (0..dim * intervals)
+                .map(|candidate| {
+                    let (i, j) = (candidate / intervals, candidate % intervals);
+                    let inside = within(i, 2 * j, 2 * j + 2);
+                    dpm.weights.at(count).of(within(i, 0, 2 * j + 1), inside)
+                })
+                .collect();
+            let chosen = dpm.primitives.cuts[level].release(&scores, draws);
+            let (i, cut) = (chosen / intervals, 2 * (chosen % intervals) + 1);
+            let (left, right): (Vec<_>, Vec<_>) = rows.iter().partition(|&&row| bin(row, i) < cut);
+            let left_count = dpm.count(level + 1, left.len() as u64, draws);
+            let right_count = dpm.count(level + 1, right.len() as u64, draws);
+            if left_count >= minimum && right_count >= minimum {
+                let cells = cell.split(i, u16::try_from(cut).expect("small"));
+                next.push((cells.0, left_count, left));
+                next.push((cells.1, right_count, right));
+            } else {
+                leaves.push((cell, count, rows));
+            }
+        }
+        nodes = next;
+    }
+    leaves.extend(nodes);
+    leaves
+}

@@ -50,7 +50,7 @@ impl KMeans {
     ///
     /// # Complexity
     /// Seeding `O(n k dim trials)` and `O(n k dim)` per iteration at worst; the triangle
-    /// inequality skips most of it on clustered data. Memory `O(n + k dim)` beside the input (a
+    /// inequality skips most of it on clustered data. Memory `O(n trials + k dim)` beside the input (a
     /// copy of it if there are weights of zero). Parallel over the threads of the current pool,
     /// with the same result, bit for bit, for every number of threads.
     ///
@@ -92,7 +92,10 @@ impl KMeans {
             let stop = StopReason::FewDistinctPoints;
             return Ok(KMeansFit { centres, squared_inertia: 0.0, iterations: 0, stop });
         }
-        let mut run = || lloyd(self, &data, seed(&data, self.k(), self.trials_per_step(), rng));
+        let mut run = || {
+            let seeding = seed(&data, self.k(), self.trials_per_step(), rng);
+            lloyd(self, &data, seeding.centres, seeding.labels)
+        };
         let mut best = run();
         for _ in 1..self.restarts() {
             let fit = run();

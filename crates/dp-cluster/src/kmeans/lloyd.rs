@@ -6,16 +6,21 @@ use rayon::prelude::*;
 use super::algorithm::{KMeansFit, StopReason};
 use super::data::WeightedPoints;
 use super::params::KMeans;
-use super::seeding::Seeding;
 use crate::nearest::{CentreTable, rounding_slack, squared_distance};
 
-/// Improves a seeding until the cost settles.
+/// Improves centres until the cost settles. `labels` may be any guess at the nearest centre of each
+/// point; a good one saves work.
 ///
 /// An iteration assigns every point (ties to the lowest index), then moves each centre to the
 /// weighted mean of its points; a centre without points moves to a point with the largest `w d^2`.
 /// The returned centres are those of the lowest cost seen, so the cost never rises.
-pub(super) fn lloyd(settings: &KMeans, data: &WeightedPoints<'_>, seeding: Seeding) -> KMeansFit {
-    let mut state = State::new(data, settings.k(), seeding);
+pub(super) fn lloyd(
+    settings: &KMeans,
+    data: &WeightedPoints<'_>,
+    centres: Vec<f64>,
+    labels: Vec<u32>,
+) -> KMeansFit {
+    let mut state = State::new(data, settings.k(), centres, labels);
     let mut previous = f64::INFINITY;
     let mut iterations = 0;
     loop {
@@ -91,14 +96,14 @@ impl ClusterSums {
 }
 
 impl<'a> State<'a> {
-    fn new(data: &'a WeightedPoints<'a>, k: usize, seeding: Seeding) -> Self {
+    fn new(data: &'a WeightedPoints<'a>, k: usize, centres: Vec<f64>, labels: Vec<u32>) -> Self {
         let n = data.points().len();
         Self {
             data,
             chunk: data.chunk_rows(k),
-            previous_centres: seeding.centres.clone(),
-            centres: seeding.centres,
-            labels: seeding.labels,
+            previous_centres: centres.clone(),
+            centres,
+            labels,
             squared: vec![0.0; n],
             lower: vec![0.0; n],
             drift: Drift::default(),

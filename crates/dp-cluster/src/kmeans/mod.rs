@@ -21,6 +21,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![cfg_attr(
+    test,
+    allow(clippy::float_cmp, reason = "the fast and the plain version agree exactly")
+)]
+
 mod algorithm;
 mod data;
 mod lloyd;

@@ -20,6 +20,11 @@
 //! are a slip of the programmer and panic. Results are the same, bit for bit, for every number of
 //! threads.
 
+#![cfg_attr(
+    test,
+    allow(clippy::float_cmp, reason = "tests compare with values worked out by hand")
+)]
+
 mod accuracy;
 mod distinct;
 mod inertia;

@@ -143,9 +143,9 @@ mod tests {
         assert_eq!(all(&line(&[]), &two), -1.0);
         assert_eq!(all(&line(&[1.0, 9.0]), &line(&[])), -1.0);
         assert_eq!(all(&line(&[0.0, 0.0, 10.0, 10.0]), &two), 1.0);
-        // No cluster is split by equal points, so a = b = 0 needs points too close to tell apart.
-        let close = line(&[-1e-170, -1e-170, 1e-170, 1e-170]);
-        assert_eq!(all(&close, &line(&[-1.0, 1.0])), 0.0);
+        // Equal points share a cluster, so a = b = 0 needs points whose distances square to zero.
+        let close = line(&[-1e-163, -1e-163, 1e-163, 1e-163]);
+        assert_eq!(all(&close, &line(&[-1e-155, 1e-155])), 0.0);
     }
 
     #[test]
@@ -156,6 +156,21 @@ mod tests {
         let mut rng = ChaCha20Rng::seed_from_u64(3);
         let sampled = silhouette(points.view(), centres.view(), 600, &mut rng);
         assert!((sampled - all(&points, &centres)).abs() < 0.02);
+    }
+
+    #[test]
+    fn number_of_threads_does_not_matter() {
+        let coords: Vec<f64> = (0..3000).map(|i| f64::from(i * i % 1009).sqrt()).collect();
+        let (points, centres) =
+            (Points::new(coords, 3).unwrap(), vec![5.0, 9.0, 7.0, 20.0, 11.0, 25.0]);
+        let centres = Points::new(centres, 3).unwrap();
+        let on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let mut rng = ChaCha20Rng::seed_from_u64(8);
+            pool.install(|| silhouette(points.view(), centres.view(), 700, &mut rng))
+        };
+        assert_eq!(on(1).to_bits(), on(2).to_bits());
+        assert_eq!(on(1).to_bits(), on(7).to_bits());
     }
 
     fn by_definition(points: &Points, centres: &Points) -> f64 {

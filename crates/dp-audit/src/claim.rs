@@ -1,0 +1,90 @@
+//! What an audit reports.
+
+use serde::{Deserialize, Serialize};
+
+/// How a claim was checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// The exact law of the real code, or the exact loss of each of its draws.
+    Exact,
+    /// How far a score, count or sum can move.
+    Range,
+    /// A lower bound from samples.
+    Statistical,
+    /// Against the trade-off curve of a Gaussian.
+    Gaussian,
+    /// The law of a sampler.
+    Sampler,
+    /// What a receipt adds up to.
+    Ledger,
+}
+
+/// One privacy claim and the worst that was found about it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    /// Stable name of the check.
+    pub id: String,
+    /// The crate whose code ran.
+    #[serde(rename = "crate")]
+    pub crate_name: String,
+    /// The mechanism.
+    pub mechanism: String,
+    /// Between which data sets.
+    pub relation: String,
+    /// How it was checked.
+    pub method: Method,
+    /// The loss claimed, with its unit in the id.
+    pub claimed: f64,
+    /// The largest loss found.
+    pub worst: f64,
+    /// Where it was found.
+    pub witness: String,
+    /// `worst / claimed`; 1 means that nothing is wasted.
+    pub tightness: f64,
+    /// The smallest overspend, as a factor, that this check would have caught.
+    pub resolution: f64,
+    /// How many cases were tried.
+    pub cases: u64,
+    /// How long that took.
+    pub seconds: f64,
+    /// Whether the claim stands.
+    pub pass: bool,
+}
+
+/// A deliberately broken mechanism, and whether the auditor noticed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mutant {
+    /// Its number, for example `M1`.
+    pub id: String,
+    /// Which kind of check is meant to catch it.
+    pub layer: String,
+    /// The loss it is known to have, as a multiple of its claim unless said otherwise.
+    pub expected: f64,
+    /// The loss found.
+    pub worst: f64,
+    /// Whether the check refused it.
+    pub caught: bool,
+    /// Whether the same check accepted the corrected form.
+    pub twin_passed: bool,
+    /// How long both took.
+    pub seconds: f64,
+}
+
+/// Everything that one audit run has found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AuditReport {
+    /// Claims about the mechanisms of the workspace.
+    pub claims: Vec<Claim>,
+    /// Checks of the auditor itself.
+    pub mutants: Vec<Mutant>,
+}
+
+impl AuditReport {
+    /// True if there are claims, all of them stand, every mutant was caught and every twin passed.
+    pub fn pass(&self) -> bool {
+        !self.claims.is_empty()
+            && self.claims.iter().all(|claim| claim.pass)
+            && self.mutants.iter().all(|mutant| mutant.caught && mutant.twin_passed)
+    }
+}

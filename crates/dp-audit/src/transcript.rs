@@ -1,0 +1,241 @@
+//! Comparing two runs that release the same values.
+//!
+//! By adaptive composition, the privacy loss of a run is the sum over its draws of what each gives
+//! away given the values released before it. So run the mechanism on `D`, keep the released values,
+//! run it on a neighbour `D'` with those values forced on it, and compare the laws of the draws one
+//! by one. No law of the whole output is needed, so the size of the mechanism does not matter.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use dp_mechanism::{DiscreteGaussian, Draws, Law, Noise, Ratio};
+
+use crate::noise_law::{NoiseLaw, choice_log_probabilities, ratio_to_f64};
+
+/// What one draw gives away, given all values released before it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepLoss {
+    /// Largest log ratio over all values of this draw, data set over neighbour; infinite for
+    /// Gaussian noise on unequal values.
+    pub forward: f64,
+    /// The same, neighbour over data set.
+    pub backward: f64,
+    /// Its zero-concentrated cost: `range^2/8` for a choice whose log ratios have that range,
+    /// `loss^2/2` for other finite losses, `shift^2/(2 v)` for Gaussian noise.
+    pub rho: f64,
+}
+
+/// What two runs with equal released values have shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// One entry per draw, in order.
+    pub steps: Vec<StepLoss>,
+    /// The number of the first draw that has no counterpart: another kind of draw, other public
+    /// parameters, or none at all. Such control flow gives the data away outright.
+    pub diverged: Option<usize>,
+    /// Whether the two outputs are equal, as they must be if they depend on the data only through
+    /// the released values. True if the runs diverged.
+    pub outputs_equal: bool,
+}
+
+impl Comparison {
+    /// Sum of the pure losses, the worse direction; infinite if the runs diverged.
+    pub fn pure_loss(&self) -> f64 {
+        let sum = |side: fn(&StepLoss) -> f64| self.steps.iter().map(side).sum::<f64>();
+        self.or_infinite(sum(|s| s.forward).max(sum(|s| s.backward)))
+    }
+
+    /// Sum of the zero-concentrated costs; infinite if the runs diverged.
+    pub fn rho(&self) -> f64 {
+        self.or_infinite(self.steps.iter().map(|s| s.rho).sum())
+    }
+
+    fn or_infinite(&self, loss: f64) -> f64 {
+        if self.diverged.is_some() || !self.outputs_equal { f64::INFINITY } else { loss }
+    }
+}
+
+/// Runs on `data` with outcomes from `outcomes`, replays on `neighbour`, and compares.
+///
+/// # Panics
+/// If a run panics, or draws a secret coin: what is secret must be summed over
+/// ([`exact_law`](crate::exact_law)), not compared.
+pub fn compare<D: ?Sized, O: PartialEq>(
+    run: impl Fn(&D, &mut dyn Draws) -> O,
+    data: &D,
+    neighbour: &D,
+    outcomes: &mut dyn Draws,
+) -> Comparison {
+    let mut recorder = Recorder { outcomes, entries: Vec::new() };
+    let output = run(data, &mut recorder);
+    let mut replay = Replay { entries: recorder.entries, steps: Vec::new(), diverged: None };
+    let replayed = catch_unwind(AssertUnwindSafe(|| run(neighbour, &mut replay)));
+    let outputs_equal = match replayed {
+        Ok(other) => {
+            if replay.diverged.is_none() && replay.steps.len() < replay.entries.len() {
+                replay.diverged = Some(replay.steps.len());
+            }
+            replay.diverged.is_some() || other == output
+        }
+        Err(thrown) if thrown.is::<Diverged>() => true,
+        Err(panic) => resume_unwind(panic),
+    };
+    Comparison { steps: replay.steps, diverged: replay.diverged, outputs_equal }
+}
+
+/// A draw that was made: the private values in it, and what was released.
+enum Entry {
+    Choice { scores: Vec<i64>, rate: Ratio, chosen: i64 },
+    Noisy { value: i64, noise: Noise, released: i64 },
+    Exceeds { value: i64, threshold: i64, noise: Noise, released: i64 },
+    Vector { values: Vec<i64>, noise: DiscreteGaussian, released: Vec<i64> },
+}
+
+struct Recorder<'a> {
+    outcomes: &'a mut dyn Draws,
+    entries: Vec<Entry>,
+}
+
+impl Draws for Recorder<'_> {
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        let released = self.outcomes.draw(law);
+        self.entries.push(match law {
+            Law::Choice { scores, rate } => {
+                Entry::Choice { scores: scores.to_vec(), rate, chosen: released }
+            }
+            Law::Noisy { value, noise } => Entry::Noisy { value, noise, released },
+            Law::Exceeds { value, threshold, noise } => {
+                Entry::Exceeds { value, threshold, noise, released }
+            }
+            _ => panic!("a secret draw cannot be compared; use the exact law"),
+        });
+        released
+    }
+
+    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+        let before = values.to_vec();
+        self.outcomes.noisy_vector(values, noise);
+        self.entries.push(Entry::Vector { values: before, noise, released: values.to_vec() });
+    }
+}
+
+/// Thrown through the mechanism once its draws cannot be matched any more.
+struct Diverged;
+
+struct Replay {
+    entries: Vec<Entry>,
+    steps: Vec<StepLoss>,
+    diverged: Option<usize>,
+}
+
+impl Replay {
+    fn diverge(&mut self) -> ! {
+        self.diverged = Some(self.steps.len());
+        resume_unwind(Box::new(Diverged))
+    }
+}
+
+impl Draws for Replay {
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        let matched = match (self.entries.get(self.steps.len()), law) {
+            (
+                Some(Entry::Choice { scores, rate, chosen }),
+                Law::Choice { scores: others, rate: other_rate },
+            ) if *rate == other_rate && scores.len() == others.len() => {
+                Some((choice_loss(scores, others, *rate), *chosen))
+            }
+            (
+                Some(Entry::Noisy { value, noise, released }),
+                Law::Noisy { value: other, noise: other_noise },
+            ) if *noise == other_noise => Some((noise_loss(*value, other, *noise), *released)),
+            (
+                Some(Entry::Exceeds { value, threshold, noise, released }),
+                Law::Exceeds { value: other, threshold: other_threshold, noise: other_noise },
+            ) if *noise == other_noise && *threshold == other_threshold => {
+                Some((exceeds_loss(*value, other, *threshold, *noise), *released))
+            }
+            _ => None,
+        };
+        let Some((loss, released)) = matched else { self.diverge() };
+        self.steps.push(loss);
+        released
+    }
+
+    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+        let Some(Entry::Vector { values: before, noise: other, released }) =
+            self.entries.get(self.steps.len())
+        else {
+            self.diverge()
+        };
+        if *other != noise || before.len() != values.len() {
+            self.diverge();
+        }
+        let length_squared = before.iter().zip(values.iter()).map(|(a, b)| squared(*a, *b)).sum();
+        values.copy_from_slice(released);
+        self.steps.push(gaussian_loss(length_squared, noise));
+    }
+}
+
+fn choice_loss(scores: &[i64], others: &[i64], rate: Ratio) -> StepLoss {
+    let here = choice_log_probabilities(scores, rate);
+    let there = choice_log_probabilities(others, rate);
+    let ratios = here.iter().zip(&there).map(|(p, q)| p - q);
+    let (low, high) = ratios.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), ratio| {
+        (low.min(ratio), high.max(ratio))
+    });
+    StepLoss { forward: high.max(0.0), backward: (-low).max(0.0), rho: (high - low).powi(2) / 8.0 }
+}
+
+fn noise_loss(value: i64, other: i64, noise: Noise) -> StepLoss {
+    match noise {
+        Noise::Laplace(laplace) => {
+            let loss = value.abs_diff(other) as f64 / ratio_to_f64(laplace.scale());
+            StepLoss { forward: loss, backward: loss, rho: loss * loss / 2.0 }
+        }
+        Noise::Gaussian(gaussian) => gaussian_loss(squared(value, other), gaussian),
+    }
+}
+
+fn exceeds_loss(value: i64, other: i64, threshold: i64, noise: Noise) -> StepLoss {
+    let law = NoiseLaw::new(noise);
+    // Both answers from their own tail, so that a small probability keeps its digits.
+    let yes = |value: i64| law.tail(threshold - value + 1).ln();
+    let no = |value: i64| law.tail(value - threshold).ln();
+    let ratios = [yes(value) - yes(other), no(value) - no(other)];
+    let forward = ratios[0].max(ratios[1]).max(0.0);
+    let backward = (-ratios[0]).max(-ratios[1]).max(0.0);
+    StepLoss { forward, backward, rho: forward.max(backward).powi(2) / 2.0 }
+}
+
+fn gaussian_loss(length_squared: f64, noise: DiscreteGaussian) -> StepLoss {
+    let pure = if length_squared > 0.0 { f64::INFINITY } else { 0.0 };
+    let rho = length_squared / (2.0 * ratio_to_f64(noise.variance()));
+    StepLoss { forward: pure, backward: pure, rho }
+}
+
+fn squared(a: i64, b: i64) -> f64 {
+    (a.abs_diff(b) as f64).powi(2)
+}
+
+/// Outcomes of which the first are prescribed: it puts a mechanism into a chosen public state.
+#[allow(missing_debug_implementations, reason = "a source of draws has nothing to show")]
+pub struct Scripted<'a, I> {
+    script: I,
+    then: &'a mut dyn Draws,
+}
+
+impl<'a, I: Iterator<Item = i64>> Scripted<'a, I> {
+    /// The values of `script`, one per scalar draw, then draws from `then`.
+    pub fn new(script: I, then: &'a mut dyn Draws) -> Self {
+        Self { script, then }
+    }
+}
+
+impl<I: Iterator<Item = i64>> Draws for Scripted<'_, I> {
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        self.script.next().unwrap_or_else(|| self.then.draw(law))
+    }
+
+    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+        self.then.noisy_vector(values, noise);
+    }
+}

@@ -1,0 +1,199 @@
+//! The auditor on mechanisms small enough to know the answer, right ones and broken ones.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "toys count to less than a hundred"
+)]
+
+use dp_accounting::{Epsilon, Loss, Rho};
+use dp_audit::{Law, Scripted, Window, compare, exact_law, range_of_change, scores_of_choices};
+use dp_mechanism::{
+    ChaCha20Rng, DiscreteLaplace, Draws, ExponentialMechanism, GaussianSum, Noise, NoisyCount,
+    PoissonSample, Ratio, SecureDraws,
+};
+use rand::SeedableRng;
+
+fn epsilon(x: f64) -> Epsilon {
+    Epsilon::new(x).expect("valid")
+}
+
+fn rng() -> ChaCha20Rng {
+    ChaCha20Rng::seed_from_u64(5)
+}
+
+/// Laplace noise of scale 1, so one record is worth an epsilon of 1.
+fn unit_noise() -> Noise {
+    let scale = Ratio::new(1, 1).expect("valid");
+    Noise::Laplace(DiscreteLaplace::new(scale).expect("positive"))
+}
+
+/// Reports the first time step at which more than `threshold` users are active, with fresh noise at
+/// every step. Bits in a user's word are time steps.
+fn above_threshold(users: &[u8], threshold: i64, draws: &mut dyn Draws) -> Option<u32> {
+    (0..3).find(|step| {
+        let active = users.iter().filter(|user| *user >> step & 1 == 1).count();
+        draws.exceeds(i64::try_from(active).expect("few"), threshold, unit_noise())
+    })
+}
+
+fn above_threshold_law(users: &[u8]) -> Law<Option<u32>> {
+    exact_law(Window::none(), |draws| above_threshold(users, 1, draws))
+}
+
+/// All data sets of up to two users, each with one more user.
+fn neighbours() -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> {
+    let smaller = (0..8).flat_map(|a| (0..8).map(move |b| vec![a, b]));
+    let smaller = smaller.chain((0..8).map(|a| vec![a])).chain([vec![]]);
+    smaller.flat_map(|d| {
+        (0..8).map(move |x| {
+            let mut more = d.clone();
+            more.push(x);
+            (d.clone(), more)
+        })
+    })
+}
+
+#[test]
+fn above_threshold_is_private_for_added_users_only() {
+    let (mut added, mut removed) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+    for (without, with) in neighbours() {
+        let (without, with) = (above_threshold_law(&without), above_threshold_law(&with));
+        added = added.max(with.pure_loss(&without));
+        removed = removed.max(without.pure_loss(&with));
+    }
+    assert!(added <= 1.0 + 1e-12 && added > 0.99, "adding costs {added}");
+    // Unsampled, the claim would be false for removals: three silent steps give three looks.
+    assert!(removed > 1.2, "removing costs {removed}");
+}
+
+#[test]
+fn a_secret_sample_makes_it_private_both_ways() {
+    let sample = PoissonSample::new(epsilon(0.5)).expect("positive");
+    // A threshold mechanism at the inner epsilon: as above, with the noise scale to match.
+    let inner = sample.inner().get();
+    let scale = Ratio::new(1 << 20, (inner * f64::from(1 << 20)) as u128).expect("valid");
+    let noise = Noise::Laplace(DiscreteLaplace::new(scale).expect("positive"));
+    let law = |users: &[u8]| {
+        exact_law(Window::none(), |draws| {
+            let kept: Vec<u8> =
+                sample.select(users.len(), draws).into_iter().map(|i| users[i]).collect();
+            (0..3).find(|step| {
+                let active = kept.iter().filter(|user| *user >> step & 1 == 1).count();
+                draws.exceeds(i64::try_from(active).expect("few"), 1, noise)
+            })
+        })
+    };
+    let mut worst = f64::NEG_INFINITY;
+    for (without, with) in neighbours() {
+        let (without, with) = (law(&without), law(&with));
+        worst = worst.max(with.pure_loss(&without)).max(without.pure_loss(&with));
+    }
+    assert!(worst <= 0.5 + 1e-9, "two-sided loss {worst}");
+    assert!(worst > 0.3, "{worst} is so small that something else is wrong");
+}
+
+#[test]
+fn counts_lose_exactly_what_they_claim() {
+    let count = NoisyCount::geometric(epsilon(0.7)).expect("positive");
+    let Loss::Pure { epsilon: claimed } = count.loss() else { panic!("geometric is pure") };
+    let law = |n| exact_law(Window::new(-20, 20), |draws| count.release(n, draws));
+    for n in 0..4 {
+        let (a, b) = (law(n), law(n + 1));
+        let loss = a.pure_loss(&b).max(b.pure_loss(&a));
+        assert!((loss - claimed.get()).abs() < 1e-9, "count {n}: {loss}");
+    }
+    // The control: a count that moves by two.
+    assert!(law(0).pure_loss(&law(2)) > 1.3);
+}
+
+#[test]
+fn a_bit_from_the_exact_law_matches_the_hockey_stick_of_its_definition() {
+    let law = |p: u32| {
+        exact_law(Window::none(), move |draws| {
+            draws.keep(dp_mechanism::Coin::Rational(Ratio::new(p.into(), 4).expect("valid")))
+        })
+    };
+    let (a, b) = (law(3), law(1));
+    assert!((a.delta(&b, 1.0) - (0.75 - 1.0_f64.exp() / 4.0)).abs() < 1e-12);
+    assert!(a.delta(&b, 3_f64.ln()).abs() < 1e-12);
+    assert_eq!(a.paths(), 2);
+}
+
+#[test]
+fn comparing_adds_up_what_each_draw_gives_away() {
+    let count = NoisyCount::geometric(epsilon(0.5)).expect("positive");
+    let sum = GaussianSum::new(Rho::new(0.125).expect("valid")).expect("positive");
+    let run = |data: &Vec<i64>, draws: &mut dyn Draws| {
+        let n = count.release(data.len() as u64, draws);
+        let mut total = [data.iter().sum::<i64>()];
+        sum.release(&mut total, 100, draws);
+        (n, total)
+    };
+    let comparison =
+        compare(run, &vec![3, -7], &vec![3, -7, 10], &mut SecureDraws::new(&mut rng()));
+    assert_eq!(comparison.steps.len(), 2);
+    assert!((comparison.steps[0].forward - 0.5).abs() < 1e-9);
+    // 0.5^2/2 for the count, and the whole rho for a record at the length bound.
+    assert!((comparison.rho() - 0.25).abs() < 1e-6, "{}", comparison.rho());
+    assert!(comparison.pure_loss().is_infinite(), "Gaussian noise is not pure");
+}
+
+#[test]
+fn control_flow_that_depends_on_the_data_is_caught() {
+    let count = NoisyCount::geometric(epsilon(1.0)).expect("positive");
+    let run = |data: &Vec<i64>, draws: &mut dyn Draws| {
+        if data.is_empty() { 0 } else { count.release(data.len() as u64, draws) }
+    };
+    for (data, neighbour) in [(vec![], vec![1]), (vec![1], vec![])] {
+        let comparison = compare(run, &data, &neighbour, &mut SecureDraws::new(&mut rng()));
+        assert_eq!(comparison.diverged, Some(0));
+        assert!(comparison.pure_loss().is_infinite() && comparison.rho().is_infinite());
+    }
+}
+
+#[test]
+fn outputs_that_depend_on_the_data_are_caught() {
+    let count = NoisyCount::geometric(epsilon(1.0)).expect("positive");
+    let leaky = |data: &Vec<i64>, draws: &mut dyn Draws| {
+        (count.release(data.len() as u64, draws), data.len())
+    };
+    let comparison = compare(leaky, &vec![], &vec![1], &mut SecureDraws::new(&mut rng()));
+    assert!(!comparison.outputs_equal && comparison.pure_loss().is_infinite());
+}
+
+#[test]
+fn noise_fitted_to_the_data_is_caught() {
+    let sum = GaussianSum::new(Rho::new(0.5).expect("valid")).expect("positive");
+    let run = |data: &Vec<i64>, draws: &mut dyn Draws| {
+        let bound = data.iter().map(|x| x.unsigned_abs().pow(2)).max().unwrap_or(1);
+        let mut total = [data.iter().sum::<i64>()];
+        sum.release(&mut total, bound, draws);
+        total
+    };
+    let comparison = compare(run, &vec![1], &vec![1, 90], &mut SecureDraws::new(&mut rng()));
+    assert_eq!(comparison.diverged, Some(0));
+}
+
+#[test]
+fn scripts_put_a_mechanism_into_a_chosen_state() {
+    let count = NoisyCount::geometric(epsilon(1.0)).expect("positive");
+    let choice = ExponentialMechanism::by_range(epsilon(1.0), 2).expect("positive");
+    let run = |data: &Vec<i64>, draws: &mut dyn Draws| {
+        let n = count.release(data.len() as u64, draws);
+        let scores: Vec<i64> =
+            (0..3).map(|c| n - data.iter().filter(|x| **x == c).count() as i64).collect();
+        choice.release(&scores, draws)
+    };
+    let scores = |data: &Vec<i64>| {
+        let (mut rng, script) = (rng(), [7]);
+        let mut honest = SecureDraws::new(&mut rng);
+        let mut scripted = Scripted::new(script.into_iter(), &mut honest);
+        scores_of_choices(|draws| run(data, draws), &mut scripted, 1).remove(0)
+    };
+    let (here, there) = (scores(&vec![0, 2]), scores(&vec![0, 2, 2]));
+    assert_eq!(here, [6, 7, 6]);
+    let change = range_of_change(&here, &there);
+    assert_eq!((change.up, change.down, change.range(), change.sensitivity()), (0, 1, 1, 1));
+}
