@@ -1,4 +1,4 @@
-//! What an audit reports.
+//! What an audit reports. An unbounded loss is infinite here and `null` in JSON.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,12 +35,15 @@ pub struct Claim {
     /// How it was checked.
     pub method: Method,
     /// The loss claimed, with its unit in the id.
+    #[serde(with = "unbounded_as_null")]
     pub claimed: f64,
     /// The largest loss found.
+    #[serde(with = "unbounded_as_null")]
     pub worst: f64,
     /// Where it was found.
     pub witness: String,
     /// `worst / claimed`; 1 means that nothing is wasted.
+    #[serde(with = "unbounded_as_null")]
     pub tightness: f64,
     /// The smallest overspend, as a factor, that this check would have caught.
     pub resolution: f64,
@@ -60,8 +63,10 @@ pub struct Mutant {
     /// Which kind of check is meant to catch it.
     pub layer: String,
     /// The loss it is known to have, as a multiple of its claim unless said otherwise.
+    #[serde(with = "unbounded_as_null")]
     pub expected: f64,
     /// The loss found.
+    #[serde(with = "unbounded_as_null")]
     pub worst: f64,
     /// Whether the check refused it.
     pub caught: bool,
@@ -86,5 +91,18 @@ impl AuditReport {
         !self.claims.is_empty()
             && self.claims.iter().all(|claim| claim.pass)
             && self.mutants.iter().all(|mutant| mutant.caught && mutant.twin_passed)
+    }
+}
+
+/// JSON has no infinity: an unbounded loss is written as `null`.
+mod unbounded_as_null {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(loss: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        loss.is_finite().then_some(*loss).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        Ok(Option::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
     }
 }

@@ -20,7 +20,7 @@ pub struct StepLoss {
     /// The same, neighbour over data set.
     pub backward: f64,
     /// Its zero-concentrated cost: `range^2/8` for a choice whose log ratios have that range,
-    /// `loss^2/2` for other finite losses, `shift^2/(2 v)` for Gaussian noise.
+    /// `loss tanh(loss/2)` for other finite losses, `shift^2/(2 v)` for Gaussian noise.
     pub rho: f64,
 }
 
@@ -189,7 +189,7 @@ fn noise_loss(value: i64, other: i64, noise: Noise) -> StepLoss {
     match noise {
         Noise::Laplace(laplace) => {
             let loss = value.abs_diff(other) as f64 / ratio_to_f64(laplace.scale());
-            StepLoss { forward: loss, backward: loss, rho: loss * loss / 2.0 }
+            StepLoss { forward: loss, backward: loss, rho: pure_rho(loss) }
         }
         Noise::Gaussian(gaussian) => gaussian_loss(squared(value, other), gaussian),
     }
@@ -203,13 +203,18 @@ fn exceeds_loss(value: i64, other: i64, threshold: i64, noise: Noise) -> StepLos
     let ratios = [yes(value) - yes(other), no(value) - no(other)];
     let forward = ratios[0].max(ratios[1]).max(0.0);
     let backward = (-ratios[0]).max(-ratios[1]).max(0.0);
-    StepLoss { forward, backward, rho: forward.max(backward).powi(2) / 2.0 }
+    StepLoss { forward, backward, rho: pure_rho(forward.max(backward)) }
 }
 
 fn gaussian_loss(length_squared: f64, noise: DiscreteGaussian) -> StepLoss {
     let pure = if length_squared > 0.0 { f64::INFINITY } else { 0.0 };
     let rho = length_squared / (2.0 * ratio_to_f64(noise.variance()));
     StepLoss { forward: pure, backward: pure, rho }
+}
+
+/// The zero-concentrated cost of a pure loss; randomised response attains it.
+fn pure_rho(loss: f64) -> f64 {
+    loss * (loss / 2.0).tanh()
 }
 
 fn squared(a: i64, b: i64) -> f64 {

@@ -135,8 +135,9 @@ fn comparing_adds_up_what_each_draw_gives_away() {
         compare(run, &vec![3, -7], &vec![3, -7, 10], &mut SecureDraws::new(&mut rng()));
     assert_eq!(comparison.steps.len(), 2);
     assert!((comparison.steps[0].forward - 0.5).abs() < 1e-9);
-    // 0.5^2/2 for the count, and the whole rho for a record at the length bound.
-    assert!((comparison.rho() - 0.25).abs() < 1e-6, "{}", comparison.rho());
+    // A pure loss of 0.5 for the count, and the whole rho for a record at the length bound.
+    let want = 0.5 * 0.25_f64.tanh() + 0.125;
+    assert!((comparison.rho() - want).abs() < 1e-6, "{}", comparison.rho());
     assert!(comparison.pure_loss().is_infinite(), "Gaussian noise is not pure");
 }
 

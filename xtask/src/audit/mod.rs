@@ -1,0 +1,174 @@
+//! `cargo xtask audit`: every privacy claim checked on the code that makes the release, and the
+//! checks checked on mutants.
+//!
+//! One file per family of mechanisms lists its checks; `mutants.rs` lists the broken variants.
+
+mod check;
+mod dpm;
+mod gaps;
+mod mutants;
+mod primitives;
+mod splits;
+mod table;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use dp_audit::{AuditReport, Claim, Mutant};
+use rand::rngs::{ChaCha20Rng, SysRng};
+use rand::{Rng, SeedableRng};
+
+use crate::Ending;
+use crate::cli::AuditArgs;
+use crate::error::Error;
+use crate::{files, workspace};
+use check::{Check, Effort, Found, MutantCheck};
+
+/// A loss may exceed its claim by this factor before it counts: the rounding of `f64` probabilities.
+const TOLERANCE: f64 = 1.0 + 1e-9;
+
+/// Runs the audits and writes OUT/audit.json; any surprise makes the ending incomplete.
+pub(crate) fn command(args: &AuditArgs) -> Result<Ending, Error> {
+    let effort = if args.deep { Effort::deep(fresh_seed()?) } else { Effort::quick() };
+    let out = args.out.clone().unwrap_or_else(workspace::default_out);
+    files::create_folder(&out)?;
+    refuse_unknown(&args.only)?;
+    let report = run(effort, &args.only, &mut |line| println!("{line}"));
+    files::write_atomically(&out.join("audit.json"), |writer| {
+        serde_json::to_writer_pretty(&mut *writer, &report)?;
+        writer.write_all(b"\n")
+    })?;
+    println!("{}", table::summary(&report, effort, &out.join("audit.json")));
+    Ok(if table::passed(&report) { Ending::Complete } else { Ending::Incomplete })
+}
+
+/// Runs everything, or what `only` names, and tells each result as it comes.
+fn run(effort: Effort, only: &[String], tell: &mut dyn FnMut(String)) -> AuditReport {
+    let wanted = |id: &str| only.is_empty() || only.iter().any(|name| name == id);
+    let mut report = AuditReport::default();
+    for check in checks().iter().filter(|check| wanted(check.id)) {
+        let claim = run_check(check, effort);
+        tell(table::claim_line(&claim));
+        report.claims.push(claim);
+    }
+    for check in mutants::all().iter().filter(|check| wanted(check.id)) {
+        let mutant = run_mutant(check, effort);
+        tell(table::mutant_line(&mutant, check.what));
+        report.mutants.push(mutant);
+    }
+    report
+}
+
+fn checks() -> Vec<Check> {
+    [primitives::checks(), dpm::checks()].into_iter().flatten().collect()
+}
+
+fn run_check(check: &Check, effort: Effort) -> Claim {
+    let (found, seconds) = timed(|| (check.run)(effort));
+    let found = found.unwrap_or_else(Found::panicked);
+    Claim {
+        id: check.id.to_owned(),
+        crate_name: check.crate_name.to_owned(),
+        mechanism: check.mechanism.to_owned(),
+        relation: check.relation.to_owned(),
+        method: check.method,
+        claimed: found.claimed,
+        worst: found.worst,
+        tightness: found.worst / found.claimed,
+        resolution: check.resolution,
+        cases: found.cases,
+        seconds,
+        pass: found.stands(),
+        witness: found.witness,
+    }
+}
+
+fn run_mutant(check: &MutantCheck, effort: Effort) -> Mutant {
+    let (outcomes, seconds) = timed(|| ((check.mutant)(effort), (check.twin)(effort)));
+    let (mutant, twin) =
+        outcomes.unwrap_or_else(|why| (Found::panicked(why), Found::panicked(String::new())));
+    Mutant {
+        id: check.id.to_owned(),
+        layer: check.layer.to_owned(),
+        expected: check.expected,
+        worst: mutant.worst / mutant.claimed,
+        // A check that saw nothing has caught nothing.
+        caught: mutant.cases > 0 && !mutant.stands(),
+        twin_passed: twin.stands(),
+        seconds,
+    }
+}
+
+/// The result and its duration; a panic becomes its message.
+fn timed<T>(run: impl FnOnce() -> T) -> (Result<T, String>, f64) {
+    let start = Instant::now();
+    let result = catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message").to_owned()
+    });
+    (result, start.elapsed().as_secs_f64())
+}
+
+fn refuse_unknown(only: &[String]) -> Result<(), Error> {
+    let known: Vec<String> = checks()
+        .iter()
+        .map(|check| check.id)
+        .chain(mutants::all().iter().map(|check| check.id))
+        .map(str::to_owned)
+        .collect();
+    match only.iter().find(|name| !known.contains(name)) {
+        Some(name) => Err(Error::Unknown { what: "claim or mutant", got: name.clone(), known }),
+        None => Ok(()),
+    }
+}
+
+fn fresh_seed() -> Result<u64, Error> {
+    ChaCha20Rng::try_from_rng(&mut SysRng)
+        .map(|mut rng| rng.next_u64())
+        .map_err(|error| Error::library("the operating system's entropy", &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The promise of the project, at the size that fits in `cargo test`.
+    #[test]
+    fn every_claim_stands_every_mutant_is_caught_and_every_twin_passes() {
+        let report = run(Effort::quick(), &[], &mut |_| {});
+        for claim in &report.claims {
+            assert!(claim.pass, "{claim:?}");
+        }
+        for mutant in &report.mutants {
+            assert!(mutant.caught && mutant.twin_passed, "{mutant:?}");
+        }
+        assert!(report.pass());
+        assert_eq!(report.mutants.len(), 4);
+    }
+
+    #[test]
+    fn the_first_mutant_is_measured_at_its_known_loss() {
+        let report = run(Effort::quick(), &["M1".to_owned()], &mut |_| {});
+        let worst = report.mutants[0].worst;
+        assert!((worst - 1.4186).abs() < 2e-3, "{worst}");
+    }
+
+    #[test]
+    fn an_audit_cannot_pass_on_nothing() {
+        let claimed = 1.0;
+        let nothing = Found { claimed, worst: 0.0, witness: String::new(), cases: 0 };
+        assert!(!nothing.stands());
+        let undefined = Found { claimed, worst: f64::NAN, witness: String::new(), cases: 9 };
+        assert!(!undefined.stands());
+        assert!(!AuditReport::default().pass());
+        let (panicked, _) = timed(|| panic!("why"));
+        assert!(!Found::panicked(panicked.expect_err("it panicked")).stands());
+    }
+
+    #[test]
+    fn an_unknown_id_is_refused_with_those_that_exist() {
+        let message = refuse_unknown(&["M99".to_owned()]).expect_err("unknown").to_string();
+        assert!(message.starts_with("there is no claim or mutant `M99`; these exist: "));
+        assert!(message.contains("dpm-cut") && message.contains("M4"), "{message}");
+    }
+}

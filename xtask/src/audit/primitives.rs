@@ -1,0 +1,167 @@
+//! Checks of the calibrated primitives.
+
+use dp_accounting::{Epsilon, Loss, Rho};
+use dp_audit::{
+    Method, Window, choice_log_probabilities, compare, exact_law, gaussian_renyi_divergence,
+};
+use dp_mechanism::{
+    DiscreteGaussian, DiscreteLaplace, Draws, ExponentialMechanism, GaussianSum, Law, Noise,
+    NoisyCount, PoissonSample, Ratio, SecureDraws,
+};
+
+use super::check::{Check, Effort, Found};
+
+pub(super) fn checks() -> Vec<Check> {
+    let check = |id, mechanism, relation, method, run| Check {
+        id,
+        crate_name: "dp-mechanism",
+        mechanism,
+        relation,
+        method,
+        resolution: super::TOLERANCE,
+        run,
+    };
+    vec![
+        check("count-geometric", "NoisyCount::geometric", "add-remove", Method::Exact, geometric),
+        check("count-gaussian", "NoisyCount::gaussian", "add-remove", Method::Exact, gaussian),
+        check("choice-by-range", "ExponentialMechanism", "add-remove", Method::Exact, choice),
+        check("sum-gaussian", "GaussianSum", "add-remove", Method::Exact, sum),
+        check("sample-poisson", "PoissonSample", "add-remove", Method::Exact, sample),
+    ]
+}
+
+fn epsilon(x: f64) -> Epsilon {
+    Epsilon::new(x).expect("valid")
+}
+
+/// Exact laws of the released count for true counts that differ by one.
+fn geometric(effort: Effort) -> Found {
+    let count = NoisyCount::geometric(epsilon(0.7)).expect("positive");
+    let Loss::Pure { epsilon: claimed } = count.loss() else { unreachable!("geometric is pure") };
+    let mut found = Found::claim(claimed.get());
+    let reach = effort.of(30, 200);
+    let law = |n| exact_law(Window::new(-reach, reach), |draws| count.release(n, draws));
+    for n in 0..effort.of(8, 60) {
+        let (a, b) = (law(n), law(n + 1));
+        found.see(a.pure_loss(&b).max(b.pure_loss(&a)), || format!("counts {n} and {}", n + 1));
+    }
+    found
+}
+
+/// Renyi divergences of the noise that the release really asks for, shifted by one record.
+fn gaussian(effort: Effort) -> Found {
+    let count = NoisyCount::gaussian(Rho::new(0.04).expect("valid")).expect("positive");
+    let Loss::Zcdp { rho } = count.loss() else { unreachable!("Gaussian is zCDP") };
+    let mut found = Found::claim(rho.get());
+    let noise = asked_noise(|draws| {
+        count.release(0, draws);
+    });
+    for step in 1..effort.of(40, 400) {
+        let alpha = 1.0 + 0.25 * f64::from(step);
+        let divergence = gaussian_renyi_divergence(noise, 1, alpha);
+        found.see(divergence / alpha, || format!("order {alpha}"));
+    }
+    found
+}
+
+/// All score vectors of three small scores, all changes within the range.
+fn choice(effort: Effort) -> Found {
+    const RANGE: i64 = 2;
+    let mechanism =
+        ExponentialMechanism::by_range(epsilon(0.8), RANGE.unsigned_abs()).expect("positive");
+    let claimed = mechanism.loss().pure().expect("bounded range is pure").get();
+    let mut found = Found::claim(claimed);
+    // Far scores concentrate the choice, which is where the bound becomes tight.
+    let far = effort.of(60, 200);
+    let law =
+        |scores: [i64; 3]| exact_law(Window::none(), |draws| mechanism.release(&scores, draws));
+    for scores in [[0, 0, 0], [far, 0, 0], [far, far, 0], [far, 1, 0]] {
+        let here = law(scores);
+        for change in 0..27 {
+            let changes = [change % 3 - 1, change / 3 % 3 - 1, change / 9 - 1];
+            let range = changes.iter().max().expect("three") - changes.iter().min().expect("three");
+            assert!(range <= RANGE, "the cases must keep the promise that the loss is about");
+            let there = law(std::array::from_fn(|i| scores[i] + changes[i]));
+            let loss = here.pure_loss(&there).max(there.pure_loss(&here));
+            found.see(loss, || format!("scores {scores:?} changed by {changes:?}"));
+        }
+    }
+    found
+}
+
+/// All vectors on a small lattice, against the length bound that they keep.
+fn sum(effort: Effort) -> Found {
+    const LENGTH_SQUARED: u64 = 25;
+    let mechanism = GaussianSum::new(Rho::new(0.1).expect("valid")).expect("positive");
+    let mut found = Found::claim(mechanism.loss().zcdp().expect("Gaussian is zCDP").get());
+    let mut rng = effort.rng(20);
+    let run = |records: &Vec<[i64; 2]>, draws: &mut dyn Draws| {
+        let mut total = [0, 1].map(|i| records.iter().map(|record| record[i]).sum::<i64>());
+        mechanism.release(&mut total, LENGTH_SQUARED, draws);
+        total
+    };
+    for x in -5..=5_i64 {
+        for y in (-5..=5_i64).filter(|y| x * x + y * y <= 25) {
+            let (without, with) = (vec![[3, 4]], vec![[3, 4], [x, y]]);
+            let comparison = compare(run, &without, &with, &mut SecureDraws::new(&mut rng));
+            found.see(comparison.rho(), || format!("a record ({x}, {y})"));
+        }
+    }
+    found
+}
+
+/// The whole law of a threshold run on a secret sample: every sample, every outcome.
+fn sample(effort: Effort) -> Found {
+    let sample = PoissonSample::new(epsilon(0.5)).expect("positive");
+    let mut found = Found::claim(sample.epsilon().get());
+    // The smallest scale that is not below 1 / inner.
+    let denominator = 1_u128 << 30;
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^32")]
+    let scale = Ratio::new((denominator as f64 / sample.inner().get()).ceil() as u128, denominator);
+    let noise = Noise::Laplace(DiscreteLaplace::new(scale.expect("in range")).expect("positive"));
+    let steps = effort.of(3, 5);
+    let run = |users: &[u32], draws: &mut dyn Draws| {
+        let kept = sample.select(users.len(), draws);
+        (0..steps).find(|step| {
+            let active = kept.iter().filter(|&&user| users[user] >> step & 1 == 1).count();
+            draws.exceeds(i64::try_from(active).expect("few"), 1, noise)
+        })
+    };
+    let law = |users: &[u32]| exact_law(Window::none(), |draws| run(users, draws));
+    let kinds = 1_u32 << steps;
+    for others in (0..kinds).map(|user| vec![user; 2]).chain([vec![], vec![kinds - 1]]) {
+        let without = law(&others);
+        for user in 0..kinds {
+            let with = law(&[others.as_slice(), &[user]].concat());
+            let loss = without.pure_loss(&with).max(with.pure_loss(&without));
+            found.see(loss, || format!("users {others:?} and {user}"));
+        }
+    }
+    found
+}
+
+/// The Gaussian noise that a release draws with.
+fn asked_noise(release: impl FnOnce(&mut dyn Draws)) -> DiscreteGaussian {
+    struct Listener(Option<DiscreteGaussian>);
+    impl Draws for Listener {
+        fn draw(&mut self, law: Law<'_>) -> i64 {
+            if let Law::Noisy { noise: Noise::Gaussian(noise), .. } = law {
+                self.0 = Some(noise);
+            }
+            0
+        }
+        fn noisy_vector(&mut self, _: &mut [i64], noise: DiscreteGaussian) {
+            self.0 = Some(noise);
+        }
+    }
+    let mut listener = Listener(None);
+    release(&mut listener);
+    listener.0.expect("the release draws Gaussian noise")
+}
+
+/// Largest log ratio, either way, of two choices with weights `exp(rate * score)`.
+pub(super) fn choice_loss(scores: &[i64], others: &[i64], rate: Ratio) -> f64 {
+    let here = choice_log_probabilities(scores, rate);
+    let there = choice_log_probabilities(others, rate);
+    here.iter().zip(&there).map(|(p, q)| (p - q).abs()).fold(0.0, f64::max)
+}

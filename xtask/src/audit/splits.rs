@@ -1,0 +1,164 @@
+//! Looking for the worst pair of data sets for a cut of DPM.
+//!
+//! The scores of the first cut depend on the data only through one histogram per dimension, so a
+//! data set is described by its histograms, and its neighbour by the bins that one more point falls
+//! in. The description is turned into real points and the real plan is run on them.
+
+use dp_accounting::Budget;
+use dp_audit::{Comparison, Scripted, climb, compare};
+use dp_cluster::dpm::{BudgetSplit, Clustering, Dpm, IntervalSize};
+use dp_geometry::{Points, PublicBox};
+use dp_mechanism::{ChaCha20Rng, Draws, Mechanism, SecureDraws};
+use rand::{RngExt, SeedableRng};
+
+use super::check::{Effort, Found};
+
+/// Intervals per dimension; a histogram has two bins for each.
+const INTERVALS: usize = 3;
+const BINS: usize = 2 * INTERVALS;
+
+/// Epsilon of the one cut.
+const CUT: f64 = 1.0;
+
+/// A data set, a point more, and the noisy count that has been released for it.
+#[derive(Clone, Debug)]
+pub(super) struct SplitCase {
+    /// Per dimension, points per half-interval; all dimensions hold the same number.
+    histograms: Vec<[u32; BINS]>,
+    /// Per dimension, the half-interval of the added point.
+    added: Vec<usize>,
+    noisy_count: i64,
+}
+
+/// How the plan's draws reach the source; a mutant puts something in between.
+pub(super) type Through = fn(&Dpm, &Points, &mut dyn Draws) -> Clustering;
+
+/// The plan as it is.
+pub(super) fn honest(dpm: &Dpm, points: &Points, draws: &mut dyn Draws) -> Clustering {
+    dpm.run(points.view(), draws)
+}
+
+/// One cut with an epsilon of exactly [`CUT`].
+fn plan(dim: usize) -> Dpm {
+    let public_box = PublicBox::cube(dim, 0.0, 1.0).expect("valid");
+    Dpm::builder(public_box, Budget::new(4.0, 1e-6).expect("valid"))
+        .interval_size(IntervalSize::Fixed { intervals: INTERVALS })
+        .split(BudgetSplit::Pure { interval: 0.0, counts: 0.25, cuts: CUT / 4.0 })
+        .max_depth(1)
+        .build()
+        .expect("valid settings")
+}
+
+/// Climbs from every start and reports the largest exact loss of the cut.
+pub(super) fn worst_cut(effort: Effort, dim: usize, through: Through) -> Found {
+    let dpm = plan(dim);
+    let mut found = Found::claim(CUT);
+    let mut rng = effort.rng(dim as u64);
+    let steps = effort.of(1_500, 100_000);
+    for start in starts(dim, &mut rng, effort.of(4, 20)) {
+        let cut_loss = |case: &SplitCase| case.cut_loss(&dpm, through);
+        let (case, loss) = climb(start, steps, &mut rng, SplitCase::mutate, cut_loss);
+        found.see(loss, || format!("{case:?}"));
+        found.cases += u64::from(steps);
+    }
+    found
+}
+
+/// The pair that is known to be the worst for a cut in two or more dimensions, thinner versions of
+/// it, and random ones.
+fn starts(dim: usize, rng: &mut ChaCha20Rng, random: usize) -> Vec<SplitCase> {
+    // One dominant mode, a thin other side, and the new point in the thin part of one dimension
+    // and at the far edge of the other.
+    let known = SplitCase {
+        histograms: [[0, 24, 0, 0, 276, 0], [6, 90, 150, 0, 54, 0]]
+            .into_iter()
+            .cycle()
+            .take(dim)
+            .collect(),
+        added: [0, 4].into_iter().cycle().take(dim).collect(),
+        noisy_count: 300,
+    };
+    let empty = SplitCase { histograms: vec![[0; BINS]; dim], added: vec![0; dim], noisy_count: 1 };
+    let mut starts = vec![known, empty];
+    for _ in 0..random {
+        let n = rng.random_range(1..400);
+        let mut case = SplitCase {
+            histograms: vec![[0; BINS]; dim],
+            added: (0..dim).map(|_| rng.random_range(0..BINS)).collect(),
+            noisy_count: rng.random_range(1..500),
+        };
+        for histogram in &mut case.histograms {
+            (0..n).for_each(|_| histogram[rng.random_range(0..BINS)] += 1);
+        }
+        starts.push(case);
+    }
+    starts
+}
+
+impl SplitCase {
+    /// Loss of the cut on the pair, given the noisy count; infinite if the runs part ways.
+    fn cut_loss(&self, dpm: &Dpm, through: Through) -> f64 {
+        let comparison = self.compare(dpm, through);
+        match comparison.steps.get(1) {
+            Some(step) if comparison.diverged.is_none() && comparison.outputs_equal => {
+                step.forward.max(step.backward)
+            }
+            _ => f64::INFINITY,
+        }
+    }
+
+    fn compare(&self, dpm: &Dpm, through: Through) -> Comparison {
+        let (without, with) = (self.points(false), self.points(true));
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        let mut honest = SecureDraws::new(&mut rng);
+        let mut outcomes = Scripted::new([self.noisy_count].into_iter(), &mut honest);
+        compare(|points, draws| through(dpm, points, draws), &without, &with, &mut outcomes)
+    }
+
+    /// Points in the middles of their half-intervals; how dimensions are paired does not matter.
+    fn points(&self, with_added: bool) -> Points {
+        let dim = self.histograms.len();
+        let middle = |bin: usize| (bin as f64 + 0.5) / BINS as f64;
+        let columns: Vec<Vec<f64>> = self
+            .histograms
+            .iter()
+            .zip(&self.added)
+            .map(|(histogram, &added)| {
+                let bins = histogram.iter().enumerate();
+                let column =
+                    bins.flat_map(|(bin, &n)| std::iter::repeat_n(middle(bin), n as usize));
+                column.chain(with_added.then(|| middle(added))).collect()
+            })
+            .collect();
+        let coords = (0..columns[0].len()).flat_map(|row| columns.iter().map(move |c| c[row]));
+        Points::new(coords.collect(), dim).expect("whole rows")
+    }
+
+    /// A small change: move points between two bins, add or drop points, move the new point, or
+    /// change the noisy count.
+    fn mutate(&mut self, rng: &mut ChaCha20Rng) {
+        let dimension = rng.random_range(0..self.histograms.len());
+        match rng.random_range(0..5) {
+            0 | 1 => {
+                let (from, to) = (rng.random_range(0..BINS), rng.random_range(0..BINS));
+                let histogram = &mut self.histograms[dimension];
+                let moved = rng.random_range(0..=histogram[from]);
+                histogram[from] -= moved;
+                histogram[to] += moved;
+            }
+            2 => {
+                let n = rng.random_range(1..20);
+                for histogram in &mut self.histograms {
+                    histogram[rng.random_range(0..BINS)] += n;
+                }
+            }
+            3 => self.added[dimension] = rng.random_range(0..BINS),
+            _ => {
+                let factor: f64 = rng.random_range(0.5..2.0);
+                #[allow(clippy::cast_possible_truncation, reason = "at most a few thousand")]
+                let scaled = (self.noisy_count as f64 * factor).round() as i64;
+                self.noisy_count = scaled.clamp(1, 5_000);
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What the audit prints.
+
+use std::path::Path;
+
+use dp_audit::{AuditReport, Claim, Mutant};
+
+use super::check::Effort;
+
+/// Whether all that was run ended well; `--only` may have left out claims or mutants.
+pub(super) fn passed(report: &AuditReport) -> bool {
+    report.claims.iter().all(|claim| claim.pass)
+        && report.mutants.iter().all(|mutant| mutant.caught && mutant.twin_passed)
+        && !(report.claims.is_empty() && report.mutants.is_empty())
+}
+
+pub(super) fn claim_line(claim: &Claim) -> String {
+    let verdict = if claim.pass { "stands " } else { "BROKEN " };
+    let method = format!("{:?}", claim.method).to_lowercase();
+    let line = format!(
+        "{verdict} {:<16} {:<34} {method:<11} claimed {:<9.5} worst {:<9.5} tight {:>6.1}%  {:>7} cases  {:>6.2} s",
+        claim.id,
+        claim.mechanism,
+        claim.claimed,
+        claim.worst,
+        100.0 * claim.tightness,
+        claim.cases,
+        claim.seconds,
+    );
+    if claim.pass { line } else { format!("{line}\n        witness: {}", claim.witness) }
+}
+
+pub(super) fn mutant_line(mutant: &Mutant, what: &str) -> String {
+    let caught = if mutant.caught { "caught " } else { "MISSED " };
+    let twin = if mutant.twin_passed { "twin passes" } else { "TWIN FLAGGED" };
+    format!(
+        "{caught} {:<4} {what}: {:.4} x its claim (known: {}), {twin}, {:.2} s",
+        mutant.id, mutant.worst, mutant.expected, mutant.seconds
+    )
+}
+
+pub(super) fn summary(report: &AuditReport, effort: Effort, file: &Path) -> String {
+    let standing = report.claims.iter().filter(|claim| claim.pass).count();
+    let caught = report.mutants.iter().filter(|mutant| mutant.caught).count();
+    let flagged = report.mutants.iter().filter(|mutant| !mutant.twin_passed).count();
+    format!(
+        "{standing} of {} claims stand, {caught} of {} mutants caught, {flagged} twins flagged \
+         (seed {}); {}",
+        report.claims.len(),
+        report.mutants.len(),
+        effort.seed,
+        file.display()
+    )
+}
