@@ -1,0 +1,67 @@
+//! `cargo xtask bench`: the criterion benches, then the scaling table beside published code.
+
+pub(crate) mod scaling;
+
+use crate::cli::BenchArgs;
+use crate::error::Error;
+use crate::{Ending, files, workspace};
+use std::process::Command;
+
+/// Runs both parts; OUT/bench.json holds the scaling table.
+pub(crate) fn command(args: &BenchArgs) -> Result<Ending, Error> {
+    let out = args.out.clone().unwrap_or_else(workspace::default_out);
+    files::create_folder(&out)?;
+    let benches = criterion_arguments(args);
+    println!("cargo {}", benches.join(" "));
+    let status = cargo()
+        .args(&benches)
+        .current_dir(workspace::root())
+        .status()
+        .map_err(|error| failed(&benches, error.to_string()))?;
+    if !status.success() {
+        return Err(failed(&benches, format!("ended with {status}")));
+    }
+    let rows = scaling::measure(args)?;
+    print!("{}", scaling::table(&rows));
+    let path = out.join("bench.json");
+    files::write_atomically(&path, |writer| {
+        serde_json::to_writer_pretty(&mut *writer, &rows)?;
+        writer.write_all(b"\n")
+    })?;
+    println!("written to {}", workspace::shown(&path));
+    Ok(Ending::Complete)
+}
+
+/// The cargo that runs us, so that a pinned toolchain stays pinned.
+pub(crate) fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+fn criterion_arguments(args: &BenchArgs) -> Vec<String> {
+    let mut words = vec!["bench", "-p", "quietus-benches", "--"];
+    if args.quick {
+        words.push("--quick");
+    }
+    words.extend(args.filter.as_deref());
+    words.into_iter().map(str::to_owned).collect()
+}
+
+fn failed(words: &[String], reason: String) -> Error {
+    Error::Process { command: format!("cargo {}", words.join(" ")), reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::criterion_arguments;
+    use crate::cli::BenchArgs;
+
+    #[test]
+    fn the_filter_and_quick_reach_criterion() {
+        let args = BenchArgs { quick: true, filter: Some("dpm".into()), out: None };
+        assert_eq!(criterion_arguments(&args).join(" "), "bench -p quietus-benches -- --quick dpm");
+        assert_eq!(
+            criterion_arguments(&BenchArgs::default()).join(" "),
+            "bench -p quietus-benches --"
+        );
+    }
+}

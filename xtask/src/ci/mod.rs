@@ -1,0 +1,137 @@
+//! `cargo xtask ci`: exactly what CI runs. Each step is named, echoed and timed; the first failure
+//! ends it, and the command that failed can be repeated as it was printed.
+
+mod dependencies;
+mod layers;
+mod licence;
+mod metadata;
+mod toolchain;
+
+use crate::bench::cargo;
+use crate::error::Error;
+use crate::{Ending, workspace};
+use std::process::Command;
+use std::time::Instant;
+
+/// One step: a cargo command, or a check of our own.
+struct Step {
+    name: &'static str,
+    work: Work,
+}
+
+enum Work {
+    /// Words after `cargo`, and environment variables to set.
+    Cargo(&'static str, &'static [(&'static str, &'static str)]),
+    /// Returns what is wrong; empty means that nothing is.
+    Check(fn() -> Result<Vec<String>, Error>),
+    /// The check with the oldest supported compiler.
+    OldestCompiler,
+}
+
+const STEPS: [Step; 10] = [
+    Step { name: "format", work: Work::Cargo("fmt --all -- --check", &[]) },
+    Step {
+        name: "lints",
+        work: Work::Cargo("clippy --workspace --all-targets -- -D warnings", &[]),
+    },
+    Step { name: "layers and documents", work: Work::Check(layers::check_workspace) },
+    Step { name: "dependencies", work: Work::Check(dependencies::check_workspace) },
+    Step { name: "oldest compiler", work: Work::OldestCompiler },
+    Step { name: "tests", work: Work::Cargo("test --workspace", &[]) },
+    Step {
+        name: "tests, optimised (statistics)",
+        work: Work::Cargo("test --workspace --release", &[]),
+    },
+    Step {
+        name: "documentation",
+        work: Work::Cargo("doc --workspace --no-deps", &[("RUSTDOCFLAGS", "-D warnings")]),
+    },
+    Step {
+        name: "benches, once each",
+        work: Work::Cargo("bench -p quietus-benches -- --test", &[]),
+    },
+    Step { name: "audit", work: Work::Cargo("xtask audit", &[]) },
+];
+
+/// Runs all steps.
+pub(crate) fn command() -> Result<Ending, Error> {
+    let start = Instant::now();
+    for (step, number) in STEPS.iter().zip(1..) {
+        println!("\n[{number}/{}] {}", STEPS.len(), step.name);
+        let step_start = Instant::now();
+        let passed = run(&step.work)?;
+        let seconds = step_start.elapsed().as_secs_f64();
+        if !passed {
+            eprintln!("error: step `{}` failed after {seconds:.1} s", step.name);
+            return Ok(Ending::Incomplete);
+        }
+        println!("      {} passed in {seconds:.1} s", step.name);
+    }
+    println!("\nall {} steps passed in {:.0} s", STEPS.len(), start.elapsed().as_secs_f64());
+    Ok(Ending::Complete)
+}
+
+fn run(work: &Work) -> Result<bool, Error> {
+    match work {
+        Work::Cargo(words, variables) => run_command(cargo(), "cargo", words, variables),
+        Work::Check(check) => {
+            let complaints = check()?;
+            for complaint in &complaints {
+                eprintln!("error: {complaint}");
+            }
+            Ok(complaints.is_empty())
+        }
+        Work::OldestCompiler => match toolchain::plan()? {
+            toolchain::Plan::SameAsCurrent(version) => {
+                println!("      this compiler is {version}, the oldest supported: already checked");
+                Ok(true)
+            }
+            toolchain::Plan::Check(words) => {
+                run_command(Command::new("rustup"), "rustup", &words, &[])
+            }
+        },
+    }
+}
+
+fn run_command(
+    mut command: Command,
+    program: &str,
+    words: &str,
+    variables: &[(&str, &str)],
+) -> Result<bool, Error> {
+    let set = variables.iter().map(|(name, value)| format!("{name}=\"{value}\""));
+    let echo: Vec<String> = set.chain([program.to_owned(), words.to_owned()]).collect();
+    println!("      {}", echo.join(" "));
+    let status = command
+        .args(words.split(' '))
+        .envs(variables.iter().copied())
+        .current_dir(workspace::root())
+        .status()
+        .map_err(|error| Error::Process {
+            command: program.to_owned(),
+            reason: format!("cannot be started: {error}"),
+        })?;
+    Ok(status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{STEPS, Work};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_step_has_a_name_of_its_own_and_the_audit_comes_last() {
+        let names: BTreeSet<_> = STEPS.iter().map(|step| step.name).collect();
+        assert_eq!(names.len(), STEPS.len());
+        assert!(matches!(STEPS[STEPS.len() - 1].work, Work::Cargo("xtask audit", _)));
+    }
+
+    #[test]
+    fn words_can_be_split_at_spaces() {
+        for step in &STEPS {
+            if let Work::Cargo(words, _) = step.work {
+                assert!(!words.contains('"') && !words.contains("  "), "{words}");
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! From a recipe to the points that algorithms see.
+
+use crate::data::catalogue::{Origin, Recipe};
+use crate::data::manifest::Manifest;
+use crate::data::{store, synth};
+use crate::error::{Error, TableProblem};
+use crate::seed::named_rng;
+use crate::{files, workspace};
+use dp_geometry::{Points, PublicBox};
+use rand::rngs::ChaCha20Rng;
+use rand::{Rng, RngExt};
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+
+/// A data set in memory.
+#[derive(Debug)]
+pub(crate) struct Dataset {
+    pub(crate) recipe: &'static Recipe,
+    pub(crate) points: Points,
+    /// The class of each point, where there are classes.
+    pub(crate) labels: Option<Vec<u32>>,
+    /// The centres that the points were generated around.
+    pub(crate) true_centres: Option<Points>,
+    pub(crate) domain: PublicBox,
+    /// SHA-256 over all coordinates: equal exactly if the points are.
+    pub(crate) checksum: String,
+}
+
+/// A data set, or why there is none.
+#[derive(Debug)]
+pub(crate) enum Prepared {
+    Ready(Box<Dataset>),
+    /// Its file is not here; this is no error, the evaluation goes on without it.
+    LeftOut {
+        reason: String,
+    },
+}
+
+/// Makes the points of a recipe; real sets are looked for in `folder`.
+pub(crate) fn prepare(
+    recipe: &'static Recipe,
+    manifest: &Manifest,
+    folder: &Path,
+) -> Result<Prepared, Error> {
+    let (values, labels, centres) = match recipe.origin {
+        Origin::Blobs => {
+            let made = synth::blobs(&recipe.blobs(), &mut blob_rng(recipe.id, 0));
+            (made.points, Some(made.labels), Some(made.centres))
+        }
+        Origin::Table | Origin::RowsPerClass(_) => {
+            let set = manifest.set(recipe.id)?;
+            let Some((mut table, path)) = store::read_table(folder, set)? else {
+                return Ok(Prepared::LeftOut {
+                    reason: how_to_get(recipe.id, &set.published, folder),
+                });
+            };
+            let labels = match &set.label {
+                Some(name) => table.take_labels(name, &path)?,
+                None => None,
+            };
+            let width = table.columns.len();
+            expect(width == recipe.d, &path, TableProblem::Columns { got: width, want: recipe.d })?;
+            match (&recipe.origin, labels) {
+                (Origin::RowsPerClass(rows), Some(labels)) => {
+                    let mut rng = named_rng(&["rows per class", recipe.id]);
+                    let (values, labels) =
+                        resample(&table.values, &labels, recipe.d, *rows, &mut rng);
+                    (values, Some(labels), None)
+                }
+                (_, labels) => (table.values, labels, None),
+            }
+        }
+    };
+    let rows = values.len() / recipe.d;
+    let place = PathBuf::from(recipe.id);
+    expect(rows == recipe.n, &place, TableProblem::Rows { got: rows, want: recipe.n })?;
+    let (low, high) = recipe.range;
+    let as_points =
+        |values| Points::new(values, recipe.d).map_err(|error| Error::library("points", &error));
+    Ok(Prepared::Ready(Box::new(Dataset {
+        recipe,
+        checksum: checksum(&values),
+        points: as_points(values)?,
+        labels,
+        true_centres: centres.map(as_points).transpose()?,
+        domain: PublicBox::cube(recipe.d, low, high)
+            .map_err(|error| Error::library("declared range", &error))?,
+    })))
+}
+
+/// The stream behind a generated set; the evaluation uses seed 0.
+pub(crate) fn blob_rng(name: &str, seed: u64) -> ChaCha20Rng {
+    named_rng(&["blobs", name, &seed.to_string()])
+}
+
+fn expect(holds: bool, path: &Path, problem: TableProblem) -> Result<(), Error> {
+    if holds { Ok(()) } else { Err(Error::Table { path: path.to_path_buf(), line: 0, problem }) }
+}
+
+fn how_to_get(name: &str, published: &str, folder: &Path) -> String {
+    format!(
+        "`{name}` is not in {}; published at {published}; \
+         `cargo xtask data import DIR` takes a local copy, `--datasets DIR` reads one in place",
+        workspace::shown(folder)
+    )
+}
+
+/// `rows` rows of each class, drawn with replacement, class after class.
+fn resample<R: Rng + ?Sized>(
+    values: &[f64],
+    labels: &[u32],
+    d: usize,
+    rows: usize,
+    rng: &mut R,
+) -> (Vec<f64>, Vec<u32>) {
+    let classes = labels.iter().max().map_or(0, |&largest| largest + 1);
+    let (mut drawn, mut drawn_labels) = (Vec::new(), Vec::new());
+    for class in 0..classes {
+        let members: Vec<usize> = (0..labels.len()).filter(|&i| labels[i] == class).collect();
+        for _ in 0..if members.is_empty() { 0 } else { rows } {
+            let row = members[rng.random_range(0..members.len())];
+            drawn.extend_from_slice(&values[row * d..][..d]);
+            drawn_labels.push(class);
+        }
+    }
+    (drawn, drawn_labels)
+}
+
+fn checksum(values: &[f64]) -> String {
+    let mut hash = Sha256::new();
+    let mut buffer = Vec::with_capacity(8 * 4096);
+    for chunk in values.chunks(4096) {
+        buffer.clear();
+        buffer.extend(chunk.iter().flat_map(|value| value.to_le_bytes()));
+        hash.update(&buffer);
+    }
+    files::hex(&hash.finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Prepared, checksum, prepare, resample};
+    use crate::data::catalogue::CLUSTERING;
+    use crate::data::manifest::Manifest;
+    use crate::files::sha256_hex;
+    use crate::seed::named_rng;
+
+    #[test]
+    fn each_class_gets_its_rows_and_keeps_its_label() {
+        let values = [0.0, 1.0, 10.0, 11.0, 12.0];
+        let (drawn, labels) =
+            resample(&values, &[0, 0, 2, 2, 2], 1, 50, &mut named_rng(&["resample"]));
+        assert_eq!(drawn.len(), 100);
+        for (value, label) in drawn.iter().zip(&labels) {
+            assert_eq!(*label, if *value < 5.0 { 0 } else { 2 });
+        }
+        assert!((0..2).all(|v| drawn.contains(&f64::from(v))), "all members can be drawn");
+    }
+
+    #[test]
+    fn the_checksum_is_that_of_the_little_endian_bytes() {
+        let values: Vec<f64> = (0..10_000).map(f64::from).collect();
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        assert_eq!(checksum(&values), sha256_hex(&bytes));
+    }
+
+    #[test]
+    fn a_set_that_is_not_here_is_left_out_with_the_way_to_get_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let manifest = Manifest::of_workspace().unwrap();
+        let Prepared::LeftOut { reason } =
+            prepare(&CLUSTERING[2], &manifest, folder.path()).unwrap()
+        else {
+            panic!("the folder is empty");
+        };
+        let reason = reason.replace(&folder.path().display().to_string(), "DIR");
+        insta::assert_snapshot!(reason, @"`letter` is not in DIR; published at archive.ics.uci.edu/dataset/59; `cargo xtask data import DIR` takes a local copy, `--datasets DIR` reads one in place");
+    }
+
+    #[test]
+    fn a_corrupt_real_set_is_refused_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("letter")).unwrap();
+        std::fs::write(folder.path().join("letter/letter.csv.gz"), "not it").unwrap();
+        let manifest = Manifest::of_workspace().unwrap();
+        let error = prepare(&CLUSTERING[2], &manifest, folder.path()).unwrap_err().to_string();
+        assert!(error.contains("letter.csv.gz is refused: sha256 is "), "{error}");
+        assert!(error.contains("the manifest says 4a29dad3"), "{error}");
+    }
+}

@@ -1,0 +1,127 @@
+//! The only file that knows the algorithm crates: each algorithm as the runner sees it.
+
+use crate::data::catalogue::Recipe;
+use crate::data::prepare::Dataset;
+use crate::error::Error;
+use dp_accounting::Budget;
+use dp_cluster::dpm::Dpm;
+use dp_cluster::kmeans::KMeans;
+use dp_geometry::{Points, PublicBox};
+use dp_mechanism::Mechanism;
+use rand::rngs::ChaCha20Rng;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// What one run gives back.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) centres: Points,
+    /// The receipt as people read it; `None` for what is not private.
+    pub(crate) receipt: Option<String>,
+}
+
+/// An algorithm or a baseline: stable names, public settings, one run.
+pub(crate) trait Algorithm: Sync {
+    /// Stable id, as in results.jsonl.
+    fn id(&self) -> &'static str;
+
+    /// Which setting of the algorithm this is.
+    fn variant(&self) -> &'static str {
+        "default"
+    }
+
+    /// Neighbouring relation of the guarantee; `None` for what is not private.
+    fn relation(&self) -> Option<&'static str>;
+
+    /// Public settings that decide the outcome.
+    fn params(&self, recipe: &Recipe) -> BTreeMap<String, Value>;
+
+    /// One run. `epsilon` and the recipe's delta are ignored by what is not private.
+    fn run(&self, dataset: &Dataset, epsilon: f64, rng: &mut ChaCha20Rng)
+    -> Result<Outcome, Error>;
+}
+
+/// The algorithms of a suite, baselines first.
+pub(crate) fn of_suite(suite: &str) -> Vec<Box<dyn Algorithm>> {
+    match suite {
+        "dpm" => vec![Box::new(KMeansPlusPlus), Box::new(DpmTree)],
+        _ => Vec::new(),
+    }
+}
+
+/// k-means++ with Lloyd on the data itself.
+struct KMeansPlusPlus;
+
+impl Algorithm for KMeansPlusPlus {
+    fn id(&self) -> &'static str {
+        "kmeans++"
+    }
+
+    fn relation(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn params(&self, recipe: &Recipe) -> BTreeMap<String, Value> {
+        BTreeMap::from([("k".to_owned(), recipe.k.into())])
+    }
+
+    fn run(
+        &self,
+        dataset: &Dataset,
+        _epsilon: f64,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Outcome, Error> {
+        let centres = exact_kmeans(&dataset.points, dataset.recipe.k, rng)?;
+        Ok(Outcome { centres, receipt: None })
+    }
+}
+
+/// Density-based partitioning; finds the number of clusters by itself.
+struct DpmTree;
+
+impl Algorithm for DpmTree {
+    fn id(&self) -> &'static str {
+        "dpm"
+    }
+
+    fn relation(&self) -> Option<&'static str> {
+        Some("add-remove")
+    }
+
+    fn params(&self, recipe: &Recipe) -> BTreeMap<String, Value> {
+        let (low, high) = recipe.range;
+        BTreeMap::from([("range".to_owned(), vec![low, high].into())])
+    }
+
+    fn run(
+        &self,
+        dataset: &Dataset,
+        epsilon: f64,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Outcome, Error> {
+        let plan = dpm_plan(&dataset.domain, epsilon, dataset.recipe.delta())?;
+        let release = plan
+            .release(dataset.points.view(), rng)
+            .map_err(|error| Error::library("dpm", &error))?;
+        let receipt = Some(release.receipt.to_string());
+        Ok(Outcome { centres: release.output.centres, receipt })
+    }
+}
+
+/// DPM with its default settings.
+pub(crate) fn dpm_plan(domain: &PublicBox, epsilon: f64, delta: f64) -> Result<Dpm, Error> {
+    let budget = Budget::new(epsilon, delta).map_err(|error| Error::library("dpm", &error))?;
+    Dpm::builder(domain.clone(), budget).build().map_err(|error| Error::library("dpm", &error))
+}
+
+/// Non-private k-means; also what reference clusterings are made of.
+pub(crate) fn exact_kmeans(
+    points: &Points,
+    k: usize,
+    rng: &mut ChaCha20Rng,
+) -> Result<Points, Error> {
+    let library = |error: &dyn std::fmt::Display| Error::library("kmeans++", error);
+    let solver = KMeans::builder(k).build().map_err(|error| library(&error))?;
+    let fit = solver.exact_fit(points.view(), None, rng).map_err(|error| library(&error))?;
+    Ok(fit.centres)
+}

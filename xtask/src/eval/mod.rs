@@ -1,0 +1,87 @@
+//! `cargo xtask eval`: every algorithm of a suite on every data set, one cell after another.
+
+pub(crate) mod algorithms;
+pub(crate) mod centres;
+mod measure;
+pub(crate) mod memory;
+mod plan;
+mod progress;
+pub(crate) mod published;
+pub(crate) mod record;
+mod references;
+mod results;
+pub(crate) mod runner;
+mod session;
+pub(crate) mod settings;
+
+use crate::Ending;
+use crate::cli::EvalArgs;
+use crate::data::catalogue::CLUSTERING;
+use crate::error::Error;
+use crate::report;
+use crate::workspace;
+use session::Session;
+use settings::Settings;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Runs the evaluation and writes its report.
+pub(crate) fn command(args: &EvalArgs) -> Result<Ending, Error> {
+    let settings = Settings::new(args)?;
+    let stop = stop_on_interrupt()?;
+    // 0 lets rayon count the cores.
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(settings.jobs.unwrap_or(0))
+        .build()
+        .map_err(|error| Error::library("--jobs", &error))?;
+    pool.install(|| evaluate(&settings, &stop))
+}
+
+fn evaluate(settings: &Settings, stop: &AtomicBool) -> Result<Ending, Error> {
+    let mut session = Session::open(settings, stop, &CLUSTERING)?;
+    let ran = session.run();
+    let finished = session.finished_cells();
+    if let Err(error) = ran {
+        // Typically a full disk: say what is safe before saying what went wrong.
+        if finished > 0 {
+            let out = workspace::shown(&settings.out);
+            eprintln!(
+                "{finished} finished cells are kept in {out}/results.jsonl; --resume goes on"
+            );
+        }
+        return Err(error);
+    }
+    let evaluation = session.close();
+    report::write(&settings.out, &evaluation)?;
+    print!("{}", report::terminal::table(&evaluation));
+    println!("report: {}", workspace::shown(&settings.out.join("report.html")));
+    for left_out in &evaluation.left_out {
+        println!("left out: {}", left_out.reason);
+    }
+    for failure in &evaluation.failures {
+        eprintln!("error: {} failed: {}", failure.what, failure.reason);
+    }
+    if evaluation.interrupted {
+        eprintln!("interrupted; the same command with --resume goes on after {finished} cells");
+        Ok(Ending::Interrupted)
+    } else if evaluation.failures.is_empty() {
+        Ok(Ending::Complete)
+    } else {
+        Ok(Ending::Incomplete)
+    }
+}
+
+/// The first Ctrl-C ends the run after the current cell; a second one ends it at once, which loses
+/// that cell only.
+fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Error> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&stop);
+    ctrlc::set_handler(move || {
+        if seen.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        eprintln!("\nstopping after the current cell; Ctrl-C again stops at once");
+    })
+    .map_err(|error| Error::library("listening for Ctrl-C", &error))?;
+    Ok(stop)
+}

@@ -1,0 +1,92 @@
+//! What there is to run: cells with all their settings, before anything is measured.
+
+use crate::data::catalogue::Recipe;
+use crate::eval::algorithms::Algorithm;
+use crate::eval::published;
+use crate::eval::record::Record;
+use crate::eval::settings::Settings;
+use std::collections::BTreeMap;
+
+/// All cells of a data set as records without measurements, run by run, so that an interrupted
+/// evaluation has as many complete runs as possible.
+pub(crate) fn cells(
+    settings: &Settings,
+    suite: &str,
+    recipe: &Recipe,
+    algorithms: &[Box<dyn Algorithm>],
+) -> Vec<Record> {
+    let cell = |run: u32, algorithm: &dyn Algorithm| {
+        let private = algorithm.relation().is_some();
+        let epsilon = private.then_some(settings.epsilon);
+        let mut params = algorithm.params(recipe);
+        params.insert("references".to_owned(), settings.effort.references().into());
+        params.insert("silhouette_sample".to_owned(), settings.effort.silhouette_sample().into());
+        Record {
+            suite: suite.to_owned(),
+            dataset: recipe.id.to_owned(),
+            n: recipe.n,
+            d: recipe.d,
+            algorithm: algorithm.id().to_owned(),
+            variant: algorithm.variant().to_owned(),
+            private,
+            relation: algorithm.relation().map(str::to_owned),
+            epsilon,
+            delta: private.then(|| recipe.delta()),
+            params,
+            run,
+            seed: settings.seed,
+            metrics: BTreeMap::new(),
+            seconds: 0.0,
+            peak_rss_mib: None,
+            paper: paper_values(recipe.id, algorithm.id(), epsilon),
+        }
+    };
+    (0..settings.runs)
+        .flat_map(|run| algorithms.iter().map(move |algorithm| (run, algorithm)))
+        .map(|(run, algorithm)| cell(run, algorithm.as_ref()))
+        .collect()
+}
+
+fn paper_values(dataset: &str, algorithm: &str, epsilon: Option<f64>) -> BTreeMap<String, f64> {
+    let names = ["accuracy", "inertia_squared", "kmeans_distance_normalised", "silhouette"];
+    published::for_dataset(dataset)
+        .filter(|row| *row.source == published::PAPER && row.algorithm == algorithm)
+        .filter(|_| published::comparable(epsilon))
+        .flat_map(|row| names.map(|name| row.metric(name).map(|(mean, _)| (name.to_owned(), mean))))
+        .flatten()
+        .collect()
+}
+
+/// Work of one fit, roughly; only ratios between data sets matter.
+pub(crate) fn units(recipe: &Recipe) -> u64 {
+    (recipe.n * recipe.d * recipe.k / 100_000).max(1) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cells;
+    use crate::cli::EvalArgs;
+    use crate::data::catalogue::CLUSTERING;
+    use crate::eval::algorithms;
+    use crate::eval::settings::Settings;
+
+    #[test]
+    fn runs_alternate_between_algorithms_and_carry_the_published_values() {
+        let args = EvalArgs { quick: true, epsilon: 1.0, seed: 3, ..EvalArgs::default() };
+        let settings = Settings::new(&args).unwrap();
+        let cells = cells(&settings, "dpm", &CLUSTERING[0], &algorithms::of_suite("dpm"));
+        let names: Vec<_> = cells.iter().map(|cell| (cell.run, cell.algorithm.as_str())).collect();
+        assert_eq!(names, [(0, "kmeans++"), (0, "dpm"), (1, "kmeans++"), (1, "dpm")]);
+        assert_eq!(cells[1].paper.get("inertia_squared"), Some(&1.8e7));
+        assert_eq!((cells[0].epsilon, cells[1].epsilon), (None, Some(1.0)));
+        assert!(cells[1].delta.is_some_and(|delta| (delta - 3.162e-8).abs() < 1e-11));
+    }
+
+    #[test]
+    fn another_epsilon_has_no_published_values() {
+        let args = EvalArgs { quick: true, epsilon: 0.5, seed: 3, ..EvalArgs::default() };
+        let settings = Settings::new(&args).unwrap();
+        let cells = cells(&settings, "dpm", &CLUSTERING[0], &algorithms::of_suite("dpm"));
+        assert!(cells[1].paper.is_empty() && !cells[0].paper.is_empty());
+    }
+}

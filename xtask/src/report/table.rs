@@ -1,0 +1,161 @@
+//! The table of a data set: our rows and the published ones beside them, in Markdown.
+
+use crate::eval::published::{self, Published};
+use crate::report::number::{count, mean_sd, significant};
+use crate::report::summary::Row;
+use std::fmt::Write as _;
+
+/// Metrics in the order of the columns: key and heading.
+const COLUMNS: [(&str, &str); 8] = [
+    ("inertia_squared", "squared inertia"),
+    ("kmeans_distance_normalised", "KMeans distance"),
+    ("silhouette", "silhouette"),
+    ("accuracy", "accuracy"),
+    ("centres", "centres"),
+    ("clusters_found", "found"),
+    ("seconds", "seconds"),
+    ("peak_rss_mib", "peak MiB"),
+];
+
+/// For what was not measured or not published.
+const ABSENT: &str = "–";
+const STRING: &str = "writing to a String cannot fail";
+
+/// Our rows, each with the published ones of the same algorithm below it, then published rivals.
+/// Columns that nobody has a value for are left out.
+pub(crate) fn table(id: &str, rows: &[Row]) -> String {
+    let lines = lines(id, rows);
+    let filled = |(metric, _): &&(&str, &str)| lines.iter().any(|line| line.cell(metric).is_some());
+    let columns: Vec<&(&str, &str)> = COLUMNS.iter().filter(filled).collect();
+    let mut text = String::from("| algorithm | runs | x baseline |");
+    for (_, heading) in &columns {
+        write!(text, " {heading} |").expect(STRING);
+    }
+    text.push_str("\n|---|---:|---:|");
+    text.push_str(&"---:|".repeat(columns.len()));
+    text.push('\n');
+    for one in &lines {
+        write!(text, "| {} | {} | {} |", one.name, one.runs, one.ratio()).expect(STRING);
+        for (metric, _) in &columns {
+            write!(text, " {} |", one.shown(metric)).expect(STRING);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn lines<'a>(id: &str, rows: &'a [Row]) -> Vec<Line<'a>> {
+    let published: Vec<&Published> = published::for_dataset(id).collect();
+    let mut lines = Vec::new();
+    for row in rows {
+        lines.push(Line::ours(row, rows));
+        let same = |other: &&&Published| {
+            other.algorithm == row.algorithm && published::comparable(row.epsilon)
+        };
+        lines.extend(published.iter().filter(same).map(|other| Line::published(other, &published)));
+    }
+    let rival = |other: &&&Published| rows.iter().all(|row| row.algorithm != other.algorithm);
+    lines.extend(published.iter().filter(rival).map(|other| Line::published(other, &published)));
+    lines
+}
+
+/// A line of the table.
+struct Line<'a> {
+    name: String,
+    runs: usize,
+    values: Values<'a>,
+    /// Squared inertia of the non-private baseline by the same source.
+    baseline: Option<f64>,
+}
+
+/// Where a line's numbers come from.
+enum Values<'a> {
+    Ours(&'a Row),
+    Published(&'a Published),
+}
+
+impl<'a> Line<'a> {
+    fn ours(row: &'a Row, all: &[Row]) -> Self {
+        let baseline = all.iter().find(|row| !row.private);
+        Self {
+            name: format!("**{}**", row.label()),
+            runs: row.runs,
+            values: Values::Ours(row),
+            baseline: baseline
+                .and_then(|row| row.statistic("inertia_squared"))
+                .map(|found| found.mean),
+        }
+    }
+
+    fn published(row: &'a Published, all: &[&Published]) -> Self {
+        let baseline = all
+            .iter()
+            .find(|other| other.source == row.source && other.algorithm == "kmeans++")
+            .and_then(|other| other.metric("inertia_squared"));
+        Self {
+            name: format!("{}, *{}*", row.algorithm, row.source.name),
+            runs: row.source.runs as usize,
+            values: Values::Published(row),
+            baseline: baseline.map(|(mean, _)| mean),
+        }
+    }
+
+    fn cell(&self, metric: &str) -> Option<published::Value> {
+        match self.values {
+            Values::Ours(row) => row.statistic(metric).map(|found| (found.mean, found.sd)),
+            Values::Published(row) => row.metric(metric),
+        }
+    }
+
+    fn ratio(&self) -> String {
+        match (self.cell("inertia_squared"), self.baseline) {
+            (Some((mean, _)), Some(baseline)) if baseline > 0.0 => significant(mean / baseline, 3),
+            _ => ABSENT.to_owned(),
+        }
+    }
+
+    fn shown(&self, metric: &str) -> String {
+        match (self.cell(metric), metric) {
+            (None, _) => ABSENT.to_owned(),
+            // Timings are noisy and memory is one number: a spread would only widen the table.
+            (Some((mean, _)), "seconds" | "peak_rss_mib") => significant(mean, 2),
+            (Some((mean, sd)), "centres" | "clusters_found") => count(mean, sd),
+            (Some((mean, sd)), _) => mean_sd(mean, sd),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::table;
+    use crate::eval::record::tests::example;
+    use crate::report::summary::rows;
+
+    #[test]
+    fn our_numbers_stand_above_the_published_ones() {
+        let mut records: Vec<_> = (0..3).map(|run| example("synth-10d", "dpm", run)).collect();
+        records.push(example("synth-10d", "kmeans++", 0));
+        insta::assert_snapshot!(table("synth-10d", &rows(&records, "synth-10d")), @r"
+        | algorithm | runs | x baseline | squared inertia | KMeans distance | silhouette | accuracy | seconds | peak MiB |
+        |---|---:|---:|---:|---:|---:|---:|---:|---:|
+        | **kmeans++** | 1 | 1.00 | 2.50e6 | 0.00500 | – | – | 0.25 | 100 |
+        | kmeans++, *paper* | 20 | 1.00 | 1.00e6 | 0 | 0.970 | 1.00 | – | – |
+        | kmeans++, *public code, re-run* | 5 | 1.00 | 1.00e6 | 0 | – | 1.00 | – | – |
+        | **dpm, ε 1** | 3 | 1.04 | 2.60e6 ± 1.0e5 | 0.00500 | – | – | 0.25 | 100 |
+        | dpm, *paper* | 20 | 18.0 | 1.80e7 ± 2.7e7 | 0.0100 | 0.960 ± 0.020 | 0.990 ± 0.010 | – | – |
+        | dpm, *public code, re-run* | 5 | 13.5 | 1.35e7 | 0.0107 | – | 0.994 | – | – |
+        | lsh-splits, *public code, re-run* | 5 | 74.0 | 7.40e7 | 0.0290 | – | 0.982 | – | – |
+        | dp-lloyd, *public code, re-run* | 5 | 620 | 6.20e8 | 0.124 | – | 0.647 | – | – |
+        ");
+    }
+
+    #[test]
+    fn a_data_set_that_nobody_published_on_has_our_rows_only() {
+        let records = [example("other", "dpm", 0)];
+        insta::assert_snapshot!(table("other", &rows(&records, "other")), @r"
+        | algorithm | runs | x baseline | squared inertia | KMeans distance | seconds | peak MiB |
+        |---|---:|---:|---:|---:|---:|---:|
+        | **dpm, ε 1** | 1 | – | 2.50e6 | 0.00500 | 0.25 | 100 |
+        ");
+    }
+}
