@@ -98,6 +98,7 @@ impl AuditReport {
 mod unbounded_as_null {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "the shape that serde asks for")]
     pub(super) fn serialize<S: Serializer>(loss: &f64, serializer: S) -> Result<S::Ok, S::Error> {
         loss.is_finite().then_some(*loss).serialize(serializer)
     }

@@ -44,7 +44,7 @@ pub use binomial::{lower_confidence_limit, upper_confidence_limit};
 pub use claim::{AuditReport, Claim, Method, Mutant};
 pub use law::Law;
 pub use noise_law::{choice_log_probabilities, gaussian_renyi_divergence};
-pub use range::{Change, range_of_change, scores_of_choices};
+pub use range::{Change, SeenChoice, first_choice, range_of_change};
 pub use search::climb;
 pub use tape::{Window, exact_law};
 pub use transcript::{Comparison, Scripted, StepLoss, compare};

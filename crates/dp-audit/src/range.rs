@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use dp_mechanism::{DiscreteGaussian, Draws, Law};
+use dp_mechanism::{DiscreteGaussian, Draws, Law, Ratio};
 
 /// The change of a vector of statistics from a data set to a neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,40 +38,41 @@ pub fn range_of_change(statistics: &[i64], neighbour: &[i64]) -> Change {
     Change { up, down }
 }
 
-/// The scores of the first `wanted` choices that `run` makes, seen through its own draws, when its
-/// draws come out as in `outcomes`.
+/// The scores and the rate of a choice that a mechanism made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeenChoice {
+    /// One score per candidate. Private.
+    pub scores: Vec<i64>,
+    /// The factor in the exponent.
+    pub rate: Ratio,
+}
+
+/// The first choice that `run` makes, seen through its own draws, when the draws before it come out
+/// as in `outcomes`.
 ///
 /// # Panics
-/// If the run ends before.
-pub fn scores_of_choices<O>(
-    run: impl Fn(&mut dyn Draws) -> O,
-    outcomes: &mut dyn Draws,
-    wanted: usize,
-) -> Vec<Vec<i64>> {
-    let mut observer = Observer { outcomes, scores: Vec::new(), wanted };
+/// If the run ends without a choice.
+pub fn first_choice<O>(run: impl Fn(&mut dyn Draws) -> O, outcomes: &mut dyn Draws) -> SeenChoice {
+    let mut observer = Observer { outcomes, seen: None };
     match catch_unwind(AssertUnwindSafe(|| run(&mut observer))) {
-        Ok(_) => panic!("the run made {} choices, {wanted} were wanted", observer.scores.len()),
-        Err(thrown) if thrown.is::<Seen>() => observer.scores,
-        Err(panic) => resume_unwind(panic),
+        Ok(_) => panic!("the run made no choice"),
+        Err(thrown) => match observer.seen {
+            Some(choice) => choice,
+            None => resume_unwind(thrown),
+        },
     }
 }
 
-/// Thrown through the mechanism when enough has been seen.
-struct Seen;
-
 struct Observer<'a> {
     outcomes: &'a mut dyn Draws,
-    scores: Vec<Vec<i64>>,
-    wanted: usize,
+    seen: Option<SeenChoice>,
 }
 
 impl Draws for Observer<'_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
-        if let Law::Choice { scores, .. } = law {
-            self.scores.push(scores.to_vec());
-            if self.scores.len() == self.wanted {
-                resume_unwind(Box::new(Seen));
-            }
+        if let Law::Choice { scores, rate } = law {
+            self.seen = Some(SeenChoice { scores: scores.to_vec(), rate });
+            resume_unwind(Box::new("enough has been seen"));
         }
         self.outcomes.draw(law)
     }

@@ -8,7 +8,7 @@
 )]
 
 use dp_accounting::{Epsilon, Loss, Rho};
-use dp_audit::{Law, Scripted, Window, compare, exact_law, range_of_change, scores_of_choices};
+use dp_audit::{Law, Scripted, Window, compare, exact_law, first_choice, range_of_change};
 use dp_mechanism::{
     ChaCha20Rng, DiscreteLaplace, Draws, ExponentialMechanism, GaussianSum, Noise, NoisyCount,
     PoissonSample, Ratio, SecureDraws,
@@ -191,7 +191,7 @@ fn scripts_put_a_mechanism_into_a_chosen_state() {
         let (mut rng, script) = (rng(), [7]);
         let mut honest = SecureDraws::new(&mut rng);
         let mut scripted = Scripted::new(script.into_iter(), &mut honest);
-        scores_of_choices(|draws| run(data, draws), &mut scripted, 1).remove(0)
+        first_choice(|draws| run(data, draws), &mut scripted).scores
     };
     let (here, there) = (scores(&vec![0, 2]), scores(&vec![0, 2, 2]));
     assert_eq!(here, [6, 7, 6]);

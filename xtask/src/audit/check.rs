@@ -66,7 +66,7 @@ impl Found {
     }
 
     /// What a check that panicked has shown: a crash is an output too.
-    pub(super) fn panicked(why: String) -> Self {
+    pub(super) fn panicked(why: &str) -> Self {
         let witness = format!("panicked: {why}");
         Self { claimed: f64::NAN, worst: f64::INFINITY, witness, cases: 0 }
     }

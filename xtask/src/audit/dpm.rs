@@ -1,14 +1,14 @@
 //! Checks of DPM as a whole.
 
 use dp_accounting::{Budget, Epsilon};
-use dp_audit::{Method, compare, statistical};
+use dp_audit::{Method, compare};
 use dp_cluster::dpm::{BudgetSplit, Dpm, IntervalSize};
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{ChaCha20Rng, Draws, Mechanism, SecureDraws};
-use rand::{RngExt, SeedableRng};
+use rand::RngExt;
 
 use super::check::{Check, Effort, Found};
-use super::{gaps, splits};
+use super::{gaps, mutants, splits};
 
 pub(super) fn checks() -> Vec<Check> {
     let check = |id, mechanism, method, resolution, run| Check {
@@ -37,7 +37,9 @@ pub(super) fn checks() -> Vec<Check> {
         ),
         check("dpm-transcript", "Dpm, a whole run, zCDP", Method::Exact, exact, transcripts),
         check("dpm-receipt", "Dpm, receipt against budget", Method::Ledger, exact, receipts),
-        check("dpm-sampled", "Dpm, a whole run", Method::Statistical, 1.5, sampled),
+        check("dpm-cut-sampled", "Dpm, the cut as drawn", Method::Statistical, 1.25, |effort| {
+            splits::sampled_cut(effort, splits::honest, mutants::with_printed_sensitivity)
+        }),
     ]
 }
 
@@ -138,32 +140,5 @@ fn receipts(effort: Effort) -> Found {
             format!("epsilon {epsilon}, delta {delta}, {split:?}")
         });
     }
-    found
-}
-
-/// Whole releases on a small set with and without an outlier, summarised by the number of centres
-/// and by whether one lies near the outlier. Delta is so small that it does not matter here.
-fn sampled(effort: Effort) -> Found {
-    let mut found = Found::claim(1.0);
-    let public_box = PublicBox::cube(2, -10.0, 10.0).expect("valid");
-    let dpm = Dpm::builder(public_box, Budget::new(found.claimed, 1e-9).expect("valid"))
-        .interval_size(IntervalSize::Fixed { intervals: 4 })
-        .max_depth(2)
-        .build()
-        .expect("valid settings");
-    let without = vec![-8.0; 2 * 20];
-    let with = [without.as_slice(), &[9.0, 9.0]].concat();
-    let [without, with] = [without, with].map(|coords| Points::new(coords, 2).expect("whole rows"));
-    let runs = effort.of(40_000, 2_000_000);
-    let bound = statistical::epsilon_lower_bound(runs, effort.seed, |first, rng| {
-        let points = if first { &without } else { &with };
-        let mut rng = ChaCha20Rng::from_rng(rng);
-        let release = dpm.run(points.view(), &mut SecureDraws::new(&mut rng));
-        let near = release.centres.view().rows().filter(|c| c[0] > 5.0 && c[1] > 5.0).count();
-        let total: i64 = release.counts.iter().sum();
-        (release.counts.len(), near, total / 20)
-    });
-    found.see(bound.epsilon.max(0.0), || format!("{} hits of the chosen event", bound.hits));
-    found.cases = bound.runs;
     found
 }

@@ -1,40 +1,39 @@
 //! The interval size of DPM: pairs of data sets whose gaps move as far as they can.
 
 use dp_accounting::Budget;
-use dp_audit::{Scripted, compare};
+use dp_audit::{Scripted, climb, compare};
 use dp_cluster::dpm::{BudgetSplit, Dpm, IntervalSize};
 use dp_geometry::{Points, PublicBox};
-use dp_mechanism::{ChaCha20Rng, Mechanism, Ratio, SecureDraws};
+use dp_mechanism::{ChaCha20Rng, Draws, Mechanism, Ratio, SecureDraws};
 use rand::{RngExt, SeedableRng};
 
 use super::check::{Effort, Found};
 use super::primitives::choice_loss;
 
 /// A data set in the unit square and the point that its neighbour has more.
+#[derive(Clone, Debug)]
 pub(super) struct GapCase {
-    name: String,
     points: Vec<[f64; 2]>,
     added: [f64; 2],
+    noisy_count: usize,
 }
 
 /// Alternating gaps with the new point below all in one dimension and above all in the other, which
 /// shifts the order of the gaps against each other; duplicates; and random sets.
 pub(super) fn cases(effort: Effort) -> Vec<GapCase> {
+    let case =
+        |points: Vec<[f64; 2]>, added| GapCase { noisy_count: points.len() + 1, points, added };
     let mut cases = Vec::new();
     for half in [10, 20, 50] {
         // Gaps 0, g, 0, g, .. in one dimension and g, 0, g, 0, .. in the other.
         let gap = 0.9 / f64::from(half);
-        let place = |i: i32, first: i32| 0.05 + gap * f64::from((i + first) / 2);
+        let place = |i: i32, first: i32| 0.05 + gap * f64::from(i32::midpoint(i, first));
         let points = (0..=2 * half).map(|i| [place(i, 0), place(i, 1)]).collect();
-        let name = format!("{} points with alternating gaps", 2 * half + 1);
-        cases.push(GapCase { name, points, added: [0.05, 0.96] });
+        cases.push(case(points, [0.05, 0.96]));
     }
     for added in [[0.5, 0.5], [0.0, 1.0]] {
-        let name = "fifty copies of one point".to_owned();
-        cases.push(GapCase { name, points: vec![[0.5, 0.5]; 50], added });
-    }
-    for added in [[0.3, 0.3], [1.0, 1.0]] {
-        cases.push(GapCase { name: "no points".to_owned(), points: vec![], added });
+        cases.push(case(vec![[0.5, 0.5]; 50], added));
+        cases.push(case(vec![], added));
     }
     let mut rng = effort.rng(30);
     for i in 0..effort.of(100, 5_000) {
@@ -43,8 +42,7 @@ pub(super) fn cases(effort: Effort) -> Vec<GapCase> {
         let lattice = if i % 2 == 0 { 1e9 } else { 20.0 };
         let mut place = || (rng.random::<f64>() * lattice).round() / lattice;
         let points = (0..n).map(|_| [place(), place()]).collect();
-        let added = [place(), place()];
-        cases.push(GapCase { name: format!("random set {i} of {n}"), points, added });
+        cases.push(case(points, [place(), place()]));
     }
     cases
 }
@@ -55,42 +53,76 @@ impl GapCase {
     }
 }
 
-/// The exact loss of the estimate of the plan itself, as a multiple of what it claims.
+/// The exact loss of the estimate of the plan itself, over all cases and what climbing from them
+/// finds, as a multiple of what it claims.
 pub(super) fn estimated_interval(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(31);
     // Small and large shares: small ones for typical sizes, large ones concentrate the choice.
     for epsilon in [1.0, 8.0] {
-        let budget = Budget::new(4.0 * epsilon, 1e-6).expect("valid");
-        let dpm = Dpm::builder(PublicBox::cube(2, 0.0, 1.0).expect("valid"), budget)
-            .interval_size(IntervalSize::Estimated)
-            .split(BudgetSplit::Pure { interval: 0.25, counts: 0.1, cuts: 0.1 })
-            .max_depth(1)
-            .build()
-            .expect("valid settings");
+        let dpm = estimating_plan(epsilon);
         for case in cases(effort) {
-            let [without, with] = [false, true]
-                .map(|added| Points::new(case.points(added).concat(), 2).expect("whole rows"));
-            for noisy_count in [1, 20, i64::try_from(case.points.len()).expect("small") + 1, 200] {
-                let mut rng = ChaCha20Rng::seed_from_u64(1);
-                let mut honest = SecureDraws::new(&mut rng);
-                let mut outcomes = Scripted::new([noisy_count].into_iter(), &mut honest);
-                let run = |points: &Points, draws: &mut dyn dp_mechanism::Draws| {
-                    dpm.run(points.view(), draws)
-                };
-                let comparison = compare(run, &without, &with, &mut outcomes);
-                let whole = comparison.diverged.is_none() && comparison.outputs_equal;
-                let loss = comparison
-                    .steps
-                    .get(1)
-                    .filter(|_| whole)
-                    .map_or(f64::INFINITY, |step| step.forward.max(step.backward) / epsilon);
-                found.see(loss, || {
-                    format!("{}, noisy count {noisy_count}, epsilon {epsilon}", case.name)
-                });
+            for noisy_count in [1, 20, case.points.len() + 1, 200] {
+                let case = GapCase { noisy_count, ..case.clone() };
+                found.see(case.loss(&dpm) / epsilon, || format!("{case:?}, epsilon {epsilon}"));
             }
         }
+        for start in cases(effort).into_iter().rev().take(effort.of(2, 40)) {
+            let steps = effort.of(800, 20_000);
+            let loss = |case: &GapCase| case.loss(&dpm);
+            let (case, worst) = climb(start, steps, &mut rng, GapCase::mutate, loss);
+            found.see(worst / epsilon, || format!("{case:?}, epsilon {epsilon}"));
+            found.cases += u64::from(steps);
+        }
     }
+    found.witness.truncate(400);
     found
+}
+
+/// A plan whose estimate of the interval size costs exactly `epsilon`.
+fn estimating_plan(epsilon: f64) -> Dpm {
+    let budget = Budget::new(4.0 * epsilon, 1e-6).expect("valid");
+    Dpm::builder(PublicBox::cube(2, 0.0, 1.0).expect("valid"), budget)
+        .interval_size(IntervalSize::Estimated)
+        .split(BudgetSplit::Pure { interval: 0.25, counts: 0.1, cuts: 0.1 })
+        .max_depth(1)
+        .build()
+        .expect("valid settings")
+}
+
+impl GapCase {
+    /// Loss of the estimate on the pair, given the noisy count; infinite if the runs part ways.
+    fn loss(&self, dpm: &Dpm) -> f64 {
+        let [without, with] = [false, true]
+            .map(|added| Points::new(self.points(added).concat(), 2).expect("whole rows"));
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        let mut honest = SecureDraws::new(&mut rng);
+        let noisy_count = i64::try_from(self.noisy_count).expect("small");
+        let mut outcomes = Scripted::new([noisy_count].into_iter(), &mut honest);
+        let run = |points: &Points, draws: &mut dyn Draws| dpm.run(points.view(), draws);
+        let comparison = compare(run, &without, &with, &mut outcomes);
+        let whole = comparison.diverged.is_none() && comparison.outputs_equal;
+        let step = comparison.steps.get(1).filter(|_| whole);
+        step.map_or(f64::INFINITY, |step| step.forward.max(step.backward))
+    }
+
+    /// Moves, adds or drops a point, moves the new one, or changes the noisy count.
+    fn mutate(&mut self, rng: &mut ChaCha20Rng) {
+        let place = [rng.random::<f64>(), rng.random::<f64>()];
+        match rng.random_range(0..6) {
+            0 | 1 if !self.points.is_empty() => {
+                let i = rng.random_range(0..self.points.len());
+                let dimension = rng.random_range(0..2);
+                self.points[i][dimension] = place[dimension];
+            }
+            2 => self.points.push(place),
+            3 if !self.points.is_empty() => {
+                self.points.swap_remove(rng.random_range(0..self.points.len()));
+            }
+            4 => self.noisy_count = rng.random_range(1..150),
+            _ => self.added = place,
+        }
+    }
 }
 
 /// The published estimate: gaps averaged over dimensions position by position, a rank that is
@@ -100,7 +132,7 @@ pub(super) fn averaged_by_position(effort: Effort) -> Found {
     let rate = Ratio::new(1, 2 * 2).expect("valid"); // epsilon / (2 sensitivity)
     for case in cases(effort).iter().filter(|case| case.points.len() > 1) {
         let [here, there] = [false, true].map(|added| published_scores(&case.points(added)));
-        found.see(choice_loss(&here, &there, rate), || case.name.clone());
+        found.see(choice_loss(&here, &there, rate), || format!("{case:?}"));
     }
     found
 }

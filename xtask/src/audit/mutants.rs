@@ -27,6 +27,16 @@ pub(super) fn all() -> Vec<MutantCheck> {
             twin: |effort| splits::worst_cut(effort, 2, splits::honest),
         },
         MutantCheck {
+            id: "M1-sampled",
+            what: "the same by 60,000 samples, on the pair with the most evidence per run",
+            layer: "statistical",
+            expected: 1.29,
+            mutant: |effort| {
+                splits::sampled_cut(effort, with_printed_sensitivity, with_printed_sensitivity)
+            },
+            twin: |effort| splits::sampled_cut(effort, splits::honest, with_printed_sensitivity),
+        },
+        MutantCheck {
             id: "M2",
             what: "DPM interval size from gaps averaged position by position, as published",
             layer: "range",
@@ -55,7 +65,11 @@ pub(super) fn all() -> Vec<MutantCheck> {
 
 /// The printed calibration divides by the sensitivity `t/q + alpha` where the range
 /// `2 t/q + alpha` belongs, so every choice is steeper by `12.2 / 8.6`.
-fn with_printed_sensitivity(dpm: &Dpm, points: &Points, draws: &mut dyn Draws) -> Clustering {
+pub(super) fn with_printed_sensitivity(
+    dpm: &Dpm,
+    points: &Points,
+    draws: &mut dyn Draws,
+) -> Clustering {
     struct Steeper<'a>(&'a mut dyn Draws);
     impl Draws for Steeper<'_> {
         fn draw(&mut self, law: Law<'_>) -> i64 {

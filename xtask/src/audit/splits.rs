@@ -5,10 +5,12 @@
 //! in. The description is turned into real points and the real plan is run on them.
 
 use dp_accounting::Budget;
-use dp_audit::{Comparison, Scripted, climb, compare};
+use dp_audit::{
+    Comparison, Scripted, choice_log_probabilities, climb, compare, first_choice, statistical,
+};
 use dp_cluster::dpm::{BudgetSplit, Clustering, Dpm, IntervalSize};
 use dp_geometry::{Points, PublicBox};
-use dp_mechanism::{ChaCha20Rng, Draws, Mechanism, SecureDraws};
+use dp_mechanism::{ChaCha20Rng, DiscreteGaussian, Draws, Law, Mechanism, SecureDraws};
 use rand::{RngExt, SeedableRng};
 
 use super::check::{Effort, Found};
@@ -64,6 +66,66 @@ pub(super) fn worst_cut(effort: Effort, dim: usize, through: Through) -> Found {
     found
 }
 
+/// The cut as samples show it: the index that the real draws choose, on the pair of data sets that
+/// gives the most evidence per run for a `suspect`, and a lower bound on epsilon from that alone.
+pub(super) fn sampled_cut(effort: Effort, through: Through, suspect: Through) -> Found {
+    let dpm = plan(2);
+    let mut rng = effort.rng(7);
+    let evidence = |case: &SplitCase| case.evidence(&dpm, suspect);
+    let steps = effort.of(3_000, 50_000);
+    let (case, rate) = climb(balanced(), steps, &mut rng, SplitCase::mutate, evidence);
+    let [without, with] = [false, true].map(|added| case.points(added));
+    let runs = effort.of(60_000, 2_000_000);
+    let bound = statistical::epsilon_lower_bound(runs, effort.seed, |first, rng| {
+        let points = if first { &without } else { &with };
+        let mut released = SecureDraws::new(rng);
+        let mut chosen = ChosenCut { draws: &mut released, count: Some(case.noisy_count), cut: 0 };
+        through(&dpm, points, &mut chosen);
+        chosen.cut
+    });
+    let mut found = Found::claim(CUT);
+    found.see(bound.epsilon.max(0.0), || {
+        format!("{} hits of the best event, {rate:.1e} nats per run: {case:?}", bound.hits)
+    });
+    found.cases = bound.runs;
+    found
+}
+
+/// Prescribes the first count and remembers the first choice; all else is drawn for real.
+struct ChosenCut<'a> {
+    draws: &'a mut dyn Draws,
+    count: Option<i64>,
+    cut: i64,
+}
+
+impl Draws for ChosenCut<'_> {
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        if let Some(count) = self.count.take() {
+            return count;
+        }
+        let released = self.draws.draw(law);
+        if matches!(law, Law::Choice { .. }) {
+            self.cut = released;
+        }
+        released
+    }
+
+    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+        self.draws.noisy_vector(values, noise);
+    }
+}
+
+/// A pair on which both outcomes are likely enough to be met: nearly all choices fall on two empty
+/// intervals, one of which the new point makes more central, while it lies in the other and makes
+/// it less so.
+fn balanced() -> SplitCase {
+    SplitCase {
+        histograms: vec![[0, 17, 0, 0, 283, 0], [0, 275, 0, 0, 25, 0]],
+        added: vec![0, 2],
+        noisy_count: 300,
+    }
+}
+
 /// The pair that is known to be the worst for a cut in two or more dimensions, thinner versions of
 /// it, and random ones.
 fn starts(dim: usize, rng: &mut ChaCha20Rng, random: usize) -> Vec<SplitCase> {
@@ -115,6 +177,31 @@ impl SplitCase {
         compare(|points, draws| through(dpm, points, draws), &without, &with, &mut outcomes)
     }
 
+    /// Nats per run that the best event gives against the claim: with `a` and `b` its probabilities
+    /// on the two sets, hits come from the first with odds `a : b`, against `e^claim : 1` at most.
+    fn evidence(&self, dpm: &Dpm, through: Through) -> f64 {
+        let law = |with_added| {
+            let points = self.points(with_added);
+            let mut rng = ChaCha20Rng::seed_from_u64(1);
+            let mut honest = SecureDraws::new(&mut rng);
+            let mut outcomes = Scripted::new([self.noisy_count].into_iter(), &mut honest);
+            let choice = first_choice(|draws| through(dpm, &points, draws), &mut outcomes);
+            choice_log_probabilities(&choice.scores, choice.rate)
+        };
+        let mut pairs: Vec<_> = law(false).into_iter().zip(law(true)).collect();
+        let mut best = 0.0_f64;
+        for _ in 0..2 {
+            pairs.sort_by(|x, y| (y.0 - y.1).total_cmp(&(x.0 - x.1)));
+            let (mut a, mut b) = (0.0, 0.0);
+            for (p, q) in &pairs {
+                (a, b) = (a + p.exp(), b + q.exp());
+                best = best.max(0.5 * (a + b) * surprise(a / (a + b)));
+            }
+            pairs = pairs.into_iter().map(|(p, q)| (q, p)).collect();
+        }
+        best
+    }
+
     /// Points in the middles of their half-intervals; how dimensions are paired does not matter.
     fn points(&self, with_added: bool) -> Points {
         let dim = self.histograms.len();
@@ -161,4 +248,15 @@ impl SplitCase {
             }
         }
     }
+}
+
+/// Divergence of a coin with this share of heads from the most one-sided coin that the claim
+/// allows; zero if it is not more one-sided than that.
+fn surprise(share: f64) -> f64 {
+    let allowed = 1.0 / (1.0 + (-CUT).exp());
+    if share <= allowed {
+        return 0.0;
+    }
+    let term = |p: f64, q: f64| if p > 0.0 { p * (p / q).ln() } else { 0.0 };
+    term(share, allowed) + term(1.0 - share, 1.0 - allowed)
 }
