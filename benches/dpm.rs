@@ -1,0 +1,54 @@
+//! DPM and its non-private baseline, on one thread.
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use dp_accounting::Budget;
+use dp_cluster::dpm::Dpm;
+use dp_cluster::kmeans::KMeans;
+use dp_geometry::PublicBox;
+use dp_mechanism::Mechanism;
+use quietus_benches::blobs;
+use rand::SeedableRng;
+use rand::rngs::ChaCha20Rng;
+
+fn dpm(criterion: &mut Criterion) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("one thread");
+    let mut group = criterion.benchmark_group("dpm");
+    group.sample_size(10);
+    for (n, dim) in [(100_000, 10), (100_000, 100), (1_000_000, 10)] {
+        let points = blobs(n, dim);
+        let public_box = PublicBox::cube(dim, -100.0, 100.0).expect("valid");
+        let budget = Budget::new(1.0, (n as f64).powf(-1.5)).expect("valid");
+        let plan = Dpm::builder(public_box, budget).build().expect("valid");
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        group.bench_function(format!("{n}x{dim}"), |bencher| {
+            bencher.iter(|| pool.install(|| plan.release(points.view(), &mut rng)));
+        });
+    }
+    group.finish();
+}
+
+fn plan(criterion: &mut Criterion) {
+    let public_box = PublicBox::cube(10, -100.0, 100.0).expect("valid");
+    let budget = Budget::new(1.0, 3e-8).expect("valid");
+    criterion.bench_function("dpm-plan", |bencher| {
+        bencher.iter(|| Dpm::builder(public_box.clone(), budget).build());
+    });
+}
+
+fn kmeans(criterion: &mut Criterion) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("one thread");
+    let mut group = criterion.benchmark_group("kmeans++");
+    group.sample_size(10);
+    for (n, dim) in [(100_000, 10), (100_000, 100)] {
+        let points = blobs(n, dim);
+        let solver = KMeans::builder(64).build().expect("valid");
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        group.bench_function(format!("{n}x{dim}"), |bencher| {
+            bencher.iter(|| pool.install(|| solver.exact_fit(points.view(), None, &mut rng)));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, dpm, plan, kmeans);
+criterion_main!(benches);
