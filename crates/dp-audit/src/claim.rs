@@ -68,6 +68,8 @@ pub struct Mutant {
     /// The loss found.
     #[serde(with = "unbounded_as_null")]
     pub worst: f64,
+    /// Where it was found.
+    pub witness: String,
     /// Whether the check refused it.
     pub caught: bool,
     /// Whether the same check accepted the corrected form.

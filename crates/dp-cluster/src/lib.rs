@@ -1,4 +1,22 @@
 //! Differentially private Euclidean clustering and its non-private baselines.
+//!
+//! - [`dpm`]: private clustering by recursive cuts; the number of clusters is not an input.
+//! - [`kmeans`]: weighted k-means++ and Lloyd, not private; a baseline, and free to use on whatever
+//!   has been released.
+//! - [`metrics`]: how good a clustering is; evaluation only, not private.
+//!
+//! ```
+//! use dp_cluster::dpm::Dpm;
+//! use dp_cluster::{Budget, Mechanism, Points, PublicBox, chacha_from_os};
+//!
+//! let points = Points::new(vec![0.5; 2_000], 2)?;
+//! let plan = Dpm::builder(PublicBox::cube(2, 0.0, 1.0)?, Budget::new(1.0, 1e-6)?).build()?;
+//! let release = plan.release(points.view(), &mut chacha_from_os()?)?;
+//! assert!(release.receipt.within_budget());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Out of scope: reading files, plotting, choosing the public box for you.
 
 pub mod dpm;
 mod error;
@@ -8,3 +26,12 @@ mod nearest;
 
 pub use error::ClusterError;
 pub use nearest::{Assignment, nearest};
+
+pub use dp_accounting::{AddRemove, Budget, Ledger, Receipt};
+pub use dp_geometry::{Points, PointsView, PublicBox};
+pub use dp_mechanism::{ChaCha20Rng, Mechanism, Release, chacha_from_os};
+
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

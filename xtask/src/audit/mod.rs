@@ -96,6 +96,7 @@ fn run_mutant(check: &MutantCheck, effort: Effort) -> Mutant {
         caught: mutant.cases > 0 && !mutant.stands(),
         twin_passed: twin.stands(),
         seconds,
+        witness: mutant.witness,
     }
 }
 

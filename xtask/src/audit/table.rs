@@ -32,10 +32,13 @@ pub(super) fn claim_line(claim: &Claim) -> String {
 pub(super) fn mutant_line(mutant: &Mutant, what: &str) -> String {
     let caught = if mutant.caught { "caught " } else { "MISSED " };
     let twin = if mutant.twin_passed { "twin passes" } else { "TWIN FLAGGED" };
-    format!(
-        "{caught} {:<4} {what}: {:.4} x its claim (known: {}), {twin}, {:.2} s",
-        mutant.id, mutant.worst, mutant.expected, mutant.seconds
-    )
+    // Past all bounds there is no number to give: say where.
+    let loss = if mutant.worst.is_finite() {
+        format!("{:.4} x its claim (known: {})", mutant.worst, mutant.expected)
+    } else {
+        format!("no bound at all: {}", mutant.witness)
+    };
+    format!("{caught} {:<10} {what}: {loss}, {twin}, {:.2} s", mutant.id, mutant.seconds)
 }
 
 pub(super) fn summary(report: &AuditReport, effort: Effort, file: &Path) -> String {
