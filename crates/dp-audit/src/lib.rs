@@ -45,6 +45,6 @@ pub use claim::{AuditReport, Claim, Method, Mutant};
 pub use law::Law;
 pub use noise_law::{choice_log_probabilities, gaussian_renyi_divergence};
 pub use range::{Change, SeenChoice, first_choice, range_of_change};
-pub use search::climb;
+pub use search::{climb, multisets};
 pub use tape::{Window, exact_law};
 pub use transcript::{Comparison, Scripted, StepLoss, compare};

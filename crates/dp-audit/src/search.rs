@@ -1,4 +1,4 @@
-//! Looking for the worst case.
+//! Looking for the worst case: all small cases, and climbing from large ones.
 
 use rand::rngs::ChaCha20Rng;
 
@@ -23,4 +23,28 @@ pub fn climb<C: Clone>(
         }
     }
     (case, best)
+}
+
+/// All multisets of at most `most` out of `kinds` kinds of records, each in ascending order,
+/// beginning with the empty one.
+///
+/// ```
+/// assert_eq!(dp_audit::multisets(2, 2), [vec![], vec![0], vec![1], vec![0, 0], vec![0, 1], vec![1, 1]]);
+/// ```
+pub fn multisets(kinds: usize, most: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![vec![]];
+    let mut size_begins = 0;
+    for _ in 0..most {
+        let size_ends = all.len();
+        for i in size_begins..size_ends {
+            let least = all[i].last().copied().unwrap_or(0);
+            all.extend(
+                (least..kinds)
+                    .map(|kind| [all[i].as_slice(), &[kind]].concat())
+                    .collect::<Vec<_>>(),
+            );
+        }
+        size_begins = size_ends;
+    }
+    all
 }

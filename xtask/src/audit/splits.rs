@@ -6,7 +6,8 @@
 
 use dp_accounting::Budget;
 use dp_audit::{
-    Comparison, Scripted, choice_log_probabilities, climb, compare, first_choice, statistical,
+    Comparison, Scripted, choice_log_probabilities, climb, compare, first_choice, multisets,
+    statistical,
 };
 use dp_cluster::dpm::{BudgetSplit, Clustering, Dpm, IntervalSize};
 use dp_geometry::{Points, PublicBox};
@@ -51,10 +52,14 @@ fn plan(dim: usize) -> Dpm {
         .expect("valid settings")
 }
 
-/// Climbs from every start and reports the largest exact loss of the cut.
+/// The largest exact loss of the cut over all tiny data sets and what climbing finds from every
+/// start.
 pub(super) fn worst_cut(effort: Effort, dim: usize, through: Through) -> Found {
     let dpm = plan(dim);
     let mut found = Found::claim(CUT);
+    for case in tiny(dim, effort.of(2, 3)) {
+        found.see(case.cut_loss(&dpm, through), || format!("{case:?}"));
+    }
     let mut rng = effort.rng(dim as u64);
     let steps = effort.of(1_500, 100_000);
     for start in starts(dim, &mut rng, effort.of(4, 20)) {
@@ -113,6 +118,29 @@ impl Draws for ChosenCut<'_> {
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
         self.draws.noisy_vector(values, noise);
     }
+}
+
+/// All data sets of up to `most` points in one or two dimensions, with every point more and several
+/// noisy counts. Exhaustive, and blind to losses that need many points: hence the climbing.
+fn tiny(dim: usize, most: usize) -> Vec<SplitCase> {
+    let places = BINS.pow(u32::try_from(dim).expect("small"));
+    let bins = |place: usize| {
+        (0..dim).map(move |i| place / BINS.pow(u32::try_from(i).expect("small")) % BINS)
+    };
+    let mut cases = Vec::new();
+    for points in multisets(places, most) {
+        let mut histograms = vec![[0; BINS]; dim];
+        for &point in &points {
+            histograms.iter_mut().zip(bins(point)).for_each(|(histogram, bin)| histogram[bin] += 1);
+        }
+        for added in 0..places {
+            for noisy_count in [1, 3, 50] {
+                let (histograms, added) = (histograms.clone(), bins(added).collect());
+                cases.push(SplitCase { histograms, added, noisy_count });
+            }
+        }
+    }
+    cases
 }
 
 /// A pair on which both outcomes are likely enough to be met: nearly all choices fall on two empty
