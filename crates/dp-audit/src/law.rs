@@ -1,6 +1,6 @@
-//! The law of an output, and what two laws give away.
+//! The law of an output, and what two laws give away, in every measure from the same two laws.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Probabilities of all outputs of one run of a mechanism on one data set.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,5 +54,106 @@ impl<O: Ord> Law<O> {
     pub fn delta(&self, other: &Self, epsilon: f64) -> f64 {
         let excess = |(output, p): (&O, f64)| p - epsilon.exp() * other.probability(output);
         self.iter().map(excess).filter(|excess| *excess > 0.0).sum()
+    }
+
+    /// `max - min` of the log ratios over all outputs: the range that bounded-range DP bounds.
+    /// Infinite if the supports differ.
+    pub fn bounded_range(&self, other: &Self) -> f64 {
+        self.pure_loss(other) + other.pure_loss(self)
+    }
+
+    /// Rényi divergence of order `alpha > 1` of this law from the other; infinite if some output
+    /// is possible here and impossible there.
+    pub fn renyi(&self, other: &Self, alpha: f64) -> f64 {
+        let log_sum = self
+            .iter()
+            .filter(|(_, p)| *p > 0.0)
+            .map(|(output, p)| alpha * p.ln() + (1.0 - alpha) * other.probability(output).ln());
+        let terms: Vec<f64> = log_sum.collect();
+        let largest = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if largest == f64::INFINITY {
+            return f64::INFINITY;
+        }
+        let sum: f64 = terms.iter().map(|term| (term - largest).exp()).sum();
+        (largest + sum.ln()) / (alpha - 1.0)
+    }
+
+    /// The least `rho` with `D_alpha <= alpha rho` in both directions, over a grid of orders from
+    /// just above 1 to 1000: a lower bound of the zero-concentrated loss, tight up to the grid.
+    pub fn zcdp(&self, other: &Self) -> f64 {
+        (0..120)
+            .map(|step| 1.0 + 1e-3 * 1.123_f64.powi(step))
+            .map(|alpha| self.renyi(other, alpha).max(other.renyi(self, alpha)) / alpha)
+            .fold(0.0, f64::max)
+    }
+
+    /// The trade-off curve of telling this law (null) from the other: corners `(false positive
+    /// rate, false negative rate)` of the optimal tests, from `(0, 1)` on. Its lower convex hull is
+    /// the curve itself, since the corners are in order of the likelihood ratio.
+    pub fn trade_off(&self, other: &Self) -> Vec<(f64, f64)> {
+        let outputs = self.probabilities.keys().chain(other.probabilities.keys());
+        let outputs: BTreeSet<&O> = outputs.collect();
+        let mut pairs: Vec<(f64, f64)> = outputs
+            .into_iter()
+            .map(|output| (self.probability(output), other.probability(output)))
+            .collect();
+        // Reject first where the other law is likelier.
+        pairs.sort_by(|(p, q), (r, s)| (p * s).total_cmp(&(r * q)));
+        let (mut positives, mut negatives) = (0.0, 1.0);
+        let mut corners = vec![(0.0, 1.0)];
+        for (p, q) in pairs {
+            (positives, negatives) = (positives + p, negatives - q);
+            corners.push((positives, negatives.max(0.0)));
+        }
+        corners
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Randomised response with odds `e^epsilon`, for which everything is known.
+    fn response(epsilon: f64) -> (Law<bool>, Law<bool>) {
+        let p = epsilon.exp() / (1.0 + epsilon.exp());
+        let law = |p: f64| Law::from_paths([(true, p), (false, 1.0 - p)]);
+        (law(p), law(1.0 - p))
+    }
+
+    #[test]
+    fn all_measures_of_randomised_response_match_their_closed_forms() {
+        for epsilon in [0.1, 1.0, 3.0] {
+            let (a, b) = response(epsilon);
+            let close = |x: f64, y: f64| assert!((x - y).abs() < 1e-9, "{x} is not {y}");
+            close(a.pure_loss(&b), epsilon);
+            close(a.bounded_range(&b), 2.0 * epsilon);
+            let p = epsilon.exp() / (1.0 + epsilon.exp());
+            close(a.delta(&b, 0.0), 2.0 * p - 1.0);
+            close(a.renyi(&b, 2.0), (p * p / (1.0 - p) + (1.0 - p) * (1.0 - p) / p).ln());
+            // The zero-concentrated loss, attained at order 1.
+            let rho = epsilon * (epsilon / 2.0).tanh();
+            let found = a.zcdp(&b);
+            assert!(found <= rho * (1.0 + 1e-9) && found > 0.999 * rho, "{found} of {rho}");
+            let corners = a.trade_off(&b);
+            assert_eq!(corners.len(), 3);
+            close(corners[1].0, 1.0 - p);
+            close(corners[1].1, 1.0 - p);
+        }
+    }
+
+    #[test]
+    fn different_supports_are_an_unbounded_loss() {
+        let a = Law::from_paths([(0, 0.5), (1, 0.5)]);
+        let b = Law::from_paths([(0, 1.0)]);
+        assert!(a.pure_loss(&b).is_infinite() && a.renyi(&b, 2.0).is_infinite());
+        assert!(a.zcdp(&b).is_infinite() && a.bounded_range(&b).is_infinite());
+        assert!((a.delta(&b, 5.0) - 0.5).abs() < 1e-15);
+        assert!((b.pure_loss(&a) - 2_f64.ln()).abs() < 1e-15);
+    }
+
+    #[test]
+    #[should_panic(expected = "the law sums to 0.9, not to 1")]
+    fn a_law_that_does_not_sum_to_one_is_refused() {
+        let _ = Law::from_paths([(0, 0.4), (1, 0.5)]);
     }
 }

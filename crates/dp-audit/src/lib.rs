@@ -4,7 +4,9 @@
 //! of draws that do not release but examine:
 //!
 //! - [`exact_law`]: walks every outcome of every draw and returns the exact law of the output, for
-//!   mechanisms small enough; [`Law::pure_loss`] and [`Law::delta`] compare two such laws.
+//!   mechanisms small enough; [`Law::pure_loss`], [`Law::delta`], [`Law::zcdp`] and others compare
+//!   two such laws. [`exact_rational_law`] does it without rounding, [`exact_law_of_steps`] merges
+//!   equal states of longer runs.
 //! - [`compare`]: runs a mechanism of any size on a data set, replays the released values on a
 //!   neighbour, and adds up what each draw gives away. It also fails a mechanism whose control flow
 //!   or output depends on the data in any way but through its draws.
@@ -34,9 +36,12 @@ mod binomial;
 mod claim;
 mod law;
 mod noise_law;
+mod numbers;
 mod range;
+mod rational_law;
 mod search;
 pub mod statistical;
+mod steps;
 mod tape;
 mod transcript;
 
@@ -45,6 +50,8 @@ pub use claim::{AuditReport, Claim, Method, Mutant};
 pub use law::Law;
 pub use noise_law::{choice_log_probabilities, gaussian_renyi_divergence};
 pub use range::{Change, SeenChoice, first_choice, range_of_change};
+pub use rational_law::RationalLaw;
 pub use search::{climb, multisets};
-pub use tape::{Window, exact_law};
+pub use steps::{Progress, exact_law_of_steps};
+pub use tape::{Window, exact_law, exact_rational_law};
 pub use transcript::{Comparison, Scripted, StepLoss, compare};

@@ -2,6 +2,8 @@
 
 use dp_mechanism::{DiscreteGaussian, Noise, Ratio};
 
+use crate::numbers::Numbers;
+
 pub(crate) fn ratio_to_f64(ratio: Ratio) -> f64 {
     ratio.numerator() as f64 / ratio.denominator().get() as f64
 }
@@ -16,49 +18,66 @@ pub fn choice_log_probabilities(scores: &[i64], rate: Ratio) -> Vec<f64> {
 }
 
 /// The law of integer noise.
-pub(crate) enum NoiseLaw {
-    /// With `a = exp(-1/b)` for scale `b`.
-    Laplace { a: f64 },
+pub(crate) enum NoiseLaw<'n, N: Numbers> {
+    /// `Pr[z]` proportional to `e^(-|z|/b)`; holds `1/b`.
+    Laplace { numbers: &'n N, rate: Ratio },
     /// Probabilities of `0, 1, 2, ...` until they vanish.
-    Gaussian { half: Vec<f64> },
+    Gaussian { numbers: &'n N, half: Vec<N::P> },
 }
 
-impl NoiseLaw {
-    pub(crate) fn new(noise: Noise) -> Self {
+impl<'n, N: Numbers> NoiseLaw<'n, N> {
+    pub(crate) fn new(numbers: &'n N, noise: Noise) -> Self {
         match noise {
             Noise::Laplace(laplace) => {
-                Self::Laplace { a: (-1.0 / ratio_to_f64(laplace.scale())).exp() }
+                let rate = laplace.scale().recip().expect("scales are positive");
+                Self::Laplace { numbers, rate }
             }
-            Noise::Gaussian(gaussian) => Self::Gaussian { half: gaussian_half(gaussian) },
+            Noise::Gaussian(gaussian) => {
+                Self::Gaussian { numbers, half: numbers.gaussian_half(gaussian) }
+            }
         }
     }
 
-    pub(crate) fn probability(&self, z: i64) -> f64 {
+    pub(crate) fn probability(&self, z: i64) -> N::P {
         let z = z.unsigned_abs();
         match self {
-            Self::Laplace { a } => (1.0 - a) / (1.0 + a) * a.powf(z as f64),
-            Self::Gaussian { half } => {
-                usize::try_from(z).ok().and_then(|z| half.get(z)).copied().unwrap_or(0.0)
+            Self::Laplace { numbers, rate } => {
+                let (one, a) = (numbers.integer(1), power(*numbers, *rate, 1));
+                (one.clone() - a.clone()) / (one + a) * power(*numbers, *rate, z)
+            }
+            Self::Gaussian { numbers, half } => {
+                let p = usize::try_from(z).ok().and_then(|z| half.get(z));
+                p.cloned().unwrap_or_else(|| numbers.integer(0))
             }
         }
     }
 
     /// `Pr[Z >= k]`.
-    pub(crate) fn tail(&self, k: i64) -> f64 {
-        if k <= 0 {
-            return 1.0 - self.tail(1 - k);
-        }
+    pub(crate) fn tail(&self, k: i64) -> N::P {
         match self {
-            Self::Laplace { a } => a.powf(k as f64) / (1.0 + a),
-            Self::Gaussian { half } => {
+            Self::Laplace { numbers, .. } | Self::Gaussian { numbers, .. } if k <= 0 => {
+                numbers.integer(1) - self.tail(1 - k)
+            }
+            Self::Laplace { numbers, rate } => {
+                power(*numbers, *rate, k.unsigned_abs())
+                    / (numbers.integer(1) + power(*numbers, *rate, 1))
+            }
+            Self::Gaussian { numbers, half } => {
                 let k = usize::try_from(k).unwrap_or(usize::MAX).min(half.len());
-                half[k..].iter().rev().sum()
+                half[k..].iter().rev().fold(numbers.integer(0), |sum, p| sum + p.clone())
             }
         }
     }
 }
 
-fn gaussian_half(gaussian: DiscreteGaussian) -> Vec<f64> {
+/// `e^(-rate n)`.
+pub(crate) fn power<N: Numbers>(numbers: &N, rate: Ratio, n: u64) -> N::P {
+    let n = Ratio::new(n.into(), 1).expect("64 bits");
+    // Beyond what a ratio can hold the power is far below the smallest number there is.
+    rate.checked_mul(n).map_or_else(|| numbers.integer(0), |x| numbers.exp_minus(x))
+}
+
+pub(crate) fn gaussian_half(gaussian: DiscreteGaussian) -> Vec<f64> {
     let variance = ratio_to_f64(gaussian.variance());
     let weight = |z: f64| (-z * z / (2.0 * variance)).exp();
     // Weights underflow to zero before 39 standard deviations.
@@ -90,6 +109,7 @@ mod tests {
     use dp_mechanism::DiscreteLaplace;
 
     use super::*;
+    use crate::numbers::Floats;
 
     #[test]
     fn probabilities_and_tails_agree() {
@@ -99,7 +119,7 @@ mod tests {
             Noise::Gaussian(DiscreteGaussian::new(variance).expect("positive")),
             Noise::Laplace(DiscreteLaplace::new(scale).expect("positive")),
         ] {
-            let law = NoiseLaw::new(noise);
+            let law = NoiseLaw::new(&Floats, noise);
             for k in -6..=6 {
                 let summed: f64 = (k..200).rev().map(|z| law.probability(z)).sum();
                 assert!((law.tail(k) - summed).abs() < 1e-13, "{noise:?} from {k}");

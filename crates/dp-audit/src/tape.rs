@@ -1,11 +1,10 @@
 //! A source of draws that takes every outcome in turn.
 
-use std::panic::resume_unwind;
+use dp_mechanism::{Coin, DiscreteGaussian, Draws, Law as DrawLaw, Noise, Ratio};
 
-use dp_mechanism::{Coin, DiscreteGaussian, Draws, Law as DrawLaw, Noise};
-
-use crate::Law;
-use crate::noise_law::{NoiseLaw, choice_log_probabilities, ratio_to_f64};
+use crate::noise_law::{NoiseLaw, power};
+use crate::numbers::{Floats, Numbers, Rationals};
+use crate::{Law, RationalLaw};
 
 /// The released values between which noise of infinite range is followed.
 ///
@@ -42,38 +41,71 @@ impl Window {
 /// # Panics
 /// If `run` panics, or if its draws depend on anything but the outcomes so far.
 pub fn exact_law<O: Ord>(window: Window, run: impl Fn(&mut dyn Draws) -> O) -> Law<O> {
-    let mut tape = Tape { path: Vec::new(), position: 0, window };
     let mut paths = Vec::new();
+    for_each_path(&Floats, window, run, |output, probability| paths.push((output, probability)));
+    Law::from_paths(paths)
+}
+
+/// The same in rational arithmetic, with `e^unit` taken to be the integer `odds`.
+///
+/// Nothing is rounded, so a claim of `e^(k unit)` can be compared with `odds^k` exactly. Every
+/// exponent that comes up, `rate * score` of a choice or `z / scale` of Laplace noise, must be a
+/// multiple of `unit`; Gaussian noise has no rational law.
+///
+/// # Panics
+/// As [`exact_law`]; if an exponent is not a multiple of `unit`; for Gaussian noise.
+pub fn exact_rational_law<O: Ord>(
+    unit: Ratio,
+    odds: u32,
+    window: Window,
+    run: impl Fn(&mut dyn Draws) -> O,
+) -> RationalLaw<O> {
+    let numbers = Rationals { unit, odds };
+    let mut paths = Vec::new();
+    for_each_path(&numbers, window, run, |output, probability| paths.push((output, probability)));
+    RationalLaw::from_paths(paths)
+}
+
+/// Runs once for every sequence of outcomes, and reports each output with its probability.
+pub(crate) fn for_each_path<N: Numbers, O>(
+    numbers: &N,
+    window: Window,
+    run: impl Fn(&mut dyn Draws) -> O,
+    mut report: impl FnMut(O, N::P),
+) {
+    let mut tape = Tape { numbers, path: Vec::new(), position: 0, window };
     loop {
         tape.position = 0;
         let output = run(&mut tape);
         assert_eq!(tape.position, tape.path.len(), "a replay drew less than the run before it");
-        paths.push((output, tape.path.iter().map(Branching::probability).product()));
+        let probabilities = tape.path.iter().map(Branching::probability);
+        report(output, probabilities.fold(numbers.integer(1), |product, p| product * p.clone()));
         if !tape.advance() {
-            return Law::from_paths(paths);
+            return;
         }
     }
 }
 
-struct Tape {
-    path: Vec<Branching>,
+struct Tape<'n, N: Numbers> {
+    numbers: &'n N,
+    path: Vec<Branching<N::P>>,
     position: usize,
     window: Window,
 }
 
 /// One draw: its possible outcomes with their probabilities, and which of them is being followed.
-struct Branching {
-    outcomes: Vec<(i64, f64)>,
+struct Branching<P> {
+    outcomes: Vec<(i64, P)>,
     chosen: usize,
 }
 
-impl Branching {
-    fn probability(&self) -> f64 {
-        self.outcomes[self.chosen].1
+impl<P> Branching<P> {
+    fn probability(&self) -> &P {
+        &self.outcomes[self.chosen].1
     }
 }
 
-impl Tape {
+impl<N: Numbers> Tape<'_, N> {
     /// Steps to the next path; false when all have been walked.
     fn advance(&mut self) -> bool {
         while let Some(last) = self.path.last_mut() {
@@ -86,42 +118,49 @@ impl Tape {
         false
     }
 
-    fn outcomes(&self, law: DrawLaw<'_>) -> Vec<(i64, f64)> {
-        let bit = |p: f64| vec![(0, 1.0 - p), (1, p)];
+    fn outcomes(&self, law: DrawLaw<'_>) -> Vec<(i64, N::P)> {
+        let numbers = self.numbers;
+        let bit = |p: N::P| vec![(0, numbers.integer(1) - p.clone()), (1, p)];
         match law {
-            DrawLaw::Choice { scores, rate } => (0..)
-                .zip(choice_log_probabilities(scores, rate).into_iter().map(f64::exp))
-                .collect(),
+            DrawLaw::Choice { scores, rate } => {
+                let best = scores.iter().copied().max().expect("a choice has candidates");
+                let weight = |score: &i64| power(numbers, rate, best.abs_diff(*score));
+                let weights: Vec<N::P> = scores.iter().map(weight).collect();
+                let total = weights.iter().fold(numbers.integer(0), |sum, w| sum + w.clone());
+                (0..).zip(weights).map(|(index, w)| (index, w / total.clone())).collect()
+            }
             DrawLaw::Noisy { value, noise } => {
-                let law = NoiseLaw::new(noise);
+                let law = NoiseLaw::new(numbers, noise);
                 let Window { low, high } = self.window;
-                (low..=high).map(|y| (y, within(&law, y - value, y == low, y == high))).collect()
+                // At an end of the window stands the whole tail beyond it.
+                let mass = |y: i64| match (y == low, y == high) {
+                    (true, true) => numbers.integer(1),
+                    (true, false) => law.tail(value - y), // Pr[Z <= y - value], by symmetry
+                    (false, true) => law.tail(y - value),
+                    (false, false) => law.probability(y - value),
+                };
+                (low..=high).map(|y| (y, mass(y))).collect()
             }
             DrawLaw::Exceeds { value, threshold, noise } => {
-                bit(NoiseLaw::new(noise).tail(threshold - value + 1))
+                bit(NoiseLaw::new(numbers, noise).tail(threshold - value + 1))
             }
-            DrawLaw::Keep { coin: Coin::Rational(p) } => bit(ratio_to_f64(p).min(1.0)),
-            DrawLaw::Keep { coin: Coin::OneMinusExp(x) } => bit(-(-ratio_to_f64(x)).exp_m1()),
-            _ => resume_unwind(Box::new("a draw that this auditor does not know")),
+            DrawLaw::Keep { coin: Coin::Rational(p) } => {
+                let p = numbers.ratio(p);
+                bit(if p > numbers.integer(1) { numbers.integer(1) } else { p })
+            }
+            DrawLaw::Keep { coin: Coin::OneMinusExp(x) } => {
+                bit(numbers.integer(1) - numbers.exp_minus(x))
+            }
+            _ => panic!("a draw that this auditor does not know"),
         }
     }
 }
 
-/// Mass at noise value `z`, with the whole tail beyond it at an end of the window.
-fn within(law: &NoiseLaw, z: i64, lowest: bool, highest: bool) -> f64 {
-    match (lowest, highest) {
-        (true, true) => 1.0,
-        (true, false) => law.tail(-z), // Pr[Z <= z], by symmetry
-        (false, true) => law.tail(z),
-        (false, false) => law.probability(z),
-    }
-}
-
-impl Draws for Tape {
+impl<N: Numbers> Draws for Tape<'_, N> {
     fn draw(&mut self, law: DrawLaw<'_>) -> i64 {
         if self.position == self.path.len() {
             let mut outcomes = self.outcomes(law);
-            outcomes.retain(|(_, p)| *p > 0.0);
+            outcomes.retain(|(_, p)| *p > self.numbers.integer(0));
             assert!(!outcomes.is_empty(), "a draw without outcomes");
             self.path.push(Branching { outcomes, chosen: 0 });
         }

@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use dp_mechanism::{DiscreteGaussian, Draws, Law, Noise, Ratio};
 
 use crate::noise_law::{NoiseLaw, choice_log_probabilities, ratio_to_f64};
+use crate::numbers::Floats;
 
 /// What one draw gives away, given all values released before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -196,7 +197,7 @@ fn noise_loss(value: i64, other: i64, noise: Noise) -> StepLoss {
 }
 
 fn exceeds_loss(value: i64, other: i64, threshold: i64, noise: Noise) -> StepLoss {
-    let law = NoiseLaw::new(noise);
+    let law = NoiseLaw::new(&Floats, noise);
     // Both answers from their own tail, so that a small probability keeps its digits.
     let yes = |value: i64| law.tail(threshold - value + 1).ln();
     let no = |value: i64| law.tail(value - threshold).ln();

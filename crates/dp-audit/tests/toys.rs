@@ -8,11 +8,14 @@
 )]
 
 use dp_accounting::{Epsilon, Loss, Rho};
-use dp_audit::{Law, Scripted, Window, compare, exact_law, first_choice, range_of_change};
+use dp_audit::{
+    Law, Scripted, Window, compare, exact_law, exact_rational_law, first_choice, range_of_change,
+};
 use dp_mechanism::{
     ChaCha20Rng, DiscreteLaplace, Draws, ExponentialMechanism, GaussianSum, Noise, NoisyCount,
     PoissonSample, Ratio, SecureDraws,
 };
+use num_rational::BigRational;
 use rand::SeedableRng;
 
 fn epsilon(x: f64) -> Epsilon {
@@ -197,4 +200,31 @@ fn scripts_put_a_mechanism_into_a_chosen_state() {
     assert_eq!(here, [6, 7, 6]);
     let change = range_of_change(&here, &there);
     assert_eq!((change.up, change.down, change.range(), change.sensitivity()), (0, 1, 1, 1));
+}
+
+/// Noise of scale 1 with `e` taken to be 2: the threshold toy is private for added users exactly,
+/// with equality, and the third silent step makes it worse than `e` for removed ones.
+#[test]
+fn rational_laws_have_no_tolerance() {
+    let one = Ratio::new(1, 1).expect("valid");
+    let law = |users: &[u8]| {
+        exact_rational_law(one, 2, Window::none(), |draws| above_threshold(users, 1, draws))
+    };
+    let two = BigRational::from_integer(2.into());
+    let (mut equal, mut removal_broken) = (false, false);
+    for (without, with) in neighbours() {
+        let (without, with) = (law(&without), law(&with));
+        let added = with.largest_ratio(&without).expect("the same support");
+        assert!(added <= two, "{added}");
+        equal |= added == two;
+        removal_broken |= without.largest_ratio(&with).expect("the same support") > two;
+    }
+    assert!(equal && removal_broken);
+}
+
+#[test]
+#[should_panic(expected = "exponents must be small multiples of the unit")]
+fn rational_laws_refuse_exponents_off_their_lattice() {
+    let half = Ratio::new(2, 3).expect("valid");
+    exact_rational_law(half, 2, Window::none(), |draws| above_threshold(&[1], 1, draws));
 }

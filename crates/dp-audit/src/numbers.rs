@@ -1,0 +1,89 @@
+//! The two kinds of numbers that probabilities are computed in.
+
+use std::ops::{Add, Div, Mul, Sub};
+
+use dp_mechanism::{DiscreteGaussian, Ratio};
+use num_rational::BigRational;
+
+use crate::noise_law::{gaussian_half, ratio_to_f64};
+
+/// A probability with the four operations.
+pub(crate) trait Probability:
+    Clone
+    + PartialOrd
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+{
+}
+
+impl Probability for f64 {}
+impl Probability for BigRational {}
+
+/// A way to compute probabilities.
+pub(crate) trait Numbers {
+    type P: Probability;
+
+    fn ratio(&self, x: Ratio) -> Self::P;
+
+    /// `e^-x`.
+    fn exp_minus(&self, x: Ratio) -> Self::P;
+
+    /// Probabilities of `0, 1, 2, ...` of this noise, until they vanish.
+    fn gaussian_half(&self, noise: DiscreteGaussian) -> Vec<Self::P>;
+
+    fn integer(&self, n: u32) -> Self::P {
+        self.ratio(Ratio::new(n.into(), 1).expect("small"))
+    }
+}
+
+/// Floating-point probabilities, good to about 1e-12.
+pub(crate) struct Floats;
+
+impl Numbers for Floats {
+    type P = f64;
+
+    fn ratio(&self, x: Ratio) -> f64 {
+        ratio_to_f64(x)
+    }
+
+    fn exp_minus(&self, x: Ratio) -> f64 {
+        (-ratio_to_f64(x)).exp()
+    }
+
+    fn gaussian_half(&self, noise: DiscreteGaussian) -> Vec<f64> {
+        gaussian_half(noise)
+    }
+}
+
+/// Rational probabilities: `e^unit` is taken to be the integer `odds`, and every exponent that
+/// comes up must be a multiple of `unit`.
+///
+/// A mechanism whose privacy proof works for every epsilon must pass it at this one, and here
+/// nothing is rounded.
+pub(crate) struct Rationals {
+    pub(crate) unit: Ratio,
+    pub(crate) odds: u32,
+}
+
+impl Numbers for Rationals {
+    type P = BigRational;
+
+    fn ratio(&self, x: Ratio) -> BigRational {
+        BigRational::new(x.numerator().into(), x.denominator().get().into())
+    }
+
+    fn exp_minus(&self, x: Ratio) -> BigRational {
+        let steps = self.unit.recip().and_then(|per_unit| x.checked_mul(per_unit));
+        let steps = steps
+            .filter(|steps| steps.denominator().get() == 1)
+            .and_then(|steps| i32::try_from(steps.numerator()).ok())
+            .expect("exponents must be small multiples of the unit");
+        BigRational::new(1.into(), self.odds.into()).pow(steps)
+    }
+
+    fn gaussian_half(&self, _: DiscreteGaussian) -> Vec<BigRational> {
+        panic!("Gaussian probabilities are not rational; use the law in floats")
+    }
+}

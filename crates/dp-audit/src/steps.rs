@@ -1,0 +1,87 @@
+//! Exact laws of mechanisms that run for many steps, by merging equal states.
+
+use std::collections::BTreeMap;
+
+use dp_mechanism::Draws;
+
+use crate::numbers::Floats;
+use crate::tape::for_each_path;
+use crate::{Law, Window};
+
+/// What one step leads to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Progress<S, O> {
+    /// Go on from this state: all that the remaining steps read, public or private.
+    Continue(S),
+    /// The run ends with this output.
+    Done(O),
+}
+
+/// The exact law of a mechanism given as steps on a state, when its transcripts are too many to
+/// walk: runs that reach the same state are merged, so the work grows with the number of states.
+///
+/// The state must hold everything that later steps and the output depend on; for a transcript that
+/// is the part of it that still matters, plus the output so far if that is what is released.
+///
+/// # Panics
+/// As [`exact_law`](crate::exact_law), or if states are still alive after a million rounds.
+pub fn exact_law_of_steps<S: Ord + Clone, O: Ord>(
+    window: Window,
+    start: S,
+    step: impl Fn(&S, &mut dyn Draws) -> Progress<S, O>,
+) -> Law<O> {
+    let mut alive = BTreeMap::from([(start, 1.0)]);
+    let mut done = Vec::new();
+    for _ in 0..1_000_000 {
+        let mut next: BTreeMap<S, f64> = BTreeMap::new();
+        for (state, mass) in alive {
+            let step = |draws: &mut dyn Draws| step(&state, draws);
+            for_each_path(&Floats, window, step, |progress, probability| match progress {
+                Progress::Continue(state) => {
+                    *next.entry(state).or_default() += mass * probability;
+                }
+                Progress::Done(output) => done.push((output, mass * probability)),
+            });
+        }
+        if next.is_empty() {
+            return Law::from_paths(done);
+        }
+        alive = next;
+    }
+    panic!("the steps do not come to an end")
+}
+
+#[cfg(test)]
+mod tests {
+    use dp_mechanism::{Coin, Ratio};
+
+    use super::*;
+    use crate::exact_law;
+
+    fn heads(draws: &mut dyn Draws) -> bool {
+        draws.keep(Coin::Rational(Ratio::new(1, 3).expect("valid")))
+    }
+
+    #[test]
+    fn merged_steps_give_the_law_of_the_whole_run() {
+        let whole = exact_law(Window::none(), |draws| (0..8).filter(|_| heads(draws)).count());
+        let merged = exact_law_of_steps(Window::none(), (0, 0), |&(toss, sum), draws| {
+            let sum = sum + usize::from(heads(draws));
+            if toss == 7 { Progress::Done(sum) } else { Progress::Continue((toss + 1, sum)) }
+        });
+        for (output, p) in whole.iter() {
+            assert!((merged.probability(output) - p).abs() < 1e-12);
+        }
+    }
+
+    /// Two hundred tosses have 2^200 transcripts and 20,301 states.
+    #[test]
+    fn long_runs_are_within_reach() {
+        let law = exact_law_of_steps(Window::none(), (0_u32, 0_u32), |&(toss, sum), draws| {
+            let sum = sum + u32::from(heads(draws));
+            if toss == 199 { Progress::Done(sum) } else { Progress::Continue((toss + 1, sum)) }
+        });
+        let mean: f64 = law.iter().map(|(sum, p)| f64::from(*sum) * p).sum();
+        assert!((mean - 200.0 / 3.0).abs() < 1e-9, "{mean}");
+    }
+}
