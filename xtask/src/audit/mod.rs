@@ -8,6 +8,7 @@ mod dpm;
 mod gaps;
 mod mutants;
 mod primitives;
+mod samplers;
 mod splits;
 mod table;
 
@@ -60,7 +61,7 @@ fn run(effort: Effort, only: &[String], tell: &mut dyn FnMut(String)) -> AuditRe
 }
 
 fn checks() -> Vec<Check> {
-    [primitives::checks(), dpm::checks()].into_iter().flatten().collect()
+    [samplers::checks(), primitives::checks(), dpm::checks()].into_iter().flatten().collect()
 }
 
 fn run_check(check: &Check, effort: Effort) -> Claim {
@@ -155,6 +156,51 @@ mod tests {
         let report = run(Effort::quick(), &["M1".to_owned()], &mut |_| {});
         let worst = report.mutants[0].worst;
         assert!((worst - 1.4186).abs() < 2e-3, "{worst}");
+    }
+
+    /// Every type of the library crates with a release of its own must be audited, by name.
+    #[test]
+    fn no_release_goes_unaudited() {
+        let releasing = releasing_types();
+        assert!(releasing.contains("Dpm") && releasing.contains("NoisyCount"), "{releasing:?}");
+        for name in releasing {
+            let named = |check: &Check| check.mechanism.split([',', ':', ' ']).any(|w| w == name);
+            assert!(checks().iter().any(named), "{name} has a release and no audit");
+        }
+    }
+
+    /// Names after `impl` in blocks that hold `pub fn release` or `pub fn select`, and after
+    /// `impl Mechanism for`.
+    fn releasing_types() -> std::collections::BTreeSet<String> {
+        let mut found = std::collections::BTreeSet::new();
+        let mut folders = vec![workspace::root().join("crates")];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).expect("a folder of ours") {
+                let path = entry.expect("readable").path();
+                if path.is_dir() && !path.ends_with("tests") {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|extension| extension == "rs") {
+                    let text = std::fs::read_to_string(&path).expect("UTF-8");
+                    let mut block = String::new();
+                    for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+                        if let Some(name) = line.strip_prefix("impl Mechanism for ") {
+                            found.insert(first_word(name));
+                        } else if let Some(name) = line.strip_prefix("impl ") {
+                            block = first_word(name);
+                        } else if line.starts_with("    pub fn release(")
+                            || line.starts_with("    pub fn select(")
+                        {
+                            found.insert(block.clone());
+                        }
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    fn first_word(text: &str) -> String {
+        text.chars().take_while(|c| c.is_alphanumeric()).collect()
     }
 
     #[test]

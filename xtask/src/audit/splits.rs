@@ -4,6 +4,8 @@
 //! data set is described by its histograms, and its neighbour by the bins that one more point falls
 //! in. The description is turned into real points and the real plan is run on them.
 
+use std::collections::BTreeSet;
+
 use dp_accounting::Budget;
 use dp_audit::{
     Comparison, Scripted, choice_log_probabilities, climb, compare, first_choice, multisets,
@@ -73,27 +75,36 @@ pub(super) fn worst_cut(effort: Effort, dim: usize, through: Through) -> Found {
 
 /// The cut as samples show it: the index that the real draws choose, on the pair of data sets that
 /// gives the most evidence per run for a `suspect`, and a lower bound on epsilon from that alone.
+/// The event to count is known from the exact law; whether it happens is up to the sampler.
 pub(super) fn sampled_cut(effort: Effort, through: Through, suspect: Through) -> Found {
     let dpm = plan(2);
     let mut rng = effort.rng(7);
-    let evidence = |case: &SplitCase| case.evidence(&dpm, suspect);
-    let steps = effort.of(3_000, 50_000);
-    let (case, rate) = climb(balanced(), steps, &mut rng, SplitCase::mutate, evidence);
+    let nats = |case: &SplitCase| case.evidence(&dpm, suspect).nats;
+    let (case, _) = climb(balanced(), effort.of(3_000, 50_000), &mut rng, SplitCase::mutate, nats);
+    let evidence = case.evidence(&dpm, suspect);
     let [without, with] = [false, true].map(|added| case.points(added));
-    let runs = effort.of(60_000, 2_000_000);
-    let bound = statistical::epsilon_lower_bound(runs, effort.seed, |first, rng| {
-        let points = if first { &without } else { &with };
+    let runs = effort.of(30_000, 2_000_000);
+    let bound = statistical::epsilon_lower_bound_of_event(runs, effort.seed, |first, rng| {
+        let points = if first == evidence.likelier_without { &without } else { &with };
         let mut released = SecureDraws::new(rng);
         let mut chosen = ChosenCut { draws: &mut released, count: Some(case.noisy_count), cut: 0 };
         through(&dpm, points, &mut chosen);
-        chosen.cut
+        evidence.event.contains(&chosen.cut)
     });
     let mut found = Found::claim(CUT);
     found.see(bound.epsilon.max(0.0), || {
-        format!("{} hits of the best event, {rate:.1e} nats per run: {case:?}", bound.hits)
+        format!("{} hits of cuts {:?} on {case:?}", bound.hits, evidence.event)
     });
     found.cases = bound.runs;
     found
+}
+
+/// What an event on a pair of data sets is worth against the claim.
+struct Evidence {
+    /// Expected log fortune per run of a gambler who bets against the claim.
+    nats: f64,
+    event: BTreeSet<i64>,
+    likelier_without: bool,
 }
 
 /// Prescribes the first count and remembers the first choice; all else is drawn for real.
@@ -205,9 +216,9 @@ impl SplitCase {
         compare(|points, draws| through(dpm, points, draws), &without, &with, &mut outcomes)
     }
 
-    /// Nats per run that the best event gives against the claim: with `a` and `b` its probabilities
-    /// on the two sets, hits come from the first with odds `a : b`, against `e^claim : 1` at most.
-    fn evidence(&self, dpm: &Dpm, through: Through) -> f64 {
+    /// The best event against the claim: with `a` and `b` its probabilities on the two sets, hits come
+    /// from the first with odds `a : b`, against `e^claim : 1` at most.
+    fn evidence(&self, dpm: &Dpm, through: Through) -> Evidence {
         let law = |with_added| {
             let points = self.points(with_added);
             let mut rng = ChaCha20Rng::seed_from_u64(1);
@@ -216,16 +227,21 @@ impl SplitCase {
             let choice = first_choice(|draws| through(dpm, &points, draws), &mut outcomes);
             choice_log_probabilities(&choice.scores, choice.rate)
         };
-        let mut pairs: Vec<_> = law(false).into_iter().zip(law(true)).collect();
-        let mut best = 0.0_f64;
-        for _ in 0..2 {
-            pairs.sort_by(|x, y| (y.0 - y.1).total_cmp(&(x.0 - x.1)));
+        let laws = [law(false), law(true)];
+        let mut best = Evidence { nats: 0.0, event: BTreeSet::new(), likelier_without: true };
+        for likelier_without in [true, false] {
+            let [p, q] = if likelier_without { [&laws[0], &laws[1]] } else { [&laws[1], &laws[0]] };
+            let mut order: Vec<usize> = (0..p.len()).collect();
+            order.sort_by(|&i, &j| (p[j] - q[j]).total_cmp(&(p[i] - q[i])));
             let (mut a, mut b) = (0.0, 0.0);
-            for (p, q) in &pairs {
-                (a, b) = (a + p.exp(), b + q.exp());
-                best = best.max(0.5 * (a + b) * surprise(a / (a + b)));
+            for (size, &i) in (1..).zip(&order) {
+                (a, b) = (a + p[i].exp(), b + q[i].exp());
+                let nats = 0.5 * (a + b) * surprise(a / (a + b));
+                if nats > best.nats {
+                    let event = order[..size].iter().map(|&i| i64::try_from(i).expect("small"));
+                    best = Evidence { nats, event: event.collect(), likelier_without };
+                }
             }
-            pairs = pairs.into_iter().map(|(p, q)| (q, p)).collect();
         }
         best
     }

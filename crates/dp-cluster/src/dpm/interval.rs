@@ -94,16 +94,16 @@ fn thresholds(total: i64) -> [u32; CANDIDATES.len()] {
 /// `n phi(x)`, so a gap is at most `v` with probability `1 - exp(-n phi(x) v)`.
 fn gap_percentile(n: f64) -> f64 {
     let share_up_to = |v: f64| -> f64 {
-        let step = 1.0 / 32.0;
+        let step = 1.0 / 8.0;
         let density = |x: f64| (-x * x / 2.0).exp() / std::f64::consts::TAU.sqrt();
-        (-256..=256)
+        (-64..=64)
             .map(|i| density(f64::from(i) * step))
             .map(|p| p * -(-n * p * v).exp_m1() * step)
             .sum()
     };
     // In log space from far below the smallest gap to the whole line.
     let (mut low, mut high) = ((1e-6 / n).ln(), 16_f64.ln());
-    for _ in 0..60 {
+    for _ in 0..40 {
         let middle = f64::midpoint(low, high);
         if share_up_to(middle.exp()) < PERCENTILE { low = middle } else { high = middle }
     }

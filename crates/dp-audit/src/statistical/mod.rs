@@ -1,4 +1,5 @@
-//! Lower bounds from samples alone.
+//! Lower bounds from samples alone: for pure claims, for Gaussian ones, one run at a time, and for
+//! samplers.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +7,14 @@ use rand::rngs::ChaCha20Rng;
 use rand::{RngExt, SeedableRng};
 
 use crate::binomial::{lower_confidence_limit, upper_confidence_limit};
+
+mod gaussian;
+mod sampler;
+mod sequential;
+
+pub use gaussian::{mu_lower_bound, normal_quantile};
+pub use sampler::{dkw_bound, largest_cdf_distance};
+pub use sequential::{SequentialTest, Verdict};
 
 /// Probability that an audit of a mechanism that keeps its claim reports more than the claim.
 pub const ALPHA: f64 = 1e-6;
@@ -58,6 +67,27 @@ pub fn epsilon_lower_bound<O: Ord + Clone>(
     };
     let (forward, backward) = (bound(0), bound(1));
     if forward.epsilon >= backward.epsilon { forward } else { backward }
+}
+
+/// A lower bound on epsilon from one event that is known beforehand, for example from the exact law
+/// of the choice behind it: no half of the runs is spent on finding it, and only one direction is
+/// tried, so the whole of [`ALPHA`] goes to it.
+///
+/// `hit(first, rng)` makes one run on the data set that a fair coin picks and says whether the event
+/// happened; the bound is on how much likelier it is on the first.
+pub fn epsilon_lower_bound_of_event(
+    runs: u64,
+    seed: u64,
+    hit: impl Fn(bool, &mut ChaCha20Rng) -> bool,
+) -> LowerBound {
+    let mut rng = ChaCha20Rng::seed_from_u64(seed);
+    let mut hits = [0, 0];
+    for _ in 0..runs {
+        let first = rng.random::<bool>();
+        hits[usize::from(!first)] += u64::from(hit(first, &mut rng));
+    }
+    let share = lower_confidence_limit(hits[0], hits[0] + hits[1], ALPHA);
+    LowerBound { epsilon: (share / (1.0 - share)).ln(), hits: hits[0] + hits[1], runs }
 }
 
 /// Per output, how often it came from the first and from the second data set.

@@ -1,0 +1,129 @@
+//! Checks of the samplers as releases use them: draws from a cryptographic generator against the
+//! law that the other checks assume. (That the samplers are exact is proved by enumeration in the
+//! tests of `dp-noise`; this is the check that nothing was wired wrongly in between.)
+
+use dp_audit::{Method, Window, choice_log_probabilities, exact_law, statistical};
+use dp_mechanism::{
+    DiscreteGaussian, DiscreteLaplace, Draws, GaussianSum, Noise, Ratio, SecureDraws,
+};
+
+use super::check::{Check, Effort, Found};
+
+pub(super) fn checks() -> Vec<Check> {
+    let check = |id, mechanism, relation, method, resolution, run| Check {
+        id,
+        crate_name: "dp-mechanism",
+        mechanism,
+        relation,
+        method,
+        resolution,
+        run,
+    };
+    let sampler = Method::Sampler;
+    vec![
+        check("draws-laplace", "SecureDraws, Laplace noise", "none", sampler, 1.1, laplace),
+        check("draws-gaussian", "SecureDraws, Gaussian noise", "none", sampler, 1.1, gaussian),
+        check("draws-choice", "SecureDraws, choices", "none", sampler, 1.1, choice),
+        check("sum-gaussian-mu", "GaussianSum", "add-remove", Method::Gaussian, 1.2, sum_mu),
+    ]
+}
+
+/// Distance of the empirical distribution function from the claimed one, as a share of what chance
+/// may do except with probability 1e-6.
+fn distance(draws: &mut [i64], cdf: impl Fn(i64) -> f64) -> f64 {
+    let chance = statistical::dkw_bound(draws.len(), statistical::ALPHA);
+    statistical::largest_cdf_distance(draws, cdf) / chance
+}
+
+fn ratio(a: u128, b: u128) -> Ratio {
+    Ratio::new(a, b).expect("valid")
+}
+
+fn noise_distance(effort: Effort, noises: &[(String, Noise)]) -> Found {
+    const REACH: i64 = 400;
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(60);
+    let runs = effort.of(50_000, 5_000_000);
+    for (name, noise) in noises {
+        // The law by the tape, so that the tape is checked against the sampler as well.
+        let law = exact_law(Window::new(-REACH, REACH), |draws| draws.noisy(0, *noise));
+        let cumulative: Vec<f64> = law
+            .iter()
+            .scan(0.0, |sum, (_, p)| {
+                *sum += p;
+                Some(*sum)
+            })
+            .collect();
+        let lowest = law.iter().next().map_or(0, |(low, _)| *low);
+        let cdf = |x: i64| match usize::try_from(x - lowest) {
+            Ok(i) => cumulative[i.min(cumulative.len() - 1)],
+            Err(_) => 0.0,
+        };
+        let mut secure = SecureDraws::new(&mut rng);
+        let mut draws: Vec<i64> = (0..runs).map(|_| secure.noisy(0, *noise)).collect();
+        found.see(distance(&mut draws, cdf), || name.clone());
+    }
+    found
+}
+
+fn laplace(effort: Effort) -> Found {
+    let scales = [(1, 3), (1, 1), (7, 2), (20, 1)].map(|(a, b)| {
+        let noise = DiscreteLaplace::new(ratio(a, b)).expect("positive");
+        (format!("scale {a}/{b}"), Noise::Laplace(noise))
+    });
+    noise_distance(effort, &scales)
+}
+
+fn gaussian(effort: Effort) -> Found {
+    let variances = [(1, 4), (1, 1), (50, 3), (900, 1)].map(|(a, b)| {
+        let noise = DiscreteGaussian::new(ratio(a, b)).expect("positive");
+        (format!("variance {a}/{b}"), Noise::Gaussian(noise))
+    });
+    noise_distance(effort, &variances)
+}
+
+fn choice(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(61);
+    let runs = effort.of(50_000, 5_000_000);
+    let ramp: Vec<i64> = (0..50).collect();
+    for (scores, rate) in
+        [(vec![0; 7], ratio(1, 1)), (vec![5, 0, 3, 4], ratio(1, 2)), (ramp, ratio(1, 9))]
+    {
+        let probabilities = choice_log_probabilities(&scores, rate);
+        let cdf = |x: i64| {
+            let up_to = usize::try_from(x + 1).unwrap_or(0).min(probabilities.len());
+            probabilities[..up_to].iter().map(|p| p.exp()).sum()
+        };
+        let mut secure = SecureDraws::new(&mut rng);
+        let mut draws: Vec<i64> = (0..runs)
+            .map(|_| i64::try_from(secure.choose(&scores, rate)).expect("an index"))
+            .collect();
+        found.see(distance(&mut draws, cdf), || format!("scores {scores:?}"));
+    }
+    found
+}
+
+/// A sum of one coordinate at its length bound, told apart from an empty one by a threshold half way.
+fn sum_mu(effort: Effort) -> Found {
+    const LENGTH: i64 = 1_000;
+    let rho = dp_accounting::Rho::new(0.5).expect("valid");
+    let sum = GaussianSum::new(rho).expect("positive");
+    let mut found = Found::claim((2.0 * sum.loss().zcdp().expect("Gaussian is zCDP").get()).sqrt());
+    let mut rng = effort.rng(62);
+    let runs = effort.of(20_000_u64, 1_000_000);
+    let mut secure = SecureDraws::new(&mut rng);
+    let mut above = |value: i64| {
+        let hits = (0..runs).filter(|_| {
+            let mut total = [value];
+            sum.release(&mut total, LENGTH.unsigned_abs().pow(2), &mut secure);
+            total[0] > LENGTH / 2
+        });
+        hits.count() as u64
+    };
+    let (rejected, missed) = (above(0), runs - above(LENGTH));
+    let mu = statistical::mu_lower_bound(rejected, missed, runs);
+    found.see(mu, || format!("a record of length {LENGTH} against none, {runs} runs of each"));
+    found.cases = 2 * runs;
+    found
+}
