@@ -22,7 +22,7 @@ use rand::{Rng, SeedableRng};
 use crate::Ending;
 use crate::cli::AuditArgs;
 use crate::error::Error;
-use crate::{files, workspace};
+use crate::{files, report, workspace};
 use check::{Check, Effort, Found, MutantCheck};
 
 /// A loss may exceed its claim by this factor before it counts: the rounding of `f64` probabilities.
@@ -35,11 +35,8 @@ pub(crate) fn command(args: &AuditArgs) -> Result<Ending, Error> {
     files::create_folder(&out)?;
     refuse_unknown(&args.only)?;
     let report = run(effort, &args.only, &mut |line| println!("{line}"));
-    files::write_atomically(&out.join("audit.json"), |writer| {
-        serde_json::to_writer_pretty(&mut *writer, &report)?;
-        writer.write_all(b"\n")
-    })?;
-    println!("{}", table::summary(&report, effort, &out.join("audit.json")));
+    report::audit::write(&out, &report)?;
+    println!("{}", table::summary(&report, effort, &out.join("audit.html")));
     Ok(if table::passed(&report) { Ending::Complete } else { Ending::Incomplete })
 }
 

@@ -4,13 +4,13 @@ use crate::report::Plots;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// Renders the Markdown; an image that is one of the plots becomes its SVG.
-pub(crate) fn page(markdown: &str, plots: &Plots) -> String {
+pub(crate) fn page(title: &str, markdown: &str, plots: &Plots) -> String {
     let mut body = String::new();
     pulldown_cmark::html::push_html(&mut body, events(markdown, plots).into_iter());
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Quietus evaluation</title>\n<style>\n{STYLE}</style>\n</head>\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n\
          <body>\n<main>\n{body}</main>\n</body>\n</html>\n"
     )
 }
@@ -85,7 +85,7 @@ mod tests {
     fn plots_move_into_the_page_and_tables_can_scroll() {
         let svg = Svg::from_raw("dots", "<svg width=\"1\"></svg>");
         let plots = BTreeMap::from([("plots/a.svg".to_owned(), svg)]);
-        let html = page("![dots](plots/a.svg)\n\n| a |\n|---|\n| 1 |\n", &plots);
+        let html = page("Dots", "![dots](plots/a.svg)\n\n| a |\n|---|\n| 1 |\n", &plots);
         assert!(
             html.contains(
                 "<figure><svg role=\"img\" aria-label=\"dots\" width=\"1\"></svg>\n</figure>"

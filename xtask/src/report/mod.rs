@@ -1,5 +1,7 @@
-//! OUT/report.md and OUT/report.html from finished cells; nothing here computes a result.
+//! Pages from finished work: OUT/report.md and OUT/report.html from cells, OUT/audit.html from an
+//! audit. Nothing here computes a result.
 
+pub(crate) mod audit;
 pub(crate) mod cloud;
 mod document;
 mod html;
@@ -98,6 +100,11 @@ pub(crate) fn write(out: &Path, evaluation: &Evaluation) -> Result<(), Error> {
         let receipts = receipts(out, &rows);
         text.push_str(&document::dataset(evaluation, id, &rows, &figures, &receipts));
     }
+    if out.join("audit.html").is_file() {
+        text.push_str(
+            "## Audit\n\nThe last audit of these algorithms: [audit.html](audit.html).\n\n",
+        );
+    }
     text.push_str(&document::closing(evaluation));
 
     files::create_folder(&out.join("plots"))?;
@@ -107,7 +114,7 @@ pub(crate) fn write(out: &Path, evaluation: &Evaluation) -> Result<(), Error> {
         })?;
     }
     files::write_atomically(&out.join("report.md"), |writer| writer.write_all(text.as_bytes()))?;
-    let page = html::page(&text, &plots);
+    let page = html::page("Quietus evaluation", &text, &plots);
     files::write_atomically(&out.join("report.html"), |writer| writer.write_all(page.as_bytes()))
 }
 
