@@ -11,22 +11,29 @@
 //!   neighbour, and adds up what each draw gives away. It also fails a mechanism whose control flow
 //!   or output depends on the data in any way but through its draws.
 //! - [`range_of_change`]: how far the scores of a choice, or any integer statistic, can move.
-//! - [`statistical`]: a lower bound on epsilon from samples alone, for everything else.
+//! - [`statistical`]: lower bounds from samples alone, for everything else: epsilon, delta, the `mu` of
+//!   a Gaussian claim, a test that stops as soon as it is sure, and the law of a sampler.
 //!
 //! An auditor must be audited too: each of these has tests on broken mechanisms that it must catch.
 //!
+//! Auditing a mechanism of your own takes a function that draws from `&mut dyn Draws`:
+//!
 //! ```
-//! use dp_audit::{Window, exact_law};
+//! use dp_audit::{Law, Window, exact_law};
 //! use dp_mechanism::{Coin, Draws, Ratio};
 //!
 //! // Randomised response: the truth with probability 3/4, else its opposite. ln 3 private.
-//! let respond = |truth: bool, draws: &mut dyn Draws| {
-//!     let honest = draws.keep(Coin::Rational(Ratio::new(3, 4).expect("valid")));
-//!     truth == honest
+//! let honest = |truth: bool, draws: &mut dyn Draws| {
+//!     truth == draws.keep(Coin::Rational(Ratio::new(3, 4).expect("valid")))
 //! };
-//! let law = |truth| exact_law(Window::none(), |draws| respond(truth, draws));
-//! let loss = law(true).pure_loss(&law(false));
-//! assert!((loss - 3_f64.ln()).abs() < 1e-12);
+//! // Broken: whoever has nothing to hide is spared the coin.
+//! let broken = |truth: bool, draws: &mut dyn Draws| truth && honest(truth, draws);
+//!
+//! let loss = |a: Law<bool>, b: Law<bool>| a.pure_loss(&b).max(b.pure_loss(&a));
+//! let law = |truth| exact_law(Window::none(), |draws| honest(truth, draws));
+//! assert!(loss(law(true), law(false)) <= 3_f64.ln() + 1e-12);
+//! let law = |truth| exact_law(Window::none(), |draws| broken(truth, draws));
+//! assert!(loss(law(true), law(false)).is_infinite());
 //! ```
 //!
 //! Out of scope: proving anything about inputs that were not tried. Passing an audit is evidence;
