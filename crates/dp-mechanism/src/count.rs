@@ -34,7 +34,7 @@ impl NoisyCount {
     /// Two-sided geometric noise of scale `1 / epsilon`.
     ///
     /// # Errors
-    /// [`MechanismError`] if `epsilon` is zero or below `2^-60`.
+    /// [`MechanismError`] if `epsilon` is zero or below about `2^-32`.
     pub fn geometric(epsilon: Epsilon) -> Result<Self, MechanismError> {
         let name = "epsilon of a count";
         let (rounded, scale) = invert(name, epsilon.get(), 1.0)?;

@@ -60,9 +60,9 @@ pub(super) fn cells_per_bin(grid: &FixedPointGrid, half_intervals: usize) -> u32
 }
 
 /// Rows that one thread works on. Everything summed over pieces is an integer, so results do not
-/// depend on where they are cut.
+/// depend on where they are cut. Few enough for 32-bit counters.
 pub(super) fn rows_per_piece(rows: usize) -> usize {
-    rows.div_ceil(rayon::current_num_threads()).max(1)
+    rows.div_ceil(rayon::current_num_threads()).clamp(1, u32::MAX as usize)
 }
 
 #[cfg(test)]

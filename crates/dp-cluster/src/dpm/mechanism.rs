@@ -14,8 +14,10 @@ use crate::ClusterError;
 /// A checked and calibrated DPM plan. See the [module](super).
 ///
 /// # Complexity
-/// `O(n d)` per level of the tree, in integer increments; `n (d + 2)` bytes beyond the input, plus
-/// at most 48 MiB per thread.
+/// `O(n d)` per level of the tree, in integer increments; `n (d + 2)` bytes beyond the input, plus per
+/// thread the histograms of one pass (48 MiB, or 24 bytes per interval and dimension if one node
+/// needs more) and 8 bytes per leaf and dimension. [`IntervalSize::Estimated`](super::IntervalSize)
+/// sorts a copy of one column per thread before that: `4 n` bytes each.
 ///
 /// # Shapes and units
 /// Points `(n, d)`; centres `(k, d)` in the units of the points, inside the public box.
@@ -71,6 +73,7 @@ impl Mechanism for Dpm {
 
     fn run(&self, points: PointsView<'_>, draws: &mut dyn Draws) -> Clustering {
         let public_box = &self.settings.public_box;
+        assert_eq!(points.dim(), public_box.dim(), "`check` refuses points of another dimension");
         let total = self.count(0, points.len() as u64, draws);
         let intervals = self.intervals(points, total, draws);
         let grid = FixedPointGrid::new(public_box.clone(), cells_per_dimension(intervals))

@@ -33,7 +33,9 @@ impl Dpm {
             for (i, (&sum, shape)) in sum.iter().zip(shape).enumerate() {
                 let radius = shape.radius as f64;
                 let mean = (sum as f64 / leaf.noisy_count as f64).clamp(-radius, radius);
-                coords.push(grid.coordinate(i, f64::midpoint(shape.middle as f64, mean)));
+                let centre = grid.coordinate(i, f64::midpoint(shape.middle as f64, mean));
+                // The conversion can round to just outside of the box.
+                coords.push(grid.public_box().clip_coordinate(i, centre));
             }
         }
         Clustering {

@@ -136,6 +136,31 @@ fn odd_data_is_released_like_any_other() {
     }
 }
 
+/// Bounds that are no binary fractions, where converting back can round outwards.
+#[test]
+fn centres_stay_inside_an_awkward_box() {
+    let public_box = PublicBox::cube(1, -0.1, 0.3).expect("valid");
+    let dpm = Dpm::builder(public_box.clone(), Budget::new(0.01, 1e-6).expect("valid"))
+        .max_depth(1)
+        .build()
+        .expect("valid");
+    let points = Points::new(vec![0.3; 3], 1).expect("whole rows");
+    for seed in 0..200 {
+        let release = dpm.release(points.view(), &mut rng(seed)).expect("the shape fits");
+        assert!(release.output.centres.view().rows().all(|c| public_box.contains(c)), "{seed}");
+    }
+}
+
+/// Budgets at which the noise of the sums no longer fits are refused when the plan is built.
+#[test]
+fn shares_too_small_to_carry_are_refused() {
+    let split = BudgetSplit::Zcdp { interval: 0.0, counts: 0.17, cuts: 0.045, sums: 1e-11 };
+    let tiny = Budget::new(1e-3, 1e-9).expect("valid");
+    let error = Dpm::builder(cube(1_000), tiny).max_depth(1).split(split).build();
+    let message = error.expect_err("too much noise").to_string();
+    assert!(message.contains("small enough to leave something for the sums"), "{message}");
+}
+
 #[test]
 fn receipts_stay_within_the_budget_to_the_last_digit() {
     let mut rng = rng(4);
