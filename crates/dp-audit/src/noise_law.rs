@@ -2,7 +2,7 @@
 
 use dp_mechanism::{DiscreteGaussian, Noise, Ratio};
 
-use crate::numbers::Numbers;
+use crate::numbers::{Floats, Numbers};
 
 pub(crate) fn ratio_to_f64(ratio: Ratio) -> f64 {
     ratio.numerator() as f64 / ratio.denominator().get() as f64
@@ -70,6 +70,19 @@ impl<'n, N: Numbers> NoiseLaw<'n, N> {
     }
 }
 
+impl NoiseLaw<'_, Floats> {
+    /// `ln Pr[Z >= k]`, without underflow for Laplace noise.
+    pub(crate) fn log_tail(&self, k: i64) -> f64 {
+        match self {
+            Self::Laplace { rate, .. } if k > 0 => {
+                let rate = ratio_to_f64(*rate);
+                -rate * k as f64 - (-rate).exp().ln_1p()
+            }
+            _ => self.tail(k).ln(),
+        }
+    }
+}
+
 /// `e^(-rate n)`.
 pub(crate) fn power<N: Numbers>(numbers: &N, rate: Ratio, n: u64) -> N::P {
     let n = Ratio::new(n.into(), 1).expect("64 bits");
@@ -109,7 +122,6 @@ mod tests {
     use dp_mechanism::DiscreteLaplace;
 
     use super::*;
-    use crate::numbers::Floats;
 
     #[test]
     fn probabilities_and_tails_agree() {

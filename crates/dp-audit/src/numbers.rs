@@ -30,6 +30,9 @@ pub(crate) trait Numbers {
     /// `e^-x`.
     fn exp_minus(&self, x: Ratio) -> Self::P;
 
+    /// Whether a positive probability can come out as zero.
+    const UNDERFLOWS: bool;
+
     /// Probabilities of `0, 1, 2, ...` of this noise, until they vanish.
     fn gaussian_half(&self, noise: DiscreteGaussian) -> Vec<Self::P>;
 
@@ -43,6 +46,7 @@ pub(crate) struct Floats;
 
 impl Numbers for Floats {
     type P = f64;
+    const UNDERFLOWS: bool = true;
 
     fn ratio(&self, x: Ratio) -> f64 {
         ratio_to_f64(x)
@@ -69,6 +73,7 @@ pub(crate) struct Rationals {
 
 impl Numbers for Rationals {
     type P = BigRational;
+    const UNDERFLOWS: bool = false;
 
     fn ratio(&self, x: Ratio) -> BigRational {
         BigRational::new(x.numerator().into(), x.denominator().get().into())

@@ -13,8 +13,7 @@ use crate::{Law, RationalLaw};
 /// discrete Laplace noise the clamp hides nothing, since every tail value has the same ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    low: i64,
-    high: i64,
+    ends: Option<(i64, i64)>,
 }
 
 impl Window {
@@ -24,12 +23,12 @@ impl Window {
     /// If `low > high`.
     pub fn new(low: i64, high: i64) -> Self {
         assert!(low <= high, "an empty window");
-        Self { low, high }
+        Self { ends: Some((low, high)) }
     }
 
-    /// For mechanisms that release no noisy integers: all of them count as zero.
+    /// For mechanisms that release no noisy integers; one that does panics rather than look private.
     pub fn none() -> Self {
-        Self::new(0, 0)
+        Self { ends: None }
     }
 }
 
@@ -39,7 +38,9 @@ impl Window {
 /// One run per path; a path with probability zero is not followed.
 ///
 /// # Panics
-/// If `run` panics, or if its draws depend on anything but the outcomes so far.
+/// If `run` panics, or if its draws depend on anything but the outcomes so far; if it releases noisy
+/// integers and there is no window for them; if a probability is too small for `f64`, since a path
+/// that is dropped would look like no loss (Gaussian noise beyond 39 standard deviations excepted).
 pub fn exact_law<O: Ord>(window: Window, run: impl Fn(&mut dyn Draws) -> O) -> Law<O> {
     let mut paths = Vec::new();
     for_each_path(&Floats, window, run, |output, probability| paths.push((output, probability)));
@@ -131,7 +132,7 @@ impl<N: Numbers> Tape<'_, N> {
             }
             DrawLaw::Noisy { value, noise } => {
                 let law = NoiseLaw::new(numbers, noise);
-                let Window { low, high } = self.window;
+                let (low, high) = self.window.ends.expect("noisy integers need a window");
                 // At an end of the window stands the whole tail beyond it.
                 let mass = |y: i64| match (y == low, y == high) {
                     (true, true) => numbers.integer(1),
@@ -156,11 +157,28 @@ impl<N: Numbers> Tape<'_, N> {
     }
 }
 
+/// Whether every outcome of the draw is possible, so that a probability of zero is a rounded one.
+fn has_full_support(law: DrawLaw<'_>) -> bool {
+    match law {
+        DrawLaw::Noisy { noise, .. } | DrawLaw::Exceeds { noise, .. } => {
+            matches!(noise, Noise::Laplace(_))
+        }
+        DrawLaw::Keep { .. } => false, // a coin may be certain
+        _ => true,
+    }
+}
+
 impl<N: Numbers> Draws for Tape<'_, N> {
     fn draw(&mut self, law: DrawLaw<'_>) -> i64 {
         if self.position == self.path.len() {
             let mut outcomes = self.outcomes(law);
-            outcomes.retain(|(_, p)| *p > self.numbers.integer(0));
+            let (all, zero) = (outcomes.len(), self.numbers.integer(0));
+            outcomes.retain(|(_, p)| *p > zero);
+            let dropped = outcomes.len() < all;
+            assert!(
+                !(dropped && N::UNDERFLOWS && has_full_support(law)),
+                "a probability is too small for f64: use a smaller instance"
+            );
             assert!(!outcomes.is_empty(), "a draw without outcomes");
             self.path.push(Branching { outcomes, chosen: 0 });
         }

@@ -197,14 +197,25 @@ fn noise_loss(value: i64, other: i64, noise: Noise) -> StepLoss {
 }
 
 fn exceeds_loss(value: i64, other: i64, threshold: i64, noise: Noise) -> StepLoss {
+    if value == other {
+        return StepLoss { forward: 0.0, backward: 0.0, rho: 0.0 };
+    }
     let law = NoiseLaw::new(&Floats, noise);
     // Both answers from their own tail, so that a small probability keeps its digits.
-    let yes = |value: i64| law.tail(threshold - value + 1).ln();
-    let no = |value: i64| law.tail(value - threshold).ln();
+    let yes = |value: i64| law.log_tail(threshold - value + 1);
+    let no = |value: i64| law.log_tail(value - threshold);
     let ratios = [yes(value) - yes(other), no(value) - no(other)];
-    let forward = ratios[0].max(ratios[1]).max(0.0);
-    let backward = (-ratios[0]).max(-ratios[1]).max(0.0);
-    StepLoss { forward, backward, rho: pure_rho(forward.max(backward)) }
+    // What is too small to be compared must not pass for no loss.
+    let known = |ratio: f64| if ratio.is_nan() { f64::INFINITY } else { ratio };
+    let forward = known(ratios[0]).max(known(ratios[1]));
+    let backward = known(-ratios[0]).max(known(-ratios[1]));
+    let pure = pure_rho(forward.max(backward));
+    let rho = match noise {
+        // The answer is computed from the noisy value, so it cannot give away more than that.
+        Noise::Gaussian(gaussian) => pure.min(gaussian_loss(squared(value, other), gaussian).rho),
+        Noise::Laplace(_) => pure,
+    };
+    StepLoss { forward, backward, rho }
 }
 
 fn gaussian_loss(length_squared: f64, noise: DiscreteGaussian) -> StepLoss {

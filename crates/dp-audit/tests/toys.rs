@@ -228,3 +228,33 @@ fn rational_laws_refuse_exponents_off_their_lattice() {
     let half = Ratio::new(2, 3).expect("valid");
     exact_rational_law(half, 2, Window::none(), |draws| above_threshold(&[1], 1, draws));
 }
+
+/// A loss too unlikely for `f64` must not look like none.
+#[test]
+fn far_thresholds_lose_as_much_as_near_ones() {
+    let run = |value: &i64, draws: &mut dyn Draws| draws.exceeds(*value, 1_000, unit_noise());
+    let comparison = compare(run, &0, &5, &mut SecureDraws::new(&mut rng()));
+    assert!((comparison.pure_loss() - 5.0).abs() < 1e-9, "{}", comparison.pure_loss());
+    // Gaussian tails do underflow: unbounded as a pure loss, never more than the noisy value in zCDP.
+    let variance = Ratio::new(1, 1).expect("valid");
+    let noise = Noise::Gaussian(dp_mechanism::DiscreteGaussian::new(variance).expect("positive"));
+    for threshold in [5, 1_000] {
+        let run = move |value: &i64, draws: &mut dyn Draws| draws.exceeds(*value, threshold, noise);
+        let comparison = compare(run, &0, &1, &mut SecureDraws::new(&mut rng()));
+        assert!(comparison.rho() <= 0.5 && comparison.pure_loss() > 1.0, "{comparison:?}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "a probability is too small for f64")]
+fn exact_laws_refuse_to_drop_unlikely_paths() {
+    let choice = ExponentialMechanism::by_range(epsilon(1.0), 1).expect("positive");
+    exact_law(Window::none(), |draws| choice.release(&[1_000, 0], draws));
+}
+
+#[test]
+#[should_panic(expected = "noisy integers need a window")]
+fn noisy_integers_without_a_window_are_refused() {
+    let count = NoisyCount::geometric(epsilon(1.0)).expect("positive");
+    exact_law(Window::none(), |draws| count.release(100, draws));
+}
