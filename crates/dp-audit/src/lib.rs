@@ -61,4 +61,4 @@ pub use rational_law::RationalLaw;
 pub use search::{climb, multisets};
 pub use steps::{Progress, exact_law_of_steps};
 pub use tape::{Window, exact_law, exact_rational_law};
-pub use transcript::{Comparison, Scripted, StepLoss, compare};
+pub use transcript::{Comparison, DrawKind, Scripted, StepLoss, compare};

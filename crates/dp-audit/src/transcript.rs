@@ -12,9 +12,25 @@ use dp_mechanism::{DiscreteGaussian, Draws, Law, Noise, Ratio};
 use crate::noise_law::{NoiseLaw, choice_log_probabilities, ratio_to_f64};
 use crate::numbers::Floats;
 
+/// Which kind of draw a step was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DrawKind {
+    /// An index chosen by exponential weights.
+    Choice,
+    /// An integer with noise.
+    Noisy,
+    /// A comparison with a threshold.
+    Exceeds,
+    /// A vector with Gaussian noise.
+    Vector,
+}
+
 /// What one draw gives away, given all values released before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepLoss {
+    /// Which kind of draw it was.
+    pub kind: DrawKind,
     /// Largest log ratio over all values of this draw, data set over neighbour; infinite for
     /// Gaussian noise on unequal values.
     pub forward: f64,
@@ -172,7 +188,7 @@ impl Draws for Replay {
         }
         let length_squared = before.iter().zip(values.iter()).map(|(a, b)| squared(*a, *b)).sum();
         values.copy_from_slice(released);
-        self.steps.push(gaussian_loss(length_squared, noise));
+        self.steps.push(gaussian_loss(DrawKind::Vector, length_squared, noise));
     }
 }
 
@@ -183,22 +199,29 @@ fn choice_loss(scores: &[i64], others: &[i64], rate: Ratio) -> StepLoss {
     let (low, high) = ratios.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), ratio| {
         (low.min(ratio), high.max(ratio))
     });
-    StepLoss { forward: high.max(0.0), backward: (-low).max(0.0), rho: (high - low).powi(2) / 8.0 }
+    StepLoss {
+        kind: DrawKind::Choice,
+        forward: high.max(0.0),
+        backward: (-low).max(0.0),
+        rho: (high - low).powi(2) / 8.0,
+    }
 }
 
 fn noise_loss(value: i64, other: i64, noise: Noise) -> StepLoss {
     match noise {
         Noise::Laplace(laplace) => {
             let loss = value.abs_diff(other) as f64 / ratio_to_f64(laplace.scale());
-            StepLoss { forward: loss, backward: loss, rho: pure_rho(loss) }
+            StepLoss { kind: DrawKind::Noisy, forward: loss, backward: loss, rho: pure_rho(loss) }
         }
-        Noise::Gaussian(gaussian) => gaussian_loss(squared(value, other), gaussian),
+        Noise::Gaussian(gaussian) => {
+            gaussian_loss(DrawKind::Noisy, squared(value, other), gaussian)
+        }
     }
 }
 
 fn exceeds_loss(value: i64, other: i64, threshold: i64, noise: Noise) -> StepLoss {
     if value == other {
-        return StepLoss { forward: 0.0, backward: 0.0, rho: 0.0 };
+        return StepLoss { kind: DrawKind::Exceeds, forward: 0.0, backward: 0.0, rho: 0.0 };
     }
     let law = NoiseLaw::new(&Floats, noise);
     // Both answers from their own tail, so that a small probability keeps its digits.
@@ -212,16 +235,18 @@ fn exceeds_loss(value: i64, other: i64, threshold: i64, noise: Noise) -> StepLos
     let pure = pure_rho(forward.max(backward));
     let rho = match noise {
         // The answer is computed from the noisy value, so it cannot give away more than that.
-        Noise::Gaussian(gaussian) => pure.min(gaussian_loss(squared(value, other), gaussian).rho),
+        Noise::Gaussian(gaussian) => {
+            pure.min(gaussian_loss(DrawKind::Exceeds, squared(value, other), gaussian).rho)
+        }
         Noise::Laplace(_) => pure,
     };
-    StepLoss { forward, backward, rho }
+    StepLoss { kind: DrawKind::Exceeds, forward, backward, rho }
 }
 
-fn gaussian_loss(length_squared: f64, noise: DiscreteGaussian) -> StepLoss {
+fn gaussian_loss(kind: DrawKind, length_squared: f64, noise: DiscreteGaussian) -> StepLoss {
     let pure = if length_squared > 0.0 { f64::INFINITY } else { 0.0 };
     let rho = length_squared / (2.0 * ratio_to_f64(noise.variance()));
-    StepLoss { forward: pure, backward: pure, rho }
+    StepLoss { kind, forward: pure, backward: pure, rho }
 }
 
 /// The zero-concentrated cost of a pure loss; randomised response attains it.

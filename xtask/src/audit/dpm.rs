@@ -1,7 +1,7 @@
 //! Checks of DPM as a whole.
 
-use dp_accounting::{Budget, Epsilon};
-use dp_audit::{Method, compare};
+use dp_accounting::{Budget, Epsilon, Rho, Step};
+use dp_audit::{Comparison, DrawKind, Method, compare};
 use dp_cluster::dpm::{BudgetSplit, Dpm, IntervalSize};
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{ChaCha20Rng, Draws, Mechanism, SecureDraws};
@@ -28,6 +28,9 @@ pub(super) fn checks() -> Vec<Check> {
         check("dpm-cut-1d", "Dpm, the cut in one dimension", Method::Exact, exact, |effort| {
             splits::worst_cut(effort, 1, splits::honest)
         }),
+        check("dpm-cut-weights", "Dpm, cuts with other weights", Method::Exact, exact, |effort| {
+            splits::worst_cut_of_other_weights(effort)
+        }),
         check(
             "dpm-interval",
             "Dpm, the estimated interval size",
@@ -36,6 +39,7 @@ pub(super) fn checks() -> Vec<Check> {
             gaps::estimated_interval,
         ),
         check("dpm-transcript", "Dpm, a whole run, zCDP", Method::Exact, exact, transcripts),
+        check("dpm-steps", "Dpm, each step of a run", Method::Exact, exact, steps),
         check("dpm-receipt", "Dpm, receipt against budget", Method::Ledger, exact, receipts),
         check("dpm-cut-sampled", "Dpm, the cut as drawn", Method::Statistical, 1.25, |effort| {
             splits::sampled_cut(effort, splits::honest, mutants::with_printed_sensitivity)
@@ -48,39 +52,108 @@ pub(super) fn checks() -> Vec<Check> {
 /// path is long; they are met by running.
 fn transcripts(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
+    replay(effort, |dpm, comparison, describe| {
+        let claimed = dpm.receipt().zcdp().expect("all steps are zCDP").get();
+        found.see(comparison.rho() / claimed, describe);
+    });
+    found
+}
+
+/// The same runs, step by step: a cheap step that overspends does not show in the total.
+fn steps(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    replay(effort, |dpm, comparison, describe| {
+        found.see(worst_step(dpm, comparison), describe);
+    });
+    found
+}
+
+/// The largest share of a step's own claim that its draw gives away. The nodes of a level are
+/// disjoint, so the new point shows in one count and one cut per level and in one sum; draws come
+/// level by level.
+fn worst_step(dpm: &Dpm, comparison: &Comparison) -> f64 {
+    if comparison.diverged.is_some() || !comparison.outputs_equal {
+        return f64::INFINITY;
+    }
+    let receipt = dpm.receipt();
+    let claims = |name: &str| -> Vec<f64> {
+        spends(receipt.spent(), name).into_iter().map(|loss| loss.get()).collect()
+    };
+    let (counts, cuts, sums) = (claims("counts"), claims("cuts"), claims("sums of the leaves"));
+    let interval = claims("interval size");
+    let mut next = [0; 4];
+    let shares = comparison.steps.iter().enumerate().filter(|(_, step)| step.rho > 0.0).map(
+        |(position, step)| {
+            let (slot, claims) = match step.kind {
+                DrawKind::Noisy => (0, &counts),
+                // The first draw after the root's count, if it is estimated at all.
+                DrawKind::Choice if position == 1 && !interval.is_empty() => (1, &interval),
+                DrawKind::Choice => (2, &cuts),
+                DrawKind::Vector => (3, &sums),
+                _ => return f64::INFINITY,
+            };
+            // A cut belongs to the level of the last count that has changed.
+            let level = if slot == 2 { next[0] - 1 } else { next[slot] };
+            next[slot] += 1;
+            claims.get(level).map_or(f64::INFINITY, |claim| step.rho / claim)
+        },
+    );
+    shares.fold(0.0, f64::max)
+}
+
+/// zCDP costs of all spends below the step of this name, in order; or of the spend itself.
+fn spends(step: &Step, name: &str) -> Vec<Rho> {
+    match step {
+        Step::Spend { loss, .. } if step.name() == name || name.is_empty() => {
+            vec![loss.zcdp().expect("all steps are zCDP")]
+        }
+        Step::Sequential { steps, .. } | Step::Parallel { steps, .. } => {
+            let below = if step.name() == name { "" } else { name };
+            steps.iter().flat_map(|step| spends(step, below)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Runs several plans on the adversarial library, with the new point first and last, and hands over
+/// each comparison with a way to describe it.
+fn replay(effort: Effort, mut visit: impl FnMut(&Dpm, &Comparison, &dyn Fn() -> String)) {
     let mut rng = effort.rng(40);
-    for (dim, n) in effort.of([(1, 50), (2, 400), (5, 300)], [(1, 500), (2, 5_000), (10, 3_000)]) {
+    let shapes = effort.of(
+        [(1, 50), (2, 400), (5, 300), (2, 20_000)],
+        [(1, 500), (2, 5_000), (10, 3_000), (3, 200_000)],
+    );
+    for (dim, n) in shapes {
         let public_box = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
+        let plan = |epsilon, delta| {
+            Dpm::builder(public_box.clone(), Budget::new(epsilon, delta).expect("valid"))
+        };
         for settings in [
-            Dpm::builder(public_box.clone(), Budget::new(8.0, 1e-6).expect("valid")).max_depth(4),
-            Dpm::builder(public_box.clone(), Budget::new(1.0, 1e-6).expect("valid"))
-                .interval_size(IntervalSize::Estimated),
-            Dpm::builder(public_box.clone(), Budget::new(30.0, 1e-3).expect("valid"))
-                .split(BudgetSplit::PAPER)
-                .minimum_share(1e-6)
-                .max_depth(6),
+            plan(8.0, 1e-6).max_depth(4),
+            plan(1.0, 1e-6).interval_size(IntervalSize::Estimated),
+            plan(30.0, 1e-3).split(BudgetSplit::PAPER).minimum_share(1e-6).max_depth(6),
         ] {
             let dpm = settings.build().expect("valid settings");
-            let claimed = dpm.receipt().zcdp().expect("all steps are zCDP").get();
             let run = |points: &Points, draws: &mut dyn Draws| dpm.run(points.view(), draws);
             for (name, without) in families(dim, n, &mut rng) {
-                for added in added_points(dim, &mut rng) {
-                    let more = [without.clone(), added.clone()].concat();
-                    let [a, b] = [without.clone(), more]
+                for (i, added) in added_points(dim, n, &mut rng).into_iter().enumerate() {
+                    let (first, last) =
+                        if i % 2 == 0 { (&added, &without) } else { (&without, &added) };
+                    let with = [first.as_slice(), last].concat();
+                    let [a, b] = [without.clone(), with]
                         .map(|coords| Points::new(coords, dim).expect("whole rows"));
                     // Outcomes typical of the set without the point, then of the set with it.
                     for (a, b) in [(&a, &b), (&b, &a)] {
                         let comparison = compare(run, a, b, &mut SecureDraws::new(&mut rng));
-                        found.see(comparison.rho() / claimed, || {
-                            format!("{name} in {dim} dimensions and {added:.2?}: {comparison:?}")
+                        visit(&dpm, &comparison, &|| {
+                            let text = format!("{n}: {name}, {added:.2?}: {comparison:?}");
+                            text.chars().take(400).collect()
                         });
                     }
                 }
             }
         }
     }
-    found.witness.truncate(400);
-    found
 }
 
 /// The adversarial library: empty, one point, copies, far outliers, lattices, records that are not
@@ -99,14 +172,16 @@ fn families(dim: usize, n: usize, rng: &mut ChaCha20Rng) -> Vec<(&'static str, V
     ]
 }
 
-fn added_points(dim: usize, rng: &mut ChaCha20Rng) -> Vec<Vec<f64>> {
-    vec![
+fn added_points(dim: usize, n: usize, rng: &mut ChaCha20Rng) -> Vec<Vec<f64>> {
+    let all = vec![
         vec![-10.0; dim],
         vec![f64::INFINITY; dim],
         vec![0.0; dim],
         vec![f64::NAN; dim],
         (0..dim).map(|_| rng.random_range(-10.0..10.0)).collect(),
-    ]
+    ];
+    // Large sets take long; two points are enough to see what depends on the size.
+    all.into_iter().take(if n > 10_000 { 2 } else { 5 }).collect()
 }
 
 /// What receipts add up to, as a share of the budget asked for, over random settings.

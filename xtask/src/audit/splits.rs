@@ -11,7 +11,7 @@ use dp_audit::{
     Comparison, Scripted, choice_log_probabilities, climb, compare, first_choice, multisets,
     statistical,
 };
-use dp_cluster::dpm::{BudgetSplit, Clustering, Dpm, IntervalSize};
+use dp_cluster::dpm::{BudgetSplit, Clustering, CutWeights, Dpm, IntervalSize};
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{ChaCha20Rng, DiscreteGaussian, Draws, Law, Mechanism, SecureDraws};
 use rand::{RngExt, SeedableRng};
@@ -44,20 +44,41 @@ pub(super) fn honest(dpm: &Dpm, points: &Points, draws: &mut dyn Draws) -> Clust
 }
 
 /// One cut with an epsilon of exactly [`CUT`].
-fn plan(dim: usize) -> Dpm {
+fn plan(dim: usize, weights: CutWeights) -> Dpm {
     let public_box = PublicBox::cube(dim, 0.0, 1.0).expect("valid");
     Dpm::builder(public_box, Budget::new(4.0, 1e-6).expect("valid"))
         .interval_size(IntervalSize::Fixed { intervals: INTERVALS })
         .split(BudgetSplit::Pure { interval: 0.0, counts: 0.25, cuts: CUT / 4.0 })
+        .weights(weights)
         .max_depth(1)
         .build()
         .expect("valid settings")
 }
 
+/// Other weights than the paper's: without emptiness, with little of it, and with flat quantiles.
+/// They reach branches of the range that the default does not.
+pub(super) fn worst_cut_of_other_weights(effort: Effort) -> Found {
+    let mut found = Found::claim(CUT);
+    for (t, q, alpha) in [(0.3, 1.0 / 12.0, 0.0), (0.8, 0.1, 0.5), (0.5, 0.25, 2.0)] {
+        for dim in [1, 2] {
+            let weights = CutWeights { t, q, alpha };
+            let one = worst(effort, dim, weights, honest);
+            found.see(one.worst, || format!("{weights:?}: {}", one.witness));
+            found.cases += one.cases;
+        }
+    }
+    found
+}
+
+/// With the paper's weights.
+pub(super) fn worst_cut(effort: Effort, dim: usize, through: Through) -> Found {
+    worst(effort, dim, CutWeights::default(), through)
+}
+
 /// The largest exact loss of the cut over all tiny data sets and what climbing finds from every
 /// start.
-pub(super) fn worst_cut(effort: Effort, dim: usize, through: Through) -> Found {
-    let dpm = plan(dim);
+fn worst(effort: Effort, dim: usize, weights: CutWeights, through: Through) -> Found {
+    let dpm = plan(dim, weights);
     let mut found = Found::claim(CUT);
     for case in tiny(dim, effort.of(2, 3)) {
         found.see(case.cut_loss(&dpm, through), || format!("{case:?}"));
@@ -77,7 +98,7 @@ pub(super) fn worst_cut(effort: Effort, dim: usize, through: Through) -> Found {
 /// gives the most evidence per run for a `suspect`, and a lower bound on epsilon from that alone.
 /// The event to count is known from the exact law; whether it happens is up to the sampler.
 pub(super) fn sampled_cut(effort: Effort, through: Through, suspect: Through) -> Found {
-    let dpm = plan(2);
+    let dpm = plan(2, CutWeights::default());
     let mut rng = effort.rng(7);
     let nats = |case: &SplitCase| case.evidence(&dpm, suspect).nats;
     let (case, _) = climb(balanced(), effort.of(3_000, 50_000), &mut rng, SplitCase::mutate, nats);
@@ -246,7 +267,8 @@ impl SplitCase {
         best
     }
 
-    /// Points in the middles of their half-intervals; how dimensions are paired does not matter.
+    /// Points in the middles of their half-intervals; how dimensions are paired does not matter, nor
+    /// should it matter whether the new point comes first or last.
     fn points(&self, with_added: bool) -> Points {
         let dim = self.histograms.len();
         let middle = |bin: usize| (bin as f64 + 0.5) / BINS as f64;
@@ -258,7 +280,12 @@ impl SplitCase {
                 let bins = histogram.iter().enumerate();
                 let column =
                     bins.flat_map(|(bin, &n)| std::iter::repeat_n(middle(bin), n as usize));
-                column.chain(with_added.then(|| middle(added))).collect()
+                let mut column: Vec<f64> = column.collect();
+                if with_added {
+                    let place = if self.noisy_count % 2 == 0 { 0 } else { column.len() };
+                    column.insert(place, middle(added));
+                }
+                column
             })
             .collect();
         let coords = (0..columns[0].len()).flat_map(|row| columns.iter().map(move |c| c[row]));
