@@ -77,7 +77,7 @@ fn worst_step(dpm: &Dpm, comparison: &Comparison) -> f64 {
     }
     let receipt = dpm.receipt();
     let claims = |name: &str| -> Vec<f64> {
-        spends(receipt.spent(), name).into_iter().map(|loss| loss.get()).collect()
+        spends(receipt.spent(), name).into_iter().map(Rho::get).collect()
     };
     let (counts, cuts, sums) = (claims("counts"), claims("cuts"), claims("sums of the leaves"));
     let interval = claims("interval size");
