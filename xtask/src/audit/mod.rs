@@ -54,7 +54,7 @@ fn run(effort: Effort, only: &[String], tell: &mut dyn FnMut(String)) -> AuditRe
     // The number of a mutant stands for all of its forms.
     for check in mutants::all().iter().filter(|c| wanted(&c.row.id) || wanted(c.row.number())) {
         let mutant = run_mutant(check, effort);
-        tell(table::mutant_line(&mutant, &check.row));
+        tell(table::mutant_line(&mutant, &check.row, effort));
         report.mutants.push(mutant);
     }
     report

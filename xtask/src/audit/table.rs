@@ -29,7 +29,7 @@ pub(super) fn claim_line(claim: &Claim) -> String {
     if claim.pass { line } else { format!("{line}\n        witness: {}", claim.witness) }
 }
 
-pub(super) fn mutant_line(mutant: &Mutant, row: &MutantRow) -> String {
+pub(super) fn mutant_line(mutant: &Mutant, row: &MutantRow, effort: Effort) -> String {
     let caught = if mutant.caught { "caught " } else { "MISSED " };
     let twin = if mutant.twin_passed { "twin passes" } else { "TWIN FLAGGED" };
     // Past all bounds there is no number to give: say where.
@@ -38,7 +38,8 @@ pub(super) fn mutant_line(mutant: &Mutant, row: &MutantRow) -> String {
     } else {
         format!("no bound at all: {}", mutant.witness)
     };
-    let slow = if mutant.seconds > row.seconds { ", longer than it may" } else { "" };
+    let slow =
+        if !effort.deep && mutant.seconds > row.seconds { ", longer than it may" } else { "" };
     format!(
         "{caught} {:<11} {} [{}]: {loss}, {twin} with {:.4}, {:.2} s{slow}",
         mutant.id, row.what, row.reference, mutant.twin_worst, mutant.seconds

@@ -59,9 +59,9 @@ fn sparse_vector(effort: Effort, most_answers: usize) -> Found {
             see(here, there);
         }
     }
-    // Many queries that fall and then three that rise.
-    let falling = effort.of(6, 9);
-    let family = |first, then| [vec![first; falling], vec![then; 3]].concat();
+    // Many queries that stay below and pin the threshold, then three that move the other way.
+    let below = effort.of(6, 9);
+    let family = |first, then| [vec![first; below], vec![then; 3]].concat();
     see(&family(1, 0), &family(0, 1));
     see(&family(0, 1), &family(1, 0));
     found

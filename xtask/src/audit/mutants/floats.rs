@@ -1,7 +1,7 @@
 //! Laplace noise by the textbook formula in floating point.
 
-use dp_mechanism::ChaCha20Rng;
-use dp_mechanism::{Draws, SecureDraws};
+use dp_audit::{Window, exact_law};
+use dp_mechanism::{ChaCha20Rng, Draws, SecureDraws};
 use rand::RngExt;
 
 use super::super::check::{Effort, Found};
@@ -47,7 +47,15 @@ pub(super) const INTEGERS: Sampler = Sampler {
         let noisy = SecureDraws::new(rng).noisy(count as i64, laplace(EPSILON));
         noisy as f64
     },
-    mass: |released, count| (-EPSILON * (released - count).abs()).exp(),
+    mass: |released, count| {
+        #[allow(clippy::cast_possible_truncation, reason = "small integers")]
+        let (released, count) = (released as i64, count as i64);
+        // Only the middle of the window stands for itself; the ends stand for what is beyond.
+        let law = exact_law(Window::new(released - 1, released + 1), |draws| {
+            draws.noisy(count, laplace(EPSILON))
+        });
+        law.probability(&released)
+    },
 };
 
 fn textbook(count: f64, sign: f64, u: u64) -> f64 {
