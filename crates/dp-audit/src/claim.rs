@@ -46,6 +46,7 @@ pub struct Claim {
     #[serde(with = "unbounded_as_null")]
     pub tightness: f64,
     /// The smallest overspend, as a factor, that this check would have caught.
+    #[serde(with = "unbounded_as_null")]
     pub resolution: f64,
     /// How many cases were tried.
     pub cases: u64,
@@ -74,6 +75,9 @@ pub struct Mutant {
     pub caught: bool,
     /// Whether the same check accepted the corrected form.
     pub twin_passed: bool,
+    /// The loss found of the corrected form, as a multiple of its claim; near 1 if it is tight.
+    #[serde(with = "unbounded_as_null")]
+    pub twin_worst: f64,
     /// How long both took.
     pub seconds: f64,
 }

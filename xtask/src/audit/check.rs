@@ -3,6 +3,7 @@
 use dp_audit::Method;
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
+use serde::Deserialize;
 
 use super::TOLERANCE;
 
@@ -84,13 +85,33 @@ pub(super) struct Check {
     pub(super) run: fn(Effort) -> Found,
 }
 
-/// A check of the auditor.
-pub(super) struct MutantCheck {
-    pub(super) id: &'static str,
-    pub(super) what: &'static str,
-    pub(super) layer: &'static str,
+/// What the table says about a mutant.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MutantRow {
+    /// `M` and a number, then a dash and a name if there are several forms.
+    pub(super) id: String,
+    pub(super) what: String,
+    /// Where the flaw was published, or is known from.
+    pub(super) reference: String,
+    pub(super) layer: String,
     /// The loss that is known, as a multiple of the claim.
     pub(super) expected: f64,
+    /// What mutant and twin may take together at quick effort in a release build. The audit says so
+    /// if it was more, but nothing fails: a busy machine is no flaw.
+    pub(super) seconds: f64,
+}
+
+impl MutantRow {
+    /// The id without the name of a form.
+    pub(super) fn number(&self) -> &str {
+        self.id.split('-').next().unwrap_or(&self.id)
+    }
+}
+
+/// A check of the auditor.
+pub(super) struct MutantCheck {
+    pub(super) row: MutantRow,
     pub(super) mutant: fn(Effort) -> Found,
     pub(super) twin: fn(Effort) -> Found,
 }

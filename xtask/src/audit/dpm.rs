@@ -31,13 +31,9 @@ pub(super) fn checks() -> Vec<Check> {
         check("dpm-cut-weights", "Dpm, cuts with other weights", Method::Exact, exact, |effort| {
             splits::worst_cut_of_other_weights(effort)
         }),
-        check(
-            "dpm-interval",
-            "Dpm, the estimated interval size",
-            Method::Exact,
-            exact,
-            gaps::estimated_interval,
-        ),
+        check("dpm-interval", "Dpm, the estimated interval size", Method::Exact, exact, |effort| {
+            gaps::estimated_interval(effort, splits::honest)
+        }),
         check("dpm-transcript", "Dpm, a whole run, zCDP", Method::Exact, exact, transcripts),
         check("dpm-steps", "Dpm, each step of a run", Method::Exact, exact, steps),
         check("dpm-receipt", "Dpm, receipt against budget", Method::Ledger, exact, receipts),

@@ -2,13 +2,13 @@
 
 use dp_accounting::Budget;
 use dp_audit::{Scripted, climb, compare};
-use dp_cluster::dpm::{BudgetSplit, Dpm, IntervalSize};
+use dp_cluster::dpm::{BudgetSplit, Clustering, Dpm, IntervalSize};
 use dp_geometry::{Points, PublicBox};
-use dp_mechanism::{ChaCha20Rng, Draws, Mechanism, Ratio, SecureDraws};
+use dp_mechanism::{ChaCha20Rng, DiscreteGaussian, Draws, Law, Mechanism, Ratio, SecureDraws};
 use rand::{RngExt, SeedableRng};
 
 use super::check::{Effort, Found};
-use super::primitives::choice_loss;
+use super::splits::Through;
 
 /// A data set in the unit square and the point that its neighbour has more.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ impl GapCase {
 
 /// The exact loss of the estimate of the plan itself, over all cases and what climbing from them
 /// finds, as a multiple of what it claims.
-pub(super) fn estimated_interval(effort: Effort) -> Found {
+pub(super) fn estimated_interval(effort: Effort, through: Through) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(31);
     // Small and large shares: small ones for typical sizes, large ones concentrate the choice.
@@ -64,12 +64,14 @@ pub(super) fn estimated_interval(effort: Effort) -> Found {
         for case in cases(effort) {
             for noisy_count in [1, 20, case.points.len() + 1, 200] {
                 let case = GapCase { noisy_count, ..case.clone() };
-                found.see(case.loss(&dpm) / epsilon, || format!("{case:?}, epsilon {epsilon}"));
+                found.see(case.loss(&dpm, through) / epsilon, || {
+                    format!("{case:?}, epsilon {epsilon}")
+                });
             }
         }
         for start in cases(effort).into_iter().rev().take(effort.of(2, 40)) {
             let steps = effort.of(800, 20_000);
-            let loss = |case: &GapCase| case.loss(&dpm);
+            let loss = |case: &GapCase| case.loss(&dpm, through);
             let (case, worst) = climb(start, steps, &mut rng, GapCase::mutate, loss);
             found.see(worst / epsilon, || format!("{case:?}, epsilon {epsilon}"));
             found.cases += u64::from(steps);
@@ -92,14 +94,14 @@ fn estimating_plan(epsilon: f64) -> Dpm {
 
 impl GapCase {
     /// Loss of the estimate on the pair, given the noisy count; infinite if the runs part ways.
-    fn loss(&self, dpm: &Dpm) -> f64 {
+    fn loss(&self, dpm: &Dpm, through: Through) -> f64 {
         let [without, with] = [false, true]
             .map(|added| Points::new(self.points(added).concat(), 2).expect("whole rows"));
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         let mut honest = SecureDraws::new(&mut rng);
         let noisy_count = i64::try_from(self.noisy_count).expect("small");
         let mut outcomes = Scripted::new([noisy_count].into_iter(), &mut honest);
-        let run = |points: &Points, draws: &mut dyn Draws| dpm.run(points.view(), draws);
+        let run = |points: &Points, draws: &mut dyn Draws| through(dpm, points, draws);
         let comparison = compare(run, &without, &with, &mut outcomes);
         let whole = comparison.diverged.is_none() && comparison.outputs_equal;
         let step = comparison.steps.get(1).filter(|_| whole);
@@ -125,33 +127,56 @@ impl GapCase {
     }
 }
 
-/// The published estimate: gaps averaged over dimensions position by position, a rank that is
-/// claimed to move by at most 2, at an epsilon of 1.
-pub(super) fn averaged_by_position(effort: Effort) -> Found {
-    let mut found = Found::claim(1.0);
-    let rate = Ratio::new(1, 2 * 2).expect("valid"); // epsilon / (2 sensitivity)
-    for case in cases(effort).iter().filter(|case| case.points.len() > 1) {
-        let [here, there] = [false, true].map(|added| published_scores(&case.points(added)));
-        found.see(choice_loss(&here, &there, rate), || format!("{case:?}"));
+/// The published estimate in the place of ours: the same plan, the same draws, but the first choice
+/// scores each candidate by the rank of its width among gaps averaged over dimensions position by
+/// position, at `exp(epsilon u / (2 sensitivity))` with the sensitivity of 2 that is claimed.
+pub(super) fn averaged_by_position(
+    dpm: &Dpm,
+    points: &Points,
+    draws: &mut dyn Draws,
+) -> Clustering {
+    struct Published<'a> {
+        draws: &'a mut dyn Draws,
+        points: &'a Points,
+        chosen: bool,
     }
-    found
+    impl Draws for Published<'_> {
+        fn draw(&mut self, law: Law<'_>) -> i64 {
+            match law {
+                Law::Choice { scores, rate } if !self.chosen => {
+                    self.chosen = true;
+                    let scores = published_scores(self.points, scores.len());
+                    // Ours is epsilon / (4 d) for ranks summed over two dimensions.
+                    let rate = rate.checked_mul(Ratio::new(2, 1).expect("valid"));
+                    let rate = rate.expect("in range");
+                    self.draws.draw(Law::Choice { scores: &scores, rate })
+                }
+                other => self.draws.draw(other),
+            }
+        }
+        fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+            self.draws.noisy_vector(values, noise);
+        }
+    }
+    dpm.run(points.view(), &mut Published { draws, points, chosen: false })
 }
 
 /// Minus the distance of the rank of each candidate width from the 65th percentile.
-fn published_scores(points: &[[f64; 2]]) -> Vec<i64> {
+fn published_scores(points: &Points, candidates: usize) -> Vec<i64> {
     let columns = [0, 1].map(|i| {
-        let mut column: Vec<f64> = points.iter().map(|point| point[i]).collect();
+        let mut column: Vec<f64> = points.view().rows().map(|point| point[i]).collect();
         column.sort_by(f64::total_cmp);
         column
     });
-    let gaps = points.len() - 1;
+    let gaps = points.len().saturating_sub(1);
     let average =
         |j: usize| columns.iter().map(|column| column[j + 1] - column[j]).sum::<f64>() / 2.0;
     let averages: Vec<f64> = (0..gaps).map(average).collect();
     #[allow(clippy::cast_possible_truncation, reason = "a small number")]
     let target = (0.65 * gaps as f64).round() as i64;
-    (0..60)
-        .map(|step| 1e-4 * 1.2_f64.powi(step))
+    // Widths from a thousandth of the range up, by factors of 1.9.
+    std::iter::successors(Some(1e-3), |width| Some(width * 1.9))
+        .take(candidates)
         .map(|width| averages.iter().filter(|gap| **gap <= width).count())
         .map(|rank| -(i64::try_from(rank).expect("small") - target).abs())
         .collect()

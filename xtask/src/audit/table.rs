@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dp_audit::{AuditReport, Claim, Mutant};
 
-use super::check::Effort;
+use super::check::{Effort, MutantRow};
 
 /// Whether all that was run ended well; `--only` may have left out claims or mutants.
 pub(super) fn passed(report: &AuditReport) -> bool {
@@ -29,7 +29,7 @@ pub(super) fn claim_line(claim: &Claim) -> String {
     if claim.pass { line } else { format!("{line}\n        witness: {}", claim.witness) }
 }
 
-pub(super) fn mutant_line(mutant: &Mutant, what: &str) -> String {
+pub(super) fn mutant_line(mutant: &Mutant, row: &MutantRow, effort: Effort) -> String {
     let caught = if mutant.caught { "caught " } else { "MISSED " };
     let twin = if mutant.twin_passed { "twin passes" } else { "TWIN FLAGGED" };
     // Past all bounds there is no number to give: say where.
@@ -38,7 +38,12 @@ pub(super) fn mutant_line(mutant: &Mutant, what: &str) -> String {
     } else {
         format!("no bound at all: {}", mutant.witness)
     };
-    format!("{caught} {:<10} {what}: {loss}, {twin}, {:.2} s", mutant.id, mutant.seconds)
+    let slow =
+        if !effort.deep && mutant.seconds > row.seconds { ", longer than it may" } else { "" };
+    format!(
+        "{caught} {:<11} {} [{}]: {loss}, {twin} with {:.4}, {:.2} s{slow}",
+        mutant.id, row.what, row.reference, mutant.twin_worst, mutant.seconds
+    )
 }
 
 pub(super) fn summary(report: &AuditReport, effort: Effort, file: &Path) -> String {

@@ -98,7 +98,13 @@ fn loss(x: f64) -> String {
 }
 
 fn resolution(factor: f64) -> String {
-    if factor - 1.0 < 1e-6 { format!("1 + {:.0e}", factor - 1.0) } else { significant(factor, 3) }
+    if factor.is_infinite() {
+        "none".to_owned()
+    } else if factor - 1.0 < 1e-6 {
+        format!("1 + {:.0e}", factor - 1.0)
+    } else {
+        significant(factor, 3)
+    }
 }
 
 /// Text that Markdown must not interpret.
@@ -137,6 +143,7 @@ mod tests {
             witness: "a far point".to_owned(),
             caught: true,
             twin_passed: false,
+            twin_worst: 1.0,
             seconds: 0.02,
         };
         let text = markdown(&AuditReport { claims: vec![claim], mutants: vec![mutant] });

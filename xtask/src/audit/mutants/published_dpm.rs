@@ -1,7 +1,5 @@
-//! Deliberately broken variants, most of them as published, each with its corrected twin.
-//!
-//! A mutant is made by putting something between the real code and its draws, or by a score as it
-//! was printed. Nothing here can be reached from a library crate.
+//! DPM as published: something is put between the real code and its draws, or a score is taken as
+//! it was printed.
 
 use std::num::NonZero;
 
@@ -12,60 +10,46 @@ use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{ChaCha20Rng, DiscreteGaussian, Draws, Law, Mechanism, Ratio, SecureDraws};
 use rand::SeedableRng;
 
-use super::check::{Effort, Found, MutantCheck};
-use super::primitives::choice_loss;
-use super::{gaps, splits};
+use super::super::check::{Effort, Found};
+use super::super::primitives::choice_loss;
+use super::super::{gaps, splits};
+use super::Code;
 
-pub(super) fn all() -> Vec<MutantCheck> {
-    vec![
-        MutantCheck {
-            id: "M1",
-            what: "DPM cuts with exp(eps f / sensitivity), as printed",
-            layer: "exact",
-            expected: 1.4186,
-            mutant: |effort| splits::worst_cut(effort, 2, with_printed_sensitivity),
-            twin: |effort| splits::worst_cut(effort, 2, splits::honest),
-        },
-        MutantCheck {
-            id: "M1-sampled",
-            what: "the same by 60,000 samples, on the pair with the most evidence per run",
-            layer: "statistical",
-            expected: 1.29,
-            mutant: |effort| {
+pub(super) fn code() -> [Code; 5] {
+    [
+        (
+            "M1",
+            |effort| splits::worst_cut(effort, 2, with_printed_sensitivity),
+            |effort| splits::worst_cut(effort, 2, splits::honest),
+        ),
+        (
+            "M1-sampled",
+            |effort| {
                 splits::sampled_cut(effort, with_printed_sensitivity, with_printed_sensitivity)
             },
-            twin: |effort| splits::sampled_cut(effort, splits::honest, with_printed_sensitivity),
-        },
-        MutantCheck {
-            id: "M2",
-            what: "DPM interval size from gaps averaged position by position, as published",
-            layer: "range",
-            expected: 8.46,
-            mutant: gaps::averaged_by_position,
-            twin: gaps::estimated_interval,
-        },
-        MutantCheck {
-            id: "M3",
-            what: "DPM with an exact zero for the sum of an empty leaf, as in the published code",
-            layer: "exact",
-            expected: f64::INFINITY,
-            mutant: |effort| empty_leaves(effort, without_noise_when_empty),
-            twin: |effort| empty_leaves(effort, splits::honest),
-        },
-        MutantCheck {
-            id: "M4",
-            what: "DPM cuts with a noisy count clamped in the range but not in the score",
-            layer: "range",
-            expected: 1.88,
-            mutant: |_| clamp_mismatch(|noisy_count| noisy_count),
-            twin: |_| clamp_mismatch(|noisy_count| noisy_count.max(1.0)),
-        },
+            |effort| splits::sampled_cut(effort, splits::honest, with_printed_sensitivity),
+        ),
+        (
+            "M2",
+            |effort| gaps::estimated_interval(effort, gaps::averaged_by_position),
+            |effort| gaps::estimated_interval(effort, splits::honest),
+        ),
+        (
+            "M3",
+            |effort| empty_leaves(effort, without_noise_when_empty),
+            |effort| empty_leaves(effort, splits::honest),
+        ),
+        (
+            "M4",
+            |_| clamp_mismatch(|noisy_count| noisy_count),
+            |_| clamp_mismatch(|noisy_count| noisy_count.max(1.0)),
+        ),
     ]
 }
 
 /// The printed calibration divides by the sensitivity `t/q + alpha` where the range
 /// `2 t/q + alpha` belongs, so every choice is steeper by `12.2 / 8.6`.
-pub(super) fn with_printed_sensitivity(
+pub(in super::super) fn with_printed_sensitivity(
     dpm: &Dpm,
     points: &Points,
     draws: &mut dyn Draws,

@@ -1,0 +1,168 @@
+//! Deliberately broken variants, most of them as published, each with its corrected twin.
+//!
+//! What each one is stands in `mutants.toml`; here is which code shows it, and one file per family
+//! holds that code. Nothing in this folder can be reached from a library crate.
+
+mod cells;
+mod census;
+mod classics;
+mod counts;
+mod farthest;
+mod floats;
+mod gaussian;
+mod published_dpm;
+mod regions;
+mod seeds;
+mod selection;
+mod thresholds;
+mod toys;
+
+use serde::Deserialize;
+
+use super::check::{Effort, Found, MutantCheck, MutantRow};
+pub(super) use published_dpm::with_printed_sensitivity;
+
+const TABLE: &str = include_str!("mutants.toml");
+
+/// Every mutant of the table, with its code.
+pub(super) fn all() -> Vec<MutantCheck> {
+    let mut rows = rows();
+    let with_row = |(id, mutant, twin)| {
+        let row = rows.extract_if(.., |row| row.id == id).next()?;
+        Some(MutantCheck { row, mutant, twin })
+    };
+    code().into_iter().filter_map(with_row).collect()
+}
+
+fn rows() -> Vec<MutantRow> {
+    #[derive(Deserialize)]
+    struct Table {
+        mutant: Vec<MutantRow>,
+    }
+    let table: Table = toml::from_str(TABLE).expect("a test reads the table");
+    table.mutant
+}
+
+type Code = (&'static str, fn(Effort) -> Found, fn(Effort) -> Found);
+
+/// In the order of the table: id, mutant, twin.
+fn code() -> Vec<Code> {
+    use cells::{half_the_logarithm, reach_of_the_noise, released_counts};
+    use census::{along_the_chain, at_least_each_size, at_most_each_size, cumulative};
+    use counts::{epsilon_as_rate, epsilon_as_scale, half_over_epsilon, one_over_half_epsilon};
+    use regions::{for_one_region, for_two_regions, laplace_counts};
+    use selection::Picks;
+    use thresholds::{Leaves, a_tenth_too_much, all_that_is_carried};
+    let from_papers: [Code; 13] = [
+        (
+            "M5",
+            |effort| thresholds::three_keys(effort, Leaves::AfterTheStep),
+            |effort| thresholds::three_keys(effort, Leaves::AtOnce),
+        ),
+        (
+            "M6",
+            |effort| thresholds::two_steps(effort, Leaves::Never),
+            |effort| thresholds::two_steps(effort, Leaves::AtOnce),
+        ),
+        (
+            "M7",
+            |effort| counts::rounds(effort, half_over_epsilon),
+            |effort| counts::rounds(effort, one_over_half_epsilon),
+        ),
+        (
+            "M8",
+            |effort| thresholds::both_ways(effort, None),
+            |effort| thresholds::both_ways(effort, Some(all_that_is_carried)),
+        ),
+        (
+            "M8-choice",
+            |effort| selection::repeated_choice(effort, false),
+            |effort| selection::repeated_choice(effort, true),
+        ),
+        (
+            "M9",
+            |effort| thresholds::both_ways(effort, Some(a_tenth_too_much)),
+            |effort| thresholds::both_ways(effort, Some(all_that_is_carried)),
+        ),
+        (
+            "M10",
+            |effort| selection::centres(effort, Picks::FromTheRecords),
+            |effort| selection::centres(effort, Picks::FromABound),
+        ),
+        (
+            "M11",
+            |effort| released_counts(effort, half_the_logarithm),
+            |effort| released_counts(effort, reach_of_the_noise),
+        ),
+        (
+            "M12",
+            |effort| gaussian::counts_of_both(effort, 1),
+            |effort| gaussian::counts_of_both(effort, 2),
+        ),
+        (
+            "M13",
+            |effort| laplace_counts(effort, for_one_region),
+            |effort| laplace_counts(effort, for_two_regions),
+        ),
+        (
+            "M14",
+            |effort| cumulative(effort, along_the_chain, false),
+            |effort| cumulative(effort, at_most_each_size, false),
+        ),
+        (
+            "M14-appears",
+            |effort| cumulative(effort, at_most_each_size, true),
+            |effort| cumulative(effort, at_least_each_size, true),
+        ),
+        (
+            "M15",
+            |effort| farthest::histogram(effort, 1.0),
+            |effort| farthest::histogram(effort, 2.0),
+        ),
+    ];
+    let from_habits: [Code; 3] = [
+        (
+            "M17",
+            |effort| counts::released(effort, epsilon_as_scale),
+            |effort| counts::released(effort, epsilon_as_rate),
+        ),
+        ("M18", |effort| seeds::exact(effort, true), |effort| seeds::exact(effort, false)),
+        (
+            "M18-sampled",
+            |effort| seeds::sampled(effort, true),
+            |effort| seeds::sampled(effort, false),
+        ),
+    ];
+    [&published_dpm::code()[..], &from_papers, &classics::code(), &from_habits].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_and_code_name_the_same_mutants_in_the_same_order() {
+        let in_table: Vec<String> = rows().into_iter().map(|row| row.id).collect();
+        let in_code: Vec<&str> = code().iter().map(|(id, ..)| *id).collect();
+        assert_eq!(in_table, in_code);
+        assert_eq!(all().len(), in_code.len());
+    }
+
+    #[test]
+    fn there_are_eighteen_mutants_some_of_them_in_several_forms() {
+        let mut numbers: Vec<String> =
+            all().iter().map(|check| check.row.number().to_owned()).collect();
+        numbers.dedup();
+        assert_eq!(numbers, (1..=18).map(|i| format!("M{i}")).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn every_row_says_what_it_is_and_expects_an_overspend() {
+        for MutantRow { id, what, reference, layer, expected, seconds } in rows() {
+            assert!(!what.is_empty() && !reference.is_empty(), "{id}");
+            let layers = ["exact", "range", "statistical", "gaussian"];
+            assert!(layers.contains(&layer.as_str()), "{id}: {layer}");
+            assert!(expected > 1.0 && seconds > 0.0, "{id}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What the toy mechanisms of the mutants share.
+
+use std::collections::BTreeMap;
+
+use dp_audit::{Law, multisets};
+use dp_mechanism::{DiscreteLaplace, Noise, Ratio};
+
+use super::super::check::Found;
+
+/// Which direction of the neighbouring relation a claim is about.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Side {
+    /// Adding a record, and nothing about removing it.
+    Added,
+    /// Adding and removing.
+    Both,
+}
+
+/// Exact pure loss over all data sets of at most `most` records of `kinds` kinds, each with one
+/// record more, as a multiple of `claimed`.
+pub(super) fn pure_loss_of_one_more<O: Ord>(
+    side: Side,
+    claimed: f64,
+    (kinds, most): (usize, usize),
+    law: impl Fn(&[usize]) -> Law<O>,
+) -> Found {
+    let mut found = Found::claim(1.0);
+    for_each_one_more((kinds, most), law, |without, with, witness| {
+        let mut loss = with.pure_loss(without);
+        if side == Side::Both {
+            loss = loss.max(without.pure_loss(with));
+        }
+        found.see(loss / claimed, || witness.to_owned());
+    });
+    found
+}
+
+/// The laws on all data sets of at most `most` records and on the same with one record more.
+pub(super) fn for_each_one_more<O: Ord>(
+    (kinds, most): (usize, usize),
+    law: impl Fn(&[usize]) -> Law<O>,
+    mut see: impl FnMut(&Law<O>, &Law<O>, &str),
+) {
+    // The toys look at their records in no particular order, so one law per multiset is enough.
+    let laws: BTreeMap<Vec<usize>, Law<O>> = multisets(kinds, most + 1)
+        .into_iter()
+        .map(|data| {
+            let law = law(&data);
+            (data, law)
+        })
+        .collect();
+    for without in laws.keys().filter(|data| data.len() <= most) {
+        for added in 0..kinds {
+            let mut with = without.clone();
+            with.push(added);
+            with.sort_unstable();
+            see(&laws[without], &laws[&with], &format!("records {without:?} and {added} more"));
+        }
+    }
+}
+
+/// Laplace noise that costs at most `epsilon` per unit of change: its scale is `1 / epsilon`,
+/// rounded up to 30 binary places.
+pub(super) fn laplace(epsilon: f64) -> Noise {
+    let places = f64::from(1 << 30);
+    Noise::Laplace(
+        DiscreteLaplace::new(ratio((places / epsilon).ceil() / places)).expect("positive"),
+    )
+}
+
+/// A positive number of at most 30 binary places, rounded down if it has more.
+pub(super) fn ratio(x: f64) -> Ratio {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, small")]
+    Ratio::new((x * f64::from(1 << 30)).floor() as u128, 1 << 30).expect("in range")
+}
+
+/// How many satisfy it, as mechanisms want it.
+pub(super) fn count<T>(items: impl IntoIterator<Item = T>, satisfies: impl Fn(&T) -> bool) -> i64 {
+    i64::try_from(items.into_iter().filter(satisfies).count()).expect("toys are small")
+}
