@@ -119,7 +119,12 @@ impl fmt::Display for TableProblem {
             Self::Empty => write!(f, "the file is empty"),
             Self::NoHeader => write!(f, "the first line must name the columns, it holds numbers"),
             Self::NoRows => write!(f, "there is a header and no data"),
-            Self::Ragged { got, want } => write!(f, "{got} cells, the header has {want}"),
+            Self::Ragged { got, want } if got < want => {
+                write!(f, "column {} is missing: {got} cells, the header has {want}", got + 1)
+            }
+            Self::Ragged { got, want } => {
+                write!(f, "column {} is too many: {got} cells, the header has {want}", want + 1)
+            }
             Self::NotANumber { column, name, cell } => {
                 write!(f, "column {column} ({name}): `{cell}` is not a number")
             }

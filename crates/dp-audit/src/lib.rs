@@ -57,8 +57,10 @@ pub use claim::{AuditReport, Claim, Method, Mutant};
 pub use law::Law;
 pub use noise_law::{choice_log_probabilities, gaussian_renyi_divergence};
 pub use range::{Change, SeenChoice, first_choice, range_of_change};
-pub use rational_law::RationalLaw;
+pub use rational_law::{RationalLaw, power_within};
 pub use search::{climb, multisets};
 pub use steps::{Progress, exact_law_of_steps};
 pub use tape::{Window, exact_law, exact_rational_law};
 pub use transcript::{Comparison, DrawKind, Scripted, StepLoss, compare};
+
+pub use num_rational::BigRational;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use num_rational::BigRational;
+use num_traits::ToPrimitive;
 
 /// Exact probabilities of all outputs of one run of a mechanism on one data set.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +37,17 @@ impl<O: Ord> RationalLaw<O> {
             let q = other.probabilities.get(output)?;
             Some(largest.max(p / q))
         })
+    }
+}
+
+/// A loss as a power of `odds`, for reporting, of a ratio that was found to be within `bound` exactly;
+/// infinite if it is beyond it by however little, or unbounded.
+pub fn power_within(ratio: Option<BigRational>, bound: &BigRational, odds: u32) -> f64 {
+    match ratio {
+        Some(ratio) if ratio <= *bound => {
+            ratio.to_f64().map_or(f64::NAN, |ratio| ratio.ln() / f64::from(odds).ln())
+        }
+        _ => f64::INFINITY,
     }
 }
 

@@ -55,19 +55,21 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Sum of the pure losses, the worse direction; infinite if the runs diverged.
+    /// Sum of the pure losses, the worse direction; infinite if the runs diverged, or if nothing was
+    /// drawn: a comparison of nothing must not read as no loss.
     pub fn pure_loss(&self) -> f64 {
         let sum = |side: fn(&StepLoss) -> f64| self.steps.iter().map(side).sum::<f64>();
         self.or_infinite(sum(|s| s.forward).max(sum(|s| s.backward)))
     }
 
-    /// Sum of the zero-concentrated costs; infinite if the runs diverged.
+    /// Sum of the zero-concentrated costs; infinite as above.
     pub fn rho(&self) -> f64 {
         self.or_infinite(self.steps.iter().map(|s| s.rho).sum())
     }
 
     fn or_infinite(&self, loss: f64) -> f64 {
-        if self.diverged.is_some() || !self.outputs_equal { f64::INFINITY } else { loss }
+        let failed = self.diverged.is_some() || !self.outputs_equal || self.steps.is_empty();
+        if failed { f64::INFINITY } else { loss }
     }
 }
 

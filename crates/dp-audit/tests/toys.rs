@@ -258,3 +258,10 @@ fn noisy_integers_without_a_window_are_refused() {
     let count = NoisyCount::geometric(epsilon(1.0)).expect("positive");
     exact_law(Window::none(), |draws| count.release(100, draws));
 }
+
+#[test]
+fn a_mechanism_that_draws_nothing_is_not_audited() {
+    let comparison = compare(|_: &i32, _| 7, &0, &1, &mut SecureDraws::new(&mut rng()));
+    assert!(comparison.steps.is_empty() && comparison.diverged.is_none());
+    assert!(comparison.pure_loss().is_infinite() && comparison.rho().is_infinite());
+}

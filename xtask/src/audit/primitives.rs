@@ -2,7 +2,8 @@
 
 use dp_accounting::{Epsilon, Loss, Rho};
 use dp_audit::{
-    Method, Window, choice_log_probabilities, compare, exact_law, gaussian_renyi_divergence,
+    BigRational, Method, RationalLaw, Window, choice_log_probabilities, compare, exact_law,
+    exact_rational_law, gaussian_renyi_divergence, power_within,
 };
 use dp_mechanism::{
     DiscreteGaussian, DiscreteLaplace, Draws, ExponentialMechanism, GaussianSum, Law, Noise,
@@ -24,6 +25,20 @@ pub(super) fn checks() -> Vec<Check> {
     vec![
         check("count-geometric", "NoisyCount::geometric", "add-remove", Method::Exact, geometric),
         check("count-gaussian", "NoisyCount::gaussian", "add-remove", Method::Exact, gaussian),
+        check(
+            "count-rational",
+            "NoisyCount::geometric",
+            "add-remove",
+            Method::Exact,
+            rational_count,
+        ),
+        check(
+            "choice-rational",
+            "ExponentialMechanism",
+            "add-remove",
+            Method::Exact,
+            rational_choice,
+        ),
         check("choice-by-range", "ExponentialMechanism", "add-remove", Method::Exact, choice),
         check("sum-gaussian", "GaussianSum", "add-remove", Method::Exact, sum),
         check("sample-poisson", "PoissonSample", "add-remove", Method::Exact, sample),
@@ -46,6 +61,49 @@ fn geometric(effort: Effort) -> Found {
         found.see(a.pure_loss(&b).max(b.pure_loss(&a)), || format!("counts {n} and {}", n + 1));
     }
     found
+}
+
+/// The same in rational arithmetic at `e^epsilon = 3`: no tolerance at all.
+fn rational_count(effort: Effort) -> Found {
+    let unit = Ratio::new(1, 2).expect("valid");
+    let count = NoisyCount::geometric(epsilon(0.5)).expect("positive");
+    let mut found = Found::claim(1.0);
+    let window = Window::new(-20, 20);
+    let law = |n| exact_rational_law(unit, 3, window, |draws| count.release(n, draws));
+    for n in 0..effort.of(5, 20) {
+        let (here, there) = (law(n), law(n + 1));
+        let loss = rational_loss(&here, &there, 3);
+        found.see(loss, || format!("counts {n} and {}", n + 1));
+    }
+    found
+}
+
+/// Choices at `e^(epsilon/2) = 2`, all changes within the range of 2.
+fn rational_choice(effort: Effort) -> Found {
+    let unit = Ratio::new(1, 2).expect("valid");
+    let mechanism = ExponentialMechanism::by_range(epsilon(1.0), 2).expect("positive");
+    let mut found = Found::claim(1.0);
+    let law = |scores: [i64; 3]| {
+        exact_rational_law(unit, 2, Window::none(), |draws| mechanism.release(&scores, draws))
+    };
+    let far = effort.of(40, 400);
+    for scores in [[0, 0, 0], [far, 0, 0], [far, far, 0], [far, 1, 0]] {
+        let here = law(scores);
+        for change in 0..27 {
+            let changes = [change % 3 - 1, change / 3 % 3 - 1, change / 9 - 1];
+            let there = law(std::array::from_fn(|i| scores[i] + changes[i]));
+            let loss = rational_loss(&here, &there, 4);
+            found.see(loss, || format!("scores {scores:?} by {changes:?}"));
+        }
+    }
+    found
+}
+
+/// The worse direction, as a power of `odds`, which is the claim; infinite if above it at all.
+fn rational_loss<O: Ord>(here: &RationalLaw<O>, there: &RationalLaw<O>, odds: u32) -> f64 {
+    let claim = BigRational::from_integer(odds.into());
+    let power = |ratio| power_within(ratio, &claim, odds);
+    power(here.largest_ratio(there)).max(power(there.largest_ratio(here)))
 }
 
 /// Renyi divergences of the noise that the release really asks for, shifted by one record.

@@ -154,8 +154,8 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named_by_file_line_and_column() {
-        insta::assert_snapshot!(refused("x,y\n1,2\n3\n"), @"set/a.csv, line 3: 1 cells, the header has 2");
-        insta::assert_snapshot!(refused("x,y\n1,2,3\n"), @"set/a.csv, line 2: 3 cells, the header has 2");
+        insta::assert_snapshot!(refused("x,y\n1,2\n3\n"), @"set/a.csv, line 3: column 2 is missing: 1 cells, the header has 2");
+        insta::assert_snapshot!(refused("x,y\n1,2,3\n"), @"set/a.csv, line 2: column 3 is too many: 3 cells, the header has 2");
         insta::assert_snapshot!(refused("x,y\n1,2\n3,four\n"), @"set/a.csv, line 3: column 2 (y): `four` is not a number");
         insta::assert_snapshot!(refused("x,y\n1,\n"), @"set/a.csv, line 2: column 2 (y): `` is not a number");
         insta::assert_snapshot!(refused("x,y\nNaN,2\n"), @"set/a.csv, line 2: column 1 (x): `NaN` is not finite");
