@@ -2,11 +2,7 @@
 
 use dp_mechanism::{DiscreteGaussian, Noise, Ratio};
 
-use crate::numbers::{Floats, Numbers};
-
-pub(crate) fn ratio_to_f64(ratio: Ratio) -> f64 {
-    ratio.numerator() as f64 / ratio.denominator().get() as f64
-}
+use crate::numbers::{Floats, Numbers, ratio_to_f64};
 
 /// Log probability of every index of a choice with weights `exp(rate * score)`.
 pub fn choice_log_probabilities(scores: &[i64], rate: Ratio) -> Vec<f64> {
@@ -88,17 +84,6 @@ pub(crate) fn power<N: Numbers>(numbers: &N, rate: Ratio, n: u64) -> N::P {
     let n = Ratio::new(n.into(), 1).expect("64 bits");
     // Beyond what a ratio can hold the power is far below the smallest number there is.
     rate.checked_mul(n).map_or_else(|| numbers.integer(0), |x| numbers.exp_minus(x))
-}
-
-pub(crate) fn gaussian_half(gaussian: DiscreteGaussian) -> Vec<f64> {
-    let variance = ratio_to_f64(gaussian.variance());
-    let weight = |z: f64| (-z * z / (2.0 * variance)).exp();
-    // Weights underflow to zero before 39 standard deviations.
-    let reach = (40.0 * variance.sqrt()).ceil() + 2.0;
-    let positions = std::iter::successors(Some(0.0), |z| Some(z + 1.0));
-    let weights: Vec<f64> = positions.take_while(|z| *z < reach).map(weight).collect();
-    let total = weights[0] + 2.0 * weights[1..].iter().rev().sum::<f64>();
-    weights.into_iter().map(|w| w / total).collect()
 }
 
 /// Rényi divergence of order `alpha` between discrete Gaussian noise and the same noise shifted by

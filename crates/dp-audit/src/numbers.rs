@@ -5,8 +5,6 @@ use std::ops::{Add, Div, Mul, Sub};
 use dp_mechanism::{DiscreteGaussian, Ratio};
 use num_rational::BigRational;
 
-use crate::noise_law::{gaussian_half, ratio_to_f64};
-
 /// A probability with the four operations.
 pub(crate) trait Probability:
     Clone
@@ -57,7 +55,14 @@ impl Numbers for Floats {
     }
 
     fn gaussian_half(&self, noise: DiscreteGaussian) -> Vec<f64> {
-        gaussian_half(noise)
+        let variance = ratio_to_f64(noise.variance());
+        let weight = |z: f64| (-z * z / (2.0 * variance)).exp();
+        // Weights underflow to zero before 39 standard deviations.
+        let reach = (40.0 * variance.sqrt()).ceil() + 2.0;
+        let positions = std::iter::successors(Some(0.0), |z| Some(z + 1.0));
+        let weights: Vec<f64> = positions.take_while(|z| *z < reach).map(weight).collect();
+        let total = weights[0] + 2.0 * weights[1..].iter().rev().sum::<f64>();
+        weights.into_iter().map(|w| w / total).collect()
     }
 }
 
@@ -91,4 +96,8 @@ impl Numbers for Rationals {
     fn gaussian_half(&self, _: DiscreteGaussian) -> Vec<BigRational> {
         panic!("Gaussian probabilities are not rational; use the law in floats")
     }
+}
+
+pub(crate) fn ratio_to_f64(ratio: Ratio) -> f64 {
+    ratio.numerator() as f64 / ratio.denominator().get() as f64
 }

@@ -9,8 +9,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use dp_mechanism::{DiscreteGaussian, Draws, Law, Noise, Ratio};
 
-use crate::noise_law::{NoiseLaw, choice_log_probabilities, ratio_to_f64};
-use crate::numbers::Floats;
+use crate::noise_law::{NoiseLaw, choice_log_probabilities};
+use crate::numbers::{Floats, ratio_to_f64};
 
 /// Which kind of draw a step was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
