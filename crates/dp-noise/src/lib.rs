@@ -23,8 +23,11 @@
 //!   [`chacha_from_os`] makes one for a release. Tests put an enumerating source in its place and
 //!   so run these very samplers over every possible draw (`tests/noise`).
 //! - [`Geometric`], [`DiscreteLaplace`], [`DiscreteGaussian`]: integer noise, cheap to construct.
-//! - [`choose_exponentially`]: an index that favours high
+//! - [`TimingSafeGeometric`], [`TimingSafeLaplace`], [`TableGaussian`]: the same laws from tables,
+//!   in a fixed number of words. [`TruncatedLaplace`], [`TruncatedGeometric`]: cut off.
+//! - [`choose_exponentially`], [`permute_and_flip`], [`noisy_max`]: an index that favours high
 //!   integer scores.
+//! - [`PoissonSkips`]: the records that a Poisson sample keeps, or only how many.
 //! - [`bernoulli`], [`bernoulli_exp`]: coins with rational and exponential probability.
 //! - [`mod@reference`]: plain forms of the published algorithms, to compare with.
 //!
@@ -41,24 +44,37 @@
 mod bernoulli;
 mod bits;
 mod choice;
+mod digits;
 mod exp;
+mod flip;
 mod gaussian;
 mod geometric;
 mod laplace;
 mod lazy;
+mod noisy_max;
 mod ratio;
 pub mod reference;
 mod scaled;
+mod skips;
 mod source;
+mod table;
+mod timing_safe;
+mod truncated;
 
 pub use bernoulli::{bernoulli, bernoulli_exp};
 pub use bits::{Bits, SecureBits, uniform_by_words};
 pub use choice::choose_exponentially;
+pub use flip::permute_and_flip;
 pub use gaussian::DiscreteGaussian;
 pub use geometric::Geometric;
 pub use laplace::DiscreteLaplace;
+pub use noisy_max::{noisy_max, noisy_max_with_value};
 pub use ratio::Ratio;
+pub use skips::{KeptIndexes, PoissonSkips};
 pub use source::{ReleaseRng, chacha_from_os, insecure_reproducible};
+pub use table::TableGaussian;
+pub use timing_safe::{TimingSafeGeometric, TimingSafeLaplace, TruncatedGeometric};
+pub use truncated::TruncatedLaplace;
 
 pub use rand::rngs::{ChaCha20Rng, SysError};
 
