@@ -12,8 +12,8 @@ use crate::{Bits, Ratio};
 ///
 /// # Complexity
 /// About `log2(1/p) + 8` words for every record kept, and as many once. Not timing-safe: the time
-/// tells how many were kept. Construction computes one probability per digit in big integers, some
-/// tens of microseconds.
+/// tells how many were kept. Construction computes one probability per digit in big integers, about
+/// 0.1 ms.
 ///
 /// # Precision
 /// Exact. The probability is used as given.
