@@ -3,18 +3,22 @@
 use std::num::NonZero;
 
 use num_bigint::BigUint;
-use rand::rngs::{ChaCha20Rng, SysError, SysRng};
-use rand::{CryptoRng, SeedableRng};
+use rand::CryptoRng;
 
 /// Where samplers get their randomness.
 ///
 /// A release uses [`SecureBits`]. A proof by enumeration implements the trait with a tape that
 /// branches `n` ways at [`Bits::below`] and so walks every path of the very same sampler.
 pub trait Bits {
-    /// 64 uniform random bits.
+    /// The number of bits in a word: 64, and only in a proof less, so that *every* word can be
+    /// tried and the rare second words of a sampler come up. At most 64.
+    const WORD_BITS: u32 = 64;
+
+    /// [`WORD_BITS`](Self::WORD_BITS) uniform random bits, the other bits zero.
     fn word(&mut self) -> u64;
 
     /// A uniform integer in `0..n`.
+    #[inline]
     fn below(&mut self, n: NonZero<u128>) -> u128 {
         if let Ok(n) = NonZero::<u64>::try_from(n) {
             return uniform_by_words::<64, _>(self, |bits| bits.word().into(), n).into();
@@ -32,6 +36,7 @@ pub trait Bits {
     /// Every loop and every reusable coin of this crate goes through here. To a release it is a
     /// loop; an enumerating source replaces it by the exact law of one round given acceptance,
     /// which turns a tree of unbounded depth into one branching.
+    #[inline]
     fn retry<T: Ord + Clone + 'static>(&mut self, round: impl Fn(&mut Self) -> Option<T>) -> T {
         loop {
             if let Some(accepted) = round(self) {
@@ -62,17 +67,10 @@ impl<'a, R: CryptoRng + ?Sized> SecureBits<'a, R> {
 }
 
 impl<R: CryptoRng + ?Sized> Bits for SecureBits<'_, R> {
+    #[inline]
     fn word(&mut self) -> u64 {
         self.rng.next_u64()
     }
-}
-
-/// A `ChaCha20` generator seeded by the operating system: what a release should draw from.
-///
-/// # Errors
-/// When the operating system refuses entropy.
-pub fn chacha_from_os() -> Result<ChaCha20Rng, SysError> {
-    ChaCha20Rng::try_from_rng(&mut SysRng)
 }
 
 /// A uniform integer in `0..n` from words of `WORD_BITS` uniform bits (multiply, keep the high
@@ -86,6 +84,7 @@ pub fn chacha_from_os() -> Result<ChaCha20Rng, SysError> {
 ///
 /// # Source
 /// Lemire, "Fast Random Integer Generation in an Interval" (2019).
+#[inline]
 pub fn uniform_by_words<const WORD_BITS: u32, B: Bits + ?Sized>(
     bits: &mut B,
     word: impl Fn(&mut B) -> u128,
@@ -124,6 +123,8 @@ pub(crate) fn uniform_below_big<B: Bits + ?Sized>(bits: &mut B, n: &BigUint) -> 
 
 #[cfg(test)]
 mod tests {
+    use rand::{SeedableRng, rngs::ChaCha20Rng};
+
     use super::*;
 
     /// Null: uniform on 16 equal cells of `0..n` for an `n` of 102 bits. By Massart's inequality

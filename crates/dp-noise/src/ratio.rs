@@ -17,7 +17,8 @@ impl Ratio {
     pub const LIMIT: u128 = 1 << 96;
 
     /// The ratio in lowest terms; `None` if the denominator is zero or a part in lowest terms is
-    /// not below [`Ratio::LIMIT`].
+    /// not below [`Ratio::LIMIT`]. Nothing is rounded, here or in any sampler; whoever turns a real
+    /// parameter into a ratio decides which way is safe.
     pub fn new(numerator: u128, denominator: u128) -> Option<Self> {
         let divisor = greatest_common_divisor(numerator, denominator);
         let denominator = NonZero::new(denominator.checked_div(divisor)?)?;

@@ -22,8 +22,9 @@ impl<T> Law<T> {
     }
 }
 
-/// A source that replays a path of choices and extends it by first choices.
-pub(crate) struct Tape {
+/// A source that replays a path of choices and extends it by first choices. A word branches
+/// `2^W` ways: short enough to try them all.
+pub(crate) struct Tape<const W: u32 = 4> {
     path: Vec<Branching>,
     position: usize,
     floor: u128,
@@ -48,7 +49,7 @@ impl Branching {
 /// Thrown through the sampler when a branch is too unlikely to follow.
 struct Pruned;
 
-impl Tape {
+impl<const W: u32> Tape<W> {
     fn new(floor: u128) -> Self {
         Self { path: Vec::new(), position: 0, floor }
     }
@@ -93,9 +94,11 @@ impl Tape {
     }
 }
 
-impl Bits for Tape {
+impl<const W: u32> Bits for Tape<W> {
+    const WORD_BITS: u32 = W;
+
     fn word(&mut self) -> u64 {
-        unreachable!("every draw of a sampler goes through `below`")
+        self.branch(|_| ((0..1 << W).collect(), vec![ONE >> W; 1 << W]))
     }
 
     fn below(&mut self, n: NonZero<u128>) -> u128 {
@@ -117,7 +120,7 @@ impl Bits for Tape {
     }
 }
 
-fn law_of<T: Ord>(tape: Tape, sampler: impl Fn(&mut Tape) -> T) -> Law<T> {
+fn law_of<T: Ord, const W: u32>(tape: Tape<W>, sampler: impl Fn(&mut Tape<W>) -> T) -> Law<T> {
     let mut law = Law { found: BTreeMap::new(), unresolved: ONE };
     tape.walk(sampler, |output, mass| {
         *law.found.entry(output).or_insert(0) += mass;
@@ -127,7 +130,10 @@ fn law_of<T: Ord>(tape: Tape, sampler: impl Fn(&mut Tape) -> T) -> Law<T> {
 }
 
 /// Runs `sampler` over every path of probability at least `2^-cut`.
-pub(crate) fn enumerate<T: Ord>(cut: u32, sampler: impl Fn(&mut Tape) -> T) -> Law<T> {
+pub(crate) fn enumerate<T: Ord, const W: u32>(
+    cut: u32,
+    sampler: impl Fn(&mut Tape<W>) -> T,
+) -> Law<T> {
     law_of(Tape::new(ONE >> cut), sampler)
 }
 

@@ -1,0 +1,161 @@
+//! What is refused, and what the ends of the allowed ranges do.
+
+use dp_noise::{
+    Bits, DiscreteGaussian, DiscreteLaplace, Geometric, PoissonSkips, Ratio, SecureBits,
+    TableGaussian, TimingSafeGeometric, TimingSafeLaplace, TruncatedGeometric, TruncatedLaplace,
+    bernoulli, bernoulli_exp, choose_exponentially, insecure_reproducible, noisy_max,
+    permute_and_flip, reference,
+};
+
+use super::{nonzero, ratio};
+
+const LARGEST: u128 = Ratio::LIMIT - 1;
+
+fn with_bits<T>(sample: impl FnOnce(&mut SecureBits<'_, dp_noise::ChaCha20Rng>) -> T) -> T {
+    sample(&mut SecureBits::new(&mut insecure_reproducible(31)))
+}
+
+#[test]
+fn zero_is_refused_by_every_sampler() {
+    let zero = ratio(0, 1);
+    assert!(Geometric::new(zero).is_none());
+    assert!(DiscreteLaplace::new(zero).is_none());
+    assert!(DiscreteGaussian::new(zero).is_none());
+    assert!(TimingSafeGeometric::new(zero).is_none());
+    assert!(TimingSafeLaplace::new(zero).is_none());
+    assert!(TruncatedGeometric::new(zero, 3).is_none());
+    assert!(TruncatedLaplace::new(zero, 3).is_none());
+    assert!(TableGaussian::new(zero).is_none());
+    assert!(reference::Geometric::new(zero).is_none());
+    assert!(reference::DiscreteLaplace::new(zero).is_none());
+    assert!(reference::DiscreteGaussian::new(zero).is_none());
+}
+
+#[test]
+fn scales_too_large_to_hold_are_refused_and_the_largest_work() {
+    let most = Geometric::MAX_NUMERATOR;
+    assert!(Geometric::new(ratio(most + 1, 1)).is_none());
+    assert!(DiscreteLaplace::new(ratio(LARGEST, 1)).is_none());
+    assert!(TimingSafeGeometric::new(ratio(1 << 57, 1)).is_none());
+    assert!(TimingSafeLaplace::new(ratio(1 << 56, 1)).is_some());
+    assert!(TruncatedGeometric::new(ratio(1, 1), 64).is_none());
+    assert!(TruncatedGeometric::new(ratio(LARGEST, 1), 63).is_some());
+    assert!(TableGaussian::new(ratio(1_000_001, 1)).is_none());
+    assert!(TableGaussian::new(ratio(1_000_000, 1)).is_some());
+    let huge = DiscreteLaplace::new(ratio(most, 1)).expect("allowed");
+    let large = (0..100).filter(|_| with_bits(|b| huge.sample(b)).unsigned_abs() > 1 << 60).count();
+    assert!(large > 0);
+    // The largest variance has a proposal scale of 2^48; squares go beyond 128 bits.
+    let huge = DiscreteGaussian::new(ratio(LARGEST, 1)).expect("allowed");
+    with_bits(|bits| {
+        let draws: Vec<i128> = (0..200).map(|_| huge.sample(bits)).collect();
+        let within = draws.iter().filter(|z| z.unsigned_abs() < 1 << 48).count();
+        assert!((100..180).contains(&within), "{within} of 200 within one standard deviation");
+    });
+    // And one whose distances do not fit either.
+    let wide = DiscreteGaussian::new(ratio(LARGEST, LARGEST - 2)).expect("allowed");
+    with_bits(|bits| assert!((0..200).all(|_| wide.sample(bits).abs() < 12)));
+}
+
+#[test]
+fn tiny_scales_give_zero() {
+    let tiny = ratio(1, LARGEST);
+    with_bits(|bits| {
+        assert_eq!(Geometric::new(tiny).expect("allowed").sample(bits), 0);
+        assert_eq!(DiscreteLaplace::new(tiny).expect("allowed").sample(bits), 0);
+        assert_eq!(DiscreteGaussian::new(tiny).expect("allowed").sample(bits), 0);
+        assert_eq!(TableGaussian::new(tiny).expect("allowed").sample(bits), 0);
+        assert_eq!(TimingSafeLaplace::new(tiny).expect("allowed").sample(bits), 0);
+        assert_eq!(TruncatedGeometric::new(tiny, 5).expect("allowed").sample(bits), 0);
+        assert_eq!(TruncatedLaplace::new(tiny, 5).expect("allowed").sample(bits), 0);
+    });
+}
+
+#[test]
+fn bounds_of_truncation_at_their_ends() {
+    with_bits(|bits| {
+        let none = TruncatedLaplace::new(ratio(5, 1), 0).expect("allowed");
+        assert_eq!(none.sample(bits), 0);
+        let wide = TruncatedLaplace::new(ratio(5, 1), u64::MAX).expect("allowed");
+        assert!(wide.sample(bits).abs() < 1000);
+        let flat = TruncatedLaplace::new(ratio(u128::from(u64::MAX), 1), u64::MAX - 1);
+        assert!(flat.expect("allowed").sample(bits).unsigned_abs() < u128::from(u64::MAX));
+    });
+}
+
+#[test]
+fn probabilities_at_their_ends() {
+    with_bits(|bits| {
+        assert!(!bernoulli(bits, 0, nonzero(u128::MAX)));
+        assert!(bernoulli(bits, u128::MAX, nonzero(1)));
+        assert!(bernoulli_exp(bits, 0, nonzero(u128::MAX)));
+        assert!(!bernoulli_exp(bits, u128::MAX, nonzero(1)));
+        assert!(bernoulli_exp(bits, 1, nonzero(u128::MAX)));
+        let never = PoissonSkips::with_probability(ratio(0, 1)).expect("allowed");
+        let always = PoissonSkips::with_probability(ratio(1, 1)).expect("allowed");
+        assert_eq!(never.count(u64::MAX, bits), 0);
+        assert_eq!(always.count(u64::MAX, bits), u64::MAX);
+        assert_eq!(always.indexes(0, bits).next(), None);
+        let rare = PoissonSkips::with_probability(ratio(1, 1 << 56)).expect("allowed");
+        assert!(rare.count(1 << 56, bits) < 20);
+        assert!(PoissonSkips::with_probability(ratio(1, 1 << 60)).is_none());
+        assert!(PoissonSkips::with_one_minus_exp(ratio(1, LARGEST)).is_none());
+        let surely = PoissonSkips::with_one_minus_exp(ratio(LARGEST, 1)).expect("allowed");
+        assert_eq!(surely.count(1000, bits), 1000);
+        let nearly = PoissonSkips::with_probability(ratio(LARGEST - 1, LARGEST)).expect("allowed");
+        assert_eq!(nearly.count(1000, bits), 1000);
+    });
+}
+
+#[test]
+fn choices_among_one_among_equals_and_among_extremes() {
+    let rates = [ratio(0, 1), ratio(1, LARGEST), ratio(1, 1), ratio(LARGEST, 1)];
+    with_bits(|bits| {
+        for rate in rates {
+            assert_eq!(choose_exponentially(bits, &[-4], rate), 0);
+            assert_eq!(permute_and_flip(bits, &[-4], rate), 0);
+            let equal = [i64::MAX; 5];
+            assert!(choose_exponentially(bits, &equal, rate) < 5);
+            assert!(permute_and_flip(bits, &equal, rate) < 5);
+        }
+        let extremes = [i64::MIN, i64::MAX, 0];
+        assert_eq!(choose_exponentially(bits, &extremes, ratio(1, 1)), 1);
+        assert_eq!(permute_and_flip(bits, &extremes, ratio(1, 1)), 1);
+        let noise = Geometric::new(ratio(1, 1)).expect("valid");
+        assert_eq!(noisy_max(bits, &extremes, noise), 1);
+        // Gaps times rate near one, at both ends of the exponent range.
+        let far = [i64::MIN, i64::MAX];
+        let counts = (0..400).filter(|_| choose_exponentially(bits, &far, ratio(1, 1 << 64)) == 0);
+        assert!((60..160).contains(&counts.count()), "e^-1 / (1 + e^-1) of 400 is 108");
+    });
+}
+
+#[test]
+#[should_panic(expected = "at least one candidate")]
+fn no_candidate_to_choose_from() {
+    with_bits(|bits| choose_exponentially(bits, &[], ratio(1, 1)));
+}
+
+#[test]
+#[should_panic(expected = "at least one candidate")]
+fn no_candidate_to_permute() {
+    with_bits(|bits| permute_and_flip(bits, &[], ratio(1, 1)));
+}
+
+#[test]
+#[should_panic(expected = "at least one candidate")]
+fn no_candidate_to_add_noise_to() {
+    let noise = Geometric::new(ratio(1, 1)).expect("valid");
+    with_bits(|bits| noisy_max(bits, &[], noise));
+}
+
+#[test]
+fn one_of_one_is_drawn_without_a_word() {
+    struct Empty;
+    impl Bits for Empty {
+        fn word(&mut self) -> u64 {
+            unreachable!("nothing to decide")
+        }
+    }
+    assert_eq!(Empty.below(nonzero(1)), 0);
+}
