@@ -123,3 +123,55 @@ impl<'a> Weights<'a> {
         exp_minus(&(gap * self.rate.numerator()), &denominator, length + 16)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words given beforehand, then zeros.
+    struct Script(Vec<u64>);
+
+    impl Bits for Script {
+        fn word(&mut self) -> u64 {
+            self.0.pop().unwrap_or(0)
+        }
+    }
+
+    /// Short words are too coarse to see the error of 64-bit weights, so it is met head-on: at full
+    /// word size, points on both sides of every edge, from one unit of `2^-128` away to far beyond
+    /// the error, must give the index that the procedure with 600 bits gives.
+    #[test]
+    fn points_next_to_an_edge_are_told_apart() {
+        let scores: Vec<i64> = (0..14).map(|i| (i * 37) % 61).collect();
+        let weights = Weights::new(&scores, Ratio::new(1, 9).expect("valid"));
+        let exact: Vec<BigUint> = (0..14).map(|i| weights.weight(i, 600).low).collect();
+        let total: BigUint = exact.iter().sum();
+        let mut sum = BigUint::ZERO;
+        let mut near_misses = 0;
+        for weight in &exact[..13] {
+            sum += weight;
+            let edge = u128::try_from((&sum << 128) / &total).expect("below one");
+            for distance in (0..76).step_by(5).map(|log| 1_u128 << log) {
+                for point in [edge - distance, edge, edge + distance] {
+                    let (first, second) = (point >> 64, point & u128::from(u64::MAX));
+                    let words = [second, first].map(|word| u64::try_from(word).expect("a word"));
+                    let found = weights.pick(&mut Script(words.to_vec()));
+                    let truth = weights.index_at(&(BigUint::from(point) << 472), 600);
+                    assert_eq!(Some(found), truth, "2^-128 * {distance} from an edge");
+                    // What a single look at the lower sums would have said.
+                    let share = multiply_high_wide(
+                        point,
+                        weights.lows.iter().map(|&low| u128::from(low)).sum(),
+                    );
+                    let sums = weights.lows.iter().scan(0_u128, |sum, &low| {
+                        *sum += u128::from(low);
+                        Some(*sum)
+                    });
+                    near_misses +=
+                        usize::from(sums.take_while(|sum| *sum <= share).count() != found);
+                }
+            }
+        }
+        assert!(near_misses > 0, "the points were too far away to show anything");
+    }
+}
