@@ -17,8 +17,8 @@ use crate::{Bits, Ratio, bernoulli};
 /// that falls on the last one computes further digits.
 ///
 /// # What is not protected
-/// The number of words and operations is fixed, and the code branches on no digit. That the
-/// compiler keeps it so was read once in the machine code (x86-64), and is not checked by a test.
+/// The number of words and operations is fixed (tested), and the source branches on no digit. Whether
+/// the compiler keeps it so is not checked.
 ///
 /// # Source
 /// The independence of the digits is classical; Google's library uses it with rounded

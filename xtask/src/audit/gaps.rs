@@ -36,7 +36,7 @@ pub(super) fn cases(effort: Effort) -> Vec<GapCase> {
         cases.push(case(vec![], added));
     }
     let mut rng = effort.rng(30);
-    for i in 0..effort.of(100, 5_000) {
+    for i in 0..effort.of(100, 1_000) {
         let n = rng.random_range(1..80);
         // Rounded to a lattice now and then, for ties.
         let lattice = if i % 2 == 0 { 1e9 } else { 20.0 };
@@ -69,8 +69,8 @@ pub(super) fn estimated_interval(effort: Effort, through: Through) -> Found {
                 });
             }
         }
-        for start in cases(effort).into_iter().rev().take(effort.of(2, 40)) {
-            let steps = effort.of(800, 20_000);
+        for start in cases(effort).into_iter().rev().take(effort.of(2, 6)) {
+            let steps = effort.of(800, 6_000);
             let loss = |case: &GapCase| case.loss(&dpm, through);
             let (case, worst) = climb(start, steps, &mut rng, GapCase::mutate, loss);
             found.see(worst / epsilon, || format!("{case:?}, epsilon {epsilon}"));

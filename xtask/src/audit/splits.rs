@@ -80,12 +80,12 @@ pub(super) fn worst_cut(effort: Effort, dim: usize, through: Through) -> Found {
 fn worst(effort: Effort, dim: usize, weights: CutWeights, through: Through) -> Found {
     let dpm = plan(dim, weights);
     let mut found = Found::claim(CUT);
-    for case in tiny(dim, effort.of(2, 3)) {
+    for case in tiny(dim, if dim == 1 { effort.of(3, 4) } else { 2 }) {
         found.see(case.cut_loss(&dpm, through), || format!("{case:?}"));
     }
     let mut rng = effort.rng(dim as u64);
-    let steps = effort.of(1_500, 100_000);
-    for start in starts(dim, &mut rng, effort.of(4, 20)) {
+    let steps = effort.of(1_500, 20_000);
+    for start in starts(dim, &mut rng, effort.of(4, 8)) {
         let cut_loss = |case: &SplitCase| case.cut_loss(&dpm, through);
         let (case, loss) = climb(start, steps, &mut rng, SplitCase::mutate, cut_loss);
         found.see(loss, || format!("{case:?}"));
