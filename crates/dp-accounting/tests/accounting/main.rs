@@ -6,6 +6,7 @@
 mod composition;
 mod conversions;
 mod files;
+mod golden;
 mod ledger;
 mod oracle;
 mod parameters;

@@ -1,0 +1,16 @@
+//! Privacy loss distributions: numerical composition with bounds on both sides.
+
+mod bound;
+mod composition;
+mod contour;
+mod event;
+mod grid;
+mod law;
+mod moments;
+mod pair;
+mod smooth;
+mod spectrum;
+
+pub use bound::Bound;
+pub use composition::Composition;
+pub use event::{Direction, Event};
