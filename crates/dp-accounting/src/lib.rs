@@ -46,6 +46,7 @@
 
 mod bisection;
 mod budget;
+mod certificates;
 mod cost;
 mod display;
 mod error;
@@ -54,21 +55,38 @@ mod ledger;
 mod loss;
 mod params;
 mod pld;
+mod pure_composition;
+mod rdp;
 mod receipt;
 mod relation;
 mod rounding;
+mod sampling;
 mod special;
 mod step;
 mod zcdp;
 
 pub use budget::Budget;
+pub use certificates::{
+    repeated_selection_epsilon, repeated_selection_loss, target_charging_delta,
+    target_charging_loss,
+};
 pub use error::ParamError;
-pub use gaussian::{gaussian_delta, gaussian_epsilon, gaussian_noise_multiplier};
+pub use gaussian::{gaussian_delta, gaussian_epsilon, gaussian_log_delta, gaussian_noise_multiplier};
 pub use ledger::{BudgetExceeded, Ledger, SpendError};
 pub use loss::Loss;
 pub use params::{Delta, Epsilon, Rho};
 pub use pld::{Bound, Composition, Direction, Event};
+pub use pure_composition::{
+    advanced_composition_epsilon, bounded_range_composition_by_zcdp, bounded_range_optimal_delta,
+    near_optimal_composition_epsilon, optimal_composition_delta, optimal_composition_epsilon,
+    pure_composition_by_zcdp,
+};
+pub use rdp::{renyi_divergence, renyi_epsilon, renyi_to_epsilon};
 pub use receipt::Receipt;
 pub use relation::{AddOnly, AddRemove, Relation, ReplaceOne, Within};
+pub use sampling::{
+    one_sided_pairing, one_sided_to_two_sided, poisson_sampling, sampling_with_replacement,
+    sampling_without_replacement,
+};
 pub use step::Step;
-pub use zcdp::{budget_to_zcdp, zcdp_to_delta, zcdp_to_epsilon};
+pub use zcdp::{budget_to_zcdp, zcdp_to_delta, zcdp_to_epsilon, zcdp_to_log_delta};

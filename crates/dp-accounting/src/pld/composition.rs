@@ -262,7 +262,32 @@ impl From<Composition> for Vec<(Event, u64)> {
     }
 }
 
-/// The bound by moments alone, for calibration and comparison.
-pub(crate) fn moments_of(composition: &Composition, direction: Direction) -> impl Moments {
-    Mix::new(&composition.finite_parts(), direction, 700.0)
+/// `ln E e^(s L)` of a composition, rounded up; infinite where mass has no finite loss.
+pub(crate) fn log_moment(composition: &Composition, direction: Direction, s: f64) -> f64 {
+    if composition.leaked().upper() > 0.0 {
+        return f64::INFINITY;
+    }
+    let mix = Mix::new(&composition.finite_parts(), direction, 700.0);
+    let moment = mix.log_moment(s);
+    moment + 1e-12 * (1.0 + moment.abs())
+}
+
+/// The least epsilon over all orders, rounded up.
+pub(crate) fn least_epsilon_by_moments(
+    composition: &Composition,
+    direction: Direction,
+    delta: Delta,
+) -> f64 {
+    let leaked = composition.leaked().upper();
+    let left = (delta.get() - leaked) / (1.0 - leaked) * (1.0 - 8.0 * UNIT);
+    if left <= 0.0 {
+        return if delta == Delta::ZERO && leaked == 0.0 { composition.most_loss() } else { f64::INFINITY };
+    }
+    let parts = composition.finite_parts();
+    if parts.is_empty() {
+        return 0.0;
+    }
+    let mix = Mix::new(&parts, direction, 700.0);
+    let (_, epsilon) = order_for_delta(&mix, libm::log(left), 1e6);
+    (epsilon + 1e-12 * (1.0 + epsilon.abs())).clamp(0.0, composition.most_loss())
 }

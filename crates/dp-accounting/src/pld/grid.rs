@@ -3,7 +3,7 @@
 use super::bound::Bound;
 use super::event::{Direction, Event};
 use super::law::Law;
-use super::moments::{Moments, order_for_delta, order_for_epsilon, reach};
+use super::moments::{order_for_delta, order_for_epsilon, reach};
 use super::pair::Pair;
 use super::spectrum::{Plan, Side};
 use crate::rounding::UNIT;
@@ -94,13 +94,13 @@ pub(crate) fn connect_the_dots(pairs: &[(Pair, f64)], query: Query, gap: f64) ->
     };
     // Each use adds about step^2 / 8 per unit of (tilted) continuous mass, and epsilon follows by a factor 1 + tilt.
     let loose: f64 = pairs.iter().map(|(pair, count)| count * loose_mass(pair, tilt)).sum();
-    let wanted = 0.5 * gap * epsilon.max(1.0);
+    let wanted = 0.35 * gap * epsilon.max(1.0);
     let mut step = (8.0 * wanted / (loose * (1.0 + tilt))).sqrt();
     // The window decides the length of the transforms.
     let span = reach(&moments, tilt);
     let shortest = (span.high - span.low) / (super::spectrum::MOST_POINTS as f64 * 0.98);
     let mut best: Option<Bound> = None;
-    for _ in 0..3 {
+    for round in 0..5 {
         step = step.max(shortest).min(widest / 64.0);
         let (origin, fine) = fitted(step);
         let laws: Vec<Law> = pairs
@@ -124,7 +124,9 @@ pub(crate) fn connect_the_dots(pairs: &[(Pair, f64)], query: Query, gap: f64) ->
             Query::Epsilon(_) => target / bound.gap(),
             Query::Delta(_) => 0.1,
         };
-        step *= (0.8 * ratio.sqrt()).clamp(0.1, 0.7);
+        // Near the last atom the lower law is off by its step; elsewhere by the square.
+        let ratio = if round == 0 { ratio.sqrt() } else { ratio };
+        step *= (0.8 * ratio).clamp(0.1, 0.7);
     }
     best
 }
@@ -187,6 +189,7 @@ pub(crate) fn pairs(parts: &[(Event, f64)], direction: Direction, log_cut: f64) 
 
 #[cfg(test)]
 mod tests {
+    use super::super::moments::Moments;
     use super::*;
 
     #[test]

@@ -13,4 +13,5 @@ mod spectrum;
 
 pub use bound::Bound;
 pub use composition::Composition;
+pub(crate) use composition::{least_epsilon_by_moments, log_moment};
 pub use event::{Direction, Event};

@@ -292,6 +292,11 @@ impl Composed {
         (g, b)
     }
 
+    /// What the noise can come to, seen from `x` below a lattice point.
+    fn noise(&self, flat: (f64, f64), x: f64) -> f64 {
+        self.entry_error * libm::exp(-self.tilt * x) * (flat.0 + flat.1 * -libm::expm1(-x))
+    }
+
     fn loss(&self, i: usize) -> f64 {
         self.start + i as f64 * self.step
     }
@@ -327,8 +332,9 @@ impl Composed {
             Side::Upper => epsilon - self.shift,
             Side::Lower => epsilon + self.shift,
         };
-        let (flat_g, flat_b) = self.flat();
-        let noise = self.entry_error * (flat_g + flat_b * -libm::expm1(-self.step));
+        let flat = self.flat();
+        // A query off the lattice sees the entries from the next point on.
+        let mut noise = self.noise(flat, 0.0);
         let mut tilted = 0.0;
         self.walk(|i, g, b| {
             let x = self.loss(i) - epsilon;
@@ -340,6 +346,7 @@ impl Composed {
             }
             // Entries from i on, seen from epsilon: e^(-c x) (g + b (1 - e^-x)).
             tilted = libm::exp(-self.tilt * x) * (g + b * -libm::expm1(-x));
+            noise = self.noise(flat, x);
             true
         });
         // Below the window the mass that it misses counts as well.
@@ -349,8 +356,8 @@ impl Composed {
 
     /// The epsilon at `delta`, rounded towards the side of this law; 0 if the curve starts below.
     pub(crate) fn epsilon(&self, delta: f64) -> f64 {
-        let (flat_g, flat_b) = self.flat();
-        let noise = self.entry_error * (flat_g + flat_b * -libm::expm1(-self.step));
+        let flat = self.flat();
+        let noise = self.noise(flat, 0.0);
         let mut found = None;
         let mut above = (0.0, 0.0, self.loss(self.mass.len()));
         self.walk(|i, g, b| {
@@ -378,7 +385,7 @@ impl Composed {
             let x = f64::midpoint(fits, fails);
             // Seen from epsilon = top - x.
             let tilted = libm::exp(-self.tilt * x) * (g + b * -libm::expm1(-x));
-            if self.finish(tilted, noise, top - x) <= delta {
+            if self.finish(tilted, self.noise(flat, x), top - x) <= delta {
                 fits = x;
             } else {
                 fails = x;
