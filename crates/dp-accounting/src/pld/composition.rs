@@ -84,18 +84,27 @@ impl Composition {
 
     /// The least epsilon at `delta`, in the worse direction; infinite if there is none.
     pub fn epsilon(&self, delta: Delta) -> Bound {
-        self.worse(|direction| self.epsilon_in(direction, delta))
+        self.worse(
+            |direction| self.epsilon_in(direction, delta),
+            |direction| least_epsilon_by_moments(self, direction, delta),
+        )
     }
 
     /// The delta at `epsilon`, in the worse direction.
     pub fn delta(&self, epsilon: Epsilon) -> Bound {
-        self.worse(|direction| self.delta_in(direction, epsilon))
+        self.worse(|direction| self.delta_in(direction, epsilon), |_| 1.0)
     }
 
-    fn worse(&self, answer: impl Fn(Direction) -> Bound) -> Bound {
+    /// The larger of both directions; the second is left out where `most` says that it cannot be.
+    fn worse(
+        &self,
+        answer: impl Fn(Direction) -> Bound,
+        most: impl Fn(Direction) -> f64,
+    ) -> Bound {
         let remove = answer(Direction::Remove);
-        if self.parts.iter().all(|(event, _)| event.rate >= 1.0) {
-            return remove; // symmetric
+        let symmetric = self.parts.iter().all(|(event, _)| event.rate >= 1.0);
+        if symmetric || most(Direction::Add) <= remove.lower() {
+            return remove;
         }
         remove.max(answer(Direction::Add))
     }

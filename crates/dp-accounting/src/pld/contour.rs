@@ -78,41 +78,52 @@ fn over(a: Complex, b: Complex) -> Complex {
     ((a.0 * b.0 + a.1 * b.1) / square, (a.1 * b.0 - a.0 * b.1) / square)
 }
 
-/// `2 sinh(a e) / a` at complex `a = (x, t)`, divided by `e^(x e)`.
-fn sinh_ratio(x: f64, t: f64, e: f64) -> Complex {
-    let (sin, cos) = libm::sincos(t * e);
-    let back = libm::exp(-2.0 * x * e);
-    // 1 - back without cancellation.
-    let real = (-libm::expm1(-2.0 * x * e)) * cos;
-    over((real, (1.0 + back) * sin), (x, t))
+/// A factor on one line, divided by its value on the real axis: what does not change with the frequency is ready.
+enum Ready {
+    /// Losses and tilted masses.
+    Points(Vec<(f64, f64)>),
+    /// Ends at `+-end` with masses `top`, `bottom`, and `middle * (e^(a end) - e^(-a end)) / a` with `a = x + i t`.
+    Ends { end: f64, x: f64, top: f64, bottom: f64, up: f64, down: f64 },
 }
 
 impl Factor {
-    /// `E e^((c + i t) L)` divided by its value at `t = 0`, whose logarithm is `log`.
-    fn at(&self, c: f64, t: f64, log: f64) -> Complex {
+    fn ready(&self, c: f64, log: f64) -> Ready {
+        let x = c + 0.5;
+        match self {
+            Self::Points(points) => Ready::Points(
+                points.iter().map(|&(loss, mass)| (loss, mass * libm::exp(c * loss - log))).collect(),
+            ),
+            &Self::Laplace(end) => {
+                let up = 0.25 * libm::exp(c * end - log);
+                let down = up * libm::exp(-2.0 * x * end);
+                Ready::Ends { end, x, top: 2.0 * up, bottom: 2.0 * down, up, down }
+            }
+            &Self::Range(end) => {
+                let up = -0.5 / libm::expm1(-end) * libm::exp(c * end - log);
+                let down = up * libm::exp(-2.0 * x * end);
+                Ready::Ends { end, x, top: 0.0, bottom: 0.0, up, down }
+            }
+        }
+    }
+}
+
+impl Ready {
+    /// `E e^((c + i t) L)` divided by its value at `t = 0`.
+    fn at(&self, t: f64) -> Complex {
         match self {
             Self::Points(points) => {
                 let (mut re, mut im) = (0.0, 0.0);
                 for &(loss, mass) in points {
-                    let (sin, cos) = libm::sincos(t * loss);
-                    let size = mass * libm::exp(c * loss - log);
-                    re += size * cos;
-                    im += size * sin;
+                    let (sin, cos) = (t * loss).sin_cos();
+                    re += mass * cos;
+                    im += mass * sin;
                 }
                 (re, im)
             }
-            Self::Laplace(e) => {
-                let (sin, cos) = libm::sincos(t * e);
-                let top = 0.5 * libm::exp(c * e - log);
-                let bottom = 0.5 * libm::exp(-(c + 1.0) * e - log);
-                let middle = 0.25 * libm::exp(c * e - log);
-                let inner = sinh_ratio(c + 0.5, t, *e);
-                ((top + bottom) * cos + middle * inner.0, (top - bottom) * sin + middle * inner.1)
-            }
-            Self::Range(eta) => {
-                let scale = -0.5 / libm::expm1(-eta) * libm::exp(c * eta - log);
-                let inner = sinh_ratio(c + 0.5, t, *eta);
-                (scale * inner.0, scale * inner.1)
+            Self::Ends { end, x, top, bottom, up, down } => {
+                let (sin, cos) = (t * end).sin_cos();
+                let inner = over(((up - down) * cos, (up + down) * sin), (*x, t));
+                ((top + bottom) * cos + inner.0, (top - bottom) * sin + inner.1)
             }
         }
     }
@@ -226,6 +237,12 @@ impl Mix {
             return None;
         }
         let logs: Vec<f64> = self.factors.iter().map(|(factor, _)| factor.log_moment(tilt)).collect();
+        let ready: Vec<(Ready, f64)> = self
+            .factors
+            .iter()
+            .zip(logs)
+            .map(|((factor, count), log)| (factor.ready(tilt, log), *count))
+            .collect();
         let uses: f64 = self.factors.iter().map(|(_, count)| count).sum();
         let mut values = Vec::new();
         let mut dropped = 0.0;
@@ -235,9 +252,8 @@ impl Mix {
             let turn = 0.5 * total * (2.0 * tilt + 1.0) * t;
             let (sin, cos) = libm::sincos(turn);
             let mut value = (decay * cos, decay * sin);
-            for ((factor, count), log) in self.factors.iter().zip(&logs) {
-                let base = factor.at(tilt, t, *log);
-                value = times(value, power(base, *count));
+            for (factor, count) in &ready {
+                value = times(value, power(factor.at(t), *count));
                 if value.0.abs() + value.1.abs() < NEGLIGIBLE {
                     break;
                 }
@@ -247,7 +263,6 @@ impl Mix {
                 value = (0.0, 0.0);
             }
             values.push(value);
-            t += step;
             t = values.len() as f64 * step;
         }
         while values.last().is_some_and(|value| value.0 == 0.0 && value.1 == 0.0) {

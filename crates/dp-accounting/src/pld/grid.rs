@@ -105,9 +105,9 @@ pub(crate) fn connect_the_dots(pairs: &[(Pair, f64)], query: Query, gap: f64) ->
         let (origin, fine) = fitted(step);
         let laws: Vec<Law> = pairs
             .iter()
-            .zip(&coarse)
-            .map(|((pair, _), law)| Law::bounds(pair, origin, fine, density_widths(law, tilt, fine)))
+            .map(|(pair, _)| Law::bounds(pair, origin, fine, density_widths(pair, tilt)))
             .collect();
+        if std::env::var("DBG").is_ok() { eprintln!("round {round} cells {} step {fine:e} tilt {tilt}", laws[0].index.len()); }
         let plan = Plan::new(laws.iter().zip(counts()).collect());
         let Some(bound) = answer(&plan, query, most_tilt(fine)) else { break };
         let bound = best.map_or(bound, |best| best.and(bound));
@@ -159,21 +159,23 @@ fn power_of_two(x: f64) -> i64 {
 }
 
 /// Widths for the final law: wider where the tilted density is low, as its cube root, which spends the error evenly.
-fn density_widths(law: &Law, tilt: f64, step: f64) -> impl Fn(f64) -> i64 {
-    let at = |i: usize| law.origin + law.index[i] as f64 * law.step;
-    let top = at(law.index.len() - 1);
+fn density_widths(pair: &Pair, tilt: f64) -> impl Fn(f64) -> i64 {
     let mut places = Vec::new();
-    for i in 0..law.index.len() - 1 {
-        let (a, b) = (at(i), at(i + 1));
-        let weight = 0.5 * (law.upper[i] + law.upper[i + 1]);
-        let density = weight * libm::exp((tilt * (b - top)).max(-700.0)) / (b - a);
-        places.push((a, density));
+    if let Some(smooth) = &pair.smooth {
+        let ends = smooth.spread(500);
+        let top = ends.last().copied().unwrap_or(0.0);
+        for pair in ends.windows(2) {
+            let (a, b) = (pair[0], pair[1]);
+            if b > a {
+                let density = smooth.cell(a, b).mass / (b - a);
+                places.push((a, density * libm::exp((tilt * (b - top)).max(-700.0))));
+            }
+        }
     }
     let peak = places.iter().map(|place| place.1).fold(0.0, f64::max);
     for place in &mut places {
         place.1 = libm::cbrt(peak / place.1.max(peak * 1e-30));
     }
-    let _ = step;
     move |loss: f64| {
         let next = places.partition_point(|place| place.0 <= loss);
         let here = next.checked_sub(1).map_or(1.0, |i| places[i].1);

@@ -87,15 +87,15 @@ impl Knots {
         let last = (-last).max(first + 1);
         let mut index = vec![first];
         let mut at = first;
+        // Neighbouring cells differ by a factor of 2 at most: the tangents of a wide cell would cut off a narrow one.
+        let mut most = 1;
         while at < last {
-            // Aligned to their own width, so that neighbours of unequal width still tile.
-            let mut width = widths(origin + at as f64 * step).max(1);
-            while width > 1 && (at % width != 0 || at + width > last) {
-                width /= 2;
-            }
+            let width = widths(origin + at as f64 * step).clamp(1, most).min(last - at);
             at += width;
+            most = 2 * width;
             index.push(at);
         }
+        let index = even_out(&index);
         let cells = index.len() - 1;
         let zeros = || vec![0.0; cells];
         let fixed = vec![0.0; cells + 1];
@@ -202,6 +202,24 @@ impl Knots {
         convex(&self.index, self.step, &mut lower);
         lower
     }
+}
+
+/// Splits cells that are more than twice as wide as the next one.
+fn even_out(index: &[i64]) -> Vec<i64> {
+    let mut knots = vec![index[index.len() - 1]];
+    let mut next = 1;
+    for cell in index.windows(2).rev() {
+        let (from, mut to) = (cell[0], cell[1]);
+        while to - from > 2 * next {
+            next *= 2;
+            to -= next;
+            knots.push(to);
+        }
+        next = to - from;
+        knots.push(from);
+    }
+    knots.reverse();
+    knots
 }
 
 /// Removes negative masses by taking their knots out; the curve only gets lower.

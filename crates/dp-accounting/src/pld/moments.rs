@@ -126,7 +126,6 @@ pub(crate) struct Reach {
     /// The orders, relative to the tilt, whose moments say so.
     pub(crate) down: f64,
     pub(crate) up: f64,
-    pub(crate) spread: f64,
 }
 
 pub(crate) fn reach(sum: &dyn Moments, tilt: f64) -> Reach {
@@ -135,7 +134,7 @@ pub(crate) fn reach(sum: &dyn Moments, tilt: f64) -> Reach {
     let (above, below) = (sum.log_moment(tilt + nudge), sum.log_moment(tilt - nudge));
     let spread = ((above - 2.0 * here + below) / (nudge * nudge)).max(1e-12).sqrt();
     let (low, high) = (f64::NEG_INFINITY, f64::INFINITY);
-    let mut reach = Reach { low, high, down: 0.0, up: 0.0, spread };
+    let mut reach = Reach { low, high, down: 0.0, up: 0.0 };
     for half_powers in -10..14 {
         let x = libm::exp2(f64::from(half_powers) / 2.0) / spread;
         let high = (sum.log_moment(tilt + x) - here + LOG_MISSED) / x;

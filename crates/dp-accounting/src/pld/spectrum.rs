@@ -5,6 +5,8 @@
 //! What can go wrong is bounded and carried: the rounding of the transforms (a multiple of `log2(n)` units of the sum of
 //! magnitudes, for every entry), of the powers, of the sums, mass that wraps around the window, and mass beyond it.
 
+use std::cell::RefCell;
+
 use realfft::RealFftPlanner;
 use realfft::num_complex::Complex;
 
@@ -17,6 +19,11 @@ use crate::rounding::UNIT;
 /// Each of the `log2(n)` levels multiplies by a factor that is off by a few units and adds; 16 is generous.
 fn transform_noise(n: usize) -> f64 {
     16.0 * (n as f64).log2().max(1.0) * UNIT
+}
+
+thread_local! {
+    /// Tables of the transforms take longer to make than a transform.
+    static PLANNER: RefCell<RealFftPlanner<f64>> = RefCell::new(RealFftPlanner::new());
 }
 
 /// Below this a magnitude of the composed spectrum is taken to be 0.
@@ -92,7 +99,11 @@ impl<'a> Plan<'a> {
             return None;
         }
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
-        let size = (points.max(2.0) as usize).next_power_of_two();
+        let size = {
+            let two = (points.max(4.0) as usize).next_power_of_two();
+            // Three quarters of it, where that is enough.
+            if points <= two as f64 * 0.75 && two >= 8 { two / 4 * 3 } else { two }
+        };
         #[allow(clippy::cast_possible_truncation, reason = "checked above")]
         let first = from as i64;
         Some(Window { tilt, first, size, down, up })
@@ -102,8 +113,9 @@ impl<'a> Plan<'a> {
     pub(crate) fn compose(&self, window: Window, side: Side) -> Composed {
         let Window { tilt, first, size, down, up } = window;
         let step = self.step();
-        let mut planner = RealFftPlanner::<f64>::new();
-        let forward = planner.plan_fft_forward(size);
+        let (forward, inverse) = PLANNER.with_borrow_mut(|planner| {
+            (planner.plan_fft_forward(size), planner.plan_fft_inverse(size))
+        });
         let noise = transform_noise(size);
         let mut log_scale = 0.0;
         let mut product: Vec<Complex<f64>> = Vec::new();
@@ -148,7 +160,6 @@ impl<'a> Plan<'a> {
         if let Some(last) = product.last_mut() {
             last.im = 0.0;
         }
-        let inverse = planner.plan_fft_inverse(size);
         let mut scratch = inverse.make_scratch_vec();
         let mut mass = input;
         inverse
@@ -224,7 +235,6 @@ fn multiply(
             *error = if square < least { bound * NEGLIGIBLE } else { bound };
             continue;
         }
-        let magnitude = square.sqrt() + noise;
         let power = if count == 1.0 {
             *factor
         } else {
@@ -360,9 +370,22 @@ impl Composed {
         let noise = self.noise(flat, 0.0);
         let mut found = None;
         let mut above = (0.0, 0.0, self.loss(self.mass.len()));
+        // The scale by recurrence, renewed now and then, tells when the real comparison is due.
+        let grow = libm::exp(self.tilt * self.step);
+        let mut scale = 0.0;
+        let slack = match self.side {
+            Side::Upper => noise + self.missed,
+            Side::Lower => 0.0,
+        };
+        let due = (delta - self.cut) * 0.999;
+        let last = self.mass.len() - 1;
         self.walk(|i, g, b| {
             let here = self.loss(i);
-            if self.finish(g, noise, here) > delta {
+            scale *= grow;
+            if (last - i) % 64 == 0 || !scale.is_normal() {
+                scale = libm::exp(self.log_scale - self.tilt * here);
+            }
+            if scale * (g + slack) >= due && self.finish(g, noise, here) > delta {
                 found = Some(above);
                 return true;
             }
