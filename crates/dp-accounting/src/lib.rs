@@ -35,21 +35,29 @@
 //! Conversions: [`zcdp_to_epsilon`], [`zcdp_to_delta`], [`budget_to_zcdp`], [`gaussian_delta`],
 //! [`gaussian_noise_multiplier`], [`gaussian_epsilon`].
 //!
-//! # Rounding
+//! # Numerical composition
+//! - [`Event`]: one use of one mechanism, as the pair of output laws that is worst for it.
+//! - [`Composition`]: events and counts. `epsilon(delta)`, `delta(epsilon)` and `trade_off(..)` answer with a [`Bound`]: both sides,
+//!   rounding and truncation included.
+//! - [`calibrate`]: the least scale of any one event of a mix; [`Receipt::total`]: a receipt as a composition.
+//! - [`Filter`] and [`Odometer`]: spending whose amounts depend on earlier outputs.
+//!
+//! //! # Rounding
 //! Results are upper bounds on what is lost (or lower bounds on what may be spent), rounding of the floats included. The
 //! error of the elementary functions themselves is bounded by generous constants, not by a proof.
 //!
 //! # Out of scope
-//! Numerical composition of privacy loss distributions, which is tighter than zCDP, and subsampling. Until then a
-//! total is a sound bound that a better accountant could lower. Whether a mechanism really has the loss that it states is
+//! Tree aggregation and random allocation. Whether a mechanism really has the loss that it states is
 //! for its proof and its audit; nothing here can tell.
 
 mod bisection;
 mod budget;
+mod calibration;
 mod certificates;
 mod cost;
 mod display;
 mod error;
+mod filter;
 mod gaussian;
 mod ledger;
 mod loss;
@@ -63,14 +71,17 @@ mod rounding;
 mod sampling;
 mod special;
 mod step;
+mod total;
 mod zcdp;
 
 pub use budget::Budget;
+pub use calibration::calibrate;
 pub use certificates::{
     repeated_selection_epsilon, repeated_selection_loss, target_charging_delta,
     target_charging_loss,
 };
 pub use error::ParamError;
+pub use filter::{Filter, Odometer};
 pub use gaussian::{gaussian_delta, gaussian_epsilon, gaussian_log_delta, gaussian_noise_multiplier};
 pub use ledger::{BudgetExceeded, Ledger, SpendError};
 pub use loss::Loss;
@@ -89,4 +100,5 @@ pub use sampling::{
     sampling_without_replacement,
 };
 pub use step::Step;
+pub use total::Total;
 pub use zcdp::{budget_to_zcdp, zcdp_to_delta, zcdp_to_epsilon, zcdp_to_log_delta};

@@ -43,10 +43,6 @@ impl Bound {
     pub(crate) fn max(self, other: Self) -> Self {
         Self::new(self.lower.max(other.lower), self.upper.max(other.upper))
     }
-
-    pub(crate) fn map(self, f: impl Fn(f64) -> f64) -> Self {
-        Self::new(f(self.lower), f(self.upper))
-    }
 }
 
 impl fmt::Display for Bound {

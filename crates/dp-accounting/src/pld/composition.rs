@@ -118,13 +118,11 @@ impl Composition {
             return Bound::new(pure * (1.0 - 1e-14), pure);
         }
         let leaked = self.leaked();
-        let left = leaked.map(|leaked| (delta.get() - leaked) / (1.0 - leaked));
-        // `left.lower` belongs to the smaller leak.
+        // What the leaks leave over of delta, rounded both ways.
         let (most, least) = (
             raise((delta.get() - leaked.lower()) / (1.0 - leaked.lower()), 8.0).min(Delta::MAX.get()),
             (delta.get() - leaked.upper()) / (1.0 - leaked.upper()) * (1.0 - 8.0 * UNIT),
         );
-        let _ = left;
         let cap = Bound::new(0.0, pure);
         if least <= 0.0 {
             let lower = if most <= 0.0 { f64::INFINITY } else { 0.0 };
@@ -151,6 +149,31 @@ impl Composition {
         let lower = join(leaked.lower(), inner.lower()) * (1.0 - 4.0 * UNIT);
         let upper = raise(join(leaked.upper(), inner.upper()), 4.0);
         Bound::new(lower, upper.min(1.0))
+    }
+
+    /// The least type II error of any test with type I error `type_one`, between its worst case and the truth: never above the truth.
+    ///
+    /// `max over e of 1 - delta(e) - e^e a` and `e^-e (1 - delta(e) - a)`, over the given epsilons (0 is always among them). More
+    /// epsilons make it closer. Relation: as for [`Composition::epsilon`].
+    ///
+    /// # Source
+    /// Wasserman and Zhou (2010); Dong, Roth, Su (2022), Proposition 6.
+    pub fn trade_off(&self, epsilons: &[Epsilon], type_one: &[f64]) -> Vec<f64> {
+        let curve: Vec<(f64, f64)> = epsilons
+            .iter()
+            .chain(&[Epsilon::ZERO])
+            .map(|epsilon| (epsilon.get(), self.delta(*epsilon).upper()))
+            .collect();
+        let safe = 1.0 - 16.0 * UNIT;
+        let error = |a: f64, (e, delta): (f64, f64)| {
+            let steep = 1.0 - delta - libm::exp(e) * a;
+            let flat = libm::exp(-e) * (1.0 - delta - a);
+            steep.max(flat) * safe - 4.0 * UNIT
+        };
+        type_one
+            .iter()
+            .map(|a| curve.iter().map(|point| error(*a, *point)).fold(0.0, f64::max))
+            .collect()
     }
 
     /// The sum of the largest losses, rounded up.

@@ -107,7 +107,6 @@ pub(crate) fn connect_the_dots(pairs: &[(Pair, f64)], query: Query, gap: f64) ->
             .iter()
             .map(|(pair, _)| Law::bounds(pair, origin, fine, density_widths(pair, tilt)))
             .collect();
-        if std::env::var("DBG").is_ok() { eprintln!("round {round} cells {} step {fine:e} tilt {tilt}", laws[0].index.len()); }
         let plan = Plan::new(laws.iter().zip(counts()).collect());
         let Some(bound) = answer(&plan, query, most_tilt(fine)) else { break };
         let bound = best.map_or(bound, |best| best.and(bound));

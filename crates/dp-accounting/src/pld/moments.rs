@@ -116,7 +116,7 @@ pub(crate) fn log_sum(points: &[(f64, f64)], s: f64) -> f64 {
 }
 
 /// `ln` of the mass that a window may miss, relative to the tilted whole.
-const LOG_MISSED: f64 = 46.0;
+const LOG_MISSED: f64 = 34.0;
 
 /// Where nearly all of a tilted sum lies.
 #[derive(Clone, Copy, Debug)]
