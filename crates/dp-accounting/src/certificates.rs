@@ -76,7 +76,11 @@ pub fn target_charging_delta(
     let mut best = 1.0_f64;
     let mut widest = 0.0;
     while widest <= 64.0 {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and positive")]
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "small and positive"
+        )]
         let uses = ((1.0 + libm::exp(each.get())) * k + widest * (k.sqrt() + 1.0)) as u32;
         best = best.min(total(uses.max(limit))?);
         widest += 0.25;
@@ -117,7 +121,11 @@ pub fn target_charging_loss(
     let (mut low, mut high) = (0.0, epsilon.get());
     while high - low > 1e-6 * high {
         let middle = f64::midpoint(low, high);
-        if fits(middle) { low = middle } else { high = middle }
+        if fits(middle) {
+            low = middle
+        } else {
+            high = middle
+        }
         if high < 1e-9 {
             break;
         }

@@ -82,7 +82,9 @@ pub use certificates::{
 };
 pub use error::ParamError;
 pub use filter::{Filter, Odometer};
-pub use gaussian::{gaussian_delta, gaussian_epsilon, gaussian_log_delta, gaussian_noise_multiplier};
+pub use gaussian::{
+    gaussian_delta, gaussian_epsilon, gaussian_log_delta, gaussian_noise_multiplier,
+};
 pub use ledger::{BudgetExceeded, Ledger, SpendError};
 pub use loss::Loss;
 pub use params::{Delta, Epsilon, Rho};

@@ -2,7 +2,7 @@
 
 use crate::error::ParamError;
 use crate::params::{Delta, Epsilon};
-use crate::pld::{Composition, Direction, log_moment, least_epsilon_by_moments};
+use crate::pld::{Composition, Direction, least_epsilon_by_moments, log_moment};
 use crate::rounding::UNIT;
 
 /// The epsilon at `delta` of a pair whose Renyi divergence of `order` is at most `divergence`, rounded up; `None` without a delta.

@@ -116,11 +116,7 @@ pub fn sampling_with_replacement(
 ///
 /// # Errors
 /// [`ParamError`] unless `0 < rate < 1` (`rate = 1` only with a finite `remove`) and `remove >= 0`.
-pub fn one_sided_to_two_sided(
-    add: Epsilon,
-    remove: f64,
-    rate: f64,
-) -> Result<Epsilon, ParamError> {
+pub fn one_sided_to_two_sided(add: Epsilon, remove: f64, rate: f64) -> Result<Epsilon, ParamError> {
     check_rate(rate)?;
     if remove.is_nan() || remove < 0.0 {
         let want = "at least 0, or infinite";

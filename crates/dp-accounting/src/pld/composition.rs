@@ -96,11 +96,7 @@ impl Composition {
     }
 
     /// The larger of both directions; the second is left out where `most` says that it cannot be.
-    fn worse(
-        &self,
-        answer: impl Fn(Direction) -> Bound,
-        most: impl Fn(Direction) -> f64,
-    ) -> Bound {
+    fn worse(&self, answer: impl Fn(Direction) -> Bound, most: impl Fn(Direction) -> f64) -> Bound {
         let remove = answer(Direction::Remove);
         let symmetric = self.parts.iter().all(|(event, _)| event.rate >= 1.0);
         if symmetric || most(Direction::Add) <= remove.lower() {
@@ -120,7 +116,8 @@ impl Composition {
         let leaked = self.leaked();
         // What the leaks leave over of delta, rounded both ways.
         let (most, least) = (
-            raise((delta.get() - leaked.lower()) / (1.0 - leaked.lower()), 8.0).min(Delta::MAX.get()),
+            raise((delta.get() - leaked.lower()) / (1.0 - leaked.lower()), 8.0)
+                .min(Delta::MAX.get()),
             (delta.get() - leaked.upper()) / (1.0 - leaked.upper()) * (1.0 - 8.0 * UNIT),
         );
         let cap = Bound::new(0.0, pure);
@@ -227,7 +224,10 @@ fn gaussian(noise_multiplier: f64, query: Query) -> Bound {
         Query::Delta(epsilon) => {
             let epsilon = Epsilon::of(epsilon).unwrap_or(Epsilon::ZERO);
             let lower = gaussian_delta(more, epsilon).get() * (1.0 - 2e-13);
-            Bound::new(if lower < 1e-300 { 0.0 } else { lower }, gaussian_delta(less, epsilon).get())
+            Bound::new(
+                if lower < 1e-300 { 0.0 } else { lower },
+                gaussian_delta(less, epsilon).get(),
+            )
         }
     }
 }
@@ -313,7 +313,11 @@ pub(crate) fn least_epsilon_by_moments(
     let leaked = composition.leaked().upper();
     let left = (delta.get() - leaked) / (1.0 - leaked) * (1.0 - 8.0 * UNIT);
     if left <= 0.0 {
-        return if delta == Delta::ZERO && leaked == 0.0 { composition.most_loss() } else { f64::INFINITY };
+        return if delta == Delta::ZERO && leaked == 0.0 {
+            composition.most_loss()
+        } else {
+            f64::INFINITY
+        };
     }
     let parts = composition.finite_parts();
     if parts.is_empty() {

@@ -91,7 +91,10 @@ impl Factor {
         let x = c + 0.5;
         match self {
             Self::Points(points) => Ready::Points(
-                points.iter().map(|&(loss, mass)| (loss, mass * libm::exp(c * loss - log))).collect(),
+                points
+                    .iter()
+                    .map(|&(loss, mass)| (loss, mass * libm::exp(c * loss - log)))
+                    .collect(),
             ),
             &Self::Laplace(end) => {
                 let up = 0.25 * libm::exp(c * end - log);
@@ -187,9 +190,10 @@ impl Mix {
     /// Whether the rules hold at every frequency that the inversion may need.
     fn rules_hold(&self, fastest: f64) -> bool {
         let limit = (2.0 * LOG_MISSED / self.variance.max(1e-12)).sqrt().min(2e3) + 50.0;
-        let has_rules = self.factors.iter().any(|(factor, _)| {
-            matches!(factor, Factor::Points(points) if points.len() > 400)
-        });
+        let has_rules = self
+            .factors
+            .iter()
+            .any(|(factor, _)| matches!(factor, Factor::Points(points) if points.len() > 400));
         !has_rules || fastest <= limit
     }
 
@@ -198,7 +202,11 @@ impl Mix {
         let (tilt, epsilon) = match query {
             Query::Epsilon(delta) => {
                 let (tilt, epsilon) = order_for_delta(self, libm::log(delta), MOST_TILT);
-                if epsilon > 0.0 { (tilt, epsilon) } else { (order_for_epsilon(self, 0.0, MOST_TILT).0, 0.0) }
+                if epsilon > 0.0 {
+                    (tilt, epsilon)
+                } else {
+                    (order_for_epsilon(self, 0.0, MOST_TILT).0, 0.0)
+                }
             }
             Query::Delta(epsilon) => (order_for_epsilon(self, epsilon, MOST_TILT).0, epsilon),
         };
@@ -236,7 +244,8 @@ impl Mix {
         if !(frequencies <= MOST_FREQUENCIES) {
             return None;
         }
-        let logs: Vec<f64> = self.factors.iter().map(|(factor, _)| factor.log_moment(tilt)).collect();
+        let logs: Vec<f64> =
+            self.factors.iter().map(|(factor, _)| factor.log_moment(tilt)).collect();
         let ready: Vec<(Ready, f64)> = self
             .factors
             .iter()
@@ -306,7 +315,9 @@ fn period(mix: &dyn Moments, tilt: f64, epsilon: f64) -> Option<f64> {
         let x = libm::exp2(f64::from(halves) / 2.0) * (0.3 + tilt).min(8.0);
         // A copy at `epsilon + period`: Chernoff at a larger order.
         let order = tilt + x;
-        up = up.min((mix.log_moment(order) - order * epsilon + log_peak(order) - here + LOG_MISSED) / x);
+        up = up.min(
+            (mix.log_moment(order) - order * epsilon + log_peak(order) - here + LOG_MISSED) / x,
+        );
         if x < tilt {
             let order = tilt - x;
             down = down.min((mix.log_moment(order) - order * epsilon - here + LOG_MISSED) / x);

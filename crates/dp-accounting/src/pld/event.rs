@@ -47,8 +47,18 @@ const MOST_LOSS: f64 = 200.0;
 /// Losses below this are lost in the rounding of the sums.
 const LEAST_LOSS: f64 = 1e-9;
 
-fn check(name: &'static str, got: f64, low: f64, high: f64, want: &'static str) -> Result<f64, ParamError> {
-    if got >= low && got <= high { Ok(got) } else { Err(ParamError::OutOfRange { name, got, want }) }
+fn check(
+    name: &'static str,
+    got: f64,
+    low: f64,
+    high: f64,
+    want: &'static str,
+) -> Result<f64, ParamError> {
+    if got >= low && got <= high {
+        Ok(got)
+    } else {
+        Err(ParamError::OutOfRange { name, got, want })
+    }
 }
 
 fn check_loss(name: &'static str, got: f64) -> Result<f64, ParamError> {
@@ -199,10 +209,16 @@ impl TryFrom<Unchecked> for Event {
     fn try_from(raw: Unchecked) -> Result<Self, ParamError> {
         let whole = match raw.kind {
             Kind::Gaussian { noise_multiplier } => Self::gaussian(noise_multiplier),
-            Kind::Laplace { epsilon } => check("loss", epsilon, LEAST_LOSS, MOST_LOSS, "between 1e-9 and 200")
-                .map(|epsilon| Self::whole(Kind::Laplace { epsilon })),
-            Kind::RandomisedResponse { epsilon } => Self::randomised_response(Epsilon::new(epsilon)?),
-            Kind::DiscreteLaplace { rate, sensitivity } => Self::discrete_laplace(rate, sensitivity),
+            Kind::Laplace { epsilon } => {
+                check("loss", epsilon, LEAST_LOSS, MOST_LOSS, "between 1e-9 and 200")
+                    .map(|epsilon| Self::whole(Kind::Laplace { epsilon }))
+            }
+            Kind::RandomisedResponse { epsilon } => {
+                Self::randomised_response(Epsilon::new(epsilon)?)
+            }
+            Kind::DiscreteLaplace { rate, sensitivity } => {
+                Self::discrete_laplace(rate, sensitivity)
+            }
             Kind::DiscreteGaussian { variance, sensitivity } => {
                 Self::discrete_gaussian(variance, sensitivity)
             }
@@ -211,7 +227,11 @@ impl TryFrom<Unchecked> for Event {
             }
             Kind::BoundedRange { eta } => Self::bounded_range(Epsilon::new(eta)?),
         }?;
-        if raw.rate.to_bits() == 1.0_f64.to_bits() { Ok(whole) } else { whole.poisson_sampled(raw.rate) }
+        if raw.rate.to_bits() == 1.0_f64.to_bits() {
+            Ok(whole)
+        } else {
+            whole.poisson_sampled(raw.rate)
+        }
     }
 }
 

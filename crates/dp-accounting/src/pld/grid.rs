@@ -19,7 +19,7 @@ pub(crate) enum Query {
 
 /// Tilts beyond this change nothing on a lattice of this step: one entry has all the weight.
 fn most_tilt(step: f64) -> f64 {
-    40.0 / step
+    16.0 / step
 }
 
 /// Answers `query` on given laws, tilted where the moments of `plan` say.
@@ -60,8 +60,11 @@ fn common_lattice(pairs: &[(Pair, f64)]) -> Option<(f64, Vec<f64>)> {
 /// The losses of a lattice that fits within rounding are exact; no discretisation error.
 pub(crate) fn lattice_exact(pairs: &[(Pair, f64)], query: Query) -> Option<Bound> {
     let (step, origins) = common_lattice(pairs)?;
-    let laws: Vec<Law> =
-        pairs.iter().zip(origins).map(|((pair, _), origin)| Law::exact(pair, origin, step)).collect();
+    let laws: Vec<Law> = pairs
+        .iter()
+        .zip(origins)
+        .map(|((pair, _), origin)| Law::exact(pair, origin, step))
+        .collect();
     let plan = Plan::new(laws.iter().zip(pairs).map(|(law, (_, count))| (law, *count)).collect());
     answer(&plan, query, most_tilt(step))
 }
@@ -184,7 +187,11 @@ fn density_widths(pair: &Pair, tilt: f64) -> impl Fn(f64) -> i64 {
 }
 
 /// The pairs of a mix, cut so that the missing mass does not matter at `query`.
-pub(crate) fn pairs(parts: &[(Event, f64)], direction: Direction, log_cut: f64) -> Vec<(Pair, f64)> {
+pub(crate) fn pairs(
+    parts: &[(Event, f64)],
+    direction: Direction,
+    log_cut: f64,
+) -> Vec<(Pair, f64)> {
     parts.iter().map(|&(event, count)| (Pair::new(event, direction, log_cut), count)).collect()
 }
 

@@ -37,7 +37,15 @@ impl Law {
         let index: Vec<i64> =
             pair.atoms.iter().map(|atom| nearest((atom.0 - origin) / step)).collect();
         let mass: Vec<f64> = pair.atoms.iter().map(|atom| atom.1).collect();
-        Self { origin, step, index, upper: mass.clone(), lower: mass, cut: pair.cut, slack: 32.0 * UNIT }
+        Self {
+            origin,
+            step,
+            index,
+            upper: mass.clone(),
+            lower: mass,
+            cut: pair.cut,
+            slack: 32.0 * UNIT,
+        }
     }
 
     /// Both bounds of any pair, on the lattice through `origin`. `widths` says how many steps a cell that starts at a loss may span.
@@ -99,7 +107,16 @@ impl Knots {
         let cells = index.len() - 1;
         let zeros = || vec![0.0; cells];
         let fixed = vec![0.0; cells + 1];
-        Self { origin, step, index, fixed, mass: zeros(), rise: zeros(), left: zeros(), right: zeros() }
+        Self {
+            origin,
+            step,
+            index,
+            fixed,
+            mass: zeros(),
+            rise: zeros(),
+            left: zeros(),
+            right: zeros(),
+        }
     }
 
     fn at(&self, index: i64) -> f64 {

@@ -39,7 +39,10 @@ const PEAK: f64 = 0.398_942_280_401_432_7;
 enum Density {
     Normal,
     /// `scale * e^(-(z + end) / 2)` on `[-end, end]`: Laplace noise between its two atoms, and bounded range.
-    Falling { scale: f64, end: f64 },
+    Falling {
+        scale: f64,
+        end: f64,
+    },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -67,12 +70,26 @@ pub(crate) struct Cell {
 
 impl Smooth {
     /// Gaussian noise, cut so that the mass outside is about `e^(-log_cut)`.
-    pub(crate) fn gaussian(noise_multiplier: f64, rate: f64, direction: Direction, log_cut: f64) -> Self {
+    pub(crate) fn gaussian(
+        noise_multiplier: f64,
+        rate: f64,
+        direction: Direction,
+        log_cut: f64,
+    ) -> Self {
         let slope = 1.0 / noise_multiplier;
         let reach = (2.0 * log_cut).sqrt().clamp(4.0, 37.0);
         let cut = 1.01 * libm::erfc(reach * std::f64::consts::FRAC_1_SQRT_2);
         let (low, high) = (-reach, reach + slope);
-        Self { density: Density::Normal, slope, shift: -slope * slope / 2.0, low, high, rate, direction, cut }
+        Self {
+            density: Density::Normal,
+            slope,
+            shift: -slope * slope / 2.0,
+            low,
+            high,
+            rate,
+            direction,
+            cut,
+        }
     }
 
     /// Laplace noise without its atoms.

@@ -57,6 +57,9 @@ pub(crate) struct Window {
     up: f64,
 }
 
+/// Supports of at most this many points are taken whole.
+const SHORT: f64 = 16384.0;
+
 /// Transforms longer than this are refused.
 pub(crate) const MOST_POINTS: usize = 1 << 22;
 
@@ -93,6 +96,10 @@ impl<'a> Plan<'a> {
         let down = if from > first { reach.down } else { f64::INFINITY };
         let up = if to < last { reach.up } else { f64::INFINITY };
         let (from, to) = (from.max(first), to.min(last));
+        // A short support is cheap as a whole, and then nothing is missed.
+        let whole = last - first <= SHORT;
+        let (from, to) = if whole { (first, last) } else { (from, to) };
+        let (down, up) = if whole { (f64::INFINITY, f64::INFINITY) } else { (down, up) };
         let points = to - from + 2.0;
         // Written so that NaN is refused.
         if !(points <= MOST_POINTS as f64) || from.abs() > 1e15 {
@@ -298,7 +305,9 @@ impl Composed {
         let sum = |rate: f64| (1.0 / -libm::expm1(-rate * self.step)).min(n);
         let (all, b) = (sum(self.tilt), sum(self.tilt + 1.0));
         // sum e^(-c x) - sum e^(-(c+1) x), without the cancellation.
-        let g = (libm::exp(-self.tilt * self.step) * -libm::expm1(-self.step) * all * b * (1.0 + 1e-9)).min(all);
+        let g =
+            (libm::exp(-self.tilt * self.step) * -libm::expm1(-self.step) * all * b * (1.0 + 1e-9))
+                .min(all);
         (g, b)
     }
 

@@ -157,7 +157,9 @@ fn formula(entry: &Entry<'_>) -> Option<Answer> {
     Some(Answer::Number(match entry.kind {
         "gaussian_sigma" => gaussian_noise_multiplier(budget(number("eps"), number("delta"))),
         "gaussian_eps" => gaussian_epsilon(number("sigma"), d())?.get(),
-        "gaussian_delta" => return Some(Answer::Log(gaussian_log_delta(number("sigma"), e("eps")))),
+        "gaussian_delta" => {
+            return Some(Answer::Log(gaussian_log_delta(number("sigma"), e("eps"))));
+        }
         "zcdp_to_eps_cks20" => zcdp_to_epsilon(rho(number("rho")), d())?.get(),
         "zcdp_to_delta_cks20" => {
             return Some(Answer::Log(zcdp_to_log_delta(rho(number("rho")), e("eps"))));
@@ -209,7 +211,11 @@ fn all_reference_values() {
         let took = begin.elapsed().as_secs_f64();
         let ok = match answer {
             Answer::Number(got) => {
-                if (got - value).abs() <= entry.tolerance * value { Ok(()) } else { Err(format!("{got:e}")) }
+                if (got - value).abs() <= entry.tolerance * value {
+                    Ok(())
+                } else {
+                    Err(format!("{got:e}"))
+                }
             }
             Answer::Log(got) => {
                 let off = got - log_of(entry.value);
@@ -222,8 +228,25 @@ fn all_reference_values() {
                     Answer::Exact(_) => bound.gap() <= 2.0 * entry.tolerance * value,
                     _ => bound.gap() <= 1e-6_f64.max(1e-6 * value),
                 };
-                if std::env::var("VERBOSE").is_ok() { eprintln!("{:50} {:.3e} below {:.3e} above {:.3e} {took:.4}", entry.id, value, value - bound.lower(), bound.upper() - value); }
-                if sound && tight { Ok(()) } else { Err(format!("{bound} sound {sound} gap {:e} low {:e} up {:e}", bound.gap(), bound.lower()-value, bound.upper()-value)) }
+                if std::env::var("VERBOSE").is_ok() {
+                    eprintln!(
+                        "{:50} {:.3e} below {:.3e} above {:.3e} {took:.4}",
+                        entry.id,
+                        value,
+                        value - bound.lower(),
+                        bound.upper() - value
+                    );
+                }
+                if sound && tight {
+                    Ok(())
+                } else {
+                    Err(format!(
+                        "{bound} sound {sound} gap {:e} low {:e} up {:e}",
+                        bound.gap(),
+                        bound.lower() - value,
+                        bound.upper() - value
+                    ))
+                }
             }
         };
         match ok {

@@ -11,6 +11,8 @@ mod ledger;
 mod oracle;
 mod parameters;
 mod receipts;
+mod refusals;
+mod soundness;
 
 use dp_accounting::{Budget, Delta, Epsilon, Loss, Rho, Step};
 
