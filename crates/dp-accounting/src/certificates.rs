@@ -122,9 +122,9 @@ pub fn target_charging_loss(
     while high - low > 1e-6 * high {
         let middle = f64::midpoint(low, high);
         if fits(middle) {
-            low = middle
+            low = middle;
         } else {
-            high = middle
+            high = middle;
         }
         if high < 1e-9 {
             break;

@@ -172,7 +172,7 @@ pub fn bounded_range_optimal_delta(
         return Err(ParamError::OutOfRange { name: "number of uses", got: f64::from(uses), want });
     }
     let (eta, k) = (eta.get(), f64::from(uses));
-    if !(eta > 0.0) {
+    if eta <= 0.0 {
         return Err(ParamError::OutOfRange { name: "eta", got: eta, want: "above 0" });
     }
     let mut worst = 0.0_f64;

@@ -31,7 +31,7 @@ impl Bound {
 
     /// The width; infinite if only one side is known.
     pub fn gap(self) -> f64 {
-        if self.lower == self.upper { 0.0 } else { self.upper - self.lower }
+        if self.lower.is_infinite() { 0.0 } else { self.upper - self.lower }
     }
 
     /// What two bounds of the same value say together.

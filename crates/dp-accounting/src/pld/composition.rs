@@ -127,7 +127,7 @@ impl Composition {
         }
         let parts = self.finite_parts();
         let tight = answer(&parts, direction, Query::Epsilon(least)).and(cap);
-        if least == most || leaked.upper() == 0.0 {
+        if leaked.upper() <= 0.0 {
             return tight;
         }
         Bound::new(answer(&parts, direction, Query::Epsilon(most)).lower(), tight.upper())

@@ -222,8 +222,8 @@ impl Mix {
         let line = line?;
         Some(match query {
             Query::Epsilon(delta) => {
-                let upper = line.solve(epsilon, delta, |line, e| line.upper(e), true);
-                let lower = line.solve(epsilon, delta, |line, e| line.lower(e), false);
+                let upper = line.solve(epsilon, delta, Line::upper, true);
+                let lower = line.solve(epsilon, delta, Line::lower, false);
                 Bound::new(lower, upper)
             }
             Query::Delta(epsilon) => Bound::new(line.lower(epsilon).max(0.0), line.upper(epsilon)),
@@ -241,7 +241,7 @@ impl Mix {
         let period = period(&smoothed, tilt, epsilon)?;
         let step = 2.0 * PI / period;
         let frequencies = (last / step).ceil();
-        if !(frequencies <= MOST_FREQUENCIES) {
+        if frequencies.is_nan() || frequencies > MOST_FREQUENCIES {
             return None;
         }
         let logs: Vec<f64> =
@@ -295,7 +295,7 @@ impl Mix {
 
 /// `base^count`, `|base| <= 1`.
 fn power(base: Complex, count: f64) -> Complex {
-    if count == 1.0 {
+    if count <= 1.0 {
         return base;
     }
     let square = base.0 * base.0 + base.1 * base.1;

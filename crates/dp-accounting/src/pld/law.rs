@@ -6,7 +6,7 @@
 //! cell and lies below both tangents that meet a point. Both are off by `O(step^2)` only.
 //!
 //! # Source
-//! Upper law: Doroshenko, Ghazi, Kamath, Kumar, Manurangsi (PoPETs 2022). Lower law: ours; see [`Knots::lower`].
+//! Upper law: Doroshenko, Ghazi, Kamath, Kumar, Manurangsi (Privacy Enhancing Technologies, 2022). Lower law: ours; see `Knots::lower`.
 
 use super::pair::Pair;
 use super::smooth::Smooth;
@@ -154,11 +154,11 @@ impl Knots {
     fn add_atom(&mut self, loss: f64, mass: f64) {
         let place = (loss - self.origin) / self.step;
         let near = nearest(place);
-        if (place - near as f64).abs() <= 1e-9 * (1.0 + place.abs() * 1e-3) {
-            if let Ok(knot) = self.index.binary_search(&near) {
-                self.fixed[knot] += mass;
-                return;
-            }
+        if (place - near as f64).abs() <= 1e-9 * (1.0 + place.abs() * 1e-3)
+            && let Ok(knot) = self.index.binary_search(&near)
+        {
+            self.fixed[knot] += mass;
+            return;
         }
         let cell = match self.index.binary_search(&floor(place)) {
             Ok(cell) => cell,
@@ -265,14 +265,14 @@ fn convex(index: &[i64], step: f64, mass: &mut [f64]) {
             let base = if last < n { before[last] } else { n };
             let (mut to_last, mut to_base) = (0.0, 0.0);
             let from = if last < n { last + 1 } else { 0 };
-            for k in from..n {
-                if base < n && mass[k] != 0.0 {
+            for (k, m) in mass.iter_mut().enumerate().skip(from) {
+                if base < n && *m != 0.0 {
                     // Below the base nothing changes: mass and barycentre are kept.
                     let up = share(gap(base, k), gap(base, last));
-                    to_last += mass[k] * up;
-                    to_base += mass[k] * (1.0 - up);
+                    to_last += *m * up;
+                    to_base += *m * (1.0 - up);
                 }
-                mass[k] = 0.0;
+                *m = 0.0;
             }
             if last < n {
                 after[last] = n;

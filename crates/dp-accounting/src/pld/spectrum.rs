@@ -101,8 +101,8 @@ impl<'a> Plan<'a> {
         let (from, to) = if whole { (first, last) } else { (from, to) };
         let (down, up) = if whole { (f64::INFINITY, f64::INFINITY) } else { (down, up) };
         let points = to - from + 2.0;
-        // Written so that NaN is refused.
-        if !(points <= MOST_POINTS as f64) || from.abs() > 1e15 {
+        // NaN comes from moments that overflow.
+        if points.is_nan() || points > MOST_POINTS as f64 || from.abs() > 1e15 {
             return None;
         }
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
@@ -174,7 +174,9 @@ impl<'a> Plan<'a> {
             .expect("the buffers were made for this transform");
         let n = size as f64;
         let entry_error = (error_sum + (noise + 4.0 * UNIT) * magnitude) / n;
-        mass.iter_mut().for_each(|x| *x = (*x / n).max(0.0));
+        for x in &mut mass {
+            *x = (*x / n).max(0.0);
+        }
         mass.rotate_left(wrap(first, size));
         let start = self.origin() + first as f64 * step;
         // Chernoff, with moments from above and the scale of this very law.
@@ -242,7 +244,7 @@ fn multiply(
             *error = if square < least { bound * NEGLIGIBLE } else { bound };
             continue;
         }
-        let power = if count == 1.0 {
+        let power = if count <= 1.0 {
             *factor
         } else {
             let log = 0.5 * libm::log(square);
@@ -391,7 +393,7 @@ impl Composed {
         self.walk(|i, g, b| {
             let here = self.loss(i);
             scale *= grow;
-            if (last - i) % 64 == 0 || !scale.is_normal() {
+            if (last - i).is_multiple_of(64) || !scale.is_normal() {
                 scale = libm::exp(self.log_scale - self.tilt * here);
             }
             if scale * (g + slack) >= due && self.finish(g, noise, here) > delta {
