@@ -105,6 +105,13 @@ impl Cases {
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 
+    /// `1..=most`.
+    fn up_to(&mut self, most: u32) -> u32 {
+        let share = u64::from(most);
+        self.next();
+        1 + u32::try_from(((self.0 >> 32) * share) >> 32).expect("below `most`")
+    }
+
     fn between(&mut self, low: f64, high: f64) -> f64 {
         low * (high / low).powf(self.next())
     }
@@ -161,8 +168,8 @@ fn lattice_cases_down_to_1e_30() {
     let mut checked = 0;
     while checked < 1000 {
         let rate = cases.between(0.02, 2.0);
-        let s = 1 + (cases.next() * 3.0) as u32;
-        let k = 1 + (cases.next() * 14.0) as u32;
+        let s = cases.up_to(3);
+        let k = cases.up_to(14);
         let most = rate * f64::from(s * k);
         let at = most * cases.next();
         let event = Event::discrete_laplace(rate, s).unwrap();
@@ -191,7 +198,7 @@ fn gaussian_cases_down_to_1e_30() {
     let mut checked = 0;
     while checked < 1000 {
         let sigma = cases.between(0.3, 100.0);
-        let k = 1 + (cases.next() * 200.0) as u64;
+        let k = u64::from(cases.up_to(200));
         let s = sigma / (k as f64).sqrt();
         let z = 2.5 + 8.5 * cases.next();
         let at = z / s + 0.5 / (s * s);
