@@ -85,6 +85,22 @@ pub fn gaussian_delta(noise_multiplier: f64, epsilon: Epsilon) -> Delta {
     Delta::saturating(delta.max(f64::from_bits(1)))
 }
 
+/// `ln` of the delta of [`gaussian_delta`], rounded up, for deltas far below the smallest float.
+///
+/// `-infinity` for an infinite multiplier; at most 0, which is also what a multiplier that is 0, negative or NaN gives.
+pub fn gaussian_log_delta(noise_multiplier: f64, epsilon: Epsilon) -> f64 {
+    if noise_multiplier == f64::INFINITY {
+        return f64::NEG_INFINITY;
+    }
+    if noise_multiplier.is_nan() || noise_multiplier <= 0.0 {
+        return 0.0;
+    }
+    let log = profile(noise_multiplier, epsilon.get()).log();
+    // The logarithm itself is off by a unit of its size.
+    let up = log + SAFETY + 2.0 * f64::EPSILON * log.abs();
+    if up.is_nan() { 0.0 } else { up.min(0.0) }
+}
+
 /// The least noise multiplier (standard deviation divided by sensitivity) that keeps `budget`, rounded up.
 ///
 /// Guaranteed: `gaussian_delta(result, budget.epsilon()) <= budget.delta()`. Without a delta no finite noise is enough

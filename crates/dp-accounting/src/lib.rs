@@ -35,38 +35,72 @@
 //! Conversions: [`zcdp_to_epsilon`], [`zcdp_to_delta`], [`budget_to_zcdp`], [`gaussian_delta`],
 //! [`gaussian_noise_multiplier`], [`gaussian_epsilon`].
 //!
-//! # Rounding
+//! # Numerical composition
+//! - [`Event`]: one use of one mechanism, as the pair of output laws that is worst for it.
+//! - [`Composition`]: events and counts. `epsilon(delta)`, `delta(epsilon)` and `trade_off(..)` answer with a [`Bound`]: both sides,
+//!   rounding and truncation included.
+//! - [`calibrate`]: the least scale of any one event of a mix; [`Receipt::total`]: a receipt as a composition.
+//! - [`Filter`] and [`Odometer`]: spending whose amounts depend on earlier outputs.
+//!
+//! //! # Rounding
 //! Results are upper bounds on what is lost (or lower bounds on what may be spent), rounding of the floats included. The
 //! error of the elementary functions themselves is bounded by generous constants, not by a proof.
 //!
 //! # Out of scope
-//! Numerical composition of privacy loss distributions, which is tighter than zCDP, and subsampling. Until then a
-//! total is a sound bound that a better accountant could lower. Whether a mechanism really has the loss that it states is
+//! Tree aggregation and random allocation. Whether a mechanism really has the loss that it states is
 //! for its proof and its audit; nothing here can tell.
 
 mod bisection;
 mod budget;
+mod calibration;
+mod certificates;
 mod cost;
 mod display;
 mod error;
+mod filter;
 mod gaussian;
 mod ledger;
 mod loss;
 mod params;
+mod pld;
+mod pure_composition;
+mod rdp;
 mod receipt;
 mod relation;
 mod rounding;
+mod sampling;
 mod special;
 mod step;
+mod total;
 mod zcdp;
 
 pub use budget::Budget;
+pub use calibration::calibrate;
+pub use certificates::{
+    repeated_selection_epsilon, repeated_selection_loss, target_charging_delta,
+    target_charging_loss,
+};
 pub use error::ParamError;
-pub use gaussian::{gaussian_delta, gaussian_epsilon, gaussian_noise_multiplier};
+pub use filter::{Filter, Odometer};
+pub use gaussian::{
+    gaussian_delta, gaussian_epsilon, gaussian_log_delta, gaussian_noise_multiplier,
+};
 pub use ledger::{BudgetExceeded, Ledger, SpendError};
 pub use loss::Loss;
 pub use params::{Delta, Epsilon, Rho};
+pub use pld::{Bound, Composition, Direction, Event};
+pub use pure_composition::{
+    advanced_composition_epsilon, bounded_range_composition_by_zcdp, bounded_range_optimal_delta,
+    near_optimal_composition_epsilon, optimal_composition_delta, optimal_composition_epsilon,
+    pure_composition_by_zcdp,
+};
+pub use rdp::{renyi_divergence, renyi_epsilon, renyi_to_epsilon};
 pub use receipt::Receipt;
 pub use relation::{AddOnly, AddRemove, Relation, ReplaceOne, Within};
+pub use sampling::{
+    one_sided_pairing, one_sided_to_two_sided, poisson_sampling, sampling_with_replacement,
+    sampling_without_replacement,
+};
 pub use step::Step;
-pub use zcdp::{budget_to_zcdp, zcdp_to_delta, zcdp_to_epsilon};
+pub use total::Total;
+pub use zcdp::{budget_to_zcdp, zcdp_to_delta, zcdp_to_epsilon, zcdp_to_log_delta};

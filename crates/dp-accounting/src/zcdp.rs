@@ -80,6 +80,14 @@ pub fn zcdp_to_delta(rho: Rho, epsilon: Epsilon) -> Delta {
     Delta::saturating(raise(libm::exp(log_delta), 4.0).max(f64::from_bits(1)))
 }
 
+/// `ln` of the delta of [`zcdp_to_delta`], rounded up, for deltas far below the smallest float.
+pub fn zcdp_to_log_delta(rho: Rho, epsilon: Epsilon) -> f64 {
+    if rho == Rho::ZERO {
+        return f64::NEG_INFINITY;
+    }
+    log_zcdp_delta(rho.get(), epsilon.get()).min(0.0)
+}
+
 /// `ln(delta)` at the best order, rounded up.
 fn log_zcdp_delta(rho: f64, epsilon: f64) -> f64 {
     // With x = a - 1: ln(delta) = x ((1+x) rho - epsilon - ln(1 + 1/x)) - ln(1+x), whose derivative is the predicate.

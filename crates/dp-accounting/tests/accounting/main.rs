@@ -1,15 +1,19 @@
 //! What the crate promises, seen from outside.
 
 #![allow(clippy::float_cmp, reason = "rounding is part of what is promised")]
+#![allow(clippy::unwrap_used, reason = "a test may stop; the entry or case is in the message")]
 #![allow(clippy::excessive_precision, reason = "reference values keep the digits they came with")]
 
 mod composition;
 mod conversions;
 mod files;
+mod golden;
 mod ledger;
 mod oracle;
 mod parameters;
 mod receipts;
+mod refusals;
+mod soundness;
 
 use dp_accounting::{Budget, Delta, Epsilon, Loss, Rho, Step};
 

@@ -1,0 +1,81 @@
+//! A number that is known between two sides.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The true value lies in `[lower, upper]`, rounding and truncation included; `upper` may be infinite.
+///
+/// A claim uses the upper side. The lower side says how much a better computation could gain.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked", into = "Unchecked")]
+pub struct Bound {
+    lower: f64,
+    upper: f64,
+}
+
+impl Bound {
+    pub(crate) fn new(lower: f64, upper: f64) -> Self {
+        Self { lower: lower.min(upper), upper }
+    }
+
+    /// Never above the true value.
+    pub const fn lower(self) -> f64 {
+        self.lower
+    }
+
+    /// Never below the true value.
+    pub const fn upper(self) -> f64 {
+        self.upper
+    }
+
+    /// The width; infinite if only one side is known.
+    pub fn gap(self) -> f64 {
+        if self.lower.is_infinite() { 0.0 } else { self.upper - self.lower }
+    }
+
+    /// What two bounds of the same value say together.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self::new(self.lower.max(other.lower), self.upper.min(other.upper))
+    }
+
+    /// The bound of the larger of two values.
+    pub(crate) fn max(self, other: Self) -> Self {
+        Self::new(self.lower.max(other.lower), self.upper.max(other.upper))
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}, {}]", self.lower, self.upper)
+    }
+}
+
+/// The file form. JSON has no infinity, so an upper side that is not known is left out.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unchecked {
+    lower: Option<f64>,
+    upper: Option<f64>,
+}
+
+impl TryFrom<Unchecked> for Bound {
+    type Error = crate::error::ParamError;
+    fn try_from(raw: Unchecked) -> Result<Self, Self::Error> {
+        let (lower, upper) =
+            (raw.lower.unwrap_or(f64::INFINITY), raw.upper.unwrap_or(f64::INFINITY));
+        if lower >= 0.0 && lower <= upper {
+            Ok(Self { lower, upper })
+        } else {
+            let want = "at least 0 and at most the upper side";
+            Err(crate::error::ParamError::OutOfRange { name: "lower bound", got: lower, want })
+        }
+    }
+}
+
+impl From<Bound> for Unchecked {
+    fn from(bound: Bound) -> Self {
+        let finite = |x: f64| x.is_finite().then_some(x);
+        Self { lower: finite(bound.lower), upper: finite(bound.upper) }
+    }
+}

@@ -1,0 +1,117 @@
+//! An event in one direction, taken apart: masses at single losses, a continuous part, and the lattice that fits it.
+
+use super::event::{Direction, Event, Kind};
+use super::smooth::Smooth;
+
+/// The finite part of a pair; what an event loses without bound is kept apart, see [`leak`].
+#[derive(Clone, Debug)]
+pub(crate) struct Pair {
+    /// Losses and masses under the first law, by rising loss.
+    pub(crate) atoms: Vec<(f64, f64)>,
+    pub(crate) smooth: Option<Smooth>,
+    /// Mass that the lists leave out, rounded up.
+    pub(crate) cut: f64,
+    /// A lattice `origin + i * step` that holds every atom.
+    pub(crate) lattice: Option<(f64, f64)>,
+}
+
+/// The mass that has no finite loss.
+pub(crate) fn leak(event: Event) -> f64 {
+    if let Kind::Approximate { delta, .. } = event.kind { delta } else { 0.0 }
+}
+
+impl Pair {
+    /// The pair of `event`, cut where the mass left out is about `e^(-log_cut)`.
+    pub(crate) fn new(event: Event, direction: Direction, log_cut: f64) -> Self {
+        let direction = if event.rate < 1.0 { direction } else { Direction::Remove };
+        match event.kind {
+            Kind::Gaussian { noise_multiplier } => {
+                let smooth = Smooth::gaussian(noise_multiplier, event.rate, direction, log_cut);
+                Self { atoms: Vec::new(), cut: smooth.cut, smooth: Some(smooth), lattice: None }
+            }
+            Kind::Laplace { epsilon } => laplace(epsilon, event.rate, direction),
+            Kind::RandomisedResponse { epsilon } | Kind::Approximate { epsilon, .. } => {
+                discrete_laplace(epsilon, 1)
+            }
+            Kind::DiscreteLaplace { rate, sensitivity } => discrete_laplace(rate, sensitivity),
+            Kind::DiscreteGaussian { variance, sensitivity } => {
+                discrete_gaussian(variance, sensitivity, log_cut)
+            }
+            Kind::BoundedRange { eta } => {
+                let smooth = Some(Smooth::bounded_range(eta));
+                Self { atoms: Vec::new(), smooth, cut: 0.0, lattice: Some((-eta, 2.0 * eta)) }
+            }
+        }
+    }
+
+    /// The smallest and the largest loss.
+    pub(crate) fn range(&self) -> (f64, f64) {
+        let (low, high) =
+            self.smooth.map_or((f64::INFINITY, f64::NEG_INFINITY), |smooth| smooth.range());
+        let first = self.atoms.first().map_or(low, |atom| atom.0.min(low));
+        let last = self.atoms.last().map_or(high, |atom| atom.0.max(high));
+        (first, last)
+    }
+}
+
+/// An atom at each end, `1/2` at the top, and a density in between.
+fn laplace(epsilon: f64, q: f64, direction: Direction) -> Pair {
+    let weak = libm::exp(-epsilon) / 2.0;
+    let loss = |g: f64| if q < 1.0 { libm::log1p(q * libm::expm1(g)) } else { g };
+    let mixed = |without: f64, with: f64| (1.0 - q) * without + q * with;
+    let (low, high) = (loss(-epsilon), loss(epsilon));
+    let atoms = match direction {
+        Direction::Remove => vec![(low, mixed(0.5, weak)), (high, mixed(weak, 0.5))],
+        Direction::Add => vec![(-high, weak), (-low, 0.5)],
+    };
+    let lattice = Some((atoms[0].0, high - low));
+    Pair { atoms, smooth: Some(Smooth::laplace(epsilon, q, direction)), cut: 0.0, lattice }
+}
+
+/// Losses `rate * (2 i - sensitivity)`; the two ends collect the tails.
+fn discrete_laplace(rate: f64, sensitivity: u32) -> Pair {
+    let s = f64::from(sensitivity);
+    let decay = libm::exp(-rate);
+    let tail = 1.0 / (1.0 + decay);
+    let one = -libm::expm1(-rate) * tail;
+    let atoms = (0..=sensitivity)
+        .map(|i| {
+            let left = f64::from(sensitivity - i);
+            let mass = if i == sensitivity {
+                tail
+            } else if i == 0 {
+                tail * libm::exp(-rate * s)
+            } else {
+                one * libm::exp(-rate * left)
+            };
+            (rate * (2.0 * f64::from(i) - s), mass)
+        })
+        .collect();
+    Pair { atoms, smooth: None, cut: 0.0, lattice: Some((-rate * s, 2.0 * rate)) }
+}
+
+/// Losses `s (2 x - s) / (2 variance)` at the integers `x`, with `s` the sensitivity; the first law is centred at `s`.
+fn discrete_gaussian(variance: f64, sensitivity: u32, log_cut: f64) -> Pair {
+    let s = f64::from(sensitivity);
+    let weight = |y: f64| libm::exp(-y * y / (2.0 * variance));
+    // Beyond the reach the weights fall faster than geometrically.
+    let reach = (2.0 * variance * log_cut).sqrt().ceil() + 1.0;
+    let ratio = libm::exp(-reach / variance);
+    let beyond = weight(reach + 1.0) / (1.0 - ratio);
+    let mut total = 0.0;
+    let mut y = reach;
+    while y >= 1.0 {
+        total += 2.0 * weight(y);
+        y -= 1.0;
+    }
+    total += 1.0 + 2.0 * beyond;
+    let (step, mut atoms) = (s / variance, Vec::new());
+    let mut y = -reach;
+    while y <= reach {
+        atoms.push((step * (y + s / 2.0), weight(y) / total));
+        y += 1.0;
+    }
+    let cut = 2.0 * beyond * 1.01;
+    let lattice = Some((atoms[0].0, step));
+    Pair { atoms, smooth: None, cut, lattice }
+}

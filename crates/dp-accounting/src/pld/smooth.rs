@@ -1,0 +1,265 @@
+//! The continuous part of a pair, integrated cell by cell with positive terms only.
+//!
+//! A coordinate `z` carries the base pair `(N1, N0)` with log-ratio `g = slope z + shift` and density `w(z)` of `N0`. Sampling at rate
+//! `q` gives the pair `(q N1 + (1 - q) N0, N0)` with loss `L = ln(1 + q (e^g - 1))`.
+
+use super::event::Direction;
+
+/// Nodes and weights on `[-1, 1]`, exact for polynomials of degree 5, 9 and 19.
+const LEGENDRE_3: [(f64, f64); 3] =
+    [(-0.774_596_669_241_483_4, 5.0 / 9.0), (0.0, 8.0 / 9.0), (0.774_596_669_241_483_4, 5.0 / 9.0)];
+const LEGENDRE_5: [(f64, f64); 5] = [
+    (-0.906_179_845_938_664, 0.236_926_885_056_189_08),
+    (-0.538_469_310_105_683_1, 0.478_628_670_499_366_47),
+    (0.0, 0.568_888_888_888_888_9),
+    (0.538_469_310_105_683_1, 0.478_628_670_499_366_47),
+    (0.906_179_845_938_664, 0.236_926_885_056_189_08),
+];
+const LEGENDRE_10: [(f64, f64); 10] = [
+    (-0.973_906_528_517_171_7, 0.066_671_344_308_688_14),
+    (-0.865_063_366_688_984_5, 0.149_451_349_150_580_6),
+    (-0.679_409_568_299_024_4, 0.219_086_362_515_982_04),
+    (-0.433_395_394_129_247_2, 0.269_266_719_309_996_36),
+    (-0.148_874_338_981_631_21, 0.295_524_224_714_752_87),
+    (0.148_874_338_981_631_21, 0.295_524_224_714_752_87),
+    (0.433_395_394_129_247_2, 0.269_266_719_309_996_36),
+    (0.679_409_568_299_024_4, 0.219_086_362_515_982_04),
+    (0.865_063_366_688_984_5, 0.149_451_349_150_580_6),
+    (0.973_906_528_517_171_7, 0.066_671_344_308_688_14),
+];
+
+/// `1 / sqrt(2 pi)`.
+const PEAK: f64 = 0.398_942_280_401_432_7;
+
+/// The density of `N0` over the coordinate.
+#[derive(Clone, Copy, Debug)]
+enum Density {
+    Normal,
+    /// `scale * e^(-(z + end) / 2)` on `[-end, end]`: Laplace noise between its two atoms, and bounded range.
+    Falling {
+        scale: f64,
+        end: f64,
+    },
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Smooth {
+    density: Density,
+    slope: f64,
+    shift: f64,
+    /// Where the integrals are cut.
+    low: f64,
+    high: f64,
+    rate: f64,
+    direction: Direction,
+    /// The mass that the cut leaves out, on both sides together, rounded up.
+    pub(crate) cut: f64,
+}
+
+/// What a cell `[a, b]` of losses holds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cell {
+    /// The mass of the first law.
+    pub(crate) mass: f64,
+    /// The integral of `1 - e^(a - loss)`.
+    pub(crate) rise: f64,
+}
+
+impl Smooth {
+    /// Gaussian noise, cut so that the mass outside is about `e^(-log_cut)`.
+    pub(crate) fn gaussian(
+        noise_multiplier: f64,
+        rate: f64,
+        direction: Direction,
+        log_cut: f64,
+    ) -> Self {
+        let slope = 1.0 / noise_multiplier;
+        let reach = (2.0 * log_cut).sqrt().clamp(4.0, 37.0);
+        let cut = 1.01 * libm::erfc(reach * std::f64::consts::FRAC_1_SQRT_2);
+        let (low, high) = (-reach, reach + slope);
+        Self {
+            density: Density::Normal,
+            slope,
+            shift: -slope * slope / 2.0,
+            low,
+            high,
+            rate,
+            direction,
+            cut,
+        }
+    }
+
+    /// Laplace noise without its atoms.
+    pub(crate) fn laplace(epsilon: f64, rate: f64, direction: Direction) -> Self {
+        Self::falling(0.25, epsilon, rate, direction)
+    }
+
+    /// The worst pair of bounded range `eta`.
+    pub(crate) fn bounded_range(eta: f64) -> Self {
+        Self::falling(-0.5 / libm::expm1(-eta), eta, 1.0, Direction::Remove)
+    }
+
+    fn falling(scale: f64, end: f64, rate: f64, direction: Direction) -> Self {
+        let density = Density::Falling { scale, end };
+        Self { density, slope: 1.0, shift: 0.0, low: -end, high: end, rate, direction, cut: 0.0 }
+    }
+
+    fn ratio(&self, z: f64) -> f64 {
+        self.slope * z + self.shift
+    }
+
+    /// The loss in the `Remove` direction at log-ratio `g`.
+    fn sampled(&self, g: f64) -> f64 {
+        if self.rate < 1.0 { libm::log1p(self.rate * libm::expm1(g)) } else { g }
+    }
+
+    /// The loss at coordinate `z`, in the direction of the pair.
+    pub(crate) fn loss(&self, z: f64) -> f64 {
+        let loss = self.sampled(self.ratio(z));
+        if self.direction == Direction::Remove { loss } else { -loss }
+    }
+
+    /// The smallest and the largest loss.
+    pub(crate) fn range(&self) -> (f64, f64) {
+        let (a, b) = (self.loss(self.low), self.loss(self.high));
+        (a.min(b), a.max(b))
+    }
+
+    /// Losses at `n` places spread evenly over the coordinate, in rising order.
+    pub(crate) fn spread(&self, n: usize) -> Vec<f64> {
+        let at = |i: usize| self.low + (self.high - self.low) * (i as f64 / n as f64);
+        let mut losses: Vec<f64> = (0..=n).map(|i| self.loss(at(i))).collect();
+        if self.direction == Direction::Add {
+            losses.reverse();
+        }
+        losses
+    }
+
+    /// The coordinate at which the `Remove` loss is `loss`, within the cut.
+    fn coordinate(&self, loss: f64) -> f64 {
+        let g = if self.rate < 1.0 {
+            let x = libm::expm1(loss) / self.rate;
+            if x <= -1.0 {
+                return self.low;
+            }
+            libm::log1p(x)
+        } else {
+            loss
+        };
+        ((g - self.shift) / self.slope).clamp(self.low, self.high)
+    }
+
+    fn weight(&self, z: f64) -> f64 {
+        match self.density {
+            Density::Normal => PEAK * libm::exp(-0.5 * z * z),
+            Density::Falling { scale, end } => scale * libm::exp(-0.5 * (z + end)),
+        }
+    }
+
+    /// The cell between losses `a < b`. Relative error: a few units, by positivity and the order of the rule.
+    pub(crate) fn cell(&self, a: f64, b: f64) -> Cell {
+        match self.direction {
+            Direction::Remove => self.cell_remove(a, b),
+            Direction::Add => self.cell_add(a, b),
+        }
+    }
+
+    fn cell_remove(&self, a: f64, b: f64) -> Cell {
+        let (from, to) = (self.coordinate(a), self.coordinate(b));
+        let q = self.rate;
+        let mut cell = Cell::default();
+        // Below the smallest loss the cell starts outside of the support: the rise is then direct.
+        let outside = a < self.sampled(self.ratio(from)) && from <= self.low;
+        if outside {
+            let base = libm::exp(a);
+            self.each_node(from, to, |z, w, _, _| {
+                let up = 1.0 - q + q * libm::exp(self.ratio(z));
+                cell.mass += w * up;
+                cell.rise += w * (up - base).max(0.0);
+            });
+            return cell;
+        }
+        let start = q * libm::exp(self.ratio(from));
+        self.each_node(from, to, |_, w, past, _| {
+            let grown = start * libm::expm1(self.slope * past);
+            cell.mass += w * (1.0 - q + start + grown);
+            cell.rise += w * grown;
+        });
+        cell
+    }
+
+    fn cell_add(&self, a: f64, b: f64) -> Cell {
+        // Losses are negated: the cell starts at the upper end of the coordinate.
+        let (from, to) = (self.coordinate(-b), self.coordinate(-a));
+        let q = self.rate;
+        let mut cell = Cell::default();
+        let top = libm::exp(self.ratio(to));
+        let share = q * top / (1.0 - q + q * top);
+        // Past the cut the cell starts outside: its start is lower than the loss at `to` by a factor.
+        let down = if to < self.high {
+            1.0
+        } else {
+            libm::exp((a + self.sampled(self.ratio(to))).min(0.0))
+        };
+        self.each_node(from, to, |_, w, _, left| {
+            cell.mass += w;
+            let inside = share * -libm::expm1(-self.slope * left);
+            cell.rise += w * (inside * down + (1.0 - down));
+        });
+        cell
+    }
+
+    /// Calls `visit(z, weight, z - from, to - z)` for the nodes of a composite rule of `N0` over `[from, to]`.
+    fn each_node(&self, from: f64, to: f64, visit: impl FnMut(f64, f64, f64, f64)) {
+        self.each_node_at(from, to, 0.0, visit);
+    }
+
+    /// As above, for integrands that also turn or grow with `frequency` times the loss.
+    fn each_node_at(
+        &self,
+        from: f64,
+        to: f64,
+        frequency: f64,
+        mut visit: impl FnMut(f64, f64, f64, f64),
+    ) {
+        let mut left = from;
+        while left < to {
+            // Derivatives of order 2 n of the integrand stay below `steepness^(2 n)`; the widths make each rule exact to rounding.
+            let steepness = match self.density {
+                Density::Normal => left.abs().max(0.0) + self.slope + 9.0,
+                Density::Falling { .. } => 2.5,
+            } + self.slope * frequency;
+            let right = (left + 4.0 / steepness).min(to);
+            let (middle, half) = (f64::midpoint(left, right), (right - left) / 2.0);
+            let spread = (right - left) * steepness;
+            let rule: &[(f64, f64)] = if spread < 0.024 {
+                &LEGENDRE_3
+            } else if spread < 0.4 {
+                &LEGENDRE_5
+            } else {
+                &LEGENDRE_10
+            };
+            for (node, weight) in rule {
+                let z = middle + half * node;
+                // The distances to the ends keep their digits even where the cell is narrow.
+                let past = (left - from) + half * (1.0 + node);
+                let ahead = (to - right) + half * (1.0 - node);
+                visit(z, half * weight * self.weight(z), past, ahead);
+            }
+            left = right;
+        }
+    }
+
+    /// Losses and masses of a rule that integrates `e^(s loss)` for `|s| <= frequency`.
+    pub(crate) fn nodes(&self, frequency: f64) -> Vec<(f64, f64)> {
+        let mut nodes = Vec::new();
+        self.each_node_at(self.low, self.high, frequency, |z, w, _, _| {
+            let mass = match self.direction {
+                Direction::Remove => w * (1.0 - self.rate + self.rate * libm::exp(self.ratio(z))),
+                Direction::Add => w,
+            };
+            nodes.push((self.loss(z), mass));
+        });
+        nodes
+    }
+}

@@ -1,0 +1,433 @@
+//! Composition on a lattice: tilt, transform, raise to powers, and one transform back.
+//!
+//! The masses `m_i` become `m_i e^(c l_i)`, scaled to sum 1, with `c` near the saddle point of the query: then the
+//! delta that is asked for is a sum of the largest numbers around, and rounding is relative to it, however small it is.
+//! What can go wrong is bounded and carried: the rounding of the transforms (a multiple of `log2(n)` units of the sum of
+//! magnitudes, for every entry), of the powers, of the sums, mass that wraps around the window, and mass beyond it.
+
+use std::cell::RefCell;
+
+use realfft::RealFftPlanner;
+use realfft::num_complex::Complex;
+
+use super::law::Law;
+use super::moments::{Moments, Sum, Thin, reach};
+use crate::rounding::UNIT;
+
+/// Rounding of a transform of `n` numbers: every output is off by at most this, relative to the sum of magnitudes.
+///
+/// Each of the `log2(n)` levels multiplies by a factor that is off by a few units and adds; 16 is generous.
+fn transform_noise(n: usize) -> f64 {
+    16.0 * (n as f64).log2().max(1.0) * UNIT
+}
+
+thread_local! {
+    /// Tables of the transforms take longer to make than a transform.
+    static PLANNER: RefCell<RealFftPlanner<f64>> = RefCell::new(RealFftPlanner::new());
+}
+
+/// Below this a magnitude of the composed spectrum is taken to be 0.
+const NEGLIGIBLE: f64 = 1e-30;
+
+/// Logarithm of the factor between the moments of the two laws at orders below 0, generously.
+const CAUTION: f64 = 1.0;
+
+/// Which of the two laws to compose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Lower,
+    Upper,
+}
+
+/// Laws on lattices of one step, with their counts.
+pub(crate) struct Plan<'a> {
+    pub(crate) laws: Vec<(&'a Law, f64)>,
+    thin: Vec<Thin>,
+}
+
+/// The window and the tilt of one evaluation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window {
+    tilt: f64,
+    /// Index of the first point of the window, counted from the sum of the origins.
+    first: i64,
+    size: usize,
+    /// Orders that bound the tilted mass below and above the window; infinite where there is none.
+    down: f64,
+    up: f64,
+}
+
+/// Supports of at most this many points are taken whole.
+const SHORT: f64 = 16384.0;
+
+/// Transforms longer than this are refused.
+pub(crate) const MOST_POINTS: usize = 1 << 22;
+
+impl<'a> Plan<'a> {
+    pub(crate) fn new(laws: Vec<(&'a Law, f64)>) -> Self {
+        let thin = laws.iter().map(|(law, _)| Thin::new(law)).collect();
+        Self { laws, thin }
+    }
+
+    pub(crate) fn moments(&self) -> Sum<'_> {
+        let counts = self.laws.iter().map(|(_, count)| *count);
+        Sum { parts: self.thin.iter().map(|thin| thin as &dyn Moments).zip(counts).collect() }
+    }
+
+    fn step(&self) -> f64 {
+        self.laws[0].0.step
+    }
+
+    fn origin(&self) -> f64 {
+        self.laws.iter().map(|(law, count)| law.origin * count).sum()
+    }
+
+    /// The window for `tilt`, or nothing if it would be too long.
+    pub(crate) fn window(&self, tilt: f64) -> Option<Window> {
+        let (step, origin) = (self.step(), self.origin());
+        let reach = reach(&self.moments(), tilt);
+        let end = |pick: fn(&Law) -> i64| -> f64 {
+            self.laws.iter().map(|(law, count)| pick(law) as f64 * count).sum()
+        };
+        let first = end(|law| law.index.first().copied().unwrap_or(0));
+        let last = end(|law| law.index.last().copied().unwrap_or(0));
+        let from = ((reach.low - origin) / step).floor();
+        let to = ((reach.high - origin) / step).ceil();
+        let down = if from > first { reach.down } else { f64::INFINITY };
+        let up = if to < last { reach.up } else { f64::INFINITY };
+        let (from, to) = (from.max(first), to.min(last));
+        // A short support is cheap as a whole, and then nothing is missed.
+        let whole = last - first <= SHORT;
+        let (from, to) = if whole { (first, last) } else { (from, to) };
+        let (down, up) = if whole { (f64::INFINITY, f64::INFINITY) } else { (down, up) };
+        let points = to - from + 2.0;
+        // NaN comes from moments that overflow.
+        if points.is_nan() || points > MOST_POINTS as f64 || from.abs() > 1e15 {
+            return None;
+        }
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
+        let size = {
+            let two = (points.max(4.0) as usize).next_power_of_two();
+            // Three quarters of it, where that is enough.
+            if points <= two as f64 * 0.75 && two >= 8 { two / 4 * 3 } else { two }
+        };
+        #[allow(clippy::cast_possible_truncation, reason = "checked above")]
+        let first = from as i64;
+        Some(Window { tilt, first, size, down, up })
+    }
+
+    /// The tilted law of the sum, within the window.
+    pub(crate) fn compose(&self, window: Window, side: Side) -> Composed {
+        let Window { tilt, first, size, down, up } = window;
+        let step = self.step();
+        let (forward, inverse) = PLANNER.with_borrow_mut(|planner| {
+            (planner.plan_fft_forward(size), planner.plan_fft_inverse(size))
+        });
+        let noise = transform_noise(size);
+        let mut log_scale = 0.0;
+        let mut product: Vec<Complex<f64>> = Vec::new();
+        // Per frequency, the logarithm of a bound on the magnitude with its error.
+        let mut spectrum = forward.make_output_vec();
+        let mut scratch = forward.make_scratch_vec();
+        let mut blur: Vec<f64> = Vec::new();
+        let mut input = vec![0.0; size];
+        for (law, count) in &self.laws {
+            input.fill(0.0);
+            let masses = if side == Side::Upper { &law.upper } else { &law.lower };
+            // One origin per law keeps the exponents small; powers of it go into the scale.
+            let top = law
+                .index
+                .iter()
+                .zip(masses)
+                .filter(|(_, mass)| **mass > 0.0)
+                .map(|(i, mass)| tilt * (*i as f64 * step) + libm::log(*mass))
+                .fold(f64::NEG_INFINITY, f64::max);
+            let mut total = 0.0;
+            for (i, mass) in law.index.iter().zip(masses) {
+                if *mass > 0.0 {
+                    let tilted = mass * libm::exp(tilt * (*i as f64 * step) - top);
+                    total += tilted;
+                    input[wrap(*i, size)] += tilted;
+                }
+            }
+            let scale = 1.0 / total;
+            for x in &mut input {
+                *x *= scale;
+            }
+            log_scale += count * (top + libm::log(total) + tilt * law.origin);
+            forward
+                .process_with_scratch(&mut input, &mut spectrum, &mut scratch)
+                .expect("the buffers were made for this transform");
+            multiply(&mut product, &mut blur, &spectrum, *count, noise);
+        }
+        let error_sum: f64 = blur.iter().sum::<f64>() * 2.0;
+        let magnitude = product.iter().map(|x| x.norm_sqr().sqrt()).sum::<f64>() * 2.0;
+        // The ends of the spectrum of a real law are real.
+        product[0].im = 0.0;
+        if let Some(last) = product.last_mut() {
+            last.im = 0.0;
+        }
+        let mut scratch = inverse.make_scratch_vec();
+        let mut mass = input;
+        inverse
+            .process_with_scratch(&mut product, &mut mass, &mut scratch)
+            .expect("the buffers were made for this transform");
+        let n = size as f64;
+        let entry_error = (error_sum + (noise + 4.0 * UNIT) * magnitude) / n;
+        for x in &mut mass {
+            *x = (*x / n).max(0.0);
+        }
+        mass.rotate_left(wrap(first, size));
+        let start = self.origin() + first as f64 * step;
+        // Chernoff, with moments from above and the scale of this very law.
+        let moments = self.moments();
+        let outside = |order: f64, signed: f64, end: f64| {
+            if order.is_infinite() {
+                return 0.0;
+            }
+            libm::exp(moments.log_moment(tilt + signed) - log_scale - signed * end + CAUTION)
+        };
+        let missed = outside(up, up, start + n * step) + outside(down, -down, start);
+        let uses: f64 = self.laws.iter().map(|(law, count)| count * (law.slack + 8.0 * UNIT)).sum();
+        let reach: f64 = self
+            .laws
+            .iter()
+            .map(|(law, count)| {
+                let far = law.index.iter().map(|i| i.unsigned_abs()).max().unwrap_or(0) as f64;
+                count * (law.origin.abs() + far * law.step)
+            })
+            .sum();
+        Composed {
+            side,
+            tilt,
+            step,
+            start,
+            mass,
+            log_scale,
+            entry_error,
+            missed,
+            relative: uses + 16.0 * UNIT * (1.0 + log_scale.abs()),
+            shift: 8.0 * UNIT * reach,
+            cut: self.laws.iter().map(|(law, count)| law.cut * count).sum(),
+        }
+    }
+}
+
+fn wrap(index: i64, size: usize) -> usize {
+    let size = i64::try_from(size).expect("a transform is at most 2^22 long");
+    usize::try_from(index.rem_euclid(size)).expect("a remainder is not negative")
+}
+
+/// Multiplies `product` by the `count`-th power of `spectrum`, keeping a bound on the error of every entry in `blur`.
+fn multiply(
+    product: &mut Vec<Complex<f64>>,
+    blur: &mut Vec<f64>,
+    spectrum: &[Complex<f64>],
+    count: f64,
+    noise: f64,
+) {
+    let fresh = product.is_empty();
+    if fresh {
+        product.resize(spectrum.len(), Complex::new(1.0, 0.0));
+        blur.resize(spectrum.len(), 0.0);
+    }
+    // Magnitudes, squared, whose power is negligible even with their error.
+    let least = (libm::exp(libm::log(NEGLIGIBLE) / count) - noise).max(0.0);
+    let least = least * least * (1.0 - 1e-9);
+    for ((x, error), factor) in product.iter_mut().zip(blur.iter_mut()).zip(spectrum) {
+        let square = factor.norm_sqr();
+        let so_far = x.norm_sqr().sqrt();
+        let bound = so_far + *error;
+        // The cheap way out, for almost all frequencies of a long composition; no factor is above 1.
+        if square < least || bound < NEGLIGIBLE {
+            *x = Complex::new(0.0, 0.0);
+            *error = if square < least { bound * NEGLIGIBLE } else { bound };
+            continue;
+        }
+        let power = if count <= 1.0 {
+            *factor
+        } else {
+            let log = 0.5 * libm::log(square);
+            let angle = libm::atan2(factor.im, factor.re);
+            let size = libm::exp(count * log);
+            let (sin, cos) = libm::sincos(count * angle);
+            Complex::new(size * cos, size * sin)
+        };
+        let size = power.norm_sqr().sqrt();
+        let relative = noise / square.sqrt().max(f64::MIN_POSITIVE) + 8.0 * UNIT;
+        // (1 + r)^k - 1, the error of a power.
+        let wobble = size * libm::expm1((count * relative).min(700.0));
+        *error = so_far * wobble + *error * (size + wobble) + 4.0 * UNIT * so_far * size;
+        *x *= power;
+    }
+}
+
+/// The law of a sum, tilted, with everything that may be wrong about it.
+#[derive(Debug)]
+pub(crate) struct Composed {
+    side: Side,
+    tilt: f64,
+    step: f64,
+    /// Loss of the first entry.
+    start: f64,
+    mass: Vec<f64>,
+    log_scale: f64,
+    /// Every entry of `mass` may be off by this.
+    entry_error: f64,
+    /// Tilted mass outside of the window, which also wraps into it.
+    missed: f64,
+    /// Relative error of every mass.
+    relative: f64,
+    /// Error of the losses themselves.
+    shift: f64,
+    /// Mass that was cut off each law.
+    cut: f64,
+}
+
+impl Composed {
+    /// Walks down from the top of the window and calls `visit(i, g, b)` at each lattice point, with the sums over
+    /// the entries from `i` on, of `m e^(-c x) (1 - e^-x)` and `m e^(-(c+1) x)`, `x` the distance; stops where `visit` says so.
+    fn walk(&self, mut visit: impl FnMut(usize, f64, f64) -> bool) {
+        let keep_g = libm::exp(-self.tilt * self.step);
+        let keep_b = libm::exp(-(self.tilt + 1.0) * self.step);
+        let lift = -libm::expm1(-self.step);
+        let (mut g, mut b) = (0.0_f64, 0.0_f64);
+        for (i, mass) in self.mass.iter().enumerate().rev() {
+            g = keep_g * (g + lift * b);
+            b = mass + keep_b * b;
+            if visit(i, g, b) {
+                return;
+            }
+        }
+    }
+
+    /// The sums of [`Self::walk`] for entries that are all 1: what the noise of the entries can come to.
+    fn flat(&self) -> (f64, f64) {
+        let n = self.mass.len() as f64;
+        let sum = |rate: f64| (1.0 / -libm::expm1(-rate * self.step)).min(n);
+        let (all, b) = (sum(self.tilt), sum(self.tilt + 1.0));
+        // sum e^(-c x) - sum e^(-(c+1) x), without the cancellation.
+        let g =
+            (libm::exp(-self.tilt * self.step) * -libm::expm1(-self.step) * all * b * (1.0 + 1e-9))
+                .min(all);
+        (g, b)
+    }
+
+    /// What the noise can come to, seen from `x` below a lattice point.
+    fn noise(&self, flat: (f64, f64), x: f64) -> f64 {
+        self.entry_error * libm::exp(-self.tilt * x) * (flat.0 + flat.1 * -libm::expm1(-x))
+    }
+
+    fn loss(&self, i: usize) -> f64 {
+        self.start + i as f64 * self.step
+    }
+
+    /// Rounding of the walk: entries count for about `1 / (tilt step)` steps.
+    fn walk_error(&self) -> f64 {
+        let steps = (40.0 / (self.tilt * self.step)).min(self.mass.len() as f64);
+        8.0 * UNIT * (steps + 8.0)
+    }
+
+    /// `(constant, factor)`: a delta is `factor * tilted + constant`, on the safe side.
+    fn finish(&self, tilted: f64, noise: f64, epsilon: f64) -> f64 {
+        let scale = libm::exp(self.log_scale - self.tilt * epsilon);
+        // sup over x of e^(-c x) (1 - e^-x) is at most 1.
+        match self.side {
+            Side::Upper => {
+                let top = self.loss(self.mass.len());
+                let beyond = libm::exp(self.log_scale - self.tilt * top.max(epsilon)) * self.missed;
+                let inside = scale * (tilted + noise);
+                (inside + beyond) * (1.0 + self.relative + self.walk_error()) + self.cut
+            }
+            Side::Lower => {
+                let inside = scale * (tilted - noise - self.missed);
+                (inside * (1.0 - self.relative - self.walk_error())).max(0.0)
+            }
+        }
+    }
+
+    /// The delta at `epsilon`, rounded towards the side of this law.
+    pub(crate) fn delta(&self, epsilon: f64) -> f64 {
+        // The losses may be off by a hair: read the curve at the safe side.
+        let epsilon = match self.side {
+            Side::Upper => epsilon - self.shift,
+            Side::Lower => epsilon + self.shift,
+        };
+        let flat = self.flat();
+        // A query off the lattice sees the entries from the next point on.
+        let mut noise = self.noise(flat, 0.0);
+        let mut tilted = 0.0;
+        self.walk(|i, g, b| {
+            let x = self.loss(i) - epsilon;
+            if x < 0.0 {
+                return true;
+            }
+            if x > self.step && i > 0 {
+                return false;
+            }
+            // Entries from i on, seen from epsilon: e^(-c x) (g + b (1 - e^-x)).
+            tilted = libm::exp(-self.tilt * x) * (g + b * -libm::expm1(-x));
+            noise = self.noise(flat, x);
+            true
+        });
+        // Below the window the mass that it misses counts as well.
+        let more = if epsilon < self.start { self.missed } else { 0.0 };
+        self.finish(tilted, noise + more, epsilon)
+    }
+
+    /// The epsilon at `delta`, rounded towards the side of this law; 0 if the curve starts below.
+    pub(crate) fn epsilon(&self, delta: f64) -> f64 {
+        let flat = self.flat();
+        let noise = self.noise(flat, 0.0);
+        let mut found = None;
+        let mut above = (0.0, 0.0, self.loss(self.mass.len()));
+        // The scale by recurrence, renewed now and then, tells when the real comparison is due.
+        let grow = libm::exp(self.tilt * self.step);
+        let mut scale = 0.0;
+        let slack = match self.side {
+            Side::Upper => noise + self.missed,
+            Side::Lower => 0.0,
+        };
+        let due = (delta - self.cut) * 0.999;
+        let last = self.mass.len() - 1;
+        self.walk(|i, g, b| {
+            let here = self.loss(i);
+            scale *= grow;
+            if (last - i).is_multiple_of(64) || !scale.is_normal() {
+                scale = libm::exp(self.log_scale - self.tilt * here);
+            }
+            if scale * (g + slack) >= due && self.finish(g, noise, here) > delta {
+                found = Some(above);
+                return true;
+            }
+            above = (g, b, here);
+            false
+        });
+        let Some((g, b, top)) = found else {
+            // Below the window the curve is not known: its lowest loss is a bound from above only.
+            return match self.side {
+                Side::Upper => (self.loss(0) + self.shift).max(0.0),
+                Side::Lower => 0.0,
+            };
+        };
+        // Between two lattice points: bisection on the distance x below `top`.
+        if self.side == Side::Upper && self.finish(g, noise, top) > delta {
+            return f64::INFINITY;
+        }
+        let (mut fits, mut fails) = (0.0, self.step);
+        for _ in 0..60 {
+            let x = f64::midpoint(fits, fails);
+            // Seen from epsilon = top - x.
+            let tilted = libm::exp(-self.tilt * x) * (g + b * -libm::expm1(-x));
+            if self.finish(tilted, self.noise(flat, x), top - x) <= delta {
+                fits = x;
+            } else {
+                fails = x;
+            }
+        }
+        match self.side {
+            Side::Upper => (top - fits + self.shift).max(0.0),
+            Side::Lower => (top - fails - self.shift).max(0.0),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! A receipt as a composition of pairs of laws, and the whole curve that follows.
+
+use crate::loss::Loss;
+use crate::params::{Delta, Epsilon, Rho};
+use crate::pld::{Bound, Composition, Event};
+use crate::receipt::Receipt;
+use crate::relation::Relation;
+use crate::rounding::add_up;
+use crate::step::Step;
+
+/// A receipt taken apart: pairs of laws that are worst for its losses, and a zCDP remainder, for which no single pair is worst.
+#[derive(Clone, Debug)]
+pub struct Total {
+    composition: Composition,
+    rho: f64,
+}
+
+impl Total {
+    /// The part that is made of pairs of laws.
+    pub fn composition(&self) -> &Composition {
+        &self.composition
+    }
+
+    /// The part that is known as zCDP only.
+    pub fn remainder(&self) -> Option<Rho> {
+        Rho::of(self.rho)
+    }
+
+    /// The epsilon at `delta`. With a zCDP remainder the lower side is 0: a loss known as zCDP may be smaller than its bound.
+    ///
+    /// The remainder is paid from a share of `delta`, the best of a few.
+    pub fn epsilon(&self, delta: Delta) -> Bound {
+        if self.rho == 0.0 {
+            return self.composition.epsilon(delta);
+        }
+        let upper = [0.5, 0.9, 0.1, 0.99, 0.01]
+            .into_iter()
+            .filter_map(|share: f64| {
+                let rest = Delta::of(delta.get() * share)?;
+                let own = Delta::of((delta.get() - rest.get()).next_down().max(0.0))?;
+                let converted = crate::zcdp_to_epsilon(self.remainder()?, rest)?;
+                let pairs = if self.composition.parts().is_empty() {
+                    0.0
+                } else {
+                    self.composition.epsilon(own).upper()
+                };
+                Some(add_up(converted.get(), pairs))
+            })
+            .fold(f64::INFINITY, f64::min);
+        Bound::new(0.0, upper)
+    }
+
+    fn add(&mut self, loss: Loss) -> Option<()> {
+        let event = match loss {
+            Loss::Pure { epsilon } if epsilon == Epsilon::ZERO => return Some(()),
+            Loss::BoundedRange { eta } if eta == Epsilon::ZERO => return Some(()),
+            Loss::Pure { epsilon } => Event::randomised_response(epsilon),
+            Loss::BoundedRange { eta } => Event::bounded_range(eta),
+            Loss::Approximate { epsilon, delta } => Event::approximate(epsilon, delta),
+            Loss::Zcdp { rho } => {
+                self.rho = add_up(self.rho, rho.get());
+                return Some(());
+            }
+            Loss::Unbounded => return None,
+        };
+        let composition = std::mem::take(&mut self.composition);
+        self.composition = composition.with(event.ok()?, 1).ok()?;
+        Some(())
+    }
+
+    fn walk(&mut self, step: &Step, group: u32) -> Option<()> {
+        match step {
+            Step::Spend { loss, .. } => self.add(loss.scaled_to_group(group)),
+            Step::Sequential { steps, .. } => steps.iter().try_for_each(|s| self.walk(s, group)),
+            Step::Group { size, step, .. } => self.walk(step, group.checked_mul(size.get())?),
+            // The dearest part, if it is the same in every measure.
+            Step::Parallel { .. } => {
+                let pure = step.pure()?;
+                self.add(Loss::Pure { epsilon: pure }.scaled_to_group(group))
+            }
+        }
+    }
+}
+
+impl<R: Relation> Receipt<R> {
+    /// The receipt as pairs of laws; `None` where that is not proved: under one-sided relations, for parallel steps that are not pure, for
+    /// parallel steps under a relation that touches two parts, and for losses out of the range of [`Event`].
+    ///
+    /// Source: worst pairs, see [`Event::randomised_response`], [`Event::approximate`] and [`Event::bounded_range`].
+    pub fn total(&self) -> Option<Total> {
+        fn splits(step: &Step) -> bool {
+            match step {
+                Step::Parallel { .. } => true,
+                Step::Sequential { steps, .. } => steps.iter().any(splits),
+                Step::Group { step, .. } => splits(step),
+                Step::Spend { .. } => false,
+            }
+        }
+        if !R::TWO_SIDED || (R::PARTS_TOUCHED > 1 && splits(self.spent())) {
+            return None;
+        }
+        let mut total = Total { composition: Composition::new(), rho: 0.0 };
+        total.walk(self.spent(), 1)?;
+        Some(total)
+    }
+}
