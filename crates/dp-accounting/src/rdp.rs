@@ -37,7 +37,7 @@ pub fn renyi_to_epsilon(
     Ok(Epsilon::of((divergence - gain + tail + error).max(0.0)))
 }
 
-/// The Renyi divergence of `order` of a composition in one direction, rounded up; infinite where mass has no finite loss.
+/// The Renyi divergence of `order` of a composition in one direction, rounded up; infinite where mass has no finite loss, and above order 401 for sampled noise.
 ///
 /// # Errors
 /// [`ParamError`] unless `order` is finite and above 1.

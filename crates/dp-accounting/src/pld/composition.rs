@@ -46,6 +46,8 @@ pub struct Composition {
 
 /// The width that is aimed at, relative to an epsilon above 1.
 const GAP: f64 = 1e-6;
+/// Orders above this are not searched: the rules for sampled noise are exact below 500.
+const MOST_ORDER: f64 = 400.0;
 /// One event at most this often.
 const MOST_USES: u64 = 1_000_000_000_000;
 
@@ -249,7 +251,7 @@ fn answer(parts: &[(Event, f64)], direction: Direction, query: Query) -> Bound {
         Query::Delta(epsilon) => {
             // A first look says how small the answer is.
             let mix = Mix::new(parts, direction, 200.0);
-            30.0 - order_for_epsilon(&mix, epsilon, 1e6).1.max(-700.0) + libm::log(uses)
+            30.0 - order_for_epsilon(&mix, epsilon, MOST_ORDER).1.max(-700.0) + libm::log(uses)
         }
     };
     let pairs: Vec<(Pair, f64)> = grid::pairs(parts, direction, log_cut);
@@ -274,8 +276,10 @@ fn answer(parts: &[(Event, f64)], direction: Direction, query: Query) -> Bound {
     }
     // By moments: far from tight, always there.
     let fallback = || match query {
-        Query::Epsilon(delta) => order_for_delta(&mix(), libm::log(delta), 1e6).1.max(0.0),
-        Query::Delta(epsilon) => libm::exp(order_for_epsilon(&mix(), epsilon, 1e6).1).min(1.0),
+        Query::Epsilon(delta) => order_for_delta(&mix(), libm::log(delta), MOST_ORDER).1.max(0.0),
+        Query::Delta(epsilon) => {
+            libm::exp(order_for_epsilon(&mix(), epsilon, MOST_ORDER).1).min(1.0)
+        }
     };
     let widened = |x: f64| x * (1.0 + 1e-9) + 1e-300;
     best.unwrap_or_else(|| Bound::new(0.0, widened(fallback())))
@@ -296,7 +300,8 @@ impl From<Composition> for Vec<(Event, u64)> {
 
 /// `ln E e^(s L)` of a composition, rounded up; infinite where mass has no finite loss.
 pub(crate) fn log_moment(composition: &Composition, direction: Direction, s: f64) -> f64 {
-    if composition.leaked().upper() > 0.0 {
+    let sampled = composition.parts.iter().any(|(event, _)| event.rate < 1.0);
+    if composition.leaked().upper() > 0.0 || (sampled && s > MOST_ORDER) {
         return f64::INFINITY;
     }
     let mix = Mix::new(&composition.finite_parts(), direction, 700.0);
@@ -324,6 +329,6 @@ pub(crate) fn least_epsilon_by_moments(
         return 0.0;
     }
     let mix = Mix::new(&parts, direction, 700.0);
-    let (_, epsilon) = order_for_delta(&mix, libm::log(left), 1e6);
+    let (_, epsilon) = order_for_delta(&mix, libm::log(left), MOST_ORDER);
     (epsilon + 1e-12 * (1.0 + epsilon.abs())).clamp(0.0, composition.most_loss())
 }

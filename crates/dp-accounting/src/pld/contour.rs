@@ -164,7 +164,7 @@ impl Mix {
             }
         }
         // Rules for continuous parts must follow the oscillation up to where the Gaussian ends it.
-        let fastest = (2.0 * LOG_MISSED / mix.variance.max(1e-12)).sqrt().min(2e3) + 50.0;
+        let fastest = (2.0 * LOG_MISSED / mix.variance.max(1e-12)).sqrt().clamp(500.0, 2e3);
         for &(event, count) in parts {
             let factor = match event.kind {
                 Kind::Gaussian { .. } if event.rate >= 1.0 => continue,
@@ -189,7 +189,7 @@ impl Mix {
 
     /// Whether the rules hold at every frequency that the inversion may need.
     fn rules_hold(&self, fastest: f64) -> bool {
-        let limit = (2.0 * LOG_MISSED / self.variance.max(1e-12)).sqrt().min(2e3) + 50.0;
+        let limit = (2.0 * LOG_MISSED / self.variance.max(1e-12)).sqrt().clamp(500.0, 2e3);
         let has_rules = self
             .factors
             .iter()
@@ -234,7 +234,7 @@ impl Mix {
     fn line(&self, tilt: f64, epsilon: f64, extra: f64) -> Option<Line> {
         let total = self.variance + extra;
         let last = (2.0 * LOG_MISSED / total.max(1e-300)).sqrt();
-        if !self.rules_hold(last) {
+        if !self.rules_hold(last.max(tilt)) {
             return None;
         }
         let smoothed = Smoothed(self, extra);
