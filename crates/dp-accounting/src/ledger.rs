@@ -28,7 +28,7 @@ use crate::rounding::add_up;
 ///
 /// ```compile_fail,E0308
 /// # use dp_accounting::{AddRemove, Budget, Ledger, Loss, Receipt, ReplaceOne, Step};
-/// # fn receipt() -> Receipt<ReplaceOne> { unimplemented!() }
+/// # fn receipt() -> Receipt<ReplaceOne> { loop {} }
 /// let mut ledger = Ledger::new(AddRemove, Budget::new(1.0, 0.0).unwrap());
 /// ledger.spend(&receipt()).unwrap();
 /// ```
