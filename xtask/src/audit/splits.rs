@@ -84,8 +84,8 @@ fn worst(effort: Effort, dim: usize, weights: CutWeights, through: Through) -> F
         found.see(case.cut_loss(&dpm, through), || format!("{case:?}"));
     }
     let mut rng = effort.rng(dim as u64);
-    let steps = effort.of(1_500, 20_000);
-    for start in starts(dim, &mut rng, effort.of(4, 8)) {
+    let steps = effort.of(1_500, 6_000);
+    for start in starts(dim, &mut rng, effort.of(4, 6)) {
         let cut_loss = |case: &SplitCase| case.cut_loss(&dpm, through);
         let (case, loss) = climb(start, steps, &mut rng, SplitCase::mutate, cut_loss);
         found.see(loss, || format!("{case:?}"));
@@ -101,7 +101,7 @@ pub(super) fn sampled_cut(effort: Effort, through: Through, suspect: Through) ->
     let dpm = plan(2, CutWeights::default());
     let mut rng = effort.rng(7);
     let nats = |case: &SplitCase| case.evidence(&dpm, suspect).nats;
-    let (case, _) = climb(balanced(), effort.of(3_000, 50_000), &mut rng, SplitCase::mutate, nats);
+    let (case, _) = climb(balanced(), effort.of(3_000, 20_000), &mut rng, SplitCase::mutate, nats);
     let evidence = case.evidence(&dpm, suspect);
     let [without, with] = [false, true].map(|added| case.points(added));
     let runs = effort.of(30_000, 2_000_000);
