@@ -104,7 +104,7 @@ pub(super) fn sampled_cut(effort: Effort, through: Through, suspect: Through) ->
     let (case, _) = climb(balanced(), effort.of(3_000, 20_000), &mut rng, SplitCase::mutate, nats);
     let evidence = case.evidence(&dpm, suspect);
     let [without, with] = [false, true].map(|added| case.points(added));
-    let runs = effort.of(30_000, 2_000_000);
+    let runs = effort.of(30_000, 300_000);
     let bound = statistical::epsilon_lower_bound_of_event(runs, effort.seed, |first, rng| {
         let points = if first == evidence.likelier_without { &without } else { &with };
         let mut released = SecureDraws::new(rng);
