@@ -38,11 +38,12 @@
 //! # Numerical composition
 //! - [`Event`]: one use of one mechanism, as the pair of output laws that is worst for it.
 //! - [`Composition`]: events and counts. `epsilon(delta)`, `delta(epsilon)` and `trade_off(..)` answer with a [`Bound`]: both sides,
-//!   rounding and truncation included.
+//!   with rounding, truncation and wrap-around carried in. Not carried, but covered by tests only: putting an atom on its
+//!   lattice (1e-9 of a step), the quadrature of sampled laws, the constant of the transform's error.
 //! - [`calibrate`]: the least scale of any one event of a mix; [`Receipt::total`]: a receipt as a composition.
 //! - [`Filter`] and [`Odometer`]: spending whose amounts depend on earlier outputs.
 //!
-//! //! # Rounding
+//! # Rounding
 //! Results are upper bounds on what is lost (or lower bounds on what may be spent), rounding of the floats included. The
 //! error of the elementary functions themselves is bounded by generous constants, not by a proof.
 //!

@@ -29,7 +29,7 @@ pub use nearest::{Assignment, nearest};
 
 pub use dp_accounting::{AddRemove, Budget, Ledger, Receipt};
 pub use dp_geometry::{Points, PointsView, PublicBox};
-pub use dp_mechanism::{ChaCha20Rng, Mechanism, Release, chacha_from_os};
+pub use dp_mechanism::{ChaCha20Rng, Mechanism, Release, ReleaseRng, chacha_from_os};
 
 /// Runs the example of the README.
 #[cfg(doctest)]

@@ -41,6 +41,6 @@ pub use subsample::PoissonSample;
 pub use sum::GaussianSum;
 
 pub use dp_noise::{
-    ChaCha20Rng, DiscreteGaussian, DiscreteLaplace, Ratio, SysError, chacha_from_os,
+    ChaCha20Rng, DiscreteGaussian, DiscreteLaplace, Ratio, ReleaseRng, SysError, chacha_from_os,
 };
 pub use rand::CryptoRng;

@@ -2,8 +2,8 @@
 
 use dp_accounting::{Epsilon, Loss, Rho};
 use dp_audit::{
-    BigRational, Method, RationalLaw, Window, choice_log_probabilities, compare, exact_law,
-    exact_rational_law, gaussian_renyi_divergence, power_within,
+    BigRational, Method, RationalLaw, Window, compare, exact_law, exact_rational_law,
+    gaussian_renyi_divergence, power_within,
 };
 use dp_mechanism::{
     DiscreteGaussian, DiscreteLaplace, Draws, ExponentialMechanism, GaussianSum, Law, Noise,
@@ -215,11 +215,4 @@ fn asked_noise(release: impl FnOnce(&mut dyn Draws)) -> DiscreteGaussian {
     let mut listener = Listener(None);
     release(&mut listener);
     listener.0.expect("the release draws Gaussian noise")
-}
-
-/// Largest log ratio, either way, of two choices with weights `exp(rate * score)`.
-pub(super) fn choice_loss(scores: &[i64], others: &[i64], rate: Ratio) -> f64 {
-    let here = choice_log_probabilities(scores, rate);
-    let there = choice_log_probabilities(others, rate);
-    here.iter().zip(&there).map(|(p, q)| (p - q).abs()).fold(0.0, f64::max)
 }

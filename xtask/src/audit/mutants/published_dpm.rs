@@ -4,14 +4,13 @@
 use std::num::NonZero;
 
 use dp_accounting::Budget;
-use dp_audit::{compare, statistical};
+use dp_audit::{choice_log_probabilities, compare, statistical};
 use dp_cluster::dpm::{Clustering, Dpm};
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{ChaCha20Rng, DiscreteGaussian, Draws, Law, Mechanism, Ratio, SecureDraws};
 use rand::SeedableRng;
 
 use super::super::check::{Effort, Found};
-use super::super::primitives::choice_loss;
 use super::super::{gaps, splits};
 use super::Code;
 
@@ -166,4 +165,11 @@ fn clamp_mismatch(counted: fn(f64) -> f64) -> Found {
         found.see(loss, || format!("noisy count {noisy_count}, no point against one"));
     }
     found
+}
+
+/// Largest log ratio, either way, of two choices with weights `exp(rate * score)`.
+fn choice_loss(scores: &[i64], others: &[i64], rate: Ratio) -> f64 {
+    let here = choice_log_probabilities(scores, rate);
+    let there = choice_log_probabilities(others, rate);
+    here.iter().zip(&there).map(|(p, q)| (p - q).abs()).fold(0.0, f64::max)
 }
