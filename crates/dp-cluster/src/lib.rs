@@ -23,6 +23,7 @@ mod error;
 pub mod kmeans;
 pub mod metrics;
 mod nearest;
+pub mod recentring;
 
 pub use error::ClusterError;
 pub use nearest::{Assignment, nearest};

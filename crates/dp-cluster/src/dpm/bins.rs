@@ -55,7 +55,7 @@ impl Bins {
     }
 }
 
-pub(super) fn cells_per_bin(grid: &FixedPointGrid, half_intervals: usize) -> u32 {
+pub(crate) fn cells_per_bin(grid: &FixedPointGrid, half_intervals: usize) -> u32 {
     grid.cells() / u32::try_from(half_intervals).expect("at most 256")
 }
 

@@ -2,13 +2,12 @@
 
 use std::f64::consts::SQRT_2;
 
-use dp_accounting::{Budget, Epsilon, Rho, Step};
-use dp_mechanism::{ExponentialMechanism, GaussianSum, NoisyCount};
+use dp_accounting::{Budget, Rho, Step};
+use dp_mechanism::{GaussianSum, NoisyCount};
 use serde::{Deserialize, Serialize};
 
-use super::interval::score_range;
-use super::score::CutScore;
-use super::{DpmBuilder, IntervalSize};
+use super::plan::{TreeLosses, TreePlan, powers};
+use super::{Dpm, DpmBuilder};
 use crate::ClusterError;
 
 /// How the budget is divided among interval size, counts, cuts and sums.
@@ -55,26 +54,11 @@ impl Default for BudgetSplit {
     }
 }
 
-/// Everything that DPM draws with. The receipt is read off the same objects.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Primitives {
-    pub(super) interval: Option<ExponentialMechanism>,
-    /// Levels `0..=max_depth`.
-    pub(super) counts: Vec<NoisyCount>,
-    /// Levels `0..max_depth`.
-    pub(super) cuts: Vec<ExponentialMechanism>,
-    pub(super) sums: GaussianSum,
-}
-
-impl Primitives {
-    pub(super) fn calibrate(
-        settings: &DpmBuilder,
-        score: &CutScore,
-        total: Rho,
-    ) -> Result<Self, ClusterError> {
-        let dim = settings.public_box.dim();
-        let estimated = settings.interval_size == IntervalSize::Estimated;
-        let levels = settings.max_depth;
+impl Dpm {
+    /// Divides the budget and fits every step's noise to its part.
+    pub(super) fn calibrate(settings: DpmBuilder, total: Rho) -> Result<Self, ClusterError> {
+        let estimated = settings.tree.is_estimated();
+        let levels = settings.tree.max_depth;
         let shares = match settings.split {
             BudgetSplit::Zcdp { interval, counts, cuts, sums } => [interval, counts, cuts, sums],
             // The last is what the others leave of epsilon; what the sums really get comes below.
@@ -88,15 +72,10 @@ impl Primitives {
         }
         let [i, n, c, s] = shares;
         let i = if estimated { i } else { 0.0 };
-        let (interval_eta, counts, cuts): (Epsilon, Vec<NoisyCount>, Vec<Epsilon>);
-        match settings.split {
+        let losses = match settings.split {
             BudgetSplit::Zcdp { .. } => {
                 let parts = total.split(&[i, n, c, s])?;
-                // Shares of rho grow like 2^level: the scale of the noise falls like 2^(-level/2).
-                let rhos = parts[1].split(&powers(2.0, levels + 1))?.into_iter();
-                counts = rhos.map(NoisyCount::gaussian).collect::<Result<_, _>>()?;
-                interval_eta = eta(parts[0]);
-                cuts = parts[2].split(&powers(2.0, levels))?.into_iter().map(eta).collect();
+                TreeLosses::zcdp(levels, parts[0], parts[1], parts[2])?
             }
             BudgetSplit::Pure { .. } => {
                 let rest = 1.0 - i - n - c;
@@ -105,68 +84,45 @@ impl Primitives {
                 }
                 let parts = settings.budget.epsilon().split(&[i, n, c, rest])?;
                 let epsilons = parts[1].split(&powers(SQRT_2, levels + 1))?.into_iter();
-                counts = epsilons.map(NoisyCount::geometric).collect::<Result<_, _>>()?;
-                interval_eta = parts[0];
-                cuts = parts[2].split(&powers(SQRT_2, levels))?;
+                TreeLosses {
+                    interval: parts[0],
+                    counts: epsilons.map(NoisyCount::geometric).collect::<Result<_, _>>()?,
+                    cuts: parts[2].split(&powers(SQRT_2, levels))?,
+                }
             }
-        }
-        let range = score.range(dim);
-        let cuts = cuts.into_iter().map(|eta| ExponentialMechanism::by_range(eta, range));
-        let interval = || ExponentialMechanism::by_range(interval_eta, score_range(dim));
-        let primitives = Self {
-            interval: estimated.then(interval).transpose()?,
-            counts,
-            cuts: cuts.collect::<Result<_, _>>()?,
-            sums: GaussianSum::new(total)?,
         };
-        primitives.with_largest_sums(total, settings.budget).ok_or(too_much(i + n + c))
+        let tree = TreePlan::new(settings.tree.clone(), losses)?;
+        let sums = GaussianSum::new(total)?;
+        Self { settings, tree, sums }.with_largest_sums(total).ok_or(too_much(i + n + c))
     }
 
     /// Gives the sums the largest share of `total` with which the whole receipt fits the budget.
-    fn with_largest_sums(self, total: Rho, budget: Budget) -> Option<Self> {
+    fn with_largest_sums(self, total: Rho) -> Option<Self> {
+        let budget: Budget = self.settings.budget;
         let with = |share: f64| {
             let sums = GaussianSum::new(Rho::new(total.get() * share).ok()?).ok()?;
-            let candidate = Self { sums, ..self.clone() };
-            let epsilon = candidate.spent().epsilon(budget.delta())?;
-            (epsilon <= budget.epsilon()).then_some(candidate)
+            let epsilon = spent(&self.tree, &sums).epsilon(budget.delta())?;
+            (epsilon <= budget.epsilon()).then_some(sums)
         };
         let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..40 {
             let middle = f64::midpoint(low, high);
             if with(middle).is_some() { low = middle } else { high = middle }
         }
-        with(low)
+        with(low).map(|sums| Self { sums, ..self })
     }
 
     /// The itemised cost.
     pub(super) fn spent(&self) -> Step {
-        let interval = self.interval.iter().map(|m| Step::spend("interval size", m.loss()));
-        let level =
-            |i, name, loss| Step::parallel(format!("level {i}"), vec![Step::spend(name, loss)]);
-        let counts = self.counts.iter().enumerate();
-        let counts = counts.map(|(i, m)| level(i, "count of one node", m.loss())).collect();
-        let cuts = self.cuts.iter().enumerate();
-        let cuts = cuts.map(|(i, m)| level(i, "cut of one node", m.loss())).collect();
-        let leaf = Step::spend("sum of one leaf", self.sums.loss());
-        let groups = [
-            Step::sequential("counts", counts),
-            Step::sequential("cuts", cuts),
-            Step::parallel("sums of the leaves", vec![leaf]),
-        ];
-        Step::sequential("all steps", interval.chain(groups).collect())
+        spent(&self.tree, &self.sums)
     }
 }
 
-/// The loss of a choice that costs `rho`: bounded range `eta` is `eta^2/8`-zCDP.
-fn eta(rho: Rho) -> Epsilon {
-    // One step down outweighs the rounding of the root.
-    let eta = (8.0 * rho.get()).sqrt().next_down().max(0.0);
-    Epsilon::new(eta).expect("the root of a valid rho")
-}
-
-/// `1, base, base^2, ...`
-fn powers(base: f64, levels: usize) -> Vec<f64> {
-    std::iter::successors(Some(1.0), |power| Some(power * base)).take(levels).collect()
+fn spent(tree: &TreePlan, sums: &GaussianSum) -> Step {
+    let leaf = Step::spend("sum of one leaf", sums.loss());
+    let mut steps = tree.spent();
+    steps.push(Step::parallel("sums of the leaves", vec![leaf]));
+    Step::sequential("all steps", steps)
 }
 
 fn too_much(got: f64) -> ClusterError {

@@ -3,7 +3,7 @@
 /// The part of the public box that a node of the tree covers: per dimension the half-intervals
 /// `low..high`. Cuts are released, so cells are public.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Cell {
+pub(crate) struct Cell {
     low: Vec<u16>,
     high: Vec<u16>,
 }
@@ -25,7 +25,7 @@ impl Cell {
 
     /// Middle and half of the width in one dimension, in half-cells of a grid with this many cells
     /// per half-interval: integers both.
-    pub(super) fn middle_and_radius(&self, dimension: usize, cells_per_bin: u32) -> (i64, i64) {
+    pub(crate) fn middle_and_radius(&self, dimension: usize, cells_per_bin: u32) -> (i64, i64) {
         let (low, high) = (i64::from(self.low[dimension]), i64::from(self.high[dimension]));
         let cells = i64::from(cells_per_bin);
         ((low + high) * cells, (high - low) * cells)

@@ -5,7 +5,7 @@ use dp_mechanism::Draws;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::Dpm;
+use super::plan::TreePlan;
 
 /// How many intervals every dimension is divided into; a cut lies in the middle of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ impl IntervalSize {
     }
 }
 
-impl Dpm {
+impl TreePlan {
     /// The number of intervals per dimension; draws only if it is to be estimated.
     pub(super) fn intervals(
         &self,
@@ -67,7 +67,7 @@ impl Dpm {
         draws: &mut dyn Draws,
     ) -> usize {
         let (IntervalSize::Estimated, Some(mechanism)) =
-            (self.settings.interval_size, &self.primitives.interval)
+            (self.settings.interval_size, &self.interval)
         else {
             return self.settings.interval_size.largest();
         };

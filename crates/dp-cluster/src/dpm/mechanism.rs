@@ -1,14 +1,12 @@
 //! The plan and its one code path.
 
 use dp_accounting::{AddRemove, Budget, Receipt};
-use dp_geometry::{FixedPointGrid, Points, PointsView, PublicBox};
-use dp_mechanism::{Draws, Mechanism};
+use dp_geometry::{Points, PointsView, PublicBox};
+use dp_mechanism::{Draws, GaussianSum, Mechanism};
 use serde::{Deserialize, Serialize};
 
 use super::DpmBuilder;
-use super::bins::{Bins, cells_per_dimension};
-use super::budget::Primitives;
-use super::score::CutScore;
+use super::plan::TreePlan;
 use crate::ClusterError;
 
 /// A checked and calibrated DPM plan. See the [module](super).
@@ -29,8 +27,8 @@ use crate::ClusterError;
 #[serde(try_from = "DpmBuilder", into = "DpmBuilder")]
 pub struct Dpm {
     pub(super) settings: DpmBuilder,
-    pub(super) weights: CutScore,
-    pub(super) primitives: Primitives,
+    pub(super) tree: TreePlan,
+    pub(super) sums: GaussianSum,
 }
 
 /// Private centres with private weights. Everything computed from them alone is free.
@@ -50,7 +48,7 @@ impl Dpm {
 
     /// Standard deviation of the noise in a leaf's sum, as a multiple of half its diagonal.
     pub fn sum_noise_multiplier(&self) -> f64 {
-        self.primitives.sums.noise_multiplier()
+        self.sums.noise_multiplier()
     }
 }
 
@@ -61,26 +59,21 @@ impl Mechanism for Dpm {
     type Error = ClusterError;
 
     fn receipt(&self) -> Receipt<AddRemove> {
-        Receipt::new("dpm", AddRemove, self.settings.budget, self.primitives.spent())
+        Receipt::new("dpm", AddRemove, self.settings.budget, self.spent())
     }
 
     /// # Errors
     /// [`ClusterError::Dimension`] if the points do not have the dimension of the public box.
     fn check(&self, points: &PointsView<'_>) -> Result<(), ClusterError> {
-        let (expected, got) = (self.settings.public_box.dim(), points.dim());
+        let (expected, got) = (self.settings.tree.public_box.dim(), points.dim());
         if got == expected { Ok(()) } else { Err(ClusterError::Dimension { expected, got }) }
     }
 
     fn run(&self, points: PointsView<'_>, draws: &mut dyn Draws) -> Clustering {
-        let public_box = &self.settings.public_box;
-        assert_eq!(points.dim(), public_box.dim(), "`check` refuses points of another dimension");
-        let total = self.count(0, points.len() as u64, draws);
-        let intervals = self.intervals(points, total, draws);
-        let grid = FixedPointGrid::new(public_box.clone(), cells_per_dimension(intervals))
-            .expect("checked when the plan was built");
-        let bins = Bins::new(points, &grid, intervals);
-        let tree = self.grow(&bins, total, draws);
-        self.centres(points, &grid, bins.half_intervals, &tree, draws)
+        let dim = self.settings.tree.public_box.dim();
+        assert_eq!(points.dim(), dim, "`check` refuses points of another dimension");
+        let grown = self.tree.run(points, draws);
+        self.centres(points, &grown, draws)
     }
 }
 

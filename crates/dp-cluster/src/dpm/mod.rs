@@ -43,11 +43,14 @@ mod cell;
 mod interval;
 mod mechanism;
 mod params;
+mod plan;
 mod score;
 mod sums;
 #[cfg(test)]
 mod tests;
 mod tree;
+
+pub(crate) use plan::{TreeLosses, TreePlan, TreeSettings, eta};
 
 pub use budget::BudgetSplit;
 pub use interval::IntervalSize;

@@ -56,7 +56,7 @@ impl CutWeights {
 /// The noisy count that divides the score also divides its range, so it cancels in the exponent:
 /// the mechanism may work on `n * score`, whose range does not depend on `n` at all.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct CutScore {
+pub(crate) struct CutScore {
     /// Slopes of centreness in the rank, outside and inside of the outer quantiles.
     outer: i64,
     inner: i64,
@@ -72,7 +72,7 @@ fn fixed(x: f64) -> i64 {
 
 impl CutScore {
     /// Counts are capped here, which keeps every score within `i64`.
-    pub(super) const MAX_COUNT: i64 = 1 << 36;
+    pub(crate) const MAX_COUNT: i64 = 1 << 36;
 
     /// Range of the score change when one point is added or removed at a fixed noisy count.
     ///

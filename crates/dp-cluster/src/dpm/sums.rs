@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::Dpm;
 use super::bins::{cells_per_bin, rows_per_piece};
 use super::mechanism::Clustering;
+use super::plan::Grown;
 use super::tree::Tree;
 
 impl Dpm {
@@ -15,13 +16,12 @@ impl Dpm {
     pub(super) fn centres(
         &self,
         points: PointsView<'_>,
-        grid: &FixedPointGrid,
-        half_intervals: usize,
-        tree: &Tree,
+        grown: &Grown,
         draws: &mut dyn Draws,
     ) -> Clustering {
         let dim = points.dim();
-        let shapes = Shapes::new(tree, dim, cells_per_bin(grid, half_intervals));
+        let Grown { tree, grid, half_intervals } = grown;
+        let shapes = Shapes::new(tree, dim, cells_per_bin(grid, *half_intervals));
         let mut sums = shapes.sum(points, grid, &tree.leaf_of);
         let mut coords = Vec::with_capacity(sums.len());
         for (leaf, (sum, shape)) in
@@ -29,7 +29,7 @@ impl Dpm {
         {
             // Offsets are at most radius - 1 half-cells, since a point is the middle of its cell.
             let length_squared = shape.iter().map(|s| (s.radius - 1).max(0).pow(2)).sum::<i64>();
-            self.primitives.sums.release(sum, length_squared.unsigned_abs(), draws);
+            self.sums.release(sum, length_squared.unsigned_abs(), draws);
             for (i, (&sum, shape)) in sum.iter().zip(shape).enumerate() {
                 let radius = shape.radius as f64;
                 let mean = (sum as f64 / leaf.noisy_count as f64).clamp(-radius, radius);

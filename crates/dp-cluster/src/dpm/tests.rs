@@ -249,7 +249,7 @@ fn the_tree_equals_a_plain_one() {
         let grid = FixedPointGrid::new(cube(dim), cells_per_dimension(INTERVALS)).expect("valid");
         let bins = Bins::new(points.view(), &grid, INTERVALS);
         let (mut fast_rng, mut plain_rng) = (rng(10), rng(10));
-        let fast = dpm.grow(&bins, 600, &mut SecureDraws::new(&mut fast_rng));
+        let fast = dpm.tree.grow(&bins, 600, &mut SecureDraws::new(&mut fast_rng));
         let plain = plain_tree(&dpm, &bins, 600, &mut SecureDraws::new(&mut plain_rng));
         assert!(plain.len() > 1, "nothing was cut in {dim} dimensions");
         assert_eq!(fast.leaves.len(), plain.len());
@@ -287,14 +287,14 @@ fn plain_tree(
                 .map(|candidate| {
                     let (i, j) = (candidate / intervals, candidate % intervals);
                     let inside = within(i, 2 * j, 2 * j + 2);
-                    dpm.weights.at(count).of(within(i, 0, 2 * j + 1), inside)
+                    dpm.tree.score.at(count).of(within(i, 0, 2 * j + 1), inside)
                 })
                 .collect();
-            let chosen = dpm.primitives.cuts[level].release(&scores, draws);
+            let chosen = dpm.tree.cuts[level].release(&scores, draws);
             let (i, cut) = (chosen / intervals, 2 * (chosen % intervals) + 1);
             let (left, right): (Vec<_>, Vec<_>) = rows.iter().partition(|&&row| bin(row, i) < cut);
-            let left_count = dpm.count(level + 1, left.len() as u64, draws);
-            let right_count = dpm.count(level + 1, right.len() as u64, draws);
+            let left_count = dpm.tree.count(level + 1, left.len() as u64, draws);
+            let right_count = dpm.tree.count(level + 1, right.len() as u64, draws);
             if left_count >= minimum && right_count >= minimum {
                 let cells = cell.split(i, u16::try_from(cut).expect("small"));
                 next.push((cells.0, left_count, left));

@@ -3,9 +3,9 @@
 use dp_mechanism::Draws;
 use rayon::prelude::*;
 
-use super::Dpm;
 use super::bins::{Bins, rows_per_piece};
 use super::cell::Cell;
+use super::plan::TreePlan;
 use super::score::CutScore;
 
 /// Counters that one pass over the rows may hold, per thread: 16 MiB.
@@ -16,17 +16,17 @@ const LEAF: u16 = 1 << 15;
 
 /// A cell that is not cut any further.
 #[derive(Debug)]
-pub(super) struct Leaf {
-    pub(super) cell: Cell,
+pub(crate) struct Leaf {
+    pub(crate) cell: Cell,
     /// Released, at least 1.
-    pub(super) noisy_count: i64,
+    pub(crate) noisy_count: i64,
 }
 
 /// The leaves, and for every row the number of its leaf. The latter is private.
 #[derive(Debug)]
-pub(super) struct Tree {
-    pub(super) leaves: Vec<Leaf>,
-    pub(super) leaf_of: Vec<u16>,
+pub(crate) struct Tree {
+    pub(crate) leaves: Vec<Leaf>,
+    pub(crate) leaf_of: Vec<u16>,
 }
 
 /// What becomes of a node of the present level.
@@ -44,10 +44,10 @@ enum Fate {
     },
 }
 
-impl Dpm {
+impl TreePlan {
     /// Releases a count, clamped to where the rest of the algorithm is defined.
     pub(super) fn count(&self, level: usize, count: u64, draws: &mut dyn Draws) -> i64 {
-        self.primitives.counts[level].release(count, draws).clamp(1, CutScore::MAX_COUNT)
+        self.counts[level].release(count, draws).clamp(1, CutScore::MAX_COUNT)
     }
 
     /// Cuts until no cell can be cut or the depth is reached.
@@ -105,7 +105,7 @@ impl Dpm {
     ) -> Option<(usize, u16, [Leaf; 2])> {
         let half_intervals = histograms.len() / dim;
         let intervals = half_intervals / 2;
-        let score = self.weights.at(node.noisy_count);
+        let score = self.score.at(node.noisy_count);
         let mut scores = Vec::with_capacity(dim * intervals);
         for histogram in histograms.chunks_exact(half_intervals) {
             let mut rank = 0;
@@ -114,7 +114,7 @@ impl Dpm {
                 rank += halves[0] + halves[1];
             }
         }
-        let chosen = self.primitives.cuts[level].release(&scores, draws);
+        let chosen = self.cuts[level].release(&scores, draws);
         let dimension = chosen / intervals;
         let cut = 2 * (chosen % intervals) + 1; // the middle of the interval
         let histogram = &histograms[dimension * half_intervals..(dimension + 1) * half_intervals];

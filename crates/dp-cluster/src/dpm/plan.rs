@@ -1,0 +1,182 @@
+//! What growing a tree takes: checked settings, and the calibrated draws of every level.
+
+use dp_accounting::{Epsilon, Rho, Step};
+use dp_geometry::{FixedPointGrid, Points, PointsView, PublicBox};
+use dp_mechanism::{Draws, ExponentialMechanism, NoisyCount};
+use serde::{Deserialize, Serialize};
+
+use super::bins::{Bins, cells_per_bin, cells_per_dimension};
+use super::interval::score_range;
+use super::score::CutScore;
+use super::tree::{Leaf, Tree};
+use super::{CutWeights, DpmBuilder, IntervalSize};
+use crate::ClusterError;
+
+/// The public settings of a tree of cuts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TreeSettings {
+    pub(crate) public_box: PublicBox,
+    pub(crate) interval_size: IntervalSize,
+    pub(crate) max_depth: usize,
+    pub(crate) minimum_share: Option<f64>,
+    pub(crate) weights: CutWeights,
+}
+
+/// Per step the loss of one use; counts as they are drawn.
+pub(crate) struct TreeLosses {
+    pub(crate) interval: Epsilon,
+    /// Levels `0..=max_depth`.
+    pub(crate) counts: Vec<NoisyCount>,
+    /// Levels `0..max_depth`.
+    pub(crate) cuts: Vec<Epsilon>,
+}
+
+/// A checked and calibrated tree of cuts. The receipt is read off the objects that draw.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TreePlan {
+    pub(crate) settings: TreeSettings,
+    pub(crate) score: CutScore,
+    pub(super) interval: Option<ExponentialMechanism>,
+    /// Levels `0..=max_depth`.
+    pub(super) counts: Vec<NoisyCount>,
+    /// Levels `0..max_depth`.
+    pub(super) cuts: Vec<ExponentialMechanism>,
+}
+
+impl TreeSettings {
+    pub(crate) fn new(public_box: PublicBox) -> Self {
+        Self {
+            public_box,
+            interval_size: IntervalSize::default(),
+            max_depth: 7,
+            minimum_share: None,
+            weights: CutWeights::default(),
+        }
+    }
+
+    /// Checks every setting; afterwards nothing about them can fail.
+    pub(crate) fn checked(&self) -> Result<CutScore, ClusterError> {
+        let refuse = |name, got: f64, want| Err(ClusterError::Setting { name, got, want });
+        if !(1..=DpmBuilder::MAX_DEPTH).contains(&self.max_depth) {
+            return refuse("max_depth", self.max_depth as f64, "between 1 and 14");
+        }
+        let share = self.least_share();
+        if !(share > 0.0 && share < 1.0) {
+            return refuse("minimum_share", share, "above 0 and below 1");
+        }
+        let intervals = self.interval_size.largest();
+        if !(2..=DpmBuilder::MAX_INTERVALS).contains(&intervals) {
+            return refuse("intervals", intervals as f64, "between 2 and 128");
+        }
+        // Every number of intervals has a grid of the same fineness, so one check serves all.
+        let finest = cells_per_dimension(DpmBuilder::MAX_INTERVALS);
+        FixedPointGrid::new(self.public_box.clone(), finest)?;
+        self.weights.checked()
+    }
+
+    pub(super) fn least_share(&self) -> f64 {
+        // Unchecked settings may ask for any depth; a checked one is at most 14.
+        let deepest = i32::try_from(self.max_depth).unwrap_or(i32::MAX);
+        self.minimum_share.unwrap_or_else(|| 0.5_f64.powi(deepest).max(f64::MIN_POSITIVE))
+    }
+
+    pub(crate) fn is_estimated(&self) -> bool {
+        self.interval_size == IntervalSize::Estimated
+    }
+}
+
+impl TreeLosses {
+    /// Zero-concentrated shares of the three steps. Within counts and cuts, shares grow like
+    /// `2^level`: the scale of the noise falls like `2^(-level/2)`.
+    pub(crate) fn zcdp(
+        levels: usize,
+        interval: Rho,
+        counts: Rho,
+        cuts: Rho,
+    ) -> Result<Self, ClusterError> {
+        let counts = counts.split(&powers(2.0, levels + 1))?.into_iter();
+        Ok(Self {
+            interval: eta(interval),
+            counts: counts.map(NoisyCount::gaussian).collect::<Result<_, _>>()?,
+            cuts: cuts.split(&powers(2.0, levels))?.into_iter().map(eta).collect(),
+        })
+    }
+}
+
+impl TreePlan {
+    pub(crate) fn new(settings: TreeSettings, losses: TreeLosses) -> Result<Self, ClusterError> {
+        let score = settings.checked()?;
+        let dim = settings.public_box.dim();
+        let range = score.range(dim);
+        let cuts = losses.cuts.into_iter().map(|eta| ExponentialMechanism::by_range(eta, range));
+        let interval = || ExponentialMechanism::by_range(losses.interval, score_range(dim));
+        Ok(Self {
+            score,
+            interval: settings.is_estimated().then(interval).transpose()?,
+            counts: losses.counts,
+            cuts: cuts.collect::<Result<_, _>>()?,
+            settings,
+        })
+    }
+
+    /// The itemised cost.
+    pub(crate) fn spent(&self) -> Vec<Step> {
+        let interval = self.interval.iter().map(|m| Step::spend("interval size", m.loss()));
+        let level =
+            |i, name, loss| Step::parallel(format!("level {i}"), vec![Step::spend(name, loss)]);
+        let counts = self.counts.iter().enumerate();
+        let counts = counts.map(|(i, m)| level(i, "count of one node", m.loss())).collect();
+        let cuts = self.cuts.iter().enumerate();
+        let cuts = cuts.map(|(i, m)| level(i, "cut of one node", m.loss())).collect();
+        let groups = [Step::sequential("counts", counts), Step::sequential("cuts", cuts)];
+        interval.chain(groups).collect()
+    }
+
+    /// The tree over these points, and the grid that its cells are counted on.
+    pub(crate) fn run(&self, points: PointsView<'_>, draws: &mut dyn Draws) -> Grown {
+        let total = self.count(0, points.len() as u64, draws);
+        let intervals = self.intervals(points, total, draws);
+        let public_box = self.settings.public_box.clone();
+        let grid = FixedPointGrid::new(public_box, cells_per_dimension(intervals))
+            .expect("checked when the plan was built");
+        let bins = Bins::new(points, &grid, intervals);
+        let tree = self.grow(&bins, total, draws);
+        Grown { tree, grid, half_intervals: bins.half_intervals }
+    }
+}
+
+/// A tree with the grid of its cells.
+#[derive(Debug)]
+pub(crate) struct Grown {
+    pub(crate) tree: Tree,
+    pub(crate) grid: FixedPointGrid,
+    pub(crate) half_intervals: usize,
+}
+
+impl Grown {
+    /// The middles of the leaves' cells, inside of the box.
+    pub(crate) fn middles(&self) -> Points {
+        let Self { tree, grid, half_intervals } = self;
+        let cells = cells_per_bin(grid, *half_intervals);
+        let middle = |leaf: &Leaf, i| {
+            let (middle, _) = leaf.cell.middle_and_radius(i, cells);
+            // Half-cells, as everywhere in the tree.
+            grid.public_box().clip_coordinate(i, grid.coordinate(i, middle as f64 / 2.0))
+        };
+        let leaves = tree.leaves.iter();
+        let coords = leaves.flat_map(|leaf| (0..grid.dim()).map(move |i| middle(leaf, i)));
+        Points::new(coords.collect(), grid.dim()).expect("one row per leaf")
+    }
+}
+
+/// The loss of a choice that costs `rho`: bounded range `eta` is `eta^2/8`-zCDP.
+pub(crate) fn eta(rho: Rho) -> Epsilon {
+    // One step down outweighs the rounding of the root.
+    let eta = (8.0 * rho.get()).sqrt().next_down().max(0.0);
+    Epsilon::new(eta).expect("the root of a valid rho")
+}
+
+/// `1, base, base^2, ...`
+pub(super) fn powers(base: f64, levels: usize) -> Vec<f64> {
+    std::iter::successors(Some(1.0), |power| Some(power * base)).take(levels).collect()
+}
