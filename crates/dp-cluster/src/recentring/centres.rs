@@ -4,6 +4,9 @@ use dp_geometry::{Points, PointsView, PublicBox};
 
 use super::round::{COUNT_UNITS, COUNTS, Released, Round, UNITS};
 
+/// By how much the radius of a centre grows that most of its points lie beyond.
+const GROWTH: f64 = 4.0;
+
 /// Private centres; nothing here touches a record.
 #[derive(Clone, Debug)]
 pub(super) struct Centres {
@@ -21,6 +24,8 @@ pub(super) struct Standing {
     pub(super) beyond: f64,
     /// Variance per coordinate that the noise has left in its position; infinite before any round.
     pub(super) variance: f64,
+    /// Radius of its next round, as a multiple of the one chosen for all.
+    pub(super) reach: f64,
 }
 
 impl Centres {
@@ -29,6 +34,7 @@ impl Centres {
             count: count.max(1) as f64,
             beyond: 0.0,
             variance: f64::INFINITY,
+            reach: 1.0,
         });
         Self {
             coords: centres.view().coords().to_vec(),
@@ -57,6 +63,7 @@ impl Centres {
     pub(super) fn update(&mut self, round: &Round, released: &Released, public_box: &PublicBox) {
         let (dim, least) = (self.dim, round.count_noise());
         let unit = released.radius / f64::from(UNITS);
+        let lost = 3.0 * least;
         let vectors = released.vectors.chunks_exact(dim + COUNTS);
         for ((row, other), vector) in
             self.coords.chunks_exact_mut(dim).zip(&mut self.others).zip(vectors)
@@ -65,7 +72,10 @@ impl Centres {
             let records = |units: i64| units as f64 / f64::from(COUNT_UNITS);
             other.beyond = records(counts[1]);
             other.count = (records(counts[0]) + other.beyond).max(least);
-            let step = unit / other.count;
+            let step = unit * other.reach / other.count;
+            // Points that are all far away pull by no more than the radius: let them pull harder.
+            let is_lost = other.beyond > lost && 2.0 * other.beyond > other.count;
+            other.reach = if is_lost { GROWTH * other.reach } else { 1.0 };
             let variance = (round.noise() * step).powi(2);
             let squares = residual.iter().map(|&v| (v as f64 * step).powi(2));
             let excess = squares.sum::<f64>() / dim as f64 - variance;

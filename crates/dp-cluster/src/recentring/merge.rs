@@ -126,6 +126,11 @@ impl Centres {
                 p * self.coords[i * self.dim + x] + q * self.coords[j * self.dim + x];
         }
         let variance = p * p * a.variance + q * q * b.variance;
-        self.others[i] = Standing { count, beyond: a.beyond + b.beyond, variance };
+        self.others[i] = Standing {
+            count,
+            beyond: a.beyond + b.beyond,
+            variance,
+            reach: a.reach.max(b.reach),
+        };
     }
 }

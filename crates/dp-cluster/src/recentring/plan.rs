@@ -78,7 +78,7 @@ impl Recentring {
             let released = round.sum(
                 points,
                 &self.public_box,
-                centres.view(),
+                &centres,
                 (&labels, &distances),
                 radius,
                 draws,

@@ -5,6 +5,7 @@ use dp_geometry::{PointsView, PublicBox};
 use dp_mechanism::{Draws, ExponentialMechanism, GaussianSum};
 use rayon::prelude::*;
 
+use super::centres::Centres;
 use super::locate::{CHUNK, clip_into};
 use crate::ClusterError;
 use crate::dpm::eta;
@@ -93,7 +94,7 @@ impl Round {
         &self,
         points: PointsView<'_>,
         public_box: &PublicBox,
-        centres: PointsView<'_>,
+        centres: &Centres,
         located: (&[u32], &[f64]),
         radius: f64,
         draws: &mut dyn Draws,
@@ -118,7 +119,7 @@ pub(super) fn radii(public_box: &PublicBox) -> Vec<f64> {
 fn exact_sums(
     points: PointsView<'_>,
     public_box: &PublicBox,
-    centres: PointsView<'_>,
+    centres: &Centres,
     (labels, distances): (&[u32], &[f64]),
     radius: f64,
 ) -> Vec<i64> {
@@ -138,6 +139,7 @@ fn exact_sums(
             for ((row, &label), &distance) in coords.chunks_exact(dim).zip(labels).zip(distances) {
                 clip_into(public_box, row, &mut clipped);
                 let label = label as usize;
+                let radius = radius * centres.others[label].reach;
                 clip_residual(&clipped, centres.row(label), distance, radius, &mut units);
                 let (residual, counts) = sums[label * width..][..width].split_at_mut(dim);
                 for (sum, &unit) in residual.iter_mut().zip(&units) {

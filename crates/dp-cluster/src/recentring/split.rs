@@ -43,9 +43,13 @@ impl Centres {
             *second = public_box.clip_coordinate(x, *second - sign);
         }
         self.coords.extend(second);
-        let Standing { count, beyond, .. } = self.others[i];
-        self.others[i] =
-            Standing { count: count / 2.0, beyond: beyond / 2.0, variance: f64::INFINITY };
+        let other = self.others[i];
+        self.others[i] = Standing {
+            count: other.count / 2.0,
+            beyond: other.beyond / 2.0,
+            variance: f64::INFINITY,
+            ..other
+        };
         self.others.push(self.others[i]);
     }
 }
