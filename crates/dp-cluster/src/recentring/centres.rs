@@ -2,7 +2,7 @@
 
 use dp_geometry::{Points, PointsView, PublicBox};
 
-use super::round::{COUNT_UNITS, COUNTS, Released, Round, UNITS};
+use super::round::{COUNT_UNITS, COUNTS, Round, UNITS};
 
 /// By how much the radius of a centre grows that most of its points lie beyond.
 const GROWTH: f64 = 4.0;
@@ -13,6 +13,7 @@ pub(super) struct Centres {
     pub(super) coords: Vec<f64>,
     pub(super) dim: usize,
     pub(super) others: Vec<Standing>,
+    pub(super) largest_radius: f64,
 }
 
 /// What is known about one centre besides where it is.
@@ -24,22 +25,26 @@ pub(super) struct Standing {
     pub(super) beyond: f64,
     /// Variance per coordinate that the noise has left in its position; infinite before any round.
     pub(super) variance: f64,
-    /// Radius of its next round, as a multiple of the one chosen for all.
-    pub(super) reach: f64,
+    /// Its radius in the last round.
+    pub(super) radius: f64,
+    /// Whether most of its points were far beyond that.
+    pub(super) lost: bool,
 }
 
 impl Centres {
-    pub(super) fn new(centres: &Points, counts: &[i64]) -> Self {
+    pub(super) fn new(centres: &Points, counts: &[i64], largest_radius: f64) -> Self {
         let others = counts.iter().map(|&count| Standing {
             count: count.max(1) as f64,
             beyond: 0.0,
             variance: f64::INFINITY,
-            reach: 1.0,
+            radius: 0.0,
+            lost: false,
         });
         Self {
             coords: centres.view().coords().to_vec(),
             dim: centres.dim(),
             others: others.collect(),
+            largest_radius,
         }
     }
 
@@ -55,16 +60,37 @@ impl Centres {
         &self.coords[i * self.dim..][..self.dim]
     }
 
+    /// Gives every centre its radius for this round: the one chosen for all, or more where the last
+    /// round left more noise than usual, or found next to nobody within its radius.
+    pub(super) fn set_radii(&mut self, round: &Round, chosen: f64) {
+        let mut variances: Vec<f64> = self.others.iter().map(|other| other.variance).collect();
+        variances.sort_by(f64::total_cmp);
+        let usual = variances.get(variances.len() / 2).copied().unwrap_or(0.0);
+        for other in &mut self.others {
+            let excess = self.dim as f64 * (other.variance - usual);
+            let mut radius = chosen;
+            if excess.is_finite() && excess > 0.0 {
+                radius = (chosen * chosen + 2.0 * excess).sqrt();
+            }
+            if other.lost {
+                // Not so far that the noise of one round would be as long as the radius.
+                let noise = round.noise() * (self.dim as f64).sqrt()
+                    / (other.count * f64::from(UNITS));
+                let growth = (knob("gf", 0.5) / noise).clamp(1.0, GROWTH);
+                radius = radius.max(growth * other.radius);
+            }
+            other.radius = radius.min(self.largest_radius);
+        }
+    }
+
     /// Moves every centre by its noisy mean residual, as far as that is more than noise.
     ///
     /// Each round measures where a cluster lies, with a known variance. What earlier rounds found
     /// keeps its weight: the step is the gain of a Kalman filter, whose prior variance grows if the
     /// residual is longer than noise explains.
-    pub(super) fn update(&mut self, round: &Round, released: &Released, public_box: &PublicBox) {
+    pub(super) fn update(&mut self, round: &Round, vectors: &[i64], public_box: &PublicBox) {
         let (dim, least) = (self.dim, round.count_noise());
-        let unit = released.radius / f64::from(UNITS);
-        let lost = 3.0 * least;
-        let vectors = released.vectors.chunks_exact(dim + COUNTS);
+        let vectors = vectors.chunks_exact(dim + COUNTS);
         for ((row, other), vector) in
             self.coords.chunks_exact_mut(dim).zip(&mut self.others).zip(vectors)
         {
@@ -72,10 +98,8 @@ impl Centres {
             let records = |units: i64| units as f64 / f64::from(COUNT_UNITS);
             other.beyond = records(counts[1]);
             other.count = (records(counts[0]) + other.beyond).max(least);
-            let step = unit * other.reach / other.count;
-            // Points that are all far away pull by no more than the radius: let them pull harder.
-            let is_lost = other.beyond > lost && 2.0 * other.beyond > other.count;
-            other.reach = if is_lost { GROWTH * other.reach } else { 1.0 };
+            other.lost = other.beyond > 3.0 * least && 2.0 * other.beyond > other.count;
+            let step = other.radius / f64::from(UNITS) / other.count;
             let variance = (round.noise() * step).powi(2);
             let squares = residual.iter().map(|&v| (v as f64 * step).powi(2));
             let excess = squares.sum::<f64>() / dim as f64 - variance;
@@ -87,4 +111,8 @@ impl Centres {
             }
         }
     }
+}
+
+pub(crate) fn knob(name: &str, default: f64) -> f64 {
+    std::env::var(name).ok().and_then(|x| x.parse().ok()).unwrap_or(default)
 }

@@ -130,7 +130,8 @@ impl Centres {
             count,
             beyond: a.beyond + b.beyond,
             variance,
-            reach: a.reach.max(b.reach),
+            radius: a.radius.max(b.radius),
+            lost: a.lost && b.lost,
         };
     }
 }

@@ -59,32 +59,36 @@ impl Recentring {
         start: Start,
         draws: &mut dyn Draws,
     ) -> Clustering {
-        let mut centres = Centres::new(&start.centres, &start.counts);
+        let mut centres = Centres::new(&start.centres, &start.counts, self.public_box.diagonal());
         let total: f64 = centres.others.iter().map(|other| other.count).sum();
         #[allow(clippy::cast_possible_truncation, reason = "saturates")]
-        let target = (self.settings.quantile * total).round() as i64;
+        let target0 = (super::centres::knob("q0", 0.95) * total).round() as i64;
+        let target1 = (self.settings.quantile * total).round() as i64;
         let mut search = start.labels.is_none();
         let mut labels = start.labels.unwrap_or_else(|| vec![0; points.len()]);
         let mut last_radius = 0.0;
         for (t, round) in self.rounds.iter().enumerate() {
             if t > 0 && t + self.settings.settle < self.rounds.len() {
                 let wanted = self.clusters.unwrap_or(0);
-                let least = 3.0 * round.count_noise();
-                centres.split(wanted, least, 0.1 * last_radius, t, &self.public_box);
+                centres.split(wanted, 0.1 * last_radius, t, &self.public_box);
             }
+            let target = if t < super::centres::knob("nq0", 1.0) as usize { target0 } else { target1 };
             let distances =
                 locate(points, &self.public_box, centres.view(), &mut labels, search);
             let radius = round.choose_radius(&self.radii, &distances, target, draws);
-            let released = round.sum(
-                points,
-                &self.public_box,
-                &centres,
-                (&labels, &distances),
-                radius,
-                draws,
-            );
-            centres.update(round, &released, &self.public_box);
+            centres.set_radii(round, radius);
+            let located = (&labels[..], &distances[..]);
+            let vectors = round.sum(points, &self.public_box, &centres, located, draws);
+            centres.update(round, &vectors, &self.public_box);
             last_radius = radius;
+            if std::env::var("DBG").is_ok() {
+                let lost = centres.others.iter().filter(|o| o.lost).count();
+                let reach = centres.others.iter().map(|o| o.radius).fold(0.0, f64::max);
+                let sd = { let mut v: Vec<f64> = centres.others.iter().map(|o| o.variance.sqrt()).collect(); v.sort_by(f64::total_cmp); (v[v.len()/2], v[v.len()-1]) };
+                let small = centres.others.iter().filter(|o| o.count < 2.0 * round.count_noise()).count();
+                let mut dd = distances.clone(); dd.sort_by(f64::total_cmp);
+                eprintln!("t {t} m {} r {radius:.2} (med dist {:.2} max {:.2}) lost {lost} reach {reach} sd {sd:.3?} small {small} cnoise {:.0}", centres.len(), dd[dd.len()/2], dd[dd.len()-1], round.count_noise());
+            }
             search = true;
             if t + 1 >= self.settings.merge_after || t + 1 == self.rounds.len() {
                 let moved = centres.drop_below(2.0 * round.count_noise(), self.clusters.unwrap_or(1));

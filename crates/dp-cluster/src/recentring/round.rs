@@ -21,22 +21,18 @@ pub(super) const LENGTH_SQUARED: u64 =
 /// Entries of the joint vector after the coordinates: points within the radius, points beyond it.
 pub(super) const COUNTS: usize = 2;
 
+/// A point counts as far beyond the radius from this many radii on.
+const FAR: f64 = 1.5;
+
 /// Radii per factor of two, and factors of two below the diagonal of the box.
-const PER_OCTAVE: i32 = 4;
-const OCTAVES: i32 = 24;
+const PER_OCTAVE: i32 = 8;
+const OCTAVES: i32 = 20;
 
 /// The calibrated draws of one round.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Round {
     pub(super) radius: ExponentialMechanism,
     pub(super) sums: GaussianSum,
-}
-
-/// What one round releases.
-pub(super) struct Released {
-    pub(super) radius: f64,
-    /// `(centres, dim + COUNTS)`, in units.
-    pub(super) vectors: Vec<i64>,
 }
 
 impl Round {
@@ -79,11 +75,13 @@ impl Round {
             within[radii.partition_point(|&r| r < distance)] += 1;
         }
         let mut count = 0;
+        let pen = (super::centres::knob("pen", 0.002) * target as f64) as i64;
         let scores: Vec<i64> = within[..radii.len()]
             .iter()
-            .map(|n| {
+            .zip(0..)
+            .map(|(n, j)| {
                 count += n;
-                -(count - target).abs()
+                -(count - target).abs() - pen * j
             })
             .collect();
         radii[self.radius.release(&scores, draws)]
@@ -96,14 +94,13 @@ impl Round {
         public_box: &PublicBox,
         centres: &Centres,
         located: (&[u32], &[f64]),
-        radius: f64,
         draws: &mut dyn Draws,
-    ) -> Released {
-        let mut vectors = exact_sums(points, public_box, centres, located, radius);
+    ) -> Vec<i64> {
+        let mut vectors = exact_sums(points, public_box, centres, located);
         for vector in vectors.chunks_exact_mut(points.dim() + COUNTS) {
             self.sums.release(vector, LENGTH_SQUARED, draws);
         }
-        Released { radius, vectors }
+        vectors
     }
 }
 
@@ -121,7 +118,6 @@ fn exact_sums(
     public_box: &PublicBox,
     centres: &Centres,
     (labels, distances): (&[u32], &[f64]),
-    radius: f64,
 ) -> Vec<i64> {
     let dim = points.dim();
     let width = dim + COUNTS;
@@ -139,13 +135,13 @@ fn exact_sums(
             for ((row, &label), &distance) in coords.chunks_exact(dim).zip(labels).zip(distances) {
                 clip_into(public_box, row, &mut clipped);
                 let label = label as usize;
-                let radius = radius * centres.others[label].reach;
+                let radius = centres.others[label].radius;
                 clip_residual(&clipped, centres.row(label), distance, radius, &mut units);
                 let (residual, counts) = sums[label * width..][..width].split_at_mut(dim);
                 for (sum, &unit) in residual.iter_mut().zip(&units) {
                     *sum += i64::from(unit);
                 }
-                counts[usize::from(distance > radius)] += i64::from(COUNT_UNITS);
+                counts[usize::from(distance > FAR * radius)] += i64::from(COUNT_UNITS);
             }
             sums
         })

@@ -14,7 +14,6 @@ impl Centres {
     pub(super) fn split(
         &mut self,
         wanted: usize,
-        least: f64,
         step: f64,
         salt: usize,
         public_box: &PublicBox,
@@ -23,8 +22,7 @@ impl Centres {
         order.sort_by(|&a, &b| self.others[b].beyond.total_cmp(&self.others[a].beyond));
         let spare = wanted.saturating_sub(self.len());
         for (rank, &i) in order.iter().enumerate() {
-            let Standing { count, beyond, .. } = self.others[i];
-            if rank < spare || (beyond > least && 2.0 * beyond > count) {
+            if rank < spare || self.others[i].lost {
                 self.split_one(i, step, salt, public_box);
             }
         }
