@@ -1,8 +1,11 @@
 //! The centres between rounds: released values and public noise levels only.
 
-use dp_geometry::{Points, PointsView, PublicBox};
+use dp_geometry::{PointsView, PublicBox};
 
-use super::round::{COUNT_UNITS, COUNTS, Round, UNITS};
+use super::plan::Start;
+use super::round::Round;
+use super::sums::{COUNT_UNITS, COUNTS, UNITS};
+use crate::dpm::Clustering;
 
 /// By how much the radius of a centre grows that most of its points lie beyond.
 const GROWTH: f64 = 4.0;
@@ -12,7 +15,8 @@ const GROWTH: f64 = 4.0;
 pub(super) struct Centres {
     pub(super) coords: Vec<f64>,
     pub(super) dim: usize,
-    pub(super) others: Vec<Standing>,
+    pub(super) standings: Vec<Standing>,
+    /// Public.
     pub(super) largest_radius: f64,
 }
 
@@ -28,28 +32,43 @@ pub(super) struct Standing {
     /// Its radius in the last round.
     pub(super) radius: f64,
     /// Whether most of its points were far beyond that.
-    pub(super) lost: bool,
+    pub(super) is_lost: bool,
 }
 
 impl Centres {
-    pub(super) fn new(centres: &Points, counts: &[i64], largest_radius: f64) -> Self {
-        let others = counts.iter().map(|&count| Standing {
+    pub(super) fn new(start: &Start, public_box: &PublicBox) -> Self {
+        let dim = public_box.dim();
+        let mut coords = start.centres.view().coords().to_vec();
+        for (i, x) in coords.iter_mut().enumerate() {
+            *x = public_box.clip_coordinate(i % dim, *x);
+        }
+        let standings = start.counts.iter().map(|&count| Standing {
             count: count.max(1) as f64,
             beyond: 0.0,
             variance: f64::INFINITY,
             radius: 0.0,
-            lost: false,
+            is_lost: false,
         });
-        Self {
-            coords: centres.view().coords().to_vec(),
-            dim: centres.dim(),
-            others: others.collect(),
-            largest_radius,
+        let mut standings: Vec<Standing> = standings.collect();
+        if standings.is_empty() {
+            // Nothing to go by: one centre in the middle.
+            coords = (0..dim).map(|i| public_box.middle(i)).collect();
+            let variance = f64::INFINITY;
+            standings =
+                vec![Standing { count: 1.0, beyond: 0.0, variance, radius: 0.0, is_lost: false }];
         }
+        Self { coords, dim, standings, largest_radius: public_box.diagonal() }
+    }
+
+    /// What comes out.
+    pub(super) fn release(&self) -> Clustering {
+        #[allow(clippy::cast_possible_truncation, reason = "a noisy count of records")]
+        let counts = self.standings.iter().map(|one| (one.count.round() as i64).max(1));
+        Clustering { counts: counts.collect(), centres: self.view().to_points() }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.others.len()
+        self.standings.len()
     }
 
     pub(super) fn view(&self) -> PointsView<'_> {
@@ -61,25 +80,25 @@ impl Centres {
     }
 
     /// Gives every centre its radius for this round: the one chosen for all, or more where the last
-    /// round left more noise than usual, or found next to nobody within its radius.
+    /// round left more noise than usual, or found most points far beyond its radius.
     pub(super) fn set_radii(&mut self, round: &Round, chosen: f64) {
-        let mut variances: Vec<f64> = self.others.iter().map(|other| other.variance).collect();
+        let mut variances: Vec<f64> = self.standings.iter().map(|one| one.variance).collect();
         variances.sort_by(f64::total_cmp);
         let usual = variances.get(variances.len() / 2).copied().unwrap_or(0.0);
-        for other in &mut self.others {
-            let excess = self.dim as f64 * (other.variance - usual);
+        let dim = self.dim as f64;
+        for standing in &mut self.standings {
+            let excess = dim * (standing.variance - usual);
             let mut radius = chosen;
             if excess.is_finite() && excess > 0.0 {
                 radius = (chosen * chosen + 2.0 * excess).sqrt();
             }
-            if other.lost {
-                // Not so far that the noise of one round would be as long as the radius.
-                let noise = round.noise() * (self.dim as f64).sqrt()
-                    / (other.count * f64::from(UNITS));
-                let growth = (knob("gf", 0.5) / noise).clamp(1.0, GROWTH);
-                radius = radius.max(growth * other.radius);
+            if standing.is_lost {
+                // Not so far that the noise of one round would be as long as the radius itself.
+                let noise = round.noise() * dim.sqrt() / (standing.count * UNITS as f64);
+                let growth = (0.5 / noise).clamp(1.0, GROWTH);
+                radius = radius.max(growth * standing.radius);
             }
-            other.radius = radius.min(self.largest_radius);
+            standing.radius = radius.min(self.largest_radius);
         }
     }
 
@@ -91,28 +110,25 @@ impl Centres {
     pub(super) fn update(&mut self, round: &Round, vectors: &[i64], public_box: &PublicBox) {
         let (dim, least) = (self.dim, round.count_noise());
         let vectors = vectors.chunks_exact(dim + COUNTS);
-        for ((row, other), vector) in
-            self.coords.chunks_exact_mut(dim).zip(&mut self.others).zip(vectors)
+        for ((row, standing), vector) in
+            self.coords.chunks_exact_mut(dim).zip(&mut self.standings).zip(vectors)
         {
             let (residual, counts) = vector.split_at(dim);
-            let records = |units: i64| units as f64 / f64::from(COUNT_UNITS);
-            other.beyond = records(counts[1]);
-            other.count = (records(counts[0]) + other.beyond).max(least);
-            other.lost = other.beyond > 3.0 * least && 2.0 * other.beyond > other.count;
-            let step = other.radius / f64::from(UNITS) / other.count;
+            let records = |units: i64| units as f64 / COUNT_UNITS as f64;
+            standing.beyond = records(counts[1]);
+            standing.count = (records(counts[0]) + standing.beyond).max(least);
+            standing.is_lost =
+                standing.beyond > 3.0 * least && 2.0 * standing.beyond > standing.count;
+            let step = standing.radius / UNITS as f64 / standing.count;
             let variance = (round.noise() * step).powi(2);
             let squares = residual.iter().map(|&v| (v as f64 * step).powi(2));
             let excess = squares.sum::<f64>() / dim as f64 - variance;
-            let prior = other.variance.max(excess);
+            let prior = standing.variance.max(excess);
             let gain = if prior.is_finite() { prior / (prior + variance) } else { 1.0 };
-            other.variance = gain * variance;
+            standing.variance = gain * variance;
             for (i, (x, &v)) in row.iter_mut().zip(residual).enumerate() {
                 *x = public_box.clip_coordinate(i, *x + gain * step * v as f64);
             }
         }
     }
-}
-
-pub(crate) fn knob(name: &str, default: f64) -> f64 {
-    std::env::var(name).ok().and_then(|x| x.parse().ok()).unwrap_or(default)
 }

@@ -8,50 +8,65 @@ use crate::nearest::{CentreTable, rounding_slack, squared_distance};
 /// Rows per parallel task.
 pub(super) const CHUNK: usize = 1024;
 
-/// Sends every point to a centre and returns its distance to that centre.
-///
-/// With `search` the centre is the nearest one, the lowest index in a tie, and `labels` are hints
-/// only: a point that is nearer to its hint than half the way from there to any other centre needs
-/// no search, and the outcome is that of a full one. Without `search` the labels stand.
-///
-/// A point is taken as moved into the box first, so that the result is a function of this one
-/// record and public values, whatever the record holds.
-pub(super) fn locate(
-    points: PointsView<'_>,
-    public_box: &PublicBox,
-    centres: PointsView<'_>,
-    labels: &mut [u32],
-    search: bool,
-) -> Vec<f64> {
-    let dim = points.dim();
-    let table = CentreTable::new(centres);
-    // The margin covers rounding, see `rounding_slack`.
-    let shrink = 0.25 * (1.0 - rounding_slack(dim));
-    let reach: Vec<f64> = if search {
-        centres.rows().map(|c| shrink * table.two_nearest(c).second_squared).collect()
-    } else {
-        vec![f64::INFINITY; centres.len()]
-    };
-    let mut distances = vec![0.0; points.len()];
-    labels
-        .par_chunks_mut(CHUNK)
-        .zip(distances.par_chunks_mut(CHUNK))
-        .zip(points.coords().par_chunks(CHUNK * dim))
-        .for_each(|((labels, distances), rows)| {
-            let mut clipped = vec![0.0; dim];
-            let rows = rows.chunks_exact(dim);
-            for ((label, distance), row) in labels.iter_mut().zip(distances).zip(rows) {
-                clip_into(public_box, row, &mut clipped);
-                let hint = *label as usize;
-                let mut squared = squared_distance(&clipped, centres.row(hint));
-                if search && (squared.is_nan() || squared >= reach[hint]) {
-                    let two = table.two_nearest(&clipped);
-                    (*label, squared) = (two.label, two.squared);
+/// The centre of every point and the distance to it.
+pub(super) struct Located {
+    pub(super) labels: Vec<u32>,
+    pub(super) distances: Vec<f64>,
+}
+
+impl Located {
+    /// Every point at the centre that it is told to be at.
+    pub(super) fn at(labels: Vec<u32>) -> Self {
+        Self { distances: vec![0.0; labels.len()], labels }
+    }
+
+    /// Follows centres that have moved to other numbers.
+    pub(super) fn renumber(&mut self, moved: &[u32]) {
+        for label in &mut self.labels {
+            *label = moved[*label as usize];
+        }
+    }
+
+    /// Measures the distance of every point to its centre. With `search` that becomes the nearest
+    /// one first, the lowest index in a tie.
+    ///
+    /// A point is taken as moved into the box, so that the result is a function of this one record
+    /// and public values, whatever the record holds. The label it had is a hint only: a point nearer
+    /// to that centre than half the way from there to any other needs no search, and the outcome is
+    /// that of a full one.
+    pub(super) fn update(
+        &mut self,
+        points: PointsView<'_>,
+        public_box: &PublicBox,
+        centres: PointsView<'_>,
+        search: bool,
+    ) {
+        let dim = points.dim();
+        let table = CentreTable::new(centres);
+        // The margin covers rounding, see `rounding_slack`.
+        let shrink = 0.25 * (1.0 - rounding_slack(dim));
+        let reach: Vec<f64> =
+            centres.rows().map(|c| shrink * table.two_nearest(c).second_squared).collect();
+        self.labels
+            .par_chunks_mut(CHUNK)
+            .zip(self.distances.par_chunks_mut(CHUNK))
+            .zip(points.coords().par_chunks(CHUNK * dim))
+            .for_each(|((labels, distances), rows)| {
+                let mut clipped = vec![0.0; dim];
+                let rows = rows.chunks_exact(dim);
+                for ((label, distance), row) in labels.iter_mut().zip(distances).zip(rows) {
+                    clip_into(public_box, row, &mut clipped);
+                    let hint = *label as usize;
+                    let mut squared = squared_distance(&clipped, centres.row(hint));
+                    let is_nearest = squared < reach[hint];
+                    if search && !is_nearest {
+                        let two = table.two_nearest(&clipped);
+                        (*label, squared) = (two.label, two.squared);
+                    }
+                    *distance = squared.sqrt();
                 }
-                *distance = squared.sqrt();
-            }
-        });
-    distances
+            });
+    }
 }
 
 /// The point of the box that a record counts as.
@@ -59,5 +74,50 @@ pub(super) fn locate(
 pub(super) fn clip_into(public_box: &PublicBox, row: &[f64], clipped: &mut [f64]) {
     for (i, (y, &x)) in clipped.iter_mut().zip(row).enumerate() {
         *y = public_box.clip_coordinate(i, x);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dp_geometry::Points;
+    use dp_mechanism::ChaCha20Rng;
+    use rand::{RngExt, SeedableRng};
+
+    use super::*;
+    use crate::nearest;
+
+    /// Few distinct coordinates make ties and equal centres common.
+    #[test]
+    fn hints_do_not_change_the_outcome() {
+        let mut rng = ChaCha20Rng::seed_from_u64(3);
+        for dim in [1, 2, 5] {
+            let mut lattice = |n: usize| {
+                let coords = (0..n * dim).map(|_| f64::from(rng.random_range(-4..=4)) / 3.0);
+                Points::new(coords.collect(), dim).expect("whole rows")
+            };
+            let (points, centres) = (lattice(2_500), lattice(17));
+            let public_box = PublicBox::cube(dim, -1.4, 1.4).expect("valid");
+            let plain = nearest(points.view(), centres.view());
+            for _ in 0..5 {
+                let hints = (0..points.len()).map(|_| rng.random_range(0..17)).collect();
+                let mut located = Located::at(hints);
+                located.update(points.view(), &public_box, centres.view(), true);
+                assert_eq!(located.labels, plain.labels);
+                let squares = plain.squared_distances.iter().map(|d| d.sqrt());
+                assert!(located.distances.iter().copied().eq(squares));
+            }
+        }
+    }
+
+    #[test]
+    fn records_that_are_no_numbers_count_as_points_of_the_box() {
+        let public_box = PublicBox::cube(1, 0.0, 10.0).expect("valid");
+        let points = Points::new(vec![f64::NAN, f64::INFINITY, -7.0, 1e300], 1).expect("rows");
+        let centres = Points::new(vec![1.0, 4.0, 9.0], 1).expect("rows");
+        let mut located = Located::at(vec![0; 4]);
+        located.update(points.view(), &public_box, centres.view(), true);
+        assert_eq!(located.labels, [1, 2, 0, 2]);
+        let distances = [1.0, 1.0, 1.0, 1.0];
+        assert!(located.distances.iter().zip(distances).all(|(a, b)| (a - b).abs() < 1e-12));
     }
 }

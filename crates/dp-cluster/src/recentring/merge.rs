@@ -27,9 +27,10 @@ impl Centres {
         let mut partner: Vec<(Price, usize)> =
             (0..self.len()).map(|i| self.cheapest_after(i, &alive)).collect();
         while left > 1 {
-            let Some(i) = (0..self.len()).filter(|&i| alive[i]).reduce(|best, i| {
-                if partner[i].0 < partner[best].0 { i } else { best }
-            }) else {
+            let Some(i) = (0..self.len())
+                .filter(|&i| alive[i])
+                .reduce(|best, i| if partner[i].0 < partner[best].0 { i } else { best })
+            else {
                 break;
             };
             let j = partner[i].1;
@@ -61,17 +62,17 @@ impl Centres {
     /// Drops centres whose noisy count could be all noise, the smallest first, down to `k`.
     pub(super) fn drop_below(&mut self, least: f64, k: usize) -> Vec<u32> {
         let mut order: Vec<usize> = (0..self.len()).collect();
-        order.sort_by(|&a, &b| self.others[a].count.total_cmp(&self.others[b].count));
+        order.sort_by(|&a, &b| self.standings[a].count.total_cmp(&self.standings[b].count));
         let mut alive = vec![true; self.len()];
         let spare = self.len().saturating_sub(k);
-        for &i in order.iter().take(spare).filter(|&&i| self.others[i].count < least) {
+        for &i in order.iter().take(spare).filter(|&&i| self.standings[i].count < least) {
             alive[i] = false;
         }
         let parent: Vec<usize> = (0..self.len()).collect();
         self.keep(&alive, &parent)
     }
 
-    /// Keeps those alive. Of the others the answer is where they were joined to, or 0.
+    /// Keeps those alive. Of the standings the answer is where they were joined to, or 0.
     fn keep(&mut self, alive: &[bool], parent: &[usize]) -> Vec<u32> {
         let mut number = vec![0_u32; alive.len()];
         let mut next = 0;
@@ -92,7 +93,7 @@ impl Centres {
         let rows = self.coords.chunks_exact(dim).zip(alive).filter(|(_, alive)| **alive);
         self.coords = rows.flat_map(|(row, _)| row).copied().collect();
         let mut alive = alive.iter();
-        self.others.retain(|_| *alive.next().expect("one flag per centre"));
+        self.standings.retain(|_| *alive.next().expect("one flag per centre"));
         moved
     }
 
@@ -106,19 +107,19 @@ impl Centres {
     /// Squared distance of two centres beyond that of their noise, and as it is.
     fn apart(&self, i: usize, j: usize) -> (f64, f64) {
         let squared = crate::nearest::squared_distance(self.row(i), self.row(j));
-        let noise = (self.others[i].variance + self.others[j].variance) * self.dim as f64;
+        let noise = (self.standings[i].variance + self.standings[j].variance) * self.dim as f64;
         ((squared - noise).max(0.0), squared)
     }
 
     fn price(&self, i: usize, j: usize) -> Price {
-        let (a, b) = (self.others[i].count, self.others[j].count);
+        let (a, b) = (self.standings[i].count, self.standings[j].count);
         let weight = a * b / (a + b);
         let (beyond, squared) = self.apart(i, j);
         Price(weight * beyond, weight * squared)
     }
 
     fn join(&mut self, i: usize, j: usize) {
-        let (a, b) = (self.others[i], self.others[j]);
+        let (a, b) = (self.standings[i], self.standings[j]);
         let count = a.count + b.count;
         let (p, q) = (a.count / count, b.count / count);
         for x in 0..self.dim {
@@ -126,12 +127,12 @@ impl Centres {
                 p * self.coords[i * self.dim + x] + q * self.coords[j * self.dim + x];
         }
         let variance = p * p * a.variance + q * q * b.variance;
-        self.others[i] = Standing {
+        self.standings[i] = Standing {
             count,
             beyond: a.beyond + b.beyond,
             variance,
             radius: a.radius.max(b.radius),
-            lost: a.lost && b.lost,
+            is_lost: a.is_lost && b.is_lost,
         };
     }
 }

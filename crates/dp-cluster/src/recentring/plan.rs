@@ -4,13 +4,16 @@ use dp_accounting::{Rho, Step};
 use dp_geometry::{Points, PointsView, PublicBox};
 use dp_mechanism::Draws;
 
+use super::Rounds;
 use super::centres::Centres;
-use super::locate::locate;
+use super::locate::Located;
 use super::merge::Until;
-use super::round::{Round, radii};
-use super::settings::Rounds;
+use super::radius::radii;
+use super::round::Round;
+use super::sums::{COUNTS, exact_sums};
 use crate::ClusterError;
 use crate::dpm::Clustering;
+use crate::kmeans::KMeans;
 
 /// A checked and calibrated sequence of rounds.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,26 +34,47 @@ pub(super) struct Start {
     pub(super) labels: Option<Vec<u32>>,
 }
 
+/// Without a given number of clusters, centres closer than this many radii are one.
+const TOGETHER: f64 = 0.5;
+/// A count below this many standard deviations of its noise could be nothing.
+const NOTHING: f64 = 2.0;
+/// The step between two centres that come of one, in radii: small, so that only its direction counts.
+const SPLIT_STEP: f64 = 0.1;
+
 impl Recentring {
     pub(super) fn new(
         public_box: PublicBox,
         settings: Rounds,
         clusters: Option<usize>,
-        total: Rho,
+        [radii_rho, sums_rho]: [Rho; 2],
     ) -> Result<Self, ClusterError> {
-        settings.checked()?;
-        let parts = total.split(&[settings.radii, 1.0 - settings.radii])?;
-        let sums = parts[1].split(&settings.shares)?;
-        let radius = parts[0].split(&vec![1.0; sums.len()])?;
+        settings.check()?;
+        if let Some(got) = clusters.filter(|k| !(1..=KMeans::MAX_CLUSTERS).contains(k)) {
+            return Err(ClusterError::ClusterCount { got });
+        }
+        let diagonal = public_box.diagonal();
+        if !(1e-100..=1e100).contains(&diagonal) {
+            let (name, want) = ("diagonal of the public box", "between 1e-100 and 1e100");
+            return Err(ClusterError::Setting { name, got: diagonal, want });
+        }
+        let sums = sums_rho.split(&settings.shares)?;
+        let radius = radii_rho.split(&vec![1.0; sums.len()])?;
         let rounds = radius.into_iter().zip(sums).map(|(radius, sums)| Round::new(radius, sums));
         let rounds = rounds.collect::<Result<_, _>>()?;
         let radii = radii(&public_box);
         Ok(Self { public_box, settings, clusters, rounds, radii })
     }
 
+    /// The itemised cost.
     pub(super) fn spent(&self) -> Step {
-        let rounds = self.rounds.iter().enumerate();
-        Step::sequential("re-centring", rounds.map(|(t, round)| round.spent(t + 1)).collect())
+        let rounds = self.rounds.iter().zip(1..).map(|(round, number)| round.spent(number));
+        Step::sequential("re-centring", rounds.collect())
+    }
+
+    /// Shapes only.
+    pub(super) fn check(&self, points: &PointsView<'_>) -> Result<(), ClusterError> {
+        let (expected, got) = (self.public_box.dim(), points.dim());
+        if got == expected { Ok(()) } else { Err(ClusterError::Dimension { expected, got }) }
     }
 
     pub(super) fn run(
@@ -59,53 +83,32 @@ impl Recentring {
         start: Start,
         draws: &mut dyn Draws,
     ) -> Clustering {
-        let mut centres = Centres::new(&start.centres, &start.counts, self.public_box.diagonal());
-        let total: f64 = centres.others.iter().map(|other| other.count).sum();
+        let mut centres = Centres::new(&start, &self.public_box);
+        let total: f64 = centres.standings.iter().map(|one| one.count).sum();
         #[allow(clippy::cast_possible_truncation, reason = "saturates")]
-        let target0 = (super::centres::knob("q0", 0.95) * total).round() as i64;
-        let target1 = (self.settings.quantile * total).round() as i64;
+        let target = (self.settings.quantile * total).round() as i64;
         let mut search = start.labels.is_none();
-        let mut labels = start.labels.unwrap_or_else(|| vec![0; points.len()]);
-        let mut last_radius = 0.0;
+        let mut located = Located::at(start.labels.unwrap_or_else(|| vec![0; points.len()]));
+        let mut radius = 0.0;
         for (t, round) in self.rounds.iter().enumerate() {
-            if t > 0 && t + self.settings.settle < self.rounds.len() {
+            if self.settings.may_split_before(t) {
                 let wanted = self.clusters.unwrap_or(0);
-                centres.split(wanted, 0.1 * last_radius, t, &self.public_box);
+                centres.split(wanted, SPLIT_STEP * radius, t, &self.public_box);
             }
-            let target = if t < super::centres::knob("nq0", 1.0) as usize { target0 } else { target1 };
-            let distances =
-                locate(points, &self.public_box, centres.view(), &mut labels, search);
-            let radius = round.choose_radius(&self.radii, &distances, target, draws);
-            centres.set_radii(round, radius);
-            let located = (&labels[..], &distances[..]);
-            let vectors = round.sum(points, &self.public_box, &centres, located, draws);
-            centres.update(round, &vectors, &self.public_box);
-            last_radius = radius;
-            if std::env::var("DBG").is_ok() {
-                let lost = centres.others.iter().filter(|o| o.lost).count();
-                let reach = centres.others.iter().map(|o| o.radius).fold(0.0, f64::max);
-                let sd = { let mut v: Vec<f64> = centres.others.iter().map(|o| o.variance.sqrt()).collect(); v.sort_by(f64::total_cmp); (v[v.len()/2], v[v.len()-1]) };
-                let small = centres.others.iter().filter(|o| o.count < 2.0 * round.count_noise()).count();
-                let mut dd = distances.clone(); dd.sort_by(f64::total_cmp);
-                eprintln!("t {t} m {} r {radius:.2} (med dist {:.2} max {:.2}) lost {lost} reach {reach} sd {sd:.3?} small {small} cnoise {:.0}", centres.len(), dd[dd.len()/2], dd[dd.len()-1], round.count_noise());
-            }
+            located.update(points, &self.public_box, centres.view(), search);
             search = true;
-            if t + 1 >= self.settings.merge_after || t + 1 == self.rounds.len() {
-                let moved = centres.drop_below(2.0 * round.count_noise(), self.clusters.unwrap_or(1));
-                follow(&mut labels, &moved);
-                let until = self.clusters.map_or(Until::Apart(0.5 * radius), Until::Clusters);
-                let moved = centres.merge(until);
-                follow(&mut labels, &moved);
+            radius = round.choose_radius(&self.radii, &located.distances, target, draws);
+            centres.set_radii(round, radius);
+            let mut vectors = exact_sums(points, &self.public_box, &centres, &located);
+            round.add_noise(&mut vectors, points.dim() + COUNTS, draws);
+            centres.update(round, &vectors, &self.public_box);
+            if self.settings.merge_after(t) {
+                let least = NOTHING * round.count_noise();
+                located.renumber(&centres.drop_below(least, self.clusters.unwrap_or(1)));
+                let apart = Until::Apart(TOGETHER * radius);
+                located.renumber(&centres.merge(self.clusters.map_or(apart, Until::Clusters)));
             }
         }
-        #[allow(clippy::cast_possible_truncation, reason = "a noisy count of records")]
-        let counts = centres.others.iter().map(|other| (other.count.round() as i64).max(1));
-        Clustering { counts: counts.collect(), centres: centres.view().to_points() }
-    }
-}
-
-fn follow(labels: &mut [u32], moved: &[u32]) {
-    for label in labels {
-        *label = moved[*label as usize];
+        centres.release()
     }
 }

@@ -1,0 +1,137 @@
+//! Re-centring after any private clustering.
+
+use dp_accounting::{AddRemove, Budget, Receipt, Rho, Step, zcdp_to_epsilon};
+use dp_geometry::{PointsView, PublicBox};
+use dp_mechanism::{Draws, Mechanism};
+
+use super::Rounds;
+use super::dpm_params::total_rho;
+use super::plan::{Recentring, Start};
+use crate::ClusterError;
+use crate::dpm::Clustering;
+
+/// What the choice of radii gets of what re-centring may spend.
+const RADII: f64 = 0.05;
+
+/// Any mechanism that releases centres with counts, then rounds of re-centring.
+///
+/// `S` is the mechanism that starts; its output must convert into a [`Clustering`], and its cost must
+/// be expressible as zCDP. [`part_of`] makes the budget to build it with.
+///
+/// # Guarantee
+/// `(epsilon, delta)`-DP under [`AddRemove`] for the budget given, by zCDP composed over the start
+/// and the rounds, if the start keeps its own claim.
+///
+/// # Complexity, shapes, bad records
+/// Those of the start, and of the rounds as for [`DpmRecentred`](super::DpmRecentred). Centres that
+/// the start puts outside of the public box are moved into it.
+///
+/// # Example
+/// ```
+/// use dp_accounting::Budget;
+/// use dp_cluster::dpm::Dpm;
+/// use dp_cluster::recentring::{Recentred, Rounds, part_of};
+/// use dp_geometry::{Points, PublicBox};
+/// use dp_mechanism::{Mechanism, chacha_from_os};
+///
+/// let public_box = PublicBox::cube(1, -10.0, 10.0)?;
+/// let budget = Budget::new(1.0, 1e-6)?;
+/// let start = Dpm::builder(public_box.clone(), part_of(budget, 0.5)?).max_depth(2).build()?;
+/// let plan = Recentred::new(start, public_box, budget, Rounds::default(), Some(2))?;
+/// assert!(plan.receipt().within_budget());
+///
+/// let coords = (0..10_000).map(|i| if i % 2 == 0 { -5.0 } else { 5.0 }).collect();
+/// let points = Points::new(coords, 1)?;
+/// let release = plan.release(points.view(), &mut chacha_from_os()?)?;
+/// assert!(release.output.centres.len() <= 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recentred<S> {
+    start: S,
+    budget: Budget,
+    recentring: Recentring,
+}
+
+/// The budget whose zCDP cost is this share of that of `budget`, at the same delta.
+///
+/// # Errors
+/// [`ClusterError`] if `budget` has no delta, or `share` is not above 0 and at most 1.
+pub fn part_of(budget: Budget, share: f64) -> Result<Budget, ClusterError> {
+    if !(share > 0.0 && share <= 1.0) {
+        let want = "above 0 and at most 1";
+        return Err(ClusterError::Setting { name: "share", got: share, want });
+    }
+    let part = Rho::new(total_rho(budget)?.get() * share)?;
+    let epsilon = zcdp_to_epsilon(part, budget.delta()).expect("the delta is above 0");
+    Ok(Budget::new(epsilon.get().min(budget.epsilon().get()), budget.delta().get())?)
+}
+
+impl<S> Recentred<S>
+where
+    S: for<'a> Mechanism<
+            Relation = AddRemove,
+            Data<'a> = PointsView<'a>,
+            Output: Into<Clustering>,
+            Error = ClusterError,
+        >,
+{
+    /// Gives the rounds all that `start` leaves of `budget`.
+    ///
+    /// # Errors
+    /// [`ClusterError`] if the cost of `start` is not zCDP or leaves nothing, or names the setting
+    /// that is out of range.
+    pub fn new(
+        start: S,
+        public_box: PublicBox,
+        budget: Budget,
+        rounds: Rounds,
+        clusters: Option<usize>,
+    ) -> Result<Self, ClusterError> {
+        let spent = start.receipt().zcdp().map_or(f64::INFINITY, Rho::get);
+        // The last digits are for the rounding of the sum.
+        let left = (total_rho(budget)?.get() * (1.0 - 1e-12) - spent).max(0.0);
+        if left <= 0.0 {
+            let want = "zCDP, and below that of the budget";
+            return Err(ClusterError::Setting { name: "cost of the start", got: spent, want });
+        }
+        let parts = Rho::new(left)?.split(&[RADII, 1.0 - RADII])?;
+        let recentring = Recentring::new(public_box, rounds, clusters, [parts[0], parts[1]])?;
+        Ok(Self { start, budget, recentring })
+    }
+}
+
+impl<S> Mechanism for Recentred<S>
+where
+    S: for<'a> Mechanism<
+            Relation = AddRemove,
+            Data<'a> = PointsView<'a>,
+            Output: Into<Clustering>,
+            Error = ClusterError,
+        >,
+{
+    type Relation = AddRemove;
+    type Data<'a> = PointsView<'a>;
+    type Output = Clustering;
+    type Error = ClusterError;
+
+    fn receipt(&self) -> Receipt<AddRemove> {
+        let start = self.start.receipt();
+        let steps = vec![start.spent().clone(), self.recentring.spent()];
+        let name = format!("{}-recentred", start.mechanism());
+        Receipt::new(name, AddRemove, self.budget, Step::sequential("all steps", steps))
+    }
+
+    /// # Errors
+    /// Those of the start, and [`ClusterError::Dimension`] if the points do not have the dimension of
+    /// the public box.
+    fn check(&self, points: &PointsView<'_>) -> Result<(), ClusterError> {
+        self.recentring.check(points)?;
+        self.start.check(points)
+    }
+
+    fn run(&self, points: PointsView<'_>, draws: &mut dyn Draws) -> Clustering {
+        let Clustering { centres, counts } = self.start.run(points, draws).into();
+        self.recentring.run(points, Start { centres, counts, labels: None }, draws)
+    }
+}
