@@ -52,7 +52,7 @@ impl Centres {
             let pattern = (i + 5 * salt + child / 2) % dim.next_power_of_two();
             let side = if child % 2 == 0 { length } else { -length };
             let coords = centre.iter().enumerate().map(|(x, c)| {
-                let sign = if (x & pattern).count_ones() % 2 == 0 { side } else { -side };
+                let sign = if (x & pattern).count_ones().is_multiple_of(2) { side } else { -side };
                 public_box.clip_coordinate(x, c + sign)
             });
             if child == 0 {

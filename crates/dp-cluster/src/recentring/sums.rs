@@ -99,7 +99,9 @@ mod tests {
             }
             let zero = vec![0.0; dim];
             let stretch = factor * radius / squared_distance(&x, &zero).sqrt();
-            x.iter_mut().for_each(|x| *x *= stretch);
+            for x in &mut x {
+                *x *= stretch;
+            }
             let distance = squared_distance(&x, &zero).sqrt();
             let mut units = vec![0; dim];
             clip_residual(&x, &zero, distance, radius, &mut units);
