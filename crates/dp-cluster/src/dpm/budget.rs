@@ -6,7 +6,7 @@ use dp_accounting::{Budget, Rho, Step};
 use dp_mechanism::{GaussianSum, NoisyCount};
 use serde::{Deserialize, Serialize};
 
-use super::plan::{TreeLosses, TreePlan, powers};
+use super::plan::{AfterAMiss, TreeLosses, TreePlan, powers};
 use super::{Dpm, DpmBuilder};
 use crate::ClusterError;
 
@@ -91,7 +91,7 @@ impl Dpm {
                 }
             }
         };
-        let tree = TreePlan::new(settings.tree.clone(), losses)?;
+        let tree = TreePlan::new(settings.tree.clone(), losses, AfterAMiss::Leaf)?;
         let sums = GaussianSum::new(total)?;
         Self { settings, tree, sums }.with_largest_sums(total).ok_or(too_much(i + n + c))
     }

@@ -31,11 +31,22 @@ pub(crate) struct TreeLosses {
     pub(crate) cuts: Vec<Epsilon>,
 }
 
+/// What becomes of a node whose cut did not stand, because one side was too small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AfterAMiss {
+    /// It is a leaf, as published.
+    Leaf,
+    /// It stays for the next level, where it is counted as one of that level's nodes: a record is
+    /// still in one node per level, so this costs nothing more.
+    TryAgain,
+}
+
 /// A checked and calibrated tree of cuts. The receipt is read off the objects that draw.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TreePlan {
     pub(crate) settings: TreeSettings,
     pub(crate) score: CutScore,
+    pub(super) after_a_miss: AfterAMiss,
     pub(super) interval: Option<ExponentialMechanism>,
     /// Levels `0..=max_depth`.
     pub(super) counts: Vec<NoisyCount>,
@@ -104,7 +115,11 @@ impl TreeLosses {
 }
 
 impl TreePlan {
-    pub(crate) fn new(settings: TreeSettings, losses: TreeLosses) -> Result<Self, ClusterError> {
+    pub(crate) fn new(
+        settings: TreeSettings,
+        losses: TreeLosses,
+        after_a_miss: AfterAMiss,
+    ) -> Result<Self, ClusterError> {
         let score = settings.checked()?;
         let dim = settings.public_box.dim();
         let range = score.range(dim);
@@ -112,6 +127,7 @@ impl TreePlan {
         let interval = || ExponentialMechanism::by_range(losses.interval, score_range(dim));
         Ok(Self {
             score,
+            after_a_miss,
             interval: settings.is_estimated().then(interval).transpose()?,
             counts: losses.counts,
             cuts: cuts.collect::<Result<_, _>>()?,

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::bins::{Bins, rows_per_piece};
 use super::cell::Cell;
-use super::plan::TreePlan;
+use super::plan::{AfterAMiss, TreePlan};
 use super::score::CutScore;
 
 /// Counters that one pass over the rows may hold, per thread: 16 MiB.
@@ -15,7 +15,7 @@ const COUNTERS: usize = 1 << 22;
 const LEAF: u16 = 1 << 15;
 
 /// A cell that is not cut any further.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Leaf {
     pub(crate) cell: Cell,
     /// Released, at least 1.
@@ -34,6 +34,10 @@ pub(crate) struct Tree {
 enum Fate {
     Leaf {
         number: u16,
+    },
+    /// Becomes node `node` of the next level as it is.
+    Stay {
+        node: u16,
     },
     /// Rows with a half-interval below `cut` go to node `left` of the next level, others to the
     /// node after it.
@@ -69,6 +73,9 @@ impl TreePlan {
                     if let Some((dimension, cut, children)) = cut {
                         fates.push(Fate::Cut { dimension, cut, left: number(next.len()) });
                         next.extend(children);
+                    } else if self.may_try_again(level, node, minimum) {
+                        fates.push(Fate::Stay { node: number(next.len()) });
+                        next.push(node.clone());
                     } else {
                         fates.push(Fate::Leaf { number: number(leaves.len()) });
                         leaves.push(Leaf { cell: node.cell.clone(), ..*node });
@@ -85,6 +92,13 @@ impl TreePlan {
         }
         leaves.extend(level_nodes);
         Tree { leaves, leaf_of: node_of }
+    }
+
+    /// Whether a node whose cut did not stand gets another at the next level, which is a choice by
+    /// public and released values: it is large enough for two children.
+    fn may_try_again(&self, level: usize, node: &Leaf, minimum: i64) -> bool {
+        let enough = node.noisy_count >= 2 * minimum;
+        self.after_a_miss == AfterAMiss::TryAgain && level + 1 < self.settings.max_depth && enough
     }
 
     /// Smallest noisy count of a child.
@@ -142,6 +156,7 @@ fn descend(bins: &Bins, node_of: &mut [u16], fates: &[Fate]) {
         for (i, node) in nodes.iter_mut().enumerate().filter(|(_, node)| **node & LEAF == 0) {
             *node = match fates[usize::from(*node)] {
                 Fate::Leaf { number } => LEAF | number,
+                Fate::Stay { node } => node,
                 Fate::Cut { dimension, cut, left } => {
                     let bin = bins.row(piece * rows_per_piece + i)[dimension];
                     left + u16::from(u16::from(bin) >= cut)

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::plan::Recentring;
 use super::{DpmRecentred, Rounds};
 use crate::ClusterError;
-use crate::dpm::{CutWeights, IntervalSize, TreeLosses, TreePlan, TreeSettings};
+use crate::dpm::{AfterAMiss, CutWeights, IntervalSize, TreeLosses, TreePlan, TreeSettings};
 
 /// How [`DpmRecentred`] divides its zero-concentrated budget, in proportions that need not add up
 /// to 1. The `interval` share is only spent if the interval size is estimated.
@@ -127,7 +127,7 @@ impl DpmRecentredBuilder {
         }
         let [interval, counts, cuts, radii, sums] = self.parts()?;
         let losses = TreeLosses::zcdp(self.tree.max_depth, interval, counts, cuts)?;
-        let tree = TreePlan::new(self.tree.clone(), losses)?;
+        let tree = TreePlan::new(self.tree.clone(), losses, AfterAMiss::TryAgain)?;
         let public_box = self.tree.public_box.clone();
         let rounds = self.rounds.clone();
         let recentring = Recentring::new(public_box, rounds, self.clusters, [radii, sums])?;

@@ -16,13 +16,11 @@ impl Centres {
     /// them sends the points on either side to centres of their own.
     pub(super) fn split(&mut self, wanted: usize, step: f64, salt: usize, public_box: &PublicBox) {
         let mut order: Vec<usize> = (0..self.len()).collect();
-        order.sort_by(|&a, &b| self.standings[b].beyond.total_cmp(&self.standings[a].beyond));
+        order.sort_by(|&a, &b| self.standings[b].count.total_cmp(&self.standings[a].count));
         let spare = wanted.saturating_sub(self.len());
         for (rank, &i) in order.iter().enumerate() {
-            if self.standings[i].is_lost {
+            if self.standings[i].is_lost || rank < spare {
                 self.split_one(i, step, DIRECTIONS.min(self.dim), salt, public_box);
-            } else if rank < spare {
-                self.split_one(i, step, 1, salt, public_box);
             }
         }
     }
