@@ -1,6 +1,8 @@
 //! Differentially private Euclidean clustering and its non-private baselines.
 //!
 //! - [`dpm`]: private clustering by recursive cuts; the number of clusters is not an input.
+//! - [`lsh_splits`]: private clustering by random hyperplanes; fast, for many dimensions.
+//! - [`coreset`]: released weighted points, which any solver may work on for free.
 //! - [`kmeans`]: weighted k-means++ and Lloyd, not private; a baseline, and free to use on whatever
 //!   has been released.
 //! - [`metrics`]: how good a clustering is; evaluation only, not private.
@@ -18,17 +20,20 @@
 //!
 //! Out of scope: reading files, plotting, choosing the public box for you.
 
+pub mod coreset;
 pub mod dpm;
 mod error;
 pub mod kmeans;
+pub mod lsh_splits;
 pub mod metrics;
+mod public_directions;
 mod nearest;
 
 pub use error::ClusterError;
 pub use nearest::{Assignment, nearest};
 
 pub use dp_accounting::{AddRemove, Budget, Ledger, Receipt};
-pub use dp_geometry::{Points, PointsView, PublicBox};
+pub use dp_geometry::{Points, PointsView, PublicBall, PublicBox};
 pub use dp_mechanism::{ChaCha20Rng, Mechanism, Release, ReleaseRng, chacha_from_os};
 
 /// Runs the example of the README.

@@ -8,6 +8,7 @@ use super::data::WeightedPoints;
 use super::lloyd::lloyd;
 use super::params::KMeans;
 use super::seeding::seed;
+use crate::coreset::PrivateCoreset;
 use crate::error::ClusterError;
 
 /// The best run of [`KMeans::exact_fit`].
@@ -37,6 +38,18 @@ pub enum StopReason {
 }
 
 impl KMeans {
+    /// [`exact_fit`](Self::exact_fit) on what has been released: post-processing, free of charge.
+    ///
+    /// # Errors
+    /// None in practice: a coreset has been checked when it was made.
+    pub fn post_fit(
+        &self,
+        coreset: &PrivateCoreset,
+        rng: &mut (impl Rng + ?Sized),
+    ) -> Result<KMeansFit, ClusterError> {
+        self.exact_fit(coreset.points(), Some(coreset.weights()), rng)
+    }
+
     /// Runs seeding and Lloyd on the points as they are, and keeps the cheapest of all restarts.
     ///
     /// **Not private.** Give it a private release, or data that needs no protection.
