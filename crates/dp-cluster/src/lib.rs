@@ -1,6 +1,7 @@
 //! Differentially private Euclidean clustering and its non-private baselines.
 //!
 //! - [`dpm`]: private clustering by recursive cuts; the number of clusters is not an input.
+//! - [`dp_lloyd`]: Lloyd's iteration with noise; the oldest baseline, works without a delta.
 //! - [`lsh_splits`]: private clustering by random hyperplanes; fast, for many dimensions.
 //! - [`coreset`]: released weighted points, which any solver may work on for free.
 //! - [`kmeans`]: weighted k-means++ and Lloyd, not private; a baseline, and free to use on whatever
@@ -21,13 +22,17 @@
 //! Out of scope: reading files, plotting, choosing the public box for you.
 
 pub mod coreset;
+pub mod dp_lloyd;
 pub mod dpm;
 mod error;
 pub mod kmeans;
 pub mod lsh_splits;
 pub mod metrics;
-mod public_directions;
 mod nearest;
+mod public_directions;
+mod sized_sum;
+#[cfg(test)]
+mod testing;
 
 pub use error::ClusterError;
 pub use nearest::{Assignment, nearest};

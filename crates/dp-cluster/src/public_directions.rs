@@ -7,7 +7,11 @@ use rand::{Rng, RngExt};
 /// `count` vectors of independent standard normal numbers, row-major `(count, dim)`.
 ///
 /// They are public randomness: they come from a seed that is part of the settings and hide nothing.
-pub(crate) fn normal_directions<R: Rng + ?Sized>(count: usize, dim: usize, rng: &mut R) -> Vec<f64> {
+pub(crate) fn normal_directions<R: Rng + ?Sized>(
+    count: usize,
+    dim: usize,
+    rng: &mut R,
+) -> Vec<f64> {
     let mut coords = Vec::with_capacity(count * dim + 1);
     while coords.len() < count * dim {
         // Box and Muller; 1 - u lies in (0, 1].

@@ -37,7 +37,7 @@ impl BudgetSplit {
 
 impl Default for BudgetSplit {
     fn default() -> Self {
-        Self::Zcdp { counts: 0.1, sums: 0.9 }
+        Self::Zcdp { counts: 0.05, sums: 0.95 }
     }
 }
 

@@ -51,7 +51,7 @@ impl LshSplitsBuilder {
             split: BudgetSplit::default(),
             form: Form::default(),
             depth: 20,
-            least_leaf: 10.0,
+            least_leaf: 8.0,
             public_seed: 0,
         }
     }
@@ -78,7 +78,7 @@ impl LshSplitsBuilder {
     }
 
     /// A leaf should hold this many times `sqrt(d) * noise_multiplier` records, which makes the noise
-    /// of its centre one over this of the radius; but not more than `n / (2 k)`. Default: 10.
+    /// of its centre one over this of the radius; but not more than `n / (2 k)`. Default: 8; published: 10.
     #[must_use]
     pub fn least_leaf(mut self, least_leaf: f64) -> Self {
         self.least_leaf = least_leaf;

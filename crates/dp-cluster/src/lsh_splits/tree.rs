@@ -3,6 +3,7 @@
 use dp_mechanism::Draws;
 
 use super::{Form, LshSplits};
+use crate::sized_sum::NO_GROUP;
 
 /// One part of the records; positions refer to the partitioned array.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,16 +17,12 @@ struct Part {
 /// The leaves, and which of them each record is in.
 #[derive(Debug, PartialEq)]
 pub(super) struct Tree {
-    /// [`Tree::DROPPED`] for records of dropped parts.
+    /// [`NO_GROUP`] for records of dropped parts.
     pub(super) leaf_of: Vec<u32>,
     /// The count that each leaf's part got in the tree.
     pub(super) noisy_counts: Vec<i64>,
     /// Smallest part that is kept: public.
     pub(super) least_count: i64,
-}
-
-impl Tree {
-    pub(super) const DROPPED: u32 = u32::MAX;
 }
 
 /// A record's sides of all hyperplanes, and its position in the input.
@@ -69,7 +66,7 @@ impl LshSplits {
             open = next;
         }
         leaves.extend(open);
-        let mut leaf_of = vec![Tree::DROPPED; codes.len()];
+        let mut leaf_of = vec![NO_GROUP; codes.len()];
         for (leaf, part) in (0..).zip(&leaves) {
             for &(_, position) in &entries[part.first..part.end] {
                 leaf_of[position as usize] = leaf;
@@ -82,7 +79,7 @@ impl LshSplits {
     /// Large enough that the noise of a centre is a small part of the radius, small enough that
     /// there can be several leaves per cluster.
     #[allow(clippy::cast_possible_truncation, reason = "the saturating cast of a public number")]
-    fn least_count(&self, noisy_total: i64) -> i64 {
+    pub(super) fn least_count(&self, noisy_total: i64) -> i64 {
         let dim = self.settings.public_ball.dim() as f64;
         let multiplier = self.primitives.sums.noise_multiplier();
         let for_the_sums = (self.settings.least_leaf * dim.sqrt() * multiplier) as i64;
