@@ -6,6 +6,7 @@
 //! - [`coreset`]: released weighted points, which any solver may work on for free.
 //! - [`kmeans`]: weighted k-means++ and Lloyd, not private; a baseline, and free to use on whatever
 //!   has been released.
+//! - [`kmedian`], [`local_search`]: the same for sums of distances, and swaps among candidates.
 //! - [`metrics`]: how good a clustering is; evaluation only, not private.
 //!
 //! ```
@@ -26,6 +27,8 @@ pub mod dp_lloyd;
 pub mod dpm;
 mod error;
 pub mod kmeans;
+pub mod kmedian;
+pub mod local_search;
 pub mod lsh_splits;
 pub mod metrics;
 mod nearest;

@@ -4,6 +4,9 @@
 //! one, so a solver that takes this type cannot be handed raw records by mistake;
 //! [`PrivateCoreset::assume_public`] is the door for data that needs no protection.
 //!
+//! [`CoresetFromCentres`] makes one from centres that were released before: it counts, with noise, the
+//! records nearest to each.
+//!
 //! ```
 //! use dp_cluster::coreset::PrivateCoreset;
 //! use dp_cluster::kmeans::KMeans;
@@ -18,6 +21,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod mechanism;
 mod released;
+#[cfg(test)]
+mod tests;
+mod weights;
 
+pub use mechanism::{CoresetBuilder, CoresetFromCentres};
 pub use released::PrivateCoreset;
+pub use weights::WeightRule;

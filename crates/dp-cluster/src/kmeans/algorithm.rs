@@ -10,6 +10,7 @@ use super::params::KMeans;
 use super::seeding::seed;
 use crate::coreset::PrivateCoreset;
 use crate::error::ClusterError;
+use crate::local_search::{Objective, improve_seeding};
 
 /// The best run of [`KMeans::exact_fit`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -106,7 +107,9 @@ impl KMeans {
             return Ok(KMeansFit { centres, squared_inertia: 0.0, iterations: 0, stop });
         }
         let mut run = || {
-            let seeding = seed(&data, self.k(), self.trials_per_step(), rng);
+            let mut seeding = seed(&data, self.k(), self.trials_per_step(), rng);
+            let steps = self.local_search_steps();
+            improve_seeding(&data, &mut seeding.centres, Objective::KMeans, steps, rng);
             lloyd(self, &data, seeding.centres, seeding.labels)
         };
         let mut best = run();
