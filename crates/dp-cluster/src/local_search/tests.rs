@@ -40,7 +40,7 @@ fn subsets(n: usize, k: usize) -> Vec<Vec<usize>> {
 #[test]
 fn a_local_optimum_is_near_the_best_choice() {
     for objective in [Objective::KMedian, Objective::KMeans] {
-        for (seed, k) in (0..40).map(|seed| (seed, 1 + seed as usize % 3)) {
+        for (seed, k) in (0..40).zip([1, 2, 3].into_iter().cycle()) {
             let (points, weights) = random(9, 2, seed);
             let best = subsets(9, k)
                 .iter()
@@ -131,7 +131,8 @@ fn odd_input_is_handled_or_refused() {
         match fit {
             Ok(fit) => assert!(fit.chosen.len() == 3 && fit.cost.is_finite(), "{name}"),
             Err(error) => {
-                assert_eq!(error.to_string(), "every coordinate must be a number between +-1e75")
+                let want = "every coordinate must be a number between +-1e75";
+                assert_eq!(error.to_string(), want, "{name}");
             }
         }
     }
@@ -170,9 +171,10 @@ fn a_bad_seeding_is_repaired() {
 #[test]
 fn a_weight_is_a_number_of_copies() {
     let (points, _) = random(8, 2, 3);
-    let weights: Vec<f64> = (0..8).map(|i| f64::from(1 + i % 3)).collect();
-    let copies = points.view().rows().zip(&weights);
-    let copies: Vec<f64> = copies.flat_map(|(row, &w)| row.repeat(w as usize)).collect();
+    let number = |i: usize| 1 + i % 3;
+    let weights: Vec<f64> = (0..8).map(|i| number(i) as f64).collect();
+    let copies = points.view().rows().enumerate();
+    let copies: Vec<f64> = copies.flat_map(|(i, row)| row.repeat(number(i))).collect();
     let copies = Points::new(copies, 2).expect("whole rows");
     for set in subsets(8, 2) {
         let weighted = plain_cost(points.view(), &weights, points.view(), &set, Objective::KMeans);
