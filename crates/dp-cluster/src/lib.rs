@@ -2,6 +2,7 @@
 //!
 //! - [`dpm`]: private clustering by recursive cuts; the number of clusters is not an input.
 //! - [`dp_lloyd`]: Lloyd's iteration with noise; the oldest baseline, works without a delta.
+//! - [`em_mc`]: private clustering by maximum coverage; also for k-median without a delta.
 //! - [`lsh_splits`]: private clustering by random hyperplanes; fast, for many dimensions.
 //! - [`coreset`]: released weighted points, which any solver may work on for free.
 //! - [`kmeans`]: weighted k-means++ and Lloyd, not private; a baseline, and free to use on whatever
@@ -25,6 +26,7 @@
 pub mod coreset;
 pub mod dp_lloyd;
 pub mod dpm;
+pub mod em_mc;
 mod error;
 pub mod kmeans;
 pub mod kmedian;
