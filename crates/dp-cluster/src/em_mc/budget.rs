@@ -28,10 +28,15 @@ pub struct BudgetSplit {
     pub weights: f64,
 }
 
-impl Default for BudgetSplit {
+impl BudgetSplit {
     /// A fifth each, which leaves three fifths for the means.
+    pub const PAPER: Self = Self { cover: 0.2, weights: 0.2 };
+}
+
+impl Default for BudgetSplit {
+    /// Choices and weights need little; the means can use all that is left.
     fn default() -> Self {
-        Self { cover: 0.2, weights: 0.2 }
+        Self { cover: 0.15, weights: 0.05 }
     }
 }
 

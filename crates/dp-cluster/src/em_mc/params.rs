@@ -48,7 +48,7 @@ impl EmMcBuilder {
             split: BudgetSplit::default(),
             selection: Selection::default(),
             projected_dim: 10,
-            shifts: 4,
+            shifts: 8,
             finest_halvings: 5,
             picks_per_scale: None,
             weight_rule: WeightRule::default(),
@@ -86,7 +86,7 @@ impl EmMcBuilder {
         self
     }
 
-    /// Grids per scale, 1 to 64: more of them find cells that hold a cluster whole. Default: 4.
+    /// Grids per scale, 1 to 64: more of them find cells that hold a cluster whole. Default: 8.
     #[must_use]
     pub fn shifts(mut self, shifts: usize) -> Self {
         self.shifts = shifts;
