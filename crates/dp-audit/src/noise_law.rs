@@ -1,6 +1,6 @@
 //! Probabilities of single draws, in `f64`: for comparison, never for a release.
 
-use dp_mechanism::{DiscreteGaussian, Noise, Ratio};
+use dp_mechanism::{DiscreteGaussian, Noise, Ratio, SparseScores};
 
 use crate::numbers::{Floats, Numbers, ratio_to_f64};
 
@@ -11,6 +11,41 @@ pub fn choice_log_probabilities(scores: &[i64], rate: Ratio) -> Vec<f64> {
     let log_weight = |score: &i64| -(best.abs_diff(*score) as f64) * rate;
     let total: f64 = scores.iter().map(|score| log_weight(score).exp()).sum();
     scores.iter().map(|score| log_weight(score) - total.ln()).collect()
+}
+
+/// Log ratio, `scores` over `others`, of every candidate that either lists, and of one that neither
+/// does if there is any.
+///
+/// # Panics
+/// If the numbers of candidates differ, which must be public.
+pub fn sparse_choice_log_ratios(
+    scores: &SparseScores,
+    others: &SparseScores,
+    rate: Ratio,
+) -> Vec<f64> {
+    let candidates = scores.candidates();
+    assert_eq!(candidates, others.candidates(), "the number of candidates must be public");
+    let rate = ratio_to_f64(rate);
+    let log_total = |scores: &SparseScores| {
+        let best = scores.listed().map(|listed| listed.1).max().unwrap_or(0);
+        let weight = |score: u32| (rate * (f64::from(score) - f64::from(best))).exp();
+        let listed = scores.listed().count() as u64;
+        let sum: f64 = scores.listed().map(|listed| weight(listed.1)).sum();
+        rate * f64::from(best) + (sum + (candidates - listed) as f64 * weight(0)).ln()
+    };
+    let shift = log_total(others) - log_total(scores);
+    let mut union: Vec<u64> =
+        scores.listed().chain(others.listed()).map(|listed| listed.0).collect();
+    union.sort_unstable();
+    union.dedup();
+    let change = |&candidate: &u64| {
+        rate * (f64::from(scores.score(candidate)) - f64::from(others.score(candidate)))
+    };
+    let mut ratios: Vec<f64> = union.iter().map(|candidate| change(candidate) + shift).collect();
+    if (union.len() as u64) < candidates {
+        ratios.push(shift);
+    }
+    ratios
 }
 
 /// The law of integer noise.

@@ -130,6 +130,16 @@ impl<N: Numbers> Tape<'_, N> {
                 let total = weights.iter().fold(numbers.integer(0), |sum, w| sum + w.clone());
                 (0..).zip(weights).map(|(index, w)| (index, w / total.clone())).collect()
             }
+            DrawLaw::SparseChoice { scores, rate } => {
+                let candidates = scores.candidates();
+                assert!(candidates <= 1 << 16, "too many candidates to try them all");
+                let score = |candidate| i64::from(scores.score(candidate));
+                let best = (0..candidates).map(score).max().expect("there are candidates");
+                let weight = |candidate| power(numbers, rate, best.abs_diff(score(candidate)));
+                let weights: Vec<N::P> = (0..candidates).map(weight).collect();
+                let total = weights.iter().fold(numbers.integer(0), |sum, w| sum + w.clone());
+                (0..).zip(weights).map(|(index, w)| (index, w / total.clone())).collect()
+            }
             DrawLaw::Noisy { value, noise } => {
                 let law = NoiseLaw::new(numbers, noise);
                 let (low, high) = self.window.ends.expect("noisy integers need a window");

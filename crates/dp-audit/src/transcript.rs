@@ -7,9 +7,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use dp_mechanism::{DiscreteGaussian, Draws, Law, Noise, Ratio};
+use dp_mechanism::{DiscreteGaussian, Draws, Law, Noise, Ratio, SparseScores};
 
-use crate::noise_law::{NoiseLaw, choice_log_probabilities};
+use crate::noise_law::{NoiseLaw, choice_log_probabilities, sparse_choice_log_ratios};
 use crate::numbers::{Floats, ratio_to_f64};
 
 /// Which kind of draw a step was.
@@ -104,6 +104,7 @@ pub fn compare<D: ?Sized, O: PartialEq>(
 /// A draw that was made: the private values in it, and what was released.
 enum Entry {
     Choice { scores: Vec<i64>, rate: Ratio, chosen: i64 },
+    SparseChoice { scores: SparseScores, rate: Ratio, chosen: i64 },
     Noisy { value: i64, noise: Noise, released: i64 },
     Exceeds { value: i64, threshold: i64, noise: Noise, released: i64 },
     Vector { values: Vec<i64>, noise: DiscreteGaussian, released: Vec<i64> },
@@ -120,6 +121,9 @@ impl Draws for Recorder<'_> {
         self.entries.push(match law {
             Law::Choice { scores, rate } => {
                 Entry::Choice { scores: scores.to_vec(), rate, chosen: released }
+            }
+            Law::SparseChoice { scores, rate } => {
+                Entry::SparseChoice { scores: scores.clone(), rate, chosen: released }
             }
             Law::Noisy { value, noise } => Entry::Noisy { value, noise, released },
             Law::Exceeds { value, threshold, noise } => {
@@ -163,6 +167,13 @@ impl Draws for Replay {
                 Some((choice_loss(scores, others, *rate), *chosen))
             }
             (
+                Some(Entry::SparseChoice { scores, rate, chosen }),
+                Law::SparseChoice { scores: others, rate: other_rate },
+            ) if *rate == other_rate && scores.candidates() == others.candidates() => {
+                let ratios = sparse_choice_log_ratios(scores, others, *rate);
+                Some((loss_of_ratios(ratios.into_iter()), *chosen))
+            }
+            (
                 Some(Entry::Noisy { value, noise, released }),
                 Law::Noisy { value: other, noise: other_noise },
             ) if *noise == other_noise => Some((noise_loss(*value, other, *noise), *released)),
@@ -197,7 +208,11 @@ impl Draws for Replay {
 fn choice_loss(scores: &[i64], others: &[i64], rate: Ratio) -> StepLoss {
     let here = choice_log_probabilities(scores, rate);
     let there = choice_log_probabilities(others, rate);
-    let ratios = here.iter().zip(&there).map(|(p, q)| p - q);
+    loss_of_ratios(here.iter().zip(&there).map(|(p, q)| p - q))
+}
+
+/// The loss of a choice whose outcomes have these log ratios.
+fn loss_of_ratios(ratios: impl Iterator<Item = f64>) -> StepLoss {
     let (low, high) = ratios.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), ratio| {
         (low.min(ratio), high.max(ratio))
     });

@@ -50,9 +50,9 @@ pub enum ClusterError {
         /// What would be accepted.
         want: &'static str,
     },
-    /// The points do not have the dimension of the public box.
+    /// The points do not have the dimension of the public domain.
     Dimension {
-        /// Of the box.
+        /// Of the box or ball.
         expected: usize,
         /// Of the points.
         got: usize,
@@ -89,7 +89,7 @@ impl fmt::Display for ClusterError {
             Self::Setting { name, got, want } => write!(f, "{name} must be {want}, got {got}"),
             Self::Dimension { expected, got } => write!(
                 f,
-                "the points have {got} coordinates each, the public box has {expected} dimensions"
+                "the points have {got} coordinates each, the public domain has {expected} dimensions"
             ),
             Self::Param(ref error) => error.fmt(f),
             Self::Mechanism(ref error) => error.fmt(f),

@@ -1,8 +1,15 @@
 //! Differentially private Euclidean clustering and its non-private baselines.
 //!
 //! - [`dpm`]: private clustering by recursive cuts; the number of clusters is not an input.
+//! - [`dp_lloyd`]: Lloyd's iteration with noise; the oldest baseline, works without a delta.
+//! - [`em_mc`]: private clustering by maximum coverage; also for k-median without a delta.
+//! - [`lsh_splits`]: private clustering by random hyperplanes; fast, for many dimensions.
+//! - [`recentring`]: rounds that move private centres to where the points are; the most accurate
+//!   private clustering here, on DPM's cuts or on any other start.
+//! - [`coreset`]: released weighted points, which any solver may work on for free.
 //! - [`kmeans`]: weighted k-means++ and Lloyd, not private; a baseline, and free to use on whatever
 //!   has been released.
+//! - [`kmedian`], [`local_search`]: the same for sums of distances, and swaps among candidates.
 //! - [`metrics`]: how good a clustering is; evaluation only, not private.
 //!
 //! ```
@@ -18,18 +25,28 @@
 //!
 //! Out of scope: reading files, plotting, choosing the public box for you.
 
+pub mod coreset;
+pub mod dp_lloyd;
 pub mod dpm;
+pub mod em_mc;
 mod error;
 pub mod kmeans;
+pub mod kmedian;
+pub mod local_search;
+pub mod lsh_splits;
 pub mod metrics;
 mod nearest;
+mod public_directions;
 pub mod recentring;
+mod sized_sum;
+#[cfg(test)]
+mod testing;
 
 pub use error::ClusterError;
 pub use nearest::{Assignment, nearest};
 
 pub use dp_accounting::{AddRemove, Budget, Ledger, Receipt};
-pub use dp_geometry::{Points, PointsView, PublicBox};
+pub use dp_geometry::{Points, PointsView, PublicBall, PublicBox};
 pub use dp_mechanism::{ChaCha20Rng, Mechanism, Release, ReleaseRng, chacha_from_os};
 
 /// Runs the example of the README.

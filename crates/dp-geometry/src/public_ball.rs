@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::GeometryError;
+use crate::public_box::PublicBox;
 
 /// The domain `{x : |x - centre| <= radius}` that the data is declared to lie in.
 ///
@@ -71,6 +72,17 @@ impl PublicBall {
             return Err(GeometryError::Radius { radius });
         }
         Ok(Self { centre, radius })
+    }
+
+    /// The smallest ball around a box, up to rounding outwards.
+    ///
+    /// # Errors
+    /// As [`PublicBall::new`], for the radius.
+    pub fn around(public_box: &PublicBox) -> Result<Self, GeometryError> {
+        let middle = (0..public_box.dim()).map(|i| public_box.middle(i)).collect();
+        // The margin covers the rounding of the diagonal and of the middles.
+        let slack = (public_box.dim() as f64 + 16.0) * f64::EPSILON;
+        Self::new(middle, 0.5 * public_box.diagonal() * (1.0 + slack))
     }
 
     /// Number of dimensions.

@@ -8,6 +8,8 @@ use dp_noise::{
 };
 use rand::CryptoRng;
 
+use crate::SparseScores;
+
 /// The law of one draw, with the private value that it hides.
 ///
 /// The value goes in and the noisy value comes out: a mechanism never holds raw noise. That is what
@@ -19,6 +21,13 @@ pub enum Law<'a> {
     Choice {
         /// One score per candidate; their number is public.
         scores: &'a [i64],
+        /// The factor in the exponent, at least zero.
+        rate: Ratio,
+    },
+    /// A candidate of `0..candidates` with probability proportional to `exp(rate * score)`. Released.
+    SparseChoice {
+        /// Scores of the candidates that are listed; all others have zero.
+        scores: &'a SparseScores,
         /// The factor in the exponent, at least zero.
         rate: Ratio,
     },
@@ -81,6 +90,11 @@ pub trait Draws {
         usize::try_from(self.draw(Law::Choice { scores, rate })).expect("an index")
     }
 
+    /// A candidate with probability proportional to `exp(rate * score)`, released.
+    fn choose_sparse(&mut self, scores: &SparseScores, rate: Ratio) -> u64 {
+        u64::try_from(self.draw(Law::SparseChoice { scores, rate })).expect("a candidate")
+    }
+
     /// `value` plus noise, released; saturates at the ends of `i64`, which is post-processing.
     fn noisy(&mut self, value: i64, noise: Noise) -> i64 {
         self.draw(Law::Noisy { value, noise })
@@ -116,6 +130,9 @@ impl<R: CryptoRng + ?Sized> Draws for SecureDraws<'_, R> {
         match law {
             Law::Choice { scores, rate } => {
                 i64::try_from(choose_exponentially(bits, scores, rate)).expect("an index fits")
+            }
+            Law::SparseChoice { scores, rate } => {
+                i64::try_from(scores.choose(bits, rate)).expect("below 2^62")
             }
             Law::Noisy { value, noise } => add(value, noise.sample(bits)),
             Law::Exceeds { value, threshold, noise } => {

@@ -18,7 +18,8 @@
 //!
 //! # What matters
 //! - [`Draws`], [`Law`]: how every mechanism of the workspace gets randomness.
-//! - [`NoisyCount`], [`ExponentialMechanism`], [`GaussianSum`], [`PoissonSample`]: the primitives.
+//! - [`NoisyCount`], [`ExponentialMechanism`], [`GaussianSum`], [`LaplaceSum`], [`PoissonSample`],
+//!   [`RepeatedSelection`]: the primitives.
 //! - [`Mechanism`], [`Release`]: the face of an algorithm made of them, plan first, then release.
 //!
 //! Out of scope: what a loss means and how losses add up (`dp-accounting`).
@@ -27,8 +28,11 @@ mod count;
 mod draws;
 mod error;
 mod exponential;
+mod laplace_sum;
 mod mechanism;
 mod rational;
+mod repeated_selection;
+mod sparse_scores;
 mod subsample;
 mod sum;
 
@@ -36,7 +40,10 @@ pub use count::NoisyCount;
 pub use draws::{Coin, Draws, Law, Noise, SecureDraws};
 pub use error::MechanismError;
 pub use exponential::ExponentialMechanism;
+pub use laplace_sum::LaplaceSum;
 pub use mechanism::{Mechanism, Release};
+pub use repeated_selection::RepeatedSelection;
+pub use sparse_scores::SparseScores;
 pub use subsample::PoissonSample;
 pub use sum::GaussianSum;
 

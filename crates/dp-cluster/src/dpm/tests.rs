@@ -99,7 +99,7 @@ fn points_of_another_dimension_are_refused() {
     let error = dpm.release(corners(10, 2, 1).view(), &mut rng(1)).expect_err("wrong shape");
     assert_eq!(
         error.to_string(),
-        "the points have 2 coordinates each, the public box has 3 dimensions"
+        "the points have 2 coordinates each, the public domain has 3 dimensions"
     );
 }
 

@@ -8,7 +8,9 @@ use super::data::WeightedPoints;
 use super::lloyd::lloyd;
 use super::params::KMeans;
 use super::seeding::seed;
+use crate::coreset::PrivateCoreset;
 use crate::error::ClusterError;
+use crate::local_search::{Objective, improve_seeding};
 
 /// The best run of [`KMeans::exact_fit`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +39,18 @@ pub enum StopReason {
 }
 
 impl KMeans {
+    /// [`exact_fit`](Self::exact_fit) on what has been released: post-processing, free of charge.
+    ///
+    /// # Errors
+    /// None in practice: a coreset has been checked when it was made.
+    pub fn post_fit(
+        &self,
+        coreset: &PrivateCoreset,
+        rng: &mut (impl Rng + ?Sized),
+    ) -> Result<KMeansFit, ClusterError> {
+        self.exact_fit(coreset.points(), Some(coreset.weights()), rng)
+    }
+
     /// Runs seeding and Lloyd on the points as they are, and keeps the cheapest of all restarts.
     ///
     /// **Not private.** Give it a private release, or data that needs no protection.
@@ -93,7 +107,9 @@ impl KMeans {
             return Ok(KMeansFit { centres, squared_inertia: 0.0, iterations: 0, stop });
         }
         let mut run = || {
-            let seeding = seed(&data, self.k(), self.trials_per_step(), rng);
+            let mut seeding = seed(&data, self.k(), self.trials_per_step(), rng);
+            let steps = self.local_search_steps();
+            improve_seeding(&data, &mut seeding.centres, Objective::KMeans, steps, rng);
             lloyd(self, &data, seeding.centres, seeding.labels)
         };
         let mut best = run();

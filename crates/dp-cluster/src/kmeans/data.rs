@@ -14,14 +14,14 @@ use crate::error::ClusterError;
 pub const MAX_MAGNITUDE: f64 = 1e75;
 
 /// Rows and weights without the rows of weight zero.
-pub(super) struct WeightedPoints<'a> {
+pub(crate) struct WeightedPoints<'a> {
     points: Cow<'a, [f64]>,
     dim: usize,
     weights: Option<Cow<'a, [f64]>>,
 }
 
 impl<'a> WeightedPoints<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         points: PointsView<'a>,
         weights: Option<&'a [f64]>,
     ) -> Result<Self, ClusterError> {
@@ -58,25 +58,25 @@ impl<'a> WeightedPoints<'a> {
         })
     }
 
-    pub(super) fn points(&self) -> PointsView<'_> {
+    pub(crate) fn points(&self) -> PointsView<'_> {
         PointsView::new(&self.points, self.dim).expect("whole rows of a valid view were kept")
     }
 
-    pub(super) fn weight(&self, i: usize) -> f64 {
+    pub(crate) fn weight(&self, i: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[i])
     }
 
     /// Rows per parallel task: a function of the shape alone, so that the sums do not depend on the
     /// number of threads. At least `4 k`, so that the sums per cluster of all tasks together take no
     /// more than a quarter of the memory of the points.
-    pub(super) fn chunk_rows(&self, k: usize) -> usize {
+    pub(crate) fn chunk_rows(&self, k: usize) -> usize {
         (4 * k).max(1024).max(self.points().len().div_ceil(256))
     }
 
     /// The solution when there are at most `k` distinct points: these points in the order of their
     /// first appearance, then copies of the heaviest (the earliest of equals) up to `k`. Without any
     /// point, `k` copies of the origin.
-    pub(super) fn distinct_points_if_at_most(&self, k: usize) -> Option<Points> {
+    pub(crate) fn distinct_points_if_at_most(&self, k: usize) -> Option<Points> {
         let points = self.points();
         // Representatives in lexicographic order; `mass` and `order` belong to the same positions.
         let mut sorted: Vec<(usize, f64)> = Vec::new();

@@ -27,7 +27,7 @@
 )]
 
 mod algorithm;
-mod data;
+pub(crate) mod data;
 mod lloyd;
 mod params;
 mod seeding;

@@ -28,6 +28,8 @@ pub struct KMeans {
     max_iterations: usize,
     relative_tolerance: f64,
     trials_per_step: Option<usize>,
+    #[serde(default)]
+    local_search_steps: usize,
 }
 
 /// Collects the settings of a [`KMeans`]; made by [`KMeans::builder`].
@@ -40,6 +42,8 @@ pub struct KMeansBuilder {
     max_iterations: usize,
     relative_tolerance: f64,
     trials_per_step: Option<usize>,
+    #[serde(default)]
+    local_search_steps: usize,
 }
 
 impl TryFrom<KMeansBuilder> for KMeans {
@@ -63,6 +67,7 @@ impl KMeans {
             max_iterations: 300,
             relative_tolerance: 1e-6,
             trials_per_step: None,
+            local_search_steps: 0,
         }
     }
 
@@ -97,6 +102,13 @@ impl KMeans {
     }
 }
 
+impl KMeans {
+    /// Tries at a better seeding after it was made.
+    pub fn local_search_steps(&self) -> usize {
+        self.local_search_steps
+    }
+}
+
 impl KMeansBuilder {
     /// Independent runs, of which the cheapest is kept. At least 1.
     pub fn restarts(mut self, restarts: usize) -> Self {
@@ -127,13 +139,32 @@ impl KMeansBuilder {
         self
     }
 
+    /// Tries at a better seeding, each with a point drawn like a further centre, which replaces the
+    /// centre that is missed least if that lowers the cost. A constant factor of the optimum, in
+    /// expectation, takes `O(k log log k)` of them; `2 k` is plenty in practice. Each takes one pass
+    /// over the points, and one over points and centres when it succeeds. Default: 0.
+    ///
+    /// # Source
+    /// Lattanzi and Sohler (ICML 2019).
+    pub fn local_search_steps(mut self, local_search_steps: usize) -> Self {
+        self.local_search_steps = local_search_steps;
+        self
+    }
+
     /// Checks the settings.
     ///
     /// # Errors
     /// `k` outside of 1 to [`KMeans::MAX_CLUSTERS`], no restart, no trial, or a tolerance that is not
     /// in `[0, 1)`.
     pub fn build(self) -> Result<KMeans, ClusterError> {
-        let Self { k, restarts, max_iterations, relative_tolerance, trials_per_step } = self;
+        let Self {
+            k,
+            restarts,
+            max_iterations,
+            relative_tolerance,
+            trials_per_step,
+            local_search_steps,
+        } = self;
         if !(1..=KMeans::MAX_CLUSTERS).contains(&k) {
             return Err(ClusterError::ClusterCount { got: k });
         }
@@ -146,6 +177,13 @@ impl KMeansBuilder {
         if !(0.0..1.0).contains(&relative_tolerance) {
             return Err(ClusterError::RelativeTolerance { got: relative_tolerance });
         }
-        Ok(KMeans { k, restarts, max_iterations, relative_tolerance, trials_per_step })
+        Ok(KMeans {
+            k,
+            restarts,
+            max_iterations,
+            relative_tolerance,
+            trials_per_step,
+            local_search_steps,
+        })
     }
 }

@@ -1,7 +1,8 @@
 //! Laws of random indexes.
 
 use dp_noise::{
-    Geometric, choose_exponentially, noisy_max, noisy_max_with_value, permute_and_flip, reference,
+    Geometric, Level, choose_exponentially, choose_level, noisy_max, noisy_max_with_value,
+    permute_and_flip, reference,
 };
 
 use super::exact::{Interval, ONE, Tape, enumerate, exp_minus};
@@ -34,6 +35,33 @@ fn exponential_choices_have_their_probability() {
         if gap(scores, 0) < 100 {
             check(&name, plain, law);
         }
+    }
+}
+
+#[test]
+fn levels_have_the_probability_of_all_their_candidates() {
+    const LEVELS: [(&[(i64, u64)], u128, u128); 6] = [
+        (&[(7, 3)], 1, 1),
+        (&[(0, 1), (0, 2), (0, 5)], 2, 1),
+        (&[(1, 1), (0, 20)], 1, 2),
+        (&[(9, 0), (2, 3), (-1, 0), (0, 7)], 1, 3),
+        (&[(5, 2), (9, 1)], 0, 1),
+        (&[(30, 1), (0, 1 << 40)], 1, 1),
+    ];
+    for (levels, a, b) in LEVELS {
+        let levels: Vec<Level> =
+            levels.iter().map(|&(score, candidates)| Level { score, candidates }).collect();
+        let occupied = levels.iter().filter(|level| level.candidates > 0);
+        let best = occupied.map(|level| level.score).max().expect("not empty");
+        let weight = |i: usize| {
+            let Level { score, candidates } = levels[i];
+            let gap = if candidates > 0 { best.abs_diff(score) } else { 0 };
+            exp_minus(u128::from(gap) * a, b).times(Interval::ratio(candidates.into(), 1))
+        };
+        let total = (0..levels.len()).map(weight).reduce(Interval::plus).expect("not empty");
+        let law = |i: usize| weight(i).divided_by(total);
+        let name = format!("levels {levels:?} at {a}/{b}");
+        check_all_words!(&name, |tape| choose_level(tape, &levels, ratio(a, b)), law);
     }
 }
 

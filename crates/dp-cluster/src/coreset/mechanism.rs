@@ -1,0 +1,161 @@
+//! From private centres to a private coreset: a noisy size for every centre.
+
+use dp_accounting::{AddRemove, Budget, Receipt, Step, budget_to_zcdp};
+use dp_geometry::{Points, PointsView};
+use dp_mechanism::{Draws, Mechanism, NoisyCount};
+use serde::{Deserialize, Serialize};
+
+use super::{PrivateCoreset, WeightRule};
+use crate::ClusterError;
+use crate::kmeans::MAX_MAGNITUDE;
+use crate::nearest;
+
+/// Counts the records nearest to each of some centres, with noise. See the [module](super).
+///
+/// # Guarantee
+/// `(epsilon, delta)`-DP under [`AddRemove`] for the budget given, and `epsilon`-DP if delta is zero:
+/// a record counts for its nearest centre alone, so all counts cost as much as one. Every centre
+/// gets noise, also one without records. The centres must be public or released already; what
+/// they cost comes on top.
+///
+/// # Utility
+/// With `F` the centres and exact weights, the k-median cost of any `C` on the coreset is within the
+/// k-median cost of `F` of that on the records; for k-means, `cost' <= (1 + g) cost + (1 + 1/g)
+/// cost(F)` and the same with the sides exchanged, for every `g > 0`. Noise adds at most
+/// `sum |noise_j| distance(f_j, C)^z`.
+///
+/// # Complexity
+/// `O(n m d)`; `12 n` bytes beyond the input.
+///
+/// # Shapes and units
+/// Records `(n, d)`, centres `(m, d)`, `m` weights in records.
+///
+/// # Bad records
+/// A record with a coordinate that is not a finite number counts for the first centre.
+///
+/// # Source
+/// Feldman, Fiat, Kaplan, Nissim (2009); Stemmer and Kaplan (2018).
+///
+/// # Example
+/// ```
+/// use dp_cluster::coreset::CoresetFromCentres;
+/// use dp_cluster::kmedian::KMedian;
+/// use dp_cluster::{Budget, Mechanism, Points, chacha_from_os};
+///
+/// let records = Points::new((0..3_000).map(|i| f64::from(i % 3)).collect(), 1)?;
+/// let centres = Points::new(vec![0.0, 1.0, 2.0, 50.0], 1)?; // public, or from a release
+/// let plan = CoresetFromCentres::builder(centres, Budget::new(1.0, 0.0)?).build()?;
+/// let mut rng = chacha_from_os()?;
+/// let coreset = plan.release(records.view(), &mut rng)?.output;
+/// let fit = KMedian::builder(1).build()?.post_fit(&coreset, &mut rng)?; // free
+/// println!("{:?}", fit.centres.view().row(0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "CoresetBuilder", into = "CoresetBuilder")]
+pub struct CoresetFromCentres {
+    settings: CoresetBuilder,
+    count: NoisyCount,
+}
+
+/// Public settings of [`CoresetFromCentres`]; made by [`CoresetFromCentres::builder`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CoresetBuilder {
+    centres: Points,
+    budget: Budget,
+    weight_rule: WeightRule,
+}
+
+impl CoresetBuilder {
+    /// What is made of noisy sizes. Default: [`WeightRule::Threshold`].
+    #[must_use]
+    pub fn weight_rule(mut self, weight_rule: WeightRule) -> Self {
+        self.weight_rule = weight_rule;
+        self
+    }
+
+    /// Checks the settings and calibrates the noise; afterwards nothing can fail.
+    ///
+    /// The noise is geometric or Gaussian, whichever has the smaller variance for the budget.
+    ///
+    /// # Errors
+    /// No centre, or a centre with a coordinate that is not a number of at most `1e75`; noise that
+    /// does not fit in 64-bit integers.
+    pub fn build(self) -> Result<CoresetFromCentres, ClusterError> {
+        if self.centres.is_empty() {
+            return Err(ClusterError::ZeroSetting { name: "centres" });
+        }
+        if !self.centres.view().coords().iter().all(|x| x.abs() <= MAX_MAGNITUDE) {
+            return Err(ClusterError::Coordinate);
+        }
+        let geometric = NoisyCount::geometric(self.budget.epsilon());
+        let gaussian = budget_to_zcdp(self.budget).map(NoisyCount::gaussian);
+        let count = match (geometric, gaussian) {
+            (Ok(geometric), Some(Ok(gaussian))) => {
+                let wider = gaussian.standard_deviation() > geometric.standard_deviation();
+                if wider { geometric } else { gaussian }
+            }
+            (Err(_), Some(Ok(gaussian))) => gaussian,
+            (geometric, _) => geometric?,
+        };
+        Ok(CoresetFromCentres { settings: self, count })
+    }
+}
+
+impl CoresetFromCentres {
+    /// Settings for these centres, which must be public or released already.
+    pub fn builder(centres: Points, budget: Budget) -> CoresetBuilder {
+        CoresetBuilder { centres, budget, weight_rule: WeightRule::default() }
+    }
+
+    /// Standard deviation of the noise of a size, in records.
+    pub fn standard_deviation(&self) -> f64 {
+        self.count.standard_deviation()
+    }
+}
+
+impl Mechanism for CoresetFromCentres {
+    type Relation = AddRemove;
+    type Data<'a> = PointsView<'a>;
+    type Output = PrivateCoreset;
+    type Error = ClusterError;
+
+    fn receipt(&self) -> Receipt<AddRemove> {
+        let size = Step::spend("size of one centre", self.count.loss());
+        let spent = Step::parallel("sizes of all centres", vec![size]);
+        Receipt::new("coreset-from-centres", AddRemove, self.settings.budget, spent)
+    }
+
+    /// # Errors
+    /// [`ClusterError::Dimension`] if the records do not have the dimension of the centres.
+    fn check(&self, points: &PointsView<'_>) -> Result<(), ClusterError> {
+        let (expected, got) = (self.settings.centres.dim(), points.dim());
+        if got == expected { Ok(()) } else { Err(ClusterError::Dimension { expected, got }) }
+    }
+
+    fn run(&self, points: PointsView<'_>, draws: &mut dyn Draws) -> PrivateCoreset {
+        let centres = &self.settings.centres;
+        let mut records = vec![0_u64; centres.len()];
+        for label in nearest(points, centres.view()).labels {
+            records[label as usize] += 1;
+        }
+        let noisy: Vec<i64> =
+            records.into_iter().map(|records| self.count.release(records, draws)).collect();
+        let weights = self.settings.weight_rule.post_weights(&noisy, self.standard_deviation());
+        PrivateCoreset::released(centres.clone(), weights)
+    }
+}
+
+impl TryFrom<CoresetBuilder> for CoresetFromCentres {
+    type Error = ClusterError;
+
+    fn try_from(settings: CoresetBuilder) -> Result<Self, ClusterError> {
+        settings.build()
+    }
+}
+
+impl From<CoresetFromCentres> for CoresetBuilder {
+    fn from(plan: CoresetFromCentres) -> Self {
+        plan.settings
+    }
+}

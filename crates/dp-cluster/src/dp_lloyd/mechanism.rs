@@ -1,0 +1,159 @@
+//! The plan and its one code path.
+
+use dp_accounting::{AddRemove, Budget, Receipt};
+use dp_geometry::{Points, PointsView, PublicBox};
+use dp_mechanism::{Draws, Mechanism};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::DpLloydBuilder;
+use super::budget::Primitives;
+use crate::ClusterError;
+use crate::nearest::CentreTable;
+use crate::sized_sum::{add_all, box_residual};
+
+/// A checked and calibrated DP-Lloyd plan. See the [module](super).
+///
+/// # Complexity
+/// `O(n k d)` per iteration; per thread `8 k (d + 2)` bytes beyond the input.
+///
+/// # Shapes and units
+/// Points `(n, d)`; `k` centres `(k, d)` in the units of the points, inside the public box. A cluster
+/// whose noisy size is within its noise keeps its centre, so there are always `k`.
+///
+/// # Bad records
+/// A coordinate outside of the box counts as on its boundary; NaN counts as the middle of the box.
+/// Whether a release succeeds does not depend on the data, which may be empty.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "DpLloydBuilder", into = "DpLloydBuilder")]
+pub struct DpLloyd {
+    pub(super) settings: DpLloydBuilder,
+    pub(super) primitives: Primitives,
+    pub(super) start: Points,
+}
+
+/// Private centres with the private sizes that the last iteration saw.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LloydClustering {
+    /// `k` rows, inside the public box.
+    pub centres: Points,
+    /// The noisy size of each cluster, at least zero, before the last move of the centres.
+    pub sizes: Vec<f64>,
+}
+
+/// What one pass over the records adds up, per cluster.
+struct Pass {
+    sums: Vec<i64>,
+    records: Vec<i64>,
+}
+
+impl DpLloyd {
+    /// Settings for points in this public box, to be put in `k` clusters within this budget.
+    pub fn builder(public_box: PublicBox, k: usize, budget: Budget) -> DpLloydBuilder {
+        DpLloydBuilder::new(public_box, k, budget)
+    }
+
+    /// The number of iterations.
+    pub fn iterations(&self) -> usize {
+        self.primitives.iterations
+    }
+
+    /// The centres of the start, which do not depend on any record.
+    pub fn start(&self) -> &Points {
+        &self.start
+    }
+
+    /// Assigns every record to its nearest centre and sums per cluster. Centres are relative to the
+    /// middle of the box, as the sums are.
+    fn pass(&self, points: PointsView<'_>, centres: &[f64]) -> Pass {
+        let (public_box, sized) = (&self.settings.public_box, &self.primitives.sized);
+        let (dim, k) = (points.dim(), self.settings.k);
+        let table = CentreTable::new(PointsView::new(centres, dim).expect("whole rows"));
+        let rows = points.len().div_ceil(rayon::current_num_threads()).max(1);
+        let pieces = points.coords().par_chunks(rows * dim).map(|coords| {
+            let (mut sums, mut records) = (vec![0; k * sized.width()], vec![0; k]);
+            let mut residual = vec![0.0; dim];
+            for row in coords.chunks_exact(dim) {
+                box_residual(public_box, row, &mut residual);
+                let label = table.two_nearest(&residual).label as usize;
+                records[label] += 1;
+                sized.add(&residual, &mut sums[label * sized.width()..][..sized.width()]);
+            }
+            Pass { sums, records }
+        });
+        let both = |a: Pass, b: Pass| Pass {
+            sums: add_all(a.sums, b.sums),
+            records: add_all(a.records, b.records),
+        };
+        pieces
+            .reduce_with(both)
+            .unwrap_or_else(|| Pass { sums: vec![0; k * sized.width()], records: vec![0; k] })
+    }
+}
+
+impl Mechanism for DpLloyd {
+    type Relation = AddRemove;
+    type Data<'a> = PointsView<'a>;
+    type Output = LloydClustering;
+    type Error = ClusterError;
+
+    fn receipt(&self) -> Receipt<AddRemove> {
+        Receipt::new("dp-lloyd", AddRemove, self.settings.budget, self.primitives.spent())
+    }
+
+    /// # Errors
+    /// [`ClusterError::Dimension`] if the points do not have the dimension of the public box.
+    fn check(&self, points: &PointsView<'_>) -> Result<(), ClusterError> {
+        let (expected, got) = (self.settings.public_box.dim(), points.dim());
+        if got == expected { Ok(()) } else { Err(ClusterError::Dimension { expected, got }) }
+    }
+
+    fn run(&self, points: PointsView<'_>, draws: &mut dyn Draws) -> LloydClustering {
+        let (public_box, sized) = (&self.settings.public_box, &self.primitives.sized);
+        let dim = public_box.dim();
+        assert_eq!(points.dim(), dim, "`check` refuses points of another dimension");
+        let half = |i| 0.5 * public_box.width(i);
+        let mut centres = self.start.view().coords().to_vec();
+        for centre in centres.chunks_exact_mut(dim) {
+            centre.iter_mut().enumerate().for_each(|(i, x)| *x -= public_box.middle(i));
+        }
+        let mut sizes = vec![0.0; self.settings.k];
+        // Below this, a mean would be mostly noise.
+        let least = (2.0 * self.primitives.size_standard_deviation()).max(1.0);
+        for _ in 0..self.primitives.iterations {
+            let Pass { mut sums, records } = self.pass(points, &centres);
+            let clusters = sums.chunks_exact_mut(sized.width()).zip(&records).zip(&mut sizes);
+            for (((sum, records), size), centre) in clusters.zip(centres.chunks_exact_mut(dim)) {
+                *size = self.primitives.release(sum, records.unsigned_abs(), draws);
+                if *size >= least {
+                    for (i, (x, &units)) in centre.iter_mut().zip(&*sum).enumerate() {
+                        *x = (sized.length(units) / *size).clamp(-half(i), half(i));
+                    }
+                }
+            }
+        }
+        let back = |(at, x): (usize, &f64)| {
+            let i = at % dim;
+            public_box.clip_coordinate(i, public_box.middle(i) + x)
+        };
+        let coords = centres.iter().enumerate().map(back).collect();
+        LloydClustering {
+            centres: Points::new(coords, dim).expect("whole rows"),
+            sizes: sizes.into_iter().map(|size| size.max(0.0)).collect(),
+        }
+    }
+}
+
+impl TryFrom<DpLloydBuilder> for DpLloyd {
+    type Error = ClusterError;
+
+    fn try_from(settings: DpLloydBuilder) -> Result<Self, ClusterError> {
+        settings.build()
+    }
+}
+
+impl From<DpLloyd> for DpLloydBuilder {
+    fn from(plan: DpLloyd) -> Self {
+        plan.settings
+    }
+}

@@ -1,0 +1,121 @@
+//! How the budget is divided, and the calibrated primitives that follow.
+
+use dp_accounting::{Delta, Epsilon, Rho, Step, budget_to_zcdp};
+use dp_mechanism::{GaussianSum, NoisyCount, RepeatedSelection};
+use serde::{Deserialize, Serialize};
+
+use super::EmMcBuilder;
+use crate::ClusterError;
+use crate::local_search::Objective;
+
+/// What certifies that all choices together are private.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Selection {
+    /// A secret sample of the records, and no delta.
+    #[default]
+    Pure,
+    /// All records, and half of delta. For the small epsilon of this step it is much weaker.
+    Approximate,
+}
+
+/// Shares of epsilon. What they leave goes to the means, or for k-median to the weights.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BudgetSplit {
+    /// Choosing cells.
+    pub cover: f64,
+    /// Counting the records nearest to each of them.
+    pub weights: f64,
+}
+
+impl BudgetSplit {
+    /// A fifth each, which leaves three fifths for the means.
+    pub const PAPER: Self = Self { cover: 0.2, weights: 0.2 };
+}
+
+impl Default for BudgetSplit {
+    /// Choices and weights need little; the means can use all that is left.
+    fn default() -> Self {
+        Self { cover: 0.15, weights: 0.05 }
+    }
+}
+
+/// Everything that EM-MC draws with. The receipt is read off the same objects.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Primitives {
+    pub(super) cover: RepeatedSelection,
+    pub(super) weights: NoisyCount,
+    /// `None` for k-median.
+    pub(super) means: Option<GaussianSum>,
+}
+
+impl Primitives {
+    pub(super) fn calibrate(settings: &EmMcBuilder) -> Result<Self, ClusterError> {
+        let BudgetSplit { cover, weights } = settings.split;
+        for (name, got) in [("cover", cover), ("weights", weights)] {
+            if !(got > 0.0 && got < 1.0) {
+                let want = "a share above 0 and below 1";
+                return Err(ClusterError::Setting { name, got, want });
+            }
+        }
+        if cover + weights >= 1.0 {
+            let (name, want) = ("cover + weights", "below 1");
+            return Err(ClusterError::Setting { name, got: cover + weights, want });
+        }
+        let (epsilon, delta) = (settings.budget.epsilon().get(), settings.budget.delta());
+        let means = settings.objective == Objective::KMeans;
+        if delta == Delta::ZERO && (means || settings.selection == Selection::Approximate) {
+            let want = "above 0, unless for k-median with pure selection";
+            return Err(ClusterError::Setting { name: "delta", got: 0.0, want });
+        }
+        let each = Epsilon::new(epsilon * cover)?;
+        let cover = match settings.selection {
+            Selection::Pure => RepeatedSelection::pure(each)?,
+            Selection::Approximate => {
+                RepeatedSelection::approximate(each, Delta::new(0.5 * delta.get())?)?
+            }
+        };
+        // A little less, so that no rounding of a sum of losses can cross the budget.
+        let rest = epsilon * (1.0 - settings.split.cover) * (1.0 - 1e-9);
+        let counted = if means { epsilon * weights } else { rest };
+        let weights = NoisyCount::geometric(Epsilon::new(counted)?)?;
+        let primitives = Self { cover, weights, means: None };
+        if means { primitives.with_largest_means(settings) } else { Ok(primitives) }
+    }
+
+    /// Gives the means the largest loss with which the whole receipt fits the budget.
+    fn with_largest_means(self, settings: &EmMcBuilder) -> Result<Self, ClusterError> {
+        let total = budget_to_zcdp(settings.budget).expect("delta is positive");
+        let with = |share: f64| {
+            let means = GaussianSum::new(Rho::new(total.get() * share).ok()?).ok()?;
+            let candidate = Self { means: Some(means), ..self.clone() };
+            let epsilon = candidate.spent().epsilon(settings.budget.delta())?;
+            (epsilon <= settings.budget.epsilon()).then_some(candidate)
+        };
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..40 {
+            let middle = f64::midpoint(low, high);
+            if with(middle).is_some() { low = middle } else { high = middle }
+        }
+        let got = settings.split.cover + settings.split.weights;
+        let want = "small enough to leave something for the means";
+        with(low).ok_or(ClusterError::Setting { name: "cover + weights", got, want })
+    }
+
+    /// The itemised cost.
+    pub(super) fn spent(&self) -> Step {
+        let count = Step::spend("number of records of one cell", self.weights.loss());
+        let part = |means: &GaussianSum| {
+            let sum = Step::spend("sum and size of one part", means.loss());
+            Step::parallel("means of the parts", vec![sum])
+        };
+        let steps = [
+            Step::spend("all choices of cells", self.cover.loss()),
+            Step::parallel("weights of the cells", vec![count]),
+        ];
+        Step::sequential(
+            "all steps",
+            steps.into_iter().chain(self.means.iter().map(part)).collect(),
+        )
+    }
+}

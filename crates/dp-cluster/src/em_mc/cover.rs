@@ -1,0 +1,99 @@
+//! Choosing cells that cover many records which are in no chosen cell yet.
+
+use dp_mechanism::{Draws, RepeatedSelection, SparseScores};
+
+use super::grids::{Grids, Scale};
+
+/// Middles of all chosen cells, row-major, in the order of the choices.
+///
+/// A record counts for the cells that hold it, at one scale after the other, until one of them is
+/// chosen; from then on it counts for nothing, at coarser scales either. That is what lets all
+/// choices cost as much as one. Their number does not depend on the records: it goes on when nothing
+/// is left to cover.
+pub(super) fn cover(
+    selection: &RepeatedSelection,
+    grids: &Grids,
+    picks_per_scale: usize,
+    projected: &[f64],
+    draws: &mut dyn Draws,
+) -> Vec<f64> {
+    let records = projected.len() / grids.dim();
+    let mut uncovered = selection.records(records, draws);
+    let mut middles = Vec::new();
+    for scale in &grids.scales {
+        let mut cells = Cells::new(grids, scale, projected, &uncovered);
+        for _ in 0..picks_per_scale {
+            let chosen = selection.release(&cells.scores, draws);
+            middles.extend(grids.middle(scale, chosen));
+            cells.cover(chosen);
+        }
+        let still = uncovered.iter().zip(&cells.covered).filter(|(_, covered)| !**covered);
+        uncovered = still.map(|(&record, _)| record).collect();
+    }
+    middles
+}
+
+/// The cells of one scale that hold records, and which.
+struct Cells {
+    scores: SparseScores,
+    /// `members[starts[p]..starts[p + 1]]` are the records, by their place among the uncovered, in
+    /// the cell at position `p` of the scores.
+    members: Vec<u32>,
+    starts: Vec<u32>,
+    /// The positions of each record's cells, one per grid.
+    positions: Vec<u32>,
+    grids: usize,
+    covered: Vec<bool>,
+}
+
+impl Cells {
+    fn new(grids: &Grids, scale: &Scale, projected: &[f64], uncovered: &[usize]) -> Self {
+        let (dim, shifts) = (grids.dim(), grids.shifts());
+        let mut held = vec![0; shifts];
+        let mut entries: Vec<(u64, u32)> = Vec::with_capacity(uncovered.len() * shifts);
+        for (record, &row) in (0..).zip(uncovered) {
+            grids.cells(scale, &projected[row * dim..][..dim], &mut held);
+            entries.extend(held.iter().map(|&cell| (cell, record)));
+        }
+        entries.sort_unstable();
+        let mut listed: Vec<(u64, u32)> = Vec::new();
+        let (mut starts, mut positions) = (Vec::new(), vec![0; entries.len()]);
+        // Cells are numbered grid by grid, so a record's cells come up in the order of the grids.
+        let mut seen = vec![0_usize; uncovered.len()];
+        for (at, &(cell, record)) in (0..).zip(&entries) {
+            match listed.last_mut() {
+                Some((last, count)) if *last == cell => *count += 1,
+                _ => {
+                    listed.push((cell, 1));
+                    starts.push(at);
+                }
+            }
+            let record = record as usize;
+            let position = u32::try_from(listed.len() - 1).expect("fewer than entries");
+            positions[record * shifts + seen[record]] = position;
+            seen[record] += 1;
+        }
+        starts.push(u32::try_from(entries.len()).expect("records times grids fit in 32 bits"));
+        Self {
+            scores: SparseScores::new(grids.candidates(scale), listed),
+            members: entries.into_iter().map(|entry| entry.1).collect(),
+            starts,
+            positions,
+            grids: shifts,
+            covered: vec![false; uncovered.len()],
+        }
+    }
+
+    /// Takes the records of a cell out of all their cells.
+    fn cover(&mut self, cell: u64) {
+        let Some(position) = self.scores.position(cell) else { return };
+        for at in self.starts[position]..self.starts[position + 1] {
+            let record = self.members[at as usize] as usize;
+            if !std::mem::replace(&mut self.covered[record], true) {
+                for &position in &self.positions[record * self.grids..][..self.grids] {
+                    self.scores.lower(position as usize);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! The plan and its one code path.
+
+use dp_accounting::{AddRemove, Budget, Receipt};
+use dp_geometry::{Points, PointsView, PublicBox};
+use dp_mechanism::{Draws, GaussianSum, Mechanism};
+use rand::SeedableRng;
+use rand::rngs::ChaCha20Rng;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::EmMcBuilder;
+use super::budget::Primitives;
+use super::cover::cover;
+use super::grids::Grids;
+use super::projection::Projection;
+use crate::coreset::PrivateCoreset;
+use crate::kmeans::KMeans;
+use crate::kmedian::KMedian;
+use crate::local_search::Objective;
+use crate::sized_sum::{SizedSum, box_radius, box_residual};
+use crate::{ClusterError, nearest};
+
+/// Rows per parallel task.
+const CHUNK: usize = 1024;
+
+/// A checked and calibrated EM-MC plan. See the [module](super).
+///
+/// # Complexity
+/// With `p` projected dimensions, `s` grids per scale and `m` choices in total: `O(n d p)` to project,
+/// `O(n s log(n s))` per scale, `O(m sqrt(n))` for the choices, and `O(n m p)` for the weights.
+/// `8 n p + 24 n s` bytes beyond the input.
+///
+/// # Shapes and units
+/// Points `(n, d)`; at most `k` centres `(k, d)` in the units of the points, inside the public box.
+/// There are fewer than `k` if some parts turn out to be empty; there is always one.
+///
+/// # Bad records
+/// A coordinate outside of the box counts as on its boundary; NaN counts as the middle of the box.
+/// Whether a release succeeds does not depend on the data, which may be empty. Records beyond the
+/// first `2^26` are ignored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "EmMcBuilder", into = "EmMcBuilder")]
+pub struct EmMc {
+    pub(super) settings: EmMcBuilder,
+    pub(super) primitives: Primitives,
+    pub(super) projection: Projection,
+    pub(super) grids: Grids,
+}
+
+/// Private centres, and the private weighted points that they were computed from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EmMcClustering {
+    /// One row per cluster, inside the public box.
+    pub centres: Points,
+    /// Middles of the chosen cells with noisy numbers of records, in the projected dimensions and
+    /// relative to the middle of the box. Any other solver may work on them for free.
+    pub coreset: PrivateCoreset,
+}
+
+impl EmMc {
+    /// Records with more than `2^32` pairs of record and grid could not be numbered.
+    const MAX_RECORDS: usize = 1 << 26;
+
+    /// Settings for points in this public box, to be put in `k` clusters within this budget.
+    pub fn builder(public_box: PublicBox, k: usize, budget: Budget) -> EmMcBuilder {
+        EmMcBuilder::new(public_box, k, budget)
+    }
+
+    /// The number of choices, whatever the records.
+    pub fn picks(&self) -> usize {
+        self.settings.picks() * self.grids.scales.len()
+    }
+
+    fn project(&self, points: PointsView<'_>) -> Points {
+        let (dim, projected) = (points.dim(), self.projection.dim());
+        let mut coords = vec![0.0; points.len() * projected];
+        coords
+            .par_chunks_mut(CHUNK * projected)
+            .zip(points.coords().par_chunks(CHUNK * dim))
+            .for_each(|(out, rows)| {
+                let mut residual = vec![0.0; dim];
+                for (out, row) in out.chunks_exact_mut(projected).zip(rows.chunks_exact(dim)) {
+                    self.projection.project(row, &mut residual, out);
+                }
+            });
+        Points::new(coords, projected).expect("whole rows")
+    }
+
+    /// Counts the records nearest to each middle, with noise.
+    fn weigh(&self, projected: &Points, middles: Points, draws: &mut dyn Draws) -> PrivateCoreset {
+        let mut records = vec![0_u64; middles.len()];
+        for label in nearest(projected.view(), middles.view()).labels {
+            records[label as usize] += 1;
+        }
+        let count = &self.primitives.weights;
+        let noisy: Vec<i64> =
+            records.into_iter().map(|records| count.release(records, draws)).collect();
+        let weights = self.settings.weight_rule.post_weights(&noisy, count.standard_deviation());
+        PrivateCoreset::released(middles, weights)
+    }
+
+    /// `k` centres in the projected dimensions: post-processing with public randomness.
+    fn post_solve(&self, coreset: &PrivateCoreset) -> Points {
+        let mut rng = ChaCha20Rng::seed_from_u64(self.settings.public_seed);
+        rng.set_stream(3);
+        let k = self.settings.k;
+        match self.settings.objective {
+            Objective::KMeans => {
+                let solver = KMeans::builder(k).restarts(5).local_search_steps(2 * k).build();
+                let fit = solver.expect("k was checked").post_fit(coreset, &mut rng);
+                fit.expect("released points are finite").centres
+            }
+            Objective::KMedian => {
+                let solver = KMedian::builder(k).restarts(5).build().expect("k was checked");
+                solver.post_fit(coreset, &mut rng).expect("released points are finite").centres
+            }
+        }
+    }
+
+    /// Noisy means of the records nearest to each projected centre, with noise for each, empty or not.
+    fn lift(
+        &self,
+        points: PointsView<'_>,
+        projected: &Points,
+        solution: &Points,
+        noise: &GaussianSum,
+        draws: &mut dyn Draws,
+    ) -> Points {
+        let public_box = &self.settings.public_box;
+        let sized = SizedSum::new(points.dim(), box_radius(public_box));
+        let part_of = nearest(projected.view(), solution.view()).labels;
+        let mut sums = sized.sums(points, &part_of, solution.len(), |row, out| {
+            box_residual(public_box, row, out);
+        });
+        // Below this, a mean would be mostly noise.
+        let least = (2.0 * sized.size_standard_deviation(noise)).max(1.0);
+        let (mut coords, mut largest) = (Vec::new(), (f64::NEG_INFINITY, Vec::new()));
+        for sum in sums.chunks_exact_mut(sized.width()) {
+            sized.release(sum, noise, draws);
+            let size = sized.size(sum);
+            let mean = |(i, &units): (usize, &i64)| {
+                let x = public_box.middle(i) + sized.length(units) / size.max(1.0);
+                public_box.clip_coordinate(i, x)
+            };
+            let centre: Vec<f64> = sum[..points.dim()].iter().enumerate().map(mean).collect();
+            if size > largest.0 {
+                largest = (size, centre.clone());
+            }
+            if size >= least {
+                coords.extend(centre);
+            }
+        }
+        let coords = if coords.is_empty() { largest.1 } else { coords };
+        Points::new(coords, points.dim()).expect("whole rows")
+    }
+}
+
+impl Mechanism for EmMc {
+    type Relation = AddRemove;
+    type Data<'a> = PointsView<'a>;
+    type Output = EmMcClustering;
+    type Error = ClusterError;
+
+    fn receipt(&self) -> Receipt<AddRemove> {
+        Receipt::new("em-mc", AddRemove, self.settings.budget, self.primitives.spent())
+    }
+
+    /// # Errors
+    /// [`ClusterError::Dimension`] if the points do not have the dimension of the public box.
+    fn check(&self, points: &PointsView<'_>) -> Result<(), ClusterError> {
+        let (expected, got) = (self.settings.public_box.dim(), points.dim());
+        if got == expected { Ok(()) } else { Err(ClusterError::Dimension { expected, got }) }
+    }
+
+    fn run(&self, points: PointsView<'_>, draws: &mut dyn Draws) -> EmMcClustering {
+        let public_box = &self.settings.public_box;
+        let dim = public_box.dim();
+        assert_eq!(points.dim(), dim, "`check` refuses points of another dimension");
+        let counted = points.len().min(Self::MAX_RECORDS);
+        let points = PointsView::new(&points.coords()[..counted * dim], dim).expect("whole rows");
+        let projected = self.project(points);
+        let Primitives { cover: selection, means, .. } = &self.primitives;
+        let picks = self.settings.picks();
+        let middles = cover(selection, &self.grids, picks, projected.view().coords(), draws);
+        let middles = Points::new(middles, self.projection.dim()).expect("whole rows");
+        let coreset = self.weigh(&projected, middles, draws);
+        let solution = self.post_solve(&coreset);
+        let centres = match means {
+            Some(noise) => self.lift(points, &projected, &solution, noise, draws),
+            None => {
+                let back = |(at, x): (usize, f64)| {
+                    let i = at % dim;
+                    public_box.clip_coordinate(i, public_box.middle(i) + x)
+                };
+                let coords = solution.into_coords().into_iter().enumerate().map(back).collect();
+                Points::new(coords, dim).expect("whole rows")
+            }
+        };
+        EmMcClustering { centres, coreset }
+    }
+}
+
+impl TryFrom<EmMcBuilder> for EmMc {
+    type Error = ClusterError;
+
+    fn try_from(settings: EmMcBuilder) -> Result<Self, ClusterError> {
+        settings.build()
+    }
+}
+
+impl From<EmMc> for EmMcBuilder {
+    fn from(plan: EmMc) -> Self {
+        plan.settings
+    }
+}

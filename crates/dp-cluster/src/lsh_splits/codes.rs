@@ -1,0 +1,70 @@
+//! On which side of every hyperplane each record lies.
+
+use dp_geometry::{PointsView, PublicBall};
+use rand::SeedableRng;
+use rand::rngs::ChaCha20Rng;
+use rayon::prelude::*;
+
+use crate::public_directions::normal_directions;
+use crate::sized_sum::InBall;
+
+/// Hyperplanes per block: eight running sums are four registers of the oldest 64-bit machines.
+const LANES: usize = 8;
+
+/// Rows per parallel task.
+const CHUNK: usize = 1024;
+
+/// Hyperplanes through the centre of the ball, one per level, shared by all parts of that level.
+pub(super) struct Hyperplanes {
+    /// `(blocks, dim)` groups of [`LANES`] normal vectors' coordinates; unused lanes are zero.
+    lanes: Vec<[f64; LANES]>,
+    depth: usize,
+}
+
+impl Hyperplanes {
+    pub(super) fn new(dim: usize, depth: usize, public_seed: u64) -> Self {
+        let mut rng = ChaCha20Rng::seed_from_u64(public_seed);
+        let normals = normal_directions(depth, dim, &mut rng);
+        let mut lanes = vec![[0.0; LANES]; depth.div_ceil(LANES) * dim];
+        for (level, normal) in normals.chunks_exact(dim).enumerate() {
+            let block = &mut lanes[level / LANES * dim..][..dim];
+            for (group, &x) in block.iter_mut().zip(normal) {
+                group[level % LANES] = x;
+            }
+        }
+        Self { lanes, depth }
+    }
+
+    /// Bit `i` says whether the record is on the positive side of hyperplane `i`: a function of that
+    /// record and of public numbers. Records outside of the ball are clipped to it first.
+    pub(super) fn codes(&self, points: PointsView<'_>, ball: &PublicBall) -> Vec<u32> {
+        let dim = points.dim();
+        let (in_ball, mut codes) = (InBall::new(ball), vec![0; points.len()]);
+        codes.par_chunks_mut(CHUNK).zip(points.coords().par_chunks(CHUNK * dim)).for_each(
+            |(codes, rows)| {
+                let mut residual = vec![0.0; dim];
+                for (code, row) in codes.iter_mut().zip(rows.chunks_exact(dim)) {
+                    in_ball.residual(row, &mut residual);
+                    *code = self.code(&residual);
+                }
+            },
+        );
+        codes
+    }
+
+    fn code(&self, residual: &[f64]) -> u32 {
+        let mut code = 0;
+        for (b, block) in self.lanes.chunks_exact(residual.len()).enumerate() {
+            let mut sums = [0.0; LANES];
+            for (x, group) in residual.iter().zip(block) {
+                for (sum, normal) in sums.iter_mut().zip(group) {
+                    *sum += x * normal;
+                }
+            }
+            for (lane, sum) in sums.iter().enumerate().take(self.depth - b * LANES) {
+                code |= u32::from(*sum > 0.0) << (b * LANES + lane);
+            }
+        }
+        code
+    }
+}

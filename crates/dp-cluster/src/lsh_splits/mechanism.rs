@@ -1,0 +1,128 @@
+//! The plan and its one code path.
+
+use dp_accounting::{AddRemove, Budget, Receipt};
+use dp_geometry::{Points, PointsView, PublicBall};
+use dp_mechanism::{Draws, Mechanism};
+use rand::SeedableRng;
+use rand::rngs::ChaCha20Rng;
+use serde::{Deserialize, Serialize};
+
+use super::LshSplitsBuilder;
+use super::budget::Primitives;
+use super::codes::Hyperplanes;
+use crate::ClusterError;
+use crate::coreset::PrivateCoreset;
+use crate::kmeans::KMeans;
+
+/// A checked and calibrated LSH-Splits plan. See the [module](super).
+///
+/// # Complexity
+/// `O(n d depth)` for the sides of all records, in one pass, and `O(n d)` for the sums; `20 n` bytes
+/// beyond the input and `8 (d + 1)` per leaf and thread. The final k-means works on the leaves only.
+///
+/// # Shapes and units
+/// Points `(n, d)`; at most `k` centres `(k, d)` in the units of the points, inside the public ball.
+/// There are fewer than `k` if there are fewer leaves; there is always one.
+///
+/// # Bad records
+/// A record outside of the ball is moved to its surface; a NaN coordinate counts as the centre's.
+/// Whether a release succeeds does not depend on the data, which may be empty. Records beyond the
+/// first `2^32 - 1` are ignored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "LshSplitsBuilder", into = "LshSplitsBuilder")]
+pub struct LshSplits {
+    pub(super) settings: LshSplitsBuilder,
+    pub(super) primitives: Primitives,
+    pub(super) solver: KMeans,
+}
+
+/// Private centres, and the private weighted points that they were computed from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LshClustering {
+    /// One row per cluster, inside the public ball.
+    pub centres: Points,
+    /// The leaves: noisy means and noisy sizes. Any other solver may work on them for free.
+    pub coreset: PrivateCoreset,
+}
+
+impl LshSplits {
+    /// Settings for points in this public ball, to be put in `k` clusters within this budget.
+    pub fn builder(public_ball: PublicBall, k: usize, budget: Budget) -> LshSplitsBuilder {
+        LshSplitsBuilder::new(public_ball, k, budget)
+    }
+
+    /// Standard deviation of the noise in a leaf's sum, as a multiple of the length of the longest
+    /// vector that a record adds (the radius, and a share for the size).
+    pub fn sum_noise_multiplier(&self) -> f64 {
+        self.primitives.sums.noise_multiplier()
+    }
+
+    /// Standard deviation of the noise in a count of the tree, in records.
+    pub fn count_standard_deviation(&self) -> f64 {
+        self.primitives.counts[0].standard_deviation()
+    }
+
+    /// Weighted k-means on the leaves: post-processing with public randomness.
+    fn post_centres(&self, coreset: &PrivateCoreset) -> Points {
+        // Another stream than that of the hyperplanes.
+        let mut rng = ChaCha20Rng::seed_from_u64(self.settings.public_seed);
+        rng.set_stream(1);
+        let solver = if coreset.len() < self.solver.k() {
+            // Fewer leaves than clusters: they are the centres.
+            return coreset.points().to_points();
+        } else {
+            &self.solver
+        };
+        let fit = solver.post_fit(coreset, &mut rng).expect("released points are finite");
+        let (mut coords, dim) = (fit.centres.into_coords(), self.settings.public_ball.dim());
+        // A mean can round to just outside of the ball.
+        coords.chunks_exact_mut(dim).for_each(|centre| self.settings.public_ball.clip(centre));
+        Points::new(coords, dim).expect("whole rows")
+    }
+}
+
+impl Mechanism for LshSplits {
+    type Relation = AddRemove;
+    type Data<'a> = PointsView<'a>;
+    type Output = LshClustering;
+    type Error = ClusterError;
+
+    fn receipt(&self) -> Receipt<AddRemove> {
+        let spent = self.primitives.spent.clone();
+        Receipt::new("lsh-splits", AddRemove, self.settings.budget, spent)
+    }
+
+    /// # Errors
+    /// [`ClusterError::Dimension`] if the points do not have the dimension of the public ball.
+    fn check(&self, points: &PointsView<'_>) -> Result<(), ClusterError> {
+        let (expected, got) = (self.settings.public_ball.dim(), points.dim());
+        if got == expected { Ok(()) } else { Err(ClusterError::Dimension { expected, got }) }
+    }
+
+    fn run(&self, points: PointsView<'_>, draws: &mut dyn Draws) -> LshClustering {
+        let LshSplitsBuilder { public_ball, depth, public_seed, .. } = &self.settings;
+        let dim = public_ball.dim();
+        assert_eq!(points.dim(), dim, "`check` refuses points of another dimension");
+        let counted = points.len().min(u32::MAX as usize);
+        let points = PointsView::new(&points.coords()[..counted * dim], dim).expect("whole rows");
+        let codes = Hyperplanes::new(dim, *depth, *public_seed).codes(points, public_ball);
+        let tree = self.grow(&codes, draws);
+        drop(codes);
+        let coreset = self.coreset(points, &tree, draws);
+        LshClustering { centres: self.post_centres(&coreset), coreset }
+    }
+}
+
+impl TryFrom<LshSplitsBuilder> for LshSplits {
+    type Error = ClusterError;
+
+    fn try_from(settings: LshSplitsBuilder) -> Result<Self, ClusterError> {
+        settings.build()
+    }
+}
+
+impl From<LshSplits> for LshSplitsBuilder {
+    fn from(plan: LshSplits) -> Self {
+        plan.settings
+    }
+}

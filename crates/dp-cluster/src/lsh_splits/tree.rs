@@ -1,0 +1,120 @@
+//! The tree: parts of the records are split while their noisy counts are large.
+
+use dp_mechanism::Draws;
+
+use super::{Form, LshSplits};
+use crate::sized_sum::NO_GROUP;
+
+/// One part of the records; positions refer to the partitioned array.
+#[derive(Clone, Debug, PartialEq)]
+struct Part {
+    first: usize,
+    end: usize,
+    /// Public.
+    noisy_count: i64,
+}
+
+/// The leaves, and which of them each record is in.
+#[derive(Debug, PartialEq)]
+pub(super) struct Tree {
+    /// [`NO_GROUP`] for records of dropped parts.
+    pub(super) leaf_of: Vec<u32>,
+    /// The count that each leaf's part got in the tree.
+    pub(super) noisy_counts: Vec<i64>,
+    /// Smallest part that is kept: public.
+    pub(super) least_count: i64,
+}
+
+/// A record's sides of all hyperplanes, and its position in the input.
+type Entry = (u32, u32);
+
+impl LshSplits {
+    /// Splits level by level. Every part that is wide enough is split by the hyperplane of its level,
+    /// and both sides are counted with noise, empty or not; all decisions look at noisy counts only.
+    pub(super) fn grow(&self, codes: &[u32], draws: &mut dyn Draws) -> Tree {
+        let count = |level: usize, true_count: usize, draws: &mut dyn Draws| {
+            self.primitives.counts[level].release(true_count as u64, draws)
+        };
+        let mut entries: Vec<Entry> = codes.iter().copied().zip(0..).collect();
+        let root =
+            Part { first: 0, end: entries.len(), noisy_count: count(0, entries.len(), draws) };
+        let least_count = self.least_count(root.noisy_count);
+        let (mut open, mut leaves) = (vec![root], Vec::new());
+        for level in 0..self.settings.depth {
+            let mut next = Vec::with_capacity(2 * open.len());
+            for part in open {
+                if part.noisy_count < 3 * least_count {
+                    leaves.push(part);
+                    continue;
+                }
+                let middle = part.first + split(&mut entries[part.first..part.end], level);
+                let mut side = |first, end| {
+                    let noisy_count = count(level + 1, end - first, draws);
+                    Part { first, end, noisy_count }
+                };
+                let (left, right) = (side(part.first, middle), side(middle, part.end));
+                let kept = [&left, &right].map(|side| side.noisy_count >= least_count);
+                match (kept, self.settings.form) {
+                    ([true, true], _) => next.extend([left, right]),
+                    ([false, false], _) => leaves.push(part),
+                    // Nothing was gained by this hyperplane; the next one may do better.
+                    (_, Form::Improved) => next.push(part),
+                    ([true, false], Form::Published) => next.push(left),
+                    ([false, true], Form::Published) => next.push(right),
+                }
+            }
+            open = next;
+        }
+        leaves.extend(open);
+        let mut leaf_of = vec![NO_GROUP; codes.len()];
+        for (leaf, part) in (0..).zip(&leaves) {
+            for &(_, position) in &entries[part.first..part.end] {
+                leaf_of[position as usize] = leaf;
+            }
+        }
+        let noisy_counts = leaves.iter().map(|part| part.noisy_count).collect();
+        Tree { leaf_of, noisy_counts, least_count }
+    }
+
+    /// Large enough that the noise of a centre is a small part of the radius, small enough that
+    /// there can be several leaves per cluster.
+    #[allow(clippy::cast_possible_truncation, reason = "the saturating cast of a public number")]
+    pub(super) fn least_count(&self, noisy_total: i64) -> i64 {
+        let dim = self.settings.public_ball.dim() as f64;
+        let multiplier = self.primitives.sums.noise_multiplier();
+        let for_the_sums = (self.settings.least_leaf * dim.sqrt() * multiplier) as i64;
+        let for_k = noisy_total / i64::try_from(2 * self.settings.k).expect("at most 2^25");
+        // The bound keeps three times as much within the integers.
+        for_the_sums.min(for_k).clamp(1, i64::MAX / 4)
+    }
+}
+
+/// Moves the entries with a zero bit to the front, in place; returns how many these are.
+fn split(entries: &mut [Entry], level: usize) -> usize {
+    let mut zeros = 0;
+    for i in 0..entries.len() {
+        let is_zero = entries[i].0 >> level & 1 == 0;
+        entries.swap(zeros, i);
+        zeros += usize::from(is_zero);
+    }
+    zeros
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_split_moves_entries_and_loses_none() {
+        for bits in 0_u32..64 {
+            let mut entries: Vec<Entry> = (0..6).map(|i| ((bits >> i & 1) << 3, i)).collect();
+            let before = entries.clone();
+            let zeros = split(&mut entries, 3);
+            assert_eq!(zeros, 6 - bits.count_ones() as usize);
+            assert!(entries[..zeros].iter().all(|entry| entry.0 == 0));
+            assert!(entries[zeros..].iter().all(|entry| entry.0 != 0));
+            entries.sort_by_key(|entry| entry.1);
+            assert_eq!(entries, before);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Scores of far more candidates than could be listed.
+
+use std::collections::BTreeMap;
+use std::num::NonZero;
+
+use dp_noise::{Bits, Level, Ratio, choose_level};
+
+/// Scores of the candidates `0..candidates`, all zero but for those listed.
+///
+/// How many are listed is private: a choice among them looks at the number of candidates, which is
+/// public, and at scores.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SparseScores {
+    candidates: u64,
+    /// Ascending, with their scores.
+    ids: Vec<u64>,
+    scores: Vec<u32>,
+    /// Positions in `ids` by score, without those that have come down to zero.
+    positions: BTreeMap<u32, Vec<u32>>,
+    /// Where each of them is in its entry of `positions`.
+    places: Vec<u32>,
+    positive: u64,
+}
+
+impl SparseScores {
+    /// Candidates are below this.
+    pub const MAX_CANDIDATES: u64 = 1 << 62;
+
+    /// Takes `(candidate, score)` in ascending order of candidates, without repetitions; all others
+    /// of `0..candidates` have score zero.
+    ///
+    /// # Panics
+    /// If the order is broken, if there is no candidate or one out of range, or if more than
+    /// `2^32 - 1` are listed.
+    pub fn new(candidates: u64, listed: impl IntoIterator<Item = (u64, u32)>) -> Self {
+        let (ids, scores): (Vec<u64>, Vec<u32>) = listed.into_iter().unzip();
+        assert!((1..Self::MAX_CANDIDATES).contains(&candidates), "too few or too many candidates");
+        assert!(ids.windows(2).all(|pair| pair[0] < pair[1]), "candidates must be in order");
+        assert!(ids.last().is_none_or(|&last| last < candidates), "there is no such candidate");
+        let mut positions: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        let mut places = Vec::with_capacity(ids.len());
+        let mut positive = 0;
+        for (position, &score) in scores.iter().enumerate() {
+            let of_score = positions.entry(score).or_default();
+            places.push(as_u32(of_score.len()));
+            of_score.push(as_u32(position));
+            positive += u64::from(score > 0);
+        }
+        positions.remove(&0);
+        Self { candidates, ids, scores, positions, places, positive }
+    }
+
+    /// The number of all candidates.
+    pub fn candidates(&self) -> u64 {
+        self.candidates
+    }
+
+    /// Where a candidate is listed, if it is.
+    pub fn position(&self, candidate: u64) -> Option<usize> {
+        self.ids.binary_search(&candidate).ok()
+    }
+
+    /// The score of any candidate.
+    pub fn score(&self, candidate: u64) -> u32 {
+        self.position(candidate).map_or(0, |position| self.scores[position])
+    }
+
+    /// What is listed: candidates with their scores.
+    pub fn listed(&self) -> impl Iterator<Item = (u64, u32)> {
+        self.ids.iter().copied().zip(self.scores.iter().copied())
+    }
+
+    /// Lowers the score at a position of the list by one.
+    ///
+    /// # Panics
+    /// If it is zero already.
+    pub fn lower(&mut self, position: usize) {
+        let score = self.scores[position];
+        assert!(score > 0, "a score cannot be lowered below zero");
+        let place = self.places[position] as usize;
+        let of_score = self.positions.get_mut(&score).expect("a positive score is filed");
+        of_score.swap_remove(place);
+        if let Some(&moved) = of_score.get(place) {
+            self.places[moved as usize] = as_u32(place);
+        }
+        if of_score.is_empty() {
+            self.positions.remove(&score);
+        }
+        self.scores[position] = score - 1;
+        if score == 1 {
+            self.positive -= 1;
+        } else {
+            let of_score = self.positions.entry(score - 1).or_default();
+            self.places[position] = as_u32(of_score.len());
+            of_score.push(as_u32(position));
+        }
+    }
+
+    /// A candidate with probability proportional to `exp(rate * score)`: first a score, then one of
+    /// the candidates that have it.
+    pub(crate) fn choose<B: Bits + ?Sized>(&self, bits: &mut B, rate: Ratio) -> u64 {
+        let zero = Level { score: 0, candidates: self.candidates - self.positive };
+        let positive = self.positions.iter().map(|(&score, of_score)| Level {
+            score: score.into(),
+            candidates: of_score.len() as u64,
+        });
+        let levels: Vec<Level> = std::iter::once(zero).chain(positive).collect();
+        let level = choose_level(bits, &levels, rate);
+        let below = |bits: &mut B, n: u64| {
+            let n = NonZero::new(n.into()).expect("a level that was chosen has candidates");
+            u64::try_from(bits.below(n)).expect("below a u64")
+        };
+        if level == 0 {
+            return bits.retry(|bits| {
+                let candidate = below(bits, self.candidates);
+                (self.score(candidate) == 0).then_some(candidate)
+            });
+        }
+        let of_score = self.positions.values().nth(level - 1).expect("as many as levels");
+        let place = usize::try_from(below(bits, of_score.len() as u64)).expect("below a length");
+        self.ids[of_score[place] as usize]
+    }
+}
+
+fn as_u32(n: usize) -> u32 {
+    u32::try_from(n).expect("at most 2^32 - 1 candidates are listed")
+}
+
+#[cfg(test)]
+mod tests {
+    use dp_noise::{ChaCha20Rng, SecureBits};
+    use rand::{RngExt, SeedableRng};
+
+    use super::*;
+
+    #[test]
+    fn scores_follow_their_changes() {
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        let mut plain: BTreeMap<u64, u32> =
+            (0..50).map(|i| (3 * i, rng.random_range(0..9))).collect();
+        let mut scores = SparseScores::new(1_000, plain.clone());
+        for _ in 0..150 {
+            let position = rng.random_range(0..50_usize);
+            let candidate = 3 * position as u64;
+            if plain[&candidate] > 0 {
+                *plain.get_mut(&candidate).expect("listed") -= 1;
+                scores.lower(position);
+            }
+            assert!(scores.listed().eq(plain.iter().map(|(&c, &s)| (c, s))));
+            assert_eq!(scores.positive, plain.values().filter(|&&s| s > 0).count() as u64);
+            let filed: usize = scores.positions.values().map(Vec::len).sum();
+            assert_eq!(filed as u64, scores.positive);
+            for (score, of_score) in &scores.positions {
+                for (place, &position) in of_score.iter().enumerate() {
+                    assert_eq!(scores.scores[position as usize], *score);
+                    assert_eq!(scores.places[position as usize] as usize, place);
+                }
+            }
+        }
+        assert_eq!((scores.score(1), scores.position(3)), (0, Some(1)));
+    }
+
+    /// 25 candidates, of which some listed: frequencies of 200,000 choices against `exp(rate score)`.
+    #[test]
+    fn choices_have_their_law() {
+        let rate = Ratio::new(1, 2).expect("valid");
+        let mut rng = ChaCha20Rng::seed_from_u64(2);
+        let mut bits = SecureBits::new(&mut rng);
+        for listed in [vec![], vec![(3, 4), (7, 1), (8, 0), (9, 4), (24, 5)]] {
+            let mut scores = SparseScores::new(25, listed.clone());
+            if !listed.is_empty() {
+                scores.lower(4); // candidate 24 has 4 left
+            }
+            let n = 200_000_u32;
+            let mut hits = [0_u32; 25];
+            for _ in 0..n {
+                hits[usize::try_from(scores.choose(&mut bits, rate)).expect("small")] += 1;
+            }
+            let weight = |c: u64| (0.5 * f64::from(scores.score(c))).exp();
+            let total: f64 = (0..25).map(weight).sum();
+            for (candidate, hits) in (0..).zip(hits) {
+                let p = weight(candidate) / total;
+                let (mean, sd) = (f64::from(n) * p, (f64::from(n) * p * (1.0 - p)).sqrt());
+                // 50 comparisons at 5.5 standard deviations: a false alarm in 2 of 10^6 seeds.
+                assert!((f64::from(hits) - mean).abs() < 5.5 * sd, "{candidate}: {hits} of {mean}");
+            }
+        }
+    }
+}
