@@ -9,6 +9,7 @@ use super::dpm_params::total_rho;
 use super::plan::{Recentring, Start};
 use crate::ClusterError;
 use crate::dpm::Clustering;
+use crate::lsh_splits::LshClustering;
 
 /// What the choice of radii gets of what re-centring may spend.
 const RADII: f64 = 0.05;
@@ -65,6 +66,15 @@ pub fn part_of(budget: Budget, share: f64) -> Result<Budget, ClusterError> {
     let part = Rho::new(total_rho(budget)?.get() * share)?;
     let epsilon = zcdp_to_epsilon(part, budget.delta()).expect("the delta is above 0");
     Ok(Budget::new(epsilon.get().min(budget.epsilon().get()), budget.delta().get())?)
+}
+
+/// The leaves of LSH-Splits, which are more than its final centres, and their sizes.
+impl From<LshClustering> for Clustering {
+    fn from(released: LshClustering) -> Self {
+        #[allow(clippy::cast_possible_truncation, reason = "a noisy number of records")]
+        let counts = released.coreset.weights().iter().map(|weight| (weight.round() as i64).max(1));
+        Self { counts: counts.collect(), centres: released.coreset.points().to_points() }
+    }
 }
 
 impl<S> Recentred<S>

@@ -12,6 +12,8 @@ mod round;
 mod rounds;
 mod split;
 mod sums;
+#[cfg(test)]
+mod tests;
 
 pub use dpm::DpmRecentred;
 pub use dpm_params::{DpmRecentredBuilder, RecentredSplit};
