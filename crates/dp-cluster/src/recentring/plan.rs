@@ -35,7 +35,7 @@ pub(super) struct Start {
 }
 
 /// Without a given number of clusters, centres closer than this many radii are one.
-const TOGETHER: f64 = 0.5;
+const TOGETHER: f64 = 1.0;
 /// A count below this many standard deviations of its noise could be nothing.
 const NOTHING: f64 = 2.0;
 /// The step between two centres that come of one, in radii: small, so that only its direction counts.
