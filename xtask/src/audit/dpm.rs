@@ -154,7 +154,11 @@ fn replay(effort: Effort, mut visit: impl FnMut(&Dpm, &Comparison, &dyn Fn() -> 
 
 /// The adversarial library: empty, one point, copies, far outliers, lattices, records that are not
 /// numbers.
-fn families(dim: usize, n: usize, rng: &mut ChaCha20Rng) -> Vec<(&'static str, Vec<f64>)> {
+pub(super) fn families(
+    dim: usize,
+    n: usize,
+    rng: &mut ChaCha20Rng,
+) -> Vec<(&'static str, Vec<f64>)> {
     let two = (0..n).flat_map(|i| vec![if i % 2 == 0 { -5.0 } else { 5.0 }; dim]).collect();
     vec![
         ("nothing", vec![]),
@@ -168,7 +172,7 @@ fn families(dim: usize, n: usize, rng: &mut ChaCha20Rng) -> Vec<(&'static str, V
     ]
 }
 
-fn added_points(dim: usize, n: usize, rng: &mut ChaCha20Rng) -> Vec<Vec<f64>> {
+pub(super) fn added_points(dim: usize, n: usize, rng: &mut ChaCha20Rng) -> Vec<Vec<f64>> {
     let all = vec![
         vec![-10.0; dim],
         vec![f64::INFINITY; dim],

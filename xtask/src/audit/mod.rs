@@ -4,9 +4,14 @@
 //! One file per family of mechanisms lists its checks; `mutants/` has the broken variants.
 
 mod check;
+mod coreset;
+mod dp_lloyd;
 mod dpm;
+mod em_mc;
 mod gaps;
+mod lsh_splits;
 mod mutants;
+mod neighbours;
 mod primitives;
 mod samplers;
 mod splits;
@@ -59,7 +64,16 @@ fn run(effort: Effort, only: &[String], tell: &mut dyn FnMut(String)) -> AuditRe
 }
 
 fn checks() -> Vec<Check> {
-    [samplers::checks(), primitives::checks(), dpm::checks()].into_iter().flatten().collect()
+    let all = [
+        samplers::checks(),
+        primitives::checks(),
+        dpm::checks(),
+        lsh_splits::checks(),
+        dp_lloyd::checks(),
+        em_mc::checks(),
+        coreset::checks(),
+    ];
+    all.into_iter().flatten().collect()
 }
 
 fn run_check(check: &Check, effort: Effort) -> Claim {

@@ -6,9 +6,11 @@ use dp_audit::{
     gaussian_renyi_divergence, power_within,
 };
 use dp_mechanism::{
-    DiscreteGaussian, DiscreteLaplace, Draws, ExponentialMechanism, GaussianSum, Law, Noise,
-    NoisyCount, PoissonSample, Ratio, SecureDraws,
+    DiscreteGaussian, DiscreteLaplace, Draws, ExponentialMechanism, GaussianSum, LaplaceSum, Law,
+    Noise, NoisyCount, PoissonSample, Ratio, SecureDraws,
 };
+use rand::SeedableRng;
+use rand::rngs::ChaCha20Rng;
 
 use super::check::{Check, Effort, Found};
 
@@ -41,6 +43,7 @@ pub(super) fn checks() -> Vec<Check> {
         ),
         check("choice-by-range", "ExponentialMechanism", "add-remove", Method::Exact, choice),
         check("sum-gaussian", "GaussianSum", "add-remove", Method::Exact, sum),
+        check("sum-geometric", "LaplaceSum", "add-remove", Method::Exact, geometric_sum),
         check("sample-poisson", "PoissonSample", "add-remove", Method::Exact, sample),
     ]
 }
@@ -215,4 +218,25 @@ fn asked_noise(release: impl FnOnce(&mut dyn Draws)) -> DiscreteGaussian {
     let mut listener = Listener(None);
     release(&mut listener);
     listener.0.expect("the release draws Gaussian noise")
+}
+
+/// A sum that moves by up to its sensitivity, as a share of the claim.
+fn geometric_sum(_effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    for (each, sensitivity) in [(0.7, 1_u64), (1e-3, 1 << 22), (3.0, 12_345), (0.02, 1 << 40)] {
+        let sum = LaplaceSum::new(epsilon(each), sensitivity).expect("in range");
+        let Loss::Pure { epsilon: claimed } = sum.loss() else { unreachable!("it is pure") };
+        for moved in [1, sensitivity / 2 + 1, sensitivity] {
+            for from in [0, -5, 1 << 41] {
+                let to = from + i64::try_from(moved).expect("small");
+                let mut rng = ChaCha20Rng::seed_from_u64(1);
+                let run = |value: &i64, draws: &mut dyn Draws| sum.release(*value, draws);
+                let comparison = compare(run, &from, &to, &mut SecureDraws::new(&mut rng));
+                found.see(comparison.pure_loss() / claimed.get(), || {
+                    format!("sensitivity {sensitivity}, {from} against {to}")
+                });
+            }
+        }
+    }
+    found
 }

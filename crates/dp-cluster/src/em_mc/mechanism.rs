@@ -185,16 +185,15 @@ impl Mechanism for EmMc {
         let middles = Points::new(middles, self.projection.dim()).expect("whole rows");
         let coreset = self.weigh(&projected, middles, draws);
         let solution = self.post_solve(&coreset);
-        let centres = match means {
-            Some(noise) => self.lift(points, &projected, &solution, noise, draws),
-            None => {
-                let back = |(at, x): (usize, f64)| {
-                    let i = at % dim;
-                    public_box.clip_coordinate(i, public_box.middle(i) + x)
-                };
-                let coords = solution.into_coords().into_iter().enumerate().map(back).collect();
-                Points::new(coords, dim).expect("whole rows")
-            }
+        let centres = if let Some(noise) = means {
+            self.lift(points, &projected, &solution, noise, draws)
+        } else {
+            let back = |(at, x): (usize, f64)| {
+                let i = at % dim;
+                public_box.clip_coordinate(i, public_box.middle(i) + x)
+            };
+            let coords = solution.into_coords().into_iter().enumerate().map(back).collect();
+            Points::new(coords, dim).expect("whole rows")
         };
         EmMcClustering { centres, coreset }
     }

@@ -1,0 +1,101 @@
+//! Checks of DP-Lloyd as a whole.
+
+use dp_accounting::{Budget, Epsilon};
+use dp_audit::Method;
+use dp_cluster::dp_lloyd::{BudgetSplit, DpLloyd, DpLloydBuilder};
+use dp_geometry::PublicBox;
+use dp_mechanism::Mechanism;
+use rand::RngExt;
+
+use super::check::{Check, Effort, Found};
+use super::neighbours::replay;
+
+pub(super) fn checks() -> Vec<Check> {
+    let check = |id, mechanism, method, run| Check {
+        id,
+        crate_name: "dp-cluster",
+        mechanism,
+        relation: "add-remove",
+        method,
+        resolution: super::TOLERANCE,
+        run,
+    };
+    vec![
+        check("lloyd-transcript", "DpLloyd, a whole run, zCDP", Method::Exact, transcripts),
+        check("lloyd-pure", "DpLloyd, a whole run, pure", Method::Exact, pure),
+        check("lloyd-receipt", "DpLloyd, receipt against budget", Method::Ledger, receipts),
+    ]
+}
+
+pub(super) fn plan(dim: usize, k: usize, split: BudgetSplit) -> DpLloydBuilder {
+    let public_box = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
+    let budget = Budget::new(3.0, 1e-6).expect("valid");
+    DpLloyd::builder(public_box, k, budget).split(split).iterations(3)
+}
+
+const SHAPES: [(usize, usize); 3] = [(1, 50), (2, 300), (6, 100)];
+const DEEP_SHAPES: [(usize, usize); 3] = [(1, 2_000), (3, 5_000), (40, 1_000)];
+
+/// What all draws of a run give away together, as a share of what the receipt says.
+fn transcripts(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    for shape in effort.of(SHAPES, DEEP_SHAPES) {
+        for k in [1, 4] {
+            let plan = plan(shape.0, k, BudgetSplit::Joint).build().expect("valid settings");
+            let claimed = plan.receipt().zcdp().expect("all steps are zCDP").get();
+            replay(
+                effort,
+                63,
+                shape,
+                |points, draws| plan.run(points.view(), draws),
+                |seen, text| {
+                    found.see(seen.rho() / claimed, text);
+                },
+            );
+        }
+    }
+    found
+}
+
+/// The same for the pure form: log ratios of all draws added up.
+fn pure(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    for shape in effort.of(SHAPES, DEEP_SHAPES) {
+        let plan = plan(shape.0, 4, BudgetSplit::Pure).build().expect("valid settings");
+        let claimed = plan.receipt().pure().expect("all steps are pure").get();
+        replay(
+            effort,
+            64,
+            shape,
+            |points, draws| plan.run(points.view(), draws),
+            |seen, text| {
+                found.see(seen.pure_loss() / claimed, text);
+            },
+        );
+    }
+    found
+}
+
+/// What receipts add up to, as a share of the budget asked for, over random settings.
+fn receipts(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(65);
+    for i in 0..effort.of(1_000_usize, 20_000) {
+        let epsilon = 10_f64.powf(rng.random_range(-2.0..2.0));
+        let delta = 10_f64.powf(rng.random_range(-15.0..-1.0));
+        let split = if i % 2 == 0 { BudgetSplit::Joint } else { BudgetSplit::Pure };
+        let public_box = PublicBox::cube(1 + i % 11, 0.0, 1.0).expect("valid");
+        let plan = DpLloyd::builder(public_box, 2, Budget::new(epsilon, delta).expect("valid"))
+            .split(split)
+            .iterations(1 + i % 20)
+            .build()
+            .expect("valid settings");
+        let receipt = plan.receipt();
+        let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
+        let over = !receipt.within_budget();
+        found.see(if over { f64::INFINITY } else { spent / epsilon }, || {
+            format!("epsilon {epsilon}, delta {delta}, {split:?}")
+        });
+    }
+    found
+}

@@ -1,0 +1,36 @@
+//! Pairs of neighbouring data sets that checks of clusterings share.
+
+use dp_audit::{Comparison, compare};
+use dp_geometry::Points;
+use dp_mechanism::{Draws, SecureDraws};
+
+use super::check::Effort;
+use super::dpm::{added_points, families};
+
+/// Replays `run` on the adversarial library of a shape, with a new point first or last, in both
+/// directions; the domain is `[-10, 10]^dim`. Hands over each comparison with a description.
+pub(super) fn replay<O: PartialEq>(
+    effort: Effort,
+    check: u64,
+    (dim, n): (usize, usize),
+    run: impl Fn(&Points, &mut dyn Draws) -> O,
+    mut visit: impl FnMut(&Comparison, &dyn Fn() -> String),
+) {
+    let mut rng = effort.rng(check);
+    for (name, without) in families(dim, n, &mut rng) {
+        for (i, added) in added_points(dim, n, &mut rng).into_iter().enumerate() {
+            let (first, last) = if i % 2 == 0 { (&added, &without) } else { (&without, &added) };
+            let with = [first.as_slice(), last].concat();
+            let [a, b] =
+                [without.clone(), with].map(|coords| Points::new(coords, dim).expect("whole rows"));
+            // Outcomes typical of the set without the point, then of the set with it.
+            for (a, b) in [(&a, &b), (&b, &a)] {
+                let comparison = compare(&run, a, b, &mut SecureDraws::new(&mut rng));
+                visit(&comparison, &|| {
+                    let text = format!("{n}: {name}, {added:.2?}: {comparison:?}");
+                    text.chars().take(400).collect()
+                });
+            }
+        }
+    }
+}
