@@ -98,7 +98,7 @@ fn worst_step(dpm: &Dpm, comparison: &Comparison) -> f64 {
 }
 
 /// zCDP costs of all spends below the step of this name, in order; or of the spend itself.
-fn spends(step: &Step, name: &str) -> Vec<Rho> {
+pub(super) fn spends(step: &Step, name: &str) -> Vec<Rho> {
     match step {
         Step::Spend { loss, .. } if step.name() == name || name.is_empty() => {
             vec![loss.zcdp().expect("all steps are zCDP")]

@@ -13,6 +13,7 @@ mod lsh_splits;
 mod mutants;
 mod neighbours;
 mod primitives;
+mod recentred;
 mod samplers;
 mod splits;
 mod table;
@@ -72,6 +73,7 @@ fn checks() -> Vec<Check> {
         dp_lloyd::checks(),
         em_mc::checks(),
         coreset::checks(),
+        recentred::checks(),
     ];
     all.into_iter().flatten().collect()
 }

@@ -109,6 +109,11 @@ where
         let recentring = Recentring::new(public_box, rounds, clusters, [parts[0], parts[1]])?;
         Ok(Self { start, budget, recentring })
     }
+
+    /// Number of rounds.
+    pub fn rounds(&self) -> usize {
+        self.recentring.rounds()
+    }
 }
 
 impl<S> Mechanism for Recentred<S>

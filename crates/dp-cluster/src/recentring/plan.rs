@@ -65,6 +65,10 @@ impl Recentring {
         Ok(Self { public_box, settings, clusters, rounds, radii })
     }
 
+    pub(super) fn rounds(&self) -> usize {
+        self.rounds.len()
+    }
+
     /// The itemised cost.
     pub(super) fn spent(&self) -> Step {
         let rounds = self.rounds.iter().zip(1..).map(|(round, number)| round.spent(number));

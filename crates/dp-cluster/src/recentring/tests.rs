@@ -126,6 +126,8 @@ fn receipts_stay_within_the_budget_to_the_last_digit() {
     for i in 0..1_000 {
         let epsilon = 10_f64.powf(rng.random_range(-2.0..2.0));
         let delta = 10_f64.powf(rng.random_range(-15.0..-1.0));
+        // At a large delta a small part of the budget is worth an epsilon of 0, which is refused.
+        let delta = if i % 4 == 0 { delta * 1e-6 } else { delta };
         let budget = Budget::new(epsilon, delta).expect("valid");
         let rounds = 1 + i % 9;
         let mut share = || rng.random_range(0.01..0.3);

@@ -12,6 +12,7 @@ mod farthest;
 mod floats;
 mod gaussian;
 mod published_dpm;
+mod recentred;
 mod regions;
 mod seeds;
 mod selection;
@@ -135,7 +136,9 @@ fn code() -> Vec<Code> {
         ),
     ];
     let published = published_dpm::code();
-    [&published[..], &from_papers, &classics::code(), &from_habits, &baselines::code()].concat()
+    let rounds = recentred::code();
+    [&published[..], &from_papers, &classics::code(), &from_habits, &baselines::code(), &rounds]
+        .concat()
 }
 
 #[cfg(test)]
@@ -155,7 +158,10 @@ mod tests {
         let mut numbers: Vec<String> =
             all().iter().map(|check| check.row.number().to_owned()).collect();
         numbers.dedup();
-        assert_eq!(numbers, (1..=18).chain(20..=25).map(|i| format!("M{i}")).collect::<Vec<_>>());
+        assert_eq!(
+            numbers,
+            (1..=18).chain(20..=25).chain(30..=33).map(|i| format!("M{i}")).collect::<Vec<_>>()
+        );
     }
 
     #[test]

@@ -1,0 +1,352 @@
+//! Checks of re-centring: its rounds on given centres, and DPM's cuts with rounds as a whole.
+
+use dp_accounting::{AddRemove, Budget, Epsilon, Receipt, Rho, Step};
+use dp_audit::{Comparison, DrawKind, Method, compare, statistical};
+use dp_cluster::ClusterError;
+use dp_cluster::dpm::{Clustering, IntervalSize};
+use dp_cluster::recentring::{
+    DpmRecentred, DpmRecentredBuilder, Recentred, RecentredSplit, Rounds,
+};
+use dp_geometry::{Points, PointsView, PublicBox};
+use dp_mechanism::{
+    ChaCha20Rng, DiscreteGaussian, Draws, GaussianSum, Law, Mechanism, SecureDraws,
+};
+use rand::{RngExt, SeedableRng};
+
+use super::check::{Check, Effort, Found};
+use super::dpm::spends;
+use super::neighbours::replay;
+
+pub(super) fn checks() -> Vec<Check> {
+    let check = |id, mechanism, method, resolution, run| Check {
+        id,
+        crate_name: "dp-cluster",
+        mechanism,
+        relation: "add-remove",
+        method,
+        resolution,
+        run,
+    };
+    let exact = super::TOLERANCE;
+    vec![
+        check("recentred-vector", "Recentred, the vector of a centre", Method::Exact, exact, |e| {
+            vectors(e, honest)
+        }),
+        check(
+            "recentred-rounds",
+            "Recentred, rounds as a whole, zCDP",
+            Method::Exact,
+            exact,
+            |e| rounds(e, honest),
+        ),
+        check("recentred-mu", "Recentred, one round as drawn", Method::Statistical, 1.25, |e| {
+            one_round_as_drawn(e, |round| round.rho)
+        }),
+        check(
+            "recentred-transcript",
+            "DpmRecentred, a whole run",
+            Method::Exact,
+            exact,
+            transcripts,
+        ),
+        check("recentred-steps", "DpmRecentred, each step of a run", Method::Exact, exact, steps),
+        check("recentred-receipt", "DpmRecentred, receipt", Method::Ledger, exact, receipts),
+    ]
+}
+
+/// Centres that everybody knows: a start that costs nothing, so that rounds stand alone.
+#[derive(Debug)]
+pub(super) struct Given {
+    centres: Points,
+    counts: Vec<i64>,
+}
+
+impl Mechanism for Given {
+    type Relation = AddRemove;
+    type Data<'a> = PointsView<'a>;
+    type Output = Clustering;
+    type Error = ClusterError;
+
+    fn receipt(&self) -> Receipt<AddRemove> {
+        let nothing = Step::sequential("given", vec![]);
+        Receipt::new("given", AddRemove, Budget::new(1.0, 0.5).expect("valid"), nothing)
+    }
+
+    fn check(&self, _: &PointsView<'_>) -> Result<(), ClusterError> {
+        Ok(())
+    }
+
+    fn run(&self, _: PointsView<'_>, _: &mut dyn Draws) -> Clustering {
+        Clustering { centres: self.centres.clone(), counts: self.counts.clone() }
+    }
+}
+
+pub(super) type Plan = Recentred<Given>;
+
+/// How the plan's draws reach the source; a mutant puts something in between.
+pub(super) type Through = fn(&Plan, &Points, &mut dyn Draws) -> Clustering;
+
+/// The plan as it is.
+pub(super) fn honest(plan: &Plan, points: &Points, draws: &mut dyn Draws) -> Clustering {
+    plan.run(points.view(), draws)
+}
+
+fn cube(dim: usize) -> PublicBox {
+    PublicBox::cube(dim, -10.0, 10.0).expect("valid")
+}
+
+/// Rounds of equal shares on these centres, each taken for one of this many points.
+fn plan(centres: Vec<f64>, dim: usize, count: i64, rounds: usize, epsilon: f64) -> Plan {
+    let centres = Points::new(centres, dim).expect("whole rows");
+    let counts = vec![count; centres.len()];
+    let rounds = Rounds { shares: vec![1.0; rounds], merge_after: 1, ..Rounds::default() };
+    let budget = Budget::new(epsilon, 1e-6).expect("valid");
+    let k = centres.len();
+    Recentred::new(Given { centres, counts }, cube(dim), budget, rounds, Some(k))
+        .expect("valid settings")
+}
+
+/// Two centres at the same distance from the middle, and one that no point is near to.
+fn mirrored(dim: usize) -> Vec<f64> {
+    [vec![-4.0; dim], vec![4.0; dim], vec![9.9; dim]].concat()
+}
+
+/// The privacy costs of all rounds, as claimed.
+fn claims(receipt: &Receipt<AddRemove>) -> (Vec<Rho>, Vec<Rho>) {
+    let all = spends(receipt.spent(), "re-centring");
+    let every_other = |first| all.iter().skip(first).step_by(2).copied().collect();
+    (every_other(0), every_other(1))
+}
+
+/// What the vector of one centre gives away, as a share of its claim: the squared length of the new
+/// point's part over the bound. New points lie inside of the radius, on it, beyond it, and on the
+/// border of two centres.
+pub(super) fn vectors(effort: Effort, through: Through) -> Found {
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(80);
+    for dim in [1, 2, 5, 40] {
+        let plan = plan(mirrored(dim), dim, 20, 1, 8.0);
+        let (_, claimed) = claims(&plan.receipt());
+        for case in 0..effort.of(30, 1_000) {
+            let spread = [1e-6, 0.1, 3.0, 8.0][case % 4];
+            let near = |rng: &mut ChaCha20Rng| -> Vec<f64> {
+                (0..40 * dim)
+                    .map(|i| {
+                        let side = if (i / dim) % 2 == 0 { -4.0 } else { 4.0 };
+                        side + rng.random_range(-spread..=spread)
+                    })
+                    .collect()
+            };
+            let added: Vec<f64> = match case % 5 {
+                0 => vec![0.0; dim],
+                1 => vec![-4.0 + spread; dim],
+                2 => vec![f64::INFINITY; dim],
+                3 => [vec![10.0], vec![4.0; dim - 1]].concat(),
+                _ => (0..dim).map(|_| rng.random_range(-11.0..11.0)).collect(),
+            };
+            let without = near(&mut rng);
+            let with = [without.as_slice(), &added].concat();
+            let [a, b] = [without, with].map(|x| Points::new(x, dim).expect("whole rows"));
+            let run = |points: &Points, draws: &mut dyn Draws| through(&plan, points, draws);
+            let seen = compare(run, &a, &b, &mut SecureDraws::new(&mut rng));
+            let cost: f64 = if seen.diverged.is_some() || !seen.outputs_equal {
+                f64::INFINITY
+            } else {
+                let of_vectors = seen.steps.iter().filter(|step| step.kind == DrawKind::Vector);
+                of_vectors.map(|step| step.rho).sum()
+            };
+            found.see(cost / claimed[0].get(), || format!("{dim}: spread {spread}, {added:.2?}"));
+        }
+    }
+    found
+}
+
+/// Several rounds on given centres: what all draws give away, as a share of the receipt.
+pub(super) fn rounds(effort: Effort, through: Through) -> Found {
+    let mut found = Found::claim(1.0);
+    for shape in effort.of([(1, 50), (2, 200), (5, 100)], [(1, 2_000), (3, 10_000), (40, 2_000)]) {
+        let dim = shape.0;
+        for (rounds, epsilon) in [(1, 4.0), (4, 30.0)] {
+            let count = i64::try_from(shape.1 / 3).expect("small");
+            let plan = plan(mirrored(dim), dim, count, rounds, epsilon);
+            let claimed = plan.receipt().zcdp().expect("all steps are zCDP").get();
+            let run = |points: &Points, draws: &mut dyn Draws| through(&plan, points, draws);
+            replay(effort, 81, shape, run, |seen, text| found.see(seen.rho() / claimed, text));
+        }
+    }
+    found
+}
+
+/// One round on one centre, ten points at it and one far away that may be missing: the place of the
+/// noisy vector between what is expected without and with that point tells the two apart as well
+/// as one Gaussian can, with `mu = sqrt(2 rho)`. `claimed` says which loss the claim is made of.
+pub(super) fn one_round_as_drawn(effort: Effort, claimed: fn(&DrawnRound) -> f64) -> Found {
+    const MU: f64 = 1.0;
+    let round = DrawnRound { rho: MU * MU / 2.0 };
+    let mut found = Found::claim((2.0 * claimed(&round)).sqrt());
+    let runs = effort.of(6_000_u64, 100_000);
+    let mut rng = effort.rng(82);
+    let mut above =
+        |far: bool| (0..runs).filter(|_| round.place(far, &mut rng) > 0.5).count() as u64;
+    let (false_alarms, hits) = (above(false), above(true));
+    let bound = statistical::mu_lower_bound(false_alarms, runs - hits, runs);
+    found.see(bound.max(0.0), || format!("{false_alarms} and {hits} of {runs} above the middle"));
+    found
+}
+
+/// A plan of one round whose sums cost this much.
+pub(super) struct DrawnRound {
+    pub(super) rho: f64,
+}
+
+impl DrawnRound {
+    /// Where the noisy vector lies, from 0 without the far point to 1 with it.
+    fn place(&self, far: bool, rng: &mut ChaCha20Rng) -> f64 {
+        /// Keeps the vector as it was and as it was released, with the noise that it should have.
+        struct Watched<'a> {
+            draws: &'a mut dyn Draws,
+            sums: GaussianSum,
+            place: f64,
+        }
+        impl Draws for Watched<'_> {
+            fn draw(&mut self, law: Law<'_>) -> i64 {
+                match law {
+                    // The radius is another step: here it is always the same.
+                    Law::Choice { scores, .. } => i64::try_from(scores.len() - 17).expect("small"),
+                    other => self.draws.draw(other),
+                }
+            }
+            fn noisy_vector(&mut self, values: &mut [i64], _: DiscreteGaussian) {
+                const UNITS: i64 = 1 << 20;
+                const COUNT: i64 = UNITS * 3 / 10;
+                // What the plan takes for the longest vector of one point.
+                let length_squared = (UNITS * UNITS + COUNT * COUNT).unsigned_abs();
+                self.sums.release(values, length_squared, self.draws);
+                // The far point adds a radius and one count of those far away.
+                let along = values[0] as f64 * UNITS as f64 + values[2] as f64 * COUNT as f64;
+                self.place = along / length_squared as f64;
+            }
+        }
+        let plan = plan(vec![-9.0], 1, 10, 1, 8.0);
+        let mut coords = vec![-9.0; 10];
+        if far {
+            coords.push(10.0);
+        }
+        let points = Points::new(coords, 1).expect("whole rows");
+        let sums = GaussianSum::new(Rho::new(self.rho).expect("valid")).expect("in range");
+        let mut own = ChaCha20Rng::seed_from_u64(rng.random());
+        let mut watched = Watched { draws: &mut SecureDraws::new(&mut own), sums, place: 0.0 };
+        plan.run(points.view(), &mut watched);
+        watched.place
+    }
+}
+
+fn settings(dim: usize, epsilon: f64) -> DpmRecentredBuilder {
+    DpmRecentred::builder(cube(dim), Budget::new(epsilon, 1e-6).expect("valid"))
+}
+
+fn whole_runs(
+    effort: Effort,
+    mut visit: impl FnMut(&DpmRecentred, &Comparison, &dyn Fn() -> String),
+) {
+    let shapes = effort.of([(1, 50), (2, 300), (5, 200)], [(1, 500), (2, 5_000), (10, 3_000)]);
+    for shape in shapes {
+        for settings in [
+            settings(shape.0, 8.0).max_depth(3).clusters(3),
+            settings(shape.0, 1.0).interval_size(IntervalSize::Estimated),
+            settings(shape.0, 40.0).minimum_share(0.01).max_depth(5),
+        ] {
+            let plan = settings.build().expect("valid settings");
+            let run = |points: &Points, draws: &mut dyn Draws| plan.run(points.view(), draws);
+            replay(effort, 83, shape, run, |seen, text| visit(&plan, seen, text));
+        }
+    }
+}
+
+/// What all draws of a run give away together, as a share of what the receipt says.
+fn transcripts(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    whole_runs(effort, |plan, seen, text| {
+        let claimed = plan.receipt().zcdp().expect("all steps are zCDP").get();
+        found.see(seen.rho() / claimed, text);
+    });
+    found
+}
+
+/// The same runs, step by step: a cheap step that overspends does not show in the total.
+fn steps(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    whole_runs(effort, |plan, seen, text| found.see(worst_step(plan, seen), text));
+    found
+}
+
+/// The largest share of a step's own claim that its draw gives away. A choice that a vector follows
+/// is the radius of a round; the others are cuts, of the level of the last count that has changed.
+fn worst_step(plan: &DpmRecentred, seen: &Comparison) -> f64 {
+    if seen.diverged.is_some() || !seen.outputs_equal {
+        return f64::INFINITY;
+    }
+    let receipt = plan.receipt();
+    let claims_of = |name: &str| spends(receipt.spent(), name);
+    let (counts, cuts) = (claims_of("counts"), claims_of("cuts"));
+    let interval = claims_of("interval size");
+    let (radii, sums) = claims(&receipt);
+    let (mut level, mut round) = (0, 0);
+    let mut worst = 0.0_f64;
+    for (position, step) in seen.steps.iter().enumerate() {
+        let next = seen.steps.get(position + 1).map(|next| next.kind);
+        let claim = match step.kind {
+            DrawKind::Noisy if step.rho > 0.0 => {
+                level += 1;
+                counts.get(level - 1)
+            }
+            DrawKind::Noisy => continue,
+            DrawKind::Choice if next == Some(DrawKind::Vector) => {
+                round += 1;
+                radii.get(round - 1)
+            }
+            DrawKind::Choice if position == 1 && !interval.is_empty() => interval.first(),
+            DrawKind::Choice if step.rho > 0.0 => cuts.get(level - 1),
+            DrawKind::Choice => continue,
+            DrawKind::Vector => sums.get(round - 1),
+            _ => None,
+        };
+        worst = worst.max(claim.map_or(f64::INFINITY, |claim| step.rho / claim.get()));
+    }
+    worst
+}
+
+/// What receipts add up to, as a share of the budget asked for, over random settings.
+fn receipts(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(84);
+    for i in 0..effort.of(1_000_usize, 20_000) {
+        let epsilon = 10_f64.powf(rng.random_range(-2.0..2.0));
+        let delta = 10_f64.powf(rng.random_range(-15.0..-1.0));
+        let mut share = || rng.random_range(0.01..0.3);
+        let split = RecentredSplit {
+            interval: share(),
+            counts: share(),
+            cuts: share(),
+            radii: share(),
+            sums: share(),
+        };
+        let shares = (0..1 + i % 8).map(|_| share()).collect();
+        let size = [IntervalSize::Estimated, IntervalSize::default()][i % 2];
+        let budget = Budget::new(epsilon, delta).expect("valid");
+        let receipt = DpmRecentred::builder(cube(1 + i % 7), budget)
+            .split(split)
+            .rounds(Rounds { shares, ..Rounds::default() })
+            .interval_size(size)
+            .max_depth(1 + i % 10)
+            .build()
+            .expect("valid settings")
+            .receipt();
+        let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
+        let over = !receipt.within_budget();
+        found.see(if over { f64::INFINITY } else { spent / epsilon }, || {
+            format!("epsilon {epsilon}, delta {delta}, {split:?}")
+        });
+    }
+    found
+}
