@@ -1,14 +1,16 @@
-//! The only file of the suite that knows the algorithm crates: each algorithm as the bench sees it.
+//! Each algorithm as the bench sees it; the private ones are in a file of their own.
+
+mod private;
 
 use crate::data::catalogue::Recipe;
 use crate::data::prepare::Dataset;
 use crate::error::Error;
 use crate::eval::clustering::{as_published, studies};
 use dp_accounting::Budget;
-use dp_cluster::dpm::{BudgetSplit, CutWeights, Dpm};
-use dp_cluster::kmeans::KMeans;
+use dp_cluster::dpm::Dpm;
+use dp_cluster::kmeans::{KMeans, KMeansBuilder};
 use dp_geometry::{Points, PublicBox};
-use dp_mechanism::Mechanism;
+use private::{DpLloyd, DpmRecentred, EmMc, LshSplits, LshSplitsRecentred};
 use rand::rngs::ChaCha20Rng;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -54,7 +56,13 @@ pub(crate) fn all() -> Vec<Box<dyn Algorithm>> {
         Box::new(KMeansPlusPlus),
         Box::new(as_published::Dpm),
         Box::new(as_published::DpLloyd),
+        Box::new(DpLloyd),
+        Box::new(EmMc),
+        Box::new(LshSplits),
         Box::new(DpmTree::default()),
+        Box::new(LshSplitsRecentred),
+        Box::new(DpmRecentred { k_given: true }),
+        Box::new(DpmRecentred { k_given: false }),
     ]
 }
 
@@ -63,8 +71,11 @@ pub(crate) fn all_variants() -> Vec<Box<dyn Algorithm>> {
     all().into_iter().chain(studies::variants()).collect()
 }
 
-/// k-means++ with Lloyd on the data itself.
+/// k-means++ with Lloyd on the data itself, best of a few starts: a single one may miss a cluster, and
+/// whoever is compared with it would look better than they are.
 struct KMeansPlusPlus;
+
+const STARTS: usize = 5;
 
 impl Algorithm for KMeansPlusPlus {
     fn id(&self) -> &'static str {
@@ -76,7 +87,7 @@ impl Algorithm for KMeansPlusPlus {
     }
 
     fn params(&self, recipe: &Recipe) -> BTreeMap<String, Value> {
-        BTreeMap::from([("k".to_owned(), recipe.k.into())])
+        BTreeMap::from([("k".to_owned(), recipe.k.into()), ("starts".to_owned(), STARTS.into())])
     }
 
     fn run(
@@ -85,53 +96,9 @@ impl Algorithm for KMeansPlusPlus {
         _epsilon: f64,
         rng: &mut ChaCha20Rng,
     ) -> Result<Outcome, Error> {
-        let centres = exact_kmeans(&dataset.points, dataset.recipe.k, rng)?;
+        let solver = KMeans::builder(dataset.recipe.k).restarts(STARTS);
+        let centres = fit(solver, &dataset.points, rng)?;
         Ok(Outcome { centres, receipt: None })
-    }
-}
-
-/// Density-based partitioning; finds the number of clusters by itself.
-#[derive(Debug, Default)]
-pub(crate) struct DpmTree {
-    /// A name for settings other than the default ones.
-    pub(crate) variant: Option<String>,
-    pub(crate) split: BudgetSplit,
-    pub(crate) weights: CutWeights,
-}
-
-impl Algorithm for DpmTree {
-    fn id(&self) -> &'static str {
-        "dpm"
-    }
-
-    fn variant(&self) -> &str {
-        self.variant.as_deref().unwrap_or("default")
-    }
-
-    fn relation(&self) -> Option<&'static str> {
-        Some("add-remove")
-    }
-
-    fn params(&self, recipe: &Recipe) -> BTreeMap<String, Value> {
-        let (low, high) = recipe.range;
-        BTreeMap::from([("range".to_owned(), vec![low, high].into())])
-    }
-
-    fn run(
-        &self,
-        dataset: &Dataset,
-        epsilon: f64,
-        rng: &mut ChaCha20Rng,
-    ) -> Result<Outcome, Error> {
-        let budget = budget(epsilon, dataset.recipe.delta())?;
-        let builder = Dpm::builder(dataset.domain.clone(), budget);
-        let plan = builder.split(self.split).weights(self.weights).build();
-        let plan = plan.map_err(|error| Error::library("dpm", &error))?;
-        let release = plan
-            .release(dataset.points.view(), rng)
-            .map_err(|error| Error::library("dpm", &error))?;
-        let receipt = Some(release.receipt.to_string());
-        Ok(Outcome { centres: release.output.centres, receipt })
     }
 }
 
@@ -139,20 +106,26 @@ fn budget(epsilon: f64, delta: f64) -> Result<Budget, Error> {
     Budget::new(epsilon, delta).map_err(|error| Error::library("budget", &error))
 }
 
+pub(crate) use private::DpmTree;
+
 /// DPM with its default settings.
 pub(crate) fn dpm_plan(domain: &PublicBox, epsilon: f64, delta: f64) -> Result<Dpm, Error> {
     let builder = Dpm::builder(domain.clone(), budget(epsilon, delta)?);
     builder.build().map_err(|error| Error::library("dpm", &error))
 }
 
-/// Non-private k-means; also what reference clusterings are made of.
+/// One start of non-private k-means: what reference clusterings are made of.
 pub(crate) fn exact_kmeans(
     points: &Points,
     k: usize,
     rng: &mut ChaCha20Rng,
 ) -> Result<Points, Error> {
+    fit(KMeans::builder(k), points, rng)
+}
+
+fn fit(solver: KMeansBuilder, points: &Points, rng: &mut ChaCha20Rng) -> Result<Points, Error> {
     let library = |error: &dyn std::fmt::Display| Error::library("kmeans++", error);
-    let solver = KMeans::builder(k).build().map_err(|error| library(&error))?;
+    let solver = solver.build().map_err(|error| library(&error))?;
     let fit = solver.exact_fit(points.view(), None, rng).map_err(|error| library(&error))?;
     Ok(fit.centres)
 }
