@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::bound::Bound;
-use super::contour::Mix;
 use super::event::{Direction, Event, Kind};
 use super::grid::{self, Query};
+use super::mix::Mix;
 use super::moments::{Moments, order_for_delta, order_for_epsilon};
 use super::pair::{Pair, leak};
 use crate::error::ParamError;
@@ -263,10 +263,7 @@ fn answer(parts: &[(Event, f64)], direction: Direction, query: Query) -> Bound {
         Query::Epsilon(_) => bound.gap() <= GAP * bound.upper().max(1.0),
         Query::Delta(_) => bound.gap() <= GAP * bound.upper(),
     };
-    let mut best: Option<Bound> = None;
-    if parts.len() > 1 {
-        best = mix().answer(query, GAP);
-    }
+    let mut best = mix().answer(query, GAP);
     if !best.is_some_and(good) {
         let grid = grid::connect_the_dots(&pairs, query, GAP);
         best = match (best, grid) {

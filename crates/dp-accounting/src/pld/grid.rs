@@ -138,7 +138,7 @@ fn loose_mass(pair: &Pair, tilt: f64) -> f64 {
     let Some(smooth) = &pair.smooth else { return 1.0 };
     let (low, high) = pair.range();
     let weigh = |mass: f64, loss: f64| mass * libm::exp(tilt * (loss - high).max(-700.0));
-    let nodes: f64 = smooth.nodes(0.0).iter().map(|(loss, mass)| weigh(*mass, *loss)).sum();
+    let nodes: f64 = smooth.nodes().iter().map(|(loss, mass)| weigh(*mass, *loss)).sum();
     let atoms: f64 = pair.atoms.iter().map(|(loss, mass)| weigh(*mass, *loss)).sum();
     if low >= high || nodes <= 0.0 { 1.0 } else { nodes / (nodes + atoms) }
 }

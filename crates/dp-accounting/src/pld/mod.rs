@@ -2,12 +2,15 @@
 
 mod bound;
 mod composition;
-mod contour;
 mod event;
+mod factor;
 mod grid;
 mod law;
+mod line;
+mod mix;
 mod moments;
 mod pair;
+mod rule;
 mod smooth;
 mod spectrum;
 
