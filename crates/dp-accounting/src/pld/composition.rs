@@ -6,12 +6,12 @@ use super::bound::Bound;
 use super::event::{Direction, Event, Kind};
 use super::grid::{self, Query};
 use super::mix::Mix;
-use super::moments::{Moments, order_for_delta, order_for_epsilon};
+use super::moments::{order_for_delta, order_for_epsilon};
 use super::pair::{Pair, leak};
 use crate::error::ParamError;
 use crate::gaussian::{gaussian_delta, gaussian_epsilon};
 use crate::params::{Delta, Epsilon};
-use crate::rounding::{UNIT, raise};
+use crate::rounding::{LongSum, UNIT, raise};
 
 /// Uses of mechanisms on the same records, each free to depend on the outputs before it.
 ///
@@ -191,17 +191,18 @@ impl Composition {
 
     /// The parts with their leaks taken out, all unsampled Gaussians as one.
     fn finite_parts(&self) -> Vec<(Event, f64)> {
-        let mut variance = 0.0;
+        let mut variance = LongSum::default();
         let mut parts = Vec::new();
         for &(event, count) in &self.parts {
             let count = count as f64;
             match event.kind {
                 Kind::Gaussian { noise_multiplier } if event.rate >= 1.0 => {
-                    variance += count / (noise_multiplier * noise_multiplier);
+                    variance.add(count / (noise_multiplier * noise_multiplier));
                 }
                 _ => parts.push((event, count)),
             }
         }
+        let variance = variance.get();
         if variance > 0.0 {
             let noise_multiplier = 1.0 / variance.sqrt();
             parts.push((Event { kind: Kind::Gaussian { noise_multiplier }, rate: 1.0 }, 1.0));
@@ -210,9 +211,11 @@ impl Composition {
     }
 }
 
-/// The closed form of a single Gaussian. Its sum of variances is a few roundings off, which the slack covers.
+/// The closed form of a single Gaussian. Each variance is off by three roundings, their [`LongSum`] by two, the root and its inverse by two
+/// more: less than six units of the multiplier.
 fn gaussian(noise_multiplier: f64, query: Query) -> Bound {
-    let (less, more) = (noise_multiplier * (1.0 - 1e-13), noise_multiplier * (1.0 + 1e-13));
+    let slack = 8.0 * UNIT;
+    let (less, more) = (noise_multiplier * (1.0 - slack), noise_multiplier * (1.0 + slack));
     match query {
         Query::Epsilon(delta) => {
             let upper = Delta::of(delta).and_then(|delta| gaussian_epsilon(less, delta));
@@ -302,8 +305,8 @@ pub(crate) fn log_moment(composition: &Composition, direction: Direction, s: f64
         return f64::INFINITY;
     }
     let mix = Mix::new(&composition.finite_parts(), direction, 700.0);
-    let moment = mix.log_moment(s);
-    moment + 1e-12 * (1.0 + moment.abs())
+    let (moment, error) = mix.log_moment_and_error(s);
+    moment + error
 }
 
 /// The least epsilon over all orders, rounded up.

@@ -24,7 +24,7 @@ fn most_tilt(step: f64) -> f64 {
 
 /// Answers `query` on given laws, tilted where the moments of `plan` say.
 fn answer(plan: &Plan<'_>, query: Query, most: f64) -> Option<Bound> {
-    let moments = plan.moments();
+    let moments = plan.moments(Side::Upper);
     let tilt = match query {
         Query::Epsilon(delta) => {
             let (tilt, epsilon) = order_for_delta(&moments, libm::log(delta), most);
@@ -89,7 +89,7 @@ pub(crate) fn connect_the_dots(pairs: &[(Pair, f64)], query: Query, gap: f64) ->
         .collect();
     let counts = || pairs.iter().map(|(_, count)| *count);
     let look = Plan::new(coarse.iter().zip(counts()).collect());
-    let moments = look.moments();
+    let moments = look.moments(Side::Upper);
     let most = most_tilt(coarse_step);
     let (tilt, epsilon) = match query {
         Query::Epsilon(delta) => order_for_delta(&moments, libm::log(delta), most),
@@ -209,7 +209,7 @@ mod tests {
         let up: f64 = law.upper.iter().sum();
         let low: f64 = law.lower.iter().sum();
         assert!((up - 1.0).abs() < 1e-9 && (low - 1.0).abs() < 1e-3, "{up} {low}");
-        let thin = super::super::moments::Thin::new(&law);
+        let thin = super::super::moments::Thin::new(&law, &law.upper);
         assert!((thin.log_moment(0.0)).abs() < 1e-9);
     }
 }

@@ -24,6 +24,8 @@ pub(crate) struct Law {
     pub(crate) cut: f64,
     /// Each mass may be off by this, relative to itself.
     pub(crate) slack: f64,
+    /// Each loss may be off by this: how far an atom was moved onto the lattice, and rounding.
+    pub(crate) snap: f64,
 }
 
 /// The share of a mass at distance `x` into a gap of `width` that goes to the far end, so that both laws keep their mass.
@@ -37,15 +39,14 @@ impl Law {
         let index: Vec<i64> =
             pair.atoms.iter().map(|atom| nearest((atom.0 - origin) / step)).collect();
         let mass: Vec<f64> = pair.atoms.iter().map(|atom| atom.1).collect();
-        Self {
-            origin,
-            step,
-            index,
-            upper: mass.clone(),
-            lower: mass,
-            cut: pair.cut,
-            slack: 32.0 * UNIT,
-        }
+        let snap = pair
+            .atoms
+            .iter()
+            .zip(&index)
+            .map(|(atom, i)| moved(atom.0, origin, step, *i))
+            .fold(0.0, f64::max);
+        let (upper, lower, cut, slack) = (mass.clone(), mass, pair.cut, pair.slack);
+        Self { origin, step, index, upper, lower, cut, slack, snap }
     }
 
     /// Both bounds of any pair, on the lattice through `origin`. `widths` says how many steps a cell that starts at a loss may span.
@@ -58,8 +59,16 @@ impl Law {
             knots.add_atom(loss, mass);
         }
         let (upper, lower) = (knots.upper(), knots.lower());
-        Self { origin, step, index: knots.index, upper, lower, cut: pair.cut, slack: 64.0 * UNIT }
+        let snap = knots.snap + pair.smooth.map_or(0.0, |smooth| smooth.blur());
+        let (index, cut, slack) = (knots.index, pair.cut, pair.slack);
+        Self { origin, step, index, upper, lower, cut, slack, snap }
     }
+}
+
+/// How far a loss is from a lattice point, with the rounding of both.
+fn moved(loss: f64, origin: f64, step: f64, index: i64) -> f64 {
+    let point = origin + index as f64 * step;
+    (loss - point).abs() + 8.0 * UNIT * (loss.abs() + origin.abs() + point.abs())
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "lattices have far fewer than 2^53 points")]
@@ -86,6 +95,8 @@ struct Knots {
     /// Per cell: how far the tangent lies below the curve at its left and right end.
     left: Vec<f64>,
     right: Vec<f64>,
+    /// The furthest that an atom was moved onto a knot.
+    snap: f64,
 }
 
 impl Knots {
@@ -116,6 +127,7 @@ impl Knots {
             rise: zeros(),
             left: zeros(),
             right: zeros(),
+            snap: 0.0,
         }
     }
 
@@ -158,6 +170,7 @@ impl Knots {
             && let Ok(knot) = self.index.binary_search(&near)
         {
             self.fixed[knot] += mass;
+            self.snap = self.snap.max(moved(loss, self.origin, self.step, near));
             return;
         }
         let cell = match self.index.binary_search(&floor(place)) {
@@ -173,13 +186,21 @@ impl Knots {
         self.left[cell] += rise;
     }
 
+    /// The mass of a cell that belongs to its upper end, and how far that may be off: the rise may be a difference of numbers of the
+    /// size of the mass.
+    fn up(&self, cell: usize) -> (f64, f64) {
+        let lift = -libm::expm1(-self.width(cell));
+        let up = (self.rise[cell] / lift).min(self.mass[cell]);
+        (up, UNIT * (64.0 * up + 8.0 * self.mass[cell] / lift))
+    }
+
     /// The dots connected: each cell splits its mass between its ends.
     fn upper(&self) -> Vec<f64> {
         let mut upper = self.fixed.clone();
         for cell in 0..self.mass.len() {
-            let up = (self.rise[cell] / -libm::expm1(-self.width(cell))).min(self.mass[cell]);
+            let (up, off) = self.up(cell);
             // Moving mass up is the safe side of the rounding of `up`.
-            let safe = (up * (1.0 + 64.0 * UNIT)).min(self.mass[cell]);
+            let safe = (up + off).min(self.mass[cell]);
             upper[cell + 1] += safe;
             upper[cell] += self.mass[cell] - safe;
         }
@@ -194,8 +215,8 @@ impl Knots {
         let cells = self.mass.len();
         let mut lower = self.fixed.clone();
         for cell in 0..cells {
-            let up = (self.rise[cell] / -libm::expm1(-self.width(cell))).min(self.mass[cell]);
-            let safe = up * (1.0 - 64.0 * UNIT);
+            let (up, off) = self.up(cell);
+            let safe = (up - off).max(0.0);
             lower[cell + 1] += safe;
             lower[cell] += self.mass[cell] - safe;
         }
@@ -212,7 +233,8 @@ impl Knots {
             lower[cell] -= change / libm::expm1(width);
             lower[cell + 1] += change / -libm::expm1(-width);
             // The rounding of the two lines above.
-            let noise = 8.0 * UNIT * (self.mass[cell] + change.abs() / width);
+            let deep = depth[cell].abs() + depth[cell + 1].abs();
+            let noise = 8.0 * UNIT * (self.mass[cell] + deep / width);
             lower[cell] -= noise;
             lower[cell + 1] -= noise;
         }

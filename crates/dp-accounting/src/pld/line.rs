@@ -199,7 +199,7 @@ impl Walk<'_, '_> {
         let (sin, cos) = libm::sincos(turn);
         let mut value = (decay * cos, decay * sin);
         // Relative, in excess of 1.
-        let mut error = UNIT * (16.0 + 4.0 * variance * t * t + 8.0 * turn);
+        let mut error = UNIT * (16.0 + 8.0 * variance * t * t + 16.0 * turn);
         for factor in self.factors.iter() {
             let base = factor.at(t);
             let (near, off) = (size(base), factor.error(t));

@@ -4,6 +4,7 @@
 //! `q` gives the pair `(q N1 + (1 - q) N0, N0)` with loss `L = ln(1 + q (e^g - 1))`.
 
 use super::event::Direction;
+use crate::rounding::UNIT;
 
 /// Nodes and weights on `[-1, 1]`, exact for polynomials of degree 5, 9 and 19.
 const LEGENDRE_3: [(f64, f64); 3] =
@@ -103,6 +104,25 @@ impl Smooth {
     fn falling(scale: f64, end: f64, rate: f64, direction: Direction) -> Self {
         let density = Density::Falling { scale, end };
         Self { density, slope: 1.0, shift: 0.0, low: -end, high: end, rate, direction, cut: 0.0 }
+    }
+
+    /// Relative error of the mass of a cell: the rule, see [`Self::each_node`], and the rounding of exponents and sums.
+    pub(crate) fn slack(&self) -> f64 {
+        let far = self.low.abs().max(self.high.abs());
+        let exponent = match self.density {
+            Density::Normal => 2.0 * far * far,
+            Density::Falling { .. } => 2.0 * far,
+        };
+        UNIT * (64.0 + exponent + 8.0 * self.largest_ratio())
+    }
+
+    /// How far the loss at the end of a cell may be off.
+    pub(crate) fn blur(&self) -> f64 {
+        16.0 * UNIT * (1.0 + self.largest_ratio())
+    }
+
+    fn largest_ratio(&self) -> f64 {
+        self.slope * self.low.abs().max(self.high.abs()) + self.shift.abs()
     }
 
     fn ratio(&self, z: f64) -> f64 {

@@ -12,13 +12,15 @@ use realfft::num_complex::Complex;
 
 use super::law::Law;
 use super::moments::{Moments, Sum, Thin, reach};
-use crate::rounding::UNIT;
+use crate::rounding::{LongSum, UNIT};
 
 /// Rounding of a transform of `n` numbers: every output is off by at most this, relative to the sum of magnitudes.
 ///
-/// Each of the `log2(n)` levels multiplies by a factor that is off by a few units and adds; 16 is generous.
+/// An output is the sum of the inputs, each multiplied by one factor per level (there are at most `log2(n)`, and one more for a real transform)
+/// and added to others once or twice. A factor is the sine and cosine of a rounded angle of at most `2 pi`: off by `4 pi + 2` units. A complex
+/// product is off by `sqrt(5)` units, an addition by one. That makes 20 units per level (Higham, 2002, Section 24.1).
 fn transform_noise(n: usize) -> f64 {
-    16.0 * (n as f64).log2().max(1.0) * UNIT
+    20.0 * ((n as f64).log2().max(1.0) + 2.0) * UNIT
 }
 
 thread_local! {
@@ -28,9 +30,6 @@ thread_local! {
 
 /// Below this a magnitude of the composed spectrum is taken to be 0.
 const NEGLIGIBLE: f64 = 1e-30;
-
-/// Logarithm of the factor between the moments of the two laws at orders below 0, generously.
-const CAUTION: f64 = 1.0;
 
 /// Which of the two laws to compose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +41,8 @@ pub(crate) enum Side {
 /// Laws on lattices of one step, with their counts.
 pub(crate) struct Plan<'a> {
     pub(crate) laws: Vec<(&'a Law, f64)>,
-    thin: Vec<Thin>,
+    thin_lower: Vec<Thin>,
+    thin_upper: Vec<Thin>,
 }
 
 /// The window and the tilt of one evaluation.
@@ -65,13 +65,16 @@ pub(crate) const MOST_POINTS: usize = 1 << 22;
 
 impl<'a> Plan<'a> {
     pub(crate) fn new(laws: Vec<(&'a Law, f64)>) -> Self {
-        let thin = laws.iter().map(|(law, _)| Thin::new(law)).collect();
-        Self { laws, thin }
+        let thin_lower = laws.iter().map(|(law, _)| Thin::new(law, &law.lower)).collect();
+        let thin_upper = laws.iter().map(|(law, _)| Thin::new(law, &law.upper)).collect();
+        Self { laws, thin_lower, thin_upper }
     }
 
-    pub(crate) fn moments(&self) -> Sum<'_> {
+    /// The moments of the upper or of the lower laws, from above.
+    pub(crate) fn moments(&self, side: Side) -> Sum<'_> {
         let counts = self.laws.iter().map(|(_, count)| *count);
-        Sum { parts: self.thin.iter().map(|thin| thin as &dyn Moments).zip(counts).collect() }
+        let thin = if side == Side::Upper { &self.thin_upper } else { &self.thin_lower };
+        Sum { parts: thin.iter().map(|thin| thin as &dyn Moments).zip(counts).collect() }
     }
 
     fn step(&self) -> f64 {
@@ -85,7 +88,7 @@ impl<'a> Plan<'a> {
     /// The window for `tilt`, or nothing if it would be too long.
     pub(crate) fn window(&self, tilt: f64) -> Option<Window> {
         let (step, origin) = (self.step(), self.origin());
-        let reach = reach(&self.moments(), tilt);
+        let reach = reach(&self.moments(Side::Upper), tilt);
         let end = |pick: fn(&Law) -> i64| -> f64 {
             self.laws.iter().map(|(law, count)| pick(law) as f64 * count).sum()
         };
@@ -142,14 +145,15 @@ impl<'a> Plan<'a> {
                 .filter(|(_, mass)| **mass > 0.0)
                 .map(|(i, mass)| tilt * (*i as f64 * step) + libm::log(*mass))
                 .fold(f64::NEG_INFINITY, f64::max);
-            let mut total = 0.0;
+            let mut total = LongSum::default();
             for (i, mass) in law.index.iter().zip(masses) {
                 if *mass > 0.0 {
                     let tilted = mass * libm::exp(tilt * (*i as f64 * step) - top);
-                    total += tilted;
+                    total.add(tilted);
                     input[wrap(*i, size)] += tilted;
                 }
             }
+            let total = total.get();
             let scale = 1.0 / total;
             for x in &mut input {
                 *x *= scale;
@@ -180,22 +184,28 @@ impl<'a> Plan<'a> {
         mass.rotate_left(wrap(first, size));
         let start = self.origin() + first as f64 * step;
         // Chernoff, with moments from above and the scale of this very law.
-        let moments = self.moments();
+        let moments = self.moments(side);
         let outside = |order: f64, signed: f64, end: f64| {
             if order.is_infinite() {
                 return 0.0;
             }
-            libm::exp(moments.log_moment(tilt + signed) - log_scale - signed * end + CAUTION)
+            libm::exp(moments.log_moment(tilt + signed) - log_scale - signed * end) * (1.0 + 1e-6)
         };
         let missed = outside(up, up, start + n * step) + outside(down, -down, start);
-        let uses: f64 = self.laws.iter().map(|(law, count)| count * (law.slack + 8.0 * UNIT)).sum();
-        let reach: f64 = self
+        let far = |law: &Law| {
+            let index = law.index.iter().map(|i| i.unsigned_abs()).max().unwrap_or(0);
+            index as f64 * law.step
+        };
+        // The masses, and their tilting: an exponent is off by a few units of its size.
+        let uses: f64 = self
             .laws
             .iter()
-            .map(|(law, count)| {
-                let far = law.index.iter().map(|i| i.unsigned_abs()).max().unwrap_or(0) as f64;
-                count * (law.origin.abs() + far * law.step)
-            })
+            .map(|(law, count)| count * (law.slack + UNIT * (16.0 + 4.0 * tilt * far(law))))
+            .sum();
+        let shift: f64 = self
+            .laws
+            .iter()
+            .map(|(law, count)| count * (law.snap + 8.0 * UNIT * (law.origin.abs() + far(law))))
             .sum();
         Composed {
             side,
@@ -207,7 +217,7 @@ impl<'a> Plan<'a> {
             entry_error,
             missed,
             relative: uses + 16.0 * UNIT * (1.0 + log_scale.abs()),
-            shift: 8.0 * UNIT * reach,
+            shift,
             cut: self.laws.iter().map(|(law, count)| law.cut * count).sum(),
         }
     }
@@ -254,7 +264,7 @@ fn multiply(
             Complex::new(size * cos, size * sin)
         };
         let size = power.norm_sqr().sqrt();
-        let relative = noise / square.sqrt().max(f64::MIN_POSITIVE) + 8.0 * UNIT;
+        let relative = noise / square.sqrt().max(f64::MIN_POSITIVE) + 24.0 * UNIT;
         // (1 + r)^k - 1, the error of a power.
         let wobble = size * libm::expm1((count * relative).min(700.0));
         *error = so_far * wobble + *error * (size + wobble) + 4.0 * UNIT * so_far * size;
