@@ -1,6 +1,5 @@
 //! A composition as transforms: its moments, and the line along which it is inverted.
 
-use super::bound::Bound;
 use super::event::{Direction, Event, Kind};
 use super::factor::{Factor, Ready};
 use super::grid::Query;
@@ -84,8 +83,8 @@ impl Mix {
         (log, error)
     }
 
-    /// Both bounds, or nothing if it would take too much work.
-    pub(crate) fn answer(&self, query: Query, gap: f64) -> Option<Bound> {
+    /// A line that is good around the answer to `query`, or nothing if it would take too much work.
+    pub(crate) fn invert(&self, query: Query, gap: f64) -> Option<Line> {
         let (tilt, epsilon) = match query {
             Query::Epsilon(delta) => {
                 let (tilt, epsilon) = order_for_delta(self, libm::log(delta), MOST_TILT);
@@ -106,18 +105,10 @@ impl Mix {
             .map(|(factor, count)| Ready::new(factor, *count, tilt))
             .collect::<Option<Vec<_>>>()?;
         let extras = if self.factors.len() > 1 { 4 } else { 1 };
-        let line = [0.0, added, 4.0 * added, 64.0 * added]
+        [0.0, added, 4.0 * added, 64.0 * added]
             .into_iter()
             .take(extras)
-            .find_map(|extra| self.line(&mut factors, tilt, epsilon, extra))?;
-        Some(match query {
-            Query::Epsilon(delta) => {
-                let upper = line.solve(delta, Line::upper, true);
-                let lower = line.solve(delta, Line::lower, false);
-                Bound::new(lower, upper)
-            }
-            Query::Delta(epsilon) => Bound::new(line.lower(epsilon).max(0.0), line.upper(epsilon)),
-        })
+            .find_map(|extra| self.line(&mut factors, tilt, epsilon, extra))
     }
 
     /// A tilt at most `tilt` for which the period is short. Where rare large losses begin to dominate, a little less tilt makes it

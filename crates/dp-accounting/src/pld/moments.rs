@@ -87,9 +87,9 @@ impl Thin {
             let end = (start + size).min(n) - 1;
             let (low, high) = (at(start), at(end));
             let (mut mass, mut moment) = (0.0, 0.0);
-            for i in start..=end {
-                mass += masses[i];
-                moment += masses[i] * (at(i) - low);
+            for (i, one) in masses.iter().enumerate().take(end + 1).skip(start) {
+                mass += one;
+                moment += one * (at(i) - low);
             }
             let up = if high > low { moment / (high - low) } else { 0.0 };
             points.push((low, (mass - up).max(0.0) * raise));
