@@ -3,7 +3,9 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use dp_accounting::{Budget, Composition, Delta, Event, gaussian_noise_multiplier};
+use dp_accounting::{
+    Budget, Composition, Delta, Epsilon, Event, calibrate, gaussian_noise_multiplier,
+};
 
 fn composition(events: impl IntoIterator<Item = Event>, count: u64) -> Composition {
     events
@@ -27,9 +29,9 @@ fn accounting(criterion: &mut Criterion) {
             composition((0..1000).map(|i| laplace(50.0 + f64::from(i) / 10.0)), 1),
         ),
         ("gaussian(20) k=1e4, closed form", composition([gaussian(20.0)], 10_000)),
-        // A sampling rate of almost 1 keeps the closed form away: the lattice does all the work.
+        // A sampling rate of almost 1 keeps the closed form away: the general engine does all the work.
         (
-            "gaussian(20) k=1e4, by lattice",
+            "gaussian(20) k=1e4, general engine",
             composition([sampled(gaussian(20.0), 1.0_f64.next_down())], 10_000),
         ),
         (
@@ -50,6 +52,20 @@ fn accounting(criterion: &mut Criterion) {
             b.iter(|| gaussian_noise_multiplier(black_box(budget)));
         });
     }
+    let budget = Budget::new(2.0, 1e-6).expect("in range");
+    group.bench_function("calibrate dp-sgd q=.01 T=1e4 to 1e-6", |b| {
+        b.iter(|| {
+            calibrate(black_box(budget), 0.3, 20.0, |sigma| {
+                Composition::new().with(Event::gaussian(sigma)?.poisson_sampled(0.01)?, 10_000)
+            })
+        });
+    });
+    let training = composition([sampled(gaussian(1.0), 0.01)], 10_000);
+    let epsilons: Vec<Epsilon> =
+        (0..60).map(|i| Epsilon::new(f64::from(i) / 10.0).expect("in range")).collect();
+    group.bench_function("dp-sgd q=.01 sigma=1 T=1e4, 60 deltas", |b| {
+        b.iter(|| training.deltas(black_box(&epsilons)));
+    });
     group.finish();
 }
 

@@ -32,7 +32,7 @@ queries = [
     ("dp-sgd q=.01 sigma=1 T=1e4", dp.SelfComposedDpEvent(dp.PoissonSampledDpEvent(0.01, gaussian(1.0)), 10000), 1e-5),
     ("laplace(.01) k=1e4", dp.SelfComposedDpEvent(laplace(100.0), 10000), 1e-4),
     ("1000 distinct laplace", dp.ComposedDpEvent([laplace(50 + i / 10) for i in range(1000)]), 1e-4),
-    ("gaussian(20) k=1e4, by lattice", dp.SelfComposedDpEvent(gaussian(20.0), 10000), 1e-4),
+    ("gaussian(20) k=1e4, general engine", dp.SelfComposedDpEvent(gaussian(20.0), 10000), 1e-4),
 ]
 print("dp-accounting", version("dp-accounting"), "- upper side only, best of 3; ours: both sides, median")
 for name, event, lattice in queries:

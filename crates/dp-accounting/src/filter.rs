@@ -12,6 +12,9 @@ use crate::zcdp::zcdp_to_epsilon;
 /// A [`Ledger`](crate::Ledger) takes the best of several routes, which is only proved for costs fixed beforehand. This takes one
 /// route that was fixed beforehand, so the costs need not be. Total: `limit`-zCDP under `R`.
 ///
+/// It counts in zCDP only: a pure loss is charged its zCDP, `epsilon^2 / 2` or less, and a loss that has none (an approximate one) is
+/// never admitted. To count in pure epsilon, fix the sum of the epsilons instead: pure losses add up whatever they depend on.
+///
 /// # Source
 /// Feldman and Zrnic (NeurIPS 2021), Theorem 3.1, at every order at once.
 #[derive(Clone, Debug)]
@@ -58,6 +61,8 @@ impl<R: Relation> Filter<R> {
 ///
 /// Filters with limits `base, 2 base, 4 base, ..` run side by side; the one of level `i` answers for a share
 /// `1 / ((i + 1) (i + 2))` of the delta. What is reported is the epsilon of the least limit that still holds.
+///
+/// It counts in zCDP only, as [`Filter`] does.
 ///
 /// # Source
 /// Feldman and Zrnic (NeurIPS 2021), Section 4.

@@ -29,6 +29,8 @@ struct Profile {
     exponent: f64,
     /// `-d ln(delta) / d ln(s)`.
     steepness: f64,
+    /// `-d ln(delta) / d epsilon`, roughly.
+    fall: f64,
 }
 
 impl Profile {
@@ -56,11 +58,13 @@ fn profile(s: f64, epsilon: f64) -> Profile {
         // exp(a^2) may overflow here, and erfc(a) > 1 makes the plain form safe.
         let weight = libm::exp(-exponent);
         let factor = 0.5 * (libm::erfc(a) - weight * erfcx(a + width));
-        return Profile { factor, exponent: 0.0, steepness: density * weight / factor };
+        let fall = 0.5 * weight * erfcx(a + width) / factor;
+        return Profile { factor, exponent: 0.0, steepness: density * weight / factor, fall };
     }
     let scaled = 0.5 * erfcx_drop(a, width);
     let factor = scaled * (1.0 - exponent_error);
-    Profile { factor, exponent, steepness: density / scaled }
+    let fall = 0.5 * erfcx(a + width) / scaled;
+    Profile { factor, exponent, steepness: density / scaled, fall }
 }
 
 /// The delta at which noise with standard deviation `noise_multiplier * sensitivity` is `epsilon`-indistinguishable, rounded up.
@@ -175,6 +179,17 @@ pub fn gaussian_epsilon(noise_multiplier: f64, delta: Delta) -> Option<Epsilon> 
     if fits(0.0) {
         return Some(Epsilon::ZERO);
     }
+    let positive = noise_multiplier > 0.0;
+    if positive && delta != Delta::ZERO {
+        // Newton ends within a few units of the root, on either side.
+        let mut epsilon = approach(noise_multiplier, libm::log(delta.get()) - SAFETY);
+        for _ in 0..8 {
+            if fits(epsilon) {
+                return Epsilon::of(epsilon);
+            }
+            epsilon += 4.0 * f64::EPSILON * epsilon;
+        }
+    }
     let mut high = 1.0;
     while !fits(high) {
         high *= 2.0;
@@ -183,4 +198,23 @@ pub fn gaussian_epsilon(noise_multiplier: f64, delta: Delta) -> Option<Epsilon> 
         }
     }
     Epsilon::of(bisect(high, 0.0, fits).0)
+}
+
+/// Newton on `ln(delta)` as a function of epsilon, from a point where it is below the target: it falls ever faster, so the next points lie
+/// to the left of the root and come closer from there.
+fn approach(s: f64, log_target: f64) -> f64 {
+    // delta <= e^(-a^2): enough, by the tail alone.
+    let mut epsilon = 0.5 / (s * s) + (-2.0 * log_target).max(0.0).sqrt() / s;
+    for _ in 0..40 {
+        let here = profile(s, epsilon);
+        let step = (here.log() - log_target) / here.fall;
+        if !step.is_finite() {
+            break;
+        }
+        epsilon = (epsilon + step).max(0.0);
+        if step.abs() <= 4.0 * f64::EPSILON * epsilon {
+            break;
+        }
+    }
+    epsilon
 }

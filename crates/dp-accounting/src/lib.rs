@@ -37,15 +37,15 @@
 //!
 //! # Numerical composition
 //! - [`Event`]: one use of one mechanism, as the pair of output laws that is worst for it.
-//! - [`Composition`]: events and counts. `epsilon(delta)`, `delta(epsilon)` and `trade_off(..)` answer with a [`Bound`]: both sides,
-//!   with rounding, truncation and wrap-around carried in. Not carried, but covered by tests only: putting an atom on its
-//!   lattice (1e-9 of a step), the quadrature of sampled laws, the constant of the transform's error.
+//! - [`Composition`]: events and counts. `epsilon(delta)`, `delta(epsilon)`, `deltas(..)` and `trade_off(..)` answer with a [`Bound`]: both sides,
+//!   with rounding, truncation, wrap-around, quadrature, and the placing of atoms on lattices carried in.
 //! - [`calibrate`]: the least scale of any one event of a mix; [`Receipt::total`]: a receipt as a composition.
-//! - [`Filter`] and [`Odometer`]: spending whose amounts depend on earlier outputs.
+//! - [`Filter`] and [`Odometer`]: spending whose amounts depend on earlier outputs, in zCDP only.
 //!
 //! # Rounding
-//! Results are upper bounds on what is lost (or lower bounds on what may be spent), rounding of the floats included. The
-//! error of the elementary functions themselves is bounded by generous constants, not by a proof.
+//! Results are upper bounds on what is lost (or lower bounds on what may be spent), rounding of the floats included. What is taken on
+//! trust is the accuracy of the elementary functions (`exp`, `log`, `sin`, `erfc` and their kin, one or two units), and that the transforms
+//! of `rustfft` multiply each input by one factor per level.
 //!
 //! # Out of scope
 //! Tree aggregation and random allocation. Whether a mechanism really has the loss that it states is

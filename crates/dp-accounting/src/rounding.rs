@@ -67,6 +67,28 @@ pub(crate) fn split_down(total: f64, weights: &[f64]) -> Result<Vec<f64>, ParamE
     Ok(weights.iter().map(|w| (total * (w / sum) * keep).next_down().max(0.0)).collect())
 }
 
+/// A sum of positive numbers that is off by two units at most, however many there are (below `2^40`).
+///
+/// Source: Neumaier (1974): the roundings, which are floats themselves, are added up on the side.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LongSum {
+    sum: f64,
+    roundings: f64,
+}
+
+impl LongSum {
+    pub(crate) fn add(&mut self, x: f64) {
+        let sum = self.sum + x;
+        let part = sum - self.sum;
+        self.roundings += (self.sum - (sum - part)) + (x - part);
+        self.sum = sum;
+    }
+
+    pub(crate) fn get(self) -> f64 {
+        self.sum + self.roundings
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,5 +112,17 @@ mod tests {
         assert_eq!(sub_down(0.75, 0.5).to_bits(), 0.25_f64.to_bits());
         assert_eq!(sub_down(1.0, 1e-30).to_bits(), 1.0_f64.next_down().to_bits());
         assert_eq!(sub_down(0.3, 0.3).to_bits(), 0);
+    }
+
+    #[test]
+    fn long_sums_do_not_drift() {
+        let (mut long, mut plain) = (LongSum::default(), 0.0);
+        for _ in 0..1_000_000 {
+            long.add(0.1);
+            plain += 0.1;
+        }
+        // 0.1 as a float is more than a tenth by 5.6e-18.
+        assert!((long.get() - 100_000.0).abs() <= 2e-11, "{}", long.get());
+        assert!((plain - 100_000.0_f64).abs() > 1e-8, "the plain sum drifts");
     }
 }

@@ -11,10 +11,19 @@ const FRACTION_FROM: f64 = 2.0;
 /// this takes was found by trial in high precision (66 at t = 2, 36 at 3, 19 at 5, 11 at 10, 5 at 100); the formula
 /// stays above it.
 fn fraction(t: f64) -> f64 {
-    let mut rest = 0.0;
-    let mut numerator = (10.0 + 250.0 / (t * t)).floor() / 2.0;
+    let [rest] = fractions([t]);
+    rest
+}
+
+/// [`fraction`] of several numbers, with as many levels as the least of them needs: the divisions of one level do not wait for each other.
+fn fractions<const N: usize>(t: [f64; N]) -> [f64; N] {
+    let least = t.iter().copied().fold(f64::INFINITY, f64::min);
+    let mut rest = [0.0; N];
+    let mut numerator = (10.0 + 250.0 / (least * least)).floor() / 2.0;
     while numerator > 0.0 {
-        rest = numerator / (t + rest);
+        for (rest, t) in rest.iter_mut().zip(&t) {
+            *rest = numerator / (t + *rest);
+        }
         numerator -= 0.5;
     }
     rest
@@ -34,10 +43,13 @@ fn descent(t: f64) -> f64 {
     if t < FRACTION_FROM {
         FRAC_2_SQRT_PI - 2.0 * t * erfcx(t)
     } else {
-        // 1 - t / (t + r) without the subtraction.
-        let r = fraction(t);
-        FRAC_2_SQRT_PI * (r / (t + r))
+        descent_by_fraction(t, fraction(t))
     }
+}
+
+fn descent_by_fraction(t: f64, r: f64) -> f64 {
+    // 1 - t / (t + r) without the subtraction.
+    FRAC_2_SQRT_PI * (r / (t + r))
 }
 
 /// Positive nodes and weights of the Gauss-Legendre rule with ten points on [-1, 1].
@@ -59,6 +71,15 @@ pub(crate) fn erfcx_drop(t: f64, width: f64) -> f64 {
     }
     let half = width / 2.0;
     let middle = t + half;
+    if t >= FRACTION_FROM {
+        let nodes: [f64; 10] = std::array::from_fn(|i| {
+            let node = half * LEGENDRE[i / 2].0;
+            if i % 2 == 0 { middle - node } else { middle + node }
+        });
+        let rests = fractions(nodes);
+        let descents = nodes.iter().zip(&rests).map(|(t, r)| descent_by_fraction(*t, *r));
+        return half * descents.enumerate().map(|(i, d)| LEGENDRE[i / 2].1 * d).sum::<f64>();
+    }
     let sum: f64 = LEGENDRE
         .iter()
         .map(|&(node, weight)| {

@@ -3,15 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::bound::Bound;
-use super::contour::Mix;
+use super::curve::{Curve, MOST_ORDER};
 use super::event::{Direction, Event, Kind};
-use super::grid::{self, Query};
-use super::moments::{Moments, order_for_delta, order_for_epsilon};
-use super::pair::{Pair, leak};
+use super::grid::Query;
+use super::mix::Mix;
+use super::moments::order_for_delta;
+use super::pair::leak;
 use crate::error::ParamError;
-use crate::gaussian::{gaussian_delta, gaussian_epsilon};
 use crate::params::{Delta, Epsilon};
-use crate::rounding::{UNIT, raise};
+use crate::rounding::{LongSum, UNIT, raise};
 
 /// Uses of mechanisms on the same records, each free to depend on the outputs before it.
 ///
@@ -23,9 +23,10 @@ use crate::rounding::{UNIT, raise};
 /// which the events were stated. Both directions are computed and the larger counts.
 ///
 /// # Paths
-/// Only Gaussians: closed form. Losses on a common lattice: exact convolution. One continuous mechanism: a lattice above and one below.
-/// Mixes: inversion along a line. All but the first are within `1e-6` (relative above 1) for what was tested;
-/// where the effort would be too large, the bound by moments is what remains on the upper side.
+/// Only Gaussians, or a single use of noise: closed form. Losses on a common lattice: exact convolution. Everything whose transform dies out:
+/// inversion along a line. The rest (few uses, where atoms or steep densities dominate): a lattice above and one below. All but the first are
+/// within `1e-6` (relative above 1) for what was tested; where the effort would be too large, the bound by moments is what remains on
+/// the upper side.
 ///
 /// ```
 /// use dp_accounting::{Composition, Delta, Event};
@@ -44,10 +45,6 @@ pub struct Composition {
     parts: Vec<(Event, u64)>,
 }
 
-/// The width that is aimed at, relative to an epsilon above 1.
-const GAP: f64 = 1e-6;
-/// Orders above this are not searched: the rules for sampled noise are exact below 500.
-const MOST_ORDER: f64 = 400.0;
 /// One event at most this often.
 const MOST_USES: u64 = 1_000_000_000_000;
 
@@ -100,8 +97,7 @@ impl Composition {
     /// The larger of both directions; the second is left out where `most` says that it cannot be.
     fn worse(&self, answer: impl Fn(Direction) -> Bound, most: impl Fn(Direction) -> f64) -> Bound {
         let remove = answer(Direction::Remove);
-        let symmetric = self.parts.iter().all(|(event, _)| event.rate >= 1.0);
-        if symmetric || most(Direction::Add) <= remove.lower() {
+        if self.is_symmetric() || most(Direction::Add) <= remove.lower() {
             return remove;
         }
         remove.max(answer(Direction::Add))
@@ -127,22 +123,25 @@ impl Composition {
             let lower = if most <= 0.0 { f64::INFINITY } else { 0.0 };
             return Bound::new(lower, f64::INFINITY);
         }
-        let parts = self.finite_parts();
-        let tight = answer(&parts, direction, Query::Epsilon(least)).and(cap);
+        let mut curve = Curve::new(self.finite_parts(), direction);
+        let tight = curve.answer(Query::Epsilon(least)).and(cap);
         if leaked.upper() <= 0.0 {
             return tight;
         }
-        Bound::new(answer(&parts, direction, Query::Epsilon(most)).lower(), tight.upper())
+        Bound::new(curve.answer(Query::Epsilon(most)).lower(), tight.upper())
     }
 
     /// The delta at `epsilon` in one direction.
     pub fn delta_in(&self, direction: Direction, epsilon: Epsilon) -> Bound {
+        self.delta_on(&mut Curve::new(self.finite_parts(), direction), epsilon)
+    }
+
+    fn delta_on(&self, curve: &mut Curve, epsilon: Epsilon) -> Bound {
         let leaked = self.leaked();
-        let parts = self.finite_parts();
         let inner = if epsilon.get() >= self.most_loss() {
             Bound::new(0.0, 0.0)
         } else {
-            answer(&parts, direction, Query::Delta(epsilon.get()))
+            curve.answer(Query::Delta(epsilon.get()))
         };
         let join = |leaked: f64, inner: f64| leaked + (1.0 - leaked) * inner;
         let lower = join(leaked.lower(), inner.lower()) * (1.0 - 4.0 * UNIT);
@@ -150,29 +149,27 @@ impl Composition {
         Bound::new(lower, upper.min(1.0))
     }
 
-    /// The least type II error of any test with type I error `type_one`, between its worst case and the truth: never above the truth.
-    ///
-    /// `max over e of 1 - delta(e) - e^e a` and `e^-e (1 - delta(e) - a)`, over the given epsilons (0 is always among them). More
-    /// epsilons make it closer. Relation: as for [`Composition::epsilon`].
-    ///
-    /// # Source
-    /// Wasserman and Zhou (2010); Dong, Roth, Su (2022), Proposition 6.
-    pub fn trade_off(&self, epsilons: &[Epsilon], type_one: &[f64]) -> Vec<f64> {
-        let curve: Vec<(f64, f64)> = epsilons
-            .iter()
-            .chain(&[Epsilon::ZERO])
-            .map(|epsilon| (epsilon.get(), self.delta(*epsilon).upper()))
-            .collect();
-        let safe = 1.0 - 16.0 * UNIT;
-        let error = |a: f64, (e, delta): (f64, f64)| {
-            let steep = 1.0 - delta - libm::exp(e) * a;
-            let flat = libm::exp(-e) * (1.0 - delta - a);
-            steep.max(flat) * safe - 4.0 * UNIT
+    /// The deltas at several epsilons, in the worse direction each: as [`Composition::delta`], but what was composed for one is used for
+    /// the others where it is as good.
+    pub fn deltas(&self, epsilons: &[Epsilon]) -> Vec<Bound> {
+        let directions = if self.is_symmetric() {
+            vec![Direction::Remove]
+        } else {
+            vec![Direction::Remove, Direction::Add]
         };
-        type_one
-            .iter()
-            .map(|a| curve.iter().map(|point| error(*a, *point)).fold(0.0, f64::max))
-            .collect()
+        let mut worst = vec![Bound::new(0.0, 0.0); epsilons.len()];
+        for direction in directions {
+            let mut curve = Curve::new(self.finite_parts(), direction);
+            for (bound, epsilon) in worst.iter_mut().zip(epsilons) {
+                *bound = bound.max(self.delta_on(&mut curve, *epsilon));
+            }
+        }
+        worst
+    }
+
+    /// Whether both directions have the same curve.
+    fn is_symmetric(&self) -> bool {
+        self.parts.iter().all(|(event, _)| event.rate >= 1.0)
     }
 
     /// The sum of the largest losses, rounded up.
@@ -191,98 +188,24 @@ impl Composition {
 
     /// The parts with their leaks taken out, all unsampled Gaussians as one.
     fn finite_parts(&self) -> Vec<(Event, f64)> {
-        let mut variance = 0.0;
+        let mut variance = LongSum::default();
         let mut parts = Vec::new();
         for &(event, count) in &self.parts {
             let count = count as f64;
             match event.kind {
                 Kind::Gaussian { noise_multiplier } if event.rate >= 1.0 => {
-                    variance += count / (noise_multiplier * noise_multiplier);
+                    variance.add(count / (noise_multiplier * noise_multiplier));
                 }
                 _ => parts.push((event, count)),
             }
         }
+        let variance = variance.get();
         if variance > 0.0 {
             let noise_multiplier = 1.0 / variance.sqrt();
             parts.push((Event { kind: Kind::Gaussian { noise_multiplier }, rate: 1.0 }, 1.0));
         }
         parts
     }
-}
-
-/// The closed form of a single Gaussian. Its sum of variances is a few roundings off, which the slack covers.
-fn gaussian(noise_multiplier: f64, query: Query) -> Bound {
-    let (less, more) = (noise_multiplier * (1.0 - 1e-13), noise_multiplier * (1.0 + 1e-13));
-    match query {
-        Query::Epsilon(delta) => {
-            let upper = Delta::of(delta).and_then(|delta| gaussian_epsilon(less, delta));
-            // The closed form is at most 1e-13 above the truth.
-            let lower = Delta::of(delta * (1.0 + 2e-13)).and_then(|d| gaussian_epsilon(more, d));
-            Bound::new(
-                lower.map_or(0.0, |e| e.get() * (1.0 - 1e-15)),
-                upper.map_or(f64::INFINITY, Epsilon::get),
-            )
-        }
-        Query::Delta(epsilon) => {
-            let epsilon = Epsilon::of(epsilon).unwrap_or(Epsilon::ZERO);
-            let lower = gaussian_delta(more, epsilon).get() * (1.0 - 2e-13);
-            Bound::new(
-                if lower < 1e-300 { 0.0 } else { lower },
-                gaussian_delta(less, epsilon).get(),
-            )
-        }
-    }
-}
-
-/// Both bounds of a finite mix in one direction.
-fn answer(parts: &[(Event, f64)], direction: Direction, query: Query) -> Bound {
-    if parts.is_empty() {
-        return Bound::new(0.0, 0.0);
-    }
-    if let [(event, _)] = parts
-        && let (Kind::Gaussian { noise_multiplier }, true) = (event.kind, event.rate >= 1.0)
-    {
-        return gaussian(noise_multiplier, query);
-    }
-    // The cut must not matter: its mass is added to delta.
-    let uses: f64 = parts.iter().map(|part| part.1).sum();
-    let log_cut = match query {
-        Query::Epsilon(delta) => 30.0 - libm::log(delta) + libm::log(uses),
-        Query::Delta(epsilon) => {
-            // A first look says how small the answer is.
-            let mix = Mix::new(parts, direction, 200.0);
-            30.0 - order_for_epsilon(&mix, epsilon, MOST_ORDER).1.max(-700.0) + libm::log(uses)
-        }
-    };
-    let pairs: Vec<(Pair, f64)> = grid::pairs(parts, direction, log_cut);
-    if let Some(bound) = grid::lattice_exact(&pairs, query) {
-        return bound;
-    }
-    let mix = || Mix::new(parts, direction, log_cut);
-    let good = |bound: Bound| match query {
-        Query::Epsilon(_) => bound.gap() <= GAP * bound.upper().max(1.0),
-        Query::Delta(_) => bound.gap() <= GAP * bound.upper(),
-    };
-    let mut best: Option<Bound> = None;
-    if parts.len() > 1 {
-        best = mix().answer(query, GAP);
-    }
-    if !best.is_some_and(good) {
-        let grid = grid::connect_the_dots(&pairs, query, GAP);
-        best = match (best, grid) {
-            (Some(a), Some(b)) => Some(a.and(b)),
-            (a, b) => a.or(b),
-        };
-    }
-    // By moments: far from tight, always there.
-    let fallback = || match query {
-        Query::Epsilon(delta) => order_for_delta(&mix(), libm::log(delta), MOST_ORDER).1.max(0.0),
-        Query::Delta(epsilon) => {
-            libm::exp(order_for_epsilon(&mix(), epsilon, MOST_ORDER).1).min(1.0)
-        }
-    };
-    let widened = |x: f64| x * (1.0 + 1e-9) + 1e-300;
-    best.unwrap_or_else(|| Bound::new(0.0, widened(fallback())))
 }
 
 impl TryFrom<Vec<(Event, u64)>> for Composition {
@@ -305,8 +228,8 @@ pub(crate) fn log_moment(composition: &Composition, direction: Direction, s: f64
         return f64::INFINITY;
     }
     let mix = Mix::new(&composition.finite_parts(), direction, 700.0);
-    let moment = mix.log_moment(s);
-    moment + 1e-12 * (1.0 + moment.abs())
+    let (moment, error) = mix.log_moment_and_error(s);
+    moment + error
 }
 
 /// The least epsilon over all orders, rounded up.

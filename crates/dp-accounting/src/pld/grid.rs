@@ -1,11 +1,12 @@
 //! Mixes without a closed form, on lattices: which lattice, how fine, and both bounds.
 
 use super::bound::Bound;
+use super::composed::{Composed, Side};
 use super::event::{Direction, Event};
 use super::law::Law;
 use super::moments::{order_for_delta, order_for_epsilon, reach};
 use super::pair::Pair;
-use super::spectrum::{Plan, Side};
+use super::spectrum::Plan;
 use crate::rounding::UNIT;
 
 /// What is asked of a composition.
@@ -22,9 +23,25 @@ fn most_tilt(step: f64) -> f64 {
     16.0 / step
 }
 
-/// Answers `query` on given laws, tilted where the moments of `plan` say.
-fn answer(plan: &Plan<'_>, query: Query, most: f64) -> Option<Bound> {
-    let moments = plan.moments();
+/// A composed law from both sides.
+pub(crate) struct Sides {
+    lower: Composed,
+    upper: Composed,
+}
+
+impl Sides {
+    pub(crate) fn read(&self, query: Query) -> Bound {
+        let side = |composed: &Composed| match query {
+            Query::Epsilon(delta) => composed.epsilon(delta),
+            Query::Delta(epsilon) => composed.delta(epsilon),
+        };
+        Bound::new(side(&self.lower), side(&self.upper))
+    }
+}
+
+/// Composes given laws for `query`, tilted where the moments of `plan` say.
+fn compose(plan: &Plan<'_>, query: Query, most: f64) -> Option<Sides> {
+    let moments = plan.moments(Side::Upper);
     let tilt = match query {
         Query::Epsilon(delta) => {
             let (tilt, epsilon) = order_for_delta(&moments, libm::log(delta), most);
@@ -33,14 +50,10 @@ fn answer(plan: &Plan<'_>, query: Query, most: f64) -> Option<Bound> {
         Query::Delta(epsilon) => order_for_epsilon(&moments, epsilon, most).0,
     };
     let window = plan.window(tilt)?;
-    let sides = [Side::Lower, Side::Upper].map(|side| {
-        let composed = plan.compose(window, side);
-        match query {
-            Query::Epsilon(delta) => composed.epsilon(delta),
-            Query::Delta(epsilon) => composed.delta(epsilon),
-        }
-    });
-    Some(Bound::new(sides[0], sides[1]))
+    Some(Sides {
+        lower: plan.compose(window, Side::Lower),
+        upper: plan.compose(window, Side::Upper),
+    })
 }
 
 /// `step` and, per part, the origin of a lattice that holds all atoms, if nothing is continuous.
@@ -58,7 +71,7 @@ fn common_lattice(pairs: &[(Pair, f64)]) -> Option<(f64, Vec<f64>)> {
 }
 
 /// The losses of a lattice that fits within rounding are exact; no discretisation error.
-pub(crate) fn lattice_exact(pairs: &[(Pair, f64)], query: Query) -> Option<Bound> {
+pub(crate) fn lattice_exact(pairs: &[(Pair, f64)], query: Query) -> Option<Sides> {
     let (step, origins) = common_lattice(pairs)?;
     let laws: Vec<Law> = pairs
         .iter()
@@ -66,14 +79,18 @@ pub(crate) fn lattice_exact(pairs: &[(Pair, f64)], query: Query) -> Option<Bound
         .map(|((pair, _), origin)| Law::exact(pair, origin, step))
         .collect();
     let plan = Plan::new(laws.iter().zip(pairs).map(|(law, (_, count))| (law, *count)).collect());
-    answer(&plan, query, most_tilt(step))
+    compose(&plan, query, most_tilt(step))
 }
 
 /// How fine a first look is.
 const FIRST_LOOK: f64 = 65536.0;
 
 /// Both bounds on one lattice, refined until they are within `gap` (relative to an epsilon above 1) or the effort is spent.
-pub(crate) fn connect_the_dots(pairs: &[(Pair, f64)], query: Query, gap: f64) -> Option<Bound> {
+pub(crate) fn connect_the_dots(
+    pairs: &[(Pair, f64)],
+    query: Query,
+    gap: f64,
+) -> Option<(Bound, Sides)> {
     // A single part may use a lattice through its own atoms.
     let own = if pairs.len() == 1 { pairs[0].0.lattice } else { None };
     let width = pairs.iter().map(|(pair, _)| pair.range()).map(|(low, high)| high - low);
@@ -89,7 +106,7 @@ pub(crate) fn connect_the_dots(pairs: &[(Pair, f64)], query: Query, gap: f64) ->
         .collect();
     let counts = || pairs.iter().map(|(_, count)| *count);
     let look = Plan::new(coarse.iter().zip(counts()).collect());
-    let moments = look.moments();
+    let moments = look.moments(Side::Upper);
     let most = most_tilt(coarse_step);
     let (tilt, epsilon) = match query {
         Query::Epsilon(delta) => order_for_delta(&moments, libm::log(delta), most),
@@ -102,7 +119,7 @@ pub(crate) fn connect_the_dots(pairs: &[(Pair, f64)], query: Query, gap: f64) ->
     // The window decides the length of the transforms.
     let span = reach(&moments, tilt);
     let shortest = (span.high - span.low) / (super::spectrum::MOST_POINTS as f64 * 0.98);
-    let mut best: Option<Bound> = None;
+    let mut best: Option<(Bound, Sides)> = None;
     for round in 0..5 {
         step = step.max(shortest).min(widest / 64.0);
         let (origin, fine) = fitted(step);
@@ -111,9 +128,10 @@ pub(crate) fn connect_the_dots(pairs: &[(Pair, f64)], query: Query, gap: f64) ->
             .map(|(pair, _)| Law::bounds(pair, origin, fine, density_widths(pair, tilt)))
             .collect();
         let plan = Plan::new(laws.iter().zip(counts()).collect());
-        let Some(bound) = answer(&plan, query, most_tilt(fine)) else { break };
-        let bound = best.map_or(bound, |best| best.and(bound));
-        best = Some(bound);
+        let Some(sides) = compose(&plan, query, most_tilt(fine)) else { break };
+        let bound = sides.read(query);
+        let bound = best.map_or(bound, |(best, _)| best.and(bound));
+        best = Some((bound, sides));
         let target = gap * bound.upper().max(1.0);
         let done = match query {
             Query::Epsilon(_) => bound.gap() <= target,
@@ -138,7 +156,7 @@ fn loose_mass(pair: &Pair, tilt: f64) -> f64 {
     let Some(smooth) = &pair.smooth else { return 1.0 };
     let (low, high) = pair.range();
     let weigh = |mass: f64, loss: f64| mass * libm::exp(tilt * (loss - high).max(-700.0));
-    let nodes: f64 = smooth.nodes(0.0).iter().map(|(loss, mass)| weigh(*mass, *loss)).sum();
+    let nodes: f64 = smooth.nodes().iter().map(|(loss, mass)| weigh(*mass, *loss)).sum();
     let atoms: f64 = pair.atoms.iter().map(|(loss, mass)| weigh(*mass, *loss)).sum();
     if low >= high || nodes <= 0.0 { 1.0 } else { nodes / (nodes + atoms) }
 }
@@ -209,7 +227,7 @@ mod tests {
         let up: f64 = law.upper.iter().sum();
         let low: f64 = law.lower.iter().sum();
         assert!((up - 1.0).abs() < 1e-9 && (low - 1.0).abs() < 1e-3, "{up} {low}");
-        let thin = super::super::moments::Thin::new(&law);
+        let thin = super::super::moments::Thin::new(&law, &law.upper);
         assert!((thin.log_moment(0.0)).abs() < 1e-9);
     }
 }

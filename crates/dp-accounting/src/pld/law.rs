@@ -8,6 +8,7 @@
 //! # Source
 //! Upper law: Doroshenko, Ghazi, Kamath, Kumar, Manurangsi (Privacy Enhancing Technologies, 2022). Lower law: ours; see `Knots::lower`.
 
+use super::convex::convex;
 use super::pair::Pair;
 use super::smooth::Smooth;
 use crate::rounding::UNIT;
@@ -24,11 +25,8 @@ pub(crate) struct Law {
     pub(crate) cut: f64,
     /// Each mass may be off by this, relative to itself.
     pub(crate) slack: f64,
-}
-
-/// The share of a mass at distance `x` into a gap of `width` that goes to the far end, so that both laws keep their mass.
-fn share(x: f64, width: f64) -> f64 {
-    libm::expm1(-x) / libm::expm1(-width)
+    /// Each loss may be off by this: how far an atom was moved onto the lattice, and rounding.
+    pub(crate) snap: f64,
 }
 
 impl Law {
@@ -37,15 +35,14 @@ impl Law {
         let index: Vec<i64> =
             pair.atoms.iter().map(|atom| nearest((atom.0 - origin) / step)).collect();
         let mass: Vec<f64> = pair.atoms.iter().map(|atom| atom.1).collect();
-        Self {
-            origin,
-            step,
-            index,
-            upper: mass.clone(),
-            lower: mass,
-            cut: pair.cut,
-            slack: 32.0 * UNIT,
-        }
+        let snap = pair
+            .atoms
+            .iter()
+            .zip(&index)
+            .map(|(atom, i)| moved(atom.0, origin, step, *i))
+            .fold(0.0, f64::max);
+        let (upper, lower, cut, slack) = (mass.clone(), mass, pair.cut, pair.slack);
+        Self { origin, step, index, upper, lower, cut, slack, snap }
     }
 
     /// Both bounds of any pair, on the lattice through `origin`. `widths` says how many steps a cell that starts at a loss may span.
@@ -58,8 +55,16 @@ impl Law {
             knots.add_atom(loss, mass);
         }
         let (upper, lower) = (knots.upper(), knots.lower());
-        Self { origin, step, index: knots.index, upper, lower, cut: pair.cut, slack: 64.0 * UNIT }
+        let snap = knots.snap + pair.smooth.map_or(0.0, |smooth| smooth.blur());
+        let (index, cut, slack) = (knots.index, pair.cut, pair.slack);
+        Self { origin, step, index, upper, lower, cut, slack, snap }
     }
+}
+
+/// How far a loss is from a lattice point, with the rounding of both.
+fn moved(loss: f64, origin: f64, step: f64, index: i64) -> f64 {
+    let point = origin + index as f64 * step;
+    (loss - point).abs() + 8.0 * UNIT * (loss.abs() + origin.abs() + point.abs())
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "lattices have far fewer than 2^53 points")]
@@ -86,6 +91,8 @@ struct Knots {
     /// Per cell: how far the tangent lies below the curve at its left and right end.
     left: Vec<f64>,
     right: Vec<f64>,
+    /// The furthest that an atom was moved onto a knot.
+    snap: f64,
 }
 
 impl Knots {
@@ -116,6 +123,7 @@ impl Knots {
             rise: zeros(),
             left: zeros(),
             right: zeros(),
+            snap: 0.0,
         }
     }
 
@@ -158,6 +166,7 @@ impl Knots {
             && let Ok(knot) = self.index.binary_search(&near)
         {
             self.fixed[knot] += mass;
+            self.snap = self.snap.max(moved(loss, self.origin, self.step, near));
             return;
         }
         let cell = match self.index.binary_search(&floor(place)) {
@@ -173,13 +182,21 @@ impl Knots {
         self.left[cell] += rise;
     }
 
+    /// The mass of a cell that belongs to its upper end, and how far that may be off: the rise may be a difference of numbers of the
+    /// size of the mass.
+    fn up(&self, cell: usize) -> (f64, f64) {
+        let lift = -libm::expm1(-self.width(cell));
+        let up = (self.rise[cell] / lift).min(self.mass[cell]);
+        (up, UNIT * (64.0 * up + 8.0 * self.mass[cell] / lift))
+    }
+
     /// The dots connected: each cell splits its mass between its ends.
     fn upper(&self) -> Vec<f64> {
         let mut upper = self.fixed.clone();
         for cell in 0..self.mass.len() {
-            let up = (self.rise[cell] / -libm::expm1(-self.width(cell))).min(self.mass[cell]);
+            let (up, off) = self.up(cell);
             // Moving mass up is the safe side of the rounding of `up`.
-            let safe = (up * (1.0 + 64.0 * UNIT)).min(self.mass[cell]);
+            let safe = (up + off).min(self.mass[cell]);
             upper[cell + 1] += safe;
             upper[cell] += self.mass[cell] - safe;
         }
@@ -194,8 +211,8 @@ impl Knots {
         let cells = self.mass.len();
         let mut lower = self.fixed.clone();
         for cell in 0..cells {
-            let up = (self.rise[cell] / -libm::expm1(-self.width(cell))).min(self.mass[cell]);
-            let safe = up * (1.0 - 64.0 * UNIT);
+            let (up, off) = self.up(cell);
+            let safe = (up - off).max(0.0);
             lower[cell + 1] += safe;
             lower[cell] += self.mass[cell] - safe;
         }
@@ -212,7 +229,8 @@ impl Knots {
             lower[cell] -= change / libm::expm1(width);
             lower[cell + 1] += change / -libm::expm1(-width);
             // The rounding of the two lines above.
-            let noise = 8.0 * UNIT * (self.mass[cell] + change.abs() / width);
+            let deep = depth[cell].abs() + depth[cell + 1].abs();
+            let noise = 8.0 * UNIT * (self.mass[cell] + deep / width);
             lower[cell] -= noise;
             lower[cell + 1] -= noise;
         }
@@ -237,74 +255,4 @@ fn even_out(index: &[i64]) -> Vec<i64> {
     }
     knots.reverse();
     knots
-}
-
-/// Removes negative masses by taking their knots out; the curve only gets lower.
-fn convex(index: &[i64], step: f64, mass: &mut [f64]) {
-    let n = mass.len();
-    // Neighbours among the knots that are left; `n` stands for none.
-    let mut before: Vec<usize> = (0..n).map(|i| if i == 0 { n } else { i - 1 }).collect();
-    let mut after: Vec<usize> = (1..=n).collect();
-    let gap = |a: usize, b: usize| (index[b] - index[a]) as f64 * step;
-    let mut open: Vec<usize> = (0..n).filter(|&i| mass[i] < 0.0).collect();
-    while let Some(knot) = open.pop() {
-        let debt = mass[knot];
-        if debt >= 0.0 {
-            continue;
-        }
-        let (prior, next) = (before[knot], after[knot]);
-        if next == n {
-            // The curve is below 0 at the knot before. It becomes 0 at the last knot where it was not.
-            let mut last = prior;
-            let height = |last: usize, mass: &[f64]| -> f64 {
-                (last + 1..n).map(|k| mass[k] * -libm::expm1(-gap(last, k))).sum()
-            };
-            while last < n && height(last, mass) < 0.0 {
-                last = before[last];
-            }
-            let base = if last < n { before[last] } else { n };
-            let (mut to_last, mut to_base) = (0.0, 0.0);
-            let from = if last < n { last + 1 } else { 0 };
-            for (k, m) in mass.iter_mut().enumerate().skip(from) {
-                if base < n && *m != 0.0 {
-                    // Below the base nothing changes: mass and barycentre are kept.
-                    let up = share(gap(base, k), gap(base, last));
-                    to_last += *m * up;
-                    to_base += *m * (1.0 - up);
-                }
-                *m = 0.0;
-            }
-            if last < n {
-                after[last] = n;
-                mass[last] += to_last;
-                if mass[last] < 0.0 {
-                    open.push(last);
-                }
-            }
-            if base < n {
-                mass[base] += to_base;
-                if mass[base] < 0.0 {
-                    open.push(base);
-                }
-            }
-            continue;
-        }
-        mass[knot] = 0.0;
-        if prior < n {
-            let up = share(gap(prior, knot), gap(prior, next));
-            mass[next] += debt * up;
-            mass[prior] += debt * (1.0 - up);
-            after[prior] = next;
-            if mass[prior] < 0.0 {
-                open.push(prior);
-            }
-        } else {
-            // Taking mass away further up lowers the curve more.
-            mass[next] += debt;
-        }
-        before[next] = prior;
-        if mass[next] < 0.0 {
-            open.push(next);
-        }
-    }
 }

@@ -1,15 +1,25 @@
 //! Privacy loss distributions: numerical composition with bounds on both sides.
 
 mod bound;
+mod closed;
+mod composed;
 mod composition;
-mod contour;
+mod convex;
+mod curve;
 mod event;
+mod factor;
 mod grid;
 mod law;
+mod line;
+mod mix;
 mod moments;
+mod outline;
 mod pair;
+mod rule;
 mod smooth;
 mod spectrum;
+mod trade_off;
+mod walk;
 
 pub use bound::Bound;
 pub use composition::Composition;

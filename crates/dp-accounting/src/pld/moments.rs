@@ -71,12 +71,13 @@ pub(crate) struct Thin {
 const BINS: usize = 768;
 
 impl Thin {
-    pub(crate) fn new(law: &Law) -> Self {
+    /// Of the upper or of the lower masses.
+    pub(crate) fn new(law: &Law, masses: &[f64]) -> Self {
         let at = |i: usize| law.origin + law.index[i] as f64 * law.step;
         let n = law.index.len();
         let raise = 1.0 + law.slack;
         if n <= 2 * BINS {
-            let points = (0..n).map(|i| (at(i), law.upper[i] * raise)).collect();
+            let points = (0..n).map(|i| (at(i), masses[i] * raise)).collect();
             return Self { points };
         }
         // By count of knots, so that the bins are fine where the knots are.
@@ -86,9 +87,9 @@ impl Thin {
             let end = (start + size).min(n) - 1;
             let (low, high) = (at(start), at(end));
             let (mut mass, mut moment) = (0.0, 0.0);
-            for i in start..=end {
-                mass += law.upper[i];
-                moment += law.upper[i] * (at(i) - low);
+            for (i, one) in masses.iter().enumerate().take(end + 1).skip(start) {
+                mass += one;
+                moment += one * (at(i) - low);
             }
             let up = if high > low { moment / (high - low) } else { 0.0 };
             points.push((low, (mass - up).max(0.0) * raise));

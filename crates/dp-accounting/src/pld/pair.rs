@@ -2,6 +2,7 @@
 
 use super::event::{Direction, Event, Kind};
 use super::smooth::Smooth;
+use crate::rounding::{LongSum, UNIT};
 
 /// The finite part of a pair; what an event loses without bound is kept apart, see [`leak`].
 #[derive(Clone, Debug)]
@@ -11,6 +12,8 @@ pub(crate) struct Pair {
     pub(crate) smooth: Option<Smooth>,
     /// Mass that the lists leave out, rounded up.
     pub(crate) cut: f64,
+    /// Each mass may be off by this, relative to itself.
+    pub(crate) slack: f64,
     /// A lattice `origin + i * step` that holds every atom.
     pub(crate) lattice: Option<(f64, f64)>,
 }
@@ -27,7 +30,13 @@ impl Pair {
         match event.kind {
             Kind::Gaussian { noise_multiplier } => {
                 let smooth = Smooth::gaussian(noise_multiplier, event.rate, direction, log_cut);
-                Self { atoms: Vec::new(), cut: smooth.cut, smooth: Some(smooth), lattice: None }
+                Self {
+                    atoms: Vec::new(),
+                    cut: smooth.cut,
+                    slack: smooth.slack(),
+                    smooth: Some(smooth),
+                    lattice: None,
+                }
             }
             Kind::Laplace { epsilon } => laplace(epsilon, event.rate, direction),
             Kind::RandomisedResponse { epsilon } | Kind::Approximate { epsilon, .. } => {
@@ -38,8 +47,14 @@ impl Pair {
                 discrete_gaussian(variance, sensitivity, log_cut)
             }
             Kind::BoundedRange { eta } => {
-                let smooth = Some(Smooth::bounded_range(eta));
-                Self { atoms: Vec::new(), smooth, cut: 0.0, lattice: Some((-eta, 2.0 * eta)) }
+                let smooth = Smooth::bounded_range(eta);
+                Self {
+                    atoms: Vec::new(),
+                    smooth: Some(smooth),
+                    cut: 0.0,
+                    slack: smooth.slack(),
+                    lattice: Some((-eta, 2.0 * eta)),
+                }
             }
         }
     }
@@ -65,7 +80,8 @@ fn laplace(epsilon: f64, q: f64, direction: Direction) -> Pair {
         Direction::Add => vec![(-high, weak), (-low, 0.5)],
     };
     let lattice = Some((atoms[0].0, high - low));
-    Pair { atoms, smooth: Some(Smooth::laplace(epsilon, q, direction)), cut: 0.0, lattice }
+    let smooth = Smooth::laplace(epsilon, q, direction);
+    Pair { atoms, smooth: Some(smooth), cut: 0.0, slack: smooth.slack(), lattice }
 }
 
 /// Losses `rate * (2 i - sensitivity)`; the two ends collect the tails.
@@ -87,7 +103,8 @@ fn discrete_laplace(rate: f64, sensitivity: u32) -> Pair {
             (rate * (2.0 * f64::from(i) - s), mass)
         })
         .collect();
-    Pair { atoms, smooth: None, cut: 0.0, lattice: Some((-rate * s, 2.0 * rate)) }
+    let slack = UNIT * (32.0 + 2.0 * rate * s);
+    Pair { atoms, smooth: None, cut: 0.0, slack, lattice: Some((-rate * s, 2.0 * rate)) }
 }
 
 /// Losses `s (2 x - s) / (2 variance)` at the integers `x`, with `s` the sensitivity; the first law is centred at `s`.
@@ -98,13 +115,14 @@ fn discrete_gaussian(variance: f64, sensitivity: u32, log_cut: f64) -> Pair {
     let reach = (2.0 * variance * log_cut).sqrt().ceil() + 1.0;
     let ratio = libm::exp(-reach / variance);
     let beyond = weight(reach + 1.0) / (1.0 - ratio);
-    let mut total = 0.0;
+    let mut total = LongSum::default();
     let mut y = reach;
     while y >= 1.0 {
-        total += 2.0 * weight(y);
+        total.add(2.0 * weight(y));
         y -= 1.0;
     }
-    total += 1.0 + 2.0 * beyond;
+    total.add(1.0 + 2.0 * beyond);
+    let total = total.get();
     let (step, mut atoms) = (s / variance, Vec::new());
     let mut y = -reach;
     while y <= reach {
@@ -113,5 +131,7 @@ fn discrete_gaussian(variance: f64, sensitivity: u32, log_cut: f64) -> Pair {
     }
     let cut = 2.0 * beyond * 1.01;
     let lattice = Some((atoms[0].0, step));
-    Pair { atoms, smooth: None, cut, lattice }
+    // The exponent of the least weight is about `log_cut`, and off by a unit of it.
+    let slack = UNIT * (32.0 + 2.0 * log_cut);
+    Pair { atoms, smooth: None, cut, slack, lattice }
 }

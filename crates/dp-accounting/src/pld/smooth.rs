@@ -4,6 +4,7 @@
 //! `q` gives the pair `(q N1 + (1 - q) N0, N0)` with loss `L = ln(1 + q (e^g - 1))`.
 
 use super::event::Direction;
+use crate::rounding::UNIT;
 
 /// Nodes and weights on `[-1, 1]`, exact for polynomials of degree 5, 9 and 19.
 const LEGENDRE_3: [(f64, f64); 3] =
@@ -15,7 +16,7 @@ const LEGENDRE_5: [(f64, f64); 5] = [
     (0.538_469_310_105_683_1, 0.478_628_670_499_366_47),
     (0.906_179_845_938_664, 0.236_926_885_056_189_08),
 ];
-const LEGENDRE_10: [(f64, f64); 10] = [
+pub(crate) const LEGENDRE_10: [(f64, f64); 10] = [
     (-0.973_906_528_517_171_7, 0.066_671_344_308_688_14),
     (-0.865_063_366_688_984_5, 0.149_451_349_150_580_6),
     (-0.679_409_568_299_024_4, 0.219_086_362_515_982_04),
@@ -30,10 +31,11 @@ const LEGENDRE_10: [(f64, f64); 10] = [
 
 /// `1 / sqrt(2 pi)`.
 const PEAK: f64 = 0.398_942_280_401_432_7;
+const LOG_PEAK: f64 = -0.918_938_533_204_672_8;
 
 /// The density of `N0` over the coordinate.
 #[derive(Clone, Copy, Debug)]
-enum Density {
+pub(crate) enum Density {
     Normal,
     /// `scale * e^(-(z + end) / 2)` on `[-end, end]`: Laplace noise between its two atoms, and bounded range.
     Falling {
@@ -44,14 +46,14 @@ enum Density {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Smooth {
-    density: Density,
-    slope: f64,
-    shift: f64,
+    pub(crate) density: Density,
+    pub(crate) slope: f64,
+    pub(crate) shift: f64,
     /// Where the integrals are cut.
     low: f64,
     high: f64,
-    rate: f64,
-    direction: Direction,
+    pub(crate) rate: f64,
+    pub(crate) direction: Direction,
     /// The mass that the cut leaves out, on both sides together, rounded up.
     pub(crate) cut: f64,
 }
@@ -102,6 +104,25 @@ impl Smooth {
     fn falling(scale: f64, end: f64, rate: f64, direction: Direction) -> Self {
         let density = Density::Falling { scale, end };
         Self { density, slope: 1.0, shift: 0.0, low: -end, high: end, rate, direction, cut: 0.0 }
+    }
+
+    /// Relative error of the mass of a cell: the rule, see [`Self::each_node`], and the rounding of exponents and sums.
+    pub(crate) fn slack(&self) -> f64 {
+        let far = self.low.abs().max(self.high.abs());
+        let exponent = match self.density {
+            Density::Normal => 2.0 * far * far,
+            Density::Falling { .. } => 2.0 * far,
+        };
+        UNIT * (64.0 + exponent + 8.0 * self.largest_ratio())
+    }
+
+    /// How far the loss at the end of a cell may be off.
+    pub(crate) fn blur(&self) -> f64 {
+        16.0 * UNIT * (1.0 + self.largest_ratio())
+    }
+
+    fn largest_ratio(&self) -> f64 {
+        self.slope * self.low.abs().max(self.high.abs()) + self.shift.abs()
     }
 
     fn ratio(&self, z: f64) -> f64 {
@@ -209,32 +230,33 @@ impl Smooth {
         cell
     }
 
-    /// Calls `visit(z, weight, z - from, to - z)` for the nodes of a composite rule of `N0` over `[from, to]`.
-    fn each_node(&self, from: f64, to: f64, visit: impl FnMut(f64, f64, f64, f64)) {
-        self.each_node_at(from, to, 0.0, visit);
+    /// `ln` of the density at `z`.
+    pub(crate) fn log_weight(&self, z: f64) -> f64 {
+        match self.density {
+            Density::Normal => LOG_PEAK - 0.5 * z * z,
+            Density::Falling { scale, end } => libm::log(scale) - 0.5 * (z + end),
+        }
     }
 
-    /// As above, for integrands that also turn or grow with `frequency` times the loss.
-    fn each_node_at(
-        &self,
-        from: f64,
-        to: f64,
-        frequency: f64,
-        mut visit: impl FnMut(f64, f64, f64, f64),
-    ) {
+    /// Calls `visit(z, weight, z - from, to - z)` for the nodes of a composite rule of `N0` over `[from, to]`.
+    ///
+    /// The integrands are entire: the density, times 1 or `e^g` or `e^g - 1` with `g` taken from one end. Within `d` of the panel, also off
+    /// the real axis, the logarithm of a density grows by at most `steepness d`. A rule with `n` nodes is off by at most `64/15 M r^(-2n) / (1 - r^-2)`,
+    /// `M` being the largest magnitude on the ellipse with parameter `r`, of size `r` times the half-width `h`; an integrand that starts at
+    /// 0 loses one more factor `r`. With `r = 2 (2n - 1) / (2 steepness h)` and the widths below that is at most 14 units.
+    fn each_node(&self, from: f64, to: f64, mut visit: impl FnMut(f64, f64, f64, f64)) {
         let mut left = from;
         while left < to {
-            // Derivatives of order 2 n of the integrand stay below `steepness^(2 n)`; the widths make each rule exact to rounding.
             let steepness = match self.density {
-                Density::Normal => left.abs().max(0.0) + self.slope + 9.0,
+                Density::Normal => left.abs() + self.slope + 9.0,
                 Density::Falling { .. } => 2.5,
-            } + self.slope * frequency;
+            };
             let right = (left + 4.0 / steepness).min(to);
             let (middle, half) = (f64::midpoint(left, right), (right - left) / 2.0);
             let spread = (right - left) * steepness;
-            let rule: &[(f64, f64)] = if spread < 0.024 {
+            let rule: &[(f64, f64)] = if spread < 0.006 {
                 &LEGENDRE_3
-            } else if spread < 0.4 {
+            } else if spread < 0.2 {
                 &LEGENDRE_5
             } else {
                 &LEGENDRE_10
@@ -250,10 +272,10 @@ impl Smooth {
         }
     }
 
-    /// Losses and masses of a rule that integrates `e^(s loss)` for `|s| <= frequency`.
-    pub(crate) fn nodes(&self, frequency: f64) -> Vec<(f64, f64)> {
+    /// Losses and masses that stand for the whole, roughly.
+    pub(crate) fn nodes(&self) -> Vec<(f64, f64)> {
         let mut nodes = Vec::new();
-        self.each_node_at(self.low, self.high, frequency, |z, w, _, _| {
+        self.each_node(self.low, self.high, |z, w, _, _| {
             let mass = match self.direction {
                 Direction::Remove => w * (1.0 - self.rate + self.rate * libm::exp(self.ratio(z))),
                 Direction::Add => w,

@@ -10,15 +10,18 @@ use std::cell::RefCell;
 use realfft::RealFftPlanner;
 use realfft::num_complex::Complex;
 
+use super::composed::{Composed, Side};
 use super::law::Law;
 use super::moments::{Moments, Sum, Thin, reach};
-use crate::rounding::UNIT;
+use crate::rounding::{LongSum, UNIT};
 
 /// Rounding of a transform of `n` numbers: every output is off by at most this, relative to the sum of magnitudes.
 ///
-/// Each of the `log2(n)` levels multiplies by a factor that is off by a few units and adds; 16 is generous.
+/// An output is the sum of the inputs, each multiplied by one factor per level (there are at most `log2(n)`, and one more for a real transform)
+/// and added to others once or twice. A factor is the sine and cosine of a rounded angle of at most `2 pi`: off by `4 pi + 2` units. A complex
+/// product is off by `sqrt(5)` units, an addition by one. That makes 20 units per level (Higham, 2002, Section 24.1).
 fn transform_noise(n: usize) -> f64 {
-    16.0 * (n as f64).log2().max(1.0) * UNIT
+    20.0 * ((n as f64).log2().max(1.0) + 2.0) * UNIT
 }
 
 thread_local! {
@@ -29,20 +32,11 @@ thread_local! {
 /// Below this a magnitude of the composed spectrum is taken to be 0.
 const NEGLIGIBLE: f64 = 1e-30;
 
-/// Logarithm of the factor between the moments of the two laws at orders below 0, generously.
-const CAUTION: f64 = 1.0;
-
-/// Which of the two laws to compose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    Lower,
-    Upper,
-}
-
 /// Laws on lattices of one step, with their counts.
 pub(crate) struct Plan<'a> {
     pub(crate) laws: Vec<(&'a Law, f64)>,
-    thin: Vec<Thin>,
+    thin_lower: Vec<Thin>,
+    thin_upper: Vec<Thin>,
 }
 
 /// The window and the tilt of one evaluation.
@@ -65,13 +59,16 @@ pub(crate) const MOST_POINTS: usize = 1 << 22;
 
 impl<'a> Plan<'a> {
     pub(crate) fn new(laws: Vec<(&'a Law, f64)>) -> Self {
-        let thin = laws.iter().map(|(law, _)| Thin::new(law)).collect();
-        Self { laws, thin }
+        let thin_lower = laws.iter().map(|(law, _)| Thin::new(law, &law.lower)).collect();
+        let thin_upper = laws.iter().map(|(law, _)| Thin::new(law, &law.upper)).collect();
+        Self { laws, thin_lower, thin_upper }
     }
 
-    pub(crate) fn moments(&self) -> Sum<'_> {
+    /// The moments of the upper or of the lower laws, from above.
+    pub(crate) fn moments(&self, side: Side) -> Sum<'_> {
         let counts = self.laws.iter().map(|(_, count)| *count);
-        Sum { parts: self.thin.iter().map(|thin| thin as &dyn Moments).zip(counts).collect() }
+        let thin = if side == Side::Upper { &self.thin_upper } else { &self.thin_lower };
+        Sum { parts: thin.iter().map(|thin| thin as &dyn Moments).zip(counts).collect() }
     }
 
     fn step(&self) -> f64 {
@@ -85,7 +82,7 @@ impl<'a> Plan<'a> {
     /// The window for `tilt`, or nothing if it would be too long.
     pub(crate) fn window(&self, tilt: f64) -> Option<Window> {
         let (step, origin) = (self.step(), self.origin());
-        let reach = reach(&self.moments(), tilt);
+        let reach = reach(&self.moments(Side::Upper), tilt);
         let end = |pick: fn(&Law) -> i64| -> f64 {
             self.laws.iter().map(|(law, count)| pick(law) as f64 * count).sum()
         };
@@ -142,14 +139,15 @@ impl<'a> Plan<'a> {
                 .filter(|(_, mass)| **mass > 0.0)
                 .map(|(i, mass)| tilt * (*i as f64 * step) + libm::log(*mass))
                 .fold(f64::NEG_INFINITY, f64::max);
-            let mut total = 0.0;
+            let mut total = LongSum::default();
             for (i, mass) in law.index.iter().zip(masses) {
                 if *mass > 0.0 {
                     let tilted = mass * libm::exp(tilt * (*i as f64 * step) - top);
-                    total += tilted;
+                    total.add(tilted);
                     input[wrap(*i, size)] += tilted;
                 }
             }
+            let total = total.get();
             let scale = 1.0 / total;
             for x in &mut input {
                 *x *= scale;
@@ -180,22 +178,28 @@ impl<'a> Plan<'a> {
         mass.rotate_left(wrap(first, size));
         let start = self.origin() + first as f64 * step;
         // Chernoff, with moments from above and the scale of this very law.
-        let moments = self.moments();
+        let moments = self.moments(side);
         let outside = |order: f64, signed: f64, end: f64| {
             if order.is_infinite() {
                 return 0.0;
             }
-            libm::exp(moments.log_moment(tilt + signed) - log_scale - signed * end + CAUTION)
+            libm::exp(moments.log_moment(tilt + signed) - log_scale - signed * end) * (1.0 + 1e-6)
         };
         let missed = outside(up, up, start + n * step) + outside(down, -down, start);
-        let uses: f64 = self.laws.iter().map(|(law, count)| count * (law.slack + 8.0 * UNIT)).sum();
-        let reach: f64 = self
+        let far = |law: &Law| {
+            let index = law.index.iter().map(|i| i.unsigned_abs()).max().unwrap_or(0);
+            index as f64 * law.step
+        };
+        // The masses, and their tilting: an exponent is off by a few units of its size.
+        let uses: f64 = self
             .laws
             .iter()
-            .map(|(law, count)| {
-                let far = law.index.iter().map(|i| i.unsigned_abs()).max().unwrap_or(0) as f64;
-                count * (law.origin.abs() + far * law.step)
-            })
+            .map(|(law, count)| count * (law.slack + UNIT * (16.0 + 4.0 * tilt * far(law))))
+            .sum();
+        let shift: f64 = self
+            .laws
+            .iter()
+            .map(|(law, count)| count * (law.snap + 8.0 * UNIT * (law.origin.abs() + far(law))))
             .sum();
         Composed {
             side,
@@ -207,7 +211,7 @@ impl<'a> Plan<'a> {
             entry_error,
             missed,
             relative: uses + 16.0 * UNIT * (1.0 + log_scale.abs()),
-            shift: 8.0 * UNIT * reach,
+            shift,
             cut: self.laws.iter().map(|(law, count)| law.cut * count).sum(),
         }
     }
@@ -254,180 +258,10 @@ fn multiply(
             Complex::new(size * cos, size * sin)
         };
         let size = power.norm_sqr().sqrt();
-        let relative = noise / square.sqrt().max(f64::MIN_POSITIVE) + 8.0 * UNIT;
+        let relative = noise / square.sqrt().max(f64::MIN_POSITIVE) + 24.0 * UNIT;
         // (1 + r)^k - 1, the error of a power.
         let wobble = size * libm::expm1((count * relative).min(700.0));
         *error = so_far * wobble + *error * (size + wobble) + 4.0 * UNIT * so_far * size;
         *x *= power;
-    }
-}
-
-/// The law of a sum, tilted, with everything that may be wrong about it.
-#[derive(Debug)]
-pub(crate) struct Composed {
-    side: Side,
-    tilt: f64,
-    step: f64,
-    /// Loss of the first entry.
-    start: f64,
-    mass: Vec<f64>,
-    log_scale: f64,
-    /// Every entry of `mass` may be off by this.
-    entry_error: f64,
-    /// Tilted mass outside of the window, which also wraps into it.
-    missed: f64,
-    /// Relative error of every mass.
-    relative: f64,
-    /// Error of the losses themselves.
-    shift: f64,
-    /// Mass that was cut off each law.
-    cut: f64,
-}
-
-impl Composed {
-    /// Walks down from the top of the window and calls `visit(i, g, b)` at each lattice point, with the sums over
-    /// the entries from `i` on, of `m e^(-c x) (1 - e^-x)` and `m e^(-(c+1) x)`, `x` the distance; stops where `visit` says so.
-    fn walk(&self, mut visit: impl FnMut(usize, f64, f64) -> bool) {
-        let keep_g = libm::exp(-self.tilt * self.step);
-        let keep_b = libm::exp(-(self.tilt + 1.0) * self.step);
-        let lift = -libm::expm1(-self.step);
-        let (mut g, mut b) = (0.0_f64, 0.0_f64);
-        for (i, mass) in self.mass.iter().enumerate().rev() {
-            g = keep_g * (g + lift * b);
-            b = mass + keep_b * b;
-            if visit(i, g, b) {
-                return;
-            }
-        }
-    }
-
-    /// The sums of [`Self::walk`] for entries that are all 1: what the noise of the entries can come to.
-    fn flat(&self) -> (f64, f64) {
-        let n = self.mass.len() as f64;
-        let sum = |rate: f64| (1.0 / -libm::expm1(-rate * self.step)).min(n);
-        let (all, b) = (sum(self.tilt), sum(self.tilt + 1.0));
-        // sum e^(-c x) - sum e^(-(c+1) x), without the cancellation.
-        let g =
-            (libm::exp(-self.tilt * self.step) * -libm::expm1(-self.step) * all * b * (1.0 + 1e-9))
-                .min(all);
-        (g, b)
-    }
-
-    /// What the noise can come to, seen from `x` below a lattice point.
-    fn noise(&self, flat: (f64, f64), x: f64) -> f64 {
-        self.entry_error * libm::exp(-self.tilt * x) * (flat.0 + flat.1 * -libm::expm1(-x))
-    }
-
-    fn loss(&self, i: usize) -> f64 {
-        self.start + i as f64 * self.step
-    }
-
-    /// Rounding of the walk: entries count for about `1 / (tilt step)` steps.
-    fn walk_error(&self) -> f64 {
-        let steps = (40.0 / (self.tilt * self.step)).min(self.mass.len() as f64);
-        8.0 * UNIT * (steps + 8.0)
-    }
-
-    /// `(constant, factor)`: a delta is `factor * tilted + constant`, on the safe side.
-    fn finish(&self, tilted: f64, noise: f64, epsilon: f64) -> f64 {
-        let scale = libm::exp(self.log_scale - self.tilt * epsilon);
-        // sup over x of e^(-c x) (1 - e^-x) is at most 1.
-        match self.side {
-            Side::Upper => {
-                let top = self.loss(self.mass.len());
-                let beyond = libm::exp(self.log_scale - self.tilt * top.max(epsilon)) * self.missed;
-                let inside = scale * (tilted + noise);
-                (inside + beyond) * (1.0 + self.relative + self.walk_error()) + self.cut
-            }
-            Side::Lower => {
-                let inside = scale * (tilted - noise - self.missed);
-                (inside * (1.0 - self.relative - self.walk_error())).max(0.0)
-            }
-        }
-    }
-
-    /// The delta at `epsilon`, rounded towards the side of this law.
-    pub(crate) fn delta(&self, epsilon: f64) -> f64 {
-        // The losses may be off by a hair: read the curve at the safe side.
-        let epsilon = match self.side {
-            Side::Upper => epsilon - self.shift,
-            Side::Lower => epsilon + self.shift,
-        };
-        let flat = self.flat();
-        // A query off the lattice sees the entries from the next point on.
-        let mut noise = self.noise(flat, 0.0);
-        let mut tilted = 0.0;
-        self.walk(|i, g, b| {
-            let x = self.loss(i) - epsilon;
-            if x < 0.0 {
-                return true;
-            }
-            if x > self.step && i > 0 {
-                return false;
-            }
-            // Entries from i on, seen from epsilon: e^(-c x) (g + b (1 - e^-x)).
-            tilted = libm::exp(-self.tilt * x) * (g + b * -libm::expm1(-x));
-            noise = self.noise(flat, x);
-            true
-        });
-        // Below the window the mass that it misses counts as well.
-        let more = if epsilon < self.start { self.missed } else { 0.0 };
-        self.finish(tilted, noise + more, epsilon)
-    }
-
-    /// The epsilon at `delta`, rounded towards the side of this law; 0 if the curve starts below.
-    pub(crate) fn epsilon(&self, delta: f64) -> f64 {
-        let flat = self.flat();
-        let noise = self.noise(flat, 0.0);
-        let mut found = None;
-        let mut above = (0.0, 0.0, self.loss(self.mass.len()));
-        // The scale by recurrence, renewed now and then, tells when the real comparison is due.
-        let grow = libm::exp(self.tilt * self.step);
-        let mut scale = 0.0;
-        let slack = match self.side {
-            Side::Upper => noise + self.missed,
-            Side::Lower => 0.0,
-        };
-        let due = (delta - self.cut) * 0.999;
-        let last = self.mass.len() - 1;
-        self.walk(|i, g, b| {
-            let here = self.loss(i);
-            scale *= grow;
-            if (last - i).is_multiple_of(64) || !scale.is_normal() {
-                scale = libm::exp(self.log_scale - self.tilt * here);
-            }
-            if scale * (g + slack) >= due && self.finish(g, noise, here) > delta {
-                found = Some(above);
-                return true;
-            }
-            above = (g, b, here);
-            false
-        });
-        let Some((g, b, top)) = found else {
-            // Below the window the curve is not known: its lowest loss is a bound from above only.
-            return match self.side {
-                Side::Upper => (self.loss(0) + self.shift).max(0.0),
-                Side::Lower => 0.0,
-            };
-        };
-        // Between two lattice points: bisection on the distance x below `top`.
-        if self.side == Side::Upper && self.finish(g, noise, top) > delta {
-            return f64::INFINITY;
-        }
-        let (mut fits, mut fails) = (0.0, self.step);
-        for _ in 0..60 {
-            let x = f64::midpoint(fits, fails);
-            // Seen from epsilon = top - x.
-            let tilted = libm::exp(-self.tilt * x) * (g + b * -libm::expm1(-x));
-            if self.finish(tilted, self.noise(flat, x), top - x) <= delta {
-                fits = x;
-            } else {
-                fails = x;
-            }
-        }
-        match self.side {
-            Side::Upper => (top - fits + self.shift).max(0.0),
-            Side::Lower => (top - fails - self.shift).max(0.0),
-        }
     }
 }

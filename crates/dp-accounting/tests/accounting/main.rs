@@ -11,6 +11,7 @@ mod golden;
 mod ledger;
 mod oracle;
 mod parameters;
+mod properties;
 mod receipts;
 mod refusals;
 mod soundness;

@@ -1,8 +1,7 @@
 //! Bounds against truth in big-number arithmetic, far into the tails; and the faults of other libraries, which must not recur.
 
 use dp_accounting::{
-    Bound, Composition, Delta, Epsilon, Event, Loss, Step, gaussian_delta,
-    gaussian_noise_multiplier,
+    Bound, Composition, Epsilon, Event, Loss, Step, gaussian_delta, gaussian_noise_multiplier,
 };
 use num_bigint::BigInt;
 
@@ -337,11 +336,28 @@ fn receipts_as_compositions() {
 #[test]
 fn the_trade_off_of_a_gaussian() {
     let all = Composition::new().with(Event::gaussian(1.0).unwrap(), 1).unwrap();
-    let epsilons: Vec<Epsilon> = (0..60).map(|i| epsilon(f64::from(i) / 10.0)).collect();
+    let epsilons: Vec<Epsilon> = (0..120).map(|i| epsilon(f64::from(i) / 20.0)).collect();
     let errors = all.trade_off(&epsilons, &[0.0, 0.05, 0.5, 1.0]);
-    // Phi(Phi^-1(1 - a) - 1), from tables: 0.7405 and 0.1587.
-    assert!(errors[1] <= 0.740_49 && errors[1] > 0.738, "{errors:?}");
-    assert!(errors[2] <= 0.158_66 && errors[2] > 0.157, "{errors:?}");
-    assert!(errors[0] <= 1.0 && errors[3] < 1e-9 && errors.iter().all(|e| *e >= 0.0));
-    let _ = Delta::ZERO;
+    // Phi(Phi^-1(1 - a) - 1).
+    for (bound, want) in errors.iter().zip([1.0, 0.740_489, 0.158_655, 0.0]) {
+        assert!(bound.lower() <= want + 1e-6 && bound.upper() >= want - 1e-6, "{bound} {want}");
+        assert!(bound.gap() <= 1e-2, "{bound}");
+    }
+    assert!(errors[1].gap() <= 1e-3 && errors[2].gap() <= 1e-3, "{errors:?}");
+    // A control: few points leave room.
+    let rough = all.trade_off(&[epsilon(2.0)], &[0.05])[0];
+    assert!(rough.gap() > 0.01 && rough.upper() >= errors[1].upper(), "{rough}");
+}
+
+#[test]
+fn the_trade_off_of_randomised_response_is_known_exactly() {
+    // max(1 - e^e a, e^-e (1 - a)): two lines that meet at the only interesting point.
+    let e = 1.5;
+    let all = Composition::new().with(Event::randomised_response(epsilon(e)).unwrap(), 1).unwrap();
+    let alphas: Vec<f64> = (0..=20).map(|i| f64::from(i) / 20.0).collect();
+    for (bound, a) in all.trade_off(&[epsilon(e)], &alphas).iter().zip(alphas) {
+        let want = (1.0 - e.exp() * a).max((-e).exp() * (1.0 - a));
+        assert!(bound.lower() <= want + 1e-15 && bound.upper() >= want - 1e-15, "{bound} {want}");
+        assert!((bound.lower() - want).abs() <= 1e-12, "{bound} {want}");
+    }
 }

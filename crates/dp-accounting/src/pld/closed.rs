@@ -1,0 +1,137 @@
+//! Compositions whose curve has a closed form: Gaussians, and a single use of sampled or plain noise.
+
+use super::bound::Bound;
+use super::event::{Direction, Event, Kind};
+use super::grid::Query;
+use crate::bisection::bisect;
+use crate::gaussian::{gaussian_delta, gaussian_epsilon};
+use crate::params::{Delta, Epsilon};
+use crate::rounding::UNIT;
+
+/// The answer, where there is a closed form.
+pub(crate) fn closed(parts: &[(Event, f64)], direction: Direction, query: Query) -> Option<Bound> {
+    match parts {
+        [] => Some(Bound::new(0.0, 0.0)),
+        [(event, count)] => match (event.kind, event.rate >= 1.0) {
+            (Kind::Gaussian { noise_multiplier }, true) => Some(gaussian(noise_multiplier, query)),
+            (Kind::Gaussian { .. } | Kind::Laplace { .. }, _) if *count <= 1.0 => {
+                Some(Single { event: *event, direction }.answer(query))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// All Gaussians as one. Each variance is off by three roundings, their sum by two, the root and its inverse by two more: less than
+/// six units of the multiplier.
+fn gaussian(noise_multiplier: f64, query: Query) -> Bound {
+    let slack = 8.0 * UNIT;
+    let (less, more) = (noise_multiplier * (1.0 - slack), noise_multiplier * (1.0 + slack));
+    match query {
+        Query::Epsilon(delta) => {
+            let upper = Delta::of(delta).and_then(|delta| gaussian_epsilon(less, delta));
+            // The closed form is at most 1e-13 above the truth.
+            let lower = Delta::of(delta * (1.0 + 2e-13)).and_then(|d| gaussian_epsilon(more, d));
+            Bound::new(
+                lower.map_or(0.0, |e| e.get() * (1.0 - 1e-15)),
+                upper.map_or(f64::INFINITY, Epsilon::get),
+            )
+        }
+        Query::Delta(epsilon) => Bound::new(
+            gaussian_from_below(more, epsilon),
+            gaussian_delta(less, at_least_0(epsilon)).get(),
+        ),
+    }
+}
+
+fn at_least_0(epsilon: f64) -> Epsilon {
+    Epsilon::of(epsilon.max(0.0)).unwrap_or(Epsilon::ZERO)
+}
+
+fn gaussian_from_below(noise_multiplier: f64, epsilon: f64) -> f64 {
+    let delta = gaussian_delta(noise_multiplier, at_least_0(epsilon)).get() * (1.0 - 2e-13);
+    // Below, the rounding of subnormals counts.
+    if delta < 1e-300 { 0.0 } else { delta }
+}
+
+/// One use of noise, perhaps sampled.
+///
+/// With `r` the likelihood ratio of the plain pair and `q` the rate, the curve is `E (1 - q + q r - e^e)_+ = q d(e')` in the direction of
+/// removal, `e^e' = 1 + (e^e - 1) / q`; and `E (1 - e^e (1 - q + q r))_+ = k d(e'')` in the other, `k = 1 - e^e (1 - q)`, `e^e'' = e^e q / k`,
+/// where `d` is the curve of the plain pair, which is its own mirror image.
+struct Single {
+    event: Event,
+    direction: Direction,
+}
+
+/// Units that cover the rounding of a shifted epsilon.
+const SHIFT: f64 = 16.0 * UNIT;
+
+impl Single {
+    /// The plain curve on one side; `epsilon` may be a few units off.
+    fn plain(&self, epsilon: f64, upper: bool) -> f64 {
+        let room = SHIFT * (1.0 + epsilon.abs());
+        let at = if upper { (epsilon - room).max(0.0) } else { epsilon + room };
+        match self.event.kind {
+            Kind::Gaussian { noise_multiplier } if upper => {
+                gaussian_delta(noise_multiplier, at_least_0(at)).get()
+            }
+            Kind::Gaussian { noise_multiplier } => gaussian_from_below(noise_multiplier, at),
+            // 1 - e^((e - loss) / 2).
+            Kind::Laplace { epsilon: loss } => {
+                let room = if upper { SHIFT } else { -SHIFT };
+                -libm::expm1((at - loss * (1.0 + room)).min(0.0) / 2.0) * (1.0 + room)
+            }
+            _ => unreachable!("only noise with a continuous law is asked for"),
+        }
+    }
+
+    fn delta(&self, epsilon: f64, upper: bool) -> f64 {
+        let q = self.event.rate;
+        let room = if upper { 1.0 + SHIFT } else { 1.0 - SHIFT };
+        if q >= 1.0 {
+            return self.plain(epsilon, upper);
+        }
+        let log_rate = libm::log(q);
+        if self.direction == Direction::Remove {
+            let shifted = if epsilon > 700.0 {
+                epsilon - log_rate
+            } else {
+                libm::log1p(libm::expm1(epsilon) / q)
+            };
+            return q * self.plain(shifted, upper) * room;
+        }
+        let grown = (1.0 - q) * libm::expm1(epsilon);
+        let k = q - grown + if upper { SHIFT } else { -SHIFT } * (q + grown);
+        if k.is_nan() || k <= 0.0 {
+            return 0.0;
+        }
+        k * self.plain((epsilon + log_rate - libm::log(k)).max(0.0), upper) * room
+    }
+
+    fn answer(&self, query: Query) -> Bound {
+        match query {
+            Query::Delta(epsilon) => {
+                Bound::new(self.delta(epsilon, false).max(0.0), self.delta(epsilon, true).min(1.0))
+            }
+            Query::Epsilon(delta) => {
+                let fits = |epsilon: f64| self.delta(epsilon, true) <= delta;
+                let exceeds = |epsilon: f64| self.delta(epsilon, false) >= delta;
+                if fits(0.0) {
+                    return Bound::new(0.0, 0.0);
+                }
+                let mut high = 1.0;
+                while !fits(high) {
+                    high *= 2.0;
+                    if high > 1e9 {
+                        return Bound::new(0.0, f64::INFINITY);
+                    }
+                }
+                let upper = bisect(high, 0.0, fits).0;
+                let lower = if exceeds(0.0) { bisect(0.0, upper, exceeds).0 } else { 0.0 };
+                Bound::new(lower, upper)
+            }
+        }
+    }
+}

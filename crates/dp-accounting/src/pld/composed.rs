@@ -1,0 +1,180 @@
+//! Reading the curve off a composed law on a lattice, on the safe side of all that may be wrong about it.
+
+use crate::rounding::UNIT;
+
+/// Which of the two laws to compose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Lower,
+    Upper,
+}
+
+/// The law of a sum, tilted, with everything that may be wrong about it.
+#[derive(Debug)]
+pub(crate) struct Composed {
+    pub(crate) side: Side,
+    pub(crate) tilt: f64,
+    pub(crate) step: f64,
+    /// Loss of the first entry.
+    pub(crate) start: f64,
+    pub(crate) mass: Vec<f64>,
+    pub(crate) log_scale: f64,
+    /// Every entry of `mass` may be off by this.
+    pub(crate) entry_error: f64,
+    /// Tilted mass outside of the window, which also wraps into it.
+    pub(crate) missed: f64,
+    /// Relative error of every mass.
+    pub(crate) relative: f64,
+    /// Error of the losses themselves.
+    pub(crate) shift: f64,
+    /// Mass that was cut off each law.
+    pub(crate) cut: f64,
+}
+
+impl Composed {
+    /// Walks down from the top of the window and calls `visit(i, g, b)` at each lattice point, with the sums over
+    /// the entries from `i` on, of `m e^(-c x) (1 - e^-x)` and `m e^(-(c+1) x)`, `x` the distance; stops where `visit` says so.
+    fn walk(&self, mut visit: impl FnMut(usize, f64, f64) -> bool) {
+        let keep_g = libm::exp(-self.tilt * self.step);
+        let keep_b = libm::exp(-(self.tilt + 1.0) * self.step);
+        let lift = -libm::expm1(-self.step);
+        let (mut g, mut b) = (0.0_f64, 0.0_f64);
+        for (i, mass) in self.mass.iter().enumerate().rev() {
+            g = keep_g * (g + lift * b);
+            b = mass + keep_b * b;
+            if visit(i, g, b) {
+                return;
+            }
+        }
+    }
+
+    /// The sums of [`Self::walk`] for entries that are all 1: what the noise of the entries can come to.
+    fn flat(&self) -> (f64, f64) {
+        let n = self.mass.len() as f64;
+        let sum = |rate: f64| (1.0 / -libm::expm1(-rate * self.step)).min(n);
+        let (all, b) = (sum(self.tilt), sum(self.tilt + 1.0));
+        // sum e^(-c x) - sum e^(-(c+1) x), without the cancellation.
+        let g =
+            (libm::exp(-self.tilt * self.step) * -libm::expm1(-self.step) * all * b * (1.0 + 1e-9))
+                .min(all);
+        (g, b)
+    }
+
+    /// What the noise can come to, seen from `x` below a lattice point.
+    fn noise(&self, flat: (f64, f64), x: f64) -> f64 {
+        self.entry_error * libm::exp(-self.tilt * x) * (flat.0 + flat.1 * -libm::expm1(-x))
+    }
+
+    fn loss(&self, i: usize) -> f64 {
+        self.start + i as f64 * self.step
+    }
+
+    /// Rounding of the walk: entries count for about `1 / (tilt step)` steps.
+    fn walk_error(&self) -> f64 {
+        let steps = (40.0 / (self.tilt * self.step)).min(self.mass.len() as f64);
+        8.0 * UNIT * (steps + 8.0)
+    }
+
+    /// `(constant, factor)`: a delta is `factor * tilted + constant`, on the safe side.
+    fn finish(&self, tilted: f64, noise: f64, epsilon: f64) -> f64 {
+        let scale = libm::exp(self.log_scale - self.tilt * epsilon);
+        // sup over x of e^(-c x) (1 - e^-x) is at most 1.
+        match self.side {
+            Side::Upper => {
+                let top = self.loss(self.mass.len());
+                let beyond = libm::exp(self.log_scale - self.tilt * top.max(epsilon)) * self.missed;
+                let inside = scale * (tilted + noise);
+                (inside + beyond) * (1.0 + self.relative + self.walk_error()) + self.cut
+            }
+            Side::Lower => {
+                let inside = scale * (tilted - noise - self.missed);
+                (inside * (1.0 - self.relative - self.walk_error())).max(0.0)
+            }
+        }
+    }
+
+    /// The delta at `epsilon`, rounded towards the side of this law.
+    pub(crate) fn delta(&self, epsilon: f64) -> f64 {
+        // The losses may be off by a hair: read the curve at the safe side.
+        let epsilon = match self.side {
+            Side::Upper => epsilon - self.shift,
+            Side::Lower => epsilon + self.shift,
+        };
+        let flat = self.flat();
+        // A query off the lattice sees the entries from the next point on.
+        let mut noise = self.noise(flat, 0.0);
+        let mut tilted = 0.0;
+        self.walk(|i, g, b| {
+            let x = self.loss(i) - epsilon;
+            if x < 0.0 {
+                return true;
+            }
+            if x > self.step && i > 0 {
+                return false;
+            }
+            // Entries from i on, seen from epsilon: e^(-c x) (g + b (1 - e^-x)).
+            tilted = libm::exp(-self.tilt * x) * (g + b * -libm::expm1(-x));
+            noise = self.noise(flat, x);
+            true
+        });
+        // Below the window the mass that it misses counts as well.
+        let more = if epsilon < self.start { self.missed } else { 0.0 };
+        self.finish(tilted, noise + more, epsilon)
+    }
+
+    /// The epsilon at `delta`, rounded towards the side of this law; 0 if the curve starts below.
+    pub(crate) fn epsilon(&self, delta: f64) -> f64 {
+        let flat = self.flat();
+        let noise = self.noise(flat, 0.0);
+        let mut found = None;
+        let mut above = (0.0, 0.0, self.loss(self.mass.len()));
+        // The scale by recurrence, renewed now and then, tells when the real comparison is due.
+        let grow = libm::exp(self.tilt * self.step);
+        let mut scale = 0.0;
+        let slack = match self.side {
+            Side::Upper => noise + self.missed,
+            Side::Lower => 0.0,
+        };
+        let due = (delta - self.cut) * 0.999;
+        let last = self.mass.len() - 1;
+        self.walk(|i, g, b| {
+            let here = self.loss(i);
+            scale *= grow;
+            if (last - i).is_multiple_of(64) || !scale.is_normal() {
+                scale = libm::exp(self.log_scale - self.tilt * here);
+            }
+            if scale * (g + slack) >= due && self.finish(g, noise, here) > delta {
+                found = Some(above);
+                return true;
+            }
+            above = (g, b, here);
+            false
+        });
+        let Some((g, b, top)) = found else {
+            // Below the window the curve is not known: its lowest loss is a bound from above only.
+            return match self.side {
+                Side::Upper => (self.loss(0) + self.shift).max(0.0),
+                Side::Lower => 0.0,
+            };
+        };
+        // Between two lattice points: bisection on the distance x below `top`.
+        if self.side == Side::Upper && self.finish(g, noise, top) > delta {
+            return f64::INFINITY;
+        }
+        let (mut fits, mut fails) = (0.0, self.step);
+        for _ in 0..60 {
+            let x = f64::midpoint(fits, fails);
+            // Seen from epsilon = top - x.
+            let tilted = libm::exp(-self.tilt * x) * (g + b * -libm::expm1(-x));
+            if self.finish(tilted, self.noise(flat, x), top - x) <= delta {
+                fits = x;
+            } else {
+                fails = x;
+            }
+        }
+        match self.side {
+            Side::Upper => (top - fits + self.shift).max(0.0),
+            Side::Lower => (top - fails - self.shift).max(0.0),
+        }
+    }
+}

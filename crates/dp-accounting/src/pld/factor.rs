@@ -1,0 +1,256 @@
+//! The transform of one part of a mix along a vertical line, and how large it can be where it is not looked at.
+
+use super::moments::{Moments, log_sum};
+use super::rule::Rule;
+use super::smooth::Smooth;
+use crate::rounding::UNIT;
+
+pub(crate) type Complex = (f64, f64);
+
+pub(crate) fn times(a: Complex, b: Complex) -> Complex {
+    (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
+}
+
+pub(crate) fn over(a: Complex, b: Complex) -> Complex {
+    let square = b.0 * b.0 + b.1 * b.1;
+    ((a.0 * b.0 + a.1 * b.1) / square, (a.1 * b.0 - a.0 * b.1) / square)
+}
+
+pub(crate) fn size(a: Complex) -> f64 {
+    (a.0 * a.0 + a.1 * a.1).sqrt()
+}
+
+/// `base^count`, `|base| <= 1`.
+pub(crate) fn power(base: Complex, count: f64) -> Complex {
+    if count <= 1.0 {
+        return base;
+    }
+    let square = base.0 * base.0 + base.1 * base.1;
+    if square == 0.0 {
+        return (0.0, 0.0);
+    }
+    let size = libm::exp(0.5 * count * libm::log(square));
+    let (sin, cos) = libm::sincos(count * libm::atan2(base.1, base.0));
+    (size * cos, size * sin)
+}
+
+/// One part of a mix.
+#[derive(Clone, Debug)]
+pub(crate) enum Factor {
+    /// Masses at single losses.
+    Atoms(Vec<(f64, f64)>),
+    Laplace(f64),
+    Range(f64),
+    /// A continuous part, and atoms at its ends.
+    Sampled(Smooth, Vec<(f64, f64)>),
+}
+
+impl Moments for Factor {
+    fn log_moment(&self, s: f64) -> f64 {
+        self.log_moment_and_error(s).0
+    }
+}
+
+/// `ln(2 sinh(a e) / a)`.
+fn log_sinh_ratio(a: f64, e: f64) -> f64 {
+    let a = a.abs().max(1e-12);
+    a * e + libm::log(-libm::expm1(-2.0 * a * e) / a)
+}
+
+fn log_laplace(e: f64, s: f64) -> f64 {
+    let terms = [
+        s * e + libm::log(0.5),
+        -(s + 1.0) * e + libm::log(0.5),
+        log_sinh_ratio(s + 0.5, e) - e / 2.0 + libm::log(0.25),
+    ];
+    let top = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    top + libm::log(terms.iter().map(|x| libm::exp(x - top)).sum::<f64>())
+}
+
+impl Factor {
+    /// `ln E e^(s L)` and how far it may be off.
+    pub(crate) fn log_moment_and_error(&self, s: f64) -> (f64, f64) {
+        let closed = |end: f64| UNIT * (64.0 + 8.0 * (s.abs() + 1.0) * end);
+        match self {
+            Self::Atoms(points) => {
+                let log = log_sum(points, s);
+                let far = points.iter().map(|point| point.0.abs()).fold(0.0, f64::max);
+                let n = points.len() as f64;
+                (log, UNIT * (64.0 + n + 12.0 * s.abs() * far + 2.0 * log.abs()))
+            }
+            &Self::Laplace(e) => (log_laplace(e, s), closed(e)),
+            &Self::Range(eta) => {
+                let scale = -0.5 / libm::expm1(-eta) * libm::exp(-eta / 2.0);
+                let log = libm::log(scale);
+                (log + log_sinh_ratio(s + 0.5, eta), closed(eta) + 8.0 * UNIT * log.abs())
+            }
+            Self::Sampled(smooth, atoms) => match Rule::sampled(smooth, atoms, s, 0.0) {
+                Some(rule) => (rule.log_moment, rule.error),
+                None => (f64::INFINITY, 0.0),
+            },
+        }
+    }
+
+    /// Half the distance between the smallest and the largest loss.
+    fn half_range(&self) -> f64 {
+        match self {
+            Self::Atoms(points) => {
+                let low = points.iter().map(|point| point.0).fold(f64::INFINITY, f64::min);
+                let high = points.iter().map(|point| point.0).fold(f64::NEG_INFINITY, f64::max);
+                (high - low) / 2.0
+            }
+            Self::Laplace(end) | Self::Range(end) => *end,
+            Self::Sampled(..) => f64::INFINITY,
+        }
+    }
+
+    /// A bound on the standard deviation of the loss under the tilt: `x^2 <= 2 (cosh(h x) - 1) / h^2`, for any `h`.
+    fn spread(&self, tilt: f64) -> f64 {
+        let (here, mut error) = self.log_moment_and_error(tilt);
+        let mut least = self.half_range();
+        let mut nudge = 0.5 * tilt;
+        for _ in 0..6 {
+            let (above, error_above) = self.log_moment_and_error(tilt + nudge);
+            let (below, error_below) = self.log_moment_and_error(tilt - nudge);
+            error = error.max(error_above).max(error_below);
+            let mean = (above - below) / (2.0 * nudge);
+            let excess = |moment: f64, way: f64| libm::expm1(moment - here - way * nudge * mean);
+            let sum = excess(above, 1.0) + excess(below, -1.0) + 16.0 * (error + UNIT);
+            let spread = sum.max(0.0).sqrt() / nudge * (1.0 + 1e-9);
+            if spread.is_finite() {
+                least = least.min(spread);
+            }
+            // Small next to the inverse, or rare large losses count too much; not so small that rounding decides.
+            let next = (0.003 / least).min(0.9 * tilt);
+            if !next.is_finite() || (next / nudge - 1.0).abs() < 0.3 {
+                break;
+            }
+            nudge = next;
+        }
+        least
+    }
+}
+
+/// What the transform is made of, divided by its value on the real axis.
+#[derive(Clone, Debug)]
+enum Form {
+    Points(Rule),
+    /// Ends at `+-end` with masses `top`, `bottom`, and `(up e^(i t end) - down e^(-i t end)) / (x + i t)`.
+    Ends {
+        end: f64,
+        x: f64,
+        top: f64,
+        bottom: f64,
+        sum: f64,
+        difference: f64,
+        error: f64,
+    },
+}
+
+/// A factor on one line.
+#[derive(Clone, Debug)]
+pub(crate) struct Ready<'a> {
+    factor: &'a Factor,
+    pub(crate) count: f64,
+    tilt: f64,
+    form: Form,
+    /// Frequencies for which the form is good.
+    most: f64,
+    /// The size changes at most this fast.
+    pub(crate) spread: f64,
+    /// `(still, fall)`: the size is at most `still + fall / t`.
+    settled: Vec<(f64, f64)>,
+}
+
+impl<'a> Ready<'a> {
+    /// Nothing if the factor has too many points.
+    pub(crate) fn new(factor: &'a Factor, count: f64, tilt: f64) -> Option<Self> {
+        let log_moment = factor.log_moment(tilt);
+        if !log_moment.is_finite() {
+            return None;
+        }
+        let mut deviation = f64::INFINITY;
+        let (form, most, settled) = match factor {
+            Factor::Atoms(atoms) => {
+                (Form::Points(Rule::atoms(atoms, tilt)), f64::INFINITY, Vec::new())
+            }
+            &Factor::Laplace(end) => {
+                let up = 0.25 * libm::exp(tilt * end - log_moment);
+                let down = up * libm::exp(-2.0 * (tilt + 0.5) * end);
+                ends(end, tilt, 2.0 * up, 2.0 * down, up)
+            }
+            &Factor::Range(end) => {
+                let up = -0.5 / libm::expm1(-end) * libm::exp(tilt * end - log_moment);
+                ends(end, tilt, 0.0, 0.0, up)
+            }
+            Factor::Sampled(smooth, atoms) => {
+                let rule = Rule::sampled(smooth, atoms, tilt, 0.0)?;
+                let outline = smooth.outline(atoms, tilt, log_moment);
+                deviation = outline.deviation;
+                (Form::Points(rule), 0.0, outline.settled)
+            }
+        };
+        let spread = factor.spread(tilt).min(deviation);
+        Some(Self { factor, count, tilt, form, most, spread, settled })
+    }
+
+    /// Makes the factor good for frequencies up to `most`; false if that takes too many points.
+    pub(crate) fn reach(&mut self, most: f64) -> bool {
+        let (true, Factor::Sampled(smooth, atoms)) = (most > self.most, self.factor) else {
+            return true;
+        };
+        let Some(rule) = Rule::sampled(smooth, atoms, self.tilt, most) else { return false };
+        (self.form, self.most) = (Form::Points(rule), most);
+        true
+    }
+
+    /// `E e^((c + i t) L)` divided by its value at `t = 0`.
+    pub(crate) fn at(&self, t: f64) -> Complex {
+        match &self.form {
+            Form::Points(rule) => rule.at(t),
+            Form::Ends { end, x, top, bottom, sum, difference, .. } => {
+                let (sin, cos) = (t * end).sin_cos();
+                let inner = over((difference * cos, sum * sin), (*x, t));
+                ((top + bottom) * cos + inner.0, (top - bottom) * sin + inner.1)
+            }
+        }
+    }
+
+    /// How far [`Self::at`] may be off at `t`.
+    pub(crate) fn error(&self, t: f64) -> f64 {
+        match &self.form {
+            Form::Points(rule) => rule.error + t * rule.turn,
+            Form::Ends { end, error, .. } => error + 4.0 * UNIT * t * end,
+        }
+    }
+
+    /// Sines and cosines that one evaluation takes.
+    pub(crate) fn work(&self) -> usize {
+        match &self.form {
+            Form::Points(rule) => rule.points.len(),
+            Form::Ends { .. } => 1,
+        }
+    }
+
+    /// A bound on the size at every frequency from `t` on.
+    pub(crate) fn settled(&self, t: f64) -> f64 {
+        let bounds = self.settled.iter().map(|(still, fall)| still + fall / t);
+        bounds.fold(1.0, f64::min)
+    }
+
+    /// A bound on the size at every frequency within `half` of `middle`: it changes at most as fast as the standard deviation says.
+    pub(crate) fn around(&self, middle: f64, half: f64) -> f64 {
+        let near = size(self.at(middle)) + self.error(middle) + self.spread * half;
+        near.min(self.settled(middle - half))
+    }
+}
+
+fn ends(end: f64, tilt: f64, top: f64, bottom: f64, up: f64) -> (Form, f64, Vec<(f64, f64)>) {
+    let x = tilt + 0.5;
+    let sum = up * (1.0 + libm::exp(-2.0 * x * end));
+    let difference = up * -libm::expm1(-2.0 * x * end);
+    let slack = 1.0 + 1e-9;
+    let settled = vec![((top + bottom) * slack, sum * slack)];
+    let error = UNIT * (128.0 + 16.0 * x * end);
+    (Form::Ends { end, x, top, bottom, sum, difference, error }, f64::INFINITY, settled)
+}

@@ -1,0 +1,187 @@
+//! Inversion along a vertical line, with both bounds: no lattice, and no error but rounding where the transform dies out.
+//!
+//! `delta(e) = 1/(2 pi) * integral over t of exp(K(s) - s e) / (s (s + 1))` at `s = c + i t`, for any `c > 0`. The trapezoid
+//! rule with step `2 pi / period` adds the curve at `e + m period`, times `e^(c m period)`: positive terms, bounded by the
+//! moments. Of its samples only those are computed where the transform of the composed law is not certainly negligible. The
+//! others are bounded stretch by stretch: one value in the middle and the standard deviation of every factor bound all values in between; and
+//! from some frequency on a bound that falls for good takes over.
+//!
+//! Where atoms keep the transform alive, a Gaussian of variance `v` is added to end it: that is one more mechanism, so the
+//! result is an upper bound; and it is too large by at most `v e^(v/8)` times `1/(2 pi) * integral exp(K(s) + v (s^2 + s) / 2 - s e)`.
+//!
+//! # Proof of the last bound
+//! Adding the mechanism turns `f(x) = (1 - e^-x)_+` into `g(x) = Phi(d) - e^-x Phi(d - w)` with `w^2 = v`, `d = x/w + w/2`. As a function
+//! of `w`, `g` grows at the rate of the normal density `phi(d)`, and `d^2 >= x^2/w^2 + x`, so
+//! `g(x) - f(x) <= w phi(x/w) e^(-x/2)`, the integrand whose transform is stated.
+//!
+//! # Source
+//! Formula: Alghamdi, Gomez, Asoodeh, Calmon, Kosut, Sankar (ICML 2023). Error terms: ours.
+
+use std::f64::consts::PI;
+
+use super::bound::Bound;
+use super::factor::{Ready, over, size, times};
+use super::grid::Query;
+use super::walk::{Sample, Sampled, walk};
+use crate::rounding::UNIT;
+
+/// `-ln` of what the wrapped copies may add, relative to the integrand at its peak.
+pub(crate) const LOG_MISSED: f64 = 46.0;
+
+/// What fixes a line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Course {
+    pub(crate) tilt: f64,
+    pub(crate) period: f64,
+    /// Gaussian variance of the loss, with what was added.
+    pub(crate) variance: f64,
+    /// Variance that was added.
+    pub(crate) extra: f64,
+    pub(crate) log_scale: f64,
+    /// How far `log_scale` may be off.
+    pub(crate) log_error: f64,
+    /// Mass that was cut off.
+    pub(crate) cut: f64,
+    /// The epsilon for which the period was chosen.
+    pub(crate) center: f64,
+}
+
+/// The integrand along a line, sampled.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    course: Course,
+    step: f64,
+    samples: Vec<Sample>,
+    /// Bounds on the sums over all samples that are not in the list, with the kernel of the curve and without.
+    rest: f64,
+    rest_density: f64,
+}
+
+impl Line {
+    /// Samples the integrand; nothing if that would be too much work.
+    pub(crate) fn new(course: Course, factors: &mut [Ready<'_>]) -> Option<Self> {
+        let step = 2.0 * PI / course.period;
+        let Sampled { samples, rest, rest_density } = walk(course, step, factors)?;
+        Some(Self { course, step, samples, rest, rest_density })
+    }
+}
+
+/// The integrals that a line gives, in units of its scale, and how far they may be off.
+#[derive(Clone, Copy, Debug)]
+struct Sums {
+    delta: f64,
+    delta_error: f64,
+    density: f64,
+    density_error: f64,
+}
+
+impl Line {
+    fn sums(&self, epsilon: f64) -> Sums {
+        let c = self.course.tilt;
+        let (mut delta, mut density) = (0.0, 0.0);
+        let (mut delta_error, mut density_error) = (0.0, 0.0);
+        for (j, sample) in self.samples.iter().enumerate() {
+            let t = sample.t;
+            let (sin, cos) = libm::sincos(-t * epsilon);
+            let turned = times(sample.value, (cos, sin));
+            let weight = if j == 0 { 0.5 } else { 1.0 };
+            // s (s + 1) at s = c + i t.
+            let kernel = (c * (c + 1.0) - t * t, t * (2.0 * c + 1.0));
+            let term = over(turned, kernel);
+            delta += weight * term.0;
+            density += weight * turned.0;
+            let rounding = 32.0 + 4.0 * t * epsilon.abs() + j as f64 / 16.0;
+            let error = weight * (sample.error + size(sample.value) * UNIT * rounding);
+            delta_error += error / size(kernel);
+            density_error += error;
+        }
+        let unit = self.step / PI;
+        Sums {
+            delta: delta * unit,
+            delta_error: delta_error * unit + self.rest / PI,
+            density: density * unit,
+            density_error: density_error * unit + self.rest_density / PI,
+        }
+    }
+
+    fn scale(&self, epsilon: f64) -> f64 {
+        libm::exp(self.course.log_scale - self.course.tilt * epsilon)
+    }
+
+    /// Relative error of the scale.
+    fn relative(&self, epsilon: f64) -> f64 {
+        let exponent = self.course.log_scale.abs() + (self.course.tilt * epsilon).abs();
+        libm::expm1((self.course.log_error + UNIT * (16.0 + 4.0 * exponent)).min(700.0))
+    }
+
+    /// Never below the curve.
+    fn upper(&self, epsilon: f64) -> f64 {
+        let sums = self.sums(epsilon);
+        let inside = (sums.delta + sums.delta_error).max(0.0);
+        self.scale(epsilon) * inside * (1.0 + self.relative(epsilon)) + self.course.cut
+    }
+
+    /// Never above the curve; may be negative.
+    fn lower(&self, epsilon: f64) -> f64 {
+        let sums = self.sums(epsilon);
+        let extra = self.course.extra;
+        let excess = extra * libm::exp(extra / 8.0);
+        let too_much =
+            if extra > 0.0 { excess * (sums.density.max(0.0) + sums.density_error) } else { 0.0 };
+        // Copies on both sides, each a geometric sum; more of them away from the centre.
+        let drift = libm::exp((epsilon - self.course.center).abs() * (1.0 + self.course.tilt));
+        let copies = 4.0 * libm::exp(-LOG_MISSED) * drift;
+        let inside = sums.delta - sums.delta_error - too_much - copies;
+        self.scale(epsilon) * inside * (1.0 - self.relative(epsilon))
+    }
+
+    /// Both bounds, anywhere; they are close to each other around the epsilon that the line was made for.
+    pub(crate) fn read(&self, query: Query) -> Bound {
+        match query {
+            Query::Epsilon(delta) => {
+                let upper = self.solve(delta, Self::upper, true);
+                Bound::new(self.solve(delta, Self::lower, false), upper)
+            }
+            Query::Delta(epsilon) => Bound::new(self.lower(epsilon).max(0.0), self.upper(epsilon)),
+        }
+    }
+
+    /// The epsilon at which `curve` reaches `delta`; on the side where it is at most (`upper`) or at least `delta`.
+    fn solve(&self, delta: f64, curve: impl Fn(&Self, f64) -> f64, upper: bool) -> f64 {
+        let target = libm::log(delta);
+        let value = |e: f64| libm::log(curve(self, e).max(1e-320)) - target;
+        // The curve falls at about the rate of the tilt.
+        let (mut e, mut rate) = (self.course.center, self.course.tilt);
+        let mut seen: Option<(f64, f64)> = None;
+        for _ in 0..30 {
+            let v = value(e);
+            if let Some((before, at)) = seen {
+                let slope = (at - v) / (e - before);
+                if slope.is_finite() && slope > 0.0 {
+                    rate = slope;
+                }
+            }
+            seen = Some((e, v));
+            let next = (e + v / rate).max(0.0);
+            let done = (next - e).abs() <= 1e-13 * e.abs().max(1e-3);
+            e = next;
+            if done {
+                break;
+            }
+        }
+        // A small step to the safe side, doubled until it is safe.
+        let mut margin = 4.0 * UNIT * e.max(1.0) + 1e-13 * e;
+        for _ in 0..60 {
+            let at = if upper { e + margin } else { e - margin };
+            if at <= 0.0 && !upper {
+                return 0.0;
+            }
+            let v = value(at);
+            if (upper && v <= 0.0) || (!upper && v >= 0.0) {
+                return at;
+            }
+            margin *= 2.0;
+        }
+        if upper { f64::INFINITY } else { 0.0 }
+    }
+}

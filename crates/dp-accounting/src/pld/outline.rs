@@ -1,0 +1,94 @@
+//! How large the characteristic function of a tilted law can be, and how fast it can change, at frequencies where nobody looks.
+
+use super::event::Direction;
+use super::smooth::{Density, Smooth};
+
+/// What [`Smooth::outline`] finds.
+#[derive(Clone, Debug)]
+pub(crate) struct Outline {
+    /// Pairs `(still, fall)`: the size is at most `still + fall / t`, at every frequency `t > 0`.
+    ///
+    /// With `r` the tilted density, the integral of `r e^(i t L)` over an interval is, by parts, at most `4 sup(r / L') / t`: `r / L'` has at
+    /// most three critical points, the first a maximum, since the derivative of its logarithm is `-z` or a constant, plus a multiple of a sigmoid.
+    /// What is outside of the interval counts in full.
+    pub(crate) settled: Vec<(f64, f64)>,
+    /// At least the mean of `|L - m|` for some `m`: the size changes no faster than this.
+    pub(crate) deviation: f64,
+}
+
+/// At least what the tilted law has outside of its span: `e^(-10^2 / 2)` of its weight, at losses that grow no faster than linearly.
+const OUTSIDE: f64 = 1e-15;
+
+impl Smooth {
+    /// Bounds on the characteristic function of the tilted law, from cells of the coordinate. Masses and suprema are bounded cell by
+    /// cell, by the slope of the logarithms.
+    pub(crate) fn outline(&self, atoms: &[(f64, f64)], order: f64, log_moment: f64) -> Outline {
+        const CELLS: u32 = 1536;
+        let (low, high) = self.span(order);
+        let width = (high - low) / f64::from(CELLS);
+        let (mut inside, mut peak) = (0.0, 0.0_f64);
+        let mut settled = Vec::new();
+        let mut middle = None;
+        // Losses, masses from above.
+        let mut masses = Vec::new();
+        for cell in (0..CELLS).rev() {
+            let z = low + width * (f64::from(cell) + 0.5);
+            let (log, rate, _) = self.log_ratio(z);
+            let density = libm::exp(self.log_weight(z) + self.power(order) * log - log_moment);
+            let pull = match self.density {
+                Density::Normal => z.abs() + width,
+                Density::Falling { .. } => 0.5,
+            };
+            let steepness = pull + (self.power(order).abs() + 1.0) * self.slope;
+            let sway = libm::exp(steepness * width / 2.0) * (1.0 + 1e-9);
+            inside += density * width / sway;
+            masses.push((log, density * width * sway));
+            if inside > 0.4 && middle.is_none() {
+                middle = Some(log);
+            }
+            if rate > 0.0 {
+                peak = peak.max(density / rate * sway);
+                if cell.is_multiple_of(32) {
+                    settled.push(((1.0 - inside).max(0.0), 4.0 * peak));
+                }
+            }
+        }
+        let middle = middle.unwrap_or(0.0);
+        let signed = |loss: f64| if self.direction == Direction::Remove { loss } else { -loss };
+        // Losses change by at most `slope width / 2` from the middle of a cell to its ends.
+        let half = self.slope * width / 2.0;
+        let far = |log: f64| (log - middle).abs() + half;
+        let continuous: f64 = masses.iter().map(|(log, mass)| mass * far(*log)).sum();
+        let single = |&(loss, mass): &(f64, f64)| {
+            mass * libm::exp(order * loss - log_moment) * (loss - signed(middle)).abs()
+        };
+        let atomic: f64 = atoms.iter().map(single).sum();
+        let deviation = (continuous + atomic) * (1.0 + 1e-6) + OUTSIDE;
+        Outline { settled, deviation }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rule::Rule;
+    use super::super::rule::tests::pairs;
+
+    #[test]
+    fn the_decay_holds() {
+        for pair in pairs() {
+            let smooth = pair.smooth.as_ref().unwrap();
+            let order = 4.0;
+            let rule = Rule::sampled(smooth, &pair.atoms, order, 3000.0).unwrap();
+            let bounds = smooth.outline(&pair.atoms, order, rule.log_moment).settled;
+            let least = |t: f64| bounds.iter().map(|b| b.0 + b.1 / t).fold(1.0, f64::min);
+            let mut seen: f64 = 1.0;
+            for i in 1..60_u32 {
+                let t = f64::from(i * i) * 0.8;
+                let (re, im) = rule.at(t);
+                assert!(re.hypot(im) <= least(t) + rule.error, "{t}");
+                seen = seen.min(least(t));
+            }
+            assert!(seen < 0.999, "the bound says something: {seen}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Sampling the integrand where the transform lives, and bounding the samples where it does not.
+
+use super::factor::{Complex, Ready, power, size, times};
+use super::line::Course;
+use crate::rounding::UNIT;
+
+/// More samples than this are refused.
+const MOST_SAMPLES: usize = 262_144;
+/// More sines and cosines than this are refused.
+const MOST_WORK: usize = 6_000_000;
+/// `-ln` of a size of the transform that may be left out.
+const QUIET: f64 = 32.0;
+/// The integrand at one frequency, relative to its value at 0, and how far it may be off.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    pub(crate) t: f64,
+    pub(crate) value: Complex,
+    pub(crate) error: f64,
+}
+
+/// The samples of a line.
+#[derive(Debug)]
+pub(crate) struct Sampled {
+    pub(crate) samples: Vec<Sample>,
+    /// Bounds on the sums over all samples that are not in the list, with the kernel of the curve and without.
+    pub(crate) rest: f64,
+    pub(crate) rest_density: f64,
+}
+
+/// Samples the integrand at multiples of `step`; nothing if that would be too much work.
+pub(crate) fn walk(course: Course, step: f64, factors: &mut [Ready<'_>]) -> Option<Sampled> {
+    let at_the_end: f64 =
+        factors.iter().map(|factor| factor.count * libm::log(factor.settled(f64::MAX))).sum();
+    if course.variance <= 0.0 && at_the_end > -QUIET {
+        return None;
+    }
+    let done = Sampled { samples: Vec::new(), rest: 0.0, rest_density: 0.0 };
+    let mut walk = Walk { course, step, factors, done, work: 0 };
+    walk.run()?;
+    Some(walk.done)
+}
+
+/// Walks up the line and remembers what was left out.
+struct Walk<'a, 'b> {
+    course: Course,
+    step: f64,
+    factors: &'b mut [Ready<'a>],
+    done: Sampled,
+    work: usize,
+}
+
+impl Walk<'_, '_> {
+    fn run(&mut self) -> Option<()> {
+        let spread: f64 = self.factors.iter().map(|f| f.count * f.spread * f.spread).sum();
+        // About where the transform dies out.
+        let alive = 12.0 / (spread + self.course.variance).sqrt();
+        let mut half = 2.0 * self.step;
+        let mut index = 0.0;
+        let mut quiet = false;
+        loop {
+            let t = index * self.step;
+            if quiet && self.rest_is_quiet(t) {
+                return Some(());
+            }
+            self.reach(t.max(alive))?;
+            if quiet && half >= 2.0 * self.step {
+                self.reach(t + half)?;
+                if self.stretch_is_quiet(t, half) {
+                    self.leave_out(t, 2.0 * half, libm::exp(-QUIET));
+                    index = ((t + 2.0 * half) / self.step).floor().max(index + 1.0);
+                    half *= 1.5;
+                    continue;
+                }
+                half *= 0.5;
+                continue;
+            }
+            let sample = self.sample(t);
+            let largest = size(sample.value) + sample.error;
+            quiet = largest < libm::exp(-QUIET) && t > 0.0;
+            if quiet {
+                self.leave_out(t, 0.0, largest);
+                half = half.max(2.0 * self.step);
+            } else {
+                self.done.samples.push(sample);
+            }
+            index += 1.0;
+            if self.done.samples.len() > MOST_SAMPLES || self.work > MOST_WORK {
+                return None;
+            }
+        }
+    }
+
+    /// Makes all factors good for frequencies up to `t`, in octaves.
+    fn reach(&mut self, t: f64) -> Option<()> {
+        let octave = libm::exp2(libm::log2(t).ceil());
+        self.factors.iter_mut().all(|factor| factor.reach(octave)).then_some(())
+    }
+
+    /// Notes samples in `[from, from + width]` that are at most `largest` in size.
+    fn leave_out(&mut self, from: f64, width: f64, largest: f64) {
+        let c = self.course.tilt;
+        let sum = (width + self.step) * largest;
+        self.done.rest_density += sum;
+        self.done.rest += sum / (from * from).max(c * (c + 1.0));
+    }
+
+    /// Whether all samples from `t` on are negligible; if so they are noted.
+    fn rest_is_quiet(&mut self, t: f64) -> bool {
+        let gaussian = 0.5 * self.course.variance * t * t;
+        let mut log = -gaussian;
+        for factor in self.factors.iter() {
+            if log <= -QUIET {
+                break;
+            }
+            log += factor.count * libm::log(factor.settled(t));
+        }
+        if log > -QUIET {
+            return false;
+        }
+        let largest = libm::exp(log);
+        // The sum of 1 / t^2, and of a Gaussian tail.
+        self.done.rest += largest * (1.0 / t + self.step / (t * t));
+        self.done.rest_density += largest * (self.step + 1.0 / (self.course.variance * t));
+        true
+    }
+
+    /// Whether all values in `[t, t + 2 half]` are negligible.
+    fn stretch_is_quiet(&mut self, t: f64, half: f64) -> bool {
+        let mut log = -0.5 * self.course.variance * t * t;
+        for factor in self.factors.iter() {
+            if log <= -QUIET {
+                break;
+            }
+            self.work += factor.work();
+            log += factor.count * libm::log(factor.around(t + half, half).min(1.0));
+        }
+        log <= -QUIET
+    }
+
+    fn sample(&mut self, t: f64) -> Sample {
+        let Course { tilt, variance, .. } = self.course;
+        let decay = libm::exp(-0.5 * variance * t * t);
+        let turn = 0.5 * variance * (2.0 * tilt + 1.0) * t;
+        let (sin, cos) = libm::sincos(turn);
+        let mut value = (decay * cos, decay * sin);
+        // Relative, in excess of 1.
+        let mut error = UNIT * (16.0 + 8.0 * variance * t * t + 16.0 * turn);
+        for factor in self.factors.iter() {
+            let base = factor.at(t);
+            let (near, off) = (size(base), factor.error(t));
+            self.work += factor.work();
+            let count = factor.count;
+            // All factors are at most 1: what is negligible stays so.
+            let largest = size(value) * libm::exp(count * libm::log(near + off).min(0.0) + error);
+            if largest < libm::exp(-QUIET - 8.0) || near <= 0.0 {
+                return Sample { t, value: (0.0, 0.0), error: largest };
+            }
+            value = times(value, power(base, count));
+            error += count * (off / near + 24.0 * UNIT);
+        }
+        let error = size(value) * libm::expm1(error.min(700.0));
+        Sample { t, value, error }
+    }
+}
