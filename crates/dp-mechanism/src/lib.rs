@@ -18,7 +18,8 @@
 //!
 //! # What matters
 //! - [`Draws`], [`Law`]: how every mechanism of the workspace gets randomness.
-//! - [`NoisyCount`], [`ExponentialMechanism`], [`GaussianSum`], [`PoissonSample`]: the primitives.
+//! - [`NoisyCount`], [`ExponentialMechanism`], [`GaussianSum`], [`PoissonSample`], [`ThresholdReports`]: the
+//!   primitives.
 //! - [`Mechanism`], [`Release`]: the face of an algorithm made of them, plan first, then release.
 //!
 //! Out of scope: what a loss means and how losses add up (`dp-accounting`).
@@ -29,6 +30,7 @@ mod error;
 mod exponential;
 mod mechanism;
 mod rational;
+mod reports;
 mod subsample;
 mod sum;
 
@@ -37,10 +39,12 @@ pub use draws::{Coin, Draws, Law, Noise, SecureDraws};
 pub use error::MechanismError;
 pub use exponential::ExponentialMechanism;
 pub use mechanism::{Mechanism, Release};
+pub use reports::{Grid, ReportNoise, Reported, ThresholdReports, Touched};
 pub use subsample::PoissonSample;
 pub use sum::GaussianSum;
 
 pub use dp_noise::{
-    ChaCha20Rng, DiscreteGaussian, DiscreteLaplace, Ratio, ReleaseRng, SysError, chacha_from_os,
+    ChaCha20Rng, DiscreteGaussian, DiscreteLaplace, Geometric, Ratio, ReleaseRng, SysError,
+    chacha_from_os,
 };
 pub use rand::CryptoRng;
