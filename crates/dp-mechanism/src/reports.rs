@@ -427,8 +427,8 @@ mod tests {
     #[test]
     fn the_skeleton_is_never_rarer_than_what_it_carries() {
         for each in [2_f64.powi(-31), 1e-6, 0.01, 1.3, 60.0, 900.0] {
-            for cells in [1_u128, 2, 1_000, 1 << 32, 1 << 64] {
-                for least in [0, 1, 26, 4_000, 1 << 40] {
+            for cells in [1_u128, 1_000, 1 << 64] {
+                for least in [0, 26, 1 << 40] {
                     let each = Epsilon::new(each).expect("valid");
                     let law = ThresholdReports::one_sided(each, Grid::Cells(cells), least)
                         .expect("in range");
