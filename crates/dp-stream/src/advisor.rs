@@ -20,6 +20,8 @@ pub struct Question {
     pub budget: Budget,
     /// How many reports a user should be able to be part of.
     pub reports_per_user: u8,
+    /// How many items of a user should count in one step, at most as many as reports per user.
+    pub items_per_step: u8,
     /// How many reports the whole stream may have, for the sparse vector, which must know.
     pub reports_in_all: u32,
     /// Expected number of reports of items that nobody shows, over the whole stream.
@@ -68,11 +70,14 @@ pub fn advise(question: &Question) -> Result<Advice, StreamError> {
             return Err(StreamError::Setting { name, got, want });
         }
     }
-    let rule =
-        |builder: MonitorBuilder| builder.threshold(crate::Threshold::Rule { beta: question.beta });
+    let items = question.items_per_step;
+    let rule = |builder: MonitorBuilder| {
+        let threshold = crate::Threshold::Rule { beta: question.beta };
+        builder.items_per_step(items).threshold(threshold)
+    };
     let mut rows = vec![
         of_plan(question, true, rule(ThreshMonitor::builder(shape.clone(), epsilon, k)?))?,
-        of_plan(question, true, rule(Histograms::builder(shape.clone(), epsilon, k)?))?,
+        of_plan(question, true, rule(Histograms::builder(shape.clone(), epsilon, items)?))?,
         of_cells(question, true, CellMethod::SparseVector { reports: question.reports_in_all })?,
     ];
     if budget.delta().get() > 0.0 {
@@ -116,8 +121,12 @@ fn of_plan(
 }
 
 fn of_cells(question: &Question, pure: bool, method: CellMethod) -> Result<AdviceRow, StreamError> {
-    let Question { shape, budget, reports_per_user, beta, miss, .. } = question;
-    let tail = Tail::of(method, *budget, *reports_per_user, shape.steps)?;
+    let Question { shape, budget, beta, miss, .. } = question;
+    let charged = match method {
+        CellMethod::KaplanStyle { .. } => question.reports_per_user,
+        _ => question.items_per_step,
+    };
+    let tail = Tail::of(method, *budget, charged, shape.steps)?;
     let cells = shape.steps as f64 * shape.universe.size() as f64;
     let threshold = smallest(|x| tail.above(x as f64) <= beta / cells);
     let margin = smallest(|x| tail.above(x as f64) <= *miss);

@@ -1,5 +1,7 @@
 //! The users of one machine: who is still active, and what they show in a step.
 
+use std::fmt;
+
 use dp_mechanism::{Draws, PoissonSample, Touched};
 
 use crate::Event;
@@ -25,7 +27,7 @@ const BUSY: u8 = 254;
 /// # Memory
 /// One byte per user. In a step: 9 bytes per counted event, 28 to 76 per distinct item, and up to 16
 /// bytes per counted event (or 1 MiB) for items beyond the first of a user.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Shard {
     first_user: u32,
     /// Reports that a user was in, or [`GONE`], or [`BUSY`].
@@ -37,6 +39,16 @@ pub struct Shard {
     before: Vec<u8>,
     /// Events of users who are busy, to be looked at with all of their events at hand.
     more: Vec<Event>,
+}
+
+/// What is public of it; charges and events stay out of logs.
+impl fmt::Debug for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shard")
+            .field("first_user", &self.first_user)
+            .field("users", &self.charged.len())
+            .finish_non_exhaustive()
+    }
 }
 
 /// Which events count, and what for.

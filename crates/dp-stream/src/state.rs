@@ -1,5 +1,7 @@
 //! A session at rest.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::monitor::{Decider, Monitor};
@@ -15,7 +17,7 @@ use crate::{MonitorPlan, Report, StreamError};
 /// Reading checks the version, the settings, the range of every charge and a 64-bit checksum over all
 /// of it. That catches truncation, bit flips and edits by hand. It does *not* stop a forger, who can
 /// compute the checksum too: keep states where only the service can write, or sign them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct MonitorState {
     settings: MonitorBuilder,
@@ -23,6 +25,18 @@ pub struct MonitorState {
     threshold: i64,
     charges: Vec<u8>,
     last_reports: Vec<Report>,
+}
+
+/// What is public of it; charges stay out of logs.
+impl fmt::Debug for MonitorState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MonitorState")
+            .field("settings", &self.settings)
+            .field("next", &self.next)
+            .field("threshold", &self.threshold)
+            .field("last_reports", &self.last_reports)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Of the file form. Another number means that charges or settings mean something else.
