@@ -49,6 +49,7 @@
 mod advisor;
 pub mod baselines;
 mod error;
+mod groups;
 mod methods;
 mod monitor;
 mod params;

@@ -118,7 +118,11 @@ impl Decider {
         self.decide_with(time, counts, &mut SecureDraws::new(rng))
     }
 
-    pub(crate) fn decide_with(
+    /// The one code path of releases and audits: [`decide`](Self::decide) with draws from anywhere.
+    ///
+    /// # Errors
+    /// As [`decide`](Self::decide).
+    pub fn decide_with(
         &mut self,
         time: u64,
         counts: Touched<'_>,

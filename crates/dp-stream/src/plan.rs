@@ -44,7 +44,12 @@ impl MonitorPlan {
     /// Begins a stream: tosses the secret coins of all users.
     #[must_use = "the budget is meant for this session"]
     pub fn start<R: CryptoRng + ?Sized>(&self, rng: &mut R) -> Monitor {
-        Monitor::begin(self, &mut SecureDraws::new(rng))
+        self.start_with(&mut SecureDraws::new(rng))
+    }
+
+    /// The one code path of releases and audits: [`start`](Self::start) with coins from anywhere.
+    pub fn start_with(&self, draws: &mut dyn Draws) -> Monitor {
+        Monitor::begin(self, draws)
     }
 
     /// The threshold to begin with, in sampled users.
@@ -126,7 +131,7 @@ impl MonitorPlan {
 
     /// The whole stream, one entry per step.
     pub(crate) fn run_steps(&self, steps: &[Vec<Event>], draws: &mut dyn Draws) -> Vec<Report> {
-        let mut monitor = Monitor::begin(self, draws);
+        let mut monitor = self.start_with(draws);
         let mut reports = Vec::new();
         for (time, events) in (0..).zip(steps) {
             let step = monitor.step_with(time, events, draws);

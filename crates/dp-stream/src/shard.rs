@@ -5,10 +5,13 @@ use std::fmt;
 use dp_mechanism::{Draws, PoissonSample, Touched};
 
 use crate::Event;
+use crate::groups::Groups;
 use crate::table::ItemTable;
 
 /// Not sampled, or in as many reports as a user may be: never counted again.
 pub(crate) const GONE: u8 = 255;
+/// Events taken up at a time.
+const PORTION: usize = 256;
 /// Has shown an item in the step under way. Between steps no user is busy.
 const BUSY: u8 = 254;
 
@@ -30,7 +33,8 @@ const BUSY: u8 = 254;
 #[derive(Clone)]
 pub struct Shard {
     first_user: u32,
-    /// Reports that a user was in, or [`GONE`], or [`BUSY`].
+    /// Reports that a user was in, or [`GONE`], or [`BUSY`]; and one more who is gone, in whose name
+    /// events of unknown users are.
     charged: Vec<u8>,
     admission: Admission,
     table: ItemTable,
@@ -46,7 +50,7 @@ impl fmt::Debug for Shard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shard")
             .field("first_user", &self.first_user)
-            .field("users", &self.charged.len())
+            .field("users", &self.users())
             .finish_non_exhaustive()
     }
 }
@@ -84,7 +88,12 @@ impl Shard {
     }
 
     /// Users with the charges of an earlier step.
-    pub(crate) fn with_charges(admission: Admission, first_user: u32, charged: Vec<u8>) -> Self {
+    pub(crate) fn with_charges(
+        admission: Admission,
+        first_user: u32,
+        mut charged: Vec<u8>,
+    ) -> Self {
+        charged.push(GONE);
         Self {
             first_user,
             charged,
@@ -98,24 +107,35 @@ impl Shard {
 
     /// Takes up events of the step under way.
     pub fn add(&mut self, events: &[Event]) {
-        for &event in events {
-            let Event { user, item } = event;
-            let user = user.wrapping_sub(self.first_user);
-            let Some(charged) = self.charged.get_mut(user as usize) else { continue };
-            let before = *charged;
-            if before >= BUSY || item > self.admission.last_item {
-                if before == BUSY {
-                    self.more.push(event);
-                }
-                continue;
+        for portion in events.chunks(PORTION) {
+            self.add_portion(portion);
+            if self.more.len() > self.admitted.len().max(1 << 16) {
+                self.admit_more();
             }
-            *charged = BUSY;
-            let index = self.table.add(item);
-            self.admitted.push(Admitted { user, index });
-            self.before.push(before);
         }
-        if self.more.len() > self.admitted.len().max(1 << 16) {
-            self.admit_more();
+    }
+
+    /// First who counts, without a branch that could be guessed wrong, then what they show.
+    fn add_portion(&mut self, portion: &[Event]) {
+        let nobody = self.charged.len() - 1;
+        let mut kept = [(Event { user: 0, item: 0 }, 0); PORTION];
+        let mut count = 0;
+        for &event in portion {
+            let user = event.user.wrapping_sub(self.first_user);
+            let place = (user as usize).min(nobody);
+            let before = self.charged[place];
+            let counts = before < BUSY && event.item <= self.admission.last_item;
+            self.charged[place] = if counts { BUSY } else { before };
+            kept[count] = (Event { user, item: event.item }, before);
+            count += usize::from(counts);
+            if before == BUSY {
+                self.more.push(event);
+            }
+        }
+        for &(event, before) in &kept[..count] {
+            let index = self.table.add(event.item);
+            self.admitted.push(Admitted { user: event.user, index });
+            self.before.push(before);
         }
     }
 
@@ -130,16 +150,23 @@ impl Shard {
     /// user was counted in.
     pub fn settle(&mut self, reported: &[u64]) {
         self.admit_more();
-        let mut charge = vec![false; self.table.items().len()];
-        for index in reported.iter().filter_map(|&item| self.table.find(item)) {
-            charge[index as usize] = self.admission.limit.is_some();
-        }
-        for (admitted, &before) in self.admitted.iter().zip(&self.before) {
-            let charged = &mut self.charged[admitted.user as usize];
-            let now = if *charged == BUSY { before } else { *charged };
-            *charged = if charge[admitted.index as usize] { now + 1 } else { now };
-            if self.admission.limit == Some(*charged) {
-                *charged = GONE;
+        let places = reported.iter().filter_map(|&item| self.table.find(item));
+        let mut charge = vec![0; self.table.items().len()];
+        match self.admission.limit {
+            Some(limit) if places.clone().next().is_some() => {
+                places.for_each(|index| charge[index as usize] = 1);
+                for (admitted, &before) in self.admitted.iter().zip(&self.before) {
+                    let charged = &mut self.charged[admitted.user as usize];
+                    // Of several items of one user, the first finds the user busy.
+                    let now = if *charged == BUSY { before } else { *charged };
+                    let now = now + charge[admitted.index as usize];
+                    *charged = if now == limit { GONE } else { now };
+                }
+            }
+            _ => {
+                for (admitted, &before) in self.admitted.iter().zip(&self.before) {
+                    self.charged[admitted.user as usize] = before;
+                }
             }
         }
         self.admitted.clear();
@@ -149,7 +176,7 @@ impl Shard {
 
     /// The charges as of the last step that was settled.
     pub(crate) fn charges(&self) -> Vec<u8> {
-        let mut charges = self.charged.clone();
+        let mut charges = self.charged[..self.users()].to_vec();
         for (admitted, &before) in self.admitted.iter().zip(&self.before) {
             charges[admitted.user as usize] = before;
         }
@@ -158,7 +185,7 @@ impl Shard {
 
     /// The number of users, active or not. Public.
     pub fn users(&self) -> usize {
-        self.charged.len()
+        self.charged.len() - 1
     }
 
     /// Decides about the further events of users who have shown an item already.
@@ -166,33 +193,33 @@ impl Shard {
         if self.more.is_empty() {
             return;
         }
-        let mut more = std::mem::take(&mut self.more);
-        more.sort_by_key(|event| event.user); // stable: in order of arrival for each user
-        let groups: Vec<&[Event]> = more.chunk_by(|a, b| a.user == b.user).collect();
-        let so_far = self.admitted_of(&groups);
-        let mut so_far = so_far.chunk_by(|a, b| a.0 == b.0);
+        let more = std::mem::take(&mut self.more);
+        let mut groups = Groups::of(&more, self.first_user);
+        for (position, admitted) in (0..).zip(&self.admitted) {
+            groups.found(admitted.user, position);
+        }
         // Which user was last admitted with each item, so that a repeated item is seen.
         let mut last_user = vec![u32::MAX; self.table.items().len()];
-        for group in groups {
-            let user = group[0].user - self.first_user;
-            let admitted = so_far.next().expect("a busy user has been admitted");
-            for &(_, position) in admitted {
+        for group in &groups.all {
+            let user = group.user;
+            let (mut so_far, mut before) = (0, 0);
+            for position in groups.admitted_of(group) {
                 last_user[self.admitted[position].index as usize] = user;
+                (so_far, before) = (so_far + 1, self.before[position]);
             }
-            let before = self.before[admitted[0].1];
-            let left =
-                self.admission.limit.map_or(self.admission.items_per_step, |limit| limit - before);
-            let mut room = usize::from(left.min(self.admission.items_per_step)) - admitted.len();
-            for event in group {
+            let left = self.admission.limit.map_or(u8::MAX, |limit| limit - before);
+            let mut room = usize::from(left.min(self.admission.items_per_step)) - so_far;
+            for event in groups.events_of(group) {
+                let item = more[event].item;
                 if room == 0 {
                     break;
                 }
-                let known = self.table.find(event.item);
+                let known = self.table.find(item);
                 let repeated = known.is_some_and(|index| last_user[index as usize] == user);
-                if repeated || event.item > self.admission.last_item {
+                if repeated || item > self.admission.last_item {
                     continue;
                 }
-                let index = self.table.add(event.item);
+                let index = self.table.add(item);
                 last_user.resize(self.table.items().len(), u32::MAX);
                 last_user[index as usize] = user;
                 self.admitted.push(Admitted { user, index });
@@ -200,20 +227,7 @@ impl Shard {
                 room -= 1;
             }
         }
-        more.clear();
         self.more = more;
-    }
-
-    /// Group and position of all that was admitted of the users of these groups, by group.
-    fn admitted_of(&self, groups: &[&[Event]]) -> Vec<(usize, usize)> {
-        let group_of = |admitted: &Admitted| {
-            let user = admitted.user + self.first_user;
-            groups.binary_search_by_key(&user, |group| group[0].user).ok()
-        };
-        let positions = self.admitted.iter().enumerate();
-        let mut found: Vec<(usize, usize)> =
-            positions.filter_map(|(i, admitted)| Some((group_of(admitted)?, i))).collect();
-        found.sort_unstable();
-        found
+        self.more.clear();
     }
 }

@@ -53,16 +53,26 @@ impl MonitorPlan {
         sizes: &[u32],
         rng: &mut R,
     ) -> Result<(Decider, Vec<Shard>), StreamError> {
+        self.start_sharded_with(sizes, &mut SecureDraws::new(rng))
+    }
+
+    /// The one code path of releases and audits: coins from anywhere.
+    ///
+    /// # Errors
+    /// As [`start_sharded`](Self::start_sharded).
+    pub fn start_sharded_with(
+        &self,
+        sizes: &[u32],
+        draws: &mut dyn Draws,
+    ) -> Result<(Decider, Vec<Shard>), StreamError> {
         let got = sizes.iter().map(|&size| u64::from(size)).sum();
         if got != u64::from(self.users()) {
             return Err(StreamError::Shards { expected: self.users(), got });
         }
-        let mut draws = SecureDraws::new(rng);
         let mut first = 0;
         let shards = sizes.iter().map(|&size| {
             let sample = self.sample.as_ref();
-            let shard =
-                Shard::sampled(self.admission(), first, size, sample, &mut draws as &mut dyn Draws);
+            let shard = Shard::sampled(self.admission(), first, size, sample, draws);
             first += size;
             shard
         });

@@ -27,7 +27,7 @@ struct Slot {
 }
 
 /// At first; a power of two.
-const SLOTS: usize = 1024;
+const SLOTS: usize = 64;
 
 impl ItemTable {
     pub(crate) fn new() -> Self {

@@ -10,6 +10,7 @@ mod mutants;
 mod primitives;
 mod samplers;
 mod splits;
+mod stream;
 mod table;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -59,7 +60,10 @@ fn run(effort: Effort, only: &[String], tell: &mut dyn FnMut(String)) -> AuditRe
 }
 
 fn checks() -> Vec<Check> {
-    [samplers::checks(), primitives::checks(), dpm::checks()].into_iter().flatten().collect()
+    [samplers::checks(), primitives::checks(), dpm::checks(), stream::checks()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn run_check(check: &Check, effort: Effort) -> Claim {
@@ -175,14 +179,23 @@ mod tests {
     fn no_release_goes_unaudited() {
         let releasing = releasing_types();
         assert!(releasing.contains("Dpm") && releasing.contains("NoisyCount"), "{releasing:?}");
+        assert!(releasing.contains("Monitor") && releasing.contains("Decider"), "{releasing:?}");
         for name in releasing {
             let named = |check: &Check| check.mechanism.split([',', ':', ' ']).any(|w| w == name);
             assert!(checks().iter().any(named), "{name} has a release and no audit");
         }
     }
 
-    /// Names after `impl` in blocks that hold `pub fn release` or `pub fn select`, and after
-    /// `impl Mechanism for`.
+    /// How methods begin that let something out.
+    const RELEASING: [&str; 5] = [
+        "    pub fn release(",
+        "    pub fn select(",
+        "    pub fn step<",
+        "    pub fn decide<",
+        "    pub fn step_shards<",
+    ];
+
+    /// Names after `impl` in blocks that hold one of these, and after `impl Mechanism for`.
     fn releasing_types() -> std::collections::BTreeSet<String> {
         let mut found = std::collections::BTreeSet::new();
         let mut folders = vec![workspace::root().join("crates")];
@@ -199,9 +212,7 @@ mod tests {
                             found.insert(first_word(name));
                         } else if let Some(name) = line.strip_prefix("impl ") {
                             block = first_word(name);
-                        } else if line.starts_with("    pub fn release(")
-                            || line.starts_with("    pub fn select(")
-                        {
+                        } else if RELEASING.iter().any(|start| line.starts_with(start)) {
                             found.insert(block.clone());
                         }
                     }

@@ -14,6 +14,7 @@ mod published_dpm;
 mod regions;
 mod seeds;
 mod selection;
+mod stream;
 mod thresholds;
 mod toys;
 
@@ -21,6 +22,7 @@ use serde::Deserialize;
 
 use super::check::{Effort, Found, MutantCheck, MutantRow};
 pub(super) use published_dpm::with_printed_sensitivity;
+pub(super) use toys::{Side, for_each_one_more, pure_loss_of_one_more};
 
 const TABLE: &str = include_str!("mutants.toml");
 
@@ -133,7 +135,23 @@ fn code() -> Vec<Code> {
             |effort| seeds::sampled(effort, false),
         ),
     ];
-    [&published_dpm::code()[..], &from_papers, &classics::code(), &from_habits].concat()
+    let of_monitors: [Code; 5] = [
+        ("M19", |effort| stream::shards(effort, true), |effort| stream::shards(effort, false)),
+        ("M20", |effort| stream::restarts(effort, true), |effort| stream::restarts(effort, false)),
+        ("M21", |effort| stream::samples(effort, true), |effort| stream::samples(effort, false)),
+        (
+            "M22",
+            |effort| stream::empty_items(effort, true),
+            |effort| stream::empty_items(effort, false),
+        ),
+        (
+            "M23",
+            |effort| stream::louder_reports(effort, 2),
+            |effort| stream::louder_reports(effort, 1),
+        ),
+    ];
+    [&published_dpm::code()[..], &from_papers, &classics::code(), &from_habits, &of_monitors]
+        .concat()
 }
 
 #[cfg(test)]
@@ -149,11 +167,11 @@ mod tests {
     }
 
     #[test]
-    fn there_are_eighteen_mutants_some_of_them_in_several_forms() {
+    fn mutants_are_numbered_without_gaps_and_some_have_several_forms() {
         let mut numbers: Vec<String> =
             all().iter().map(|check| check.row.number().to_owned()).collect();
         numbers.dedup();
-        assert_eq!(numbers, (1..=18).map(|i| format!("M{i}")).collect::<Vec<_>>());
+        assert_eq!(numbers, (1..=23).map(|i| format!("M{i}")).collect::<Vec<_>>());
     }
 
     #[test]
