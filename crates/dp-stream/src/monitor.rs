@@ -309,6 +309,11 @@ impl Monitor {
         MonitorState::of(&self.decider, self.shard.charges())
     }
 
+    /// Bytes held by users, tables and buffers. Depends on the events of past steps: not for publishing.
+    pub fn memory_bytes(&self) -> usize {
+        self.shard.memory_bytes()
+    }
+
     /// The number of users who are in the sample and have reports left. Not private: for evaluation.
     pub fn exact_active_users(&self) -> usize {
         self.shard.charges().iter().filter(|&&charge| charge != crate::shard::GONE).count()

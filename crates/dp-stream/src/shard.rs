@@ -188,6 +188,15 @@ impl Shard {
         self.charged.len() - 1
     }
 
+    /// Bytes held by users, tables and buffers.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.charged.capacity()
+            + self.table.memory_bytes()
+            + self.admitted.capacity() * size_of::<Admitted>()
+            + self.before.capacity()
+            + self.more.capacity() * size_of::<Event>()
+    }
+
     /// Decides about the further events of users who have shown an item already.
     fn admit_more(&mut self) {
         if self.more.is_empty() {

@@ -49,6 +49,12 @@ impl ItemTable {
         });
     }
 
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<Slot>()
+            + self.items.capacity() * size_of::<u64>()
+            + self.counts.capacity() * size_of::<u32>()
+    }
+
     pub(crate) fn items(&self) -> &[u64] {
         &self.items
     }
