@@ -132,11 +132,13 @@ impl Shard {
                 self.more.push(event);
             }
         }
-        for &(event, before) in &kept[..count] {
-            let index = self.table.add(event.item);
-            self.admitted.push(Admitted { user: event.user, index });
-            self.before.push(before);
-        }
+        let kept = &kept[..count];
+        self.before.extend(kept.iter().map(|(_, before)| *before));
+        let table = &mut self.table;
+        let shown = kept
+            .iter()
+            .map(|(event, _)| Admitted { user: event.user, index: table.add(event.item) });
+        self.admitted.extend(shown);
     }
 
     /// How many users show each item, among those that count. Private: it must not leave the trusted

@@ -2,7 +2,9 @@
 
 mod advice;
 mod bad_input;
+mod cells;
 mod charges;
+mod exact;
 mod kill;
 mod shards;
 mod states;

@@ -71,7 +71,7 @@ pub(super) fn gaussian_histograms(effort: Effort) -> Found {
 }
 
 /// One and two reports in all, over two items and two steps. The noise of the threshold is followed
-/// to 30 scales, beyond which there is less than 1e-13 of it.
+/// to 24, beyond which there is less than 1e-8 of it; the claim is not that tight.
 pub(super) fn sparse_vector(effort: Effort) -> Found {
     let epsilon = 2.0;
     let mut found = Found::claim(epsilon);
@@ -79,7 +79,7 @@ pub(super) fn sparse_vector(effort: Effort) -> Found {
         let method = CellMethod::SparseVector { reports };
         let plan = monitor(shape(2, 2, 2), (epsilon, 0.0), method, 2, threshold);
         let case = pure_loss_of_one_more(Side::Both, 1.0, (1 << 4, effort.of(0, 1)), |records| {
-            law(&plan, &stream(records, 2, 2), 80)
+            law(&plan, &stream(records, 2, 2), 24)
         });
         found.cases += case.cases - 1;
         found.see(case.worst, || format!("{reports} reports, {}", case.witness));
