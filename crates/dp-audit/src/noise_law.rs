@@ -1,6 +1,6 @@
 //! Probabilities of single draws, in `f64`: for comparison, never for a release.
 
-use dp_mechanism::{DiscreteGaussian, Noise, Ratio, SparseScores};
+use dp_mechanism::{DiscreteGaussian, Noise, Ratio, ReportNoise, SparseScores};
 
 use crate::numbers::{Floats, Numbers, ratio_to_f64};
 
@@ -111,6 +111,39 @@ impl NoiseLaw<'_, Floats> {
             }
             _ => self.tail(k).ln(),
         }
+    }
+}
+
+/// `Pr[Z >= k]` of the noise of a report.
+pub(crate) fn report_tail<N: Numbers>(numbers: &N, noise: ReportNoise, k: i64) -> N::P {
+    match noise {
+        ReportNoise::OneSided(geometric) => {
+            let rate = geometric.scale().recip().expect("scales are positive");
+            power(numbers, rate, k.max(0).unsigned_abs())
+        }
+        ReportNoise::TwoSided(laplace) => NoiseLaw::new(numbers, Noise::Laplace(laplace)).tail(k),
+    }
+}
+
+/// `ln` of the probability that `value` plus noise is released as `released`, where values below
+/// `threshold` are released as `threshold - 1`.
+pub(crate) fn report_log_probability(
+    value: i64,
+    threshold: i64,
+    noise: ReportNoise,
+    released: i64,
+) -> f64 {
+    let (rate, z) = match noise {
+        ReportNoise::OneSided(geometric) => (geometric.scale(), released - value),
+        ReportNoise::TwoSided(laplace) => (laplace.scale(), released - value),
+    };
+    let rate = ratio_to_f64(rate.recip().expect("scales are positive"));
+    let a = (-rate).exp();
+    match noise {
+        _ if released < threshold => (1.0 - report_tail(&Floats, noise, threshold - value)).ln(),
+        ReportNoise::OneSided(_) if z < 0 => f64::NEG_INFINITY,
+        ReportNoise::OneSided(_) => (-a).ln_1p() - rate * z as f64,
+        ReportNoise::TwoSided(_) => ((1.0 - a) / (1.0 + a)).ln() - rate * z.abs() as f64,
     }
 }
 

@@ -1,8 +1,8 @@
 //! A source of draws that takes every outcome in turn.
 
-use dp_mechanism::{Coin, DiscreteGaussian, Draws, Law as DrawLaw, Noise, Ratio};
+use dp_mechanism::{Coin, DiscreteGaussian, Draws, Law as DrawLaw, Noise, Ratio, ReportNoise};
 
-use crate::noise_law::{NoiseLaw, power};
+use crate::noise_law::{NoiseLaw, power, report_tail};
 use crate::numbers::{Floats, Numbers, Rationals};
 use crate::{Law, RationalLaw};
 
@@ -155,6 +155,14 @@ impl<N: Numbers> Tape<'_, N> {
             DrawLaw::Exceeds { value, threshold, noise } => {
                 bit(NoiseLaw::new(numbers, noise).tail(threshold - value + 1))
             }
+            DrawLaw::Report { value, threshold, noise } => {
+                let (_, high) = self.window.ends.expect("noisy counts need a window");
+                assert!(high >= threshold, "the window ends below the threshold");
+                let tail = |y: i64| report_tail(numbers, noise, y - value);
+                let silent = (threshold - 1, numbers.integer(1) - tail(threshold));
+                let at = |y: i64| if y == high { tail(y) } else { tail(y) - tail(y + 1) };
+                std::iter::once(silent).chain((threshold..=high).map(|y| (y, at(y)))).collect()
+            }
             DrawLaw::Keep { coin: Coin::Rational(p) } => {
                 let p = numbers.ratio(p);
                 bit(if p > numbers.integer(1) { numbers.integer(1) } else { p })
@@ -173,6 +181,8 @@ fn has_full_support(law: DrawLaw<'_>) -> bool {
         DrawLaw::Noisy { noise, .. } | DrawLaw::Exceeds { noise, .. } => {
             matches!(noise, Noise::Laplace(_))
         }
+        // One-sided noise only adds: silence is impossible from the threshold on.
+        DrawLaw::Report { value, threshold, noise: ReportNoise::OneSided(_) } => value < threshold,
         DrawLaw::Keep { .. } => false, // a coin may be certain
         _ => true,
     }

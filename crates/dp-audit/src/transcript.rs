@@ -7,9 +7,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use dp_mechanism::{DiscreteGaussian, Draws, Law, Noise, Ratio, SparseScores};
+use dp_mechanism::{DiscreteGaussian, Draws, Law, Noise, Ratio, ReportNoise, SparseScores};
 
-use crate::noise_law::{NoiseLaw, choice_log_probabilities, sparse_choice_log_ratios};
+use crate::noise_law::{
+    NoiseLaw, choice_log_probabilities, report_log_probability, sparse_choice_log_ratios,
+};
 use crate::numbers::{Floats, ratio_to_f64};
 
 /// Which kind of draw a step was.
@@ -24,6 +26,9 @@ pub enum DrawKind {
     Exceeds,
     /// A vector with Gaussian noise.
     Vector,
+    /// A noisy count that is only released from a threshold on. Its losses are those of the value
+    /// that *was* released, with their sign: a monitor pays for what it says.
+    Report,
 }
 
 /// What one draw gives away, given all values released before it.
@@ -108,6 +113,7 @@ enum Entry {
     Noisy { value: i64, noise: Noise, released: i64 },
     Exceeds { value: i64, threshold: i64, noise: Noise, released: i64 },
     Vector { values: Vec<i64>, noise: DiscreteGaussian, released: Vec<i64> },
+    Report { value: i64, threshold: i64, noise: ReportNoise, released: i64 },
 }
 
 struct Recorder<'a> {
@@ -128,6 +134,9 @@ impl Draws for Recorder<'_> {
             Law::Noisy { value, noise } => Entry::Noisy { value, noise, released },
             Law::Exceeds { value, threshold, noise } => {
                 Entry::Exceeds { value, threshold, noise, released }
+            }
+            Law::Report { value, threshold, noise } => {
+                Entry::Report { value, threshold, noise, released }
             }
             _ => panic!("a secret draw cannot be compared; use the exact law"),
         });
@@ -182,6 +191,13 @@ impl Draws for Replay {
                 Law::Exceeds { value: other, threshold: other_threshold, noise: other_noise },
             ) if *noise == other_noise && *threshold == other_threshold => {
                 Some((exceeds_loss(*value, other, *threshold, *noise), *released))
+            }
+            (
+                Some(Entry::Report { value, threshold, noise, released }),
+                Law::Report { value: other, threshold: other_threshold, noise: other_noise },
+            ) if *noise == other_noise && *threshold == other_threshold => {
+                let log = |v| report_log_probability(v, *threshold, *noise, *released);
+                Some((report_loss(log(*value) - log(other)), *released))
             }
             _ => None,
         };
@@ -258,6 +274,16 @@ fn exceeds_loss(value: i64, other: i64, threshold: i64, noise: Noise) -> StepLos
         Noise::Laplace(_) => pure,
     };
     StepLoss { kind: DrawKind::Exceeds, forward, backward, rho }
+}
+
+/// Of one released value; the zero-concentrated cost is that of the pure loss, if it is finite.
+fn report_loss(loss: f64) -> StepLoss {
+    StepLoss {
+        kind: DrawKind::Report,
+        forward: loss,
+        backward: -loss,
+        rho: if loss.is_finite() { pure_rho(loss.abs()) } else { f64::INFINITY },
+    }
 }
 
 fn gaussian_loss(kind: DrawKind, length_squared: f64, noise: DiscreteGaussian) -> StepLoss {

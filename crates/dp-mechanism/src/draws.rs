@@ -9,6 +9,7 @@ use dp_noise::{
 use rand::CryptoRng;
 
 use crate::SparseScores;
+use crate::reports::{ReportNoise, Reported, ThresholdReports, Touched};
 
 /// The law of one draw, with the private value that it hides.
 ///
@@ -47,6 +48,15 @@ pub enum Law<'a> {
         /// What is added to the value before comparing.
         noise: Noise,
     },
+    /// `value` plus noise if that is at least `threshold`, else `threshold - 1`. Released.
+    Report {
+        /// The private integer.
+        value: i64,
+        /// Public.
+        threshold: i64,
+        /// What is added to the value.
+        noise: ReportNoise,
+    },
     /// 1 with the probability of the coin, else 0. Secret: the mechanism may act on it but must
     /// never let it out, so an audit sums over it instead of comparing it.
     Keep {
@@ -73,7 +83,8 @@ pub enum Coin {
     OneMinusExp(Ratio),
 }
 
-/// A source of draws. Mechanisms call the named methods; a source implements the first two.
+/// A source of draws. Mechanisms call the named methods; a source implements the first two, and
+/// [`reports`](Self::reports) if it can do better than go through a grid cell by cell.
 pub trait Draws {
     /// One draw from `law`: an index, a value, or a bit as 0 or 1.
     fn draw(&mut self, law: Law<'_>) -> i64;
@@ -103,6 +114,21 @@ pub trait Draws {
     /// Whether `value` plus noise is above `threshold`; only the answer is released.
     fn exceeds(&mut self, value: i64, threshold: i64, noise: Noise) -> bool {
         self.draw(Law::Exceeds { value, threshold, noise }) == 1
+    }
+
+    /// Which cells of a grid pass a threshold with noise, and their noisy counts. Released.
+    ///
+    /// The grid is that of `steps` equal steps, of which only the last has counts that are not 0. One
+    /// draw for every cell, as here, is the definition; a release jumps over the cells without a
+    /// count, with the same law.
+    fn reports(
+        &mut self,
+        touched: Touched<'_>,
+        steps: u64,
+        threshold: i64,
+        law: &ThresholdReports,
+    ) -> Vec<Reported> {
+        law.cell_by_cell(touched, steps, threshold, self)
     }
 
     /// A secret coin, for sampling records.
@@ -138,8 +164,21 @@ impl<R: CryptoRng + ?Sized> Draws for SecureDraws<'_, R> {
             Law::Exceeds { value, threshold, noise } => {
                 i64::from(i128::from(value).saturating_add(noise.sample(bits)) > threshold.into())
             }
+            Law::Report { value, threshold, noise } => {
+                noise.noisy(value, bits).max(threshold.saturating_sub(1))
+            }
             Law::Keep { coin } => i64::from(coin.toss(bits)),
         }
+    }
+
+    fn reports(
+        &mut self,
+        touched: Touched<'_>,
+        steps: u64,
+        threshold: i64,
+        law: &ThresholdReports,
+    ) -> Vec<Reported> {
+        law.by_jumps(touched, steps, threshold, &mut self.bits)
     }
 
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
@@ -149,7 +188,8 @@ impl<R: CryptoRng + ?Sized> Draws for SecureDraws<'_, R> {
     }
 }
 
-fn add(value: i64, noise: i128) -> i64 {
+/// The sum, cut at the ends of `i64`.
+pub(crate) fn add(value: i64, noise: i128) -> i64 {
     let sum = i128::from(value).saturating_add(noise);
     i64::try_from(sum).unwrap_or(if sum < 0 { i64::MIN } else { i64::MAX })
 }

@@ -19,7 +19,7 @@
 //! # What matters
 //! - [`Draws`], [`Law`]: how every mechanism of the workspace gets randomness.
 //! - [`NoisyCount`], [`ExponentialMechanism`], [`GaussianSum`], [`LaplaceSum`], [`PoissonSample`],
-//!   [`RepeatedSelection`]: the primitives.
+//!   [`RepeatedSelection`], [`ThresholdReports`]: the primitives.
 //! - [`Mechanism`], [`Release`]: the face of an algorithm made of them, plan first, then release.
 //!
 //! Out of scope: what a loss means and how losses add up (`dp-accounting`).
@@ -32,6 +32,7 @@ mod laplace_sum;
 mod mechanism;
 mod rational;
 mod repeated_selection;
+mod reports;
 mod sparse_scores;
 mod subsample;
 mod sum;
@@ -43,11 +44,13 @@ pub use exponential::ExponentialMechanism;
 pub use laplace_sum::LaplaceSum;
 pub use mechanism::{Mechanism, Release};
 pub use repeated_selection::RepeatedSelection;
+pub use reports::{Grid, ReportNoise, Reported, ThresholdReports, Touched};
 pub use sparse_scores::SparseScores;
 pub use subsample::PoissonSample;
 pub use sum::GaussianSum;
 
 pub use dp_noise::{
-    ChaCha20Rng, DiscreteGaussian, DiscreteLaplace, Ratio, ReleaseRng, SysError, chacha_from_os,
+    ChaCha20Rng, DiscreteGaussian, DiscreteLaplace, Geometric, Ratio, ReleaseRng, SysError,
+    chacha_from_os,
 };
 pub use rand::CryptoRng;

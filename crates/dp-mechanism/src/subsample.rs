@@ -52,6 +52,16 @@ impl PoissonSample {
         Epsilon::new((epsilon + (-epsilon).exp().ln_1p()) * (1.0 - 1e-14)).expect("positive")
     }
 
+    /// The rate `p` at which records are kept, for estimates.
+    pub fn rate(&self) -> f64 {
+        -(-self.epsilon.get()).exp_m1()
+    }
+
+    /// Whether one record is kept. Secret.
+    pub fn keeps(&self, draws: &mut dyn Draws) -> bool {
+        draws.keep(self.coin)
+    }
+
     /// Positions of the records kept, out of `n`. Secret: release nothing of it, not its length.
     pub fn select(&self, n: usize, draws: &mut dyn Draws) -> Vec<usize> {
         (0..n).filter(|_| draws.keep(self.coin)).collect()

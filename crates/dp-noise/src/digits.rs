@@ -66,9 +66,12 @@ impl Digits {
     /// Digits are held in one word.
     pub(crate) const MAX: u32 = 63;
 
-    /// The first `count <= Self::MAX` digits.
+    /// Digits beyond those of one word, for variables as rare as a cell of a huge grid.
+    const MAX_WIDE: u32 = 120;
+
+    /// The first `count` digits, at most [`MAX`](Self::MAX) of them for [`sample`](Self::sample).
     pub(crate) fn new(decay: Decay, count: u32) -> Self {
-        debug_assert!(count <= Self::MAX);
+        debug_assert!(count <= Self::MAX_WIDE);
         let strip = |enclosure: Enclosure| enclosure.strip(GUARD);
         let ones = (0..count).map(|i| strip(decay.digit(i, 64 + GUARD))).collect();
         Self { decay, ones, beyond: strip(decay.power(count, 64 + GUARD)) }
@@ -77,8 +80,17 @@ impl Digits {
     /// As many digits as it takes for `X >= 2^count` to have probability below `2^-129`; `None` if
     /// there are too many.
     pub(crate) fn all_but_impossible(decay: Decay) -> Option<Self> {
+        Self::all_but_impossible_of(decay, Self::MAX)
+    }
+
+    /// The same with more digits than one word holds, for [`sample_unbounded`](Self::sample_unbounded) only.
+    pub(crate) fn all_but_impossible_wide(decay: Decay) -> Option<Self> {
+        Self::all_but_impossible_of(decay, Self::MAX_WIDE)
+    }
+
+    fn all_but_impossible_of(decay: Decay, most: u32) -> Option<Self> {
         let negligible = BigUint::from(1_u32 << 11);
-        let count = (0..=Self::MAX).find(|&i| decay.power(i, 140).high <= negligible)?;
+        let count = (0..=most).find(|&i| decay.power(i, 140).high <= negligible)?;
         Some(Self::new(decay, count))
     }
 
@@ -97,15 +109,29 @@ impl Digits {
         x
     }
 
+    /// The same for more digits than one word holds.
+    fn sample_wide<B: Bits + ?Sized>(&self, bits: &mut B) -> u128 {
+        let mut x = 0;
+        for (i, &strip) in (0..).zip(&self.ones) {
+            let one = coin(bits, strip, |precision| self.decay.digit(i, precision));
+            x |= u128::from(one) << i;
+        }
+        x
+    }
+
     /// The whole variable: the digits, and `2^count` for every success of one more coin.
     ///
     /// One word per digit and one for the coin, except with probability below `2^-63` when the
     /// digits are [`all_but_impossible`](Self::all_but_impossible) to exceed.
     #[inline]
     pub(crate) fn sample_unbounded<B: Bits + ?Sized>(&self, bits: &mut B) -> u128 {
-        let count = u32::try_from(self.len()).expect("at most 63");
+        let count = u32::try_from(self.len()).expect("at most 120");
         bits.retry(|bits| {
-            let mut x = u128::from(self.sample(bits));
+            let mut x = if count <= Self::MAX {
+                u128::from(self.sample(bits))
+            } else {
+                self.sample_wide(bits)
+            };
             while coin(bits, self.beyond, |precision| self.decay.power(count, precision)) {
                 x = x.saturating_add(1 << count);
             }

@@ -27,7 +27,8 @@
 //!   in a fixed number of words. [`TruncatedLaplace`], [`TruncatedGeometric`]: cut off.
 //! - [`choose_exponentially`], [`permute_and_flip`], [`noisy_max`]: an index that favours high
 //!   integer scores.
-//! - [`PoissonSkips`]: the records that a Poisson sample keeps, or only how many.
+//! - [`PoissonSkips`]: the records that a Poisson sample keeps, or only how many. [`RareHits`]: the same for
+//!   probabilities far below one in a word and grids of up to `2^128` cells.
 //! - [`bernoulli`], [`bernoulli_exp`]: coins with rational and exponential probability.
 //! - [`mod@reference`]: plain forms of the published algorithms, to compare with.
 //!
@@ -53,6 +54,7 @@ mod laplace;
 mod lazy;
 mod levels;
 mod noisy_max;
+mod rare;
 mod ratio;
 pub mod reference;
 mod scaled;
@@ -71,6 +73,7 @@ pub use geometric::Geometric;
 pub use laplace::DiscreteLaplace;
 pub use levels::{Level, choose_level};
 pub use noisy_max::{noisy_max, noisy_max_with_value};
+pub use rare::{RareHits, bernoulli_exp_scaled};
 pub use ratio::Ratio;
 pub use skips::{KeptIndexes, PoissonSkips};
 pub use source::{ReleaseRng, chacha_from_os, insecure_reproducible};

@@ -16,6 +16,7 @@ mod primitives;
 mod recentred;
 mod samplers;
 mod splits;
+mod stream;
 mod table;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -74,6 +75,7 @@ fn checks() -> Vec<Check> {
         em_mc::checks(),
         coreset::checks(),
         recentred::checks(),
+        stream::checks(),
     ];
     all.into_iter().flatten().collect()
 }
@@ -191,14 +193,23 @@ mod tests {
     fn no_release_goes_unaudited() {
         let releasing = releasing_types();
         assert!(releasing.contains("Dpm") && releasing.contains("NoisyCount"), "{releasing:?}");
+        assert!(releasing.contains("Monitor") && releasing.contains("Decider"), "{releasing:?}");
         for name in releasing {
             let named = |check: &Check| check.mechanism.split([',', ':', ' ']).any(|w| w == name);
             assert!(checks().iter().any(named), "{name} has a release and no audit");
         }
     }
 
-    /// Names after `impl` in blocks that hold `pub fn release` or `pub fn select`, and after
-    /// `impl Mechanism for`.
+    /// How methods begin that let something out.
+    const RELEASING: [&str; 5] = [
+        "    pub fn release(",
+        "    pub fn select(",
+        "    pub fn step<",
+        "    pub fn decide<",
+        "    pub fn step_shards<",
+    ];
+
+    /// Names after `impl` in blocks that hold one of these, and after `impl Mechanism for`.
     fn releasing_types() -> std::collections::BTreeSet<String> {
         let mut found = std::collections::BTreeSet::new();
         let mut folders = vec![workspace::root().join("crates")];
@@ -215,9 +226,7 @@ mod tests {
                             found.insert(first_word(name));
                         } else if let Some(name) = line.strip_prefix("impl ") {
                             block = first_word(name);
-                        } else if line.starts_with("    pub fn release(")
-                            || line.starts_with("    pub fn select(")
-                        {
+                        } else if RELEASING.iter().any(|start| line.starts_with(start)) {
                             found.insert(block.clone());
                         }
                     }

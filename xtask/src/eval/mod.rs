@@ -1,6 +1,7 @@
 //! `cargo xtask eval`: every algorithm of a suite on every data set, one cell after another.
 
 pub(crate) mod clustering;
+mod heavy_hitters;
 pub(crate) mod memory;
 mod progress;
 pub(crate) mod record;

@@ -8,6 +8,7 @@
 use crate::data::manifest::Manifest;
 use crate::error::Error;
 use crate::eval::clustering::Clustering;
+use crate::eval::heavy_hitters::HeavyHitters;
 use crate::eval::record::Record;
 use crate::eval::settings::Settings;
 use crate::report::page::Page;
@@ -78,5 +79,5 @@ pub(crate) trait Suite {
 
 /// All suites in the order of the reports.
 pub(crate) fn all() -> Vec<Box<dyn Suite>> {
-    vec![Box::new(Clustering::default())]
+    vec![Box::new(Clustering::default()), Box::new(HeavyHitters)]
 }

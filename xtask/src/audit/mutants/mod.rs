@@ -16,6 +16,7 @@ mod recentred;
 mod regions;
 mod seeds;
 mod selection;
+mod stream;
 mod thresholds;
 mod toys;
 
@@ -23,6 +24,7 @@ use serde::Deserialize;
 
 use super::check::{Effort, Found, MutantCheck, MutantRow};
 pub(super) use published_dpm::with_printed_sensitivity;
+pub(super) use toys::{Side, for_each_one_more, pure_loss_of_one_more};
 
 const TABLE: &str = include_str!("mutants.toml");
 
@@ -135,10 +137,33 @@ fn code() -> Vec<Code> {
             |effort| seeds::sampled(effort, false),
         ),
     ];
+    let of_monitors: [Code; 5] = [
+        ("M40", |effort| stream::shards(effort, true), |effort| stream::shards(effort, false)),
+        ("M41", |effort| stream::restarts(effort, true), |effort| stream::restarts(effort, false)),
+        ("M42", |effort| stream::samples(effort, true), |effort| stream::samples(effort, false)),
+        (
+            "M43",
+            |effort| stream::empty_items(effort, true),
+            |effort| stream::empty_items(effort, false),
+        ),
+        (
+            "M44",
+            |effort| stream::louder_reports(effort, 2),
+            |effort| stream::louder_reports(effort, 1),
+        ),
+    ];
     let published = published_dpm::code();
     let rounds = recentred::code();
-    [&published[..], &from_papers, &classics::code(), &from_habits, &baselines::code(), &rounds]
-        .concat()
+    let groups: [&[Code]; 7] = [
+        &published,
+        &from_papers,
+        &classics::code(),
+        &from_habits,
+        &baselines::code(),
+        &rounds,
+        &of_monitors,
+    ];
+    groups.concat()
 }
 
 #[cfg(test)]
@@ -160,7 +185,12 @@ mod tests {
         numbers.dedup();
         assert_eq!(
             numbers,
-            (1..=18).chain(20..=25).chain(30..=33).map(|i| format!("M{i}")).collect::<Vec<_>>()
+            (1..=18)
+                .chain(20..=25)
+                .chain(30..=33)
+                .chain(40..=44)
+                .map(|i| format!("M{i}"))
+                .collect::<Vec<_>>()
         );
     }
 

@@ -9,7 +9,7 @@ use super::super::check::Found;
 
 /// Which direction of the neighbouring relation a claim is about.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Side {
+pub(in crate::audit) enum Side {
     /// Adding a record, and nothing about removing it.
     Added,
     /// Adding and removing.
@@ -18,7 +18,7 @@ pub(super) enum Side {
 
 /// Exact pure loss over all data sets of at most `most` records of `kinds` kinds, each with one
 /// record more, as a multiple of `claimed`.
-pub(super) fn pure_loss_of_one_more<O: Ord>(
+pub(in crate::audit) fn pure_loss_of_one_more<O: Ord>(
     side: Side,
     claimed: f64,
     (kinds, most): (usize, usize),
@@ -36,7 +36,7 @@ pub(super) fn pure_loss_of_one_more<O: Ord>(
 }
 
 /// The laws on all data sets of at most `most` records and on the same with one record more.
-pub(super) fn for_each_one_more<O: Ord>(
+pub(in crate::audit) fn for_each_one_more<O: Ord>(
     (kinds, most): (usize, usize),
     law: impl Fn(&[usize]) -> Law<O>,
     mut see: impl FnMut(&Law<O>, &Law<O>, &str),

@@ -1,0 +1,80 @@
+//! Shifting heavy hitters: which items are popular right now, step after step, with privacy for
+//! everything that a user ever does.
+//!
+//! One pass, one byte per user, exact over universes of up to `2^64` items, and
+//! [pure](ThreshMonitor) differential privacy.
+//!
+//! ```
+//! use dp_stream::{Event, StreamShape, ThreshMonitor, Threshold, Universe, chacha_from_os};
+//!
+//! // Public: which items there could be, how many users and steps at most.
+//! let shape = StreamShape { universe: Universe::Bits64, users: 10_000, steps: 24 };
+//! // Each user may be part of 4 reports; epsilon is for the whole history of a user.
+//! let rarely = Threshold::Rule { beta: 1e-6 }; // expected reports of items that nobody shows
+//! let plan = ThreshMonitor::builder(shape, 1.0, 4)?.threshold(rarely).build()?;
+//! println!("items of {} users or more are found", plan.smallest_count(1e-6));
+//!
+//! let mut rng = chacha_from_os()?;
+//! let mut monitor = plan.start(&mut rng);
+//! for hour in 0..24 {
+//!     // At noon half of the users show item 7; item 8 has one user in every hour.
+//!     let crowd = if hour == 12 { 5_000 } else { 0 };
+//!     let events: Vec<Event> = (0..=crowd)
+//!         .map(|user| Event { user, item: if user == crowd { 8 } else { 7 } })
+//!         .collect();
+//!     for report in monitor.step(hour, &events, &mut rng)? {
+//!         println!("{}: item {}, about {:.0} users", report.time, report.item,
+//!             plan.estimate(report.noisy_count));
+//!         assert_eq!((report.time, report.item), (12, 7));
+//!     }
+//! }
+//! assert!(monitor.receipt().within_budget());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What matters
+//! - [`ThreshMonitor`], [`TargetCharging`], [`Histograms`]: the methods and their guarantees. [`baselines`] has those that are
+//!   only good for small universes.
+//! - [`MonitorPlan`]: checked settings with their receipt. [`Monitor`]: a session, and how a service runs it.
+//! - [`MonitorState`]: a session at rest. [`Shard`] and [`Decider`]: a session on many machines.
+//! - [`advise`]: which method finds the smallest counts.
+//!
+//! # What is not protected
+//! The time that a step takes and the memory that it needs depend on its events. A state is as
+//! confidential as the data. Whether a step is taken, and when, must be public.
+//!
+//! Out of scope: interning of names, reading streams, windows longer than a step (count a user's
+//! items of the window in one step instead).
+
+mod advisor;
+pub mod baselines;
+mod error;
+mod groups;
+mod methods;
+mod monitor;
+mod params;
+mod plan;
+mod record;
+mod shard;
+mod sharded;
+mod state;
+mod table;
+mod universe;
+mod utility;
+
+pub use advisor::{Advice, AdviceRow, Question, advise};
+pub use error::StreamError;
+pub use methods::{Histograms, TargetCharging, ThreshMonitor};
+pub use monitor::{BadEvent, BadEventKind, Decider, Monitor};
+pub use params::{Method, MonitorBuilder, StreamShape, Threshold};
+pub use plan::MonitorPlan;
+pub use record::{Event, Report};
+pub use shard::Shard;
+pub use sharded::{MergedCounts, merge};
+pub use state::MonitorState;
+pub use universe::Universe;
+
+pub use dp_accounting::{AddRemove, Budget, Ledger, Receipt};
+pub use dp_mechanism::{
+    ChaCha20Rng, CryptoRng, Draws, Mechanism, Release, ReleaseRng, Touched, chacha_from_os,
+};

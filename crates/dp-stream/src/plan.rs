@@ -1,0 +1,179 @@
+//! A checked plan, and a whole stream in one call.
+
+use dp_accounting::{AddRemove, Receipt};
+use dp_mechanism::{CryptoRng, Draws, Mechanism, PoissonSample, SecureDraws, ThresholdReports};
+use serde::{Deserialize, Serialize};
+
+use crate::monitor::Monitor;
+use crate::params::{Method, MonitorBuilder};
+use crate::shard::Admission;
+use crate::{Event, Report, StreamError, Universe};
+
+/// A monitor whose settings have been checked and whose whole cost is known.
+///
+/// [`start`](Self::start) begins a session that takes one step after the other;
+/// [`release`](Mechanism::release) runs a stream that is at hand as a whole.
+///
+/// # Guarantee
+/// That of the method: [`ThreshMonitor`](crate::ThreshMonitor),
+/// [`TargetCharging`](crate::TargetCharging), [`Histograms`](crate::Histograms); for users, that is for
+/// all events of a user in the whole stream together.
+///
+/// # Complexity
+/// Constant time per event and one draw per step and per item that is close to the threshold. One
+/// byte per user, and what [`Shard`](crate::Shard) says for the events of a step.
+///
+/// # Bad records
+/// Dropped by a stated rule, see [`Shard`](crate::Shard): which events are bad must not decide whether a
+/// step succeeds, for that would be seen. [`Monitor::check_batch`] tells whoever may see the events.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "MonitorBuilder", into = "MonitorBuilder")]
+pub struct MonitorPlan {
+    pub(crate) settings: MonitorBuilder,
+    pub(crate) sample: Option<PoissonSample>,
+    pub(crate) reports: ThresholdReports,
+    pub(crate) threshold: i64,
+    pub(crate) least_threshold: i64,
+    pub(crate) receipt: Receipt<AddRemove>,
+}
+
+impl MonitorPlan {
+    /// Plans have at most this many steps.
+    pub const MAX_STEPS: u64 = 1 << 40;
+
+    /// Begins a stream: tosses the secret coins of all users.
+    #[must_use = "the budget is meant for this session"]
+    pub fn start<R: CryptoRng + ?Sized>(&self, rng: &mut R) -> Monitor {
+        self.start_with(&mut SecureDraws::new(rng))
+    }
+
+    /// The one code path of releases and audits: [`start`](Self::start) with coins from anywhere.
+    pub fn start_with(&self, draws: &mut dyn Draws) -> Monitor {
+        Monitor::begin(self, draws)
+    }
+
+    /// The threshold to begin with, in sampled users.
+    pub fn threshold(&self) -> i64 {
+        self.threshold
+    }
+
+    /// The lowest threshold that a session may set.
+    pub fn least_threshold(&self) -> i64 {
+        self.least_threshold
+    }
+
+    /// The number of steps.
+    pub fn steps(&self) -> u64 {
+        self.settings.shape.steps
+    }
+
+    /// The bound on the number of users.
+    pub fn users(&self) -> u32 {
+        self.settings.shape.users
+    }
+
+    /// The items that there could be.
+    pub fn universe(&self) -> &Universe {
+        &self.settings.shape.universe
+    }
+
+    /// The method.
+    pub fn method(&self) -> Method {
+        self.settings.method
+    }
+
+    /// In how many reports one user can be; `None` if in any number.
+    pub fn limit(&self) -> Option<u8> {
+        let charged = self.settings.method != Method::BasicHistograms;
+        charged.then_some(self.settings.reports_per_user)
+    }
+
+    /// How many items of one user count in one step.
+    pub fn items_per_step(&self) -> u8 {
+        self.settings.items_allowed()
+    }
+
+    pub(crate) fn admission(&self) -> Admission {
+        Admission {
+            limit: self.limit(),
+            items_per_step: self.items_per_step(),
+            last_item: self.universe().last(),
+        }
+    }
+
+    /// The loss of one report, which sets the noise.
+    pub fn loss_per_report(&self) -> f64 {
+        self.reports.each().get()
+    }
+
+    /// The share of the users that are sampled.
+    pub fn sampling_rate(&self) -> f64 {
+        self.sample.as_ref().map_or(1.0, PoissonSample::rate)
+    }
+
+    /// An estimate of the number of users behind a report. Unbiased for counts that reach the threshold
+    /// without noise, too high for others, as every estimate of what has been selected for being high.
+    pub fn estimate(&self, noisy_count: i64) -> f64 {
+        (noisy_count as f64 - self.reports.mean_noise()) / self.sampling_rate()
+    }
+
+    /// The smallest number of users showing an item in a step that is reported with probability
+    /// `1 - miss`, if all of them are still active.
+    pub fn smallest_count(&self, miss: f64) -> u64 {
+        let law = crate::utility::Reporting {
+            threshold: self.threshold,
+            each: self.loss_per_report(),
+            rate: self.sampling_rate(),
+            two_sided: self.sample.is_none(),
+        };
+        law.smallest_count(miss)
+    }
+
+    /// The whole stream, one entry per step.
+    pub(crate) fn run_steps(&self, steps: &[Vec<Event>], draws: &mut dyn Draws) -> Vec<Report> {
+        let mut monitor = self.start_with(draws);
+        let mut reports = Vec::new();
+        for (time, events) in (0..).zip(steps) {
+            let step = monitor.step_with(time, events, draws);
+            reports.extend(step.expect("times are in order and below the number of steps"));
+        }
+        reports
+    }
+}
+
+impl Mechanism for MonitorPlan {
+    type Relation = AddRemove;
+    /// The events of each step.
+    type Data<'a> = &'a [Vec<Event>];
+    type Output = Vec<Report>;
+    type Error = StreamError;
+
+    fn receipt(&self) -> Receipt<AddRemove> {
+        self.receipt.clone()
+    }
+
+    /// # Errors
+    /// [`StreamError::Steps`] if there is not one entry per step.
+    fn check(&self, data: &&[Vec<Event>]) -> Result<(), StreamError> {
+        let (expected, got) = (self.steps(), data.len() as u64);
+        if got == expected { Ok(()) } else { Err(StreamError::Steps { expected, got }) }
+    }
+
+    fn run(&self, data: &[Vec<Event>], draws: &mut dyn Draws) -> Vec<Report> {
+        self.run_steps(data, draws)
+    }
+}
+
+impl TryFrom<MonitorBuilder> for MonitorPlan {
+    type Error = StreamError;
+
+    fn try_from(settings: MonitorBuilder) -> Result<Self, StreamError> {
+        settings.build()
+    }
+}
+
+impl From<MonitorPlan> for MonitorBuilder {
+    fn from(plan: MonitorPlan) -> Self {
+        plan.settings
+    }
+}

@@ -1,0 +1,226 @@
+//! What can be promised about counts, in `f64`: for planning, never for a release.
+
+use dp_accounting::Budget;
+
+use crate::StreamError;
+use crate::baselines::{CellMethod, scales};
+
+/// How a monitor reports one count.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Reporting {
+    pub(crate) threshold: i64,
+    /// Loss per report.
+    pub(crate) each: f64,
+    /// Of sampling.
+    pub(crate) rate: f64,
+    pub(crate) two_sided: bool,
+}
+
+impl Reporting {
+    /// The probability that a count of sampled users is *not* reported.
+    fn missed_sampled(&self, count: f64) -> f64 {
+        let gap = self.threshold as f64 - count;
+        let decay = (-self.each * gap.abs()).exp();
+        let a = (-self.each).exp();
+        match (self.two_sided, gap > 0.0) {
+            (false, true) => -(-self.each * gap).exp_m1(),
+            (false, false) => 0.0,
+            (true, true) => 1.0 - decay / (1.0 + a),
+            (true, false) => decay * a / (1.0 + a),
+        }
+    }
+
+    /// The probability that a count of users is not reported.
+    pub(crate) fn missed(&self, count: u64) -> f64 {
+        if self.rate >= 1.0 {
+            return self.missed_sampled(count as f64);
+        }
+        let n = count as f64;
+        // The binomial from its mode outwards, so that no term underflows before it matters.
+        let odds = self.rate / (1.0 - self.rate);
+        let mode = ((n + 1.0) * self.rate).floor().min(n);
+        let (mut total, mut missed) = (0.0, 0.0);
+        for up in [true, false] {
+            let (mut weight, mut w) = (1.0, mode);
+            loop {
+                if up || w < mode {
+                    total += weight;
+                    missed += weight * self.missed_sampled(w);
+                }
+                weight *= if up { (n - w) / (w + 1.0) * odds } else { w / (n - w + 1.0) / odds };
+                w += if up { 1.0 } else { -1.0 };
+                if weight < 1e-30 || w < 0.0 || w > n {
+                    break;
+                }
+            }
+        }
+        missed / total
+    }
+
+    /// The smallest count that is missed with probability at most `miss`.
+    pub(crate) fn smallest_count(&self, miss: f64) -> u64 {
+        smallest(|count| self.missed(count) <= miss)
+    }
+}
+
+/// The upper tail of symmetric noise, as if it were continuous.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Tail {
+    /// Of this standard deviation.
+    Gaussian(f64),
+    /// Sum of Laplace noises: one of the first scale, so many of the second.
+    Laplace(f64, f64, u8),
+}
+
+impl Tail {
+    pub(crate) fn of(
+        method: CellMethod,
+        budget: Budget,
+        k: u8,
+        steps: u64,
+    ) -> Result<Self, StreamError> {
+        let (own, other) = scales(budget, method, k, steps)?;
+        Ok(match method {
+            CellMethod::KaplanStyle { spread: 0 } => Self::Laplace(own, own, 0),
+            CellMethod::KaplanStyle { .. } => Self::Laplace(own, other, 2),
+            CellMethod::GaussianHistograms => Self::Gaussian(own),
+            CellMethod::SparseVector { .. } => Self::Laplace(own, other, 1),
+        })
+    }
+
+    /// `Pr[noise >= x]` for `x >= 0`.
+    ///
+    /// Sums of Laplace noises by partial fractions of `1 / ((1 + a^2 u) (1 + b^2 u)^n)`. Scales that
+    /// are (nearly) equal are taken apart by a thousandth, which changes the tail by as little.
+    pub(crate) fn above(self, x: f64) -> f64 {
+        match self {
+            Self::Gaussian(deviation) => 0.5 * erfc(x / deviation / std::f64::consts::SQRT_2),
+            Self::Laplace(a, b, others) => {
+                let b = if (a / b - 1.0).abs() < 1e-3 { a * 1.001 } else { b };
+                let (p, q) = (a * a, b * b);
+                let one = |scale: f64| 0.5 * (-x / scale).exp();
+                let two = |scale: f64| 0.25 * (2.0 + x / scale) * (-x / scale).exp();
+                match others {
+                    0 => one(a),
+                    1 => (p * one(a) - q * one(b)) / (p - q),
+                    _ => {
+                        let first = (p / (p - q)).powi(2);
+                        let double = -q / (p - q);
+                        first * one(a) + (1.0 - first - double) * one(b) + double * two(b)
+                    }
+                }
+            }
+        }
+    }
+
+    /// The smallest whole number that the noise reaches with probability at most `p`.
+    pub(crate) fn quantile(self, p: f64) -> i64 {
+        i64::try_from(smallest(|x| self.above(x as f64) <= p)).unwrap_or(i64::MAX)
+    }
+}
+
+/// The complementary error function by its continued fraction, or the series below 2.
+fn erfc(x: f64) -> f64 {
+    let square = x * x;
+    if x < 2.0 {
+        let (mut term, mut sum, mut n) = (x, x, 0.0);
+        while term.abs() > 1e-17 {
+            n += 1.0;
+            term *= -square / n;
+            sum += term / (2.0 * n + 1.0);
+        }
+        return 1.0 - sum * std::f64::consts::FRAC_2_SQRT_PI;
+    }
+    let fraction = (1..=60).rev().fold(0.0, |tail, n| f64::from(n) / 2.0 / (x + tail));
+    (-square).exp() / (std::f64::consts::PI.sqrt() * (x + fraction))
+}
+
+/// The smallest number that satisfies a monotone condition; `u64::MAX / 4` if none below does.
+pub(crate) fn smallest(holds: impl Fn(u64) -> bool) -> u64 {
+    let mut high = 1_u64;
+    while !holds(high) {
+        if high > u64::MAX / 8 {
+            return u64::MAX / 4;
+        }
+        high *= 2;
+    }
+    let mut low = 0;
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) { high = middle } else { low = middle + 1 }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_noise_a_count_is_missed_as_often_as_its_sample_falls_short() {
+        let exact = Reporting { threshold: 3, each: 1e3, rate: 0.5, two_sided: false };
+        assert!((exact.missed(4) - 11.0 / 16.0).abs() < 1e-12);
+        assert!((exact.missed(2) - 1.0).abs() < 1e-12);
+        let all = Reporting { rate: 1.0, ..exact };
+        assert_eq!((all.missed(3), all.smallest_count(1e-6)), (0.0, 3));
+    }
+
+    /// Against sums of the laws themselves, in steps of a sixteenth of a unit.
+    #[test]
+    fn tails_are_those_of_the_convolutions() {
+        let unit = 16.0;
+        let laplace = |scale: f64| -> Vec<f64> {
+            (-1600..=1600).map(|z: i32| (-f64::from(z.abs()) / unit / scale).exp()).collect()
+        };
+        let normal = |law: Vec<f64>| -> Vec<f64> {
+            let total: f64 = law.iter().sum();
+            law.into_iter().map(|p| p / total).collect()
+        };
+        let convolve = |a: &[f64], b: &[f64]| -> Vec<f64> {
+            let mut sum = vec![0.0; a.len() + b.len() - 1];
+            for (i, p) in a.iter().enumerate() {
+                for (j, q) in b.iter().enumerate() {
+                    sum[i + j] += p * q;
+                }
+            }
+            sum
+        };
+        let (one, two) = (normal(laplace(1.0)), normal(laplace(3.0)));
+        let both = convolve(&one, &two);
+        let three = convolve(&both, &two);
+        for (law, tail) in [
+            (&one, Tail::Laplace(1.0, 1.0, 0)),
+            (&both, Tail::Laplace(1.0, 3.0, 1)),
+            (&three, Tail::Laplace(1.0, 3.0, 2)),
+        ] {
+            for x in [0_u32, 2, 7, 20] {
+                let middle = law.len() / 2;
+                let from = middle + 16 * x as usize;
+                let summed: f64 = law[from + 1..].iter().sum::<f64>() + law[from] / 2.0;
+                let found = tail.above(f64::from(x));
+                assert!((found / summed - 1.0).abs() < 5e-3, "{tail:?} at {x}: {found} {summed}");
+            }
+        }
+    }
+
+    #[test]
+    fn gaussian_tails_match_known_values() {
+        for (x, p) in [(0.0, 0.5), (1.0, 0.158_655_254), (3.0, 1.349_898e-3), (6.0, 9.865_876e-10)]
+        {
+            assert!((Tail::Gaussian(2.0).above(2.0 * x) / p - 1.0).abs() < 1e-6, "{x}");
+        }
+        assert_eq!(Tail::Gaussian(1.0).quantile(1e-9), 6);
+    }
+
+    #[test]
+    fn two_sided_noise_at_the_threshold_misses_less_than_half() {
+        let each = 2_f64.ln();
+        let tests = Reporting { threshold: 10, each, rate: 1.0, two_sided: true };
+        // a = 1/2: silence at the threshold has probability a / (1 + a) = 1/3, below it 1 - 1/3 * ...
+        assert!((tests.missed(10) - 1.0 / 3.0).abs() < 1e-12);
+        assert!((tests.missed(9) - (1.0 - 0.5 / 1.5)).abs() < 1e-12);
+        assert_eq!(smallest(|n| n >= 1000), 1000);
+        assert_eq!(smallest(|n| n >= 1), 1);
+        assert_eq!(smallest(|_| true), 0);
+    }
+}

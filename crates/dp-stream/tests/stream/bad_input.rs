@@ -1,0 +1,161 @@
+//! What is refused, with what words, and that nothing changes then.
+
+use dp_stream::baselines::{CellMethod, CellMonitor};
+use dp_stream::{
+    BadEventKind, Budget, Event, Mechanism, MonitorBuilder, StreamError, TargetCharging,
+    ThreshMonitor, Threshold,
+};
+
+use super::{plan, rng, shape};
+
+fn refusal(builder: Result<MonitorBuilder, StreamError>) -> String {
+    builder.and_then(MonitorBuilder::build).expect_err("out of range").to_string()
+}
+
+fn builder(size: u64, users: u32, steps: u64, k: u8) -> Result<MonitorBuilder, StreamError> {
+    ThreshMonitor::builder(shape(size, users, steps), 1.0, k)
+}
+
+#[test]
+fn settings_out_of_range_are_named() {
+    for (refused, message) in [
+        (builder(0, 9, 9, 1), "size of the universe must be between 1 and 2^64, got 0"),
+        (builder(9, 0, 9, 1), "users must be at least 1, got 0"),
+        (builder(9, 9, 0, 1), "steps must be between 1 and 2^40, got 0"),
+        (builder(9, 9, (1 << 40) + 1, 1), "steps must be between 1 and 2^40, got 1099511627777"),
+        (builder(9, 9, 9, 0), "reports_per_user must be between 1 and 254, got 0"),
+        (builder(9, 9, 9, 255), "reports_per_user must be between 1 and 254, got 255"),
+        (
+            builder(9, 9, 9, 3).map(|b| b.items_per_step(4)),
+            "items_per_step must be between 1 and reports_per_user, got 4",
+        ),
+        (
+            builder(9, 9, 9, 3).map(|b| b.threshold(Threshold::Count { count: -1 })),
+            "threshold must be between 0 and 2^41, got -1",
+        ),
+        (
+            builder(9, 9, 9, 3).map(|b| b.threshold(Threshold::Rule { beta: f64::NAN })),
+            "beta must be above 0 and below 1, got NaN",
+        ),
+        (
+            builder(9, 9, 9, 3)
+                .map(|b| b.threshold(Threshold::Count { count: 5 }).least_threshold(6)),
+            "least_threshold must be at most the threshold, got 6",
+        ),
+        (
+            ThreshMonitor::builder(shape(9, 9, 9), f64::NAN, 1),
+            "epsilon must be finite and > 0 and at most 100, got NaN",
+        ),
+        (
+            Ok(TargetCharging::builder(shape(9, 9, 9), Budget::new(1.0, 0.0).expect("valid"), 1)),
+            "delta must be above 0 for this method, got 0",
+        ),
+    ] {
+        assert_eq!(refusal(refused), message);
+    }
+}
+
+#[test]
+fn a_threshold_of_0_is_for_small_universes_and_one_of_2_to_the_40_is_fine() {
+    let at = |size, count| builder(size, 9, 9, 1).map(|b| b.threshold(Threshold::Count { count }));
+    assert_eq!(
+        refusal(at(1 << 32, 0)),
+        "at threshold 0 a step would report 4294967296 items that nobody shows; the least threshold \
+         with these settings is 7"
+    );
+    assert!(at(1 << 32, 7).and_then(MonitorBuilder::build).is_ok());
+    let plan = at(5, 0).and_then(MonitorBuilder::build).expect("all five, always");
+    let mut draws = rng(1);
+    let all = plan.start(&mut draws).step(0, &[], &mut draws).expect("in time");
+    assert_eq!(all.iter().map(|r| r.item).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
+    let plan = at(1 << 60, 1 << 40).and_then(MonitorBuilder::build).expect("never");
+    assert_eq!(plan.start(&mut draws).finish(&mut draws), Ok(vec![]));
+}
+
+#[test]
+fn times_that_passed_or_are_not_planned_change_nothing() {
+    let plan = plan(4, 6, 10, 2, 2);
+    let mut draws = rng(1);
+    let mut monitor = plan.start(&mut draws);
+    let events: Vec<Event> = (0..6).map(|user| Event { user, item: 1 }).collect();
+    monitor.step(3, &events, &mut draws).expect("in time");
+    let before = monitor.state();
+    for (time, message) in [
+        (3, "time 3 has passed, the next step is 4"),
+        (0, "time 0 has passed, the next step is 4"),
+        (10, "time 10 is beyond the plan, which has the steps 0 to 9"),
+        (u64::MAX, "time 18446744073709551615 is beyond the plan, which has the steps 0 to 9"),
+    ] {
+        let error = monitor.step(time, &events, &mut draws).expect_err("refused");
+        assert_eq!(error.to_string(), message);
+        assert_eq!(monitor.state(), before, "the state is unchanged");
+    }
+    assert!(monitor.step(4, &events, &mut draws).is_ok());
+}
+
+#[test]
+fn thresholds_move_within_what_was_planned() {
+    let plan = builder(4, 6, 10, 1)
+        .map(|b| b.threshold(Threshold::Count { count: 9 }).least_threshold(5))
+        .and_then(MonitorBuilder::build)
+        .expect("valid");
+    let mut monitor = plan.start(&mut rng(1));
+    assert_eq!(monitor.set_threshold(5), Ok(()));
+    let message = monitor.set_threshold(4).expect_err("too low").to_string();
+    assert_eq!(message, "threshold must be at least the least threshold of the plan, got 4");
+    assert!(monitor.set_threshold((1 << 41) + 1).is_err());
+    assert_eq!(monitor.threshold(), 5);
+}
+
+#[test]
+fn bad_events_are_dropped_by_a_step_and_named_by_a_check() {
+    let plan = plan(4, 6, 10, 2, 1);
+    let monitor = plan.start(&mut rng(1));
+    let event = |user, item| Event { user, item };
+    let good = [event(0, 1), event(0, 1), event(0, 2), event(5, 3)];
+    assert_eq!(monitor.check_batch(&good), Ok(()), "what is repeated counts once and is no error");
+    for (bad, why, message) in [
+        (
+            event(6, 1),
+            BadEventKind::UnknownUser,
+            "event 4 of the batch would be dropped: its user is not below the public bound on users",
+        ),
+        (
+            event(1, 4),
+            BadEventKind::UnknownItem,
+            "event 4 of the batch would be dropped: its item is not in the universe",
+        ),
+    ] {
+        let batch = [&good[..], &[bad]].concat();
+        let error = monitor.check_batch(&batch).expect_err("bad");
+        assert_eq!((error.position, error.why), (4, why));
+        assert_eq!(error.to_string(), message);
+    }
+    let crowd = [event(3, 0), event(3, 1), event(3, 2)];
+    let error = monitor.check_batch(&crowd).expect_err("three items, two count");
+    assert_eq!(error.why, BadEventKind::TooManyItems);
+    // The step takes the same batches without complaint, and without counting what is bad.
+    let (mut with, mut without) = (rng(4), rng(4));
+    let bad = [event(6, 1), event(u32::MAX, 1), event(1, 4), event(1, u64::MAX)];
+    let batch = [&bad[..2], &good[..], &bad[2..]].concat();
+    let (mut a, mut b) = (plan.start(&mut with), plan.start(&mut without));
+    assert_eq!(a.step(0, &batch, &mut with), b.step(0, &good, &mut without));
+    assert_eq!(a.state(), b.state());
+}
+
+#[test]
+fn data_of_another_length_and_large_universes_for_small_methods_are_refused() {
+    let error = plan(4, 6, 10, 2, 1).release(&[], &mut rng(1)).expect_err("too short");
+    assert_eq!(error.to_string(), "the plan has 10 steps, the data have 0");
+    let budget = Budget::new(1.0, 1e-6).expect("valid");
+    let cells = |size, method| {
+        CellMonitor::new(shape(size, 6, 10), budget, method, 1, Threshold::Rule { beta: 0.1 })
+    };
+    let message = cells((1 << 20) + 1, CellMethod::GaussianHistograms).expect_err("too large");
+    assert_eq!(
+        message.to_string(),
+        "size of the universe must be at most 2^20 for this method, got 1048577"
+    );
+    let message = cells(9, CellMethod::SparseVector { reports: 0 }).expect_err("no reports");
+    assert_eq!(message.to_string(), "reports of the sparse vector must be at least 1, got 0");
+}

@@ -1,0 +1,214 @@
+//! Who counts, who is charged, and when a user is out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dp_stream::{Event, Mechanism, Monitor, MonitorPlan, Report, ThreshMonitor};
+use proptest::prelude::*;
+
+use super::{plan, rng, shape, shifting};
+
+fn event(user: u32, item: u64) -> Event {
+    Event { user, item }
+}
+
+/// What the session does with a batch, written down plainly: the true counts of a step by user.
+#[derive(Clone)]
+struct Plain {
+    k: usize,
+    items_per_step: usize,
+    items: u64,
+    /// Of the users in the sample.
+    charged: BTreeMap<u32, usize>,
+}
+
+impl Plain {
+    /// Users in the sample are known from the state, since coins are secret.
+    fn of(monitor: &Monitor, plan: &MonitorPlan, items: u64) -> Self {
+        let charges = charges(monitor);
+        let sampled = (0..).zip(&charges).filter(|(_, charge)| **charge != 255);
+        let charged = sampled.map(|(user, charge)| (user, usize::from(*charge))).collect();
+        let k = usize::from(plan.limit().expect("charged"));
+        Self { k, items_per_step: plan.items_per_step().into(), items, charged }
+    }
+
+    /// For each user the distinct items that count, in order of arrival.
+    fn admitted(&self, events: &[Event]) -> BTreeMap<u32, Vec<u64>> {
+        let mut admitted: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+        for event in events {
+            let Some(charged) = self.charged.get(&event.user).filter(|c| **c < self.k) else {
+                continue;
+            };
+            let shown = admitted.entry(event.user).or_default();
+            let room = (self.k - charged).min(self.items_per_step);
+            if event.item < self.items && !shown.contains(&event.item) && shown.len() < room {
+                shown.push(event.item);
+            }
+        }
+        admitted
+    }
+
+    fn settle(&mut self, admitted: &BTreeMap<u32, Vec<u64>>, reports: &[Report], time: u64) {
+        let reported: BTreeSet<u64> =
+            reports.iter().filter(|r| r.time == time).map(|r| r.item).collect();
+        for (user, items) in admitted {
+            let hits = items.iter().filter(|item| reported.contains(item)).count();
+            *self.charged.get_mut(user).expect("sampled") += hits;
+        }
+    }
+}
+
+/// The charges in a state, read from its file form.
+pub(super) fn charges(monitor: &Monitor) -> Vec<u8> {
+    let state = serde_json::to_value(monitor.state()).expect("plain data");
+    serde_json::from_value(state["charges"].clone()).expect("bytes")
+}
+
+fn check_against_plain(plan: &MonitorPlan, stream: &[Vec<Event>], items: u64, seed: u64) {
+    let mut rng = rng(seed);
+    let mut monitor = plan.start(&mut rng);
+    let mut plain = Plain::of(&monitor, plan, items);
+    for (time, events) in (0..).zip(stream) {
+        let admitted = plain.admitted(events);
+        let mut counts: BTreeMap<u64, i64> = BTreeMap::new();
+        for item in admitted.values().flatten() {
+            *counts.entry(*item).or_insert(0) += 1;
+        }
+        let reports = monitor.step(time, events, &mut rng).expect("in time");
+        for report in &reports {
+            let count = counts.get(&report.item).copied().unwrap_or(0);
+            assert!(report.noisy_count >= plan.threshold().max(count), "one-sided noise only adds");
+        }
+        for (item, count) in counts {
+            let certain = count >= plan.threshold();
+            assert!(!certain || reports.iter().any(|r| r.item == item), "{item} at {time}");
+        }
+        plain.settle(&admitted, &reports, time);
+        let expected = |(user, charge): (u32, u8)| match plain.charged.get(&user) {
+            Some(&charged) if charged < plain.k => charge == u8::try_from(charged).expect("small"),
+            _ => charge == 255,
+        };
+        assert!((0..).zip(charges(&monitor)).all(expected), "charges at {time}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    /// Repeated events, several items per user and step, unknown users and items, any order.
+    #[test]
+    fn the_session_does_what_the_plain_rule_says(
+        stream in proptest::collection::vec(proptest::collection::vec(
+            (0_u32..7, 0_u64..9).prop_map(|(user, item)| event(user, item)), 0..60), 1..8),
+        k in 1_u8..5, threshold in 0_i64..5, seed in 0_u64..1000,
+    ) {
+        let plan = plan(8, 6, stream.len() as u64, k, threshold);
+        check_against_plain(&plan, &stream, 8, seed);
+    }
+}
+
+#[test]
+fn large_batches_do_what_the_plain_rule_says() {
+    for (k, per_step) in [(1, 2_000), (3, 5_000), (254, 20_000)] {
+        let stream = shifting(700, 12, per_step, 40, 3);
+        check_against_plain(&plan(40, 700, 12, k, 30), &stream, 40, 4);
+    }
+}
+
+/// Users alone on items that are reported for certain: charged for each, and out after the `k`-th.
+#[test]
+fn an_adversarial_stream_cannot_charge_a_user_more_than_k() {
+    for k in [1_u8, 2, 7, 254] {
+        let steps = 300;
+        let plan = plan(60, 3, steps, k, 1);
+        let mut rng = rng(7);
+        let mut monitor = plan.start(&mut rng);
+        let mut charged = charges(&monitor);
+        assert!(charged.contains(&0), "nobody was sampled");
+        for time in 0..steps {
+            // Up to five items per user in a step, more than are left at the end.
+            let items = time % 5 + 1;
+            let shown = |i: u64| event(u32::try_from(i % 3).expect("small"), time % 4 * 15 + i);
+            let events: Vec<Event> = (0..items * 3).map(shown).collect();
+            let reports = monitor.step(time, &events, &mut rng).expect("in time");
+            let now = charges(&monitor);
+            for user in 0..3 {
+                let (before, after) = (charged[user as usize], now[user as usize]);
+                if before == 255 {
+                    assert_eq!(after, 255, "nobody comes back");
+                    continue;
+                }
+                let counted = items.min(u64::from(k - before));
+                let own = events.iter().filter(|e| e.user == user);
+                let heavy = own.filter(|e| reports.iter().any(|r| r.item == e.item)).count() as u64;
+                assert!(heavy >= counted, "a count of one is reported for certain");
+                let total = u64::from(before) + counted;
+                assert_eq!(u64::from(after), if total == u64::from(k) { 255 } else { total });
+            }
+            charged = now;
+        }
+        assert_eq!(charged, [255; 3], "a user with {k} reports has left");
+    }
+}
+
+#[test]
+fn portions_of_a_step_are_the_step() {
+    let stream = shifting(300, 6, 900, 20, 1);
+    let plan = plan(20, 300, 6, 2, 25);
+    let (mut a, mut b) = (rng(5), rng(5));
+    let (mut whole, mut portions) = (plan.start(&mut a), plan.start(&mut b));
+    for (time, events) in (0..).zip(&stream) {
+        for portion in events.chunks(170) {
+            let before = portions.state();
+            portions.add(portion);
+            assert_eq!(portions.state(), before, "a step under way is not in the state");
+        }
+        let expected = whole.step(time, events, &mut a);
+        assert_eq!(portions.step(time, &[], &mut b), expected);
+        assert_eq!(portions.state(), whole.state());
+    }
+}
+
+#[test]
+fn a_release_is_its_session_and_an_iterator_is_its_steps() {
+    let stream = shifting(300, 6, 900, 20, 1);
+    let plan = plan(20, 300, 6, 2, 25);
+    let released = plan.release(&stream, &mut rng(5)).expect("as planned");
+    let mut draws = rng(5);
+    let mut monitor = plan.start(&mut draws);
+    let reports: Result<Vec<Report>, _> = monitor.steps((0..).zip(&stream), &mut draws).collect();
+    assert_eq!(reports.as_ref(), Ok(&released.output));
+    assert!(released.output.len() > 3, "a test about nothing");
+    assert_eq!(released.receipt, monitor.receipt());
+}
+
+#[test]
+fn skipped_steps_can_report_what_nobody_shows() {
+    // Every unseen item has a chance of e^-4.02 per step, so 600 cells have ten reports.
+    let plan = ThreshMonitor::builder(shape(3, 5, 200), 4.0, 1)
+        .and_then(|builder| builder.threshold(dp_stream::Threshold::Count { count: 1 }).build())
+        .expect("valid");
+    let mut rng = rng(2);
+    let mut monitor = plan.start(&mut rng);
+    let reports = monitor.step(150, &[], &mut rng).expect("in time");
+    assert!(reports.is_sorted() && reports.len() > 1, "{reports:?}");
+    assert!(reports.iter().all(|report| report.time <= 150 && report.item < 3));
+    let rest = monitor.finish(&mut rng).expect("the end");
+    assert!(rest.iter().all(|report| (151..200).contains(&report.time)));
+    assert_eq!((monitor.next_time(), monitor.finish(&mut rng)), (200, Ok(vec![])));
+}
+
+#[test]
+fn histograms_charge_nobody() {
+    let stream = shifting(50, 20, 200, 4, 8);
+    let plan = dp_stream::Histograms::builder(shape(4, 50, 20), 50.0, 4)
+        .and_then(dp_stream::MonitorBuilder::build)
+        .expect("valid");
+    let mut rng = rng(3);
+    let mut monitor = plan.start(&mut rng);
+    let mut reports = 0;
+    for (time, events) in (0..).zip(&stream) {
+        reports += monitor.step(time, events, &mut rng).expect("in time").len();
+        assert_eq!(monitor.exact_active_users(), 50);
+    }
+    assert!(reports > 0, "a test about nothing");
+}

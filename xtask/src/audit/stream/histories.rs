@@ -1,0 +1,69 @@
+//! Long histories: runs whose continuation is the same are merged.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use dp_audit::{Law, Progress, Window, exact_law_of_steps};
+use dp_stream::{Budget, Event, Monitor, MonitorPlan, TargetCharging};
+
+use super::{AllKept, Effort, Found, built, shape};
+
+/// One user alone on one item, in every step, against nobody: the delta of all reports together.
+///
+/// While the user is active, all outcomes of a step have one of two likelihood ratios, and after the
+/// last charge the laws are equal; so the number of reports while active, and when the last one came,
+/// say all that there is to tell. The step is the session's own, kept per state.
+pub(super) fn target_charging(effort: Effort) -> Found {
+    let mut worst: Option<Found> = None;
+    for (k, delta) in [(1, 0.02), (3, 0.01)] {
+        for threshold in 0..effort.of(3, 8) {
+            let budget = Budget::new(1.0, delta).expect("valid");
+            let shape = shape(1, 1, effort.of(60, 300));
+            let plan = built(TargetCharging::builder(shape, budget, k), threshold);
+            let (with, without) = (law(&plan, true), law(&plan, false));
+            let mut found = Found::claim(super::claimed_delta(&plan));
+            let delta = with.delta(&without, 1.0).max(without.delta(&with, 1.0));
+            found.see(delta, || format!("k = {k}, threshold {threshold}"));
+            let before = worst.take();
+            let cases = found.cases + before.as_ref().map_or(0, |found| found.cases);
+            let share = |found: &Found| found.worst / found.claimed;
+            let worse = match before {
+                Some(before) if share(&before) > share(&found) => before,
+                _ => found,
+            };
+            worst = Some(Found { cases, ..worse });
+        }
+    }
+    worst.expect("some cases")
+}
+
+/// The law of (reports up to the `k`-th, the step of the `k`-th or the end).
+fn law(plan: &MonitorPlan, present: bool) -> Law<(u64, u64)> {
+    type State = (u64, u64); // steps taken, reports so far
+    let k = u64::from(plan.limit().expect("charged"));
+    let monitors: RefCell<BTreeMap<State, Monitor>> = RefCell::default();
+    let mut never = Never;
+    monitors.borrow_mut().insert((0, 0), plan.start_with(&mut AllKept(&mut never)));
+    let events = if present { vec![Event { user: 0, item: 0 }] } else { Vec::new() };
+    exact_law_of_steps(Window::new(0, plan.threshold()), (0, 0), |&(time, reports), draws| {
+        let mut monitor = monitors.borrow()[&(time, reports)].clone();
+        let found = monitor.step_with(time, &events, draws).expect("in time");
+        let state = (time + 1, reports + found.len() as u64);
+        monitors.borrow_mut().insert(state, monitor);
+        let over = state.0 == plan.steps() || state.1 == k;
+        if over { Progress::Done(state) } else { Progress::Continue(state) }
+    })
+}
+
+/// A source for what draws nothing.
+struct Never;
+
+impl dp_mechanism::Draws for Never {
+    fn draw(&mut self, _: dp_mechanism::Law<'_>) -> i64 {
+        unreachable!("this method tosses no coins")
+    }
+
+    fn noisy_vector(&mut self, _: &mut [i64], _: dp_mechanism::DiscreteGaussian) {
+        unreachable!("nor adds vectors")
+    }
+}

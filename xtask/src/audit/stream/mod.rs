@@ -1,0 +1,223 @@
+//! Checks of the monitors for shifting heavy hitters.
+
+mod baselines;
+mod exact;
+mod histories;
+mod reports;
+mod transcripts;
+
+use dp_audit::Method;
+use dp_mechanism::{DiscreteGaussian, Draws, Law, Reported, ThresholdReports, Touched};
+use dp_stream::{
+    Budget, Event, MonitorBuilder, MonitorPlan, StreamShape, ThreshMonitor, Threshold, Universe,
+};
+
+use super::check::{Check, Effort, Found};
+
+pub(super) use exact::added_loss;
+
+pub(super) fn checks() -> Vec<Check> {
+    let check = |id, crate_name, mechanism, method, run| Check {
+        id,
+        crate_name,
+        mechanism,
+        relation: "add-remove",
+        method,
+        resolution: super::TOLERANCE,
+        run,
+    };
+    let stream = |id, mechanism, method, run| check(id, "dp-stream", mechanism, method, run);
+    let one_sided = Check {
+        relation: "add-only",
+        ..check(
+            "reports-one-sided",
+            "dp-mechanism",
+            "ThresholdReports::one_sided",
+            Method::Exact,
+            reports::one_sided,
+        )
+    };
+    vec![
+        one_sided,
+        check(
+            "reports-two-sided",
+            "dp-mechanism",
+            "ThresholdReports::two_sided",
+            Method::Exact,
+            reports::two_sided,
+        ),
+        Check {
+            relation: "none",
+            resolution: 1.1,
+            ..check(
+                "reports-jumps",
+                "dp-mechanism",
+                "ThresholdReports, jumps against the loop",
+                Method::Sampler,
+                reports::jumps,
+            )
+        },
+        stream(
+            "stream-exact",
+            "MonitorPlan: ThreshMonitor, all draws of Monitor",
+            Method::Exact,
+            exact::three_steps,
+        ),
+        stream(
+            "stream-several-items",
+            "MonitorPlan: ThreshMonitor, several items per step",
+            Method::Exact,
+            exact::several_items,
+        ),
+        stream(
+            "stream-empty",
+            "MonitorPlan: ThreshMonitor, an item that nobody shows",
+            Method::Exact,
+            exact::empty_item,
+        ),
+        Check {
+            relation: "add-only",
+            ..stream(
+                "stream-transcript",
+                "Monitor, Decider: reports of a kept user",
+                Method::Exact,
+                transcripts::kept_user,
+            )
+        },
+        stream(
+            "stream-seen-delta",
+            "MonitorPlan: ThreshMonitor of seen items, delta",
+            Method::Exact,
+            exact::seen_items,
+        ),
+        stream(
+            "stream-charging-delta",
+            "MonitorPlan: TargetCharging, delta of all data sets",
+            Method::Exact,
+            exact::target_charging,
+        ),
+        stream(
+            "stream-charging-history",
+            "MonitorPlan: TargetCharging, delta of a long history",
+            Method::Exact,
+            histories::target_charging,
+        ),
+        stream("stream-histograms", "MonitorPlan: Histograms", Method::Exact, exact::histograms),
+        stream("stream-receipt", "MonitorPlan, receipt against budget", Method::Ledger, receipts),
+        stream(
+            "stream-kaplan-delta",
+            "CellMonitor: Kaplan-style, delta",
+            Method::Exact,
+            baselines::kaplan_style,
+        ),
+        stream(
+            "stream-gaussian-zcdp",
+            "CellMonitor: Gaussian histograms, zCDP",
+            Method::Exact,
+            baselines::gaussian_histograms,
+        ),
+        stream(
+            "stream-sparse-vector",
+            "CellMonitor: sparse vector",
+            Method::Exact,
+            baselines::sparse_vector,
+        ),
+    ]
+}
+
+/// A small stream: items, users, steps.
+pub(super) fn shape(items: u64, users: usize, steps: u64) -> StreamShape {
+    let users = u32::try_from(users).expect("small");
+    StreamShape { universe: Universe::Range { size: items }, users, steps }
+}
+
+pub(super) fn built(builder: MonitorBuilder, threshold: i64) -> MonitorPlan {
+    builder.threshold(Threshold::Count { count: threshold }).build().expect("valid")
+}
+
+pub(super) fn thresh_monitor(
+    shape: StreamShape,
+    epsilon: f64,
+    k: u8,
+    threshold: i64,
+) -> MonitorPlan {
+    built(ThreshMonitor::builder(shape, epsilon, k).expect("valid"), threshold)
+}
+
+/// The delta of the plan's only step.
+pub(super) fn claimed_delta(plan: &MonitorPlan) -> f64 {
+    use dp_accounting::{Loss, Step};
+    use dp_mechanism::Mechanism;
+    match plan.receipt().spent() {
+        Step::Spend { loss: Loss::Approximate { delta, .. }, .. } => delta.get(),
+        other => panic!("no delta in {other:?}"),
+    }
+}
+
+/// A user's history as a number: bit `step * items + item` says whether the item was shown.
+pub(super) fn stream(records: &[usize], items: u64, steps: u64) -> Vec<Vec<Event>> {
+    let shown = |step: u64, item: u64| {
+        let user = move |(user, record): (usize, &usize)| {
+            let here = record >> (step * items + item) & 1 == 1;
+            here.then(|| Event { user: u32::try_from(user).expect("small"), item })
+        };
+        records.iter().enumerate().filter_map(user)
+    };
+    (0..steps).map(|step| (0..items).flat_map(|item| shown(step, item)).collect()).collect()
+}
+
+/// Answers every secret coin with yes: the mechanism on its sample.
+pub(super) struct AllKept<'a>(pub(super) &'a mut dyn Draws);
+
+impl Draws for AllKept<'_> {
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        if matches!(law, Law::Keep { .. }) { 1 } else { self.0.draw(law) }
+    }
+
+    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+        self.0.noisy_vector(values, noise);
+    }
+
+    fn reports(
+        &mut self,
+        touched: Touched<'_>,
+        steps: u64,
+        threshold: i64,
+        law: &ThresholdReports,
+    ) -> Vec<Reported> {
+        self.0.reports(touched, steps, threshold, law)
+    }
+}
+
+/// Random settings of all methods: the receipt never exceeds the budget, and comes close to it.
+fn receipts(effort: Effort) -> Found {
+    use dp_mechanism::Mechanism;
+    use dp_stream::{Histograms, TargetCharging};
+    use rand::RngExt;
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(70);
+    for case in 0..effort.of(60, 2_000) {
+        let epsilon = 10_f64.powf(rng.random_range(-2.0..1.5));
+        let delta = 10_f64.powf(rng.random_range(-10.0..-3.0));
+        let k = rng.random_range(1..20);
+        let steps = 10_f64.powf(rng.random_range(0.0..5.0));
+        let shape = StreamShape {
+            universe: Universe::Bits64,
+            users: 5,
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "to 1e5")]
+            steps: steps as u64,
+        };
+        let budget = Budget::new(epsilon, delta).expect("valid");
+        let builder = match case % 4 {
+            0 => ThreshMonitor::builder(shape, epsilon, k).expect("valid"),
+            1 => ThreshMonitor::builder_seen(shape, budget, k),
+            2 => TargetCharging::builder(shape, budget, k),
+            _ => Histograms::builder(shape, epsilon, k).expect("valid"),
+        };
+        let Ok(plan) = builder.build() else { continue };
+        let receipt = plan.receipt();
+        let spent = receipt.epsilon().map_or(f64::INFINITY, |spent| spent.get() / epsilon);
+        found.see(spent, || format!("{} at epsilon {epsilon} and k = {k}", plan.method().id()));
+    }
+    found
+}

@@ -1,0 +1,104 @@
+//! Checks of the primitive below the monitors.
+
+use dp_accounting::Epsilon;
+use dp_audit::{Window, exact_law, statistical};
+use dp_mechanism::{
+    DiscreteGaussian, Draws, Grid, Law, Reported, SecureDraws, ThresholdReports, Touched,
+};
+
+use super::{Effort, Found};
+
+const THRESHOLD: i64 = 2;
+
+fn epsilon(x: f64) -> Epsilon {
+    Epsilon::new(x).expect("valid")
+}
+
+/// The reports of cells with these counts, noisy counts followed to `more` above the threshold.
+fn law(reports: &ThresholdReports, counts: [u32; 2], more: i64) -> dp_audit::Law<Vec<Reported>> {
+    exact_law(Window::new(0, THRESHOLD + more), |draws| {
+        let touched = Touched { cells: &[0, 2], counts: &counts };
+        reports.release(touched, 1, THRESHOLD, draws)
+    })
+}
+
+/// An added record costs what it is charged for: one report, however high the noisy count.
+pub(super) fn one_sided(effort: Effort) -> Found {
+    let reports = ThresholdReports::one_sided(epsilon(0.6), Grid::Cells(3), 1).expect("in range");
+    let mut found = Found::claim(reports.each().get());
+    let more = effort.of(4, 12);
+    for other in 0..4 {
+        for count in 0..5 {
+            let (without, with) = ([other, count], [other, count + 1]);
+            let loss = law(&reports, with, more).pure_loss(&law(&reports, without, more));
+            found.see(loss, || format!("counts {without:?} and one more in the second"));
+        }
+    }
+    found
+}
+
+pub(super) fn two_sided(effort: Effort) -> Found {
+    let reports = ThresholdReports::two_sided(epsilon(0.6), Grid::Cells(3), 1).expect("in range");
+    let mut found = Found::claim(reports.each().get());
+    let more = effort.of(4, 12);
+    for count in 0..6 {
+        let (a, b) = (law(&reports, [1, count], more), law(&reports, [1, count + 1], more));
+        let loss = a.pure_loss(&b).max(b.pure_loss(&a));
+        found.see(loss, || format!("counts {count} and {}", count + 1));
+    }
+    found
+}
+
+/// Goes through the grid cell by cell, as the definition does.
+struct CellByCell<'a>(&'a mut dyn Draws);
+
+impl Draws for CellByCell<'_> {
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        self.0.draw(law)
+    }
+
+    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+        self.0.noisy_vector(values, noise);
+    }
+}
+
+/// Number of reports, and the first cell reported, on a grid of 50 items and 4 steps: both ways of drawing
+/// against each other, as a share of what chance may do except with probability 1e-6 on either side.
+pub(super) fn jumps(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    let runs = effort.of(4_000, 1_000_000);
+    let touched = Touched { cells: &[49, 7, 30], counts: &[1, 6, 2] };
+    let each = epsilon(0.9);
+    for (name, reports) in [
+        ("one-sided", ThresholdReports::one_sided(each, Grid::Cells(50), 4)),
+        ("two-sided", ThresholdReports::two_sided(each, Grid::Cells(50), 4)),
+    ] {
+        let reports = reports.expect("in range");
+        let mut rng = effort.rng(71);
+        let mut sample = |by_cell: bool| -> [Vec<i64>; 2] {
+            let mut seen = [Vec::new(), Vec::new()];
+            for _ in 0..runs {
+                let mut draws = SecureDraws::new(&mut rng);
+                let found = if by_cell {
+                    reports.release(touched, 4, 5, &mut CellByCell(&mut draws))
+                } else {
+                    reports.release(touched, 4, 5, &mut draws)
+                };
+                let place = |r: &Reported| i64::try_from(r.step * 50 + r.cell).expect("small");
+                seen[0].push(i64::try_from(found.len()).expect("at most 200"));
+                seen[1].push(found.first().map_or(-1, place));
+            }
+            seen
+        };
+        let (plain, fast) = (sample(true), sample(false));
+        for (mut plain, mut fast) in plain.into_iter().zip(fast) {
+            plain.sort_unstable();
+            let below = |x: i64| plain.partition_point(|&y| y <= x) as f64 / plain.len() as f64;
+            let distance = statistical::largest_cdf_distance(&mut fast, below);
+            // Both are samples: each may stray from the truth by the bound.
+            let chance = 2.0 * statistical::dkw_bound(runs, statistical::ALPHA);
+            found.see(distance / chance, || name.to_owned());
+        }
+    }
+    found
+}

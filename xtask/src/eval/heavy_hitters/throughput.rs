@@ -1,0 +1,115 @@
+//! Events per second and memory, against the size of a batch.
+
+use crate::error::Error;
+use crate::eval::heavy_hitters::SUITE;
+use crate::eval::memory;
+use crate::eval::record::Record;
+use crate::eval::settings::{Effort, Settings};
+use crate::eval::suite::{Plan, Workbench};
+use crate::seed::named_rng;
+use dp_mechanism::ChaCha20Rng;
+use dp_stream::{Event, MonitorBuilder, StreamShape, ThreshMonitor, Universe};
+use rand::RngExt;
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// Named like a data set, since its cells are cells.
+pub(super) const DATASET: &str = "throughput";
+const USERS: u32 = 1_000_000;
+
+pub(super) fn plan(settings: &Settings) -> Plan {
+    let sizes: &[usize] = match settings.effort {
+        Effort::Quick => &[10_000, 100_000],
+        _ => &[1_000, 10_000, 100_000, 1_000_000],
+    };
+    let mut cells = Vec::new();
+    for run in 0..settings.runs {
+        for &size in sizes {
+            cells.push(Record {
+                suite: SUITE.to_owned(),
+                dataset: DATASET.to_owned(),
+                n: USERS as usize,
+                d: 1,
+                algorithm: "thresh-monitor".to_owned(),
+                variant: format!("batches of {size}"),
+                private: true,
+                relation: Some("add-remove".to_owned()),
+                epsilon: Some(settings.epsilon),
+                delta: Some(0.0),
+                params: BTreeMap::from([("batch".to_owned(), size.into())]),
+                run,
+                seed: settings.seed,
+                metrics: BTreeMap::new(),
+                seconds: 0.0,
+                peak_rss_mib: None,
+                paper: BTreeMap::new(),
+            });
+        }
+    }
+    Plan { dataset: DATASET.to_owned(), cells, units: 1, warm_up_steps: 0, here: true }
+}
+
+/// Uniform users; items with the tail of a Zipf law, most of them rare.
+pub(super) fn batch(size: usize, rng: &mut ChaCha20Rng) -> Vec<Event> {
+    let mut event = || {
+        let u: f64 = rng.random_range(1e-4..1.0);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^34")]
+        let rank = (100.0 / (u * u)) as u64;
+        Event { user: rng.random_range(0..USERS), item: (rank * 2_654_435_761) & 0xffff_ffff }
+    };
+    (0..size).map(|_| event()).collect()
+}
+
+/// Nothing to read.
+pub(super) struct Throughput {
+    checksum: String,
+}
+
+impl Throughput {
+    pub(super) fn new() -> Self {
+        Self { checksum: "0".repeat(64) }
+    }
+}
+
+impl Workbench for Throughput {
+    fn checksum(&self) -> &str {
+        &self.checksum
+    }
+
+    fn run(&mut self, cell: &Record) -> Result<Record, Error> {
+        let failed = |error: dp_stream::StreamError| Error::library("thresh-monitor", &error);
+        let size = cell.params.get("batch").and_then(serde_json::Value::as_u64).unwrap_or(1_000);
+        let size = usize::try_from(size).unwrap_or(1_000);
+        let mut rng = named_rng(&["throughput", &cell.seed.to_string(), &cell.run.to_string()]);
+        let universe = Universe::Range { size: 1 << 32 };
+        let shape = StreamShape { universe, users: USERS, steps: 10_000 };
+        let plan = ThreshMonitor::builder(shape, cell.epsilon.unwrap_or(1.0), 16)
+            .and_then(MonitorBuilder::build)
+            .map_err(failed)?;
+        let batches: Vec<Vec<Event>> =
+            (0..(2_000_000 / size).clamp(2, 20)).map(|_| batch(size, &mut rng)).collect();
+        let steps = (4_000_000 / size).max(4);
+        memory::reset_peak();
+        let mut monitor = plan.start(&mut rng);
+        let mut best = f64::INFINITY;
+        let start = Instant::now();
+        let mut time = 0;
+        // The best of five spells: others share the machine.
+        for _ in 0..5 {
+            let spell = Instant::now();
+            for batch in batches.iter().cycle().take(steps / 5 + 1) {
+                let _ = monitor.step(time, batch, &mut rng).map_err(failed)?;
+                time += 1;
+            }
+            let events = (steps / 5 + 1) * size;
+            best = best.min(spell.elapsed().as_secs_f64() / events as f64);
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        let metrics = BTreeMap::from([
+            ("events_per_second".to_owned(), best.recip()),
+            ("memory_bytes".to_owned(), monitor.memory_bytes() as f64),
+            ("memory_bytes_per_user".to_owned(), monitor.memory_bytes() as f64 / f64::from(USERS)),
+        ]);
+        Ok(Record { metrics, seconds, peak_rss_mib: memory::peak_mib(), ..cell.clone() })
+    }
+}
