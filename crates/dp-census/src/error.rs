@@ -1,5 +1,6 @@
 use std::fmt;
 
+use crate::solve::{MAX_LEVELS, MAX_VALUE, MAX_WEIGHT};
 use dp_accounting::ParamError;
 use dp_mechanism::MechanismError;
 
@@ -37,6 +38,48 @@ pub enum CensusError {
     LeafAboveLowestLevel {
         /// Its position.
         region: usize,
+    },
+    /// The solvers take at most [`MAX_LEVELS`](crate::solve::MAX_LEVELS) levels.
+    NumberOfLevels {
+        /// How many the hierarchy has.
+        levels: usize,
+    },
+    /// A table needs at least one bin.
+    NoBins,
+    /// A table does not have one cell per region and bin.
+    TableLength {
+        /// Regions of the hierarchy.
+        regions: usize,
+        /// Bins.
+        bins: usize,
+        /// Cells given.
+        cells: usize,
+    },
+    /// There is not one weight per level.
+    NumberOfWeights {
+        /// Levels of the hierarchy.
+        levels: usize,
+        /// Weights given.
+        weights: usize,
+    },
+    /// A weight lies outside of 1 to [`MAX_WEIGHT`](crate::solve::MAX_WEIGHT).
+    Weight {
+        /// The level it was given for.
+        level: usize,
+        /// The weight.
+        weight: u32,
+    },
+    /// The number of groups lies outside of 0 to [`MAX_VALUE`](crate::solve::MAX_VALUE).
+    NumberOfGroups {
+        /// The number given.
+        groups: i64,
+    },
+    /// A noisy cell is above [`MAX_VALUE`](crate::solve::MAX_VALUE) in absolute value.
+    NoisyCell,
+    /// The solver takes hierarchies of at most two levels.
+    NotAStar {
+        /// Levels of the hierarchy.
+        levels: usize,
     },
     /// A region lies in two others.
     TwoParents {
@@ -172,6 +215,28 @@ impl fmt::Display for CensusError {
             ),
             Self::LeafAboveLowestLevel { region } => {
                 write!(f, "region {region} has no children although it is above the lowest level")
+            }
+            Self::NumberOfLevels { levels } => {
+                write!(f, "the solvers take at most {MAX_LEVELS} levels, not {levels}")
+            }
+            Self::NoBins => write!(f, "a table needs at least one bin"),
+            Self::TableLength { regions, bins, cells } => {
+                write!(f, "a table of {regions} regions by {bins} bins does not have {cells} cells")
+            }
+            Self::NumberOfWeights { levels, weights } => {
+                write!(f, "{levels} levels need as many weights, not {weights}")
+            }
+            Self::Weight { level, weight } => {
+                write!(f, "the weight of level {level} must be 1 to {MAX_WEIGHT}, not {weight}")
+            }
+            Self::NumberOfGroups { groups } => {
+                write!(f, "the number of groups must be 0 to {MAX_VALUE}, not {groups}")
+            }
+            Self::NoisyCell => {
+                write!(f, "a noisy cell is above {MAX_VALUE} in absolute value")
+            }
+            Self::NotAStar { levels } => {
+                write!(f, "the exact integer solver takes at most two levels, not {levels}")
             }
             Self::TwoParents { ref region } => write!(f, "region `{region}` has two parents"),
             Self::UnknownParent { ref region, ref parent } => {
