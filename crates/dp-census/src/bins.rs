@@ -46,12 +46,20 @@ pub trait Bins:
     }
 }
 
+/// The file form. The smallest size keeps columns of one relation from being read as those of another.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unchecked {
+    smallest: u32,
+    largest: u32,
+}
+
 /// Declares the columns from one smallest size on.
 macro_rules! bins {
     ($(#[$doc:meta])* $name:ident, $smallest:literal, $relation:ident) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(try_from = "u32", into = "u32")]
+        #[serde(try_from = "Unchecked", into = "Unchecked")]
         pub struct $name {
             largest: u32,
         }
@@ -81,16 +89,20 @@ macro_rules! bins {
             }
         }
 
-        impl TryFrom<u32> for $name {
+        impl TryFrom<Unchecked> for $name {
             type Error = CensusError;
-            fn try_from(largest: u32) -> Result<Self, CensusError> {
-                Self::up_to(largest)
+            fn try_from(raw: Unchecked) -> Result<Self, CensusError> {
+                if raw.smallest == $smallest {
+                    Self::up_to(raw.largest)
+                } else {
+                    Err(CensusError::SmallestSize { got: raw.smallest, expected: $smallest })
+                }
             }
         }
 
-        impl From<$name> for u32 {
-            fn from(bins: $name) -> u32 {
-                bins.largest
+        impl From<$name> for Unchecked {
+            fn from(bins: $name) -> Self {
+                Self { smallest: $smallest, largest: bins.largest }
             }
         }
     };
@@ -135,7 +147,10 @@ mod tests {
         );
         assert!(From1::up_to(1).is_err() && From1::up_to(2).is_ok());
         assert!(From0::up_to(1 << 24).is_err());
-        assert!(serde_json::from_str::<From1>("1").is_err());
-        assert_eq!(serde_json::from_str::<From0>("7").expect("valid"), From0 { largest: 7 });
+        let text = serde_json::to_string(&From0::up_to(7).expect("valid")).expect("plain data");
+        assert_eq!(text, r#"{"smallest":0,"largest":7}"#);
+        assert_eq!(serde_json::from_str::<From0>(&text).expect("valid"), From0 { largest: 7 });
+        assert!(serde_json::from_str::<From1>(&text).is_err());
+        assert!(serde_json::from_str::<From0>(&text.replace('7', "0")).is_err());
     }
 }

@@ -127,6 +127,13 @@ pub enum CensusError {
         /// The least that leaves two columns.
         least: u32,
     },
+    /// Columns of one relation were read where those of another are wanted.
+    SmallestSize {
+        /// The size of their first column.
+        got: u32,
+        /// The one that is wanted.
+        expected: u32,
+    },
     /// A table has another number of entries than its shape says.
     Shape {
         /// Of a table, or of a row of which there must be whole ones.
@@ -263,6 +270,9 @@ impl fmt::Display for CensusError {
                 "the largest size must be between {least} and {}, got {got}",
                 (1 << 24) - 1
             ),
+            Self::SmallestSize { got, expected } => {
+                write!(f, "the columns begin at size {got}, expected {expected}")
+            }
             Self::Shape { expected, got } => {
                 write!(
                     f,

@@ -11,6 +11,7 @@ mod bins;
 mod error;
 mod hierarchy;
 mod people;
+pub mod release;
 mod sizes;
 pub mod solve;
 mod tree;
@@ -19,5 +20,9 @@ pub use bins::{Bins, From0, From1};
 pub use error::CensusError;
 pub use hierarchy::Hierarchy;
 pub use people::{GroupDirectory, MemberCount};
+pub use release::{
+    Census, CensusBuilder, GroupTable, LevelShares, Method, Privacy, Query, RealCensus,
+    RealGroupTable, dearest_path,
+};
 pub use sizes::GroupSizes;
 pub use tree::RegionTree;

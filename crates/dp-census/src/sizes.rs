@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use crate::solve::MAX_VALUE;
 use crate::{Bins, CensusError, Hierarchy, RegionTree};
 
 /// How many groups of each size there are in each region of the lowest level. Private: this is what a release hides.
@@ -15,13 +16,13 @@ pub struct GroupSizes {
 
 impl GroupSizes {
     /// There are fewer groups than this, so that every sum of a solver is exact.
-    pub const GROUPS_LIMIT: i64 = 1 << 50;
+    pub const GROUPS_LIMIT: i64 = MAX_VALUE;
 
     /// From a finished table, one row per leaf region in the order of the hierarchy.
     ///
     /// # Errors
     /// [`CensusError::Shape`] if the rows are not whole. [`CensusError::NegativeCount`] or [`CensusError::TooManyGroups`] if there
-    /// are no groups that have this table: no count is below 0, and all of them together stay below `2^50`. The message has neither
+    /// are no groups that have this table: no count is below 0, and all of them together stay below `2^36`. The message has neither
     /// value nor place.
     pub fn from_table(counts: Vec<i64>, columns: usize) -> Result<Self, CensusError> {
         if columns == 0 || !counts.len().is_multiple_of(columns) {
@@ -169,7 +170,7 @@ mod tests {
         assert_eq!(error(&[("US", 1, 1)]), CensusError::UnknownRegion { region: "US".into() });
         assert_eq!(error(&[("XX", 1, 1)]), CensusError::UnknownRegion { region: "XX".into() });
         assert_eq!(error(&[("GA", 1, 1 << 62), ("GA", 1, 1 << 62)]), CensusError::TooManyGroups);
-        assert_eq!(error(&[("GA", 1, 1 << 49), ("NY", 1, 1 << 49)]), CensusError::TooManyGroups);
+        assert_eq!(error(&[("GA", 1, 1 << 35), ("NY", 1, 1 << 35)]), CensusError::TooManyGroups);
         let shape = GroupSizes::from_table(vec![0; 5], 3).expect_err("not whole");
         assert_eq!(shape, CensusError::Shape { expected: 3, got: 5 });
         assert!(GroupSizes::from_table(vec![], 0).is_err());
