@@ -120,3 +120,77 @@ fn for_each_item(problem: &Problem<'_>, mut item: impl FnMut(i128, u64)) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solve::random::{self, Shape};
+    use crate::solve::{MAX_VALUE, MAX_WEIGHT, cost_table};
+
+    /// The chain of a problem, item by item, straight from the definition: nodes in post-order.
+    fn ties(problem: &Problem<'_>) -> Vec<Vec<(i64, u32)>> {
+        fn visit(problem: &Problem<'_>, node: usize, bin: usize, ties: &mut Vec<Vec<(i64, u32)>>) {
+            let children = problem.tree().children(node);
+            if children.is_empty() {
+                ties.push(Vec::new());
+            }
+            children.for_each(|child| visit(problem, child, bin, ties));
+            let weight = problem.level_weights()[problem.tree().level_of(node)];
+            let item = ties.last_mut().expect("a node comes after its leaves");
+            item.push((problem.row(node)[bin], weight));
+        }
+        let mut ties = Vec::new();
+        (0..problem.bins()).for_each(|bin| visit(problem, 0, bin, &mut ties));
+        ties
+    }
+
+    /// 10,000 uneven trees of 1 to 4 levels against the full tables of Equation 8.
+    #[test]
+    fn equals_the_full_cost_tables() {
+        let mut rng = random::generator(23);
+        let shape = Shape { levels: 4, fan_out: 3, bins: 4, weight: 5, groups: 11, noise: 6 };
+        for _ in 0..10_000 {
+            let case = random::case(&mut rng, shape);
+            let problem = case.problem();
+            let counts = solve(&problem);
+            let chain = cumulate(&case.tree, case.bins, &counts);
+            let oracle = cost_table::chain_cost(&ties(&problem), case.groups);
+            assert_eq!(Some(problem.objective(&chain)), oracle, "{case:?}");
+            assert!(certify(&problem, &counts).is_some_and(|proof| proof.is_optimal()), "{case:?}");
+        }
+    }
+
+    #[test]
+    fn other_tables_are_not_certified() {
+        let tree = RegionTree::from_parents(&[None, Some(0), Some(0)]).expect("valid");
+        let counts = [4, 2, 1, 2, 3, 0];
+        let noisy = cumulate(&tree, 2, &counts);
+        assert_eq!(noisy, [4, 6, 1, 6, 4, 6]);
+        let problem = Problem::new(&tree, 2, &noisy, &[1, 1], 6).expect("valid");
+        assert_eq!(solve(&problem), counts);
+        assert!(certify(&problem, &counts).is_some_and(|proof| proof.is_optimal()));
+        assert!(certify(&problem, &[3, 3, 1, 2, 2, 1]).is_some_and(|proof| !proof.is_optimal()));
+        for table in [[4, 2, 1, 2, 3, 1], [4, 1, 1, 1, 3, 0], [4, 2, 5, 2, -1, 0]] {
+            assert_eq!(certify(&problem, &table), None);
+        }
+    }
+
+    #[test]
+    fn edges() {
+        let root = RegionTree::from_parents(&[None]).expect("valid");
+        let pair = RegionTree::from_parents(&[None, Some(0), Some(0)]).expect("valid");
+        let solved = |tree: &RegionTree, bins, noisy: &[i64], weights: &[u32], groups| {
+            let problem = Problem::new(tree, bins, noisy, weights, groups).expect("valid");
+            let counts = solve(&problem);
+            assert!(certify(&problem, &counts).is_some_and(|proof| proof.is_optimal()));
+            counts
+        };
+        assert_eq!(solved(&root, 1, &[-7], &[1], 4), [4]);
+        assert_eq!(solved(&pair, 2, &[9, 9, -9, 9, 9, 9], &[1, 2], 0), [0; 6]);
+        assert_eq!(solved(&pair, 1, &[-9, -9, -9], &[1, 2], 5), [5, 0, 5]);
+        let billion = solved(&pair, 1, &[1_000_000_000; 3], &[1, 1], 1_000_000_000);
+        assert_eq!(billion, [1_000_000_000, 1_000_000_000, 0]);
+        let most = MAX_VALUE;
+        solved(&pair, 2, &[-most, most, most, -most, most, -most], &[MAX_WEIGHT, 1], most);
+    }
+}

@@ -24,5 +24,8 @@ pub mod chain;
 pub mod cost_table;
 pub mod isotonic;
 mod problem;
+#[cfg(test)]
+pub(crate) mod random;
+pub mod tree;
 
 pub use problem::{MAX_LEVELS, MAX_VALUE, MAX_WEIGHT, Problem};
