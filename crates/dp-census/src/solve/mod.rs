@@ -22,6 +22,7 @@
 
 pub mod chain;
 pub mod cost_table;
+pub mod cumulative;
 pub mod isotonic;
 mod problem;
 #[cfg(test)]
