@@ -23,6 +23,7 @@
 pub mod chain;
 pub mod cost_table;
 pub mod cumulative;
+pub mod edf;
 pub mod isotonic;
 mod problem;
 #[cfg(test)]

@@ -1,5 +1,4 @@
 use super::*;
-use crate::RegionTree;
 use crate::solve::random::{self, Shape};
 
 /// The certificate is the proof; the distance is absolute, in groups.
