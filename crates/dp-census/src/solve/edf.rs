@@ -276,9 +276,11 @@ mod tests {
     #[test]
     fn bad_real_rows_cannot_break_the_sums() {
         let tree = RegionTree::from_parents(&[None, Some(0), Some(0)]).expect("valid");
-        for rows in
-            [[9.0, 1.0, -4.0, 2.0, f64::NAN, 7.0], [0.0; 6], [1e300, -1e300, 5.0, 0.0, 1e300, 1e308]]
-        {
+        for rows in [
+            [9.0, 1.0, -4.0, 2.0, f64::NAN, 7.0],
+            [0.0; 6],
+            [1e300, -1e300, 5.0, 0.0, 1e300, 1e308],
+        ] {
             let table = round(&tree, &rows, 11);
             assert!(certify(&tree, &rows, &table, 11).feasible, "{rows:?} {table:?}");
         }

@@ -28,6 +28,7 @@ pub mod isotonic;
 mod problem;
 #[cfg(test)]
 pub(crate) mod random;
+pub mod star;
 pub mod tree;
 
 pub use problem::{MAX_LEVELS, MAX_VALUE, MAX_WEIGHT, Problem};
