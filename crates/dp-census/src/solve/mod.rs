@@ -22,10 +22,13 @@
 
 pub mod chain;
 pub mod cost_table;
+pub mod cumulative;
+pub mod edf;
 pub mod isotonic;
 mod problem;
 #[cfg(test)]
 pub(crate) mod random;
+pub mod star;
 pub mod tree;
 
 pub use problem::{MAX_LEVELS, MAX_VALUE, MAX_WEIGHT, Problem};
