@@ -20,6 +20,7 @@
 
 use rayon::prelude::*;
 
+use super::problem::{adds_up, families};
 use crate::RegionTree;
 
 /// An integral table close to `rows`, as cumulative counts. `n` operations for `n` cells, and a sort
@@ -35,19 +36,9 @@ pub fn round(tree: &RegionTree, rows: &[f64], groups: i64) -> Vec<i64> {
     let mut table = vec![0; rows.len()];
     round_root(&rows[..bins], groups, &mut table[..bins]);
     for level in 0..tree.levels() - 1 {
-        let next = tree.level(level + 1).start * bins;
-        let (done, rest) = table.split_at_mut(next);
-        let mut parts = Vec::with_capacity(tree.level(level).len());
-        let mut rest = rest;
-        for node in tree.level(level) {
-            let children = tree.children(node);
-            let (part, after) = rest.split_at_mut(children.len() * bins);
-            rest = after;
-            parts.push((&done[node * bins..][..bins], children, part));
-        }
-        parts.into_par_iter().for_each(|(parent, children, part)| {
-            let real = &rows[children.start * bins..children.end * bins];
-            Schedule::new(parent, real).fill(part);
+        families(tree, bins, level, &mut table).into_par_iter().for_each(|family| {
+            let real = &rows[family.children.start * bins..family.children.end * bins];
+            Schedule::new(family.parent, real).fill(family.rows);
         });
     }
     table
@@ -84,7 +75,7 @@ pub fn certify(tree: &RegionTree, rows: &[f64], table: &[i64], groups: i64) -> C
     let row = |node: usize| &table[node * bins..][..bins];
     let feasible = row(0)[bins - 1] == groups
         && (0..tree.len()).all(|node| row(node)[0] >= 0 && row(node).is_sorted())
-        && super::problem::adds_up(tree, bins, table);
+        && adds_up(tree, bins, table);
     let distance = (0..tree.levels()).map(|level| {
         let nodes = tree.level(level);
         let cells = nodes.start * bins..nodes.end * bins;

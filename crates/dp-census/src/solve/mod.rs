@@ -25,10 +25,12 @@ pub mod cost_table;
 pub mod cumulative;
 pub mod edf;
 pub mod isotonic;
+pub mod monotone_rows;
 mod problem;
 #[cfg(test)]
 pub(crate) mod random;
 pub mod star;
+pub mod top_down;
 pub mod tree;
 
 pub use problem::{MAX_LEVELS, MAX_VALUE, MAX_WEIGHT, Problem};

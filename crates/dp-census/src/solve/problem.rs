@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use crate::{CensusError, RegionTree};
 
 /// The largest number of groups, and the largest absolute value of a noisy cell, that the solvers take: about `6.9e10`.
@@ -110,6 +112,32 @@ impl<'a> Problem<'a> {
         }
         total
     }
+}
+
+/// A node's row and those of its children, which are still to be filled.
+pub(crate) struct Family<'a> {
+    pub(crate) parent: &'a [i64],
+    pub(crate) children: Range<usize>,
+    pub(crate) rows: &'a mut [i64],
+}
+
+/// The families of the nodes of one level; they share no row that is still to be filled.
+pub(crate) fn families<'a>(
+    tree: &RegionTree,
+    bins: usize,
+    level: usize,
+    table: &'a mut [i64],
+) -> Vec<Family<'a>> {
+    let (done, mut rest) = table.split_at_mut(tree.level(level).end * bins);
+    let done = &*done;
+    let mut families = Vec::with_capacity(tree.level(level).len());
+    for node in tree.level(level) {
+        let children = tree.children(node);
+        let (rows, after) = rest.split_at_mut(children.len() * bins);
+        rest = after;
+        families.push(Family { parent: &done[node * bins..][..bins], children, rows });
+    }
+    families
 }
 
 /// Fills the rows of all inner nodes of `table` with the sums of their children.
