@@ -1,7 +1,7 @@
 //! From a noisy table to a consistent one: which solver serves which method.
 
 use super::Method;
-use crate::solve::{Problem, chain, cumulative, edf, tree};
+use crate::solve::{Problem, chain, cumulative, edf, monotone_rows, top_down, tree};
 
 /// The consistent table of counts, in whole numbers.
 pub(super) fn whole_numbers(method: Method, problem: &Problem<'_>) -> Vec<i64> {
@@ -12,9 +12,9 @@ pub(super) fn whole_numbers(method: Method, problem: &Problem<'_>) -> Vec<i64> {
             table.chunks_exact_mut(problem.bins()).for_each(|row| difference(row, |a, b| a - b));
             table
         }
-        Method::CumulativeThenTree => tree::solve(problem),
+        Method::CumulativeThenTree => monotone_rows::solve(problem),
         Method::Counts => tree::solve(problem),
-        Method::TopDown => tree::solve(problem),
+        Method::TopDown => top_down::solve(problem),
         Method::Chain => chain::solve(problem),
     }
 }
