@@ -62,7 +62,7 @@ fn the_certificate_tells() {
         if case.tree.levels() > 1 {
             refused(&|off| off.rows[0] += 1.0);
             refused(&|off| off.multipliers.iter_mut().for_each(|u| *u += 1.0));
-            refused(&|off| off.rows.iter_mut().for_each(|x| *x = 0.5 + *x / 2.0));
+            refused(&|off| off.rows.iter_mut().for_each(|x| *x = 0.25 + *x / 2.0));
         }
     }
 }
