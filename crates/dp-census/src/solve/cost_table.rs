@@ -54,7 +54,7 @@ impl CostTable {
         }
     }
 
-    /// Least cost of children with a given total, for each total (Algorithm 1, TableMerge).
+    /// Least cost of children with a given total, for each total (Algorithm 1, `TableMerge`).
     ///
     /// For convex tables: start from the minimum of each child and take the steps up, and the steps
     /// down, in the order of their slopes. `n log n` in the sum of the children's widths.
@@ -186,7 +186,7 @@ fn split(children: &[CostTable], total: i64, merge: Merge) -> Option<Vec<i64>> {
     let mut values = Vec::with_capacity(children.len());
     for (child, rest) in children.iter().zip(rests.iter().rev().skip(1)) {
         let domain = child.first..child.first + child.costs.len().cast_signed() as i64;
-        let cost = |value: &i64| Some(child.cost(*value)?.checked_add(rest.cost(left - value)?)?);
+        let cost = |value: &i64| child.cost(*value)?.checked_add(rest.cost(left - value)?);
         let value = domain.filter(|v| cost(v).is_some()).min_by_key(|v| cost(v))?;
         values.push(value);
         left -= value;
@@ -202,7 +202,9 @@ pub fn chain_cost(ties: &[Vec<(i64, u32)>], groups: i64) -> Option<i128> {
     let mut table = CostTable { first: 0, costs: (0..=groups).map(|_| 0).collect() };
     for item in ties {
         table.running_minimum();
-        item.iter().for_each(|&(noisy, weight)| table.add_node(noisy, weight));
+        for &(noisy, weight) in item {
+            table.add_node(noisy, weight);
+        }
     }
     table.cost(groups)
 }

@@ -26,7 +26,9 @@ pub fn differences(problem: &Problem<'_>) -> Vec<i64> {
     let rows = counts.par_chunks_mut(bins).zip(problem.noisy().par_chunks(bins));
     rows.for_each_init(Isotonic::default, |fit, (row, noisy)| {
         fit.clear();
-        noisy.iter().for_each(|&value| fit.push(i128::from(value), 1));
+        for &value in noisy {
+            fit.push(i128::from(value), 1);
+        }
         let (mut bin, mut before) = (0, 0);
         for (value, width) in fit.pieces(0..=problem.groups()) {
             row[bin] = value - before;

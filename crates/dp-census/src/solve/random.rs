@@ -65,3 +65,23 @@ pub(crate) fn case(rng: &mut ChaCha20Rng, shape: Shape) -> Case {
     let noisy = noisy.collect();
     Case { tree, bins, noisy, level_weights, groups }
 }
+
+/// Cumulative counts of `groups` groups in random leaves, most of them small, with uniform noise.
+pub(crate) fn noisy_cumulative(
+    rng: &mut ChaCha20Rng,
+    tree: &RegionTree,
+    bins: usize,
+    groups: i64,
+    noise: i64,
+) -> Vec<i64> {
+    let mut table = vec![0; tree.len() * bins];
+    for _ in 0..groups {
+        let size = (0..bins - 1).find(|_| rng.random_bool(0.4)).unwrap_or(bins - 1);
+        let mut node = Some(rng.random_range(tree.leaves()));
+        while let Some(region) = node {
+            table[region * bins + size..(region + 1) * bins].iter_mut().for_each(|c| *c += 1);
+            node = tree.parent(region);
+        }
+    }
+    table.iter().map(|count| count + rng.random_range(-noise..=noise)).collect()
+}

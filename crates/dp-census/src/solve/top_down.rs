@@ -1,4 +1,4 @@
-//! Consistent counts level by level: the scheme of the TopDown algorithm.
+//! Consistent counts level by level: the scheme of the `TopDown` algorithm.
 //!
 //! The root is made nonnegative with the public number of groups, then each node, its row being
 //! settled, is split among its children: the closest nonnegative integers that add up to it, bin by

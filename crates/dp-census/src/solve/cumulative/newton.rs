@@ -1,41 +1,51 @@
 use super::dual::{Dual, Point};
 
 /// Newton steps after which the search gives up.
-const MAX_STEPS: usize = 200;
-/// Newton steps in a row without a smaller residual that end the search.
-const MAX_STALLED: usize = 8;
+const MAX_STEPS: usize = 300;
+/// Newton steps in a row without a smaller residual that end the search. On the way, the dual rises
+/// at every step but its residual need not fall; near the end, only rounding is left.
+const MAX_STALLED: usize = 60;
+const MAX_STALLED_AT_THE_END: usize = 6;
 /// Conjugate gradient steps per Newton step.
 const MAX_INNER_STEPS: usize = 400;
 
-/// Maximises the dual by semismooth Newton steps and returns the best multipliers found.
+/// Maximises the dual by semismooth Newton steps and returns the multipliers with the smallest
+/// residual.
 ///
 /// The gradient is piecewise linear, so Newton's method with the reaction of the current pieces ends
 /// after finitely many steps close to the optimum. Each step is solved by preconditioned conjugate
-/// gradients, with damping where the reaction is singular (all leaves at zero). The line search
-/// looks at the slope along the direction instead of the value of the dual, which near the end
-/// drowns in the rounding of its many terms: a step is accepted unless it overshoots so far that the
-/// slope has turned by more than half of what it was.
+/// gradients. Damping keeps it solvable where the reaction is singular (all leaves at zero) and
+/// grows where the pieces of a step do not hold along it: where the line search had to cut it short.
 pub(super) fn maximise(dual: &Dual<'_>, tolerance: f64) -> Vec<f64> {
     let mut multipliers = vec![0.0; dual.len()];
     let mut point = dual.at(&multipliers);
     let mut best = (largest(&point.gradient), multipliers.clone());
-    let mut stalled = 0;
+    let (mut damping, mut stalled): (f64, usize) = (0.0, 0);
     for _ in 0..MAX_STEPS {
         let residual = largest(&point.gradient);
-        if residual < best.0 {
-            stalled = if residual < 0.9 * best.0 { 0 } else { stalled + 1 };
-            best = (residual, multipliers.clone());
-        } else {
-            stalled += 1;
-        }
-        if best.0 <= tolerance || stalled > MAX_STALLED {
+        let at_the_end = best.0 <= 1e3 * tolerance;
+        let patience = if at_the_end { MAX_STALLED_AT_THE_END } else { MAX_STALLED };
+        if best.0 <= tolerance || stalled > patience {
             break;
         }
-        let damping = 1e-5 * residual.min(1.0);
+        damping = damping.max(1e-5 * residual.min(1.0));
         let direction = newton_direction(dual, &point, damping);
-        (multipliers, point) = line_search(dual, &multipliers, &point, &direction);
+        let step;
+        (step, multipliers, point) = line_search(dual, &multipliers, &point, &direction);
+        damping *= if step < 0.2 {
+            10.0
+        } else if step < 1.0 {
+            1.0
+        } else {
+            0.1
+        };
+        let residual = largest(&point.gradient);
+        stalled = if residual < best.0 { 0 } else { stalled + 1 };
+        if residual < best.0 {
+            best = (residual, multipliers.clone());
+        }
     }
-    if largest(&point.gradient) < best.0 { multipliers } else { best.1 }
+    best.1
 }
 
 fn newton_direction(dual: &Dual<'_>, point: &Point, damping: f64) -> Vec<f64> {
@@ -67,12 +77,17 @@ fn newton_direction(dual: &Dual<'_>, point: &Point, damping: f64) -> Vec<f64> {
     direction
 }
 
+/// The step taken, the multipliers after it, and the dual there.
+///
+/// Looks at the slope along the direction instead of the value of the dual, which near the end
+/// drowns in the rounding of its many terms: a step is accepted unless it overshoots so far that the
+/// slope has turned by more than half of what it was.
 fn line_search(
     dual: &Dual<'_>,
     multipliers: &[f64],
     point: &Point,
     direction: &[f64],
-) -> (Vec<f64>, Point) {
+) -> (f64, Vec<f64>, Point) {
     let before = dot(&point.gradient, direction);
     let mut step = 1.0;
     loop {
@@ -81,7 +96,7 @@ fn line_search(
         let next = dual.at(&moved);
         let slope = dot(&next.gradient, direction);
         if slope >= -0.5 * before || step < 1e-12 {
-            return (moved, next);
+            return (step, moved, next);
         }
         // Where the secant of the slope is zero, within reason.
         step *= (before / (before - slope)).clamp(0.05, 0.5);

@@ -10,13 +10,15 @@ fn optimum_by_table(case: &Case) -> i128 {
     let problem = case.problem();
     let children = case.tree.leaves();
     let weights = &case.level_weights;
-    let base = usize::try_from(case.groups + 1).expect("small");
-    let states: Vec<Vec<i64>> = (0..base.pow(u32::try_from(children.len()).expect("small")))
-        .map(|code| {
-            (0..children.len()).map(|q| ((code / base.pow(q as u32)) % base) as i64).collect()
-        })
-        .filter(|state: &Vec<i64>| state.iter().sum::<i64>() <= case.groups)
-        .collect();
+    let mut states = vec![Vec::new()];
+    for _ in children.clone() {
+        let extend = |state: &Vec<i64>| {
+            let left = case.groups - state.iter().sum::<i64>();
+            let state = state.clone();
+            (0..=left).map(move |count| [&state[..], &[count]].concat()).collect::<Vec<_>>()
+        };
+        states = states.iter().flat_map(extend).collect();
+    }
     let square = |x: i64, y: i64| i128::from(x - y) * i128::from(x - y);
     let mut best: Vec<i128> = vec![0; states.len()];
     for bin in 0..case.bins {

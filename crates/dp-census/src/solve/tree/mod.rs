@@ -117,7 +117,7 @@ struct Totals {
     breakpoints: Vec<(f64, f64)>,
     per_bin: usize,
     price: f64,
-    totals: Vec<i64>,
+    roots: Vec<i64>,
 }
 
 impl Totals {
@@ -146,14 +146,14 @@ impl Totals {
             problem.groups() as f64,
         );
         let real: Vec<f64> = (0..problem.bins()).map(|bin| total(bin, price)).collect();
-        let mut totals = vec![0; problem.bins()];
-        apportion(&real, problem.groups(), &mut totals);
-        Self { breakpoints, per_bin, price, totals }
+        let mut roots = vec![0; problem.bins()];
+        apportion(&real, problem.groups(), &mut roots);
+        Self { breakpoints, per_bin, price, roots }
     }
 
     /// Feasible integers for one bin, close to the real optimum.
     fn start(&self, bin: usize, demand: &mut Demand<'_>, noisy: &[i64], counts: &mut [i64]) {
-        counts[0] = self.totals[bin];
+        counts[0] = self.roots[bin];
         demand.hand_down(noisy, self.list(bin), self.price, counts);
     }
 

@@ -11,7 +11,9 @@ pub(super) fn apportion(parts: &[f64], total: i64, integers: &mut [i64]) {
     }
     let count = i64::try_from(parts.len()).expect("the number of parts fits");
     if missing > count {
-        integers.iter_mut().for_each(|integer| *integer += missing / count);
+        for integer in integers.iter_mut() {
+            *integer += missing / count;
+        }
         missing %= count;
     }
     if missing < 0 {
