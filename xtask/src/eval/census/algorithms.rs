@@ -91,8 +91,12 @@ impl Algorithm {
 
     /// Whether it makes sense on a hierarchy of so many levels.
     pub(super) fn applies(&self, levels: usize) -> bool {
-        let three = self.shares != Shares::TenTwentySeventy || levels == 3;
-        three && (levels > 1 || (self.shares == Shares::Equal && !self.shrinkage))
+        match levels {
+            // With one region there is nothing to share, nothing to shrink to, and the published chain is private.
+            1 => self.shares == Shares::Equal && !self.shrinkage && self.is_private(),
+            3 => true,
+            _ => self.shares != Shares::TenTwentySeventy,
+        }
     }
 
     /// What is promised at the setting `epsilon` of the table.
