@@ -7,9 +7,22 @@
 //! - [`solve`]: deterministic least squares that makes noisy tables consistent, nonnegative and integral again. Nothing in there
 //!   draws noise or reads private data that has not been noised; each solution comes with a certificate.
 
+mod bins;
 mod error;
+mod hierarchy;
+mod people;
+pub mod release;
+mod sizes;
 pub mod solve;
 mod tree;
 
+pub use bins::{Bins, From0, From1};
 pub use error::CensusError;
+pub use hierarchy::Hierarchy;
+pub use people::{GroupDirectory, MemberCount};
+pub use release::{
+    Census, CensusBuilder, GroupTable, LevelShares, Method, Privacy, Query, RealCensus,
+    RealGroupTable, dearest_path,
+};
+pub use sizes::GroupSizes;
 pub use tree::RegionTree;

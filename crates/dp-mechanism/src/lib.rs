@@ -18,7 +18,7 @@
 //!
 //! # What matters
 //! - [`Draws`], [`Law`]: how every mechanism of the workspace gets randomness.
-//! - [`NoisyCount`], [`ExponentialMechanism`], [`GaussianSum`], [`PoissonSample`]: the primitives.
+//! - [`NoisyCount`], [`ExponentialMechanism`], [`GaussianSum`], [`GeometricSum`], [`PoissonSample`]: the primitives.
 //! - [`Mechanism`], [`Release`]: the face of an algorithm made of them, plan first, then release.
 //!
 //! Out of scope: what a loss means and how losses add up (`dp-accounting`).
@@ -27,6 +27,7 @@ mod count;
 mod draws;
 mod error;
 mod exponential;
+mod geometric_sum;
 mod mechanism;
 mod rational;
 mod subsample;
@@ -36,6 +37,7 @@ pub use count::NoisyCount;
 pub use draws::{Coin, Draws, Law, Noise, SecureDraws};
 pub use error::MechanismError;
 pub use exponential::ExponentialMechanism;
+pub use geometric_sum::GeometricSum;
 pub use mechanism::{Mechanism, Release};
 pub use subsample::PoissonSample;
 pub use sum::GaussianSum;

@@ -3,6 +3,7 @@
 //!
 //! One file per family of mechanisms lists its checks; `mutants/` has the broken variants.
 
+mod census;
 mod check;
 mod dpm;
 mod gaps;
@@ -24,6 +25,7 @@ use crate::cli::AuditArgs;
 use crate::error::Error;
 use crate::{files, report, workspace};
 use check::{Check, Effort, Found, MutantCheck};
+pub(crate) use mutants::{published_chain, true_epsilon_of_the_chain};
 
 /// A loss may exceed its claim by this factor before it counts: the rounding of `f64` probabilities.
 const TOLERANCE: f64 = 1.0 + 1e-9;
@@ -59,7 +61,10 @@ fn run(effort: Effort, only: &[String], tell: &mut dyn FnMut(String)) -> AuditRe
 }
 
 fn checks() -> Vec<Check> {
-    [samplers::checks(), primitives::checks(), dpm::checks()].into_iter().flatten().collect()
+    [samplers::checks(), primitives::checks(), dpm::checks(), census::checks()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn run_check(check: &Check, effort: Effort) -> Claim {
@@ -195,7 +200,8 @@ mod tests {
                     let text = std::fs::read_to_string(&path).expect("UTF-8");
                     let mut block = String::new();
                     for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
-                        if let Some(name) = line.strip_prefix("impl Mechanism for ") {
+                        let mechanism = line.split_once(" Mechanism for ");
+                        if let Some((_, name)) = mechanism.filter(|_| line.starts_with("impl")) {
                             found.insert(first_word(name));
                         } else if let Some(name) = line.strip_prefix("impl ") {
                             block = first_word(name);

@@ -6,9 +6,11 @@ use dp_audit::{
     gaussian_renyi_divergence, power_within,
 };
 use dp_mechanism::{
-    DiscreteGaussian, DiscreteLaplace, Draws, ExponentialMechanism, GaussianSum, Law, Noise,
-    NoisyCount, PoissonSample, Ratio, SecureDraws,
+    DiscreteGaussian, DiscreteLaplace, Draws, ExponentialMechanism, GaussianSum, GeometricSum, Law,
+    Noise, NoisyCount, PoissonSample, Ratio, SecureDraws,
 };
+
+use std::num::NonZeroU32;
 
 use super::check::{Check, Effort, Found};
 
@@ -41,6 +43,7 @@ pub(super) fn checks() -> Vec<Check> {
         ),
         check("choice-by-range", "ExponentialMechanism", "add-remove", Method::Exact, choice),
         check("sum-gaussian", "GaussianSum", "add-remove", Method::Exact, sum),
+        check("sum-geometric", "GeometricSum", "add-remove", Method::Exact, geometric_sum),
         check("sample-poisson", "PoissonSample", "add-remove", Method::Exact, sample),
     ]
 }
@@ -59,6 +62,32 @@ fn geometric(effort: Effort) -> Found {
     for n in 0..effort.of(8, 60) {
         let (a, b) = (law(n), law(n + 1));
         found.see(a.pure_loss(&b).max(b.pure_loss(&a)), || format!("counts {n} and {}", n + 1));
+    }
+    found
+}
+
+/// Exact laws of noisy vectors that differ by at most the length in sum of absolute values, for all such pairs of three places.
+fn geometric_sum(effort: Effort) -> Found {
+    let length = 2;
+    let sum = GeometricSum::new(epsilon(0.7), NonZeroU32::new(length).expect("above 0"));
+    let sum = sum.expect("positive");
+    let Loss::Pure { epsilon: claimed } = sum.loss() else { unreachable!("geometric is pure") };
+    let mut found = Found::claim(claimed.get());
+    let reach = effort.of(4, 8);
+    let law = |values: [i64; 3]| {
+        exact_law(Window::new(-reach, reach), |draws| {
+            let mut values = values;
+            sum.release(&mut values, draws);
+            values
+        })
+    };
+    let base = law([0, 0, 0]);
+    let steps = -2_i64..=2;
+    let changes = steps.clone().flat_map(|x| steps.clone().map(move |y| [x, y]));
+    for [x, y] in changes.filter(|[x, y]| x.unsigned_abs() + y.unsigned_abs() <= length.into()) {
+        let other = law([x, 0, y]);
+        let loss = base.pure_loss(&other).max(other.pure_loss(&base));
+        found.see(loss, || format!("a change by {x} and {y}"));
     }
     found
 }

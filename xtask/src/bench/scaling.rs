@@ -7,7 +7,7 @@ use crate::Ending;
 use crate::cli::{BenchArgs, BenchRowArgs};
 use crate::data::synth::{BlobSpec, blobs};
 use crate::error::Error;
-use crate::eval::algorithms::dpm_plan;
+use crate::eval::clustering::algorithms::dpm_plan;
 use crate::report::number::significant;
 use crate::seed::named_rng;
 use dp_geometry::{Points, PublicBox};

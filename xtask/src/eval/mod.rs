@@ -1,22 +1,17 @@
 //! `cargo xtask eval`: every algorithm of a suite on every data set, one cell after another.
 
-pub(crate) mod algorithms;
-pub(crate) mod centres;
-mod measure;
+pub(crate) mod clustering;
 pub(crate) mod memory;
-mod plan;
 mod progress;
-pub(crate) mod published;
 pub(crate) mod record;
-mod references;
 mod results;
 pub(crate) mod runner;
 mod session;
 pub(crate) mod settings;
+pub(crate) mod suite;
 
 use crate::Ending;
 use crate::cli::EvalArgs;
-use crate::data::catalogue::CLUSTERING;
 use crate::error::Error;
 use crate::report;
 use crate::workspace;
@@ -24,6 +19,7 @@ use session::Session;
 use settings::Settings;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use suite::Suite;
 
 /// Runs the evaluation and writes its report.
 pub(crate) fn command(args: &EvalArgs) -> Result<Ending, Error> {
@@ -38,7 +34,9 @@ pub(crate) fn command(args: &EvalArgs) -> Result<Ending, Error> {
 }
 
 fn evaluate(settings: &Settings, stop: &AtomicBool) -> Result<Ending, Error> {
-    let mut session = Session::open(settings, stop, &CLUSTERING)?;
+    let wanted = |suite: &Box<dyn Suite>| settings.suites.contains(&suite.id());
+    let suites = suite::all().into_iter().filter(wanted).collect();
+    let mut session = Session::open(settings, stop, suites)?;
     let ran = session.run();
     let finished = session.finished_cells();
     if let Err(error) = ran {
@@ -52,8 +50,8 @@ fn evaluate(settings: &Settings, stop: &AtomicBool) -> Result<Ending, Error> {
         return Err(error);
     }
     let evaluation = session.close();
-    report::write(&settings.out, &evaluation)?;
-    print!("{}", report::terminal::table(&evaluation));
+    report::write(&evaluation)?;
+    print!("{}", report::closing_tables(&evaluation));
     println!("report: {}", workspace::shown(&settings.out.join("report.html")));
     for left_out in &evaluation.left_out {
         println!("left out: {}", left_out.reason);

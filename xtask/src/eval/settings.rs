@@ -2,12 +2,10 @@
 
 use crate::cli::EvalArgs;
 use crate::error::Error;
+use crate::eval::suite;
 use crate::workspace;
 use dp_accounting::Budget;
 use std::path::PathBuf;
-
-/// Suites that exist. More come with their crates.
-pub(crate) const SUITES: [&str; 1] = ["dpm"];
 
 /// How thoroughly to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,17 +90,18 @@ impl Effort {
 }
 
 fn chosen_suites(asked: &[String]) -> Result<Vec<&'static str>, Error> {
+    let known: Vec<&'static str> = suite::all().iter().map(|suite| suite.id()).collect();
     for name in asked {
-        if !SUITES.contains(&name.as_str()) {
+        if !known.contains(&name.as_str()) {
             return Err(Error::Unknown {
                 what: "suite",
                 got: name.clone(),
-                known: SUITES.map(str::to_owned).to_vec(),
+                known: known.iter().map(|&name| name.to_owned()).collect(),
             });
         }
     }
     let wanted = |suite: &&str| asked.is_empty() || asked.iter().any(|name| name == suite);
-    Ok(SUITES.into_iter().filter(wanted).collect())
+    Ok(known.into_iter().filter(wanted).collect())
 }
 
 #[cfg(test)]

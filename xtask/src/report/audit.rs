@@ -5,8 +5,9 @@ use std::path::Path;
 
 use dp_audit::{AuditReport, Claim, Mutant};
 
+use super::html;
 use super::number::significant;
-use super::{Plots, html};
+use super::page::Plots;
 use crate::error::Error;
 use crate::files;
 

@@ -1,6 +1,6 @@
 //! The report as one self-contained page: the same Markdown, with the plots inside.
 
-use crate::report::Plots;
+use crate::report::page::Plots;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// Renders the Markdown; an image that is one of the plots becomes its SVG.
@@ -51,15 +51,18 @@ fn events<'a>(markdown: &'a str, plots: &Plots) -> Vec<Event<'a>> {
 /// Colours are variables, so that the plots follow the reader's light or dark preference.
 const STYLE: &str = "\
 :root { color-scheme: light dark; --panel: #ffffff; --ink: #1c2126; --muted: #69727c; --grid: #dde1e6;
-  --first: #0072b2; --second: #d55e00; --third: #007a5a; --stripe: #f5f7f9; }
+  --first: #0072b2; --second: #d55e00; --third: #007a5a; --fourth: #a8548a; --fifth: #a87400;
+  --sixth: #3d8fbd; --stripe: #f5f7f9; }
 @media (prefers-color-scheme: dark) {
   :root { --panel: #15191d; --ink: #e4e8ec; --muted: #98a2ac; --grid: #343b43;
-    --first: #56b4e9; --second: #f0954a; --third: #3cc9a0; --stripe: #1c2126; }
+    --first: #56b4e9; --second: #f0954a; --third: #3cc9a0; --fourth: #d795be; --fifth: #e0b040;
+    --sixth: #9ccdec; --stripe: #1c2126; }
 }
 body { margin: 0; background: var(--panel); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
 main { max-width: 1240px; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
 h1 { font-size: 1.8rem; margin: 0.5rem 0 1rem; }
-h2 { font-size: 1.3rem; margin: 2.5rem 0 0.5rem; padding-bottom: 0.3rem; border-bottom: 1px solid var(--grid); }
+h2 { font-size: 1.5rem; margin: 2.5rem 0 0.5rem; padding-bottom: 0.3rem; border-bottom: 1px solid var(--grid); }
+h3 { font-size: 1.15rem; margin: 2rem 0 0.5rem; }
 .scroll { overflow-x: auto; margin: 1rem 0; }
 table { border-collapse: collapse; font-size: 0.875rem; font-variant-numeric: tabular-nums; }
 th, td { padding: 0.3rem 0.6rem; border-bottom: 1px solid var(--grid); white-space: nowrap; }

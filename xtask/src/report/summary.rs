@@ -49,6 +49,17 @@ impl Row {
     }
 }
 
+/// Ids of all data sets, in the order in which they first appear.
+pub(crate) fn datasets(records: &[Record]) -> Vec<&str> {
+    let mut ids: Vec<&str> = Vec::new();
+    for record in records {
+        if !ids.contains(&record.dataset.as_str()) {
+            ids.push(&record.dataset);
+        }
+    }
+    ids
+}
+
 /// One row per algorithm, variant and epsilon, in the order of the records but what is not private
 /// first.
 pub(crate) fn rows(records: &[Record], dataset: &str) -> Vec<Row> {

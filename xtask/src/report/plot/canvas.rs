@@ -18,11 +18,28 @@ pub(crate) enum Ink {
     First,
     Second,
     Third,
+    Fourth,
+    Fifth,
+    Sixth,
 }
 
 impl Ink {
-    const ALL: [Self; 7] =
-        [Self::Panel, Self::Text, Self::Muted, Self::Grid, Self::First, Self::Second, Self::Third];
+    const ALL: [Self; 10] = [
+        Self::Panel,
+        Self::Text,
+        Self::Muted,
+        Self::Grid,
+        Self::First,
+        Self::Second,
+        Self::Third,
+        Self::Fourth,
+        Self::Fifth,
+        Self::Sixth,
+    ];
+
+    /// Colours for series, to be used in turn.
+    pub(crate) const SERIES: [Self; 6] =
+        [Self::First, Self::Second, Self::Third, Self::Fourth, Self::Fifth, Self::Sixth];
 
     /// The colour that stands for this one while drawing: no real plot uses it.
     fn placeholder(self) -> RGBColor {
@@ -43,10 +60,13 @@ impl Ink {
             Self::First => "var(--first)",
             Self::Second => "var(--second)",
             Self::Third => "var(--third)",
+            Self::Fourth => "var(--fourth)",
+            Self::Fifth => "var(--fifth)",
+            Self::Sixth => "var(--sixth)",
         }
     }
 
-    /// Blue, vermilion and green as in the Okabe-Ito palette, the green darkened for small marks.
+    /// The Okabe-Ito palette, darkened where small marks would be too pale.
     fn fixed(self) -> &'static str {
         match self {
             Self::Panel => "#ffffff",
@@ -56,6 +76,9 @@ impl Ink {
             Self::First => "#0072b2",
             Self::Second => "#d55e00",
             Self::Third => "#007a5a",
+            Self::Fourth => "#a8548a",
+            Self::Fifth => "#a87400",
+            Self::Sixth => "#3d8fbd",
         }
     }
 }
@@ -160,6 +183,12 @@ impl Canvas<'_> {
         let (x, y) = at;
         self.line((x - arm, y - arm), (x + arm, y + arm), ink, 2)?;
         self.line((x - arm, y + arm), (x + arm, y - arm), ink, 2)
+    }
+
+    /// A filled closed shape, see-through enough for what lies under it.
+    pub(crate) fn band(&mut self, corners: &[(f64, f64)], ink: Ink) -> Result<(), Error> {
+        let style = self.style(ink, 0.15, 1);
+        drawn(self.backend.fill_polygon(corners.iter().map(|&corner| pixel(corner)), &style))
     }
 
     /// A hollow closed shape.

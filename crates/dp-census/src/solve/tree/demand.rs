@@ -107,6 +107,33 @@ impl<'a> Demand<'a> {
         }
     }
 
+    /// Real demand of every leaf, for a price at the root.
+    pub(super) fn real_leaves(
+        &mut self,
+        noisy: &[i64],
+        root_list: &[(f64, f64)],
+        price: f64,
+        leaves: &mut [f64],
+    ) {
+        let (tree, first) = (self.tree, self.tree.leaves().start);
+        if tree.levels() == 1 {
+            leaves[0] = self.root_total(root_list, noisy[0], price);
+            return;
+        }
+        self.fill_lists(1, noisy);
+        self.inner_prices[0] = self.total(0, root_list, noisy[0], price).1;
+        for node in 1..tree.len() {
+            let price = self.inner_prices[tree.parent(node).expect("only the root has none")];
+            if node >= first {
+                let rise = price / self.weights[node] as f64;
+                leaves[node - first] = (noisy[node] as f64 + rise).max(0.0);
+            } else {
+                let list = &self.lists[tree.level_of(node)][self.leaves_below[node].clone()];
+                self.inner_prices[node] = self.total(node, list, noisy[node], price).1;
+            }
+        }
+    }
+
     /// Demand of an inner node at a price, and the price for its children.
     fn total(&self, node: usize, list: &[(f64, f64)], noisy: i64, price: f64) -> (f64, f64) {
         let (noisy, weight) = (noisy as f64, self.weights[node] as f64);

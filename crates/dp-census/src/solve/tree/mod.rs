@@ -24,7 +24,10 @@
 
 mod demand;
 mod exchange;
+mod real;
 mod round;
+
+pub use self::real::solve_real;
 
 use rayon::prelude::*;
 
@@ -150,9 +153,13 @@ impl Totals {
 
     /// Feasible integers for one bin, close to the real optimum.
     fn start(&self, bin: usize, demand: &mut Demand<'_>, noisy: &[i64], counts: &mut [i64]) {
-        let list = &self.breakpoints[bin * self.per_bin..][..self.per_bin];
         counts[0] = self.roots[bin];
-        demand.hand_down(noisy, list, self.price, counts);
+        demand.hand_down(noisy, self.list(bin), self.price, counts);
+    }
+
+    /// The breakpoints of one bin.
+    fn list(&self, bin: usize) -> &[(f64, f64)] {
+        &self.breakpoints[bin * self.per_bin..][..self.per_bin]
     }
 }
 

@@ -3,8 +3,8 @@
 
 use crate::data::prepare::Dataset;
 use crate::error::Error;
-use crate::eval::algorithms::exact_kmeans;
-use crate::eval::measure::silhouette;
+use crate::eval::clustering::algorithms::exact_kmeans;
+use crate::eval::clustering::measure::silhouette;
 use crate::eval::settings::Effort;
 use crate::files;
 use crate::seed::named_rng;

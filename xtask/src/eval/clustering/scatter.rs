@@ -1,8 +1,8 @@
 //! A sample of points, the truth or the baseline, and the private centres of one release.
 
 use crate::error::Error;
-use crate::eval::centres::FirstRun;
-use crate::report::cloud::Cloud;
+use crate::eval::clustering::centres::FirstRun;
+use crate::eval::clustering::cloud::Cloud;
 use crate::report::plot::axis::extent;
 use crate::report::plot::canvas::{self, Anchor, Ink, Svg};
 

@@ -1,8 +1,9 @@
 //! The table of a data set: our rows and the published ones beside them, in Markdown.
 
-use crate::eval::published::{self, Published};
+use crate::eval::clustering::published::{self, Published};
+use crate::eval::record::Record;
 use crate::report::number::{count, mean_sd, significant};
-use crate::report::summary::Row;
+use crate::report::summary::{self, Row};
 use std::fmt::Write as _;
 
 /// Metrics in the order of the columns: key and heading.
@@ -42,6 +43,38 @@ pub(crate) fn table(id: &str, rows: &[Row]) -> String {
         text.push('\n');
     }
     text
+}
+
+/// The closing table on the terminal: one line per data set and algorithm.
+pub(super) fn summary(records: &[Record]) -> Vec<Vec<String>> {
+    let headings = [
+        "data set",
+        "algorithm",
+        "runs",
+        "squared inertia",
+        "x baseline",
+        "KMeans distance",
+        "seconds",
+    ];
+    let mut found = vec![headings.map(str::to_owned).to_vec()];
+    for id in summary::datasets(records) {
+        let rows = summary::rows(records, id);
+        let ours = rows.iter().map(|row| (row, Line::ours(row, &rows)));
+        found.extend(ours.map(|(row, line)| {
+            let shown =
+                |metric| line.cell(metric).map_or(String::new(), |(mean, sd)| mean_sd(mean, sd));
+            vec![
+                id.to_owned(),
+                row.label(),
+                row.runs.to_string(),
+                shown("inertia_squared"),
+                line.ratio(),
+                shown("kmeans_distance_normalised"),
+                line.shown("seconds"),
+            ]
+        }));
+    }
+    found
 }
 
 fn lines<'a>(id: &str, rows: &'a [Row]) -> Vec<Line<'a>> {
@@ -127,7 +160,7 @@ impl<'a> Line<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::table;
+    use super::{summary, table};
     use crate::eval::record::tests::example;
     use crate::report::summary::rows;
 
@@ -156,6 +189,22 @@ mod tests {
         | algorithm | runs | x baseline | squared inertia | KMeans distance | seconds | peak MiB |
         |---|---:|---:|---:|---:|---:|---:|
         | **dpm, ε 1** | 1 | – | 2.50e6 | 0.00500 | 0.25 | 100 |
+        ");
+    }
+
+    #[test]
+    fn the_closing_table_has_the_numbers_that_people_look_for_first() {
+        let records = [
+            example("synth-10d", "dpm", 0),
+            example("synth-10d", "dpm", 1),
+            example("synth-10d", "kmeans++", 0),
+            example("letter", "dpm", 0),
+        ];
+        insta::assert_snapshot!(crate::report::terminal::aligned(&summary(&records)), @r"
+        data set   algorithm  runs  squared inertia  x baseline  KMeans distance  seconds
+        synth-10d  kmeans++      1           2.50e6        1.00          0.00500     0.25
+        synth-10d  dpm, ε 1      2   2.55e6 ± 7.1e4        1.02          0.00500     0.25
+        letter     dpm, ε 1      1           2.50e6           –          0.00500     0.25
         ");
     }
 }

@@ -1,4 +1,4 @@
-//! The only file that knows the algorithm crates: each algorithm as the runner sees it.
+//! The only file of the suite that knows the algorithm crates: each algorithm as the bench sees it.
 
 use crate::data::catalogue::Recipe;
 use crate::data::prepare::Dataset;
@@ -21,7 +21,7 @@ pub(crate) struct Outcome {
 }
 
 /// An algorithm or a baseline: stable names, public settings, one run.
-pub(crate) trait Algorithm: Sync {
+pub(crate) trait Algorithm: Send + Sync {
     /// Stable id, as in results.jsonl.
     fn id(&self) -> &'static str;
 
@@ -41,12 +41,9 @@ pub(crate) trait Algorithm: Sync {
     -> Result<Outcome, Error>;
 }
 
-/// The algorithms of a suite, baselines first.
-pub(crate) fn of_suite(suite: &str) -> Vec<Box<dyn Algorithm>> {
-    match suite {
-        "dpm" => vec![Box::new(KMeansPlusPlus), Box::new(DpmTree)],
-        _ => Vec::new(),
-    }
+/// All algorithms of the suite, baselines first.
+pub(crate) fn all() -> Vec<Box<dyn Algorithm>> {
+    vec![Box::new(KMeansPlusPlus), Box::new(DpmTree)]
 }
 
 /// k-means++ with Lloyd on the data itself.

@@ -1,20 +1,39 @@
 //! What there is to run: cells with all their settings, before anything is measured.
 
 use crate::data::catalogue::Recipe;
-use crate::eval::algorithms::Algorithm;
-use crate::eval::published;
+use crate::error::Error;
+use crate::eval::clustering::algorithms::{self, Algorithm};
+use crate::eval::clustering::{published, references};
 use crate::eval::record::Record;
 use crate::eval::settings::Settings;
+use crate::eval::suite::{Context, Plan};
 use std::collections::BTreeMap;
 
-/// All cells of a data set as records without measurements, run by run, so that an interrupted
-/// evaluation has as many complete runs as possible.
-pub(crate) fn cells(
-    settings: &Settings,
-    suite: &str,
-    recipe: &Recipe,
-    algorithms: &[Box<dyn Algorithm>],
-) -> Vec<Record> {
+/// The suite's name on the command line.
+pub(super) const SUITE: &str = "dpm";
+
+/// All cells of a data set.
+pub(super) fn of(recipe: &Recipe, context: &Context) -> Result<Plan, Error> {
+    let settings = &context.settings;
+    let cached = references::likely_cached(&settings.out, recipe.id);
+    Ok(Plan {
+        dataset: recipe.id.to_owned(),
+        cells: cells(settings, recipe, &algorithms::all()),
+        units: units(recipe),
+        warm_up_steps: if cached { 0 } else { references::fits(settings.effort) as u64 },
+        here: is_here(recipe, context)?,
+    })
+}
+
+fn is_here(recipe: &Recipe, context: &Context) -> Result<bool, Error> {
+    if recipe.is_generated() {
+        return Ok(true);
+    }
+    let set = context.manifest.set(recipe.id)?;
+    Ok(set.files.iter().all(|file| context.settings.datasets.join(&file.path).is_file()))
+}
+
+fn cells(settings: &Settings, recipe: &Recipe, algorithms: &[Box<dyn Algorithm>]) -> Vec<Record> {
     let cell = |run: u32, algorithm: &dyn Algorithm| {
         let private = algorithm.relation().is_some();
         let epsilon = private.then_some(settings.epsilon);
@@ -22,7 +41,7 @@ pub(crate) fn cells(
         params.insert("references".to_owned(), settings.effort.references().into());
         params.insert("silhouette_sample".to_owned(), settings.effort.silhouette_sample().into());
         Record {
-            suite: suite.to_owned(),
+            suite: SUITE.to_owned(),
             dataset: recipe.id.to_owned(),
             n: recipe.n,
             d: recipe.d,
@@ -58,7 +77,7 @@ fn paper_values(dataset: &str, algorithm: &str, epsilon: Option<f64>) -> BTreeMa
 }
 
 /// Work of one fit, roughly; only ratios between data sets matter.
-pub(crate) fn units(recipe: &Recipe) -> u64 {
+fn units(recipe: &Recipe) -> u64 {
     (recipe.n * recipe.d * recipe.k / 100_000).max(1) as u64
 }
 
@@ -67,14 +86,14 @@ mod tests {
     use super::cells;
     use crate::cli::EvalArgs;
     use crate::data::catalogue::CLUSTERING;
-    use crate::eval::algorithms;
+    use crate::eval::clustering::algorithms;
     use crate::eval::settings::Settings;
 
     #[test]
     fn runs_alternate_between_algorithms_and_carry_the_published_values() {
         let args = EvalArgs { quick: true, epsilon: 1.0, seed: 3, ..EvalArgs::default() };
         let settings = Settings::new(&args).unwrap();
-        let cells = cells(&settings, "dpm", &CLUSTERING[0], &algorithms::of_suite("dpm"));
+        let cells = cells(&settings, &CLUSTERING[0], &algorithms::all());
         let names: Vec<_> = cells.iter().map(|cell| (cell.run, cell.algorithm.as_str())).collect();
         assert_eq!(names, [(0, "kmeans++"), (0, "dpm"), (1, "kmeans++"), (1, "dpm")]);
         assert_eq!(cells[1].paper.get("inertia_squared"), Some(&1.8e7));
@@ -86,7 +105,7 @@ mod tests {
     fn another_epsilon_has_no_published_values() {
         let args = EvalArgs { quick: true, epsilon: 0.5, seed: 3, ..EvalArgs::default() };
         let settings = Settings::new(&args).unwrap();
-        let cells = cells(&settings, "dpm", &CLUSTERING[0], &algorithms::of_suite("dpm"));
+        let cells = cells(&settings, &CLUSTERING[0], &algorithms::all());
         assert!(cells[1].paper.is_empty() && !cells[0].paper.is_empty());
     }
 }

@@ -2,7 +2,7 @@
 //! evaluation can draw its plots without running anything again.
 
 use crate::error::Error;
-use crate::eval::algorithms::Outcome;
+use crate::eval::clustering::algorithms::Outcome;
 use crate::eval::record::Record;
 use crate::files;
 use dp_geometry::Points;
@@ -58,7 +58,7 @@ fn file_name(record: &Record) -> String {
 #[cfg(test)]
 mod tests {
     use super::{find, keep};
-    use crate::eval::algorithms::Outcome;
+    use crate::eval::clustering::algorithms::Outcome;
     use crate::eval::record::Record;
     use crate::eval::record::tests::example;
     use dp_geometry::Points;

@@ -1,7 +1,7 @@
 //! One metric, one line per algorithm: every run a dot, the mean a bar, published values hollow.
 
 use crate::error::Error;
-use crate::eval::published::{PAPER, Published};
+use crate::eval::clustering::published::{PAPER, Published};
 use crate::report::number::tick;
 use crate::report::plot::axis::Axis;
 use crate::report::plot::canvas::{self, Anchor, Canvas, Ink, Svg};
@@ -152,7 +152,7 @@ fn legend(canvas: &mut Canvas<'_>, y: f64) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::{draw, strips};
-    use crate::eval::published;
+    use crate::eval::clustering::published;
     use crate::eval::record::tests::example;
     use crate::report::summary::rows;
 

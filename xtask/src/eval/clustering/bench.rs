@@ -1,0 +1,78 @@
+//! One data set in memory with all algorithms of the suite: runs and measures single cells.
+
+use crate::data::prepare::Dataset;
+use crate::error::Error;
+use crate::eval::clustering::algorithms::{self, Algorithm};
+use crate::eval::clustering::{centres, measure, references};
+use crate::eval::memory;
+use crate::eval::record::Record;
+use crate::eval::settings::Settings;
+use crate::eval::suite::Workbench;
+use crate::seed::named_rng;
+use dp_geometry::Points;
+use std::time::Instant;
+
+/// The data, what runs on it, and the reference clusterings once they are made.
+pub(super) struct Bench {
+    dataset: Dataset,
+    settings: Settings,
+    algorithms: Vec<Box<dyn Algorithm>>,
+    pub(super) references: Vec<Points>,
+}
+
+impl Bench {
+    pub(super) fn new(dataset: Dataset, settings: Settings) -> Self {
+        Self { dataset, settings, algorithms: algorithms::all(), references: Vec::new() }
+    }
+
+    fn algorithm(&self, cell: &Record) -> Result<&dyn Algorithm, Error> {
+        let named = |algorithm: &&Box<dyn Algorithm>| {
+            algorithm.id() == cell.algorithm && algorithm.variant() == cell.variant
+        };
+        match self.algorithms.iter().find(named) {
+            Some(algorithm) => Ok(algorithm.as_ref()),
+            None => Err(Error::Unknown {
+                what: "algorithm",
+                got: cell.algorithm.clone(),
+                known: self.algorithms.iter().map(|one| one.id().to_owned()).collect(),
+            }),
+        }
+    }
+}
+
+impl Workbench for Bench {
+    fn checksum(&self) -> &str {
+        &self.dataset.checksum
+    }
+
+    fn warm_up(&mut self, step: &mut dyn FnMut() -> bool) -> Result<bool, Error> {
+        let Settings { effort, out, .. } = &self.settings;
+        let made = references::load_or_make(&self.dataset, *effort, out, step)?;
+        let complete = made.is_some();
+        self.references = made.unwrap_or_default();
+        Ok(complete)
+    }
+
+    fn run(&mut self, cell: &Record) -> Result<Record, Error> {
+        let algorithm = self.algorithm(cell)?;
+        let mut rng = named_rng(&[
+            "cell",
+            &cell.seed.to_string(),
+            &cell.dataset,
+            &cell.algorithm,
+            &cell.variant,
+            &cell.run.to_string(),
+        ]);
+        let epsilon = cell.epsilon.unwrap_or(self.settings.epsilon);
+        memory::reset_peak();
+        let start = Instant::now();
+        let outcome = algorithm.run(&self.dataset, epsilon, &mut rng)?;
+        let seconds = start.elapsed().as_secs_f64();
+        let peak_rss_mib = memory::peak_mib();
+        let sample = self.settings.effort.silhouette_sample();
+        let (dataset, references) = (&self.dataset, &self.references);
+        let metrics = measure::metrics_of(&outcome.centres, dataset, references, sample);
+        centres::keep(&self.settings.out, cell, &outcome)?;
+        Ok(Record { metrics, seconds, peak_rss_mib, ..cell.clone() })
+    }
+}

@@ -1,0 +1,108 @@
+//! The suite `dpm`: private Euclidean clustering beside its baselines, with the tables and figures of
+//! the DPM paper.
+
+pub(crate) mod algorithms;
+mod bench;
+mod centres;
+mod chapter;
+mod cloud;
+mod measure;
+mod plan;
+mod published;
+mod references;
+mod scatter;
+mod strip;
+mod table;
+
+use crate::data::catalogue::{CLUSTERING, Recipe};
+use crate::data::prepare::{Dataset, Prepared, prepare};
+use crate::error::Error;
+use crate::eval::record::Record;
+use crate::eval::suite::{Context, Opened, Plan, Suite};
+use crate::report::page::Page;
+use bench::Bench;
+use cloud::Cloud;
+
+/// The suite, with what its chapter needs of the data sets once their points are gone.
+#[derive(Debug)]
+pub(crate) struct Clustering {
+    recipes: &'static [Recipe],
+    sections: Vec<Section>,
+}
+
+/// What the chapter needs of a data set.
+#[derive(Debug)]
+struct Section {
+    id: String,
+    k: usize,
+    range: (f64, f64),
+    delta: f64,
+    checksum: String,
+    cloud: Cloud,
+}
+
+impl Default for Clustering {
+    fn default() -> Self {
+        Self::of(&CLUSTERING)
+    }
+}
+
+impl Clustering {
+    /// The suite on data sets of the caller's choice.
+    fn of(recipes: &'static [Recipe]) -> Self {
+        Self { recipes, sections: Vec::new() }
+    }
+
+    fn recipe(&self, id: &str) -> Result<&'static Recipe, Error> {
+        self.recipes.iter().find(|recipe| recipe.id == id).ok_or_else(|| Error::Unknown {
+            what: "data set of the suite dpm",
+            got: id.to_owned(),
+            known: self.recipes.iter().map(|recipe| recipe.id.to_owned()).collect(),
+        })
+    }
+}
+
+impl Suite for Clustering {
+    fn id(&self) -> &'static str {
+        plan::SUITE
+    }
+
+    fn plan(&self, context: &Context) -> Result<Vec<Plan>, Error> {
+        self.recipes.iter().map(|recipe| plan::of(recipe, context)).collect()
+    }
+
+    fn open(&mut self, dataset: &str, context: &Context) -> Result<Opened, Error> {
+        let folder = &context.settings.datasets;
+        match prepare(self.recipe(dataset)?, &context.manifest, folder)? {
+            Prepared::LeftOut { reason } => Ok(Opened::LeftOut { reason }),
+            Prepared::Ready(dataset) => {
+                self.sections.push(Section::of(&dataset));
+                Ok(Opened::Ready(Box::new(Bench::new(*dataset, context.settings.clone()))))
+            }
+        }
+    }
+
+    fn report(&self, records: &[Record], context: &Context, page: &mut Page) -> Result<(), Error> {
+        chapter::write(&self.sections, records, &context.settings, page)
+    }
+
+    fn summary(&self, records: &[Record]) -> Vec<Vec<String>> {
+        table::summary(records)
+    }
+}
+
+impl Section {
+    fn of(dataset: &Dataset) -> Self {
+        Self {
+            id: dataset.recipe.id.to_owned(),
+            k: dataset.recipe.k,
+            range: dataset.recipe.range,
+            delta: dataset.recipe.delta(),
+            checksum: dataset.checksum.clone(),
+            cloud: Cloud::of(dataset),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
