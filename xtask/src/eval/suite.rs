@@ -7,6 +7,7 @@
 
 use crate::data::manifest::Manifest;
 use crate::error::Error;
+use crate::eval::census::Census;
 use crate::eval::clustering::Clustering;
 use crate::eval::record::Record;
 use crate::eval::settings::Settings;
@@ -78,5 +79,5 @@ pub(crate) trait Suite {
 
 /// All suites in the order of the reports.
 pub(crate) fn all() -> Vec<Box<dyn Suite>> {
-    vec![Box::new(Clustering::default())]
+    vec![Box::new(Clustering::default()), Box::new(Census::default())]
 }

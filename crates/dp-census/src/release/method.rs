@@ -17,7 +17,7 @@ pub enum Method {
     CumulativeThenTree,
     /// Noise on counts; the closest consistent table of whole numbers (`M_H^dp`).
     Counts,
-    /// Noise on counts; level after level from the top, each time the closest split of what is there (TopDown).
+    /// Noise on counts; level after level from the top, each time the closest split of what is there (`TopDown`).
     TopDown,
     /// Noise on one cumulative chain through all regions of a level (`M_c^ch`), as much as that takes: in proportion to the number of
     /// regions. Published with noise for one region, which is not private; useless with enough. Here for comparison.

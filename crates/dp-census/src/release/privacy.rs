@@ -51,8 +51,11 @@ impl Privacy {
         Ok(Self::Zcdp { rho, delta: budget.delta() })
     }
 
-    /// The promise as `(epsilon, delta)`.
-    pub(crate) fn budget(self) -> Result<Budget, CensusError> {
+    /// The promise as `(epsilon, delta)`, for zCDP at the delta that was given.
+    ///
+    /// # Errors
+    /// [`CensusError::Param`] or [`CensusError::Conflict`] for numbers that [`pure`](Self::pure) and [`zcdp`](Self::zcdp) refuse.
+    pub fn budget(self) -> Result<Budget, CensusError> {
         match self {
             Self::Pure { epsilon } => Ok(Budget::new(epsilon.get(), 0.0)?),
             Self::Zcdp { rho, delta } => {

@@ -34,6 +34,11 @@ impl GroupTable {
         &self.counts
     }
 
+    /// The whole table, without its shape.
+    pub fn into_counts(self) -> Vec<i64> {
+        self.counts
+    }
+
     /// Whether the table is consistent over `tree` and has so many groups.
     pub fn is_consistent(&self, tree: &RegionTree, groups: i64) -> bool {
         if self.columns == 0 || self.counts.len() != tree.len() * self.columns {

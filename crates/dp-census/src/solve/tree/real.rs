@@ -61,7 +61,7 @@ mod tests {
         for seed in 0..60_i64 {
             let noisy: Vec<i64> =
                 (0..8 * 3).map(|i| (i * i * 31 + i * seed * 7 + seed) % 23 - 6).collect();
-            let weights = [1 + seed.unsigned_abs() as u32 % 3, 2, 1];
+            let weights = [1 + u32::from(seed % 3 == 0), 2, 1];
             let problem = Problem::new(&tree, 3, &noisy, &weights, seed % 40).expect("valid");
             let real = solve_real(&problem);
             let total: f64 = real[..3].iter().sum();
