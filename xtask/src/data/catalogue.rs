@@ -29,6 +29,9 @@ pub(crate) enum Origin {
     Blobs,
     /// A table of the manifest, as it is.
     Table,
+    /// A table of the manifest with every value clipped into the declared range, for sensors whose
+    /// few wild readings would otherwise be all that squared distances see.
+    ClippedTable,
     /// A table with classes: this many rows of each, drawn with replacement from a named seed.
     RowsPerClass(usize),
 }
@@ -51,25 +54,9 @@ impl Recipe {
 }
 
 /// The data sets of the clustering suites, in the order of the reports.
-pub(crate) static CLUSTERING: [Recipe; 4] = [
-    Recipe {
-        id: "synth-10d",
-        origin: Origin::Blobs,
-        n: 100_000,
-        d: 10,
-        k: 64,
-        range: (-100.0, 100.0),
-        k_search: [32, 48, 64, 80, 96],
-    },
-    Recipe {
-        id: "synth-100d",
-        origin: Origin::Blobs,
-        n: 100_000,
-        d: 100,
-        k: 64,
-        range: (-100.0, 100.0),
-        k_search: [32, 48, 64, 80, 96],
-    },
+pub(crate) static CLUSTERING: [Recipe; 8] = [
+    blobs("synth-10d", 100_000, 10),
+    blobs("synth-100d", 100_000, 100),
     Recipe {
         id: "letter",
         origin: Origin::RowsPerClass(720),
@@ -79,16 +66,46 @@ pub(crate) static CLUSTERING: [Recipe; 4] = [
         range: (0.0, 15.0),
         k_search: [13, 19, 26, 32, 39],
     },
+    table("gas_turbine", (36_733, 11), 2, (-6.23, 1100.9), [2, 3, 4, 6, 8]),
+    table("mnist_emb40", (60_000, 40), 10, (-1.0, 1.0), [5, 8, 10, 12, 15]),
+    table("birch1", (100_000, 2), 100, (0.0, 1e6), [50, 75, 100, 125, 150]),
     Recipe {
-        id: "gas_turbine",
-        origin: Origin::Table,
-        n: 36_733,
-        d: 11,
-        k: 2,
-        range: (-6.23, 1100.9),
-        k_search: [2, 3, 4, 6, 8],
+        origin: Origin::ClippedTable,
+        ..table("shuttle", (58_000, 9), 7, (-128.0, 128.0), [3, 5, 7, 9, 11])
     },
+    table("skin", (245_057, 3), 8, (0.0, 255.0), [4, 6, 8, 12, 16]),
 ];
+
+/// Blobs of other sizes, for the curves over the number of points.
+pub(crate) static OVER_N: [Recipe; 4] = [
+    blobs("synth-10d-n1e4", 10_000, 10),
+    blobs("synth-10d-n3e4", 30_000, 10),
+    blobs("synth-10d-n3e5", 300_000, 10),
+    blobs("synth-10d-n1e6", 1_000_000, 10),
+];
+
+/// Blobs of other dimensions, for the curves over the dimension.
+pub(crate) static OVER_D: [Recipe; 4] = [
+    blobs("synth-2d", 100_000, 2),
+    blobs("synth-5d", 100_000, 5),
+    blobs("synth-20d", 100_000, 20),
+    blobs("synth-50d", 100_000, 50),
+];
+
+const fn blobs(id: &'static str, n: usize, d: usize) -> Recipe {
+    let k_search = [32, 48, 64, 80, 96];
+    Recipe { id, origin: Origin::Blobs, n, d, k: 64, range: (-100.0, 100.0), k_search }
+}
+
+const fn table(
+    id: &'static str,
+    (n, d): (usize, usize),
+    k: usize,
+    range: (f64, f64),
+    k_search: [usize; 5],
+) -> Recipe {
+    Recipe { id, origin: Origin::Table, n, d, k, range, k_search }
+}
 
 /// The recipe of a generated set.
 pub(crate) fn generated(name: &str) -> Result<&'static Recipe, Error> {

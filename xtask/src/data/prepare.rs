@@ -47,7 +47,7 @@ pub(crate) fn prepare(
             let made = synth::blobs(&recipe.blobs(), &mut blob_rng(recipe.id, 0));
             (made.points, Some(made.labels), Some(made.centres))
         }
-        Origin::Table | Origin::RowsPerClass(_) => {
+        Origin::Table | Origin::ClippedTable | Origin::RowsPerClass(_) => {
             let set = manifest.set(recipe.id)?;
             let Some((mut table, path)) = store::read_table(folder, set)? else {
                 return Ok(Prepared::LeftOut {
@@ -66,6 +66,11 @@ pub(crate) fn prepare(
                     let (values, labels) =
                         resample(&table.values, &labels, recipe.d, *rows, &mut rng);
                     (values, Some(labels), None)
+                }
+                (Origin::ClippedTable, labels) => {
+                    let (low, high) = recipe.range;
+                    table.values.iter_mut().for_each(|value| *value = value.clamp(low, high));
+                    (table.values, labels, None)
                 }
                 (_, labels) => (table.values, labels, None),
             }

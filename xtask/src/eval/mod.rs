@@ -20,7 +20,6 @@ use session::Session;
 use settings::Settings;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use suite::Suite;
 
 /// Runs the evaluation and writes its report.
 pub(crate) fn command(args: &EvalArgs) -> Result<Ending, Error> {
@@ -35,8 +34,8 @@ pub(crate) fn command(args: &EvalArgs) -> Result<Ending, Error> {
 }
 
 fn evaluate(settings: &Settings, stop: &AtomicBool) -> Result<Ending, Error> {
-    let wanted = |suite: &Box<dyn Suite>| settings.suites.contains(&suite.id());
-    let suites = suite::all().into_iter().filter(wanted).collect();
+    let mut suites = suite::all();
+    suites.retain(|suite| settings.suites.contains(&suite.id()));
     let mut session = Session::open(settings, stop, suites)?;
     let ran = session.run();
     let finished = session.finished_cells();

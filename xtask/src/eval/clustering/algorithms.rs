@@ -3,8 +3,9 @@
 use crate::data::catalogue::Recipe;
 use crate::data::prepare::Dataset;
 use crate::error::Error;
+use crate::eval::clustering::{as_published, studies};
 use dp_accounting::Budget;
-use dp_cluster::dpm::Dpm;
+use dp_cluster::dpm::{BudgetSplit, CutWeights, Dpm};
 use dp_cluster::kmeans::KMeans;
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::Mechanism;
@@ -26,12 +27,18 @@ pub(crate) trait Algorithm: Send + Sync {
     fn id(&self) -> &'static str;
 
     /// Which setting of the algorithm this is.
-    fn variant(&self) -> &'static str {
+    #[allow(clippy::unnecessary_literal_bound, reason = "variants have names of their own")]
+    fn variant(&self) -> &str {
         "default"
     }
 
     /// Neighbouring relation of the guarantee; `None` for what is not private.
     fn relation(&self) -> Option<&'static str>;
+
+    /// Whether it spends a budget without keeping what it promises: published code.
+    fn claims_only(&self) -> bool {
+        false
+    }
 
     /// Public settings that decide the outcome.
     fn params(&self, recipe: &Recipe) -> BTreeMap<String, Value>;
@@ -41,9 +48,19 @@ pub(crate) trait Algorithm: Send + Sync {
     -> Result<Outcome, Error>;
 }
 
-/// All algorithms of the suite, baselines first.
+/// The algorithms of the tables, baselines first.
 pub(crate) fn all() -> Vec<Box<dyn Algorithm>> {
-    vec![Box::new(KMeansPlusPlus), Box::new(DpmTree)]
+    vec![
+        Box::new(KMeansPlusPlus),
+        Box::new(as_published::Dpm),
+        Box::new(as_published::DpLloyd),
+        Box::new(DpmTree::default()),
+    ]
+}
+
+/// Those of the tables and every variant that a study tries.
+pub(crate) fn all_variants() -> Vec<Box<dyn Algorithm>> {
+    all().into_iter().chain(studies::variants()).collect()
 }
 
 /// k-means++ with Lloyd on the data itself.
@@ -74,11 +91,21 @@ impl Algorithm for KMeansPlusPlus {
 }
 
 /// Density-based partitioning; finds the number of clusters by itself.
-struct DpmTree;
+#[derive(Debug, Default)]
+pub(crate) struct DpmTree {
+    /// A name for settings other than the default ones.
+    pub(crate) variant: Option<String>,
+    pub(crate) split: BudgetSplit,
+    pub(crate) weights: CutWeights,
+}
 
 impl Algorithm for DpmTree {
     fn id(&self) -> &'static str {
         "dpm"
+    }
+
+    fn variant(&self) -> &str {
+        self.variant.as_deref().unwrap_or("default")
     }
 
     fn relation(&self) -> Option<&'static str> {
@@ -96,7 +123,10 @@ impl Algorithm for DpmTree {
         epsilon: f64,
         rng: &mut ChaCha20Rng,
     ) -> Result<Outcome, Error> {
-        let plan = dpm_plan(&dataset.domain, epsilon, dataset.recipe.delta())?;
+        let budget = budget(epsilon, dataset.recipe.delta())?;
+        let builder = Dpm::builder(dataset.domain.clone(), budget);
+        let plan = builder.split(self.split).weights(self.weights).build();
+        let plan = plan.map_err(|error| Error::library("dpm", &error))?;
         let release = plan
             .release(dataset.points.view(), rng)
             .map_err(|error| Error::library("dpm", &error))?;
@@ -105,10 +135,14 @@ impl Algorithm for DpmTree {
     }
 }
 
+fn budget(epsilon: f64, delta: f64) -> Result<Budget, Error> {
+    Budget::new(epsilon, delta).map_err(|error| Error::library("budget", &error))
+}
+
 /// DPM with its default settings.
 pub(crate) fn dpm_plan(domain: &PublicBox, epsilon: f64, delta: f64) -> Result<Dpm, Error> {
-    let budget = Budget::new(epsilon, delta).map_err(|error| Error::library("dpm", &error))?;
-    Dpm::builder(domain.clone(), budget).build().map_err(|error| Error::library("dpm", &error))
+    let builder = Dpm::builder(domain.clone(), budget(epsilon, delta)?);
+    builder.build().map_err(|error| Error::library("dpm", &error))
 }
 
 /// Non-private k-means; also what reference clusterings are made of.

@@ -3,7 +3,7 @@
 use crate::data::prepare::Dataset;
 use crate::error::Error;
 use crate::eval::clustering::algorithms::{self, Algorithm};
-use crate::eval::clustering::{centres, measure, references};
+use crate::eval::clustering::{centres, measure, references, studies};
 use crate::eval::memory;
 use crate::eval::record::Record;
 use crate::eval::settings::Settings;
@@ -22,15 +22,15 @@ pub(super) struct Bench {
 
 impl Bench {
     pub(super) fn new(dataset: Dataset, settings: Settings) -> Self {
-        Self { dataset, settings, algorithms: algorithms::all(), references: Vec::new() }
+        Self { dataset, settings, algorithms: algorithms::all_variants(), references: Vec::new() }
     }
 
     fn algorithm(&self, cell: &Record) -> Result<&dyn Algorithm, Error> {
-        let named = |algorithm: &&Box<dyn Algorithm>| {
-            algorithm.id() == cell.algorithm && algorithm.variant() == cell.variant
-        };
-        match self.algorithms.iter().find(named) {
-            Some(algorithm) => Ok(algorithm.as_ref()),
+        let mut algorithms = self.algorithms.iter().map(AsRef::as_ref);
+        let named =
+            |one: &&dyn Algorithm| one.id() == cell.algorithm && one.variant() == cell.variant;
+        match algorithms.find(named) {
+            Some(algorithm) => Ok(algorithm),
             None => Err(Error::Unknown {
                 what: "algorithm",
                 got: cell.algorithm.clone(),
@@ -47,6 +47,9 @@ impl Workbench for Bench {
 
     fn warm_up(&mut self, step: &mut dyn FnMut() -> bool) -> Result<bool, Error> {
         let Settings { effort, out, .. } = &self.settings;
+        if studies::only(self.dataset.recipe) {
+            return Ok(true);
+        }
         let made = references::load_or_make(&self.dataset, *effort, out, step)?;
         let complete = made.is_some();
         self.references = made.unwrap_or_default();
@@ -69,10 +72,13 @@ impl Workbench for Bench {
         let outcome = algorithm.run(&self.dataset, epsilon, &mut rng)?;
         let seconds = start.elapsed().as_secs_f64();
         let peak_rss_mib = memory::peak_mib();
-        let sample = self.settings.effort.silhouette_sample();
-        let (dataset, references) = (&self.dataset, &self.references);
-        let metrics = measure::metrics_of(&outcome.centres, dataset, references, sample);
-        centres::keep(&self.settings.out, cell, &outcome)?;
+        let mut metrics = measure::basic(&outcome.centres, &self.dataset);
+        if !cell.params.contains_key(studies::PARAM) {
+            let sample = self.settings.effort.silhouette_sample();
+            let (dataset, references) = (&self.dataset, &self.references);
+            metrics.extend(measure::costly(&outcome.centres, dataset, references, sample));
+            centres::keep(&self.settings.out, cell, &outcome)?;
+        }
         Ok(Record { metrics, seconds, peak_rss_mib, ..cell.clone() })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::eval::clustering::centres::{self, FirstRun};
-use crate::eval::clustering::{Section, published, scatter, strip, table};
+use crate::eval::clustering::{Section, published, scatter, strip, studies, table};
 use crate::eval::record::Record;
 use crate::eval::settings::Settings;
 use crate::report::page::Page;
@@ -39,9 +39,11 @@ pub(super) fn write(
         settings.effort.references(),
         settings.effort.silhouette_sample()
     ));
-    for id in datasets(sections, records) {
+    let of_tables: Vec<Record> =
+        records.iter().filter(|record| studies::of_table(record)).cloned().collect();
+    for id in datasets(sections, &of_tables) {
         let section = sections.iter().find(|section| section.id == id);
-        let rows = summary::rows(records, id);
+        let rows = summary::rows(&of_tables, id);
         page.section(id);
         page.paragraph(&facts(&rows, section));
         page.paragraph(&table::table(id, &rows));
@@ -54,7 +56,7 @@ pub(super) fn write(
         }
         page.gap();
     }
-    Ok(())
+    studies::report(records, settings, page)
 }
 
 /// Data sets with anything to show: opened ones first, then those of an earlier run.
@@ -92,6 +94,7 @@ fn figures(
     for (metric, title, log) in [
         ("inertia_squared", "Squared inertia, log scale", true),
         ("kmeans_distance_normalised", "KMeans distance, normalised", false),
+        ("seconds", "Running time in seconds, log scale", true),
     ] {
         let strips = strip::strips(rows, published::for_dataset(id), metric);
         if !strips.is_empty() {

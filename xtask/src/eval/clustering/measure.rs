@@ -6,36 +6,42 @@ use dp_cluster::metrics;
 use dp_geometry::Points;
 use std::collections::BTreeMap;
 
-/// Computes every metric that the data set allows. All clusterings of a data set are judged on the
-/// same silhouette sample.
-pub(crate) fn metrics_of(
+/// The metrics that take about as long as an assignment of all points.
+pub(crate) fn basic(centres: &Points, dataset: &Dataset) -> BTreeMap<String, f64> {
+    let (points, view) = (dataset.points.view(), centres.view());
+    let mut found = vec![
+        ("centres", centres.len() as f64),
+        ("inertia_squared", metrics::squared_inertia(points, view)),
+        ("inertia", metrics::inertia(points, view)),
+    ];
+    if let Some(labels) = &dataset.labels {
+        found.push(("accuracy", metrics::accuracy(points, labels, view)));
+    }
+    if let Some(truth) = &dataset.true_centres {
+        let clusters = metrics::distinct_clusters_found(view, truth.view());
+        found.push(("clusters_found", clusters as f64));
+    }
+    numbers(found)
+}
+
+/// The metrics that look at pairs of points or at many reference clusterings. All clusterings of a
+/// data set are judged on the same silhouette sample.
+pub(crate) fn costly(
     centres: &Points,
     dataset: &Dataset,
     references: &[Points],
     silhouette_sample: usize,
 ) -> BTreeMap<String, f64> {
-    let (points, view) = (dataset.points.view(), centres.view());
-    let mut found = BTreeMap::new();
-    let mut put = |name: &str, value: f64| {
-        // JSON has no NaN; a metric that is not a number is as good as absent.
-        if value.is_finite() {
-            found.insert(name.to_owned(), value);
-        }
-    };
-    put("centres", centres.len() as f64);
-    put("inertia_squared", metrics::squared_inertia(points, view));
-    put("inertia", metrics::inertia(points, view));
-    put("silhouette", silhouette(centres, dataset, silhouette_sample));
-    if let Some(labels) = &dataset.labels {
-        put("accuracy", metrics::accuracy(points, labels, view));
-    }
-    if let Some(truth) = &dataset.true_centres {
-        put("clusters_found", metrics::distinct_clusters_found(view, truth.view()) as f64);
-    }
-    if let Some(distance) = metrics::normalised_kmeans_distance(view, references, &dataset.domain) {
-        put("kmeans_distance_normalised", distance);
-    }
-    found
+    let mut found = vec![("silhouette", silhouette(centres, dataset, silhouette_sample))];
+    let distance = metrics::normalised_kmeans_distance(centres.view(), references, &dataset.domain);
+    found.extend(distance.map(|distance| ("kmeans_distance_normalised", distance)));
+    numbers(found)
+}
+
+/// JSON has no NaN; a metric that is not a number is as good as absent.
+fn numbers(found: Vec<(&str, f64)>) -> BTreeMap<String, f64> {
+    let finite = found.into_iter().filter(|(_, value)| value.is_finite());
+    finite.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// Silhouette on a sample that depends on the data set and the size only.

@@ -2,6 +2,7 @@
 //! the DPM paper.
 
 pub(crate) mod algorithms;
+mod as_published;
 mod bench;
 mod centres;
 mod chapter;
@@ -12,9 +13,10 @@ mod published;
 mod references;
 mod scatter;
 mod strip;
+mod studies;
 mod table;
 
-use crate::data::catalogue::{CLUSTERING, Recipe};
+use crate::data::catalogue::{CLUSTERING, OVER_D, OVER_N, Recipe};
 use crate::data::prepare::{Dataset, Prepared, prepare};
 use crate::error::Error;
 use crate::eval::record::Record;
@@ -26,7 +28,7 @@ use cloud::Cloud;
 /// The suite, with what its chapter needs of the data sets once their points are gone.
 #[derive(Debug)]
 pub(crate) struct Clustering {
-    recipes: &'static [Recipe],
+    recipes: Vec<&'static Recipe>,
     sections: Vec<Section>,
 }
 
@@ -43,18 +45,18 @@ struct Section {
 
 impl Default for Clustering {
     fn default() -> Self {
-        Self::of(&CLUSTERING)
+        Self::of(CLUSTERING.iter().chain(&OVER_N).chain(&OVER_D))
     }
 }
 
 impl Clustering {
     /// The suite on data sets of the caller's choice.
-    fn of(recipes: &'static [Recipe]) -> Self {
-        Self { recipes, sections: Vec::new() }
+    fn of(recipes: impl IntoIterator<Item = &'static Recipe>) -> Self {
+        Self { recipes: recipes.into_iter().collect(), sections: Vec::new() }
     }
 
     fn recipe(&self, id: &str) -> Result<&'static Recipe, Error> {
-        self.recipes.iter().find(|recipe| recipe.id == id).ok_or_else(|| Error::Unknown {
+        self.recipes.iter().copied().find(|recipe| recipe.id == id).ok_or_else(|| Error::Unknown {
             what: "data set of the suite dpm",
             got: id.to_owned(),
             known: self.recipes.iter().map(|recipe| recipe.id.to_owned()).collect(),
@@ -68,7 +70,9 @@ impl Suite for Clustering {
     }
 
     fn plan(&self, context: &Context) -> Result<Vec<Plan>, Error> {
-        self.recipes.iter().map(|recipe| plan::of(recipe, context)).collect()
+        let plans = self.recipes.iter().map(|recipe| plan::of(recipe, context));
+        // What only a fuller evaluation looks at is not even opened.
+        plans.filter(|plan| plan.as_ref().map_or(true, |plan| !plan.cells.is_empty())).collect()
     }
 
     fn open(&mut self, dataset: &str, context: &Context) -> Result<Opened, Error> {
@@ -76,7 +80,9 @@ impl Suite for Clustering {
         match prepare(self.recipe(dataset)?, &context.manifest, folder)? {
             Prepared::LeftOut { reason } => Ok(Opened::LeftOut { reason }),
             Prepared::Ready(dataset) => {
-                self.sections.push(Section::of(&dataset));
+                if !studies::only(dataset.recipe) {
+                    self.sections.push(Section::of(&dataset));
+                }
                 Ok(Opened::Ready(Box::new(Bench::new(*dataset, context.settings.clone()))))
             }
         }

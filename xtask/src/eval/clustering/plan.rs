@@ -3,24 +3,29 @@
 use crate::data::catalogue::Recipe;
 use crate::error::Error;
 use crate::eval::clustering::algorithms::{self, Algorithm};
-use crate::eval::clustering::{published, references};
+use crate::eval::clustering::{published, references, studies};
 use crate::eval::record::Record;
-use crate::eval::settings::Settings;
+use crate::eval::settings::{Effort, Settings};
 use crate::eval::suite::{Context, Plan};
 use std::collections::BTreeMap;
 
 /// The suite's name on the command line.
 pub(super) const SUITE: &str = "dpm";
 
-/// All cells of a data set.
-pub(super) fn of(recipe: &Recipe, context: &Context) -> Result<Plan, Error> {
+/// All cells of a data set: those of its table, then those of the studies that use it.
+pub(super) fn of(recipe: &'static Recipe, context: &Context) -> Result<Plan, Error> {
     let settings = &context.settings;
     let cached = references::likely_cached(&settings.out, recipe.id);
+    let mut cells = if studies::only(recipe) { Vec::new() } else { table(settings, recipe) };
+    let references = if cells.is_empty() || cached { 0 } else { references::fits(settings.effort) };
+    if settings.effort == Effort::Full {
+        cells.extend(studies::cells(settings, recipe));
+    }
     Ok(Plan {
         dataset: recipe.id.to_owned(),
-        cells: cells(settings, recipe, &algorithms::all()),
+        cells,
         units: units(recipe),
-        warm_up_steps: if cached { 0 } else { references::fits(settings.effort) as u64 },
+        warm_up_steps: references as u64,
         here: is_here(recipe, context)?,
     })
 }
@@ -33,43 +38,58 @@ fn is_here(recipe: &Recipe, context: &Context) -> Result<bool, Error> {
     Ok(set.files.iter().all(|file| context.settings.datasets.join(&file.path).is_file()))
 }
 
-fn cells(settings: &Settings, recipe: &Recipe, algorithms: &[Box<dyn Algorithm>]) -> Vec<Record> {
-    let cell = |run: u32, algorithm: &dyn Algorithm| {
-        let private = algorithm.relation().is_some();
-        let epsilon = private.then_some(settings.epsilon);
-        let mut params = algorithm.params(recipe);
-        params.insert("references".to_owned(), settings.effort.references().into());
-        params.insert("silhouette_sample".to_owned(), settings.effort.silhouette_sample().into());
-        Record {
-            suite: SUITE.to_owned(),
-            dataset: recipe.id.to_owned(),
-            n: recipe.n,
-            d: recipe.d,
-            algorithm: algorithm.id().to_owned(),
-            variant: algorithm.variant().to_owned(),
-            private,
-            relation: algorithm.relation().map(str::to_owned),
-            epsilon,
-            delta: private.then(|| recipe.delta()),
-            params,
-            run,
-            seed: settings.seed,
-            metrics: BTreeMap::new(),
-            seconds: 0.0,
-            peak_rss_mib: None,
-            paper: paper_values(recipe.id, algorithm.id(), epsilon),
+/// Every algorithm at the epsilon asked for, run by run.
+fn table(settings: &Settings, recipe: &Recipe) -> Vec<Record> {
+    let algorithms = algorithms::all();
+    let mut cells = Vec::new();
+    for run in 0..settings.runs {
+        for algorithm in &algorithms {
+            let mut cell = cell(settings, recipe, algorithm.as_ref(), settings.epsilon, run);
+            let sample = settings.effort.silhouette_sample();
+            cell.params.insert("references".to_owned(), settings.effort.references().into());
+            cell.params.insert("silhouette_sample".to_owned(), sample.into());
+            cells.push(cell);
         }
-    };
-    (0..settings.runs)
-        .flat_map(|run| algorithms.iter().map(move |algorithm| (run, algorithm)))
-        .map(|(run, algorithm)| cell(run, algorithm.as_ref()))
-        .collect()
+    }
+    cells
+}
+
+/// One cell without measurements.
+pub(super) fn cell(
+    settings: &Settings,
+    recipe: &Recipe,
+    algorithm: &dyn Algorithm,
+    epsilon: f64,
+    run: u32,
+) -> Record {
+    // Published code has a budget that it claims, and no guarantee.
+    let budgeted = algorithm.relation().is_some() || algorithm.claims_only();
+    let epsilon = budgeted.then_some(epsilon);
+    Record {
+        suite: SUITE.to_owned(),
+        dataset: recipe.id.to_owned(),
+        n: recipe.n,
+        d: recipe.d,
+        algorithm: algorithm.id().to_owned(),
+        variant: algorithm.variant().to_owned(),
+        private: algorithm.relation().is_some(),
+        relation: algorithm.relation().map(str::to_owned),
+        epsilon,
+        delta: budgeted.then(|| recipe.delta()),
+        params: algorithm.params(recipe),
+        run,
+        seed: settings.seed,
+        metrics: BTreeMap::new(),
+        seconds: 0.0,
+        peak_rss_mib: None,
+        paper: paper_values(recipe.id, algorithm.id(), epsilon),
+    }
 }
 
 fn paper_values(dataset: &str, algorithm: &str, epsilon: Option<f64>) -> BTreeMap<String, f64> {
     let names = ["accuracy", "inertia_squared", "kmeans_distance_normalised", "silhouette"];
     published::for_dataset(dataset)
-        .filter(|row| *row.source == published::PAPER && row.algorithm == algorithm)
+        .filter(|row| *row.source != published::RERUN && row.algorithm == algorithm)
         .filter(|_| published::comparable(epsilon))
         .flat_map(|row| names.map(|name| row.metric(name).map(|(mean, _)| (name.to_owned(), mean))))
         .flatten()
@@ -83,29 +103,37 @@ fn units(recipe: &Recipe) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::cells;
+    use super::table;
     use crate::cli::EvalArgs;
     use crate::data::catalogue::CLUSTERING;
-    use crate::eval::clustering::algorithms;
+    use crate::eval::record::Record;
     use crate::eval::settings::Settings;
+
+    fn planned(epsilon: f64) -> Vec<Record> {
+        let args = EvalArgs { quick: true, epsilon, seed: 3, ..EvalArgs::default() };
+        table(&Settings::new(&args).unwrap(), &CLUSTERING[0])
+    }
 
     #[test]
     fn runs_alternate_between_algorithms_and_carry_the_published_values() {
-        let args = EvalArgs { quick: true, epsilon: 1.0, seed: 3, ..EvalArgs::default() };
-        let settings = Settings::new(&args).unwrap();
-        let cells = cells(&settings, &CLUSTERING[0], &algorithms::all());
-        let names: Vec<_> = cells.iter().map(|cell| (cell.run, cell.algorithm.as_str())).collect();
-        assert_eq!(names, [(0, "kmeans++"), (0, "dpm"), (1, "kmeans++"), (1, "dpm")]);
-        assert_eq!(cells[1].paper.get("inertia_squared"), Some(&1.8e7));
-        assert_eq!((cells[0].epsilon, cells[1].epsilon), (None, Some(1.0)));
-        assert!(cells[1].delta.is_some_and(|delta| (delta - 3.162e-8).abs() < 1e-11));
+        let cells = planned(1.0);
+        let half = cells.len() / 2;
+        let names = |cells: &[Record]| -> Vec<String> {
+            cells.iter().map(|cell| cell.algorithm.clone()).collect()
+        };
+        assert_eq!(names(&cells[..half]), names(&cells[half..]));
+        assert!(cells[..half].iter().all(|cell| cell.run == 0), "run by run");
+        let of = |name: &str| cells.iter().find(|cell| cell.algorithm == name).unwrap();
+        let (baseline, dpm) = (of("kmeans++"), of("dpm"));
+        assert_eq!(dpm.paper.get("inertia_squared"), Some(&1.8e7));
+        assert_eq!((baseline.epsilon, dpm.epsilon), (None, Some(1.0)));
+        assert!(dpm.delta.is_some_and(|delta| (delta - 3.162e-8).abs() < 1e-11));
     }
 
     #[test]
     fn another_epsilon_has_no_published_values() {
-        let args = EvalArgs { quick: true, epsilon: 0.5, seed: 3, ..EvalArgs::default() };
-        let settings = Settings::new(&args).unwrap();
-        let cells = cells(&settings, &CLUSTERING[0], &algorithms::all());
-        assert!(cells[1].paper.is_empty() && !cells[0].paper.is_empty());
+        let cells = planned(0.5);
+        let of = |name: &str| cells.iter().find(|cell| cell.algorithm == name).unwrap();
+        assert!(of("dpm").paper.is_empty() && !of("kmeans++").paper.is_empty());
     }
 }

@@ -1,7 +1,7 @@
 //! One metric, one line per algorithm: every run a dot, the mean a bar, published values hollow.
 
 use crate::error::Error;
-use crate::eval::clustering::published::{PAPER, Published};
+use crate::eval::clustering::published::{Published, RERUN};
 use crate::report::number::tick;
 use crate::report::plot::axis::Axis;
 use crate::report::plot::canvas::{self, Anchor, Canvas, Ink, Svg};
@@ -66,7 +66,7 @@ pub(crate) fn strips(
             strips.len() - 1
         });
         let strip = &mut strips[at].1;
-        *(if *row.source == PAPER { &mut strip.paper } else { &mut strip.rerun }) = Some(value);
+        *(if *row.source == RERUN { &mut strip.rerun } else { &mut strip.paper }) = Some(value);
     }
     strips.into_iter().map(|(_, strip)| strip).collect()
 }
@@ -166,7 +166,7 @@ mod tests {
         let rows = rows(&records, "synth-10d");
         let found = strips(&rows, published::for_dataset("synth-10d"), "inertia_squared");
         let labels: Vec<&str> = found.iter().map(|strip| strip.label.as_str()).collect();
-        assert_eq!(labels, ["kmeans++", "dpm, ε 1", "lsh-splits", "dp-lloyd"]);
+        assert_eq!(labels, ["kmeans++", "dpm, ε 1", "dp-lloyd", "em-mc", "lsh-splits"]);
         assert_eq!((found[1].paper, found[1].rerun), (Some(1.8e7), Some(1.35e7)));
         let svg = draw("Squared inertia", &found, true).unwrap().standalone();
         assert_eq!(svg.matches("<circle").count(), 3 + 1, "three runs and the legend");
