@@ -26,7 +26,8 @@
 //! ```
 //!
 //! # The types that matter
-//! - [`Relation`]: which data sets are neighbours, as a type: [`AddRemove`], [`ReplaceOne`], [`AddOnly`], [`Within`].
+//! - [`Relation`]: which data sets are neighbours, as a type: [`AddRemove`], [`ReplaceOne`], [`AddOnly`], [`Within`],
+//!   [`MemberOfGroup`], [`FurtherMemberOfGroup`].
 //! - [`Loss`]: what one step costs, in the measure of its proof.
 //! - [`Step`] and [`Receipt`]: losses composed in a stated way, and the release that they belong to.
 //! - [`Ledger`]: a limit, and the receipts spent against it.
@@ -97,7 +98,9 @@ pub use pure_composition::{
 };
 pub use rdp::{renyi_divergence, renyi_epsilon, renyi_to_epsilon};
 pub use receipt::Receipt;
-pub use relation::{AddOnly, AddRemove, Relation, ReplaceOne, Within};
+pub use relation::{
+    AddOnly, AddRemove, FurtherMemberOfGroup, MemberOfGroup, Relation, ReplaceOne, Within,
+};
 pub use sampling::{
     one_sided_pairing, one_sided_to_two_sided, poisson_sampling, sampling_with_replacement,
     sampling_without_replacement,

@@ -114,6 +114,21 @@ relation! {
     AddOnly, "add-only", parts: 1, two_sided: false
 }
 
+relation! {
+    /// `(D, D')` with the same groups in the same places, where one individual more belongs to one of the groups in one of the two.
+    ///
+    /// The groups, their number and where they are is public, and so is that a group may be empty. Who belongs to them is private.
+    /// An individual belongs to one group at most; one who moves from group to group makes two changes.
+    MemberOfGroup, "member-of-group", parts: 1, two_sided: true
+}
+
+relation! {
+    /// As [`MemberOfGroup`], but the group has at least one member without that individual.
+    ///
+    /// Weaker: which groups are occupied at all counts as public, so nothing is promised to whoever is alone in a group.
+    FurtherMemberOfGroup, "further-member-of-group", parts: 1, two_sided: true
+}
+
 /// `(D, D')` of equal size that differ in one record, which lies at distance at most `rho` from its counterpart.
 ///
 /// The metric and the number of records are public. Like [`ReplaceOne`], a moved record may cross from one part of a

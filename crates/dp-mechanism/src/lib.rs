@@ -18,7 +18,7 @@
 //!
 //! # What matters
 //! - [`Draws`], [`Law`]: how every mechanism of the workspace gets randomness.
-//! - [`NoisyCount`], [`ExponentialMechanism`], [`GaussianSum`], [`LaplaceSum`], [`PoissonSample`],
+//! - [`NoisyCount`], [`ExponentialMechanism`], [`GaussianSum`], [`GeometricSum`], [`PoissonSample`],
 //!   [`RepeatedSelection`], [`ThresholdReports`]: the primitives.
 //! - [`Mechanism`], [`Release`]: the face of an algorithm made of them, plan first, then release.
 //!
@@ -28,7 +28,7 @@ mod count;
 mod draws;
 mod error;
 mod exponential;
-mod laplace_sum;
+mod geometric_sum;
 mod mechanism;
 mod rational;
 mod repeated_selection;
@@ -41,7 +41,7 @@ pub use count::NoisyCount;
 pub use draws::{Coin, Draws, Law, Noise, SecureDraws};
 pub use error::MechanismError;
 pub use exponential::ExponentialMechanism;
-pub use laplace_sum::LaplaceSum;
+pub use geometric_sum::GeometricSum;
 pub use mechanism::{Mechanism, Release};
 pub use repeated_selection::RepeatedSelection;
 pub use reports::{Grid, ReportNoise, Reported, ThresholdReports, Touched};

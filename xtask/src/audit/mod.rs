@@ -3,6 +3,7 @@
 //!
 //! One file per family of mechanisms lists its checks; `mutants/` has the broken variants.
 
+mod census;
 mod check;
 mod coreset;
 mod dp_lloyd;
@@ -31,6 +32,7 @@ use crate::cli::AuditArgs;
 use crate::error::Error;
 use crate::{files, report, workspace};
 use check::{Check, Effort, Found, MutantCheck};
+pub(crate) use mutants::{published_chain, true_epsilon_of_the_chain};
 
 /// A loss may exceed its claim by this factor before it counts: the rounding of `f64` probabilities.
 const TOLERANCE: f64 = 1.0 + 1e-9;
@@ -76,6 +78,7 @@ fn checks() -> Vec<Check> {
         coreset::checks(),
         recentred::checks(),
         stream::checks(),
+        census::checks(),
     ];
     all.into_iter().flatten().collect()
 }
@@ -222,7 +225,8 @@ mod tests {
                     let text = std::fs::read_to_string(&path).expect("UTF-8");
                     let mut block = String::new();
                     for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
-                        if let Some(name) = line.strip_prefix("impl Mechanism for ") {
+                        let mechanism = line.split_once(" Mechanism for ");
+                        if let Some((_, name)) = mechanism.filter(|_| line.starts_with("impl")) {
                             found.insert(first_word(name));
                         } else if let Some(name) = line.strip_prefix("impl ") {
                             block = first_word(name);

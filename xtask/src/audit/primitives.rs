@@ -6,11 +6,13 @@ use dp_audit::{
     gaussian_renyi_divergence, power_within,
 };
 use dp_mechanism::{
-    DiscreteGaussian, DiscreteLaplace, Draws, ExponentialMechanism, GaussianSum, LaplaceSum, Law,
+    DiscreteGaussian, DiscreteLaplace, Draws, ExponentialMechanism, GaussianSum, GeometricSum, Law,
     Noise, NoisyCount, PoissonSample, Ratio, SecureDraws,
 };
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
+
+use std::num::NonZeroU64;
 
 use super::check::{Check, Effort, Found};
 
@@ -43,7 +45,14 @@ pub(super) fn checks() -> Vec<Check> {
         ),
         check("choice-by-range", "ExponentialMechanism", "add-remove", Method::Exact, choice),
         check("sum-gaussian", "GaussianSum", "add-remove", Method::Exact, sum),
-        check("sum-geometric", "LaplaceSum", "add-remove", Method::Exact, geometric_sum),
+        check(
+            "sum-geometric-wide",
+            "GeometricSum",
+            "add-remove",
+            Method::Exact,
+            wide_geometric_sum,
+        ),
+        check("sum-geometric", "GeometricSum", "add-remove", Method::Exact, geometric_sum),
         check("sample-poisson", "PoissonSample", "add-remove", Method::Exact, sample),
     ]
 }
@@ -62,6 +71,32 @@ fn geometric(effort: Effort) -> Found {
     for n in 0..effort.of(8, 60) {
         let (a, b) = (law(n), law(n + 1));
         found.see(a.pure_loss(&b).max(b.pure_loss(&a)), || format!("counts {n} and {}", n + 1));
+    }
+    found
+}
+
+/// Exact laws of noisy vectors that differ by at most the length in sum of absolute values, for all such pairs of three places.
+fn geometric_sum(effort: Effort) -> Found {
+    let length = 2;
+    let sum = GeometricSum::new(epsilon(0.7), NonZeroU64::new(length).expect("above 0"));
+    let sum = sum.expect("positive");
+    let Loss::Pure { epsilon: claimed } = sum.loss() else { unreachable!("geometric is pure") };
+    let mut found = Found::claim(claimed.get());
+    let reach = effort.of(4, 8);
+    let law = |values: [i64; 3]| {
+        exact_law(Window::new(-reach, reach), |draws| {
+            let mut values = values;
+            sum.release(&mut values, draws);
+            values
+        })
+    };
+    let base = law([0, 0, 0]);
+    let steps = -2_i64..=2;
+    let changes = steps.clone().flat_map(|x| steps.clone().map(move |y| [x, y]));
+    for [x, y] in changes.filter(|[x, y]| x.unsigned_abs() + y.unsigned_abs() <= length.into()) {
+        let other = law([x, 0, y]);
+        let loss = base.pure_loss(&other).max(other.pure_loss(&base));
+        found.see(loss, || format!("a change by {x} and {y}"));
     }
     found
 }
@@ -221,16 +256,21 @@ fn asked_noise(release: impl FnOnce(&mut dyn Draws)) -> DiscreteGaussian {
 }
 
 /// A sum that moves by up to its sensitivity, as a share of the claim.
-fn geometric_sum(_effort: Effort) -> Found {
+fn wide_geometric_sum(_effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     for (each, sensitivity) in [(0.7, 1_u64), (1e-3, 1 << 22), (3.0, 12_345), (0.02, 1 << 40)] {
-        let sum = LaplaceSum::new(epsilon(each), sensitivity).expect("in range");
+        let length = NonZeroU64::new(sensitivity).expect("above 0");
+        let sum = GeometricSum::new(epsilon(each), length).expect("in range");
         let Loss::Pure { epsilon: claimed } = sum.loss() else { unreachable!("it is pure") };
         for moved in [1, sensitivity / 2 + 1, sensitivity] {
             for from in [0, -5, 1 << 41] {
                 let to = from + i64::try_from(moved).expect("small");
                 let mut rng = ChaCha20Rng::seed_from_u64(1);
-                let run = |value: &i64, draws: &mut dyn Draws| sum.release(*value, draws);
+                let run = |value: &i64, draws: &mut dyn Draws| {
+                    let mut one = [*value];
+                    sum.release(&mut one, draws);
+                    one
+                };
                 let comparison = compare(run, &from, &to, &mut SecureDraws::new(&mut rng));
                 found.see(comparison.pure_loss() / claimed.get(), || {
                     format!("sensitivity {sensitivity}, {from} against {to}")

@@ -6,6 +6,7 @@ mod import;
 mod list;
 pub(crate) mod manifest;
 pub(crate) mod prepare;
+pub(crate) mod rows;
 pub(crate) mod store;
 pub(crate) mod synth;
 mod table;

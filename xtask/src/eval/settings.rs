@@ -21,6 +21,8 @@ pub(crate) struct Settings {
     pub(crate) suites: Vec<&'static str>,
     pub(crate) effort: Effort,
     pub(crate) runs: u32,
+    /// `--runs`, if it was given: a suite whose paper has another number of runs goes by this.
+    pub(crate) runs_asked: Option<u32>,
     pub(crate) seed: u64,
     pub(crate) epsilon: f64,
     /// Folder of real data sets.
@@ -42,6 +44,7 @@ impl Settings {
             suites: chosen_suites(&args.suites)?,
             effort,
             runs: args.runs.unwrap_or(effort.runs()),
+            runs_asked: args.runs,
             seed: args.seed,
             epsilon: args.epsilon,
             datasets: args.datasets.clone().unwrap_or_else(workspace::data_cache),
@@ -120,10 +123,8 @@ mod tests {
     #[test]
     fn without_a_suite_it_is_a_quick_pass_over_all() {
         let all = Settings::new(&plain()).unwrap();
-        assert_eq!(
-            (all.effort, all.runs, all.suites),
-            (Effort::Quick, 2, vec!["dpm", "heavy-hitters"])
-        );
+        let suites = vec!["dpm", "heavy-hitters", "census"];
+        assert_eq!((all.effort, all.runs, all.suites), (Effort::Quick, 2, suites));
         let one = EvalArgs { suites: vec!["dpm".into()], ..plain() };
         let one = Settings::new(&one).unwrap();
         assert_eq!((one.effort, one.runs), (Effort::Standard, 5));
@@ -135,7 +136,7 @@ mod tests {
     #[test]
     fn bad_settings_are_named_before_anything_runs() {
         let suites = vec!["dpm".into(), "dmp".into()];
-        insta::assert_snapshot!(refused(&EvalArgs { suites, ..plain() }), @"there is no suite `dmp`; these exist: dpm, heavy-hitters");
+        insta::assert_snapshot!(refused(&EvalArgs { suites, ..plain() }), @"there is no suite `dmp`; these exist: dpm, heavy-hitters, census");
         insta::assert_snapshot!(refused(&EvalArgs { runs: Some(0), ..plain() }), @"--runs must be at least 1, got 0");
         insta::assert_snapshot!(refused(&EvalArgs { jobs: Some(0), ..plain() }), @"--jobs must be at least 1, got 0");
         insta::assert_snapshot!(refused(&EvalArgs { epsilon: f64::NAN, ..plain() }), @"--epsilon: epsilon must be finite and > 0 and at most 100, got NaN");

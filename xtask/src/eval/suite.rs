@@ -7,6 +7,7 @@
 
 use crate::data::manifest::Manifest;
 use crate::error::Error;
+use crate::eval::census::Census;
 use crate::eval::clustering::Clustering;
 use crate::eval::heavy_hitters::HeavyHitters;
 use crate::eval::record::Record;
@@ -79,5 +80,5 @@ pub(crate) trait Suite {
 
 /// All suites in the order of the reports.
 pub(crate) fn all() -> Vec<Box<dyn Suite>> {
-    vec![Box::new(Clustering::default()), Box::new(HeavyHitters)]
+    vec![Box::new(Clustering::default()), Box::new(HeavyHitters), Box::new(Census::default())]
 }

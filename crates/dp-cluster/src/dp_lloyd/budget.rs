@@ -1,7 +1,9 @@
 //! How the budget is divided, and the calibrated primitives that follow.
 
+use std::num::NonZeroU64;
+
 use dp_accounting::{Epsilon, Rho, Step, budget_to_zcdp};
-use dp_mechanism::{Draws, GaussianSum, LaplaceSum, NoisyCount};
+use dp_mechanism::{Draws, GaussianSum, GeometricSum, NoisyCount};
 use serde::{Deserialize, Serialize};
 
 use super::DpLloydBuilder;
@@ -24,7 +26,7 @@ pub enum BudgetSplit {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Noise {
     Joint(GaussianSum),
-    Pure { coordinates: Vec<LaplaceSum>, size: NoisyCount },
+    Pure { coordinates: Vec<GeometricSum>, size: NoisyCount },
 }
 
 /// Everything that DP-Lloyd draws with. The receipt is read off the same objects.
@@ -66,8 +68,9 @@ impl Primitives {
                         clippy::cast_sign_loss,
                         reason = "between 0 and UNITS"
                     )]
-                    let sensitivity = half.ceil() as u64 + 1;
-                    LaplaceSum::new(Epsilon::new(coordinate)?, sensitivity)
+                    let sensitivity = half.ceil() as u64;
+                    let sensitivity = NonZeroU64::MIN.saturating_add(sensitivity);
+                    GeometricSum::new(Epsilon::new(coordinate)?, sensitivity)
                         .map_err(ClusterError::from)
                 });
                 let coordinates = coordinates.collect::<Result<_, _>>()?;
@@ -89,7 +92,7 @@ impl Primitives {
             }
             Noise::Pure { coordinates, size } => {
                 for (sum, noise) in sum.iter_mut().zip(coordinates) {
-                    *sum = noise.release(*sum, draws);
+                    noise.release(std::slice::from_mut(sum), draws);
                 }
                 size.release(records, draws) as f64
             }

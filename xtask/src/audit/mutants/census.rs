@@ -1,71 +1,180 @@
-//! Cumulative counts of groups by size, in an order that mixes regions or in one that does not.
+//! Tables of groups in a hierarchy: the chain as published, and groups that fall out of the table at its ends.
 
+use dp_accounting::Epsilon;
 use dp_audit::{compare, multisets};
-use dp_mechanism::{Draws, SecureDraws};
+use dp_census::solve::{MAX_VALUE, Problem, chain};
+use dp_census::{
+    Bins, Census, CensusError, From0, From1, GroupSizes, Hierarchy, Method, Privacy, Query,
+    RegionTree,
+};
+use dp_mechanism::{Draws, GeometricSum, Mechanism, SecureDraws};
+use std::num::NonZeroU64;
 
+use super::super::census::{TINY, hierarchy, neighbours};
 use super::super::check::{Effort, Found};
-use super::toys::{count, laplace};
 
-const REGIONS: usize = 3;
-const SIZES: usize = 4;
 const EPSILON: f64 = 1.0;
 
-/// A group is its position in the order by size and then by region.
-fn size(group: usize) -> usize {
-    group / REGIONS
+/// The chain mechanism with the noise that the paper gives it: scale `L / epsilon` in all of the `L` levels, as if one entry of the
+/// chain changed. Its true epsilon is [`true_epsilon_of_the_chain`].
+///
+/// All but the noise is the code of the library.
+pub(crate) fn published_chain(
+    tree: &RegionTree,
+    sizes: &GroupSizes,
+    epsilon: f64,
+    draws: &mut dyn Draws,
+) -> Result<Vec<i64>, CensusError> {
+    let columns = sizes.columns();
+    let mut noisy = sizes.exact_totals(tree);
+    Query::Chain.of_totals(tree, columns, &mut noisy);
+    let share = Epsilon::new(epsilon / tree.levels() as f64)?;
+    GeometricSum::new(share, NonZeroU64::MIN)?.release(&mut noisy, draws);
+    for cell in &mut noisy {
+        *cell = (*cell).clamp(-MAX_VALUE, MAX_VALUE);
+    }
+    let weights = vec![1; tree.levels()];
+    let problem = Problem::new(tree, columns, &noisy, &weights, sizes.groups())?;
+    Ok(chain::solve(&problem))
 }
 
-fn region(group: usize) -> usize {
-    group % REGIONS
+/// What `epsilon` comes to: as many entries of a level's chain change as the level has regions.
+pub(crate) fn true_epsilon_of_the_chain(regions_by_level: &[usize], epsilon: f64) -> f64 {
+    let regions: usize = regions_by_level.iter().sum();
+    epsilon * regions as f64 / regions_by_level.len() as f64
 }
 
-/// How many groups stand at or before each position of the order over all regions.
-pub(super) fn along_the_chain(groups: &[usize]) -> Vec<i64> {
-    (0..SIZES * REGIONS).map(|position| count(groups, |&&group| group <= position)).collect()
+/// The chain on the deepest of the tiny trees: ten regions in four levels.
+pub(super) fn chain_as_published(effort: Effort) -> Found {
+    on_all_pairs(effort, |hierarchy, sizes, draws| {
+        published_chain(hierarchy.tree(), sizes, EPSILON, draws).expect("a tiny table")
+    })
 }
 
-/// For each region by itself, how many groups have at most each size.
-pub(super) fn at_most_each_size(groups: &[usize]) -> Vec<i64> {
-    let positions = 0..SIZES * REGIONS;
-    let at_most = |p| count(groups, |&&group| region(group) == region(p) && group <= p);
-    positions.map(at_most).collect()
+/// The same with the noise that the library gives it.
+pub(super) fn chain_of_the_library(effort: Effort) -> Found {
+    on_all_pairs(effort, |hierarchy, sizes, draws| {
+        let bins = From0::up_to(3).expect("valid");
+        let plan = Census::builder(hierarchy.clone(), bins, sizes.groups(), privacy());
+        plan.method(Method::Chain).build().expect("valid").run(sizes, draws).counts().to_vec()
+    })
 }
 
-/// For each region by itself, how many groups have at least each size.
-pub(super) fn at_least_each_size(groups: &[usize]) -> Vec<i64> {
-    let positions = 0..SIZES * REGIONS;
-    let at_least = |p| count(groups, |&&group| region(group) == region(p) && group >= p);
-    positions.map(at_least).collect()
+fn privacy() -> Privacy {
+    Privacy::pure(EPSILON).expect("valid")
 }
 
-/// Noise of scale `1 / EPSILON` for counts that one person is said to change by one in all, over
-/// all pairs in which one person joins a group, or, if they `may_appear`, forms a new one.
-pub(super) fn cumulative(
+fn on_all_pairs(
     effort: Effort,
-    counts: fn(&[usize]) -> Vec<i64>,
-    may_appear: bool,
+    release: impl Fn(&Hierarchy, &GroupSizes, &mut dyn Draws) -> Vec<i64>,
 ) -> Found {
     let mut found = Found::claim(EPSILON);
     let mut rng = effort.rng(60);
-    let release = |groups: &Vec<usize>, draws: &mut dyn Draws| -> Vec<i64> {
-        counts(groups).into_iter().map(|n| draws.noisy(n, laplace(EPSILON))).collect()
-    };
-    for groups in multisets(SIZES * REGIONS, effort.of(2, 3)) {
-        let grown = (0..groups.len()).filter(|&i| size(groups[i]) + 1 < SIZES).map(|i| {
-            let mut more = groups.clone();
-            more[i] += REGIONS;
-            more
-        });
-        let formed =
-            (0..REGIONS).filter(|_| may_appear).map(|r| [groups.as_slice(), &[r]].concat());
-        for more in grown.chain(formed) {
-            let comparison = compare(release, &groups, &more, &mut SecureDraws::new(&mut rng));
-            found.see(comparison.pure_loss(), || {
-                let show = |group: &usize| (size(*group) + 1, region(*group));
-                let [a, b] = [&groups, &more].map(|g| g.iter().map(show).collect::<Vec<_>>());
-                format!("groups as (size, region): {a:?} and {b:?}")
+    let hierarchy = hierarchy(TINY[5]);
+    let leaves = hierarchy.tree().leaves().len();
+    neighbours(leaves, From0::up_to(3).expect("valid"), effort.of(1, 2), 1, |a, b, witness| {
+        let run = |sizes: &GroupSizes, draws: &mut dyn Draws| release(&hierarchy, sizes, draws);
+        let comparison = compare(run, a, b, &mut SecureDraws::new(&mut rng));
+        found.see(comparison.pure_loss(), || witness.to_owned());
+    });
+    found
+}
+
+/// Columns `1..=4`, and a group that was empty gets its first member: it appears in the table.
+pub(super) fn no_column_for_empty_groups(effort: Effort) -> Found {
+    first_members(effort, From1::up_to(4).expect("valid"))
+}
+
+/// Columns `0..=4`.
+pub(super) fn a_column_for_empty_groups(effort: Effort) -> Found {
+    first_members(effort, From0::up_to(4).expect("valid"))
+}
+
+/// All tables of at most so many groups of two counties; one of these may be empty and gets its first member.
+fn first_members<B: Bins>(effort: Effort, bins: B) -> Found {
+    let mut found = Found::claim(EPSILON);
+    let mut rng = effort.rng(61);
+    let hierarchy = hierarchy(TINY[1]);
+    for groups in multisets(2 * 5, effort.of(2, 3)) {
+        for grown in groups.iter().copied().filter(|group| group % 5 == 0) {
+            let [a, b] = [0, 1].map(|member| {
+                // The size of a group is its remainder by five; a new member makes it one larger.
+                let mut counts = vec![0; 2 * bins.count()];
+                let mut place = |group: usize| {
+                    let row = group / 5 * bins.count();
+                    if let Some(column) = bins.column(group as u64 % 5) {
+                        counts[row + column] += 1;
+                    }
+                };
+                groups.iter().for_each(|&group| place(group));
+                if member == 1 {
+                    place(grown + 1);
+                    if let Some(column) = bins.column(0) {
+                        counts[grown / 5 * bins.count() + column] -= 1;
+                    }
+                }
+                GroupSizes::from_table(counts, bins.count()).expect("a table of groups")
             });
+            let builder = Census::builder(hierarchy.clone(), bins, a.groups(), privacy());
+            let plan = builder.method(Method::CumulativeThenTree).build().expect("valid");
+            let run = |sizes: &GroupSizes, draws: &mut dyn Draws| plan.run(sizes, draws);
+            let comparison = compare(run, &a, &b, &mut SecureDraws::new(&mut rng));
+            found.see(comparison.pure_loss(), || format!("groups {groups:?}, {grown} grows"));
         }
     }
     found
+}
+
+/// Groups beyond the last column are dropped, and the number of groups that are left is taken for public.
+pub(super) fn dropped_beyond_the_last_column(effort: Effort) -> Found {
+    outgrown(effort, |size, largest| (size <= largest).then_some(size))
+}
+
+/// Groups beyond the last column count there.
+pub(super) fn counted_in_the_last_column(effort: Effort) -> Found {
+    outgrown(effort, |size, largest| Some(size.min(largest)))
+}
+
+/// One region whose groups are as large as the last column, and one of them grows.
+fn outgrown(effort: Effort, column: fn(usize, usize) -> Option<usize>) -> Found {
+    let mut found = Found::claim(EPSILON);
+    let mut rng = effort.rng(62);
+    let (hierarchy, largest) = (hierarchy(TINY[0]), 2);
+    let table = |groups: &[usize]| {
+        let mut counts = vec![0; largest + 1];
+        groups.iter().filter_map(|&size| column(size, largest)).for_each(|at| counts[at] += 1);
+        GroupSizes::from_table(counts, largest + 1).expect("a table of groups")
+    };
+    for groups in multisets(largest + 1, effort.of(3, 4)) {
+        for grown in 0..groups.len() {
+            let mut more = groups.clone();
+            more[grown] += 1;
+            let run = |groups: &Vec<usize>, draws: &mut dyn Draws| {
+                let sizes = table(groups);
+                let bins = From0::up_to(2).expect("valid");
+                let plan = Census::builder(hierarchy.clone(), bins, sizes.groups(), privacy());
+                plan.method(Method::Counts).build().expect("valid").run(&sizes, draws)
+            };
+            let comparison = compare(run, &groups, &more, &mut SecureDraws::new(&mut rng));
+            found.see(comparison.pure_loss(), || format!("groups {groups:?} and {more:?}"));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The figure for the census of the paper: 1 nation, 52 states and 3,144 counties. And the one that the audit measures.
+    #[test]
+    fn the_true_epsilon_of_the_published_chain() {
+        assert!((true_epsilon_of_the_chain(&[1, 52, 3_144], 0.1) - 106.6).abs() < 0.05);
+        let ten = hierarchy(TINY[5]);
+        let levels: Vec<usize> =
+            (0..ten.tree().levels()).map(|level| ten.tree().level(level).len()).collect();
+        assert_eq!(levels.iter().sum::<usize>(), 10);
+        assert!((true_epsilon_of_the_chain(&levels, EPSILON) - 2.5).abs() < 1e-12);
+        assert!((chain_as_published(Effort::quick()).worst - 2.5).abs() < 1e-9);
+    }
 }

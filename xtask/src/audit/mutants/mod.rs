@@ -23,6 +23,7 @@ mod toys;
 use serde::Deserialize;
 
 use super::check::{Effort, Found, MutantCheck, MutantRow};
+pub(crate) use census::{published_chain, true_epsilon_of_the_chain};
 pub(super) use published_dpm::with_printed_sensitivity;
 pub(super) use toys::{Side, for_each_one_more, pure_loss_of_one_more};
 
@@ -52,12 +53,11 @@ type Code = (&'static str, fn(Effort) -> Found, fn(Effort) -> Found);
 /// In the order of the table: id, mutant, twin.
 fn code() -> Vec<Code> {
     use cells::{half_the_logarithm, reach_of_the_noise, released_counts};
-    use census::{along_the_chain, at_least_each_size, at_most_each_size, cumulative};
     use counts::{epsilon_as_rate, epsilon_as_scale, half_over_epsilon, one_over_half_epsilon};
     use regions::{for_one_region, for_two_regions, laplace_counts};
     use selection::Picks;
     use thresholds::{Leaves, a_tenth_too_much, all_that_is_carried};
-    let from_papers: [Code; 13] = [
+    let from_papers: [Code; 14] = [
         (
             "M5",
             |effort| thresholds::three_keys(effort, Leaves::AfterTheStep),
@@ -108,15 +108,12 @@ fn code() -> Vec<Code> {
             |effort| laplace_counts(effort, for_one_region),
             |effort| laplace_counts(effort, for_two_regions),
         ),
+        ("M14", census::chain_as_published, census::chain_of_the_library),
+        ("M14-appears", census::no_column_for_empty_groups, census::a_column_for_empty_groups),
         (
-            "M14",
-            |effort| cumulative(effort, along_the_chain, false),
-            |effort| cumulative(effort, at_most_each_size, false),
-        ),
-        (
-            "M14-appears",
-            |effort| cumulative(effort, at_most_each_size, true),
-            |effort| cumulative(effort, at_least_each_size, true),
+            "M14-outgrown",
+            census::dropped_beyond_the_last_column,
+            census::counted_in_the_last_column,
         ),
         (
             "M15",

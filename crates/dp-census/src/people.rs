@@ -1,0 +1,183 @@
+use crate::{Bins, CensusError, GroupSizes, Hierarchy};
+
+/// Which groups there are and in which region each of them lies. Public; people come and go, groups stay.
+///
+/// Records of people name their unit only: where the unit is, the directory knows, so no record can move a group.
+///
+/// # Complexity
+/// `O(g log g)` to build for `g` groups, `O(log g)` per lookup.
+#[derive(Clone, Debug)]
+pub struct GroupDirectory<U> {
+    /// Sorted.
+    units: Vec<U>,
+    leaves: Vec<u32>,
+    regions: usize,
+}
+
+impl<U: Ord> GroupDirectory<U> {
+    /// From each group's unit (an address, a licence plate) and the name of its leaf region. The same row twice counts once.
+    ///
+    /// # Errors
+    /// [`CensusError::UnknownRegion`]; [`CensusError::TwoRegions`] for a unit in two places, with its position in sorted order.
+    pub fn new<'a>(
+        hierarchy: &Hierarchy,
+        groups: impl IntoIterator<Item = (U, &'a str)>,
+    ) -> Result<Self, CensusError> {
+        let leaf = |(unit, region)| {
+            let leaf = hierarchy.leaf(region)?;
+            Ok::<_, CensusError>((
+                unit,
+                u32::try_from(leaf).expect("fewer regions than a u32 counts"),
+            ))
+        };
+        let mut groups: Vec<(U, u32)> = groups.into_iter().map(leaf).collect::<Result<_, _>>()?;
+        groups.sort();
+        groups.dedup();
+        if let Some(unit) = groups.windows(2).position(|pair| pair[0].0 == pair[1].0) {
+            return Err(CensusError::TwoRegions { unit });
+        }
+        let (units, leaves) = groups.into_iter().unzip();
+        Ok(Self { units, leaves, regions: hierarchy.tree().leaves().len() })
+    }
+
+    /// How many groups there are.
+    pub fn groups(&self) -> usize {
+        self.units.len()
+    }
+
+    /// A count of members that starts with every group empty; see [`MemberCount`].
+    pub fn count_members(&self, most_quantity: u32) -> MemberCount<'_, U> {
+        MemberCount { directory: self, sizes: vec![0; self.units.len()], most_quantity }
+    }
+
+    /// The sizes of groups from records of people who may be in several records: `(person, unit, quantity)`.
+    ///
+    /// Of a person with records in several groups, those in the least of these units count; their quantities there are added.
+    /// So one individual changes one group, whatever the records. The rest is as in [`MemberCount::add`].
+    ///
+    /// # Complexity
+    /// Sorts all records: `O(n log n)` time, one copy of persons, positions and quantities in memory.
+    pub fn count_people<P: Ord>(
+        &self,
+        records: impl IntoIterator<Item = (P, U, i64)>,
+        most_quantity: u32,
+    ) -> MemberCount<'_, U> {
+        let known = |(person, unit, quantity)| Some((person, self.find(&unit)?, quantity));
+        let mut known: Vec<(P, usize, i64)> = records.into_iter().filter_map(known).collect();
+        known.sort();
+        let mut members = self.count_members(most_quantity);
+        for person in known.chunk_by(|a, b| a.0 == b.0) {
+            let group = person[0].1;
+            let in_group = person.iter().take_while(|record| record.1 == group);
+            // Records with a negative quantity count as 0 one by one, so that none takes away from another.
+            let quantity = in_group.fold(0_i64, |sum, record| sum.saturating_add(record.2.max(0)));
+            members.add_to(group, quantity);
+        }
+        members
+    }
+
+    fn find(&self, unit: &U) -> Option<usize> {
+        self.units.binary_search(unit).ok()
+    }
+}
+
+/// Sizes of groups while people are counted, one call of [`add`](Self::add) per individual: for streams of any length.
+#[derive(Clone, Debug)]
+pub struct MemberCount<'a, U> {
+    directory: &'a GroupDirectory<U>,
+    sizes: Vec<u64>,
+    most_quantity: u32,
+}
+
+impl<U: Ord> MemberCount<'_, U> {
+    /// Adds one individual, who brings `quantity` to the group of `unit`: 1 if people are counted, the number of their cars if cars are.
+    ///
+    /// Nothing here fails, as who is in which record is private: a negative quantity counts as 0, one above `most_quantity` as
+    /// `most_quantity`, and a record of a unit that is not in the directory is dropped.
+    ///
+    /// The guarantee of a release is for one call. Who may appear in several records must be counted by
+    /// [`GroupDirectory::count_people`].
+    pub fn add(&mut self, unit: &U, quantity: i64) {
+        if let Some(group) = self.directory.find(unit) {
+            self.add_to(group, quantity);
+        }
+    }
+
+    fn add_to(&mut self, group: usize, quantity: i64) {
+        let quantity = u64::try_from(quantity).unwrap_or(0).min(u64::from(self.most_quantity));
+        self.sizes[group] = self.sizes[group].saturating_add(quantity);
+    }
+
+    /// The table of group sizes.
+    ///
+    /// # Errors
+    /// [`CensusError::TooManyGroups`] for more groups than a table may have.
+    pub fn into_sizes<B: Bins>(self, bins: B) -> Result<GroupSizes, CensusError> {
+        let columns = bins.count();
+        let mut counts = vec![0; self.directory.regions * columns];
+        for (&size, &leaf) in self.sizes.iter().zip(&self.directory.leaves) {
+            if let Some(column) = bins.column(size) {
+                counts[leaf as usize * columns + column] += 1;
+            }
+        }
+        GroupSizes::from_table(counts, columns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::From0;
+
+    fn nation() -> Hierarchy {
+        Hierarchy::new([("US", None), ("GA", Some("US")), ("NY", Some("US"))]).expect("valid")
+    }
+
+    fn directory() -> GroupDirectory<&'static str> {
+        let groups = [("F", "NY"), ("A", "GA"), ("B", "GA"), ("D", "NY"), ("A", "GA")];
+        GroupDirectory::new(&nation(), groups).expect("valid")
+    }
+
+    #[test]
+    fn people_make_sizes_and_empty_groups_stay() {
+        let directory = directory();
+        assert_eq!(directory.groups(), 4);
+        let mut members = directory.count_members(1);
+        for unit in ["A", "A", "A", "D", "D", "nowhere"] {
+            members.add(&unit, 1);
+        }
+        let sizes = members.into_sizes(From0::up_to(3).expect("valid")).expect("few");
+        assert_eq!(sizes.counts(), [1, 0, 0, 1, 1, 0, 1, 0]);
+    }
+
+    /// Every kind of odd record changes one group by at most the most that one individual may bring.
+    #[test]
+    fn odd_records_are_clamped_or_dropped() {
+        let directory = directory();
+        let table = |records: &[(u32, &'static str, i64)]| {
+            let members = directory.count_people(records.iter().copied(), 2);
+            members.into_sizes(From0::up_to(5).expect("valid")).expect("few").counts().to_vec()
+        };
+        let others = [(1, "A", 1), (2, "A", 2)];
+        assert_eq!(table(&others)[..6], [1, 0, 0, 1, 0, 0]);
+        for odd in [
+            vec![(9, "A", i64::MAX), (9, "A", i64::MAX), (9, "D", 1)],
+            vec![(9, "A", -5), (9, "A", 7)],
+            vec![(9, "D", 2), (9, "A", 1), (9, "A", 1)],
+        ] {
+            assert_eq!(table(&[&others[..], &odd].concat())[..6], [1, 0, 0, 0, 0, 1], "{odd:?}");
+        }
+        for nothing in [vec![(9, "Z", 2)], vec![(9, "A", i64::MIN)], vec![(9, "A", 0), (9, "B", 1)]]
+        {
+            assert_eq!(table(&[&others[..], &nothing].concat()), table(&others), "{nothing:?}");
+        }
+    }
+
+    #[test]
+    fn groups_in_two_places_or_nowhere_are_refused() {
+        let error = GroupDirectory::new(&nation(), [("A", "GA"), ("A", "NY")]).expect_err("two");
+        assert_eq!(error.to_string(), "group 0 in order of units is in two regions");
+        let error = GroupDirectory::new(&nation(), [("A", "US")]).expect_err("not a leaf");
+        assert_eq!(error, CensusError::UnknownRegion { region: "US".into() });
+    }
+}

@@ -1,0 +1,186 @@
+use dp_accounting::Receipt;
+use dp_mechanism::{Draws, Mechanism};
+use serde::{Deserialize, Serialize};
+
+use super::params::Plan;
+use super::{CensusBuilder, GroupTable, Method, Privacy, RealGroupTable, post, shrink};
+use crate::solve::{MAX_VALUE, Problem};
+use crate::{Bins, CensusError, From0, GroupSizes, Hierarchy};
+
+/// A checked and calibrated plan to release a consistent table of whole numbers.
+///
+/// # Guarantee
+/// What [`Privacy`] says, under the relation of the columns: [`MemberOfGroup`](dp_accounting::MemberOfGroup) for [`From0`]. With the
+/// lengths `d_l` of [`Query`](super::Query), level `l` costs `epsilon_l` by geometric noise of scale `d_l / epsilon_l`, or `rho_l` by
+/// Gaussian noise of variance `d_l / (2 rho_l)`, and a group lies in one region of every level, so the levels add up.
+///
+/// # Utility
+/// Unbiased noise of that size in every cell, before the table is made consistent, which only brings it closer in squares.
+///
+/// # Complexity
+/// One draw per region and column, and one solve; see [`solve`](crate::solve). Neither depends on the privacy loss.
+///
+/// # Shapes and units
+/// In: [`GroupSizes`], one row per leaf region. Out: [`GroupTable`], one row per region. Both in groups.
+///
+/// # Bad records
+/// Were clamped or dropped where the table was made; see [`MemberCount`](crate::MemberCount).
+///
+/// # Precision
+/// Noise is exact and added to whole numbers. Noisy cells saturate at [`MAX_VALUE`].
+///
+/// # Source
+/// Fioretto, Van Hentenryck, Zhu (2021), Sections 5 to 9, with the corrections listed in the project's errata page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "B: Bins", try_from = "CensusBuilder<B>", into = "CensusBuilder<B>")]
+pub struct Census<B: Bins = From0> {
+    pub(super) plan: Plan<B>,
+}
+
+/// As [`Census`], for a table of real numbers (`M_H^r`, `M_c^r`): the closest consistent one, with nothing rounded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "B: Bins", try_from = "CensusBuilder<B>", into = "CensusBuilder<B>")]
+pub struct RealCensus<B: Bins = From0> {
+    pub(super) plan: Plan<B>,
+}
+
+impl<B: Bins> Census<B> {
+    /// Settings for so many groups in the regions of this hierarchy. All but the table that is released later is public.
+    pub fn builder(
+        hierarchy: Hierarchy,
+        bins: B,
+        groups: i64,
+        privacy: Privacy,
+    ) -> CensusBuilder<B> {
+        CensusBuilder::new(hierarchy, bins, groups, privacy)
+    }
+
+    /// Variance of the noise in each cell of a level, in groups squared.
+    ///
+    /// # Panics
+    /// If there is no such level.
+    pub fn noise_variance(&self, level: usize) -> f64 {
+        self.plan.noise.levels[level].variance()
+    }
+}
+
+impl<B: Bins> Plan<B> {
+    /// # Errors
+    /// A shape or a number of groups that is not the public one. Both are equal for all neighbours.
+    fn check(&self, sizes: &GroupSizes) -> Result<(), CensusError> {
+        let settings = &self.settings;
+        let shape = (settings.hierarchy.tree().leaves().len(), settings.bins.count());
+        if (sizes.regions(), sizes.columns()) != shape {
+            return Err(CensusError::Shape {
+                expected: shape.0 * shape.1,
+                got: sizes.counts().len(),
+            });
+        }
+        let (expected, got) = (settings.groups, sizes.groups());
+        if got != expected {
+            return Err(CensusError::Groups { expected, got });
+        }
+        let region_groups = settings.region_groups.iter().flatten();
+        for (leaf, (&expected, got)) in region_groups.zip(sizes.groups_of_regions()).enumerate() {
+            if got != expected {
+                return Err(CensusError::RegionGroups { leaf, expected, got });
+            }
+        }
+        Ok(())
+    }
+
+    fn receipt(&self, id: &str) -> Receipt<B::Relation> {
+        let spent = self.noise.spent(self.settings.hierarchy.tree());
+        Receipt::new(id, B::Relation::default(), self.budget, spent)
+    }
+
+    fn noisy(&self, sizes: &GroupSizes, draws: &mut dyn Draws) -> Vec<i64> {
+        self.noise.add(self.settings.hierarchy.tree(), sizes, MAX_VALUE, draws)
+    }
+
+    fn problem<'a>(&'a self, noisy: &'a [i64]) -> Problem<'a> {
+        let settings = &self.settings;
+        let (tree, columns) = (settings.hierarchy.tree(), settings.bins.count());
+        Problem::new(tree, columns, noisy, &self.weights, settings.groups)
+            .expect("the plan was checked, and noise saturates at what a problem takes")
+    }
+}
+
+impl<B: Bins> Mechanism for Census<B> {
+    type Relation = B::Relation;
+    type Data<'a> = &'a GroupSizes;
+    type Output = GroupTable;
+    type Error = CensusError;
+
+    fn receipt(&self) -> Receipt<B::Relation> {
+        self.plan.receipt(self.plan.settings.method.id())
+    }
+
+    /// # Errors
+    /// [`CensusError::Shape`], [`CensusError::Groups`] or [`CensusError::RegionGroups`] if shape or numbers of groups are not those of the
+    /// plan. They are the same for all neighbours.
+    fn check(&self, sizes: &&GroupSizes) -> Result<(), CensusError> {
+        self.plan.check(sizes)
+    }
+
+    fn run(&self, sizes: &GroupSizes, draws: &mut dyn Draws) -> GroupTable {
+        let settings = &self.plan.settings;
+        let noisy = self.plan.noisy(sizes, draws);
+        let mut counts = post::whole_numbers(settings.method, &self.plan.problem(&noisy));
+        if let (true, Some(region_groups)) = (settings.shrinkage, &settings.region_groups) {
+            let tree = settings.hierarchy.tree();
+            let variance = self.noise_variance(tree.levels() - 1);
+            let noisy = shrink::towards_parents(tree, &noisy, &counts, region_groups, variance);
+            counts = post::whole_numbers(settings.method, &self.plan.problem(&noisy));
+        }
+        GroupTable { columns: settings.bins.count(), counts }
+    }
+}
+
+impl<B: Bins> Mechanism for RealCensus<B> {
+    type Relation = B::Relation;
+    type Data<'a> = &'a GroupSizes;
+    type Output = RealGroupTable;
+    type Error = CensusError;
+
+    fn receipt(&self) -> Receipt<B::Relation> {
+        self.plan.receipt(match self.plan.settings.method {
+            Method::Counts => "m-h-real",
+            _ => "m-c-real",
+        })
+    }
+
+    /// # Errors
+    /// As for [`Census`].
+    fn check(&self, sizes: &&GroupSizes) -> Result<(), CensusError> {
+        self.plan.check(sizes)
+    }
+
+    fn run(&self, sizes: &GroupSizes, draws: &mut dyn Draws) -> RealGroupTable {
+        let noisy = self.plan.noisy(sizes, draws);
+        let counts = post::real_numbers(self.plan.settings.method, &self.plan.problem(&noisy));
+        RealGroupTable { columns: self.plan.settings.bins.count(), counts }
+    }
+}
+
+/// A plan and its settings, for serde.
+macro_rules! by_settings {
+    ($plan:ident, $build:ident) => {
+        impl<B: Bins> TryFrom<CensusBuilder<B>> for $plan<B> {
+            type Error = CensusError;
+
+            fn try_from(settings: CensusBuilder<B>) -> Result<Self, CensusError> {
+                settings.$build()
+            }
+        }
+
+        impl<B: Bins> From<$plan<B>> for CensusBuilder<B> {
+            fn from(plan: $plan<B>) -> Self {
+                plan.plan.settings
+            }
+        }
+    };
+}
+
+by_settings!(Census, build);
+by_settings!(RealCensus, build_real);

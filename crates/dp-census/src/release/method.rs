@@ -1,0 +1,51 @@
+use serde::{Deserialize, Serialize};
+
+use super::Query;
+
+/// How a consistent table of whole numbers is made from noise.
+///
+/// Names in brackets are those of the paper.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Noise on cumulative counts; the closest consistent real table by least squares, then whole numbers within 1 of it at each
+    /// level. The most accurate at every level; the default.
+    #[default]
+    Cumulative,
+    /// Noise on cumulative counts; each row alone made nondecreasing, then the closest consistent table of counts
+    /// (`M_c^dp`, Algorithm 2). A fifth of the time, and as accurate at the lowest level.
+    CumulativeThenTree,
+    /// Noise on counts; the closest consistent table of whole numbers (`M_H^dp`).
+    Counts,
+    /// Noise on counts; level after level from the top, each time the closest split of what is there (`TopDown`).
+    TopDown,
+    /// Noise on one cumulative chain through all regions of a level (`M_c^ch`), as much as that takes: in proportion to the number of
+    /// regions. Published with noise for one region, which is not private; useless with enough. Here for comparison.
+    Chain,
+}
+
+impl Method {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::Cumulative, Self::CumulativeThenTree, Self::Counts, Self::TopDown, Self::Chain];
+
+    /// The name in receipts and reports.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Cumulative => "m-c-exact",
+            Self::CumulativeThenTree => "m-c-dp",
+            Self::Counts => "m-h-dp",
+            Self::TopDown => "top-down",
+            Self::Chain => "m-c-chain",
+        }
+    }
+
+    /// What the noise is added to.
+    pub fn query(self) -> Query {
+        match self {
+            Self::Cumulative | Self::CumulativeThenTree => Query::Cumulative,
+            Self::Counts | Self::TopDown => Query::Counts,
+            Self::Chain => Query::Chain,
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! The private mechanisms: plan, release, receipt.
+
+mod mechanism;
+mod method;
+mod noise;
+mod params;
+mod post;
+mod privacy;
+mod shares;
+mod shrink;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use mechanism::{Census, RealCensus};
+pub use method::Method;
+pub use noise::Query;
+pub use params::CensusBuilder;
+pub use privacy::Privacy;
+pub use shares::{LevelShares, dearest_path};
+pub use table::{GroupTable, RealGroupTable};

@@ -1,0 +1,208 @@
+use std::num::NonZeroU32;
+
+use dp_accounting::{Loss, Step};
+use dp_mechanism::{Draws, GaussianSum, GeometricSum};
+use serde::{Deserialize, Serialize};
+
+use super::Privacy;
+use crate::{CensusError, GroupSizes, RegionTree};
+
+/// What noise is added to, for each level of the hierarchy.
+///
+/// One individual moves one group of one leaf region from one column to a higher one, at most `q` columns further, where `q` is the
+/// most that an individual brings. In every level, that changes the table of one region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Query {
+    /// How many groups have each size: one count falls by 1 and one rises by 1, so the absolute length is 2, and the squared one too.
+    Counts,
+    /// How many groups have at most each size: the counts between the two columns fall by 1, so both lengths are `q`.
+    Cumulative,
+    /// Cumulative counts in the order of sizes, and of regions within a size, over all regions of a level. Those between the two places
+    /// fall by 1, and there are `q` times as many as regions in the level: that is what both lengths are.
+    Chain,
+}
+
+impl Query {
+    /// By how much neighbours change the table of a level with so many regions, in absolute and in squared length.
+    pub fn length(self, regions: usize, most_quantity: NonZeroU32) -> Option<NonZeroU32> {
+        match self {
+            Self::Counts => NonZeroU32::new(2),
+            Self::Cumulative => Some(most_quantity),
+            Self::Chain => {
+                let regions = u32::try_from(regions).ok().and_then(NonZeroU32::new)?;
+                most_quantity.checked_mul(regions)
+            }
+        }
+    }
+
+    /// What is counted, from the sums of groups by region and size.
+    ///
+    /// # Panics
+    /// If the table has not one row per region.
+    pub fn of_totals(self, tree: &RegionTree, columns: usize, table: &mut [i64]) {
+        assert_eq!(table.len(), tree.len() * columns, "one row per region");
+        match self {
+            Self::Counts => {}
+            Self::Cumulative => table.chunks_exact_mut(columns).for_each(cumulate),
+            Self::Chain => {
+                for level in 0..tree.levels() {
+                    let mut sum = 0;
+                    for column in 0..columns {
+                        for region in tree.level(level) {
+                            let cell = &mut table[region * columns + column];
+                            sum += *cell;
+                            *cell = sum;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Running sums.
+fn cumulate(row: &mut [i64]) {
+    let mut sum = 0;
+    for cell in row {
+        sum += *cell;
+        *cell = sum;
+    }
+}
+
+/// The noise of one level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum LevelNoise {
+    Geometric(GeometricSum),
+    Gaussian { sum: GaussianSum, length_squared: NonZeroU32 },
+}
+
+impl LevelNoise {
+    fn loss(self) -> Loss {
+        match self {
+            Self::Geometric(sum) => sum.loss(),
+            Self::Gaussian { sum, .. } => sum.loss(),
+        }
+    }
+
+    /// In each cell, in groups squared.
+    pub(super) fn variance(self) -> f64 {
+        match self {
+            Self::Geometric(sum) => sum.variance(),
+            Self::Gaussian { sum, length_squared } => {
+                sum.noise_multiplier().powi(2) * f64::from(length_squared.get())
+            }
+        }
+    }
+
+    fn release(self, cells: &mut [i64], draws: &mut dyn Draws) {
+        match self {
+            Self::Geometric(sum) => sum.release(cells, draws),
+            Self::Gaussian { sum, length_squared } => {
+                sum.release(cells, length_squared.get().into(), draws);
+            }
+        }
+    }
+}
+
+/// The noise of every level, the root's first.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Noise {
+    pub(super) query: Query,
+    pub(super) levels: Vec<LevelNoise>,
+}
+
+impl Noise {
+    pub(super) fn calibrate(
+        privacy: Privacy,
+        query: Query,
+        tree: &RegionTree,
+        shares: &[f64],
+        most_quantity: NonZeroU32,
+    ) -> Result<Self, CensusError> {
+        let length = |level: usize| {
+            query.length(tree.level(level).len(), most_quantity).ok_or(CensusError::Setting {
+                name: "regions of a level times the most that an individual brings",
+                got: i64::try_from(tree.level(level).len()).unwrap_or(i64::MAX),
+                want: "below 2^32",
+            })
+        };
+        let levels = match privacy {
+            Privacy::Pure { epsilon } => {
+                let losses = epsilon.split(shares)?.into_iter().enumerate();
+                let level = |(level, loss)| {
+                    Ok(LevelNoise::Geometric(GeometricSum::new(loss, length(level)?.into())?))
+                };
+                losses.map(level).collect::<Result<_, CensusError>>()?
+            }
+            Privacy::Zcdp { rho, .. } => {
+                let losses = rho.split(shares)?.into_iter().enumerate();
+                let level = |(level, loss)| {
+                    let (sum, length_squared) = (GaussianSum::new(loss)?, length(level)?);
+                    Ok(LevelNoise::Gaussian { sum, length_squared })
+                };
+                losses.map(level).collect::<Result<_, CensusError>>()?
+            }
+        };
+        Ok(Self { query, levels })
+    }
+
+    /// The noisy table of all regions. Its cells saturate at `most` in absolute value.
+    pub(super) fn add(
+        &self,
+        tree: &RegionTree,
+        sizes: &GroupSizes,
+        most: i64,
+        draws: &mut dyn Draws,
+    ) -> Vec<i64> {
+        let columns = sizes.columns();
+        let mut table = sizes.exact_totals(tree);
+        self.query.of_totals(tree, columns, &mut table);
+        for (level, noise) in self.levels.iter().enumerate() {
+            let regions = tree.level(level);
+            noise.release(&mut table[regions.start * columns..regions.end * columns], draws);
+        }
+        for cell in &mut table {
+            *cell = (*cell).clamp(-most, most);
+        }
+        table
+    }
+
+    /// The itemised cost: the levels one after the other, the regions of a level side by side.
+    pub(super) fn spent(&self, tree: &RegionTree) -> Step {
+        let level = |(level, noise): (usize, &LevelNoise)| {
+            let regions = tree.level(level).len();
+            let name = format!("level {}, {regions} regions", level + 1);
+            match self.query {
+                Query::Counts => one_of_many(name, "groups by size in one region", noise),
+                Query::Cumulative => one_of_many(name, "cumulative groups in one region", noise),
+                Query::Chain => Step::spend(name, noise.loss()),
+            }
+        };
+        Step::sequential("levels", self.levels.iter().enumerate().map(level).collect())
+    }
+
+    /// Weights in inverse proportion to the variance of each level, at most `most`; all 1 if the levels have equal noise.
+    pub(super) fn weights(&self, most: u32) -> Vec<u32> {
+        let variances: Vec<f64> = self.levels.iter().map(|level| level.variance()).collect();
+        let noisiest = variances.iter().copied().fold(0.0, f64::max);
+        if variances.iter().all(|&variance| variance > noisiest * (1.0 - 1e-6)) {
+            return vec![1; variances.len()];
+        }
+        // Some room below, so that rounding to integers costs little. Next to no noise counts as very little.
+        let weight = |variance: &f64| (16.0 * noisiest / variance.max(1e-12)).round();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "between 1 and a u32"
+        )]
+        variances
+            .iter()
+            .map(|variance| weight(variance).clamp(1.0, f64::from(most)) as u32)
+            .collect()
+    }
+}
+
+fn one_of_many(name: String, of_one: &str, noise: &LevelNoise) -> Step {
+    Step::parallel(name, vec![Step::spend(of_one, noise.loss())])
+}

@@ -1,0 +1,173 @@
+use std::num::NonZeroU32;
+
+use dp_accounting::Budget;
+use serde::{Deserialize, Serialize};
+
+use super::noise::Noise;
+use super::{Census, LevelShares, Method, Privacy, Query, RealCensus};
+use crate::solve::{MAX_LEVELS, MAX_WEIGHT};
+use crate::{Bins, CensusError, From0, GroupSizes, Hierarchy};
+
+/// Public settings of a [`Census`]; made by [`Census::builder`].
+///
+/// Serialises as plain settings; a plan is read back through [`build`](Self::build), so that a file cannot bypass its checks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "B: Bins", deny_unknown_fields)]
+pub struct CensusBuilder<B: Bins = From0> {
+    pub(super) hierarchy: Hierarchy,
+    pub(super) bins: B,
+    pub(super) groups: i64,
+    pub(super) privacy: Privacy,
+    pub(super) method: Method,
+    pub(super) shares: LevelShares,
+    pub(super) most_quantity: NonZeroU32,
+    pub(super) region_groups: Option<Vec<i64>>,
+    pub(super) shrinkage: bool,
+}
+
+/// Settings that passed, with all that follows from them.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Plan<B: Bins> {
+    pub(super) settings: CensusBuilder<B>,
+    pub(super) budget: Budget,
+    pub(super) noise: Noise,
+    pub(super) weights: Vec<u32>,
+}
+
+impl<B: Bins> CensusBuilder<B> {
+    pub(super) fn new(hierarchy: Hierarchy, bins: B, groups: i64, privacy: Privacy) -> Self {
+        Self {
+            hierarchy,
+            bins,
+            groups,
+            privacy,
+            method: Method::default(),
+            shares: LevelShares::default(),
+            most_quantity: NonZeroU32::MIN,
+            region_groups: None,
+            shrinkage: false,
+        }
+    }
+
+    /// How noise becomes a table. Default: [`Method::Cumulative`].
+    #[must_use]
+    pub fn method(mut self, method: Method) -> Self {
+        self.method = method;
+        self
+    }
+
+    /// How the loss is divided among the levels. Default: [`LevelShares::Equal`].
+    ///
+    /// Levels with less noise get more weight when the table is made consistent, in inverse proportion to the variance.
+    #[must_use]
+    pub fn shares(mut self, shares: LevelShares) -> Self {
+        self.shares = shares;
+        self
+    }
+
+    /// The most that one individual adds to the size of a group; default 1. What an individual brings beyond it must have been cut
+    /// before, as [`GroupDirectory::count_members`](crate::GroupDirectory::count_members) does.
+    ///
+    /// Cumulative noise grows in proportion; that of counts does not depend on it.
+    #[must_use]
+    pub fn most_quantity(mut self, quantity: NonZeroU32) -> Self {
+        self.most_quantity = quantity;
+        self
+    }
+
+    /// Declares the number of groups of each leaf region public, which it is under the relation. Used by
+    /// [`shrinkage`](Self::shrinkage), and compared with the table. Released totals of regions stay estimates.
+    #[must_use]
+    pub fn region_groups(mut self, groups: Vec<i64>) -> Self {
+        self.region_groups = Some(groups);
+        self
+    }
+
+    /// Draws leaf regions towards the released shape of the region above them, as far as the noise outweighs the differences between
+    /// them. Default: off. Free, as it looks at noisy values and [`region_groups`](Self::region_groups) only.
+    ///
+    /// It helps where regions of a region are alike and small against the noise.
+    #[must_use]
+    pub fn shrinkage(mut self, shrinkage: bool) -> Self {
+        self.shrinkage = shrinkage;
+        self
+    }
+
+    /// Checks every setting and calibrates every level; afterwards nothing can fail.
+    ///
+    /// # Errors
+    /// [`CensusError`] names the setting, its value and what would be accepted.
+    pub fn build(self) -> Result<Census<B>, CensusError> {
+        let query = self.method.query();
+        Ok(Census { plan: self.plan(query)? })
+    }
+
+    /// As [`build`](Self::build), for a table of real numbers: `M_c^r` with [`Method::Cumulative`], `M_H^r` with [`Method::Counts`].
+    ///
+    /// # Errors
+    /// As [`build`](Self::build), and [`CensusError::Conflict`] for the other methods.
+    pub fn build_real(self) -> Result<RealCensus<B>, CensusError> {
+        let query = match self.method {
+            Method::Cumulative | Method::Counts => self.method.query(),
+            _ => {
+                let setting = "a table of real numbers";
+                return Err(CensusError::Conflict { setting, needs: "m-c-exact or m-h-dp" });
+            }
+        };
+        if self.shrinkage {
+            return Err(CensusError::Conflict { setting: "shrinkage", needs: "whole numbers" });
+        }
+        Ok(RealCensus { plan: self.plan(query)? })
+    }
+
+    fn plan(self, query: Query) -> Result<Plan<B>, CensusError> {
+        let tree = self.hierarchy.tree();
+        if tree.levels() > MAX_LEVELS {
+            return Err(CensusError::NumberOfLevels { levels: tree.levels() });
+        }
+        let cells = tree.len().checked_mul(self.bins.count());
+        if cells.is_none_or(|cells| cells > 1 << 40) {
+            let got = cells.and_then(|cells| i64::try_from(cells).ok()).unwrap_or(i64::MAX);
+            let name = "regions times columns";
+            return Err(CensusError::Setting { name, got, want: "at most 2^40" });
+        }
+        if !(0..GroupSizes::GROUPS_LIMIT).contains(&self.groups) {
+            return Err(CensusError::NumberOfGroups { groups: self.groups });
+        }
+        self.check_region_groups()?;
+        self.check_shrinkage()?;
+        let shares = self.shares.of(tree)?;
+        let noise = Noise::calibrate(self.privacy, query, tree, &shares, self.most_quantity)?;
+        let weights = noise.weights(MAX_WEIGHT);
+        Ok(Plan { budget: self.privacy.budget()?, noise, weights, settings: self })
+    }
+
+    fn check_region_groups(&self) -> Result<(), CensusError> {
+        let Some(region_groups) = &self.region_groups else { return Ok(()) };
+        let expected = self.hierarchy.tree().leaves().len();
+        if region_groups.len() != expected {
+            return Err(CensusError::Shape { expected, got: region_groups.len() });
+        }
+        if region_groups.iter().any(|&groups| groups < 0) {
+            return Err(CensusError::NegativeCount);
+        }
+        let total = region_groups.iter().try_fold(0_i64, |sum, &groups| sum.checked_add(groups));
+        let got = total.ok_or(CensusError::TooManyGroups)?;
+        if got == self.groups {
+            Ok(())
+        } else {
+            Err(CensusError::Groups { expected: self.groups, got })
+        }
+    }
+
+    fn check_shrinkage(&self) -> Result<(), CensusError> {
+        let needs = match () {
+            () if !self.shrinkage => return Ok(()),
+            () if self.region_groups.is_none() => "the number of groups of each leaf region",
+            () if self.method.query() != Query::Cumulative => "noise on cumulative counts",
+            () if self.hierarchy.tree().levels() < 2 => "at least two levels",
+            () => return Ok(()),
+        };
+        Err(CensusError::Conflict { setting: "shrinkage", needs })
+    }
+}

@@ -1,0 +1,108 @@
+use std::fmt;
+
+use dp_accounting::{Budget, Delta, Epsilon, Rho, budget_to_zcdp, zcdp_to_epsilon};
+use serde::{Deserialize, Serialize};
+
+use crate::CensusError;
+
+/// What a release promises, and with that, the law of its noise.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Privacy {
+    /// `epsilon`-DP; two-sided geometric noise.
+    Pure {
+        /// No table becomes more than `e^epsilon` times as likely.
+        epsilon: Epsilon,
+    },
+    /// `rho`-zCDP, which is a weaker promise than `epsilon`-DP with `rho = epsilon^2 / 2`; discrete Gaussian noise.
+    Zcdp {
+        /// The bound on the Renyi divergence of order `a`, divided by `a`.
+        rho: Rho,
+        /// The delta at which receipts say what `rho` comes to as an epsilon.
+        delta: Delta,
+    },
+}
+
+impl Privacy {
+    /// `epsilon`-DP for an epsilon above 0, at most [`Budget::MAX_EPSILON`].
+    ///
+    /// # Errors
+    /// [`CensusError::Param`] for every other value.
+    pub fn pure(epsilon: f64) -> Result<Self, CensusError> {
+        Ok(Self::Pure { epsilon: Budget::new(epsilon, 0.0)?.epsilon() })
+    }
+
+    /// `rho`-zCDP for a rho above 0. Receipts show it as an epsilon at `delta`, which is above 0.
+    ///
+    /// # Errors
+    /// [`CensusError::Param`] for every other value, and if that epsilon is above [`Budget::MAX_EPSILON`].
+    pub fn zcdp(rho: f64, delta: f64) -> Result<Self, CensusError> {
+        let privacy = Self::Zcdp { rho: Rho::new(rho)?, delta: Delta::new(delta)? };
+        privacy.budget().map(|_| privacy)
+    }
+
+    /// The most that zCDP allows within `(epsilon, delta)`-DP.
+    ///
+    /// # Errors
+    /// [`CensusError::Conflict`] for a budget without a delta.
+    pub fn within(budget: Budget) -> Result<Self, CensusError> {
+        let rho = budget_to_zcdp(budget)
+            .ok_or(CensusError::Conflict { setting: "Gaussian noise", needs: "a delta above 0" })?;
+        Ok(Self::Zcdp { rho, delta: budget.delta() })
+    }
+
+    /// The promise as `(epsilon, delta)`, for zCDP at the delta that was given.
+    ///
+    /// # Errors
+    /// [`CensusError::Param`] or [`CensusError::Conflict`] for numbers that [`pure`](Self::pure) and [`zcdp`](Self::zcdp) refuse.
+    pub fn budget(self) -> Result<Budget, CensusError> {
+        match self {
+            Self::Pure { epsilon } => Ok(Budget::new(epsilon.get(), 0.0)?),
+            Self::Zcdp { rho, delta } => {
+                let epsilon = zcdp_to_epsilon(rho, delta).ok_or(CensusError::Conflict {
+                    setting: "Gaussian noise",
+                    needs: "a delta above 0",
+                })?;
+                Ok(Budget::new(epsilon.get(), delta.get())?)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Privacy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pure { epsilon } => write!(f, "epsilon {epsilon}"),
+            Self::Zcdp { rho, .. } => write!(f, "zCDP rho {rho}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn promises_out_of_range_are_refused() {
+        for epsilon in [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY, 101.0] {
+            assert!(Privacy::pure(epsilon).is_err(), "{epsilon}");
+        }
+        for rho in [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY, 1e3] {
+            assert!(Privacy::zcdp(rho, 1e-6).is_err(), "{rho}");
+        }
+        for delta in [0.0, -1e-9, 1.0, f64::NAN] {
+            assert!(Privacy::zcdp(0.5, delta).is_err(), "{delta}");
+        }
+        let error = Privacy::within(Budget::new(1.0, 0.0).expect("valid")).expect_err("no delta");
+        assert_eq!(error.to_string(), "Gaussian noise needs a delta above 0");
+    }
+
+    #[test]
+    fn zcdp_is_labelled_as_what_it_is() {
+        assert_eq!(Privacy::pure(0.5).expect("valid").to_string(), "epsilon 0.5");
+        let zcdp = Privacy::zcdp(0.5, 1e-10).expect("valid");
+        assert_eq!(zcdp.to_string(), "zCDP rho 0.5");
+        let epsilon = zcdp.budget().expect("valid").epsilon().get();
+        assert!((6.8..6.9).contains(&epsilon), "{epsilon}");
+    }
+}

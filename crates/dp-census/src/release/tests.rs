@@ -1,0 +1,278 @@
+//! Settings, odd tables, and what every release must be.
+
+use std::num::NonZeroU32;
+
+use dp_accounting::Budget;
+use dp_mechanism::{ChaCha20Rng, Mechanism, SecureDraws};
+use rand::{RngExt, SeedableRng};
+
+use super::{Census, CensusBuilder, LevelShares, Method, Privacy};
+use crate::{CensusError, From0, From1, GroupSizes, Hierarchy};
+
+fn rng(seed: u64) -> ChaCha20Rng {
+    ChaCha20Rng::seed_from_u64(seed)
+}
+
+fn pure(epsilon: f64) -> Privacy {
+    Privacy::pure(epsilon).expect("valid")
+}
+
+fn up_to(largest: u32) -> From0 {
+    From0::up_to(largest).expect("valid")
+}
+
+/// A nation of two states with two and three counties.
+fn nation() -> Hierarchy {
+    let states = ["GA", "NY"].map(|state| (state, Some("US")));
+    let counties = [("a", "GA"), ("b", "GA"), ("c", "NY"), ("d", "NY"), ("e", "NY")];
+    let counties = counties.map(|(county, state)| (county, Some(state)));
+    Hierarchy::new([("US", None)].into_iter().chain(states).chain(counties)).expect("valid")
+}
+
+fn builder(groups: i64) -> CensusBuilder {
+    Census::builder(nation(), up_to(4), groups, pure(1.0))
+}
+
+/// Five counties with about `most` groups of each size.
+fn sizes(most: i64, columns: usize, seed: u64) -> GroupSizes {
+    let mut rng = rng(seed);
+    let counts = (0..5 * columns).map(|_| rng.random_range(0..=most));
+    GroupSizes::from_table(counts.collect(), columns).expect("valid")
+}
+
+#[test]
+fn settings_out_of_range_are_refused_with_their_value() {
+    let message = |builder: CensusBuilder| builder.build().expect_err("refused").to_string();
+    let fixed = |shares: &[f64]| LevelShares::Fixed(shares.to_vec());
+    for (builder, want) in [
+        (builder(-1), "the number of groups must be 0 to 68719476736, not -1"),
+        (
+            builder(5).shares(fixed(&[0.5, 0.4])),
+            "there must be one share per level, got 2 for 3 levels",
+        ),
+        (
+            builder(5).shares(fixed(&[0.5, 0.4, 0.2])),
+            "the shares of the levels must add up to 1, got 1.1",
+        ),
+        (
+            builder(5).region_groups(vec![1, 1, 1, 1]),
+            "the table has 4 entries where 5 (or whole rows of so many) are expected",
+        ),
+        (
+            builder(5).region_groups(vec![1, 1, 1, 1, 2]),
+            "the table has 6 groups, the public number is 5",
+        ),
+        (builder(5).region_groups(vec![6, -1, 0, 0, 0]), "no number of groups may be negative"),
+        (builder(5).shrinkage(true), "shrinkage needs the number of groups of each leaf region"),
+        (
+            builder(5).region_groups(vec![1; 5]).shrinkage(true).method(Method::Counts),
+            "shrinkage needs noise on cumulative counts",
+        ),
+    ] {
+        assert_eq!(message(builder), want);
+    }
+    let real = |method| builder(5).method(method).build_real().err().map(|error| error.to_string());
+    assert_eq!(real(Method::Counts), None);
+    assert_eq!(
+        real(Method::TopDown).as_deref(),
+        Some("a table of real numbers needs m-c-exact or m-h-dp")
+    );
+    let deep: Vec<String> = (0..20).map(|level| level.to_string()).collect();
+    let above = |level: usize| Some(deep[level.checked_sub(1)?].as_str());
+    let deep = Hierarchy::new((0..20).map(|level| (deep[level].as_str(), above(level))));
+    let error = Census::builder(deep.expect("valid"), up_to(1), 0, pure(1.0)).build();
+    assert_eq!(error.expect_err("too deep"), CensusError::NumberOfLevels { levels: 20 });
+}
+
+#[test]
+fn tables_that_do_not_fit_the_public_facts_are_refused() {
+    let table = sizes(9, 5, 1);
+    let groups = table.groups();
+    let error = |plan: CensusBuilder, table: &GroupSizes| {
+        plan.build().expect("valid").release(table, &mut rng(1)).expect_err("refused")
+    };
+    assert_eq!(
+        error(builder(groups + 1), &table),
+        CensusError::Groups { expected: groups + 1, got: groups }
+    );
+    let other = sizes(9, 4, 1);
+    assert_eq!(
+        error(builder(other.groups()), &other),
+        CensusError::Shape { expected: 25, got: 20 }
+    );
+    let mut region_groups = table.groups_of_regions();
+    let got = region_groups[2];
+    region_groups[2] += 1;
+    region_groups[4] -= 1;
+    let refused = error(builder(groups).region_groups(region_groups), &table);
+    assert_eq!(refused, CensusError::RegionGroups { leaf: 2, expected: got + 1, got });
+}
+
+/// Whatever table and loss, the release adds up, is not negative and has the public number of groups.
+#[test]
+fn every_release_is_consistent() {
+    let tables = [
+        ("nothing", GroupSizes::from_table(vec![0; 25], 5)),
+        ("one group", GroupSizes::from_table([vec![0; 24], vec![1]].concat(), 5)),
+        (
+            "a billion in one cell",
+            GroupSizes::from_table([vec![0; 12], vec![1_000_000_000], vec![0; 12]].concat(), 5),
+        ),
+        ("small", Ok(sizes(3, 5, 2))),
+        ("large", Ok(sizes(1_000_000, 5, 3))),
+    ];
+    for (name, table) in tables {
+        let table = table.expect("valid");
+        let region_groups = table.groups_of_regions();
+        for method in Method::ALL {
+            for privacy in [
+                pure(1e-6),
+                pure(0.3),
+                pure(50.0),
+                Privacy::zcdp(1e-6, 1e-9).expect("valid"),
+                Privacy::zcdp(0.5, 1e-9).expect("valid"),
+            ] {
+                for shares in [LevelShares::Equal, LevelShares::ten_twenty_seventy()] {
+                    let plan = Census::builder(nation(), up_to(4), table.groups(), privacy)
+                        .method(method)
+                        .shares(shares)
+                        .region_groups(region_groups.clone())
+                        .shrinkage(method == Method::Cumulative)
+                        .build()
+                        .expect("valid");
+                    let release = plan.release(&table, &mut rng(5)).expect("it fits");
+                    let consistent = release.output.is_consistent(nation().tree(), table.groups());
+                    assert!(consistent, "{name}, {method:?}, {privacy}: {:?}", release.output);
+                    assert!(release.receipt.within_budget());
+                }
+            }
+        }
+    }
+}
+
+/// Real tables add up too, and rounding them cell by cell is what loses it.
+#[test]
+fn real_releases_add_up_in_real_numbers() {
+    let table = sizes(20, 5, 4);
+    for method in [Method::Counts, Method::Cumulative] {
+        let plan = builder(table.groups()).method(method).build_real().expect("valid");
+        let real = plan.release(&table, &mut rng(6)).expect("it fits").output;
+        let tree = nation();
+        let tree = tree.tree();
+        for region in 0..tree.leaves().start {
+            for (column, count) in real.row(region).iter().enumerate() {
+                let parts = tree.children(region);
+                let sum: f64 = parts.map(|part| real.row(part)[column]).sum();
+                assert!((sum - count).abs() < 1e-6, "{method:?} {region} {column}: {sum} {count}");
+            }
+        }
+        let total: f64 = real.row(0).iter().sum();
+        assert!((total - table.groups() as f64).abs() < 1e-6, "{total}");
+        assert!(real.counts().iter().all(|&count| count > -1e-6));
+    }
+}
+
+#[test]
+fn hierarchies_of_one_two_and_four_levels_and_regions_without_groups() {
+    let one = Hierarchy::new([("all", None)]).expect("valid");
+    let two = Hierarchy::new([("t", None), ("x", Some("t")), ("y", Some("t"))]).expect("valid");
+    let four = [
+        ("t", None),
+        ("u", Some("t")),
+        ("v", Some("u")),
+        ("w", Some("u")),
+        ("x", Some("v")),
+        ("y", Some("w")),
+    ];
+    let four = Hierarchy::new(four).expect("valid");
+    for (hierarchy, table) in
+        [(one, vec![5, 0, 7]), (two, vec![5, 0, 7, 0, 0, 0]), (four, vec![0, 0, 0, 1, 2, 3])]
+    {
+        let table = GroupSizes::from_table(table, 3).expect("valid");
+        for method in Method::ALL {
+            let builder = Census::builder(hierarchy.clone(), up_to(2), table.groups(), pure(2.0));
+            let plan = builder.method(method).build().expect("valid");
+            let release = plan.release(&table, &mut rng(7)).expect("it fits");
+            assert!(release.output.is_consistent(hierarchy.tree(), table.groups()), "{method:?}");
+        }
+    }
+}
+
+/// Next to no noise: the release is the table, for every method.
+#[test]
+fn without_noise_the_table_comes_back() {
+    let table = sizes(50, 5, 8);
+    for method in Method::ALL {
+        let builder = Census::builder(nation(), up_to(4), table.groups(), pure(100.0));
+        let plan = builder.method(method).build().expect("valid");
+        if method == Method::Chain {
+            continue; // five counties share what one has elsewhere
+        }
+        let release = plan.release(&table, &mut rng(9)).expect("it fits");
+        assert_eq!(release.output.counts(), table.exact_totals(nation().tree()), "{method:?}");
+    }
+}
+
+#[test]
+fn the_receipt_says_what_is_spent_on_which_level() {
+    let plan = builder(10).shares(LevelShares::ten_twenty_seventy()).build().expect("valid");
+    let receipt = plan.receipt();
+    assert!(receipt.within_budget());
+    let text = receipt.to_string();
+    for line in ["m-c-exact", "member-of-group", "level 1, 1 regions", "level 3, 5 regions"] {
+        assert!(text.contains(line), "{line} is not in {text}");
+    }
+    let spent = receipt.pure().expect("pure").get();
+    assert!((1.0 - 1e-6..=1.0).contains(&spent), "{spent}");
+    let zcdp = Privacy::within(Budget::new(1.0, 1e-6).expect("valid")).expect("a delta");
+    let plan = Census::builder(nation(), up_to(4), 10, zcdp).build().expect("valid");
+    assert!(plan.receipt().pure().is_none() && plan.receipt().within_budget());
+}
+
+/// Noise follows the length of the query: cumulative counts need half of that of counts, and more if an individual brings more.
+#[test]
+fn noise_is_in_proportion_to_what_one_individual_changes() {
+    let deviation = |builder: CensusBuilder, level| {
+        builder.build().expect("valid").noise_variance(level).sqrt()
+    };
+    let small = || Census::builder(nation(), up_to(4), 10, pure(0.01));
+    let one = deviation(small(), 2);
+    assert!((one / (2_f64.sqrt() * 300.0) - 1.0).abs() < 1e-3, "{one}");
+    assert!((deviation(small().method(Method::Counts), 2) / one - 2.0).abs() < 1e-3);
+    assert!((deviation(small().method(Method::Chain), 2) / one - 5.0).abs() < 1e-3);
+    let three = NonZeroU32::new(3).expect("above 0");
+    assert!((deviation(small().most_quantity(three), 2) / one - 3.0).abs() < 1e-3);
+    let counts = small().method(Method::Counts).most_quantity(three);
+    assert!((deviation(counts, 2) / one - 2.0).abs() < 1e-3);
+}
+
+#[test]
+fn plans_survive_a_file_and_a_file_cannot_bypass_the_checks() {
+    let plan = builder(10).method(Method::TopDown).build().expect("valid");
+    let text = serde_json::to_string(&plan).expect("plain data");
+    assert_eq!(serde_json::from_str::<Census>(&text).expect("valid"), plan);
+    let broken = text.replace("\"groups\":10", "\"groups\":-10");
+    assert_ne!(broken, text);
+    assert!(serde_json::from_str::<Census>(&broken).is_err());
+    // What was planned for one relation is not read as a plan for another.
+    assert!(serde_json::from_str::<Census<From1>>(&text).is_err());
+    let from1 = Census::builder(nation(), From1::up_to(4).expect("valid"), 10, pure(1.0));
+    assert_eq!(
+        from1.build().expect("valid").receipt().relation().to_string(),
+        "further-member-of-group"
+    );
+}
+
+#[test]
+fn the_same_seed_gives_the_same_table_for_any_number_of_threads() {
+    let table = sizes(30, 5, 10);
+    for method in Method::ALL {
+        let plan = builder(table.groups()).method(method).build().expect("valid");
+        let tables = [1, 2, 7].map(|threads| {
+            let pool =
+                rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            pool.install(|| plan.run(&table, &mut SecureDraws::new(&mut rng(11))))
+        });
+        assert!(tables.windows(2).all(|pair| pair[0] == pair[1]), "{method:?}");
+    }
+}

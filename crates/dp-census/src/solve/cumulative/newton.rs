@@ -1,0 +1,123 @@
+use super::dual::{Dual, Point};
+
+/// Newton steps after which the search gives up.
+const MAX_STEPS: usize = 300;
+/// Newton steps in a row without a smaller residual that end the search. On the way, the dual rises
+/// at every step but its residual need not fall; near the end, only rounding is left.
+const MAX_STALLED: usize = 60;
+const MAX_STALLED_AT_THE_END: usize = 6;
+/// Conjugate gradient steps per Newton step.
+const MAX_INNER_STEPS: usize = 400;
+
+/// Maximises the dual by semismooth Newton steps and returns the multipliers with the smallest
+/// residual.
+///
+/// The gradient is piecewise linear, so Newton's method with the reaction of the current pieces ends
+/// after finitely many steps close to the optimum. Each step is solved by preconditioned conjugate
+/// gradients. Damping keeps it solvable where the reaction is singular (all leaves at zero) and
+/// grows where the pieces of a step do not hold along it: where the line search had to cut it short.
+pub(super) fn maximise(dual: &Dual<'_>, tolerance: f64) -> Vec<f64> {
+    let mut multipliers = vec![0.0; dual.len()];
+    let mut point = dual.at(&multipliers);
+    let mut best = (largest(&point.gradient), multipliers.clone());
+    let (mut damping, mut stalled): (f64, usize) = (0.0, 0);
+    for _ in 0..MAX_STEPS {
+        let residual = largest(&point.gradient);
+        let at_the_end = best.0 <= 1e3 * tolerance;
+        let patience = if at_the_end { MAX_STALLED_AT_THE_END } else { MAX_STALLED };
+        if best.0 <= tolerance || stalled > patience {
+            break;
+        }
+        damping = damping.max(1e-5 * residual.min(1.0));
+        let direction = newton_direction(dual, &point, damping);
+        let step;
+        (step, multipliers, point) = line_search(dual, &multipliers, &point, &direction);
+        damping *= if step < 0.2 {
+            10.0
+        } else if step < 1.0 {
+            1.0
+        } else {
+            0.1
+        };
+        let residual = largest(&point.gradient);
+        stalled = if residual < best.0 { 0 } else { stalled + 1 };
+        if residual < best.0 {
+            best = (residual, multipliers.clone());
+        }
+    }
+    best.1
+}
+
+fn newton_direction(dual: &Dual<'_>, point: &Point, damping: f64) -> Vec<f64> {
+    let factors = dual.precondition(point, damping);
+    let mut residual = point.gradient.clone();
+    let mut direction = vec![0.0; residual.len()];
+    let mut scaled = residual.clone();
+    dual.solve_approximately(&factors, &mut scaled);
+    let mut search = scaled.clone();
+    let mut product = vec![0.0; residual.len()];
+    let start = dot(&residual, &residual).sqrt();
+    let target = start * (0.1 * start).clamp(1e-10, 1e-3);
+    let mut energy = dot(&residual, &scaled);
+    for _ in 0..MAX_INNER_STEPS {
+        if energy <= 0.0 || dot(&residual, &residual).sqrt() <= target {
+            break;
+        }
+        dual.react(point, damping, &search, &mut product);
+        let step = energy / dot(&search, &product);
+        axpy(&mut direction, step, &search);
+        axpy(&mut residual, -step, &product);
+        scaled.copy_from_slice(&residual);
+        dual.solve_approximately(&factors, &mut scaled);
+        let next = dot(&residual, &scaled);
+        let turn = next / energy;
+        energy = next;
+        search.iter_mut().zip(&scaled).for_each(|(s, z)| *s = z + turn * *s);
+    }
+    direction
+}
+
+/// The step taken, the multipliers after it, and the dual there.
+///
+/// Looks at the slope along the direction instead of the value of the dual, which near the end
+/// drowns in the rounding of its many terms: a step is accepted unless it overshoots so far that the
+/// slope has turned by more than half of what it was.
+fn line_search(
+    dual: &Dual<'_>,
+    multipliers: &[f64],
+    point: &Point,
+    direction: &[f64],
+) -> (f64, Vec<f64>, Point) {
+    let before = dot(&point.gradient, direction);
+    let mut step = 1.0;
+    loop {
+        let mut moved = multipliers.to_vec();
+        axpy(&mut moved, step, direction);
+        let next = dual.at(&moved);
+        let slope = dot(&next.gradient, direction);
+        if slope >= -0.5 * before || step < 1e-12 {
+            return (step, moved, next);
+        }
+        // Where the secant of the slope is zero, within reason.
+        step *= (before / (before - slope)).clamp(0.05, 0.5);
+    }
+}
+
+pub(super) fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |most, value| value.abs().max(most))
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    // Independent partial sums: the order is fixed, and the additions need not wait for each other.
+    let mut sums = [0.0; 8];
+    let (a_chunks, b_chunks) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest: f64 = a_chunks.remainder().iter().zip(b_chunks.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in a_chunks.zip(b_chunks) {
+        sums.iter_mut().zip(x.iter().zip(y)).for_each(|(sum, (x, y))| *sum += x * y);
+    }
+    sums.iter().sum::<f64>() + rest
+}
+
+fn axpy(to: &mut [f64], factor: f64, row: &[f64]) {
+    to.iter_mut().zip(row).for_each(|(cell, value)| *cell += factor * value);
+}

@@ -1,0 +1,192 @@
+//! Consistent counts level by level: the scheme of the `TopDown` algorithm.
+//!
+//! The root is made nonnegative with the public number of groups, then each node, its row being
+//! settled, is split among its children: the closest nonnegative integers that add up to it, bin by
+//! bin. As in the baseline of Fioretto, Van Hentenryck, Zhu (2021), Section 11, no later level
+//! corrects an earlier one. Each step is solved in integers at once, so that no separate rounding is
+//! needed: real solutions of one step share a fraction, and which of them are rounded up does not
+//! change the cost. Here they take turns from bin to bin. Weights of levels play no role.
+
+use rayon::prelude::*;
+
+use super::Problem;
+use super::problem::{adds_up, families};
+use super::tree::Certificate;
+
+/// Consistent nonnegative counts with `groups` in all. `n log f` for `n` cells and fan-out `f`.
+pub fn solve(problem: &Problem<'_>) -> Vec<i64> {
+    let (tree, bins) = (problem.tree(), problem.bins());
+    let mut counts = vec![0; problem.noisy().len()];
+    let mut split = Split::default();
+    split.noisy.extend_from_slice(problem.row(0));
+    split.run(problem.groups(), 0);
+    counts[..bins].copy_from_slice(&split.parts);
+    for level in 0..tree.levels() - 1 {
+        families(tree, bins, level, &mut counts).into_par_iter().for_each_init(
+            Split::default,
+            |split, family| {
+                for (bin, &total) in family.parent.iter().enumerate() {
+                    split.noisy.clear();
+                    split
+                        .noisy
+                        .extend(family.children.clone().map(|child| problem.row(child)[bin]));
+                    split.run(total, bin);
+                    let cells = family.rows[bin..].iter_mut().step_by(bins);
+                    cells.zip(&split.parts).for_each(|(cell, &part)| *cell = part);
+                }
+            },
+        );
+    }
+    counts
+}
+
+/// Certificate: whether a unit exchange between two children of a node, or two bins of the root,
+/// comes closer to the noisy counts. Linear time, exact.
+///
+/// # Panics
+/// If the table has another shape.
+pub fn certify(problem: &Problem<'_>, counts: &[i64]) -> Certificate {
+    let (tree, bins) = (problem.tree(), problem.bins());
+    assert_eq!(counts.len(), problem.noisy().len(), "a table of the same shape");
+    let groups: i128 = counts[..bins].iter().map(|&count| i128::from(count)).sum();
+    let feasible = groups == i128::from(problem.groups())
+        && counts.iter().all(|&count| count >= 0)
+        && adds_up(tree, bins, counts);
+    if !feasible {
+        return Certificate { feasible, gain: 0 };
+    }
+    let noisy = problem.noisy();
+    let mut gain = largest_gain((0..bins).map(|bin| (counts[bin], noisy[bin])));
+    for node in 0..tree.leaves().start {
+        for bin in 0..bins {
+            let cells = tree.children(node).map(|child| child * bins + bin);
+            gain = gain.max(largest_gain(cells.map(|cell| (counts[cell], noisy[cell]))));
+        }
+    }
+    Certificate { feasible, gain }
+}
+
+fn largest_gain(siblings: impl Iterator<Item = (i64, i64)>) -> i64 {
+    let (mut up, mut down) = (i64::MAX, i64::MIN);
+    for (count, noisy) in siblings {
+        up = up.min(2 * (count - noisy) + 1);
+        if count > 0 {
+            down = down.max(2 * (count - noisy) - 1);
+        }
+    }
+    if down > up { down - up } else { 0 }
+}
+
+/// Splits a total into the closest nonnegative integers to some noisy ones.
+#[derive(Debug, Default)]
+struct Split {
+    noisy: Vec<i64>,
+    parts: Vec<i64>,
+    sorted: Vec<i64>,
+}
+
+impl Split {
+    /// Every part is `max(0, noisy + shift)` for the largest integer shift that the total allows, and
+    /// the units still missing go to parts that the next shift would raise, from part `turn` on.
+    fn run(&mut self, total: i64, turn: usize) {
+        self.parts.clear();
+        if total == 0 {
+            self.parts.resize(self.noisy.len(), 0);
+            return;
+        }
+        self.sorted.clone_from(&self.noisy);
+        self.sorted.sort_unstable_by(|a, b| b.cmp(a));
+        let mut shift = i64::MAX;
+        let mut sum = 0;
+        for (&noisy, active) in self.sorted.iter().zip(1..) {
+            // Shares of the total if the largest `active` parts share it: part of it if positive.
+            if active > 1 && noisy + shift < 0 {
+                break;
+            }
+            sum += noisy;
+            shift = (total - sum).div_euclid(active);
+        }
+        self.parts.extend(self.noisy.iter().map(|noisy| (noisy + shift).max(0)));
+        let mut missing = total - self.parts.iter().sum::<i64>();
+        let n = self.noisy.len();
+        for i in (0..n).map(|i| (turn + i) % n) {
+            if missing == 0 {
+                break;
+            }
+            if self.noisy[i] + shift >= 0 {
+                self.parts[i] += 1;
+                missing -= 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RegionTree;
+    use crate::solve::MAX_VALUE;
+    use crate::solve::random::{self, Shape};
+    use crate::solve::{cost_table, tree};
+
+    #[test]
+    fn every_step_is_certified() {
+        let mut rng = random::generator(73);
+        let shape = Shape { levels: 4, fan_out: 5, bins: 6, weight: 1, groups: 40, noise: 15 };
+        for _ in 0..3_000 {
+            let case = random::case(&mut rng, shape);
+            let proof = certify(&case.problem(), &solve(&case.problem()));
+            assert!(proof.is_optimal(), "{proof:?} {case:?}");
+        }
+    }
+
+    /// One level is the whole problem: the same optimum as the tables, and no level beats the tree.
+    #[test]
+    fn exact_for_one_level_and_not_for_more() {
+        let mut rng = random::generator(74);
+        let shape = Shape { levels: 2, fan_out: 4, bins: 5, weight: 1, groups: 9, noise: 5 };
+        let mut worse = 0;
+        for _ in 0..2_000 {
+            let case = random::case(&mut rng, shape);
+            let problem = case.problem();
+            let cost = problem.objective(&solve(&problem));
+            if case.tree.levels() == 1 {
+                let oracle =
+                    cost_table::solve_exhaustively(&problem, case.groups).expect("feasible");
+                assert_eq!(cost, problem.objective(&oracle), "{case:?}");
+            } else {
+                let optimum = problem.objective(&tree::solve(&problem));
+                assert!(cost >= optimum);
+                worse += usize::from(cost > optimum);
+            }
+        }
+        assert!(worse > 100, "{worse}");
+    }
+
+    #[test]
+    fn leftover_units_take_turns() {
+        let pair = RegionTree::from_parents(&[None, Some(0), Some(0)]).expect("valid");
+        let problem = Problem::new(&pair, 2, &[1, 1, 0, 0, 0, 0], &[1, 1], 2).expect("valid");
+        assert_eq!(solve(&problem), [1, 1, 1, 0, 0, 1]);
+    }
+
+    #[test]
+    fn edges() {
+        let pair = RegionTree::from_parents(&[None, Some(0), Some(0)]).expect("valid");
+        let most = MAX_VALUE;
+        for (noisy, groups) in [
+            ([-most, most, most, -most, -most, most], most),
+            ([most; 6], 0),
+            ([-most; 6], most),
+            ([-5, -6, -7, -8, -9, -9], 1),
+            ([1_000_000_000, 0, 0, 0, 3, 3], 1_000_000_000),
+        ] {
+            let problem = Problem::new(&pair, 2, &noisy, &[1, 1], groups).expect("valid");
+            let counts = solve(&problem);
+            assert!(certify(&problem, &counts).is_optimal(), "{noisy:?} {counts:?}");
+        }
+        let problem = Problem::new(&pair, 1, &[4, 1, 1], &[1, 1], 4).expect("valid");
+        assert!(!certify(&problem, &[4, 4, 0]).is_optimal());
+        assert!(!certify(&problem, &[4, 4, 1]).feasible);
+    }
+}

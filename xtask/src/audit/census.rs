@@ -1,0 +1,324 @@
+//! Checks of the census: how far one individual moves each table, and what each mechanism gives away.
+
+use std::num::NonZeroU32;
+
+use dp_accounting::{Epsilon, Rho};
+use dp_audit::{Comparison, Method as By, Window, compare, exact_law, multisets};
+use dp_census::{
+    Bins, Census, CensusBuilder, From0, From1, GroupSizes, Hierarchy, LevelShares, Method, Privacy,
+    Query, RegionTree, dearest_path,
+};
+use dp_mechanism::{Draws, Mechanism, SecureDraws};
+use rand::RngExt;
+
+use super::check::{Check, Effort, Found};
+
+pub(super) fn checks() -> Vec<Check> {
+    let check = |id, mechanism, relation, method, run| Check {
+        id,
+        crate_name: "dp-census",
+        mechanism,
+        relation,
+        method,
+        resolution: super::TOLERANCE,
+        run,
+    };
+    let members = "member-of-group";
+    vec![
+        check("census-counts", "Census, change of counts", members, By::Range, |effort| {
+            change(effort, Query::Counts)
+        }),
+        check(
+            "census-cumulative",
+            "Census, change of cumulative counts",
+            members,
+            By::Range,
+            |e| change(e, Query::Cumulative),
+        ),
+        check("census-chain", "Census, change of the chain", members, By::Range, |effort| {
+            change(effort, Query::Chain)
+        }),
+        check("census-transcript", "Census, every method", members, By::Exact, transcripts),
+        check(
+            "census-from-1",
+            "Census, without a column for empty groups",
+            "further-member-of-group",
+            By::Exact,
+            from_one,
+        ),
+        check("census-zcdp", "Census, Gaussian noise", members, By::Exact, gaussian),
+        check("census-real", "RealCensus", members, By::Exact, real),
+        check("census-release", "Census, law of the released table", members, By::Exact, released),
+        check("census-receipt", "Census, receipts", members, By::Ledger, receipts),
+    ]
+}
+
+/// Hierarchies small enough to try every table of groups: parents of the regions after the first.
+pub(super) const TINY: [&[u32]; 6] =
+    [&[], &[0, 0], &[0, 0, 0], &[0, 0, 1, 1, 2], &[0, 1, 1], &[0, 0, 1, 2, 2, 3, 4, 4, 5]];
+
+pub(super) fn hierarchy(parents: &[u32]) -> Hierarchy {
+    let names: Vec<String> = (0..=parents.len()).map(|region| format!("r{region}")).collect();
+    let parent =
+        |region: usize| Some(names[*parents.get(region.checked_sub(1)?)? as usize].as_str());
+    Hierarchy::new((0..names.len()).map(|r| (names[r].as_str(), parent(r))))
+        .expect("a tiny hierarchy")
+}
+
+/// Each table of at most `most` groups, with all of its neighbours: one group with up to `quantity` more, and nothing else changed.
+pub(super) fn neighbours<B: Bins>(
+    leaves: usize,
+    bins: B,
+    most: usize,
+    quantity: usize,
+    mut see: impl FnMut(&GroupSizes, &GroupSizes, &str),
+) {
+    let columns = bins.count();
+    // A group is a leaf and a column; one beyond the last is a size that counts as the last.
+    for groups in multisets(leaves * columns, most) {
+        let smaller = table(leaves, bins, &groups, 0, 0);
+        for group in 0..groups.len() {
+            for grown in 1..=quantity {
+                let larger = table(leaves, bins, &groups, group, grown);
+                let witness = format!(
+                    "groups {groups:?} of {columns} sizes, number {group} grown by {grown}"
+                );
+                see(&smaller, &larger, &witness);
+            }
+        }
+    }
+}
+
+fn table<B: Bins>(leaves: usize, bins: B, groups: &[usize], grown: usize, by: usize) -> GroupSizes {
+    let columns = bins.count();
+    let mut counts = vec![0; leaves * columns];
+    for (i, group) in groups.iter().enumerate() {
+        let size =
+            u64::from(B::SMALLEST) + (group % columns + if i == grown { by } else { 0 }) as u64;
+        let column = bins.column(size).expect("groups do not shrink");
+        counts[group / columns * columns + column] += 1;
+    }
+    GroupSizes::from_table(counts, columns).expect("a table of groups")
+}
+
+/// Absolute and squared change of every level's table between all neighbours, as a share of the length that sets the noise.
+fn change(effort: Effort, query: Query) -> Found {
+    let mut found = Found::claim(1.0);
+    for parents in TINY {
+        let hierarchy = hierarchy(parents);
+        let tree = hierarchy.tree();
+        for quantity in 1..=effort.of(2_u32, 3) {
+            let bins = From0::up_to(3).expect("valid");
+            let most = NonZeroU32::new(quantity).expect("above 0");
+            let leaves = tree.leaves().len();
+            neighbours(leaves, bins, effort.of(2, 3), quantity as usize, |a, b, witness| {
+                let [a, b] = [a, b].map(|sizes| {
+                    let mut table = sizes.exact_totals(tree);
+                    query.of_totals(tree, bins.count(), &mut table);
+                    table
+                });
+                for level in 0..tree.levels() {
+                    let regions = tree.level(level);
+                    let length = query.length(regions.len(), most).expect("few regions");
+                    let cells = regions.start * bins.count()..regions.end * bins.count();
+                    let moved = |power| -> u64 {
+                        cells.clone().map(|cell| a[cell].abs_diff(b[cell]).pow(power)).sum()
+                    };
+                    let worst = moved(1).max(moved(2)) as f64 / f64::from(length.get());
+                    found.see(worst, || format!("{parents:?}, level {level}: {witness}"));
+                }
+            });
+        }
+    }
+    found
+}
+
+fn epsilon_one() -> Privacy {
+    Privacy::pure(1.0).expect("valid")
+}
+
+/// Compares runs of a plan for each number of groups on all neighbours.
+fn replay<B: Bins>(
+    effort: Effort,
+    bins: B,
+    privacy: Privacy,
+    change: impl Fn(CensusBuilder<B>) -> CensusBuilder<B>,
+    mut see: impl FnMut(&Comparison, String),
+) {
+    let mut rng = effort.rng(70);
+    for parents in TINY {
+        let hierarchy = hierarchy(parents);
+        let leaves = hierarchy.tree().leaves().len();
+        // The trees of four levels have many tables.
+        let most = if leaves > 3 { 1 } else { effort.of(2, 3) };
+        neighbours(leaves, bins, most, 1, |a, b, witness| {
+            let builder = Census::builder(hierarchy.clone(), bins, a.groups(), privacy);
+            let Ok(plan) = change(builder).build() else { return };
+            let run = |sizes: &GroupSizes, draws: &mut dyn Draws| plan.run(sizes, draws);
+            let comparison = compare(run, a, b, &mut SecureDraws::new(&mut rng));
+            see(&comparison, format!("{parents:?}: {witness}"));
+        });
+    }
+}
+
+/// The exact loss of the noise of every method, with equal and unequal shares; anything that depends on the table other than through
+/// noise would make it infinite.
+fn transcripts(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    let bins = From0::up_to(2).expect("valid");
+    for method in Method::ALL {
+        for shares in [LevelShares::Equal, LevelShares::RootOfRegions] {
+            let settings = |builder: CensusBuilder| builder.method(method).shares(shares.clone());
+            replay(effort, bins, epsilon_one(), settings, |comparison, witness| {
+                found.see(comparison.pure_loss(), || format!("{method:?} {witness}"));
+            });
+        }
+    }
+    found
+}
+
+/// Under the weaker relation, groups of size 1 or more that keep a member.
+fn from_one(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    let bins = From1::up_to(3).expect("valid");
+    for method in [Method::Cumulative, Method::Counts, Method::Chain] {
+        replay(
+            effort,
+            bins,
+            epsilon_one(),
+            |b| b.method(method),
+            |comparison, witness| {
+                found.see(comparison.pure_loss(), || format!("{method:?} {witness}"));
+            },
+        );
+    }
+    found
+}
+
+fn gaussian(effort: Effort) -> Found {
+    let rho = 0.5;
+    let mut found = Found::claim(rho);
+    let bins = From0::up_to(2).expect("valid");
+    let privacy = Privacy::zcdp(rho, 1e-9).expect("valid");
+    for method in Method::ALL {
+        replay(
+            effort,
+            bins,
+            privacy,
+            |b| b.method(method),
+            |comparison, witness| {
+                found.see(comparison.rho(), || format!("{method:?} {witness}"));
+            },
+        );
+    }
+    found
+}
+
+/// Tables of real numbers: the same noise, and floats that depend on nothing else.
+fn real(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(71);
+    let bins = From0::up_to(2).expect("valid");
+    let hierarchy = hierarchy(TINY[3]);
+    for method in [Method::Cumulative, Method::Counts] {
+        neighbours(3, bins, 2, 1, |a, b, witness| {
+            let builder = Census::builder(hierarchy.clone(), bins, a.groups(), epsilon_one());
+            let plan = builder.method(method).build_real().expect("valid");
+            let run = |sizes: &GroupSizes, draws: &mut dyn Draws| plan.run(sizes, draws);
+            let comparison = compare(run, a, b, &mut SecureDraws::new(&mut rng));
+            found.see(comparison.pure_loss(), || format!("{method:?} {witness}"));
+        });
+    }
+    found
+}
+
+/// The exact law of the table that comes out, consistent and whole, with public numbers of groups and shrinkage among the settings.
+///
+/// Noisy cells are followed within a window around the counts. It is a public clamp, so every loss found is one of the mechanism.
+fn released(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    let bins = From0::up_to(1).expect("valid");
+    let hierarchy = hierarchy(TINY[1]);
+    let window = Window::new(effort.of(-1, -2), effort.of(2, 4));
+    let sizes = |empty: [i64; 2], groups: [i64; 2]| {
+        let rows = [empty[0], groups[0] - empty[0], empty[1], groups[1] - empty[1]];
+        GroupSizes::from_table(rows.to_vec(), 2).expect("a table of groups")
+    };
+    for groups in [[1, 0], [1, 1], [2, 0]] {
+        for method in Method::ALL {
+            let shrinkage = method == Method::Cumulative && groups[0] == groups[1];
+            let builder =
+                Census::builder(hierarchy.clone(), bins, groups.iter().sum(), epsilon_one());
+            let plan = builder
+                .method(method)
+                .region_groups(groups.to_vec())
+                .shrinkage(shrinkage)
+                .build()
+                .expect("valid");
+            let (here, there) = (sizes(groups, groups), sizes([groups[0] - 1, groups[1]], groups));
+            let law = |sizes: &GroupSizes| exact_law(window, |draws| plan.run(sizes, draws));
+            let (a, b) = (law(&here), law(&there));
+            found.see(a.pure_loss(&b).max(b.pure_loss(&a)), || format!("{method:?} {groups:?}"));
+        }
+    }
+    found
+}
+
+/// What receipts add up to, and what the dearest way through the tree costs, as a share of the budget, over random settings.
+fn receipts(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(72);
+    for i in 0..effort.of(400_usize, 5_000) {
+        let hierarchy = hierarchy(TINY[i % TINY.len()]);
+        let tree = hierarchy.tree().clone();
+        let weights: Vec<f64> = (0..tree.levels()).map(|_| rng.random_range(0.01..1.0)).collect();
+        let total: f64 = weights.iter().sum();
+        let shares = LevelShares::Fixed(weights.iter().map(|weight| weight / total).collect());
+        let (log, pure) = (rng.random_range(-4.0..1.5), i % 2 == 0);
+        let asked = 10_f64.powf(log);
+        let privacy = if pure { Privacy::pure(asked) } else { Privacy::zcdp(asked, 1e-6) };
+        let privacy = privacy.expect("valid");
+        let plan = Census::builder(hierarchy, From0::up_to(5).expect("valid"), 100, privacy)
+            .method(Method::ALL[i % 5])
+            .shares(shares.clone())
+            .build()
+            .expect("valid settings");
+        let receipt = plan.receipt();
+        let spent = if pure {
+            receipt.pure().map_or(f64::INFINITY, Epsilon::get)
+        } else {
+            receipt.zcdp().map_or(f64::INFINITY, Rho::get)
+        };
+        let along = if pure { path_cost(&tree, &shares, asked) } else { 0.0 };
+        let over = !receipt.within_budget() || receipt.mechanism() != Method::ALL[i % 5].id();
+        let share = spent.max(along * (1.0 - 1e-12)) / asked;
+        found.see(if over { f64::INFINITY } else { share }, || format!("{privacy:?} {shares:?}"));
+    }
+    found
+}
+
+/// The dearest way through the tree if every region of a level costs the share of the level.
+fn path_cost(tree: &RegionTree, shares: &LevelShares, epsilon: f64) -> f64 {
+    let shares = shares.of(tree).expect("valid");
+    let losses: Vec<Epsilon> = (0..tree.len())
+        .map(|region| Epsilon::new(epsilon * shares[tree.level_of(region)]).expect("valid"))
+        .collect();
+    dearest_path(tree, &losses)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lengths are attained, so they are sensitivities and not just bounds; and the chain's grows with the regions.
+    #[test]
+    fn sensitivities_are_exact() {
+        for query in [Query::Counts, Query::Cumulative, Query::Chain] {
+            let found = change(Effort::quick(), query);
+            assert!(found.stands() && (found.worst - 1.0).abs() < 1e-12, "{query:?}: {found:?}");
+        }
+        assert_eq!(Query::Chain.length(4, NonZeroU32::MIN), NonZeroU32::new(4));
+        assert_eq!(Query::Cumulative.length(4, NonZeroU32::MIN), NonZeroU32::new(1));
+        assert_eq!(Query::Counts.length(4, NonZeroU32::MIN), NonZeroU32::new(2));
+    }
+}

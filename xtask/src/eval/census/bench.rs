@@ -1,0 +1,97 @@
+//! One data set in memory: runs and measures single cells.
+
+use crate::error::Error;
+use crate::eval::census::algorithms::{self, Algorithm};
+use crate::eval::census::datasets::Dataset;
+use crate::eval::census::{measure, plan, scaling};
+use crate::eval::memory;
+use crate::eval::record::Record;
+use crate::eval::suite::Workbench;
+use crate::files;
+use crate::seed::named_rng;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// The cell as it is named in its stream of randomness, and for the file of its receipt.
+pub(super) fn cell_name(cell: &Record) -> Vec<String> {
+    let setting = cell.params.get(plan::SETTING).map(ToString::to_string).unwrap_or_default();
+    let names = [&cell.dataset, &cell.algorithm, &cell.variant, &setting];
+    names.into_iter().cloned().collect()
+}
+
+fn run(
+    algorithm: &Algorithm,
+    data: &Dataset,
+    cell: &Record,
+) -> Result<(Record, algorithms::Outcome), Error> {
+    let setting = cell.params.get(plan::SETTING).and_then(serde_json::Value::as_f64);
+    let epsilon = setting.ok_or_else(|| Error::Library {
+        what: "a cell of the suite census",
+        reason: format!("it has no {}", plan::SETTING),
+    })?;
+    let (seed, run) = (cell.seed.to_string(), cell.run.to_string());
+    let mut parts = vec!["cell".to_owned(), seed, run];
+    parts.extend(cell_name(cell));
+    let mut rng = named_rng(&parts.iter().map(String::as_str).collect::<Vec<_>>());
+    memory::reset_peak();
+    let start = Instant::now();
+    let outcome = algorithm.run(data, epsilon, &mut rng)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let peak_rss_mib = memory::peak_mib();
+    let metrics = measure::metrics_of(data, &outcome.counts);
+    Ok((Record { metrics, seconds, peak_rss_mib, ..cell.clone() }, outcome))
+}
+
+fn find(cell: &Record, same: impl Fn(&Algorithm) -> bool) -> Result<Algorithm, Error> {
+    algorithms::all().into_iter().find(same).ok_or_else(|| Error::Unknown {
+        what: "mechanism",
+        got: format!("{} ({})", cell.algorithm, cell.variant),
+        known: algorithms::all().iter().map(|one| one.id.to_owned()).collect(),
+    })
+}
+
+/// A data set and where receipts go.
+pub(super) struct Bench {
+    pub(super) data: Dataset,
+    pub(super) receipts: PathBuf,
+}
+
+impl Workbench for Bench {
+    fn checksum(&self) -> &str {
+        &self.data.checksum
+    }
+
+    fn run(&mut self, cell: &Record) -> Result<Record, Error> {
+        let same = |one: &Algorithm| one.id == cell.algorithm && one.variant == cell.variant;
+        let (record, outcome) = run(&find(cell, same)?, &self.data, cell)?;
+        if let (0, Some(receipt)) = (cell.run, outcome.receipt) {
+            files::create_folder(&self.receipts)?;
+            files::write_atomically(&receipt_file(&self.receipts, cell), |writer| {
+                writer.write_all(receipt.as_bytes())
+            })?;
+        }
+        Ok(record)
+    }
+}
+
+/// Where the receipt of the first run of a cell is kept.
+pub(super) fn receipt_file(folder: &std::path::Path, cell: &Record) -> PathBuf {
+    let name = cell_name(cell).join("-");
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-._".contains(c) { c } else { '_' };
+    folder.join(format!("{}.txt", name.chars().map(plain).collect::<String>()))
+}
+
+/// Run times: a table is made for each cell, and only the release is timed.
+pub(super) struct ScalingBench;
+
+impl Workbench for ScalingBench {
+    fn checksum(&self) -> &'static str {
+        "generated"
+    }
+
+    fn run(&mut self, cell: &Record) -> Result<Record, Error> {
+        let same = |one: &Algorithm| one.id == cell.algorithm && one.variant == "default";
+        let algorithm = find(cell, same)?;
+        Ok(run(&algorithm, &scaling::table(cell.d)?, cell)?.0)
+    }
+}

@@ -1,0 +1,314 @@
+//! The suite's chapter of the report: per data set a table by epsilon, plots and receipts, then run times.
+
+use crate::error::Error;
+use crate::eval::census::bench::receipt_file;
+use crate::eval::census::{Section, plan, scaling};
+use crate::eval::record::Record;
+use crate::report::number::{mean_sd, significant};
+use crate::report::page::Page;
+use crate::report::plot::lines::{self, Labels, Place, Series};
+use crate::report::summary::{self, Row, Statistic};
+use std::path::Path;
+
+const INTRODUCTION: &str = "\
+Numbers of groups by size in every region of a hierarchy, in whole numbers that add up. Who belongs to a group is private; \
+which groups there are, and where, is public.
+
+- **promise**: what is guaranteed, under *member-of-group*: one individual joins or leaves one group. zCDP rows have \
+rho = ε²/2 for the ε of the table, a weaker promise than ε; what it comes to at delta 1e-10 stands beside it.
+- **not private**: the chain of the paper with the noise of the paper. The ε that it really has stands beside it.
+- **level 1, 2, ..**: sum of absolute errors over all regions and sizes of a level, in thousands of groups, from the top down. \
+Means over noise draws ± standard deviation; *published* values below, from a table of the same shape that is not public.
+- **violations**: cells that are not the sum of the cells of their parts (the paper counts subtrees instead); real mechanisms are \
+rounded cell by cell, as in the paper. **missing**: by how much the number of groups is off.
+- **seconds**: one release with its noise.";
+
+const ABSENT: &str = "–";
+
+/// Writes the chapter.
+pub(super) fn write(
+    sections: &[Section],
+    records: &[Record],
+    out: &Path,
+    page: &mut Page,
+) -> Result<(), Error> {
+    page.chapter("Census");
+    page.paragraph(INTRODUCTION);
+    for id in summary::datasets(records).into_iter().filter(|&id| id != scaling::ID) {
+        let section = sections.iter().find(|section| section.recipe.id == id);
+        let rows = summary::rows(records, id);
+        page.section(id);
+        page.paragraph(&facts(&rows, section));
+        for setting in settings(&rows) {
+            page.paragraph(&format!("**ε = {setting}**"));
+            table(&rows, setting, page);
+        }
+        figures(id, &rows, section, page)?;
+        for row in rows.iter().filter(|row| row.private) {
+            receipt(row, out, page);
+        }
+        page.gap();
+    }
+    run_times(records, page)
+}
+
+/// The closing table on the terminal.
+pub(super) fn summary(records: &[Record]) -> Vec<Vec<String>> {
+    let headings =
+        ["data set", "mechanism", "ε", "runs", "L1 by level (thousands)", "violations", "seconds"];
+    let mut found = vec![headings.map(str::to_owned).to_vec()];
+    for id in summary::datasets(records).into_iter().filter(|&id| id != scaling::ID) {
+        for row in summary::rows(records, id) {
+            let errors: Vec<String> = (1..=levels(&row))
+                .map(|level| thousands(row.statistic(&error_of(level))))
+                .collect();
+            let shown = |metric, digits| {
+                row.statistic(metric).map_or(ABSENT.to_owned(), |s| significant(s.mean, digits))
+            };
+            found.push(vec![
+                id.to_owned(),
+                name(&row),
+                setting(&row).map_or(ABSENT.to_owned(), |epsilon| epsilon.to_string()),
+                row.runs.to_string(),
+                errors.join(" / "),
+                shown("constraint_violations", 3),
+                shown("seconds", 2),
+            ]);
+        }
+    }
+    found
+}
+
+fn error_of(level: usize) -> String {
+    format!("l1_error_level_{level}")
+}
+
+fn name(row: &Row) -> String {
+    match row.variant.as_str() {
+        "default" => row.algorithm.clone(),
+        variant => format!("{} ({variant})", row.algorithm),
+    }
+}
+
+fn param(row: &Row, name: &str) -> Option<f64> {
+    row.first.as_ref()?.params.get(name)?.as_f64()
+}
+
+/// The epsilon of the table that a row stands in.
+fn setting(row: &Row) -> Option<f64> {
+    param(row, plan::SETTING)
+}
+
+fn settings(rows: &[Row]) -> Vec<f64> {
+    let mut all: Vec<f64> = rows.iter().filter_map(setting).collect();
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    all
+}
+
+fn levels(row: &Row) -> usize {
+    (1..).take_while(|&level| row.values.contains_key(&error_of(level))).count()
+}
+
+fn thousands(statistic: Option<Statistic>) -> String {
+    let thousands = |x: f64| x / 1e3;
+    statistic.map_or(ABSENT.to_owned(), |s| mean_sd(thousands(s.mean), s.sd.map(thousands)))
+}
+
+fn facts(rows: &[Row], section: Option<&Section>) -> String {
+    let Some(row) = rows.first() else { return String::new() };
+    let shape = format!("{} groups, {} columns", row.n, row.d);
+    let Some(section) = section else { return shape + "." };
+    let levels = section.recipe.levels.iter();
+    let levels: Vec<String> = levels.map(|(name, regions)| format!("{regions} {name}")).collect();
+    let checksum = &section.checksum[..16];
+    format!(
+        "{shape} (sizes 0 to {} or more), {}; table sha256 `{checksum}`.",
+        row.d - 1,
+        levels.join(", ")
+    )
+}
+
+fn promise(row: &Row) -> String {
+    let epsilon = row.epsilon.map_or(ABSENT.to_owned(), |epsilon| significant(epsilon, 3));
+    match (row.private, row.variant.starts_with("zCDP"), setting(row)) {
+        (false, ..) => format!("**not private**: ε {epsilon}"),
+        (_, true, Some(setting)) => {
+            format!("zCDP ρ {}; ({epsilon}, 1e-10)", significant(setting * setting / 2.0, 3))
+        }
+        _ => format!("ε {epsilon}"),
+    }
+}
+
+fn table(rows: &[Row], epsilon: f64, page: &mut Page) {
+    let of_setting = |row: &&Row| setting(row).is_some_and(|s| s.to_bits() == epsilon.to_bits());
+    let rows: Vec<&Row> = rows.iter().filter(of_setting).collect();
+    let levels = rows.first().map_or(0, |row| levels(row));
+    let level_names: Vec<String> = (1..=levels).map(|level| format!("level {level}")).collect();
+    let mut headings = vec!["mechanism", "promise", "runs"];
+    headings.extend(level_names.iter().map(String::as_str));
+    headings.extend(["total", "violations", "negative", "missing", "seconds"]);
+    let mut lines = Vec::new();
+    for row in rows {
+        let plain = |metric: &str, digits| {
+            row.statistic(metric).map_or(ABSENT.to_owned(), |s| significant(s.mean, digits))
+        };
+        let mut line = vec![format!("**{}**", name(row)), promise(row), row.runs.to_string()];
+        line.extend((1..=levels).map(|level| thousands(row.statistic(&error_of(level)))));
+        line.push(thousands(row.statistic("l1_error_total")));
+        line.extend(
+            ["constraint_violations", "negative_cells", "groups_missing"].map(|m| plain(m, 4)),
+        );
+        line.push(plain("seconds", 2));
+        lines.push(line);
+        lines.extend(published(row, levels));
+    }
+    page.table(&headings, 2, &lines);
+}
+
+/// The line of the paper below ours.
+fn published(row: &Row, levels: usize) -> Option<Vec<String>> {
+    let paper = &row.first.as_ref()?.paper;
+    let of_level = |level| paper.get(&error_of(level)).map(|error| error / 1e3);
+    let errors: Vec<f64> = (1..=levels).map(of_level).collect::<Option<_>>()?;
+    if errors.is_empty() {
+        return None;
+    }
+    let mut line = vec![format!("{}, *published*", name(row)), String::new(), "30".to_owned()];
+    line.extend(errors.iter().map(|&error| significant(error, 3)));
+    line.push(significant(errors.iter().sum(), 3));
+    let violations = paper.get("constraint_violations");
+    line.push(violations.map_or(ABSENT.to_owned(), |&count| significant(count, 4)));
+    line.extend([ABSENT; 3].map(str::to_owned));
+    Some(line)
+}
+
+fn place(x: f64, statistic: Statistic, scale: f64) -> Place {
+    let (mean, sd) = (statistic.mean / scale, statistic.sd.unwrap_or(0.0) / scale);
+    Place { x, mean, low: mean - sd, high: mean + sd }
+}
+
+fn figures(
+    id: &str,
+    rows: &[Row],
+    section: Option<&Section>,
+    page: &mut Page,
+) -> Result<(), Error> {
+    let Some(&largest) = settings(rows).last() else { return Ok(()) };
+    let levels = rows.first().map_or(0, levels);
+    let at_largest = |row: &&Row| setting(row).is_some_and(|s| s.to_bits() == largest.to_bits());
+    // A log scale has no place for an error of exactly nothing.
+    let by_level = rows.iter().filter(at_largest).map(|row| Series {
+        name: name(row),
+        places: (1..=levels)
+            .filter_map(|level| Some((level, row.statistic(&error_of(level))?)))
+            .filter(|(_, statistic)| statistic.mean > 0.0)
+            .map(|(level, statistic)| place(level as f64, statistic, 1e3))
+            .collect(),
+    });
+    if levels > 1 {
+        let title = "Error by level, thousands of groups";
+        let labels = Labels { title, x: "level", x_log: false, y_log: true };
+        let caption = format!("{title}: {id} at ε = {largest}");
+        let svg = lines::draw(labels, &by_level.collect::<Vec<_>>())?;
+        page.figure(&format!("{id}-error-by-level"), &caption, svg);
+    }
+    for (metric, title, scale) in [
+        ("l1_error_total", "Error over all levels, thousands of groups", 1e3),
+        ("seconds", "Seconds for a release", 1.0),
+    ] {
+        let labels = Labels { title, x: "epsilon", x_log: true, y_log: true };
+        let svg = lines::draw(labels, &by_setting(rows, metric, scale))?;
+        page.figure(&format!("{id}-{metric}"), &format!("{title}: {id}"), svg);
+    }
+    if let Some(portrait) = section.and_then(|section| section.portrait.as_ref()) {
+        page.figure(&format!("{id}-region"), &portrait.caption(), portrait.draw()?);
+    }
+    Ok(())
+}
+
+/// A metric of each mechanism over the epsilons of the tables.
+fn by_setting(rows: &[Row], metric: &str, scale: f64) -> Vec<Series> {
+    let mut all: Vec<Series> = Vec::new();
+    for row in rows {
+        let Some((x, statistic)) = setting(row).zip(row.statistic(metric)) else { continue };
+        if statistic.mean <= 0.0 {
+            continue;
+        }
+        let place = place(x, statistic, scale);
+        match all.iter_mut().find(|series| series.name == name(row)) {
+            Some(series) => series.places.push(place),
+            None => all.push(Series { name: name(row), places: vec![place] }),
+        }
+    }
+    all.iter_mut().for_each(|series| series.places.sort_by(|a, b| a.x.total_cmp(&b.x)));
+    all
+}
+
+fn receipt(row: &Row, out: &Path, page: &mut Page) {
+    let Some(first) = row.first.as_ref() else { return };
+    if let Ok(text) = std::fs::read_to_string(receipt_file(&out.join("receipts"), first)) {
+        let setting = setting(row).unwrap_or_default();
+        page.folded(&format!("Receipt of {} at ε = {setting}", name(row)), &text);
+    }
+}
+
+/// Run time over the number of columns.
+fn run_times(records: &[Record], page: &mut Page) -> Result<(), Error> {
+    let rows = summary::rows(records, scaling::ID);
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut columns: Vec<usize> = rows.iter().map(|row| row.d).collect();
+    columns.sort_unstable();
+    columns.dedup();
+    let mut algorithms: Vec<&str> = Vec::new();
+    for row in &rows {
+        if !algorithms.contains(&row.algorithm.as_str()) {
+            algorithms.push(&row.algorithm);
+        }
+    }
+    let seconds = |algorithm: &str, columns: usize| {
+        let same = |row: &&Row| row.algorithm == algorithm && row.d == columns;
+        rows.iter().find(same)?.statistic("seconds")
+    };
+    page.section("Run time against the number of sizes");
+    let [_, boroughs, zones] = scaling::REGIONS_BY_LEVEL;
+    page.paragraph(&format!(
+        "Seconds for one release, {} groups in {zones} zones of {boroughs} boroughs, ε = {}. The paper stops its solvers after 30 \
+         minutes: with 50 sizes at most, those that do not use the structure have all been stopped.",
+        scaling::GROUPS,
+        scaling::EPSILON
+    ));
+    let shown: Vec<String> = columns.iter().map(|columns| format!("N = {columns}")).collect();
+    let headings: Vec<&str> =
+        std::iter::once("mechanism").chain(shown.iter().map(String::as_str)).collect();
+    let lines: Vec<Vec<String>> = algorithms
+        .iter()
+        .map(|&algorithm| {
+            let cells = columns.iter().map(|&columns| {
+                seconds(algorithm, columns).map_or(ABSENT.to_owned(), |s| significant(s.mean, 2))
+            });
+            std::iter::once(algorithm.to_owned()).chain(cells).collect()
+        })
+        .collect();
+    page.table(&headings, 1, &lines);
+    let all: Vec<Series> = algorithms
+        .iter()
+        .map(|&algorithm| Series {
+            name: algorithm.to_owned(),
+            places: columns
+                .iter()
+                .filter_map(|&n| Some(place(n as f64, seconds(algorithm, n)?, 1.0)))
+                .collect(),
+        })
+        .collect();
+    let labels = Labels { title: "Seconds for a release", x: "N", x_log: true, y_log: true };
+    page.figure(
+        "census-run-time",
+        "Run time against the number of sizes",
+        lines::draw(labels, &all)?,
+    );
+    page.gap();
+    Ok(())
+}

@@ -1,0 +1,268 @@
+//! The tables of groups that the suite runs on: a made-up nation and three public data sets.
+
+use crate::data::manifest::Set;
+use crate::data::rows::for_each_row;
+use crate::data::store::read_checked;
+use crate::error::{Error, TableProblem};
+use crate::eval::census::nation::{self, Scale};
+use crate::eval::settings::Effort;
+use crate::eval::suite::Context;
+use crate::{files, workspace};
+use dp_census::{From0, GroupDirectory, GroupSizes, Hierarchy};
+use sha2::{Digest, Sha256};
+use std::path::PathBuf;
+
+/// A data set before it is read: everything here is public.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Recipe {
+    pub(super) id: &'static str,
+    pub(super) origin: Origin,
+    /// Number of groups.
+    pub(super) groups: i64,
+    /// The size at which the last column begins.
+    pub(super) largest: u32,
+    /// Names of the levels and how many regions they have, the widest first.
+    pub(super) levels: &'static [(&'static str, usize)],
+    /// Work of one cell, roughly; only ratios matter.
+    pub(super) units: u64,
+}
+
+/// Where a data set comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Origin {
+    Nation(Scale),
+    /// Households by size in Australian areas, as a table.
+    Areas,
+    /// One row per household in a part of Oregon.
+    Households,
+    /// One row per trip; a group is an hour in a zone.
+    Trips,
+}
+
+const NATION: Recipe = Recipe {
+    id: "census-synthetic",
+    origin: Origin::Nation(nation::WHOLE),
+    groups: nation::WHOLE.groups,
+    largest: nation::WHOLE.largest,
+    levels: &[("nation", 1), ("states", 52), ("counties", 3_144)],
+    units: 3_200,
+};
+const TENTH: Recipe = Recipe {
+    id: "census-synthetic-tenth",
+    origin: Origin::Nation(nation::TENTH),
+    groups: nation::TENTH.groups,
+    largest: nation::TENTH.largest,
+    levels: &[("nation", 1), ("states", 12), ("counties", 314)],
+    units: 66,
+    ..NATION
+};
+const PUBLIC: [Recipe; 3] = [
+    Recipe {
+        id: "households_au_lga",
+        origin: Origin::Areas,
+        groups: 8_284_551,
+        largest: 8,
+        levels: &[("nation", 1), ("states", 8), ("areas", 551)],
+        units: 5,
+    },
+    Recipe {
+        id: "households_pums_oregon",
+        origin: Origin::Households,
+        groups: 4_841,
+        largest: 20,
+        levels: &[("area", 1)],
+        units: 1,
+    },
+    Recipe {
+        id: "nyc_green_2022_01",
+        origin: Origin::Trips,
+        groups: 265 * HOURS as i64,
+        largest: 60,
+        levels: &[("city", 1), ("boroughs", 7), ("zones", 265)],
+        units: 28,
+    },
+];
+
+impl Recipe {
+    /// How many regions each level has.
+    pub(super) fn regions_by_level(&self) -> Vec<usize> {
+        self.levels.iter().map(|(_, regions)| *regions).collect()
+    }
+}
+
+/// Hours of January.
+const HOURS: usize = 744;
+
+/// The data sets of an effort: a quick look has a tenth of the nation.
+pub(super) fn of(effort: Effort) -> Vec<Recipe> {
+    let nation = if effort == Effort::Quick { TENTH } else { NATION };
+    [nation].into_iter().chain(PUBLIC).collect()
+}
+
+/// A data set in memory.
+#[derive(Clone, Debug)]
+pub(super) struct Dataset {
+    pub(super) recipe: Recipe,
+    pub(super) hierarchy: Hierarchy,
+    pub(super) bins: From0,
+    pub(super) sizes: GroupSizes,
+    /// The table of all regions.
+    pub(super) totals: Vec<i64>,
+    pub(super) checksum: String,
+}
+
+impl Dataset {
+    pub(super) fn new(
+        recipe: Recipe,
+        hierarchy: Hierarchy,
+        sizes: GroupSizes,
+    ) -> Result<Self, Error> {
+        let bins = From0::up_to(recipe.largest).map_err(|e| Error::library(recipe.id, &e))?;
+        let totals = sizes.exact_totals(hierarchy.tree());
+        let mut hash = Sha256::new();
+        sizes.counts().iter().for_each(|count| hash.update(count.to_le_bytes()));
+        let checksum = files::hex(&hash.finalize());
+        Ok(Self { recipe, hierarchy, bins, sizes, totals, checksum })
+    }
+}
+
+/// Whether the files of a data set seem to be there.
+pub(super) fn is_here(recipe: &Recipe, context: &Context) -> Result<bool, Error> {
+    if matches!(recipe.origin, Origin::Nation(_)) {
+        return Ok(true);
+    }
+    let set = context.manifest.set(recipe.id)?;
+    Ok(set.files.iter().all(|file| context.settings.datasets.join(&file.path).is_file()))
+}
+
+/// Reads or generates it; `Err` inside says why it is left out.
+pub(super) fn read(recipe: Recipe, context: &Context) -> Result<Result<Dataset, String>, Error> {
+    let made = match recipe.origin {
+        Origin::Nation(scale) => nation::generate(scale, 0, 7)?,
+        Origin::Areas | Origin::Households | Origin::Trips => {
+            let set = context.manifest.set(recipe.id)?;
+            let Some(files) = files_of(set, context)? else {
+                return Ok(Err(format!(
+                    "`{}` is not in {}; published at {}; `cargo xtask data import DIR` takes a local \
+                     copy, `--datasets DIR` reads one in place",
+                    recipe.id,
+                    workspace::shown(&context.settings.datasets),
+                    set.published
+                )));
+            };
+            match recipe.origin {
+                Origin::Areas => areas(&files[0])?,
+                Origin::Households => households(&files[0], recipe.largest)?,
+                _ => trips(&files[0], &files[1], recipe.largest)?,
+            }
+        }
+    };
+    let dataset = Dataset::new(recipe, made.0, made.1)?;
+    let count = |groups: i64| usize::try_from(groups).unwrap_or_default();
+    let groups = (count(dataset.sizes.groups()), count(recipe.groups));
+    let tree = dataset.hierarchy.tree();
+    let regions = (tree.len(), recipe.regions_by_level().iter().sum());
+    // What is public must be as announced; true epsilons are computed from it.
+    let differs = [groups, regions].into_iter().find(|(got, want)| got != want);
+    let Some((got, want)) = differs else { return Ok(Ok(dataset)) };
+    let problem = TableProblem::Rows { got, want };
+    Err(Error::Table { path: PathBuf::from(recipe.id), line: 0, problem })
+}
+
+/// A file of the manifest whose checksum is right.
+struct File {
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+impl File {
+    fn rows(&self, columns: &[&str], visit: impl FnMut(&[i64])) -> Result<usize, Error> {
+        for_each_row(self.bytes.as_slice(), &self.path, columns, visit)
+    }
+}
+
+fn files_of(set: &Set, context: &Context) -> Result<Option<Vec<File>>, Error> {
+    let folder = &context.settings.datasets;
+    let read = |entry| {
+        let bytes = read_checked(folder, entry)?;
+        Ok(bytes.map(|bytes| File { path: folder.join(&entry.path), bytes }))
+    };
+    set.files.iter().map(read).collect()
+}
+
+type Made = (Hierarchy, GroupSizes);
+
+fn named(rows: &[(String, Option<String>)]) -> Result<Hierarchy, Error> {
+    Hierarchy::new(rows.iter().map(|(name, parent)| (name.as_str(), parent.as_deref())))
+        .map_err(|error| Error::library("the hierarchy", &error))
+}
+
+fn refused(error: &dp_census::CensusError) -> Error {
+    Error::library("the table", error)
+}
+
+fn areas(file: &File) -> Result<Made, Error> {
+    let columns = [
+        "state",
+        "lga",
+        "size1",
+        "size2",
+        "size3",
+        "size4",
+        "size5",
+        "size6",
+        "size7",
+        "size8plus",
+    ];
+    let mut names = vec![("nation".to_owned(), None)];
+    let mut rows: Vec<(String, Vec<i64>)> = Vec::new();
+    file.rows(&columns, |row| {
+        let (state, area) = (format!("state {}", row[0]), format!("area {}", row[1]));
+        names.push((state.clone(), Some("nation".to_owned())));
+        names.push((area.clone(), Some(state)));
+        rows.push((area, row[2..].to_vec()));
+    })?;
+    let hierarchy = named(&names)?;
+    let bins = From0::up_to(8).map_err(|error| refused(&error))?;
+    let cells = rows.iter().flat_map(|(area, counts)| {
+        counts.iter().zip(1..).map(move |(&count, size)| (area.as_str(), size, count))
+    });
+    let sizes = GroupSizes::from_rows(&hierarchy, bins, cells).map_err(|error| refused(&error))?;
+    Ok((hierarchy, sizes))
+}
+
+fn households(file: &File, largest: u32) -> Result<Made, Error> {
+    let mut rows = Vec::new();
+    file.rows(&["size"], |row| rows.push(u64::try_from(row[0]).unwrap_or(0)))?;
+    // All of them lie in one area.
+    let hierarchy = named(&[("area".to_owned(), None)])?;
+    let bins = From0::up_to(largest).map_err(|error| refused(&error))?;
+    let cells = rows.into_iter().map(|size| ("area", size, 1));
+    let sizes = GroupSizes::from_rows(&hierarchy, bins, cells).map_err(|error| refused(&error))?;
+    Ok((hierarchy, sizes))
+}
+
+/// A group is an hour in a zone, and an individual is a trip that begins there and then.
+fn trips(trips: &File, zones: &File, largest: u32) -> Result<Made, Error> {
+    let zone = |number: i64| format!("zone {number}");
+    let mut names = vec![("city".to_owned(), None)];
+    let mut numbers = Vec::new();
+    zones.rows(&["zone", "borough"], |row| {
+        let borough = format!("borough {}", row[1]);
+        names.push((borough.clone(), Some("city".to_owned())));
+        names.push((zone(row[0]), Some(borough)));
+        numbers.push(row[0]);
+    })?;
+    let hierarchy = named(&names)?;
+    let hours = 0..i64::try_from(HOURS).expect("a few hundred");
+    let zone_names: Vec<(i64, String)> = numbers.iter().map(|&n| (n, zone(n))).collect();
+    let groups = zone_names
+        .iter()
+        .flat_map(|(number, name)| hours.clone().map(move |hour| ((*number, hour), name.as_str())));
+    let directory = GroupDirectory::new(&hierarchy, groups).map_err(|error| refused(&error))?;
+    let mut members = directory.count_members(1);
+    trips.rows(&["pickup_zone", "hour"], |row| members.add(&(row[0], row[1]), 1))?;
+    let bins = From0::up_to(largest).map_err(|error| refused(&error))?;
+    let sizes = members.into_sizes(bins).map_err(|error| refused(&error))?;
+    Ok((hierarchy, sizes))
+}

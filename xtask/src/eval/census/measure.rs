@@ -1,0 +1,62 @@
+//! How far a released table is from the truth, and which promises about tables it breaks.
+
+use crate::eval::census::datasets::Dataset;
+use std::collections::BTreeMap;
+
+/// The metrics of one release, by the names that results.jsonl uses.
+pub(super) fn metrics_of(data: &Dataset, counts: &[i64]) -> BTreeMap<String, f64> {
+    let (tree, columns) = (data.hierarchy.tree(), data.sizes.columns());
+    let mut found = BTreeMap::new();
+    let mut total = 0.0;
+    for level in 0..tree.levels() {
+        let regions = tree.level(level);
+        let cells = regions.start * columns..regions.end * columns;
+        let off = data.totals[cells.clone()].iter().zip(&counts[cells]);
+        let error: u64 = off.map(|(a, b)| a.abs_diff(*b)).sum();
+        found.insert(format!("l1_error_level_{}", level + 1), error as f64);
+        total += error as f64;
+    }
+    found.insert("l1_error_total".to_owned(), total);
+    found.insert("constraint_violations".to_owned(), violations(data, counts) as f64);
+    let negative = counts.iter().filter(|&&count| count < 0).count();
+    found.insert("negative_cells".to_owned(), negative as f64);
+    let groups: i64 = counts[..columns].iter().sum();
+    found.insert("groups_missing".to_owned(), groups.abs_diff(data.sizes.groups()) as f64);
+    found
+}
+
+/// Cells of regions with parts that are not the sum of the cells of their parts.
+fn violations(data: &Dataset, counts: &[i64]) -> usize {
+    let (tree, columns) = (data.hierarchy.tree(), data.sizes.columns());
+    let inner = 0..tree.leaves().start;
+    let broken = |region: usize| {
+        let parts = tree.children(region);
+        let sum = |column: usize| parts.clone().map(|p| counts[p * columns + column]).sum::<i64>();
+        (0..columns).filter(|&column| counts[region * columns + column] != sum(column)).count()
+    };
+    inner.map(broken).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::metrics_of;
+    use crate::eval::census::tests::tiny;
+
+    #[test]
+    fn errors_are_by_level_and_violations_by_cell() {
+        let data = tiny();
+        let mut counts = data.totals.clone();
+        let metrics = metrics_of(&data, &counts);
+        assert!(metrics.values().all(|&value| value == 0.0), "{metrics:?}");
+        // One group more in the last region, and none less.
+        let last = counts.len() - 1;
+        counts[last] += 1;
+        counts[0] -= 3;
+        let metrics = metrics_of(&data, &counts);
+        let levels = data.hierarchy.tree().levels();
+        assert_eq!(metrics[&format!("l1_error_level_{levels}")], 1.0);
+        assert_eq!((metrics["l1_error_level_1"], metrics["l1_error_total"]), (3.0, 4.0));
+        assert_eq!(metrics["constraint_violations"], 2.0);
+        assert_eq!(metrics["groups_missing"], 3.0);
+    }
+}

@@ -1,0 +1,123 @@
+//! What there is to run: cells with all their settings, before anything is measured.
+
+use crate::error::Error;
+use crate::eval::census::algorithms::{self, Algorithm};
+use crate::eval::census::datasets::{self, Recipe};
+use crate::eval::census::{published, scaling};
+use crate::eval::record::Record;
+use crate::eval::settings::{Effort, Settings};
+use crate::eval::suite::{Context, Plan};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The suite's name on the command line.
+pub(super) const SUITE: &str = "census";
+
+/// The setting of a cell that its table is made by; the promise of the mechanism stands in the record's own field.
+pub(super) const SETTING: &str = "epsilon_setting";
+
+/// The epsilons of the paper, unless another one is asked for.
+pub(super) fn epsilons(settings: &Settings) -> Vec<f64> {
+    if (settings.epsilon - 1.0).abs() < 1e-12 {
+        vec![0.1, 0.5, 1.0]
+    } else {
+        vec![settings.epsilon]
+    }
+}
+
+/// Noise draws per cell: thirty in full, as in the paper.
+fn runs(settings: &Settings) -> u32 {
+    let default = if settings.effort == Effort::Full { 30 } else { settings.runs };
+    settings.runs_asked.unwrap_or(default)
+}
+
+/// All cells of a data set.
+pub(super) fn of(recipe: &Recipe, context: &Context) -> Result<Plan, Error> {
+    let settings = &context.settings;
+    let levels = recipe.levels.len();
+    let mut cells = Vec::new();
+    for run in 0..runs(settings) {
+        for epsilon in epsilons(settings) {
+            for algorithm in algorithms::all().iter().filter(|one| one.applies(levels)) {
+                let params = BTreeMap::from([
+                    (SETTING.to_owned(), epsilon.into()),
+                    ("columns".to_owned(), (recipe.largest + 1).into()),
+                    ("levels".to_owned(), levels.into()),
+                ]);
+                let shape = (recipe.groups, recipe.largest as usize + 1);
+                let tree = recipe.regions_by_level();
+                let mut cell = cell(recipe.id, shape, algorithm, &tree, epsilon, params)?;
+                cell.run = run;
+                cell.seed = settings.seed;
+                cells.push(cell);
+            }
+        }
+    }
+    Ok(Plan {
+        dataset: recipe.id.to_owned(),
+        cells,
+        units: recipe.units,
+        warm_up_steps: 0,
+        here: datasets::is_here(recipe, context)?,
+    })
+}
+
+/// Cells that are about run time: every mechanism on tables of more and more columns.
+pub(super) fn of_scaling(context: &Context) -> Result<Plan, Error> {
+    let settings = &context.settings;
+    let mut cells = Vec::new();
+    for run in 0..runs(settings).min(3) {
+        for columns in scaling::columns(settings.effort) {
+            for algorithm in algorithms::all().iter().filter(|one| one.variant == "default") {
+                let params = BTreeMap::from([
+                    (SETTING.to_owned(), scaling::EPSILON.into()),
+                    ("columns".to_owned(), columns.into()),
+                ]);
+                let shape = (scaling::GROUPS, columns);
+                let tree = scaling::REGIONS_BY_LEVEL;
+                let mut cell =
+                    cell(scaling::ID, shape, algorithm, &tree, scaling::EPSILON, params)?;
+                cell.variant = scaling::variant(columns);
+                cell.run = run;
+                cell.seed = settings.seed;
+                cells.push(cell);
+            }
+        }
+    }
+    let dataset = scaling::ID.to_owned();
+    Ok(Plan { dataset, cells, units: 3, warm_up_steps: 0, here: true })
+}
+
+fn cell(
+    dataset: &str,
+    (groups, columns): (i64, usize),
+    algorithm: &Algorithm,
+    regions_by_level: &[usize],
+    epsilon: f64,
+    mut params: BTreeMap<String, Value>,
+) -> Result<Record, Error> {
+    let private = algorithm.is_private();
+    let (promised, delta) = algorithm.promise(regions_by_level, epsilon)?;
+    if !private {
+        params.insert("true_epsilon".to_owned(), promised.into());
+    }
+    Ok(Record {
+        suite: SUITE.to_owned(),
+        dataset: dataset.to_owned(),
+        n: usize::try_from(groups).unwrap_or_default(),
+        d: columns,
+        algorithm: algorithm.id.to_owned(),
+        variant: algorithm.variant.to_owned(),
+        private,
+        relation: private.then(|| "member-of-group".to_owned()),
+        epsilon: Some(promised),
+        delta: private.then_some(delta),
+        params,
+        run: 0,
+        seed: 0,
+        metrics: BTreeMap::new(),
+        seconds: 0.0,
+        peak_rss_mib: None,
+        paper: published::values(dataset, algorithm.id, algorithm.variant, epsilon),
+    })
+}

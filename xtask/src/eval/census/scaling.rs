@@ -1,0 +1,51 @@
+//! Tables for run times: the zones of a city, and as many columns as asked for.
+
+use crate::error::Error;
+use crate::eval::census::datasets::{Dataset, Origin, Recipe};
+use crate::eval::census::nation::Scale;
+use crate::eval::settings::Effort;
+use crate::seed::named_rng;
+use dp_census::{GroupSizes, Hierarchy};
+use rand::RngExt;
+
+pub(super) const ID: &str = "census-scaling";
+/// The numbers of the taxi data of the paper: 13,282 groups in 263 zones of 6 boroughs.
+pub(super) const GROUPS: i64 = 13_282;
+pub(super) const REGIONS_BY_LEVEL: [usize; 3] = [1, 6, 263];
+pub(super) const EPSILON: f64 = 0.1;
+
+/// Numbers of columns: those of the paper's figure, and where they go on in practice.
+pub(super) fn columns(effort: Effort) -> Vec<usize> {
+    let mut columns = vec![5, 10, 20, 30, 40, 50];
+    if effort != Effort::Quick {
+        columns.extend([200, 1_000, 5_000]);
+    }
+    columns
+}
+
+pub(super) fn variant(columns: usize) -> String {
+    format!("N = {columns}")
+}
+
+/// Groups in random zones with uniform sizes.
+pub(super) fn table(columns: usize) -> Result<Dataset, Error> {
+    let [_, boroughs, zones] = REGIONS_BY_LEVEL;
+    let name = |zone: usize| (format!("zone {zone}"), format!("borough {}", zone % boroughs));
+    let zone_names: Vec<(String, String)> = (0..zones).map(name).collect();
+    let borough_names: Vec<String> = (0..boroughs).map(|i| format!("borough {i}")).collect();
+    let above = borough_names.iter().map(|borough| (borough.as_str(), Some("city")));
+    let below = zone_names.iter().map(|(zone, borough)| (zone.as_str(), Some(borough.as_str())));
+    let hierarchy = Hierarchy::new([("city", None)].into_iter().chain(above).chain(below));
+    let hierarchy = hierarchy.map_err(|error| Error::library(ID, &error))?;
+    let mut rng = named_rng(&[ID, &columns.to_string()]);
+    let mut counts = vec![0; zones * columns];
+    for _ in 0..GROUPS {
+        counts[rng.random_range(0..zones) * columns + rng.random_range(0..columns)] += 1;
+    }
+    let sizes = GroupSizes::from_table(counts, columns).map_err(|e| Error::library(ID, &e))?;
+    let largest = u32::try_from(columns - 1).unwrap_or(u32::MAX);
+    // Only its id and its columns are looked at.
+    let origin = Origin::Nation(Scale { states: 0, counties: 0, groups: 0, largest });
+    let recipe = Recipe { id: ID, origin, groups: GROUPS, largest, levels: &[], units: 1 };
+    Dataset::new(recipe, hierarchy, sizes)
+}

@@ -1,0 +1,126 @@
+//! The suite on tiny tables, from cells to the report.
+
+use super::algorithms;
+use super::bench::{Bench, ScalingBench};
+use super::datasets::{self, Dataset, Origin, Recipe};
+use super::nation::{self, Scale};
+use super::{Census, Section, plan, scaling};
+use crate::cli::EvalArgs;
+use crate::data::manifest::Manifest;
+use crate::eval::record::Record;
+use crate::eval::settings::Settings;
+use crate::eval::suite::{Context, Suite, Workbench};
+use crate::report::page::Page;
+use std::path::Path;
+
+const SCALE: Scale = Scale { states: 3, counties: 9, groups: 20_000, largest: 12 };
+
+const TINY: Recipe = Recipe {
+    id: "tiny",
+    origin: Origin::Nation(SCALE),
+    groups: 20_000,
+    largest: 12,
+    levels: &[("nation", 1), ("states", 3), ("counties", 9)],
+    units: 1,
+};
+
+pub(super) fn tiny() -> Dataset {
+    let (hierarchy, sizes) = nation::generate(SCALE, 0, 7).unwrap();
+    Dataset::new(TINY, hierarchy, sizes).unwrap()
+}
+
+fn context(out: &Path) -> Context {
+    let args = EvalArgs {
+        suites: vec!["census".to_owned()],
+        quick: true,
+        epsilon: 1.0,
+        seed: 3,
+        out: Some(out.to_owned()),
+        ..EvalArgs::default()
+    };
+    let settings = Settings::new(&args).unwrap();
+    Context { settings, manifest: Manifest::of_workspace().unwrap() }
+}
+
+/// Every cell of a plan, on one and on two threads.
+fn run(out: &Path, bench: &mut (impl Workbench + Send), cells: &[Record]) -> Vec<Record> {
+    let mut run = |threads: usize| -> Vec<Record> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let records = cells.iter().map(|cell| pool.install(|| bench.run(cell)).unwrap());
+        records.map(|record| Record { seconds: 0.25, peak_rss_mib: None, ..record }).collect()
+    };
+    let records = run(1);
+    assert_eq!(run(2), records, "{}", out.display());
+    records
+}
+
+#[test]
+fn cells_keep_their_promises_and_become_a_chapter() {
+    let out = tempfile::tempdir().unwrap();
+    let context = context(out.path());
+    let plan = plan::of(&TINY, &context).unwrap();
+    assert_eq!(plan.cells.len(), 2 * 3 * algorithms::all().len());
+    let data = tiny();
+    let portrait = super::Portrait::of(&data).unwrap();
+    let checksum = data.checksum.clone();
+    let mut bench = Bench { data, receipts: out.path().join("receipts") };
+    let mut records = run(out.path(), &mut bench, &plan.cells);
+    for record in &records {
+        let metric = |name: &str| record.metrics[name];
+        assert_eq!(record.private, record.algorithm != "m-c-chain-as-published");
+        assert_eq!(record.private, record.relation.is_some());
+        if !record.algorithm.ends_with("real") {
+            for promise in ["constraint_violations", "negative_cells", "groups_missing"] {
+                assert_eq!(metric(promise), 0.0, "{record:?}");
+            }
+        }
+    }
+    let of = |algorithm: &str, setting: f64| -> Vec<&Record> {
+        let same = |r: &&Record| {
+            r.algorithm == algorithm && r.variant == "default" && r.params[plan::SETTING] == setting
+        };
+        records.iter().filter(same).collect()
+    };
+    let error = |algorithm: &str| of(algorithm, 0.1)[0].metrics["l1_error_total"];
+    assert!(error("m-c-chain") > 2.0 * error("m-c-exact"), "the price of enough noise");
+    let published = of("m-c-chain-as-published", 0.5)[0];
+    assert_eq!(published.epsilon, Some(0.5 * 13.0 / 3.0));
+    assert_ne!(of("m-c-exact", 0.5)[0].metrics, of("m-c-exact", 0.5)[1].metrics, "runs differ");
+
+    let scaling = plan::of_scaling(&context).unwrap();
+    let few: Vec<Record> = scaling.cells.into_iter().filter(|cell| cell.d <= 10).collect();
+    records.extend(run(out.path(), &mut ScalingBench, &few));
+    let suite =
+        Census { sections: vec![Section { recipe: TINY, checksum, portrait: Some(portrait) }] };
+    let mut page = Page::default();
+    suite.report(&records, &context, &mut page).unwrap();
+    for part in [
+        "### tiny",
+        "1 nation, 3 states, 9 counties",
+        "**not private**: ε 4.33",
+        "zCDP ρ 0.5",
+        "Receipt of m-c-exact at ε = 0.1",
+        "member-of-group",
+        "### Run time against the number of sizes",
+    ] {
+        assert!(page.text.contains(part), "{part} is missing");
+    }
+    assert_eq!(page.plots.len(), 5);
+    assert!(page.plots.values().all(|svg| !svg.standalone().contains("NaN")));
+    let summary = suite.summary(&records);
+    assert_eq!(summary.len(), 1 + 3 * algorithms::all().len());
+    assert_eq!(scaling::columns(context.settings.effort).len(), 6);
+}
+
+/// The copies of the data sets in a folder, where there are any: here a zone table and three trips.
+#[test]
+fn trips_become_hours_of_zones_and_a_missing_set_is_left_out() {
+    let out = tempfile::tempdir().unwrap();
+    let mut context = context(out.path());
+    context.settings.datasets = out.path().to_owned();
+    for recipe in datasets::of(context.settings.effort).into_iter().skip(1) {
+        assert!(!plan::of(&recipe, &context).unwrap().here);
+        let left_out = datasets::read(recipe, &context).unwrap().expect_err("no files");
+        assert!(left_out.starts_with(&format!("`{}` is not in ", recipe.id)), "{left_out}");
+    }
+}
