@@ -71,7 +71,7 @@
 //! | letters, as in the DPM paper | 18,720, 16, 26 | 1.063 +- .013 | 1.29 +- .04 | 1.82 +- .17 |
 //!
 //! - Clusters of a thousand points and more that do not overlap: nothing is lost at epsilon 1, and
-//!   little at 0.3. [`Dpm`](crate::dpm::Dpm) alone is 3 to 15 times as far off there.
+//!   little at 0.3. [`Dpm`](crate::dpm::Dpm) alone is 2.4 and 15 times as far off there.
 //! - Overlapping clusters (letters): most of the gain is that of a few iterations of Lloyd.
 //!   [`LshSplits`](crate::lsh_splits::LshSplits) is as good a start, at some values a better one:
 //!   1.05 to 1.08 at epsilon 1 and 1.17 to 1.30 at 0.3, in six runs each with 0.3 of the budget.
