@@ -25,7 +25,8 @@ fn clusters(dim: usize, rng: &mut ChaCha20Rng) -> (Points, Points) {
     (points, Points::new(centres, dim).expect("whole rows"))
 }
 
-/// DPM at `epsilon = 1`, `delta = n^-1.5`. Returns the means over the seeds of squared inertia and normalised distance to the true centres.
+/// DPM at `epsilon = 1`, `delta = n^-1.5`. Returns the means over the seeds of squared inertia and
+/// normalised distance to the true centres.
 fn synthetic(dim: usize, seeds: u64) -> (f64, f64) {
     let public_box = PublicBox::cube(dim, -100.0, 100.0).expect("valid");
     let budget = Budget::new(1.0, (N as f64).powf(-1.5)).expect("valid");
