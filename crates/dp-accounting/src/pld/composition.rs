@@ -282,7 +282,19 @@ fn answer(parts: &[(Event, f64)], direction: Direction, query: Query) -> Bound {
         }
     };
     let widened = |x: f64| x * (1.0 + 1e-9) + 1e-300;
-    best.unwrap_or_else(|| Bound::new(0.0, widened(fallback())))
+    // A mix costs at least what its Gaussian part does. Answers below that come from losses in the
+    // thousands, where the inversions overflow.
+    let least = parts.iter().find_map(|(event, _)| match event.kind {
+        Kind::Gaussian { noise_multiplier } if event.rate >= 1.0 => {
+            Some(gaussian(noise_multiplier, query).lower())
+        }
+        _ => None,
+    });
+    let possible = |upper: f64| upper >= least.unwrap_or(0.0);
+    best.filter(|bound| possible(bound.upper())).unwrap_or_else(|| {
+        let upper = widened(fallback());
+        Bound::new(0.0, if possible(upper) { upper } else { f64::INFINITY })
+    })
 }
 
 impl TryFrom<Vec<(Event, u64)>> for Composition {
