@@ -287,14 +287,14 @@ fn worst_step(plan: &DpmRecentred, seen: &Comparison) -> f64 {
                 level += 1;
                 counts.get(level - 1)
             }
-            DrawKind::Noisy => continue,
             DrawKind::Choice if next == Some(DrawKind::Vector) => {
                 round += 1;
                 radii.get(round - 1)
             }
             DrawKind::Choice if position == 1 && !interval.is_empty() => interval.first(),
             DrawKind::Choice if step.rho > 0.0 => cuts.get(level - 1),
-            DrawKind::Choice => continue,
+            // Of the nodes of the tree, only those on the new point's own path change.
+            DrawKind::Noisy | DrawKind::Choice => continue,
             DrawKind::Vector => sums.get(round - 1),
             _ => None,
         };
@@ -318,7 +318,7 @@ fn receipts(effort: Effort) -> Found {
             radii: share(),
             sums: share(),
         };
-        let shares = (0..1 + i % 8).map(|_| share()).collect();
+        let shares = (0..=i % 8).map(|_| share()).collect();
         let size = [IntervalSize::Estimated, IntervalSize::default()][i % 2];
         let budget = Budget::new(epsilon, delta).expect("valid");
         let receipt = DpmRecentred::builder(cube(1 + i % 7), budget)

@@ -83,7 +83,7 @@
 //!   few for overlapping ones.
 //!
 //! # Source
-//! Iterated clipping balls for one mean: Biswas, Dong, Kamath, Ullman, "CoinPress: Practical Private
+//! Iterated clipping balls for one mean: Biswas, Dong, Kamath, Ullman, "`CoinPress`: Practical Private
 //! Mean and Covariance Estimation" (NeurIPS 2020). Cuts: the DPM paper, see
 //! [`dpm`](crate::dpm). Joining: Ward (1963). Rounds for all clusters at once, the two counts, the
 //! filter and the splitting are this project's.
