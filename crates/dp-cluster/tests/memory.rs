@@ -3,7 +3,8 @@
 
 use dp_accounting::Budget;
 use dp_cluster::dpm::Dpm;
-use dp_geometry::{Points, PublicBox};
+use dp_cluster::lsh_splits::LshSplits;
+use dp_geometry::{Points, PublicBall, PublicBox};
 use dp_mechanism::{ChaCha20Rng, Mechanism};
 use peak_alloc::PeakAlloc;
 use rand::SeedableRng;
@@ -11,14 +12,16 @@ use rand::SeedableRng;
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// DPM stays within `3 n d` bytes beyond its input, plus 8 MiB for the histograms of these shapes.
+/// Beyond their input, DPM stays within `3 n d` bytes plus 8 MiB for the histograms of these shapes,
+/// and LSH-Splits within `20 n` bytes plus 2 MiB for leaves and solver.
 #[test]
-fn dpm_needs_at_most_three_bytes_per_coordinate() {
+fn releases_need_little_beyond_their_input() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
     for (n, dim) in [(6_000_000, 1), (1_000_000, 10), (150_000, 100)] {
         let coords = (0..n * dim).map(|i| f64::from(u32::try_from(i % 997).expect("small")));
         let points = Points::new(coords.collect(), dim).expect("whole rows");
         let public_box = PublicBox::cube(dim, 0.0, 1_000.0).expect("valid");
+        let ball = PublicBall::around(&public_box).expect("valid");
         let budget = Budget::new(1.0, 1e-9).expect("valid");
         let dpm = Dpm::builder(public_box, budget).build().expect("valid");
         let mut rng = ChaCha20Rng::seed_from_u64(1);
@@ -29,5 +32,14 @@ fn dpm_needs_at_most_three_bytes_per_coordinate() {
         assert!(release.is_ok());
         assert!(used <= 3 * n * dim + (8 << 20), "{used} bytes for {n} x {dim}");
         assert!(used >= n * dim, "{used} bytes: the allocator was not counting");
+
+        let lsh = LshSplits::builder(ball, 8, budget).build().expect("valid");
+        let before = ALLOCATOR.current_usage();
+        ALLOCATOR.reset_peak_usage();
+        let release = pool.install(|| lsh.release(points.view(), &mut rng));
+        let used = ALLOCATOR.peak_usage() - before;
+        assert!(release.is_ok());
+        assert!(used <= 20 * n + (2 << 20), "{used} bytes for {n} x {dim}");
+        assert!(used >= 8 * n, "{used} bytes: the allocator was not counting");
     }
 }

@@ -2,32 +2,39 @@
 
 use dp_accounting::Budget;
 use dp_cluster::dpm::Dpm;
+use dp_cluster::em_mc::EmMc;
+use dp_cluster::lsh_splits::LshSplits;
 use dp_cluster::metrics::{distinct_clusters_found, normalised_kmeans_distance, squared_inertia};
-use dp_geometry::{Points, PublicBox};
+use dp_geometry::{Points, PublicBall, PublicBox};
 use dp_mechanism::{ChaCha20Rng, Mechanism};
 use rand::{RngExt, SeedableRng};
 
-/// 100,000 points in 64 clusters of standard deviation 1 in `[-100, 100]^dim`, `epsilon = 1`,
-/// `delta = n^-1.5`. Uniform offsets stand in for Gaussian ones: the metrics only see their variance.
-/// Returns the means over the seeds of squared inertia and normalised distance to the true centres.
+const N: usize = 100_000;
+const CLUSTERS: usize = 64;
+
+/// `N` points in `CLUSTERS` clusters of standard deviation 1 in `[-100, 100]^dim`, and the true centres.
+/// Uniform offsets stand in for Gaussian ones: the metrics only see their variance.
+fn clusters(dim: usize, rng: &mut ChaCha20Rng) -> (Points, Points) {
+    let centres: Vec<f64> = (0..CLUSTERS * dim).map(|_| rng.random_range(-100.0..100.0)).collect();
+    let half_width = 3_f64.sqrt(); // of a uniform law with variance 1
+    let coords = (0..N * dim).map(|i| {
+        let cluster = (i / dim) % CLUSTERS;
+        centres[cluster * dim + i % dim] + rng.random_range(-half_width..half_width)
+    });
+    let points = Points::new(coords.collect(), dim).expect("whole rows");
+    (points, Points::new(centres, dim).expect("whole rows"))
+}
+
+/// DPM at `epsilon = 1`, `delta = n^-1.5`. Returns the means over the seeds of squared inertia and
+/// normalised distance to the true centres.
 fn synthetic(dim: usize, seeds: u64) -> (f64, f64) {
-    const N: usize = 100_000;
-    const CLUSTERS: usize = 64;
     let public_box = PublicBox::cube(dim, -100.0, 100.0).expect("valid");
     let budget = Budget::new(1.0, (N as f64).powf(-1.5)).expect("valid");
     let dpm = Dpm::builder(public_box.clone(), budget).build().expect("valid");
     let (mut inertia, mut distance) = (0.0, 0.0);
     for seed in 0..seeds {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
-        let centres: Vec<f64> =
-            (0..CLUSTERS * dim).map(|_| rng.random_range(-100.0..100.0)).collect();
-        let half_width = 3_f64.sqrt(); // of a uniform law with variance 1
-        let coords = (0..N * dim).map(|i| {
-            let cluster = (i / dim) % CLUSTERS;
-            centres[cluster * dim + i % dim] + rng.random_range(-half_width..half_width)
-        });
-        let points = Points::new(coords.collect(), dim).expect("whole rows");
-        let centres = Points::new(centres.clone(), dim).expect("whole rows");
+        let (points, centres) = clusters(dim, &mut rng);
         let released = dpm.release(points.view(), &mut rng).expect("the shape fits").output.centres;
         assert_eq!(released.len(), CLUSTERS, "{dim} dimensions, seed {seed}");
         assert_eq!(distinct_clusters_found(released.view(), centres.view()), CLUSTERS);
@@ -52,4 +59,26 @@ fn dpm_finds_every_cluster_in_a_hundred_dimensions() {
     let (inertia, distance) = synthetic(100, 2);
     assert!(inertia <= 1.6e8 && distance <= 0.019, "{inertia:.3e}, {distance:.4}");
     assert!(inertia >= 1.0e7, "{inertia:.3e} is below what the clusters themselves have");
+}
+
+/// Three seeds, ten dimensions, `epsilon = 1`. A published implementation of LSH-Splits has 7.4e7, and
+/// the clusters themselves have 1.0e6.
+#[test]
+fn lsh_splits_and_em_mc_come_near_the_clusters() {
+    let public_box = PublicBox::cube(10, -100.0, 100.0).expect("valid");
+    let ball = PublicBall::around(&public_box).expect("valid");
+    let budget = Budget::new(1.0, (N as f64).powf(-1.5)).expect("valid");
+    for seed in 0..3 {
+        let mut rng = ChaCha20Rng::seed_from_u64(seed);
+        let (points, _) = clusters(10, &mut rng);
+        let lsh = LshSplits::builder(ball.clone(), CLUSTERS, budget).build().expect("valid");
+        let centres = lsh.release(points.view(), &mut rng).expect("the shape fits").output.centres;
+        let inertia = squared_inertia(points.view(), centres.view());
+        assert!(inertia > 1.0e6 && inertia < 2.0e7, "{seed}: {inertia:.3e}");
+        let cover = EmMc::builder(public_box.clone(), CLUSTERS, budget).build().expect("valid");
+        let centres =
+            cover.release(points.view(), &mut rng).expect("the shape fits").output.centres;
+        let inertia = squared_inertia(points.view(), centres.view());
+        assert!(inertia > 1.0e6 && inertia < 6.0e6, "{seed}: {inertia:.3e}");
+    }
 }

@@ -8,10 +8,8 @@ use dp_cluster::recentring::{
     DpmRecentred, DpmRecentredBuilder, Recentred, RecentredSplit, Rounds,
 };
 use dp_geometry::{Points, PointsView, PublicBox};
-use dp_mechanism::{
-    ChaCha20Rng, DiscreteGaussian, Draws, GaussianSum, Law, Mechanism, SecureDraws,
-};
-use rand::{RngExt, SeedableRng};
+use dp_mechanism::{ChaCha20Rng, DiscreteGaussian, Draws, Law, Mechanism, Ratio, SecureDraws};
+use rand::RngExt;
 
 use super::check::{Check, Effort, Found};
 use super::dpm::spends;
@@ -40,7 +38,7 @@ pub(super) fn checks() -> Vec<Check> {
             |e| rounds(e, honest),
         ),
         check("recentred-mu", "Recentred, one round as drawn", Method::Statistical, 1.25, |e| {
-            one_round_as_drawn(e, |round| round.rho)
+            one_round_as_drawn(e, Ratio::new(1, 1).expect("valid"))
         }),
         check(
             "recentred-transcript",
@@ -179,65 +177,54 @@ pub(super) fn rounds(effort: Effort, through: Through) -> Found {
 
 /// One round on one centre, ten points at it and one far away that may be missing: the place of the
 /// noisy vector between what is expected without and with that point tells the two apart as well
-/// as one Gaussian can, with `mu = sqrt(2 rho)`. `claimed` says which loss the claim is made of.
-pub(super) fn one_round_as_drawn(effort: Effort, claimed: fn(&DrawnRound) -> f64) -> Found {
-    const MU: f64 = 1.0;
-    let round = DrawnRound { rho: MU * MU / 2.0 };
-    let mut found = Found::claim((2.0 * claimed(&round)).sqrt());
+/// as one Gaussian can, with `mu = sqrt(2 rho)`. A mutant has only a part of the noise's variance.
+pub(super) fn one_round_as_drawn(effort: Effort, part_of_variance: Ratio) -> Found {
+    let plan = plan(vec![-9.0], 1, 10, 1, 6.0);
+    let rho = claims(&plan.receipt()).1[0].get();
+    let mut found = Found::claim((2.0 * rho).sqrt());
     let runs = effort.of(6_000_u64, 100_000);
     let mut rng = effort.rng(82);
-    let mut above =
-        |far: bool| (0..runs).filter(|_| round.place(far, &mut rng) > 0.5).count() as u64;
+    let mut above = |far: bool| {
+        let far = if far { vec![10.0] } else { vec![] };
+        let points = Points::new([vec![-9.0; 10], far].concat(), 1).expect("whole rows");
+        let place = |_: &u64| {
+            let mut draws = SecureDraws::new(&mut rng);
+            let mut watched = Watched { draws: &mut draws, part_of_variance, place: 0.0 };
+            plan.run(points.view(), &mut watched);
+            watched.place > 0.5
+        };
+        (0..runs).filter(place).count() as u64
+    };
     let (false_alarms, hits) = (above(false), above(true));
     let bound = statistical::mu_lower_bound(false_alarms, runs - hits, runs);
     found.see(bound.max(0.0), || format!("{false_alarms} and {hits} of {runs} above the middle"));
     found
 }
 
-/// A plan of one round whose sums cost this much.
-pub(super) struct DrawnRound {
-    pub(super) rho: f64,
+/// Notes where the released vector lies, from 0 without the far point to 1 with it.
+struct Watched<'a> {
+    draws: &'a mut dyn Draws,
+    part_of_variance: Ratio,
+    place: f64,
 }
 
-impl DrawnRound {
-    /// Where the noisy vector lies, from 0 without the far point to 1 with it.
-    fn place(&self, far: bool, rng: &mut ChaCha20Rng) -> f64 {
-        /// Keeps the vector as it was and as it was released, with the noise that it should have.
-        struct Watched<'a> {
-            draws: &'a mut dyn Draws,
-            sums: GaussianSum,
-            place: f64,
+impl Draws for Watched<'_> {
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        match law {
+            // The radius is another step: here it is always the same.
+            Law::Choice { scores, .. } => i64::try_from(scores.len() - 17).expect("small"),
+            other => self.draws.draw(other),
         }
-        impl Draws for Watched<'_> {
-            fn draw(&mut self, law: Law<'_>) -> i64 {
-                match law {
-                    // The radius is another step: here it is always the same.
-                    Law::Choice { scores, .. } => i64::try_from(scores.len() - 17).expect("small"),
-                    other => self.draws.draw(other),
-                }
-            }
-            fn noisy_vector(&mut self, values: &mut [i64], _: DiscreteGaussian) {
-                const UNITS: i64 = 1 << 20;
-                const COUNT: i64 = UNITS * 3 / 10;
-                // What the plan takes for the longest vector of one point.
-                let length_squared = (UNITS * UNITS + COUNT * COUNT).unsigned_abs();
-                self.sums.release(values, length_squared, self.draws);
-                // The far point adds a radius and one count of those far away.
-                let along = values[0] as f64 * UNITS as f64 + values[2] as f64 * COUNT as f64;
-                self.place = along / length_squared as f64;
-            }
-        }
-        let plan = plan(vec![-9.0], 1, 10, 1, 8.0);
-        let mut coords = vec![-9.0; 10];
-        if far {
-            coords.push(10.0);
-        }
-        let points = Points::new(coords, 1).expect("whole rows");
-        let sums = GaussianSum::new(Rho::new(self.rho).expect("valid")).expect("in range");
-        let mut own = ChaCha20Rng::seed_from_u64(rng.random());
-        let mut watched = Watched { draws: &mut SecureDraws::new(&mut own), sums, place: 0.0 };
-        plan.run(points.view(), &mut watched);
-        watched.place
+    }
+
+    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+        /// The far point adds a radius, and one to the count of those far beyond it.
+        const FAR_POINT: [f64; 3] = [1_048_576.0, 0.0, 314_572.0];
+        let variance = noise.variance().checked_mul(self.part_of_variance).expect("in range");
+        let noise = DiscreteGaussian::new(variance).expect("positive");
+        self.draws.noisy_vector(values, noise);
+        let along: f64 = values.iter().zip(FAR_POINT).map(|(&v, far)| v as f64 * far).sum();
+        self.place = along / FAR_POINT.iter().map(|far| far * far).sum::<f64>();
     }
 }
 
@@ -300,14 +287,14 @@ fn worst_step(plan: &DpmRecentred, seen: &Comparison) -> f64 {
                 level += 1;
                 counts.get(level - 1)
             }
-            DrawKind::Noisy => continue,
             DrawKind::Choice if next == Some(DrawKind::Vector) => {
                 round += 1;
                 radii.get(round - 1)
             }
             DrawKind::Choice if position == 1 && !interval.is_empty() => interval.first(),
             DrawKind::Choice if step.rho > 0.0 => cuts.get(level - 1),
-            DrawKind::Choice => continue,
+            // Of the nodes of the tree, only those on the new point's own path change.
+            DrawKind::Noisy | DrawKind::Choice => continue,
             DrawKind::Vector => sums.get(round - 1),
             _ => None,
         };
@@ -331,7 +318,7 @@ fn receipts(effort: Effort) -> Found {
             radii: share(),
             sums: share(),
         };
-        let shares = (0..1 + i % 8).map(|_| share()).collect();
+        let shares = (0..=i % 8).map(|_| share()).collect();
         let size = [IntervalSize::Estimated, IntervalSize::default()][i % 2];
         let budget = Budget::new(epsilon, delta).expect("valid");
         let receipt = DpmRecentred::builder(cube(1 + i % 7), budget)

@@ -361,3 +361,17 @@ fn the_trade_off_of_randomised_response_is_known_exactly() {
         assert!((bound.lower() - want).abs() <= 1e-12, "{bound} {want}");
     }
 }
+
+/// Far below any noise that anyone would use, a mix still costs at least its Gaussian part.
+#[test]
+fn a_mix_never_costs_less_than_its_gaussian_part() {
+    let delta = Delta::new(3e-8).expect("valid");
+    for multiplier in [0.01, 0.011, 0.013, 0.02, 0.1] {
+        let gaussian = Event::gaussian(multiplier).expect("in range");
+        let other = Event::discrete_laplace(0.05 / multiplier, 1).expect("in range");
+        let alone = Composition::new().with(gaussian, 1).expect("in range");
+        let mix = alone.clone().with(other, 21).expect("in range");
+        let (alone, mix) = (alone.epsilon(delta), mix.epsilon(delta));
+        assert!(mix.upper() >= alone.lower(), "{multiplier}: {mix} below {alone}");
+    }
+}

@@ -117,7 +117,9 @@ impl LshSplitsBuilder {
             return refuse("the public ball's extent", farthest + ball.radius(), "at most 1e75");
         }
         let primitives = Primitives::calibrate(&self)?;
-        let solver = KMeans::builder(self.k).restarts(10).build()?;
+        // Few swaps, since each costs a pass over leaves and centres.
+        let swaps = (2 * self.k).min(200);
+        let solver = KMeans::builder(self.k).restarts(10).local_search_steps(swaps).build()?;
         Ok(LshSplits { settings: self, primitives, solver })
     }
 }

@@ -64,7 +64,7 @@ impl DpmRecentredBuilder {
     /// The number of clusters, a public number from 1 to
     /// [`KMeans::MAX_CLUSTERS`](crate::kmeans::KMeans::MAX_CLUSTERS). There may come out fewer.
     ///
-    /// Without it, centres are joined that are closer than half a radius, and the number of what is
+    /// Without it, centres are joined that are closer than one radius, and the number of what is
     /// left follows from released values alone.
     #[must_use]
     pub fn clusters(mut self, k: usize) -> Self {

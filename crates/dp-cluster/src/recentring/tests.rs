@@ -1,6 +1,6 @@
 //! Settings, odd data, receipts, and what re-centring finds.
 
-use dp_accounting::{Budget, Epsilon};
+use dp_accounting::{Budget, Epsilon, Rho};
 use dp_geometry::{Points, PublicBall, PublicBox};
 use dp_mechanism::Mechanism;
 use rand::RngExt;
@@ -153,7 +153,7 @@ fn receipts_stay_within_the_budget_to_the_last_digit() {
             settings.rounds(rounds).build().expect("valid").receipt()
         };
         assert!(receipt.within_budget(), "{receipt}");
-        let spent = receipt.zcdp().map_or(0.0, |rho| rho.get());
+        let spent = receipt.zcdp().map_or(0.0, Rho::get);
         let total = super::dpm_params::total_rho(budget).expect("a delta").get();
         // Above a range of 4 a choice costs less than its square over 8, and some budget is left.
         assert!(spent > 0.999 * total.min(1.0), "{receipt}");

@@ -2,7 +2,7 @@
 //! with an input that should have been public.
 
 use dp_accounting::Budget;
-use dp_audit::compare;
+use dp_audit::{Comparison, compare};
 use dp_cluster::dp_lloyd::{BudgetSplit, DpLloyd, LloydClustering};
 use dp_cluster::em_mc::EmMc;
 use dp_cluster::local_search::Objective;
@@ -117,7 +117,7 @@ fn empty_clusters(effort: Effort, silent: bool) -> Found {
         }
     };
     let claimed = plan.receipt().zcdp().expect("all steps are zCDP").get();
-    far_record(effort, claimed, run, |seen| seen.rho())
+    far_record(effort, claimed, run, Comparison::rho)
 }
 
 /// The same for the sizes of released centres.
@@ -132,14 +132,14 @@ fn empty_centres(effort: Effort, silent: bool) -> Found {
         }
     };
     let claimed = plan.receipt().pure().expect("a pure loss").get();
-    far_record(effort, claimed, run, |seen| seen.pure_loss())
+    far_record(effort, claimed, run, Comparison::pure_loss)
 }
 
 fn far_record<O: PartialEq>(
     effort: Effort,
     claimed: f64,
     run: impl Fn(&Points, &mut dyn Draws) -> O,
-    loss: impl Fn(&dp_audit::Comparison) -> f64,
+    loss: impl Fn(&Comparison) -> f64,
 ) -> Found {
     let mut found = Found::claim(claimed);
     let mut rng = effort.rng(81);

@@ -4,16 +4,26 @@ use dp_cluster::dpm::Clustering;
 use dp_geometry::Points;
 use dp_mechanism::{DiscreteGaussian, Draws, Law, Mechanism, Ratio};
 
-use super::super::recentred::{Plan, honest, rounds, vectors};
+use super::super::recentred::{Plan, honest, one_round_as_drawn, rounds, vectors};
 use super::Code;
 
-pub(super) fn code() -> [Code; 4] {
+pub(super) fn code() -> [Code; 5] {
     [
         ("M30", |effort| rounds(effort, radius_of_the_farthest), |effort| rounds(effort, honest)),
         ("M31", |effort| vectors(effort, nothing_for_the_empty), |effort| vectors(effort, honest)),
         ("M32", |effort| rounds(effort, each_round_as_if_alone), |effort| rounds(effort, honest)),
+        (
+            "M32-sampled",
+            |effort| one_round_as_drawn(effort, part(4)),
+            |effort| one_round_as_drawn(effort, part(1)),
+        ),
         ("M33", |effort| vectors(effort, exact_counts), |effort| vectors(effort, honest)),
     ]
+}
+
+/// One part in so many of the variance that belongs there.
+fn part(parts: u128) -> Ratio {
+    Ratio::new(1, parts).expect("at least one part")
 }
 
 /// The radius is the distance of the farthest point, read off the scores instead of drawn.
@@ -62,8 +72,7 @@ fn each_round_as_if_alone(plan: &Plan, points: &Points, draws: &mut dyn Draws) -
             self.draws.draw(law)
         }
         fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
-            let share = Ratio::new(1, self.rounds).expect("at least one round");
-            let variance = noise.variance().checked_mul(share).expect("in range");
+            let variance = noise.variance().checked_mul(part(self.rounds)).expect("in range");
             self.draws.noisy_vector(values, DiscreteGaussian::new(variance).expect("positive"));
         }
     }
