@@ -64,6 +64,15 @@ fn gaussian(c: &mut Criterion) {
     }
 }
 
+/// Squares beyond 128 bits: the plain form computes every acceptance in big integers.
+fn big_integers(c: &mut Criterion) {
+    let variance = Ratio::new(1 << 80, 1).expect("valid");
+    let noise = reference::DiscreteGaussian::new(variance).expect("valid");
+    per_draw(c, "gaussian-big-integers", "2^40", |bits| noise.sample(bits));
+    let noise = DiscreteGaussian::new(variance).expect("valid");
+    per_draw(c, "gaussian", "2^40", |bits| noise.sample(bits));
+}
+
 fn construction(c: &mut Criterion) {
     let mut group = c.benchmark_group("construction");
     let (scale, variance) = (ratio(1000, 1), square(1000));
@@ -103,6 +112,6 @@ fn quick() -> Criterion {
 criterion_group! {
     name = benches;
     config = quick();
-    targets = source, laplace, gaussian, construction, choice, subsample
+    targets = source, laplace, gaussian, big_integers, construction, choice, subsample
 }
 criterion_main!(benches);

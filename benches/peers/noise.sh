@@ -31,7 +31,7 @@ use std::time::Instant;
 
 use dp_noise::{
     DiscreteGaussian, DiscreteLaplace, Ratio, SecureBits, TableGaussian, TimingSafeLaplace,
-    chacha_from_os,
+    chacha_from_os, reference,
 };
 use opendp::traits::samplers::{sample_discrete_gaussian, sample_discrete_laplace};
 
@@ -92,6 +92,16 @@ fn main() {
             row("Gaussian, table", scale, ours, peer);
         }
     }
+    // Squares beyond 128 bits: ours computes every acceptance in big integers.
+    let noise = reference::DiscreteGaussian::new(Ratio::new(1 << 80, 1).expect("valid"));
+    let noise = noise.expect("valid");
+    let peer = time(400, || {
+        black_box(sample_discrete_gaussian(opendp_scale(1 << 20) * opendp_scale(1 << 20)).expect("a draw"));
+    });
+    let ours = time(1000, || {
+        black_box(noise.sample(&mut bits));
+    });
+    row("Gaussian, big, 2^40", 0, ours, peer);
 }
 
 /// OpenDP takes scales as big rationals of its number library.

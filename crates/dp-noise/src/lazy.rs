@@ -66,6 +66,21 @@ impl Uniform {
         lowest < strip.low
     }
 
+    /// How many of the thresholds this real is not below, by its first word; and whether it is in doubt for any. Every threshold
+    /// is looked at, and no branch is taken.
+    #[inline]
+    pub(crate) fn count_at_least<B: Bits + ?Sized>(&self, strips: &[Strip]) -> (u64, bool) {
+        let (lowest, highest) = self.range::<B>();
+        let span = highest - lowest;
+        let (mut count, mut doubt) = (0, false);
+        for strip in strips {
+            let offset = lowest.wrapping_sub(strip.low);
+            doubt |= offset.wrapping_add(span) < strip.width.saturating_add(span);
+            count += u64::from(lowest >= strip.low);
+        }
+        (count, doubt)
+    }
+
     #[cold]
     #[inline(never)]
     fn settle<B: Bits + ?Sized>(

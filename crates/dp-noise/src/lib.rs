@@ -40,7 +40,10 @@
 //!
 //! # What is not protected
 //! Unless a sampler says that it is timing-safe, its running time depends on the value drawn. Do
-//! not let an adversary time a release.
+//! not let an adversary time a release. Timing-safe in words, comparisons and memory:
+//! [`TimingSafeGeometric`], [`TimingSafeLaplace`], [`TruncatedGeometric`]. In words only: [`TableGaussian`], which reads its table
+//! where the value is, so that the cache can tell; [`choose_exponentially`], which makes the same passes over the scores. All others are
+//! not, and there is no timing-safe Gaussian beyond the table.
 
 mod bernoulli;
 mod bits;

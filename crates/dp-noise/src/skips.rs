@@ -11,8 +11,8 @@ use crate::{Bits, Ratio};
 /// records kept, not of all.
 ///
 /// # Complexity
-/// About `log2(1/p) + 8` words for every record kept, and as many once. Not timing-safe: the time
-/// tells how many were kept. Construction computes one probability per digit in big integers, about
+/// About `(log2(1/p) + 7) / 3 + 1` words for every record kept, and as many once. Not timing-safe: the time
+/// tells how many were kept. Construction computes one probability per word in big integers, about
 /// 0.1 ms.
 ///
 /// # Precision

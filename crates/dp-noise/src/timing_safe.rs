@@ -5,20 +5,20 @@ use std::num::NonZero;
 use crate::digits::{Decay, Digits};
 use crate::{Bits, Ratio, bernoulli};
 
-/// The law of [`Geometric`](crate::Geometric), drawn by its binary digits.
+/// The law of [`Geometric`](crate::Geometric), drawn by its binary digits, three to a word.
 ///
 /// # Complexity
-/// Always [`words`](Self::words) words, about `log2(b) + 8`, and as many comparisons, whatever
-/// comes out; more only with probability below `words 2^-63`. Construction computes one
-/// exponential per digit in big integers, about 0.1 ms at scale 1000: build once, draw often.
+/// Always [`words`](Self::words) words, about `(log2(b) + 7) / 3 + 1`, and seven comparisons to each, whatever
+/// comes out; more only with probability below `words 2^-60`. Construction computes one
+/// exponential per word in big integers, about 0.1 ms at scale 1000: build once, draw often.
 ///
 /// # Precision
 /// Exact. The scale is used as given; the table holds 64 digits of each probability, and a draw
 /// that falls on the last one computes further digits.
 ///
 /// # What is not protected
-/// The number of words and operations is fixed (tested), and the source branches on no digit. Whether
-/// the compiler keeps it so is not checked.
+/// The number of words and operations is fixed (tested), the source branches on no digit and reads the whole table in order.
+/// Whether the compiler keeps it so is not checked; `benches/timing.rs` reports what a clock sees.
 ///
 /// # Source
 /// The independence of the digits is classical; Google's library uses it with rounded
@@ -43,7 +43,7 @@ impl TimingSafeGeometric {
 
     /// Words that a draw reads.
     pub fn words(&self) -> usize {
-        self.digits.len() + 1
+        self.digits.words() + 1
     }
 
     /// One draw.
@@ -104,7 +104,7 @@ impl TimingSafeLaplace {
 /// loop of any kind.
 ///
 /// # Complexity
-/// Exactly `j` words, except with probability below `j 2^-63`. Timing-safe as
+/// Exactly `ceil(j / 3)` words, except with probability below `j 2^-60`. Timing-safe as
 /// [`TimingSafeGeometric`] is.
 ///
 /// # Precision

@@ -97,7 +97,9 @@ impl Composition {
     /// The larger of both directions; the second is left out where `most` says that it cannot be.
     fn worse(&self, answer: impl Fn(Direction) -> Bound, most: impl Fn(Direction) -> f64) -> Bound {
         let remove = answer(Direction::Remove);
-        if self.is_symmetric() || most(Direction::Add) <= remove.lower() {
+        // A single use has a closed form: looking is cheaper than asking whether to look.
+        let single = matches!(self.parts[..], [(_, 1)]);
+        if self.is_symmetric() || (!single && most(Direction::Add) <= remove.lower()) {
             return remove;
         }
         remove.max(answer(Direction::Add))

@@ -15,7 +15,7 @@ const MOST_CHOICE: usize = 8;
 const MOST_DIGITS: f64 = 12.0;
 /// About the rounding error of one use, and the error that is aimed at.
 const ONE_USE: f64 = 3e-14;
-const AIM: f64 = 1e-7;
+const AIM: f64 = 5e-7;
 
 /// Gaussian variance of the loss, and the rest.
 pub(crate) struct Mix {

@@ -19,21 +19,17 @@ fn values_are_stable() {
     assert_eq!(drawn, [1, -6, 6, 1, 0, 11, 16, -3], "gaussian");
     let digits = TimingSafeLaplace::new(ratio(25, 2)).expect("valid");
     let drawn: Vec<i128> = (0..8).map(|_| digits.sample(&mut bits)).collect();
-    assert_eq!(drawn, [-2, -1, -4, 5, -21, 3, 14, -11], "digits");
+    assert_eq!(drawn, [-7, 17, 0, 5, 0, 25, 0, -5], "digits");
     let table = TableGaussian::new(ratio(100, 1)).expect("valid");
     let drawn: Vec<i64> = (0..8).map(|_| table.sample(&mut bits)).collect();
-    assert_eq!(drawn, [-2, 3, -2, -13, 1, 5, -1, -7], "table");
+    assert_eq!(drawn, [11, -23, -1, -15, -14, -3, 3, -11], "table");
     let scores = [3, 1, 4, 1, 5, 9, 2, 6];
     let drawn: Vec<usize> =
         (0..8).map(|_| choose_exponentially(&mut bits, &scores, ratio(1, 3))).collect();
-    assert_eq!(drawn, [2, 4, 3, 5, 3, 5, 7, 4], "choice");
+    assert_eq!(drawn, [5, 5, 3, 5, 5, 4, 5, 5], "choice");
     let drawn: Vec<usize> =
         (0..8).map(|_| permute_and_flip(&mut bits, &scores, ratio(1, 3))).collect();
-    assert_eq!(drawn, [2, 5, 5, 5, 5, 7, 5, 5], "permute and flip");
+    assert_eq!(drawn, [1, 7, 5, 5, 7, 5, 5, 5], "permute and flip");
     let skips = PoissonSkips::with_probability(ratio(1, 10)).expect("valid");
-    assert_eq!(
-        skips.indexes(60, &mut bits).collect::<Vec<_>>(),
-        [1, 14, 23, 34, 35, 37, 38, 53],
-        "sample"
-    );
+    assert_eq!(skips.indexes(60, &mut bits).collect::<Vec<_>>(), [11, 15, 21, 43], "sample");
 }
