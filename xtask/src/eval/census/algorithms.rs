@@ -58,8 +58,8 @@ pub(super) fn all() -> Vec<Algorithm> {
     let exact = |variant, shares, shrinkage, gaussian| Algorithm {
         variant,
         shares,
-        shrinkage,
         gaussian,
+        shrinkage,
         ..whole(Method::Cumulative)
     };
     vec![
@@ -141,10 +141,8 @@ impl Algorithm {
                 Shares::RootOfRegions => LevelShares::RootOfRegions,
             })
             .shrinkage(self.shrinkage);
-        Ok(match self.shrinkage {
-            true => builder.region_groups(data.sizes.groups_of_regions()),
-            false => builder,
-        })
+        let region_groups = || data.sizes.groups_of_regions();
+        Ok(if self.shrinkage { builder.region_groups(region_groups()) } else { builder })
     }
 
     /// One release.
