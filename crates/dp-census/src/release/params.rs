@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::noise::Noise;
 use super::{Census, LevelShares, Method, Privacy, Query, RealCensus};
-use crate::solve::{MAX_LEVELS, MAX_WEIGHT};
-use crate::{Bins, CensusError, From0, GroupSizes, Hierarchy};
+use crate::solve::{MAX_LEVELS, MAX_VALUE, MAX_WEIGHT};
+use crate::{Bins, CensusError, From0, Hierarchy};
 
 /// Public settings of a [`Census`]; made by [`Census::builder`].
 ///
@@ -65,8 +65,9 @@ impl<B: Bins> CensusBuilder<B> {
         self
     }
 
-    /// The most that one individual adds to the size of a group; default 1. What an individual brings beyond it must have been cut
-    /// before, as [`GroupDirectory::count_members`](crate::GroupDirectory::count_members) does.
+    /// The most that one individual adds to the size of a group; default 1. A table that was made with more is refused: see
+    /// [`GroupDirectory::count_members`](crate::GroupDirectory::count_members), which cuts what is beyond, and
+    /// [`GroupSizes::with_most_quantity`](crate::GroupSizes::with_most_quantity).
     ///
     /// Cumulative noise grows in proportion; that of counts does not depend on it.
     #[must_use]
@@ -131,13 +132,19 @@ impl<B: Bins> CensusBuilder<B> {
             let name = "regions times columns";
             return Err(CensusError::Setting { name, got, want: "at most 2^40" });
         }
-        if !(0..GroupSizes::GROUPS_LIMIT).contains(&self.groups) {
+        if !(0..=MAX_VALUE).contains(&self.groups) {
             return Err(CensusError::NumberOfGroups { groups: self.groups });
         }
         self.check_region_groups()?;
         self.check_shrinkage()?;
         let shares = self.shares.of(tree)?;
         let noise = Noise::calibrate(self.privacy, query, tree, &shares, self.most_quantity)?;
+        let allowed = match self.privacy {
+            Privacy::Pure { epsilon } => epsilon.get(),
+            Privacy::Zcdp { rho, .. } => rho.get(),
+        };
+        let spent = noise.dearest_path(tree);
+        assert!(spent <= allowed * (1.0 + 1e-12), "shares add up to one and were rounded down");
         let weights = noise.weights(MAX_WEIGHT);
         Ok(Plan { budget: self.privacy.budget()?, noise, weights, settings: self })
     }

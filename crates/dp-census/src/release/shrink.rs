@@ -5,8 +5,9 @@ use crate::RegionTree;
 /// The noisy cumulative table with other rows of leaf regions.
 ///
 /// For each region above and each size, the groups of a part `r` up to that size are expected at `G_r F`, with `F` the released share of
-/// the region above and `G_r` the public number of groups. Parts are taken to scatter around that with variance `(t G_r)^2`, and `t` is
-/// estimated by moments from the noisy values, whose noise has a known variance. Each value moves to where the two balance.
+/// the region above and `G_r` the public number of groups. Parts are taken to scatter around that as if each drew its groups with a
+/// share of its own: with variance `G_r F (1 - F) + (t G_r)^2`. `t` is estimated by moments from the noisy values, whose noise has a known
+/// variance. Each value moves to where the scatter and the noise balance.
 pub(super) fn towards_parents(
     tree: &RegionTree,
     noisy: &[i64],
@@ -32,11 +33,13 @@ pub(super) fn towards_parents(
             let size = |part: usize| region_groups[part - leaves.start] as f64;
             let parts = tree.children(above);
             let off = |part: usize| noisy[cell(part)] as f64 - size(part) * share;
-            let squares: f64 = parts.clone().map(|part| off(part).powi(2) - noise_variance).sum();
+            let drawn = |part: usize| size(part) * share * (1.0 - share);
+            let excess = |part: usize| off(part).powi(2) - noise_variance - drawn(part);
+            let squares: f64 = parts.clone().map(excess).sum();
             let sizes: f64 = parts.clone().map(|part| size(part).powi(2)).sum();
             let scatter = if sizes > 0.0 { (squares / sizes).max(0.0) } else { 0.0 };
             for part in parts {
-                let own = scatter * size(part).powi(2);
+                let own = drawn(part) + scatter * size(part).powi(2);
                 let kept = if own > 0.0 { own / (own + noise_variance) } else { 0.0 };
                 let value = size(part) * share + kept * off(part);
                 #[expect(
@@ -55,13 +58,13 @@ pub(super) fn towards_parents(
 mod tests {
     use super::*;
 
-    /// Two parts that look alike but for noise get the shape above; two that differ by more than the noise stay.
+    /// Two parts that are alike but for much noise get the shape above; two that differ by more than the noise stay.
     #[test]
     fn what_the_noise_explains_goes_and_the_rest_stays() {
         let tree = RegionTree::from_parents(&[None, Some(0), Some(0)]).expect("valid");
         let released = [500, 500, 0, 0, 0, 0];
-        let noise_only = [0, 0, 249, 500, 251, 500];
-        let shrunk = towards_parents(&tree, &noise_only, &released, &[500, 500], 4.0);
+        let noise_only = [0, 0, 150, 500, 350, 500];
+        let shrunk = towards_parents(&tree, &noise_only, &released, &[500, 500], 1e5);
         assert_eq!(shrunk[2..], [250, 500, 250, 500]);
         let different = [0, 0, 450, 500, 50, 500];
         let shrunk = towards_parents(&tree, &different, &released, &[500, 500], 4.0);

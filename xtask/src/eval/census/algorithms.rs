@@ -64,8 +64,8 @@ pub(super) fn all() -> Vec<Algorithm> {
     let exact = |variant, shares, shrinkage, gaussian| Algorithm {
         variant,
         shares,
-        shrinkage,
         gaussian,
+        shrinkage,
         ..whole(Method::Cumulative)
     };
     vec![
@@ -109,8 +109,12 @@ impl Algorithm {
 
     /// Whether it makes sense on a hierarchy of so many levels.
     pub(super) fn applies(&self, levels: usize) -> bool {
-        let three = self.shares != Shares::TenTwentySeventy || levels == 3;
-        three && (levels > 1 || (self.shares == Shares::Equal && !self.shrinkage))
+        match levels {
+            // With one region there is nothing to share, nothing to shrink to, and the published chain is private.
+            1 => self.shares == Shares::Equal && !self.shrinkage && self.is_private(),
+            3 => true,
+            _ => self.shares != Shares::TenTwentySeventy,
+        }
     }
 
     /// What is promised at the setting `epsilon` of the table.
@@ -155,10 +159,8 @@ impl Algorithm {
                 Shares::RootOfRegions => LevelShares::RootOfRegions,
             })
             .shrinkage(self.shrinkage);
-        Ok(match self.shrinkage {
-            true => builder.region_groups(data.sizes.groups_of_regions()),
-            false => builder,
-        })
+        let region_groups = || data.sizes.groups_of_regions();
+        Ok(if self.shrinkage { builder.region_groups(region_groups()) } else { builder })
     }
 
     /// One release.
