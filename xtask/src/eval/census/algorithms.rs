@@ -213,9 +213,10 @@ fn general_solver(
 ) -> Result<Outcome, Error> {
     let refused = |error: CensusError| Error::library("m-real-clarabel", &error);
     let (tree, columns) = (data.hierarchy.tree(), data.sizes.columns());
-    let (query, rows) = match cumulative {
-        true => (Query::Cumulative, qp::Rows::Cumulative),
-        false => (Query::Counts, qp::Rows::Counts),
+    let (query, rows) = if cumulative {
+        (Query::Cumulative, qp::Rows::Cumulative)
+    } else {
+        (Query::Counts, qp::Rows::Counts)
     };
     let mut noisy = data.totals.clone();
     query.of_totals(tree, columns, &mut noisy);

@@ -65,7 +65,8 @@ pub(super) fn relaxed(problem: &Problem<'_>, rows: Rows) -> Result<Vec<f64>, Err
 /// at least every line through two neighbouring entries of its table.
 #[cfg(test)]
 fn merge_by_programs(children: &[CostTable]) -> Result<CostTable, Error> {
-    let last = |table: &CostTable| table.first() + table.costs().len() as i64 - 1;
+    let last =
+        |table: &CostTable| table.first() + i64::try_from(table.costs().len()).expect("small") - 1;
     let first: i64 = children.iter().map(CostTable::first).sum();
     let end: i64 = children.iter().map(last).sum();
     let mut costs = Vec::new();
@@ -87,6 +88,7 @@ fn merge_by_programs(children: &[CostTable]) -> Result<CostTable, Error> {
         }
         let solution = program.solve()?;
         let cost: f64 = solution.iter().skip(1).step_by(2).sum();
+        #[expect(clippy::cast_possible_truncation, reason = "costs of small tables")]
         costs.push(cost.round() as i128);
     }
     Ok(CostTable::new(first, costs))
