@@ -76,7 +76,9 @@ fn noisy(table: &[i64], scale: f64) -> Vec<i64> {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let geometric = |rng: &mut ChaCha20Rng| {
         let uniform = (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-        (-(1.0 - uniform).ln() * scale).floor() as i64
+        #[expect(clippy::cast_possible_truncation, reason = "far below 2^53")]
+        let value = (-(1.0 - uniform).ln() * scale).floor() as i64;
+        value
     };
     table.iter().map(|n| n + geometric(&mut rng) - geometric(&mut rng)).collect()
 }
