@@ -14,6 +14,9 @@ pub(super) const GROUPS: i64 = 13_282;
 pub(super) const REGIONS_BY_LEVEL: [usize; 3] = [1, 6, 263];
 pub(super) const EPSILON: f64 = 0.1;
 
+/// Beyond this, a general solver takes minutes.
+pub(super) const MOST_COLUMNS_OF_A_GENERAL_SOLVER: usize = 200;
+
 /// Numbers of columns: those of the paper's figure, and where they go on in practice.
 pub(super) fn columns(effort: Effort) -> Vec<usize> {
     let mut columns = vec![5, 10, 20, 30, 40, 50];
