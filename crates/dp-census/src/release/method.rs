@@ -9,8 +9,7 @@ use super::Query;
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// Noise on cumulative counts; the closest consistent real table by least squares, then whole numbers within `l + 1/2` of it at
-    /// level `l`, the root being 0. The default: on a nation of 3,144 counties it has the least error of all at equal shares, and never
-    /// noticeably more than [`CumulativeThenTree`](Self::CumulativeThenTree).
+    /// level `l`, the root being 0. The default: on a nation of 3,144 counties it has the least total error of all that return whole numbers.
     #[default]
     Cumulative,
     /// Noise on cumulative counts; each row alone made nondecreasing, then the closest consistent table of counts
