@@ -34,6 +34,28 @@ fn certified_for_unequal_weights() {
     }
 }
 
+/// A small state: 1 + 12 + some 200 regions and 150 sizes, at much and at little noise.
+#[test]
+fn certified_at_size() {
+    let mut rng = random::generator(38);
+    let parents = [None].into_iter().chain((0..12).map(|_| Some(0)));
+    let leaves =
+        (1..=12).flat_map(|state| std::iter::repeat_n(Some(state), 5 + 2 * state as usize));
+    let parents: Vec<Option<u32>> = parents.chain(leaves).collect();
+    let tree = RegionTree::from_parents(&parents).expect("valid");
+    for noise in [200, 4] {
+        let noisy = random::noisy_cumulative(&mut rng, &tree, 150, 50_000, noise);
+        let problem = Problem::new(&tree, 150, &noisy, &[1, 2, 3], 50_000).expect("valid");
+        let solution = solve(&problem);
+        let certificate = certify(&problem, &solution);
+        assert!(certificate.inconsistency <= 1e-8, "{certificate:?}");
+        assert!(certificate.is_optimal_within(1e-2), "{certificate:?}");
+        let table = crate::solve::edf::round(&tree, &solution.rows, 50_000);
+        let rounded = crate::solve::edf::certify(&tree, &solution.rows, &table, 50_000);
+        assert!(rounded.feasible, "{rounded:?}");
+    }
+}
+
 #[test]
 fn the_same_for_any_number_of_threads() {
     let mut rng = random::generator(35);
