@@ -323,7 +323,7 @@ fn run_times(records: &[Record], page: &mut Page) -> Result<(), Error> {
     let [_, boroughs, zones] = scaling::REGIONS_BY_LEVEL;
     page.paragraph(&format!(
         "Seconds for one release, {} groups in {zones} zones of {boroughs} boroughs, ε = {}. The paper stops its solvers after 30 \
-         minutes: with 50 sizes at most, those that do not use the structure have all been stopped.",
+         minutes, and with 50 sizes or fewer rules out those that look for whole numbers without using the structure.",
         scaling::GROUPS,
         scaling::EPSILON
     ));
