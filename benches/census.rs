@@ -1,8 +1,10 @@
-//! The census solvers on a generated nation: 1 + 52 + 3,144 regions, a thousand sizes, one thread.
+//! The census solvers on a generated nation: 1 + 52 + 3,144 regions, a thousand sizes.
+
+use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use dp_census::RegionTree;
-use dp_census::solve::{Problem, chain, tree};
+use dp_census::solve::{Problem, chain, cumulative, edf, monotone_rows, star, top_down, tree};
 use rand::rngs::ChaCha20Rng;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::{Distribution, LogNormal};
@@ -35,7 +37,9 @@ impl Nation {
         for (leaf, weight) in tree.leaves().zip(weights) {
             let mut expected = weight * unit * 0.58;
             for cell in &mut counts[leaf * sizes..][..sizes] {
-                *cell = (expected * rng.random_range(0.9..1.1)).round() as i64;
+                #[expect(clippy::cast_possible_truncation, reason = "far below 2^53")]
+                let count = (expected * rng.random_range(0.9..1.1)).round() as i64;
+                *cell = count;
                 expected *= 0.42;
             }
         }
@@ -72,37 +76,60 @@ fn noisy(table: &[i64], scale: f64) -> Vec<i64> {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let geometric = |rng: &mut ChaCha20Rng| {
         let uniform = (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-        (-(1.0 - uniform).ln() * scale).floor() as i64
+        #[expect(clippy::cast_possible_truncation, reason = "far below 2^53")]
+        let value = (-(1.0 - uniform).ln() * scale).floor() as i64;
+        value
     };
     table.iter().map(|n| n + geometric(&mut rng) - geometric(&mut rng)).collect()
 }
 
 fn solvers(criterion: &mut Criterion) {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("one thread");
     let nation = Nation::new(1_000);
-    let weights = [1; 3];
-    let mut group = criterion.benchmark_group("census-3.2e6");
-    group.sample_size(10);
-    for eps in [0.1, 1.0] {
-        let chained = chain::cumulate(&nation.tree, nation.sizes, &nation.counts);
-        let inputs = [
-            noisy(&chained, 3.0 / eps),
-            noisy(&nation.counts, 6.0 / eps),
-            noisy(&nation.cumulative(), 3.0 / eps),
-        ];
-        let [chained, counts, _cumulative] = inputs.each_ref().map(|table| {
-            Problem::new(&nation.tree, nation.sizes, table, &weights, nation.groups())
-                .expect("valid")
-        });
-        group.bench_function(format!("chain/eps {eps}"), |bencher| {
-            bencher.iter(|| pool.install(|| chain::solve(&chained)));
-        });
-        group.bench_function(format!("tree/eps {eps}"), |bencher| {
-            bencher.iter(|| pool.install(|| tree::solve(&counts)));
-        });
+    let (groups, sizes, regions) = (nation.groups(), nation.sizes, &nation.tree);
+    for threads in [1, 2] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        let mut group = criterion.benchmark_group(format!("census-3.2e6/{threads} threads"));
+        group.sample_size(10);
+        for eps in [0.1, 1.0] {
+            let tables = [
+                noisy(&chain::cumulate(regions, sizes, &nation.counts), 3.0 / eps),
+                noisy(&nation.counts, 6.0 / eps),
+                noisy(&nation.cumulative(), 3.0 / eps),
+            ];
+            let [chained, counts, cumulated] = tables
+                .each_ref()
+                .map(|table| Problem::new(regions, sizes, table, &[1; 3], groups).expect("valid"));
+            let mut bench = |name: &str, solve: &(dyn Fn() + Sync)| {
+                group.bench_function(format!("{name}/eps {eps}"), |bencher| {
+                    bencher.iter(|| pool.install(solve));
+                });
+            };
+            bench("chain", &|| drop(black_box(chain::solve(&chained))));
+            bench("tree", &|| drop(black_box(tree::solve(&counts))));
+            bench("top-down", &|| drop(black_box(top_down::solve(&counts))));
+            bench("monotone rows and tree", &|| drop(black_box(monotone_rows::solve(&cumulated))));
+            bench("cumulative and rounding", &|| {
+                let real = cumulative::solve(&cumulated).rows;
+                drop(black_box(edf::round(regions, &real, groups)));
+            });
+        }
+        group.finish();
     }
-    group.finish();
 }
 
-criterion_group!(benches, solvers);
+/// The root and the states alone: two levels, where the integers are exact.
+fn star_of_states(criterion: &mut Criterion) {
+    let nation = Nation::new(1_000);
+    let states: Vec<_> = [None].into_iter().chain((0..STATES).map(|_| Some(0))).collect();
+    let states = RegionTree::from_parents(&states).expect("a star");
+    let cumulative = nation.cumulative();
+    let table = noisy(&cumulative[..states.len() * nation.sizes], 20.0);
+    let problem = Problem::new(&states, nation.sizes, &table, &[1; 2], nation.groups());
+    let problem = problem.expect("valid");
+    criterion.bench_function("census-5.3e4/star", |bencher| {
+        bencher.iter(|| star::solve(&problem));
+    });
+}
+
+criterion_group!(benches, solvers, star_of_states);
 criterion_main!(benches);

@@ -117,15 +117,17 @@ relation! {
 relation! {
     /// `(D, D')` with the same groups in the same places, where one individual more belongs to one of the groups in one of the two.
     ///
-    /// The groups, their number and where they are is public, and so is that a group may be empty. Who belongs to them is private.
+    /// The groups, their number and where they are is public, and so is that a group may be empty. Who belongs to them is private, and
+    /// so is what an individual brings to the size of the group, up to a public most (1 where people are counted) that the mechanism states.
     /// An individual belongs to one group at most; one who moves from group to group makes two changes.
     MemberOfGroup, "member-of-group", parts: 1, two_sided: true
 }
 
 relation! {
-    /// As [`MemberOfGroup`], but the group has at least one member without that individual.
+    /// As [`MemberOfGroup`], but the group has a size of at least 1 without that individual.
     ///
-    /// Weaker: which groups are occupied at all counts as public, so nothing is promised to whoever is alone in a group.
+    /// Weaker: which groups have a size above 0 counts as public, so nothing is promised to whoever makes up the whole size of a group.
+    /// A member who brings nothing to the size does not count as company.
     FurtherMemberOfGroup, "further-member-of-group", parts: 1, two_sided: true
 }
 

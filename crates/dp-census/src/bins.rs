@@ -117,8 +117,8 @@ bins! {
     /// Sizes `1, 2, .., N or more`, for tables that do not know their empty groups.
     ///
     /// # A weaker promise
-    /// Which groups have anybody in them counts as public: under [`FurtherMemberOfGroup`] nothing is promised to an individual who is
-    /// alone in a group. If such a group were to vanish with its member, every cumulative count of its region would change.
+    /// Which groups have a size above 0 counts as public: under [`FurtherMemberOfGroup`] nothing is promised to an individual who makes up
+    /// the whole size of a group. If such a group were to vanish with its member, every cumulative count of its region would change.
     From1, 1, FurtherMemberOfGroup
 }
 

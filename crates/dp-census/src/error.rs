@@ -4,8 +4,6 @@ use crate::solve::{MAX_LEVELS, MAX_VALUE, MAX_WEIGHT};
 use dp_accounting::ParamError;
 use dp_mechanism::MechanismError;
 
-use crate::GroupSizes;
-
 /// Why a hierarchy, a plan or a solver's input is refused. Carries public settings and shapes only.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -152,6 +150,13 @@ pub enum CensusError {
         /// That of the table, which is the same for all neighbours.
         got: i64,
     },
+    /// The table was made of individuals who may bring more than the plan protects.
+    Quantity {
+        /// The most that the plan protects.
+        most: u32,
+        /// The most that one may bring.
+        got: u32,
+    },
     /// A region has another number of groups than is public.
     RegionGroups {
         /// Position of the region among the leaves.
@@ -203,6 +208,7 @@ pub enum CensusError {
 }
 
 impl fmt::Display for CensusError {
+    #[expect(clippy::too_many_lines, reason = "one arm per message")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::NumberOfRegions { regions } => {
@@ -281,11 +287,15 @@ impl fmt::Display for CensusError {
             }
             Self::NegativeCount => write!(f, "no number of groups may be negative"),
             Self::TooManyGroups => {
-                write!(f, "there must be fewer than {} groups", GroupSizes::GROUPS_LIMIT)
+                write!(f, "there must be at most {MAX_VALUE} groups")
             }
             Self::Groups { expected, got } => {
                 write!(f, "the table has {got} groups, the public number is {expected}")
             }
+            Self::Quantity { most, got } => write!(
+                f,
+                "an individual may add up to {got} to a group of the table, the plan protects up to {most}"
+            ),
             Self::RegionGroups { leaf, expected, got } => write!(
                 f,
                 "leaf region {leaf} has {got} groups in the table, its public number is {expected}"

@@ -1,3 +1,5 @@
+use std::num::NonZeroU32;
+
 use crate::{Bins, CensusError, GroupSizes, Hierarchy};
 
 /// Which groups there are and in which region each of them lies. Public; people come and go, groups stay.
@@ -46,7 +48,7 @@ impl<U: Ord> GroupDirectory<U> {
     }
 
     /// A count of members that starts with every group empty; see [`MemberCount`].
-    pub fn count_members(&self, most_quantity: u32) -> MemberCount<'_, U> {
+    pub fn count_members(&self, most_quantity: NonZeroU32) -> MemberCount<'_, U> {
         MemberCount { directory: self, sizes: vec![0; self.units.len()], most_quantity }
     }
 
@@ -60,7 +62,7 @@ impl<U: Ord> GroupDirectory<U> {
     pub fn count_people<P: Ord>(
         &self,
         records: impl IntoIterator<Item = (P, U, i64)>,
-        most_quantity: u32,
+        most_quantity: NonZeroU32,
     ) -> MemberCount<'_, U> {
         let known = |(person, unit, quantity)| Some((person, self.find(&unit)?, quantity));
         let mut known: Vec<(P, usize, i64)> = records.into_iter().filter_map(known).collect();
@@ -86,7 +88,7 @@ impl<U: Ord> GroupDirectory<U> {
 pub struct MemberCount<'a, U> {
     directory: &'a GroupDirectory<U>,
     sizes: Vec<u64>,
-    most_quantity: u32,
+    most_quantity: NonZeroU32,
 }
 
 impl<U: Ord> MemberCount<'_, U> {
@@ -104,15 +106,16 @@ impl<U: Ord> MemberCount<'_, U> {
     }
 
     fn add_to(&mut self, group: usize, quantity: i64) {
-        let quantity = u64::try_from(quantity).unwrap_or(0).min(u64::from(self.most_quantity));
+        let quantity =
+            u64::try_from(quantity).unwrap_or(0).min(u64::from(self.most_quantity.get()));
         self.sizes[group] = self.sizes[group].saturating_add(quantity);
     }
 
-    /// The table of group sizes.
+    /// The table of group sizes. It remembers the most that an individual could add, and a plan for less refuses it.
     ///
     /// # Errors
     /// [`CensusError::TooManyGroups`] for more groups than a table may have.
-    pub fn into_sizes<B: Bins>(self, bins: B) -> Result<GroupSizes, CensusError> {
+    pub fn into_sizes<B: Bins>(self, bins: B) -> Result<GroupSizes<B>, CensusError> {
         let columns = bins.count();
         let mut counts = vec![0; self.directory.regions * columns];
         for (&size, &leaf) in self.sizes.iter().zip(&self.directory.leaves) {
@@ -120,7 +123,7 @@ impl<U: Ord> MemberCount<'_, U> {
                 counts[leaf as usize * columns + column] += 1;
             }
         }
-        GroupSizes::from_table(counts, columns)
+        Ok(GroupSizes::from_table(bins, counts)?.with_most_quantity(self.most_quantity))
     }
 }
 
@@ -142,7 +145,7 @@ mod tests {
     fn people_make_sizes_and_empty_groups_stay() {
         let directory = directory();
         assert_eq!(directory.groups(), 4);
-        let mut members = directory.count_members(1);
+        let mut members = directory.count_members(NonZeroU32::MIN);
         for unit in ["A", "A", "A", "D", "D", "nowhere"] {
             members.add(&unit, 1);
         }
@@ -155,7 +158,8 @@ mod tests {
     fn odd_records_are_clamped_or_dropped() {
         let directory = directory();
         let table = |records: &[(u32, &'static str, i64)]| {
-            let members = directory.count_people(records.iter().copied(), 2);
+            let members = directory
+                .count_people(records.iter().copied(), NonZeroU32::new(2).expect("above 0"));
             members.into_sizes(From0::up_to(5).expect("valid")).expect("few").counts().to_vec()
         };
         let others = [(1, "A", 1), (2, "A", 2)];

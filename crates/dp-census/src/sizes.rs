@@ -1,41 +1,53 @@
+use std::num::NonZeroU32;
+
 use serde::{Deserialize, Serialize};
 
 use crate::solve::MAX_VALUE;
-use crate::{Bins, CensusError, Hierarchy, RegionTree};
+use crate::{Bins, CensusError, From0, Hierarchy, RegionTree};
 
 /// How many groups of each size there are in each region of the lowest level. Private: this is what a release hides.
 ///
+/// The columns are part of the type, as the neighbouring relation follows from them: a table without a column for empty groups cannot be
+/// released by a plan that protects whoever is alone in a group.
+///
 /// # Shape and units
 /// Row-major `(leaf regions, columns)`, in groups.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Rows", into = "Rows")]
-pub struct GroupSizes {
-    columns: usize,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "B: Bins", try_from = "Rows<B>", into = "Rows<B>")]
+pub struct GroupSizes<B: Bins = From0> {
+    bins: B,
+    most_quantity: NonZeroU32,
     counts: Vec<i64>,
 }
 
-impl GroupSizes {
-    /// There are fewer groups than this, so that every sum of a solver is exact.
-    pub const GROUPS_LIMIT: i64 = MAX_VALUE;
-
-    /// From a finished table, one row per leaf region in the order of the hierarchy.
+impl<B: Bins> GroupSizes<B> {
+    /// From a finished table, one row per leaf region in the order of the hierarchy, of groups to which each individual added 1 at
+    /// most; see [`with_most_quantity`](Self::with_most_quantity) for others.
     ///
     /// # Errors
     /// [`CensusError::Shape`] if the rows are not whole. [`CensusError::NegativeCount`] or [`CensusError::TooManyGroups`] if there
-    /// are no groups that have this table: no count is below 0, and all of them together stay below `2^36`. The message has neither
-    /// value nor place.
-    pub fn from_table(counts: Vec<i64>, columns: usize) -> Result<Self, CensusError> {
-        if columns == 0 || !counts.len().is_multiple_of(columns) {
+    /// are no groups that have this table: no count is below 0, and all of them together are at most
+    /// [`MAX_VALUE`]. The message has neither value nor place.
+    pub fn from_table(bins: B, counts: Vec<i64>) -> Result<Self, CensusError> {
+        let columns = bins.count();
+        if !counts.len().is_multiple_of(columns) {
             return Err(CensusError::Shape { expected: columns, got: counts.len() });
         }
         if counts.iter().any(|&count| count < 0) {
             return Err(CensusError::NegativeCount);
         }
         let total: i128 = counts.iter().map(|&count| i128::from(count)).sum();
-        if total >= i128::from(Self::GROUPS_LIMIT) {
+        if total > i128::from(MAX_VALUE) {
             return Err(CensusError::TooManyGroups);
         }
-        Ok(Self { columns, counts })
+        Ok(Self { bins, most_quantity: NonZeroU32::MIN, counts })
+    }
+
+    /// Says that one individual added up to `quantity` to the size of a group. A plan for less refuses the table.
+    #[must_use]
+    pub fn with_most_quantity(mut self, quantity: NonZeroU32) -> Self {
+        self.most_quantity = quantity;
+        self
     }
 
     /// From rows of (leaf region, size, number of groups), added up.
@@ -45,7 +57,7 @@ impl GroupSizes {
     ///
     /// # Errors
     /// [`CensusError::UnknownRegion`], as where groups are is public; and as [`from_table`](Self::from_table).
-    pub fn from_rows<'a, B: Bins>(
+    pub fn from_rows<'a>(
         hierarchy: &Hierarchy,
         bins: B,
         rows: impl IntoIterator<Item = (&'a str, u64, i64)>,
@@ -62,17 +74,27 @@ impl GroupSizes {
                 *count = count.checked_add(groups).ok_or(CensusError::TooManyGroups)?;
             }
         }
-        Self::from_table(counts, columns)
+        Self::from_table(bins, counts)
+    }
+
+    /// The columns.
+    pub fn bins(&self) -> B {
+        self.bins
     }
 
     /// Number of columns.
     pub fn columns(&self) -> usize {
-        self.columns
+        self.bins.count()
+    }
+
+    /// The most that one individual added to the size of a group.
+    pub fn most_quantity(&self) -> NonZeroU32 {
+        self.most_quantity
     }
 
     /// Number of leaf regions.
     pub fn regions(&self) -> usize {
-        self.counts.len() / self.columns
+        self.counts.len() / self.columns()
     }
 
     /// Number of groups. It is the same for all neighbours.
@@ -82,7 +104,7 @@ impl GroupSizes {
 
     /// Number of groups of each leaf region. These are the same for all neighbours.
     pub fn groups_of_regions(&self) -> Vec<i64> {
-        self.counts.chunks_exact(self.columns).map(|row| row.iter().sum()).collect()
+        self.counts.chunks_exact(self.columns()).map(|row| row.iter().sum()).collect()
     }
 
     /// The table, row-major.
@@ -96,7 +118,7 @@ impl GroupSizes {
     /// If the table has not one row per leaf.
     pub fn exact_totals(&self, tree: &RegionTree) -> Vec<i64> {
         assert_eq!(self.regions(), tree.leaves().len(), "one row per leaf region");
-        let columns = self.columns;
+        let columns = self.columns();
         let mut totals = vec![0; tree.leaves().start * columns];
         totals.extend_from_slice(&self.counts);
         for region in (1..tree.len()).rev() {
@@ -111,31 +133,34 @@ impl GroupSizes {
     }
 }
 
-/// The file form. Reading it checks everything again.
+/// The file form, with its columns and its quantity. Reading it checks everything again.
 #[derive(Serialize, Deserialize)]
-#[serde(rename = "GroupSizes", deny_unknown_fields)]
-struct Rows {
-    columns: usize,
+#[serde(bound = "B: Bins", rename = "GroupSizes", deny_unknown_fields)]
+struct Rows<B: Bins> {
+    bins: B,
+    most_quantity: NonZeroU32,
     counts: Vec<i64>,
 }
 
-impl TryFrom<Rows> for GroupSizes {
+impl<B: Bins> TryFrom<Rows<B>> for GroupSizes<B> {
     type Error = CensusError;
-    fn try_from(rows: Rows) -> Result<Self, CensusError> {
-        Self::from_table(rows.counts, rows.columns)
+    fn try_from(rows: Rows<B>) -> Result<Self, CensusError> {
+        let sizes = Self::from_table(rows.bins, rows.counts)?;
+        Ok(sizes.with_most_quantity(rows.most_quantity))
     }
 }
 
-impl From<GroupSizes> for Rows {
-    fn from(sizes: GroupSizes) -> Self {
-        Self { columns: sizes.columns, counts: sizes.counts }
+impl<B: Bins> From<GroupSizes<B>> for Rows<B> {
+    fn from(sizes: GroupSizes<B>) -> Self {
+        let GroupSizes { bins, most_quantity, counts } = sizes;
+        Self { bins, most_quantity, counts }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{From0, From1};
+    use crate::From1;
 
     fn nation() -> Hierarchy {
         Hierarchy::new([("US", None), ("GA", Some("US")), ("NY", Some("US"))]).expect("valid")
@@ -170,11 +195,14 @@ mod tests {
         assert_eq!(error(&[("US", 1, 1)]), CensusError::UnknownRegion { region: "US".into() });
         assert_eq!(error(&[("XX", 1, 1)]), CensusError::UnknownRegion { region: "XX".into() });
         assert_eq!(error(&[("GA", 1, 1 << 62), ("GA", 1, 1 << 62)]), CensusError::TooManyGroups);
-        assert_eq!(error(&[("GA", 1, 1 << 35), ("NY", 1, 1 << 35)]), CensusError::TooManyGroups);
-        let shape = GroupSizes::from_table(vec![0; 5], 3).expect_err("not whole");
+        assert_eq!(
+            error(&[("GA", 1, 1 << 35), ("NY", 1, (1 << 35) + 1)]),
+            CensusError::TooManyGroups
+        );
+        let shape = GroupSizes::from_table(bins, vec![0; 5]).expect_err("not whole");
         assert_eq!(shape, CensusError::Shape { expected: 3, got: 5 });
-        assert!(GroupSizes::from_table(vec![], 0).is_err());
-        assert!(serde_json::from_str::<GroupSizes>(r#"{"columns":1,"counts":[-1]}"#).is_err());
+        let most = GroupSizes::from_table(bins, vec![0, MAX_VALUE, 0]);
+        assert!(most.is_ok() && GroupSizes::from_table(bins, vec![1, MAX_VALUE, 0]).is_err());
     }
 
     #[test]
@@ -184,5 +212,17 @@ mod tests {
         let sizes = sizes.expect("valid");
         assert_eq!(sizes.groups_of_regions(), [1_000_000_000, 0]);
         assert_eq!(sizes.exact_totals(nation().tree())[2], 1_000_000_000);
+    }
+
+    /// A file of one kind of columns is not read as one of another, whatever the number of columns.
+    #[test]
+    fn a_file_keeps_the_relation_and_is_checked() {
+        let bins = From1::up_to(3).expect("valid");
+        let sizes = GroupSizes::from_table(bins, vec![1, 2, 3]).expect("valid");
+        let sizes = sizes.with_most_quantity(NonZeroU32::new(2).expect("above 0"));
+        let text = serde_json::to_string(&sizes).expect("plain data");
+        assert_eq!(serde_json::from_str::<GroupSizes<From1>>(&text).expect("valid"), sizes);
+        assert!(serde_json::from_str::<GroupSizes<From0>>(&text).is_err());
+        assert!(serde_json::from_str::<GroupSizes<From1>>(&text.replace("[1,", "[-1,")).is_err());
     }
 }

@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use dp_accounting::{Epsilon, Rho};
 use dp_audit::{Comparison, Method as By, Window, compare, exact_law, multisets};
 use dp_census::{
-    Bins, Census, CensusBuilder, From0, From1, GroupSizes, Hierarchy, LevelShares, Method, Privacy,
-    Query, RegionTree, dearest_path,
+    Bins, Census, CensusBuilder, From0, From1, GroupDirectory, GroupSizes, Hierarchy, LevelShares,
+    Method, Privacy, Query, RegionTree, dearest_path,
 };
 use dp_mechanism::{Draws, Mechanism, SecureDraws};
 use rand::RngExt;
@@ -46,6 +46,8 @@ pub(super) fn checks() -> Vec<Check> {
             By::Exact,
             from_one,
         ),
+        check("census-quantity", "Census, quantities", members, By::Exact, quantities),
+        check("census-people", "Census, records of people", members, By::Exact, people),
         check("census-zcdp", "Census, Gaussian noise", members, By::Exact, gaussian),
         check("census-real", "RealCensus", members, By::Exact, real),
         check("census-release", "Census, law of the released table", members, By::Exact, released),
@@ -71,7 +73,7 @@ pub(super) fn neighbours<B: Bins>(
     bins: B,
     most: usize,
     quantity: usize,
-    mut see: impl FnMut(&GroupSizes, &GroupSizes, &str),
+    mut see: impl FnMut(&GroupSizes<B>, &GroupSizes<B>, &str),
 ) {
     let columns = bins.count();
     // A group is a leaf and a column; one beyond the last is a size that counts as the last.
@@ -89,7 +91,13 @@ pub(super) fn neighbours<B: Bins>(
     }
 }
 
-fn table<B: Bins>(leaves: usize, bins: B, groups: &[usize], grown: usize, by: usize) -> GroupSizes {
+fn table<B: Bins>(
+    leaves: usize,
+    bins: B,
+    groups: &[usize],
+    grown: usize,
+    by: usize,
+) -> GroupSizes<B> {
     let columns = bins.count();
     let mut counts = vec![0; leaves * columns];
     for (i, group) in groups.iter().enumerate() {
@@ -98,7 +106,7 @@ fn table<B: Bins>(leaves: usize, bins: B, groups: &[usize], grown: usize, by: us
         let column = bins.column(size).expect("groups do not shrink");
         counts[group / columns * columns + column] += 1;
     }
-    GroupSizes::from_table(counts, columns).expect("a table of groups")
+    GroupSizes::from_table(bins, counts).expect("a table of groups")
 }
 
 /// Absolute and squared change of every level's table between all neighbours, as a share of the length that sets the noise.
@@ -137,25 +145,32 @@ fn epsilon_one() -> Privacy {
     Privacy::pure(1.0).expect("valid")
 }
 
-/// Compares runs of a plan for each number of groups on all neighbours.
+/// Compares whole releases, from the check of the table on, for each number of groups on all neighbours, in which an individual brings
+/// up to `quantity`.
 fn replay<B: Bins>(
     effort: Effort,
     bins: B,
     privacy: Privacy,
+    quantity: u32,
     change: impl Fn(CensusBuilder<B>) -> CensusBuilder<B>,
     mut see: impl FnMut(&Comparison, String),
 ) {
     let mut rng = effort.rng(70);
+    let most_quantity = NonZeroU32::new(quantity).expect("above 0");
     for parents in TINY {
         let hierarchy = hierarchy(parents);
         let leaves = hierarchy.tree().leaves().len();
         // The trees of four levels have many tables.
         let most = if leaves > 3 { 1 } else { effort.of(2, 3) };
-        neighbours(leaves, bins, most, 1, |a, b, witness| {
+        neighbours(leaves, bins, most, quantity as usize, |a, b, witness| {
             let builder = Census::builder(hierarchy.clone(), bins, a.groups(), privacy);
-            let Ok(plan) = change(builder).build() else { return };
-            let run = |sizes: &GroupSizes, draws: &mut dyn Draws| plan.run(sizes, draws);
-            let comparison = compare(run, a, b, &mut SecureDraws::new(&mut rng));
+            let builder = change(builder.most_quantity(most_quantity));
+            let plan = builder.build().expect("valid settings");
+            let run = |sizes: &GroupSizes<B>, draws: &mut dyn Draws| {
+                plan.check(&sizes).map(|()| plan.run(sizes, draws))
+            };
+            let [a, b] = [a, b].map(|sizes| sizes.clone().with_most_quantity(most_quantity));
+            let comparison = compare(run, &a, &b, &mut SecureDraws::new(&mut rng));
             see(&comparison, format!("{parents:?}: {witness}"));
         });
     }
@@ -169,7 +184,7 @@ fn transcripts(effort: Effort) -> Found {
     for method in Method::ALL {
         for shares in [LevelShares::Equal, LevelShares::RootOfRegions] {
             let settings = |builder: CensusBuilder| builder.method(method).shares(shares.clone());
-            replay(effort, bins, epsilon_one(), settings, |comparison, witness| {
+            replay(effort, bins, epsilon_one(), 1, settings, |comparison, witness| {
                 found.see(comparison.pure_loss(), || format!("{method:?} {witness}"));
             });
         }
@@ -186,6 +201,7 @@ fn from_one(effort: Effort) -> Found {
             effort,
             bins,
             epsilon_one(),
+            1,
             |b| b.method(method),
             |comparison, witness| {
                 found.see(comparison.pure_loss(), || format!("{method:?} {witness}"));
@@ -195,21 +211,79 @@ fn from_one(effort: Effort) -> Found {
     found
 }
 
+/// Gaussian noise, also for individuals who bring up to three.
 fn gaussian(effort: Effort) -> Found {
     let rho = 0.5;
     let mut found = Found::claim(rho);
-    let bins = From0::up_to(2).expect("valid");
+    let bins = From0::up_to(3).expect("valid");
     let privacy = Privacy::zcdp(rho, 1e-9).expect("valid");
+    for method in Method::ALL {
+        for quantity in [1, 3] {
+            replay(
+                effort,
+                bins,
+                privacy,
+                quantity,
+                |b| b.method(method),
+                |comparison, witness| {
+                    found.see(comparison.rho(), || format!("{method:?}, {quantity}: {witness}"));
+                },
+            );
+        }
+    }
+    found
+}
+
+/// Geometric noise for individuals who bring up to three, over as many columns as they can move a group.
+fn quantities(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    let bins = From0::up_to(4).expect("valid");
     for method in Method::ALL {
         replay(
             effort,
             bins,
-            privacy,
+            epsilon_one(),
+            3,
             |b| b.method(method),
             |comparison, witness| {
-                found.see(comparison.rho(), || format!("{method:?} {witness}"));
+                found.see(comparison.pure_loss(), || format!("{method:?} {witness}"));
             },
         );
+    }
+    found
+}
+
+/// From records of people to the release: one individual more, whatever stands in his or her records.
+fn people(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(73);
+    let hierarchy = hierarchy(TINY[1]);
+    let units = [(1_usize, "r1"), (2, "r1"), (3, "r2")];
+    let directory = GroupDirectory::new(&hierarchy, units).expect("three groups");
+    let most_quantity = NonZeroU32::new(2).expect("above 0");
+    let bins = From0::up_to(3).expect("valid");
+    let plan = Census::builder(hierarchy.clone(), bins, 3, epsilon_one())
+        .most_quantity(most_quantity)
+        .build()
+        .expect("valid settings");
+    let run = |records: &Vec<(u32, usize, i64)>, draws: &mut dyn Draws| {
+        let members = directory.count_people(records.iter().copied(), most_quantity);
+        let sizes = members.into_sizes(bins).expect("three groups");
+        plan.check(&&sizes).map(|()| plan.run(&sizes, draws))
+    };
+    let odd = [i64::MIN, -1, 0, 1, 2, 3, i64::MAX];
+    for others in multisets(3, effort.of(3, 4)) {
+        let before: Vec<(u32, usize, i64)> =
+            (100..).zip(&others).map(|(person, &unit)| (person, unit + 1, 1)).collect();
+        for _ in 0..effort.of(8, 40) {
+            // Up to three records of one person, in known and unknown groups, before and after the others.
+            let mut record =
+                || (7_u32, rng.random_range(0..5_usize), odd[rng.random_range(0..odd.len())]);
+            let own = [record(), record(), record()];
+            let after = [&own[..1], &before, &own[1..]].concat();
+            let comparison = compare(run, &before, &after, &mut SecureDraws::new(&mut rng));
+            found.see(comparison.pure_loss(), || format!("{before:?} and {own:?}"));
+        }
     }
     found
 }
@@ -242,7 +316,7 @@ fn released(effort: Effort) -> Found {
     let window = Window::new(effort.of(-1, -2), effort.of(2, 4));
     let sizes = |empty: [i64; 2], groups: [i64; 2]| {
         let rows = [empty[0], groups[0] - empty[0], empty[1], groups[1] - empty[1]];
-        GroupSizes::from_table(rows.to_vec(), 2).expect("a table of groups")
+        GroupSizes::from_table(bins, rows.to_vec()).expect("a table of groups")
     };
     for groups in [[1, 0], [1, 1], [2, 0]] {
         for method in Method::ALL {
@@ -269,7 +343,7 @@ fn receipts(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(72);
     for i in 0..effort.of(400_usize, 5_000) {
-        let hierarchy = hierarchy(TINY[i % TINY.len()]);
+        let hierarchy = hierarchy(TINY[i / 2 % TINY.len()]);
         let tree = hierarchy.tree().clone();
         let weights: Vec<f64> = (0..tree.levels()).map(|_| rng.random_range(0.01..1.0)).collect();
         let total: f64 = weights.iter().sum();
@@ -279,7 +353,7 @@ fn receipts(effort: Effort) -> Found {
         let privacy = if pure { Privacy::pure(asked) } else { Privacy::zcdp(asked, 1e-6) };
         let privacy = privacy.expect("valid");
         let plan = Census::builder(hierarchy, From0::up_to(5).expect("valid"), 100, privacy)
-            .method(Method::ALL[i % 5])
+            .method(Method::ALL[i / 2 % 5])
             .shares(shares.clone())
             .build()
             .expect("valid settings");
@@ -290,7 +364,7 @@ fn receipts(effort: Effort) -> Found {
             receipt.zcdp().map_or(f64::INFINITY, Rho::get)
         };
         let along = if pure { path_cost(&tree, &shares, asked) } else { 0.0 };
-        let over = !receipt.within_budget() || receipt.mechanism() != Method::ALL[i % 5].id();
+        let over = !receipt.within_budget() || receipt.mechanism() != Method::ALL[i / 2 % 5].id();
         let share = spent.max(along * (1.0 - 1e-12)) / asked;
         found.see(if over { f64::INFINITY } else { share }, || format!("{privacy:?} {shares:?}"));
     }
@@ -300,9 +374,8 @@ fn receipts(effort: Effort) -> Found {
 /// The dearest way through the tree if every region of a level costs the share of the level.
 fn path_cost(tree: &RegionTree, shares: &LevelShares, epsilon: f64) -> f64 {
     let shares = shares.of(tree).expect("valid");
-    let losses: Vec<Epsilon> = (0..tree.len())
-        .map(|region| Epsilon::new(epsilon * shares[tree.level_of(region)]).expect("valid"))
-        .collect();
+    let losses: Vec<f64> =
+        (0..tree.len()).map(|region| epsilon * shares[tree.level_of(region)]).collect();
     dearest_path(tree, &losses)
 }
 

@@ -8,12 +8,12 @@ use super::Query;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// Noise on cumulative counts; the closest consistent real table by least squares, then whole numbers within 1 of it at each
-    /// level. The most accurate at every level; the default.
+    /// Noise on cumulative counts; the closest consistent real table by least squares, then whole numbers within `l + 1/2` of it at
+    /// level `l`, the root being 0. The default: on a nation of 3,144 counties it has the least total error of all that return whole numbers.
     #[default]
     Cumulative,
     /// Noise on cumulative counts; each row alone made nondecreasing, then the closest consistent table of counts
-    /// (`M_c^dp`, Algorithm 2). A fifth of the time, and as accurate at the lowest level.
+    /// (`M_c^dp`, Algorithm 2). Less than half of the time, and about as accurate.
     CumulativeThenTree,
     /// Noise on counts; the closest consistent table of whole numbers (`M_H^dp`).
     Counts,

@@ -4,8 +4,8 @@ use dp_accounting::{Loss, Step};
 use dp_mechanism::{Draws, GaussianSum, GeometricSum};
 use serde::{Deserialize, Serialize};
 
-use super::Privacy;
-use crate::{CensusError, GroupSizes, RegionTree};
+use super::{Privacy, dearest_path};
+use crate::{Bins, CensusError, GroupSizes, RegionTree};
 
 /// What noise is added to, for each level of the hierarchy.
 ///
@@ -85,6 +85,15 @@ impl LevelNoise {
         }
     }
 
+    /// The loss as a number: epsilon of geometric noise, rho of Gaussian noise.
+    fn cost(self) -> f64 {
+        match self.loss() {
+            Loss::Pure { epsilon } => epsilon.get(),
+            Loss::Zcdp { rho } => rho.get(),
+            _ => f64::INFINITY,
+        }
+    }
+
     /// In each cell, in groups squared.
     pub(super) fn variance(self) -> f64 {
         match self {
@@ -110,6 +119,8 @@ impl LevelNoise {
 pub(super) struct Noise {
     pub(super) query: Query,
     pub(super) levels: Vec<LevelNoise>,
+    /// The most that one individual adds to the size of a group.
+    most_quantity: NonZeroU32,
 }
 
 impl Noise {
@@ -144,14 +155,14 @@ impl Noise {
                 losses.map(level).collect::<Result<_, CensusError>>()?
             }
         };
-        Ok(Self { query, levels })
+        Ok(Self { query, levels, most_quantity })
     }
 
     /// The noisy table of all regions. Its cells saturate at `most` in absolute value.
-    pub(super) fn add(
+    pub(super) fn add<B: Bins>(
         &self,
         tree: &RegionTree,
-        sizes: &GroupSizes,
+        sizes: &GroupSizes<B>,
         most: i64,
         draws: &mut dyn Draws,
     ) -> Vec<i64> {
@@ -168,6 +179,15 @@ impl Noise {
         table
     }
 
+    /// What the dearest way from the root to a leaf costs, in epsilon or rho.
+    pub(super) fn dearest_path(&self, tree: &RegionTree) -> f64 {
+        let of_level = |(level, noise): (usize, &LevelNoise)| {
+            std::iter::repeat_n(noise.cost(), tree.level(level).len())
+        };
+        let losses: Vec<f64> = self.levels.iter().enumerate().flat_map(of_level).collect();
+        dearest_path(tree, &losses)
+    }
+
     /// The itemised cost: the levels one after the other, the regions of a level side by side.
     pub(super) fn spent(&self, tree: &RegionTree) -> Step {
         let level = |(level, noise): (usize, &LevelNoise)| {
@@ -179,7 +199,9 @@ impl Noise {
                 Query::Chain => Step::spend(name, noise.loss()),
             }
         };
-        Step::sequential("levels", self.levels.iter().enumerate().map(level).collect())
+        let most = self.most_quantity;
+        let name = format!("levels, individuals who add up to {most} to the size of a group");
+        Step::sequential(name, self.levels.iter().enumerate().map(level).collect())
     }
 
     /// Weights in inverse proportion to the variance of each level, at most `most`; all 1 if the levels have equal noise.

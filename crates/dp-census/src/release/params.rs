@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::noise::Noise;
 use super::{Census, LevelShares, Method, Privacy, Query, RealCensus};
-use crate::solve::{MAX_LEVELS, MAX_WEIGHT};
-use crate::{Bins, CensusError, From0, GroupSizes, Hierarchy};
+use crate::solve::{MAX_LEVELS, MAX_VALUE, MAX_WEIGHT};
+use crate::{Bins, CensusError, From0, Hierarchy};
 
 /// Public settings of a [`Census`]; made by [`Census::builder`].
 ///
@@ -65,8 +65,9 @@ impl<B: Bins> CensusBuilder<B> {
         self
     }
 
-    /// The most that one individual adds to the size of a group; default 1. What an individual brings beyond it must have been cut
-    /// before, as [`GroupDirectory::count_members`](crate::GroupDirectory::count_members) does.
+    /// The most that one individual adds to the size of a group; default 1. A table that was made with more is refused: see
+    /// [`GroupDirectory::count_members`](crate::GroupDirectory::count_members), which cuts what is beyond, and
+    /// [`GroupSizes::with_most_quantity`](crate::GroupSizes::with_most_quantity).
     ///
     /// Cumulative noise grows in proportion; that of counts does not depend on it.
     #[must_use]
@@ -86,7 +87,8 @@ impl<B: Bins> CensusBuilder<B> {
     /// Draws leaf regions towards the released shape of the region above them, as far as the noise outweighs the differences between
     /// them. Default: off. Free, as it looks at noisy values and [`region_groups`](Self::region_groups) only.
     ///
-    /// It helps where regions of a region are alike and small against the noise.
+    /// It helps where regions of a region are alike and small against the noise. On the nation of the evaluation it takes about 5 % off
+    /// the total error with [`LevelShares::RootOfRegions`], nearly all of it at the upper levels, and gains nothing with equal shares.
     #[must_use]
     pub fn shrinkage(mut self, shrinkage: bool) -> Self {
         self.shrinkage = shrinkage;
@@ -131,13 +133,19 @@ impl<B: Bins> CensusBuilder<B> {
             let name = "regions times columns";
             return Err(CensusError::Setting { name, got, want: "at most 2^40" });
         }
-        if !(0..GroupSizes::GROUPS_LIMIT).contains(&self.groups) {
+        if !(0..=MAX_VALUE).contains(&self.groups) {
             return Err(CensusError::NumberOfGroups { groups: self.groups });
         }
         self.check_region_groups()?;
         self.check_shrinkage()?;
         let shares = self.shares.of(tree)?;
         let noise = Noise::calibrate(self.privacy, query, tree, &shares, self.most_quantity)?;
+        let allowed = match self.privacy {
+            Privacy::Pure { epsilon } => epsilon.get(),
+            Privacy::Zcdp { rho, .. } => rho.get(),
+        };
+        let spent = noise.dearest_path(tree);
+        assert!(spent <= allowed * (1.0 + 1e-12), "shares add up to one and were rounded down");
         let weights = noise.weights(MAX_WEIGHT);
         Ok(Plan { budget: self.privacy.budget()?, noise, weights, settings: self })
     }

@@ -1,4 +1,3 @@
-use dp_accounting::Epsilon;
 use serde::{Deserialize, Serialize};
 
 use crate::{CensusError, RegionTree};
@@ -56,16 +55,16 @@ impl LevelShares {
     }
 }
 
-/// The dearest way from the root to a leaf, if the table of region `r` costs `losses[r]`.
+/// The dearest way from the root to a leaf, if the table of region `r` costs `losses[r]`, in epsilon or in rho.
 ///
 /// A group lies in one region of every level, and these are the regions of one way. So an individual costs the sum along one way,
 /// whatever the losses elsewhere, and the dearest way is the loss of the whole hierarchy.
 ///
 /// # Panics
 /// If there is not one loss per region.
-pub fn dearest_path(tree: &RegionTree, losses: &[Epsilon]) -> f64 {
+pub fn dearest_path(tree: &RegionTree, losses: &[f64]) -> f64 {
     assert_eq!(losses.len(), tree.len(), "one loss per region");
-    let mut along: Vec<f64> = losses.iter().map(|loss| loss.get()).collect();
+    let mut along = losses.to_vec();
     for region in 1..tree.len() {
         // Parents come before their children, so theirs are complete.
         along[region] += along[tree.parent(region).expect("only the first region has none")];
@@ -110,7 +109,7 @@ mod tests {
 
     #[test]
     fn the_dearest_path_is_a_sum_over_levels_not_over_regions() {
-        let losses = [0.1, 0.2, 0.5, 0.3, 0.7, 0.0, 0.2].map(|x| Epsilon::new(x).expect("valid"));
+        let losses = [0.1, 0.2, 0.5, 0.3, 0.7, 0.0, 0.2];
         assert!((dearest_path(&tree(), &losses) - 1.0).abs() < 1e-12);
     }
 }

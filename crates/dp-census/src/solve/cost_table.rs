@@ -37,6 +37,11 @@ impl CostTable {
         table
     }
 
+    /// The table with these costs from the value `first` on.
+    pub fn new(first: i64, costs: Vec<i128>) -> Self {
+        Self { first, costs }
+    }
+
     /// The smallest value of the domain.
     pub fn first(&self) -> i64 {
         self.first

@@ -47,7 +47,7 @@ impl Isotonic {
     /// Appends an item. Amortised constant time.
     ///
     /// # Panics
-    /// If the weight is 0, or all weights together exceed `2^62`, or the item's mean is above [`MAX_VALUE`] in absolute value.
+    /// If the weight is 0, or all weights together exceed `2^60`, or the item's mean is above [`MAX_VALUE`] in absolute value.
     pub fn push(&mut self, weighted_sum: i128, weight: u64) {
         assert!(weight > 0, "an item needs a weight");
         assert!(
@@ -62,7 +62,7 @@ impl Isotonic {
             last.items += before.items;
             self.blocks.pop();
         }
-        assert!(last.weight <= 1 << 62, "the total weight is above the limit");
+        assert!(last.weight <= 1 << 60, "the total weight is above the limit");
         self.blocks.push(last);
     }
 

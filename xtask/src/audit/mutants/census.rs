@@ -106,18 +106,20 @@ fn first_members<B: Bins>(effort: Effort, bins: B) -> Found {
                         counts[row + column] += 1;
                     }
                 };
-                groups.iter().for_each(|&group| place(group));
+                for &group in &groups {
+                    place(group);
+                }
                 if member == 1 {
                     place(grown + 1);
                     if let Some(column) = bins.column(0) {
                         counts[grown / 5 * bins.count() + column] -= 1;
                     }
                 }
-                GroupSizes::from_table(counts, bins.count()).expect("a table of groups")
+                GroupSizes::from_table(bins, counts).expect("a table of groups")
             });
             let builder = Census::builder(hierarchy.clone(), bins, a.groups(), privacy());
             let plan = builder.method(Method::CumulativeThenTree).build().expect("valid");
-            let run = |sizes: &GroupSizes, draws: &mut dyn Draws| plan.run(sizes, draws);
+            let run = |sizes: &GroupSizes<B>, draws: &mut dyn Draws| plan.run(sizes, draws);
             let comparison = compare(run, &a, &b, &mut SecureDraws::new(&mut rng));
             found.see(comparison.pure_loss(), || format!("groups {groups:?}, {grown} grows"));
         }
@@ -143,7 +145,7 @@ fn outgrown(effort: Effort, column: fn(usize, usize) -> Option<usize>) -> Found 
     let table = |groups: &[usize]| {
         let mut counts = vec![0; largest + 1];
         groups.iter().filter_map(|&size| column(size, largest)).for_each(|at| counts[at] += 1);
-        GroupSizes::from_table(counts, largest + 1).expect("a table of groups")
+        GroupSizes::from_table(From0::up_to(2).expect("valid"), counts).expect("a table of groups")
     };
     for groups in multisets(largest + 1, effort.of(3, 4)) {
         for grown in 0..groups.len() {
@@ -159,6 +161,33 @@ fn outgrown(effort: Effort, column: fn(usize, usize) -> Option<usize>) -> Found 
             found.see(comparison.pure_loss(), || format!("groups {groups:?} and {more:?}"));
         }
     }
+    found
+}
+
+/// Gaussian noise for individuals who bring one, when they bring up to three.
+pub(super) fn noise_for_a_quantity_of_one(effort: Effort) -> Found {
+    quantity(effort, 1)
+}
+
+/// Noise for those who bring three.
+pub(super) fn noise_for_a_quantity_of_three(effort: Effort) -> Found {
+    quantity(effort, 3)
+}
+
+fn quantity(effort: Effort, planned: u32) -> Found {
+    let rho = 0.5;
+    let mut found = Found::claim(rho);
+    let mut rng = effort.rng(63);
+    let (hierarchy, bins) = (hierarchy(TINY[1]), From0::up_to(3).expect("valid"));
+    neighbours(2, bins, 1, 3, |a, b, witness| {
+        let privacy = Privacy::zcdp(rho, 1e-9).expect("valid");
+        let builder = Census::builder(hierarchy.clone(), bins, a.groups(), privacy);
+        let builder = builder.most_quantity(NonZeroU32::new(planned).expect("above 0"));
+        let plan = builder.method(Method::CumulativeThenTree).build().expect("valid");
+        let run = |sizes: &GroupSizes, draws: &mut dyn Draws| plan.run(sizes, draws);
+        let comparison = compare(run, a, b, &mut SecureDraws::new(&mut rng));
+        found.see(comparison.rho(), || witness.to_owned());
+    });
     found
 }
 

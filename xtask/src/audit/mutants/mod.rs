@@ -57,7 +57,7 @@ fn code() -> Vec<Code> {
     use regions::{for_one_region, for_two_regions, laplace_counts};
     use selection::Picks;
     use thresholds::{Leaves, a_tenth_too_much, all_that_is_carried};
-    let from_papers: [Code; 14] = [
+    let from_papers: [Code; 15] = [
         (
             "M5",
             |effort| thresholds::three_keys(effort, Leaves::AfterTheStep),
@@ -114,6 +114,11 @@ fn code() -> Vec<Code> {
             "M14-outgrown",
             census::dropped_beyond_the_last_column,
             census::counted_in_the_last_column,
+        ),
+        (
+            "M14-quantity",
+            census::noise_for_a_quantity_of_one,
+            census::noise_for_a_quantity_of_three,
         ),
         (
             "M15",

@@ -3,9 +3,13 @@
 use crate::audit::{published_chain, true_epsilon_of_the_chain};
 use crate::error::Error;
 use crate::eval::census::datasets::Dataset;
-use dp_census::{Census, CensusBuilder, CensusError, LevelShares, Method, Privacy};
-use dp_mechanism::{Mechanism, SecureDraws};
+use crate::eval::census::qp;
+use dp_accounting::Epsilon;
+use dp_census::solve::Problem;
+use dp_census::{Census, CensusBuilder, CensusError, LevelShares, Method, Privacy, Query};
+use dp_mechanism::{GeometricSum, Mechanism, SecureDraws};
 use rand::rngs::ChaCha20Rng;
+use std::num::NonZeroU32;
 
 /// The delta at which receipts say what a rho comes to.
 pub(super) const DELTA: f64 = 1e-10;
@@ -26,6 +30,8 @@ enum Kind {
     Whole(Method),
     Real(Method),
     PublishedChain,
+    /// The real problem, by a general solver.
+    GeneralSolver(Method),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,8 +64,8 @@ pub(super) fn all() -> Vec<Algorithm> {
     let exact = |variant, shares, shrinkage, gaussian| Algorithm {
         variant,
         shares,
-        shrinkage,
         gaussian,
+        shrinkage,
         ..whole(Method::Cumulative)
     };
     vec![
@@ -82,6 +88,18 @@ pub(super) fn all() -> Vec<Algorithm> {
             ..whole(Method::Chain)
         },
     ]
+}
+
+/// The real mechanisms with a general solver in place of ours: for run times only.
+pub(super) fn by_general_solver() -> Vec<Algorithm> {
+    let all = all();
+    let with = |id, real: &str, method| {
+        let known = all.iter().find(|one| one.id == real).copied();
+        known.map(|one| Algorithm { id, kind: Kind::GeneralSolver(method), ..one })
+    };
+    let counts = with("m-h-real-clarabel", "m-h-real", Method::Counts);
+    let cumulative = with("m-c-real-clarabel", "m-c-real", Method::Cumulative);
+    counts.into_iter().chain(cumulative).collect()
 }
 
 impl Algorithm {
@@ -130,7 +148,7 @@ impl Algorithm {
         let privacy = self.privacy(epsilon)?;
         let (hierarchy, groups) = (data.hierarchy.clone(), data.sizes.groups());
         let method = match self.kind {
-            Kind::Whole(method) | Kind::Real(method) => method,
+            Kind::Whole(method) | Kind::Real(method) | Kind::GeneralSolver(method) => method,
             Kind::PublishedChain => Method::Chain,
         };
         let builder = Census::builder(hierarchy, data.bins, groups, privacy)
@@ -141,10 +159,8 @@ impl Algorithm {
                 Shares::RootOfRegions => LevelShares::RootOfRegions,
             })
             .shrinkage(self.shrinkage);
-        Ok(match self.shrinkage {
-            true => builder.region_groups(data.sizes.groups_of_regions()),
-            false => builder,
-        })
+        let region_groups = || data.sizes.groups_of_regions();
+        Ok(if self.shrinkage { builder.region_groups(region_groups()) } else { builder })
     }
 
     /// One release.
@@ -154,6 +170,9 @@ impl Algorithm {
         epsilon: f64,
         rng: &mut ChaCha20Rng,
     ) -> Result<Outcome, Error> {
+        if let Kind::GeneralSolver(method) = self.kind {
+            return general_solver(data, epsilon, method == Method::Cumulative, rng);
+        }
         self.outcome(data, epsilon, rng).map_err(|error| Error::library(self.id, &error))
     }
 
@@ -170,7 +189,8 @@ impl Algorithm {
                 let receipt = Some(release.receipt.to_string());
                 Ok(Outcome { counts: release.output.into_counts(), receipt })
             }
-            Kind::Real(_) => {
+            // The general solver has a path of its own.
+            Kind::Real(_) | Kind::GeneralSolver(_) => {
                 let release = builder.build_real()?.release(&data.sizes, rng)?;
                 let receipt = Some(release.receipt.to_string());
                 Ok(Outcome { counts: release.output.rounded(), receipt })
@@ -182,4 +202,42 @@ impl Algorithm {
             }
         }
     }
+}
+
+/// Equal level shares of `epsilon`, then the real problem as a quadratic program.
+fn general_solver(
+    data: &Dataset,
+    epsilon: f64,
+    cumulative: bool,
+    rng: &mut ChaCha20Rng,
+) -> Result<Outcome, Error> {
+    let refused = |error: CensusError| Error::library("m-real-clarabel", &error);
+    let (tree, columns) = (data.hierarchy.tree(), data.sizes.columns());
+    let (query, rows) = if cumulative {
+        (Query::Cumulative, qp::Rows::Cumulative)
+    } else {
+        (Query::Counts, qp::Rows::Counts)
+    };
+    let mut noisy = data.totals.clone();
+    query.of_totals(tree, columns, &mut noisy);
+    let share = Epsilon::new(epsilon / tree.levels() as f64)
+        .map_err(|error| Error::library("m-real-clarabel", &error))?;
+    let length = query.length(1, NonZeroU32::MIN).unwrap_or(NonZeroU32::MIN);
+    GeometricSum::new(share, length)
+        .map_err(|error| Error::library("m-real-clarabel", &error))?
+        .release(&mut noisy, &mut SecureDraws::new(rng));
+    let weights = vec![1; tree.levels()];
+    let problem =
+        Problem::new(tree, columns, &noisy, &weights, data.sizes.groups()).map_err(refused)?;
+    let real = qp::relaxed(&problem, rows)?;
+    #[expect(clippy::cast_possible_truncation, reason = "counts are far below 2^53")]
+    let mut counts: Vec<i64> = real.iter().map(|value| value.round() as i64).collect();
+    if cumulative {
+        for row in counts.chunks_exact_mut(columns) {
+            for bin in (1..columns).rev() {
+                row[bin] -= row[bin - 1];
+            }
+        }
+    }
+    Ok(Outcome { counts, receipt: None })
 }

@@ -43,7 +43,8 @@ fn run(
 }
 
 fn find(cell: &Record, same: impl Fn(&Algorithm) -> bool) -> Result<Algorithm, Error> {
-    algorithms::all().into_iter().find(same).ok_or_else(|| Error::Unknown {
+    let mut known = algorithms::all().into_iter().chain(algorithms::by_general_solver());
+    known.find(same).ok_or_else(|| Error::Unknown {
         what: "mechanism",
         got: format!("{} ({})", cell.algorithm, cell.variant),
         known: algorithms::all().iter().map(|one| one.id.to_owned()).collect(),

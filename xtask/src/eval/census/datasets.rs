@@ -10,6 +10,7 @@ use crate::eval::suite::Context;
 use crate::{files, workspace};
 use dp_census::{From0, GroupDirectory, GroupSizes, Hierarchy};
 use sha2::{Digest, Sha256};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// A data set before it is read: everything here is public.
@@ -54,7 +55,6 @@ const TENTH: Recipe = Recipe {
     largest: nation::TENTH.largest,
     levels: &[("nation", 1), ("states", 12), ("counties", 314)],
     units: 66,
-    ..NATION
 };
 const PUBLIC: [Recipe; 3] = [
     Recipe {
@@ -76,7 +76,7 @@ const PUBLIC: [Recipe; 3] = [
     Recipe {
         id: "nyc_green_2022_01",
         origin: Origin::Trips,
-        groups: 265 * HOURS as i64,
+        groups: 265 * HOURS,
         largest: 60,
         levels: &[("city", 1), ("boroughs", 7), ("zones", 265)],
         units: 28,
@@ -91,7 +91,7 @@ impl Recipe {
 }
 
 /// Hours of January.
-const HOURS: usize = 744;
+const HOURS: i64 = 744;
 
 /// The data sets of an effort: a quick look has a tenth of the nation.
 pub(super) fn of(effort: Effort) -> Vec<Recipe> {
@@ -138,7 +138,7 @@ pub(super) fn is_here(recipe: &Recipe, context: &Context) -> Result<bool, Error>
 /// Reads or generates it; `Err` inside says why it is left out.
 pub(super) fn read(recipe: Recipe, context: &Context) -> Result<Result<Dataset, String>, Error> {
     let made = match recipe.origin {
-        Origin::Nation(scale) => nation::generate(scale, 0, 7)?,
+        Origin::Nation(scale) => nation::generate(scale, 7)?,
         Origin::Areas | Origin::Households | Origin::Trips => {
             let set = context.manifest.set(recipe.id)?;
             let Some(files) = files_of(set, context)? else {
@@ -254,15 +254,55 @@ fn trips(trips: &File, zones: &File, largest: u32) -> Result<Made, Error> {
         numbers.push(row[0]);
     })?;
     let hierarchy = named(&names)?;
-    let hours = 0..i64::try_from(HOURS).expect("a few hundred");
     let zone_names: Vec<(i64, String)> = numbers.iter().map(|&n| (n, zone(n))).collect();
     let groups = zone_names
         .iter()
-        .flat_map(|(number, name)| hours.clone().map(move |hour| ((*number, hour), name.as_str())));
+        .flat_map(|(number, name)| (0..HOURS).map(move |hour| ((*number, hour), name.as_str())));
     let directory = GroupDirectory::new(&hierarchy, groups).map_err(|error| refused(&error))?;
-    let mut members = directory.count_members(1);
+    let mut members = directory.count_members(NonZeroU32::MIN);
     trips.rows(&["pickup_zone", "hour"], |row| members.add(&(row[0], row[1]), 1))?;
     let bins = From0::up_to(largest).map_err(|error| refused(&error))?;
     let sizes = members.into_sizes(bins).map_err(|error| refused(&error))?;
     Ok((hierarchy, sizes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{File, HOURS, areas, households, trips};
+
+    fn file(text: &str) -> File {
+        File { path: "a.csv".into(), bytes: text.as_bytes().to_vec() }
+    }
+
+    #[test]
+    fn a_trip_counts_in_its_zone_and_hour_and_hours_without_any_are_groups_too() {
+        let zones = file("zone,borough\n1,0\n2,1\n3,0\n");
+        let rows = "hour,borough,pickup_zone,dropoff_zone\n5,0,1,3\n5,0,1,2\n6,1,2,1\n5,0,9,1\n";
+        let (hierarchy, sizes) = trips(&file(rows), &zones, 1).unwrap();
+        assert_eq!((hierarchy.tree().levels(), sizes.groups()), (3, 3 * HOURS));
+        let leaf = |zone: &str| hierarchy.leaf(zone).unwrap();
+        let row = |zone: &str| &sizes.counts()[2 * leaf(zone)..][..2];
+        assert_eq!(row("zone 1"), [HOURS - 1, 1], "two trips are one or more");
+        assert_eq!((row("zone 2"), row("zone 3")), (&[HOURS - 1, 1][..], &[HOURS, 0][..]));
+    }
+
+    #[test]
+    fn households_of_one_area_are_a_hierarchy_of_one_region() {
+        let rows = "puma,size,weight\n600,1,1\n600,2,7\n600,12,1\n600,-3,1\n";
+        let (hierarchy, sizes) = households(&file(rows), 3).unwrap();
+        assert_eq!(hierarchy.tree().levels(), 1);
+        assert_eq!(sizes.counts(), [1, 1, 1, 1]);
+    }
+
+    #[test]
+    fn areas_lie_in_their_states() {
+        let header = "state,lga,size1,size2,size3,size4,size5,size6,size7,size8plus,total\n";
+        let rows = header.to_owned()
+            + "0,5,1,2,3,4,5,6,7,8,0\n1,6,0,0,0,0,0,0,0,0,0\n0,7,1,0,0,0,0,0,0,1,2\n";
+        let (hierarchy, sizes) = areas(&file(&rows)).unwrap();
+        assert_eq!(hierarchy.tree().level(1).len(), 2);
+        assert_eq!(sizes.groups_of_regions(), [36, 2, 0]);
+        assert_eq!(sizes.counts()[..9], [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(hierarchy.leaf("area 6").unwrap(), 2);
+    }
 }

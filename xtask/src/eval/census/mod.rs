@@ -9,6 +9,7 @@ mod nation;
 mod plan;
 mod portrait;
 mod published;
+mod qp;
 mod scaling;
 
 use crate::error::Error;

@@ -6,7 +6,7 @@
 
 use crate::error::Error;
 use crate::seed::named_rng;
-use dp_census::{CensusError, GroupSizes, Hierarchy};
+use dp_census::{Bins, CensusError, From0, GroupSizes, Hierarchy};
 use rand::RngExt;
 use rand::rngs::ChaCha20Rng;
 use rand_distr::{Binomial, Distribution, Gamma, LogNormal};
@@ -42,19 +42,16 @@ const COUNTY: f64 = 120.0;
 /// Of the logarithm of a county's number of groups.
 const SPREAD: f64 = 1.62;
 
-/// The nation of this scale and seed, with `first` the size of the first column (0 or 1).
-pub(super) fn generate(
-    scale: Scale,
-    first: usize,
-    seed: u64,
-) -> Result<(Hierarchy, GroupSizes), Error> {
+/// The nation of this scale and seed. It has no empty groups; the mechanisms do not know.
+pub(super) fn generate(scale: Scale, seed: u64) -> Result<(Hierarchy, GroupSizes), Error> {
+    let bins = From0::up_to(scale.largest).map_err(|error| refused(&error))?;
     let mut rng = named_rng(&["nation", &scale.counties.to_string(), &seed.to_string()]);
     let states = states_of_counties(scale, &mut rng);
     let sizes = county_totals(scale, &mut rng)?;
     let national = shares(&national(), SIZES);
-    let columns = scale.largest as usize + 1 - first;
+    let columns = bins.count();
     let mut counts = vec![0_i64; scale.counties * columns];
-    let column = |size: usize| size.min(scale.largest as usize) - first;
+    let column = |size: usize| size.min(scale.largest as usize);
     let mut shape = Vec::new();
     for county in 0..scale.counties {
         if county == 0 || states[county] != states[county - 1] {
@@ -70,7 +67,7 @@ pub(super) fn generate(
         let county = rng.random_range(0..scale.counties);
         counts[county * columns + column(size)] += 1;
     }
-    let sizes = GroupSizes::from_table(counts, columns).map_err(|error| refused(&error))?;
+    let sizes = GroupSizes::from_table(bins, counts).map_err(|error| refused(&error))?;
     Ok((hierarchy(&states)?, sizes))
 }
 
@@ -95,7 +92,7 @@ fn states_of_counties(scale: Scale, rng: &mut ChaCha20Rng) -> Vec<usize> {
     let total: f64 = weights.iter().sum();
     let spare = scale.counties - scale.states;
     let shares: Vec<f64> = weights.iter().map(|weight| weight / total).collect();
-    let more = apportion(spare as i64, &shares);
+    let more = apportion(i64::try_from(spare).expect("a few thousand"), &shares);
     let counties = |state: usize| 1 + usize::try_from(more[state]).expect("a part of the spare");
     (0..scale.states).flat_map(|state| std::iter::repeat_n(state, counties(state))).collect()
 }
@@ -170,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_tenth_has_its_groups_its_regions_and_the_shape_of_the_census() {
-        let (hierarchy, sizes) = generate(TENTH, 0, 7).unwrap();
+        let (hierarchy, sizes) = generate(TENTH, 7).unwrap();
         let tree = hierarchy.tree();
         assert_eq!((tree.len(), tree.levels(), tree.level(1).len()), (327, 3, 12));
         assert_eq!((sizes.groups(), sizes.columns()), (TENTH.groups, 201));
@@ -181,10 +178,8 @@ mod tests {
         assert!((0.3..0.55).contains(&(share(8) / share(7))), "the tail");
         let outliers: i64 = nation[30..].iter().sum();
         assert!((20..=50).contains(&outliers), "{outliers}");
-        let (_, again) = generate(TENTH, 0, 7).unwrap();
+        let (_, again) = generate(TENTH, 7).unwrap();
         assert_eq!(again, sizes);
-        let (_, from_one) = generate(TENTH, 1, 7).unwrap();
-        assert_eq!((from_one.columns(), from_one.counts()[0]), (200, sizes.counts()[1]));
     }
 
     #[test]

@@ -68,7 +68,10 @@ pub(super) fn of_scaling(context: &Context) -> Result<Plan, Error> {
     let mut cells = Vec::new();
     for run in 0..runs(settings).min(3) {
         for columns in scaling::columns(settings.effort) {
-            for algorithm in algorithms::all().iter().filter(|one| one.variant == "default") {
+            let ours = algorithms::all().into_iter().filter(|one| one.variant == "default");
+            let general = algorithms::by_general_solver().into_iter();
+            let general = general.filter(|_| columns <= scaling::MOST_COLUMNS_OF_A_GENERAL_SOLVER);
+            for algorithm in &ours.chain(general).collect::<Vec<_>>() {
                 let params = BTreeMap::from([
                     (SETTING.to_owned(), scaling::EPSILON.into()),
                     ("columns".to_owned(), columns.into()),

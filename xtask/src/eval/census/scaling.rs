@@ -5,7 +5,7 @@ use crate::eval::census::datasets::{Dataset, Origin, Recipe};
 use crate::eval::census::nation::Scale;
 use crate::eval::settings::Effort;
 use crate::seed::named_rng;
-use dp_census::{GroupSizes, Hierarchy};
+use dp_census::{From0, GroupSizes, Hierarchy};
 use rand::RngExt;
 
 pub(super) const ID: &str = "census-scaling";
@@ -13,6 +13,9 @@ pub(super) const ID: &str = "census-scaling";
 pub(super) const GROUPS: i64 = 13_282;
 pub(super) const REGIONS_BY_LEVEL: [usize; 3] = [1, 6, 263];
 pub(super) const EPSILON: f64 = 0.1;
+
+/// Beyond this, a general solver takes minutes.
+pub(super) const MOST_COLUMNS_OF_A_GENERAL_SOLVER: usize = 200;
 
 /// Numbers of columns: those of the paper's figure, and where they go on in practice.
 pub(super) fn columns(effort: Effort) -> Vec<usize> {
@@ -42,8 +45,9 @@ pub(super) fn table(columns: usize) -> Result<Dataset, Error> {
     for _ in 0..GROUPS {
         counts[rng.random_range(0..zones) * columns + rng.random_range(0..columns)] += 1;
     }
-    let sizes = GroupSizes::from_table(counts, columns).map_err(|e| Error::library(ID, &e))?;
     let largest = u32::try_from(columns - 1).unwrap_or(u32::MAX);
+    let bins = From0::up_to(largest).map_err(|error| Error::library(ID, &error))?;
+    let sizes = GroupSizes::from_table(bins, counts).map_err(|e| Error::library(ID, &e))?;
     // Only its id and its columns are looked at.
     let origin = Origin::Nation(Scale { states: 0, counties: 0, groups: 0, largest });
     let recipe = Recipe { id: ID, origin, groups: GROUPS, largest, levels: &[], units: 1 };

@@ -25,7 +25,7 @@ const TINY: Recipe = Recipe {
 };
 
 pub(super) fn tiny() -> Dataset {
-    let (hierarchy, sizes) = nation::generate(SCALE, 0, 7).unwrap();
+    let (hierarchy, sizes) = nation::generate(SCALE, 7).unwrap();
     Dataset::new(TINY, hierarchy, sizes).unwrap()
 }
 
@@ -71,7 +71,7 @@ fn cells_keep_their_promises_and_become_a_chapter() {
         assert_eq!(record.private, record.relation.is_some());
         if !record.algorithm.ends_with("real") {
             for promise in ["constraint_violations", "negative_cells", "groups_missing"] {
-                assert_eq!(metric(promise), 0.0, "{record:?}");
+                assert!(metric(promise).abs() < 0.5, "{record:?}");
             }
         }
     }
@@ -97,7 +97,8 @@ fn cells_keep_their_promises_and_become_a_chapter() {
     for part in [
         "### tiny",
         "1 nation, 3 states, 9 counties",
-        "**not private**: ε 4.33",
+        "m-c-chain-as-published, not private**",
+        "none; true ε 4.33",
         "zCDP ρ 0.5",
         "Receipt of m-c-exact at ε = 0.1",
         "member-of-group",
@@ -112,9 +113,8 @@ fn cells_keep_their_promises_and_become_a_chapter() {
     assert_eq!(scaling::columns(context.settings.effort).len(), 6);
 }
 
-/// The copies of the data sets in a folder, where there are any: here a zone table and three trips.
 #[test]
-fn trips_become_hours_of_zones_and_a_missing_set_is_left_out() {
+fn a_set_that_is_not_here_is_left_out() {
     let out = tempfile::tempdir().unwrap();
     let mut context = context(out.path());
     context.settings.datasets = out.path().to_owned();

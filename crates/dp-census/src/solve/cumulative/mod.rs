@@ -21,11 +21,17 @@ use super::Problem;
 /// A real solution with the multipliers that prove it.
 #[derive(Debug, Clone)]
 pub struct Solution {
-    /// The table, row-major. Leaf rows are nonnegative and nondecreasing without any error; inner
-    /// rows are the sums of their children to the last bit but for the order of additions.
+    /// The table, row-major. Leaf rows are nonnegative and nondecreasing without any error, and inner
+    /// rows are the floating point sums of their children. The last entry of the root is such a sum
+    /// too: it is the number of groups up to [`Solution::residual`].
     pub rows: Vec<f64>,
     /// One multiplier per inner node and bin, in units in which leaves have weight 1.
     pub multipliers: Vec<f64>,
+    /// What the search ended at: the largest difference between an inner row that the multipliers
+    /// ask for and the sum of its children. Rounding error, of the order of `1e-15` times the largest
+    /// count, unless the search was given up, which weights of levels can bring about that fall by
+    /// factors of a thousand from the root to the leaves.
+    pub residual: f64,
 }
 
 /// How far a solution may be from the optimum.
@@ -38,12 +44,12 @@ pub struct Certificate {
     pub inconsistency: f64,
     /// Largest violation of the optimality conditions of a leaf row, given the multipliers.
     pub leaf_violation: f64,
-    /// Upper bound of the weighted distance to the optimum (weights relative to the leaves'), apart
-    /// from the two numbers above, which are rounding errors.
+    /// Upper bound of the weighted distance to the optimum (weights relative to the leaves'), if the
+    /// two numbers above are rounding errors.
     ///
     /// A solution that adds up and whose leaves are optimal for the multipliers exceeds the dual
-    /// value only by what its inner rows cost more than those that the multipliers ask for, and
-    /// strong convexity turns this gap into a distance.
+    /// value only by what its inner rows cost more than those that the multipliers ask for; what is
+    /// missing in a sum counts with its multiplier. Strong convexity turns this gap into a distance.
     pub distance: f64,
 }
 
@@ -59,12 +65,12 @@ impl Certificate {
 /// hundred passes over the inner rows. Memory beside the table: a few copies of the inner rows.
 pub fn solve(problem: &Problem<'_>) -> Solution {
     if problem.tree().levels() == 1 {
-        return Solution { rows: root_alone(problem), multipliers: Vec::new() };
+        return Solution { rows: root_alone(problem), multipliers: Vec::new(), residual: 0.0 };
     }
     let dual = Dual::new(*problem);
-    let multipliers = newton::maximise(&dual, tolerance(problem));
+    let (residual, multipliers) = newton::maximise(&dual, tolerance(problem));
     let rows = primal(problem, &dual, &multipliers);
-    Solution { rows, multipliers }
+    Solution { rows, multipliers, residual }
 }
 
 /// Certificate of a solution; linear time.
@@ -73,7 +79,7 @@ pub fn solve(problem: &Problem<'_>) -> Solution {
 /// If the solution is for another shape.
 pub fn certify(problem: &Problem<'_>, solution: &Solution) -> Certificate {
     let (tree, bins) = (problem.tree(), problem.bins());
-    let Solution { rows, multipliers } = solution;
+    let Solution { rows, multipliers, .. } = solution;
     assert_eq!(rows.len(), problem.noisy().len(), "a table of the same shape");
     assert_eq!(multipliers.len(), tree.leaves().start * bins, "a multiplier per inner cell");
     let row = |node: usize| &rows[node * bins..][..bins];
@@ -89,25 +95,25 @@ pub fn certify(problem: &Problem<'_>, solution: &Solution) -> Certificate {
     let mut asked = vec![0.0; bins];
     let (mut gap, mut pool): (f64, _) = (0.0, Pool::default());
     for node in 0..tree.leaves().start {
-        for bin in 0..bins {
-            let sum: f64 = tree.children(node).map(|child| row(child)[bin]).sum();
-            inconsistency = inconsistency.max((sum - row(node)[bin]).abs());
-        }
         dual.fit_inner(multipliers, node, &mut pool, &mut asked, |_, _| {});
-        let target = dual.inner_target(multipliers, node);
-        let cells = row(node).iter().zip(&asked).zip(target).enumerate();
-        let excess = cells.map(|(bin, ((x, a), target))| {
+        for (bin, target) in dual.inner_target(multipliers, node).enumerate() {
+            let fixed = node == 0 && bin + 1 == bins;
+            let value = if fixed { groups } else { row(node)[bin] };
+            let sum: f64 = tree.children(node).map(|child| row(child)[bin]).sum();
+            let missing = (value - sum).abs();
+            inconsistency = inconsistency.max(missing);
+            let off = value - asked[bin];
             // The fixed entry has no target.
-            let pull = if node == 0 && bin + 1 == bins { 0.0 } else { a - target };
-            (x - a) * (x - a) + 2.0 * (x - a) * pull
-        });
-        gap += dual.weight(node) * excess.sum::<f64>();
+            let pull = if fixed { 0.0 } else { asked[bin] - target };
+            let multiplier = multipliers[node * bins + bin].abs();
+            gap += dual.weight(node) * off * (off + 2.0 * pull) + 2.0 * multiplier * missing;
+        }
     }
     let leaf_violation = tree
         .leaves()
         .map(|leaf| pool::violation(dual.leaf_target(multipliers, leaf), row(leaf), f64::INFINITY))
         .fold(0.0, f64::max);
-    Certificate { monotone, inconsistency, leaf_violation, distance: gap.max(0.0).sqrt() }
+    Certificate { monotone, inconsistency, leaf_violation, distance: gap.abs().sqrt() }
 }
 
 /// A root without children: an isotonic fit with the last value fixed.
@@ -146,7 +152,7 @@ fn primal(problem: &Problem<'_>, dual: &Dual<'_>, multipliers: &[f64]) -> Vec<f6
 fn tolerance(problem: &Problem<'_>) -> f64 {
     let inner = &problem.noisy()[..problem.tree().leaves().start * problem.bins()];
     let largest = inner.iter().map(|y| y.unsigned_abs()).max().unwrap_or(0);
-    1e-9 + 2e-15 * largest.max(problem.groups().unsigned_abs()) as f64
+    1e-11 + 2e-15 * largest.max(problem.groups().unsigned_abs()) as f64
 }
 
 #[cfg(test)]

@@ -6,17 +6,19 @@ const MAX_STEPS: usize = 300;
 /// at every step but its residual need not fall; near the end, only rounding is left.
 const MAX_STALLED: usize = 60;
 const MAX_STALLED_AT_THE_END: usize = 6;
+/// Cuts of a step in the line search, by a factor of 2 to 20 each.
+const MAX_CUTS: usize = 40;
 /// Conjugate gradient steps per Newton step.
 const MAX_INNER_STEPS: usize = 400;
 
-/// Maximises the dual by semismooth Newton steps and returns the multipliers with the smallest
-/// residual.
+/// Maximises the dual by semismooth Newton steps and returns the smallest residual found (largest
+/// entry of the gradient) with its multipliers.
 ///
 /// The gradient is piecewise linear, so Newton's method with the reaction of the current pieces ends
 /// after finitely many steps close to the optimum. Each step is solved by preconditioned conjugate
 /// gradients. Damping keeps it solvable where the reaction is singular (all leaves at zero) and
 /// grows where the pieces of a step do not hold along it: where the line search had to cut it short.
-pub(super) fn maximise(dual: &Dual<'_>, tolerance: f64) -> Vec<f64> {
+pub(super) fn maximise(dual: &Dual<'_>, tolerance: f64) -> (f64, Vec<f64>) {
     let mut multipliers = vec![0.0; dual.len()];
     let mut point = dual.at(&multipliers);
     let mut best = (largest(&point.gradient), multipliers.clone());
@@ -45,7 +47,7 @@ pub(super) fn maximise(dual: &Dual<'_>, tolerance: f64) -> Vec<f64> {
             best = (residual, multipliers.clone());
         }
     }
-    best.1
+    best
 }
 
 fn newton_direction(dual: &Dual<'_>, point: &Point, damping: f64) -> Vec<f64> {
@@ -60,11 +62,15 @@ fn newton_direction(dual: &Dual<'_>, point: &Point, damping: f64) -> Vec<f64> {
     let target = start * (0.1 * start).clamp(1e-10, 1e-3);
     let mut energy = dot(&residual, &scaled);
     for _ in 0..MAX_INNER_STEPS {
-        if energy <= 0.0 || dot(&residual, &residual).sqrt() <= target {
+        if energy.is_nan() || energy <= 0.0 || dot(&residual, &residual).sqrt() <= target {
             break;
         }
         dual.react(point, damping, &search, &mut product);
-        let step = energy / dot(&search, &product);
+        let curvature = dot(&search, &product);
+        if curvature.is_nan() || curvature <= 0.0 {
+            break;
+        }
+        let step = energy / curvature;
         axpy(&mut direction, step, &search);
         axpy(&mut residual, -step, &product);
         scaled.copy_from_slice(&residual);
@@ -90,21 +96,28 @@ fn line_search(
 ) -> (f64, Vec<f64>, Point) {
     let before = dot(&point.gradient, direction);
     let mut step = 1.0;
-    loop {
+    for _ in 0..MAX_CUTS {
         let mut moved = multipliers.to_vec();
         axpy(&mut moved, step, direction);
         let next = dual.at(&moved);
         let slope = dot(&next.gradient, direction);
-        if slope >= -0.5 * before || step < 1e-12 {
+        if slope >= -0.5 * before {
             return (step, moved, next);
         }
         // Where the secant of the slope is zero, within reason.
-        step *= (before / (before - slope)).clamp(0.05, 0.5);
+        let cut = before / (before - slope);
+        step *= if cut.is_finite() { cut.clamp(0.05, 0.5) } else { 0.05 };
     }
+    // No step to be found: the caller stalls, and damps more.
+    (0.0, multipliers.to_vec(), dual.at(multipliers))
 }
 
-pub(super) fn largest(values: &[f64]) -> f64 {
-    values.iter().fold(0.0, |most, value| value.abs().max(most))
+/// The largest absolute value; infinite if one is not a number.
+fn largest(values: &[f64]) -> f64 {
+    let larger = |most: f64, value: &f64| {
+        if value.is_finite() { value.abs().max(most) } else { f64::INFINITY }
+    };
+    values.iter().fold(0.0, larger)
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

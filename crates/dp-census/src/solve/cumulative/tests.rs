@@ -11,7 +11,9 @@ fn certified_on_small_random_trees() {
         let case = random::case(&mut rng, shape);
         let problem = case.problem();
         let certificate = certify(&problem, &solve(&problem));
-        assert!(certificate.is_optimal_within(1e-4), "{certificate:?} {case:?}");
+        // The distance is the root of a gap, so of errors of 1e-11 times the multipliers.
+        assert!(certificate.is_optimal_within(1e-3), "{certificate:?} {case:?}");
+        assert!(certificate.inconsistency <= 1e-8, "{certificate:?} {case:?}");
     }
 }
 
@@ -29,6 +31,28 @@ fn certified_for_unequal_weights() {
             // A distance is the root of a gap, and the root's row counts 4,000 times in the last.
             assert!(certificate.is_optimal_within(0.1), "{certificate:?} {weights:?}");
         }
+    }
+}
+
+/// A small state: 1 + 12 + some 200 regions and 150 sizes, at much and at little noise.
+#[test]
+fn certified_at_size() {
+    let mut rng = random::generator(38);
+    let parents = [None].into_iter().chain((0..12).map(|_| Some(0)));
+    let leaves =
+        (1..=12).flat_map(|state| std::iter::repeat_n(Some(state), 5 + 2 * state as usize));
+    let parents: Vec<Option<u32>> = parents.chain(leaves).collect();
+    let tree = RegionTree::from_parents(&parents).expect("valid");
+    for noise in [200, 4] {
+        let noisy = random::noisy_cumulative(&mut rng, &tree, 150, 50_000, noise);
+        let problem = Problem::new(&tree, 150, &noisy, &[1, 2, 3], 50_000).expect("valid");
+        let solution = solve(&problem);
+        let certificate = certify(&problem, &solution);
+        assert!(certificate.inconsistency <= 1e-8, "{certificate:?}");
+        assert!(certificate.is_optimal_within(1e-2), "{certificate:?}");
+        let table = crate::solve::edf::round(&tree, &solution.rows, 50_000);
+        let rounded = crate::solve::edf::certify(&tree, &solution.rows, &table, 50_000);
+        assert!(rounded.feasible, "{rounded:?}");
     }
 }
 
@@ -50,6 +74,7 @@ fn the_same_for_any_number_of_threads() {
 fn the_certificate_tells() {
     let mut rng = random::generator(36);
     let shape = Shape { levels: 3, fan_out: 3, bins: 5, weight: 4, groups: 20, noise: 9 };
+    let mut consistent = 0;
     for _ in 0..300 {
         let case = random::case(&mut rng, shape);
         let problem = case.problem();
@@ -61,9 +86,50 @@ fn the_certificate_tells() {
         };
         if case.tree.levels() > 1 {
             refused(&|off| off.rows[0] += 1.0);
+            // Consistent, but the optimum for other weights: only the gap can tell.
+            let mut level_weights = case.level_weights.clone();
+            level_weights[0] += 40;
+            let other = solve(&random::Case { level_weights, ..case.clone() }.problem()).rows;
+            let far = other.iter().zip(&solution.rows).any(|(a, b)| (a - b).abs() > 0.1);
+            if far {
+                consistent += 1;
+                let off = Solution { rows: other, ..solution.clone() };
+                let certificate = certify(&problem, &off);
+                assert!(certificate.inconsistency < 1e-8, "{certificate:?}");
+                assert!(!certificate.is_optimal_within(1e-2), "{certificate:?} {case:?}");
+            }
             refused(&|off| off.multipliers.iter_mut().for_each(|u| *u += 1.0));
             refused(&|off| off.rows.iter_mut().for_each(|x| *x = 0.25 + *x / 2.0));
         }
+    }
+    assert!(consistent > 50, "{consistent}");
+}
+
+/// Integers and reals of the same problem bound each other: an exact integer optimum is feasible, so
+/// it costs at least as much, and rounding up a half at each cell could not cost more than this.
+#[test]
+fn below_the_integer_optimum() {
+    let mut rng = random::generator(37);
+    let shape = Shape { levels: 2, fan_out: 5, bins: 7, weight: 4, groups: 60, noise: 12 };
+    for _ in 0..500 {
+        let case = random::case(&mut rng, shape);
+        let problem = case.problem();
+        let real = solve(&problem);
+        let cost: f64 = real
+            .rows
+            .iter()
+            .zip(&case.noisy)
+            .enumerate()
+            .map(|(i, (x, &y))| {
+                let level = case.tree.level_of(i / case.bins);
+                f64::from(case.level_weights[level]) * (x - y as f64).powi(2)
+            })
+            .sum();
+        let integer = crate::solve::star::solve(&problem).expect("two levels").rows;
+        let integer = problem.objective(&integer) as f64;
+        assert!(cost <= integer + 1e-6, "{cost} {integer}");
+        let cells = case.noisy.len() as f64;
+        assert!(integer - cost <= 4.0 * 4.0 * cells, "{cost} {integer}");
     }
 }
 

@@ -10,6 +10,11 @@
 //! Starting from the rounded real optimum, unit flows are sent around negative cycles of the residual
 //! network until there are none. Labels that leave every residual arc a nonnegative reduced cost
 //! prove it; they start from the multipliers of the real optimum, so that few need correcting.
+//!
+//! The objective is an integer that falls with every unit sent, so the search ends; how long it takes
+//! depends on how many units the rounding has put in another place than the optimum, and there is no
+//! useful bound. A root with 52 children and a thousand sizes takes 0.05 s, one with 3,144 children
+//! and twenty sizes seconds. Rounding alone costs little more and takes linear time.
 
 mod network;
 

@@ -1,0 +1,206 @@
+//! The same problems by a general solver: what a user without the structure would reach for.
+//!
+//! The relaxations of Models 1 and 2 as quadratic programs for the interior point solver Clarabel, and the cost tables of the
+//! dynamic program with one linear program per entry, which is what the paper calls the optimisation based variant.
+
+use clarabel::algebra::CscMatrix;
+use clarabel::solver::{
+    DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus, ZeroConeT,
+};
+use dp_census::solve::Problem;
+#[cfg(test)]
+use dp_census::solve::cost_table::CostTable;
+
+use crate::error::Error;
+
+/// What the rows of a table are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rows {
+    /// Numbers of groups of each size, not negative.
+    Counts,
+    /// Numbers of groups up to each size, nondecreasing.
+    Cumulative,
+}
+
+/// The closest consistent real table to the noisy one.
+///
+/// # Errors
+/// If the solver does not reach its tolerance.
+pub(super) fn relaxed(problem: &Problem<'_>, rows: Rows) -> Result<Vec<f64>, Error> {
+    let (tree, bins) = (problem.tree(), problem.bins());
+    let mut program = Program::new(tree.len() * bins);
+    for node in 0..tree.len() {
+        let weight = f64::from(problem.level_weights()[tree.level_of(node)]);
+        for (bin, &noisy) in problem.row(node).iter().enumerate() {
+            program.quadratic[node * bins + bin] = 2.0 * weight;
+            program.linear[node * bins + bin] = -2.0 * weight * noisy as f64;
+        }
+    }
+    let fixed: Vec<(usize, f64)> = match rows {
+        Rows::Counts => (0..bins).map(|bin| (bin, 1.0)).collect(),
+        Rows::Cumulative => vec![(bins - 1, 1.0)],
+    };
+    program.equal(&fixed, problem.groups() as f64);
+    for node in 0..tree.leaves().start {
+        for bin in 0..bins {
+            let parts = tree.children(node).map(|child| (child * bins + bin, -1.0));
+            let sum: Vec<_> = [(node * bins + bin, 1.0)].into_iter().chain(parts).collect();
+            program.equal(&sum, 0.0);
+        }
+    }
+    for leaf in tree.leaves() {
+        for cell in leaf * bins..(leaf + 1) * bins {
+            match rows {
+                Rows::Cumulative if cell > leaf * bins => {
+                    program.at_most(&[(cell - 1, 1.0), (cell, -1.0)], 0.0);
+                }
+                _ => program.at_most(&[(cell, -1.0)], 0.0),
+            }
+        }
+    }
+    program.solve()
+}
+
+/// The merged cost table of some children, one program for each total: the least cost of values with that total, each cost being
+/// at least every line through two neighbouring entries of its table.
+#[cfg(test)]
+fn merge_by_programs(children: &[CostTable]) -> Result<CostTable, Error> {
+    let last =
+        |table: &CostTable| table.first() + i64::try_from(table.costs().len()).expect("small") - 1;
+    let first: i64 = children.iter().map(CostTable::first).sum();
+    let end: i64 = children.iter().map(last).sum();
+    let mut costs = Vec::new();
+    for total in first..=end {
+        // A value and a cost for each child.
+        let mut program = Program::new(2 * children.len());
+        let values: Vec<_> = (0..children.len()).map(|child| (2 * child, 1.0)).collect();
+        program.equal(&values, total as f64);
+        for (child, table) in children.iter().enumerate() {
+            let (value, cost) = (2 * child, 2 * child + 1);
+            program.linear[cost] = 1.0;
+            program.at_most(&[(value, 1.0)], last(table) as f64);
+            program.at_most(&[(value, -1.0)], -(table.first() as f64));
+            for (left, pair) in (table.first()..).zip(table.costs().windows(2)) {
+                let slope = (pair[1] - pair[0]) as f64;
+                let start = pair[0] as f64 - slope * left as f64;
+                program.at_most(&[(value, slope), (cost, -1.0)], -start);
+            }
+        }
+        let solution = program.solve()?;
+        let cost: f64 = solution.iter().skip(1).step_by(2).sum();
+        #[expect(clippy::cast_possible_truncation, reason = "costs of small tables")]
+        costs.push(cost.round() as i128);
+    }
+    Ok(CostTable::new(first, costs))
+}
+
+/// A convex program with a diagonal quadratic part, in the solver's form.
+#[derive(Debug)]
+struct Program {
+    quadratic: Vec<f64>,
+    linear: Vec<f64>,
+    equal: Sparse,
+    at_most: Sparse,
+}
+
+/// Sparse rows with their right sides.
+#[derive(Debug, Default)]
+struct Sparse {
+    rows: Vec<usize>,
+    columns: Vec<usize>,
+    values: Vec<f64>,
+    right: Vec<f64>,
+}
+
+impl Sparse {
+    fn push(&mut self, terms: &[(usize, f64)], right: f64) {
+        for &(column, value) in terms {
+            self.rows.push(self.right.len());
+            self.columns.push(column);
+            self.values.push(value);
+        }
+        self.right.push(right);
+    }
+}
+
+impl Program {
+    fn new(variables: usize) -> Self {
+        let zeros = vec![0.0; variables];
+        let (equal, at_most) = (Sparse::default(), Sparse::default());
+        Self { quadratic: zeros.clone(), linear: zeros, equal, at_most }
+    }
+
+    fn equal(&mut self, terms: &[(usize, f64)], right: f64) {
+        self.equal.push(terms, right);
+    }
+
+    fn at_most(&mut self, terms: &[(usize, f64)], right: f64) {
+        self.at_most.push(terms, right);
+    }
+
+    fn solve(self) -> Result<Vec<f64>, Error> {
+        let n = self.linear.len();
+        let squares: Vec<usize> = (0..n).filter(|&i| self.quadratic[i] != 0.0).collect();
+        let values = squares.iter().map(|&i| self.quadratic[i]).collect();
+        let quadratic = CscMatrix::new_from_triplets(n, n, squares.clone(), squares, values);
+        let cones = [ZeroConeT(self.equal.right.len()), NonnegativeConeT(self.at_most.right.len())];
+        let Sparse { mut rows, mut columns, mut values, mut right } = self.equal;
+        rows.extend(self.at_most.rows.iter().map(|row| row + right.len()));
+        columns.extend(self.at_most.columns);
+        values.extend(self.at_most.values);
+        right.extend(self.at_most.right);
+        let constraints = CscMatrix::new_from_triplets(right.len(), n, rows, columns, values);
+        let settings = DefaultSettings { verbose: false, ..DefaultSettings::default() };
+        let refused = |reason: String| Error::Library { what: "the quadratic solver", reason };
+        let mut solver =
+            DefaultSolver::new(&quadratic, &self.linear, &constraints, &right, &cones, settings)
+                .map_err(|error| refused(error.to_string()))?;
+        solver.solve();
+        match solver.solution.status {
+            SolverStatus::Solved | SolverStatus::AlmostSolved => Ok(solver.solution.x),
+            status => Err(refused(status.to_string())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Rows, merge_by_programs, relaxed};
+    use crate::seed::named_rng;
+    use dp_census::RegionTree;
+    use dp_census::solve::cost_table::CostTable;
+    use dp_census::solve::{Problem, cumulative, tree};
+    use rand::RngExt;
+
+    /// The general solver and ours agree on both models, so that the times are of the same work.
+    #[test]
+    fn finds_the_same_optima() {
+        let parents = [None, Some(0), Some(0), Some(1), Some(1), Some(2), Some(2), Some(2)];
+        let hierarchy = RegionTree::from_parents(&parents).unwrap();
+        let mut rng = named_rng(&["census-qp"]);
+        for groups in [0, 7, 40] {
+            let bins = 5;
+            let noisy: Vec<i64> =
+                (0..8 * bins).map(|_| rng.random_range(-6..=groups / 2 + 6)).collect();
+            let problem = Problem::new(&hierarchy, bins, &noisy, &[3, 1, 2], groups).unwrap();
+            let same = |a: &[f64], b: &[f64]| {
+                let off = a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+                assert!(off < 1e-4, "{off}: {a:?} {b:?}");
+            };
+            same(&relaxed(&problem, Rows::Counts).unwrap(), &tree::solve_real(&problem));
+            let ours = cumulative::solve(&problem).rows;
+            same(&relaxed(&problem, Rows::Cumulative).unwrap(), &ours);
+        }
+    }
+
+    /// One program per entry gives the table that one sort gives.
+    #[test]
+    fn merges_the_same_cost_tables() {
+        let tables = [CostTable::leaf(3, 1, 0..=5), CostTable::leaf(-2, 2, 0..=4)];
+        assert_eq!(merge_by_programs(&tables).unwrap(), CostTable::merge(&tables));
+        let mut inner = CostTable::merge(&tables);
+        inner.add_node(4, 3);
+        let tables = [inner, CostTable::leaf(1, 1, 0..=3)];
+        assert_eq!(merge_by_programs(&tables).unwrap(), CostTable::merge(&tables));
+    }
+}
