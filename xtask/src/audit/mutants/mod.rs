@@ -135,22 +135,7 @@ fn code() -> Vec<Code> {
             |effort| seeds::sampled(effort, false),
         ),
     ];
-    let of_monitors: [Code; 5] = [
-        ("M19", |effort| stream::shards(effort, true), |effort| stream::shards(effort, false)),
-        ("M20", |effort| stream::restarts(effort, true), |effort| stream::restarts(effort, false)),
-        ("M21", |effort| stream::samples(effort, true), |effort| stream::samples(effort, false)),
-        (
-            "M22",
-            |effort| stream::empty_items(effort, true),
-            |effort| stream::empty_items(effort, false),
-        ),
-        (
-            "M23",
-            |effort| stream::louder_reports(effort, 2),
-            |effort| stream::louder_reports(effort, 1),
-        ),
-    ];
-    [&published_dpm::code()[..], &from_papers, &classics::code(), &from_habits, &of_monitors]
+    [&published_dpm::code()[..], &from_papers, &classics::code(), &from_habits, &stream::code()]
         .concat()
 }
 
