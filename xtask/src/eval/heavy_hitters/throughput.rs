@@ -55,7 +55,10 @@ pub(super) fn batch(size: usize, rng: &mut ChaCha20Rng) -> Vec<Event> {
         let u: f64 = rng.random_range(1e-4..1.0);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^34")]
         let rank = (100.0 / (u * u)) as u64;
-        Event { user: rng.random_range(0..USERS), item: (rank * 2_654_435_761) & 0xffff_ffff }
+        Event {
+            user: rng.random_range(0..USERS),
+            item: rank.wrapping_mul(2_654_435_761) & 0xffff_ffff,
+        }
     };
     (0..size).map(|_| event()).collect()
 }
