@@ -60,7 +60,7 @@ pub(super) static SOURCES: [Source; 6] = [
         users: 8_192,
         steps: 20,
         items: 21_509,
-        items_per_step: 1,
+        items_per_step: 4,
         heavy: 60,
     },
     Source {
@@ -69,7 +69,7 @@ pub(super) static SOURCES: [Source; 6] = [
         users: 8_192,
         steps: 19,
         items: 8_000,
-        items_per_step: 1,
+        items_per_step: 4,
         heavy: 60,
     },
     Source {
