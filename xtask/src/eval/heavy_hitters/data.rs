@@ -52,7 +52,7 @@ pub(super) static SOURCES: [Source; 6] = [
         steps: 100,
         items: 1 << 16,
         items_per_step: 1,
-        heavy: 200,
+        heavy: 100,
     },
     Source {
         id: "gowalla_nyc_stream",
