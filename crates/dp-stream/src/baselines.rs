@@ -140,6 +140,18 @@ impl CellMonitor {
         self.threshold
     }
 
+    /// The pure loss of one Laplace test; `None` for Gaussian noise.
+    pub fn loss_per_test(&self) -> Option<f64> {
+        match self.noise {
+            CellNoise::Laplace(Noise::Laplace(noise), _)
+            | CellNoise::Plain(Noise::Laplace(noise)) => {
+                let scale = noise.scale();
+                Some(scale.denominator().get() as f64 / scale.numerator() as f64)
+            }
+            _ => None,
+        }
+    }
+
     fn admission(&self) -> Admission {
         Admission {
             limit: matches!(self.method, CellMethod::KaplanStyle { .. })

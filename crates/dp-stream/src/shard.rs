@@ -83,8 +83,9 @@ impl Shard {
         draws: &mut dyn Draws,
     ) -> Self {
         let kept = |draws: &mut dyn Draws| sample.is_none_or(|sample| sample.keeps(draws));
-        let coins = (0..users).map(|_| if kept(draws) { 0 } else { GONE });
-        Self::with_charges(admission, first_user, coins.collect())
+        let mut charged = Vec::with_capacity(users as usize + 1);
+        charged.extend((0..users).map(|_| if kept(draws) { 0 } else { GONE }));
+        Self::with_charges(admission, first_user, charged)
     }
 
     /// Users with the charges of an earlier step.
@@ -93,6 +94,7 @@ impl Shard {
         first_user: u32,
         mut charged: Vec<u8>,
     ) -> Self {
+        charged.reserve_exact(1);
         charged.push(GONE);
         Self {
             first_user,

@@ -86,12 +86,17 @@ impl ItemTable {
     /// The place of an item that has been added.
     pub(crate) fn find(&self, item: u64) -> Option<u32> {
         let mask = self.slots.len() - 1;
-        let from = place(item) & mask;
-        (from..)
-            .map(|at| self.slots[at & mask])
-            .take_while(|slot| slot.epoch == self.epoch)
-            .find(|slot| slot.item == item)
-            .map(|slot| slot.index)
+        let mut at = place(item) & mask;
+        loop {
+            let slot = self.slots[at];
+            if slot.epoch != self.epoch {
+                return None;
+            }
+            if slot.item == item {
+                return Some(slot.index);
+            }
+            at = (at + 1) & mask;
+        }
     }
 
     fn insert(&mut self, at: usize, item: u64) -> u32 {

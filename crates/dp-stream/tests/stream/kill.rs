@@ -97,7 +97,7 @@ fn a_hundred_kills_lose_nothing_and_spend_nothing_twice() {
     let per_step = EVENTS / usize::try_from(STEPS).expect("small");
     let stream = shifting(USERS, STEPS, per_step, 5_000, 11);
     let threshold = i64::try_from(per_step / 8).expect("small");
-    let plan = plan(5_000, USERS, STEPS, 20, threshold);
+    let plan = plan(5_000, USERS, STEPS, 100, threshold);
     // Unbroken.
     let mut unbroken = plan.start(&mut rng(1));
     let mut expected = Vec::new();

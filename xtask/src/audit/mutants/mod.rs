@@ -139,31 +139,15 @@ fn code() -> Vec<Code> {
             |effort| seeds::sampled(effort, false),
         ),
     ];
-    let of_monitors: [Code; 5] = [
-        ("M40", |effort| stream::shards(effort, true), |effort| stream::shards(effort, false)),
-        ("M41", |effort| stream::restarts(effort, true), |effort| stream::restarts(effort, false)),
-        ("M42", |effort| stream::samples(effort, true), |effort| stream::samples(effort, false)),
-        (
-            "M43",
-            |effort| stream::empty_items(effort, true),
-            |effort| stream::empty_items(effort, false),
-        ),
-        (
-            "M44",
-            |effort| stream::louder_reports(effort, 2),
-            |effort| stream::louder_reports(effort, 1),
-        ),
-    ];
     let published = published_dpm::code();
-    let rounds = recentred::code();
     let groups: [&[Code]; 7] = [
         &published,
         &from_papers,
         &classics::code(),
         &from_habits,
         &baselines::code(),
-        &rounds,
-        &of_monitors,
+        &recentred::code(),
+        &stream::code(),
     ];
     groups.concat()
 }

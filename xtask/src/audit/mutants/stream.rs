@@ -9,12 +9,23 @@ use dp_stream::{Event, MonitorPlan, Report, Shard, merge};
 
 use super::super::check::{Effort, Found};
 use super::super::stream::{added_loss, shape, stream, thresh_monitor};
+use super::Code;
 use super::toys::{Side, pure_loss_of_one_more};
 
 const EPSILON: f64 = 0.7;
 
+pub(super) fn code() -> [Code; 5] {
+    [
+        ("M40", |effort| shards(effort, true), |effort| shards(effort, false)),
+        ("M41", |effort| restarts(effort, true), |effort| restarts(effort, false)),
+        ("M42", |effort| samples(effort, true), |effort| samples(effort, false)),
+        ("M43", |effort| empty_items(effort, true), |effort| empty_items(effort, false)),
+        ("M44", |effort| louder_reports(effort, 2), |effort| louder_reports(effort, 1)),
+    ]
+}
+
 /// One step of three items, on one shard for all events of a user, or on one shard per item.
-pub(super) fn shards(effort: Effort, by_item: bool) -> Found {
+fn shards(effort: Effort, by_item: bool) -> Found {
     let plan = thresh_monitor(shape(3, effort.of(2, 3), 1), EPSILON, 1, 1);
     added_loss(&plan, 3, effort.of(1, 2), |records, draws| {
         let events = &stream(records, 3, 1)[0];
@@ -60,7 +71,7 @@ fn steps(
 }
 
 /// A restart that forgets who has been charged.
-pub(super) fn restarts(effort: Effort, forgetful: bool) -> Found {
+fn restarts(effort: Effort, forgetful: bool) -> Found {
     let plan = thresh_monitor(shape(1, effort.of(2, 3), 3), EPSILON, 1, 1);
     added_loss(&plan, 3, effort.of(1, 2), |records, draws| {
         steps(&plan, &stream(records, 1, 3), forgetful, draws)
@@ -68,7 +79,7 @@ pub(super) fn restarts(effort: Effort, forgetful: bool) -> Found {
 }
 
 /// A fresh secret sample in every step; users may be in three reports, so charges do not matter.
-pub(super) fn samples(effort: Effort, fresh: bool) -> Found {
+fn samples(effort: Effort, fresh: bool) -> Found {
     let plan = thresh_monitor(shape(1, effort.of(1, 2), 3), EPSILON, 3, 1);
     both_ways(&plan, effort.of(0, 1), |data, draws| steps(&plan, data, fresh, draws))
 }
@@ -139,7 +150,7 @@ impl Draws for Plain<'_, '_> {
 }
 
 /// Items that nobody shows are passed over.
-pub(super) fn empty_items(_: Effort, skip_empty: bool) -> Found {
+fn empty_items(_: Effort, skip_empty: bool) -> Found {
     let plan = thresh_monitor(shape(1, 1, 3), EPSILON, 1, 2);
     both_ways(&plan, 0, |data, draws| {
         plan.run(data, &mut Meddling { draws, skip_empty, louder: 1 })
@@ -147,7 +158,7 @@ pub(super) fn empty_items(_: Effort, skip_empty: bool) -> Found {
 }
 
 /// The loss of all reports spent on each of two.
-pub(super) fn louder_reports(_: Effort, louder: u32) -> Found {
+fn louder_reports(_: Effort, louder: u32) -> Found {
     let plan = thresh_monitor(shape(1, 2, 3), EPSILON, 2, 2);
     added_loss(&plan, 3, 1, |records, draws| {
         plan.run(&stream(records, 1, 3), &mut Meddling { draws, skip_empty: false, louder })

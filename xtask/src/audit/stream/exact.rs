@@ -1,5 +1,6 @@
 //! Exact laws of whole streams: every coin, every report, all small data sets.
 
+use dp_accounting::Epsilon;
 use dp_audit::{Law, Window, exact_law};
 use dp_mechanism::{Draws, Mechanism};
 use dp_stream::{Budget, Event, Histograms, MonitorPlan, Report, TargetCharging, ThreshMonitor};
@@ -18,7 +19,7 @@ fn law(plan: &MonitorPlan, data: &[Vec<Event>], more: i64) -> Law<Vec<Report>> {
 
 /// Data sets of so many users at most, each with one user more; histories have `items * steps` bits.
 fn both_ways(plan: &MonitorPlan, items: u64, users: usize, more: i64) -> Found {
-    let claimed = plan.receipt().pure().map_or(f64::NAN, |epsilon| epsilon.get());
+    let claimed = plan.receipt().pure().map_or(f64::NAN, Epsilon::get);
     let steps = plan.steps();
     let mut found =
         pure_loss_of_one_more(Side::Both, claimed, (1 << (items * steps), users), |records| {
@@ -136,12 +137,11 @@ pub(super) fn histograms(effort: Effort) -> Found {
         let builder = Histograms::builder(shape(items, 2, steps), EPSILON, per_step);
         built(builder.expect("valid"), 1)
     };
-    let worst = worst_of([
+    worst_of([
         both_ways(&plan(1, 3, 1), 1, 1, effort.of(1, 3)),
         both_ways(&plan(2, 2, 2), 2, effort.of(0, 1), 1),
         both_ways(&plan(2, 2, 1), 2, effort.of(0, 1), 1),
-    ]);
-    worst
+    ])
 }
 
 /// The loss of adding a user to a run on the sample, as a multiple of what a kept user may cost:

@@ -80,7 +80,8 @@ fn speed(records: &[Record], page: &mut Page) {
     }
     page.section("Speed and memory");
     page.paragraph(
-        "One thread, one million users, 2^32 items, k = 16; the best of five spells in every run, since others share \
+        "One thread, one million users, 2^32 items, k = 16; events per second of processor time (of time on the \
+         wall where the system does not tell), the best of five spells in every run, since others share \
          the machine. Memory is that of the session between two steps: one byte per user and the \
          tables of the largest step.",
     );

@@ -4,11 +4,11 @@ use crate::data::manifest::Set;
 use crate::data::store;
 use crate::error::Error;
 use crate::eval::suite::Context;
+use crate::files;
 use crate::seed::named_rng;
 use dp_stream::{Event, StreamShape, Universe};
 use flate2::read::MultiGzDecoder;
 use rand::RngExt;
-use sha2::{Digest, Sha256};
 use std::io::Read as _;
 
 /// A stream and how it is looked at. Everything here is public.
@@ -52,7 +52,7 @@ pub(super) static SOURCES: [Source; 6] = [
         steps: 100,
         items: 1 << 16,
         items_per_step: 1,
-        heavy: 200,
+        heavy: 100,
     },
     Source {
         id: "gowalla_nyc_stream",
@@ -60,7 +60,7 @@ pub(super) static SOURCES: [Source; 6] = [
         users: 8_192,
         steps: 20,
         items: 21_509,
-        items_per_step: 1,
+        items_per_step: 4,
         heavy: 60,
     },
     Source {
@@ -69,7 +69,7 @@ pub(super) static SOURCES: [Source; 6] = [
         users: 8_192,
         steps: 19,
         items: 8_000,
-        items_per_step: 1,
+        items_per_step: 4,
         heavy: 60,
     },
     Source {
@@ -155,15 +155,15 @@ pub(super) fn read(source: &'static Source, context: &Context) -> Result<Read, E
         let reason = format!("not in {}; published at {published}", folder.display());
         return Ok(Read::LeftOut { reason });
     };
-    let mut hash = Sha256::new();
+    let mut bytes = Vec::new();
     for (time, events) in steps.iter().enumerate() {
-        hash.update((time as u64).to_le_bytes());
+        bytes.extend((time as u64).to_le_bytes());
         for event in events {
-            hash.update(event.user.to_le_bytes());
-            hash.update(event.item.to_le_bytes());
+            bytes.extend(event.user.to_le_bytes());
+            bytes.extend(event.item.to_le_bytes());
         }
     }
-    let checksum = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let checksum = files::sha256_hex(&bytes);
     Ok(Read::Ready(Stream { source, steps, checksum }))
 }
 

@@ -73,7 +73,7 @@ pub(super) fn timeline(
     let Some(steps) = drift_of(source) else { return Ok(()) };
     let stream = Stream { source, steps, checksum: String::new() };
     let truth = measure::truth(&stream);
-    let setting = Setting { algorithm: "thresh-monitor", k: 1, universe_bits: None };
+    let setting = Setting { algorithm: "thresh-monitor", k: 4, universe_bits: None };
     let mut rng = named_rng(&["timeline", &settings.seed.to_string()]);
     let outcome = setting.run(&stream, settings.epsilon, &mut rng)?;
     let heavy: BTreeSet<(u64, u64)> = truth
@@ -102,7 +102,7 @@ pub(super) fn timeline(
     let labels = Labels { title: "Heavy hitters per step", x: "step", x_log: false, y_log: false };
     page.section("Over time");
     page.paragraph(&format!(
-        "{}: items of at least {} users are heavy; one run of the pure monitor with one report per user at \
+        "{}: items of at least {} users are heavy; one run of the pure monitor with four reports per user at \
          epsilon {}. As users are used up, counts of those left fall, and so do reports.",
         source.id, source.heavy, settings.epsilon
     ));

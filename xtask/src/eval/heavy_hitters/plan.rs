@@ -38,7 +38,7 @@ pub(super) fn settings_of(source: &Source, settings: &Settings) -> Vec<(Setting,
         Effort::Quick => &[1, 4],
         _ => &[1, 2, 4, 8, 16, 64],
     };
-    let ks: Vec<u8> = if k > 1 { vec![k, 4 * k] } else { ks.to_vec() };
+    let ks: Vec<u8> = if k > 1 { vec![1, k, 4 * k] } else { ks.to_vec() };
     for &k in &ks {
         found.extend(
             ["thresh-monitor", "thresh-monitor-seen", "target-charging"].map(|id| of(id, k, None)),

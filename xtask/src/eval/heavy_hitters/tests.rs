@@ -60,7 +60,8 @@ fn the_generated_stream_runs_and_is_reported() {
         record.metrics[metric]
     };
     assert_eq!((of("exact", "recall"), of("exact", "precision")), (1.0, 1.0));
-    assert!(of("thresh-monitor", "precision") > 0.5);
+    // With one report per user it finds small counts and uses its users up.
+    assert!(of("thresh-monitor", "recall") > 0.3 && of("thresh-monitor", "precision") > 0.5);
     assert!(of("thresh-monitor", "recall") > of("basic-histograms", "recall"));
     let mut page = Page::default();
     suite.report(&records, &context, &mut page).unwrap();

@@ -55,9 +55,19 @@ pub(super) fn batch(size: usize, rng: &mut ChaCha20Rng) -> Vec<Event> {
         let u: f64 = rng.random_range(1e-4..1.0);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^34")]
         let rank = (100.0 / (u * u)) as u64;
-        Event { user: rng.random_range(0..USERS), item: (rank * 2_654_435_761) & 0xffff_ffff }
+        Event {
+            user: rng.random_range(0..USERS),
+            item: rank.wrapping_mul(2_654_435_761) & 0xffff_ffff,
+        }
     };
     (0..size).map(|_| event()).collect()
+}
+
+/// Processor time of this thread so far, which does not count waiting for others; `None` elsewhere than on Linux.
+fn busy_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds: f64 = text.split_whitespace().next()?.parse().ok()?;
+    Some(nanoseconds / 1e9)
 }
 
 /// Nothing to read.
@@ -96,13 +106,14 @@ impl Workbench for Throughput {
         let mut time = 0;
         // The best of five spells: others share the machine.
         for _ in 0..5 {
-            let spell = Instant::now();
+            let spell = busy_seconds().unwrap_or_else(|| start.elapsed().as_secs_f64());
             for batch in batches.iter().cycle().take(steps / 5 + 1) {
                 let _ = monitor.step(time, batch, &mut rng).map_err(failed)?;
                 time += 1;
             }
             let events = (steps / 5 + 1) * size;
-            best = best.min(spell.elapsed().as_secs_f64() / events as f64);
+            let now = busy_seconds().unwrap_or_else(|| start.elapsed().as_secs_f64());
+            best = best.min((now - spell) / events as f64);
         }
         let seconds = start.elapsed().as_secs_f64();
         let metrics = BTreeMap::from([
