@@ -184,7 +184,7 @@ fn credited(without: &[(SparseScores, i64)], with: &[(SparseScores, i64)]) -> Op
             }
         }
         let chosen = u64::try_from(*chosen).ok()?;
-        total += f64::from(with.score(chosen) - without.score(chosen));
+        total += (with.score(chosen) - without.score(chosen)) as f64;
     }
     Some(total)
 }
