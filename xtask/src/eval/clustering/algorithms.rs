@@ -3,7 +3,7 @@
 use crate::data::catalogue::Recipe;
 use crate::data::prepare::Dataset;
 use crate::error::Error;
-use crate::eval::clustering::{as_published, studies};
+use crate::eval::clustering::{as_published, recentred, studies};
 use dp_accounting::Budget;
 use dp_cluster::dpm::{BudgetSplit, CutWeights, Dpm};
 use dp_cluster::kmeans::KMeans;
@@ -55,6 +55,8 @@ pub(crate) fn all() -> Vec<Box<dyn Algorithm>> {
         Box::new(as_published::Dpm),
         Box::new(as_published::DpLloyd),
         Box::new(DpmTree::default()),
+        Box::new(recentred::AfterDpm),
+        Box::new(recentred::AfterLshSplits),
     ]
 }
 
@@ -135,7 +137,7 @@ impl Algorithm for DpmTree {
     }
 }
 
-fn budget(epsilon: f64, delta: f64) -> Result<Budget, Error> {
+pub(super) fn budget(epsilon: f64, delta: f64) -> Result<Budget, Error> {
     Budget::new(epsilon, delta).map_err(|error| Error::library("budget", &error))
 }
 

@@ -10,6 +10,7 @@ mod cloud;
 mod measure;
 mod plan;
 mod published;
+mod recentred;
 mod references;
 mod scatter;
 mod strip;
