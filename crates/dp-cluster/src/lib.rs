@@ -34,7 +34,7 @@ pub mod local_search;
 pub mod lsh_splits;
 pub mod metrics;
 mod nearest;
-mod public_randomness;
+mod public_directions;
 mod sized_sum;
 #[cfg(test)]
 mod testing;
