@@ -36,7 +36,7 @@ pub mod local_search;
 pub mod lsh_splits;
 pub mod metrics;
 mod nearest;
-mod public_randomness;
+mod public_directions;
 pub mod recentring;
 mod sized_sum;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use dp_mechanism::SparseScores;
 use rand::RngExt;
 
-use crate::public_randomness::{Purpose, public_generator};
+use crate::public_directions::{Purpose, public_generator};
 
 /// Grids of one scale after the other, fine to coarse.
 #[derive(Clone, Debug, PartialEq)]

@@ -15,7 +15,7 @@ use crate::coreset::PrivateCoreset;
 use crate::kmeans::KMeans;
 use crate::kmedian::KMedian;
 use crate::local_search::Objective;
-use crate::public_randomness::{Purpose, public_generator};
+use crate::public_directions::{Purpose, public_generator};
 use crate::sized_sum::{SizedSum, box_radius, box_residual};
 use crate::{ClusterError, nearest};
 

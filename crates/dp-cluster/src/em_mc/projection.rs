@@ -2,7 +2,7 @@
 
 use dp_geometry::PublicBox;
 
-use crate::public_randomness::{Purpose, normal_directions, public_generator};
+use crate::public_directions::{Purpose, normal_directions, public_generator};
 use crate::sized_sum::{box_radius, box_residual};
 
 /// Maps a record to a few coordinates within public half-widths around zero: a function of that

@@ -3,7 +3,7 @@
 use dp_geometry::{PointsView, PublicBall};
 use rayon::prelude::*;
 
-use crate::public_randomness::{Purpose, normal_directions, public_generator};
+use crate::public_directions::{Purpose, normal_directions, public_generator};
 use crate::sized_sum::InBall;
 
 /// Hyperplanes per block: eight running sums are four registers of the oldest 64-bit machines.

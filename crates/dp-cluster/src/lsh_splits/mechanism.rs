@@ -11,7 +11,7 @@ use super::codes::Hyperplanes;
 use crate::ClusterError;
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::KMeans;
-use crate::public_randomness::{Purpose, public_generator};
+use crate::public_directions::{Purpose, public_generator};
 
 /// A checked and calibrated LSH-Splits plan. See the [module](super).
 ///

@@ -160,7 +160,7 @@ mod tests {
         numbers.dedup();
         assert_eq!(
             numbers,
-            (1..=18).chain(20..=25).chain(30..=33).map(|i| format!("M{i}")).collect::<Vec<_>>()
+            (1..=18).chain(20..=26).chain(30..=33).map(|i| format!("M{i}")).collect::<Vec<_>>()
         );
     }
 
