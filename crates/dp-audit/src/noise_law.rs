@@ -28,19 +28,18 @@ pub fn sparse_choice_log_ratios(
     let rate = ratio_to_f64(rate);
     let log_total = |scores: &SparseScores| {
         let best = scores.listed().map(|listed| listed.1).max().unwrap_or(0);
-        let weight = |score: u32| (rate * (f64::from(score) - f64::from(best))).exp();
+        let weight = |score: u64| (rate * (score as f64 - best as f64)).exp();
         let listed = scores.listed().count() as u64;
         let sum: f64 = scores.listed().map(|listed| weight(listed.1)).sum();
-        rate * f64::from(best) + (sum + (candidates - listed) as f64 * weight(0)).ln()
+        rate * best as f64 + (sum + (candidates - listed) as f64 * weight(0)).ln()
     };
     let shift = log_total(others) - log_total(scores);
     let mut union: Vec<u64> =
         scores.listed().chain(others.listed()).map(|listed| listed.0).collect();
     union.sort_unstable();
     union.dedup();
-    let change = |&candidate: &u64| {
-        rate * (f64::from(scores.score(candidate)) - f64::from(others.score(candidate)))
-    };
+    let change =
+        |&candidate: &u64| rate * (scores.score(candidate) as f64 - others.score(candidate) as f64);
     let mut ratios: Vec<f64> = union.iter().map(|candidate| change(candidate) + shift).collect();
     if (union.len() as u64) < candidates {
         ratios.push(shift);

@@ -133,7 +133,7 @@ impl<N: Numbers> Tape<'_, N> {
             DrawLaw::SparseChoice { scores, rate } => {
                 let candidates = scores.candidates();
                 assert!(candidates <= 1 << 16, "too many candidates to try them all");
-                let score = |candidate| i64::from(scores.score(candidate));
+                let score = |candidate| scores.score(candidate).cast_signed();
                 let best = (0..candidates).map(score).max().expect("there are candidates");
                 let weight = |candidate| power(numbers, rate, best.abs_diff(score(candidate)));
                 let weights: Vec<N::P> = (0..candidates).map(weight).collect();

@@ -1,8 +1,28 @@
-//! Random directions that everybody may know.
+//! Randomness that everybody may know: it hides nothing, and is part of the settings.
 
 use std::f64::consts::TAU;
 
-use rand::{Rng, RngExt};
+use rand::rngs::ChaCha20Rng;
+use rand::{Rng, RngExt, SeedableRng};
+
+/// Public randomness for one purpose. Streams keep the purposes apart, and apart from the stream that a
+/// generator starts with, so that it never runs along with that of a release, however it was seeded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Purpose {
+    Hyperplanes = 0x7075_6201,
+    LshSolver,
+    LloydStart,
+    Projection,
+    Grids,
+    EmMcSolver,
+}
+
+/// The public generator for a purpose.
+pub(crate) fn public_generator(public_seed: u64, purpose: Purpose) -> ChaCha20Rng {
+    let mut rng = ChaCha20Rng::seed_from_u64(public_seed);
+    rng.set_stream(purpose as u64);
+    rng
+}
 
 /// `count` vectors of independent standard normal numbers, row-major `(count, dim)`.
 ///
@@ -25,9 +45,6 @@ pub(crate) fn normal_directions<R: Rng + ?Sized>(
 
 #[cfg(test)]
 mod tests {
-    use rand::SeedableRng;
-    use rand::rngs::ChaCha20Rng;
-
     use super::*;
 
     #[test]

@@ -168,11 +168,14 @@ impl<'a> InBall<'a> {
     }
 }
 
-/// `x - middle` after clipping `x` to the box, where NaN becomes the middle.
+/// `x - middle` after clipping `x` to the box, where NaN becomes the middle; at most half of the width
+/// in absolute value. The last needs to be enforced: far from the origin the middle is rounded by
+/// much more than the width is, and a difference to it can be twice as long as it should be.
 #[inline]
 pub(crate) fn box_residual(public_box: &PublicBox, row: &[f64], out: &mut [f64]) {
     for (i, (r, &x)) in out.iter_mut().zip(row).enumerate() {
-        *r = public_box.clip_coordinate(i, x) - public_box.middle(i);
+        let half = 0.5 * public_box.width(i);
+        *r = (public_box.clip_coordinate(i, x) - public_box.middle(i)).clamp(-half, half);
     }
 }
 
@@ -188,6 +191,22 @@ mod tests {
 
     use super::*;
     use crate::testing::{adversarial, rng};
+
+    /// The middle of this box is one of its ends, so a plain difference would be twice too long.
+    #[test]
+    fn far_from_the_origin_the_bound_holds_too() {
+        for (min, max) in [(1e16, 1e16 + 2.0), (-1e16 - 2.0, -1e16), (1e9, 1e9 + 1e-6)] {
+            let public_box = PublicBox::cube(3, min, max).expect("valid");
+            let sized = SizedSum::new(3, box_radius(&public_box));
+            for x in [min, max, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0] {
+                let (mut residual, mut sum) = (vec![0.0; 3], vec![0; 4]);
+                box_residual(&public_box, &[x; 3], &mut residual);
+                sized.add(&residual, &mut sum);
+                let squared: i64 = sum.iter().map(|s| s * s).sum();
+                assert!(squared.unsigned_abs() <= sized.length_squared(), "{x} in {min}: {sum:?}");
+            }
+        }
+    }
 
     /// No record of any kind is longer than the bound, and it is nearly reached.
     #[test]

@@ -74,15 +74,21 @@ impl PublicBall {
         Ok(Self { centre, radius })
     }
 
-    /// The smallest ball around a box, up to rounding outwards.
+    /// A ball around a box, the smallest up to rounding outwards. Far from the origin, where the
+    /// middle of the box is rounded, it is larger by as much.
     ///
     /// # Errors
     /// As [`PublicBall::new`], for the radius.
     pub fn around(public_box: &PublicBox) -> Result<Self, GeometryError> {
-        let middle = (0..public_box.dim()).map(|i| public_box.middle(i)).collect();
-        // The margin covers the rounding of the diagonal and of the middles.
-        let slack = (public_box.dim() as f64 + 16.0) * f64::EPSILON;
-        Self::new(middle, 0.5 * public_box.diagonal() * (1.0 + slack))
+        let dim = public_box.dim();
+        let middle: Vec<f64> = (0..dim).map(|i| public_box.middle(i)).collect();
+        let reach = |i: usize| (public_box.max(i) - middle[i]).max(middle[i] - public_box.min(i));
+        let longest = (0..dim).map(reach).fold(0.0, f64::max);
+        // Scaled by the longest, so that squares neither overflow nor vanish.
+        let squares: f64 = (0..dim).map(|i| (reach(i) / longest).powi(2)).sum();
+        // The margin covers the rounding of all of this.
+        let slack = (dim as f64 + 16.0) * f64::EPSILON;
+        Self::new(middle, longest * squares.sqrt() * (1.0 + slack))
     }
 
     /// Number of dimensions.

@@ -14,11 +14,11 @@ pub struct SparseScores {
     candidates: u64,
     /// Ascending, with their scores.
     ids: Vec<u64>,
-    scores: Vec<u32>,
+    scores: Vec<u64>,
     /// Positions in `ids` by score, without those that have come down to zero.
-    positions: BTreeMap<u32, Vec<u32>>,
+    positions: BTreeMap<u64, Vec<usize>>,
     /// Where each of them is in its entry of `positions`.
-    places: Vec<u32>,
+    places: Vec<usize>,
     positive: u64,
 }
 
@@ -30,20 +30,21 @@ impl SparseScores {
     /// of `0..candidates` have score zero.
     ///
     /// # Panics
-    /// If the order is broken, if there is no candidate or one out of range, or if more than
-    /// `2^32 - 1` are listed.
-    pub fn new(candidates: u64, listed: impl IntoIterator<Item = (u64, u32)>) -> Self {
-        let (ids, scores): (Vec<u64>, Vec<u32>) = listed.into_iter().unzip();
+    /// If the order is broken, if there is no candidate or one out of range, or if a score is above
+    /// `2^62`.
+    pub fn new(candidates: u64, listed: impl IntoIterator<Item = (u64, u64)>) -> Self {
+        let (ids, scores): (Vec<u64>, Vec<u64>) = listed.into_iter().unzip();
         assert!((1..Self::MAX_CANDIDATES).contains(&candidates), "too few or too many candidates");
         assert!(ids.windows(2).all(|pair| pair[0] < pair[1]), "candidates must be in order");
+        assert!(scores.iter().all(|&score| score <= Self::MAX_CANDIDATES), "a score is too large");
         assert!(ids.last().is_none_or(|&last| last < candidates), "there is no such candidate");
-        let mut positions: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        let mut positions: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         let mut places = Vec::with_capacity(ids.len());
         let mut positive = 0;
         for (position, &score) in scores.iter().enumerate() {
             let of_score = positions.entry(score).or_default();
-            places.push(as_u32(of_score.len()));
-            of_score.push(as_u32(position));
+            places.push(of_score.len());
+            of_score.push(position);
             positive += u64::from(score > 0);
         }
         positions.remove(&0);
@@ -61,12 +62,12 @@ impl SparseScores {
     }
 
     /// The score of any candidate.
-    pub fn score(&self, candidate: u64) -> u32 {
+    pub fn score(&self, candidate: u64) -> u64 {
         self.position(candidate).map_or(0, |position| self.scores[position])
     }
 
     /// What is listed: candidates with their scores.
-    pub fn listed(&self) -> impl Iterator<Item = (u64, u32)> {
+    pub fn listed(&self) -> impl Iterator<Item = (u64, u64)> {
         self.ids.iter().copied().zip(self.scores.iter().copied())
     }
 
@@ -77,11 +78,11 @@ impl SparseScores {
     pub fn lower(&mut self, position: usize) {
         let score = self.scores[position];
         assert!(score > 0, "a score cannot be lowered below zero");
-        let place = self.places[position] as usize;
+        let place = self.places[position];
         let of_score = self.positions.get_mut(&score).expect("a positive score is filed");
         of_score.swap_remove(place);
         if let Some(&moved) = of_score.get(place) {
-            self.places[moved as usize] = as_u32(place);
+            self.places[moved] = place;
         }
         if of_score.is_empty() {
             self.positions.remove(&score);
@@ -91,8 +92,8 @@ impl SparseScores {
             self.positive -= 1;
         } else {
             let of_score = self.positions.entry(score - 1).or_default();
-            self.places[position] = as_u32(of_score.len());
-            of_score.push(as_u32(position));
+            self.places[position] = of_score.len();
+            of_score.push(position);
         }
     }
 
@@ -101,7 +102,7 @@ impl SparseScores {
     pub(crate) fn choose<B: Bits + ?Sized>(&self, bits: &mut B, rate: Ratio) -> u64 {
         let zero = Level { score: 0, candidates: self.candidates - self.positive };
         let positive = self.positions.iter().map(|(&score, of_score)| Level {
-            score: score.into(),
+            score: score.cast_signed(),
             candidates: of_score.len() as u64,
         });
         let levels: Vec<Level> = std::iter::once(zero).chain(positive).collect();
@@ -118,12 +119,8 @@ impl SparseScores {
         }
         let of_score = self.positions.values().nth(level - 1).expect("as many as levels");
         let place = usize::try_from(below(bits, of_score.len() as u64)).expect("below a length");
-        self.ids[of_score[place] as usize]
+        self.ids[of_score[place]]
     }
-}
-
-fn as_u32(n: usize) -> u32 {
-    u32::try_from(n).expect("at most 2^32 - 1 candidates are listed")
 }
 
 #[cfg(test)]
@@ -136,7 +133,7 @@ mod tests {
     #[test]
     fn scores_follow_their_changes() {
         let mut rng = ChaCha20Rng::seed_from_u64(1);
-        let mut plain: BTreeMap<u64, u32> =
+        let mut plain: BTreeMap<u64, u64> =
             (0..50).map(|i| (3 * i, rng.random_range(0..9))).collect();
         let mut scores = SparseScores::new(1_000, plain.clone());
         for _ in 0..150 {
@@ -152,8 +149,8 @@ mod tests {
             assert_eq!(filed as u64, scores.positive);
             for (score, of_score) in &scores.positions {
                 for (place, &position) in of_score.iter().enumerate() {
-                    assert_eq!(scores.scores[position as usize], *score);
-                    assert_eq!(scores.places[position as usize] as usize, place);
+                    assert_eq!(scores.scores[position], *score);
+                    assert_eq!(scores.places[position], place);
                 }
             }
         }
@@ -176,7 +173,7 @@ mod tests {
             for _ in 0..n {
                 hits[usize::try_from(scores.choose(&mut bits, rate)).expect("small")] += 1;
             }
-            let weight = |c: u64| (0.5 * f64::from(scores.score(c))).exp();
+            let weight = |c: u64| (0.5 * scores.score(c) as f64).exp();
             let total: f64 = (0..25).map(weight).sum();
             for (candidate, hits) in (0..).zip(hits) {
                 let p = weight(candidate) / total;

@@ -1,10 +1,10 @@
 //! Checks of DP-Lloyd as a whole.
 
 use dp_accounting::{Budget, Epsilon};
-use dp_audit::Method;
+use dp_audit::{Method, compare};
 use dp_cluster::dp_lloyd::{BudgetSplit, DpLloyd, DpLloydBuilder};
-use dp_geometry::PublicBox;
-use dp_mechanism::Mechanism;
+use dp_geometry::{Points, PublicBox};
+use dp_mechanism::{Draws, Mechanism, SecureDraws};
 use rand::RngExt;
 
 use super::check::{Check, Effort, Found};
@@ -23,6 +23,7 @@ pub(super) fn checks() -> Vec<Check> {
     vec![
         check("lloyd-transcript", "DpLloyd, a whole run, zCDP", Method::Exact, transcripts),
         check("lloyd-pure", "DpLloyd, a whole run, pure", Method::Exact, pure),
+        check("lloyd-far", "DpLloyd, far from the origin", Method::Exact, far),
         check("lloyd-receipt", "DpLloyd, receipt against budget", Method::Ledger, receipts),
     ]
 }
@@ -72,6 +73,33 @@ fn pure(effort: Effort) -> Found {
                 found.see(seen.pure_loss() / claimed, text);
             },
         );
+    }
+    found
+}
+
+/// A box whose middle is rounded to one of its ends: a record at the other end must not weigh double.
+fn far(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(71);
+    let (min, max) = (1e16, 1e16 + 2.0);
+    let public_box = PublicBox::cube(2, min, max).expect("valid");
+    for split in [BudgetSplit::Joint, BudgetSplit::Pure] {
+        let budget = Budget::new(3.0, 1e-6).expect("valid");
+        let settings = DpLloyd::builder(public_box.clone(), 1, budget).split(split).iterations(2);
+        let plan = settings.build().expect("valid settings");
+        let receipt = plan.receipt();
+        for added in [min, max, f64::NAN, f64::INFINITY] {
+            let without = vec![min; 40];
+            let with = [without.as_slice(), &[added; 2]].concat();
+            let [a, b] = [without, with].map(|c| Points::new(c, 2).expect("whole rows"));
+            let run = |points: &Points, draws: &mut dyn Draws| plan.run(points.view(), draws);
+            let seen = compare(run, &a, &b, &mut SecureDraws::new(&mut rng));
+            let share = match receipt.pure() {
+                Some(claimed) => seen.pure_loss() / claimed.get(),
+                None => seen.rho() / receipt.zcdp().expect("all steps are zCDP").get(),
+            };
+            found.see(share, || format!("{added} in a box at 1e16, {split:?}"));
+        }
     }
     found
 }

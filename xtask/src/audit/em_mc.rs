@@ -1,11 +1,13 @@
 //! Checks of EM-MC: its choices exactly on tiny sets, their premises and the rest on larger ones.
 
-use dp_accounting::{Budget, Epsilon};
+use dp_accounting::{Budget, Delta, Epsilon};
 use dp_audit::{DrawKind, Law as OutputLaw, Method, Scripted, Window, exact_law, multisets};
 use dp_cluster::em_mc::{EmMc, EmMcBuilder, Selection};
 use dp_cluster::local_search::Objective;
 use dp_geometry::{Points, PublicBox};
-use dp_mechanism::{DiscreteGaussian, Draws, Law, Mechanism, SecureDraws, SparseScores};
+use dp_mechanism::{
+    DiscreteGaussian, Draws, Law, Mechanism, RepeatedSelection, SecureDraws, SparseScores,
+};
 use rand::RngExt;
 
 use super::check::{Check, Effort, Found};
@@ -26,6 +28,7 @@ pub(super) fn checks() -> Vec<Check> {
         check("em-mc-choices", "EmMc, RepeatedSelection: all choices", Method::Exact, |effort| {
             choices(effort, honest)
         }),
+        check("em-mc-approximate", "EmMc, choices without a sample", Method::Exact, approximate),
         check("em-mc-credit", "EmMc, what a record is credited", Method::Exact, credit),
         check("em-mc-steps", "EmMc, weights and means of a run", Method::Exact, steps),
         check("em-mc-receipt", "EmMc, receipt against budget", Method::Ledger, receipts),
@@ -118,6 +121,44 @@ pub(super) fn choices(effort: Effort, choose: Choose) -> Found {
     found
 }
 
+/// The approximate form on tiny sets: the exact delta at the epsilon of the receipt, as a share of its
+/// delta; and in the direction of an added record the exact loss, as a share of the rate.
+fn approximate(effort: Effort) -> Found {
+    const EPSILON: f64 = 1.5;
+    const DELTA: f64 = 0.02;
+    let selection = RepeatedSelection::approximate(
+        Epsilon::new(EPSILON).expect("valid"),
+        Delta::new(DELTA).expect("valid"),
+    )
+    .expect("in range");
+    let mut found = Found::claim(1.0);
+    // A record is in some of three cells; it is gone once one of these is chosen.
+    let run = |records: &[usize], draws: &mut dyn Draws| -> Vec<u64> {
+        let mut left = records.to_vec();
+        let choose = |_| {
+            let count = |cell: u64| left.iter().filter(|set| **set >> cell & 1 == 1).count() as u64;
+            let scores = SparseScores::new(4, (0..3).map(|cell| (cell, count(cell))));
+            let chosen = selection.release(&scores, draws);
+            left.retain(|set| *set >> chosen & 1 == 0);
+            chosen
+        };
+        (0..5).map(choose).collect()
+    };
+    let kinds = [0b001, 0b011, 0b111];
+    for set in multisets(kinds.len(), effort.of(2, 4)) {
+        let records: Vec<usize> = set.iter().map(|&kind| kinds[kind]).collect();
+        let law = |records: &[usize]| exact_law(Window::none(), |draws| run(records, draws));
+        let without = law(&records);
+        for added in kinds {
+            let with = law(&[records.as_slice(), &[added]].concat());
+            let added_loss = with.pure_loss(&without) / selection.rate();
+            let delta = without.delta(&with, EPSILON).max(with.delta(&without, EPSILON)) / DELTA;
+            found.see(added_loss.max(delta), || format!("{records:?} and {added}"));
+        }
+    }
+    found
+}
+
 /// Notes the scores of every choice.
 struct Scores<'a> {
     draws: &'a mut dyn Draws,
@@ -184,7 +225,7 @@ fn credited(without: &[(SparseScores, i64)], with: &[(SparseScores, i64)]) -> Op
             }
         }
         let chosen = u64::try_from(*chosen).ok()?;
-        total += f64::from(with.score(chosen) - without.score(chosen));
+        total += (with.score(chosen) - without.score(chosen)) as f64;
     }
     Some(total)
 }

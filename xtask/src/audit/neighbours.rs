@@ -7,8 +7,8 @@ use dp_mechanism::{Draws, SecureDraws};
 use super::check::Effort;
 use super::dpm::{added_points, families};
 
-/// Replays `run` on the adversarial library of a shape, with a new point first or last, in both
-/// directions; the domain is `[-10, 10]^dim`. Hands over each comparison with a description.
+/// Replays `run` on the adversarial library of a shape, with a new point first, in the middle or last,
+/// in both directions; the domain is `[-10, 10]^dim`. Hands over each comparison with a description.
 pub(super) fn replay<O: PartialEq>(
     effort: Effort,
     check: u64,
@@ -19,8 +19,9 @@ pub(super) fn replay<O: PartialEq>(
     let mut rng = effort.rng(check);
     for (name, without) in families(dim, n, &mut rng) {
         for (i, added) in added_points(dim, n, &mut rng).into_iter().enumerate() {
-            let (first, last) = if i % 2 == 0 { (&added, &without) } else { (&without, &added) };
-            let with = [first.as_slice(), last].concat();
+            let middle = without.len() / dim / 2 * dim;
+            let (first, last) = without.split_at([0, middle, without.len()][i % 3]);
+            let with = [first, &added, last].concat();
             let [a, b] =
                 [without.clone(), with].map(|coords| Points::new(coords, dim).expect("whole rows"));
             // Outcomes typical of the set without the point, then of the set with it.

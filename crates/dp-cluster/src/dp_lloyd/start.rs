@@ -1,8 +1,9 @@
 //! Where to start without looking at the data.
 
 use dp_geometry::{Points, PublicBox};
-use rand::rngs::ChaCha20Rng;
-use rand::{RngExt, SeedableRng};
+use rand::RngExt;
+
+use crate::public_directions::{Purpose, public_generator};
 
 /// Candidates per centre, of which the farthest from all centres so far is taken.
 const CANDIDATES: usize = 32;
@@ -11,7 +12,7 @@ const CANDIDATES: usize = 32;
 /// uniform places, where distances to a wall count double, as if centres lay mirrored behind it.
 pub(super) fn spread(public_box: &PublicBox, k: usize, public_seed: u64) -> Points {
     let dim = public_box.dim();
-    let mut rng = ChaCha20Rng::seed_from_u64(public_seed);
+    let mut rng = public_generator(public_seed, Purpose::LloydStart);
     let mut coords: Vec<f64> = Vec::with_capacity(k * dim);
     for _ in 0..k {
         let mut best = (f64::NEG_INFINITY, Vec::new());

@@ -123,7 +123,8 @@ fn without_noise_it_is_lloyd() {
         let output = plan.run(points.view(), &mut Silent);
         let mut centres = plan.start.clone();
         for _ in 0..3 {
-            centres = plain_iteration(&points, &centres);
+            let least = 2.0 * plan.primitives.size_standard_deviation();
+            centres = plain_iteration(&points, &centres, least);
         }
         let pairs = output.centres.view().coords().iter().zip(centres.view().coords());
         assert!(pairs.clone().all(|(a, b)| (a - b).abs() < 1e-4), "{pairs:?}");
@@ -131,7 +132,7 @@ fn without_noise_it_is_lloyd() {
     }
 }
 
-fn plain_iteration(points: &Points, centres: &Points) -> Points {
+fn plain_iteration(points: &Points, centres: &Points, least: f64) -> Points {
     // The noisy form clips first, as it must.
     let coords = points.view().coords().iter().map(|x| x.clamp(-10.0, 10.0)).collect();
     let points = Points::new(coords, centres.dim()).expect("whole rows");
@@ -143,8 +144,8 @@ fn plain_iteration(points: &Points, centres: &Points) -> Points {
         let size = members.len() as f64;
         for (i, old) in old.iter().enumerate() {
             let sum: f64 = members.iter().map(|row| row[i]).sum();
-            // As few as this are within the noise of a size: the centre stays.
-            coords.push(if size < 40.0 { *old } else { sum / size });
+            // Fewer than this are within the noise of a size: the centre stays.
+            coords.push(if size < least { *old } else { sum / size });
         }
     }
     Points::new(coords, centres.dim()).expect("whole rows")

@@ -38,10 +38,10 @@ struct Cells {
     scores: SparseScores,
     /// `members[starts[p]..starts[p + 1]]` are the records, by their place among the uncovered, in
     /// the cell at position `p` of the scores.
-    members: Vec<u32>,
-    starts: Vec<u32>,
+    members: Vec<usize>,
+    starts: Vec<usize>,
     /// The positions of each record's cells, one per grid.
-    positions: Vec<u32>,
+    positions: Vec<usize>,
     grids: usize,
     covered: Vec<bool>,
 }
@@ -50,13 +50,13 @@ impl Cells {
     fn new(grids: &Grids, scale: &Scale, projected: &[f64], uncovered: &[usize]) -> Self {
         let (dim, shifts) = (grids.dim(), grids.shifts());
         let mut held = vec![0; shifts];
-        let mut entries: Vec<(u64, u32)> = Vec::with_capacity(uncovered.len() * shifts);
+        let mut entries: Vec<(u64, usize)> = Vec::with_capacity(uncovered.len() * shifts);
         for (record, &row) in (0..).zip(uncovered) {
             grids.cells(scale, &projected[row * dim..][..dim], &mut held);
             entries.extend(held.iter().map(|&cell| (cell, record)));
         }
         entries.sort_unstable();
-        let mut listed: Vec<(u64, u32)> = Vec::new();
+        let mut listed: Vec<(u64, u64)> = Vec::new();
         let (mut starts, mut positions) = (Vec::new(), vec![0; entries.len()]);
         // Cells are numbered grid by grid, so a record's cells come up in the order of the grids.
         let mut seen = vec![0_usize; uncovered.len()];
@@ -68,12 +68,10 @@ impl Cells {
                     starts.push(at);
                 }
             }
-            let record = record as usize;
-            let position = u32::try_from(listed.len() - 1).expect("fewer than entries");
-            positions[record * shifts + seen[record]] = position;
+            positions[record * shifts + seen[record]] = listed.len() - 1;
             seen[record] += 1;
         }
-        starts.push(u32::try_from(entries.len()).expect("records times grids fit in 32 bits"));
+        starts.push(entries.len());
         Self {
             scores: SparseScores::new(grids.candidates(scale), listed),
             members: entries.into_iter().map(|entry| entry.1).collect(),
@@ -88,10 +86,10 @@ impl Cells {
     fn cover(&mut self, cell: u64) {
         let Some(position) = self.scores.position(cell) else { return };
         for at in self.starts[position]..self.starts[position + 1] {
-            let record = self.members[at as usize] as usize;
+            let record = self.members[at];
             if !std::mem::replace(&mut self.covered[record], true) {
                 for &position in &self.positions[record * self.grids..][..self.grids] {
-                    self.scores.lower(position as usize);
+                    self.scores.lower(position);
                 }
             }
         }

@@ -1,9 +1,9 @@
 //! Randomly shifted grids, and the numbers of their cells.
 
-use rand::rngs::ChaCha20Rng;
-use rand::{RngExt, SeedableRng};
-
 use dp_mechanism::SparseScores;
+use rand::RngExt;
+
+use crate::public_directions::{Purpose, public_generator};
 
 /// Grids of one scale after the other, fine to coarse.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,8 +35,7 @@ impl Grids {
         finest_halvings: u32,
         public_seed: u64,
     ) -> Self {
-        let mut rng = ChaCha20Rng::seed_from_u64(public_seed);
-        rng.set_stream(2);
+        let mut rng = public_generator(public_seed, Purpose::Grids);
         let dim = half_widths.len();
         let mut scales = Vec::new();
         for halvings in (1..=finest_halvings).rev() {

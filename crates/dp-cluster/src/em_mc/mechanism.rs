@@ -3,8 +3,6 @@
 use dp_accounting::{AddRemove, Budget, Receipt};
 use dp_geometry::{Points, PointsView, PublicBox};
 use dp_mechanism::{Draws, GaussianSum, Mechanism};
-use rand::SeedableRng;
-use rand::rngs::ChaCha20Rng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +15,7 @@ use crate::coreset::PrivateCoreset;
 use crate::kmeans::KMeans;
 use crate::kmedian::KMedian;
 use crate::local_search::Objective;
+use crate::public_directions::{Purpose, public_generator};
 use crate::sized_sum::{SizedSum, box_radius, box_residual};
 use crate::{ClusterError, nearest};
 
@@ -28,7 +27,7 @@ const CHUNK: usize = 1024;
 /// # Complexity
 /// With `p` projected dimensions, `s` grids per scale and `m` choices in total: `O(n d p)` to project,
 /// `O(n s log(n s))` per scale, `O(m sqrt(n))` for the choices, and `O(n m p)` for the weights.
-/// `8 n p + 24 n s` bytes beyond the input.
+/// `8 n p + 32 n s` bytes beyond the input.
 ///
 /// # Shapes and units
 /// Points `(n, d)`; at most `k` centres `(k, d)` in the units of the points, inside the public box.
@@ -36,8 +35,7 @@ const CHUNK: usize = 1024;
 ///
 /// # Bad records
 /// A coordinate outside of the box counts as on its boundary; NaN counts as the middle of the box.
-/// Whether a release succeeds does not depend on the data, which may be empty. Records beyond the
-/// first `2^26` are ignored.
+/// Whether a release succeeds does not depend on the data, which may be empty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "EmMcBuilder", into = "EmMcBuilder")]
 pub struct EmMc {
@@ -58,9 +56,6 @@ pub struct EmMcClustering {
 }
 
 impl EmMc {
-    /// Records with more than `2^32` pairs of record and grid could not be numbered.
-    const MAX_RECORDS: usize = 1 << 26;
-
     /// Settings for points in this public box, to be put in `k` clusters within this budget.
     pub fn builder(public_box: PublicBox, k: usize, budget: Budget) -> EmMcBuilder {
         EmMcBuilder::new(public_box, k, budget)
@@ -101,8 +96,7 @@ impl EmMc {
 
     /// `k` centres in the projected dimensions: post-processing with public randomness.
     fn post_solve(&self, coreset: &PrivateCoreset) -> Points {
-        let mut rng = ChaCha20Rng::seed_from_u64(self.settings.public_seed);
-        rng.set_stream(3);
+        let mut rng = public_generator(self.settings.public_seed, Purpose::EmMcSolver);
         let k = self.settings.k;
         match self.settings.objective {
             Objective::KMeans => {
@@ -176,8 +170,6 @@ impl Mechanism for EmMc {
         let public_box = &self.settings.public_box;
         let dim = public_box.dim();
         assert_eq!(points.dim(), dim, "`check` refuses points of another dimension");
-        let counted = points.len().min(Self::MAX_RECORDS);
-        let points = PointsView::new(&points.coords()[..counted * dim], dim).expect("whole rows");
         let projected = self.project(points);
         let Primitives { cover: selection, means, .. } = &self.primitives;
         let picks = self.settings.picks();

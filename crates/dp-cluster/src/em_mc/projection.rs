@@ -1,10 +1,8 @@
 //! Few dimensions for the choices.
 
 use dp_geometry::PublicBox;
-use rand::SeedableRng;
-use rand::rngs::ChaCha20Rng;
 
-use crate::public_directions::normal_directions;
+use crate::public_directions::{Purpose, normal_directions, public_generator};
 use crate::sized_sum::{box_radius, box_residual};
 
 /// Maps a record to a few coordinates within public half-widths around zero: a function of that
@@ -28,7 +26,7 @@ impl Projection {
             let half_widths = (0..dim).map(|i| 0.5 * public_box.width(i)).collect();
             return Self { public_box, matrix: None, half_widths };
         }
-        let mut rng = ChaCha20Rng::seed_from_u64(public_seed);
+        let mut rng = public_generator(public_seed, Purpose::Projection);
         let scale = (projected as f64).sqrt();
         let matrix = normal_directions(dim, projected, &mut rng);
         let matrix = matrix.into_iter().map(|x| x / scale).collect();

@@ -95,8 +95,9 @@ impl Primitives {
     }
 
     /// The discrete Gaussian of the sums is accounted for as a continuous one with a noise multiplier
-    /// smaller by one part in `10^9`. That is sound: the variance is `v > 2^32` in units of the grid,
-    /// and adding a continuous Gaussian of variance `v - 16`, then moving to the grid by a discrete
+    /// smaller by one part in `10^9`. That is sound: the variance is `v > 2^33` in units of the grid, as
+    /// a noise multiplier of at least `0.03` ensures, so that `v - 16` is above `v (1 - 10^-9)^2`; and
+    /// adding a continuous Gaussian of variance `v - 16`, then moving to the grid by a discrete
     /// Gaussian of variance 16 centred there, gives each output the probability of the discrete
     /// Gaussian of variance `v` up to a factor of `1 + 1e-130` per coordinate, because the mass of a
     /// discrete Gaussian of variance 16 depends on its centre by less than `4 exp(-32 pi^2)` of it.
@@ -109,7 +110,7 @@ impl Primitives {
             Composition::new().with(sum, 1)?.with(count, uses)
         };
         // The sums alone need this much.
-        let low = gaussian_noise_multiplier(settings.budget).max(0.006 / count_noise);
+        let low = gaussian_noise_multiplier(settings.budget).max(0.006 / count_noise).max(0.03);
         let high = 1e6_f64.min(1e8 / count_noise);
         let found = if low < high { calibrate(settings.budget, low, high, mix)? } else { None };
         let multiplier = found.ok_or(ClusterError::Setting {

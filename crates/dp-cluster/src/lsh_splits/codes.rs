@@ -1,11 +1,9 @@
 //! On which side of every hyperplane each record lies.
 
 use dp_geometry::{PointsView, PublicBall};
-use rand::SeedableRng;
-use rand::rngs::ChaCha20Rng;
 use rayon::prelude::*;
 
-use crate::public_directions::normal_directions;
+use crate::public_directions::{Purpose, normal_directions, public_generator};
 use crate::sized_sum::InBall;
 
 /// Hyperplanes per block: eight running sums are four registers of the oldest 64-bit machines.
@@ -23,7 +21,7 @@ pub(super) struct Hyperplanes {
 
 impl Hyperplanes {
     pub(super) fn new(dim: usize, depth: usize, public_seed: u64) -> Self {
-        let mut rng = ChaCha20Rng::seed_from_u64(public_seed);
+        let mut rng = public_generator(public_seed, Purpose::Hyperplanes);
         let normals = normal_directions(depth, dim, &mut rng);
         let mut lanes = vec![[0.0; LANES]; depth.div_ceil(LANES) * dim];
         for (level, normal) in normals.chunks_exact(dim).enumerate() {

@@ -3,8 +3,6 @@
 use dp_accounting::{AddRemove, Budget, Receipt};
 use dp_geometry::{Points, PointsView, PublicBall};
 use dp_mechanism::{Draws, Mechanism};
-use rand::SeedableRng;
-use rand::rngs::ChaCha20Rng;
 use serde::{Deserialize, Serialize};
 
 use super::LshSplitsBuilder;
@@ -13,6 +11,7 @@ use super::codes::Hyperplanes;
 use crate::ClusterError;
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::KMeans;
+use crate::public_directions::{Purpose, public_generator};
 
 /// A checked and calibrated LSH-Splits plan. See the [module](super).
 ///
@@ -26,8 +25,7 @@ use crate::kmeans::KMeans;
 ///
 /// # Bad records
 /// A record outside of the ball is moved to its surface; a NaN coordinate counts as the centre's.
-/// Whether a release succeeds does not depend on the data, which may be empty. Records beyond the
-/// first `2^32 - 1` are ignored.
+/// Whether a release succeeds does not depend on the data, which may be empty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "LshSplitsBuilder", into = "LshSplitsBuilder")]
 pub struct LshSplits {
@@ -64,9 +62,7 @@ impl LshSplits {
 
     /// Weighted k-means on the leaves: post-processing with public randomness.
     fn post_centres(&self, coreset: &PrivateCoreset) -> Points {
-        // Another stream than that of the hyperplanes.
-        let mut rng = ChaCha20Rng::seed_from_u64(self.settings.public_seed);
-        rng.set_stream(1);
+        let mut rng = public_generator(self.settings.public_seed, Purpose::LshSolver);
         let solver = if coreset.len() < self.solver.k() {
             // Fewer leaves than clusters: they are the centres.
             return coreset.points().to_points();
@@ -103,8 +99,6 @@ impl Mechanism for LshSplits {
         let LshSplitsBuilder { public_ball, depth, public_seed, .. } = &self.settings;
         let dim = public_ball.dim();
         assert_eq!(points.dim(), dim, "`check` refuses points of another dimension");
-        let counted = points.len().min(u32::MAX as usize);
-        let points = PointsView::new(&points.coords()[..counted * dim], dim).expect("whole rows");
         let codes = Hyperplanes::new(dim, *depth, *public_seed).codes(points, public_ball);
         let tree = self.grow(&codes, draws);
         drop(codes);

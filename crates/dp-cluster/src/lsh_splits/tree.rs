@@ -25,9 +25,6 @@ pub(super) struct Tree {
     pub(super) least_count: i64,
 }
 
-/// A record's sides of all hyperplanes, and its position in the input.
-type Entry = (u32, u32);
-
 impl LshSplits {
     /// Splits level by level. Every part that is wide enough is split by the hyperplane of its level,
     /// and both sides are counted with noise, empty or not; all decisions look at noisy counts only.
@@ -35,9 +32,8 @@ impl LshSplits {
         let count = |level: usize, true_count: usize, draws: &mut dyn Draws| {
             self.primitives.counts[level].release(true_count as u64, draws)
         };
-        let mut entries: Vec<Entry> = codes.iter().copied().zip(0..).collect();
-        let root =
-            Part { first: 0, end: entries.len(), noisy_count: count(0, entries.len(), draws) };
+        let mut records: Vec<usize> = (0..codes.len()).collect();
+        let root = Part { first: 0, end: codes.len(), noisy_count: count(0, codes.len(), draws) };
         let least_count = self.least_count(root.noisy_count);
         let (mut open, mut leaves) = (vec![root], Vec::new());
         for level in 0..self.settings.depth {
@@ -47,7 +43,7 @@ impl LshSplits {
                     leaves.push(part);
                     continue;
                 }
-                let middle = part.first + split(&mut entries[part.first..part.end], level);
+                let middle = part.first + split(&mut records[part.first..part.end], codes, level);
                 let mut side = |first, end| {
                     let noisy_count = count(level + 1, end - first, draws);
                     Part { first, end, noisy_count }
@@ -68,8 +64,8 @@ impl LshSplits {
         leaves.extend(open);
         let mut leaf_of = vec![NO_GROUP; codes.len()];
         for (leaf, part) in (0..).zip(&leaves) {
-            for &(_, position) in &entries[part.first..part.end] {
-                leaf_of[position as usize] = leaf;
+            for &record in &records[part.first..part.end] {
+                leaf_of[record] = leaf;
             }
         }
         let noisy_counts = leaves.iter().map(|part| part.noisy_count).collect();
@@ -89,12 +85,12 @@ impl LshSplits {
     }
 }
 
-/// Moves the entries with a zero bit to the front, in place; returns how many these are.
-fn split(entries: &mut [Entry], level: usize) -> usize {
+/// Moves the records with a zero bit to the front, in place; returns how many these are.
+fn split(records: &mut [usize], codes: &[u32], level: usize) -> usize {
     let mut zeros = 0;
-    for i in 0..entries.len() {
-        let is_zero = entries[i].0 >> level & 1 == 0;
-        entries.swap(zeros, i);
+    for i in 0..records.len() {
+        let is_zero = codes[records[i]] >> level & 1 == 0;
+        records.swap(zeros, i);
         zeros += usize::from(is_zero);
     }
     zeros
@@ -105,16 +101,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_split_moves_entries_and_loses_none() {
+    fn a_split_moves_records_and_loses_none() {
         for bits in 0_u32..64 {
-            let mut entries: Vec<Entry> = (0..6).map(|i| ((bits >> i & 1) << 3, i)).collect();
-            let before = entries.clone();
-            let zeros = split(&mut entries, 3);
+            let codes: Vec<u32> = (0..6).map(|i| (bits >> i & 1) << 3).collect();
+            let mut records: Vec<usize> = (0..6).collect();
+            let zeros = split(&mut records, &codes, 3);
             assert_eq!(zeros, 6 - bits.count_ones() as usize);
-            assert!(entries[..zeros].iter().all(|entry| entry.0 == 0));
-            assert!(entries[zeros..].iter().all(|entry| entry.0 != 0));
-            entries.sort_by_key(|entry| entry.1);
-            assert_eq!(entries, before);
+            assert!(records[..zeros].iter().all(|&record| codes[record] == 0));
+            assert!(records[zeros..].iter().all(|&record| codes[record] != 0));
+            records.sort_unstable();
+            assert!(records.into_iter().eq(0..6));
         }
     }
 }

@@ -136,3 +136,90 @@ impl Centres {
         };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dp_geometry::{Points, PublicBox};
+    use rand::RngExt;
+
+    use super::super::plan::Start;
+    use super::*;
+    use crate::testing::rng;
+
+    fn centres(coords: Vec<f64>, dim: usize, counts: Vec<i64>, variance: f64) -> Centres {
+        let centres = Points::new(coords, dim).expect("whole rows");
+        let public_box = PublicBox::cube(dim, -100.0, 100.0).expect("valid");
+        let mut centres = Centres::new(&Start { centres, counts, labels: None }, &public_box);
+        centres.standings.iter_mut().for_each(|one| one.variance = variance);
+        centres
+    }
+
+    /// All pairs looked at before every step.
+    fn plain(centres: &mut Centres, k: usize) {
+        while centres.len() > k {
+            let n = centres.len();
+            let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+            let best = pairs.reduce(|best, pair| {
+                let price = |(i, j)| centres.price(i, j);
+                if price(pair) < price(best) { pair } else { best }
+            });
+            let (i, j) = best.expect("two centres are a pair");
+            centres.join(i, j);
+            let alive: Vec<bool> = (0..n).map(|other| other != j).collect();
+            let parent: Vec<usize> = (0..n).collect();
+            centres.keep(&alive, &parent);
+        }
+    }
+
+    #[test]
+    fn remembered_partners_change_nothing() {
+        let mut rng = rng(11);
+        for (dim, variance) in [(1, 0.0), (2, 0.0), (2, 30.0), (7, 50.0)] {
+            let coords = (0..40 * dim).map(|_| rng.random_range(-90.0..90.0)).collect();
+            let counts = (0..40).map(|_| rng.random_range(1..500)).collect();
+            let start = centres(coords, dim, counts, variance);
+            for k in [1, 2, 7, 39, 40, 50] {
+                let (mut fast, mut slow) = (start.clone(), start.clone());
+                let moved = fast.merge(Until::Clusters(k));
+                plain(&mut slow, k);
+                assert_eq!(fast.coords, slow.coords, "{dim} dimensions, {k} clusters");
+                assert_eq!(fast.len(), k.min(40));
+                assert!(moved.len() == 40 && moved.iter().all(|&to| (to as usize) < fast.len()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_joined_centre_is_the_mean_of_its_points_and_they_follow_it() {
+        let mut three = centres(vec![0.0, 50.0, 4.0], 1, vec![300, 200, 100], 0.0);
+        assert_eq!(three.merge(Until::Apart(10.0)), [0, 1, 0]);
+        assert!((three.coords[0] - 1.0).abs() < 1e-12 && three.coords[1] > 49.0);
+        assert!((three.standings[0].count - 400.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn noise_explains_distance() {
+        // Further apart than 3, but no further than noise of variance 5 in two dimensions puts them.
+        let coords = vec![0.0, 0.0, 4.0, 0.0];
+        let merged = |variance| {
+            let mut two = centres(coords.clone(), 2, vec![9, 9], variance);
+            two.merge(Until::Apart(3.0));
+            two.len()
+        };
+        assert_eq!((merged(0.0), merged(5.0)), (2, 1));
+    }
+
+    #[test]
+    fn the_smallest_are_dropped_first_and_never_too_many() {
+        let start = || centres(vec![1.0, 2.0, 3.0, 4.0], 1, vec![5, 1_000, 3, 4], 0.0);
+        let dropped = |least, k| {
+            let mut centres = start();
+            let moved = centres.drop_below(least, k);
+            (centres.coords, moved)
+        };
+        assert_eq!(dropped(10.0, 3), (vec![1.0, 2.0, 4.0], vec![0, 1, 0, 2]));
+        assert_eq!(dropped(10.0, 1), (vec![2.0], vec![0; 4]));
+        assert_eq!(dropped(4.5, 1), (vec![1.0, 2.0], vec![0, 1, 0, 0]));
+        assert_eq!(dropped(1e9, 4).0.len(), 4);
+    }
+}

@@ -64,3 +64,53 @@ impl Centres {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dp_geometry::Points;
+
+    use super::super::plan::Start;
+    use super::*;
+    use crate::nearest::squared_distance;
+
+    fn three(dim: usize) -> Centres {
+        let coords = [vec![-5.0; dim], vec![0.0; dim], vec![10.0; dim]].concat();
+        let centres = Points::new(coords, dim).expect("whole rows");
+        Centres::new(&Start { centres, counts: vec![10, 30, 20], labels: None }, &cube(dim))
+    }
+
+    fn cube(dim: usize) -> PublicBox {
+        PublicBox::cube(dim, -10.0, 10.0).expect("valid")
+    }
+
+    #[test]
+    fn nothing_is_split_without_a_reason() {
+        let mut centres = three(3);
+        centres.split(3, 0.5, 1, &cube(3));
+        assert_eq!(centres.len(), 3);
+    }
+
+    #[test]
+    fn a_lost_centre_becomes_pairs_a_step_away_and_inside_of_the_box() {
+        for dim in [1, 2, 3, 10] {
+            let mut centres = three(dim);
+            centres.standings[1].is_lost = true;
+            centres.standings[2].is_lost = true;
+            centres.split(1, 0.5, 1, &cube(dim));
+            let pairs = DIRECTIONS.min(dim);
+            assert_eq!(centres.len(), 1 + 2 * (2 * pairs));
+            assert!(centres.view().rows().all(|row| cube(dim).contains(row)));
+            let step = squared_distance(centres.row(1), &vec![0.0; dim]).sqrt();
+            assert!((step - 0.5).abs() < 1e-12, "{dim}: {step}");
+            assert_eq!(centres.row(0), vec![-5.0; dim], "the others stay");
+        }
+    }
+
+    #[test]
+    fn the_largest_is_split_if_centres_are_missing() {
+        let mut centres = three(2);
+        centres.split(4, 0.5, 1, &cube(2));
+        assert_eq!((centres.row(0), centres.row(2)), (&[-5.0; 2][..], &[10.0; 2][..]));
+        assert!(centres.len() > 3 && centres.row(1) != [0.0; 2]);
+    }
+}

@@ -16,7 +16,7 @@ use super::super::check::{Effort, Found};
 use super::super::{coreset, dp_lloyd, em_mc};
 use super::Code;
 
-pub(super) fn code() -> [Code; 7] {
+pub(super) fn code() -> [Code; 8] {
     [
         ("M20", |effort| swapped(effort, 10, true), |effort| swapped(effort, 10, false)),
         ("M20-wide", |effort| swapped(effort, 100, true), |effort| swapped(effort, 100, false)),
@@ -31,6 +31,11 @@ pub(super) fn code() -> [Code; 7] {
         (
             "M25",
             |effort| em_mc::choices(effort, stopped_when_idle),
+            |effort| em_mc::choices(effort, em_mc::honest),
+        ),
+        (
+            "M26",
+            |effort| em_mc::choices(effort, on_all_records),
             |effort| em_mc::choices(effort, em_mc::honest),
         ),
     ]
@@ -204,6 +209,21 @@ fn one_scale(plan: &EmMc) -> EmMc {
     let budget = plan.receipt().budget();
     let settings = em_mc::plan(1, 1, budget).objective(Objective::KMedian).shifts(1);
     settings.finest_halvings(1).picks_per_scale(1).build().expect("valid settings")
+}
+
+/// Keeps every record, at the rate that is made for a sample.
+fn on_all_records(plan: &EmMc, points: &Points, draws: &mut dyn Draws) -> Vec<i64> {
+    struct KeepAll<'a>(&'a mut dyn Draws);
+    impl Draws for KeepAll<'_> {
+        fn draw(&mut self, law: Law<'_>) -> i64 {
+            if matches!(law, Law::Keep { .. }) { 1 } else { self.0.draw(law) }
+        }
+
+        fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+            self.0.noisy_vector(values, noise);
+        }
+    }
+    em_mc::honest(plan, points, &mut KeepAll(draws))
 }
 
 /// Ends the list of choices where nothing is left to cover.

@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(
             numbers,
             (1..=18)
-                .chain(20..=25)
+                .chain(20..=26)
                 .chain(30..=33)
                 .chain(40..=44)
                 .map(|i| format!("M{i}"))

@@ -17,6 +17,9 @@ use std::fmt::Display;
 
 const ADD_REMOVE: Option<&str> = Some("add-remove");
 
+/// What a start other than DPM's cuts gets of the budget before re-centring.
+const START: f64 = 0.3;
+
 fn range(recipe: &Recipe) -> BTreeMap<String, Value> {
     let (low, high) = recipe.range;
     BTreeMap::from([("range".to_owned(), vec![low, high].into())])
@@ -183,7 +186,7 @@ impl Algorithm for LshSplits {
     }
 }
 
-/// Random hyperplanes, then rounds of re-centring with the other half of the budget.
+/// Random hyperplanes with [`START`] of the budget, then rounds of re-centring with the rest.
 pub(super) struct LshSplitsRecentred;
 
 impl Algorithm for LshSplitsRecentred {
@@ -207,8 +210,8 @@ impl Algorithm for LshSplitsRecentred {
     ) -> Result<Outcome, Error> {
         let library = |error: &dyn Display| Error::library("lsh-splits-recentred", error);
         let budget = budget(epsilon, dataset.recipe.delta())?;
-        let half = recentring::part_of(budget, 0.5).map_err(|error| library(&error))?;
-        let start = lsh_plan(dataset, half, rng)?;
+        let part = recentring::part_of(budget, START).map_err(|error| library(&error))?;
+        let start = lsh_plan(dataset, part, rng)?;
         let (domain, k) = (dataset.domain.clone(), dataset.recipe.k);
         let plan = Recentred::new(start, domain, budget, Rounds::default(), Some(k));
         released(self.id(), plan, dataset, rng, |output| output.centres)
