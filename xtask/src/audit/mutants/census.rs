@@ -8,7 +8,7 @@ use dp_census::{
     RegionTree,
 };
 use dp_mechanism::{Draws, GeometricSum, Mechanism, SecureDraws};
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
 
 use super::super::census::{TINY, hierarchy, neighbours};
 use super::super::check::{Effort, Found};

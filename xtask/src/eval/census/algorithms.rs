@@ -223,7 +223,7 @@ fn general_solver(
     let share = Epsilon::new(epsilon / tree.levels() as f64)
         .map_err(|error| Error::library("m-real-clarabel", &error))?;
     let length = query.length(1, NonZeroU32::MIN).unwrap_or(NonZeroU32::MIN);
-    GeometricSum::new(share, length)
+    GeometricSum::new(share, length.into())
         .map_err(|error| Error::library("m-real-clarabel", &error))?
         .release(&mut noisy, &mut SecureDraws::new(rng));
     let weights = vec![1; tree.levels()];
