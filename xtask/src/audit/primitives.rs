@@ -93,7 +93,7 @@ fn geometric_sum(effort: Effort) -> Found {
     let base = law([0, 0, 0]);
     let steps = -2_i64..=2;
     let changes = steps.clone().flat_map(|x| steps.clone().map(move |y| [x, y]));
-    for [x, y] in changes.filter(|[x, y]| x.unsigned_abs() + y.unsigned_abs() <= length.into()) {
+    for [x, y] in changes.filter(|[x, y]| x.unsigned_abs() + y.unsigned_abs() <= length) {
         let other = law([x, 0, y]);
         let loss = base.pure_loss(&other).max(other.pure_loss(&base));
         found.see(loss, || format!("a change by {x} and {y}"));
