@@ -191,6 +191,30 @@ mod tests {
         }
     }
 
+    /// What a replay compares is what the tape enumerates.
+    #[test]
+    fn reports_have_the_same_probabilities_on_the_tape_and_in_a_replay() {
+        use dp_mechanism::{Geometric, Law};
+
+        let scale = Ratio::new(5, 3).expect("valid");
+        for noise in [
+            ReportNoise::OneSided(Geometric::new(scale).expect("positive")),
+            ReportNoise::TwoSided(DiscreteLaplace::new(scale).expect("positive")),
+        ] {
+            for value in 0..6 {
+                let threshold = 3;
+                let law = crate::exact_law(crate::Window::new(0, 40), |draws| {
+                    draws.draw(Law::Report { value, threshold, noise })
+                });
+                for released in 2..40 {
+                    let log = report_log_probability(value, threshold, noise, released);
+                    let off = (law.probability(&released) - log.exp()).abs();
+                    assert!(off < 1e-12, "{noise:?}: {value} as {released}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn shifted_gaussians_diverge_by_no_more_than_the_formula() {
         let noise = DiscreteGaussian::new(Ratio::new(4, 1).expect("valid")).expect("positive");

@@ -128,7 +128,7 @@ pub(super) fn target_charging(effort: Effort) -> Found {
         case(1, 3, effort.of(1, 2), 1, 0),
         case(1, 3, 1, 1, 1),
         case(2, 2, effort.of(0, 1), 2, 1),
-        case(1, effort.of(6, 9), 0, 1, 1),
+        case(1, effort.of(6, 8), 0, 1, 1),
     ])
 }
 

@@ -175,7 +175,7 @@ fn receipts(effort: Effort) -> Found {
     use rand::RngExt;
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(70);
-    for case in 0..effort.of(24, 1_000) {
+    for case in 0..effort.of(24, 150) {
         let epsilon = 10_f64.powf(rng.random_range(-2.0..1.5));
         let delta = 10_f64.powf(rng.random_range(-10.0..-3.0));
         let k = rng.random_range(1..20);

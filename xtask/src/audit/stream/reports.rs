@@ -66,7 +66,7 @@ impl Draws for CellByCell<'_> {
 /// against each other, as a share of what chance may do except with probability 1e-6 on either side.
 pub(super) fn jumps(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
-    let runs = effort.of(2_000, 1_000_000);
+    let runs = effort.of(2_000, 200_000);
     let touched = Touched { cells: &[49, 7, 30], counts: &[1, 6, 2] };
     let each = epsilon(0.9);
     for (name, reports) in [
