@@ -126,6 +126,9 @@ pub(crate) struct BenchArgs {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct BenchRowArgs {
+    /// A clustering algorithm by its id
+    #[arg(long)]
+    pub(crate) algorithm: String,
     /// Number of points
     #[arg(long)]
     pub(crate) n: usize,

@@ -1,37 +1,66 @@
-//! DPM over n and d on one thread, beside the time of the published code.
+//! The private clusterings over n and d on one thread, beside the times of published code.
 //!
 //! Each row runs in a process of its own: peak memory would otherwise be that of the largest row
 //! so far.
 
 use crate::Ending;
 use crate::cli::{BenchArgs, BenchRowArgs};
-use crate::data::synth::{BlobSpec, blobs};
+use crate::data::catalogue::{Origin, Recipe};
+use crate::data::prepare::Dataset;
+use crate::data::synth::blobs;
 use crate::error::Error;
-use crate::eval::clustering::algorithms::dpm_plan;
+use crate::eval::clustering::algorithms;
 use crate::report::number::significant;
+use crate::report::terminal::aligned;
 use crate::seed::named_rng;
 use dp_geometry::{Points, PublicBox};
-use dp_mechanism::Mechanism;
 use serde::{Deserialize, Serialize};
-use std::fmt::Write as _;
 use std::process::Command;
 use std::time::Instant;
 
 const RANGE: (f64, f64) = (-100.0, 100.0);
-const HOLDER: &str = "published DPM code";
 
-/// A size with the seconds of the published code at that size.
+/// An algorithm at a size, with the seconds of published code there if it gets that far.
 struct Size {
     id: &'static str,
+    algorithm: &'static str,
     n: usize,
     d: usize,
-    holder_seconds: f64,
+    holder: &'static str,
+    holder_seconds: Option<f64>,
 }
 
-const SIZES: [Size; 3] = [
-    Size { id: "dpm-1e5x10", n: 100_000, d: 10, holder_seconds: 6.4 },
-    Size { id: "dpm-1e5x100", n: 100_000, d: 100, holder_seconds: 17.1 },
-    Size { id: "dpm-1e6x10", n: 1_000_000, d: 10, holder_seconds: 86.0 },
+const fn size(
+    id: &'static str,
+    algorithm: &'static str,
+    (n, d): (usize, usize),
+    holder: &'static str,
+    holder_seconds: Option<f64>,
+) -> Size {
+    Size { id, algorithm, n, d, holder, holder_seconds }
+}
+
+const DPM: &str = "published DPM code";
+const LSH: &str = "open-source library, core";
+const IBM: &str = "IBM library";
+const NOBODY: &str = "nobody";
+const SMALL: (usize, usize) = (100_000, 10);
+const WIDE: (usize, usize) = (100_000, 100);
+
+/// Smallest first.
+const SIZES: [Size; 12] = [
+    size("dpm-1e5x10", "dpm", SMALL, DPM, Some(6.4)),
+    size("dpm-1e5x100", "dpm", WIDE, DPM, Some(17.1)),
+    size("lsh-splits-1e5x10", "lsh-splits", SMALL, LSH, Some(0.38)),
+    size("lsh-splits-1e5x100", "lsh-splits", WIDE, LSH, Some(0.9)),
+    size("dp-lloyd-1e5x10", "dp-lloyd", SMALL, IBM, Some(1.15)),
+    size("dp-lloyd-1e5x100", "dp-lloyd", WIDE, IBM, Some(7.5)),
+    size("em-mc-1e5x100", "em-mc", WIDE, NOBODY, None),
+    size("dpm-recentred-1e5x10", "dpm-recentred", SMALL, NOBODY, None),
+    size("dpm-recentred-1e5x100", "dpm-recentred", WIDE, NOBODY, None),
+    size("dpm-1e6x10", "dpm", (1_000_000, 10), DPM, Some(86.0)),
+    size("lsh-splits-1e6x100", "lsh-splits", (1_000_000, 100), LSH, None),
+    size("dpm-1e7x10", "dpm", (10_000_000, 10), DPM, None),
 ];
 
 /// One row of bench.json. The order of the fields is the order in the file.
@@ -44,9 +73,10 @@ pub(crate) struct Row {
     seconds: f64,
     peak_rss_mib: Option<f64>,
     holder: &'static str,
-    holder_seconds: f64,
+    /// Null where the holder does not finish, or where there is none.
+    holder_seconds: Option<f64>,
     /// How many times faster than the holder.
-    ratio: f64,
+    ratio: Option<f64>,
 }
 
 /// What a child process prints.
@@ -64,7 +94,8 @@ pub(crate) fn measure(args: &BenchArgs) -> Result<Vec<Row>, Error> {
 }
 
 fn measure_apart(size: &Size) -> Result<Row, Error> {
-    let words = ["bench-row", "--n", &size.n.to_string(), "--d", &size.d.to_string()];
+    let (n, d) = (size.n.to_string(), size.d.to_string());
+    let words = ["bench-row", "--algorithm", size.algorithm, "--n", &n, "--d", &d];
     let failed = |reason: String| Error::Process { command: words.join(" "), reason };
     let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
     let output = Command::new(program)
@@ -88,9 +119,9 @@ fn row(size: &Size, measured: &Measured) -> Row {
         threads: 1,
         seconds: measured.seconds,
         peak_rss_mib: measured.peak_rss_mib,
-        holder: HOLDER,
+        holder: size.holder,
         holder_seconds: size.holder_seconds,
-        ratio: size.holder_seconds / measured.seconds,
+        ratio: size.holder_seconds.map(|seconds| seconds / measured.seconds),
     }
 }
 
@@ -108,24 +139,37 @@ pub(crate) fn row_command(args: &BenchRowArgs) -> Result<Ending, Error> {
 }
 
 fn measure_here(args: &BenchRowArgs) -> Result<Measured, Error> {
-    let spec = BlobSpec { n: args.n, d: args.d, k: 64, range: RANGE };
-    let made = blobs(&spec, &mut named_rng(&["bench", &args.n.to_string(), &args.d.to_string()]));
-    let points =
-        Points::new(made.points, args.d).map_err(|error| Error::library("points", &error))?;
-    let domain = PublicBox::cube(args.d, RANGE.0, RANGE.1)
-        .map_err(|error| Error::library("declared range", &error))?;
-    let plan = dpm_plan(&domain, 1.0, (args.n as f64).powf(-1.5))?;
+    let all = algorithms::all();
+    let algorithm = all.iter().find(|one| one.id() == args.algorithm).ok_or_else(|| {
+        let known = all.iter().map(|one| one.id().to_owned()).collect();
+        Error::Unknown { what: "algorithm", got: args.algorithm.clone(), known }
+    })?;
+    let dataset = dataset(args.n, args.d)?;
     let mut rng = named_rng(&["bench release"]);
     let mut seconds = Vec::new();
     for _ in 0..args.repeats.max(1) {
         let start = Instant::now();
-        let release = plan.release(points.view(), &mut rng);
+        let outcome = algorithm.run(&dataset, 1.0, &mut rng)?;
         seconds.push(start.elapsed().as_secs_f64());
-        drop(std::hint::black_box(release.map_err(|error| Error::library("dpm", &error))?));
+        drop(std::hint::black_box(outcome));
     }
     seconds.sort_by(f64::total_cmp);
     let peak_rss_mib = crate::eval::memory::peak_mib();
     Ok(Measured { seconds: seconds[seconds.len() / 2], peak_rss_mib })
+}
+
+/// 64 blobs, as in the evaluation.
+fn dataset(n: usize, d: usize) -> Result<Dataset, Error> {
+    let recipe =
+        Recipe { id: "bench", origin: Origin::Blobs, n, d, k: 64, range: RANGE, k_search: [64; 5] };
+    // One per process, and a data set keeps its recipe for ever.
+    let recipe: &'static Recipe = Box::leak(Box::new(recipe));
+    let made = blobs(&recipe.blobs(), &mut named_rng(&["bench", &n.to_string(), &d.to_string()]));
+    let points = Points::new(made.points, d).map_err(|error| Error::library("points", &error))?;
+    let domain = PublicBox::cube(d, RANGE.0, RANGE.1)
+        .map_err(|error| Error::library("declared range", &error))?;
+    let checksum = String::new();
+    Ok(Dataset { recipe, points, labels: None, true_centres: None, domain, checksum })
 }
 
 /// The rows for the terminal.
@@ -133,25 +177,22 @@ pub(crate) fn table(rows: &[Row]) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let mut text = format!(
-        "\n{:12} {:>9} {:>4} {:>9} {:>9} {:>20} {:>7}\n",
-        "row", "n", "d", "seconds", "peak MiB", HOLDER, "ratio"
-    );
-    for row in rows {
-        let peak = row.peak_rss_mib.map_or("–".to_owned(), |peak| format!("{peak:.0}"));
-        writeln!(
-            text,
-            "{:12} {:>9} {:>4} {:>9} {peak:>9} {:>18} s {:>7}",
-            row.id,
-            row.n,
-            row.d,
+    let headings = ["row", "beside", "n", "d", "seconds", "peak MiB", "its seconds", "ratio"];
+    let shown = |value: Option<f64>| value.map_or("–".to_owned(), |value| significant(value, 3));
+    let lines = rows.iter().map(|row| {
+        vec![
+            row.id.to_owned(),
+            row.holder.to_owned(),
+            row.n.to_string(),
+            row.d.to_string(),
             significant(row.seconds, 3),
-            row.holder_seconds,
-            significant(row.ratio, 3),
-        )
-        .expect("writing to a String cannot fail");
-    }
-    text
+            row.peak_rss_mib.map_or("–".to_owned(), |peak| format!("{peak:.0}")),
+            shown(row.holder_seconds),
+            shown(row.ratio),
+        ]
+    });
+    let heading = headings.map(str::to_owned).to_vec();
+    format!("\n{}", aligned(&std::iter::once(heading).chain(lines).collect::<Vec<_>>()))
 }
 
 #[cfg(test)]
@@ -163,8 +204,8 @@ mod tests {
         let rows = [row(&SIZES[0], &Measured { seconds: 0.2, peak_rss_mib: Some(40.0) })];
         insta::assert_snapshot!(serde_json::to_string(&rows).unwrap(), @r#"[{"id":"dpm-1e5x10","n":100000,"d":10,"threads":1,"seconds":0.2,"peak_rss_mib":40.0,"holder":"published DPM code","holder_seconds":6.4,"ratio":32.0}]"#);
         insta::assert_snapshot!(table(&rows), @r"
-        row                  n    d   seconds  peak MiB   published DPM code   ratio
-        dpm-1e5x10      100000   10     0.200        40                6.4 s    32.0
+        row         beside                   n   d  seconds  peak MiB  its seconds  ratio
+        dpm-1e5x10  published DPM code  100000  10    0.200        40         6.40   32.0
         ");
     }
 }

@@ -7,9 +7,8 @@ use crate::data::prepare::Dataset;
 use crate::error::Error;
 use crate::eval::clustering::{as_published, studies};
 use dp_accounting::Budget;
-use dp_cluster::dpm::Dpm;
 use dp_cluster::kmeans::{KMeans, KMeansBuilder};
-use dp_geometry::{Points, PublicBox};
+use dp_geometry::Points;
 use private::{DpLloyd, DpmRecentred, EmMc, LshSplits, LshSplitsRecentred};
 use rand::rngs::ChaCha20Rng;
 use serde_json::Value;
@@ -107,12 +106,6 @@ fn budget(epsilon: f64, delta: f64) -> Result<Budget, Error> {
 }
 
 pub(crate) use private::DpmTree;
-
-/// DPM with its default settings.
-pub(crate) fn dpm_plan(domain: &PublicBox, epsilon: f64, delta: f64) -> Result<Dpm, Error> {
-    let builder = Dpm::builder(domain.clone(), budget(epsilon, delta)?);
-    builder.build().map_err(|error| Error::library("dpm", &error))
-}
 
 /// One start of non-private k-means: what reference clusterings are made of.
 pub(crate) fn exact_kmeans(
