@@ -51,10 +51,29 @@ impl Curve {
     }
 
     /// Both bounds; what had to be composed for them is kept.
+    ///
+    /// A mix costs at least what its Gaussian part does: an answer below that would come from numbers that overflowed, and is not given.
     pub(crate) fn answer(&mut self, query: Query) -> Bound {
         if let Some(bound) = closed(&self.parts, self.direction, query) {
             return bound;
         }
+        let bound = self.compute(query);
+        let least = self.gaussian_part(query);
+        if bound.upper() >= least {
+            return Bound::new(bound.lower().max(least), bound.upper());
+        }
+        let upper = by_moments(&Mix::new(&self.parts, self.direction, self.log_cut(query)), query);
+        Bound::new(least, if upper >= least { upper } else { f64::INFINITY })
+    }
+
+    /// What the noise that is Gaussian and not sampled costs alone, from below.
+    fn gaussian_part(&self, query: Query) -> f64 {
+        let parts: Vec<(Event, f64)> =
+            self.parts.iter().filter(|(event, _)| event.is_plain_gaussian()).copied().collect();
+        closed(&parts, self.direction, query).map_or(0.0, Bound::lower)
+    }
+
+    fn compute(&mut self, query: Query) -> Bound {
         if let Some(bound) = self.recall(query) {
             return bound;
         }

@@ -70,6 +70,10 @@ impl Event {
         Self { kind, rate: 1.0 }
     }
 
+    pub(crate) fn is_plain_gaussian(&self) -> bool {
+        matches!(self.kind, Kind::Gaussian { .. }) && self.rate >= 1.0
+    }
+
     /// Gaussian noise with standard deviation `noise_multiplier` times the sensitivity in the 2-norm.
     ///
     /// # Errors

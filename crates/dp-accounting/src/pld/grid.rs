@@ -41,6 +41,9 @@ impl Sides {
 
 /// Composes given laws for `query`, tilted where the moments of `plan` say.
 fn compose(plan: &Plan<'_>, query: Query, most: f64) -> Option<Sides> {
+    if !plan.laws.iter().all(|(law, _)| law.is_finite()) {
+        return None;
+    }
     let moments = plan.moments(Side::Upper);
     let tilt = match query {
         Query::Epsilon(delta) => {

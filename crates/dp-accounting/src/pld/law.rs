@@ -30,6 +30,11 @@ pub(crate) struct Law {
 }
 
 impl Law {
+    /// Whether nothing overflowed.
+    pub(crate) fn is_finite(&self) -> bool {
+        self.upper.iter().chain(&self.lower).all(|mass| mass.is_finite())
+    }
+
     /// A pair without continuous part whose atoms lie on the lattice: exact.
     pub(crate) fn exact(pair: &Pair, origin: f64, step: f64) -> Self {
         let index: Vec<i64> =
@@ -78,6 +83,9 @@ fn floor(x: f64) -> i64 {
     (x + 1e-9).floor() as i64
 }
 
+/// No cell is wider, unless the step is.
+const WIDEST: f64 = 16.0;
+
 /// The cells of a law under construction.
 struct Knots {
     origin: f64,
@@ -104,10 +112,12 @@ impl Knots {
         let mut at = first;
         // Neighbouring cells differ by a factor of 2 at most: the tangents of a wide cell would cut off a narrow one.
         let mut most = 1;
+        // The tangents grow like e^width.
+        let widest = floor(WIDEST / step).max(1);
         while at < last {
             let width = widths(origin + at as f64 * step).clamp(1, most).min(last - at);
             at += width;
-            most = 2 * width;
+            most = (2 * width).min(widest);
             index.push(at);
         }
         let index = even_out(&index);

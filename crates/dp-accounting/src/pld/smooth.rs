@@ -33,6 +33,9 @@ pub(crate) const LEGENDRE_10: [(f64, f64); 10] = [
 const PEAK: f64 = 0.398_942_280_401_432_7;
 const LOG_PEAK: f64 = -0.918_938_533_204_672_8;
 
+/// Beyond this the 1 in `1 + q (e^g - 1)` is below all rounding, and `e^g` about to overflow.
+const LARGE: f64 = 500.0;
+
 /// The density of `N0` over the coordinate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Density {
@@ -131,7 +134,13 @@ impl Smooth {
 
     /// The loss in the `Remove` direction at log-ratio `g`.
     fn sampled(&self, g: f64) -> f64 {
-        if self.rate < 1.0 { libm::log1p(self.rate * libm::expm1(g)) } else { g }
+        if self.rate >= 1.0 {
+            g
+        } else if g > LARGE {
+            g + libm::log(self.rate)
+        } else {
+            libm::log1p(self.rate * libm::expm1(g))
+        }
     }
 
     /// The loss at coordinate `z`, in the direction of the pair.
@@ -158,14 +167,16 @@ impl Smooth {
 
     /// The coordinate at which the `Remove` loss is `loss`, within the cut.
     fn coordinate(&self, loss: f64) -> f64 {
-        let g = if self.rate < 1.0 {
+        let g = if self.rate >= 1.0 {
+            loss
+        } else if loss > LARGE {
+            loss - libm::log(self.rate)
+        } else {
             let x = libm::expm1(loss) / self.rate;
             if x <= -1.0 {
                 return self.low;
             }
             libm::log1p(x)
-        } else {
-            loss
         };
         ((g - self.shift) / self.slope).clamp(self.low, self.high)
     }
@@ -193,18 +204,18 @@ impl Smooth {
         let outside = a < self.sampled(self.ratio(from)) && from <= self.low;
         if outside {
             let base = libm::exp(a);
-            self.each_node(from, to, |z, w, _, _| {
-                let up = 1.0 - q + q * libm::exp(self.ratio(z));
-                cell.mass += w * up;
-                cell.rise += w * (up - base).max(0.0);
+            self.each_node(from, to, |z, w, width, _, _| {
+                let mass = w * (1.0 - q) + q * width * self.heavy(z);
+                cell.mass += mass;
+                cell.rise += (mass - w * base).max(0.0);
             });
             return cell;
         }
-        let start = q * libm::exp(self.ratio(from));
-        self.each_node(from, to, |_, w, past, _| {
-            let grown = start * libm::expm1(self.slope * past);
-            cell.mass += w * (1.0 - q + start + grown);
-            cell.rise += w * grown;
+        self.each_node(from, to, |z, w, width, past, _| {
+            let heavy = q * width * self.heavy(z);
+            cell.mass += w * (1.0 - q) + heavy;
+            // e^g less its value at the start.
+            cell.rise += heavy * -libm::expm1(-self.slope * past);
         });
         cell
     }
@@ -214,15 +225,15 @@ impl Smooth {
         let (from, to) = (self.coordinate(-b), self.coordinate(-a));
         let q = self.rate;
         let mut cell = Cell::default();
-        let top = libm::exp(self.ratio(to));
-        let share = q * top / (1.0 - q + q * top);
+        let top = self.ratio(to);
+        let share = if q >= 1.0 { 1.0 } else { q / (q + (1.0 - q) * libm::exp(-top)) };
         // Past the cut the cell starts outside: its start is lower than the loss at `to` by a factor.
         let down = if to < self.high {
             1.0
         } else {
             libm::exp((a + self.sampled(self.ratio(to))).min(0.0))
         };
-        self.each_node(from, to, |_, w, _, left| {
+        self.each_node(from, to, |_, w, _, _, left| {
             cell.mass += w;
             let inside = share * -libm::expm1(-self.slope * left);
             cell.rise += w * (inside * down + (1.0 - down));
@@ -238,13 +249,18 @@ impl Smooth {
         }
     }
 
-    /// Calls `visit(z, weight, z - from, to - z)` for the nodes of a composite rule of `N0` over `[from, to]`.
+    /// The density of `N1` at `z`. The ratio alone overflows where the noise is a few hundredths of the sensitivity.
+    fn heavy(&self, z: f64) -> f64 {
+        libm::exp(self.log_weight(z) + self.ratio(z))
+    }
+
+    /// Calls `visit(z, weight, width, z - from, to - z)`, the weight being the density times the width, for the nodes of a composite rule of `N0` over `[from, to]`.
     ///
     /// The integrands are entire: the density, times 1 or `e^g` or `e^g - 1` with `g` taken from one end. Within `d` of the panel, also off
     /// the real axis, the logarithm of a density grows by at most `steepness d`. A rule with `n` nodes is off by at most `64/15 M r^(-2n) / (1 - r^-2)`,
     /// `M` being the largest magnitude on the ellipse with parameter `r`, of size `r` times the half-width `h`; an integrand that starts at
     /// 0 loses one more factor `r`. With `r = 2 (2n - 1) / (2 steepness h)` and the widths below that is at most 14 units.
-    fn each_node(&self, from: f64, to: f64, mut visit: impl FnMut(f64, f64, f64, f64)) {
+    fn each_node(&self, from: f64, to: f64, mut visit: impl FnMut(f64, f64, f64, f64, f64)) {
         let mut left = from;
         while left < to {
             let steepness = match self.density {
@@ -266,7 +282,8 @@ impl Smooth {
                 // The distances to the ends keep their digits even where the cell is narrow.
                 let past = (left - from) + half * (1.0 + node);
                 let ahead = (to - right) + half * (1.0 - node);
-                visit(z, half * weight * self.weight(z), past, ahead);
+                let width = half * weight;
+                visit(z, width * self.weight(z), width, past, ahead);
             }
             left = right;
         }
@@ -275,13 +292,39 @@ impl Smooth {
     /// Losses and masses that stand for the whole, roughly.
     pub(crate) fn nodes(&self) -> Vec<(f64, f64)> {
         let mut nodes = Vec::new();
-        self.each_node(self.low, self.high, |z, w, _, _| {
+        self.each_node(self.low, self.high, |z, w, width, _, _| {
             let mass = match self.direction {
-                Direction::Remove => w * (1.0 - self.rate + self.rate * libm::exp(self.ratio(z))),
+                Direction::Remove => w * (1.0 - self.rate) + self.rate * width * self.heavy(z),
                 Direction::Add => w,
             };
             nodes.push((self.loss(z), mass));
         });
         nodes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `e^g` alone overflows here at most coordinates.
+    #[test]
+    fn cells_of_little_noise_hold_the_whole_mass() {
+        for direction in [Direction::Remove, Direction::Add] {
+            for rate in [1.0, 0.5] {
+                let smooth = Smooth::gaussian(0.01, rate, direction, 60.0);
+                let (low, high) = smooth.range();
+                let width = (high - low) / 1000.0;
+                let (mut mass, mut rise) = (0.0, 0.0);
+                for i in 0..1000 {
+                    let a = low + f64::from(i) * width;
+                    let cell = smooth.cell(a, a + width);
+                    assert!(cell.rise <= cell.mass * (1.0 + 1e-12), "{a}: {cell:?}");
+                    mass += cell.mass;
+                    rise += cell.rise;
+                }
+                assert!((mass - 1.0).abs() < 1e-12 && rise > 0.3, "{direction:?} {mass} {rise}");
+            }
+        }
     }
 }

@@ -362,16 +362,20 @@ fn the_trade_off_of_randomised_response_is_known_exactly() {
     }
 }
 
-/// Far below any noise that anyone would use, a mix still costs at least its Gaussian part.
+/// Far below any noise that anyone would use, a mix still costs at least its Gaussian part, and at most what simple composition says.
+/// The exponents are in the thousands there.
 #[test]
 fn a_mix_never_costs_less_than_its_gaussian_part() {
-    let delta = Delta::new(3e-8).expect("valid");
-    for multiplier in [0.01, 0.011, 0.013, 0.02, 0.1] {
-        let gaussian = Event::gaussian(multiplier).expect("in range");
-        let other = Event::discrete_laplace(0.05 / multiplier, 1).expect("in range");
-        let alone = Composition::new().with(gaussian, 1).expect("in range");
-        let mix = alone.clone().with(other, 21).expect("in range");
+    let delta = delta(3e-8);
+    for multiplier in [0.01, 0.013, 0.02, 0.1] {
+        let gaussian = Event::gaussian(multiplier).unwrap();
+        let loss = 0.05 / multiplier;
+        let other = Event::discrete_laplace(loss, 1).unwrap();
+        let alone = Composition::new().with(gaussian, 1).unwrap();
+        let mix = alone.clone().with(other, 21).unwrap();
         let (alone, mix) = (alone.epsilon(delta), mix.epsilon(delta));
         assert!(mix.upper() >= alone.lower(), "{multiplier}: {mix} below {alone}");
+        assert!(mix.upper() <= alone.upper() + 21.0 * loss, "{multiplier}: {mix}, {alone} alone");
+        assert!(mix.lower() >= alone.lower(), "{multiplier}: {mix}");
     }
 }
