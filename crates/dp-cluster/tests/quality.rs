@@ -62,8 +62,8 @@ fn dpm_finds_every_cluster_in_a_hundred_dimensions() {
 }
 
 /// Three seeds, ten dimensions, `epsilon = 1`. A published implementation of LSH-Splits has 7.4e7, and
-/// the clusters themselves have 1.0e6. Single runs of LSH-Splits reach 2.4e7: two clusters in nearly the
-/// same direction from the centre are in one leaf, since no hyperplane passes between them.
+/// the clusters themselves have 1.0e6. Single runs of LSH-Splits reach 2.4e7, so
+/// its mean is what is held to the rule of this file.
 #[test]
 fn lsh_splits_and_em_mc_come_near_the_clusters() {
     let public_box = PublicBox::cube(10, -100.0, 100.0).expect("valid");
