@@ -205,11 +205,12 @@ mod tests {
             (1.0, 2.0, Query::Epsilon(0.2)),
             (1.0, 3.0, Query::Delta(1.5)),
             (0.2, 4.0, Query::Epsilon(1e-4)),
+            (1.0, 2.0, Query::Epsilon(3e-8)),
         ] {
             let (split, lattice) = bounds(scale, count, query);
             let of = match query {
                 Query::Epsilon(_) => split.upper().max(0.1),
-                Query::Delta(_) => split.upper(),
+                Query::Delta(_) => 100.0 * split.upper(),
             };
             assert!(split.gap() <= 4e-9 * of, "{scale} {count} {query:?}: {split}");
             assert!(

@@ -108,6 +108,12 @@ impl Mix {
             return None;
         }
         let (tilt, center) = self.course(query);
+        let known = Known { end, count: *count };
+        // Where the tilt is as large as it gets, the bound by moments may be past the largest loss.
+        let center = match query {
+            Query::Epsilon(delta) if center >= end * count => known.epsilon(delta),
+            _ => center,
+        };
         let (log_scale, log_error) = self.log_moment_and_error(tilt);
         let course = Course {
             tilt,
@@ -119,7 +125,12 @@ impl Mix {
             cut: self.cut,
             center,
         };
-        split(Known { end, count: *count }, factor.log_moment(tilt), course)
+        // What may be left out, relative to the curve, which falls at about the rate of the tilt.
+        let aim = match query {
+            Query::Epsilon(_) => (1e-9 * center * tilt).clamp(1e-9, 1e-7),
+            Query::Delta(_) => 1e-7,
+        };
+        split(known, factor.log_moment(tilt), course, aim)
     }
 
     /// A line that is good around the answer to `query`, or nothing if it would take too much work.

@@ -14,16 +14,13 @@
 use super::factor::{Complex, power, times};
 use super::line::{Course, Line};
 use super::walk::{Sample, Sampled};
+use crate::bisection::bisect;
 use crate::rounding::UNIT;
 
 /// Above this the weights underflow.
 pub(crate) const MOST_USES: f64 = 1000.0;
 /// More samples than this are refused.
 const MOST_SAMPLES: usize = 1 << 17;
-/// What the samples that are left out may come to: relative to an epsilon, and the limits of it relative to a delta.
-const AIM: f64 = 1e-9;
-const AIM_DELTA: (f64, f64) = (1e-9, 1e-7);
-
 /// The curve of at most one use between the extremes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
@@ -43,11 +40,17 @@ impl Known {
     }
 
     pub(crate) fn upper(self, epsilon: f64) -> f64 {
-        self.at(epsilon - self.room(epsilon)) * (1.0 + self.relative())
+        // Weights that underflow are lost.
+        self.at(epsilon - self.room(epsilon)) * (1.0 + self.relative()) + 1e-300
     }
 
     pub(crate) fn lower(self, epsilon: f64) -> f64 {
         self.at(epsilon + self.room(epsilon)) * (1.0 - self.relative())
+    }
+
+    /// About where this part alone reaches `delta`.
+    pub(crate) fn epsilon(self, delta: f64) -> f64 {
+        bisect(0.0, self.end * self.count, |epsilon| self.at(epsilon) >= delta).0
     }
 
     fn at(self, epsilon: f64) -> f64 {
@@ -128,17 +131,18 @@ impl Tilted {
         let fall = 0.5 * (self.top + self.bottom) * (1.0 + 1e-9);
         let base = (self.top + self.bottom + fall / t).min(1.0) * (1.0 + 1e-12);
         let most = 0.5 * (k * fall) * (k * fall) * libm::exp((k - 2.0) * libm::log(base));
-        most / (3.0 * t * t * t) * (1.0 + 1e-6)
+        // The kernel is at most 1 / t^2 and 1 / tilt^2.
+        let tilt = self.x - 0.5;
+        most / t * (1.0 / (3.0 * t * t)).min(1.0 / (tilt * tilt)) * (1.0 + 1e-6)
     }
 }
 
-/// The line of `known.count` uses, at least 2 of them, with as many samples as the aim takes; nothing if those are too many.
-pub(crate) fn split(known: Known, log_moment: f64, course: Course) -> Option<Line> {
+/// The line of `known.count` uses, at least 2 of them, sampled until what is left out is at most `aim` of the curve;
+/// nothing if that takes too many samples.
+pub(crate) fn split(known: Known, log_moment: f64, course: Course, aim: f64) -> Option<Line> {
     let tilted = Tilted::new(known, course.tilt, log_moment);
     let step = 2.0 * std::f64::consts::PI / course.period;
     let mut samples: Vec<Sample> = Vec::new();
-    // The curve falls at about the rate of the tilt.
-    let aim = (AIM * course.center * course.tilt).clamp(AIM_DELTA.0, AIM_DELTA.1);
     let mut most = 256;
     loop {
         samples.extend((samples.len()..most).map(|j| tilted.sample(j as f64 * step)));
