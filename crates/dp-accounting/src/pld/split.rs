@@ -21,6 +21,7 @@ use crate::rounding::UNIT;
 pub(crate) const MOST_USES: f64 = 1000.0;
 /// More samples than this are refused.
 const MOST_SAMPLES: usize = 1 << 17;
+
 /// The curve of at most one use between the extremes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
