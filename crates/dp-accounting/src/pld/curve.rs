@@ -85,11 +85,14 @@ impl Curve {
             return bound;
         }
         let mix = Mix::new(&self.parts, self.direction, log_cut);
-        let by_line = mix.invert(query, GAP).map(|line| {
+        let by_line = mix.invert(query, GAP).or_else(|| mix.split(query)).map(|line| {
             let bound = line.read(query);
             self.kept.push(Composed::Line(line));
             bound
         });
+        if let Some(bound) = by_line.filter(|bound| good(query, *bound)) {
+            return bound;
+        }
         if let Some(bound) = by_line.filter(|bound| good(query, *bound)) {
             return bound;
         }
@@ -180,6 +183,43 @@ mod tests {
                 let other = Mix::new(&more, direction, 60.0).invert(query, GAP).unwrap();
                 assert!(other.read(query).lower() > lattice.upper());
             }
+        }
+    }
+
+    /// The split of a few Laplace uses against fine lattices.
+    #[test]
+    fn split_and_lattices_enclose_the_same_value() {
+        let bounds = |scale: f64, count: f64, query: Query| {
+            let parts = [(Event::laplace(scale).unwrap(), count)];
+            let pairs = grid::pairs(&parts, Direction::Remove, 70.0);
+            let (lattice, _) = grid::connect_the_dots(&pairs, query, 1e-8).unwrap();
+            (Mix::new(&parts, Direction::Remove, 70.0).split(query).unwrap().read(query), lattice)
+        };
+        for (scale, count, query) in [
+            (100.0, 1000.0, Query::Epsilon(1e-10)),
+            (100.0, 10.0, Query::Epsilon(1e-6)),
+            (10.0, 100.0, Query::Epsilon(1e-6)),
+            (10.0, 100.0, Query::Delta(0.0)),
+            (10.0, 30.0, Query::Delta(1.0)),
+            (1.0, 2.0, Query::Epsilon(1e-3)),
+            (1.0, 2.0, Query::Epsilon(0.2)),
+            (1.0, 3.0, Query::Delta(1.5)),
+            (0.2, 4.0, Query::Epsilon(1e-4)),
+            (1.0, 2.0, Query::Epsilon(3e-8)),
+        ] {
+            let (split, lattice) = bounds(scale, count, query);
+            let of = match query {
+                Query::Epsilon(_) => split.upper().max(0.1),
+                Query::Delta(_) => 100.0 * split.upper(),
+            };
+            assert!(split.gap() <= 4e-9 * of, "{scale} {count} {query:?}: {split}");
+            assert!(
+                lattice.lower() <= split.upper() && split.lower() <= lattice.upper(),
+                "{scale} {count} {query:?}: {split} and {lattice}"
+            );
+            // A control: a little less noise is another value.
+            let (other, _) = bounds(scale * (1.0 - 1e-5), count, query);
+            assert!(other.lower() > lattice.upper(), "{scale} {count} {query:?}: {other}");
         }
     }
 

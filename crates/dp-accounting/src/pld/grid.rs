@@ -88,7 +88,10 @@ pub(crate) fn lattice_exact(pairs: &[(Pair, f64)], query: Query) -> Option<Sides
 /// How fine a first look is.
 const FIRST_LOOK: f64 = 65536.0;
 
-/// Both bounds on one lattice, refined until they are within `gap` (relative to an epsilon above 1) or the effort is spent.
+/// An epsilon below this is not asked for more digits.
+const SMALL: f64 = 0.1;
+
+/// Both bounds on one lattice, refined until they are within `gap` (relative to an epsilon above [`SMALL`]) or the effort is spent.
 pub(crate) fn connect_the_dots(
     pairs: &[(Pair, f64)],
     query: Query,
@@ -117,7 +120,7 @@ pub(crate) fn connect_the_dots(
     };
     // Each use adds about step^2 / 8 per unit of (tilted) continuous mass, and epsilon follows by a factor 1 + tilt.
     let loose: f64 = pairs.iter().map(|(pair, count)| count * loose_mass(pair, tilt)).sum();
-    let wanted = 0.35 * gap * epsilon.max(1.0);
+    let wanted = 0.35 * gap * epsilon.max(SMALL);
     let mut step = (8.0 * wanted / (loose * (1.0 + tilt))).sqrt();
     // The window decides the length of the transforms.
     let span = reach(&moments, tilt);
@@ -135,7 +138,7 @@ pub(crate) fn connect_the_dots(
         let bound = sides.read(query);
         let bound = best.map_or(bound, |(best, _)| best.and(bound));
         best = Some((bound, sides));
-        let target = gap * bound.upper().max(1.0);
+        let target = gap * bound.upper().max(SMALL);
         let done = match query {
             Query::Epsilon(_) => bound.gap() <= target,
             Query::Delta(_) => bound.gap() <= gap * (1.0 + tilt) * bound.upper(),

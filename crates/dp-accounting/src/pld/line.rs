@@ -22,8 +22,9 @@ use std::f64::consts::PI;
 use super::bound::Bound;
 use super::factor::{Ready, over, size, times};
 use super::grid::Query;
+use super::split::Known;
 use super::walk::{Sample, Sampled, walk};
-use crate::rounding::UNIT;
+use crate::rounding::{LongSum, UNIT};
 
 /// `-ln` of what the wrapped copies may add, relative to the integrand at its peak.
 pub(crate) const LOG_MISSED: f64 = 46.0;
@@ -55,6 +56,8 @@ pub(crate) struct Line {
     /// Bounds on the sums over all samples that are not in the list, with the kernel of the curve and without.
     rest: f64,
     rest_density: f64,
+    /// A part of the curve that the samples leave out.
+    known: Option<Known>,
 }
 
 impl Line {
@@ -62,7 +65,25 @@ impl Line {
     pub(crate) fn new(course: Course, factors: &mut [Ready<'_>]) -> Option<Self> {
         let step = 2.0 * PI / course.period;
         let Sampled { samples, rest, rest_density } = walk(course, step, factors)?;
-        Some(Self { course, step, samples, rest, rest_density })
+        Some(Self { course, step, samples, rest, rest_density, known: None })
+    }
+
+    /// Samples of a part of the law; the curve of the other part is known. No variance may have been added.
+    pub(crate) fn with_known(course: Course, step: f64, sampled: Sampled, known: Known) -> Self {
+        let Sampled { samples, rest, rest_density } = sampled;
+        Self { course, step, samples, rest, rest_density, known: Some(known) }
+    }
+
+    pub(crate) fn into_samples(self) -> Vec<Sample> {
+        self.samples
+    }
+
+    /// Whether what was left out is at most `aim` of the curve at the centre.
+    pub(crate) fn is_settled(&self, aim: f64) -> bool {
+        let epsilon = self.course.center;
+        let known = self.known.map_or(0.0, |known| known.lower(epsilon)) / self.scale(epsilon);
+        let curve = self.sums(epsilon).delta + known;
+        self.rest / PI <= aim * curve
     }
 }
 
@@ -78,7 +99,7 @@ struct Sums {
 impl Line {
     fn sums(&self, epsilon: f64) -> Sums {
         let c = self.course.tilt;
-        let (mut delta, mut density) = (0.0, 0.0);
+        let (mut delta, mut density) = (LongSum::default(), LongSum::default());
         let (mut delta_error, mut density_error) = (0.0, 0.0);
         for (j, sample) in self.samples.iter().enumerate() {
             let t = sample.t;
@@ -88,8 +109,8 @@ impl Line {
             // s (s + 1) at s = c + i t.
             let kernel = (c * (c + 1.0) - t * t, t * (2.0 * c + 1.0));
             let term = over(turned, kernel);
-            delta += weight * term.0;
-            density += weight * turned.0;
+            delta.add(weight * term.0);
+            density.add(weight * turned.0);
             let rounding = 32.0 + 4.0 * t * epsilon.abs() + j as f64 / 16.0;
             let error = weight * (sample.error + size(sample.value) * UNIT * rounding);
             delta_error += error / size(kernel);
@@ -97,9 +118,9 @@ impl Line {
         }
         let unit = self.step / PI;
         Sums {
-            delta: delta * unit,
+            delta: delta.get() * unit,
             delta_error: delta_error * unit + self.rest / PI,
-            density: density * unit,
+            density: density.get() * unit,
             density_error: density_error * unit + self.rest_density / PI,
         }
     }
@@ -118,10 +139,12 @@ impl Line {
     fn upper(&self, epsilon: f64) -> f64 {
         let sums = self.sums(epsilon);
         let inside = (sums.delta + sums.delta_error).max(0.0);
-        self.scale(epsilon) * inside * (1.0 + self.relative(epsilon)) + self.course.cut
+        let known = self.known.map_or(0.0, |known| known.upper(epsilon));
+        let sampled = self.scale(epsilon) * inside * (1.0 + self.relative(epsilon));
+        (sampled + known) * (1.0 + 4.0 * UNIT) + self.course.cut
     }
 
-    /// Never above the curve; may be negative.
+    /// Never above the curve.
     fn lower(&self, epsilon: f64) -> f64 {
         let sums = self.sums(epsilon);
         let extra = self.course.extra;
@@ -132,7 +155,9 @@ impl Line {
         let drift = libm::exp((epsilon - self.course.center).abs() * (1.0 + self.course.tilt));
         let copies = 4.0 * libm::exp(-LOG_MISSED) * drift;
         let inside = sums.delta - sums.delta_error - too_much - copies;
-        self.scale(epsilon) * inside * (1.0 - self.relative(epsilon))
+        let known = self.known.map_or(0.0, |known| known.lower(epsilon));
+        let sampled = self.scale(epsilon) * inside.max(0.0) * (1.0 - self.relative(epsilon));
+        (sampled + known) * (1.0 - 4.0 * UNIT)
     }
 
     /// Both bounds, anywhere; they are close to each other around the epsilon that the line was made for.

@@ -6,6 +6,7 @@ use super::grid::Query;
 use super::line::{Course, LOG_MISSED, Line};
 use super::moments::{Moments, log_peak, order_for_delta, order_for_epsilon};
 use super::pair::Pair;
+use super::split::{Known, MOST_USES, split};
 use crate::rounding::UNIT;
 
 const MOST_TILT: f64 = 1e6;
@@ -83,8 +84,8 @@ impl Mix {
         (log, error)
     }
 
-    /// A line that is good around the answer to `query`, or nothing if it would take too much work.
-    pub(crate) fn invert(&self, query: Query, gap: f64) -> Option<Line> {
+    /// The tilt and the epsilon around which a line is good.
+    fn course(&self, query: Query) -> (f64, f64) {
         let (tilt, epsilon) = match query {
             Query::Epsilon(delta) => {
                 let (tilt, epsilon) = order_for_delta(self, libm::log(delta), MOST_TILT);
@@ -96,7 +97,45 @@ impl Mix {
             }
             Query::Delta(epsilon) => (order_for_epsilon(self, epsilon, MOST_TILT).0, epsilon),
         };
-        let tilt = self.shorten(tilt, epsilon);
+        (self.shorten(tilt, epsilon), epsilon)
+    }
+
+    /// A line for a few uses of Laplace noise, whose atoms keep the transform alive.
+    pub(crate) fn split(&self, query: Query) -> Option<Line> {
+        let [(factor, count)] = &self.factors[..] else { return None };
+        let &Factor::Laplace(end) = factor else { return None };
+        if self.variance > 0.0 || !(2.0..=MOST_USES).contains(count) {
+            return None;
+        }
+        let (tilt, center) = self.course(query);
+        let known = Known { end, count: *count };
+        // Where the tilt is as large as it gets, the bound by moments may be past the largest loss.
+        let center = match query {
+            Query::Epsilon(delta) if center >= end * count => known.epsilon(delta),
+            _ => center,
+        };
+        let (log_scale, log_error) = self.log_moment_and_error(tilt);
+        let course = Course {
+            tilt,
+            period: period(self, tilt, center)?,
+            variance: 0.0,
+            extra: 0.0,
+            log_scale,
+            log_error,
+            cut: self.cut,
+            center,
+        };
+        // What may be left out, relative to the curve, which falls at about the rate of the tilt.
+        let aim = match query {
+            Query::Epsilon(_) => (1e-9 * center * tilt).clamp(1e-9, 1e-7),
+            Query::Delta(_) => 1e-7,
+        };
+        split(known, factor.log_moment(tilt), course, aim)
+    }
+
+    /// A line that is good around the answer to `query`, or nothing if it would take too much work.
+    pub(crate) fn invert(&self, query: Query, gap: f64) -> Option<Line> {
+        let (tilt, epsilon) = self.course(query);
         // The added Gaussian moves epsilon by about its variance times 1 + tilt.
         let added = 0.5 * gap * epsilon.max(1.0) / (1.0 + tilt);
         let mut factors = self

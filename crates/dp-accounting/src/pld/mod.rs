@@ -18,6 +18,7 @@ mod pair;
 mod rule;
 mod smooth;
 mod spectrum;
+mod split;
 mod trade_off;
 mod walk;
 
