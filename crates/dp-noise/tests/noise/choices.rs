@@ -40,7 +40,9 @@ fn exponential_choices_have_their_probability() {
 
 #[test]
 fn levels_have_the_probability_of_all_their_candidates() {
-    const LEVELS: [(&[(i64, u64)], u128, u128); 6] = [
+    /// Levels with their numbers of candidates, then the rate as a fraction.
+    type Case = (&'static [(i64, u64)], u128, u128);
+    const LEVELS: [Case; 6] = [
         (&[(7, 3)], 1, 1),
         (&[(0, 1), (0, 2), (0, 5)], 2, 1),
         (&[(1, 1), (0, 20)], 1, 2),
