@@ -7,9 +7,9 @@ use crate::report::plot::axis::Axis;
 use crate::report::plot::canvas::{self, Anchor, Canvas, Ink, Svg};
 use crate::report::summary::Row;
 
-const WIDTH: u32 = 540;
-const LEFT: f64 = 130.0;
-const RIGHT: f64 = 515.0;
+const WIDTH: u32 = 620;
+const LEFT: f64 = 210.0;
+const RIGHT: f64 = 595.0;
 const TOP: f64 = 46.0;
 const ROW: f64 = 34.0;
 

@@ -142,7 +142,7 @@ pub(super) fn report(
         ));
         let all = shares();
         let series = grid(&rows, &all, baseline, |counts| format!("counts {counts}"));
-        figure(page, "shares", "Budget shares", "share of cuts", (true, false), &series)?;
+        figure(page, "shares", "Budget shares", "share of cuts", (true, true), &series)?;
         page.gap();
     }
     let rows = summary::rows(records, CENTRENESS_SET);
@@ -171,7 +171,9 @@ fn over_size(records: &[Record], settings: &Settings, page: &mut Page) -> Result
         let mut rows: Vec<Row> = ids.flat_map(|id| summary::rows(records, id)).collect();
         rows.retain(|row| {
             let asked = |epsilon: f64| same(epsilon, settings.epsilon);
-            row.variant == "default" && row.epsilon.is_none_or(asked)
+            // Published code is not tried at other sizes.
+            let ours = row.private || row.epsilon.is_none();
+            ours && row.variant == "default" && row.epsilon.is_none_or(asked)
         });
         let size = |row: &Row| if name == "n" { row.n } else { row.d } as f64;
         rows.sort_by(|a, b| size(a).total_cmp(&size(b)));
