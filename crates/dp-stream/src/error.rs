@@ -75,6 +75,20 @@ pub enum StreamError {
         /// Users of the shards.
         got: u64,
     },
+    /// Shards are not in the order in which they were made, or one of them is there twice.
+    ShardOrder {
+        /// The first user that the shard at this place should have.
+        expected: u32,
+        /// Its first user.
+        got: u32,
+    },
+    /// A shard has not been settled for every step that was decided, or belongs to another session.
+    ShardUnsettled {
+        /// Steps that were decided.
+        decided: u64,
+        /// Steps that the shard was settled for.
+        settled: u64,
+    },
     /// A privacy parameter is out of range.
     Param(ParamError),
     /// A step cannot be calibrated.
@@ -116,6 +130,14 @@ impl fmt::Display for StreamError {
             Self::Shards { expected, got } => {
                 write!(f, "the plan has {expected} users, the shards have {got}")
             }
+            Self::ShardOrder { expected, got } => {
+                write!(f, "the shard at this place should begin with user {expected}, not {got}")
+            }
+            Self::ShardUnsettled { decided, settled } => write!(
+                f,
+                "{decided} steps were decided, a shard was settled for {settled}: a state without \
+                 its charges would let users be reported too often"
+            ),
             Self::Param(ref error) => error.fmt(f),
             Self::Mechanism(ref error) => error.fmt(f),
         }

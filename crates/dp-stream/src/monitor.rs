@@ -40,12 +40,23 @@ pub struct Decider {
     next: u64,
     threshold: i64,
     last_reports: Vec<Report>,
+    /// How often a step was decided since the shards were made.
+    decided: u64,
 }
 
 impl Decider {
     pub(crate) fn new(plan: MonitorPlan) -> Self {
         let threshold = plan.threshold;
-        Self { plan, next: 0, threshold, last_reports: Vec::new() }
+        Self { plan, next: 0, threshold, last_reports: Vec::new(), decided: 0 }
+    }
+
+    /// For shards that are made now.
+    pub(crate) fn afresh(self) -> Self {
+        Self { decided: 0, ..self }
+    }
+
+    pub(crate) fn decided(&self) -> u64 {
+        self.decided
     }
 
     pub(crate) fn resumed(
@@ -54,7 +65,7 @@ impl Decider {
         threshold: i64,
         last_reports: Vec<Report>,
     ) -> Self {
-        Self { plan, next, threshold, last_reports }
+        Self { plan, next, threshold, last_reports, decided: 0 }
     }
 
     /// The plan.
@@ -107,6 +118,9 @@ impl Decider {
     /// The reports of the step at `time`, and of the steps that were skipped before it, which had no
     /// events. Every one of `counts` belongs to `time`.
     ///
+    /// Counts of items outside of the universe and counts of 0 are dropped and repeated items are added
+    /// up: otherwise what was reported could show which counts came in.
+    ///
     /// # Errors
     /// [`StreamError`] for a time that has passed or is not planned.
     pub fn decide<R: CryptoRng + ?Sized>(
@@ -128,6 +142,18 @@ impl Decider {
         counts: Touched<'_>,
         draws: &mut dyn Draws,
     ) -> Result<Vec<Report>, StreamError> {
+        let last = self.plan.universe().last();
+        let counts = crate::merge([counts]).within(last);
+        self.decide_on(time, counts.touched(), draws)
+    }
+
+    /// For counts that come from shards of this plan, each item once.
+    pub(crate) fn decide_on(
+        &mut self,
+        time: u64,
+        counts: Touched<'_>,
+        draws: &mut dyn Draws,
+    ) -> Result<Vec<Report>, StreamError> {
         self.check_time(time)?;
         let steps = time - self.next + 1;
         let found = self.plan.reports.release(counts, steps, self.threshold, draws);
@@ -139,6 +165,7 @@ impl Decider {
         };
         self.last_reports = found.into_iter().map(report).collect();
         self.next = time + 1;
+        self.decided += 1;
         Ok(self.last_reports.clone())
     }
 }
@@ -186,7 +213,7 @@ impl Monitor {
     ) -> Result<Vec<Report>, StreamError> {
         self.decider.check_time(time)?;
         self.shard.add(events);
-        let reports = self.decider.decide_with(time, self.shard.counts(), draws)?;
+        let reports = self.decider.decide_on(time, self.shard.counts(), draws)?;
         self.shard.settle(&items_of(&reports, time));
         Ok(reports)
     }

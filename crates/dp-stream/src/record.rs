@@ -5,7 +5,11 @@ use serde::{Deserialize, Serialize};
 /// One user has shown one item. Private.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Event {
-    /// Dense number of the user, below the public bound on users. An interner is the caller's.
+    /// Dense number of the user, below the public bound on users.
+    ///
+    /// An interner is the caller's, and part of the guarantee: a user's number must not depend on who else
+    /// is there, and must not be given to somebody else later. Numbers by first appearance are fine as
+    /// long as the bound is never reached; beyond it, one user more would push another one out.
     pub user: u32,
     /// Number of the item in its [`Universe`](crate::Universe).
     pub item: u64,

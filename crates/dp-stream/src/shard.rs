@@ -43,6 +43,8 @@ pub struct Shard {
     before: Vec<u8>,
     /// Events of users who are busy, to be looked at with all of their events at hand.
     more: Vec<Event>,
+    /// How often the shard was settled since it was made.
+    settled: u64,
 }
 
 /// What is public of it; charges and events stay out of logs.
@@ -104,6 +106,7 @@ impl Shard {
             admitted: Vec::new(),
             before: Vec::new(),
             more: Vec::new(),
+            settled: 0,
         }
     }
 
@@ -176,6 +179,15 @@ impl Shard {
         self.admitted.clear();
         self.before.clear();
         self.table.clear();
+        self.settled += 1;
+    }
+
+    pub(crate) fn first_user(&self) -> u32 {
+        self.first_user
+    }
+
+    pub(crate) fn settled(&self) -> u64 {
+        self.settled
     }
 
     /// The charges as of the last step that was settled.

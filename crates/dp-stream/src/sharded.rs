@@ -18,6 +18,14 @@ impl MergedCounts {
     pub fn touched(&self) -> Touched<'_> {
         Touched { cells: &self.items, counts: &self.counts }
     }
+
+    /// Without counts of 0 and without items above `last`.
+    pub(crate) fn within(mut self, last: u64) -> Self {
+        let pairs = self.items.iter().copied().zip(self.counts.iter().copied());
+        let (items, counts) = pairs.filter(|&(item, count)| item <= last && count > 0).unzip();
+        (self.items, self.counts) = (items, counts);
+        self
+    }
 }
 
 /// Adds up the counts of shards, in any order.
@@ -86,7 +94,8 @@ impl Decider {
     /// closed in parallel and merged, and every shard is settled.
     ///
     /// # Errors
-    /// [`StreamError`] for a time that has passed or is not planned; nothing has changed then.
+    /// [`StreamError`] for a time that has passed or is not planned, or for shards that are not those of
+    /// this session, all of them and in order; nothing has changed then.
     pub fn step_shards<R: CryptoRng + ?Sized>(
         &mut self,
         time: u64,
@@ -95,9 +104,10 @@ impl Decider {
     ) -> Result<Vec<Report>, StreamError> {
         use rayon::prelude::*;
         self.check_time(time)?;
+        self.check_shards(shards)?;
         let parts: Vec<Touched<'_>> = shards.par_iter_mut().map(Shard::counts).collect();
         let merged = merge(parts);
-        let reports = self.decide(time, merged.touched(), rng)?;
+        let reports = self.decide_on(time, merged.touched(), &mut SecureDraws::new(rng))?;
         let items = items_of(&reports, time);
         shards.par_iter_mut().for_each(|shard| shard.settle(&items));
         Ok(reports)
@@ -106,14 +116,32 @@ impl Decider {
     /// The state of the whole session: `shards` in the order in which they were made.
     ///
     /// # Errors
-    /// [`StreamError::Shards`] if they do not have the users of the plan.
+    /// [`StreamError`] if they are not all shards of this session in order, each settled for every step
+    /// that was decided: without the charges of a step, users could be reported too often.
     pub fn state(&self, shards: &[Shard]) -> Result<MonitorState, StreamError> {
+        self.check_shards(shards)?;
         let charges: Vec<u8> = shards.iter().flat_map(Shard::charges).collect();
-        let expected = self.plan().users();
-        if charges.len() != expected as usize {
-            return Err(StreamError::Shards { expected, got: charges.len() as u64 });
-        }
         Ok(MonitorState::of(self, charges))
+    }
+
+    /// All users once and in order, and no step without its charges.
+    fn check_shards(&self, shards: &[Shard]) -> Result<(), StreamError> {
+        let users: u64 = shards.iter().map(|shard| shard.users() as u64).sum();
+        if users != u64::from(self.plan().users()) {
+            return Err(StreamError::Shards { expected: self.plan().users(), got: users });
+        }
+        let mut expected = 0;
+        for shard in shards {
+            if shard.first_user() != expected {
+                return Err(StreamError::ShardOrder { expected, got: shard.first_user() });
+            }
+            expected += u32::try_from(shard.users()).expect("no more than the plan has");
+            let (decided, settled) = (self.decided(), shard.settled());
+            if decided != settled {
+                return Err(StreamError::ShardUnsettled { decided, settled });
+            }
+        }
+        Ok(())
     }
 }
 
@@ -136,6 +164,6 @@ impl Monitor {
             shard
         });
         let shards = shards.collect();
-        Ok((self.into_decider(), shards))
+        Ok((self.into_decider().afresh(), shards))
     }
 }

@@ -75,3 +75,41 @@ fn shards_must_cover_the_users() {
     let (decider, shards) = plan.start_sharded(&[200, 200], &mut rng(1)).expect("all users");
     assert!(decider.state(&shards[..1]).is_err());
 }
+
+/// Each of these would forget who has been charged.
+#[test]
+fn states_without_all_charges_are_refused() {
+    let plan = plan(30, 2, 25, 1, 5);
+    let mut rng = rng(7);
+    let (mut decider, mut shards) = plan.start_sharded(&[1, 1], &mut rng).expect("all users");
+    shards.swap(0, 1);
+    let order = StreamError::ShardOrder { expected: 0, got: 1 };
+    assert_eq!(decider.state(&shards), Err(order.clone()));
+    assert_eq!(decider.step_shards(0, &mut shards, &mut rng), Err(order));
+    shards.swap(0, 1);
+
+    // Between the decision and the charges: a crash must find no state to go on from.
+    let counts = dp_stream::merge(shards.iter_mut().map(dp_stream::Shard::counts));
+    decider.decide(0, counts.touched(), &mut rng).expect("in time");
+    let unsettled = StreamError::ShardUnsettled { decided: 1, settled: 0 };
+    assert_eq!(decider.state(&shards), Err(unsettled.clone()));
+    shards[0].settle(&[]);
+    assert_eq!(decider.state(&shards), Err(unsettled));
+    shards[1].settle(&[]);
+    assert!(decider.state(&shards).is_ok());
+}
+
+/// What a foreign engine may hand over must not show in what can be reported.
+#[test]
+fn counts_that_no_shard_makes_are_cleaned() {
+    let plan = plan(30, USERS, 25, 3, 30);
+    let decided = |cells: &[u64], counts: &[u32]| {
+        let mut rng = rng(8);
+        let (mut decider, _) = plan.start_sharded(&[USERS], &mut rng).expect("all users");
+        let touched = dp_mechanism::Touched { cells, counts };
+        decider.decide(0, touched, &mut rng).expect("in time")
+    };
+    let clean = decided(&[3, 9], &[300, 60]);
+    assert!(!clean.is_empty());
+    assert_eq!(decided(&[9, 3, 9, 1 << 40, 5], &[30, 300, 30, 1000, 0]), clean);
+}
