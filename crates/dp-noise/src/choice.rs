@@ -2,8 +2,9 @@
 
 use num_bigint::BigUint;
 
-use crate::exp::{Enclosure, exp_minus, exp_strip, shift_up};
+use crate::exp::{Enclosure, exp_minus, exp_strip};
 use crate::scaled::{Scaled, multiply_high_wide};
+use crate::shares::settle;
 use crate::{Bits, Ratio};
 
 /// Index `i` with probability proportional to `exp(rate * scores[i])`, exactly.
@@ -80,40 +81,8 @@ impl<'a> Weights<'a> {
         if index < self.lows.len() && edge + spread(index) <= lowest {
             return index;
         }
-        self.settle(bits, point >> (128 - 2 * B::WORD_BITS))
-    }
-
-    /// The same with more and more digits of the point and of the weights.
-    #[cold]
-    fn settle<B: Bits + ?Sized>(&self, bits: &mut B, prefix: u128) -> usize {
-        let mut point = BigUint::from(prefix);
-        let mut length = u64::from(2 * B::WORD_BITS);
-        loop {
-            if let Some(index) = self.index_at(&point, length) {
-                return index;
-            }
-            point = (point << B::WORD_BITS) | BigUint::from(bits.word());
-            length += u64::from(B::WORD_BITS);
-        }
-    }
-
-    /// The index of a uniform real with these first digits, if they decide it.
-    fn index_at(&self, point: &BigUint, length: u64) -> Option<usize> {
-        let weights: Vec<Enclosure> =
-            (0..self.scores.len()).map(|i| self.weight(i, length)).collect();
-        let total_low: BigUint = weights.iter().map(|weight| &weight.low).sum();
-        let total_high: BigUint = weights.iter().map(|weight| &weight.high).sum();
-        let lowest = (point * total_low) >> length;
-        let highest = shift_up((point + 1_u32) * total_high, length);
-        let (mut sum, mut edge) = (BigUint::ZERO, BigUint::ZERO);
-        for (index, weight) in weights.iter().enumerate() {
-            sum += &weight.low;
-            if sum >= highest {
-                return (edge <= lowest).then_some(index);
-            }
-            edge += &weight.high;
-        }
-        None
+        let prefix = point >> (128 - 2 * B::WORD_BITS);
+        settle(bits, prefix, self.scores.len(), |i, length| self.weight(i, length))
     }
 
     fn weight(&self, index: usize, length: u64) -> Enclosure {
@@ -127,6 +96,7 @@ impl<'a> Weights<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shares::index_at;
 
     /// Words given beforehand, then zeros.
     struct Script(Vec<u64>);
@@ -156,7 +126,9 @@ mod tests {
                     let (first, second) = (point >> 64, point & u128::from(u64::MAX));
                     let words = [second, first].map(|word| u64::try_from(word).expect("a word"));
                     let found = weights.pick(&mut Script(words.to_vec()));
-                    let truth = weights.index_at(&(BigUint::from(point) << 472), 600);
+                    let all: Vec<Enclosure> =
+                        (0..weights.scores.len()).map(|i| weights.weight(i, 600)).collect();
+                    let truth = index_at(&all, &(BigUint::from(point) << 472), 600);
                     assert_eq!(Some(found), truth, "2^-128 * {distance} from an edge");
                     // What a single look at the lower sums would have said.
                     let share = multiply_high_wide(

@@ -2,8 +2,9 @@
 
 use num_bigint::BigUint;
 
-use crate::exp::{Enclosure, exp_minus, exp_strip, shift_up};
+use crate::exp::{Enclosure, exp_minus, exp_strip};
 use crate::scaled::{Scaled, multiply_high_wide};
+use crate::shares::settle;
 use crate::{Bits, Ratio};
 
 /// Candidates that share a score.
@@ -94,40 +95,8 @@ impl<'a> Weights<'a> {
             sum_spread += u128::from(level.candidates) * u128::from(self.width);
             edge = sum + sum_spread;
         }
-        self.settle(bits, point >> (128 - 2 * B::WORD_BITS))
-    }
-
-    /// The same with more and more digits of the point and of the weights.
-    #[cold]
-    fn settle<B: Bits + ?Sized>(&self, bits: &mut B, prefix: u128) -> usize {
-        let mut point = BigUint::from(prefix);
-        let mut length = u64::from(2 * B::WORD_BITS);
-        loop {
-            if let Some(index) = self.index_at(&point, length) {
-                return index;
-            }
-            point = (point << B::WORD_BITS) | BigUint::from(bits.word());
-            length += u64::from(B::WORD_BITS);
-        }
-    }
-
-    /// The index of a uniform real with these first digits, if they decide it.
-    fn index_at(&self, point: &BigUint, length: u64) -> Option<usize> {
-        let weights: Vec<Enclosure> =
-            (0..self.levels.len()).map(|i| self.weight(i, length)).collect();
-        let total_low: BigUint = weights.iter().map(|weight| &weight.low).sum();
-        let total_high: BigUint = weights.iter().map(|weight| &weight.high).sum();
-        let lowest = (point * total_low) >> length;
-        let highest = shift_up((point + 1_u32) * total_high, length);
-        let (mut sum, mut edge) = (BigUint::ZERO, BigUint::ZERO);
-        for (index, weight) in weights.iter().enumerate() {
-            sum += &weight.low;
-            if sum >= highest {
-                return (edge <= lowest).then_some(index);
-            }
-            edge += &weight.high;
-        }
-        None
+        let prefix = point >> (128 - 2 * B::WORD_BITS);
+        settle(bits, prefix, self.levels.len(), |i, length| self.weight(i, length))
     }
 
     /// The weight of a whole level.

@@ -61,6 +61,7 @@ mod rare;
 mod ratio;
 pub mod reference;
 mod scaled;
+mod shares;
 mod skips;
 mod source;
 mod table;
