@@ -24,6 +24,8 @@ use crate::{Event, MonitorPlan, MonitorState, Report, StreamError};
 ///
 /// The generator is not part of a state, and need not be: every draw is independent of all before.
 /// The secret sample is part of it, so a state is as confidential as the data.
+///
+/// A clone is a second session on the same users: publish the reports of one of them only.
 #[derive(Clone, Debug)]
 pub struct Monitor {
     decider: Decider,

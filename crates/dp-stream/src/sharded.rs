@@ -1,5 +1,7 @@
 //! The same session on many machines: users are split, counts are summed.
 
+use std::fmt;
+
 use dp_mechanism::{CryptoRng, Draws, SecureDraws, Touched};
 
 use crate::monitor::{Decider, Monitor, items_of};
@@ -7,10 +9,17 @@ use crate::shard::Shard;
 use crate::{MonitorPlan, MonitorState, Report, StreamError};
 
 /// Counts of several shards added up.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct MergedCounts {
     items: Vec<u64>,
     counts: Vec<u32>,
+}
+
+/// Exact counts stay out of logs, and so does how many there are.
+impl fmt::Debug for MergedCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MergedCounts").finish_non_exhaustive()
+    }
 }
 
 impl MergedCounts {
