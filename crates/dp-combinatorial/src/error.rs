@@ -25,6 +25,13 @@ pub enum CombinatorialError {
         /// What would be accepted.
         want: &'static str,
     },
+    /// The family does not have as many sets as the plan is for.
+    SetCount {
+        /// Of the plan.
+        expected: u32,
+        /// Of the family.
+        got: usize,
+    },
     /// A privacy parameter is out of range.
     Param(ParamError),
     /// A step cannot be calibrated.
@@ -36,6 +43,9 @@ impl fmt::Display for CombinatorialError {
         match *self {
             Self::ZeroSetting { name } => write!(f, "`{name}` must be at least 1, got 0"),
             Self::Setting { name, got, want } => write!(f, "`{name}` must be {want}, got {got:?}"),
+            Self::SetCount { expected, got } => {
+                write!(f, "the family has {got} sets, the plan is for {expected}")
+            }
             Self::Param(ref error) => error.fmt(f),
             Self::Mechanism(ref error) => error.fmt(f),
         }
