@@ -17,6 +17,7 @@ mod neighbours;
 mod primitives;
 mod recentred;
 mod samplers;
+mod set_cover;
 mod splits;
 mod stream;
 mod table;
@@ -81,6 +82,7 @@ fn checks() -> Vec<Check> {
         recentred::checks(),
         stream::checks(),
         census::checks(),
+        set_cover::checks(),
     ];
     all.into_iter().flatten().collect()
 }
