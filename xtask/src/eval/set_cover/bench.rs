@@ -16,7 +16,7 @@ use std::time::Instant;
 /// Most runs of a family on which a run takes seconds.
 const RUNS_IF_LARGE: u32 = 5;
 
-pub(super) fn plan(source: &'static Source, context: &Context) -> Result<Plan, Error> {
+pub(super) fn plan(source: &'static Source, context: &Context) -> Plan {
     let settings = &context.settings;
     let mut cells = Vec::new();
     let fewer = source.is_large() && settings.runs_asked.is_none();
@@ -38,7 +38,7 @@ pub(super) fn plan(source: &'static Source, context: &Context) -> Result<Plan, E
         .file()
         .is_none_or(|(set, file)| context.settings.datasets.join(set).join(file).is_file());
     let units = u64::from(source.sets) * u64::from(source.sets) / 1_000_000 + 1;
-    Ok(Plan { dataset: source.id.to_owned(), cells, units, warm_up_steps: 0, here })
+    Plan { dataset: source.id.to_owned(), cells, units, warm_up_steps: 0, here }
 }
 
 /// The epsilon asked for, and a grid around it in fuller evaluations.

@@ -78,7 +78,7 @@ fn by_epsilon<'a>(rows: &'a [Row], algorithm: &str) -> Vec<(f64, &'a Row)> {
 
 /// The ratio over epsilon with a band of one standard deviation.
 fn curves(rows: &[Row]) -> Vec<Series> {
-    let series = |&algorithm: &&str| {
+    let series = |algorithm: &&str| {
         let place = |(x, row): (f64, &Row)| {
             let found = row.statistic("cost_ratio")?;
             let sd = found.sd.unwrap_or(0.0);
@@ -86,9 +86,9 @@ fn curves(rows: &[Row]) -> Vec<Series> {
             Some(Place { x, mean: found.mean, low, high })
         };
         let places = by_epsilon(rows, algorithm).into_iter().filter_map(place).collect();
-        Series { name: algorithm.to_owned(), places }
+        Series { name: (*algorithm).to_owned(), places }
     };
-    MAIN.iter().map(|algorithm| series(&algorithm)).filter(|one| !one.places.is_empty()).collect()
+    MAIN.iter().map(series).filter(|one| !one.places.is_empty()).collect()
 }
 
 /// Where the approximate form does better than the pure one.

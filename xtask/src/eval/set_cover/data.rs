@@ -72,10 +72,6 @@ pub(super) fn source(id: &str) -> Result<&'static Source, Error> {
 }
 
 impl Source {
-    pub(super) fn is_generated(&self) -> bool {
-        matches!(self.origin, Origin::Random)
-    }
-
     /// The set of the manifest and the file in it; `None` if it is generated.
     pub(super) fn file(&self) -> Option<(&'static str, String)> {
         match self.origin {
@@ -123,7 +119,7 @@ pub(super) fn read(source: &'static Source, context: &Context) -> Result<Option<
     for user in 0..incidence.users() {
         let sets = incidence.sets_of(user);
         bytes.extend((sets.len() as u64).to_le_bytes());
-        sets.iter().for_each(|set| bytes.extend(set.to_le_bytes()));
+        bytes.extend(sets.iter().flat_map(|set| set.to_le_bytes()));
     }
     Ok(Some(Family { incidence, checksum: files::sha256_hex(&bytes) }))
 }

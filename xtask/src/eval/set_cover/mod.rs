@@ -29,7 +29,7 @@ impl Suite for SetCover {
             Effort::Quick => &data::SOURCES[..1],
             Effort::Standard | Effort::Full => &data::SOURCES[..],
         };
-        all.iter().map(|source| bench::plan(source, context)).collect()
+        Ok(all.iter().map(|source| bench::plan(source, context)).collect())
     }
 
     fn open(&mut self, dataset: &str, context: &Context) -> Result<Opened, Error> {
