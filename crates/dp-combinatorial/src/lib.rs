@@ -5,3 +5,9 @@
 //!
 //! # What is not protected
 //! Running time and memory access patterns depend on the data.
+
+mod error;
+mod incidence;
+
+pub use error::CombinatorialError;
+pub use incidence::Incidence;

@@ -1,0 +1,57 @@
+//! The one error type of the crate.
+
+use std::fmt;
+
+use dp_accounting::ParamError;
+use dp_mechanism::MechanismError;
+
+/// Why a plan could not be built.
+///
+/// Fields are public settings and shapes; none of them is taken from a record.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum CombinatorialError {
+    /// A setting that counts something is zero.
+    ZeroSetting {
+        /// Name of the setting.
+        name: &'static str,
+    },
+    /// A public setting is out of range.
+    Setting {
+        /// Name of the setting.
+        name: &'static str,
+        /// Its value.
+        got: f64,
+        /// What would be accepted.
+        want: &'static str,
+    },
+    /// A privacy parameter is out of range.
+    Param(ParamError),
+    /// A step cannot be calibrated.
+    Mechanism(MechanismError),
+}
+
+impl fmt::Display for CombinatorialError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::ZeroSetting { name } => write!(f, "`{name}` must be at least 1, got 0"),
+            Self::Setting { name, got, want } => write!(f, "`{name}` must be {want}, got {got:?}"),
+            Self::Param(ref error) => error.fmt(f),
+            Self::Mechanism(ref error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for CombinatorialError {}
+
+impl From<ParamError> for CombinatorialError {
+    fn from(error: ParamError) -> Self {
+        Self::Param(error)
+    }
+}
+
+impl From<MechanismError> for CombinatorialError {
+    fn from(error: MechanismError) -> Self {
+        Self::Mechanism(error)
+    }
+}
