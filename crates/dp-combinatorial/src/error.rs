@@ -25,6 +25,12 @@ pub enum CombinatorialError {
         /// What would be accepted.
         want: &'static str,
     },
+    /// A constraint that is no matroid.
+    NotAMatroid {
+        /// A set that shows it: it has an independent superset or a larger independent set, and yet is
+        /// not independent or cannot grow.
+        set: Vec<usize>,
+    },
     /// A privacy parameter is out of range.
     Param(ParamError),
     /// A step cannot be calibrated.
@@ -36,6 +42,9 @@ impl fmt::Display for CombinatorialError {
         match *self {
             Self::ZeroSetting { name } => write!(f, "`{name}` must be at least 1, got 0"),
             Self::Setting { name, got, want } => write!(f, "`{name}` must be {want}, got {got:?}"),
+            Self::NotAMatroid { ref set } => {
+                write!(f, "the constraint is not a matroid, as the elements {set:?} show")
+            }
             Self::Param(ref error) => error.fmt(f),
             Self::Mechanism(ref error) => error.fmt(f),
         }

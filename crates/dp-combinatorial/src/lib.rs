@@ -8,6 +8,7 @@
 
 mod error;
 mod incidence;
+pub mod submodular;
 
 pub use error::CombinatorialError;
 pub use incidence::Incidence;
