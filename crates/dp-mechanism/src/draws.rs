@@ -3,8 +3,8 @@
 use std::num::NonZero;
 
 use dp_noise::{
-    Bits, DiscreteGaussian, DiscreteLaplace, Ratio, SecureBits, bernoulli, bernoulli_exp,
-    choose_exponentially,
+    Bits, DiscreteGaussian, DiscreteLaplace, Geometric, Ratio, SecureBits, bernoulli,
+    bernoulli_exp, choose_exponentially, noisy_max_with_value, permute_and_flip,
 };
 use rand::CryptoRng;
 
@@ -20,6 +20,14 @@ use crate::reports::{ReportNoise, Reported, ThresholdReports, Touched};
 pub enum Law<'a> {
     /// An index `i` with probability proportional to `exp(rate * scores[i])`. Released.
     Choice {
+        /// One score per candidate; their number is public.
+        scores: &'a [i64],
+        /// The factor in the exponent, at least zero.
+        rate: Ratio,
+    },
+    /// An index by permute-and-flip: the first, in random order, whose coin of probability
+    /// `exp(rate * (scores[i] - best))` comes up. Released.
+    Flip {
         /// One score per candidate; their number is public.
         scores: &'a [i64],
         /// The factor in the exponent, at least zero.
@@ -83,8 +91,9 @@ pub enum Coin {
     OneMinusExp(Ratio),
 }
 
-/// A source of draws. Mechanisms call the named methods; a source implements the first two, and
-/// [`reports`](Self::reports) if it can do better than go through a grid cell by cell.
+/// A source of draws. Mechanisms call the named methods; a source implements the first two,
+/// [`noisy_max`](Self::noisy_max) if its mechanisms use it, and [`reports`](Self::reports) if it can do
+/// better than go through a grid cell by cell.
 pub trait Draws {
     /// One draw from `law`: an index, a value, or a bit as 0 or 1.
     fn draw(&mut self, law: Law<'_>) -> i64;
@@ -93,12 +102,30 @@ pub trait Draws {
     /// follows from the Euclidean length of a change of the whole vector.
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian);
 
+    /// The index of the largest of `scores[i]` plus noise, the lowest of a tie, and that noisy score.
+    /// Both released.
+    ///
+    /// # Panics
+    /// If there are no scores; their number is public. In a source of draws that stands in for mechanisms
+    /// which never ask for this.
+    fn noisy_max(&mut self, _scores: &[i64], _noise: Geometric) -> (usize, i64) {
+        unimplemented!("this source of draws has no noisy maximum")
+    }
+
     /// An index with probability proportional to `exp(rate * scores[i])`, released.
     ///
     /// # Panics
     /// If there are no scores. Their number is public.
     fn choose(&mut self, scores: &[i64], rate: Ratio) -> usize {
         usize::try_from(self.draw(Law::Choice { scores, rate })).expect("an index")
+    }
+
+    /// An index by permute-and-flip, released.
+    ///
+    /// # Panics
+    /// If there are no scores. Their number is public.
+    fn flip(&mut self, scores: &[i64], rate: Ratio) -> usize {
+        usize::try_from(self.draw(Law::Flip { scores, rate })).expect("an index")
     }
 
     /// A candidate with probability proportional to `exp(rate * score)`, released.
@@ -157,6 +184,9 @@ impl<R: CryptoRng + ?Sized> Draws for SecureDraws<'_, R> {
             Law::Choice { scores, rate } => {
                 i64::try_from(choose_exponentially(bits, scores, rate)).expect("an index fits")
             }
+            Law::Flip { scores, rate } => {
+                i64::try_from(permute_and_flip(bits, scores, rate)).expect("an index fits")
+            }
             Law::SparseChoice { scores, rate } => {
                 i64::try_from(scores.choose(bits, rate)).expect("below 2^62")
             }
@@ -179,6 +209,11 @@ impl<R: CryptoRng + ?Sized> Draws for SecureDraws<'_, R> {
         law: &ThresholdReports,
     ) -> Vec<Reported> {
         law.by_jumps(touched, steps, threshold, &mut self.bits)
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        let (index, value) = noisy_max_with_value(&mut self.bits, scores, noise);
+        (index, add(0, value))
     }
 
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {

@@ -18,6 +18,16 @@ pub enum MechanismError {
         /// Its value.
         got: f64,
     },
+    /// Shares of a budget add up to more than 1, or there are none.
+    Shares {
+        /// Their sum.
+        got: f64,
+    },
+    /// There is no proof that this is private.
+    NoProof {
+        /// What was asked for.
+        what: &'static str,
+    },
 }
 
 impl fmt::Display for MechanismError {
@@ -29,6 +39,10 @@ impl fmt::Display for MechanismError {
                 "{name} = {got:e} asks for more noise than 64-bit integers can carry; \
                  allow a larger loss or a smaller sensitivity"
             ),
+            Self::Shares { got } => {
+                write!(f, "shares of a budget must be positive and add up to at most 1, got {got}")
+            }
+            Self::NoProof { what } => write!(f, "{what} is not proved to be private"),
         }
     }
 }

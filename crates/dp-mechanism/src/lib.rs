@@ -19,12 +19,13 @@
 //! # What matters
 //! - [`Draws`], [`Law`]: how every mechanism of the workspace gets randomness.
 //! - [`NoisyCount`], [`ExponentialMechanism`], [`GaussianSum`], [`GeometricSum`], [`PoissonSample`],
-//!   [`RepeatedSelection`], [`ThresholdReports`]: the primitives.
+//!   [`CreditedRun`], [`RepeatedSelection`], [`ThresholdReports`]: the primitives.
 //! - [`Mechanism`], [`Release`]: the face of an algorithm made of them, plan first, then release.
 //!
 //! Out of scope: what a loss means and how losses add up (`dp-accounting`).
 
 mod count;
+mod credited;
 mod draws;
 mod error;
 mod exponential;
@@ -38,6 +39,9 @@ mod subsample;
 mod sum;
 
 pub use count::NoisyCount;
+pub use credited::{
+    Certificate, CreditedReports, CreditedRun, CreditedSelection, Part, Selected, SelectionRule,
+};
 pub use draws::{Coin, Draws, Law, Noise, SecureDraws};
 pub use error::MechanismError;
 pub use exponential::ExponentialMechanism;

@@ -1,0 +1,411 @@
+//! A run of selections that a record pays for once, because it counts only until it is served.
+
+use std::num::NonZeroU64;
+
+use dp_accounting::{
+    Delta, Epsilon, Loss, Step, repeated_selection_epsilon, repeated_selection_loss,
+};
+use dp_noise::{Geometric, Ratio};
+use serde::{Deserialize, Serialize};
+
+use crate::rational::{ratio_at_most, to_f64};
+use crate::reports::ReportNoise;
+use crate::{Draws, Law, MechanismError, PoissonSample};
+
+/// Which proof pays for a run of selections.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Certificate {
+    /// Every selection pays for itself, on all records.
+    Composition,
+    /// The run sees a secret sample of the records and is pure.
+    Subsampled,
+    /// The run sees all records and is approximate.
+    Approximate {
+        /// The probability that a record is charged more often than the proof allows for.
+        delta: Delta,
+    },
+}
+
+/// How a selection favours high scores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SelectionRule {
+    /// Probability proportional to `exp(rate * score)`.
+    Exponential,
+    /// Permute-and-flip: never further from the best score in expectation, up to twice as close.
+    PermuteAndFlip,
+    /// The largest score with one-sided geometric noise, released with that noisy score.
+    NoisyMax,
+}
+
+/// A part of a run with its share of what the run may spend.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// What it is for, on the receipt.
+    pub name: &'static str,
+    /// Its share; those of all parts add up to 1 at most.
+    pub share: f64,
+    /// How many selections it makes: public, fixed beforehand.
+    pub rounds: u32,
+}
+
+/// Selections, threshold tests and counts over records that are credited a bounded amount in all.
+///
+/// # Contract
+/// A record adds a non-negative amount to every score, and the amounts that it adds to the *chosen*
+/// candidates of a part (to the reported values, for tests) sum to at most the `most_credit` of that
+/// part, whatever is chosen. What is scored, in which order and how often follows from public numbers
+/// and from what was released before. Coverage has this by nature: a record counts for the sets that
+/// hold it until one of them is chosen, and then never again.
+///
+/// # Guarantee
+/// Under [`AddRemove`](dp_accounting::AddRemove), for the `epsilon` given:
+/// - [`Subsampled`](Certificate::Subsampled): pure. A record more raises the log probability of any
+///   sequence of outputs by at most `inner = ln(1 + e^epsilon)`: each part spends its share of that per
+///   credit, and all other factors only fall. The secret sample makes this one-sided guarantee
+///   two-sided, see [`PoissonSample`]. One sample serves all parts.
+/// - [`Composition`](Certificate::Composition): pure, `share * epsilon / rounds` for each selection.
+///   Here `most_credit` need only bound the credit of one selection.
+/// - [`Approximate`](Certificate::Approximate): `(epsilon, delta)`, by [`repeated_selection_loss`].
+///
+/// # Utility
+/// A selection is within `most_credit * ln(candidates / beta) / share / inner` of the best score, on the
+/// sample, with probability `1 - beta`; the sample keeps `1 - e^(-epsilon)` of the records.
+///
+/// # Precision
+/// Exact; what may be spent per credit is rounded down to 32 bits.
+///
+/// # Source
+/// Ghazi, Kamath, Kumar, Manurangsi, Sealfon (2024), Theorems 4.3 and 5.3 and Lemma 3.1, with the
+/// sharper pairing of rate and sample; Gupta, Ligett, McSherry, Roth, Talwar (2010) for the
+/// approximate form.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreditedRun {
+    certificate: Certificate,
+    sample: Option<PoissonSample>,
+    parts: Vec<Planned>,
+    epsilon: Epsilon,
+}
+
+/// A part with what it spends per unit of its most credit: in all, or per round under composition.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Planned {
+    name: &'static str,
+    rounds: u32,
+    spends: Ratio,
+}
+
+impl CreditedRun {
+    /// A run of these parts.
+    ///
+    /// # Errors
+    /// [`MechanismError`] if `epsilon`, a share or a number of rounds is zero or too small, if the
+    /// shares add up to more than 1, or if `delta` is zero.
+    pub fn new(
+        certificate: Certificate,
+        epsilon: Epsilon,
+        parts: &[Part],
+    ) -> Result<Self, MechanismError> {
+        let total: f64 = parts.iter().map(|part| part.share).sum();
+        // Shares such as ten times .1 add up to 1 only roughly; the excess is divided out below.
+        if parts.is_empty() || total.is_nan() || total > 1.0 + 1e-9 {
+            return Err(MechanismError::Shares { got: total });
+        }
+        let (sample, inner) = match certificate {
+            Certificate::Subsampled => {
+                let sample = PoissonSample::new(epsilon)?;
+                (Some(sample), sample.inner())
+            }
+            Certificate::Composition => (None, epsilon),
+            Certificate::Approximate { delta } => {
+                let name = "delta of a selection";
+                let each = repeated_selection_loss(epsilon, delta);
+                (None, each.ok_or(MechanismError::NotPositive { name })?)
+            }
+        };
+        let planned = |part: &Part| {
+            let name = "share of a part of a run";
+            if part.rounds == 0 || part.share.is_nan() || part.share <= 0.0 {
+                return Err(MechanismError::NotPositive { name });
+            }
+            let mut spends = inner.get() * part.share / total.max(1.0) * (1.0 - 1e-14);
+            if certificate == Certificate::Composition {
+                spends *= (1.0 - 1e-14) / f64::from(part.rounds);
+            }
+            let spends =
+                ratio_at_most(spends).ok_or(MechanismError::TooMuchNoise { name, got: spends })?;
+            Ok(Planned { name: part.name, rounds: part.rounds, spends })
+        };
+        let parts = parts.iter().map(planned).collect::<Result<_, _>>()?;
+        Ok(Self { certificate, sample, parts, epsilon })
+    }
+
+    /// The proof that pays for it.
+    pub fn certificate(&self) -> Certificate {
+        self.certificate
+    }
+
+    /// What the run costs, for a receipt under [`AddRemove`](dp_accounting::AddRemove).
+    pub fn step(&self) -> Step {
+        let spent = || self.parts.iter().map(|part| to_f64(part.spends)).sum::<f64>();
+        match (self.certificate, &self.sample) {
+            (Certificate::Composition, _) => {
+                let rounds = |part: &Planned| {
+                    let epsilon = Epsilon::new(to_f64(part.spends)).expect("positive");
+                    let each = Step::spend(part.name, Loss::Pure { epsilon });
+                    Step::sequential(part.name, vec![each; part.rounds as usize])
+                };
+                Step::sequential("selections", self.parts.iter().map(rounds).collect())
+            }
+            (Certificate::Approximate { delta }, _) => {
+                // The rounded rates cost no more than what was asked for.
+                let spent = Epsilon::new(spent() * (1.0 + 1e-15)).ok();
+                let spent = spent.and_then(|each| repeated_selection_epsilon(each, delta));
+                let epsilon = spent.unwrap_or(self.epsilon);
+                Step::spend(self.names("on all records"), Loss::Approximate { epsilon, delta })
+            }
+            (Certificate::Subsampled, sample) => {
+                let epsilon = sample.as_ref().map_or(self.epsilon, PoissonSample::epsilon);
+                Step::spend(self.names("on one secret sample"), Loss::Pure { epsilon })
+            }
+        }
+    }
+
+    fn names(&self, on: &str) -> String {
+        let names: Vec<&str> = self.parts.iter().map(|part| part.name).collect();
+        format!("{} {on}", names.join(", "))
+    }
+
+    /// Whether one record takes part. Secret, unless all do. To be asked once per record.
+    pub fn keeps(&self, draws: &mut dyn Draws) -> bool {
+        self.sample.as_ref().is_none_or(|sample| sample.keeps(draws))
+    }
+
+    /// The rate at which records take part, for estimates.
+    pub fn keep_rate(&self) -> f64 {
+        self.sample.as_ref().map_or(1.0, PoissonSample::rate)
+    }
+
+    /// The selections of a part, counted from 0.
+    ///
+    /// # Errors
+    /// [`MechanismError`] if `most_credit` is zero or too large, and if there is no proof for the rule:
+    /// [`NoisyMax`](SelectionRule::NoisyMax) lets out more than an index, which nothing but the sample
+    /// makes good; the approximate certificate is proved for [`Exponential`](SelectionRule::Exponential).
+    ///
+    /// # Panics
+    /// If there is no such part.
+    pub fn selection(
+        &self,
+        part: usize,
+        rule: SelectionRule,
+        most_credit: u64,
+    ) -> Result<CreditedSelection, MechanismError> {
+        let proved = match self.certificate {
+            Certificate::Subsampled => true,
+            Certificate::Composition => rule != SelectionRule::NoisyMax,
+            Certificate::Approximate { .. } => rule == SelectionRule::Exponential,
+        };
+        if !proved {
+            return Err(MechanismError::NoProof { what: "this rule under this certificate" });
+        }
+        let rate = self.rate(part, most_credit)?;
+        Ok(CreditedSelection { rule, rate, noise: geometric(rate)? })
+    }
+
+    /// The threshold tests or counts of a part.
+    ///
+    /// # Errors
+    /// As [`selection`](Self::selection); their noise is one-sided, so they need the sample.
+    ///
+    /// # Panics
+    /// If there is no such part.
+    pub fn reports(
+        &self,
+        part: usize,
+        most_credit: u64,
+    ) -> Result<CreditedReports, MechanismError> {
+        if self.certificate != Certificate::Subsampled {
+            return Err(MechanismError::NoProof {
+                what: "one-sided noise without a secret sample",
+            });
+        }
+        let rate = self.rate(part, most_credit)?;
+        Ok(CreditedReports { rate, noise: ReportNoise::OneSided(geometric(rate)?) })
+    }
+
+    fn rate(&self, part: usize, most_credit: u64) -> Result<Ratio, MechanismError> {
+        let name = "most credit of a record";
+        let credit = NonZeroU64::new(most_credit).ok_or(MechanismError::NotPositive { name })?;
+        let per_credit = Ratio::new(1, credit.get().into());
+        let rate =
+            per_credit.and_then(|per_credit| self.parts[part].spends.checked_mul(per_credit));
+        rate.ok_or(MechanismError::TooMuchNoise { name, got: credit.get() as f64 })
+    }
+}
+
+fn geometric(rate: Ratio) -> Result<Geometric, MechanismError> {
+    let (name, got) = ("rate of a selection", to_f64(rate));
+    let noise = rate.recip().and_then(Geometric::new);
+    noise.ok_or(MechanismError::TooMuchNoise { name, got })
+}
+
+/// What a selection released.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Selected {
+    /// The candidate, by its place among the scores.
+    pub index: usize,
+    /// Its score with noise, under [`SelectionRule::NoisyMax`].
+    pub noisy_score: Option<i64>,
+}
+
+/// The selections of a part of a [`CreditedRun`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CreditedSelection {
+    rule: SelectionRule,
+    rate: Ratio,
+    noise: Geometric,
+}
+
+impl CreditedSelection {
+    /// One selection.
+    ///
+    /// # Panics
+    /// If there are no scores. Their number is public.
+    pub fn release(&self, scores: &[i64], draws: &mut dyn Draws) -> Selected {
+        let only = |index| Selected { index, noisy_score: None };
+        match self.rule {
+            SelectionRule::Exponential => only(draws.choose(scores, self.rate)),
+            SelectionRule::PermuteAndFlip => only(draws.flip(scores, self.rate)),
+            SelectionRule::NoisyMax => {
+                let (index, noisy_score) = draws.noisy_max(scores, self.noise);
+                Selected { index, noisy_score: Some(noisy_score) }
+            }
+        }
+    }
+
+    /// How it favours high scores.
+    pub fn rule(&self) -> SelectionRule {
+        self.rule
+    }
+
+    /// What one unit of score is worth in the logarithm of a probability.
+    pub fn rate(&self) -> f64 {
+        to_f64(self.rate)
+    }
+
+    /// The mean of the noise of one score under [`SelectionRule::NoisyMax`]; that of the winner is larger.
+    pub fn mean_noise(&self) -> f64 {
+        self.rate().exp_m1().recip()
+    }
+}
+
+/// The threshold tests or counts of a part of a [`CreditedRun`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CreditedReports {
+    rate: Ratio,
+    noise: ReportNoise,
+}
+
+impl CreditedReports {
+    /// The value with one-sided noise if that reaches the threshold.
+    pub fn release(&self, value: i64, threshold: i64, draws: &mut dyn Draws) -> Option<i64> {
+        let noisy = draws.draw(Law::Report { value, threshold, noise: self.noise });
+        (noisy >= threshold).then_some(noisy)
+    }
+
+    /// A count, which is never negative, with one-sided noise.
+    pub fn count(&self, count: u64, draws: &mut dyn Draws) -> i64 {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        draws.draw(Law::Report { value: count, threshold: 0, noise: self.noise })
+    }
+
+    /// What one unit of value is worth in the logarithm of a probability.
+    pub fn rate(&self) -> f64 {
+        to_f64(self.rate)
+    }
+
+    /// The mean of the noise.
+    pub fn mean_noise(&self) -> f64 {
+        self.rate().exp_m1().recip()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn epsilon(x: f64) -> Epsilon {
+        Epsilon::new(x).expect("valid")
+    }
+
+    fn parts(shares: &[f64], rounds: u32) -> Vec<Part> {
+        shares.iter().map(|&share| Part { name: "picks", share, rounds }).collect()
+    }
+
+    #[test]
+    fn rates_are_those_of_the_guarantee() {
+        let inner = (1.0 + 0.2_f64.exp()).ln();
+        let run = CreditedRun::new(Certificate::Subsampled, epsilon(0.2), &parts(&[0.75, 0.25], 9))
+            .expect("in range");
+        let rate = |part, credit| {
+            run.selection(part, SelectionRule::NoisyMax, credit).expect("in range").rate()
+        };
+        assert!((rate(0, 1) - 0.75 * inner).abs() < 1e-8);
+        assert!((rate(1, 10) - 0.025 * inner).abs() < 1e-8);
+        assert!((run.keep_rate() - (1.0 - (-0.2_f64).exp())).abs() < 1e-8);
+        let spent = run.step().pure().expect("pure").get();
+        assert!(spent <= 0.2 && spent > 0.2 * (1.0 - 1e-8));
+
+        let run = CreditedRun::new(Certificate::Composition, epsilon(0.2), &parts(&[0.5, 0.5], 4))
+            .expect("in range");
+        let selection = run.selection(1, SelectionRule::PermuteAndFlip, 2).expect("in range");
+        assert!((selection.rate() - 0.2 / 16.0).abs() < 1e-9);
+        let spent = run.step().pure().expect("pure").get();
+        assert!(spent <= 0.2 && spent > 0.2 * (1.0 - 1e-8));
+
+        let delta = Delta::new(1e-6).expect("valid");
+        let certificate = Certificate::Approximate { delta };
+        let run = CreditedRun::new(certificate, epsilon(1.0), &parts(&[1.0], 5)).expect("valid");
+        let selection = run.selection(0, SelectionRule::Exponential, 1).expect("in range");
+        // e^rate - 1 = 1 / 17.7, as computed by hand.
+        assert!((selection.rate() - (1.0 + 1.0 / 17.7_f64).ln()).abs() < 1e-4);
+        let spent = run.step().epsilon(delta).expect("approximate").get();
+        assert!(spent <= 1.0 && spent > 1.0 - 1e-6);
+    }
+
+    #[test]
+    fn what_has_no_proof_is_refused() {
+        let delta = Delta::new(1e-6).expect("valid");
+        let no_proof = |certificate, rule| {
+            let run = CreditedRun::new(certificate, epsilon(1.0), &parts(&[1.0], 5)).expect("ok");
+            matches!(run.selection(0, rule, 1), Err(MechanismError::NoProof { .. }))
+        };
+        let approximate = Certificate::Approximate { delta };
+        assert!(no_proof(Certificate::Composition, SelectionRule::NoisyMax));
+        assert!(no_proof(approximate, SelectionRule::PermuteAndFlip));
+        assert!(!no_proof(approximate, SelectionRule::Exponential));
+        assert!(!no_proof(Certificate::Subsampled, SelectionRule::NoisyMax));
+        let run = CreditedRun::new(approximate, epsilon(1.0), &parts(&[1.0], 5)).expect("valid");
+        assert!(matches!(run.reports(0, 1), Err(MechanismError::NoProof { .. })));
+    }
+
+    #[test]
+    fn settings_out_of_range_are_refused() {
+        let build = |shares: &[f64], rounds| {
+            CreditedRun::new(Certificate::Subsampled, epsilon(1.0), &parts(shares, rounds))
+        };
+        assert!(matches!(build(&[], 1), Err(MechanismError::Shares { .. })));
+        assert!(matches!(build(&[0.6, 0.5], 1), Err(MechanismError::Shares { .. })));
+        assert!(matches!(build(&[f64::NAN], 1), Err(MechanismError::Shares { .. })));
+        assert!(matches!(build(&[0.5, 0.0], 1), Err(MechanismError::NotPositive { .. })));
+        assert!(matches!(build(&[0.5], 0), Err(MechanismError::NotPositive { .. })));
+        assert!(build(&[0.1; 10], 1).is_ok());
+        let run = build(&[1.0], 1).expect("valid");
+        assert!(matches!(run.reports(0, 0), Err(MechanismError::NotPositive { .. })));
+        assert!(matches!(run.reports(0, u64::MAX), Err(MechanismError::TooMuchNoise { .. })));
+        let none = CreditedRun::new(Certificate::Subsampled, Epsilon::ZERO, &parts(&[1.0], 1));
+        assert!(matches!(none, Err(MechanismError::NotPositive { .. })));
+    }
+}
