@@ -1,6 +1,6 @@
 //! Weighted maximum coverage.
 
-use super::levels::{Extension, LevelGains, Levels, Ranked, RankedRecord};
+use super::levels::{Extension, LevelGains, Levels, Ranked, RankedRecord, ranked_credit};
 use super::{Gains, Objective};
 use crate::{CombinatorialError, Incidence};
 
@@ -115,7 +115,11 @@ impl Gains for Run<'_> {
 
 impl Ranked for Coverage {
     fn record(&self, record: usize) -> RankedRecord<'_> {
-        RankedRecord { items: self.incidence.sets_of(record), values: &[], value: self.weight(record) }
+        RankedRecord {
+            items: self.incidence.sets_of(record),
+            values: &[],
+            value: self.weight(record),
+        }
     }
 
     fn records_of(&self, element: usize) -> &[u32] {
@@ -125,7 +129,7 @@ impl Ranked for Coverage {
 
 impl Extension for Coverage {
     fn level_credit(&self) -> u64 {
-        Levels::<Self>::credit(self.most_credit())
+        ranked_credit(self.most_credit())
     }
 
     fn start_levels(&self, kept: &[bool], steps: u32) -> Box<dyn LevelGains + '_> {

@@ -1,6 +1,6 @@
 //! Facility location on lists of similarities.
 
-use super::levels::{Extension, LevelGains, Levels, Ranked, RankedRecord};
+use super::levels::{Extension, LevelGains, Levels, Ranked, RankedRecord, ranked_credit};
 use super::{Gains, Objective};
 use crate::CombinatorialError;
 
@@ -195,7 +195,7 @@ impl Ranked for FacilityLocation {
 
 impl Extension for FacilityLocation {
     fn level_credit(&self) -> u64 {
-        Levels::<Self>::credit(self.most_credit())
+        ranked_credit(self.most_credit())
     }
 
     fn start_levels(&self, kept: &[bool], steps: u32) -> Box<dyn LevelGains + '_> {

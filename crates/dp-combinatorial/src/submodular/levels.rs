@@ -56,7 +56,7 @@ pub(super) struct Levels<'a, T> {
     shift: u32,
     kept: Vec<bool>,
     /// How often each element was raised.
-    levels: Vec<usize>,
+    raised: Vec<usize>,
     gains: Vec<i64>,
     scratch: Vec<Group>,
 }
@@ -75,26 +75,26 @@ struct Group {
 /// Records are credited at most `2^30`, so that `2^32` of them fit in 62 bits.
 const CREDIT_BITS: u32 = 30;
 
+/// What `most_credit`, at most `2^32`, is in units of gains.
+pub(super) fn ranked_credit(most_credit: u64) -> u64 {
+    (most_credit << Tables::ONE_BITS) >> shift(most_credit)
+}
+
+fn shift(most_credit: u64) -> u32 {
+    let bits = u64::BITS - (most_credit << Tables::ONE_BITS).leading_zeros();
+    bits.saturating_sub(CREDIT_BITS)
+}
+
 impl<'a, T: Ranked> Levels<'a, T> {
-    fn shift(most_credit: u64) -> u32 {
-        let bits = u64::BITS - (most_credit << Tables::ONE_BITS).leading_zeros();
-        bits.saturating_sub(CREDIT_BITS)
-    }
-
-    /// What `most_credit` is in units of gains.
-    pub(super) fn credit(most_credit: u64) -> u64 {
-        (most_credit << Tables::ONE_BITS) >> Self::shift(most_credit)
-    }
-
     pub(super) fn new(objective: &'a T, kept: &[bool], steps: u32) -> Self {
         assert_eq!(kept.len(), objective.records(), "one entry per record");
         let elements = objective.elements();
         let mut levels = Self {
             objective,
             tables: Tables::new(steps),
-            shift: Self::shift(objective.most_credit()),
+            shift: shift(objective.most_credit()),
             kept: kept.to_vec(),
-            levels: vec![0; elements],
+            raised: vec![0; elements],
             gains: vec![0; elements],
             scratch: Vec::new(),
         };
@@ -115,9 +115,11 @@ impl<'a, T: Ranked> Levels<'a, T> {
         groups.clear();
         let mut exponent = 0;
         for (i, &item) in items.iter().enumerate() {
-            exponent += self.tables.logs[self.levels[item as usize]];
-            let next = if i + 1 < items.len() { value_at(i + 1) } else { 0 };
-            if value_at(i) > next {
+            exponent += self.tables.logs[self.raised[item as usize]];
+            let last = i + 1 == items.len();
+            let next = if last { 0 } else { value_at(i + 1) };
+            // The last group is there even if it is worth nothing, as that of a weight of zero.
+            if last || value_at(i) > next {
                 groups.push(Group { end: i + 1, worth: value_at(i) - next, exponent });
             }
         }
@@ -129,7 +131,7 @@ impl<'a, T: Ranked> Levels<'a, T> {
                 before += groups[group].worth * self.tables.share(groups[group].exponent);
                 group += 1;
             }
-            let more = self.tables.rise[self.levels[item as usize]];
+            let more = self.tables.rise[self.raised[item as usize]];
             let raised = |g: &Group| g.worth * self.tables.share(g.exponent + more);
             let after = before + groups[group..].iter().map(raised).sum::<u64>();
             let gain = (after >> self.shift) - (now >> self.shift);
@@ -144,7 +146,7 @@ impl<T: Ranked> LevelGains for Levels<'_, T> {
     }
 
     fn raise(&mut self, element: usize) {
-        if self.levels[element] == self.tables.steps {
+        if self.raised[element] == self.tables.steps {
             return;
         }
         let objective = self.objective;
@@ -153,7 +155,7 @@ impl<T: Ranked> LevelGains for Levels<'_, T> {
                 self.count(record as usize, sign);
             }
             // Out with the old gains, in with the new ones.
-            self.levels[element] += usize::from(sign == -1);
+            self.raised[element] += usize::from(sign == -1);
         }
     }
 }
@@ -178,7 +180,11 @@ impl Tables {
     /// `e^-15` is below half a step of the shares.
     const END: u64 = 15 << Self::LOG_BITS;
 
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and positive")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "small and positive"
+    )]
     fn new(steps: u32) -> Self {
         let unit = f64::from(1 << Self::LOG_BITS);
         let log = |level: u32| -(1.0 - f64::from(level) / f64::from(steps)).ln() * unit;

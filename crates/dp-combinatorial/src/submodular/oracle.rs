@@ -148,7 +148,7 @@ impl<R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> Run<'_, R, F> {
 pub(super) fn sum_of_chunks<T: Sync>(
     items: &[T],
     elements: usize,
-    of_chunk: impl Fn(&[T]) -> Vec<i64> + Sync,
+    of_chunk: impl Fn(&[T]) -> Vec<i64> + Send + Sync,
 ) -> Vec<i64> {
     let add = |mut sum: Vec<i64>, more: Vec<i64>| {
         sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);

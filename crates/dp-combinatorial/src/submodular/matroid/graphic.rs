@@ -22,7 +22,11 @@ impl Graphic {
     pub fn new(vertices: usize, edges: Vec<(usize, usize)>) -> Result<Self, CombinatorialError> {
         if let Some(end) = edges.iter().map(|&(a, b)| a.max(b)).find(|&end| end >= vertices) {
             let want = "below the number of vertices";
-            return Err(CombinatorialError::Setting { name: "end of an edge", got: end as f64, want });
+            return Err(CombinatorialError::Setting {
+                name: "end of an edge",
+                got: end as f64,
+                want,
+            });
         }
         Ok(Self { vertices, edges })
     }

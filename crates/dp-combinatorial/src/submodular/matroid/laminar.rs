@@ -34,7 +34,11 @@ impl Laminar {
             group.dedup();
             if let Some(&last) = group.last().filter(|&&last| last >= elements) {
                 let want = "below the number of elements";
-                return Err(CombinatorialError::Setting { name: "element", got: last as f64, want });
+                return Err(CombinatorialError::Setting {
+                    name: "element",
+                    got: last as f64,
+                    want,
+                });
             }
         }
         groups.sort_by_key(|(group, _)| group.len());
@@ -124,7 +128,8 @@ mod tests {
 
     #[test]
     fn groups_that_cross_are_refused() {
-        for crossing in [vec![(vec![0, 1], 1), (vec![1, 2], 1)], vec![(vec![0, 1], 1), (vec![1, 2, 3], 1)]]
+        for crossing in
+            [vec![(vec![0, 1], 1), (vec![1, 2], 1)], vec![(vec![0, 1], 1), (vec![1, 2, 3], 1)]]
         {
             let error = Laminar::new(4, crossing).expect_err("they cross");
             assert!(error.to_string().contains("nested or disjoint"), "{error}");

@@ -60,6 +60,28 @@ pub trait Matroid: Debug + Send + Sync {
     }
 }
 
+impl<M: Matroid + ?Sized> Matroid for &M {
+    fn elements(&self) -> usize {
+        (**self).elements()
+    }
+
+    fn can_add(&self, set: &[usize], element: usize) -> bool {
+        (**self).can_add(set, element)
+    }
+
+    fn addable(&self, set: &[usize]) -> Vec<usize> {
+        (**self).addable(set)
+    }
+
+    fn base(&self) -> Vec<usize> {
+        (**self).base()
+    }
+
+    fn rank(&self) -> usize {
+        (**self).rank()
+    }
+}
+
 /// Which of `0..elements` are in the set.
 fn members(elements: usize, set: &[usize]) -> Vec<bool> {
     let mut members = vec![false; elements];
@@ -96,7 +118,11 @@ pub(super) mod tests {
                 let set: Vec<usize> = (0..m).filter(|i| set >> i & 1 == 1).collect();
                 if matroid.is_independent(&set) {
                     let plain = (0..m).filter(|&element| matroid.can_add(&set, element));
-                    assert_eq!(matroid.addable(&set), plain.collect::<Vec<_>>(), "{matroid:?} {set:?}");
+                    assert_eq!(
+                        matroid.addable(&set),
+                        plain.collect::<Vec<_>>(),
+                        "{matroid:?} {set:?}"
+                    );
                     let full = matroid.addable(&set).is_empty();
                     assert_eq!(full, set.len() == matroid.rank(), "{matroid:?} {set:?}");
                 }
