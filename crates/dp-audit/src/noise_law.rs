@@ -81,6 +81,37 @@ pub(crate) fn noisy_max_probability<N: Numbers>(
     })
 }
 
+/// The probability that the noisy maximum is at `index` with a value of at least `from`, which is not
+/// below any score.
+///
+/// With `w` the excess over `from`, all tails are powers of `a^w`: expand their product and sum.
+pub(crate) fn noisy_max_tail<N: Numbers>(
+    numbers: &N,
+    scores: &[i64],
+    noise: Geometric,
+    index: usize,
+    from: i64,
+) -> N::P {
+    let tail = |k: i64| report_tail(numbers, ReportNoise::OneSided(noise), k);
+    let a = tail(1);
+    // Coefficients of the product over the others of 1 - tail * x.
+    let mut product = vec![numbers.integer(1)];
+    for (other, &score) in scores.iter().enumerate().filter(|(other, _)| *other != index) {
+        let tail = tail(from - score + i64::from(other > index));
+        product.push(numbers.integer(0));
+        for power in (1..product.len()).rev() {
+            product[power] = product[power].clone() - product[power - 1].clone() * tail.clone();
+        }
+    }
+    let mut sum = numbers.integer(0);
+    let mut decay = a.clone();
+    for coefficient in product {
+        sum = sum + coefficient / (numbers.integer(1) - decay.clone());
+        decay = decay * a.clone();
+    }
+    (numbers.integer(1) - a) * tail(from - scores[index]) * sum
+}
+
 /// Log ratio, `scores` over `others`, of every candidate that either lists, and of one that neither
 /// does if there is any.
 ///
@@ -324,6 +355,12 @@ mod tests {
             let (index, value) = *released;
             let one = noisy_max_probability(&Floats, &scores, noise, index, value);
             assert!((one - p).abs() < 1e-15);
+        }
+        for index in 0..3 {
+            let beyond =
+                (40..200).map(|value| noisy_max_probability(&Floats, &scores, noise, index, value));
+            let off = law.probability(&(index, 40)) - beyond.sum::<f64>();
+            assert!(off.abs() < 1e-15, "{index}: {off}");
         }
     }
 

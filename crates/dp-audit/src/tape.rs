@@ -4,7 +4,9 @@ use dp_mechanism::{
     Coin, DiscreteGaussian, Draws, Geometric, Law as DrawLaw, Noise, Ratio, ReportNoise,
 };
 
-use crate::noise_law::{NoiseLaw, flip_probabilities, noisy_max_probability, power, report_tail};
+use crate::noise_law::{
+    NoiseLaw, flip_probabilities, noisy_max_probability, noisy_max_tail, power, report_tail,
+};
 use crate::numbers::{Floats, Numbers, Rationals};
 use crate::{Law, RationalLaw};
 
@@ -218,10 +220,11 @@ impl<N: Numbers> Draws for Tape<'_, N> {
         self.follow(|tape| (tape.outcomes(law), has_full_support(law)))
     }
 
-    /// A maximum at the end of the window or beyond it is told as `(0, end)`.
+    /// A maximum beyond the end of the window is told as one at the end, in its place.
     fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
         let (_, end) = self.window.ends.expect("noisy maxima need a window");
         let best = scores.iter().copied().max().expect("a choice has candidates");
+        assert!(end >= best, "the window ends below a score");
         let places = i64::try_from(scores.len()).expect("few candidates");
         let told = self.follow(|tape| {
             let at = |place: i64, value: i64| {
@@ -231,11 +234,11 @@ impl<N: Numbers> Draws for Tape<'_, N> {
             let inside = (best..end).flat_map(|value| (0..places).map(move |i| (i, value)));
             let mut outcomes: Vec<(i64, N::P)> =
                 inside.map(|(i, value)| (value * places + i, at(i, value))).collect();
-            let one = || tape.numbers.integer(1);
-            let tail =
-                |score: &i64| report_tail(tape.numbers, ReportNoise::OneSided(noise), end - score);
-            let below = scores.iter().map(tail).fold(one(), |all, tail| all * (one() - tail));
-            outcomes.push((end * places, one() - below));
+            let beyond = |place: i64| {
+                let index = usize::try_from(place).expect("an index");
+                noisy_max_tail(tape.numbers, scores, noise, index, end)
+            };
+            outcomes.extend((0..places).map(|i| (end * places + i, beyond(i))));
             // One-sided noise makes some pairs impossible.
             (outcomes, false)
         });

@@ -31,6 +31,13 @@ pub enum CombinatorialError {
         /// not independent or cannot grow.
         set: Vec<usize>,
     },
+    /// The family does not have as many sets as the plan is for.
+    SetCount {
+        /// Of the plan.
+        expected: u32,
+        /// Of the family.
+        got: usize,
+    },
     /// A privacy parameter is out of range.
     Param(ParamError),
     /// A step cannot be calibrated.
@@ -44,6 +51,9 @@ impl fmt::Display for CombinatorialError {
             Self::Setting { name, got, want } => write!(f, "`{name}` must be {want}, got {got:?}"),
             Self::NotAMatroid { ref set } => {
                 write!(f, "the constraint is not a matroid, as the elements {set:?} show")
+            }
+            Self::SetCount { expected, got } => {
+                write!(f, "the family has {got} sets, the plan is for {expected}")
             }
             Self::Param(ref error) => error.fmt(f),
             Self::Mechanism(ref error) => error.fmt(f),

@@ -8,7 +8,13 @@
 
 mod error;
 mod incidence;
+pub mod set_cover;
 pub mod submodular;
 
 pub use error::CombinatorialError;
 pub use incidence::Incidence;
+
+pub use dp_accounting::{AddRemove, Budget, Delta, Ledger, Receipt};
+pub use dp_mechanism::{
+    Certificate, ChaCha20Rng, Mechanism, Release, ReleaseRng, SelectionRule, chacha_from_os,
+};

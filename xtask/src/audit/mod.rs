@@ -6,6 +6,7 @@
 mod census;
 mod check;
 mod coreset;
+mod credited;
 mod dp_lloyd;
 mod dpm;
 mod em_mc;
@@ -16,6 +17,7 @@ mod neighbours;
 mod primitives;
 mod recentred;
 mod samplers;
+mod set_cover;
 mod splits;
 mod stream;
 mod table;
@@ -71,6 +73,7 @@ fn checks() -> Vec<Check> {
     let all = [
         samplers::checks(),
         primitives::checks(),
+        credited::checks(),
         dpm::checks(),
         lsh_splits::checks(),
         dp_lloyd::checks(),
@@ -79,6 +82,7 @@ fn checks() -> Vec<Check> {
         recentred::checks(),
         stream::checks(),
         census::checks(),
+        set_cover::checks(),
     ];
     all.into_iter().flatten().collect()
 }
