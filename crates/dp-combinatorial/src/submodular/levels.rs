@@ -7,6 +7,8 @@
 //! a table of `1 - e^(-sum)` that never falls gives the value. Gains are differences of these integer
 //! values, so what a record is credited along any path adds up to the last value exactly.
 
+use std::sync::LazyLock;
+
 use super::Objective;
 
 /// An [`Objective`] with an extension to points whose coordinates are multiples of `1 / steps`.
@@ -72,8 +74,9 @@ struct Group {
     exponent: u64,
 }
 
-/// Records are credited at most `2^30`, so that `2^32` of them fit in 62 bits.
-const CREDIT_BITS: u32 = 30;
+/// Records are credited less than `2^24`, so that `2^32` of them fit in 56 bits, and so that rates per unit
+/// are not too small for the samplers.
+const CREDIT_BITS: u32 = 24;
 
 /// What `most_credit`, at most `2^32`, is in units of gains.
 pub(super) fn ranked_credit(most_credit: u64) -> u64 {
@@ -123,16 +126,16 @@ impl<'a, T: Ranked> Levels<'a, T> {
                 groups.push(Group { end: i + 1, worth: value_at(i) - next, exponent });
             }
         }
-        let now: u64 = groups.iter().map(|g| g.worth * self.tables.share(g.exponent)).sum();
+        let now: u64 = groups.iter().map(|g| g.worth * Tables::share(g.exponent)).sum();
         // The groups before the one at hand, whose value stays as it is.
         let (mut before, mut group) = (0, 0);
         for (i, &item) in items.iter().enumerate() {
             while groups[group].end <= i {
-                before += groups[group].worth * self.tables.share(groups[group].exponent);
+                before += groups[group].worth * Tables::share(groups[group].exponent);
                 group += 1;
             }
             let more = self.tables.rise[self.raised[item as usize]];
-            let raised = |g: &Group| g.worth * self.tables.share(g.exponent + more);
+            let raised = |g: &Group| g.worth * Tables::share(g.exponent + more);
             let after = before + groups[group..].iter().map(raised).sum::<u64>();
             let gain = (after >> self.shift) - (now >> self.shift);
             self.gains[item as usize] += sign * gain.cast_signed();
@@ -170,9 +173,20 @@ struct Tables {
     logs: Vec<u64>,
     /// From a level to the next one; nothing at the top.
     rise: Vec<u64>,
-    /// `1 - e^(-x)`, never falling; 1 past its end.
-    shares: Vec<u32>,
 }
+
+/// `1 - e^(-x)`, never falling; 1 past its end. The same for all plans, and too large to be made for each.
+static SHARES: LazyLock<Vec<u32>> = LazyLock::new(|| {
+    let unit = f64::from(1 << Tables::LOG_BITS);
+    let one = f64::from(1 << Tables::ONE_BITS);
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 2^20")]
+    let share = |x: u64| (-(-(x as f64) / unit).exp_m1() * one) as u32;
+    let mut shares: Vec<u32> = (0..Tables::END).map(share).collect();
+    for x in 1..shares.len() {
+        shares[x] = shares[x].max(shares[x - 1]).min(1 << Tables::ONE_BITS);
+    }
+    shares
+});
 
 impl Tables {
     const ONE_BITS: u32 = 20;
@@ -180,31 +194,25 @@ impl Tables {
     /// `e^-15` is below half a step of the shares.
     const END: u64 = 15 << Self::LOG_BITS;
 
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "small and positive"
-    )]
     fn new(steps: u32) -> Self {
         let unit = f64::from(1 << Self::LOG_BITS);
         let log = |level: u32| -(1.0 - f64::from(level) / f64::from(steps)).ln() * unit;
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "small, positive"
+        )]
         let mut logs: Vec<u64> =
             (0..steps).map(|level| (log(level).round() as u64).min(Self::END)).collect();
         logs.push(Self::END);
         let rises = logs.windows(2).map(|pair| pair[1] - pair[0]);
         let rise = rises.chain(std::iter::once(0)).collect();
-        let one = f64::from(1 << Self::ONE_BITS);
-        let share = |x: u64| (-(-(x as f64) / unit).exp_m1() * one) as u32;
-        let mut shares: Vec<u32> = (0..Self::END).map(share).collect();
-        for x in 1..shares.len() {
-            shares[x] = shares[x].max(shares[x - 1]).min(1 << Self::ONE_BITS);
-        }
-        Self { steps: steps as usize, logs, rise, shares }
+        Self { steps: steps as usize, logs, rise }
     }
 
-    fn share(&self, exponent: u64) -> u64 {
+    fn share(exponent: u64) -> u64 {
         let index = usize::try_from(exponent).unwrap_or(usize::MAX);
-        self.shares.get(index).copied().unwrap_or(1 << Self::ONE_BITS).into()
+        SHARES.get(index).copied().unwrap_or(1 << Self::ONE_BITS).into()
     }
 }
 
@@ -216,13 +224,13 @@ mod tests {
     fn tables_never_fall_and_end_at_one() {
         for steps in [1, 2, 3, 7, 20, 1000] {
             let tables = Tables::new(steps);
-            assert!(tables.logs.is_sorted() && tables.shares.is_sorted());
-            assert_eq!((tables.logs[0], tables.shares[0]), (0, 0));
-            assert_eq!(tables.share(tables.logs[steps as usize]), 1 << 20);
-            assert!(*tables.shares.last().expect("not empty") <= 1 << 20);
+            assert!(tables.logs.is_sorted() && SHARES.is_sorted());
+            assert_eq!((tables.logs[0], SHARES[0]), (0, 0));
+            assert_eq!(Tables::share(tables.logs[steps as usize]), 1 << 20);
+            assert!(*SHARES.last().expect("not empty") <= 1 << 20);
             // The share of a single element is its level, as nearly as the logarithm is tabulated.
             for level in 0..steps {
-                let share = tables.share(tables.logs[level as usize]) as f64 / f64::from(1 << 20);
+                let share = Tables::share(tables.logs[level as usize]) as f64 / f64::from(1 << 20);
                 assert!((share - f64::from(level) / f64::from(steps)).abs() < 2e-4);
             }
         }

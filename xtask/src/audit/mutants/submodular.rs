@@ -124,7 +124,7 @@ impl LevelGains for Straight {
 
 fn beyond_the_cube(effort: Effort, broken: bool) -> Found {
     // As in the paper, ceil(1 / .7) = 2 steps. Many sets bring the loss close to its bound.
-    const SETS: u32 = 60;
+    const SETS: u32 = 20;
     let builder = ContinuousGreedy::builder(
         uniform(SETS as usize, 1),
         Credits { most_credit: 1, level_credit: ONE },
