@@ -16,6 +16,7 @@ mod recentred;
 mod regions;
 mod seeds;
 mod selection;
+mod set_cover;
 mod stream;
 mod submodular;
 mod thresholds;
@@ -141,7 +142,7 @@ fn code() -> Vec<Code> {
         ),
     ];
     let published = published_dpm::code();
-    let groups: [&[Code]; 8] = [
+    let groups: [&[Code]; 9] = [
         &published,
         &from_papers,
         &classics::code(),
@@ -150,6 +151,7 @@ fn code() -> Vec<Code> {
         &recentred::code(),
         &stream::code(),
         &submodular::code(),
+        &set_cover::code(),
     ];
     groups.concat()
 }
@@ -177,7 +179,7 @@ mod tests {
                 .chain(20..=26)
                 .chain(30..=33)
                 .chain(40..=44)
-                .chain(50..=53)
+                .chain(50..=56)
                 .map(|i| format!("M{i}"))
                 .collect::<Vec<_>>()
         );
