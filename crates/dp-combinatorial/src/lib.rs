@@ -9,6 +9,7 @@
 mod error;
 mod incidence;
 pub mod set_cover;
+pub mod submodular;
 
 pub use error::CombinatorialError;
 pub use incidence::Incidence;

@@ -20,6 +20,7 @@ mod samplers;
 mod set_cover;
 mod splits;
 mod stream;
+mod submodular;
 mod table;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -83,6 +84,7 @@ fn checks() -> Vec<Check> {
         stream::checks(),
         census::checks(),
         set_cover::checks(),
+        submodular::checks(),
     ];
     all.into_iter().flatten().collect()
 }
