@@ -8,6 +8,7 @@
 
 mod error;
 mod incidence;
+pub mod k_median;
 
 pub use error::CombinatorialError;
 pub use incidence::Incidence;
