@@ -56,7 +56,8 @@ pub use binomial::{lower_confidence_limit, upper_confidence_limit};
 pub use claim::{AuditReport, Claim, Method, Mutant};
 pub use law::Law;
 pub use noise_law::{
-    choice_log_probabilities, gaussian_renyi_divergence, sparse_choice_log_ratios,
+    choice_log_probabilities, flip_log_probabilities, gaussian_renyi_divergence,
+    sparse_choice_log_ratios,
 };
 pub use range::{Change, SeenChoice, first_choice, range_of_change};
 pub use rational_law::{RationalLaw, power_within};

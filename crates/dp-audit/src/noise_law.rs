@@ -1,6 +1,8 @@
 //! Probabilities of single draws, in `f64`: for comparison, never for a release.
 
-use dp_mechanism::{DiscreteGaussian, Noise, Ratio, ReportNoise, SparseScores};
+use std::cmp::Ordering;
+
+use dp_mechanism::{DiscreteGaussian, Geometric, Noise, Ratio, ReportNoise, SparseScores};
 
 use crate::numbers::{Floats, Numbers, ratio_to_f64};
 
@@ -11,6 +13,103 @@ pub fn choice_log_probabilities(scores: &[i64], rate: Ratio) -> Vec<f64> {
     let log_weight = |score: &i64| -(best.abs_diff(*score) as f64) * rate;
     let total: f64 = scores.iter().map(|score| log_weight(score).exp()).sum();
     scores.iter().map(|score| log_weight(score) - total.ln()).collect()
+}
+
+/// Probability of every index of permute-and-flip.
+///
+/// In random order, `i` is taken if its coin comes up and those of the candidates before it do not: with
+/// `s` others before it, averaged over all sets of `s` of them, which elementary symmetric sums do.
+pub(crate) fn flip_probabilities<N: Numbers>(
+    numbers: &N,
+    scores: &[i64],
+    rate: Ratio,
+) -> Vec<N::P> {
+    let best = scores.iter().copied().max().expect("a choice has candidates");
+    let coins: Vec<N::P> =
+        scores.iter().map(|score| power(numbers, rate, best.abs_diff(*score))).collect();
+    let of = |index: usize| {
+        let mut sums = vec![numbers.integer(1)];
+        for (_, coin) in coins.iter().enumerate().filter(|(other, _)| *other != index) {
+            let missed = numbers.integer(1) - coin.clone();
+            sums.push(numbers.integer(0));
+            for size in (1..sums.len()).rev() {
+                sums[size] = sums[size].clone() + sums[size - 1].clone() * missed.clone();
+            }
+        }
+        // A given set of s others comes first, and i next: s! (m - 1 - s)! / m! = 1 / (m C(m - 1, s)).
+        let others = u32::try_from(sums.len() - 1).expect("few candidates");
+        let mut share = numbers.integer(1) / numbers.integer(others + 1);
+        let mut total = numbers.integer(0);
+        for (before, sum) in (0..).zip(sums) {
+            total = total + sum * share.clone();
+            if before < others {
+                share = share * numbers.integer(before + 1) / numbers.integer(others - before);
+            }
+        }
+        total * coins[index].clone()
+    };
+    (0..coins.len()).map(of).collect()
+}
+
+/// Log probability of every index of permute-and-flip with weights `exp(rate * score)`.
+///
+/// # Complexity
+/// Cubic in the number of candidates.
+pub fn flip_log_probabilities(scores: &[i64], rate: Ratio) -> Vec<f64> {
+    flip_probabilities(&Floats, scores, rate).into_iter().map(f64::ln).collect()
+}
+
+/// The probability that the noisy maximum is at `index` with the value `value`.
+pub(crate) fn noisy_max_probability<N: Numbers>(
+    numbers: &N,
+    scores: &[i64],
+    noise: Geometric,
+    index: usize,
+    value: i64,
+) -> N::P {
+    let tail = |k: i64| report_tail(numbers, ReportNoise::OneSided(noise), k);
+    (0..).zip(scores).fold(numbers.integer(1), |product, (candidate, &score)| {
+        let gap = value - score;
+        product
+            * match candidate.cmp(&index) {
+                // The lowest index wins a tie, so those before it must stay below.
+                Ordering::Less => numbers.integer(1) - tail(gap),
+                Ordering::Greater => numbers.integer(1) - tail(gap + 1),
+                Ordering::Equal if gap < 0 => numbers.integer(0),
+                Ordering::Equal => tail(gap) - tail(gap + 1),
+            }
+    })
+}
+
+/// The probability that the noisy maximum is at `index` with a value of at least `from`, which is not
+/// below any score.
+///
+/// With `w` the excess over `from`, all tails are powers of `a^w`: expand their product and sum.
+pub(crate) fn noisy_max_tail<N: Numbers>(
+    numbers: &N,
+    scores: &[i64],
+    noise: Geometric,
+    index: usize,
+    from: i64,
+) -> N::P {
+    let tail = |k: i64| report_tail(numbers, ReportNoise::OneSided(noise), k);
+    let a = tail(1);
+    // Coefficients of the product over the others of 1 - tail * x.
+    let mut product = vec![numbers.integer(1)];
+    for (other, &score) in scores.iter().enumerate().filter(|(other, _)| *other != index) {
+        let tail = tail(from - score + i64::from(other > index));
+        product.push(numbers.integer(0));
+        for power in (1..product.len()).rev() {
+            product[power] = product[power].clone() - product[power - 1].clone() * tail.clone();
+        }
+    }
+    let mut sum = numbers.integer(0);
+    let mut decay = a.clone();
+    for coefficient in product {
+        sum = sum + coefficient / (numbers.integer(1) - decay.clone());
+        decay = decay * a.clone();
+    }
+    (numbers.integer(1) - a) * tail(from - scores[index]) * sum
 }
 
 /// Log ratio, `scores` over `others`, of every candidate that either lists, and of one that neither
@@ -212,6 +311,56 @@ mod tests {
                     assert!(off < 1e-12, "{noise:?}: {value} as {released}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn permute_and_flip_averages_over_all_orders() {
+        let (scores, rate) = ([3, 0, 2, 3], Ratio::new(2, 5).expect("valid"));
+        let coin = |i: usize| (-0.4 * (3 - scores[i]) as f64).exp();
+        let mut expected = [0.0; 4];
+        let orders =
+            (0..256).map(|code: usize| [code & 3, code >> 2 & 3, code >> 4 & 3, code >> 6]);
+        let orders = orders.filter(|order| (0..4).all(|i| order.contains(&i)));
+        for order in orders {
+            let mut reached = 1.0 / 24.0;
+            for i in order {
+                expected[i] += reached * coin(i);
+                reached *= 1.0 - coin(i);
+            }
+        }
+        let found = flip_probabilities(&Floats, &scores, rate);
+        assert!(found.iter().zip(expected).all(|(p, q)| (p - q).abs() < 1e-14), "{found:?}");
+    }
+
+    #[test]
+    fn noisy_maxima_are_those_of_all_noises() {
+        let noise = Geometric::new(Ratio::new(3, 2).expect("valid")).expect("positive");
+        let (scores, reach) = ([2_i64, 0, 2], 60);
+        let mass = |x: i64| (1.0 - (-2.0_f64 / 3.0).exp()) * (-2.0 * x as f64 / 3.0).exp();
+        let mut expected = std::collections::BTreeMap::new();
+        for (x, y) in (0..reach).flat_map(|x| (0..reach).map(move |y| (x, y))) {
+            for z in 0..reach {
+                let noisy = [scores[0] + x, scores[1] + y, scores[2] + z];
+                let best = noisy.into_iter().max().expect("three");
+                let index = noisy.iter().position(|v| *v == best).expect("there is one");
+                *expected.entry((index, best)).or_insert(0.0) += mass(x) * mass(y) * mass(z);
+            }
+        }
+        let law =
+            crate::exact_law(crate::Window::new(0, 40), |draws| draws.noisy_max(&scores, noise));
+        for (released, p) in law.iter().filter(|(released, _)| released.1 < 40) {
+            let plain = expected.get(released).copied().unwrap_or(0.0);
+            assert!((p - plain).abs() < 1e-12, "{released:?}: {p} for {plain}");
+            let (index, value) = *released;
+            let one = noisy_max_probability(&Floats, &scores, noise, index, value);
+            assert!((one - p).abs() < 1e-15);
+        }
+        for index in 0..3 {
+            let beyond =
+                (40..200).map(|value| noisy_max_probability(&Floats, &scores, noise, index, value));
+            let off = law.probability(&(index, 40)) - beyond.sum::<f64>();
+            assert!(off.abs() < 1e-15, "{index}: {off}");
         }
     }
 

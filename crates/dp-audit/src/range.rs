@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use dp_mechanism::{DiscreteGaussian, Draws, Law, Ratio};
+use dp_mechanism::{DiscreteGaussian, Draws, Geometric, Law, Ratio};
 
 /// The change of a vector of statistics from a data set to a neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +75,10 @@ impl Draws for Observer<'_> {
             resume_unwind(Box::new("enough has been seen"));
         }
         self.outcomes.draw(law)
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.outcomes.noisy_max(scores, noise)
     }
 
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {

@@ -1,8 +1,12 @@
 //! A source of draws that takes every outcome in turn.
 
-use dp_mechanism::{Coin, DiscreteGaussian, Draws, Law as DrawLaw, Noise, Ratio, ReportNoise};
+use dp_mechanism::{
+    Coin, DiscreteGaussian, Draws, Geometric, Law as DrawLaw, Noise, Ratio, ReportNoise,
+};
 
-use crate::noise_law::{NoiseLaw, power, report_tail};
+use crate::noise_law::{
+    NoiseLaw, flip_probabilities, noisy_max_probability, noisy_max_tail, power, report_tail,
+};
 use crate::numbers::{Floats, Numbers, Rationals};
 use crate::{Law, RationalLaw};
 
@@ -107,6 +111,26 @@ impl<P> Branching<P> {
 }
 
 impl<N: Numbers> Tape<'_, N> {
+    /// The outcome of the next draw on this path. A draw that is new has these outcomes; the bit says
+    /// whether all of them are possible, so that a probability of zero is a rounded one.
+    fn follow(&mut self, law: impl FnOnce(&Self) -> (Vec<(i64, N::P)>, bool)) -> i64 {
+        if self.position == self.path.len() {
+            let (mut outcomes, full) = law(self);
+            let (all, zero) = (outcomes.len(), self.numbers.integer(0));
+            outcomes.retain(|(_, p)| *p > zero);
+            let dropped = outcomes.len() < all;
+            assert!(
+                !(dropped && N::UNDERFLOWS && full),
+                "a probability is too small for f64: use a smaller instance"
+            );
+            assert!(!outcomes.is_empty(), "a draw without outcomes");
+            self.path.push(Branching { outcomes, chosen: 0 });
+        }
+        self.position += 1;
+        let here = &self.path[self.position - 1];
+        here.outcomes[here.chosen].0
+    }
+
     /// Steps to the next path; false when all have been walked.
     fn advance(&mut self) -> bool {
         while let Some(last) = self.path.last_mut() {
@@ -129,6 +153,9 @@ impl<N: Numbers> Tape<'_, N> {
                 let weights: Vec<N::P> = scores.iter().map(weight).collect();
                 let total = weights.iter().fold(numbers.integer(0), |sum, w| sum + w.clone());
                 (0..).zip(weights).map(|(index, w)| (index, w / total.clone())).collect()
+            }
+            DrawLaw::Flip { scores, rate } => {
+                (0..).zip(flip_probabilities(numbers, scores, rate)).collect()
             }
             DrawLaw::SparseChoice { scores, rate } => {
                 let candidates = scores.candidates();
@@ -190,21 +217,32 @@ fn has_full_support(law: DrawLaw<'_>) -> bool {
 
 impl<N: Numbers> Draws for Tape<'_, N> {
     fn draw(&mut self, law: DrawLaw<'_>) -> i64 {
-        if self.position == self.path.len() {
-            let mut outcomes = self.outcomes(law);
-            let (all, zero) = (outcomes.len(), self.numbers.integer(0));
-            outcomes.retain(|(_, p)| *p > zero);
-            let dropped = outcomes.len() < all;
-            assert!(
-                !(dropped && N::UNDERFLOWS && has_full_support(law)),
-                "a probability is too small for f64: use a smaller instance"
-            );
-            assert!(!outcomes.is_empty(), "a draw without outcomes");
-            self.path.push(Branching { outcomes, chosen: 0 });
-        }
-        self.position += 1;
-        let here = &self.path[self.position - 1];
-        here.outcomes[here.chosen].0
+        self.follow(|tape| (tape.outcomes(law), has_full_support(law)))
+    }
+
+    /// A maximum beyond the end of the window is told as one at the end, in its place.
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        let (_, end) = self.window.ends.expect("noisy maxima need a window");
+        let best = scores.iter().copied().max().expect("a choice has candidates");
+        assert!(end >= best, "the window ends below a score");
+        let places = i64::try_from(scores.len()).expect("few candidates");
+        let told = self.follow(|tape| {
+            let at = |place: i64, value: i64| {
+                let index = usize::try_from(place).expect("an index");
+                noisy_max_probability(tape.numbers, scores, noise, index, value)
+            };
+            let inside = (best..end).flat_map(|value| (0..places).map(move |i| (i, value)));
+            let mut outcomes: Vec<(i64, N::P)> =
+                inside.map(|(i, value)| (value * places + i, at(i, value))).collect();
+            let beyond = |place: i64| {
+                let index = usize::try_from(place).expect("an index");
+                noisy_max_tail(tape.numbers, scores, noise, index, end)
+            };
+            outcomes.extend((0..places).map(|i| (end * places + i, beyond(i))));
+            // One-sided noise makes some pairs impossible.
+            (outcomes, false)
+        });
+        (usize::try_from(told.rem_euclid(places)).expect("an index"), told.div_euclid(places))
     }
 
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {

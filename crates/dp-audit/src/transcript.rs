@@ -7,10 +7,13 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use dp_mechanism::{DiscreteGaussian, Draws, Law, Noise, Ratio, ReportNoise, SparseScores};
+use dp_mechanism::{
+    DiscreteGaussian, Draws, Geometric, Law, Noise, Ratio, ReportNoise, SparseScores,
+};
 
 use crate::noise_law::{
-    NoiseLaw, choice_log_probabilities, report_log_probability, sparse_choice_log_ratios,
+    NoiseLaw, choice_log_probabilities, flip_log_probabilities, noisy_max_probability,
+    report_log_probability, sparse_choice_log_ratios,
 };
 use crate::numbers::{Floats, ratio_to_f64};
 
@@ -20,6 +23,11 @@ use crate::numbers::{Floats, ratio_to_f64};
 pub enum DrawKind {
     /// An index chosen by exponential weights.
     Choice,
+    /// An index by permute-and-flip.
+    Flip,
+    /// The place and the value of a noisy maximum. Its losses are those of the pair that *was*
+    /// released, with their sign.
+    NoisyMax,
     /// An integer with noise.
     Noisy,
     /// A comparison with a threshold.
@@ -109,6 +117,8 @@ pub fn compare<D: ?Sized, O: PartialEq>(
 /// A draw that was made: the private values in it, and what was released.
 enum Entry {
     Choice { scores: Vec<i64>, rate: Ratio, chosen: i64 },
+    Flip { scores: Vec<i64>, rate: Ratio, chosen: i64 },
+    NoisyMax { scores: Vec<i64>, noise: Geometric, released: (usize, i64) },
     SparseChoice { scores: SparseScores, rate: Ratio, chosen: i64 },
     Noisy { value: i64, noise: Noise, released: i64 },
     Exceeds { value: i64, threshold: i64, noise: Noise, released: i64 },
@@ -128,6 +138,9 @@ impl Draws for Recorder<'_> {
             Law::Choice { scores, rate } => {
                 Entry::Choice { scores: scores.to_vec(), rate, chosen: released }
             }
+            Law::Flip { scores, rate } => {
+                Entry::Flip { scores: scores.to_vec(), rate, chosen: released }
+            }
             Law::SparseChoice { scores, rate } => {
                 Entry::SparseChoice { scores: scores.clone(), rate, chosen: released }
             }
@@ -140,6 +153,12 @@ impl Draws for Recorder<'_> {
             }
             _ => panic!("a secret draw cannot be compared; use the exact law"),
         });
+        released
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        let released = self.outcomes.noisy_max(scores, noise);
+        self.entries.push(Entry::NoisyMax { scores: scores.to_vec(), noise, released });
         released
     }
 
@@ -176,6 +195,12 @@ impl Draws for Replay {
                 Some((choice_loss(scores, others, *rate), *chosen))
             }
             (
+                Some(Entry::Flip { scores, rate, chosen }),
+                Law::Flip { scores: others, rate: other_rate },
+            ) if *rate == other_rate && scores.len() == others.len() => {
+                Some((flip_loss(scores, others, *rate), *chosen))
+            }
+            (
                 Some(Entry::SparseChoice { scores, rate, chosen }),
                 Law::SparseChoice { scores: others, rate: other_rate },
             ) if *rate == other_rate && scores.candidates() == others.candidates() => {
@@ -197,13 +222,29 @@ impl Draws for Replay {
                 Law::Report { value: other, threshold: other_threshold, noise: other_noise },
             ) if *noise == other_noise && *threshold == other_threshold => {
                 let log = |v| report_log_probability(v, *threshold, *noise, *released);
-                Some((report_loss(log(*value) - log(other)), *released))
+                Some((released_loss(DrawKind::Report, log(*value) - log(other)), *released))
             }
             _ => None,
         };
         let Some((loss, released)) = matched else { self.diverge() };
         self.steps.push(loss);
         released
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        let Some(Entry::NoisyMax { scores: before, noise: other, released }) =
+            self.entries.get(self.steps.len())
+        else {
+            self.diverge()
+        };
+        if *other != noise || before.len() != scores.len() {
+            self.diverge();
+        }
+        let (index, value) = *released;
+        let log = |scores: &[i64]| noisy_max_probability(&Floats, scores, noise, index, value).ln();
+        let loss = released_loss(DrawKind::NoisyMax, log(before) - log(scores));
+        self.steps.push(loss);
+        (index, value)
     }
 
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
@@ -225,6 +266,14 @@ fn choice_loss(scores: &[i64], others: &[i64], rate: Ratio) -> StepLoss {
     let here = choice_log_probabilities(scores, rate);
     let there = choice_log_probabilities(others, rate);
     loss_of_ratios(here.iter().zip(&there).map(|(p, q)| p - q))
+}
+
+fn flip_loss(scores: &[i64], others: &[i64], rate: Ratio) -> StepLoss {
+    let here = flip_log_probabilities(scores, rate);
+    let there = flip_log_probabilities(others, rate);
+    let loss = loss_of_ratios(here.iter().zip(&there).map(|(p, q)| p - q));
+    // Its range is not bounded as that of a choice is.
+    StepLoss { kind: DrawKind::Flip, rho: pure_rho(loss.forward.max(loss.backward)), ..loss }
 }
 
 /// The loss of a choice whose outcomes have these log ratios.
@@ -277,9 +326,9 @@ fn exceeds_loss(value: i64, other: i64, threshold: i64, noise: Noise) -> StepLos
 }
 
 /// Of one released value; the zero-concentrated cost is that of the pure loss, if it is finite.
-fn report_loss(loss: f64) -> StepLoss {
+fn released_loss(kind: DrawKind, loss: f64) -> StepLoss {
     StepLoss {
-        kind: DrawKind::Report,
+        kind,
         forward: loss,
         backward: -loss,
         rho: if loss.is_finite() { pure_rho(loss.abs()) } else { f64::INFINITY },
@@ -318,6 +367,10 @@ impl<'a, I: Iterator<Item = i64>> Scripted<'a, I> {
 impl<I: Iterator<Item = i64>> Draws for Scripted<'_, I> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         self.script.next().unwrap_or_else(|| self.then.draw(law))
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.then.noisy_max(scores, noise)
     }
 
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {

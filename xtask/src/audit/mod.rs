@@ -6,6 +6,7 @@
 mod census;
 mod check;
 mod coreset;
+mod credited;
 mod dp_lloyd;
 mod dpm;
 mod em_mc;
@@ -71,6 +72,7 @@ fn checks() -> Vec<Check> {
     let all = [
         samplers::checks(),
         primitives::checks(),
+        credited::checks(),
         dpm::checks(),
         lsh_splits::checks(),
         dp_lloyd::checks(),

@@ -1,0 +1,183 @@
+//! Checks of credited runs: exact laws of selections, tests and counts on all tiny sets of records.
+
+use dp_accounting::{Delta, Epsilon};
+use dp_audit::{Law, Method, Window, exact_law, multisets};
+use dp_mechanism::{Certificate, CreditedRun, Draws, Part, SelectionRule};
+
+use super::check::{Check, Effort, Found};
+
+pub(super) fn checks() -> Vec<Check> {
+    let check = |id, mechanism, run| Check {
+        id,
+        crate_name: "dp-mechanism",
+        mechanism,
+        relation: "add-remove",
+        method: Method::Exact,
+        resolution: super::TOLERANCE,
+        run,
+    };
+    vec![
+        check("credited-exponential", "CreditedRun: exponential selections", |effort| {
+            subsampled(effort, SelectionRule::Exponential)
+        }),
+        check("credited-flip", "CreditedRun: permute-and-flip", |effort| {
+            subsampled(effort, SelectionRule::PermuteAndFlip)
+        }),
+        check("credited-noisy-max", "CreditedRun: noisy maxima with their value", |effort| {
+            subsampled(effort, SelectionRule::NoisyMax)
+        }),
+        check("credited-reports", "CreditedReports: threshold tests", tests),
+        check("credited-parts", "CreditedRun: selections, then counts, on one sample", parts),
+        check("credited-composition", "CreditedRun: composition", composition),
+        check("credited-approximate", "CreditedRun: approximate, share of delta", approximate),
+    ]
+}
+
+/// What a run releases: which candidate, and its noisy score if there is one.
+type Released = Vec<(usize, i64)>;
+
+/// A record is a set of candidates, as bits; it counts for these until one of them is chosen.
+const CANDIDATES: usize = 3;
+const EPSILON: f64 = 1.0;
+/// Where noisy scores are followed to.
+const WINDOW: (i64, i64) = (-1, 5);
+
+fn run(certificate: Certificate, parts: &[Part]) -> CreditedRun {
+    let epsilon = Epsilon::new(EPSILON).expect("valid");
+    CreditedRun::new(certificate, epsilon, parts).expect("in range")
+}
+
+fn picks(share: f64, rounds: u32) -> Part {
+    Part { name: "picks", share, rounds }
+}
+
+/// Chooses `rounds` candidates; records leave once served.
+fn select(
+    run: &CreditedRun,
+    rule: SelectionRule,
+    rounds: u32,
+    records: &[usize],
+    draws: &mut dyn Draws,
+) -> (Released, Vec<usize>) {
+    let selection = run.selection(0, rule, 1).expect("in range");
+    let mut left: Vec<usize> = records.iter().copied().filter(|_| run.keeps(draws)).collect();
+    let kept = left.clone();
+    let mut released = Vec::new();
+    for _ in 0..rounds {
+        let selected = selection.release(&scores(&left), draws);
+        left.retain(|record| record >> selected.index & 1 == 0);
+        released.push((selected.index, selected.noisy_score.unwrap_or(0)));
+    }
+    (released, kept)
+}
+
+fn scores(records: &[usize]) -> Vec<i64> {
+    let count = |set: usize| records.iter().filter(|record| **record >> set & 1 == 1).count();
+    (0..CANDIDATES).map(|set| i64::try_from(count(set)).expect("few")).collect()
+}
+
+/// The worst over all sets of up to `most` records and one more of any kind.
+fn all_pairs<O: Ord>(
+    claimed: f64,
+    most: usize,
+    law: impl Fn(&[usize]) -> Law<O>,
+    worst: impl Fn(&Law<O>, &Law<O>) -> f64,
+) -> Found {
+    let kinds = (1 << CANDIDATES) - 1;
+    let mut found = Found::claim(claimed);
+    for set in multisets(kinds, most) {
+        let records: Vec<usize> = set.iter().map(|kind| kind + 1).collect();
+        let here = law(&records);
+        for added in 1..=kinds {
+            let there = law(&[records.as_slice(), &[added]].concat());
+            found.see(worst(&here, &there), || format!("records {records:?} and {added}"));
+        }
+    }
+    found
+}
+
+fn both_ways<O: Ord>(a: &Law<O>, b: &Law<O>) -> f64 {
+    a.pure_loss(b).max(b.pure_loss(a))
+}
+
+fn claimed(run: &CreditedRun) -> f64 {
+    run.step().pure().expect("a pure certificate").get()
+}
+
+fn subsampled(effort: Effort, rule: SelectionRule) -> Found {
+    let run = run(Certificate::Subsampled, &[picks(1.0, 2)]);
+    // With values there are many more outputs, and already few records are tight.
+    let most = if rule == SelectionRule::NoisyMax { effort.of(1, 2) } else { effort.of(2, 3) };
+    let window = Window::new(WINDOW.0, WINDOW.1);
+    let law =
+        |records: &[usize]| exact_law(window, |draws| select(&run, rule, 2, records, draws).0);
+    all_pairs(claimed(&run), most, law, both_ways)
+}
+
+/// Each candidate is tested against two thresholds; records leave when theirs is reported.
+fn tests(effort: Effort) -> Found {
+    let run = run(Certificate::Subsampled, &[picks(1.0, 6)]);
+    let reports = run.reports(0, 1).expect("in range");
+    let test = |records: &[usize], draws: &mut dyn Draws| {
+        let mut left: Vec<usize> = records.iter().copied().filter(|_| run.keeps(draws)).collect();
+        let mut released = Vec::new();
+        for threshold in [2, 1] {
+            for set in 0..CANDIDATES {
+                if let Some(value) = reports.release(scores(&left)[set], threshold, draws) {
+                    left.retain(|record| record >> set & 1 == 0);
+                    released.push((set, value));
+                }
+            }
+        }
+        released
+    };
+    let window = Window::new(0, 3);
+    let law = |records: &[usize]| exact_law(window, |draws| test(records, draws));
+    all_pairs(claimed(&run), effort.of(1, 2), law, both_ways)
+}
+
+/// Half for two choices, half for the count of each kind of record.
+fn parts(effort: Effort) -> Found {
+    let counts = Part { name: "counts", share: 0.5, rounds: 1 };
+    let run = run(Certificate::Subsampled, &[picks(0.5, 2), counts]);
+    let reports = run.reports(1, 1).expect("in range");
+    let all = |records: &[usize], draws: &mut dyn Draws| {
+        let (released, kept) = select(&run, SelectionRule::PermuteAndFlip, 2, records, draws);
+        // One cell for each of the records' number of candidates.
+        let of_size = |size: u32| kept.iter().filter(|r| r.count_ones() == size).count() as u64;
+        let counts = [1, 2].map(|size| reports.count(of_size(size), draws));
+        (released, counts)
+    };
+    let window = Window::new(-1, 4);
+    let law = |records: &[usize]| exact_law(window, |draws| all(records, draws));
+    all_pairs(claimed(&run), effort.of(1, 2), law, both_ways)
+}
+
+fn composition(effort: Effort) -> Found {
+    let run = run(Certificate::Composition, &[picks(1.0, 3)]);
+    let law = |rule| {
+        let run = &run;
+        move |records: &[usize]| {
+            exact_law(Window::none(), |draws| select(run, rule, 3, records, draws).0)
+        }
+    };
+    let most = effort.of(2, 4);
+    let worst = |rule| all_pairs(claimed(&run), most, law(rule), both_ways);
+    let (a, b) = (worst(SelectionRule::Exponential), worst(SelectionRule::PermuteAndFlip));
+    let cases = a.cases + b.cases;
+    Found { cases, ..if a.worst >= b.worst { a } else { b } }
+}
+
+fn approximate(effort: Effort) -> Found {
+    let delta = Delta::new(0.02).expect("valid");
+    let run = run(Certificate::Approximate { delta }, &[picks(1.0, 5)]);
+    let epsilon = run.step().epsilon(delta).expect("approximate").get();
+    let law = |records: &[usize]| {
+        let rule = SelectionRule::Exponential;
+        exact_law(Window::none(), |draws| select(&run, rule, 5, records, draws).0)
+    };
+    let share = |a: &Law<Released>, b: &Law<Released>| {
+        a.delta(b, epsilon).max(b.delta(a, epsilon)) / delta.get()
+    };
+    all_pairs(1.0, effort.of(1, 2), law, share)
+}
