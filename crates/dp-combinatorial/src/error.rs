@@ -5,6 +5,8 @@ use std::fmt;
 use dp_accounting::ParamError;
 use dp_mechanism::MechanismError;
 
+use crate::k_median::MetricError;
+
 /// Why a plan could not be built.
 ///
 /// Fields are public settings and shapes; none of them is taken from a record.
@@ -25,6 +27,8 @@ pub enum CombinatorialError {
         /// What would be accepted.
         want: &'static str,
     },
+    /// The distances are no metric.
+    Metric(MetricError),
     /// A privacy parameter is out of range.
     Param(ParamError),
     /// A step cannot be calibrated.
@@ -36,6 +40,7 @@ impl fmt::Display for CombinatorialError {
         match *self {
             Self::ZeroSetting { name } => write!(f, "`{name}` must be at least 1, got 0"),
             Self::Setting { name, got, want } => write!(f, "`{name}` must be {want}, got {got:?}"),
+            Self::Metric(ref error) => error.fmt(f),
             Self::Param(ref error) => error.fmt(f),
             Self::Mechanism(ref error) => error.fmt(f),
         }
@@ -53,5 +58,11 @@ impl From<ParamError> for CombinatorialError {
 impl From<MechanismError> for CombinatorialError {
     fn from(error: MechanismError) -> Self {
         Self::Mechanism(error)
+    }
+}
+
+impl From<MetricError> for CombinatorialError {
+    fn from(error: MetricError) -> Self {
+        Self::Metric(error)
     }
 }

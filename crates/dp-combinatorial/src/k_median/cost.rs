@@ -74,7 +74,9 @@ impl<'a> Costs<'a> {
     pub(super) fn fill(&self, from: u32, to: &[u32], out: &mut Vec<u32>) {
         self.metric.fill(from, to, out);
         if self.power == Power::Means || self.shift > 0 {
-            out.iter_mut().for_each(|cost| *cost = self.of(*cost));
+            for cost in out {
+                *cost = self.of(*cost);
+            }
         }
     }
 

@@ -17,8 +17,8 @@ pub(super) struct Gains<'a> {
     weights: Vec<u64>,
     current: Vec<u32>,
     /// By node, or by place in the kd-tree.
-    gains: Vec<i64>,
-    /// By node, if `gains` is not.
+    savings: Vec<i64>,
+    /// By node, if `savings` are not.
     by_node: Vec<i64>,
     to_chosen: Vec<u32>,
 }
@@ -47,7 +47,7 @@ impl<'a> Gains<'a> {
             clients,
             weights,
             current: base,
-            gains: vec![0; nodes],
+            savings: vec![0; nodes],
             by_node: Vec::new(),
             to_chosen: Vec::new(),
         };
@@ -64,7 +64,7 @@ impl<'a> Gains<'a> {
 
     /// For every node what a centre there would save.
     pub(super) fn scores(&self) -> &[i64] {
-        if self.by_node.is_empty() { &self.gains } else { &self.by_node }
+        if self.by_node.is_empty() { &self.savings } else { &self.by_node }
     }
 
     /// Opens a centre.
@@ -93,37 +93,37 @@ impl<'a> Gains<'a> {
         };
         match (self.costs.metric.storage(), self.costs.power) {
             (Storage::Short(all), Power::Median) if shift == 0 => {
-                by_tiles(&mut self.gains, |start, tile| {
+                by_tiles(&mut self.savings, |start, tile| {
                     narrow(all, nodes, start, changes, sign, tile);
                 });
             }
             (Storage::Short(all), Power::Median) => {
                 let cost = |steps: u16| u32::from(steps) >> shift;
-                by_tiles(&mut self.gains, |start, tile| {
+                by_tiles(&mut self.savings, |start, tile| {
                     wide(all, nodes, start, changes, sign, tile, cost);
                 });
             }
             (Storage::Short(all), Power::Means) => {
                 // 16 bits squared fit in 32, which keeps the loop in narrow lanes.
                 let cost = |steps: u16| (u32::from(steps) * u32::from(steps)) >> shift;
-                by_tiles(&mut self.gains, |start, tile| {
+                by_tiles(&mut self.savings, |start, tile| {
                     wide(all, nodes, start, changes, sign, tile, cost);
                 });
             }
             (Storage::Long(all), Power::Median) => {
-                by_tiles(&mut self.gains, |start, tile| {
+                by_tiles(&mut self.savings, |start, tile| {
                     wide(all, nodes, start, changes, sign, tile, |steps| steps >> shift);
                 });
             }
             (Storage::Long(all), Power::Means) => {
-                by_tiles(&mut self.gains, |start, tile| {
+                by_tiles(&mut self.savings, |start, tile| {
                     wide(all, nodes, start, changes, sign, tile, squared);
                 });
             }
             (Storage::Points(tree), _) => {
-                by_subtrees(tree, self.costs, changes, sign, &mut self.gains);
+                by_subtrees(tree, self.costs, changes, sign, &mut self.savings);
                 self.by_node.resize(nodes, 0);
-                for (&node, &gain) in tree.nodes().iter().zip(&self.gains) {
+                for (&node, &gain) in tree.nodes().iter().zip(&self.savings) {
                     self.by_node[node as usize] = gain;
                 }
             }

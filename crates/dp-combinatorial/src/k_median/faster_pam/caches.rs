@@ -1,4 +1,4 @@
-//! What FasterPAM knows about every client: its two nearest centres.
+//! What the search knows about every client: its two nearest centres.
 
 use crate::k_median::cost::Costs;
 

@@ -1,4 +1,4 @@
-//! FasterPAM: swap centres while it helps, looking at all swaps of a candidate at once. **Not
+//! `FasterPAM`: swap centres while it helps, looking at all swaps of a candidate at once. **Not
 //! private**; free on released weights.
 //!
 //! ```

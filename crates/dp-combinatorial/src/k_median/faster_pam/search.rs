@@ -30,7 +30,9 @@ pub(super) fn search(settings: &FasterPam, metric: &Metric, weights: &[u64]) -> 
 /// Nodes with a weight left after scaling.
 pub(super) fn scaled_clients(weights: &[u64]) -> (Vec<u32>, Vec<u32>) {
     let total: u128 = weights.iter().copied().map(u128::from).sum();
-    let halvings = (0..).find(|&h| total >> h <= MOST_WEIGHT.into()).expect("at most 128");
+    let halvings = (0..u128::BITS)
+        .find(|&halvings| total >> halvings <= MOST_WEIGHT.into())
+        .expect("nothing is left of it in the end");
     let scaled: Vec<u64> = weights.iter().map(|w| w.checked_shr(halvings).unwrap_or(0)).collect();
     let (clients, scaled) = clients_of(&scaled);
     let fits = |weight| u32::try_from(weight).expect("at most the total");

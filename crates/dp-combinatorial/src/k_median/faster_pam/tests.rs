@@ -99,9 +99,9 @@ fn local_optima_are_as_good_as_the_theorems_say() {
         let cost = |centres: &[u32]| exact_cost(&metric, power, &weights, centres);
         let triples = (0..9).flat_map(|a| (0..a).flat_map(move |b| (0..b).map(move |c| [a, b, c])));
         let best = triples.map(|centres| cost(&centres)).fold(f64::MAX, f64::min);
-        assert!(found.converged && found.cost == cost(&found.centres));
+        assert!(found.converged && (found.cost - cost(&found.centres)).abs() < 1e-9);
         assert!(best <= found.cost && found.cost <= factor * best, "{} of {best}", found.cost);
-        best_found += u32::from(found.cost == best);
+        best_found += u32::from(found.cost <= best * (1.0 + 1e-9));
     }
     assert!(best_found >= 50, "{best_found}");
 }

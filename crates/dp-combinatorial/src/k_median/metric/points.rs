@@ -38,8 +38,7 @@ impl Metric {
             let (got, want) = (coordinates.len(), nodes * dimension);
             return Err(MetricError::Length { got, want });
         }
-        let wild = |x: f64| !(x.abs() <= 1e150);
-        if let Some(at) = coordinates.iter().position(|&x| wild(x)) {
+        if let Some(at) = coordinates.iter().position(|x| x.is_nan() || x.abs() > 1e150) {
             return Err(MetricError::Coordinate { point: at / dimension, got: coordinates[at] });
         }
         let sides = (0..dimension).map(|axis| {

@@ -101,7 +101,7 @@ fn paths_are_those_of_floyd_and_warshall() {
                 let (a, b) = (u32::try_from(at / n).unwrap(), u32::try_from(at % n).unwrap());
                 assert_eq!(u64::from(metric.distance(a, b)), length.min(limit));
             }
-            assert!(metric.unit() == 1.0);
+            assert!((metric.unit() - 1.0).abs() < 1e-15);
         }
     }
 }
