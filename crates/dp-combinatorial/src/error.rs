@@ -29,6 +29,13 @@ pub enum CombinatorialError {
     },
     /// The distances are no metric.
     Metric(MetricError),
+    /// The family does not have as many sets as the plan is for.
+    SetCount {
+        /// Of the plan.
+        expected: u32,
+        /// Of the family.
+        got: usize,
+    },
     /// A privacy parameter is out of range.
     Param(ParamError),
     /// A step cannot be calibrated.
@@ -41,6 +48,9 @@ impl fmt::Display for CombinatorialError {
             Self::ZeroSetting { name } => write!(f, "`{name}` must be at least 1, got 0"),
             Self::Setting { name, got, want } => write!(f, "`{name}` must be {want}, got {got:?}"),
             Self::Metric(ref error) => error.fmt(f),
+            Self::SetCount { expected, got } => {
+                write!(f, "the family has {got} sets, the plan is for {expected}")
+            }
             Self::Param(ref error) => error.fmt(f),
             Self::Mechanism(ref error) => error.fmt(f),
         }

@@ -9,6 +9,12 @@
 mod error;
 mod incidence;
 pub mod k_median;
+pub mod set_cover;
 
 pub use error::CombinatorialError;
 pub use incidence::Incidence;
+
+pub use dp_accounting::{AddRemove, Budget, Delta, Ledger, Receipt};
+pub use dp_mechanism::{
+    Certificate, ChaCha20Rng, Mechanism, Release, ReleaseRng, SelectionRule, chacha_from_os,
+};

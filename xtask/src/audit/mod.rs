@@ -11,12 +11,14 @@ mod dp_lloyd;
 mod dpm;
 mod em_mc;
 mod gaps;
+mod k_median;
 mod lsh_splits;
 mod mutants;
 mod neighbours;
 mod primitives;
 mod recentred;
 mod samplers;
+mod set_cover;
 mod splits;
 mod stream;
 mod table;
@@ -81,6 +83,8 @@ fn checks() -> Vec<Check> {
         recentred::checks(),
         stream::checks(),
         census::checks(),
+        k_median::checks(),
+        set_cover::checks(),
     ];
     all.into_iter().flatten().collect()
 }

@@ -9,6 +9,7 @@ use dp_mechanism::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::candidates::in_units;
 use super::clustering::Clustering;
 use super::cost::{Costs, Power};
 use super::faster_pam::{FasterPam, checked_k};
@@ -113,11 +114,7 @@ impl MetricBicriteriaBuilder {
             return Err(CombinatorialError::Setting { name: "shares", got: all, want });
         }
         let rounds = self.rounds(metric.nodes());
-        let costs = Costs::new(metric, self.power, Costs::SCORE_BITS);
-        let credit = match self.base {
-            Base::Centre => costs.of(metric.centre().1).max(1),
-            Base::Diameter => costs.most(),
-        };
+        let credit = self.most_credit(metric);
         let part = |name, share, rounds| Part { name, share, rounds };
         let epsilon = self.budget.epsilon();
         let (run, counting) = if self.certificate == Certificate::Subsampled {
@@ -134,6 +131,16 @@ impl MetricBicriteriaBuilder {
         let selection = run.selection(0, self.rule, credit.into())?;
         let metric = Arc::clone(metric);
         Ok(MetricBicriteria { settings: self, metric, rounds, run, selection, counting })
+    }
+
+    /// A user saves what it costs at the start at most. At least 1, so that noise can be fitted to it.
+    fn most_credit(&self, metric: &Metric) -> u32 {
+        let costs = Costs::new(metric, self.power, Costs::SCORE_BITS);
+        let credit = match self.base {
+            Base::Centre => costs.of(metric.centre().1),
+            Base::Diameter => costs.most(),
+        };
+        credit.max(1)
     }
 
     fn rounds(&self, nodes: usize) -> u32 {
@@ -223,6 +230,11 @@ impl MetricBicriteria {
         self.rounds
     }
 
+    /// What a user may be credited with over all choices, in the units of the scores.
+    pub fn most_credit(&self) -> u64 {
+        self.settings.most_credit(&self.metric).into()
+    }
+
     /// Nodes with users that take part, and how many.
     fn sample(&self, users: &[u32], draws: &mut dyn Draws) -> (Vec<u32>, Vec<u64>) {
         let mut counts = vec![0_u64; self.metric.nodes()];
@@ -303,12 +315,9 @@ impl MetricBicriteria {
 
     /// The search for the centres, on what has been released.
     fn centres(&self, places: &[u32], estimates: &[(f64, f64)]) -> Vec<u32> {
-        /// Weights are integers; this keeps two digits of the means that were taken off.
-        const UNITS: f64 = 64.0;
+        let means: Vec<f64> = estimates.iter().map(|&(_, weight)| weight).collect();
         let mut weights = vec![0; self.metric.nodes()];
-        for (&place, &(_, weight)) in places.iter().zip(estimates) {
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-            let weight = (weight.max(0.0) * UNITS).round() as u64;
+        for (&place, weight) in places.iter().zip(in_units(&means)) {
             weights[place as usize] = weight;
         }
         let search = FasterPam::new(self.settings.k, self.settings.power);

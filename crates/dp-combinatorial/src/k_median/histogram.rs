@@ -6,7 +6,7 @@ use dp_accounting::{AddRemove, Budget, Receipt, Step};
 use dp_mechanism::{Draws, Mechanism, NoisyCount};
 use serde::{Deserialize, Serialize};
 
-use super::candidates::{Candidates, best};
+use super::candidates::{Denoise, best};
 use super::clustering::Clustering;
 use super::cost::Power;
 use super::faster_pam::{checked_k, exact_weights};
@@ -19,26 +19,29 @@ pub struct MetricHistogramBuilder {
     k: usize,
     power: Power,
     budget: Budget,
-    candidates: Candidates,
+    denoise: Vec<Denoise>,
 }
 
 impl MetricHistogramBuilder {
-    /// From which noisy counts solutions are computed; the best of them by the noisy cost is released.
-    /// Default: [`Candidates::default`].
+    /// How noisy counts become weights. If there are several ways, the solution with the smallest noisy cost
+    /// is released, which favours those that follow the noise. Default: [`Denoise::Neighbourhoods`] alone.
     #[must_use]
-    pub fn candidates(mut self, candidates: Candidates) -> Self {
-        self.candidates = candidates;
+    pub fn denoise(mut self, ways: Vec<Denoise>) -> Self {
+        self.denoise = ways;
         self
     }
 
     /// Checks every setting against a metric.
     ///
     /// # Errors
-    /// [`CombinatorialError`] if `k` is zero or above the number of nodes, if no candidate is asked for,
+    /// [`CombinatorialError`] if `k` is zero or above the number of nodes, if there is no way to denoise,
     /// or if `epsilon` is too small for 64-bit noise.
     pub fn build(self, metric: &Arc<Metric>) -> Result<MetricHistogram, CombinatorialError> {
         checked_k(self.k, metric)?;
-        self.candidates.checked()?;
+        if self.denoise.is_empty() {
+            return Err(CombinatorialError::ZeroSetting { name: "denoise" });
+        }
+        self.denoise.iter().try_for_each(|way| way.checked())?;
         let count = NoisyCount::geometric(self.budget.epsilon())?;
         Ok(MetricHistogram { settings: self, metric: Arc::clone(metric), count })
     }
@@ -51,9 +54,9 @@ impl MetricHistogramBuilder {
 /// noise. Everything else is computed from the noisy counts and public distances.
 ///
 /// # Utility
-/// The best of several solutions by the noisy cost, which is unbiased for every set of centres. The noise
-/// of a node moves users by `sqrt(2) / epsilon`, so it is at its best with more than `1 / epsilon` users
-/// per node, or where most nodes have none.
+/// A search for the smallest expected cost given the noisy counts. The noise of a node moves users by
+/// `sqrt(2) / epsilon`; with more than `1 / epsilon` users per node, or where most nodes have none, it is
+/// hardly felt.
 ///
 /// # Complexity
 /// `O(users + nodes)` draws and counts; then the searches, see [`FasterPam`](super::FasterPam).
@@ -62,7 +65,8 @@ impl MetricHistogramBuilder {
 /// A user at no node is dropped.
 ///
 /// # Source
-/// Ghosh, Roughgarden, Sundararajan (2009) for the noise; the choice among solutions is ours.
+/// Ghosh, Roughgarden, Sundararajan (2009) for the noise; Robbins (1956) for what is
+/// done about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetricHistogram {
     settings: MetricHistogramBuilder,
@@ -73,7 +77,7 @@ pub struct MetricHistogram {
 impl MetricHistogram {
     /// Settings for `k` centres within this budget, of which only `epsilon` is used.
     pub fn builder(k: usize, power: Power, budget: Budget) -> MetricHistogramBuilder {
-        MetricHistogramBuilder { k, power, budget, candidates: Candidates::default() }
+        MetricHistogramBuilder { k, power, budget, denoise: vec![Denoise::Neighbourhoods] }
     }
 
     /// The settings it was built from.
@@ -102,8 +106,8 @@ impl Mechanism for MetricHistogram {
         let counts = exact_weights(&self.metric, users);
         let noisy: Vec<i64> =
             counts.into_iter().map(|count| self.count.release(count, draws)).collect();
-        let MetricHistogramBuilder { k, power, budget, ref candidates } = self.settings;
-        let centres = best(&self.metric, k, power, candidates, budget.epsilon().get(), &noisy);
+        let MetricHistogramBuilder { k, power, budget, ref denoise } = self.settings;
+        let centres = best(&self.metric, k, power, denoise, budget.epsilon().get(), &noisy);
         let places = (0..u32::try_from(noisy.len()).expect("ids are u32")).collect();
         Clustering { centres, places, users: noisy.iter().map(|&count| count as f64).collect() }
     }

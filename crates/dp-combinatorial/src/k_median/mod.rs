@@ -43,11 +43,12 @@ mod gains;
 mod histogram;
 mod metric;
 mod net;
+mod shrink;
 #[cfg(test)]
 mod tests;
 
 pub use bicriteria::{Base, MetricBicriteria, MetricBicriteriaBuilder};
-pub use candidates::Candidates;
+pub use candidates::Denoise;
 pub use clustering::{Clustering, Method, MetricClustering};
 pub use cost::Power;
 pub use faster_pam::{FasterPam, Solution, exact_cost, exact_weights};

@@ -11,6 +11,7 @@ mod counts;
 mod farthest;
 mod floats;
 mod gaussian;
+mod k_median;
 mod published_dpm;
 mod recentred;
 mod regions;
@@ -140,7 +141,7 @@ fn code() -> Vec<Code> {
         ),
     ];
     let published = published_dpm::code();
-    let groups: [&[Code]; 7] = [
+    let groups: [&[Code]; 8] = [
         &published,
         &from_papers,
         &classics::code(),
@@ -148,6 +149,7 @@ fn code() -> Vec<Code> {
         &baselines::code(),
         &recentred::code(),
         &stream::code(),
+        &k_median::code(),
     ];
     groups.concat()
 }
@@ -175,6 +177,7 @@ mod tests {
                 .chain(20..=26)
                 .chain(30..=33)
                 .chain(40..=44)
+                .chain(57..=59)
                 .map(|i| format!("M{i}"))
                 .collect::<Vec<_>>()
         );

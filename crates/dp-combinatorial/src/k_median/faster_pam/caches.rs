@@ -2,6 +2,9 @@
 
 use crate::k_median::cost::Costs;
 
+/// Clients that are passed over together.
+const LANES: usize = 16;
+
 /// A client's part in the choice of a swap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Client {
@@ -88,14 +91,21 @@ impl Caches {
         changes.clear();
         changes.extend_from_slice(&self.removal);
         let mut saved = 0;
-        for ((&cost, &second), client) in costs.iter().zip(&self.second).zip(&self.clients) {
-            if cost < second {
-                let change = &mut changes[client.slot as usize];
-                if cost < client.first {
-                    saved += times(client.weight, client.first - cost);
-                    *change -= times(client.weight, second - client.first);
-                } else {
-                    *change -= times(client.weight, second - cost);
+        for (at, (costs, second)) in costs.chunks(LANES).zip(self.second.chunks(LANES)).enumerate()
+        {
+            // Most candidates are far from most clients; this test takes a few instructions.
+            let nearer = costs.iter().zip(second).map(|(cost, second)| u32::from(cost < second));
+            if nearer.sum::<u32>() == 0 {
+                continue;
+            }
+            for ((&cost, &second), client) in
+                costs.iter().zip(second).zip(&self.clients[at * LANES..])
+            {
+                if cost < second {
+                    let nearer = client.first.saturating_sub(cost);
+                    saved += times(client.weight, nearer);
+                    changes[client.slot as usize] -=
+                        times(client.weight, second - cost.max(client.first));
                 }
             }
         }

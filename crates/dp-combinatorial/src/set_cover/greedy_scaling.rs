@@ -1,0 +1,255 @@
+//! Set cover with a fresh sample in every round: the published algorithm, for reference.
+
+use dp_accounting::{AddRemove, Budget, Epsilon, Receipt, Step};
+use dp_mechanism::{Certificate, CreditedReports, CreditedRun, Draws, Mechanism, NoisyCount, Part};
+use serde::{Deserialize, Serialize};
+
+use super::Cover;
+use super::waiting::Waiting;
+use crate::{CombinatorialError, Incidence};
+
+/// Which thresholds [`SetCoverGreedyScaling`] uses. `b = log2(sets / beta)`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScalingThresholds {
+    /// Those of the proof: with `n` the noisy number of users, at least `100 b`, there are
+    /// `R = log2(n / (100 b))` rounds and the sample must show `1000 n / 2^r` users in round `r`,
+    /// with noise of rate `ln 2`. Of interest only for very many users.
+    Proof,
+    /// The smallest for which the noise of all sets together stays in place: `2 (b + R - r + 3)`
+    /// users of the sample, with noise of all that a round may spend, and as many rounds as it takes
+    /// to come from the noisy number of users down to there.
+    #[default]
+    Practical,
+}
+
+/// The published set cover algorithm with a proved cost, with its noise corrected; for reference.
+///
+/// Use [`SetCoverThresholds`](super::SetCoverThresholds): the same idea with one sample for all
+/// rounds, which leaves far more users in every one of them.
+///
+/// # Guarantee
+/// Pure `epsilon`-DP under [`AddRemove`] of users: half for the number of users, with noise of scale
+/// `2 / epsilon`, and at most half for all rounds, of which the last has `epsilon / 4` and each
+/// before it half of the next.
+///
+/// # Utility
+/// With the thresholds of the proof, `O(log(users) + log(sets / beta) / epsilon)` times the least
+/// cost with probability `1 - beta`, with large constants.
+///
+/// # Complexity
+/// `O(rounds * (memberships + sets))`.
+///
+/// # Source
+/// Ghazi, Kamath, Kumar, Manurangsi, Sealfon (2024), Algorithm 4 and Theorem 1.4. As printed, the count
+/// has noise of scale `1 / (2 epsilon)` and costs four times what it may; see the errata page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SetCoverGreedyScalingBuilder", into = "SetCoverGreedyScalingBuilder")]
+pub struct SetCoverGreedyScaling {
+    settings: SetCoverGreedyScalingBuilder,
+    count: NoisyCount,
+    /// By how many rounds follow.
+    rounds: Vec<Round>,
+    /// `log2(sets / beta)`.
+    bits: f64,
+}
+
+/// What a round draws with.
+#[derive(Clone, Debug, PartialEq)]
+struct Round {
+    run: CreditedRun,
+    reports: CreditedReports,
+}
+
+/// Users are numbered in 32 bits, so no more rounds are of use.
+const MOST_ROUNDS: usize = 32;
+
+/// Public settings of [`SetCoverGreedyScaling`]; made by [`SetCoverGreedyScaling::builder`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SetCoverGreedyScalingBuilder {
+    sets: u32,
+    budget: Budget,
+    thresholds: ScalingThresholds,
+    beta: f64,
+}
+
+impl SetCoverGreedyScalingBuilder {
+    /// Default: [`ScalingThresholds::Practical`].
+    #[must_use]
+    pub fn thresholds(mut self, thresholds: ScalingThresholds) -> Self {
+        self.thresholds = thresholds;
+        self
+    }
+
+    /// With which probability the cost may miss its bound, above 0 and below 1. Default: .1.
+    #[must_use]
+    pub fn beta(mut self, beta: f64) -> Self {
+        self.beta = beta;
+        self
+    }
+
+    /// Checks every setting and calibrates all rounds; afterwards nothing can fail.
+    ///
+    /// # Errors
+    /// [`CombinatorialError`] if there is no set, if beta is out of range, or if epsilon is too small
+    /// to be divided among 32 rounds.
+    pub fn build(self) -> Result<SetCoverGreedyScaling, CombinatorialError> {
+        if self.sets == 0 {
+            return Err(CombinatorialError::ZeroSetting { name: "sets" });
+        }
+        if !(self.beta >= 1e-100 && self.beta < 1.0) {
+            let (name, want) = ("beta", "at least 1e-100 and below 1");
+            return Err(CombinatorialError::Setting { name, got: self.beta, want });
+        }
+        let epsilon = self.budget.epsilon().get();
+        let count = NoisyCount::geometric(Epsilon::new(0.5 * epsilon)?)?;
+        let round = |following: usize| {
+            let halvings = i32::try_from(following).expect("few rounds");
+            let epsilon = Epsilon::new(epsilon / 4.0 / 2_f64.powi(halvings))?;
+            let inner = epsilon.get() + (-epsilon.get()).exp().ln_1p();
+            let share = match self.thresholds {
+                ScalingThresholds::Proof => 2_f64.ln() / inner,
+                ScalingThresholds::Practical => 1.0,
+            };
+            let part = Part { name: "tests of sets", share, rounds: 1 };
+            let run = CreditedRun::new(Certificate::Subsampled, epsilon, &[part])?;
+            let reports = run.reports(0, 1)?;
+            Ok(Round { run, reports })
+        };
+        let rounds = (0..MOST_ROUNDS).map(round).collect::<Result<_, CombinatorialError>>()?;
+        let bits = (f64::from(self.sets) / self.beta).log2();
+        Ok(SetCoverGreedyScaling { settings: self, count, rounds, bits })
+    }
+}
+
+impl SetCoverGreedyScaling {
+    /// Settings for a family of so many sets, to be ordered within this budget.
+    pub fn builder(sets: u32, budget: Budget) -> SetCoverGreedyScalingBuilder {
+        let thresholds = ScalingThresholds::default();
+        SetCoverGreedyScalingBuilder { sets, budget, thresholds, beta: 0.1 }
+    }
+
+    /// The thresholds of all rounds, in users of the sample, given the noisy number of users.
+    fn thresholds(&self, noisy_users: i64) -> Vec<i64> {
+        let users = (noisy_users as f64).clamp(0.0, f64::from(u32::MAX));
+        let thresholds: Vec<f64> = match self.settings.thresholds {
+            ScalingThresholds::Proof => {
+                let least = 100.0 * self.bits;
+                let halved = |round: i32| users.max(least) / 2_f64.powi(round);
+                let rounds = (1..).take_while(|&round| halved(round) >= least);
+                rounds.take(MOST_ROUNDS).map(|round| 1000.0 * halved(round)).collect()
+            }
+            ScalingThresholds::Practical => {
+                let sampled = |following: usize| 2.0 * (self.bits + following as f64 + 3.0);
+                let reaches = |following: usize| {
+                    sampled(following) / self.rounds[following].run.keep_rate() >= users
+                };
+                let first = (0..MOST_ROUNDS).find(|&following| reaches(following));
+                (0..=first.unwrap_or(MOST_ROUNDS - 1)).rev().map(sampled).collect()
+            }
+        };
+        #[allow(clippy::cast_possible_truncation, reason = "at most 1000 * 2^32")]
+        thresholds.into_iter().map(|threshold| threshold.ceil() as i64).collect()
+    }
+}
+
+impl Mechanism for SetCoverGreedyScaling {
+    type Relation = AddRemove;
+    type Data<'a> = &'a Incidence;
+    type Output = Cover;
+    type Error = CombinatorialError;
+
+    /// As many rounds as there can be; how many there are is released.
+    fn receipt(&self) -> Receipt<AddRemove> {
+        let rounds = self.rounds.iter().rev().map(|round| round.run.step()).collect();
+        let steps = vec![
+            Step::spend("number of users", self.count.loss()),
+            Step::sequential("rounds", rounds),
+        ];
+        let spent = Step::sequential("all steps", steps);
+        Receipt::new("set-cover-greedy-scaling", AddRemove, self.settings.budget, spent)
+    }
+
+    /// # Errors
+    /// [`CombinatorialError::SetCount`] if the family has another number of sets than the plan.
+    fn check(&self, incidence: &&Incidence) -> Result<(), CombinatorialError> {
+        super::check_sets(self.settings.sets, incidence)
+    }
+
+    fn run(&self, incidence: &Incidence, draws: &mut dyn Draws) -> Cover {
+        let noisy_users = self.count.release(incidence.users() as u64, draws);
+        let thresholds = self.thresholds(noisy_users);
+        let mut covered = vec![false; incidence.users()];
+        let mut rest: Vec<u32> = (0..self.settings.sets).collect();
+        let mut order = Vec::with_capacity(rest.len());
+        let rounds = self.rounds[..thresholds.len()].iter().rev();
+        for (round, &threshold) in rounds.zip(&thresholds) {
+            // A fresh coin for everybody; for whom an earlier round has served it has no effect.
+            let mut waiting =
+                Waiting::new(incidence, |user| round.run.keeps(draws) && !covered[user]);
+            rest.retain(|&set| {
+                let passes = round.reports.release(waiting.gain(set), threshold, draws);
+                if passes.is_some() {
+                    waiting.choose(set);
+                    order.push(set);
+                    for &user in incidence.users_of(set as usize) {
+                        covered[user as usize] = true;
+                    }
+                }
+                passes.is_none()
+            });
+        }
+        order.extend(rest);
+        Cover { order, noisy_gains: Vec::new() }
+    }
+}
+
+impl TryFrom<SetCoverGreedyScalingBuilder> for SetCoverGreedyScaling {
+    type Error = CombinatorialError;
+
+    fn try_from(settings: SetCoverGreedyScalingBuilder) -> Result<Self, CombinatorialError> {
+        settings.build()
+    }
+}
+
+impl From<SetCoverGreedyScaling> for SetCoverGreedyScalingBuilder {
+    fn from(plan: SetCoverGreedyScaling) -> Self {
+        plan.settings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Thresholds of a round stay within reach of what the noise of all sets can do, and the first round
+    /// asks for more users than there seem to be.
+    #[test]
+    fn rounds_of_the_reference_begin_above_the_users_and_end_above_the_noise() {
+        for epsilon in [0.01, 0.1, 1.0] {
+            let plan = SetCoverGreedyScaling::builder(1_000, Budget::new(epsilon, 0.0).unwrap())
+                .build()
+                .unwrap();
+            for users in [-5, 0, 100, 10_000, 1 << 30, i64::MAX] {
+                let thresholds = plan.thresholds(users);
+                let rounds = thresholds.len();
+                assert!((1..=32).contains(&rounds));
+                let noise = (1_000.0_f64 / 0.1).ln() / plan.rounds[0].reports.rate();
+                let last = *thresholds.last().unwrap() as f64;
+                assert!(last >= noise && last < 4.0 * noise, "{last} against {noise}");
+                let first = thresholds[0] as f64 / plan.rounds[rounds - 1].run.keep_rate();
+                let users = users.clamp(0, u32::MAX.into());
+                assert!(rounds == 32 || first >= users as f64);
+            }
+            let proof = SetCoverGreedyScaling::builder(1_000, Budget::new(epsilon, 0.0).unwrap());
+            let proof = proof.thresholds(ScalingThresholds::Proof).build().unwrap();
+            assert!(proof.thresholds(1_000).is_empty());
+            let bits = (1_000.0_f64 / 0.1).log2();
+            let thresholds = proof.thresholds(1 << 20);
+            // log2(2^20 / (100 bits)) = 9.6
+            assert_eq!(thresholds.len(), 9);
+            assert!(thresholds.iter().all(|&threshold| threshold as f64 >= 1e5 * bits));
+            assert!((proof.rounds[3].reports.rate() - 2_f64.ln()).abs() < 1e-8);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Sets that are read pass by pass, and the little that is kept of their users.
+
+/// Sets that are too large for memory, read in passes.
+///
+/// Every pass shows the sets in the same order. That order, and which sets are shown, must not
+/// depend on the users; a set that is never shown ends up among those that nobody asked for.
+pub trait SetStream {
+    /// Why a pass can break off.
+    type Error;
+
+    /// Users are numbered below this. Private.
+    fn users(&self) -> u32;
+
+    /// Shows every set with its users.
+    ///
+    /// A user who is listed twice counts once, and users out of range do not count.
+    ///
+    /// # Errors
+    /// Whatever keeps the sets from being read.
+    fn pass(&mut self, visit: &mut dyn FnMut(u32, &[u32])) -> Result<(), Self::Error>;
+}
+
+/// One bit per user: whether they take part and wait. Private.
+pub(super) struct WaitingBits {
+    bits: Vec<u64>,
+    /// The users of the set at hand who waited.
+    served: Vec<u32>,
+}
+
+impl WaitingBits {
+    pub(super) fn new(users: u32, mut takes_part: impl FnMut() -> bool) -> Self {
+        let mut bits = vec![0; users.div_ceil(64) as usize];
+        for user in 0..users {
+            bits[user as usize / 64] |= u64::from(takes_part()) << (user % 64);
+        }
+        Self { bits, served: Vec::new() }
+    }
+
+    /// Serves the waiting users of a set if the answer to their number is yes.
+    pub(super) fn choose_if(&mut self, users: &[u32], ask: impl FnOnce(i64) -> bool) -> bool {
+        self.served.clear();
+        for &user in users {
+            // Taken out at once, so that a repetition does not count.
+            if let Some(word) = self.bits.get_mut(user as usize / 64) {
+                let bit = 1 << (user % 64);
+                if *word & bit != 0 {
+                    *word ^= bit;
+                    self.served.push(user);
+                }
+            }
+        }
+        let yes = ask(i64::try_from(self.served.len()).expect("at most 2^32"));
+        if !yes {
+            for &user in &self.served {
+                self.bits[user as usize / 64] |= 1 << (user % 64);
+            }
+        }
+        yes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repetitions_and_strangers_do_not_count_and_no_serves_nobody() {
+        let mut asked = 0;
+        let mut waiting = WaitingBits::new(70, || {
+            asked += 1;
+            asked % 2 == 1 // users 0, 2, 4, ...
+        });
+        assert_eq!(asked, 70);
+        let users = [68, 68, 0, 1, 70, 71, 127, 500, 0];
+        for _ in 0..2 {
+            assert!(!waiting.choose_if(&users, |gain| gain != 2));
+        }
+        assert!(waiting.choose_if(&users, |gain| gain == 2));
+        assert!(waiting.choose_if(&users, |gain| gain == 0));
+        assert!(waiting.choose_if(&[2, 4, 0], |gain| gain == 2));
+    }
+}

@@ -1,0 +1,260 @@
+//! Set cover by falling thresholds, which needs no more than passes over the sets.
+
+use std::convert::Infallible;
+
+use dp_accounting::{AddRemove, Budget, Receipt};
+use dp_mechanism::{
+    Certificate, CreditedReports, CreditedRun, CryptoRng, Draws, Mechanism, Part, Release,
+    SecureDraws,
+};
+use serde::{Deserialize, Serialize};
+
+use super::Cover;
+use super::stream::{SetStream, WaitingBits};
+use super::uniform::shuffled;
+use super::waiting::Waiting;
+use crate::{CombinatorialError, Incidence};
+
+/// A private order of all sets, by tests against thresholds that fall from pass to pass.
+///
+/// Every pass goes over the sets that have not been chosen and chooses those that serve, up to
+/// noise, as many waiting users as its threshold says. The sets that are left after the last pass
+/// follow in random order.
+///
+/// # Guarantee
+/// Pure `epsilon`-DP under [`AddRemove`] of users, whatever the number of sets and passes: a user
+/// counts until a set of theirs is chosen and pays for that one choice. A test that says no costs
+/// nothing, since the noise is one-sided; the secret sample makes up for that.
+///
+/// # Utility
+/// A set is chosen for certain in a pass whose threshold its waiting users in the sample reach, and
+/// with probability `exp(-rate * missing)` if some are missing; `rate = ln(1 + e^epsilon)`. Without noise, the order costs at most
+/// about `ratio` times what greedy may cost. That the cost is within
+/// `O(log(users) + log(sets) / epsilon)` of the least is proved for a fresh sample in every pass
+/// ([`SetCoverGreedyScaling`](super::SetCoverGreedyScaling)), not for the one sample here, which
+/// does far better in practice.
+///
+/// # Complexity
+/// `O(memberships + passes * sets)` in memory; [`run_stream`](Self::run_stream) takes
+/// `O(passes * memberships)` and holds one bit per user and a word per set.
+///
+/// # Source
+/// Ghazi, Kamath, Kumar, Manurangsi, Sealfon (2024), Algorithms 2 and 4, with one sample for all
+/// passes and on integers; Kumar, Moseley, Vassilvitskii, Vattani (2015) for the passes.
+///
+/// ```
+/// use dp_combinatorial::set_cover::SetCoverThresholds;
+/// use dp_combinatorial::{Budget, Incidence, Mechanism, chacha_from_os};
+///
+/// let lists: [&[u32]; 3] = [&[0, 1], &[0, 2], &[0, 1]];
+/// let incidence = Incidence::from_slices(3, (0..900).map(|user| lists[user % 3]))?;
+/// // That there are no more than a thousand users is public.
+/// let plan = SetCoverThresholds::builder(3, 1_000, Budget::new(1.0, 0.0)?).build()?;
+/// let release = plan.release(&incidence, &mut chacha_from_os()?)?;
+/// assert_eq!(release.output.order[0], 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SetCoverThresholdsBuilder", into = "SetCoverThresholdsBuilder")]
+pub struct SetCoverThresholds {
+    settings: SetCoverThresholdsBuilder,
+    run: CreditedRun,
+    reports: CreditedReports,
+    /// In users of the sample, falling.
+    thresholds: Vec<i64>,
+}
+
+/// Public settings of [`SetCoverThresholds`]; made by [`SetCoverThresholds::builder`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SetCoverThresholdsBuilder {
+    sets: u32,
+    most_users: u32,
+    budget: Budget,
+    ratio: f64,
+    floor: Option<f64>,
+}
+
+impl SetCoverThresholdsBuilder {
+    /// By what factor the threshold falls from pass to pass, above 1 and up to 1000. Default: 1.25.
+    #[must_use]
+    pub fn ratio(mut self, ratio: f64) -> Self {
+        self.ratio = ratio;
+        self
+    }
+
+    /// Where the thresholds end, in users of the sample (a share `1 - e^(-epsilon)` of all), at
+    /// least 1. Default: half of the noise that some set in ten runs exceeds,
+    /// `ln(10 sets) / (2 ln(1 + e^epsilon))`, or where they begin if that is lower.
+    #[must_use]
+    pub fn floor(mut self, floor: f64) -> Self {
+        self.floor = Some(floor);
+        self
+    }
+
+    /// Checks every setting and calibrates the tests; afterwards nothing can fail.
+    ///
+    /// # Errors
+    /// [`CombinatorialError`] if there is no set or no user, or if the ratio or the floor is out of
+    /// range.
+    pub fn build(self) -> Result<SetCoverThresholds, CombinatorialError> {
+        for (name, count) in [("sets", self.sets), ("most_users", self.most_users)] {
+            if count == 0 {
+                return Err(CombinatorialError::ZeroSetting { name });
+            }
+        }
+        if !(self.ratio > 1.0 && self.ratio <= 1000.0) {
+            let (name, want) = ("ratio", "above 1 and at most 1000");
+            return Err(CombinatorialError::Setting { name, got: self.ratio, want });
+        }
+        let part = Part { name: "tests of sets", share: 1.0, rounds: 1 };
+        let run = CreditedRun::new(Certificate::Subsampled, self.budget.epsilon(), &[part])?;
+        let reports = run.reports(0, 1)?;
+        let start = (f64::from(self.most_users) * run.keep_rate()).max(1.0);
+        let usual = 0.5 * (f64::from(self.sets) * 10.0).ln() / reports.rate();
+        let floor = self.floor.unwrap_or(usual.clamp(1.0, start));
+        if !(floor >= 1.0 && floor <= start) {
+            let (name, want) = ("floor", "at least 1 and at most most_users * (1 - e^-epsilon)");
+            return Err(CombinatorialError::Setting { name, got: floor, want });
+        }
+        let thresholds = falling(start, self.ratio, floor);
+        Ok(SetCoverThresholds { settings: self, run, reports, thresholds })
+    }
+}
+
+/// From `start` down by factors of `ratio`, ending with `floor`, rounded up, each once.
+fn falling(start: f64, ratio: f64, floor: f64) -> Vec<i64> {
+    let above = std::iter::successors(Some(start), |threshold| Some(threshold / ratio));
+    let above = above.take_while(|&threshold| threshold > floor);
+    #[allow(clippy::cast_possible_truncation, reason = "between 1 and 2^32")]
+    let mut thresholds: Vec<i64> =
+        above.chain([floor]).map(|threshold| threshold.ceil() as i64).collect();
+    thresholds.dedup();
+    thresholds
+}
+
+impl SetCoverThresholds {
+    /// Settings for a family of so many sets, at most so many users, and this budget.
+    ///
+    /// The bound on the users must be public. It only says where the thresholds begin: with more
+    /// users than that, the guarantee is the same and the cover may be worse.
+    pub fn builder(sets: u32, most_users: u32, budget: Budget) -> SetCoverThresholdsBuilder {
+        SetCoverThresholdsBuilder { sets, most_users, budget, ratio: 1.25, floor: None }
+    }
+
+    /// The thresholds of the passes, in users of the sample. Public.
+    pub fn thresholds(&self) -> &[i64] {
+        &self.thresholds
+    }
+
+    /// One run over sets that are read pass by pass. Its law is that of
+    /// [`run`](Mechanism::run) on the same memberships.
+    ///
+    /// # Errors
+    /// The first error of the stream. What it says about the data is up to the stream, and so is
+    /// whether it may be seen: the run counts as spent.
+    pub fn run_stream<S: SetStream>(
+        &self,
+        stream: &mut S,
+        draws: &mut dyn Draws,
+    ) -> Result<Cover, S::Error> {
+        let mut waiting = WaitingBits::new(stream.users(), || self.run.keeps(draws));
+        let mut chosen = vec![false; self.settings.sets as usize];
+        let mut order = Vec::new();
+        for &threshold in &self.thresholds {
+            stream.pass(&mut |set, users| {
+                let Some(chosen) = chosen.get_mut(set as usize) else { return };
+                if !*chosen {
+                    *chosen = waiting.choose_if(users, |gain| {
+                        self.reports.release(gain, threshold, draws).is_some()
+                    });
+                    if *chosen {
+                        order.push(set);
+                    }
+                }
+            })?;
+        }
+        Ok(Self::with_the_rest(order, &chosen, draws))
+    }
+
+    /// One fresh release from sets that are read pass by pass, with its receipt.
+    ///
+    /// # Errors
+    /// As [`run_stream`](Self::run_stream).
+    pub fn release_stream<S: SetStream, R: CryptoRng + ?Sized>(
+        &self,
+        stream: &mut S,
+        rng: &mut R,
+    ) -> Result<Release<Cover, AddRemove>, S::Error> {
+        let output = self.run_stream(stream, &mut SecureDraws::new(rng))?;
+        Ok(Release { output, receipt: self.receipt() })
+    }
+
+    fn with_the_rest(mut order: Vec<u32>, chosen: &[bool], draws: &mut dyn Draws) -> Cover {
+        let rest = (0..).zip(chosen).filter(|(_, chosen)| !**chosen).map(|(set, _)| set);
+        order.extend(shuffled(rest.collect(), draws));
+        Cover { order, noisy_gains: Vec::new() }
+    }
+}
+
+impl Mechanism for SetCoverThresholds {
+    type Relation = AddRemove;
+    type Data<'a> = &'a Incidence;
+    type Output = Cover;
+    type Error = CombinatorialError;
+
+    fn receipt(&self) -> Receipt<AddRemove> {
+        Receipt::new("set-cover-thresholds", AddRemove, self.settings.budget, self.run.step())
+    }
+
+    /// # Errors
+    /// [`CombinatorialError::SetCount`] if the family has another number of sets than the plan.
+    fn check(&self, incidence: &&Incidence) -> Result<(), CombinatorialError> {
+        super::check_sets(self.settings.sets, incidence)
+    }
+
+    fn run(&self, incidence: &Incidence, draws: &mut dyn Draws) -> Cover {
+        let mut waiting = Waiting::new(incidence, |_| self.run.keeps(draws));
+        let mut chosen = vec![false; self.settings.sets as usize];
+        let mut order = Vec::new();
+        for &threshold in &self.thresholds {
+            for (set, chosen) in (0..).zip(&mut chosen).filter(|(_, chosen)| !**chosen) {
+                if self.reports.release(waiting.gain(set), threshold, draws).is_some() {
+                    waiting.choose(set);
+                    *chosen = true;
+                    order.push(set);
+                }
+            }
+        }
+        Self::with_the_rest(order, &chosen, draws)
+    }
+}
+
+/// Sets in memory are a stream that never fails.
+impl SetStream for &Incidence {
+    type Error = Infallible;
+
+    fn users(&self) -> u32 {
+        u32::try_from(Incidence::users(self)).expect("users are numbered in 32 bits")
+    }
+
+    fn pass(&mut self, visit: &mut dyn FnMut(u32, &[u32])) -> Result<(), Infallible> {
+        for (set, id) in (0..self.sets()).zip(0..) {
+            visit(id, self.users_of(set));
+        }
+        Ok(())
+    }
+}
+
+impl TryFrom<SetCoverThresholdsBuilder> for SetCoverThresholds {
+    type Error = CombinatorialError;
+
+    fn try_from(settings: SetCoverThresholdsBuilder) -> Result<Self, CombinatorialError> {
+        settings.build()
+    }
+}
+
+impl From<SetCoverThresholds> for SetCoverThresholdsBuilder {
+    fn from(plan: SetCoverThresholds) -> Self {
+        plan.settings
+    }
+}
