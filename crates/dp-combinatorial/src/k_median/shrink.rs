@@ -200,7 +200,7 @@ mod tests {
         let mut rng = ChaCha20Rng::seed_from_u64(10);
         let points: Vec<f64> = (0..4_000).map(|_| rng.random_range(0.0..1.0)).collect();
         let metric = Metric::from_points(&points, 2).unwrap();
-        let count = |point: &[f64]| if point[0] + point[1] < 0.5 { 3 } else { 0 };
+        let count = |point: &[f64]| if point[0] + point[1] < 0.5 { 10 } else { 0 };
         let counts: Vec<u64> = points.chunks(2).map(count).collect();
         let noisy = noisy(&counts, 0.3, &mut rng);
         let alone = squared_error(&counts, &posterior_means(&noisy, 0.3));
