@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::rational::{ratio_at_most, to_f64};
 use crate::reports::ReportNoise;
-use crate::{Draws, Law, MechanismError, PoissonSample};
+use crate::{Draws, Law, MechanismError, PoissonSample, SparseScores};
 
 /// Which proof pays for a run of selections.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -182,6 +182,12 @@ impl CreditedRun {
         self.sample.as_ref().is_none_or(|sample| sample.keeps(draws))
     }
 
+    /// The positions of the records that take part, out of `n`. Secret, unless all do: release nothing of
+    /// it, not its length.
+    pub fn records(&self, n: usize, draws: &mut dyn Draws) -> Vec<usize> {
+        (0..n).filter(|_| self.keeps(draws)).collect()
+    }
+
     /// The rate at which records take part, for estimates.
     pub fn keep_rate(&self) -> f64 {
         self.sample.as_ref().map_or(1.0, PoissonSample::rate)
@@ -283,6 +289,12 @@ impl CreditedSelection {
                 Selected { index, noisy_score: Some(noisy_score) }
             }
         }
+    }
+
+    /// One selection among far more candidates than could be listed, always
+    /// [exponential](SelectionRule::Exponential): all certificates are proved for that.
+    pub fn release_sparse(&self, scores: &SparseScores, draws: &mut dyn Draws) -> u64 {
+        draws.choose_sparse(scores, self.rate)
     }
 
     /// How it favours high scores.

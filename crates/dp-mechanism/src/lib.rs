@@ -19,7 +19,7 @@
 //! # What matters
 //! - [`Draws`], [`Law`]: how every mechanism of the workspace gets randomness.
 //! - [`NoisyCount`], [`ExponentialMechanism`], [`GaussianSum`], [`GeometricSum`], [`PoissonSample`],
-//!   [`CreditedRun`], [`RepeatedSelection`], [`ThresholdReports`]: the primitives.
+//!   [`CreditedRun`], [`ThresholdReports`]: the primitives.
 //! - [`Mechanism`], [`Release`]: the face of an algorithm made of them, plan first, then release.
 //!
 //! Out of scope: what a loss means and how losses add up (`dp-accounting`).
@@ -32,7 +32,6 @@ mod exponential;
 mod geometric_sum;
 mod mechanism;
 mod rational;
-mod repeated_selection;
 mod reports;
 mod sparse_scores;
 mod subsample;
@@ -47,7 +46,6 @@ pub use error::MechanismError;
 pub use exponential::ExponentialMechanism;
 pub use geometric_sum::GeometricSum;
 pub use mechanism::{Mechanism, Release};
-pub use repeated_selection::RepeatedSelection;
 pub use reports::{Grid, ReportNoise, Reported, ThresholdReports, Touched};
 pub use sparse_scores::SparseScores;
 pub use subsample::PoissonSample;

@@ -6,7 +6,8 @@ use dp_cluster::em_mc::{EmMc, EmMcBuilder, Selection};
 use dp_cluster::local_search::Objective;
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{
-    DiscreteGaussian, Draws, Law, Mechanism, RepeatedSelection, SecureDraws, SparseScores,
+    Certificate, CreditedRun, DiscreteGaussian, Draws, Law, Mechanism, Part, SecureDraws,
+    SelectionRule, SparseScores,
 };
 use rand::RngExt;
 
@@ -25,7 +26,7 @@ pub(super) fn checks() -> Vec<Check> {
         run,
     };
     vec![
-        check("em-mc-choices", "EmMc, RepeatedSelection: all choices", Method::Exact, |effort| {
+        check("em-mc-choices", "EmMc: all choices", Method::Exact, |effort| {
             choices(effort, honest)
         }),
         check("em-mc-approximate", "EmMc, choices without a sample", Method::Exact, approximate),
@@ -126,11 +127,12 @@ pub(super) fn choices(effort: Effort, choose: Choose) -> Found {
 fn approximate(effort: Effort) -> Found {
     const EPSILON: f64 = 1.5;
     const DELTA: f64 = 0.02;
-    let selection = RepeatedSelection::approximate(
-        Epsilon::new(EPSILON).expect("valid"),
-        Delta::new(DELTA).expect("valid"),
-    )
-    .expect("in range");
+    let delta = Delta::new(DELTA).expect("valid");
+    let choices = Part { name: "choices", share: 1.0, rounds: 5 };
+    let epsilon = Epsilon::new(EPSILON).expect("valid");
+    let run = CreditedRun::new(Certificate::Approximate { delta }, epsilon, &[choices]);
+    let run = run.expect("in range");
+    let selection = run.selection(0, SelectionRule::Exponential, 1).expect("in range");
     let mut found = Found::claim(1.0);
     // A record is in some of three cells; it is gone once one of these is chosen.
     let run = |records: &[usize], draws: &mut dyn Draws| -> Vec<u64> {
@@ -138,7 +140,7 @@ fn approximate(effort: Effort) -> Found {
         let choose = |_| {
             let count = |cell: u64| left.iter().filter(|set| **set >> cell & 1 == 1).count() as u64;
             let scores = SparseScores::new(4, (0..3).map(|cell| (cell, count(cell))));
-            let chosen = selection.release(&scores, draws);
+            let chosen = selection.release_sparse(&scores, draws);
             left.retain(|set| *set >> chosen & 1 == 0);
             chosen
         };

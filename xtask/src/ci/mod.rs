@@ -5,6 +5,7 @@ mod dependencies;
 mod layers;
 mod licence;
 mod metadata;
+mod readme;
 mod toolchain;
 
 use crate::bench::cargo;
@@ -26,6 +27,8 @@ enum Work {
     Check(fn() -> Result<Vec<String>, Error>),
     /// The check with the oldest supported compiler.
     OldestCompiler,
+    /// What the README tells people to run, as written there.
+    Readme,
 }
 
 const STEPS: [Step; 10] = [
@@ -37,10 +40,11 @@ const STEPS: [Step; 10] = [
     Step { name: "layers and documents", work: Work::Check(layers::check_workspace) },
     Step { name: "dependencies", work: Work::Check(dependencies::check_workspace) },
     Step { name: "oldest compiler", work: Work::OldestCompiler },
-    Step { name: "tests", work: Work::Cargo("test --workspace", &[]) },
+    Step { name: "commands of the README", work: Work::Readme },
+    // These draw more when optimised.
     Step {
-        name: "tests, optimised (statistics)",
-        work: Work::Cargo("test --workspace --release", &[]),
+        name: "statistics, optimised",
+        work: Work::Cargo("test --release -p dp-noise -p dp-stream --tests", &[]),
     },
     Step {
         name: "documentation",
@@ -74,12 +78,14 @@ pub(crate) fn command() -> Result<Ending, Error> {
 fn run(work: &Work) -> Result<bool, Error> {
     match work {
         Work::Cargo(words, variables) => run_command(cargo(), "cargo", words, variables),
-        Work::Check(check) => {
-            let complaints = check()?;
-            for complaint in &complaints {
-                eprintln!("error: {complaint}");
+        Work::Check(check) => Ok(tell(&check()?)),
+        Work::Readme => {
+            let commands = readme::commands()?;
+            let mut passed = tell(&readme::complaints(&commands));
+            for words in &commands {
+                passed = passed && run_command(cargo(), "cargo", words, &[])?;
             }
-            Ok(complaints.is_empty())
+            Ok(passed)
         }
         Work::OldestCompiler => match toolchain::plan()? {
             toolchain::Plan::SameAsCurrent(version) => {
@@ -91,6 +97,14 @@ fn run(work: &Work) -> Result<bool, Error> {
             }
         },
     }
+}
+
+/// Prints the complaints; true if there are none.
+fn tell(complaints: &[String]) -> bool {
+    for complaint in complaints {
+        eprintln!("error: {complaint}");
+    }
+    complaints.is_empty()
 }
 
 fn run_command(

@@ -9,7 +9,7 @@ pub(crate) mod prepare;
 pub(crate) mod rows;
 pub(crate) mod store;
 pub(crate) mod synth;
-mod table;
+pub(crate) mod table;
 
 use crate::cli::DataCommand;
 use crate::error::Error;

@@ -9,6 +9,7 @@ pub(crate) mod record;
 mod results;
 pub(crate) mod runner;
 mod session;
+mod set_cover;
 pub(crate) mod settings;
 pub(crate) mod suite;
 

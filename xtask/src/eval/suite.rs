@@ -11,6 +11,7 @@ use crate::eval::census::Census;
 use crate::eval::clustering::Clustering;
 use crate::eval::heavy_hitters::HeavyHitters;
 use crate::eval::record::Record;
+use crate::eval::set_cover::SetCover;
 use crate::eval::settings::Settings;
 use crate::report::page::Page;
 
@@ -80,5 +81,10 @@ pub(crate) trait Suite {
 
 /// All suites in the order of the reports.
 pub(crate) fn all() -> Vec<Box<dyn Suite>> {
-    vec![Box::new(Clustering::default()), Box::new(HeavyHitters), Box::new(Census::default())]
+    vec![
+        Box::new(Clustering::default()),
+        Box::new(SetCover),
+        Box::new(HeavyHitters),
+        Box::new(Census::default()),
+    ]
 }

@@ -1,7 +1,9 @@
 //! How the budget is divided, and the calibrated primitives that follow.
 
 use dp_accounting::{Delta, Epsilon, Rho, Step, budget_to_zcdp};
-use dp_mechanism::{GaussianSum, NoisyCount, RepeatedSelection};
+use dp_mechanism::{
+    Certificate, CreditedRun, CreditedSelection, GaussianSum, NoisyCount, Part, SelectionRule,
+};
 use serde::{Deserialize, Serialize};
 
 use super::EmMcBuilder;
@@ -43,7 +45,8 @@ impl Default for BudgetSplit {
 /// Everything that EM-MC draws with. The receipt is read off the same objects.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Primitives {
-    pub(super) cover: RepeatedSelection,
+    pub(super) cover: CreditedRun,
+    pub(super) choice: CreditedSelection,
     pub(super) weights: NoisyCount,
     /// `None` for k-median.
     pub(super) means: Option<GaussianSum>,
@@ -69,17 +72,21 @@ impl Primitives {
             return Err(ClusterError::Setting { name: "delta", got: 0.0, want });
         }
         let each = Epsilon::new(epsilon * cover)?;
-        let cover = match settings.selection {
-            Selection::Pure => RepeatedSelection::pure(each)?,
+        let certificate = match settings.selection {
+            Selection::Pure => Certificate::Subsampled,
             Selection::Approximate => {
-                RepeatedSelection::approximate(each, Delta::new(0.5 * delta.get())?)?
+                Certificate::Approximate { delta: Delta::new(0.5 * delta.get())? }
             }
         };
+        // Neither certificate depends on how many choices there are.
+        let choices = Part { name: "all choices of cells", share: 1.0, rounds: 1 };
+        let cover = CreditedRun::new(certificate, each, &[choices])?;
+        let choice = cover.selection(0, SelectionRule::Exponential, 1)?;
         // A little less, so that no rounding of a sum of losses can cross the budget.
         let rest = epsilon * (1.0 - settings.split.cover) * (1.0 - 1e-9);
         let counted = if means { epsilon * weights } else { rest };
         let weights = NoisyCount::geometric(Epsilon::new(counted)?)?;
-        let primitives = Self { cover, weights, means: None };
+        let primitives = Self { cover, choice, weights, means: None };
         if means { primitives.with_largest_means(settings) } else { Ok(primitives) }
     }
 
@@ -109,10 +116,7 @@ impl Primitives {
             let sum = Step::spend("sum and size of one part", means.loss());
             Step::parallel("means of the parts", vec![sum])
         };
-        let steps = [
-            Step::spend("all choices of cells", self.cover.loss()),
-            Step::parallel("weights of the cells", vec![count]),
-        ];
+        let steps = [self.cover.step(), Step::parallel("weights of the cells", vec![count])];
         Step::sequential(
             "all steps",
             steps.into_iter().chain(self.means.iter().map(part)).collect(),

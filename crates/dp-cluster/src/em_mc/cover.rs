@@ -1,6 +1,6 @@
 //! Choosing cells that cover many records which are in no chosen cell yet.
 
-use dp_mechanism::{Draws, RepeatedSelection, SparseScores};
+use dp_mechanism::{CreditedRun, CreditedSelection, Draws, SparseScores};
 
 use super::grids::{Grids, Scale};
 
@@ -11,19 +11,19 @@ use super::grids::{Grids, Scale};
 /// choices cost as much as one. Their number does not depend on the records: it goes on when nothing
 /// is left to cover.
 pub(super) fn cover(
-    selection: &RepeatedSelection,
+    (run, choice): (&CreditedRun, &CreditedSelection),
     grids: &Grids,
     picks_per_scale: usize,
     projected: &[f64],
     draws: &mut dyn Draws,
 ) -> Vec<f64> {
     let records = projected.len() / grids.dim();
-    let mut uncovered = selection.records(records, draws);
+    let mut uncovered = run.records(records, draws);
     let mut middles = Vec::new();
     for scale in &grids.scales {
         let mut cells = Cells::new(grids, scale, projected, &uncovered);
         for _ in 0..picks_per_scale {
-            let chosen = selection.release(&cells.scores, draws);
+            let chosen = choice.release_sparse(&cells.scores, draws);
             middles.extend(grids.middle(scale, chosen));
             cells.cover(chosen);
         }

@@ -171,9 +171,9 @@ impl Mechanism for EmMc {
         let dim = public_box.dim();
         assert_eq!(points.dim(), dim, "`check` refuses points of another dimension");
         let projected = self.project(points);
-        let Primitives { cover: selection, means, .. } = &self.primitives;
+        let Primitives { cover: run, choice, means, .. } = &self.primitives;
         let picks = self.settings.picks();
-        let middles = cover(selection, &self.grids, picks, projected.view().coords(), draws);
+        let middles = cover((run, choice), &self.grids, picks, projected.view().coords(), draws);
         let middles = Points::new(middles, self.projection.dim()).expect("whole rows");
         let coreset = self.weigh(&projected, middles, draws);
         let solution = self.post_solve(&coreset);

@@ -190,7 +190,8 @@ fn scores_are_counts_of_uncovered_records() {
             choices: 0,
         };
         let picks = plan.settings.picks();
-        let middles = cover(&plan.primitives.cover, &plan.grids, picks, &projected, &mut recount);
+        let run = (&plan.primitives.cover, &plan.primitives.choice);
+        let middles = cover(run, &plan.grids, picks, &projected, &mut recount);
         assert_eq!((recount.choices, middles.len()), (plan.picks(), 2 * plan.picks()));
         assert_eq!(plan.picks(), 6 * 4);
         assert!(n == 0 || recount.kept.iter().filter(|kept| !**kept).count() > n / 2);

@@ -17,6 +17,7 @@ mod recentred;
 mod regions;
 mod seeds;
 mod selection;
+mod set_cover;
 mod stream;
 mod thresholds;
 mod toys;
@@ -141,7 +142,7 @@ fn code() -> Vec<Code> {
         ),
     ];
     let published = published_dpm::code();
-    let groups: [&[Code]; 8] = [
+    let groups: [&[Code]; 9] = [
         &published,
         &from_papers,
         &classics::code(),
@@ -149,6 +150,7 @@ fn code() -> Vec<Code> {
         &baselines::code(),
         &recentred::code(),
         &stream::code(),
+        &set_cover::code(),
         &k_median::code(),
     ];
     groups.concat()
@@ -177,7 +179,7 @@ mod tests {
                 .chain(20..=26)
                 .chain(30..=33)
                 .chain(40..=44)
-                .chain(57..=59)
+                .chain(54..=59)
                 .map(|i| format!("M{i}"))
                 .collect::<Vec<_>>()
         );
