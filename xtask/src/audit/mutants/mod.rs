@@ -11,6 +11,7 @@ mod counts;
 mod farthest;
 mod floats;
 mod gaussian;
+mod k_median;
 mod published_dpm;
 mod recentred;
 mod regions;
@@ -152,6 +153,7 @@ fn code() -> Vec<Code> {
         &stream::code(),
         &submodular::code(),
         &set_cover::code(),
+        &k_median::code(),
     ];
     groups.concat()
 }
@@ -179,7 +181,7 @@ mod tests {
                 .chain(20..=26)
                 .chain(30..=33)
                 .chain(40..=44)
-                .chain(50..=56)
+                .chain(50..=59)
                 .map(|i| format!("M{i}"))
                 .collect::<Vec<_>>()
         );
