@@ -493,9 +493,9 @@ mod tests {
     }
 
     /// Null: of 400,000 cells without counts, each of probability `a^30 = 6.1e-6`, a binomial number is
-    /// reported, and each of the four cells as often. The mean of 3,000 runs is within .28 of 2.458 and
+    /// reported, and each of the four cells as often. The mean of 1,200 runs is within .28 of 2.458 and
     /// a cell's share within .05 of 1/4, except with probability 1e-6 (Bernstein; Hoeffding over
-    /// more than 5,000 reports). The control, a threshold lower by one, reports half as much again.
+    /// more than 2,900 reports). The control, a threshold lower by one, reports half as much again.
     #[test]
     fn long_skips_report_as_often_as_their_cells() {
         let each = Epsilon::new(0.4).expect("valid");
@@ -507,10 +507,10 @@ mod tests {
         let mut reports = |threshold| -> Vec<Reported> {
             let mut bits = SecureBits::new(&mut rng);
             let run = |_| law.by_jumps(touched, steps, threshold, &mut bits);
-            (0..3_000).flat_map(run).collect()
+            (0..1_200).flat_map(run).collect()
         };
         let found = reports(30);
-        let mean = |found: &[Reported]| found.len() as f64 / 3_000.0;
+        let mean = |found: &[Reported]| found.len() as f64 / 1_200.0;
         let expected = 4.0 * steps as f64 * (-law.each().get() * 30.0).exp();
         assert!((mean(&found) - expected).abs() < 0.28, "{} for {expected}", mean(&found));
         for cell in 0..4 {

@@ -136,7 +136,7 @@ fn a_hundred_kills_lose_nothing_and_spend_nothing_twice() {
     let last: MonitorState = serde_json::from_slice(&world.file).expect("a whole state");
     let resumed = last.resume(&plan, 0).expect("of this plan");
     assert_eq!(resumed.receipt(), unbroken.receipt());
-    assert_eq!(state["next"], STEPS);
+    assert_eq!(state["content"]["progress"]["next"], STEPS);
 }
 
 /// The control: a service that publishes first and saves afterwards forgets who was charged, and a

@@ -5,6 +5,7 @@ mod bad_input;
 mod cells;
 mod charges;
 mod exact;
+mod extremes;
 mod kill;
 mod shards;
 mod states;
@@ -48,4 +49,5 @@ fn sessions_can_be_sent_to_threads_and_shared() {
     check::<dp_stream::Monitor>();
     check::<dp_stream::MonitorPlan>();
     check::<dp_stream::Shard>();
+    check::<dp_stream::Decider>();
 }
