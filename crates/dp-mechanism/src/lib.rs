@@ -29,6 +29,7 @@ mod draws;
 mod error;
 mod exponential;
 mod geometric_sum;
+mod jumps;
 mod mechanism;
 mod rational;
 mod repeated_selection;

@@ -1,11 +1,7 @@
 //! Which cells of a huge grid of counts pass a threshold, with noise in every cell.
 
-use std::ops::Range;
-
 use dp_accounting::Epsilon;
-use dp_noise::{
-    Bits, DiscreteLaplace, Geometric, RareHits, Ratio, bernoulli_exp, bernoulli_exp_scaled,
-};
+use dp_noise::{Bits, DiscreteLaplace, Geometric, RareHits, Ratio};
 
 use crate::draws::add;
 use crate::rational::{ratio_at_most, to_f64};
@@ -80,22 +76,20 @@ pub struct Reported {
 /// Ghazi, Kamath, Kumar, Manurangsi, Sealfon (2024), Algorithm 3, on integers; the jumps are ours.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThresholdReports {
-    noise: ReportNoise,
+    pub(crate) noise: ReportNoise,
     /// Loss per unit of count.
-    rate: Ratio,
-    grid: Grid,
+    pub(crate) rate: Ratio,
+    pub(crate) grid: Grid,
     least_threshold: i64,
     /// The skeleton: hits of probability `2^-m >= a^reach`.
-    hits: RareHits,
+    pub(crate) hits: RareHits,
     /// Cells whose count is this far below the threshold, or further, are drawn by jumps.
-    reach: i64,
+    pub(crate) reach: i64,
 }
 
 /// Above `ln 2`, in units of `10^-9`.
 const LN_2: u128 = 693_147_181;
 const UNITS: u128 = 1_000_000_000;
-/// More hits than this, on average, are worth a skeleton of their own, which takes about a millisecond.
-const MOST_HITS: u128 = 1 << 12;
 
 impl ThresholdReports {
     /// Thresholds are at most this.
@@ -244,129 +238,11 @@ impl ThresholdReports {
         }
         found
     }
-
-    /// The same law: cells far below the threshold by jumps over a skeleton of hits, the others one
-    /// by one.
-    pub(crate) fn by_jumps<B: Bits + ?Sized>(
-        &self,
-        touched: Touched<'_>,
-        steps: u64,
-        threshold: i64,
-        bits: &mut B,
-    ) -> Vec<Reported> {
-        let skipped = steps.saturating_sub(1);
-        let rare = match self.grid {
-            Grid::Cells(cells) => self.rare_hits(cells, skipped, threshold),
-            Grid::TouchedOnly => None,
-        };
-        self.over_skeletons(rare.as_ref(), touched, steps, threshold, bits)
-    }
-
-    /// With a skeleton of their own for the steps before the last, or without.
-    fn over_skeletons<B: Bits + ?Sized>(
-        &self,
-        rare: Option<&RareHits>,
-        touched: Touched<'_>,
-        steps: u64,
-        threshold: i64,
-        bits: &mut B,
-    ) -> Vec<Reported> {
-        let Some(last) = steps.checked_sub(1) else { return Vec::new() };
-        let mut found = Vec::new();
-        let mut far = i64::MIN;
-        if let Grid::Cells(cells) = self.grid {
-            far = threshold - self.reach;
-            if let Some(rare) = rare {
-                let below = |_, _| Some(threshold);
-                found.append(&mut self.jump(rare, cells, 0..last, threshold, bits, below));
-            }
-            let first = if rare.is_some() { last } else { 0 };
-            let below = |step, cell| {
-                let count = if step == last { touched.count(cell).into() } else { 0 };
-                (count <= far).then_some(threshold - count)
-            };
-            found.append(&mut self.jump(&self.hits, cells, first..steps, threshold, bits, below));
-        }
-        for (cell, count) in touched.sorted(|count| i64::from(count) > far) {
-            if let Some(noisy_count) = self.one_cell(count.into(), threshold, bits) {
-                found.push(Reported { step: last, cell, noisy_count });
-            }
-        }
-        found.sort_unstable();
-        found
-    }
-
-    /// Reports of those cells of these steps that `below` says to be so far below the threshold.
-    fn jump<B: Bits + ?Sized>(
-        &self,
-        hits: &RareHits,
-        cells: u128,
-        steps: Range<u64>,
-        threshold: i64,
-        bits: &mut B,
-        below: impl Fn(u64, u64) -> Option<i64>,
-    ) -> Vec<Reported> {
-        let mut found = Vec::new();
-        let size = cells.saturating_mul((steps.end - steps.start).into());
-        let mut at = hits.gap(bits);
-        while at < size {
-            let step = u64::try_from(at / cells).expect("below the number of steps");
-            let step = steps.start + step;
-            let cell = u64::try_from(at % cells).expect("cells have 64-bit numbers");
-            if below(step, cell).is_some_and(|below| self.confirms(hits, below, bits)) {
-                let noisy_count = add(threshold, self.excess(bits));
-                found.push(Reported { step, cell, noisy_count });
-            }
-            at = at.saturating_add(1).saturating_add(hits.gap(bits));
-        }
-        found
-    }
-
-    /// A skeleton for so many steps without counts that the usual one would have masses of hits in
-    /// them: it has about one in all of them, or as many as they have reports.
-    fn rare_hits(&self, cells: u128, steps: u64, threshold: i64) -> Option<RareHits> {
-        let size = cells.saturating_mul(steps.into());
-        if size >> self.hits.exponent() <= MOST_HITS {
-            return None;
-        }
-        let wanted = size.checked_ilog2()? + 1;
-        let exponent = wanted.min(carried(self.rate, threshold)).min(RareHits::MAX_EXPONENT);
-        RareHits::new(exponent)
-    }
-
-    /// Given a hit of the skeleton, whether a count this far below the threshold is reported.
-    fn confirms<B: Bits + ?Sized>(&self, hits: &RareHits, below: i64, bits: &mut B) -> bool {
-        let below = u128::from(below.unsigned_abs());
-        let (a, b) = (self.rate.numerator(), self.rate.denominator());
-        bernoulli_exp_scaled(bits, hits.exponent(), below * a, b)
-            && match self.noise {
-                ReportNoise::OneSided(_) => true,
-                // Pr[Z >= d] = a^d / (1 + a): true if the first of two alternating coins, of 1/2 and
-                // of a, that decides is the first one.
-                ReportNoise::TwoSided(_) => bits.retry(|bits| {
-                    let half = bits.below(std::num::NonZero::new(2).expect("not zero")) == 0;
-                    if half { Some(true) } else { bernoulli_exp(bits, a, b).then_some(false) }
-                }),
-            }
-    }
-
-    /// How far a noisy count exceeds the threshold, given that it reaches it from below: the
-    /// geometric law has no memory.
-    fn excess<B: Bits + ?Sized>(&self, bits: &mut B) -> i128 {
-        let scale = self.rate.recip().expect("positive");
-        let noise = Geometric::new(scale).expect("checked when built");
-        i128::try_from(noise.sample(bits)).unwrap_or(i128::MAX)
-    }
-
-    fn one_cell<B: Bits + ?Sized>(&self, count: i64, threshold: i64, bits: &mut B) -> Option<i64> {
-        let noisy = self.noise.noisy(count, bits);
-        (noisy >= threshold).then_some(noisy)
-    }
 }
 
 /// The largest `m`, cut to 32 bits, such that hits of probability `2^-m` are no rarer than reports of a
 /// count that is `below` the threshold.
-fn carried(rate: Ratio, below: i64) -> u32 {
+pub(crate) fn carried(rate: Ratio, below: i64) -> u32 {
     let (a, b) = (rate.numerator(), rate.denominator().get());
     let carried = u128::from(below.unsigned_abs()) * a * UNITS / (b * LN_2);
     u32::try_from(carried).unwrap_or(u32::MAX)
@@ -386,12 +262,12 @@ impl ReportNoise {
 
 impl Touched<'_> {
     /// The count of a cell.
-    fn count(&self, cell: u64) -> u32 {
+    pub(crate) fn count(&self, cell: u64) -> u32 {
         self.cells.iter().position(|&c| c == cell).map_or(0, |i| self.counts[i])
     }
 
     /// The cells whose counts satisfy it, in order.
-    fn sorted(&self, wanted: impl Fn(u32) -> bool) -> Vec<(u64, u32)> {
+    pub(crate) fn sorted(&self, wanted: impl Fn(u32) -> bool) -> Vec<(u64, u32)> {
         let cells = self.cells.iter().zip(self.counts).filter(|(_, count)| wanted(**count));
         let mut cells: Vec<(u64, u32)> = cells.map(|(&cell, &count)| (cell, count)).collect();
         cells.sort_unstable();
@@ -490,36 +366,6 @@ mod tests {
             let control = worst_deviation(&law, THRESHOLD + 1, true);
             assert!(control > 0.0159, "no power: {control}");
         }
-    }
-
-    /// Null: of 400,000 cells without counts, each of probability `a^30 = 6.1e-6`, a binomial number is
-    /// reported, and each of the four cells as often. The mean of 1,200 runs is within .28 of 2.458 and
-    /// a cell's share within .05 of 1/4, except with probability 1e-6 (Bernstein; Hoeffding over
-    /// more than 2,900 reports). The control, a threshold lower by one, reports half as much again.
-    #[test]
-    fn long_skips_report_as_often_as_their_cells() {
-        let each = Epsilon::new(0.4).expect("valid");
-        let law = ThresholdReports::one_sided(each, Grid::Cells(4), 29).expect("in range");
-        let steps = 100_001;
-        assert!(law.rare_hits(4, steps - 1, 30).is_some() && law.rare_hits(4, 9, 30).is_none());
-        let touched = Touched { cells: &[], counts: &[] };
-        let mut rng = ChaCha20Rng::seed_from_u64(10);
-        let mut reports = |threshold| -> Vec<Reported> {
-            let mut bits = SecureBits::new(&mut rng);
-            let run = |_| law.by_jumps(touched, steps, threshold, &mut bits);
-            (0..1_200).flat_map(run).collect()
-        };
-        let found = reports(30);
-        let mean = |found: &[Reported]| found.len() as f64 / 1_200.0;
-        let expected = 4.0 * steps as f64 * (-law.each().get() * 30.0).exp();
-        assert!((mean(&found) - expected).abs() < 0.28, "{} for {expected}", mean(&found));
-        for cell in 0..4 {
-            let share = found.iter().filter(|r| r.cell == cell).count() as f64 / found.len() as f64;
-            assert!((share - 0.25).abs() < 0.05, "{share} of the reports in {cell}");
-        }
-        let late = found.iter().filter(|r| r.step > 50_000).count() as f64 / found.len() as f64;
-        assert!((late - 0.5).abs() < 0.05, "{late} in the second half");
-        assert!((mean(&reports(29)) - expected).abs() > 0.28, "no power");
     }
 
     #[test]

@@ -26,7 +26,10 @@ use crate::{Event, Report, StreamError, Universe};
 /// Constant time per event and one draw per step and per item that is close to the threshold.
 ///
 /// # Memory
-/// MEMORY
+/// One byte per user, and for the largest step so far at most 256 bytes per event that counted (of which
+/// a user has at most [`items_per_step`](MonitorBuilder::items_per_step)) and 8 MiB, however many
+/// events came: those that repeat users are looked at in portions. Measured were 90 bytes where every
+/// user is alone on an item, and 35 where users share items.
 ///
 /// # Which events count
 /// Events of users and items that do not exist are dropped. An item that a user shows twice in a step
