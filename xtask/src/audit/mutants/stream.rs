@@ -6,23 +6,23 @@ use dp_mechanism::{
     ThresholdReports, Touched,
 };
 use dp_stream::{Decider, Event, MonitorPlan, Report, Shard, ShardCounts};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use super::super::check::{Effort, Found};
-use super::super::stream::{added_loss, shape, stream, thresh_monitor};
+use super::super::stream::{added_loss, shape, stream, thresh_monitor, wire};
 use super::Code;
 use super::toys::{Side, pure_loss_of_one_more};
 
 const EPSILON: f64 = 0.7;
 
-pub(super) fn code() -> [Code; 5] {
+pub(super) fn code() -> [Code; 7] {
     [
         ("M40", |effort| shards(effort, true), |effort| shards(effort, false)),
         ("M41", |effort| restarts(effort, true), |effort| restarts(effort, false)),
         ("M42", |effort| samples(effort, true), |effort| samples(effort, false)),
         ("M43", |effort| empty_items(effort, true), |effort| empty_items(effort, false)),
         ("M44", |effort| louder_reports(effort, 2), |effort| louder_reports(effort, 1)),
+        ("M45", |effort| repeats(effort, true), |effort| repeats(effort, false)),
+        ("M46", |effort| forgets(effort, true), |effort| forgets(effort, false)),
     ]
 }
 
@@ -60,11 +60,6 @@ fn decided(
         shard.settle(&decision).expect("its step");
     }
     decision.reports().to_vec()
-}
-
-fn wire<T: Serialize + DeserializeOwned>(sent: &T) -> T {
-    let bytes = serde_json::to_vec(sent).expect("plain data");
-    serde_json::from_slice(&bytes).expect("as it was sent")
 }
 
 /// Three steps of one item; the session lives on, or is begun anew in every step.
@@ -193,5 +188,43 @@ fn louder_reports(_: Effort, louder: u32) -> Found {
     let plan = thresh_monitor(shape(1, 2, 3), EPSILON, 2, 2);
     added_loss(&plan, 3, 1, |records, draws| {
         plan.run(&stream(records, 1, 3), &mut Meddling { draws, skip_empty: false, louder })
+    })
+}
+
+/// One step of one item, whose counts come twice: a decider that does not know shards apart adds them up.
+/// The library refuses the second; here it has another number, and users of its own.
+fn repeats(effort: Effort, twice: bool) -> Found {
+    let users = effort.of(2, 3);
+    let plan = thresh_monitor(shape(1, users, 1), EPSILON, 1, 2);
+    let copies = if twice { 2 } else { 1 };
+    let run = thresh_monitor(shape(1, users * copies, 1), EPSILON, 1, 2);
+    let users = u32::try_from(users).expect("small");
+    added_loss(&plan, 1, effort.of(1, 2), |records, draws| {
+        let sizes = vec![users; copies];
+        let (mut decider, mut shards) =
+            run.start_sharded_with(1, &sizes, draws).expect("all users");
+        for (copy, shard) in (0..).zip(&mut shards) {
+            let here = |event: &Event| Event { user: event.user + copy * users, ..*event };
+            let events: Vec<Event> = stream(records, 1, 1)[0].iter().map(here).collect();
+            shard.add(&events).expect("not counted");
+        }
+        decided(&mut decider, &mut shards, 0, draws)
+    })
+}
+
+/// One step of one item, published; then a crash, and a state from before it. The publisher's note of the
+/// step refuses that state; without the note the step is decided and published again.
+fn forgets(effort: Effort, without_note: bool) -> Found {
+    let plan = thresh_monitor(shape(1, effort.of(2, 3), 1), EPSILON, 1, 2);
+    added_loss(&plan, 1, effort.of(1, 2), |records, draws| {
+        let events = &stream(records, 1, 1)[0];
+        let mut monitor = plan.start_with(draws);
+        let saved = monitor.state();
+        let mut published = monitor.step_with(0, events, draws).expect("in time");
+        let noted = if without_note { 0 } else { 1 };
+        if let Ok(mut again) = saved.resume(&plan, noted) {
+            published.extend(again.step_with(0, events, draws).expect("in time"));
+        }
+        published
     })
 }
