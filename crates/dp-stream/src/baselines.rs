@@ -11,9 +11,9 @@ use dp_accounting::{
 use dp_mechanism::{DiscreteLaplace, Draws, Mechanism, MechanismError, Noise, NoisyCount, Ratio};
 use serde::{Deserialize, Serialize};
 
-use crate::monitor::items_of;
+use crate::decisions::items_of;
 use crate::params::check_count;
-use crate::shard::{Admission, Shard};
+use crate::participants::{Admission, Participants};
 use crate::utility::Tail;
 use crate::{Event, Report, StreamError, StreamShape, Threshold};
 
@@ -64,7 +64,7 @@ impl CellMethod {
 /// [`KaplanStyle`](CellMethod::KaplanStyle) always as many.
 ///
 /// # Bad records
-/// Dropped as in [`Shard`].
+/// Dropped as in [`MonitorPlan`](crate::MonitorPlan).
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellMonitor {
     shape: StreamShape,
@@ -201,7 +201,7 @@ impl Mechanism for CellMonitor {
     }
 
     fn run(&self, data: &[Vec<Event>], draws: &mut dyn Draws) -> Vec<Report> {
-        let mut shard = Shard::sampled(self.admission(), 0, self.shape.users, None, draws);
+        let mut users = Participants::sampled(self.admission(), 0, self.shape.users, None, draws);
         // Of the sparse vector, the threshold's noise is drawn once and stays inside.
         let (mut left, threshold) = match (self.method, self.noise) {
             (CellMethod::SparseVector { reports }, CellNoise::Laplace(_, wider)) => {
@@ -218,9 +218,9 @@ impl Mechanism for CellMonitor {
         let cells = usize::try_from(self.shape.universe.size()).expect("at most 2^20");
         let mut reports = Vec::new();
         for (time, events) in (0..).zip(data) {
-            shard.add(events);
+            users.add(events);
             let mut counts = vec![0; cells];
-            let touched = shard.counts();
+            let touched = users.counts();
             for (&item, &count) in touched.cells.iter().zip(touched.counts) {
                 counts[usize::try_from(item).expect("below 2^20")] = count;
             }
@@ -239,7 +239,7 @@ impl Mechanism for CellMonitor {
                     left -= 1;
                 }
             }
-            shard.settle(&items_of(&found, time));
+            users.settle(&items_of(&found, time));
             reports.append(&mut found);
         }
         reports

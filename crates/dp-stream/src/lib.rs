@@ -47,30 +47,38 @@
 //! items of the window in one step instead).
 
 mod advisor;
+mod bad_event;
 pub mod baselines;
+mod calibration;
+mod decider;
+mod decisions;
 mod error;
 mod groups;
+mod messages;
 mod methods;
 mod monitor;
 mod params;
+mod participants;
 mod plan;
 mod record;
+mod sealed;
 mod shard;
-mod sharded;
 mod state;
 mod table;
 mod universe;
 mod utility;
 
-pub use advisor::{Advice, AdviceRow, Question, advise};
+pub use advisor::{Advice, AdviceRow, ExcludedRow, Question, advise};
+pub use bad_event::{BadEvent, BadEventKind};
+pub use decider::{Decider, DeciderState};
 pub use error::StreamError;
+pub use messages::{Decision, ShardCounts};
 pub use methods::{Histograms, TargetCharging, ThreshMonitor};
-pub use monitor::{BadEvent, BadEventKind, Decider, Monitor};
+pub use monitor::Monitor;
 pub use params::{Method, MonitorBuilder, StreamShape, Threshold};
 pub use plan::MonitorPlan;
 pub use record::{Event, Report};
-pub use shard::Shard;
-pub use sharded::{MergedCounts, merge};
+pub use shard::{Shard, ShardState};
 pub use state::MonitorState;
 pub use universe::Universe;
 
