@@ -27,7 +27,7 @@ mod exchange;
 mod real;
 mod round;
 
-pub use self::real::solve_real;
+pub use self::real::{RealCertificate, certify_real, solve_real};
 
 use rayon::prelude::*;
 
