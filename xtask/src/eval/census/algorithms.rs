@@ -4,12 +4,16 @@ use crate::audit::{published_chain, true_epsilon_of_the_chain};
 use crate::error::Error;
 use crate::eval::census::datasets::Dataset;
 use crate::eval::census::qp;
+use crate::eval::memory;
 use dp_accounting::Epsilon;
 use dp_census::solve::Problem;
-use dp_census::{Census, CensusBuilder, CensusError, LevelShares, Method, Privacy, Query};
+use dp_census::{
+    Census, CensusBuilder, CensusError, Certificate, LevelShares, Method, Privacy, Query,
+};
 use dp_mechanism::{GeometricSum, Mechanism, SecureDraws};
 use rand::rngs::ChaCha20Rng;
 use std::num::NonZeroU32;
+use std::time::Instant;
 
 /// The delta at which receipts say what a rho comes to.
 pub(super) const DELTA: f64 = 1e-10;
@@ -47,6 +51,26 @@ pub(super) struct Outcome {
     /// Whole numbers; those of real mechanisms are rounded one by one, as the paper does.
     pub(super) counts: Vec<i64>,
     pub(super) receipt: Option<String>,
+    /// Of the release, without the proof.
+    pub(super) cost: Cost,
+    /// That the table is the closest one to its noise; before real numbers are rounded one by one.
+    pub(super) certificate: Option<Certificate>,
+}
+
+/// What a piece of work took.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cost {
+    pub(super) seconds: f64,
+    pub(super) peak_rss_mib: Option<f64>,
+}
+
+/// Does the work and measures it.
+fn measured<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<(T, Cost), E> {
+    memory::reset_peak();
+    let start = Instant::now();
+    let made = work()?;
+    let seconds = start.elapsed().as_secs_f64();
+    Ok((made, Cost { seconds, peak_rss_mib: memory::peak_mib() }))
 }
 
 /// All of them, in the order of the tables.
@@ -183,22 +207,36 @@ impl Algorithm {
         rng: &mut ChaCha20Rng,
     ) -> Result<Outcome, CensusError> {
         let builder = self.builder(data, epsilon)?;
+        let draws = &mut SecureDraws::new(rng);
         match self.kind {
             Kind::Whole(_) => {
-                let release = builder.build()?.release(&data.sizes, rng)?;
-                let receipt = Some(release.receipt.to_string());
-                Ok(Outcome { counts: release.output.into_counts(), receipt })
+                let ((plan, table, evidence), cost) = measured(|| {
+                    let plan = builder.build()?;
+                    plan.check(&&data.sizes)?;
+                    let (table, evidence) = plan.run_with_evidence(&data.sizes, draws);
+                    Ok::<_, CensusError>((plan, table, evidence))
+                })?;
+                let certificate = Some(plan.certify(&table, &evidence));
+                let receipt = Some(plan.receipt().to_string());
+                Ok(Outcome { counts: table.into_counts(), receipt, cost, certificate })
             }
             // The general solver has a path of its own.
             Kind::Real(_) | Kind::GeneralSolver(_) => {
-                let release = builder.build_real()?.release(&data.sizes, rng)?;
-                let receipt = Some(release.receipt.to_string());
-                Ok(Outcome { counts: release.output.rounded(), receipt })
+                let ((plan, table, evidence), cost) = measured(|| {
+                    let plan = builder.build_real()?;
+                    plan.check(&&data.sizes)?;
+                    let (table, evidence) = plan.run_with_evidence(&data.sizes, draws);
+                    Ok::<_, CensusError>((plan, table, evidence))
+                })?;
+                let certificate = Some(plan.certify(&table, &evidence));
+                let receipt = Some(plan.receipt().to_string());
+                Ok(Outcome { counts: table.rounded(), receipt, cost, certificate })
             }
             Kind::PublishedChain => {
-                let (tree, draws) = (data.hierarchy.tree(), &mut SecureDraws::new(rng));
-                let counts = published_chain(tree, &data.sizes, epsilon, draws)?;
-                Ok(Outcome { counts, receipt: None })
+                let tree = data.hierarchy.tree();
+                let (counts, cost) =
+                    measured(|| published_chain(tree, &data.sizes, epsilon, draws))?;
+                Ok(Outcome { counts, receipt: None, cost, certificate: None })
             }
         }
     }
@@ -229,7 +267,7 @@ fn general_solver(
     let weights = vec![1; tree.levels()];
     let problem =
         Problem::new(tree, columns, &noisy, &weights, data.sizes.groups()).map_err(refused)?;
-    let real = qp::relaxed(&problem, rows)?;
+    let (real, cost) = measured(|| qp::relaxed(&problem, rows))?;
     #[expect(clippy::cast_possible_truncation, reason = "counts are far below 2^53")]
     let mut counts: Vec<i64> = real.iter().map(|value| value.round() as i64).collect();
     if cumulative {
@@ -239,5 +277,5 @@ fn general_solver(
             }
         }
     }
-    Ok(Outcome { counts, receipt: None })
+    Ok(Outcome { counts, receipt: None, cost, certificate: None })
 }

@@ -1,6 +1,7 @@
 //! How far a released table is from the truth, and which promises about tables it breaks.
 
 use crate::eval::census::datasets::Dataset;
+use dp_census::Certificate;
 use std::collections::BTreeMap;
 
 /// The metrics of one release, by the names that results.jsonl uses.
@@ -23,6 +24,15 @@ pub(super) fn metrics_of(data: &Dataset, counts: &[i64]) -> BTreeMap<String, f64
     let groups: i64 = counts[..columns].iter().sum();
     found.insert("groups_missing".to_owned(), groups.abs_diff(data.sizes.groups()) as f64);
     found
+}
+
+/// What a proof says about its release: not proved at all, by how much its worst condition is broken, and how far from the real optimum.
+pub(super) fn metrics_of_certificate(proof: Certificate) -> BTreeMap<String, f64> {
+    BTreeMap::from([
+        ("certificate_infeasible".to_owned(), f64::from(u8::from(!proof.feasible))),
+        ("certificate_residual".to_owned(), proof.residual),
+        ("certificate_distance".to_owned(), proof.distance),
+    ])
 }
 
 /// Cells of regions with parts that are not the sum of the cells of their parts.
