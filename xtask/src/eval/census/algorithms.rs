@@ -8,7 +8,8 @@ use crate::eval::memory;
 use dp_accounting::Epsilon;
 use dp_census::solve::Problem;
 use dp_census::{
-    Census, CensusBuilder, CensusError, Certificate, LevelShares, Method, Privacy, Query,
+    Census, CensusBuilder, CensusError, Certificate, GroupSizes, LevelShares, Method, Privacy,
+    Query, RegionTree,
 };
 use dp_mechanism::{GeometricSum, Mechanism, SecureDraws};
 use rand::rngs::ChaCha20Rng;
@@ -141,6 +142,11 @@ impl Algorithm {
         }
     }
 
+    /// Runs that are worth it. Shrinkage with equal shares is there to show that it gains nothing, and is the slowest.
+    pub(super) fn most_runs(&self) -> u32 {
+        if self.shrinkage && self.shares == Shares::Equal { 5 } else { u32::MAX }
+    }
+
     /// What is promised at the setting `epsilon` of the table.
     ///
     /// # Errors
@@ -256,20 +262,13 @@ fn general_solver(
     } else {
         (Query::Counts, qp::Rows::Counts)
     };
-    let mut noisy = data.totals.clone();
-    query.of_totals(tree, columns, &mut noisy);
-    let share = Epsilon::new(epsilon / tree.levels() as f64)
-        .map_err(|error| Error::library("m-real-clarabel", &error))?;
-    let length = query.length(1, NonZeroU32::MIN).unwrap_or(NonZeroU32::MIN);
-    GeometricSum::new(share, length.into())
-        .map_err(|error| Error::library("m-real-clarabel", &error))?
-        .release(&mut noisy, &mut SecureDraws::new(rng));
+    let noisy = noisy_table(tree, &data.sizes, query, epsilon, rng)?;
     let weights = vec![1; tree.levels()];
     let problem =
         Problem::new(tree, columns, &noisy, &weights, data.sizes.groups()).map_err(refused)?;
     let (real, cost) = measured(|| qp::relaxed(&problem, rows))?;
     #[expect(clippy::cast_possible_truncation, reason = "counts are far below 2^53")]
-    let mut counts: Vec<i64> = real.iter().map(|value| value.round() as i64).collect();
+    let mut counts: Vec<i64> = real.rows.iter().map(|value| value.round() as i64).collect();
     if cumulative {
         for row in counts.chunks_exact_mut(columns) {
             for bin in (1..columns).rev() {
@@ -278,4 +277,29 @@ fn general_solver(
         }
     }
     Ok(Outcome { counts, receipt: None, cost, certificate: None })
+}
+
+/// What the solvers get to see: a table with the noise of equal level shares of `epsilon`.
+pub(super) fn noisy_table(
+    tree: &RegionTree,
+    sizes: &GroupSizes,
+    query: Query,
+    epsilon: f64,
+    rng: &mut ChaCha20Rng,
+) -> Result<Vec<i64>, Error> {
+    let columns = sizes.columns();
+    let mut noisy = sizes.exact_totals(tree);
+    query.of_totals(tree, columns, &mut noisy);
+    let share = Epsilon::new(epsilon / tree.levels() as f64)
+        .map_err(|error| Error::library("noise for a solver", &error))?;
+    let draws = &mut SecureDraws::new(rng);
+    for level in 0..tree.levels() {
+        let regions = tree.level(level);
+        let length = query.length(regions.len(), NonZeroU32::MIN).unwrap_or(NonZeroU32::MIN);
+        let cells = &mut noisy[regions.start * columns..regions.end * columns];
+        GeometricSum::new(share, length.into())
+            .map_err(|error| Error::library("noise for a solver", &error))?
+            .release(cells, draws);
+    }
+    Ok(noisy)
 }

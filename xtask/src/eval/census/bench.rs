@@ -91,6 +91,6 @@ impl Workbench for ScalingBench {
     fn run(&mut self, cell: &Record) -> Result<Record, Error> {
         let same = |one: &Algorithm| one.id == cell.algorithm && one.variant == "default";
         let algorithm = find(cell, same)?;
-        Ok(run(&algorithm, &scaling::table(cell.d)?, cell)?.0)
+        Ok(run(&algorithm, &scaling::table(scaling::city(cell.d))?, cell)?.0)
     }
 }
