@@ -143,7 +143,7 @@ fn code() -> Vec<Code> {
         ),
     ];
     let published = published_dpm::code();
-    let groups: [&[Code]; 9] = [
+    let groups: &[&[Code]] = &[
         &published,
         &from_papers,
         &classics::code(),
