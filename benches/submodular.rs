@@ -53,11 +53,10 @@ fn picks(criterion: &mut Criterion, name: &str, objective: &dyn Objective, k: us
             bencher.iter(|| greedy.release(black_box(objective), &mut rng).expect("it fits"));
         });
     };
-    use Certificate::{Composition, Subsampled};
-    run("permute-and-flip", SelectionRule::PermuteAndFlip, Subsampled);
-    run("exponential", SelectionRule::Exponential, Subsampled);
-    run("noisy-max", SelectionRule::NoisyMax, Subsampled);
-    run("permute-and-flip without coins", SelectionRule::PermuteAndFlip, Composition);
+    run("permute-and-flip", SelectionRule::PermuteAndFlip, Certificate::Subsampled);
+    run("exponential", SelectionRule::Exponential, Certificate::Subsampled);
+    run("noisy-max", SelectionRule::NoisyMax, Certificate::Subsampled);
+    run("permute-and-flip without coins", SelectionRule::PermuteAndFlip, Certificate::Composition);
     group.finish();
 }
 

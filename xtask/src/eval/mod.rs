@@ -11,6 +11,7 @@ pub(crate) mod runner;
 mod session;
 mod set_cover;
 pub(crate) mod settings;
+mod submodular;
 pub(crate) mod suite;
 
 use crate::Ending;
