@@ -174,7 +174,7 @@ mod tests {
             (1..=18)
                 .chain(20..=26)
                 .chain(30..=33)
-                .chain(40..=44)
+                .chain(40..=46)
                 .map(|i| format!("M{i}"))
                 .collect::<Vec<_>>()
         );
