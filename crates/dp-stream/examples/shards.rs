@@ -2,6 +2,8 @@
 //!
 //! `cargo run -p dp-stream --example shards`
 
+#![allow(clippy::print_stdout, reason = "an example shows what it does")]
+
 use dp_stream::{
     Decider, Event, MonitorPlan, Shard, ShardCounts, ShardState, StreamShape, ThreshMonitor,
     Threshold, Universe, chacha_from_os,
@@ -63,7 +65,8 @@ fn plan() -> Result<MonitorPlan, Failure> {
 
 /// In step 3 a third of the users show item 7.
 fn events(time: u64, users: std::ops::Range<u32>) -> Vec<Event> {
-    let item = |user: u32| if time == 3 && user % 3 == 0 { 7 } else { 1_000 + u64::from(user) };
+    let item =
+        |user: u32| if time == 3 && user.is_multiple_of(3) { 7 } else { 1_000 + u64::from(user) };
     users.map(|user| Event { user, item: item(user) }).collect()
 }
 

@@ -1,17 +1,13 @@
 //! A session on many machines: users are split into shards, their counts are summed and decided on.
 
-use serde::{Deserialize, Serialize};
-
 use dp_mechanism::{CryptoRng, Draws, SecureDraws, Touched};
 use rayon::prelude::*;
 
+use crate::decider_state::DeciderState;
 use crate::decisions::{Decisions, Progress};
 use crate::messages::{Decided, Decision, ShardCounts};
-use crate::monitor::Monitor;
-use crate::participants::Participants;
-use crate::sealed::{self, Checksum, Content};
-use crate::shard::{Shard, ShardState};
-use crate::{MonitorPlan, MonitorState, Report, StreamError};
+use crate::shard::Shard;
+use crate::{MonitorPlan, Report, StreamError};
 
 /// The part of a session that decides on the counts of all its [`Shard`]s. It knows no user.
 ///
@@ -44,6 +40,10 @@ pub struct Decider {
 }
 
 impl Decider {
+    pub(crate) fn new(decisions: Decisions, session: u64, sizes: Vec<u32>) -> Self {
+        Self { decisions, session, sizes }
+    }
+
     /// Decides the step that all shards have counted, and steps skipped before it, which had no events.
     ///
     /// Takes one message of every shard, in any order.
@@ -171,7 +171,7 @@ impl Decider {
     /// All that is needed to go on elsewhere. Free of secrets: it holds reports and no counts.
     pub fn state(&self) -> DeciderState {
         let (session, sizes) = (self.session, self.sizes.clone());
-        DeciderState(Resting { session, sizes, progress: self.decisions.progress().clone() })
+        DeciderState::new(session, sizes, self.decisions.progress().clone())
     }
 }
 
@@ -187,178 +187,4 @@ fn sum(counts: &[ShardCounts]) -> (Vec<u64>, Vec<u32>) {
         (pairs[0].0, sum)
     };
     all.chunk_by(|a, b| a.0 == b.0).map(of_item).unzip()
-}
-
-/// A [`Decider`] at rest. Not confidential, beyond reports that may not have been published yet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct DeciderState(#[serde(with = "sealed")] Resting);
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Resting {
-    session: u64,
-    sizes: Vec<u32>,
-    progress: Progress,
-}
-
-impl DeciderState {
-    /// The next step.
-    pub fn next_time(&self) -> u64 {
-        self.0.progress.next
-    }
-
-    /// Goes on where the state was taken; `published` as at [`MonitorState::resume`].
-    ///
-    /// # Errors
-    /// [`StreamError::StateOfAnotherPlan`], [`StreamError::StateTooOld`].
-    pub fn resume(self, plan: &MonitorPlan, published: u64) -> Result<Decider, StreamError> {
-        let Resting { session, sizes, progress } = self.0;
-        Ok(Decider { decisions: progress.resume(plan, published)?, session, sizes })
-    }
-
-    /// One session of all shards, between two steps: to split it in another way, or not at all.
-    ///
-    /// # Errors
-    /// [`StreamError`] if they are not all shards of this session, each settled for every step that was
-    /// decided: without the charges of a step, users could be reported too often.
-    pub fn join(self, mut shards: Vec<ShardState>) -> Result<MonitorState, StreamError> {
-        let Resting { session, sizes, progress } = self.0;
-        shards.sort_by_key(ShardState::number);
-        let mut charges = Vec::new();
-        let mut shards = shards.into_iter().peekable();
-        for (number, _) in (0..).zip(&sizes) {
-            let shard = shards
-                .next_if(|shard| shard.number() == number)
-                .ok_or(StreamError::MissingShard { shard: number })?;
-            if shard.session() != session {
-                let got = shard.session();
-                return Err(StreamError::ForeignSession { got, expected: session });
-            }
-            let (settled, decided) = (shard.next_time(), progress.next);
-            if settled < decided {
-                return Err(StreamError::ShardBehind { shard: number, settled, decided });
-            }
-            if settled > decided {
-                return Err(StreamError::DeciderBehind { shard: number, settled, decided });
-            }
-            charges.append(&mut shard.into_charges());
-        }
-        match shards.next() {
-            Some(more) => Err(StreamError::RepeatedShard { shard: more.number() }),
-            None => Ok(MonitorState::new(progress, charges)),
-        }
-    }
-}
-
-impl Content for Resting {
-    const KIND: &'static str = "decider-state";
-
-    fn add_to(&self, sum: &mut Checksum) {
-        let Self { session, sizes, progress } = self;
-        sum.number(*session);
-        sum.number(sizes.len() as u64);
-        sizes.iter().for_each(|size| sum.number((*size).into()));
-        progress.add_to(sum);
-    }
-
-    fn check(&self) -> Result<(), StreamError> {
-        let plan = self.progress.settings.clone().build()?;
-        let whole = check_sizes(&plan, &self.sizes).is_ok() && self.progress.is_possible(&plan);
-        if whole { Ok(()) } else { Err(Self::damaged()) }
-    }
-}
-
-fn check_sizes(plan: &MonitorPlan, sizes: &[u32]) -> Result<(), StreamError> {
-    let got = sizes.iter().map(|&size| u64::from(size)).sum();
-    let expected = plan.users();
-    if got == u64::from(expected) { Ok(()) } else { Err(StreamError::Shards { expected, got }) }
-}
-
-/// What binds messages to a session: another plan, another split or another number gives another one.
-fn binding(plan: &MonitorPlan, session: u64, sizes: &[u32]) -> u64 {
-    let mut sum = Checksum::new();
-    plan.settings.add_to(&mut sum);
-    sum.number(session);
-    sizes.iter().for_each(|size| sum.number((*size).into()));
-    sum.finish()
-}
-
-/// First user and size of each shard.
-fn ranges(sizes: &[u32]) -> impl Iterator<Item = (u32, u32)> {
-    let mut first = 0;
-    sizes.iter().map(move |&size| {
-        let here = first;
-        first += size;
-        (here, size)
-    })
-}
-
-impl MonitorPlan {
-    /// Begins a stream whose users are split into shards of these sizes, in order of their numbers.
-    ///
-    /// The secret coins of all users are tossed here; a shard goes to its machine as a
-    /// [`state`](Shard::state), with the coins of its own users. `session` is a number that
-    /// no other session of the caller has: messages are bound to it.
-    ///
-    /// # Errors
-    /// [`StreamError::Shards`] if the sizes do not add up to the users of the plan.
-    pub fn start_sharded<R: CryptoRng + ?Sized>(
-        &self,
-        session: u64,
-        sizes: &[u32],
-        rng: &mut R,
-    ) -> Result<(Decider, Vec<Shard>), StreamError> {
-        self.start_sharded_with(session, sizes, &mut SecureDraws::new(rng))
-    }
-
-    /// The one code path of releases and audits: coins from anywhere.
-    ///
-    /// # Errors
-    /// As [`start_sharded`](Self::start_sharded).
-    pub fn start_sharded_with(
-        &self,
-        session: u64,
-        sizes: &[u32],
-        draws: &mut dyn Draws,
-    ) -> Result<(Decider, Vec<Shard>), StreamError> {
-        check_sizes(self, sizes)?;
-        let session = binding(self, session, sizes);
-        let users = |(first, size)| {
-            let sample = self.sample.as_ref();
-            Participants::sampled(self.admission(), first, size, sample, draws)
-        };
-        let shards = (0..).zip(ranges(sizes).map(users));
-        let shards = shards
-            .map(|(number, users)| Shard::new(self.clone(), (session, number), 0, users))
-            .collect();
-        let decisions = Decisions::new(self.clone());
-        Ok((Decider { decisions, session, sizes: sizes.to_vec() }, shards))
-    }
-}
-
-impl Monitor {
-    /// Splits a session between two steps into shards of these sizes. `session` as at
-    /// [`MonitorPlan::start_sharded`].
-    ///
-    /// # Errors
-    /// [`StreamError::Shards`] if the sizes do not add up to the users of the plan.
-    pub fn into_shards(
-        self,
-        session: u64,
-        sizes: &[u32],
-    ) -> Result<(Decider, Vec<Shard>), StreamError> {
-        let plan = self.plan().clone();
-        check_sizes(&plan, sizes)?;
-        let session = binding(&plan, session, sizes);
-        let (decisions, charges) = self.into_parts();
-        let next = decisions.progress().next;
-        let shard = |(number, (first, size)): (u32, (u32, u32))| {
-            let charges = charges[first as usize..][..size as usize].to_vec();
-            let users = Participants::with_charges(plan.admission(), first, charges);
-            Shard::new(plan.clone(), (session, number), next, users)
-        };
-        let shards = (0..).zip(ranges(sizes)).map(shard).collect();
-        Ok((Decider { decisions, session, sizes: sizes.to_vec() }, shards))
-    }
 }

@@ -14,11 +14,11 @@ use crate::{Report, StreamError};
 /// finds damage on the way. Exact counts: as confidential as the data, but without users.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct ShardCounts(#[serde(with = "sealed")] pub(crate) Counts);
+pub struct ShardCounts(#[serde(with = "sealed")] pub(crate) CountsMessage);
 
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Counts {
+pub(crate) struct CountsMessage {
     pub(crate) session: u64,
     pub(crate) shard: u32,
     /// The first step that the shard has not been settled for.
@@ -54,7 +54,7 @@ impl fmt::Debug for ShardCounts {
     }
 }
 
-impl Content for Counts {
+impl Content for CountsMessage {
     const KIND: &'static str = "shard-counts";
 
     fn add_to(&self, sum: &mut Checksum) {

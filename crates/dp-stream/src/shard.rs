@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::decisions::items_of;
-use crate::messages::{Counts, Decision, ShardCounts};
+use crate::messages::{CountsMessage, Decision, ShardCounts};
 use crate::params::MonitorBuilder;
 use crate::participants::{Participants, are_charges};
 use crate::sealed::{self, Checksum, Content};
@@ -25,7 +25,8 @@ use crate::{Event, MonitorPlan, StreamError};
 /// A [`ShardState`] is all that a shard needs. The first one holds the secret coins of its own users, a
 /// later one also their charges; of the users of other shards it holds nothing. With a state saved
 /// between counting and sending, the shard can settle whatever the decider has made of the counts.
-/// Settled too late, or resumed from an older state, it is [refused](StreamError::ShardBehind).
+/// Resumed from an older state it is [refused](StreamError::ShardBehind). One whose states are all lost
+/// cannot be replaced, since nobody else knows who was sampled and charged: the session ends there.
 pub struct Shard {
     plan: MonitorPlan,
     session: u64,
@@ -92,7 +93,7 @@ impl Shard {
         pairs.sort_unstable();
         let (items, counts) = pairs.into_iter().unzip();
         let (session, shard, from) = (self.session, self.number, self.next);
-        Ok(ShardCounts(Counts { session, shard, from, time, items, counts }))
+        Ok(ShardCounts(CountsMessage { session, shard, from, time, items, counts }))
     }
 
     /// Charges every user for each reported item that the user was counted in, and ends the step.
