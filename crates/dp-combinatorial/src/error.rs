@@ -5,6 +5,8 @@ use std::fmt;
 use dp_accounting::ParamError;
 use dp_mechanism::MechanismError;
 
+use crate::k_median::MetricError;
+
 /// Why a plan could not be built.
 ///
 /// Fields are public settings and shapes; none of them is taken from a record.
@@ -25,6 +27,14 @@ pub enum CombinatorialError {
         /// What would be accepted.
         want: &'static str,
     },
+    /// A constraint that is no matroid.
+    NotAMatroid {
+        /// A set that shows it: it has an independent superset or a larger independent set, and yet is
+        /// not independent or cannot grow.
+        set: Vec<usize>,
+    },
+    /// The distances are no metric.
+    Metric(MetricError),
     /// The family does not have as many sets as the plan is for.
     SetCount {
         /// Of the plan.
@@ -43,6 +53,10 @@ impl fmt::Display for CombinatorialError {
         match *self {
             Self::ZeroSetting { name } => write!(f, "`{name}` must be at least 1, got 0"),
             Self::Setting { name, got, want } => write!(f, "`{name}` must be {want}, got {got:?}"),
+            Self::NotAMatroid { ref set } => {
+                write!(f, "the constraint is not a matroid, as the elements {set:?} show")
+            }
+            Self::Metric(ref error) => error.fmt(f),
             Self::SetCount { expected, got } => {
                 write!(f, "the family has {got} sets, the plan is for {expected}")
             }
@@ -63,5 +77,11 @@ impl From<ParamError> for CombinatorialError {
 impl From<MechanismError> for CombinatorialError {
     fn from(error: MechanismError) -> Self {
         Self::Mechanism(error)
+    }
+}
+
+impl From<MetricError> for CombinatorialError {
+    fn from(error: MetricError) -> Self {
+        Self::Metric(error)
     }
 }

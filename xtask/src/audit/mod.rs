@@ -11,6 +11,7 @@ mod dp_lloyd;
 mod dpm;
 mod em_mc;
 mod gaps;
+mod k_median;
 mod lsh_splits;
 mod mutants;
 mod neighbours;
@@ -20,6 +21,7 @@ mod samplers;
 mod set_cover;
 mod splits;
 mod stream;
+mod submodular;
 mod table;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -82,7 +84,9 @@ fn checks() -> Vec<Check> {
         recentred::checks(),
         stream::checks(),
         census::checks(),
+        k_median::checks(),
         set_cover::checks(),
+        submodular::checks(),
     ];
     all.into_iter().flatten().collect()
 }

@@ -3,6 +3,7 @@
 mod census;
 pub(crate) mod clustering;
 mod heavy_hitters;
+mod k_median;
 pub(crate) mod memory;
 mod progress;
 pub(crate) mod record;
@@ -11,6 +12,7 @@ pub(crate) mod runner;
 mod session;
 mod set_cover;
 pub(crate) mod settings;
+mod submodular;
 pub(crate) mod suite;
 
 use crate::Ending;

@@ -10,9 +10,11 @@ use crate::error::Error;
 use crate::eval::census::Census;
 use crate::eval::clustering::Clustering;
 use crate::eval::heavy_hitters::HeavyHitters;
+use crate::eval::k_median::KMedian;
 use crate::eval::record::Record;
 use crate::eval::set_cover::SetCover;
 use crate::eval::settings::Settings;
+use crate::eval::submodular::Submodular;
 use crate::report::page::Page;
 
 /// What every suite may look at.
@@ -83,7 +85,9 @@ pub(crate) trait Suite {
 pub(crate) fn all() -> Vec<Box<dyn Suite>> {
     vec![
         Box::new(Clustering::default()),
+        Box::new(Submodular),
         Box::new(SetCover),
+        Box::new(KMedian),
         Box::new(HeavyHitters),
         Box::new(Census::default()),
     ]
