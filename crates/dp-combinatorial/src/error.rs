@@ -5,6 +5,8 @@ use std::fmt;
 use dp_accounting::ParamError;
 use dp_mechanism::MechanismError;
 
+use crate::k_median::MetricError;
+
 /// Why a plan could not be built.
 ///
 /// Fields are public settings and shapes; none of them is taken from a record.
@@ -31,6 +33,8 @@ pub enum CombinatorialError {
         /// not independent or cannot grow.
         set: Vec<usize>,
     },
+    /// The distances are no metric.
+    Metric(MetricError),
     /// The family does not have as many sets as the plan is for.
     SetCount {
         /// Of the plan.
@@ -52,6 +56,7 @@ impl fmt::Display for CombinatorialError {
             Self::NotAMatroid { ref set } => {
                 write!(f, "the constraint is not a matroid, as the elements {set:?} show")
             }
+            Self::Metric(ref error) => error.fmt(f),
             Self::SetCount { expected, got } => {
                 write!(f, "the family has {got} sets, the plan is for {expected}")
             }
@@ -72,5 +77,11 @@ impl From<ParamError> for CombinatorialError {
 impl From<MechanismError> for CombinatorialError {
     fn from(error: MechanismError) -> Self {
         Self::Mechanism(error)
+    }
+}
+
+impl From<MetricError> for CombinatorialError {
+    fn from(error: MetricError) -> Self {
+        Self::Metric(error)
     }
 }

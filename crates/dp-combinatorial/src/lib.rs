@@ -8,6 +8,7 @@
 
 mod error;
 mod incidence;
+pub mod k_median;
 pub mod set_cover;
 pub mod submodular;
 

@@ -11,6 +11,7 @@ mod dp_lloyd;
 mod dpm;
 mod em_mc;
 mod gaps;
+mod k_median;
 mod lsh_splits;
 mod mutants;
 mod neighbours;
@@ -83,6 +84,7 @@ fn checks() -> Vec<Check> {
         recentred::checks(),
         stream::checks(),
         census::checks(),
+        k_median::checks(),
         set_cover::checks(),
         submodular::checks(),
     ];

@@ -3,6 +3,7 @@
 mod census;
 pub(crate) mod clustering;
 mod heavy_hitters;
+mod k_median;
 pub(crate) mod memory;
 mod progress;
 pub(crate) mod record;

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::eval::census::Census;
 use crate::eval::clustering::Clustering;
 use crate::eval::heavy_hitters::HeavyHitters;
+use crate::eval::k_median::KMedian;
 use crate::eval::record::Record;
 use crate::eval::set_cover::SetCover;
 use crate::eval::settings::Settings;
@@ -86,6 +87,7 @@ pub(crate) fn all() -> Vec<Box<dyn Suite>> {
         Box::new(Clustering::default()),
         Box::new(Submodular),
         Box::new(SetCover),
+        Box::new(KMedian),
         Box::new(HeavyHitters),
         Box::new(Census::default()),
     ]

@@ -1,0 +1,358 @@
+//! Far more private centres than asked for, a count of who is near each, and then computation.
+
+use std::sync::Arc;
+
+use dp_accounting::{AddRemove, Budget, Receipt, Step};
+use dp_mechanism::{
+    Certificate, CreditedReports, CreditedRun, CreditedSelection, Draws, Mechanism, NoisyCount,
+    Part, SelectionRule,
+};
+use serde::{Deserialize, Serialize};
+
+use super::candidates::in_units;
+use super::clustering::Clustering;
+use super::cost::{Costs, Power};
+use super::faster_pam::{FasterPam, checked_k};
+use super::gains::Gains;
+use super::metric::Metric;
+use crate::CombinatorialError;
+
+/// What a user costs before anything is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Base {
+    /// The distance to the public centre of the metric: as if it had been chosen already. A user can then
+    /// save the radius at most, which is about half of the diameter.
+    Centre,
+    /// The diameter of the metric.
+    Diameter,
+}
+
+/// Settings of [`MetricBicriteria`]; made by [`MetricBicriteria::builder`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MetricBicriteriaBuilder {
+    k: usize,
+    power: Power,
+    budget: Budget,
+    users_hint: u64,
+    certificate: Certificate,
+    rule: SelectionRule,
+    picks: Option<u32>,
+    shares: (f64, f64),
+    base: Base,
+    subtract_mean: bool,
+}
+
+impl MetricBicriteriaBuilder {
+    /// Which proof pays. Default: [`Certificate::Subsampled`], which is pure.
+    #[must_use]
+    pub fn certificate(mut self, certificate: Certificate) -> Self {
+        self.certificate = certificate;
+        self
+    }
+
+    /// How a choice favours high scores. Default: [`SelectionRule::PermuteAndFlip`].
+    #[must_use]
+    pub fn rule(mut self, rule: SelectionRule) -> Self {
+        self.rule = rule;
+        self
+    }
+
+    /// How many places are chosen. Default: `2 k ln users_hint`, the paper's, but not more than there are
+    /// nodes.
+    #[must_use]
+    pub fn picks(mut self, picks: u32) -> Self {
+        self.picks = Some(picks);
+        self
+    }
+
+    /// The shares of the choices and of the counts, which add up to 1 at most. Default: half and half.
+    #[must_use]
+    pub fn shares(mut self, picks: f64, counts: f64) -> Self {
+        self.shares = (picks, counts);
+        self
+    }
+
+    /// What a user costs before anything is chosen. Default: [`Base::Centre`].
+    #[must_use]
+    pub fn base(mut self, base: Base) -> Self {
+        self.base = base;
+        self
+    }
+
+    /// Whether the mean of one-sided noise is taken off the counts before the search. Default: yes.
+    #[must_use]
+    pub fn subtract_mean(mut self, subtract_mean: bool) -> Self {
+        self.subtract_mean = subtract_mean;
+        self
+    }
+
+    /// Checks every setting against a metric, and fits the noise.
+    ///
+    /// # Errors
+    /// [`CombinatorialError`] if `k` is zero or above the number of nodes, if the hint or the number of
+    /// picks is zero, if the shares are not positive or too large, if the certificate needs a larger delta
+    /// than the budget has or has no proof for the rule, or if the noise does not fit in 64 bits.
+    pub fn build(self, metric: &Arc<Metric>) -> Result<MetricBicriteria, CombinatorialError> {
+        checked_k(self.k, metric)?;
+        for (name, got) in
+            [("users_hint", self.users_hint), ("picks", self.picks.map_or(1, u64::from))]
+        {
+            if got == 0 {
+                return Err(CombinatorialError::ZeroSetting { name });
+            }
+        }
+        if let Certificate::Approximate { delta } = self.certificate
+            && delta > self.budget.delta()
+        {
+            let (name, got) = ("delta of the certificate", delta.get());
+            return Err(CombinatorialError::Setting { name, got, want: "at most the budget's" });
+        }
+        let (picks, counts) = self.shares;
+        let all = picks + counts;
+        if !(picks > 0.0 && counts > 0.0 && all <= 1.0 + 1e-9) {
+            let want = "two positive shares of at most 1 together";
+            return Err(CombinatorialError::Setting { name: "shares", got: all, want });
+        }
+        let rounds = self.rounds(metric.nodes());
+        let credit = self.most_credit(metric);
+        let part = |name, share, rounds| Part { name, share, rounds };
+        let epsilon = self.budget.epsilon();
+        let (run, counting) = if self.certificate == Certificate::Subsampled {
+            let parts = [part("picks", picks, rounds), part("counts", counts, 1)];
+            let run = CreditedRun::new(self.certificate, epsilon, &parts)?;
+            let reports = run.reports(1, 1)?;
+            (run, Counting::OfTheSample(reports))
+        } else {
+            // One-sided noise needs the sample; without one the counts pay for themselves.
+            let parts = epsilon.split(&[picks, counts, (1.0 - all).max(0.0)])?;
+            let run = CreditedRun::new(self.certificate, parts[0], &[part("picks", 1.0, rounds)])?;
+            (run, Counting::OfAll(NoisyCount::geometric(parts[1])?))
+        };
+        let selection = run.selection(0, self.rule, credit.into())?;
+        let metric = Arc::clone(metric);
+        Ok(MetricBicriteria { settings: self, metric, rounds, run, selection, counting })
+    }
+
+    /// A user saves what it costs at the start at most. At least 1, so that noise can be fitted to it.
+    fn most_credit(&self, metric: &Metric) -> u32 {
+        let costs = Costs::new(metric, self.power, Costs::SCORE_BITS);
+        let credit = match self.base {
+            Base::Centre => costs.of(metric.centre().1),
+            Base::Diameter => costs.most(),
+        };
+        credit.max(1)
+    }
+
+    fn rounds(&self, nodes: usize) -> u32 {
+        let most = u32::try_from(nodes).expect("ids are u32");
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+        let papers = (2.0 * self.k as f64 * (self.users_hint.max(2) as f64).ln()).ceil() as u32;
+        self.picks.unwrap_or(papers).min(most)
+    }
+}
+
+/// How users near a place are counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Counting {
+    OfTheSample(CreditedReports),
+    OfAll(NoisyCount),
+}
+
+/// Metric k-median or k-means from private choices of places.
+///
+/// A public number of places is chosen one after another, each by how much of the users' cost it would
+/// save. Users are then counted at the nearest of them, and `k` nodes are searched for those counts.
+///
+/// # Guarantee
+/// Under [`AddRemove`] of users. A user's cost only falls, from at most `radius^q` to at least 0, so the
+/// savings that it is credited with for the places chosen sum to at most `radius^q`, however many there are;
+/// and it is counted once. With [`Certificate::Subsampled`] both see the same secret sample and all is
+/// `epsilon`-DP; with [`Certificate::Approximate`] the choices see all users and are approximate, the counts
+/// pure; see [`CreditedRun`].
+///
+/// # Utility
+/// A constant factor and `O(k ln(nodes users) / epsilon)` diameters for the paper's form. It is at its best
+/// where users are few for so many nodes.
+///
+/// # Complexity
+/// `2 k ln users_hint` choices among all nodes; savings are kept up to date at about five passes over the
+/// matrix in all. The search then has as many clients as there are places.
+///
+/// # Precision
+/// Savings are integers of 24 bits. A node's users beyond `2^38 / nodes` do not count.
+///
+/// # Bad records
+/// A user at no node is dropped.
+///
+/// # Source
+/// Ghazi, Kamath, Kumar, Manurangsi, Sealfon (2024), Theorem G.1, with a public number of picks, a public
+/// centre to start from, permute-and-flip, the sharper sample, and unbiased counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MetricBicriteria {
+    settings: MetricBicriteriaBuilder,
+    metric: Arc<Metric>,
+    rounds: u32,
+    run: CreditedRun,
+    selection: CreditedSelection,
+    counting: Counting,
+}
+
+impl MetricBicriteria {
+    /// Settings for `k` centres within this budget. `users_hint` is roughly the number of users, as
+    /// publicly known; it decides on the number of picks and must not be counted.
+    pub fn builder(
+        k: usize,
+        power: Power,
+        budget: Budget,
+        users_hint: u64,
+    ) -> MetricBicriteriaBuilder {
+        MetricBicriteriaBuilder {
+            k,
+            power,
+            budget,
+            users_hint,
+            certificate: Certificate::Subsampled,
+            rule: SelectionRule::PermuteAndFlip,
+            picks: None,
+            shares: (0.5, 0.5),
+            base: Base::Centre,
+            subtract_mean: true,
+        }
+    }
+
+    /// The settings it was built from.
+    pub fn settings(&self) -> &MetricBicriteriaBuilder {
+        &self.settings
+    }
+
+    /// How many places are chosen.
+    pub fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    /// What a user may be credited with over all choices, in the units of the scores.
+    pub fn most_credit(&self) -> u64 {
+        self.settings.most_credit(&self.metric).into()
+    }
+
+    /// Nodes with users that take part, and how many.
+    fn sample(&self, users: &[u32], draws: &mut dyn Draws) -> (Vec<u32>, Vec<u64>) {
+        let mut counts = vec![0_u64; self.metric.nodes()];
+        for &user in users {
+            if let Some(count) = counts.get_mut(user as usize)
+                && self.run.keeps(draws)
+            {
+                *count += 1;
+            }
+        }
+        let most = (1 << 38) / self.metric.nodes() as u64;
+        (0..)
+            .zip(counts)
+            .filter(|&(_, count)| count > 0)
+            .map(|(node, n)| (node, n.min(most)))
+            .unzip()
+    }
+
+    /// The places: the public centre if users start from it, and what is chosen.
+    fn places(&self, clients: &[u32], weights: &[u64], draws: &mut dyn Draws) -> Vec<u32> {
+        let costs = Costs::new(&self.metric, self.settings.power, Costs::SCORE_BITS);
+        let (mut places, mut base) = (Vec::new(), Vec::new());
+        match self.settings.base {
+            Base::Centre => {
+                let (centre, _) = self.metric.centre();
+                costs.fill(centre, clients, &mut base);
+                places.push(centre);
+            }
+            Base::Diameter => base = vec![costs.most(); clients.len()],
+        }
+        let mut gains = Gains::new(costs, clients.to_vec(), weights.to_vec(), base);
+        for _ in 0..self.rounds {
+            let chosen = self.selection.release(gains.scores(), draws);
+            let place = u32::try_from(chosen.index).expect("ids are u32");
+            gains.open(place);
+            places.push(place);
+        }
+        let mut seen = vec![false; self.metric.nodes()];
+        places.retain(|&place| !std::mem::replace(&mut seen[place as usize], true));
+        places
+    }
+
+    /// For every place an estimate of how many users are nearest to it, and the weight it is searched with.
+    fn count(
+        &self,
+        clients: &[u32],
+        weights: &[u64],
+        places: &[u32],
+        draws: &mut dyn Draws,
+    ) -> Vec<(f64, f64)> {
+        let mut counts = vec![0_u64; places.len()];
+        let (mut nearest, mut row) = (vec![(u32::MAX, 0); clients.len()], Vec::new());
+        for (number, &place) in places.iter().enumerate() {
+            self.metric.fill(place, clients, &mut row);
+            for (nearest, &distance) in nearest.iter_mut().zip(&row) {
+                *nearest = (distance, number).min(*nearest);
+            }
+        }
+        for ((_, number), weight) in nearest.into_iter().zip(weights) {
+            counts[number] += weight;
+        }
+        let noisy = |count| match &self.counting {
+            Counting::OfTheSample(reports) => {
+                let noisy = reports.count(count, draws) as f64;
+                let unbiased = noisy - reports.mean_noise();
+                (
+                    unbiased / self.run.keep_rate(),
+                    if self.settings.subtract_mean { unbiased } else { noisy },
+                )
+            }
+            Counting::OfAll(noise) => {
+                let noisy = noise.release(count, draws) as f64;
+                (noisy, noisy)
+            }
+        };
+        counts.into_iter().map(noisy).collect()
+    }
+
+    /// The search for the centres, on what has been released.
+    fn centres(&self, places: &[u32], estimates: &[(f64, f64)]) -> Vec<u32> {
+        let means: Vec<f64> = estimates.iter().map(|&(_, weight)| weight).collect();
+        let mut weights = vec![0; self.metric.nodes()];
+        for (&place, weight) in places.iter().zip(in_units(&means)) {
+            weights[place as usize] = weight;
+        }
+        let search = FasterPam::new(self.settings.k, self.settings.power);
+        search.post_search(&self.metric, &weights).expect("checked when built").centres
+    }
+}
+
+impl Mechanism for MetricBicriteria {
+    type Relation = AddRemove;
+    type Data<'a> = &'a [u32];
+    type Output = Clustering;
+    type Error = CombinatorialError;
+
+    fn receipt(&self) -> Receipt<AddRemove> {
+        let spent = match &self.counting {
+            Counting::OfTheSample(_) => self.run.step(),
+            Counting::OfAll(noise) => {
+                let one = Step::spend("users nearest to one place", noise.loss());
+                let counts = Step::parallel("counts", vec![one]);
+                Step::sequential("picks and counts", vec![self.run.step(), counts])
+            }
+        };
+        Receipt::new("metric-bicriteria", AddRemove, self.settings.budget, spent)
+    }
+
+    fn check(&self, _users: &&[u32]) -> Result<(), CombinatorialError> {
+        Ok(())
+    }
+
+    fn run(&self, users: &[u32], draws: &mut dyn Draws) -> Clustering {
+        let (clients, weights) = self.sample(users, draws);
+        let places = self.places(&clients, &weights, draws);
+        let estimates = self.count(&clients, &weights, &places, draws);
+        let centres = self.centres(&places, &estimates);
+        let users = estimates.into_iter().map(|(users, _)| users).collect();
+        Clustering { centres, places, users }
+    }
+}

@@ -1,0 +1,107 @@
+//! From noisy counts to centres. Post-processing.
+
+use serde::{Deserialize, Serialize};
+
+use super::cost::{Costs, Power};
+use super::faster_pam::{FasterPam, nearest_costs};
+use super::metric::Metric;
+use super::net::Net;
+use super::shrink::{posterior_means, posterior_means_by_neighbourhood};
+use crate::CombinatorialError;
+
+/// How noisy counts become weights for the search.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Denoise {
+    /// Posterior means, with a prior fitted to the noisy counts of nodes in neighbourhoods that are about
+    /// as busy. Good wherever the users are.
+    Neighbourhoods,
+    /// Posterior means with one prior for all nodes: for metrics without neighbourhoods.
+    Exchangeable,
+    /// Counts below so many times `(ln nodes + 1) / epsilon` are zero. At 0 all that are positive count, at
+    /// 1 hardly any empty node does.
+    Threshold(f64),
+    /// Equal weights, whatever the counts: the public solution.
+    Uniform,
+}
+
+impl Denoise {
+    pub(super) fn checked(self) -> Result<(), CombinatorialError> {
+        match self {
+            Self::Threshold(got) if !(got.is_finite() && got >= 0.0) => {
+                let (name, want) = ("threshold", "finite and at least 0");
+                Err(CombinatorialError::Setting { name, got, want })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn weights(self, metric: &Metric, epsilon: f64, noisy: &[i64]) -> Vec<u64> {
+        match self {
+            Self::Neighbourhoods => {
+                in_units(&posterior_means_by_neighbourhood(metric, epsilon, noisy))
+            }
+            Self::Exchangeable => in_units(&posterior_means(noisy, epsilon)),
+            Self::Threshold(factor) => {
+                let threshold = factor * ((noisy.len() as f64).ln() + 1.0) / epsilon;
+                let kept = |&count: &i64| {
+                    if (count as f64) < threshold { 0 } else { u64::try_from(count).unwrap_or(0) }
+                };
+                noisy.iter().map(kept).collect()
+            }
+            Self::Uniform => vec![1; noisy.len()],
+        }
+    }
+}
+
+/// Weights are integers; means are counted in units of a 64th of a user.
+pub(super) fn in_units(means: &[f64]) -> Vec<u64> {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    means.iter().map(|mean| (mean.max(0.0) * 64.0).round() as u64).collect()
+}
+
+/// The centres for the weights made in one way; of several ways, those with the smallest noisy cost.
+pub(super) fn best(
+    metric: &Metric,
+    k: usize,
+    power: Power,
+    ways: &[Denoise],
+    epsilon: f64,
+    noisy: &[i64],
+) -> Vec<u32> {
+    let solve = |way: &Denoise| {
+        let weights = moved_to_a_net(metric, k, way.weights(metric, epsilon, noisy));
+        let search = FasterPam::new(k, power);
+        search.post_search(metric, &weights).expect("checked when built").centres
+    };
+    if let [way] = ways {
+        return solve(way);
+    }
+    let all = ways.iter().map(solve);
+    all.min_by_key(|centres| noisy_cost(metric, power, noisy, centres)).expect("there is a way")
+}
+
+/// With more nodes than this a search over all of them takes minutes.
+const MOST_CLIENTS: usize = 20_000;
+/// Then users are moved to the nearest of so many nodes; centres may still be any.
+const NET: usize = 4_096;
+
+fn moved_to_a_net(metric: &Metric, k: usize, weights: Vec<u64>) -> Vec<u64> {
+    if weights.iter().filter(|&&weight| weight > 0).count() <= MOST_CLIENTS {
+        return weights;
+    }
+    let net = Net::nested(metric, &[NET.max(4 * k)]).pop().expect("one was asked for");
+    let mut moved = vec![0_u64; weights.len()];
+    for (&point, weight) in net.nearest.iter().zip(weights) {
+        moved[point as usize] = moved[point as usize].saturating_add(weight);
+    }
+    moved
+}
+
+/// What the noisy counts say that these centres cost: no bias for centres fixed beforehand.
+fn noisy_cost(metric: &Metric, power: Power, noisy: &[i64], centres: &[u32]) -> i128 {
+    let costs = Costs::new(metric, power, Costs::SEARCH_BITS);
+    let all: Vec<u32> = (0..u32::try_from(noisy.len()).expect("ids are u32")).collect();
+    let nearest = nearest_costs(costs, &all, centres);
+    nearest.iter().zip(noisy).map(|(&cost, &count)| i128::from(cost) * i128::from(count)).sum()
+}

@@ -1,0 +1,149 @@
+//! `FasterPAM`: swap centres while it helps, looking at all swaps of a candidate at once. **Not
+//! private**; free on released weights.
+//!
+//! ```
+//! use dp_combinatorial::k_median::{FasterPam, Metric, Power};
+//!
+//! // Five towns along a road; most people live in the last one.
+//! let metric = Metric::from_points(&[0.0, 1.0, 2.0, 10.0, 11.0], 1)?;
+//! let found = FasterPam::new(2, Power::Median).post_search(&metric, &[1, 1, 1, 1, 5])?;
+//! assert_eq!(found.centres, [1, 4]);
+//! assert!((found.cost - 3.0).abs() < 1e-3);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Utility
+//! At a local optimum no swap of one centre helps, so the cost is at most 5 times that of the best `k`
+//! centres for k-median (Arya et al., 2004) and 25 times for k-means; in practice within a percent
+//! or two of it.
+//!
+//! # Complexity
+//! One pass over all candidates costs `O(nodes clients)`, where clients are the nodes with a weight:
+//! a candidate's swaps with all `k` centres are told apart by sums per centre. It takes a few
+//! passes. `O(k clients)` memory.
+//!
+//! # Source
+//! Schubert, Rousseeuw, "Fast and eager k-medoids clustering" (2021). The start is greedy; swaps are
+//! eager by blocks of candidates, which can be looked at in parallel without a change of the result.
+
+mod caches;
+mod search;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+use super::cost::{Costs, Power};
+use super::metric::Metric;
+use crate::CombinatorialError;
+
+/// Settings of a local search. See the [module](self).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FasterPam {
+    k: usize,
+    power: Power,
+    max_passes: u32,
+}
+
+/// Centres and how they were found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Solution {
+    /// Ascending and distinct.
+    pub centres: Vec<u32>,
+    /// Of all weights, in the caller's units of distance to the power.
+    pub cost: f64,
+    /// How many swaps helped.
+    pub swaps: usize,
+    /// Whether no swap of one centre helps any more; else it stopped for the number of passes.
+    pub converged: bool,
+}
+
+impl FasterPam {
+    /// Searches for `k` centres.
+    pub fn new(k: usize, power: Power) -> Self {
+        Self { k, power, max_passes: 100 }
+    }
+
+    /// Stops after having looked at every candidate so many times. Default: 100.
+    #[must_use]
+    pub fn max_passes(mut self, max_passes: u32) -> Self {
+        self.max_passes = max_passes;
+        self
+    }
+
+    /// Searches among all nodes, for these weights, one per node.
+    ///
+    /// If they add up to more than `2^30` they are halved until they do not, all together. If all
+    /// are zero, the first `k` nodes are as good as any.
+    ///
+    /// # Errors
+    /// [`CombinatorialError`] if `k` is zero or above the number of nodes, or if there is not one
+    /// weight per node.
+    pub fn post_search(
+        &self,
+        metric: &Metric,
+        weights: &[u64],
+    ) -> Result<Solution, CombinatorialError> {
+        checked_k(self.k, metric)?;
+        if weights.len() != metric.nodes() {
+            let got = weights.len() as f64;
+            return Err(CombinatorialError::Setting { name: "weights", got, want: "one per node" });
+        }
+        Ok(search::search(self, metric, weights))
+    }
+}
+
+/// The cost of serving all weights from these centres, in the caller's units of distance to the power.
+/// **Not private** on true weights.
+///
+/// # Panics
+/// If a centre is no node, if there is none, or if there is not one weight per node.
+pub fn exact_cost(metric: &Metric, power: Power, weights: &[u64], centres: &[u32]) -> f64 {
+    assert_eq!(weights.len(), metric.nodes(), "there must be one weight per node");
+    let (clients, weights) = clients_of(weights);
+    let costs = Costs::new(metric, power, Costs::SEARCH_BITS);
+    let nearest = nearest_costs(costs, &clients, centres);
+    let all = nearest.iter().zip(weights).map(|(&cost, w)| u128::from(cost) * u128::from(w));
+    costs.in_units(all.sum())
+}
+
+/// How many users are at every node; users at no node are dropped. **Not private**.
+pub fn exact_weights(metric: &Metric, users: &[u32]) -> Vec<u64> {
+    let mut weights = vec![0; metric.nodes()];
+    for &user in users {
+        if let Some(weight) = weights.get_mut(user as usize) {
+            *weight += 1;
+        }
+    }
+    weights
+}
+
+pub(super) fn checked_k(k: usize, metric: &Metric) -> Result<(), CombinatorialError> {
+    if k == 0 {
+        return Err(CombinatorialError::ZeroSetting { name: "k" });
+    }
+    if k > metric.nodes() {
+        let want = "at most the number of nodes";
+        return Err(CombinatorialError::Setting { name: "k", got: k as f64, want });
+    }
+    Ok(())
+}
+
+/// Nodes with a weight, and their weights.
+pub(super) fn clients_of(weights: &[u64]) -> (Vec<u32>, Vec<u64>) {
+    (0..).zip(weights.iter().copied()).filter(|&(_, weight)| weight > 0).unzip()
+}
+
+/// What serving each client from the nearest centre costs.
+pub(super) fn nearest_costs(costs: Costs<'_>, clients: &[u32], centres: &[u32]) -> Vec<u32> {
+    assert!(!centres.is_empty(), "there must be a centre");
+    let mut nearest = vec![u32::MAX; clients.len()];
+    let mut row = Vec::new();
+    for &centre in centres {
+        costs.fill(centre, clients, &mut row);
+        for (nearest, &cost) in nearest.iter_mut().zip(&row) {
+            *nearest = cost.min(*nearest);
+        }
+    }
+    nearest
+}

@@ -1,0 +1,114 @@
+//! A noisy count of every node, and then nothing but computation.
+
+use std::sync::Arc;
+
+use dp_accounting::{AddRemove, Budget, Receipt, Step};
+use dp_mechanism::{Draws, Mechanism, NoisyCount};
+use serde::{Deserialize, Serialize};
+
+use super::candidates::{Denoise, best};
+use super::clustering::Clustering;
+use super::cost::Power;
+use super::faster_pam::{checked_k, exact_weights};
+use super::metric::Metric;
+use crate::CombinatorialError;
+
+/// Settings of [`MetricHistogram`]; made by [`MetricHistogram::builder`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MetricHistogramBuilder {
+    k: usize,
+    power: Power,
+    budget: Budget,
+    denoise: Vec<Denoise>,
+}
+
+impl MetricHistogramBuilder {
+    /// How noisy counts become weights. If there are several ways, the solution with the smallest noisy cost
+    /// is released, which favours those that follow the noise. Default: [`Denoise::Neighbourhoods`] alone.
+    #[must_use]
+    pub fn denoise(mut self, ways: Vec<Denoise>) -> Self {
+        self.denoise = ways;
+        self
+    }
+
+    /// Checks every setting against a metric.
+    ///
+    /// # Errors
+    /// [`CombinatorialError`] if `k` is zero or above the number of nodes, if there is no way to denoise,
+    /// or if `epsilon` is too small for 64-bit noise.
+    pub fn build(self, metric: &Arc<Metric>) -> Result<MetricHistogram, CombinatorialError> {
+        checked_k(self.k, metric)?;
+        if self.denoise.is_empty() {
+            return Err(CombinatorialError::ZeroSetting { name: "denoise" });
+        }
+        self.denoise.iter().try_for_each(|way| way.checked())?;
+        let count = NoisyCount::geometric(self.budget.epsilon())?;
+        Ok(MetricHistogram { settings: self, metric: Arc::clone(metric), count })
+    }
+}
+
+/// Metric k-median or k-means from a noisy count of every node.
+///
+/// # Guarantee
+/// `epsilon`-DP under [`AddRemove`] of users: a user is at one node, whose count gets two-sided geometric
+/// noise. Everything else is computed from the noisy counts and public distances.
+///
+/// # Utility
+/// A search for the smallest expected cost given the noisy counts. The noise of a node moves users by
+/// `sqrt(2) / epsilon`; with more than `1 / epsilon` users per node, or where most nodes have none, it is
+/// hardly felt.
+///
+/// # Complexity
+/// `O(users + nodes)` draws and counts; then the searches, see [`FasterPam`](super::FasterPam).
+///
+/// # Bad records
+/// A user at no node is dropped.
+///
+/// # Source
+/// Ghosh, Roughgarden, Sundararajan (2009) for the noise; Robbins (1956) for what is
+/// done about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MetricHistogram {
+    settings: MetricHistogramBuilder,
+    metric: Arc<Metric>,
+    count: NoisyCount,
+}
+
+impl MetricHistogram {
+    /// Settings for `k` centres within this budget, of which only `epsilon` is used.
+    pub fn builder(k: usize, power: Power, budget: Budget) -> MetricHistogramBuilder {
+        MetricHistogramBuilder { k, power, budget, denoise: vec![Denoise::Neighbourhoods] }
+    }
+
+    /// The settings it was built from.
+    pub fn settings(&self) -> &MetricHistogramBuilder {
+        &self.settings
+    }
+}
+
+impl Mechanism for MetricHistogram {
+    type Relation = AddRemove;
+    type Data<'a> = &'a [u32];
+    type Output = Clustering;
+    type Error = CombinatorialError;
+
+    fn receipt(&self) -> Receipt<AddRemove> {
+        let one = Step::spend("count of one node", self.count.loss());
+        let spent = Step::parallel("counts of the nodes", vec![one]);
+        Receipt::new("metric-histogram", AddRemove, self.settings.budget, spent)
+    }
+
+    fn check(&self, _users: &&[u32]) -> Result<(), CombinatorialError> {
+        Ok(())
+    }
+
+    fn run(&self, users: &[u32], draws: &mut dyn Draws) -> Clustering {
+        let counts = exact_weights(&self.metric, users);
+        let noisy: Vec<i64> =
+            counts.into_iter().map(|count| self.count.release(count, draws)).collect();
+        let MetricHistogramBuilder { k, power, budget, ref denoise } = self.settings;
+        let centres = best(&self.metric, k, power, denoise, budget.epsilon().get(), &noisy);
+        let places = (0..u32::try_from(noisy.len()).expect("ids are u32")).collect();
+        Clustering { centres, places, users: noisy.iter().map(|&count| count as f64).collect() }
+    }
+}

@@ -1,0 +1,79 @@
+//! Metric clustering with counts outside of the sample, a start that looks at the users, and the credit of
+//! another start.
+
+use dp_accounting::Epsilon;
+use dp_audit::{Law, Window, exact_law};
+use dp_mechanism::{Certificate, CreditedRun, Draws, Part, SelectionRule};
+
+use super::super::check::{Effort, Found};
+use super::Code;
+use super::toys::{Side, pure_loss_of_one_more};
+
+pub(super) fn code() -> [Code; 3] {
+    [
+        ("M57", |effort| counts(effort, true), |effort| counts(effort, false)),
+        ("M58", |_| first_pick(Start::MiddleOfTheUsers), |_| first_pick(Start::PublicCentre)),
+        ("M59", |_| first_pick(Start::Diameter), |_| first_pick(Start::PublicCentre)),
+    ]
+}
+
+const EPSILON: f64 = 1.0;
+
+fn run(parts: &[Part]) -> CreditedRun {
+    let epsilon = Epsilon::new(EPSILON).expect("valid");
+    CreditedRun::new(Certificate::Subsampled, epsilon, parts).expect("in range")
+}
+
+fn worst<O: Ord>(most: usize, law: impl Fn(&[usize]) -> Law<O>) -> Found {
+    pure_loss_of_one_more(Side::Both, EPSILON, (2, most), law)
+}
+
+/// Counts of two nodes with one-sided noise, of all users or of the sample.
+fn counts(effort: Effort, of_all: bool) -> Found {
+    let run = run(&[Part { name: "counts", share: 1.0, rounds: 1 }]);
+    let reports = run.reports(0, 1).expect("in range");
+    worst(effort.of(2, 3), |users| {
+        exact_law(Window::new(-1, 4), |draws: &mut dyn Draws| {
+            let mut counts = [0, 0];
+            for &user in users {
+                counts[user] += u64::from(run.keeps(draws) || of_all);
+            }
+            counts.map(|count| reports.count(count, draws))
+        })
+    })
+}
+
+/// What a user costs before the first pick.
+#[derive(Clone, Copy, PartialEq)]
+enum Start {
+    PublicCentre,
+    MiddleOfTheUsers,
+    /// With the credit of the radius.
+    Diameter,
+}
+
+/// One node at 0, the centre at 2, and many nodes at 4; users at the first and at the centre or beyond. Who
+/// starts from the middle of all users moves it for everybody when one is added.
+fn first_pick(start: Start) -> Found {
+    let places: Vec<i64> = [vec![0, 2], vec![4; 12]].concat();
+    let run = run(&[Part { name: "picks", share: 1.0, rounds: 1 }]);
+    let selection = run.selection(0, SelectionRule::PermuteAndFlip, 2).expect("in range");
+    worst(5, |users| {
+        exact_law(Window::none(), |draws: &mut dyn Draws| {
+            let kept: Vec<i64> =
+                users.iter().filter(|_| run.keeps(draws)).map(|&user| [0, 4][user]).collect();
+            let base = |at: i64| match start {
+                Start::PublicCentre => (at - 2).abs(),
+                Start::MiddleOfTheUsers => {
+                    kept.iter().map(|other| (at - other).abs()).max().unwrap_or(0)
+                }
+                Start::Diameter => 4,
+            };
+            let saved = |place: &i64| -> i64 {
+                kept.iter().map(|&at| (base(at) - (at - place).abs()).max(0)).sum()
+            };
+            let scores: Vec<i64> = places.iter().map(saved).collect();
+            selection.release(&scores, draws).index
+        })
+    })
+}
