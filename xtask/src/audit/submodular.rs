@@ -27,7 +27,7 @@ pub(super) fn checks() -> Vec<Check> {
         run,
     };
     vec![
-        check("submodular-flip", "Greedy on coverage, sample included", Method::Exact, |e| {
+        check("submodular-flip", "Greedy, CreditedSelection: coverage", Method::Exact, |e| {
             covered(&plan(|b| b.rule(SelectionRule::PermuteAndFlip)), Window::none(), e.of(2, 3))
         }),
         check("submodular-exponential", "Greedy with exponential choices", Method::Exact, |e| {
