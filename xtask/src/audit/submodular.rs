@@ -1,7 +1,7 @@
 //! Checks of submodular maximisation: exact laws of whole runs on all tiny sets of records, the worst
 //! case by its closed form, and what a record is credited on larger ones.
 
-use dp_accounting::{AddRemove, Budget, Delta, Receipt};
+use dp_accounting::{AddRemove, Budget, Delta, Epsilon, Receipt};
 use dp_audit::{Law as OutputLaw, Method, Scripted, Window, exact_law};
 use dp_combinatorial::Incidence;
 use dp_combinatorial::submodular::{
@@ -27,7 +27,7 @@ pub(super) fn checks() -> Vec<Check> {
         run,
     };
     vec![
-        check("submodular-flip", "Greedy on coverage, sample included", Method::Exact, |e| {
+        check("submodular-flip", "Greedy, CreditedSelection: coverage", Method::Exact, |e| {
             covered(&plan(|b| b.rule(SelectionRule::PermuteAndFlip)), Window::none(), e.of(2, 3))
         }),
         check("submodular-exponential", "Greedy with exponential choices", Method::Exact, |e| {
@@ -138,7 +138,7 @@ fn facilities(effort: Effort) -> Found {
     let plan = Greedy::builder(matroid, 2, budget()).build().expect("valid settings");
     all_pairs(claimed(&plan.receipt()), (27, effort.of(1, 2)), |records| {
         let list = |record: &usize| {
-            [(0, 1), (1, 3), (2, 9)].map(|(place, unit)| (place, (record / unit % 3) as u32))
+            [(0, 1), (1, 3), (2, 9)].map(|(place, unit)| (place, bits(record / unit % 3)))
         };
         let lists: Vec<[(u32, u32); 3]> = records.iter().map(list).collect();
         let objective = FacilityLocation::new(3, lists.iter().map(|list| &list[..]), 2);
@@ -147,7 +147,13 @@ fn facilities(effort: Effort) -> Found {
     })
 }
 
+/// A record as 32 bits; all of them are small.
+fn bits(record: usize) -> u32 {
+    u32::try_from(record).expect("few sets")
+}
+
 /// A function that is neither monotone nor submodular, and larger than declared.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "oracles take their records by reference")]
 fn erratic(record: &usize, set: &[usize]) -> u64 {
     [0, 3, 5, 1, 7, 2, 9, 4][(set.iter().fold(*record, |sum, element| 3 * sum + element + 1)) % 8]
 }
@@ -307,8 +313,7 @@ fn crowds(effort: Effort, check: u64) -> impl Iterator<Item = (Vec<usize>, ChaCh
 
 /// Similarities from the bits of a record, some beyond what is declared.
 fn places(records: &[usize]) -> FacilityLocation {
-    let similarity =
-        |record: usize, place: u32| (record as u32).rotate_left(5 * place) % (MOST + 9);
+    let similarity = |record: usize, place: u32| bits(record).rotate_left(5 * place) % (MOST + 9);
     let lists: Vec<Vec<(u32, u32)>> = records
         .iter()
         .map(|&record| (0..FAMILY).map(|place| (place, similarity(record, place))).collect())
@@ -403,7 +408,7 @@ fn receipts(effort: Effort) -> Found {
             };
             plan.build().expect("valid settings").receipt()
         };
-        let spent = receipt.epsilon_at(budget.delta()).map_or(f64::INFINITY, |e| e.get());
+        let spent = receipt.epsilon_at(budget.delta()).map_or(f64::INFINITY, Epsilon::get);
         found.see(spent / epsilon, || format!("epsilon {epsilon}, {receipt}"));
     }
     found

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::eval::submodular::data::Function;
-use dp_accounting::{Budget, Delta, Epsilon, budget_to_zcdp, repeated_selection_epsilon};
+use dp_accounting::{Budget, Delta, Epsilon, Rho, budget_to_zcdp, repeated_selection_epsilon};
 use dp_combinatorial::submodular::{
     ContinuousGreedy, Coverage, Credits, Greedy, Matroid, Partition, Uniform, exact_greedy,
 };
@@ -167,7 +167,7 @@ impl Method {
             }
             ("composition-greedy", "zero-concentrated") => {
                 // A monotone choice at this rate is rate^2/8 zero-concentrated.
-                let rho = budget_to_zcdp(self.budget(epsilon)?).map_or(0.0, |rho| rho.get());
+                let rho = budget_to_zcdp(self.budget(epsilon)?).map_or(0.0, Rho::get);
                 (Certificate::Composition, exponential, (8.0 * rho / rounds).sqrt() * rounds)
             }
             ("composition-greedy", "advanced, factor 2") => {
