@@ -10,6 +10,7 @@ mod error;
 mod incidence;
 pub mod k_median;
 pub mod set_cover;
+pub mod submodular;
 
 pub use error::CombinatorialError;
 pub use incidence::Incidence;

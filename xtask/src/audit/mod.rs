@@ -21,6 +21,7 @@ mod samplers;
 mod set_cover;
 mod splits;
 mod stream;
+mod submodular;
 mod table;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -85,6 +86,7 @@ fn checks() -> Vec<Check> {
         census::checks(),
         k_median::checks(),
         set_cover::checks(),
+        submodular::checks(),
     ];
     all.into_iter().flatten().collect()
 }

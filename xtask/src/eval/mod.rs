@@ -12,6 +12,7 @@ pub(crate) mod runner;
 mod session;
 mod set_cover;
 pub(crate) mod settings;
+mod submodular;
 pub(crate) mod suite;
 
 use crate::Ending;

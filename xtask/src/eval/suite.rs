@@ -14,6 +14,7 @@ use crate::eval::k_median::KMedian;
 use crate::eval::record::Record;
 use crate::eval::set_cover::SetCover;
 use crate::eval::settings::Settings;
+use crate::eval::submodular::Submodular;
 use crate::report::page::Page;
 
 /// What every suite may look at.
@@ -84,6 +85,7 @@ pub(crate) trait Suite {
 pub(crate) fn all() -> Vec<Box<dyn Suite>> {
     vec![
         Box::new(Clustering::default()),
+        Box::new(Submodular),
         Box::new(SetCover),
         Box::new(KMedian),
         Box::new(HeavyHitters),

@@ -111,7 +111,7 @@ fn add(row: &mut Row, record: &Record) {
     }
 }
 
-fn statistic(values: &[f64]) -> Option<Statistic> {
+pub(crate) fn statistic(values: &[f64]) -> Option<Statistic> {
     if values.is_empty() {
         return None;
     }

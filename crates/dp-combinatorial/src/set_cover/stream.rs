@@ -4,6 +4,35 @@
 ///
 /// Every pass shows the sets in the same order. That order, and which sets are shown, must not
 /// depend on the users; a set that is never shown ends up among those that nobody asked for.
+///
+/// ```
+/// use std::convert::Infallible;
+///
+/// use dp_combinatorial::set_cover::{SetCoverThresholds, SetStream};
+/// use dp_combinatorial::{Budget, chacha_from_os};
+///
+/// /// Set `s` has the users whose number can be divided by `s + 2`; read from a disk, for example.
+/// struct Multiples;
+///
+/// impl SetStream for Multiples {
+///     type Error = Infallible; // or std::io::Error
+///     fn users(&self) -> u32 {
+///         10_000
+///     }
+///     fn pass(&mut self, visit: &mut dyn FnMut(u32, &[u32])) -> Result<(), Infallible> {
+///         for set in 0..20 {
+///             let users: Vec<u32> = (0..10_000).step_by(set as usize + 2).collect();
+///             visit(set, &users);
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// let plan = SetCoverThresholds::builder(20, 10_000, Budget::new(1.0, 0.0)?).build()?;
+/// let release = plan.release_stream(&mut Multiples, &mut chacha_from_os()?)?;
+/// assert_eq!(release.output.order[..2], [0, 1]); // 5,000 users, then 1,667 of the others
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait SetStream {
     /// Why a pass can break off.
     type Error;

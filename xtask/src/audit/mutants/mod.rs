@@ -19,6 +19,7 @@ mod seeds;
 mod selection;
 mod set_cover;
 mod stream;
+mod submodular;
 mod thresholds;
 mod toys;
 
@@ -142,7 +143,7 @@ fn code() -> Vec<Code> {
         ),
     ];
     let published = published_dpm::code();
-    let groups: [&[Code]; 9] = [
+    let groups: [&[Code]; 10] = [
         &published,
         &from_papers,
         &classics::code(),
@@ -150,6 +151,7 @@ fn code() -> Vec<Code> {
         &baselines::code(),
         &recentred::code(),
         &stream::code(),
+        &submodular::code(),
         &set_cover::code(),
         &k_median::code(),
     ];
@@ -179,7 +181,7 @@ mod tests {
                 .chain(20..=26)
                 .chain(30..=33)
                 .chain(40..=44)
-                .chain(54..=59)
+                .chain(50..=59)
                 .map(|i| format!("M{i}"))
                 .collect::<Vec<_>>()
         );

@@ -1,0 +1,274 @@
+//! Private continuous greedy with swap rounding.
+
+use dp_accounting::{AddRemove, Budget, Receipt};
+use dp_mechanism::{
+    Certificate, CreditedRun, CreditedSelection, Draws, Mechanism, Part, SelectionRule,
+};
+use serde::{Deserialize, Serialize};
+
+use super::greedy::{check_credit, check_delta, check_objective, checked_rank};
+use super::levels::ranked_credit;
+use super::objective::value_on;
+use super::{Extension, Matroid, swap_round};
+use crate::CombinatorialError;
+
+/// What one record is credited at most, in the two units that [`ContinuousGreedy`] uses. Public.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Credits {
+    /// In units of [`Objective`](super::Objective).
+    pub most_credit: u64,
+    /// In units of [`Extension`].
+    pub level_credit: u64,
+}
+
+impl Credits {
+    /// For [`Coverage`](super::Coverage) and [`FacilityLocation`](super::FacilityLocation).
+    pub fn ranked(most_credit: u32) -> Self {
+        let most_credit = most_credit.into();
+        Self { most_credit, level_credit: ranked_credit(most_credit) }
+    }
+
+    /// For [`Sampled`](super::Sampled) with so many samples.
+    pub fn sampled(most_credit: u64, samples: usize) -> Self {
+        Self { most_credit, level_credit: most_credit.saturating_mul(samples as u64) }
+    }
+}
+
+/// Public settings of [`ContinuousGreedy`]; made by [`ContinuousGreedy::builder`].
+///
+/// Serialises as plain settings; a [`ContinuousGreedy`] is read back through [`build`](Self::build).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ContinuousGreedyBuilder<M> {
+    matroid: M,
+    credits: Credits,
+    budget: Budget,
+    steps: u32,
+    roundings: u32,
+    rounding_share: f64,
+    certificate: Certificate,
+    rule: SelectionRule,
+}
+
+/// Goes in `steps` steps from nothing to a mixture of bases, each step adding a base that private greedy
+/// picks by the gains of the multilinear extension, and rounds the mixture to the best of several bases.
+///
+/// # Guarantee
+/// `epsilon`-DP under [`AddRemove`] of records, by one [`CreditedRun`] for all picks of all steps and for
+/// the final choice among the roundings; `(epsilon, delta)`-DP under [`Certificate::Approximate`].
+///
+/// # Utility
+/// `1 - 1/e` of the best value under any matroid, up to `O(1 / steps)`, the noise of `steps * rank` picks
+/// whose gains are divided by `steps`, and sampling. With one step it is [`Greedy`](super::Greedy) with
+/// another certificate for its guarantee; that is usually better.
+///
+/// # Complexity
+/// `steps * rank` picks, each the time of [`Extension`]: for coverage the memberships of all users of the
+/// element that is raised. Rounding asks the matroid `steps * rank^2` times per rounding.
+///
+/// # Shapes and units
+/// Elements are `0..m`.
+///
+/// # Bad records
+/// As the objective says; none can make a release fail.
+///
+/// # Errors
+/// A release is refused if the objective has another number of elements than the constraint, or credits
+/// a record more than was declared. Both are public.
+///
+/// # Source
+/// Călinescu, Chekuri, Pál, Vondrák (2011); Chaturvedi, Nguyen, Zakynthinou (2021) for the private form;
+/// Ghazi, Kamath, Kumar, Manurangsi, Sealfon (2024), Algorithm 5, with steps of exactly `1 / steps`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "ContinuousGreedyBuilder<M>", into = "ContinuousGreedyBuilder<M>")]
+#[serde(bound = "M: Matroid + Clone + Serialize + serde::de::DeserializeOwned")]
+pub struct ContinuousGreedy<M> {
+    settings: ContinuousGreedyBuilder<M>,
+    rank: u32,
+    run: CreditedRun,
+    picks: CreditedSelection,
+    /// Absent if there is one rounding only.
+    final_choice: Option<CreditedSelection>,
+}
+
+/// A released base, and the mixture from which it was rounded.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Rounded {
+    /// Ascending.
+    pub elements: Vec<usize>,
+    /// The base of each step, in the order of its picks. All have the same weight; more roundings of
+    /// them by [`swap_round`] are free.
+    pub bases: Vec<Vec<usize>>,
+}
+
+impl<M: Matroid> ContinuousGreedyBuilder<M> {
+    /// Most picks of all steps together.
+    pub const MOST_PICKS: u64 = 1 << 24;
+
+    /// Steps, at least 1. Default: 4.
+    #[must_use]
+    pub fn steps(mut self, steps: u32) -> Self {
+        self.steps = steps;
+        self
+    }
+
+    /// Roundings among which the best is chosen privately, at least 1. Default: 8. With one, nothing is
+    /// spent on the choice.
+    #[must_use]
+    pub fn roundings(mut self, roundings: u32) -> Self {
+        self.roundings = roundings;
+        self
+    }
+
+    /// The share of the budget for choosing among roundings, above 0 and below 1. Default: 0.1.
+    #[must_use]
+    pub fn rounding_share(mut self, share: f64) -> Self {
+        self.rounding_share = share;
+        self
+    }
+
+    /// Which proof pays. Default: [`Certificate::Subsampled`].
+    #[must_use]
+    pub fn certificate(mut self, certificate: Certificate) -> Self {
+        self.certificate = certificate;
+        self
+    }
+
+    /// How a pick favours high gains. Default: [`SelectionRule::PermuteAndFlip`].
+    #[must_use]
+    pub fn rule(mut self, rule: SelectionRule) -> Self {
+        self.rule = rule;
+        self
+    }
+
+    /// Checks every setting; afterwards nothing can fail.
+    ///
+    /// # Errors
+    /// [`CombinatorialError`] names the setting, its value and what would be accepted.
+    pub fn build(self) -> Result<ContinuousGreedy<M>, CombinatorialError> {
+        let rank = checked_rank(&self.matroid)?;
+        check_delta(Some(self.certificate), self.budget)?;
+        for (name, got) in [("steps", self.steps), ("roundings", self.roundings)] {
+            if got == 0 {
+                return Err(CombinatorialError::ZeroSetting { name });
+            }
+        }
+        let picks = u64::from(rank) * u64::from(self.steps);
+        let rounds = u32::try_from(picks).ok().filter(|_| picks <= Self::MOST_PICKS);
+        let rounds = rounds.ok_or_else(|| {
+            let (name, got) = ("steps times elements to choose", picks as f64);
+            CombinatorialError::Setting { name, got, want: "at most 2^24" }
+        })?;
+        let share = self.rounding_share;
+        if !(share > 0.0 && share < 1.0) {
+            let (name, want) = ("rounding share", "above 0 and below 1");
+            return Err(CombinatorialError::Setting { name, got: share, want });
+        }
+        let for_rounding = if self.roundings > 1 { share } else { 0.0 };
+        let mut parts = vec![Part { name: "steps", share: 1.0 - for_rounding, rounds }];
+        if self.roundings > 1 {
+            parts.push(Part { name: "rounding", share, rounds: 1 });
+        }
+        let run = CreditedRun::new(self.certificate, self.budget.epsilon(), &parts)?;
+        let picks = run.selection(0, self.rule, self.credits.level_credit)?;
+        let choice = || run.selection(1, self.rule, self.credits.most_credit);
+        let final_choice = (self.roundings > 1).then(choice).transpose()?;
+        Ok(ContinuousGreedy { settings: self, rank, run, picks, final_choice })
+    }
+}
+
+impl<M: Matroid> ContinuousGreedy<M> {
+    /// Settings for a public constraint, and for objectives that credit a record no more than declared.
+    pub fn builder(matroid: M, credits: Credits, budget: Budget) -> ContinuousGreedyBuilder<M> {
+        ContinuousGreedyBuilder {
+            matroid,
+            credits,
+            budget,
+            steps: 4,
+            roundings: 8,
+            rounding_share: 0.1,
+            certificate: Certificate::Subsampled,
+            rule: SelectionRule::PermuteAndFlip,
+        }
+    }
+
+    /// One base per step.
+    fn bases(
+        &self,
+        objective: &dyn Extension,
+        kept: &[bool],
+        draws: &mut dyn Draws,
+    ) -> Vec<Vec<usize>> {
+        let mut path = objective.start_levels(kept, self.settings.steps);
+        let mut scores = Vec::new();
+        let mut bases = Vec::new();
+        for _ in 0..self.settings.steps {
+            let mut base = Vec::new();
+            for _ in 0..self.rank {
+                // Public. Never empty for a matroid.
+                let candidates = self.settings.matroid.addable(&base);
+                if candidates.is_empty() {
+                    break;
+                }
+                scores.clear();
+                scores.extend(candidates.iter().map(|&element| path.gains()[element]));
+                let element = candidates[self.picks.release(&scores, draws).index];
+                path.raise(element);
+                base.push(element);
+            }
+            bases.push(base);
+        }
+        bases
+    }
+
+    /// A base out of the mixture. Public coins on released bases.
+    fn rounded(&self, bases: &[Vec<usize>], draws: &mut dyn Draws) -> Vec<usize> {
+        let mixture: Vec<(Vec<usize>, u32)> = bases.iter().map(|base| (base.clone(), 1)).collect();
+        // Only an oracle that is no matroid fails here; any of its sets will do.
+        swap_round(&self.settings.matroid, &mixture, draws).unwrap_or_else(|_| bases[0].clone())
+    }
+}
+
+impl<M: Matroid> Mechanism for ContinuousGreedy<M> {
+    type Relation = AddRemove;
+    type Data<'a> = &'a dyn Extension;
+    type Output = Rounded;
+    type Error = CombinatorialError;
+
+    fn receipt(&self) -> Receipt<AddRemove> {
+        let name = "submodular continuous greedy";
+        Receipt::new(name, AddRemove, self.settings.budget, self.run.step())
+    }
+
+    fn check(&self, objective: &&dyn Extension) -> Result<(), CombinatorialError> {
+        let Credits { most_credit, level_credit } = self.settings.credits;
+        check_objective(*objective, self.settings.matroid.elements(), most_credit)?;
+        check_credit("level credit of the objective", objective.level_credit(), level_credit)
+    }
+
+    fn run(&self, objective: &dyn Extension, draws: &mut dyn Draws) -> Rounded {
+        let kept: Vec<bool> = (0..objective.records()).map(|_| self.run.keeps(draws)).collect();
+        let bases = self.bases(objective, &kept, draws);
+        let mut roundings: Vec<Vec<usize>> =
+            (0..self.settings.roundings).map(|_| self.rounded(&bases, draws)).collect();
+        let best = self.final_choice.map_or(0, |choice| {
+            let values: Vec<i64> =
+                roundings.iter().map(|set| value_on(objective, &kept, set)).collect();
+            choice.release(&values, draws).index
+        });
+        Rounded { elements: roundings.swap_remove(best), bases }
+    }
+}
+
+impl<M: Matroid> TryFrom<ContinuousGreedyBuilder<M>> for ContinuousGreedy<M> {
+    type Error = CombinatorialError;
+
+    fn try_from(settings: ContinuousGreedyBuilder<M>) -> Result<Self, CombinatorialError> {
+        settings.build()
+    }
+}
+
+impl<M> From<ContinuousGreedy<M>> for ContinuousGreedyBuilder<M> {
+    fn from(greedy: ContinuousGreedy<M>) -> Self {
+        greedy.settings
+    }
+}

@@ -1,0 +1,239 @@
+//! Private greedy under a matroid constraint.
+
+use dp_accounting::{AddRemove, Budget, Receipt};
+use dp_mechanism::{
+    Certificate, CreditedRun, CreditedSelection, Draws, Mechanism, Part, SelectionRule,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{Matroid, Objective, check_matroid};
+use crate::CombinatorialError;
+
+/// Public settings of [`Greedy`]; made by [`Greedy::builder`].
+///
+/// Serialises as plain settings; a [`Greedy`] is read back through [`build`](Self::build).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GreedyBuilder<M> {
+    matroid: M,
+    most_credit: u64,
+    budget: Budget,
+    certificate: Option<Certificate>,
+    rule: SelectionRule,
+}
+
+/// Picks one element after the other, each by a private choice among those that the constraint still
+/// allows, by what they would add.
+///
+/// # Guarantee
+/// `epsilon`-DP under [`AddRemove`] of records, with the rate and the sample of
+/// [`CreditedRun`]; `(epsilon, delta)`-DP under [`Certificate::Approximate`].
+///
+/// # Utility
+/// Let `k` be the rank, `n` the number of records, `c` the most credit, and `p = 1 - e^(-epsilon)`.
+/// On the sampled records each pick is within `c ln(k m / beta) / ln(1 + e^epsilon)` of the best gain, all
+/// at once with probability `1 - beta`; so the value is at least `1 - 1/e` of the best (one half under a
+/// matroid that is not [`Uniform`](super::Uniform)) less `k` times that, over `p`, and less the sampling
+/// error. As a rule of thumb, coverage with a thousand elements comes within 5% of greedy without privacy
+/// from `n epsilon = 25 k` to `50 k` on.
+///
+/// # Complexity
+/// That of the objective, and `O(m)` per pick for `m` elements; one random coin per record.
+///
+/// # Shapes and units
+/// Elements are `0..m`. Noisy gains are in units of the objective, on the sample.
+///
+/// # Bad records
+/// As the objective says; none can make a release fail.
+///
+/// # Errors
+/// A release is refused if the objective has another number of elements than the constraint, or credits
+/// a record more than was declared. Both are public.
+///
+/// # Source
+/// Nemhauser, Wolsey, Fisher (1978) for greedy; Gupta, Ligett, McSherry, Roth, Talwar (2010) for its
+/// private form; Ghazi, Kamath, Kumar, Manurangsi, Sealfon (2024), Theorem 4.3 and Corollary 3.2, for
+/// pure privacy at one charge per record, here with the sharper pairing of rate and sample and with
+/// permute-and-flip of McKenna and Sheldon (2020).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "GreedyBuilder<M>", into = "GreedyBuilder<M>")]
+#[serde(bound = "M: Matroid + Clone + Serialize + serde::de::DeserializeOwned")]
+pub struct Greedy<M> {
+    settings: GreedyBuilder<M>,
+    rounds: u32,
+    run: CreditedRun,
+    selection: CreditedSelection,
+}
+
+/// Released elements.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Chosen {
+    /// In the order in which they were picked.
+    pub elements: Vec<usize>,
+    /// What each added to the sample, with one-sided noise; empty but under
+    /// [`SelectionRule::NoisyMax`], where it costs nothing more.
+    pub noisy_gains: Vec<i64>,
+}
+
+impl<M: Matroid> GreedyBuilder<M> {
+    /// Which proof pays. Default: [`Certificate::Subsampled`], and [`Certificate::Composition`] for a
+    /// single pick, which needs no sample.
+    #[must_use]
+    pub fn certificate(mut self, certificate: Certificate) -> Self {
+        self.certificate = Some(certificate);
+        self
+    }
+
+    /// How a pick favours high gains. Default: [`SelectionRule::PermuteAndFlip`].
+    #[must_use]
+    pub fn rule(mut self, rule: SelectionRule) -> Self {
+        self.rule = rule;
+        self
+    }
+
+    /// Checks every setting; afterwards nothing can fail.
+    ///
+    /// # Errors
+    /// [`CombinatorialError`] names the setting, its value and what would be accepted: nothing may be
+    /// chosen, `most_credit` is zero, `delta` is above the budget's, the constraint is small enough to be
+    /// tried out and is no matroid, or the rule has no proof under the certificate.
+    pub fn build(self) -> Result<Greedy<M>, CombinatorialError> {
+        let rounds = checked_rank(&self.matroid)?;
+        check_delta(self.certificate, self.budget)?;
+        let single = rounds == 1 && self.rule != SelectionRule::NoisyMax;
+        let usual = if single { Certificate::Composition } else { Certificate::Subsampled };
+        let part = Part { name: "picks", share: 1.0, rounds };
+        let certificate = self.certificate.unwrap_or(usual);
+        let run = CreditedRun::new(certificate, self.budget.epsilon(), &[part])?;
+        let selection = run.selection(0, self.rule, self.most_credit)?;
+        Ok(Greedy { settings: self, rounds, run, selection })
+    }
+}
+
+/// The rank of what is a matroid as far as can be seen, and allows something to be chosen.
+pub(super) fn checked_rank<M: Matroid>(matroid: &M) -> Result<u32, CombinatorialError> {
+    check_matroid(matroid)?;
+    match u32::try_from(matroid.rank()) {
+        Ok(0) => Err(CombinatorialError::ZeroSetting { name: "elements to choose" }),
+        Ok(rank) => Ok(rank),
+        Err(_) => {
+            let (name, got) = ("elements to choose", matroid.rank() as f64);
+            Err(CombinatorialError::Setting { name, got, want: "below 2^32" })
+        }
+    }
+}
+
+pub(super) fn check_delta(
+    certificate: Option<Certificate>,
+    budget: Budget,
+) -> Result<(), CombinatorialError> {
+    match certificate {
+        Some(Certificate::Approximate { delta }) if delta > budget.delta() => {
+            let (name, got) = ("delta of the certificate", delta.get());
+            Err(CombinatorialError::Setting { name, got, want: "at most that of the budget" })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether an objective is what a plan was made for. Both sides are public.
+pub(super) fn check_objective(
+    objective: &dyn Objective,
+    elements: usize,
+    most_credit: u64,
+) -> Result<(), CombinatorialError> {
+    if objective.elements() != elements {
+        let (name, got) = ("elements of the objective", objective.elements() as f64);
+        return Err(CombinatorialError::Setting { name, got, want: "those of the constraint" });
+    }
+    check_credit("most credit of the objective", objective.most_credit(), most_credit)
+}
+
+pub(super) fn check_credit(
+    name: &'static str,
+    got: u64,
+    declared: u64,
+) -> Result<(), CombinatorialError> {
+    if got > declared {
+        let (got, want) = (got as f64, "at most what was declared");
+        return Err(CombinatorialError::Setting { name, got, want });
+    }
+    Ok(())
+}
+
+impl<M: Matroid> Greedy<M> {
+    /// Settings for a public constraint, and for objectives that credit a record at most `most_credit`.
+    pub fn builder(matroid: M, most_credit: u64, budget: Budget) -> GreedyBuilder<M> {
+        let rule = SelectionRule::PermuteAndFlip;
+        GreedyBuilder { matroid, most_credit, budget, certificate: None, rule }
+    }
+
+    /// How many elements are picked.
+    pub fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    /// What one unit of gain is worth in the logarithm of a probability.
+    pub fn rate(&self) -> f64 {
+        self.selection.rate()
+    }
+
+    /// An estimate of the value of the chosen elements on all records, from their noisy gains. Free:
+    /// `(sum of noisy gains - picks * mean noise) / p`. It is high by up to `ln m / (rate p)` per pick, as
+    /// far as picks were won by their noise. `None` without noisy gains.
+    pub fn post_value(&self, chosen: &Chosen) -> Option<f64> {
+        let mean = self.selection.mean_noise();
+        let net = chosen.noisy_gains.iter().map(|&gain| gain as f64 - mean).sum::<f64>();
+        (!chosen.noisy_gains.is_empty()).then(|| net / self.run.keep_rate())
+    }
+}
+
+impl<M: Matroid> Mechanism for Greedy<M> {
+    type Relation = AddRemove;
+    type Data<'a> = &'a dyn Objective;
+    type Output = Chosen;
+    type Error = CombinatorialError;
+
+    fn receipt(&self) -> Receipt<AddRemove> {
+        Receipt::new("submodular greedy", AddRemove, self.settings.budget, self.run.step())
+    }
+
+    fn check(&self, objective: &&dyn Objective) -> Result<(), CombinatorialError> {
+        check_objective(*objective, self.settings.matroid.elements(), self.settings.most_credit)
+    }
+
+    fn run(&self, objective: &dyn Objective, draws: &mut dyn Draws) -> Chosen {
+        let kept: Vec<bool> = (0..objective.records()).map(|_| self.run.keeps(draws)).collect();
+        let mut run = objective.start(&kept);
+        let mut chosen = Chosen { elements: Vec::new(), noisy_gains: Vec::new() };
+        let mut scores = Vec::new();
+        for _ in 0..self.rounds {
+            // Public, like everything that follows from what was released. Never empty for a matroid.
+            let candidates = self.settings.matroid.addable(&chosen.elements);
+            if candidates.is_empty() {
+                break;
+            }
+            scores.clear();
+            scores.extend(candidates.iter().map(|&element| run.gains()[element]));
+            let selected = self.selection.release(&scores, draws);
+            let element = candidates[selected.index];
+            run.pick(element);
+            chosen.elements.push(element);
+            chosen.noisy_gains.extend(selected.noisy_score);
+        }
+        chosen
+    }
+}
+
+impl<M: Matroid> TryFrom<GreedyBuilder<M>> for Greedy<M> {
+    type Error = CombinatorialError;
+
+    fn try_from(settings: GreedyBuilder<M>) -> Result<Self, CombinatorialError> {
+        settings.build()
+    }
+}
+
+impl<M> From<Greedy<M>> for GreedyBuilder<M> {
+    fn from(greedy: Greedy<M>) -> Self {
+        greedy.settings
+    }
+}

@@ -1,0 +1,72 @@
+//! At most so many elements.
+
+use serde::{Deserialize, Serialize};
+
+use super::Matroid;
+use crate::CombinatorialError;
+
+/// All sets of at most `rank` elements: a cardinality constraint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked", into = "Unchecked")]
+pub struct Uniform {
+    elements: usize,
+    rank: usize,
+}
+
+impl Uniform {
+    /// At most `rank` of `elements`.
+    ///
+    /// # Errors
+    /// [`CombinatorialError::Setting`] if `rank` is above `elements`.
+    pub fn new(elements: usize, rank: usize) -> Result<Self, CombinatorialError> {
+        if rank > elements {
+            let want = "at most the number of elements";
+            return Err(CombinatorialError::Setting { name: "rank", got: rank as f64, want });
+        }
+        Ok(Self { elements, rank })
+    }
+}
+
+impl Matroid for Uniform {
+    fn elements(&self) -> usize {
+        self.elements
+    }
+
+    fn can_add(&self, set: &[usize], element: usize) -> bool {
+        set.len() < self.rank && !set.contains(&element)
+    }
+
+    fn addable(&self, set: &[usize]) -> Vec<usize> {
+        if set.len() >= self.rank {
+            return Vec::new();
+        }
+        let members = super::members(self.elements, set);
+        (0..self.elements).filter(|&element| !members[element]).collect()
+    }
+
+    fn rank(&self) -> usize {
+        self.rank
+    }
+}
+
+/// The file form; reading it goes through [`Uniform::new`].
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unchecked {
+    elements: usize,
+    rank: usize,
+}
+
+impl TryFrom<Unchecked> for Uniform {
+    type Error = CombinatorialError;
+
+    fn try_from(raw: Unchecked) -> Result<Self, CombinatorialError> {
+        Self::new(raw.elements, raw.rank)
+    }
+}
+
+impl From<Uniform> for Unchecked {
+    fn from(matroid: Uniform) -> Self {
+        Self { elements: matroid.elements, rank: matroid.rank }
+    }
+}

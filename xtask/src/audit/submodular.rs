@@ -1,0 +1,410 @@
+//! Checks of submodular maximisation: exact laws of whole runs on all tiny sets of records, the worst
+//! case by its closed form, and what a record is credited on larger ones.
+
+use dp_accounting::{AddRemove, Budget, Delta, Receipt};
+use dp_audit::{Law as OutputLaw, Method, Scripted, Window, exact_law};
+use dp_combinatorial::Incidence;
+use dp_combinatorial::submodular::{
+    ContinuousGreedy, Coverage, Credits, Extension, FacilityLocation, Greedy, GreedyBuilder,
+    Oracle, Partition, Sampled, Uniform,
+};
+use dp_mechanism::{
+    Certificate, ChaCha20Rng, DiscreteGaussian, Draws, Law, Mechanism, SecureDraws, SelectionRule,
+};
+use rand::{RngExt, SeedableRng};
+
+use super::check::{Check, Effort, Found};
+use super::mutants::{Side, for_each_one_more, pure_loss_of_one_more};
+
+pub(super) fn checks() -> Vec<Check> {
+    let check = |id, mechanism, method, run| Check {
+        id,
+        crate_name: "dp-combinatorial",
+        mechanism,
+        relation: "add-remove",
+        method,
+        resolution: super::TOLERANCE,
+        run,
+    };
+    vec![
+        check("submodular-flip", "Greedy on coverage, sample included", Method::Exact, |e| {
+            covered(&plan(|b| b.rule(SelectionRule::PermuteAndFlip)), Window::none(), e.of(2, 3))
+        }),
+        check("submodular-exponential", "Greedy with exponential choices", Method::Exact, |e| {
+            covered(&plan(|b| b.rule(SelectionRule::Exponential)), Window::none(), e.of(2, 3))
+        }),
+        check("submodular-noisy-max", "Greedy with noisy gains", Method::Exact, |e| {
+            covered(&plan(|b| b.rule(SelectionRule::NoisyMax)), Window::new(-1, 4), e.of(1, 2))
+        }),
+        check("submodular-composition", "Greedy by composition", Method::Exact, |e| {
+            let composed = plan(|b| b.certificate(Certificate::Composition));
+            covered(&composed, Window::none(), e.of(2, 4))
+        }),
+        check("submodular-approximate", "Greedy: share of delta", Method::Exact, approximate),
+        check("submodular-facilities", "Greedy on facility location", Method::Exact, facilities),
+        check("submodular-oracle", "Greedy on an erratic oracle", Method::Exact, oracle),
+        check("submodular-last-sets", "Greedy in its worst case", Method::Exact, last_sets),
+        check("submodular-continuous", "ContinuousGreedy on coverage", Method::Exact, continuous),
+        check("submodular-sampled", "ContinuousGreedy on samples", Method::Exact, sampled),
+        check("submodular-credit", "Greedy, what a record is credited", Method::Range, credit),
+        check(
+            "submodular-level-credit",
+            "ContinuousGreedy, what a record is credited",
+            Method::Range,
+            level_credit,
+        ),
+        check(
+            "submodular-receipt",
+            "Greedy, ContinuousGreedy: receipts against budgets",
+            Method::Ledger,
+            receipts,
+        ),
+    ]
+}
+
+/// A record is the sets that hold it, as bits; there are eight kinds.
+const SETS: u32 = 3;
+const KINDS: usize = 1 << SETS;
+
+fn budget() -> Budget {
+    Budget::new(1.0, 0.0).expect("valid")
+}
+
+pub(super) fn uniform(m: usize, k: usize) -> Uniform {
+    Uniform::new(m, k).expect("k is at most m")
+}
+
+/// Two picks out of three sets.
+pub(super) fn plan(
+    set: impl FnOnce(GreedyBuilder<Uniform>) -> GreedyBuilder<Uniform>,
+) -> Greedy<Uniform> {
+    set(Greedy::builder(uniform(SETS as usize, 2), 1, budget())).build().expect("valid settings")
+}
+
+pub(super) fn coverage(sets: u32, records: &[usize]) -> Coverage {
+    let sets_of =
+        |record: &usize| (0..sets).filter(|set| record >> set & 1 == 1).collect::<Vec<u32>>();
+    let lists: Vec<Vec<u32>> = records.iter().map(sets_of).collect();
+    let incidence = Incidence::from_slices(sets, lists.iter().map(Vec::as_slice));
+    Coverage::new(incidence.expect("there are sets"))
+}
+
+pub(super) fn claimed(receipt: &Receipt<AddRemove>) -> f64 {
+    receipt.pure().expect("a pure form").get()
+}
+
+/// The loss over all sets of up to `most` records and one more, in its own units.
+fn all_pairs<O: Ord>(
+    claimed: f64,
+    (kinds, most): (usize, usize),
+    law: impl Fn(&[usize]) -> OutputLaw<O>,
+) -> Found {
+    let found = pure_loss_of_one_more(Side::Both, claimed, (kinds, most), law);
+    Found { claimed, worst: found.worst * claimed, ..found }
+}
+
+fn covered(plan: &Greedy<Uniform>, window: Window, most: usize) -> Found {
+    all_pairs(claimed(&plan.receipt()), (KINDS, most), |records| {
+        let objective = coverage(SETS, records);
+        exact_law(window, |draws| plan.run(&objective, draws))
+    })
+}
+
+/// The exact delta at the epsilon of the receipt, as a share of its delta; and the loss of an added
+/// record against the rate, which bounds it.
+fn approximate(effort: Effort) -> Found {
+    let delta = Delta::new(0.02).expect("valid");
+    let certificate = Certificate::Approximate { delta };
+    let builder = Greedy::builder(uniform(3, 3), 1, Budget::new(1.0, 0.02).expect("valid"));
+    let builder = builder.certificate(certificate).rule(SelectionRule::Exponential);
+    let plan = builder.build().expect("valid settings");
+    let epsilon = plan.receipt().epsilon().expect("within its delta").get();
+    let mut found = Found::claim(1.0);
+    let law = |records: &[usize]| {
+        let objective = coverage(SETS, records);
+        exact_law(Window::none(), |draws| plan.run(&objective, draws))
+    };
+    for_each_one_more((KINDS, effort.of(2, 4)), law, |without, with, witness| {
+        let worse = without.delta(with, epsilon).max(with.delta(without, epsilon)) / delta.get();
+        found.see(worse.max(with.pure_loss(without) / plan.rate()), || witness.to_owned());
+    });
+    found
+}
+
+/// A record has a similarity of 0, 1 or 2 to each of three places; a partition says which may go
+/// together.
+fn facilities(effort: Effort) -> Found {
+    let matroid = Partition::new(vec![0, 0, 1], vec![1, 1]).expect("valid");
+    let plan = Greedy::builder(matroid, 2, budget()).build().expect("valid settings");
+    all_pairs(claimed(&plan.receipt()), (27, effort.of(1, 2)), |records| {
+        let list = |record: &usize| {
+            [(0, 1), (1, 3), (2, 9)].map(|(place, unit)| (place, (record / unit % 3) as u32))
+        };
+        let lists: Vec<[(u32, u32); 3]> = records.iter().map(list).collect();
+        let objective = FacilityLocation::new(3, lists.iter().map(|list| &list[..]), 2);
+        let objective = objective.expect("valid");
+        exact_law(Window::none(), |draws| plan.run(&objective, draws))
+    })
+}
+
+/// A function that is neither monotone nor submodular, and larger than declared.
+fn erratic(record: &usize, set: &[usize]) -> u64 {
+    [0, 3, 5, 1, 7, 2, 9, 4][(set.iter().fold(*record, |sum, element| 3 * sum + element + 1)) % 8]
+}
+
+fn oracle(effort: Effort) -> Found {
+    let plan = Greedy::builder(uniform(3, 2), 3, budget()).build().expect("valid settings");
+    all_pairs(claimed(&plan.receipt()), (KINDS, effort.of(2, 3)), |records| {
+        let objective = Oracle::new(records, 3, 3, erratic).expect("valid");
+        exact_law(Window::none(), |draws| plan.run(&objective, draws))
+    })
+}
+
+/// How many picks there are in the worst case, out of how many sets.
+pub(super) const LAST: (u32, u32) = (2, 40);
+
+/// Nobody, against one record that is in all sets but the last ones.
+pub(super) fn last_sets_law(plan: &Greedy<Uniform>, anybody: bool) -> OutputLaw<Vec<usize>> {
+    let record = (1_usize << (LAST.1 - LAST.0)) - 1;
+    let records: &[usize] = if anybody { &[record] } else { &[] };
+    let objective = coverage(LAST.1, records);
+    exact_law(Window::none(), |draws| plan.run(&objective, draws).elements)
+}
+
+/// The probability of picking the last sets in their order, by the formula: each has weight 1 among
+/// `m - i`, and with the record all others of them have weight `e^rate`.
+pub(super) fn probability_of_the_last_sets(rate: f64, kept: f64) -> [f64; 2] {
+    let (picks, sets) = (f64::from(LAST.0), f64::from(LAST.1));
+    let product = |weight: f64| -> f64 {
+        let total = |i: u32| (sets - picks) * weight + picks - f64::from(i);
+        (0..LAST.0).map(|i| total(i).recip()).product()
+    };
+    [product(1.0), kept * product(rate.exp()) + (1.0 - kept) * product(1.0)]
+}
+
+/// The pair that shows what a removed record gives away: with the sample it is within the claim, and the
+/// code has the law of the formula.
+fn last_sets(_: Effort) -> Found {
+    let (picks, sets) = (LAST.0 as usize, LAST.1 as usize);
+    let builder = Greedy::builder(uniform(sets, picks), 1, budget());
+    let plan = builder.rule(SelectionRule::Exponential).build().expect("valid settings");
+    let claimed = claimed(&plan.receipt());
+    let mut found = Found::claim(claimed);
+    let [nobody, somebody] = [false, true].map(|anybody| last_sets_law(&plan, anybody));
+    let sets: Vec<usize> = (sets - picks..sets).collect();
+    let wanted = probability_of_the_last_sets(plan.rate(), -(-claimed).exp_m1());
+    for (law, wanted) in [&nobody, &somebody].into_iter().zip(wanted) {
+        let off = (law.probability(&sets) / wanted - 1.0).abs();
+        found.see(if off < 1e-9 { 0.0 } else { f64::INFINITY }, || "not the formula".to_owned());
+    }
+    let loss = nobody.pure_loss(&somebody).max(somebody.pure_loss(&nobody));
+    found.see(loss, || "nobody, and one in all sets but the last two".to_owned());
+    found
+}
+
+/// Two steps over a partition, the better of two roundings.
+fn continuous(effort: Effort) -> Found {
+    let matroid = Partition::new(vec![0, 0, 1], vec![1, 1]).expect("valid");
+    let plan = ContinuousGreedy::builder(matroid, Credits::ranked(1), budget());
+    let plan = plan.steps(2).roundings(2).build().expect("valid settings");
+    all_pairs(claimed(&plan.receipt()), (KINDS, effort.of(1, 2)), |records| {
+        let objective = coverage(SETS, records);
+        exact_law(Window::none(), |draws| plan.run(&objective, draws))
+    })
+}
+
+fn public_samples(records: &[usize], samples: usize) -> Sampled<'_, usize, Erratic> {
+    let oracle = Oracle::new(records, 3, 3, erratic as Erratic).expect("valid");
+    Sampled::new(oracle, samples, &mut ChaCha20Rng::seed_from_u64(9)).expect("valid")
+}
+
+type Erratic = fn(&usize, &[usize]) -> u64;
+
+fn sampled(effort: Effort) -> Found {
+    let plan = ContinuousGreedy::builder(uniform(3, 1), Credits::sampled(3, 4), budget());
+    let plan = plan.steps(2).roundings(1).build().expect("valid settings");
+    all_pairs(claimed(&plan.receipt()), (KINDS, effort.of(1, 2)), |records| {
+        let objective = public_samples(records, 4);
+        exact_law(Window::none(), |draws| plan.run(&objective, draws))
+    })
+}
+
+/// Notes scores, rate and outcome of every private choice; everybody takes part.
+struct Notes<'a> {
+    draws: &'a mut dyn Draws,
+    seen: Vec<(Vec<i64>, f64, i64)>,
+    drawn: Vec<i64>,
+}
+
+impl Draws for Notes<'_> {
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        let private = match law {
+            Law::Keep { .. } => return 1,
+            Law::Flip { scores, rate } => {
+                Some((scores.to_vec(), rate.numerator() as f64 / rate.denominator().get() as f64))
+            }
+            // Coins of the rounding: of public weights only.
+            Law::SparseChoice { scores, .. } if scores.listed().count() == 0 => None,
+            _ => unreachable!("nothing else is drawn"),
+        };
+        let drawn = self.draws.draw(law);
+        self.drawn.push(drawn);
+        self.seen.extend(private.map(|(scores, rate)| (scores, rate, drawn)));
+        drawn
+    }
+
+    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+        self.draws.noisy_vector(values, noise);
+    }
+}
+
+/// What a record more adds to the log probability of the choices made, over two runs that make the same
+/// ones; infinite where the premise is broken.
+fn added_loss<O: PartialEq>(
+    draws: &mut dyn Draws,
+    without: impl Fn(&mut dyn Draws) -> O,
+    with: impl Fn(&mut dyn Draws) -> O,
+) -> f64 {
+    let mut first = Notes { draws: &mut *draws, seen: Vec::new(), drawn: Vec::new() };
+    let output = without(&mut first);
+    let Notes { seen: first, drawn, .. } = first;
+    let mut scripted = Scripted::new(drawn.into_iter(), draws);
+    let mut second = Notes { draws: &mut scripted, seen: Vec::new(), drawn: Vec::new() };
+    if with(&mut second) != output || second.seen.len() != first.len() {
+        return f64::INFINITY;
+    }
+    let mut total = 0.0;
+    for ((before, rate, chosen), (after, ..)) in first.iter().zip(&second.seen) {
+        let added: Vec<i64> =
+            after.iter().zip(before).map(|(after, before)| after - before).collect();
+        if added.iter().any(|&added| added < 0) {
+            return f64::INFINITY;
+        }
+        total += rate * added[usize::try_from(*chosen).expect("an index")] as f64;
+    }
+    total
+}
+
+/// Sets of the larger instances.
+const FAMILY: u32 = 9;
+/// The most that a place is worth there.
+const MOST: u32 = 50;
+
+/// Random records, as bits; a new one is in no set, in one, in some, and in all.
+fn crowds(effort: Effort, check: u64) -> impl Iterator<Item = (Vec<usize>, ChaCha20Rng)> {
+    let mut rng = effort.rng(check);
+    (0..effort.of(25, 500)).flat_map(move |_| {
+        let mut random = || rng.random_range(0..1_usize << FAMILY);
+        let crowd: Vec<usize> = (0..random() % 40).map(|_| random() & random()).collect();
+        let added = [0, 1 << 3, random(), (1 << FAMILY) - 1];
+        let seed = rng.random();
+        added.map(|record| {
+            let all = [crowd.as_slice(), &[record]].concat();
+            (all, ChaCha20Rng::seed_from_u64(seed))
+        })
+    })
+}
+
+/// Similarities from the bits of a record, some beyond what is declared.
+fn places(records: &[usize]) -> FacilityLocation {
+    let similarity =
+        |record: usize, place: u32| (record as u32).rotate_left(5 * place) % (MOST + 9);
+    let lists: Vec<Vec<(u32, u32)>> = records
+        .iter()
+        .map(|&record| (0..FAMILY).map(|place| (place, similarity(record, place))).collect())
+        .collect();
+    FacilityLocation::new(FAMILY, lists.iter().map(Vec::as_slice), MOST).expect("valid")
+}
+
+fn blocks() -> Partition {
+    Partition::new((0..FAMILY as usize).map(|i| i / 3).collect(), vec![2; 3]).expect("valid")
+}
+
+/// `ln(1 + e)`: what the sample of epsilon 1 leaves to be spent.
+fn inner(receipt: &Receipt<AddRemove>) -> f64 {
+    claimed(receipt).exp().ln_1p()
+}
+
+fn credit(effort: Effort) -> Found {
+    let plan = |most| Greedy::builder(blocks(), most, budget()).build().expect("valid settings");
+    let plans = [plan(1), plan(MOST.into()), plan(MOST.into())];
+    let mut found = Found::claim(inner(&plans[0].receipt()));
+    for (all, mut rng) in crowds(effort, 111) {
+        let run = |kind: usize, records: &[usize], draws: &mut dyn Draws| {
+            let called = |record: &usize, set: &[usize]| erratic(record, set) * 9;
+            match kind {
+                0 => plans[0].run(&coverage(FAMILY, records), draws),
+                1 => plans[1].run(&places(records), draws),
+                _ => {
+                    let oracle = Oracle::new(records, FAMILY as usize, MOST.into(), called);
+                    plans[2].run(&oracle.expect("valid"), draws)
+                }
+            }
+        };
+        for kind in 0..3 {
+            let mut secure = SecureDraws::new(&mut rng);
+            let without = |draws: &mut dyn Draws| run(kind, &all[..all.len() - 1], draws);
+            let loss = added_loss(&mut secure, without, |draws| run(kind, &all, draws));
+            found.see(loss, || format!("objective {kind}, the last of {all:?} added"));
+        }
+    }
+    found
+}
+
+fn level_credit(effort: Effort) -> Found {
+    let plan = |credits| {
+        let plan = ContinuousGreedy::builder(blocks(), credits, budget());
+        plan.steps(3).roundings(2).build().expect("valid settings")
+    };
+    let plans = [plan(Credits::ranked(1)), plan(Credits::ranked(MOST))];
+    let mut found = Found::claim(inner(&plans[0].receipt()));
+    for (all, mut rng) in crowds(effort, 112) {
+        let run = |kind: usize, records: &[usize], draws: &mut dyn Draws| {
+            let (covered, placed) = (coverage(FAMILY, records), places(records));
+            let objective: &dyn Extension = if kind == 0 { &covered } else { &placed };
+            plans[kind].run(objective, draws)
+        };
+        for kind in 0..2 {
+            let mut secure = SecureDraws::new(&mut rng);
+            let without = |draws: &mut dyn Draws| run(kind, &all[..all.len() - 1], draws);
+            let loss = added_loss(&mut secure, without, |draws| run(kind, &all, draws));
+            found.see(loss, || format!("objective {kind}, the last of {all:?} added"));
+        }
+    }
+    found
+}
+
+/// What receipts add up to, as a share of the budget asked for, over random settings.
+fn receipts(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(113);
+    for i in 0..effort.of(200_usize, 10_000) {
+        let epsilon = 10_f64.powf(rng.random_range(-2.0..1.5));
+        let delta = 10_f64.powf(rng.random_range(-12.0..-1.0));
+        let budget = Budget::new(epsilon, delta).expect("valid");
+        let m = rng.random_range(11..40);
+        let (matroid, most) = (uniform(m, rng.random_range(1..m)), rng.random_range(1..1_000));
+        let receipt = if i % 3 == 0 {
+            let credits = Credits::ranked(most);
+            let plan = ContinuousGreedy::builder(matroid, credits, budget)
+                .steps(rng.random_range(1..9))
+                .roundings(rng.random_range(1..9))
+                .rounding_share(rng.random_range(0.01..0.99));
+            plan.build().expect("valid settings").receipt()
+        } else {
+            let plan = Greedy::builder(matroid, most.into(), budget);
+            let plan = match i % 4 {
+                0 => plan,
+                1 => plan.rule(SelectionRule::NoisyMax),
+                2 => plan.certificate(Certificate::Composition),
+                _ => plan
+                    .certificate(Certificate::Approximate { delta: budget.delta() })
+                    .rule(SelectionRule::Exponential),
+            };
+            plan.build().expect("valid settings").receipt()
+        };
+        let spent = receipt.epsilon_at(budget.delta()).map_or(f64::INFINITY, |e| e.get());
+        found.see(spent / epsilon, || format!("epsilon {epsilon}, {receipt}"));
+    }
+    found
+}
