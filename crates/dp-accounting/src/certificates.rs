@@ -47,6 +47,10 @@ pub fn repeated_selection_loss(epsilon: Epsilon, delta: Delta) -> Option<Epsilon
     Epsilon::of(bisect(0.0, epsilon.get().next_up(), fits).0)
 }
 
+/// Where so many tests are needed for `limit` hits, no delta below 1 is looked for: a loss per test that needs
+/// them is far too large for a budget in range.
+const MOST_TESTS: u32 = 200_000;
+
 /// The delta at `epsilon` of threshold tests with `each`-private answers over records that leave after `limit` positive ones, rounded up.
 ///
 /// `min over M of Pr[Bin(M, 1/(e^each + 1)) < limit] + delta of M pure mechanisms`: each charged test is positive
@@ -82,6 +86,9 @@ pub fn target_charging_delta(
             reason = "small and positive"
         )]
         let uses = ((1.0 + libm::exp(each.get())) * k + widest * (k.sqrt() + 1.0)) as u32;
+        if uses > MOST_TESTS {
+            break;
+        }
         best = best.min(total(uses.max(limit))?);
         widest += 0.25;
     }

@@ -238,7 +238,13 @@ pub(crate) fn report_log_probability(
     let rate = ratio_to_f64(rate.recip().expect("scales are positive"));
     let a = (-rate).exp();
     match noise {
-        _ if released < threshold => (1.0 - report_tail(&Floats, noise, threshold - value)).ln(),
+        // Silence from its own tail, so that a small probability keeps its digits.
+        ReportNoise::OneSided(_) if released < threshold => {
+            (-(-rate * (threshold - value).max(0) as f64).exp_m1()).ln()
+        }
+        ReportNoise::TwoSided(laplace) if released < threshold => {
+            NoiseLaw::new(&Floats, Noise::Laplace(laplace)).log_tail(value - threshold + 1)
+        }
         ReportNoise::OneSided(_) if z < 0 => f64::NEG_INFINITY,
         ReportNoise::OneSided(_) => (-a).ln_1p() - rate * z as f64,
         ReportNoise::TwoSided(_) => ((1.0 - a) / (1.0 + a)).ln() - rate * z.abs() as f64,

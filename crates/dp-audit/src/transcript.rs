@@ -34,8 +34,9 @@ pub enum DrawKind {
     Exceeds,
     /// A vector with Gaussian noise.
     Vector,
-    /// A noisy count that is only released from a threshold on. Its losses are those of the value
-    /// that *was* released, with their sign: a monitor pays for what it says.
+    /// A noisy count that is only released from a threshold on. Its pure losses are those of the value
+    /// that *was* released, with their sign: a monitor pays for what it says. Its zero-concentrated cost is
+    /// an average over what could have been released, so it is bounded by the worst of that.
     Report,
 }
 
@@ -50,7 +51,7 @@ pub struct StepLoss {
     /// The same, neighbour over data set.
     pub backward: f64,
     /// Its zero-concentrated cost: `range^2/8` for a choice whose log ratios have that range,
-    /// `loss tanh(loss/2)` for other finite losses, `shift^2/(2 v)` for Gaussian noise.
+    /// `loss tanh(loss/2)` for the largest loss if that is finite, `shift^2/(2 v)` for Gaussian noise.
     pub rho: f64,
 }
 
@@ -69,7 +70,8 @@ pub struct Comparison {
 
 impl Comparison {
     /// Sum of the pure losses, the worse direction; infinite if the runs diverged, or if nothing was
-    /// drawn: a comparison of nothing must not read as no loss.
+    /// drawn: a comparison of nothing must not read as no loss. Of [reports](DrawKind::Report) it is what
+    /// the released values cost, which other values may exceed.
     pub fn pure_loss(&self) -> f64 {
         let sum = |side: fn(&StepLoss) -> f64| self.steps.iter().map(side).sum::<f64>();
         self.or_infinite(sum(|s| s.forward).max(sum(|s| s.backward)))
@@ -221,8 +223,12 @@ impl Draws for Replay {
                 Some(Entry::Report { value, threshold, noise, released }),
                 Law::Report { value: other, threshold: other_threshold, noise: other_noise },
             ) if *noise == other_noise && *threshold == other_threshold => {
-                let log = |v| report_log_probability(v, *threshold, *noise, *released);
-                Some((released_loss(DrawKind::Report, log(*value) - log(other)), *released))
+                let ratio = |released| {
+                    let log = |v| report_log_probability(v, *threshold, *noise, released);
+                    log(*value) - log(other)
+                };
+                let worst = report_worst(ratio, *value, other, *threshold);
+                Some((released_loss(DrawKind::Report, ratio(*released), worst), *released))
             }
             _ => None,
         };
@@ -242,7 +248,9 @@ impl Draws for Replay {
         }
         let (index, value) = *released;
         let log = |scores: &[i64]| noisy_max_probability(&Floats, scores, noise, index, value).ln();
-        let loss = released_loss(DrawKind::NoisyMax, log(before) - log(scores));
+        // One-sided noise: a value below a score is impossible, so unequal scores are told apart.
+        let worst = if before == scores { 0.0 } else { f64::INFINITY };
+        let loss = released_loss(DrawKind::NoisyMax, log(before) - log(scores), worst);
         self.steps.push(loss);
         (index, value)
     }
@@ -325,13 +333,21 @@ fn exceeds_loss(value: i64, other: i64, threshold: i64, noise: Noise) -> StepLos
     StepLoss { kind: DrawKind::Exceeds, forward, backward, rho }
 }
 
-/// Of one released value; the zero-concentrated cost is that of the pure loss, if it is finite.
-fn released_loss(kind: DrawKind, loss: f64) -> StepLoss {
+/// The largest log ratio, either way, over all that could be released: silence, and values whose
+/// ratio is monotone between the threshold, the two counts and beyond.
+fn report_worst(ratio: impl Fn(i64) -> f64, value: i64, other: i64, threshold: i64) -> f64 {
+    let ends = [threshold - 1, threshold, value.max(threshold), other.max(threshold)];
+    // What is impossible on both sides has no ratio.
+    ends.into_iter().map(ratio).filter(|x| !x.is_nan()).fold(0.0, |worst, x| worst.max(x.abs()))
+}
+
+/// Of one released value, with the largest log ratio over all that could be released.
+fn released_loss(kind: DrawKind, loss: f64, worst: f64) -> StepLoss {
     StepLoss {
         kind,
         forward: loss,
         backward: -loss,
-        rho: if loss.is_finite() { pure_rho(loss.abs()) } else { f64::INFINITY },
+        rho: if worst.is_finite() { pure_rho(worst) } else { f64::INFINITY },
     }
 }
 
@@ -375,5 +391,109 @@ impl<I: Iterator<Item = i64>> Draws for Scripted<'_, I> {
 
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
         self.then.noisy_vector(values, noise);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dp_mechanism::{DiscreteLaplace, Geometric};
+
+    use super::*;
+    use crate::{Law as ExactLaw, Window, exact_law};
+
+    const THRESHOLD: i64 = 3;
+
+    fn noises() -> [ReportNoise; 2] {
+        let scale = Ratio::new(5, 3).expect("valid");
+        [
+            ReportNoise::OneSided(Geometric::new(scale).expect("positive")),
+            ReportNoise::TwoSided(DiscreteLaplace::new(scale).expect("positive")),
+        ]
+    }
+
+    fn report(value: i64, noise: ReportNoise, draws: &mut dyn Draws) -> i64 {
+        draws.draw(Law::Report { value, threshold: THRESHOLD, noise })
+    }
+
+    /// What two counts cost when this is released.
+    fn step(values: [i64; 2], noise: ReportNoise, released: i64) -> StepLoss {
+        let run = |value: &i64, draws: &mut dyn Draws| report(*value, noise, draws);
+        let mut end = NoMore;
+        let mut outcome = Scripted::new(std::iter::once(released), &mut end);
+        compare(run, &values[0], &values[1], &mut outcome).steps[0]
+    }
+
+    fn law(value: i64, noise: ReportNoise) -> ExactLaw<i64> {
+        exact_law(Window::new(0, 60), |draws| report(value, noise, draws))
+    }
+
+    /// `D_alpha(P | Q) / alpha`, over what is not lumped together at the end of the window.
+    fn renyi_over_alpha(p: &ExactLaw<i64>, q: &ExactLaw<i64>, alpha: f64) -> f64 {
+        let term = |(y, p): (&i64, f64)| p.powf(alpha) * q.probability(y).powf(1.0 - alpha);
+        let sum: f64 = p.iter().filter(|(_, p)| *p > 0.0).map(term).sum();
+        sum.ln() / (alpha - 1.0) / alpha
+    }
+
+    /// Whatever was released, the zero-concentrated cost covers the divergence of the two laws of the draw, and
+    /// the pure loss is the log ratio of what was released. The control: the cost of the loss of a
+    /// silence, which is smaller than the divergence.
+    #[test]
+    fn reports_cost_what_their_laws_say() {
+        let mut too_small = 0;
+        for noise in noises() {
+            for (value, other) in (0..6).flat_map(|v| [(v, v + 1), (v + 1, v), (v, v)]) {
+                let (p, q) = (law(value, noise), law(other, noise));
+                for released in [THRESHOLD - 1, THRESHOLD, THRESHOLD + 4] {
+                    let (here, there) = (p.probability(&released), q.probability(&released));
+                    let step = step([value, other], noise, released);
+                    if here > 0.0 && there > 0.0 {
+                        let loss = (here / there).ln();
+                        assert!((step.forward - loss).abs() < 1e-9, "{step:?} for {loss}");
+                        assert!((step.backward + loss).abs() < 1e-9, "{step:?} for {loss}");
+                    }
+                    let divergence = [1.01, 2.0, 8.0]
+                        .map(|alpha| {
+                            renyi_over_alpha(&p, &q, alpha).max(renyi_over_alpha(&q, &p, alpha))
+                        })
+                        .into_iter()
+                        .fold(0.0, f64::max);
+                    assert!(step.rho >= divergence - 1e-9, "{step:?} for {divergence}");
+                    too_small += u32::from(pure_rho(step.forward.abs()) < divergence - 1e-3);
+                }
+            }
+        }
+        assert!(too_small > 5, "no power: {too_small}");
+    }
+
+    /// Several reports: the pure loss is that of the whole transcript, in its own direction.
+    #[test]
+    fn the_loss_of_a_transcript_is_the_ratio_of_its_probabilities() {
+        for noise in noises() {
+            let run = |values: &[i64; 3], draws: &mut dyn Draws| {
+                values.map(|value| report(value, noise, draws))
+            };
+            let (data, neighbour) = ([0, 1, 1], [1, 1, 2]);
+            let law = |values: &[i64; 3]| exact_law(Window::new(0, 9), |draws| run(values, draws));
+            let (p, q) = (law(&data), law(&neighbour));
+            for script in [[2, 2, 2], [3, 2, 5], [4, 4, 4], [2, 3, 3]] {
+                let mut end = NoMore;
+                let mut outcomes = Scripted::new(script.into_iter(), &mut end);
+                let comparison = compare(run, &data, &neighbour, &mut outcomes);
+                let loss = (p.probability(&script) / q.probability(&script)).ln();
+                assert!((comparison.pure_loss() - loss.abs()).abs() < 1e-9, "{script:?}: {loss}");
+            }
+        }
+    }
+
+    struct NoMore;
+
+    impl Draws for NoMore {
+        fn draw(&mut self, _: Law<'_>) -> i64 {
+            unreachable!("the script is long enough")
+        }
+
+        fn noisy_vector(&mut self, _: &mut [i64], _: DiscreteGaussian) {
+            unreachable!("there are no vectors")
+        }
     }
 }

@@ -59,8 +59,8 @@ pub use error::CensusError;
 pub use hierarchy::Hierarchy;
 pub use people::{GroupDirectory, MemberCount};
 pub use release::{
-    Census, CensusBuilder, GroupTable, LevelShares, Method, Privacy, Query, RealCensus,
-    RealGroupTable, dearest_path,
+    Census, CensusBuilder, Certificate, Evidence, GroupTable, LevelShares, Method, Privacy, Query,
+    RealCensus, RealGroupTable, dearest_path,
 };
 pub use sizes::GroupSizes;
 pub use tree::RegionTree;

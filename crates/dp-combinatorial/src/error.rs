@@ -27,14 +27,14 @@ pub enum CombinatorialError {
         /// What would be accepted.
         want: &'static str,
     },
-    /// The distances are no metric.
-    Metric(MetricError),
     /// A constraint that is no matroid.
     NotAMatroid {
         /// A set that shows it: it has an independent superset or a larger independent set, and yet is
         /// not independent or cannot grow.
         set: Vec<usize>,
     },
+    /// The distances are no metric.
+    Metric(MetricError),
     /// The family does not have as many sets as the plan is for.
     SetCount {
         /// Of the plan.
@@ -53,10 +53,10 @@ impl fmt::Display for CombinatorialError {
         match *self {
             Self::ZeroSetting { name } => write!(f, "`{name}` must be at least 1, got 0"),
             Self::Setting { name, got, want } => write!(f, "`{name}` must be {want}, got {got:?}"),
-            Self::Metric(ref error) => error.fmt(f),
             Self::NotAMatroid { ref set } => {
                 write!(f, "the constraint is not a matroid, as the elements {set:?} show")
             }
+            Self::Metric(ref error) => error.fmt(f),
             Self::SetCount { expected, got } => {
                 write!(f, "the family has {got} sets, the plan is for {expected}")
             }

@@ -30,6 +30,7 @@ mod draws;
 mod error;
 mod exponential;
 mod geometric_sum;
+mod jumps;
 mod mechanism;
 mod rational;
 mod reports;

@@ -1,9 +1,7 @@
 //! Which cells of a huge grid of counts pass a threshold, with noise in every cell.
 
 use dp_accounting::Epsilon;
-use dp_noise::{
-    Bits, DiscreteLaplace, Geometric, RareHits, Ratio, bernoulli_exp, bernoulli_exp_scaled,
-};
+use dp_noise::{Bits, DiscreteLaplace, Geometric, RareHits, Ratio};
 
 use crate::draws::add;
 use crate::rational::{ratio_at_most, to_f64};
@@ -68,6 +66,8 @@ pub struct Reported {
 /// # Complexity
 /// `O(touched)` and about 8 words plus one per binary digit of the number of cells, for every hit of
 /// a skeleton that has about one hit per step; counts close to the threshold take a draw each.
+/// However many steps without counts come before the last, they take a few thousand hits, or as many as
+/// they have reports.
 ///
 /// # Precision
 /// Exact, on grids of up to `2^104` cells. `each` is rounded down to 32 bits and reported so.
@@ -76,15 +76,15 @@ pub struct Reported {
 /// Ghazi, Kamath, Kumar, Manurangsi, Sealfon (2024), Algorithm 3, on integers; the jumps are ours.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThresholdReports {
-    noise: ReportNoise,
+    pub(crate) noise: ReportNoise,
     /// Loss per unit of count.
-    rate: Ratio,
-    grid: Grid,
+    pub(crate) rate: Ratio,
+    pub(crate) grid: Grid,
     least_threshold: i64,
     /// The skeleton: hits of probability `2^-m >= a^reach`.
-    hits: RareHits,
+    pub(crate) hits: RareHits,
     /// Cells whose count is this far below the threshold, or further, are drawn by jumps.
-    reach: i64,
+    pub(crate) reach: i64,
 }
 
 /// Above `ln 2`, in units of `10^-9`.
@@ -149,10 +149,8 @@ impl ThresholdReports {
             Grid::TouchedOnly => 1,
         };
         // About one hit per step, and never one more likely than a report of the skeleton's cells.
-        let wanted = u128::from(cells.max(1).ilog2()) + 1;
-        let allowed = u128::from(least_threshold.unsigned_abs()) * a * UNITS / (b * LN_2);
-        let exponent = u32::try_from(wanted.min(allowed)).expect("at most 129");
-        let exponent = exponent.min(RareHits::MAX_EXPONENT);
+        let wanted = cells.max(1).ilog2() + 1;
+        let exponent = wanted.min(carried(rate, least_threshold)).min(RareHits::MAX_EXPONENT);
         let reach = (u128::from(exponent) * LN_2 * b).div_ceil(a * UNITS);
         Ok(Self {
             noise: noise(scale).ok_or(too_much)?,
@@ -167,6 +165,11 @@ impl ThresholdReports {
     /// The loss per report, as rounded.
     pub fn each(&self) -> Epsilon {
         Epsilon::new(to_f64(self.rate)).expect("rounded down from a valid one")
+    }
+
+    /// Which cells may be reported.
+    pub fn grid(&self) -> Grid {
+        self.grid
     }
 
     /// The noise of a cell.
@@ -235,73 +238,14 @@ impl ThresholdReports {
         }
         found
     }
+}
 
-    /// The same law: cells far below the threshold by jumps over a skeleton of hits, the others one
-    /// by one.
-    pub(crate) fn by_jumps<B: Bits + ?Sized>(
-        &self,
-        touched: Touched<'_>,
-        steps: u64,
-        threshold: i64,
-        bits: &mut B,
-    ) -> Vec<Reported> {
-        let Some(last) = steps.checked_sub(1) else { return Vec::new() };
-        let mut found = Vec::new();
-        let mut far = i64::MIN;
-        if let Grid::Cells(cells) = self.grid {
-            far = threshold - self.reach;
-            let size = cells.saturating_mul(steps.into());
-            let mut at = self.hits.gap(bits);
-            while at < size {
-                let (step, cell) = (at / cells, at % cells);
-                let step = u64::try_from(step).expect("below the number of steps");
-                let cell = u64::try_from(cell).expect("cells have 64-bit numbers");
-                let count = if step == last { touched.count(cell) } else { 0 };
-                let count = i64::from(count);
-                if count <= far && self.confirms(threshold - count, bits) {
-                    let noisy_count = add(threshold, self.excess(bits));
-                    found.push(Reported { step, cell, noisy_count });
-                }
-                at = at.saturating_add(1).saturating_add(self.hits.gap(bits));
-            }
-        }
-        for (cell, count) in touched.sorted(|count| i64::from(count) > far) {
-            if let Some(noisy_count) = self.one_cell(count.into(), threshold, bits) {
-                found.push(Reported { step: last, cell, noisy_count });
-            }
-        }
-        found.sort_unstable();
-        found
-    }
-
-    /// Given a hit of the skeleton, whether a count this far below the threshold is reported.
-    fn confirms<B: Bits + ?Sized>(&self, below: i64, bits: &mut B) -> bool {
-        let below = u128::from(below.unsigned_abs());
-        let (a, b) = (self.rate.numerator(), self.rate.denominator());
-        bernoulli_exp_scaled(bits, self.hits.exponent(), below * a, b)
-            && match self.noise {
-                ReportNoise::OneSided(_) => true,
-                // Pr[Z >= d] = a^d / (1 + a): true if the first of two alternating coins, of 1/2 and
-                // of a, that decides is the first one.
-                ReportNoise::TwoSided(_) => bits.retry(|bits| {
-                    let half = bits.below(std::num::NonZero::new(2).expect("not zero")) == 0;
-                    if half { Some(true) } else { bernoulli_exp(bits, a, b).then_some(false) }
-                }),
-            }
-    }
-
-    /// How far a noisy count exceeds the threshold, given that it reaches it from below: the
-    /// geometric law has no memory.
-    fn excess<B: Bits + ?Sized>(&self, bits: &mut B) -> i128 {
-        let scale = self.rate.recip().expect("positive");
-        let noise = Geometric::new(scale).expect("checked when built");
-        i128::try_from(noise.sample(bits)).unwrap_or(i128::MAX)
-    }
-
-    fn one_cell<B: Bits + ?Sized>(&self, count: i64, threshold: i64, bits: &mut B) -> Option<i64> {
-        let noisy = self.noise.noisy(count, bits);
-        (noisy >= threshold).then_some(noisy)
-    }
+/// The largest `m`, cut to 32 bits, such that hits of probability `2^-m` are no rarer than reports of a
+/// count that is `below` the threshold.
+pub(crate) fn carried(rate: Ratio, below: i64) -> u32 {
+    let (a, b) = (rate.numerator(), rate.denominator().get());
+    let carried = u128::from(below.unsigned_abs()) * a * UNITS / (b * LN_2);
+    u32::try_from(carried).unwrap_or(u32::MAX)
 }
 
 impl ReportNoise {
@@ -318,12 +262,12 @@ impl ReportNoise {
 
 impl Touched<'_> {
     /// The count of a cell.
-    fn count(&self, cell: u64) -> u32 {
+    pub(crate) fn count(&self, cell: u64) -> u32 {
         self.cells.iter().position(|&c| c == cell).map_or(0, |i| self.counts[i])
     }
 
     /// The cells whose counts satisfy it, in order.
-    fn sorted(&self, wanted: impl Fn(u32) -> bool) -> Vec<(u64, u32)> {
+    pub(crate) fn sorted(&self, wanted: impl Fn(u32) -> bool) -> Vec<(u64, u32)> {
         let cells = self.cells.iter().zip(self.counts).filter(|(_, count)| wanted(**count));
         let mut cells: Vec<(u64, u32)> = cells.map(|(&cell, &count)| (cell, count)).collect();
         cells.sort_unstable();

@@ -5,10 +5,10 @@ use std::fmt;
 use dp_accounting::Budget;
 use serde::{Deserialize, Serialize};
 
-use crate::baselines::CellMethod;
-use crate::params::MonitorBuilder;
+use crate::baselines::{CellMethod, CellMonitor};
+use crate::params::{Method, MonitorBuilder};
 use crate::utility::{Tail, smallest};
-use crate::{Histograms, StreamError, StreamShape, TargetCharging, ThreshMonitor};
+use crate::{Histograms, StreamError, StreamShape, TargetCharging, ThreshMonitor, Threshold};
 
 /// What is to be monitored, and with what budget. Everything here is public.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,68 +44,77 @@ pub struct AdviceRow {
     pub why: String,
 }
 
-/// The methods, best first.
+/// A method that cannot be run on a question.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExcludedRow {
+    /// Stable id of the method.
+    pub method: String,
+    /// What it needs, or what refuses to run.
+    pub why: String,
+}
+
+/// The methods that can be run, best first, and those that cannot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
     /// Sorted by the smallest count found.
     pub rows: Vec<AdviceRow>,
+    /// Not ranked.
+    pub excluded: Vec<ExcludedRow>,
     /// Why the first row is first.
     pub because: String,
 }
 
 /// Compares all methods on a question, by formulas alone: no data, no draws.
 ///
-/// Counts of [`ThreshMonitor`] and [`TargetCharging`] are exact for the integer laws; the others take
-/// their noise as continuous. The Kaplan-style variant, Gaussian histograms and the sparse vector are
-/// listed for every universe, though here they only run on small ones.
+/// A method is ranked if its plan can be built with these settings; of any other the advice says why
+/// not. Counts of [`ThreshMonitor`], [`TargetCharging`] and [`Histograms`] are exact for the integer laws;
+/// those of [`baselines`](crate::baselines), which go through the universe item by item and take a whole stream
+/// at once, see their noise as continuous.
 ///
 /// # Errors
-/// [`StreamError`] names the setting that is out of range.
+/// [`StreamError`] names the setting of the question that is out of range for every method.
 pub fn advise(question: &Question) -> Result<Advice, StreamError> {
-    let Question { shape, budget, reports_per_user: k, .. } = question;
-    let (epsilon, k) = (budget.epsilon().get(), *k);
+    let Question { shape, budget, reports_per_user: k, items_per_step: items, .. } = question;
     for (name, got) in [("beta", question.beta), ("miss", question.miss)] {
         if !(got > 0.0 && got < 1.0) {
             let want = "above 0 and below 1";
             return Err(StreamError::Setting { name, got, want });
         }
     }
-    let items = question.items_per_step;
-    let rule = |builder: MonitorBuilder| {
-        let threshold = crate::Threshold::Rule { beta: question.beta };
-        builder.items_per_step(items).threshold(threshold)
-    };
-    let mut rows = vec![
-        of_plan(question, true, rule(ThreshMonitor::builder(shape.clone(), epsilon, k)?))?,
-        of_plan(question, true, rule(Histograms::builder(shape.clone(), epsilon, items)?))?,
-        of_cells(question, true, CellMethod::SparseVector { reports: question.reports_in_all })?,
+    let epsilon = budget.epsilon().get();
+    let of_shape = || shape.clone();
+    let monitor = ThreshMonitor::builder(of_shape(), epsilon, *k)?;
+    monitor.clone().items_per_step(*items).check()?;
+    let plans = [
+        (Method::ThreshMonitor, monitor),
+        (Method::BasicHistograms, Histograms::builder(of_shape(), epsilon, *items)?),
+        (Method::ThreshMonitorSeen, ThreshMonitor::builder_seen(of_shape(), *budget, *k)),
+        (Method::TargetCharging, TargetCharging::builder(of_shape(), *budget, *k)),
     ];
-    if budget.delta().get() > 0.0 {
-        rows.push(of_plan(
-            question,
-            false,
-            rule(ThreshMonitor::builder_seen(shape.clone(), *budget, k)),
-        )?);
-        rows.push(of_plan(
-            question,
-            false,
-            rule(TargetCharging::builder(shape.clone(), *budget, k)),
-        )?);
-        for method in [CellMethod::KaplanStyle { spread: 10 }, CellMethod::GaussianHistograms] {
-            rows.push(of_cells(question, false, method)?);
+    let cells = [
+        CellMethod::SparseVector { reports: question.reports_in_all },
+        CellMethod::KaplanStyle { spread: 10 },
+        CellMethod::GaussianHistograms,
+    ];
+    let of_plans = plans.map(|(method, builder)| (method.id(), of_plan(question, builder)));
+    let of_cells = cells.map(|method| (method.id(), of_cells(question, method)));
+    let (mut rows, mut excluded) = (Vec::new(), Vec::new());
+    for (method, row) in of_plans.into_iter().chain(of_cells) {
+        match row {
+            Ok(row) => rows.push(row),
+            Err(error) => {
+                excluded.push(ExcludedRow { method: method.to_owned(), why: error.to_string() });
+            }
         }
     }
-    rows.sort_by_key(|row| row.smallest_count);
+    rows.sort_by_key(|row: &AdviceRow| row.smallest_count);
     let because = because(&rows, question);
-    Ok(Advice { rows, because })
+    Ok(Advice { rows, excluded, because })
 }
 
-fn of_plan(
-    question: &Question,
-    pure: bool,
-    builder: MonitorBuilder,
-) -> Result<AdviceRow, StreamError> {
-    let plan = builder.build()?;
+fn of_plan(question: &Question, builder: MonitorBuilder) -> Result<AdviceRow, StreamError> {
+    let threshold = Threshold::Rule { beta: question.beta };
+    let plan = builder.items_per_step(question.items_per_step).threshold(threshold).build()?;
     let scale = plan.loss_per_report().recip();
     let why = format!(
         "threshold {} at noise scale {scale:.3}, {:.1} % of the users sampled",
@@ -114,21 +123,22 @@ fn of_plan(
     );
     Ok(AdviceRow {
         method: plan.method().id().to_owned(),
-        pure,
+        pure: matches!(plan.method(), Method::ThreshMonitor | Method::BasicHistograms),
         smallest_count: plan.smallest_count(question.miss),
         why,
     })
 }
 
-fn of_cells(question: &Question, pure: bool, method: CellMethod) -> Result<AdviceRow, StreamError> {
+fn of_cells(question: &Question, method: CellMethod) -> Result<AdviceRow, StreamError> {
     let Question { shape, budget, beta, miss, .. } = question;
     let charged = match method {
         CellMethod::KaplanStyle { .. } => question.reports_per_user,
         _ => question.items_per_step,
     };
+    let rule = Threshold::Rule { beta: *beta };
+    let plan = CellMonitor::new(shape.clone(), *budget, method, charged, rule)?;
     let tail = Tail::of(method, *budget, charged, shape.steps)?;
-    let cells = shape.steps as f64 * shape.universe.size() as f64;
-    let threshold = smallest(|x| tail.above(x as f64) <= beta / cells);
+    let threshold = plan.threshold().unsigned_abs();
     let margin = smallest(|x| tail.above(x as f64) <= *miss);
     let why = match method {
         CellMethod::SparseVector { reports } => {
@@ -136,16 +146,24 @@ fn of_cells(question: &Question, pure: bool, method: CellMethod) -> Result<Advic
         }
         _ => format!("threshold {threshold}, item by item"),
     };
-    let smallest_count = threshold.saturating_add(margin);
-    Ok(AdviceRow { method: method.id().to_owned(), pure, smallest_count, why })
+    Ok(AdviceRow {
+        method: method.id().to_owned(),
+        pure: matches!(method, CellMethod::SparseVector { .. }),
+        smallest_count: threshold.saturating_add(margin),
+        why,
+    })
 }
 
 fn because(rows: &[AdviceRow], question: &Question) -> String {
     let k = question.reports_per_user;
-    let Some(best) = rows.first() else { return String::new() };
+    let Some(best) = rows.first() else { return "no method can be run".to_owned() };
     let other = rows.iter().find(|row| row.pure != best.pure);
+    let only = match question.budget.delta().get() {
+        0.0 => "no delta was allowed, so only pure methods compete",
+        _ => "no method of the other kind can be run",
+    };
     let against = other.map_or_else(
-        || "no delta was allowed, so only pure methods compete".to_owned(),
+        || only.to_owned(),
         |other| {
             let kind = if other.pure { "pure" } else { "approximate" };
             format!("the best {kind} method, {}, finds {}", other.method, other.smallest_count)
@@ -181,6 +199,9 @@ impl fmt::Display for Advice {
             let guarantee = if row.pure { "pure" } else { "approximate" };
             let AdviceRow { method, smallest_count, why, .. } = row;
             writeln!(f, "{method:<22} {guarantee:<12} {smallest_count:>14}  {why}")?;
+        }
+        for ExcludedRow { method, why } in &self.excluded {
+            writeln!(f, "{method:<22} not ranked: {why}")?;
         }
         f.write_str(&self.because)
     }

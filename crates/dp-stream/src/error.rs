@@ -50,15 +50,30 @@ pub enum StreamError {
         /// Of the data.
         got: u64,
     },
-    /// A state was written by another version.
+    /// Skipping this far would make up reports of items that nobody shows in masses.
+    TooManySkipped {
+        /// Steps that would be skipped.
+        steps: u64,
+        /// How many reports of unseen items they would have, on average.
+        expected: f64,
+    },
+    /// A state or a message was written by another version.
     StateVersion {
         /// Its version.
         got: u32,
         /// The version of this program.
         expected: u32,
     },
-    /// A state does not match its checksum, or holds what no run leaves behind.
-    StateDamaged,
+    /// A state or a message of another kind was expected.
+    StateKind {
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// A state or a message does not match its checksum, or holds what no run leaves behind.
+    Damaged {
+        /// What it should be.
+        what: &'static str,
+    },
     /// A state belongs to another plan.
     StateOfAnotherPlan,
     /// A state is older than what has been published since: going on from it would spend twice.
@@ -75,19 +90,64 @@ pub enum StreamError {
         /// Users of the shards.
         got: u64,
     },
-    /// Shards are not in the order in which they were made, or one of them is there twice.
-    ShardOrder {
-        /// The first user that the shard at this place should have.
-        expected: u32,
-        /// Its first user.
-        got: u32,
+    /// A message or a state of another session: of another plan, split, or number.
+    ForeignSession {
+        /// What its session is bound to.
+        got: u64,
+        /// What this session is bound to.
+        expected: u64,
     },
-    /// A shard has not been settled for every step that was decided, or belongs to another session.
-    ShardUnsettled {
-        /// Steps that were decided.
-        decided: u64,
-        /// Steps that the shard was settled for.
+    /// The counts or the state of a shard are missing.
+    MissingShard {
+        /// Its number.
+        shard: u32,
+    },
+    /// The counts or the state of a shard came twice.
+    RepeatedShard {
+        /// Its number.
+        shard: u32,
+    },
+    /// The counts of a shard are of another step than those of the first.
+    OtherTime {
+        /// Its number.
+        shard: u32,
+        /// Its step.
+        got: u64,
+        /// The step of the first.
+        expected: u64,
+    },
+    /// A shard has not been settled for steps that were decided: it does not know whom they charged.
+    ShardBehind {
+        /// Its number.
+        shard: u32,
+        /// How many steps it was settled for.
         settled: u64,
+        /// How many steps were decided.
+        decided: u64,
+    },
+    /// A shard has been settled for steps that the decider has forgotten.
+    DeciderBehind {
+        /// The number of the shard.
+        shard: u32,
+        /// How many steps it was settled for.
+        settled: u64,
+        /// How many steps were decided.
+        decided: u64,
+    },
+    /// A step has been counted by a shard and must be settled before anything else.
+    StepCounted {
+        /// The step.
+        time: u64,
+    },
+    /// A shard cannot settle a decision on a step that it has not counted.
+    NotCounted {
+        /// The step.
+        time: u64,
+    },
+    /// A shard has settled the decision on a step before.
+    AlreadySettled {
+        /// The step.
+        time: u64,
     },
     /// A privacy parameter is out of range.
     Param(ParamError),
@@ -113,12 +173,19 @@ impl fmt::Display for StreamError {
             Self::Steps { expected, got } => {
                 write!(f, "the plan has {expected} steps, the data have {got}")
             }
+            Self::TooManySkipped { steps, expected } => write!(
+                f,
+                "{steps} steps cannot be skipped at once: they would report {expected:.0} items that \
+                 nobody shows; take them in portions"
+            ),
             Self::StateVersion { got, expected } => {
                 write!(f, "the state has version {got}, this program reads version {expected}")
             }
-            Self::StateDamaged => {
-                write!(f, "the state does not match its checksum: it was damaged or edited")
-            }
+            Self::StateKind { expected } => write!(f, "this is not a {expected}"),
+            Self::Damaged { what } => write!(
+                f,
+                "the {what} does not match its checksum or its settings: it was damaged or edited"
+            ),
             Self::StateOfAnotherPlan => {
                 write!(f, "the state belongs to a plan with other settings")
             }
@@ -130,14 +197,33 @@ impl fmt::Display for StreamError {
             Self::Shards { expected, got } => {
                 write!(f, "the plan has {expected} users, the shards have {got}")
             }
-            Self::ShardOrder { expected, got } => {
-                write!(f, "the shard at this place should begin with user {expected}, not {got}")
+            Self::ForeignSession { got, expected } => {
+                write!(f, "this belongs to session {got:016x}, not to session {expected:016x}")
             }
-            Self::ShardUnsettled { decided, settled } => write!(
+            Self::MissingShard { shard } => write!(f, "shard {shard} is missing"),
+            Self::RepeatedShard { shard } => write!(f, "shard {shard} is there twice"),
+            Self::OtherTime { shard, got, expected } => {
+                write!(f, "shard {shard} has counted step {got}, the first one has step {expected}")
+            }
+            Self::ShardBehind { shard, settled, decided } => write!(
                 f,
-                "{decided} steps were decided, a shard was settled for {settled}: a state without \
-                 its charges would let users be reported too often"
+                "shard {shard} was settled for {settled} steps, but {decided} were decided: going on \
+                 without the charges in between would let users be reported too often; settle it with \
+                 the last decision, or resume it from a newer state"
             ),
+            Self::DeciderBehind { shard, settled, decided } => write!(
+                f,
+                "shard {shard} was settled for {settled} steps, but the decider knows of {decided}: going \
+                 on would spend the privacy budget twice; resume the decider from a newer state"
+            ),
+            Self::StepCounted { time } => {
+                write!(f, "step {time} has been counted and must be settled first")
+            }
+            Self::NotCounted { time } => write!(
+                f,
+                "the shard has not counted step {time}: feed it the events of the step and count it"
+            ),
+            Self::AlreadySettled { time } => write!(f, "step {time} has been settled before"),
             Self::Param(ref error) => error.fmt(f),
             Self::Mechanism(ref error) => error.fmt(f),
         }

@@ -21,7 +21,7 @@ pub(crate) struct Groups {
 /// One user.
 #[derive(Debug)]
 pub(crate) struct Group {
-    /// From the first user of the shard.
+    /// From the first user on.
     pub(crate) user: u32,
     first_event: u32,
     last_event: u32,

@@ -36,41 +36,53 @@
 //! - [`ThreshMonitor`], [`TargetCharging`], [`Histograms`]: the methods and their guarantees. [`baselines`] has those that are
 //!   only good for small universes.
 //! - [`MonitorPlan`]: checked settings with their receipt. [`Monitor`]: a session, and how a service runs it.
-//! - [`MonitorState`]: a session at rest. [`Shard`] and [`Decider`]: a session on many machines.
-//! - [`advise`]: which method finds the smallest counts.
+//! - [`MonitorState`]: a session at rest. [`Shard`] and [`Decider`]: a session on many machines that
+//!   exchange [`ShardCounts`] and [`Decision`]s.
+//! - [`advise`]: which of the methods that can run finds the smallest counts.
 //!
 //! # What is not protected
-//! The time that a step takes and the memory that it needs depend on its events. A state is as
-//! confidential as the data. Whether a step is taken, and when, must be public.
+//! The time that a step takes and the memory that it needs depend on its events. States and counts
+//! of shards are as confidential as the data. Whether a step is taken, and when, must be public.
 //!
 //! Out of scope: interning of names, reading streams, windows longer than a step (count a user's
 //! items of the window in one step instead).
 
 mod advisor;
+mod bad_event;
 pub mod baselines;
+mod calibration;
+mod decider;
+mod decider_state;
+mod decisions;
 mod error;
 mod groups;
+mod messages;
 mod methods;
 mod monitor;
 mod params;
+mod participants;
 mod plan;
 mod record;
+mod sealed;
 mod shard;
-mod sharded;
+mod sharding;
 mod state;
 mod table;
 mod universe;
 mod utility;
 
-pub use advisor::{Advice, AdviceRow, Question, advise};
+pub use advisor::{Advice, AdviceRow, ExcludedRow, Question, advise};
+pub use bad_event::{BadEvent, BadEventKind};
+pub use decider::Decider;
+pub use decider_state::DeciderState;
 pub use error::StreamError;
+pub use messages::{Decision, ShardCounts};
 pub use methods::{Histograms, TargetCharging, ThreshMonitor};
-pub use monitor::{BadEvent, BadEventKind, Decider, Monitor};
+pub use monitor::Monitor;
 pub use params::{Method, MonitorBuilder, StreamShape, Threshold};
 pub use plan::MonitorPlan;
 pub use record::{Event, Report};
-pub use shard::Shard;
-pub use sharded::{MergedCounts, merge};
+pub use shard::{Shard, ShardState};
 pub use state::MonitorState;
 pub use universe::Universe;
 

@@ -3,11 +3,11 @@
 use std::fmt;
 
 use dp_accounting::{AddRemove, Receipt};
-use dp_mechanism::{CryptoRng, Draws, Mechanism, SecureDraws, Touched};
+use dp_mechanism::{CryptoRng, Draws, Mechanism, SecureDraws};
 
-use crate::params::check_count;
-use crate::shard::Shard;
-use crate::{Event, MonitorPlan, MonitorState, Report, StreamError};
+use crate::decisions::{Decisions, items_of};
+use crate::participants::Participants;
+use crate::{BadEvent, Event, MonitorPlan, MonitorState, Report, StreamError};
 
 /// A stream under way.
 ///
@@ -25,175 +25,45 @@ use crate::{Event, MonitorPlan, MonitorState, Report, StreamError};
 /// The generator is not part of a state, and need not be: every draw is independent of all before.
 /// The secret sample is part of it, so a state is as confidential as the data.
 ///
-/// A clone is a second session on the same users: publish the reports of one of them only.
-#[derive(Clone, Debug)]
+/// A session cannot be cloned: a second one on the same users would spend the budget a second time.
 pub struct Monitor {
-    decider: Decider,
-    shard: Shard,
+    decisions: Decisions,
+    users: Participants,
 }
 
-/// The part of a session that decides, for counts from one shard or from many.
-///
-/// Counts come in from [`Shard::counts`], summed by [`merge`](crate::merge); reports go out to
-/// [`Shard::settle`] of every shard.
-#[derive(Clone, Debug)]
-pub struct Decider {
-    plan: MonitorPlan,
-    next: u64,
-    threshold: i64,
-    last_reports: Vec<Report>,
-    /// How often a step was decided since the shards were made.
-    decided: u64,
-}
-
-impl Decider {
-    pub(crate) fn new(plan: MonitorPlan) -> Self {
-        let threshold = plan.threshold;
-        Self { plan, next: 0, threshold, last_reports: Vec::new(), decided: 0 }
-    }
-
-    /// For shards that are made now.
-    pub(crate) fn afresh(self) -> Self {
-        Self { decided: 0, ..self }
-    }
-
-    pub(crate) fn decided(&self) -> u64 {
-        self.decided
-    }
-
-    pub(crate) fn resumed(
-        plan: MonitorPlan,
-        next: u64,
-        threshold: i64,
-        last_reports: Vec<Report>,
-    ) -> Self {
-        Self { plan, next, threshold, last_reports, decided: 0 }
-    }
-
-    /// The plan.
-    pub fn plan(&self) -> &MonitorPlan {
-        &self.plan
-    }
-
-    /// The next time that can be asked for; at the end of the stream, the number of steps.
-    pub fn next_time(&self) -> u64 {
-        self.next
-    }
-
-    /// From which noisy count on items are reported, in sampled users.
-    pub fn threshold(&self) -> i64 {
-        self.threshold
-    }
-
-    /// Changes the threshold from the next step on. It may depend on earlier reports and on nothing
-    /// else that is private.
-    ///
-    /// # Errors
-    /// [`StreamError::Setting`] below the least threshold of the plan or above `2^41`.
-    pub fn set_threshold(&mut self, threshold: i64) -> Result<(), StreamError> {
-        check_count("threshold", threshold)?;
-        if threshold < self.plan.least_threshold {
-            let want = "at least the least threshold of the plan";
-            return Err(StreamError::Setting { name: "threshold", got: threshold as f64, want });
-        }
-        self.threshold = threshold;
-        Ok(())
-    }
-
-    /// The reports of the last call that decided.
-    pub fn last_reports(&self) -> &[Report] {
-        &self.last_reports
-    }
-
-    /// Refuses times that have passed or are not planned.
-    pub(crate) fn check_time(&self, time: u64) -> Result<(), StreamError> {
-        let steps = self.plan.steps();
-        if time >= steps {
-            return Err(StreamError::TimeBeyondEnd { got: time, steps });
-        }
-        if time < self.next {
-            return Err(StreamError::TimeBackwards { got: time, next: self.next });
-        }
-        Ok(())
-    }
-
-    /// The reports of the step at `time`, and of the steps that were skipped before it, which had no
-    /// events. Every one of `counts` belongs to `time`.
-    ///
-    /// Counts of items outside of the universe and counts of 0 are dropped and repeated items are added
-    /// up: otherwise what was reported could show which counts came in.
-    ///
-    /// # Errors
-    /// [`StreamError`] for a time that has passed or is not planned.
-    pub fn decide<R: CryptoRng + ?Sized>(
-        &mut self,
-        time: u64,
-        counts: Touched<'_>,
-        rng: &mut R,
-    ) -> Result<Vec<Report>, StreamError> {
-        self.decide_with(time, counts, &mut SecureDraws::new(rng))
-    }
-
-    /// The one code path of releases and audits: [`decide`](Self::decide) with draws from anywhere.
-    ///
-    /// # Errors
-    /// As [`decide`](Self::decide).
-    pub fn decide_with(
-        &mut self,
-        time: u64,
-        counts: Touched<'_>,
-        draws: &mut dyn Draws,
-    ) -> Result<Vec<Report>, StreamError> {
-        let last = self.plan.universe().last();
-        let counts = crate::merge([counts]).within(last);
-        self.decide_on(time, counts.touched(), draws)
-    }
-
-    /// For counts that come from shards of this plan, each item once.
-    pub(crate) fn decide_on(
-        &mut self,
-        time: u64,
-        counts: Touched<'_>,
-        draws: &mut dyn Draws,
-    ) -> Result<Vec<Report>, StreamError> {
-        self.check_time(time)?;
-        let steps = time - self.next + 1;
-        let found = self.plan.reports.release(counts, steps, self.threshold, draws);
-        let first = self.next;
-        let report = |found: dp_mechanism::Reported| Report {
-            time: first + found.step,
-            item: found.cell,
-            noisy_count: found.noisy_count,
-        };
-        self.last_reports = found.into_iter().map(report).collect();
-        self.next = time + 1;
-        self.decided += 1;
-        Ok(self.last_reports.clone())
+/// What is public of it; charges and events stay out of logs.
+impl fmt::Debug for Monitor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Monitor").field("decisions", &self.decisions).finish_non_exhaustive()
     }
 }
 
 impl Monitor {
     pub(crate) fn begin(plan: &MonitorPlan, draws: &mut dyn Draws) -> Self {
-        let shard = Shard::sampled(plan.admission(), 0, plan.users(), plan.sample.as_ref(), draws);
-        Self { decider: Decider::new(plan.clone()), shard }
+        let sample = plan.sample.as_ref();
+        let users = Participants::sampled(plan.admission(), 0, plan.users(), sample, draws);
+        Self { decisions: Decisions::new(plan.clone()), users }
     }
 
-    pub(crate) fn into_decider(self) -> Decider {
-        self.decider
+    /// With the charges of all users.
+    pub(crate) fn into_parts(self) -> (Decisions, Vec<u8>) {
+        let charges = self.users.charges();
+        (self.decisions, charges)
     }
 
-    pub(crate) fn from_parts(decider: Decider, shard: Shard) -> Self {
-        Self { decider, shard }
+    pub(crate) fn from_parts(decisions: Decisions, users: Participants) -> Self {
+        Self { decisions, users }
     }
 
     /// Takes the step at `time` with all of its events, and steps without events for the times that
     /// were skipped. Reports are in the order of times and items.
     ///
-    /// Bad events are dropped, see [`Shard`]. Whether a step is taken must be public: a step without
+    /// Bad events are dropped, see [`MonitorPlan`]. Whether a step is taken must be public: a step without
     /// events is a step too, and must be taken, or skipped over, or come at the [`finish`](Self::finish).
     ///
     /// # Errors
-    /// [`StreamError`] for a time that has passed or is not planned; nothing has changed then.
+    /// [`StreamError`] for a time that has passed or is not planned, or for skipping so many steps that the
+    /// reports of unseen items would not end; nothing has changed then.
     pub fn step<R: CryptoRng + ?Sized>(
         &mut self,
         time: u64,
@@ -213,28 +83,28 @@ impl Monitor {
         events: &[Event],
         draws: &mut dyn Draws,
     ) -> Result<Vec<Report>, StreamError> {
-        self.decider.check_time(time)?;
-        self.shard.add(events);
-        let reports = self.decider.decide_on(time, self.shard.counts(), draws)?;
-        self.shard.settle(&items_of(&reports, time));
+        self.decisions.check_time(time)?;
+        self.users.add(events);
+        let reports = self.decisions.decide(time, self.users.counts(), draws)?.to_vec();
+        self.users.settle(&items_of(&reports, time));
         Ok(reports)
     }
 
     /// Takes up a portion of the events of the next step that is [`step`](Self::step)ped to, for steps
     /// whose events do not come, or fit, at once.
     pub fn add(&mut self, events: &[Event]) {
-        self.shard.add(events);
+        self.users.add(events);
     }
 
     /// Takes the remaining steps of the plan, without further events.
     ///
     /// # Errors
-    /// None in practice; the signature is that of a step.
+    /// [`StreamError::TooManySkipped`] for so many steps that the reports of unseen items would not end.
     pub fn finish<R: CryptoRng + ?Sized>(
         &mut self,
         rng: &mut R,
     ) -> Result<Vec<Report>, StreamError> {
-        let steps = self.decider.plan().steps();
+        let steps = self.decisions.plan().steps();
         if self.next_time() == steps {
             return Ok(Vec::new());
         }
@@ -276,32 +146,14 @@ impl Monitor {
     /// private values and is not for publishing. [`step`](Self::step) drops what this complains about.
     ///
     /// # Errors
-    /// The first bad event.
+    /// The first event that a step would drop, if these are all of its events.
     pub fn check_batch(&self, events: &[Event]) -> Result<(), BadEvent> {
-        let plan = self.plan();
-        let bad = |position, why| Err(BadEvent { position, why });
-        for (position, event) in events.iter().enumerate() {
-            if event.user >= plan.users() {
-                return bad(position, BadEventKind::UnknownUser);
-            }
-            if event.item > plan.universe().last() {
-                return bad(position, BadEventKind::UnknownItem);
-            }
-        }
-        let mut order: Vec<usize> = (0..events.len()).collect();
-        order.sort_by_key(|&i| (events[i].user, events[i].item, i));
-        order.dedup_by_key(|i| events[*i]);
-        let most = usize::from(plan.items_per_step());
-        let crowded = order.chunk_by(|&a, &b| events[a].user == events[b].user);
-        match crowded.filter(|items| items.len() > most).flatten().min() {
-            Some(&position) => bad(position, BadEventKind::TooManyItems),
-            None => Ok(()),
-        }
+        crate::bad_event::first_dropped(self.plan(), events).map_or(Ok(()), Err)
     }
 
     /// The plan.
     pub fn plan(&self) -> &MonitorPlan {
-        self.decider.plan()
+        self.decisions.plan()
     }
 
     /// The whole cost; the same however often the session has been resumed.
@@ -311,78 +163,40 @@ impl Monitor {
 
     /// The next time that can be stepped to; at the end of the stream, the number of steps.
     pub fn next_time(&self) -> u64 {
-        self.decider.next_time()
+        self.decisions.progress().next
     }
 
     /// From which noisy count on items are reported, in sampled users.
     pub fn threshold(&self) -> i64 {
-        self.decider.threshold()
+        self.decisions.progress().threshold
     }
 
-    /// As [`Decider::set_threshold`].
+    /// As [`Decider::set_threshold`](crate::Decider::set_threshold).
     ///
     /// # Errors
     /// [`StreamError::Setting`] below the least threshold of the plan or above `2^41`.
     pub fn set_threshold(&mut self, threshold: i64) -> Result<(), StreamError> {
-        self.decider.set_threshold(threshold)
+        self.decisions.set_threshold(threshold)
     }
 
     /// The reports of the last step, to be published after a crash.
     pub fn last_reports(&self) -> &[Report] {
-        self.decider.last_reports()
+        &self.decisions.progress().last_reports
     }
 
     /// All that is needed to go on elsewhere, as of the last step taken: events taken up by
     /// [`add`](Self::add) since are not in it. As confidential as the data.
     pub fn state(&self) -> MonitorState {
-        MonitorState::of(&self.decider, self.shard.charges())
+        MonitorState::new(self.decisions.progress().clone(), self.users.charges())
     }
 
     /// Bytes held by users, tables and buffers. Depends on the events of past steps: not for publishing.
     pub fn memory_bytes(&self) -> usize {
-        self.shard.memory_bytes()
+        self.users.memory_bytes()
     }
 
     /// The number of users who are in the sample and have reports left. Not private: for evaluation.
     pub fn exact_active_users(&self) -> usize {
-        self.shard.charges().iter().filter(|&&charge| charge != crate::shard::GONE).count()
+        self.users.active()
     }
 }
-
-/// The items reported at `time`, in order.
-pub(crate) fn items_of(reports: &[Report], time: u64) -> Vec<u64> {
-    reports.iter().filter(|report| report.time == time).map(|report| report.item).collect()
-}
-
-/// An event that a step would drop. Private: its position and reason depend on the data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BadEvent {
-    /// In the batch.
-    pub position: usize,
-    /// What is wrong.
-    pub why: BadEventKind,
-}
-
-/// What is wrong with an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BadEventKind {
-    /// The user is not below the bound on users.
-    UnknownUser,
-    /// The item is not in the universe.
-    UnknownItem,
-    /// Its user shows more items in this step than count.
-    TooManyItems,
-}
-
-impl fmt::Display for BadEvent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let why = match self.why {
-            BadEventKind::UnknownUser => "its user is not below the public bound on users",
-            BadEventKind::UnknownItem => "its item is not in the universe",
-            BadEventKind::TooManyItems => "its user shows more items in this step than may count",
-        };
-        write!(f, "event {} of the batch would be dropped: {why}", self.position)
-    }
-}
-
-impl std::error::Error for BadEvent {}

@@ -1,12 +1,11 @@
 //! Public settings and their checking.
 
-use dp_accounting::{
-    AddRemove, Budget, Delta, Epsilon, Loss, Receipt, Step, target_charging_delta,
-    target_charging_loss,
-};
+use dp_accounting::{AddRemove, Budget, Receipt};
 use dp_mechanism::{Grid, PoissonSample, ThresholdReports};
 use serde::{Deserialize, Serialize};
 
+use crate::calibration::check_empty;
+use crate::sealed::Checksum;
 use crate::{MonitorPlan, StreamError, Universe};
 
 /// What is public about a stream before it begins.
@@ -71,8 +70,8 @@ pub struct MonitorBuilder {
     pub(crate) method: Method,
     pub(crate) budget: Budget,
     pub(crate) reports_per_user: u8,
-    items_per_step: u8,
-    threshold: Threshold,
+    pub(crate) items_per_step: u8,
+    pub(crate) threshold: Threshold,
     least_threshold: Option<i64>,
 }
 
@@ -112,8 +111,33 @@ impl MonitorBuilder {
         self
     }
 
-    pub(crate) fn items_allowed(&self) -> u8 {
-        self.items_per_step
+    /// Every setting, for checksums.
+    pub(crate) fn add_to(&self, sum: &mut Checksum) {
+        let Self {
+            shape: StreamShape { universe, users, steps },
+            method,
+            budget,
+            reports_per_user,
+            items_per_step,
+            threshold,
+            least_threshold,
+        } = self;
+        universe.add_to(sum);
+        sum.number((*users).into());
+        sum.number(*steps);
+        sum.bytes(method.id().as_bytes());
+        sum.number(budget.epsilon().get().to_bits());
+        sum.number(budget.delta().get().to_bits());
+        sum.number((*reports_per_user).into());
+        sum.number((*items_per_step).into());
+        let (kind, value) = match threshold {
+            Threshold::Rule { beta } => (1, beta.to_bits()),
+            Threshold::Count { count } => (2, count.cast_unsigned()),
+        };
+        sum.number(kind);
+        sum.number(value);
+        sum.number(least_threshold.is_some().into());
+        sum.number(least_threshold.unwrap_or(0).cast_unsigned());
     }
 
     /// Checks every setting and calibrates the noise.
@@ -166,7 +190,7 @@ impl MonitorBuilder {
         })
     }
 
-    fn check(&self) -> Result<(), StreamError> {
+    pub(crate) fn check(&self) -> Result<(), StreamError> {
         self.shape.universe.check()?;
         let setting = |name, got, want| Err(StreamError::Setting { name, got, want });
         let (k, m) = (self.reports_per_user, self.items_per_step);
@@ -189,113 +213,6 @@ impl MonitorBuilder {
         }
         Ok(())
     }
-
-    /// The loss of one answer.
-    fn each(&self, sample: Option<&PoissonSample>) -> Result<Epsilon, StreamError> {
-        let epsilon = self.budget.epsilon();
-        let k = f64::from(self.reports_per_user);
-        Ok(match (self.method, sample) {
-            (Method::TargetCharging, _) => {
-                target_charging_loss(epsilon, self.budget.delta(), self.reports_per_user.into())?
-            }
-            (_, Some(sample)) => Epsilon::new(sample.inner().get() / k)?,
-            // Every cell that a user is in changes by one; all steps add up.
-            (_, None) => Epsilon::new(epsilon.get() * (1.0 - 1e-15) / self.cells_of_a_user())?,
-        })
-    }
-
-    /// The most cells of the whole grid that one user can be counted in.
-    fn cells_of_a_user(&self) -> f64 {
-        self.shape.steps as f64 * f64::from(self.items_per_step)
-    }
-
-    fn first_threshold(
-        &self,
-        each: Epsilon,
-        sample: Option<&PoissonSample>,
-    ) -> Result<i64, StreamError> {
-        let logarithm = match (self.threshold, self.method) {
-            (Threshold::Count { count }, _) => {
-                check_count("threshold", count)?;
-                return Ok(count);
-            }
-            (Threshold::Rule { .. }, Method::ThreshMonitorSeen) => {
-                let rate = sample.map_or(1.0, PoissonSample::rate);
-                // One more unit, and a share of rounding, so that the delta is met.
-                (rate * self.cells_of_a_user() / self.budget.delta().get()).ln() * (1.0 + 1e-12)
-                    + each.get()
-            }
-            (Threshold::Rule { beta }, _) => {
-                if !(beta > 0.0 && beta < 1.0) {
-                    let want = "above 0 and below 1";
-                    return Err(StreamError::Setting { name: "beta", got: beta, want });
-                }
-                let one_side = if sample.is_some() { 1.0 } else { 1.0 + (-each.get()).exp() };
-                let cells = self.shape.steps as f64 * self.shape.universe.size() as f64;
-                (cells / (beta * one_side)).ln()
-            }
-        };
-        #[allow(clippy::cast_possible_truncation, reason = "checked right below")]
-        let count = (logarithm / each.get()).ceil().max(0.0) as i64;
-        check_count("threshold by the rule", count)?;
-        Ok(count)
-    }
-
-    /// The itemised cost, from the loss that the noise is made of.
-    fn spent(
-        &self,
-        each: Epsilon,
-        sample: Option<&PoissonSample>,
-        least: i64,
-    ) -> Result<Step, StreamError> {
-        let k = f64::from(self.reports_per_user);
-        Ok(match (self.method, sample) {
-            (Method::ThreshMonitorSeen, Some(sample)) => {
-                let epsilon = sample.epsilon();
-                let alone = sample.rate() * self.cells_of_a_user();
-                // Rounded up generously; a threshold of 0 reports an item of one user for certain.
-                let reported = (-each.get() * (least - 1).max(0) as f64).exp();
-                let delta = (alone * reported * (1.0 + 1e-9)).min(1.0 - 1e-9);
-                let loss = Loss::Approximate { epsilon, delta: Delta::new(delta)? };
-                Step::spend("threshold reports of seen items on a secret sample", loss)
-            }
-            (_, Some(sample)) => {
-                assert!(
-                    k * each.get() <= sample.inner().get(),
-                    "reports cost what the sample bears"
-                );
-                let loss = Loss::Pure { epsilon: sample.epsilon() };
-                Step::spend("threshold reports on a secret sample", loss)
-            }
-            (Method::TargetCharging, None) => {
-                let epsilon = self.budget.epsilon();
-                let delta = target_charging_delta(each, self.reports_per_user.into(), epsilon)?;
-                Step::spend(
-                    "threshold tests, charged by their hits",
-                    Loss::Approximate { epsilon, delta },
-                )
-            }
-            (_, None) => {
-                let total = each.get() * self.cells_of_a_user() * (1.0 + 1e-15);
-                let loss = Loss::Pure { epsilon: Epsilon::new(total)? };
-                Step::spend("noisy histograms of all steps", loss)
-            }
-        })
-    }
-}
-
-/// How many items that nobody shows may be reported per step, on average.
-const MOST_EMPTY: f64 = 1e6;
-
-fn check_empty(cells: u128, each: Epsilon, least: i64) -> Result<(), StreamError> {
-    let cells = cells as f64;
-    let expected = cells * (-each.get() * least as f64).exp();
-    if expected <= MOST_EMPTY {
-        return Ok(());
-    }
-    #[allow(clippy::cast_possible_truncation, reason = "cut to what thresholds can be")]
-    let enough = ((cells / MOST_EMPTY).ln() / each.get()).ceil() as i64;
-    Err(StreamError::TooManyEmpty { threshold: least, expected, least: enough })
 }
 
 pub(crate) fn check_count(name: &'static str, count: i64) -> Result<(), StreamError> {

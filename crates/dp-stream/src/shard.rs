@@ -1,258 +1,286 @@
-//! The users of one machine: who is still active, and what they show in a step.
+//! Some of the users, on a machine of their own.
 
 use std::fmt;
 
-use dp_mechanism::{Draws, PoissonSample, Touched};
+use serde::{Deserialize, Serialize};
 
-use crate::Event;
-use crate::groups::Groups;
-use crate::table::ItemTable;
+use crate::decisions::items_of;
+use crate::messages::{CountsMessage, Decision, ShardCounts};
+use crate::params::MonitorBuilder;
+use crate::participants::{Participants, are_charges};
+use crate::sealed::{self, Checksum, Content};
+use crate::{Event, MonitorPlan, StreamError};
 
-/// Not sampled, or in as many reports as a user may be: never counted again.
-pub(crate) const GONE: u8 = 255;
-/// Events taken up at a time.
-const PORTION: usize = 256;
-/// Has shown an item in the step under way. Between steps no user is busy.
-const BUSY: u8 = 254;
-
-/// Some of the users, with the counting of their events.
+/// Some of the users of a session: counts their events and keeps their charges.
 ///
-/// A step is: [`add`](Self::add) events in as many portions as they come, [`counts`](Self::counts), a
-/// decision somewhere (of one shard or of the sum of many), [`settle`](Self::settle). Users must not
-/// be in two shards: each would grant them the whole number of reports.
+/// # A step
+/// [`add`](Self::add) the events of its users, in portions; [`count`](Self::count); save the
+/// [`state`](Self::state); send the counts to the [`Decider`](crate::Decider);
+/// [`settle`](Self::settle) its decision. A shard draws nothing.
 ///
-/// # Which events count
-/// Events of users and items that do not exist are dropped. An item that a user shows twice in a step
-/// counts once. Of a user who shows more items than may still be charged, the first in order of
-/// arrival count: at most [`items_per_step`](crate::MonitorBuilder::items_per_step), and at most as
-/// many as reports are left to the user, so that no step can charge more than that.
+/// Feed every event to the shard of its *user*. A split by item would let every shard grant a user the
+/// whole number of reports; events of users of other shards are dropped.
 ///
-/// # Memory
-/// One byte per user. In a step: 9 bytes per counted event, 28 to 76 per distinct item, and up to 16
-/// bytes per counted event (or 1 MiB) for items beyond the first of a user.
-#[derive(Clone)]
+/// # On another machine, and after a crash
+/// A [`ShardState`] is all that a shard needs. The first one holds the secret coins of its own users, a
+/// later one also their charges; of the users of other shards it holds nothing. With a state saved
+/// between counting and sending, the shard can settle whatever the decider has made of the counts.
+/// Resumed from an older state it is [refused](StreamError::ShardBehind). One whose states are all lost
+/// cannot be replaced, since nobody else knows who was sampled and charged: the session ends there.
 pub struct Shard {
-    first_user: u32,
-    /// Reports that a user was in, or [`GONE`], or [`BUSY`]; and one more who is gone, in whose name
-    /// events of unknown users are.
-    charged: Vec<u8>,
-    admission: Admission,
-    table: ItemTable,
-    admitted: Vec<Admitted>,
-    /// The charge of each admitted event's user before the step.
-    before: Vec<u8>,
-    /// Events of users who are busy, to be looked at with all of their events at hand.
-    more: Vec<Event>,
-    /// How often the shard was settled since it was made.
-    settled: u64,
+    plan: MonitorPlan,
+    session: u64,
+    number: u32,
+    /// The first step that it has not been settled for.
+    next: u64,
+    /// The step whose events have been counted and not been settled.
+    counted: Option<u64>,
+    users: Participants,
 }
 
 /// What is public of it; charges and events stay out of logs.
 impl fmt::Debug for Shard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shard")
-            .field("first_user", &self.first_user)
-            .field("users", &self.users())
+            .field("session", &self.session)
+            .field("number", &self.number)
+            .field("first_user", &self.users.first_user())
+            .field("users", &self.users.users())
+            .field("next", &self.next)
             .finish_non_exhaustive()
     }
 }
 
-/// Which events count, and what for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Admission {
-    /// In how many reports a user may be; `None` if charges are not counted.
-    pub(crate) limit: Option<u8>,
-    pub(crate) items_per_step: u8,
-    pub(crate) last_item: u64,
-}
-
-/// An event that counts.
-#[derive(Clone, Copy, Debug)]
-struct Admitted {
-    /// From the first user of the shard.
-    user: u32,
-    /// Of the item in the table.
-    index: u32,
-}
-
 impl Shard {
-    /// Users `first_user..first_user + users` with fresh secret coins.
-    pub(crate) fn sampled(
-        admission: Admission,
-        first_user: u32,
-        users: u32,
-        sample: Option<&PoissonSample>,
-        draws: &mut dyn Draws,
+    pub(crate) fn new(
+        plan: MonitorPlan,
+        (session, number): (u64, u32),
+        next: u64,
+        users: Participants,
     ) -> Self {
-        let kept = |draws: &mut dyn Draws| sample.is_none_or(|sample| sample.keeps(draws));
-        let mut charged = Vec::with_capacity(users as usize + 1);
-        charged.extend((0..users).map(|_| if kept(draws) { 0 } else { GONE }));
-        Self::with_charges(admission, first_user, charged)
+        Self { plan, session, number, next, counted: None, users }
     }
 
-    /// Users with the charges of an earlier step.
-    pub(crate) fn with_charges(
-        admission: Admission,
-        first_user: u32,
-        mut charged: Vec<u8>,
-    ) -> Self {
-        charged.reserve_exact(1);
-        charged.push(GONE);
-        Self {
-            first_user,
-            charged,
-            admission,
-            table: ItemTable::new(),
-            admitted: Vec::new(),
-            before: Vec::new(),
-            more: Vec::new(),
-            settled: 0,
+    /// Takes up events of the step under way. Bad events are dropped, see [`MonitorPlan`].
+    ///
+    /// # Errors
+    /// [`StreamError::StepCounted`] after the step was counted: what comes later would be charged
+    /// without having counted. Nothing has changed then.
+    pub fn add(&mut self, events: &[Event]) -> Result<(), StreamError> {
+        if let Some(time) = self.counted {
+            return Err(StreamError::StepCounted { time });
         }
+        self.users.add(events);
+        Ok(())
     }
 
-    /// Takes up events of the step under way.
-    pub fn add(&mut self, events: &[Event]) {
-        for portion in events.chunks(PORTION) {
-            self.add_portion(portion);
-            if self.more.len() > self.admitted.len().max(1 << 16) {
-                self.admit_more();
-            }
+    /// Closes the step: its events are those at `time`, and times skipped before it had none.
+    ///
+    /// Asked again for the same time, it gives the same counts.
+    ///
+    /// # Errors
+    /// [`StreamError`] for a time that has passed or is not planned, and for another time than one that
+    /// was counted and not settled; nothing has changed then.
+    pub fn count(&mut self, time: u64) -> Result<ShardCounts, StreamError> {
+        self.plan.check_time(time, self.next)?;
+        if let Some(counted) = self.counted.filter(|counted| *counted != time) {
+            return Err(StreamError::StepCounted { time: counted });
         }
+        self.counted = Some(time);
+        let touched = self.users.counts();
+        let mut pairs: Vec<(u64, u32)> =
+            touched.cells.iter().copied().zip(touched.counts.iter().copied()).collect();
+        pairs.sort_unstable();
+        let (items, counts) = pairs.into_iter().unzip();
+        let (session, shard, from) = (self.session, self.number, self.next);
+        Ok(ShardCounts(CountsMessage { session, shard, from, time, items, counts }))
     }
 
-    /// First who counts, without a branch that could be guessed wrong, then what they show.
-    fn add_portion(&mut self, portion: &[Event]) {
-        let nobody = self.charged.len() - 1;
-        let mut kept = [(Event { user: 0, item: 0 }, 0); PORTION];
-        let mut count = 0;
-        for &event in portion {
-            let user = event.user.wrapping_sub(self.first_user);
-            let place = (user as usize).min(nobody);
-            let before = self.charged[place];
-            let counts = before < BUSY && event.item <= self.admission.last_item;
-            self.charged[place] = if counts { BUSY } else { before };
-            kept[count] = (Event { user, item: event.item }, before);
-            count += usize::from(counts);
-            if before == BUSY {
-                self.more.push(event);
-            }
+    /// Charges every user for each reported item that the user was counted in, and ends the step.
+    ///
+    /// # Errors
+    /// [`StreamError::ForeignSession`], [`StreamError::AlreadySettled`] if the decision has been settled
+    /// (it may be dropped then), [`StreamError::ShardBehind`] if an earlier one has not,
+    /// [`StreamError::NotCounted`] if the events of the step have not been counted. Nothing has changed
+    /// then.
+    pub fn settle(&mut self, decision: &Decision) -> Result<(), StreamError> {
+        let decided = &decision.0;
+        if decided.session != self.session {
+            let (got, expected) = (decided.session, self.session);
+            return Err(StreamError::ForeignSession { got, expected });
         }
-        let kept = &kept[..count];
-        self.before.extend(kept.iter().map(|(_, before)| *before));
-        let table = &mut self.table;
-        let shown = kept
-            .iter()
-            .map(|(event, _)| Admitted { user: event.user, index: table.add(event.item) });
-        self.admitted.extend(shown);
-    }
-
-    /// How many users show each item, among those that count. Private: it must not leave the trusted
-    /// side.
-    pub fn counts(&mut self) -> Touched<'_> {
-        self.admit_more();
-        Touched { cells: self.table.items(), counts: self.table.counts() }
-    }
-
-    /// Ends the step: charges every user for each of `reported` items (in ascending order) that the
-    /// user was counted in.
-    pub fn settle(&mut self, reported: &[u64]) {
-        self.admit_more();
-        let places = reported.iter().filter_map(|&item| self.table.find(item));
-        let mut charge = vec![0; self.table.items().len()];
-        match self.admission.limit {
-            Some(limit) if places.clone().next().is_some() => {
-                places.for_each(|index| charge[index as usize] = 1);
-                for (admitted, &before) in self.admitted.iter().zip(&self.before) {
-                    let charged = &mut self.charged[admitted.user as usize];
-                    // Of several items of one user, the first finds the user busy.
-                    let now = if *charged == BUSY { before } else { *charged };
-                    let now = now + charge[admitted.index as usize];
-                    *charged = if now == limit { GONE } else { now };
-                }
-            }
-            _ => {
-                for (admitted, &before) in self.admitted.iter().zip(&self.before) {
-                    self.charged[admitted.user as usize] = before;
-                }
-            }
+        if decided.time < self.next {
+            return Err(StreamError::AlreadySettled { time: decided.time });
         }
-        self.admitted.clear();
-        self.before.clear();
-        self.table.clear();
-        self.settled += 1;
-    }
-
-    pub(crate) fn first_user(&self) -> u32 {
-        self.first_user
-    }
-
-    pub(crate) fn settled(&self) -> u64 {
-        self.settled
-    }
-
-    /// The charges as of the last step that was settled.
-    pub(crate) fn charges(&self) -> Vec<u8> {
-        let mut charges = self.charged[..self.users()].to_vec();
-        for (admitted, &before) in self.admitted.iter().zip(&self.before) {
-            charges[admitted.user as usize] = before;
+        if decided.from != self.next {
+            let (shard, settled) = (self.number, self.next);
+            return Err(StreamError::ShardBehind { shard, settled, decided: decided.from });
         }
-        charges
+        if self.counted != Some(decided.time) {
+            return Err(StreamError::NotCounted { time: decided.time });
+        }
+        self.users.settle(&items_of(&decided.reports, decided.time));
+        (self.next, self.counted) = (decided.time + 1, None);
+        Ok(())
+    }
+
+    /// All that is needed to go on elsewhere. Events of a step that has not been counted are not in it.
+    pub fn state(&self) -> ShardState {
+        let counted = self.counted.map(|time| Counted { time, events: self.users.counted() });
+        ShardState(Resting {
+            settings: self.plan.settings.clone(),
+            session: self.session,
+            shard: self.number,
+            first_user: self.users.first_user(),
+            next: self.next,
+            counted,
+            charges: self.users.charges(),
+        })
+    }
+
+    /// The first step that it has not been settled for.
+    pub fn next_time(&self) -> u64 {
+        self.next
     }
 
     /// The number of users, active or not. Public.
     pub fn users(&self) -> usize {
-        self.charged.len() - 1
+        self.users.users()
     }
 
-    /// Bytes held by users, tables and buffers.
-    pub(crate) fn memory_bytes(&self) -> usize {
-        self.charged.capacity()
-            + self.table.memory_bytes()
-            + self.admitted.capacity() * size_of::<Admitted>()
-            + self.before.capacity()
-            + self.more.capacity() * size_of::<Event>()
+    /// Bytes held by users, tables and buffers. Depends on the events of past steps: not for publishing.
+    pub fn memory_bytes(&self) -> usize {
+        self.users.memory_bytes()
+    }
+}
+
+/// A [`Shard`] at rest or on its way to another machine, as confidential as the data of its users.
+///
+/// # Integrity
+/// As of a [`MonitorState`](crate::MonitorState).
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ShardState(#[serde(with = "sealed")] Resting);
+
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Resting {
+    settings: MonitorBuilder,
+    session: u64,
+    shard: u32,
+    first_user: u32,
+    next: u64,
+    counted: Option<Counted>,
+    charges: Vec<u8>,
+}
+
+/// A step between its counts and its charges.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Counted {
+    time: u64,
+    /// Those that count.
+    events: Vec<Event>,
+}
+
+/// What is public of it; charges and events stay out of logs.
+impl fmt::Debug for ShardState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ShardState")
+            .field("session", &self.0.session)
+            .field("shard", &self.0.shard)
+            .field("first_user", &self.0.first_user)
+            .field("users", &self.0.charges.len())
+            .field("next", &self.0.next)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ShardState {
+    /// The first step that the shard has not been settled for.
+    pub fn next_time(&self) -> u64 {
+        self.0.next
     }
 
-    /// Decides about the further events of users who have shown an item already.
-    fn admit_more(&mut self) {
-        if self.more.is_empty() {
-            return;
-        }
-        let more = std::mem::take(&mut self.more);
-        let mut groups = Groups::of(&more, self.first_user);
-        for (position, admitted) in (0..).zip(&self.admitted) {
-            groups.found(admitted.user, position);
-        }
-        // Which user was last admitted with each item, so that a repeated item is seen.
-        let mut last_user = vec![u32::MAX; self.table.items().len()];
-        for group in &groups.all {
-            let user = group.user;
-            let (mut so_far, mut before) = (0, 0);
-            for position in groups.admitted_of(group) {
-                last_user[self.admitted[position].index as usize] = user;
-                (so_far, before) = (so_far + 1, self.before[position]);
+    /// The step that was counted and not settled. The shard can count it again, with the same counts,
+    /// or settle the decision on it. If there is none, the events of the step in flight are lost, or must
+    /// be fed again.
+    pub fn counted_time(&self) -> Option<u64> {
+        self.0.counted.as_ref().map(|counted| counted.time)
+    }
+
+    /// Goes on where the state was taken, on any machine. A shard must not go on twice: of two that
+    /// take part in different steps, each would be unaware of what the other was charged for.
+    ///
+    /// # Errors
+    /// None for a state that was read or taken from a shard.
+    pub fn resume(self) -> Result<Shard, StreamError> {
+        self.0.resume()
+    }
+
+    pub(crate) fn session(&self) -> u64 {
+        self.0.session
+    }
+
+    pub(crate) fn number(&self) -> u32 {
+        self.0.shard
+    }
+
+    pub(crate) fn into_charges(self) -> Vec<u8> {
+        self.0.charges
+    }
+}
+
+impl Resting {
+    fn resume(self) -> Result<Shard, StreamError> {
+        let plan = self.settings.build()?;
+        let mut users = Participants::with_charges(plan.admission(), self.first_user, self.charges);
+        let mut counted = None;
+        if let Some(step) = self.counted {
+            users.add(&step.events);
+            users.counts();
+            if users.counted().len() != step.events.len() {
+                return Err(Self::damaged());
             }
-            let left = self.admission.limit.map_or(u8::MAX, |limit| limit - before);
-            let mut room = usize::from(left.min(self.admission.items_per_step)) - so_far;
-            for event in groups.events_of(group) {
-                let item = more[event].item;
-                if room == 0 {
-                    break;
-                }
-                let known = self.table.find(item);
-                let repeated = known.is_some_and(|index| last_user[index as usize] == user);
-                if repeated || item > self.admission.last_item {
-                    continue;
-                }
-                let index = self.table.add(item);
-                last_user.resize(self.table.items().len(), u32::MAX);
-                last_user[index as usize] = user;
-                self.admitted.push(Admitted { user, index });
-                self.before.push(before);
-                room -= 1;
+            counted = Some(step.time);
+        }
+        let (session, number, next) = (self.session, self.shard, self.next);
+        Ok(Shard { plan, session, number, next, counted, users })
+    }
+}
+
+impl Content for Resting {
+    const KIND: &'static str = "shard-state";
+
+    fn add_to(&self, sum: &mut Checksum) {
+        let Self { settings, session, shard, first_user, next, counted, charges } = self;
+        settings.add_to(sum);
+        for number in [*session, u64::from(*shard), u64::from(*first_user), *next] {
+            sum.number(number);
+        }
+        sum.number(counted.is_some().into());
+        if let Some(Counted { time, events }) = counted {
+            sum.number(*time);
+            sum.number(events.len() as u64);
+            for event in events {
+                sum.number(event.user.into());
+                sum.number(event.item);
             }
         }
-        self.more = more;
-        self.more.clear();
+        sum.bytes(charges);
+    }
+
+    fn check(&self) -> Result<(), StreamError> {
+        let plan = self.settings.clone().build()?;
+        let last = u64::from(self.first_user) + self.charges.len() as u64;
+        let step = |counted: &Counted| (self.next..plan.steps()).contains(&counted.time);
+        let whole = last <= plan.users().into()
+            && are_charges(&self.charges, plan.limit())
+            && self.next <= plan.steps()
+            && self.counted.as_ref().is_none_or(step);
+        if !whole {
+            return Err(Self::damaged());
+        }
+        self.clone().resume().map(drop)
     }
 }

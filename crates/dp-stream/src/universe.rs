@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::StreamError;
+use crate::sealed::Checksum;
 
 /// All items that could ever be reported: public, never collected from the data.
 ///
@@ -53,6 +54,21 @@ impl Universe {
                 sizes.take(lengths.saturating_add(1)).last().unwrap_or(1)
             }
         }
+    }
+
+    /// Every setting, for checksums.
+    pub(crate) fn add_to(&self, sum: &mut Checksum) {
+        let (kind, value) = match self {
+            Self::Range { size } => (1, *size),
+            Self::Bits64 => (2, 0),
+            Self::Hashed64 => (3, 0),
+            Self::BoundedNames { alphabet, max_bytes } => {
+                sum.bytes(alphabet.as_bytes());
+                (4, (*max_bytes).into())
+            }
+        };
+        sum.number(kind);
+        sum.number(value);
     }
 
     /// Refuses universes without items, with more than `2^64`, and broken alphabets.

@@ -5,6 +5,10 @@ use dp_accounting::Budget;
 use crate::StreamError;
 use crate::baselines::{CellMethod, scales};
 
+/// From so many users on, a sample is taken for normal: that changes a probability of 1e-6 by a hundredth,
+/// and the count that has it by less than one in a million.
+const MANY: u64 = 1 << 24;
+
 /// How a monitor reports one count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Reporting {
@@ -32,10 +36,31 @@ impl Reporting {
 
     /// The probability that a count of users is not reported.
     pub(crate) fn missed(&self, count: u64) -> f64 {
-        if self.rate >= 1.0 {
-            return self.missed_sampled(count as f64);
+        match count {
+            _ if self.rate >= 1.0 => self.missed_sampled(count as f64),
+            0..MANY => self.missed_binomial(count as f64),
+            _ => self.missed_normal(count as f64),
         }
-        let n = count as f64;
+    }
+
+    /// As if the sample of so many users were normal: the mean of `(1 - e^(each (w - threshold)))+`.
+    fn missed_normal(&self, n: f64) -> f64 {
+        let deviation = (n * self.rate * (1.0 - self.rate)).sqrt();
+        let z = (self.threshold as f64 - n * self.rate) / deviation;
+        let tilt = self.each * deviation;
+        let below = |z: f64| 0.5 * erfc(-z / std::f64::consts::SQRT_2);
+        // e^((y^2 - z^2) / 2) Phi(y) for y = z - tilt, without large factors far below 0.
+        let y = z - tilt;
+        let reported = if y > -2.0 {
+            (tilt * (0.5 * tilt - z)).exp() * below(y)
+        } else {
+            let root = std::f64::consts::TAU.sqrt();
+            (-0.5 * z * z).exp() * mills(-y) / root
+        };
+        (below(z) - reported).clamp(0.0, 1.0)
+    }
+
+    fn missed_binomial(&self, n: f64) -> f64 {
         // The binomial from its mode outwards, so that no term underflows before it matters.
         let odds = self.rate / (1.0 - self.rate);
         let mode = ((n + 1.0) * self.rate).floor().min(n);
@@ -57,9 +82,9 @@ impl Reporting {
         missed / total
     }
 
-    /// The smallest count that is missed with probability at most `miss`.
+    /// The smallest count that is missed with probability at most `miss`; `u64::MAX` if there is none.
     pub(crate) fn smallest_count(&self, miss: f64) -> u64 {
-        smallest(|count| self.missed(count) <= miss)
+        if miss > 0.0 { smallest(|count| self.missed(count) <= miss) } else { u64::MAX }
     }
 }
 
@@ -121,6 +146,9 @@ impl Tail {
 
 /// The complementary error function by its continued fraction, or the series below 2.
 fn erfc(x: f64) -> f64 {
+    if x < 0.0 {
+        return 2.0 - erfc(-x);
+    }
     let square = x * x;
     if x < 2.0 {
         let (mut term, mut sum, mut n) = (x, x, 0.0);
@@ -135,12 +163,18 @@ fn erfc(x: f64) -> f64 {
     (-square).exp() / (std::f64::consts::PI.sqrt() * (x + fraction))
 }
 
-/// The smallest number that satisfies a monotone condition; `u64::MAX / 4` if none below does.
+/// The upper tail of the normal law over its density, from 2 on.
+fn mills(x: f64) -> f64 {
+    let fraction = (1..=80).rev().fold(0.0, |tail, n| f64::from(n) / (x + tail));
+    (x + fraction).recip()
+}
+
+/// The smallest number that satisfies a monotone condition; `u64::MAX` if none up to 2^61 does.
 pub(crate) fn smallest(holds: impl Fn(u64) -> bool) -> u64 {
     let mut high = 1_u64;
     while !holds(high) {
         if high > u64::MAX / 8 {
-            return u64::MAX / 4;
+            return u64::MAX;
         }
         high *= 2;
     }
@@ -203,6 +237,24 @@ mod tests {
         }
     }
 
+    /// Where both are at hand, the normal form against the sum over the binomial.
+    #[test]
+    fn large_samples_are_nearly_normal() {
+        for (threshold, each, rate) in
+            [(600_000_i64, 0.3, 0.6), (90_000, 1e-3, 0.09), (5_000, 1e-4, 0.5)]
+        {
+            let law = Reporting { threshold, each, rate, two_sided: false };
+            let smallest_by = |missed: &dyn Fn(f64) -> f64, miss: f64| {
+                smallest(|count| count > 0 && missed(count as f64) <= miss) as f64
+            };
+            for miss in [0.3, 1e-3, 1e-6] {
+                let exact = smallest_by(&|n| law.missed_binomial(n), miss);
+                let normal = smallest_by(&|n| law.missed_normal(n), miss);
+                assert!((normal / exact - 1.0).abs() < 1e-4, "{law:?}: {normal} {exact}");
+            }
+        }
+    }
+
     #[test]
     fn gaussian_tails_match_known_values() {
         for (x, p) in [(0.0, 0.5), (1.0, 0.158_655_254), (3.0, 1.349_898e-3), (6.0, 9.865_876e-10)]
@@ -221,6 +273,6 @@ mod tests {
         assert!((tests.missed(9) - (1.0 - 0.5 / 1.5)).abs() < 1e-12);
         assert_eq!(smallest(|n| n >= 1000), 1000);
         assert_eq!(smallest(|n| n >= 1), 1);
-        assert_eq!(smallest(|_| true), 0);
+        assert_eq!((smallest(|_| true), smallest(|_| false)), (0, u64::MAX));
     }
 }

@@ -147,6 +147,10 @@ fn certificates() {
         close(1.0 / each.get(), scale, 0.01);
         assert!(target_charging_delta(each, limit, epsilon(1.0)).unwrap() <= delta(1e-6));
     }
+    // Where a test could take the whole budget, e^epsilon tests would be looked at.
+    let each = target_charging_loss(epsilon(31.0), delta(1e-6), 2).unwrap();
+    assert!(each.get() > 0.5 && each.get() < 31.0, "{each:?}");
+    assert!(target_charging_delta(each, 2, epsilon(31.0)).unwrap() <= delta(1e-6));
 }
 
 #[test]

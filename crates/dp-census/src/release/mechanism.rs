@@ -3,7 +3,9 @@ use dp_mechanism::{Draws, Mechanism};
 use serde::{Deserialize, Serialize};
 
 use super::params::Plan;
-use super::{CensusBuilder, GroupTable, Method, Privacy, RealGroupTable, post, shrink};
+use super::{
+    CensusBuilder, Certificate, Evidence, GroupTable, Method, Privacy, RealGroupTable, post, shrink,
+};
 use crate::solve::{MAX_VALUE, Problem};
 use crate::{Bins, CensusError, From0, GroupSizes, Hierarchy};
 
@@ -63,6 +65,55 @@ impl<B: Bins> Census<B> {
     /// If there is no such level.
     pub fn noise_variance(&self, level: usize) -> f64 {
         self.plan.noise.levels[level].variance()
+    }
+
+    /// As [`Mechanism::run`], with what [`certify`](Self::certify) needs. It costs no more: all of it comes from the noisy table.
+    pub fn run_with_evidence(
+        &self,
+        sizes: &GroupSizes<B>,
+        draws: &mut dyn Draws,
+    ) -> (GroupTable, Evidence) {
+        let settings = &self.plan.settings;
+        let mut noisy = self.plan.noisy(sizes, draws);
+        let (mut counts, mut real) =
+            post::whole_numbers(settings.method, &self.plan.problem(&noisy));
+        if let (true, Some(region_groups)) = (settings.shrinkage, &settings.region_groups) {
+            let tree = settings.hierarchy.tree();
+            let variance = self.noise_variance(tree.levels() - 1);
+            noisy = shrink::towards_parents(tree, &noisy, &counts, region_groups, variance);
+            (counts, real) = post::whole_numbers(settings.method, &self.plan.problem(&noisy));
+        }
+        (GroupTable { columns: settings.bins.count(), counts }, Evidence { noisy, real })
+    }
+
+    /// How good a table is for the noise of its run. Linear time; nothing private is looked at.
+    ///
+    /// # Panics
+    /// If the table or the evidence has another shape.
+    pub fn certify(&self, table: &GroupTable, evidence: &Evidence) -> Certificate {
+        evidence.certify(self.plan.settings.method, &self.plan.problem(&evidence.noisy), table)
+    }
+}
+
+impl<B: Bins> RealCensus<B> {
+    /// As [`Mechanism::run`], with what [`certify`](Self::certify) needs.
+    pub fn run_with_evidence(
+        &self,
+        sizes: &GroupSizes<B>,
+        draws: &mut dyn Draws,
+    ) -> (RealGroupTable, Evidence) {
+        let noisy = self.plan.noisy(sizes, draws);
+        let settings = &self.plan.settings;
+        let (counts, real) = post::real_numbers(settings.method, &self.plan.problem(&noisy));
+        (RealGroupTable { columns: settings.bins.count(), counts }, Evidence { noisy, real })
+    }
+
+    /// How good a table is for the noise of its run. Linear time; nothing private is looked at.
+    ///
+    /// # Panics
+    /// If the table or the evidence has another shape.
+    pub fn certify(&self, table: &RealGroupTable, evidence: &Evidence) -> Certificate {
+        evidence.certify_real(&self.plan.problem(&evidence.noisy), table)
     }
 }
 
@@ -130,16 +181,7 @@ impl<B: Bins> Mechanism for Census<B> {
     }
 
     fn run(&self, sizes: &GroupSizes<B>, draws: &mut dyn Draws) -> GroupTable {
-        let settings = &self.plan.settings;
-        let noisy = self.plan.noisy(sizes, draws);
-        let mut counts = post::whole_numbers(settings.method, &self.plan.problem(&noisy));
-        if let (true, Some(region_groups)) = (settings.shrinkage, &settings.region_groups) {
-            let tree = settings.hierarchy.tree();
-            let variance = self.noise_variance(tree.levels() - 1);
-            let noisy = shrink::towards_parents(tree, &noisy, &counts, region_groups, variance);
-            counts = post::whole_numbers(settings.method, &self.plan.problem(&noisy));
-        }
-        GroupTable { columns: settings.bins.count(), counts }
+        self.run_with_evidence(sizes, draws).0
     }
 }
 
@@ -163,9 +205,7 @@ impl<B: Bins> Mechanism for RealCensus<B> {
     }
 
     fn run(&self, sizes: &GroupSizes<B>, draws: &mut dyn Draws) -> RealGroupTable {
-        let noisy = self.plan.noisy(sizes, draws);
-        let counts = post::real_numbers(self.plan.settings.method, &self.plan.problem(&noisy));
-        RealGroupTable { columns: self.plan.settings.bins.count(), counts }
+        self.run_with_evidence(sizes, draws).0
     }
 }
 

@@ -1,5 +1,6 @@
 //! The private mechanisms: plan, release, receipt.
 
+mod evidence;
 mod mechanism;
 mod method;
 mod noise;
@@ -12,6 +13,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use evidence::{Certificate, Evidence};
 pub use mechanism::{Census, RealCensus};
 pub use method::Method;
 pub use noise::Query;

@@ -3,30 +3,38 @@
 use super::Method;
 use crate::solve::{Problem, chain, cumulative, edf, monotone_rows, top_down, tree};
 
-/// The consistent table of counts, in whole numbers.
-pub(super) fn whole_numbers(method: Method, problem: &Problem<'_>) -> Vec<i64> {
-    match method {
+/// The consistent table of counts, in whole numbers, and the real one on the way to it if there is one.
+pub(super) fn whole_numbers(
+    method: Method,
+    problem: &Problem<'_>,
+) -> (Vec<i64>, Option<cumulative::Solution>) {
+    let table = match method {
         Method::Cumulative => {
-            let real = cumulative::solve(problem).rows;
-            let mut table = edf::round(problem.tree(), &real, problem.groups());
+            let real = cumulative::solve(problem);
+            let mut table = edf::round(problem.tree(), &real.rows, problem.groups());
             table.chunks_exact_mut(problem.bins()).for_each(|row| difference(row, |a, b| a - b));
-            table
+            return (table, Some(real));
         }
         Method::CumulativeThenTree => monotone_rows::solve(problem),
         Method::Counts => tree::solve(problem),
         Method::TopDown => top_down::solve(problem),
         Method::Chain => chain::solve(problem),
-    }
+    };
+    (table, None)
 }
 
-/// The closest consistent table of counts, in real numbers.
-pub(super) fn real_numbers(method: Method, problem: &Problem<'_>) -> Vec<f64> {
+/// The closest consistent table of counts, in real numbers, and the cumulative one if it came from there.
+pub(super) fn real_numbers(
+    method: Method,
+    problem: &Problem<'_>,
+) -> (Vec<f64>, Option<cumulative::Solution>) {
     if method == Method::Counts {
-        return tree::solve_real(problem);
+        return (tree::solve_real(problem), None);
     }
-    let mut table = cumulative::solve(problem).rows;
+    let real = cumulative::solve(problem);
+    let mut table = real.rows.clone();
     table.chunks_exact_mut(problem.bins()).for_each(|row| difference(row, |a, b| a - b));
-    table
+    (table, Some(real))
 }
 
 /// Counts from running sums.

@@ -291,3 +291,36 @@ fn the_same_seed_gives_the_same_table_for_any_number_of_threads() {
         assert!(tables.windows(2).all(|pair| pair[0] == pair[1]), "{method:?}");
     }
 }
+
+/// The proof of every method, with and without shrinkage, and a table of another run that it refuses.
+#[test]
+fn every_release_is_proved_and_another_is_not() {
+    let table = sizes(40, 5, 12);
+    let mut draws = rng(13);
+    let mut draws = SecureDraws::new(&mut draws);
+    for method in Method::ALL {
+        for shrinkage in [false, true] {
+            let plan = builder(table.groups())
+                .method(method)
+                .region_groups(table.groups_of_regions())
+                .shrinkage(shrinkage && method == Method::Cumulative)
+                .build()
+                .expect("valid");
+            let (release, evidence) = plan.run_with_evidence(&table, &mut draws);
+            let proof = plan.certify(&release, &evidence);
+            assert!(proof.feasible && proof.residual < 1e-9 && proof.distance < 1e-3, "{proof:?}");
+            let (other, _) = plan.run_with_evidence(&table, &mut draws);
+            let proof = plan.certify(&other, &evidence);
+            assert!(!proof.feasible || proof.residual > 0.5, "{method:?} {proof:?}");
+        }
+    }
+    for method in [Method::Counts, Method::Cumulative] {
+        let plan = builder(table.groups()).method(method).build_real().expect("valid");
+        let (real, evidence) = plan.run_with_evidence(&table, &mut draws);
+        let proof = plan.certify(&real, &evidence);
+        assert!(proof.feasible && proof.residual < 1e-9 && proof.distance < 1e-3, "{proof:?}");
+        let (other, _) = plan.run_with_evidence(&table, &mut draws);
+        let proof = plan.certify(&other, &evidence);
+        assert!(!proof.feasible || proof.residual > 0.1, "{method:?} {proof:?}");
+    }
+}

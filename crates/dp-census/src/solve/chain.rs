@@ -10,6 +10,8 @@
 //! changes as many entries of this chain as a level has regions: it needs much more noise than the
 //! cumulative counts of each region.
 
+use rayon::prelude::*;
+
 use super::Problem;
 use super::isotonic::{self, Isotonic};
 use super::problem::{add_up, adds_up};
@@ -41,18 +43,17 @@ pub fn cumulate(tree: &RegionTree, bins: usize, counts: &[i64]) -> Vec<i64> {
 /// The table of counts whose chain is closest to the noisy one; consistent, nonnegative, and with
 /// `groups` in all.
 ///
-/// Linear time. Beside the tables it keeps one entry for each block of the solution.
+/// Linear time; sizes are fitted in parallel, in strips, and then pooled with each other. Beside the tables it keeps one entry for each
+/// block of each strip.
 pub fn solve(problem: &Problem<'_>) -> Vec<i64> {
     let (tree, bins) = (problem.tree(), problem.bins());
     let leaves = tree.leaves();
+    let items = Items::new(problem);
+    let strips = (0..bins).into_par_iter().step_by(STRIP);
+    let fits: Vec<Isotonic> = strips.map(|first| items.fit(first)).collect();
     let mut fit = Isotonic::default();
-    let mut left = leaves.len() * bins;
-    for_each_item(problem, |weighted_sum, weight| {
-        left -= 1;
-        if left > 0 {
-            fit.push(weighted_sum, weight);
-        }
-    });
+    fits.iter().for_each(|strip| fit.append(strip));
+    drop(fits);
     let mut counts = vec![0; tree.len() * bins];
     let mut rise = |item: usize, height: i64| {
         counts[(leaves.start + item % leaves.len()) * bins + item / leaves.len()] = height;
@@ -82,42 +83,66 @@ pub fn certify(problem: &Problem<'_>, counts: &[i64]) -> Option<isotonic::Certif
         return None;
     }
     let mut items = Vec::with_capacity(tree.leaves().len() * bins);
-    for_each_item(problem, |weighted_sum, weight| items.push((weighted_sum, weight)));
-    items.pop();
+    let all = Items::new(problem);
+    for first in (0..bins).step_by(STRIP) {
+        all.for_each(first, |weighted_sum, weight| items.push((weighted_sum, weight)));
+    }
     let chain = cumulate(tree, bins, counts);
     let cells = (0..bins).flat_map(|bin| tree.leaves().map(move |leaf| leaf * bins + bin));
     let values: Vec<i64> = cells.take(items.len()).map(|cell| chain[cell]).collect();
     Some(isotonic::certify(&items, &values, 0..=problem.groups()))
 }
 
-/// The items of the chain in order: each leaf with the ancestors that it is the last leaf of.
-fn for_each_item(problem: &Problem<'_>, mut item: impl FnMut(i128, u64)) {
-    let (tree, bins) = (problem.tree(), problem.bins());
-    let weights = problem.node_weights();
-    let leaves = tree.leaves();
-    // A node ends on the last leaf of its last child.
-    let mut ends: Vec<usize> = (0..tree.len()).collect();
-    for node in (0..leaves.start).rev() {
-        ends[node] = ends[tree.children(node).end - 1];
+/// The items of the chain: each leaf with the ancestors that it is the last leaf of, size by size. The last one, which is fixed to the
+/// number of groups, is left out.
+struct Items<'a> {
+    problem: Problem<'a>,
+    node_weights: Vec<i64>,
+    /// For each node, its last leaf, counted from the first.
+    ends: Vec<usize>,
+    /// For each leaf, the weight of all nodes that end there.
+    tied_weights: Vec<u64>,
+}
+
+impl<'a> Items<'a> {
+    fn new(problem: &Problem<'a>) -> Self {
+        let tree = problem.tree();
+        let node_weights = problem.node_weights();
+        let leaves = tree.leaves();
+        // A node ends on the last leaf of its last child.
+        let mut ends: Vec<usize> = (0..tree.len()).map(|n| n.wrapping_sub(leaves.start)).collect();
+        for node in (0..leaves.start).rev() {
+            ends[node] = ends[tree.children(node).end - 1];
+        }
+        let mut tied_weights = vec![0; leaves.len()];
+        for (&end, &weight) in ends.iter().zip(&node_weights) {
+            tied_weights[end] += weight.cast_unsigned();
+        }
+        Self { problem: *problem, node_weights, ends, tied_weights }
     }
-    let mut tied_weights = vec![0; leaves.len()];
-    for (&end, &weight) in ends.iter().zip(&weights) {
-        tied_weights[end - leaves.start] += weight.cast_unsigned();
-    }
-    let mut sums = vec![[0_i64; STRIP]; leaves.len()];
-    for start in (0..bins).step_by(STRIP) {
-        let width = STRIP.min(bins - start);
-        sums.fill([0; STRIP]);
-        for (node, (&end, &weight)) in ends.iter().zip(&weights).enumerate() {
-            let noisy = &problem.row(node)[start..start + width];
-            let sums = &mut sums[end - leaves.start];
-            sums.iter_mut().zip(noisy).for_each(|(sum, value)| *sum += weight * value);
+
+    /// The weighted sum and the weight of each item of the strip of sizes from `first` on.
+    fn for_each(&self, first: usize, mut item: impl FnMut(i128, u64)) {
+        let bins = self.problem.bins();
+        let width = STRIP.min(bins - first);
+        let mut sums = vec![[0_i64; STRIP]; self.tied_weights.len()];
+        for (node, (&end, &weight)) in self.ends.iter().zip(&self.node_weights).enumerate() {
+            let noisy = &self.problem.row(node)[first..first + width];
+            sums[end].iter_mut().zip(noisy).for_each(|(sum, value)| *sum += weight * value);
         }
         for bin in 0..width {
-            for (sums, &weight) in sums.iter().zip(&tied_weights) {
+            let fixed = usize::from(first + bin + 1 == bins);
+            let free = ..sums.len() - fixed;
+            for (sums, &weight) in sums[free].iter().zip(&self.tied_weights) {
                 item(i128::from(sums[bin]), weight);
             }
         }
+    }
+
+    fn fit(&self, first: usize) -> Isotonic {
+        let mut fit = Isotonic::default();
+        self.for_each(first, |weighted_sum, weight| fit.push(weighted_sum, weight));
+        fit
     }
 }
 

@@ -55,7 +55,18 @@ impl Isotonic {
                 <= u128::from(weight) * u128::from(MAX_VALUE.unsigned_abs()),
             "the mean of an item is above the limit"
         );
-        let mut last = Block { weighted_sum, weight, items: 1 };
+        self.push_block(Block { weighted_sum, weight, items: 1 });
+    }
+
+    /// Appends the items of another fit. Pooling may go on in any order, so this is as if they had been pushed one by one.
+    ///
+    /// # Panics
+    /// If all weights together exceed `2^60`.
+    pub fn append(&mut self, other: &Self) {
+        other.blocks.iter().for_each(|&block| self.push_block(block));
+    }
+
+    fn push_block(&mut self, mut last: Block) {
         while let Some(before) = self.blocks.last().filter(|before| mean_at_least(before, &last)) {
             last.weighted_sum += before.weighted_sum;
             last.weight += before.weight;

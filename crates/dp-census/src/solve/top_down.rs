@@ -55,26 +55,47 @@ pub fn certify(problem: &Problem<'_>, counts: &[i64]) -> Certificate {
     if !feasible {
         return Certificate { feasible, gain: 0 };
     }
-    let noisy = problem.noisy();
-    let mut gain = largest_gain((0..bins).map(|bin| (counts[bin], noisy[bin])));
-    for node in 0..tree.leaves().start {
-        for bin in 0..bins {
-            let cells = tree.children(node).map(|child| child * bins + bin);
-            gain = gain.max(largest_gain(cells.map(|cell| (counts[cell], noisy[cell]))));
+    let cells = |row: usize| {
+        let cells = row * bins..(row + 1) * bins;
+        counts[cells.clone()].iter().zip(&problem.noisy()[cells])
+    };
+    let mut root = Best::default();
+    cells(0).for_each(|(&count, &noisy)| root.add(count, noisy));
+    let families = (0..tree.leaves().start).into_par_iter().map(|node| {
+        let mut of_bins = vec![Best::default(); bins];
+        for child in tree.children(node) {
+            let cells = of_bins.iter_mut().zip(cells(child));
+            cells.for_each(|(best, (&count, &noisy))| best.add(count, noisy));
         }
-    }
-    Certificate { feasible, gain }
+        of_bins.iter().map(Best::gain).max().unwrap_or(0)
+    });
+    Certificate { feasible, gain: families.max().unwrap_or(0).max(root.gain()) }
 }
 
-fn largest_gain(siblings: impl Iterator<Item = (i64, i64)>) -> i64 {
-    let (mut up, mut down) = (i64::MAX, i64::MIN);
-    for (count, noisy) in siblings {
-        up = up.min(2 * (count - noisy) + 1);
+/// The cheapest unit more and the dearest unit less among some cells.
+#[derive(Debug, Clone, Copy)]
+struct Best {
+    up: i64,
+    down: i64,
+}
+
+impl Default for Best {
+    fn default() -> Self {
+        Self { up: i64::MAX, down: i64::MIN }
+    }
+}
+
+impl Best {
+    fn add(&mut self, count: i64, noisy: i64) {
+        self.up = self.up.min(2 * (count - noisy) + 1);
         if count > 0 {
-            down = down.max(2 * (count - noisy) - 1);
+            self.down = self.down.max(2 * (count - noisy) - 1);
         }
     }
-    if down > up { down - up } else { 0 }
+
+    fn gain(&self) -> i64 {
+        if self.down > self.up { self.down - self.up } else { 0 }
+    }
 }
 
 /// Splits a total into the closest nonnegative integers to some noisy ones.

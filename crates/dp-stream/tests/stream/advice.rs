@@ -49,13 +49,56 @@ fn pure_wins_for_few_reports_per_user_and_charging_for_many() {
 fn an_advice_reads_well() {
     let advice = advise(&question(1.0, 0.0, 4)).expect("valid").to_string();
     let lines: Vec<&str> = advice.lines().collect();
-    assert_eq!(lines.len(), 5, "{advice}");
+    assert_eq!(lines.len(), 9, "{advice}");
     assert!(lines[1].starts_with("thresh-monitor         pure                    215"), "{advice}");
-    assert!(lines[4].ends_with("no delta was allowed, so only pure methods compete"), "{advice}");
+    assert_eq!(
+        lines[3],
+        "thresh-monitor-seen    not ranked: delta must be above 0 for this method, got 0"
+    );
+    assert!(lines[8].ends_with("no delta was allowed, so only pure methods compete"), "{advice}");
     let short = Question { shape: shape(16, 10, 1), ..question(1.0, 0.0, 200) };
     let advice = advise(&short).expect("valid");
     assert_eq!(advice.rows[0].method, "basic-histograms", "{advice}");
     let bad = Question { miss: 0.0, ..question(1.0, 0.0, 1) };
     let message = advise(&bad).expect_err("out of range").to_string();
     assert_eq!(message, "miss must be above 0 and below 1, got 0");
+}
+
+/// Every method is either ranked or excluded; and ranked is exactly what can be built.
+#[test]
+fn what_cannot_run_is_not_ranked_and_the_advice_says_why() {
+    let all = ["basic-histograms", "gaussian-histograms", "kaplan-style", "sparse-vector"];
+    let all = [&all[..], &["target-charging", "thresh-monitor", "thresh-monitor-seen"]].concat();
+    let excluded = |question: &Question| -> Vec<(String, String)> {
+        let advice = advise(question).expect("valid");
+        let ranked = advice.rows.iter().map(|row| row.method.as_str());
+        let mut methods: Vec<&str> =
+            ranked.chain(advice.excluded.iter().map(|row| row.method.as_str())).collect();
+        methods.sort_unstable();
+        assert_eq!(methods, all);
+        assert!(advice.rows.is_sorted_by_key(|row| row.smallest_count));
+        advice.excluded.into_iter().map(|row| (row.method, row.why)).collect()
+    };
+    let small = Question { shape: shape(1 << 20, 1_000, 100), ..question(1.0, 1e-6, 4) };
+    assert_eq!(excluded(&small), []);
+    let large = Question { shape: shape((1 << 20) + 1, 1_000, 100), ..small.clone() };
+    let why = "size of the universe must be at most 2^20 for this method, got 1048577";
+    let cells = ["sparse-vector", "kaplan-style", "gaussian-histograms"];
+    assert_eq!(excluded(&large), cells.map(|method| (method.to_owned(), why.to_owned())));
+    // A stream so long that its histograms have no budget for a step: the others are still compared.
+    let long = Question { shape: shape(1 << 10, 1_000, 1 << 40), ..small.clone() };
+    let advice = advise(&long).expect("others can run");
+    assert_eq!(advice.rows[0].method, "thresh-monitor");
+    let histograms = advice.excluded.iter().find(|row| row.method == "basic-histograms");
+    let why = &histograms.expect("too much noise").why;
+    assert!(why.starts_with("epsilon of a report"), "{why}");
+    let silent = Question { reports_in_all: 0, ..small.clone() };
+    let why = "reports of the sparse vector must be at least 1, got 0".to_owned();
+    assert_eq!(excluded(&silent), [("sparse-vector".to_owned(), why)]);
+    // What no method can take is an error.
+    let message = |question: Question| advise(&question).expect_err("out of range").to_string();
+    let none = Question { shape: shape(0, 1_000, 100), ..small.clone() };
+    assert_eq!(message(none), "size of the universe must be between 1 and 2^64, got 0");
+    let many = Question { items_per_step: 5, ..small };
+    assert_eq!(message(many), "items_per_step must be between 1 and reports_per_user, got 5");
 }

@@ -133,7 +133,26 @@ fn bad_events_are_dropped_by_a_step_and_named_by_a_check() {
     }
     let crowd = [event(3, 0), event(3, 1), event(3, 2)];
     let error = monitor.check_batch(&crowd).expect_err("three items, two count");
-    assert_eq!(error.why, BadEventKind::TooManyItems);
+    assert_eq!((error.position, error.why), (2, BadEventKind::TooManyItems));
+    assert_eq!(
+        error.to_string(),
+        "event 2 of the batch would be dropped: its user shows more items in this step than may count"
+    );
+    // What a step keeps of a user is not complained about: the first of two crowds to lose an event.
+    let crowds = [
+        event(4, 0),
+        event(3, 0),
+        event(3, 1),
+        event(3, 0),
+        event(4, 1),
+        event(3, 3),
+        event(4, 2),
+        event(9, 9),
+    ];
+    let error = monitor.check_batch(&crowds).expect_err("two crowds");
+    assert_eq!((error.position, error.why), (5, BadEventKind::TooManyItems));
+    let error = monitor.check_batch(&crowds[6..]).expect_err("one unknown user");
+    assert_eq!((error.position, error.why), (1, BadEventKind::UnknownUser));
     // The step takes the same batches without complaint, and without counting what is bad.
     let (mut with, mut without) = (rng(4), rng(4));
     let bad = [event(6, 1), event(u32::MAX, 1), event(1, 4), event(1, u64::MAX)];
@@ -158,4 +177,28 @@ fn data_of_another_length_and_large_universes_for_small_methods_are_refused() {
     );
     let message = cells(9, CellMethod::SparseVector { reports: 0 }).expect_err("no reports");
     assert_eq!(message.to_string(), "reports of the sparse vector must be at least 1, got 0");
+}
+
+/// What `check_batch` names is what a step drops: without it the step is the same, and nothing before it is
+/// complained about.
+#[test]
+fn the_event_that_is_named_is_the_first_to_be_dropped() {
+    let plan = plan(9, 12, 40, 3, 1);
+    let mut draws = rng(8);
+    let mut named = 0;
+    for events in super::shifting(13, 40, 30, 10, 5) {
+        let monitor = plan.start(&mut draws);
+        let Err(bad) = monitor.check_batch(&events) else { continue };
+        named += 1;
+        assert_eq!(monitor.check_batch(&events[..bad.position]), Ok(()));
+        let mut without = events.clone();
+        without.remove(bad.position);
+        let after = |events: &[Event]| {
+            let mut monitor = monitor.state().resume(&plan, 0).expect("whole");
+            let reports = monitor.step(0, events, &mut rng(3)).expect("in time");
+            (reports, monitor.state())
+        };
+        assert_eq!(after(&events), after(&without));
+    }
+    assert!(named > 20, "a test about nothing");
 }

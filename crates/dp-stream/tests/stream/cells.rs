@@ -71,3 +71,29 @@ fn exact_heavy_hitters_count_users_and_not_events() {
     }
     assert_eq!(exact_heavy_hitters(&stream, 51), []);
 }
+
+/// What a plan costs, by its receipt, is within its budget and not far below, over a wide range of settings.
+#[test]
+fn budgets_are_used_and_never_exceeded() {
+    use rand::RngExt;
+    let mut rng = rng(5);
+    let mut built = [0; 3];
+    for case in 0..45 {
+        let epsilon = 10_f64.powf(rng.random_range(-2.0..1.5));
+        let delta = 10_f64.powf(rng.random_range(-10.0..-3.0));
+        let budget = Budget::new(epsilon, delta).expect("valid");
+        let k = rng.random_range(1..10);
+        let steps = rng.random_range(1..2_000);
+        let method = match case % 3 {
+            0 => CellMethod::KaplanStyle { spread: 10 },
+            1 => CellMethod::GaussianHistograms,
+            _ => CellMethod::SparseVector { reports: k.into() },
+        };
+        let threshold = Threshold::Rule { beta: 0.1 };
+        let plan = CellMonitor::new(shape(8, 10, steps), budget, method, k, threshold);
+        let spent = plan.expect("in range").receipt().epsilon().expect("finite").get();
+        assert!(spent <= epsilon && spent > 0.99 * epsilon, "{method:?}: {spent} of {epsilon}");
+        built[case % 3] += 1;
+    }
+    assert_eq!(built, [15; 3]);
+}

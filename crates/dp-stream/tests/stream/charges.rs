@@ -60,7 +60,7 @@ impl Plain {
 /// The charges in a state, read from its file form.
 pub(super) fn charges(monitor: &Monitor) -> Vec<u8> {
     let state = serde_json::to_value(monitor.state()).expect("plain data");
-    serde_json::from_value(state["charges"].clone()).expect("bytes")
+    serde_json::from_value(state["content"]["charges"].clone()).expect("bytes")
 }
 
 fn check_against_plain(plan: &MonitorPlan, stream: &[Vec<Event>], items: u64, seed: u64) {

@@ -4,8 +4,11 @@ mod advice;
 mod bad_input;
 mod cells;
 mod charges;
+mod disk;
 mod exact;
+mod extremes;
 mod kill;
+mod kill_shards;
 mod shards;
 mod states;
 mod statistics;
@@ -48,4 +51,5 @@ fn sessions_can_be_sent_to_threads_and_shared() {
     check::<dp_stream::Monitor>();
     check::<dp_stream::MonitorPlan>();
     check::<dp_stream::Shard>();
+    check::<dp_stream::Decider>();
 }

@@ -1,6 +1,8 @@
 //! Sessions at rest: what survives, and what is refused.
 
-use dp_stream::{Monitor, MonitorBuilder, MonitorState, ThreshMonitor};
+use dp_stream::{Event, Monitor, MonitorBuilder, MonitorState, ThreshMonitor};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::charges::charges;
 use super::{plan, rng, shape, shifting};
@@ -37,9 +39,9 @@ fn a_state_comes_back_as_it_was() {
 fn other_versions_other_plans_and_old_states_are_refused() {
     let (plan, monitor) = after_some_steps();
     let text = serde_json::to_string(&monitor.state()).expect("plain data");
-    let other = text.replace("\"version\":1", "\"version\":2");
+    let other = text.replace("{\"version\":2", "{\"version\":1");
     let message = read(&other).expect_err("another version").to_string();
-    assert!(message.contains("the state has version 2, this program reads version 1"), "{message}");
+    assert!(message.contains("the state has version 1, this program reads version 2"), "{message}");
     let other = ThreshMonitor::builder(shape(20, 300, 40), 4.0, 3)
         .and_then(MonitorBuilder::build)
         .expect("valid");
@@ -51,6 +53,12 @@ fn other_versions_other_plans_and_old_states_are_refused() {
         "the state goes on at step 12, but 13 steps have been published: resuming it would spend the \
          privacy budget twice"
     );
+}
+
+/// The file form, whose version comes first.
+fn in_order(value: &serde_json::Value) -> String {
+    let field = |name: &str| format!("{name:?}:{}", value[name]);
+    format!("{{{}}}", ["version", "kind", "content", "checksum"].map(field).join(","))
 }
 
 /// Every kind of edit, and every truncation.
@@ -65,29 +73,32 @@ fn damage_is_noticed() {
     let refused = |edit: &dyn Fn(&mut serde_json::Value)| {
         let mut edited = value.clone();
         edit(&mut edited);
-        let message = read(&edited.to_string()).expect_err("edited").to_string();
-        assert!(message.contains("does not match its checksum"), "{message}");
+        let message = read(&in_order(&edited)).expect_err("edited").to_string();
+        assert!(message.contains("the monitor-state does not match its checksum"), "{message}");
     };
-    refused(&|state| state["next"] = 3.into());
-    refused(&|state| state["threshold"] = 26.into());
+    assert_eq!(read(&in_order(&value)).ok(), read(&text).ok());
+    let message = read(&value.to_string()).expect_err("sorted by name").to_string();
+    assert!(message.starts_with("`version` must come before `checksum`"), "{message}");
+    refused(&|state| state["content"]["progress"]["next"] = 3.into());
+    refused(&|state| state["content"]["progress"]["threshold"] = 26.into());
     refused(&|state| {
-        let charges = state["charges"].as_array_mut().expect("a list");
+        let charges = state["content"]["charges"].as_array_mut().expect("a list");
         let charged = charges.iter().position(|charge| *charge == 1).expect("somebody");
         let gone = charges.iter().position(|charge| *charge == 255).expect("somebody");
         charges.swap(charged, gone);
     });
     refused(&|state| {
-        let charges = state["charges"].as_array_mut().expect("a list");
+        let charges = state["content"]["charges"].as_array_mut().expect("a list");
         let charged = charges.iter_mut().find(|charge| **charge == 1).expect("somebody");
         *charged = 0.into(); // one report forgiven
     });
     refused(&|state| {
-        state["charges"].as_array_mut().expect("a list").pop();
+        state["content"]["charges"].as_array_mut().expect("a list").pop();
     });
-    refused(&|state| state["settings"]["reports_per_user"] = 3.into());
-    refused(&|state| state["settings"]["budget"]["epsilon"] = 4.5.into());
+    refused(&|state| state["content"]["progress"]["settings"]["reports_per_user"] = 3.into());
+    refused(&|state| state["content"]["progress"]["settings"]["budget"]["epsilon"] = 4.5.into());
     let report = serde_json::json!({ "time": 11, "item": 3, "noisy_count": 40 });
-    refused(&|state| state["last_reports"] = serde_json::json!([report]));
+    refused(&|state| state["content"]["progress"]["last_reports"] = serde_json::json!([report]));
     refused(&|state| state["checksum"] = 1.into());
 }
 
@@ -99,4 +110,73 @@ fn plans_are_kept_as_their_settings() {
     assert_eq!(back, plan);
     let bad = text.replace("\"reports_per_user\":2", "\"reports_per_user\":0");
     assert!(serde_json::from_str::<dp_stream::MonitorPlan>(&bad).is_err());
+}
+
+/// Every bit of every byte, of states and messages of all kinds: refused, or read as if nothing had changed.
+#[test]
+fn no_flipped_bit_changes_what_is_read() {
+    fn flip<T: Serialize + DeserializeOwned + PartialEq>(whole: &T) -> (usize, usize) {
+        let bytes = serde_json::to_vec(whole).expect("plain data");
+        let (mut flipped, mut harmless) = (0, 0);
+        for (i, bit) in (0..bytes.len()).flat_map(|i| (0..8).map(move |bit| (i, bit))) {
+            let mut bytes = bytes.clone();
+            bytes[i] ^= 1 << bit;
+            flipped += 1;
+            if let Ok(read) = serde_json::from_slice::<T>(&bytes) {
+                assert!(read == *whole, "bit {bit} of byte {i} changes what is read");
+                harmless += 1;
+            }
+        }
+        (flipped, harmless)
+    }
+    let plan = plan(3, 4, 9, 2, 1);
+    let mut draws = rng(5);
+    let event = |user, item| Event { user, item };
+    let events = [event(0, 1), event(1, 1), event(2, 2), event(3, 1)];
+    let mut monitor = plan.start(&mut draws);
+    let reports = monitor.step(0, &events, &mut draws).expect("in time");
+    assert!(!reports.is_empty());
+    let (mut decider, mut shards) = plan.start_sharded(7, &[2, 2], &mut draws).expect("sizes");
+    for shard in &mut shards {
+        shard.add(&events).expect("not counted");
+    }
+    let counts: Vec<_> = shards.iter_mut().map(|shard| shard.count(0).expect("in time")).collect();
+    let decision = decider.decide(&counts, &mut draws).expect("all shards");
+    for (flipped, harmless) in [
+        flip(&monitor.state()),
+        flip(&shards[1].state()),
+        flip(&decider.state()),
+        flip(&counts[0]),
+        flip(&decision),
+    ] {
+        // "4.0" may become "4.00"-like spellings of the same number, and that is all.
+        assert!(flipped > 800 && harmless < 10, "{harmless} of {flipped} were read");
+    }
+}
+
+/// The version is looked at before anything whose form depends on it.
+#[test]
+fn a_state_of_another_version_is_named_whatever_its_form() {
+    for (text, version) in [
+        (r#"{"version":1,"settings":{"shape":null},"next":3}"#, 1),
+        (r#"{"version":3,"kind":17}"#, 3),
+        (r#"[4,"and",["something","else"]]"#, 4),
+    ] {
+        let message = read(text).expect_err("another version").to_string();
+        let expected = format!("the state has version {version}, this program reads version 2");
+        assert!(message.starts_with(&expected), "{message}");
+    }
+    let (_, monitor) = after_some_steps();
+    let value = serde_json::to_value(monitor.state()).expect("plain data");
+    let list =
+        serde_json::json!([value["version"], value["kind"], value["content"], value["checksum"]]);
+    assert_eq!(read(&list.to_string()).ok(), Some(monitor.state()), "without names it is the same");
+    for (text, message) in [
+        ("{}", "missing field `version`"),
+        (r#"{"version":2}"#, "missing field `kind`"),
+        (r#"{"version":2,"kind":"decision"}"#, "this is not a monitor-state"),
+    ] {
+        let error = read(text).expect_err("incomplete").to_string();
+        assert!(error.starts_with(message), "{error}");
+    }
 }

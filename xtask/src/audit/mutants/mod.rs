@@ -143,7 +143,7 @@ fn code() -> Vec<Code> {
         ),
     ];
     let published = published_dpm::code();
-    let groups: [&[Code]; 10] = [
+    let groups: &[&[Code]] = &[
         &published,
         &from_papers,
         &classics::code(),
@@ -171,20 +171,13 @@ mod tests {
     }
 
     #[test]
-    fn mutants_are_numbered_some_of_them_in_several_forms() {
-        let mut numbers: Vec<String> =
-            all().iter().map(|check| check.row.number().to_owned()).collect();
+    fn mutants_are_numbered_in_order_some_of_them_in_several_forms() {
+        let number = |id: &str| id.trim_start_matches('M').parse().expect("M and a number");
+        let mut numbers: Vec<u32> = all().iter().map(|check| number(check.row.number())).collect();
         numbers.dedup();
-        assert_eq!(
-            numbers,
-            (1..=18)
-                .chain(20..=26)
-                .chain(30..=33)
-                .chain(40..=44)
-                .chain(50..=59)
-                .map(|i| format!("M{i}"))
-                .collect::<Vec<_>>()
-        );
+        assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
+        // Those that the project set out with.
+        assert_eq!(numbers[..18], (1..=18).collect::<Vec<_>>());
     }
 
     #[test]

@@ -5,69 +5,95 @@ use dp_mechanism::{
     DiscreteGaussian, Draws, Geometric, Grid, Law, Mechanism, Ratio, ReportNoise, Reported,
     ThresholdReports, Touched,
 };
-use dp_stream::{Event, MonitorPlan, Report, Shard, merge};
+use dp_stream::{Decider, Event, MonitorPlan, Report, Shard, ShardCounts};
 
 use super::super::check::{Effort, Found};
-use super::super::stream::{added_loss, shape, stream, thresh_monitor};
+use super::super::stream::{added_loss, shape, stream, thresh_monitor, wire};
 use super::Code;
 use super::toys::{Side, pure_loss_of_one_more};
 
 const EPSILON: f64 = 0.7;
 
-pub(super) fn code() -> [Code; 5] {
+pub(super) fn code() -> [Code; 7] {
     [
         ("M40", |effort| shards(effort, true), |effort| shards(effort, false)),
         ("M41", |effort| restarts(effort, true), |effort| restarts(effort, false)),
         ("M42", |effort| samples(effort, true), |effort| samples(effort, false)),
         ("M43", |effort| empty_items(effort, true), |effort| empty_items(effort, false)),
         ("M44", |effort| louder_reports(effort, 2), |effort| louder_reports(effort, 1)),
+        ("M45", |effort| repeats(effort, true), |effort| repeats(effort, false)),
+        ("M46", |effort| forgets(effort, true), |effort| forgets(effort, false)),
     ]
 }
 
-/// One step of three items, on one shard for all events of a user, or on one shard per item.
+/// One step of three items, on one shard, or on one shard per item: a user then is one user on every shard.
 fn shards(effort: Effort, by_item: bool) -> Found {
-    let plan = thresh_monitor(shape(3, effort.of(2, 3), 1), EPSILON, 1, 1);
+    let users = effort.of(2, 3);
+    let plan = thresh_monitor(shape(3, users, 1), EPSILON, 1, 1);
+    let copies = if by_item { 3 } else { 1 };
+    let run = thresh_monitor(shape(3, users * copies, 1), EPSILON, 1, 1);
+    let users = u32::try_from(users).expect("small");
     added_loss(&plan, 3, effort.of(1, 2), |records, draws| {
-        let events = &stream(records, 3, 1)[0];
-        let (mut decider, shard) = start(&plan, draws);
-        let mut shards = vec![shard];
-        if by_item {
-            shards.extend((1..3).map(|_| start(&plan, draws).1));
+        let sizes = vec![users; copies];
+        let (mut decider, mut shards) =
+            run.start_sharded_with(1, &sizes, draws).expect("all users");
+        for event in &stream(records, 3, 1)[0] {
+            let shard = if by_item { u32::try_from(event.item).expect("small") } else { 0 };
+            let here = Event { user: event.user + shard * users, item: event.item };
+            shards[shard as usize].add(&[here]).expect("not counted");
         }
-        for event in events {
-            let item = usize::try_from(event.item).expect("small");
-            shards[if by_item { item } else { 0 }].add(&[*event]);
-        }
-        let counts = merge(shards.iter_mut().map(Shard::counts));
-        decider.decide_with(0, counts.touched(), draws).expect("the first step")
+        decided(&mut decider, &mut shards, 0, draws)
     })
 }
 
-fn start(plan: &MonitorPlan, draws: &mut dyn Draws) -> (dp_stream::Decider, Shard) {
-    let (decider, mut shards) = plan.start_sharded_with(&[plan.users()], draws).expect("all users");
-    (decider, shards.swap_remove(0))
+/// One step over shards, all of whose messages are bytes on the way.
+fn decided(
+    decider: &mut Decider,
+    shards: &mut [Shard],
+    time: u64,
+    draws: &mut dyn Draws,
+) -> Vec<Report> {
+    let counts: Vec<ShardCounts> =
+        shards.iter_mut().map(|shard| wire(&shard.count(time).expect("in time"))).collect();
+    let decision = wire(&decider.decide_with(&counts, draws).expect("all shards"));
+    for shard in shards {
+        shard.settle(&decision).expect("its step");
+    }
+    decision.reports().to_vec()
 }
 
-/// Three steps of one item; the shard lives on, or is begun anew in every step.
+/// Three steps of one item; the session lives on, or is begun anew in every step.
 fn steps(
     plan: &MonitorPlan,
     data: &[Vec<Event>],
     anew: bool,
     draws: &mut dyn Draws,
 ) -> Vec<Report> {
-    let (mut decider, mut shard) = start(plan, draws);
+    let mut monitor = plan.start_with(draws);
     let mut reports = Vec::new();
     for (time, events) in (0..).zip(data) {
         if anew && time > 0 {
-            shard = start(plan, draws).1;
+            // From a state that has nothing but the time: what was charged is not in it.
+            monitor = plan.start_with(draws);
+            monitor.step_with(time - 1, &[], &mut Silent).expect("in time");
         }
-        shard.add(events);
-        let found = decider.decide_with(time, shard.counts(), draws).expect("in time");
-        let items: Vec<u64> = found.iter().map(|report| report.item).collect();
-        shard.settle(&items);
-        reports.extend(found);
+        reports.extend(monitor.step_with(time, events, draws).expect("in time"));
     }
     reports
+}
+
+/// Answers for steps that are not part of the law: nothing is reported.
+struct Silent;
+
+impl Draws for Silent {
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        let Law::Report { threshold, .. } = law else { panic!("only reports are drawn") };
+        threshold - 1
+    }
+
+    fn noisy_vector(&mut self, _: &mut [i64], _: DiscreteGaussian) {
+        panic!("only reports are drawn");
+    }
 }
 
 /// A restart that forgets who has been charged.
@@ -162,5 +188,43 @@ fn louder_reports(_: Effort, louder: u32) -> Found {
     let plan = thresh_monitor(shape(1, 2, 3), EPSILON, 2, 2);
     added_loss(&plan, 3, 1, |records, draws| {
         plan.run(&stream(records, 1, 3), &mut Meddling { draws, skip_empty: false, louder })
+    })
+}
+
+/// One step of one item, whose counts come twice: a decider that does not know shards apart adds them up.
+/// The library refuses the second; here it has another number, and users of its own.
+fn repeats(effort: Effort, twice: bool) -> Found {
+    let users = effort.of(2, 3);
+    let plan = thresh_monitor(shape(1, users, 1), EPSILON, 1, 2);
+    let copies = if twice { 2 } else { 1 };
+    let run = thresh_monitor(shape(1, users * copies, 1), EPSILON, 1, 2);
+    let users = u32::try_from(users).expect("small");
+    added_loss(&plan, 1, effort.of(1, 2), |records, draws| {
+        let sizes = vec![users; copies];
+        let (mut decider, mut shards) =
+            run.start_sharded_with(1, &sizes, draws).expect("all users");
+        for (copy, shard) in (0..).zip(&mut shards) {
+            let here = |event: &Event| Event { user: event.user + copy * users, ..*event };
+            let events: Vec<Event> = stream(records, 1, 1)[0].iter().map(here).collect();
+            shard.add(&events).expect("not counted");
+        }
+        decided(&mut decider, &mut shards, 0, draws)
+    })
+}
+
+/// One step of one item, published; then a crash, and a state from before it. The publisher's note of the
+/// step refuses that state; without the note the step is decided and published again.
+fn forgets(effort: Effort, without_note: bool) -> Found {
+    let plan = thresh_monitor(shape(1, effort.of(2, 3), 1), EPSILON, 1, 2);
+    added_loss(&plan, 1, effort.of(1, 2), |records, draws| {
+        let events = &stream(records, 1, 1)[0];
+        let mut monitor = plan.start_with(draws);
+        let saved = monitor.state();
+        let mut published = monitor.step_with(0, events, draws).expect("in time");
+        let noted = if without_note { 0 } else { 1 };
+        if let Ok(mut again) = saved.resume(&plan, noted) {
+            published.extend(again.step_with(0, events, draws).expect("in time"));
+        }
+        published
     })
 }

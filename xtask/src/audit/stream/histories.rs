@@ -4,15 +4,17 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use dp_audit::{Law, Progress, Window, exact_law_of_steps};
-use dp_stream::{Budget, Event, Monitor, MonitorPlan, TargetCharging};
+use dp_stream::{Budget, Event, MonitorPlan, MonitorState, TargetCharging};
 
 use super::{AllKept, Effort, Found, built, shape};
 
 /// One user alone on one item, in every step, against nobody: the delta of all reports together.
 ///
 /// While the user is active, all outcomes of a step have one of two likelihood ratios, and after the
-/// last charge the laws are equal; so the number of reports while active, and when the last one came,
-/// say all that there is to tell. The step is the session's own, kept per state.
+/// last charge the laws are equal. A report of 1 or more has the one ratio; silence has the other, and so
+/// has a report of 0, which only a threshold of 0 allows. So how many reports of either kind there were
+/// while active, and when the last one came, say all that there is to tell. The step is the session's own,
+/// kept per state.
 pub(super) fn target_charging(effort: Effort) -> Found {
     let mut worst: Option<Found> = None;
     for (k, delta) in [(1, 0.02), (3, 0.01)] {
@@ -37,20 +39,26 @@ pub(super) fn target_charging(effort: Effort) -> Found {
     worst.expect("some cases")
 }
 
-/// The law of (reports up to the `k`-th, the step of the `k`-th or the end).
-fn law(plan: &MonitorPlan, present: bool) -> Law<(u64, u64)> {
-    type State = (u64, u64); // steps taken, reports so far
+/// Steps taken, reports of 0, reports of more.
+type State = (u64, u64, u64);
+
+/// The law of the state at the `k`-th report or at the end.
+fn law(plan: &MonitorPlan, present: bool) -> Law<State> {
     let k = u64::from(plan.limit().expect("charged"));
-    let monitors: RefCell<BTreeMap<State, Monitor>> = RefCell::default();
+    let sessions: RefCell<BTreeMap<State, MonitorState>> = RefCell::default();
     let mut never = Never;
-    monitors.borrow_mut().insert((0, 0), plan.start_with(&mut AllKept(&mut never)));
+    let start = plan.start_with(&mut AllKept(&mut never)).state();
+    sessions.borrow_mut().insert((0, 0, 0), start);
     let events = if present { vec![Event { user: 0, item: 0 }] } else { Vec::new() };
-    exact_law_of_steps(Window::new(0, plan.threshold()), (0, 0), |&(time, reports), draws| {
-        let mut monitor = monitors.borrow()[&(time, reports)].clone();
+    let window = Window::new(0, plan.threshold().max(1));
+    exact_law_of_steps(window, (0, 0, 0), |&(time, zeros, more), draws| {
+        let session = sessions.borrow()[&(time, zeros, more)].clone();
+        let mut monitor = session.resume(plan, time).expect("of this plan");
         let found = monitor.step_with(time, &events, draws).expect("in time");
-        let state = (time + 1, reports + found.len() as u64);
-        monitors.borrow_mut().insert(state, monitor);
-        let over = state.0 == plan.steps() || state.1 == k;
+        let zero = found.iter().filter(|report| report.noisy_count == 0).count() as u64;
+        let state = (time + 1, zeros + zero, more + found.len() as u64 - zero);
+        sessions.borrow_mut().insert(state, monitor.state());
+        let over = state.0 == plan.steps() || state.1 + state.2 == k;
         if over { Progress::Done(state) } else { Progress::Continue(state) }
     })
 }

@@ -5,6 +5,7 @@ mod exact;
 mod histories;
 mod reports;
 mod transcripts;
+mod wire;
 
 use dp_audit::Method;
 use dp_mechanism::{DiscreteGaussian, Draws, Law, Reported, ThresholdReports, Touched};
@@ -15,6 +16,7 @@ use dp_stream::{
 use super::check::{Check, Effort, Found};
 
 pub(super) use exact::added_loss;
+pub(super) use wire::wire;
 
 pub(super) fn checks() -> Vec<Check> {
     [of_reports(), of_monitors(), of_cells()].into_iter().flatten().collect()
@@ -79,6 +81,7 @@ fn of_monitors() -> Vec<Check> {
             "MonitorPlan: TargetCharging, delta of a long history",
             histories::target_charging,
         ),
+        check("stream-shards", "Decider, Shard: states and messages as bytes", wire::shards),
         check("stream-histograms", "MonitorPlan: Histograms", exact::histograms),
         Check {
             method: Method::Ledger,

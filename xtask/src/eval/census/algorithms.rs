@@ -4,12 +4,17 @@ use crate::audit::{published_chain, true_epsilon_of_the_chain};
 use crate::error::Error;
 use crate::eval::census::datasets::Dataset;
 use crate::eval::census::qp;
+use crate::eval::memory;
 use dp_accounting::Epsilon;
 use dp_census::solve::Problem;
-use dp_census::{Census, CensusBuilder, CensusError, LevelShares, Method, Privacy, Query};
+use dp_census::{
+    Census, CensusBuilder, CensusError, Certificate, GroupSizes, LevelShares, Method, Privacy,
+    Query, RegionTree,
+};
 use dp_mechanism::{GeometricSum, Mechanism, SecureDraws};
 use rand::rngs::ChaCha20Rng;
 use std::num::NonZeroU32;
+use std::time::Instant;
 
 /// The delta at which receipts say what a rho comes to.
 pub(super) const DELTA: f64 = 1e-10;
@@ -47,6 +52,26 @@ pub(super) struct Outcome {
     /// Whole numbers; those of real mechanisms are rounded one by one, as the paper does.
     pub(super) counts: Vec<i64>,
     pub(super) receipt: Option<String>,
+    /// Of the release, without the proof.
+    pub(super) cost: Cost,
+    /// That the table is the closest one to its noise; before real numbers are rounded one by one.
+    pub(super) certificate: Option<Certificate>,
+}
+
+/// What a piece of work took.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cost {
+    pub(super) seconds: f64,
+    pub(super) peak_rss_mib: Option<f64>,
+}
+
+/// Does the work and measures it.
+fn measured<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<(T, Cost), E> {
+    memory::reset_peak();
+    let start = Instant::now();
+    let made = work()?;
+    let seconds = start.elapsed().as_secs_f64();
+    Ok((made, Cost { seconds, peak_rss_mib: memory::peak_mib() }))
 }
 
 /// All of them, in the order of the tables.
@@ -117,6 +142,11 @@ impl Algorithm {
         }
     }
 
+    /// Runs that are worth it. Shrinkage with equal shares is there to show that it gains nothing, and is the slowest.
+    pub(super) fn most_runs(&self) -> u32 {
+        if self.shrinkage && self.shares == Shares::Equal { 5 } else { u32::MAX }
+    }
+
     /// What is promised at the setting `epsilon` of the table.
     ///
     /// # Errors
@@ -183,22 +213,36 @@ impl Algorithm {
         rng: &mut ChaCha20Rng,
     ) -> Result<Outcome, CensusError> {
         let builder = self.builder(data, epsilon)?;
+        let draws = &mut SecureDraws::new(rng);
         match self.kind {
             Kind::Whole(_) => {
-                let release = builder.build()?.release(&data.sizes, rng)?;
-                let receipt = Some(release.receipt.to_string());
-                Ok(Outcome { counts: release.output.into_counts(), receipt })
+                let ((plan, table, evidence), cost) = measured(|| {
+                    let plan = builder.build()?;
+                    plan.check(&&data.sizes)?;
+                    let (table, evidence) = plan.run_with_evidence(&data.sizes, draws);
+                    Ok::<_, CensusError>((plan, table, evidence))
+                })?;
+                let certificate = Some(plan.certify(&table, &evidence));
+                let receipt = Some(plan.receipt().to_string());
+                Ok(Outcome { counts: table.into_counts(), receipt, cost, certificate })
             }
             // The general solver has a path of its own.
             Kind::Real(_) | Kind::GeneralSolver(_) => {
-                let release = builder.build_real()?.release(&data.sizes, rng)?;
-                let receipt = Some(release.receipt.to_string());
-                Ok(Outcome { counts: release.output.rounded(), receipt })
+                let ((plan, table, evidence), cost) = measured(|| {
+                    let plan = builder.build_real()?;
+                    plan.check(&&data.sizes)?;
+                    let (table, evidence) = plan.run_with_evidence(&data.sizes, draws);
+                    Ok::<_, CensusError>((plan, table, evidence))
+                })?;
+                let certificate = Some(plan.certify(&table, &evidence));
+                let receipt = Some(plan.receipt().to_string());
+                Ok(Outcome { counts: table.rounded(), receipt, cost, certificate })
             }
             Kind::PublishedChain => {
-                let (tree, draws) = (data.hierarchy.tree(), &mut SecureDraws::new(rng));
-                let counts = published_chain(tree, &data.sizes, epsilon, draws)?;
-                Ok(Outcome { counts, receipt: None })
+                let tree = data.hierarchy.tree();
+                let (counts, cost) =
+                    measured(|| published_chain(tree, &data.sizes, epsilon, draws))?;
+                Ok(Outcome { counts, receipt: None, cost, certificate: None })
             }
         }
     }
@@ -218,20 +262,13 @@ fn general_solver(
     } else {
         (Query::Counts, qp::Rows::Counts)
     };
-    let mut noisy = data.totals.clone();
-    query.of_totals(tree, columns, &mut noisy);
-    let share = Epsilon::new(epsilon / tree.levels() as f64)
-        .map_err(|error| Error::library("m-real-clarabel", &error))?;
-    let length = query.length(1, NonZeroU32::MIN).unwrap_or(NonZeroU32::MIN);
-    GeometricSum::new(share, length.into())
-        .map_err(|error| Error::library("m-real-clarabel", &error))?
-        .release(&mut noisy, &mut SecureDraws::new(rng));
+    let noisy = noisy_table(tree, &data.sizes, query, epsilon, rng)?;
     let weights = vec![1; tree.levels()];
     let problem =
         Problem::new(tree, columns, &noisy, &weights, data.sizes.groups()).map_err(refused)?;
-    let real = qp::relaxed(&problem, rows)?;
+    let (real, cost) = measured(|| qp::relaxed(&problem, rows))?;
     #[expect(clippy::cast_possible_truncation, reason = "counts are far below 2^53")]
-    let mut counts: Vec<i64> = real.iter().map(|value| value.round() as i64).collect();
+    let mut counts: Vec<i64> = real.rows.iter().map(|value| value.round() as i64).collect();
     if cumulative {
         for row in counts.chunks_exact_mut(columns) {
             for bin in (1..columns).rev() {
@@ -239,5 +276,30 @@ fn general_solver(
             }
         }
     }
-    Ok(Outcome { counts, receipt: None })
+    Ok(Outcome { counts, receipt: None, cost, certificate: None })
+}
+
+/// What the solvers get to see: a table with the noise of equal level shares of `epsilon`.
+pub(super) fn noisy_table(
+    tree: &RegionTree,
+    sizes: &GroupSizes,
+    query: Query,
+    epsilon: f64,
+    rng: &mut ChaCha20Rng,
+) -> Result<Vec<i64>, Error> {
+    let columns = sizes.columns();
+    let mut noisy = sizes.exact_totals(tree);
+    query.of_totals(tree, columns, &mut noisy);
+    let share = Epsilon::new(epsilon / tree.levels() as f64)
+        .map_err(|error| Error::library("noise for a solver", &error))?;
+    let draws = &mut SecureDraws::new(rng);
+    for level in 0..tree.levels() {
+        let regions = tree.level(level);
+        let length = query.length(regions.len(), NonZeroU32::MIN).unwrap_or(NonZeroU32::MIN);
+        let cells = &mut noisy[regions.start * columns..regions.end * columns];
+        GeometricSum::new(share, length.into())
+            .map_err(|error| Error::library("noise for a solver", &error))?
+            .release(cells, draws);
+    }
+    Ok(noisy)
 }

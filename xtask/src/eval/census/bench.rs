@@ -1,16 +1,14 @@
 //! One data set in memory: runs and measures single cells.
 
 use crate::error::Error;
-use crate::eval::census::algorithms::{self, Algorithm};
+use crate::eval::census::algorithms::{self, Algorithm, Cost};
 use crate::eval::census::datasets::Dataset;
 use crate::eval::census::{measure, plan, scaling};
-use crate::eval::memory;
 use crate::eval::record::Record;
 use crate::eval::suite::Workbench;
 use crate::files;
 use crate::seed::named_rng;
 use std::path::PathBuf;
-use std::time::Instant;
 
 /// The cell as it is named in its stream of randomness, and for the file of its receipt.
 pub(super) fn cell_name(cell: &Record) -> Vec<String> {
@@ -33,12 +31,12 @@ fn run(
     let mut parts = vec!["cell".to_owned(), seed, run];
     parts.extend(cell_name(cell));
     let mut rng = named_rng(&parts.iter().map(String::as_str).collect::<Vec<_>>());
-    memory::reset_peak();
-    let start = Instant::now();
     let outcome = algorithm.run(data, epsilon, &mut rng)?;
-    let seconds = start.elapsed().as_secs_f64();
-    let peak_rss_mib = memory::peak_mib();
-    let metrics = measure::metrics_of(data, &outcome.counts);
+    let mut metrics = measure::metrics_of(data, &outcome.counts);
+    if let Some(certificate) = outcome.certificate {
+        metrics.extend(measure::metrics_of_certificate(certificate));
+    }
+    let Cost { seconds, peak_rss_mib } = outcome.cost;
     Ok((Record { metrics, seconds, peak_rss_mib, ..cell.clone() }, outcome))
 }
 
@@ -93,6 +91,6 @@ impl Workbench for ScalingBench {
     fn run(&mut self, cell: &Record) -> Result<Record, Error> {
         let same = |one: &Algorithm| one.id == cell.algorithm && one.variant == "default";
         let algorithm = find(cell, same)?;
-        Ok(run(&algorithm, &scaling::table(cell.d)?, cell)?.0)
+        Ok(run(&algorithm, &scaling::table(scaling::city(cell.d))?, cell)?.0)
     }
 }

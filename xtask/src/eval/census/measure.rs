@@ -1,6 +1,8 @@
 //! How far a released table is from the truth, and which promises about tables it breaks.
 
 use crate::eval::census::datasets::Dataset;
+use dp_census::Certificate;
+use dp_census::solve::Problem;
 use std::collections::BTreeMap;
 
 /// The metrics of one release, by the names that results.jsonl uses.
@@ -23,6 +25,28 @@ pub(super) fn metrics_of(data: &Dataset, counts: &[i64]) -> BTreeMap<String, f64
     let groups: i64 = counts[..columns].iter().sum();
     found.insert("groups_missing".to_owned(), groups.abs_diff(data.sizes.groups()) as f64);
     found
+}
+
+/// The weighted sum of squared distances of a real table to the noisy one.
+pub(super) fn objective(problem: &Problem<'_>, table: &[f64]) -> f64 {
+    let (tree, bins) = (problem.tree(), problem.bins());
+    let of_level = |(level, &weight): (usize, &u32)| {
+        let regions = tree.level(level);
+        let cells = regions.start * bins..regions.end * bins;
+        let off = table[cells.clone()].iter().zip(&problem.noisy()[cells]);
+        let squares: f64 = off.map(|(x, &y)| (x - y as f64).powi(2)).sum();
+        f64::from(weight) * squares
+    };
+    problem.level_weights().iter().enumerate().map(of_level).sum()
+}
+
+/// What a proof says about its release: not proved at all, by how much its worst condition is broken, and how far from the real optimum.
+pub(super) fn metrics_of_certificate(proof: Certificate) -> BTreeMap<String, f64> {
+    BTreeMap::from([
+        ("certificate_infeasible".to_owned(), f64::from(u8::from(!proof.feasible))),
+        ("certificate_residual".to_owned(), proof.residual.min(1e300)),
+        ("certificate_distance".to_owned(), proof.distance),
+    ])
 }
 
 /// Cells of regions with parts that are not the sum of the cells of their parts.

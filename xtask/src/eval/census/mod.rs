@@ -11,6 +11,7 @@ mod portrait;
 mod published;
 mod qp;
 mod scaling;
+mod solvers;
 
 use crate::error::Error;
 use crate::eval::record::Record;
@@ -19,6 +20,7 @@ use crate::report::page::Page;
 use bench::{Bench, ScalingBench};
 use datasets::Recipe;
 use portrait::Portrait;
+use solvers::SolverBench;
 
 /// The suite, with what its chapter needs of the data sets once their tables are gone.
 #[derive(Debug, Default)]
@@ -43,12 +45,15 @@ impl Suite for Census {
     fn plan(&self, context: &Context) -> Result<Vec<Plan>, Error> {
         let recipes = datasets::of(context.settings.effort);
         let tables = recipes.iter().map(|recipe| plan::of(recipe, context));
-        tables.chain([plan::of_scaling(context)]).collect()
+        tables.chain([plan::of_scaling(context), plan::of_solvers(context)]).collect()
     }
 
     fn open(&mut self, dataset: &str, context: &Context) -> Result<Opened, Error> {
         if dataset == scaling::ID {
             return Ok(Opened::Ready(Box::new(ScalingBench)));
+        }
+        if dataset == solvers::ID {
+            return Ok(Opened::Ready(Box::new(SolverBench::new())));
         }
         let recipes = datasets::of(context.settings.effort);
         let Some(&recipe) = recipes.iter().find(|recipe| recipe.id == dataset) else {

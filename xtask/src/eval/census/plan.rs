@@ -3,7 +3,9 @@
 use crate::error::Error;
 use crate::eval::census::algorithms::{self, Algorithm};
 use crate::eval::census::datasets::{self, Recipe};
-use crate::eval::census::{published, scaling};
+use crate::eval::census::nation::{self, Scale};
+use crate::eval::census::solvers::Shape;
+use crate::eval::census::{published, scaling, solvers};
 use crate::eval::record::Record;
 use crate::eval::settings::{Effort, Settings};
 use crate::eval::suite::{Context, Plan};
@@ -38,7 +40,8 @@ pub(super) fn of(recipe: &Recipe, context: &Context) -> Result<Plan, Error> {
     let mut cells = Vec::new();
     for run in 0..runs(settings) {
         for epsilon in epsilons(settings) {
-            for algorithm in algorithms::all().iter().filter(|one| one.applies(levels)) {
+            let wanted = |one: &&Algorithm| one.applies(levels) && run < one.most_runs();
+            for algorithm in algorithms::all().iter().filter(wanted) {
                 let params = BTreeMap::from([
                     (SETTING.to_owned(), epsilon.into()),
                     ("columns".to_owned(), (recipe.largest + 1).into()),
@@ -89,6 +92,40 @@ pub(super) fn of_scaling(context: &Context) -> Result<Plan, Error> {
     }
     let dataset = scaling::ID.to_owned();
     Ok(Plan { dataset, cells, units: 3, warm_up_steps: 0, here: true })
+}
+
+/// Cells that are about the solvers alone: beside the general solver, and on threads.
+pub(super) fn of_solvers(context: &Context) -> Result<Plan, Error> {
+    let settings = &context.settings;
+    let known = algorithms::all();
+    let mut cells = Vec::new();
+    let mut add = |id: &str, variant: String, shape: (i64, usize), params: &[(&str, usize)]| {
+        let Some(algorithm) = known.iter().find(|one| one.id == id) else { return Ok(()) };
+        let params = params.iter().map(|&(name, value)| (name.to_owned(), value.into())).collect();
+        let tree = [1, 1, 1];
+        let mut cell = cell(solvers::ID, shape, algorithm, &tree, scaling::EPSILON, params)?;
+        cell.variant = variant;
+        cell.seed = settings.seed;
+        cells.push(cell);
+        Ok::<(), Error>(())
+    };
+    for Shape { middle, leaves, columns } in solvers::shapes(settings.effort) {
+        for id in solvers::MODELS {
+            let variant = format!("{leaves} regions, {columns} columns");
+            let params = [("middle", middle), ("leaves", leaves), ("columns", columns)];
+            add(id, variant, (scaling::GROUPS, columns), &params)?;
+        }
+    }
+    let full = settings.effort == Effort::Full;
+    let Scale { groups, largest, .. } = if full { nation::WHOLE } else { nation::TENTH };
+    for id in solvers::SOLVERS {
+        for threads in solvers::THREADS {
+            let variant = format!("{threads} threads");
+            add(id, variant, (groups, largest as usize + 1), &[("threads", threads)])?;
+        }
+    }
+    let dataset = solvers::ID.to_owned();
+    Ok(Plan { dataset, cells, units: 30, warm_up_steps: 0, here: true })
 }
 
 fn cell(

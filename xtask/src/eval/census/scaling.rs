@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::eval::census::datasets::{Dataset, Origin, Recipe};
 use crate::eval::census::nation::Scale;
+use crate::eval::census::solvers::Shape;
 use crate::eval::settings::Effort;
 use crate::seed::named_rng;
 use dp_census::{From0, GroupSizes, Hierarchy};
@@ -30,10 +31,17 @@ pub(super) fn variant(columns: usize) -> String {
     format!("N = {columns}")
 }
 
+/// The zones of the city.
+pub(super) fn city(columns: usize) -> Shape {
+    let [_, middle, leaves] = REGIONS_BY_LEVEL;
+    Shape { middle, leaves, columns }
+}
+
 /// Groups in random zones with uniform sizes.
-pub(super) fn table(columns: usize) -> Result<Dataset, Error> {
-    let [_, boroughs, zones] = REGIONS_BY_LEVEL;
-    let name = |zone: usize| (format!("zone {zone}"), format!("borough {}", zone % boroughs));
+pub(super) fn table(shape: Shape) -> Result<Dataset, Error> {
+    let Shape { middle: boroughs, leaves: zones, columns } = shape;
+    let name =
+        |zone: usize| (format!("zone {zone}"), format!("borough {}", zone * boroughs / zones));
     let zone_names: Vec<(String, String)> = (0..zones).map(name).collect();
     let borough_names: Vec<String> = (0..boroughs).map(|i| format!("borough {i}")).collect();
     let above = borough_names.iter().map(|borough| (borough.as_str(), Some("city")));

@@ -91,22 +91,29 @@ fn curves(rows: &[Row]) -> Vec<Series> {
     MAIN.iter().map(series).filter(|one| !one.places.is_empty()).collect()
 }
 
-/// Where the approximate form does better than the pure one.
+/// Where the approximate form does better than the pure one, by more than chance would have it.
 fn crossing(rows: &[Row]) -> String {
     let pure = by_epsilon(rows, "set-cover-select");
     let approximate = by_epsilon(rows, "set-cover-gupta");
-    let mean = |row: &Row| row.statistic("cost_ratio").map_or(f64::NAN, |found| found.mean);
-    let better = pure.iter().zip(&approximate).filter(|(a, b)| mean(b.1) < mean(a.1));
-    let where_better: Vec<String> = better.map(|(a, _)| a.0.to_string()).collect();
     if pure.is_empty() || approximate.is_empty() {
         return String::new();
     }
-    let places = match where_better.as_slice() {
+    let cost = |row: &Row| {
+        let found = row.statistic("cost_ratio")?;
+        Some((found.mean, found.sd.unwrap_or(0.0).powi(2) / row.runs as f64))
+    };
+    let is_better = |pure: &Row, approximate: &Row| {
+        let (Some(a), Some(b)) = (cost(pure), cost(approximate)) else { return false };
+        b.0 + 2.0 * (a.1 + b.1).sqrt() < a.0
+    };
+    let better = pure.iter().zip(&approximate).filter(|(a, b)| is_better(a.1, b.1));
+    let epsilons: Vec<String> = better.map(|(a, _)| a.0.to_string()).collect();
+    let places = match epsilons.as_slice() {
         [] => "at no epsilon here".to_owned(),
         some => format!("at epsilon {}", some.join(", ")),
     };
     format!(
-        "The approximate form (delta {DELTA:e}) has a smaller mean cost than the pure one {places}."
+        "The approximate form (delta {DELTA:e}) costs less than the pure one, by two standard errors, {places}."
     )
 }
 

@@ -89,5 +89,5 @@ fn the_generated_family_runs_and_is_reported() {
     let mut page = Page::default();
     suite.report(&records, &context, &mut page).unwrap();
     assert_eq!(page.plots.len(), 1);
-    assert!(page.text.contains("than the pure one at no epsilon here."), "{}", page.text);
+    assert!(page.text.contains("by two standard errors, at no epsilon here."), "{}", page.text);
 }

@@ -31,7 +31,17 @@ pub(super) struct Point {
     /// For each inner node, its own row.
     inner: Vec<Pieces>,
     /// For each parent of leaves, their rows together.
-    bottom: Vec<Pieces>,
+    bottom: Vec<Bottom>,
+}
+
+/// The rows of the leaves below one node.
+struct Bottom {
+    pieces: Pieces,
+    /// Where the pieces of the first leaf start, then those of the next: a guess for other
+    /// multipliers.
+    starts: Vec<u32>,
+    /// Where the starts of each leaf end.
+    ends: Vec<usize>,
 }
 
 /// How isotonic fits react to their targets: each piece moves by the average over it.
@@ -132,8 +142,8 @@ impl<'a> Dual<'a> {
     }
 
     /// Gradient and reaction. One isotonic fit per node, those of the leaves in parallel over their
-    /// parents.
-    pub(super) fn at(&self, multipliers: &[f64]) -> Point {
+    /// parents. A point `nearby` makes it faster.
+    pub(super) fn at(&self, multipliers: &[f64], nearby: Option<&Point>) -> Point {
         let bins = self.problem.bins();
         let tree = self.tree();
         let mut gradient = vec![0.0; self.len()];
@@ -151,7 +161,8 @@ impl<'a> Dual<'a> {
         let parents = gradient[first * bins..].par_chunks_mut(bins).enumerate();
         let bottom = parents
             .map_init(Pool::default, |pool, (i, gradient)| {
-                self.subtract_leaves(multipliers, first + i, pool, gradient)
+                let guess = nearby.map(|point| &point.bottom[i]);
+                self.subtract_leaves(multipliers, first + i, guess, pool, gradient)
             })
             .collect();
         Point { gradient, inner, bottom }
@@ -162,25 +173,37 @@ impl<'a> Dual<'a> {
         &self,
         multipliers: &[f64],
         node: usize,
+        guess: Option<&Bottom>,
         pool: &mut Pool,
         gradient: &mut [f64],
-    ) -> Pieces {
+    ) -> Bottom {
         let bins = self.problem.bins();
         let mut pieces = Pieces::new(bins);
         let mut steps = vec![0.0; bins + 1];
-        for leaf in self.tree().children(node) {
-            pool.fit(self.leaf_target(multipliers, leaf), |start, end, value| {
+        let (mut starts, mut ends) = (Vec::new(), Vec::new());
+        let mut row = vec![0.0; bins];
+        for (i, leaf) in self.tree().children(node).enumerate() {
+            let piece = |start: usize, end: usize, value: f64| {
                 steps[start] += value;
                 steps[end] -= value;
                 pieces.push(start, end);
-            });
+            };
+            let target = self.leaf_target(multipliers, leaf);
+            if let Some(guess) = guess {
+                row.iter_mut().zip(target).for_each(|(cell, value)| *cell = value);
+                pool.refit(&row, guess.of_leaf(i), piece);
+            } else {
+                pool.fit(target, piece);
+            }
+            starts.extend(pool.starts());
+            ends.push(starts.len());
         }
         let mut sum = 0.0;
         for (missing, step) in gradient.iter_mut().zip(steps) {
             sum += step;
             *missing -= sum;
         }
-        pieces
+        Bottom { pieces, starts, ends }
     }
 
     /// How much the gradient falls when the multipliers move by `direction`, plus `damping` times
@@ -207,8 +230,8 @@ impl<'a> Dual<'a> {
         let first = self.weights.len() - point.bottom.len();
         let rows = direction[first * bins..].chunks_exact(bins);
         let out = out[first * bins..].chunks_exact_mut(bins);
-        for ((row, out), pieces) in rows.zip(out).zip(&point.bottom) {
-            pieces.average(row, out, &mut scratch);
+        for ((row, out), bottom) in rows.zip(out).zip(&point.bottom) {
+            bottom.pieces.average(row, out, &mut scratch);
         }
     }
 
@@ -225,8 +248,8 @@ impl<'a> Dual<'a> {
             }
         }
         let first = self.weights.len() - point.bottom.len();
-        for (row, pieces) in pivots[first * bins..].chunks_exact_mut(bins).zip(&point.bottom) {
-            pieces.add_diagonal(row, 1.0);
+        for (row, bottom) in pivots[first * bins..].chunks_exact_mut(bins).zip(&point.bottom) {
+            bottom.pieces.add_diagonal(row, 1.0);
         }
         for node in (0..self.weights.len()).rev() {
             let parent = self.tree().parent(node);
@@ -279,6 +302,13 @@ struct Scratch {
 impl Scratch {
     fn new(bins: usize) -> Self {
         Self { prefix: vec![0.0; bins + 1], steps: vec![0.0; bins + 1] }
+    }
+}
+
+impl Bottom {
+    fn of_leaf(&self, leaf: usize) -> &[u32] {
+        let start = leaf.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.starts[start..self.ends[leaf]]
     }
 }
 

@@ -20,7 +20,7 @@ const MAX_INNER_STEPS: usize = 400;
 /// grows where the pieces of a step do not hold along it: where the line search had to cut it short.
 pub(super) fn maximise(dual: &Dual<'_>, tolerance: f64) -> (f64, Vec<f64>) {
     let mut multipliers = vec![0.0; dual.len()];
-    let mut point = dual.at(&multipliers);
+    let mut point = dual.at(&multipliers, None);
     let mut best = (largest(&point.gradient), multipliers.clone());
     let (mut damping, mut stalled): (f64, usize) = (0.0, 0);
     for _ in 0..MAX_STEPS {
@@ -59,7 +59,8 @@ fn newton_direction(dual: &Dual<'_>, point: &Point, damping: f64) -> Vec<f64> {
     let mut search = scaled.clone();
     let mut product = vec![0.0; residual.len()];
     let start = dot(&residual, &residual).sqrt();
-    let target = start * (0.1 * start).clamp(1e-10, 1e-3);
+    // Loose at first, when pieces still change with each step.
+    let target = start * (0.1 * start).clamp(1e-10, 0.2);
     let mut energy = dot(&residual, &scaled);
     for _ in 0..MAX_INNER_STEPS {
         if energy.is_nan() || energy <= 0.0 || dot(&residual, &residual).sqrt() <= target {
@@ -99,7 +100,7 @@ fn line_search(
     for _ in 0..MAX_CUTS {
         let mut moved = multipliers.to_vec();
         axpy(&mut moved, step, direction);
-        let next = dual.at(&moved);
+        let next = dual.at(&moved, Some(point));
         let slope = dot(&next.gradient, direction);
         if slope >= -0.5 * before {
             return (step, moved, next);
@@ -109,7 +110,7 @@ fn line_search(
         step *= if cut.is_finite() { cut.clamp(0.05, 0.5) } else { 0.05 };
     }
     // No step to be found: the caller stalls, and damps more.
-    (0.0, multipliers.to_vec(), dual.at(multipliers))
+    (0.0, multipliers.to_vec(), dual.at(multipliers, Some(point)))
 }
 
 /// The largest absolute value; infinite if one is not a number.

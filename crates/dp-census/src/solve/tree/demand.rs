@@ -21,12 +21,15 @@ pub(super) struct Demand<'a> {
     inner_prices: Vec<f64>,
     parts: Vec<f64>,
     thresholds: Vec<i64>,
+    /// For each inner node, the slope of its children's demand once all leaves below take part.
+    last_slopes: Vec<f64>,
 }
 
 impl<'a> Demand<'a> {
     pub(super) fn new(problem: &Problem<'a>) -> Self {
         let tree = problem.tree();
         let leaves = tree.leaves();
+        let weights = problem.node_weights();
         let mut leaves_below: Vec<_> = (0..tree.len())
             .map(|n| n.wrapping_sub(leaves.start)..(n + 1).wrapping_sub(leaves.start))
             .collect();
@@ -37,13 +40,14 @@ impl<'a> Demand<'a> {
         }
         Self {
             tree,
-            weights: problem.node_weights(),
             leaves_below,
             events: vec![(0.0, 0.0); leaves.len()],
             lists: vec![vec![(0.0, 0.0); leaves.len()]; tree.levels().saturating_sub(1)],
             inner_prices: vec![0.0; leaves.start],
             parts: Vec::new(),
             thresholds: Vec::new(),
+            last_slopes: last_slopes(tree, &weights),
+            weights,
         }
     }
 
@@ -146,25 +150,9 @@ impl<'a> Demand<'a> {
             Some(&(right, right_inner)) => {
                 left_inner + (price - left) * ((right_inner - left_inner) / (right - left))
             }
-            None => left_inner + (price - left) / (1.0 + weight * self.last_slope(node)),
+            None => left_inner + (price - left) / (1.0 + weight * self.last_slopes[node]),
         };
         ((noisy + (price - inner) / weight).max(0.0), inner)
-    }
-
-    /// Slope of the children's demand once all leaves below take part.
-    fn last_slope(&self, node: usize) -> f64 {
-        self.tree
-            .children(node)
-            .map(|child| {
-                let weight = self.weights[child] as f64;
-                if self.tree.children(child).is_empty() {
-                    1.0 / weight
-                } else {
-                    let slope = self.last_slope(child);
-                    slope / (1.0 + weight * slope)
-                }
-            })
-            .sum()
     }
 
     /// Computes the lists of all inner levels from `top` downwards, bottom-up.
@@ -196,6 +184,19 @@ impl<'a> Demand<'a> {
         let events = &mut self.events[self.leaves_below[node].clone()];
         events.iter_mut().zip(&self.thresholds).for_each(|(event, &at)| *event = (at as f64, jump));
     }
+}
+
+fn last_slopes(tree: &RegionTree, weights: &[i64]) -> Vec<f64> {
+    let inner = tree.leaves().start;
+    let mut slopes = vec![0.0; inner];
+    for node in (0..inner).rev() {
+        let of_child = |child: usize| match slopes.get(child) {
+            Some(slope) => slope / (1.0 + weights[child] as f64 * slope),
+            None => 1.0 / weights[child] as f64,
+        };
+        slopes[node] = tree.children(node).map(of_child).sum();
+    }
+    slopes
 }
 
 /// From the events of a node's children to those of the node, in place, with its list.

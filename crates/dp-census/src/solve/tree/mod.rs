@@ -27,7 +27,7 @@ mod exchange;
 mod real;
 mod round;
 
-pub use self::real::solve_real;
+pub use self::real::{RealCertificate, certify_real, solve_real};
 
 use rayon::prelude::*;
 
@@ -51,7 +51,7 @@ pub fn solve(problem: &Problem<'_>) -> Vec<i64> {
     strips.enumerate().for_each_init(
         || (Demand::new(problem), Exchange::new(problem), Vec::new()),
         |(demand, exchange, noisy), (strip, (columns, slopes))| {
-            gather(problem, strip * STRIP, noisy);
+            gather(nodes, problem.bins(), problem.noisy(), strip * STRIP, noisy);
             let cells = columns.chunks_exact_mut(nodes).zip(noisy.chunks_exact(nodes)).zip(slopes);
             for (i, ((counts, noisy), slopes)) in cells.enumerate() {
                 totals.start(strip * STRIP + i, demand, noisy, counts);
@@ -97,17 +97,24 @@ pub fn certify(problem: &Problem<'_>, counts: &[i64]) -> Certificate {
     if !feasible {
         return Certificate { feasible, gain: 0 };
     }
-    let mut exchange = Exchange::new(problem);
-    let mut top = Slopes::default();
-    let mut gain = 0;
-    let mut noisy = Vec::new();
-    for bin in 0..bins {
-        noisy.clear();
-        noisy.extend((0..tree.len()).map(|node| problem.row(node)[bin]));
-        let column: Vec<i64> = (0..tree.len()).map(|node| counts[node * bins + bin]).collect();
-        gain = gain.max(exchange.largest_gain(&noisy, &column));
-        top = top.beside(exchange.root());
-    }
+    let nodes = tree.len();
+    let starts = (0..bins).into_par_iter().step_by(STRIP);
+    let proofs = starts.map_init(
+        || (Exchange::new(problem), Vec::new(), Vec::new()),
+        |(exchange, noisy, columns), first| {
+            gather(nodes, bins, problem.noisy(), first, noisy);
+            gather(nodes, bins, counts, first, columns);
+            let cells = noisy.chunks_exact(nodes).zip(columns.chunks_exact(nodes));
+            cells.fold((0, Slopes::default()), |(gain, top), (noisy, column)| {
+                let gain = exchange.largest_gain(noisy, column).max(gain);
+                (gain, top.beside(exchange.root()))
+            })
+        },
+    );
+    let (gain, top) = proofs.reduce(
+        || (0, Slopes::default()),
+        |(gain, top), (other_gain, other)| (gain.max(other_gain), top.beside(other)),
+    );
     Certificate { feasible, gain: gain.max(top.gain()) }
 }
 
@@ -128,7 +135,7 @@ impl Totals {
         breakpoints.par_chunks_mut(per_bin * STRIP).enumerate().for_each_init(
             || (Demand::new(problem), Vec::new()),
             |(demand, noisy), (strip, lists)| {
-                gather(problem, strip * STRIP, noisy);
+                gather(nodes, problem.bins(), problem.noisy(), strip * STRIP, noisy);
                 for (list, noisy) in lists.chunks_exact_mut(per_bin).zip(noisy.chunks_exact(nodes))
                 {
                     demand.root_list(noisy, list);
@@ -177,13 +184,12 @@ fn exchange_between_bins(problem: &Problem<'_>, columns: &mut [i64], slopes: &mu
     }
 }
 
-/// The noisy columns from `first` on, at most a strip of them, one after the other.
-fn gather(problem: &Problem<'_>, first: usize, columns: &mut Vec<i64>) {
-    let nodes = problem.tree().len();
-    let width = STRIP.min(problem.bins() - first);
+/// The columns of a table from `first` on, at most a strip of them, one after the other.
+fn gather(nodes: usize, bins: usize, table: &[i64], first: usize, columns: &mut Vec<i64>) {
+    let width = STRIP.min(bins - first);
     columns.resize(width * nodes, 0);
-    for node in 0..nodes {
-        let cells = &problem.row(node)[first..first + width];
+    for (node, row) in table.chunks_exact(bins).enumerate() {
+        let cells = &row[first..first + width];
         cells.iter().enumerate().for_each(|(i, &cell)| columns[i * nodes + node] = cell);
     }
 }

@@ -1,0 +1,198 @@
+//! A monitor that draws for every item in every step.
+
+use dp_accounting::{AddRemove, Budget, Receipt};
+use dp_mechanism::{Draws, Mechanism, Noise};
+
+use super::CellMethod;
+use super::noise::{CellNoise, ThresholdNoise, calibrated};
+use crate::decisions::items_of;
+use crate::params::check_count;
+use crate::participants::{Admission, Participants};
+use crate::utility::Tail;
+use crate::{Event, Report, StreamError, StreamShape, Threshold};
+
+/// A plan that draws for every item of the universe in every step.
+///
+/// # Guarantee
+/// That of the [`CellMethod`], under add/remove of a user with the whole history.
+///
+/// # Complexity
+/// `O(T |Y|)` draws, and of [`GaussianHistograms`](CellMethod::GaussianHistograms) and
+/// [`KaplanStyle`](CellMethod::KaplanStyle) always as many.
+///
+/// # Bad records
+/// Dropped as in [`MonitorPlan`](crate::MonitorPlan).
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellMonitor {
+    shape: StreamShape,
+    method: CellMethod,
+    reports_per_user: u8,
+    threshold: i64,
+    noise: CellNoise,
+    receipt: Receipt<AddRemove>,
+}
+
+impl CellMonitor {
+    /// Larger universes are refused.
+    pub const MAX_CELLS: u128 = 1 << 20;
+
+    /// Checks every setting and calibrates the noise. Users are in at most `reports_per_user` reports
+    /// and show at most as many items per step (the two histogram-like methods charge for items only).
+    ///
+    /// # Errors
+    /// [`StreamError`] names the setting and the limit.
+    pub fn new(
+        shape: StreamShape,
+        budget: Budget,
+        method: CellMethod,
+        reports_per_user: u8,
+        threshold: Threshold,
+    ) -> Result<Self, StreamError> {
+        let setting = |name, got, want| Err(StreamError::Setting { name, got, want });
+        shape.universe.check()?;
+        if shape.universe.size() > Self::MAX_CELLS {
+            let got = shape.universe.size() as f64;
+            return setting("size of the universe", got, "at most 2^20 for this method");
+        }
+        if !(1..=crate::MonitorPlan::MAX_STEPS).contains(&shape.steps) {
+            return setting("steps", shape.steps as f64, "between 1 and 2^40");
+        }
+        if shape.users == 0 {
+            return setting("users", 0.0, "at least 1");
+        }
+        let (k, delta) = (reports_per_user, budget.delta().get());
+        if !(1..=254).contains(&k) {
+            return setting("reports_per_user", k.into(), "between 1 and 254");
+        }
+        let pure = matches!(method, CellMethod::SparseVector { .. });
+        if !pure && delta <= 0.0 {
+            return setting("delta", delta, "above 0 for this method");
+        }
+        let (noise, spent) = calibrated(&shape, budget, method, k)?;
+        let threshold = match threshold {
+            Threshold::Count { count } => count,
+            Threshold::Rule { beta } if beta > 0.0 && beta < 1.0 => {
+                let cells = shape.universe.size() as f64 * shape.steps as f64;
+                let tail = Tail::of(method, budget, k, shape.steps)?;
+                tail.quantile(beta / cells)
+            }
+            Threshold::Rule { beta } => return setting("beta", beta, "above 0 and below 1"),
+        };
+        check_count("threshold", threshold)?;
+        let receipt = Receipt::new(method.id(), AddRemove, budget, spent);
+        if !receipt.within_budget() {
+            let got = budget.epsilon().get();
+            return setting("epsilon", got, "in a range where rounding costs less than it");
+        }
+        Ok(Self { shape, method, reports_per_user, threshold, noise, receipt })
+    }
+
+    /// From which noisy count on items are reported.
+    pub fn threshold(&self) -> i64 {
+        self.threshold
+    }
+
+    /// The pure loss of one Laplace test; `None` for Gaussian noise.
+    pub fn loss_per_test(&self) -> Option<f64> {
+        match self.noise {
+            CellNoise::Test { noise: Noise::Laplace(noise), .. } => {
+                let scale = noise.scale();
+                Some(scale.denominator().get() as f64 / scale.numerator() as f64)
+            }
+            _ => None,
+        }
+    }
+
+    fn admission(&self) -> Admission {
+        Admission {
+            limit: matches!(self.method, CellMethod::KaplanStyle { .. })
+                .then_some(self.reports_per_user),
+            items_per_step: self.reports_per_user,
+            last_item: self.shape.universe.last(),
+        }
+    }
+
+    /// What is reported of a cell, if anything: a noisy count only where that is free, elsewhere the
+    /// public threshold, since a noisy one must not come out.
+    fn cell(&self, count: u32, threshold: i64, draws: &mut dyn Draws) -> Option<i64> {
+        match self.noise {
+            CellNoise::Count(noise) => {
+                let noisy = noise.release(count.into(), draws);
+                (noisy >= threshold).then_some(noisy)
+            }
+            CellNoise::Test { noise, of_threshold } => {
+                let threshold = match of_threshold {
+                    ThresholdNoise::TwicePerTest(wider) => {
+                        let once = draws.noisy(threshold, wider);
+                        draws.noisy(once, wider)
+                    }
+                    ThresholdNoise::None | ThresholdNoise::Once(_) => threshold,
+                };
+                let passes = draws.exceeds(count.into(), threshold.saturating_sub(1), noise);
+                passes.then_some(self.threshold)
+            }
+        }
+    }
+
+    /// The threshold of the whole stream; a noise that it has once stays inside.
+    fn first_threshold(&self, draws: &mut dyn Draws) -> i64 {
+        match self.noise {
+            CellNoise::Test { of_threshold: ThresholdNoise::Once(noise), .. } => {
+                draws.noisy(self.threshold, noise)
+            }
+            _ => self.threshold,
+        }
+    }
+}
+
+impl Mechanism for CellMonitor {
+    type Relation = AddRemove;
+    /// The events of each step.
+    type Data<'a> = &'a [Vec<Event>];
+    /// With a noisy count only where that is free; elsewhere the threshold that was passed.
+    type Output = Vec<Report>;
+    type Error = StreamError;
+
+    fn receipt(&self) -> Receipt<AddRemove> {
+        self.receipt.clone()
+    }
+
+    /// # Errors
+    /// [`StreamError::Steps`] if there is not one entry per step.
+    fn check(&self, data: &&[Vec<Event>]) -> Result<(), StreamError> {
+        let (expected, got) = (self.shape.steps, data.len() as u64);
+        if got == expected { Ok(()) } else { Err(StreamError::Steps { expected, got }) }
+    }
+
+    fn run(&self, data: &[Vec<Event>], draws: &mut dyn Draws) -> Vec<Report> {
+        let mut users = Participants::sampled(self.admission(), 0, self.shape.users, None, draws);
+        let threshold = self.first_threshold(draws);
+        let mut left = match self.method {
+            CellMethod::SparseVector { reports } => reports.into(),
+            _ => u64::MAX,
+        };
+        let cells = usize::try_from(self.shape.universe.size()).expect("at most 2^20");
+        let mut reports = Vec::new();
+        for (time, events) in (0..).zip(data) {
+            users.add(events);
+            let mut counts = vec![0; cells];
+            let touched = users.counts();
+            for (&item, &count) in touched.cells.iter().zip(touched.counts) {
+                counts[usize::try_from(item).expect("below 2^20")] = count;
+            }
+            let mut found = Vec::new();
+            for (item, &count) in (0..).zip(&counts) {
+                if left == 0 {
+                    break;
+                }
+                if let Some(noisy_count) = self.cell(count, threshold, draws) {
+                    found.push(Report { time, item, noisy_count });
+                    left -= 1;
+                }
+            }
+            users.settle(&items_of(&found, time));
+            reports.append(&mut found);
+        }
+        reports
+    }
+}

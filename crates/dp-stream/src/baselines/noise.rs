@@ -1,0 +1,121 @@
+//! How much noise goes through the cells, and what it costs.
+
+use dp_accounting::{
+    Budget, Epsilon, Loss, Rho, Step, budget_to_zcdp, target_charging_delta, target_charging_loss,
+};
+use dp_mechanism::{DiscreteLaplace, MechanismError, Noise, NoisyCount, Ratio};
+
+use super::CellMethod;
+use crate::{StreamError, StreamShape};
+
+/// What is drawn for a cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum CellNoise {
+    /// A noisy count.
+    Count(NoisyCount),
+    /// Whether the count with noise reaches the threshold.
+    Test { noise: Noise, of_threshold: ThresholdNoise },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum ThresholdNoise {
+    None,
+    /// Fresh in every test, so it is part of a public threshold.
+    TwicePerTest(Noise),
+    /// Drawn at the beginning, and secret.
+    Once(Noise),
+}
+
+/// The noise, and what it costs.
+pub(super) fn calibrated(
+    shape: &StreamShape,
+    budget: Budget,
+    method: CellMethod,
+    k: u8,
+) -> Result<(CellNoise, Step), StreamError> {
+    let scales = scales(budget, method, k, shape.steps)?;
+    Ok(match method {
+        CellMethod::KaplanStyle { spread } => {
+            let (noise, each) = laplace(scales.0)?;
+            let epsilon = budget.epsilon();
+            let delta = target_charging_delta(each, k.into(), epsilon)?;
+            let spent = Step::spend(
+                "threshold tests, charged by their hits",
+                Loss::Approximate { epsilon, delta },
+            );
+            let of_threshold = match spread {
+                0 => ThresholdNoise::None,
+                _ => ThresholdNoise::TwicePerTest(laplace(scales.1)?.0),
+            };
+            (CellNoise::Test { noise, of_threshold }, spent)
+        }
+        CellMethod::GaussianHistograms => {
+            let cells = shape.steps as f64 * f64::from(k);
+            let each = Rho::new((0.5 / (scales.0 * scales.0)).next_down())?;
+            let noise = NoisyCount::gaussian(each)?;
+            let each = noise.loss().zcdp().map_or(0.0, Rho::get);
+            let rho = Rho::new(each * cells * (1.0 + 1e-15))?;
+            let spent = Step::spend("noisy histograms of all steps", Loss::Zcdp { rho });
+            (CellNoise::Count(noise), spent)
+        }
+        CellMethod::SparseVector { reports } => {
+            let ((noise, each), (wider, threshold)) = (laplace(scales.0)?, laplace(scales.1)?);
+            let tests = Epsilon::new(each.get() * f64::from(reports) * (1.0 + 1e-15))?;
+            let spent = Step::sequential(
+                "sparse vector",
+                vec![
+                    Step::spend("noisy threshold", Loss::Pure { epsilon: threshold }),
+                    Step::spend("tests", Loss::Pure { epsilon: tests }),
+                ],
+            );
+            (CellNoise::Test { noise, of_threshold: ThresholdNoise::Once(wider) }, spent)
+        }
+    })
+}
+
+/// The scale (or standard deviation) of the noise of a count, and of the wider or threshold noise.
+pub(crate) fn scales(
+    budget: Budget,
+    method: CellMethod,
+    k: u8,
+    steps: u64,
+) -> Result<(f64, f64), StreamError> {
+    Ok(match method {
+        CellMethod::KaplanStyle { spread } => {
+            let each = target_charging_loss(budget.epsilon(), budget.delta(), k.into())?;
+            (each.get().recip(), f64::from(spread) / each.get())
+        }
+        CellMethod::GaussianHistograms => {
+            let rho = budget_to_zcdp(budget).map_or(0.0, Rho::get);
+            ((steps as f64 * f64::from(k) / (2.0 * rho) * (1.0 + 1e-12)).sqrt(), 0.0)
+        }
+        CellMethod::SparseVector { reports } => {
+            if reports == 0 {
+                let (name, want) = ("reports of the sparse vector", "at least 1");
+                return Err(StreamError::Setting { name, got: 0.0, want });
+            }
+            // The split of Lyu, Su, Li (2017) for monotone counts.
+            let c = f64::from(reports);
+            let share = c.powf(2.0 / 3.0) / (1.0 + c.powf(2.0 / 3.0));
+            let epsilon = budget.epsilon().get() * (1.0 - 1e-14);
+            (c / (epsilon * share), ((1.0 - share) * epsilon).recip())
+        }
+    })
+}
+
+/// Discrete Laplace noise of at least this scale, to 32 binary places, and the loss per unit.
+fn laplace(scale: f64) -> Result<(Noise, Epsilon), StreamError> {
+    let name = "scale of Laplace noise";
+    let too_much = MechanismError::TooMuchNoise { name, got: scale };
+    if !(scale > 0.0 && scale < 2_f64.powi(31)) {
+        return Err(too_much.into());
+    }
+    let unit = 2_f64.powi(32);
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in (0, 2^63]")]
+    let parts = (scale * unit).ceil() as u128;
+    let ratio = Ratio::new(parts, 1 << 32).ok_or(too_much)?;
+    let noise = DiscreteLaplace::new(ratio).ok_or(too_much)?;
+    // Rounded up by two units in the last place of the quotient.
+    let each = (unit / parts as f64).next_up().next_up();
+    Ok((Noise::Laplace(noise), Epsilon::new(each)?))
+}

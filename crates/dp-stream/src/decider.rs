@@ -1,0 +1,190 @@
+//! A session on many machines: users are split into shards, their counts are summed and decided on.
+
+use dp_mechanism::{CryptoRng, Draws, SecureDraws, Touched};
+use rayon::prelude::*;
+
+use crate::decider_state::DeciderState;
+use crate::decisions::{Decisions, Progress};
+use crate::messages::{Decided, Decision, ShardCounts};
+use crate::shard::Shard;
+use crate::{MonitorPlan, Report, StreamError};
+
+/// The part of a session that decides on the counts of all its [`Shard`]s. It knows no user.
+///
+/// # A step over machines
+/// 1. Every shard: [`add`](Shard::add) events, [`count`](Shard::count), save its state, send its counts.
+/// 2. The decider: [`decide`](Self::decide), save its [`state`](Self::state), then send the decision
+///    to the shards and publish its reports.
+/// 3. Every shard: [`settle`](Shard::settle). Its state must be saved before its next counts leave,
+///    which step 1 does.
+///
+/// # After a crash
+/// Every part is resumed from its own state, and the steps are compared when they meet:
+/// - a shard whose state is from before its counts: the events of the step in flight are lost, or fed
+///   again ([`next_time`](Shard::next_time) names the step);
+/// - a shard whose state is from after its counts: counts again, the same, or settles the
+///   decision if there is one ([`last_decision`](Self::last_decision), as often as wanted);
+/// - a decider whose state is from before the decision: nothing of it is out, so it decides anew;
+/// - a shard that has missed a decision and cannot settle it: [refused](StreamError::ShardBehind),
+///   since it does not know who was charged;
+/// - a decider that is behind a shard has forgotten a decision that it sent:
+///   [refused](StreamError::DeciderBehind).
+///
+/// What comes twice, from another session or from another step is refused, and changes nothing.
+#[derive(Debug)]
+pub struct Decider {
+    decisions: Decisions,
+    /// The caller's number, the settings and the sizes in one.
+    session: u64,
+    sizes: Vec<u32>,
+}
+
+impl Decider {
+    pub(crate) fn new(decisions: Decisions, session: u64, sizes: Vec<u32>) -> Self {
+        Self { decisions, session, sizes }
+    }
+
+    /// Decides the step that all shards have counted, and steps skipped before it, which had no events.
+    ///
+    /// Takes one message of every shard, in any order.
+    ///
+    /// # Errors
+    /// [`StreamError`] for messages of another session, for another step, missing or repeated ones, and
+    /// shards that are not settled up to this step. Nothing has changed then.
+    pub fn decide<R: CryptoRng + ?Sized>(
+        &mut self,
+        counts: &[ShardCounts],
+        rng: &mut R,
+    ) -> Result<Decision, StreamError> {
+        self.decide_with(counts, &mut SecureDraws::new(rng))
+    }
+
+    /// The one code path of releases and audits: [`decide`](Self::decide) with draws from anywhere.
+    ///
+    /// # Errors
+    /// As [`decide`](Self::decide).
+    pub fn decide_with(
+        &mut self,
+        counts: &[ShardCounts],
+        draws: &mut dyn Draws,
+    ) -> Result<Decision, StreamError> {
+        let time = self.check_counts(counts)?;
+        let (items, sums) = sum(counts);
+        self.decisions.decide(time, Touched { cells: &items, counts: &sums }, draws)?;
+        Ok(self.last_decision().expect("just decided"))
+    }
+
+    /// The step that these counts are of.
+    fn check_counts(&self, counts: &[ShardCounts]) -> Result<u64, StreamError> {
+        let next = self.next_time();
+        let mut seen = vec![false; self.sizes.len()];
+        let time = counts.first().map_or(next, ShardCounts::time);
+        for ShardCounts(message) in counts {
+            let shard = message.shard;
+            if message.session != self.session {
+                let (got, expected) = (message.session, self.session);
+                return Err(StreamError::ForeignSession { got, expected });
+            }
+            let place = usize::try_from(shard).unwrap_or(usize::MAX);
+            let damaged = StreamError::Damaged { what: "shard-counts" };
+            let size = *self.sizes.get(place).ok_or(damaged.clone())?;
+            if message.time < next {
+                return Err(StreamError::TimeBackwards { got: message.time, next });
+            }
+            if message.from < next {
+                let (settled, decided) = (message.from, next);
+                return Err(StreamError::ShardBehind { shard, settled, decided });
+            }
+            if message.from > next {
+                let settled = message.from;
+                return Err(StreamError::DeciderBehind { shard, settled, decided: next });
+            }
+            if message.time != time {
+                return Err(StreamError::OtherTime { shard, got: message.time, expected: time });
+            }
+            let in_universe = message.items.last() <= Some(&self.plan().universe().last());
+            if !in_universe || message.counts.iter().any(|count| *count > size) {
+                return Err(damaged);
+            }
+            if std::mem::replace(&mut seen[place], true) {
+                return Err(StreamError::RepeatedShard { shard });
+            }
+        }
+        self.decisions.check_time(time)?;
+        match (0..).zip(seen).find(|(_, seen)| !seen) {
+            Some((shard, _)) => Err(StreamError::MissingShard { shard }),
+            None => Ok(time),
+        }
+    }
+
+    /// One step over shards that are all here, each of which has been given its events: counted in
+    /// parallel, decided, and settled.
+    ///
+    /// # Errors
+    /// As [`Shard::count`] and [`decide`](Self::decide): no report is made and nobody is charged then.
+    pub fn step_shards<R: CryptoRng + ?Sized>(
+        &mut self,
+        time: u64,
+        shards: &mut [Shard],
+        rng: &mut R,
+    ) -> Result<Vec<Report>, StreamError> {
+        self.decisions.check_time(time)?;
+        let counts: Result<Vec<ShardCounts>, _> =
+            shards.par_iter_mut().map(|shard| shard.count(time)).collect();
+        let decision = self.decide(&counts?, rng)?;
+        shards.par_iter_mut().try_for_each(|shard| shard.settle(&decision))?;
+        Ok(decision.0.reports)
+    }
+
+    /// The last decision, to be sent to shards that have not settled it, and to be published, once
+    /// more after a crash. `None` before the first step.
+    pub fn last_decision(&self) -> Option<Decision> {
+        let Progress { from, next, ref last_reports, .. } = *self.decisions.progress();
+        let (session, reports) = (self.session, last_reports.clone());
+        Some(Decision(Decided { session, from, time: next.checked_sub(1)?, reports }))
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &MonitorPlan {
+        self.decisions.plan()
+    }
+
+    /// The next time that can be asked for; at the end of the stream, the number of steps.
+    pub fn next_time(&self) -> u64 {
+        self.decisions.progress().next
+    }
+
+    /// From which noisy count on items are reported, in sampled users.
+    pub fn threshold(&self) -> i64 {
+        self.decisions.progress().threshold
+    }
+
+    /// Changes the threshold from the next step on. It may depend on earlier reports and on nothing
+    /// else that is private.
+    ///
+    /// # Errors
+    /// [`StreamError::Setting`] below the least threshold of the plan or above `2^41`.
+    pub fn set_threshold(&mut self, threshold: i64) -> Result<(), StreamError> {
+        self.decisions.set_threshold(threshold)
+    }
+
+    /// All that is needed to go on elsewhere. Free of secrets: it holds reports and no counts.
+    pub fn state(&self) -> DeciderState {
+        let (session, sizes) = (self.session, self.sizes.clone());
+        DeciderState::new(session, sizes, self.decisions.progress().clone())
+    }
+}
+
+/// Items in order, each once, with their sums, which are at most the number of users.
+fn sum(counts: &[ShardCounts]) -> (Vec<u64>, Vec<u32>) {
+    let pairs = |ShardCounts(message): &ShardCounts| {
+        message.items.clone().into_iter().zip(message.counts.clone())
+    };
+    let mut all: Vec<(u64, u32)> = counts.iter().flat_map(pairs).collect();
+    all.sort_unstable();
+    let of_item = |pairs: &[(u64, u32)]| {
+        let sum = pairs.iter().fold(0_u32, |sum, (_, count)| sum.saturating_add(*count));
+        (pairs[0].0, sum)
+    };
+    all.chunk_by(|a, b| a.0 == b.0).map(of_item).unzip()
+}

@@ -1,0 +1,126 @@
+//! What shards and the decider say to each other.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::decisions::{add_reports, are_of_steps};
+use crate::sealed::{self, Checksum, Content};
+use crate::{Report, StreamError};
+
+/// From a shard to the decider: how many of its users show each item in a step.
+///
+/// Bound to the session, the shard, the step, and the step that the shard goes on from; a checksum
+/// finds damage on the way. Exact counts: as confidential as the data, but without users.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ShardCounts(#[serde(with = "sealed")] pub(crate) CountsMessage);
+
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CountsMessage {
+    pub(crate) session: u64,
+    pub(crate) shard: u32,
+    /// The first step that the shard has not been settled for.
+    pub(crate) from: u64,
+    pub(crate) time: u64,
+    /// In ascending order, each once.
+    pub(crate) items: Vec<u64>,
+    /// At least 1.
+    pub(crate) counts: Vec<u32>,
+}
+
+impl ShardCounts {
+    /// The number of the shard.
+    pub fn shard(&self) -> u32 {
+        self.0.shard
+    }
+
+    /// The step.
+    pub fn time(&self) -> u64 {
+        self.0.time
+    }
+}
+
+/// Exact counts stay out of logs, and so does how many there are.
+impl fmt::Debug for ShardCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ShardCounts")
+            .field("session", &self.0.session)
+            .field("shard", &self.0.shard)
+            .field("from", &self.0.from)
+            .field("time", &self.0.time)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Content for CountsMessage {
+    const KIND: &'static str = "shard-counts";
+
+    fn add_to(&self, sum: &mut Checksum) {
+        let Self { session, shard, from, time, items, counts } = self;
+        for number in [*session, u64::from(*shard), *from, *time, items.len() as u64] {
+            sum.number(number);
+        }
+        for (item, count) in items.iter().zip(counts) {
+            sum.number(*item);
+            sum.number((*count).into());
+        }
+    }
+
+    fn check(&self) -> Result<(), StreamError> {
+        let whole = self.items.len() == self.counts.len()
+            && self.items.is_sorted_by(|a, b| a < b)
+            && !self.counts.contains(&0)
+            && self.from <= self.time;
+        if whole { Ok(()) } else { Err(Self::damaged()) }
+    }
+}
+
+/// From the decider to every shard, and to whoever publishes: the reports of a step.
+///
+/// Private by the guarantee of the plan, so free to send and to keep. Bound to the session and to the
+/// steps that it decides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Decision(#[serde(with = "sealed")] pub(crate) Decided);
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Decided {
+    pub(crate) session: u64,
+    /// The first step decided; those before `time` were skipped.
+    pub(crate) from: u64,
+    pub(crate) time: u64,
+    pub(crate) reports: Vec<Report>,
+}
+
+impl Decision {
+    /// The step; steps that were skipped before it are decided too.
+    pub fn time(&self) -> u64 {
+        self.0.time
+    }
+
+    /// In the order of times and items.
+    pub fn reports(&self) -> &[Report] {
+        &self.0.reports
+    }
+}
+
+impl Content for Decided {
+    const KIND: &'static str = "decision";
+
+    fn add_to(&self, sum: &mut Checksum) {
+        let Self { session, from, time, reports } = self;
+        for number in [*session, *from, *time] {
+            sum.number(number);
+        }
+        add_reports(reports, sum);
+    }
+
+    fn check(&self) -> Result<(), StreamError> {
+        let next = self.time.checked_add(1).ok_or(Self::damaged())?;
+        let whole = self.from <= self.time && are_of_steps(&self.reports, &(self.from..next));
+        if whole { Ok(()) } else { Err(Self::damaged()) }
+    }
+}

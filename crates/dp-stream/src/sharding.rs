@@ -1,0 +1,107 @@
+//! How a session is split into shards.
+
+use dp_mechanism::{CryptoRng, Draws, SecureDraws};
+
+use crate::decider::Decider;
+use crate::decisions::Decisions;
+use crate::monitor::Monitor;
+use crate::participants::Participants;
+use crate::sealed::Checksum;
+use crate::shard::Shard;
+use crate::{MonitorPlan, StreamError};
+
+pub(crate) fn check_sizes(plan: &MonitorPlan, sizes: &[u32]) -> Result<(), StreamError> {
+    let got = sizes.iter().map(|&size| u64::from(size)).sum();
+    let expected = plan.users();
+    if got == u64::from(expected) { Ok(()) } else { Err(StreamError::Shards { expected, got }) }
+}
+
+/// What binds messages to a session: another plan, another split or another number gives another one.
+fn binding(plan: &MonitorPlan, session: u64, sizes: &[u32]) -> u64 {
+    let mut sum = Checksum::new();
+    plan.settings.add_to(&mut sum);
+    sum.number(session);
+    for size in sizes {
+        sum.number((*size).into());
+    }
+    sum.finish()
+}
+
+/// First user and size of each shard.
+fn ranges(sizes: &[u32]) -> impl Iterator<Item = (u32, u32)> {
+    let mut first = 0;
+    sizes.iter().map(move |&size| {
+        let here = first;
+        first += size;
+        (here, size)
+    })
+}
+
+impl MonitorPlan {
+    /// Begins a stream whose users are split into shards of these sizes, in order of their numbers.
+    ///
+    /// The secret coins of all users are tossed here; a shard goes to its machine as a
+    /// [`state`](Shard::state), with the coins of its own users. `session` is a number that
+    /// no other session of the caller has: messages are bound to it.
+    ///
+    /// # Errors
+    /// [`StreamError::Shards`] if the sizes do not add up to the users of the plan.
+    pub fn start_sharded<R: CryptoRng + ?Sized>(
+        &self,
+        session: u64,
+        sizes: &[u32],
+        rng: &mut R,
+    ) -> Result<(Decider, Vec<Shard>), StreamError> {
+        self.start_sharded_with(session, sizes, &mut SecureDraws::new(rng))
+    }
+
+    /// The one code path of releases and audits: coins from anywhere.
+    ///
+    /// # Errors
+    /// As [`start_sharded`](Self::start_sharded).
+    pub fn start_sharded_with(
+        &self,
+        session: u64,
+        sizes: &[u32],
+        draws: &mut dyn Draws,
+    ) -> Result<(Decider, Vec<Shard>), StreamError> {
+        check_sizes(self, sizes)?;
+        let session = binding(self, session, sizes);
+        let users = |(first, size)| {
+            let sample = self.sample.as_ref();
+            Participants::sampled(self.admission(), first, size, sample, draws)
+        };
+        let shards = (0..).zip(ranges(sizes).map(users));
+        let shards = shards
+            .map(|(number, users)| Shard::new(self.clone(), (session, number), 0, users))
+            .collect();
+        let decisions = Decisions::new(self.clone());
+        Ok((Decider::new(decisions, session, sizes.to_vec()), shards))
+    }
+}
+
+impl Monitor {
+    /// Splits a session between two steps into shards of these sizes. `session` as at
+    /// [`MonitorPlan::start_sharded`].
+    ///
+    /// # Errors
+    /// [`StreamError::Shards`] if the sizes do not add up to the users of the plan.
+    pub fn into_shards(
+        self,
+        session: u64,
+        sizes: &[u32],
+    ) -> Result<(Decider, Vec<Shard>), StreamError> {
+        let plan = self.plan().clone();
+        check_sizes(&plan, sizes)?;
+        let session = binding(&plan, session, sizes);
+        let (decisions, charges) = self.into_parts();
+        let next = decisions.progress().next;
+        let shard = |(number, (first, size)): (u32, (u32, u32))| {
+            let charges = charges[first as usize..][..size as usize].to_vec();
+            let users = Participants::with_charges(plan.admission(), first, charges);
+            Shard::new(plan.clone(), (session, number), next, users)
+        };
+        let shards = (0..).zip(ranges(sizes)).map(shard).collect();
+        Ok((Decider::new(decisions, session, sizes.to_vec()), shards))
+    }
+}
