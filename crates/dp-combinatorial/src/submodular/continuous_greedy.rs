@@ -75,6 +75,25 @@ pub struct ContinuousGreedyBuilder<M> {
 /// A release is refused if the objective has another number of elements than the constraint, or credits
 /// a record more than was declared. Both are public.
 ///
+/// # Example
+/// ```
+/// use dp_accounting::Budget;
+/// use dp_combinatorial::Incidence;
+/// use dp_combinatorial::submodular::{ContinuousGreedy, Coverage, Credits, Partition};
+/// use dp_mechanism::{Mechanism, chacha_from_os};
+///
+/// // One set of each half of a public family of ten; user `i` is in set `i % 7`.
+/// let halves = Partition::new((0..10).map(|set| set / 5).collect(), vec![1, 1])?;
+/// let users: Vec<[u32; 1]> = (0..1_000).map(|i| [i % 7]).collect();
+/// let coverage = Coverage::new(Incidence::from_slices(10, users.iter().map(|u| &u[..]))?);
+///
+/// let budget = Budget::new(1.0, 0.0)?;
+/// let plan = ContinuousGreedy::builder(halves, Credits::ranked(1), budget).steps(3).build()?;
+/// let release = plan.release(&coverage, &mut chacha_from_os()?)?;
+/// assert_eq!(release.output.elements.len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Source
 /// Călinescu, Chekuri, Pál, Vondrák (2011); Chaturvedi, Nguyen, Zakynthinou (2021) for the private form;
 /// Ghazi, Kamath, Kumar, Manurangsi, Sealfon (2024), Algorithm 5, with steps of exactly `1 / steps`.

@@ -72,10 +72,12 @@ pub fn exact_greedy<M: Matroid + ?Sized>(objective: &dyn Objective, matroid: &M)
     assert_eq!(objective.elements(), matroid.elements(), "two different ground sets");
     let mut run = objective.start(&vec![true; objective.records()]);
     let mut chosen = Vec::new();
-    loop {
+    // An oracle that is no matroid might go on for ever.
+    for _ in 0..matroid.rank() {
         let best = matroid.addable(&chosen).into_iter().rev().max_by_key(|&c| run.gains()[c]);
-        let Some(best) = best else { return chosen };
+        let Some(best) = best else { break };
         run.pick(best);
         chosen.push(best);
     }
+    chosen
 }

@@ -14,6 +14,21 @@ use crate::CombinatorialError;
 /// is monotone, starts from 0 and stays below `most_credit`, none of that changes anything. Whether it
 /// is submodular matters for utility only.
 ///
+/// # Example
+/// ```
+/// use dp_combinatorial::submodular::{Oracle, exact_value};
+///
+/// // A user gets the length of the longest of the chosen routes, up to what it can walk.
+/// let routes: [u64; 3] = [4, 9, 6];
+/// let walks: [u64; 2] = [5, 8];
+/// let value = |walk: &u64, chosen: &[usize]| {
+///     chosen.iter().map(|&route| routes[route]).filter(|length| length <= walk).max().unwrap_or(0)
+/// };
+/// let oracle = Oracle::new(&walks, 3, 9, value)?;
+/// assert_eq!(exact_value(&oracle, &[0, 2]), 4 + 6);
+/// # Ok::<(), dp_combinatorial::CombinatorialError>(())
+/// ```
+///
 /// # Complexity
 /// `records * elements` calls per pick, spread over threads; results do not depend on their number.
 pub struct Oracle<'a, R, F> {

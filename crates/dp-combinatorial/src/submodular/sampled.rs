@@ -30,10 +30,14 @@ pub struct Sampled<'a, R, F> {
 }
 
 impl<'a, R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> Sampled<'a, R, F> {
+    /// The most that a record is credited over all samples, so that sums over `2^32` records fit.
+    pub const MOST_LEVEL_CREDIT: u64 = 1 << 30;
+
     /// Draws the thresholds. They are public, so `rng` need not be secret.
     ///
     /// # Errors
-    /// [`CombinatorialError`] if there are no samples, or more than 2^16.
+    /// [`CombinatorialError`] if there are no samples, or so many that a record is credited more than
+    /// [`MOST_LEVEL_CREDIT`](Self::MOST_LEVEL_CREDIT) over all of them.
     pub fn new<G: Rng + ?Sized>(
         oracle: Oracle<'a, R, F>,
         samples: usize,
@@ -42,9 +46,10 @@ impl<'a, R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> Sampled<'a, R, F> {
         if samples == 0 {
             return Err(CombinatorialError::ZeroSetting { name: "samples" });
         }
-        if samples > 1 << 16 {
+        if samples as u64 > Self::MOST_LEVEL_CREDIT / oracle.most_credit() {
             let (name, got) = ("samples", samples as f64);
-            return Err(CombinatorialError::Setting { name, got, want: "at most 2^16" });
+            let want = "so few that samples times most credit is at most 2^30";
+            return Err(CombinatorialError::Setting { name, got, want });
         }
         let thresholds = (0..samples * oracle.elements()).map(|_| rng.random()).collect();
         Ok(Self { oracle, thresholds, samples })

@@ -40,7 +40,7 @@ pub(super) fn write(records: &[Record], settings: &Settings, page: &mut Page) ->
     Ok(())
 }
 
-/// Rows by what they have in common but epsilon and run, without those of partitions.
+/// Whether the constraint is a number of elements.
 fn is_plain(record: &Record) -> bool {
     record.variant.starts_with("k=")
 }
@@ -53,7 +53,7 @@ fn name(record: &Record) -> String {
     }
 }
 
-/// Mean ratios over all generated instances, one value per instance, k and run.
+/// Ratios by algorithm and epsilon, one value per instance, k and run.
 type Means = BTreeMap<String, BTreeMap<u64, Vec<f64>>>;
 
 fn means<'a>(records: impl Iterator<Item = &'a Record>) -> Means {

@@ -1,6 +1,8 @@
 //! The contract of objectives and extensions, on random records and random orders.
 
 use proptest::prelude::*;
+use rand::SeedableRng;
+use rand::rngs::ChaCha20Rng;
 
 use super::super::{Extension, Objective, exact_value};
 use super::*;
@@ -211,5 +213,10 @@ fn bad_records_are_cut_or_left_out() {
     assert!(Oracle::new(&nobody, 0, 1, best).is_err());
     assert!(Oracle::new(&nobody, 3, 0, best).is_err());
     assert!(Oracle::new(&nobody, 3, u64::MAX, best).is_err());
+    let too_many = |samples| {
+        let oracle = Oracle::new(&nobody, 3, 1 << 20, best).expect("valid");
+        Sampled::new(oracle, samples, &mut ChaCha20Rng::seed_from_u64(1)).is_err()
+    };
+    assert!(too_many(0) && too_many(1 << 11) && !too_many(1 << 10));
     assert_eq!(Oracle::new(&nobody, 3, 1, best).expect("valid").start(&[]).gains(), [0, 0, 0]);
 }
