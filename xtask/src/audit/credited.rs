@@ -20,7 +20,7 @@ pub(super) fn checks() -> Vec<Check> {
         check("credited-exponential", "CreditedRun: exponential selections", |effort| {
             subsampled(effort, SelectionRule::Exponential)
         }),
-        check("credited-flip", "CreditedRun: permute-and-flip", |effort| {
+        check("credited-flip", "CreditedRun, CreditedSelection: permute-and-flip", |effort| {
             subsampled(effort, SelectionRule::PermuteAndFlip)
         }),
         check("credited-noisy-max", "CreditedRun: noisy maxima with their value", |effort| {

@@ -134,7 +134,8 @@ impl SetCoverSelect {
     }
 
     /// About how many users the first one, two, three, ... sets of the order serve, from the noisy
-    /// gains of a release of this plan; costs nothing.
+    /// gains of a release of this plan; costs nothing. Where it first reaches a share of a public
+    /// number of users, a partial cover of that share can end.
     ///
     /// Too low on average rather than too high: what is taken off each gain is the mean of the
     /// largest noise among all candidates, `(1 + 1/2 + ... + 1/candidates) / rate`. Empty if there

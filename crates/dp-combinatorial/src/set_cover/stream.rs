@@ -52,8 +52,8 @@ pub trait SetStream {
 /// One bit per user: whether they take part and wait. Private.
 pub(super) struct WaitingBits {
     bits: Vec<u64>,
-    /// The users of the set at hand who waited.
-    served: Vec<u32>,
+    /// The users of a set that was not listed in order.
+    sorted: Vec<u32>,
 }
 
 impl WaitingBits {
@@ -62,26 +62,34 @@ impl WaitingBits {
         for user in 0..users {
             bits[user as usize / 64] |= u64::from(takes_part()) << (user % 64);
         }
-        Self { bits, served: Vec::new() }
+        Self { bits, sorted: Vec::new() }
     }
 
     /// Serves the waiting users of a set if the answer to their number is yes.
     pub(super) fn choose_if(&mut self, users: &[u32], ask: impl FnOnce(i64) -> bool) -> bool {
-        self.served.clear();
-        for &user in users {
-            // Taken out at once, so that a repetition does not count.
-            if let Some(word) = self.bits.get_mut(user as usize / 64) {
-                let bit = 1 << (user % 64);
-                if *word & bit != 0 {
-                    *word ^= bit;
-                    self.served.push(user);
+        // Nobody may count twice; a list in ascending order, as most are, has no repetitions.
+        let users = if users.is_sorted_by(|a, b| a < b) {
+            users
+        } else {
+            self.sorted.clear();
+            self.sorted.extend(users);
+            self.sorted.sort_unstable();
+            self.sorted.dedup();
+            &self.sorted
+        };
+        // There are no bits for users out of range, or they are 0.
+        let word = |user: u32| (user as usize / 64, user % 64);
+        let waits = |&&user: &&u32| {
+            let (word, bit) = word(user);
+            self.bits.get(word).is_some_and(|word| word >> bit & 1 == 1)
+        };
+        let yes = ask(i64::try_from(users.iter().filter(waits).count()).expect("at most 2^32"));
+        if yes {
+            for &user in users {
+                let (word, bit) = word(user);
+                if let Some(word) = self.bits.get_mut(word) {
+                    *word &= !(1 << bit);
                 }
-            }
-        }
-        let yes = ask(i64::try_from(self.served.len()).expect("at most 2^32"));
-        if !yes {
-            for &user in &self.served {
-                self.bits[user as usize / 64] |= 1 << (user % 64);
             }
         }
         yes
