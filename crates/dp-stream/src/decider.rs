@@ -184,7 +184,8 @@ fn sum(counts: &[ShardCounts]) -> (Vec<u64>, Vec<u32>) {
         message.items.clone().into_iter().zip(message.counts.clone())
     };
     let mut all: Vec<(u64, u32)> = counts.iter().flat_map(pairs).collect();
-    all.sort_unstable();
+    // Each message is in order already, which a merging sort makes use of.
+    all.sort_by_key(|(item, _)| *item);
     let of_item = |pairs: &[(u64, u32)]| {
         let sum = pairs.iter().fold(0_u32, |sum, (_, count)| sum.saturating_add(*count));
         (pairs[0].0, sum)
