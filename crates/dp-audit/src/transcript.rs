@@ -203,7 +203,7 @@ impl Draws for Replay {
                     log(*value) - log(other)
                 };
                 let worst = report_worst(ratio, *value, other, *threshold);
-                Some((report_loss(ratio(*released), worst), *released))
+                Some((released_loss(DrawKind::Report, ratio(*released), worst), *released))
             }
             _ => None,
         };
@@ -290,9 +290,10 @@ fn report_worst(ratio: impl Fn(i64) -> f64, value: i64, other: i64, threshold: i
     ends.into_iter().map(ratio).filter(|x| !x.is_nan()).fold(0.0, |worst, x| worst.max(x.abs()))
 }
 
-fn report_loss(loss: f64, worst: f64) -> StepLoss {
+/// Of one released value, and of the worst that could have been released.
+fn released_loss(kind: DrawKind, loss: f64, worst: f64) -> StepLoss {
     StepLoss {
-        kind: DrawKind::Report,
+        kind,
         forward: loss,
         backward: -loss,
         rho: if worst.is_finite() { pure_rho(worst) } else { f64::INFINITY },
