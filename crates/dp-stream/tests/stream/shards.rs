@@ -111,3 +111,33 @@ fn a_session_can_be_split_between_two_steps() {
     let error = decider.step_shards(3, &mut shards, &mut b).expect_err("passed");
     assert_eq!(error, StreamError::TimeBackwards { got: 3, next: 10 });
 }
+
+/// Times without events are skipped over by all parts, also when a shard dies in between.
+#[test]
+fn shards_skip_steps_as_one_session_does() {
+    let plan = plan(3, USERS, 900, 3, 4);
+    let sizes = [150, 250];
+    let stream = shifting(USERS, 4, 1500, 3, 2);
+    let (mut a, mut b) = (rng(6), rng(6));
+    let mut whole = plan.start(&mut a);
+    let (mut decider, mut shards) = plan.start_sharded(1, &sizes, &mut b).expect("all users");
+    let mut skipped = 0;
+    for (time, events) in [3, 4, 400, 899].into_iter().zip(&stream) {
+        let expected = whole.step(time, events, &mut a).expect("in time");
+        let mut counts = Vec::new();
+        for (shard, part) in shards.iter_mut().zip(split(events, &sizes)) {
+            shard.add(&part).expect("not counted");
+            counts.push(shard.count(time).expect("in time"));
+        }
+        shards[1] = wire(&shards[1].state()).resume().expect("whole");
+        let decision = decider.decide(&counts, &mut b).expect("all shards");
+        assert_eq!((decision.time(), decision.reports()), (time, &expected[..]));
+        skipped += expected.iter().filter(|report| report.time < time).count();
+        for shard in &mut shards {
+            shard.settle(&decision).expect("its step");
+        }
+    }
+    assert!(skipped > 0, "a test about nothing");
+    let states = shards.iter().map(Shard::state).collect();
+    assert_eq!(decider.state().join(states), Ok(whole.state()));
+}
