@@ -341,7 +341,7 @@ fn report_worst(ratio: impl Fn(i64) -> f64, value: i64, other: i64, threshold: i
     ends.into_iter().map(ratio).filter(|x| !x.is_nan()).fold(0.0, |worst, x| worst.max(x.abs()))
 }
 
-/// Of one released value, with the largest log ratio over all that could be released.
+/// Of one released value, and of the worst that could have been released.
 fn released_loss(kind: DrawKind, loss: f64, worst: f64) -> StepLoss {
     StepLoss {
         kind,

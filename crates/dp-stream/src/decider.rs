@@ -5,7 +5,8 @@ use rayon::prelude::*;
 
 use crate::decider_state::DeciderState;
 use crate::decisions::{Decisions, Progress};
-use crate::messages::{Decided, Decision, ShardCounts};
+use crate::messages::{CountsMessage, Decided, Decision, ShardCounts};
+use crate::sealed::Content;
 use crate::shard::Shard;
 use crate::{MonitorPlan, Report, StreamError};
 
@@ -76,36 +77,11 @@ impl Decider {
 
     /// The step that these counts are of.
     fn check_counts(&self, counts: &[ShardCounts]) -> Result<u64, StreamError> {
-        let next = self.next_time();
         let mut seen = vec![false; self.sizes.len()];
-        let time = counts.first().map_or(next, ShardCounts::time);
+        let time = counts.first().map_or(self.next_time(), ShardCounts::time);
         for ShardCounts(message) in counts {
             let shard = message.shard;
-            if message.session != self.session {
-                let (got, expected) = (message.session, self.session);
-                return Err(StreamError::ForeignSession { got, expected });
-            }
-            let place = usize::try_from(shard).unwrap_or(usize::MAX);
-            let damaged = StreamError::Damaged { what: "shard-counts" };
-            let size = *self.sizes.get(place).ok_or(damaged.clone())?;
-            if message.time < next {
-                return Err(StreamError::TimeBackwards { got: message.time, next });
-            }
-            if message.from < next {
-                let (settled, decided) = (message.from, next);
-                return Err(StreamError::ShardBehind { shard, settled, decided });
-            }
-            if message.from > next {
-                let settled = message.from;
-                return Err(StreamError::DeciderBehind { shard, settled, decided: next });
-            }
-            if message.time != time {
-                return Err(StreamError::OtherTime { shard, got: message.time, expected: time });
-            }
-            let in_universe = message.items.last() <= Some(&self.plan().universe().last());
-            if !in_universe || message.counts.iter().any(|count| *count > size) {
-                return Err(damaged);
-            }
+            let place = self.check_message(message, time)?;
             if std::mem::replace(&mut seen[place], true) {
                 return Err(StreamError::RepeatedShard { shard });
             }
@@ -114,6 +90,33 @@ impl Decider {
         match (0..).zip(seen).find(|(_, seen)| !seen) {
             Some((shard, _)) => Err(StreamError::MissingShard { shard }),
             None => Ok(time),
+        }
+    }
+
+    /// The place of its shard, if it is of this session and of the step at `expected`.
+    fn check_message(&self, message: &CountsMessage, expected: u64) -> Result<usize, StreamError> {
+        let &CountsMessage { session: got, shard, from: settled, time, .. } = message;
+        if got != self.session {
+            return Err(StreamError::ForeignSession { got, expected: self.session });
+        }
+        let next = self.next_time();
+        if time < next {
+            return Err(StreamError::TimeBackwards { got: time, next });
+        }
+        if settled < next {
+            return Err(StreamError::ShardBehind { shard, settled, decided: next });
+        }
+        if settled > next {
+            return Err(StreamError::DeciderBehind { shard, settled, decided: next });
+        }
+        if time != expected {
+            return Err(StreamError::OtherTime { shard, got: time, expected });
+        }
+        let place = usize::try_from(shard).unwrap_or(usize::MAX);
+        let fits = |size: &u32| message.fits(*size, self.plan().universe().last());
+        match self.sizes.get(place) {
+            Some(size) if fits(size) => Ok(place),
+            _ => Err(CountsMessage::damaged()),
         }
     }
 
@@ -181,7 +184,8 @@ fn sum(counts: &[ShardCounts]) -> (Vec<u64>, Vec<u32>) {
         message.items.clone().into_iter().zip(message.counts.clone())
     };
     let mut all: Vec<(u64, u32)> = counts.iter().flat_map(pairs).collect();
-    all.sort_unstable();
+    // Each message is in order already, which a merging sort makes use of.
+    all.sort_by_key(|(item, _)| *item);
     let of_item = |pairs: &[(u64, u32)]| {
         let sum = pairs.iter().fold(0_u32, |sum, (_, count)| sum.saturating_add(*count));
         (pairs[0].0, sum)

@@ -54,6 +54,13 @@ impl fmt::Debug for ShardCounts {
     }
 }
 
+impl CountsMessage {
+    /// Whether a shard of so many users can have counted this.
+    pub(crate) fn fits(&self, users: u32, last_item: u64) -> bool {
+        self.items.last() <= Some(&last_item) && self.counts.iter().all(|count| *count <= users)
+    }
+}
+
 impl Content for CountsMessage {
     const KIND: &'static str = "shard-counts";
 

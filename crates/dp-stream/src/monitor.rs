@@ -26,6 +26,11 @@ use crate::{BadEvent, Event, MonitorPlan, MonitorState, Report, StreamError};
 /// The secret sample is part of it, so a state is as confidential as the data.
 ///
 /// A session cannot be cloned: a second one on the same users would spend the budget a second time.
+/// ```compile_fail
+/// fn twice(monitor: &dp_stream::Monitor) -> dp_stream::Monitor {
+///     monitor.clone()
+/// }
+/// ```
 pub struct Monitor {
     decisions: Decisions,
     users: Participants,

@@ -257,3 +257,50 @@ impl Participants {
         self.more.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn users(charges: &[u8]) -> Participants {
+        let admission = Admission { limit: Some(3), items_per_step: 2, last_item: 9 };
+        Participants::with_charges(admission, 10, charges.to_vec())
+    }
+
+    /// Whose charges are unknown does not count, however the event got here.
+    #[test]
+    fn events_of_users_who_were_not_admitted_count_nothing() {
+        let mut users = users(&[0, 2, GONE]);
+        users.add(&[Event { user: 10, item: 1 }]);
+        users.more = (10..13).map(|user| Event { user, item: 5 }).collect();
+        let touched = users.counts();
+        assert_eq!((touched.cells, touched.counts), (&[1, 5][..], &[1, 1][..]));
+        users.settle(&[5]);
+        assert_eq!(users.charges(), [1, 2, GONE]);
+    }
+
+    #[test]
+    fn room_is_what_is_left_and_never_negative() {
+        let admission = Admission { limit: Some(3), items_per_step: 2, last_item: 9 };
+        assert_eq!([0, 1, 2, 3, GONE].map(|before| admission.room(before)), [2, 2, 1, 0, 0]);
+    }
+
+    #[test]
+    fn counted_events_are_admitted_again_as_they_were() {
+        let mut first = users(&[0, 1, 2]);
+        let item = |item| move |user| Event { user, item };
+        let shown = [item(4), item(4), item(7), item(8)].into_iter();
+        first.add(&shown.flat_map(|event| (10..14).map(event)).collect::<Vec<_>>());
+        first.counts();
+        let counted = first.counted();
+        assert_eq!(counted.len(), 5, "two, two and one");
+        let mut again = users(&first.charges());
+        again.add(&counted);
+        again.counts();
+        assert_eq!(again.counted(), counted);
+        for users in [&mut first, &mut again] {
+            users.settle(&[4, 7]);
+            assert_eq!(users.charges(), [2, GONE, GONE]);
+        }
+    }
+}

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 pub struct Event {
     /// Dense number of the user, below the public bound on users.
     ///
-    /// An interner is the caller's, and part of the guarantee: a user's number must not depend on who else
-    /// is there, and must not be given to somebody else later. Numbers by first appearance are fine as
-    /// long as the bound is never reached; beyond it, one user more would push another one out.
+    /// An interner is the caller's, and part of the guarantee: a number must not be given to somebody else
+    /// later. Which number a user has does not matter, so numbers by first appearance are fine as long
+    /// as the bound is never reached; beyond it, one user more would push another one out.
     pub user: u32,
     /// Number of the item in its [`Universe`](crate::Universe).
     pub item: u64,

@@ -24,7 +24,9 @@ use crate::{Event, MonitorPlan, StreamError};
 /// # On another machine, and after a crash
 /// A [`ShardState`] is all that a shard needs. The first one holds the secret coins of its own users, a
 /// later one also their charges; of the users of other shards it holds nothing. With a state saved
-/// between counting and sending, the shard can settle whatever the decider has made of the counts.
+/// between counting and sending, the shard can settle whatever the decider has made of the counts. Counts
+/// must not leave before: a shard that comes back without them, and counts other events, would charge the
+/// wrong users.
 /// Resumed from an older state it is [refused](StreamError::ShardBehind). One whose states are all lost
 /// cannot be replaced, since nobody else knows who was sampled and charged: the session ends there.
 pub struct Shard {

@@ -15,7 +15,8 @@ use crate::{MonitorPlan, Report, StreamError};
 /// It holds the secret sample and who was charged how often, so it is as confidential as the data.
 ///
 /// # Integrity
-/// The version comes first and is looked at first. Then the kind, the settings, the range of every
+/// The version comes first and is looked at first, so keep the fields in the order in which they were
+/// written. Then the kind, the settings, the range of every
 /// value, and a 64-bit checksum over all of it are checked. That finds truncation, every changed byte
 /// and edits by hand. It does *not* stop a forger, who can compute the checksum too, and an old
 /// state is as whole as a new one: keep states where only the service can write, or sign them, and

@@ -64,9 +64,11 @@ fn thresholds_of_zero_and_of_the_largest_count() {
     let mut monitor = everything.start(&mut draws);
     let reports = monitor.step(0, &[Event { user: 0, item: 3 }], &mut draws).expect("in time");
     assert!(reports.iter().map(|report| report.item).eq(0..1 << 10));
-    let nothing = build(1 << 40, 1 << 41).expect("the largest threshold");
-    let mut monitor = nothing.start(&mut draws);
-    assert_eq!(monitor.finish(&mut draws), Ok(vec![]));
+    for count in [1 << 40, 1 << 41] {
+        let nothing = build(1 << 40, count).expect("up to the largest threshold");
+        let mut monitor = nothing.start(&mut draws);
+        assert_eq!(monitor.finish(&mut draws), Ok(vec![]));
+    }
     assert!(build(1, (1 << 41) + 1).is_err());
     let error = ThreshMonitor::builder(shape(1 << 32, 5, 1), 1.0, 1)
         .and_then(|builder| builder.threshold(Threshold::Count { count: 0 }).build())

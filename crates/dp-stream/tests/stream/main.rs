@@ -9,6 +9,7 @@ mod exact;
 mod extremes;
 mod kill;
 mod kill_shards;
+mod shard_errors;
 mod shards;
 mod states;
 mod statistics;

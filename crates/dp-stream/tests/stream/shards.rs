@@ -1,9 +1,6 @@
 //! Many shards are one session, also when all they say crosses a wire.
 
-use dp_stream::{
-    ChaCha20Rng, Decider, DeciderState, Decision, Event, MonitorPlan, Shard, ShardCounts,
-    ShardState, StreamError,
-};
+use dp_stream::{Event, Shard, ShardState, StreamError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -89,171 +86,6 @@ fn shards_on_other_machines_report_what_one_session_reports() {
     assert_eq!(decider_file.join(files).as_ref(), Ok(&whole.state()));
 }
 
-/// A decider and three shards that have counted step 2, and the draws.
-struct Session {
-    plan: MonitorPlan,
-    decider: Decider,
-    shards: Vec<Shard>,
-    counts: Vec<ShardCounts>,
-    rng: ChaCha20Rng,
-}
-
-const SIZES: [u32; 3] = [150, 50, 200];
-
-fn session(number: u64) -> Session {
-    let stream = shifting(USERS, 3, 1500, 30, 2);
-    let plan = plan(30, USERS, 25, 3, 30);
-    let mut rng = rng(9);
-    let (mut decider, mut shards) = plan.start_sharded(number, &SIZES, &mut rng).expect("sizes");
-    let mut counts = Vec::new();
-    for (time, events) in (0..).zip(&stream) {
-        for (shard, part) in shards.iter_mut().zip(split(events, &SIZES)) {
-            shard.add(&part).expect("not counted");
-        }
-        if time < 2 {
-            let reports = decider.step_shards(time, &mut shards, &mut rng).expect("in time");
-            assert!(!reports.is_empty(), "somebody is charged");
-        } else {
-            counts = shards.iter_mut().map(|shard| shard.count(2).expect("in time")).collect();
-        }
-    }
-    Session { plan, decider, shards, counts, rng }
-}
-
-#[test]
-fn stray_repeated_and_foreign_counts_are_refused_and_change_nothing() {
-    let Session { plan, mut decider, mut shards, counts, mut rng } = session(1);
-    let before = decider.state();
-    let foreign = session(2).counts;
-    let mut refused = |messages: &[ShardCounts], message: &str| {
-        let error = decider.decide(messages, &mut rng).expect_err("refused");
-        assert_eq!(error.to_string(), message);
-        assert_eq!(decider.state(), before);
-        error
-    };
-    let [a, b, c] = <[ShardCounts; 3]>::try_from(counts.clone()).expect("three");
-    refused(&[], "shard 0 is missing");
-    refused(&[a.clone(), c.clone()], "shard 1 is missing");
-    refused(&[a.clone(), b.clone(), a.clone(), c.clone()], "shard 0 is there twice");
-    let got = refused(&[a.clone(), foreign[1].clone(), c.clone()], &{
-        let StreamError::ForeignSession { got, expected } =
-            session(1).decider.decide(&foreign, &mut super::rng(1)).expect_err("foreign")
-        else {
-            panic!("another error")
-        };
-        format!("this belongs to session {got:016x}, not to session {expected:016x}")
-    });
-    assert!(matches!(got, StreamError::ForeignSession { .. }));
-    // One of an earlier step, and one for another step.
-    let early = plan
-        .start_sharded(1, &SIZES, &mut super::rng(9))
-        .map(|(_, mut shards)| shards[1].count(0).expect("in time"))
-        .expect("sizes");
-    refused(&[a.clone(), early, c.clone()], "time 0 has passed, the next step is 2");
-    let behind = plan
-        .start_sharded(1, &SIZES, &mut super::rng(9))
-        .map(|(_, mut shards)| shards[1].count(2).expect("in time"))
-        .expect("sizes");
-    refused(
-        &[a.clone(), behind, c.clone()],
-        "shard 1 was settled for 0 steps, but 2 were decided: going on without the charges in between \
-         would let users be reported too often; settle it with the last decision, or resume it from a \
-         newer state",
-    );
-    let mut other = session(1).shards.swap_remove(1);
-    assert_eq!(other.count(3), Err(StreamError::StepCounted { time: 2 }));
-    other = session_at_rest(1);
-    let later = other.count(3).expect("in time");
-    refused(&[a.clone(), later, c.clone()], "shard 1 has counted step 3, the first one has step 2");
-    // In any order they are fine, once.
-    let decision = decider.decide(&[c, a, b], &mut rng).expect("all shards");
-    let again = decider.decide(&counts, &mut rng).expect_err("decided");
-    assert_eq!(again, StreamError::TimeBackwards { got: 2, next: 3 });
-    for shard in &mut shards {
-        shard.settle(&decision).expect("its step");
-    }
-}
-
-/// Shard 1 of the session, settled for two steps, without events of the third.
-fn session_at_rest(number: u64) -> Shard {
-    let stream = shifting(USERS, 3, 1500, 30, 2);
-    let mut draws = rng(9);
-    let plan = plan(30, USERS, 25, 3, 30);
-    let (mut decider, mut shards) = plan.start_sharded(number, &SIZES, &mut draws).expect("sizes");
-    for (time, events) in (0..2).zip(&stream) {
-        for (shard, part) in shards.iter_mut().zip(split(events, &SIZES)) {
-            shard.add(&part).expect("not counted");
-        }
-        decider.step_shards(time, &mut shards, &mut draws).expect("in time");
-    }
-    shards.swap_remove(1)
-}
-
-#[test]
-fn stray_repeated_and_foreign_decisions_are_refused_and_change_nothing() {
-    let Session { mut decider, mut shards, counts, mut rng, .. } = session(1);
-    let shard = &mut shards[0];
-    let earlier = decider.last_decision().expect("two steps were taken");
-    let decision = decider.decide(&counts, &mut rng).expect("all shards");
-    let mut other = session(2);
-    let foreign = other.decider.decide(&other.counts, &mut other.rng).expect("all shards");
-    let before = shard.state();
-    let refused = |shard: &mut Shard, decision: &Decision, error: &str| {
-        assert_eq!(shard.settle(decision).expect_err("refused").to_string(), error);
-        assert_eq!(shard.state(), before);
-    };
-    refused(shard, &earlier, "step 1 has been settled before");
-    assert!(matches!(shard.settle(&foreign), Err(StreamError::ForeignSession { .. })));
-    let error = shard.add(&[Event { user: 0, item: 1 }]).expect_err("counted");
-    assert_eq!(error.to_string(), "step 2 has been counted and must be settled first");
-    assert_eq!(shard.state(), before);
-    shard.settle(&decision).expect("its step");
-    assert_eq!(shard.settle(&decision), Err(StreamError::AlreadySettled { time: 2 }));
-
-    // A shard that has not counted cannot be charged; one that has missed a step can neither.
-    let mut uncounted = session_at_rest(1);
-    let error = uncounted.settle(&decision).expect_err("not counted").to_string();
-    assert_eq!(
-        error,
-        "the shard has not counted step 2: feed it the events of the step and count it"
-    );
-    assert_eq!(uncounted.count(1), Err(StreamError::TimeBackwards { got: 1, next: 2 }));
-    assert_eq!(uncounted.count(25), Err(StreamError::TimeBeyondEnd { got: 25, steps: 25 }));
-    let Session { mut decider, mut shards, mut rng, counts, .. } = session(1);
-    decider.decide(&counts, &mut rng).expect("all shards");
-    let missed = decider.last_decision().expect("decided");
-    for shard in &mut shards[1..] {
-        shard.settle(&missed).expect("its step");
-    }
-    let counts: Vec<ShardCounts> =
-        shards[1..].iter_mut().map(|shard| shard.count(3).expect("in time")).collect();
-    let error = shards[0].count(3).expect_err("unsettled").to_string();
-    assert_eq!(error, "step 2 has been counted and must be settled first");
-    assert_eq!(decider.decide(&counts, &mut rng), Err(StreamError::MissingShard { shard: 0 }));
-}
-
-/// The decider was resumed from a state that is older than a decision that was sent.
-#[test]
-fn a_decider_that_has_forgotten_a_decision_is_refused() {
-    let Session { plan, mut decider, mut shards, counts, mut rng } = session(1);
-    let old = decider.state();
-    let decision = decider.decide(&counts, &mut rng).expect("all shards");
-    for shard in &mut shards {
-        shard.settle(&decision).expect("its step");
-    }
-    let mut forgetful = old.clone().resume(&plan, 2).expect("the publisher knows of two steps");
-    let counts: Vec<ShardCounts> =
-        shards.iter_mut().map(|shard| shard.count(3).expect("in time")).collect();
-    let error = forgetful.decide(&counts, &mut rng).expect_err("behind");
-    assert_eq!(error, StreamError::DeciderBehind { shard: 0, settled: 3, decided: 2 });
-    assert!(error.to_string().contains("would spend the privacy budget twice"), "{error}");
-    let error = old.clone().resume(&plan, 3).expect_err("older than what is out");
-    assert_eq!(error, StreamError::StateTooOld { next: 2, published: 3 });
-    let states = shards.iter().map(Shard::state).collect();
-    assert!(matches!(old.join(states), Err(StreamError::DeciderBehind { .. })));
-    assert!(decider.decide(&counts, &mut rng).is_ok());
-}
-
 /// One session becomes shards, on any number of threads, and goes on as before.
 #[test]
 fn a_session_can_be_split_between_two_steps() {
@@ -280,53 +112,32 @@ fn a_session_can_be_split_between_two_steps() {
     assert_eq!(error, StreamError::TimeBackwards { got: 3, next: 10 });
 }
 
+/// Times without events are skipped over by all parts, also when a shard dies in between.
 #[test]
-fn shards_must_cover_the_users() {
-    let plan = plan(30, USERS, 10, 3, 30);
-    let error = plan.start_sharded(1, &[1, 2], &mut rng(1)).expect_err("too few").to_string();
-    assert_eq!(error, "the plan has 400 users, the shards have 3");
-    assert!(plan.start(&mut rng(1)).into_shards(1, &[USERS, 1]).is_err());
-    let (decider, shards) = plan.start_sharded(1, &[200, 200], &mut rng(1)).expect("all users");
-    let states: Vec<ShardState> = shards.iter().map(Shard::state).collect();
-    let join = |states: &[ShardState]| decider.state().join(states.to_vec());
-    assert_eq!(join(&states[..1]), Err(StreamError::MissingShard { shard: 1 }));
-    let twice = [&states[..], &states[1..]].concat();
-    assert_eq!(join(&twice), Err(StreamError::RepeatedShard { shard: 1 }));
-    let (_, others) = plan.start_sharded(2, &[200, 200], &mut rng(1)).expect("all users");
-    let foreign = [states[0].clone(), others[1].state()];
-    assert!(matches!(join(&foreign), Err(StreamError::ForeignSession { .. })));
-    assert!(join(&states).is_ok());
-}
-
-/// Between the decision and the charges there must be no state of the whole to go on from.
-#[test]
-fn states_without_all_charges_are_refused() {
-    let Session { mut decider, mut shards, counts, mut rng, .. } = session(1);
-    let decision = decider.decide(&counts, &mut rng).expect("all shards");
-    shards[0].settle(&decision).expect("its step");
-    let join = |decider: &Decider, shards: &[Shard]| {
-        decider.state().join(shards.iter().map(Shard::state).collect())
-    };
-    let behind = StreamError::ShardBehind { shard: 1, settled: 2, decided: 3 };
-    assert_eq!(join(&decider, &shards), Err(behind));
-    for shard in &mut shards[1..] {
-        shard.settle(&decision).expect("its step");
+fn shards_skip_steps_as_one_session_does() {
+    let plan = plan(3, USERS, 900, 3, 4);
+    let sizes = [150, 250];
+    let stream = shifting(USERS, 4, 1500, 3, 2);
+    let (mut a, mut b) = (rng(6), rng(6));
+    let mut whole = plan.start(&mut a);
+    let (mut decider, mut shards) = plan.start_sharded(1, &sizes, &mut b).expect("all users");
+    let mut skipped = 0;
+    for (time, events) in [3, 4, 400, 899].into_iter().zip(&stream) {
+        let expected = whole.step(time, events, &mut a).expect("in time");
+        let mut counts = Vec::new();
+        for (shard, part) in shards.iter_mut().zip(split(events, &sizes)) {
+            shard.add(&part).expect("not counted");
+            counts.push(shard.count(time).expect("in time"));
+        }
+        shards[1] = wire(&shards[1].state()).resume().expect("whole");
+        let decision = decider.decide(&counts, &mut b).expect("all shards");
+        assert_eq!((decision.time(), decision.reports()), (time, &expected[..]));
+        skipped += expected.iter().filter(|report| report.time < time).count();
+        for shard in &mut shards {
+            shard.settle(&decision).expect("its step");
+        }
     }
-    assert!(join(&decider, &shards).is_ok());
-}
-
-/// A state of one kind is not taken for another.
-#[test]
-fn kinds_are_told_apart() {
-    let Session { decider, shards, counts, .. } = session(1);
-    let text = |value: &dyn Fn() -> serde_json::Result<String>| value().expect("plain data");
-    let shard = text(&|| serde_json::to_string(&shards[0].state()));
-    let message = |error: serde_json::Error| error.to_string();
-    let error = serde_json::from_str::<DeciderState>(&shard).expect_err("a shard's state");
-    assert!(message(error).starts_with("this is not a decider-state"));
-    let counts = text(&|| serde_json::to_string(&counts[0]));
-    let error = serde_json::from_str::<Decision>(&counts).expect_err("counts");
-    assert!(message(error).starts_with("this is not a decision"));
-    let state = text(&|| serde_json::to_string(&decider.state()));
-    assert!(serde_json::from_str::<DeciderState>(&state).is_ok());
+    assert!(skipped > 0, "a test about nothing");
+    let states = shards.iter().map(Shard::state).collect();
+    assert_eq!(decider.state().join(states), Ok(whole.state()));
 }

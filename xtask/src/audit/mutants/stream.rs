@@ -22,7 +22,7 @@ pub(super) fn code() -> [Code; 7] {
         ("M43", |effort| empty_items(effort, true), |effort| empty_items(effort, false)),
         ("M44", |effort| louder_reports(effort, 2), |effort| louder_reports(effort, 1)),
         ("M45", |effort| repeats(effort, true), |effort| repeats(effort, false)),
-        ("M46", |effort| forgets(effort, true), |effort| forgets(effort, false)),
+        ("M46", |effort| restarts_with_note(effort, 0), |effort| restarts_with_note(effort, 1)),
     ]
 }
 
@@ -212,16 +212,15 @@ fn repeats(effort: Effort, twice: bool) -> Found {
     })
 }
 
-/// One step of one item, published; then a crash, and a state from before it. The publisher's note of the
-/// step refuses that state; without the note the step is decided and published again.
-fn forgets(effort: Effort, without_note: bool) -> Found {
+/// One step of one item, published; then a crash, and a state from before it. With a note of one published
+/// step that state is refused; with none the step is decided and published again.
+fn restarts_with_note(effort: Effort, noted: u64) -> Found {
     let plan = thresh_monitor(shape(1, effort.of(2, 3), 1), EPSILON, 1, 2);
     added_loss(&plan, 1, effort.of(1, 2), |records, draws| {
         let events = &stream(records, 1, 1)[0];
         let mut monitor = plan.start_with(draws);
         let saved = monitor.state();
         let mut published = monitor.step_with(0, events, draws).expect("in time");
-        let noted = if without_note { 0 } else { 1 };
         if let Ok(mut again) = saved.resume(&plan, noted) {
             published.extend(again.step_with(0, events, draws).expect("in time"));
         }
