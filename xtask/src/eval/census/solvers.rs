@@ -28,7 +28,7 @@ pub(super) fn shapes(effort: Effort) -> Vec<Shape> {
     let mut shapes = vec![shape(6, 263, 5), shape(6, 263, 20)];
     if effort == Effort::Full {
         shapes.extend([50, 200, 500, 1_000].map(|columns| shape(6, 263, columns)));
-        shapes.extend([5, 20, 50, 100].map(|columns| shape(52, 3_144, columns)));
+        shapes.extend([5, 20, 50].map(|columns| shape(52, 3_144, columns)));
     }
     shapes
 }
