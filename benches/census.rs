@@ -9,9 +9,24 @@ use rand::rngs::ChaCha20Rng;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::{Distribution, LogNormal};
 
-const STATES: u32 = 52;
-const COUNTIES: u32 = 3_144;
 const GROUPS: i64 = 117_630_445;
+
+/// How large a nation is.
+#[derive(Clone, Copy)]
+struct Scale {
+    states: u32,
+    counties: u32,
+    sizes: usize,
+}
+
+/// The whole one, or a hundredth of it where benches only have to run (`-- --test`).
+fn scale() -> Scale {
+    if std::env::args().any(|argument| argument == "--test") {
+        Scale { states: 6, counties: 200, sizes: 150 }
+    } else {
+        Scale { states: 52, counties: 3_144, sizes: 1_000 }
+    }
+}
 
 /// True counts of a nation: unit sizes fall off as households do, county totals are log-normal.
 struct Nation {
@@ -21,14 +36,15 @@ struct Nation {
 }
 
 impl Nation {
-    fn new(sizes: usize) -> Self {
+    fn new(scale: Scale) -> Self {
+        let Scale { states, counties, sizes } = scale;
         let mut rng = ChaCha20Rng::seed_from_u64(7);
-        let states = (0..STATES).map(|_| Some(0));
-        let mut homes: Vec<u32> = (1..=STATES).collect();
-        homes.extend((STATES..COUNTIES).map(|_| rng.random_range(1..=STATES)));
+        let above = (0..states).map(|_| Some(0));
+        let mut homes: Vec<u32> = (1..=states).collect();
+        homes.extend((states..counties).map(|_| rng.random_range(1..=states)));
         homes.sort_unstable();
         let parents: Vec<_> =
-            [None].into_iter().chain(states).chain(homes.into_iter().map(Some)).collect();
+            [None].into_iter().chain(above).chain(homes.into_iter().map(Some)).collect();
         let tree = RegionTree::from_parents(&parents).expect("every state has counties");
         let mut counts = vec![0; tree.len() * sizes];
         let law = LogNormal::new(0.0, 1.62).expect("valid");
@@ -84,11 +100,13 @@ fn noisy(table: &[i64], scale: f64) -> Vec<i64> {
 }
 
 fn solvers(criterion: &mut Criterion) {
-    let nation = Nation::new(1_000);
+    let nation = Nation::new(scale());
     let (groups, sizes, regions) = (nation.groups(), nation.sizes, &nation.tree);
+    let cells = regions.len() * sizes;
     for threads in [1, 2] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-        let mut group = criterion.benchmark_group(format!("census-3.2e6/{threads} threads"));
+        let mut group =
+            criterion.benchmark_group(format!("census-{:.1e}/{threads} threads", cells as f64));
         group.sample_size(10);
         for eps in [0.1, 1.0] {
             let tables = [
@@ -119,14 +137,15 @@ fn solvers(criterion: &mut Criterion) {
 
 /// The root and the states alone: two levels, where the integers are exact.
 fn star_of_states(criterion: &mut Criterion) {
-    let nation = Nation::new(1_000);
-    let states: Vec<_> = [None].into_iter().chain((0..STATES).map(|_| Some(0))).collect();
+    let nation = Nation::new(scale());
+    let states: Vec<_> = [None].into_iter().chain((0..scale().states).map(|_| Some(0))).collect();
     let states = RegionTree::from_parents(&states).expect("a star");
     let cumulative = nation.cumulative();
     let table = noisy(&cumulative[..states.len() * nation.sizes], 20.0);
     let problem = Problem::new(&states, nation.sizes, &table, &[1; 2], nation.groups());
     let problem = problem.expect("valid");
-    criterion.bench_function("census-5.3e4/star", |bencher| {
+    let name = format!("census-{:.1e}/star", (states.len() * nation.sizes) as f64);
+    criterion.bench_function(&name, |bencher| {
         bencher.iter(|| star::solve(&problem));
     });
 }

@@ -6,6 +6,24 @@ use crate::{Bins, CensusError, GroupSizes, Hierarchy};
 ///
 /// Records of people name their unit only: where the unit is, the directory knows, so no record can move a group.
 ///
+/// ```
+/// use std::num::NonZeroU32;
+/// use dp_census::{From0, GroupDirectory, Hierarchy};
+///
+/// let nation = Hierarchy::new([("US", None), ("GA", Some("US")), ("NY", Some("US"))])?;
+/// // Public: three addresses. Nobody lives at the last one, and it counts as a household of size 0.
+/// let homes = [("1 Main St", "GA"), ("2 Main St", "GA"), ("7 Elm St", "NY")];
+/// let directory = GroupDirectory::new(&nation, homes)?;
+/// // Private: one record per person. Who is somewhere else is not counted.
+/// let mut members = directory.count_members(NonZeroU32::MIN);
+/// for home in ["1 Main St", "1 Main St", "2 Main St", "nowhere"] {
+///     members.add(&home, 1);
+/// }
+/// let sizes = members.into_sizes(From0::up_to(2)?)?;
+/// assert_eq!(sizes.counts(), [0, 1, 1, 1, 0, 0]); // one row per state: sizes 0, 1, 2 or more
+/// # Ok::<(), dp_census::CensusError>(())
+/// ```
+///
 /// # Complexity
 /// `O(g log g)` to build for `g` groups, `O(log g)` per lookup.
 #[derive(Clone, Debug)]

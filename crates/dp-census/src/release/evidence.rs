@@ -62,17 +62,13 @@ impl Evidence {
         problem: &Problem<'_>,
         table: &RealGroupTable,
     ) -> Certificate {
-        match &self.real {
-            Some(real) => {
-                let proof = of_cumulative(problem, real);
-                let same = same_differences(&real.rows, table.counts(), problem.bins());
-                Certificate { feasible: proof.feasible && same, ..proof }
-            }
-            None => {
-                let proof = tree::certify_real(problem, table.counts());
-                Certificate { feasible: proof.nonnegative, residual: proof.residual, distance: 0.0 }
-            }
+        if let Some(real) = &self.real {
+            let proof = of_cumulative(problem, real);
+            let same = same_differences(&real.rows, table.counts(), problem.bins());
+            return Certificate { feasible: proof.feasible && same, ..proof };
         }
+        let proof = tree::certify_real(problem, table.counts());
+        Certificate { feasible: proof.nonnegative, residual: proof.residual, distance: 0.0 }
     }
 }
 

@@ -68,6 +68,26 @@ impl<B: Bins> Census<B> {
     }
 
     /// As [`Mechanism::run`], with what [`certify`](Self::certify) needs. It costs no more: all of it comes from the noisy table.
+    ///
+    /// Like `run`, it is for tables that passed [`Mechanism::check`], and the caller keeps the [receipt](Mechanism::receipt).
+    ///
+    /// ```
+    /// use dp_census::{Census, From0, GroupSizes, Hierarchy, Privacy};
+    /// use dp_mechanism::{Mechanism, SecureDraws, chacha_from_os};
+    ///
+    /// let nation = Hierarchy::new([("US", None), ("GA", Some("US")), ("NY", Some("US"))])?;
+    /// let bins = From0::up_to(3)?;
+    /// let plan = Census::builder(nation.clone(), bins, 6, Privacy::pure(1.0)?).build()?;
+    /// let rows = [("GA", 3, 1), ("GA", 1, 2), ("NY", 3, 1), ("NY", 1, 1), ("NY", 2, 1)];
+    /// let sizes = GroupSizes::from_rows(&nation, bins, rows)?;
+    ///
+    /// plan.check(&&sizes)?;
+    /// let mut rng = chacha_from_os()?;
+    /// let (table, evidence) = plan.run_with_evidence(&sizes, &mut SecureDraws::new(&mut rng));
+    /// let proof = plan.certify(&table, &evidence);
+    /// assert!(proof.feasible && proof.residual < 1e-6, "{proof:?}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn run_with_evidence(
         &self,
         sizes: &GroupSizes<B>,

@@ -13,7 +13,7 @@ pub enum Method {
     #[default]
     Cumulative,
     /// Noise on cumulative counts; each row alone made nondecreasing, then the closest consistent table of counts
-    /// (`M_c^dp`, Algorithm 2). Less than half of the time, and about as accurate.
+    /// (`M_c^dp`, Algorithm 2). About half of the time, and about as accurate.
     CumulativeThenTree,
     /// Noise on counts; the closest consistent table of whole numbers (`M_H^dp`).
     Counts,

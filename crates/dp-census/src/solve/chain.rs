@@ -52,7 +52,9 @@ pub fn solve(problem: &Problem<'_>) -> Vec<i64> {
     let strips = (0..bins).into_par_iter().step_by(STRIP);
     let fits: Vec<Isotonic> = strips.map(|first| items.fit(first)).collect();
     let mut fit = Isotonic::default();
-    fits.iter().for_each(|strip| fit.append(strip));
+    for strip in &fits {
+        fit.append(strip);
+    }
     drop(fits);
     let mut counts = vec![0; tree.len() * bins];
     let mut rise = |item: usize, height: i64| {

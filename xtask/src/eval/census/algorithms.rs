@@ -268,7 +268,7 @@ fn general_solver(
         Problem::new(tree, columns, &noisy, &weights, data.sizes.groups()).map_err(refused)?;
     let (real, cost) = measured(|| qp::relaxed(&problem, rows))?;
     #[expect(clippy::cast_possible_truncation, reason = "counts are far below 2^53")]
-    let mut counts: Vec<i64> = real.rows.iter().map(|value| value.round() as i64).collect();
+    let mut counts: Vec<i64> = real.iter().map(|value| value.round() as i64).collect();
     if cumulative {
         for row in counts.chunks_exact_mut(columns) {
             for bin in (1..columns).rev() {

@@ -53,7 +53,7 @@ impl Suite for Census {
             return Ok(Opened::Ready(Box::new(ScalingBench)));
         }
         if dataset == solvers::ID {
-            return Ok(Opened::Ready(Box::new(SolverBench::new())));
+            return Ok(Opened::Ready(Box::new(SolverBench::default())));
         }
         let recipes = datasets::of(context.settings.effort);
         let Some(&recipe) = recipes.iter().find(|recipe| recipe.id == dataset) else {

@@ -22,19 +22,11 @@ pub(super) enum Rows {
     Cumulative,
 }
 
-/// A real solution.
-#[derive(Clone, Debug)]
-pub(super) struct Relaxed {
-    pub(super) rows: Vec<f64>,
-    /// One for each cell of an inner row, for "it is the sum of its parts", in units in which leaves have weight 1.
-    pub(super) multipliers: Vec<f64>,
-}
-
 /// The closest consistent real table to the noisy one.
 ///
 /// # Errors
 /// If the solver does not reach its tolerance.
-pub(super) fn relaxed(problem: &Problem<'_>, rows: Rows) -> Result<Relaxed, Error> {
+pub(super) fn relaxed(problem: &Problem<'_>, rows: Rows) -> Result<Vec<f64>, Error> {
     let (tree, bins) = (problem.tree(), problem.bins());
     let mut program = Program::new(tree.len() * bins);
     for node in 0..tree.len() {
@@ -66,12 +58,7 @@ pub(super) fn relaxed(problem: &Problem<'_>, rows: Rows) -> Result<Relaxed, Erro
             }
         }
     }
-    let (rows, duals) = program.solve()?;
-    let inner = tree.leaves().start * bins;
-    let leaf_weight = f64::from(problem.level_weights()[tree.levels() - 1]);
-    // The first one belongs to the number of groups.
-    let multipliers = duals[1..=inner].iter().map(|dual| dual / (2.0 * leaf_weight)).collect();
-    Ok(Relaxed { rows, multipliers })
+    program.solve()
 }
 
 /// The merged cost table of some children, one program for each total: the least cost of values with that total, each cost being
@@ -100,7 +87,7 @@ fn merge_by_programs(children: &[CostTable]) -> Result<CostTable, Error> {
             }
         }
         let solution = program.solve()?;
-        let cost: f64 = solution.0.iter().skip(1).step_by(2).sum();
+        let cost: f64 = solution.iter().skip(1).step_by(2).sum();
         #[expect(clippy::cast_possible_truncation, reason = "costs of small tables")]
         costs.push(cost.round() as i128);
     }
@@ -151,8 +138,7 @@ impl Program {
         self.at_most.push(terms, right);
     }
 
-    /// The solution with the multipliers of the constraints, equalities first.
-    fn solve(self) -> Result<(Vec<f64>, Vec<f64>), Error> {
+    fn solve(self) -> Result<Vec<f64>, Error> {
         let n = self.linear.len();
         let squares: Vec<usize> = (0..n).filter(|&i| self.quadratic[i] != 0.0).collect();
         let values = squares.iter().map(|&i| self.quadratic[i]).collect();
@@ -171,9 +157,7 @@ impl Program {
                 .map_err(|error| refused(error.to_string()))?;
         solver.solve();
         match solver.solution.status {
-            SolverStatus::Solved | SolverStatus::AlmostSolved => {
-                Ok((solver.solution.x, solver.solution.z))
-            }
+            SolverStatus::Solved | SolverStatus::AlmostSolved => Ok(solver.solution.x),
             status => Err(refused(status.to_string())),
         }
     }
@@ -181,7 +165,7 @@ impl Program {
 
 #[cfg(test)]
 mod tests {
-    use super::{Relaxed, Rows, merge_by_programs, relaxed};
+    use super::{Rows, merge_by_programs, relaxed};
     use crate::seed::named_rng;
     use dp_census::RegionTree;
     use dp_census::solve::cost_table::CostTable;
@@ -203,15 +187,9 @@ mod tests {
                 let off = a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
                 assert!(off < 1e-4, "{off}: {a:?} {b:?}");
             };
-            same(&relaxed(&problem, Rows::Counts).unwrap().rows, &tree::solve_real(&problem));
-            let ours = cumulative::solve(&problem);
-            let general = relaxed(&problem, Rows::Cumulative).unwrap();
-            same(&general.rows, &ours.rows);
-            // Its multipliers prove it as ours do.
-            let Relaxed { rows, multipliers } = general;
-            let general = cumulative::Solution { rows, multipliers, residual: 0.0 };
-            let proof = cumulative::certify(&problem, &general);
-            assert!(proof.inconsistency.max(proof.leaf_violation) < 1e-3, "{proof:?}");
+            same(&relaxed(&problem, Rows::Counts).unwrap(), &tree::solve_real(&problem));
+            let ours = cumulative::solve(&problem).rows;
+            same(&relaxed(&problem, Rows::Cumulative).unwrap(), &ours);
         }
     }
 

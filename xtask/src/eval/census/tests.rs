@@ -4,6 +4,7 @@ use super::algorithms;
 use super::bench::{Bench, ScalingBench};
 use super::datasets::{self, Dataset, Origin, Recipe};
 use super::nation::{self, Scale};
+use super::solvers::SolverBench;
 use super::{Census, Section, plan, scaling};
 use crate::cli::EvalArgs;
 use crate::data::manifest::Manifest;
@@ -74,6 +75,10 @@ fn cells_keep_their_promises_and_become_a_chapter() {
                 assert!(metric(promise).abs() < 0.5, "{record:?}");
             }
         }
+        if record.private {
+            assert!(metric("certificate_infeasible") < 0.5, "{record:?}");
+            assert!(metric("certificate_residual") < 1e-6, "{record:?}");
+        }
     }
     let of = |algorithm: &str, setting: f64| -> Vec<&Record> {
         let same = |r: &&Record| {
@@ -90,6 +95,18 @@ fn cells_keep_their_promises_and_become_a_chapter() {
     let scaling = plan::of_scaling(&context).unwrap();
     let few: Vec<Record> = scaling.cells.into_iter().filter(|cell| cell.d <= 10).collect();
     records.extend(run(out.path(), &mut ScalingBench, &few));
+    let solvers = plan::of_solvers(&context).unwrap();
+    assert_eq!(solvers.cells.len(), 2 * 2 + 3 * 2);
+    let one = |variant: &str| {
+        let cell = |cell: &&Record| cell.algorithm != "m-h-real" && cell.variant == variant;
+        SolverBench::default().run(solvers.cells.iter().find(cell).unwrap()).unwrap()
+    };
+    let beside = one("263 regions, 5 columns");
+    let of = |metric: &str| beside.metrics[metric];
+    assert!(of("ratio") > 1.0, "{beside:?}");
+    assert!((of("general_objective") / of("objective") - 1.0).abs() < 1e-4, "{beside:?}");
+    assert!(of("certificate_residual") < 1e-6, "{beside:?}");
+    records.extend([beside, one("2 threads")]);
     let suite =
         Census { sections: vec![Section { recipe: TINY, checksum, portrait: Some(portrait) }] };
     let mut page = Page::default();
@@ -103,6 +120,8 @@ fn cells_keep_their_promises_and_become_a_chapter() {
         "Receipt of m-c-exact at ε = 0.1",
         "member-of-group",
         "### Run time against the number of sizes",
+        "### The solvers beside a general one",
+        "none refused",
     ] {
         assert!(page.text.contains(part), "{part} is missing");
     }

@@ -61,8 +61,12 @@ impl Certificate {
     }
 }
 
-/// The real optimum. About 20 Newton steps, each of linear time for the isotonic fits and some
-/// hundred passes over the inner rows. Memory beside the table: a few copies of the inner rows.
+/// The real optimum. About 20 Newton steps, each of linear time for the isotonic fits and some ten
+/// passes over the inner rows. Memory beside the table: a few copies of the inner rows, and where
+/// the pieces of the last fits start.
+///
+/// More steps where a level has much more weight than its noise would give it, or many values are
+/// tied: with weights of 100, 25 and 1 for equal noise, some 20 times as long.
 pub fn solve(problem: &Problem<'_>) -> Solution {
     if problem.tree().levels() == 1 {
         return Solution { rows: root_alone(problem), multipliers: Vec::new(), residual: 0.0 };

@@ -172,7 +172,9 @@ mod tests {
                 // Equal neighbours may stand as one piece or as two: compare cell by cell.
                 let values = |pieces: &[(usize, usize, f64)]| {
                     let mut values = vec![0.0; row.len()];
-                    pieces.iter().for_each(|&(start, end, value)| values[start..end].fill(value));
+                    for &(start, end, value) in pieces {
+                        values[start..end].fill(value);
+                    }
                     values
                 };
                 let (a, b) = (values(&fresh), values(&again));

@@ -68,11 +68,11 @@ pub fn certify_real(problem: &Problem<'_>, table: &[f64]) -> RealCertificate {
     let weights = problem.node_weights();
     let mut costs: Vec<f64> =
         table.iter().zip(problem.noisy()).map(|(x, &y)| x - y as f64).collect();
-    for node in 0..tree.len() {
+    for (node, &weight) in weights.iter().enumerate() {
         let (above, own) = costs.split_at_mut(node * bins);
         let parent = tree.parent(node).map(|parent| &above[parent * bins..][..bins]);
         for (bin, cost) in own[..bins].iter_mut().enumerate() {
-            *cost = *cost * weights[node] as f64 + parent.map_or(0.0, |parent| parent[bin]);
+            *cost = *cost * weight as f64 + parent.map_or(0.0, |parent| parent[bin]);
         }
     }
     let first = tree.leaves().start * bins;
