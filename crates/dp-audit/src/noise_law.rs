@@ -15,18 +15,12 @@ pub fn choice_log_probabilities(scores: &[i64], rate: Ratio) -> Vec<f64> {
     scores.iter().map(|score| log_weight(score) - total.ln()).collect()
 }
 
-/// Probability of every index of permute-and-flip.
+/// The probability of every index of permute-and-flip to be reached, given that its own coin comes up: at
+/// least one over their number.
 ///
-/// In random order, `i` is taken if its coin comes up and those of the candidates before it do not: with
-/// `s` others before it, averaged over all sets of `s` of them, which elementary symmetric sums do.
-pub(crate) fn flip_probabilities<N: Numbers>(
-    numbers: &N,
-    scores: &[i64],
-    rate: Ratio,
-) -> Vec<N::P> {
-    let best = scores.iter().copied().max().expect("a choice has candidates");
-    let coins: Vec<N::P> =
-        scores.iter().map(|score| power(numbers, rate, best.abs_diff(*score))).collect();
+/// In random order, `i` is reached if the coins of the candidates before it do not come up: with `s` others
+/// before it, averaged over all sets of `s` of them, which elementary symmetric sums do.
+fn reached<N: Numbers>(numbers: &N, coins: &[N::P]) -> Vec<N::P> {
     let of = |index: usize| {
         let mut sums = vec![numbers.integer(1)];
         for (_, coin) in coins.iter().enumerate().filter(|(other, _)| *other != index) {
@@ -46,17 +40,39 @@ pub(crate) fn flip_probabilities<N: Numbers>(
                 share = share * numbers.integer(before + 1) / numbers.integer(others - before);
             }
         }
-        total * coins[index].clone()
+        total
     };
     (0..coins.len()).map(of).collect()
 }
 
-/// Log probability of every index of permute-and-flip with weights `exp(rate * score)`.
+/// Probability of every index of permute-and-flip.
+pub(crate) fn flip_probabilities<N: Numbers>(
+    numbers: &N,
+    scores: &[i64],
+    rate: Ratio,
+) -> Vec<N::P> {
+    let best = scores.iter().copied().max().expect("a choice has candidates");
+    let coin = |score: &i64| power(numbers, rate, best.abs_diff(*score));
+    let coins: Vec<N::P> = scores.iter().map(coin).collect();
+    let reached = reached(numbers, &coins);
+    reached.into_iter().zip(coins).map(|(reached, coin)| reached * coin).collect()
+}
+
+/// Log probability of every index of permute-and-flip with weights `exp(rate * score)`, without underflow.
 ///
 /// # Complexity
 /// Cubic in the number of candidates.
 pub fn flip_log_probabilities(scores: &[i64], rate: Ratio) -> Vec<f64> {
-    flip_probabilities(&Floats, scores, rate).into_iter().map(f64::ln).collect()
+    let best = scores.iter().copied().max().unwrap_or(0);
+    let rate = ratio_to_f64(rate);
+    let log_coins: Vec<f64> =
+        scores.iter().map(|score| -(best.abs_diff(*score) as f64) * rate).collect();
+    let coins: Vec<f64> = log_coins.iter().map(|log| log.exp()).collect();
+    reached(&Floats, &coins)
+        .iter()
+        .zip(log_coins)
+        .map(|(reached, log)| reached.ln() + log)
+        .collect()
 }
 
 /// The probability that the noisy maximum is at `index` with the value `value`.
@@ -78,6 +94,36 @@ pub(crate) fn noisy_max_probability<N: Numbers>(
                 Ordering::Equal if gap < 0 => numbers.integer(0),
                 Ordering::Equal => tail(gap) - tail(gap + 1),
             }
+    })
+}
+
+/// The logarithm of the same, without underflow.
+pub(crate) fn noisy_max_log_probability(
+    scores: &[i64],
+    noise: Geometric,
+    index: usize,
+    value: i64,
+) -> f64 {
+    let rate = ratio_to_f64(noise.scale().recip().expect("scales are positive"));
+    let log_below =
+        |gap: i64| if gap <= 0 { f64::NEG_INFINITY } else { (-(-rate * gap as f64).exp()).ln_1p() };
+    let of = |(candidate, &score): (usize, &i64)| {
+        let gap = value - score;
+        match candidate.cmp(&index) {
+            Ordering::Less => log_below(gap),
+            Ordering::Greater => log_below(gap + 1),
+            Ordering::Equal if gap < 0 => f64::NEG_INFINITY,
+            Ordering::Equal => log_below(1) - rate * gap as f64,
+        }
+    };
+    scores.iter().enumerate().map(of).sum()
+}
+
+/// Whether a noisy maximum can be at `index` with this value at all.
+pub(crate) fn is_possible_maximum(scores: &[i64], index: usize, value: i64) -> bool {
+    scores.iter().enumerate().all(|(candidate, &score)| {
+        // The lowest index wins a tie, so a score before it must be below the value.
+        if candidate < index { score < value } else { score <= value }
     })
 }
 
@@ -337,6 +383,8 @@ mod tests {
         }
         let found = flip_probabilities(&Floats, &scores, rate);
         assert!(found.iter().zip(expected).all(|(p, q)| (p - q).abs() < 1e-14), "{found:?}");
+        let logs = flip_log_probabilities(&scores, rate);
+        assert!(logs.iter().zip(expected).all(|(log, q)| (log.exp() - q).abs() < 1e-14));
     }
 
     #[test]
@@ -361,6 +409,12 @@ mod tests {
             let (index, value) = *released;
             let one = noisy_max_probability(&Floats, &scores, noise, index, value);
             assert!((one - p).abs() < 1e-15);
+        }
+        for (index, value) in (0..3).flat_map(|i| (-1..40).map(move |v| (i, v))) {
+            let p = noisy_max_probability(&Floats, &scores, noise, index, value);
+            let log = noisy_max_log_probability(&scores, noise, index, value);
+            assert!((log.exp() - p).abs() < 1e-14, "{index}, {value}");
+            assert_eq!(p > 0.0, is_possible_maximum(&scores, index, value), "{index}, {value}");
         }
         for index in 0..3 {
             let beyond =

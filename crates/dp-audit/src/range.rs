@@ -38,7 +38,7 @@ pub fn range_of_change(statistics: &[i64], neighbour: &[i64]) -> Change {
     Change { up, down }
 }
 
-/// The scores and the rate of a choice that a mechanism made.
+/// The scores and the rate of a choice that a mechanism made, by whatever rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeenChoice {
     /// One score per candidate. Private.
@@ -70,7 +70,7 @@ struct Observer<'a> {
 
 impl Draws for Observer<'_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
-        if let Law::Choice { scores, rate } = law {
+        if let Law::Choice { scores, rate } | Law::Flip { scores, rate } = law {
             self.seen = Some(SeenChoice { scores: scores.to_vec(), rate });
             resume_unwind(Box::new("enough has been seen"));
         }
@@ -78,7 +78,9 @@ impl Draws for Observer<'_> {
     }
 
     fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
-        self.outcomes.noisy_max(scores, noise)
+        let rate = noise.scale().recip().expect("scales are positive");
+        self.seen = Some(SeenChoice { scores: scores.to_vec(), rate });
+        resume_unwind(Box::new("enough has been seen"));
     }
 
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {

@@ -5,7 +5,8 @@ use dp_mechanism::{
 };
 
 use crate::noise_law::{
-    NoiseLaw, flip_probabilities, noisy_max_probability, noisy_max_tail, power, report_tail,
+    NoiseLaw, flip_probabilities, is_possible_maximum, noisy_max_probability, noisy_max_tail,
+    power, report_tail,
 };
 use crate::numbers::{Floats, Numbers, Rationals};
 use crate::{Law, RationalLaw};
@@ -232,15 +233,19 @@ impl<N: Numbers> Draws for Tape<'_, N> {
                 noisy_max_probability(tape.numbers, scores, noise, index, value)
             };
             let inside = (best..end).flat_map(|value| (0..places).map(move |i| (i, value)));
-            let mut outcomes: Vec<(i64, N::P)> =
-                inside.map(|(i, value)| (value * places + i, at(i, value))).collect();
+            let possible = |(i, value): &(i64, i64)| {
+                is_possible_maximum(scores, usize::try_from(*i).expect("an index"), *value)
+            };
+            let mut outcomes: Vec<(i64, N::P)> = inside
+                .filter(possible)
+                .map(|(i, value)| (value * places + i, at(i, value)))
+                .collect();
             let beyond = |place: i64| {
                 let index = usize::try_from(place).expect("an index");
                 noisy_max_tail(tape.numbers, scores, noise, index, end)
             };
             outcomes.extend((0..places).map(|i| (end * places + i, beyond(i))));
-            // One-sided noise makes some pairs impossible.
-            (outcomes, false)
+            (outcomes, true)
         });
         (usize::try_from(told.rem_euclid(places)).expect("an index"), told.div_euclid(places))
     }

@@ -12,7 +12,7 @@ use dp_mechanism::{
 };
 
 use crate::noise_law::{
-    NoiseLaw, choice_log_probabilities, flip_log_probabilities, noisy_max_probability,
+    NoiseLaw, choice_log_probabilities, flip_log_probabilities, noisy_max_log_probability,
     report_log_probability, sparse_choice_log_ratios,
 };
 use crate::numbers::{Floats, ratio_to_f64};
@@ -247,7 +247,7 @@ impl Draws for Replay {
             self.diverge();
         }
         let (index, value) = *released;
-        let log = |scores: &[i64]| noisy_max_probability(&Floats, scores, noise, index, value).ln();
+        let log = |scores: &[i64]| noisy_max_log_probability(scores, noise, index, value);
         // One-sided noise: a value below a score is impossible, so unequal scores are told apart.
         let worst = if before == scores { 0.0 } else { f64::INFINITY };
         let loss = released_loss(DrawKind::NoisyMax, log(before) - log(scores), worst);
@@ -286,9 +286,15 @@ fn flip_loss(scores: &[i64], others: &[i64], rate: Ratio) -> StepLoss {
 
 /// The loss of a choice whose outcomes have these log ratios.
 fn loss_of_ratios(ratios: impl Iterator<Item = f64>) -> StepLoss {
-    let (low, high) = ratios.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), ratio| {
-        (low.min(ratio), high.max(ratio))
-    });
+    let ends = |(low, high): (f64, f64), ratio: f64| {
+        // What cannot be compared must not pass for no loss.
+        if ratio.is_nan() {
+            (f64::NEG_INFINITY, f64::INFINITY)
+        } else {
+            (low.min(ratio), high.max(ratio))
+        }
+    };
+    let (low, high) = ratios.fold((f64::INFINITY, f64::NEG_INFINITY), ends);
     StepLoss {
         kind: DrawKind::Choice,
         forward: high.max(0.0),
@@ -343,6 +349,8 @@ fn report_worst(ratio: impl Fn(i64) -> f64, value: i64, other: i64, threshold: i
 
 /// Of one released value, and of the worst that could have been released.
 fn released_loss(kind: DrawKind, loss: f64, worst: f64) -> StepLoss {
+    // As above.
+    let (loss, worst) = if loss.is_nan() { (f64::INFINITY, f64::INFINITY) } else { (loss, worst) };
     StepLoss {
         kind,
         forward: loss,

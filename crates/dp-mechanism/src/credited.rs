@@ -57,7 +57,8 @@ pub struct Part {
 /// candidates of a part (to the reported values, for tests) sum to at most the `most_credit` of that
 /// part, whatever is chosen. What is scored, in which order and how often follows from public numbers
 /// and from what was released before. Coverage has this by nature: a record counts for the sets that
-/// hold it until one of them is chosen, and then never again.
+/// hold it until one of them is chosen, and then never again. Each part is used for one thing, and makes
+/// at most its number of rounds.
 ///
 /// # Guarantee
 /// Under [`AddRemove`](dp_accounting::AddRemove), for the `epsilon` given:
@@ -214,10 +215,18 @@ impl CreditedRun {
             Certificate::Approximate { .. } => rule == SelectionRule::Exponential,
         };
         if !proved {
-            return Err(MechanismError::NoProof { what: "this rule under this certificate" });
+            let what = match rule {
+                SelectionRule::NoisyMax => "a noisy maximum without the subsampled certificate",
+                _ => "any rule but the exponential one under the approximate certificate",
+            };
+            return Err(MechanismError::NoProof { what });
         }
         let rate = self.rate(part, most_credit)?;
-        Ok(CreditedSelection { rule, rate, noise: geometric(rate)? })
+        let noise = match rule {
+            SelectionRule::NoisyMax => Some(geometric(rate)?),
+            SelectionRule::Exponential | SelectionRule::PermuteAndFlip => None,
+        };
+        Ok(CreditedSelection { rule, rate, noise })
     }
 
     /// The threshold tests or counts of a part.
@@ -271,7 +280,8 @@ pub struct Selected {
 pub struct CreditedSelection {
     rule: SelectionRule,
     rate: Ratio,
-    noise: Geometric,
+    /// Of a noisy maximum.
+    noise: Option<Geometric>,
 }
 
 impl CreditedSelection {
@@ -285,7 +295,8 @@ impl CreditedSelection {
             SelectionRule::Exponential => only(draws.choose(scores, self.rate)),
             SelectionRule::PermuteAndFlip => only(draws.flip(scores, self.rate)),
             SelectionRule::NoisyMax => {
-                let (index, noisy_score) = draws.noisy_max(scores, self.noise);
+                let noise = self.noise.expect("made for this rule");
+                let (index, noisy_score) = draws.noisy_max(scores, noise);
                 Selected { index, noisy_score: Some(noisy_score) }
             }
         }

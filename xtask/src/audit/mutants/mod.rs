@@ -142,9 +142,8 @@ fn code() -> Vec<Code> {
             |effort| seeds::sampled(effort, false),
         ),
     ];
-    let published = published_dpm::code();
     let groups: &[&[Code]] = &[
-        &published,
+        &published_dpm::code(),
         &from_papers,
         &classics::code(),
         &from_habits,
