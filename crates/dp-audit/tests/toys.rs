@@ -12,8 +12,8 @@ use dp_audit::{
     Law, Scripted, Window, compare, exact_law, exact_rational_law, first_choice, range_of_change,
 };
 use dp_mechanism::{
-    ChaCha20Rng, DiscreteLaplace, Draws, ExponentialMechanism, GaussianSum, Noise, NoisyCount,
-    PoissonSample, Ratio, SecureDraws,
+    ChaCha20Rng, DiscreteLaplace, Draws, ExponentialMechanism, GaussianSum, Geometric, Noise,
+    NoisyCount, PoissonSample, Ratio, SecureDraws,
 };
 use num_rational::BigRational;
 use rand::SeedableRng;
@@ -243,6 +243,39 @@ fn far_thresholds_lose_as_much_as_near_ones() {
         let comparison = compare(run, &0, &1, &mut SecureDraws::new(&mut rng()));
         assert!(comparison.rho() <= 0.5 && comparison.pure_loss() > 1.0, "{comparison:?}");
     }
+}
+
+/// A maximum that is as far away as it never is.
+struct Far;
+impl Draws for Far {
+    fn draw(&mut self, _: dp_mechanism::Law<'_>) -> i64 {
+        unreachable!("only a maximum is drawn")
+    }
+    fn noisy_vector(&mut self, _: &mut [i64], _: dp_mechanism::DiscreteGaussian) {}
+    fn noisy_max(&mut self, _: &[i64], _: Geometric) -> (usize, i64) {
+        (0, 900)
+    }
+}
+
+/// The same for a candidate that permute-and-flip, or a noisy maximum, next to never takes.
+#[test]
+fn losing_candidates_lose_as_much_as_others() {
+    let one = Ratio::new(1, 1).expect("valid");
+    let run = |scores: &[i64], draws: &mut dyn Draws| draws.flip(scores, one);
+    let loss = |a: &[i64], b: &[i64]| compare(run, a, b, &mut SecureDraws::new(&mut rng()));
+    let comparison = loss(&[0, 1_000], &[10, 1_000]);
+    assert!((comparison.pure_loss() - 10.0).abs() < 1e-9, "{comparison:?}");
+    let noise = Geometric::new(one).expect("positive");
+    let run = |scores: &[i64], draws: &mut dyn Draws| draws.noisy_max(scores, noise);
+    let comparison = compare(run, &[0_i64, 0][..], &[5, 0][..], &mut Far);
+    assert!((comparison.steps[0].forward + 5.0).abs() < 1e-9, "{comparison:?}");
+}
+
+#[test]
+#[should_panic(expected = "a probability is too small for f64")]
+fn exact_laws_refuse_to_drop_unlikely_maxima() {
+    let noise = Geometric::new(Ratio::new(1, 1).expect("valid")).expect("positive");
+    exact_law(Window::new(0, 905), |draws| draws.noisy_max(&[0, 900], noise).0);
 }
 
 #[test]

@@ -75,7 +75,7 @@ pub struct SetCoverThresholdsBuilder {
 }
 
 impl SetCoverThresholdsBuilder {
-    /// By what factor the threshold falls from pass to pass, above 1 and up to 1000. Default: 1.25.
+    /// By what factor the threshold falls from pass to pass, from 1.001 to 1000. Default: 1.25.
     #[must_use]
     pub fn ratio(mut self, ratio: f64) -> Self {
         self.ratio = ratio;
@@ -102,8 +102,8 @@ impl SetCoverThresholdsBuilder {
                 return Err(CombinatorialError::ZeroSetting { name });
             }
         }
-        if !(self.ratio > 1.0 && self.ratio <= 1000.0) {
-            let (name, want) = ("ratio", "above 1 and at most 1000");
+        if !(1.001..=1000.0).contains(&self.ratio) {
+            let (name, want) = ("ratio", "from 1.001 to 1000");
             return Err(CombinatorialError::Setting { name, got: self.ratio, want });
         }
         let part = Part { name: "tests of sets", share: 1.0, rounds: 1 };

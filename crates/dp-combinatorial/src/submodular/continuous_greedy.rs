@@ -122,6 +122,8 @@ pub struct Rounded {
 impl<M: Matroid> ContinuousGreedyBuilder<M> {
     /// Most picks of all steps together.
     pub const MOST_PICKS: u64 = 1 << 24;
+    /// Most roundings.
+    pub const MOST_ROUNDINGS: u32 = 1 << 16;
 
     /// Steps, at least 1. Default: 4.
     #[must_use]
@@ -170,6 +172,10 @@ impl<M: Matroid> ContinuousGreedyBuilder<M> {
             if got == 0 {
                 return Err(CombinatorialError::ZeroSetting { name });
             }
+        }
+        if self.roundings > Self::MOST_ROUNDINGS {
+            let (name, got) = ("roundings", f64::from(self.roundings));
+            return Err(CombinatorialError::Setting { name, got, want: "at most 2^16" });
         }
         let picks = u64::from(rank) * u64::from(self.steps);
         let rounds = u32::try_from(picks).ok().filter(|_| picks <= Self::MOST_PICKS);
