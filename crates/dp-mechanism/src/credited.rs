@@ -98,6 +98,9 @@ struct Planned {
 }
 
 impl CreditedRun {
+    /// The largest credit of a record.
+    pub const MOST_CREDIT: u64 = 1 << 62;
+
     /// A run of these parts.
     ///
     /// # Errors
@@ -253,7 +256,9 @@ impl CreditedRun {
     fn rate(&self, part: usize, most_credit: u64) -> Result<Ratio, MechanismError> {
         let name = "most credit of a record";
         let credit = NonZeroU64::new(most_credit).ok_or(MechanismError::NotPositive { name })?;
-        let per_credit = Ratio::new(1, credit.get().into());
+        // Scores are sums of credits in `i64`.
+        let credit_fits = credit.get() <= Self::MOST_CREDIT;
+        let per_credit = Ratio::new(1, credit.get().into()).filter(|_| credit_fits);
         let rate =
             per_credit.and_then(|per_credit| self.parts[part].spends.checked_mul(per_credit));
         rate.ok_or(MechanismError::TooMuchNoise { name, got: credit.get() as f64 })
