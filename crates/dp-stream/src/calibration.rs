@@ -36,6 +36,10 @@ impl MonitorBuilder {
                 check_count("threshold", count)?;
                 return Ok(count);
             }
+            (Threshold::Rule { beta }, _) if !(beta > 0.0 && beta < 1.0) => {
+                let want = "above 0 and below 1";
+                return Err(StreamError::Setting { name: "beta", got: beta, want });
+            }
             (Threshold::Rule { .. }, Method::ThreshMonitorSeen) => {
                 let rate = sample.map_or(1.0, PoissonSample::rate);
                 // One more unit, and a share of rounding, so that the delta is met.
@@ -43,10 +47,6 @@ impl MonitorBuilder {
                     + each.get()
             }
             (Threshold::Rule { beta }, _) => {
-                if !(beta > 0.0 && beta < 1.0) {
-                    let want = "above 0 and below 1";
-                    return Err(StreamError::Setting { name: "beta", got: beta, want });
-                }
                 let one_side = if sample.is_some() { 1.0 } else { 1.0 + (-each.get()).exp() };
                 let cells = self.shape.steps as f64 * self.shape.universe.size() as f64;
                 (cells / (beta * one_side)).ln()

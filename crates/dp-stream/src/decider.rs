@@ -22,7 +22,9 @@ use crate::{MonitorPlan, Report, StreamError};
 /// # After a crash
 /// Every part is resumed from its own state, and the steps are compared when they meet:
 /// - a shard whose state is from before its counts: the events of the step in flight are lost, or fed
-///   again ([`next_time`](Shard::next_time) names the step);
+///   again ([`next_time`](Shard::next_time) names the step), unless counts of it were decided before the
+///   crash: a decision holds the random tickets of its counts, and the shard, which counts with a new
+///   one, is [refused](StreamError::ShardBehind);
 /// - a shard whose state is from after its counts: counts again, the same, or settles the
 ///   decision if there is one ([`last_decision`](Self::last_decision), as often as wanted);
 /// - a decider whose state is from before the decision: nothing of it is out, so it decides anew;
@@ -38,11 +40,18 @@ pub struct Decider {
     /// The caller's number, the settings and the sizes in one.
     session: u64,
     sizes: Vec<u32>,
+    /// Of the counts of the last decision, in the order of shards; empty before the first one of the session.
+    tickets: Vec<u64>,
 }
 
 impl Decider {
-    pub(crate) fn new(decisions: Decisions, session: u64, sizes: Vec<u32>) -> Self {
-        Self { decisions, session, sizes }
+    pub(crate) fn new(
+        decisions: Decisions,
+        session: u64,
+        sizes: Vec<u32>,
+        tickets: Vec<u64>,
+    ) -> Self {
+        Self { decisions, session, sizes, tickets }
     }
 
     /// Decides the step that all shards have counted, and steps skipped before it, which had no events.
@@ -69,28 +78,29 @@ impl Decider {
         counts: &[ShardCounts],
         draws: &mut dyn Draws,
     ) -> Result<Decision, StreamError> {
-        let time = self.check_counts(counts)?;
+        let (time, tickets) = self.check_counts(counts)?;
         let (items, sums) = sum(counts);
         self.decisions.decide(time, Touched { cells: &items, counts: &sums }, draws)?;
+        self.tickets = tickets;
         Ok(self.last_decision().expect("just decided"))
     }
 
-    /// The step that these counts are of.
-    fn check_counts(&self, counts: &[ShardCounts]) -> Result<u64, StreamError> {
-        let mut seen = vec![false; self.sizes.len()];
+    /// The step that these counts are of, and their tickets in the order of shards.
+    fn check_counts(&self, counts: &[ShardCounts]) -> Result<(u64, Vec<u64>), StreamError> {
+        let mut seen = vec![None; self.sizes.len()];
         let time = counts.first().map_or(self.next_time(), ShardCounts::time);
         for ShardCounts(message) in counts {
             let shard = message.shard;
             let place = self.check_message(message, time)?;
-            if std::mem::replace(&mut seen[place], true) {
+            if seen[place].replace(message.ticket).is_some() {
                 return Err(StreamError::RepeatedShard { shard });
             }
         }
         self.decisions.check_time(time)?;
-        match (0..).zip(seen).find(|(_, seen)| !seen) {
-            Some((shard, _)) => Err(StreamError::MissingShard { shard }),
-            None => Ok(time),
-        }
+        let ticket =
+            |(shard, seen): (u32, Option<u64>)| seen.ok_or(StreamError::MissingShard { shard });
+        let tickets: Result<Vec<u64>, _> = (0..).zip(seen).map(ticket).collect();
+        Ok((time, tickets?))
     }
 
     /// The place of its shard, if it is of this session and of the step at `expected`.
@@ -143,8 +153,9 @@ impl Decider {
     /// more after a crash. `None` before the first step.
     pub fn last_decision(&self) -> Option<Decision> {
         let Progress { from, next, ref last_reports, .. } = *self.decisions.progress();
-        let (session, reports) = (self.session, last_reports.clone());
-        Some(Decision(Decided { session, from, time: next.checked_sub(1)?, reports }))
+        let (session, time) = (self.session, next.checked_sub(1)?);
+        let (tickets, reports) = (self.tickets.clone(), last_reports.clone());
+        Some(Decision(Decided { session, from, time, tickets, reports }))
     }
 
     /// The plan.
@@ -173,8 +184,8 @@ impl Decider {
 
     /// All that is needed to go on elsewhere. Free of secrets: it holds reports and no counts.
     pub fn state(&self) -> DeciderState {
-        let (session, sizes) = (self.session, self.sizes.clone());
-        DeciderState::new(session, sizes, self.decisions.progress().clone())
+        let (sizes, tickets) = (self.sizes.clone(), self.tickets.clone());
+        DeciderState::new(self.session, sizes, tickets, self.decisions.progress().clone())
     }
 }
 

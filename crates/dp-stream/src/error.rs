@@ -116,7 +116,8 @@ pub enum StreamError {
         /// The step of the first.
         expected: u64,
     },
-    /// A shard has not been settled for steps that were decided: it does not know whom they charged.
+    /// A shard has not been settled for steps that were decided, or has other counts than were decided: it
+    /// does not know whom they charged.
     ShardBehind {
         /// Its number.
         shard: u32,
@@ -139,7 +140,8 @@ pub enum StreamError {
         /// The step.
         time: u64,
     },
-    /// A shard cannot settle a decision on a step that it has not counted.
+    /// A shard has no counts of a step that was decided: it has lost them, since its state is older than the
+    /// decision, and cannot settle.
     NotCounted {
         /// The step.
         time: u64,
@@ -149,6 +151,8 @@ pub enum StreamError {
         /// The step.
         time: u64,
     },
+    /// The operating system gives no random numbers.
+    NoEntropy,
     /// A privacy parameter is out of range.
     Param(ParamError),
     /// A step cannot be calibrated.
@@ -221,9 +225,11 @@ impl fmt::Display for StreamError {
             }
             Self::NotCounted { time } => write!(
                 f,
-                "the shard has not counted step {time}: feed it the events of the step and count it"
+                "the shard has lost its counts of step {time}, which was decided: its state is older than \
+                 the decision and cannot settle it; resume it from a newer state"
             ),
             Self::AlreadySettled { time } => write!(f, "step {time} has been settled before"),
+            Self::NoEntropy => f.write_str("the operating system gives no random numbers"),
             Self::Param(ref error) => error.fmt(f),
             Self::Mechanism(ref error) => error.fmt(f),
         }

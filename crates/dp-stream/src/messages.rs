@@ -10,8 +10,8 @@ use crate::{Report, StreamError};
 
 /// From a shard to the decider: how many of its users show each item in a step.
 ///
-/// Bound to the session, the shard, the step, and the step that the shard goes on from; a checksum
-/// finds damage on the way. Exact counts: as confidential as the data, but without users.
+/// Bound to the session, the shard, the step, the step that the shard goes on from, and the ticket
+/// of this count; a checksum finds damage on the way. Exact counts: as confidential as the data, but without users.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ShardCounts(#[serde(with = "sealed")] pub(crate) CountsMessage);
@@ -24,6 +24,8 @@ pub(crate) struct CountsMessage {
     /// The first step that the shard has not been settled for.
     pub(crate) from: u64,
     pub(crate) time: u64,
+    /// Random: tells these counts from those of a shard that has lost them and counted again.
+    pub(crate) ticket: u64,
     /// In ascending order, each once.
     pub(crate) items: Vec<u64>,
     /// At least 1.
@@ -65,8 +67,9 @@ impl Content for CountsMessage {
     const KIND: &'static str = "shard-counts";
 
     fn add_to(&self, sum: &mut Checksum) {
-        let Self { session, shard, from, time, items, counts } = self;
-        for number in [*session, u64::from(*shard), *from, *time, items.len() as u64] {
+        let Self { session, shard, from, time, ticket, items, counts } = self;
+        let head = [*session, u64::from(*shard), *from, *time, *ticket, items.len() as u64];
+        for number in head {
             sum.number(number);
         }
         for (item, count) in items.iter().zip(counts) {
@@ -86,8 +89,8 @@ impl Content for CountsMessage {
 
 /// From the decider to every shard, and to whoever publishes: the reports of a step.
 ///
-/// Private by the guarantee of the plan, so free to send and to keep. Bound to the session and to the
-/// steps that it decides.
+/// Private by the guarantee of the plan, so free to send and to keep. Bound to the session, to the
+/// steps that it decides, and to the counts that it was made on, by their tickets, which are random.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Decision(#[serde(with = "sealed")] pub(crate) Decided);
@@ -99,7 +102,16 @@ pub(crate) struct Decided {
     /// The first step decided; those before `time` were skipped.
     pub(crate) from: u64,
     pub(crate) time: u64,
+    /// Of the counts that were decided, in the order of shards.
+    pub(crate) tickets: Vec<u64>,
     pub(crate) reports: Vec<Report>,
+}
+
+impl Decided {
+    /// `None` for a shard whose counts were not decided.
+    pub(crate) fn ticket_of(&self, shard: u32) -> Option<u64> {
+        self.tickets.get(usize::try_from(shard).ok()?).copied()
+    }
 }
 
 impl Decision {
@@ -118,10 +130,11 @@ impl Content for Decided {
     const KIND: &'static str = "decision";
 
     fn add_to(&self, sum: &mut Checksum) {
-        let Self { session, from, time, reports } = self;
+        let Self { session, from, time, tickets, reports } = self;
         for number in [*session, *from, *time] {
             sum.number(number);
         }
+        add_tickets(tickets, sum);
         add_reports(reports, sum);
     }
 
@@ -129,5 +142,12 @@ impl Content for Decided {
         let next = self.time.checked_add(1).ok_or(Self::damaged())?;
         let whole = self.from <= self.time && are_of_steps(&self.reports, &(self.from..next));
         if whole { Ok(()) } else { Err(Self::damaged()) }
+    }
+}
+
+pub(crate) fn add_tickets(tickets: &[u64], sum: &mut Checksum) {
+    sum.number(tickets.len() as u64);
+    for ticket in tickets {
+        sum.number(*ticket);
     }
 }

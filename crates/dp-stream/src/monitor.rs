@@ -148,10 +148,13 @@ impl Monitor {
     }
 
     /// What is wrong with the events of a step, for whoever may see the events: the answer depends on
-    /// private values and is not for publishing. [`step`](Self::step) drops what this complains about.
+    /// private values and is not for publishing. [`step`](Self::step) drops what this complains about. It
+    /// also drops events of users who have no reports left or were not sampled; who they are is secret,
+    /// and this does not tell.
     ///
     /// # Errors
-    /// The first event that a step would drop, if these are all of its events.
+    /// The first event that is bad in itself, if these are all of its step: an unknown user or item, or
+    /// more items in the step than a user may count.
     pub fn check_batch(&self, events: &[Event]) -> Result<(), BadEvent> {
         crate::bad_event::first_dropped(self.plan(), events).map_or(Ok(()), Err)
     }

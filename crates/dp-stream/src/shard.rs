@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use dp_mechanism::{CryptoRng, chacha_from_os};
 use serde::{Deserialize, Serialize};
 
 use crate::decisions::items_of;
@@ -16,7 +17,7 @@ use crate::{Event, MonitorPlan, StreamError};
 /// # A step
 /// [`add`](Self::add) the events of its users, in portions; [`count`](Self::count); save the
 /// [`state`](Self::state); send the counts to the [`Decider`](crate::Decider);
-/// [`settle`](Self::settle) its decision. A shard draws nothing.
+/// [`settle`](Self::settle) its decision. A shard draws nothing that a report depends on.
 ///
 /// Feed every event to the shard of its *user*. A split by item would let every shard grant a user the
 /// whole number of reports; events of users of other shards are dropped.
@@ -25,18 +26,28 @@ use crate::{Event, MonitorPlan, StreamError};
 /// A [`ShardState`] is all that a shard needs. The first one holds the secret coins of its own users, a
 /// later one also their charges; of the users of other shards it holds nothing. With a state saved
 /// between counting and sending, the shard can settle whatever the decider has made of the counts. Counts
-/// must not leave before: a shard that comes back without them, and counts other events, would charge the
-/// wrong users.
-/// Resumed from an older state it is [refused](StreamError::ShardBehind). One whose states are all lost
-/// cannot be replaced, since nobody else knows who was sampled and charged: the session ends there.
+/// must not leave before: a shard that comes back without them would charge the wrong users.
+///
+/// So counts carry a ticket, drawn from the operating system whenever a shard is made or resumed, and
+/// kept by states of after the count. The decision names the tickets of the counts that it was made on. A
+/// shard that comes back from a state of before its counts, and counts the step again, has another
+/// ticket: it settles decisions on its new counts only, and is [refused](StreamError::ShardBehind) for one
+/// on those that it has lost (two tickets are equal with probability `2^-64`).
+///
+/// Resumed from a state of before an earlier decision it is [refused](StreamError::ShardBehind) too. One
+/// whose states are all lost cannot be replaced, since nobody else knows who was sampled and charged: the
+/// session ends there.
 pub struct Shard {
     plan: MonitorPlan,
     session: u64,
     number: u32,
     /// The first step that it has not been settled for.
     next: u64,
-    /// The step whose events have been counted and not been settled.
-    counted: Option<u64>,
+    /// The ticket of what it counts until it is resumed elsewhere: no two shards in memory share it.
+    incarnation: u64,
+    /// The step whose events have been counted and not been settled, with the ticket of the counts, which
+    /// may be that of an earlier incarnation.
+    counted: Option<(u64, u64)>,
     users: Participants,
 }
 
@@ -59,8 +70,9 @@ impl Shard {
         (session, number): (u64, u32),
         next: u64,
         users: Participants,
-    ) -> Self {
-        Self { plan, session, number, next, counted: None, users }
+    ) -> Result<Self, StreamError> {
+        let incarnation = fresh_ticket()?;
+        Ok(Self { plan, session, number, next, incarnation, counted: None, users })
     }
 
     /// Takes up events of the step under way. Bad events are dropped, see [`MonitorPlan`].
@@ -69,7 +81,7 @@ impl Shard {
     /// [`StreamError::StepCounted`] after the step was counted: what comes later would be charged
     /// without having counted. Nothing has changed then.
     pub fn add(&mut self, events: &[Event]) -> Result<(), StreamError> {
-        if let Some(time) = self.counted {
+        if let Some((time, _)) = self.counted {
             return Err(StreamError::StepCounted { time });
         }
         self.users.add(events);
@@ -85,26 +97,27 @@ impl Shard {
     /// was counted and not settled; nothing has changed then.
     pub fn count(&mut self, time: u64) -> Result<ShardCounts, StreamError> {
         self.plan.check_time(time, self.next)?;
-        if let Some(counted) = self.counted.filter(|counted| *counted != time) {
+        let (counted, ticket) = self.counted.unwrap_or((time, self.incarnation));
+        if counted != time {
             return Err(StreamError::StepCounted { time: counted });
         }
-        self.counted = Some(time);
+        self.counted = Some((time, ticket));
         let touched = self.users.counts();
         let mut pairs: Vec<(u64, u32)> =
             touched.cells.iter().copied().zip(touched.counts.iter().copied()).collect();
         pairs.sort_unstable();
         let (items, counts) = pairs.into_iter().unzip();
         let (session, shard, from) = (self.session, self.number, self.next);
-        Ok(ShardCounts(CountsMessage { session, shard, from, time, items, counts }))
+        Ok(ShardCounts(CountsMessage { session, shard, from, time, ticket, items, counts }))
     }
 
     /// Charges every user for each reported item that the user was counted in, and ends the step.
     ///
     /// # Errors
     /// [`StreamError::ForeignSession`], [`StreamError::AlreadySettled`] if the decision has been settled
-    /// (it may be dropped then), [`StreamError::ShardBehind`] if an earlier one has not,
-    /// [`StreamError::NotCounted`] if the events of the step have not been counted. Nothing has changed
-    /// then.
+    /// (it may be dropped then), [`StreamError::ShardBehind`] if an earlier one has not, or
+    /// if it was made on other counts than this shard has, [`StreamError::NotCounted`] if this shard has
+    /// counts of the step no more. Nothing has changed then.
     pub fn settle(&mut self, decision: &Decision) -> Result<(), StreamError> {
         let decided = &decision.0;
         if decided.session != self.session {
@@ -114,12 +127,17 @@ impl Shard {
         if decided.time < self.next {
             return Err(StreamError::AlreadySettled { time: decided.time });
         }
-        if decided.from != self.next {
-            let (shard, settled) = (self.number, self.next);
+        let (shard, settled) = (self.number, self.next);
+        if decided.from != settled {
             return Err(StreamError::ShardBehind { shard, settled, decided: decided.from });
         }
-        if self.counted != Some(decided.time) {
+        let Some((_, ticket)) = self.counted.filter(|(time, _)| *time == decided.time) else {
             return Err(StreamError::NotCounted { time: decided.time });
+        };
+        if decided.ticket_of(shard) != Some(ticket) {
+            // Other users may have been counted then: those of this step would be charged for nothing, and
+            // those whose counts were decided would not be charged.
+            return Err(StreamError::ShardBehind { shard, settled, decided: decided.time + 1 });
         }
         self.users.settle(&items_of(&decided.reports, decided.time));
         (self.next, self.counted) = (decided.time + 1, None);
@@ -128,7 +146,8 @@ impl Shard {
 
     /// All that is needed to go on elsewhere. Events of a step that has not been counted are not in it.
     pub fn state(&self) -> ShardState {
-        let counted = self.counted.map(|time| Counted { time, events: self.users.counted() });
+        let of_step = |(time, ticket)| Counted { time, ticket, events: self.users.counted() };
+        let counted = self.counted.map(of_step);
         ShardState(Resting {
             settings: self.plan.settings.clone(),
             session: self.session,
@@ -181,6 +200,8 @@ struct Resting {
 #[serde(deny_unknown_fields)]
 struct Counted {
     time: u64,
+    /// Of the incarnation that has counted it.
+    ticket: u64,
     /// Those that count.
     events: Vec<Event>,
 }
@@ -206,7 +227,7 @@ impl ShardState {
 
     /// The step that was counted and not settled. The shard can count it again, with the same counts,
     /// or settle the decision on it. If there is none, the events of the step in flight are lost, or must
-    /// be fed again.
+    /// be fed again; if its counts were decided before, the shard cannot go on.
     pub fn counted_time(&self) -> Option<u64> {
         self.0.counted.as_ref().map(|counted| counted.time)
     }
@@ -215,7 +236,7 @@ impl ShardState {
     /// take part in different steps, each would be unaware of what the other was charged for.
     ///
     /// # Errors
-    /// None for a state that was read or taken from a shard.
+    /// [`StreamError::NoEntropy`]; no other one for a state that was read or taken from a shard.
     pub fn resume(self) -> Result<Shard, StreamError> {
         self.0.resume()
     }
@@ -235,20 +256,34 @@ impl ShardState {
 
 impl Resting {
     fn resume(self) -> Result<Shard, StreamError> {
-        let plan = self.settings.build()?;
+        let plan = self.settings.clone().build()?;
+        let counted = self.counted.as_ref().map(|step| (step.time, step.ticket));
+        let (session, number, next) = (self.session, self.shard, self.next);
+        let users = self.into_users(&plan)?;
+        let shard = Shard::new(plan, (session, number), next, users)?;
+        Ok(Shard { counted, ..shard })
+    }
+
+    /// As they were, with the events of the step that was counted.
+    fn into_users(self, plan: &MonitorPlan) -> Result<Participants, StreamError> {
         let mut users = Participants::with_charges(plan.admission(), self.first_user, self.charges);
-        let mut counted = None;
         if let Some(step) = self.counted {
             users.add(&step.events);
             users.counts();
             if users.counted().len() != step.events.len() {
                 return Err(Self::damaged());
             }
-            counted = Some(step.time);
         }
-        let (session, number, next) = (self.session, self.shard, self.next);
-        Ok(Shard { plan, session, number, next, counted, users })
+        Ok(users)
     }
+}
+
+/// Not from the draws of a release: it must differ also where those are replayed.
+fn fresh_ticket() -> Result<u64, StreamError> {
+    fn word(rng: &mut impl CryptoRng) -> u64 {
+        rng.next_u64()
+    }
+    Ok(word(&mut chacha_from_os().map_err(|_| StreamError::NoEntropy)?))
 }
 
 impl Content for Resting {
@@ -261,8 +296,9 @@ impl Content for Resting {
             sum.number(number);
         }
         sum.number(counted.is_some().into());
-        if let Some(Counted { time, events }) = counted {
+        if let Some(Counted { time, ticket, events }) = counted {
             sum.number(*time);
+            sum.number(*ticket);
             sum.number(events.len() as u64);
             for event in events {
                 sum.number(event.user.into());
@@ -283,6 +319,6 @@ impl Content for Resting {
         if !whole {
             return Err(Self::damaged());
         }
-        self.clone().resume().map(drop)
+        self.clone().into_users(&plan).map(drop)
     }
 }

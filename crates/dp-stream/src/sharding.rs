@@ -45,7 +45,8 @@ impl MonitorPlan {
     /// no other session of the caller has: messages are bound to it.
     ///
     /// # Errors
-    /// [`StreamError::Shards`] if the sizes do not add up to the users of the plan.
+    /// [`StreamError::Shards`] if the sizes do not add up to the users of the plan,
+    /// [`StreamError::NoEntropy`].
     pub fn start_sharded<R: CryptoRng + ?Sized>(
         &self,
         session: u64,
@@ -72,11 +73,11 @@ impl MonitorPlan {
             Participants::sampled(self.admission(), first, size, sample, draws)
         };
         let shards = (0..).zip(ranges(sizes).map(users));
-        let shards = shards
+        let shards: Result<Vec<Shard>, _> = shards
             .map(|(number, users)| Shard::new(self.clone(), (session, number), 0, users))
             .collect();
         let decisions = Decisions::new(self.clone());
-        Ok((Decider::new(decisions, session, sizes.to_vec()), shards))
+        Ok((Decider::new(decisions, session, sizes.to_vec(), Vec::new()), shards?))
     }
 }
 
@@ -85,7 +86,8 @@ impl Monitor {
     /// [`MonitorPlan::start_sharded`].
     ///
     /// # Errors
-    /// [`StreamError::Shards`] if the sizes do not add up to the users of the plan.
+    /// [`StreamError::Shards`] if the sizes do not add up to the users of the plan,
+    /// [`StreamError::NoEntropy`].
     pub fn into_shards(
         self,
         session: u64,
@@ -101,7 +103,7 @@ impl Monitor {
             let users = Participants::with_charges(plan.admission(), first, charges);
             Shard::new(plan.clone(), (session, number), next, users)
         };
-        let shards = (0..).zip(ranges(sizes)).map(shard).collect();
-        Ok((Decider::new(decisions, session, sizes.to_vec()), shards))
+        let shards: Result<Vec<Shard>, _> = (0..).zip(ranges(sizes)).map(shard).collect();
+        Ok((Decider::new(decisions, session, sizes.to_vec(), Vec::new()), shards?))
     }
 }

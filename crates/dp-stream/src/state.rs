@@ -21,6 +21,10 @@ use crate::{MonitorPlan, Report, StreamError};
 /// and edits by hand. It does *not* stop a forger, who can compute the checksum too, and an old
 /// state is as whole as a new one: keep states where only the service can write, or sign them, and
 /// see [`resume`](Self::resume).
+///
+/// A reader must give back every `f64` as it was written, to the last bit, since the checksum is over the
+/// bits: with `serde_json`, switch on its feature `float_roundtrip`. Otherwise a state may be refused as
+/// [damaged](StreamError::Damaged).
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MonitorState(#[serde(with = "sealed")] Resting);

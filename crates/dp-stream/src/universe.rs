@@ -45,6 +45,10 @@ impl Universe {
             Self::Bits64 | Self::Hashed64 => 1 << 64,
             Self::BoundedNames { alphabet, max_bytes } => {
                 let symbols = symbols(alphabet);
+                // One name of each length: the sum below would have as many terms as the longest has bytes.
+                if symbols == 1 {
+                    return u128::from(*max_bytes) + 1;
+                }
                 // Beyond 2^64 the exact number does not matter any more, except to end here.
                 let longer = |size: &u128| {
                     (*size <= 1 << 64).then(|| size.saturating_mul(symbols).saturating_add(1))
@@ -196,6 +200,19 @@ mod tests {
         assert_eq!(universe.item_of("quietus"), Some(32_218_346_702_599_796));
         assert_eq!(universe.name_of(32_218_346_702_599_796).as_deref(), Some("quietus"));
         assert_eq!(universe.last(), 72_340_172_838_076_672);
+    }
+
+    /// A loop over the lengths would take four billion rounds for every name here.
+    #[test]
+    fn names_of_one_symbol_are_counted_without_a_loop() {
+        assert_eq!([0, 1, 5].map(|longest| names("a", longest).size()), [1, 2, 6]);
+        let universe = names("a", u32::MAX);
+        assert_eq!((universe.size(), universe.check()), (1 << 32, Ok(())));
+        for item in 0..1_000 {
+            let name = universe.name_of(item).expect("below 2^32");
+            assert_eq!(universe.item_of(&name), Some(item));
+        }
+        assert_eq!(universe.name_of(1 << 32), None);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use dp_stream::baselines::{CellMethod, CellMonitor};
 use dp_stream::{
-    BadEventKind, Budget, Event, Mechanism, MonitorBuilder, StreamError, TargetCharging,
-    ThreshMonitor, Threshold,
+    BadEventKind, Budget, Event, Histograms, Mechanism, MonitorBuilder, StreamError,
+    TargetCharging, ThreshMonitor, Threshold,
 };
 
 use super::{plan, rng, shape};
@@ -52,6 +52,27 @@ fn settings_out_of_range_are_named() {
         ),
     ] {
         assert_eq!(refusal(refused), message);
+    }
+}
+
+/// Also where the threshold follows from delta and beta is not used.
+#[test]
+fn a_beta_that_is_no_probability_is_refused_for_every_method() {
+    let shape = || shape(9, 9, 9);
+    let budget = Budget::new(1.0, 1e-6).expect("valid");
+    let builders: [&dyn Fn() -> Result<MonitorBuilder, StreamError>; 4] = [
+        &|| ThreshMonitor::builder(shape(), 1.0, 2),
+        &|| Ok(ThreshMonitor::builder_seen(shape(), budget, 2)),
+        &|| Ok(TargetCharging::builder(shape(), budget, 2)),
+        &|| Histograms::builder(shape(), 1.0, 2),
+    ];
+    for builder in builders {
+        let with = |beta| builder().map(|b| b.threshold(Threshold::Rule { beta }));
+        for beta in [f64::NAN, f64::INFINITY, -1.0, -0.0, 0.0, 1.0, 2.0] {
+            let message = format!("beta must be above 0 and below 1, got {beta}");
+            assert_eq!(refusal(with(beta)), message);
+        }
+        assert!(with(0.5).and_then(MonitorBuilder::build).is_ok());
     }
 }
 

@@ -5,7 +5,7 @@ use dp_stream::{
     ShardState, StreamError,
 };
 
-use super::shards::split;
+use super::shards::{split, wire};
 use super::{plan, rng, shifting};
 
 const USERS: u32 = 400;
@@ -136,7 +136,8 @@ fn stray_repeated_and_foreign_decisions_are_refused_and_change_nothing() {
     let error = uncounted.settle(&decision).expect_err("not counted").to_string();
     assert_eq!(
         error,
-        "the shard has not counted step 2: feed it the events of the step and count it"
+        "the shard has lost its counts of step 2, which was decided: its state is older than the decision \
+         and cannot settle it; resume it from a newer state"
     );
     assert_eq!(uncounted.count(1), Err(StreamError::TimeBackwards { got: 1, next: 2 }));
     assert_eq!(uncounted.count(25), Err(StreamError::TimeBeyondEnd { got: 25, steps: 25 }));
@@ -151,6 +152,51 @@ fn stray_repeated_and_foreign_decisions_are_refused_and_change_nothing() {
     let error = shards[0].count(3).expect_err("unsettled").to_string();
     assert_eq!(error, "step 2 has been counted and must be settled first");
     assert_eq!(decider.decide(&counts, &mut rng), Err(StreamError::MissingShard { shard: 0 }));
+}
+
+/// A shard that comes back without its counts could count none or other events, and let those that were
+/// reported go uncharged. Its counts have another ticket then.
+#[test]
+fn a_shard_that_has_lost_its_counts_cannot_settle_the_decision_on_them() {
+    let events = &split(&shifting(USERS, 3, 1500, 30, 2)[2], &SIZES)[1];
+    let Session { plan, mut decider, mut shards, counts, mut rng } = session(1);
+    let before = session_at_rest(1).state();
+    let after = wire(&shards[1].state());
+    let decision = decider.decide(&counts, &mut rng).expect("all shards");
+    assert!(!decision.reports().is_empty(), "somebody is charged");
+    let behind = StreamError::ShardBehind { shard: 1, settled: 2, decided: 3 };
+    // No events, other events, and even the same events, which the shard cannot know to be the same.
+    for fed in [&events[..0], &events[1..], events] {
+        let mut forgetful = wire(&before).resume().expect("whole");
+        assert_eq!(forgetful.settle(&decision), Err(StreamError::NotCounted { time: 2 }));
+        forgetful.add(fed).expect("not counted");
+        forgetful.count(2).expect("in time");
+        for mut shard in [wire(&forgetful.state()).resume().expect("whole"), forgetful] {
+            let counted = shard.state();
+            assert_eq!(shard.settle(&decision), Err(behind.clone()));
+            assert!(shard.state() == counted, "nothing has changed");
+        }
+    }
+    // One that has its counts can, with the decision as the decider remembers it after a restart.
+    let decider = wire(&decider.state()).resume(&plan, 3).expect("whole");
+    assert_eq!(decider.last_decision().as_ref(), Some(&decision));
+    shards[1] = after.resume().expect("whole");
+    for shard in &mut shards {
+        shard.settle(&decision).expect("its counts were decided");
+    }
+    assert!(decider.state().join(shards.iter().map(Shard::state).collect()).is_ok());
+}
+
+/// If nothing was decided yet, a shard may count again: the decision is on its new counts.
+#[test]
+fn counts_that_were_not_decided_can_be_replaced() {
+    let Session { mut decider, mut shards, mut counts, mut rng, .. } = session(1);
+    shards[1] = session_at_rest(1).state().resume().expect("whole");
+    counts[1] = shards[1].count(2).expect("in time");
+    let decision = decider.decide(&counts, &mut rng).expect("all shards");
+    for shard in &mut shards {
+        shard.settle(&decision).expect("its counts were decided");
+    }
 }
 
 /// The decider was resumed from a state that is older than a decision that was sent.
