@@ -109,7 +109,7 @@ pub trait Draws {
     /// If there are no scores; their number is public. In a source of draws that stands in for mechanisms
     /// which never ask for this.
     fn noisy_max(&mut self, _scores: &[i64], _noise: Geometric) -> (usize, i64) {
-        unimplemented!("this source of draws has no noisy maximum")
+        panic!("this source of draws has no noisy maximum")
     }
 
     /// An index with probability proportional to `exp(rate * scores[i])`, released.
