@@ -2,9 +2,9 @@
 
 use crate::audit::{published_chain, true_epsilon_of_the_chain};
 use crate::error::Error;
+use crate::eval::cell::{Cost, measured};
 use crate::eval::census::datasets::Dataset;
 use crate::eval::census::qp;
-use crate::eval::memory;
 use dp_accounting::Epsilon;
 use dp_census::solve::Problem;
 use dp_census::{
@@ -14,7 +14,6 @@ use dp_census::{
 use dp_mechanism::{GeometricSum, Mechanism, SecureDraws};
 use rand::rngs::ChaCha20Rng;
 use std::num::NonZeroU32;
-use std::time::Instant;
 
 /// The delta at which receipts say what a rho comes to.
 pub(super) const DELTA: f64 = 1e-10;
@@ -56,22 +55,6 @@ pub(super) struct Outcome {
     pub(super) cost: Cost,
     /// That the table is the closest one to its noise; before real numbers are rounded one by one.
     pub(super) certificate: Option<Certificate>,
-}
-
-/// What a piece of work took.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Cost {
-    pub(super) seconds: f64,
-    pub(super) peak_rss_mib: Option<f64>,
-}
-
-/// Does the work and measures it.
-fn measured<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<(T, Cost), E> {
-    memory::reset_peak();
-    let start = Instant::now();
-    let made = work()?;
-    let seconds = start.elapsed().as_secs_f64();
-    Ok((made, Cost { seconds, peak_rss_mib: memory::peak_mib() }))
 }
 
 /// All of them, in the order of the tables.

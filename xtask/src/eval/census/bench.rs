@@ -1,7 +1,8 @@
 //! One data set in memory: runs and measures single cells.
 
 use crate::error::Error;
-use crate::eval::census::algorithms::{self, Algorithm, Cost};
+use crate::eval::cell::Cost;
+use crate::eval::census::algorithms::{self, Algorithm};
 use crate::eval::census::datasets::Dataset;
 use crate::eval::census::{measure, plan, scaling};
 use crate::eval::record::Record;

@@ -2,15 +2,14 @@
 
 use crate::data::prepare::Dataset;
 use crate::error::Error;
+use crate::eval::cell::{Cost, measured};
 use crate::eval::clustering::algorithms::{self, Algorithm};
 use crate::eval::clustering::{centres, measure, references, studies};
-use crate::eval::memory;
 use crate::eval::record::Record;
 use crate::eval::settings::Settings;
 use crate::eval::suite::Workbench;
 use crate::seed::named_rng;
 use dp_geometry::Points;
-use std::time::Instant;
 
 /// The data, what runs on it, and the reference clusterings once they are made.
 pub(super) struct Bench {
@@ -67,11 +66,8 @@ impl Workbench for Bench {
             &cell.run.to_string(),
         ]);
         let epsilon = cell.epsilon.unwrap_or(self.settings.epsilon);
-        memory::reset_peak();
-        let start = Instant::now();
-        let outcome = algorithm.run(&self.dataset, epsilon, &mut rng)?;
-        let seconds = start.elapsed().as_secs_f64();
-        let peak_rss_mib = memory::peak_mib();
+        let (outcome, Cost { seconds, peak_rss_mib }) =
+            measured(|| algorithm.run(&self.dataset, epsilon, &mut rng))?;
         let mut metrics = measure::basic(&outcome.centres, &self.dataset);
         if !cell.params.contains_key(studies::PARAM) {
             let sample = self.settings.effort.silhouette_sample();

@@ -1,15 +1,13 @@
 //! One stream in memory: runs and measures single cells.
 
 use crate::error::Error;
+use crate::eval::cell::{Cost, measured, rng_of};
 use crate::eval::heavy_hitters::data::Stream;
 use crate::eval::heavy_hitters::measure;
 use crate::eval::heavy_hitters::methods::Setting;
-use crate::eval::memory;
 use crate::eval::record::Record;
 use crate::eval::suite::Workbench;
-use crate::seed::named_rng;
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 pub(super) struct Bench {
     stream: Stream,
@@ -57,20 +55,9 @@ impl Workbench for Bench {
 
     fn run(&mut self, cell: &Record) -> Result<Record, Error> {
         let setting = setting_of(cell)?;
-        let mut rng = named_rng(&[
-            "cell",
-            &cell.seed.to_string(),
-            &cell.dataset,
-            &cell.algorithm,
-            &cell.variant,
-            &cell.epsilon.map_or(String::new(), |epsilon| epsilon.to_string()),
-            &cell.run.to_string(),
-        ]);
-        memory::reset_peak();
-        let start = Instant::now();
-        let outcome = setting.run(&self.stream, cell.epsilon.unwrap_or(1.0), &mut rng)?;
-        let seconds = start.elapsed().as_secs_f64();
-        let peak_rss_mib = memory::peak_mib();
+        let mut rng = rng_of(cell);
+        let (outcome, Cost { seconds, peak_rss_mib }) =
+            measured(|| setting.run(&self.stream, cell.epsilon.unwrap_or(1.0), &mut rng))?;
         let heavy = i64::from(self.stream.source.heavy);
         let mut metrics = measure::metrics(&self.truth, heavy, &outcome.reports);
         if let Some(dropped) = outcome.dropped {

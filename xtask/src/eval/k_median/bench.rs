@@ -1,18 +1,16 @@
 //! What there is to run on an instance, and how single cells are run and measured.
 
 use crate::error::Error;
+use crate::eval::cell::{Cost, measured, rng_of};
 use crate::eval::k_median::SUITE;
 use crate::eval::k_median::data::{Instance, weights};
 use crate::eval::k_median::methods::{METHODS, Method};
 use crate::eval::k_median::sources::Source;
-use crate::eval::memory;
 use crate::eval::record::Record;
 use crate::eval::settings::{Effort, Settings};
 use crate::eval::suite::{Context, Plan, Workbench};
-use crate::seed::named_rng;
 use dp_combinatorial::k_median::{FasterPam, exact_cost};
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 pub(super) fn plan(source: &Source, context: &Context) -> Plan {
     let settings = &context.settings;
@@ -106,20 +104,9 @@ impl Workbench for Bench {
             got: format!("{} ({})", cell.algorithm, cell.variant),
             known: METHODS.iter().map(|method| method.algorithm.to_owned()).collect(),
         })?;
-        let mut rng = named_rng(&[
-            "cell",
-            &cell.seed.to_string(),
-            &cell.dataset,
-            &cell.algorithm,
-            &cell.variant,
-            &cell.epsilon.map_or(String::new(), |epsilon| epsilon.to_string()),
-            &cell.run.to_string(),
-        ]);
-        memory::reset_peak();
-        let start = Instant::now();
-        let centres = method.run(&self.instance, cell.epsilon.unwrap_or(1.0), &mut rng)?;
-        let seconds = start.elapsed().as_secs_f64();
-        let peak_rss_mib = memory::peak_mib();
+        let mut rng = rng_of(cell);
+        let (centres, Cost { seconds, peak_rss_mib }) =
+            measured(|| method.run(&self.instance, cell.epsilon.unwrap_or(1.0), &mut rng))?;
         let power = self.instance.source.power;
         let cost = exact_cost(&self.instance.metric, power, &self.weights, &centres);
         let metrics = BTreeMap::from([

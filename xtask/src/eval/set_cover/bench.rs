@@ -1,17 +1,15 @@
 //! What there is to run on a family, and how single cells are run and measured.
 
 use crate::error::Error;
-use crate::eval::memory;
+use crate::eval::cell::{Cost, measured, rng_of};
 use crate::eval::record::Record;
 use crate::eval::set_cover::SUITE;
 use crate::eval::set_cover::data::{Family, Source};
 use crate::eval::set_cover::methods::{METHODS, Method};
 use crate::eval::settings::{Effort, Settings};
 use crate::eval::suite::{Context, Plan, Workbench};
-use crate::seed::named_rng;
 use dp_combinatorial::set_cover::{Cover, exact_cost, exact_greedy};
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 /// Most runs of a family on which a run takes seconds.
 const RUNS_IF_LARGE: u32 = 5;
@@ -125,20 +123,9 @@ impl Workbench for Bench {
             got: format!("{} ({})", cell.algorithm, cell.variant),
             known: METHODS.iter().map(|method| method.algorithm.to_owned()).collect(),
         })?;
-        let mut rng = named_rng(&[
-            "cell",
-            &cell.seed.to_string(),
-            &cell.dataset,
-            &cell.algorithm,
-            &cell.variant,
-            &cell.epsilon.map_or(String::new(), |epsilon| epsilon.to_string()),
-            &cell.run.to_string(),
-        ]);
-        memory::reset_peak();
-        let start = Instant::now();
-        let cover = method.run(&self.family.incidence, cell.epsilon.unwrap_or(1.0), &mut rng)?;
-        let seconds = start.elapsed().as_secs_f64();
-        let peak_rss_mib = memory::peak_mib();
+        let mut rng = rng_of(cell);
+        let (cover, Cost { seconds, peak_rss_mib }) =
+            measured(|| method.run(&self.family.incidence, cell.epsilon.unwrap_or(1.0), &mut rng))?;
         let metrics = self.measure(&cover);
         Ok(Record { metrics, seconds, peak_rss_mib, ..cell.clone() })
     }

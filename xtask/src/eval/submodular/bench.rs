@@ -1,7 +1,7 @@
 //! One instance in memory: runs and measures single cells.
 
 use crate::error::Error;
-use crate::eval::memory;
+use crate::eval::cell::{Cost, measured, rng_of};
 use crate::eval::record::Record;
 use crate::eval::submodular::data::{self, Instance};
 use crate::eval::submodular::methods::{CONTINUOUS, Constraint, METHODS};
@@ -10,7 +10,6 @@ use crate::eval::suite::Workbench;
 use crate::seed::named_rng;
 use dp_combinatorial::submodular::exact_value;
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 pub(super) struct Bench {
     instance: Instance,
@@ -54,21 +53,10 @@ impl Workbench for Bench {
                     .collect(),
             })?;
         let greedy = self.greedy_value(constraint)?;
-        let mut rng = named_rng(&[
-            "cell",
-            &cell.seed.to_string(),
-            &cell.dataset,
-            &cell.algorithm,
-            &cell.variant,
-            &cell.epsilon.map_or(String::new(), |epsilon| epsilon.to_string()),
-            &cell.run.to_string(),
-        ]);
+        let mut rng = rng_of(cell);
         let function = &self.instance.function;
-        memory::reset_peak();
-        let start = Instant::now();
-        let chosen = method.run(function, constraint, cell.epsilon.unwrap_or(1.0), &mut rng)?;
-        let seconds = start.elapsed().as_secs_f64();
-        let peak_rss_mib = memory::peak_mib();
+        let (chosen, Cost { seconds, peak_rss_mib }) =
+            measured(|| method.run(function, constraint, cell.epsilon.unwrap_or(1.0), &mut rng))?;
         let value = exact_value(function.objective(), &chosen);
         let most = cell.n as f64 * function.objective().most_credit() as f64;
         let metrics = BTreeMap::from([
