@@ -44,7 +44,7 @@ pub fn round(tree: &RegionTree, rows: &[f64], groups: i64) -> Vec<i64> {
     table
 }
 
-fn round_root(real: &[f64], groups: i64, row: &mut [i64]) {
+pub(super) fn round_root(real: &[f64], groups: i64, row: &mut [i64]) {
     let mut least = 0;
     for (cell, value) in row.iter_mut().zip(real) {
         #[expect(clippy::cast_possible_truncation, reason = "the cast saturates, then the clamp")]
@@ -86,7 +86,7 @@ pub fn certify(tree: &RegionTree, rows: &[f64], table: &[i64], groups: i64) -> C
 }
 
 /// The children of one node while they are filled, size by size.
-struct Schedule<'a> {
+pub(super) struct Schedule<'a> {
     parent: &'a [i64],
     real: &'a [f64],
     bins: usize,
@@ -96,7 +96,7 @@ struct Schedule<'a> {
 }
 
 impl<'a> Schedule<'a> {
-    fn new(parent: &'a [i64], real: &'a [f64]) -> Self {
+    pub(super) fn new(parent: &'a [i64], real: &'a [f64]) -> Self {
         let bins = parent.len();
         let mut sums = vec![0.0; bins];
         for row in real.chunks_exact(bins) {
@@ -126,7 +126,7 @@ impl<'a> Schedule<'a> {
         left + share * (right - left)
     }
 
-    fn fill(&self, part: &mut [i64]) {
+    pub(super) fn fill(&self, part: &mut [i64]) {
         let children = part.len() / self.bins;
         let mut units = vec![0_i64; children];
         let mut before = units.clone();

@@ -23,9 +23,11 @@
 pub mod chain;
 pub mod cost_table;
 pub mod cumulative;
+pub mod cumulative_top_down;
 pub mod edf;
 pub mod isotonic;
 pub mod monotone_rows;
+mod newton;
 mod problem;
 #[cfg(test)]
 pub(crate) mod random;

@@ -2,7 +2,7 @@ use rayon::prelude::*;
 
 use super::pool::Pool;
 use crate::RegionTree;
-use crate::solve::Problem;
+use crate::solve::{Problem, newton};
 
 /// The dual of the cumulative problem, in units in which the leaves have weight 1.
 ///
@@ -366,4 +366,33 @@ impl Pieces {
 
 fn add(to: &mut [f64], row: &[f64], factor: f64) {
     to.iter_mut().zip(row).for_each(|(cell, value)| *cell += factor * value);
+}
+
+impl newton::Dual for Dual<'_> {
+    type Point = Point;
+    type Factors = Preconditioner;
+
+    fn start(&self) -> Vec<f64> {
+        vec![0.0; self.len()]
+    }
+
+    fn at(&self, multipliers: &[f64], nearby: Option<&Point>) -> Point {
+        self.at(multipliers, nearby)
+    }
+
+    fn gradient<'p>(&self, point: &'p Point) -> &'p [f64] {
+        &point.gradient
+    }
+
+    fn react(&self, point: &Point, damping: f64, direction: &[f64], out: &mut [f64]) {
+        self.react(point, damping, direction, out);
+    }
+
+    fn precondition(&self, point: &Point, damping: f64) -> Preconditioner {
+        self.precondition(point, damping)
+    }
+
+    fn solve_approximately(&self, factors: &Preconditioner, rhs: &mut [f64]) {
+        self.solve_approximately(factors, rhs);
+    }
 }

@@ -9,14 +9,13 @@
 //! The solution is made integral by [`super::edf`], or for two levels exactly by [`super::star`].
 
 mod dual;
-mod newton;
 mod pool;
 
 use rayon::prelude::*;
 
 use self::dual::Dual;
 use self::pool::Pool;
-use super::Problem;
+use super::{Problem, newton};
 
 /// A real solution with the multipliers that prove it.
 #[derive(Debug, Clone)]
@@ -128,6 +127,15 @@ fn root_alone(problem: &Problem<'_>) -> Vec<f64> {
     let free = problem.row(0)[..bins - 1].iter().map(|&y| y as f64);
     Pool::default().fit(free, |start, end, value| row[start..end].fill(value.min(groups)));
     row
+}
+
+/// The closest nondecreasing row between 0 and `most`.
+pub(super) fn nondecreasing(row: &[f64], most: f64) -> Vec<f64> {
+    let mut fit = vec![0.0; row.len()];
+    Pool::default().fit(row.iter().copied(), |start, end, value| {
+        fit[start..end].fill(value.min(most));
+    });
+    fit
 }
 
 /// The rows that the multipliers ask for at the leaves, added up.

@@ -1,4 +1,24 @@
-use super::dual::{Dual, Point};
+//! Semismooth Newton for the duals of least squares under order constraints.
+
+/// A concave dual with a piecewise linear gradient.
+pub(super) trait Dual {
+    /// The gradient somewhere, and how it reacts to changes.
+    type Point;
+    /// What makes [`solve_approximately`](Self::solve_approximately) fast.
+    type Factors;
+
+    /// Multipliers to begin with.
+    fn start(&self) -> Vec<f64>;
+    /// Gradient and reaction. A point `nearby` makes it faster.
+    fn at(&self, multipliers: &[f64], nearby: Option<&Self::Point>) -> Self::Point;
+    fn gradient<'a>(&self, point: &'a Self::Point) -> &'a [f64];
+    /// How much the gradient falls when the multipliers move by `direction`, plus `damping` times
+    /// the direction: a symmetric positive definite map.
+    fn react(&self, point: &Self::Point, damping: f64, direction: &[f64], out: &mut [f64]);
+    fn precondition(&self, point: &Self::Point, damping: f64) -> Self::Factors;
+    /// Solves roughly what [`react`](Self::react) maps, in place.
+    fn solve_approximately(&self, factors: &Self::Factors, rhs: &mut [f64]);
+}
 
 /// Newton steps after which the search gives up.
 const MAX_STEPS: usize = 300;
@@ -18,13 +38,13 @@ const MAX_INNER_STEPS: usize = 400;
 /// after finitely many steps close to the optimum. Each step is solved by preconditioned conjugate
 /// gradients. Damping keeps it solvable where the reaction is singular (all leaves at zero) and
 /// grows where the pieces of a step do not hold along it: where the line search had to cut it short.
-pub(super) fn maximise(dual: &Dual<'_>, tolerance: f64) -> (f64, Vec<f64>) {
-    let mut multipliers = vec![0.0; dual.len()];
+pub(super) fn maximise<D: Dual>(dual: &D, tolerance: f64) -> (f64, Vec<f64>) {
+    let mut multipliers = dual.start();
     let mut point = dual.at(&multipliers, None);
-    let mut best = (largest(&point.gradient), multipliers.clone());
+    let mut best = (largest(dual.gradient(&point)), multipliers.clone());
     let (mut damping, mut stalled): (f64, usize) = (0.0, 0);
     for _ in 0..MAX_STEPS {
-        let residual = largest(&point.gradient);
+        let residual = largest(dual.gradient(&point));
         let at_the_end = best.0 <= 1e3 * tolerance;
         let patience = if at_the_end { MAX_STALLED_AT_THE_END } else { MAX_STALLED };
         if best.0 <= tolerance || stalled > patience {
@@ -41,7 +61,7 @@ pub(super) fn maximise(dual: &Dual<'_>, tolerance: f64) -> (f64, Vec<f64>) {
         } else {
             0.1
         };
-        let residual = largest(&point.gradient);
+        let residual = largest(dual.gradient(&point));
         stalled = if residual < best.0 { 0 } else { stalled + 1 };
         if residual < best.0 {
             best = (residual, multipliers.clone());
@@ -50,9 +70,9 @@ pub(super) fn maximise(dual: &Dual<'_>, tolerance: f64) -> (f64, Vec<f64>) {
     best
 }
 
-fn newton_direction(dual: &Dual<'_>, point: &Point, damping: f64) -> Vec<f64> {
+fn newton_direction<D: Dual>(dual: &D, point: &D::Point, damping: f64) -> Vec<f64> {
     let factors = dual.precondition(point, damping);
-    let mut residual = point.gradient.clone();
+    let mut residual = dual.gradient(point).to_vec();
     let mut direction = vec![0.0; residual.len()];
     let mut scaled = residual.clone();
     dual.solve_approximately(&factors, &mut scaled);
@@ -89,19 +109,19 @@ fn newton_direction(dual: &Dual<'_>, point: &Point, damping: f64) -> Vec<f64> {
 /// Looks at the slope along the direction instead of the value of the dual, which near the end
 /// drowns in the rounding of its many terms: a step is accepted unless it overshoots so far that the
 /// slope has turned by more than half of what it was.
-fn line_search(
-    dual: &Dual<'_>,
+fn line_search<D: Dual>(
+    dual: &D,
     multipliers: &[f64],
-    point: &Point,
+    point: &D::Point,
     direction: &[f64],
-) -> (f64, Vec<f64>, Point) {
-    let before = dot(&point.gradient, direction);
+) -> (f64, Vec<f64>, D::Point) {
+    let before = dot(dual.gradient(point), direction);
     let mut step = 1.0;
     for _ in 0..MAX_CUTS {
         let mut moved = multipliers.to_vec();
         axpy(&mut moved, step, direction);
         let next = dual.at(&moved, Some(point));
-        let slope = dot(&next.gradient, direction);
+        let slope = dot(dual.gradient(&next), direction);
         if slope >= -0.5 * before {
             return (step, moved, next);
         }

@@ -1,0 +1,205 @@
+use rand::RngExt;
+use rand::rngs::ChaCha20Rng;
+
+use super::*;
+use crate::RegionTree;
+use crate::solve::random::{self, Shape};
+use crate::solve::{MAX_VALUE, MAX_WEIGHT};
+
+fn certified(problem: &Problem<'_>) -> Solution {
+    let solution = solve(problem);
+    let proof = certify(problem, &solution);
+    let scale = 1.0 + problem.groups() as f64;
+    assert!(proof.feasible && proof.residual <= 1e-9 * scale, "{proof:?} {problem:?}");
+    assert!(proof.distance <= 1.0 + 1e-6, "{proof:?} {problem:?}");
+    solution
+}
+
+#[test]
+fn certified_on_small_random_trees() {
+    let mut rng = random::generator(81);
+    let shape = Shape { levels: 4, fan_out: 4, bins: 7, weight: 5, groups: 20, noise: 9 };
+    for _ in 0..10_000 {
+        certified(&random::case(&mut rng, shape).problem());
+    }
+}
+
+/// Many children, many occupied sizes, weights far apart.
+#[test]
+fn certified_at_size() {
+    let mut rng = random::generator(82);
+    for (levels, fan_out, bins, groups) in
+        [(2, 400, 60, 300_000), (3, 30, 200, 50_000), (6, 3, 90, 4_000), (3, 12, 40, 90)]
+    {
+        for weights in [[1; 6], [1, 3, 9, 27, 81, 243], [5_000, 40, 1, 1, 1, 1]] {
+            let tree = random::tree(&mut rng, levels, fan_out);
+            let noisy = random::noisy_cumulative(&mut rng, &tree, bins, groups, 25);
+            let weights = &weights[..levels];
+            certified(&Problem::new(&tree, bins, &noisy, weights, groups).expect("valid"));
+        }
+    }
+}
+
+/// Where nothing is held up by zero or by order, the levels in turn are least squares over all of them at once.
+#[test]
+fn least_squares_where_no_row_is_held_up() {
+    let mut rng = random::generator(83);
+    for _ in 0..200 {
+        let tree = random::tree(&mut rng, 3, 4);
+        let (bins, groups) = (4, 4_000 * tree.leaves().len() as i64);
+        // A thousand groups of each size in each leaf, and little noise.
+        let mut noisy = vec![0; tree.len() * bins];
+        for leaf in tree.leaves() {
+            let mut node = Some(leaf);
+            while let Some(region) = node {
+                let row = &mut noisy[region * bins..][..bins];
+                row.iter_mut().zip(1..).for_each(|(cell, size)| *cell += 1_000 * size);
+                node = tree.parent(region);
+            }
+        }
+        noisy.iter_mut().for_each(|cell| *cell += rng.random_range(-9..=9));
+        let weights = [1, 2, 3].map(|level| level * rng.random_range(1..9));
+        let problem = Problem::new(&tree, bins, &noisy, &weights, groups).expect("valid");
+        let (ours, all) = (certified(&problem).counts, cumulative::solve(&problem).rows);
+        for node in 0..tree.len() {
+            let mut sum = 0;
+            for bin in 0..bins {
+                sum += ours[node * bins + bin];
+                let off = (sum as f64 - all[node * bins + bin]).abs();
+                // Rounding adds up to 1/2 at the root and 1 at each level below.
+                assert!(off <= 2.5 + 1e-6, "{off}: {problem:?}");
+            }
+        }
+    }
+}
+
+/// The split in real numbers against projections in turn (Dykstra), which know nothing of steps or multipliers.
+#[test]
+fn the_split_is_the_projection() {
+    let mut rng = random::generator(84);
+    for _ in 0..300 {
+        let (parent, children, precision) = family(&mut rng);
+        let bins = parent.len();
+        let ours = split_of(&parent, &children, &precision);
+        let oracle = dykstra(&parent, &children, &precision);
+        for (a, b) in ours.iter().zip(&oracle) {
+            assert!((a - b).abs() < 1e-5, "{ours:?} {oracle:?} {parent:?} {children:?} {bins}");
+        }
+    }
+}
+
+/// A row of sums with many ties, noisy rows of children, and the weights of those.
+fn family(rng: &mut ChaCha20Rng) -> (Vec<i64>, Vec<Vec<i64>>, Vec<f64>) {
+    let bins = rng.random_range(1..=6);
+    let mut parent: Vec<i64> = (0..bins).map(|_| rng.random_range(0..=9)).collect();
+    parent.sort_unstable();
+    let children: Vec<Vec<i64>> = (0..rng.random_range(1..=4))
+        .map(|_| (0..bins).map(|_| rng.random_range(-6..=9)).collect())
+        .collect();
+    let precision = children.iter().map(|_| f64::from(rng.random_range(1..=3_u32))).collect();
+    (parent, children, precision)
+}
+
+/// Cell by cell, through [`Split`].
+fn split_of(parent: &[i64], children: &[Vec<i64>], precision: &[f64]) -> Vec<f64> {
+    let mut before = 0;
+    let counts: Vec<i64> = parent.iter().map(|&sum| sum - std::mem::replace(&mut before, sum)).collect();
+    let (starts, totals) = steps(&counts);
+    let mut rows = vec![0.0; children.len() * parent.len()];
+    if starts.is_empty() {
+        return rows;
+    }
+    let split = Split::of_rows(children, precision, (&starts, &totals));
+    let optimum = split.solve();
+    assert!(split.violation(&optimum) < 1e-9);
+    for (row, real) in rows.chunks_exact_mut(parent.len()).zip(optimum.rows.chunks_exact(starts.len())) {
+        for (step, &start) in starts.iter().enumerate() {
+            row[start..].fill(real[step]);
+        }
+    }
+    rows
+}
+
+/// Alternating projections with corrections onto "adds up to the parent" and "nonnegative and nondecreasing", in the weighted norm.
+fn dykstra(parent: &[i64], children: &[Vec<i64>], precision: &[f64]) -> Vec<f64> {
+    let bins = parent.len();
+    let mut rows: Vec<f64> = children.iter().flatten().map(|&cell| cell as f64).collect();
+    let mut correction = vec![0.0; rows.len()];
+    let variance: f64 = precision.iter().map(|p| 1.0 / p).sum();
+    for _ in 0..30_000 {
+        for bin in 0..bins {
+            let sum: f64 = rows[bin..].iter().step_by(bins).sum();
+            let missing = (parent[bin] as f64 - sum) / variance;
+            let cells = rows[bin..].iter_mut().step_by(bins).zip(precision);
+            cells.for_each(|(cell, precision)| *cell += missing / precision);
+        }
+        let before: Vec<f64> = rows.iter().zip(&correction).map(|(x, c)| x + c).collect();
+        for (row, before) in rows.chunks_exact_mut(bins).zip(before.chunks_exact(bins)) {
+            row.copy_from_slice(&cumulative::nondecreasing(before, f64::INFINITY));
+        }
+        let moved = before.iter().zip(&rows).map(|(b, x)| b - x);
+        correction.iter_mut().zip(moved).for_each(|(c, moved)| *c = moved);
+    }
+    rows
+}
+
+/// A table that is off is told from one that is not.
+#[test]
+fn the_certificate_tells() {
+    let mut rng = random::generator(85);
+    let shape = Shape { levels: 3, fan_out: 3, bins: 5, weight: 4, groups: 30, noise: 9 };
+    let mut refused = 0;
+    for _ in 0..500 {
+        let case = random::case(&mut rng, shape);
+        let problem = case.problem();
+        let solution = solve(&problem);
+        if case.tree.levels() == 1 || case.groups < 5 {
+            continue;
+        }
+        // The table of another noise.
+        let noisy: Vec<i64> = case.noisy.iter().map(|y| y + rng.random_range(-12..=12)).collect();
+        let other = solve(&random::Case { noisy, ..case.clone() }.problem());
+        let mixed = Solution { counts: solution.counts.clone(), ..other.clone() };
+        let fits = |solution: &Solution| {
+            solution.optima.iter().zip(&other.optima).all(|(a, b)| a.rows.len() == b.rows.len())
+        };
+        let proof = if fits(&solution) { certify(&problem, &mixed) } else { certify(&problem, &other) };
+        refused += usize::from(proof.residual > 1e-3 || proof.distance > 1.0 + 1e-3);
+        let mut broken = solution.clone();
+        broken.counts[0] += 1;
+        assert!(!certify(&problem, &broken).feasible);
+    }
+    assert!(refused > 250, "{refused}");
+}
+
+#[test]
+fn the_same_for_any_number_of_threads() {
+    let mut rng = random::generator(86);
+    let pool =
+        |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("pool");
+    let (one, many) = (pool(1), pool(5));
+    let tree = random::tree(&mut rng, 4, 9);
+    let noisy = random::noisy_cumulative(&mut rng, &tree, 50, 9_000, 30);
+    let problem = Problem::new(&tree, 50, &noisy, &[1, 2, 3, 4], 9_000).expect("valid");
+    assert_eq!(one.install(|| solve(&problem)), many.install(|| solve(&problem)));
+}
+
+#[test]
+fn edges() {
+    let pair = RegionTree::from_parents(&[None, Some(0), Some(0)]).expect("valid");
+    let most = MAX_VALUE;
+    for (noisy, groups) in [
+        ([-most, most, most, -most, -most, most], most),
+        ([most; 6], 0),
+        ([-most; 6], most),
+        ([-5, -6, -7, -8, -9, -9], 1),
+        ([1_000_000_000, 0, 0, 0, 3, 3], 1_000_000_000),
+    ] {
+        for weights in [[1, 1], [1, MAX_WEIGHT], [MAX_WEIGHT, 1]] {
+            certified(&Problem::new(&pair, 2, &noisy, &weights, groups).expect("valid"));
+        }
+    }
+    let alone = RegionTree::from_parents(&[None]).expect("valid");
+    let problem = Problem::new(&alone, 3, &[2, 1, 7], &[1], 9).expect("valid");
+    assert_eq!(certified(&problem).counts, [2, 0, 7], "a half is rounded up");
+}
