@@ -196,7 +196,7 @@ fn transcripts(effort: Effort) -> Found {
 fn from_one(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     let bins = From1::up_to(3).expect("valid");
-    for method in [Method::Cumulative, Method::Counts, Method::Chain] {
+    for method in Method::ALL {
         replay(
             effort,
             bins,
@@ -320,7 +320,7 @@ fn released(effort: Effort) -> Found {
     };
     for groups in [[1, 0], [1, 1], [2, 0]] {
         for method in Method::ALL {
-            let shrinkage = method == Method::Cumulative && groups[0] == groups[1];
+            let shrinkage = method.query() == Query::Cumulative && groups[0] == groups[1];
             let builder =
                 Census::builder(hierarchy.clone(), bins, groups.iter().sum(), epsilon_one());
             let plan = builder
@@ -352,8 +352,10 @@ fn receipts(effort: Effort) -> Found {
         let asked = 10_f64.powf(log);
         let privacy = if pure { Privacy::pure(asked) } else { Privacy::zcdp(asked, 1e-6) };
         let privacy = privacy.expect("valid");
+        // Every method on every tree.
+        let method = Method::ALL[i / 2 / TINY.len() % Method::ALL.len()];
         let plan = Census::builder(hierarchy, From0::up_to(5).expect("valid"), 100, privacy)
-            .method(Method::ALL[i / 2 % 5])
+            .method(method)
             .shares(shares.clone())
             .build()
             .expect("valid settings");
@@ -364,7 +366,7 @@ fn receipts(effort: Effort) -> Found {
             receipt.zcdp().map_or(f64::INFINITY, Rho::get)
         };
         let along = if pure { path_cost(&tree, &shares, asked) } else { 0.0 };
-        let over = !receipt.within_budget() || receipt.mechanism() != Method::ALL[i / 2 % 5].id();
+        let over = !receipt.within_budget() || receipt.mechanism() != method.id();
         let share = spent.max(along * (1.0 - 1e-12)) / asked;
         found.see(if over { f64::INFINITY } else { share }, || format!("{privacy:?} {shares:?}"));
     }

@@ -1,5 +1,7 @@
 use super::{GroupTable, Method, RealGroupTable};
-use crate::solve::{Problem, chain, cumulative, edf, monotone_rows, top_down, tree};
+use crate::solve::{
+    Problem, chain, cumulative, cumulative_top_down, edf, monotone_rows, top_down, tree,
+};
 
 /// What a table was made from, kept so that [`Census::certify`](super::Census::certify) can prove the table.
 ///
@@ -7,15 +9,23 @@ use crate::solve::{Problem, chain, cumulative, edf, monotone_rows, top_down, tre
 #[derive(Clone, Debug)]
 pub struct Evidence {
     pub(super) noisy: Vec<i64>,
-    /// The optimum in real numbers, for methods that pass through it.
-    pub(super) real: Option<cumulative::Solution>,
+    pub(super) real: Real,
+}
+
+/// The optimum in real numbers, for methods that pass through it.
+#[derive(Clone, Debug)]
+pub(super) enum Real {
+    None,
+    AtOnce(cumulative::Solution),
+    LevelByLevel(Vec<cumulative_top_down::Optimum>),
 }
 
 /// How good a released table is for the noise that it was made from. Computed without the solver's own state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Certificate {
     /// Nothing is negative, and whole numbers add up without error and have the public number of groups. For
-    /// [`Method::Cumulative`] also: each cumulative number is within `l + 1/2` of the real optimum at level `l`, root 0.
+    /// [`Method::CumulativeTopDown`] also: each cumulative number is less than 1 away from the closest split in real numbers, at the root
+    /// at most 1/2. For [`Method::Cumulative`]: within `l + 1/2` of the real optimum at level `l`, root 0.
     pub feasible: bool,
     /// By how much the worst optimality condition is broken. 0 for methods that are solved exactly in whole numbers: no unit step
     /// lowers the weighted squared distance. In groups and of the order of rounding errors for those solved in real numbers.
@@ -35,7 +45,11 @@ impl Evidence {
         let counts = table.counts();
         let of_exchange = |proof: tree::Certificate| exact(proof.feasible, proof.gain as f64);
         match (method, &self.real) {
-            (Method::Cumulative, Some(real)) => {
+            (Method::CumulativeTopDown, Real::LevelByLevel(optima)) => {
+                let proof = cumulative_top_down::certify(problem, counts, optima);
+                exact(proof.feasible && proof.distance < 1.0 + 1e-6, proof.residual)
+            }
+            (Method::Cumulative, Real::AtOnce(real)) => {
                 let proof = of_cumulative(problem, real);
                 let sums = sums_of_rows(counts, problem.bins());
                 let rounded = edf::certify(problem.tree(), &real.rows, &sums, problem.groups());
@@ -43,7 +57,7 @@ impl Evidence {
                 let near = rounded.distance.iter().enumerate().all(close);
                 Certificate { feasible: rounded.feasible && near && proof.feasible, ..proof }
             }
-            (Method::Cumulative, None) => exact(false, f64::INFINITY),
+            (Method::CumulativeTopDown | Method::Cumulative, _) => exact(false, f64::INFINITY),
             (Method::CumulativeThenTree, _) => of_exchange(monotone_rows::certify(problem, counts)),
             (Method::Counts, _) => of_exchange(tree::certify(problem, counts)),
             (Method::TopDown, _) => of_exchange(top_down::certify(problem, counts)),
@@ -62,7 +76,7 @@ impl Evidence {
         problem: &Problem<'_>,
         table: &RealGroupTable,
     ) -> Certificate {
-        if let Some(real) = &self.real {
+        if let Real::AtOnce(real) = &self.real {
             let proof = of_cumulative(problem, real);
             let same = same_differences(&real.rows, table.counts(), problem.bins());
             return Certificate { feasible: proof.feasible && same, ..proof };

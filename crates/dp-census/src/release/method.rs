@@ -8,9 +8,12 @@ use super::Query;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// Noise on cumulative counts; the closest consistent real table by least squares, then whole numbers within `l + 1/2` of it at
-    /// level `l`, the root being 0. The default: on a nation of 3,144 counties it has the least total error of all that return whole numbers.
+    /// Noise on cumulative counts; level after level from the top, each time the closest split of what is there, informed by the levels
+    /// below. The default: on a nation of 3,144 counties it has the least error of all, at every level, and takes the least time. Ours.
     #[default]
+    CumulativeTopDown,
+    /// Noise on cumulative counts; the closest consistent real table by least squares (`M_c^r`), then whole numbers within `l + 1/2` of it
+    /// at level `l`, the root being 0.
     Cumulative,
     /// Noise on cumulative counts; each row alone made nondecreasing, then the closest consistent table of counts
     /// (`M_c^dp`, Algorithm 2). About half of the time, and about as accurate.
@@ -26,12 +29,19 @@ pub enum Method {
 
 impl Method {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Cumulative, Self::CumulativeThenTree, Self::Counts, Self::TopDown, Self::Chain];
+    pub const ALL: [Self; 6] = [
+        Self::CumulativeTopDown,
+        Self::Cumulative,
+        Self::CumulativeThenTree,
+        Self::Counts,
+        Self::TopDown,
+        Self::Chain,
+    ];
 
     /// The name in receipts and reports.
     pub fn id(self) -> &'static str {
         match self {
+            Self::CumulativeTopDown => "m-c-top-down",
             Self::Cumulative => "m-c-exact",
             Self::CumulativeThenTree => "m-c-dp",
             Self::Counts => "m-h-dp",
@@ -43,7 +53,9 @@ impl Method {
     /// What the noise is added to.
     pub fn query(self) -> Query {
         match self {
-            Self::Cumulative | Self::CumulativeThenTree => Query::Cumulative,
+            Self::CumulativeTopDown | Self::Cumulative | Self::CumulativeThenTree => {
+                Query::Cumulative
+            }
             Self::Counts | Self::TopDown => Query::Counts,
             Self::Chain => Query::Chain,
         }

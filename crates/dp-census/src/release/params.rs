@@ -49,7 +49,7 @@ impl<B: Bins> CensusBuilder<B> {
         }
     }
 
-    /// How noise becomes a table. Default: [`Method::Cumulative`].
+    /// How noise becomes a table. Default: [`Method::CumulativeTopDown`].
     #[must_use]
     pub fn method(mut self, method: Method) -> Self {
         self.method = method;

@@ -1,40 +1,41 @@
 //! From a noisy table to a consistent one: which solver serves which method.
 
 use super::Method;
-use crate::solve::{Problem, chain, cumulative, edf, monotone_rows, top_down, tree};
+use super::evidence::Real;
+use crate::solve::{
+    Problem, chain, cumulative, cumulative_top_down, edf, monotone_rows, top_down, tree,
+};
 
-/// The consistent table of counts, in whole numbers, and the real one on the way to it if there is one.
-pub(super) fn whole_numbers(
-    method: Method,
-    problem: &Problem<'_>,
-) -> (Vec<i64>, Option<cumulative::Solution>) {
+/// The consistent table of counts, in whole numbers, and the real numbers on the way to it if there are any.
+pub(super) fn whole_numbers(method: Method, problem: &Problem<'_>) -> (Vec<i64>, Real) {
     let table = match method {
+        Method::CumulativeTopDown => {
+            let solution = cumulative_top_down::solve(problem);
+            return (solution.counts, Real::LevelByLevel(solution.optima));
+        }
         Method::Cumulative => {
             let real = cumulative::solve(problem);
             let mut table = edf::round(problem.tree(), &real.rows, problem.groups());
             table.chunks_exact_mut(problem.bins()).for_each(|row| difference(row, |a, b| a - b));
-            return (table, Some(real));
+            return (table, Real::AtOnce(real));
         }
         Method::CumulativeThenTree => monotone_rows::solve(problem),
         Method::Counts => tree::solve(problem),
         Method::TopDown => top_down::solve(problem),
         Method::Chain => chain::solve(problem),
     };
-    (table, None)
+    (table, Real::None)
 }
 
 /// The closest consistent table of counts, in real numbers, and the cumulative one if it came from there.
-pub(super) fn real_numbers(
-    method: Method,
-    problem: &Problem<'_>,
-) -> (Vec<f64>, Option<cumulative::Solution>) {
+pub(super) fn real_numbers(method: Method, problem: &Problem<'_>) -> (Vec<f64>, Real) {
     if method == Method::Counts {
-        return (tree::solve_real(problem), None);
+        return (tree::solve_real(problem), Real::None);
     }
     let real = cumulative::solve(problem);
     let mut table = real.rows.clone();
     table.chunks_exact_mut(problem.bins()).for_each(|row| difference(row, |a, b| a - b));
-    (table, Some(real))
+    (table, Real::AtOnce(real))
 }
 
 /// Counts from running sums.

@@ -6,7 +6,7 @@ use dp_accounting::Budget;
 use dp_mechanism::{ChaCha20Rng, Mechanism, SecureDraws};
 use rand::{RngExt, SeedableRng};
 
-use super::{Census, CensusBuilder, LevelShares, Method, Privacy};
+use super::{Census, CensusBuilder, LevelShares, Method, Privacy, Query};
 use crate::{CensusError, From0, From1, GroupSizes, Hierarchy};
 
 fn rng(seed: u64) -> ChaCha20Rng {
@@ -155,7 +155,7 @@ fn every_release_is_consistent() {
                         .method(method)
                         .shares(shares)
                         .region_groups(region_groups.clone())
-                        .shrinkage(method == Method::Cumulative)
+                        .shrinkage(method.query() == Query::Cumulative)
                         .build()
                         .expect("valid");
                     let release = plan.release(&table, &mut rng(5)).expect("it fits");
@@ -234,7 +234,7 @@ fn the_receipt_says_what_is_spent_on_which_level() {
     let receipt = plan.receipt();
     assert!(receipt.within_budget());
     let text = receipt.to_string();
-    for line in ["m-c-exact", "member-of-group", "level 1, 1 regions", "level 3, 5 regions"] {
+    for line in ["m-c-top-down", "member-of-group", "level 1, 1 regions", "level 3, 5 regions"] {
         assert!(text.contains(line), "{line} is not in {text}");
     }
     let spent = receipt.pure().expect("pure").get();
@@ -303,7 +303,7 @@ fn every_release_is_proved_and_another_is_not() {
             let plan = builder(table.groups())
                 .method(method)
                 .region_groups(table.groups_of_regions())
-                .shrinkage(shrinkage && method == Method::Cumulative)
+                .shrinkage(shrinkage && method.query() == Query::Cumulative)
                 .build()
                 .expect("valid");
             let (release, evidence) = plan.run_with_evidence(&table, &mut draws);

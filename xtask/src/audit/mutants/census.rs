@@ -60,6 +60,28 @@ pub(super) fn chain_of_the_library(effort: Effort) -> Found {
     })
 }
 
+/// What the default mechanism releases, with the sizes left out that no group of the region truly has: as if a table were only noisy
+/// where it is not empty.
+pub(super) fn zero_where_no_group_is(effort: Effort) -> Found {
+    on_all_pairs(effort, |hierarchy, sizes, draws| {
+        let mut counts = default_release(hierarchy, sizes, draws);
+        let truth = sizes.exact_totals(hierarchy.tree());
+        counts.iter_mut().zip(truth).filter(|(_, truth)| *truth == 0).for_each(|(c, _)| *c = 0);
+        counts
+    })
+}
+
+/// What it releases.
+pub(super) fn as_it_comes(effort: Effort) -> Found {
+    on_all_pairs(effort, default_release)
+}
+
+fn default_release(hierarchy: &Hierarchy, sizes: &GroupSizes, draws: &mut dyn Draws) -> Vec<i64> {
+    let bins = From0::up_to(3).expect("valid");
+    let plan = Census::builder(hierarchy.clone(), bins, sizes.groups(), privacy());
+    plan.build().expect("valid").run(sizes, draws).into_counts()
+}
+
 fn privacy() -> Privacy {
     Privacy::pure(EPSILON).expect("valid")
 }

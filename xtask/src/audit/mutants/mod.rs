@@ -153,6 +153,7 @@ fn code() -> Vec<Code> {
         &submodular::code(),
         &set_cover::code(),
         &k_median::code(),
+        &[("M60", census::zero_where_no_group_is, census::as_it_comes)],
     ];
     groups.concat()
 }

@@ -69,13 +69,8 @@ pub(super) fn all() -> Vec<Algorithm> {
         shrinkage: false,
     };
     let real = |id, method| Algorithm { id, kind: Kind::Real(method), ..whole(method) };
-    let exact = |variant, shares, shrinkage, gaussian| Algorithm {
-        variant,
-        shares,
-        gaussian,
-        shrinkage,
-        ..whole(Method::Cumulative)
-    };
+    let with = |variant, shares| Algorithm { variant, shares, ..whole(Method::CumulativeTopDown) };
+    let at_once = |variant, shares| Algorithm { variant, shares, ..whole(Method::Cumulative) };
     vec![
         real("m-h-real", Method::Counts),
         whole(Method::Counts),
@@ -83,12 +78,16 @@ pub(super) fn all() -> Vec<Algorithm> {
         real("m-c-real", Method::Cumulative),
         whole(Method::CumulativeThenTree),
         whole(Method::Cumulative),
-        exact("10/20/70", TenTwentySeventy, false, false),
-        exact("roots", RootOfRegions, false, false),
-        exact("shrinkage", Equal, true, false),
-        exact("roots, shrinkage", RootOfRegions, true, false),
-        exact("zCDP", Equal, false, true),
-        exact("zCDP, 10/20/70", TenTwentySeventy, false, true),
+        at_once("10/20/70", TenTwentySeventy),
+        at_once("roots", RootOfRegions),
+        whole(Method::CumulativeTopDown),
+        with("10/20/70", TenTwentySeventy),
+        with("roots", RootOfRegions),
+        Algorithm { shrinkage: true, ..with("shrinkage", Equal) },
+        Algorithm { shrinkage: true, ..with("roots, shrinkage", RootOfRegions) },
+        Algorithm { gaussian: true, ..with("zCDP", Equal) },
+        Algorithm { gaussian: true, ..with("zCDP, 10/20/70", TenTwentySeventy) },
+        Algorithm { gaussian: true, ..with("zCDP, roots", RootOfRegions) },
         whole(Method::Chain),
         Algorithm {
             id: "m-c-chain-as-published",
@@ -98,15 +97,15 @@ pub(super) fn all() -> Vec<Algorithm> {
     ]
 }
 
-/// The real mechanisms with a general solver in place of ours: for run times only.
+/// The real mechanisms with a general solver in place of ours (`M_dp^OP`, which does not use the structure): for run times only.
 pub(super) fn by_general_solver() -> Vec<Algorithm> {
     let all = all();
-    let with = |id, real: &str, method| {
+    let general = |id, real: &str, method| {
         let known = all.iter().find(|one| one.id == real).copied();
         known.map(|one| Algorithm { id, kind: Kind::GeneralSolver(method), ..one })
     };
-    let counts = with("m-h-real-clarabel", "m-h-real", Method::Counts);
-    let cumulative = with("m-c-real-clarabel", "m-c-real", Method::Cumulative);
+    let counts = general("m-dp-op", "m-h-real", Method::Counts);
+    let cumulative = general("m-dp-op-cumulative", "m-c-real", Method::Cumulative);
     counts.into_iter().chain(cumulative).collect()
 }
 
@@ -123,11 +122,6 @@ impl Algorithm {
             3 => true,
             _ => self.shares != Shares::TenTwentySeventy,
         }
-    }
-
-    /// Runs that are worth it. Shrinkage with equal shares is there to show that it gains nothing, and is the slowest.
-    pub(super) fn most_runs(&self) -> u32 {
-        if self.shrinkage && self.shares == Shares::Equal { 5 } else { u32::MAX }
     }
 
     /// What is promised at the setting `epsilon` of the table.
@@ -238,7 +232,7 @@ fn general_solver(
     cumulative: bool,
     rng: &mut ChaCha20Rng,
 ) -> Result<Outcome, Error> {
-    let refused = |error: CensusError| Error::library("m-real-clarabel", &error);
+    let refused = |error: CensusError| Error::library("m-dp-op", &error);
     let (tree, columns) = (data.hierarchy.tree(), data.sizes.columns());
     let (query, rows) = if cumulative {
         (Query::Cumulative, qp::Rows::Cumulative)

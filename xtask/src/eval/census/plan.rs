@@ -40,7 +40,7 @@ pub(super) fn of(recipe: &Recipe, context: &Context) -> Result<Plan, Error> {
     let mut cells = Vec::new();
     for run in 0..runs(settings) {
         for epsilon in epsilons(settings) {
-            let wanted = |one: &&Algorithm| one.applies(levels) && run < one.most_runs();
+            let wanted = |one: &&Algorithm| one.applies(levels);
             for algorithm in algorithms::all().iter().filter(wanted) {
                 let params = BTreeMap::from([
                     (SETTING.to_owned(), epsilon.into()),

@@ -49,7 +49,7 @@ impl Portrait {
             data.sizes.groups_of_regions().into_iter().zip(tree.leaves()).collect();
         order.sort_unstable();
         let region = order[order.len() / 2].1;
-        let refused = |error| Error::library("m-c-exact", &error);
+        let refused = |error| Error::library("m-c-top-down", &error);
         let privacy = Privacy::pure(EPSILON).map_err(refused)?;
         let (hierarchy, groups) = (data.hierarchy.clone(), data.sizes.groups());
         let plan =

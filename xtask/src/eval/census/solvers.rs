@@ -8,7 +8,7 @@ use crate::eval::record::Record;
 use crate::eval::settings::Effort;
 use crate::eval::suite::Workbench;
 use crate::seed::named_rng;
-use dp_census::solve::{Problem, chain, cumulative, edf, tree};
+use dp_census::solve::{Problem, chain, cumulative, cumulative_top_down, edf, tree};
 use dp_census::{CensusError, GroupSizes, Query, RegionTree};
 use std::time::Instant;
 
@@ -40,7 +40,7 @@ const REPETITIONS: usize = 7;
 /// The models that both solvers solve, by the names of the mechanisms that need them.
 pub(super) const MODELS: [&str; 2] = ["m-h-real", "m-c-real"];
 /// The mechanisms whose solvers are timed on threads.
-pub(super) const SOLVERS: [&str; 3] = ["m-c-chain", "m-h-dp", "m-c-exact"];
+pub(super) const SOLVERS: [&str; 4] = ["m-c-chain", "m-h-dp", "m-c-exact", "m-c-top-down"];
 
 #[derive(Default)]
 pub(super) struct SolverBench {
@@ -80,6 +80,9 @@ impl SolverBench {
         let solve = || match query {
             Query::Chain => chain::solve(&problem),
             Query::Counts => tree::solve(&problem),
+            Query::Cumulative if cell.algorithm == "m-c-top-down" => {
+                cumulative_top_down::solve(&problem).counts
+            }
             Query::Cumulative => {
                 edf::round(tree, &cumulative::solve(&problem).rows, problem.groups())
             }

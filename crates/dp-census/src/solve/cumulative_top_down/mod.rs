@@ -55,7 +55,11 @@ pub fn solve(problem: &Problem<'_>) -> Solution {
     let (tree, bins) = (problem.tree(), problem.bins());
     let estimates = Estimates::new(*problem);
     let mut counts = vec![0; problem.noisy().len()];
-    edf::round_root(&closest_root(&estimates, problem.groups()), problem.groups(), &mut counts[..bins]);
+    edf::round_root(
+        &closest_root(&estimates, problem.groups()),
+        problem.groups(),
+        &mut counts[..bins],
+    );
     for bin in (1..bins).rev() {
         counts[bin] -= counts[bin - 1];
     }
@@ -72,9 +76,8 @@ pub fn solve(problem: &Problem<'_>) -> Solution {
 ///
 /// # Panics
 /// If the table or the evidence is for another shape.
-pub fn certify(problem: &Problem<'_>, solution: &Solution) -> Certificate {
+pub fn certify(problem: &Problem<'_>, counts: &[i64], optima: &[Optimum]) -> Certificate {
     let (tree, bins) = (problem.tree(), problem.bins());
-    let Solution { counts, optima } = solution;
     assert_eq!(counts.len(), problem.noisy().len(), "a table of the same shape");
     assert_eq!(optima.len(), tree.leaves().start, "an optimum per inner node");
     let row = |node: usize| &counts[node * bins..][..bins];

@@ -138,11 +138,11 @@ impl Split {
         assert_eq!(rows.len(), self.targets.len(), "a cell per child and step");
         assert_eq!(multipliers.len(), self.steps(), "a multiplier per step");
         let rows = || rows.chunks_exact(self.steps());
-        let missing = |(step, total): (usize, &f64)| {
-            (total - rows().map(|row| row[step]).sum::<f64>()).abs()
-        };
+        let missing =
+            |(step, total): (usize, &f64)| (total - rows().map(|row| row[step]).sum::<f64>()).abs();
         let sums = self.totals.iter().enumerate().map(missing).fold(0.0, f64::max);
-        let fits = rows().enumerate().map(|(child, row)| self.violation_of(child, row, multipliers));
+        let fits =
+            rows().enumerate().map(|(child, row)| self.violation_of(child, row, multipliers));
         fits.fold(sums, f64::max)
     }
 
@@ -228,11 +228,7 @@ impl Dual for Split {
 
 impl Split {
     /// For each step the sum over the pieces that it lies in.
-    fn constant_on(
-        &self,
-        pieces: &[(Piece, f64)],
-        value: impl Fn(&Piece, f64) -> f64,
-    ) -> Vec<f64> {
+    fn constant_on(&self, pieces: &[(Piece, f64)], value: impl Fn(&Piece, f64) -> f64) -> Vec<f64> {
         let mut jumps = vec![0.0; self.steps() + 1];
         for (piece, variance) in pieces {
             let value = value(piece, *variance);
