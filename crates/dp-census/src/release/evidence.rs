@@ -9,26 +9,28 @@ use crate::solve::{
 #[derive(Clone, Debug)]
 pub struct Evidence {
     pub(super) noisy: Vec<i64>,
-    pub(super) real: Real,
+    pub(super) proof: Proof,
 }
 
-/// The optimum in real numbers, for methods that pass through it.
+/// What a solver leaves behind for its certificate.
 #[derive(Clone, Debug)]
-pub(super) enum Real {
+pub(super) enum Proof {
+    /// The table is proof enough.
     None,
-    AtOnce(cumulative::Solution),
-    LevelByLevel(Vec<cumulative_top_down::Optimum>),
+    /// The optimum in real numbers, for methods that pass through it.
+    Real(cumulative::Solution),
+    /// The labels of each split.
+    Labels(Vec<Vec<i128>>),
 }
 
 /// How good a released table is for the noise that it was made from. Computed without the solver's own state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Certificate {
     /// Nothing is negative, and whole numbers add up without error and have the public number of groups. For
-    /// [`Method::CumulativeTopDown`] also: each cumulative number is less than 1 away from the closest split in real numbers, at the root
-    /// at most 1/2. For [`Method::Cumulative`]: within `l + 1/2` of the real optimum at level `l`, root 0.
+    /// [`Method::Cumulative`] also: each cumulative number is within `l + 1/2` of the real optimum at level `l`, root 0.
     pub feasible: bool,
-    /// By how much the worst optimality condition is broken. 0 for methods that are solved exactly in whole numbers: no unit step
-    /// lowers the weighted squared distance. In groups and of the order of rounding errors for those solved in real numbers.
+    /// By how much the worst optimality condition is broken. 0 for methods that are solved exactly in whole numbers, all at once or step
+    /// by step: no unit step lowers the weighted squared distance. In groups and of the order of rounding errors for those solved in real numbers.
     pub residual: f64,
     /// Bound of the weighted distance of the real optimum of [`Method::Cumulative`] to the true one, in groups over the whole
     /// table; 0 for other methods.
@@ -40,16 +42,17 @@ impl Evidence {
         &self,
         method: Method,
         problem: &Problem<'_>,
+        totals: Option<&[i64]>,
         table: &GroupTable,
     ) -> Certificate {
         let counts = table.counts();
         let of_exchange = |proof: tree::Certificate| exact(proof.feasible, proof.gain as f64);
-        match (method, &self.real) {
-            (Method::CumulativeTopDown, Real::LevelByLevel(optima)) => {
-                let proof = cumulative_top_down::certify(problem, counts, optima);
-                exact(proof.feasible && proof.distance < 1.0 + 1e-6, proof.residual)
+        match (method, &self.proof) {
+            (Method::CumulativeTopDown, Proof::Labels(labels)) => {
+                let proof = cumulative_top_down::certify(problem, totals, counts, labels);
+                exact(proof.feasible, (-proof.reduced_cost).max(0) as f64)
             }
-            (Method::Cumulative, Real::AtOnce(real)) => {
+            (Method::Cumulative, Proof::Real(real)) => {
                 let proof = of_cumulative(problem, real);
                 let sums = sums_of_rows(counts, problem.bins());
                 let rounded = edf::certify(problem.tree(), &real.rows, &sums, problem.groups());
@@ -76,7 +79,7 @@ impl Evidence {
         problem: &Problem<'_>,
         table: &RealGroupTable,
     ) -> Certificate {
-        if let Real::AtOnce(real) = &self.real {
+        if let Proof::Real(real) = &self.proof {
             let proof = of_cumulative(problem, real);
             let same = same_differences(&real.rows, table.counts(), problem.bins());
             return Certificate { feasible: proof.feasible && same, ..proof };

@@ -94,16 +94,18 @@ impl<B: Bins> Census<B> {
         draws: &mut dyn Draws,
     ) -> (GroupTable, Evidence) {
         let settings = &self.plan.settings;
+        let totals = settings.region_groups.as_deref();
         let mut noisy = self.plan.noisy(sizes, draws);
-        let (mut counts, mut real) =
-            post::whole_numbers(settings.method, &self.plan.problem(&noisy));
-        if let (true, Some(region_groups)) = (settings.shrinkage, &settings.region_groups) {
+        let (mut counts, mut proof) =
+            post::whole_numbers(settings.method, &self.plan.problem(&noisy), totals);
+        if let (true, Some(region_groups)) = (settings.shrinkage, totals) {
             let tree = settings.hierarchy.tree();
             let variance = self.noise_variance(tree.levels() - 1);
             noisy = shrink::towards_parents(tree, &noisy, &counts, region_groups, variance);
-            (counts, real) = post::whole_numbers(settings.method, &self.plan.problem(&noisy));
+            let problem = self.plan.problem(&noisy);
+            (counts, proof) = post::whole_numbers(settings.method, &problem, totals);
         }
-        (GroupTable { columns: settings.bins.count(), counts }, Evidence { noisy, real })
+        (GroupTable { columns: settings.bins.count(), counts }, Evidence { noisy, proof })
     }
 
     /// How good a table is for the noise of its run. Linear time; nothing private is looked at.
@@ -111,7 +113,9 @@ impl<B: Bins> Census<B> {
     /// # Panics
     /// If the table or the evidence has another shape.
     pub fn certify(&self, table: &GroupTable, evidence: &Evidence) -> Certificate {
-        evidence.certify(self.plan.settings.method, &self.plan.problem(&evidence.noisy), table)
+        let settings = &self.plan.settings;
+        let totals = settings.region_groups.as_deref();
+        evidence.certify(settings.method, &self.plan.problem(&evidence.noisy), totals, table)
     }
 }
 
@@ -124,8 +128,8 @@ impl<B: Bins> RealCensus<B> {
     ) -> (RealGroupTable, Evidence) {
         let noisy = self.plan.noisy(sizes, draws);
         let settings = &self.plan.settings;
-        let (counts, real) = post::real_numbers(settings.method, &self.plan.problem(&noisy));
-        (RealGroupTable { columns: settings.bins.count(), counts }, Evidence { noisy, real })
+        let (counts, proof) = post::real_numbers(settings.method, &self.plan.problem(&noisy));
+        (RealGroupTable { columns: settings.bins.count(), counts }, Evidence { noisy, proof })
     }
 
     /// How good a table is for the noise of its run. Linear time; nothing private is looked at.

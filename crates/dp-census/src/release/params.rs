@@ -76,8 +76,9 @@ impl<B: Bins> CensusBuilder<B> {
         self
     }
 
-    /// Declares the number of groups of each leaf region public, which it is under the relation. Used by
-    /// [`shrinkage`](Self::shrinkage), and compared with the table. Released totals of regions stay estimates.
+    /// Declares the number of groups of each leaf region public, which it is under the relation. Compared with the table, used by
+    /// [`shrinkage`](Self::shrinkage), and exact in what [`Method::CumulativeTopDown`] releases; with the other methods, released
+    /// totals of regions stay estimates.
     #[must_use]
     pub fn region_groups(mut self, groups: Vec<i64>) -> Self {
         self.region_groups = Some(groups);

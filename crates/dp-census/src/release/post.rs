@@ -1,41 +1,45 @@
 //! From a noisy table to a consistent one: which solver serves which method.
 
 use super::Method;
-use super::evidence::Real;
+use super::evidence::Proof;
 use crate::solve::{
     Problem, chain, cumulative, cumulative_top_down, edf, monotone_rows, top_down, tree,
 };
 
-/// The consistent table of counts, in whole numbers, and the real numbers on the way to it if there are any.
-pub(super) fn whole_numbers(method: Method, problem: &Problem<'_>) -> (Vec<i64>, Real) {
+/// The consistent table of counts, in whole numbers. `totals` of leaf regions, if public, are kept to by the default method.
+pub(super) fn whole_numbers(
+    method: Method,
+    problem: &Problem<'_>,
+    totals: Option<&[i64]>,
+) -> (Vec<i64>, Proof) {
     let table = match method {
         Method::CumulativeTopDown => {
-            let solution = cumulative_top_down::solve(problem);
-            return (solution.counts, Real::LevelByLevel(solution.optima));
+            let solution = cumulative_top_down::solve(problem, totals);
+            return (solution.counts, Proof::Labels(solution.labels));
         }
         Method::Cumulative => {
             let real = cumulative::solve(problem);
             let mut table = edf::round(problem.tree(), &real.rows, problem.groups());
             table.chunks_exact_mut(problem.bins()).for_each(|row| difference(row, |a, b| a - b));
-            return (table, Real::AtOnce(real));
+            return (table, Proof::Real(real));
         }
         Method::CumulativeThenTree => monotone_rows::solve(problem),
         Method::Counts => tree::solve(problem),
         Method::TopDown => top_down::solve(problem),
         Method::Chain => chain::solve(problem),
     };
-    (table, Real::None)
+    (table, Proof::None)
 }
 
 /// The closest consistent table of counts, in real numbers, and the cumulative one if it came from there.
-pub(super) fn real_numbers(method: Method, problem: &Problem<'_>) -> (Vec<f64>, Real) {
+pub(super) fn real_numbers(method: Method, problem: &Problem<'_>) -> (Vec<f64>, Proof) {
     if method == Method::Counts {
-        return (tree::solve_real(problem), Real::None);
+        return (tree::solve_real(problem), Proof::None);
     }
     let real = cumulative::solve(problem);
     let mut table = real.rows.clone();
     table.chunks_exact_mut(problem.bins()).for_each(|row| difference(row, |a, b| a - b));
-    (table, Real::AtOnce(real))
+    (table, Proof::Real(real))
 }
 
 /// Counts from running sums.

@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::solve::Problem;
@@ -49,18 +51,17 @@ impl<'a> Estimates<'a> {
         self.precision.get(node).copied().unwrap_or_else(of_leaf)
     }
 
-    /// Appends the means of a node's row over runs of bins: from each start to the next, the last one to the end.
-    pub(super) fn push_means(&self, node: usize, starts: &[usize], out: &mut Vec<f64>) {
+    /// Appends the means of a node's row over runs of bins.
+    pub(super) fn push_means(&self, node: usize, runs: &[Range<usize>], out: &mut Vec<f64>) {
         let bins = self.problem.bins();
-        let ends = starts.iter().skip(1).copied().chain([bins]);
-        for (start, end) in starts.iter().copied().zip(ends) {
-            let sum: f64 = if node < self.precision.len() {
-                self.rows[node * bins..][start..end].iter().sum()
+        let sum = |run: &Range<usize>| -> f64 {
+            if node < self.precision.len() {
+                self.rows[node * bins..][run.clone()].iter().sum()
             } else {
-                self.problem.row(node)[start..end].iter().map(|&noisy| noisy as f64).sum()
-            };
-            out.push(sum / (end - start) as f64);
-        }
+                self.problem.row(node)[run.clone()].iter().map(|&noisy| noisy as f64).sum()
+            }
+        };
+        out.extend(runs.iter().map(|run| sum(run) / run.len() as f64));
     }
 
     /// From a node's own row, with this weight, and the estimates of its children.

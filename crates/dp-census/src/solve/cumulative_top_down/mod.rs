@@ -7,13 +7,15 @@
 //! 1. From the leaves to the root, each row is pooled with the sum of its parts by inverse variance: the first pass of Hay, Rastogi,
 //!    Miklau, Suciu, "Boosting the accuracy of differentially private histograms through consistency" (2010). Linear, hence unbiased.
 //! 2. The root becomes the closest nondecreasing row of whole numbers with the public number of groups.
-//! 3. From the root to the leaves, each row of whole numbers is split among the children of its node: the closest rows in real
-//!    numbers that are nondecreasing, nonnegative and add up to it, and whole numbers less than 1 away from those by [`super::edf`].
+//! 3. From the root to the leaves, each row is split among the children of its node: the closest nonnegative nondecreasing rows of
+//!    whole numbers that add up to it, and that end at the number of groups of their region where that is public.
 //!
-//! Without step 1 and on counts this is the scheme of `TopDown` ([`super::top_down`]); where no row is held up by zero or by order, steps
-//! 1 to 3 give least squares over all levels, but for rounding. A row of whole numbers is constant between occupied sizes, and so are
-//! its children: each split is a problem with as many columns as sizes are occupied, whatever the number of sizes, and the splits of a
-//! level are independent.
+//! Without step 1, and on counts, this is the scheme of `TopDown` ([`super::top_down`]). Where no row is held up by zero or by order,
+//! steps 1 to 3 give least squares over all levels, but for rounding. Where small regions occupy most of the sizes, least squares
+//! over all levels can be better: then their fits, which are not linear, know more than their noise.
+//!
+//! A row of whole numbers is constant between occupied sizes, and so are its children: a split is a problem with as many columns as
+//! sizes are occupied, whatever the number of sizes. The splits of a level are independent.
 
 mod estimates;
 mod split;
@@ -21,123 +23,145 @@ mod split;
 use rayon::prelude::*;
 
 use self::estimates::Estimates;
-pub use self::split::Optimum;
 use self::split::Split;
+use super::isotonic::{self, Isotonic};
 use super::problem::{Family, adds_up, families};
-use super::{Problem, cumulative, edf};
+use super::star::Certificate;
+use super::{MAX_VALUE, Problem};
+use crate::RegionTree;
 
-/// A table with the evidence that each row was split well.
-#[derive(Debug, Clone, PartialEq)]
+/// A table with the evidence that each row was split in the best way.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Solution {
     /// Counts, not cumulative: nonnegative, children add up to their parent, `groups` in all.
     pub counts: Vec<i64>,
-    /// How the row of each inner node was split.
-    pub optima: Vec<Optimum>,
+    /// For each inner node the labels of the flow by which it was split.
+    pub labels: Vec<Vec<i128>>,
 }
 
-/// How good a table is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Certificate {
-    /// Consistent, nonnegative, and with the right number of groups.
-    pub feasible: bool,
-    /// By how much the worst optimality condition of a split in real numbers is broken, in groups.
-    pub residual: f64,
-    /// The largest distance of a cumulative whole number to the real number in its place: at most 1/2 in the root, and less than 1
-    /// below it, but for rounding errors.
-    pub distance: f64,
-}
-
-/// Consistent counts. `noisy` of the problem is cumulative.
+/// Consistent counts for a problem whose noisy table is cumulative. `totals` are the numbers of groups of the leaves, if public.
 ///
-/// One pass over the noisy table upwards and one downwards. Each split takes some Newton steps; a step costs as much as the children
-/// times the sizes that the parent occupies, and conjugate gradients on as many unknowns as those sizes.
-pub fn solve(problem: &Problem<'_>) -> Solution {
+/// One pass over the noisy table upwards and one downwards. A split takes some Newton steps, each as costly as the children times the
+/// sizes that the parent occupies, and then units move along cycles that gain, for which there is no useful bound.
+///
+/// # Panics
+/// If there are totals, but not one per leaf, or they do not add up to the groups.
+pub fn solve(problem: &Problem<'_>, totals: Option<&[i64]>) -> Solution {
     let (tree, bins) = (problem.tree(), problem.bins());
     let estimates = Estimates::new(*problem);
+    let totals = totals.map(|leaves| totals_of(tree, leaves, problem.groups()));
     let mut counts = vec![0; problem.noisy().len()];
-    edf::round_root(
-        &closest_root(&estimates, problem.groups()),
-        problem.groups(),
-        &mut counts[..bins],
-    );
-    for bin in (1..bins).rev() {
-        counts[bin] -= counts[bin - 1];
-    }
-    let mut optima = Vec::with_capacity(tree.leaves().start);
+    counts[..bins].copy_from_slice(&closest_root(&estimates, problem.groups()));
+    let mut labels = Vec::with_capacity(tree.leaves().start);
     for level in 0..tree.levels() - 1 {
         let families = families(tree, bins, level, &mut counts).into_par_iter();
-        let of_level: Vec<Optimum> = families.map(|family| divide(&estimates, family)).collect();
-        optima.extend(of_level);
+        let divide = |family| divide(&estimates, family, totals.as_deref());
+        labels.extend(families.map(divide).collect::<Vec<_>>());
     }
-    Solution { counts, optima }
+    Solution { counts, labels }
 }
 
-/// Certificate of a table; linear time.
+/// Certificate of a table: whether a unit step in the root, or around a cycle of a split, comes closer. Linear time, exact; where the
+/// weights of siblings differ, for weights and targets rounded to some `1e-5`.
 ///
 /// # Panics
 /// If the table or the evidence is for another shape.
-pub fn certify(problem: &Problem<'_>, counts: &[i64], optima: &[Optimum]) -> Certificate {
+pub fn certify(
+    problem: &Problem<'_>,
+    totals: Option<&[i64]>,
+    counts: &[i64],
+    labels: &[Vec<i128>],
+) -> Certificate {
     let (tree, bins) = (problem.tree(), problem.bins());
     assert_eq!(counts.len(), problem.noisy().len(), "a table of the same shape");
-    assert_eq!(optima.len(), tree.leaves().start, "an optimum per inner node");
+    assert_eq!(labels.len(), tree.leaves().start, "labels for each inner node");
     let row = |node: usize| &counts[node * bins..][..bins];
-    let groups: i128 = row(0).iter().map(|&count| i128::from(count)).sum();
-    let feasible = groups == i128::from(problem.groups())
+    let sum = |row: &[i64]| row.iter().map(|&count| i128::from(count)).sum::<i128>();
+    let totals = totals.map(|leaves| totals_of(tree, leaves, problem.groups()));
+    let as_announced = |(node, &total): (usize, &i64)| sum(row(node)) == i128::from(total);
+    let feasible = sum(row(0)) == i128::from(problem.groups())
         && counts.iter().all(|&count| count >= 0)
-        && adds_up(tree, bins, counts);
+        && adds_up(tree, bins, counts)
+        && totals.iter().flatten().enumerate().all(as_announced);
     if !feasible {
-        return Certificate { feasible, residual: f64::INFINITY, distance: f64::INFINITY };
+        return Certificate { feasible, reduced_cost: i128::MIN };
     }
     let estimates = Estimates::new(*problem);
-    let mut sum = 0;
-    let root = closest_root(&estimates, problem.groups()).into_iter().zip(row(0));
-    let of_root = root.map(|(real, count)| {
-        sum += count;
-        (real - sum as f64).abs()
-    });
-    let of_root = of_root.fold(0.0, f64::max);
+    let root = isotonic::certify(
+        &root_items(&estimates),
+        &cumulated(&row(0)[..bins - 1]),
+        0..=problem.groups(),
+    );
     let of_family = |node: usize| {
-        let (starts, totals) = steps(row(node));
-        let split = Split::new(&estimates, tree.children(node), bins, (&starts, &totals));
+        let (starts, sums) = steps(row(node));
         if starts.is_empty() {
-            return (0.0, 0.0);
+            return 0;
         }
-        let mut distance: f64 = 0.0;
-        let rows = optima[node].rows.chunks_exact(starts.len());
-        for (child, real) in tree.children(node).zip(rows) {
-            let mut sum = 0;
-            for (&start, real) in starts.iter().zip(real) {
-                sum += row(child)[start];
-                distance = distance.max((real - sum as f64).abs());
-            }
+        let at_starts = |child: usize| {
+            let all = cumulated(row(child));
+            starts.iter().map(|&start| all[start]).collect::<Vec<_>>()
+        };
+        let rows: Vec<i64> = tree.children(node).flat_map(at_starts).collect();
+        let children = tree.children(node);
+        let split = Split::new(&estimates, children, bins, (&starts, sums), totals.as_deref());
+        if labels[node].len() != rows.len() + starts.len() + 1 {
+            return i128::MIN;
         }
-        (split.violation(&optima[node]), distance)
+        split.network(&rows, labels[node].clone()).smallest_reduced_cost()
     };
-    let worse = |a: (f64, f64), b: (f64, f64)| (a.0.max(b.0), a.1.max(b.1));
-    let inner = (0..tree.leaves().start).into_par_iter().map(of_family);
-    let (residual, distance) = inner.reduce(|| (0.0, 0.0), worse);
-    // Twice as strict for the root.
-    Certificate { feasible, residual, distance: distance.max(2.0 * of_root) }
+    let inner = (0..tree.leaves().start).into_par_iter().map(of_family).min().unwrap_or(0);
+    Certificate { feasible, reduced_cost: root.raise.min(root.lower).min(inner) }
 }
 
-/// The closest nondecreasing real row with `groups` at the end.
-fn closest_root(estimates: &Estimates<'_>, groups: i64) -> Vec<f64> {
-    let (_, free) = estimates.root().split_last().expect("a problem has bins");
-    let mut row = cumulative::nondecreasing(free, groups as f64);
-    row.push(groups as f64);
-    row
-}
-
-/// Fills the rows of the children of a node.
-fn divide(estimates: &Estimates<'_>, family: Family<'_>) -> Optimum {
-    let Family { parent, children, rows } = family;
-    let (starts, totals) = steps(parent);
-    if starts.is_empty() {
-        return Optimum::default();
+/// The numbers of groups of all nodes.
+fn totals_of(tree: &RegionTree, leaves: &[i64], groups: i64) -> Vec<i64> {
+    assert_eq!(leaves.len(), tree.leaves().len(), "a number of groups per leaf");
+    let mut totals = vec![0; tree.leaves().start];
+    totals.extend_from_slice(leaves);
+    for node in (1..totals.len()).rev() {
+        let parent = tree.parent(node).expect("only the first node has none");
+        totals[parent] += totals[node];
     }
-    let optimum = Split::new(estimates, children, parent.len(), (&starts, &totals)).solve();
-    let mut whole = vec![0; optimum.rows.len()];
-    edf::Schedule::new(&totals, &optimum.rows).fill(&mut whole);
+    assert_eq!(totals[0], groups, "the groups of the leaves add up");
+    totals
+}
+
+/// Fractions of a group to which the root's targets are rounded.
+const FRACTIONS: u64 = 1 << 10;
+
+/// The free entries of the root, as weighted sums and weights.
+fn root_items(estimates: &Estimates<'_>) -> Vec<(i128, u64)> {
+    let (_, free) = estimates.root().split_last().expect("a problem has bins");
+    let most = MAX_VALUE as f64;
+    #[expect(clippy::cast_possible_truncation, reason = "clamped to what fits")]
+    let item = |value: &f64| {
+        let target = value.clamp(-most, most) * FRACTIONS as f64;
+        (target.round() as i128, FRACTIONS)
+    };
+    free.iter().map(item).collect()
+}
+
+/// The closest nondecreasing row with `groups` at the end, as counts.
+fn closest_root(estimates: &Estimates<'_>, groups: i64) -> Vec<i64> {
+    let mut fit = Isotonic::default();
+    for (sum, weight) in root_items(estimates) {
+        fit.push(sum, weight);
+    }
+    let pieces = fit.pieces(0..=groups);
+    let rows = pieces.flat_map(|(value, bins)| std::iter::repeat_n(value, bins)).chain([groups]);
+    let mut before = 0;
+    rows.map(|sum| sum - std::mem::replace(&mut before, sum)).collect()
+}
+
+/// Fills the rows of the children of a node and says by which labels.
+fn divide(estimates: &Estimates<'_>, family: Family<'_>, totals: Option<&[i64]>) -> Vec<i128> {
+    let Family { parent, children, rows } = family;
+    let (starts, sums) = steps(parent);
+    if starts.is_empty() {
+        return Vec::new();
+    }
+    let split = Split::new(estimates, children, parent.len(), (&starts, sums), totals);
+    let (whole, labels) = split.solve();
     let whole = whole.chunks_exact(starts.len());
     for (row, sums) in rows.chunks_exact_mut(parent.len()).zip(whole) {
         let mut before = 0;
@@ -146,19 +170,21 @@ fn divide(estimates: &Estimates<'_>, family: Family<'_>) -> Optimum {
             before = sum;
         }
     }
-    optimum
+    labels
 }
 
 /// The bins at which a row of counts is positive, and the sums up to them.
 fn steps(row: &[i64]) -> (Vec<usize>, Vec<i64>) {
-    let mut sum = 0;
-    let positive = row.iter().enumerate().filter(|(_, count)| **count > 0);
-    positive
-        .map(|(bin, count)| {
-            sum += count;
-            (bin, sum)
-        })
-        .unzip()
+    let positive = row.iter().zip(cumulated(row)).enumerate().filter(|(_, (count, _))| **count > 0);
+    positive.map(|(bin, (_, sum))| (bin, sum)).unzip()
+}
+
+fn cumulated(row: &[i64]) -> Vec<i64> {
+    let sum = |sum: &mut i64, count: &i64| {
+        *sum += count;
+        Some(*sum)
+    };
+    row.iter().scan(0, sum).collect()
 }
 
 #[cfg(test)]
