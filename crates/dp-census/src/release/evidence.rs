@@ -19,8 +19,8 @@ pub(super) enum Proof {
     None,
     /// The optimum in real numbers, for methods that pass through it.
     Real(cumulative::Solution),
-    /// The labels of each split.
-    Labels(Vec<Vec<i128>>),
+    /// The multipliers of each split.
+    Multipliers(Vec<Vec<i128>>),
 }
 
 /// How good a released table is for the noise that it was made from. Computed without the solver's own state.
@@ -48,8 +48,8 @@ impl Evidence {
         let counts = table.counts();
         let of_exchange = |proof: tree::Certificate| exact(proof.feasible, proof.gain as f64);
         match (method, &self.proof) {
-            (Method::CumulativeTopDown, Proof::Labels(labels)) => {
-                let proof = cumulative_top_down::certify(problem, totals, counts, labels);
+            (Method::CumulativeTopDown, Proof::Multipliers(multipliers)) => {
+                let proof = cumulative_top_down::certify(problem, totals, counts, multipliers);
                 exact(proof.feasible, (-proof.reduced_cost).max(0) as f64)
             }
             (Method::Cumulative, Proof::Real(real)) => {

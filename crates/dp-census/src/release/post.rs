@@ -15,7 +15,7 @@ pub(super) fn whole_numbers(
     let table = match method {
         Method::CumulativeTopDown => {
             let solution = cumulative_top_down::solve(problem, totals);
-            return (solution.counts, Proof::Labels(solution.labels));
+            return (solution.counts, Proof::Multipliers(solution.multipliers));
         }
         Method::Cumulative => {
             let real = cumulative::solve(problem);

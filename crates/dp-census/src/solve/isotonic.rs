@@ -9,7 +9,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::MAX_VALUE;
+/// The largest absolute mean of an item: that of noisy cells, with much room for multipliers.
+const MAX_MEAN: u64 = 1 << 52;
 
 /// Items with one common value: the next piece of the solution, or of what is known of it so far.
 #[derive(Debug, Clone, Copy)]
@@ -47,12 +48,11 @@ impl Isotonic {
     /// Appends an item. Amortised constant time.
     ///
     /// # Panics
-    /// If the weight is 0, or all weights together exceed `2^60`, or the item's mean is above [`MAX_VALUE`] in absolute value.
+    /// If the weight is 0, or all weights together exceed `2^60`, or the item's mean is above `2^52` in absolute value.
     pub fn push(&mut self, weighted_sum: i128, weight: u64) {
         assert!(weight > 0, "an item needs a weight");
         assert!(
-            weighted_sum.unsigned_abs()
-                <= u128::from(weight) * u128::from(MAX_VALUE.unsigned_abs()),
+            weighted_sum.unsigned_abs() <= u128::from(weight) * u128::from(MAX_MEAN),
             "the mean of an item is above the limit"
         );
         self.push_block(Block { weighted_sum, weight, items: 1 });
@@ -122,7 +122,7 @@ fn rounded_mean(block: &Block) -> i64 {
         Ok(twice) => twice.div_euclid(2 * block.weight.cast_signed()),
         Err(_) => i64::try_from(twice.div_euclid(2 * weight)).expect("a mean is below the limit"),
     };
-    debug_assert!(mean.abs() <= MAX_VALUE);
+    debug_assert!(mean.unsigned_abs() <= MAX_MEAN);
     mean
 }
 
@@ -190,6 +190,7 @@ fn least_partial_sum(steps: impl Iterator<Item = i128>) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::solve::MAX_VALUE;
     use proptest::prelude::*;
 
     fn objective(values: &[i64], weights: &[u32], fit: &[i64]) -> i64 {

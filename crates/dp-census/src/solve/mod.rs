@@ -27,7 +27,6 @@ pub mod cumulative_top_down;
 pub mod edf;
 pub mod isotonic;
 pub mod monotone_rows;
-mod network;
 mod newton;
 mod problem;
 #[cfg(test)]

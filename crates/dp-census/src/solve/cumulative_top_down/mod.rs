@@ -18,6 +18,7 @@
 //! sizes are occupied, whatever the number of sizes. The splits of a level are independent.
 
 mod estimates;
+mod exchange;
 mod split;
 
 use rayon::prelude::*;
@@ -35,8 +36,8 @@ use crate::RegionTree;
 pub struct Solution {
     /// Counts, not cumulative: nonnegative, children add up to their parent, `groups` in all.
     pub counts: Vec<i64>,
-    /// For each inner node the labels of the flow by which it was split.
-    pub labels: Vec<Vec<i128>>,
+    /// For each inner node the multipliers of its split: the proof for [`certify`].
+    pub multipliers: Vec<Vec<i128>>,
 }
 
 /// Consistent counts for a problem whose noisy table is cumulative. `totals` are the numbers of groups of the leaves, if public.
@@ -52,13 +53,13 @@ pub fn solve(problem: &Problem<'_>, totals: Option<&[i64]>) -> Solution {
     let totals = totals.map(|leaves| totals_of(tree, leaves, problem.groups()));
     let mut counts = vec![0; problem.noisy().len()];
     counts[..bins].copy_from_slice(&closest_root(&estimates, problem.groups()));
-    let mut labels = Vec::with_capacity(tree.leaves().start);
+    let mut multipliers = Vec::with_capacity(tree.leaves().start);
     for level in 0..tree.levels() - 1 {
         let families = families(tree, bins, level, &mut counts).into_par_iter();
         let divide = |family| divide(&estimates, family, totals.as_deref());
-        labels.extend(families.map(divide).collect::<Vec<_>>());
+        multipliers.extend(families.map(divide).collect::<Vec<_>>());
     }
-    Solution { counts, labels }
+    Solution { counts, multipliers }
 }
 
 /// Certificate of a table: whether a unit step in the root, or around a cycle of a split, comes closer. Linear time, exact; where the
@@ -70,11 +71,11 @@ pub fn certify(
     problem: &Problem<'_>,
     totals: Option<&[i64]>,
     counts: &[i64],
-    labels: &[Vec<i128>],
+    multipliers: &[Vec<i128>],
 ) -> Certificate {
     let (tree, bins) = (problem.tree(), problem.bins());
     assert_eq!(counts.len(), problem.noisy().len(), "a table of the same shape");
-    assert_eq!(labels.len(), tree.leaves().start, "labels for each inner node");
+    assert_eq!(multipliers.len(), tree.leaves().start, "multipliers for each inner node");
     let row = |node: usize| &counts[node * bins..][..bins];
     let sum = |row: &[i64]| row.iter().map(|&count| i128::from(count)).sum::<i128>();
     let totals = totals.map(|leaves| totals_of(tree, leaves, problem.groups()));
@@ -104,10 +105,10 @@ pub fn certify(
         let rows: Vec<i64> = tree.children(node).flat_map(at_starts).collect();
         let children = tree.children(node);
         let split = Split::new(&estimates, children, bins, (&starts, sums), totals.as_deref());
-        if labels[node].len() != rows.len() + starts.len() + 1 {
+        if multipliers[node].len() != starts.len() {
             return i128::MIN;
         }
-        split.network(&rows, labels[node].clone()).smallest_reduced_cost()
+        split.certify(&rows, &multipliers[node])
     };
     let inner = (0..tree.leaves().start).into_par_iter().map(of_family).min().unwrap_or(0);
     Certificate { feasible, reduced_cost: root.raise.min(root.lower).min(inner) }
@@ -153,7 +154,7 @@ fn closest_root(estimates: &Estimates<'_>, groups: i64) -> Vec<i64> {
     rows.map(|sum| sum - std::mem::replace(&mut before, sum)).collect()
 }
 
-/// Fills the rows of the children of a node and says by which labels.
+/// Fills the rows of the children of a node and gives the multipliers that prove them.
 fn divide(estimates: &Estimates<'_>, family: Family<'_>, totals: Option<&[i64]>) -> Vec<i128> {
     let Family { parent, children, rows } = family;
     let (starts, sums) = steps(parent);
@@ -161,7 +162,7 @@ fn divide(estimates: &Estimates<'_>, family: Family<'_>, totals: Option<&[i64]>)
         return Vec::new();
     }
     let split = Split::new(estimates, children, parent.len(), (&starts, sums), totals);
-    let (whole, labels) = split.solve();
+    let (whole, multipliers) = split.solve();
     let whole = whole.chunks_exact(starts.len());
     for (row, sums) in rows.chunks_exact_mut(parent.len()).zip(whole) {
         let mut before = 0;
@@ -170,7 +171,7 @@ fn divide(estimates: &Estimates<'_>, family: Family<'_>, totals: Option<&[i64]>)
             before = sum;
         }
     }
-    labels
+    multipliers
 }
 
 /// The bins at which a row of counts is positive, and the sums up to them.

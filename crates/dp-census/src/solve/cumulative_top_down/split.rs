@@ -1,8 +1,9 @@
 use std::ops::Range;
 
 use super::estimates::Estimates;
+use super::exchange::{Columns, Exchange};
 use crate::solve::edf::Schedule;
-use crate::solve::network::{Costs, Free, Network};
+use crate::solve::isotonic::{self, Isotonic};
 use crate::solve::newton::{self, Dual};
 
 /// One row in whole numbers, to be split among the children of its node: the closest nondecreasing nonnegative rows to some targets
@@ -12,8 +13,8 @@ use crate::solve::newton::{self, Dual};
 /// is one column per *step* of the parent, weighing as much as the bins that it lasts, with the mean over them as its target: a row of
 /// a million bins with twenty occupied sizes makes a problem of twenty columns.
 ///
-/// In real numbers the dual has a multiplier per step, and a child's row is the isotonic fit to its targets plus the multipliers times
-/// its variance. In whole numbers it is a minimum cost flow.
+/// The dual has a multiplier per step, and a child's row is the isotonic fit to its targets plus the multipliers times its variance: in
+/// real numbers found by Newton's method, in whole numbers from there by [`Exchange`].
 pub(super) struct Split {
     /// Bins that each step lasts.
     lengths: Vec<f64>,
@@ -27,10 +28,12 @@ pub(super) struct Split {
     ends: Option<Vec<i64>>,
 }
 
-/// Whole parts of a weight or a target that differ between children.
+/// Fractions of a group to which targets are rounded.
 const FRACTIONS: f64 = 256.0;
-/// The largest weight of a child where they differ.
+/// The largest weight of a child where they differ, and have to be rounded.
 const WEIGHTS: f64 = 65_536.0;
+/// Steps beyond which whole numbers are not optimal, just less than 1 away from the optimum in real numbers.
+const MOST_STEPS: usize = 255;
 
 /// Steps over which a child's fit is constant. One that cannot move has infinite weight.
 #[derive(Debug, Clone, Copy)]
@@ -76,74 +79,124 @@ impl Split {
         &self.targets[child * self.steps()..][..self.steps()]
     }
 
-    /// The closest rows in whole numbers, row-major, with the labels of the [`network`](Self::network) that prove it.
-    ///
-    /// Starts from the optimum in real numbers, made whole by earliest deadlines, and moves units as long as that gains.
+    /// The closest rows in whole numbers, row-major, with the multipliers that prove it to [`certify`](Self::certify).
     pub(super) fn solve(&self) -> (Vec<i64>, Vec<i128>) {
-        let real = self.solve_real();
-        let mut whole = vec![0; self.cells()];
-        Schedule::new(&self.totals, &real).fill(&mut whole);
-        let labels = self.labels_of(&real);
-        let mut network = self.network(&whole, labels);
-        network.cancel_all_negative_cycles();
-        (network.rows.split_off(self.steps()), network.labels)
+        let multipliers = self.multipliers();
+        let columns = self.columns();
+        let whole_multipliers = self.whole_multipliers(&multipliers);
+        if self.steps() <= MOST_STEPS {
+            let rows = self.one_by_one(&columns, &whole_multipliers);
+            if let Some(found) = Exchange::new(&columns, rows).settle() {
+                return found;
+            }
+        }
+        let mut rows = vec![0; self.cells()];
+        Schedule::new(&self.totals, &self.rows_at(&multipliers)).fill(&mut rows);
+        (rows, whole_multipliers.into_iter().map(|multiplier| 2 * multiplier).collect())
     }
 
-    /// The network of some rows, below the parent's, which is fixed.
-    pub(super) fn network(&self, rows: &[i64], labels: Vec<i128>) -> Network {
-        let rows = [&self.totals, rows].concat();
-        let free = Free { root: false, totals: self.ends.is_none() };
-        Network::new(self.steps(), self.costs(), free, rows, labels)
+    /// The least that a unit step in a child's row costs under the multipliers: the rows are the closest ones if it is not negative.
+    pub(super) fn certify(&self, rows: &[i64], multipliers: &[i128]) -> i128 {
+        let columns = self.columns();
+        let free = self.steps() - usize::from(self.ends.is_some());
+        let of_child = |(child, row): (usize, &[i64])| {
+            let cells = child * self.steps()..child * self.steps() + free;
+            let cells = columns.curvature[cells.clone()].iter().zip(&columns.target[cells]);
+            // Twice the cost, for multipliers that are not even.
+            let items: Vec<(i128, u64)> = cells
+                .zip(multipliers)
+                .map(|((&curvature, target), multiplier)| {
+                    let weight = u64::try_from(2 * curvature).expect("a weight times bins");
+                    (2 * target + multiplier, weight)
+                })
+                .collect();
+            let proof = isotonic::certify(&items, &row[..free], 0..=self.limit(child));
+            if proof.feasible { proof.raise.min(proof.lower) } else { i128::MIN }
+        };
+        rows.chunks_exact(self.steps()).enumerate().map(of_child).min().unwrap_or(0)
+    }
+
+    /// Where the row of a child must not go beyond.
+    fn limit(&self, child: usize) -> i64 {
+        let all = self.totals.last().copied().unwrap_or(0);
+        self.ends.as_ref().map_or(all, |ends| ends[child])
     }
 
     /// In whole numbers: exact if the children are leaves, and with weights and targets to a fraction of `1e-4` or so if not.
-    fn costs(&self) -> Costs {
-        let least = self.variances.iter().copied().fold(f64::INFINITY, f64::min);
-        let alike = self.variances.iter().all(|&variance| variance <= least);
-        let (mut curvature, mut target) = (vec![0; self.steps()], vec![0; self.steps()]);
-        for (child, variance) in self.variances.iter().enumerate() {
-            let weight = if alike { 1.0 } else { (WEIGHTS * least / variance).round().max(1.0) };
+    fn columns(&self) -> Columns {
+        let (mut curvature, mut target) = (Vec::new(), Vec::new());
+        for child in 0..self.variances.len() {
+            let weight = FRACTIONS * self.weight(child);
             for (mean, length) in self.targets_of(child).iter().zip(&self.lengths) {
-                curvature.push(whole(FRACTIONS * weight * length));
-                target.push(whole((FRACTIONS * weight * mean * length).round()));
+                curvature.push(whole(weight * length));
+                target.push(whole(weight * mean * length));
             }
         }
-        Costs { curvature, target }
+        let ends_are_fixed = self.ends.is_some();
+        Columns { totals: self.totals.clone(), curvature, target, ends_are_fixed }
     }
 
-    /// Labels under which the real optimum would have no reduced costs: the marginal cost of a group from the last step down.
-    fn labels_of(&self, real: &[f64]) -> Vec<i128> {
-        let Costs { curvature, target } = self.costs();
+    /// In proportion to the precision; 1 if all are alike.
+    fn weight(&self, child: usize) -> f64 {
+        let least = self.least_variance();
+        let alike = self.variances.iter().all(|&variance| variance <= least);
+        if alike { 1.0 } else { (WEIGHTS * least / self.variances[child]).round().max(1.0) }
+    }
+
+    fn least_variance(&self) -> f64 {
+        self.variances.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
+    /// As [`columns`](Self::columns) weighs them.
+    fn whole_multipliers(&self, multipliers: &[f64]) -> Vec<i128> {
+        let unit = FRACTIONS * self.weight(0) * self.variances[0];
+        let scaled = multipliers.iter().zip(&self.lengths);
+        scaled.map(|(multiplier, length)| whole(unit * length * multiplier)).collect()
+    }
+
+    /// The rows that are the closest ones for these multipliers, whatever they add up to.
+    fn one_by_one(&self, columns: &Columns, multipliers: &[i128]) -> Vec<i64> {
         let steps = self.steps();
-        let mut labels = vec![0; self.cells() + steps + 1];
-        let (root, children) = labels.split_at_mut(steps);
-        root.fill(i128::MAX);
+        let mut rows = Vec::with_capacity(self.cells());
+        let mut fit = Isotonic::default();
         for child in 0..self.variances.len() {
-            let mut label = 0;
-            for step in (0..steps).rev() {
+            fit.clear();
+            for (step, multiplier) in
+                multipliers.iter().enumerate().take(steps - usize::from(self.ends.is_some()))
+            {
                 let cell = child * steps + step;
-                let desired = curvature[steps + cell] as f64 * real[cell];
-                label += 2 * (whole(desired.round()) - target[steps + cell]);
-                children[cell] = label;
-                root[step] = root[step].min(label);
+                let weight = u64::try_from(columns.curvature[cell]).expect("a weight times bins");
+                fit.push(columns.target[cell] + multiplier, weight);
             }
+            let limit = self.limit(child);
+            rows.extend(fit.pieces(0..=limit).flat_map(|(value, n)| std::iter::repeat_n(value, n)));
+            rows.extend(self.ends.as_ref().map(|ends| ends[child]));
         }
-        labels
+        rows
     }
 
     /// The closest rows in real numbers, to rounding error.
+    #[cfg(test)]
     pub(super) fn solve_real(&self) -> Vec<f64> {
+        self.rows_at(&self.multipliers())
+    }
+
+    /// Those of the optimum in real numbers.
+    fn multipliers(&self) -> Vec<f64> {
         let totals = self.totals.iter().map(|&total| total as f64);
-        let largest =
-            totals.chain(self.targets.iter().copied()).fold(0.0, |a: f64, b| a.max(b.abs()));
+        let values = totals.chain(self.targets.iter().copied());
+        let largest = values.fold(0.0, |most: f64, value| most.max(value.abs()));
         // The gradient is in groups times bins.
         let longest = self.lengths.iter().copied().fold(1.0, f64::max);
-        let (_, multipliers) = newton::maximise(self, longest * (1e-11 + 2e-15 * largest));
+        newton::maximise(self, longest * (1e-11 + 2e-15 * largest)).1
+    }
+
+    fn rows_at(&self, multipliers: &[f64]) -> Vec<f64> {
         let mut rows = vec![0.0; self.cells()];
         let mut pool = Vec::new();
         for (child, row) in rows.chunks_exact_mut(self.steps()).enumerate() {
             let fill = |piece: Piece| row[piece.start..piece.end].fill(piece.value);
-            self.fit(child, &multipliers, &mut pool, fill);
+            self.fit(child, multipliers, &mut pool, fill);
         }
         rows
     }
@@ -200,7 +253,7 @@ impl Split {
 
 #[expect(clippy::cast_possible_truncation, reason = "far below 2^127: a target is below 2^36")]
 fn whole(value: f64) -> i128 {
-    value as i128
+    value.round() as i128
 }
 
 /// The gradient somewhere, with the pieces of all fits and the variances of their children.

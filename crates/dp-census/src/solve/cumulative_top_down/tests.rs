@@ -7,8 +7,8 @@ use crate::solve::random::{self, Shape};
 use crate::solve::{MAX_VALUE, MAX_WEIGHT, cumulative};
 
 fn certified(problem: &Problem<'_>) -> Vec<i64> {
-    let Solution { counts, labels } = solve(problem, None);
-    let proof = certify(problem, None, &counts, &labels);
+    let Solution { counts, multipliers } = solve(problem, None);
+    let proof = certify(problem, None, &counts, &multipliers);
     assert!(proof.is_optimal(), "{proof:?} {problem:?}");
     counts
 }
@@ -164,8 +164,8 @@ fn the_split_is_the_best_of_all() {
             rng.random_bool(0.5).then(|| parts(&mut rng, totals[totals.len() - 1], children));
         with_ends += usize::from(ends.is_some());
         let split = Split::of_rows(&rows, &precision, (&starts, totals.clone()), ends.clone());
-        let (whole, labels) = split.solve();
-        assert!(split.network(&whole, labels).smallest_reduced_cost() >= 0);
+        let (whole, multipliers) = split.solve();
+        assert!(split.certify(&whole, &multipliers) >= 0);
         let cost = |table: &[i64]| -> f64 {
             let rows = table.chunks_exact(totals.len()).zip(&rows).zip(&precision);
             let off = |(a, b): (&i64, &i64)| ((a - b) * (a - b)) as f64;
@@ -220,8 +220,8 @@ fn public_totals_are_exact() {
         let case = random::case(&mut rng, shape);
         let (problem, bins) = (case.problem(), case.bins);
         let totals = parts(&mut rng, case.groups, case.tree.leaves().len());
-        let Solution { counts, labels } = solve(&problem, Some(&totals));
-        let proof = certify(&problem, Some(&totals), &counts, &labels);
+        let Solution { counts, multipliers } = solve(&problem, Some(&totals));
+        let proof = certify(&problem, Some(&totals), &counts, &multipliers);
         assert!(proof.is_optimal(), "{proof:?} {case:?} {totals:?}");
         for (leaf, &total) in case.tree.leaves().zip(&totals) {
             assert_eq!(counts[leaf * bins..][..bins].iter().sum::<i64>(), total);
@@ -242,10 +242,11 @@ fn the_certificate_tells() {
         let noisy: Vec<i64> = case.noisy.iter().map(|y| y + rng.random_range(-12..=12)).collect();
         let other = solve(&random::Case { noisy, ..case.clone() }.problem(), None);
         differ += usize::from(other.counts != own.counts);
-        refused += usize::from(!certify(&problem, None, &other.counts, &other.labels).is_optimal());
+        refused +=
+            usize::from(!certify(&problem, None, &other.counts, &other.multipliers).is_optimal());
         let mut broken = own.counts.clone();
         broken[0] += 1;
-        assert!(!certify(&problem, None, &broken, &own.labels).feasible);
+        assert!(!certify(&problem, None, &broken, &own.multipliers).feasible);
     }
     assert!(differ > 300 && refused * 10 >= differ * 9, "{refused} of {differ}");
 }

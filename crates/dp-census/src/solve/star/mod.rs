@@ -1,8 +1,11 @@
 //! The cumulative model in integers, exactly, for a root and its children.
 //!
 //! For two levels the problem of [`super::cumulative`] in integers is a minimum cost flow with convex
-//! costs: the sets whose sizes cost something are two laminar families, prefixes within each child and
-//! prefixes of the whole. With a third level there are three and no such network.
+//! costs. A unit of flow is a group: it leaves a hub for one of the children, runs down the child's
+//! sizes (the flow over size `s` is the child's cumulative count at `s`), leaves at its own size for
+//! the root's sizes, and runs up those (the flow over `s` is the root's cumulative count) back to
+//! the hub. So the sets whose sizes cost something are two laminar families, prefixes within each
+//! child and prefixes of the whole; with a third level there are three and no such network.
 //!
 //! Starting from the rounded real optimum, unit flows are sent around negative cycles of the residual
 //! network until there are none. Labels that leave every residual arc a nonnegative reduced cost
@@ -13,7 +16,9 @@
 //! useful bound. A root with 52 children and a thousand sizes takes 0.05 s, one with 3,144 children
 //! and twenty sizes seconds. Rounding alone costs little more and takes linear time.
 
-use super::network::{Costs, Free, Network};
+mod network;
+
+use self::network::Network;
 use super::problem::adds_up;
 use super::{Problem, cumulative, edf, isotonic};
 use crate::CensusError;
@@ -58,7 +63,7 @@ pub fn solve(problem: &Problem<'_>) -> Result<Solution, CensusError> {
     }
     let real = cumulative::solve(problem).rows;
     let rows = edf::round(problem.tree(), &real, problem.groups());
-    let mut network = network(problem, rows, initial_labels(problem, &real));
+    let mut network = Network::new(*problem, rows, initial_labels(problem, &real));
     network.cancel_all_negative_cycles();
     Ok(Solution { rows: network.rows, labels: network.labels })
 }
@@ -86,21 +91,12 @@ pub fn certify(problem: &Problem<'_>, solution: &Solution) -> Result<Certificate
             proof.raise.min(proof.lower)
         }
         2 if labels.len() == rows.len() + 1 => {
-            network(problem, rows.clone(), labels.clone()).smallest_reduced_cost()
+            Network::new(*problem, rows.clone(), labels.clone()).smallest_reduced_cost()
         }
         2 => i128::MIN,
         levels => return Err(CensusError::NotAStar { levels }),
     };
     Ok(Certificate { feasible, reduced_cost })
-}
-
-fn network(problem: &Problem<'_>, rows: Vec<i64>, labels: Vec<i128>) -> Network {
-    let bins = problem.bins();
-    let weight = |cell: usize| i128::from(problem.level_weights()[usize::from(cell >= bins)]);
-    let cells = problem.noisy().iter().enumerate();
-    let (curvature, target) =
-        cells.map(|(cell, &noisy)| (weight(cell), weight(cell) * i128::from(noisy))).unzip();
-    Network::new(bins, Costs { curvature, target }, Free { root: true, totals: true }, rows, labels)
 }
 
 fn root_alone(problem: &Problem<'_>) -> Vec<i64> {

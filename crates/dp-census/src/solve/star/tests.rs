@@ -110,7 +110,7 @@ fn any_feasible_start_will_do() {
             rows[node * case.bins..][..case.bins].fill(case.groups);
         }
         let labels = vec![0; rows.len() + 1];
-        let mut network = network(&problem, rows, labels);
+        let mut network = Network::new(problem, rows, labels);
         network.cancel_all_negative_cycles();
         let solution = solve(&problem).expect("two levels");
         assert_eq!(problem.objective(&network.rows), problem.objective(&solution.rows));

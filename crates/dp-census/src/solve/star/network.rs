@@ -1,65 +1,31 @@
-//! Minimum cost flow with convex costs: a row and its parts, both nondecreasing, in integers.
-//!
-//! A unit of flow is a group: it leaves a hub for one of the children, runs down the child's sizes (the flow over size `s` is the
-//! child's cumulative count at `s`), leaves at its own size for the root's sizes, and runs up those (the flow over `s` is the root's
-//! cumulative count) back to the hub. Without a cost for the root, whose row is then fixed, it stops there.
-
-/// What a cell `x` costs: `curvature x^2 - 2 target x`.
-#[derive(Debug, Clone)]
-pub(super) struct Costs {
-    pub(super) curvature: Vec<i128>,
-    pub(super) target: Vec<i128>,
-}
-
-/// What may move.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Free {
-    /// The root's row but for its last entry.
-    pub(super) root: bool,
-    /// The last entries of the children.
-    pub(super) totals: bool,
-}
+use crate::solve::Problem;
 
 /// No parent: the label was not corrected since the last cycle.
 const NONE: u32 = u32::MAX;
 
-/// The residual network of a table, the root's row first.
+/// The residual network of a table.
 ///
 /// Node `row * bins + bin` for each cell and a hub after them. Arcs, with what they do to the table:
-/// - `(child, s + 1)` to `(child, s)`, from the hub for the last `s` if totals are free: raise the child at `s`; and back,
+/// - `(child, s + 1)` to `(child, s)`, from the hub for the last `s`: raise the child at `s`; and back,
 ///   lower it;
-/// - `(root, s)` to `(root, s + 1)`, if the root is free: raises the root at `s`; back lowers it; none to the hub, because
+/// - `(root, s)` to `(root, s + 1)` raises the root at `s`; back lowers it; none to the hub, because
 ///   the last entry is fixed;
 /// - `(child, s)` to `(root, s)`, free: one more group of size `s`; back only if there is one.
-pub(super) struct Network {
-    bins: usize,
-    costs: Costs,
-    free: Free,
+pub(super) struct Network<'a> {
+    problem: Problem<'a>,
     pub(super) rows: Vec<i64>,
-    /// One per cell and one for the hub.
     pub(super) labels: Vec<i128>,
     parents: Vec<u32>,
     /// Children whose labels may need correcting.
     dirty: Vec<bool>,
 }
 
-impl Network {
-    /// Labels are arbitrary; good ones need less correcting.
-    pub(super) fn new(
-        bins: usize,
-        costs: Costs,
-        free: Free,
-        rows: Vec<i64>,
-        labels: Vec<i128>,
-    ) -> Self {
+impl<'a> Network<'a> {
+    pub(super) fn new(problem: Problem<'a>, rows: Vec<i64>, labels: Vec<i128>) -> Self {
         assert!(labels.len() < NONE as usize, "too many cells for the integer solver");
-        assert_eq!(labels.len(), rows.len() + 1, "a label per cell and one for the hub");
-        let (parents, dirty) = (vec![NONE; labels.len()], vec![true; rows.len() / bins]);
-        Self { bins, costs, free, rows, labels, parents, dirty }
-    }
-
-    fn children(&self) -> std::ops::Range<usize> {
-        1..self.dirty.len()
+        let parents = vec![NONE; labels.len()];
+        let dirty = vec![true; problem.tree().len()];
+        Self { problem, rows, labels, parents, dirty }
     }
 
     /// Bellman and Ford: corrects labels until no arc has a negative reduced cost, and sends one unit
@@ -72,25 +38,23 @@ impl Network {
 
     /// One pass over the arcs; whether a label changed.
     fn correct_labels(&mut self) -> bool {
-        let bins = self.bins;
+        let bins = self.problem.bins();
         let hub = self.labels.len() - 1;
         let mut changed = false;
-        for child in self.children() {
+        for child in self.problem.tree().leaves() {
             if !std::mem::take(&mut self.dirty[child]) {
                 continue;
             }
             let first = child * bins;
             let last = first + bins - 1;
-            if self.free.totals {
-                changed |= self.correct(hub, last, self.raise(last));
-            }
+            changed |= self.correct(hub, last, self.raise(last));
             for cell in (first..last).rev() {
                 changed |= self.correct(cell + 1, cell, self.raise(cell));
             }
             for cell in first..last {
                 changed |= self.correct(cell, cell + 1, self.lower(cell));
             }
-            if self.free.totals && self.correct(last, hub, self.lower(last)) {
+            if self.correct(last, hub, self.lower(last)) {
                 changed = true;
                 self.dirty.fill(true);
             }
@@ -98,15 +62,13 @@ impl Network {
                 changed |= self.correct(first + bin, bin, 0);
             }
         }
-        if self.free.root {
-            for cell in 0..bins - 1 {
-                changed |= self.correct(cell, cell + 1, self.raise(cell));
-            }
-            for cell in (0..bins - 1).rev() {
-                changed |= self.correct(cell + 1, cell, self.lower(cell));
-            }
+        for cell in 0..bins - 1 {
+            changed |= self.correct(cell, cell + 1, self.raise(cell));
         }
-        for child in self.children() {
+        for cell in (0..bins - 1).rev() {
+            changed |= self.correct(cell + 1, cell, self.lower(cell));
+        }
+        for child in self.problem.tree().leaves() {
             for bin in 0..bins {
                 if self.leaves_at(child, bin) && self.correct(bin, child * bins + bin, 0) {
                     self.dirty[child] = true;
@@ -129,22 +91,26 @@ impl Network {
 
     /// Whether a group of the child has this size.
     fn leaves_at(&self, child: usize, bin: usize) -> bool {
-        let row = &self.rows[child * self.bins..];
+        let row = &self.rows[child * self.problem.bins()..];
         row[bin] > if bin == 0 { 0 } else { row[bin - 1] }
     }
 
     /// Cost of one more at a cell.
     fn raise(&self, cell: usize) -> i128 {
-        self.costs.curvature[cell] + self.marginal(cell)
+        let (weight, twice) = self.marginal(cell);
+        weight * (twice + 1)
     }
 
     /// Cost of one less at a cell.
     fn lower(&self, cell: usize) -> i128 {
-        self.costs.curvature[cell] - self.marginal(cell)
+        let (weight, twice) = self.marginal(cell);
+        weight * (1 - twice)
     }
 
-    fn marginal(&self, cell: usize) -> i128 {
-        2 * (self.costs.curvature[cell] * i128::from(self.rows[cell]) - self.costs.target[cell])
+    fn marginal(&self, cell: usize) -> (i128, i128) {
+        let level = usize::from(cell >= self.problem.bins());
+        let weight = i128::from(self.problem.level_weights()[level]);
+        (weight, 2 * i128::from(self.rows[cell] - self.problem.noisy()[cell]))
     }
 
     /// Finds the cycles among the parents, which share no node, and sends a unit around each.
@@ -182,7 +148,7 @@ impl Network {
 
     /// Sends a unit over an arc.
     fn send(&mut self, from: usize, to: usize) {
-        let bins = self.bins;
+        let bins = self.problem.bins();
         let hub = self.labels.len() - 1;
         let row = |node: usize| if node == hub { None } else { Some(node / bins) };
         [from, to].into_iter().filter_map(row).for_each(|row| self.dirty[row] = true);
@@ -200,24 +166,22 @@ impl Network {
 
     /// Over all arcs.
     pub(super) fn smallest_reduced_cost(&self) -> i128 {
-        let bins = self.bins;
+        let bins = self.problem.bins();
         let hub = self.labels.len() - 1;
         let mut least = i128::MAX;
         let mut arc = |from: usize, to: usize, cost: i128| {
             least = least.min(cost + self.labels[from] - self.labels[to]);
         };
-        for cell in 0..if self.free.root { bins - 1 } else { 0 } {
+        for cell in 0..bins - 1 {
             arc(cell, cell + 1, self.raise(cell));
             arc(cell + 1, cell, self.lower(cell));
         }
-        for child in self.children() {
+        for child in self.problem.tree().leaves() {
             for bin in 0..bins {
                 let cell = child * bins + bin;
                 let above = if bin + 1 == bins { hub } else { cell + 1 };
-                if above != hub || self.free.totals {
-                    arc(above, cell, self.raise(cell));
-                    arc(cell, above, self.lower(cell));
-                }
+                arc(above, cell, self.raise(cell));
+                arc(cell, above, self.lower(cell));
                 arc(cell, bin, 0);
                 if self.leaves_at(child, bin) {
                     arc(bin, cell, 0);
