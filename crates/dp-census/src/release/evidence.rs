@@ -29,8 +29,10 @@ pub struct Certificate {
     /// Nothing is negative, and whole numbers add up without error and have the public number of groups. For
     /// [`Method::Cumulative`] also: each cumulative number is within `l + 1/2` of the real optimum at level `l`, root 0.
     pub feasible: bool,
-    /// By how much the worst optimality condition is broken. 0 for methods that are solved exactly in whole numbers, all at once or step
-    /// by step: no unit step lowers the weighted squared distance. In groups and of the order of rounding errors for those solved in real numbers.
+    /// By how much the worst optimality condition is broken. For methods that are solved in whole numbers, all at once or step by step: by
+    /// how much a unit step lowers the weighted squared distance; 0, but for splits too large for that
+    /// ([`cumulative_top_down`](crate::solve::cumulative_top_down)). In groups, and of the order of rounding errors, for those solved in
+    /// real numbers.
     pub residual: f64,
     /// Bound of the weighted distance of the real optimum of [`Method::Cumulative`] to the true one, in groups over the whole
     /// table; 0 for other methods.
@@ -50,7 +52,7 @@ impl Evidence {
         match (method, &self.proof) {
             (Method::CumulativeTopDown, Proof::Multipliers(multipliers)) => {
                 let proof = cumulative_top_down::certify(problem, totals, counts, multipliers);
-                exact(proof.feasible, (-proof.reduced_cost).max(0) as f64)
+                exact(proof.feasible, proof.gain)
             }
             (Method::Cumulative, Proof::Real(real)) => {
                 let proof = of_cumulative(problem, real);

@@ -44,7 +44,7 @@ pub fn round(tree: &RegionTree, rows: &[f64], groups: i64) -> Vec<i64> {
     table
 }
 
-pub(super) fn round_root(real: &[f64], groups: i64, row: &mut [i64]) {
+fn round_root(real: &[f64], groups: i64, row: &mut [i64]) {
     let mut least = 0;
     for (cell, value) in row.iter_mut().zip(real) {
         #[expect(clippy::cast_possible_truncation, reason = "the cast saturates, then the clamp")]

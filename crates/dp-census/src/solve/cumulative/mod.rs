@@ -121,11 +121,11 @@ pub fn certify(problem: &Problem<'_>, solution: &Solution) -> Certificate {
 
 /// A root without children: an isotonic fit with the last value fixed.
 fn root_alone(problem: &Problem<'_>) -> Vec<f64> {
-    let (bins, groups) = (problem.bins(), problem.groups() as f64);
-    let mut row = vec![0.0; bins];
-    row[bins - 1] = groups;
-    let free = problem.row(0)[..bins - 1].iter().map(|&y| y as f64);
-    Pool::default().fit(free, |start, end, value| row[start..end].fill(value.min(groups)));
+    let groups = problem.groups() as f64;
+    let free = &problem.row(0)[..problem.bins() - 1];
+    let free: Vec<f64> = free.iter().map(|&noisy| noisy as f64).collect();
+    let mut row = nondecreasing(&free, groups);
+    row.push(groups);
     row
 }
 

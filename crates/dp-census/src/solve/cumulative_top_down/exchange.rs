@@ -201,6 +201,8 @@ impl<'a> Exchange<'a> {
                 }
             }
         }
-        moved.into_iter().for_each(|child| self.offer(child));
+        for child in moved {
+            self.offer(child);
+        }
     }
 }

@@ -1,10 +1,11 @@
 use std::ops::Range;
 
+use super::dual::Piece;
 use super::estimates::Estimates;
 use super::exchange::{Columns, Exchange};
 use crate::solve::edf::Schedule;
 use crate::solve::isotonic::{self, Isotonic};
-use crate::solve::newton::{self, Dual};
+use crate::solve::newton;
 
 /// One row in whole numbers, to be split among the children of its node: the closest nondecreasing nonnegative rows to some targets
 /// that add up to it.
@@ -17,32 +18,24 @@ use crate::solve::newton::{self, Dual};
 /// real numbers found by Newton's method, in whole numbers from there by [`Exchange`].
 pub(super) struct Split {
     /// Bins that each step lasts.
-    lengths: Vec<f64>,
+    pub(super) lengths: Vec<f64>,
     /// What the children add up to at each step, increasing.
-    totals: Vec<i64>,
+    pub(super) totals: Vec<i64>,
     /// Row-major: a row per child, a column per step.
-    targets: Vec<f64>,
+    pub(super) targets: Vec<f64>,
     /// The inverse precision of each child's targets.
-    variances: Vec<f64>,
+    pub(super) variances: Vec<f64>,
     /// Where each child's row must end, if that is public.
-    ends: Option<Vec<i64>>,
+    pub(super) ends: Option<Vec<i64>>,
 }
 
 /// Fractions of a group to which targets are rounded.
 const FRACTIONS: f64 = 256.0;
 /// The largest weight of a child where they differ, and have to be rounded.
 const WEIGHTS: f64 = 65_536.0;
-/// Steps beyond which whole numbers are not optimal, just less than 1 away from the optimum in real numbers.
-const MOST_STEPS: usize = 255;
-
-/// Steps over which a child's fit is constant. One that cannot move has infinite weight.
-#[derive(Debug, Clone, Copy)]
-struct Piece {
-    start: usize,
-    end: usize,
-    value: f64,
-    weight: f64,
-}
+/// Children times squared steps up to which whole numbers are optimal. Beyond, which would take seconds, they are less than 1 away from
+/// the optimum in real numbers.
+pub(super) const MOST_WORK: usize = 1 << 22;
 
 impl Split {
     /// For the children of a node whose row grows at the bins `starts` to `totals`.
@@ -66,7 +59,7 @@ impl Split {
         }
     }
 
-    fn steps(&self) -> usize {
+    pub(super) fn steps(&self) -> usize {
         self.lengths.len()
     }
 
@@ -75,16 +68,16 @@ impl Split {
         self.targets.len()
     }
 
-    fn targets_of(&self, child: usize) -> &[f64] {
+    pub(super) fn targets_of(&self, child: usize) -> &[f64] {
         &self.targets[child * self.steps()..][..self.steps()]
     }
 
     /// The closest rows in whole numbers, row-major, with the multipliers that prove it to [`certify`](Self::certify).
-    pub(super) fn solve(&self) -> (Vec<i64>, Vec<i128>) {
+    pub(super) fn solve(&self, most_work: usize) -> (Vec<i64>, Vec<i128>) {
         let multipliers = self.multipliers();
         let columns = self.columns();
         let whole_multipliers = self.whole_multipliers(&multipliers);
-        if self.steps() <= MOST_STEPS {
+        if self.cells().saturating_mul(self.steps()) <= most_work {
             let rows = self.one_by_one(&columns, &whole_multipliers);
             if let Some(found) = Exchange::new(&columns, rows).settle() {
                 return found;
@@ -95,8 +88,9 @@ impl Split {
         (rows, whole_multipliers.into_iter().map(|multiplier| 2 * multiplier).collect())
     }
 
-    /// The least that a unit step in a child's row costs under the multipliers: the rows are the closest ones if it is not negative.
-    pub(super) fn certify(&self, rows: &[i64], multipliers: &[i128]) -> i128 {
+    /// By how much a unit step in a child's row comes closer under the multipliers, in weighted squares with the most precise child
+    /// weighing 1; the rows are the closest ones if none does.
+    pub(super) fn certify(&self, rows: &[i64], multipliers: &[i128]) -> f64 {
         let columns = self.columns();
         let free = self.steps() - usize::from(self.ends.is_some());
         let of_child = |(child, row): (usize, &[i64])| {
@@ -111,9 +105,10 @@ impl Split {
                 })
                 .collect();
             let proof = isotonic::certify(&items, &row[..free], 0..=self.limit(child));
-            if proof.feasible { proof.raise.min(proof.lower) } else { i128::MIN }
+            let gain = (-proof.raise.min(proof.lower)).max(0) as f64 / (2.0 * FRACTIONS);
+            if proof.feasible { gain } else { f64::INFINITY }
         };
-        rows.chunks_exact(self.steps()).enumerate().map(of_child).min().unwrap_or(0)
+        rows.chunks_exact(self.steps()).enumerate().map(of_child).fold(0.0, f64::max)
     }
 
     /// Where the row of a child must not go beyond.
@@ -200,122 +195,11 @@ impl Split {
         }
         rows
     }
-
-    /// The row that the multipliers ask of a child, by pooling adjacent violators: its positive pieces, the last first.
-    fn fit(
-        &self,
-        child: usize,
-        multipliers: &[f64],
-        pool: &mut Vec<(f64, f64, usize)>,
-        mut piece: impl FnMut(Piece),
-    ) {
-        pool.clear();
-        let (mut end, mut limit) = (self.steps(), f64::INFINITY);
-        if let Some(ends) = &self.ends {
-            end -= 1;
-            limit = ends[child] as f64;
-            piece(Piece { start: end, end: end + 1, value: limit, weight: f64::INFINITY });
-        }
-        let variance = self.variances[child];
-        let cells = self.targets_of(child)[..end].iter().zip(multipliers).zip(&self.lengths);
-        for (step, ((target, multiplier), &length)) in cells.enumerate() {
-            let mut last = ((target + variance * multiplier) * length, length, step);
-            while let Some(&before) = pool.last().filter(|b| b.0 * last.1 >= last.0 * b.1) {
-                last = (last.0 + before.0, last.1 + before.1, before.2);
-                pool.pop();
-            }
-            pool.push(last);
-        }
-        for &(sum, weight, start) in pool.iter().rev().take_while(|(sum, ..)| *sum > 0.0) {
-            let free = sum / weight;
-            let (value, weight) =
-                if free < limit { (free, weight) } else { (limit, f64::INFINITY) };
-            piece(Piece { start, end, value, weight });
-            end = start;
-        }
-    }
-
-    /// For each step the sum over the pieces that it lies in.
-    fn constant_on(&self, point: &Point, value: impl Fn(&Piece, f64) -> f64) -> Vec<f64> {
-        let mut jumps = vec![0.0; self.steps() + 1];
-        for (piece, variance) in &point.pieces {
-            let value = value(piece, *variance);
-            jumps[piece.start] += value;
-            jumps[piece.end] -= value;
-        }
-        for step in 1..self.steps() {
-            jumps[step] += jumps[step - 1];
-        }
-        jumps.pop();
-        jumps
-    }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "far below 2^127: a target is below 2^36")]
 fn whole(value: f64) -> i128 {
     value.round() as i128
-}
-
-/// The gradient somewhere, with the pieces of all fits and the variances of their children.
-pub(super) struct Point {
-    gradient: Vec<f64>,
-    pieces: Vec<(Piece, f64)>,
-}
-
-impl Dual for Split {
-    type Point = Point;
-    /// Its diagonal.
-    type Factors = Vec<f64>;
-
-    /// Optimal if no row is held up by its neighbours or by zero.
-    fn start(&self) -> Vec<f64> {
-        let variance: f64 = self.variances.iter().sum();
-        let missing = |(step, &total): (usize, &i64)| {
-            let rows = self.targets.chunks_exact(self.steps());
-            (total as f64 - rows.map(|row| row[step]).sum::<f64>()) / variance
-        };
-        self.totals.iter().enumerate().map(missing).collect()
-    }
-
-    fn at(&self, multipliers: &[f64], _: Option<&Point>) -> Point {
-        let (mut pieces, mut pool) = (Vec::new(), Vec::new());
-        for (child, &variance) in self.variances.iter().enumerate() {
-            self.fit(child, multipliers, &mut pool, |piece| pieces.push((piece, variance)));
-        }
-        let mut point = Point { gradient: Vec::new(), pieces };
-        let sums = self.constant_on(&point, |piece, _| piece.value);
-        let cells = self.lengths.iter().zip(&self.totals).zip(sums);
-        let missing = cells.map(|((length, &total), sum)| length * (total as f64 - sum));
-        point.gradient = missing.collect();
-        point
-    }
-
-    fn gradient<'a>(&self, point: &'a Point) -> &'a [f64] {
-        &point.gradient
-    }
-
-    fn react(&self, point: &Point, damping: f64, direction: &[f64], out: &mut [f64]) {
-        let mut up_to = vec![0.0; self.steps() + 1];
-        for (step, (value, length)) in direction.iter().zip(&self.lengths).enumerate() {
-            up_to[step + 1] = up_to[step] + value * length;
-        }
-        let moved = self.constant_on(point, |piece, variance| {
-            variance * (up_to[piece.end] - up_to[piece.start]) / piece.weight
-        });
-        let cells = out.iter_mut().zip(direction).zip(&self.lengths).zip(moved);
-        cells.for_each(|(((out, value), length), moved)| *out = damping * value + length * moved);
-    }
-
-    fn precondition(&self, point: &Point, damping: f64) -> Vec<f64> {
-        let moved = self.constant_on(point, |piece, variance| variance / piece.weight);
-        let cells = self.lengths.iter().zip(moved);
-        // Any positive number keeps it correct where no fit can move.
-        cells.map(|(length, moved)| (damping + length * length * moved).max(1e-12)).collect()
-    }
-
-    fn solve_approximately(&self, diagonal: &Vec<f64>, rhs: &mut [f64]) {
-        rhs.iter_mut().zip(diagonal).for_each(|(cell, pivot)| *cell /= pivot);
-    }
 }
 
 #[cfg(test)]

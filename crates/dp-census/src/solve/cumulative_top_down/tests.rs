@@ -103,10 +103,7 @@ fn family(rng: &mut ChaCha20Rng) -> (Vec<i64>, Vec<Vec<i64>>, Vec<f64>) {
 
 /// Cell by cell, through [`Split`].
 fn split_of(parent: &[i64], children: &[Vec<i64>], precision: &[f64]) -> Vec<f64> {
-    let mut before = 0;
-    let counts: Vec<i64> =
-        parent.iter().map(|&sum| sum - std::mem::replace(&mut before, sum)).collect();
-    let (starts, totals) = steps(&counts);
+    let (starts, totals) = steps(&differences(parent));
     let mut rows = vec![0.0; children.len() * parent.len()];
     if starts.is_empty() {
         return rows;
@@ -164,8 +161,8 @@ fn the_split_is_the_best_of_all() {
             rng.random_bool(0.5).then(|| parts(&mut rng, totals[totals.len() - 1], children));
         with_ends += usize::from(ends.is_some());
         let split = Split::of_rows(&rows, &precision, (&starts, totals.clone()), ends.clone());
-        let (whole, multipliers) = split.solve();
-        assert!(split.certify(&whole, &multipliers) >= 0);
+        let (whole, multipliers) = split.solve(MOST_WORK);
+        assert!(split.certify(&whole, &multipliers) <= 0.0);
         let cost = |table: &[i64]| -> f64 {
             let rows = table.chunks_exact(totals.len()).zip(&rows).zip(&precision);
             let off = |(a, b): (&i64, &i64)| ((a - b) * (a - b)) as f64;
@@ -178,6 +175,32 @@ fn the_split_is_the_best_of_all() {
         assert!((cost(&whole) - best).abs() < 0.01, "{whole:?} {rows:?} {totals:?} {ends:?}");
     }
     assert!(with_ends > 3_000);
+}
+
+/// Splits that are too large for that are near the real optimum, and the certificate says that they are not the best.
+#[test]
+fn large_splits_are_rounded() {
+    let mut rng = random::generator(89);
+    let mut best = 0;
+    for _ in 0..500 {
+        let (parent, rows, precision) = family(&mut rng);
+        let (starts, totals) = steps(&differences(&parent));
+        if starts.is_empty() {
+            continue;
+        }
+        let split = Split::of_rows(&rows, &precision, (&starts, totals), None);
+        let (whole, multipliers) = split.solve(0);
+        for (whole, real) in whole.iter().zip(split.solve_real()) {
+            assert!((*whole as f64 - real).abs() < 1.0 + 1e-6, "{parent:?} {rows:?}");
+        }
+        best += usize::from(split.certify(&whole, &multipliers) <= 0.0);
+    }
+    assert!((1..400).contains(&best), "{best}");
+}
+
+fn differences(row: &[i64]) -> Vec<i64> {
+    let mut before = 0;
+    row.iter().map(|&sum| sum - std::mem::replace(&mut before, sum)).collect()
 }
 
 /// A total in so many parts.

@@ -1,0 +1,124 @@
+use super::split::Split;
+use crate::solve::newton::Dual;
+
+/// Steps over which a child's fit is constant. One that cannot move has infinite weight.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Piece {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) value: f64,
+    weight: f64,
+}
+
+impl Split {
+    /// The row that the multipliers ask of a child, by pooling adjacent violators: its positive pieces, the last first.
+    pub(super) fn fit(
+        &self,
+        child: usize,
+        multipliers: &[f64],
+        pool: &mut Vec<(f64, f64, usize)>,
+        mut piece: impl FnMut(Piece),
+    ) {
+        pool.clear();
+        let (mut end, mut limit) = (self.steps(), f64::INFINITY);
+        if let Some(ends) = &self.ends {
+            end -= 1;
+            limit = ends[child] as f64;
+            piece(Piece { start: end, end: end + 1, value: limit, weight: f64::INFINITY });
+        }
+        let variance = self.variances[child];
+        let cells = self.targets_of(child)[..end].iter().zip(multipliers).zip(&self.lengths);
+        for (step, ((target, multiplier), &length)) in cells.enumerate() {
+            let mut last = ((target + variance * multiplier) * length, length, step);
+            while let Some(&before) = pool.last().filter(|b| b.0 * last.1 >= last.0 * b.1) {
+                last = (last.0 + before.0, last.1 + before.1, before.2);
+                pool.pop();
+            }
+            pool.push(last);
+        }
+        for &(sum, weight, start) in pool.iter().rev().take_while(|(sum, ..)| *sum > 0.0) {
+            let free = sum / weight;
+            let (value, weight) =
+                if free < limit { (free, weight) } else { (limit, f64::INFINITY) };
+            piece(Piece { start, end, value, weight });
+            end = start;
+        }
+    }
+
+    /// For each step the sum over the pieces that it lies in.
+    fn constant_on(&self, point: &Point, value: impl Fn(&Piece, f64) -> f64) -> Vec<f64> {
+        let mut jumps = vec![0.0; self.steps() + 1];
+        for (piece, variance) in &point.pieces {
+            let value = value(piece, *variance);
+            jumps[piece.start] += value;
+            jumps[piece.end] -= value;
+        }
+        for step in 1..self.steps() {
+            jumps[step] += jumps[step - 1];
+        }
+        jumps.pop();
+        jumps
+    }
+}
+
+/// The gradient somewhere, with the pieces of all fits and the variances of their children.
+pub(super) struct Point {
+    gradient: Vec<f64>,
+    pieces: Vec<(Piece, f64)>,
+}
+
+impl Dual for Split {
+    type Point = Point;
+    /// Its diagonal.
+    type Factors = Vec<f64>;
+
+    /// Optimal if no row is held up by its neighbours or by zero.
+    fn start(&self) -> Vec<f64> {
+        let variance: f64 = self.variances.iter().sum();
+        let missing = |(step, &total): (usize, &i64)| {
+            let rows = self.targets.chunks_exact(self.steps());
+            (total as f64 - rows.map(|row| row[step]).sum::<f64>()) / variance
+        };
+        self.totals.iter().enumerate().map(missing).collect()
+    }
+
+    fn at(&self, multipliers: &[f64], _: Option<&Point>) -> Point {
+        let (mut pieces, mut pool) = (Vec::new(), Vec::new());
+        for (child, &variance) in self.variances.iter().enumerate() {
+            self.fit(child, multipliers, &mut pool, |piece| pieces.push((piece, variance)));
+        }
+        let mut point = Point { gradient: Vec::new(), pieces };
+        let sums = self.constant_on(&point, |piece, _| piece.value);
+        let cells = self.lengths.iter().zip(&self.totals).zip(sums);
+        let missing = cells.map(|((length, &total), sum)| length * (total as f64 - sum));
+        point.gradient = missing.collect();
+        point
+    }
+
+    fn gradient<'a>(&self, point: &'a Point) -> &'a [f64] {
+        &point.gradient
+    }
+
+    fn react(&self, point: &Point, damping: f64, direction: &[f64], out: &mut [f64]) {
+        let mut up_to = vec![0.0; self.steps() + 1];
+        for (step, (value, length)) in direction.iter().zip(&self.lengths).enumerate() {
+            up_to[step + 1] = up_to[step] + value * length;
+        }
+        let moved = self.constant_on(point, |piece, variance| {
+            variance * (up_to[piece.end] - up_to[piece.start]) / piece.weight
+        });
+        let cells = out.iter_mut().zip(direction).zip(&self.lengths).zip(moved);
+        cells.for_each(|(((out, value), length), moved)| *out = damping * value + length * moved);
+    }
+
+    fn precondition(&self, point: &Point, damping: f64) -> Vec<f64> {
+        let moved = self.constant_on(point, |piece, variance| variance / piece.weight);
+        let cells = self.lengths.iter().zip(moved);
+        // Any positive number keeps it correct where no fit can move.
+        cells.map(|(length, moved)| (damping + length * length * moved).max(1e-12)).collect()
+    }
+
+    fn solve_approximately(&self, diagonal: &Vec<f64>, rhs: &mut [f64]) {
+        rhs.iter_mut().zip(diagonal).for_each(|(cell, pivot)| *cell /= pivot);
+    }
+}
