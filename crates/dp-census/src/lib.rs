@@ -26,7 +26,7 @@
 //! ```
 //!
 //! # What matters
-//! - [`Census`]: the plan. [`Method`] says how noise becomes a table (the default is the most accurate), [`LevelShares`] which level is
+//! - [`Census`]: the plan. [`Method`] says how noise becomes a table (and when another than the default is closer), [`LevelShares`] which level is
 //!   to be how accurate, [`Privacy`] what is promised: pure DP, or zCDP under that name.
 //! - [`Hierarchy`], [`From0`], [`GroupSizes`]: regions, columns, the private table; [`GroupDirectory`] makes it from records of people.
 //! - [`solve`]: the least-squares solvers as plain functions. They see nothing that has not been noised, and each solution comes with

@@ -12,6 +12,7 @@
 //! | [`top_down`] | counts | the same, level by level | each level |
 //! | [`monotone_rows`] | cumulative | each row alone nondecreasing, then [`tree`] on the differences | each step |
 //! | [`cumulative`] | cumulative | nondecreasing real rows, children add up | to rounding error |
+//! | [`cumulative_top_down`] | cumulative | nondecreasing rows of whole numbers, level by level | each level, but for very large families |
 //! | [`edf`] | real solution of [`cumulative`] | the same in integers, level `l` within `l + 1/2` | feasible, not optimal |
 //! | [`star`] | cumulative, two levels | the same in integers | yes |
 //! | [`cost_table`] | counts or one chain | dynamic program over all values; slow, the oracle | yes |

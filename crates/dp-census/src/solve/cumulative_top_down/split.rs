@@ -161,7 +161,9 @@ impl Split {
             {
                 let cell = child * steps + step;
                 let weight = u64::try_from(columns.curvature[cell]).expect("a weight times bins");
-                fit.push(columns.target[cell] + multiplier, weight);
+                // Beyond that there is nothing but saturated noise.
+                let most = i128::from(weight) << 51;
+                fit.push((columns.target[cell] + multiplier).clamp(-most, most), weight);
             }
             let limit = self.limit(child);
             rows.extend(fit.pieces(0..=limit).flat_map(|(value, n)| std::iter::repeat_n(value, n)));
