@@ -135,6 +135,15 @@ pub enum StreamError {
         /// How many steps were decided.
         decided: u64,
     },
+    /// A shard was settled with other decisions than those of this decider, or than those that this decision
+    /// follows: two deciders went on from one state, or one went on from a state that was older than a
+    /// decision it had sent, or the session was begun twice.
+    OtherDecisions {
+        /// The number of the shard.
+        shard: u32,
+        /// How many steps it was settled for.
+        settled: u64,
+    },
     /// A step has been counted by a shard and must be settled before anything else.
     StepCounted {
         /// The step.
@@ -219,6 +228,12 @@ impl fmt::Display for StreamError {
                 f,
                 "shard {shard} was settled for {settled} steps, but the decider knows of {decided}: going \
                  on would spend the privacy budget twice; resume the decider from a newer state"
+            ),
+            Self::OtherDecisions { shard, settled } => write!(
+                f,
+                "shard {shard} was settled for {settled} steps by other decisions: two deciders went on from one \
+                 state, or the session was begun twice; going on would spend the privacy budget twice; go \
+                 on with the decider whose decisions the shards have settled"
             ),
             Self::StepCounted { time } => {
                 write!(f, "step {time} has been counted and must be settled first")

@@ -56,6 +56,7 @@ mod decider_state;
 mod decisions;
 mod error;
 mod groups;
+mod line;
 mod messages;
 mod methods;
 mod monitor;

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use dp_mechanism::{CryptoRng, chacha_from_os};
 use serde::{Deserialize, Serialize};
 
 use crate::decisions::items_of;
+use crate::line::fresh_ticket;
 use crate::messages::{CountsMessage, Decision, ShardCounts};
 use crate::params::MonitorBuilder;
 use crate::participants::{Participants, are_charges};
@@ -43,6 +43,8 @@ pub struct Shard {
     number: u32,
     /// The first step that it has not been settled for.
     next: u64,
+    /// Of the decisions that it has been settled with.
+    history: u64,
     /// The ticket of what it counts until it is resumed elsewhere: no two shards in memory share it.
     incarnation: u64,
     /// The step whose events have been counted and not been settled, with the ticket of the counts, which
@@ -68,11 +70,11 @@ impl Shard {
     pub(crate) fn new(
         plan: MonitorPlan,
         (session, number): (u64, u32),
-        next: u64,
+        (next, history): (u64, u64),
         users: Participants,
     ) -> Result<Self, StreamError> {
         let incarnation = fresh_ticket()?;
-        Ok(Self { plan, session, number, next, incarnation, counted: None, users })
+        Ok(Self { plan, session, number, next, history, incarnation, counted: None, users })
     }
 
     /// Takes up events of the step under way. Bad events are dropped, see [`MonitorPlan`].
@@ -107,8 +109,9 @@ impl Shard {
             touched.cells.iter().copied().zip(touched.counts.iter().copied()).collect();
         pairs.sort_unstable();
         let (items, counts) = pairs.into_iter().unzip();
-        let (session, shard, from) = (self.session, self.number, self.next);
-        Ok(ShardCounts(CountsMessage { session, shard, from, time, ticket, items, counts }))
+        let Self { session, number: shard, next: from, history, .. } = *self;
+        let message = CountsMessage { session, shard, from, time, history, ticket, items, counts };
+        Ok(ShardCounts(message))
     }
 
     /// Charges every user for each reported item that the user was counted in, and ends the step.
@@ -116,20 +119,26 @@ impl Shard {
     /// # Errors
     /// [`StreamError::ForeignSession`], [`StreamError::AlreadySettled`] if the decision has been settled
     /// (it may be dropped then), [`StreamError::ShardBehind`] if an earlier one has not, or
-    /// if it was made on other counts than this shard has, [`StreamError::NotCounted`] if this shard has
-    /// counts of the step no more. Nothing has changed then.
+    /// if it was made on other counts than this shard has, [`StreamError::OtherDecisions`] if it does not
+    /// follow the last one that this shard was settled with, [`StreamError::NotCounted`] if this shard
+    /// has counts of the step no more. Nothing has changed then.
     pub fn settle(&mut self, decision: &Decision) -> Result<(), StreamError> {
         let decided = &decision.0;
         if decided.session != self.session {
             let (got, expected) = (decided.session, self.session);
             return Err(StreamError::ForeignSession { got, expected });
         }
-        if decided.time < self.next {
+        let (shard, settled) = (self.number, self.next);
+        let history = decided.history();
+        if decided.time < settled && (decided.time + 1 < settled || history == self.history) {
             return Err(StreamError::AlreadySettled { time: decided.time });
         }
-        let (shard, settled) = (self.number, self.next);
-        if decided.from != settled {
+        if decided.from > settled {
             return Err(StreamError::ShardBehind { shard, settled, decided: decided.from });
+        }
+        // On steps that were settled with another decision, or after others.
+        if decided.from < settled || decided.after != self.history {
+            return Err(StreamError::OtherDecisions { shard, settled });
         }
         let Some((_, ticket)) = self.counted.filter(|(time, _)| *time == decided.time) else {
             return Err(StreamError::NotCounted { time: decided.time });
@@ -140,7 +149,7 @@ impl Shard {
             return Err(StreamError::ShardBehind { shard, settled, decided: decided.time + 1 });
         }
         self.users.settle(&items_of(&decided.reports, decided.time));
-        (self.next, self.counted) = (decided.time + 1, None);
+        (self.next, self.history, self.counted) = (decided.time + 1, history, None);
         Ok(())
     }
 
@@ -154,6 +163,7 @@ impl Shard {
             shard: self.number,
             first_user: self.users.first_user(),
             next: self.next,
+            history: self.history,
             counted,
             charges: self.users.charges(),
         })
@@ -191,6 +201,7 @@ struct Resting {
     shard: u32,
     first_user: u32,
     next: u64,
+    history: u64,
     counted: Option<Counted>,
     charges: Vec<u8>,
 }
@@ -249,6 +260,10 @@ impl ShardState {
         self.0.shard
     }
 
+    pub(crate) fn history(&self) -> u64 {
+        self.0.history
+    }
+
     pub(crate) fn into_charges(self) -> Vec<u8> {
         self.0.charges
     }
@@ -258,9 +273,9 @@ impl Resting {
     fn resume(self) -> Result<Shard, StreamError> {
         let plan = self.settings.clone().build()?;
         let counted = self.counted.as_ref().map(|step| (step.time, step.ticket));
-        let (session, number, next) = (self.session, self.shard, self.next);
+        let (name, at) = ((self.session, self.shard), (self.next, self.history));
         let users = self.into_users(&plan)?;
-        let shard = Shard::new(plan, (session, number), next, users)?;
+        let shard = Shard::new(plan, name, at, users)?;
         Ok(Shard { counted, ..shard })
     }
 
@@ -278,21 +293,13 @@ impl Resting {
     }
 }
 
-/// Not from the draws of a release: it must differ also where those are replayed.
-fn fresh_ticket() -> Result<u64, StreamError> {
-    fn word(rng: &mut impl CryptoRng) -> u64 {
-        rng.next_u64()
-    }
-    Ok(word(&mut chacha_from_os().map_err(|_| StreamError::NoEntropy)?))
-}
-
 impl Content for Resting {
     const KIND: &'static str = "shard-state";
 
     fn add_to(&self, sum: &mut Checksum) {
-        let Self { settings, session, shard, first_user, next, counted, charges } = self;
+        let Self { settings, session, shard, first_user, next, history, counted, charges } = self;
         settings.add_to(sum);
-        for number in [*session, u64::from(*shard), u64::from(*first_user), *next] {
+        for number in [*session, u64::from(*shard), u64::from(*first_user), *next, *history] {
             sum.number(number);
         }
         sum.number(counted.is_some().into());

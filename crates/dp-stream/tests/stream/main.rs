@@ -7,6 +7,7 @@ mod charges;
 mod disk;
 mod exact;
 mod extremes;
+mod forks;
 mod kill;
 mod kill_shards;
 mod shard_errors;
