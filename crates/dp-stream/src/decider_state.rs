@@ -6,7 +6,7 @@ use crate::decider::Decider;
 use crate::decisions::Progress;
 use crate::line::{Last, fresh_ticket};
 use crate::sealed::{self, Checksum, Content};
-use crate::shard::ShardState;
+use crate::shard_state::ShardState;
 use crate::sharding::check_sizes;
 use crate::{MonitorPlan, MonitorState, StreamError};
 

@@ -66,6 +66,7 @@ mod plan;
 mod record;
 mod sealed;
 mod shard;
+mod shard_state;
 mod sharding;
 mod state;
 mod table;
@@ -83,7 +84,8 @@ pub use monitor::Monitor;
 pub use params::{Method, MonitorBuilder, StreamShape, Threshold};
 pub use plan::MonitorPlan;
 pub use record::{Event, Report};
-pub use shard::{Shard, ShardState};
+pub use shard::Shard;
+pub use shard_state::ShardState;
 pub use state::MonitorState;
 pub use universe::Universe;
 
