@@ -50,7 +50,7 @@ pub struct Decider {
     last: Last,
     /// With the last decision.
     history: u64,
-    /// What its decisions are signed with until it is resumed elsewhere: no two deciders in memory share it.
+    /// What its decisions name as their maker, until it is resumed elsewhere: no two deciders in memory share it.
     incarnation: u64,
 }
 

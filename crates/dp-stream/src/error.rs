@@ -107,7 +107,8 @@ pub enum StreamError {
         /// Its number.
         shard: u32,
     },
-    /// The counts of a shard are of another step than those of the first.
+    /// The counts of a shard are of another step than those of the first: one of them has counted under a wrong
+    /// time, and can move its counts.
     OtherTime {
         /// Its number.
         shard: u32,
@@ -148,6 +149,11 @@ pub enum StreamError {
     StepCounted {
         /// The step.
         time: u64,
+    },
+    /// A shard has counted no step since the last one that it settled.
+    NothingCounted {
+        /// The first step that it has not been settled for.
+        next: u64,
     },
     /// A shard has no counts of a step that was decided: it has lost them, since its state is older than the
     /// decision, and cannot settle.
@@ -237,6 +243,9 @@ impl fmt::Display for StreamError {
             ),
             Self::StepCounted { time } => {
                 write!(f, "step {time} has been counted and must be settled first")
+            }
+            Self::NothingCounted { next } => {
+                write!(f, "no step has been counted since step {next} began, so none can be moved")
             }
             Self::NotCounted { time } => write!(
                 f,

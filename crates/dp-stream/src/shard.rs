@@ -98,7 +98,7 @@ impl Shard {
     ///
     /// # Errors
     /// [`StreamError`] for a time that has passed or is not planned, and for another time than one that
-    /// was counted and not settled; nothing has changed then.
+    /// was counted and not settled, see [`relabel`](Self::relabel); nothing has changed then.
     pub fn count(&mut self, time: u64) -> Result<ShardCounts, StreamError> {
         self.plan.check_time(time, self.next)?;
         let (counted, ticket) = self.counted.unwrap_or((time, self.incarnation));
@@ -114,6 +114,32 @@ impl Shard {
         let Self { session, number: shard, next: from, history, .. } = *self;
         let message = CountsMessage { session, shard, from, time, history, ticket, items, counts };
         Ok(ShardCounts(message))
+    }
+
+    /// Moves the step that was counted and not settled to another time: for a shard that has counted
+    /// under a wrong one. Gives its counts under the new time, which must not depend on events, as that of
+    /// every step.
+    ///
+    /// The events stay those that were counted, and so do the counts and their ticket. So whichever of the
+    /// messages is decided, the one under the old time or the one under the new, the shard
+    /// [settles](Self::settle) that decision, and charges the users that it was made on. Both go on from the
+    /// same step, so a decider takes one of them and refuses the other.
+    ///
+    /// # What cannot be corrected
+    /// Which events were counted. The counts may be out and decided, by a decision that has not arrived
+    /// yet; with other events the shard could not settle it, since it would charge users who were not
+    /// counted, and spare some who were. Whoever knows that nothing has been decided can resume the shard from
+    /// a state of before its counts, and feed the step again: if it was decided after all, the shard is
+    /// [refused](StreamError::ShardBehind), and the session ends unless there is a state with the counts.
+    ///
+    /// # Errors
+    /// [`StreamError::NothingCounted`]; as [`count`](Self::count) for a time that has passed or is not planned.
+    /// Nothing has changed then.
+    pub fn relabel(&mut self, time: u64) -> Result<ShardCounts, StreamError> {
+        self.plan.check_time(time, self.next)?;
+        let (_, ticket) = self.counted.ok_or(StreamError::NothingCounted { next: self.next })?;
+        self.counted = Some((time, ticket));
+        self.count(time)
     }
 
     /// Charges every user for each reported item that the user was counted in, and ends the step.
@@ -142,12 +168,13 @@ impl Shard {
         if decided.from < settled || decided.after != self.history {
             return Err(StreamError::OtherDecisions { shard, settled });
         }
-        let Some((_, ticket)) = self.counted.filter(|(time, _)| *time == decided.time) else {
+        let Some((_, ticket)) = self.counted else {
             return Err(StreamError::NotCounted { time: decided.time });
         };
         if decided.ticket_of(shard) != Some(ticket) {
             // Other users may have been counted then: those of this step would be charged for nothing, and
-            // those whose counts were decided would not be charged.
+            // those whose counts were decided would not be charged. The ticket says who they were; the time
+            // may be one under which they were sent earlier.
             return Err(StreamError::ShardBehind { shard, settled, decided: decided.time + 1 });
         }
         self.users.settle(&items_of(&decided.reports, decided.time));
