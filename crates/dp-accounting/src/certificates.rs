@@ -67,32 +67,88 @@ pub fn target_charging_delta(
     limit: u32,
     epsilon: Epsilon,
 ) -> Result<Delta, ParamError> {
-    if !(1..=10_000).contains(&limit) {
-        let want = "at least 1 and at most 10,000";
-        return Err(ParamError::OutOfRange { name: "limit", got: f64::from(limit), want });
-    }
-    let total = |uses: u32| -> Result<f64, ParamError> {
-        let composed = optimal_composition_delta(each, Delta::ZERO, uses, epsilon)?;
-        Ok(charged_more(each.get(), uses, limit) + composed.get())
-    };
-    // One term falls and the other rises in M: the sum is flat around its least value, and any M is valid.
-    let k = f64::from(limit);
+    check_limit(limit)?;
     let mut best = 1.0_f64;
-    let mut widest = 0.0;
-    while widest <= 64.0 {
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "small and positive"
-        )]
-        let uses = ((1.0 + libm::exp(each.get())) * k + widest * (k.sqrt() + 1.0)) as u32;
-        if uses > MOST_TESTS {
-            break;
+    for uses in numbers_of_tests(each, limit) {
+        match total(each, uses, limit, (epsilon, best))? {
+            Total::Is(total) => best = best.min(total),
+            Total::NotBelow => {}
+            Total::NeverBelow => break,
         }
-        best = best.min(total(uses.max(limit))?);
-        widest += 0.25;
     }
     Ok(Delta::saturating(raise(best, 8.0)))
+}
+
+fn check_limit(limit: u32) -> Result<(), ParamError> {
+    if (1..=10_000).contains(&limit) {
+        return Ok(());
+    }
+    let want = "at least 1 and at most 10,000";
+    Err(ParamError::OutOfRange { name: "limit", got: f64::from(limit), want })
+}
+
+/// Whether [`target_charging_delta`] is at most `delta`, by the first number of tests that shows it.
+fn stays_within(
+    each: Epsilon,
+    limit: u32,
+    epsilon: Epsilon,
+    delta: Delta,
+) -> Result<bool, ParamError> {
+    for uses in numbers_of_tests(each, limit) {
+        match total(each, uses, limit, (epsilon, delta.get()))? {
+            Total::Is(total) if Delta::saturating(raise(total, 8.0)) <= delta => return Ok(true),
+            Total::NeverBelow => break,
+            Total::Is(_) | Total::NotBelow => {}
+        }
+    }
+    Ok(false)
+}
+
+/// The numbers that the least is looked for among, ascending. One term of the total falls and the other rises: the
+/// sum is flat around its least value, and any number is valid.
+fn numbers_of_tests(each: Epsilon, limit: u32) -> impl Iterator<Item = u32> {
+    let k = f64::from(limit);
+    (0..=256_u32)
+        .map(move |quarters| {
+            let widest = f64::from(quarters) * 0.25;
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "small and positive"
+            )]
+            let uses = ((1.0 + libm::exp(each.get())) * k + widest * (k.sqrt() + 1.0)) as u32;
+            uses
+        })
+        .take_while(|uses| *uses <= MOST_TESTS)
+        .map(move |uses| uses.max(limit))
+}
+
+/// What so many tests come to, as far as it can be below what was asked for.
+enum Total {
+    Is(f64),
+    NotBelow,
+    /// Nor for more tests.
+    NeverBelow,
+}
+
+/// The delta at an epsilon, unless it is seen not to be below a number: the first term is cheap, and the second
+/// never falls, apart from rounding.
+fn total(
+    each: Epsilon,
+    uses: u32,
+    limit: u32,
+    (epsilon, below): (Epsilon, f64),
+) -> Result<Total, ParamError> {
+    let more = charged_more(each.get(), uses, limit);
+    if more >= below {
+        return Ok(Total::NotBelow);
+    }
+    let composed = optimal_composition_delta(each, Delta::ZERO, uses, epsilon)?.get();
+    // Far above what rounding can do.
+    if composed > below * 1.001 {
+        return Ok(Total::NeverBelow);
+    }
+    Ok(Total::Is(more + composed))
 }
 
 /// `Pr[Bin(uses, 1/(e^e + 1)) < limit]`, rounded up.
@@ -112,18 +168,22 @@ fn charged_more(e: f64, uses: u32, limit: u32) -> f64 {
 ///
 /// The noise scale of the tests is its inverse.
 ///
+/// # Complexity
+/// Some twenty steps of a search, each with a few sums over a number of tests of the order of `limit`.
+///
 /// # Errors
-/// As [`target_charging_delta`].
+/// As [`target_charging_delta`]; [`ParamError`] for a delta that no loss stays within (below `1e-39`, and the less
+/// the higher the limit) and for an epsilon that leaves less than `1e-9` to a test.
 pub fn target_charging_loss(
     epsilon: Epsilon,
     delta: Delta,
     limit: u32,
 ) -> Result<Epsilon, ParamError> {
-    target_charging_delta(epsilon, limit, epsilon)?;
+    check_limit(limit)?;
     let fits = |each: f64| {
         Epsilon::new(each)
-            .and_then(|each| target_charging_delta(each, limit, epsilon))
-            .is_ok_and(|got| got <= delta)
+            .and_then(|each| stays_within(each, limit, epsilon, delta))
+            .unwrap_or(false)
     };
     let (mut low, mut high) = (0.0, epsilon.get());
     while high - low > 1e-6 * high {
@@ -137,5 +197,51 @@ pub fn target_charging_loss(
             break;
         }
     }
-    Epsilon::new(low)
+    if low > 0.0 {
+        return Epsilon::new(low);
+    }
+    // Tests without any loss compose to nothing: what is left is how many there are.
+    if stays_within(Epsilon::ZERO, limit, epsilon, delta)? {
+        let want = "large enough to leave 1e-9 to a test";
+        return Err(ParamError::OutOfRange { name: "epsilon", got: epsilon.get(), want });
+    }
+    let want = "at least 1e-39 for tests that are charged by so few hits";
+    Err(ParamError::OutOfRange { name: "delta", got: delta.get(), want })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All numbers of tests, each in full: what the search must agree with.
+    fn plain_delta(each: Epsilon, limit: u32, epsilon: Epsilon) -> Delta {
+        let total = |uses| {
+            let composed = optimal_composition_delta(each, Delta::ZERO, uses, epsilon);
+            charged_more(each.get(), uses, limit) + composed.expect("in range").get()
+        };
+        Delta::saturating(raise(numbers_of_tests(each, limit).map(total).fold(1.0, f64::min), 8.0))
+    }
+
+    /// To the last bit, from losses that are far too small to such that nothing fits.
+    #[test]
+    fn deltas_are_those_of_all_numbers_of_tests() {
+        let mut cases = 0;
+        for epsilon in [0.01, 1.0, 8.0, 20.0, 100.0].map(|x| Epsilon::new(x).expect("valid")) {
+            for limit in [1, 4, 64] {
+                for share in [0.002, 0.03, 0.1, 0.3] {
+                    let each = Epsilon::new(share * epsilon.get().min(15.0)).expect("valid");
+                    let got = target_charging_delta(each, limit, epsilon).expect("in range");
+                    let plain = plain_delta(each, limit, epsilon);
+                    assert_eq!(got, plain, "{each:?}, {limit}, {epsilon:?}");
+                    for delta in [1e-12, 1e-6, 0.01, plain.get(), plain.get().next_down()] {
+                        let delta = Delta::new(delta.max(0.0)).expect("valid");
+                        let within = stays_within(each, limit, epsilon, delta);
+                        assert_eq!(within, Ok(plain <= delta), "{each:?}, {limit}, {epsilon:?}");
+                        cases += u32::from(plain <= delta && plain < Delta::MAX);
+                    }
+                }
+            }
+        }
+        assert!(cases > 50, "{cases} cases are within: a test about little");
+    }
 }

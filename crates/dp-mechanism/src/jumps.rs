@@ -6,6 +6,7 @@ use std::ops::Range;
 use dp_noise::{Bits, Geometric, RareHits, bernoulli_exp, bernoulli_exp_scaled};
 
 use crate::draws::add;
+use crate::lookup::Lookup;
 use crate::reports::{Grid, ReportNoise, Reported, ThresholdReports, Touched, carried};
 
 /// More hits than this, on average, are worth a skeleton of their own, which takes about a millisecond.
@@ -70,19 +71,30 @@ impl ThresholdReports {
         threshold: i64,
         bits: &mut B,
     ) -> Vec<Reported> {
+        self.by_jumps_with(&mut Lookup::new(touched), steps, threshold, bits)
+    }
+
+    /// The same, with counts from there.
+    pub(crate) fn by_jumps_with<B: Bits + ?Sized>(
+        &self,
+        counts: &mut Lookup<'_>,
+        steps: u64,
+        threshold: i64,
+        bits: &mut B,
+    ) -> Vec<Reported> {
         let skipped = steps.saturating_sub(1);
         let rare = match self.grid {
             Grid::Cells(cells) => self.rare_hits(cells, skipped, threshold),
             Grid::TouchedOnly => None,
         };
-        self.over_skeletons(rare.as_ref(), touched, steps, threshold, &mut Random(bits))
+        self.over_skeletons(rare.as_ref(), counts, steps, threshold, &mut Random(bits))
     }
 
     /// With a skeleton of their own for the steps before the last, or without.
     fn over_skeletons(
         &self,
         rare: Option<&RareHits>,
-        touched: Touched<'_>,
+        counts: &mut Lookup<'_>,
         steps: u64,
         threshold: i64,
         chances: &mut impl Chances,
@@ -98,7 +110,7 @@ impl ThresholdReports {
             }
             let first = if rare.is_some() { last } else { 0 };
             let below = |step, cell| {
-                let count = if step == last { touched.count(cell).into() } else { 0 };
+                let count = if step == last { counts.count(cell).into() } else { 0 };
                 (count <= far).then_some(threshold - count)
             };
             found.append(&mut self.jump(
@@ -110,7 +122,7 @@ impl ThresholdReports {
                 below,
             ));
         }
-        for (cell, count) in touched.sorted(|count| i64::from(count) > far) {
+        for (cell, count) in counts.touched().sorted(|count| i64::from(count) > far) {
             if let Some(noisy_count) = self.one_cell(count.into(), threshold, chances) {
                 found.push(Reported { step: last, cell, noisy_count });
             }
@@ -127,7 +139,7 @@ impl ThresholdReports {
         steps: Range<u64>,
         threshold: i64,
         chances: &mut impl Chances,
-        below: impl Fn(u64, u64) -> Option<i64>,
+        mut below: impl FnMut(u64, u64) -> Option<i64>,
     ) -> Vec<Reported> {
         let mut found = Vec::new();
         let size = cells.saturating_mul((steps.end - steps.start).into());
@@ -302,7 +314,8 @@ mod tests {
         let mut walk = Walk { path: Vec::new(), position: 0, threshold };
         let mut found = BTreeMap::new();
         loop {
-            let reports = law.over_skeletons(rare, touched, STEPS, threshold, &mut walk);
+            let mut counts = Lookup::new(touched);
+            let reports = law.over_skeletons(rare, &mut counts, STEPS, threshold, &mut walk);
             let shown = |r: Reported| (r.step, r.cell, r.noisy_count > threshold);
             let shown = reports.into_iter().map(shown).collect();
             *found.entry(shown).or_insert(0.0) += walk.probability();

@@ -31,6 +31,7 @@ mod error;
 mod exponential;
 mod geometric_sum;
 mod jumps;
+mod lookup;
 mod mechanism;
 mod rational;
 mod reports;

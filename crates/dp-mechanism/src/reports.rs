@@ -65,7 +65,9 @@ pub struct Reported {
 ///
 /// # Complexity
 /// `O(touched)` and about 8 words plus one per binary digit of the number of cells, for every hit of
-/// a skeleton that has about one hit per step; counts close to the threshold take a draw each.
+/// a skeleton that has about one hit per step; counts close to the threshold take a draw each. The lower
+/// the threshold, the more hits, up to one per cell: beyond a few, touched cells are sorted once and a
+/// hit takes `O(log touched)`.
 /// However many steps without counts come before the last, they take a few thousand hits, or as many as
 /// they have reports.
 ///
@@ -261,7 +263,7 @@ impl ReportNoise {
 }
 
 impl Touched<'_> {
-    /// The count of a cell.
+    /// The count of a cell, by going through all of them.
     pub(crate) fn count(&self, cell: u64) -> u32 {
         self.cells.iter().position(|&c| c == cell).map_or(0, |i| self.counts[i])
     }

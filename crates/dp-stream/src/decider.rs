@@ -4,8 +4,9 @@ use dp_mechanism::{CryptoRng, Draws, SecureDraws, Touched};
 use rayon::prelude::*;
 
 use crate::decider_state::DeciderState;
-use crate::decisions::{Decisions, Progress};
-use crate::messages::{CountsMessage, Decided, Decision, ShardCounts};
+use crate::decisions::Decisions;
+use crate::line::Last;
+use crate::messages::{CountsMessage, Decision, ShardCounts};
 use crate::sealed::Content;
 use crate::shard::Shard;
 use crate::{MonitorPlan, Report, StreamError};
@@ -31,7 +32,13 @@ use crate::{MonitorPlan, Report, StreamError};
 /// - a shard that has missed a decision and cannot settle it: [refused](StreamError::ShardBehind),
 ///   since it does not know who was charged;
 /// - a decider that is behind a shard has forgotten a decision that it sent:
-///   [refused](StreamError::DeciderBehind).
+///   [refused](StreamError::DeciderBehind);
+/// - a decider that has decided a step anew of which a decision was sent, or two deciders that go on from one
+///   state: their decisions name who made them and what they follow, and counts name what
+///   was settled, so a shard goes on with the first that reaches it only, and every other one is
+///   [refused](StreamError::OtherDecisions). The step at which they part was drawn twice all
+///   the same, and publishing both draws spends its budget twice: that is for the caller to exclude. If
+///   shards have settled different ones, the session ends there.
 ///
 /// What comes twice, from another session or from another step is refused, and changes nothing.
 #[derive(Debug)]
@@ -40,8 +47,11 @@ pub struct Decider {
     /// The caller's number, the settings and the sizes in one.
     session: u64,
     sizes: Vec<u32>,
-    /// Of the counts of the last decision, in the order of shards; empty before the first one of the session.
-    tickets: Vec<u64>,
+    last: Last,
+    /// With the last decision.
+    history: u64,
+    /// What its decisions name as their maker, until it is resumed elsewhere: no two deciders in memory share it.
+    incarnation: u64,
 }
 
 impl Decider {
@@ -49,9 +59,11 @@ impl Decider {
         decisions: Decisions,
         session: u64,
         sizes: Vec<u32>,
-        tickets: Vec<u64>,
+        last: Last,
+        incarnation: u64,
     ) -> Self {
-        Self { decisions, session, sizes, tickets }
+        let history = last.history(session, decisions.progress());
+        Self { decisions, session, sizes, last, history, incarnation }
     }
 
     /// Decides the step that all shards have counted, and steps skipped before it, which had no events.
@@ -60,7 +72,8 @@ impl Decider {
     ///
     /// # Errors
     /// [`StreamError`] for messages of another session, for another step, missing or repeated ones, and
-    /// shards that are not settled up to this step. Nothing has changed then.
+    /// shards that are not settled up to this step, or not by decisions of this decider. Nothing has
+    /// changed then.
     pub fn decide<R: CryptoRng + ?Sized>(
         &mut self,
         counts: &[ShardCounts],
@@ -81,8 +94,10 @@ impl Decider {
         let (time, tickets) = self.check_counts(counts)?;
         let (items, sums) = sum(counts);
         self.decisions.decide(time, Touched { cells: &items, counts: &sums }, draws)?;
-        self.tickets = tickets;
-        Ok(self.last_decision().expect("just decided"))
+        self.last = Last { after: self.history, maker: self.incarnation, tickets };
+        let decision = self.last_decision().expect("just decided");
+        self.history = decision.0.history();
+        Ok(decision)
     }
 
     /// The step that these counts are of, and their tickets in the order of shards.
@@ -119,6 +134,9 @@ impl Decider {
         if settled > next {
             return Err(StreamError::DeciderBehind { shard, settled, decided: next });
         }
+        if message.history != self.history {
+            return Err(StreamError::OtherDecisions { shard, settled });
+        }
         if time != expected {
             return Err(StreamError::OtherTime { shard, got: time, expected });
         }
@@ -152,10 +170,7 @@ impl Decider {
     /// The last decision, to be sent to shards that have not settled it, and to be published, once
     /// more after a crash. `None` before the first step.
     pub fn last_decision(&self) -> Option<Decision> {
-        let Progress { from, next, ref last_reports, .. } = *self.decisions.progress();
-        let (session, time) = (self.session, next.checked_sub(1)?);
-        let (tickets, reports) = (self.tickets.clone(), last_reports.clone());
-        Some(Decision(Decided { session, from, time, tickets, reports }))
+        self.last.decision(self.session, self.decisions.progress())
     }
 
     /// The plan.
@@ -184,8 +199,13 @@ impl Decider {
 
     /// All that is needed to go on elsewhere. Free of secrets: it holds reports and no counts.
     pub fn state(&self) -> DeciderState {
-        let (sizes, tickets) = (self.sizes.clone(), self.tickets.clone());
-        DeciderState::new(self.session, sizes, tickets, self.decisions.progress().clone())
+        let (sizes, last) = (self.sizes.clone(), self.last.clone());
+        DeciderState::new(self.session, sizes, last, self.decisions.progress().clone())
+    }
+
+    /// Of all decisions so far: shards begin and go on with the same.
+    pub(crate) fn history(&self) -> u64 {
+        self.history
     }
 }
 

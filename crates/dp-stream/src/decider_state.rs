@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::decider::Decider;
 use crate::decisions::Progress;
-use crate::messages::add_tickets;
+use crate::line::{Last, fresh_ticket};
 use crate::sealed::{self, Checksum, Content};
-use crate::shard::ShardState;
+use crate::shard_state::ShardState;
 use crate::sharding::check_sizes;
 use crate::{MonitorPlan, MonitorState, StreamError};
 
@@ -20,19 +20,13 @@ pub struct DeciderState(#[serde(with = "sealed")] Resting);
 struct Resting {
     session: u64,
     sizes: Vec<u32>,
-    /// Of the counts of the last decision; none before the first one of the session.
-    tickets: Vec<u64>,
+    last: Last,
     progress: Progress,
 }
 
 impl DeciderState {
-    pub(crate) fn new(
-        session: u64,
-        sizes: Vec<u32>,
-        tickets: Vec<u64>,
-        progress: Progress,
-    ) -> Self {
-        Self(Resting { session, sizes, tickets, progress })
+    pub(crate) fn new(session: u64, sizes: Vec<u32>, last: Last, progress: Progress) -> Self {
+        Self(Resting { session, sizes, last, progress })
     }
 
     /// The next step.
@@ -42,20 +36,26 @@ impl DeciderState {
 
     /// Goes on where the state was taken; `published` as at [`MonitorState::resume`].
     ///
+    /// A decider must not go on twice: two of them would draw reports of the same counts twice. No check
+    /// can undo that, but every shard refuses to go on with more than one of them.
+    ///
     /// # Errors
-    /// [`StreamError::StateOfAnotherPlan`], [`StreamError::StateTooOld`].
+    /// [`StreamError::StateOfAnotherPlan`], [`StreamError::StateTooOld`], [`StreamError::NoEntropy`].
     pub fn resume(self, plan: &MonitorPlan, published: u64) -> Result<Decider, StreamError> {
-        let Resting { session, sizes, tickets, progress } = self.0;
-        Ok(Decider::new(progress.resume(plan, published)?, session, sizes, tickets))
+        let Resting { session, sizes, last, progress } = self.0;
+        let decisions = progress.resume(plan, published)?;
+        Ok(Decider::new(decisions, session, sizes, last, fresh_ticket()?))
     }
 
     /// One session of all shards, between two steps: to split it in another way, or not at all.
     ///
     /// # Errors
     /// [`StreamError`] if they are not all shards of this session, each settled for every step that was
-    /// decided: without the charges of a step, users could be reported too often.
+    /// decided, by the decisions of this decider: without the charges of a step, users could be reported
+    /// too often.
     pub fn join(self, mut shards: Vec<ShardState>) -> Result<MonitorState, StreamError> {
-        let Resting { session, sizes, progress, .. } = self.0;
+        let Resting { session, sizes, last, progress } = self.0;
+        let history = last.history(session, &progress);
         shards.sort_by_key(ShardState::number);
         let mut charges = Vec::new();
         let mut shards = shards.into_iter().peekable();
@@ -74,6 +74,9 @@ impl DeciderState {
             if settled > decided {
                 return Err(StreamError::DeciderBehind { shard: number, settled, decided });
             }
+            if shard.history() != history {
+                return Err(StreamError::OtherDecisions { shard: number, settled });
+            }
             charges.append(&mut shard.into_charges());
         }
         match shards.next() {
@@ -87,21 +90,22 @@ impl Content for Resting {
     const KIND: &'static str = "decider-state";
 
     fn add_to(&self, sum: &mut Checksum) {
-        let Self { session, sizes, tickets, progress } = self;
+        let Self { session, sizes, last, progress } = self;
         sum.number(*session);
         sum.number(sizes.len() as u64);
         for size in sizes {
             sum.number((*size).into());
         }
-        add_tickets(tickets, sum);
+        last.add_to(sum);
         progress.add_to(sum);
     }
 
     fn check(&self) -> Result<(), StreamError> {
         let plan = self.progress.settings.clone().build()?;
-        let decided = self.progress.next > 0 && self.tickets.len() == self.sizes.len();
+        let tickets = &self.last.tickets;
+        let decided = self.progress.next > 0 && tickets.len() == self.sizes.len();
         let whole = check_sizes(&plan, &self.sizes).is_ok()
-            && (self.tickets.is_empty() || decided)
+            && (tickets.is_empty() || decided)
             && self.progress.is_possible(&plan);
         if whole { Ok(()) } else { Err(Self::damaged()) }
     }

@@ -107,7 +107,8 @@ pub enum StreamError {
         /// Its number.
         shard: u32,
     },
-    /// The counts of a shard are of another step than those of the first.
+    /// The counts of a shard are of another step than those of the first: one of them has counted under a wrong
+    /// time, and can move its counts.
     OtherTime {
         /// Its number.
         shard: u32,
@@ -135,10 +136,24 @@ pub enum StreamError {
         /// How many steps were decided.
         decided: u64,
     },
+    /// A shard was settled with other decisions than those of this decider, or than those that this decision
+    /// follows: two deciders went on from one state, or one went on from a state that was older than a
+    /// decision it had sent, or the session was begun twice.
+    OtherDecisions {
+        /// The number of the shard.
+        shard: u32,
+        /// How many steps it was settled for.
+        settled: u64,
+    },
     /// A step has been counted by a shard and must be settled before anything else.
     StepCounted {
         /// The step.
         time: u64,
+    },
+    /// A shard has counted no step since the last one that it settled.
+    NothingCounted {
+        /// The first step that it has not been settled for.
+        next: u64,
     },
     /// A shard has no counts of a step that was decided: it has lost them, since its state is older than the
     /// decision, and cannot settle.
@@ -220,8 +235,17 @@ impl fmt::Display for StreamError {
                 "shard {shard} was settled for {settled} steps, but the decider knows of {decided}: going \
                  on would spend the privacy budget twice; resume the decider from a newer state"
             ),
+            Self::OtherDecisions { shard, settled } => write!(
+                f,
+                "shard {shard} was settled for {settled} steps by other decisions: two deciders went on from one \
+                 state, or the session was begun twice; going on would spend the privacy budget twice; go \
+                 on with the decider whose decisions the shards have settled"
+            ),
             Self::StepCounted { time } => {
                 write!(f, "step {time} has been counted and must be settled first")
+            }
+            Self::NothingCounted { next } => {
+                write!(f, "no step has been counted since step {next} began, so none can be moved")
             }
             Self::NotCounted { time } => write!(
                 f,

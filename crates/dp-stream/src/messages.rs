@@ -10,8 +10,8 @@ use crate::{Report, StreamError};
 
 /// From a shard to the decider: how many of its users show each item in a step.
 ///
-/// Bound to the session, the shard, the step, the step that the shard goes on from, and the ticket
-/// of this count; a checksum finds damage on the way. Exact counts: as confidential as the data, but without users.
+/// Bound to the session, the shard, the step, the step that the shard goes on from, the decisions that it
+/// was settled with, and the ticket of this count; a checksum finds damage on the way. Exact counts: as confidential as the data, but without users.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ShardCounts(#[serde(with = "sealed")] pub(crate) CountsMessage);
@@ -24,6 +24,8 @@ pub(crate) struct CountsMessage {
     /// The first step that the shard has not been settled for.
     pub(crate) from: u64,
     pub(crate) time: u64,
+    /// Of the decisions that the shard has been settled with.
+    pub(crate) history: u64,
     /// Random: tells these counts from those of a shard that has lost them and counted again.
     pub(crate) ticket: u64,
     /// In ascending order, each once.
@@ -67,8 +69,9 @@ impl Content for CountsMessage {
     const KIND: &'static str = "shard-counts";
 
     fn add_to(&self, sum: &mut Checksum) {
-        let Self { session, shard, from, time, ticket, items, counts } = self;
-        let head = [*session, u64::from(*shard), *from, *time, *ticket, items.len() as u64];
+        let Self { session, shard, from, time, history, ticket, items, counts } = self;
+        let shard = u64::from(*shard);
+        let head = [*session, shard, *from, *time, *history, *ticket, items.len() as u64];
         for number in head {
             sum.number(number);
         }
@@ -89,8 +92,9 @@ impl Content for CountsMessage {
 
 /// From the decider to every shard, and to whoever publishes: the reports of a step.
 ///
-/// Private by the guarantee of the plan, so free to send and to keep. Bound to the session, to the
-/// steps that it decides, and to the counts that it was made on, by their tickets, which are random.
+/// Private by the guarantee of the plan, so free to send and to keep. Bound to the session, to all decisions
+/// before it, to the decider that made it, to the steps that it decides, and to the counts that it
+/// was made on, by their tickets, which are random.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Decision(#[serde(with = "sealed")] pub(crate) Decided);
@@ -99,6 +103,10 @@ pub struct Decision(#[serde(with = "sealed")] pub(crate) Decided);
 #[serde(deny_unknown_fields)]
 pub(crate) struct Decided {
     pub(crate) session: u64,
+    /// The history before it.
+    pub(crate) after: u64,
+    /// Random: tells it from the decision of another decider on the same counts.
+    pub(crate) maker: u64,
     /// The first step decided; those before `time` were skipped.
     pub(crate) from: u64,
     pub(crate) time: u64,
@@ -108,6 +116,13 @@ pub(crate) struct Decided {
 }
 
 impl Decided {
+    /// The history with it.
+    pub(crate) fn history(&self) -> u64 {
+        let mut sum = Checksum::new();
+        self.add_to(&mut sum);
+        sum.finish()
+    }
+
     /// `None` for a shard whose counts were not decided.
     pub(crate) fn ticket_of(&self, shard: u32) -> Option<u64> {
         self.tickets.get(usize::try_from(shard).ok()?).copied()
@@ -130,8 +145,8 @@ impl Content for Decided {
     const KIND: &'static str = "decision";
 
     fn add_to(&self, sum: &mut Checksum) {
-        let Self { session, from, time, tickets, reports } = self;
-        for number in [*session, *from, *time] {
+        let Self { session, after, maker, from, time, tickets, reports } = self;
+        for number in [*session, *after, *maker, *from, *time] {
             sum.number(number);
         }
         add_tickets(tickets, sum);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::StreamError;
 
 /// Of every file form. Another number means that something in a content means something else.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const FIELDS: &[&str] = &["version", "kind", "content", "checksum"];
 
 /// What can be sealed.

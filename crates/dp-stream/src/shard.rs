@@ -2,14 +2,11 @@
 
 use std::fmt;
 
-use dp_mechanism::{CryptoRng, chacha_from_os};
-use serde::{Deserialize, Serialize};
-
 use crate::decisions::items_of;
+use crate::line::fresh_ticket;
 use crate::messages::{CountsMessage, Decision, ShardCounts};
-use crate::params::MonitorBuilder;
-use crate::participants::{Participants, are_charges};
-use crate::sealed::{self, Checksum, Content};
+use crate::participants::Participants;
+use crate::shard_state::{Counted, Resting, ShardState};
 use crate::{Event, MonitorPlan, StreamError};
 
 /// Some of the users of a session: counts their events and keeps their charges.
@@ -43,6 +40,8 @@ pub struct Shard {
     number: u32,
     /// The first step that it has not been settled for.
     next: u64,
+    /// Of the decisions that it has been settled with.
+    history: u64,
     /// The ticket of what it counts until it is resumed elsewhere: no two shards in memory share it.
     incarnation: u64,
     /// The step whose events have been counted and not been settled, with the ticket of the counts, which
@@ -68,11 +67,16 @@ impl Shard {
     pub(crate) fn new(
         plan: MonitorPlan,
         (session, number): (u64, u32),
-        next: u64,
+        (next, history): (u64, u64),
         users: Participants,
     ) -> Result<Self, StreamError> {
         let incarnation = fresh_ticket()?;
-        Ok(Self { plan, session, number, next, incarnation, counted: None, users })
+        Ok(Self { plan, session, number, next, history, incarnation, counted: None, users })
+    }
+
+    /// With the time and the ticket of the step that its users have counted.
+    pub(crate) fn with_counted(self, counted: Option<(u64, u64)>) -> Self {
+        Self { counted, ..self }
     }
 
     /// Takes up events of the step under way. Bad events are dropped, see [`MonitorPlan`].
@@ -94,7 +98,7 @@ impl Shard {
     ///
     /// # Errors
     /// [`StreamError`] for a time that has passed or is not planned, and for another time than one that
-    /// was counted and not settled; nothing has changed then.
+    /// was counted and not settled, see [`relabel`](Self::relabel); nothing has changed then.
     pub fn count(&mut self, time: u64) -> Result<ShardCounts, StreamError> {
         self.plan.check_time(time, self.next)?;
         let (counted, ticket) = self.counted.unwrap_or((time, self.incarnation));
@@ -107,8 +111,35 @@ impl Shard {
             touched.cells.iter().copied().zip(touched.counts.iter().copied()).collect();
         pairs.sort_unstable();
         let (items, counts) = pairs.into_iter().unzip();
-        let (session, shard, from) = (self.session, self.number, self.next);
-        Ok(ShardCounts(CountsMessage { session, shard, from, time, ticket, items, counts }))
+        let Self { session, number: shard, next: from, history, .. } = *self;
+        let message = CountsMessage { session, shard, from, time, history, ticket, items, counts };
+        Ok(ShardCounts(message))
+    }
+
+    /// Moves the step that was counted and not settled to another time: for a shard that has counted
+    /// under a wrong one. Gives its counts under the new time, which must not depend on events, as that of
+    /// every step.
+    ///
+    /// The events stay those that were counted, and so do the counts and their ticket. So whichever of the
+    /// messages is decided, the one under the old time or the one under the new, the shard
+    /// [settles](Self::settle) that decision, and charges the users that it was made on. Both go on from the
+    /// same step, so a decider takes one of them and refuses the other.
+    ///
+    /// # What cannot be corrected
+    /// Which events were counted. The counts may be out and decided, by a decision that has not arrived
+    /// yet; with other events the shard could not settle it, since it would charge users who were not
+    /// counted, and spare some who were. Whoever knows that nothing has been decided can resume the shard from
+    /// a state of before its counts, and feed the step again: if it was decided after all, the shard is
+    /// [refused](StreamError::ShardBehind), and the session ends unless there is a state with the counts.
+    ///
+    /// # Errors
+    /// [`StreamError::NothingCounted`]; as [`count`](Self::count) for a time that has passed or is not planned.
+    /// Nothing has changed then.
+    pub fn relabel(&mut self, time: u64) -> Result<ShardCounts, StreamError> {
+        self.plan.check_time(time, self.next)?;
+        let (_, ticket) = self.counted.ok_or(StreamError::NothingCounted { next: self.next })?;
+        self.counted = Some((time, ticket));
+        self.count(time)
     }
 
     /// Charges every user for each reported item that the user was counted in, and ends the step.
@@ -116,31 +147,38 @@ impl Shard {
     /// # Errors
     /// [`StreamError::ForeignSession`], [`StreamError::AlreadySettled`] if the decision has been settled
     /// (it may be dropped then), [`StreamError::ShardBehind`] if an earlier one has not, or
-    /// if it was made on other counts than this shard has, [`StreamError::NotCounted`] if this shard has
-    /// counts of the step no more. Nothing has changed then.
+    /// if it was made on other counts than this shard has, [`StreamError::OtherDecisions`] if it does not
+    /// follow the last one that this shard was settled with, [`StreamError::NotCounted`] if this shard
+    /// has counts of the step no more. Nothing has changed then.
     pub fn settle(&mut self, decision: &Decision) -> Result<(), StreamError> {
         let decided = &decision.0;
         if decided.session != self.session {
             let (got, expected) = (decided.session, self.session);
             return Err(StreamError::ForeignSession { got, expected });
         }
-        if decided.time < self.next {
+        let (shard, settled) = (self.number, self.next);
+        let history = decided.history();
+        if decided.time < settled && (decided.time + 1 < settled || history == self.history) {
             return Err(StreamError::AlreadySettled { time: decided.time });
         }
-        let (shard, settled) = (self.number, self.next);
-        if decided.from != settled {
+        if decided.from > settled {
             return Err(StreamError::ShardBehind { shard, settled, decided: decided.from });
         }
-        let Some((_, ticket)) = self.counted.filter(|(time, _)| *time == decided.time) else {
+        // On steps that were settled with another decision, or after others.
+        if decided.from < settled || decided.after != self.history {
+            return Err(StreamError::OtherDecisions { shard, settled });
+        }
+        let Some((_, ticket)) = self.counted else {
             return Err(StreamError::NotCounted { time: decided.time });
         };
         if decided.ticket_of(shard) != Some(ticket) {
             // Other users may have been counted then: those of this step would be charged for nothing, and
-            // those whose counts were decided would not be charged.
+            // those whose counts were decided would not be charged. The ticket says who they were; the time
+            // may be one under which they were sent earlier.
             return Err(StreamError::ShardBehind { shard, settled, decided: decided.time + 1 });
         }
         self.users.settle(&items_of(&decided.reports, decided.time));
-        (self.next, self.counted) = (decided.time + 1, None);
+        (self.next, self.history, self.counted) = (decided.time + 1, history, None);
         Ok(())
     }
 
@@ -148,12 +186,13 @@ impl Shard {
     pub fn state(&self) -> ShardState {
         let of_step = |(time, ticket)| Counted { time, ticket, events: self.users.counted() };
         let counted = self.counted.map(of_step);
-        ShardState(Resting {
+        ShardState::new(Resting {
             settings: self.plan.settings.clone(),
             session: self.session,
             shard: self.number,
             first_user: self.users.first_user(),
             next: self.next,
+            history: self.history,
             counted,
             charges: self.users.charges(),
         })
@@ -172,153 +211,5 @@ impl Shard {
     /// Bytes held by users, tables and buffers. Depends on the events of past steps: not for publishing.
     pub fn memory_bytes(&self) -> usize {
         self.users.memory_bytes()
-    }
-}
-
-/// A [`Shard`] at rest or on its way to another machine, as confidential as the data of its users.
-///
-/// # Integrity
-/// As of a [`MonitorState`](crate::MonitorState).
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ShardState(#[serde(with = "sealed")] Resting);
-
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Resting {
-    settings: MonitorBuilder,
-    session: u64,
-    shard: u32,
-    first_user: u32,
-    next: u64,
-    counted: Option<Counted>,
-    charges: Vec<u8>,
-}
-
-/// A step between its counts and its charges.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Counted {
-    time: u64,
-    /// Of the incarnation that has counted it.
-    ticket: u64,
-    /// Those that count.
-    events: Vec<Event>,
-}
-
-/// What is public of it; charges and events stay out of logs.
-impl fmt::Debug for ShardState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ShardState")
-            .field("session", &self.0.session)
-            .field("shard", &self.0.shard)
-            .field("first_user", &self.0.first_user)
-            .field("users", &self.0.charges.len())
-            .field("next", &self.0.next)
-            .finish_non_exhaustive()
-    }
-}
-
-impl ShardState {
-    /// The first step that the shard has not been settled for.
-    pub fn next_time(&self) -> u64 {
-        self.0.next
-    }
-
-    /// The step that was counted and not settled. The shard can count it again, with the same counts,
-    /// or settle the decision on it. If there is none, the events of the step in flight are lost, or must
-    /// be fed again; if its counts were decided before, the shard cannot go on.
-    pub fn counted_time(&self) -> Option<u64> {
-        self.0.counted.as_ref().map(|counted| counted.time)
-    }
-
-    /// Goes on where the state was taken, on any machine. A shard must not go on twice: of two that
-    /// take part in different steps, each would be unaware of what the other was charged for.
-    ///
-    /// # Errors
-    /// [`StreamError::NoEntropy`]; no other one for a state that was read or taken from a shard.
-    pub fn resume(self) -> Result<Shard, StreamError> {
-        self.0.resume()
-    }
-
-    pub(crate) fn session(&self) -> u64 {
-        self.0.session
-    }
-
-    pub(crate) fn number(&self) -> u32 {
-        self.0.shard
-    }
-
-    pub(crate) fn into_charges(self) -> Vec<u8> {
-        self.0.charges
-    }
-}
-
-impl Resting {
-    fn resume(self) -> Result<Shard, StreamError> {
-        let plan = self.settings.clone().build()?;
-        let counted = self.counted.as_ref().map(|step| (step.time, step.ticket));
-        let (session, number, next) = (self.session, self.shard, self.next);
-        let users = self.into_users(&plan)?;
-        let shard = Shard::new(plan, (session, number), next, users)?;
-        Ok(Shard { counted, ..shard })
-    }
-
-    /// As they were, with the events of the step that was counted.
-    fn into_users(self, plan: &MonitorPlan) -> Result<Participants, StreamError> {
-        let mut users = Participants::with_charges(plan.admission(), self.first_user, self.charges);
-        if let Some(step) = self.counted {
-            users.add(&step.events);
-            users.counts();
-            if users.counted().len() != step.events.len() {
-                return Err(Self::damaged());
-            }
-        }
-        Ok(users)
-    }
-}
-
-/// Not from the draws of a release: it must differ also where those are replayed.
-fn fresh_ticket() -> Result<u64, StreamError> {
-    fn word(rng: &mut impl CryptoRng) -> u64 {
-        rng.next_u64()
-    }
-    Ok(word(&mut chacha_from_os().map_err(|_| StreamError::NoEntropy)?))
-}
-
-impl Content for Resting {
-    const KIND: &'static str = "shard-state";
-
-    fn add_to(&self, sum: &mut Checksum) {
-        let Self { settings, session, shard, first_user, next, counted, charges } = self;
-        settings.add_to(sum);
-        for number in [*session, u64::from(*shard), u64::from(*first_user), *next] {
-            sum.number(number);
-        }
-        sum.number(counted.is_some().into());
-        if let Some(Counted { time, ticket, events }) = counted {
-            sum.number(*time);
-            sum.number(*ticket);
-            sum.number(events.len() as u64);
-            for event in events {
-                sum.number(event.user.into());
-                sum.number(event.item);
-            }
-        }
-        sum.bytes(charges);
-    }
-
-    fn check(&self) -> Result<(), StreamError> {
-        let plan = self.settings.clone().build()?;
-        let last = u64::from(self.first_user) + self.charges.len() as u64;
-        let step = |counted: &Counted| (self.next..plan.steps()).contains(&counted.time);
-        let whole = last <= plan.users().into()
-            && are_charges(&self.charges, plan.limit())
-            && self.next <= plan.steps()
-            && self.counted.as_ref().is_none_or(step);
-        if !whole {
-            return Err(Self::damaged());
-        }
-        self.clone().into_users(&plan).map(drop)
     }
 }

@@ -4,6 +4,7 @@ use dp_mechanism::{CryptoRng, Draws, SecureDraws};
 
 use crate::decider::Decider;
 use crate::decisions::Decisions;
+use crate::line::{Last, fresh_ticket};
 use crate::monitor::Monitor;
 use crate::participants::Participants;
 use crate::sealed::Checksum;
@@ -35,6 +36,12 @@ fn ranges(sizes: &[u32]) -> impl Iterator<Item = (u32, u32)> {
         first += size;
         (here, size)
     })
+}
+
+/// A decider that no other one shares its history with, not even one of a session begun with the same number.
+fn begun(decisions: Decisions, session: u64, sizes: &[u32]) -> Result<Decider, StreamError> {
+    let incarnation = fresh_ticket()?;
+    Ok(Decider::new(decisions, session, sizes.to_vec(), Last::none(incarnation), incarnation))
 }
 
 impl MonitorPlan {
@@ -72,12 +79,13 @@ impl MonitorPlan {
             let sample = self.sample.as_ref();
             Participants::sampled(self.admission(), first, size, sample, draws)
         };
+        let decider = begun(Decisions::new(self.clone()), session, sizes)?;
+        let history = decider.history();
         let shards = (0..).zip(ranges(sizes).map(users));
         let shards: Result<Vec<Shard>, _> = shards
-            .map(|(number, users)| Shard::new(self.clone(), (session, number), 0, users))
+            .map(|(number, users)| Shard::new(self.clone(), (session, number), (0, history), users))
             .collect();
-        let decisions = Decisions::new(self.clone());
-        Ok((Decider::new(decisions, session, sizes.to_vec(), Vec::new()), shards?))
+        Ok((decider, shards?))
     }
 }
 
@@ -98,12 +106,14 @@ impl Monitor {
         let session = binding(&plan, session, sizes);
         let (decisions, charges) = self.into_parts();
         let next = decisions.progress().next;
+        let decider = begun(decisions, session, sizes)?;
+        let history = decider.history();
         let shard = |(number, (first, size)): (u32, (u32, u32))| {
             let charges = charges[first as usize..][..size as usize].to_vec();
             let users = Participants::with_charges(plan.admission(), first, charges);
-            Shard::new(plan.clone(), (session, number), next, users)
+            Shard::new(plan.clone(), (session, number), (next, history), users)
         };
         let shards: Result<Vec<Shard>, _> = (0..).zip(ranges(sizes)).map(shard).collect();
-        Ok((Decider::new(decisions, session, sizes.to_vec(), Vec::new()), shards?))
+        Ok((decider, shards?))
     }
 }

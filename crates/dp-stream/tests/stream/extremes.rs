@@ -1,7 +1,8 @@
 //! The largest plans and the lowest and highest thresholds.
 
 use dp_stream::{
-    Event, Histograms, MonitorBuilder, StreamError, StreamShape, ThreshMonitor, Threshold, Universe,
+    Budget, Event, Histograms, Mechanism, MonitorBuilder, StreamError, StreamShape, TargetCharging,
+    ThreshMonitor, Threshold, Universe,
 };
 
 use super::{rng, shape};
@@ -100,4 +101,35 @@ fn smallest_counts_of_any_miss_have_an_answer() {
     // Of all users about 1 % are sampled; noise of scale 400 hardly matters.
     let count = pure(1 << 41).smallest_count(0.5) as f64;
     assert!((count * pure(0).sampling_rate() / 2_f64.powi(41) - 1.0).abs() < 1e-3, "{count}");
+}
+
+/// Over all that a budget can be: more epsilon is never more noise, and what cannot be had is named.
+#[test]
+fn target_charging_is_calibrated_for_every_budget() {
+    let build = |epsilon, delta, k| {
+        let budget = Budget::new(epsilon, delta).map_err(StreamError::from)?;
+        TargetCharging::builder(shape(9, 9, 9), budget, k).build()
+    };
+    for (delta, k) in
+        [1e-12, 1e-6, 0.5].into_iter().flat_map(|delta| [1, 16, 254].map(|k| (delta, k)))
+    {
+        let mut last = 0.0;
+        for epsilon in [1e-3, 0.1, 1.0, 8.0, 10.0, 20.0, 31.0, 60.0, 100.0] {
+            let plan = build(epsilon, delta, k)
+                .unwrap_or_else(|error| panic!("{error} for {epsilon}, {delta:e}, {k}"));
+            assert!(plan.receipt().within_budget());
+            let each = plan.loss_per_report();
+            assert!(each > last && each < epsilon, "{each} for {epsilon}, {delta:e}, {k}");
+            last = each;
+        }
+    }
+    let refused =
+        |epsilon, delta, k| build(epsilon, delta, k).map(drop).expect_err("refused").to_string();
+    let too_large = refused(100.1, 1e-6, 1);
+    assert_eq!(too_large, "epsilon must be finite and > 0 and at most 100, got 100.1");
+    let too_small = refused(1e-9, 1e-12, 254);
+    assert_eq!(too_small, "epsilon must be large enough to leave 1e-9 to a test, got 0.000000001");
+    let error = refused(1.0, 1e-41, 1);
+    assert!(error.starts_with("delta must be at least 1e-39"), "{error}");
+    assert!(build(1.0, 1e-41, 2).is_ok(), "a limit of more hits reaches further");
 }

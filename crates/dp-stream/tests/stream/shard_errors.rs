@@ -16,6 +16,8 @@ struct Session {
     decider: Decider,
     shards: Vec<Shard>,
     counts: Vec<ShardCounts>,
+    /// Shard 1, settled for two steps, without events of the third.
+    before: ShardState,
     rng: ChaCha20Rng,
 }
 
@@ -27,7 +29,9 @@ fn session(number: u64) -> Session {
     let mut rng = rng(9);
     let (mut decider, mut shards) = plan.start_sharded(number, &SIZES, &mut rng).expect("sizes");
     let mut counts = Vec::new();
+    let mut before = shards[1].state();
     for (time, events) in (0..).zip(&stream) {
+        before = shards[1].state();
         for (shard, part) in shards.iter_mut().zip(split(events, &SIZES)) {
             shard.add(&part).expect("not counted");
         }
@@ -38,12 +42,12 @@ fn session(number: u64) -> Session {
             counts = shards.iter_mut().map(|shard| shard.count(2).expect("in time")).collect();
         }
     }
-    Session { plan, decider, shards, counts, rng }
+    Session { plan, decider, shards, counts, before, rng }
 }
 
 #[test]
 fn stray_repeated_and_foreign_counts_are_refused_and_change_nothing() {
-    let Session { plan, mut decider, mut shards, counts, mut rng } = session(1);
+    let Session { plan, mut decider, mut shards, counts, before: at_rest, mut rng } = session(1);
     let before = decider.state();
     let foreign = session(2).counts;
     let mut refused = |messages: &[ShardCounts], message: &str| {
@@ -83,7 +87,7 @@ fn stray_repeated_and_foreign_counts_are_refused_and_change_nothing() {
     );
     let mut other = session(1).shards.swap_remove(1);
     assert_eq!(other.count(3), Err(StreamError::StepCounted { time: 2 }));
-    other = session_at_rest(1);
+    other = at_rest.resume().expect("whole");
     let later = other.count(3).expect("in time");
     refused(&[a.clone(), later, c.clone()], "shard 1 has counted step 3, the first one has step 2");
     // In any order they are fine, once.
@@ -95,24 +99,9 @@ fn stray_repeated_and_foreign_counts_are_refused_and_change_nothing() {
     }
 }
 
-/// Shard 1 of the session, settled for two steps, without events of the third.
-fn session_at_rest(number: u64) -> Shard {
-    let stream = shifting(USERS, 3, 1500, 30, 2);
-    let mut draws = rng(9);
-    let plan = plan(30, USERS, 25, 3, 30);
-    let (mut decider, mut shards) = plan.start_sharded(number, &SIZES, &mut draws).expect("sizes");
-    for (time, events) in (0..2).zip(&stream) {
-        for (shard, part) in shards.iter_mut().zip(split(events, &SIZES)) {
-            shard.add(&part).expect("not counted");
-        }
-        decider.step_shards(time, &mut shards, &mut draws).expect("in time");
-    }
-    shards.swap_remove(1)
-}
-
 #[test]
 fn stray_repeated_and_foreign_decisions_are_refused_and_change_nothing() {
-    let Session { mut decider, mut shards, counts, mut rng, .. } = session(1);
+    let Session { mut decider, mut shards, counts, before: at_rest, mut rng, .. } = session(1);
     let shard = &mut shards[0];
     let earlier = decider.last_decision().expect("two steps were taken");
     let decision = decider.decide(&counts, &mut rng).expect("all shards");
@@ -132,7 +121,7 @@ fn stray_repeated_and_foreign_decisions_are_refused_and_change_nothing() {
     assert_eq!(shard.settle(&decision), Err(StreamError::AlreadySettled { time: 2 }));
 
     // A shard that has not counted cannot be charged; one that has missed a step can neither.
-    let mut uncounted = session_at_rest(1);
+    let mut uncounted = at_rest.resume().expect("whole");
     let error = uncounted.settle(&decision).expect_err("not counted").to_string();
     assert_eq!(
         error,
@@ -159,8 +148,7 @@ fn stray_repeated_and_foreign_decisions_are_refused_and_change_nothing() {
 #[test]
 fn a_shard_that_has_lost_its_counts_cannot_settle_the_decision_on_them() {
     let events = &split(&shifting(USERS, 3, 1500, 30, 2)[2], &SIZES)[1];
-    let Session { plan, mut decider, mut shards, counts, mut rng } = session(1);
-    let before = session_at_rest(1).state();
+    let Session { plan, mut decider, mut shards, counts, before, mut rng } = session(1);
     let after = wire(&shards[1].state());
     let decision = decider.decide(&counts, &mut rng).expect("all shards");
     assert!(!decision.reports().is_empty(), "somebody is charged");
@@ -190,8 +178,8 @@ fn a_shard_that_has_lost_its_counts_cannot_settle_the_decision_on_them() {
 /// If nothing was decided yet, a shard may count again: the decision is on its new counts.
 #[test]
 fn counts_that_were_not_decided_can_be_replaced() {
-    let Session { mut decider, mut shards, mut counts, mut rng, .. } = session(1);
-    shards[1] = session_at_rest(1).state().resume().expect("whole");
+    let Session { mut decider, mut shards, mut counts, before, mut rng, .. } = session(1);
+    shards[1] = before.resume().expect("whole");
     counts[1] = shards[1].count(2).expect("in time");
     let decision = decider.decide(&counts, &mut rng).expect("all shards");
     for shard in &mut shards {
@@ -202,7 +190,7 @@ fn counts_that_were_not_decided_can_be_replaced() {
 /// The decider was resumed from a state that is older than a decision that was sent.
 #[test]
 fn a_decider_that_has_forgotten_a_decision_is_refused() {
-    let Session { plan, mut decider, mut shards, counts, mut rng } = session(1);
+    let Session { plan, mut decider, mut shards, counts, mut rng, .. } = session(1);
     let old = decider.state();
     let decision = decider.decide(&counts, &mut rng).expect("all shards");
     for shard in &mut shards {

@@ -17,7 +17,8 @@ pub(in crate::audit) fn wire<T: Serialize + DeserializeOwned>(sent: &T) -> T {
     serde_json::from_slice(&bytes).expect("as it was sent")
 }
 
-/// Every shard is begun and, after counting and after charging, resumed from bytes; so is the decider.
+/// Every shard is begun and, after counting and after charging, resumed from bytes; so is the decider. The
+/// first shard counts under a wrong time at first.
 fn run(
     plan: &MonitorPlan,
     sizes: &[u32],
@@ -31,13 +32,17 @@ fn run(
     for (time, events) in (0..).zip(data) {
         let (mut counts, mut first) = (Vec::<ShardCounts>::new(), 0);
         for (state, size) in states.iter_mut().zip(sizes) {
-            let own = first..first + size;
-            first = own.end;
+            let users = first..first + size;
+            first = users.end;
             let own: Vec<Event> =
-                events.iter().copied().filter(|event| own.contains(&event.user)).collect();
+                events.iter().copied().filter(|event| users.contains(&event.user)).collect();
             let mut shard = state.clone().resume().expect("whole");
             shard.add(&own).expect("not counted");
-            counts.push(wire(&shard.count(time).expect("in time")));
+            let last = data.len() as u64 - 1;
+            let counted = if users.start == 0 { last } else { time };
+            shard.count(counted).expect("in time");
+            shard = wire(&shard.state()).resume().expect("whole");
+            counts.push(wire(&shard.relabel(time).expect("not settled")));
             *state = wire(&shard.state());
         }
         let mut decider = state.resume(plan, time).expect("whole");
