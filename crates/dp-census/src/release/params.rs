@@ -88,8 +88,9 @@ impl<B: Bins> CensusBuilder<B> {
     /// Draws leaf regions towards the released shape of the region above them, as far as the noise outweighs the differences between
     /// them. Default: off. Free, as it looks at noisy values and [`region_groups`](Self::region_groups) only.
     ///
-    /// It helps where regions of a region are alike and small against the noise. On the nation of the evaluation it takes about 6 % off
-    /// the total error with [`LevelShares::RootOfRegions`], nearly all of it at the upper levels, and gains nothing with equal shares.
+    /// It helps where regions of a region are alike and the noise is large against them: on the 551 areas of `households_au_lga` at
+    /// `epsilon` = 0.1 it takes a tenth to a fifth off the error of the areas. On the nation of the evaluation, whose counties differ, it
+    /// costs a few per cent, and on both it gains nothing from `epsilon` = 1 on.
     #[must_use]
     pub fn shrinkage(mut self, shrinkage: bool) -> Self {
         self.shrinkage = shrinkage;
