@@ -26,6 +26,7 @@
 //! Schubert, Rousseeuw, "Fast and eager k-medoids clustering" (2021). The start is greedy; swaps are
 //! eager by blocks of candidates, which can be looked at in parallel without a change of the result.
 
+mod blocks;
 mod caches;
 mod search;
 #[cfg(test)]
