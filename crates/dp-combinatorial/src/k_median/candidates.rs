@@ -14,7 +14,8 @@ use crate::CombinatorialError;
 #[serde(rename_all = "snake_case")]
 pub enum Denoise {
     /// Posterior means, with a prior fitted to the noisy counts of nodes in neighbourhoods that are about
-    /// as busy. Good wherever the users are.
+    /// as busy. Good wherever the users are. The neighbourhoods have 64, 16 and 4 nodes on average, or more:
+    /// there are at most 4,096 of them.
     Neighbourhoods,
     /// Posterior means with one prior for all nodes: for metrics without neighbourhoods.
     Exchangeable,

@@ -113,6 +113,11 @@ impl<'a> Caches<'a> {
             let range = number * LANES..self.nodes.len().min((number + 1) * LANES);
             self.costs.fill(candidate, &self.nodes[range.clone()], block);
             let seconds = &self.second[range.clone()];
+            // Of those within reach still most have nobody to win; this test takes a few instructions.
+            let nearer = block.iter().zip(seconds).map(|(cost, second)| u32::from(cost < second));
+            if nearer.sum::<u32>() == 0 {
+                continue;
+            }
             for ((&cost, &second), client) in block.iter().zip(seconds).zip(&self.clients[range]) {
                 if cost < second {
                     let nearer = client.first.saturating_sub(cost);

@@ -1,6 +1,6 @@
 //! The search itself.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use rayon::prelude::*;
 
@@ -15,9 +15,11 @@ use crate::k_median::metric::Metric;
 pub(super) const BLOCK: usize = 32;
 /// Most blocks that are looked at together.
 const MOST_TOGETHER: usize = 16;
-/// Clients of the search for a start. It takes a few hundredths of a second and leaves few swaps to the
-/// search on all of them.
-const SAMPLE: usize = 2_048;
+/// Clients of the search for a start, at least and at most. It takes a few hundredths of a second and leaves
+/// few swaps to the search on all of them.
+const SAMPLE: RangeInclusive<usize> = 2_048..=4_096;
+/// With fewer clients of the sample per centre than this it leaves too many.
+const SAMPLE_PER_CENTRE: usize = 40;
 /// Weights are scaled down to this total, so that their costs fit in 62 bits.
 const MOST_WEIGHT: u64 = 1 << 30;
 /// Below this number of costs a block is not worth waking other threads.
@@ -79,9 +81,14 @@ pub(super) fn greedy(costs: Costs<'_>, k: usize, clients: &[(u32, u32)]) -> Vec<
 
 /// Centres to start from: a search on a sample of the clients, if there are many; else greedy.
 fn start(settings: &FasterPam, metric: &Metric, clients: &[(u32, u32)]) -> Vec<u32> {
-    let sample = sample(clients);
-    let many = clients.len() > 2 * SAMPLE && sample.len() > 4 * settings.k;
-    if !many {
+    let size = settings.k.saturating_mul(SAMPLE_PER_CENTRE).max(*SAMPLE.start());
+    let sample = if size > *SAMPLE.end() || clients.len() <= 2 * size {
+        Vec::new()
+    } else {
+        sample(clients, size)
+    };
+    // A few heavy clients may be all of the sample.
+    if sample.len() < size / 2 {
         let costs = Costs::new(metric, settings.power, Costs::SEARCH_BITS);
         return greedy(costs, settings.k, clients);
     }
@@ -96,12 +103,12 @@ fn start(settings: &FasterPam, metric: &Metric, clients: &[(u32, u32)]) -> Vec<u
     caches.centres.into_iter().map(|centre| nodes[centre as usize]).collect()
 }
 
-/// At most [`SAMPLE`] clients, and for how many of so many equal parts of the total weight they stand.
+/// At most so many clients, and for how many of so many equal parts of the total weight they stand.
 /// Where clients come by neighbourhood, every neighbourhood has its share.
-pub(super) fn sample(clients: &[(u32, u32)]) -> Vec<(u32, u32)> {
+pub(super) fn sample(clients: &[(u32, u32)], size: usize) -> Vec<(u32, u32)> {
     let total: u64 = clients.iter().map(|&(_, weight)| u64::from(weight)).sum();
     let parts_up_to = |weight: u64| {
-        let parts = u128::from(weight) * SAMPLE as u128 / u128::from(total.max(1));
+        let parts = u128::from(weight) * size as u128 / u128::from(total.max(1));
         u32::try_from(parts).expect("at most all")
     };
     let mut before = 0;

@@ -139,11 +139,11 @@ fn a_sample_has_its_share_of_every_stretch_of_clients() {
     let mut rng = ChaCha20Rng::seed_from_u64(10);
     let clients: Vec<(u32, u32)> =
         (0..9_000).map(|node| (node, rng.random_range(1..2_000))).collect();
-    let sample = sample(&clients);
+    let sample = sample(&clients, 2_048);
     let weight = |all: &[(u32, u32)], below: u32| -> f64 {
         all.iter().filter(|&&(node, _)| node < below).map(|&(_, weight)| f64::from(weight)).sum()
     };
-    assert_eq!(weight(&sample, 9_000), 2_048.0);
+    assert_eq!(sample.iter().map(|&(_, parts)| parts).sum::<u32>(), 2_048);
     for below in (0..9_000).step_by(100) {
         let expected = weight(&clients, below) / weight(&clients, 9_000) * 2_048.0;
         let part = expected - weight(&sample, below);
