@@ -18,7 +18,7 @@ struct Client {
 pub(super) struct Caches<'a> {
     pub(super) costs: Costs<'a>,
     k: usize,
-    /// Their nodes.
+    /// Of the clients.
     nodes: Vec<u32>,
     blocks: Blocks,
     pub(super) centres: Vec<u32>,
