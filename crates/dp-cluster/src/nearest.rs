@@ -87,9 +87,13 @@ pub(crate) fn rounding_slack(dim: usize) -> f64 {
 /// One coordinate of a point is then compared with the same coordinate of eight centres at once.
 /// Direct differences, not `|x|^2 - 2 x c + |c|^2`: the latter loses all digits of a small
 /// distance between points that are far from the origin.
+///
+/// What is left over is a narrower block: the few candidates of a seeding should not pay for eight.
 pub(crate) struct CentreTable {
-    /// `(blocks, dim)` groups of [`LANES`]; the unused lanes of the last block are infinite.
-    lanes: Vec<[f64; LANES]>,
+    /// `(blocks, dim)` groups of [`LANES`].
+    full: Vec<[f64; LANES]>,
+    /// `dim` groups of [`rest_width`](Self::rest_width); an unused lane is infinite.
+    rest: Vec<f64>,
     dim: usize,
     len: usize,
 }
@@ -104,27 +108,42 @@ pub(crate) struct TwoNearest {
 impl CentreTable {
     pub(crate) fn new(centres: PointsView<'_>) -> Self {
         let (dim, len) = (centres.dim(), centres.len());
-        let mut lanes = vec![[f64::INFINITY; LANES]; len.div_ceil(LANES) * dim];
+        let mut table =
+            Self { full: vec![[0.0; LANES]; len / LANES * dim], rest: vec![], dim, len };
+        let width = table.rest_width();
+        table.rest = vec![f64::INFINITY; width * dim];
         for (i, row) in centres.rows().enumerate() {
-            let block = &mut lanes[i / LANES * dim..][..dim];
-            for (group, &x) in block.iter_mut().zip(row) {
-                group[i % LANES] = x;
+            let (block, lane) = (i / LANES, i % LANES);
+            if block < len / LANES {
+                let block = &mut table.full[block * dim..][..dim];
+                block.iter_mut().zip(row).for_each(|(group, &x)| group[lane] = x);
+            } else {
+                let groups = table.rest.chunks_exact_mut(width);
+                groups.zip(row).for_each(|(group, &x)| group[lane] = x);
             }
         }
-        Self { lanes, dim, len }
+        table
+    }
+
+    /// Lanes of the last block: two make a register.
+    fn rest_width(&self) -> usize {
+        (self.len % LANES).next_multiple_of(2)
     }
 
     /// Number of entries that [`distances`](Self::distances) writes.
     pub(crate) fn padded_len(&self) -> usize {
-        self.len.next_multiple_of(LANES)
+        self.len.next_multiple_of(2)
     }
 
-    /// Squared distances of `row` to all centres; the padding is infinite.
-    pub(crate) fn distances(&self, row: &[f64], out: &mut [f64]) {
-        let (out, _) = out.as_chunks_mut::<LANES>();
-        for (out, block) in out.iter_mut().zip(self.lanes.chunks_exact(self.dim)) {
-            *out = block_distances(row, block);
-        }
+    /// Squared distances of each row to all centres, row after row; the padding is infinite.
+    ///
+    /// Several rows at once have the processor wait for one while it works on another.
+    pub(crate) fn distances<const ROWS: usize>(&self, rows: [&[f64]; ROWS], out: &mut [f64]) {
+        self.blocks(rows, |start, by_row| {
+            for (out, distances) in out.chunks_exact_mut(self.padded_len()).zip(by_row) {
+                out[start..][..distances.len()].copy_from_slice(distances);
+            }
+        });
     }
 
     /// The nearest and the second nearest centre of `row`; ties go to the lowest index.
@@ -132,29 +151,73 @@ impl CentreTable {
         let mut best =
             TwoNearest { label: 0, squared: f64::INFINITY, second_squared: f64::INFINITY };
         let mut label = 0;
-        for block in self.lanes.chunks_exact(self.dim) {
-            for squared in block_distances(row, block) {
-                if squared < best.second_squared {
-                    if squared < best.squared {
-                        best = TwoNearest { label, squared, second_squared: best.squared };
-                    } else {
-                        best.second_squared = squared;
-                    }
-                }
-                label += 1;
-            }
-        }
+        self.blocks([row], |_, [distances]| best.see(&mut label, distances));
         best
+    }
+
+    /// Hands over squared distances block by block: the number of the first centre of the block, and
+    /// for each row the distances to its centres.
+    #[inline]
+    fn blocks<const ROWS: usize>(
+        &self,
+        rows: [&[f64]; ROWS],
+        mut take: impl FnMut(usize, [&[f64]; ROWS]),
+    ) {
+        for (number, block) in self.full.chunks_exact(self.dim).enumerate() {
+            let distances = block_distances(rows, block);
+            take(number * LANES, distances.each_ref().map(<[f64; LANES]>::as_slice));
+        }
+        let start = self.len / LANES * LANES;
+        match self.rest_width() {
+            0 => {}
+            2 => self.rest::<ROWS, 2>(rows, |distances| take(start, distances)),
+            4 => self.rest::<ROWS, 4>(rows, |distances| take(start, distances)),
+            6 => self.rest::<ROWS, 6>(rows, |distances| take(start, distances)),
+            _ => self.rest::<ROWS, LANES>(rows, |distances| take(start, distances)),
+        }
+    }
+
+    #[inline]
+    fn rest<const ROWS: usize, const WIDTH: usize>(
+        &self,
+        rows: [&[f64]; ROWS],
+        take: impl FnOnce([&[f64]; ROWS]),
+    ) {
+        let distances = block_distances(rows, self.rest.as_chunks::<WIDTH>().0);
+        take(distances.each_ref().map(<[f64; WIDTH]>::as_slice));
+    }
+}
+
+impl TwoNearest {
+    /// Takes note of the next centres, of which the first is number `label`.
+    #[inline]
+    fn see(&mut self, label: &mut u32, distances: &[f64]) {
+        for &squared in distances {
+            if squared < self.second_squared {
+                if squared < self.squared {
+                    *self = Self { label: *label, squared, second_squared: self.squared };
+                } else {
+                    self.second_squared = squared;
+                }
+            }
+            *label += 1;
+        }
     }
 }
 
 #[inline]
-fn block_distances(row: &[f64], block: &[[f64; LANES]]) -> [f64; LANES] {
-    let mut sums = [0.0; LANES];
-    for (x, centres) in row.iter().zip(block) {
-        for (sum, c) in sums.iter_mut().zip(centres) {
-            let difference = x - c;
-            *sum += difference * difference;
+fn block_distances<const ROWS: usize, const WIDTH: usize>(
+    rows: [&[f64]; ROWS],
+    block: &[[f64; WIDTH]],
+) -> [[f64; WIDTH]; ROWS] {
+    let mut sums = [[0.0; WIDTH]; ROWS];
+    let rows = rows.map(|row| &row[..block.len()]);
+    for (at, centres) in block.iter().enumerate() {
+        for (sums, row) in sums.iter_mut().zip(&rows) {
+            for (sum, c) in sums.iter_mut().zip(centres) {
+                let difference = row[at] - c;
+                *sum += difference * difference;
+            }
         }
     }
     sums
@@ -203,6 +266,33 @@ mod tests {
                 nearest(points.view(), centres.view()),
                 plain(points.view(), centres.view())
             );
+        }
+    }
+
+    proptest! {
+        /// Widths of 0 to 8 lanes after full blocks, rows alone and together.
+        #[test]
+        fn tables_of_all_widths_hold_plain_distances(
+            dim in 1..5usize,
+            coords in prop::collection::vec(-9.0..9.0_f64, 4 * 4..4 * 5),
+            centres in prop::collection::vec(-9.0..9.0_f64, 0..96),
+        ) {
+            let cut = |v: &[f64], rows: usize| Points::new(v[..rows * dim].to_vec(), dim).unwrap();
+            let points = cut(&coords, 4);
+            let centres = cut(&centres, centres.len() / dim);
+            let table = CentreTable::new(centres.view());
+            let rows = [0, 1, 2, 3].map(|i| points.view().row(i));
+            let mut together = vec![f64::NAN; 4 * table.padded_len()];
+            table.distances(rows, &mut together);
+            for (number, row) in rows.into_iter().enumerate() {
+                let mut alone = vec![f64::NAN; table.padded_len()];
+                table.distances([row], &mut alone);
+                let mut plain: Vec<f64> =
+                    centres.view().rows().map(|c| squared_distance(row, c)).collect();
+                plain.resize(table.padded_len(), f64::INFINITY);
+                prop_assert_eq!(&alone, &plain);
+                prop_assert_eq!(&together[number * plain.len()..][..plain.len()], &plain);
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dp_accounting::ParamError;
+use dp_accounting::{Budget, ParamError};
 use dp_mechanism::MechanismError;
 
 use crate::k_median::MetricError;
@@ -67,6 +67,18 @@ impl fmt::Display for CombinatorialError {
 }
 
 impl std::error::Error for CombinatorialError {}
+
+/// Names the `epsilon` that was given where a part of it is too small, or a credit in units of our own
+/// too large for it.
+pub(crate) fn in_terms_of(budget: Budget) -> impl Fn(MechanismError) -> CombinatorialError {
+    move |error| match error {
+        MechanismError::TooMuchNoise { .. } => {
+            let (name, want) = ("epsilon", "so large that the noise of its parts fits in 64 bits");
+            CombinatorialError::Setting { name, got: budget.epsilon().get(), want }
+        }
+        other => other.into(),
+    }
+}
 
 impl From<ParamError> for CombinatorialError {
     fn from(error: ParamError) -> Self {

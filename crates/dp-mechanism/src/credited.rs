@@ -104,16 +104,22 @@ impl CreditedRun {
     /// A run of these parts.
     ///
     /// # Errors
-    /// [`MechanismError`] if `epsilon`, a share or a number of rounds is zero or too small, if the
-    /// shares add up to more than 1, or if `delta` is zero.
+    /// [`MechanismError`] if `epsilon`, a share or a number of rounds is zero, if `epsilon` is too small
+    /// for the shares and rounds, if the shares add up to more than 1, or if `delta` is zero.
     pub fn new(
         certificate: Certificate,
         epsilon: Epsilon,
         parts: &[Part],
     ) -> Result<Self, MechanismError> {
+        if let Some(part) = parts.iter().find(|part| part.share.is_nan() || part.share <= 0.0) {
+            return Err(MechanismError::Shares { got: part.share });
+        }
+        if parts.iter().any(|part| part.rounds == 0) {
+            return Err(MechanismError::NotPositive { name: "rounds of a part" });
+        }
         let total: f64 = parts.iter().map(|part| part.share).sum();
         // Shares such as ten times .1 add up to 1 only roughly; the excess is divided out below.
-        if parts.is_empty() || total.is_nan() || total > 1.0 + 1e-9 {
+        if parts.is_empty() || total > 1.0 + 1e-9 {
             return Err(MechanismError::Shares { got: total });
         }
         let (sample, inner) = match certificate {
@@ -123,22 +129,17 @@ impl CreditedRun {
             }
             Certificate::Composition => (None, epsilon),
             Certificate::Approximate { delta } => {
-                let name = "delta of a selection";
+                let name = "delta of the certificate";
                 let each = repeated_selection_loss(epsilon, delta);
                 (None, each.ok_or(MechanismError::NotPositive { name })?)
             }
         };
         let planned = |part: &Part| {
-            let name = "share of a part of a run";
-            if part.rounds == 0 || part.share.is_nan() || part.share <= 0.0 {
-                return Err(MechanismError::NotPositive { name });
-            }
             let mut spends = inner.get() * part.share / total.max(1.0) * (1.0 - 1e-14);
             if certificate == Certificate::Composition {
                 spends *= (1.0 - 1e-14) / f64::from(part.rounds);
             }
-            let spends =
-                ratio_at_most(spends).ok_or(MechanismError::TooMuchNoise { name, got: spends })?;
+            let spends = ratio_at_most(spends).ok_or_else(|| too_little(epsilon))?;
             Ok(Planned { name: part.name, rounds: part.rounds, spends })
         };
         let parts = parts.iter().map(planned).collect::<Result<_, _>>()?;
@@ -226,7 +227,7 @@ impl CreditedRun {
         }
         let rate = self.rate(part, most_credit)?;
         let noise = match rule {
-            SelectionRule::NoisyMax => Some(geometric(rate)?),
+            SelectionRule::NoisyMax => Some(self.geometric(rate, most_credit)?),
             SelectionRule::Exponential | SelectionRule::PermuteAndFlip => None,
         };
         Ok(CreditedSelection { rule, rate, noise })
@@ -250,7 +251,10 @@ impl CreditedRun {
             });
         }
         let rate = self.rate(part, most_credit)?;
-        Ok(CreditedReports { rate, noise: ReportNoise::OneSided(geometric(rate)?) })
+        Ok(CreditedReports {
+            rate,
+            noise: ReportNoise::OneSided(self.geometric(rate, most_credit)?),
+        })
     }
 
     fn rate(&self, part: usize, most_credit: u64) -> Result<Ratio, MechanismError> {
@@ -263,12 +267,21 @@ impl CreditedRun {
             per_credit.and_then(|per_credit| self.parts[part].spends.checked_mul(per_credit));
         rate.ok_or(MechanismError::TooMuchNoise { name, got: credit.get() as f64 })
     }
+
+    /// The noise of a rate. If it is too much, the error names what was asked for: the credit, or
+    /// `epsilon` where that is 1.
+    fn geometric(&self, rate: Ratio, most_credit: u64) -> Result<Geometric, MechanismError> {
+        let (name, got) = ("most credit of a record", most_credit as f64);
+        let too_much = match most_credit {
+            1 => too_little(self.epsilon),
+            _ => MechanismError::TooMuchNoise { name, got },
+        };
+        rate.recip().and_then(Geometric::new).ok_or(too_much)
+    }
 }
 
-fn geometric(rate: Ratio) -> Result<Geometric, MechanismError> {
-    let (name, got) = ("rate of a selection", to_f64(rate));
-    let noise = rate.recip().and_then(Geometric::new);
-    noise.ok_or(MechanismError::TooMuchNoise { name, got })
+fn too_little(epsilon: Epsilon) -> MechanismError {
+    MechanismError::TooMuchNoise { name: "epsilon", got: epsilon.get() }
 }
 
 /// What a selection released.
@@ -427,8 +440,13 @@ mod tests {
         assert!(matches!(build(&[], 1), Err(MechanismError::Shares { .. })));
         assert!(matches!(build(&[0.6, 0.5], 1), Err(MechanismError::Shares { .. })));
         assert!(matches!(build(&[f64::NAN], 1), Err(MechanismError::Shares { .. })));
-        assert!(matches!(build(&[0.5, 0.0], 1), Err(MechanismError::NotPositive { .. })));
-        assert!(matches!(build(&[0.5], 0), Err(MechanismError::NotPositive { .. })));
+        assert_eq!(build(&[0.5, 0.0], 1), Err(MechanismError::Shares { got: 0.0 }));
+        // Their sum is fine; the error is about the one that is not.
+        assert_eq!(build(&[1.5, -0.5], 1), Err(MechanismError::Shares { got: -0.5 }));
+        let name = "rounds of a part";
+        assert_eq!(build(&[0.5], 0), Err(MechanismError::NotPositive { name }));
+        let small = CreditedRun::new(Certificate::Composition, epsilon(1e-19), &parts(&[1.0], 9));
+        assert_eq!(small, Err(MechanismError::TooMuchNoise { name: "epsilon", got: 1e-19 }));
         assert!(build(&[0.1; 10], 1).is_ok());
         let run = build(&[1.0], 1).expect("valid");
         assert!(matches!(run.reports(0, 0), Err(MechanismError::NotPositive { .. })));

@@ -7,6 +7,9 @@ use rayon::prelude::*;
 use super::data::WeightedPoints;
 use crate::nearest::{CentreTable, rounding_slack};
 
+/// Points that are compared with the candidates together.
+const ROWS: usize = 4;
+
 /// Chosen centres, and how each point relates to them.
 pub(super) struct Seeding {
     /// `(k, dim)`, row-major.
@@ -130,20 +133,27 @@ impl Seeding {
             .map(|(c, (squared, labels))| {
                 let mut gains = vec![0.0; candidates.len()];
                 let mut improvements = Vec::new();
-                let mut distances = vec![0.0; table.padded_len()];
-                for (j, (&now, &label)) in squared.iter().zip(labels).enumerate() {
-                    // Before the first centre there is no reach, and every distance is infinite.
-                    if reach.get(label as usize).is_some_and(|&reach| now <= reach) {
-                        continue;
-                    }
-                    let i = c * chunk + j;
-                    table.distances(points.row(i), &mut distances);
-                    let weight = data.weight(i);
-                    for (t, (gain, &squared)) in gains.iter_mut().zip(&distances).enumerate() {
-                        if squared < now {
-                            *gain += weight * (now - squared);
-                            let (point, candidate) = (as_u32(j), as_u32(t));
-                            improvements.push(Improvement { point, candidate, squared });
+                // Before the first centre there is no reach, and every distance is infinite.
+                let may_improve = |&(j, &now): &(usize, &f64)| {
+                    reach.get(labels[j] as usize).is_none_or(|&reach| now > reach)
+                };
+                let open: Vec<usize> =
+                    squared.iter().enumerate().filter(may_improve).map(|(j, _)| j).collect();
+                let mut distances = vec![0.0; ROWS * table.padded_len()];
+                for group in open.chunks(ROWS) {
+                    // The last group is filled up with its last point.
+                    let place = |at: usize| c * chunk + group[at.min(group.len() - 1)];
+                    let rows: [&[f64]; ROWS] = std::array::from_fn(|at| points.row(place(at)));
+                    table.distances(rows, &mut distances);
+                    let by_point = distances.chunks_exact(table.padded_len());
+                    for (&j, distances) in group.iter().zip(by_point) {
+                        let (now, weight) = (squared[j], data.weight(c * chunk + j));
+                        for (t, (gain, &squared)) in gains.iter_mut().zip(distances).enumerate() {
+                            if squared < now {
+                                *gain += weight * (now - squared);
+                                let (point, candidate) = (as_u32(j), as_u32(t));
+                                improvements.push(Improvement { point, candidate, squared });
+                            }
                         }
                     }
                 }

@@ -70,7 +70,7 @@ pub(super) fn exact_silhouette(points: PointsView<'_>, centres: PointsView<'_>) 
     scores.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, scores)| {
         let mut distances = vec![0.0; table.padded_len()];
         for (i, score) in (chunk * CHUNK..).zip(scores) {
-            table.distances(sorted.row(i), &mut distances);
+            table.distances([sorted.row(i)], &mut distances);
             for distance in &mut distances {
                 *distance = distance.sqrt();
             }

@@ -16,6 +16,7 @@ use super::faster_pam::{FasterPam, checked_k};
 use super::gains::Gains;
 use super::metric::Metric;
 use crate::CombinatorialError;
+use crate::error::in_terms_of;
 
 /// What a user costs before anything is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,27 +109,34 @@ impl MetricBicriteriaBuilder {
             return Err(CombinatorialError::Setting { name, got, want: "at most the budget's" });
         }
         let (picks, counts) = self.shares;
+        for (name, got) in [("share of the picks", picks), ("share of the counts", counts)] {
+            if got.is_nan() || got <= 0.0 {
+                return Err(CombinatorialError::Setting { name, got, want: "above 0" });
+            }
+        }
         let all = picks + counts;
-        if !(picks > 0.0 && counts > 0.0 && all <= 1.0 + 1e-9) {
-            let want = "two positive shares of at most 1 together";
-            return Err(CombinatorialError::Setting { name: "shares", got: all, want });
+        if all > 1.0 + 1e-9 {
+            let (name, want) = ("shares", "at most 1 together");
+            return Err(CombinatorialError::Setting { name, got: all, want });
         }
         let rounds = self.rounds(metric.nodes());
         let credit = self.most_credit(metric);
         let part = |name, share, rounds| Part { name, share, rounds };
         let epsilon = self.budget.epsilon();
+        let too_little = in_terms_of(self.budget);
         let (run, counting) = if self.certificate == Certificate::Subsampled {
             let parts = [part("picks", picks, rounds), part("counts", counts, 1)];
-            let run = CreditedRun::new(self.certificate, epsilon, &parts)?;
-            let reports = run.reports(1, 1)?;
+            let run = CreditedRun::new(self.certificate, epsilon, &parts).map_err(&too_little)?;
+            let reports = run.reports(1, 1).map_err(&too_little)?;
             (run, Counting::OfTheSample(reports))
         } else {
             // One-sided noise needs the sample; without one the counts pay for themselves.
             let parts = epsilon.split(&[picks, counts, (1.0 - all).max(0.0)])?;
-            let run = CreditedRun::new(self.certificate, parts[0], &[part("picks", 1.0, rounds)])?;
-            (run, Counting::OfAll(NoisyCount::geometric(parts[1])?))
+            let run = CreditedRun::new(self.certificate, parts[0], &[part("picks", 1.0, rounds)])
+                .map_err(&too_little)?;
+            (run, Counting::OfAll(NoisyCount::geometric(parts[1]).map_err(&too_little)?))
         };
-        let selection = run.selection(0, self.rule, credit.into())?;
+        let selection = run.selection(0, self.rule, credit.into()).map_err(too_little)?;
         let metric = Arc::clone(metric);
         Ok(MetricBicriteria { settings: self, metric, rounds, run, selection, counting })
     }

@@ -14,7 +14,8 @@ use crate::CombinatorialError;
 #[serde(rename_all = "snake_case")]
 pub enum Denoise {
     /// Posterior means, with a prior fitted to the noisy counts of nodes in neighbourhoods that are about
-    /// as busy. Good wherever the users are.
+    /// as busy. Good wherever the users are. The neighbourhoods have 64, 16 and 4 nodes on average, or more:
+    /// there are at most 4,096 of them.
     Neighbourhoods,
     /// Posterior means with one prior for all nodes: for metrics without neighbourhoods.
     Exchangeable,
@@ -81,16 +82,15 @@ pub(super) fn best(
     all.min_by_key(|centres| noisy_cost(metric, power, noisy, centres)).expect("there is a way")
 }
 
-/// With more nodes than this a search over all of them takes minutes.
+/// With more nodes than this a search over all of them takes minutes. Then users are moved to the nearest
+/// point of a net; centres may still be any node.
 const MOST_CLIENTS: usize = 20_000;
-/// Then users are moved to the nearest of so many nodes; centres may still be any.
-const NET: usize = 4_096;
 
 fn moved_to_a_net(metric: &Metric, k: usize, weights: Vec<u64>) -> Vec<u64> {
     if weights.iter().filter(|&&weight| weight > 0).count() <= MOST_CLIENTS {
         return weights;
     }
-    let net = Net::nested(metric, &[NET.max(4 * k)]).pop().expect("one was asked for");
+    let net = Net::nested(metric, &[Net::MOST_POINTS.max(4 * k)]).pop().expect("one was asked for");
     let mut moved = vec![0_u64; weights.len()];
     for (&point, weight) in net.nearest.iter().zip(weights) {
         moved[point as usize] = moved[point as usize].saturating_add(weight);

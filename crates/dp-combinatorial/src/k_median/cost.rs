@@ -25,7 +25,7 @@ impl Power {
 
 /// Costs between the nodes of a metric, in integer units. The unit is a power of two, the smallest
 /// with which no cost exceeds a number of bits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Costs<'a> {
     pub(super) metric: &'a Metric,
     pub(super) power: Power,

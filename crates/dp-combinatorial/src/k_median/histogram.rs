@@ -59,7 +59,9 @@ impl MetricHistogramBuilder {
 /// hardly felt.
 ///
 /// # Complexity
-/// `O(users + nodes)` draws and counts; then the searches, see [`FasterPam`](super::FasterPam).
+/// `O(users + nodes)` draws and counts. [`Denoise::Neighbourhoods`] looks at `nodes * min(nodes / 4, 4096)`
+/// distances at most, for cells around points that are far from each other, and at a fraction of them where
+/// a place has few neighbours, as in the plane. Then the searches, see [`FasterPam`](super::FasterPam).
 ///
 /// # Bad records
 /// A user at no node is dropped.

@@ -61,6 +61,10 @@ pub(super) fn posterior_means(noisy: &[i64], epsilon: f64) -> Vec<f64> {
 
 /// The same with a prior for each of up to eight groups of nodes, by how busy their surroundings are. How
 /// busy those are is found in the same way for larger surroundings, down from cells of 64 nodes.
+///
+/// # Complexity
+/// That of the [nets](Net::nested) of cells, which have at most [`Net::MOST_POINTS`] points: with more
+/// than four times as many nodes the smallest cells are larger than 4 nodes.
 pub(super) fn posterior_means_by_neighbourhood(
     metric: &Metric,
     epsilon: f64,
@@ -71,8 +75,9 @@ pub(super) fn posterior_means_by_neighbourhood(
     /// A prior needs so many cells to be fitted to, or it follows their noise.
     const LEAST: usize = 256;
     let nodes = noisy.len();
-    let sizes: Vec<usize> =
-        SCALES.iter().map(|scale| nodes / scale).filter(|&size| size >= 16).collect();
+    let points = SCALES.iter().map(|scale| (nodes / scale).min(Net::MOST_POINTS));
+    let mut sizes: Vec<usize> = points.filter(|&points| points >= 16).collect();
+    sizes.dedup();
     let mut cells: Vec<Vec<u32>> =
         Net::nested(metric, &sizes).into_iter().map(|net| net.nearest).collect();
     cells.push((0..u32::try_from(nodes).expect("ids are u32")).collect());

@@ -95,8 +95,20 @@ fn settings_out_of_range_are_refused_by_name() {
     assert_eq!(refused(plan(401, 9)), "`k` must be at most the number of nodes, got 401.0");
     assert_eq!(refused(plan(2, 0)), "`users_hint` must be at least 1, got 0");
     assert_eq!(refused(plan(2, 9).picks(0)), "`picks` must be at least 1, got 0");
-    for (picks, counts) in [(0.0, 0.5), (0.5, -1.0), (0.7, 0.7), (f64::NAN, 0.5)] {
-        assert!(refused(plan(2, 9).shares(picks, counts)).starts_with("`shares` must be"));
+    for (picks, counts, names) in [
+        (0.0, 0.5, "`share of the picks` must be above 0, got 0.0"),
+        (0.7, -0.5, "`share of the counts` must be above 0, got -0.5"),
+        (f64::NAN, 0.5, "`share of the picks` must be above 0, got NaN"),
+        (0.75, 0.5, "`shares` must be at most 1 together, got 1.25"),
+    ] {
+        assert_eq!(refused(plan(2, 9).shares(picks, counts)), names);
+    }
+    // What the picks get, or the credit in steps, is nothing that anybody has asked for.
+    for certificate in [Certificate::Subsampled, Certificate::Composition] {
+        let tiny = MetricBicriteria::builder(2, Power::Means, budget(1e-19, 0.0), 9);
+        let names = refused(tiny.certificate(certificate).shares(0.01, 0.5));
+        assert!(names.starts_with("`epsilon` must be so large"), "{names}");
+        assert!(names.ends_with("got 1e-19"), "{names}");
     }
     let delta = Delta::new(1e-6).unwrap();
     let approximate = plan(2, 9).certificate(Certificate::Approximate { delta });

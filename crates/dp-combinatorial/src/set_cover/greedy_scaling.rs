@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Cover;
 use super::waiting::Waiting;
+use crate::error::in_terms_of;
 use crate::{CombinatorialError, Incidence};
 
 /// Which thresholds [`SetCoverGreedyScaling`] uses. `b = log2(sets / beta)`.
@@ -102,7 +103,8 @@ impl SetCoverGreedyScalingBuilder {
             return Err(CombinatorialError::Setting { name, got: self.beta, want });
         }
         let epsilon = self.budget.epsilon().get();
-        let count = NoisyCount::geometric(Epsilon::new(0.5 * epsilon)?)?;
+        let too_little = in_terms_of(self.budget);
+        let count = NoisyCount::geometric(Epsilon::new(0.5 * epsilon)?).map_err(&too_little)?;
         let round = |following: usize| {
             let halvings = i32::try_from(following).expect("few rounds");
             let epsilon = Epsilon::new(epsilon / 4.0 / 2_f64.powi(halvings))?;
@@ -112,8 +114,9 @@ impl SetCoverGreedyScalingBuilder {
                 ScalingThresholds::Practical => 1.0,
             };
             let part = Part { name: "tests of sets", share, rounds: 1 };
-            let run = CreditedRun::new(Certificate::Subsampled, epsilon, &[part])?;
-            let reports = run.reports(0, 1)?;
+            let run =
+                CreditedRun::new(Certificate::Subsampled, epsilon, &[part]).map_err(&too_little)?;
+            let reports = run.reports(0, 1).map_err(&too_little)?;
             Ok(Round { run, reports })
         };
         let rounds = (0..MOST_ROUNDS).map(round).collect::<Result<_, CombinatorialError>>()?;

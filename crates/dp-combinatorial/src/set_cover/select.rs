@@ -111,8 +111,8 @@ impl SetCoverSelectBuilder {
         if let Certificate::Approximate { delta } = self.certificate
             && delta > self.budget.delta()
         {
-            let want = "at most the delta of the budget";
-            return Err(CombinatorialError::Setting { name: "delta", got: delta.get(), want });
+            let (name, want) = ("delta of the certificate", "at most that of the budget");
+            return Err(CombinatorialError::Setting { name, got: delta.get(), want });
         }
         let part = Part { name: "choices of sets", share: 1.0, rounds: steps };
         let run = CreditedRun::new(self.certificate, self.budget.epsilon(), &[part])?;
@@ -179,8 +179,11 @@ impl Mechanism for SetCoverSelect {
         let mut cover = Cover::default();
         let with_gains = self.selection.rule() == SelectionRule::NoisyMax;
         for _ in 0..self.settings.partial.unwrap_or(self.settings.sets) {
-            // When nobody waits, all scores are 0 and both ways have the same law; the short one
-            // saves going through all candidates. It has no noisy gain to give.
+            // When nobody waits, all scores are 0 and both ways have the same law, which is all that
+            // anybody sees; the short one saves going through all candidates, without which sets by
+            // the million could not be ordered. It has no noisy gain to give. That the kind of the
+            // draw is private too is of no harm to a release, but whoever replays a transcript on
+            // neighbouring data must take a sparse choice among zeros for a choice among zeros.
             let place = if waiting.is_over() && !with_gains {
                 uniform(rest.len(), draws)
             } else {

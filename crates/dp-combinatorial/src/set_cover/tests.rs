@@ -187,7 +187,14 @@ fn settings_out_of_range_are_refused_with_what_would_be_accepted() {
     let approximate = Certificate::Approximate { delta };
     let plan = SetCoverSelect::builder(3, budget(1.0)).certificate(approximate);
     let message_of_delta = message(plan.rule(SelectionRule::Exponential).build().unwrap_err());
-    assert_eq!(message_of_delta, "`delta` must be at most the delta of the budget, got 1e-6");
+    assert_eq!(
+        message_of_delta,
+        "`delta of the certificate` must be at most that of the budget, got 1e-6"
+    );
+    // Half of it would do for the count; it is the last of 32 rounds that gets too little.
+    let tiny = SetCoverGreedyScaling::builder(3, budget(1e-9)).build().unwrap_err();
+    let fits = "so large that the noise of its parts fits in 64 bits";
+    assert_eq!(message(tiny), format!("`epsilon` must be {fits}, got 1e-9"));
     let composed = SetCoverSelect::builder(3, budget(1.0)).certificate(Certificate::Composition);
     assert!(composed.rule(SelectionRule::NoisyMax).build().is_err());
 

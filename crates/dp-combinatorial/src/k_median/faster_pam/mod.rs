@@ -18,14 +18,19 @@
 //! or two of it.
 //!
 //! # Complexity
-//! One pass over all candidates costs `O(nodes clients)`, where clients are the nodes with a weight:
-//! a candidate's swaps with all `k` centres are told apart by sums per centre. It takes a few
-//! passes. `O(k clients)` memory.
+//! One pass over all candidates costs at most `O(nodes clients)`, where clients are the nodes with a
+//! weight: a candidate's swaps with all `k` centres are told apart by sums per centre. By the triangle
+//! inequality clients that are nearer to two centres than they can be to the candidate are passed over, 16
+//! at a time; in the plane with 20 centres that is five of six. It takes two or three passes. `O(k clients)`
+//! memory, and up to 67 MB more for a start from a sample.
 //!
 //! # Source
-//! Schubert, Rousseeuw, "Fast and eager k-medoids clustering" (2021). The start is greedy; swaps are
-//! eager by blocks of candidates, which can be looked at in parallel without a change of the result.
+//! Schubert, Rousseeuw, "Fast and eager k-medoids clustering" (2021). The start is greedy; with more than
+//! 4,096 clients, and more than 80 per centre, it comes from a search on a sample of half of that (if that is
+//! at most 4,096), at even steps of the weight. Swaps are eager by blocks of candidates, which can be looked
+//! at in parallel without a change of the result.
 
+mod blocks;
 mod caches;
 mod search;
 #[cfg(test)]
@@ -52,7 +57,7 @@ pub struct Solution {
     pub centres: Vec<u32>,
     /// Of all weights, in the caller's units of distance to the power.
     pub cost: f64,
-    /// How many swaps helped.
+    /// How many swaps helped after the start.
     pub swaps: usize,
     /// Whether no swap of one centre helps any more; else it stopped for the number of passes.
     pub converged: bool,
@@ -64,7 +69,7 @@ impl FasterPam {
         Self { k, power, max_passes: 100 }
     }
 
-    /// Stops after having looked at every candidate so many times. Default: 100.
+    /// Stops after having looked at every candidate so many times, on a sample and on all. Default: 100.
     #[must_use]
     pub fn max_passes(mut self, max_passes: u32) -> Self {
         self.max_passes = max_passes;

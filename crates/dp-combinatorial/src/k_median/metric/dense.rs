@@ -67,6 +67,23 @@ impl Metric {
         Self::with_middle(nodes, unit, storage)
     }
 
+    /// Some of the nodes, with all distances kept; at least one.
+    pub(in crate::k_median) fn part(&self, nodes: &[u32]) -> Self {
+        let row = |&node: &u32| {
+            let mut row = Vec::new();
+            self.fill(node, nodes, &mut row);
+            row
+        };
+        let rows = nodes.par_iter().flat_map_iter(row);
+        let storage = if matches!(self.storage, Storage::Short(_)) {
+            let short = |steps| u16::try_from(steps).expect("it was one");
+            Storage::Short(rows.map(short).collect())
+        } else {
+            Storage::Long(rows.collect())
+        };
+        Self::with_middle(nodes.len(), self.unit, storage)
+    }
+
     /// Finds the node with the smallest radius.
     pub(super) fn with_middle(nodes: usize, unit: f64, storage: Storage) -> Self {
         let largest = |row: usize| -> u32 {

@@ -31,6 +31,23 @@ fn a_matrix_is_put_on_its_grid() {
 }
 
 #[test]
+fn a_part_has_the_distances_of_the_whole() {
+    let points = [3.0, 1.0, 4.0, 1.5, 9.0, 2.6];
+    for (width, keep) in [(Width::Bits16, true), (Width::Bits24, true), (Width::Bits24, false)] {
+        let whole = Metric::from_points_as(&points, 1, width, keep).unwrap();
+        let nodes = [1, 2, 5];
+        let part = whole.part(&nodes);
+        assert_eq!((part.nodes(), part.unit().to_bits()), (3, whole.unit().to_bits()));
+        assert_eq!(part.diameter(), whole.distance(1, 2));
+        for (a, &at) in (0..).zip(&nodes) {
+            for (b, &to) in (0..).zip(&nodes) {
+                assert_eq!(part.distance(a, b), whole.distance(at, to));
+            }
+        }
+    }
+}
+
+#[test]
 fn a_declared_diameter_clips() {
     let metric = Metric::from_f64(4, &line(), Some(3.0), Width::Bits16).unwrap();
     assert_eq!([metric.distance(0, 3), metric.distance(0, 2)], [65_535, 65_535]);
