@@ -15,7 +15,7 @@ pub(crate) enum Error {
     Setting { name: &'static str, got: String, want: &'static str },
     /// A name that is not in the list of those that exist.
     Unknown { what: &'static str, got: String, known: Vec<String> },
-    /// A table cannot be used; `line` counts from 1 and includes the header.
+    /// A table cannot be used; `line` counts from 1 and includes the header. In a Parquet file it is the number of the row.
     Table { path: PathBuf, line: u64, problem: TableProblem },
     /// A file is not the one that the manifest describes.
     Checksum { path: PathBuf, want: String, got: String },
@@ -29,6 +29,8 @@ pub(crate) enum Error {
     CorruptResults { path: PathBuf, line: usize, reason: String },
     /// A library crate refused public settings.
     Library { what: &'static str, reason: String },
+    /// A folder is taken: what is in it is kept.
+    Taken { path: PathBuf, release: bool },
     /// A child process could not be started or did not answer as it should.
     Process { command: String, reason: String },
 }
@@ -39,13 +41,76 @@ pub(crate) enum TableProblem {
     Empty,
     NoHeader,
     NoRows,
-    Ragged { got: usize, want: usize },
-    NotANumber { column: usize, name: String, cell: String },
-    NotFinite { column: usize, name: String, cell: String },
-    NotALabel { column: usize, name: String, cell: String },
-    Rows { got: usize, want: usize },
-    Columns { got: usize, want: usize },
-    Unreadable { reason: String },
+    Ragged {
+        got: usize,
+        want: usize,
+    },
+    NotANumber {
+        column: usize,
+        name: String,
+        cell: String,
+    },
+    NotFinite {
+        column: usize,
+        name: String,
+        cell: String,
+    },
+    NotALabel {
+        column: usize,
+        name: String,
+        cell: String,
+    },
+    Rows {
+        got: usize,
+        want: usize,
+    },
+    Columns {
+        got: usize,
+        want: usize,
+    },
+    Unreadable {
+        reason: String,
+    },
+    /// `header` is `None` where the first line may be private.
+    NoColumn {
+        name: String,
+        header: Option<Vec<String>>,
+    },
+    TwoColumns {
+        name: String,
+    },
+    NoName {
+        column: usize,
+        name: String,
+    },
+    NotText {
+        column: usize,
+        name: String,
+    },
+    /// `cell` is `None` where it is private.
+    NotWhole {
+        column: usize,
+        name: String,
+        cell: Option<String>,
+    },
+    Negative {
+        column: usize,
+        name: String,
+    },
+    /// A column of a Parquet file that is neither text nor whole numbers.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "CSV has text only"))]
+    OtherKind {
+        column: usize,
+        name: String,
+        kind: String,
+    },
+    /// This build cannot read Parquet.
+    #[cfg(not(feature = "parquet"))]
+    NeedsParquet,
+    /// What is said here does not fit the rest, in a library crate's words.
+    Refused {
+        reason: String,
+    },
 }
 
 impl Error {
@@ -72,10 +137,12 @@ impl fmt::Display for Error {
             Self::Unknown { what, got, known } => {
                 write!(f, "there is no {what} `{got}`; these exist: {}", known.join(", "))
             }
-            Self::Table { path, line, problem } => match line {
-                0 => write!(f, "{}: {problem}", path.display()),
-                _ => write!(f, "{}, line {line}: {problem}", path.display()),
-            },
+            Self::Table { path, line: 0, problem } => write!(f, "{}: {problem}", path.display()),
+            Self::Table { path, line, problem } => {
+                let binary = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("parquet"));
+                let unit = if binary { "row" } else { "line" };
+                write!(f, "{}, {unit} {line}: {problem}", path.display())
+            }
             Self::Checksum { path, want, got } => {
                 write!(
                     f,
@@ -99,6 +166,14 @@ impl fmt::Display for Error {
                 write!(f, "{}, line {line} is not a result: {reason}", path.display())
             }
             Self::Library { what, reason } => write!(f, "{what}: {reason}"),
+            Self::Taken { path, release: true } => write!(
+                f,
+                "{} holds a release; another one of the same people costs its budget again, and the costs add up: choose another --out",
+                path.display()
+            ),
+            Self::Taken { path, release: false } => {
+                write!(f, "{} is not empty: choose another --out", path.display())
+            }
             Self::Process { command, reason } => write!(f, "`{command}` {reason}"),
         }
     }
@@ -136,7 +211,31 @@ impl fmt::Display for TableProblem {
             }
             Self::Rows { got, want } => write!(f, "{got} rows, there must be {want}"),
             Self::Columns { got, want } => write!(f, "{got} columns, there must be {want}"),
-            Self::Unreadable { reason } => write!(f, "{reason}"),
+            Self::Unreadable { reason } | Self::Refused { reason } => write!(f, "{reason}"),
+            Self::NoColumn { name, header: Some(header) } => {
+                write!(f, "there is no column `{name}`; these exist: {}", header.join(", "))
+            }
+            Self::NoColumn { name, header: None } => {
+                write!(f, "the first line must name the columns, and none is called `{name}`")
+            }
+            Self::TwoColumns { name } => write!(f, "two columns are called `{name}`"),
+            Self::NoName { column, name } => write!(f, "column {column} ({name}) is empty"),
+            Self::NotText { column, name } => write!(f, "column {column} ({name}) is not UTF-8"),
+            Self::NotWhole { column, name, cell: Some(cell) } => {
+                write!(f, "column {column} ({name}): `{cell}` is not a whole number of 64 bits")
+            }
+            Self::NotWhole { column, name, cell: None } => {
+                write!(f, "column {column} ({name}) is not a whole number of 64 bits")
+            }
+            Self::Negative { column, name } => write!(f, "column {column} ({name}) is below 0"),
+            Self::OtherKind { column, name, kind } => {
+                write!(f, "column {column} ({name}) is {kind}; text and whole numbers can be read")
+            }
+            #[cfg(not(feature = "parquet"))]
+            Self::NeedsParquet => write!(
+                f,
+                "Parquet is read by `cargo run --release -p xtask --features parquet -- release census ...`"
+            ),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Evaluation, audits, data, benchmarks and CI of the workspace: `cargo xtask --help`.
+//! Releases, evaluation, audits, data, benchmarks and CI of the workspace: `cargo xtask --help`.
 //!
 //! Everything that reads files, keeps time, prints or draws plots lives here, so that the library
 //! crates never have to.
@@ -16,6 +16,8 @@ mod data;
 mod error;
 mod eval;
 mod files;
+mod progress;
+mod release;
 mod report;
 mod seed;
 mod workspace;
@@ -51,6 +53,7 @@ fn dispatch(command: cli::Command) -> Result<Ending, error::Error> {
         cli::Command::Eval(args) => eval::command(&args),
         cli::Command::Audit(args) => audit::command(&args),
         cli::Command::Data { command } => data::command(&command),
+        cli::Command::Release { command } => release::command(&command),
         cli::Command::Bench(args) => bench::command(&args),
         cli::Command::BenchRow(args) => bench::scaling::row_command(&args),
         cli::Command::Ci => ci::command(),

@@ -6,7 +6,6 @@ pub(crate) mod clustering;
 mod heavy_hitters;
 mod k_median;
 pub(crate) mod memory;
-mod progress;
 pub(crate) mod record;
 mod results;
 pub(crate) mod runner;

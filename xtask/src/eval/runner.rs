@@ -5,9 +5,9 @@
 //! measure the neighbours as well.
 
 use crate::error::Error;
-use crate::eval::progress::Progress;
 use crate::eval::record::Record;
 use crate::eval::results::Results;
+use crate::progress::Progress;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -93,11 +93,11 @@ pub(crate) fn name_of(record: &Record) -> String {
 mod tests {
     use super::{Failure, Tally, run_cells};
     use crate::error::Error;
-    use crate::eval::progress::Progress;
     use crate::eval::record::Record;
     use crate::eval::record::tests::example;
     use crate::eval::results::tests::SmallDisk;
     use crate::eval::results::{FILE, Results};
+    use crate::progress::Progress;
     use std::path::Path;
     use std::sync::atomic::{AtomicBool, Ordering};
 

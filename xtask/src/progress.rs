@@ -1,4 +1,4 @@
-//! How far an evaluation is: a bar with an estimate on a terminal, a line now and then elsewhere.
+//! How far a long command is: a bar with an estimate on a terminal, a line now and then elsewhere.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;

@@ -1,0 +1,114 @@
+#[cfg(feature = "parquet")]
+pub(crate) mod parquet;
+
+use super::{Rows, Secrecy, for_each_row};
+use std::io::{Read, Write};
+use std::path::Path;
+
+fn rows(text: &str, columns: &[&str]) -> Result<Vec<Vec<i64>>, String> {
+    let mut seen = Vec::new();
+    for_each_row(text.as_bytes(), Path::new("a.csv"), columns, |row| seen.push(row.to_vec()))
+        .map(|rows| assert_eq!(rows, seen.len()))
+        .map_err(|error| error.to_string())?;
+    Ok(seen)
+}
+
+fn refused(text: &str, columns: &[&str]) -> String {
+    rows(text, columns).unwrap_err()
+}
+
+/// All cells as text, from a file of this name.
+fn texts(name: &str, content: &[u8], columns: &[&str]) -> Result<Vec<Vec<String>>, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, content).unwrap();
+    let read = || {
+        let mut rows = Rows::open(&path, Secrecy::Private)?;
+        rows.choose(columns)?;
+        let mut seen = Vec::new();
+        while rows.advance()? {
+            let cells = (0..columns.len()).map(|i| Ok(rows.text(i)?.into_owned()));
+            seen.push(cells.collect::<Result<_, _>>()?);
+        }
+        Ok(seen)
+    };
+    read().map_err(|error: crate::error::Error| {
+        error.to_string().replace(&folder.path().display().to_string(), "DIR")
+    })
+}
+
+#[test]
+fn columns_come_in_the_order_asked_for() {
+    assert_eq!(rows("a,b,c\n1,2,3\n4,5,6\n", &["c", "a"]), Ok(vec![vec![3, 1], vec![6, 4]]));
+    assert_eq!(rows("a\n", &["a"]), Ok(vec![]));
+}
+
+#[test]
+fn what_cannot_be_read_is_named_by_line_and_column() {
+    insta::assert_snapshot!(refused("a,b\n1,2\n3,x\n", &["b"]), @"a.csv, line 3: column 2 (b): `x` is not a whole number of 64 bits");
+    insta::assert_snapshot!(refused("a,b\n\n\n3,1.5", &["b"]), @"a.csv, line 4: column 2 (b): `1.5` is not a whole number of 64 bits");
+    insta::assert_snapshot!(refused("a,b\n", &["z"]), @"a.csv, line 1: there is no column `z`; these exist: a, b");
+    insta::assert_snapshot!(refused("a,b,a\n", &["a"]), @"a.csv, line 1: two columns are called `a`");
+    insta::assert_snapshot!(refused("a,b\n1,2\n3\n", &["a"]), @"a.csv, line 3: column 2 is missing: 1 cells, the header has 2");
+    insta::assert_snapshot!(refused("a\n1,2\n", &["a"]), @"a.csv, line 2: column 2 is too many: 2 cells, the header has 1");
+    insta::assert_snapshot!(refused("", &["a"]), @"a.csv: the file is empty");
+}
+
+#[test]
+fn an_error_in_a_private_file_says_where_and_not_what() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.csv");
+    let shown = |text: &str, column: &str| {
+        std::fs::write(&path, text).unwrap();
+        let mut rows = Rows::open(&path, Secrecy::Private).unwrap();
+        let read = rows.choose(&[column]).and_then(|()| rows.advance()).and_then(|_| rows.whole(0));
+        let shown = read.unwrap_err().to_string();
+        shown.replace(&folder.path().display().to_string(), "DIR")
+    };
+    insta::assert_snapshot!(shown("a\nsecret\n", "a"), @"DIR/p.csv, line 2: column 1 (a) is not a whole number of 64 bits");
+    insta::assert_snapshot!(shown("secret,1\n", "unit"), @"DIR/p.csv, line 1: the first line must name the columns, and none is called `unit`");
+}
+
+#[test]
+fn text_is_trimmed_and_may_have_commas_quotes_and_newlines() {
+    let text = "\u{feff}name , n\r\n\" Main St, 1 \",1\r\n\"the \"\"old\"\"\nmill\",2\r\n,3";
+    let want = [["Main St, 1", "1"], ["the \"old\"\nmill", "2"], ["", "3"]];
+    assert_eq!(texts("t.csv", text.as_bytes(), &["name", "n"]).unwrap(), want);
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(text.as_bytes()).unwrap();
+    let packed = packed.finish().unwrap();
+    assert_eq!(texts("t.csv.GZ", &packed, &["name", "n"]).unwrap(), want);
+    let error = texts("t.csv.gz", &packed[..packed.len() / 2], &["name"]).unwrap_err();
+    assert!(error.starts_with("DIR/t.csv.gz: "), "{error}");
+    insta::assert_snapshot!(texts("t.csv", b"a,b\n\xff,1\n", &["b", "a"]).unwrap_err(), @"DIR/t.csv, line 2: column 1 (a) is not UTF-8");
+    assert_eq!(texts("t.csv", b"a,b\n\xff,1\n", &["b"]).unwrap(), [["1"]], "not asked for");
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn without_the_feature_parquet_is_answered_with_the_command() {
+    insta::assert_snapshot!(texts("t.parquet", b"PAR1", &["a"]).unwrap_err(), @"DIR/t.parquet: Parquet is read by `cargo run --release -p xtask --features parquet -- release census ...`");
+}
+
+/// Rows that are made up while they are read.
+struct Endless {
+    left: usize,
+}
+
+impl Read for Endless {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let row = b"123456789,1\n";
+        let whole = (buffer.len() / row.len()).min(self.left);
+        buffer.chunks_exact_mut(row.len()).take(whole).for_each(|to| to.copy_from_slice(row));
+        self.left -= whole;
+        Ok(whole * row.len())
+    }
+}
+
+#[test]
+fn rows_are_visited_while_the_file_is_still_being_read() {
+    let header: &[u8] = b"person,unit\n";
+    let (mut sum, file) = (0, header.chain(Endless { left: 200_000 }));
+    let rows = for_each_row(file, Path::new("b.csv"), &["unit"], |row| sum += row[0]).unwrap();
+    assert_eq!((rows, sum), (200_000, 200_000));
+}

@@ -1,0 +1,256 @@
+//! The command from files to files. Every release here has fresh noise, so that only what holds for all noise is compared.
+
+mod bad_input;
+
+use super::Gate;
+use super::census::{Job, prepare, release};
+use crate::cli::{CensusArgs, Cli, Command, ReleaseCommand};
+use crate::workspace;
+use clap::Parser;
+use dp_accounting::{MemberOfGroup, Receipt};
+use dp_census::{Bins, Census};
+use dp_mechanism::Mechanism;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+const REGIONS: &str = "region,parent\nUS,\nGA,US\nNY,US\n";
+const UNITS: &str = "unit,region\nA,GA\nB,GA\nC,NY\n";
+const PEOPLE: &str = "unit\nA\nA\nC\n";
+const TABLE: &str = "region,size,groups\nGA,0,1\nGA,2,1\nNY,1,1\n";
+const BY_PEOPLE: &str = "--regions r.csv --units u.csv --people p.csv";
+const BY_TABLE: &str = "--regions r.csv --table t.csv --groups 3";
+
+/// A folder with files that are fine.
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        let home = Self(tempfile::tempdir().unwrap());
+        for (name, text) in [("r", REGIONS), ("u", UNITS), ("p", PEOPLE), ("t", TABLE)] {
+            fs::write(home.path(&format!("{name}.csv")), text).unwrap();
+        }
+        home
+    }
+
+    fn with(name: &str, text: &str) -> Self {
+        let home = Self::new();
+        fs::write(home.path(name), text).unwrap();
+        home
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// What the command line says, with files of this folder.
+    fn args(&self, words: &str) -> CensusArgs {
+        let mut all = words.to_owned();
+        for (flag, usual) in [("--largest", "2"), ("--epsilon", "1"), ("--out", "out")] {
+            if !(words.contains(flag) || flag == "--epsilon" && words.contains("--rho")) {
+                all = format!("{all} {flag} {usual}");
+            }
+        }
+        let mut args = census_args(&format!("release census {all}"));
+        let files = [&mut args.table, &mut args.units, &mut args.people].into_iter().flatten();
+        for path in files.chain([&mut args.regions, &mut args.out]) {
+            *path = self.0.path().join(&*path);
+        }
+        args
+    }
+
+    fn prepared(&self, words: &str) -> Job {
+        prepare(&self.args(words)).unwrap()
+    }
+
+    fn sizes(&self, words: &str) -> Vec<i64> {
+        self.prepared(words).sizes.counts().to_vec()
+    }
+
+    /// The error, after which there are no files but those that were there.
+    fn refused(&self, words: &str) -> String {
+        let before = names(self.0.path());
+        let error = release(&self.args(words), &Gate::default()).unwrap_err();
+        assert_eq!(names(self.0.path()), before, "{error}");
+        error.to_string().replace(&format!("{}/", self.0.path().display()), "")
+    }
+}
+
+fn census_args(words: &str) -> CensusArgs {
+    let words = words.split_whitespace().map(str::to_owned);
+    match Cli::try_parse_from(["xtask".to_owned()].into_iter().chain(words)).unwrap().command {
+        Command::Release { command: ReleaseCommand::Census(args) } => args,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name();
+    let mut names: Vec<_> = fs::read_dir(folder).unwrap().map(name).collect();
+    names.sort();
+    names.into_iter().map(|name| name.into_string().unwrap()).collect()
+}
+
+/// Reads the released table back: (level, region, size, groups).
+fn released(out: &Path) -> Vec<(usize, String, usize, i64)> {
+    let mut lines = csv::Reader::from_path(out.join("groups.csv")).unwrap();
+    assert_eq!(lines.headers().unwrap(), vec!["level", "region", "size", "groups"]);
+    lines.deserialize().map(Result::unwrap).collect()
+}
+
+/// All files are there, and what they say fits together.
+fn assert_whole(args: &CensusArgs, job: &Job) {
+    assert_eq!(names(&args.out), ["groups.csv", "plan.json", "receipt.json", "receipt.txt"]);
+    let read = |name: &str| fs::read_to_string(args.out.join(name)).unwrap();
+    let plan: Census = serde_json::from_str(&read("plan.json")).unwrap();
+    assert_eq!(plan, job.plan);
+    let receipt: Receipt<MemberOfGroup> = serde_json::from_str(&read("receipt.json")).unwrap();
+    assert_eq!(receipt, plan.receipt());
+    assert!(receipt.within_budget() && read("receipt.txt") == format!("{receipt}\n"));
+
+    let tree = job.hierarchy.tree();
+    let rows = released(&args.out);
+    let columns = job.sizes.bins().count();
+    assert_eq!(rows.len(), tree.len() * columns);
+    for (i, (level, region, size, groups)) in rows.iter().enumerate() {
+        let number = job.hierarchy.region(region).unwrap();
+        assert_eq!((i / columns, i % columns), (number, *size));
+        assert_eq!(*level, tree.level_of(number));
+        let parts = tree.children(number).map(|part| rows[part * columns + size].3);
+        assert!(*groups >= 0 && (parts.len() == 0 || *groups == parts.sum::<i64>()));
+    }
+    let top: i64 = rows[..columns].iter().map(|row| row.3).sum();
+    assert_eq!(top, job.sizes.groups());
+}
+
+#[test]
+fn people_and_tables_are_released_whole_and_once() {
+    for words in
+        [BY_PEOPLE, BY_TABLE, &format!("{BY_TABLE} --rho 0.5 --delta 1e-6 --method m-h-dp")]
+    {
+        let home = Home::new();
+        let args = home.args(&format!("{words} --out deep/out"));
+        let report = release(&args, &Gate::default()).unwrap();
+        assert!(report.proved && report.text.contains("The budget is spent"), "{}", report.text);
+        assert_whole(&args, &home.prepared(words));
+        assert_eq!(names(&home.path("deep")), ["out"]);
+        let first = fs::read(args.out.join("groups.csv")).unwrap();
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(home.refused(&format!("{words} --out deep/out")), @"deep/out holds a release; another one of the same people costs its budget again, and the costs add up: choose another --out");
+        }
+        assert_eq!(fs::read(args.out.join("groups.csv")).unwrap(), first);
+    }
+}
+
+#[test]
+fn the_report_says_what_was_promised_and_proved() {
+    let home = Home::new();
+    let report = release(&home.args(BY_PEOPLE), &Gate::default()).unwrap();
+    let (receipt, text) = report.text.split_once("\n\n").unwrap();
+    assert_eq!(receipt, home.prepared(BY_PEOPLE).plan.receipt().to_string());
+    let text = text.replace(&home.0.path().display().to_string(), "HOME");
+    let distance = text.split("up to ").nth(1).unwrap().split(" groups").next().unwrap();
+    insta::assert_snapshot!(text.replace(distance, "D"), @r"
+    Certificate: every region is the sum of its parts, nothing is negative, and the number of groups is the public one.
+    The table is the closest consistent one in real numbers, up to D groups over all cells, rounded within l + 1/2 at level l.
+    Size 2 means 2 or more. Written to HOME/out: groups.csv, receipt.txt, receipt.json, plan.json.
+    The budget is spent: add this receipt to those of all other releases about the same people.
+    ");
+}
+
+#[test]
+fn every_way_to_write_people_makes_the_table_of_sizes() {
+    let by_table = Home::new().sizes(BY_TABLE);
+    assert_eq!(by_table, [1, 0, 1, 0, 1, 0]);
+    for people in [
+        PEOPLE,
+        "quantity,unit\n1,A\n1,A\n1,C\n-7,B\n1,nowhere\n",
+        "unit,person\nA,p1\nA,p2\nC,p3\nC,p1\nA,p1\nnowhere,p9\n",
+        "unit,person,quantity\nA,1,9\nA,2,1\nC,3,1\nB,4,0\n,5,1\n",
+    ] {
+        assert_eq!(Home::with("p.csv", people).sizes(BY_PEOPLE), by_table, "{people}");
+    }
+    let twice = "unit,person,quantity\nA,1,1\nA,1,1\nC,2,1\nC,3,0\n";
+    let words = format!("{BY_PEOPLE} --most-quantity 2");
+    assert_eq!(Home::with("p.csv", twice).sizes(&words), by_table);
+}
+
+/// What is odd and not wrong: nothing of it may be lost.
+#[test]
+fn odd_but_fine_inputs_are_released() {
+    let billion = ("t.csv", "region,size,groups\nGA,2,1000000000\n");
+    let one_level = "region,size,groups\nUS,1,2\nUS,77,1\n";
+    let cases = [
+        (vec![billion], "--regions r.csv --table t.csv --groups 1000000000"),
+        (vec![("r.csv", "region,parent\nUS,\n"), ("t.csv", one_level)], BY_TABLE),
+        (vec![("u.csv", "unit,region\nA,GA\n"), ("p.csv", "unit\n")], BY_PEOPLE),
+        (vec![("t.csv", "region,size,groups\n")], "--regions r.csv --table t.csv --groups 0"),
+        (vec![("p.csv", "unit,quantity\nA,9223372036854775807\n")], BY_PEOPLE),
+    ];
+    for (files, words) in cases {
+        let home = Home::new();
+        for (name, text) in files {
+            fs::write(home.path(name), text).unwrap();
+        }
+        let args = home.args(words);
+        assert!(release(&args, &Gate::default()).unwrap().proved);
+        assert_whole(&args, &home.prepared(words));
+    }
+    let large = Home::with("t.csv", "region,size,groups\nGA,2,1\nGA,3,1\nNY,1000,1\n");
+    assert_eq!(large.sizes(BY_TABLE), [0, 0, 2, 0, 0, 1], "sizes above the last count there");
+}
+
+/// The commands of the page on data sets that make a release, as written there.
+fn documented() -> Vec<CensusArgs> {
+    let root = workspace::root();
+    let page = fs::read_to_string(root.join("datasets/README.md")).unwrap().replace("\\\n", " ");
+    let commands = page.lines().filter_map(|line| line.strip_prefix("cargo xtask release "));
+    commands
+        .map(|words| {
+            let mut args = census_args(&format!("release {words}"));
+            let files = [&mut args.table, &mut args.units, &mut args.people].into_iter().flatten();
+            files.chain([&mut args.regions]).for_each(|path| *path = root.join(&*path));
+            args
+        })
+        .collect()
+}
+
+#[test]
+fn the_documented_commands_work_on_the_examples() {
+    let documented = documented();
+    assert_eq!(documented.len(), 2, "one with people and one with a table");
+    for mut args in documented {
+        let home = tempfile::tempdir().unwrap();
+        args.out = home.path().join("out");
+        assert!(release(&args, &Gate::default()).unwrap().proved);
+        assert_whole(&args, &prepare(&args).unwrap());
+    }
+}
+
+/// The same release input from Parquet as from CSV, for the examples.
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_files_make_the_release_input_of_csv_files() {
+    use crate::data::rows::tests::parquet::{Kind, write};
+    for args in documented() {
+        let home = tempfile::tempdir().unwrap();
+        let convert = |path: &Path, kinds: &[Kind]| {
+            let name = path.with_extension("parquet");
+            let to = home.path().join(name.file_name().unwrap());
+            write(&to, &fs::read_to_string(path).unwrap(), kinds, 7);
+            to
+        };
+        let binary = CensusArgs {
+            regions: convert(&args.regions, &[Kind::Text; 2]),
+            table: args
+                .table
+                .as_deref()
+                .map(|t| convert(t, &[Kind::Text, Kind::Narrow, Kind::Wide])),
+            units: args.units.as_deref().map(|units| convert(units, &[Kind::Text; 2])),
+            people: args.people.as_deref().map(|people| convert(people, &[Kind::Text; 2])),
+            ..args.clone()
+        };
+        let (csv, parquet) = (prepare(&args).unwrap(), prepare(&binary).unwrap());
+        assert_eq!((csv.sizes, csv.plan), (parquet.sizes, parquet.plan));
+    }
+}

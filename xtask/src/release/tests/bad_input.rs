@@ -1,0 +1,95 @@
+//! What is wrong is named, and nothing is written.
+
+use super::{BY_PEOPLE, BY_TABLE, Home, TABLE};
+use crate::cli::Cli;
+use clap::Parser;
+
+#[test]
+fn bad_regions_are_named_by_line() {
+    let refused = |lines: &str| {
+        Home::with("r.csv", &format!("region,parent\nUS,\n{lines}")).refused(BY_PEOPLE)
+    };
+    insta::assert_snapshot!(refused("GA,US\nNY,US\nF,GA\nF,NY\n"), @"r.csv, line 6: region `F` has two parents");
+    insta::assert_snapshot!(refused("GA,NY\nNY,GA\n"), @"r.csv, line 3: region `GA` does not lie in the top region: its parents go round in a circle");
+    insta::assert_snapshot!(refused("GA,US\nNY,XX\n"), @"r.csv, line 4: the parent `XX` of region `NY` is not a region");
+    insta::assert_snapshot!(refused("GA,US\nNY,\n"), @"r.csv, line 4: `US` and `NY` both have no parent, but only one region may");
+    insta::assert_snapshot!(refused("GA,US\nNY,US\nF,GA\n"), @"r.csv, line 4: region `NY` has no parts although it is above the lowest level");
+    insta::assert_snapshot!(refused("GA,US\n,US\n"), @"r.csv, line 4: column 1 (region) is empty");
+    insta::assert_snapshot!(refused("GA\n"), @"r.csv, line 3: column 2 is missing: 1 cells, the header has 2");
+    insta::assert_snapshot!(Home::with("r.csv", "region,parent\n").refused(BY_PEOPLE), @"r.csv: a hierarchy has 1 to 4294967294 regions, not 0");
+    insta::assert_snapshot!(Home::with("r.csv", "US,\nGA,US\n").refused(BY_PEOPLE), @"r.csv, line 1: there is no column `region`; these exist: US,");
+    let missing = Home::new().refused("--regions none.csv --table t.csv --groups 3");
+    assert!(missing.starts_with("cannot read none.csv: "), "{missing}");
+}
+
+#[test]
+fn groups_in_the_wrong_place_are_named_by_line() {
+    let units = |lines: &str| {
+        Home::with("u.csv", &format!("unit,region\nA,GA\n{lines}")).refused(BY_PEOPLE)
+    };
+    insta::assert_snapshot!(units("B,XX\n"), @"u.csv, line 3: `XX` is not a region of the lowest level");
+    insta::assert_snapshot!(units("B,US\n"), @"u.csv, line 3: `US` is not a region of the lowest level");
+    insta::assert_snapshot!(units("B,NY\nA,NY\n"), @"u.csv, line 4: unit `A` is in `GA` and in `NY`");
+    insta::assert_snapshot!(units(",NY\n"), @"u.csv, line 3: column 1 (unit) is empty");
+    let table = |line: &str| Home::with("t.csv", &format!("{TABLE}{line}\n")).refused(BY_TABLE);
+    insta::assert_snapshot!(table("XX,1,1"), @"t.csv, line 5: `XX` is not a region of the lowest level");
+    insta::assert_snapshot!(table("US,1,1"), @"t.csv, line 5: `US` is not a region of the lowest level");
+}
+
+#[test]
+fn private_cells_that_are_no_numbers_are_named_by_place_only() {
+    let table = |line: &str| Home::with("t.csv", &format!("{TABLE}{line}\n")).refused(BY_TABLE);
+    insta::assert_snapshot!(table("GA,-1,1"), @"t.csv, line 5: column 2 (size) is below 0");
+    insta::assert_snapshot!(table("GA,1,-1"), @"t.csv, line 5: column 3 (groups) is below 0");
+    insta::assert_snapshot!(table("GA,1,some"), @"t.csv, line 5: column 3 (groups) is not a whole number of 64 bits");
+    insta::assert_snapshot!(table("GA,1,9223372036854775807"), @"t.csv: there must be at most 68719476736 groups");
+    let people = |text: &str| Home::with("p.csv", text).refused(BY_PEOPLE);
+    insta::assert_snapshot!(people("unit,quantity\nA,1\nA,two\n"), @"p.csv, line 3: column 2 (quantity) is not a whole number of 64 bits");
+    insta::assert_snapshot!(people("unit,person\nA,1\nB,\n"), @"p.csv, line 3: column 2 (person) is empty");
+    insta::assert_snapshot!(people("home\nA\n"), @"p.csv, line 1: the first line must name the columns, and none is called `unit`");
+}
+
+#[test]
+fn numbers_of_groups_that_do_not_match_are_refused() {
+    let home = Home::new();
+    insta::assert_snapshot!(home.refused("--regions r.csv --table t.csv"), @"--groups must be given with --table: the number is public and is not counted from private data, got none");
+    insta::assert_snapshot!(home.refused("--regions r.csv --table t.csv --groups 4"), @"t.csv: the table has 3 groups, the public number is 4");
+    insta::assert_snapshot!(home.refused("--regions r.csv --table t.csv --groups -1"), @"the plan: the number of groups must be 0 to 68719476736, not -1");
+    insta::assert_snapshot!(home.refused(&format!("{BY_PEOPLE} --groups 4")), @"the public number of groups: 4 by --groups, 3 by --units");
+    let regions = |us: &str, ga: &str, ny: &str| {
+        let text = format!("region,parent,groups\nUS,,{us}\nGA,US,{ga}\nNY,US,{ny}\n");
+        Home::with("r.csv", &text)
+    };
+    let words = "--regions r.csv --table t.csv";
+    assert_eq!(regions("", "2", "1").sizes(words), [1, 0, 1, 0, 1, 0]);
+    assert_eq!(regions("3", "2", "1").sizes(BY_PEOPLE), [1, 0, 1, 0, 1, 0]);
+    insta::assert_snapshot!(regions("", "1", "2").refused(words), @"t.csv: region `GA` has 2 groups, its public number is 1");
+    insta::assert_snapshot!(regions("4", "2", "1").refused(words), @"r.csv, line 2: region `US` has 4 groups, its parts have 3");
+    insta::assert_snapshot!(regions("", "2", "").refused(words), @"r.csv, line 4: region `NY` has no number of groups");
+    insta::assert_snapshot!(regions("", "2", "2").refused(BY_TABLE), @"the public number of groups: 3 by --groups, 4 by --regions");
+}
+
+#[test]
+fn settings_that_cannot_be_are_refused() {
+    let refused = |words: &str| Home::new().refused(&format!("{BY_TABLE} {words}"));
+    insta::assert_snapshot!(refused("--shares 0.5,0.4"), @"--shares: the shares of the levels must add up to 1, got 0.9");
+    insta::assert_snapshot!(refused("--shares 10/20/70"), @"--shares: there must be one share per level, got 3 for 2 levels");
+    insta::assert_snapshot!(refused("--shares -0.5,1.5"), @"--shares: the share of level 0 must be finite and > 0, got -0.5");
+    insta::assert_snapshot!(refused("--epsilon 0"), @"--epsilon: epsilon must be finite and > 0 and at most 100, got 0");
+    insta::assert_snapshot!(refused("--rho 0.5 --delta 1"), @"--rho and --delta: delta must be at least 0 and below 1, got 1");
+    insta::assert_snapshot!(refused("--largest 0"), @"--largest: the largest size must be between 1 and 16777215, got 0");
+    insta::assert_snapshot!(refused("--method best"), @"there is no method `best`; these exist: m-c-exact, m-c-dp, m-h-dp, top-down, m-c-chain");
+    insta::assert_snapshot!(refused("--out r.csv"), @"r.csv is not a folder");
+    for words in [
+        "--largest 2 --epsilon 1 --out x",
+        "--units u --largest 2 --epsilon 1 --out x",
+        "--table t --units u --people p --largest 2 --epsilon 1 --out x",
+        "--table t --largest 2 --epsilon 1 --rho 1 --delta 0.1 --out x",
+        "--table t --largest 2 --rho 1 --out x",
+        "--table t --largest 2 --epsilon 1 --most-quantity 0 --out x",
+        "--table t --largest 2 --epsilon 1",
+    ] {
+        let words = format!("xtask release census --regions r {words}");
+        assert!(Cli::try_parse_from(words.split(' ')).is_err(), "{words}");
+    }
+}
