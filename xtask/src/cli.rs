@@ -121,10 +121,11 @@ pub(crate) enum DataCommand {
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum ReleaseCommand {
     /// Numbers of groups by size (households, say) in every region of a hierarchy
+    ///
+    /// Files are CSV, CSV in gzip (.gz) or Parquet (.parquet, in a build with the feature parquet); datasets/README.md has examples.
     Census(CensusArgs),
 }
 
-/// Files are CSV, CSV in gzip (`.gz`) or Parquet (`.parquet`, in a build with the feature `parquet`).
 #[derive(Clone, Debug, Args)]
 #[command(group = clap::ArgGroup::new("data").required(true).args(["table", "units"]))]
 #[command(group = clap::ArgGroup::new("loss").required(true).args(["epsilon", "rho"]))]

@@ -98,11 +98,18 @@ pub(crate) enum TableProblem {
         name: String,
     },
     /// A column of a Parquet file that is neither text nor whole numbers.
-    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "CSV has text only"))]
+    #[cfg(feature = "parquet")]
     OtherKind {
         column: usize,
         name: String,
         kind: String,
+    },
+    /// A column of a Parquet file in a compression that this build cannot undo.
+    #[cfg(feature = "parquet")]
+    Codec {
+        column: usize,
+        name: String,
+        codec: String,
     },
     /// This build cannot read Parquet.
     #[cfg(not(feature = "parquet"))]
@@ -228,9 +235,15 @@ impl fmt::Display for TableProblem {
                 write!(f, "column {column} ({name}) is not a whole number of 64 bits")
             }
             Self::Negative { column, name } => write!(f, "column {column} ({name}) is below 0"),
+            #[cfg(feature = "parquet")]
             Self::OtherKind { column, name, kind } => {
                 write!(f, "column {column} ({name}) is {kind}; text and whole numbers can be read")
             }
+            #[cfg(feature = "parquet")]
+            Self::Codec { column, name, codec } => write!(
+                f,
+                "column {column} ({name}) is compressed with {codec}; snappy and gzip can be read, and zstd with `--features zstd`"
+            ),
             #[cfg(not(feature = "parquet"))]
             Self::NeedsParquet => write!(
                 f,

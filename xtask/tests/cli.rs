@@ -118,3 +118,21 @@ fn a_generated_set_is_the_same_file_each_time() {
     let message = refused(&["data", "generate", "letter"]);
     assert!(message.ends_with("these exist: synth-10d, synth-100d"), "{message}");
 }
+
+#[test]
+fn a_release_is_made_once() {
+    let home = tempfile::tempdir().unwrap();
+    let (regions, sizes, out) =
+        (home.path().join("r.csv"), home.path().join("s.csv"), home.path().join("out"));
+    std::fs::write(&regions, "region,parent\nUS,\nGA,US\n").unwrap();
+    std::fs::write(&sizes, "region,size,groups\nGA,1,5\n").unwrap();
+    let files = ["--regions", path(&regions), "--table", path(&sizes), "--out", path(&out)];
+    let words = ["release", "census", "--groups", "5", "--largest", "3", "--epsilon", "1"];
+    let words: Vec<&str> = words.into_iter().chain(files).collect();
+    let output = xtask(&words);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).starts_with("m-c-exact under member-of-group"));
+    let message = refused(&words).replace(path(home.path()), "HOME");
+    insta::assert_snapshot!(message, @"error: HOME/out holds a release; another one of the same people costs its budget again, and the costs add up: choose another --out");
+    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 3);
+}

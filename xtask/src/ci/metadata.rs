@@ -37,9 +37,9 @@ pub(crate) fn of_members() -> Result<Metadata, Error> {
     ask(&["--no-deps"])
 }
 
-/// The whole dependency graph, for all platforms.
+/// The whole dependency graph, for all platforms and with every feature.
 pub(crate) fn of_everything() -> Result<Metadata, Error> {
-    ask(&[])
+    ask(&["--all-features"])
 }
 
 fn ask(more: &[&str]) -> Result<Metadata, Error> {

@@ -31,16 +31,24 @@ enum Work {
     Readme,
 }
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     Step { name: "format", work: Work::Cargo("fmt --all -- --check", &[]) },
     Step {
         name: "lints",
-        work: Work::Cargo("clippy --workspace --all-targets -- -D warnings", &[]),
+        work: Work::Cargo(
+            "clippy --workspace --all-targets --features xtask/parquet -- -D warnings",
+            &[],
+        ),
     },
     Step { name: "layers and documents", work: Work::Check(layers::check_workspace) },
     Step { name: "dependencies", work: Work::Check(dependencies::check_workspace) },
     Step { name: "oldest compiler", work: Work::OldestCompiler },
     Step { name: "commands of the README", work: Work::Readme },
+    // The only feature that is off by default; it shares the builds of the step before.
+    Step {
+        name: "Parquet",
+        work: Work::Cargo("test --workspace --features xtask/parquet --bin xtask parquet", &[]),
+    },
     // These draw more when optimised.
     Step {
         name: "statistics, optimised",

@@ -1,8 +1,10 @@
 //! `cargo xtask release census`: numbers of groups by size in every region, released once.
 
+use super::Gate;
 use super::folder::{self, RECEIPT};
+use super::input::{self, Individuals};
 use super::settings::Settings;
-use super::{Gate, input};
+use super::unit::Unit;
 use crate::cli::CensusArgs;
 use crate::error::{Error, TableProblem};
 use crate::workspace;
@@ -28,6 +30,7 @@ pub(super) struct Job {
     pub(super) hierarchy: Hierarchy,
     pub(super) plan: Census,
     pub(super) sizes: GroupSizes,
+    pub(super) individuals: Individuals,
 }
 
 /// Reads, checks, releases, writes.
@@ -61,25 +64,24 @@ pub(super) fn prepare(args: &CensusArgs) -> Result<Job, Error> {
     }
     let plan = plan.build().map_err(|error| Error::library("the plan", &error))?;
 
-    let (private, sizes) = match (&args.table, &args.people, &directory) {
+    let (bins, most) = (settings.bins, args.most_quantity);
+    let (private, (sizes, individuals)) = match (&args.table, &args.people, &directory) {
         (Some(path), ..) => {
-            (path, input::table(path, &hierarchy, settings.bins, args.most_quantity)?)
+            (path, (input::table(path, &hierarchy, bins, most)?, Individuals::Counted))
         }
-        (None, Some(path), Some(directory)) => {
-            (path, input::people(path, directory, settings.bins, args.most_quantity)?)
-        }
+        (None, Some(path), Some(directory)) => (path, input::people(path, directory, bins, most)?),
         _ => return Err(no_data()),
     };
     // Numbers of groups are public, so that a file which disagrees may be told so.
     plan.check(&&sizes).map_err(|error| disagrees(&hierarchy, private, &error))?;
-    Ok(Job { hierarchy, plan, sizes })
+    Ok(Job { hierarchy, plan, sizes, individuals })
 }
 
 /// Public: never counted from the private file.
 fn number_of_groups(
     args: &CensusArgs,
     by_region: Option<&[i64]>,
-    directory: Option<&GroupDirectory<String>>,
+    directory: Option<&GroupDirectory<Unit>>,
 ) -> Result<i64, Error> {
     let listed = directory.map(|directory| i64::try_from(directory.groups()).unwrap_or(i64::MAX));
     let summed = by_region.map(|groups| groups.iter().fold(0_i64, |a, &b| a.saturating_add(b)));
@@ -162,6 +164,11 @@ fn report(args: &CensusArgs, job: &Job, certificate: Certificate) -> Report {
     let mut line = |line: &str| {
         writeln!(text, "{line}").expect("writing to a String cannot fail");
     };
+    line(&format!(
+        "Protected: an individual who joins or leaves one group and adds up to {} to its size; {}.",
+        args.most_quantity,
+        job.individuals.in_words()
+    ));
     line(if certificate.feasible {
         "Certificate: every region is the sum of its parts, nothing is negative, and the number of groups is the public one."
     } else {

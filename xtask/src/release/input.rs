@@ -1,5 +1,6 @@
 //! The files of a release of group sizes: public regions and units, private tables and people.
 
+use super::unit::Unit;
 use crate::data::rows::{Rows, Secrecy};
 use crate::error::{Error, TableProblem};
 use dp_census::{CensusError, From0, GroupDirectory, GroupSizes, Hierarchy};
@@ -99,10 +100,7 @@ fn region_groups(hierarchy: &Hierarchy, lines: &[Line], path: &Path) -> Result<V
 }
 
 /// Reads columns `unit` and `region`.
-pub(super) fn directory(
-    path: &Path,
-    hierarchy: &Hierarchy,
-) -> Result<GroupDirectory<String>, Error> {
+pub(super) fn directory(path: &Path, hierarchy: &Hierarchy) -> Result<GroupDirectory<Unit>, Error> {
     let mut rows = Rows::open(path, Secrecy::Public)?;
     rows.choose(&["unit", "region"])?;
     let mut failed = None;
@@ -119,11 +117,11 @@ pub(super) fn directory(
 fn next_unit<'a>(
     rows: &mut Rows<'_>,
     hierarchy: &'a Hierarchy,
-) -> Result<Option<(String, &'a str)>, Error> {
+) -> Result<Option<(Unit, &'a str)>, Error> {
     if !rows.advance()? {
         return Ok(None);
     }
-    Ok(Some((rows.name(0)?.into_owned(), leaf_name(rows, 1, hierarchy)?)))
+    Ok(Some((Unit::new(&rows.name(0)?), leaf_name(rows, 1, hierarchy)?)))
 }
 
 /// Reads the public file again to say which unit it is.
@@ -173,16 +171,41 @@ fn next_cell<'a>(
     Ok(Some((region, rows.natural(1)?.unsigned_abs(), rows.natural(2)?)))
 }
 
+/// What was taken for one individual. It follows from the names of columns, which are public.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Individuals {
+    /// Whoever made the table of sizes put each individual in one group.
+    Counted,
+    /// Every row is another one.
+    Rows,
+    /// Rows with the same name are the same one.
+    Named,
+}
+
+impl Individuals {
+    pub(super) fn in_words(self) -> &'static str {
+        match self {
+            Self::Counted => "each is taken to be in one group of --table",
+            Self::Rows => {
+                "every row of --people was taken for another one, as it has no column `person`"
+            }
+            Self::Named => {
+                "rows of --people with the same `person` were taken for one, who counts in one group"
+            }
+        }
+    }
+}
+
 /// Reads private columns `unit`, and `person` and `quantity` where there are any.
 ///
 /// Without `person` every record is an individual, and only the size of each group is kept. With it, individuals may be in several
 /// records, all of which are kept until they are sorted.
 pub(super) fn people(
     path: &Path,
-    directory: &GroupDirectory<String>,
+    directory: &GroupDirectory<Unit>,
     bins: From0,
     most_quantity: NonZeroU32,
-) -> Result<GroupSizes, Error> {
+) -> Result<(GroupSizes, Individuals), Error> {
     let mut rows = Rows::open(path, Secrecy::Private)?;
     let (named, counted) = (rows.has("person"), rows.has("quantity"));
     let optional = [(named, "person"), (counted, "quantity")];
@@ -193,28 +216,28 @@ pub(super) fn people(
 
     let members = if named {
         let mut failed = None;
-        let mut next = || -> Result<Option<(String, String, i64)>, Error> {
+        let mut next = || -> Result<Option<(Box<str>, Unit, i64)>, Error> {
             if !rows.advance()? {
                 return Ok(None);
             }
             // Without a name two individuals would be one, and each could move the other's quantity to another group.
-            let person = rows.name(1)?.into_owned();
-            Ok(Some((person, rows.text(0)?.into_owned(), quantity(&rows)?)))
+            let person = rows.name(1)?.into();
+            Ok(Some((person, Unit::new(&rows.text(0)?), quantity(&rows)?)))
         };
         let records = std::iter::from_fn(|| or_note(next(), &mut failed));
         let members = directory.count_people(records, most_quantity);
         failed.map_or(Ok(members), Err)?
     } else {
         let mut members = directory.count_members(most_quantity);
-        let mut unit = String::new();
+        let mut unit = Unit::default();
         while rows.advance()? {
-            unit.clear();
-            unit.push_str(&rows.text(0)?);
+            unit.rename(&rows.text(0)?);
             members.add(&unit, quantity(&rows)?);
         }
         members
     };
-    refuse_file(path, members.into_sizes(bins))
+    let individuals = if named { Individuals::Named } else { Individuals::Rows };
+    Ok((refuse_file(path, members.into_sizes(bins))?, individuals))
 }
 
 /// The hierarchy's own name of the region of the lowest level in this column.

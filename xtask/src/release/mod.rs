@@ -9,6 +9,7 @@ mod input;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod unit;
 
 use crate::Ending;
 use crate::cli::ReleaseCommand;

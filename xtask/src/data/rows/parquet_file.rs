@@ -2,10 +2,11 @@
 
 use super::{Cell, Meter, Source};
 use crate::error::TableProblem;
-use parquet::basic::{ConvertedType, LogicalType, Type};
+use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 use std::fs::File;
@@ -97,6 +98,11 @@ impl Source for ParquetFile {
         let all = self.file.metadata().file_metadata().schema_descr().columns();
         let column = |&place: &usize| Column::new(place, &all[place]);
         self.columns = places.iter().map(column).collect::<Result<_, _>>()?;
+        for group in self.file.metadata().row_groups() {
+            for &place in places {
+                check_codec(place, group.column(place))?;
+            }
+        }
         Ok(())
     }
 
@@ -192,6 +198,19 @@ fn batch<T: DataType>(
     Ok(levels.into_iter().map(at).map(|value| value.unwrap_or(Value::Nothing)).collect())
 }
 
+/// Refuses a compression that is not built in.
+fn check_codec(place: usize, chunk: &ColumnChunkMetaData) -> Result<(), TableProblem> {
+    match chunk.compression() {
+        Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::GZIP(_) => Ok(()),
+        Compression::ZSTD(_) if cfg!(feature = "zstd") => Ok(()),
+        other => {
+            let (column, name) = (place + 1, chunk.column_path().string());
+            let codec = other.to_string();
+            Err(TableProblem::Codec { column, name, codec })
+        }
+    }
+}
+
 /// Dates and decimals are stored as whole numbers too.
 fn is_whole(logical: Option<&LogicalType>, converted: ConvertedType) -> bool {
     matches!(logical, None | Some(LogicalType::Integer(_)))
@@ -217,4 +236,28 @@ fn is_text(logical: Option<&LogicalType>, converted: ConvertedType) -> bool {
 
 fn unreadable(error: &ParquetError) -> TableProblem {
     TableProblem::Unreadable { reason: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_codec;
+    use parquet::basic::{Compression, Type as Physical};
+    use parquet::file::metadata::ColumnChunkMetaData;
+    use parquet::schema::types::{ColumnDescriptor, ColumnPath, Type};
+    use std::sync::Arc;
+
+    #[test]
+    fn a_compression_that_is_not_built_in_is_refused_before_anything_is_read() {
+        let unit = Type::primitive_type_builder("unit", Physical::BYTE_ARRAY).build().unwrap();
+        let path = ColumnPath::new(vec!["unit".to_owned()]);
+        let column = Arc::new(ColumnDescriptor::new(Arc::new(unit), 0, 0, path));
+        let check = |codec| {
+            let chunk = ColumnChunkMetaData::builder(Arc::clone(&column)).set_compression(codec);
+            check_codec(1, &chunk.build().unwrap())
+        };
+        assert_eq!(check(Compression::SNAPPY), Ok(()));
+        insta::assert_snapshot!(check(Compression::LZ4_RAW).unwrap_err(), @"column 2 (unit) is compressed with LZ4_RAW; snappy and gzip can be read, and zstd with `--features zstd`");
+        let zstd = check(Compression::ZSTD(parquet::basic::ZstdLevel::default()));
+        assert_eq!(zstd.is_ok(), cfg!(feature = "zstd"));
+    }
 }

@@ -1,7 +1,7 @@
 //! Parquet against CSV: the same cells from both. The files come from the writer of the same crate.
 
 use super::super::{Rows, Secrecy};
-use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::basic::{Compression, GzipLevel, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
@@ -57,7 +57,10 @@ pub(crate) fn write(path: &Path, text: &str, kinds: &[Kind], rows_of_group: usiz
     };
     let fields = header.iter().zip(kinds).enumerate().map(field).collect();
     let schema = Arc::new(Type::group_type_builder("schema").with_fields(fields).build().unwrap());
-    let settings = WriterProperties::builder().set_compression(Compression::SNAPPY);
+    // Small row groups in one way and large ones in another, so that both are read.
+    let small = rows_of_group < 1_000;
+    let codec = if small { Compression::SNAPPY } else { Compression::GZIP(GzipLevel::default()) };
+    let settings = WriterProperties::builder().set_compression(codec);
     // Small pages, so that a batch goes over several of them.
     let settings = settings.set_data_page_row_count_limit(3).set_write_batch_size(1).build();
     let file = File::create(path).unwrap();
