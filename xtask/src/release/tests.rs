@@ -9,7 +9,7 @@ use crate::cli::{CensusArgs, Cli, Command, ReleaseCommand};
 use crate::workspace;
 use clap::Parser;
 use dp_accounting::{MemberOfGroup, Receipt};
-use dp_census::{Bins, Census};
+use dp_census::{Bins, Census, Method};
 use dp_mechanism::Mechanism;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -127,7 +127,7 @@ fn assert_whole(args: &CensusArgs, job: &Job) {
 #[test]
 fn people_and_tables_are_released_whole_and_once() {
     for words in
-        [BY_PEOPLE, BY_TABLE, &format!("{BY_TABLE} --rho 0.5 --delta 1e-6 --method m-h-dp")]
+        [BY_PEOPLE, BY_TABLE, &format!("{BY_TABLE} --rho 0.5 --delta 1e-6 --shares 0.3,0.7")]
     {
         let home = Home::new();
         let args = home.args(&format!("{words} --out deep/out"));
@@ -140,6 +140,18 @@ fn people_and_tables_are_released_whole_and_once() {
             insta::assert_snapshot!(home.refused(&format!("{words} --out deep/out")), @"deep/out holds a release; another one of the same people costs its budget again, and the costs add up: choose another --out");
         }
         assert_eq!(fs::read(args.out.join("groups.csv")).unwrap(), first);
+    }
+}
+
+#[test]
+fn every_method_gives_a_table_that_is_proved() {
+    for method in Method::ALL {
+        let words = format!("{BY_TABLE} --method {}", method.id());
+        let home = Home::new();
+        let args = home.args(&words);
+        let report = release(&args, &Gate::default()).unwrap();
+        assert!(report.proved && report.text.starts_with(method.id()), "{}", report.text);
+        assert_whole(&args, &home.prepared(&words));
     }
 }
 

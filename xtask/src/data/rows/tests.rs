@@ -71,7 +71,8 @@ fn an_error_in_a_private_file_says_where_and_not_what() {
 
 #[test]
 fn text_is_trimmed_and_may_have_commas_quotes_and_newlines() {
-    let text = "\u{feff}name , n\r\n\" Main St, 1 \",1\r\n\"the \"\"old\"\"\nmill\",2\r\n,\"3\"\r\n";
+    let text =
+        "\u{feff}name , n\r\n\" Main St, 1 \",1\r\n\"the \"\"old\"\"\nmill\",2\r\n,\"3\"\r\n";
     let want = [["Main St, 1", "1"], ["the \"old\"\nmill", "2"], ["", "3"]];
     assert_eq!(texts("t.csv", text.as_bytes(), &["name", "n"]).unwrap(), want);
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
