@@ -65,7 +65,7 @@ impl Rows<'static> {
         let bytes = file.metadata().map_err(Error::io("read", path))?.len();
         // Bytes and not rows: how many rows a private file has is private.
         let meter = Meter::new(bytes, format!("reading {}", path.display()));
-        let source: Box<dyn Source> = if has_ending(path, "parquet") {
+        let source: Box<dyn Source> = if is_binary(path) {
             open_parquet(file, meter).map_err(|problem| table(path, 0, problem))?
         } else {
             let text = Metered { file, meter };
@@ -91,7 +91,7 @@ impl<'a> Rows<'a> {
 
     /// Chooses the columns to read. From now on they go by their position in `names`.
     pub(crate) fn choose(&mut self, names: &[&str]) -> Result<(), Error> {
-        let header = self.source.header();
+        let (header, binary) = (self.source.header(), is_binary(&self.path));
         let mut chosen = Vec::new();
         for &name in names {
             let mut places = (0..header.len()).filter(|&place| header[place] == name);
@@ -101,13 +101,14 @@ impl<'a> Rows<'a> {
                     continue;
                 }
                 (Some(_), Some(_)) => TableProblem::TwoColumns { name: name.to_owned() },
-                // Without a header, the first line of a private file is a record.
-                (None, _) => TableProblem::NoColumn {
-                    name: name.to_owned(),
-                    header: (self.secrecy == Secrecy::Public).then(|| header.to_vec()),
-                },
+                (None, _) => {
+                    // In text without a header, the first line of a private file is a record.
+                    let shown = binary || self.secrecy == Secrecy::Public;
+                    let header = shown.then(|| header.to_vec());
+                    TableProblem::NoColumn { name: name.to_owned(), header }
+                }
             };
-            return Err(table(&self.path, 1, problem));
+            return Err(table(&self.path, u64::from(!binary), problem));
         }
         let places: Vec<usize> = chosen.iter().map(|(place, _)| *place).collect();
         self.source.choose(&places).map_err(|problem| table(&self.path, 0, problem))?;
@@ -209,6 +210,10 @@ fn open_parquet(file: File, meter: Meter) -> Result<Box<dyn Source>, TableProble
 #[cfg(not(feature = "parquet"))]
 fn open_parquet(_: File, _: Meter) -> Result<Box<dyn Source>, TableProblem> {
     Err(TableProblem::NeedsParquet)
+}
+
+fn is_binary(path: &Path) -> bool {
+    has_ending(path, "parquet")
 }
 
 fn is_compressed(path: &Path) -> bool {

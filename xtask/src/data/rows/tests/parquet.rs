@@ -148,7 +148,7 @@ fn what_parquet_cannot_give_is_named() {
     write(&path, "a,b,c,d\nx,0.5,3,4\n,1,4,\n", &kinds, 10);
     insta::assert_snapshot!(texts(&path, &["b"]).unwrap_err(), @"DIR/a.parquet: column 2 (b) is DOUBLE; text and whole numbers can be read");
     insta::assert_snapshot!(texts(&path, &["c"]).unwrap_err(), @"DIR/a.parquet: column 3 (c) is INT32 (Date); text and whole numbers can be read");
-    insta::assert_snapshot!(texts(&path, &["e"]).unwrap_err(), @"DIR/a.parquet, row 1: the first line must name the columns, and none is called `e`");
+    insta::assert_snapshot!(texts(&path, &["e"]).unwrap_err(), @"DIR/a.parquet: there is no column `e`; these exist: a, b, c, d");
     let mut rows = Rows::open(&path, Secrecy::Public).unwrap();
     rows.choose(&["d", "a"]).unwrap();
     assert!(rows.advance().unwrap() && rows.whole(0).unwrap() == 4 && rows.advance().unwrap());
