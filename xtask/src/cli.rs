@@ -157,9 +157,9 @@ pub(crate) struct CensusArgs {
     /// Where the receipt says what --rho comes to as an epsilon
     #[arg(long, value_name = "D", requires = "rho", allow_negative_numbers = true)]
     pub(crate) delta: Option<f64>,
-    /// How noise becomes a table: m-c-exact, m-c-dp, m-h-dp, top-down or m-c-chain
-    #[arg(long, value_name = "METHOD", default_value = "m-c-exact")]
-    pub(crate) method: String,
+    /// How noise becomes a table: m-c-top-down (the default), m-c-exact, m-c-dp, m-h-dp, top-down or m-c-chain
+    #[arg(long, value_name = "METHOD")]
+    pub(crate) method: Option<String>,
     /// How the loss is divided among the levels: equal, 10/20/70, roots, or numbers like 0.2,0.3,0.5 from the top
     #[arg(long, value_name = "SHARES", default_value = "equal", allow_hyphen_values = true)]
     pub(crate) shares: String,

@@ -65,6 +65,13 @@ impl<U: Ord> GroupDirectory<U> {
         self.units.len()
     }
 
+    /// How many groups lie in each leaf region: public, and what [`region_groups`](crate::CensusBuilder::region_groups) takes.
+    pub fn groups_of_regions(&self) -> Vec<i64> {
+        let mut groups = vec![0; self.regions];
+        self.leaves.iter().for_each(|&leaf| groups[leaf as usize] += 1);
+        groups
+    }
+
     /// A count of members that starts with every group empty; see [`MemberCount`].
     pub fn count_members(&self, most_quantity: NonZeroU32) -> MemberCount<'_, U> {
         MemberCount { directory: self, sizes: vec![0; self.units.len()], most_quantity }
@@ -162,7 +169,7 @@ mod tests {
     #[test]
     fn people_make_sizes_and_empty_groups_stay() {
         let directory = directory();
-        assert_eq!(directory.groups(), 4);
+        assert_eq!((directory.groups(), directory.groups_of_regions()), (4, vec![2, 2]));
         let mut members = directory.count_members(NonZeroU32::MIN);
         for unit in ["A", "A", "A", "D", "D", "nowhere"] {
             members.add(&unit, 1);

@@ -3,31 +3,22 @@
 use super::Gate;
 use super::folder::{self, RECEIPT};
 use super::input::{self, Individuals};
+use super::report::Report;
 use super::settings::Settings;
-use super::unit::Unit;
 use crate::cli::CensusArgs;
 use crate::error::{Error, TableProblem};
-use crate::workspace;
 use dp_census::{
     Census, CensusError, Certificate, GroupDirectory, GroupSizes, GroupTable, Hierarchy, Method,
 };
 use dp_mechanism::{Mechanism, SecureDraws, chacha_from_os};
 use serde::Serialize;
-use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
-
-/// What the data holder is told in the end; none of it is private.
-#[derive(Clone, Debug)]
-pub(super) struct Report {
-    pub(super) text: String,
-    /// Whether the table is proved to be the best one for its noise.
-    pub(super) proved: bool,
-}
 
 /// A plan and the data that it is for.
 pub(super) struct Job {
     pub(super) hierarchy: Hierarchy,
+    pub(super) method: Method,
     pub(super) plan: Census,
     pub(super) sizes: GroupSizes,
     pub(super) individuals: Individuals,
@@ -39,7 +30,7 @@ pub(super) fn release(args: &CensusArgs, gate: &Gate) -> Result<Report, Error> {
     let job = prepare(args)?;
     let (table, certificate) = run(&job)?;
     gate.write(|| write(&args.out, &job, &table))?;
-    Ok(report(args, &job, certificate))
+    Ok(Report::new(args, &job, certificate))
 }
 
 /// All that can go wrong with what is public comes before the private file is opened.
@@ -54,12 +45,20 @@ pub(super) fn prepare(args: &CensusArgs) -> Result<Job, Error> {
         Some(units) => Some(input::directory(units, &hierarchy)?),
         None => None,
     };
-    let groups = number_of_groups(args, regions.groups.as_deref(), directory.as_ref())?;
+    let listed = directory.as_ref().map(GroupDirectory::groups_of_regions);
+    let groups = number_of_groups(args, regions.groups.as_deref(), listed.as_deref())?;
+    if let (Some(announced), Some(listed), Some(units)) = (&regions.groups, &listed, &args.units) {
+        let mut pairs = announced.iter().zip(listed).enumerate();
+        if let Some((leaf, (&expected, &got))) = pairs.find(|(_, (a, b))| a != b) {
+            let error = CensusError::RegionGroups { leaf, expected, got };
+            return Err(disagrees(&hierarchy, units, &error));
+        }
+    }
     let mut plan = Census::builder(hierarchy.clone(), settings.bins, groups, settings.privacy)
         .method(settings.method)
         .shares(settings.shares)
         .most_quantity(args.most_quantity);
-    if let Some(groups) = regions.groups {
+    if let Some(groups) = regions.groups.or(listed) {
         plan = plan.region_groups(groups);
     }
     let plan = plan.build().map_err(|error| Error::library("the plan", &error))?;
@@ -74,18 +73,18 @@ pub(super) fn prepare(args: &CensusArgs) -> Result<Job, Error> {
     };
     // Numbers of groups are public, so that a file which disagrees may be told so.
     plan.check(&&sizes).map_err(|error| disagrees(&hierarchy, private, &error))?;
-    Ok(Job { hierarchy, plan, sizes, individuals })
+    Ok(Job { hierarchy, method: settings.method, plan, sizes, individuals })
 }
 
 /// Public: never counted from the private file.
 fn number_of_groups(
     args: &CensusArgs,
-    by_region: Option<&[i64]>,
-    directory: Option<&GroupDirectory<Unit>>,
+    announced: Option<&[i64]>,
+    listed: Option<&[i64]>,
 ) -> Result<i64, Error> {
-    let listed = directory.map(|directory| i64::try_from(directory.groups()).unwrap_or(i64::MAX));
-    let summed = by_region.map(|groups| groups.iter().fold(0_i64, |a, &b| a.saturating_add(b)));
-    let said = [("--groups", args.groups), ("--units", listed), ("--regions", summed)];
+    let sum = |groups: &[i64]| groups.iter().fold(0_i64, |sum, &n| sum.saturating_add(n));
+    let (listed, announced) = (listed.map(sum), announced.map(sum));
+    let said = [("--groups", args.groups), ("--units", listed), ("--regions", announced)];
     let mut said = said.into_iter().filter_map(|(from, groups)| Some((from, groups?)));
     let Some((first, groups)) = said.next() else {
         let (name, got) = ("--groups", "none".to_owned());
@@ -154,46 +153,4 @@ fn write_table(to: &mut dyn Write, hierarchy: &Hierarchy, table: &GroupTable) ->
 fn write_json(to: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *to, value)?;
     writeln!(to)
-}
-
-fn report(args: &CensusArgs, job: &Job, certificate: Certificate) -> Report {
-    let receipt = job.plan.receipt();
-    let exact = receipt.mechanism() != Method::Cumulative.id();
-    // In real numbers it is of the order of rounding errors, which grow with the number of groups.
-    let allowed = if exact { 0.5 } else { 1e-6 + job.sizes.groups() as f64 * 1e-14 };
-    let proved = certificate.feasible && certificate.residual < allowed;
-    let mut text = format!("{receipt}\n\n");
-    let mut line = |line: &str| {
-        writeln!(text, "{line}").expect("writing to a String cannot fail");
-    };
-    line(&format!(
-        "Protected: an individual who joins or leaves one group and adds up to {} to its size; {}.",
-        args.most_quantity,
-        job.individuals.in_words()
-    ));
-    line(if certificate.feasible {
-        "Certificate: every region is the sum of its parts, nothing is negative, and the number of groups is the public one."
-    } else {
-        "Certificate: FAILED; the table is not consistent. Please report this."
-    });
-    line(&if !proved {
-        "No proof that the table is the best one for its noise.".to_owned()
-    } else if exact {
-        "The table is an optimum in whole numbers: no unit step improves it.".to_owned()
-    } else {
-        format!(
-            "The table is the closest consistent one in real numbers, up to {:.1e} groups over all cells, rounded within l + 1/2 at level l.",
-            certificate.distance
-        )
-    });
-    line(&format!(
-        "Size {} means {} or more. Written to {}: groups.csv, receipt.txt, receipt.json, plan.json.",
-        args.largest,
-        args.largest,
-        workspace::shown(&args.out)
-    ));
-    line(
-        "The budget is spent: add this receipt to those of all other releases about the same people.",
-    );
-    Report { text, proved }
 }

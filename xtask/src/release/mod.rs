@@ -6,6 +6,7 @@
 mod census;
 mod folder;
 mod input;
+mod report;
 mod settings;
 #[cfg(test)]
 mod tests;

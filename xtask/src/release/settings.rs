@@ -19,7 +19,7 @@ impl Settings {
         Ok(Self {
             bins: bins.map_err(|error| Error::library("--largest", &error))?,
             privacy: privacy(args)?,
-            method: method(&args.method)?,
+            method: args.method.as_deref().map_or(Ok(Method::default()), method)?,
             shares: shares(&args.shares)?,
         })
     }
@@ -78,6 +78,6 @@ mod tests {
         assert_eq!(shares("10/20/70").unwrap(), LevelShares::ten_twenty_seventy());
         insta::assert_snapshot!(shares("half").unwrap_err(), @"--shares must be equal, 10/20/70, roots, or one number per level like 0.2,0.3,0.5, got `half`");
         assert_eq!(method("top-down").unwrap(), Method::TopDown);
-        insta::assert_snapshot!(method("best").unwrap_err(), @"there is no method `best`; these exist: m-c-exact, m-c-dp, m-h-dp, top-down, m-c-chain");
+        insta::assert_snapshot!(method("best").unwrap_err(), @"there is no method `best`; these exist: m-c-top-down, m-c-exact, m-c-dp, m-h-dp, top-down, m-c-chain");
     }
 }

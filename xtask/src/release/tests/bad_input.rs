@@ -64,6 +64,7 @@ fn numbers_of_groups_that_do_not_match_are_refused() {
     assert_eq!(regions("", "2", "1").sizes(words), [1, 0, 1, 0, 1, 0]);
     assert_eq!(regions("3", "2", "1").sizes(BY_PEOPLE), [1, 0, 1, 0, 1, 0]);
     insta::assert_snapshot!(regions("", "1", "2").refused(words), @"t.csv: region `GA` has 2 groups, its public number is 1");
+    insta::assert_snapshot!(regions("", "1", "2").refused(BY_PEOPLE), @"u.csv: region `GA` has 2 groups, its public number is 1");
     insta::assert_snapshot!(regions("4", "2", "1").refused(words), @"r.csv, line 2: region `US` has 4 groups, its parts have 3");
     insta::assert_snapshot!(regions("", "2", "").refused(words), @"r.csv, line 4: region `NY` has no number of groups");
     insta::assert_snapshot!(regions("", "2", "2").refused(BY_TABLE), @"the public number of groups: 3 by --groups, 4 by --regions");
@@ -78,7 +79,7 @@ fn settings_that_cannot_be_are_refused() {
     insta::assert_snapshot!(refused("--epsilon 0"), @"--epsilon: epsilon must be finite and > 0 and at most 100, got 0");
     insta::assert_snapshot!(refused("--rho 0.5 --delta 1"), @"--rho and --delta: delta must be at least 0 and below 1, got 1");
     insta::assert_snapshot!(refused("--largest 0"), @"--largest: the largest size must be between 1 and 16777215, got 0");
-    insta::assert_snapshot!(refused("--method best"), @"there is no method `best`; these exist: m-c-exact, m-c-dp, m-h-dp, top-down, m-c-chain");
+    insta::assert_snapshot!(refused("--method best"), @"there is no method `best`; these exist: m-c-top-down, m-c-exact, m-c-dp, m-h-dp, top-down, m-c-chain");
     insta::assert_snapshot!(refused("--out r.csv"), @"r.csv is not a folder");
     for words in [
         "--largest 2 --epsilon 1 --out x",
