@@ -56,7 +56,7 @@ type Code = (&'static str, fn(Effort) -> Found, fn(Effort) -> Found);
 /// In the order of the table: id, mutant, twin.
 fn code() -> Vec<Code> {
     use cells::{half_the_logarithm, reach_of_the_noise, released_counts};
-    use counts::{epsilon_as_rate, epsilon_as_scale, half_over_epsilon, one_over_half_epsilon};
+    use counts::{half_over_epsilon, one_over_half_epsilon};
     use regions::{for_one_region, for_two_regions, laplace_counts};
     use selection::Picks;
     use thresholds::{Leaves, a_tenth_too_much, all_that_is_carried};
@@ -129,7 +129,25 @@ fn code() -> Vec<Code> {
             |effort| farthest::histogram(effort, 2.0),
         ),
     ];
-    let from_habits: [Code; 3] = [
+    let groups: &[&[Code]] = &[
+        &published_dpm::code(),
+        &from_papers,
+        &classics::code(),
+        &from_habits(),
+        &baselines::code(),
+        &recentred::code(),
+        &stream::code(),
+        &submodular::code(),
+        &set_cover::code(),
+        &k_median::code(),
+        &[("M60", census::zero_where_no_group_is, census::as_it_comes)],
+    ];
+    groups.concat()
+}
+
+fn from_habits() -> [Code; 3] {
+    use counts::{epsilon_as_rate, epsilon_as_scale};
+    [
         (
             "M17",
             |effort| counts::released(effort, epsilon_as_scale),
@@ -141,21 +159,7 @@ fn code() -> Vec<Code> {
             |effort| seeds::sampled(effort, true),
             |effort| seeds::sampled(effort, false),
         ),
-    ];
-    let groups: &[&[Code]] = &[
-        &published_dpm::code(),
-        &from_papers,
-        &classics::code(),
-        &from_habits,
-        &baselines::code(),
-        &recentred::code(),
-        &stream::code(),
-        &submodular::code(),
-        &set_cover::code(),
-        &k_median::code(),
-        &[("M60", census::zero_where_no_group_is, census::as_it_comes)],
-    ];
-    groups.concat()
+    ]
 }
 
 #[cfg(test)]
