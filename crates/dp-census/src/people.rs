@@ -1,3 +1,4 @@
+use std::fmt;
 use std::num::NonZeroU32;
 
 use crate::{Bins, CensusError, GroupSizes, Hierarchy};
@@ -102,11 +103,24 @@ impl<U: Ord> GroupDirectory<U> {
 }
 
 /// Sizes of groups while people are counted, one call of [`add`](Self::add) per individual: for streams of any length.
-#[derive(Clone, Debug)]
+///
+/// Private. `Debug` prints what is public: groups, regions and quantity.
+#[derive(Clone)]
 pub struct MemberCount<'a, U> {
     directory: &'a GroupDirectory<U>,
     sizes: Vec<u64>,
     most_quantity: NonZeroU32,
+}
+
+/// Equal whoever was counted: sizes stay out of logs, and units too, of which there may be many.
+impl<U> fmt::Debug for MemberCount<'_, U> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemberCount")
+            .field("groups", &self.sizes.len())
+            .field("regions", &self.directory.regions)
+            .field("most_quantity", &self.most_quantity)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<U: Ord> MemberCount<'_, U> {
@@ -193,6 +207,19 @@ mod tests {
         {
             assert_eq!(table(&[&others[..], &nothing].concat()), table(&others), "{nothing:?}");
         }
+    }
+
+    #[test]
+    fn whoever_was_counted_prints_alike() {
+        let directory = directory();
+        let nobody = directory.count_members(NonZeroU32::MIN);
+        let mut one = nobody.clone();
+        one.add(&"A", 1);
+        assert_eq!(format!("{one:?}"), format!("{nobody:?}"));
+        assert_eq!(
+            format!("{one:?}"),
+            "MemberCount { groups: 4, regions: 2, most_quantity: 1, .. }"
+        );
     }
 
     #[test]

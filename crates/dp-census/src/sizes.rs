@@ -1,3 +1,4 @@
+use std::fmt;
 use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
@@ -10,9 +11,11 @@ use crate::{Bins, CensusError, From0, Hierarchy, RegionTree};
 /// The columns are part of the type, as the neighbouring relation follows from them: a table without a column for empty groups cannot be
 /// released by a plan that protects whoever is alone in a group.
 ///
+/// `Debug` prints what is public: columns, regions, groups and quantity. The serialised form holds the counts.
+///
 /// # Shape and units
 /// Row-major `(leaf regions, columns)`, in groups.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "B: Bins", try_from = "Rows<B>", into = "Rows<B>")]
 pub struct GroupSizes<B: Bins = From0> {
     bins: B,
@@ -133,6 +136,18 @@ impl<B: Bins> GroupSizes<B> {
     }
 }
 
+/// Equal for all neighbours: counts stay out of logs.
+impl<B: Bins> fmt::Debug for GroupSizes<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GroupSizes")
+            .field("bins", &self.bins)
+            .field("regions", &self.regions())
+            .field("groups", &self.groups())
+            .field("most_quantity", &self.most_quantity)
+            .finish_non_exhaustive()
+    }
+}
+
 /// The file form, with its columns and its quantity. Reading it checks everything again.
 #[derive(Serialize, Deserialize)]
 #[serde(bound = "B: Bins", rename = "GroupSizes", deny_unknown_fields)]
@@ -203,6 +218,21 @@ mod tests {
         assert_eq!(shape, CensusError::Shape { expected: 3, got: 5 });
         let most = GroupSizes::from_table(bins, vec![0, MAX_VALUE, 0]);
         assert!(most.is_ok() && GroupSizes::from_table(bins, vec![1, MAX_VALUE, 0]).is_err());
+    }
+
+    #[test]
+    fn neighbours_print_alike() {
+        let bins = From0::up_to(2).expect("valid");
+        let text = |counts: [i64; 6]| {
+            let sizes = GroupSizes::from_table(bins, counts.to_vec()).expect("valid");
+            (format!("{sizes:?}"), format!("{sizes:#?}"))
+        };
+        let (line, lines) = text([0, 7, 0, 0, 0, 3]);
+        assert_eq!((line.clone(), lines), text([0, 6, 1, 0, 0, 3]));
+        assert_eq!(
+            line,
+            "GroupSizes { bins: From0 { largest: 2 }, regions: 2, groups: 10, most_quantity: 1, .. }"
+        );
     }
 
     #[test]
