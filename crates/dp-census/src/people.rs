@@ -5,7 +5,12 @@ use crate::{Bins, CensusError, GroupSizes, Hierarchy};
 
 /// Which groups there are and in which region each of them lies. Public; people come and go, groups stay.
 ///
-/// Records of people name their unit only: where the unit is, the directory knows, so no record can move a group.
+/// A record of a person names its unit and no region: where the unit is, the directory knows, so no record can move a group.
+///
+/// # Not from the private records
+/// The list of groups must come from elsewhere: a register of addresses, a list of licences. A directory of the units that occur in
+/// the records has one group less if somebody who lives alone is not there, so the public number of groups would say who is, and no
+/// release from it has the guarantee of its receipt.
 ///
 /// ```
 /// use std::num::NonZeroU32;
