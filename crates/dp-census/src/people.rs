@@ -44,7 +44,7 @@ impl<U: Ord> GroupDirectory<U> {
     /// From each group's unit (an address, a licence plate) and the name of its leaf region. The same row twice counts once.
     ///
     /// # Errors
-    /// [`CensusError::UnknownRegion`]; [`CensusError::TwoRegions`] for a unit in two places, with its position in sorted order.
+    /// [`CensusError::UnknownRegion`]; [`CensusError::TwoRegions`] for a unit in two places, with both of them and its position in sorted order.
     pub fn new<'a>(
         hierarchy: &Hierarchy,
         groups: impl IntoIterator<Item = (U, &'a str)>,
@@ -60,7 +60,10 @@ impl<U: Ord> GroupDirectory<U> {
         groups.sort();
         groups.dedup();
         if let Some(unit) = groups.windows(2).position(|pair| pair[0].0 == pair[1].0) {
-            return Err(CensusError::TwoRegions { unit });
+            let leaves = hierarchy.tree().leaves();
+            let name = |place: usize| hierarchy.name(leaves.start + groups[place].1 as usize);
+            let [first, second] = [unit, unit + 1].map(|place| name(place).to_owned());
+            return Err(CensusError::TwoRegions { unit, first, second });
         }
         let (units, leaves) = groups.into_iter().unzip();
         Ok(Self { units, leaves, regions: hierarchy.tree().leaves().len() })
@@ -229,8 +232,11 @@ mod tests {
 
     #[test]
     fn groups_in_two_places_or_nowhere_are_refused() {
-        let error = GroupDirectory::new(&nation(), [("A", "GA"), ("A", "NY")]).expect_err("two");
-        assert_eq!(error.to_string(), "group 0 in order of units is in two regions");
+        let groups = [("B", "NY"), ("C", "GA"), ("A", "GA"), ("B", "GA")];
+        let error = GroupDirectory::new(&nation(), groups).expect_err("two");
+        let want = "a group is said to be both in `GA` and in `NY`: \
+                    that of the unit at position 1 (from 0) of all units, sorted";
+        assert_eq!(error.to_string(), want);
         let error = GroupDirectory::new(&nation(), [("A", "US")]).expect_err("not a leaf");
         assert_eq!(error, CensusError::UnknownRegion { region: "US".into() });
     }

@@ -28,13 +28,13 @@ impl<B: Bins> GroupSizes<B> {
     /// most; see [`with_most_quantity`](Self::with_most_quantity) for others.
     ///
     /// # Errors
-    /// [`CensusError::Shape`] if the rows are not whole. [`CensusError::NegativeCount`] or [`CensusError::TooManyGroups`] if there
+    /// [`CensusError::PartialRow`] if the rows are not whole. [`CensusError::NegativeCount`] or [`CensusError::TooManyGroups`] if there
     /// are no groups that have this table: no count is below 0, and all of them together are at most
     /// [`MAX_VALUE`]. The message has neither value nor place.
     pub fn from_table(bins: B, counts: Vec<i64>) -> Result<Self, CensusError> {
         let columns = bins.count();
         if !counts.len().is_multiple_of(columns) {
-            return Err(CensusError::Shape { expected: columns, got: counts.len() });
+            return Err(CensusError::PartialRow { columns, entries: counts.len() });
         }
         if counts.iter().any(|&count| count < 0) {
             return Err(CensusError::NegativeCount);
@@ -215,7 +215,7 @@ mod tests {
             CensusError::TooManyGroups
         );
         let shape = GroupSizes::from_table(bins, vec![0; 5]).expect_err("not whole");
-        assert_eq!(shape, CensusError::Shape { expected: 3, got: 5 });
+        assert_eq!(shape, CensusError::PartialRow { columns: 3, entries: 5 });
         let most = GroupSizes::from_table(bins, vec![0, MAX_VALUE, 0]);
         assert!(most.is_ok() && GroupSizes::from_table(bins, vec![1, MAX_VALUE, 0]).is_err());
     }

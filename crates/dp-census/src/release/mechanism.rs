@@ -146,12 +146,11 @@ impl<B: Bins> Plan<B> {
     /// A shape, a quantity or a number of groups that is not the public one. They are equal for all neighbours.
     fn check(&self, sizes: &GroupSizes<B>) -> Result<(), CensusError> {
         let settings = &self.settings;
-        let shape = (settings.hierarchy.tree().leaves().len(), settings.bins.count());
-        if (sizes.regions(), sizes.columns()) != shape {
-            return Err(CensusError::Shape {
-                expected: shape.0 * shape.1,
-                got: sizes.counts().len(),
-            });
+        let leaves = settings.hierarchy.tree().leaves();
+        let expected = (leaves.len(), settings.bins.count());
+        let got = (sizes.regions(), sizes.columns());
+        if got != expected {
+            return Err(CensusError::Shape { expected, got });
         }
         let (most, got) = (settings.most_quantity.get(), sizes.most_quantity().get());
         if got > most {
@@ -164,7 +163,8 @@ impl<B: Bins> Plan<B> {
         let region_groups = settings.region_groups.iter().flatten();
         for (leaf, (&expected, got)) in region_groups.zip(sizes.groups_of_regions()).enumerate() {
             if got != expected {
-                return Err(CensusError::RegionGroups { leaf, expected, got });
+                let region = settings.hierarchy.name(leaves.start + leaf).to_owned();
+                return Err(CensusError::RegionGroups { region, expected, got });
             }
         }
         Ok(())

@@ -132,24 +132,29 @@ impl Noise {
         most_quantity: NonZeroU32,
     ) -> Result<Self, CensusError> {
         let length = |level: usize| {
-            query.length(tree.level(level).len(), most_quantity).ok_or(CensusError::Setting {
+            let regions = tree.level(level).len();
+            let product = (regions as u64).saturating_mul(most_quantity.get().into());
+            query.length(regions, most_quantity).ok_or(CensusError::Setting {
                 name: "regions of a level times the most that an individual brings",
-                got: i64::try_from(tree.level(level).len()).unwrap_or(i64::MAX),
+                got: i64::try_from(product).unwrap_or(i64::MAX),
                 want: "below 2^32",
             })
         };
+        let of_level = |level| move |error| CensusError::Noise { level, error };
         let levels = match privacy {
             Privacy::Pure { epsilon } => {
                 let losses = epsilon.split(shares)?.into_iter().enumerate();
                 let level = |(level, loss)| {
-                    Ok(LevelNoise::Geometric(GeometricSum::new(loss, length(level)?.into())?))
+                    let sum = GeometricSum::new(loss, length(level)?.into());
+                    Ok(LevelNoise::Geometric(sum.map_err(of_level(level))?))
                 };
                 losses.map(level).collect::<Result<_, CensusError>>()?
             }
             Privacy::Zcdp { rho, .. } => {
                 let losses = rho.split(shares)?.into_iter().enumerate();
                 let level = |(level, loss)| {
-                    let (sum, length_squared) = (GaussianSum::new(loss)?, length(level)?);
+                    let sum = GaussianSum::new(loss).map_err(of_level(level))?;
+                    let length_squared = length(level)?;
                     Ok(LevelNoise::Gaussian { sum, length_squared })
                 };
                 losses.map(level).collect::<Result<_, CensusError>>()?

@@ -56,13 +56,24 @@ fn settings_out_of_range_are_refused_with_their_value() {
         ),
         (
             builder(5).region_groups(vec![1, 1, 1, 1]),
-            "the table has 4 entries where 5 (or whole rows of so many) are expected",
+            "region_groups must have 5 numbers, one per leaf region, got 4",
         ),
         (
             builder(5).region_groups(vec![1, 1, 1, 1, 2]),
-            "the table has 6 groups, the public number is 5",
+            "region_groups must add up to 5, the public number of groups, got 6",
         ),
-        (builder(5).region_groups(vec![6, -1, 0, 0, 0]), "no number of groups may be negative"),
+        (
+            builder(5).region_groups(vec![i64::MAX; 5]),
+            "region_groups must add up to 5, the public number of groups, got 46116860184273879035",
+        ),
+        (
+            builder(5).region_groups(vec![6, -1, 0, 0, 0]),
+            "every number of region_groups must be at least 0, got -1",
+        ),
+        (
+            builder(5).method(Method::Chain).most_quantity(NonZeroU32::MAX),
+            "regions of a level times the most that an individual brings must be below 2^32, got 8589934590",
+        ),
         (builder(5).shrinkage(true), "shrinkage needs the number of groups of each leaf region"),
         (
             builder(5).region_groups(vec![1; 5]).shrinkage(true).method(Method::Counts),
@@ -71,6 +82,8 @@ fn settings_out_of_range_are_refused_with_their_value() {
     ] {
         assert_eq!(message(builder), want);
     }
+    let quiet = message(builder(5).shares(fixed(&[0.5, 1e-30, 0.5])));
+    assert!(quiet.starts_with("noise of level 2: epsilon of a sum = 9.99"), "{quiet}");
     let real = |method| builder(5).method(method).build_real().err().map(|error| error.to_string());
     assert_eq!(real(Method::Counts), None);
     assert_eq!(
@@ -98,14 +111,24 @@ fn tables_that_do_not_fit_the_public_facts_are_refused() {
     let other = sizes(9, 4, 1);
     assert_eq!(
         error(builder(other.groups()), &other),
-        CensusError::Shape { expected: 25, got: 20 }
+        CensusError::Shape { expected: (5, 5), got: (5, 4) }
+    );
+    // As many entries as the plan has, in other rows.
+    let turned = GroupSizes::from_table(up_to(1), vec![1; 8]).expect("valid");
+    let two = Hierarchy::new([("t", None), ("x", Some("t")), ("y", Some("t"))]).expect("valid");
+    assert_eq!(
+        error(Census::builder(two, up_to(3), 8, pure(1.0)), &turned).to_string(),
+        "the table has 4 leaf regions and 2 columns, the plan has 2 and 4"
     );
     let mut region_groups = table.groups_of_regions();
     let got = region_groups[2];
     region_groups[2] += 1;
     region_groups[4] -= 1;
     let refused = error(builder(groups).region_groups(region_groups), &table);
-    assert_eq!(refused, CensusError::RegionGroups { leaf: 2, expected: got + 1, got });
+    assert_eq!(
+        refused.to_string(),
+        format!("region `c` has {got} groups in the table, its public number is {}", got + 1)
+    );
 }
 
 #[test]
