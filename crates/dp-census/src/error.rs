@@ -5,6 +5,8 @@ use dp_accounting::ParamError;
 use dp_mechanism::MechanismError;
 
 /// Why a hierarchy, a plan or a solver's input is refused. Carries public settings and shapes only.
+///
+/// Messages count levels from 1, as receipts do; the fields are indexes, 0 being the root.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum CensusError {
@@ -62,7 +64,7 @@ pub enum CensusError {
     },
     /// A weight lies outside of 1 to [`MAX_WEIGHT`](crate::solve::MAX_WEIGHT).
     Weight {
-        /// The level it was given for.
+        /// The level it was given for; 0 is the root.
         level: usize,
         /// The weight.
         weight: u32,
@@ -200,7 +202,7 @@ pub enum CensusError {
     },
     /// A level's share is not above 0, or not finite.
     Share {
-        /// The level, the root being 0.
+        /// The level; 0 is the root.
         level: usize,
         /// The share.
         got: f64,
@@ -270,7 +272,11 @@ impl fmt::Display for CensusError {
                 write!(f, "{levels} levels need as many weights, not {weights}")
             }
             Self::Weight { level, weight } => {
-                write!(f, "the weight of level {level} must be 1 to {MAX_WEIGHT}, not {weight}")
+                write!(
+                    f,
+                    "the weight of level {} must be 1 to {MAX_WEIGHT}, not {weight}",
+                    level + 1
+                )
             }
             Self::NumberOfGroups { groups } => {
                 write!(f, "the number of groups must be 0 to {MAX_VALUE}, not {groups}")
@@ -347,7 +353,7 @@ impl fmt::Display for CensusError {
                 write!(f, "there must be one share per level, got {shares} for {levels} levels")
             }
             Self::Share { level, got } => {
-                write!(f, "the share of level {level} must be finite and > 0, got {got}")
+                write!(f, "the share of level {} must be finite and > 0, got {got}", level + 1)
             }
             Self::SumOfShares { got } => {
                 write!(f, "the shares of the levels must add up to 1, got {got}")

@@ -68,12 +68,12 @@ impl RegionTree {
         self.level_starts.len() - 1
     }
 
-    /// The nodes of level `level`, the root being level 0.
+    /// The nodes of a level; 0 is the root.
     pub fn level(&self, level: usize) -> Range<usize> {
         self.level_starts[level]..self.level_starts[level + 1]
     }
 
-    /// The level of a node.
+    /// The level of a node, 0 for the root.
     pub fn level_of(&self, node: usize) -> usize {
         assert!(node < self.len(), "node {node} of a hierarchy of {}", self.len());
         self.level_starts.partition_point(|&start| start <= node) - 1

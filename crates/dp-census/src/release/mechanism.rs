@@ -18,7 +18,7 @@ use crate::{Bins, CensusError, From0, GroupSizes, Hierarchy};
 ///
 /// # Utility
 /// Before the table is made consistent, unbiased noise of that size in every cell. The projection onto consistent real tables brings it
-/// closer to the truth in weighted squares; rounding to whole numbers adds less than `l + 1/2` to a cell of level `l`, root 0, for
+/// closer to the truth in weighted squares; rounding to whole numbers adds less than `d + 1/2` to a cell `d` levels below the root, for
 /// [`Method::Cumulative`].
 ///
 /// # Complexity
@@ -59,7 +59,7 @@ impl<B: Bins> Census<B> {
         CensusBuilder::new(hierarchy, bins, groups, privacy)
     }
 
-    /// Variance of the noise in each cell of a level, in groups squared.
+    /// Variance of the noise in each cell of a level, in groups squared; 0 is the root, which receipts call level 1.
     ///
     /// # Panics
     /// If there is no such level.

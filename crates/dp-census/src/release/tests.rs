@@ -45,6 +45,10 @@ fn settings_out_of_range_are_refused_with_their_value() {
     let message = |builder: CensusBuilder| builder.build().expect_err("refused").to_string();
     let fixed = |shares: &[f64]| LevelShares::Fixed(shares.to_vec());
     for (builder, want) in [
+        (
+            builder(5).shares(fixed(&[0.0, 0.5, 0.5])),
+            "the share of level 1 must be finite and > 0, got 0",
+        ),
         (builder(-1), "the number of groups must be 0 to 68719476736, not -1"),
         (
             builder(5).shares(fixed(&[0.5, 0.4])),
