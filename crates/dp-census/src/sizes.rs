@@ -47,9 +47,12 @@ impl<B: Bins> GroupSizes<B> {
     }
 
     /// Says that one individual added up to `quantity` to the size of a group. A plan for less refuses the table.
+    ///
+    /// What a table says can only grow, so that a table of people who brought three cannot be passed off as one of people who brought
+    /// one: a quantity below [`most_quantity`](Self::most_quantity) changes nothing.
     #[must_use]
     pub fn with_most_quantity(mut self, quantity: NonZeroU32) -> Self {
-        self.most_quantity = quantity;
+        self.most_quantity = self.most_quantity.max(quantity);
         self
     }
 

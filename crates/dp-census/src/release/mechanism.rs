@@ -1,5 +1,5 @@
 use dp_accounting::Receipt;
-use dp_mechanism::{Draws, Mechanism};
+use dp_mechanism::{CryptoRng, Draws, Mechanism, Release, SecureDraws};
 use serde::{Deserialize, Serialize};
 
 use super::params::Plan;
@@ -67,13 +67,14 @@ impl<B: Bins> Census<B> {
         self.plan.noise.levels[level].variance()
     }
 
-    /// As [`Mechanism::run`], with what [`certify`](Self::certify) needs. It costs no more: all of it comes from the noisy table.
+    /// As [`Mechanism::release`], with what [`certify`](Self::certify) needs. It costs no more: all of it comes from the noisy table.
     ///
-    /// Like `run`, it is for tables that passed [`Mechanism::check`], and the caller keeps the [receipt](Mechanism::receipt).
+    /// # Errors
+    /// Those of [`Mechanism::check`]. Nothing is spent then.
     ///
     /// ```
     /// use dp_census::{Census, From0, GroupSizes, Hierarchy, Privacy};
-    /// use dp_mechanism::{Mechanism, SecureDraws, chacha_from_os};
+    /// use dp_mechanism::chacha_from_os;
     ///
     /// let nation = Hierarchy::new([("US", None), ("GA", Some("US")), ("NY", Some("US"))])?;
     /// let bins = From0::up_to(3)?;
@@ -81,13 +82,23 @@ impl<B: Bins> Census<B> {
     /// let rows = [("GA", 3, 1), ("GA", 1, 2), ("NY", 3, 1), ("NY", 1, 1), ("NY", 2, 1)];
     /// let sizes = GroupSizes::from_rows(&nation, bins, rows)?;
     ///
-    /// plan.check(&&sizes)?;
-    /// let mut rng = chacha_from_os()?;
-    /// let (table, evidence) = plan.run_with_evidence(&sizes, &mut SecureDraws::new(&mut rng));
-    /// let proof = plan.certify(&table, &evidence);
+    /// let (release, evidence) = plan.release_with_evidence(&sizes, &mut chacha_from_os()?)?;
+    /// let proof = plan.certify(&release.output, &evidence);
     /// assert!(proof.feasible && proof.residual < 1e-6, "{proof:?}");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    pub fn release_with_evidence<R: CryptoRng + ?Sized>(
+        &self,
+        sizes: &GroupSizes<B>,
+        rng: &mut R,
+    ) -> Result<(Release<GroupTable, B::Relation>, Evidence), CensusError> {
+        self.check(&sizes)?;
+        let (output, evidence) = self.run_with_evidence(sizes, &mut SecureDraws::new(rng));
+        Ok((Release { output, receipt: self.receipt() }, evidence))
+    }
+
+    /// As [`Mechanism::run`], with what [`certify`](Self::certify) needs: for audits. Like `run`, it is for tables that passed
+    /// [`Mechanism::check`]; whoever releases wants [`release_with_evidence`](Self::release_with_evidence).
     pub fn run_with_evidence(
         &self,
         sizes: &GroupSizes<B>,
@@ -120,7 +131,21 @@ impl<B: Bins> Census<B> {
 }
 
 impl<B: Bins> RealCensus<B> {
-    /// As [`Mechanism::run`], with what [`certify`](Self::certify) needs.
+    /// As [`Mechanism::release`], with what [`certify`](Self::certify) needs, at no further cost.
+    ///
+    /// # Errors
+    /// Those of [`Mechanism::check`]. Nothing is spent then.
+    pub fn release_with_evidence<R: CryptoRng + ?Sized>(
+        &self,
+        sizes: &GroupSizes<B>,
+        rng: &mut R,
+    ) -> Result<(Release<RealGroupTable, B::Relation>, Evidence), CensusError> {
+        self.check(&sizes)?;
+        let (output, evidence) = self.run_with_evidence(sizes, &mut SecureDraws::new(rng));
+        Ok((Release { output, receipt: self.receipt() }, evidence))
+    }
+
+    /// As [`Mechanism::run`], with what [`certify`](Self::certify) needs: for audits, on tables that passed [`Mechanism::check`].
     pub fn run_with_evidence(
         &self,
         sizes: &GroupSizes<B>,

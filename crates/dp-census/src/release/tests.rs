@@ -148,6 +148,26 @@ fn a_table_of_larger_quantities_is_refused_and_the_receipt_names_the_quantity() 
     assert!(plan.receipt().to_string().contains("individuals who add up to 2 to the size"));
     assert!(plan.release(&table, &mut rng(1)).is_ok());
     assert!(plan.release(&sizes(9, 5, 1), &mut rng(1)).is_ok(), "less is fine");
+    let lowered = table.with_most_quantity(NonZeroU32::MIN);
+    assert!(one.release(&lowered, &mut rng(1)).is_err(), "what is recorded does not fall");
+}
+
+/// The same table, receipt and refusals as without evidence.
+#[test]
+fn a_release_with_evidence_is_a_release() {
+    let table = sizes(9, 5, 14);
+    let plan = builder(table.groups()).build().expect("valid");
+    let (release, evidence) = plan.release_with_evidence(&table, &mut rng(15)).expect("it fits");
+    assert_eq!(Ok(&release), plan.release(&table, &mut rng(15)).as_ref());
+    assert!(plan.certify(&release.output, &evidence).feasible);
+    let real = builder(table.groups()).method(Method::Counts).build_real().expect("valid");
+    let (release, evidence) = real.release_with_evidence(&table, &mut rng(15)).expect("it fits");
+    assert_eq!(Ok(&release), real.release(&table, &mut rng(15)).as_ref());
+    assert!(real.certify(&release.output, &evidence).feasible);
+    let other = sizes(9, 4, 14);
+    let refused = plan.release(&other, &mut rng(15)).expect_err("it does not fit");
+    assert_eq!(plan.release_with_evidence(&other, &mut rng(15)).err(), Some(refused.clone()));
+    assert_eq!(real.release_with_evidence(&other, &mut rng(15)).err(), Some(refused));
 }
 
 /// Whatever table and loss, the release adds up, is not negative and has the public number of groups.
