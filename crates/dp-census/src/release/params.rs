@@ -69,7 +69,7 @@ impl<B: Bins> CensusBuilder<B> {
     /// [`GroupDirectory::count_members`](crate::GroupDirectory::count_members), which cuts what is beyond, and
     /// [`GroupSizes::with_most_quantity`](crate::GroupSizes::with_most_quantity).
     ///
-    /// Cumulative noise grows in proportion; that of counts does not depend on it.
+    /// Cumulative noise grows in proportion, up to the number of columns less one; that of counts does not depend on it.
     #[must_use]
     pub fn most_quantity(mut self, quantity: NonZeroU32) -> Self {
         self.most_quantity = quantity;
@@ -141,7 +141,8 @@ impl<B: Bins> CensusBuilder<B> {
         self.check_region_groups()?;
         self.check_shrinkage()?;
         let shares = self.shares.of(tree)?;
-        let noise = Noise::calibrate(self.privacy, query, tree, &shares, self.most_quantity)?;
+        let table = (tree, self.bins.count());
+        let noise = Noise::calibrate(self.privacy, query, table, &shares, self.most_quantity)?;
         let allowed = match self.privacy {
             Privacy::Pure { epsilon } => epsilon.get(),
             Privacy::Zcdp { rho, .. } => rho.get(),

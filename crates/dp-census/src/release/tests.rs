@@ -74,10 +74,6 @@ fn settings_out_of_range_are_refused_with_their_value() {
             builder(5).region_groups(vec![6, -1, 0, 0, 0]),
             "every number of region_groups must be at least 0, got -1",
         ),
-        (
-            builder(5).method(Method::Chain).most_quantity(NonZeroU32::MAX),
-            "regions of a level times the most that an individual brings must be below 2^32, got 8589934590",
-        ),
         (builder(5).shrinkage(true), "shrinkage needs the number of groups of each leaf region"),
         (
             builder(5).region_groups(vec![1; 5]).shrinkage(true).method(Method::Counts),
@@ -304,6 +300,10 @@ fn noise_is_in_proportion_to_what_one_individual_changes() {
     assert!((deviation(small().method(Method::Chain), 2) / one - 5.0).abs() < 1e-3);
     let three = NonZeroU32::new(3).expect("above 0");
     assert!((deviation(small().most_quantity(three), 2) / one - 3.0).abs() < 1e-3);
+    // Five columns: nobody moves a group further than from the first to the last.
+    let most = |method| small().method(method).most_quantity(NonZeroU32::MAX);
+    assert!((deviation(most(Method::Cumulative), 2) / one - 4.0).abs() < 1e-3);
+    assert!((deviation(most(Method::Chain), 2) / one - 20.0).abs() < 1e-3);
     let counts = small().method(Method::Counts).most_quantity(three);
     assert!((deviation(counts, 2) / one - 2.0).abs() < 1e-3);
 }
