@@ -154,6 +154,8 @@ pub enum CensusError {
     },
     /// A table says that there are fewer than no groups of some size.
     NegativeCount,
+    /// A number of groups is infinite, or none at all.
+    NotFinite,
     /// More groups than exact sums allow.
     TooManyGroups,
     /// The table has another number of groups than is public.
@@ -325,6 +327,7 @@ impl fmt::Display for CensusError {
                 got.0, got.1, expected.0, expected.1
             ),
             Self::NegativeCount => write!(f, "no number of groups may be negative"),
+            Self::NotFinite => write!(f, "every number of groups must be finite"),
             Self::TooManyGroups => {
                 write!(f, "there must be at most {MAX_VALUE} groups")
             }
