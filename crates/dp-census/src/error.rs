@@ -39,7 +39,7 @@ pub enum CensusError {
         /// Its position.
         region: usize,
     },
-    /// The solvers take at most [`MAX_LEVELS`](crate::solve::MAX_LEVELS) levels.
+    /// Plans and solvers take at most [`MAX_LEVELS`](crate::solve::MAX_LEVELS) levels.
     NumberOfLevels {
         /// How many the hierarchy has.
         levels: usize,
@@ -264,7 +264,10 @@ impl fmt::Display for CensusError {
                 write!(f, "region {region} has no children although it is above the lowest level")
             }
             Self::NumberOfLevels { levels } => {
-                write!(f, "the solvers take at most {MAX_LEVELS} levels, not {levels}")
+                write!(
+                    f,
+                    "plans and solvers take at most {MAX_LEVELS} levels, the hierarchy has {levels}"
+                )
             }
             Self::NoBins => write!(f, "a table needs at least one bin"),
             Self::TableLength { regions, bins, cells } => {

@@ -5,7 +5,8 @@ use crate::CensusError;
 /// The shape of a region hierarchy.
 ///
 /// Nodes are numbered level by level from the root, 0, and the children of a node are neighbours. All leaves have the same depth, so
-/// that each level is a partition of the whole.
+/// that each level is a partition of the whole. Of any depth; plans and solvers take at most
+/// [`MAX_LEVELS`](crate::solve::MAX_LEVELS) levels.
 ///
 /// ```
 /// use dp_census::RegionTree;
