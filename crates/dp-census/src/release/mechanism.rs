@@ -197,7 +197,11 @@ impl<B: Bins> Plan<B> {
 
     fn receipt(&self, id: &str) -> Receipt<B::Relation> {
         let spent = self.noise.spent(self.settings.hierarchy.tree());
-        Receipt::new(id, B::Relation::default(), self.budget, spent)
+        let receipt = Receipt::new(id, B::Relation::default(), self.budget, spent);
+        match self.settings.privacy {
+            Privacy::Pure { .. } => receipt,
+            Privacy::Zcdp { rho, .. } => receipt.with_asked_rho(rho),
+        }
     }
 
     fn noisy(&self, sizes: &GroupSizes<B>, draws: &mut dyn Draws) -> Vec<i64> {

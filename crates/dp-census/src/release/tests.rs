@@ -288,6 +288,10 @@ fn the_receipt_says_what_is_spent_on_which_level() {
     let zcdp = Privacy::within(Budget::new(1.0, 1e-6).expect("valid")).expect("a delta");
     let plan = Census::builder(nation(), up_to(4), 10, zcdp).build().expect("valid");
     assert!(plan.receipt().pure().is_none() && plan.receipt().within_budget());
+    let zcdp = Privacy::zcdp(0.5, 1e-9).expect("valid");
+    let plan = Census::builder(nation(), up_to(4), 10, zcdp).build().expect("valid");
+    let text = plan.receipt().to_string();
+    assert!(text.contains("asked: zCDP rho 0.5, epsilon 6.47"), "{text}");
 }
 
 /// Noise follows the length of the query: cumulative counts need half of that of counts, and more if an individual brings more.
