@@ -105,6 +105,11 @@ impl<U: Ord> GroupDirectory<U> {
         members
     }
 
+    fn is_the_same(&self, other: &Self) -> bool {
+        let equal = || (&self.units, &self.leaves) == (&other.units, &other.leaves);
+        std::ptr::eq(self, other) || (self.regions == other.regions && equal())
+    }
+
     fn find(&self, unit: &U) -> Option<usize> {
         self.units.binary_search(unit).ok()
     }
@@ -143,6 +148,44 @@ impl<U: Ord> MemberCount<'_, U> {
         if let Some(group) = self.directory.find(unit) {
             self.add_to(group, quantity);
         }
+    }
+
+    /// Adds what was counted elsewhere, such as of another part of the records.
+    ///
+    /// The guarantee of a release is for individuals who are in one part only.
+    ///
+    /// # Errors
+    /// [`CensusError::Conflict`] if the other was counted with other groups or another most quantity, both of which are public. Nothing
+    /// is added then.
+    ///
+    /// # Complexity
+    /// One addition per group.
+    ///
+    /// ```
+    /// use std::num::NonZeroU32;
+    /// use dp_census::{From0, GroupDirectory, Hierarchy};
+    ///
+    /// let nation = Hierarchy::new([("US", None)])?;
+    /// let directory = GroupDirectory::new(&nation, [("1 Main St", "US"), ("2 Main St", "US")])?;
+    /// let [mut members, mut others] = [(); 2].map(|()| directory.count_members(NonZeroU32::MIN));
+    /// members.add(&"1 Main St", 1);
+    /// others.add(&"1 Main St", 1);
+    /// members.merge(&others)?;
+    /// assert_eq!(members.into_sizes(From0::up_to(2)?)?.counts(), [1, 0, 1]);
+    /// # Ok::<(), dp_census::CensusError>(())
+    /// ```
+    pub fn merge(&mut self, other: &MemberCount<'_, U>) -> Result<(), CensusError> {
+        let setting = "merging counts of members";
+        if !self.directory.is_the_same(other.directory) {
+            return Err(CensusError::Conflict { setting, needs: "the same groups" });
+        }
+        if self.most_quantity != other.most_quantity {
+            return Err(CensusError::Conflict { setting, needs: "the same most quantity" });
+        }
+        for (size, more) in self.sizes.iter_mut().zip(&other.sizes) {
+            *size = size.saturating_add(*more);
+        }
+        Ok(())
     }
 
     fn add_to(&mut self, group: usize, quantity: i64) {
@@ -215,6 +258,36 @@ mod tests {
         {
             assert_eq!(table(&[&others[..], &nothing].concat()), table(&others), "{nothing:?}");
         }
+    }
+
+    #[test]
+    fn parts_add_up_if_they_fit() {
+        let [directory, copy] = [(); 2].map(|()| directory());
+        let two = NonZeroU32::new(2).expect("above 0");
+        let records = [("A", 1), ("A", 5), ("D", 1), ("F", -3), ("Z", 1), ("D", 2)];
+        for cut in 0..=records.len() {
+            let [mut first, mut second, mut all] =
+                [&directory, &copy, &copy].map(|directory| directory.count_members(two));
+            for (i, (unit, quantity)) in records.iter().enumerate() {
+                if i < cut { &mut first } else { &mut second }.add(unit, *quantity);
+                all.add(unit, *quantity);
+            }
+            first.merge(&second).expect("equal directories");
+            assert_eq!(first.sizes, all.sizes);
+        }
+        let mut members = directory.count_members(two);
+        let refused = |error: CensusError| error.to_string();
+        assert_eq!(
+            members.merge(&directory.count_members(NonZeroU32::MIN)).map_err(refused),
+            Err("merging counts of members needs the same most quantity".into())
+        );
+        // As many groups, one of them elsewhere.
+        let groups = [("F", "GA"), ("A", "GA"), ("B", "GA"), ("D", "NY")];
+        let other = GroupDirectory::new(&nation(), groups).expect("valid");
+        assert_eq!(
+            members.merge(&other.count_members(two)).map_err(refused),
+            Err("merging counts of members needs the same groups".into())
+        );
     }
 
     #[test]
