@@ -113,9 +113,11 @@ impl<R: Relation> fmt::Display for Receipt<R> {
             "total: epsilon {} at delta {delta}",
             self.epsilon().map_or("-".into(), show_epsilon)
         )?;
+        let asked_rho = self.asked_rho().map(|rho| format!("zCDP rho {}, ", show_rho(rho)));
         write!(
             f,
-            "asked: epsilon {} at delta {delta}, {}",
+            "asked: {}epsilon {} at delta {delta}, {}",
+            asked_rho.unwrap_or_default(),
             short(asked.epsilon().get()),
             if self.within_budget() { "kept" } else { "EXCEEDED" }
         )

@@ -22,13 +22,22 @@ pub struct Receipt<R: Relation> {
     mechanism: String,
     relation: R,
     budget: Budget,
+    /// If zCDP was asked for; the budget then says what it comes to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rho: Option<Rho>,
     spent: Step,
 }
 
 impl<R: Relation> Receipt<R> {
     /// The receipt of `mechanism`, which was asked to stay within `budget` and spends `spent`.
     pub fn new(mechanism: impl Into<String>, relation: R, budget: Budget, spent: Step) -> Self {
-        Self { mechanism: mechanism.into(), relation, budget, spent }
+        Self { mechanism: mechanism.into(), relation, budget, rho: None, spent }
+    }
+
+    /// The same, of a mechanism that was asked to stay within `rho`-zCDP: the budget is what that comes to at its delta.
+    pub fn with_asked_rho(mut self, rho: Rho) -> Self {
+        self.rho = Some(rho);
+        self
     }
 
     /// The mechanism's id.
@@ -44,6 +53,11 @@ impl<R: Relation> Receipt<R> {
     /// What was asked for.
     pub fn budget(&self) -> Budget {
         self.budget
+    }
+
+    /// The zCDP that was asked for, if it was.
+    pub fn asked_rho(&self) -> Option<Rho> {
+        self.rho
     }
 
     /// What is spent, step by step.
@@ -71,9 +85,11 @@ impl<R: Relation> Receipt<R> {
         self.spent.epsilon_under::<R>(delta)
     }
 
-    /// Whether the total stays within what was asked for.
+    /// Whether the total stays within what was asked for: the budget, and the zCDP if that was asked for.
     pub fn within_budget(&self) -> bool {
+        let keeps = |asked| self.zcdp().is_some_and(|spent| spent <= asked);
         self.epsilon().is_some_and(|epsilon| epsilon <= self.budget.epsilon())
+            && self.rho.is_none_or(keeps)
     }
 }
 
@@ -85,6 +101,7 @@ impl Receipt<AddRemove> {
     ///
     /// The budget becomes `(2 epsilon, (1 + e^epsilon) delta)`, rounded up in the last digits, and is cut to
     /// [`Budget::MAX_EPSILON`] and to a delta of `1 - 1e-9` where it would leave the range; a cut budget asks for less.
+    /// A zCDP that was asked for becomes 4 times as much.
     pub fn into_replace_one(self) -> Receipt<ReplaceOne> {
         let (epsilon, delta) = (self.budget.epsilon().get(), self.budget.delta().get());
         // Some slack, so that a receipt that used its budget to the last digit is still within it.
@@ -93,6 +110,7 @@ impl Receipt<AddRemove> {
             .expect("a doubled epsilon is positive and both values were cut to their range");
         let two = NonZeroU32::new(2).expect("2 is not 0");
         let spent = Step::group("replace = remove + add", two, self.spent);
-        Receipt { mechanism: self.mechanism, relation: ReplaceOne, budget, spent }
+        let rho = self.rho.and_then(|rho| Rho::of(4.0 * rho.get()));
+        Receipt { mechanism: self.mechanism, relation: ReplaceOne, budget, rho, spent }
     }
 }

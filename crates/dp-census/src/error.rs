@@ -5,6 +5,8 @@ use dp_accounting::ParamError;
 use dp_mechanism::MechanismError;
 
 /// Why a hierarchy, a plan or a solver's input is refused. Carries public settings and shapes only.
+///
+/// Messages count levels from 1, as receipts do; the fields are indexes, 0 being the root.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum CensusError {
@@ -37,7 +39,7 @@ pub enum CensusError {
         /// Its position.
         region: usize,
     },
-    /// The solvers take at most [`MAX_LEVELS`](crate::solve::MAX_LEVELS) levels.
+    /// Plans and solvers take at most [`MAX_LEVELS`](crate::solve::MAX_LEVELS) levels.
     NumberOfLevels {
         /// How many the hierarchy has.
         levels: usize,
@@ -62,7 +64,7 @@ pub enum CensusError {
     },
     /// A weight lies outside of 1 to [`MAX_WEIGHT`](crate::solve::MAX_WEIGHT).
     Weight {
-        /// The level it was given for.
+        /// The level it was given for; 0 is the root.
         level: usize,
         /// The weight.
         weight: u32,
@@ -115,8 +117,12 @@ pub enum CensusError {
     },
     /// A group is said to be in two regions.
     TwoRegions {
-        /// The position of its unit in sorted order.
+        /// The position of its unit in sorted order, from 0.
         unit: usize,
+        /// One of the regions.
+        first: String,
+        /// The other.
+        second: String,
     },
     /// The largest size is out of range.
     LargestSize {
@@ -132,15 +138,24 @@ pub enum CensusError {
         /// The one that is wanted.
         expected: u32,
     },
-    /// A table has another number of entries than its shape says.
-    Shape {
-        /// Of a table, or of a row of which there must be whole ones.
-        expected: usize,
+    /// The entries of a table are not whole rows.
+    PartialRow {
+        /// Entries of a row.
+        columns: usize,
         /// Entries given.
-        got: usize,
+        entries: usize,
+    },
+    /// A table has another shape than the plan, as (leaf regions, columns).
+    Shape {
+        /// That of the plan.
+        expected: (usize, usize),
+        /// That of the table.
+        got: (usize, usize),
     },
     /// A table says that there are fewer than no groups of some size.
     NegativeCount,
+    /// A number of groups is infinite, or none at all.
+    NotFinite,
     /// More groups than exact sums allow.
     TooManyGroups,
     /// The table has another number of groups than is public.
@@ -157,10 +172,24 @@ pub enum CensusError {
         /// The most that one may bring.
         got: u32,
     },
+    /// Not one public number of groups per leaf region.
+    NumberOfRegionGroups {
+        /// Leaf regions of the hierarchy.
+        regions: usize,
+        /// Numbers given.
+        got: usize,
+    },
+    /// The public numbers of groups of the leaf regions do not add up to that of all.
+    SumOfRegionGroups {
+        /// The public number of all groups.
+        groups: i64,
+        /// What they add up to.
+        got: i128,
+    },
     /// A region has another number of groups than is public.
     RegionGroups {
-        /// Position of the region among the leaves.
-        leaf: usize,
+        /// Its name.
+        region: String,
         /// The public number.
         expected: i64,
         /// That of the table, which is the same for all neighbours.
@@ -175,7 +204,7 @@ pub enum CensusError {
     },
     /// A level's share is not above 0, or not finite.
     Share {
-        /// The level, the root being 0.
+        /// The level; 0 is the root.
         level: usize,
         /// The share.
         got: f64,
@@ -204,7 +233,12 @@ pub enum CensusError {
     /// A privacy parameter is out of range.
     Param(ParamError),
     /// The noise of a level cannot be calibrated.
-    Mechanism(MechanismError),
+    Noise {
+        /// The level; 0 is the root.
+        level: usize,
+        /// Why.
+        error: MechanismError,
+    },
 }
 
 impl fmt::Display for CensusError {
@@ -230,7 +264,10 @@ impl fmt::Display for CensusError {
                 write!(f, "region {region} has no children although it is above the lowest level")
             }
             Self::NumberOfLevels { levels } => {
-                write!(f, "the solvers take at most {MAX_LEVELS} levels, not {levels}")
+                write!(
+                    f,
+                    "plans and solvers take at most {MAX_LEVELS} levels, the hierarchy has {levels}"
+                )
             }
             Self::NoBins => write!(f, "a table needs at least one bin"),
             Self::TableLength { regions, bins, cells } => {
@@ -240,7 +277,11 @@ impl fmt::Display for CensusError {
                 write!(f, "{levels} levels need as many weights, not {weights}")
             }
             Self::Weight { level, weight } => {
-                write!(f, "the weight of level {level} must be 1 to {MAX_WEIGHT}, not {weight}")
+                write!(
+                    f,
+                    "the weight of level {} must be 1 to {MAX_WEIGHT}, not {weight}",
+                    level + 1
+                )
             }
             Self::NumberOfGroups { groups } => {
                 write!(f, "the number of groups must be 0 to {MAX_VALUE}, not {groups}")
@@ -268,9 +309,10 @@ impl fmt::Display for CensusError {
             Self::UnknownRegion { ref region } => {
                 write!(f, "`{region}` is not a region of the lowest level")
             }
-            Self::TwoRegions { unit } => {
-                write!(f, "group {unit} in order of units is in two regions")
-            }
+            Self::TwoRegions { unit, ref first, ref second } => write!(
+                f,
+                "a group is said to be both in `{first}` and in `{second}`: that of the unit at position {unit} (from 0) of all units, sorted"
+            ),
             Self::LargestSize { got, least } => write!(
                 f,
                 "the largest size must be between {least} and {}, got {got}",
@@ -279,13 +321,16 @@ impl fmt::Display for CensusError {
             Self::SmallestSize { got, expected } => {
                 write!(f, "the columns begin at size {got}, expected {expected}")
             }
-            Self::Shape { expected, got } => {
-                write!(
-                    f,
-                    "the table has {got} entries where {expected} (or whole rows of so many) are expected"
-                )
+            Self::PartialRow { columns, entries } => {
+                write!(f, "the table has {entries} entries, which are no whole rows of {columns}")
             }
+            Self::Shape { expected, got } => write!(
+                f,
+                "the table has {} leaf regions and {} columns, the plan has {} and {}",
+                got.0, got.1, expected.0, expected.1
+            ),
             Self::NegativeCount => write!(f, "no number of groups may be negative"),
+            Self::NotFinite => write!(f, "every number of groups must be finite"),
             Self::TooManyGroups => {
                 write!(f, "there must be at most {MAX_VALUE} groups")
             }
@@ -296,15 +341,25 @@ impl fmt::Display for CensusError {
                 f,
                 "an individual may add up to {got} to a group of the table, the plan protects up to {most}"
             ),
-            Self::RegionGroups { leaf, expected, got } => write!(
+            Self::NumberOfRegionGroups { regions, got } => {
+                write!(
+                    f,
+                    "region_groups must have {regions} numbers, one per leaf region, got {got}"
+                )
+            }
+            Self::SumOfRegionGroups { groups, got } => write!(
                 f,
-                "leaf region {leaf} has {got} groups in the table, its public number is {expected}"
+                "region_groups must add up to {groups}, the public number of groups, got {got}"
+            ),
+            Self::RegionGroups { ref region, expected, got } => write!(
+                f,
+                "region `{region}` has {got} groups in the table, its public number is {expected}"
             ),
             Self::NumberOfShares { levels, shares } => {
                 write!(f, "there must be one share per level, got {shares} for {levels} levels")
             }
             Self::Share { level, got } => {
-                write!(f, "the share of level {level} must be finite and > 0, got {got}")
+                write!(f, "the share of level {} must be finite and > 0, got {got}", level + 1)
             }
             Self::SumOfShares { got } => {
                 write!(f, "the shares of the levels must add up to 1, got {got}")
@@ -312,7 +367,7 @@ impl fmt::Display for CensusError {
             Self::Setting { name, got, want } => write!(f, "{name} must be {want}, got {got}"),
             Self::Conflict { setting, needs } => write!(f, "{setting} needs {needs}"),
             Self::Param(ref error) => error.fmt(f),
-            Self::Mechanism(ref error) => error.fmt(f),
+            Self::Noise { level, error } => write!(f, "noise of level {}: {error}", level + 1),
         }
     }
 }
@@ -322,11 +377,5 @@ impl std::error::Error for CensusError {}
 impl From<ParamError> for CensusError {
     fn from(error: ParamError) -> Self {
         Self::Param(error)
-    }
-}
-
-impl From<MechanismError> for CensusError {
-    fn from(error: MechanismError) -> Self {
-        Self::Mechanism(error)
     }
 }

@@ -8,6 +8,9 @@ use crate::{CensusError, RegionTree};
 ///
 /// Regions are numbered level by level, in the order of their parents and then in the order given.
 ///
+/// A hierarchy may have any number of levels, but plans and solvers take at most [`MAX_LEVELS`](crate::solve::MAX_LEVELS), which is 16:
+/// [`build`](crate::CensusBuilder::build) refuses a deeper one.
+///
 /// ```
 /// use dp_census::Hierarchy;
 ///

@@ -1,10 +1,16 @@
+use std::fmt;
 use std::num::NonZeroU32;
 
 use crate::{Bins, CensusError, GroupSizes, Hierarchy};
 
 /// Which groups there are and in which region each of them lies. Public; people come and go, groups stay.
 ///
-/// Records of people name their unit only: where the unit is, the directory knows, so no record can move a group.
+/// A record of a person names its unit and no region: where the unit is, the directory knows, so no record can move a group.
+///
+/// # Not from the private records
+/// The list of groups must come from elsewhere: a register of addresses, a list of licences. A directory of the units that occur in
+/// the records has one group less if somebody who lives alone is not there, so the public number of groups would say who is, and no
+/// release from it has the guarantee of its receipt.
 ///
 /// ```
 /// use std::num::NonZeroU32;
@@ -38,7 +44,7 @@ impl<U: Ord> GroupDirectory<U> {
     /// From each group's unit (an address, a licence plate) and the name of its leaf region. The same row twice counts once.
     ///
     /// # Errors
-    /// [`CensusError::UnknownRegion`]; [`CensusError::TwoRegions`] for a unit in two places, with its position in sorted order.
+    /// [`CensusError::UnknownRegion`]; [`CensusError::TwoRegions`] for a unit in two places, with both of them and its position in sorted order.
     pub fn new<'a>(
         hierarchy: &Hierarchy,
         groups: impl IntoIterator<Item = (U, &'a str)>,
@@ -54,7 +60,10 @@ impl<U: Ord> GroupDirectory<U> {
         groups.sort();
         groups.dedup();
         if let Some(unit) = groups.windows(2).position(|pair| pair[0].0 == pair[1].0) {
-            return Err(CensusError::TwoRegions { unit });
+            let leaves = hierarchy.tree().leaves();
+            let name = |place: usize| hierarchy.name(leaves.start + groups[place].1 as usize);
+            let [first, second] = [unit, unit + 1].map(|place| name(place).to_owned());
+            return Err(CensusError::TwoRegions { unit, first, second });
         }
         let (units, leaves) = groups.into_iter().unzip();
         Ok(Self { units, leaves, regions: hierarchy.tree().leaves().len() })
@@ -103,17 +112,35 @@ impl<U: Ord> GroupDirectory<U> {
         members
     }
 
+    fn is_the_same(&self, other: &Self) -> bool {
+        let equal = || (&self.units, &self.leaves) == (&other.units, &other.leaves);
+        std::ptr::eq(self, other) || (self.regions == other.regions && equal())
+    }
+
     fn find(&self, unit: &U) -> Option<usize> {
         self.units.binary_search(unit).ok()
     }
 }
 
 /// Sizes of groups while people are counted, one call of [`add`](Self::add) per individual: for streams of any length.
-#[derive(Clone, Debug)]
+///
+/// Private. `Debug` prints what is public: groups, regions and quantity.
+#[derive(Clone)]
 pub struct MemberCount<'a, U> {
     directory: &'a GroupDirectory<U>,
     sizes: Vec<u64>,
     most_quantity: NonZeroU32,
+}
+
+/// Equal whoever was counted: sizes stay out of logs, and units too, of which there may be many.
+impl<U> fmt::Debug for MemberCount<'_, U> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemberCount")
+            .field("groups", &self.sizes.len())
+            .field("regions", &self.directory.regions)
+            .field("most_quantity", &self.most_quantity)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<U: Ord> MemberCount<'_, U> {
@@ -128,6 +155,44 @@ impl<U: Ord> MemberCount<'_, U> {
         if let Some(group) = self.directory.find(unit) {
             self.add_to(group, quantity);
         }
+    }
+
+    /// Adds what was counted elsewhere, such as of another part of the records.
+    ///
+    /// The guarantee of a release is for individuals who are in one part only.
+    ///
+    /// # Errors
+    /// [`CensusError::Conflict`] if the other was counted with other groups or another most quantity, both of which are public. Nothing
+    /// is added then.
+    ///
+    /// # Complexity
+    /// One addition per group.
+    ///
+    /// ```
+    /// use std::num::NonZeroU32;
+    /// use dp_census::{From0, GroupDirectory, Hierarchy};
+    ///
+    /// let nation = Hierarchy::new([("US", None)])?;
+    /// let directory = GroupDirectory::new(&nation, [("1 Main St", "US"), ("2 Main St", "US")])?;
+    /// let [mut members, mut others] = [(); 2].map(|()| directory.count_members(NonZeroU32::MIN));
+    /// members.add(&"1 Main St", 1);
+    /// others.add(&"1 Main St", 1);
+    /// members.merge(&others)?;
+    /// assert_eq!(members.into_sizes(From0::up_to(2)?)?.counts(), [1, 0, 1]);
+    /// # Ok::<(), dp_census::CensusError>(())
+    /// ```
+    pub fn merge(&mut self, other: &MemberCount<'_, U>) -> Result<(), CensusError> {
+        let setting = "merging counts of members";
+        if !self.directory.is_the_same(other.directory) {
+            return Err(CensusError::Conflict { setting, needs: "the same groups" });
+        }
+        if self.most_quantity != other.most_quantity {
+            return Err(CensusError::Conflict { setting, needs: "the same most quantity" });
+        }
+        for (size, more) in self.sizes.iter_mut().zip(&other.sizes) {
+            *size = size.saturating_add(*more);
+        }
+        Ok(())
     }
 
     fn add_to(&mut self, group: usize, quantity: i64) {
@@ -203,9 +268,55 @@ mod tests {
     }
 
     #[test]
+    fn parts_add_up_if_they_fit() {
+        let [directory, copy] = [(); 2].map(|()| directory());
+        let two = NonZeroU32::new(2).expect("above 0");
+        let records = [("A", 1), ("A", 5), ("D", 1), ("F", -3), ("Z", 1), ("D", 2)];
+        for cut in 0..=records.len() {
+            let [mut first, mut second, mut all] =
+                [&directory, &copy, &copy].map(|directory| directory.count_members(two));
+            for (i, (unit, quantity)) in records.iter().enumerate() {
+                if i < cut { &mut first } else { &mut second }.add(unit, *quantity);
+                all.add(unit, *quantity);
+            }
+            first.merge(&second).expect("equal directories");
+            assert_eq!(first.sizes, all.sizes);
+        }
+        let mut members = directory.count_members(two);
+        let refused = |error: CensusError| error.to_string();
+        assert_eq!(
+            members.merge(&directory.count_members(NonZeroU32::MIN)).map_err(refused),
+            Err("merging counts of members needs the same most quantity".into())
+        );
+        // As many groups, one of them elsewhere.
+        let groups = [("F", "GA"), ("A", "GA"), ("B", "GA"), ("D", "NY")];
+        let other = GroupDirectory::new(&nation(), groups).expect("valid");
+        assert_eq!(
+            members.merge(&other.count_members(two)).map_err(refused),
+            Err("merging counts of members needs the same groups".into())
+        );
+    }
+
+    #[test]
+    fn whoever_was_counted_prints_alike() {
+        let directory = directory();
+        let nobody = directory.count_members(NonZeroU32::MIN);
+        let mut one = nobody.clone();
+        one.add(&"A", 1);
+        assert_eq!(format!("{one:?}"), format!("{nobody:?}"));
+        assert_eq!(
+            format!("{one:?}"),
+            "MemberCount { groups: 4, regions: 2, most_quantity: 1, .. }"
+        );
+    }
+
+    #[test]
     fn groups_in_two_places_or_nowhere_are_refused() {
-        let error = GroupDirectory::new(&nation(), [("A", "GA"), ("A", "NY")]).expect_err("two");
-        assert_eq!(error.to_string(), "group 0 in order of units is in two regions");
+        let groups = [("B", "NY"), ("C", "GA"), ("A", "GA"), ("B", "GA")];
+        let error = GroupDirectory::new(&nation(), groups).expect_err("two");
+        let want = "a group is said to be both in `GA` and in `NY`: \
+                    that of the unit at position 1 (from 0) of all units, sorted";
+        assert_eq!(error.to_string(), want);
         let error = GroupDirectory::new(&nation(), [("A", "US")]).expect_err("not a leaf");
         assert_eq!(error, CensusError::UnknownRegion { region: "US".into() });
     }

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
@@ -10,9 +11,11 @@ use crate::{Bins, CensusError, From0, Hierarchy, RegionTree};
 /// The columns are part of the type, as the neighbouring relation follows from them: a table without a column for empty groups cannot be
 /// released by a plan that protects whoever is alone in a group.
 ///
+/// `Debug` prints what is public: columns, regions, groups and quantity. The serialised form holds the counts.
+///
 /// # Shape and units
 /// Row-major `(leaf regions, columns)`, in groups.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "B: Bins", try_from = "Rows<B>", into = "Rows<B>")]
 pub struct GroupSizes<B: Bins = From0> {
     bins: B,
@@ -25,13 +28,13 @@ impl<B: Bins> GroupSizes<B> {
     /// most; see [`with_most_quantity`](Self::with_most_quantity) for others.
     ///
     /// # Errors
-    /// [`CensusError::Shape`] if the rows are not whole. [`CensusError::NegativeCount`] or [`CensusError::TooManyGroups`] if there
+    /// [`CensusError::PartialRow`] if the rows are not whole. [`CensusError::NegativeCount`] or [`CensusError::TooManyGroups`] if there
     /// are no groups that have this table: no count is below 0, and all of them together are at most
     /// [`MAX_VALUE`]. The message has neither value nor place.
     pub fn from_table(bins: B, counts: Vec<i64>) -> Result<Self, CensusError> {
         let columns = bins.count();
         if !counts.len().is_multiple_of(columns) {
-            return Err(CensusError::Shape { expected: columns, got: counts.len() });
+            return Err(CensusError::PartialRow { columns, entries: counts.len() });
         }
         if counts.iter().any(|&count| count < 0) {
             return Err(CensusError::NegativeCount);
@@ -44,9 +47,12 @@ impl<B: Bins> GroupSizes<B> {
     }
 
     /// Says that one individual added up to `quantity` to the size of a group. A plan for less refuses the table.
+    ///
+    /// What a table says can only grow, so that a table of people who brought three cannot be passed off as one of people who brought
+    /// one: a quantity below [`most_quantity`](Self::most_quantity) changes nothing.
     #[must_use]
     pub fn with_most_quantity(mut self, quantity: NonZeroU32) -> Self {
-        self.most_quantity = quantity;
+        self.most_quantity = self.most_quantity.max(quantity);
         self
     }
 
@@ -133,6 +139,18 @@ impl<B: Bins> GroupSizes<B> {
     }
 }
 
+/// Equal for all neighbours: counts stay out of logs.
+impl<B: Bins> fmt::Debug for GroupSizes<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GroupSizes")
+            .field("bins", &self.bins)
+            .field("regions", &self.regions())
+            .field("groups", &self.groups())
+            .field("most_quantity", &self.most_quantity)
+            .finish_non_exhaustive()
+    }
+}
+
 /// The file form, with its columns and its quantity. Reading it checks everything again.
 #[derive(Serialize, Deserialize)]
 #[serde(bound = "B: Bins", rename = "GroupSizes", deny_unknown_fields)]
@@ -200,9 +218,24 @@ mod tests {
             CensusError::TooManyGroups
         );
         let shape = GroupSizes::from_table(bins, vec![0; 5]).expect_err("not whole");
-        assert_eq!(shape, CensusError::Shape { expected: 3, got: 5 });
+        assert_eq!(shape, CensusError::PartialRow { columns: 3, entries: 5 });
         let most = GroupSizes::from_table(bins, vec![0, MAX_VALUE, 0]);
         assert!(most.is_ok() && GroupSizes::from_table(bins, vec![1, MAX_VALUE, 0]).is_err());
+    }
+
+    #[test]
+    fn neighbours_print_alike() {
+        let bins = From0::up_to(2).expect("valid");
+        let text = |counts: [i64; 6]| {
+            let sizes = GroupSizes::from_table(bins, counts.to_vec()).expect("valid");
+            (format!("{sizes:?}"), format!("{sizes:#?}"))
+        };
+        let (line, lines) = text([0, 7, 0, 0, 0, 3]);
+        assert_eq!((line.clone(), lines), text([0, 6, 1, 0, 0, 3]));
+        assert_eq!(
+            line,
+            "GroupSizes { bins: From0 { largest: 2 }, regions: 2, groups: 10, most_quantity: 1, .. }"
+        );
     }
 
     #[test]

@@ -5,7 +5,8 @@ use crate::CensusError;
 /// The shape of a region hierarchy.
 ///
 /// Nodes are numbered level by level from the root, 0, and the children of a node are neighbours. All leaves have the same depth, so
-/// that each level is a partition of the whole.
+/// that each level is a partition of the whole. Of any depth; plans and solvers take at most
+/// [`MAX_LEVELS`](crate::solve::MAX_LEVELS) levels.
 ///
 /// ```
 /// use dp_census::RegionTree;
@@ -68,12 +69,12 @@ impl RegionTree {
         self.level_starts.len() - 1
     }
 
-    /// The nodes of level `level`, the root being level 0.
+    /// The nodes of a level; 0 is the root.
     pub fn level(&self, level: usize) -> Range<usize> {
         self.level_starts[level]..self.level_starts[level + 1]
     }
 
-    /// The level of a node.
+    /// The level of a node, 0 for the root.
     pub fn level_of(&self, node: usize) -> usize {
         assert!(node < self.len(), "node {node} of a hierarchy of {}", self.len());
         self.level_starts.partition_point(|&start| start <= node) - 1

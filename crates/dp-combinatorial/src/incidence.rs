@@ -1,5 +1,7 @@
 //! Which user is in which set, readable from both sides.
 
+use std::fmt;
+
 use crate::CombinatorialError;
 
 /// The memberships of private users in the sets of a public family.
@@ -8,7 +10,7 @@ use crate::CombinatorialError;
 /// set in ascending order. A membership that is listed twice counts once. A membership outside of
 /// the declared range is a bad record and is left out without a word, because a message would tell
 /// something about the records; [`Incidence::check`] lists such memberships for whoever may see
-/// them.
+/// them. `Debug` prints the number of sets, which is public, and nothing else.
 ///
 /// # Complexity
 /// Built in `O(users + sets + memberships)` apart from sorting the list of each user; 8 bytes per
@@ -24,10 +26,17 @@ use crate::CombinatorialError;
 /// assert_eq!(incidence.memberships(), 3);
 /// # Ok::<(), dp_combinatorial::CombinatorialError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Incidence {
     by_user: Lists,
     by_set: Lists,
+}
+
+/// Memberships stay out of logs, and so does how many users there are.
+impl fmt::Debug for Incidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Incidence").field("sets", &self.sets()).finish_non_exhaustive()
+    }
 }
 
 impl Incidence {
@@ -124,7 +133,7 @@ impl Incidence {
 }
 
 /// Lists of ids, one after the other: list `i` is `ids[offsets[i]..offsets[i + 1]]`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 struct Lists {
     offsets: Vec<usize>,
     ids: Vec<u32>,
@@ -233,6 +242,15 @@ mod tests {
             let slices = Incidence::from_slices(5, lists.iter().map(Vec::as_slice)).unwrap();
             prop_assert_eq!(slices, Incidence::from_pairs(users, 5, &pairs).unwrap());
         }
+    }
+
+    #[test]
+    fn users_and_memberships_are_not_printed() {
+        let text = |users: &[&[u32]]| {
+            format!("{:?}", Incidence::from_slices(3, users.iter().copied()).unwrap())
+        };
+        assert_eq!(text(&[&[0, 2], &[1]]), "Incidence { sets: 3, .. }");
+        assert_eq!(text(&[&[0, 2], &[1]]), text(&[&[0, 2]]));
     }
 
     #[test]

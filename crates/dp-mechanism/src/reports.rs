@@ -1,5 +1,7 @@
 //! Which cells of a huge grid of counts pass a threshold, with noise in every cell.
 
+use std::fmt;
+
 use dp_accounting::Epsilon;
 use dp_noise::{Bits, DiscreteLaplace, Geometric, RareHits, Ratio};
 
@@ -27,12 +29,21 @@ pub enum Grid {
 }
 
 /// The cells with a count, each once, in any order. The others have a count of 0.
-#[derive(Clone, Copy, Debug)]
+///
+/// Private. `Debug` prints nothing of them, not even how many there are.
+#[derive(Clone, Copy)]
 pub struct Touched<'a> {
     /// Numbers of the cells.
     pub cells: &'a [u64],
     /// Their counts, at least 1.
     pub counts: &'a [u32],
+}
+
+/// Exact counts stay out of logs.
+impl fmt::Debug for Touched<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Touched").finish_non_exhaustive()
+    }
 }
 
 /// A cell that was reported.
@@ -288,6 +299,11 @@ mod tests {
     const TOUCHED: Touched<'static> = Touched { cells: &[3, 1, 2], counts: &[9, 2, 5] };
     const THRESHOLD: i64 = 6;
     const RUNS: usize = 40_000;
+
+    #[test]
+    fn counts_are_not_printed() {
+        assert_eq!(format!("{TOUCHED:?}"), "Touched { .. }");
+    }
 
     fn laws() -> Vec<ThresholdReports> {
         let each = |x| Epsilon::new(x).expect("valid");

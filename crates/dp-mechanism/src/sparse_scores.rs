@@ -1,6 +1,7 @@
 //! Scores of far more candidates than could be listed.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::num::NonZero;
 
 use dp_noise::{Bits, Level, Ratio, choose_level};
@@ -8,8 +9,8 @@ use dp_noise::{Bits, Level, Ratio, choose_level};
 /// Scores of the candidates `0..candidates`, all zero but for those listed.
 ///
 /// How many are listed is private: a choice among them looks at the number of candidates, which is
-/// public, and at scores.
-#[derive(Clone, Debug, PartialEq)]
+/// public, and at scores. `Debug` prints that number and nothing else.
+#[derive(Clone, PartialEq)]
 pub struct SparseScores {
     candidates: u64,
     /// Ascending, with their scores.
@@ -20,6 +21,13 @@ pub struct SparseScores {
     /// Where each of them is in its entry of `positions`.
     places: Vec<usize>,
     positive: u64,
+}
+
+/// Scores stay out of logs, and so does how many are listed.
+impl fmt::Debug for SparseScores {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SparseScores").field("candidates", &self.candidates).finish_non_exhaustive()
+    }
 }
 
 impl SparseScores {
@@ -129,6 +137,15 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     use super::*;
+
+    #[test]
+    fn neighbours_print_alike() {
+        let text = |listed: &[(u64, u64)]| {
+            format!("{:?}", SparseScores::new(1_000, listed.iter().copied()))
+        };
+        assert_eq!(text(&[(3, 2), (7, 1)]), "SparseScores { candidates: 1000, .. }");
+        assert_eq!(text(&[(3, 2), (7, 1)]), text(&[(3, 2)]));
+    }
 
     #[test]
     fn scores_follow_their_changes() {

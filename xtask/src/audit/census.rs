@@ -109,36 +109,41 @@ fn table<B: Bins>(
     GroupSizes::from_table(bins, counts).expect("a table of groups")
 }
 
-/// Absolute and squared change of every level's table between all neighbours, as a share of the length that sets the noise.
+/// Absolute and squared change of every level's table between all neighbours, as a share of the length that sets the noise; also for
+/// individuals who bring more than the columns that a group can move.
 fn change(effort: Effort, query: Query) -> Found {
     let mut found = Found::claim(1.0);
+    for quantity in 1..=effort.of(4, 5) {
+        change_by(quantity, effort, query, &mut found);
+    }
+    found
+}
+
+fn change_by(quantity: u32, effort: Effort, query: Query, found: &mut Found) {
+    let bins = From0::up_to(3).expect("valid");
+    let most = NonZeroU32::new(quantity).expect("above 0");
     for parents in TINY {
         let hierarchy = hierarchy(parents);
         let tree = hierarchy.tree();
-        for quantity in 1..=effort.of(2_u32, 3) {
-            let bins = From0::up_to(3).expect("valid");
-            let most = NonZeroU32::new(quantity).expect("above 0");
-            let leaves = tree.leaves().len();
-            neighbours(leaves, bins, effort.of(2, 3), quantity as usize, |a, b, witness| {
-                let [a, b] = [a, b].map(|sizes| {
-                    let mut table = sizes.exact_totals(tree);
-                    query.of_totals(tree, bins.count(), &mut table);
-                    table
-                });
-                for level in 0..tree.levels() {
-                    let regions = tree.level(level);
-                    let length = query.length(regions.len(), most).expect("few regions");
-                    let cells = regions.start * bins.count()..regions.end * bins.count();
-                    let moved = |power| -> u64 {
-                        cells.clone().map(|cell| a[cell].abs_diff(b[cell]).pow(power)).sum()
-                    };
-                    let worst = moved(1).max(moved(2)) as f64 / f64::from(length.get());
-                    found.see(worst, || format!("{parents:?}, level {level}: {witness}"));
-                }
+        let leaves = tree.leaves().len();
+        neighbours(leaves, bins, effort.of(2, 3), quantity as usize, |a, b, witness| {
+            let [a, b] = [a, b].map(|sizes| {
+                let mut table = sizes.exact_totals(tree);
+                query.of_totals(tree, bins.count(), &mut table);
+                table
             });
-        }
+            for level in 0..tree.levels() {
+                let regions = tree.level(level);
+                let length = query.length(regions.len(), bins.count(), most).expect("few regions");
+                let cells = regions.start * bins.count()..regions.end * bins.count();
+                let moved = |power| -> u64 {
+                    cells.clone().map(|cell| a[cell].abs_diff(b[cell]).pow(power)).sum()
+                };
+                let worst = moved(1).max(moved(2)) as f64 / f64::from(length.get());
+                found.see(worst, || format!("{parents:?}, level {}: {witness}", level + 1));
+            }
+        });
     }
-    found
 }
 
 fn epsilon_one() -> Privacy {
@@ -211,14 +216,14 @@ fn from_one(effort: Effort) -> Found {
     found
 }
 
-/// Gaussian noise, also for individuals who bring up to three.
+/// Gaussian noise, also for individuals who bring as much as a group can move, and more.
 fn gaussian(effort: Effort) -> Found {
     let rho = 0.5;
     let mut found = Found::claim(rho);
     let bins = From0::up_to(3).expect("valid");
     let privacy = Privacy::zcdp(rho, 1e-9).expect("valid");
     for method in Method::ALL {
-        for quantity in [1, 3] {
+        for quantity in [1, 3, 5] {
             replay(
                 effort,
                 bins,
@@ -234,21 +239,24 @@ fn gaussian(effort: Effort) -> Found {
     found
 }
 
-/// Geometric noise for individuals who bring up to three, over as many columns as they can move a group.
+/// Geometric noise for individuals who bring up to three or four, over more columns than they can move a group, and over fewer.
 fn quantities(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
-    let bins = From0::up_to(4).expect("valid");
-    for method in Method::ALL {
-        replay(
-            effort,
-            bins,
-            epsilon_one(),
-            3,
-            |b| b.method(method),
-            |comparison, witness| {
-                found.see(comparison.pure_loss(), || format!("{method:?} {witness}"));
-            },
-        );
+    for (largest, quantity) in [(4, 3), (2, 4)] {
+        let bins = From0::up_to(largest).expect("valid");
+        for method in Method::ALL {
+            replay(
+                effort,
+                bins,
+                epsilon_one(),
+                quantity,
+                |b| b.method(method),
+                |comparison, witness| {
+                    let of = || format!("{method:?}, {quantity}: {witness}");
+                    found.see(comparison.pure_loss(), of);
+                },
+            );
+        }
     }
     found
 }
@@ -385,15 +393,19 @@ fn path_cost(tree: &RegionTree, shares: &LevelShares, epsilon: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The lengths are attained, so they are sensitivities and not just bounds; and the chain's grows with the regions.
+    /// The lengths are attained for every quantity, so they are sensitivities and not just bounds; the chain's grows with the regions.
     #[test]
     fn sensitivities_are_exact() {
         for query in [Query::Counts, Query::Cumulative, Query::Chain] {
-            let found = change(Effort::quick(), query);
-            assert!(found.stands() && (found.worst - 1.0).abs() < 1e-12, "{query:?}: {found:?}");
+            for quantity in 1..=5 {
+                let mut found = Found::claim(1.0);
+                change_by(quantity, Effort::quick(), query, &mut found);
+                let exact = found.stands() && (found.worst - 1.0).abs() < 1e-12;
+                assert!(exact, "{query:?}, {quantity}: {found:?}");
+            }
         }
-        assert_eq!(Query::Chain.length(4, NonZeroU32::MIN), NonZeroU32::new(4));
-        assert_eq!(Query::Cumulative.length(4, NonZeroU32::MIN), NonZeroU32::new(1));
-        assert_eq!(Query::Counts.length(4, NonZeroU32::MIN), NonZeroU32::new(2));
+        assert_eq!(Query::Chain.length(4, 9, NonZeroU32::MIN), NonZeroU32::new(4));
+        assert_eq!(Query::Cumulative.length(4, 9, NonZeroU32::MIN), NonZeroU32::new(1));
+        assert_eq!(Query::Counts.length(4, 9, NonZeroU32::MIN), NonZeroU32::new(2));
     }
 }

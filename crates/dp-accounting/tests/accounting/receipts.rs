@@ -2,9 +2,10 @@
 
 use dp_accounting::{
     AddOnly, AddRemove, Receipt, Relation, ReplaceOne, Step, Within, budget_to_zcdp,
+    zcdp_to_epsilon,
 };
 
-use crate::{approximate, budget, close, delta, pure, range, step, zcdp};
+use crate::{approximate, budget, close, delta, pure, range, rho, step, zcdp};
 
 fn example<R: Relation>(relation: R) -> Receipt<R> {
     let leaves = Step::parallel(
@@ -87,6 +88,27 @@ fn within_budget_has_no_tolerance() {
     assert!(Receipt::new("m", AddRemove, asked, step(zcdp(r))).within_budget());
     assert!(!Receipt::new("m", AddRemove, asked, step(zcdp(r * 1.000_001))).within_budget());
     assert!(!Receipt::new("m", AddRemove, budget(1.0, 0.0), step(zcdp(1e-9))).within_budget());
+}
+
+#[test]
+fn zcdp_that_was_asked_for_is_said_and_kept() {
+    let asked = |spent| {
+        let epsilon = zcdp_to_epsilon(rho(0.5), delta(1e-9)).unwrap().get();
+        Receipt::new("m", AddRemove, budget(epsilon, 1e-9), step(zcdp(spent)))
+            .with_asked_rho(rho(0.5))
+    };
+    let text = asked(0.5).to_string();
+    assert!(text.ends_with("asked: zCDP rho 0.5, epsilon 6.47407 at delta 1e-9, kept"), "{text}");
+    assert!(!asked(0.5_f64.next_up()).within_budget());
+    // Within the epsilon, but no zCDP.
+    let pure_only = |loss| Receipt::new("m", AddOnly, budget(6.0, 1e-9), step(loss));
+    assert!(pure_only(approximate(1.0, 1e-10)).within_budget());
+    assert!(!pure_only(approximate(1.0, 1e-10)).with_asked_rho(rho(0.5)).within_budget());
+    let twice = asked(0.5).into_replace_one();
+    assert_eq!(twice.asked_rho(), Some(rho(2.0)));
+    assert_eq!(twice.zcdp(), Some(rho(2.0)));
+    let file = serde_json::to_string(&asked(0.5)).unwrap();
+    assert_eq!(serde_json::from_str::<Receipt<AddRemove>>(&file).unwrap(), asked(0.5));
 }
 
 #[test]

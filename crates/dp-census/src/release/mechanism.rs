@@ -1,5 +1,5 @@
 use dp_accounting::Receipt;
-use dp_mechanism::{Draws, Mechanism};
+use dp_mechanism::{CryptoRng, Draws, Mechanism, Release, SecureDraws};
 use serde::{Deserialize, Serialize};
 
 use super::params::Plan;
@@ -18,7 +18,7 @@ use crate::{Bins, CensusError, From0, GroupSizes, Hierarchy};
 ///
 /// # Utility
 /// Before the table is made consistent, unbiased noise of that size in every cell. The projection onto consistent real tables brings it
-/// closer to the truth in weighted squares; rounding to whole numbers adds less than `l + 1/2` to a cell of level `l`, root 0, for
+/// closer to the truth in weighted squares; rounding to whole numbers adds less than `d + 1/2` to a cell `d` levels below the root, for
 /// [`Method::Cumulative`].
 ///
 /// # Complexity
@@ -59,7 +59,7 @@ impl<B: Bins> Census<B> {
         CensusBuilder::new(hierarchy, bins, groups, privacy)
     }
 
-    /// Variance of the noise in each cell of a level, in groups squared.
+    /// Variance of the noise in each cell of a level, in groups squared; 0 is the root, which receipts call level 1.
     ///
     /// # Panics
     /// If there is no such level.
@@ -67,13 +67,14 @@ impl<B: Bins> Census<B> {
         self.plan.noise.levels[level].variance()
     }
 
-    /// As [`Mechanism::run`], with what [`certify`](Self::certify) needs. It costs no more: all of it comes from the noisy table.
+    /// As [`Mechanism::release`], with what [`certify`](Self::certify) needs. It costs no more: all of it comes from the noisy table.
     ///
-    /// Like `run`, it is for tables that passed [`Mechanism::check`], and the caller keeps the [receipt](Mechanism::receipt).
+    /// # Errors
+    /// Those of [`Mechanism::check`]. Nothing is spent then.
     ///
     /// ```
     /// use dp_census::{Census, From0, GroupSizes, Hierarchy, Privacy};
-    /// use dp_mechanism::{Mechanism, SecureDraws, chacha_from_os};
+    /// use dp_mechanism::chacha_from_os;
     ///
     /// let nation = Hierarchy::new([("US", None), ("GA", Some("US")), ("NY", Some("US"))])?;
     /// let bins = From0::up_to(3)?;
@@ -81,13 +82,23 @@ impl<B: Bins> Census<B> {
     /// let rows = [("GA", 3, 1), ("GA", 1, 2), ("NY", 3, 1), ("NY", 1, 1), ("NY", 2, 1)];
     /// let sizes = GroupSizes::from_rows(&nation, bins, rows)?;
     ///
-    /// plan.check(&&sizes)?;
-    /// let mut rng = chacha_from_os()?;
-    /// let (table, evidence) = plan.run_with_evidence(&sizes, &mut SecureDraws::new(&mut rng));
-    /// let proof = plan.certify(&table, &evidence);
+    /// let (release, evidence) = plan.release_with_evidence(&sizes, &mut chacha_from_os()?)?;
+    /// let proof = plan.certify(&release.output, &evidence);
     /// assert!(proof.feasible && proof.residual < 1e-6, "{proof:?}");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    pub fn release_with_evidence<R: CryptoRng + ?Sized>(
+        &self,
+        sizes: &GroupSizes<B>,
+        rng: &mut R,
+    ) -> Result<(Release<GroupTable, B::Relation>, Evidence), CensusError> {
+        self.check(&sizes)?;
+        let (output, evidence) = self.run_with_evidence(sizes, &mut SecureDraws::new(rng));
+        Ok((Release { output, receipt: self.receipt() }, evidence))
+    }
+
+    /// As [`Mechanism::run`], with what [`certify`](Self::certify) needs: for audits. Like `run`, it is for tables that passed
+    /// [`Mechanism::check`]; whoever releases wants [`release_with_evidence`](Self::release_with_evidence).
     pub fn run_with_evidence(
         &self,
         sizes: &GroupSizes<B>,
@@ -120,7 +131,21 @@ impl<B: Bins> Census<B> {
 }
 
 impl<B: Bins> RealCensus<B> {
-    /// As [`Mechanism::run`], with what [`certify`](Self::certify) needs.
+    /// As [`Mechanism::release`], with what [`certify`](Self::certify) needs, at no further cost.
+    ///
+    /// # Errors
+    /// Those of [`Mechanism::check`]. Nothing is spent then.
+    pub fn release_with_evidence<R: CryptoRng + ?Sized>(
+        &self,
+        sizes: &GroupSizes<B>,
+        rng: &mut R,
+    ) -> Result<(Release<RealGroupTable, B::Relation>, Evidence), CensusError> {
+        self.check(&sizes)?;
+        let (output, evidence) = self.run_with_evidence(sizes, &mut SecureDraws::new(rng));
+        Ok((Release { output, receipt: self.receipt() }, evidence))
+    }
+
+    /// As [`Mechanism::run`], with what [`certify`](Self::certify) needs: for audits, on tables that passed [`Mechanism::check`].
     pub fn run_with_evidence(
         &self,
         sizes: &GroupSizes<B>,
@@ -146,12 +171,11 @@ impl<B: Bins> Plan<B> {
     /// A shape, a quantity or a number of groups that is not the public one. They are equal for all neighbours.
     fn check(&self, sizes: &GroupSizes<B>) -> Result<(), CensusError> {
         let settings = &self.settings;
-        let shape = (settings.hierarchy.tree().leaves().len(), settings.bins.count());
-        if (sizes.regions(), sizes.columns()) != shape {
-            return Err(CensusError::Shape {
-                expected: shape.0 * shape.1,
-                got: sizes.counts().len(),
-            });
+        let leaves = settings.hierarchy.tree().leaves();
+        let expected = (leaves.len(), settings.bins.count());
+        let got = (sizes.regions(), sizes.columns());
+        if got != expected {
+            return Err(CensusError::Shape { expected, got });
         }
         let (most, got) = (settings.most_quantity.get(), sizes.most_quantity().get());
         if got > most {
@@ -164,7 +188,8 @@ impl<B: Bins> Plan<B> {
         let region_groups = settings.region_groups.iter().flatten();
         for (leaf, (&expected, got)) in region_groups.zip(sizes.groups_of_regions()).enumerate() {
             if got != expected {
-                return Err(CensusError::RegionGroups { leaf, expected, got });
+                let region = settings.hierarchy.name(leaves.start + leaf).to_owned();
+                return Err(CensusError::RegionGroups { region, expected, got });
             }
         }
         Ok(())
@@ -172,7 +197,11 @@ impl<B: Bins> Plan<B> {
 
     fn receipt(&self, id: &str) -> Receipt<B::Relation> {
         let spent = self.noise.spent(self.settings.hierarchy.tree());
-        Receipt::new(id, B::Relation::default(), self.budget, spent)
+        let receipt = Receipt::new(id, B::Relation::default(), self.budget, spent);
+        match self.settings.privacy {
+            Privacy::Pure { .. } => receipt,
+            Privacy::Zcdp { rho, .. } => receipt.with_asked_rho(rho),
+        }
     }
 
     fn noisy(&self, sizes: &GroupSizes<B>, draws: &mut dyn Draws) -> Vec<i64> {

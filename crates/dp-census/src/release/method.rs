@@ -14,7 +14,7 @@ pub enum Method {
     #[default]
     CumulativeTopDown,
     /// Noise on cumulative counts; the closest consistent real table by least squares over all levels (`M_c^r`), then whole numbers
-    /// within `l + 1/2` of it at level `l`, the root being 0. Closer than the default where nearly every region has groups of nearly
+    /// within `d + 1/2` of it, `d` levels below the root. Closer than the default where nearly every region has groups of nearly
     /// every size and the levels below get most of the loss, as zones by hour do; its rounding shows at large losses.
     Cumulative,
     /// Noise on cumulative counts; each row alone made nondecreasing, then the closest consistent table of counts

@@ -9,29 +9,49 @@ use crate::{Bins, CensusError, GroupSizes, RegionTree};
 
 /// What noise is added to, for each level of the hierarchy.
 ///
-/// One individual moves one group of one leaf region from one column to a higher one, at most `q` columns further, where `q` is the
-/// most that an individual brings. In every level, that changes the table of one region.
+/// One individual moves one group of one leaf region from one column to a higher one, at most `m` columns further: `m` is the most that
+/// an individual brings, or the way from the first column to the last if that is shorter. In every level, that changes the table of one
+/// region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Query {
     /// How many groups have each size: one count falls by 1 and one rises by 1, so the absolute length is 2, and the squared one too.
     Counts,
-    /// How many groups have at most each size: the counts between the two columns fall by 1, so both lengths are `q`.
+    /// How many groups have at most each size: the counts between the two columns fall by 1, so both lengths are `m`.
     Cumulative,
     /// Cumulative counts in the order of sizes, and of regions within a size, over all regions of a level. Those between the two places
-    /// fall by 1, and there are `q` times as many as regions in the level: that is what both lengths are.
+    /// fall by 1, and there are `m` times as many as regions in the level: that is what both lengths are.
     Chain,
 }
 
 impl Query {
-    /// By how much neighbours change the table of a level with so many regions, in absolute and in squared length.
-    pub fn length(self, regions: usize, most_quantity: NonZeroU32) -> Option<NonZeroU32> {
+    /// By how much neighbours change the table of a level with so many regions and columns, in absolute and in squared length.
+    ///
+    /// `None` for fewer than two columns, which no individual can change, and for a length of `2^32` or more.
+    ///
+    /// ```
+    /// use std::num::NonZeroU32;
+    /// use dp_census::Query;
+    ///
+    /// // Sizes 0, 1, 2, 3 or more: a household of nobody that gets five members moves three columns.
+    /// let five = NonZeroU32::new(5).expect("above 0");
+    /// assert_eq!(Query::Cumulative.length(52, 4, five), NonZeroU32::new(3));
+    /// assert_eq!(Query::Chain.length(52, 4, five), NonZeroU32::new(156));
+    /// ```
+    pub fn length(
+        self,
+        regions: usize,
+        columns: usize,
+        most_quantity: NonZeroU32,
+    ) -> Option<NonZeroU32> {
+        let furthest = u32::try_from(columns.checked_sub(1)?).unwrap_or(u32::MAX);
+        let moved = NonZeroU32::new(furthest.min(most_quantity.get()))?;
         match self {
             Self::Counts => NonZeroU32::new(2),
-            Self::Cumulative => Some(most_quantity),
+            Self::Cumulative => Some(moved),
             Self::Chain => {
                 let regions = u32::try_from(regions).ok().and_then(NonZeroU32::new)?;
-                most_quantity.checked_mul(regions)
+                moved.checked_mul(regions)
             }
         }
     }
@@ -127,29 +147,35 @@ impl Noise {
     pub(super) fn calibrate(
         privacy: Privacy,
         query: Query,
-        tree: &RegionTree,
+        (tree, columns): (&RegionTree, usize),
         shares: &[f64],
         most_quantity: NonZeroU32,
     ) -> Result<Self, CensusError> {
         let length = |level: usize| {
-            query.length(tree.level(level).len(), most_quantity).ok_or(CensusError::Setting {
-                name: "regions of a level times the most that an individual brings",
-                got: i64::try_from(tree.level(level).len()).unwrap_or(i64::MAX),
+            let regions = tree.level(level).len();
+            let most = u64::from(most_quantity.get()).min(columns as u64 - 1);
+            let product = (regions as u64).saturating_mul(most);
+            query.length(regions, columns, most_quantity).ok_or(CensusError::Setting {
+                name: "regions of a level times columns that an individual can move a group",
+                got: i64::try_from(product).unwrap_or(i64::MAX),
                 want: "below 2^32",
             })
         };
+        let of_level = |level| move |error| CensusError::Noise { level, error };
         let levels = match privacy {
             Privacy::Pure { epsilon } => {
                 let losses = epsilon.split(shares)?.into_iter().enumerate();
                 let level = |(level, loss)| {
-                    Ok(LevelNoise::Geometric(GeometricSum::new(loss, length(level)?.into())?))
+                    let sum = GeometricSum::new(loss, length(level)?.into());
+                    Ok(LevelNoise::Geometric(sum.map_err(of_level(level))?))
                 };
                 losses.map(level).collect::<Result<_, CensusError>>()?
             }
             Privacy::Zcdp { rho, .. } => {
                 let losses = rho.split(shares)?.into_iter().enumerate();
                 let level = |(level, loss)| {
-                    let (sum, length_squared) = (GaussianSum::new(loss)?, length(level)?);
+                    let sum = GaussianSum::new(loss).map_err(of_level(level))?;
+                    let length_squared = length(level)?;
                     Ok(LevelNoise::Gaussian { sum, length_squared })
                 };
                 losses.map(level).collect::<Result<_, CensusError>>()?
@@ -227,4 +253,28 @@ impl Noise {
 
 fn one_of_many(name: String, of_one: &str, noise: &LevelNoise) -> Step {
     Step::parallel(name, vec![Step::spend(of_one, noise.loss())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_end_at_the_last_column() {
+        let length = |query: Query, columns, most| {
+            let most = NonZeroU32::new(most).expect("above 0");
+            query.length(5, columns, most).map(NonZeroU32::get)
+        };
+        for (query, want) in [
+            (Query::Counts, [2, 2, 2, 2]),
+            (Query::Cumulative, [1, 3, 4, 4]),
+            (Query::Chain, [5, 15, 20, 20]),
+        ] {
+            let got = [1, 3, 4, u32::MAX].map(|most| length(query, 5, most));
+            assert_eq!(got, want.map(Some), "{query:?}");
+            assert_eq!((length(query, 1, 1), length(query, 0, 1)), (None, None), "{query:?}");
+        }
+        assert_eq!(length(Query::Chain, 1 << 30, u32::MAX), None);
+        assert_eq!(length(Query::Cumulative, usize::MAX, u32::MAX), Some(u32::MAX));
+    }
 }

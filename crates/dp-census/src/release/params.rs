@@ -69,7 +69,7 @@ impl<B: Bins> CensusBuilder<B> {
     /// [`GroupDirectory::count_members`](crate::GroupDirectory::count_members), which cuts what is beyond, and
     /// [`GroupSizes::with_most_quantity`](crate::GroupSizes::with_most_quantity).
     ///
-    /// Cumulative noise grows in proportion; that of counts does not depend on it.
+    /// Cumulative noise grows in proportion, up to the number of columns less one; that of counts does not depend on it.
     #[must_use]
     pub fn most_quantity(mut self, quantity: NonZeroU32) -> Self {
         self.most_quantity = quantity;
@@ -141,7 +141,8 @@ impl<B: Bins> CensusBuilder<B> {
         self.check_region_groups()?;
         self.check_shrinkage()?;
         let shares = self.shares.of(tree)?;
-        let noise = Noise::calibrate(self.privacy, query, tree, &shares, self.most_quantity)?;
+        let table = (tree, self.bins.count());
+        let noise = Noise::calibrate(self.privacy, query, table, &shares, self.most_quantity)?;
         let allowed = match self.privacy {
             Privacy::Pure { epsilon } => epsilon.get(),
             Privacy::Zcdp { rho, .. } => rho.get(),
@@ -154,19 +155,19 @@ impl<B: Bins> CensusBuilder<B> {
 
     fn check_region_groups(&self) -> Result<(), CensusError> {
         let Some(region_groups) = &self.region_groups else { return Ok(()) };
-        let expected = self.hierarchy.tree().leaves().len();
-        if region_groups.len() != expected {
-            return Err(CensusError::Shape { expected, got: region_groups.len() });
+        let regions = self.hierarchy.tree().leaves().len();
+        if region_groups.len() != regions {
+            return Err(CensusError::NumberOfRegionGroups { regions, got: region_groups.len() });
         }
-        if region_groups.iter().any(|&groups| groups < 0) {
-            return Err(CensusError::NegativeCount);
+        if let Some(&got) = region_groups.iter().find(|&&groups| groups < 0) {
+            let name = "every number of region_groups";
+            return Err(CensusError::Setting { name, got, want: "at least 0" });
         }
-        let total = region_groups.iter().try_fold(0_i64, |sum, &groups| sum.checked_add(groups));
-        let got = total.ok_or(CensusError::TooManyGroups)?;
-        if got == self.groups {
+        let got: i128 = region_groups.iter().map(|&groups| i128::from(groups)).sum();
+        if got == i128::from(self.groups) {
             Ok(())
         } else {
-            Err(CensusError::Groups { expected: self.groups, got })
+            Err(CensusError::SumOfRegionGroups { groups: self.groups, got })
         }
     }
 

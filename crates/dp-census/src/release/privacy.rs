@@ -1,6 +1,6 @@
 use std::fmt;
 
-use dp_accounting::{Budget, Delta, Epsilon, Rho, budget_to_zcdp, zcdp_to_epsilon};
+use dp_accounting::{Budget, Delta, Epsilon, ParamError, Rho, budget_to_zcdp, zcdp_to_epsilon};
 use serde::{Deserialize, Serialize};
 
 use crate::CensusError;
@@ -63,7 +63,13 @@ impl Privacy {
                     setting: "Gaussian noise",
                     needs: "a delta above 0",
                 })?;
-                Ok(Budget::new(epsilon.get(), delta.get())?)
+                // What was given is rho, so that is what a refusal names.
+                let out_of_range = ParamError::OutOfRange {
+                    name: "rho",
+                    got: rho.get(),
+                    want: "such that its epsilon at delta is above 0 and at most 100",
+                };
+                Ok(Budget::new(epsilon.get(), delta.get()).map_err(|_| out_of_range)?)
             }
         }
     }
@@ -92,6 +98,11 @@ mod tests {
         }
         for delta in [0.0, -1e-9, 1.0, f64::NAN] {
             assert!(Privacy::zcdp(0.5, delta).is_err(), "{delta}");
+        }
+        for rho in [0.0, 1e-300, 1e3] {
+            let text = Privacy::zcdp(rho, 1e-6).expect_err("out of range").to_string();
+            let want = "rho must be such that its epsilon at delta is above 0 and at most 100, got";
+            assert_eq!(text, format!("{want} {rho}"));
         }
         let error = Privacy::within(Budget::new(1.0, 0.0).expect("valid")).expect_err("no delta");
         assert_eq!(error.to_string(), "Gaussian noise needs a delta above 0");

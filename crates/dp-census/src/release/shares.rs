@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(message(&[0.5, 0.3, 0.1]), "the shares of the levels must add up to 1, got 0.9");
         assert_eq!(message(&[0.5, 0.3, 0.3]), "the shares of the levels must add up to 1, got 1.1");
         for bad in [0.0, -0.0, -0.1, f64::NAN, f64::INFINITY] {
-            let want = format!("the share of level 1 must be finite and > 0, got {bad}");
+            let want = format!("the share of level 2 must be finite and > 0, got {bad}");
             assert_eq!(message(&[0.5, bad, 0.5]), want);
         }
     }

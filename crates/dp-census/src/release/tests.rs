@@ -45,6 +45,10 @@ fn settings_out_of_range_are_refused_with_their_value() {
     let message = |builder: CensusBuilder| builder.build().expect_err("refused").to_string();
     let fixed = |shares: &[f64]| LevelShares::Fixed(shares.to_vec());
     for (builder, want) in [
+        (
+            builder(5).shares(fixed(&[0.0, 0.5, 0.5])),
+            "the share of level 1 must be finite and > 0, got 0",
+        ),
         (builder(-1), "the number of groups must be 0 to 68719476736, not -1"),
         (
             builder(5).shares(fixed(&[0.5, 0.4])),
@@ -56,13 +60,20 @@ fn settings_out_of_range_are_refused_with_their_value() {
         ),
         (
             builder(5).region_groups(vec![1, 1, 1, 1]),
-            "the table has 4 entries where 5 (or whole rows of so many) are expected",
+            "region_groups must have 5 numbers, one per leaf region, got 4",
         ),
         (
             builder(5).region_groups(vec![1, 1, 1, 1, 2]),
-            "the table has 6 groups, the public number is 5",
+            "region_groups must add up to 5, the public number of groups, got 6",
         ),
-        (builder(5).region_groups(vec![6, -1, 0, 0, 0]), "no number of groups may be negative"),
+        (
+            builder(5).region_groups(vec![i64::MAX; 5]),
+            "region_groups must add up to 5, the public number of groups, got 46116860184273879035",
+        ),
+        (
+            builder(5).region_groups(vec![6, -1, 0, 0, 0]),
+            "every number of region_groups must be at least 0, got -1",
+        ),
         (builder(5).shrinkage(true), "shrinkage needs the number of groups of each leaf region"),
         (
             builder(5).region_groups(vec![1; 5]).shrinkage(true).method(Method::Counts),
@@ -71,6 +82,8 @@ fn settings_out_of_range_are_refused_with_their_value() {
     ] {
         assert_eq!(message(builder), want);
     }
+    let quiet = message(builder(5).shares(fixed(&[0.5, 1e-30, 0.5])));
+    assert!(quiet.starts_with("noise of level 2: epsilon of a sum = 9.99"), "{quiet}");
     let real = |method| builder(5).method(method).build_real().err().map(|error| error.to_string());
     assert_eq!(real(Method::Counts), None);
     assert_eq!(
@@ -81,7 +94,10 @@ fn settings_out_of_range_are_refused_with_their_value() {
     let above = |level: usize| Some(deep[level.checked_sub(1)?].as_str());
     let deep = Hierarchy::new((0..20).map(|level| (deep[level].as_str(), above(level))));
     let error = Census::builder(deep.expect("valid"), up_to(1), 0, pure(1.0)).build();
-    assert_eq!(error.expect_err("too deep"), CensusError::NumberOfLevels { levels: 20 });
+    assert_eq!(
+        error.expect_err("too deep").to_string(),
+        "plans and solvers take at most 16 levels, the hierarchy has 20"
+    );
 }
 
 #[test]
@@ -98,14 +114,24 @@ fn tables_that_do_not_fit_the_public_facts_are_refused() {
     let other = sizes(9, 4, 1);
     assert_eq!(
         error(builder(other.groups()), &other),
-        CensusError::Shape { expected: 25, got: 20 }
+        CensusError::Shape { expected: (5, 5), got: (5, 4) }
+    );
+    // As many entries as the plan has, in other rows.
+    let turned = GroupSizes::from_table(up_to(1), vec![1; 8]).expect("valid");
+    let two = Hierarchy::new([("t", None), ("x", Some("t")), ("y", Some("t"))]).expect("valid");
+    assert_eq!(
+        error(Census::builder(two, up_to(3), 8, pure(1.0)), &turned).to_string(),
+        "the table has 4 leaf regions and 2 columns, the plan has 2 and 4"
     );
     let mut region_groups = table.groups_of_regions();
     let got = region_groups[2];
     region_groups[2] += 1;
     region_groups[4] -= 1;
     let refused = error(builder(groups).region_groups(region_groups), &table);
-    assert_eq!(refused, CensusError::RegionGroups { leaf: 2, expected: got + 1, got });
+    assert_eq!(
+        refused.to_string(),
+        format!("region `c` has {got} groups in the table, its public number is {}", got + 1)
+    );
 }
 
 #[test]
@@ -121,6 +147,26 @@ fn a_table_of_larger_quantities_is_refused_and_the_receipt_names_the_quantity() 
     assert!(plan.receipt().to_string().contains("individuals who add up to 2 to the size"));
     assert!(plan.release(&table, &mut rng(1)).is_ok());
     assert!(plan.release(&sizes(9, 5, 1), &mut rng(1)).is_ok(), "less is fine");
+    let lowered = table.with_most_quantity(NonZeroU32::MIN);
+    assert!(one.release(&lowered, &mut rng(1)).is_err(), "what is recorded does not fall");
+}
+
+/// The same table, receipt and refusals as without evidence.
+#[test]
+fn a_release_with_evidence_is_a_release() {
+    let table = sizes(9, 5, 14);
+    let plan = builder(table.groups()).build().expect("valid");
+    let (release, evidence) = plan.release_with_evidence(&table, &mut rng(15)).expect("it fits");
+    assert_eq!(Ok(&release), plan.release(&table, &mut rng(15)).as_ref());
+    assert!(plan.certify(&release.output, &evidence).feasible);
+    let real = builder(table.groups()).method(Method::Counts).build_real().expect("valid");
+    let (release, evidence) = real.release_with_evidence(&table, &mut rng(15)).expect("it fits");
+    assert_eq!(Ok(&release), real.release(&table, &mut rng(15)).as_ref());
+    assert!(real.certify(&release.output, &evidence).feasible);
+    let other = sizes(9, 4, 14);
+    let refused = plan.release(&other, &mut rng(15)).expect_err("it does not fit");
+    assert_eq!(plan.release_with_evidence(&other, &mut rng(15)).err(), Some(refused.clone()));
+    assert_eq!(real.release_with_evidence(&other, &mut rng(15)).err(), Some(refused));
 }
 
 /// Whatever table and loss, the release adds up, is not negative and has the public number of groups.
@@ -242,6 +288,10 @@ fn the_receipt_says_what_is_spent_on_which_level() {
     let zcdp = Privacy::within(Budget::new(1.0, 1e-6).expect("valid")).expect("a delta");
     let plan = Census::builder(nation(), up_to(4), 10, zcdp).build().expect("valid");
     assert!(plan.receipt().pure().is_none() && plan.receipt().within_budget());
+    let zcdp = Privacy::zcdp(0.5, 1e-9).expect("valid");
+    let plan = Census::builder(nation(), up_to(4), 10, zcdp).build().expect("valid");
+    let text = plan.receipt().to_string();
+    assert!(text.contains("asked: zCDP rho 0.5, epsilon 6.47"), "{text}");
 }
 
 /// Noise follows the length of the query: cumulative counts need half of that of counts, and more if an individual brings more.
@@ -257,6 +307,10 @@ fn noise_is_in_proportion_to_what_one_individual_changes() {
     assert!((deviation(small().method(Method::Chain), 2) / one - 5.0).abs() < 1e-3);
     let three = NonZeroU32::new(3).expect("above 0");
     assert!((deviation(small().most_quantity(three), 2) / one - 3.0).abs() < 1e-3);
+    // Five columns: nobody moves a group further than from the first to the last.
+    let most = |method| small().method(method).most_quantity(NonZeroU32::MAX);
+    assert!((deviation(most(Method::Cumulative), 2) / one - 4.0).abs() < 1e-3);
+    assert!((deviation(most(Method::Chain), 2) / one - 20.0).abs() < 1e-3);
     let counts = small().method(Method::Counts).most_quantity(three);
     assert!((deviation(counts, 2) / one - 2.0).abs() < 1e-3);
 }

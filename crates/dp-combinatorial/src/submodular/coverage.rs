@@ -1,5 +1,7 @@
 //! Weighted maximum coverage.
 
+use std::fmt;
+
 use super::levels::{Extension, LevelGains, Levels, Ranked, RankedRecord, ranked_credit};
 use super::{Gains, Objective};
 use crate::{CombinatorialError, Incidence};
@@ -12,12 +14,22 @@ use crate::{CombinatorialError, Incidence};
 /// # Complexity
 /// A whole run takes `O(memberships)`: a user is taken out of the gains of its sets once, when the
 /// first of them is picked.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Coverage {
     incidence: Incidence,
     /// Empty if all weights are 1.
     weights: Vec<u32>,
     most_weight: u32,
+}
+
+/// What is public of it: users and their weights stay out of logs.
+impl fmt::Debug for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Coverage")
+            .field("incidence", &self.incidence)
+            .field("most_weight", &self.most_weight)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Coverage {

@@ -1,5 +1,7 @@
 //! Facility location on a full table of similarities.
 
+use std::fmt;
+
 use super::facility_location::check_sizes;
 use super::{Gains, Objective};
 use crate::CombinatorialError;
@@ -9,7 +11,7 @@ use crate::CombinatorialError;
 /// # Complexity
 /// The start takes `O(users * elements)`, a pick `O(users)` and `O(elements)` for each user whom it
 /// serves better; 4 bytes per user and element, half of them for reading columns.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct DenseFacilityLocation {
     elements: usize,
     most_credit: u16,
@@ -18,6 +20,16 @@ pub struct DenseFacilityLocation {
     /// The same, elements by users.
     columns: Vec<u16>,
     users: usize,
+}
+
+/// What is public of it: users and their similarities stay out of logs.
+impl fmt::Debug for DenseFacilityLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DenseFacilityLocation")
+            .field("elements", &self.elements)
+            .field("most_credit", &self.most_credit)
+            .finish_non_exhaustive()
+    }
 }
 
 /// So many additions of 16 bits fit in 32.

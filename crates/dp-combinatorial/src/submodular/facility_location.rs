@@ -1,5 +1,7 @@
 //! Facility location on lists of similarities.
 
+use std::fmt;
+
 use super::levels::{Extension, LevelGains, Levels, Ranked, RankedRecord, ranked_credit};
 use super::{Gains, Objective};
 use crate::CombinatorialError;
@@ -15,15 +17,25 @@ use crate::CombinatorialError;
 ///
 /// # Complexity
 /// A pick takes the sum of the lengths of the lists of those users whom it serves better.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct FacilityLocation {
     most_credit: u32,
     by_user: Lists,
     by_element: Lists,
 }
 
+/// What is public of it: users and their similarities stay out of logs.
+impl fmt::Debug for FacilityLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FacilityLocation")
+            .field("elements", &self.by_element.len())
+            .field("most_credit", &self.most_credit)
+            .finish_non_exhaustive()
+    }
+}
+
 /// List `i` is the entries `offsets[i]..offsets[i + 1]`.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct Lists {
     offsets: Vec<usize>,
     ids: Vec<u32>,

@@ -29,7 +29,9 @@ pub(crate) fn published_chain(
     let mut noisy = sizes.exact_totals(tree);
     Query::Chain.of_totals(tree, columns, &mut noisy);
     let share = Epsilon::new(epsilon / tree.levels() as f64)?;
-    GeometricSum::new(share, NonZeroU64::MIN)?.release(&mut noisy, draws);
+    let noise = GeometricSum::new(share, NonZeroU64::MIN)
+        .map_err(|error| CensusError::Noise { level: 0, error })?;
+    noise.release(&mut noisy, draws);
     for cell in &mut noisy {
         *cell = (*cell).clamp(-MAX_VALUE, MAX_VALUE);
     }

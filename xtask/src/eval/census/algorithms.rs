@@ -272,7 +272,8 @@ pub(super) fn noisy_table(
     let draws = &mut SecureDraws::new(rng);
     for level in 0..tree.levels() {
         let regions = tree.level(level);
-        let length = query.length(regions.len(), NonZeroU32::MIN).unwrap_or(NonZeroU32::MIN);
+        let length = query.length(regions.len(), columns, NonZeroU32::MIN);
+        let length = length.unwrap_or(NonZeroU32::MIN);
         let cells = &mut noisy[regions.start * columns..regions.end * columns];
         GeometricSum::new(share, length.into())
             .map_err(|error| Error::library("noise for a solver", &error))?

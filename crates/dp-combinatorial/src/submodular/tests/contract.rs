@@ -14,6 +14,23 @@ fn records() -> impl Strategy<Value = Vec<Record>> {
     prop::collection::vec(record, 0..6)
 }
 
+#[test]
+fn neighbours_print_alike() {
+    let record = |weight| Record { similarities: [0, 3, 0, 7], weight };
+    let texts = |records: &[Record]| {
+        [
+            format!("{:?}", coverage(records)),
+            format!("{:?}", facility_location(records)),
+            format!("{:?}", dense(records)),
+            format!("{:?}", oracle(records, best)),
+            format!("{:?}", sampled(records, best, 3)),
+        ]
+    };
+    let fewer = texts(&[record(5)]);
+    assert_eq!(fewer, texts(&[record(5), record(2)]));
+    assert_eq!(fewer[1], "FacilityLocation { elements: 4, most_credit: 9, .. }");
+}
+
 /// Follows `picks` on all records kept and on each of them alone: gains add up, none is negative, and
 /// nobody is credited more than `most`. `start` gives for a mask the gains before each pick.
 fn holds(
