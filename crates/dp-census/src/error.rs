@@ -353,7 +353,7 @@ impl fmt::Display for CensusError {
             ),
             Self::RegionGroups { ref region, expected, got } => write!(
                 f,
-                "region `{region}` has {got} groups in the table, its public number is {expected}"
+                "region `{region}` has {got} groups, its public number is {expected}"
             ),
             Self::NumberOfShares { levels, shares } => {
                 write!(f, "there must be one share per level, got {shares} for {levels} levels")

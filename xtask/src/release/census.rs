@@ -50,8 +50,8 @@ pub(super) fn prepare(args: &CensusArgs) -> Result<Job, Error> {
     if let (Some(announced), Some(listed), Some(units)) = (&regions.groups, &listed, &args.units) {
         let mut pairs = announced.iter().zip(listed).enumerate();
         if let Some((leaf, (&expected, &got))) = pairs.find(|(_, (a, b))| a != b) {
-            let error = CensusError::RegionGroups { leaf, expected, got };
-            return Err(disagrees(&hierarchy, units, &error));
+            let region = hierarchy.name(hierarchy.tree().leaves().start + leaf).to_owned();
+            return Err(disagrees(units, &CensusError::RegionGroups { region, expected, got }));
         }
     }
     let mut plan = Census::builder(hierarchy.clone(), settings.bins, groups, settings.privacy)
@@ -72,7 +72,7 @@ pub(super) fn prepare(args: &CensusArgs) -> Result<Job, Error> {
         _ => return Err(no_data()),
     };
     // Numbers of groups are public, so that a file which disagrees may be told so.
-    plan.check(&&sizes).map_err(|error| disagrees(&hierarchy, private, &error))?;
+    plan.check(&&sizes).map_err(|error| disagrees(private, &error))?;
     Ok(Job { hierarchy, method: settings.method, plan, sizes, individuals })
 }
 
@@ -105,15 +105,8 @@ fn no_data() -> Error {
     Error::Setting { name, got, want: "--table, or --units with --people" }
 }
 
-fn disagrees(hierarchy: &Hierarchy, path: &Path, error: &CensusError) -> Error {
-    let reason = match *error {
-        CensusError::RegionGroups { leaf, expected, got } => {
-            let name = hierarchy.name(hierarchy.tree().leaves().start + leaf);
-            format!("region `{name}` has {got} groups, its public number is {expected}")
-        }
-        ref other => other.to_string(),
-    };
-    let problem = TableProblem::Refused { reason };
+fn disagrees(path: &Path, error: &CensusError) -> Error {
+    let problem = TableProblem::Refused { reason: error.to_string() };
     Error::Table { path: path.to_path_buf(), line: 0, problem }
 }
 
@@ -137,12 +130,13 @@ fn write(out: &Path, job: &Job, table: &GroupTable) -> Result<(), Error> {
     )
 }
 
-/// One line per region and size; level 0 is the top, and the last size means "or more".
+/// One line per region and size; level 1 is the top, and the last size means "or more".
 fn write_table(to: &mut dyn Write, hierarchy: &Hierarchy, table: &GroupTable) -> io::Result<()> {
     let mut lines = csv::Writer::from_writer(to);
     lines.write_record(["level", "region", "size", "groups"])?;
     for region in 0..hierarchy.tree().len() {
-        let (level, name) = (hierarchy.tree().level_of(region).to_string(), hierarchy.name(region));
+        let level = (hierarchy.tree().level_of(region) + 1).to_string();
+        let name = hierarchy.name(region);
         for (size, groups) in table.row(region).iter().enumerate() {
             lines.write_record([level.as_str(), name, &size.to_string(), &groups.to_string()])?;
         }

@@ -116,7 +116,7 @@ fn assert_whole(args: &CensusArgs, job: &Job) {
     for (i, (level, region, size, groups)) in rows.iter().enumerate() {
         let number = job.hierarchy.region(region).unwrap();
         assert_eq!((i / columns, i % columns), (number, *size));
-        assert_eq!(*level, tree.level_of(number));
+        assert_eq!(*level, tree.level_of(number) + 1);
         let parts = tree.children(number).map(|part| rows[part * columns + size].3);
         assert!(*groups >= 0 && (parts.len() == 0 || *groups == parts.sum::<i64>()));
     }

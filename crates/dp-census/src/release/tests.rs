@@ -130,7 +130,7 @@ fn tables_that_do_not_fit_the_public_facts_are_refused() {
     let refused = error(builder(groups).region_groups(region_groups), &table);
     assert_eq!(
         refused.to_string(),
-        format!("region `c` has {got} groups in the table, its public number is {}", got + 1)
+        format!("region `c` has {got} groups, its public number is {}", got + 1)
     );
 }
 
