@@ -75,7 +75,7 @@ fn settings_that_cannot_be_are_refused() {
     let refused = |words: &str| Home::new().refused(&format!("{BY_TABLE} {words}"));
     insta::assert_snapshot!(refused("--shares 0.5,0.4"), @"--shares: the shares of the levels must add up to 1, got 0.9");
     insta::assert_snapshot!(refused("--shares 10/20/70"), @"--shares: there must be one share per level, got 3 for 2 levels");
-    insta::assert_snapshot!(refused("--shares -0.5,1.5"), @"--shares: the share of level 0 must be finite and > 0, got -0.5");
+    insta::assert_snapshot!(refused("--shares -0.5,1.5"), @"--shares: the share of level 1 must be finite and > 0, got -0.5");
     insta::assert_snapshot!(refused("--epsilon 0"), @"--epsilon: epsilon must be finite and > 0 and at most 100, got 0");
     insta::assert_snapshot!(refused("--rho 0.5 --delta 1"), @"--rho and --delta: delta must be at least 0 and below 1, got 1");
     insta::assert_snapshot!(refused("--largest 0"), @"--largest: the largest size must be between 1 and 16777215, got 0");
