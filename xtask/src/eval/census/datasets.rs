@@ -1,10 +1,10 @@
 //! The tables of groups that the suite runs on: a made-up nation and three public data sets.
 
 use crate::data::manifest::Set;
+use crate::data::nation::{self, Scale};
 use crate::data::rows::for_each_row;
 use crate::data::store::read_checked;
 use crate::error::{Error, TableProblem};
-use crate::eval::census::nation::{self, Scale};
 use crate::eval::settings::Effort;
 use crate::eval::suite::Context;
 use crate::{files, workspace};
@@ -41,7 +41,7 @@ pub(super) enum Origin {
 }
 
 const NATION: Recipe = Recipe {
-    id: "census-synthetic",
+    id: nation::ID,
     origin: Origin::Nation(nation::WHOLE),
     groups: nation::WHOLE.groups,
     largest: nation::WHOLE.largest,
@@ -138,7 +138,7 @@ pub(super) fn is_here(recipe: &Recipe, context: &Context) -> Result<bool, Error>
 /// Reads or generates it; `Err` inside says why it is left out.
 pub(super) fn read(recipe: Recipe, context: &Context) -> Result<Result<Dataset, String>, Error> {
     let made = match recipe.origin {
-        Origin::Nation(scale) => nation::generate(scale, 7)?,
+        Origin::Nation(scale) => nation::generate(scale, nation::SEED)?,
         Origin::Areas | Origin::Households | Origin::Trips => {
             let set = context.manifest.set(recipe.id)?;
             let Some(files) = files_of(set, context)? else {

@@ -5,7 +5,6 @@ mod bench;
 mod chapter;
 mod datasets;
 mod measure;
-mod nation;
 mod plan;
 mod portrait;
 mod published;

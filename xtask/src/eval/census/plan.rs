@@ -1,9 +1,9 @@
 //! What there is to run: cells with all their settings, before anything is measured.
 
+use crate::data::nation::{self, Scale};
 use crate::error::Error;
 use crate::eval::census::algorithms::{self, Algorithm};
 use crate::eval::census::datasets::{self, Recipe};
-use crate::eval::census::nation::{self, Scale};
 use crate::eval::census::solvers::Shape;
 use crate::eval::census::{published, scaling, solvers};
 use crate::eval::record::Record;

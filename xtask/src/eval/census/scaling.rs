@@ -1,8 +1,8 @@
 //! Tables for run times: the zones of a city, and as many columns as asked for.
 
+use crate::data::nation::Scale;
 use crate::error::Error;
 use crate::eval::census::datasets::{Dataset, Origin, Recipe};
-use crate::eval::census::nation::Scale;
 use crate::eval::census::solvers::Shape;
 use crate::eval::settings::Effort;
 use crate::seed::named_rng;

@@ -1,8 +1,8 @@
 //! The solvers alone, on tables that have been noised already: beside the general solver, and on one and two threads.
 
+use crate::data::nation::{self, Scale};
 use crate::error::Error;
 use crate::eval::census::algorithms::noisy_table;
-use crate::eval::census::nation::{self, Scale};
 use crate::eval::census::{measure, qp, scaling};
 use crate::eval::record::Record;
 use crate::eval::settings::Effort;
@@ -51,7 +51,7 @@ pub(super) struct SolverBench {
 impl SolverBench {
     fn nation(&mut self, scale: Scale) -> Result<&(RegionTree, GroupSizes), Error> {
         if self.nation.is_none() {
-            let (hierarchy, sizes) = nation::generate(scale, 7)?;
+            let (hierarchy, sizes) = nation::generate(scale, nation::SEED)?;
             self.nation = Some((hierarchy.tree().clone(), sizes));
         }
         self.nation.as_ref().ok_or_else(|| Error::Library {

@@ -3,11 +3,11 @@
 use super::algorithms;
 use super::bench::{Bench, ScalingBench};
 use super::datasets::{self, Dataset, Origin, Recipe};
-use super::nation::{self, Scale};
 use super::solvers::SolverBench;
 use super::{Census, Section, plan, scaling};
 use crate::cli::EvalArgs;
 use crate::data::manifest::Manifest;
+use crate::data::nation::{self, Scale};
 use crate::eval::record::Record;
 use crate::eval::settings::Settings;
 use crate::eval::suite::{Context, Suite, Workbench};
