@@ -145,6 +145,7 @@ fn cells_keep_their_promises_and_become_a_chapter() {
         "`m-dp-op` is the dynamic program",
         "The limit of 60 seconds was not hit",
         "| m-h-real-clarabel |",
+        "### The solvers alone",
         "**a tenth** of the nation, 327 regions",
         "ε = 1, 2 threads",
     ] {

@@ -63,6 +63,7 @@ pub(super) fn write(
     }
     times::run_times(records, page)?;
     times::solver_times(records, page);
+    times::threads(records, page);
     times::large(records, page);
     Ok(())
 }

@@ -115,18 +115,17 @@ pub(super) fn solver_times(records: &[Record], page: &mut Page) {
         "apart",
     ];
     page.table(&headings, 1, &lines);
-    threads(&records, page);
 }
 
 /// The solvers on one and two threads, with much noise and with little.
-fn threads(records: &[&Record], page: &mut Page) {
+pub(super) fn threads(records: &[Record], page: &mut Page) {
     let number = |record: &Record, name: &str| record.params.get(name).and_then(Value::as_u64);
     let setting = |record: &Record| record.params.get(plan::SETTING).and_then(Value::as_f64);
-    let timed: Vec<&Record> = records
-        .iter()
-        .copied()
-        .filter(|r| r.params.contains_key("threads") && r.variant != large::VARIANT)
-        .collect();
+    let on_threads = |r: &&Record| {
+        let timed = r.params.contains_key("threads") && r.variant != large::VARIANT;
+        r.dataset == solvers::ID && timed
+    };
+    let timed: Vec<&Record> = records.iter().filter(on_threads).collect();
     let Some(regions) = timed.first().and_then(|record| number(record, "regions")) else { return };
     let columns = timed.first().map_or(0, |record| record.d);
     let kinds =
@@ -150,6 +149,7 @@ fn threads(records: &[&Record], page: &mut Page) {
     let headings: Vec<String> =
         ["solver of".to_owned()].into_iter().chain(kinds.iter().map(heading)).collect();
     let what = if columns > 1_000 { "the nation" } else { "**a tenth** of the nation" };
+    page.section("The solvers alone");
     page.paragraph(&format!(
         "The solvers on {what}, {regions} regions of {columns} columns: seconds by the clock, the fastest of seven. The noise is ten \
          times as large at ε = 0.1 as at ε = 1."
