@@ -133,7 +133,7 @@ fn solvers(criterion: &mut Criterion) {
                 drop(black_box(edf::round(regions, &real, groups)));
             });
             bench("cumulative, level by level", &|| {
-                drop(black_box(cumulative_top_down::solve(&cumulated)));
+                drop(black_box(cumulative_top_down::solve(&cumulated, None)));
             });
         }
         group.finish();

@@ -97,7 +97,7 @@ impl SolverBench {
             Query::Chain => chain::solve(&problem),
             Query::Counts => tree::solve(&problem),
             Query::Cumulative if cell.algorithm == "m-c-top-down" => {
-                cumulative_top_down::solve(&problem).counts
+                cumulative_top_down::solve(&problem, None).counts
             }
             Query::Cumulative => {
                 edf::round(tree, &cumulative::solve(&problem).rows, problem.groups())
