@@ -79,9 +79,10 @@ pub(super) fn proofs(rows: &[Row], page: &mut Page) {
         lines.push(vec![says, names.join(", "), releases.to_string(), refused, residual, distance]);
     }
     page.paragraph(
-        "Proofs, computed from the noise and the table alone. *Residual*: the worst broken optimality condition of any release, in groups. \
-         *Distance*: how far a real optimum may at most be from the true one, as a weighted distance over the whole table, where that is \
-         bounded (cumulative tables).",
+        "Proofs, computed from the noise and the table alone. *Residual*: the worst broken optimality condition of any release; in whole \
+         numbers by how much a unit step lowers the weighted squared distance to what was given, in real numbers in groups. *Distance*: \
+         how far a real optimum may at most be from the true one, as a weighted distance over the whole table, where that is bounded \
+         (cumulative tables).",
     );
     let headings = ["what is proved", "mechanisms", "releases", "refused", "residual", "distance"];
     page.table(&headings, 2, &lines);
