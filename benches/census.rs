@@ -4,7 +4,9 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use dp_census::RegionTree;
-use dp_census::solve::{Problem, chain, cumulative, edf, monotone_rows, star, top_down, tree};
+use dp_census::solve::{
+    Problem, chain, cumulative, cumulative_top_down, edf, monotone_rows, star, top_down, tree,
+};
 use rand::rngs::ChaCha20Rng;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::{Distribution, LogNormal};
@@ -129,6 +131,9 @@ fn solvers(criterion: &mut Criterion) {
             bench("cumulative and rounding", &|| {
                 let real = cumulative::solve(&cumulated).rows;
                 drop(black_box(edf::round(regions, &real, groups)));
+            });
+            bench("cumulative, level by level", &|| {
+                drop(black_box(cumulative_top_down::solve(&cumulated, None)));
             });
         }
         group.finish();

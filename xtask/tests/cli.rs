@@ -116,7 +116,7 @@ fn a_generated_set_is_the_same_file_each_time() {
     });
     assert!(!made[0].is_empty() && made[0] == made[1]);
     let message = refused(&["data", "generate", "letter"]);
-    assert!(message.ends_with("these exist: synth-10d, synth-100d"), "{message}");
+    assert!(message.ends_with("these exist: synth-10d, synth-100d, census-synthetic"), "{message}");
 }
 
 #[test]

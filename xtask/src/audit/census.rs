@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use dp_accounting::{Epsilon, Rho};
-use dp_audit::{Comparison, Method as By, Window, compare, exact_law, multisets};
+use dp_audit::{Comparison, Method as By, compare, multisets};
 use dp_census::{
     Bins, Census, CensusBuilder, From0, From1, GroupDirectory, GroupSizes, Hierarchy, LevelShares,
     Method, Privacy, Query, RegionTree, dearest_path,
@@ -11,6 +11,7 @@ use dp_census::{
 use dp_mechanism::{Draws, Mechanism, SecureDraws};
 use rand::RngExt;
 
+use super::census_tables as tables;
 use super::check::{Check, Effort, Found};
 
 pub(super) fn checks() -> Vec<Check> {
@@ -49,8 +50,14 @@ pub(super) fn checks() -> Vec<Check> {
         check("census-quantity", "Census, quantities", members, By::Exact, quantities),
         check("census-people", "Census, records of people", members, By::Exact, people),
         check("census-zcdp", "Census, Gaussian noise", members, By::Exact, gaussian),
-        check("census-real", "RealCensus", members, By::Exact, real),
-        check("census-release", "Census, law of the released table", members, By::Exact, released),
+        check("census-real", "RealCensus", members, By::Exact, tables::real),
+        check(
+            "census-release",
+            "Census, law of the released table",
+            members,
+            By::Exact,
+            tables::released,
+        ),
         check("census-receipt", "Census, receipts", members, By::Ledger, receipts),
     ]
 }
@@ -146,7 +153,7 @@ fn change_by(quantity: u32, effort: Effort, query: Query, found: &mut Found) {
     }
 }
 
-fn epsilon_one() -> Privacy {
+pub(super) fn epsilon_one() -> Privacy {
     Privacy::pure(1.0).expect("valid")
 }
 
@@ -291,56 +298,6 @@ fn people(effort: Effort) -> Found {
             let after = [&own[..1], &before, &own[1..]].concat();
             let comparison = compare(run, &before, &after, &mut SecureDraws::new(&mut rng));
             found.see(comparison.pure_loss(), || format!("{before:?} and {own:?}"));
-        }
-    }
-    found
-}
-
-/// Tables of real numbers: the same noise, and floats that depend on nothing else.
-fn real(effort: Effort) -> Found {
-    let mut found = Found::claim(1.0);
-    let mut rng = effort.rng(71);
-    let bins = From0::up_to(2).expect("valid");
-    let hierarchy = hierarchy(TINY[3]);
-    for method in [Method::Cumulative, Method::Counts] {
-        neighbours(3, bins, 2, 1, |a, b, witness| {
-            let builder = Census::builder(hierarchy.clone(), bins, a.groups(), epsilon_one());
-            let plan = builder.method(method).build_real().expect("valid");
-            let run = |sizes: &GroupSizes, draws: &mut dyn Draws| plan.run(sizes, draws);
-            let comparison = compare(run, a, b, &mut SecureDraws::new(&mut rng));
-            found.see(comparison.pure_loss(), || format!("{method:?} {witness}"));
-        });
-    }
-    found
-}
-
-/// The exact law of the table that comes out, consistent and whole, with public numbers of groups and shrinkage among the settings.
-///
-/// Noisy cells are followed within a window around the counts. It is a public clamp, so every loss found is one of the mechanism.
-fn released(effort: Effort) -> Found {
-    let mut found = Found::claim(1.0);
-    let bins = From0::up_to(1).expect("valid");
-    let hierarchy = hierarchy(TINY[1]);
-    let window = Window::new(effort.of(-1, -2), effort.of(2, 4));
-    let sizes = |empty: [i64; 2], groups: [i64; 2]| {
-        let rows = [empty[0], groups[0] - empty[0], empty[1], groups[1] - empty[1]];
-        GroupSizes::from_table(bins, rows.to_vec()).expect("a table of groups")
-    };
-    for groups in [[1, 0], [1, 1], [2, 0]] {
-        for method in Method::ALL {
-            let shrinkage = method.query() == Query::Cumulative && groups[0] == groups[1];
-            let builder =
-                Census::builder(hierarchy.clone(), bins, groups.iter().sum(), epsilon_one());
-            let plan = builder
-                .method(method)
-                .region_groups(groups.to_vec())
-                .shrinkage(shrinkage)
-                .build()
-                .expect("valid");
-            let (here, there) = (sizes(groups, groups), sizes([groups[0] - 1, groups[1]], groups));
-            let law = |sizes: &GroupSizes| exact_law(window, |draws| plan.run(sizes, draws));
-            let (a, b) = (law(&here), law(&there));
-            found.see(a.pure_loss(&b).max(b.pure_loss(&a)), || format!("{method:?} {groups:?}"));
         }
     }
     found

@@ -4,6 +4,7 @@
 //! One file per family of mechanisms lists its checks; `mutants/` has the broken variants.
 
 mod census;
+mod census_tables;
 mod check;
 mod coreset;
 mod credited;

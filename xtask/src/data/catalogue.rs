@@ -1,5 +1,6 @@
 //! The data sets of the evaluation and how each is made: everything here is public.
 
+use crate::data::nation;
 use crate::data::synth::BlobSpec;
 use crate::error::Error;
 
@@ -107,13 +108,13 @@ const fn table(
     Recipe { id, origin: Origin::Table, n, d, k, range, k_search }
 }
 
-/// The recipe of a generated set.
+/// The recipe of a generated set of points.
 pub(crate) fn generated(name: &str) -> Result<&'static Recipe, Error> {
     let all = || CLUSTERING.iter().filter(|recipe| recipe.is_generated());
     all().find(|recipe| recipe.id == name).ok_or_else(|| Error::Unknown {
         what: "generated data set",
         got: name.to_owned(),
-        known: all().map(|recipe| recipe.id.to_owned()).collect(),
+        known: all().map(|recipe| recipe.id).chain([nation::ID]).map(str::to_owned).collect(),
     })
 }
 
@@ -138,7 +139,7 @@ mod tests {
     fn a_set_that_cannot_be_generated_is_answered_with_those_that_can() {
         insta::assert_snapshot!(
             generated("letter").unwrap_err(),
-            @"there is no generated data set `letter`; these exist: synth-10d, synth-100d"
+            @"there is no generated data set `letter`; these exist: synth-10d, synth-100d, census-synthetic"
         );
     }
 }

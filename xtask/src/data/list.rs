@@ -1,8 +1,8 @@
 //! `cargo xtask data list`: one line per data set, or all about one.
 
-use crate::data::catalogue;
 use crate::data::manifest::{Manifest, Set};
 use crate::data::store::{self, Presence};
+use crate::data::{catalogue, nation};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -19,6 +19,14 @@ pub(crate) fn table(manifest: &Manifest, folder: &Path) -> String {
             "as this workspace".to_owned(),
         ]);
     }
+    let nation::Scale { counties, largest, .. } = nation::WHOLE;
+    lines.push([
+        nation::ID.to_owned(),
+        format!("{counties} x {}", largest + 1),
+        "generated".to_owned(),
+        format!("cargo xtask data generate {}", nation::ID),
+        "as this workspace".to_owned(),
+    ]);
     for set in &manifest.sets {
         lines.push([
             set.name.clone(),
@@ -90,11 +98,12 @@ mod tests {
         put_toy(folder.path(), "x,y\n1,2\n3,4\n");
         let shown = table(&toy_manifest("x,y\n1,2\n3,4\n"), folder.path());
         insta::assert_snapshot!(shown, @r"
-        name        rows x columns        here       published                             licence
-        synth-10d   100000 x 10 + label   generated  cargo xtask data generate synth-10d   as this workspace
-        synth-100d  100000 x 100 + label  generated  cargo xtask data generate synth-100d  as this workspace
-        toy         2 x 2                 present    nowhere                               CC0-1.0
-        far         1 x 1                 missing    nowhere                               CC0-1.0
+        name              rows x columns        here       published                                   licence
+        synth-10d         100000 x 10 + label   generated  cargo xtask data generate synth-10d         as this workspace
+        synth-100d        100000 x 100 + label  generated  cargo xtask data generate synth-100d        as this workspace
+        census-synthetic  3144 x 1001           generated  cargo xtask data generate census-synthetic  as this workspace
+        toy               2 x 2                 present    nowhere                                     CC0-1.0
+        far               1 x 1                 missing    nowhere                                     CC0-1.0
         ");
     }
 

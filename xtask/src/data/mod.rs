@@ -5,6 +5,7 @@ mod generate;
 mod import;
 mod list;
 pub(crate) mod manifest;
+pub(crate) mod nation;
 pub(crate) mod prepare;
 pub(crate) mod rows;
 pub(crate) mod store;

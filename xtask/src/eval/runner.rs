@@ -85,13 +85,19 @@ fn panic_text(payload: &(dyn Any + Send)) -> &str {
 
 /// A cell's name for people.
 pub(crate) fn name_of(record: &Record) -> String {
-    let epsilon = record.epsilon.map_or(String::new(), |epsilon| format!(", epsilon {epsilon}"));
+    let epsilon =
+        record.epsilon.map_or(String::new(), |epsilon| format!(", epsilon {}", short(epsilon)));
     format!("{}, {}{epsilon}, run {}", record.dataset, record.algorithm, record.run + 1)
+}
+
+/// Four significant digits at most: an epsilon that follows from others has sixteen.
+fn short(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Failure, Tally, run_cells};
+    use super::{Failure, Tally, name_of, run_cells};
     use crate::error::Error;
     use crate::eval::record::Record;
     use crate::eval::record::tests::example;
@@ -170,6 +176,15 @@ mod tests {
         );
         let second = run(out.path(), true, &go, |plan| Ok(plan.clone()));
         assert_eq!((second.kept, second.finished, second.failures.len()), (3, 1, 0));
+    }
+
+    #[test]
+    fn names_of_cells_are_short() {
+        let name = |epsilon| name_of(&Record { epsilon, ..example("letter", "dpm", 0) });
+        assert_eq!(name(Some(45.240949779548934)), "letter, dpm, epsilon 45.24, run 1");
+        assert_eq!(name(Some(1065.666_7)), "letter, dpm, epsilon 1066, run 1");
+        assert_eq!(name(Some(0.1)), "letter, dpm, epsilon 0.1, run 1");
+        assert_eq!(name(None), "letter, dpm, run 1");
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! One data set in memory: runs and measures single cells.
 
 use crate::error::Error;
-use crate::eval::cell::Cost;
+use crate::eval::cell::{Cost, rng_of};
 use crate::eval::census::algorithms::{self, Algorithm};
 use crate::eval::census::datasets::Dataset;
-use crate::eval::census::{measure, plan, scaling};
+use crate::eval::census::{measure, op, plan, scaling};
 use crate::eval::record::Record;
 use crate::eval::suite::Workbench;
 use crate::files;
@@ -90,8 +90,11 @@ impl Workbench for ScalingBench {
     }
 
     fn run(&mut self, cell: &Record) -> Result<Record, Error> {
+        let data = scaling::table(scaling::city(cell.d))?;
+        if cell.algorithm == op::ID {
+            return op::run(&data, cell, &mut rng_of(cell));
+        }
         let same = |one: &Algorithm| one.id == cell.algorithm && one.variant == "default";
-        let algorithm = find(cell, same)?;
-        Ok(run(&algorithm, &scaling::table(scaling::city(cell.d))?, cell)?.0)
+        Ok(run(&find(cell, same)?, &data, cell)?.0)
     }
 }

@@ -1,10 +1,10 @@
 //! The tables of groups that the suite runs on: a made-up nation and three public data sets.
 
 use crate::data::manifest::Set;
+use crate::data::nation::{self, Scale};
 use crate::data::rows::for_each_row;
 use crate::data::store::read_checked;
 use crate::error::{Error, TableProblem};
-use crate::eval::census::nation::{self, Scale};
 use crate::eval::settings::Effort;
 use crate::eval::suite::Context;
 use crate::{files, workspace};
@@ -24,6 +24,8 @@ pub(super) struct Recipe {
     pub(super) largest: u32,
     /// Names of the levels and how many regions they have, the widest first.
     pub(super) levels: &'static [(&'static str, usize)],
+    /// Who is a group and who is protected, in a sentence.
+    pub(super) who: &'static str,
     /// Work of one cell, roughly; only ratios matter.
     pub(super) units: u64,
 }
@@ -40,12 +42,15 @@ pub(super) enum Origin {
     Trips,
 }
 
+const HOUSEHOLD: &str = "A group is a household, and the individual is a person who lives in it.";
+
 const NATION: Recipe = Recipe {
-    id: "census-synthetic",
+    id: nation::ID,
     origin: Origin::Nation(nation::WHOLE),
     groups: nation::WHOLE.groups,
     largest: nation::WHOLE.largest,
     levels: &[("nation", 1), ("states", 52), ("counties", 3_144)],
+    who: HOUSEHOLD,
     units: 3_200,
 };
 const TENTH: Recipe = Recipe {
@@ -54,6 +59,7 @@ const TENTH: Recipe = Recipe {
     groups: nation::TENTH.groups,
     largest: nation::TENTH.largest,
     levels: &[("nation", 1), ("states", 12), ("counties", 314)],
+    who: HOUSEHOLD,
     units: 66,
 };
 const PUBLIC: [Recipe; 3] = [
@@ -63,6 +69,7 @@ const PUBLIC: [Recipe; 3] = [
         groups: 8_284_551,
         largest: 8,
         levels: &[("nation", 1), ("states", 8), ("areas", 551)],
+        who: HOUSEHOLD,
         units: 5,
     },
     Recipe {
@@ -71,6 +78,7 @@ const PUBLIC: [Recipe; 3] = [
         groups: 4_841,
         largest: 20,
         levels: &[("area", 1)],
+        who: HOUSEHOLD,
         units: 1,
     },
     Recipe {
@@ -79,6 +87,8 @@ const PUBLIC: [Recipe; 3] = [
         groups: 265 * HOURS,
         largest: 60,
         levels: &[("city", 1), ("boroughs", 7), ("zones", 265)],
+        who: "A group is an hour in a zone, and the individual is a trip that begins there and then, not a rider: whoever takes \
+              several trips is protected for each of them alone.",
         units: 28,
     },
 ];
@@ -138,7 +148,7 @@ pub(super) fn is_here(recipe: &Recipe, context: &Context) -> Result<bool, Error>
 /// Reads or generates it; `Err` inside says why it is left out.
 pub(super) fn read(recipe: Recipe, context: &Context) -> Result<Result<Dataset, String>, Error> {
     let made = match recipe.origin {
-        Origin::Nation(scale) => nation::generate(scale, 7)?,
+        Origin::Nation(scale) => nation::generate(scale, nation::SEED)?,
         Origin::Areas | Origin::Households | Origin::Trips => {
             let set = context.manifest.set(recipe.id)?;
             let Some(files) = files_of(set, context)? else {

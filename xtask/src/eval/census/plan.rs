@@ -1,14 +1,15 @@
 //! What there is to run: cells with all their settings, before anything is measured.
 
+use crate::data::nation::{self, Scale};
 use crate::error::Error;
 use crate::eval::census::algorithms::{self, Algorithm};
 use crate::eval::census::datasets::{self, Recipe};
-use crate::eval::census::nation::{self, Scale};
 use crate::eval::census::solvers::Shape;
-use crate::eval::census::{published, scaling, solvers};
+use crate::eval::census::{large, op, published, scaling, solvers};
 use crate::eval::record::Record;
 use crate::eval::settings::{Effort, Settings};
 use crate::eval::suite::{Context, Plan};
+use dp_census::Method;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -74,11 +75,16 @@ pub(super) fn of_scaling(context: &Context) -> Result<Plan, Error> {
             let ours = algorithms::all().into_iter().filter(|one| one.variant == "default");
             let general = algorithms::by_general_solver().into_iter();
             let general = general.filter(|_| columns <= scaling::MOST_COLUMNS_OF_A_GENERAL_SOLVER);
-            for algorithm in &ours.chain(general).collect::<Vec<_>>() {
-                let params = BTreeMap::from([
+            let op = algorithms::by_cost_tables().filter(|_| op::COLUMNS.contains(&columns));
+            for algorithm in &ours.chain(general).chain(op).collect::<Vec<_>>() {
+                let mut params = BTreeMap::from([
                     (SETTING.to_owned(), scaling::EPSILON.into()),
                     ("columns".to_owned(), columns.into()),
                 ]);
+                if algorithm.id == op::ID {
+                    params.insert(op::AROUND.to_owned(), op::around(settings.effort).into());
+                    params.insert(op::LIMIT.to_owned(), op::TIME_LIMIT.as_secs().into());
+                }
                 let shape = (scaling::GROUPS, columns);
                 let tree = scaling::REGIONS_BY_LEVEL;
                 let mut cell =
@@ -94,34 +100,50 @@ pub(super) fn of_scaling(context: &Context) -> Result<Plan, Error> {
     Ok(Plan { dataset, cells, units: 3, warm_up_steps: 0, here: true })
 }
 
-/// Cells that are about the solvers alone: beside the general solver, and on threads.
+/// Cells that are about the solvers alone, beside the general solver and on threads, and in full about ten nations.
 pub(super) fn of_solvers(context: &Context) -> Result<Plan, Error> {
     let settings = &context.settings;
     let known = algorithms::all();
     let mut cells = Vec::new();
-    let mut add = |id: &str, variant: String, shape: (i64, usize), params: &[(&str, usize)]| {
-        let Some(algorithm) = known.iter().find(|one| one.id == id) else { return Ok(()) };
-        let params = params.iter().map(|&(name, value)| (name.to_owned(), value.into())).collect();
-        let tree = [1, 1, 1];
-        let mut cell = cell(solvers::ID, shape, algorithm, &tree, scaling::EPSILON, params)?;
-        cell.variant = variant;
-        cell.seed = settings.seed;
-        cells.push(cell);
-        Ok::<(), Error>(())
-    };
+    let mut add =
+        |id: &str, variant: String, shape: (i64, usize), epsilon: f64, params: &[(&str, usize)]| {
+            let Some(algorithm) = known.iter().find(|one| one.id == id) else { return Ok(()) };
+            let mut params: BTreeMap<String, Value> =
+                params.iter().map(|&(name, value)| (name.to_owned(), value.into())).collect();
+            params.insert(SETTING.to_owned(), epsilon.into());
+            let tree = [1, 1, 1];
+            let mut cell = cell(solvers::ID, shape, algorithm, &tree, epsilon, params)?;
+            cell.variant = variant;
+            cell.seed = settings.seed;
+            cells.push(cell);
+            Ok::<(), Error>(())
+        };
     for Shape { middle, leaves, columns } in solvers::shapes(settings.effort) {
         for id in solvers::MODELS {
             let variant = format!("{leaves} regions, {columns} columns");
             let params = [("middle", middle), ("leaves", leaves), ("columns", columns)];
-            add(id, variant, (scaling::GROUPS, columns), &params)?;
+            add(id, variant, (scaling::GROUPS, columns), scaling::EPSILON, &params)?;
         }
     }
     let full = settings.effort == Effort::Full;
-    let Scale { groups, largest, .. } = if full { nation::WHOLE } else { nation::TENTH };
+    let of_scale = |scale: Scale| {
+        let shape = (scale.groups, scale.largest as usize + 1);
+        (shape, 1 + scale.states + scale.counties)
+    };
+    let (shape, regions) = of_scale(if full { nation::WHOLE } else { nation::TENTH });
     for id in solvers::SOLVERS {
-        for threads in solvers::THREADS {
-            let variant = format!("{threads} threads");
-            add(id, variant, (groups, largest as usize + 1), &[("threads", threads)])?;
+        for epsilon in solvers::EPSILONS {
+            for threads in solvers::THREADS {
+                let params = [("threads", threads), ("regions", regions)];
+                add(id, format!("{threads} threads"), shape, epsilon, &params)?;
+            }
+        }
+    }
+    if full {
+        let (shape, regions) = of_scale(large::SCALE);
+        for id in large::METHODS.map(Method::id) {
+            let params = [("threads", 1), ("regions", regions)];
+            add(id, large::VARIANT.to_owned(), shape, large::EPSILON, &params)?;
         }
     }
     let dataset = solvers::ID.to_owned();
@@ -140,6 +162,9 @@ fn cell(
     let (promised, delta) = algorithm.promise(regions_by_level, epsilon)?;
     if !private {
         params.insert("true_epsilon".to_owned(), promised.into());
+    }
+    if let Some(rho) = algorithm.rho(epsilon) {
+        params.insert("rho".to_owned(), rho.into());
     }
     Ok(Record {
         suite: SUITE.to_owned(),

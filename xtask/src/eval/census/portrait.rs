@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::eval::census::datasets::Dataset;
 use crate::report::plot::Svg;
-use crate::report::plot::lines::{self, Labels, Place, Series};
+use crate::report::plot::bars::{self, Heights};
 use crate::seed::named_rng;
 use dp_census::{Census, Privacy};
 use dp_mechanism::{DiscreteGaussian, Draws, Law, Mechanism, SecureDraws};
@@ -42,13 +42,9 @@ impl Draws for Overheard<'_> {
 }
 
 impl Portrait {
-    /// The region with the median number of groups in one release of the default mechanism.
+    /// A typical region in one release of the default mechanism.
     pub(super) fn of(data: &Dataset) -> Result<Self, Error> {
-        let tree = data.hierarchy.tree();
-        let mut order: Vec<(i64, usize)> =
-            data.sizes.groups_of_regions().into_iter().zip(tree.leaves()).collect();
-        order.sort_unstable();
-        let region = order[order.len() / 2].1;
+        let region = typical(data);
         let refused = |error| Error::library("m-c-top-down", &error);
         let privacy = Privacy::pure(EPSILON).map_err(refused)?;
         let (hierarchy, groups) = (data.hierarchy.clone(), data.sizes.groups());
@@ -76,25 +72,53 @@ impl Portrait {
     }
 
     pub(super) fn draw(&self) -> Result<Svg, Error> {
-        let series = |name: &str, values: &[i64]| Series {
+        let heights = |name: &str, values: &[i64]| Heights {
             name: name.to_owned(),
-            places: values
-                .iter()
-                .take(SIZES)
-                .enumerate()
-                .map(|(size, &groups)| {
-                    let mean = groups as f64;
-                    Place { x: size as f64, mean, low: mean, high: mean }
-                })
-                .collect(),
+            values: values.iter().take(SIZES).map(|&groups| groups as f64).collect(),
         };
-        let title = format!("Groups by size in {}", self.region);
-        let labels = Labels { title: &title, x: "size", x_log: false, y_log: false };
         let all = [
-            series("true", &self.exact),
-            series("noisy", &self.noisy),
-            series("released", &self.released),
+            heights("true", &self.exact),
+            heights("noisy", &self.noisy),
+            heights("released", &self.released),
         ];
-        lines::draw(labels, &all)
+        bars::draw(&format!("Groups by size in {}", self.region), "size", &all)
+    }
+}
+
+/// The region with the median number of sizes that it has groups of, among those with more than one: a single size is no shape.
+fn typical(data: &Dataset) -> usize {
+    let (leaves, columns) = (data.hierarchy.tree().leaves(), data.sizes.columns());
+    let rows = data.sizes.counts().chunks_exact(columns);
+    let occupied = rows.map(|row| row.iter().filter(|&&groups| groups > 0).count());
+    let mut order: Vec<(usize, usize)> = occupied.zip(leaves).collect();
+    order.sort_unstable();
+    let shaped = order.partition_point(|&(sizes, _)| sizes < 2);
+    let shaped = if shaped < order.len() { &order[shaped..] } else { &order };
+    shaped[shaped.len() / 2].1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Portrait, typical};
+    use crate::eval::census::tests::tiny;
+
+    #[test]
+    fn the_typical_region_has_a_median_number_of_sizes_and_all_three_histograms() {
+        let data = tiny();
+        let columns = data.sizes.columns();
+        let occupied = |region: usize| {
+            let row = &data.totals[region * columns..(region + 1) * columns];
+            row.iter().filter(|&&groups| groups > 0).count()
+        };
+        let typical = typical(&data);
+        let mut all: Vec<usize> = data.hierarchy.tree().leaves().map(occupied).collect();
+        all.sort_unstable();
+        assert!(all[0] > 1, "every region of it has a shape");
+        assert_eq!(occupied(typical), all[all.len() / 2]);
+        let portrait = Portrait::of(&data).unwrap();
+        assert_eq!(portrait.exact, data.totals[typical * columns..(typical + 1) * columns]);
+        assert_ne!(portrait.noisy, portrait.exact);
+        assert_eq!(portrait.released.iter().filter(|&&groups| groups < 0).count(), 0);
+        assert!(portrait.draw().unwrap().standalone().matches("<rect").count() > 10);
     }
 }

@@ -1,15 +1,12 @@
 //! The same problems by a general solver: what a user without the structure would reach for.
 //!
-//! The relaxations of Models 1 and 2 as quadratic programs for the interior point solver Clarabel, and the cost tables of the
-//! dynamic program with one linear program per entry, which is what the paper calls the optimisation based variant.
+//! The relaxations of Models 1 and 2 as quadratic programs for the interior point solver Clarabel.
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
     DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus, ZeroConeT,
 };
 use dp_census::solve::Problem;
-#[cfg(test)]
-use dp_census::solve::cost_table::CostTable;
 
 use crate::error::Error;
 
@@ -61,44 +58,11 @@ pub(super) fn relaxed(problem: &Problem<'_>, rows: Rows) -> Result<Vec<f64>, Err
     program.solve()
 }
 
-/// The merged cost table of some children, one program for each total: the least cost of values with that total, each cost being
-/// at least every line through two neighbouring entries of its table.
-#[cfg(test)]
-fn merge_by_programs(children: &[CostTable]) -> Result<CostTable, Error> {
-    let last =
-        |table: &CostTable| table.first() + i64::try_from(table.costs().len()).expect("small") - 1;
-    let first: i64 = children.iter().map(CostTable::first).sum();
-    let end: i64 = children.iter().map(last).sum();
-    let mut costs = Vec::new();
-    for total in first..=end {
-        // A value and a cost for each child.
-        let mut program = Program::new(2 * children.len());
-        let values: Vec<_> = (0..children.len()).map(|child| (2 * child, 1.0)).collect();
-        program.equal(&values, total as f64);
-        for (child, table) in children.iter().enumerate() {
-            let (value, cost) = (2 * child, 2 * child + 1);
-            program.linear[cost] = 1.0;
-            program.at_most(&[(value, 1.0)], last(table) as f64);
-            program.at_most(&[(value, -1.0)], -(table.first() as f64));
-            for (left, pair) in (table.first()..).zip(table.costs().windows(2)) {
-                let slope = (pair[1] - pair[0]) as f64;
-                let start = pair[0] as f64 - slope * left as f64;
-                program.at_most(&[(value, slope), (cost, -1.0)], -start);
-            }
-        }
-        let solution = program.solve()?;
-        let cost: f64 = solution.iter().skip(1).step_by(2).sum();
-        #[expect(clippy::cast_possible_truncation, reason = "costs of small tables")]
-        costs.push(cost.round() as i128);
-    }
-    Ok(CostTable::new(first, costs))
-}
-
 /// A convex program with a diagonal quadratic part, in the solver's form.
 #[derive(Debug)]
-struct Program {
+pub(super) struct Program {
     quadratic: Vec<f64>,
-    linear: Vec<f64>,
+    pub(super) linear: Vec<f64>,
     equal: Sparse,
     at_most: Sparse,
 }
@@ -124,21 +88,21 @@ impl Sparse {
 }
 
 impl Program {
-    fn new(variables: usize) -> Self {
+    pub(super) fn new(variables: usize) -> Self {
         let zeros = vec![0.0; variables];
         let (equal, at_most) = (Sparse::default(), Sparse::default());
         Self { quadratic: zeros.clone(), linear: zeros, equal, at_most }
     }
 
-    fn equal(&mut self, terms: &[(usize, f64)], right: f64) {
+    pub(super) fn equal(&mut self, terms: &[(usize, f64)], right: f64) {
         self.equal.push(terms, right);
     }
 
-    fn at_most(&mut self, terms: &[(usize, f64)], right: f64) {
+    pub(super) fn at_most(&mut self, terms: &[(usize, f64)], right: f64) {
         self.at_most.push(terms, right);
     }
 
-    fn solve(self) -> Result<Vec<f64>, Error> {
+    pub(super) fn solve(self) -> Result<Vec<f64>, Error> {
         let n = self.linear.len();
         let squares: Vec<usize> = (0..n).filter(|&i| self.quadratic[i] != 0.0).collect();
         let values = squares.iter().map(|&i| self.quadratic[i]).collect();
@@ -165,10 +129,9 @@ impl Program {
 
 #[cfg(test)]
 mod tests {
-    use super::{Rows, merge_by_programs, relaxed};
+    use super::{Rows, relaxed};
     use crate::seed::named_rng;
     use dp_census::RegionTree;
-    use dp_census::solve::cost_table::CostTable;
     use dp_census::solve::{Problem, cumulative, tree};
     use rand::RngExt;
 
@@ -191,16 +154,5 @@ mod tests {
             let ours = cumulative::solve(&problem).rows;
             same(&relaxed(&problem, Rows::Cumulative).unwrap(), &ours);
         }
-    }
-
-    /// One program per entry gives the table that one sort gives.
-    #[test]
-    fn merges_the_same_cost_tables() {
-        let tables = [CostTable::leaf(3, 1, 0..=5), CostTable::leaf(-2, 2, 0..=4)];
-        assert_eq!(merge_by_programs(&tables).unwrap(), CostTable::merge(&tables));
-        let mut inner = CostTable::merge(&tables);
-        inner.add_node(4, 3);
-        let tables = [inner, CostTable::leaf(1, 1, 0..=3)];
-        assert_eq!(merge_by_programs(&tables).unwrap(), CostTable::merge(&tables));
     }
 }

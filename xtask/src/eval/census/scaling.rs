@@ -1,8 +1,8 @@
 //! Tables for run times: the zones of a city, and as many columns as asked for.
 
+use crate::data::nation::Scale;
 use crate::error::Error;
 use crate::eval::census::datasets::{Dataset, Origin, Recipe};
-use crate::eval::census::nation::Scale;
 use crate::eval::census::solvers::Shape;
 use crate::eval::settings::Effort;
 use crate::seed::named_rng;
@@ -58,6 +58,6 @@ pub(super) fn table(shape: Shape) -> Result<Dataset, Error> {
     let sizes = GroupSizes::from_table(bins, counts).map_err(|e| Error::library(ID, &e))?;
     // Only its id and its columns are looked at.
     let origin = Origin::Nation(Scale { states: 0, counties: 0, groups: 0, largest });
-    let recipe = Recipe { id: ID, origin, groups: GROUPS, largest, levels: &[], units: 1 };
+    let recipe = Recipe { id: ID, origin, groups: GROUPS, largest, levels: &[], who: "", units: 1 };
     Dataset::new(recipe, hierarchy, sizes)
 }

@@ -1,9 +1,10 @@
 //! The solvers alone, on tables that have been noised already: beside the general solver, and on one and two threads.
 
+use crate::data::nation::{self, Scale};
 use crate::error::Error;
 use crate::eval::census::algorithms::noisy_table;
-use crate::eval::census::nation::{self, Scale};
-use crate::eval::census::{measure, qp, scaling};
+use crate::eval::census::large::{self, Nation};
+use crate::eval::census::{measure, plan, qp, scaling};
 use crate::eval::record::Record;
 use crate::eval::settings::Effort;
 use crate::eval::suite::Workbench;
@@ -35,6 +36,8 @@ pub(super) fn shapes(effort: Effort) -> Vec<Shape> {
 
 /// Numbers of threads at which the solvers are timed on the whole nation.
 pub(super) const THREADS: [usize; 2] = [1, 2];
+/// With much noise and with little: the solvers take as long.
+pub(super) const EPSILONS: [f64; 2] = [0.1, 1.0];
 /// Repetitions of these, of which the fastest counts: whoever else uses the machine only adds to a time.
 const REPETITIONS: usize = 7;
 /// The models that both solvers solve, by the names of the mechanisms that need them.
@@ -46,18 +49,29 @@ pub(super) const SOLVERS: [&str; 4] = ["m-c-chain", "m-h-dp", "m-c-exact", "m-c-
 pub(super) struct SolverBench {
     /// Made when the first cell asks for it.
     nation: Option<(RegionTree, GroupSizes)>,
+    large: Option<Nation>,
 }
 
 impl SolverBench {
     fn nation(&mut self, scale: Scale) -> Result<&(RegionTree, GroupSizes), Error> {
         if self.nation.is_none() {
-            let (hierarchy, sizes) = nation::generate(scale, 7)?;
+            let (hierarchy, sizes) = nation::generate(scale, nation::SEED)?;
             self.nation = Some((hierarchy.tree().clone(), sizes));
         }
         self.nation.as_ref().ok_or_else(|| Error::Library {
             what: ID,
             reason: "the nation was not made".to_owned(),
         })
+    }
+
+    fn on_ten_nations(&mut self, cell: &Record) -> Result<Record, Error> {
+        // The peak of memory is that of the whole process.
+        self.nation = None;
+        let large = match self.large.take() {
+            Some(large) => large,
+            None => Nation::new(large::SCALE)?,
+        };
+        self.large.insert(large).release(cell)
     }
 
     fn on_threads(&mut self, cell: &Record) -> Result<Record, Error> {
@@ -70,8 +84,10 @@ impl SolverBench {
             "m-h-dp" => Query::Counts,
             _ => Query::Cumulative,
         };
-        let mut rng = named_rng(&[ID, &cell.algorithm]);
-        let noisy = noisy_table(tree, sizes, query, scaling::EPSILON, &mut rng)?;
+        let setting = cell.params.get(plan::SETTING).and_then(serde_json::Value::as_f64);
+        let epsilon = setting.unwrap_or(scaling::EPSILON);
+        let mut rng = named_rng(&[ID, &cell.algorithm, &epsilon.to_string()]);
+        let noisy = noisy_table(tree, sizes, query, epsilon, &mut rng)?;
         let weights = vec![1; tree.levels()];
         let problem = Problem::new(tree, sizes.columns(), &noisy, &weights, sizes.groups())
             .map_err(|error| refused(&error))?;
@@ -103,6 +119,9 @@ impl Workbench for SolverBench {
     }
 
     fn run(&mut self, cell: &Record) -> Result<Record, Error> {
+        if cell.variant == large::VARIANT {
+            return self.on_ten_nations(cell);
+        }
         if cell.params.contains_key("threads") {
             return self.on_threads(cell);
         }

@@ -3,11 +3,11 @@
 use super::algorithms;
 use super::bench::{Bench, ScalingBench};
 use super::datasets::{self, Dataset, Origin, Recipe};
-use super::nation::{self, Scale};
 use super::solvers::SolverBench;
-use super::{Census, Section, plan, scaling};
+use super::{Census, Section, op, plan, scaling};
 use crate::cli::EvalArgs;
 use crate::data::manifest::Manifest;
+use crate::data::nation::{self, Scale};
 use crate::eval::record::Record;
 use crate::eval::settings::Settings;
 use crate::eval::suite::{Context, Suite, Workbench};
@@ -22,6 +22,7 @@ const TINY: Recipe = Recipe {
     groups: 20_000,
     largest: 12,
     levels: &[("nation", 1), ("states", 3), ("counties", 9)],
+    who: "A group is a made-up household.",
     units: 1,
 };
 
@@ -75,6 +76,10 @@ fn cells_keep_their_promises_and_become_a_chapter() {
                 assert!(metric(promise).abs() < 0.5, "{record:?}");
             }
         }
+        let rho = record.params.get("rho").and_then(serde_json::Value::as_f64);
+        let setting = record.params[plan::SETTING].as_f64().unwrap();
+        assert_eq!(rho.is_some(), record.variant.starts_with("zCDP"));
+        assert!(rho.is_none_or(|rho| (rho - setting * setting / 2.0).abs() < 1e-12));
         if record.private {
             assert!(metric("certificate_infeasible") < 0.5, "{record:?}");
             assert!(metric("certificate_residual") < 1e-6, "{record:?}");
@@ -94,9 +99,18 @@ fn cells_keep_their_promises_and_become_a_chapter() {
 
     let scaling = plan::of_scaling(&context).unwrap();
     let few: Vec<Record> = scaling.cells.into_iter().filter(|cell| cell.d <= 10).collect();
-    records.extend(run(out.path(), &mut ScalingBench, &few));
+    let timed = run(out.path(), &mut ScalingBench, &few);
+    let by_tables: Vec<&Record> =
+        timed.iter().filter(|record| record.algorithm == op::ID).collect();
+    assert_eq!(by_tables.len(), 2 * 2, "two numbers of columns, two runs");
+    for record in by_tables {
+        assert!(record.metrics[op::STOPPED] < 0.5 && record.metrics["programs"] > 100.0);
+        assert!(record.metrics["objective_excess"].abs() < 0.5, "{record:?}");
+        assert_eq!(record.params[op::LIMIT], 60);
+    }
+    records.extend(timed);
     let solvers = plan::of_solvers(&context).unwrap();
-    assert_eq!(solvers.cells.len(), 2 * 2 + 4 * 2);
+    assert_eq!(solvers.cells.len(), 2 * 2 + 4 * 2 * 2);
     let one = |variant: &str| {
         let cell = |cell: &&Record| cell.algorithm != "m-h-real" && cell.variant == variant;
         SolverBench::default().run(solvers.cells.iter().find(cell).unwrap()).unwrap()
@@ -121,7 +135,19 @@ fn cells_keep_their_promises_and_become_a_chapter() {
         "member-of-group",
         "### Run time against the number of sizes",
         "### The solvers beside a general one",
-        "none refused",
+        "no exchange of a unit gains | m-h-dp, m-c-chain |",
+        "step closest to what it was given; not the closest table | top-down, m-c-dp, m-c-top-down |",
+        "root 0 | m-c-exact |",
+        "closest table of real numbers | m-h-real, m-c-real |",
+        "A group is a made-up household.",
+        "| violations of 52 sums of parts | ε = 0.1 | ε = 0.5 | ε = 1 |",
+        "as close to the noise as those of `m-h-dp`",
+        "`m-dp-op` is the dynamic program",
+        "The limit of 60 seconds was not hit",
+        "| m-h-real-clarabel |",
+        "### The solvers alone",
+        "**a tenth** of the nation, 327 regions",
+        "ε = 1, 2 threads",
     ] {
         assert!(page.text.contains(part), "{part} is missing");
     }

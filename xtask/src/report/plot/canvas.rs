@@ -162,6 +162,19 @@ impl Canvas<'_> {
         drawn(self.backend.draw_line(pixel(from), pixel(to), &style))
     }
 
+    /// A filled rectangle between two corners.
+    pub(crate) fn block(
+        &mut self,
+        from: (f64, f64),
+        to: (f64, f64),
+        ink: Ink,
+    ) -> Result<(), Error> {
+        let style = self.style(ink, 1.0, 1);
+        let (left, right) = (from.0.min(to.0), from.0.max(to.0));
+        let (top, bottom) = (from.1.min(to.1), from.1.max(to.1));
+        drawn(self.backend.draw_rect(pixel((left, top)), pixel((right, bottom)), &style, true))
+    }
+
     pub(crate) fn dot(
         &mut self,
         at: (f64, f64),
