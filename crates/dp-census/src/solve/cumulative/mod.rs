@@ -8,15 +8,23 @@
 //!
 //! The solution is made integral by [`super::edf`], or for two levels exactly by [`super::star`].
 
+mod chain;
 mod dual;
+mod leaves;
 mod newton;
 mod pool;
+mod precondition;
+mod reaction;
 
 use rayon::prelude::*;
 
-use self::dual::Dual;
+use self::dual::{Dual, Point};
 use self::pool::Pool;
+use self::reaction::Reaction;
 use super::Problem;
+
+/// Cells that a task handles at least: less is done before another thread has woken up.
+const LEAST_WORK: usize = 4_096;
 
 /// A real solution with the multipliers that prove it.
 #[derive(Debug, Clone)]
@@ -72,9 +80,12 @@ pub fn solve(problem: &Problem<'_>) -> Solution {
         return Solution { rows: root_alone(problem), multipliers: Vec::new(), residual: 0.0 };
     }
     let dual = Dual::new(*problem);
-    let (residual, multipliers) = newton::maximise(&dual, tolerance(problem));
-    let rows = primal(problem, &dual, &multipliers);
-    Solution { rows, multipliers, residual }
+    // Once in the pool of threads, the many small parallel loops need not go there each.
+    rayon::scope(|_| {
+        let (residual, multipliers, point) = newton::maximise(&dual, tolerance(problem));
+        let rows = primal(problem, &dual, &multipliers, &point);
+        Solution { rows, multipliers, residual }
+    })
 }
 
 /// Certificate of a solution; linear time.
@@ -97,9 +108,10 @@ pub fn certify(problem: &Problem<'_>, solution: &Solution) -> Certificate {
     }
     let dual = Dual::new(*problem);
     let mut asked = vec![0.0; bins];
-    let (mut gap, mut pool): (f64, _) = (0.0, Pool::default());
+    let (mut gap, mut pool, mut reaction): (f64, _, _) =
+        (0.0, Pool::default(), Reaction::default());
     for node in 0..tree.leaves().start {
-        dual.fit_inner(multipliers, node, &mut pool, &mut asked, |_, _| {});
+        dual.fit_inner(multipliers, node, &mut pool, &mut asked, &mut reaction);
         for (bin, target) in dual.inner_target(multipliers, node).enumerate() {
             let fixed = node == 0 && bin + 1 == bins;
             let value = if fixed { groups } else { row(node)[bin] };
@@ -122,23 +134,30 @@ pub fn certify(problem: &Problem<'_>, solution: &Solution) -> Certificate {
 
 /// A root without children: an isotonic fit with the last value fixed.
 fn root_alone(problem: &Problem<'_>) -> Vec<f64> {
-    let (bins, groups) = (problem.bins(), problem.groups() as f64);
-    let mut row = vec![0.0; bins];
-    row[bins - 1] = groups;
-    let free = problem.row(0)[..bins - 1].iter().map(|&y| y as f64);
-    Pool::default().fit(free, |start, end, value| row[start..end].fill(value.min(groups)));
+    let (last, groups) = (problem.bins() - 1, problem.groups() as f64);
+    let mut row: Vec<f64> = problem.row(0).iter().map(|&y| y as f64).collect();
+    let mut pool = Pool::default();
+    pool.fit(&row[..last], &[]);
+    for piece in pool.pieces(last) {
+        row[piece.start as usize..piece.end() as usize].fill(piece.value().min(groups));
+    }
+    row[last] = groups;
     row
 }
 
-/// The rows that the multipliers ask for at the leaves, added up.
-fn primal(problem: &Problem<'_>, dual: &Dual<'_>, multipliers: &[f64]) -> Vec<f64> {
+/// The rows that the multipliers ask for at the leaves, added up. The pieces of a point nearby are a guess.
+fn primal(problem: &Problem<'_>, dual: &Dual<'_>, multipliers: &[f64], nearby: &Point) -> Vec<f64> {
     let (tree, bins) = (problem.tree(), problem.bins());
     let mut rows = vec![0.0; tree.len() * bins];
     let first = tree.leaves().start;
     let leaves = rows[first * bins..].par_chunks_mut(bins).enumerate();
     leaves.for_each_init(Pool::default, |pool, (i, row)| {
         let target = dual.leaf_target(multipliers, first + i);
-        pool.fit(target, |start, end, value| row[start..end].fill(value));
+        row.iter_mut().zip(target).for_each(|(cell, value)| *cell = value);
+        pool.fit(row, dual.pieces(nearby, first + i));
+        for piece in pool.pieces(bins) {
+            row[piece.start as usize..piece.end() as usize].fill(piece.value());
+        }
     });
     for node in (0..first).rev() {
         let children = tree.children(node);

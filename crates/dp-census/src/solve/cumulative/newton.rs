@@ -18,10 +18,11 @@ const MAX_INNER_STEPS: usize = 400;
 /// after finitely many steps close to the optimum. Each step is solved by preconditioned conjugate
 /// gradients. Damping keeps it solvable where the reaction is singular (all leaves at zero) and
 /// grows where the pieces of a step do not hold along it: where the line search had to cut it short.
-pub(super) fn maximise(dual: &Dual<'_>, tolerance: f64) -> (f64, Vec<f64>) {
-    let mut multipliers = vec![0.0; dual.len()];
-    let mut point = dual.at(&multipliers, None);
-    let mut best = (largest(&point.gradient), multipliers.clone());
+pub(super) fn maximise(dual: &Dual<'_>, tolerance: f64) -> (f64, Vec<f64>, Point) {
+    let (mut point, mut next) = (Point::default(), Point::default());
+    point.multipliers.resize(dual.len(), 0.0);
+    dual.evaluate(&mut point, None);
+    let mut best = (largest(&point.gradient), point.multipliers.clone());
     let (mut damping, mut stalled): (f64, usize) = (0.0, 0);
     for _ in 0..MAX_STEPS {
         let residual = largest(&point.gradient);
@@ -31,9 +32,9 @@ pub(super) fn maximise(dual: &Dual<'_>, tolerance: f64) -> (f64, Vec<f64>) {
             break;
         }
         damping = damping.max(1e-5 * residual.min(1.0));
-        let direction = newton_direction(dual, &point, damping);
-        let step;
-        (step, multipliers, point) = line_search(dual, &multipliers, &point, &direction);
+        let direction = newton_direction(dual, &point, damping, tolerance);
+        let step = line_search(dual, &point, &direction, &mut next);
+        std::mem::swap(&mut point, &mut next);
         damping *= if step < 0.2 {
             10.0
         } else if step < 1.0 {
@@ -44,29 +45,31 @@ pub(super) fn maximise(dual: &Dual<'_>, tolerance: f64) -> (f64, Vec<f64>) {
         let residual = largest(&point.gradient);
         stalled = if residual < best.0 { 0 } else { stalled + 1 };
         if residual < best.0 {
-            best = (residual, multipliers.clone());
+            best.0 = residual;
+            best.1.copy_from_slice(&point.multipliers);
         }
     }
-    best
+    (best.0, best.1, point)
 }
 
-fn newton_direction(dual: &Dual<'_>, point: &Point, damping: f64) -> Vec<f64> {
+fn newton_direction(dual: &Dual<'_>, point: &Point, damping: f64, tolerance: f64) -> Vec<f64> {
     let factors = dual.precondition(point, damping);
     let mut residual = point.gradient.clone();
     let mut direction = vec![0.0; residual.len()];
+    let mut scratch = vec![0.0; residual.len()];
     let mut scaled = residual.clone();
-    dual.solve_approximately(&factors, &mut scaled);
+    factors.solve(&mut scaled, &mut scratch);
     let mut search = scaled.clone();
     let mut product = vec![0.0; residual.len()];
     let start = dot(&residual, &residual).sqrt();
-    // Loose at first, when pieces still change with each step.
-    let target = start * (0.1 * start).clamp(1e-10, 0.2);
+    // Loose at first, when pieces still change with each step, and no closer than is asked for.
+    let target = (start * (0.01 * start).min(0.2)).max(0.02 * tolerance);
     let mut energy = dot(&residual, &scaled);
     for _ in 0..MAX_INNER_STEPS {
         if energy.is_nan() || energy <= 0.0 || dot(&residual, &residual).sqrt() <= target {
             break;
         }
-        dual.react(point, damping, &search, &mut product);
+        dual.react(point, damping, &search, &mut product, &mut scratch);
         let curvature = dot(&search, &product);
         if curvature.is_nan() || curvature <= 0.0 {
             break;
@@ -75,7 +78,7 @@ fn newton_direction(dual: &Dual<'_>, point: &Point, damping: f64) -> Vec<f64> {
         axpy(&mut direction, step, &search);
         axpy(&mut residual, -step, &product);
         scaled.copy_from_slice(&residual);
-        dual.solve_approximately(&factors, &mut scaled);
+        factors.solve(&mut scaled, &mut scratch);
         let next = dot(&residual, &scaled);
         let turn = next / energy;
         energy = next;
@@ -84,33 +87,30 @@ fn newton_direction(dual: &Dual<'_>, point: &Point, damping: f64) -> Vec<f64> {
     direction
 }
 
-/// The step taken, the multipliers after it, and the dual there.
+/// The step taken; `next` is the point after it.
 ///
 /// Looks at the slope along the direction instead of the value of the dual, which near the end
 /// drowns in the rounding of its many terms: a step is accepted unless it overshoots so far that the
 /// slope has turned by more than half of what it was.
-fn line_search(
-    dual: &Dual<'_>,
-    multipliers: &[f64],
-    point: &Point,
-    direction: &[f64],
-) -> (f64, Vec<f64>, Point) {
+fn line_search(dual: &Dual<'_>, point: &Point, direction: &[f64], next: &mut Point) -> f64 {
     let before = dot(&point.gradient, direction);
     let mut step = 1.0;
     for _ in 0..MAX_CUTS {
-        let mut moved = multipliers.to_vec();
-        axpy(&mut moved, step, direction);
-        let next = dual.at(&moved, Some(point));
+        next.multipliers.clone_from(&point.multipliers);
+        axpy(&mut next.multipliers, step, direction);
+        dual.evaluate(next, Some(point));
         let slope = dot(&next.gradient, direction);
         if slope >= -0.5 * before {
-            return (step, moved, next);
+            return step;
         }
         // Where the secant of the slope is zero, within reason.
         let cut = before / (before - slope);
         step *= if cut.is_finite() { cut.clamp(0.05, 0.5) } else { 0.05 };
     }
     // No step to be found: the caller stalls, and damps more.
-    (0.0, multipliers.to_vec(), dual.at(multipliers, Some(point)))
+    next.multipliers.clone_from(&point.multipliers);
+    dual.evaluate(next, Some(point));
+    0.0
 }
 
 /// The largest absolute value; infinite if one is not a number.
