@@ -99,7 +99,7 @@ impl<'a> Dual<'a> {
                 let value = piece.value();
                 row[piece.start as usize..piece.end() as usize].fill(value.min(limit));
                 if value > 0.0 && value < limit {
-                    reaction.push(&piece);
+                    reaction.push(piece.start, piece.end(), 1.0);
                 }
             }
         } else {
@@ -203,16 +203,18 @@ impl<'a> Dual<'a> {
 
     pub(super) fn precondition(&self, point: &Point, damping: f64) -> Preconditioner<'a> {
         let bins = self.problem.bins();
-        let mut below = vec![Outline::constant(damping, bins); self.weights.len()];
-        for (outline, leaves) in below[self.first_bottom()..].iter_mut().zip(&point.bottom) {
-            leaves.reaction.add_outline(outline, 1.0);
+        let mut scratch = reaction::Scratch::new(bins);
+        let mut below = vec![Outline { sum: damping, diagonal: damping }; self.len()];
+        let rows = below[self.first_bottom() * bins..].chunks_exact_mut(bins);
+        for (outline, leaves) in rows.zip(&point.bottom) {
+            leaves.reaction.add_outline(outline, 1.0, &mut scratch);
         }
-        let own = self.weights.iter().zip(&point.inner).map(|(weight, reaction)| {
-            let mut own = Outline::constant(0.0, bins);
-            reaction.add_outline(&mut own, 1.0 / weight);
-            own
-        });
-        Preconditioner::new(self.tree(), below, &own.collect::<Vec<_>>())
+        let mut own = vec![Outline::default(); self.len()];
+        let nodes = self.weights.iter().zip(&point.inner);
+        for (outline, (weight, reaction)) in own.chunks_exact_mut(bins).zip(nodes) {
+            reaction.add_outline(outline, 1.0 / weight, &mut scratch);
+        }
+        Preconditioner::new(self.tree(), bins, below, &own)
     }
 }
 

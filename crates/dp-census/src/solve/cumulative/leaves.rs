@@ -34,7 +34,11 @@ pub(super) struct Scratch {
     target: Vec<f64>,
     steps: Vec<f64>,
     sums: Vec<f64>,
+    counts: Vec<u32>,
 }
+
+/// Numbers of bins up to which pieces with the same bins are counted and not listed: below, there are more leaves than such pieces.
+const FEW_BINS: usize = 24;
 
 impl Leaves {
     /// Fits leaves to their `noisy` rows plus the multipliers, and subtracts the fits from `gradient`.
@@ -53,7 +57,7 @@ impl Leaves {
         self.pieces.clear();
         self.each.clear();
         self.reaction.clear(bins);
-        let Scratch { pool, target, steps, sums } = scratch;
+        let Scratch { pool, target, steps, sums, counts } = scratch;
         target.resize(bins, 0.0);
         steps.clear();
         steps.resize(bins + 1, 0.0);
@@ -68,31 +72,46 @@ impl Leaves {
             }
             Move { from, largest, sums }
         });
+        let few = bins <= FEW_BINS;
+        counts.resize(if few { bins * bins } else { 0 }, 0);
         for (i, noisy) in noisy.chunks_exact(bins).enumerate() {
+            let mut below = 0.0;
+            let mut take = |piece: Piece| {
+                let (value, end) = (piece.value(), piece.end());
+                steps[piece.start as usize] += value - below;
+                below = value;
+                if value > 0.0 {
+                    if few {
+                        counts[piece.start as usize * bins + end as usize - 1] += 1;
+                    } else {
+                        self.reaction.push(piece.start, end, 1.0);
+                    }
+                }
+                self.pieces.push(piece);
+            };
             let before = step.as_ref().map(|step| (step, step.from.leaf(i)));
             let slack = match before {
                 Some((step, (pieces, slack))) if step.largest < slack => {
-                    self.pieces.extend(pieces.iter().map(|&piece| step.moved(piece)));
+                    for &piece in pieces {
+                        take(step.moved(piece));
+                    }
                     slack - step.largest
                 }
                 _ => {
                     let cells = target.iter_mut().zip(noisy).zip(multipliers);
                     cells.for_each(|((target, &noisy), u)| *target = noisy as f64 + u);
                     pool.fit(target, before.map_or(&[], |(_, (guess, _))| guess));
-                    self.pieces.extend(pool.pieces(bins));
-                    pool.slack(target)
+                    pool.pieces(bins).for_each(take);
+                    // The next move is hardly ever less than a tenth of this one.
+                    pool.slack(target, before.map_or(0.0, |(step, _)| step.largest / 10.0))
                 }
             };
-            let start = self.each.last().map_or(0, |leaf| leaf.end);
             self.each.push(Leaf { end: self.pieces.len(), slack });
-            let mut below = 0.0;
-            for piece in &self.pieces[start..] {
-                let value = piece.value();
-                steps[piece.start as usize] += value - below;
-                below = value;
-                if value > 0.0 {
-                    self.reaction.push(piece);
-                }
+        }
+        for (start, counts) in (0..).zip(counts.chunks_exact_mut(bins)) {
+            for (end, count) in (1..).zip(counts).filter(|(_, count)| **count > 0) {
+                self.reaction.push(start, end, f64::from(*count));
+                *count = 0;
             }
         }
         let mut sum = 0.0;

@@ -18,6 +18,7 @@ const MAX_INNER_STEPS: usize = 400;
 /// after finitely many steps close to the optimum. Each step is solved by preconditioned conjugate
 /// gradients. Damping keeps it solvable where the reaction is singular (all leaves at zero) and
 /// grows where the pieces of a step do not hold along it: where the line search had to cut it short.
+/// It falls only with the residual, or two sets of pieces could take turns.
 pub(super) fn maximise(dual: &Dual<'_>, tolerance: f64) -> (f64, Vec<f64>, Point) {
     let (mut point, mut next) = (Point::default(), Point::default());
     point.multipliers.resize(dual.len(), 0.0);
@@ -35,14 +36,15 @@ pub(super) fn maximise(dual: &Dual<'_>, tolerance: f64) -> (f64, Vec<f64>, Point
         let direction = newton_direction(dual, &point, damping, tolerance);
         let step = line_search(dual, &point, &direction, &mut next);
         std::mem::swap(&mut point, &mut next);
+        let before = residual;
+        let residual = largest(&point.gradient);
         damping *= if step < 0.2 {
             10.0
-        } else if step < 1.0 {
+        } else if step < 1.0 || residual > before {
             1.0
         } else {
             0.1
         };
-        let residual = largest(&point.gradient);
         stalled = if residual < best.0 { 0 } else { stalled + 1 };
         if residual < best.0 {
             best.0 = residual;
@@ -62,8 +64,8 @@ fn newton_direction(dual: &Dual<'_>, point: &Point, damping: f64, tolerance: f64
     let mut search = scaled.clone();
     let mut product = vec![0.0; residual.len()];
     let start = dot(&residual, &residual).sqrt();
-    // Loose at first, when pieces still change with each step, and no closer than is asked for.
-    let target = (start * (0.01 * start).min(0.2)).max(0.02 * tolerance);
+    // Loose at first, when pieces still change with each step, and never closer than is asked for.
+    let target = (start * (0.01 * start).clamp(1e-4, 0.2)).max(0.02 * tolerance);
     let mut energy = dot(&residual, &scaled);
     for _ in 0..MAX_INNER_STEPS {
         if energy.is_nan() || energy <= 0.0 || dot(&residual, &residual).sqrt() <= target {

@@ -82,22 +82,24 @@ impl Pool {
     }
 
     /// How much each value of the `row` that was fitted may change, and the pieces stay where they are and on the same side of zero.
-    pub(super) fn slack(&self, row: &[f64]) -> f64 {
+    /// May be 0 in place of what is less than `useful`.
+    pub(super) fn slack(&self, row: &[f64], useful: f64) -> f64 {
         let (mut slack, mut before) = (f64::INFINITY, f64::NEG_INFINITY);
         for block in &self.blocks {
             let mean = block.sum / block.len;
             // Both means may move towards each other, or one past zero.
             slack = slack.min((mean - before) / 2.0).min(mean.abs());
             before = mean;
+        }
+        let bins = u32::try_from(row.len()).expect("the number of bins fits");
+        let mut ends = self.blocks.iter().skip(1).map(|block| block.start);
+        for block in &self.blocks {
+            let end = ends.next().unwrap_or(bins);
+            if slack < useful {
+                return 0.0;
+            }
             let least = if block.least < 0.0 {
-                let start = block.start as usize;
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "it is a number of bins"
-                )]
-                let end = start + block.len as usize;
-                least_beginning(&row[start..end], mean)
+                least_beginning(&row[block.start as usize..end as usize], block.sum / block.len)
             } else {
                 block.least
             };
@@ -234,7 +236,7 @@ mod tests {
                 .collect::<Vec<f64>>();
             let mut pool = Pool::default();
             pool.fit(&row, &[]);
-            let (slack, before) = (pool.slack(&row), shape(&pool, row.len()));
+            let (slack, before) = (pool.slack(&row, 0.0), shape(&pool, row.len()));
             assert!(slack >= 0.0);
             for factor in [0.999, 30.0] {
                 let size = factor * slack;

@@ -11,59 +11,55 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::LEAST_WORK;
-use super::chain::{Chain, Factors};
+use super::chain::{self, Factor, Link};
 use crate::RegionTree;
 
 /// Nodes that are solved at once: each is a sequence of dependent operations, so that they take as long as one.
 const PACK: usize = 4;
 
-/// Row sums and diagonal of a reaction, by bin.
-#[derive(Debug, Clone)]
+/// Of a reaction at a bin: its row sum, and how the bin reacts to itself.
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Outline {
-    pub(super) sums: Vec<f64>,
-    pub(super) diagonal: Vec<f64>,
+    pub(super) sum: f64,
+    pub(super) diagonal: f64,
 }
 
-impl Outline {
-    /// The reaction of every bin for itself.
-    pub(super) fn constant(value: f64, bins: usize) -> Self {
-        Self { sums: vec![value; bins], diagonal: vec![value; bins] }
-    }
-}
-
-/// Approximate factors of the reaction.
+/// Approximate factors of the reaction, row-major.
 pub(super) struct Preconditioner<'a> {
     tree: &'a RegionTree,
     bins: usize,
-    nodes: Vec<Node>,
-}
-
-struct Node {
-    /// Inverse of the reaction of all that is below.
-    below: Chain,
+    /// Inverse of the reaction of all that is below a node.
+    below: Vec<Link>,
     /// Inverse of the reaction of the node's own row.
-    own: Chain,
+    own: Vec<Link>,
     /// Of the sum of both.
-    factors: Factors,
+    factors: Vec<Factor>,
 }
 
 impl<'a> Preconditioner<'a> {
     /// `below` has the reaction below each inner node, as far as it is not that of its inner children; `own` that of its own row to
     /// the difference of its parent's multipliers and its own.
-    pub(super) fn new(tree: &'a RegionTree, mut below: Vec<Outline>, own: &[Outline]) -> Self {
-        let bins = own[0].sums.len();
-        let mut nodes = Vec::with_capacity(own.len());
-        for (node, own) in own.iter().enumerate().rev() {
-            let (chain, own) = (Chain::inverse_of(&below[node]), Chain::inverse_of(own));
-            let mut series = chain.clone();
-            series.add(&own);
+    pub(super) fn new(
+        tree: &'a RegionTree,
+        bins: usize,
+        mut below: Vec<Outline>,
+        own: &[Outline],
+    ) -> Self {
+        let links = || vec![Link::default(); own.len()];
+        let factors = vec![Factor::default(); own.len()];
+        let mut made = Self { tree, bins, below: links(), own: links(), factors };
+        let mut series = vec![Link::default(); bins];
+        for node in (0..own.len() / bins).rev() {
+            let cells = node * bins..(node + 1) * bins;
+            chain::inverse_of(&below[cells.clone()], &mut made.below[cells.clone()]);
+            chain::inverse_of(&own[cells.clone()], &mut made.own[cells.clone()]);
+            chain::in_series(&made.below[cells.clone()], &made.own[cells.clone()], &mut series);
+            chain::factorise(&series, &mut made.factors[cells]);
             if let Some(parent) = tree.parent(node) {
-                series.add_inverse_to(&mut below[parent]);
+                chain::add_inverse(&series, &mut below[parent * bins..][..bins]);
             }
-            nodes.push(Node { below: chain, own, factors: series.factors() });
         }
-        nodes.reverse();
-        Self { tree, bins, nodes }
+        made
     }
 
     /// Solves in place. `scratch` is of the same length.
@@ -73,10 +69,10 @@ impl<'a> Preconditioner<'a> {
             let (above, rest) = rhs.split_at_mut(nodes.start * bins);
             let rows = &mut rest[..nodes.len() * bins];
             let flows = &mut scratch[..rows.len()];
-            self.in_packs(rows, flows, nodes.clone()).for_each(|((rows, flows), nodes)| {
-                each_row(nodes, flows, rows, |node, flow, row| node.below.times(row, flow));
-                solve_pack(nodes, flows);
-                each_row(nodes, rows, flows, |node, row, flow| node.own.times(flow, row));
+            self.in_packs(rows, flows, nodes.clone()).for_each(|(cells, (rows, flows))| {
+                chain::times(&self.below[cells.clone()], bins, rows, flows);
+                solve_pack(&self.factors[cells.clone()], bins, flows);
+                chain::times(&self.own[cells], bins, flows, rows);
             });
             for (flow, node) in flows.chunks_exact(bins).zip(nodes) {
                 if let Some(parent) = self.tree.parent(node) {
@@ -93,11 +89,9 @@ impl<'a> Preconditioner<'a> {
                 let parent = self.tree.parent(node).expect("not the root");
                 change.copy_from_slice(&above[parent * bins..][..bins]);
             }
-            self.in_packs(rows, changes, nodes).for_each(|((rows, changes), nodes)| {
-                solve_pack(nodes, changes);
-                each_row(nodes, rows, changes, |node, row, change| {
-                    node.below.add_times(change, row);
-                });
+            self.in_packs(rows, changes, nodes).for_each(|(cells, (rows, changes))| {
+                solve_pack(&self.factors[cells.clone()], bins, changes);
+                chain::add_times(&self.below[cells], bins, changes, rows);
             });
         }
     }
@@ -107,38 +101,29 @@ impl<'a> Preconditioner<'a> {
         (0..self.tree.levels() - 1).map(|level| self.tree.level(level))
     }
 
-    /// Rows of nodes that are solved together.
+    /// Rows of nodes that are solved together, and where they are in the table.
     fn in_packs<'b>(
-        &'b self,
+        &self,
         rows: &'b mut [f64],
         other: &'b mut [f64],
         nodes: Range<usize>,
-    ) -> impl ParallelIterator<Item = ((&'b mut [f64], &'b mut [f64]), &'b [Node])> {
-        let cells = PACK * self.bins;
+    ) -> impl ParallelIterator<Item = (Range<usize>, (&'b mut [f64], &'b mut [f64]))> {
+        let (cells, first) = (PACK * self.bins, nodes.start * self.bins);
         let rows = rows.par_chunks_mut(cells).zip(other.par_chunks_mut(cells));
-        let packs = rows.zip(self.nodes[nodes].par_chunks(PACK));
-        packs.with_min_len(LEAST_WORK.div_ceil(cells))
+        let packs = rows.enumerate().with_min_len(LEAST_WORK.div_ceil(cells));
+        packs.map(move |(i, (rows, other))| {
+            let start = first + i * cells;
+            (start..start + rows.len(), (rows, other))
+        })
     }
 }
 
-fn each_row(
-    nodes: &[Node],
-    to: &mut [f64],
-    from: &[f64],
-    work: impl Fn(&Node, &mut [f64], &[f64]),
-) {
-    let bins = to.len() / nodes.len();
-    let rows = to.chunks_exact_mut(bins).zip(from.chunks_exact(bins));
-    nodes.iter().zip(rows).for_each(|(node, (to, from))| work(node, to, from));
-}
-
-fn solve_pack(nodes: &[Node], rows: &mut [f64]) {
-    let mut chunks = rows.chunks_exact_mut(rows.len() / nodes.len());
-    if let Ok(nodes) = <&[Node; PACK]>::try_from(nodes) {
-        let rows = std::array::from_fn(|_| chunks.next().expect("a row for each node"));
-        Factors::solve(nodes.each_ref().map(|node| &node.factors), rows);
+fn solve_pack(factors: &[Factor], bins: usize, rows: &mut [f64]) {
+    let pack = rows.len() == PACK * bins;
+    let mut nodes = factors.chunks_exact(bins).zip(rows.chunks_exact_mut(bins));
+    if pack {
+        chain::solve(std::array::from_fn::<_, PACK, _>(|_| nodes.next().expect("a full pack")));
     } else {
-        let rows = nodes.iter().zip(chunks);
-        rows.for_each(|(node, row)| Factors::solve([&node.factors], [row]));
+        nodes.for_each(|node| chain::solve([node]));
     }
 }

@@ -1,4 +1,3 @@
-use super::pool::Piece;
 use super::precondition::Outline;
 
 /// How isotonic fits react to their targets: each piece moves by the average over it.
@@ -7,7 +6,16 @@ pub(super) struct Reaction {
     /// Number of pieces of length one at each bin.
     single: Vec<f64>,
     /// The other pieces.
-    long: Vec<(u32, u32)>,
+    long: Vec<Long>,
+}
+
+/// Pieces with the same bins.
+#[derive(Debug, Clone, Copy)]
+struct Long {
+    start: u32,
+    end: u32,
+    /// Their number over their length.
+    share: f64,
 }
 
 /// Buffers of [`Reaction::add_to`].
@@ -31,11 +39,12 @@ impl Reaction {
         self.long.clear();
     }
 
-    pub(super) fn push(&mut self, piece: &Piece) {
-        if piece.len == 1 {
-            self.single[piece.start as usize] += 1.0;
+    /// Adds `count` pieces with the same bins.
+    pub(super) fn push(&mut self, start: u32, end: u32, count: f64) {
+        if end == start + 1 {
+            self.single[start as usize] += count;
         } else {
-            self.long.push((piece.start, piece.end()));
+            self.long.push(Long { start, end, share: count / f64::from(end - start) });
         }
     }
 
@@ -57,11 +66,10 @@ impl Reaction {
             *after = sum;
         }
         scratch.steps.fill(0.0);
-        for &(start, end) in &self.long {
+        for &Long { start, end, share } in &self.long {
             let sum = scratch.prefix[end as usize] - scratch.prefix[start as usize];
-            let mean = sum / f64::from(end - start);
-            scratch.steps[start as usize] += mean;
-            scratch.steps[end as usize] -= mean;
+            scratch.steps[start as usize] += sum * share;
+            scratch.steps[end as usize] -= sum * share;
         }
         let mut sum = 0.0;
         for (out, step) in out.iter_mut().zip(&scratch.steps) {
@@ -71,22 +79,24 @@ impl Reaction {
     }
 
     /// Adds row sums and diagonal, times `factor`.
-    pub(super) fn add_outline(&self, outline: &mut Outline, factor: f64) {
-        let mut steps = vec![(0.0, 0.0); self.single.len() + 1];
-        for &(start, end) in &self.long {
-            let share = 1.0 / f64::from(end - start);
-            for (bin, sign) in [(start, 1.0), (end, -1.0)] {
-                let step = &mut steps[bin as usize];
-                step.0 += sign;
-                step.1 += sign * share;
-            }
+    pub(super) fn add_outline(&self, outline: &mut [Outline], factor: f64, scratch: &mut Scratch) {
+        let Scratch { prefix: covers, steps: shares } = scratch;
+        covers.fill(0.0);
+        shares.fill(0.0);
+        for &Long { start, end, share } in &self.long {
+            let count = share * f64::from(end - start);
+            covers[start as usize] += count;
+            covers[end as usize] -= count;
+            shares[start as usize] += share;
+            shares[end as usize] -= share;
         }
-        let (mut covers, mut shares): (f64, f64) = (0.0, 0.0);
-        for (bin, (single, step)) in self.single.iter().zip(steps).enumerate() {
-            covers += step.0;
-            shares += step.1;
-            outline.sums[bin] += factor * (single + covers);
-            outline.diagonal[bin] += factor * (single + shares.max(0.0));
+        let (mut cover, mut own): (f64, f64) = (0.0, 0.0);
+        let steps = covers.iter().zip(shares);
+        for ((outline, single), (more, share)) in outline.iter_mut().zip(&self.single).zip(steps) {
+            cover += more;
+            own += *share;
+            outline.sum += factor * (single + cover.max(0.0));
+            outline.diagonal += factor * (single + own.max(0.0));
         }
     }
 }
