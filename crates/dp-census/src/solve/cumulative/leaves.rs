@@ -102,8 +102,11 @@ impl Leaves {
                     cells.for_each(|((target, &noisy), u)| *target = noisy as f64 + u);
                     pool.fit(target, before.map_or(&[], |(_, (guess, _))| guess));
                     pool.pieces(bins).for_each(take);
-                    // The next move is hardly ever less than a tenth of this one.
-                    pool.slack(target, before.map_or(0.0, |(step, _)| step.largest / 10.0))
+                    // The next move is hardly ever less than a tenth of this one, and the first is a large one.
+                    pool.slack(
+                        target,
+                        before.map_or(f64::INFINITY, |(step, _)| step.largest / 10.0),
+                    )
                 }
             };
             self.each.push(Leaf { end: self.pieces.len(), slack });

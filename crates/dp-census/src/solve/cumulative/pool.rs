@@ -44,6 +44,10 @@ impl Pool {
             self.push_each(row, 0);
         }
         for piece in guess {
+            if piece.len == 1 {
+                self.push_each(&row[piece.start as usize..=piece.start as usize], piece.start);
+                continue;
+            }
             let values = &row[piece.start as usize..piece.end() as usize];
             let (sum, len) = (total(values), f64::from(piece.len));
             let least = least_beginning(values, sum / len);
@@ -89,6 +93,9 @@ impl Pool {
             let mean = block.sum / block.len;
             // Both means may move towards each other, or one past zero.
             slack = slack.min((mean - before) / 2.0).min(mean.abs());
+            if slack < useful {
+                return 0.0;
+            }
             before = mean;
         }
         let bins = u32::try_from(row.len()).expect("the number of bins fits");
