@@ -72,6 +72,9 @@ impl Leaves {
             }
             Move { from, largest, sums }
         });
+        let leaves = noisy.len() / bins;
+        self.each.reserve(leaves);
+        self.pieces.reserve(leaves * bins.min(8));
         let few = bins <= FEW_BINS;
         counts.resize(if few { bins * bins } else { 0 }, 0);
         for (i, noisy) in noisy.chunks_exact(bins).enumerate() {

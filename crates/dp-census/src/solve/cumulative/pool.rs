@@ -27,6 +27,11 @@ struct Block {
     least: f64,
 }
 
+/// Up to which length a guess is not cut.
+const SHORT: usize = 8;
+/// How often a guess is cut before its values are pooled one by one.
+const MAX_CUTS: usize = 16;
+
 /// Pool adjacent violators in real numbers for one row at a time.
 #[derive(Debug, Default)]
 pub(super) struct Pool {
@@ -36,30 +41,41 @@ pub(super) struct Pool {
 impl Pool {
     /// Fits nondecreasing values to `row`.
     ///
-    /// A guess at its pieces makes it faster. Pooling may go on in any order, so a guess that is one piece by itself is pooled as
-    /// a whole: looking whether it is one takes no unforeseeable branch, which pooling its values one by one does.
+    /// A guess at its pieces makes it faster. Pooling may go on in any order, so values that are one piece by themselves are pooled
+    /// as a whole. Looking whether they are one, and where they fall apart if not, takes no unforeseeable branch, which pooling
+    /// values one by one does.
     pub(super) fn fit(&mut self, row: &[f64], guess: &[Piece]) {
         self.blocks.clear();
         if guess.is_empty() {
-            self.push_each(row, 0);
+            self.push_pieces(row, 0, MAX_CUTS);
         }
         for piece in guess {
-            if piece.len == 1 {
-                self.push_each(&row[piece.start as usize..=piece.start as usize], piece.start);
-                continue;
-            }
-            let values = &row[piece.start as usize..piece.end() as usize];
-            let (sum, len) = (total(values), f64::from(piece.len));
-            let least = least_beginning(values, sum / len);
-            if least >= 0.0 {
-                self.push(Block { sum, len, start: piece.start, least });
-            } else {
-                self.push_each(values, piece.start);
-            }
+            self.push_pieces(
+                &row[piece.start as usize..piece.end() as usize],
+                piece.start,
+                MAX_CUTS,
+            );
         }
     }
 
-    fn push_each(&mut self, values: &[f64], start: u32) {
+    /// Pushes the pieces of these values, which start at a bin.
+    fn push_pieces(&mut self, mut values: &[f64], mut start: u32, cuts: usize) {
+        for _ in 0..cuts {
+            let Ok(bins @ 2..) = u32::try_from(values.len()) else { break };
+            let (sum, len) = (total(values), f64::from(bins));
+            let (least, cut) = least_beginning(values, sum / len);
+            if least >= 0.0 {
+                self.push(Block { sum, len, start, least });
+                return;
+            }
+            if values.len() <= SHORT {
+                break;
+            }
+            // The beginning with the least sum beside the mean ends where a piece ends.
+            self.push_pieces(&values[..cut], start, cuts / 2);
+            values = &values[cut..];
+            start += u32::try_from(cut).expect("the number of bins fits");
+        }
         for (&value, start) in values.iter().zip(start..) {
             self.push(Block { sum: value, len: 1.0, start, least: f64::INFINITY });
         }
@@ -106,7 +122,7 @@ impl Pool {
                 return 0.0;
             }
             let least = if block.least < 0.0 {
-                least_beginning(&row[block.start as usize..end as usize], block.sum / block.len)
+                least_beginning(&row[block.start as usize..end as usize], block.sum / block.len).0
             } else {
                 block.least
             };
@@ -117,14 +133,15 @@ impl Pool {
     }
 }
 
-/// Of the values less their mean, the smallest sum of a beginning other than all: not negative if they are one piece.
-fn least_beginning(values: &[f64], mean: f64) -> f64 {
-    let (mut sum, mut least) = (0.0, f64::INFINITY);
-    for value in &values[..values.len() - 1] {
+/// Of the values less their mean, the smallest sum of a beginning other than all, and where that ends: the sum is not negative if
+/// they are one piece.
+fn least_beginning(values: &[f64], mean: f64) -> (f64, usize) {
+    let (mut sum, mut least, mut end) = (0.0, f64::INFINITY, 0);
+    for (i, value) in values[..values.len() - 1].iter().enumerate() {
         sum += value - mean;
-        least = if sum < least { sum } else { least };
+        (least, end) = if sum < least { (sum, i + 1) } else { (least, end) };
     }
-    least
+    (least, end)
 }
 
 fn total(values: &[f64]) -> f64 {
