@@ -351,10 +351,9 @@ impl fmt::Display for CensusError {
                 f,
                 "region_groups must add up to {groups}, the public number of groups, got {got}"
             ),
-            Self::RegionGroups { ref region, expected, got } => write!(
-                f,
-                "region `{region}` has {got} groups, its public number is {expected}"
-            ),
+            Self::RegionGroups { ref region, expected, got } => {
+                write!(f, "region `{region}` has {got} groups, its public number is {expected}")
+            }
             Self::NumberOfShares { levels, shares } => {
                 write!(f, "there must be one share per level, got {shares} for {levels} levels")
             }

@@ -1,23 +1,37 @@
 //! Semismooth Newton for the duals of least squares under order constraints.
 
+/// Some multipliers, the gradient of the dual there, and how it reacts to changes.
+#[derive(Debug, Default)]
+pub(super) struct Point<R> {
+    pub(super) multipliers: Vec<f64>,
+    pub(super) gradient: Vec<f64>,
+    pub(super) reaction: R,
+}
+
 /// A concave dual with a piecewise linear gradient.
 pub(super) trait Dual {
-    /// The gradient somewhere, and how it reacts to changes.
-    type Point;
+    /// How the gradient reacts to changes of the multipliers.
+    type Reaction: Default;
     /// What makes [`solve_approximately`](Self::solve_approximately) fast.
     type Factors;
 
     /// Multipliers to begin with.
     fn start(&self) -> Vec<f64>;
-    /// Gradient and reaction. A point `nearby` makes it faster.
-    fn at(&self, multipliers: &[f64], nearby: Option<&Self::Point>) -> Self::Point;
-    fn gradient<'a>(&self, point: &'a Self::Point) -> &'a [f64];
-    /// How much the gradient falls when the multipliers move by `direction`, plus `damping` times
-    /// the direction: a symmetric positive definite map.
-    fn react(&self, point: &Self::Point, damping: f64, direction: &[f64], out: &mut [f64]);
-    fn precondition(&self, point: &Self::Point, damping: f64) -> Self::Factors;
+    /// Gradient and reaction at the multipliers of `point`; a point nearby makes it faster.
+    fn evaluate(&self, point: &mut Point<Self::Reaction>, from: Option<&Point<Self::Reaction>>);
+    /// How much the gradient falls when the multipliers move by `direction`, plus `damping` times the direction: a symmetric positive
+    /// definite map. `scratch` is working memory of the same length.
+    fn react(
+        &self,
+        point: &Point<Self::Reaction>,
+        damping: f64,
+        direction: &[f64],
+        out: &mut [f64],
+        scratch: &mut [f64],
+    );
+    fn precondition(&self, point: &Point<Self::Reaction>, damping: f64) -> Self::Factors;
     /// Solves roughly what [`react`](Self::react) maps, in place.
-    fn solve_approximately(&self, factors: &Self::Factors, rhs: &mut [f64]);
+    fn solve_approximately(&self, factors: &Self::Factors, rhs: &mut [f64], scratch: &mut [f64]);
 }
 
 /// Newton steps after which the search gives up.
@@ -38,55 +52,65 @@ const MAX_INNER_STEPS: usize = 400;
 /// after finitely many steps close to the optimum. Each step is solved by preconditioned conjugate
 /// gradients. Damping keeps it solvable where the reaction is singular (all leaves at zero) and
 /// grows where the pieces of a step do not hold along it: where the line search had to cut it short.
-pub(super) fn maximise<D: Dual>(dual: &D, tolerance: f64) -> (f64, Vec<f64>) {
-    let mut multipliers = dual.start();
-    let mut point = dual.at(&multipliers, None);
-    let mut best = (largest(dual.gradient(&point)), multipliers.clone());
+/// It falls only with the residual, or two sets of pieces could take turns.
+pub(super) fn maximise<D: Dual>(dual: &D, tolerance: f64) -> (f64, Vec<f64>, Point<D::Reaction>) {
+    let (mut point, mut next) = (Point::default(), Point::default());
+    point.multipliers = dual.start();
+    dual.evaluate(&mut point, None);
+    let mut best = (largest(&point.gradient), point.multipliers.clone());
     let (mut damping, mut stalled): (f64, usize) = (0.0, 0);
     for _ in 0..MAX_STEPS {
-        let residual = largest(dual.gradient(&point));
+        let residual = largest(&point.gradient);
         let at_the_end = best.0 <= 1e3 * tolerance;
         let patience = if at_the_end { MAX_STALLED_AT_THE_END } else { MAX_STALLED };
         if best.0 <= tolerance || stalled > patience {
             break;
         }
         damping = damping.max(1e-5 * residual.min(1.0));
-        let direction = newton_direction(dual, &point, damping);
-        let step;
-        (step, multipliers, point) = line_search(dual, &multipliers, &point, &direction);
+        let direction = newton_direction(dual, &point, damping, tolerance);
+        let step = line_search(dual, &point, &direction, &mut next);
+        std::mem::swap(&mut point, &mut next);
+        let before = residual;
+        let residual = largest(&point.gradient);
         damping *= if step < 0.2 {
             10.0
-        } else if step < 1.0 {
+        } else if step < 1.0 || residual > before {
             1.0
         } else {
             0.1
         };
-        let residual = largest(dual.gradient(&point));
         stalled = if residual < best.0 { 0 } else { stalled + 1 };
         if residual < best.0 {
-            best = (residual, multipliers.clone());
+            best.0 = residual;
+            best.1.copy_from_slice(&point.multipliers);
         }
     }
-    best
+    (best.0, best.1, point)
 }
 
-fn newton_direction<D: Dual>(dual: &D, point: &D::Point, damping: f64) -> Vec<f64> {
+fn newton_direction<D: Dual>(
+    dual: &D,
+    point: &Point<D::Reaction>,
+    damping: f64,
+    tolerance: f64,
+) -> Vec<f64> {
     let factors = dual.precondition(point, damping);
-    let mut residual = dual.gradient(point).to_vec();
+    let mut residual = point.gradient.clone();
     let mut direction = vec![0.0; residual.len()];
+    let mut scratch = vec![0.0; residual.len()];
     let mut scaled = residual.clone();
-    dual.solve_approximately(&factors, &mut scaled);
+    dual.solve_approximately(&factors, &mut scaled, &mut scratch);
     let mut search = scaled.clone();
     let mut product = vec![0.0; residual.len()];
     let start = dot(&residual, &residual).sqrt();
-    // Loose at first, when pieces still change with each step.
-    let target = start * (0.1 * start).clamp(1e-10, 0.2);
+    // Loose at first, when pieces still change with each step, and never closer than is asked for.
+    let target = (start * (0.01 * start).clamp(1e-4, 0.2)).max(0.02 * tolerance);
     let mut energy = dot(&residual, &scaled);
     for _ in 0..MAX_INNER_STEPS {
         if energy.is_nan() || energy <= 0.0 || dot(&residual, &residual).sqrt() <= target {
             break;
         }
-        dual.react(point, damping, &search, &mut product);
+        dual.react(point, damping, &search, &mut product, &mut scratch);
         let curvature = dot(&search, &product);
         if curvature.is_nan() || curvature <= 0.0 {
             break;
@@ -95,7 +119,7 @@ fn newton_direction<D: Dual>(dual: &D, point: &D::Point, damping: f64) -> Vec<f6
         axpy(&mut direction, step, &search);
         axpy(&mut residual, -step, &product);
         scaled.copy_from_slice(&residual);
-        dual.solve_approximately(&factors, &mut scaled);
+        dual.solve_approximately(&factors, &mut scaled, &mut scratch);
         let next = dot(&residual, &scaled);
         let turn = next / energy;
         energy = next;
@@ -104,33 +128,35 @@ fn newton_direction<D: Dual>(dual: &D, point: &D::Point, damping: f64) -> Vec<f6
     direction
 }
 
-/// The step taken, the multipliers after it, and the dual there.
+/// The step taken; `next` is the point after it.
 ///
 /// Looks at the slope along the direction instead of the value of the dual, which near the end
 /// drowns in the rounding of its many terms: a step is accepted unless it overshoots so far that the
 /// slope has turned by more than half of what it was.
 fn line_search<D: Dual>(
     dual: &D,
-    multipliers: &[f64],
-    point: &D::Point,
+    point: &Point<D::Reaction>,
     direction: &[f64],
-) -> (f64, Vec<f64>, D::Point) {
-    let before = dot(dual.gradient(point), direction);
+    next: &mut Point<D::Reaction>,
+) -> f64 {
+    let before = dot(&point.gradient, direction);
     let mut step = 1.0;
     for _ in 0..MAX_CUTS {
-        let mut moved = multipliers.to_vec();
-        axpy(&mut moved, step, direction);
-        let next = dual.at(&moved, Some(point));
-        let slope = dot(dual.gradient(&next), direction);
+        next.multipliers.clone_from(&point.multipliers);
+        axpy(&mut next.multipliers, step, direction);
+        dual.evaluate(next, Some(point));
+        let slope = dot(&next.gradient, direction);
         if slope >= -0.5 * before {
-            return (step, moved, next);
+            return step;
         }
         // Where the secant of the slope is zero, within reason.
         let cut = before / (before - slope);
         step *= if cut.is_finite() { cut.clamp(0.05, 0.5) } else { 0.05 };
     }
     // No step to be found: the caller stalls, and damps more.
-    (0.0, multipliers.to_vec(), dual.at(multipliers, Some(point)))
+    next.multipliers.clone_from(&point.multipliers);
+    dual.evaluate(next, Some(point));
+    0.0
 }
 
 /// The largest absolute value; infinite if one is not a number.

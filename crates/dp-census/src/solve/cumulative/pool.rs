@@ -1,101 +1,153 @@
 /// One constant piece of a nondecreasing fit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Piece {
+    pub(super) sum: f64,
+    pub(super) start: u32,
+    pub(super) len: u32,
+}
+
+impl Piece {
+    pub(super) fn end(&self) -> u32 {
+        self.start + self.len
+    }
+
+    /// Zero if the mean is negative.
+    pub(super) fn value(&self) -> f64 {
+        if self.sum > 0.0 { self.sum / f64::from(self.len) } else { 0.0 }
+    }
+}
+
+/// A piece while pooling goes on.
 #[derive(Debug, Clone, Copy)]
-struct Piece {
+struct Block {
     sum: f64,
     len: f64,
-    start: usize,
+    start: u32,
+    /// Of its values less their mean, the smallest sum of a beginning: negative if it is not known.
+    least: f64,
 }
+
+/// Up to which length a guess is not cut.
+const SHORT: usize = 8;
+/// How often a guess is cut before its values are pooled one by one.
+const MAX_CUTS: usize = 16;
 
 /// Pool adjacent violators in real numbers for one row at a time.
 #[derive(Debug, Default)]
 pub(super) struct Pool {
-    pieces: Vec<Piece>,
+    blocks: Vec<Block>,
 }
 
 impl Pool {
-    /// Fits nondecreasing nonnegative values to `row` and calls `piece(start, end, value)` for each
-    /// piece with a positive value, from the last to the first.
-    pub(super) fn fit(
-        &mut self,
-        row: impl Iterator<Item = f64>,
-        piece: impl FnMut(usize, usize, f64),
-    ) {
-        self.pieces.clear();
-        let mut end = 0;
-        for value in row {
-            self.push(Piece { sum: value, len: 1.0, start: end });
-            end += 1;
-        }
-        self.positive_pieces(end, piece);
-    }
-
-    /// As [`fit`](Self::fit), to rounding error, with a guess at where pieces start, ascending.
+    /// Fits nondecreasing values to `row`.
     ///
-    /// Pooling may go on in any order, so a guess that is one piece by itself is pooled as a whole:
-    /// looking whether it is one takes no unforeseeable branch, which pooling its values one by one
-    /// does.
-    pub(super) fn refit(
-        &mut self,
-        row: &[f64],
-        starts: &[u32],
-        piece: impl FnMut(usize, usize, f64),
-    ) {
-        self.pieces.clear();
-        let ends = starts.iter().skip(1).map(|&start| start as usize).chain([row.len()]);
-        for (start, end) in starts.iter().map(|&start| start as usize).zip(ends) {
-            let guess = &row[start..end];
-            let (sum, len) = (total(guess), guess.len() as f64);
-            if is_one_piece(guess, sum / len) {
-                self.push(Piece { sum, len, start });
-            } else {
-                for (&value, start) in guess.iter().zip(start..) {
-                    self.push(Piece { sum: value, len: 1.0, start });
-                }
+    /// A guess at its pieces makes it faster. Pooling may go on in any order, so values that are one piece by themselves are pooled
+    /// as a whole. Looking whether they are one, and where they fall apart if not, takes no unforeseeable branch, which pooling
+    /// values one by one does.
+    pub(super) fn fit(&mut self, row: &[f64], guess: &[Piece]) {
+        self.blocks.clear();
+        if guess.is_empty() {
+            self.push_pieces(row, 0, MAX_CUTS);
+        }
+        for piece in guess {
+            self.push_pieces(
+                &row[piece.start as usize..piece.end() as usize],
+                piece.start,
+                MAX_CUTS,
+            );
+        }
+    }
+
+    /// Pushes the pieces of these values, which start at a bin.
+    fn push_pieces(&mut self, mut values: &[f64], mut start: u32, cuts: usize) {
+        for _ in 0..cuts {
+            let Ok(bins @ 2..) = u32::try_from(values.len()) else { break };
+            let (sum, len) = (total(values), f64::from(bins));
+            let (least, cut) = least_beginning(values, sum / len);
+            if least >= 0.0 {
+                self.push(Block { sum, len, start, least });
+                return;
             }
-        }
-        self.positive_pieces(row.len(), piece);
-    }
-
-    /// Where the pieces of the last fit start, those at zero included.
-    pub(super) fn starts(&self) -> impl Iterator<Item = u32> + '_ {
-        let narrow = |start| u32::try_from(start).expect("the number of bins fits");
-        self.pieces.iter().map(move |piece| narrow(piece.start))
-    }
-
-    fn push(&mut self, mut last: Piece) {
-        while let Some(before) =
-            self.pieces.last().filter(|before| before.sum * last.len >= last.sum * before.len)
-        {
-            last.sum += before.sum;
-            last.len += before.len;
-            last.start = before.start;
-            self.pieces.pop();
-        }
-        self.pieces.push(last);
-    }
-
-    fn positive_pieces(&self, mut end: usize, mut piece: impl FnMut(usize, usize, f64)) {
-        for &Piece { sum, len, start } in self.pieces.iter().rev() {
-            if sum <= 0.0 {
+            if values.len() <= SHORT {
                 break;
             }
-            piece(start, end, sum / len);
-            end = start;
+            // The beginning with the least sum beside the mean ends where a piece ends.
+            self.push_pieces(&values[..cut], start, cuts / 2);
+            values = &values[cut..];
+            start += u32::try_from(cut).expect("the number of bins fits");
         }
+        for (&value, start) in values.iter().zip(start..) {
+            self.push(Block { sum: value, len: 1.0, start, least: f64::INFINITY });
+        }
+    }
+
+    fn push(&mut self, mut last: Block) {
+        while let Some(before) =
+            self.blocks.last().filter(|before| before.sum * last.len >= last.sum * before.len)
+        {
+            let (sum, len) = (before.sum + last.sum, before.len + last.len);
+            last = Block { sum, len, start: before.start, least: -1.0 };
+            self.blocks.pop();
+        }
+        self.blocks.push(last);
+    }
+
+    /// The pieces of the last fit to a row of this many bins, ascending.
+    pub(super) fn pieces(&self, bins: usize) -> impl Iterator<Item = Piece> + '_ {
+        let bins = u32::try_from(bins).expect("the number of bins fits");
+        self.blocks.iter().enumerate().map(move |(i, &Block { sum, start, .. })| {
+            let end = self.blocks.get(i + 1).map_or(bins, |next| next.start);
+            Piece { sum, start, len: end - start }
+        })
+    }
+
+    /// How much each value of the `row` that was fitted may change, and the pieces stay where they are and on the same side of zero.
+    /// May be 0 in place of what is less than `useful`.
+    pub(super) fn slack(&self, row: &[f64], useful: f64) -> f64 {
+        let (mut slack, mut before) = (f64::INFINITY, f64::NEG_INFINITY);
+        for block in &self.blocks {
+            let mean = block.sum / block.len;
+            // Both means may move towards each other, or one past zero.
+            slack = slack.min((mean - before) / 2.0).min(mean.abs());
+            if slack < useful {
+                return 0.0;
+            }
+            before = mean;
+        }
+        let bins = u32::try_from(row.len()).expect("the number of bins fits");
+        let mut ends = self.blocks.iter().skip(1).map(|block| block.start);
+        for block in &self.blocks {
+            let end = ends.next().unwrap_or(bins);
+            if slack < useful {
+                return 0.0;
+            }
+            let least = if block.least < 0.0 {
+                least_beginning(&row[block.start as usize..end as usize], block.sum / block.len).0
+            } else {
+                block.least
+            };
+            // The sum of `k` of `n` values less their mean moves by `2 k (n - k) / n` at most.
+            slack = slack.min(2.0 * least / block.len);
+        }
+        slack
     }
 }
 
-/// Whether the fit to these values alone is their mean: no values at the beginning have a smaller one.
-fn is_one_piece(values: &[f64], mean: f64) -> bool {
-    let (mut sum, mut least): (f64, f64) = (0.0, 0.0);
-    for value in &values[..values.len() - 1] {
+/// Of the values less their mean, the smallest sum of a beginning other than all, and where that ends: the sum is not negative if
+/// they are one piece.
+fn least_beginning(values: &[f64], mean: f64) -> (f64, usize) {
+    let (mut sum, mut least, mut end) = (0.0, f64::INFINITY, 0);
+    for (i, value) in values[..values.len() - 1].iter().enumerate() {
         sum += value - mean;
-        least = least.min(sum);
+        (least, end) = if sum < least { (sum, i + 1) } else { (least, end) };
     }
-    least >= 0.0
+    (least, end)
 }
 
 fn total(values: &[f64]) -> f64 {
+    if values.len() < 8 {
+        return values.iter().sum();
+    }
     // Independent partial sums: the order is fixed, and the additions need not wait for each other.
     let chunks = values.chunks_exact(8);
     let rest: f64 = chunks.remainder().iter().sum();
@@ -135,11 +187,18 @@ pub(super) fn violation(row: impl DoubleEndedIterator<Item = f64>, fit: &[f64], 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::solve::random;
+    use rand::RngExt;
+
+    fn values(pool: &Pool, bins: usize) -> Vec<f64> {
+        let pieces = pool.pieces(bins);
+        pieces.flat_map(|piece| std::iter::repeat_n(piece.value(), piece.len as usize)).collect()
+    }
 
     fn fitted(row: &[f64]) -> Vec<f64> {
-        let mut fit = vec![0.0; row.len()];
-        Pool::default().fit(row.iter().copied(), |start, end, value| fit[start..end].fill(value));
-        fit
+        let mut pool = Pool::default();
+        pool.fit(row, &[]);
+        values(&pool, row.len())
     }
 
     #[test]
@@ -149,40 +208,77 @@ mod tests {
         assert!(fitted(&[]).is_empty());
     }
 
+    fn random_row(rng: &mut rand::rngs::ChaCha20Rng) -> Vec<f64> {
+        let bins = rng.random_range(1..=40);
+        (0..bins).map(|_| f64::from(rng.random_range(-9..=9_i32)) / 2.0).collect()
+    }
+
     /// Good and bad guesses lead to the same fit.
     #[test]
     fn a_guess_makes_no_difference() {
-        use crate::solve::random;
-        use rand::RngExt;
-
         let mut rng = random::generator(39);
         let mut kept = 0;
         for _ in 0..2_000 {
-            let bins = rng.random_range(1..=40);
-            let row: Vec<f64> =
-                (0..bins).map(|_| f64::from(rng.random_range(-9..=9_i32)) / 2.0).collect();
-            let (mut pool, mut fresh, mut again) = (Pool::default(), Vec::new(), Vec::new());
-            pool.fit(row.iter().copied(), |start, end, value| fresh.push((start, end, value)));
-            let own: Vec<u32> = pool.starts().collect();
-            let mut any: Vec<u32> = (1..bins).filter(|_| rng.random_bool(0.3)).collect();
-            any.insert(0, 0);
-            for guess in [own, any] {
-                again.clear();
-                pool.refit(&row, &guess, |start, end, value| again.push((start, end, value)));
-                // Equal neighbours may stand as one piece or as two: compare cell by cell.
-                let values = |pieces: &[(usize, usize, f64)]| {
-                    let mut values = vec![0.0; row.len()];
-                    for &(start, end, value) in pieces {
-                        values[start..end].fill(value);
-                    }
-                    values
-                };
-                let (a, b) = (values(&fresh), values(&again));
-                assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-12), "{row:?} {guess:?}");
-                kept += usize::from(fresh.iter().any(|&(start, end, _)| end - start > 3));
+            let row = random_row(&mut rng);
+            let mut pool = Pool::default();
+            pool.fit(&row, &[]);
+            let own: Vec<Piece> = pool.pieces(row.len()).collect();
+            let mut any = Vec::new();
+            let (mut start, bins) = (0, u32::try_from(row.len()).expect("small"));
+            while start < bins {
+                let len = rng.random_range(1..=(bins - start).min(6));
+                any.push(Piece { sum: 0.0, start, len });
+                start += len;
             }
+            let fresh = values(&pool, row.len());
+            for guess in [&own, &any] {
+                pool.fit(&row, guess);
+                // Equal neighbours may stand as one piece or as two: compare cell by cell.
+                let again = values(&pool, row.len());
+                assert!(
+                    fresh.iter().zip(&again).all(|(a, b)| (a - b).abs() < 1e-12),
+                    "{row:?} {guess:?}"
+                );
+            }
+            kept += usize::from(own.iter().any(|piece| piece.len > 3));
         }
         assert!(kept > 500, "{kept}");
+    }
+
+    /// Within the slack, pieces stay; beyond three times the slack, some change can move them.
+    #[test]
+    fn pieces_stay_within_the_slack() {
+        let mut rng = random::generator(40);
+        let shape = |pool: &Pool, bins| -> Vec<(u32, u32, bool)> {
+            pool.pieces(bins).map(|piece| (piece.start, piece.len, piece.sum > 0.0)).collect()
+        };
+        let (mut stayed, mut moved) = (0, 0);
+        for _ in 0..2_000 {
+            let row = random_row(&mut rng)
+                .into_iter()
+                .map(|x| x + rng.random_range(-0.3..0.3))
+                .collect::<Vec<f64>>();
+            let mut pool = Pool::default();
+            pool.fit(&row, &[]);
+            let (slack, before) = (pool.slack(&row, 0.0), shape(&pool, row.len()));
+            assert!(slack >= 0.0);
+            for factor in [0.999, 30.0] {
+                let size = factor * slack;
+                let other: Vec<f64> = row
+                    .iter()
+                    .map(|x| x + if rng.random_bool(0.5) { size } else { -size })
+                    .collect();
+                pool.fit(&other, &[]);
+                let same = shape(&pool, row.len()) == before;
+                if factor < 1.0 {
+                    assert!(same, "{row:?} {slack}");
+                    stayed += 1;
+                } else {
+                    moved += usize::from(!same);
+                }
+            }
+        }
+        assert!(stayed == 2_000 && moved > 1_000, "{stayed} {moved}");
     }
 
     #[test]

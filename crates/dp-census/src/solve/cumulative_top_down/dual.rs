@@ -1,5 +1,5 @@
 use super::split::Split;
-use crate::solve::newton::Dual;
+use crate::solve::newton::{self, Dual};
 
 /// Steps over which a child's fit is constant. One that cannot move has infinite weight.
 #[derive(Debug, Clone, Copy)]
@@ -46,9 +46,9 @@ impl Split {
     }
 
     /// For each step the sum over the pieces that it lies in.
-    fn constant_on(&self, point: &Point, value: impl Fn(&Piece, f64) -> f64) -> Vec<f64> {
+    fn constant_on(&self, pieces: &Pieces, value: impl Fn(&Piece, f64) -> f64) -> Vec<f64> {
         let mut jumps = vec![0.0; self.steps() + 1];
-        for (piece, variance) in &point.pieces {
+        for (piece, variance) in pieces {
             let value = value(piece, *variance);
             jumps[piece.start] += value;
             jumps[piece.end] -= value;
@@ -61,14 +61,12 @@ impl Split {
     }
 }
 
-/// The gradient somewhere, with the pieces of all fits and the variances of their children.
-pub(super) struct Point {
-    gradient: Vec<f64>,
-    pieces: Vec<(Piece, f64)>,
-}
+/// The pieces of all fits, with the variances of their children.
+type Pieces = Vec<(Piece, f64)>;
+type Point = newton::Point<Pieces>;
 
 impl Dual for Split {
-    type Point = Point;
+    type Reaction = Pieces;
     /// Its diagonal.
     type Factors = Vec<f64>;
 
@@ -82,29 +80,32 @@ impl Dual for Split {
         self.totals.iter().enumerate().map(missing).collect()
     }
 
-    fn at(&self, multipliers: &[f64], _: Option<&Point>) -> Point {
-        let (mut pieces, mut pool) = (Vec::new(), Vec::new());
+    fn evaluate(&self, point: &mut Point, _: Option<&Point>) {
+        let Point { multipliers, gradient, reaction: pieces } = point;
+        let mut pool = Vec::new();
+        pieces.clear();
         for (child, &variance) in self.variances.iter().enumerate() {
             self.fit(child, multipliers, &mut pool, |piece| pieces.push((piece, variance)));
         }
-        let mut point = Point { gradient: Vec::new(), pieces };
-        let sums = self.constant_on(&point, |piece, _| piece.value);
+        let sums = self.constant_on(pieces, |piece, _| piece.value);
         let cells = self.lengths.iter().zip(&self.totals).zip(sums);
-        let missing = cells.map(|((length, &total), sum)| length * (total as f64 - sum));
-        point.gradient = missing.collect();
-        point
+        gradient.clear();
+        gradient.extend(cells.map(|((length, &total), sum)| length * (total as f64 - sum)));
     }
 
-    fn gradient<'a>(&self, point: &'a Point) -> &'a [f64] {
-        &point.gradient
-    }
-
-    fn react(&self, point: &Point, damping: f64, direction: &[f64], out: &mut [f64]) {
+    fn react(
+        &self,
+        point: &Point,
+        damping: f64,
+        direction: &[f64],
+        out: &mut [f64],
+        _: &mut [f64],
+    ) {
         let mut up_to = vec![0.0; self.steps() + 1];
         for (step, (value, length)) in direction.iter().zip(&self.lengths).enumerate() {
             up_to[step + 1] = up_to[step] + value * length;
         }
-        let moved = self.constant_on(point, |piece, variance| {
+        let moved = self.constant_on(&point.reaction, |piece, variance| {
             variance * (up_to[piece.end] - up_to[piece.start]) / piece.weight
         });
         let cells = out.iter_mut().zip(direction).zip(&self.lengths).zip(moved);
@@ -112,13 +113,13 @@ impl Dual for Split {
     }
 
     fn precondition(&self, point: &Point, damping: f64) -> Vec<f64> {
-        let moved = self.constant_on(point, |piece, variance| variance / piece.weight);
+        let moved = self.constant_on(&point.reaction, |piece, variance| variance / piece.weight);
         let cells = self.lengths.iter().zip(moved);
         // Any positive number keeps it correct where no fit can move.
         cells.map(|(length, moved)| (damping + length * length * moved).max(1e-12)).collect()
     }
 
-    fn solve_approximately(&self, diagonal: &Vec<f64>, rhs: &mut [f64]) {
+    fn solve_approximately(&self, diagonal: &Vec<f64>, rhs: &mut [f64], _: &mut [f64]) {
         rhs.iter_mut().zip(diagonal).for_each(|(cell, pivot)| *cell /= pivot);
     }
 }

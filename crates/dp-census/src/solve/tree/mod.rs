@@ -5,8 +5,8 @@
 //! Van Hentenryck, Zhu (2021), Model 1 with its integrality. Their dynamic program needs a table of
 //! costs per node, as wide as the noise. Here, three steps do not depend on the noise:
 //!
-//! 1. the real optimum by water filling (`demand`): with a price per unit, each leaf demands
-//!    `max(0, noisy + price / weight)`, and demands add up the tree as piecewise linear functions;
+//! 1. the real optimum by water filling (`prices`): with a price per unit, each leaf demands
+//!    `max(0, noisy + price)`, and Newton's method finds the prices;
 //! 2. rounding from the top down: the parts of a node are floored, and the largest fractions
 //!    rounded up, until they sum to the node's integer;
 //! 3. unit exchanges (`exchange`) between siblings as long as one gains, bottom-up, in exact
@@ -22,8 +22,8 @@
 //! Bins only meet in the total number of groups; they are solved in parallel, with the same result
 //! for any number of threads.
 
-mod demand;
 mod exchange;
+mod prices;
 mod real;
 mod round;
 
@@ -31,8 +31,8 @@ pub use self::real::{RealCertificate, certify_real, solve_real};
 
 use rayon::prelude::*;
 
-use self::demand::Demand;
 use self::exchange::{Exchange, Slopes};
+use self::prices::Prices;
 use self::round::apportion;
 use super::Problem;
 use super::problem::adds_up;
@@ -40,26 +40,26 @@ use super::problem::adds_up;
 /// Bins that one task takes together, so that each cache line of the table is fetched once.
 const STRIP: usize = 8;
 
-/// The exact integer optimum. `n log f` for `n` cells and fan-out `f`, and a few words per leaf
-/// cell of working memory.
+/// The exact integer optimum. Some ten passes over the table, and a few words per leaf cell of working
+/// memory.
 pub fn solve(problem: &Problem<'_>) -> Vec<i64> {
-    let totals = Totals::new(problem);
+    let start = Start::new(problem);
     let nodes = problem.tree().len();
     let mut columns = vec![0; nodes * problem.bins()];
     let mut slopes = vec![Slopes::default(); problem.bins()];
     let strips = columns.par_chunks_mut(nodes * STRIP).zip(slopes.par_chunks_mut(STRIP));
     strips.enumerate().for_each_init(
-        || (Demand::new(problem), Exchange::new(problem), Vec::new()),
-        |(demand, exchange, noisy), (strip, (columns, slopes))| {
+        || (Exchange::new(problem), Vec::new(), Vec::new()),
+        |(exchange, noisy, parts), (strip, (columns, slopes))| {
             gather(nodes, problem.bins(), problem.noisy(), strip * STRIP, noisy);
             let cells = columns.chunks_exact_mut(nodes).zip(noisy.chunks_exact(nodes)).zip(slopes);
             for (i, ((counts, noisy), slopes)) in cells.enumerate() {
-                totals.start(strip * STRIP + i, demand, noisy, counts);
+                start.column(strip * STRIP + i, noisy, parts, counts);
                 *slopes = exchange.repair(noisy, counts);
             }
         },
     );
-    drop(totals);
+    drop(start);
     exchange_between_bins(problem, &mut columns, &mut slopes);
     scatter(nodes, problem.bins(), &columns)
 }
@@ -118,55 +118,35 @@ pub fn certify(problem: &Problem<'_>, counts: &[i64]) -> Certificate {
     Certificate { feasible, gain: gain.max(top.gain()) }
 }
 
-/// Real demand of every bin at the common price, and its integer total.
-struct Totals {
-    /// `(price at the root, price for its children)` at each breakpoint of each bin.
-    breakpoints: Vec<(f64, f64)>,
-    per_bin: usize,
-    price: f64,
+/// Feasible integers close to the real optimum.
+struct Start<'a> {
+    prices: Prices<'a>,
+    /// The total of each bin.
     roots: Vec<i64>,
 }
 
-impl Totals {
-    fn new(problem: &Problem<'_>) -> Self {
-        let nodes = problem.tree().len();
-        let per_bin = problem.tree().leaves().len();
-        let mut breakpoints = vec![(0.0, 0.0); per_bin * problem.bins()];
-        breakpoints.par_chunks_mut(per_bin * STRIP).enumerate().for_each_init(
-            || (Demand::new(problem), Vec::new()),
-            |(demand, noisy), (strip, lists)| {
-                gather(nodes, problem.bins(), problem.noisy(), strip * STRIP, noisy);
-                for (list, noisy) in lists.chunks_exact_mut(per_bin).zip(noisy.chunks_exact(nodes))
-                {
-                    demand.root_list(noisy, list);
-                }
-            },
-        );
-        let demand = Demand::new(problem);
-        let total = |bin: usize, price: f64| {
-            let list = &breakpoints[bin * per_bin..][..per_bin];
-            demand.root_total(list, problem.row(0)[bin], price)
-        };
-        let price = demand::clearing_price(
-            breakpoints.iter().step_by(per_bin).map(|&(price, _)| price),
-            |price| (0..problem.bins()).map(|bin| total(bin, price)).sum(),
-            problem.groups() as f64,
-        );
-        let real: Vec<f64> = (0..problem.bins()).map(|bin| total(bin, price)).collect();
+impl<'a> Start<'a> {
+    fn new(problem: &Problem<'a>) -> Self {
+        let prices = Prices::new(problem);
+        let real: Vec<f64> =
+            (0..problem.bins()).map(|bin| prices.demand(0, bin, problem.row(0)[bin])).collect();
         let mut roots = vec![0; problem.bins()];
         apportion(&real, problem.groups(), &mut roots);
-        Self { breakpoints, per_bin, price, roots }
+        Self { prices, roots }
     }
 
-    /// Feasible integers for one bin, close to the real optimum.
-    fn start(&self, bin: usize, demand: &mut Demand<'_>, noisy: &[i64], counts: &mut [i64]) {
+    /// One bin, given as a column. `parts` is working memory.
+    fn column(&self, bin: usize, noisy: &[i64], parts: &mut Vec<f64>, counts: &mut [i64]) {
         counts[0] = self.roots[bin];
-        demand.hand_down(noisy, self.list(bin), self.price, counts);
-    }
-
-    /// The breakpoints of one bin.
-    fn list(&self, bin: usize) -> &[(f64, f64)] {
-        &self.breakpoints[bin * self.per_bin..][..self.per_bin]
+        let tree = self.prices.tree();
+        for node in 0..tree.leaves().start {
+            let children = tree.children(node);
+            parts.clear();
+            parts
+                .extend(children.clone().map(|child| self.prices.demand(child, bin, noisy[child])));
+            let total = counts[node];
+            apportion(parts, total, &mut counts[children]);
+        }
     }
 }
 

@@ -2,36 +2,35 @@
 
 use rayon::prelude::*;
 
-use super::demand::Demand;
-use super::{Problem, Totals};
+use super::Problem;
+use super::prices::Prices;
 
-/// The closest consistent nonnegative table in real numbers, to rounding error. As fast as the integer solution.
+/// The closest consistent nonnegative table in real numbers, to rounding error. Some ten passes over the table.
 ///
 /// The leaves come from water filling; all other rows are sums of theirs, so that the table adds up as well as floats can.
 pub fn solve_real(problem: &Problem<'_>) -> Vec<f64> {
     let (tree, bins) = (problem.tree(), problem.bins());
-    let leaves = tree.leaves();
-    let totals = Totals::new(problem);
-    let mut columns = vec![0.0; leaves.len() * bins];
-    columns.par_chunks_exact_mut(leaves.len()).enumerate().for_each_init(
-        || Demand::new(problem),
-        |demand, (bin, column)| {
-            let noisy: Vec<i64> = (0..tree.len()).map(|node| problem.row(node)[bin]).collect();
-            demand.real_leaves(&noisy, totals.list(bin), totals.price, column);
-        },
-    );
+    let first = tree.leaves().start;
+    let prices = Prices::new(problem);
     let mut table = vec![0.0; tree.len() * bins];
-    for (bin, column) in columns.chunks_exact(leaves.len()).enumerate() {
-        for (leaf, &count) in leaves.clone().zip(column) {
-            table[leaf * bins + bin] = count;
+    table[first * bins..].par_chunks_exact_mut(bins).enumerate().for_each(|(leaf, row)| {
+        let node = first + leaf;
+        let cells = row.iter_mut().zip(problem.row(node));
+        match tree.parent(node) {
+            Some(parent) => {
+                for ((cell, &noisy), price) in cells.zip(prices.below(parent)) {
+                    *cell = (noisy as f64 + price).max(0.0);
+                }
+            }
+            None => cells.for_each(|(cell, &noisy)| *cell = (noisy as f64 + prices.top()).max(0.0)),
         }
-    }
-    for node in (0..leaves.start).rev() {
-        let (head, tail) = table.split_at_mut((node + 1) * bins);
-        let row = &mut head[node * bins..];
-        for child in tree.children(node) {
-            let child = &tail[(child - node - 1) * bins..][..bins];
-            row.iter_mut().zip(child).for_each(|(sum, cell)| *sum += cell);
+    });
+    for node in (0..first).rev() {
+        let children = tree.children(node);
+        let (head, tail) = table.split_at_mut(children.start * bins);
+        let sum = &mut head[node * bins..][..bins];
+        for row in tail[..children.len() * bins].chunks_exact(bins) {
+            sum.iter_mut().zip(row).for_each(|(total, cell)| *total += cell);
         }
     }
     table
