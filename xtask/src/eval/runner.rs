@@ -181,8 +181,8 @@ mod tests {
     #[test]
     fn names_of_cells_are_short() {
         let name = |epsilon| name_of(&Record { epsilon, ..example("letter", "dpm", 0) });
-        assert_eq!(name(Some(45.240949779548934)), "letter, dpm, epsilon 45.24, run 1");
-        assert_eq!(name(Some(1065.666_7)), "letter, dpm, epsilon 1066, run 1");
+        assert_eq!(name(Some(45.240_949)), "letter, dpm, epsilon 45.24, run 1");
+        assert_eq!(name(Some(1_065.667)), "letter, dpm, epsilon 1066, run 1");
         assert_eq!(name(Some(0.1)), "letter, dpm, epsilon 0.1, run 1");
         assert_eq!(name(None), "letter, dpm, run 1");
     }
