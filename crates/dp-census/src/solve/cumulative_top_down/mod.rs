@@ -61,7 +61,7 @@ impl Certificate {
 ///
 /// One pass over the noisy table upwards and one downwards. A split takes some Newton steps, each as costly as the children times the
 /// sizes that the parent occupies. Then about as many units are moved as sizes times the square root of children, each of which takes
-/// the square of sizes, and in the worst case that times the children. Where children times sizes squared is above four million, the
+/// the square of sizes, and in the worst case that times the children. Where children times sizes squared is above a million, the
 /// real optimum is rounded by earliest deadlines ([`super::edf`]) instead, and ends up less than 1 away from it.
 ///
 /// # Panics

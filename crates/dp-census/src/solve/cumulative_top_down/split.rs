@@ -33,9 +33,9 @@ pub(super) struct Split {
 const FRACTIONS: f64 = 256.0;
 /// The largest weight of a child where they differ, and have to be rounded.
 const WEIGHTS: f64 = 65_536.0;
-/// Children times squared steps up to which whole numbers are optimal. Beyond, which would take seconds, they are less than 1 away from
+/// Children times squared steps up to which whole numbers are optimal. Beyond, which would take longer than a tenth of a second, they are less than 1 away from
 /// the optimum in real numbers.
-pub(super) const MOST_WORK: usize = 1 << 22;
+pub(super) const MOST_WORK: usize = 1 << 20;
 
 impl Split {
     /// For the children of a node whose row grows at the bins `starts` to `totals`.
@@ -93,6 +93,8 @@ impl Split {
     pub(super) fn certify(&self, rows: &[i64], multipliers: &[i128]) -> f64 {
         let columns = self.columns();
         let free = self.steps() - usize::from(self.ends.is_some());
+        let largest = (0..self.variances.len()).map(|child| self.weight(child)).fold(1.0, f64::max);
+        let unit = 2.0 * FRACTIONS * largest;
         let of_child = |(child, row): (usize, &[i64])| {
             let cells = child * self.steps()..child * self.steps() + free;
             let cells = columns.curvature[cells.clone()].iter().zip(&columns.target[cells]);
@@ -105,7 +107,7 @@ impl Split {
                 })
                 .collect();
             let proof = isotonic::certify(&items, &row[..free], 0..=self.limit(child));
-            let gain = (-proof.raise.min(proof.lower)).max(0) as f64 / (2.0 * FRACTIONS);
+            let gain = (-proof.raise.min(proof.lower)).max(0) as f64 / unit;
             if proof.feasible { gain } else { f64::INFINITY }
         };
         rows.chunks_exact(self.steps()).enumerate().map(of_child).fold(0.0, f64::max)
