@@ -93,7 +93,7 @@ impl Split {
     pub(super) fn certify(&self, rows: &[i64], multipliers: &[i128]) -> f64 {
         let columns = self.columns();
         let free = self.steps() - usize::from(self.ends.is_some());
-        let largest = (0..self.variances.len()).map(|child| self.weight(child)).fold(1.0, f64::max);
+        let largest = self.weights().into_iter().fold(1.0, f64::max);
         let unit = 2.0 * FRACTIONS * largest;
         let of_child = |(child, row): (usize, &[i64])| {
             let cells = child * self.steps()..child * self.steps() + free;
@@ -122,8 +122,8 @@ impl Split {
     /// In whole numbers: exact if the children are leaves, and with weights and targets to a fraction of `1e-4` or so if not.
     fn columns(&self) -> Columns {
         let (mut curvature, mut target) = (Vec::new(), Vec::new());
-        for child in 0..self.variances.len() {
-            let weight = FRACTIONS * self.weight(child);
+        for (child, weight) in self.weights().into_iter().enumerate() {
+            let weight = FRACTIONS * weight;
             for (mean, length) in self.targets_of(child).iter().zip(&self.lengths) {
                 curvature.push(whole(weight * length));
                 target.push(whole(weight * mean * length));
@@ -133,20 +133,18 @@ impl Split {
         Columns { totals: self.totals.clone(), curvature, target, ends_are_fixed }
     }
 
-    /// In proportion to the precision; 1 if all are alike.
-    fn weight(&self, child: usize) -> f64 {
-        let least = self.least_variance();
+    /// Of the children, in proportion to their precision; all 1 if they are alike.
+    fn weights(&self) -> Vec<f64> {
+        let least = self.variances.iter().copied().fold(f64::INFINITY, f64::min);
         let alike = self.variances.iter().all(|&variance| variance <= least);
-        if alike { 1.0 } else { (WEIGHTS * least / self.variances[child]).round().max(1.0) }
-    }
-
-    fn least_variance(&self) -> f64 {
-        self.variances.iter().copied().fold(f64::INFINITY, f64::min)
+        let weight =
+            |variance| if alike { 1.0 } else { (WEIGHTS * least / variance).round().max(1.0) };
+        self.variances.iter().map(|&variance| weight(variance)).collect()
     }
 
     /// As [`columns`](Self::columns) weighs them.
     fn whole_multipliers(&self, multipliers: &[f64]) -> Vec<i128> {
-        let unit = FRACTIONS * self.weight(0) * self.variances[0];
+        let unit = FRACTIONS * self.weights()[0] * self.variances[0];
         let scaled = multipliers.iter().zip(&self.lengths);
         scaled.map(|(multiplier, length)| whole(unit * length * multiplier)).collect()
     }
