@@ -138,7 +138,7 @@ impl Split {
         let least = self.variances.iter().copied().fold(f64::INFINITY, f64::min);
         let alike = self.variances.iter().all(|&variance| variance <= least);
         let weight =
-            |variance| if alike { 1.0 } else { (WEIGHTS * least / variance).round().max(1.0) };
+            |variance: f64| if alike { 1.0 } else { (WEIGHTS * least / variance).round().max(1.0) };
         self.variances.iter().map(|&variance| weight(variance)).collect()
     }
 
