@@ -90,7 +90,8 @@ impl<B: Bins> CensusBuilder<B> {
     ///
     /// It helps where regions of a region are alike and the noise is large against them: on the 551 areas of `households_au_lga` at
     /// `epsilon` = 0.1 it takes a tenth to a fifth off the error of the areas. On the nation of the evaluation, whose counties differ, it
-    /// costs a few per cent, and on both it gains nothing from `epsilon` = 1 on.
+    /// costs a few per cent, and on both it gains nothing from `epsilon` = 1 on. What the default method pools upwards is no longer without
+    /// bias then.
     #[must_use]
     pub fn shrinkage(mut self, shrinkage: bool) -> Self {
         self.shrinkage = shrinkage;

@@ -10,6 +10,12 @@ pub(super) struct Point<R> {
 
 /// A concave dual with a piecewise linear gradient.
 pub(super) trait Dual {
+    /// Newton steps after which the search gives up.
+    const MAX_STEPS: usize = 300;
+    /// Newton steps in a row without a smaller residual that end the search. On the way, the dual rises at every step but its
+    /// residual need not fall.
+    const MAX_STALLED: usize = 60;
+
     /// How the gradient reacts to changes of the multipliers.
     type Reaction: Default;
     /// What makes [`solve_approximately`](Self::solve_approximately) fast.
@@ -19,8 +25,8 @@ pub(super) trait Dual {
     fn start(&self) -> Vec<f64>;
     /// Gradient and reaction at the multipliers of `point`; a point nearby makes it faster.
     fn evaluate(&self, point: &mut Point<Self::Reaction>, from: Option<&Point<Self::Reaction>>);
-    /// How much the gradient falls when the multipliers move by `direction`, plus `damping` times the direction: a symmetric positive
-    /// definite map. `scratch` is working memory of the same length.
+    /// How much the gradient falls when the multipliers move by `direction`, plus `damping` times the direction in a fixed scale: a
+    /// symmetric positive definite map. `scratch` is working memory of the same length.
     fn react(
         &self,
         point: &Point<Self::Reaction>,
@@ -34,11 +40,7 @@ pub(super) trait Dual {
     fn solve_approximately(&self, factors: &Self::Factors, rhs: &mut [f64], scratch: &mut [f64]);
 }
 
-/// Newton steps after which the search gives up.
-const MAX_STEPS: usize = 300;
-/// Newton steps in a row without a smaller residual that end the search. On the way, the dual rises
-/// at every step but its residual need not fall; near the end, only rounding is left.
-const MAX_STALLED: usize = 60;
+/// The same near the end, where only rounding is left.
 const MAX_STALLED_AT_THE_END: usize = 6;
 /// Cuts of a step in the line search, by a factor of 2 to 20 each.
 const MAX_CUTS: usize = 40;
@@ -59,10 +61,10 @@ pub(super) fn maximise<D: Dual>(dual: &D, tolerance: f64) -> (f64, Vec<f64>, Poi
     dual.evaluate(&mut point, None);
     let mut best = (largest(&point.gradient), point.multipliers.clone());
     let (mut damping, mut stalled): (f64, usize) = (0.0, 0);
-    for _ in 0..MAX_STEPS {
+    for _ in 0..D::MAX_STEPS {
         let residual = largest(&point.gradient);
         let at_the_end = best.0 <= 1e3 * tolerance;
-        let patience = if at_the_end { MAX_STALLED_AT_THE_END } else { MAX_STALLED };
+        let patience = if at_the_end { MAX_STALLED_AT_THE_END } else { D::MAX_STALLED };
         if best.0 <= tolerance || stalled > patience {
             break;
         }

@@ -66,6 +66,10 @@ type Pieces = Vec<(Piece, f64)>;
 type Point = newton::Point<Pieces>;
 
 impl Dual for Split {
+    // A step costs little here, and where noise outweighs what there is, most fits are at zero or at their end for long.
+    const MAX_STEPS: usize = 3_000;
+    const MAX_STALLED: usize = 600;
+
     type Reaction = Pieces;
     /// Its diagonal.
     type Factors = Vec<f64>;
@@ -108,15 +112,17 @@ impl Dual for Split {
         let moved = self.constant_on(&point.reaction, |piece, variance| {
             variance * (up_to[piece.end] - up_to[piece.start]) / piece.weight
         });
+        let damping = damping * self.variances.iter().sum::<f64>();
         let cells = out.iter_mut().zip(direction).zip(&self.lengths).zip(moved);
-        cells.for_each(|(((out, value), length), moved)| *out = damping * value + length * moved);
+        cells.for_each(|(((out, value), length), moved)| *out = length * (damping * value + moved));
     }
 
     fn precondition(&self, point: &Point, damping: f64) -> Vec<f64> {
         let moved = self.constant_on(&point.reaction, |piece, variance| variance / piece.weight);
+        let damping = damping * self.variances.iter().sum::<f64>();
         let cells = self.lengths.iter().zip(moved);
         // Any positive number keeps it correct where no fit can move.
-        cells.map(|(length, moved)| (damping + length * length * moved).max(1e-12)).collect()
+        cells.map(|(length, moved)| (length * (damping + length * moved)).max(1e-12)).collect()
     }
 
     fn solve_approximately(&self, diagonal: &Vec<f64>, rhs: &mut [f64], _: &mut [f64]) {

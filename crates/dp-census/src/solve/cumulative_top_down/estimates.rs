@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::solve::Problem;
+use crate::solve::{MAX_VALUE, Problem};
 
 /// For each region the best linear unbiased estimate of its cumulative row from its own noisy row and those below.
 ///
@@ -78,10 +78,12 @@ impl<'a> Estimates<'a> {
                 row.iter_mut().zip(noisy).for_each(|(sum, &value)| *sum += value as f64);
             }
         }
-        let of_children = 1.0 / variance;
+        let (of_children, most) = (1.0 / variance, MAX_VALUE as f64);
         let precision = weight + of_children;
         for (sum, &own) in row.iter_mut().zip(self.problem.row(node)) {
-            *sum = (of_children * *sum + weight * own as f64) / precision;
+            let pooled = (of_children * *sum + weight * own as f64) / precision;
+            // Nothing true is beyond, and the sum of many saturated cells may be.
+            *sum = pooled.clamp(-2.0 * most, 2.0 * most);
         }
         (row, precision)
     }

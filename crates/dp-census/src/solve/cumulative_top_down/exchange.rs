@@ -47,9 +47,14 @@ impl<'a> Exchange<'a> {
         exchange
     }
 
-    /// The optimal rows and the multipliers that prove it, or `None` if the rows at the start were not optimal one by one.
-    pub(super) fn settle(mut self) -> Option<(Vec<i64>, Vec<i128>)> {
+    /// The optimal rows and the multipliers that prove it; `None` if the rows at the start were not optimal one by one, or more units
+    /// than that are in the wrong place.
+    pub(super) fn settle(mut self, most_units: i64) -> Option<(Vec<i64>, Vec<i128>)> {
         let mut surplus = self.surplus();
+        let units = surplus.iter().fold(0_i64, |units, &more| units.saturating_add(more.max(0)));
+        if units > most_units {
+            return None;
+        }
         while let Some(path) = self.shortest_path(&surplus)? {
             let (from, to) = (path.first()?.0, path.last()?.1);
             surplus[from] -= 1;

@@ -32,10 +32,12 @@ pub(super) struct Split {
 /// Fractions of a group to which targets are rounded.
 const FRACTIONS: f64 = 256.0;
 /// The largest weight of a child where they differ, and have to be rounded.
-const WEIGHTS: f64 = 65_536.0;
-/// Children times squared steps up to which whole numbers are optimal. Beyond, which would take longer than a tenth of a second, they are less than 1 away from
-/// the optimum in real numbers.
-pub(super) const MOST_WORK: usize = 1 << 20;
+const WEIGHTS: f64 = 1_048_576.0;
+/// Children times steps to the third up to which whole numbers are optimal, within a few tenths of a second. Beyond, the real
+/// optimum is rounded.
+pub(super) const MOST_WORK: usize = 1 << 26;
+/// Units per cell that may have to be moved; more come from a search that was given up.
+const MOST_UNITS: i64 = 4;
 
 impl Split {
     /// For the children of a node whose row grows at the bins `starts` to `totals`.
@@ -77,9 +79,11 @@ impl Split {
         let multipliers = self.multipliers();
         let columns = self.columns();
         let whole_multipliers = self.whole_multipliers(&multipliers);
-        if self.cells().saturating_mul(self.steps()) <= most_work {
+        if self.cells().saturating_mul(self.steps().saturating_pow(2)) <= most_work {
             let rows = self.one_by_one(&columns, &whole_multipliers);
-            if let Some(found) = Exchange::new(&columns, rows).settle() {
+            let most_units =
+                MOST_UNITS.saturating_mul(i64::try_from(self.cells()).unwrap_or(i64::MAX));
+            if let Some(found) = Exchange::new(&columns, rows).settle(most_units) {
                 return found;
             }
         }
@@ -91,6 +95,9 @@ impl Split {
     /// By how much a unit step in a child's row comes closer under the multipliers, in weighted squares with the most precise child
     /// weighing 1; the rows are the closest ones if none does.
     pub(super) fn certify(&self, rows: &[i64], multipliers: &[i128]) -> f64 {
+        if multipliers.iter().any(|multiplier| multiplier.unsigned_abs() > 1 << 100) {
+            return f64::INFINITY;
+        }
         let columns = self.columns();
         let free = self.steps() - usize::from(self.ends.is_some());
         let largest = self.weights().into_iter().fold(1.0, f64::max);
@@ -119,7 +126,7 @@ impl Split {
         self.ends.as_ref().map_or(all, |ends| ends[child])
     }
 
-    /// In whole numbers: exact if the children are leaves, and with weights and targets to a fraction of `1e-4` or so if not.
+    /// In whole numbers. Weights of children that differ are rounded to a millionth of the largest.
     fn columns(&self) -> Columns {
         let (mut curvature, mut target) = (Vec::new(), Vec::new());
         for (child, weight) in self.weights().into_iter().enumerate() {
@@ -165,7 +172,8 @@ impl Split {
                 let most = i128::from(weight) << 51;
                 fit.push((columns.target[cell] + multiplier).clamp(-most, most), weight);
             }
-            let limit = self.limit(child);
+            // Whatever is too much is moved later.
+            let limit = self.ends.as_ref().map_or(1 << 52, |ends| ends[child]);
             rows.extend(fit.pieces(0..=limit).flat_map(|(value, n)| std::iter::repeat_n(value, n)));
             rows.extend(self.ends.as_ref().map(|ends| ends[child]));
         }

@@ -252,6 +252,43 @@ fn public_totals_are_exact() {
     }
 }
 
+/// Noise far above the number of groups, with public totals: the search is long, and what it finds is optimal all the same.
+#[test]
+fn optimal_where_noise_outweighs_the_groups() {
+    let mut rng = random::generator(91);
+    let mut optimal = 0;
+    for _ in 0..300 {
+        let (children, bins) = (rng.random_range(2..=20), rng.random_range(2..=24));
+        let groups = rng.random_range(20..=2_000);
+        let parents: Vec<Option<u32>> =
+            [None].into_iter().chain((0..children).map(|_| Some(0))).collect();
+        let tree = RegionTree::from_parents(&parents).expect("valid");
+        let totals = parts(&mut rng, groups, children);
+        let noise = groups * rng.random_range(1..=3);
+        let noisy = random::noisy_cumulative(&mut rng, &tree, bins, groups, noise);
+        let problem = Problem::new(&tree, bins, &noisy, &[1, 1], groups).expect("valid");
+        let totals = rng.random_bool(0.7).then_some(&totals[..]);
+        let Solution { counts, multipliers } = solve(&problem, totals);
+        let proof = certify(&problem, totals, &counts, &multipliers);
+        assert!(proof.feasible, "{proof:?}");
+        optimal += usize::from(proof.is_optimal());
+    }
+    assert!(optimal >= 299, "{optimal}");
+}
+
+/// Found by hand: all fits at zero or at their ends for most of the search.
+#[test]
+fn a_long_search() {
+    let rows = [vec![-3_630, 906, 506], vec![-2_662, -766, -822]];
+    let split =
+        Split::of_rows(&rows, &[1.0, 1.0], (&[0, 1, 2], vec![23, 36, 100]), Some(vec![92, 8]));
+    for most_work in [0, MOST_WORK] {
+        let (whole, multipliers) = split.solve(most_work);
+        assert_eq!((0..3).map(|s| whole[s] + whole[3 + s]).collect::<Vec<_>>(), [23, 36, 100]);
+        assert!(most_work == 0 || split.certify(&whole, &multipliers) <= 0.0);
+    }
+}
+
 /// A table of other noise is told from the best one.
 #[test]
 fn the_certificate_tells() {
