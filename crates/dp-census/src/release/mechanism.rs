@@ -17,12 +17,14 @@ use crate::{Bins, CensusError, From0, GroupSizes, Hierarchy};
 /// Gaussian noise of variance `d_l / (2 rho_l)`, and a group lies in one region of every level, so the levels add up.
 ///
 /// # Utility
-/// Before the table is made consistent, unbiased noise of that size in every cell. The projection onto consistent real tables brings it
-/// closer to the truth in weighted squares; rounding to whole numbers adds less than `d + 1/2` to a cell `d` levels below the root, for
-/// [`Method::Cumulative`].
+/// Before the table is made consistent, unbiased noise of that size in every cell. With [`Method::CumulativeTopDown`], what the levels
+/// below say reaches a region without bias, and then each level is the closest split of the one above. With [`Method::Cumulative`], the
+/// projection onto consistent real tables brings the whole closer to the truth in weighted squares, and rounding to whole numbers adds
+/// less than `d + 1/2` to a cell `d` levels below the root.
 ///
 /// # Complexity
-/// One draw per region and column, and one solve; see [`solve`](crate::solve). Neither depends on the privacy loss.
+/// One draw per region and column, and one solve; see [`solve`](crate::solve). The draws do not depend on the privacy loss, and the solve
+/// hardly does.
 ///
 /// # Shapes and units
 /// In: [`GroupSizes`], one row per leaf region. Out: [`GroupTable`], one row per region. Both in groups.
