@@ -71,6 +71,15 @@ pub(crate) enum TableProblem {
     Unreadable {
         reason: String,
     },
+    /// A quoted cell that the file ends in.
+    OpenQuote,
+    /// A quoted cell that goes on behind its last quote.
+    AfterQuote,
+    /// `name` is `None` in the header.
+    LineBreak {
+        column: usize,
+        name: Option<String>,
+    },
     /// `header` is `None` where the first line may be private.
     NoColumn {
         name: String,
@@ -219,6 +228,19 @@ impl fmt::Display for TableProblem {
             Self::Rows { got, want } => write!(f, "{got} rows, there must be {want}"),
             Self::Columns { got, want } => write!(f, "{got} columns, there must be {want}"),
             Self::Unreadable { reason } | Self::Refused { reason } => write!(f, "{reason}"),
+            Self::OpenQuote => write!(f, "a quote begins a cell here and none ends it"),
+            Self::AfterQuote => {
+                write!(
+                    f,
+                    "a quote begins a cell here, and behind the one that ends it there is more"
+                )
+            }
+            Self::LineBreak { column, name: None } => {
+                write!(f, "the name of column {column} has a line break")
+            }
+            Self::LineBreak { column, name: Some(name) } => {
+                write!(f, "column {column} ({name}) has a line break")
+            }
             Self::NoColumn { name, header: Some(header) } => {
                 write!(f, "there is no column `{name}`; these exist: {}", header.join(", "))
             }

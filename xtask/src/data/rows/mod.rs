@@ -5,6 +5,7 @@
 mod csv_file;
 #[cfg(feature = "parquet")]
 mod parquet_file;
+mod quotes;
 #[cfg(test)]
 pub(crate) mod tests;
 

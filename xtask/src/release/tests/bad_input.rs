@@ -49,6 +49,16 @@ fn private_cells_that_are_no_numbers_are_named_by_place_only() {
     insta::assert_snapshot!(people("home\nA\n"), @"p.csv, line 1: the first line must name the columns, and none is called `unit`");
 }
 
+/// Records behind a stray quote would be left out of a release without a word.
+#[test]
+fn a_stray_quote_does_not_swallow_people() {
+    let people = |text: &str| Home::with("p.csv", text).refused(BY_PEOPLE);
+    insta::assert_snapshot!(people("person,unit\n1,A\n2,\"A\n3,C\n4,C\n"), @"p.csv, line 3: a quote begins a cell here and none ends it");
+    insta::assert_snapshot!(people("unit,note\nA,ok\nA,\"5 inch\nC,x\nC,y\nB,z\n"), @"p.csv, line 3: a quote begins a cell here and none ends it");
+    insta::assert_snapshot!(people("person,unit\n1,A\n2,\"A\n3,C\n4,C\"\n"), @"p.csv, line 3: column 2 (unit) has a line break");
+    insta::assert_snapshot!(people("unit,note\nA,\"5 inch\nC,x\nC,\"y\"\n"), @"p.csv, line 2: a quote begins a cell here, and behind the one that ends it there is more");
+}
+
 #[test]
 fn numbers_of_groups_that_do_not_match_are_refused() {
     let home = Home::new();
