@@ -88,6 +88,12 @@ pub(crate) enum TableProblem {
     TwoColumns {
         name: String,
     },
+    /// A name that differs from an optional column's in case or in what is no letter.
+    NearName {
+        column: usize,
+        name: String,
+        want: &'static str,
+    },
     NoName {
         column: usize,
         name: String,
@@ -103,6 +109,11 @@ pub(crate) enum TableProblem {
         cell: Option<String>,
     },
     Negative {
+        column: usize,
+        name: String,
+    },
+    /// Of a private cell, which is not shown.
+    NotALeaf {
         column: usize,
         name: String,
     },
@@ -151,7 +162,7 @@ impl fmt::Display for Error {
             Self::NotAFolder { path } => write!(f, "{} is not a folder", path.display()),
             Self::Setting { name, got, want } => write!(f, "{name} must be {want}, got {got}"),
             Self::Unknown { what, got, known } => {
-                write!(f, "there is no {what} `{got}`; these exist: {}", known.join(", "))
+                write!(f, "there is no {what} `{}`; these exist: {}", shown(got), known.join(", "))
             }
             Self::Table { path, line: 0, problem } => write!(f, "{}: {problem}", path.display()),
             Self::Table { path, line, problem } => {
@@ -181,7 +192,7 @@ impl fmt::Display for Error {
             Self::CorruptResults { path, line, reason } => {
                 write!(f, "{}, line {line} is not a result: {reason}", path.display())
             }
-            Self::Library { what, reason } => write!(f, "{what}: {reason}"),
+            Self::Library { what, reason } => write!(f, "{what}: {}", in_words(reason)),
             Self::Taken { path, release: true } => write!(
                 f,
                 "{} holds a release; another one of the same people costs its budget again, and the costs add up: choose another --out",
@@ -217,17 +228,24 @@ impl fmt::Display for TableProblem {
                 write!(f, "column {} is too many: {got} cells, the header has {want}", want + 1)
             }
             Self::NotANumber { column, name, cell } => {
-                write!(f, "column {column} ({name}): `{cell}` is not a number")
+                write!(f, "column {column} ({}): `{}` is not a number", shown(name), shown(cell))
             }
             Self::NotFinite { column, name, cell } => {
-                write!(f, "column {column} ({name}): `{cell}` is not finite")
+                write!(f, "column {column} ({}): `{}` is not finite", shown(name), shown(cell))
             }
             Self::NotALabel { column, name, cell } => {
-                write!(f, "column {column} ({name}): `{cell}` is not a class number")
+                write!(
+                    f,
+                    "column {column} ({}): `{}` is not a class number",
+                    shown(name),
+                    shown(cell)
+                )
             }
             Self::Rows { got, want } => write!(f, "{got} rows, there must be {want}"),
             Self::Columns { got, want } => write!(f, "{got} columns, there must be {want}"),
-            Self::Unreadable { reason } | Self::Refused { reason } => write!(f, "{reason}"),
+            Self::Unreadable { reason } | Self::Refused { reason } => {
+                write!(f, "{}", in_words(reason))
+            }
             Self::OpenQuote => write!(f, "a quote begins a cell here and none ends it"),
             Self::AfterQuote => {
                 write!(
@@ -239,32 +257,56 @@ impl fmt::Display for TableProblem {
                 write!(f, "the name of column {column} has a line break")
             }
             Self::LineBreak { column, name: Some(name) } => {
-                write!(f, "column {column} ({name}) has a line break")
+                write!(f, "column {column} ({}) has a line break", shown(name))
             }
             Self::NoColumn { name, header: Some(header) } => {
-                write!(f, "there is no column `{name}`; these exist: {}", header.join(", "))
+                write!(f, "there is no column `{name}`; these exist: {}", names(header))
             }
             Self::NoColumn { name, header: None } => {
                 write!(f, "the first line must name the columns, and none is called `{name}`")
             }
             Self::TwoColumns { name } => write!(f, "two columns are called `{name}`"),
-            Self::NoName { column, name } => write!(f, "column {column} ({name}) is empty"),
-            Self::NotText { column, name } => write!(f, "column {column} ({name}) is not UTF-8"),
+            Self::NearName { column, name, want } => write!(
+                f,
+                "column {column} is called `{}`: rename it to `{want}` if that is what it is, and to something else if not",
+                shown(name)
+            ),
+            Self::NoName { column, name } => {
+                write!(f, "column {column} ({}) is empty", shown(name))
+            }
+            Self::NotText { column, name } => {
+                write!(f, "column {column} ({}) is not UTF-8", shown(name))
+            }
             Self::NotWhole { column, name, cell: Some(cell) } => {
-                write!(f, "column {column} ({name}): `{cell}` is not a whole number of 64 bits")
+                write!(
+                    f,
+                    "column {column} ({}): `{}` is not a whole number of 64 bits",
+                    shown(name),
+                    shown(cell)
+                )
             }
             Self::NotWhole { column, name, cell: None } => {
-                write!(f, "column {column} ({name}) is not a whole number of 64 bits")
+                write!(f, "column {column} ({}) is not a whole number of 64 bits", shown(name))
             }
-            Self::Negative { column, name } => write!(f, "column {column} ({name}) is below 0"),
+            Self::Negative { column, name } => {
+                write!(f, "column {column} ({}) is below 0", shown(name))
+            }
+            Self::NotALeaf { column, name } => {
+                write!(f, "column {column} ({}) is not a region of the lowest level", shown(name))
+            }
             #[cfg(feature = "parquet")]
             Self::OtherKind { column, name, kind } => {
-                write!(f, "column {column} ({name}) is {kind}; text and whole numbers can be read")
+                write!(
+                    f,
+                    "column {column} ({}) is {kind}; text and whole numbers can be read",
+                    shown(name)
+                )
             }
             #[cfg(feature = "parquet")]
             Self::Codec { column, name, codec } => write!(
                 f,
-                "column {column} ({name}) is compressed with {codec}; snappy and gzip can be read, and zstd with `--features zstd`"
+                "column {column} ({}) is compressed with {codec}; snappy and gzip can be read, and zstd with `--features zstd`",
+                shown(name)
             ),
             #[cfg(not(feature = "parquet"))]
             Self::NeedsParquet => write!(
@@ -272,5 +314,55 @@ impl fmt::Display for TableProblem {
                 "Parquet is read by `cargo run --release -p xtask --features parquet -- release census ...`"
             ),
         }
+    }
+}
+
+/// A name or a cell on one line: control characters escaped, and cut where it is long.
+fn shown(text: &str) -> String {
+    cut(text, 60)
+}
+
+/// As [`shown`], of a sentence that may hold names.
+fn in_words(reason: &str) -> String {
+    cut(reason, 300)
+}
+
+fn names(header: &[String]) -> String {
+    let mut names: Vec<String> = header.iter().take(20).map(|name| shown(name)).collect();
+    if header.len() > names.len() {
+        names.push(format!("and {} more", header.len() - names.len()));
+    }
+    names.join(", ")
+}
+
+fn cut(text: &str, most: usize) -> String {
+    let mut shown = String::new();
+    for (i, letter) in text.chars().enumerate() {
+        if i == most {
+            shown.push_str("...");
+            break;
+        }
+        match letter {
+            '"' | '\'' | '\\' => shown.push(letter),
+            other => shown.extend(other.escape_debug()),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TableProblem, cut, names};
+
+    #[test]
+    fn names_stay_on_one_line_and_short() {
+        assert_eq!(cut("O'Hara \\ \"x\" \u{e9}", 60), "O'Hara \\ \"x\" \u{e9}");
+        assert_eq!(cut("a\n\u{1b}[31mb", 60), "a\\n\\u{1b}[31mb");
+        assert_eq!(cut("abcdef", 3), "abc...");
+        let reason = format!("`{}\r`", "x".repeat(1000));
+        let refused = TableProblem::Refused { reason }.to_string();
+        assert!(refused.len() < 310 && !refused.contains('\r'), "{refused}");
+        let header: Vec<String> = (0..1000).map(|i| format!("{i}\n")).collect();
+        assert!(names(&header).ends_with("19\\n, and 980 more"), "{}", names(&header));
     }
 }

@@ -32,8 +32,8 @@ fn groups_in_the_wrong_place_are_named_by_line() {
     insta::assert_snapshot!(units("B,NY\nA,NY\n"), @"u.csv, line 4: unit `A` is in `GA` and in `NY`");
     insta::assert_snapshot!(units(",NY\n"), @"u.csv, line 3: column 1 (unit) is empty");
     let table = |line: &str| Home::with("t.csv", &format!("{TABLE}{line}\n")).refused(BY_TABLE);
-    insta::assert_snapshot!(table("XX,1,1"), @"t.csv, line 5: `XX` is not a region of the lowest level");
-    insta::assert_snapshot!(table("US,1,1"), @"t.csv, line 5: `US` is not a region of the lowest level");
+    insta::assert_snapshot!(table("XX,1,1"), @"t.csv, line 5: column 1 (region) is not a region of the lowest level");
+    insta::assert_snapshot!(table("US,1,1"), @"t.csv, line 5: column 1 (region) is not a region of the lowest level");
 }
 
 #[test]
@@ -47,6 +47,22 @@ fn private_cells_that_are_no_numbers_are_named_by_place_only() {
     insta::assert_snapshot!(people("unit,quantity\nA,1\nA,two\n"), @"p.csv, line 3: column 2 (quantity) is not a whole number of 64 bits");
     insta::assert_snapshot!(people("unit,person\nA,1\nB,\n"), @"p.csv, line 3: column 2 (person) is empty");
     insta::assert_snapshot!(people("home\nA\n"), @"p.csv, line 1: the first line must name the columns, and none is called `unit`");
+}
+
+/// A column that counts only under one name would be left out without a word under another.
+#[test]
+fn nearly_right_names_of_columns_are_refused() {
+    let people = |header: &str| Home::with("p.csv", &format!("{header}\nA,1\n")).refused(BY_PEOPLE);
+    insta::assert_snapshot!(people("unit,Person"), @"p.csv, line 1: column 2 is called `Person`: rename it to `person` if that is what it is, and to something else if not");
+    for (header, want) in
+        [("unit,_person 1", "person"), ("unit,PER-SON", "person"), ("unit,Quantity:", "quantity")]
+    {
+        assert!(people(header).contains(&format!("rename it to `{want}`")), "{header}");
+    }
+    let regions = "region,parent,Groups\nUS,,\nGA,US,2\nNY,US,1\n";
+    insta::assert_snapshot!(Home::with("r.csv", regions).refused(BY_PEOPLE), @"r.csv, line 1: column 3 is called `Groups`: rename it to `groups` if that is what it is, and to something else if not");
+    let both = "unit,Person,person\nA,x,1\nA,y,1\nC,z,2\n";
+    assert_eq!(Home::with("p.csv", both).sizes(BY_PEOPLE), [1, 1, 0, 0, 1, 0]);
 }
 
 /// Records behind a stray quote would be left out of a release without a word.
