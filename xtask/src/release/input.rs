@@ -186,12 +186,17 @@ pub(super) enum Individuals {
 impl Individuals {
     pub(super) fn in_words(self) -> &'static str {
         match self {
-            Self::Counted => "each is taken to be in one group of --table",
+            Self::Counted => {
+                "each is taken to be in one group of --table, and the public numbers of groups to come from elsewhere, never from the \
+                 people (empty groups count, as size 0)"
+            }
             Self::Rows => {
-                "every row of --people was taken for another one, as it has no column `person`"
+                "every row of --people was taken for another one, as it has no column `person`; --units is taken to come from elsewhere, \
+                 never from the people"
             }
             Self::Named => {
-                "rows of --people with the same `person` were taken for one, who counts in one group"
+                "rows of --people with the same `person` were taken for one, who counts in one group; --units is taken to come from \
+                 elsewhere, never from the people"
             }
         }
     }

@@ -49,6 +49,27 @@ fn private_cells_that_are_no_numbers_are_named_by_place_only() {
     insta::assert_snapshot!(people("home\nA\n"), @"p.csv, line 1: the first line must name the columns, and none is called `unit`");
 }
 
+/// The private file, which is not there, would be an error of its own.
+#[test]
+fn what_is_public_is_refused_before_the_private_file_is_opened() {
+    let mut regions = "region,parent\nUS,\n".to_owned();
+    (0..128).for_each(|i| regions.push_str(&format!("R{i},US\n")));
+    let home = Home::with("r.csv", &regions);
+    let refused =
+        |words: &str| home.refused(&format!("--regions r.csv --table none.csv --groups 3 {words}"));
+    insta::assert_snapshot!(refused("--largest 16777215"), @"the table: 129 regions times 16777216 sizes are 2164260864 cells, which take about 64 GB of memory; at most 2147483648 cells can be released");
+    let below_a_file = refused("--out r.csv/out");
+    assert!(below_a_file.starts_with("cannot create the folder r.csv/out"), "{below_a_file}");
+    assert!(refused("--out new/out").starts_with("cannot read none.csv"));
+}
+
+#[test]
+fn a_file_is_not_public_and_private() {
+    let home = Home::new();
+    insta::assert_snapshot!(home.refused("--regions r.csv --units u.csv --people u.csv"), @"the files: --units and --people are the same file, but what is public must not come from the people");
+    insta::assert_snapshot!(home.refused("--regions r.csv --table ./r.csv --groups 3"), @"the files: --regions and --table are the same file, but what is public must not come from the people");
+}
+
 /// A column that counts only under one name would be left out without a word under another.
 #[test]
 fn nearly_right_names_of_columns_are_refused() {
