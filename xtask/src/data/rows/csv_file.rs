@@ -50,8 +50,8 @@ impl<'a> CsvFile<'a> {
                 let quote = self.reader.get_ref().wrong();
                 quote.unwrap_or((0, TableProblem::Unreadable { reason }))
             })?;
-            let inside = self.record.as_slice().iter().filter(|byte| **byte == b'\n').count();
-            self.line = self.reader.position().line().saturating_sub(1 + inside as u64);
+            let lines = self.record.as_slice().split(|byte| *byte == b'\n').count();
+            self.line = self.reader.position().line().saturating_sub(lines as u64);
             // What is left of a blank line that ends in a carriage return; the reader skips other blank lines.
             if !(found && self.record.len() == 1 && &self.record[0] == b"\r") {
                 return Ok(found);

@@ -14,6 +14,8 @@ enum Place {
     Quoted,
     /// Behind a quote in a quoted cell: its end, or the first of two.
     Closed,
+    /// Behind white space behind a quoted cell.
+    Done,
 }
 
 /// Text that is handed on as it is, and refused where a quoted cell has no proper end.
@@ -46,13 +48,12 @@ impl<R: Read> Quotes<R> {
                     self.opened = self.line;
                     Place::Quoted
                 }
-                (Place::Closed, b'"') => Place::Quoted,
                 (Place::Quoted, b'"') => Place::Closed,
-                (Place::Quoted, _) => Place::Quoted,
+                (Place::Closed, b'"') | (Place::Quoted, _) => Place::Quoted,
                 (_, b',' | b'\n') => Place::Start,
                 // The end of a line may have a carriage return.
-                (Place::Closed, b' ' | b'\t' | b'\r') => Place::Closed,
-                (Place::Closed, _) => return Err(TableProblem::AfterQuote),
+                (Place::Closed | Place::Done, b' ' | b'\t' | b'\r') => Place::Done,
+                (Place::Closed | Place::Done, _) => return Err(TableProblem::AfterQuote),
                 (Place::Start | Place::Plain, _) => Place::Plain,
             };
             self.line += u64::from(byte == b'\n');

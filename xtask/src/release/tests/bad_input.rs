@@ -52,9 +52,8 @@ fn private_cells_that_are_no_numbers_are_named_by_place_only() {
 /// The private file, which is not there, would be an error of its own.
 #[test]
 fn what_is_public_is_refused_before_the_private_file_is_opened() {
-    let mut regions = "region,parent\nUS,\n".to_owned();
-    (0..128).for_each(|i| regions.push_str(&format!("R{i},US\n")));
-    let home = Home::with("r.csv", &regions);
+    let parts: Vec<String> = (0..128).map(|i| format!("R{i},US\n")).collect();
+    let home = Home::with("r.csv", &format!("region,parent\nUS,\n{}", parts.concat()));
     let refused =
         |words: &str| home.refused(&format!("--regions r.csv --table none.csv --groups 3 {words}"));
     insta::assert_snapshot!(refused("--largest 16777215"), @"the table: 129 regions times 16777216 sizes are 2164260864 cells, which take about 64 GB of memory; at most 2147483648 cells can be released");
