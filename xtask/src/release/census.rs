@@ -172,15 +172,18 @@ fn write(folder: Reserved, job: &Job, table: &GroupTable, report: &Report) -> Re
     ])
 }
 
-/// One line per region and size; level 1 is the top, and the last size means "or more".
+/// One line per region and size; level 1 is the top, and `or_more` is 1 for the last size, which takes in all above.
 fn write_table(to: &mut dyn Write, hierarchy: &Hierarchy, table: &GroupTable) -> io::Result<()> {
     let mut lines = csv::Writer::from_writer(to);
-    lines.write_record(["level", "region", "size", "groups"])?;
+    lines.write_record(["level", "region", "size", "groups", "or_more"])?;
     for region in 0..hierarchy.tree().len() {
         let level = (hierarchy.tree().level_of(region) + 1).to_string();
         let name = hierarchy.name(region);
-        for (size, groups) in table.row(region).iter().enumerate() {
-            lines.write_record([level.as_str(), name, &size.to_string(), &groups.to_string()])?;
+        let row = table.row(region);
+        for (size, groups) in row.iter().enumerate() {
+            let or_more = if size + 1 == row.len() { "1" } else { "0" };
+            let (size, groups) = (size.to_string(), groups.to_string());
+            lines.write_record([level.as_str(), name, &size, &groups, or_more])?;
         }
     }
     lines.flush()

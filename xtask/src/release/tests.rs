@@ -92,10 +92,10 @@ fn names(folder: &Path) -> Vec<String> {
     names.into_iter().map(|name| name.into_string().unwrap()).collect()
 }
 
-/// Reads the released table back: (level, region, size, groups).
-fn released(out: &Path) -> Vec<(usize, String, usize, i64)> {
+/// Reads the released table back: (level, region, size, groups, or more).
+fn released(out: &Path) -> Vec<(usize, String, usize, i64, u8)> {
     let mut lines = csv::Reader::from_path(out.join("groups.csv")).unwrap();
-    assert_eq!(lines.headers().unwrap(), vec!["level", "region", "size", "groups"]);
+    assert_eq!(lines.headers().unwrap(), vec!["level", "region", "size", "groups", "or_more"]);
     lines.deserialize().map(Result::unwrap).collect()
 }
 
@@ -116,9 +116,10 @@ fn assert_whole(args: &CensusArgs, job: &Job) {
     let rows = released(&args.out);
     let columns = job.sizes.bins().count();
     assert_eq!(rows.len(), tree.len() * columns);
-    for (i, (level, region, size, groups)) in rows.iter().enumerate() {
+    for (i, (level, region, size, groups, or_more)) in rows.iter().enumerate() {
         let number = job.hierarchy.region(region).unwrap();
         assert_eq!((i / columns, i % columns), (number, *size));
+        assert_eq!(*or_more == 1, size + 1 == columns);
         assert_eq!(*level, tree.level_of(number) + 1);
         let parts = tree.children(number).map(|part| rows[part * columns + size].3);
         assert!(*groups >= 0 && (parts.len() == 0 || *groups == parts.sum::<i64>()));
