@@ -99,6 +99,18 @@ fn a_quote_that_goes_astray_is_named_by_line() {
     assert_eq!(texts("t.csv", fine.as_bytes(), &["a"]).unwrap(), [["1"], ["2"], ["3"], ["4"]]);
 }
 
+/// Long parts without quotes are passed over as a whole.
+#[test]
+fn a_stray_quote_is_found_far_down() {
+    for (rows, line) in [(1, 3), (9_999, 10_001), (200_000, 200_002)] {
+        let text = format!("a,b\n{}1,\"x\n2,y\n", "12345,678\n".repeat(rows));
+        let error = texts("t.csv", text.as_bytes(), &["a"]).unwrap_err();
+        assert!(error.contains(&format!("line {line}: a quote begins")), "{error}");
+        let text = text.replace("1,\"x", "1,\"x,\n\"");
+        assert_eq!(texts("t.csv", text.as_bytes(), &["a"]).unwrap().len(), rows + 2);
+    }
+}
+
 #[test]
 fn blank_lines_are_skipped_however_lines_end() {
     for end in ["\n", "\r\n"] {
