@@ -122,6 +122,9 @@ pub(crate) enum DataCommand {
 pub(crate) enum ReleaseCommand {
     /// Numbers of groups by size (households, say) in every region of a hierarchy
     ///
+    /// Exit codes: 0, the release is written; 1 or 2, nothing is (2: the command line makes no sense); 3, it is written and its budget
+    /// is spent, but it is not proved to be as close to its noise as it should be; 130, Ctrl-C, and nothing is written.
+    ///
     /// Files are CSV, CSV in gzip (.gz) or Parquet (.parquet, in a build with the feature parquet); datasets/README.md has examples.
     Census(CensusArgs),
 }
@@ -133,16 +136,19 @@ pub(crate) struct CensusArgs {
     /// Public: columns region, parent (empty for the one at the top) and, if you like, groups (their public number)
     #[arg(long, value_name = "FILE")]
     pub(crate) regions: PathBuf,
-    /// Private: columns region, size, groups; how many groups of each size there are
+    /// Private: columns region, size, groups; how many groups of each size there are. Empty groups count, as size 0: which groups there are
+    /// must come from elsewhere, never from the people
     #[arg(long, value_name = "FILE")]
     pub(crate) table: Option<PathBuf>,
-    /// Public: columns unit, region; which groups there are and where
+    /// Public: columns unit, region; which groups there are and where. It must come from elsewhere, never from the people: empty groups
+    /// belong in it, and count as size 0
     #[arg(long, value_name = "FILE", requires = "people")]
     pub(crate) units: Option<PathBuf>,
     /// Private: columns unit and, if there are any, person and quantity; without person, each individual is in one row only
     #[arg(long, value_name = "FILE", requires = "units")]
     pub(crate) people: Option<PathBuf>,
-    /// Public number of groups; by default that of --units or of the column groups in --regions
+    /// Public number of groups; by default that of --units or of the column groups in --regions. It must come from elsewhere, never from
+    /// the people: empty groups count, as size 0
     #[arg(long, value_name = "G", allow_negative_numbers = true)]
     pub(crate) groups: Option<i64>,
     /// Sizes 0, 1, .. are told apart up to here; the last means "or more"

@@ -1,5 +1,11 @@
 //! What can stop a command. Each message is one line that names the value and what was wanted.
 
+mod shown;
+mod table;
+
+pub(crate) use table::TableProblem;
+
+use shown::{in_words, shown};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -35,91 +41,6 @@ pub(crate) enum Error {
     Process { command: String, reason: String },
 }
 
-/// What is wrong in one place of a table.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum TableProblem {
-    Empty,
-    NoHeader,
-    NoRows,
-    Ragged {
-        got: usize,
-        want: usize,
-    },
-    NotANumber {
-        column: usize,
-        name: String,
-        cell: String,
-    },
-    NotFinite {
-        column: usize,
-        name: String,
-        cell: String,
-    },
-    NotALabel {
-        column: usize,
-        name: String,
-        cell: String,
-    },
-    Rows {
-        got: usize,
-        want: usize,
-    },
-    Columns {
-        got: usize,
-        want: usize,
-    },
-    Unreadable {
-        reason: String,
-    },
-    /// `header` is `None` where the first line may be private.
-    NoColumn {
-        name: String,
-        header: Option<Vec<String>>,
-    },
-    TwoColumns {
-        name: String,
-    },
-    NoName {
-        column: usize,
-        name: String,
-    },
-    NotText {
-        column: usize,
-        name: String,
-    },
-    /// `cell` is `None` where it is private.
-    NotWhole {
-        column: usize,
-        name: String,
-        cell: Option<String>,
-    },
-    Negative {
-        column: usize,
-        name: String,
-    },
-    /// A column of a Parquet file that is neither text nor whole numbers.
-    #[cfg(feature = "parquet")]
-    OtherKind {
-        column: usize,
-        name: String,
-        kind: String,
-    },
-    /// A column of a Parquet file in a compression that this build cannot undo.
-    #[cfg(feature = "parquet")]
-    Codec {
-        column: usize,
-        name: String,
-        codec: String,
-    },
-    /// This build cannot read Parquet.
-    #[cfg(not(feature = "parquet"))]
-    NeedsParquet,
-    /// What is said here does not fit the rest, in a library crate's words.
-    Refused {
-        reason: String,
-    },
-}
-
 impl Error {
     /// Adds what was attempted to an operating system error.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
@@ -142,7 +63,7 @@ impl fmt::Display for Error {
             Self::NotAFolder { path } => write!(f, "{} is not a folder", path.display()),
             Self::Setting { name, got, want } => write!(f, "{name} must be {want}, got {got}"),
             Self::Unknown { what, got, known } => {
-                write!(f, "there is no {what} `{got}`; these exist: {}", known.join(", "))
+                write!(f, "there is no {what} `{}`; these exist: {}", shown(got), known.join(", "))
             }
             Self::Table { path, line: 0, problem } => write!(f, "{}: {problem}", path.display()),
             Self::Table { path, line, problem } => {
@@ -172,7 +93,7 @@ impl fmt::Display for Error {
             Self::CorruptResults { path, line, reason } => {
                 write!(f, "{}, line {line} is not a result: {reason}", path.display())
             }
-            Self::Library { what, reason } => write!(f, "{what}: {reason}"),
+            Self::Library { what, reason } => write!(f, "{what}: {}", in_words(reason)),
             Self::Taken { path, release: true } => write!(
                 f,
                 "{} holds a release; another one of the same people costs its budget again, and the costs add up: choose another --out",
@@ -191,64 +112,6 @@ impl std::error::Error for Error {
         match self {
             Self::Io { source, .. } => Some(source),
             _ => None,
-        }
-    }
-}
-
-impl fmt::Display for TableProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => write!(f, "the file is empty"),
-            Self::NoHeader => write!(f, "the first line must name the columns, it holds numbers"),
-            Self::NoRows => write!(f, "there is a header and no data"),
-            Self::Ragged { got, want } if got < want => {
-                write!(f, "column {} is missing: {got} cells, the header has {want}", got + 1)
-            }
-            Self::Ragged { got, want } => {
-                write!(f, "column {} is too many: {got} cells, the header has {want}", want + 1)
-            }
-            Self::NotANumber { column, name, cell } => {
-                write!(f, "column {column} ({name}): `{cell}` is not a number")
-            }
-            Self::NotFinite { column, name, cell } => {
-                write!(f, "column {column} ({name}): `{cell}` is not finite")
-            }
-            Self::NotALabel { column, name, cell } => {
-                write!(f, "column {column} ({name}): `{cell}` is not a class number")
-            }
-            Self::Rows { got, want } => write!(f, "{got} rows, there must be {want}"),
-            Self::Columns { got, want } => write!(f, "{got} columns, there must be {want}"),
-            Self::Unreadable { reason } | Self::Refused { reason } => write!(f, "{reason}"),
-            Self::NoColumn { name, header: Some(header) } => {
-                write!(f, "there is no column `{name}`; these exist: {}", header.join(", "))
-            }
-            Self::NoColumn { name, header: None } => {
-                write!(f, "the first line must name the columns, and none is called `{name}`")
-            }
-            Self::TwoColumns { name } => write!(f, "two columns are called `{name}`"),
-            Self::NoName { column, name } => write!(f, "column {column} ({name}) is empty"),
-            Self::NotText { column, name } => write!(f, "column {column} ({name}) is not UTF-8"),
-            Self::NotWhole { column, name, cell: Some(cell) } => {
-                write!(f, "column {column} ({name}): `{cell}` is not a whole number of 64 bits")
-            }
-            Self::NotWhole { column, name, cell: None } => {
-                write!(f, "column {column} ({name}) is not a whole number of 64 bits")
-            }
-            Self::Negative { column, name } => write!(f, "column {column} ({name}) is below 0"),
-            #[cfg(feature = "parquet")]
-            Self::OtherKind { column, name, kind } => {
-                write!(f, "column {column} ({name}) is {kind}; text and whole numbers can be read")
-            }
-            #[cfg(feature = "parquet")]
-            Self::Codec { column, name, codec } => write!(
-                f,
-                "column {column} ({name}) is compressed with {codec}; snappy and gzip can be read, and zstd with `--features zstd`"
-            ),
-            #[cfg(not(feature = "parquet"))]
-            Self::NeedsParquet => write!(
-                f,
-                "Parquet is read by `cargo run --release -p xtask --features parquet -- release census ...`"
-            ),
         }
     }
 }

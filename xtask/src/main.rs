@@ -23,6 +23,7 @@ mod seed;
 mod workspace;
 
 use clap::Parser;
+use std::io::Write;
 use std::process::ExitCode;
 
 /// How a command ended when nothing stopped it outright.
@@ -32,6 +33,8 @@ enum Ending {
     Complete,
     /// Something was left undone or was refused; it has been named on stderr.
     Incomplete,
+    /// A release was written, but it is not proved to be as good as it should be.
+    Unproved,
     /// The user pressed Ctrl-C; what was finished is kept.
     Interrupted,
 }
@@ -40,9 +43,10 @@ fn main() -> ExitCode {
     match dispatch(cli::Cli::parse().command) {
         Ok(Ending::Complete) => ExitCode::SUCCESS,
         Ok(Ending::Incomplete) => ExitCode::FAILURE,
+        Ok(Ending::Unproved) => ExitCode::from(3),
         Ok(Ending::Interrupted) => ExitCode::from(130), // the shell's number for SIGINT
         Err(error) => {
-            eprintln!("error: {error}");
+            let _ = writeln!(std::io::stderr(), "error: {error}");
             ExitCode::FAILURE
         }
     }

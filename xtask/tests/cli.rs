@@ -135,4 +135,15 @@ fn a_release_is_made_once() {
     let message = refused(&words).replace(path(home.path()), "HOME");
     insta::assert_snapshot!(message, @"error: HOME/out holds a release; another one of the same people costs its budget again, and the costs add up: choose another --out");
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 3);
+
+    // Whoever sees a failure would make, and pay for, a second one.
+    #[cfg(target_os = "linux")]
+    {
+        let other = home.path().join("other");
+        let words = words.iter().map(|word| if *word == path(&out) { path(&other) } else { word });
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_xtask"));
+        let status = child.args(words).stdout(full).status().expect("it was just built");
+        assert!(status.success() && other.join("report.txt").exists(), "{status}");
+    }
 }

@@ -44,7 +44,7 @@ const STEPS: [Step; 11] = [
     Step { name: "dependencies", work: Work::Check(dependencies::check_workspace) },
     Step { name: "oldest compiler", work: Work::OldestCompiler },
     Step { name: "commands of the README", work: Work::Readme },
-    // The only feature that is off by default; it shares the builds of the step before.
+    // Of the features that are off by default, the one that needs no C compiler (zstd does); it shares the builds of the step before.
     Step {
         name: "Parquet",
         work: Work::Cargo("test --workspace --features xtask/parquet --bin xtask parquet", &[]),

@@ -1,7 +1,7 @@
 //! `cargo xtask release census`: numbers of groups by size in every region, released once.
 
 use super::Gate;
-use super::folder::{self, RECEIPT};
+use super::folder::{RECEIPT, Reserved};
 use super::input::{self, Individuals};
 use super::report::Report;
 use super::settings::Settings;
@@ -13,7 +13,7 @@ use dp_census::{
 use dp_mechanism::{Mechanism, SecureDraws, chacha_from_os};
 use serde::Serialize;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A plan and the data that it is for.
 pub(super) struct Job {
@@ -22,22 +22,27 @@ pub(super) struct Job {
     pub(super) plan: Census,
     pub(super) sizes: GroupSizes,
     pub(super) individuals: Individuals,
+    /// Whether the numbers of groups of the lowest regions are public, and not only their sum.
+    pub(super) public_totals: bool,
 }
 
 /// Reads, checks, releases, writes.
 pub(super) fn release(args: &CensusArgs, gate: &Gate) -> Result<Report, Error> {
-    folder::check(&args.out)?;
+    let folder = gate.reserve(&args.out)?;
     let job = prepare(args)?;
     let (table, certificate) = run(&job)?;
-    gate.write(|| write(&args.out, &job, &table))?;
-    Ok(Report::new(args, &job, certificate))
+    let report = Report::new(args, &job, certificate);
+    gate.write(|| write(folder, &job, &table, &report))?;
+    Ok(report)
 }
 
 /// All that can go wrong with what is public comes before the private file is opened.
 pub(super) fn prepare(args: &CensusArgs) -> Result<Job, Error> {
     let settings = Settings::new(args)?;
+    different_files(args)?;
     let regions = input::regions(&args.regions)?;
     let hierarchy = regions.hierarchy;
+    not_too_many_cells(hierarchy.tree().len(), args.largest)?;
     let shares = settings.shares.of(hierarchy.tree());
     shares.map_err(|error| Error::library("--shares", &error))?;
 
@@ -58,7 +63,9 @@ pub(super) fn prepare(args: &CensusArgs) -> Result<Job, Error> {
         .method(settings.method)
         .shares(settings.shares)
         .most_quantity(args.most_quantity);
-    if let Some(groups) = regions.groups.or(listed) {
+    let totals = regions.groups.or(listed);
+    let public_totals = totals.is_some();
+    if let Some(groups) = totals {
         plan = plan.region_groups(groups);
     }
     let plan = plan.build().map_err(|error| Error::library("the plan", &error))?;
@@ -73,7 +80,44 @@ pub(super) fn prepare(args: &CensusArgs) -> Result<Job, Error> {
     };
     // Numbers of groups are public, so that a file which disagrees may be told so.
     plan.check(&&sizes).map_err(|error| disagrees(private, &error))?;
-    Ok(Job { hierarchy, method: settings.method, plan, sizes, individuals })
+    Ok(Job { hierarchy, method: settings.method, plan, sizes, individuals, public_totals })
+}
+
+/// A file cannot be public and private.
+fn different_files(args: &CensusArgs) -> Result<(), Error> {
+    let public = [("--regions", Some(&args.regions)), ("--units", args.units.as_ref())];
+    let private = [("--people", args.people.as_ref()), ("--table", args.table.as_ref())];
+    // One that does not exist is named when it is read.
+    let real = |path: Option<&PathBuf>| path.and_then(|path| path.canonicalize().ok());
+    for (open, path) in public {
+        let Some(path) = real(path) else { continue };
+        if let Some((secret, _)) =
+            private.iter().find(|(_, other)| real(*other).as_ref() == Some(&path))
+        {
+            let reason = format!(
+                "{open} and {secret} are the same file, but what is public must not come from the people"
+            );
+            return Err(Error::Library { what: "the files", reason });
+        }
+    }
+    Ok(())
+}
+
+/// Tables with more cells than this are refused.
+const MOST_CELLS: u64 = 1 << 31;
+
+fn not_too_many_cells(regions: usize, largest: u32) -> Result<(), Error> {
+    let sizes = u64::from(largest) + 1;
+    let cells = (regions as u64).saturating_mul(sizes);
+    if cells <= MOST_CELLS {
+        return Ok(());
+    }
+    // 20 to 40 bytes for each, as measured.
+    let reason = format!(
+        "{regions} regions times {sizes} sizes are {cells} cells, which take about {} GB of memory; at most {MOST_CELLS} cells can be released",
+        cells.saturating_mul(30) / 1_000_000_000
+    );
+    Err(Error::Library { what: "the table", reason })
 }
 
 /// Public: never counted from the private file.
@@ -117,28 +161,29 @@ fn run(job: &Job) -> Result<(GroupTable, Certificate), Error> {
     Ok((table, certificate))
 }
 
-fn write(out: &Path, job: &Job, table: &GroupTable) -> Result<(), Error> {
+fn write(folder: Reserved, job: &Job, table: &GroupTable, report: &Report) -> Result<(), Error> {
     let receipt = job.plan.receipt();
-    folder::write(
-        out,
-        &[
-            ("groups.csv", &|to| write_table(to, &job.hierarchy, table)),
-            ("receipt.txt", &|to| writeln!(to, "{receipt}")),
-            (RECEIPT, &|to| write_json(to, &receipt)),
-            ("plan.json", &|to| write_json(to, &job.plan)),
-        ],
-    )
+    folder.write(&[
+        ("groups.csv", &|to| write_table(to, &job.hierarchy, table)),
+        ("receipt.txt", &|to| writeln!(to, "{receipt}")),
+        (RECEIPT, &|to| write_json(to, &receipt)),
+        ("plan.json", &|to| write_json(to, &job.plan)),
+        ("report.txt", &|to| to.write_all(report.text.as_bytes())),
+    ])
 }
 
-/// One line per region and size; level 1 is the top, and the last size means "or more".
+/// One line per region and size; level 1 is the top, and `or_more` is 1 for the last size, which takes in all above.
 fn write_table(to: &mut dyn Write, hierarchy: &Hierarchy, table: &GroupTable) -> io::Result<()> {
     let mut lines = csv::Writer::from_writer(to);
-    lines.write_record(["level", "region", "size", "groups"])?;
+    lines.write_record(["level", "region", "size", "groups", "or_more"])?;
     for region in 0..hierarchy.tree().len() {
         let level = (hierarchy.tree().level_of(region) + 1).to_string();
         let name = hierarchy.name(region);
-        for (size, groups) in table.row(region).iter().enumerate() {
-            lines.write_record([level.as_str(), name, &size.to_string(), &groups.to_string()])?;
+        let row = table.row(region);
+        for (size, groups) in row.iter().enumerate() {
+            let or_more = if size + 1 == row.len() { "1" } else { "0" };
+            let (size, groups) = (size.to_string(), groups.to_string());
+            lines.write_record([level.as_str(), name, &size, &groups, or_more])?;
         }
     }
     lines.flush()

@@ -27,7 +27,8 @@ struct Line {
 /// Reads columns `region`, `parent` and perhaps `groups`.
 pub(super) fn regions(path: &Path) -> Result<Regions, Error> {
     let mut rows = Rows::open(path, Secrecy::Public)?;
-    let counted = rows.has("groups");
+    rows.choose(&["region", "parent"])?;
+    let counted = rows.has_exactly("groups")?;
     rows.choose(if counted { &["region", "parent", "groups"] } else { &["region", "parent"] })?;
     let mut lines: Vec<Line> = Vec::new();
     while rows.advance()? {
@@ -142,7 +143,7 @@ fn unit_in_two_regions(path: &Path) -> Result<Error, Error> {
     Ok(Error::Table { path, line: 0, problem })
 }
 
-/// Reads private columns `region`, `size` and `groups`. Where groups are is public, so a region may be wrong by name.
+/// Reads private columns `region`, `size` and `groups`. How many groups each region has may be public.
 pub(super) fn table(
     path: &Path,
     hierarchy: &Hierarchy,
@@ -185,12 +186,17 @@ pub(super) enum Individuals {
 impl Individuals {
     pub(super) fn in_words(self) -> &'static str {
         match self {
-            Self::Counted => "each is taken to be in one group of --table",
+            Self::Counted => {
+                "each is taken to be in one group of --table, and the public numbers of groups to come from elsewhere, never from the \
+                 people (empty groups count, as size 0)"
+            }
             Self::Rows => {
-                "every row of --people was taken for another one, as it has no column `person`"
+                "every row of --people was taken for another one, as it has no column `person`; --units is taken to come from elsewhere, \
+                 never from the people"
             }
             Self::Named => {
-                "rows of --people with the same `person` were taken for one, who counts in one group"
+                "rows of --people with the same `person` were taken for one, who counts in one group; --units is taken to come from \
+                 elsewhere, never from the people"
             }
         }
     }
@@ -207,7 +213,9 @@ pub(super) fn people(
     most_quantity: NonZeroU32,
 ) -> Result<(GroupSizes, Individuals), Error> {
     let mut rows = Rows::open(path, Secrecy::Private)?;
-    let (named, counted) = (rows.has("person"), rows.has("quantity"));
+    // First, as the first line of a file without a header is private.
+    rows.choose(&["unit"])?;
+    let (named, counted) = (rows.has_exactly("person")?, rows.has_exactly("quantity")?);
     let optional = [(named, "person"), (counted, "quantity")];
     let optional = optional.into_iter().filter_map(|(there, name)| there.then_some(name));
     rows.choose(&["unit"].into_iter().chain(optional).collect::<Vec<_>>())?;
@@ -247,9 +255,12 @@ fn leaf_name<'a>(
     hierarchy: &'a Hierarchy,
 ) -> Result<&'a str, Error> {
     let name = rows.name(chosen)?;
-    let leaf = hierarchy
-        .leaf(&name)
-        .map_err(|error| rows.refuse(TableProblem::Refused { reason: error.to_string() }))?;
+    let leaf = hierarchy.leaf(&name).map_err(|error| match rows.secrecy() {
+        Secrecy::Public => rows.refuse(TableProblem::Refused { reason: error.to_string() }),
+        Secrecy::Private => {
+            rows.wrong(chosen, |column, name| TableProblem::NotALeaf { column, name })
+        }
+    })?;
     Ok(hierarchy.name(hierarchy.tree().leaves().start + leaf))
 }
 

@@ -15,22 +15,33 @@ mod unit;
 use crate::Ending;
 use crate::cli::ReleaseCommand;
 use crate::error::Error;
-use std::sync::{Arc, Mutex, PoisonError};
+use folder::{Reserved, Traces};
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Makes the release, then says what it is.
 pub(crate) fn command(command: &ReleaseCommand) -> Result<Ending, Error> {
     let gate = Gate::listening()?;
     let ReleaseCommand::Census(args) = command;
     let report = census::release(args, &gate)?;
-    print!("{}", report.text);
-    Ok(if report.proved { Ending::Complete } else { Ending::Incomplete })
+    // The release is there, whether or not somebody still listens.
+    let _ = write!(io::stdout(), "{}{}", report.text, report.whereabouts);
+    Ok(if report.proved { Ending::Complete } else { Ending::Unproved })
 }
 
 /// Lets Ctrl-C through at once, except while files are being written: then it comes too late.
 #[derive(Clone, Debug, Default)]
 struct Gate {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
     /// Whether the release is written.
-    written: Arc<Mutex<bool>>,
+    written: bool,
+    /// What goes if it is not.
+    traces: Option<Traces>,
 }
 
 impl Gate {
@@ -38,9 +49,12 @@ impl Gate {
         let gate = Self::default();
         let seen = gate.clone();
         ctrlc::set_handler(move || {
-            let written = seen.written.lock().unwrap_or_else(PoisonError::into_inner);
-            if !*written {
-                eprintln!("\nstopped: nothing was written, nothing is spent");
+            let state = seen.state();
+            if !state.written {
+                if let Some(traces) = &state.traces {
+                    traces.remove();
+                }
+                let _ = writeln!(io::stderr(), "\nstopped: nothing was written, nothing is spent");
                 std::process::exit(130);
             }
         })
@@ -48,11 +62,23 @@ impl Gate {
         Ok(gate)
     }
 
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a place for the release, which Ctrl-C gives back.
+    fn reserve(&self, out: &Path) -> Result<Reserved, Error> {
+        let mut state = self.state();
+        let reserved = Reserved::new(out)?;
+        state.traces = Some(reserved.traces().clone());
+        Ok(reserved)
+    }
+
     /// Runs what must not be torn apart.
     fn write(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         work()?;
-        *written = true;
+        state.written = true;
         Ok(())
     }
 }

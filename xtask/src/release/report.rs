@@ -10,6 +10,8 @@ use dp_mechanism::Mechanism;
 #[derive(Clone, Debug)]
 pub(super) struct Report {
     pub(super) text: String,
+    /// Where it was written, for the data holder alone.
+    pub(super) whereabouts: String,
     /// Whether the table is as good for its noise as its method promises.
     pub(super) proved: bool,
 }
@@ -27,7 +29,7 @@ impl Report {
              Protected: an individual who joins or leaves one group and adds up to {most} to its size; {individuals}.\n\
              Certificate: {consistent}\n\
              {proof}\n\
-             Size {largest} means {largest} or more. Written to {out}: groups.csv, receipt.txt, receipt.json, plan.json.\n\
+             {totals}Size {largest} means {largest} or more.\n\
              The budget is spent: add this receipt to those of all other releases about the same people.\n",
             receipt = job.plan.receipt(),
             most = args.most_quantity,
@@ -35,10 +37,18 @@ impl Report {
             proof = proof
                 .as_deref()
                 .unwrap_or("No proof that the table is as close to its noise as it should be."),
+            totals = if job.public_totals && job.method != Method::default() {
+                "The public numbers of groups of regions are not kept by this method: totals of regions are estimates, but for the one at the top.\n"
+            } else {
+                ""
+            },
             largest = args.largest,
-            out = workspace::shown(&args.out),
         );
-        Self { text, proved: certificate.feasible && proof.is_some() }
+        let whereabouts = format!(
+            "Written to {}: groups.csv, receipt.txt, receipt.json, plan.json, report.txt (all of the above).\n",
+            workspace::shown(&args.out)
+        );
+        Self { text, whereabouts, proved: certificate.feasible && proof.is_some() }
     }
 }
 
@@ -54,8 +64,11 @@ fn proof(method: Method, certificate: Certificate, groups: i64) -> Option<String
         Method::CumulativeTopDown if residual > 0.0 && residual.is_finite() => {
             "Level after level, each split is the closest one; those too large for that are rounded from real numbers, by less than 1.".to_owned()
         }
-        Method::CumulativeTopDown if residual <= 0.0 => {
+        Method::CumulativeTopDown | Method::TopDown if residual <= 0.0 => {
             "Level after level, each split is the closest one in whole numbers.".to_owned()
+        }
+        Method::CumulativeThenTree if residual <= 0.0 => {
+            "Each of its two steps is optimal: every row made nondecreasing, then the closest consistent table in whole numbers.".to_owned()
         }
         _ if method != Method::Cumulative && residual <= 0.0 => {
             "The table is an optimum in whole numbers: no unit step improves it.".to_owned()

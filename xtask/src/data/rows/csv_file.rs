@@ -1,5 +1,6 @@
 //! Comma-separated values, plain or in gzip.
 
+use super::quotes::Quotes;
 use super::{Cell, Source};
 use crate::error::TableProblem;
 use csv::ByteRecord;
@@ -11,7 +12,7 @@ type Wrong = (u64, TableProblem);
 
 /// One record in memory at a time.
 pub(super) struct CsvFile<'a> {
-    reader: csv::Reader<Box<dyn Read + 'a>>,
+    reader: csv::Reader<Quotes<Box<dyn Read + 'a>>>,
     header: Vec<String>,
     chosen: Vec<usize>,
     record: ByteRecord,
@@ -22,30 +23,45 @@ impl<'a> CsvFile<'a> {
     pub(super) fn open(file: impl Read + 'a, compressed: bool) -> Result<Self, Wrong> {
         let text: Box<dyn Read + 'a> =
             if compressed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
-        // Every record ends in a newline: so the reader's line, minus one, is where the record ends even after blank lines.
+        // Every record ends in a newline: so the reader's line tells where the record is even after blank lines.
         let reader = csv::ReaderBuilder::new()
             .flexible(true)
             .has_headers(false)
             .terminator(csv::Terminator::Any(b'\n'))
             .buffer_capacity(1 << 16)
-            .from_reader(Box::new(text.chain(&b"\n"[..])) as Box<dyn Read + 'a>);
+            .from_reader(Quotes::new(Box::new(text.chain(&b"\n"[..])) as Box<dyn Read + 'a>));
         let (header, chosen, record) = (Vec::new(), Vec::new(), ByteRecord::new());
         let mut file = Self { reader, header, chosen, record, line: 0 };
         if !file.read()? {
             return Err((0, TableProblem::Empty));
         }
         let trimmed = |name: &[u8]| String::from_utf8_lossy(name).trim().to_owned();
+        if let Some(place) = file.record.iter().position(has_line_break) {
+            return Err((file.line, TableProblem::LineBreak { column: place + 1, name: None }));
+        }
         file.header = file.record.iter().map(trimmed).collect();
         Ok(file)
     }
 
     fn read(&mut self) -> Result<bool, Wrong> {
-        let unreadable =
-            |error: csv::Error| (0, TableProblem::Unreadable { reason: error.to_string() });
-        let found = self.reader.read_byte_record(&mut self.record).map_err(unreadable)?;
-        self.line = self.reader.position().line().saturating_sub(1);
-        Ok(found)
+        loop {
+            let found = self.reader.read_byte_record(&mut self.record).map_err(|error| {
+                let reason = error.to_string();
+                let quote = self.reader.get_ref().wrong();
+                quote.unwrap_or((0, TableProblem::Unreadable { reason }))
+            })?;
+            let lines = self.record.as_slice().split(|byte| *byte == b'\n').count();
+            self.line = self.reader.position().line().saturating_sub(lines as u64);
+            // What is left of a blank line that ends in a carriage return; the reader skips other blank lines.
+            if !(found && self.record.len() == 1 && &self.record[0] == b"\r") {
+                return Ok(found);
+            }
+        }
     }
+}
+
+fn has_line_break(cell: &[u8]) -> bool {
+    cell.contains(&b'\n')
 }
 
 impl Source for CsvFile<'_> {
@@ -63,7 +79,17 @@ impl Source for CsvFile<'_> {
             return Ok(false);
         }
         let (got, want) = (self.record.len(), self.header.len());
-        if got == want { Ok(true) } else { Err((self.line, TableProblem::Ragged { got, want })) }
+        if got != want {
+            return Err((self.line, TableProblem::Ragged { got, want }));
+        }
+        // Two stray quotes make one cell of all between them.
+        match self.chosen.iter().find(|&&place| has_line_break(&self.record[place])) {
+            None => Ok(true),
+            Some(&place) => {
+                let (column, name) = (place + 1, Some(self.header[place].clone()));
+                Err((self.line, TableProblem::LineBreak { column, name }))
+            }
+        }
     }
 
     fn line(&self) -> u64 {

@@ -5,6 +5,7 @@
 mod csv_file;
 #[cfg(feature = "parquet")]
 mod parquet_file;
+mod quotes;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -84,9 +85,28 @@ impl<'a> Rows<'a> {
         Ok(Self { source, path, secrecy: Secrecy::Public, chosen: Vec::new() })
     }
 
-    /// Whether there is a column of this name.
-    pub(crate) fn has(&self, name: &str) -> bool {
+    fn has(&self, name: &str) -> bool {
         self.source.header().iter().any(|heading| heading == name)
+    }
+
+    /// Whether there is a column of this name; an error if there is only one whose name is nearly the same. Without it, what that
+    /// column says would be left out without a word.
+    pub(crate) fn has_exactly(&self, name: &'static str) -> Result<bool, Error> {
+        let letters = |text: &str| -> String {
+            text.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect()
+        };
+        let header = self.source.header();
+        if self.has(name) {
+            return Ok(true);
+        }
+        match header.iter().position(|heading| letters(heading) == name) {
+            None => Ok(false),
+            Some(place) => {
+                let (column, found) = (place + 1, header[place].clone());
+                let problem = TableProblem::NearName { column, name: found, want: name };
+                Err(table(&self.path, u64::from(!is_binary(&self.path)), problem))
+            }
+        }
     }
 
     /// Chooses the columns to read. From now on they go by their position in `names`.
@@ -169,8 +189,17 @@ impl<'a> Rows<'a> {
         Ok(number)
     }
 
+    /// Whether cells may be shown.
+    pub(crate) fn secrecy(&self) -> Secrecy {
+        self.secrecy
+    }
+
     /// What is wrong with a cell of the current row; `problem` gets the column's number from 1 and its name.
-    fn wrong(&self, chosen: usize, problem: impl FnOnce(usize, String) -> TableProblem) -> Error {
+    pub(crate) fn wrong(
+        &self,
+        chosen: usize,
+        problem: impl FnOnce(usize, String) -> TableProblem,
+    ) -> Error {
         let (place, name) = &self.chosen[chosen];
         self.refuse(problem(place + 1, name.clone()))
     }

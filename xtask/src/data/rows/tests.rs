@@ -70,10 +70,10 @@ fn an_error_in_a_private_file_says_where_and_not_what() {
 }
 
 #[test]
-fn text_is_trimmed_and_may_have_commas_quotes_and_newlines() {
+fn text_is_trimmed_and_may_have_commas_and_quotes() {
     let text =
-        "\u{feff}name , n\r\n\" Main St, 1 \",1\r\n\"the \"\"old\"\"\nmill\",2\r\n,\"3\"\r\n";
-    let want = [["Main St, 1", "1"], ["the \"old\"\nmill", "2"], ["", "3"]];
+        "\u{feff}name , n\r\n\" Main St, 1 \",1\r\n\"the \"\"old\"\" mill\",2\r\n,\"3\"\r\n\r\n";
+    let want = [["Main St, 1", "1"], ["the \"old\" mill", "2"], ["", "3"]];
     assert_eq!(texts("t.csv", text.as_bytes(), &["name", "n"]).unwrap(), want);
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     packed.write_all(text.as_bytes()).unwrap();
@@ -83,6 +83,43 @@ fn text_is_trimmed_and_may_have_commas_quotes_and_newlines() {
     assert!(error.starts_with("DIR/t.csv.gz: "), "{error}");
     insta::assert_snapshot!(texts("t.csv", b"a,b\n\xff,1\n", &["b", "a"]).unwrap_err(), @"DIR/t.csv, line 2: column 1 (a) is not UTF-8");
     assert_eq!(texts("t.csv", b"a,b\n\xff,1\n", &["b"]).unwrap(), [["1"]], "not asked for");
+}
+
+/// A cell that takes in the lines after it would lose them without a word.
+#[test]
+fn a_quote_that_goes_astray_is_named_by_line() {
+    let refused = |text: &str| texts("t.csv", text.as_bytes(), &["a"]).unwrap_err();
+    insta::assert_snapshot!(refused("a,b\n1,\"x\n2,y\n"), @"DIR/t.csv, line 2: a quote begins a cell here and none ends it");
+    insta::assert_snapshot!(refused("a,b\n\n1,\"x\n2,\"y\"\n"), @"DIR/t.csv, line 3: a quote begins a cell here, and behind the one that ends it there is more");
+    insta::assert_snapshot!(refused("a,b\n0,0\n\"1,x\n2\",y\n"), @"DIR/t.csv, line 3: column 1 (a) has a line break");
+    insta::assert_snapshot!(refused("a,\"b\n1,x\"\n2,y\n"), @"DIR/t.csv, line 1: the name of column 2 has a line break");
+    insta::assert_snapshot!(refused("a,b\n1,\"x\" \"\n2,y\n"), @"DIR/t.csv, line 2: a quote begins a cell here, and behind the one that ends it there is more");
+    insta::assert_snapshot!(refused("\"a"), @"DIR/t.csv, line 1: a quote begins a cell here and none ends it");
+    let fine = "\u{feff}\"a\",\"b\"\",\"\n1,5\" pipe\r\n2,\"5\"\" pipe,\n\"\"new\"\"\" \n3,\"\"\"\"\n4,\"\"";
+    assert_eq!(texts("t.csv", fine.as_bytes(), &["a"]).unwrap(), [["1"], ["2"], ["3"], ["4"]]);
+}
+
+/// Long parts without quotes are passed over as a whole.
+#[test]
+fn a_stray_quote_is_found_far_down() {
+    for (rows, line) in [(1, 3), (9_999, 10_001), (200_000, 200_002)] {
+        let text = format!("a,b\n{}1,\"x\n2,y\n", "12345,678\n".repeat(rows));
+        let error = texts("t.csv", text.as_bytes(), &["a"]).unwrap_err();
+        assert!(error.contains(&format!("line {line}: a quote begins")), "{error}");
+        let text = text.replace("1,\"x", "1,\"x,\n\"");
+        assert_eq!(texts("t.csv", text.as_bytes(), &["a"]).unwrap().len(), rows + 2);
+    }
+}
+
+#[test]
+fn blank_lines_are_skipped_however_lines_end() {
+    for end in ["\n", "\r\n"] {
+        let text = ["", "a", "", "1", "2", "", ""].join(end);
+        assert_eq!(texts("t.csv", text.as_bytes(), &["a"]).unwrap(), [["1"], ["2"]], "{end:?}");
+        let text = ["a,b", "", "1,x", "2", ""].join(end);
+        let error = texts("t.csv", text.as_bytes(), &["a"]).unwrap_err();
+        assert!(error.contains("line 4: column 2 is missing"), "{error}");
+    }
 }
 
 #[cfg(not(feature = "parquet"))]

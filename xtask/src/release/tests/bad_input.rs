@@ -32,8 +32,8 @@ fn groups_in_the_wrong_place_are_named_by_line() {
     insta::assert_snapshot!(units("B,NY\nA,NY\n"), @"u.csv, line 4: unit `A` is in `GA` and in `NY`");
     insta::assert_snapshot!(units(",NY\n"), @"u.csv, line 3: column 1 (unit) is empty");
     let table = |line: &str| Home::with("t.csv", &format!("{TABLE}{line}\n")).refused(BY_TABLE);
-    insta::assert_snapshot!(table("XX,1,1"), @"t.csv, line 5: `XX` is not a region of the lowest level");
-    insta::assert_snapshot!(table("US,1,1"), @"t.csv, line 5: `US` is not a region of the lowest level");
+    insta::assert_snapshot!(table("XX,1,1"), @"t.csv, line 5: column 1 (region) is not a region of the lowest level");
+    insta::assert_snapshot!(table("US,1,1"), @"t.csv, line 5: column 1 (region) is not a region of the lowest level");
 }
 
 #[test]
@@ -47,6 +47,52 @@ fn private_cells_that_are_no_numbers_are_named_by_place_only() {
     insta::assert_snapshot!(people("unit,quantity\nA,1\nA,two\n"), @"p.csv, line 3: column 2 (quantity) is not a whole number of 64 bits");
     insta::assert_snapshot!(people("unit,person\nA,1\nB,\n"), @"p.csv, line 3: column 2 (person) is empty");
     insta::assert_snapshot!(people("home\nA\n"), @"p.csv, line 1: the first line must name the columns, and none is called `unit`");
+}
+
+/// The private file, which is not there, would be an error of its own.
+#[test]
+fn what_is_public_is_refused_before_the_private_file_is_opened() {
+    let parts: Vec<String> = (0..128).map(|i| format!("R{i},US\n")).collect();
+    let home = Home::with("r.csv", &format!("region,parent\nUS,\n{}", parts.concat()));
+    let refused =
+        |words: &str| home.refused(&format!("--regions r.csv --table none.csv --groups 3 {words}"));
+    insta::assert_snapshot!(refused("--largest 16777215"), @"the table: 129 regions times 16777216 sizes are 2164260864 cells, which take about 64 GB of memory; at most 2147483648 cells can be released");
+    let below_a_file = refused("--out r.csv/out");
+    assert!(below_a_file.starts_with("cannot create the folder r.csv/out"), "{below_a_file}");
+    assert!(refused("--out new/out").starts_with("cannot read none.csv"));
+}
+
+#[test]
+fn a_file_is_not_public_and_private() {
+    let home = Home::new();
+    insta::assert_snapshot!(home.refused("--regions r.csv --units u.csv --people u.csv"), @"the files: --units and --people are the same file, but what is public must not come from the people");
+    insta::assert_snapshot!(home.refused("--regions r.csv --table ./r.csv --groups 3"), @"the files: --regions and --table are the same file, but what is public must not come from the people");
+}
+
+/// A column that counts only under one name would be left out without a word under another.
+#[test]
+fn nearly_right_names_of_columns_are_refused() {
+    let people = |header: &str| Home::with("p.csv", &format!("{header}\nA,1\n")).refused(BY_PEOPLE);
+    insta::assert_snapshot!(people("unit,Person"), @"p.csv, line 1: column 2 is called `Person`: rename it to `person` if that is what it is, and to something else if not");
+    for (header, want) in
+        [("unit,_person 1", "person"), ("unit,PER-SON", "person"), ("unit,Quantity:", "quantity")]
+    {
+        assert!(people(header).contains(&format!("rename it to `{want}`")), "{header}");
+    }
+    let regions = "region,parent,Groups\nUS,,\nGA,US,2\nNY,US,1\n";
+    insta::assert_snapshot!(Home::with("r.csv", regions).refused(BY_PEOPLE), @"r.csv, line 1: column 3 is called `Groups`: rename it to `groups` if that is what it is, and to something else if not");
+    let both = "unit,Person,person\nA,x,1\nA,y,1\nC,z,2\n";
+    assert_eq!(Home::with("p.csv", both).sizes(BY_PEOPLE), [1, 1, 0, 0, 1, 0]);
+}
+
+/// Records behind a stray quote would be left out of a release without a word.
+#[test]
+fn a_stray_quote_does_not_swallow_people() {
+    let people = |text: &str| Home::with("p.csv", text).refused(BY_PEOPLE);
+    insta::assert_snapshot!(people("person,unit\n1,A\n2,\"A\n3,C\n4,C\n"), @"p.csv, line 3: a quote begins a cell here and none ends it");
+    insta::assert_snapshot!(people("unit,note\nA,ok\nA,\"5 inch\nC,x\nC,y\nB,z\n"), @"p.csv, line 3: a quote begins a cell here and none ends it");
+    insta::assert_snapshot!(people("person,unit\n1,A\n2,\"A\n3,C\n4,C\"\n"), @"p.csv, line 3: column 2 (unit) has a line break");
+    insta::assert_snapshot!(people("unit,note\nA,\"5 inch\nC,x\nC,\"y\"\n"), @"p.csv, line 2: a quote begins a cell here, and behind the one that ends it there is more");
 }
 
 #[test]
