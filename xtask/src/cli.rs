@@ -96,12 +96,12 @@ pub(crate) enum DataCommand {
     },
     /// Write a generated data set as a compressed table
     Generate {
-        /// `synth-10d` or `synth-100d`
+        /// `synth-10d`, `synth-100d` or `census-synthetic`
         name: String,
         /// Seed; 0 is the data that `eval` uses
         #[arg(long, value_name = "S", default_value_t = 0)]
         seed: u64,
-        /// Number of points (default: as in the evaluation)
+        /// Number of points, or of groups (default: as in the evaluation)
         #[arg(long, value_name = "N")]
         n: Option<usize>,
         /// Folder to write to (default: target/datasets)
