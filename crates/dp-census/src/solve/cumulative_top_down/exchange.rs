@@ -49,10 +49,10 @@ impl<'a> Exchange<'a> {
 
     /// The optimal rows and the multipliers that prove it; `None` if the rows at the start were not optimal one by one, or more units
     /// than that are in the wrong place.
-    pub(super) fn settle(mut self, most_units: i64) -> Option<(Vec<i64>, Vec<i128>)> {
+    pub(super) fn settle(mut self, most_units: usize) -> Option<(Vec<i64>, Vec<i128>)> {
         let mut surplus = self.surplus();
-        let units = surplus.iter().fold(0_i64, |units, &more| units.saturating_add(more.max(0)));
-        if units > most_units {
+        let units: i128 = surplus.iter().map(|&more| more.max(0)).sum();
+        if usize::try_from(units).map_or(true, |units| units > most_units) {
             return None;
         }
         while let Some(path) = self.shortest_path(&surplus)? {
@@ -77,11 +77,14 @@ impl<'a> Exchange<'a> {
         self.rows.len() / self.steps()
     }
 
-    /// Groups of each size beyond what there must be.
-    fn surplus(&self) -> Vec<i64> {
+    /// Groups of each size beyond what there must be. Sums of rows that a search went astray with may not fit a row's own type.
+    fn surplus(&self) -> Vec<i128> {
         let steps = self.steps();
-        let sum = |step: usize| self.rows.iter().skip(step).step_by(steps).sum::<i64>();
-        let over: Vec<i64> = (0..steps).map(|step| sum(step) - self.problem.totals[step]).collect();
+        let sum = |step: usize| {
+            self.rows.iter().skip(step).step_by(steps).map(|&x| i128::from(x)).sum::<i128>()
+        };
+        let over: Vec<i128> =
+            (0..steps).map(|step| sum(step) - i128::from(self.problem.totals[step])).collect();
         let grown = |node: usize| {
             let before = if node == 0 { 0 } else { over[node - 1] };
             over.get(node).copied().unwrap_or(0) - before
@@ -162,7 +165,7 @@ impl<'a> Exchange<'a> {
 
     /// The cheapest way from a size with too many groups to one with too few, as its arcs in order: `Some(None)` if none is missing.
     #[expect(clippy::option_option, reason = "a failure, and the end")]
-    fn shortest_path(&self, surplus: &[i64]) -> Option<Option<Vec<(usize, usize)>>> {
+    fn shortest_path(&self, surplus: &[i128]) -> Option<Option<Vec<(usize, usize)>>> {
         let sources: Vec<bool> = surplus.iter().map(|&surplus| surplus > 0).collect();
         if !sources.contains(&true) {
             return Some(None);

@@ -37,7 +37,7 @@ const WEIGHTS: f64 = 1_048_576.0;
 /// optimum is rounded.
 pub(super) const MOST_WORK: usize = 1 << 26;
 /// Units per cell that may have to be moved; more come from a search that was given up.
-const MOST_UNITS: i64 = 4;
+const MOST_UNITS: usize = 4;
 
 impl Split {
     /// For the children of a node whose row grows at the bins `starts` to `totals`.
@@ -81,9 +81,7 @@ impl Split {
         let whole_multipliers = self.whole_multipliers(&multipliers);
         if self.cells().saturating_mul(self.steps().saturating_pow(2)) <= most_work {
             let rows = self.one_by_one(&columns, &whole_multipliers);
-            let most_units =
-                MOST_UNITS.saturating_mul(i64::try_from(self.cells()).unwrap_or(i64::MAX));
-            if let Some(found) = Exchange::new(&columns, rows).settle(most_units) {
+            if let Some(found) = Exchange::new(&columns, rows).settle(MOST_UNITS * self.cells()) {
                 return found;
             }
         }

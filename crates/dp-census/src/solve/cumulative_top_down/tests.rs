@@ -276,6 +276,24 @@ fn optimal_where_noise_outweighs_the_groups() {
     assert!(optimal >= 299, "{optimal}");
 }
 
+/// Rows from a search that went astray are given back, whatever they add up to.
+#[test]
+fn too_much_in_the_wrong_place_is_not_moved() {
+    let children = 4_096;
+    let columns = exchange::Columns {
+        totals: vec![10],
+        curvature: vec![1; children],
+        target: vec![0; children],
+        ends_are_fixed: false,
+    };
+    let settle =
+        |row: i64, most| exchange::Exchange::new(&columns, vec![row; children]).settle(most);
+    assert_eq!(settle(1 << 52, 100), None, "the sum is above what a row can hold");
+    assert_eq!(settle(1, 100), None, "4,086 units");
+    let (rows, _) = settle(1, 5_000).expect("optimal one by one");
+    assert_eq!(rows.iter().sum::<i64>(), 10);
+}
+
 /// Found by hand: all fits at zero or at their ends for most of the search.
 #[test]
 fn a_long_search() {
