@@ -52,7 +52,8 @@ fn fill_and_sync(
     writer.get_ref().sync_all()
 }
 
-fn part_path(path: &Path) -> PathBuf {
+/// Where something is written until it is whole, beside its place.
+pub(crate) fn part_path(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.part", std::process::id()));
     path.with_file_name(name)

@@ -54,7 +54,7 @@ impl Reserved {
         // Without a slash at the end, behind which a link would not be seen.
         let path: PathBuf = path.components().collect();
         check(&path)?;
-        let part = part_path(&path);
+        let part = files::part_path(&path);
         let above = path.ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty());
         let parents = above.take_while(|parent| !parent.exists()).map(Path::to_path_buf).collect();
         let mut reserved = Self { path, part, traces: Traces { part: None, parents } };
@@ -109,16 +109,11 @@ fn check(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-fn part_path(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.part", std::process::id()));
-    path.with_file_name(name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Fill, RECEIPT, Reserved};
     use crate::error::Error;
+    use crate::files;
     use std::fs;
     use std::io;
     use std::path::Path;
@@ -169,9 +164,9 @@ mod tests {
         drop(reserved);
         assert_eq!(names(&home.path().join("new")), ["other"]);
         // Nor is a folder removed that somebody else has made.
-        fs::create_dir(super::part_path(&home.path().join("out"))).unwrap();
+        fs::create_dir(files::part_path(&home.path().join("out"))).unwrap();
         assert!(Reserved::new(&home.path().join("out")).is_err());
-        fs::remove_dir(super::part_path(&home.path().join("out"))).unwrap();
+        fs::remove_dir(files::part_path(&home.path().join("out"))).unwrap();
         let below_a_file = Reserved::new(&home.path().join("new/other/out"));
         assert!(below_a_file.is_err() && names(home.path()) == ["new", "old"]);
     }

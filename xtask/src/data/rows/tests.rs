@@ -22,8 +22,13 @@ fn texts(name: &str, content: &[u8], columns: &[&str]) -> Result<Vec<Vec<String>
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     std::fs::write(&path, content).unwrap();
+    texts_of(&path, columns)
+}
+
+/// All cells as text; errors name the folder DIR.
+fn texts_of(path: &Path, columns: &[&str]) -> Result<Vec<Vec<String>>, String> {
     let read = || {
-        let mut rows = Rows::open(&path, Secrecy::Private)?;
+        let mut rows = Rows::open(path, Secrecy::Private)?;
         rows.choose(columns)?;
         let mut seen = Vec::new();
         while rows.advance()? {
@@ -33,7 +38,8 @@ fn texts(name: &str, content: &[u8], columns: &[&str]) -> Result<Vec<Vec<String>
         Ok(seen)
     };
     read().map_err(|error: crate::error::Error| {
-        error.to_string().replace(&folder.path().display().to_string(), "DIR")
+        let folder = path.parent().unwrap().display().to_string();
+        error.to_string().replace(&folder, "DIR")
     })
 }
 

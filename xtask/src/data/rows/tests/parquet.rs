@@ -1,6 +1,7 @@
 //! Parquet against CSV: the same cells from both. The files come from the writer of the same crate.
 
 use super::super::{Rows, Secrecy};
+use super::texts_of;
 use parquet::basic::{Compression, GzipLevel, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::file::properties::WriterProperties;
@@ -100,23 +101,6 @@ fn put<T: DataType>(
     column.close().unwrap();
 }
 
-fn texts(path: &Path, columns: &[&str]) -> Result<Vec<Vec<String>>, String> {
-    let read = || {
-        let mut rows = Rows::open(path, Secrecy::Private)?;
-        rows.choose(columns)?;
-        let mut seen = Vec::new();
-        while rows.advance()? {
-            let cells = (0..columns.len()).map(|i| Ok(rows.text(i)?.into_owned()));
-            seen.push(cells.collect::<Result<_, _>>()?);
-        }
-        Ok(seen)
-    };
-    read().map_err(|error: crate::error::Error| {
-        let folder = path.parent().unwrap().display().to_string();
-        error.to_string().replace(&folder, "DIR")
-    })
-}
-
 /// Over several row groups, pages and batches, with nulls and without.
 #[test]
 fn parquet_gives_the_cells_of_csv() {
@@ -134,9 +118,9 @@ fn parquet_gives_the_cells_of_csv() {
     let kinds = [Kind::Text, Kind::Real, Kind::Narrow, Kind::Wide, Kind::Unsigned, Kind::Bytes];
     write(&parquet, &text, &kinds, 9_000);
     for columns in [&["large", "name", "small", "hash", "raw"][..], &["small"], &[]] {
-        let want = texts(&csv, columns).unwrap();
+        let want = texts_of(&csv, columns).unwrap();
         let want = if columns.is_empty() { Vec::new() } else { want };
-        assert!(texts(&parquet, columns).unwrap() == want, "{columns:?}");
+        assert!(texts_of(&parquet, columns).unwrap() == want, "{columns:?}");
     }
 }
 
@@ -146,9 +130,9 @@ fn what_parquet_cannot_give_is_named() {
     let path = folder.path().join("a.parquet");
     let kinds = [Kind::Text, Kind::Real, Kind::Date, Kind::Narrow];
     write(&path, "a,b,c,d\nx,0.5,3,4\n,1,4,\n", &kinds, 10);
-    insta::assert_snapshot!(texts(&path, &["b"]).unwrap_err(), @"DIR/a.parquet: column 2 (b) is DOUBLE; text and whole numbers can be read");
-    insta::assert_snapshot!(texts(&path, &["c"]).unwrap_err(), @"DIR/a.parquet: column 3 (c) is INT32 (Date); text and whole numbers can be read");
-    insta::assert_snapshot!(texts(&path, &["e"]).unwrap_err(), @"DIR/a.parquet: there is no column `e`; these exist: a, b, c, d");
+    insta::assert_snapshot!(texts_of(&path, &["b"]).unwrap_err(), @"DIR/a.parquet: column 2 (b) is DOUBLE; text and whole numbers can be read");
+    insta::assert_snapshot!(texts_of(&path, &["c"]).unwrap_err(), @"DIR/a.parquet: column 3 (c) is INT32 (Date); text and whole numbers can be read");
+    insta::assert_snapshot!(texts_of(&path, &["e"]).unwrap_err(), @"DIR/a.parquet: there is no column `e`; these exist: a, b, c, d");
     let mut rows = Rows::open(&path, Secrecy::Public).unwrap();
     rows.choose(&["d", "a"]).unwrap();
     assert!(rows.advance().unwrap() && rows.whole(0).unwrap() == 4 && rows.advance().unwrap());
@@ -161,6 +145,6 @@ fn what_parquet_cannot_give_is_named() {
     let whole = std::fs::read(&path).unwrap();
     for bytes in [&b""[..], b"unit\na\n", &whole[..whole.len() - 9]] {
         std::fs::write(&path, bytes).unwrap();
-        assert!(texts(&path, &["a"]).unwrap_err().starts_with("DIR/a.parquet: "));
+        assert!(texts_of(&path, &["a"]).unwrap_err().starts_with("DIR/a.parquet: "));
     }
 }
