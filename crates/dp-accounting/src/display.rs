@@ -30,6 +30,7 @@ impl fmt::Display for Loss {
             Self::Pure { epsilon } => write!(f, "pure {}", short(epsilon.get())),
             Self::BoundedRange { eta } => write!(f, "range {}", short(eta.get())),
             Self::Zcdp { rho } => write!(f, "zCDP {}", short(rho.get())),
+            Self::Gaussian { mu } => write!(f, "Gaussian {}", short(mu.get())),
             Self::Approximate { epsilon, delta } => {
                 write!(f, "({}, {})", short(epsilon.get()), short(delta.get()))
             }

@@ -5,7 +5,8 @@
 //! `b^2 - a^2 = epsilon`, this is `1/2 exp(-a^2) (erfcx(a) - erfcx(b))`, which neither overflows nor cancels once the
 //! difference is formed by itself.
 //!
-//! These formulas are for noise from the continuous Gaussian law. The discrete Gaussian on the integers can lose slightly
+//! These formulas are for noise from the continuous Gaussian law, and hence for what is computed from a value with such noise: an
+//! integer with the noise rounded to an integer is such a thing. The discrete Gaussian on the integers can lose slightly
 //! more at small `s`; its zCDP bound `1 / (2 s^2)` is a safe substitute.
 //!
 //! # Source
@@ -15,7 +16,8 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use crate::bisection::bisect;
 use crate::budget::Budget;
-use crate::params::{Delta, Epsilon};
+use crate::params::{Delta, Epsilon, Mu};
+use crate::rounding::{mul_up, recip_down};
 use crate::special::{erfcx, erfcx_drop};
 
 /// Covers the relative error of [`profile`]. The largest that was measured is `2.2e-15`, over 1500 random settings with
@@ -198,6 +200,56 @@ pub fn gaussian_epsilon(noise_multiplier: f64, delta: Delta) -> Option<Epsilon> 
         }
     }
     Epsilon::of(bisect(high, 0.0, fits).0)
+}
+
+/// The least epsilon of a `mu`-Gaussian loss at `delta`, rounded up; `None` if `delta` is 0 and `mu` is not.
+///
+/// ```
+/// use dp_accounting::{Delta, Mu, mu_to_epsilon};
+///
+/// let epsilon = mu_to_epsilon(Mu::new(1.0 / 4.224678889326835)?, Delta::new(1e-6)?);
+/// assert!((epsilon.expect("delta is above 0").get() - 1.0).abs() < 1e-12);
+/// # Ok::<(), dp_accounting::ParamError>(())
+/// ```
+pub fn mu_to_epsilon(mu: Mu, delta: Delta) -> Option<Epsilon> {
+    if mu == Mu::ZERO {
+        return Some(Epsilon::ZERO);
+    }
+    gaussian_epsilon(recip_down(mu.get()), delta)
+}
+
+/// The largest `mu` whose exact curve fits into `budget`, rounded down; `None` if `budget` has no delta.
+///
+/// Guaranteed: a receipt whose steps are Gaussian and whose squares sum to at most that of the result is within `budget`.
+/// Relative to the largest, `mu` lacks at most `1e-12` for deltas up to 0.5.
+///
+/// ```
+/// use dp_accounting::{Budget, budget_to_mu, budget_to_zcdp};
+///
+/// let budget = Budget::new(1.0, 1e-6)?;
+/// let mu = budget_to_mu(budget).expect("delta is above 0").get();
+/// let rho = budget_to_zcdp(budget).expect("delta is above 0").get();
+/// assert_eq!(format!("{:.3} {:.3}", 1.0 / mu, 1.0 / (2.0 * rho).sqrt()), "4.225 4.531");
+/// # Ok::<(), dp_accounting::ParamError>(())
+/// ```
+pub fn budget_to_mu(budget: Budget) -> Option<Mu> {
+    let (epsilon, delta) = (budget.epsilon(), budget.delta());
+    if delta == Delta::ZERO {
+        return None;
+    }
+    let fits = |mu: f64| {
+        // As a receipt counts it: squared, and the root taken again.
+        let counted = Mu::of_square(mul_up(mu, mu));
+        counted.and_then(|mu| mu_to_epsilon(mu, delta)).is_some_and(|got| got <= epsilon)
+    };
+    // Computed deltas are off by a few units, not always the same way; less noise than this is then never judged to cost more.
+    let lowered = Budget::new(epsilon.get(), delta.get() * (1.0 - SAFETY)).ok()?;
+    let closest = 1.0 / gaussian_noise_multiplier(lowered);
+    // What is lost on the way back and forth is a few units.
+    let near =
+        (0..32).map(|units| closest * (1.0 - f64::from(units) * f64::EPSILON)).find(|mu| fits(*mu));
+    let mu = near.unwrap_or_else(|| bisect(0.0, closest, fits).0);
+    if mu > 0.0 { Mu::of(mu) } else { None }
 }
 
 /// Newton on `ln(delta)` as a function of epsilon, from a point where it is below the target: it falls ever faster, so the next points lie

@@ -32,9 +32,9 @@
 //! - [`Step`] and [`Receipt`]: losses composed in a stated way, and the release that they belong to.
 //! - [`Ledger`]: a limit, and the receipts spent against it.
 //!
-//! [`Epsilon`], [`Delta`], [`Rho`] and [`Budget`] are the numbers; no NaN can get into them, through a file either.
+//! [`Epsilon`], [`Delta`], [`Rho`], [`Mu`] and [`Budget`] are the numbers; no NaN can get into them, through a file either.
 //! Conversions: [`zcdp_to_epsilon`], [`zcdp_to_delta`], [`budget_to_zcdp`], [`gaussian_delta`],
-//! [`gaussian_noise_multiplier`], [`gaussian_epsilon`].
+//! [`gaussian_noise_multiplier`], [`gaussian_epsilon`], [`mu_to_epsilon`], [`budget_to_mu`].
 //!
 //! # Numerical composition
 //! - [`Event`]: one use of one mechanism, as the pair of output laws that is worst for it.
@@ -85,11 +85,12 @@ pub use certificates::{
 pub use error::ParamError;
 pub use filter::{Filter, Odometer};
 pub use gaussian::{
-    gaussian_delta, gaussian_epsilon, gaussian_log_delta, gaussian_noise_multiplier,
+    budget_to_mu, gaussian_delta, gaussian_epsilon, gaussian_log_delta, gaussian_noise_multiplier,
+    mu_to_epsilon,
 };
 pub use ledger::{BudgetExceeded, Ledger, SpendError};
 pub use loss::Loss;
-pub use params::{Delta, Epsilon, Rho};
+pub use params::{Delta, Epsilon, Mu, Rho};
 pub use pld::{Bound, Composition, Direction, Event};
 pub use pure_composition::{
     advanced_composition_epsilon, bounded_range_composition_by_zcdp, bounded_range_optimal_delta,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::params::{Delta, Epsilon, Rho};
+use crate::params::{Delta, Epsilon, Mu, Rho};
 use crate::rounding::{UNIT, mul_up, raise};
 
 /// The privacy loss of one step for one pair of neighbours `(P, Q)` of output laws, as its proof states it.
@@ -27,6 +27,11 @@ pub enum Loss {
         /// The slope in the order.
         rho: Rho,
     },
+    /// Telling `P` from `Q` is at least as hard as telling `N(0, 1)` from `N(mu, 1)`, in both directions.
+    Gaussian {
+        /// The distance in standard deviations.
+        mu: Mu,
+    },
     /// `P(S) <= e^epsilon Q(S) + delta` for every `S`.
     Approximate {
         /// The bound on the log-ratio outside of the mass `delta`.
@@ -47,6 +52,7 @@ impl Loss {
             Self::Pure { epsilon } => Some(epsilon),
             Self::BoundedRange { eta } => Some(eta),
             Self::Zcdp { rho } => (rho == Rho::ZERO).then_some(Epsilon::ZERO),
+            Self::Gaussian { mu } => (mu == Mu::ZERO).then_some(Epsilon::ZERO),
             Self::Approximate { epsilon, delta } => (delta == Delta::ZERO).then_some(epsilon),
             Self::Unbounded => None,
         }
@@ -55,7 +61,7 @@ impl Loss {
     /// The loss as zCDP under a two-sided relation, if it is one.
     ///
     /// Pure `epsilon` gives `epsilon tanh(epsilon / 2)`, which is at most `epsilon^2 / 2` and cannot be improved.
-    /// Bounded range `eta` gives `eta^2 / 8`. Under [`AddOnly`](crate::AddOnly) the pure case does not hold, because the
+    /// Bounded range `eta` gives `eta^2 / 8`, and Gaussian `mu` gives `mu^2 / 2`. Under [`AddOnly`](crate::AddOnly) the pure case does not hold, because the
     /// other direction is not bounded; a [`Receipt`](crate::Receipt) knows and does not use it there.
     ///
     /// # Proof of the pure case
@@ -70,6 +76,7 @@ impl Loss {
     pub fn zcdp(self) -> Option<Rho> {
         match self {
             Self::Zcdp { rho } => Some(rho),
+            Self::Gaussian { mu } => Rho::of(mul_up(mul_up(mu.get(), mu.get()), 0.5)),
             Self::BoundedRange { eta } => {
                 let (narrow, wide) = (bounded_range_rho(eta.get()), pure_rho(eta.get()));
                 Rho::of(narrow.min(wide))
@@ -81,11 +88,11 @@ impl Loss {
     /// The loss when the two data sets are joined by a chain of `size` neighbours instead of one.
     ///
     /// Pure: `size * epsilon`. Bounded range: log-ratios along the chain add up, and so do their intervals: `size * eta`.
-    /// zCDP: `size^2 * rho`. Approximate: `size * epsilon` and `delta * (1 + e^epsilon + .. + e^((size - 1) epsilon))`,
+    /// zCDP: `size^2 * rho`. Gaussian: `size * mu`. Approximate: `size * epsilon` and `delta * (1 + e^epsilon + .. + e^((size - 1) epsilon))`,
     /// which becomes [`Loss::Unbounded`] once that reaches 1.
     ///
     /// # Source
-    /// zCDP: Bun and Steinke (TCC 2016), Proposition 1.9.
+    /// zCDP: Bun and Steinke (TCC 2016), Proposition 1.9. Gaussian: Dong, Roth, Su (JRSS B 2022), Theorem 7.
     #[must_use]
     pub fn scaled_to_group(self, size: u32) -> Self {
         if size == 1 {
@@ -102,6 +109,7 @@ impl Loss {
             Self::Zcdp { rho } => {
                 Rho::of(mul_up(rho.get(), mul_up(k, k))).map(|rho| Self::Zcdp { rho })
             }
+            Self::Gaussian { mu } => Mu::of(mul_up(mu.get(), k)).map(|mu| Self::Gaussian { mu }),
             Self::Approximate { epsilon, delta } => Epsilon::of(mul_up(epsilon.get(), k))
                 .zip(Delta::of(mul_up(delta.get(), group_factor(epsilon.get(), size))))
                 .map(|(epsilon, delta)| Self::Approximate { epsilon, delta }),
@@ -123,8 +131,14 @@ impl From<Rho> for Loss {
     }
 }
 
+impl From<Mu> for Loss {
+    fn from(mu: Mu) -> Self {
+        Self::Gaussian { mu }
+    }
+}
+
 /// `epsilon tanh(epsilon / 2)`, rounded up.
-fn pure_rho(epsilon: f64) -> f64 {
+pub(crate) fn pure_rho(epsilon: f64) -> f64 {
     // The floor covers the underflow of epsilon / 2: a loss above 0 must not become free.
     mul_up(epsilon, raise(libm::tanh(epsilon / 2.0).max(f64::MIN_POSITIVE), 8.0))
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::display::digits;
 use crate::error::ParamError;
-use crate::rounding::split_down;
+use crate::rounding::{split_down, sqrt_down, sqrt_up};
 
 /// Declares one checked `f64`; the checks are the constructor's and serde goes through it.
 macro_rules! param {
@@ -105,9 +105,41 @@ param! {
     Rho, "rho", "finite and >= 0", |x| x.is_finite() && x >= 0.0
 }
 
+param! {
+    /// A Gaussian-DP loss: telling the neighbours apart is at least as hard as telling `N(0, 1)` from `N(mu, 1)`.
+    ///
+    /// Noise of standard deviation `s` times the sensitivity in the 2-norm has `mu = 1 / s`.
+    ///
+    /// # Source
+    /// Dong, Roth, Su (JRSS B 2022), Definition 4.
+    Mu, "mu", "finite and >= 0", |x| x.is_finite() && x >= 0.0
+}
+
 splits!(Epsilon);
 splits!(Delta);
 splits!(Rho);
+
+impl Mu {
+    /// Shares whose *squares* are in proportion to `weights`: squares are what adds up. Rounded down, so that the composition of
+    /// the shares stays within `self`.
+    ///
+    /// # Errors
+    /// [`ParamError`] if `weights` is empty, or if a weight is negative, not finite, or all are 0.
+    pub fn split(self, weights: &[f64]) -> Result<Vec<Self>, ParamError> {
+        // At most the true square, so that the root of whatever stays within it is at most `self`.
+        let square = (self.0 * self.0).next_down().max(0.0);
+        let squares = split_down(square, weights)?;
+        if weights.len() == 1 {
+            return Ok(vec![self]);
+        }
+        Ok(squares.into_iter().map(|square| Self(sqrt_down(square))).collect())
+    }
+
+    /// The loss that `square`, a sum of squares, comes to, rounded up; `None` where it overflows.
+    pub(crate) fn of_square(square: f64) -> Option<Self> {
+        Self::of(if square == 0.0 { 0.0 } else { sqrt_up(square) })
+    }
+}
 
 impl Delta {
     /// The largest value below 1. As the result of a conversion it reads "nothing is guaranteed".

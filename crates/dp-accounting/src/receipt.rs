@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
 use crate::loss::group_factor;
-use crate::params::{Delta, Epsilon, Rho};
+use crate::params::{Delta, Epsilon, Mu, Rho};
 use crate::relation::{AddRemove, Relation, ReplaceOne};
 use crate::rounding::raise;
 use crate::step::Step;
@@ -73,6 +73,21 @@ impl<R: Relation> Receipt<R> {
     /// The total as zCDP; `None` if some step has no zCDP loss.
     pub fn zcdp(&self) -> Option<Rho> {
         self.spent.zcdp_under::<R>()
+    }
+
+    /// The total as zCDP outside of some mass, as a step with a threshold has it; `None` if some step has no such loss.
+    ///
+    /// Under two-sided relations `(epsilon, delta)` is `epsilon tanh(epsilon / 2)` outside of `delta`.
+    ///
+    /// # Source
+    /// Bun and Steinke (TCC 2016), Definition 8.1; Kairouz, Oh, Viswanath (ICML 2015), Theorem 3.
+    pub fn zcdp_outside(&self) -> Option<(Rho, Delta)> {
+        self.spent.costs_under::<R>().total_zcdp_outside()
+    }
+
+    /// The total as Gaussian DP; `None` if some step is not Gaussian.
+    pub fn gaussian(&self) -> Option<Mu> {
+        self.spent.gaussian_under::<R>()
     }
 
     /// The least epsilon at the delta of the budget; `None` if the steps do not fit into that delta.

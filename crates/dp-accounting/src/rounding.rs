@@ -41,6 +41,31 @@ pub(crate) fn sub_down(a: f64, b: f64) -> f64 {
     if error < 0.0 { difference.next_down() } else { difference }
 }
 
+/// `sqrt(a)` for `a >= 0`: the least float that is not below the true root.
+pub(crate) fn sqrt_up(a: f64) -> f64 {
+    let root = a.sqrt();
+    if root.is_finite() && (a < EXACT_PRODUCT || root.mul_add(root, -a) < 0.0) {
+        root.next_up()
+    } else {
+        root
+    }
+}
+
+/// `sqrt(a)` for `a >= 0`: never above the true root.
+pub(crate) fn sqrt_down(a: f64) -> f64 {
+    let root = a.sqrt();
+    if root > 0.0 && (a < EXACT_PRODUCT || root.mul_add(root, -a) > 0.0) {
+        root.next_down()
+    } else {
+        root
+    }
+}
+
+/// `1 / a` for `a > 0`: never above the true quotient.
+pub(crate) fn recip_down(a: f64) -> f64 {
+    (1.0 / a).next_down()
+}
+
 /// `value` raised by `steps` roundings; covers a computed value whose relative error is known to be that small.
 pub(crate) fn raise(value: f64, steps: f64) -> f64 {
     if value == 0.0 { value } else { (value + value * (steps * UNIT)).next_up() }
@@ -112,6 +137,19 @@ mod tests {
         assert_eq!(sub_down(0.75, 0.5).to_bits(), 0.25_f64.to_bits());
         assert_eq!(sub_down(1.0, 1e-30).to_bits(), 1.0_f64.next_down().to_bits());
         assert_eq!(sub_down(0.3, 0.3).to_bits(), 0);
+    }
+
+    #[test]
+    fn roots_enclose() {
+        for a in [2.0, 3.0, 0.1, 1e-3, 1e100, 7.0_f64.next_up()] {
+            let (low, high) = (sqrt_down(a), sqrt_up(a));
+            assert!(low.mul_add(low, -a) <= 0.0 && high.mul_add(high, -a) >= 0.0, "{a}");
+            assert!(high.to_bits() - low.to_bits() <= 1, "{a}");
+        }
+        assert_eq!(sqrt_up(4.0).to_bits(), sqrt_down(4.0).to_bits());
+        assert!(sqrt_up(5e-324) > 0.0 && sqrt_down(0.0) <= 0.0 && sqrt_up(0.0) < 1e-300);
+        assert!(sqrt_up(f64::INFINITY).is_infinite());
+        assert!(recip_down(3.0).mul_add(3.0, -1.0) < 0.0);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::bisection::bisect;
 use crate::cost::{Costs, two_dearest};
 use crate::loss::{Loss, group_factor};
-use crate::params::{Delta, Epsilon, Rho};
+use crate::params::{Delta, Epsilon, Mu, Rho};
 use crate::relation::{AddRemove, Relation};
 use crate::rounding::mul_up;
 
@@ -105,7 +105,7 @@ impl Step {
     /// The least epsilon at `delta` over all routes that this crate knows, under [`AddRemove`]; `None` if none applies.
     ///
     /// Routes: everything pure; everything zCDP; each step as stated, the zCDP part converted at the delta that the
-    /// approximate steps leave over.
+    /// approximate steps leave over, or the Gaussian part by its exact curve if nothing is zCDP.
     pub fn epsilon(&self, delta: Delta) -> Option<Epsilon> {
         self.epsilon_under::<AddRemove>(delta)
     }
@@ -118,6 +118,11 @@ impl Step {
     /// As [`Step::zcdp`], for neighbours under `R`.
     pub fn zcdp_under<R: Relation>(&self) -> Option<Rho> {
         self.costs_under::<R>().total_zcdp()
+    }
+
+    /// The total as Gaussian DP, for neighbours under `R`; `None` if some step is not Gaussian.
+    pub fn gaussian_under<R: Relation>(&self) -> Option<Mu> {
+        self.costs_under::<R>().total_gaussian()
     }
 
     /// As [`Step::epsilon`], for neighbours under `R`.

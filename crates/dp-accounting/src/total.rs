@@ -1,17 +1,19 @@
 //! A receipt as a composition of pairs of laws, and the whole curve that follows.
 
 use crate::loss::Loss;
-use crate::params::{Delta, Epsilon, Rho};
+use crate::params::{Delta, Epsilon, Mu, Rho};
 use crate::pld::{Bound, Composition, Event};
 use crate::receipt::Receipt;
-use crate::relation::Relation;
-use crate::rounding::add_up;
+use crate::relation::{AddRemove, Relation};
+use crate::rounding::{add_up, recip_down, sub_down};
 use crate::step::Step;
 
-/// A receipt taken apart: pairs of laws that are worst for its losses, and a zCDP remainder, for which no single pair is worst.
+/// A receipt taken apart: pairs of laws that are worst for its losses, a mass outside of which that holds, and a zCDP remainder, for
+/// which no single pair is worst.
 #[derive(Clone, Debug)]
 pub struct Total {
     composition: Composition,
+    left_out: f64,
     rho: f64,
 }
 
@@ -26,10 +28,27 @@ impl Total {
         Rho::of(self.rho)
     }
 
+    /// The mass outside of which the rest holds, apart from what is in the pairs.
+    pub fn left_out(&self) -> f64 {
+        self.left_out
+    }
+
     /// The epsilon at `delta`. With a zCDP remainder the lower side is 0: a loss known as zCDP may be smaller than its bound.
     ///
-    /// The remainder is paid from a share of `delta`, the best of a few.
+    /// The remainder is paid from a share of `delta`, the best of a few. What is left out is paid in full by the upper side, and not at
+    /// all by the lower.
     pub fn epsilon(&self, delta: Delta) -> Bound {
+        if self.left_out == 0.0 {
+            return self.epsilon_inside(delta);
+        }
+        let left = (self.left_out <= delta.get())
+            .then(|| sub_down(delta.get(), self.left_out))
+            .and_then(Delta::of);
+        let upper = left.map_or(f64::INFINITY, |left| self.epsilon_inside(left).upper());
+        Bound::new(self.epsilon_inside(delta).lower(), upper)
+    }
+
+    fn epsilon_inside(&self, delta: Delta) -> Bound {
         if self.rho == 0.0 {
             return self.composition.epsilon(delta);
         }
@@ -56,7 +75,14 @@ impl Total {
             Loss::BoundedRange { eta } if eta == Epsilon::ZERO => return Some(()),
             Loss::Pure { epsilon } => Event::randomised_response(epsilon),
             Loss::BoundedRange { eta } => Event::bounded_range(eta),
+            Loss::Approximate { epsilon, delta } if epsilon == Epsilon::ZERO => {
+                self.left_out = add_up(self.left_out, delta.get());
+                return Some(());
+            }
             Loss::Approximate { epsilon, delta } => Event::approximate(epsilon, delta),
+            Loss::Gaussian { mu } if mu == Mu::ZERO => return Some(()),
+            // The composition makes one of all Gaussians.
+            Loss::Gaussian { mu } => Event::gaussian(recip_down(mu.get())),
             Loss::Zcdp { rho } => {
                 self.rho = add_up(self.rho, rho.get());
                 return Some(());
@@ -75,15 +101,16 @@ impl Total {
             Step::Group { size, step, .. } => self.walk(step, group.checked_mul(size.get())?),
             // The dearest part, if it is the same in every measure.
             Step::Parallel { .. } => {
-                let pure = step.pure()?;
-                self.add(Loss::Pure { epsilon: pure }.scaled_to_group(group))
+                let pure = step.pure().map(Loss::from);
+                let dearest = pure.or_else(|| step.gaussian_under::<AddRemove>().map(Loss::from));
+                self.add(dearest?.scaled_to_group(group))
             }
         }
     }
 }
 
 impl<R: Relation> Receipt<R> {
-    /// The receipt as pairs of laws; `None` where that is not proved: under one-sided relations, for parallel steps that are not pure, for
+    /// The receipt as pairs of laws; `None` where that is not proved: under one-sided relations, for parallel steps that are neither all pure nor all Gaussian, for
     /// parallel steps under a relation that touches two parts, and for losses out of the range of [`Event`].
     ///
     /// Source: worst pairs, see [`Event::randomised_response`], [`Event::approximate`] and [`Event::bounded_range`].
@@ -99,7 +126,7 @@ impl<R: Relation> Receipt<R> {
         if !R::TWO_SIDED || (R::PARTS_TOUCHED > 1 && splits(self.spent())) {
             return None;
         }
-        let mut total = Total { composition: Composition::new(), rho: 0.0 };
+        let mut total = Total { composition: Composition::new(), left_out: 0.0, rho: 0.0 };
         total.walk(self.spent(), 1)?;
         Some(total)
     }

@@ -6,7 +6,7 @@ use dp_accounting::{
     AddOnly, AddRemove, Delta, Epsilon, Loss, ReplaceOne, Rho, Step, Within, zcdp_to_epsilon,
 };
 
-use crate::{approximate, close, delta, epsilon, pure, range, rho, step, zcdp};
+use crate::{approximate, close, delta, epsilon, gaussian, pure, range, rho, step, zcdp};
 
 /// Renyi divergence of order `a` between two laws on the same finite set.
 fn renyi(p: &[f64], q: &[f64], a: f64) -> f64 {
@@ -65,6 +65,9 @@ fn losses_convert() {
     assert_eq!(approximate(0.5, 0.1).zcdp(), None);
     assert_eq!(Loss::Unbounded.pure(), None);
     assert_eq!(Loss::Unbounded.zcdp(), None);
+    assert_eq!(gaussian(0.5).pure(), None);
+    assert_eq!(gaussian(0.0).pure(), Some(Epsilon::ZERO));
+    assert_eq!(gaussian(0.5).zcdp(), Some(rho(0.125)));
     close(range(0.5).zcdp().unwrap().get(), 0.03125, 1e-15);
     assert!(range(100.0).zcdp().unwrap().get() <= 100.001, "a wide range is better taken as pure");
     assert!(pure(5e-324).zcdp().unwrap() > Rho::ZERO, "underflow must not make a loss free");
@@ -76,6 +79,7 @@ fn groups() {
     assert_eq!(pure(0.5).scaled_to_group(3), pure(1.5));
     assert_eq!(range(0.5).scaled_to_group(3), range(1.5));
     assert_eq!(zcdp(0.5).scaled_to_group(3), zcdp(4.5));
+    assert_eq!(gaussian(0.5).scaled_to_group(3), gaussian(1.5));
     for loss in [pure(0.3), range(0.3), zcdp(0.3), approximate(0.3, 1e-6), Loss::Unbounded] {
         assert_eq!(loss.scaled_to_group(1), loss);
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{from_str, to_string};
 
-use crate::{approximate, budget, delta, epsilon, pure, range, rho, step, zcdp};
+use crate::{approximate, budget, delta, epsilon, gaussian, pure, range, rho, step, zcdp};
 
 #[track_caller]
 fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) {
@@ -29,6 +29,7 @@ fn round_trips() {
     round_trip(&rho(3.0));
     round_trip(&budget(1.0, 0.25));
     round_trip(&Loss::Unbounded);
+    round_trip(&gaussian(0.25));
     round_trip(&receipt(AddRemove));
     round_trip(&receipt(AddRemove).into_replace_one());
     round_trip(&receipt(AddOnly));
@@ -39,6 +40,7 @@ fn round_trips() {
 fn the_file_form_is_stable() {
     let short = Receipt::new("m", AddRemove, budget(1.0, 0.25), step(pure(0.5)));
     insta::assert_snapshot!(to_string(&short).unwrap(), @r#"{"mechanism":"m","relation":"add-remove","budget":{"epsilon":1.0,"delta":0.25},"spent":{"spend":{"name":"step","loss":{"pure":{"epsilon":0.5}}}}}"#);
+    insta::assert_snapshot!(to_string(&gaussian(0.25)).unwrap(), @r#"{"gaussian":{"mu":0.25}}"#);
     insta::assert_snapshot!(to_string(&Within::new(0.5).unwrap()).unwrap(), @r#"{"within":{"rho":0.5}}"#);
 }
 

@@ -7,6 +7,7 @@
 mod composition;
 mod conversions;
 mod files;
+mod gaussian;
 mod golden;
 mod ledger;
 mod oracle;
@@ -16,7 +17,7 @@ mod receipts;
 mod refusals;
 mod soundness;
 
-use dp_accounting::{Budget, Delta, Epsilon, Loss, Rho, Step};
+use dp_accounting::{Budget, Delta, Epsilon, Loss, Mu, Rho, Step};
 
 fn epsilon(value: f64) -> Epsilon {
     Epsilon::new(value).expect("a valid epsilon")
@@ -44,6 +45,10 @@ fn range(value: f64) -> Loss {
 
 fn zcdp(value: f64) -> Loss {
     Loss::Zcdp { rho: rho(value) }
+}
+
+fn gaussian(value: f64) -> Loss {
+    Loss::Gaussian { mu: Mu::new(value).expect("a valid mu") }
 }
 
 fn approximate(e: f64, d: f64) -> Loss {
