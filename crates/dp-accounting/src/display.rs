@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::cost::Costs;
-use crate::loss::Loss;
+use crate::loss::{Loss, nested};
 use crate::params::{Epsilon, Rho};
 use crate::receipt::Receipt;
 use crate::relation::Relation;
@@ -47,14 +47,14 @@ fn rows<R: Relation>(
     step: &Step,
     total: Option<Rho>,
     depth: usize,
-    group: u32,
+    group: Option<u64>,
     out: &mut Vec<Row>,
 ) {
     let name = format!("{:indent$}{}", "", step.name(), indent = 2 * depth);
     let heading = |kind: &str| [name.clone(), kind.to_owned(), String::new(), String::new()];
     match step {
         Step::Spend { loss, .. } => {
-            let rho = Costs::of::<R>(loss.scaled_to_group(group)).total_zcdp();
+            let rho = Costs::of::<R>(loss.scaled_to(group)).total_zcdp();
             let share = rho.zip(total).filter(|(_, total)| *total > Rho::ZERO);
             out.push([
                 name,
@@ -79,7 +79,7 @@ fn rows<R: Relation>(
         }
         Step::Group { size, step, .. } => {
             out.push(heading(&format!("group of {size}")));
-            rows::<R>(step, total, depth + 1, group.saturating_mul(size.get()), out);
+            rows::<R>(step, total, depth + 1, nested(group, *size), out);
         }
     }
 }
@@ -91,7 +91,7 @@ impl<R: Relation> fmt::Display for Receipt<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let total = self.zcdp();
         let mut table: Vec<Row> = vec![["step", "loss", "zCDP rho", "share"].map(str::to_owned)];
-        rows::<R>(self.spent(), total, 0, 1, &mut table);
+        rows::<R>(self.spent(), total, 0, Some(1), &mut table);
         let width = |column: usize| {
             table.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
         };

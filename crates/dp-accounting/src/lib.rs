@@ -63,6 +63,7 @@ mod filter;
 mod gaussian;
 mod ledger;
 mod loss;
+mod outward;
 mod params;
 mod pld;
 mod pure_composition;
@@ -91,7 +92,7 @@ pub use gaussian::{
 pub use ledger::{BudgetExceeded, Ledger, SpendError};
 pub use loss::Loss;
 pub use params::{Delta, Epsilon, Mu, Rho};
-pub use pld::{Bound, Composition, Direction, Event};
+pub use pld::{Bound, Composition, Contradiction, Direction, Event};
 pub use pure_composition::{
     advanced_composition_epsilon, bounded_range_composition_by_zcdp, bounded_range_optimal_delta,
     near_optimal_composition_epsilon, optimal_composition_delta, optimal_composition_epsilon,

@@ -1,5 +1,7 @@
 //! What one step costs, in the measure in which its proof states it.
 
+use std::num::NonZeroU32;
+
 use serde::{Deserialize, Serialize};
 
 use crate::params::{Delta, Epsilon, Mu, Rho};
@@ -95,10 +97,16 @@ impl Loss {
     /// zCDP: Bun and Steinke (TCC 2016), Proposition 1.9. Gaussian: Dong, Roth, Su (JRSS B 2022), Theorem 7.
     #[must_use]
     pub fn scaled_to_group(self, size: u32) -> Self {
+        self.scaled_to(Some(u64::from(size)))
+    }
+
+    /// As [`Loss::scaled_to_group`]; nothing is claimed for a group whose size did not fit an integer.
+    pub(crate) fn scaled_to(self, size: Option<u64>) -> Self {
+        let Some(size) = size else { return Self::Unbounded };
         if size == 1 {
             return self;
         }
-        let k = f64::from(size);
+        let k = count_up(size);
         let scaled = match self {
             Self::Pure { epsilon } => {
                 Epsilon::of(mul_up(epsilon.get(), k)).map(|epsilon| Self::Pure { epsilon })
@@ -148,9 +156,20 @@ fn bounded_range_rho(eta: f64) -> f64 {
     mul_up(mul_up(eta, eta), 0.125)
 }
 
+/// A count as a float, rounded up.
+fn count_up(count: u64) -> f64 {
+    let near = count as f64;
+    if count < 1 << f64::MANTISSA_DIGITS { near } else { near.next_up() }
+}
+
+/// The size of a group of `outer` groups of `inner`; nothing where it does not fit.
+pub(crate) fn nested(outer: Option<u64>, inner: NonZeroU32) -> Option<u64> {
+    outer?.checked_mul(u64::from(inner.get()))
+}
+
 /// `1 + e^epsilon + .. + e^((size - 1) epsilon)`, rounded up.
-pub(crate) fn group_factor(epsilon: f64, size: u32) -> f64 {
-    let k = f64::from(size);
+pub(crate) fn group_factor(epsilon: f64, size: u64) -> f64 {
+    let k = count_up(size);
     if epsilon == 0.0 || size <= 1 {
         return k;
     }

@@ -1,8 +1,9 @@
 //! Renyi divergences: conversion to (epsilon, delta), and the search for the best order.
 
 use crate::error::ParamError;
+use crate::outward::Upper;
 use crate::params::{Delta, Epsilon};
-use crate::pld::{Composition, Direction, least_epsilon_by_moments, log_moment};
+use crate::pld::{Composition, Direction, divergence as divergence_by, least_epsilon_by_moments};
 use crate::rounding::UNIT;
 
 /// The epsilon at `delta` of a pair whose Renyi divergence of `order` is at most `divergence`, rounded up; `None` without a delta.
@@ -29,15 +30,17 @@ pub fn renyi_to_epsilon(
     if delta == Delta::ZERO {
         return Ok(None);
     }
+    // Exact below 2, so that the gain keeps its digits next to order 1.
     let x = order - 1.0;
-    let gain = -libm::log1p(-1.0 / order);
+    let gain = libm::log1p(1.0 / x);
     let (log_inverse, log_order) = (-libm::log(delta.get()), libm::log(order));
     let tail = (log_inverse - log_order) / x;
     let error = 8.0 * UNIT * (divergence + gain + (log_inverse + log_order) / x);
-    Ok(Epsilon::of((divergence - gain + tail + error).max(0.0)))
+    Ok(Epsilon::of(Upper::near(divergence - gain + tail, error).at_least_0().get()))
 }
 
-/// The Renyi divergence of `order` of a composition in one direction, rounded up; infinite where mass has no finite loss, and above order 401 for sampled noise.
+/// The Renyi divergence of `order` of a composition in one direction, rounded up; infinite where mass has no finite loss. Above order 401
+/// for sampled noise, and above `1e6`, it is the largest loss.
 ///
 /// # Errors
 /// [`ParamError`] unless `order` is finite and above 1.
@@ -49,8 +52,10 @@ pub fn renyi_divergence(
     if !(order.is_finite() && order > 1.0) {
         return Err(ParamError::OutOfRange { name: "order", got: order, want: "finite and > 1" });
     }
-    let moment = log_moment(composition, direction, order - 1.0);
-    Ok((moment / (order - 1.0)).max(0.0))
+    let at = |x: f64| divergence_by(composition, direction, x);
+    let x = order - 1.0;
+    // The divergence rises with the order; next to 1 the moment is below its own rounding.
+    Ok(at(x).or(if x < 0.01 { at(0.01) } else { Upper::UNKNOWN }).at_least_0().get())
 }
 
 /// The least epsilon that any Renyi order gives at `delta`, in the worse direction, rounded up; infinite without a delta.
@@ -61,8 +66,6 @@ pub fn renyi_divergence(
 /// # Source
 /// Mironov (CSF 2017); conversion as [`renyi_to_epsilon`].
 pub fn renyi_epsilon(composition: &Composition, delta: Delta) -> f64 {
-    [Direction::Remove, Direction::Add]
-        .into_iter()
-        .map(|direction| least_epsilon_by_moments(composition, direction, delta))
-        .fold(0.0, f64::max)
+    let by = |direction| least_epsilon_by_moments(composition, direction, delta);
+    by(Direction::Remove).max(by(Direction::Add)).get()
 }

@@ -8,7 +8,7 @@ pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;
 /// Below this, the error term of a product is no longer exact, so products are simply moved one step up.
 const EXACT_PRODUCT: f64 = 1e-280;
 
-/// `a + b` for non-negative `a`, `b`: the least float that is not below the true sum.
+/// `a + b`: the least float that is not below the true sum; NaN only for opposite infinities.
 pub(crate) fn add_up(a: f64, b: f64) -> f64 {
     let sum = a + b;
     if !sum.is_finite() {
@@ -17,7 +17,7 @@ pub(crate) fn add_up(a: f64, b: f64) -> f64 {
     // Two-sum: the rounding error of an addition is itself a float.
     let b_part = sum - a;
     let error = (a - (sum - b_part)) + (b - b_part);
-    if error > 0.0 { sum.next_up() } else { sum }
+    if error <= 0.0 { sum } else { sum.next_up() }
 }
 
 /// `a * b` for non-negative `a`, `b`: never below the true product.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bisection::bisect;
 use crate::cost::{Costs, two_dearest};
-use crate::loss::{Loss, group_factor};
+use crate::loss::{Loss, group_factor, nested};
 use crate::params::{Delta, Epsilon, Mu, Rho};
 use crate::relation::{AddRemove, Relation};
 use crate::rounding::mul_up;
@@ -132,13 +132,14 @@ impl Step {
 
     /// What the whole step costs neighbours under `R`.
     pub(crate) fn costs_under<R: Relation>(&self) -> Costs {
-        self.costs::<R>(1, R::PARTS_TOUCHED)
+        self.costs::<R>(Some(1), R::PARTS_TOUCHED)
     }
 
-    /// The costs if the step's records change `group` times, in at most `touched` parts of a partition.
-    fn costs<R: Relation>(&self, group: u32, touched: usize) -> Costs {
+    /// The costs if the step's records change `group` times, in at most `touched` parts of a partition. Groups of groups that do not
+    /// fit an integer cost more than any number.
+    fn costs<R: Relation>(&self, group: Option<u64>, touched: usize) -> Costs {
         match self {
-            Self::Spend { loss, .. } => Costs::of::<R>(loss.scaled_to_group(group)),
+            Self::Spend { loss, .. } => Costs::of::<R>(loss.scaled_to(group)),
             Self::Sequential { steps, .. } => steps
                 .iter()
                 .map(|step| step.costs::<R>(group, touched))
@@ -154,14 +155,14 @@ impl Step {
                 // Either one part sees the whole change, or two parts see one half each.
                 within.max(two_dearest(steps.iter().map(|step| step.costs::<R>(group, 1))))
             }
-            Self::Group { size, step, .. } => step.costs::<R>(group.saturating_mul(size.get()), 1),
+            Self::Group { size, step, .. } => step.costs::<R>(nested(group, *size), 1),
         }
     }
 
     /// The least epsilon at `delta`, also along routes that look at a node as a whole. With `groups` false, groups are only
     /// taken leaf by leaf: nested searches would take time exponential in the depth.
     fn best<R: Relation>(&self, delta: Delta, touched: usize, groups: bool) -> Option<Epsilon> {
-        let by_parts = self.costs::<R>(1, touched).epsilon(delta);
+        let by_parts = self.costs::<R>(Some(1), touched).epsilon(delta);
         let as_a_whole = match self {
             Self::Sequential { steps, .. } if steps.len() == 1 => {
                 steps[0].best::<R>(delta, touched, groups)
@@ -181,9 +182,9 @@ impl Step {
     fn best_of_group<R: Relation>(&self, delta: Delta, size: u32) -> Option<Epsilon> {
         // The delta of one change must still fit after it has grown by the group factor.
         let fits = |inner: f64| {
-            Delta::of(inner)
-                .and_then(|inner| self.best::<R>(inner, 1, false))
-                .is_some_and(|cost| mul_up(inner, group_factor(cost.get(), size)) <= delta.get())
+            Delta::of(inner).and_then(|inner| self.best::<R>(inner, 1, false)).is_some_and(|cost| {
+                mul_up(inner, group_factor(cost.get(), u64::from(size))) <= delta.get()
+            })
         };
         let (inner, _) = bisect(0.0, delta.get(), fits);
         let one = self.best::<R>(Delta::of(inner)?, 1, false)?;

@@ -1,6 +1,7 @@
 //! A receipt as a composition of pairs of laws, and the whole curve that follows.
 
-use crate::loss::Loss;
+use crate::loss::{Loss, nested};
+use crate::outward::{Between, Lower, Upper};
 use crate::params::{Delta, Epsilon, Mu, Rho};
 use crate::pld::{Bound, Composition, Event};
 use crate::receipt::Receipt;
@@ -44,29 +45,29 @@ impl Total {
         let left = (self.left_out <= delta.get())
             .then(|| sub_down(delta.get(), self.left_out))
             .and_then(Delta::of);
-        let upper = left.map_or(f64::INFINITY, |left| self.epsilon_inside(left).upper());
-        Bound::new(self.epsilon_inside(delta).lower(), upper)
+        let upper =
+            left.map_or(Upper::UNKNOWN, |left| Upper::new(self.epsilon_inside(left).upper()));
+        Bound::proved(Between { lower: Lower::new(self.epsilon_inside(delta).lower()), upper })
     }
 
     fn epsilon_inside(&self, delta: Delta) -> Bound {
         if self.rho == 0.0 {
             return self.composition.epsilon(delta);
         }
-        let upper = [0.5, 0.9, 0.1, 0.99, 0.01]
-            .into_iter()
-            .filter_map(|share: f64| {
-                let rest = Delta::of(delta.get() * share)?;
-                let own = Delta::of((delta.get() - rest.get()).next_down().max(0.0))?;
-                let converted = crate::zcdp_to_epsilon(self.remainder()?, rest)?;
-                let pairs = if self.composition.parts().is_empty() {
-                    0.0
-                } else {
-                    self.composition.epsilon(own).upper()
-                };
-                Some(add_up(converted.get(), pairs))
-            })
-            .fold(f64::INFINITY, f64::min);
-        Bound::new(0.0, upper)
+        let with = |share: f64| {
+            let rest = Delta::of(delta.get() * share)?;
+            let own = Delta::of(sub_down(delta.get(), rest.get()))?;
+            let converted = Upper::new(crate::zcdp_to_epsilon(self.remainder()?, rest)?.get());
+            Some(converted + Upper::new(self.composition.epsilon(own).upper()))
+        };
+        let mut upper = Upper::UNKNOWN;
+        // Nothing else wants a share.
+        let shares: &[f64] =
+            if self.composition.parts().is_empty() { &[1.0] } else { &[0.5, 0.9, 0.1, 0.99, 0.01] };
+        for share in shares {
+            upper = upper.or(with(*share).unwrap_or(Upper::UNKNOWN));
+        }
+        Bound::proved(Between { lower: Lower::ZERO, upper })
     }
 
     fn add(&mut self, loss: Loss) -> Option<()> {
@@ -94,16 +95,16 @@ impl Total {
         Some(())
     }
 
-    fn walk(&mut self, step: &Step, group: u32) -> Option<()> {
+    fn walk(&mut self, step: &Step, group: Option<u64>) -> Option<()> {
         match step {
-            Step::Spend { loss, .. } => self.add(loss.scaled_to_group(group)),
+            Step::Spend { loss, .. } => self.add(loss.scaled_to(group)),
             Step::Sequential { steps, .. } => steps.iter().try_for_each(|s| self.walk(s, group)),
-            Step::Group { size, step, .. } => self.walk(step, group.checked_mul(size.get())?),
+            Step::Group { size, step, .. } => self.walk(step, nested(group, *size)),
             // The dearest part, if it is the same in every measure.
             Step::Parallel { .. } => {
                 let pure = step.pure().map(Loss::from);
                 let dearest = pure.or_else(|| step.gaussian_under::<AddRemove>().map(Loss::from));
-                self.add(dearest?.scaled_to_group(group))
+                self.add(dearest?.scaled_to(group))
             }
         }
     }
@@ -127,7 +128,7 @@ impl<R: Relation> Receipt<R> {
             return None;
         }
         let mut total = Total { composition: Composition::new(), left_out: 0.0, rho: 0.0 };
-        total.walk(self.spent(), 1)?;
+        total.walk(self.spent(), Some(1))?;
         Some(total)
     }
 }

@@ -104,8 +104,8 @@ fn log_zcdp_delta(rho: f64, epsilon: f64) -> f64 {
 
 /// The largest `rho` whose conversion fits into `budget`, rounded down.
 ///
-/// Guaranteed: `zcdp_to_epsilon(rho, budget.delta()) <= budget.epsilon()`. `None` if `budget` has no delta, because
-/// then nothing but a loss of 0 fits.
+/// Guaranteed: `zcdp_to_epsilon(rho, budget.delta()) <= budget.epsilon()`. `None` if nothing but a loss of 0 fits: without a delta,
+/// and for a budget so small that its `rho` is below the smallest float (an epsilon of `1e-160` or less).
 ///
 /// ```
 /// use dp_accounting::{Budget, budget_to_zcdp};

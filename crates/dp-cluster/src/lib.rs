@@ -41,6 +41,7 @@ pub mod recentring;
 mod sized_sum;
 #[cfg(test)]
 mod testing;
+mod total_rho;
 
 pub use error::ClusterError;
 pub use nearest::{Assignment, nearest};

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::outward::Between;
+
 /// The true value lies in `[lower, upper]`, rounding and truncation included; `upper` may be infinite.
 ///
 /// A claim uses the upper side. The lower side says how much a better computation could gain.
@@ -15,8 +17,18 @@ pub struct Bound {
 }
 
 impl Bound {
-    pub(crate) fn new(lower: f64, upper: f64) -> Self {
-        Self { lower: lower.min(upper), upper }
+    /// Both sides of a value that is not negative.
+    pub(crate) fn new(sides: Between) -> Result<Self, Contradiction> {
+        let (lower, upper) = (sides.lower.at_least_0().get() + 0.0, sides.upper.get() + 0.0);
+        if lower <= upper { Ok(Self { lower, upper }) } else { Err(Contradiction { lower, upper }) }
+    }
+
+    /// As [`Bound::new`].
+    ///
+    /// # Panics
+    /// If the sides contradict each other.
+    pub(crate) fn proved(sides: Between) -> Self {
+        Self::new(sides).unwrap_or_else(|contradiction| panic!("{contradiction}"))
     }
 
     /// Never above the true value.
@@ -33,17 +45,26 @@ impl Bound {
     pub fn gap(self) -> f64 {
         if self.lower.is_infinite() { 0.0 } else { self.upper - self.lower }
     }
+}
 
-    /// What two bounds of the same value say together.
-    pub(crate) fn and(self, other: Self) -> Self {
-        Self::new(self.lower.max(other.lower), self.upper.min(other.upper))
-    }
+/// A lower bound above the upper bound of the same number: one of the two proofs is wrong, and neither side may be used.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contradiction {
+    lower: f64,
+    upper: f64,
+}
 
-    /// The bound of the larger of two values.
-    pub(crate) fn max(self, other: Self) -> Self {
-        Self::new(self.lower.max(other.lower), self.upper.max(other.upper))
+impl fmt::Display for Contradiction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { lower, upper } = self;
+        write!(
+            f,
+            "a fault of dp-accounting: the lower bound {lower} lies above the upper bound {upper}"
+        )
     }
 }
+
+impl std::error::Error for Contradiction {}
 
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,17 +1,21 @@
 //! Compositions whose curve has a closed form: Gaussians, and a single use of sampled or plain noise.
 
-use super::bound::Bound;
 use super::event::{Direction, Event, Kind};
 use super::grid::Query;
 use crate::bisection::bisect;
 use crate::gaussian::{gaussian_delta, gaussian_epsilon};
+use crate::outward::{Between, Lower, Upper, larger, smaller};
 use crate::params::{Delta, Epsilon};
 use crate::rounding::UNIT;
 
 /// The answer, where there is a closed form.
-pub(crate) fn closed(parts: &[(Event, f64)], direction: Direction, query: Query) -> Option<Bound> {
+pub(crate) fn closed(
+    parts: &[(Event, f64)],
+    direction: Direction,
+    query: Query,
+) -> Option<Between> {
     match parts {
-        [] => Some(Bound::new(0.0, 0.0)),
+        [] => Some(Between::ZERO),
         [(event, count)] => match (event.kind, event.rate >= 1.0) {
             (Kind::Gaussian { noise_multiplier }, true) => Some(gaussian(noise_multiplier, query)),
             (Kind::Gaussian { .. } | Kind::Laplace { .. }, _) if *count <= 1.0 => {
@@ -25,7 +29,7 @@ pub(crate) fn closed(parts: &[(Event, f64)], direction: Direction, query: Query)
 
 /// All Gaussians as one. Each variance is off by three roundings, their sum by two, the root and its inverse by two more: less than
 /// six units of the multiplier.
-fn gaussian(noise_multiplier: f64, query: Query) -> Bound {
+fn gaussian(noise_multiplier: f64, query: Query) -> Between {
     let slack = 8.0 * UNIT;
     let (less, more) = (noise_multiplier * (1.0 - slack), noise_multiplier * (1.0 + slack));
     match query {
@@ -33,23 +37,26 @@ fn gaussian(noise_multiplier: f64, query: Query) -> Bound {
             let upper = Delta::of(delta).and_then(|delta| gaussian_epsilon(less, delta));
             // The closed form is at most 1e-13 above the truth.
             let lower = Delta::of(delta * (1.0 + 2e-13)).and_then(|d| gaussian_epsilon(more, d));
-            Bound::new(
-                lower.map_or(0.0, |e| e.get() * (1.0 - 1e-15)),
-                upper.map_or(f64::INFINITY, Epsilon::get),
-            )
+            Between {
+                lower: lower.map_or(Lower::ZERO, |e| Lower::new(e.get()).lowered(8.0)),
+                upper: upper.map_or(Upper::UNKNOWN, |e| Upper::new(e.get())),
+            }
         }
-        Query::Delta(epsilon) => Bound::new(
-            gaussian_from_below(more, epsilon),
-            gaussian_delta(less, at_least_0(epsilon)).get(),
-        ),
+        Query::Delta(epsilon) => Between {
+            lower: Lower::new(gaussian_from_below(more, epsilon)),
+            upper: Upper::new(gaussian_delta(less, at_least_0(epsilon)).get()),
+        },
     }
 }
 
 fn at_least_0(epsilon: f64) -> Epsilon {
-    Epsilon::of(epsilon.max(0.0)).unwrap_or(Epsilon::ZERO)
+    Epsilon::of(larger(epsilon, 0.0)).unwrap_or(Epsilon::ZERO)
 }
 
 fn gaussian_from_below(noise_multiplier: f64, epsilon: f64) -> f64 {
+    if !epsilon.is_finite() {
+        return 0.0;
+    }
     let delta = gaussian_delta(noise_multiplier, at_least_0(epsilon)).get() * (1.0 - 2e-13);
     // Below, the rounding of subnormals counts.
     if delta < 1e-300 { 0.0 } else { delta }
@@ -72,7 +79,7 @@ impl Single {
     /// The plain curve on one side; `epsilon` may be a few units off.
     fn plain(&self, epsilon: f64, upper: bool) -> f64 {
         let room = SHIFT * (1.0 + epsilon.abs());
-        let at = if upper { (epsilon - room).max(0.0) } else { epsilon + room };
+        let at = if upper { larger(epsilon - room, 0.0) } else { epsilon + room };
         match self.event.kind {
             Kind::Gaussian { noise_multiplier } if upper => {
                 gaussian_delta(noise_multiplier, at_least_0(at)).get()
@@ -81,56 +88,64 @@ impl Single {
             // 1 - e^((e - loss) / 2).
             Kind::Laplace { epsilon: loss } => {
                 let room = if upper { SHIFT } else { -SHIFT };
-                -libm::expm1((at - loss * (1.0 + room)).min(0.0) / 2.0) * (1.0 + room)
+                -libm::expm1(smaller(at - loss * (1.0 + room), 0.0) / 2.0) * (1.0 + room)
             }
             _ => unreachable!("only noise with a continuous law is asked for"),
         }
     }
 
-    fn delta(&self, epsilon: f64, upper: bool) -> f64 {
+    /// A factor before the plain curve, and the epsilon at which it is read. Where the factor is 0 no mass is left: the curve is 0.
+    fn reduced(&self, epsilon: f64, upper: bool) -> Option<(f64, f64)> {
         let q = self.event.rate;
-        let room = if upper { 1.0 + SHIFT } else { 1.0 - SHIFT };
         if q >= 1.0 {
-            return self.plain(epsilon, upper);
+            return Some((1.0, epsilon));
         }
         let log_rate = libm::log(q);
         if self.direction == Direction::Remove {
-            let shifted = if epsilon > 700.0 {
+            // No overflow: e^600 / 1e-9. Above, the 1 is below all rounding.
+            let shifted = if epsilon > 600.0 {
                 epsilon - log_rate
             } else {
                 libm::log1p(libm::expm1(epsilon) / q)
             };
-            return q * self.plain(shifted, upper) * room;
+            return Some((q, shifted));
         }
         let grown = (1.0 - q) * libm::expm1(epsilon);
         let k = q - grown + if upper { SHIFT } else { -SHIFT } * (q + grown);
-        if k.is_nan() || k <= 0.0 {
-            return 0.0;
-        }
-        k * self.plain((epsilon + log_rate - libm::log(k)).max(0.0), upper) * room
+        (k > 0.0).then(|| (k, larger(epsilon + log_rate - libm::log(k), 0.0)))
     }
 
-    fn answer(&self, query: Query) -> Bound {
+    fn upper(&self, epsilon: f64) -> Upper {
+        let Some((factor, at)) = self.reduced(epsilon, true) else { return Upper::ZERO };
+        Upper::new(factor).raised(32.0).times(Upper::new(self.plain(at, true))).or(Upper::ONE)
+    }
+
+    fn lower(&self, epsilon: f64) -> Lower {
+        let Some((factor, at)) = self.reduced(epsilon, false) else { return Lower::ZERO };
+        Lower::new(factor).lowered(32.0).times(Lower::new(self.plain(at, false)))
+    }
+
+    fn answer(&self, query: Query) -> Between {
         match query {
             Query::Delta(epsilon) => {
-                Bound::new(self.delta(epsilon, false).max(0.0), self.delta(epsilon, true).min(1.0))
+                Between { lower: self.lower(epsilon), upper: self.upper(epsilon) }
             }
             Query::Epsilon(delta) => {
-                let fits = |epsilon: f64| self.delta(epsilon, true) <= delta;
-                let exceeds = |epsilon: f64| self.delta(epsilon, false) >= delta;
+                let fits = |epsilon: f64| self.upper(epsilon).get() <= delta;
+                let exceeds = |epsilon: f64| self.lower(epsilon).get() >= delta;
                 if fits(0.0) {
-                    return Bound::new(0.0, 0.0);
+                    return Between::ZERO;
                 }
                 let mut high = 1.0;
                 while !fits(high) {
                     high *= 2.0;
                     if high > 1e9 {
-                        return Bound::new(0.0, f64::INFINITY);
+                        return Between::ANY;
                     }
                 }
                 let upper = bisect(high, 0.0, fits).0;
                 let lower = if exceeds(0.0) { bisect(0.0, upper, exceeds).0 } else { 0.0 };
-                Bound::new(lower, upper)
+                Between { lower: Lower::new(lower), upper: Upper::new(upper) }
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Reading the curve off a composed law on a lattice, on the safe side of all that may be wrong about it.
 
+use crate::outward::{LEAST, Lower, Upper, larger, smaller};
 use crate::rounding::UNIT;
 
 /// Which of the two laws to compose.
@@ -22,13 +23,13 @@ pub(crate) struct Composed {
     /// Every entry of `mass` may be off by this.
     pub(crate) entry_error: f64,
     /// Tilted mass outside of the window, which also wraps into it.
-    pub(crate) missed: f64,
+    pub(crate) missed: Upper,
     /// Relative error of every mass.
     pub(crate) relative: f64,
     /// Error of the losses themselves.
     pub(crate) shift: f64,
     /// Mass that was cut off each law.
-    pub(crate) cut: f64,
+    pub(crate) cut: Upper,
 }
 
 impl Composed {
@@ -51,12 +52,11 @@ impl Composed {
     /// The sums of [`Self::walk`] for entries that are all 1: what the noise of the entries can come to.
     fn flat(&self) -> (f64, f64) {
         let n = self.mass.len() as f64;
-        let sum = |rate: f64| (1.0 / -libm::expm1(-rate * self.step)).min(n);
+        let sum = |rate: f64| smaller(1.0 / -libm::expm1(-rate * self.step), n);
         let (all, b) = (sum(self.tilt), sum(self.tilt + 1.0));
         // sum e^(-c x) - sum e^(-(c+1) x), without the cancellation.
-        let g =
-            (libm::exp(-self.tilt * self.step) * -libm::expm1(-self.step) * all * b * (1.0 + 1e-9))
-                .min(all);
+        let lift = libm::exp(-self.tilt * self.step) * -libm::expm1(-self.step);
+        let g = smaller(lift * all * b * (1.0 + 1e-9), all);
         (g, b)
     }
 
@@ -71,29 +71,37 @@ impl Composed {
 
     /// Rounding of the walk: entries count for about `1 / (tilt step)` steps.
     fn walk_error(&self) -> f64 {
-        let steps = (40.0 / (self.tilt * self.step)).min(self.mass.len() as f64);
+        let steps = smaller(40.0 / (self.tilt * self.step), self.mass.len() as f64);
         8.0 * UNIT * (steps + 8.0)
     }
 
-    /// `(constant, factor)`: a delta is `factor * tilted + constant`, on the safe side.
+    /// The logarithm of what a tilted mass is to be multiplied by, seen from `epsilon`, and how far it may be off.
+    fn log_factor(&self, epsilon: f64) -> (f64, f64) {
+        let turn = self.tilt * epsilon;
+        (self.log_scale - turn, 4.0 * UNIT * (self.log_scale.abs() + turn.abs()))
+    }
+
+    /// A delta on the safe side, from its tilted sum and the noise of that. `sup over x of e^(-c x) (1 - e^-x)` is at most 1.
     fn finish(&self, tilted: f64, noise: f64, epsilon: f64) -> f64 {
-        let scale = libm::exp(self.log_scale - self.tilt * epsilon);
-        // sup over x of e^(-c x) (1 - e^-x) is at most 1.
+        let relative = self.relative + self.walk_error();
+        let (log, off) = self.log_factor(epsilon);
         match self.side {
             Side::Upper => {
-                let top = self.loss(self.mass.len());
-                let beyond = libm::exp(self.log_scale - self.tilt * top.max(epsilon)) * self.missed;
-                let inside = scale * (tilted + noise);
-                (inside + beyond) * (1.0 + self.relative + self.walk_error()) + self.cut
+                let top = self.log_factor(larger(self.loss(self.mass.len()), epsilon));
+                let beyond = Upper::near(top.0, top.1).exp().times(self.missed);
+                let inside = Upper::new(tilted) + Upper::new(noise);
+                let all = Upper::near(log, off).exp().times(inside) + beyond;
+                (all.times(Upper::near(1.0, relative)) + self.cut).get()
             }
             Side::Lower => {
-                let inside = scale * (tilted - noise - self.missed);
-                (inside * (1.0 - self.relative - self.walk_error())).max(0.0)
+                let inside = Lower::new(tilted) - Upper::new(noise) - self.missed;
+                let all = Lower::near(log, off).exp().times(inside);
+                all.times(Lower::near(1.0, relative)).get()
             }
         }
     }
 
-    /// The delta at `epsilon`, rounded towards the side of this law.
+    /// The delta at `epsilon`, which is below the largest loss, rounded towards the side of this law.
     pub(crate) fn delta(&self, epsilon: f64) -> f64 {
         // The losses may be off by a hair: read the curve at the safe side.
         let epsilon = match self.side {
@@ -118,8 +126,9 @@ impl Composed {
             true
         });
         // Below the window the mass that it misses counts as well.
-        let more = if epsilon < self.start { self.missed } else { 0.0 };
-        self.finish(tilted, noise + more, epsilon)
+        let more = if epsilon < self.start { self.missed.get() } else { 0.0 };
+        let delta = self.finish(tilted, noise + more, epsilon);
+        if self.side == Side::Upper { larger(delta, LEAST) } else { delta }
     }
 
     /// The epsilon at `delta`, rounded towards the side of this law; 0 if the curve starts below.
@@ -132,10 +141,10 @@ impl Composed {
         let grow = libm::exp(self.tilt * self.step);
         let mut scale = 0.0;
         let slack = match self.side {
-            Side::Upper => noise + self.missed,
+            Side::Upper => noise + self.missed.get(),
             Side::Lower => 0.0,
         };
-        let due = (delta - self.cut) * 0.999;
+        let due = (delta - self.cut.get()) * 0.999;
         let last = self.mass.len() - 1;
         self.walk(|i, g, b| {
             let here = self.loss(i);
@@ -143,7 +152,9 @@ impl Composed {
             if (last - i).is_multiple_of(64) || !scale.is_normal() {
                 scale = libm::exp(self.log_scale - self.tilt * here);
             }
-            if scale * (g + slack) >= due && self.finish(g, noise, here) > delta {
+            // Not a number is not quiet.
+            let quiet = scale * (g + slack) < due;
+            if !quiet && self.finish(g, noise, here) > delta {
                 found = Some(above);
                 return true;
             }
@@ -153,7 +164,7 @@ impl Composed {
         let Some((g, b, top)) = found else {
             // Below the window the curve is not known: its lowest loss is a bound from above only.
             return match self.side {
-                Side::Upper => (self.loss(0) + self.shift).max(0.0),
+                Side::Upper => larger(self.loss(0) + self.shift, 0.0),
                 Side::Lower => 0.0,
             };
         };
@@ -173,8 +184,8 @@ impl Composed {
             }
         }
         match self.side {
-            Side::Upper => (top - fits + self.shift).max(0.0),
-            Side::Lower => (top - fails - self.shift).max(0.0),
+            Side::Upper => larger(top - fits + self.shift, 0.0),
+            Side::Lower => larger(top - fails - self.shift, 0.0),
         }
     }
 }

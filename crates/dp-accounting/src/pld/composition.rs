@@ -3,15 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::bound::Bound;
-use super::curve::{Curve, MOST_ORDER};
+use super::curve::{Curve, by_moments};
 use super::event::{Direction, Event, Kind};
 use super::grid::Query;
-use super::mix::Mix;
-use super::moments::order_for_delta;
+use super::mix::{Mix, Whole};
+use super::moments::Moments;
 use super::pair::leak;
 use crate::error::ParamError;
+use crate::outward::{Between, Lower, Upper, sum};
 use crate::params::{Delta, Epsilon};
-use crate::rounding::{LongSum, UNIT, raise};
+use crate::rounding::LongSum;
 
 /// Uses of mechanisms on the same records, each free to depend on the outputs before it.
 ///
@@ -82,91 +83,125 @@ impl Composition {
     }
 
     /// The least epsilon at `delta`, in the worse direction; infinite if there is none.
+    ///
+    /// # Panics
+    /// If two bounds contradict each other: see [`Contradiction`](crate::Contradiction).
     pub fn epsilon(&self, delta: Delta) -> Bound {
-        self.worse(
-            |direction| self.epsilon_in(direction, delta),
+        Bound::proved(self.worse(
+            |direction| self.epsilon_between(direction, delta),
             |direction| least_epsilon_by_moments(self, direction, delta),
-        )
+        ))
     }
 
-    /// The delta at `epsilon`, in the worse direction.
+    /// The delta at `epsilon`, in the worse direction. An upper side of 0 is exact: no output loses more than `epsilon`.
+    ///
+    /// # Panics
+    /// As [`Composition::epsilon`].
     pub fn delta(&self, epsilon: Epsilon) -> Bound {
-        self.worse(|direction| self.delta_in(direction, epsilon), |_| 1.0)
+        let most = |_: Direction| Upper::ONE;
+        Bound::proved(self.worse(|direction| self.delta_between(direction, epsilon), most))
     }
 
     /// The larger of both directions; the second is left out where `most` says that it cannot be.
-    fn worse(&self, answer: impl Fn(Direction) -> Bound, most: impl Fn(Direction) -> f64) -> Bound {
+    fn worse(
+        &self,
+        answer: impl Fn(Direction) -> Between,
+        most: impl Fn(Direction) -> Upper,
+    ) -> Between {
         let remove = answer(Direction::Remove);
         // A single use has a closed form: looking is cheaper than asking whether to look.
         let single = matches!(self.parts[..], [(_, 1)]);
-        if self.is_symmetric() || (!single && most(Direction::Add) <= remove.lower()) {
+        if self.is_symmetric() || (!single && most(Direction::Add).get() <= remove.lower.get()) {
             return remove;
         }
         remove.max(answer(Direction::Add))
     }
 
     /// The least epsilon at `delta` in one direction.
+    ///
+    /// # Panics
+    /// As [`Composition::epsilon`].
     pub fn epsilon_in(&self, direction: Direction, delta: Delta) -> Bound {
+        Bound::proved(self.epsilon_between(direction, delta))
+    }
+
+    fn epsilon_between(&self, direction: Direction, delta: Delta) -> Between {
         let pure = self.most_loss();
         if delta == Delta::ZERO {
             let leaks = self.parts.iter().any(|(event, _)| leak(*event) > 0.0);
-            let pure = if leaks { f64::INFINITY } else { pure };
-            return Bound::new(pure * (1.0 - 1e-14), pure);
+            let (lower, upper) =
+                if leaks { (f64::INFINITY, Upper::UNKNOWN) } else { (pure.get(), pure) };
+            let units = 32.0 + 8.0 * self.parts.len() as f64;
+            return Between { lower: Lower::new(lower).lowered(units), upper };
         }
         let leaked = self.leaked();
         // What the leaks leave over of delta, rounded both ways.
-        let (most, least) = (
-            raise((delta.get() - leaked.lower()) / (1.0 - leaked.lower()), 8.0)
-                .min(Delta::MAX.get()),
-            (delta.get() - leaked.upper()) / (1.0 - leaked.upper()) * (1.0 - 8.0 * UNIT),
-        );
-        let cap = Bound::new(0.0, pure);
-        if least <= 0.0 {
-            let lower = if most <= 0.0 { f64::INFINITY } else { 0.0 };
-            return Bound::new(lower, f64::INFINITY);
+        let left = |leaked: f64| (delta.get() - leaked) / (1.0 - leaked);
+        let most =
+            Upper::new(left(leaked.lower.get())).raised(8.0).or(Upper::new(Delta::MAX.get()));
+        let least = Lower::new(left(leaked.upper.get())).lowered(8.0);
+        let cap = Between { lower: Lower::ZERO, upper: pure };
+        if least.get() <= 0.0 {
+            let none = most.get() <= 0.0;
+            let lower = Lower::new(if none { f64::INFINITY } else { 0.0 });
+            return Between { lower, upper: Upper::UNKNOWN };
         }
         let mut curve = Curve::new(self.finite_parts(), direction);
-        let tight = curve.answer(Query::Epsilon(least)).and(cap);
-        if leaked.upper() <= 0.0 {
+        let tight = curve.answer(Query::Epsilon(least.get())).and(cap);
+        if leaked.upper.get() <= 0.0 {
             return tight;
         }
-        Bound::new(curve.answer(Query::Epsilon(most)).lower(), tight.upper())
+        Between { lower: curve.answer(Query::Epsilon(most.get())).lower, upper: tight.upper }
     }
 
     /// The delta at `epsilon` in one direction.
+    ///
+    /// # Panics
+    /// As [`Composition::epsilon`].
     pub fn delta_in(&self, direction: Direction, epsilon: Epsilon) -> Bound {
+        Bound::proved(self.delta_between(direction, epsilon))
+    }
+
+    fn delta_between(&self, direction: Direction, epsilon: Epsilon) -> Between {
         self.delta_on(&mut Curve::new(self.finite_parts(), direction), epsilon)
     }
 
-    fn delta_on(&self, curve: &mut Curve, epsilon: Epsilon) -> Bound {
+    fn delta_on(&self, curve: &mut Curve, epsilon: Epsilon) -> Between {
         let leaked = self.leaked();
-        let inner = if epsilon.get() >= self.most_loss() {
-            Bound::new(0.0, 0.0)
+        // Only where no output loses more is the answer 0.
+        let inner = if epsilon.get() >= self.most_loss().get() {
+            Between::ZERO
         } else {
             curve.answer(Query::Delta(epsilon.get()))
         };
-        let join = |leaked: f64, inner: f64| leaked + (1.0 - leaked) * inner;
-        let lower = join(leaked.lower(), inner.lower()) * (1.0 - 4.0 * UNIT);
-        let upper = raise(join(leaked.upper(), inner.upper()), 4.0);
-        Bound::new(lower, upper.min(1.0))
+        // l + (1 - l) d, which rises with both.
+        let kept_most = Upper::ONE - leaked.lower;
+        let kept_least = Lower::new(1.0) - leaked.upper;
+        Between {
+            lower: leaked.lower + kept_least.times(inner.lower),
+            upper: (leaked.upper + kept_most.times(inner.upper)).or(Upper::ONE),
+        }
     }
 
     /// The deltas at several epsilons, in the worse direction each: as [`Composition::delta`], but what was composed for one is used for
     /// the others where it is as good.
+    ///
+    /// # Panics
+    /// As [`Composition::epsilon`].
     pub fn deltas(&self, epsilons: &[Epsilon]) -> Vec<Bound> {
         let directions = if self.is_symmetric() {
             vec![Direction::Remove]
         } else {
             vec![Direction::Remove, Direction::Add]
         };
-        let mut worst = vec![Bound::new(0.0, 0.0); epsilons.len()];
+        let mut worst = vec![Between::ZERO; epsilons.len()];
         for direction in directions {
             let mut curve = Curve::new(self.finite_parts(), direction);
             for (bound, epsilon) in worst.iter_mut().zip(epsilons) {
                 *bound = bound.max(self.delta_on(&mut curve, *epsilon));
             }
         }
-        worst
+        worst.into_iter().map(Bound::proved).collect()
     }
 
     /// Whether both directions have the same curve.
@@ -174,18 +209,19 @@ impl Composition {
         self.parts.iter().all(|(event, _)| event.rate >= 1.0)
     }
 
-    /// The sum of the largest losses, rounded up.
-    fn most_loss(&self) -> f64 {
-        let sum: f64 = self.parts.iter().map(|(event, k)| event.most_loss() * *k as f64).sum();
-        raise(sum, 8.0 + 2.0 * self.parts.len() as f64)
+    /// The sum of the largest losses.
+    fn most_loss(&self) -> Upper {
+        let losses = self.parts.iter();
+        losses.map(|(e, k)| Upper::new(e.most_loss()).raised(8.0).of_uses(*k as f64)).sum()
     }
 
     /// The mass that has no finite loss.
-    fn leaked(&self) -> Bound {
-        let log: f64 = self.parts.iter().map(|(e, k)| *k as f64 * libm::log1p(-leak(*e))).sum();
+    fn leaked(&self) -> Between {
+        let log = sum(self.parts.iter().map(|(e, k)| *k as f64 * libm::log1p(-leak(*e))));
         let leaked = -libm::expm1(log);
-        let error = (16.0 + 2.0 * self.parts.len() as f64) * UNIT;
-        Bound::new(leaked * (1.0 - error), (leaked * (1.0 + error)).min(1.0))
+        let units = 16.0 + 2.0 * self.parts.len() as f64;
+        let (lower, upper) = (Lower::new(leaked).lowered(units), Upper::new(leaked).raised(units));
+        Between { lower, upper: upper.or(Upper::ONE) }
     }
 
     /// The parts with their leaks taken out, all unsampled Gaussians as one.
@@ -223,37 +259,35 @@ impl From<Composition> for Vec<(Event, u64)> {
     }
 }
 
-/// `ln E e^(s L)` of a composition, rounded up; infinite where mass has no finite loss.
-pub(crate) fn log_moment(composition: &Composition, direction: Direction, s: f64) -> f64 {
-    let sampled = composition.parts.iter().any(|(event, _)| event.rate < 1.0);
-    if composition.leaked().upper() > 0.0 || (sampled && s > MOST_ORDER) {
-        return f64::INFINITY;
+/// The Renyi divergence of order `1 + s`; infinite where mass has no finite loss. None is above the largest loss.
+pub(crate) fn divergence(composition: &Composition, direction: Direction, s: f64) -> Upper {
+    if composition.leaked().upper.get() > 0.0 {
+        return Upper::UNKNOWN;
     }
-    let mix = Mix::new(&composition.finite_parts(), direction, 700.0);
-    let (moment, error) = mix.log_moment_and_error(s);
-    moment + error
+    let most = composition.most_loss();
+    let mix = Mix::new(&composition.finite_parts(), direction, FIRST_CUT);
+    if s > mix.most_order() { most } else { most.or(Whole(&mix).upper(s).over(Lower::new(s))) }
 }
 
-/// The least epsilon over all orders, rounded up.
+/// Where laws are cut that serve to choose an order only.
+const FIRST_CUT: f64 = 700.0;
+
+/// The least epsilon over all orders.
 pub(crate) fn least_epsilon_by_moments(
     composition: &Composition,
     direction: Direction,
     delta: Delta,
-) -> f64 {
-    let leaked = composition.leaked().upper();
-    let left = (delta.get() - leaked) / (1.0 - leaked) * (1.0 - 8.0 * UNIT);
+) -> Upper {
+    let leaked = composition.leaked().upper.get();
+    let left = Lower::new((delta.get() - leaked) / (1.0 - leaked)).lowered(8.0).get();
     if left <= 0.0 {
-        return if delta == Delta::ZERO && leaked == 0.0 {
-            composition.most_loss()
-        } else {
-            f64::INFINITY
-        };
+        let pure = delta == Delta::ZERO && leaked == 0.0;
+        return if pure { composition.most_loss() } else { Upper::UNKNOWN };
     }
     let parts = composition.finite_parts();
     if parts.is_empty() {
-        return 0.0;
+        return Upper::ZERO;
     }
-    let mix = Mix::new(&parts, direction, 700.0);
-    let (_, epsilon) = order_for_delta(&mix, libm::log(left), MOST_ORDER);
-    (epsilon + 1e-12 * (1.0 + epsilon.abs())).clamp(0.0, composition.most_loss())
+    let mix = Mix::new(&parts, direction, FIRST_CUT);
+    by_moments(&mix, Query::Epsilon(left)).or(composition.most_loss())
 }

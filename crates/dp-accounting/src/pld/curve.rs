@@ -1,20 +1,16 @@
 //! Which way a question is answered, and what is kept for the next one.
 
-use super::bound::Bound;
 use super::closed::closed;
 use super::event::{Direction, Event};
 use super::grid::{self, Query, Sides};
 use super::line::Line;
-use super::mix::Mix;
-use super::moments::{order_for_delta, order_for_epsilon};
+use super::mix::{Mix, Whole};
+use super::moments::{delta_by_moment, epsilon_by_moment, order_for_delta, order_for_epsilon};
 use super::pair::Pair;
-use crate::rounding::UNIT;
+use crate::outward::{Between, Lower, Upper, larger, sum};
 
 /// The width that is aimed at, relative to an epsilon above 1.
 const GAP: f64 = 1e-6;
-/// Orders above this are not searched when all else fails.
-pub(crate) const MOST_ORDER: f64 = 400.0;
-
 /// The curve of a finite mix in one direction, as far as it was looked at.
 pub(crate) struct Curve {
     parts: Vec<(Event, f64)>,
@@ -30,7 +26,7 @@ enum Composed {
 }
 
 impl Composed {
-    fn read(&self, query: Query) -> Bound {
+    fn read(&self, query: Query) -> Between {
         match self {
             Self::Line(line) => line.read(query),
             Self::Lattice(sides) => sides.read(query),
@@ -38,10 +34,10 @@ impl Composed {
     }
 }
 
-fn good(query: Query, bound: Bound) -> bool {
+fn good(query: Query, bound: Between) -> bool {
     match query {
-        Query::Epsilon(_) => bound.gap() <= GAP * bound.upper().max(1.0),
-        Query::Delta(_) => bound.gap() <= GAP * bound.upper(),
+        Query::Epsilon(_) => bound.gap() <= GAP * larger(bound.upper.get(), 1.0),
+        Query::Delta(_) => bound.gap() <= GAP * bound.upper.get(),
     }
 }
 
@@ -53,27 +49,22 @@ impl Curve {
     /// Both bounds; what had to be composed for them is kept.
     ///
     /// A mix costs at least what its Gaussian part does: an answer below that would come from numbers that overflowed, and is not given.
-    pub(crate) fn answer(&mut self, query: Query) -> Bound {
+    pub(crate) fn answer(&mut self, query: Query) -> Between {
         if let Some(bound) = closed(&self.parts, self.direction, query) {
             return bound;
         }
-        let bound = self.compute(query);
-        let least = self.gaussian_part(query);
-        if bound.upper() >= least {
-            return Bound::new(bound.lower().max(least), bound.upper());
-        }
-        let upper = by_moments(&Mix::new(&self.parts, self.direction, self.log_cut(query)), query);
-        Bound::new(least, if upper >= least { upper } else { f64::INFINITY })
+        self.compute(query).and(self.gaussian_part(query))
     }
 
     /// What the noise that is Gaussian and not sampled costs alone, from below.
-    fn gaussian_part(&self, query: Query) -> f64 {
+    fn gaussian_part(&self, query: Query) -> Between {
         let parts: Vec<(Event, f64)> =
             self.parts.iter().filter(|(event, _)| event.is_plain_gaussian()).copied().collect();
-        closed(&parts, self.direction, query).map_or(0.0, Bound::lower)
+        let alone = closed(&parts, self.direction, query).unwrap_or(Between::ANY);
+        Between { upper: Upper::UNKNOWN, ..alone }
     }
 
-    fn compute(&mut self, query: Query) -> Bound {
+    fn compute(&mut self, query: Query) -> Between {
         if let Some(bound) = self.recall(query) {
             return bound;
         }
@@ -93,56 +84,52 @@ impl Curve {
         if let Some(bound) = by_line.filter(|bound| good(query, *bound)) {
             return bound;
         }
-        if let Some(bound) = by_line.filter(|bound| good(query, *bound)) {
-            return bound;
-        }
         let by_lattice = grid::connect_the_dots(&pairs, query, GAP).map(|(bound, sides)| {
             self.kept.push(Composed::Lattice(sides));
             bound
         });
-        let best = by_line.into_iter().chain(by_lattice).reduce(Bound::and);
         // By moments: far from tight, always there.
-        best.unwrap_or_else(|| Bound::new(0.0, by_moments(&mix, query)))
+        let moments = Between { lower: Lower::ZERO, upper: by_moments(&mix, query) };
+        by_line.into_iter().chain(by_lattice).fold(moments, Between::and)
     }
 
     /// An answer from what is kept, if it is as good as a new one would be.
-    fn recall(&self, query: Query) -> Option<Bound> {
-        let bound = self.kept.iter().map(|law| law.read(query)).reduce(Bound::and)?;
+    fn recall(&self, query: Query) -> Option<Between> {
+        let bound = self.kept.iter().map(|law| law.read(query)).reduce(Between::and)?;
         good(query, bound).then_some(bound)
     }
 
     /// Where to cut: the mass left out is added to delta and must not matter.
     fn log_cut(&self, query: Query) -> f64 {
-        let uses: f64 = self.parts.iter().map(|part| part.1).sum();
+        let uses = sum(self.parts.iter().map(|part| part.1));
         let log_delta = match query {
             Query::Epsilon(delta) => libm::log(delta),
             Query::Delta(epsilon) => {
                 // A first look says how small the answer is.
                 let mix = Mix::new(&self.parts, self.direction, 200.0);
-                order_for_epsilon(&mix, epsilon, MOST_ORDER).1.max(-700.0)
+                larger(order_for_epsilon(&Whole(&mix), epsilon, mix.most_order()).1, -700.0)
             }
         };
         30.0 - log_delta + libm::log(uses)
     }
 }
 
+/// The order that serves `query` best, as far as orders are searched.
+fn best_order(mix: &Mix, query: Query) -> f64 {
+    let (whole, most) = (Whole(mix), mix.most_order());
+    match query {
+        Query::Epsilon(delta) => order_for_delta(&whole, libm::log(delta), most).0,
+        Query::Delta(epsilon) => order_for_epsilon(&whole, epsilon, most).0,
+    }
+}
+
 /// The upper side from the moments alone.
-fn by_moments(mix: &Mix, query: Query) -> f64 {
-    let error = |order: f64| {
-        let (log, error) = mix.log_moment_and_error(order);
-        error + 8.0 * UNIT * (1.0 + log.abs())
-    };
-    let bound = match query {
-        Query::Epsilon(delta) => {
-            let (order, epsilon) = order_for_delta(mix, libm::log(delta), MOST_ORDER);
-            (epsilon + (error(order) + 8.0 * UNIT * libm::log(delta).abs()) / order).max(0.0)
-        }
-        Query::Delta(epsilon) => {
-            let (order, log) = order_for_epsilon(mix, epsilon, MOST_ORDER);
-            libm::exp(log + error(order) + 8.0 * UNIT * order * epsilon).min(1.0)
-        }
-    };
-    bound * (1.0 + 8.0 * UNIT) + 1e-300
+pub(crate) fn by_moments(mix: &Mix, query: Query) -> Upper {
+    let order = best_order(mix, query);
+    match query {
+        Query::Epsilon(delta) => epsilon_by_moment(&Whole(mix), order, delta),
+        Query::Delta(epsilon) => delta_by_moment(&Whole(mix), order, epsilon),
+    }
 }
 
 #[cfg(test)]
@@ -172,16 +159,20 @@ mod tests {
                 let (lattice, _) = grid::connect_the_dots(&pairs, query, GAP).unwrap();
                 let mix = Mix::new(&parts, direction, 60.0);
                 let line = mix.invert(query, GAP).unwrap().read(query);
-                assert!(line.gap() <= 1e-8 * line.upper().max(1.0), "{parts:?} {line}");
-                assert!(lattice.gap() <= 1e-5 * lattice.upper().max(1.0), "{parts:?} {lattice}");
+                assert!(line.gap() <= 1e-8 * line.upper.get().max(1.0), "{parts:?} {line:?}");
                 assert!(
-                    lattice.lower() <= line.upper() && line.lower() <= lattice.upper(),
-                    "{parts:?} {direction:?}: {line} and {lattice}"
+                    lattice.gap() <= 1e-5 * lattice.upper.get().max(1.0),
+                    "{parts:?} {lattice:?}"
+                );
+                assert!(
+                    lattice.lower.get() <= line.upper.get()
+                        && line.lower.get() <= lattice.upper.get(),
+                    "{parts:?} {direction:?}: {line:?} and {lattice:?}"
                 );
                 // A control: half a percent more uses is another value.
                 let more: Vec<_> = parts.iter().map(|(e, k)| (*e, (k * 1.005).ceil())).collect();
                 let other = Mix::new(&more, direction, 60.0).invert(query, GAP).unwrap();
-                assert!(other.read(query).lower() > lattice.upper());
+                assert!(other.read(query).lower.get() > lattice.upper.get());
             }
         }
     }
@@ -209,17 +200,21 @@ mod tests {
         ] {
             let (split, lattice) = bounds(scale, count, query);
             let of = match query {
-                Query::Epsilon(_) => split.upper().max(0.1),
-                Query::Delta(_) => 100.0 * split.upper(),
+                Query::Epsilon(_) => split.upper.get().max(0.1),
+                Query::Delta(_) => 100.0 * split.upper.get(),
             };
-            assert!(split.gap() <= 4e-9 * of, "{scale} {count} {query:?}: {split}");
+            assert!(split.gap() <= 4e-9 * of, "{scale} {count} {query:?}: {split:?}");
             assert!(
-                lattice.lower() <= split.upper() && split.lower() <= lattice.upper(),
-                "{scale} {count} {query:?}: {split} and {lattice}"
+                lattice.lower.get() <= split.upper.get()
+                    && split.lower.get() <= lattice.upper.get(),
+                "{scale} {count} {query:?}: {split:?} and {lattice:?}"
             );
             // A control: a little less noise is another value.
             let (other, _) = bounds(scale * (1.0 - 1e-5), count, query);
-            assert!(other.lower() > lattice.upper(), "{scale} {count} {query:?}: {other}");
+            assert!(
+                other.lower.get() > lattice.upper.get(),
+                "{scale} {count} {query:?}: {other:?}"
+            );
         }
     }
 
@@ -236,10 +231,11 @@ mod tests {
                     let closed = closed(&parts, direction, query).unwrap();
                     let pairs = grid::pairs(&parts, direction, 50.0);
                     let (lattice, _) = grid::connect_the_dots(&pairs, query, 1e-4).unwrap();
-                    assert!(closed.gap() <= 1e-12, "{event:?} {closed}");
+                    assert!(closed.gap() <= 1e-12, "{event:?} {closed:?}");
                     assert!(
-                        lattice.lower() <= closed.upper() && closed.lower() <= lattice.upper(),
-                        "{event:?} {direction:?} {query:?}: {closed} and {lattice}"
+                        lattice.lower.get() <= closed.upper.get()
+                            && closed.lower.get() <= lattice.upper.get(),
+                        "{event:?} {direction:?} {query:?}: {closed:?} and {lattice:?}"
                     );
                 }
             }
@@ -254,8 +250,11 @@ mod tests {
             let query = Query::Delta(f64::from(i) * 0.1);
             let kept = curve.answer(query);
             let new = Curve::new(parts.clone(), Direction::Remove).answer(query);
-            assert!(kept.lower() <= new.upper() && new.lower() <= kept.upper(), "{kept} {new}");
-            assert!(good(query, kept), "{kept}");
+            assert!(
+                kept.lower.get() <= new.upper.get() && new.lower.get() <= kept.upper.get(),
+                "{kept:?} {new:?}"
+            );
+            assert!(good(query, kept), "{kept:?}");
         }
         assert!(curve.kept.len() < 10, "{} laws for 29 questions", curve.kept.len());
     }

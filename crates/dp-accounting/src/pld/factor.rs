@@ -1,8 +1,9 @@
 //! The transform of one part of a mix along a vertical line, and how large it can be where it is not looked at.
 
-use super::moments::{Moments, log_sum};
+use super::moments::{LogPoints, Moments};
 use super::rule::Rule;
 use super::smooth::Smooth;
+use crate::outward::{Upper, larger, largest, smaller, sum};
 use crate::rounding::UNIT;
 
 pub(crate) type Complex = (f64, f64);
@@ -37,23 +38,55 @@ pub(crate) fn power(base: Complex, count: f64) -> Complex {
 /// One part of a mix.
 #[derive(Clone, Debug)]
 pub(crate) enum Factor {
-    /// Masses at single losses.
-    Atoms(Vec<(f64, f64)>),
+    /// Masses at single losses, and what the list was cut from, if it was cut.
+    Atoms(LogPoints, Option<Lattice>),
     Laplace(f64),
     Range(f64),
     /// A continuous part, and atoms at its ends.
     Sampled(Smooth, Vec<(f64, f64)>),
 }
 
-impl Moments for Factor {
-    fn log_moment(&self, s: f64) -> f64 {
-        self.log_moment_and_error(s).0
+/// Discrete Gaussian noise on the integers, and how far it is shifted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lattice {
+    pub(crate) variance: f64,
+    pub(crate) shift: f64,
+}
+
+impl Lattice {
+    /// `ln E e^(s L)` of the whole law.
+    ///
+    /// The loss at `shift + y` is `shift (2 y + shift) / (2 v)`: completing the square, the moment is `e^(s (s + 1) shift^2 / (2 v))` times
+    /// `W(s shift) / W(0)`, where `W(c)` sums `e^(-(y - c)^2 / (2 v))` over the integers. `W` has period 1 and is largest at 0 (its Fourier
+    /// coefficients are positive), so the second factor is at most 1, and it is 1 up to `4 e^(-2 pi^2 v)`.
+    fn whole_moment(self, s: f64) -> Upper {
+        let Self { variance, shift } = self;
+        let square = s * (s + 1.0) * shift * shift / (2.0 * variance);
+        let first = Upper::near(square, 8.0 * UNIT * square);
+        if variance >= 2.0 {
+            return first;
+        }
+        let place = s * shift;
+        let off = place - place.round();
+        // The place itself is off by a unit of its size; past 2^40 that is left at the bound.
+        if place.abs() >= 1e12 || place.is_nan() {
+            return first;
+        }
+        let weights = |c: f64| {
+            sum((-40_i32..=40).map(|y| {
+                let x = f64::from(y) - c;
+                libm::exp(-x * x / (2.0 * variance))
+            }))
+        };
+        // The slope of `ln W` is at most `1 / (2 v)` in size where `|c| <= 1/2`, twice that with room; 40 is 28 standard deviations.
+        let error = 64.0 * UNIT + 2.0 * UNIT * (1.0 + place.abs()) / variance;
+        first + Upper::near(libm::log(weights(off) / weights(0.0)), error)
     }
 }
 
 /// `ln(2 sinh(a e) / a)`.
 fn log_sinh_ratio(a: f64, e: f64) -> f64 {
-    let a = a.abs().max(1e-12);
+    let a = larger(a.abs(), 1e-12);
     a * e + libm::log(-libm::expm1(-2.0 * a * e) / a)
 }
 
@@ -63,21 +96,16 @@ fn log_laplace(e: f64, s: f64) -> f64 {
         -(s + 1.0) * e + libm::log(0.5),
         log_sinh_ratio(s + 0.5, e) - e / 2.0 + libm::log(0.25),
     ];
-    let top = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    top + libm::log(terms.iter().map(|x| libm::exp(x - top)).sum::<f64>())
+    let top = largest(terms);
+    top + libm::log(sum(terms.map(|x| libm::exp(x - top))))
 }
 
-impl Factor {
-    /// `ln E e^(s L)` and how far it may be off.
-    pub(crate) fn log_moment_and_error(&self, s: f64) -> (f64, f64) {
+impl Moments for Factor {
+    /// `ln E e^(s L)`, as far as the factor was not cut, and how far it may be off.
+    fn log_moment_and_error(&self, s: f64) -> (f64, f64) {
         let closed = |end: f64| UNIT * (64.0 + 8.0 * (s.abs() + 1.0) * end);
         match self {
-            Self::Atoms(points) => {
-                let log = log_sum(points, s);
-                let far = points.iter().map(|point| point.0.abs()).fold(0.0, f64::max);
-                let n = points.len() as f64;
-                (log, UNIT * (64.0 + n + 12.0 * s.abs() * far + 2.0 * log.abs()))
-            }
+            Self::Atoms(points, _) => points.log_moment_and_error(s),
             &Self::Laplace(e) => (log_laplace(e, s), closed(e)),
             &Self::Range(eta) => {
                 let scale = -0.5 / libm::expm1(-eta) * libm::exp(-eta / 2.0);
@@ -90,15 +118,21 @@ impl Factor {
             },
         }
     }
+}
+
+impl Factor {
+    /// `ln E e^(s L)` of the whole law, with what was cut off.
+    pub(crate) fn whole_moment(&self, s: f64) -> Upper {
+        match self {
+            Self::Atoms(_, Some(lattice)) => lattice.whole_moment(s),
+            _ => self.upper(s),
+        }
+    }
 
     /// Half the distance between the smallest and the largest loss.
     fn half_range(&self) -> f64 {
         match self {
-            Self::Atoms(points) => {
-                let low = points.iter().map(|point| point.0).fold(f64::INFINITY, f64::min);
-                let high = points.iter().map(|point| point.0).fold(f64::NEG_INFINITY, f64::max);
-                (high - low) / 2.0
-            }
+            Self::Atoms(points, _) => points.half_range(),
             Self::Laplace(end) | Self::Range(end) => *end,
             Self::Sampled(..) => f64::INFINITY,
         }
@@ -112,16 +146,16 @@ impl Factor {
         for _ in 0..6 {
             let (above, error_above) = self.log_moment_and_error(tilt + nudge);
             let (below, error_below) = self.log_moment_and_error(tilt - nudge);
-            error = error.max(error_above).max(error_below);
+            error = largest([error, error_above, error_below]);
             let mean = (above - below) / (2.0 * nudge);
             let excess = |moment: f64, way: f64| libm::expm1(moment - here - way * nudge * mean);
             let sum = excess(above, 1.0) + excess(below, -1.0) + 16.0 * (error + UNIT);
-            let spread = sum.max(0.0).sqrt() / nudge * (1.0 + 1e-9);
-            if spread.is_finite() {
-                least = least.min(spread);
+            let spread = larger(sum, 0.0).sqrt() / nudge * (1.0 + 1e-9);
+            if spread < least {
+                least = spread;
             }
             // Small next to the inverse, or rare large losses count too much; not so small that rounding decides.
-            let next = (0.003 / least).min(0.9 * tilt);
+            let next = smaller(0.003 / least, 0.9 * tilt);
             if !next.is_finite() || (next / nudge - 1.0).abs() < 0.3 {
                 break;
             }
@@ -171,7 +205,7 @@ impl<'a> Ready<'a> {
         }
         let mut deviation = f64::INFINITY;
         let (form, most, settled) = match factor {
-            Factor::Atoms(atoms) => {
+            Factor::Atoms(atoms, _) => {
                 (Form::Points(Rule::atoms(atoms, tilt)), f64::INFINITY, Vec::new())
             }
             &Factor::Laplace(end) => {
@@ -190,7 +224,7 @@ impl<'a> Ready<'a> {
                 (Form::Points(rule), 0.0, outline.settled)
             }
         };
-        let spread = factor.spread(tilt).min(deviation);
+        let spread = Upper::new(factor.spread(tilt)).or(Upper::new(deviation)).get();
         Some(Self { factor, count, tilt, form, most, spread, settled })
     }
 
@@ -234,14 +268,20 @@ impl<'a> Ready<'a> {
 
     /// A bound on the size at every frequency from `t` on.
     pub(crate) fn settled(&self, t: f64) -> f64 {
-        let bounds = self.settled.iter().map(|(still, fall)| still + fall / t);
-        bounds.fold(1.0, f64::min)
+        let mut least = 1.0;
+        for (still, fall) in &self.settled {
+            let bound = still + fall / t;
+            if bound < least {
+                least = bound;
+            }
+        }
+        least
     }
 
     /// A bound on the size at every frequency within `half` of `middle`: it changes at most as fast as the standard deviation says.
     pub(crate) fn around(&self, middle: f64, half: f64) -> f64 {
         let near = size(self.at(middle)) + self.error(middle) + self.spread * half;
-        near.min(self.settled(middle - half))
+        Upper::new(near).or(Upper::new(self.settled(middle - half))).get()
     }
 }
 

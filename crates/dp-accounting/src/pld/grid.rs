@@ -1,12 +1,12 @@
 //! Mixes without a closed form, on lattices: which lattice, how fine, and both bounds.
 
-use super::bound::Bound;
 use super::composed::{Composed, Side};
 use super::event::{Direction, Event};
 use super::law::Law;
 use super::moments::{order_for_delta, order_for_epsilon, reach};
 use super::pair::Pair;
 use super::spectrum::Plan;
+use crate::outward::{Between, Lower, Upper, larger, largest, least, smaller, sum, within};
 use crate::rounding::UNIT;
 
 /// What is asked of a composition.
@@ -30,12 +30,12 @@ pub(crate) struct Sides {
 }
 
 impl Sides {
-    pub(crate) fn read(&self, query: Query) -> Bound {
+    pub(crate) fn read(&self, query: Query) -> Between {
         let side = |composed: &Composed| match query {
             Query::Epsilon(delta) => composed.epsilon(delta),
             Query::Delta(epsilon) => composed.delta(epsilon),
         };
-        Bound::new(side(&self.lower), side(&self.upper))
+        Between { lower: Lower::new(side(&self.lower)), upper: Upper::new(side(&self.upper)) }
     }
 }
 
@@ -65,7 +65,7 @@ fn common_lattice(pairs: &[(Pair, f64)]) -> Option<(f64, Vec<f64>)> {
         .iter()
         .map(|(pair, _)| if pair.smooth.is_none() { pair.lattice } else { None })
         .collect::<Option<_>>()?;
-    let least = steps.iter().map(|(_, step)| *step).fold(f64::INFINITY, f64::min);
+    let least = least(steps.iter().map(|(_, step)| *step));
     let fits = steps.iter().all(|(_, step)| {
         let ratio = step / least;
         (ratio - ratio.round()).abs() <= 8.0 * UNIT * ratio
@@ -96,11 +96,11 @@ pub(crate) fn connect_the_dots(
     pairs: &[(Pair, f64)],
     query: Query,
     gap: f64,
-) -> Option<(Bound, Sides)> {
+) -> Option<(Between, Sides)> {
     // A single part may use a lattice through its own atoms.
     let own = if pairs.len() == 1 { pairs[0].0.lattice } else { None };
     let width = pairs.iter().map(|(pair, _)| pair.range()).map(|(low, high)| high - low);
-    let widest = width.fold(0.0, f64::max);
+    let widest = largest(width);
     let fitted = |step: f64| match own {
         Some((origin, length)) => (origin, length / (length / step).ceil()),
         None => (0.0, step),
@@ -119,15 +119,15 @@ pub(crate) fn connect_the_dots(
         Query::Delta(epsilon) => (order_for_epsilon(&moments, epsilon, most).0, epsilon),
     };
     // Each use adds about step^2 / 8 per unit of (tilted) continuous mass, and epsilon follows by a factor 1 + tilt.
-    let loose: f64 = pairs.iter().map(|(pair, count)| count * loose_mass(pair, tilt)).sum();
-    let wanted = 0.35 * gap * epsilon.max(SMALL);
+    let loose = sum(pairs.iter().map(|(pair, count)| count * loose_mass(pair, tilt)));
+    let wanted = 0.35 * gap * larger(epsilon, SMALL);
     let mut step = (8.0 * wanted / (loose * (1.0 + tilt))).sqrt();
     // The window decides the length of the transforms.
     let span = reach(&moments, tilt);
     let shortest = (span.high - span.low) / (super::spectrum::MOST_POINTS as f64 * 0.98);
-    let mut best: Option<(Bound, Sides)> = None;
+    let mut best: Option<(Between, Sides)> = None;
     for round in 0..5 {
-        step = step.max(shortest).min(widest / 64.0);
+        step = smaller(larger(step, shortest), widest / 64.0);
         let (origin, fine) = fitted(step);
         let laws: Vec<Law> = pairs
             .iter()
@@ -138,10 +138,11 @@ pub(crate) fn connect_the_dots(
         let bound = sides.read(query);
         let bound = best.map_or(bound, |(best, _)| best.and(bound));
         best = Some((bound, sides));
-        let target = gap * bound.upper().max(SMALL);
+        let upper = bound.upper.get();
+        let target = gap * larger(upper, SMALL);
         let done = match query {
             Query::Epsilon(_) => bound.gap() <= target,
-            Query::Delta(_) => bound.gap() <= gap * (1.0 + tilt) * bound.upper(),
+            Query::Delta(_) => bound.gap() <= gap * (1.0 + tilt) * upper,
         };
         if done || step <= shortest {
             break;
@@ -152,7 +153,7 @@ pub(crate) fn connect_the_dots(
         };
         // Near the last atom the lower law is off by its step; elsewhere by the square.
         let ratio = if round == 0 { ratio.sqrt() } else { ratio };
-        step *= (0.8 * ratio).clamp(0.1, 0.7);
+        step *= within(0.8 * ratio, 0.1, 0.7);
     }
     best
 }
@@ -161,9 +162,9 @@ pub(crate) fn connect_the_dots(
 fn loose_mass(pair: &Pair, tilt: f64) -> f64 {
     let Some(smooth) = &pair.smooth else { return 1.0 };
     let (low, high) = pair.range();
-    let weigh = |mass: f64, loss: f64| mass * libm::exp(tilt * (loss - high).max(-700.0));
-    let nodes: f64 = smooth.nodes().iter().map(|(loss, mass)| weigh(*mass, *loss)).sum();
-    let atoms: f64 = pair.atoms.iter().map(|(loss, mass)| weigh(*mass, *loss)).sum();
+    let weigh = |&(loss, mass): &(f64, f64)| mass * libm::exp(tilt * larger(loss - high, -700.0));
+    let nodes = sum(smooth.nodes().iter().map(weigh));
+    let atoms = sum(pair.atoms.iter().map(weigh));
     if low >= high || nodes <= 0.0 { 1.0 } else { nodes / (nodes + atoms) }
 }
 
@@ -181,7 +182,7 @@ fn spread_widths(pair: &Pair, step: f64) -> impl Fn(f64) -> i64 {
 
 #[allow(clippy::cast_possible_truncation, reason = "capped")]
 fn power_of_two(x: f64) -> i64 {
-    1 << libm::log2(x.clamp(1.0, 65536.0)).floor() as i64
+    1 << libm::log2(within(x, 1.0, 65536.0)).floor() as i64
 }
 
 /// Widths for the final law: wider where the tilted density is low, as its cube root, which spends the error evenly.
@@ -194,20 +195,20 @@ fn density_widths(pair: &Pair, tilt: f64) -> impl Fn(f64) -> i64 {
             let (a, b) = (pair[0], pair[1]);
             if b > a {
                 let density = smooth.cell(a, b).mass / (b - a);
-                places.push((a, density * libm::exp((tilt * (b - top)).max(-700.0))));
+                places.push((a, density * libm::exp(larger(tilt * (b - top), -700.0))));
             }
         }
     }
-    let peak = places.iter().map(|place| place.1).fold(0.0, f64::max);
+    let peak = largest(places.iter().map(|place| place.1));
     for place in &mut places {
         // Half of it: cells are cheap next to the transforms that a finer lattice would need.
-        place.1 = 0.5 * libm::cbrt(peak / place.1.max(peak * 1e-30));
+        place.1 = 0.5 * libm::cbrt(peak / larger(place.1, peak * 1e-30));
     }
     move |loss: f64| {
         let next = places.partition_point(|place| place.0 <= loss);
         let here = next.checked_sub(1).map_or(1.0, |i| places[i].1);
         let ahead = places.get(next).map_or(here, |place| place.1);
-        power_of_two(here.min(ahead))
+        power_of_two(smaller(here, ahead))
     }
 }
 

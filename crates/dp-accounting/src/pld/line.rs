@@ -19,11 +19,11 @@
 
 use std::f64::consts::PI;
 
-use super::bound::Bound;
 use super::factor::{Ready, over, size, times};
 use super::grid::Query;
 use super::split::Known;
 use super::walk::{Sample, Sampled, walk};
+use crate::outward::{Between, LEAST, Lower, Upper, larger};
 use crate::rounding::{LongSum, UNIT};
 
 /// `-ln` of what the wrapped copies may add, relative to the integrand at its peak.
@@ -42,7 +42,7 @@ pub(crate) struct Course {
     /// How far `log_scale` may be off.
     pub(crate) log_error: f64,
     /// Mass that was cut off.
-    pub(crate) cut: f64,
+    pub(crate) cut: Upper,
     /// The epsilon for which the period was chosen.
     pub(crate) center: f64,
 }
@@ -81,7 +81,8 @@ impl Line {
     /// Whether what was left out is at most `aim` of the curve at the centre.
     pub(crate) fn is_settled(&self, aim: f64) -> bool {
         let epsilon = self.course.center;
-        let known = self.known.map_or(0.0, |known| known.lower(epsilon)) / self.scale(epsilon);
+        let known =
+            self.known.map_or(0.0, |known| known.lower(epsilon).get()) / self.scale(epsilon);
         let curve = self.sums(epsilon).delta + known;
         self.rest / PI <= aim * curve
     }
@@ -129,52 +130,55 @@ impl Line {
         libm::exp(self.course.log_scale - self.course.tilt * epsilon)
     }
 
-    /// Relative error of the scale.
-    fn relative(&self, epsilon: f64) -> f64 {
-        let exponent = self.course.log_scale.abs() + (self.course.tilt * epsilon).abs();
-        libm::expm1((self.course.log_error + UNIT * (16.0 + 4.0 * exponent)).min(700.0))
+    /// The logarithm of the scale, and how far it may be off.
+    fn log_scale(&self, epsilon: f64) -> (f64, f64) {
+        let (log, turn) = (self.course.log_scale, self.course.tilt * epsilon);
+        (log - turn, self.course.log_error + UNIT * (16.0 + 4.0 * (log.abs() + turn.abs())))
     }
 
     /// Never below the curve.
-    fn upper(&self, epsilon: f64) -> f64 {
+    fn upper(&self, epsilon: f64) -> Upper {
         let sums = self.sums(epsilon);
-        let inside = (sums.delta + sums.delta_error).max(0.0);
-        let known = self.known.map_or(0.0, |known| known.upper(epsilon));
-        let sampled = self.scale(epsilon) * inside * (1.0 + self.relative(epsilon));
-        (sampled + known) * (1.0 + 4.0 * UNIT) + self.course.cut
+        let (log, off) = self.log_scale(epsilon);
+        // The curve is positive, whatever the sums come to.
+        let inside = Upper::near(sums.delta, sums.delta_error).max(Upper::new(LEAST));
+        let known = self.known.map_or(Upper::ZERO, |known| known.upper(epsilon));
+        Upper::near(log, off).exp().times(inside) + known + self.course.cut
     }
 
     /// Never above the curve.
-    fn lower(&self, epsilon: f64) -> f64 {
+    fn lower(&self, epsilon: f64) -> Lower {
         let sums = self.sums(epsilon);
+        let (log, off) = self.log_scale(epsilon);
         let extra = self.course.extra;
-        let excess = extra * libm::exp(extra / 8.0);
-        let too_much =
-            if extra > 0.0 { excess * (sums.density.max(0.0) + sums.density_error) } else { 0.0 };
+        let density = Upper::near(sums.density, sums.density_error).at_least_0();
+        let too_much = Upper::new(extra).times(Upper::new(extra / 8.0).exp()).times(density);
         // Copies on both sides, each a geometric sum; more of them away from the centre.
-        let drift = libm::exp((epsilon - self.course.center).abs() * (1.0 + self.course.tilt));
-        let copies = 4.0 * libm::exp(-LOG_MISSED) * drift;
-        let inside = sums.delta - sums.delta_error - too_much - copies;
-        let known = self.known.map_or(0.0, |known| known.lower(epsilon));
-        let sampled = self.scale(epsilon) * inside.max(0.0) * (1.0 - self.relative(epsilon));
-        (sampled + known) * (1.0 - 4.0 * UNIT)
+        let drift = Upper::new((epsilon - self.course.center).abs() * (1.0 + self.course.tilt));
+        let copies = Upper::new(4.0).times((drift.raised(4.0) - Lower::new(LOG_MISSED)).exp());
+        let inside = Lower::near(sums.delta, sums.delta_error) - too_much - copies;
+        let known = self.known.map_or(Lower::ZERO, |known| known.lower(epsilon));
+        Lower::near(log, off).exp().times(inside) + known
     }
 
     /// Both bounds, anywhere; they are close to each other around the epsilon that the line was made for.
-    pub(crate) fn read(&self, query: Query) -> Bound {
+    pub(crate) fn read(&self, query: Query) -> Between {
         match query {
             Query::Epsilon(delta) => {
-                let upper = self.solve(delta, Self::upper, true);
-                Bound::new(self.solve(delta, Self::lower, false), upper)
+                let upper = self.solve(delta, |epsilon| self.upper(epsilon).get(), true);
+                let lower = self.solve(delta, |epsilon| self.lower(epsilon).get(), false);
+                Between { lower: Lower::new(lower), upper: Upper::new(upper) }
             }
-            Query::Delta(epsilon) => Bound::new(self.lower(epsilon).max(0.0), self.upper(epsilon)),
+            Query::Delta(epsilon) => {
+                Between { lower: self.lower(epsilon), upper: self.upper(epsilon) }
+            }
         }
     }
 
     /// The epsilon at which `curve` reaches `delta`; on the side where it is at most (`upper`) or at least `delta`.
-    fn solve(&self, delta: f64, curve: impl Fn(&Self, f64) -> f64, upper: bool) -> f64 {
+    fn solve(&self, delta: f64, curve: impl Fn(f64) -> f64, upper: bool) -> f64 {
         let target = libm::log(delta);
-        let value = |e: f64| libm::log(curve(self, e).max(1e-320)) - target;
+        let value = |e: f64| libm::log(larger(curve(e), LEAST)) - target;
         // The curve falls at about the rate of the tilt.
         let (mut e, mut rate) = (self.course.center, self.course.tilt);
         let mut seen: Option<(f64, f64)> = None;
@@ -187,22 +191,23 @@ impl Line {
                 }
             }
             seen = Some((e, v));
-            let next = (e + v / rate).max(0.0);
-            let done = (next - e).abs() <= 1e-13 * e.abs().max(1e-3);
+            let next = larger(e + v / rate, 0.0);
+            let done = (next - e).abs() <= 1e-13 * larger(e.abs(), 1e-3);
             e = next;
             if done {
                 break;
             }
         }
         // A small step to the safe side, doubled until it is safe.
-        let mut margin = 4.0 * UNIT * e.max(1.0) + 1e-13 * e;
+        let mut margin = 4.0 * UNIT * larger(e, 1.0) + 1e-13 * e;
         for _ in 0..60 {
             let at = if upper { e + margin } else { e - margin };
             if at <= 0.0 && !upper {
                 return 0.0;
             }
-            let v = value(at);
-            if (upper && v <= 0.0) || (!upper && v >= 0.0) {
+            // The comparison itself, not its logarithm.
+            let here = curve(at);
+            if (upper && here <= delta) || (!upper && here >= delta) {
                 return at;
             }
             margin *= 2.0;

@@ -1,15 +1,17 @@
 //! A composition as transforms: its moments, and the line along which it is inverted.
 
 use super::event::{Direction, Event, Kind};
-use super::factor::{Factor, Ready};
+use super::factor::{Factor, Lattice, Ready};
 use super::grid::Query;
 use super::line::{Course, LOG_MISSED, Line};
-use super::moments::{Moments, log_peak, order_for_delta, order_for_epsilon};
+use super::moments::{LogPoints, Moments, log_peak, order_for_delta, order_for_epsilon};
 use super::pair::Pair;
 use super::split::{Known, MOST_USES, split};
+use crate::outward::{Lower, Upper, larger, smaller, sum, within};
 use crate::rounding::UNIT;
 
 const MOST_TILT: f64 = 1e6;
+const MOST_SAMPLED_ORDER: f64 = 400.0;
 /// Mixes of more parts are inverted at the first tilt.
 const MOST_CHOICE: usize = 8;
 /// `ln` of what a tilt that is not the best may cost in precision, of what the roundings of all uses leave.
@@ -22,12 +24,35 @@ const AIM: f64 = 5e-7;
 pub(crate) struct Mix {
     variance: f64,
     factors: Vec<(Factor, f64)>,
-    cut: f64,
+    cut: Upper,
 }
 
 impl Moments for Mix {
-    fn log_moment(&self, s: f64) -> f64 {
-        self.log_moment_and_error(s).0
+    fn log_moment_and_error(&self, s: f64) -> (f64, f64) {
+        let gaussian = self.gaussian_moment(s);
+        let (mut log, mut error) = (gaussian, 16.0 * UNIT * gaussian.abs());
+        for (factor, count) in &self.factors {
+            let (one, off) = factor.log_moment_and_error(s);
+            log += count * one;
+            error += count * (off + UNIT * (4.0 + self.factors.len() as f64 / 4.0) * one.abs());
+        }
+        (log, error)
+    }
+}
+
+/// A mix with the mass that its laws were cut by: what a claim by moments alone is made of.
+pub(crate) struct Whole<'a>(pub(crate) &'a Mix);
+
+impl Moments for Whole<'_> {
+    fn log_moment_and_error(&self, s: f64) -> (f64, f64) {
+        (self.upper(s).get(), 0.0)
+    }
+
+    fn upper(&self, s: f64) -> Upper {
+        let gaussian = self.0.gaussian_moment(s);
+        let factors = self.0.factors.iter();
+        let others: Upper = factors.map(|(factor, k)| factor.whole_moment(s).of_uses(*k)).sum();
+        Upper::near(gaussian, 16.0 * UNIT * gaussian.abs()) + others
     }
 }
 
@@ -35,15 +60,17 @@ impl Moments for Mix {
 struct Smoothed<'a>(&'a Mix, f64);
 
 impl Moments for Smoothed<'_> {
-    fn log_moment(&self, s: f64) -> f64 {
-        self.0.log_moment(s) + 0.5 * self.1 * (s * s + s)
+    fn log_moment_and_error(&self, s: f64) -> (f64, f64) {
+        let (log, error) = self.0.log_moment_and_error(s);
+        let more = 0.5 * self.1 * (s * s + s);
+        (log + more, error + UNIT * (2.0 * log.abs() + 16.0 * more))
     }
 }
 
 impl Mix {
     /// Takes the parts of a mix apart; discrete Gaussians are cut where the mass left out is about `e^(-log_cut)`.
     pub(crate) fn new(parts: &[(Event, f64)], direction: Direction, log_cut: f64) -> Self {
-        let mut mix = Self { variance: 0.0, factors: Vec::new(), cut: 0.0 };
+        let mut mix = Self { variance: 0.0, factors: Vec::new(), cut: Upper::ZERO };
         for &(event, count) in parts {
             let factor = match event.kind {
                 Kind::Gaussian { noise_multiplier } if event.rate >= 1.0 => {
@@ -58,8 +85,14 @@ impl Mix {
                     if let Some(smooth) = pair.smooth {
                         Factor::Sampled(smooth, pair.atoms)
                     } else {
-                        mix.cut += count * pair.cut;
-                        Factor::Atoms(pair.atoms)
+                        mix.cut = mix.cut + Upper::new(pair.cut).of_uses(count);
+                        let whole = match event.kind {
+                            Kind::DiscreteGaussian { variance, sensitivity } => {
+                                Some(Lattice { variance, shift: f64::from(sensitivity) })
+                            }
+                            _ => None,
+                        };
+                        Factor::Atoms(LogPoints::new(pair.atoms), whole)
                     }
                 }
             };
@@ -67,21 +100,19 @@ impl Mix {
         }
         // Wide ones first: their product vanishes soonest.
         mix.factors.sort_by_cached_key(|(factor, _)| {
-            std::cmp::Reverse(factor.log_moment(1.0).max(0.0).to_bits())
+            std::cmp::Reverse(larger(factor.log_moment(1.0), 0.0).to_bits())
         });
         mix
     }
 
-    /// `ln E e^(s L)` and how far it may be off.
-    pub(crate) fn log_moment_and_error(&self, s: f64) -> (f64, f64) {
-        let gaussian = 0.5 * self.variance * (s * s + s);
-        let (mut log, mut error) = (gaussian, 16.0 * UNIT * gaussian.abs());
-        for (factor, count) in &self.factors {
-            let (one, off) = factor.log_moment_and_error(s);
-            log += count * one;
-            error += count * (off + UNIT * (4.0 + self.factors.len() as f64 / 4.0) * one.abs());
-        }
-        (log, error)
+    /// Orders above this are not searched, and no moment is computed: sampled noise takes too many points there.
+    pub(crate) fn most_order(&self) -> f64 {
+        let sampled = |(factor, _): &(Factor, f64)| matches!(factor, Factor::Sampled(..));
+        if self.factors.iter().any(sampled) { MOST_SAMPLED_ORDER } else { MOST_TILT }
+    }
+
+    fn gaussian_moment(&self, s: f64) -> f64 {
+        if self.variance > 0.0 { 0.5 * self.variance * (s * s + s) } else { 0.0 }
     }
 
     /// The tilt and the epsilon around which a line is good.
@@ -127,7 +158,7 @@ impl Mix {
         };
         // What may be left out, relative to the curve, which falls at about the rate of the tilt.
         let aim = match query {
-            Query::Epsilon(_) => (1e-9 * center * tilt).clamp(1e-9, 1e-7),
+            Query::Epsilon(_) => within(1e-9 * center * tilt, 1e-9, 1e-7),
             Query::Delta(_) => 1e-7,
         };
         split(known, factor.log_moment(tilt), course, aim)
@@ -137,7 +168,7 @@ impl Mix {
     pub(crate) fn invert(&self, query: Query, gap: f64) -> Option<Line> {
         let (tilt, epsilon) = self.course(query);
         // The added Gaussian moves epsilon by about its variance times 1 + tilt.
-        let added = 0.5 * gap * epsilon.max(1.0) / (1.0 + tilt);
+        let added = 0.5 * gap * larger(epsilon, 1.0) / (1.0 + tilt);
         let mut factors = self
             .factors
             .iter()
@@ -158,8 +189,8 @@ impl Mix {
         }
         let height = |s: f64| self.log_moment(s) - s * epsilon + log_peak(s);
         let lowest = height(tilt);
-        let uses: f64 = self.factors.iter().map(|(_, count)| count).sum();
-        let most_digits = libm::log(AIM / (uses * ONE_USE)).clamp(0.0, MOST_DIGITS);
+        let uses = sum(self.factors.iter().map(|(_, count)| *count));
+        let most_digits = within(libm::log(AIM / (uses * ONE_USE)), 0.0, MOST_DIGITS);
         let cost = |s: f64| {
             let digits = height(s) - lowest;
             let period = period(self, s, epsilon).unwrap_or(f64::INFINITY);
@@ -194,25 +225,26 @@ impl Mix {
     }
 }
 
-/// A period after which the copies are negligible.
+/// A period after which the copies are negligible: each side by the best of a few orders, an order that overflows by none.
 fn period(mix: &dyn Moments, tilt: f64, epsilon: f64) -> Option<f64> {
-    let here = mix.log_moment(tilt) - tilt * epsilon;
-    let (mut up, mut down) = (f64::INFINITY, f64::INFINITY);
+    let here = mix.lower(tilt) - Upper::near(tilt * epsilon, UNIT * tilt * epsilon);
+    let more = |order: f64, x: f64, peak: f64| {
+        let off = UNIT * order * epsilon + 8.0 * UNIT * peak.abs();
+        let copy = mix.upper(order) + Upper::near(peak - order * epsilon, off);
+        (copy - here + Upper::new(LOG_MISSED)).max(Upper::ONE).over(Lower::new(x))
+    };
+    let (mut up, mut down) = (Upper::UNKNOWN, Upper::UNKNOWN);
     for power in -6..8 {
-        let x = libm::exp2(f64::from(power)) * (0.3 + tilt).min(8.0);
+        let x = libm::exp2(f64::from(power)) * smaller(0.3 + tilt, 8.0);
         // A copy at `epsilon + period`: Chernoff at a larger order. Further copies fall by `e^(-x period)`.
-        let order = tilt + x;
-        let excess = mix.log_moment(order) - order * epsilon + log_peak(order) - here + LOG_MISSED;
-        up = up.min(excess.max(1.0) / x);
+        up = up.or(more(tilt + x, x, log_peak(tilt + x)));
         if x < tilt {
-            let order = tilt - x;
-            let excess = mix.log_moment(order) - order * epsilon - here + LOG_MISSED;
-            down = down.min(excess.max(1.0) / x);
+            down = down.or(more(tilt - x, x, 0.0));
         }
     }
     // No curve is above 1.
-    down = down.min((LOG_MISSED - here).max(1.0) / tilt);
-    let period = up.max(down).max(1e-6);
+    let whole = (Upper::new(LOG_MISSED) - here).max(Upper::ONE).over(Lower::new(tilt));
+    let period = up.max(down.or(whole)).max(Upper::new(1e-6));
     // Queries a little off the centre must be covered, too.
-    period.is_finite().then_some(1.1 * period)
+    period.is_known().then(|| 1.1 * period.get())
 }

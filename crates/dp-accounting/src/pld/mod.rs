@@ -22,7 +22,7 @@ mod split;
 mod trade_off;
 mod walk;
 
-pub use bound::Bound;
+pub use bound::{Bound, Contradiction};
 pub use composition::Composition;
-pub(crate) use composition::{least_epsilon_by_moments, log_moment};
+pub(crate) use composition::{divergence, least_epsilon_by_moments};
 pub use event::{Direction, Event};

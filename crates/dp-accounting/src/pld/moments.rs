@@ -1,16 +1,48 @@
 //! `K(s) = ln E e^(s L)` of pairs and of laws: where to tilt, how far the mass reaches, and a bound at every epsilon.
 
 use super::law::Law;
+use crate::outward::{Lower, Upper, larger, largest, least as least_of, sum, within};
+use crate::rounding::UNIT;
 
 /// Something with a logarithmic moment.
 pub(crate) trait Moments {
-    /// `ln E e^(s L)` for real `s`.
-    fn log_moment(&self, s: f64) -> f64;
+    /// `ln E e^(s L)` for real `s`, and how far it may be off.
+    fn log_moment_and_error(&self, s: f64) -> (f64, f64);
+
+    /// The computed value, for choosing an order.
+    fn log_moment(&self, s: f64) -> f64 {
+        self.log_moment_and_error(s).0
+    }
+
+    fn upper(&self, s: f64) -> Upper {
+        let (log, error) = self.log_moment_and_error(s);
+        Upper::near(log, error)
+    }
+
+    fn lower(&self, s: f64) -> Lower {
+        let (log, error) = self.log_moment_and_error(s);
+        Lower::near(log, error)
+    }
 }
 
 /// `ln` of `sup_x e^(-s x) (1 - e^-x) = s^s / (1 + s)^(1 + s)`, for `s > 0`.
 pub(crate) fn log_peak(s: f64) -> f64 {
     -s * libm::log1p(1.0 / s) - libm::log1p(s)
+}
+
+/// A bound on the epsilon at `delta > 0` by the moment of order `s > 0`.
+pub(crate) fn epsilon_by_moment(sum: &dyn Moments, s: f64, delta: f64) -> Upper {
+    let (log_delta, peak) = (libm::log(delta), log_peak(s));
+    let rest = Upper::near(peak - log_delta, 8.0 * UNIT * (1.0 + peak.abs() + log_delta.abs()));
+    let total = sum.upper(s) + rest;
+    if total.get() <= 0.0 { Upper::ZERO } else { total.over(Lower::new(s)) }
+}
+
+/// A bound on the delta at `epsilon` by the moment of order `s > 0`.
+pub(crate) fn delta_by_moment(sum: &dyn Moments, s: f64, epsilon: f64) -> Upper {
+    let peak = log_peak(s);
+    let off = 8.0 * UNIT * (1.0 + peak.abs() + s * epsilon);
+    (sum.upper(s) + Upper::near(peak - s * epsilon, off)).exp().or(Upper::ONE)
 }
 
 /// A sum of losses, as far as its moments go: `count` times each part.
@@ -19,8 +51,14 @@ pub(crate) struct Sum<'a> {
 }
 
 impl Moments for Sum<'_> {
-    fn log_moment(&self, s: f64) -> f64 {
-        self.parts.iter().map(|(part, count)| count * part.log_moment(s)).sum()
+    fn log_moment_and_error(&self, s: f64) -> (f64, f64) {
+        let (mut log, mut error) = (0.0, 0.0);
+        for (part, count) in &self.parts {
+            let (one, off) = part.log_moment_and_error(s);
+            log += count * one;
+            error += count * (off + UNIT * (4.0 + self.parts.len() as f64 / 4.0) * one.abs());
+        }
+        (log, error)
     }
 }
 
@@ -65,7 +103,7 @@ pub(crate) fn order_for_epsilon(sum: &dyn Moments, epsilon: f64, most: f64) -> (
 /// A law thinned to few points, each mass split between the ends of its bin so that the mean stays: its moments are bounds from above.
 #[derive(Clone, Debug)]
 pub(crate) struct Thin {
-    points: Vec<(f64, f64)>,
+    points: LogPoints,
 }
 
 const BINS: usize = 768;
@@ -77,8 +115,7 @@ impl Thin {
         let n = law.index.len();
         let raise = 1.0 + law.slack;
         if n <= 2 * BINS {
-            let points = (0..n).map(|i| (at(i), masses[i] * raise)).collect();
-            return Self { points };
+            return Self { points: LogPoints::new((0..n).map(|i| (at(i), masses[i] * raise))) };
         }
         // By count of knots, so that the bins are fine where the knots are.
         let size = n.div_ceil(BINS);
@@ -92,28 +129,51 @@ impl Thin {
                 moment += one * (at(i) - low);
             }
             let up = if high > low { moment / (high - low) } else { 0.0 };
-            points.push((low, (mass - up).max(0.0) * raise));
+            // A difference that rounding made negative counts as much as it can be off.
+            points.push((low, larger(mass - up, 4.0 * UNIT * mass) * raise));
             points.push((high, up * raise));
         }
-        Self { points }
+        Self { points: LogPoints::new(points) }
     }
 }
 
 impl Moments for Thin {
-    fn log_moment(&self, s: f64) -> f64 {
-        log_sum(&self.points, s)
+    fn log_moment_and_error(&self, s: f64) -> (f64, f64) {
+        self.points.log_moment_and_error(s)
     }
 }
 
-/// `ln` of the sum of `mass e^(s loss)`.
-pub(crate) fn log_sum(points: &[(f64, f64)], s: f64) -> f64 {
-    let top = points
-        .iter()
-        .filter(|point| point.1 > 0.0)
-        .map(|point| s * point.0)
-        .fold(f64::NEG_INFINITY, f64::max);
-    let sum: f64 = points.iter().map(|&(loss, mass)| mass * libm::exp(s * loss - top)).sum();
-    top + libm::log(sum)
+/// Losses, and the logarithms of their masses: no mass is too small to count when it is tilted.
+#[derive(Clone, Debug)]
+pub(crate) struct LogPoints(pub(crate) Vec<(f64, f64)>);
+
+impl LogPoints {
+    /// Masses of 0 are left out.
+    pub(crate) fn new(points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        let points = points.into_iter().filter(|(_, mass)| *mass != 0.0);
+        Self(points.map(|(loss, mass)| (loss, libm::log(mass))).collect())
+    }
+
+    /// Half the distance between the smallest and the largest loss.
+    pub(crate) fn half_range(&self) -> f64 {
+        let losses = || self.0.iter().map(|point| point.0);
+        (largest(losses()) - least_of(losses())) / 2.0
+    }
+}
+
+impl Moments for LogPoints {
+    /// The error of an exponent is a few units of its two terms. Weighed by their shares `w`, the logarithms of the masses are at most
+    /// `|log| + |s| far + ln n`, since `sum w |ln w| <= ln n`.
+    fn log_moment_and_error(&self, s: f64) -> (f64, f64) {
+        let exponent = |&(loss, log): &(f64, f64)| s * loss + log;
+        let top = largest(self.0.iter().map(exponent));
+        let total = sum(self.0.iter().map(|point| libm::exp(exponent(point) - top)));
+        let log = top + libm::log(total);
+        let far = largest(self.0.iter().map(|point| point.0.abs()));
+        let n = self.0.len() as f64;
+        let units = 64.0 + n + libm::log(n) + 14.0 * s.abs() * far + 4.0 * log.abs();
+        (log, UNIT * units)
+    }
 }
 
 /// `ln` of the mass that a window may miss, relative to the tilted whole.
@@ -131,9 +191,9 @@ pub(crate) struct Reach {
 
 pub(crate) fn reach(sum: &dyn Moments, tilt: f64) -> Reach {
     let here = sum.log_moment(tilt);
-    let nudge = 1e-3 * tilt.clamp(1e-2, 1.0);
+    let nudge = 1e-3 * within(tilt, 1e-2, 1.0);
     let (above, below) = (sum.log_moment(tilt + nudge), sum.log_moment(tilt - nudge));
-    let spread = ((above - 2.0 * here + below) / (nudge * nudge)).max(1e-12).sqrt();
+    let spread = larger((above - 2.0 * here + below) / (nudge * nudge), 1e-12).sqrt();
     let (low, high) = (f64::NEG_INFINITY, f64::INFINITY);
     let mut reach = Reach { low, high, down: 0.0, up: 0.0 };
     for half_powers in -10..14 {

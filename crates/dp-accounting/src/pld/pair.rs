@@ -2,6 +2,7 @@
 
 use super::event::{Direction, Event, Kind};
 use super::smooth::Smooth;
+use crate::outward::{Lower, Upper, larger, smaller};
 use crate::rounding::{LongSum, UNIT};
 
 /// The finite part of a pair; what an event loses without bound is kept apart, see [`leak`].
@@ -63,8 +64,8 @@ impl Pair {
     pub(crate) fn range(&self) -> (f64, f64) {
         let (low, high) =
             self.smooth.map_or((f64::INFINITY, f64::NEG_INFINITY), |smooth| smooth.range());
-        let first = self.atoms.first().map_or(low, |atom| atom.0.min(low));
-        let last = self.atoms.last().map_or(high, |atom| atom.0.max(high));
+        let first = self.atoms.first().map_or(low, |atom| smaller(atom.0, low));
+        let last = self.atoms.last().map_or(high, |atom| larger(atom.0, high));
         (first, last)
     }
 }
@@ -107,14 +108,19 @@ fn discrete_laplace(rate: f64, sensitivity: u32) -> Pair {
     Pair { atoms, smooth: None, cut: 0.0, slack, lattice: Some((-rate * s, 2.0 * rate)) }
 }
 
+/// `-ln` of the least weight that is listed, at most.
+const MOST_CUT: f64 = 680.0;
+
 /// Losses `s (2 x - s) / (2 variance)` at the integers `x`, with `s` the sensitivity; the first law is centred at `s`.
 fn discrete_gaussian(variance: f64, sensitivity: u32, log_cut: f64) -> Pair {
     let s = f64::from(sensitivity);
     let weight = |y: f64| libm::exp(-y * y / (2.0 * variance));
-    // Beyond the reach the weights fall faster than geometrically.
-    let reach = (2.0 * variance * log_cut).sqrt().ceil() + 1.0;
-    let ratio = libm::exp(-reach / variance);
-    let beyond = weight(reach + 1.0) / (1.0 - ratio);
+    // Beyond the reach the weights fall faster than geometrically. No weight comes near the smallest floats, which have few digits.
+    let reach = (2.0 * variance * smaller(log_cut, MOST_CUT)).sqrt().floor();
+    let beyond =
+        Upper::near(-0.5 * (reach + 1.0) * (reach + 1.0) / variance, 8.0 * UNIT * MOST_CUT).exp();
+    let beyond =
+        beyond.over(Lower::near(-libm::expm1(-(reach + 1.5) / variance), 4.0 * UNIT)).get();
     let mut total = LongSum::default();
     let mut y = reach;
     while y >= 1.0 {
@@ -129,9 +135,10 @@ fn discrete_gaussian(variance: f64, sensitivity: u32, log_cut: f64) -> Pair {
         atoms.push((step * (y + s / 2.0), weight(y) / total));
         y += 1.0;
     }
-    let cut = 2.0 * beyond * 1.01;
+    // The first law is centred: its total is at least 1.
+    let cut = Upper::new(2.0).times(Upper::new(beyond)).get();
     let lattice = Some((atoms[0].0, step));
-    // The exponent of the least weight is about `log_cut`, and off by a unit of it.
-    let slack = UNIT * (32.0 + 2.0 * log_cut);
+    // The exponent of the least weight is at most `log_cut`, and off by a unit of it. The total holds more than what is beyond.
+    let slack = UNIT * (32.0 + 2.0 * MOST_CUT) + 2.0 * beyond;
     Pair { atoms, smooth: None, cut, slack, lattice }
 }

@@ -18,6 +18,7 @@
 use std::f64::consts::{LN_2, PI};
 
 use super::event::Direction;
+use super::moments::LogPoints;
 use super::smooth::{Density, LEGENDRE_10, Smooth};
 use crate::rounding::UNIT;
 
@@ -57,8 +58,8 @@ struct Term {
 
 impl Rule {
     /// Masses at single losses, tilted. The losses may be a few units off, the masses 32.
-    pub(crate) fn atoms(atoms: &[(f64, f64)], order: f64) -> Self {
-        let terms: Vec<Term> = atoms.iter().map(|atom| atom_term(*atom, order)).collect();
+    pub(crate) fn atoms(atoms: &LogPoints, order: f64) -> Self {
+        let terms: Vec<Term> = atoms.0.iter().map(|atom| atom_term(*atom, order)).collect();
         Self::gather(&terms, 0.0)
     }
 
@@ -121,7 +122,9 @@ impl Rule {
                 smooth.term(middle + half * node, order, libm::log(half * weight))
             })
             .collect();
-        terms.extend(atoms.iter().map(|atom| atom_term(*atom, order)));
+        terms.extend(
+            LogPoints::new(atoms.iter().copied()).0.iter().map(|atom| atom_term(*atom, order)),
+        );
         Some(Self::gather(&terms, PANEL_ERROR))
     }
 
@@ -168,8 +171,8 @@ impl Rule {
     }
 }
 
-fn atom_term((loss, mass): (f64, f64), order: f64) -> Term {
-    let exponent = order * loss + libm::log(mass);
+fn atom_term((loss, log_mass): (f64, f64), order: f64) -> Term {
+    let exponent = order * loss + log_mass;
     Term {
         loss,
         exponent,

@@ -13,6 +13,7 @@ use realfft::num_complex::Complex;
 use super::composed::{Composed, Side};
 use super::law::Law;
 use super::moments::{Moments, Sum, Thin, reach};
+use crate::outward::{Upper, larger, largest, smaller, sum};
 use crate::rounding::{LongSum, UNIT};
 
 /// Rounding of a transform of `n` numbers: every output is off by at most this, relative to the sum of magnitudes.
@@ -21,7 +22,7 @@ use crate::rounding::{LongSum, UNIT};
 /// and added to others once or twice. A factor is the sine and cosine of a rounded angle of at most `2 pi`: off by `4 pi + 2` units. A complex
 /// product is off by `sqrt(5)` units, an addition by one. That makes 20 units per level (Higham, 2002, Section 24.1).
 fn transform_noise(n: usize) -> f64 {
-    20.0 * ((n as f64).log2().max(1.0) + 2.0) * UNIT
+    20.0 * (larger((n as f64).log2(), 1.0) + 2.0) * UNIT
 }
 
 thread_local! {
@@ -76,7 +77,7 @@ impl<'a> Plan<'a> {
     }
 
     fn origin(&self) -> f64 {
-        self.laws.iter().map(|(law, count)| law.origin * count).sum()
+        sum(self.laws.iter().map(|(law, count)| law.origin * count))
     }
 
     /// The window for `tilt`, or nothing if it would be too long.
@@ -84,7 +85,7 @@ impl<'a> Plan<'a> {
         let (step, origin) = (self.step(), self.origin());
         let reach = reach(&self.moments(Side::Upper), tilt);
         let end = |pick: fn(&Law) -> i64| -> f64 {
-            self.laws.iter().map(|(law, count)| pick(law) as f64 * count).sum()
+            sum(self.laws.iter().map(|(law, count)| pick(law) as f64 * count))
         };
         let first = end(|law| law.index.first().copied().unwrap_or(0));
         let last = end(|law| law.index.last().copied().unwrap_or(0));
@@ -92,7 +93,7 @@ impl<'a> Plan<'a> {
         let to = ((reach.high - origin) / step).ceil();
         let down = if from > first { reach.down } else { f64::INFINITY };
         let up = if to < last { reach.up } else { f64::INFINITY };
-        let (from, to) = (from.max(first), to.min(last));
+        let (from, to) = (larger(from, first), smaller(to, last));
         // A short support is cheap as a whole, and then nothing is missed.
         let whole = last - first <= SHORT;
         let (from, to) = if whole { (first, last) } else { (from, to) };
@@ -137,12 +138,12 @@ impl<'a> Plan<'a> {
                 .iter()
                 .zip(masses)
                 .filter(|(_, mass)| **mass > 0.0)
-                .map(|(i, mass)| tilt * (*i as f64 * step) + libm::log(*mass))
-                .fold(f64::NEG_INFINITY, f64::max);
+                .map(|(i, mass)| tilt * (*i as f64 * step) + libm::log(*mass));
+            let top = largest(top);
             let mut total = LongSum::default();
             for (i, mass) in law.index.iter().zip(masses) {
                 if *mass > 0.0 {
-                    let tilted = mass * libm::exp(tilt * (*i as f64 * step) - top);
+                    let tilted = libm::exp(tilt * (*i as f64 * step) + libm::log(*mass) - top);
                     total.add(tilted);
                     input[wrap(*i, size)] += tilted;
                 }
@@ -158,8 +159,8 @@ impl<'a> Plan<'a> {
                 .expect("the buffers were made for this transform");
             multiply(&mut product, &mut blur, &spectrum, *count, noise);
         }
-        let error_sum: f64 = blur.iter().sum::<f64>() * 2.0;
-        let magnitude = product.iter().map(|x| x.norm_sqr().sqrt()).sum::<f64>() * 2.0;
+        let error_sum = 2.0 * sum(blur);
+        let magnitude = 2.0 * sum(product.iter().map(|x| x.norm_sqr().sqrt()));
         // The ends of the spectrum of a real law are real.
         product[0].im = 0.0;
         if let Some(last) = product.last_mut() {
@@ -173,17 +174,18 @@ impl<'a> Plan<'a> {
         let n = size as f64;
         let entry_error = (error_sum + (noise + 4.0 * UNIT) * magnitude) / n;
         for x in &mut mass {
-            *x = (*x / n).max(0.0);
+            *x = larger(*x / n, 0.0);
         }
         mass.rotate_left(wrap(first, size));
         let start = self.origin() + first as f64 * step;
-        // Chernoff, with moments from above and the scale of this very law.
+        // Chernoff, with moments from above and the scale of this very law, which is off by less than the term says.
         let moments = self.moments(side);
         let outside = |order: f64, signed: f64, end: f64| {
             if order.is_infinite() {
-                return 0.0;
+                return Upper::ZERO;
             }
-            libm::exp(moments.log_moment(tilt + signed) - log_scale - signed * end) * (1.0 + 1e-6)
+            let room = 1e-6 + UNIT * (16.0 * log_scale.abs() + 4.0 * (signed * end).abs());
+            (moments.upper(tilt + signed) + Upper::near(-log_scale - signed * end, room)).exp()
         };
         let missed = outside(up, up, start + n * step) + outside(down, -down, start);
         let far = |law: &Law| {
@@ -191,16 +193,14 @@ impl<'a> Plan<'a> {
             index as f64 * law.step
         };
         // The masses, and their tilting: an exponent is off by a few units of its size.
-        let uses: f64 = self
+        let uses = sum(self
             .laws
             .iter()
-            .map(|(law, count)| count * (law.slack + UNIT * (16.0 + 4.0 * tilt * far(law))))
-            .sum();
-        let shift: f64 = self
+            .map(|(law, count)| count * (law.slack + UNIT * (16.0 + 4.0 * tilt * far(law)))));
+        let shift = sum(self
             .laws
             .iter()
-            .map(|(law, count)| count * (law.snap + 8.0 * UNIT * (law.origin.abs() + far(law))))
-            .sum();
+            .map(|(law, count)| count * (law.snap + 8.0 * UNIT * (law.origin.abs() + far(law)))));
         Composed {
             side,
             tilt,
@@ -212,7 +212,7 @@ impl<'a> Plan<'a> {
             missed,
             relative: uses + 16.0 * UNIT * (1.0 + log_scale.abs()),
             shift,
-            cut: self.laws.iter().map(|(law, count)| law.cut * count).sum(),
+            cut: self.laws.iter().map(|(law, count)| Upper::new(law.cut).of_uses(*count)).sum(),
         }
     }
 }
@@ -236,7 +236,7 @@ fn multiply(
         blur.resize(spectrum.len(), 0.0);
     }
     // Magnitudes, squared, whose power is negligible even with their error.
-    let least = (libm::exp(libm::log(NEGLIGIBLE) / count) - noise).max(0.0);
+    let least = larger(libm::exp(libm::log(NEGLIGIBLE) / count) - noise, 0.0);
     let least = least * least * (1.0 - 1e-9);
     for ((x, error), factor) in product.iter_mut().zip(blur.iter_mut()).zip(spectrum) {
         let square = factor.norm_sqr();
@@ -258,9 +258,9 @@ fn multiply(
             Complex::new(size * cos, size * sin)
         };
         let size = power.norm_sqr().sqrt();
-        let relative = noise / square.sqrt().max(f64::MIN_POSITIVE) + 24.0 * UNIT;
+        let relative = noise / larger(square.sqrt(), f64::MIN_POSITIVE) + 24.0 * UNIT;
         // (1 + r)^k - 1, the error of a power.
-        let wobble = size * libm::expm1((count * relative).min(700.0));
+        let wobble = size * libm::expm1(smaller(count * relative, 700.0));
         *error = so_far * wobble + *error * (size + wobble) + 4.0 * UNIT * so_far * size;
         *x *= power;
     }

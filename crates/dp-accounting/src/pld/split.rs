@@ -15,6 +15,7 @@ use super::factor::{Complex, power, times};
 use super::line::{Course, Line};
 use super::walk::{Sample, Sampled};
 use crate::bisection::bisect;
+use crate::outward::{Lower, Upper, smaller};
 use crate::rounding::UNIT;
 
 /// Above this the weights underflow.
@@ -40,13 +41,15 @@ impl Known {
         UNIT * (64.0 + 10.0 * self.count)
     }
 
-    pub(crate) fn upper(self, epsilon: f64) -> f64 {
+    pub(crate) fn upper(self, epsilon: f64) -> Upper {
+        let value = self.at(epsilon - self.room(epsilon));
         // Weights that underflow are lost.
-        self.at(epsilon - self.room(epsilon)) * (1.0 + self.relative()) + 1e-300
+        Upper::near(value, value * self.relative() + 1e-300)
     }
 
-    pub(crate) fn lower(self, epsilon: f64) -> f64 {
-        self.at(epsilon + self.room(epsilon)) * (1.0 - self.relative())
+    pub(crate) fn lower(self, epsilon: f64) -> Lower {
+        let value = self.at(epsilon + self.room(epsilon));
+        Lower::near(value, value * self.relative() + 1e-300).at_least_0()
     }
 
     /// About where this part alone reaches `delta`.
@@ -56,10 +59,10 @@ impl Known {
 
     fn at(self, epsilon: f64) -> f64 {
         let e = self.end;
-        let none = |y: f64| -libm::expm1(y.min(0.0));
+        let none = |y: f64| -libm::expm1(smaller(y, 0.0));
         let one = |y: f64| {
             if y >= -e {
-                let root = libm::expm1((y - e).min(0.0) / 2.0);
+                let root = libm::expm1(smaller(y - e, 0.0) / 2.0);
                 root * root / 2.0
             } else {
                 libm::expm1(-e) * libm::expm1(y) / 2.0
@@ -130,11 +133,11 @@ impl Tilted {
     fn rest(&self, t: f64) -> f64 {
         let k = self.known.count;
         let fall = 0.5 * (self.top + self.bottom) * (1.0 + 1e-9);
-        let base = (self.top + self.bottom + fall / t).min(1.0) * (1.0 + 1e-12);
+        let base = smaller(self.top + self.bottom + fall / t, 1.0) * (1.0 + 1e-12);
         let most = 0.5 * (k * fall) * (k * fall) * libm::exp((k - 2.0) * libm::log(base));
         // The kernel is at most 1 / t^2 and 1 / tilt^2.
         let tilt = self.x - 0.5;
-        most / t * (1.0 / (3.0 * t * t)).min(1.0 / (tilt * tilt)) * (1.0 + 1e-6)
+        most / t * smaller(1.0 / (3.0 * t * t), 1.0 / (tilt * tilt)) * (1.0 + 1e-6)
     }
 }
 
@@ -165,7 +168,9 @@ pub(crate) fn split(known: Known, log_moment: f64, course: Course, aim: f64) -> 
 #[cfg(test)]
 mod tests {
     use super::super::factor::{Factor, size};
+    use super::super::moments::Moments;
     use super::*;
+    use crate::outward::larger;
 
     /// All `3^k` cases by hand for two uses: the parts of the split sum to the whole.
     #[test]
@@ -173,7 +178,7 @@ mod tests {
         let (e, epsilon) = (0.7, 0.3);
         let known = Known { end: e, count: 2.0 };
         let weak = libm::exp(-e) / 2.0;
-        let stick = |loss: f64| (1.0 - libm::exp(epsilon - loss)).max(0.0);
+        let stick = |loss: f64| larger(1.0 - libm::exp(epsilon - loss), 0.0);
         let mut want = 0.25 * stick(2.0 * e) + weak * stick(0.0) + weak * weak * stick(-2.0 * e);
         let n = 200_000_u32;
         let width = 2.0 * e / f64::from(n);
@@ -183,9 +188,9 @@ mod tests {
             want += 2.0 * mass * (0.5 * stick(x + e) + weak * stick(x - e));
         }
         assert!((known.at(epsilon) - want).abs() < 1e-10, "{} {want}", known.at(epsilon));
-        assert!(known.lower(epsilon) < known.at(epsilon));
-        assert!(known.upper(epsilon) > known.at(epsilon));
-        assert!(known.upper(epsilon) / known.lower(epsilon) < 1.0 + 1e-13);
+        let (lower, upper) = (known.lower(epsilon).get(), known.upper(epsilon).get());
+        assert!(lower < known.at(epsilon) && known.at(epsilon) < upper);
+        assert!(upper / lower < 1.0 + 1e-13);
     }
 
     #[test]

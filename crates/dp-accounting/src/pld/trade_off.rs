@@ -2,6 +2,7 @@
 
 use super::bound::Bound;
 use super::composition::Composition;
+use crate::outward::{Between, Lower, Upper, larger};
 use crate::params::Epsilon;
 use crate::rounding::UNIT;
 
@@ -34,33 +35,41 @@ impl Composition {
             .collect();
         type_one
             .iter()
-            .map(|a| Bound::new(from_below(&curve, *a), from_above(&curve, *a)))
+            .map(|a| {
+                Bound::proved(Between {
+                    lower: from_below(&curve, *a),
+                    upper: from_above(&curve, *a),
+                })
+            })
             .collect()
     }
 }
 
 fn largest(delta: f64, y: f64, a: f64) -> f64 {
-    (1.0 - delta - y * a).max((1.0 - delta - a) / y)
+    larger(1.0 - delta - y * a, (1.0 - delta - a) / y)
 }
 
-fn from_below(curve: &[Point], a: f64) -> f64 {
-    // The terms are at most 1 where they matter.
-    let safe = |x: f64| x * (1.0 - 16.0 * UNIT) - 4.0 * UNIT;
-    curve.iter().map(|point| safe(largest(point.delta.upper(), point.y, a))).fold(0.0, f64::max)
+fn from_below(curve: &[Point], a: f64) -> Lower {
+    let mut most = Lower::ZERO;
+    for point in curve {
+        // The terms are at most 1 where they matter.
+        most = most.max(Lower::near(largest(point.delta.upper(), point.y, a), 20.0 * UNIT));
+    }
+    most
 }
 
-fn from_above(curve: &[Point], a: f64) -> f64 {
-    let safe = |x: f64| x * (1.0 + 16.0 * UNIT) + 4.0 * UNIT;
+fn from_above(curve: &[Point], a: f64) -> Upper {
     // Past the last point delta is at least 0, and both terms fall.
     let mut most = curve.last().map_or(1.0, |last| largest(0.0, last.y, a));
     for (i, pair) in curve.windows(2).enumerate() {
         let (here, next) = (pair[0], pair[1]);
         let slope = curve.get(i + 2).map_or(0.0, |after| {
-            ((next.delta.lower() - after.delta.upper()) / (after.y - next.y)).max(0.0)
+            larger((next.delta.lower() - after.delta.upper()) / (after.y - next.y), 0.0)
         });
         // Over `y`, one term is a line and the other falls or rises throughout: the ends decide.
         let drawn = next.delta.lower() + slope * (next.y - here.y) * (1.0 - 16.0 * UNIT);
-        most = most.max(largest(drawn, here.y, a)).max(largest(next.delta.lower(), next.y, a));
+        most = larger(most, largest(drawn, here.y, a));
+        most = larger(most, largest(next.delta.lower(), next.y, a));
     }
-    safe(most).clamp(0.0, 1.0)
+    Upper::near(most, 20.0 * UNIT * larger(most, 1.0)).at_least_0().or(Upper::ONE)
 }

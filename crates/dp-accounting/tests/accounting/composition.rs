@@ -3,10 +3,11 @@
 use std::num::NonZeroU32;
 
 use dp_accounting::{
-    AddOnly, AddRemove, Delta, Epsilon, Loss, ReplaceOne, Rho, Step, Within, zcdp_to_epsilon,
+    AddOnly, AddRemove, Delta, Epsilon, Loss, Receipt, ReplaceOne, Rho, Step, Within,
+    zcdp_to_epsilon,
 };
 
-use crate::{approximate, close, delta, epsilon, gaussian, pure, range, rho, step, zcdp};
+use crate::{approximate, budget, close, delta, epsilon, gaussian, pure, range, rho, step, zcdp};
 
 /// Renyi divergence of order `a` between two laws on the same finite set.
 fn renyi(p: &[f64], q: &[f64], a: f64) -> f64 {
@@ -214,4 +215,23 @@ fn totals_are_monotone() {
     assert!(total(5, 0.1, 0.01, 1e-6) < total(5, 0.11, 0.01, 1e-6));
     assert!(total(5, 0.1, 0.01, 1e-6) < total(5, 0.1, 0.011, 1e-6));
     assert!(total(5, 0.1, 0.01, 1e-6) > total(5, 0.1, 0.01, 1e-5));
+}
+
+/// Sizes of nested groups multiply; what does not fit an integer is not bounded, and all totals say so.
+#[test]
+fn groups_of_groups() {
+    let group = |size, step| Step::group("group", NonZeroU32::new(size).unwrap(), step);
+    let nested = |sizes: &[u32], loss: Loss| sizes.iter().fold(step(loss), |s, n| group(*n, s));
+    let receipt = |step| Receipt::new("nested", AddRemove, budget(1.0, 0.0), step);
+    let twice = receipt(nested(&[1 << 16, 1 << 16, 4], pure(1e-10)));
+    close(twice.pure().unwrap().get(), 1.717_986_918_4, 1e-15);
+    assert!(!twice.within_budget());
+    assert!(twice.to_string().contains("EXCEEDED"), "{twice}");
+    assert!(twice.total().unwrap().epsilon(delta(0.0)).upper() >= 1.717_986_918_4);
+    // 2^64 changes.
+    for loss in [pure(1e-30), range(1e-30), zcdp(1e-60), approximate(1e-30, 1e-30)] {
+        let over = receipt(nested(&[1 << 31, 1 << 31, 4], loss));
+        assert_eq!((over.pure(), over.zcdp()), (None, None), "{over}");
+        assert!(over.total().is_none(), "{over}");
+    }
 }

@@ -6,6 +6,7 @@
 
 mod composition;
 mod conversions;
+mod corners;
 mod files;
 mod gaussian;
 mod golden;

@@ -44,10 +44,11 @@ impl Privacy {
     /// The most that zCDP allows within `(epsilon, delta)`-DP.
     ///
     /// # Errors
-    /// [`CensusError::Conflict`] for a budget without a delta.
+    /// [`CensusError::Conflict`] for a budget without a delta, or too small for any noise.
     pub fn within(budget: Budget) -> Result<Self, CensusError> {
-        let rho = budget_to_zcdp(budget)
-            .ok_or(CensusError::Conflict { setting: "Gaussian noise", needs: "a delta above 0" })?;
+        let (setting, tiny) = ("Gaussian noise", "an epsilon above 1e-150");
+        let needs = if budget.delta().get() > 0.0 { tiny } else { "a delta above 0" };
+        let rho = budget_to_zcdp(budget).ok_or(CensusError::Conflict { setting, needs })?;
         Ok(Self::Zcdp { rho, delta: budget.delta() })
     }
 

@@ -2,13 +2,14 @@
 
 use std::num::NonZeroU64;
 
-use dp_accounting::{Epsilon, Rho, Step, budget_to_zcdp};
+use dp_accounting::{Delta, Epsilon, Rho, Step};
 use dp_mechanism::{Draws, GaussianSum, GeometricSum, NoisyCount};
 use serde::{Deserialize, Serialize};
 
 use super::DpLloydBuilder;
 use crate::ClusterError;
 use crate::sized_sum::{SizedSum, UNITS, box_radius};
+use crate::total_rho::total_rho;
 
 /// How each iteration divides its part of the budget between sums and sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,11 +48,11 @@ impl Primitives {
         let sized = SizedSum::new(dim, radius);
         let (noise, iterations) = match settings.split {
             BudgetSplit::Joint => {
-                let total = budget_to_zcdp(settings.budget).ok_or(ClusterError::Setting {
-                    name: "delta",
-                    got: 0.0,
-                    want: "above 0: the sums have Gaussian noise, unless the split is `Pure`",
-                })?;
+                if settings.budget.delta() == Delta::ZERO {
+                    let want = "above 0: the sums have Gaussian noise, unless the split is `Pure`";
+                    return Err(ClusterError::Setting { name: "delta", got: 0.0, want });
+                }
+                let total = total_rho(settings.budget)?;
                 let iterations = worthwhile(settings, (2.0 * total.get()).sqrt().recip());
                 // A little less, so that no rounding of a sum of losses can cross the budget.
                 let each = Rho::new(total.get() * (1.0 - 1e-12) / iterations as f64)?;

@@ -1,12 +1,13 @@
 //! The public settings of DPM, and the check that turns them into a plan.
 
-use dp_accounting::{Budget, budget_to_zcdp};
+use dp_accounting::Budget;
 use dp_geometry::PublicBox;
 use serde::{Deserialize, Serialize};
 
 use super::plan::TreeSettings;
 use super::{BudgetSplit, CutWeights, Dpm, IntervalSize};
 use crate::ClusterError;
+use crate::total_rho::total_rho;
 
 /// Public settings of [`Dpm`]; made by [`Dpm::builder`].
 ///
@@ -73,11 +74,7 @@ impl DpmBuilder {
     /// [`ClusterError`] names the setting, its value and what would be accepted.
     pub fn build(self) -> Result<Dpm, ClusterError> {
         self.tree.checked()?;
-        if self.budget.delta().get() <= 0.0 {
-            let want = "above 0: the sums have Gaussian noise";
-            return Err(ClusterError::Setting { name: "delta", got: 0.0, want });
-        }
-        let total = budget_to_zcdp(self.budget).expect("delta is positive");
+        let total = total_rho(self.budget)?;
         Dpm::calibrate(self, total)
     }
 }

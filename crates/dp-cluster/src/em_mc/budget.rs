@@ -1,6 +1,6 @@
 //! How the budget is divided, and the calibrated primitives that follow.
 
-use dp_accounting::{Delta, Epsilon, Rho, Step, budget_to_zcdp};
+use dp_accounting::{Delta, Epsilon, Rho, Step};
 use dp_mechanism::{
     Certificate, CreditedRun, CreditedSelection, GaussianSum, NoisyCount, Part, SelectionRule,
 };
@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::EmMcBuilder;
 use crate::ClusterError;
 use crate::local_search::Objective;
+use crate::total_rho::total_rho;
 
 /// What certifies that all choices together are private.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,7 +93,7 @@ impl Primitives {
 
     /// Gives the means the largest loss with which the whole receipt fits the budget.
     fn with_largest_means(self, settings: &EmMcBuilder) -> Result<Self, ClusterError> {
-        let total = budget_to_zcdp(settings.budget).expect("delta is positive");
+        let total = total_rho(settings.budget)?;
         let with = |share: f64| {
             let means = GaussianSum::new(Rho::new(total.get() * share).ok()?).ok()?;
             let candidate = Self { means: Some(means), ..self.clone() };

@@ -1,14 +1,14 @@
 //! How the budget is divided, and the calibrated primitives that follow.
 
 use dp_accounting::{
-    Composition, Epsilon, Event, Loss, Rho, Step, budget_to_zcdp, calibrate,
-    gaussian_noise_multiplier,
+    Composition, Epsilon, Event, Loss, Rho, Step, calibrate, gaussian_noise_multiplier,
 };
 use dp_mechanism::{GaussianSum, NoisyCount};
 use serde::{Deserialize, Serialize};
 
 use super::LshSplitsBuilder;
 use crate::ClusterError;
+use crate::total_rho::total_rho;
 
 /// How the budget is divided between the counts of the tree and the sums of the leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,7 +73,7 @@ impl Primitives {
     }
 
     fn zcdp(settings: &LshSplitsBuilder, shares: [f64; 2]) -> Result<Self, ClusterError> {
-        let whole = budget_to_zcdp(settings.budget).expect("delta is positive");
+        let whole = total_rho(settings.budget)?;
         // A little less, so that no rounding of a sum of losses can cross the budget.
         let total = Rho::new(whole.get() * (1.0 - 1e-12))?;
         let parts = total.split(&shares)?;

@@ -1,6 +1,6 @@
 //! The public settings of DPM with re-centring.
 
-use dp_accounting::{Budget, Rho, budget_to_zcdp};
+use dp_accounting::{Budget, Rho};
 use dp_geometry::PublicBox;
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +8,7 @@ use super::plan::Recentring;
 use super::{DpmRecentred, Rounds};
 use crate::ClusterError;
 use crate::dpm::{AfterAMiss, CutWeights, IntervalSize, TreeLosses, TreePlan, TreeSettings};
+use crate::total_rho::total_rho;
 
 /// How [`DpmRecentred`] divides its zero-concentrated budget, in proportions that need not add up
 /// to 1. The `interval` share is only spent if the interval size is estimated.
@@ -148,10 +149,4 @@ impl DpmRecentredBuilder {
         let parts = total.split(&[interval.unwrap_or(0.0), counts, cuts, radii, sums])?;
         Ok(parts.try_into().expect("five parts for five proportions"))
     }
-}
-
-/// The whole budget as zCDP.
-pub(super) fn total_rho(budget: Budget) -> Result<Rho, ClusterError> {
-    let want = "above 0: the sums have Gaussian noise";
-    budget_to_zcdp(budget).ok_or(ClusterError::Setting { name: "delta", got: 0.0, want })
 }

@@ -5,11 +5,11 @@ use dp_geometry::{PointsView, PublicBox};
 use dp_mechanism::{Draws, Mechanism};
 
 use super::Rounds;
-use super::dpm_params::total_rho;
 use super::plan::{Recentring, Start};
 use crate::ClusterError;
 use crate::dpm::Clustering;
 use crate::lsh_splits::LshClustering;
+use crate::total_rho::total_rho;
 
 /// What the choice of radii gets of what re-centring may spend.
 const RADII: f64 = 0.05;

@@ -154,7 +154,7 @@ fn receipts_stay_within_the_budget_to_the_last_digit() {
         };
         assert!(receipt.within_budget(), "{receipt}");
         let spent = receipt.zcdp().map_or(0.0, Rho::get);
-        let total = super::dpm_params::total_rho(budget).expect("a delta").get();
+        let total = crate::total_rho::total_rho(budget).expect("a delta").get();
         // Above a range of 4 a choice costs less than its square over 8, and some budget is left.
         assert!(spent > 0.999 * total.min(1.0), "{receipt}");
         assert!(receipt.epsilon().map_or(0.0, Epsilon::get) > 0.0);

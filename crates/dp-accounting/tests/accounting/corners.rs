@@ -1,0 +1,127 @@
+//! Far corners, where numbers overflow and underflow: no claim may come out too small there, and none may read as exact 0.
+
+use dp_accounting::{
+    Composition, Direction, Epsilon, Event, renyi_divergence, renyi_epsilon, renyi_to_epsilon,
+};
+
+use crate::{delta, epsilon};
+
+fn once(event: Event) -> Composition {
+    Composition::new().with(event, 1).unwrap()
+}
+
+/// At integer multiples of the lattice the divergence of order `a` is `a s^2 / (2 v)` exactly, and never more.
+#[test]
+fn renyi_divergences_of_the_discrete_gaussian() {
+    for (variance, orders) in [
+        (1.0, vec![2.0, 5.0, 64.0, 100.0, 1000.0, 1e5]),
+        (0.05, vec![2.0, 20.0, 300.0]),
+        (0.01, vec![2.0, 20.0]),
+        (1e9, vec![2.0, 64.0, 1e6]),
+    ] {
+        let one = once(Event::discrete_gaussian(variance, 1).unwrap());
+        for order in orders {
+            let got = renyi_divergence(&one, Direction::Remove, order).unwrap();
+            let want = order / (2.0 * variance);
+            assert!(got >= want && got <= want * (1.0 + 1e-12), "{variance} {order}: {got} {want}");
+        }
+    }
+    // Between the integers less: at order 1.5 and variance 1/20, by the sums over the integers themselves (50 digits).
+    let small = once(Event::discrete_gaussian(0.05, 1).unwrap());
+    let got = renyi_divergence(&small, Direction::Remove, 1.5).unwrap();
+    let want = DIVERGENCE_AT_1_5;
+    assert!(got >= want && got <= want * (1.0 + 1e-12), "{got} {want}");
+}
+
+const DIVERGENCE_AT_1_5: f64 = 11.386_112_773_767_262_798;
+
+/// The loop over orders that users write, with the divergences of this crate.
+#[test]
+fn the_textbook_loop_over_orders_claims_no_less_than_the_truth() {
+    let at = delta(1e-6);
+    let one = once(Event::discrete_gaussian(1.0, 1).unwrap());
+    let mut least = f64::INFINITY;
+    for order in (2..=4096).map(f64::from).chain([1e5, 1e9, 1e100, f64::MAX]) {
+        let divergence = renyi_divergence(&one, Direction::Remove, order).unwrap();
+        if divergence.is_finite() {
+            let epsilon = renyi_to_epsilon(order, divergence, at).unwrap().unwrap().get();
+            least = least.min(epsilon);
+        }
+    }
+    let exact = one.epsilon(at);
+    assert!(least >= exact.lower() && least <= 1.2 * exact.upper(), "{least}, {exact}");
+    assert!(exact.lower() > 4.4995 && exact.upper() < 4.4997, "{exact}");
+    assert!(renyi_epsilon(&one, at) >= exact.lower());
+}
+
+/// Above every order that is computed, a pure loss is still a bound, and noise without one has none.
+#[test]
+fn orders_without_end() {
+    let pure =
+        Composition::new().with(Event::randomised_response(epsilon(0.5)).unwrap(), 3).unwrap();
+    let noise = Composition::new().with(Event::gaussian(1.0).unwrap(), 1).unwrap();
+    for order in [1.0 + f64::EPSILON, 1.001, 2.0, 1e3, 1e7, 1e100, f64::MAX] {
+        let got = renyi_divergence(&pure, Direction::Add, order).unwrap();
+        assert!(got > 0.0 && got <= 1.500_001, "{order}: {got}");
+        assert!(order < 1.01 || got >= 3.0 * renyi_of_response(0.5, order), "{order}: {got}");
+        let got = renyi_divergence(&noise, Direction::Add, order).unwrap();
+        assert!(got >= 0.5 * order, "{order}: {got}");
+    }
+}
+
+fn renyi_of_response(e: f64, order: f64) -> f64 {
+    // ln(p^a q^(1-a) + q^a p^(1-a)) / (a - 1), with the larger term first.
+    let (p, q) = (1.0 / (1.0 + (-e).exp()), 1.0 / (1.0 + e.exp()));
+    let larger = p.ln() / (order - 1.0) + e;
+    larger * (1.0 - 1e-9)
+        + (q / p * (-2.0 * (order - 1.0) * e).exp()).ln_1p() / (order - 1.0) * (1.0 - 1e-9)
+}
+
+/// Next to order 1 the gain of the conversion is a logarithm that cancels.
+#[test]
+fn conversion_next_to_order_1() {
+    // (order, divergence, delta, epsilon) in 50 digits.
+    for (order, divergence, at, want) in CONVERSIONS {
+        let got = renyi_to_epsilon(order, divergence, delta(at)).unwrap().unwrap().get();
+        assert!(got >= want && got <= want * (1.0 + 1e-13), "{order} {at}: {got} {want}");
+    }
+}
+
+const CONVERSIONS: [(f64, f64, f64, f64); 4] = [
+    (1.000_000_001, 40.0, 0.999_999_999, 19.276_734_134_771_663_033),
+    (1.000_000_7, 20.0, 0.999_999, 6.256_386_291_017_436_410_1),
+    (1.0001, 12.0, 0.9999, 2.789_659_633_023_873_821_5),
+    (1.001, 10.0, 0.99, 12.142_080_741_103_693_209),
+];
+
+/// Deltas far below the smallest float are positive, and one that is 0 is exactly 0.
+#[test]
+fn an_answer_of_0_is_exact() {
+    let many = |event: Event, count| Composition::new().with(event, count).unwrap();
+    let sampled = |event: Event, rate| event.poisson_sampled(rate).unwrap();
+    let response = |e| Event::randomised_response(epsilon(e)).unwrap();
+    let laplace = |scale| Event::laplace(scale).unwrap();
+    let gaussian = |multiplier| Event::gaussian(multiplier).unwrap();
+    for (all, at) in [
+        (many(Event::discrete_laplace(2.0, 1).unwrap(), 1000), 1999.0),
+        (many(Event::discrete_gaussian(1.0, 1).unwrap(), 1), 90.0),
+        (many(Event::discrete_gaussian(4.0, 2).unwrap(), 50), 1000.0),
+        (many(response(50.0), 100), 4990.0),
+        (many(laplace(0.01), 30), 2999.0),
+        (many(laplace(1.0), 1000), 999.9),
+        (many(gaussian(1.0), 3), 1e4),
+        (many(sampled(gaussian(1.0), 1e-3), 100), 1e4),
+        (many(sampled(laplace(0.1), 1e-6), 100), 2.1),
+        (many(sampled(gaussian(0.5), 0.5), 1), 5e3),
+        (many(response(1.0), 100).with(laplace(1.0), 100).unwrap(), 199.0),
+        (many(Event::bounded_range(epsilon(1.0)).unwrap(), 1000), 999.0),
+    ] {
+        let bound = all.delta(epsilon(at));
+        assert!(bound.upper() > 0.0, "{all:?}: {bound}");
+    }
+    // Controls: from the largest loss on there is nothing left.
+    for (all, at) in [(many(response(2.0), 50), 100.1), (many(laplace(1.0), 7), 7.1)] {
+        assert_eq!(all.delta(epsilon(at)).upper(), 0.0);
+    }
+    assert_eq!(Composition::new().delta(Epsilon::ZERO).upper(), 0.0);
+}

@@ -1,0 +1,63 @@
+//! The whole budget as zCDP, or why it is none.
+
+use dp_accounting::{Budget, Rho, budget_to_zcdp};
+
+use crate::ClusterError;
+
+/// The largest `rho` that keeps `budget`.
+///
+/// # Errors
+/// [`ClusterError::Setting`] without a delta, and for a budget so small that no `rho` above 0 keeps it.
+pub(crate) fn total_rho(budget: Budget) -> Result<Rho, ClusterError> {
+    let (epsilon, delta) = (budget.epsilon().get(), budget.delta().get());
+    let (name, got, want) = if delta > 0.0 {
+        ("epsilon", epsilon, "large enough for Gaussian noise of any size")
+    } else {
+        ("delta", delta, "above 0: the sums have Gaussian noise")
+    };
+    budget_to_zcdp(budget).ok_or(ClusterError::Setting { name, got, want })
+}
+
+#[cfg(test)]
+mod tests {
+    use dp_geometry::{Points, PublicBall, PublicBox};
+
+    use super::*;
+    use crate::coreset::CoresetFromCentres;
+    use crate::dp_lloyd::DpLloyd;
+    use crate::dpm::Dpm;
+    use crate::em_mc::EmMc;
+    use crate::lsh_splits::{self, LshSplits};
+    use crate::recentring::DpmRecentred;
+
+    /// Budgets whose zCDP is below the smallest float: every plan is refused with a reason.
+    #[test]
+    fn the_smallest_budgets_are_refused() {
+        for (epsilon, delta) in [(1e-300, 1e-300), (1e-170, 1e-6), (5e-324, 5e-324)] {
+            let budget = Budget::new(epsilon, delta).expect("valid");
+            let cube = || PublicBox::new(vec![0.0, 0.0], vec![1.0, 1.0]).expect("valid");
+            let ball = || PublicBall::new(vec![0.0, 0.0], 1.0).expect("valid");
+            let centres = Points::new(vec![0.5, 0.5], 2).expect("valid");
+            let refusals = [
+                Dpm::builder(cube(), budget).build().err(),
+                DpmRecentred::builder(cube(), budget).build().err(),
+                DpLloyd::builder(cube(), 3, budget).build().err(),
+                LshSplits::builder(ball(), 3, budget).build().err(),
+                LshSplits::builder(ball(), 3, budget)
+                    .split(lsh_splits::BudgetSplit::PAPER)
+                    .build()
+                    .err(),
+                EmMc::builder(cube(), 3, budget).build().err(),
+                CoresetFromCentres::builder(centres, budget).build().err(),
+            ];
+            for (i, refusal) in refusals.into_iter().enumerate() {
+                // A coreset draws so little that a delta alone can pay for it.
+                if i == 6 && delta > 1e-100 {
+                    continue;
+                }
+                let message = refusal.map(|error| error.to_string()).unwrap_or_default();
+                assert!(!message.is_empty(), "{i} was built within epsilon {epsilon:e}");
+            }
+        }
+    }
+}
