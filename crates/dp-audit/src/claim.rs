@@ -92,11 +92,22 @@ pub struct AuditReport {
 }
 
 impl AuditReport {
+    /// Takes in what another run has found.
+    pub fn merge(&mut self, other: Self) {
+        self.claims.extend(other.claims);
+        self.mutants.extend(other.mutants);
+    }
+
+    /// True if all that was run ended well, and something was; a selection may leave out claims or mutants.
+    pub fn no_surprise(&self) -> bool {
+        self.claims.iter().all(|claim| claim.pass)
+            && self.mutants.iter().all(|mutant| mutant.caught && mutant.twin_passed)
+            && !(self.claims.is_empty() && self.mutants.is_empty())
+    }
+
     /// True if there are claims, all of them stand, every mutant was caught and every twin passed.
     pub fn pass(&self) -> bool {
-        !self.claims.is_empty()
-            && self.claims.iter().all(|claim| claim.pass)
-            && self.mutants.iter().all(|mutant| mutant.caught && mutant.twin_passed)
+        !self.claims.is_empty() && self.no_surprise()
     }
 }
 

@@ -41,6 +41,7 @@
 
 mod binomial;
 mod claim;
+pub mod harness;
 mod law;
 mod noise_law;
 mod numbers;

@@ -54,6 +54,7 @@ mod tests {
             rust_version: Some("1.70".to_owned()),
             manifest_path: "Cargo.toml".into(),
             dependencies: Vec::new(),
+            targets: Vec::new(),
         };
         change(&mut package);
         package

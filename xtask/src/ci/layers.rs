@@ -95,6 +95,7 @@ mod tests {
             rust_version: None,
             manifest_path: own.join("Cargo.toml"),
             dependencies: uses.iter().map(dependency).collect(),
+            targets: Vec::new(),
         }
     }
 

@@ -22,6 +22,14 @@ pub(crate) struct Package {
     pub(crate) rust_version: Option<String>,
     pub(crate) manifest_path: PathBuf,
     pub(crate) dependencies: Vec<Dependency>,
+    pub(crate) targets: Vec<Target>,
+}
+
+/// What cargo builds of a package.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Target {
+    pub(crate) name: String,
+    pub(crate) kind: Vec<String>,
 }
 
 /// A line of a package's manifest; `kind` is `None`, `dev` or `build`.

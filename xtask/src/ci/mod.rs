@@ -4,7 +4,7 @@
 mod dependencies;
 mod layers;
 mod licence;
-mod metadata;
+pub(crate) mod metadata;
 mod readme;
 mod toolchain;
 

@@ -3,7 +3,6 @@
 mod baselines;
 mod exact;
 mod histories;
-mod reports;
 mod transcripts;
 mod wire;
 
@@ -19,33 +18,15 @@ pub(super) use exact::added_loss;
 pub(super) use wire::wire;
 
 pub(super) fn checks() -> Vec<Check> {
-    [of_reports(), of_monitors(), of_cells()].into_iter().flatten().collect()
+    [of_monitors(), of_cells()].into_iter().flatten().collect()
 }
 
-fn check(
-    id: &'static str,
-    crate_name: &'static str,
-    mechanism: &'static str,
-    run: fn(Effort) -> Found,
-) -> Check {
+fn check(id: &'static str, mechanism: &'static str, run: fn(Effort) -> Found) -> Check {
     let (relation, method, resolution) = ("add-remove", Method::Exact, super::TOLERANCE);
-    Check { id, crate_name, mechanism, relation, method, resolution, run }
-}
-
-fn of_reports() -> Vec<Check> {
-    let check = |id, mechanism, run: fn(Effort) -> Found| check(id, "dp-mechanism", mechanism, run);
-    let one_sided = check("reports-one-sided", "ThresholdReports::one_sided", reports::one_sided);
-    let two_sided = check("reports-two-sided", "ThresholdReports::two_sided", reports::two_sided);
-    let jumps = check("reports-jumps", "ThresholdReports, jumps against the loop", reports::jumps);
-    vec![
-        Check { relation: "add-only", ..one_sided },
-        two_sided,
-        Check { relation: "none", method: Method::Sampler, resolution: 1.1, ..jumps },
-    ]
+    Check { id, crate_name: "dp-stream", mechanism, relation, method, resolution, run }
 }
 
 fn of_monitors() -> Vec<Check> {
-    let check = |id, mechanism, run: fn(Effort) -> Found| check(id, "dp-stream", mechanism, run);
     vec![
         check("stream-exact", "MonitorPlan: ThreshMonitor, all draws", exact::three_steps),
         check(
@@ -91,7 +72,6 @@ fn of_monitors() -> Vec<Check> {
 }
 
 fn of_cells() -> Vec<Check> {
-    let check = |id, mechanism, run: fn(Effort) -> Found| check(id, "dp-stream", mechanism, run);
     vec![
         check(
             "stream-kaplan-tests",

@@ -3,8 +3,8 @@
 use dp_audit::{Law, Window, exact_law};
 use dp_mechanism::{DiscreteLaplace, Noise};
 
-use super::super::check::{Effort, Found};
-use super::toys::{laplace, ratio};
+use dp_audit::harness::toys::{laplace, ratio};
+use dp_audit::harness::{Effort, Found};
 
 /// Half of this is meant for the count of the greedy cover.
 const COVER: f64 = 1.0;

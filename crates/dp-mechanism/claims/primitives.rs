@@ -14,46 +14,22 @@ use rand::rngs::ChaCha20Rng;
 
 use std::num::NonZeroU64;
 
-use super::check::{Check, Effort, Found};
+use dp_audit::harness::{Check, Effort, Found};
 
 pub(super) fn checks() -> Vec<Check> {
-    let check = |id, mechanism, relation, method, run| Check {
-        id,
-        crate_name: "dp-mechanism",
-        mechanism,
-        relation,
-        method,
-        resolution: super::TOLERANCE,
-        run,
+    let exact = |id: &str, mechanism: &str, run: fn(Effort) -> Found| {
+        Check::new(id, mechanism, "add-remove", Method::Exact, run)
     };
     vec![
-        check("count-geometric", "NoisyCount::geometric", "add-remove", Method::Exact, geometric),
-        check("count-gaussian", "NoisyCount::gaussian", "add-remove", Method::Exact, gaussian),
-        check(
-            "count-rational",
-            "NoisyCount::geometric",
-            "add-remove",
-            Method::Exact,
-            rational_count,
-        ),
-        check(
-            "choice-rational",
-            "ExponentialMechanism",
-            "add-remove",
-            Method::Exact,
-            rational_choice,
-        ),
-        check("choice-by-range", "ExponentialMechanism", "add-remove", Method::Exact, choice),
-        check("sum-gaussian", "GaussianSum", "add-remove", Method::Exact, sum),
-        check(
-            "sum-geometric-wide",
-            "GeometricSum",
-            "add-remove",
-            Method::Exact,
-            wide_geometric_sum,
-        ),
-        check("sum-geometric", "GeometricSum", "add-remove", Method::Exact, geometric_sum),
-        check("sample-poisson", "PoissonSample", "add-remove", Method::Exact, sample),
+        exact("count-geometric", "NoisyCount::geometric", geometric),
+        exact("count-gaussian", "NoisyCount::gaussian", gaussian),
+        exact("count-rational", "NoisyCount::geometric", rational_count),
+        exact("choice-rational", "ExponentialMechanism", rational_choice),
+        exact("choice-by-range", "ExponentialMechanism", choice),
+        exact("sum-gaussian", "GaussianSum", sum),
+        exact("sum-geometric-wide", "GeometricSum", wide_geometric_sum),
+        exact("sum-geometric", "GeometricSum", geometric_sum),
+        exact("sample-poisson", "PoissonSample", sample),
     ]
 }
 

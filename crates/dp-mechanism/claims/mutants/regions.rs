@@ -3,8 +3,8 @@
 use dp_audit::{Law, Window, exact_law, multisets};
 use dp_mechanism::{Draws, Noise};
 
-use super::super::check::{Effort, Found};
-use super::toys::{count, laplace};
+use dp_audit::harness::toys::{count, laplace};
+use dp_audit::harness::{Effort, Found};
 
 /// Places on a line, one step of the relation apart, with the border in the middle.
 pub(super) const PLACES: usize = 4;

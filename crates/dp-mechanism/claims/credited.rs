@@ -4,17 +4,11 @@ use dp_accounting::{Delta, Epsilon};
 use dp_audit::{Law, Method, Window, exact_law, multisets};
 use dp_mechanism::{Certificate, CreditedRun, Draws, Part, SelectionRule};
 
-use super::check::{Check, Effort, Found};
+use dp_audit::harness::{Check, Effort, Found};
 
 pub(super) fn checks() -> Vec<Check> {
-    let check = |id, mechanism, run| Check {
-        id,
-        crate_name: "dp-mechanism",
-        mechanism,
-        relation: "add-remove",
-        method: Method::Exact,
-        resolution: super::TOLERANCE,
-        run,
+    let check = |id: &str, mechanism: &str, run: fn(Effort) -> Found| {
+        Check::new(id, mechanism, "add-remove", Method::Exact, run)
     };
     vec![
         check("credited-exponential", "CreditedRun: exponential selections", |effort| {

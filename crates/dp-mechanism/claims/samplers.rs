@@ -7,24 +7,18 @@ use dp_mechanism::{
     DiscreteGaussian, DiscreteLaplace, Draws, GaussianSum, Noise, Ratio, SecureDraws,
 };
 
-use super::check::{Check, Effort, Found};
+use dp_audit::harness::{Check, Effort, Found};
 
 pub(super) fn checks() -> Vec<Check> {
-    let check = |id, mechanism, relation, method, resolution, run| Check {
-        id,
-        crate_name: "dp-mechanism",
-        mechanism,
-        relation,
-        method,
-        resolution,
-        run,
+    let sampler = |id: &str, mechanism: &str, run: fn(Effort) -> Found| {
+        Check::new(id, mechanism, "none", Method::Sampler, run).resolution(1.1)
     };
-    let sampler = Method::Sampler;
     vec![
-        check("draws-laplace", "SecureDraws, Laplace noise", "none", sampler, 1.1, laplace),
-        check("draws-gaussian", "SecureDraws, Gaussian noise", "none", sampler, 1.1, gaussian),
-        check("draws-choice", "SecureDraws, choices", "none", sampler, 1.1, choice),
-        check("sum-gaussian-mu", "GaussianSum", "add-remove", Method::Gaussian, 1.2, sum_mu),
+        sampler("draws-laplace", "SecureDraws, Laplace noise", laplace),
+        sampler("draws-gaussian", "SecureDraws, Gaussian noise", gaussian),
+        sampler("draws-choice", "SecureDraws, choices", choice),
+        Check::new("sum-gaussian-mu", "GaussianSum", "add-remove", Method::Gaussian, sum_mu)
+            .resolution(1.2),
     ]
 }
 

@@ -3,8 +3,8 @@
 use dp_audit::{Law, Window, exact_law};
 use dp_mechanism::{DiscreteGaussian, Draws, Ratio};
 
-use super::super::check::{Effort, Found};
 use super::regions::{counts, moves};
+use dp_audit::harness::{Effort, Found};
 
 /// The claim is `EPSILON` at this `DELTA`.
 const DELTA: f64 = 1e-6;

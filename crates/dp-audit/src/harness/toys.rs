@@ -1,15 +1,15 @@
-//! What the toy mechanisms of the mutants share.
+//! Toy mechanisms: what the checks and mutants of several crates share.
 
 use std::collections::BTreeMap;
 
-use dp_audit::{Law, multisets};
 use dp_mechanism::{DiscreteLaplace, Noise, Ratio};
 
-use super::super::check::Found;
+use super::Found;
+use crate::{Law, multisets};
 
 /// Which direction of the neighbouring relation a claim is about.
-#[derive(Clone, Copy, PartialEq)]
-pub(in crate::audit) enum Side {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
     /// Adding a record, and nothing about removing it.
     Added,
     /// Adding and removing.
@@ -18,7 +18,7 @@ pub(in crate::audit) enum Side {
 
 /// Exact pure loss over all data sets of at most `most` records of `kinds` kinds, each with one
 /// record more, as a multiple of `claimed`.
-pub(in crate::audit) fn pure_loss_of_one_more<O: Ord>(
+pub fn pure_loss_of_one_more<O: Ord>(
     side: Side,
     claimed: f64,
     (kinds, most): (usize, usize),
@@ -36,7 +36,7 @@ pub(in crate::audit) fn pure_loss_of_one_more<O: Ord>(
 }
 
 /// The laws on all data sets of at most `most` records and on the same with one record more.
-pub(in crate::audit) fn for_each_one_more<O: Ord>(
+pub fn for_each_one_more<O: Ord>(
     (kinds, most): (usize, usize),
     law: impl Fn(&[usize]) -> Law<O>,
     mut see: impl FnMut(&Law<O>, &Law<O>, &str),
@@ -61,7 +61,10 @@ pub(in crate::audit) fn for_each_one_more<O: Ord>(
 
 /// Laplace noise that costs at most `epsilon` per unit of change: its scale is `1 / epsilon`,
 /// rounded up to 30 binary places.
-pub(super) fn laplace(epsilon: f64) -> Noise {
+///
+/// # Panics
+/// If `epsilon` is not positive and of a usual size.
+pub fn laplace(epsilon: f64) -> Noise {
     let places = f64::from(1 << 30);
     Noise::Laplace(
         DiscreteLaplace::new(ratio((places / epsilon).ceil() / places)).expect("positive"),
@@ -69,12 +72,12 @@ pub(super) fn laplace(epsilon: f64) -> Noise {
 }
 
 /// A positive number of at most 30 binary places, rounded down if it has more.
-pub(super) fn ratio(x: f64) -> Ratio {
+pub fn ratio(x: f64) -> Ratio {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, small")]
     Ratio::new((x * f64::from(1 << 30)).floor() as u128, 1 << 30).expect("in range")
 }
 
 /// How many satisfy it, as mechanisms want it.
-pub(super) fn count<T>(items: impl IntoIterator<Item = T>, satisfies: impl Fn(&T) -> bool) -> i64 {
+pub fn count<T>(items: impl IntoIterator<Item = T>, satisfies: impl Fn(&T) -> bool) -> i64 {
     i64::try_from(items.into_iter().filter(satisfies).count()).expect("toys are small")
 }

@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use dp_audit::{Law, Window, exact_law};
 use dp_mechanism::{Coin, Draws, Ratio};
 
-use super::super::check::{Effort, Found};
-use super::Code;
 use super::floats::{INTEGERS, TEXTBOOK, released_values};
-use super::toys::{count, for_each_one_more, laplace, ratio};
+use dp_audit::harness::toys::{count, for_each_one_more, laplace, ratio};
+use dp_audit::harness::{Effort, Found, MutantCode};
 
-pub(super) fn code() -> [Code; 4] {
+pub(super) fn code() -> [MutantCode; 4] {
     [
         ("M16-sparse", |effort| sparse_vector(effort, 3), |effort| sparse_vector(effort, 1)),
         (

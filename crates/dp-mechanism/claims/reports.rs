@@ -1,12 +1,28 @@
-//! Checks of the primitive below the monitors.
+//! Checks of threshold reports, the primitive below the monitors.
 
 use dp_accounting::Epsilon;
-use dp_audit::{Window, exact_law, statistical};
+use dp_audit::{Method, Window, exact_law, statistical};
 use dp_mechanism::{
     DiscreteGaussian, Draws, Grid, Law, Reported, SecureDraws, ThresholdReports, Touched,
 };
 
-use super::{Effort, Found};
+use dp_audit::harness::{Check, Effort, Found};
+
+pub(super) fn checks() -> Vec<Check> {
+    let one_sided = "ThresholdReports::one_sided";
+    let jumping = "ThresholdReports, jumps against the loop";
+    vec![
+        Check::new("reports-one-sided", one_sided, "add-only", Method::Exact, self::one_sided),
+        Check::new(
+            "reports-two-sided",
+            "ThresholdReports::two_sided",
+            "add-remove",
+            Method::Exact,
+            two_sided,
+        ),
+        Check::new("reports-jumps", jumping, "none", Method::Sampler, jumps).resolution(1.1),
+    ]
+}
 
 const THRESHOLD: i64 = 2;
 
@@ -23,7 +39,7 @@ fn law(reports: &ThresholdReports, counts: [u32; 2], more: i64) -> dp_audit::Law
 }
 
 /// An added record costs what it is charged for: one report, however high the noisy count.
-pub(super) fn one_sided(effort: Effort) -> Found {
+fn one_sided(effort: Effort) -> Found {
     let reports = ThresholdReports::one_sided(epsilon(0.6), Grid::Cells(3), 1).expect("in range");
     let mut found = Found::claim(reports.each().get());
     let more = effort.of(4, 12);
@@ -37,7 +53,7 @@ pub(super) fn one_sided(effort: Effort) -> Found {
     found
 }
 
-pub(super) fn two_sided(effort: Effort) -> Found {
+fn two_sided(effort: Effort) -> Found {
     let reports = ThresholdReports::two_sided(epsilon(0.6), Grid::Cells(3), 1).expect("in range");
     let mut found = Found::claim(reports.each().get());
     let more = effort.of(4, 12);
@@ -64,7 +80,7 @@ impl Draws for CellByCell<'_> {
 
 /// Number of reports, and the first cell reported, on a grid of 50 items and 4 steps: both ways of drawing
 /// against each other, as a share of what chance may do except with probability 1e-6 on either side.
-pub(super) fn jumps(effort: Effort) -> Found {
+fn jumps(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     let runs = effort.of(2_000, 200_000);
     let touched = Touched { cells: &[49, 7, 30], counts: &[1, 6, 2] };

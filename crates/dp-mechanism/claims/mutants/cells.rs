@@ -3,8 +3,8 @@
 use dp_audit::{Window, exact_law};
 use dp_mechanism::{Draws, Ratio};
 
-use super::super::check::{Effort, Found};
-use super::toys::{count, for_each_one_more};
+use dp_audit::harness::toys::{count, for_each_one_more};
+use dp_audit::harness::{Effort, Found};
 
 const EPSILON: f64 = 1.0;
 /// The noise is Laplace noise cut off at this many counts.

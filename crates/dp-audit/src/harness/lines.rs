@@ -1,19 +1,10 @@
-//! What the audit prints.
+//! What an audit prints.
 
-use std::path::Path;
+use super::{Effort, MutantRow};
+use crate::{AuditReport, Claim, Mutant};
 
-use dp_audit::{AuditReport, Claim, Mutant};
-
-use super::check::{Effort, MutantRow};
-
-/// Whether all that was run ended well; `--only` may have left out claims or mutants.
-pub(super) fn passed(report: &AuditReport) -> bool {
-    report.claims.iter().all(|claim| claim.pass)
-        && report.mutants.iter().all(|mutant| mutant.caught && mutant.twin_passed)
-        && !(report.claims.is_empty() && report.mutants.is_empty())
-}
-
-pub(super) fn claim_line(claim: &Claim) -> String {
+/// One claim, with the witness if it is broken.
+pub fn claim_line(claim: &Claim) -> String {
     let verdict = if claim.pass { "stands " } else { "BROKEN " };
     let method = format!("{:?}", claim.method).to_lowercase();
     let line = format!(
@@ -29,7 +20,8 @@ pub(super) fn claim_line(claim: &Claim) -> String {
     if claim.pass { line } else { format!("{line}\n        witness: {}", claim.witness) }
 }
 
-pub(super) fn mutant_line(mutant: &Mutant, row: &MutantRow, effort: Effort) -> String {
+/// One mutant and its twin.
+pub fn mutant_line(mutant: &Mutant, row: &MutantRow, effort: Effort) -> String {
     let caught = if mutant.caught { "caught " } else { "MISSED " };
     let twin = if mutant.twin_passed { "twin passes" } else { "TWIN FLAGGED" };
     // Past all bounds there is no number to give: say where.
@@ -46,16 +38,15 @@ pub(super) fn mutant_line(mutant: &Mutant, row: &MutantRow, effort: Effort) -> S
     )
 }
 
-pub(super) fn summary(report: &AuditReport, effort: Effort, file: &Path) -> String {
+/// How many of each.
+pub fn summary(report: &AuditReport, effort: Effort) -> String {
     let standing = report.claims.iter().filter(|claim| claim.pass).count();
     let caught = report.mutants.iter().filter(|mutant| mutant.caught).count();
     let flagged = report.mutants.iter().filter(|mutant| !mutant.twin_passed).count();
     format!(
-        "{standing} of {} claims stand, {caught} of {} mutants caught, {flagged} twins flagged \
-         (seed {}); {}",
+        "{standing} of {} claims stand, {caught} of {} mutants caught, {flagged} twins flagged (seed {})",
         report.claims.len(),
         report.mutants.len(),
         effort.seed,
-        file.display()
     )
 }

@@ -4,8 +4,8 @@ use dp_audit::{Window, exact_law};
 use dp_mechanism::{ChaCha20Rng, Draws, SecureDraws};
 use rand::RngExt;
 
-use super::super::check::{Effort, Found};
-use super::toys::laplace;
+use dp_audit::harness::toys::laplace;
+use dp_audit::harness::{Effort, Found};
 
 const EPSILON: f64 = 1.0;
 /// Uniform numbers are multiples of this.

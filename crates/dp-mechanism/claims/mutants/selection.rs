@@ -4,8 +4,8 @@ use dp_accounting::Epsilon;
 use dp_audit::{Window, exact_law};
 use dp_mechanism::{Draws, PoissonSample, Ratio};
 
-use super::super::check::{Effort, Found};
-use super::toys::{Side, count, pure_loss_of_one_more, ratio};
+use dp_audit::harness::toys::{Side, count, pure_loss_of_one_more, ratio};
+use dp_audit::harness::{Effort, Found};
 
 /// Picks sets one after the other, each with weight `e^rate` per record that it is the first to
 /// cover. A record is the set of the sets that hold it, as bits.

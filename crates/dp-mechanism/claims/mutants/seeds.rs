@@ -5,8 +5,8 @@ use dp_audit::{Window, exact_law, statistical};
 use dp_mechanism::{ChaCha20Rng, DiscreteGaussian, Draws, Law, NoisyCount, SecureDraws};
 use rand::{Rng, SeedableRng};
 
-use super::super::check::{Effort, Found};
-use super::toys::{Side, pure_loss_of_one_more};
+use dp_audit::harness::toys::{Side, pure_loss_of_one_more};
+use dp_audit::harness::{Effort, Found};
 
 /// Of each round.
 const EPSILON: f64 = 0.5;

@@ -4,8 +4,8 @@ use dp_accounting::Epsilon;
 use dp_audit::{Window, exact_law};
 use dp_mechanism::{Draws, Noise, PoissonSample};
 
-use super::super::check::{Effort, Found};
-use super::toys::{Side, count, laplace, pure_loss_of_one_more};
+use dp_audit::harness::toys::{Side, count, laplace, pure_loss_of_one_more};
+use dp_audit::harness::{Effort, Found};
 
 /// When a record that has been in enough answers leaves.
 #[derive(Clone, Copy)]

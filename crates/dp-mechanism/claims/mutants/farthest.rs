@@ -3,8 +3,8 @@
 use dp_audit::{compare, multisets};
 use dp_mechanism::{Draws, SecureDraws};
 
-use super::super::check::{Effort, Found};
-use super::toys::{count, laplace};
+use dp_audit::harness::toys::{count, laplace};
+use dp_audit::harness::{Effort, Found};
 
 /// Distances from the nearest centre so far; equal ones are interchangeable.
 const DISTANCES: usize = 4;

@@ -1,0 +1,77 @@
+//! A net below the claims: what releases, by name, from the source text.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+
+/// How methods begin that let something out.
+const RELEASING: [&str; 5] = [
+    "    pub fn release(",
+    "    pub fn select(",
+    "    pub fn step<",
+    "    pub fn decide<",
+    "    pub fn step_shards<",
+];
+
+/// Traits whose implementors release.
+const TRAITS: [&str; 2] = [" Mechanism for ", " Algorithm for "];
+
+/// The types of a crate with a release of their own: those whose `impl` has a method that begins so, and
+/// those that implement a mechanism.
+///
+/// # Errors
+/// If its sources cannot be read.
+pub fn releasing_types(crate_folder: &Path) -> io::Result<BTreeSet<String>> {
+    let mut found = BTreeSet::new();
+    let mut folders = vec![crate_folder.join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder)? {
+            let path = entry?.path();
+            if path.is_dir() && !path.ends_with("tests") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.append(&mut in_text(&std::fs::read_to_string(&path)?));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn in_text(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut block = String::new();
+    for line in text.lines().take_while(|line| *line != "#[cfg(test)]") {
+        let implements = |name| line.starts_with("impl").then(|| line.split_once(name)).flatten();
+        if let Some((_, name)) = TRAITS.iter().find_map(|name| implements(*name)) {
+            found.insert(first_word(name));
+        } else if let Some(name) = line.strip_prefix("impl ") {
+            block = first_word(name);
+        } else if RELEASING.iter().any(|start| line.starts_with(start)) {
+            found.insert(block.clone());
+        }
+    }
+    found
+}
+
+fn first_word(text: &str) -> String {
+    text.chars().take_while(|c| c.is_alphanumeric()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_and_traits_that_release_name_their_type() {
+        let text = "impl<'a> Mechanism for Sorted<'a> {\nimpl Count {\n    pub fn release(\nimpl Plan {\n    pub fn build(\n\
+                    #[cfg(test)]\nimpl Algorithm for Toy {\n";
+        assert_eq!(in_text(text), ["Count", "Sorted"].map(str::to_owned).into());
+        // The generics of the impl may hold the word too.
+        assert_eq!(in_text("impl<T> Algorithm for Wide<T> {"), ["Wide".to_owned()].into());
+    }
+
+    #[test]
+    fn a_folder_without_sources_is_an_error_not_a_crate_without_releases() {
+        assert!(releasing_types(Path::new("/nonexistent")).is_err());
+    }
+}

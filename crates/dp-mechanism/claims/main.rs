@@ -1,0 +1,19 @@
+//! What the primitives promise, and mistakes made with them.
+
+mod credited;
+mod mutants;
+mod primitives;
+mod reports;
+mod samplers;
+
+use dp_audit::harness::Suite;
+
+fn main() -> std::process::ExitCode {
+    dp_audit::harness::main(Suite {
+        crate_name: env!("CARGO_PKG_NAME"),
+        folder: env!("CARGO_MANIFEST_DIR"),
+        checks: [samplers::checks(), primitives::checks(), credited::checks(), reports::checks()]
+            .concat(),
+        mutants: mutants::all(),
+    })
+}
