@@ -107,6 +107,6 @@ pub use sampling::{
     one_sided_pairing, one_sided_to_two_sided, poisson_sampling, sampling_with_replacement,
     sampling_without_replacement,
 };
-pub use step::Step;
+pub use step::{Covered, Step};
 pub use total::Total;
 pub use zcdp::{budget_to_zcdp, zcdp_to_delta, zcdp_to_epsilon, zcdp_to_log_delta};

@@ -26,6 +26,9 @@ pub enum Step {
         name: String,
         /// What its proof says that it costs.
         loss: Loss,
+        /// The draws that this one loss pays for together; one draw if there are none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        covers: Vec<Covered>,
     },
     /// Steps over the same records, each free to depend on the outputs before it: costs add.
     ///
@@ -61,10 +64,25 @@ pub enum Step {
     },
 }
 
+/// Draws of one kind among those that one loss pays for together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Covered {
+    /// What they are for.
+    pub name: String,
+    /// How many there may be; `None` if what they cost is kept per record, by whoever draws.
+    pub draws: Option<u64>,
+}
+
 impl Step {
     /// One use of one mechanism.
     pub fn spend(name: impl Into<String>, loss: Loss) -> Self {
-        Self::Spend { name: name.into(), loss }
+        Self::spend_on(name, loss, Vec::new())
+    }
+
+    /// One loss that pays for several draws together.
+    pub fn spend_on(name: impl Into<String>, loss: Loss, covers: Vec<Covered>) -> Self {
+        Self::Spend { name: name.into(), loss, covers }
     }
 
     /// Steps over the same records: costs add.

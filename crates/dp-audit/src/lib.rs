@@ -1,7 +1,7 @@
 //! Checks a privacy claim on the very code that makes the release.
 //!
-//! Mechanisms of this workspace draw only through [`Draws`](dp_mechanism::Draws). Here are sources
-//! of draws that do not release but examine:
+//! Behind the draws of every mechanism is a [`Source`](dp_mechanism::Source). Here are some
+//! that do not release but examine:
 //!
 //! - [`exact_law`]: walks every outcome of every draw and returns the exact law of the output, for
 //!   mechanisms small enough; [`Law::pure_loss`], [`Law::delta`], [`Law::zcdp`] and others compare
@@ -16,18 +16,18 @@
 //!
 //! An auditor must be audited too: each of these has tests on broken mechanisms that it must catch.
 //!
-//! Auditing a mechanism of your own takes a function that draws from `&mut dyn Draws`:
+//! Auditing a mechanism of your own takes a function that draws from `&mut dyn Source`:
 //!
 //! ```
 //! use dp_audit::{Law, Window, exact_law};
-//! use dp_mechanism::{Coin, Draws, Ratio};
+//! use dp_mechanism::{Coin, Source, Ratio};
 //!
 //! // Randomised response: the truth with probability 3/4, else its opposite. ln 3 private.
-//! let honest = |truth: bool, draws: &mut dyn Draws| {
+//! let honest = |truth: bool, draws: &mut dyn Source| {
 //!     truth == draws.keep(Coin::Rational(Ratio::new(3, 4).expect("valid")))
 //! };
 //! // Broken: whoever has nothing to hide is spared the coin.
-//! let broken = |truth: bool, draws: &mut dyn Draws| truth && honest(truth, draws);
+//! let broken = |truth: bool, draws: &mut dyn Source| truth && honest(truth, draws);
 //!
 //! let loss = |a: Law<bool>, b: Law<bool>| a.pure_loss(&b).max(b.pure_loss(&a));
 //! let law = |truth| exact_law(Window::none(), |draws| honest(truth, draws));

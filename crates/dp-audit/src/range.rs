@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use dp_mechanism::{DiscreteGaussian, Draws, Geometric, Law, Ratio};
+use dp_mechanism::{DiscreteGaussian, Geometric, Law, Ratio, Source};
 
 /// The change of a vector of statistics from a data set to a neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,10 @@ pub struct SeenChoice {
 ///
 /// # Panics
 /// If the run ends without a choice.
-pub fn first_choice<O>(run: impl Fn(&mut dyn Draws) -> O, outcomes: &mut dyn Draws) -> SeenChoice {
+pub fn first_choice<O>(
+    run: impl Fn(&mut dyn Source) -> O,
+    outcomes: &mut dyn Source,
+) -> SeenChoice {
     let mut observer = Observer { outcomes, seen: None };
     match catch_unwind(AssertUnwindSafe(|| run(&mut observer))) {
         Ok(_) => panic!("the run made no choice"),
@@ -64,11 +67,11 @@ pub fn first_choice<O>(run: impl Fn(&mut dyn Draws) -> O, outcomes: &mut dyn Dra
 }
 
 struct Observer<'a> {
-    outcomes: &'a mut dyn Draws,
+    outcomes: &'a mut dyn Source,
     seen: Option<SeenChoice>,
 }
 
-impl Draws for Observer<'_> {
+impl Source for Observer<'_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         if let Law::Choice { scores, rate } | Law::Flip { scores, rate } = law {
             self.seen = Some(SeenChoice { scores: scores.to_vec(), rate });

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dp_mechanism::Draws;
+use dp_mechanism::Source;
 
 use crate::numbers::Floats;
 use crate::tape::for_each_path;
@@ -28,14 +28,14 @@ pub enum Progress<S, O> {
 pub fn exact_law_of_steps<S: Ord + Clone, O: Ord>(
     window: Window,
     start: S,
-    step: impl Fn(&S, &mut dyn Draws) -> Progress<S, O>,
+    step: impl Fn(&S, &mut dyn Source) -> Progress<S, O>,
 ) -> Law<O> {
     let mut alive = BTreeMap::from([(start, 1.0)]);
     let mut done = Vec::new();
     for _ in 0..1_000_000 {
         let mut next: BTreeMap<S, f64> = BTreeMap::new();
         for (state, mass) in alive {
-            let step = |draws: &mut dyn Draws| step(&state, draws);
+            let step = |draws: &mut dyn Source| step(&state, draws);
             for_each_path(&Floats, window, step, |progress, probability| match progress {
                 Progress::Continue(state) => {
                     *next.entry(state).or_default() += mass * probability;
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
     use crate::exact_law;
 
-    fn heads(draws: &mut dyn Draws) -> bool {
+    fn heads(draws: &mut dyn Source) -> bool {
         draws.keep(Coin::Rational(Ratio::new(1, 3).expect("valid")))
     }
 

@@ -1,7 +1,7 @@
 //! A source of draws that takes every outcome in turn.
 
 use dp_mechanism::{
-    Coin, DiscreteGaussian, Draws, Geometric, Law as DrawLaw, Noise, Ratio, ReportNoise,
+    Coin, DiscreteGaussian, Geometric, Law as DrawLaw, Noise, Ratio, ReportNoise, Source,
 };
 
 use crate::noise_law::{
@@ -46,7 +46,7 @@ impl Window {
 /// If `run` panics, or if its draws depend on anything but the outcomes so far; if it releases noisy
 /// integers and there is no window for them; if a probability is too small for `f64`, since a path
 /// that is dropped would look like no loss (Gaussian noise beyond 39 standard deviations excepted).
-pub fn exact_law<O: Ord>(window: Window, run: impl Fn(&mut dyn Draws) -> O) -> Law<O> {
+pub fn exact_law<O: Ord>(window: Window, run: impl Fn(&mut dyn Source) -> O) -> Law<O> {
     let mut paths = Vec::new();
     for_each_path(&Floats, window, run, |output, probability| paths.push((output, probability)));
     Law::from_paths(paths)
@@ -64,7 +64,7 @@ pub fn exact_rational_law<O: Ord>(
     unit: Ratio,
     odds: u32,
     window: Window,
-    run: impl Fn(&mut dyn Draws) -> O,
+    run: impl Fn(&mut dyn Source) -> O,
 ) -> RationalLaw<O> {
     let numbers = Rationals { unit, odds };
     let mut paths = Vec::new();
@@ -76,7 +76,7 @@ pub fn exact_rational_law<O: Ord>(
 pub(crate) fn for_each_path<N: Numbers, O>(
     numbers: &N,
     window: Window,
-    run: impl Fn(&mut dyn Draws) -> O,
+    run: impl Fn(&mut dyn Source) -> O,
     mut report: impl FnMut(O, N::P),
 ) {
     let mut tape = Tape { numbers, path: Vec::new(), position: 0, window };
@@ -216,7 +216,7 @@ fn has_full_support(law: DrawLaw<'_>) -> bool {
     }
 }
 
-impl<N: Numbers> Draws for Tape<'_, N> {
+impl<N: Numbers> Source for Tape<'_, N> {
     fn draw(&mut self, law: DrawLaw<'_>) -> i64 {
         self.follow(|tape| (tape.outcomes(law), has_full_support(law)))
     }

@@ -8,7 +8,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use dp_mechanism::{
-    DiscreteGaussian, Draws, Geometric, Law, Noise, Ratio, ReportNoise, SparseScores,
+    DiscreteGaussian, Geometric, Law, Noise, Ratio, ReportNoise, Source, SparseScores,
 };
 
 use crate::noise_law::{
@@ -94,10 +94,10 @@ impl Comparison {
 /// If a run panics, or draws a secret coin: what is secret must be summed over
 /// ([`exact_law`](crate::exact_law)), not compared.
 pub fn compare<D: ?Sized, O: PartialEq>(
-    run: impl Fn(&D, &mut dyn Draws) -> O,
+    run: impl Fn(&D, &mut dyn Source) -> O,
     data: &D,
     neighbour: &D,
-    outcomes: &mut dyn Draws,
+    outcomes: &mut dyn Source,
 ) -> Comparison {
     let mut recorder = Recorder { outcomes, entries: Vec::new() };
     let output = run(data, &mut recorder);
@@ -129,11 +129,11 @@ enum Entry {
 }
 
 struct Recorder<'a> {
-    outcomes: &'a mut dyn Draws,
+    outcomes: &'a mut dyn Source,
     entries: Vec<Entry>,
 }
 
-impl Draws for Recorder<'_> {
+impl Source for Recorder<'_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         let released = self.outcomes.draw(law);
         self.entries.push(match law {
@@ -187,7 +187,7 @@ impl Replay {
     }
 }
 
-impl Draws for Replay {
+impl Source for Replay {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         let matched = match (self.entries.get(self.steps.len()), law) {
             (
@@ -378,17 +378,17 @@ fn squared(a: i64, b: i64) -> f64 {
 #[allow(missing_debug_implementations, reason = "a source of draws has nothing to show")]
 pub struct Scripted<'a, I> {
     script: I,
-    then: &'a mut dyn Draws,
+    then: &'a mut dyn Source,
 }
 
 impl<'a, I: Iterator<Item = i64>> Scripted<'a, I> {
     /// The values of `script`, one per scalar draw, then draws from `then`.
-    pub fn new(script: I, then: &'a mut dyn Draws) -> Self {
+    pub fn new(script: I, then: &'a mut dyn Source) -> Self {
         Self { script, then }
     }
 }
 
-impl<I: Iterator<Item = i64>> Draws for Scripted<'_, I> {
+impl<I: Iterator<Item = i64>> Source for Scripted<'_, I> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         self.script.next().unwrap_or_else(|| self.then.draw(law))
     }
@@ -419,13 +419,13 @@ mod tests {
         ]
     }
 
-    fn report(value: i64, noise: ReportNoise, draws: &mut dyn Draws) -> i64 {
+    fn report(value: i64, noise: ReportNoise, draws: &mut dyn Source) -> i64 {
         draws.draw(Law::Report { value, threshold: THRESHOLD, noise })
     }
 
     /// What two counts cost when this is released.
     fn step(values: [i64; 2], noise: ReportNoise, released: i64) -> StepLoss {
-        let run = |value: &i64, draws: &mut dyn Draws| report(*value, noise, draws);
+        let run = |value: &i64, draws: &mut dyn Source| report(*value, noise, draws);
         let mut end = NoMore;
         let mut outcome = Scripted::new(std::iter::once(released), &mut end);
         compare(run, &values[0], &values[1], &mut outcome).steps[0]
@@ -477,7 +477,7 @@ mod tests {
     #[test]
     fn the_loss_of_a_transcript_is_the_ratio_of_its_probabilities() {
         for noise in noises() {
-            let run = |values: &[i64; 3], draws: &mut dyn Draws| {
+            let run = |values: &[i64; 3], draws: &mut dyn Source| {
                 values.map(|value| report(value, noise, draws))
             };
             let (data, neighbour) = ([0, 1, 1], [1, 1, 2]);
@@ -495,9 +495,13 @@ mod tests {
 
     struct NoMore;
 
-    impl Draws for NoMore {
+    impl Source for NoMore {
         fn draw(&mut self, _: Law<'_>) -> i64 {
             unreachable!("the script is long enough")
+        }
+
+        fn noisy_max(&mut self, _: &[i64], _: Geometric) -> (usize, i64) {
+            unreachable!("there are no maxima")
         }
 
         fn noisy_vector(&mut self, _: &mut [i64], _: DiscreteGaussian) {

@@ -13,7 +13,7 @@ use dp_audit::{
 };
 use dp_mechanism::{
     ChaCha20Rng, DiscreteLaplace, Draws, ExponentialMechanism, GaussianSum, Geometric, Noise,
-    NoisyCount, PoissonSample, Ratio, SecureDraws,
+    NoisyCount, PoissonSample, Ratio, SecureSource, Source,
 };
 use num_rational::BigRational;
 use rand::SeedableRng;
@@ -34,7 +34,7 @@ fn unit_noise() -> Noise {
 
 /// Reports the first time step at which more than `threshold` users are active, with fresh noise at
 /// every step. Bits in a user's word are time steps.
-fn above_threshold(users: &[u8], threshold: i64, draws: &mut dyn Draws) -> Option<u32> {
+fn above_threshold(users: &[u8], threshold: i64, draws: &mut dyn Source) -> Option<u32> {
     (0..3).find(|step| {
         let active = users.iter().filter(|user| *user >> step & 1 == 1).count();
         draws.exceeds(i64::try_from(active).expect("few"), threshold, unit_noise())
@@ -80,8 +80,12 @@ fn a_secret_sample_makes_it_private_both_ways() {
     let noise = Noise::Laplace(DiscreteLaplace::new(scale).expect("positive"));
     let law = |users: &[u8]| {
         exact_law(Window::none(), |draws| {
-            let kept: Vec<u8> =
-                sample.select(users.len(), draws).into_iter().map(|i| users[i]).collect();
+            let kept: Vec<u8> = users
+                .iter()
+                .zip(sample.sample(users.len(), &mut Draws::unplanned(draws)).exact())
+                .filter(|(_, kept)| *kept)
+                .map(|(user, _)| *user)
+                .collect();
             (0..3).find(|step| {
                 let active = kept.iter().filter(|user| *user >> step & 1 == 1).count();
                 draws.exceeds(i64::try_from(active).expect("few"), 1, noise)
@@ -101,7 +105,8 @@ fn a_secret_sample_makes_it_private_both_ways() {
 fn counts_lose_exactly_what_they_claim() {
     let count = NoisyCount::geometric(epsilon(0.7)).expect("positive");
     let Loss::Pure { epsilon: claimed } = count.loss() else { panic!("geometric is pure") };
-    let law = |n| exact_law(Window::new(-20, 20), |draws| count.release(n, draws));
+    let law =
+        |n| exact_law(Window::new(-20, 20), |draws| count.release(n, &mut Draws::unplanned(draws)));
     for n in 0..4 {
         let (a, b) = (law(n), law(n + 1));
         let loss = a.pure_loss(&b).max(b.pure_loss(&a));
@@ -128,14 +133,14 @@ fn a_bit_from_the_exact_law_matches_the_hockey_stick_of_its_definition() {
 fn comparing_adds_up_what_each_draw_gives_away() {
     let count = NoisyCount::geometric(epsilon(0.5)).expect("positive");
     let sum = GaussianSum::new(Rho::new(0.125).expect("valid")).expect("positive");
-    let run = |data: &Vec<i64>, draws: &mut dyn Draws| {
-        let n = count.release(data.len() as u64, draws);
-        let mut total = [data.iter().sum::<i64>()];
-        sum.release(&mut total, 100, draws);
+    let run = |data: &Vec<i64>, draws: &mut dyn Source| {
+        let n = count.release(data.len() as u64, &mut Draws::unplanned(draws));
+        let total = [data.iter().sum::<i64>()];
+        let total = sum.release(&total, 100, &mut Draws::unplanned(draws));
         (n, total)
     };
     let comparison =
-        compare(run, &vec![3, -7], &vec![3, -7, 10], &mut SecureDraws::new(&mut rng()));
+        compare(run, &vec![3, -7], &vec![3, -7, 10], &mut SecureSource::new(&mut rng()));
     assert_eq!(comparison.steps.len(), 2);
     assert!((comparison.steps[0].forward - 0.5).abs() < 1e-9);
     // A pure loss of 0.5 for the count, and the whole rho for a record at the length bound.
@@ -147,11 +152,15 @@ fn comparing_adds_up_what_each_draw_gives_away() {
 #[test]
 fn control_flow_that_depends_on_the_data_is_caught() {
     let count = NoisyCount::geometric(epsilon(1.0)).expect("positive");
-    let run = |data: &Vec<i64>, draws: &mut dyn Draws| {
-        if data.is_empty() { 0 } else { count.release(data.len() as u64, draws) }
+    let run = |data: &Vec<i64>, draws: &mut dyn Source| {
+        if data.is_empty() {
+            0
+        } else {
+            count.release(data.len() as u64, &mut Draws::unplanned(draws))
+        }
     };
     for (data, neighbour) in [(vec![], vec![1]), (vec![1], vec![])] {
-        let comparison = compare(run, &data, &neighbour, &mut SecureDraws::new(&mut rng()));
+        let comparison = compare(run, &data, &neighbour, &mut SecureSource::new(&mut rng()));
         assert_eq!(comparison.diverged, Some(0));
         assert!(comparison.pure_loss().is_infinite() && comparison.rho().is_infinite());
     }
@@ -160,23 +169,23 @@ fn control_flow_that_depends_on_the_data_is_caught() {
 #[test]
 fn outputs_that_depend_on_the_data_are_caught() {
     let count = NoisyCount::geometric(epsilon(1.0)).expect("positive");
-    let leaky = |data: &Vec<i64>, draws: &mut dyn Draws| {
-        (count.release(data.len() as u64, draws), data.len())
+    let leaky = |data: &Vec<i64>, draws: &mut dyn Source| {
+        (count.release(data.len() as u64, &mut Draws::unplanned(draws)), data.len())
     };
-    let comparison = compare(leaky, &vec![], &vec![1], &mut SecureDraws::new(&mut rng()));
+    let comparison = compare(leaky, &vec![], &vec![1], &mut SecureSource::new(&mut rng()));
     assert!(!comparison.outputs_equal && comparison.pure_loss().is_infinite());
 }
 
 #[test]
 fn noise_fitted_to_the_data_is_caught() {
     let sum = GaussianSum::new(Rho::new(0.5).expect("valid")).expect("positive");
-    let run = |data: &Vec<i64>, draws: &mut dyn Draws| {
+    let run = |data: &Vec<i64>, draws: &mut dyn Source| {
         let bound = data.iter().map(|x| x.unsigned_abs().pow(2)).max().unwrap_or(1);
-        let mut total = [data.iter().sum::<i64>()];
-        sum.release(&mut total, bound, draws);
+        let total = [data.iter().sum::<i64>()];
+        let total = sum.release(&total, bound, &mut Draws::unplanned(draws));
         total
     };
-    let comparison = compare(run, &vec![1], &vec![1, 90], &mut SecureDraws::new(&mut rng()));
+    let comparison = compare(run, &vec![1], &vec![1, 90], &mut SecureSource::new(&mut rng()));
     assert_eq!(comparison.diverged, Some(0));
 }
 
@@ -184,15 +193,15 @@ fn noise_fitted_to_the_data_is_caught() {
 fn scripts_put_a_mechanism_into_a_chosen_state() {
     let count = NoisyCount::geometric(epsilon(1.0)).expect("positive");
     let choice = ExponentialMechanism::by_range(epsilon(1.0), 2).expect("positive");
-    let run = |data: &Vec<i64>, draws: &mut dyn Draws| {
-        let n = count.release(data.len() as u64, draws);
+    let run = |data: &Vec<i64>, draws: &mut dyn Source| {
+        let n = count.release(data.len() as u64, &mut Draws::unplanned(draws));
         let scores: Vec<i64> =
             (0..3).map(|c| n - data.iter().filter(|x| **x == c).count() as i64).collect();
-        choice.release(&scores, draws)
+        choice.release(&scores, &mut Draws::unplanned(draws))
     };
     let scores = |data: &Vec<i64>| {
         let (mut rng, script) = (rng(), [7]);
-        let mut honest = SecureDraws::new(&mut rng);
+        let mut honest = SecureSource::new(&mut rng);
         let mut scripted = Scripted::new(script.into_iter(), &mut honest);
         first_choice(|draws| run(data, draws), &mut scripted).scores
     };
@@ -232,22 +241,23 @@ fn rational_laws_refuse_exponents_off_their_lattice() {
 /// A loss too unlikely for `f64` must not look like none.
 #[test]
 fn far_thresholds_lose_as_much_as_near_ones() {
-    let run = |value: &i64, draws: &mut dyn Draws| draws.exceeds(*value, 1_000, unit_noise());
-    let comparison = compare(run, &0, &5, &mut SecureDraws::new(&mut rng()));
+    let run = |value: &i64, draws: &mut dyn Source| draws.exceeds(*value, 1_000, unit_noise());
+    let comparison = compare(run, &0, &5, &mut SecureSource::new(&mut rng()));
     assert!((comparison.pure_loss() - 5.0).abs() < 1e-9, "{}", comparison.pure_loss());
     // Gaussian tails do underflow: unbounded as a pure loss, never more than the noisy value in zCDP.
     let variance = Ratio::new(1, 1).expect("valid");
     let noise = Noise::Gaussian(dp_mechanism::DiscreteGaussian::new(variance).expect("positive"));
     for threshold in [5, 1_000] {
-        let run = move |value: &i64, draws: &mut dyn Draws| draws.exceeds(*value, threshold, noise);
-        let comparison = compare(run, &0, &1, &mut SecureDraws::new(&mut rng()));
+        let run =
+            move |value: &i64, draws: &mut dyn Source| draws.exceeds(*value, threshold, noise);
+        let comparison = compare(run, &0, &1, &mut SecureSource::new(&mut rng()));
         assert!(comparison.rho() <= 0.5 && comparison.pure_loss() > 1.0, "{comparison:?}");
     }
 }
 
 /// A maximum that is as far away as it never is.
 struct Far;
-impl Draws for Far {
+impl Source for Far {
     fn draw(&mut self, _: dp_mechanism::Law<'_>) -> i64 {
         unreachable!("only a maximum is drawn")
     }
@@ -261,12 +271,12 @@ impl Draws for Far {
 #[test]
 fn losing_candidates_lose_as_much_as_others() {
     let one = Ratio::new(1, 1).expect("valid");
-    let run = |scores: &[i64], draws: &mut dyn Draws| draws.flip(scores, one);
-    let loss = |a: &[i64], b: &[i64]| compare(run, a, b, &mut SecureDraws::new(&mut rng()));
+    let run = |scores: &[i64], draws: &mut dyn Source| draws.flip(scores, one);
+    let loss = |a: &[i64], b: &[i64]| compare(run, a, b, &mut SecureSource::new(&mut rng()));
     let comparison = loss(&[0, 1_000], &[10, 1_000]);
     assert!((comparison.pure_loss() - 10.0).abs() < 1e-9, "{comparison:?}");
     let noise = Geometric::new(one).expect("positive");
-    let run = |scores: &[i64], draws: &mut dyn Draws| draws.noisy_max(scores, noise);
+    let run = |scores: &[i64], draws: &mut dyn Source| draws.noisy_max(scores, noise);
     let comparison = compare(run, &[0_i64, 0][..], &[5, 0][..], &mut Far);
     assert!((comparison.steps[0].forward + 5.0).abs() < 1e-9, "{comparison:?}");
 }
@@ -282,19 +292,19 @@ fn exact_laws_refuse_to_drop_unlikely_maxima() {
 #[should_panic(expected = "a probability is too small for f64")]
 fn exact_laws_refuse_to_drop_unlikely_paths() {
     let choice = ExponentialMechanism::by_range(epsilon(1.0), 1).expect("positive");
-    exact_law(Window::none(), |draws| choice.release(&[1_000, 0], draws));
+    exact_law(Window::none(), |draws| choice.release(&[1_000, 0], &mut Draws::unplanned(draws)));
 }
 
 #[test]
 #[should_panic(expected = "noisy integers need a window")]
 fn noisy_integers_without_a_window_are_refused() {
     let count = NoisyCount::geometric(epsilon(1.0)).expect("positive");
-    exact_law(Window::none(), |draws| count.release(100, draws));
+    exact_law(Window::none(), |draws| count.release(100, &mut Draws::unplanned(draws)));
 }
 
 #[test]
 fn a_mechanism_that_draws_nothing_is_not_audited() {
-    let comparison = compare(|_: &i32, _| 7, &0, &1, &mut SecureDraws::new(&mut rng()));
+    let comparison = compare(|_: &i32, _| 7, &0, &1, &mut SecureSource::new(&mut rng()));
     assert!(comparison.steps.is_empty() && comparison.diverged.is_none());
     assert!(comparison.pure_loss().is_infinite() && comparison.rho().is_infinite());
 }

@@ -4,7 +4,7 @@ use dp_accounting::{Epsilon, Loss, Rho};
 use dp_noise::{DiscreteGaussian, DiscreteLaplace};
 
 use crate::rational::{ratio_at_most, to_f64};
-use crate::{Draws, MechanismError, Noise};
+use crate::{Draws, MechanismError, Noise, Private};
 
 /// Adds integer noise to a count that one record changes by at most 1.
 ///
@@ -72,8 +72,9 @@ impl NoisyCount {
     }
 
     /// The noisy count. It may be negative; clamping it is post-processing and the caller's choice.
-    pub fn release(&self, count: u64, draws: &mut dyn Draws) -> i64 {
-        draws.noisy(i64::try_from(count).unwrap_or(i64::MAX), self.noise)
+    pub fn release(&self, count: impl Into<Private<u64>>, draws: &mut Draws<'_>) -> i64 {
+        let count = i64::try_from(count.into().into_draw()).unwrap_or(i64::MAX);
+        draws.charge(self.loss).noisy(count, self.noise)
     }
 }
 

@@ -3,14 +3,14 @@
 use std::num::NonZeroU64;
 
 use dp_accounting::{
-    Delta, Epsilon, Loss, Step, repeated_selection_epsilon, repeated_selection_loss,
+    Covered, Delta, Epsilon, Loss, Step, repeated_selection_epsilon, repeated_selection_loss,
 };
 use dp_noise::{Geometric, Ratio};
 use serde::{Deserialize, Serialize};
 
 use crate::rational::{ratio_at_most, to_f64};
 use crate::reports::ReportNoise;
-use crate::{Draws, Law, MechanismError, PoissonSample, SparseScores};
+use crate::{CellsRef, Draws, Law, MechanismError, PoissonSample, Private, SparseScores};
 
 /// Which proof pays for a run of selections.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,8 +46,8 @@ pub struct Part {
     pub name: &'static str,
     /// Its share; those of all parts add up to 1 at most.
     pub share: f64,
-    /// How many selections it makes: public, fixed beforehand.
-    pub rounds: u32,
+    /// How many draws it makes at most: public, fixed beforehand.
+    pub rounds: u64,
 }
 
 /// Selections, threshold tests and counts over records that are credited a bounded amount in all.
@@ -93,7 +93,7 @@ pub struct CreditedRun {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Planned {
     name: &'static str,
-    rounds: u32,
+    rounds: u64,
     spends: Ratio,
 }
 
@@ -137,7 +137,7 @@ impl CreditedRun {
         let planned = |part: &Part| {
             let mut spends = inner.get() * part.share / total.max(1.0) * (1.0 - 1e-14);
             if certificate == Certificate::Composition {
-                spends *= (1.0 - 1e-14) / f64::from(part.rounds);
+                spends *= (1.0 - 1e-14) / part.rounds as f64;
             }
             let spends = ratio_at_most(spends).ok_or_else(|| too_little(epsilon))?;
             Ok(Planned { name: part.name, rounds: part.rounds, spends })
@@ -159,7 +159,8 @@ impl CreditedRun {
                 let rounds = |part: &Planned| {
                     let epsilon = Epsilon::new(to_f64(part.spends)).expect("positive");
                     let each = Step::spend(part.name, Loss::Pure { epsilon });
-                    Step::sequential(part.name, vec![each; part.rounds as usize])
+                    let rounds = usize::try_from(part.rounds).unwrap_or(usize::MAX);
+                    Step::sequential(part.name, vec![each; rounds])
                 };
                 Step::sequential("selections", self.parts.iter().map(rounds).collect())
             }
@@ -168,12 +169,28 @@ impl CreditedRun {
                 let spent = Epsilon::new(spent() * (1.0 + 1e-15)).ok();
                 let spent = spent.and_then(|each| repeated_selection_epsilon(each, delta));
                 let epsilon = spent.unwrap_or(self.epsilon);
-                Step::spend(self.names("on all records"), Loss::Approximate { epsilon, delta })
+                let loss = Loss::Approximate { epsilon, delta };
+                Step::spend_on(self.names("on all records"), loss, self.covers())
             }
             (Certificate::Subsampled, sample) => {
                 let epsilon = sample.as_ref().map_or(self.epsilon, PoissonSample::epsilon);
-                Step::spend(self.names("on one secret sample"), Loss::Pure { epsilon })
+                let loss = Loss::Pure { epsilon };
+                Step::spend_on(self.names("on one secret sample"), loss, self.covers())
             }
+        }
+    }
+
+    /// All parts are paid for together.
+    fn covers(&self) -> Vec<Covered> {
+        let part = |part: &Planned| Covered { name: part.name.into(), draws: Some(part.rounds) };
+        self.parts.iter().map(part).collect()
+    }
+
+    /// The loss on the receipt that pays for the draws of a part.
+    fn paid_by(&self, part: &Planned) -> Loss {
+        match self.step() {
+            Step::Spend { loss, .. } => loss,
+            _ => Loss::Pure { epsilon: Epsilon::new(to_f64(part.spends)).expect("positive") },
         }
     }
 
@@ -182,15 +199,16 @@ impl CreditedRun {
         format!("{} {on}", names.join(", "))
     }
 
-    /// Whether one record takes part. Secret, unless all do. To be asked once per record.
-    pub fn keeps(&self, draws: &mut dyn Draws) -> bool {
-        self.sample.as_ref().is_none_or(|sample| sample.keeps(draws))
-    }
-
-    /// The positions of the records that take part, out of `n`. Secret, unless all do: release nothing of
-    /// it, not its length.
-    pub fn records(&self, n: usize, draws: &mut dyn Draws) -> Vec<usize> {
-        (0..n).filter(|_| self.keeps(draws)).collect()
+    /// For each of `n` records, whether it takes part. To be asked once about a record.
+    pub fn sample(
+        &self,
+        n: impl Into<Private<usize>>,
+        draws: &mut Draws<'_>,
+    ) -> Private<Vec<bool>> {
+        match &self.sample {
+            Some(sample) => sample.sample(n, draws),
+            None => n.into().map(|n| vec![true; n]),
+        }
     }
 
     /// The rate at which records take part, for estimates.
@@ -230,7 +248,14 @@ impl CreditedRun {
             SelectionRule::NoisyMax => Some(self.geometric(rate, most_credit)?),
             SelectionRule::Exponential | SelectionRule::PermuteAndFlip => None,
         };
-        Ok(CreditedSelection { rule, rate, noise })
+        let planned = &self.parts[part];
+        Ok(CreditedSelection {
+            name: planned.name,
+            paid_by: self.paid_by(planned),
+            rule,
+            rate,
+            noise,
+        })
     }
 
     /// The threshold tests or counts of a part.
@@ -251,7 +276,10 @@ impl CreditedRun {
             });
         }
         let rate = self.rate(part, most_credit)?;
+        let planned = &self.parts[part];
         Ok(CreditedReports {
+            name: planned.name,
+            paid_by: self.paid_by(planned),
             rate,
             noise: ReportNoise::OneSided(self.geometric(rate, most_credit)?),
         })
@@ -296,6 +324,8 @@ pub struct Selected {
 /// The selections of a part of a [`CreditedRun`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CreditedSelection {
+    name: &'static str,
+    paid_by: Loss,
     rule: SelectionRule,
     rate: Ratio,
     /// Of a noisy maximum.
@@ -307,14 +337,21 @@ impl CreditedSelection {
     ///
     /// # Panics
     /// If there are no scores. Their number is public.
-    pub fn release(&self, scores: &[i64], draws: &mut dyn Draws) -> Selected {
+    pub fn release<'s>(
+        &self,
+        scores: impl Into<CellsRef<'s, i64>>,
+        draws: &mut Draws<'_>,
+    ) -> Selected {
+        let scores = scores.into().0;
+        let mut draws = draws.next(self.name);
+        let source = draws.charge(self.paid_by);
         let only = |index| Selected { index, noisy_score: None };
         match self.rule {
-            SelectionRule::Exponential => only(draws.choose(scores, self.rate)),
-            SelectionRule::PermuteAndFlip => only(draws.flip(scores, self.rate)),
+            SelectionRule::Exponential => only(source.choose(scores, self.rate)),
+            SelectionRule::PermuteAndFlip => only(source.flip(scores, self.rate)),
             SelectionRule::NoisyMax => {
                 let noise = self.noise.expect("made for this rule");
-                let (index, noisy_score) = draws.noisy_max(scores, noise);
+                let (index, noisy_score) = source.noisy_max(scores, noise);
                 Selected { index, noisy_score: Some(noisy_score) }
             }
         }
@@ -322,8 +359,31 @@ impl CreditedSelection {
 
     /// One selection among far more candidates than could be listed, always
     /// [exponential](SelectionRule::Exponential): all certificates are proved for that.
-    pub fn release_sparse(&self, scores: &SparseScores, draws: &mut dyn Draws) -> u64 {
-        draws.choose_sparse(scores, self.rate)
+    pub fn release_sparse(&self, scores: Private<&SparseScores>, draws: &mut Draws<'_>) -> u64 {
+        let mut draws = draws.next(self.name);
+        draws.charge(self.paid_by).choose_sparse(scores.into_draw(), self.rate)
+    }
+
+    /// One selection among so many candidates, whose scores are `None` if all are 0: a choice that a release then makes without going
+    /// through them. Not for [`SelectionRule::NoisyMax`], which has a score to tell.
+    ///
+    /// # Panics
+    /// If there are no candidates, which is public.
+    pub fn release_unless_zero(
+        &self,
+        candidates: usize,
+        scores: Private<Option<&[i64]>>,
+        draws: &mut Draws<'_>,
+    ) -> usize {
+        let mut draws = draws.next(self.name);
+        let source = draws.charge(self.paid_by);
+        match scores.into_draw() {
+            None => source.choose_among_zeros(candidates, self.rule, self.rate),
+            Some(scores) if self.rule == SelectionRule::Exponential => {
+                source.choose(scores, self.rate)
+            }
+            Some(scores) => source.flip(scores, self.rate),
+        }
     }
 
     /// How it favours high scores.
@@ -345,21 +405,33 @@ impl CreditedSelection {
 /// The threshold tests or counts of a part of a [`CreditedRun`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CreditedReports {
+    name: &'static str,
+    paid_by: Loss,
     rate: Ratio,
     noise: ReportNoise,
 }
 
 impl CreditedReports {
     /// The value with one-sided noise if that reaches the threshold.
-    pub fn release(&self, value: i64, threshold: i64, draws: &mut dyn Draws) -> Option<i64> {
-        let noisy = draws.draw(Law::Report { value, threshold, noise: self.noise });
+    pub fn release(
+        &self,
+        value: impl Into<Private<i64>>,
+        threshold: i64,
+        draws: &mut Draws<'_>,
+    ) -> Option<i64> {
+        let value = value.into().into_draw();
+        let mut draws = draws.next(self.name);
+        let source = draws.charge(self.paid_by);
+        let noisy = source.draw(Law::Report { value, threshold, noise: self.noise });
         (noisy >= threshold).then_some(noisy)
     }
 
     /// A count, which is never negative, with one-sided noise.
-    pub fn count(&self, count: u64, draws: &mut dyn Draws) -> i64 {
-        let count = i64::try_from(count).unwrap_or(i64::MAX);
-        draws.draw(Law::Report { value: count, threshold: 0, noise: self.noise })
+    pub fn count(&self, count: impl Into<Private<u64>>, draws: &mut Draws<'_>) -> i64 {
+        let count = i64::try_from(count.into().into_draw()).unwrap_or(i64::MAX);
+        let mut draws = draws.next(self.name);
+        let source = draws.charge(self.paid_by);
+        source.draw(Law::Report { value: count, threshold: 0, noise: self.noise })
     }
 
     /// What one unit of value is worth in the logarithm of a probability.
@@ -381,7 +453,7 @@ mod tests {
         Epsilon::new(x).expect("valid")
     }
 
-    fn parts(shares: &[f64], rounds: u32) -> Vec<Part> {
+    fn parts(shares: &[f64], rounds: u64) -> Vec<Part> {
         shares.iter().map(|&share| Part { name: "picks", share, rounds }).collect()
     }
 

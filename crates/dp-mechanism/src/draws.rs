@@ -1,249 +1,160 @@
-//! The only door to randomness that a mechanism has.
+//! The only door to randomness that a mechanism has, with a meter on it.
 
-use std::num::NonZero;
+use std::fmt;
+use std::num::NonZeroU64;
+use std::ops::Range;
 
-use dp_noise::{
-    Bits, DiscreteGaussian, DiscreteLaplace, Geometric, Ratio, SecureBits, bernoulli,
-    bernoulli_exp, choose_exponentially, noisy_max_with_value, permute_and_flip,
-};
-use rand::CryptoRng;
+use dp_accounting::{Loss, Step};
+use dp_noise::Ratio;
 
-use crate::SparseScores;
-use crate::reports::{ReportNoise, Reported, ThresholdReports, Touched};
+use crate::meter::{Meter, Usage};
+use crate::{Source, SparseScores};
 
-/// The law of one draw, with the private value that it hides.
+/// What a mechanism draws with, through the primitives of this crate.
 ///
-/// The value goes in and the noisy value comes out: a mechanism never holds raw noise. That is what
-/// lets an audit line up two runs on neighbouring data sets by what they *release*.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Law<'a> {
-    /// An index `i` with probability proportional to `exp(rate * scores[i])`. Released.
-    Choice {
-        /// One score per candidate; their number is public.
-        scores: &'a [i64],
-        /// The factor in the exponent, at least zero.
-        rate: Ratio,
-    },
-    /// An index by permute-and-flip: the first, in random order, whose coin of probability
-    /// `exp(rate * (scores[i] - best))` comes up. Released.
-    Flip {
-        /// One score per candidate; their number is public.
-        scores: &'a [i64],
-        /// The factor in the exponent, at least zero.
-        rate: Ratio,
-    },
-    /// A candidate of `0..candidates` with probability proportional to `exp(rate * score)`. Released.
-    SparseChoice {
-        /// Scores of the candidates that are listed; all others have zero.
-        scores: &'a SparseScores,
-        /// The factor in the exponent, at least zero.
-        rate: Ratio,
-    },
-    /// `value` plus noise. Released.
-    Noisy {
-        /// The private integer.
-        value: i64,
-        /// What is added to it.
-        noise: Noise,
-    },
-    /// 1 if `value` plus noise is above `threshold`, else 0. Only the bit is released.
-    Exceeds {
-        /// The private integer.
-        value: i64,
-        /// Public.
-        threshold: i64,
-        /// What is added to the value before comparing.
-        noise: Noise,
-    },
-    /// `value` plus noise if that is at least `threshold`, else `threshold - 1`. Released.
-    Report {
-        /// The private integer.
-        value: i64,
-        /// Public.
-        threshold: i64,
-        /// What is added to the value.
-        noise: ReportNoise,
-    },
-    /// 1 with the probability of the coin, else 0. Secret: the mechanism may act on it but must
-    /// never let it out, so an audit sums over it instead of comparing it.
-    Keep {
-        /// The probability of 1.
-        coin: Coin,
-    },
+/// A draw is a step of the receipt: a mechanism names the leaf that pays for it, and the meter compares its loss, counts it, and refuses
+/// one too many. Nothing here shows a private value, and no raw noise comes out.
+///
+/// ```
+/// use dp_accounting::{Epsilon, Step};
+/// use dp_mechanism::{Draws, NoisyCount, SecureSource, chacha_from_os};
+///
+/// let count = NoisyCount::geometric(Epsilon::new(0.5)?)?;
+/// let receipt = Step::parallel("towns", vec![Step::spend("count of one town", count.loss())]);
+/// let mut rng = chacha_from_os()?;
+/// let (noisy, usage) = Draws::planned(&mut SecureSource::new(&mut rng), &receipt, |draws| {
+///     [800_u64, 0, 75].iter().zip(0..).map(|(&people, town)| {
+///         count.release(people, &mut draws.part("count of one town", 0, town))
+///     }).collect::<Vec<i64>>()
+/// });
+/// println!("about {noisy:?} people, with {} draws", usage.leaves[0].1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Draws<'a> {
+    source: &'a mut dyn Source,
+    /// None outside of a plan.
+    meter: Option<&'a mut Meter>,
+    /// The leaves that may be named.
+    scope: Range<usize>,
+    /// The leaf that pays for the next draw, and which part of the records that is on.
+    leaf: Option<(usize, u64)>,
 }
 
-/// The shape and size of additive integer noise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Noise {
-    /// Two-sided geometric.
-    Laplace(DiscreteLaplace),
-    /// Discrete Gaussian.
-    Gaussian(DiscreteGaussian),
+impl fmt::Debug for Draws<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Draws").field("scope", &self.scope).finish_non_exhaustive()
+    }
 }
 
-/// The probability of a secret coin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Coin {
-    /// The ratio itself, capped at 1.
-    Rational(Ratio),
-    /// `1 - exp(-ratio)`.
-    OneMinusExp(Ratio),
-}
+impl<'a> Draws<'a> {
+    /// Draws that no receipt stands behind: for a primitive used on its own, whose loss the caller accounts for.
+    pub fn unplanned(source: &'a mut dyn Source) -> Self {
+        Self { source, meter: None, scope: 0..0, leaf: None }
+    }
 
-/// A source of draws. Mechanisms call the named methods; a source implements the first two,
-/// [`noisy_max`](Self::noisy_max) if its mechanisms use it, and [`reports`](Self::reports) if it can do
-/// better than go through a grid cell by cell.
-pub trait Draws {
-    /// One draw from `law`: an index, a value, or a bit as 0 or 1.
-    fn draw(&mut self, law: Law<'_>) -> i64;
-
-    /// Adds independent noise to every coordinate. Released. As one call, because its privacy loss
-    /// follows from the Euclidean length of a change of the whole vector.
-    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian);
-
-    /// The index of the largest of `scores[i]` plus noise, the lowest of a tie, and that noisy score.
-    /// Both released.
+    /// Runs with draws that this step pays for, and says which of its leaves were drawn how often.
     ///
     /// # Panics
-    /// If there are no scores; their number is public. In a source of draws that stands in for mechanisms
-    /// which never ask for this.
-    fn noisy_max(&mut self, _scores: &[i64], _noise: Geometric) -> (usize, i64) {
-        panic!("this source of draws has no noisy maximum")
+    /// If `run` makes a draw that the step does not pay for. Which draws are made follows from the plan and from released values, so
+    /// that tells nothing about records.
+    pub fn planned<O>(
+        source: &mut dyn Source,
+        spent: &Step,
+        run: impl FnOnce(&mut Draws<'_>) -> O,
+    ) -> (O, Usage) {
+        let mut meter = Meter::new(spent);
+        let scope = meter.all();
+        let output = run(&mut Draws { source, meter: Some(&mut meter), scope, leaf: None });
+        (output, meter.usage())
     }
+}
 
-    /// An index with probability proportional to `exp(rate * scores[i])`, released.
+impl Draws<'_> {
+    /// The draws below the first step of this name: those of a mechanism within another.
     ///
     /// # Panics
-    /// If there are no scores. Their number is public.
-    fn choose(&mut self, scores: &[i64], rate: Ratio) -> usize {
-        usize::try_from(self.draw(Law::Choice { scores, rate })).expect("an index")
+    /// If the receipt has no such step.
+    pub fn within(&mut self, name: &str) -> Draws<'_> {
+        let scope = match &self.meter {
+            Some(meter) => meter
+                .within(&self.scope, name)
+                .unwrap_or_else(|| panic!("the receipt has no step `{name}` here")),
+            None => 0..0,
+        };
+        Draws { source: self.source, meter: self.meter.as_deref_mut(), scope, leaf: None }
     }
 
-    /// An index by permute-and-flip, released.
+    /// The draw that the leaf of this name pays for; `number` counts the leaves of this name from 0.
     ///
     /// # Panics
-    /// If there are no scores. Their number is public.
-    fn flip(&mut self, scores: &[i64], rate: Ratio) -> usize {
-        usize::try_from(self.draw(Law::Flip { scores, rate })).expect("an index")
+    /// If the receipt has no such leaf.
+    pub fn leaf(&mut self, name: &str, number: usize) -> Draws<'_> {
+        self.part(name, number, 0)
     }
 
-    /// A candidate with probability proportional to `exp(rate * score)`, released.
-    fn choose_sparse(&mut self, scores: &SparseScores, rate: Ratio) -> u64 {
-        u64::try_from(self.draw(Law::SparseChoice { scores, rate })).expect("a candidate")
-    }
-
-    /// `value` plus noise, released; saturates at the ends of `i64`, which is post-processing.
-    fn noisy(&mut self, value: i64, noise: Noise) -> i64 {
-        self.draw(Law::Noisy { value, noise })
-    }
-
-    /// Whether `value` plus noise is above `threshold`; only the answer is released.
-    fn exceeds(&mut self, value: i64, threshold: i64, noise: Noise) -> bool {
-        self.draw(Law::Exceeds { value, threshold, noise }) == 1
-    }
-
-    /// Which cells of a grid pass a threshold with noise, and their noisy counts. Released.
+    /// The same, on one part of a partition of the records: each part has one draw.
     ///
-    /// The grid is that of `steps` equal steps, of which only the last has counts that are not 0. One
-    /// draw for every cell, as here, is the definition; a release jumps over the cells without a
-    /// count, with the same law.
-    fn reports(
-        &mut self,
-        touched: Touched<'_>,
-        steps: u64,
-        threshold: i64,
-        law: &ThresholdReports,
-    ) -> Vec<Reported> {
-        law.cell_by_cell(touched, steps, threshold, self)
+    /// # Panics
+    /// If the receipt has no such leaf.
+    pub fn part(&mut self, name: &str, number: usize, part: u64) -> Draws<'_> {
+        let leaf = self.meter.as_ref().map(|meter| {
+            let leaf = meter.find(&self.scope, name, number);
+            let leaf =
+                leaf.unwrap_or_else(|| panic!("the receipt has no leaf `{name}` number {number}"));
+            (leaf, part)
+        });
+        self.at(leaf)
     }
 
-    /// A secret coin, for sampling records.
-    fn keep(&mut self, coin: Coin) -> bool {
-        self.draw(Law::Keep { coin }) == 1
+    /// The next draw of those that the leaves of this name pay for, in order.
+    ///
+    /// # Panics
+    /// If none is left.
+    pub fn next(&mut self, name: &str) -> Draws<'_> {
+        let leaf = self.meter.as_ref().and_then(|meter| {
+            let leaf = meter.next(&self.scope, name);
+            assert!(!STRICT || leaf.is_some(), "the receipt has no draw `{name}` left");
+            leaf.map(|leaf| (leaf, 0))
+        });
+        self.at(leaf)
     }
-}
 
-/// Draws of a release: exact samplers on a cryptographic generator.
-#[derive(Debug)]
-pub struct SecureDraws<'a, R: CryptoRng + ?Sized> {
-    bits: SecureBits<'a, R>,
-}
-
-impl<'a, R: CryptoRng + ?Sized> SecureDraws<'a, R> {
-    /// Draws from `rng` for as long as the borrow lasts.
-    pub fn new(rng: &'a mut R) -> Self {
-        Self { bits: SecureBits::new(rng) }
+    fn at(&mut self, leaf: Option<(usize, u64)>) -> Draws<'_> {
+        let scope = self.scope.clone();
+        Draws { source: self.source, meter: self.meter.as_deref_mut(), scope, leaf }
     }
-}
 
-impl<R: CryptoRng + ?Sized> Draws for SecureDraws<'_, R> {
-    fn draw(&mut self, law: Law<'_>) -> i64 {
-        let bits = &mut self.bits;
-        match law {
-            Law::Choice { scores, rate } => {
-                i64::try_from(choose_exponentially(bits, scores, rate)).expect("an index fits")
+    /// One of so many candidates, all equally likely. It looks at no record, so nothing pays for it.
+    pub fn uniform(&mut self, candidates: NonZeroU64) -> u64 {
+        let any = Ratio::new(1, 1).expect("one over one");
+        self.source.choose_sparse(&SparseScores::new(candidates.get(), []), any)
+    }
+
+    /// What has been drawn so far.
+    pub fn usage(&self) -> Usage {
+        self.meter.as_ref().map_or_else(Usage::default, |meter| meter.usage())
+    }
+
+    /// Charges a draw of this loss, and opens the source for it.
+    pub(crate) fn charge(&mut self, loss: Loss) -> &mut dyn Source {
+        if let Some(meter) = &mut self.meter {
+            let charged = match self.leaf {
+                Some((leaf, part)) => meter.charge(leaf, part, loss),
+                None if STRICT => Err("it names no leaf".to_owned()),
+                None => Ok(()),
+            };
+            if let Err(why) = charged {
+                panic!("the receipt does not pay for this draw: {why}");
             }
-            Law::Flip { scores, rate } => {
-                i64::try_from(permute_and_flip(bits, scores, rate)).expect("an index fits")
-            }
-            Law::SparseChoice { scores, rate } => {
-                i64::try_from(scores.choose(bits, rate)).expect("below 2^62")
-            }
-            Law::Noisy { value, noise } => add(value, noise.sample(bits)),
-            Law::Exceeds { value, threshold, noise } => {
-                i64::from(i128::from(value).saturating_add(noise.sample(bits)) > threshold.into())
-            }
-            Law::Report { value, threshold, noise } => {
-                noise.noisy(value, bits).max(threshold.saturating_sub(1))
-            }
-            Law::Keep { coin } => i64::from(coin.toss(bits)),
         }
+        self.source
     }
 
-    fn reports(
-        &mut self,
-        touched: Touched<'_>,
-        steps: u64,
-        threshold: i64,
-        law: &ThresholdReports,
-    ) -> Vec<Reported> {
-        law.by_jumps(touched, steps, threshold, &mut self.bits)
-    }
-
-    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
-        let (index, value) = noisy_max_with_value(&mut self.bits, scores, noise);
-        (index, add(0, value))
-    }
-
-    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
-        for value in values {
-            *value = add(*value, noise.sample(&mut self.bits));
-        }
+    /// For what nothing pays: secret coins, whose price is in the loss of what is drawn from the sample.
+    pub(crate) fn free(&mut self) -> &mut dyn Source {
+        self.source
     }
 }
 
-/// The sum, cut at the ends of `i64`.
-pub(crate) fn add(value: i64, noise: i128) -> i64 {
-    let sum = i128::from(value).saturating_add(noise);
-    i64::try_from(sum).unwrap_or(if sum < 0 { i64::MIN } else { i64::MAX })
-}
-
-impl Noise {
-    fn sample<B: Bits + ?Sized>(self, bits: &mut B) -> i128 {
-        match self {
-            Self::Laplace(laplace) => laplace.sample(bits),
-            Self::Gaussian(gaussian) => gaussian.sample(bits),
-        }
-    }
-}
-
-impl Coin {
-    fn toss<B: Bits + ?Sized>(self, bits: &mut B) -> bool {
-        let parts = |r: Ratio| -> (u128, NonZero<u128>) { (r.numerator(), r.denominator()) };
-        match self {
-            Self::Rational(p) => bernoulli(bits, parts(p).0, parts(p).1),
-            Self::OneMinusExp(x) => !bernoulli_exp(bits, parts(x).0, parts(x).1),
-        }
-    }
-}
+/// Whether a planned draw must name its leaf.
+const STRICT: bool = false;

@@ -4,7 +4,7 @@ use dp_accounting::{Epsilon, Loss};
 use dp_noise::Ratio;
 
 use crate::rational::{ratio_at_most, to_f64};
-use crate::{Draws, MechanismError};
+use crate::{CellsRef, Draws, MechanismError};
 
 /// Chooses candidate `i` with probability proportional to `exp(epsilon * score_i / range)`.
 ///
@@ -63,7 +63,11 @@ impl ExponentialMechanism {
     ///
     /// # Panics
     /// If there are no scores. Their number is public.
-    pub fn release(&self, scores: &[i64], draws: &mut dyn Draws) -> usize {
-        draws.choose(scores, self.rate)
+    pub fn release<'s>(
+        &self,
+        scores: impl Into<CellsRef<'s, i64>>,
+        draws: &mut Draws<'_>,
+    ) -> usize {
+        draws.charge(self.loss()).choose(scores.into().0, self.rate)
     }
 }

@@ -6,7 +6,7 @@ use dp_accounting::{Epsilon, Loss};
 use dp_noise::{DiscreteLaplace, Ratio};
 
 use crate::rational::{ratio_at_most, to_f64};
-use crate::{Draws, MechanismError, Noise};
+use crate::{CellsRef, Draws, MechanismError, Noise};
 
 /// Adds two-sided geometric noise to an integer vector of which neighbours differ by a bounded absolute sum.
 ///
@@ -61,11 +61,15 @@ impl GeometricSum {
         2.0 * rate.exp() / rate.exp_m1().powi(2)
     }
 
-    /// Replaces the sum by its noisy version.
-    pub fn release(&self, sum: &mut [i64], draws: &mut dyn Draws) {
-        for value in sum {
-            *value = draws.noisy(*value, Noise::Laplace(self.noise));
-        }
+    /// The sum with noise in every coordinate.
+    pub fn release<'s>(
+        &self,
+        sum: impl Into<CellsRef<'s, i64>>,
+        draws: &mut Draws<'_>,
+    ) -> Vec<i64> {
+        let source = draws.charge(self.loss());
+        let sum = sum.into().0.iter();
+        sum.map(|&value| source.noisy(value, Noise::Laplace(self.noise))).collect()
     }
 }
 

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use dp_noise::{Bits, Geometric, RareHits, bernoulli_exp, bernoulli_exp_scaled};
 
-use crate::draws::add;
 use crate::lookup::Lookup;
 use crate::reports::{Grid, ReportNoise, Reported, ThresholdReports, Touched, carried};
+use crate::source::add;
 
 /// More hits than this, on average, are worth a skeleton of their own, which takes about a millisecond.
 const MOST_HITS: u128 = 1 << 12;

@@ -4,51 +4,97 @@ use dp_accounting::{Receipt, Relation};
 use rand::CryptoRng;
 use serde::{Deserialize, Serialize};
 
-use crate::{Draws, SecureDraws};
+use crate::{Draws, Private, ReleaseRng, SecureSource, Source, Usage};
 
-/// A plan, all of whose public settings have been checked.
-///
-/// Implementors provide [`run`](Self::run), the one code path of release and audit, and
-/// [`receipt`](Self::receipt), made from the very primitives that `run` draws with.
-pub trait Mechanism {
+/// What an author writes: a plan, all of whose public settings have been checked. Users call [`Mechanism`].
+pub trait Algorithm {
     /// Between which data sets the guarantee holds.
     type Relation: Relation;
-    /// The private input.
-    type Data<'a>;
+    /// The private input, by reference.
+    type Data<'a>: Copy + Sync;
+    /// What of an input is public, such as its dimension.
+    type Shape;
     /// What is released.
     type Output;
     /// Why an input was refused.
     type Error;
 
-    /// The whole cost, itemised, before any data exists.
-    fn receipt(&self) -> Receipt<Self::Relation>;
+    /// The whole cost, itemised, before any data exists; made from the very primitives that `run` draws with.
+    fn cost(&self) -> Receipt<Self::Relation>;
 
-    /// Refuses input whose public shape does not fit the plan, such as its dimension. It must not
-    /// look at a private value, nor at the number of records where that is private.
+    /// What is public of an input. It is equal for all neighbours: not the number of records where that is private.
+    fn shape(data: &Self::Data<'_>) -> Self::Shape;
+
+    /// Refuses input whose shape does not fit the plan.
     ///
     /// # Errors
     /// Names the shape and what was expected.
-    fn check(&self, data: &Self::Data<'_>) -> Result<(), Self::Error>;
+    fn check(&self, shape: &Self::Shape) -> Result<(), Self::Error>;
 
-    /// One run, on input that passed [`check`](Self::check). It draws only from `draws`, and it
-    /// must not fail, panic, log, or change the size of its output on account of a private value.
-    fn run(&self, data: Self::Data<'_>, draws: &mut dyn Draws) -> Self::Output;
+    /// One run, on input whose shape passed [`check`](Self::check): the one code path of release and audit.
+    ///
+    /// It draws only from `draws`, each draw from the leaf of the receipt that pays for it. It must not panic or loop forever on account
+    /// of a private value; that it does not branch on one, or return one, is checked by the compiler.
+    fn run(&self, data: Private<Self::Data<'_>>, draws: &mut Draws<'_>) -> Self::Output;
+}
+
+/// A plan that knows its whole cost, and makes releases. Every [`Algorithm`] is one, and nothing here can be overridden.
+pub trait Mechanism: Algorithm {
+    /// The whole cost, itemised, before any data exists.
+    fn receipt(&self) -> Receipt<Self::Relation>;
 
     /// One fresh release with its receipt.
     ///
     /// # Errors
-    /// Those of [`check`](Self::check). Nothing is spent then.
-    fn release<R: CryptoRng + ?Sized>(
+    /// Those of [`Algorithm::check`]. Nothing is spent then.
+    fn release(
+        &self,
+        data: Self::Data<'_>,
+        rng: &mut ReleaseRng,
+    ) -> Result<Release<Self::Output, Self::Relation>, Self::Error>;
+
+    /// The same code with a generator of the caller's choice, for tests and evaluations on data that may be published.
+    ///
+    /// Who knows the seed knows the noise: what comes out is not private.
+    ///
+    /// # Errors
+    /// Those of [`Algorithm::check`].
+    fn simulate<R: CryptoRng + ?Sized>(
         &self,
         data: Self::Data<'_>,
         rng: &mut R,
-    ) -> Result<Release<Self::Output, Self::Relation>, Self::Error>
-    where
-        Self: Sized,
-    {
-        self.check(&data)?;
-        let output = self.run(data, &mut SecureDraws::new(rng));
-        Ok(Release { output, receipt: self.receipt() })
+    ) -> Result<Release<Self::Output, Self::Relation>, Self::Error>;
+
+    /// The same code with any source of draws, for audits; the shape must have passed the check.
+    fn replay(&self, data: Self::Data<'_>, source: &mut dyn Source) -> (Self::Output, Usage);
+}
+
+impl<A: Algorithm> Mechanism for A {
+    fn receipt(&self) -> Receipt<A::Relation> {
+        self.cost()
+    }
+
+    fn release(
+        &self,
+        data: A::Data<'_>,
+        rng: &mut ReleaseRng,
+    ) -> Result<Release<A::Output, A::Relation>, A::Error> {
+        self.simulate(data, rng)
+    }
+
+    fn simulate<R: CryptoRng + ?Sized>(
+        &self,
+        data: A::Data<'_>,
+        rng: &mut R,
+    ) -> Result<Release<A::Output, A::Relation>, A::Error> {
+        self.check(&A::shape(&data))?;
+        let (output, _) = self.replay(data, &mut SecureSource::new(rng));
+        Ok(Release { output, receipt: self.cost() })
+    }
+
+    fn replay(&self, data: A::Data<'_>, source: &mut dyn Source) -> (A::Output, Usage) {
+        let data = Private::new(data);
+        Draws::planned(source, self.cost().spent(), |draws| self.run(data, draws))
     }
 }
 

@@ -5,9 +5,9 @@ use std::fmt;
 use dp_accounting::Epsilon;
 use dp_noise::{Bits, DiscreteLaplace, Geometric, RareHits, Ratio};
 
-use crate::draws::add;
 use crate::rational::{ratio_at_most, to_f64};
-use crate::{Draws, Law, MechanismError};
+use crate::source::add;
+use crate::{Draws, Law, MechanismError, Private, Source};
 
 /// The noise in the cells of [`ThresholdReports`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,25 +206,26 @@ impl ThresholdReports {
     /// If the threshold, a public number, is outside of the range given when this was built.
     pub fn release(
         &self,
-        touched: Touched<'_>,
+        touched: Private<Touched<'_>>,
         steps: u64,
         threshold: i64,
-        draws: &mut dyn Draws,
+        draws: &mut Draws<'_>,
     ) -> Vec<Reported> {
         assert!(
             (self.least_threshold..=Self::MAX_THRESHOLD).contains(&threshold),
             "the threshold is out of range"
         );
-        draws.reports(touched, steps, threshold, self)
+        // Records pay for what is reported of them; who keeps their charges knows.
+        draws.free().reports(touched.into_draw(), steps, threshold, self)
     }
 
     /// One draw for every cell, in order: the definition, and what audits walk through.
-    pub(crate) fn cell_by_cell<D: Draws + ?Sized>(
+    pub(crate) fn cell_by_cell<S: Source + ?Sized>(
         &self,
         touched: Touched<'_>,
         steps: u64,
         threshold: i64,
-        draws: &mut D,
+        source: &mut S,
     ) -> Vec<Reported> {
         let mut counts = touched.sorted(|_| true);
         let first = match self.grid {
@@ -243,7 +244,7 @@ impl ThresholdReports {
         for step in first..steps {
             for &(cell, count) in &counts {
                 let value = if step + 1 == steps { i64::from(count) } else { 0 };
-                let noisy_count = draws.draw(Law::Report { value, threshold, noise: self.noise });
+                let noisy_count = source.draw(Law::Report { value, threshold, noise: self.noise });
                 if noisy_count >= threshold {
                     found.push(Reported { step, cell, noisy_count });
                 }
@@ -294,7 +295,7 @@ mod tests {
     use rand::SeedableRng;
 
     use super::*;
-    use crate::SecureDraws;
+    use crate::SecureSource;
 
     const TOUCHED: Touched<'static> = Touched { cells: &[3, 1, 2], counts: &[9, 2, 5] };
     const THRESHOLD: i64 = 6;
@@ -350,7 +351,7 @@ mod tests {
             let reports = if by_jumps {
                 law.by_jumps(TOUCHED, 2, threshold, &mut SecureBits::new(&mut rng))
             } else {
-                law.cell_by_cell(TOUCHED, 2, threshold, &mut SecureDraws::new(&mut rng))
+                law.cell_by_cell(TOUCHED, 2, threshold, &mut SecureSource::new(&mut rng))
             };
             assert!(reports.is_sorted());
             let mut set = 0;

@@ -3,7 +3,7 @@
 use dp_accounting::Epsilon;
 
 use crate::rational::{ratio_at_most, to_f64};
-use crate::{Coin, Draws, MechanismError};
+use crate::{Coin, Draws, MechanismError, Private};
 
 /// A secret Poisson sample that turns a one-sided guarantee into a two-sided one.
 ///
@@ -57,13 +57,15 @@ impl PoissonSample {
         -(-self.epsilon.get()).exp_m1()
     }
 
-    /// Whether one record is kept. Secret.
-    pub fn keeps(&self, draws: &mut dyn Draws) -> bool {
-        draws.keep(self.coin)
-    }
-
-    /// Positions of the records kept, out of `n`. Secret: release nothing of it, not its length.
-    pub fn select(&self, n: usize, draws: &mut dyn Draws) -> Vec<usize> {
-        (0..n).filter(|_| draws.keep(self.coin)).collect()
+    /// For each of `n` records, whether it is kept. Secret, as `n` may be. To be asked once about a record.
+    ///
+    /// Its price is in the loss of what is drawn from the sample.
+    pub fn sample(
+        &self,
+        n: impl Into<Private<usize>>,
+        draws: &mut Draws<'_>,
+    ) -> Private<Vec<bool>> {
+        let source = draws.free();
+        n.into().map_once(|n| (0..n).map(|_| source.keep(self.coin)).collect())
     }
 }

@@ -4,7 +4,7 @@ use dp_accounting::{Loss, Rho};
 use dp_noise::{DiscreteGaussian, Ratio};
 
 use crate::rational::{ratio_at_most, to_f64};
-use crate::{Draws, MechanismError};
+use crate::{CellsRef, Draws, MechanismError};
 
 /// Adds discrete Gaussian noise to a sum of integer vectors, one vector per record.
 ///
@@ -65,12 +65,19 @@ impl GaussianSum {
         (2.0 * self.rho.get()).sqrt().recip()
     }
 
-    /// Replaces the sum by its noisy version. A bound of zero is taken as one.
+    /// The sum with noise in every coordinate. A bound of zero is taken as one.
     ///
     /// # Panics
     /// If `length_squared`, a public number, is not below [`MAX_LENGTH_SQUARED`](Self::MAX_LENGTH_SQUARED).
-    pub fn release(&self, sum: &mut [i64], length_squared: u64, draws: &mut dyn Draws) {
-        draws.noisy_vector(sum, self.noise(length_squared));
+    pub fn release<'s>(
+        &self,
+        sum: impl Into<CellsRef<'s, i64>>,
+        length_squared: u64,
+        draws: &mut Draws<'_>,
+    ) -> Vec<i64> {
+        let mut sum = sum.into().0.to_vec();
+        draws.charge(self.loss()).noisy_vector(&mut sum, self.noise(length_squared));
+        sum
     }
 
     fn noise(&self, length_squared: u64) -> DiscreteGaussian {

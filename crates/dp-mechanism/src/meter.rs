@@ -1,0 +1,171 @@
+//! What of a receipt has been drawn.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use dp_accounting::{Loss, Step};
+
+/// The leaves of a receipt, and how often each was drawn.
+#[derive(Clone, Debug)]
+pub(crate) struct Meter {
+    leaves: Vec<Leaf>,
+    /// Positions in `leaves`, ascending.
+    by_name: BTreeMap<String, Vec<usize>>,
+    /// Ranges of leaves below a step of this name, in order.
+    below: BTreeMap<String, Vec<Range<usize>>>,
+}
+
+/// Draws that a receipt pays for under one name.
+#[derive(Clone, Debug)]
+struct Leaf {
+    /// From the root, for people.
+    path: String,
+    /// Of the spend that pays.
+    loss: Loss,
+    most: Most,
+    uses: u64,
+    /// Parts of a partition that have had their draw.
+    parts: BTreeSet<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Most {
+    /// So many on all records.
+    Times(u64),
+    /// One for each part of a partition of the records.
+    OncePerPart,
+    /// Kept per record by whoever draws.
+    Unbounded,
+}
+
+/// How often each leaf of a receipt was drawn in one run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Names from the root to the leaf, and the number of draws.
+    pub leaves: Vec<(String, u64)>,
+}
+
+impl Usage {
+    /// The leaves that were never drawn: an audit that did not reach them has shown nothing about them.
+    pub fn unreached(&self) -> impl Iterator<Item = &str> {
+        self.leaves.iter().filter(|(_, uses)| *uses == 0).map(|(path, _)| path.as_str())
+    }
+
+    /// Adds what another run of the same plan has drawn.
+    pub fn merge(&mut self, other: &Self) {
+        if self.leaves.is_empty() {
+            self.leaves.clone_from(&other.leaves);
+            return;
+        }
+        for ((_, uses), (_, more)) in self.leaves.iter_mut().zip(&other.leaves) {
+            *uses += more;
+        }
+    }
+}
+
+impl Meter {
+    pub(crate) fn new(spent: &Step) -> Self {
+        let mut meter =
+            Self { leaves: Vec::new(), by_name: BTreeMap::new(), below: BTreeMap::new() };
+        meter.add(spent, "", false);
+        meter
+    }
+
+    fn add(&mut self, step: &Step, above: &str, in_parts: bool) {
+        let path = if above.is_empty() {
+            step.name().to_owned()
+        } else {
+            format!("{above} / {}", step.name())
+        };
+        let first = self.leaves.len();
+        match step {
+            Step::Spend { loss, covers, .. } if covers.is_empty() => {
+                let most = if in_parts { Most::OncePerPart } else { Most::Times(1) };
+                self.leaf(step.name(), path, *loss, most);
+            }
+            Step::Spend { loss, covers, .. } => {
+                for covered in covers {
+                    let most = covered.draws.map_or(Most::Unbounded, Most::Times);
+                    let path = format!("{path} / {}", covered.name);
+                    self.leaf(&covered.name, path, *loss, most);
+                }
+            }
+            Step::Sequential { steps, .. } => {
+                steps.iter().for_each(|step| self.add(step, &path, in_parts));
+            }
+            Step::Parallel { steps, .. } => {
+                steps.iter().for_each(|step| self.add(step, &path, true));
+            }
+            Step::Group { step, .. } => self.add(step, &path, in_parts),
+            // A step of a kind that came later has no leaves here, so its draws are refused.
+            _ => {}
+        }
+        self.below.entry(step.name().to_owned()).or_default().push(first..self.leaves.len());
+    }
+
+    fn leaf(&mut self, name: &str, path: String, loss: Loss, most: Most) {
+        self.by_name.entry(name.to_owned()).or_default().push(self.leaves.len());
+        self.leaves.push(Leaf { path, loss, most, uses: 0, parts: BTreeSet::new() });
+    }
+
+    pub(crate) fn all(&self) -> Range<usize> {
+        0..self.leaves.len()
+    }
+
+    /// The leaves below the first step of this name in a range.
+    pub(crate) fn within(&self, range: &Range<usize>, name: &str) -> Option<Range<usize>> {
+        let inside = |below: &&Range<usize>| range.start <= below.start && below.end <= range.end;
+        self.below.get(name)?.iter().find(inside).cloned()
+    }
+
+    /// The leaves of this name in a range.
+    fn named(&self, range: &Range<usize>, name: &str) -> &[usize] {
+        let all = self.by_name.get(name).map_or(&[][..], Vec::as_slice);
+        let ends = [range.start, range.end].map(|end| all.partition_point(|&leaf| leaf < end));
+        &all[ends[0]..ends[1]]
+    }
+
+    /// The leaf of this name and number in a range.
+    pub(crate) fn find(&self, range: &Range<usize>, name: &str, number: usize) -> Option<usize> {
+        self.named(range, name).get(number).copied()
+    }
+
+    /// The first leaf of this name in a range that has a draw left.
+    pub(crate) fn next(&self, range: &Range<usize>, name: &str) -> Option<usize> {
+        let named = self.named(range, name);
+        // Used ones come first, because they are used in order.
+        let place = named.partition_point(|&leaf| self.leaves[leaf].is_used_up());
+        named.get(place).copied()
+    }
+
+    /// Charges a draw of this loss to a leaf.
+    ///
+    /// # Errors
+    /// Why the receipt does not pay for it.
+    pub(crate) fn charge(&mut self, leaf: usize, part: u64, loss: Loss) -> Result<(), String> {
+        let leaf = &mut self.leaves[leaf];
+        if leaf.loss != loss {
+            return Err(format!("`{}` costs {:?}, the draw {loss:?}", leaf.path, leaf.loss));
+        }
+        let free = match leaf.most {
+            Most::Times(times) => part == 0 && leaf.uses < times,
+            Most::OncePerPart => leaf.parts.insert(part),
+            Most::Unbounded => true,
+        };
+        if !free {
+            return Err(format!("`{}` has been drawn already (part {part})", leaf.path));
+        }
+        leaf.uses += 1;
+        Ok(())
+    }
+
+    pub(crate) fn usage(&self) -> Usage {
+        Usage { leaves: self.leaves.iter().map(|leaf| (leaf.path.clone(), leaf.uses)).collect() }
+    }
+}
+
+impl Leaf {
+    fn is_used_up(&self) -> bool {
+        matches!(self.most, Most::Times(times) if self.uses >= times)
+    }
+}

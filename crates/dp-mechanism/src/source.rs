@@ -1,0 +1,259 @@
+//! Where draws come from: exact samplers in a release, an examiner in an audit.
+
+use std::num::NonZero;
+
+use dp_noise::{
+    Bits, DiscreteGaussian, DiscreteLaplace, Geometric, Ratio, SecureBits, bernoulli,
+    bernoulli_exp, choose_exponentially, noisy_max_with_value, permute_and_flip,
+};
+use rand::CryptoRng;
+
+use crate::reports::{ReportNoise, Reported, ThresholdReports, Touched};
+use crate::{SelectionRule, SparseScores};
+
+/// The law of one draw, with the private value that it hides.
+///
+/// The value goes in and the noisy value comes out: nobody holds raw noise. That is what
+/// lets an audit line up two runs on neighbouring data sets by what they *release*.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Law<'a> {
+    /// An index `i` with probability proportional to `exp(rate * scores[i])`. Released.
+    Choice {
+        /// One score per candidate; their number is public.
+        scores: &'a [i64],
+        /// The factor in the exponent, at least zero.
+        rate: Ratio,
+    },
+    /// An index by permute-and-flip: the first, in random order, whose coin of probability
+    /// `exp(rate * (scores[i] - best))` comes up. Released.
+    Flip {
+        /// One score per candidate; their number is public.
+        scores: &'a [i64],
+        /// The factor in the exponent, at least zero.
+        rate: Ratio,
+    },
+    /// A candidate of `0..candidates` with probability proportional to `exp(rate * score)`. Released.
+    SparseChoice {
+        /// Scores of the candidates that are listed; all others have zero.
+        scores: &'a SparseScores,
+        /// The factor in the exponent, at least zero.
+        rate: Ratio,
+    },
+    /// `value` plus noise. Released.
+    Noisy {
+        /// The private integer.
+        value: i64,
+        /// What is added to it.
+        noise: Noise,
+    },
+    /// 1 if `value` plus noise is above `threshold`, else 0. Only the bit is released.
+    Exceeds {
+        /// The private integer.
+        value: i64,
+        /// Public.
+        threshold: i64,
+        /// What is added to the value before comparing.
+        noise: Noise,
+    },
+    /// `value` plus noise if that is at least `threshold`, else `threshold - 1`. Released.
+    Report {
+        /// The private integer.
+        value: i64,
+        /// Public.
+        threshold: i64,
+        /// What is added to the value.
+        noise: ReportNoise,
+    },
+    /// 1 with the probability of the coin, else 0. Secret: the mechanism may act on it but must
+    /// never let it out, so an audit sums over it instead of comparing it.
+    Keep {
+        /// The probability of 1.
+        coin: Coin,
+    },
+}
+
+/// The shape and size of additive integer noise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noise {
+    /// Two-sided geometric.
+    Laplace(DiscreteLaplace),
+    /// Discrete Gaussian.
+    Gaussian(DiscreteGaussian),
+}
+
+/// The probability of a secret coin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coin {
+    /// The ratio itself, capped at 1.
+    Rational(Ratio),
+    /// `1 - exp(-ratio)`.
+    OneMinusExp(Ratio),
+}
+
+/// A source of draws, which sees the private values that go into them.
+///
+/// Mechanisms do not: they hold [`Draws`](crate::Draws) and call primitives, which open private values on the way here. A source implements
+/// the first three methods, and [`reports`](Self::reports) if it can do better than go through a grid cell by cell.
+pub trait Source {
+    /// One draw from `law`: an index, a value, or a bit as 0 or 1.
+    fn draw(&mut self, law: Law<'_>) -> i64;
+
+    /// Adds independent noise to every coordinate. Released. As one call, because its privacy loss
+    /// follows from the Euclidean length of a change of the whole vector.
+    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian);
+
+    /// The index of the largest of `scores[i]` plus noise, the lowest of a tie, and that noisy score.
+    /// Both released. There is at least one score.
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64);
+
+    /// An index with probability proportional to `exp(rate * scores[i])`, released.
+    ///
+    /// # Panics
+    /// If there are no scores. Their number is public.
+    fn choose(&mut self, scores: &[i64], rate: Ratio) -> usize {
+        usize::try_from(self.draw(Law::Choice { scores, rate })).expect("an index")
+    }
+
+    /// An index by permute-and-flip, released.
+    ///
+    /// # Panics
+    /// If there are no scores. Their number is public.
+    fn flip(&mut self, scores: &[i64], rate: Ratio) -> usize {
+        usize::try_from(self.draw(Law::Flip { scores, rate })).expect("an index")
+    }
+
+    /// A candidate with probability proportional to `exp(rate * score)`, released.
+    fn choose_sparse(&mut self, scores: &SparseScores, rate: Ratio) -> u64 {
+        u64::try_from(self.draw(Law::SparseChoice { scores, rate })).expect("a candidate")
+    }
+
+    /// A choice by this rule among so many candidates that all have the score 0. As one among listed zeros, which is the definition;
+    /// a release need not go through them.
+    fn choose_among_zeros(&mut self, candidates: usize, rule: SelectionRule, rate: Ratio) -> usize {
+        let scores = vec![0; candidates];
+        match rule {
+            SelectionRule::PermuteAndFlip => self.flip(&scores, rate),
+            SelectionRule::Exponential | SelectionRule::NoisyMax => self.choose(&scores, rate),
+        }
+    }
+
+    /// `value` plus noise, released; saturates at the ends of `i64`, which is post-processing.
+    fn noisy(&mut self, value: i64, noise: Noise) -> i64 {
+        self.draw(Law::Noisy { value, noise })
+    }
+
+    /// Whether `value` plus noise is above `threshold`; only the answer is released.
+    fn exceeds(&mut self, value: i64, threshold: i64, noise: Noise) -> bool {
+        self.draw(Law::Exceeds { value, threshold, noise }) == 1
+    }
+
+    /// Which cells of a grid pass a threshold with noise, and their noisy counts. Released.
+    ///
+    /// The grid is that of `steps` equal steps, of which only the last has counts that are not 0. One
+    /// draw for every cell, as here, is the definition; a release jumps over the cells without a
+    /// count, with the same law.
+    fn reports(
+        &mut self,
+        touched: Touched<'_>,
+        steps: u64,
+        threshold: i64,
+        law: &ThresholdReports,
+    ) -> Vec<Reported> {
+        law.cell_by_cell(touched, steps, threshold, self)
+    }
+
+    /// A secret coin, for sampling records.
+    fn keep(&mut self, coin: Coin) -> bool {
+        self.draw(Law::Keep { coin }) == 1
+    }
+}
+
+/// Draws of a release: exact samplers on a cryptographic generator.
+#[derive(Debug)]
+pub struct SecureSource<'a, R: CryptoRng + ?Sized> {
+    bits: SecureBits<'a, R>,
+}
+
+impl<'a, R: CryptoRng + ?Sized> SecureSource<'a, R> {
+    /// Draws from `rng` for as long as the borrow lasts.
+    pub fn new(rng: &'a mut R) -> Self {
+        Self { bits: SecureBits::new(rng) }
+    }
+}
+
+impl<R: CryptoRng + ?Sized> Source for SecureSource<'_, R> {
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        let bits = &mut self.bits;
+        match law {
+            Law::Choice { scores, rate } => {
+                i64::try_from(choose_exponentially(bits, scores, rate)).expect("an index fits")
+            }
+            Law::Flip { scores, rate } => {
+                i64::try_from(permute_and_flip(bits, scores, rate)).expect("an index fits")
+            }
+            Law::SparseChoice { scores, rate } => {
+                i64::try_from(scores.choose(bits, rate)).expect("below 2^62")
+            }
+            Law::Noisy { value, noise } => add(value, noise.sample(bits)),
+            Law::Exceeds { value, threshold, noise } => {
+                i64::from(i128::from(value).saturating_add(noise.sample(bits)) > threshold.into())
+            }
+            Law::Report { value, threshold, noise } => {
+                noise.noisy(value, bits).max(threshold.saturating_sub(1))
+            }
+            Law::Keep { coin } => i64::from(coin.toss(bits)),
+        }
+    }
+
+    fn reports(
+        &mut self,
+        touched: Touched<'_>,
+        steps: u64,
+        threshold: i64,
+        law: &ThresholdReports,
+    ) -> Vec<Reported> {
+        law.by_jumps(touched, steps, threshold, &mut self.bits)
+    }
+
+    fn choose_among_zeros(&mut self, candidates: usize, _: SelectionRule, rate: Ratio) -> usize {
+        let scores = SparseScores::new(candidates as u64, []);
+        usize::try_from(self.choose_sparse(&scores, rate)).expect("below a usize")
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        let (index, value) = noisy_max_with_value(&mut self.bits, scores, noise);
+        (index, add(0, value))
+    }
+
+    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+        for value in values {
+            *value = add(*value, noise.sample(&mut self.bits));
+        }
+    }
+}
+
+/// The sum, cut at the ends of `i64`.
+pub(crate) fn add(value: i64, noise: i128) -> i64 {
+    let sum = i128::from(value).saturating_add(noise);
+    i64::try_from(sum).unwrap_or(if sum < 0 { i64::MIN } else { i64::MAX })
+}
+
+impl Noise {
+    fn sample<B: Bits + ?Sized>(self, bits: &mut B) -> i128 {
+        match self {
+            Self::Laplace(laplace) => laplace.sample(bits),
+            Self::Gaussian(gaussian) => gaussian.sample(bits),
+        }
+    }
+}
+
+impl Coin {
+    fn toss<B: Bits + ?Sized>(self, bits: &mut B) -> bool {
+        let parts = |r: Ratio| -> (u128, NonZero<u128>) { (r.numerator(), r.denominator()) };
+        match self {
+            Self::Rational(p) => bernoulli(bits, parts(p).0, parts(p).1),
+            Self::OneMinusExp(x) => !bernoulli_exp(bits, parts(x).0, parts(x).1),
+        }
+    }
+}
