@@ -2,7 +2,7 @@
 
 use dp_accounting::{Delta, Epsilon};
 use dp_audit::{Law, Method, Window, exact_law, multisets};
-use dp_mechanism::{Certificate, CreditedRun, Draws, Part, SelectionRule};
+use dp_mechanism::{Certificate, CreditedRun, Draws, Part, SelectionRule, Source};
 
 use dp_audit::harness::{Check, Effort, Found};
 
@@ -41,8 +41,14 @@ fn run(certificate: Certificate, parts: &[Part]) -> CreditedRun {
     CreditedRun::new(certificate, epsilon, parts).expect("in range")
 }
 
-fn picks(share: f64, rounds: u32) -> Part {
+fn picks(share: f64, rounds: u64) -> Part {
     Part { name: "picks", share, rounds }
+}
+
+/// The records that take part.
+fn sample(run: &CreditedRun, records: &[usize], draws: &mut Draws<'_>) -> Vec<usize> {
+    let kept = run.sample(records.len(), draws).exact();
+    records.iter().zip(kept).filter(|(_, kept)| *kept).map(|(record, _)| *record).collect()
 }
 
 /// Chooses `rounds` candidates; records leave once served.
@@ -51,10 +57,11 @@ fn select(
     rule: SelectionRule,
     rounds: u32,
     records: &[usize],
-    draws: &mut dyn Draws,
+    draws: &mut dyn Source,
 ) -> (Released, Vec<usize>) {
     let selection = run.selection(0, rule, 1).expect("in range");
-    let mut left: Vec<usize> = records.iter().copied().filter(|_| run.keeps(draws)).collect();
+    let draws = &mut Draws::unplanned(draws);
+    let mut left = sample(run, records, draws);
     let kept = left.clone();
     let mut released = Vec::new();
     for _ in 0..rounds {
@@ -112,8 +119,9 @@ fn subsampled(effort: Effort, rule: SelectionRule) -> Found {
 fn tests(effort: Effort) -> Found {
     let run = run(Certificate::Subsampled, &[picks(1.0, 6)]);
     let reports = run.reports(0, 1).expect("in range");
-    let test = |records: &[usize], draws: &mut dyn Draws| {
-        let mut left: Vec<usize> = records.iter().copied().filter(|_| run.keeps(draws)).collect();
+    let test = |records: &[usize], draws: &mut dyn Source| {
+        let draws = &mut Draws::unplanned(draws);
+        let mut left = sample(&run, records, draws);
         let mut released = Vec::new();
         for threshold in [2, 1] {
             for set in 0..CANDIDATES {
@@ -135,10 +143,11 @@ fn parts(effort: Effort) -> Found {
     let counts = Part { name: "counts", share: 0.5, rounds: 1 };
     let run = run(Certificate::Subsampled, &[picks(0.5, 2), counts]);
     let reports = run.reports(1, 1).expect("in range");
-    let all = |records: &[usize], draws: &mut dyn Draws| {
+    let all = |records: &[usize], draws: &mut dyn Source| {
         let (released, kept) = select(&run, SelectionRule::PermuteAndFlip, 2, records, draws);
         // One cell for each of the records' number of candidates.
         let of_size = |size: u32| kept.iter().filter(|r| r.count_ones() == size).count() as u64;
+        let draws = &mut Draws::unplanned(draws);
         let counts = [1, 2].map(|size| reports.count(of_size(size), draws));
         (released, counts)
     };

@@ -6,8 +6,8 @@ use dp_audit::{
     gaussian_renyi_divergence, power_within,
 };
 use dp_mechanism::{
-    DiscreteGaussian, DiscreteLaplace, Draws, ExponentialMechanism, GaussianSum, GeometricSum, Law,
-    Noise, NoisyCount, PoissonSample, Ratio, SecureDraws,
+    DiscreteGaussian, DiscreteLaplace, Draws, ExponentialMechanism, GaussianSum, Geometric,
+    GeometricSum, Law, Noise, NoisyCount, PoissonSample, Ratio, SecureSource, Source,
 };
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
@@ -43,7 +43,11 @@ fn geometric(effort: Effort) -> Found {
     let Loss::Pure { epsilon: claimed } = count.loss() else { unreachable!("geometric is pure") };
     let mut found = Found::claim(claimed.get());
     let reach = effort.of(30, 200);
-    let law = |n| exact_law(Window::new(-reach, reach), |draws| count.release(n, draws));
+    let law = |n| {
+        exact_law(Window::new(-reach, reach), |draws| {
+            count.release(n, &mut Draws::unplanned(draws))
+        })
+    };
     for n in 0..effort.of(8, 60) {
         let (a, b) = (law(n), law(n + 1));
         found.see(a.pure_loss(&b).max(b.pure_loss(&a)), || format!("counts {n} and {}", n + 1));
@@ -61,9 +65,7 @@ fn geometric_sum(effort: Effort) -> Found {
     let reach = effort.of(4, 8);
     let law = |values: [i64; 3]| {
         exact_law(Window::new(-reach, reach), |draws| {
-            let mut values = values;
-            sum.release(&mut values, draws);
-            values
+            sum.release(&values, &mut Draws::unplanned(draws))
         })
     };
     let base = law([0, 0, 0]);
@@ -83,7 +85,9 @@ fn rational_count(effort: Effort) -> Found {
     let count = NoisyCount::geometric(epsilon(0.5)).expect("positive");
     let mut found = Found::claim(1.0);
     let window = Window::new(-20, 20);
-    let law = |n| exact_rational_law(unit, 3, window, |draws| count.release(n, draws));
+    let law = |n| {
+        exact_rational_law(unit, 3, window, |draws| count.release(n, &mut Draws::unplanned(draws)))
+    };
     for n in 0..effort.of(5, 20) {
         let (here, there) = (law(n), law(n + 1));
         let loss = rational_loss(&here, &there, 3);
@@ -98,7 +102,9 @@ fn rational_choice(effort: Effort) -> Found {
     let mechanism = ExponentialMechanism::by_range(epsilon(1.0), 2).expect("positive");
     let mut found = Found::claim(1.0);
     let law = |scores: [i64; 3]| {
-        exact_rational_law(unit, 2, Window::none(), |draws| mechanism.release(&scores, draws))
+        exact_rational_law(unit, 2, Window::none(), |draws| {
+            mechanism.release(&scores, &mut Draws::unplanned(draws))
+        })
     };
     let far = effort.of(40, 400);
     for scores in [[0, 0, 0], [far, 0, 0], [far, far, 0], [far, 1, 0]] {
@@ -126,7 +132,7 @@ fn gaussian(effort: Effort) -> Found {
     let Loss::Zcdp { rho } = count.loss() else { unreachable!("Gaussian is zCDP") };
     let mut found = Found::claim(rho.get());
     let noise = asked_noise(|draws| {
-        count.release(0, draws);
+        count.release(0, &mut Draws::unplanned(draws));
     });
     for step in 1..effort.of(40, 400) {
         let alpha = 1.0 + 0.25 * f64::from(step);
@@ -145,8 +151,9 @@ fn choice(effort: Effort) -> Found {
     let mut found = Found::claim(claimed);
     // Far scores concentrate the choice, which is where the bound becomes tight.
     let far = effort.of(60, 200);
-    let law =
-        |scores: [i64; 3]| exact_law(Window::none(), |draws| mechanism.release(&scores, draws));
+    let law = |scores: [i64; 3]| {
+        exact_law(Window::none(), |draws| mechanism.release(&scores, &mut Draws::unplanned(draws)))
+    };
     for scores in [[0, 0, 0], [far, 0, 0], [far, far, 0], [far, 1, 0]] {
         let here = law(scores);
         for change in 0..27 {
@@ -167,15 +174,14 @@ fn sum(effort: Effort) -> Found {
     let mechanism = GaussianSum::new(Rho::new(0.1).expect("valid")).expect("positive");
     let mut found = Found::claim(mechanism.loss().zcdp().expect("Gaussian is zCDP").get());
     let mut rng = effort.rng(20);
-    let run = |records: &Vec<[i64; 2]>, draws: &mut dyn Draws| {
-        let mut total = [0, 1].map(|i| records.iter().map(|record| record[i]).sum::<i64>());
-        mechanism.release(&mut total, LENGTH_SQUARED, draws);
-        total
+    let run = |records: &Vec<[i64; 2]>, draws: &mut dyn Source| {
+        let total = [0, 1].map(|i| records.iter().map(|record| record[i]).sum::<i64>());
+        mechanism.release(&total, LENGTH_SQUARED, &mut Draws::unplanned(draws))
     };
     for x in -5..=5_i64 {
         for y in (-5..=5_i64).filter(|y| x * x + y * y <= 25) {
             let (without, with) = (vec![[3, 4]], vec![[3, 4], [x, y]]);
-            let comparison = compare(run, &without, &with, &mut SecureDraws::new(&mut rng));
+            let comparison = compare(run, &without, &with, &mut SecureSource::new(&mut rng));
             found.see(comparison.rho(), || format!("a record ({x}, {y})"));
         }
     }
@@ -192,10 +198,14 @@ fn sample(effort: Effort) -> Found {
     let scale = Ratio::new((denominator as f64 / sample.inner().get()).ceil() as u128, denominator);
     let noise = Noise::Laplace(DiscreteLaplace::new(scale.expect("in range")).expect("positive"));
     let steps = effort.of(3, 5);
-    let run = |users: &[u32], draws: &mut dyn Draws| {
-        let kept = sample.select(users.len(), draws);
+    let run = |users: &[u32], draws: &mut dyn Source| {
+        let kept = sample.sample(users.len(), &mut Draws::unplanned(draws)).exact();
         (0..steps).find(|step| {
-            let active = kept.iter().filter(|&&user| users[user] >> step & 1 == 1).count();
+            let active = users
+                .iter()
+                .zip(&kept)
+                .filter(|(user, kept)| **kept && *user >> step & 1 == 1)
+                .count();
             draws.exceeds(i64::try_from(active).expect("few"), 1, noise)
         })
     };
@@ -213,14 +223,17 @@ fn sample(effort: Effort) -> Found {
 }
 
 /// The Gaussian noise that a release draws with.
-fn asked_noise(release: impl FnOnce(&mut dyn Draws)) -> DiscreteGaussian {
+fn asked_noise(release: impl FnOnce(&mut dyn Source)) -> DiscreteGaussian {
     struct Listener(Option<DiscreteGaussian>);
-    impl Draws for Listener {
+    impl Source for Listener {
         fn draw(&mut self, law: Law<'_>) -> i64 {
             if let Law::Noisy { noise: Noise::Gaussian(noise), .. } = law {
                 self.0 = Some(noise);
             }
             0
+        }
+        fn noisy_max(&mut self, _: &[i64], _: Geometric) -> (usize, i64) {
+            unreachable!("nobody asks for a maximum")
         }
         fn noisy_vector(&mut self, _: &mut [i64], noise: DiscreteGaussian) {
             self.0 = Some(noise);
@@ -242,12 +255,10 @@ fn wide_geometric_sum(_effort: Effort) -> Found {
             for from in [0, -5, 1 << 41] {
                 let to = from + i64::try_from(moved).expect("small");
                 let mut rng = ChaCha20Rng::seed_from_u64(1);
-                let run = |value: &i64, draws: &mut dyn Draws| {
-                    let mut one = [*value];
-                    sum.release(&mut one, draws);
-                    one
+                let run = |value: &i64, draws: &mut dyn Source| {
+                    sum.release(&[*value], &mut Draws::unplanned(draws))
                 };
-                let comparison = compare(run, &from, &to, &mut SecureDraws::new(&mut rng));
+                let comparison = compare(run, &from, &to, &mut SecureSource::new(&mut rng));
                 found.see(comparison.pure_loss() / claimed.get(), || {
                     format!("sensitivity {sensitivity}, {from} against {to}")
                 });

@@ -4,7 +4,7 @@
 
 use dp_audit::{Method, Window, choice_log_probabilities, exact_law, statistical};
 use dp_mechanism::{
-    DiscreteGaussian, DiscreteLaplace, Draws, GaussianSum, Noise, Ratio, SecureDraws,
+    DiscreteGaussian, DiscreteLaplace, Draws, GaussianSum, Noise, Ratio, SecureSource,
 };
 
 use dp_audit::harness::{Check, Effort, Found};
@@ -14,9 +14,9 @@ pub(super) fn checks() -> Vec<Check> {
         Check::new(id, mechanism, "none", Method::Sampler, run).resolution(1.1)
     };
     vec![
-        sampler("draws-laplace", "SecureDraws, Laplace noise", laplace),
-        sampler("draws-gaussian", "SecureDraws, Gaussian noise", gaussian),
-        sampler("draws-choice", "SecureDraws, choices", choice),
+        sampler("draws-laplace", "SecureSource, Laplace noise", laplace),
+        sampler("draws-gaussian", "SecureSource, Gaussian noise", gaussian),
+        sampler("draws-choice", "SecureSource, choices", choice),
         Check::new("sum-gaussian-mu", "GaussianSum", "add-remove", Method::Gaussian, sum_mu)
             .resolution(1.2),
     ]
@@ -53,7 +53,7 @@ fn noise_distance(effort: Effort, noises: &[(String, Noise)]) -> Found {
             Ok(i) => cumulative[i.min(cumulative.len() - 1)],
             Err(_) => 0.0,
         };
-        let mut secure = SecureDraws::new(&mut rng);
+        let mut secure = SecureSource::new(&mut rng);
         let mut draws: Vec<i64> = (0..runs).map(|_| secure.noisy(0, *noise)).collect();
         found.see(distance(&mut draws, cdf), || name.clone());
     }
@@ -89,7 +89,7 @@ fn choice(effort: Effort) -> Found {
             let up_to = usize::try_from(x + 1).unwrap_or(0).min(probabilities.len());
             probabilities[..up_to].iter().map(|p| p.exp()).sum()
         };
-        let mut secure = SecureDraws::new(&mut rng);
+        let mut secure = SecureSource::new(&mut rng);
         let mut draws: Vec<i64> = (0..runs)
             .map(|_| i64::try_from(secure.choose(&scores, rate)).expect("an index"))
             .collect();
@@ -106,12 +106,11 @@ fn sum_mu(effort: Effort) -> Found {
     let mut found = Found::claim((2.0 * sum.loss().zcdp().expect("Gaussian is zCDP").get()).sqrt());
     let mut rng = effort.rng(62);
     let runs = effort.of(20_000_u64, 1_000_000);
-    let mut secure = SecureDraws::new(&mut rng);
+    let mut secure = SecureSource::new(&mut rng);
     let mut above = |value: i64| {
         let hits = (0..runs).filter(|_| {
-            let mut total = [value];
-            sum.release(&mut total, LENGTH.unsigned_abs().pow(2), &mut secure);
-            total[0] > LENGTH / 2
+            let mut draws = Draws::unplanned(&mut secure);
+            sum.release(&[value], LENGTH.unsigned_abs().pow(2), &mut draws)[0] > LENGTH / 2
         });
         hits.count() as u64
     };

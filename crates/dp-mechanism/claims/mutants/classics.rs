@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dp_audit::{Law, Window, exact_law};
-use dp_mechanism::{Coin, Draws, Ratio};
+use dp_mechanism::{Coin, Ratio, Source};
 
 use super::floats::{INTEGERS, TEXTBOOK, released_values};
 use dp_audit::harness::toys::{count, for_each_one_more, laplace, ratio};
@@ -74,7 +74,7 @@ fn noisy_maximum(_: Effort, with_value: bool) -> Found {
     let of = |records: &[usize]| -> [i64; COUNTS] {
         std::array::from_fn(|i| count(records, |&&record| record >> i & 1 == 1))
     };
-    let release = |counts: [i64; COUNTS], draws: &mut dyn Draws| {
+    let release = |counts: [i64; COUNTS], draws: &mut dyn Source| {
         let noisy = counts.map(|n| draws.noisy(n, laplace(EPSILON)));
         let best = (0..COUNTS).rev().max_by_key(|&i| noisy[i]).expect("three");
         (best, with_value.then_some(noisy[best]))
@@ -126,7 +126,7 @@ fn concentrated_cost(_: Effort, choice: Choice) -> Found {
 }
 
 /// Candidates in random order; each is taken with probability `exp(-rate (best - score))`.
-fn permute_and_flip(scores: &[i64], rate: f64, draws: &mut dyn Draws) -> usize {
+fn permute_and_flip(scores: &[i64], rate: f64, draws: &mut dyn Source) -> usize {
     let best = scores.iter().copied().max().expect("not empty");
     let mut left: Vec<usize> = (0..scores.len()).collect();
     loop {

@@ -1,7 +1,7 @@
 //! Laplace noise by the textbook formula in floating point.
 
 use dp_audit::{Window, exact_law};
-use dp_mechanism::{ChaCha20Rng, Draws, SecureDraws};
+use dp_mechanism::{ChaCha20Rng, SecureSource, Source};
 use rand::RngExt;
 
 use dp_audit::harness::toys::laplace;
@@ -18,7 +18,7 @@ pub(super) struct Sampler {
     mass: fn(f64, f64) -> f64,
 }
 
-/// `count - sign ln u`. Not through `Draws`, which has no floating-point noise for this reason.
+/// `count - sign ln u`. Not through `Source`, which has no floating-point noise for this reason.
 pub(super) const TEXTBOOK: Sampler = Sampler {
     release: |count, rng| {
         let sign = if rng.random::<bool>() { 1.0 } else { -1.0 };
@@ -44,7 +44,7 @@ pub(super) const TEXTBOOK: Sampler = Sampler {
 pub(super) const INTEGERS: Sampler = Sampler {
     release: |count, rng| {
         #[allow(clippy::cast_possible_truncation, reason = "a small integer")]
-        let noisy = SecureDraws::new(rng).noisy(count as i64, laplace(EPSILON));
+        let noisy = SecureSource::new(rng).noisy(count as i64, laplace(EPSILON));
         noisy as f64
     },
     mass: |released, count| {

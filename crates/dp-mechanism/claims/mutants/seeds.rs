@@ -2,7 +2,9 @@
 
 use dp_accounting::Epsilon;
 use dp_audit::{Window, exact_law, statistical};
-use dp_mechanism::{ChaCha20Rng, DiscreteGaussian, Draws, Law, NoisyCount, SecureDraws};
+use dp_mechanism::{
+    ChaCha20Rng, DiscreteGaussian, Draws, Geometric, Law, NoisyCount, SecureSource, Source,
+};
 use rand::{Rng, SeedableRng};
 
 use dp_audit::harness::toys::{Side, pure_loss_of_one_more};
@@ -22,11 +24,11 @@ fn counts(records: &[usize]) -> [u64; 2] {
 
 /// The noise of the first draw, again and again.
 struct Repeating<'a> {
-    draws: &'a mut dyn Draws,
+    draws: &'a mut dyn Source,
     first: Option<i64>,
 }
 
-impl Draws for Repeating<'_> {
+impl Source for Repeating<'_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         let Law::Noisy { value, .. } = law else { return self.draws.draw(law) };
         if let Some(noise) = self.first {
@@ -37,6 +39,10 @@ impl Draws for Repeating<'_> {
         released
     }
 
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.draws.noisy_max(scores, noise)
+    }
+
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
         self.draws.noisy_vector(values, noise);
     }
@@ -44,8 +50,8 @@ impl Draws for Repeating<'_> {
 
 /// The exact law of both rounds.
 pub(super) fn exact(effort: Effort, repeating: bool) -> Found {
-    let both = |records: &[usize], draws: &mut dyn Draws| {
-        counts(records).map(|n| round().release(n, draws))
+    let both = |records: &[usize], draws: &mut dyn Source| {
+        counts(records).map(|n| round().release(n, &mut Draws::unplanned(draws)))
     };
     pure_loss_of_one_more(Side::Both, 2.0 * EPSILON, (2, effort.of(1, 3)), |records| {
         exact_law(Window::new(-15, 18), |draws| {
@@ -66,7 +72,8 @@ pub(super) fn sampled(effort: Effort, same_seed: bool) -> Found {
         let seed = rng.next_u64();
         let [all, some] = counts(if first { &[0] } else { &[] });
         let released = |count, seed| {
-            round().release(count, &mut SecureDraws::new(&mut ChaCha20Rng::seed_from_u64(seed)))
+            let mut rng = ChaCha20Rng::seed_from_u64(seed);
+            round().release(count, &mut Draws::unplanned(&mut SecureSource::new(&mut rng)))
         };
         let second = if same_seed { seed } else { rng.next_u64() };
         released(all, seed) - released(some, second)

@@ -2,7 +2,7 @@
 
 use dp_accounting::Epsilon;
 use dp_audit::{Window, exact_law};
-use dp_mechanism::{Draws, Noise, PoissonSample};
+use dp_mechanism::{Draws, Noise, PoissonSample, Source};
 
 use dp_audit::harness::toys::{Side, count, laplace, pure_loss_of_one_more};
 use dp_audit::harness::{Effort, Found};
@@ -30,7 +30,7 @@ struct Monitor {
 const THRESHOLD: i64 = 1;
 
 impl Monitor {
-    fn run(self, records: &[usize], leaves: Leaves, draws: &mut dyn Draws) -> Vec<bool> {
+    fn run(self, records: &[usize], leaves: Leaves, draws: &mut dyn Source) -> Vec<bool> {
         let mut answers = vec![0; records.len()];
         let mut gone = vec![false; records.len()];
         let mut transcript = Vec::new();
@@ -91,7 +91,8 @@ pub(super) fn both_ways(effort: Effort, inner: Option<fn(&PoissonSample) -> f64>
         exact_law(Window::none(), |draws| {
             let kept: Vec<usize> = match inner {
                 Some(_) => {
-                    sample.select(records.len(), draws).iter().map(|&i| records[i]).collect()
+                    let kept = sample.sample(records.len(), &mut Draws::unplanned(draws)).exact();
+                    records.iter().zip(kept).filter(|(_, kept)| *kept).map(|(r, _)| *r).collect()
                 }
                 None => records.to_vec(),
             };
