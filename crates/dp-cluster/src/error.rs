@@ -65,6 +65,13 @@ pub enum ClusterError {
     Geometry(GeometryError),
 }
 
+impl ClusterError {
+    /// Refuses points of another dimension than that of the public domain.
+    pub(crate) fn unless_equal(expected: usize, got: usize) -> Result<(), Self> {
+        if got == expected { Ok(()) } else { Err(Self::Dimension { expected, got }) }
+    }
+}
+
 impl fmt::Display for ClusterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {

@@ -97,8 +97,9 @@ impl SizedSum {
     }
 
     /// Adds noise to one sum, empty or not.
-    pub(crate) fn release(&self, sum: &mut [i64], noise: &GaussianSum, draws: &mut dyn Draws) {
-        noise.release(sum, self.length_squared(), draws);
+    pub(crate) fn release(&self, sum: &mut [i64], noise: &GaussianSum, draws: &mut Draws<'_>) {
+        let noisy = noise.release(&*sum, self.length_squared(), draws);
+        sum.copy_from_slice(&noisy);
     }
 
     /// The size that a released sum carries, in records; it may be negative.

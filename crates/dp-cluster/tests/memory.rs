@@ -27,7 +27,7 @@ fn releases_need_little_beyond_their_input() {
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         let before = ALLOCATOR.current_usage();
         ALLOCATOR.reset_peak_usage();
-        let release = pool.install(|| dpm.release(points.view(), &mut rng));
+        let release = pool.install(|| dpm.simulate(points.view(), &mut rng));
         let used = ALLOCATOR.peak_usage() - before;
         assert!(release.is_ok());
         assert!(used <= 3 * n * dim + (8 << 20), "{used} bytes for {n} x {dim}");
@@ -36,7 +36,7 @@ fn releases_need_little_beyond_their_input() {
         let lsh = LshSplits::builder(ball, 8, budget).build().expect("valid");
         let before = ALLOCATOR.current_usage();
         ALLOCATOR.reset_peak_usage();
-        let release = pool.install(|| lsh.release(points.view(), &mut rng));
+        let release = pool.install(|| lsh.simulate(points.view(), &mut rng));
         let used = ALLOCATOR.peak_usage() - before;
         assert!(release.is_ok());
         assert!(used <= 20 * n + (2 << 20), "{used} bytes for {n} x {dim}");

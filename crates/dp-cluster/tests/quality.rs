@@ -35,7 +35,8 @@ fn synthetic(dim: usize, seeds: u64) -> (f64, f64) {
     for seed in 0..seeds {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let (points, centres) = clusters(dim, &mut rng);
-        let released = dpm.release(points.view(), &mut rng).expect("the shape fits").output.centres;
+        let released =
+            dpm.simulate(points.view(), &mut rng).expect("the shape fits").output.centres;
         assert_eq!(released.len(), CLUSTERS, "{dim} dimensions, seed {seed}");
         assert_eq!(distinct_clusters_found(released.view(), centres.view()), CLUSTERS);
         inertia += squared_inertia(points.view(), released.view());
@@ -74,13 +75,13 @@ fn lsh_splits_and_em_mc_come_near_the_clusters() {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let (points, _) = clusters(10, &mut rng);
         let lsh = LshSplits::builder(ball.clone(), CLUSTERS, budget).build().expect("valid");
-        let centres = lsh.release(points.view(), &mut rng).expect("the shape fits").output.centres;
+        let centres = lsh.simulate(points.view(), &mut rng).expect("the shape fits").output.centres;
         let inertia = squared_inertia(points.view(), centres.view());
         assert!(inertia > 1.0e6, "{seed}: {inertia:.3e}");
         mean_of_lsh += inertia / 3.0;
         let cover = EmMc::builder(public_box.clone(), CLUSTERS, budget).build().expect("valid");
         let centres =
-            cover.release(points.view(), &mut rng).expect("the shape fits").output.centres;
+            cover.simulate(points.view(), &mut rng).expect("the shape fits").output.centres;
         let inertia = squared_inertia(points.view(), centres.view());
         assert!(inertia > 1.0e6 && inertia < 6.0e6, "{seed}: {inertia:.3e}");
     }

@@ -2,7 +2,7 @@
 
 use dp_accounting::{AddRemove, Budget, Receipt, Step, budget_to_zcdp};
 use dp_geometry::{Points, PointsView};
-use dp_mechanism::{Draws, Mechanism, NoisyCount};
+use dp_mechanism::{Algorithm, Draws, NoisyCount, Private};
 use serde::{Deserialize, Serialize};
 
 use super::{PrivateCoreset, WeightRule};
@@ -114,26 +114,32 @@ impl CoresetFromCentres {
     }
 }
 
-impl Mechanism for CoresetFromCentres {
+impl Algorithm for CoresetFromCentres {
     type Relation = AddRemove;
     type Data<'a> = PointsView<'a>;
+    /// The dimension.
+    type Shape = usize;
     type Output = PrivateCoreset;
     type Error = ClusterError;
 
-    fn receipt(&self) -> Receipt<AddRemove> {
+    fn cost(&self) -> Receipt<AddRemove> {
         let size = Step::spend("size of one centre", self.count.loss());
         let spent = Step::parallel("sizes of all centres", vec![size]);
         Receipt::new("coreset-from-centres", AddRemove, self.settings.budget, spent)
     }
 
-    /// # Errors
-    /// [`ClusterError::Dimension`] if the records do not have the dimension of the centres.
-    fn check(&self, points: &PointsView<'_>) -> Result<(), ClusterError> {
-        let (expected, got) = (self.settings.centres.dim(), points.dim());
-        if got == expected { Ok(()) } else { Err(ClusterError::Dimension { expected, got }) }
+    fn shape(points: &PointsView<'_>) -> usize {
+        points.dim()
     }
 
-    fn run(&self, points: PointsView<'_>, draws: &mut dyn Draws) -> PrivateCoreset {
+    /// # Errors
+    /// [`ClusterError::Dimension`] if the records do not have the dimension of the centres.
+    fn check(&self, &dim: &usize) -> Result<(), ClusterError> {
+        ClusterError::unless_equal(self.settings.centres.dim(), dim)
+    }
+
+    fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> PrivateCoreset {
+        let points = points.exact();
         let centres = &self.settings.centres;
         let mut records = vec![0_u64; centres.len()];
         for label in nearest(points, centres.view()).labels {

@@ -24,7 +24,7 @@ fn every_centre_gets_a_weight_whatever_the_records() {
                 let plan = CoresetFromCentres::builder(centres.clone(), budget).weight_rule(rule);
                 let plan = plan.build().expect("valid");
                 for (name, records) in adversarial(dim, 300) {
-                    let coreset = plan.release(records.view(), &mut rng(1)).expect("fits").output;
+                    let coreset = plan.simulate(records.view(), &mut rng(1)).expect("fits").output;
                     assert_eq!(coreset.points().coords(), centres.view().coords(), "{name}");
                     assert_eq!(coreset.len(), 5, "{name}");
                     assert!(coreset.weights().iter().all(|&w| (0.0..1e4).contains(&w)), "{name}");
@@ -66,7 +66,7 @@ fn settings_are_checked_also_when_read_from_a_file() {
     assert!(PrivateCoreset::assume_public(points(vec![1.0], 1), vec![]).is_err());
     assert!(PrivateCoreset::assume_public(points(vec![f64::NAN], 1), vec![1.0]).is_err());
     let two = points(vec![0.0; 4], 2);
-    assert!(plan.release(two.view(), &mut rng(1)).is_err());
+    assert!(plan.simulate(two.view(), &mut rng(1)).is_err());
 }
 
 /// The inequalities of the documentation, with exact weights, for random records, centres and
@@ -107,7 +107,7 @@ fn empty_centres_add_up_only_when_clamped() {
         let plan =
             CoresetFromCentres::builder(centres.clone(), Budget::new(0.1, 0.0).expect("valid"));
         let plan = plan.weight_rule(rule).build().expect("valid");
-        plan.release(records.view(), &mut rng(3)).expect("fits").output.total_weight()
+        plan.simulate(records.view(), &mut rng(3)).expect("fits").output.total_weight()
     };
     // E max(Z, 0) is about 1 / (2 epsilon) = 5 each, with standard deviation about 8.7.
     let clamped = total(WeightRule::Clamp);

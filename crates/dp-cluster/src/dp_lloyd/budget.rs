@@ -85,7 +85,7 @@ impl Primitives {
     /// Adds noise to the sum of one cluster, empty or not; returns its noisy size.
     ///
     /// `records` is the true size; the joint form reads it off the sum itself.
-    pub(super) fn release(&self, sum: &mut [i64], records: u64, draws: &mut dyn Draws) -> f64 {
+    pub(super) fn release(&self, sum: &mut [i64], records: u64, draws: &mut Draws<'_>) -> f64 {
         match &self.noise {
             Noise::Joint(noise) => {
                 self.sized.release(sum, noise, draws);
@@ -93,7 +93,7 @@ impl Primitives {
             }
             Noise::Pure { coordinates, size } => {
                 for (sum, noise) in sum.iter_mut().zip(coordinates) {
-                    noise.release(std::slice::from_mut(sum), draws);
+                    *sum = noise.release(&[*sum], draws)[0];
                 }
                 size.release(records, draws) as f64
             }

@@ -2,7 +2,7 @@
 
 use dp_accounting::{AddRemove, Budget, Receipt};
 use dp_geometry::{Points, PointsView, PublicBox};
-use dp_mechanism::{Draws, Mechanism};
+use dp_mechanism::{Algorithm, Draws, Private};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -91,27 +91,32 @@ impl DpLloyd {
     }
 }
 
-impl Mechanism for DpLloyd {
+impl Algorithm for DpLloyd {
     type Relation = AddRemove;
     type Data<'a> = PointsView<'a>;
+    /// The dimension.
+    type Shape = usize;
     type Output = LloydClustering;
     type Error = ClusterError;
 
-    fn receipt(&self) -> Receipt<AddRemove> {
+    fn cost(&self) -> Receipt<AddRemove> {
         Receipt::new("dp-lloyd", AddRemove, self.settings.budget, self.primitives.spent())
+    }
+
+    fn shape(points: &PointsView<'_>) -> usize {
+        points.dim()
     }
 
     /// # Errors
     /// [`ClusterError::Dimension`] if the points do not have the dimension of the public box.
-    fn check(&self, points: &PointsView<'_>) -> Result<(), ClusterError> {
-        let (expected, got) = (self.settings.public_box.dim(), points.dim());
-        if got == expected { Ok(()) } else { Err(ClusterError::Dimension { expected, got }) }
+    fn check(&self, &dim: &usize) -> Result<(), ClusterError> {
+        ClusterError::unless_equal(self.settings.public_box.dim(), dim)
     }
 
-    fn run(&self, points: PointsView<'_>, draws: &mut dyn Draws) -> LloydClustering {
+    fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> LloydClustering {
+        let points = points.exact();
         let (public_box, sized) = (&self.settings.public_box, &self.primitives.sized);
         let dim = public_box.dim();
-        assert_eq!(points.dim(), dim, "`check` refuses points of another dimension");
         let half = |i| 0.5 * public_box.width(i);
         let mut centres = self.start.view().coords().to_vec();
         for centre in centres.chunks_exact_mut(dim) {

@@ -2,7 +2,7 @@
 
 use dp_accounting::{Budget, Epsilon};
 use dp_geometry::{Points, PublicBox};
-use dp_mechanism::{DiscreteGaussian, Draws, Law, Mechanism};
+use dp_mechanism::{DiscreteGaussian, Geometric, Law, Mechanism, Source};
 use rand::RngExt;
 
 use super::{BudgetSplit, DpLloyd, DpLloydBuilder};
@@ -61,7 +61,7 @@ fn odd_data_is_released_like_any_other() {
         ] {
             let plan = settings.build().expect("valid");
             for (name, points) in adversarial(dim, 1_000) {
-                let output = plan.release(points.view(), &mut rng(3)).expect("it fits").output;
+                let output = plan.simulate(points.view(), &mut rng(3)).expect("it fits").output;
                 assert_eq!(output.centres.len(), plan.settings.k, "{name}");
                 assert_eq!(output.sizes.len(), plan.settings.k, "{name}");
                 assert!(output.centres.view().rows().all(|c| cube(dim).contains(c)), "{name}");
@@ -71,7 +71,7 @@ fn odd_data_is_released_like_any_other() {
     }
     let plan = builder(784, 10).build().expect("valid");
     for (name, points) in adversarial(784, 60) {
-        let output = plan.release(points.view(), &mut rng(4)).expect("it fits").output;
+        let output = plan.simulate(points.view(), &mut rng(4)).expect("it fits").output;
         assert!(output.centres.view().rows().all(|c| cube(784).contains(c)), "{name}");
     }
 }
@@ -105,13 +105,17 @@ fn receipts_stay_within_the_budget() {
 /// A source of draws that adds nothing.
 struct Silent;
 
-impl Draws for Silent {
+impl Source for Silent {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         let Law::Noisy { value, .. } = law else { unreachable!("only sizes and sums are drawn") };
         value
     }
 
     fn noisy_vector(&mut self, _values: &mut [i64], _noise: DiscreteGaussian) {}
+
+    fn noisy_max(&mut self, _: &[i64], _: Geometric) -> (usize, i64) {
+        unreachable!("nothing draws a noisy maximum")
+    }
 }
 
 /// Without noise it is Lloyd's iteration, up to the grid.
@@ -120,7 +124,7 @@ fn without_noise_it_is_lloyd() {
     let (points, _) = blobs(3_000, 3, 4, 6.0, 6);
     for split in [BudgetSplit::Joint, BudgetSplit::Pure] {
         let plan = builder(3, 4).split(split).iterations(3).build().expect("valid");
-        let output = plan.run(points.view(), &mut Silent);
+        let output = plan.replay(points.view(), &mut Silent).0;
         let mut centres = plan.start.clone();
         for _ in 0..3 {
             let least = 2.0 * plan.primitives.size_standard_deviation();
@@ -157,7 +161,7 @@ fn threads_do_not_matter() {
     let plan = builder(9, 5).build().expect("valid");
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-        pool.install(|| plan.release(points.view(), &mut rng(9)).expect("it fits").output)
+        pool.install(|| plan.simulate(points.view(), &mut rng(9)).expect("it fits").output)
     };
     assert_eq!(with(1), with(3));
 }

@@ -64,7 +64,7 @@ impl TreePlan {
         &self,
         points: PointsView<'_>,
         total: i64,
-        draws: &mut dyn Draws,
+        draws: &mut Draws<'_>,
     ) -> usize {
         let (IntervalSize::Estimated, Some(mechanism)) =
             (self.settings.interval_size, &self.interval)

@@ -2,7 +2,7 @@
 
 use dp_accounting::{AddRemove, Budget, Receipt};
 use dp_geometry::{Points, PointsView, PublicBox};
-use dp_mechanism::{Draws, GaussianSum, Mechanism};
+use dp_mechanism::{Algorithm, Draws, GaussianSum, Private};
 use serde::{Deserialize, Serialize};
 
 use super::DpmBuilder;
@@ -52,26 +52,30 @@ impl Dpm {
     }
 }
 
-impl Mechanism for Dpm {
+impl Algorithm for Dpm {
     type Relation = AddRemove;
     type Data<'a> = PointsView<'a>;
+    /// The dimension.
+    type Shape = usize;
     type Output = Clustering;
     type Error = ClusterError;
 
-    fn receipt(&self) -> Receipt<AddRemove> {
+    fn cost(&self) -> Receipt<AddRemove> {
         Receipt::new("dpm", AddRemove, self.settings.budget, self.spent())
+    }
+
+    fn shape(points: &PointsView<'_>) -> usize {
+        points.dim()
     }
 
     /// # Errors
     /// [`ClusterError::Dimension`] if the points do not have the dimension of the public box.
-    fn check(&self, points: &PointsView<'_>) -> Result<(), ClusterError> {
-        let (expected, got) = (self.settings.tree.public_box.dim(), points.dim());
-        if got == expected { Ok(()) } else { Err(ClusterError::Dimension { expected, got }) }
+    fn check(&self, &dim: &usize) -> Result<(), ClusterError> {
+        ClusterError::unless_equal(self.settings.tree.public_box.dim(), dim)
     }
 
-    fn run(&self, points: PointsView<'_>, draws: &mut dyn Draws) -> Clustering {
-        let dim = self.settings.tree.public_box.dim();
-        assert_eq!(points.dim(), dim, "`check` refuses points of another dimension");
+    fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
+        let points = points.exact();
         let grown = self.tree.run(points, draws);
         self.centres(points, &grown, draws)
     }

@@ -149,7 +149,7 @@ impl TreePlan {
     }
 
     /// The tree over these points, and the grid that its cells are counted on.
-    pub(crate) fn run(&self, points: PointsView<'_>, draws: &mut dyn Draws) -> Grown {
+    pub(crate) fn run(&self, points: PointsView<'_>, draws: &mut Draws<'_>) -> Grown {
         let total = self.count(0, points.len() as u64, draws);
         let intervals = self.intervals(points, total, draws);
         let public_box = self.settings.public_box.clone();

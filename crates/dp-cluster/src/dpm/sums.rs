@@ -17,7 +17,7 @@ impl Dpm {
         &self,
         points: PointsView<'_>,
         grown: &Grown,
-        draws: &mut dyn Draws,
+        draws: &mut Draws<'_>,
     ) -> Clustering {
         let dim = points.dim();
         let Grown { tree, grid, half_intervals } = grown;
@@ -29,7 +29,7 @@ impl Dpm {
         {
             // Offsets are at most radius - 1 half-cells, since a point is the middle of its cell.
             let length_squared = shape.iter().map(|s| (s.radius - 1).max(0).pow(2)).sum::<i64>();
-            self.sums.release(sum, length_squared.unsigned_abs(), draws);
+            let sum = self.sums.release(&*sum, length_squared.unsigned_abs(), draws);
             for (i, (&sum, shape)) in sum.iter().zip(shape).enumerate() {
                 let radius = shape.radius as f64;
                 let mean = (sum as f64 / leaf.noisy_count as f64).clamp(-radius, radius);

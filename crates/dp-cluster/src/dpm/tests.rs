@@ -2,7 +2,7 @@
 
 use dp_accounting::{Budget, Epsilon};
 use dp_geometry::{FixedPointGrid, Points, PublicBox};
-use dp_mechanism::{ChaCha20Rng, Mechanism, SecureDraws};
+use dp_mechanism::{ChaCha20Rng, Draws, Mechanism, SecureSource};
 use rand::{RngExt, SeedableRng};
 
 use super::bins::{Bins, cells_per_dimension};
@@ -96,7 +96,7 @@ fn settings_out_of_range_are_refused_with_their_value() {
 #[test]
 fn points_of_another_dimension_are_refused() {
     let dpm = builder(3).build().expect("valid");
-    let error = dpm.release(corners(10, 2, 1).view(), &mut rng(1)).expect_err("wrong shape");
+    let error = dpm.simulate(corners(10, 2, 1).view(), &mut rng(1)).expect_err("wrong shape");
     assert_eq!(
         error.to_string(),
         "the points have 2 coordinates each, the public domain has 3 dimensions"
@@ -126,7 +126,7 @@ fn odd_data_is_released_like_any_other() {
         let dpm = settings.build().expect("valid");
         for (name, coords) in &cases {
             let points = Points::new(coords.clone(), 2).expect("whole rows");
-            let release = dpm.release(points.view(), &mut rng(3)).expect("the shape fits");
+            let release = dpm.simulate(points.view(), &mut rng(3)).expect("the shape fits");
             let clustering = release.output;
             assert!(!clustering.counts.is_empty(), "{name}");
             assert_eq!(clustering.centres.len(), clustering.counts.len(), "{name}");
@@ -146,7 +146,7 @@ fn centres_stay_inside_an_awkward_box() {
         .expect("valid");
     let points = Points::new(vec![0.3; 3], 1).expect("whole rows");
     for seed in 0..200 {
-        let release = dpm.release(points.view(), &mut rng(seed)).expect("the shape fits");
+        let release = dpm.simulate(points.view(), &mut rng(seed)).expect("the shape fits");
         assert!(release.output.centres.view().rows().all(|c| public_box.contains(c)), "{seed}");
     }
 }
@@ -194,7 +194,7 @@ fn the_answer_does_not_depend_on_the_number_of_threads() {
     let dpm = builder(3).interval_size(IntervalSize::Estimated).build().expect("valid");
     let release = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
-        pool.install(|| dpm.release(points.view(), &mut rng(6)).expect("the shape fits"))
+        pool.install(|| dpm.simulate(points.view(), &mut rng(6)).expect("the shape fits"))
     };
     let json = |threads| serde_json::to_string(&release(threads)).expect("serialisable");
     assert_eq!(json(1), json(2));
@@ -209,7 +209,7 @@ fn plans_and_releases_survive_a_file() {
     let smuggled = json.replace("\"max_depth\":3", "\"max_depth\":64");
     let error = serde_json::from_str::<Dpm>(&smuggled).expect_err("checked on reading");
     assert!(error.to_string().contains("max_depth must be between 1 and 14, got 64"), "{error}");
-    let release = dpm.release(corners(100, 2, 1).view(), &mut rng(1)).expect("the shape fits");
+    let release = dpm.simulate(corners(100, 2, 1).view(), &mut rng(1)).expect("the shape fits");
     let json = serde_json::to_string(&release).expect("serialisable");
     assert_eq!(
         serde_json::from_str::<dp_mechanism::Release<_, _>>(&json).expect("own output"),
@@ -225,7 +225,7 @@ fn separated_clusters_are_found_with_their_sizes() {
     let dpm = Dpm::builder(cube(3), budget(20.0)).max_depth(3).minimum_share(0.05).build();
     let dpm = dpm.expect("valid");
     for seed in 0..20 {
-        let release = dpm.release(points.view(), &mut rng(seed)).expect("the shape fits");
+        let release = dpm.simulate(points.view(), &mut rng(seed)).expect("the shape fits");
         let clustering = release.output;
         assert_eq!(clustering.counts.len(), 8, "seed {seed}");
         for (centre, count) in clustering.centres.view().rows().zip(&clustering.counts) {
@@ -249,8 +249,9 @@ fn the_tree_equals_a_plain_one() {
         let grid = FixedPointGrid::new(cube(dim), cells_per_dimension(INTERVALS)).expect("valid");
         let bins = Bins::new(points.view(), &grid, INTERVALS);
         let (mut fast_rng, mut plain_rng) = (rng(10), rng(10));
-        let fast = dpm.tree.grow(&bins, 600, &mut SecureDraws::new(&mut fast_rng));
-        let plain = plain_tree(&dpm, &bins, 600, &mut SecureDraws::new(&mut plain_rng));
+        let fast =
+            dpm.tree.grow(&bins, 600, &mut Draws::unplanned(&mut SecureSource::new(&mut fast_rng)));
+        let plain = plain_tree(&dpm, &bins, 600, &mut SecureSource::new(&mut plain_rng));
         assert!(plain.len() > 1, "nothing was cut in {dim} dimensions");
         assert_eq!(fast.leaves.len(), plain.len());
         for (number, (leaf, (cell, count, rows))) in fast.leaves.iter().zip(&plain).enumerate() {
@@ -269,7 +270,7 @@ fn plain_tree(
     dpm: &Dpm,
     bins: &Bins,
     total: i64,
-    draws: &mut dyn dp_mechanism::Draws,
+    draws: &mut dyn dp_mechanism::Source,
 ) -> Vec<PlainLeaf> {
     let minimum = (total + 15) / 16;
     let (dim, intervals) = (bins.dim, bins.half_intervals / 2);
@@ -290,11 +291,13 @@ fn plain_tree(
                     dpm.tree.score.at(count).of(within(i, 0, 2 * j + 1), inside)
                 })
                 .collect();
-            let chosen = dpm.tree.cuts[level].release(&scores, draws);
+            let chosen = dpm.tree.cuts[level].release(&scores, &mut Draws::unplanned(draws));
             let (i, cut) = (chosen / intervals, 2 * (chosen % intervals) + 1);
             let (left, right): (Vec<_>, Vec<_>) = rows.iter().partition(|&&row| bin(row, i) < cut);
-            let left_count = dpm.tree.count(level + 1, left.len() as u64, draws);
-            let right_count = dpm.tree.count(level + 1, right.len() as u64, draws);
+            let left_count =
+                dpm.tree.count(level + 1, left.len() as u64, &mut Draws::unplanned(draws));
+            let right_count =
+                dpm.tree.count(level + 1, right.len() as u64, &mut Draws::unplanned(draws));
             if left_count >= minimum && right_count >= minimum {
                 let cells = cell.split(i, u16::try_from(cut).expect("small"));
                 next.push((cells.0, left_count, left));

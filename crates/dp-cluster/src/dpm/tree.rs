@@ -50,12 +50,12 @@ enum Fate {
 
 impl TreePlan {
     /// Releases a count, clamped to where the rest of the algorithm is defined.
-    pub(super) fn count(&self, level: usize, count: u64, draws: &mut dyn Draws) -> i64 {
+    pub(super) fn count(&self, level: usize, count: u64, draws: &mut Draws<'_>) -> i64 {
         self.counts[level].release(count, draws).clamp(1, CutScore::MAX_COUNT)
     }
 
     /// Cuts until no cell can be cut or the depth is reached.
-    pub(super) fn grow(&self, bins: &Bins, total: i64, draws: &mut dyn Draws) -> Tree {
+    pub(super) fn grow(&self, bins: &Bins, total: i64, draws: &mut Draws<'_>) -> Tree {
         let minimum = self.minimum(total);
         let mut leaves = Vec::new();
         let mut node_of = vec![0_u16; bins.len()];
@@ -115,7 +115,7 @@ impl TreePlan {
         histograms: &[u64],
         dim: usize,
         minimum: i64,
-        draws: &mut dyn Draws,
+        draws: &mut Draws<'_>,
     ) -> Option<(usize, u16, [Leaf; 2])> {
         let half_intervals = histograms.len() / dim;
         let intervals = half_intervals / 2;

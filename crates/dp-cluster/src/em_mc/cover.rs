@@ -1,6 +1,6 @@
 //! Choosing cells that cover many records which are in no chosen cell yet.
 
-use dp_mechanism::{CreditedRun, CreditedSelection, Draws, SparseScores};
+use dp_mechanism::{CreditedRun, CreditedSelection, Draws, Private, SparseScores};
 
 use super::grids::{Grids, Scale};
 
@@ -15,15 +15,16 @@ pub(super) fn cover(
     grids: &Grids,
     picks_per_scale: usize,
     projected: &[f64],
-    draws: &mut dyn Draws,
+    draws: &mut Draws<'_>,
 ) -> Vec<f64> {
     let records = projected.len() / grids.dim();
-    let mut uncovered = run.records(records, draws);
+    let kept = run.sample(records, draws).exact();
+    let mut uncovered: Vec<usize> = (0..records).filter(|&record| kept[record]).collect();
     let mut middles = Vec::new();
     for scale in &grids.scales {
         let mut cells = Cells::new(grids, scale, projected, &uncovered);
         for _ in 0..picks_per_scale {
-            let chosen = choice.release_sparse(&cells.scores, draws);
+            let chosen = choice.release_sparse(Private::new(&cells.scores), draws);
             middles.extend(grids.middle(scale, chosen));
             cells.cover(chosen);
         }

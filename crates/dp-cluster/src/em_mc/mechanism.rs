@@ -2,7 +2,7 @@
 
 use dp_accounting::{AddRemove, Budget, Receipt};
 use dp_geometry::{Points, PointsView, PublicBox};
-use dp_mechanism::{Draws, GaussianSum, Mechanism};
+use dp_mechanism::{Algorithm, Draws, GaussianSum, Private};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -82,7 +82,7 @@ impl EmMc {
     }
 
     /// Counts the records nearest to each middle, with noise.
-    fn weigh(&self, projected: &Points, middles: Points, draws: &mut dyn Draws) -> PrivateCoreset {
+    fn weigh(&self, projected: &Points, middles: Points, draws: &mut Draws<'_>) -> PrivateCoreset {
         let mut records = vec![0_u64; middles.len()];
         for label in nearest(projected.view(), middles.view()).labels {
             records[label as usize] += 1;
@@ -118,7 +118,7 @@ impl EmMc {
         projected: &Points,
         solution: &Points,
         noise: &GaussianSum,
-        draws: &mut dyn Draws,
+        draws: &mut Draws<'_>,
     ) -> Points {
         let public_box = &self.settings.public_box;
         let sized = SizedSum::new(points.dim(), box_radius(public_box));
@@ -149,27 +149,32 @@ impl EmMc {
     }
 }
 
-impl Mechanism for EmMc {
+impl Algorithm for EmMc {
     type Relation = AddRemove;
     type Data<'a> = PointsView<'a>;
+    /// The dimension.
+    type Shape = usize;
     type Output = EmMcClustering;
     type Error = ClusterError;
 
-    fn receipt(&self) -> Receipt<AddRemove> {
+    fn cost(&self) -> Receipt<AddRemove> {
         Receipt::new("em-mc", AddRemove, self.settings.budget, self.primitives.spent())
+    }
+
+    fn shape(points: &PointsView<'_>) -> usize {
+        points.dim()
     }
 
     /// # Errors
     /// [`ClusterError::Dimension`] if the points do not have the dimension of the public box.
-    fn check(&self, points: &PointsView<'_>) -> Result<(), ClusterError> {
-        let (expected, got) = (self.settings.public_box.dim(), points.dim());
-        if got == expected { Ok(()) } else { Err(ClusterError::Dimension { expected, got }) }
+    fn check(&self, &dim: &usize) -> Result<(), ClusterError> {
+        ClusterError::unless_equal(self.settings.public_box.dim(), dim)
     }
 
-    fn run(&self, points: PointsView<'_>, draws: &mut dyn Draws) -> EmMcClustering {
+    fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> EmMcClustering {
+        let points = points.exact();
         let public_box = &self.settings.public_box;
         let dim = public_box.dim();
-        assert_eq!(points.dim(), dim, "`check` refuses points of another dimension");
         let projected = self.project(points);
         let Primitives { cover: run, choice, means, .. } = &self.primitives;
         let picks = self.settings.picks();

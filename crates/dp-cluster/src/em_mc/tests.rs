@@ -2,7 +2,7 @@
 
 use dp_accounting::{Budget, Epsilon};
 use dp_geometry::PublicBox;
-use dp_mechanism::{DiscreteGaussian, Draws, Law, Mechanism, SecureDraws};
+use dp_mechanism::{DiscreteGaussian, Draws, Geometric, Law, Mechanism, SecureSource, Source};
 use rand::RngExt;
 
 use super::cover::cover;
@@ -69,7 +69,7 @@ fn odd_data_is_released_like_any_other() {
         ] {
             let plan = settings.build().expect("valid");
             for (name, points) in adversarial(dim, 600) {
-                let output = plan.release(points.view(), &mut rng(3)).expect("it fits").output;
+                let output = plan.simulate(points.view(), &mut rng(3)).expect("it fits").output;
                 let centres = output.centres.view();
                 assert!((1..=plan.settings.k).contains(&centres.len()), "{name}");
                 assert!(centres.rows().all(|centre| cube(dim).contains(centre)), "{name}");
@@ -79,7 +79,7 @@ fn odd_data_is_released_like_any_other() {
     }
     let plan = builder(784, 10).picks_per_scale(4).build().expect("valid");
     for (name, points) in adversarial(784, 40) {
-        let output = plan.release(points.view(), &mut rng(4)).expect("it fits").output;
+        let output = plan.simulate(points.view(), &mut rng(4)).expect("it fits").output;
         assert!(output.centres.view().rows().all(|c| cube(784).contains(c)), "{name}");
     }
 }
@@ -116,7 +116,7 @@ fn receipts_stay_within_the_budget() {
 struct Recount<'a> {
     plan: &'a EmMc,
     projected: &'a [f64],
-    draws: &'a mut dyn Draws,
+    draws: &'a mut dyn Source,
     kept: Vec<bool>,
     next: usize,
     choices: usize,
@@ -132,7 +132,7 @@ impl Recount<'_> {
     }
 }
 
-impl Draws for Recount<'_> {
+impl Source for Recount<'_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         let drawn = self.draws.draw(law);
         match law {
@@ -166,6 +166,10 @@ impl Draws for Recount<'_> {
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
         self.draws.noisy_vector(values, noise);
     }
+
+    fn noisy_max(&mut self, _: &[i64], _: Geometric) -> (usize, i64) {
+        unreachable!("nothing draws a noisy maximum")
+    }
 }
 
 /// Scores count exactly the records that are in the sample and in no chosen cell of any scale so far,
@@ -184,14 +188,15 @@ fn scores_are_counts_of_uncovered_records() {
         let mut recount = Recount {
             plan: &plan,
             projected: &projected,
-            draws: &mut SecureDraws::new(&mut rng),
+            draws: &mut SecureSource::new(&mut rng),
             kept: vec![true; n],
             next: 0,
             choices: 0,
         };
         let picks = plan.settings.picks();
         let run = (&plan.primitives.cover, &plan.primitives.choice);
-        let middles = cover(run, &plan.grids, picks, &projected, &mut recount);
+        let middles =
+            cover(run, &plan.grids, picks, &projected, &mut Draws::unplanned(&mut recount));
         assert_eq!((recount.choices, middles.len()), (plan.picks(), 2 * plan.picks()));
         assert_eq!(plan.picks(), 6 * 4);
         assert!(n == 0 || recount.kept.iter().filter(|kept| !**kept).count() > n / 2);
@@ -204,7 +209,7 @@ fn threads_do_not_matter() {
     let plan = builder(15, 5).build().expect("valid");
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-        pool.install(|| plan.release(points.view(), &mut rng(9)).expect("it fits").output)
+        pool.install(|| plan.simulate(points.view(), &mut rng(9)).expect("it fits").output)
     };
     assert_eq!(with(1), with(3));
 }
@@ -225,7 +230,7 @@ fn clusters_are_found_through_the_projection_too() {
     for dim in [4, 30] {
         let (points, truth) = blobs(30_000, dim, 8, 10.0, 10);
         let plan = builder(dim, 8).build().expect("valid");
-        let output = plan.release(points.view(), &mut rng(1)).expect("it fits").output;
+        let output = plan.simulate(points.view(), &mut rng(1)).expect("it fits").output;
         let found = squared_inertia(points.view(), output.centres.view());
         let best = squared_inertia(points.view(), truth.view());
         assert!(found < 2.0 * best, "{dim}: {found:.3e} against {best:.3e}");
@@ -234,7 +239,7 @@ fn clusters_are_found_through_the_projection_too() {
     let (points, truth) = blobs(30_000, 2, 5, 10.0, 11);
     let plan = EmMc::builder(cube(2), 5, pure(1.0)).objective(Objective::KMedian);
     let plan = plan.finest_halvings(8).build().expect("valid");
-    let output = plan.release(points.view(), &mut rng(1)).expect("it fits").output;
+    let output = plan.simulate(points.view(), &mut rng(1)).expect("it fits").output;
     let found = inertia(points.view(), output.centres.view());
     let best = inertia(points.view(), truth.view());
     assert!(found < 2.0 * best, "{found:.3e} against {best:.3e}");

@@ -2,7 +2,7 @@
 
 use dp_accounting::{AddRemove, Budget, Receipt};
 use dp_geometry::{Points, PointsView, PublicBall};
-use dp_mechanism::{Draws, Mechanism};
+use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
 use super::LshSplitsBuilder;
@@ -77,28 +77,33 @@ impl LshSplits {
     }
 }
 
-impl Mechanism for LshSplits {
+impl Algorithm for LshSplits {
     type Relation = AddRemove;
     type Data<'a> = PointsView<'a>;
+    /// The dimension.
+    type Shape = usize;
     type Output = LshClustering;
     type Error = ClusterError;
 
-    fn receipt(&self) -> Receipt<AddRemove> {
+    fn cost(&self) -> Receipt<AddRemove> {
         let spent = self.primitives.spent.clone();
         Receipt::new("lsh-splits", AddRemove, self.settings.budget, spent)
     }
 
-    /// # Errors
-    /// [`ClusterError::Dimension`] if the points do not have the dimension of the public ball.
-    fn check(&self, points: &PointsView<'_>) -> Result<(), ClusterError> {
-        let (expected, got) = (self.settings.public_ball.dim(), points.dim());
-        if got == expected { Ok(()) } else { Err(ClusterError::Dimension { expected, got }) }
+    fn shape(points: &PointsView<'_>) -> usize {
+        points.dim()
     }
 
-    fn run(&self, points: PointsView<'_>, draws: &mut dyn Draws) -> LshClustering {
+    /// # Errors
+    /// [`ClusterError::Dimension`] if the points do not have the dimension of the public ball.
+    fn check(&self, &dim: &usize) -> Result<(), ClusterError> {
+        ClusterError::unless_equal(self.settings.public_ball.dim(), dim)
+    }
+
+    fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> LshClustering {
+        let points = points.exact();
         let LshSplitsBuilder { public_ball, depth, public_seed, .. } = &self.settings;
         let dim = public_ball.dim();
-        assert_eq!(points.dim(), dim, "`check` refuses points of another dimension");
         let codes = Hyperplanes::new(dim, *depth, *public_seed).codes(points, public_ball);
         let tree = self.grow(&codes, draws);
         drop(codes);

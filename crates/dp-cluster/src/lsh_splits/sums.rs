@@ -14,7 +14,7 @@ impl LshSplits {
         &self,
         points: PointsView<'_>,
         tree: &Tree,
-        draws: &mut dyn Draws,
+        draws: &mut Draws<'_>,
     ) -> PrivateCoreset {
         let (ball, dim) = (&self.settings.public_ball, points.dim());
         let (sized, in_ball) = (SizedSum::new(dim, ball.radius()), InBall::new(ball));
@@ -32,7 +32,8 @@ impl LshSplits {
                 // As published, the size is a count of the tree and the sum is released alone.
                 Form::Published => {
                     let bound = sized.length_squared_without_size();
-                    self.primitives.sums.release(&mut sum[..dim], bound, draws);
+                    let noisy = self.primitives.sums.release(&sum[..dim], bound, draws);
+                    sum[..dim].copy_from_slice(&noisy);
                     count as f64
                 }
             };

@@ -2,7 +2,7 @@
 
 use dp_accounting::{Budget, Epsilon};
 use dp_geometry::{Points, PublicBall};
-use dp_mechanism::{Mechanism, SecureDraws};
+use dp_mechanism::{Draws, Mechanism, SecureSource};
 use rand::RngExt;
 
 use super::codes::Hyperplanes;
@@ -57,7 +57,7 @@ fn settings_out_of_range_are_refused_with_their_value() {
     }
     let plan = builder(3, 2).build().expect("valid");
     let two = Points::new(vec![0.0; 4], 2).expect("whole rows");
-    let error = plan.release(two.view(), &mut rng(1)).expect_err("wrong shape");
+    let error = plan.simulate(two.view(), &mut rng(1)).expect_err("wrong shape");
     let want = "the points have 2 coordinates each, the public domain has 3 dimensions";
     assert_eq!(error.to_string(), want);
 }
@@ -76,7 +76,7 @@ fn odd_data_is_released_like_any_other() {
             let plan = settings.build().expect("valid");
             let (domain, k) = (plan.settings.public_ball.clone(), plan.settings.k);
             for (name, points) in adversarial(dim, 1_000) {
-                let output = plan.release(points.view(), &mut rng(3)).expect("it fits").output;
+                let output = plan.simulate(points.view(), &mut rng(3)).expect("it fits").output;
                 let centres = output.centres.view();
                 assert!((1..=k).contains(&centres.len()), "{name}: {}", centres.len());
                 assert!(centres.rows().all(|centre| domain.contains(centre)), "{name}");
@@ -91,7 +91,7 @@ fn odd_data_is_released_like_any_other() {
 fn many_dimensions_and_far_away_balls() {
     let plan = builder(784, 10).build().expect("valid");
     for (name, points) in adversarial(784, 60) {
-        let output = plan.release(points.view(), &mut rng(4)).expect("it fits").output;
+        let output = plan.simulate(points.view(), &mut rng(4)).expect("it fits").output;
         assert!(
             output.centres.view().rows().all(|c| plan.settings.public_ball.contains(c)),
             "{name}"
@@ -101,7 +101,7 @@ fn many_dimensions_and_far_away_balls() {
     let plan = LshSplits::builder(far.clone(), 2, budget(1.0)).build().expect("valid");
     let coords = (0..20_000).map(|i| if i % 2 == 0 { 1e9 + 1.0 } else { -1e9 - 1.0 }).collect();
     let points = Points::new(coords, 2).expect("whole rows");
-    let output = plan.release(points.view(), &mut rng(4)).expect("it fits").output;
+    let output = plan.simulate(points.view(), &mut rng(4)).expect("it fits").output;
     assert!(output.centres.view().rows().all(|c| far.contains(c)));
     assert!(squared_inertia(points.view(), output.centres.view()) < 10_000.0 * 0.1);
 }
@@ -153,7 +153,7 @@ fn the_tree_equals_a_plain_one() {
     for form in [Form::Improved, Form::Published] {
         let plan = builder(3, 6).form(form).build().expect("valid");
         let codes = Hyperplanes::new(3, 20, 0).codes(points.view(), &plan.settings.public_ball);
-        let tree = plan.grow(&codes, &mut SecureDraws::new(&mut rng(7)));
+        let tree = plan.grow(&codes, &mut Draws::unplanned(&mut SecureSource::new(&mut rng(7))));
         let plain = plain_tree(&plan, &codes, 7);
         assert!(tree.noisy_counts.len() > 10);
         assert_eq!(tree, plain);
@@ -164,9 +164,10 @@ fn the_tree_equals_a_plain_one() {
 
 fn plain_tree(plan: &LshSplits, codes: &[u32], seed: u64) -> Tree {
     let mut rng = rng(seed);
-    let mut draws = SecureDraws::new(&mut rng);
+    let mut draws = SecureSource::new(&mut rng);
     let mut count = |level: usize, records: &[usize]| {
-        plan.primitives.counts[level].release(records.len() as u64, &mut draws)
+        plan.primitives.counts[level]
+            .release(records.len() as u64, &mut Draws::unplanned(&mut draws))
     };
     let all: Vec<usize> = (0..codes.len()).collect();
     let total = count(0, &all);
@@ -208,7 +209,7 @@ fn threads_do_not_matter() {
     let plan = builder(9, 5).build().expect("valid");
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-        pool.install(|| plan.release(points.view(), &mut rng(9)).expect("it fits").output)
+        pool.install(|| plan.simulate(points.view(), &mut rng(9)).expect("it fits").output)
     };
     assert_eq!(with(1), with(3));
 }
@@ -232,7 +233,7 @@ fn clusters_are_found_and_the_improvements_help() {
         let one = |seed| {
             let settings = builder(4, 10).form(form).split(split).public_seed(seed);
             let plan = settings.build().expect("valid");
-            let output = plan.release(points.view(), &mut rng(seed)).expect("it fits").output;
+            let output = plan.simulate(points.view(), &mut rng(seed)).expect("it fits").output;
             squared_inertia(points.view(), output.centres.view())
         };
         (0..5).map(one).sum::<f64>() / 5.0

@@ -28,8 +28,8 @@ pub(super) struct Tree {
 impl LshSplits {
     /// Splits level by level. Every part that is wide enough is split by the hyperplane of its level,
     /// and both sides are counted with noise, empty or not; all decisions look at noisy counts only.
-    pub(super) fn grow(&self, codes: &[u32], draws: &mut dyn Draws) -> Tree {
-        let count = |level: usize, true_count: usize, draws: &mut dyn Draws| {
+    pub(super) fn grow(&self, codes: &[u32], draws: &mut Draws<'_>) -> Tree {
+        let count = |level: usize, true_count: usize, draws: &mut Draws<'_>| {
             self.primitives.counts[level].release(true_count as u64, draws)
         };
         let mut records: Vec<usize> = (0..codes.len()).collect();

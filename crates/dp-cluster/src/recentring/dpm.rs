@@ -2,7 +2,7 @@
 
 use dp_accounting::{AddRemove, Budget, Receipt, Step};
 use dp_geometry::{PointsView, PublicBox};
-use dp_mechanism::{Draws, Mechanism};
+use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
 use super::DpmRecentredBuilder;
@@ -40,28 +40,33 @@ impl DpmRecentred {
     }
 }
 
-impl Mechanism for DpmRecentred {
+impl Algorithm for DpmRecentred {
     type Relation = AddRemove;
     type Data<'a> = PointsView<'a>;
+    /// The dimension.
+    type Shape = usize;
     type Output = Clustering;
     type Error = ClusterError;
 
-    fn receipt(&self) -> Receipt<AddRemove> {
+    fn cost(&self) -> Receipt<AddRemove> {
         let mut steps = self.tree.spent();
         steps.push(self.recentring.spent());
         let spent = Step::sequential("all steps", steps);
         Receipt::new("dpm-recentred", AddRemove, self.settings.budget, spent)
     }
 
-    /// # Errors
-    /// [`ClusterError::Dimension`] if the points do not have the dimension of the public box.
-    fn check(&self, points: &PointsView<'_>) -> Result<(), ClusterError> {
-        self.recentring.check(points)
+    fn shape(points: &PointsView<'_>) -> usize {
+        points.dim()
     }
 
-    fn run(&self, points: PointsView<'_>, draws: &mut dyn Draws) -> Clustering {
-        let dim = self.settings.tree.public_box.dim();
-        assert_eq!(points.dim(), dim, "`check` refuses points of another dimension");
+    /// # Errors
+    /// [`ClusterError::Dimension`] if the points do not have the dimension of the public box.
+    fn check(&self, &dim: &usize) -> Result<(), ClusterError> {
+        self.recentring.check(dim)
+    }
+
+    fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
+        let points = points.exact();
         let grown = self.tree.run(points, draws);
         // The middles of the cells are nobody's data, so the first round starts there, with the
         // points that the cuts sent to each: no coarse means are paid for.

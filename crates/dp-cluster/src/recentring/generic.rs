@@ -2,7 +2,7 @@
 
 use dp_accounting::{AddRemove, Budget, Receipt, Rho, Step, zcdp_to_epsilon};
 use dp_geometry::{PointsView, PublicBox};
-use dp_mechanism::{Draws, Mechanism};
+use dp_mechanism::{Algorithm, Draws, Mechanism, Private};
 
 use super::Rounds;
 use super::plan::{Recentring, Start};
@@ -82,6 +82,7 @@ where
     S: for<'a> Mechanism<
             Relation = AddRemove,
             Data<'a> = PointsView<'a>,
+            Shape = usize,
             Output: Into<Clustering>,
             Error = ClusterError,
         >,
@@ -116,37 +117,45 @@ where
     }
 }
 
-impl<S> Mechanism for Recentred<S>
+impl<S> Algorithm for Recentred<S>
 where
     S: for<'a> Mechanism<
             Relation = AddRemove,
             Data<'a> = PointsView<'a>,
+            Shape = usize,
             Output: Into<Clustering>,
             Error = ClusterError,
         >,
 {
     type Relation = AddRemove;
     type Data<'a> = PointsView<'a>;
+    /// The dimension.
+    type Shape = usize;
     type Output = Clustering;
     type Error = ClusterError;
 
-    fn receipt(&self) -> Receipt<AddRemove> {
+    fn cost(&self) -> Receipt<AddRemove> {
         let start = self.start.receipt();
         let steps = vec![start.spent().clone(), self.recentring.spent()];
         let name = format!("{}-recentred", start.mechanism());
         Receipt::new(name, AddRemove, self.budget, Step::sequential("all steps", steps))
     }
 
+    fn shape(points: &PointsView<'_>) -> usize {
+        points.dim()
+    }
+
     /// # Errors
     /// Those of the start, and [`ClusterError::Dimension`] if the points do not have the dimension of
     /// the public box.
-    fn check(&self, points: &PointsView<'_>) -> Result<(), ClusterError> {
-        self.recentring.check(points)?;
-        self.start.check(points)
+    fn check(&self, &dim: &usize) -> Result<(), ClusterError> {
+        self.recentring.check(dim)?;
+        self.start.check(&dim)
     }
 
-    fn run(&self, points: PointsView<'_>, draws: &mut dyn Draws) -> Clustering {
-        let Clustering { centres, counts } = self.start.run(points, draws).into();
+    fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
+        let points = points.exact();
+        let Clustering { centres, counts } = self.start.run(Private::new(points), draws).into();
         self.recentring.run(points, Start { centres, counts, labels: None }, draws)
     }
 }

@@ -76,16 +76,15 @@ impl Recentring {
     }
 
     /// Shapes only.
-    pub(super) fn check(&self, points: &PointsView<'_>) -> Result<(), ClusterError> {
-        let (expected, got) = (self.public_box.dim(), points.dim());
-        if got == expected { Ok(()) } else { Err(ClusterError::Dimension { expected, got }) }
+    pub(super) fn check(&self, dim: usize) -> Result<(), ClusterError> {
+        ClusterError::unless_equal(self.public_box.dim(), dim)
     }
 
     pub(super) fn run(
         &self,
         points: PointsView<'_>,
         start: Start,
-        draws: &mut dyn Draws,
+        draws: &mut Draws<'_>,
     ) -> Clustering {
         let mut centres = Centres::new(&start, &self.public_box);
         let total: f64 = centres.standings.iter().map(|one| one.count).sum();

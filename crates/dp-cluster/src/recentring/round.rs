@@ -44,15 +44,16 @@ impl Round {
         radii: &[f64],
         distances: &[f64],
         target: i64,
-        draws: &mut dyn Draws,
+        draws: &mut Draws<'_>,
     ) -> f64 {
         radii[self.radius.release(&scores(radii, distances, target), draws)]
     }
 
     /// Noise on the vectors of all centres, whether they have points or not.
-    pub(super) fn add_noise(&self, vectors: &mut [i64], width: usize, draws: &mut dyn Draws) {
+    pub(super) fn add_noise(&self, vectors: &mut [i64], width: usize, draws: &mut Draws<'_>) {
         for vector in vectors.chunks_exact_mut(width) {
-            self.sums.release(vector, LENGTH_SQUARED, draws);
+            let noisy = self.sums.release(&*vector, LENGTH_SQUARED, draws);
+            vector.copy_from_slice(&noisy);
         }
     }
 }

@@ -89,7 +89,7 @@ fn a_start_that_leaves_nothing_is_refused() {
 fn points_of_another_dimension_are_refused() {
     let plan = builder(3).build().expect("valid");
     let points = Points::new(vec![0.0; 4], 2).expect("whole rows");
-    let error = plan.release(points.view(), &mut rng(1)).expect_err("wrong shape");
+    let error = plan.simulate(points.view(), &mut rng(1)).expect_err("wrong shape");
     assert_eq!(error, ClusterError::Dimension { expected: 3, got: 2 });
 }
 
@@ -105,7 +105,7 @@ fn odd_data_is_released_like_any_other() {
             }
             let plan = settings.build().expect("valid");
             for (name, points) in adversarial(dim, n) {
-                let release = plan.release(points.view(), &mut rng(3)).expect("the shape fits");
+                let release = plan.simulate(points.view(), &mut rng(3)).expect("the shape fits");
                 check(&release.output, &cube(dim), k, name);
             }
         }
@@ -167,7 +167,7 @@ fn the_answer_does_not_depend_on_the_number_of_threads() {
     let plan = builder(3).clusters(9).build().expect("valid");
     let release = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
-        let release = pool.install(|| plan.release(points.view(), &mut rng(6)));
+        let release = pool.install(|| plan.simulate(points.view(), &mut rng(6)));
         serde_json::to_string(&release.expect("the shape fits")).expect("serialisable")
     };
     assert_eq!(release(1), release(2));
@@ -194,7 +194,7 @@ fn clear_clusters_are_found_as_well_as_without_privacy() {
         let plan = plan.build().expect("valid");
         let best = squared_inertia(points.view(), truth.view());
         for seed in 0..5 {
-            let release = plan.release(points.view(), &mut rng(seed)).expect("the shape fits");
+            let release = plan.simulate(points.view(), &mut rng(seed)).expect("the shape fits");
             let centres = release.output.centres;
             assert_eq!(distinct_clusters_found(centres.view(), truth.view()), k, "{dim}, {seed}");
             let ratio = squared_inertia(points.view(), centres.view()) / best;
@@ -210,7 +210,7 @@ fn the_number_of_clear_clusters_need_not_be_given() {
     let public_box = PublicBox::cube(4, -100.0, 100.0).expect("valid");
     let plan = DpmRecentred::builder(public_box, budget(10.0)).build().expect("valid");
     for seed in 0..5 {
-        let release = plan.release(points.view(), &mut rng(seed)).expect("the shape fits");
+        let release = plan.simulate(points.view(), &mut rng(seed)).expect("the shape fits");
         assert_eq!(release.output.centres.len(), 8, "seed {seed}");
         let found = distinct_clusters_found(release.output.centres.view(), truth.view());
         assert_eq!(found, 8, "seed {seed}");
@@ -239,14 +239,14 @@ fn any_start_gets_better() {
     assert_eq!(plans.0.receipt().mechanism(), "dpm-recentred");
     assert_eq!(plans.1.receipt().mechanism(), "lsh-splits-recentred");
     for seed in 0..3 {
-        let plain = dpm(whole).expect("valid").release(points.view(), &mut rng(seed));
-        let better = plans.0.release(points.view(), &mut rng(seed));
+        let plain = dpm(whole).expect("valid").simulate(points.view(), &mut rng(seed));
+        let better = plans.0.simulate(points.view(), &mut rng(seed));
         let (plain, better) = (plain.expect("fits").output, better.expect("fits").output);
         assert!(inertia(&better.centres) < inertia(&plain.centres), "dpm, seed {seed}");
         check(&better, &public_box, Some(8), "dpm");
 
-        let plain = lsh(whole).expect("valid").release(points.view(), &mut rng(seed));
-        let better = plans.1.release(points.view(), &mut rng(seed));
+        let plain = lsh(whole).expect("valid").simulate(points.view(), &mut rng(seed));
+        let better = plans.1.simulate(points.view(), &mut rng(seed));
         let (plain, better) = (plain.expect("fits").output, better.expect("fits").output);
         assert!(inertia(&better.centres) < inertia(&plain.centres), "lsh, seed {seed}");
         check(&better, &public_box, Some(8), "lsh");
