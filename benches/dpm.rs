@@ -21,7 +21,7 @@ fn dpm(criterion: &mut Criterion) {
         let plan = Dpm::builder(public_box, budget).build().expect("valid");
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         group.bench_function(format!("{n}x{dim}"), |bencher| {
-            bencher.iter(|| pool.install(|| plan.release(points.view(), &mut rng)));
+            bencher.iter(|| pool.install(|| plan.simulate(points.view(), &mut rng)));
         });
     }
     group.finish();

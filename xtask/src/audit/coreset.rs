@@ -42,7 +42,7 @@ fn small(_effort: Effort) -> Found {
     let law = |records: &[f64]| {
         let points = Points::new(records.to_vec(), 1).expect("whole rows");
         exact_law(Window::new(-12, 16), |draws| {
-            let weights = plan.run(points.view(), draws).weights().to_vec();
+            let weights = plan.replay(points.view(), draws).0.weights().to_vec();
             weights.into_iter().map(f64::to_bits).collect::<Vec<_>>()
         })
     };
@@ -70,7 +70,7 @@ fn transcripts(effort: Effort) -> Found {
                 effort,
                 66,
                 shape,
-                |points, draws| plan.run(points.view(), draws),
+                |points, draws| plan.replay(points.view(), draws).0,
                 |seen, text| {
                     let share = match receipt.pure() {
                         Some(claimed) => seen.pure_loss() / claimed.get(),

@@ -4,7 +4,7 @@ use dp_accounting::{Budget, Epsilon};
 use dp_audit::{Method, compare};
 use dp_cluster::dp_lloyd::{BudgetSplit, DpLloyd, DpLloydBuilder};
 use dp_geometry::{Points, PublicBox};
-use dp_mechanism::{Draws, Mechanism, SecureDraws};
+use dp_mechanism::{Mechanism, SecureSource, Source};
 use rand::RngExt;
 
 use super::check::{Check, Effort, Found};
@@ -48,7 +48,7 @@ fn transcripts(effort: Effort) -> Found {
                 effort,
                 63,
                 shape,
-                |points, draws| plan.run(points.view(), draws),
+                |points, draws| plan.replay(points.view(), draws).0,
                 |seen, text| {
                     found.see(seen.rho() / claimed, text);
                 },
@@ -68,7 +68,7 @@ fn pure(effort: Effort) -> Found {
             effort,
             64,
             shape,
-            |points, draws| plan.run(points.view(), draws),
+            |points, draws| plan.replay(points.view(), draws).0,
             |seen, text| {
                 found.see(seen.pure_loss() / claimed, text);
             },
@@ -92,8 +92,8 @@ fn far(effort: Effort) -> Found {
             let without = vec![min; 40];
             let with = [without.as_slice(), &[added; 2]].concat();
             let [a, b] = [without, with].map(|c| Points::new(c, 2).expect("whole rows"));
-            let run = |points: &Points, draws: &mut dyn Draws| plan.run(points.view(), draws);
-            let seen = compare(run, &a, &b, &mut SecureDraws::new(&mut rng));
+            let run = |points: &Points, draws: &mut dyn Source| plan.replay(points.view(), draws).0;
+            let seen = compare(run, &a, &b, &mut SecureSource::new(&mut rng));
             let share = match receipt.pure() {
                 Some(claimed) => seen.pure_loss() / claimed.get(),
                 None => seen.rho() / receipt.zcdp().expect("all steps are zCDP").get(),

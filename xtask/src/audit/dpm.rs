@@ -4,7 +4,7 @@ use dp_accounting::{Budget, Epsilon, Rho, Step};
 use dp_audit::{Comparison, DrawKind, Method, compare};
 use dp_cluster::dpm::{BudgetSplit, Dpm, IntervalSize};
 use dp_geometry::{Points, PublicBox};
-use dp_mechanism::{ChaCha20Rng, Draws, Mechanism, SecureDraws};
+use dp_mechanism::{ChaCha20Rng, Mechanism, SecureSource, Source};
 use rand::RngExt;
 
 use super::check::{Check, Effort, Found};
@@ -130,7 +130,7 @@ fn replay(effort: Effort, mut visit: impl FnMut(&Dpm, &Comparison, &dyn Fn() -> 
             plan(30.0, 1e-3).split(BudgetSplit::PAPER).minimum_share(1e-6).max_depth(6),
         ] {
             let dpm = settings.build().expect("valid settings");
-            let run = |points: &Points, draws: &mut dyn Draws| dpm.run(points.view(), draws);
+            let run = |points: &Points, draws: &mut dyn Source| dpm.replay(points.view(), draws).0;
             for (name, without) in families(dim, n, &mut rng) {
                 for (i, added) in added_points(dim, n, &mut rng).into_iter().enumerate() {
                     let (first, last) =
@@ -140,7 +140,7 @@ fn replay(effort: Effort, mut visit: impl FnMut(&Dpm, &Comparison, &dyn Fn() -> 
                         .map(|coords| Points::new(coords, dim).expect("whole rows"));
                     // Outcomes typical of the set without the point, then of the set with it.
                     for (a, b) in [(&a, &b), (&b, &a)] {
-                        let comparison = compare(run, a, b, &mut SecureDraws::new(&mut rng));
+                        let comparison = compare(run, a, b, &mut SecureSource::new(&mut rng));
                         visit(&dpm, &comparison, &|| {
                             let text = format!("{n}: {name}, {added:.2?}: {comparison:?}");
                             text.chars().take(400).collect()

@@ -6,8 +6,8 @@ use dp_cluster::em_mc::{EmMc, EmMcBuilder, Selection};
 use dp_cluster::local_search::Objective;
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{
-    Certificate, CreditedRun, DiscreteGaussian, Draws, Law, Mechanism, Part, SecureDraws,
-    SelectionRule, SparseScores,
+    Certificate, CreditedRun, DiscreteGaussian, Draws, Geometric, Law, Mechanism, Part, Private,
+    SecureSource, SelectionRule, Source, SparseScores,
 };
 use rand::RngExt;
 
@@ -58,18 +58,18 @@ fn claimed_for_choices(plan: &EmMc) -> f64 {
 }
 
 /// How the choices of a run come about: the real ones, or those of a mutant.
-pub(super) type Choose = fn(&EmMc, &Points, &mut dyn Draws) -> Vec<i64>;
+pub(super) type Choose = fn(&EmMc, &Points, &mut dyn Source) -> Vec<i64>;
 
 /// Passes on secret coins and choices, notes the choices, and adds no noise to the rest, which is
 /// checked on its own.
 pub(super) struct ChoicesOnly<'a> {
-    pub(super) draws: &'a mut dyn Draws,
+    pub(super) draws: &'a mut dyn Source,
     pub(super) chosen: Vec<i64>,
     /// The first choice with nothing left to cover.
     pub(super) idle_from: Option<usize>,
 }
 
-impl Draws for ChoicesOnly<'_> {
+impl Source for ChoicesOnly<'_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         match law {
             Law::Noisy { value, .. } => value,
@@ -88,9 +88,9 @@ impl Draws for ChoicesOnly<'_> {
     fn noisy_vector(&mut self, _values: &mut [i64], _noise: DiscreteGaussian) {}
 }
 
-pub(super) fn honest(plan: &EmMc, points: &Points, draws: &mut dyn Draws) -> Vec<i64> {
+pub(super) fn honest(plan: &EmMc, points: &Points, draws: &mut dyn Source) -> Vec<i64> {
     let mut only = ChoicesOnly { draws, chosen: Vec::new(), idle_from: None };
-    plan.run(points.view(), &mut only);
+    plan.replay(points.view(), &mut only).0;
     only.chosen
 }
 
@@ -119,6 +119,10 @@ pub(super) fn choices(effort: Effort, choose: Choose) -> Found {
             found.see(loss, || format!("places {set:?} and {added}"));
         }
     }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.draws.noisy_max(scores, noise)
+    }
     found
 }
 
@@ -135,12 +139,13 @@ fn approximate(effort: Effort) -> Found {
     let selection = run.selection(0, SelectionRule::Exponential, 1).expect("in range");
     let mut found = Found::claim(1.0);
     // A record is in some of three cells; it is gone once one of these is chosen.
-    let run = |records: &[usize], draws: &mut dyn Draws| -> Vec<u64> {
+    let run = |records: &[usize], draws: &mut dyn Source| -> Vec<u64> {
         let mut left = records.to_vec();
         let choose = |_| {
             let count = |cell: u64| left.iter().filter(|set| **set >> cell & 1 == 1).count() as u64;
             let scores = SparseScores::new(4, (0..3).map(|cell| (cell, count(cell))));
-            let chosen = selection.release_sparse(&scores, draws);
+            let chosen =
+                selection.release_sparse(Private::new(&scores), &mut Draws::unplanned(draws));
             left.retain(|set| *set >> chosen & 1 == 0);
             chosen
         };
@@ -163,11 +168,11 @@ fn approximate(effort: Effort) -> Found {
 
 /// Notes the scores of every choice.
 struct Scores<'a> {
-    draws: &'a mut dyn Draws,
+    draws: &'a mut dyn Source,
     seen: Vec<(SparseScores, i64)>,
 }
 
-impl Draws for Scores<'_> {
+impl Source for Scores<'_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         let drawn = self.draws.draw(law);
         if let Law::SparseChoice { scores, .. } = law {
@@ -178,6 +183,10 @@ impl Draws for Scores<'_> {
 
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
         self.draws.noisy_vector(values, noise);
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.draws.noisy_max(scores, noise)
     }
 }
 
@@ -195,14 +204,14 @@ fn credit(effort: Effort) -> Found {
                 let with = [without.as_slice(), &added].concat();
                 let [a, b] = [without.clone(), with]
                     .map(|coords| Points::new(coords, dim).expect("whole rows"));
-                let mut secure = SecureDraws::new(&mut rng);
+                let mut secure = SecureSource::new(&mut rng);
                 let mut first = Scores { draws: &mut secure, seen: Vec::new() };
-                plan.run(a.view(), &mut first);
+                plan.replay(a.view(), &mut first).0;
                 let first = first.seen;
                 let script = first.iter().map(|seen| seen.1).collect::<Vec<_>>();
                 let mut scripted = Scripted::new(script.into_iter(), &mut secure);
                 let mut second = Scores { draws: &mut scripted, seen: Vec::new() };
-                plan.run(b.view(), &mut second);
+                plan.replay(b.view(), &mut second).0;
                 let credited = credited(&first, &second.seen);
                 found
                     .see(credited.unwrap_or(f64::INFINITY), || format!("{n}: {name}, {added:.2?}"));
@@ -249,7 +258,7 @@ fn steps(effort: Effort) -> Found {
             effort,
             69,
             shape,
-            |points, draws| plan.run(points.view(), draws),
+            |points, draws| plan.replay(points.view(), draws).0,
             |seen, text| {
                 let of = |kind| -> f64 {
                     seen.steps.iter().filter(|step| step.kind == kind).map(|step| step.rho).sum()

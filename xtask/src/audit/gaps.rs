@@ -4,7 +4,9 @@ use dp_accounting::Budget;
 use dp_audit::{Scripted, climb, compare};
 use dp_cluster::dpm::{BudgetSplit, Clustering, Dpm, IntervalSize};
 use dp_geometry::{Points, PublicBox};
-use dp_mechanism::{ChaCha20Rng, DiscreteGaussian, Draws, Law, Mechanism, Ratio, SecureDraws};
+use dp_mechanism::{
+    ChaCha20Rng, DiscreteGaussian, Geometric, Law, Mechanism, Ratio, SecureSource, Source,
+};
 use rand::{RngExt, SeedableRng};
 
 use super::check::{Effort, Found};
@@ -98,10 +100,10 @@ impl GapCase {
         let [without, with] = [false, true]
             .map(|added| Points::new(self.points(added).concat(), 2).expect("whole rows"));
         let mut rng = ChaCha20Rng::seed_from_u64(1);
-        let mut honest = SecureDraws::new(&mut rng);
+        let mut honest = SecureSource::new(&mut rng);
         let noisy_count = i64::try_from(self.noisy_count).expect("small");
         let mut outcomes = Scripted::new([noisy_count].into_iter(), &mut honest);
-        let run = |points: &Points, draws: &mut dyn Draws| through(dpm, points, draws);
+        let run = |points: &Points, draws: &mut dyn Source| through(dpm, points, draws);
         let comparison = compare(run, &without, &with, &mut outcomes);
         let whole = comparison.diverged.is_none() && comparison.outputs_equal;
         let step = comparison.steps.get(1).filter(|_| whole);
@@ -133,14 +135,14 @@ impl GapCase {
 pub(super) fn averaged_by_position(
     dpm: &Dpm,
     points: &Points,
-    draws: &mut dyn Draws,
+    draws: &mut dyn Source,
 ) -> Clustering {
     struct Published<'a> {
-        draws: &'a mut dyn Draws,
+        draws: &'a mut dyn Source,
         points: &'a Points,
         chosen: bool,
     }
-    impl Draws for Published<'_> {
+    impl Source for Published<'_> {
         fn draw(&mut self, law: Law<'_>) -> i64 {
             match law {
                 Law::Choice { scores, rate } if !self.chosen => {
@@ -157,8 +159,12 @@ pub(super) fn averaged_by_position(
         fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
             self.draws.noisy_vector(values, noise);
         }
+
+        fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+            self.draws.noisy_max(scores, noise)
+        }
     }
-    dpm.run(points.view(), &mut Published { draws, points, chosen: false })
+    dpm.replay(points.view(), &mut Published { draws, points, chosen: false }).0
 }
 
 /// Minus the distance of the rank of each candidate width from the 65th percentile.

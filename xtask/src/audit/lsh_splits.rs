@@ -51,7 +51,7 @@ fn transcripts(effort: Effort) -> Found {
                 effort,
                 60,
                 shape,
-                |points, draws| plan.run(points.view(), draws),
+                |points, draws| plan.replay(points.view(), draws).0,
                 |seen, text| {
                     found.see(seen.rho() / claimed, text);
                 },
@@ -81,7 +81,7 @@ fn joint(effort: Effort) -> Found {
             effort,
             61,
             shape,
-            |points, draws| plan.run(points.view(), draws),
+            |points, draws| plan.replay(points.view(), draws).0,
             |seen, text| {
                 let (mut counts, mut sums, mut lengths) = (0, 0, 0.0_f64);
                 for step in seen.steps.iter().filter(|step| step.rho > 0.0) {

@@ -2,7 +2,7 @@
 
 use dp_audit::{Comparison, compare};
 use dp_geometry::Points;
-use dp_mechanism::{Draws, SecureDraws};
+use dp_mechanism::{SecureSource, Source};
 
 use super::check::Effort;
 use super::dpm::{added_points, families};
@@ -13,7 +13,7 @@ pub(super) fn replay<O: PartialEq>(
     effort: Effort,
     check: u64,
     (dim, n): (usize, usize),
-    run: impl Fn(&Points, &mut dyn Draws) -> O,
+    run: impl Fn(&Points, &mut dyn Source) -> O,
     mut visit: impl FnMut(&Comparison, &dyn Fn() -> String),
 ) {
     let mut rng = effort.rng(check);
@@ -26,7 +26,7 @@ pub(super) fn replay<O: PartialEq>(
                 [without.clone(), with].map(|coords| Points::new(coords, dim).expect("whole rows"));
             // Outcomes typical of the set without the point, then of the set with it.
             for (a, b) in [(&a, &b), (&b, &a)] {
-                let comparison = compare(&run, a, b, &mut SecureDraws::new(&mut rng));
+                let comparison = compare(&run, a, b, &mut SecureSource::new(&mut rng));
                 visit(&comparison, &|| {
                     let text = format!("{n}: {name}, {added:.2?}: {comparison:?}");
                     text.chars().take(400).collect()

@@ -8,7 +8,10 @@ use dp_cluster::recentring::{
     DpmRecentred, DpmRecentredBuilder, Recentred, RecentredSplit, Rounds,
 };
 use dp_geometry::{Points, PointsView, PublicBox};
-use dp_mechanism::{ChaCha20Rng, DiscreteGaussian, Draws, Law, Mechanism, Ratio, SecureDraws};
+use dp_mechanism::{
+    Algorithm, ChaCha20Rng, DiscreteGaussian, Draws, Geometric, Law, Mechanism, Private, Ratio,
+    SecureSource, Source,
+};
 use rand::RngExt;
 
 use super::check::{Check, Effort, Found};
@@ -59,22 +62,27 @@ pub(super) struct Given {
     counts: Vec<i64>,
 }
 
-impl Mechanism for Given {
+impl Algorithm for Given {
     type Relation = AddRemove;
     type Data<'a> = PointsView<'a>;
+    type Shape = usize;
     type Output = Clustering;
     type Error = ClusterError;
 
-    fn receipt(&self) -> Receipt<AddRemove> {
+    fn cost(&self) -> Receipt<AddRemove> {
         let nothing = Step::sequential("given", vec![]);
         Receipt::new("given", AddRemove, Budget::new(1.0, 0.5).expect("valid"), nothing)
     }
 
-    fn check(&self, _: &PointsView<'_>) -> Result<(), ClusterError> {
+    fn shape(points: &PointsView<'_>) -> usize {
+        points.dim()
+    }
+
+    fn check(&self, _: &usize) -> Result<(), ClusterError> {
         Ok(())
     }
 
-    fn run(&self, _: PointsView<'_>, _: &mut dyn Draws) -> Clustering {
+    fn run(&self, _: Private<PointsView<'_>>, _: &mut Draws<'_>) -> Clustering {
         Clustering { centres: self.centres.clone(), counts: self.counts.clone() }
     }
 }
@@ -82,11 +90,11 @@ impl Mechanism for Given {
 pub(super) type Plan = Recentred<Given>;
 
 /// How the plan's draws reach the source; a mutant puts something in between.
-pub(super) type Through = fn(&Plan, &Points, &mut dyn Draws) -> Clustering;
+pub(super) type Through = fn(&Plan, &Points, &mut dyn Source) -> Clustering;
 
 /// The plan as it is.
-pub(super) fn honest(plan: &Plan, points: &Points, draws: &mut dyn Draws) -> Clustering {
-    plan.run(points.view(), draws)
+pub(super) fn honest(plan: &Plan, points: &Points, draws: &mut dyn Source) -> Clustering {
+    plan.replay(points.view(), draws).0
 }
 
 fn cube(dim: usize) -> PublicBox {
@@ -145,8 +153,8 @@ pub(super) fn vectors(effort: Effort, through: Through) -> Found {
             let without = near(&mut rng);
             let with = [without.as_slice(), &added].concat();
             let [a, b] = [without, with].map(|x| Points::new(x, dim).expect("whole rows"));
-            let run = |points: &Points, draws: &mut dyn Draws| through(&plan, points, draws);
-            let seen = compare(run, &a, &b, &mut SecureDraws::new(&mut rng));
+            let run = |points: &Points, draws: &mut dyn Source| through(&plan, points, draws);
+            let seen = compare(run, &a, &b, &mut SecureSource::new(&mut rng));
             let cost: f64 = if seen.diverged.is_some() || !seen.outputs_equal {
                 f64::INFINITY
             } else {
@@ -168,7 +176,7 @@ pub(super) fn rounds(effort: Effort, through: Through) -> Found {
             let count = i64::try_from(shape.1 / 3).expect("small");
             let plan = plan(mirrored(dim), dim, count, rounds, epsilon);
             let claimed = plan.receipt().zcdp().expect("all steps are zCDP").get();
-            let run = |points: &Points, draws: &mut dyn Draws| through(&plan, points, draws);
+            let run = |points: &Points, draws: &mut dyn Source| through(&plan, points, draws);
             replay(effort, 81, shape, run, |seen, text| found.see(seen.rho() / claimed, text));
         }
     }
@@ -188,9 +196,9 @@ pub(super) fn one_round_as_drawn(effort: Effort, part_of_variance: Ratio) -> Fou
         let far = if far { vec![10.0] } else { vec![] };
         let points = Points::new([vec![-9.0; 10], far].concat(), 1).expect("whole rows");
         let place = |_: &u64| {
-            let mut draws = SecureDraws::new(&mut rng);
+            let mut draws = SecureSource::new(&mut rng);
             let mut watched = Watched { draws: &mut draws, part_of_variance, place: 0.0 };
-            plan.run(points.view(), &mut watched);
+            plan.replay(points.view(), &mut watched).0;
             watched.place > 0.5
         };
         (0..runs).filter(place).count() as u64
@@ -203,12 +211,12 @@ pub(super) fn one_round_as_drawn(effort: Effort, part_of_variance: Ratio) -> Fou
 
 /// Notes where the released vector lies, from 0 without the far point to 1 with it.
 struct Watched<'a> {
-    draws: &'a mut dyn Draws,
+    draws: &'a mut dyn Source,
     part_of_variance: Ratio,
     place: f64,
 }
 
-impl Draws for Watched<'_> {
+impl Source for Watched<'_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         match law {
             // The radius is another step: here it is always the same.
@@ -225,6 +233,10 @@ impl Draws for Watched<'_> {
         self.draws.noisy_vector(values, noise);
         let along: f64 = values.iter().zip(FAR_POINT).map(|(&v, far)| v as f64 * far).sum();
         self.place = along / FAR_POINT.iter().map(|far| far * far).sum::<f64>();
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.draws.noisy_max(scores, noise)
     }
 }
 
@@ -244,7 +256,7 @@ fn whole_runs(
             settings(shape.0, 40.0).minimum_share(0.01).max_depth(5),
         ] {
             let plan = settings.build().expect("valid settings");
-            let run = |points: &Points, draws: &mut dyn Draws| plan.run(points.view(), draws);
+            let run = |points: &Points, draws: &mut dyn Source| plan.replay(points.view(), draws).0;
             replay(effort, 83, shape, run, |seen, text| visit(&plan, seen, text));
         }
     }

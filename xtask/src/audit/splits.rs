@@ -13,7 +13,9 @@ use dp_audit::{
 };
 use dp_cluster::dpm::{BudgetSplit, Clustering, CutWeights, Dpm, IntervalSize};
 use dp_geometry::{Points, PublicBox};
-use dp_mechanism::{ChaCha20Rng, DiscreteGaussian, Draws, Law, Mechanism, SecureDraws};
+use dp_mechanism::{
+    ChaCha20Rng, DiscreteGaussian, Geometric, Law, Mechanism, SecureSource, Source,
+};
 use rand::{RngExt, SeedableRng};
 
 use super::check::{Effort, Found};
@@ -36,11 +38,11 @@ pub(super) struct SplitCase {
 }
 
 /// How the plan's draws reach the source; a mutant puts something in between.
-pub(super) type Through = fn(&Dpm, &Points, &mut dyn Draws) -> Clustering;
+pub(super) type Through = fn(&Dpm, &Points, &mut dyn Source) -> Clustering;
 
 /// The plan as it is.
-pub(super) fn honest(dpm: &Dpm, points: &Points, draws: &mut dyn Draws) -> Clustering {
-    dpm.run(points.view(), draws)
+pub(super) fn honest(dpm: &Dpm, points: &Points, draws: &mut dyn Source) -> Clustering {
+    dpm.replay(points.view(), draws).0
 }
 
 /// One cut with an epsilon of exactly [`CUT`].
@@ -107,7 +109,7 @@ pub(super) fn sampled_cut(effort: Effort, through: Through, suspect: Through) ->
     let runs = effort.of(30_000, 300_000);
     let bound = statistical::epsilon_lower_bound_of_event(runs, effort.seed, |first, rng| {
         let points = if first == evidence.likelier_without { &without } else { &with };
-        let mut released = SecureDraws::new(rng);
+        let mut released = SecureSource::new(rng);
         let mut chosen = ChosenCut { draws: &mut released, count: Some(case.noisy_count), cut: 0 };
         through(&dpm, points, &mut chosen);
         evidence.event.contains(&chosen.cut)
@@ -130,12 +132,12 @@ struct Evidence {
 
 /// Prescribes the first count and remembers the first choice; all else is drawn for real.
 struct ChosenCut<'a> {
-    draws: &'a mut dyn Draws,
+    draws: &'a mut dyn Source,
     count: Option<i64>,
     cut: i64,
 }
 
-impl Draws for ChosenCut<'_> {
+impl Source for ChosenCut<'_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         if let Some(count) = self.count.take() {
             return count;
@@ -149,6 +151,10 @@ impl Draws for ChosenCut<'_> {
 
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
         self.draws.noisy_vector(values, noise);
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.draws.noisy_max(scores, noise)
     }
 }
 
@@ -232,7 +238,7 @@ impl SplitCase {
     fn compare(&self, dpm: &Dpm, through: Through) -> Comparison {
         let (without, with) = (self.points(false), self.points(true));
         let mut rng = ChaCha20Rng::seed_from_u64(1);
-        let mut honest = SecureDraws::new(&mut rng);
+        let mut honest = SecureSource::new(&mut rng);
         let mut outcomes = Scripted::new([self.noisy_count].into_iter(), &mut honest);
         compare(|points, draws| through(dpm, points, draws), &without, &with, &mut outcomes)
     }
@@ -243,7 +249,7 @@ impl SplitCase {
         let law = |with_added| {
             let points = self.points(with_added);
             let mut rng = ChaCha20Rng::seed_from_u64(1);
-            let mut honest = SecureDraws::new(&mut rng);
+            let mut honest = SecureSource::new(&mut rng);
             let mut outcomes = Scripted::new([self.noisy_count].into_iter(), &mut honest);
             let choice = first_choice(|draws| through(dpm, &points, draws), &mut outcomes);
             choice_log_probabilities(&choice.scores, choice.rate)

@@ -1,7 +1,7 @@
 //! Counts of non-empty cells only, protected by a threshold.
 
 use dp_audit::{Window, exact_law};
-use dp_mechanism::{Draws, Ratio};
+use dp_mechanism::{Ratio, Source};
 
 use dp_audit::harness::toys::{count, for_each_one_more};
 use dp_audit::harness::{Effort, Found};
@@ -50,7 +50,7 @@ pub(super) fn released_counts(effort: Effort, threshold: fn() -> f64) -> Found {
 }
 
 /// Truncated Laplace noise is an exponential choice among its values.
-fn noise(draws: &mut dyn Draws) -> i64 {
+fn noise(draws: &mut dyn Source) -> i64 {
     let scores: Vec<i64> = (-REACH..=REACH).map(|z| -z.abs()).collect();
     let index = draws.choose(&scores, Ratio::new(1, 1).expect("valid"));
     i64::try_from(index).expect("small") - REACH

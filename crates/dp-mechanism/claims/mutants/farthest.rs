@@ -1,7 +1,7 @@
 //! A private step on the farthest records only.
 
 use dp_audit::{compare, multisets};
-use dp_mechanism::{Draws, SecureDraws};
+use dp_mechanism::{SecureSource, Source};
 
 use dp_audit::harness::toys::{count, laplace};
 use dp_audit::harness::{Effort, Found};
@@ -17,7 +17,7 @@ pub(super) fn histogram(effort: Effort, changes: f64) -> Found {
     let mut found = Found::claim(EPSILON);
     let mut rng = effort.rng(61);
     let noise = laplace(EPSILON / changes);
-    let release = |records: &Vec<usize>, draws: &mut dyn Draws| -> Vec<i64> {
+    let release = |records: &Vec<usize>, draws: &mut dyn Source| -> Vec<i64> {
         let mut sorted = records.clone();
         sorted.sort_unstable();
         let farthest = &sorted[sorted.len().saturating_sub(FARTHEST)..];
@@ -29,7 +29,7 @@ pub(super) fn histogram(effort: Effort, changes: f64) -> Found {
     for records in multisets(DISTANCES, effort.of(3, 6)) {
         for added in 0..DISTANCES {
             let with = [records.as_slice(), &[added]].concat();
-            let comparison = compare(release, &records, &with, &mut SecureDraws::new(&mut rng));
+            let comparison = compare(release, &records, &with, &mut SecureSource::new(&mut rng));
             found.see(comparison.pure_loss(), || format!("distances {records:?} and {added} more"));
         }
     }

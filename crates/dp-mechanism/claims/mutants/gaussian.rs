@@ -1,7 +1,7 @@
 //! Counts per region with Gaussian noise for one region.
 
 use dp_audit::{Law, Window, exact_law};
-use dp_mechanism::{DiscreteGaussian, Draws, Ratio};
+use dp_mechanism::{DiscreteGaussian, Ratio, Source};
 
 use super::regions::{counts, moves};
 use dp_audit::harness::{Effort, Found};
@@ -23,7 +23,7 @@ pub(super) fn counts_of_both(effort: Effort, squared_length: u128) -> Found {
     for (here, there) in moves(effort.of(1, 2)) {
         let law = |records: &[usize]| -> Law<[i64; 2]> {
             // Beyond ten standard deviations on either side there is less than 1e-20.
-            exact_law(Window::new(-60, 62), |draws: &mut dyn Draws| {
+            exact_law(Window::new(-60, 62), |draws: &mut dyn Source| {
                 let mut both = counts(records);
                 draws.noisy_vector(&mut both, noise);
                 both

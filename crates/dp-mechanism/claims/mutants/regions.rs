@@ -1,7 +1,7 @@
 //! Statistics per region when a record may move by a little, and so from one region to another.
 
 use dp_audit::{Law, Window, exact_law, multisets};
-use dp_mechanism::{Draws, Noise};
+use dp_mechanism::{Noise, Source};
 
 use dp_audit::harness::toys::{count, laplace};
 use dp_audit::harness::{Effort, Found};
@@ -43,7 +43,7 @@ pub(super) fn for_two_regions() -> Noise {
 
 pub(super) fn laplace_counts(effort: Effort, noise: fn() -> Noise) -> Found {
     let mut found = Found::claim(EPSILON);
-    let release = |records: &[usize], draws: &mut dyn Draws| {
+    let release = |records: &[usize], draws: &mut dyn Source| {
         counts(records).map(|count| draws.noisy(count, noise()))
     };
     let law = |records: &[usize]| -> Law<[i64; 2]> {

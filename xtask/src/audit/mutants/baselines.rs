@@ -9,7 +9,8 @@ use dp_cluster::local_search::Objective;
 use dp_cluster::lsh_splits::{LshClustering, LshSplits};
 use dp_geometry::{Points, PublicBall};
 use dp_mechanism::{
-    DiscreteGaussian, DiscreteLaplace, Draws, Law, Mechanism, Noise, Ratio, SecureDraws,
+    DiscreteGaussian, DiscreteLaplace, Geometric, Law, Mechanism, Noise, Ratio, SecureSource,
+    Source,
 };
 
 use super::super::check::{Effort, Found};
@@ -43,12 +44,12 @@ pub(super) fn code() -> [Code; 8] {
 
 /// Gives each coordinate the noise of the share of a size, and each size that of a coordinate.
 struct Swapped<'a> {
-    draws: &'a mut dyn Draws,
+    draws: &'a mut dyn Source,
     /// Share of a size over share of a coordinate.
     ratio: Ratio,
 }
 
-impl Draws for Swapped<'_> {
+impl Source for Swapped<'_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         let Law::Noisy { value, noise: Noise::Laplace(noise) } = law else {
             panic!("the pure form draws nothing else")
@@ -68,6 +69,10 @@ impl Draws for Swapped<'_> {
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
         self.draws.noisy_vector(values, noise);
     }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.draws.noisy_max(scores, noise)
+    }
 }
 
 /// One record in the corner of the box, more or less, in a pure run.
@@ -77,11 +82,11 @@ fn swapped(effort: Effort, dim: usize, swap: bool) -> Found {
     let ratio = (4.0 * dim as f64 * 0.225 * 0.225).cbrt();
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 3, in 2^-20")]
     let ratio = Ratio::new((ratio * 1_048_576.0) as u128, 1 << 20).expect("positive");
-    let run = |points: &Points, draws: &mut dyn Draws| {
+    let run = |points: &Points, draws: &mut dyn Source| {
         if swap {
-            plan.run(points.view(), &mut Swapped { draws, ratio })
+            plan.replay(points.view(), &mut Swapped { draws, ratio }).0
         } else {
-            plan.run(points.view(), draws)
+            plan.replay(points.view(), draws).0
         }
     };
     let mut rng = effort.rng(80);
@@ -89,16 +94,16 @@ fn swapped(effort: Effort, dim: usize, swap: bool) -> Found {
         let without = Points::new(vec![0.0; 20 * dim], dim).expect("whole rows");
         let with = [without.view().coords(), &vec![corner; dim]].concat();
         let with = Points::new(with, dim).expect("whole rows");
-        let comparison = compare(run, &with, &without, &mut SecureDraws::new(&mut rng));
+        let comparison = compare(run, &with, &without, &mut SecureSource::new(&mut rng));
         found.see(comparison.pure_loss(), || format!("a record at {corner} in {dim} dimensions"));
     }
     found
 }
 
 /// Leaves sums and sizes of clusters without records as they are.
-struct NoNoiseOnZero<'a>(&'a mut dyn Draws);
+struct NoNoiseOnZero<'a>(&'a mut dyn Source);
 
-impl Draws for NoNoiseOnZero<'_> {
+impl Source for NoNoiseOnZero<'_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         if matches!(law, Law::Noisy { value: 0, .. }) { 0 } else { self.0.draw(law) }
     }
@@ -108,17 +113,21 @@ impl Draws for NoNoiseOnZero<'_> {
             self.0.noisy_vector(values, noise);
         }
     }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.0.noisy_max(scores, noise)
+    }
 }
 
 /// Copies of one record, and one more far away: DP-Lloyd with four clusters.
 fn empty_clusters(effort: Effort, silent: bool) -> Found {
     let plan = dp_lloyd::plan(2, 4, BudgetSplit::Joint).build().expect("valid settings");
-    let run = |points: &Points, draws: &mut dyn Draws| -> LloydClustering {
+    let run = |points: &Points, draws: &mut dyn Source| -> LloydClustering {
         let plan: &DpLloyd = &plan;
         if silent {
-            plan.run(points.view(), &mut NoNoiseOnZero(draws))
+            plan.replay(points.view(), &mut NoNoiseOnZero(draws)).0
         } else {
-            plan.run(points.view(), draws)
+            plan.replay(points.view(), draws).0
         }
     };
     let claimed = plan.receipt().zcdp().expect("all steps are zCDP").get();
@@ -129,11 +138,11 @@ fn empty_clusters(effort: Effort, silent: bool) -> Found {
 fn empty_centres(effort: Effort, silent: bool) -> Found {
     let budget = Budget::new(0.5, 0.0).expect("valid");
     let plan = coreset::plan(vec![-8.0, -8.0, 0.0, 0.0, 9.0, 9.0], 2, budget);
-    let run = |points: &Points, draws: &mut dyn Draws| {
+    let run = |points: &Points, draws: &mut dyn Source| {
         if silent {
-            plan.run(points.view(), &mut NoNoiseOnZero(draws))
+            plan.replay(points.view(), &mut NoNoiseOnZero(draws)).0
         } else {
-            plan.run(points.view(), draws)
+            plan.replay(points.view(), draws).0
         }
     };
     let claimed = plan.receipt().pure().expect("a pure loss").get();
@@ -143,7 +152,7 @@ fn empty_centres(effort: Effort, silent: bool) -> Found {
 fn far_record<O: PartialEq>(
     effort: Effort,
     claimed: f64,
-    run: impl Fn(&Points, &mut dyn Draws) -> O,
+    run: impl Fn(&Points, &mut dyn Source) -> O,
     loss: impl Fn(&Comparison) -> f64,
 ) -> Found {
     let mut found = Found::claim(claimed);
@@ -152,7 +161,7 @@ fn far_record<O: PartialEq>(
     let with = [copies.as_slice(), &[10.0, 10.0]].concat();
     let [without, with] = [copies, with].map(|c| Points::new(c, 2).expect("whole rows"));
     for _ in 0..effort.of(5, 50) {
-        let comparison = compare(&run, &with, &without, &mut SecureDraws::new(&mut rng));
+        let comparison = compare(&run, &with, &without, &mut SecureSource::new(&mut rng));
         found.see(loss(&comparison), || "200 copies and one far record".to_owned());
     }
     found
@@ -171,8 +180,8 @@ fn centred(effort: Effort, on_the_mean: bool) -> Found {
         let ball = PublicBall::new(centre, radius).expect("valid");
         LshSplits::builder(ball, 2, budget).build().expect("valid settings")
     };
-    let run = |points: &Points, draws: &mut dyn Draws| -> LshClustering {
-        plan(points).run(points.view(), draws)
+    let run = |points: &Points, draws: &mut dyn Source| -> LshClustering {
+        plan(points).replay(points.view(), draws).0
     };
     let origin = Points::new(vec![0.0; dim], dim).expect("whole rows");
     let claimed = plan(&origin).receipt().zcdp().expect("all steps are zCDP").get();
@@ -187,7 +196,7 @@ fn centred(effort: Effort, on_the_mean: bool) -> Found {
     let with = [around.as_slice(), &[6.0, 6.0]].concat();
     let [without, with] = [around, with].map(|c| Points::new(c, dim).expect("whole rows"));
     for _ in 0..effort.of(3, 30) {
-        let comparison = compare(run, &with, &without, &mut SecureDraws::new(&mut rng));
+        let comparison = compare(run, &with, &without, &mut SecureSource::new(&mut rng));
         found.see(comparison.rho(), || {
             "1,000 records in a small circle, and one far away".to_owned()
         });
@@ -196,7 +205,7 @@ fn centred(effort: Effort, on_the_mean: bool) -> Found {
 }
 
 /// Lets records count again at the next scale: each scale is a run of its own, for the price of one.
-fn forgotten_between_scales(plan: &EmMc, points: &Points, draws: &mut dyn Draws) -> Vec<i64> {
+fn forgotten_between_scales(plan: &EmMc, points: &Points, draws: &mut dyn Source) -> Vec<i64> {
     let mut chosen = Vec::new();
     for _scale in 0..2 {
         chosen.extend(em_mc::honest(&one_scale(plan), points, draws));
@@ -212,9 +221,9 @@ fn one_scale(plan: &EmMc) -> EmMc {
 }
 
 /// Keeps every record, at the rate that is made for a sample.
-fn on_all_records(plan: &EmMc, points: &Points, draws: &mut dyn Draws) -> Vec<i64> {
-    struct KeepAll<'a>(&'a mut dyn Draws);
-    impl Draws for KeepAll<'_> {
+fn on_all_records(plan: &EmMc, points: &Points, draws: &mut dyn Source) -> Vec<i64> {
+    struct KeepAll<'a>(&'a mut dyn Source);
+    impl Source for KeepAll<'_> {
         fn draw(&mut self, law: Law<'_>) -> i64 {
             if matches!(law, Law::Keep { .. }) { 1 } else { self.0.draw(law) }
         }
@@ -222,14 +231,18 @@ fn on_all_records(plan: &EmMc, points: &Points, draws: &mut dyn Draws) -> Vec<i6
         fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
             self.0.noisy_vector(values, noise);
         }
+
+        fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+            self.0.noisy_max(scores, noise)
+        }
     }
     em_mc::honest(plan, points, &mut KeepAll(draws))
 }
 
 /// Ends the list of choices where nothing is left to cover.
-fn stopped_when_idle(plan: &EmMc, points: &Points, draws: &mut dyn Draws) -> Vec<i64> {
+fn stopped_when_idle(plan: &EmMc, points: &Points, draws: &mut dyn Source) -> Vec<i64> {
     let mut only = em_mc::ChoicesOnly { draws, chosen: Vec::new(), idle_from: None };
-    plan.run(points.view(), &mut only);
+    plan.replay(points.view(), &mut only).0;
     only.chosen.truncate(only.idle_from.unwrap_or(usize::MAX));
     only.chosen
 }

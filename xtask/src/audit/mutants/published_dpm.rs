@@ -7,7 +7,9 @@ use dp_accounting::Budget;
 use dp_audit::{choice_log_probabilities, compare, statistical};
 use dp_cluster::dpm::{Clustering, Dpm};
 use dp_geometry::{Points, PublicBox};
-use dp_mechanism::{ChaCha20Rng, DiscreteGaussian, Draws, Law, Mechanism, Ratio, SecureDraws};
+use dp_mechanism::{
+    ChaCha20Rng, DiscreteGaussian, Geometric, Law, Mechanism, Ratio, SecureSource, Source,
+};
 use rand::SeedableRng;
 
 use super::super::check::{Effort, Found};
@@ -51,10 +53,10 @@ pub(super) fn code() -> [Code; 5] {
 pub(in super::super) fn with_printed_sensitivity(
     dpm: &Dpm,
     points: &Points,
-    draws: &mut dyn Draws,
+    draws: &mut dyn Source,
 ) -> Clustering {
-    struct Steeper<'a>(&'a mut dyn Draws);
-    impl Draws for Steeper<'_> {
+    struct Steeper<'a>(&'a mut dyn Source);
+    impl Source for Steeper<'_> {
         fn draw(&mut self, law: Law<'_>) -> i64 {
             self.0.draw(match law {
                 Law::Choice { scores, rate } => {
@@ -68,14 +70,18 @@ pub(in super::super) fn with_printed_sensitivity(
         fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
             self.0.noisy_vector(values, noise);
         }
+
+        fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+            self.0.noisy_max(scores, noise)
+        }
     }
-    dpm.run(points.view(), &mut Steeper(draws))
+    dpm.replay(points.view(), &mut Steeper(draws)).0
 }
 
 /// The published code returns exactly zero for a leaf without points.
-fn without_noise_when_empty(dpm: &Dpm, points: &Points, draws: &mut dyn Draws) -> Clustering {
-    struct Lazy<'a>(&'a mut dyn Draws);
-    impl Draws for Lazy<'_> {
+fn without_noise_when_empty(dpm: &Dpm, points: &Points, draws: &mut dyn Source) -> Clustering {
+    struct Lazy<'a>(&'a mut dyn Source);
+    impl Source for Lazy<'_> {
         fn draw(&mut self, law: Law<'_>) -> i64 {
             self.0.draw(law)
         }
@@ -84,8 +90,12 @@ fn without_noise_when_empty(dpm: &Dpm, points: &Points, draws: &mut dyn Draws) -
                 self.0.noisy_vector(values, noise);
             }
         }
+
+        fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+            self.0.noisy_max(scores, noise)
+        }
     }
-    dpm.run(points.view(), &mut Lazy(draws))
+    dpm.replay(points.view(), &mut Lazy(draws)).0
 }
 
 /// Copies of one point, with and without a far one: do the runs draw alike? And if not, how often
@@ -102,8 +112,8 @@ fn empty_leaves(effort: Effort, through: splits::Through) -> Found {
     let mut found = Found::claim(dpm.receipt().zcdp().expect("all steps are zCDP").get());
     let runs = effort.of(200, 2_000);
     for _ in 0..runs {
-        let run = |points: &Points, draws: &mut dyn Draws| through(&dpm, points, draws);
-        let comparison = compare(run, &with, &copies, &mut SecureDraws::new(&mut rng));
+        let run = |points: &Points, draws: &mut dyn Source| through(&dpm, points, draws);
+        let comparison = compare(run, &with, &copies, &mut SecureSource::new(&mut rng));
         found.see(comparison.rho(), || "1,000 copies and one far point".to_owned());
     }
     if found.worst.is_infinite() {
@@ -121,10 +131,10 @@ fn empty_leaves(effort: Effort, through: splits::Through) -> Found {
 /// How many leaves have points, and so get noise, in one run of the mutant.
 fn noisy_leaves(dpm: &Dpm, points: &Points, seed: u64) -> usize {
     struct Counting<'a> {
-        draws: &'a mut dyn Draws,
+        draws: &'a mut dyn Source,
         noisy: usize,
     }
-    impl Draws for Counting<'_> {
+    impl Source for Counting<'_> {
         fn draw(&mut self, law: Law<'_>) -> i64 {
             self.draws.draw(law)
         }
@@ -132,9 +142,13 @@ fn noisy_leaves(dpm: &Dpm, points: &Points, seed: u64) -> usize {
             self.noisy += 1;
             self.draws.noisy_vector(values, noise);
         }
+
+        fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+            self.draws.noisy_max(scores, noise)
+        }
     }
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
-    let mut counting = Counting { draws: &mut SecureDraws::new(&mut rng), noisy: 0 };
+    let mut counting = Counting { draws: &mut SecureSource::new(&mut rng), noisy: 0 };
     without_noise_when_empty(dpm, points, &mut counting);
     counting.noisy
 }

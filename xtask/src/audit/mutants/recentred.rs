@@ -2,7 +2,7 @@
 
 use dp_cluster::dpm::Clustering;
 use dp_geometry::Points;
-use dp_mechanism::{DiscreteGaussian, Draws, Law, Mechanism, Ratio};
+use dp_mechanism::{DiscreteGaussian, Geometric, Law, Mechanism, Ratio, Source};
 
 use super::super::recentred::{Plan, honest, one_round_as_drawn, rounds, vectors};
 use super::Code;
@@ -27,9 +27,9 @@ fn part(parts: u128) -> Ratio {
 }
 
 /// The radius is the distance of the farthest point, read off the scores instead of drawn.
-fn radius_of_the_farthest(plan: &Plan, points: &Points, draws: &mut dyn Draws) -> Clustering {
-    struct Farthest<'a>(&'a mut dyn Draws);
-    impl Draws for Farthest<'_> {
+fn radius_of_the_farthest(plan: &Plan, points: &Points, draws: &mut dyn Source) -> Clustering {
+    struct Farthest<'a>(&'a mut dyn Source);
+    impl Source for Farthest<'_> {
         fn draw(&mut self, law: Law<'_>) -> i64 {
             let Law::Choice { scores, .. } = law else { return self.0.draw(law) };
             // Beyond the farthest point scores only fall by the price of a step.
@@ -40,14 +40,18 @@ fn radius_of_the_farthest(plan: &Plan, points: &Points, draws: &mut dyn Draws) -
         fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
             self.0.noisy_vector(values, noise);
         }
+
+        fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+            self.0.noisy_max(scores, noise)
+        }
     }
-    plan.run(points.view(), &mut Farthest(draws))
+    plan.replay(points.view(), &mut Farthest(draws)).0
 }
 
 /// A centre without points gets no noise, neither on its sum nor on its counts.
-fn nothing_for_the_empty(plan: &Plan, points: &Points, draws: &mut dyn Draws) -> Clustering {
-    struct Lazy<'a>(&'a mut dyn Draws);
-    impl Draws for Lazy<'_> {
+fn nothing_for_the_empty(plan: &Plan, points: &Points, draws: &mut dyn Source) -> Clustering {
+    struct Lazy<'a>(&'a mut dyn Source);
+    impl Source for Lazy<'_> {
         fn draw(&mut self, law: Law<'_>) -> i64 {
             self.0.draw(law)
         }
@@ -56,18 +60,22 @@ fn nothing_for_the_empty(plan: &Plan, points: &Points, draws: &mut dyn Draws) ->
                 self.0.noisy_vector(values, noise);
             }
         }
+
+        fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+            self.0.noisy_max(scores, noise)
+        }
     }
-    plan.run(points.view(), &mut Lazy(draws))
+    plan.replay(points.view(), &mut Lazy(draws)).0
 }
 
 /// Every one of four rounds gets the noise of a budget that it has for itself. A plan of one round
 /// is as it should be.
-fn each_round_as_if_alone(plan: &Plan, points: &Points, draws: &mut dyn Draws) -> Clustering {
+fn each_round_as_if_alone(plan: &Plan, points: &Points, draws: &mut dyn Source) -> Clustering {
     struct Alone<'a> {
-        draws: &'a mut dyn Draws,
+        draws: &'a mut dyn Source,
         rounds: u128,
     }
-    impl Draws for Alone<'_> {
+    impl Source for Alone<'_> {
         fn draw(&mut self, law: Law<'_>) -> i64 {
             self.draws.draw(law)
         }
@@ -75,15 +83,19 @@ fn each_round_as_if_alone(plan: &Plan, points: &Points, draws: &mut dyn Draws) -
             let variance = noise.variance().checked_mul(part(self.rounds)).expect("in range");
             self.draws.noisy_vector(values, DiscreteGaussian::new(variance).expect("positive"));
         }
+
+        fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+            self.draws.noisy_max(scores, noise)
+        }
     }
     let rounds = plan.rounds() as u128;
-    plan.run(points.view(), &mut Alone { draws, rounds })
+    plan.replay(points.view(), &mut Alone { draws, rounds }).0
 }
 
 /// Merging goes by the exact numbers of points: the last two entries of a vector get no noise.
-fn exact_counts(plan: &Plan, points: &Points, draws: &mut dyn Draws) -> Clustering {
-    struct Exact<'a>(&'a mut dyn Draws);
-    impl Draws for Exact<'_> {
+fn exact_counts(plan: &Plan, points: &Points, draws: &mut dyn Source) -> Clustering {
+    struct Exact<'a>(&'a mut dyn Source);
+    impl Source for Exact<'_> {
         fn draw(&mut self, law: Law<'_>) -> i64 {
             self.0.draw(law)
         }
@@ -91,6 +103,10 @@ fn exact_counts(plan: &Plan, points: &Points, draws: &mut dyn Draws) -> Clusteri
             let coordinates = values.len() - 2;
             self.0.noisy_vector(&mut values[..coordinates], noise);
         }
+
+        fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+            self.0.noisy_max(scores, noise)
+        }
     }
-    plan.run(points.view(), &mut Exact(draws))
+    plan.replay(points.view(), &mut Exact(draws)).0
 }

@@ -44,7 +44,7 @@ where
     M::Error: Display,
 {
     let plan = plan.map_err(|error| Error::library(id, &error))?;
-    let release = plan.release(dataset.points.view(), rng);
+    let release = plan.simulate(dataset.points.view(), rng);
     let release = release.map_err(|error| Error::library(id, &error))?;
     let receipt = Some(release.receipt.to_string());
     Ok(Outcome { centres: centres(release.output), receipt })
