@@ -1,7 +1,9 @@
 //! Events per second of the monitor, on one thread, against the size of a batch.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use dp_stream::{Event, Monitor, MonitorBuilder, StreamShape, ThreshMonitor, Universe};
+use dp_stream::{
+    Event, Monitor, MonitorBuilder, SecureSource, StreamShape, ThreshMonitor, Universe,
+};
 use rand::rngs::ChaCha20Rng;
 use rand::{RngExt, SeedableRng};
 
@@ -29,7 +31,7 @@ fn monitor(k: u8) -> (Monitor, ChaCha20Rng) {
     let plan =
         ThreshMonitor::builder(shape, 1.0, k).and_then(MonitorBuilder::build).expect("valid");
     let mut rng = ChaCha20Rng::seed_from_u64(1);
-    (plan.start(&mut rng), rng)
+    (plan.start_with(&mut SecureSource::new(&mut rng)), rng)
 }
 
 fn steps(criterion: &mut Criterion) {
@@ -44,7 +46,7 @@ fn steps(criterion: &mut Criterion) {
             bencher.iter(|| {
                 let batch = &batches[next % batches.len()];
                 next += 1;
-                monitor.step(next as u64, batch, &mut rng)
+                monitor.step_with(next as u64, batch, &mut SecureSource::new(&mut rng))
             });
         });
     }

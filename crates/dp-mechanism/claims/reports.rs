@@ -3,7 +3,8 @@
 use dp_accounting::Epsilon;
 use dp_audit::{Method, Window, exact_law, statistical};
 use dp_mechanism::{
-    DiscreteGaussian, Draws, Grid, Law, Reported, SecureDraws, ThresholdReports, Touched,
+    DiscreteGaussian, Geometric, Draws, Grid, Law, Private, Reported, SecureSource, Source, ThresholdReports,
+    Touched,
 };
 
 use dp_audit::harness::{Check, Effort, Found};
@@ -34,7 +35,7 @@ fn epsilon(x: f64) -> Epsilon {
 fn law(reports: &ThresholdReports, counts: [u32; 2], more: i64) -> dp_audit::Law<Vec<Reported>> {
     exact_law(Window::new(0, THRESHOLD + more), |draws| {
         let touched = Touched { cells: &[0, 2], counts: &counts };
-        reports.release(touched, 1, THRESHOLD, draws)
+        reports.release(Private::new(touched), 1, THRESHOLD, &mut Draws::unplanned(draws))
     })
 }
 
@@ -66,15 +67,19 @@ fn two_sided(effort: Effort) -> Found {
 }
 
 /// Goes through the grid cell by cell, as the definition does.
-struct CellByCell<'a>(&'a mut dyn Draws);
+struct CellByCell<'a>(&'a mut dyn Source);
 
-impl Draws for CellByCell<'_> {
+impl Source for CellByCell<'_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         self.0.draw(law)
     }
 
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
         self.0.noisy_vector(values, noise);
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.0.noisy_max(scores, noise)
     }
 }
 
@@ -94,11 +99,12 @@ fn jumps(effort: Effort) -> Found {
         let mut sample = |by_cell: bool| -> [Vec<i64>; 2] {
             let mut seen = [Vec::new(), Vec::new()];
             for _ in 0..runs {
-                let mut draws = SecureDraws::new(&mut rng);
+                let mut source = SecureSource::new(&mut rng);
                 let found = if by_cell {
-                    reports.release(touched, 4, 5, &mut CellByCell(&mut draws))
+                    let mut cells = CellByCell(&mut source);
+                    reports.release(Private::new(touched), 4, 5, &mut Draws::unplanned(&mut cells))
                 } else {
-                    reports.release(touched, 4, 5, &mut draws)
+                    reports.release(Private::new(touched), 4, 5, &mut Draws::unplanned(&mut source))
                 };
                 let place = |r: &Reported| i64::try_from(r.step * 50 + r.cell).expect("small");
                 seen[0].push(i64::try_from(found.len()).expect("at most 200"));

@@ -8,7 +8,7 @@ use dp_accounting::{Loss, Step};
 use dp_noise::Ratio;
 
 use crate::meter::{Meter, Usage};
-use crate::{Source, SparseScores};
+use crate::{Noise, Source, SparseScores};
 
 /// What a mechanism draws with, through the primitives of this crate.
 ///
@@ -128,6 +128,11 @@ impl Draws<'_> {
     pub fn uniform(&mut self, candidates: NonZeroU64) -> u64 {
         let any = Ratio::new(1, 1).expect("one over one");
         self.source.choose_sparse(&SparseScores::new(candidates.get(), []), any)
+    }
+
+    /// A public number with noise. It looks at no record, so nothing pays for it.
+    pub fn around(&mut self, public: i64, noise: Noise) -> i64 {
+        self.source.noisy(public, noise)
     }
 
     /// What has been drawn so far.

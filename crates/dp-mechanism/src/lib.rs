@@ -27,6 +27,7 @@
 //! Out of scope: what a loss means and how losses add up (`dp-accounting`).
 
 mod count;
+mod count_test;
 mod credited;
 mod draws;
 mod error;
@@ -45,6 +46,7 @@ mod subsample;
 mod sum;
 
 pub use count::NoisyCount;
+pub use count_test::CountTest;
 pub use credited::{
     Certificate, CreditedReports, CreditedRun, CreditedSelection, Part, Selected, SelectionRule,
 };

@@ -1,6 +1,6 @@
 //! A session on many machines: users are split into shards, their counts are summed and decided on.
 
-use dp_mechanism::{CryptoRng, Draws, SecureDraws, Touched};
+use dp_mechanism::{Draws, ReleaseRng, SecureSource, Source, Touched};
 use rayon::prelude::*;
 
 use crate::decider_state::DeciderState;
@@ -74,26 +74,30 @@ impl Decider {
     /// [`StreamError`] for messages of another session, for another step, missing or repeated ones, and
     /// shards that are not settled up to this step, or not by decisions of this decider. Nothing has
     /// changed then.
-    pub fn decide<R: CryptoRng + ?Sized>(
+    pub fn decide(
         &mut self,
         counts: &[ShardCounts],
-        rng: &mut R,
+        rng: &mut ReleaseRng,
     ) -> Result<Decision, StreamError> {
-        self.decide_with(counts, &mut SecureDraws::new(rng))
+        self.decide_with(counts, &mut SecureSource::new(rng))
     }
 
-    /// The one code path of releases and audits: [`decide`](Self::decide) with draws from anywhere.
+    /// The one code path of releases and audits: [`decide`](Self::decide) with draws from anywhere, for audits and tests.
     ///
     /// # Errors
     /// As [`decide`](Self::decide).
     pub fn decide_with(
         &mut self,
         counts: &[ShardCounts],
-        draws: &mut dyn Draws,
+        source: &mut dyn Source,
     ) -> Result<Decision, StreamError> {
         let (time, tickets) = self.check_counts(counts)?;
         let (items, sums) = sum(counts);
-        self.decisions.decide(time, Touched { cells: &items, counts: &sums }, draws)?;
+        self.decisions.decide(
+            time,
+            Touched { cells: &items, counts: &sums },
+            &mut Draws::unplanned(source),
+        )?;
         self.last = Last { after: self.history, maker: self.incarnation, tickets };
         let decision = self.last_decision().expect("just decided");
         self.history = decision.0.history();
@@ -153,16 +157,29 @@ impl Decider {
     ///
     /// # Errors
     /// As [`Shard::count`] and [`decide`](Self::decide): no report is made and nobody is charged then.
-    pub fn step_shards<R: CryptoRng + ?Sized>(
+    pub fn step_shards(
         &mut self,
         time: u64,
         shards: &mut [Shard],
-        rng: &mut R,
+        rng: &mut ReleaseRng,
+    ) -> Result<Vec<Report>, StreamError> {
+        self.step_shards_with(time, shards, &mut SecureSource::new(rng))
+    }
+
+    /// The same with draws from anywhere, for audits and tests.
+    ///
+    /// # Errors
+    /// As [`step_shards`](Self::step_shards).
+    pub fn step_shards_with(
+        &mut self,
+        time: u64,
+        shards: &mut [Shard],
+        source: &mut dyn Source,
     ) -> Result<Vec<Report>, StreamError> {
         self.decisions.check_time(time)?;
         let counts: Result<Vec<ShardCounts>, _> =
             shards.par_iter_mut().map(|shard| shard.count(time)).collect();
-        let decision = self.decide(&counts?, rng)?;
+        let decision = self.decide_with(&counts?, source)?;
         shards.par_iter_mut().try_for_each(|shard| shard.settle(&decision))?;
         Ok(decision.0.reports)
     }

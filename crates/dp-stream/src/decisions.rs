@@ -1,6 +1,6 @@
 //! Which steps have been decided, and the decision on the next one.
 
-use dp_mechanism::{Draws, Reported, Touched};
+use dp_mechanism::{Draws, Private, Reported, Touched};
 use serde::{Deserialize, Serialize};
 
 use crate::params::{MonitorBuilder, check_count};
@@ -77,11 +77,12 @@ impl Decisions {
         &mut self,
         time: u64,
         counts: Touched<'_>,
-        draws: &mut dyn Draws,
+        draws: &mut Draws<'_>,
     ) -> Result<&[Report], StreamError> {
         self.check_time(time)?;
         let Progress { next: first, threshold, .. } = self.progress;
-        let found = self.plan.reports.release(counts, time - first + 1, threshold, draws);
+        let found =
+            self.plan.reports.release(Private::new(counts), time - first + 1, threshold, draws);
         let report = |found: Reported| Report {
             time: first + found.step,
             item: found.cell,

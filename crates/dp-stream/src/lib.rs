@@ -91,5 +91,5 @@ pub use universe::Universe;
 
 pub use dp_accounting::{AddRemove, Budget, Ledger, Receipt};
 pub use dp_mechanism::{
-    ChaCha20Rng, CryptoRng, Draws, Mechanism, Release, ReleaseRng, Touched, chacha_from_os,
+    ChaCha20Rng, Mechanism, Release, ReleaseRng, SecureSource, Source, chacha_from_os,
 };

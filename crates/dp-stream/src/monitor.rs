@@ -3,7 +3,7 @@
 use std::fmt;
 
 use dp_accounting::{AddRemove, Receipt};
-use dp_mechanism::{CryptoRng, Draws, Mechanism, SecureDraws};
+use dp_mechanism::{Draws, Mechanism, ReleaseRng, SecureSource, Source};
 
 use crate::decisions::{Decisions, items_of};
 use crate::participants::Participants;
@@ -44,7 +44,7 @@ impl fmt::Debug for Monitor {
 }
 
 impl Monitor {
-    pub(crate) fn begin(plan: &MonitorPlan, draws: &mut dyn Draws) -> Self {
+    pub(crate) fn begin(plan: &MonitorPlan, draws: &mut Draws<'_>) -> Self {
         let sample = plan.sample.as_ref();
         let users = Participants::sampled(plan.admission(), 0, plan.users(), sample, draws);
         Self { decisions: Decisions::new(plan.clone()), users }
@@ -69,16 +69,16 @@ impl Monitor {
     /// # Errors
     /// [`StreamError`] for a time that has passed or is not planned, or for skipping so many steps that the
     /// reports of unseen items would not end; nothing has changed then.
-    pub fn step<R: CryptoRng + ?Sized>(
+    pub fn step(
         &mut self,
         time: u64,
         events: &[Event],
-        rng: &mut R,
+        rng: &mut ReleaseRng,
     ) -> Result<Vec<Report>, StreamError> {
-        self.step_with(time, events, &mut SecureDraws::new(rng))
+        self.step_with(time, events, &mut SecureSource::new(rng))
     }
 
-    /// The one code path of releases and audits: [`step`](Self::step) with draws from anywhere.
+    /// The one code path of releases and audits: [`step`](Self::step) with draws from anywhere, for audits and tests.
     ///
     /// # Errors
     /// As [`step`](Self::step).
@@ -86,7 +86,16 @@ impl Monitor {
         &mut self,
         time: u64,
         events: &[Event],
-        draws: &mut dyn Draws,
+        source: &mut dyn Source,
+    ) -> Result<Vec<Report>, StreamError> {
+        self.step_drawing(time, events, &mut Draws::unplanned(source))
+    }
+
+    pub(crate) fn step_drawing(
+        &mut self,
+        time: u64,
+        events: &[Event],
+        draws: &mut Draws<'_>,
     ) -> Result<Vec<Report>, StreamError> {
         self.decisions.check_time(time)?;
         self.users.add(events);
@@ -105,46 +114,50 @@ impl Monitor {
     ///
     /// # Errors
     /// [`StreamError::TooManySkipped`] for so many steps that the reports of unseen items would not end.
-    pub fn finish<R: CryptoRng + ?Sized>(
-        &mut self,
-        rng: &mut R,
-    ) -> Result<Vec<Report>, StreamError> {
+    pub fn finish(&mut self, rng: &mut ReleaseRng) -> Result<Vec<Report>, StreamError> {
+        self.finish_with(&mut SecureSource::new(rng))
+    }
+
+    /// The same with draws from anywhere, for audits and tests.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub fn finish_with(&mut self, source: &mut dyn Source) -> Result<Vec<Report>, StreamError> {
         let steps = self.decisions.plan().steps();
         if self.next_time() == steps {
             return Ok(Vec::new());
         }
-        self.step(steps - 1, &[], rng)
+        self.step_with(steps - 1, &[], source)
     }
 
     /// Steps taken from an iterator of `(time, events)`, as an iterator of their reports.
     ///
     /// It ends after the first error.
-    pub fn steps<'a, I, B, R>(
+    pub fn steps<'a, I, B>(
         &'a mut self,
         batches: I,
-        rng: &'a mut R,
+        rng: &'a mut ReleaseRng,
     ) -> impl Iterator<Item = Result<Report, StreamError>> + 'a
     where
         I: IntoIterator<Item = (u64, B)>,
         I::IntoIter: 'a,
         B: AsRef<[Event]> + 'a,
-        R: CryptoRng + ?Sized,
     {
-        let mut failed = false;
-        batches
-            .into_iter()
-            .map_while(move |(time, events)| {
-                if failed {
-                    return None;
-                }
-                let reports = self.step(time, events.as_ref(), rng);
-                failed = reports.is_err();
-                Some(match reports {
-                    Ok(reports) => reports.into_iter().map(Ok).collect(),
-                    Err(error) => vec![Err(error)],
-                })
-            })
-            .flatten()
+        until_refused(batches, move |time, events| self.step(time, events, rng))
+    }
+
+    /// The same with draws from anywhere, for audits and tests.
+    pub fn steps_with<'a, I, B>(
+        &'a mut self,
+        batches: I,
+        source: &'a mut dyn Source,
+    ) -> impl Iterator<Item = Result<Report, StreamError>> + 'a
+    where
+        I: IntoIterator<Item = (u64, B)>,
+        I::IntoIter: 'a,
+        B: AsRef<[Event]> + 'a,
+    {
+        until_refused(batches, move |time, events| self.step_with(time, events, source))
     }
 
     /// What is wrong with the events of a step, for whoever may see the events: the answer depends on
@@ -207,4 +220,31 @@ impl Monitor {
     pub fn exact_active_users(&self) -> usize {
         self.users.active()
     }
+}
+
+/// Reports of one step after the other, up to the first error.
+fn until_refused<'a, I, B>(
+    batches: I,
+    mut step: impl FnMut(u64, &[Event]) -> Result<Vec<Report>, StreamError> + 'a,
+) -> impl Iterator<Item = Result<Report, StreamError>> + 'a
+where
+    I: IntoIterator<Item = (u64, B)>,
+    I::IntoIter: 'a,
+    B: AsRef<[Event]> + 'a,
+{
+    let mut failed = false;
+    batches
+        .into_iter()
+        .map_while(move |(time, events)| {
+            if failed {
+                return None;
+            }
+            let reports = step(time, events.as_ref());
+            failed = reports.is_err();
+            Some(match reports {
+                Ok(reports) => reports.into_iter().map(Ok).collect(),
+                Err(error) => vec![Err(error)],
+            })
+        })
+        .flatten()
 }

@@ -71,11 +71,16 @@ impl Participants {
         first_user: u32,
         users: u32,
         sample: Option<&PoissonSample>,
-        draws: &mut dyn Draws,
+        draws: &mut Draws<'_>,
     ) -> Self {
-        let kept = |draws: &mut dyn Draws| sample.is_none_or(|sample| sample.keeps(draws));
         let mut charged = Vec::with_capacity(users as usize + 1);
-        charged.extend((0..users).map(|_| if kept(draws) { 0 } else { GONE }));
+        match sample {
+            Some(sample) => {
+                let kept = sample.sample(users as usize, draws).exact();
+                charged.extend(kept.into_iter().map(|kept| if kept { 0 } else { GONE }));
+            }
+            None => charged.resize(users as usize, 0),
+        }
         Self::with_charges(admission, first_user, charged)
     }
 

@@ -2,7 +2,8 @@
 
 use dp_accounting::{AddRemove, Receipt};
 use dp_mechanism::{
-    CryptoRng, Draws, Grid, Mechanism, PoissonSample, SecureDraws, ThresholdReports,
+    Algorithm, Draws, Grid, PoissonSample, Private, ReleaseRng, SecureSource, Source,
+    ThresholdReports,
 };
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,7 @@ use crate::{Event, Report, StreamError, Universe};
 /// A monitor whose settings have been checked and whose whole cost is known.
 ///
 /// [`start`](Self::start) begins a session that takes one step after the other;
-/// [`release`](Mechanism::release) runs a stream that is at hand as a whole.
+/// [`release`](dp_mechanism::Mechanism::release) runs a stream that is at hand as a whole.
 ///
 /// # Guarantee
 /// That of the method: [`ThreshMonitor`](crate::ThreshMonitor),
@@ -56,13 +57,13 @@ impl MonitorPlan {
 
     /// Begins a stream: tosses the secret coins of all users.
     #[must_use = "the budget is meant for this session"]
-    pub fn start<R: CryptoRng + ?Sized>(&self, rng: &mut R) -> Monitor {
-        self.start_with(&mut SecureDraws::new(rng))
+    pub fn start(&self, rng: &mut ReleaseRng) -> Monitor {
+        self.start_with(&mut SecureSource::new(rng))
     }
 
-    /// The one code path of releases and audits: [`start`](Self::start) with coins from anywhere.
-    pub fn start_with(&self, draws: &mut dyn Draws) -> Monitor {
-        Monitor::begin(self, draws)
+    /// The one code path of releases and audits: [`start`](Self::start) with coins from anywhere, for audits and tests.
+    pub fn start_with(&self, source: &mut dyn Source) -> Monitor {
+        Monitor::begin(self, &mut Draws::unplanned(source))
     }
 
     /// The threshold to begin with, in sampled users.
@@ -166,37 +167,43 @@ impl MonitorPlan {
     }
 
     /// The whole stream, one entry per step.
-    pub(crate) fn run_steps(&self, steps: &[Vec<Event>], draws: &mut dyn Draws) -> Vec<Report> {
-        let mut monitor = self.start_with(draws);
+    pub(crate) fn run_steps(&self, steps: &[Vec<Event>], draws: &mut Draws<'_>) -> Vec<Report> {
+        let mut monitor = Monitor::begin(self, draws);
         let mut reports = Vec::new();
         for (time, events) in (0..).zip(steps) {
-            let step = monitor.step_with(time, events, draws);
+            let step = monitor.step_drawing(time, events, draws);
             reports.extend(step.expect("times are in order and below the number of steps"));
         }
         reports
     }
 }
 
-impl Mechanism for MonitorPlan {
+impl Algorithm for MonitorPlan {
     type Relation = AddRemove;
     /// The events of each step.
     type Data<'a> = &'a [Vec<Event>];
+    /// Number of steps.
+    type Shape = u64;
     type Output = Vec<Report>;
     type Error = StreamError;
 
-    fn receipt(&self) -> Receipt<AddRemove> {
+    fn cost(&self) -> Receipt<AddRemove> {
         self.receipt.clone()
+    }
+
+    fn shape(data: &&[Vec<Event>]) -> u64 {
+        data.len() as u64
     }
 
     /// # Errors
     /// [`StreamError::Steps`] if there is not one entry per step.
-    fn check(&self, data: &&[Vec<Event>]) -> Result<(), StreamError> {
-        let (expected, got) = (self.steps(), data.len() as u64);
+    fn check(&self, got: &u64) -> Result<(), StreamError> {
+        let (expected, got) = (self.steps(), *got);
         if got == expected { Ok(()) } else { Err(StreamError::Steps { expected, got }) }
     }
 
-    fn run(&self, data: &[Vec<Event>], draws: &mut dyn Draws) -> Vec<Report> {
-        self.run_steps(data, draws)
+    fn run(&self, data: Private<&[Vec<Event>]>, draws: &mut Draws<'_>) -> Vec<Report> {
+        self.run_steps(data.exact(), draws)
     }
 }
 

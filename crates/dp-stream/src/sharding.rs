@@ -1,6 +1,6 @@
 //! How a session is split into shards.
 
-use dp_mechanism::{CryptoRng, Draws, SecureDraws};
+use dp_mechanism::{Draws, ReleaseRng, SecureSource, Source};
 
 use crate::decider::Decider;
 use crate::decisions::Decisions;
@@ -54,13 +54,13 @@ impl MonitorPlan {
     /// # Errors
     /// [`StreamError::Shards`] if the sizes do not add up to the users of the plan,
     /// [`StreamError::NoEntropy`].
-    pub fn start_sharded<R: CryptoRng + ?Sized>(
+    pub fn start_sharded(
         &self,
         session: u64,
         sizes: &[u32],
-        rng: &mut R,
+        rng: &mut ReleaseRng,
     ) -> Result<(Decider, Vec<Shard>), StreamError> {
-        self.start_sharded_with(session, sizes, &mut SecureDraws::new(rng))
+        self.start_sharded_with(session, sizes, &mut SecureSource::new(rng))
     }
 
     /// The one code path of releases and audits: coins from anywhere.
@@ -71,12 +71,13 @@ impl MonitorPlan {
         &self,
         session: u64,
         sizes: &[u32],
-        draws: &mut dyn Draws,
+        source: &mut dyn Source,
     ) -> Result<(Decider, Vec<Shard>), StreamError> {
         check_sizes(self, sizes)?;
         let session = binding(self, session, sizes);
         let users = |(first, size)| {
             let sample = self.sample.as_ref();
+            let draws = &mut Draws::unplanned(source);
             Participants::sampled(self.admission(), first, size, sample, draws)
         };
         let decider = begun(Decisions::new(self.clone()), session, sizes)?;

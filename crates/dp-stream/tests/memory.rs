@@ -2,7 +2,7 @@
 //! allocates meanwhile.
 
 use dp_stream::{
-    ChaCha20Rng, Event, Monitor, MonitorBuilder, StreamShape, ThreshMonitor, Universe,
+    ChaCha20Rng, Event, Monitor, MonitorBuilder, SecureSource, StreamShape, ThreshMonitor, Universe,
 };
 use peak_alloc::PeakAlloc;
 use rand::{RngExt, SeedableRng};
@@ -17,7 +17,7 @@ fn session(rng: &mut ChaCha20Rng) -> Monitor {
     let shape = StreamShape { universe: Universe::Bits64, users: USERS, steps: 100 };
     let plan =
         ThreshMonitor::builder(shape, 50.0, 4).and_then(MonitorBuilder::build).expect("valid");
-    plan.start(rng)
+    plan.start_with(&mut SecureSource::new(rng))
 }
 
 /// Peak of a step beyond what was there before it, and how many events can have counted in it.
@@ -35,7 +35,7 @@ fn step(
         monitor.add(&portion);
     }
     let time = monitor.next_time();
-    monitor.step(time, &[], rng).expect("in time");
+    monitor.step_with(time, &[], &mut SecureSource::new(rng)).expect("in time");
     let peak = ALLOCATOR.peak_usage() - before - portion_bytes;
     // What the documentation of a plan promises.
     let most = 256 * counted + (8 << 20);
@@ -80,7 +80,7 @@ fn a_session_needs_one_byte_per_user_and_a_bounded_step() {
     // The same again needs nothing more.
     let held = monitor.memory_bytes();
     monitor.add(&[event(3, 3)]);
-    monitor.step(1, &[], &mut rng).expect("in time");
+    monitor.step_with(1, &[], &mut SecureSource::new(&mut rng)).expect("in time");
     assert_eq!(monitor.memory_bytes(), held);
     // The bound is one that a step can come near to.
     println!("{a:.0} and {b:.0} bytes per counted event");

@@ -1,7 +1,7 @@
 //! A monitor that draws for every item in every step.
 
 use dp_accounting::{AddRemove, Budget, Receipt};
-use dp_mechanism::{Draws, Mechanism, Noise};
+use dp_mechanism::{Algorithm, CountTest, Draws, Noise, Private};
 
 use super::CellMethod;
 use super::noise::{CellNoise, ThresholdNoise, calibrated};
@@ -114,57 +114,68 @@ impl CellMonitor {
 
     /// What is reported of a cell, if anything: a noisy count only where that is free, elsewhere the
     /// public threshold, since a noisy one must not come out.
-    fn cell(&self, count: u32, threshold: i64, draws: &mut dyn Draws) -> Option<i64> {
+    fn cell(&self, count: u32, threshold: i64, draws: &mut Draws<'_>) -> Option<i64> {
         match self.noise {
             CellNoise::Count(noise) => {
-                let noisy = noise.release(count.into(), draws);
+                let noisy = noise.release(u64::from(count), draws);
                 (noisy >= threshold).then_some(noisy)
             }
             CellNoise::Test { noise, of_threshold } => {
                 let threshold = match of_threshold {
                     ThresholdNoise::TwicePerTest(wider) => {
-                        let once = draws.noisy(threshold, wider);
-                        draws.noisy(once, wider)
+                        let once = draws.around(threshold, wider);
+                        draws.around(once, wider)
                     }
                     ThresholdNoise::None | ThresholdNoise::Once(_) => threshold,
                 };
-                let passes = draws.exceeds(count.into(), threshold.saturating_sub(1), noise);
+                let test = CountTest::new(
+                    noise,
+                    "tests",
+                    dp_accounting::Loss::Pure { epsilon: dp_accounting::Epsilon::ZERO },
+                );
+                let passes = test.reaches(u64::from(count), threshold, draws);
                 passes.then_some(self.threshold)
             }
         }
     }
 
     /// The threshold of the whole stream; a noise that it has once stays inside.
-    fn first_threshold(&self, draws: &mut dyn Draws) -> i64 {
+    fn first_threshold(&self, draws: &mut Draws<'_>) -> i64 {
         match self.noise {
             CellNoise::Test { of_threshold: ThresholdNoise::Once(noise), .. } => {
-                draws.noisy(self.threshold, noise)
+                draws.around(self.threshold, noise)
             }
             _ => self.threshold,
         }
     }
 }
 
-impl Mechanism for CellMonitor {
+impl Algorithm for CellMonitor {
     type Relation = AddRemove;
     /// The events of each step.
     type Data<'a> = &'a [Vec<Event>];
     /// With a noisy count only where that is free; elsewhere the threshold that was passed.
+    type Shape = u64;
     type Output = Vec<Report>;
     type Error = StreamError;
 
-    fn receipt(&self) -> Receipt<AddRemove> {
+    fn cost(&self) -> Receipt<AddRemove> {
         self.receipt.clone()
+    }
+
+    fn shape(data: &&[Vec<Event>]) -> u64 {
+        data.len() as u64
     }
 
     /// # Errors
     /// [`StreamError::Steps`] if there is not one entry per step.
-    fn check(&self, data: &&[Vec<Event>]) -> Result<(), StreamError> {
-        let (expected, got) = (self.shape.steps, data.len() as u64);
+    fn check(&self, got: &u64) -> Result<(), StreamError> {
+        let (expected, got) = (self.shape.steps, *got);
         if got == expected { Ok(()) } else { Err(StreamError::Steps { expected, got }) }
     }
 
-    fn run(&self, data: &[Vec<Event>], draws: &mut dyn Draws) -> Vec<Report> {
+    fn run(&self, data: Private<&[Vec<Event>]>, draws: &mut Draws<'_>) -> Vec<Report> {
+        let data = data.exact();
         let mut users = Participants::sampled(self.admission(), 0, self.shape.users, None, draws);
         let threshold = self.first_threshold(draws);
         let mut left = match self.method {

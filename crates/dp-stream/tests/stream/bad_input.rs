@@ -2,7 +2,7 @@
 
 use dp_stream::baselines::{CellMethod, CellMonitor};
 use dp_stream::{
-    BadEventKind, Budget, Event, Histograms, Mechanism, MonitorBuilder, StreamError,
+    BadEventKind, Budget, Event, Histograms, Mechanism, MonitorBuilder, SecureSource, StreamError,
     TargetCharging, ThreshMonitor, Threshold,
 };
 
@@ -87,19 +87,26 @@ fn a_threshold_of_0_is_for_small_universes_and_one_of_2_to_the_40_is_fine() {
     assert!(at(1 << 32, 7).and_then(MonitorBuilder::build).is_ok());
     let plan = at(5, 0).and_then(MonitorBuilder::build).expect("all five, always");
     let mut draws = rng(1);
-    let all = plan.start(&mut draws).step(0, &[], &mut draws).expect("in time");
+    let all = plan
+        .start_with(&mut SecureSource::new(&mut draws))
+        .step_with(0, &[], &mut SecureSource::new(&mut draws))
+        .expect("in time");
     assert_eq!(all.iter().map(|r| r.item).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
     let plan = at(1 << 60, 1 << 40).and_then(MonitorBuilder::build).expect("never");
-    assert_eq!(plan.start(&mut draws).finish(&mut draws), Ok(vec![]));
+    assert_eq!(
+        plan.start_with(&mut SecureSource::new(&mut draws))
+            .finish_with(&mut SecureSource::new(&mut draws)),
+        Ok(vec![])
+    );
 }
 
 #[test]
 fn times_that_passed_or_are_not_planned_change_nothing() {
     let plan = plan(4, 6, 10, 2, 2);
     let mut draws = rng(1);
-    let mut monitor = plan.start(&mut draws);
+    let mut monitor = plan.start_with(&mut SecureSource::new(&mut draws));
     let events: Vec<Event> = (0..6).map(|user| Event { user, item: 1 }).collect();
-    monitor.step(3, &events, &mut draws).expect("in time");
+    monitor.step_with(3, &events, &mut SecureSource::new(&mut draws)).expect("in time");
     let before = monitor.state();
     for (time, message) in [
         (3, "time 3 has passed, the next step is 4"),
@@ -107,11 +114,13 @@ fn times_that_passed_or_are_not_planned_change_nothing() {
         (10, "time 10 is beyond the plan, which has the steps 0 to 9"),
         (u64::MAX, "time 18446744073709551615 is beyond the plan, which has the steps 0 to 9"),
     ] {
-        let error = monitor.step(time, &events, &mut draws).expect_err("refused");
+        let error = monitor
+            .step_with(time, &events, &mut SecureSource::new(&mut draws))
+            .expect_err("refused");
         assert_eq!(error.to_string(), message);
         assert_eq!(monitor.state(), before, "the state is unchanged");
     }
-    assert!(monitor.step(4, &events, &mut draws).is_ok());
+    assert!(monitor.step_with(4, &events, &mut SecureSource::new(&mut draws)).is_ok());
 }
 
 #[test]
@@ -120,7 +129,7 @@ fn thresholds_move_within_what_was_planned() {
         .map(|b| b.threshold(Threshold::Count { count: 9 }).least_threshold(5))
         .and_then(MonitorBuilder::build)
         .expect("valid");
-    let mut monitor = plan.start(&mut rng(1));
+    let mut monitor = plan.start_with(&mut SecureSource::new(&mut rng(1)));
     assert_eq!(monitor.set_threshold(5), Ok(()));
     let message = monitor.set_threshold(4).expect_err("too low").to_string();
     assert_eq!(message, "threshold must be at least the least threshold of the plan, got 4");
@@ -131,7 +140,7 @@ fn thresholds_move_within_what_was_planned() {
 #[test]
 fn bad_events_are_dropped_by_a_step_and_named_by_a_check() {
     let plan = plan(4, 6, 10, 2, 1);
-    let monitor = plan.start(&mut rng(1));
+    let monitor = plan.start_with(&mut SecureSource::new(&mut rng(1)));
     let event = |user, item| Event { user, item };
     let good = [event(0, 1), event(0, 1), event(0, 2), event(5, 3)];
     assert_eq!(monitor.check_batch(&good), Ok(()), "what is repeated counts once and is no error");
@@ -178,14 +187,20 @@ fn bad_events_are_dropped_by_a_step_and_named_by_a_check() {
     let (mut with, mut without) = (rng(4), rng(4));
     let bad = [event(6, 1), event(u32::MAX, 1), event(1, 4), event(1, u64::MAX)];
     let batch = [&bad[..2], &good[..], &bad[2..]].concat();
-    let (mut a, mut b) = (plan.start(&mut with), plan.start(&mut without));
-    assert_eq!(a.step(0, &batch, &mut with), b.step(0, &good, &mut without));
+    let (mut a, mut b) = (
+        plan.start_with(&mut SecureSource::new(&mut with)),
+        plan.start_with(&mut SecureSource::new(&mut without)),
+    );
+    assert_eq!(
+        a.step_with(0, &batch, &mut SecureSource::new(&mut with)),
+        b.step_with(0, &good, &mut SecureSource::new(&mut without))
+    );
     assert_eq!(a.state(), b.state());
 }
 
 #[test]
 fn data_of_another_length_and_large_universes_for_small_methods_are_refused() {
-    let error = plan(4, 6, 10, 2, 1).release(&[], &mut rng(1)).expect_err("too short");
+    let error = plan(4, 6, 10, 2, 1).simulate(&[], &mut rng(1)).expect_err("too short");
     assert_eq!(error.to_string(), "the plan has 10 steps, the data have 0");
     let budget = Budget::new(1.0, 1e-6).expect("valid");
     let cells = |size, method| {
@@ -208,7 +223,7 @@ fn the_event_that_is_named_is_the_first_to_be_dropped() {
     let mut draws = rng(8);
     let mut named = 0;
     for events in super::shifting(13, 40, 30, 10, 5) {
-        let monitor = plan.start(&mut draws);
+        let monitor = plan.start_with(&mut SecureSource::new(&mut draws));
         let Err(bad) = monitor.check_batch(&events) else { continue };
         named += 1;
         assert_eq!(monitor.check_batch(&events[..bad.position]), Ok(()));
@@ -216,7 +231,8 @@ fn the_event_that_is_named_is_the_first_to_be_dropped() {
         without.remove(bad.position);
         let after = |events: &[Event]| {
             let mut monitor = monitor.state().resume(&plan, 0).expect("whole");
-            let reports = monitor.step(0, events, &mut rng(3)).expect("in time");
+            let reports =
+                monitor.step_with(0, events, &mut SecureSource::new(&mut rng(3))).expect("in time");
             (reports, monitor.state())
         };
         assert_eq!(after(&events), after(&without));

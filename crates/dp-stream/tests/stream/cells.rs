@@ -32,10 +32,10 @@ fn a_crowd_is_found_by_every_method_within_its_limits() {
         (CellMethod::SparseVector { reports: 3 }, vec![0, 1, 2]),
     ] {
         let plan = monitor(method, 4_000, 5);
-        let release = plan.release(&stream, &mut rng(1)).expect("as planned");
+        let release = plan.simulate(&stream, &mut rng(1)).expect("as planned");
         assert_eq!(times(release.output), expected, "{method:?}");
         assert!(release.receipt.within_budget(), "{method:?}");
-        let empty = plan.release(&vec![Vec::new(); 5], &mut rng(2)).expect("as planned");
+        let empty = plan.simulate(&vec![Vec::new(); 5], &mut rng(2)).expect("as planned");
         assert_eq!(empty.output, [], "{method:?}");
     }
 }
@@ -49,7 +49,7 @@ fn noisy_counts_come_out_only_where_they_are_free() {
         (CellMethod::SparseVector { reports: 3 }, false),
     ] {
         let plan = monitor(method, 4_000, 5);
-        let release = plan.release(&stream, &mut rng(1)).expect("as planned");
+        let release = plan.simulate(&stream, &mut rng(1)).expect("as planned");
         let counts = release.output.iter().map(|report| report.noisy_count);
         assert_eq!(counts.into_iter().any(|count| count != plan.threshold()), free, "{method:?}");
     }

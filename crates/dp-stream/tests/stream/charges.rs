@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dp_stream::{Event, Mechanism, Monitor, MonitorPlan, Report, ThreshMonitor};
+use dp_stream::{Event, Mechanism, Monitor, MonitorPlan, Report, SecureSource, ThreshMonitor};
 use proptest::prelude::*;
 
 use super::{plan, rng, shape, shifting};
@@ -65,7 +65,7 @@ pub(super) fn charges(monitor: &Monitor) -> Vec<u8> {
 
 fn check_against_plain(plan: &MonitorPlan, stream: &[Vec<Event>], items: u64, seed: u64) {
     let mut rng = rng(seed);
-    let mut monitor = plan.start(&mut rng);
+    let mut monitor = plan.start_with(&mut SecureSource::new(&mut rng));
     let mut plain = Plain::of(&monitor, plan, items);
     for (time, events) in (0..).zip(stream) {
         let admitted = plain.admitted(events);
@@ -73,7 +73,8 @@ fn check_against_plain(plan: &MonitorPlan, stream: &[Vec<Event>], items: u64, se
         for item in admitted.values().flatten() {
             *counts.entry(*item).or_insert(0) += 1;
         }
-        let reports = monitor.step(time, events, &mut rng).expect("in time");
+        let reports =
+            monitor.step_with(time, events, &mut SecureSource::new(&mut rng)).expect("in time");
         for report in &reports {
             let count = counts.get(&report.item).copied().unwrap_or(0);
             assert!(report.noisy_count >= plan.threshold().max(count), "one-sided noise only adds");
@@ -121,7 +122,7 @@ fn an_adversarial_stream_cannot_charge_a_user_more_than_k() {
         let steps = 300;
         let plan = plan(60, 3, steps, k, 1);
         let mut rng = rng(7);
-        let mut monitor = plan.start(&mut rng);
+        let mut monitor = plan.start_with(&mut SecureSource::new(&mut rng));
         let mut charged = charges(&monitor);
         assert!(charged.contains(&0), "nobody was sampled");
         for time in 0..steps {
@@ -129,7 +130,9 @@ fn an_adversarial_stream_cannot_charge_a_user_more_than_k() {
             let items = time % 5 + 1;
             let shown = |i: u64| event(u32::try_from(i % 3).expect("small"), time % 4 * 15 + i);
             let events: Vec<Event> = (0..items * 3).map(shown).collect();
-            let reports = monitor.step(time, &events, &mut rng).expect("in time");
+            let reports = monitor
+                .step_with(time, &events, &mut SecureSource::new(&mut rng))
+                .expect("in time");
             let now = charges(&monitor);
             for user in 0..3 {
                 let (before, after) = (charged[user as usize], now[user as usize]);
@@ -155,15 +158,18 @@ fn portions_of_a_step_are_the_step() {
     let stream = shifting(300, 6, 900, 20, 1);
     let plan = plan(20, 300, 6, 2, 25);
     let (mut a, mut b) = (rng(5), rng(5));
-    let (mut whole, mut portions) = (plan.start(&mut a), plan.start(&mut b));
+    let (mut whole, mut portions) = (
+        plan.start_with(&mut SecureSource::new(&mut a)),
+        plan.start_with(&mut SecureSource::new(&mut b)),
+    );
     for (time, events) in (0..).zip(&stream) {
         for portion in events.chunks(170) {
             let before = portions.state();
             portions.add(portion);
             assert_eq!(portions.state(), before, "a step under way is not in the state");
         }
-        let expected = whole.step(time, events, &mut a);
-        assert_eq!(portions.step(time, &[], &mut b), expected);
+        let expected = whole.step_with(time, events, &mut SecureSource::new(&mut a));
+        assert_eq!(portions.step_with(time, &[], &mut SecureSource::new(&mut b)), expected);
         assert_eq!(portions.state(), whole.state());
     }
 }
@@ -172,10 +178,11 @@ fn portions_of_a_step_are_the_step() {
 fn a_release_is_its_session_and_an_iterator_is_its_steps() {
     let stream = shifting(300, 6, 900, 20, 1);
     let plan = plan(20, 300, 6, 2, 25);
-    let released = plan.release(&stream, &mut rng(5)).expect("as planned");
+    let released = plan.simulate(&stream, &mut rng(5)).expect("as planned");
     let mut draws = rng(5);
-    let mut monitor = plan.start(&mut draws);
-    let reports: Result<Vec<Report>, _> = monitor.steps((0..).zip(&stream), &mut draws).collect();
+    let mut monitor = plan.start_with(&mut SecureSource::new(&mut draws));
+    let reports: Result<Vec<Report>, _> =
+        monitor.steps_with((0..).zip(&stream), &mut SecureSource::new(&mut draws)).collect();
     assert_eq!(reports.as_ref(), Ok(&released.output));
     assert!(released.output.len() > 3, "a test about nothing");
     assert_eq!(released.receipt, monitor.receipt());
@@ -188,13 +195,16 @@ fn skipped_steps_can_report_what_nobody_shows() {
         .and_then(|builder| builder.threshold(dp_stream::Threshold::Count { count: 1 }).build())
         .expect("valid");
     let mut rng = rng(2);
-    let mut monitor = plan.start(&mut rng);
-    let reports = monitor.step(150, &[], &mut rng).expect("in time");
+    let mut monitor = plan.start_with(&mut SecureSource::new(&mut rng));
+    let reports = monitor.step_with(150, &[], &mut SecureSource::new(&mut rng)).expect("in time");
     assert!(reports.is_sorted() && reports.len() > 1, "{reports:?}");
     assert!(reports.iter().all(|report| report.time <= 150 && report.item < 3));
-    let rest = monitor.finish(&mut rng).expect("the end");
+    let rest = monitor.finish_with(&mut SecureSource::new(&mut rng)).expect("the end");
     assert!(rest.iter().all(|report| (151..200).contains(&report.time)));
-    assert_eq!((monitor.next_time(), monitor.finish(&mut rng)), (200, Ok(vec![])));
+    assert_eq!(
+        (monitor.next_time(), monitor.finish_with(&mut SecureSource::new(&mut rng))),
+        (200, Ok(vec![]))
+    );
 }
 
 #[test]
@@ -204,10 +214,13 @@ fn histograms_charge_nobody() {
         .and_then(dp_stream::MonitorBuilder::build)
         .expect("valid");
     let mut rng = rng(3);
-    let mut monitor = plan.start(&mut rng);
+    let mut monitor = plan.start_with(&mut SecureSource::new(&mut rng));
     let mut reports = 0;
     for (time, events) in (0..).zip(&stream) {
-        reports += monitor.step(time, events, &mut rng).expect("in time").len();
+        reports += monitor
+            .step_with(time, events, &mut SecureSource::new(&mut rng))
+            .expect("in time")
+            .len();
         assert_eq!(monitor.exact_active_users(), 50);
     }
     assert!(reports > 0, "a test about nothing");

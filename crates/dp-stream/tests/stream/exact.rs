@@ -6,7 +6,7 @@ use dp_stream::{Event, Mechanism, MonitorPlan, Report, ThreshMonitor, Threshold}
 use super::shape;
 
 fn law(plan: &MonitorPlan, data: &[Vec<Event>], highest: i64) -> Law<Vec<Report>> {
-    exact_law(Window::new(0, highest), |draws| plan.run(data, draws))
+    exact_law(Window::new(0, highest), |source| plan.replay(data, source).0)
 }
 
 /// Three steps, two and three items; a user who shows an item in every step, against nobody.

@@ -1,8 +1,8 @@
 //! The largest plans and the lowest and highest thresholds.
 
 use dp_stream::{
-    Budget, Event, Histograms, Mechanism, MonitorBuilder, StreamError, StreamShape, TargetCharging,
-    ThreshMonitor, Threshold, Universe,
+    Budget, Event, Histograms, Mechanism, MonitorBuilder, SecureSource, StreamError, StreamShape,
+    TargetCharging, ThreshMonitor, Threshold, Universe,
 };
 
 use super::{rng, shape};
@@ -21,13 +21,15 @@ fn the_longest_stream_over_the_largest_universe_can_be_skipped() {
     let events: Vec<Event> = (0..1_000).map(|user| Event { user, item: u64::MAX }).collect();
     let mut unseen = 0;
     for run in 0..300_u64 {
-        let mut monitor = plan.start(&mut draws);
+        let mut monitor = plan.start_with(&mut SecureSource::new(&mut draws));
         let time = (1 << 40) - 1 - run % 2;
-        let reports = monitor.step(time, &events, &mut draws).expect("in time");
+        let reports =
+            monitor.step_with(time, &events, &mut SecureSource::new(&mut draws)).expect("in time");
         let crowd = reports.iter().filter(|r| (r.time, r.item) == (time, u64::MAX)).count();
         assert_eq!(crowd, 1, "a crowd is found after the longest skip");
         assert!(reports.is_sorted() && reports.iter().all(|report| report.time <= time));
-        unseen += reports.len() - 1 + monitor.finish(&mut draws).expect("the end").len();
+        unseen += reports.len() - 1
+            + monitor.finish_with(&mut SecureSource::new(&mut draws)).expect("the end").len();
     }
     assert!((185..=343).contains(&unseen), "{unseen}");
 }
@@ -39,9 +41,10 @@ fn a_skip_without_end_is_refused_and_changes_nothing() {
         .and_then(|builder| builder.threshold(Threshold::Count { count: 0 }).build())
         .expect("valid");
     let mut draws = rng(4);
-    let mut monitor = plan.start(&mut draws);
+    let mut monitor = plan.start_with(&mut SecureSource::new(&mut draws));
     let before = monitor.state();
-    let error = monitor.finish(&mut draws).expect_err("3 * 2^40 reports");
+    let error =
+        monitor.finish_with(&mut SecureSource::new(&mut draws)).expect_err("3 * 2^40 reports");
     assert_eq!(
         error.to_string(),
         "1099511627775 steps cannot be skipped at once: they would report 3298534883325 items that \
@@ -49,7 +52,8 @@ fn a_skip_without_end_is_refused_and_changes_nothing() {
     );
     assert!(matches!(error, StreamError::TooManySkipped { .. }));
     assert_eq!(monitor.state(), before);
-    let reports = monitor.step(999, &[], &mut draws).expect("a portion");
+    let reports =
+        monitor.step_with(999, &[], &mut SecureSource::new(&mut draws)).expect("a portion");
     assert_eq!(reports.len(), 3_000, "certain");
     assert_eq!((reports[0].time, reports[2_999].time), (0, 999));
 }
@@ -62,13 +66,15 @@ fn thresholds_of_zero_and_of_the_largest_count() {
     };
     let mut draws = rng(4);
     let everything = build(2, 0).expect("1,024 reports per step");
-    let mut monitor = everything.start(&mut draws);
-    let reports = monitor.step(0, &[Event { user: 0, item: 3 }], &mut draws).expect("in time");
+    let mut monitor = everything.start_with(&mut SecureSource::new(&mut draws));
+    let reports = monitor
+        .step_with(0, &[Event { user: 0, item: 3 }], &mut SecureSource::new(&mut draws))
+        .expect("in time");
     assert!(reports.iter().map(|report| report.item).eq(0..1 << 10));
     for count in [1 << 40, 1 << 41] {
         let nothing = build(1 << 40, count).expect("up to the largest threshold");
-        let mut monitor = nothing.start(&mut draws);
-        assert_eq!(monitor.finish(&mut draws), Ok(vec![]));
+        let mut monitor = nothing.start_with(&mut SecureSource::new(&mut draws));
+        assert_eq!(monitor.finish_with(&mut SecureSource::new(&mut draws)), Ok(vec![]));
     }
     assert!(build(1, (1 << 41) + 1).is_err());
     let error = ThreshMonitor::builder(shape(1 << 32, 5, 1), 1.0, 1)

@@ -1,7 +1,8 @@
 //! Two deciders that go on from one state: shards go on with one of them, and nothing of that is lost.
 
 use dp_stream::{
-    Decider, Decision, Event, MonitorPlan, MonitorState, Shard, ShardCounts, StreamError,
+    Decider, Decision, Event, MonitorPlan, MonitorState, SecureSource, Shard, ShardCounts,
+    StreamError,
 };
 
 use super::kill::draws_of;
@@ -17,7 +18,7 @@ fn small() -> (MonitorPlan, Vec<Vec<Event>>) {
 }
 
 fn begin(plan: &MonitorPlan) -> (Decider, Vec<Shard>) {
-    plan.start_sharded(1, &SIZES, &mut rng(6)).expect("all users")
+    plan.start_sharded_with(1, &SIZES, &mut SecureSource::new(&mut rng(6))).expect("all users")
 }
 
 fn count(shards: &mut [Shard], time: u64, events: &[Event]) -> Vec<ShardCounts> {
@@ -30,7 +31,11 @@ fn count(shards: &mut [Shard], time: u64, events: &[Event]) -> Vec<ShardCounts> 
 }
 
 fn decide(decider: &mut Decider, time: u64, counts: &[ShardCounts]) -> Decision {
-    wire(&decider.decide(counts, &mut draws_of(time)).expect("its counts"))
+    wire(
+        &decider
+            .decide_with(counts, &mut SecureSource::new(&mut draws_of(time)))
+            .expect("its counts"),
+    )
 }
 
 fn settle(shards: &mut [Shard], decision: &Decision) {
@@ -57,7 +62,10 @@ fn refuse(shards: &mut [Shard], decision: &Decision, settled: u64) {
 
 fn refuse_counts(decider: &mut Decider, counts: &[ShardCounts], error: &StreamError) {
     let before = decider.state();
-    assert_eq!(decider.decide(counts, &mut rng(1)).as_ref(), Err(error));
+    assert_eq!(
+        decider.decide_with(counts, &mut SecureSource::new(&mut rng(1))).as_ref(),
+        Err(error)
+    );
     assert!(decider.state() == before, "nothing has changed");
 }
 
@@ -70,10 +78,12 @@ fn shards_go_on_with_the_first_of_two_deciders_and_lose_nothing() {
     for fork in 0..STEPS - 1 {
         for (second_first, draws) in [(false, fork), (true, fork), (false, 77), (true, 77)] {
             let (mut decider, mut shards) = begin(&plan);
-            let mut whole = plan.start(&mut rng(6));
+            let mut whole = plan.start_with(&mut SecureSource::new(&mut rng(6)));
             let mut late = None;
             for (time, events) in (0..).zip(&stream) {
-                whole.step(time, events, &mut draws_of(time)).expect("in time");
+                whole
+                    .step_with(time, events, &mut SecureSource::new(&mut draws_of(time)))
+                    .expect("in time");
                 let counts = count(&mut shards, time, events);
                 if time == fork {
                     let twin = || wire(&decider.state()).resume(&plan, time).expect("whole");
@@ -113,13 +123,16 @@ fn a_decider_from_an_older_state_finds_no_shard() {
     let (plan, stream) = small();
     for (old, new) in [(0, 1), (1, 2), (1, 4), (2, 6)] {
         let (mut decider, mut shards) = begin(&plan);
-        let (mut whole, mut saved) = (plan.start(&mut rng(6)), decider.state());
+        let (mut whole, mut saved) =
+            (plan.start_with(&mut SecureSource::new(&mut rng(6))), decider.state());
         let mut sent = Vec::new();
         for (time, events) in (0..).zip(&stream[..=new]) {
             if time == old {
                 saved = wire(&decider.state());
             }
-            whole.step(time, events, &mut draws_of(time)).expect("in time");
+            whole
+                .step_with(time, events, &mut SecureSource::new(&mut draws_of(time)))
+                .expect("in time");
             sent.push(count(&mut shards, time, events));
             settle(&mut shards, &decide(&mut decider, time, &sent[sent.len() - 1]));
         }
@@ -136,7 +149,9 @@ fn a_decider_from_an_older_state_finds_no_shard() {
         let error = StreamError::DeciderBehind { shard: 0, settled, decided: old + 1 };
         refuse_counts(&mut behind, &counts, &error);
         settle(&mut shards, &decide(&mut decider, settled, &counts));
-        whole.step(settled, &stream[new + 1], &mut draws_of(settled)).expect("in time");
+        whole
+            .step_with(settled, &stream[new + 1], &mut SecureSource::new(&mut draws_of(settled)))
+            .expect("in time");
         assert_eq!(join(&decider, &shards), Ok(whole.state()));
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use dp_stream::{ChaCha20Rng, Event, Monitor, MonitorPlan, MonitorState, Report};
+use dp_stream::{ChaCha20Rng, Event, Monitor, MonitorPlan, MonitorState, Report, SecureSource};
 use rand::{RngExt, SeedableRng};
 
 use super::disk::Disk;
@@ -102,7 +102,9 @@ impl World {
                 self.stream[usize::try_from(time).expect("small")] = rest;
                 return;
             }
-            let reports = monitor.step(time, &rest, &mut draws_of(time)).expect("in time");
+            let reports = monitor
+                .step_with(time, &rest, &mut SecureSource::new(&mut draws_of(time)))
+                .expect("in time");
             if self.dies(time, Moment::BeforeItsState) {
                 return;
             }
@@ -143,7 +145,7 @@ fn a_hundred_kills_lose_nothing_and_spend_nothing_twice() {
         (0..KILLS).map(|i| (moments.random_range(0..STEPS - 1), MOMENTS[i % 7])).collect();
     kills.sort_unstable();
     let mut disk = Disk::default();
-    disk.write(&plan.start(&mut rng(1)).state());
+    disk.write(&plan.start_with(&mut SecureSource::new(&mut rng(1))).state());
     let mut world = World {
         plan: plan.clone(),
         disk,
@@ -166,10 +168,14 @@ fn a_hundred_kills_lose_nothing_and_spend_nothing_twice() {
     assert_eq!(world.disk.torn, of(Moment::WithinItsState));
 
     // Unbroken, on the events that were not lost. Lost are exactly first halves of steps in flight.
-    let mut unbroken = plan.start(&mut rng(1));
+    let mut unbroken = plan.start_with(&mut SecureSource::new(&mut rng(1)));
     let mut expected = Vec::new();
     for (time, events) in (0..).zip(&world.stream) {
-        expected.extend(unbroken.step(time, events, &mut draws_of(time)).expect("in time"));
+        expected.extend(
+            unbroken
+                .step_with(time, events, &mut SecureSource::new(&mut draws_of(time)))
+                .expect("in time"),
+        );
         let before = stream[usize::try_from(time).expect("small")].len();
         let lost = world.killed.contains(&(time, Moment::AmongEventsThatAreLost));
         assert_eq!(lost, events.len() < before, "step {time}");
@@ -201,14 +207,16 @@ fn a_hundred_kills_lose_nothing_and_spend_nothing_twice() {
 fn publishing_before_saving_would_spend_twice() {
     let stream = shifting(400, 1, 900, 5, 3);
     let plan = plan(5, 400, 1, 40, 100);
-    let mut first = plan.start(&mut rng(1));
+    let mut first = plan.start_with(&mut SecureSource::new(&mut rng(1)));
     let saved = first.state();
-    let published = first.step(0, &stream[0], &mut draws_of(0)).expect("in time");
+    let published =
+        first.step_with(0, &stream[0], &mut SecureSource::new(&mut draws_of(0))).expect("in time");
     // Crash before saving. The publisher has noted the step, so the old state is refused.
     let error = saved.clone().resume(&plan, 1).expect_err("older than what is out").to_string();
     assert!(error.contains("would spend the privacy budget twice"), "{error}");
     // Had it not, the same step would give a second, different answer from the same users.
     let mut again = saved.resume(&plan, 0).expect("nothing was noted");
-    let second = again.step(0, &stream[0], &mut draws_of(77)).expect("in time");
+    let second =
+        again.step_with(0, &stream[0], &mut SecureSource::new(&mut draws_of(77))).expect("in time");
     assert!(!published.is_empty() && published != second, "{published:?} {second:?}");
 }

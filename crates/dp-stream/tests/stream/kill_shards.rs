@@ -5,8 +5,8 @@
 use std::collections::VecDeque;
 
 use dp_stream::{
-    ChaCha20Rng, Decider, DeciderState, Decision, Event, Mechanism, MonitorPlan, Report, Shard,
-    ShardCounts, ShardState, StreamError,
+    ChaCha20Rng, Decider, DeciderState, Decision, Event, Mechanism, MonitorPlan, Report,
+    SecureSource, Shard, ShardCounts, ShardState, StreamError,
 };
 use rand::RngExt;
 
@@ -177,7 +177,9 @@ impl World {
             if self.dies(time, Moment::DeciderBeforeDecision, 0) {
                 self.restart_decider();
             }
-            self.decider.decide(counts, &mut draws_of(time)).expect("all shards");
+            self.decider
+                .decide_with(counts, &mut SecureSource::new(&mut draws_of(time)))
+                .expect("all shards");
             if self.dies(time, Moment::DeciderBeforeState, 0) {
                 self.restart_decider();
                 continue;
@@ -247,7 +249,8 @@ fn a_hundred_deaths_of_machines_lose_at_most_events_of_the_step_in_flight() {
         })
         .collect();
     kills.sort_unstable();
-    let (decider, shards) = plan.start_sharded(5, &SIZES, &mut rng(2)).expect("all users");
+    let (decider, shards) =
+        plan.start_sharded_with(5, &SIZES, &mut SecureSource::new(&mut rng(2))).expect("all users");
     let mut disk = Disk::default();
     disk.write(&decider.state());
     let machines = shards.iter().map(Machine::new).collect();
@@ -255,7 +258,7 @@ fn a_hundred_deaths_of_machines_lose_at_most_events_of_the_step_in_flight() {
     let (published, killed) = (Vec::new(), Vec::new());
     let mut world =
         World { plan: plan.clone(), decider, disk, machines, published, kills, killed, moments };
-    let mut unbroken = plan.start(&mut rng(2));
+    let mut unbroken = plan.start_with(&mut SecureSource::new(&mut rng(2)));
     let mut expected = Vec::new();
     for (time, events) in (0..).zip(&stream) {
         let mut parts = split(events, &SIZES);
@@ -263,7 +266,11 @@ fn a_hundred_deaths_of_machines_lose_at_most_events_of_the_step_in_flight() {
         let left = parts.concat();
         let lost = world.killed.contains(&(time, Moment::ShardAmongLostEvents));
         assert_eq!(lost, left.len() < events.len(), "step {time}");
-        expected.extend(unbroken.step(time, &left, &mut draws_of(time)).expect("in time"));
+        expected.extend(
+            unbroken
+                .step_with(time, &left, &mut SecureSource::new(&mut draws_of(time)))
+                .expect("in time"),
+        );
     }
     assert_eq!(world.killed.len(), KILLS);
     let of = |moment| world.killed.iter().filter(|(_, m)| *m == moment).count();

@@ -1,6 +1,8 @@
 //! A shard that has counted under a wrong time.
 
-use dp_stream::{Decider, Event, Monitor, MonitorState, Shard, ShardCounts, StreamError};
+use dp_stream::{
+    Decider, Event, Monitor, MonitorState, SecureSource, Shard, ShardCounts, StreamError,
+};
 
 use super::kill::draws_of;
 use super::shards::{split, wire};
@@ -23,8 +25,10 @@ impl Session {
     fn begin() -> Self {
         let plan = plan(30, USERS, STEPS, 3, 30);
         let stream = shifting(USERS, STEPS, 1500, 30, 2);
-        let (decider, shards) = plan.start_sharded(1, &SIZES, &mut rng(6)).expect("all users");
-        let whole = plan.start(&mut rng(6));
+        let (decider, shards) = plan
+            .start_sharded_with(1, &SIZES, &mut SecureSource::new(&mut rng(6)))
+            .expect("all users");
+        let whole = plan.start_with(&mut SecureSource::new(&mut rng(6)));
         let mut session = Self { decider, shards, whole, stream };
         let counts = session.count(0, [0; 3]);
         session.decide(0, &counts, 0);
@@ -43,12 +47,19 @@ impl Session {
 
     /// Decides, settles, and does the same without shards: the events of the step, at a time.
     fn decide(&mut self, step: usize, counts: &[ShardCounts], time: u64) {
-        let decision = self.decider.decide(counts, &mut draws_of(time)).expect("all shards");
+        let decision = self
+            .decider
+            .decide_with(counts, &mut SecureSource::new(&mut draws_of(time)))
+            .expect("all shards");
         assert_eq!(decision.time(), time);
         for shard in &mut self.shards {
             shard.settle(&decision).expect("its counts");
         }
-        let reports = self.whole.step(time, &self.stream[step], &mut draws_of(time));
+        let reports = self.whole.step_with(
+            time,
+            &self.stream[step],
+            &mut SecureSource::new(&mut draws_of(time)),
+        );
         assert_eq!(reports.as_deref(), Ok(decision.reports()));
         assert!(!decision.reports().is_empty(), "nobody is charged: a test about nothing");
         assert_eq!(self.join(), Ok(self.whole.state()));
@@ -69,7 +80,10 @@ fn counts_under_a_wrong_time_can_be_moved_and_lose_nothing() {
         if let Some(stray) = (1..3).find(|&i| times[i] != times[0]) {
             let (shard, got) = (u32::try_from(stray).expect("small"), times[stray]);
             let error = StreamError::OtherTime { shard, got, expected: times[0] };
-            assert_eq!(session.decider.decide(&counts, &mut rng(1)), Err(error));
+            assert_eq!(
+                session.decider.decide_with(&counts, &mut SecureSource::new(&mut rng(1))),
+                Err(error)
+            );
             assert!(session.decider.state() == before, "nothing has changed");
         }
         for (shard, counts) in session.shards.iter_mut().zip(&mut counts) {
@@ -108,7 +122,10 @@ fn of_the_counts_under_two_times_one_is_decided_and_settled() {
                 }
                 session.decide(1, &old, decided);
                 let before = session.decider.state();
-                let error = session.decider.decide(&new, &mut rng(1)).expect_err("decided");
+                let error = session
+                    .decider
+                    .decide_with(&new, &mut SecureSource::new(&mut rng(1)))
+                    .expect_err("decided");
                 let (next, time) = (decided + 1, new[0].time());
                 let behind = StreamError::ShardBehind { shard: 0, settled: 1, decided: next };
                 let passed = StreamError::TimeBackwards { got: time, next };
@@ -127,7 +144,8 @@ fn two_deciders_cannot_have_one_time_each() {
         let plan = session.decider.plan().clone();
         let mut twin = wire(&session.decider.state()).resume(&plan, 1).expect("whole");
         let counts = session.count(1, [second; 3]);
-        let late = twin.decide(&counts, &mut rng(1)).expect("all shards");
+        let late =
+            twin.decide_with(&counts, &mut SecureSource::new(&mut rng(1))).expect("all shards");
         let moved = |shard: &mut Shard| shard.relabel(first).expect("not settled");
         let counts: Vec<ShardCounts> = session.shards.iter_mut().map(moved).collect();
         session.decide(1, &counts, first);

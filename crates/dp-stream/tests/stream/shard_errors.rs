@@ -1,8 +1,8 @@
 //! What shards and the decider refuse from each other, and that nothing changes then.
 
 use dp_stream::{
-    ChaCha20Rng, Decider, DeciderState, Decision, Event, MonitorPlan, Shard, ShardCounts,
-    ShardState, StreamError,
+    ChaCha20Rng, Decider, DeciderState, Decision, Event, MonitorPlan, SecureSource, Shard,
+    ShardCounts, ShardState, StreamError,
 };
 
 use super::shards::{split, wire};
@@ -27,7 +27,8 @@ fn session(number: u64) -> Session {
     let stream = shifting(USERS, 3, 1500, 30, 2);
     let plan = plan(30, USERS, 25, 3, 30);
     let mut rng = rng(9);
-    let (mut decider, mut shards) = plan.start_sharded(number, &SIZES, &mut rng).expect("sizes");
+    let (mut decider, mut shards) =
+        plan.start_sharded_with(number, &SIZES, &mut SecureSource::new(&mut rng)).expect("sizes");
     let mut counts = Vec::new();
     let mut before = shards[1].state();
     for (time, events) in (0..).zip(&stream) {
@@ -36,7 +37,9 @@ fn session(number: u64) -> Session {
             shard.add(&part).expect("not counted");
         }
         if time < 2 {
-            let reports = decider.step_shards(time, &mut shards, &mut rng).expect("in time");
+            let reports = decider
+                .step_shards_with(time, &mut shards, &mut SecureSource::new(&mut rng))
+                .expect("in time");
             assert!(!reports.is_empty(), "somebody is charged");
         } else {
             counts = shards.iter_mut().map(|shard| shard.count(2).expect("in time")).collect();
@@ -51,7 +54,8 @@ fn stray_repeated_and_foreign_counts_are_refused_and_change_nothing() {
     let before = decider.state();
     let foreign = session(2).counts;
     let mut refused = |messages: &[ShardCounts], message: &str| {
-        let error = decider.decide(messages, &mut rng).expect_err("refused");
+        let error =
+            decider.decide_with(messages, &mut SecureSource::new(&mut rng)).expect_err("refused");
         assert_eq!(error.to_string(), message);
         assert_eq!(decider.state(), before);
         error
@@ -61,8 +65,10 @@ fn stray_repeated_and_foreign_counts_are_refused_and_change_nothing() {
     refused(&[a.clone(), c.clone()], "shard 1 is missing");
     refused(&[a.clone(), b.clone(), a.clone(), c.clone()], "shard 0 is there twice");
     let got = refused(&[a.clone(), foreign[1].clone(), c.clone()], &{
-        let StreamError::ForeignSession { got, expected } =
-            session(1).decider.decide(&foreign, &mut super::rng(1)).expect_err("foreign")
+        let StreamError::ForeignSession { got, expected } = session(1)
+            .decider
+            .decide_with(&foreign, &mut SecureSource::new(&mut super::rng(1)))
+            .expect_err("foreign")
         else {
             panic!("another error")
         };
@@ -71,12 +77,12 @@ fn stray_repeated_and_foreign_counts_are_refused_and_change_nothing() {
     assert!(matches!(got, StreamError::ForeignSession { .. }));
     // One of an earlier step, and one for another step.
     let early = plan
-        .start_sharded(1, &SIZES, &mut super::rng(9))
+        .start_sharded_with(1, &SIZES, &mut SecureSource::new(&mut super::rng(9)))
         .map(|(_, mut shards)| shards[1].count(0).expect("in time"))
         .expect("sizes");
     refused(&[a.clone(), early, c.clone()], "time 0 has passed, the next step is 2");
     let behind = plan
-        .start_sharded(1, &SIZES, &mut super::rng(9))
+        .start_sharded_with(1, &SIZES, &mut SecureSource::new(&mut super::rng(9)))
         .map(|(_, mut shards)| shards[1].count(2).expect("in time"))
         .expect("sizes");
     refused(
@@ -91,8 +97,10 @@ fn stray_repeated_and_foreign_counts_are_refused_and_change_nothing() {
     let later = other.count(3).expect("in time");
     refused(&[a.clone(), later, c.clone()], "shard 1 has counted step 3, the first one has step 2");
     // In any order they are fine, once.
-    let decision = decider.decide(&[c, a, b], &mut rng).expect("all shards");
-    let again = decider.decide(&counts, &mut rng).expect_err("decided");
+    let decision =
+        decider.decide_with(&[c, a, b], &mut SecureSource::new(&mut rng)).expect("all shards");
+    let again =
+        decider.decide_with(&counts, &mut SecureSource::new(&mut rng)).expect_err("decided");
     assert_eq!(again, StreamError::TimeBackwards { got: 2, next: 3 });
     for shard in &mut shards {
         shard.settle(&decision).expect("its step");
@@ -104,9 +112,13 @@ fn stray_repeated_and_foreign_decisions_are_refused_and_change_nothing() {
     let Session { mut decider, mut shards, counts, before: at_rest, mut rng, .. } = session(1);
     let shard = &mut shards[0];
     let earlier = decider.last_decision().expect("two steps were taken");
-    let decision = decider.decide(&counts, &mut rng).expect("all shards");
+    let decision =
+        decider.decide_with(&counts, &mut SecureSource::new(&mut rng)).expect("all shards");
     let mut other = session(2);
-    let foreign = other.decider.decide(&other.counts, &mut other.rng).expect("all shards");
+    let foreign = other
+        .decider
+        .decide_with(&other.counts, &mut SecureSource::new(&mut other.rng))
+        .expect("all shards");
     let before = shard.state();
     let refused = |shard: &mut Shard, decision: &Decision, error: &str| {
         assert_eq!(shard.settle(decision).expect_err("refused").to_string(), error);
@@ -131,7 +143,7 @@ fn stray_repeated_and_foreign_decisions_are_refused_and_change_nothing() {
     assert_eq!(uncounted.count(1), Err(StreamError::TimeBackwards { got: 1, next: 2 }));
     assert_eq!(uncounted.count(25), Err(StreamError::TimeBeyondEnd { got: 25, steps: 25 }));
     let Session { mut decider, mut shards, mut rng, counts, .. } = session(1);
-    decider.decide(&counts, &mut rng).expect("all shards");
+    decider.decide_with(&counts, &mut SecureSource::new(&mut rng)).expect("all shards");
     let missed = decider.last_decision().expect("decided");
     for shard in &mut shards[1..] {
         shard.settle(&missed).expect("its step");
@@ -140,7 +152,10 @@ fn stray_repeated_and_foreign_decisions_are_refused_and_change_nothing() {
         shards[1..].iter_mut().map(|shard| shard.count(3).expect("in time")).collect();
     let error = shards[0].count(3).expect_err("unsettled").to_string();
     assert_eq!(error, "step 2 has been counted and must be settled first");
-    assert_eq!(decider.decide(&counts, &mut rng), Err(StreamError::MissingShard { shard: 0 }));
+    assert_eq!(
+        decider.decide_with(&counts, &mut SecureSource::new(&mut rng)),
+        Err(StreamError::MissingShard { shard: 0 })
+    );
 }
 
 /// A shard that comes back without its counts could count none or other events, and let those that were
@@ -150,7 +165,8 @@ fn a_shard_that_has_lost_its_counts_cannot_settle_the_decision_on_them() {
     let events = &split(&shifting(USERS, 3, 1500, 30, 2)[2], &SIZES)[1];
     let Session { plan, mut decider, mut shards, counts, before, mut rng } = session(1);
     let after = wire(&shards[1].state());
-    let decision = decider.decide(&counts, &mut rng).expect("all shards");
+    let decision =
+        decider.decide_with(&counts, &mut SecureSource::new(&mut rng)).expect("all shards");
     assert!(!decision.reports().is_empty(), "somebody is charged");
     let behind = StreamError::ShardBehind { shard: 1, settled: 2, decided: 3 };
     // No events, other events, and even the same events, which the shard cannot know to be the same.
@@ -181,7 +197,8 @@ fn counts_that_were_not_decided_can_be_replaced() {
     let Session { mut decider, mut shards, mut counts, before, mut rng, .. } = session(1);
     shards[1] = before.resume().expect("whole");
     counts[1] = shards[1].count(2).expect("in time");
-    let decision = decider.decide(&counts, &mut rng).expect("all shards");
+    let decision =
+        decider.decide_with(&counts, &mut SecureSource::new(&mut rng)).expect("all shards");
     for shard in &mut shards {
         shard.settle(&decision).expect("its counts were decided");
     }
@@ -192,36 +209,47 @@ fn counts_that_were_not_decided_can_be_replaced() {
 fn a_decider_that_has_forgotten_a_decision_is_refused() {
     let Session { plan, mut decider, mut shards, counts, mut rng, .. } = session(1);
     let old = decider.state();
-    let decision = decider.decide(&counts, &mut rng).expect("all shards");
+    let decision =
+        decider.decide_with(&counts, &mut SecureSource::new(&mut rng)).expect("all shards");
     for shard in &mut shards {
         shard.settle(&decision).expect("its step");
     }
     let mut forgetful = old.clone().resume(&plan, 2).expect("the publisher knows of two steps");
     let counts: Vec<ShardCounts> =
         shards.iter_mut().map(|shard| shard.count(3).expect("in time")).collect();
-    let error = forgetful.decide(&counts, &mut rng).expect_err("behind");
+    let error =
+        forgetful.decide_with(&counts, &mut SecureSource::new(&mut rng)).expect_err("behind");
     assert_eq!(error, StreamError::DeciderBehind { shard: 0, settled: 3, decided: 2 });
     assert!(error.to_string().contains("would spend the privacy budget twice"), "{error}");
     let error = old.clone().resume(&plan, 3).expect_err("older than what is out");
     assert_eq!(error, StreamError::StateTooOld { next: 2, published: 3 });
     let states = shards.iter().map(Shard::state).collect();
     assert!(matches!(old.join(states), Err(StreamError::DeciderBehind { .. })));
-    assert!(decider.decide(&counts, &mut rng).is_ok());
+    assert!(decider.decide_with(&counts, &mut SecureSource::new(&mut rng)).is_ok());
 }
 
 #[test]
 fn shards_must_cover_the_users() {
     let plan = plan(30, USERS, 10, 3, 30);
-    let error = plan.start_sharded(1, &[1, 2], &mut rng(1)).expect_err("too few").to_string();
+    let error = plan
+        .start_sharded_with(1, &[1, 2], &mut SecureSource::new(&mut rng(1)))
+        .expect_err("too few")
+        .to_string();
     assert_eq!(error, "the plan has 400 users, the shards have 3");
-    assert!(plan.start(&mut rng(1)).into_shards(1, &[USERS, 1]).is_err());
-    let (decider, shards) = plan.start_sharded(1, &[200, 200], &mut rng(1)).expect("all users");
+    assert!(
+        plan.start_with(&mut SecureSource::new(&mut rng(1))).into_shards(1, &[USERS, 1]).is_err()
+    );
+    let (decider, shards) = plan
+        .start_sharded_with(1, &[200, 200], &mut SecureSource::new(&mut rng(1)))
+        .expect("all users");
     let states: Vec<ShardState> = shards.iter().map(Shard::state).collect();
     let join = |states: &[ShardState]| decider.state().join(states.to_vec());
     assert_eq!(join(&states[..1]), Err(StreamError::MissingShard { shard: 1 }));
     let twice = [&states[..], &states[1..]].concat();
     assert_eq!(join(&twice), Err(StreamError::RepeatedShard { shard: 1 }));
-    let (_, others) = plan.start_sharded(2, &[200, 200], &mut rng(1)).expect("all users");
+    let (_, others) = plan
+        .start_sharded_with(2, &[200, 200], &mut SecureSource::new(&mut rng(1)))
+        .expect("all users");
     let foreign = [states[0].clone(), others[1].state()];
     assert!(matches!(join(&foreign), Err(StreamError::ForeignSession { .. })));
     assert!(join(&states).is_ok());
@@ -231,7 +259,8 @@ fn shards_must_cover_the_users() {
 #[test]
 fn states_without_all_charges_are_refused() {
     let Session { mut decider, mut shards, counts, mut rng, .. } = session(1);
-    let decision = decider.decide(&counts, &mut rng).expect("all shards");
+    let decision =
+        decider.decide_with(&counts, &mut SecureSource::new(&mut rng)).expect("all shards");
     shards[0].settle(&decision).expect("its step");
     let join = |decider: &Decider, shards: &[Shard]| {
         decider.state().join(shards.iter().map(Shard::state).collect())

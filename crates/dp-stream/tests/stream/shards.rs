@@ -1,6 +1,6 @@
 //! Many shards are one session, also when all they say crosses a wire.
 
-use dp_stream::{Event, Shard, ShardState, StreamError};
+use dp_stream::{Event, SecureSource, Shard, ShardState, StreamError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -31,15 +31,19 @@ fn shards_report_what_one_session_reports() {
     let plan = plan(30, USERS, 25, 3, 30);
     for sizes in [vec![USERS], vec![1, 99, 0, 300], vec![100; 4]] {
         let (mut a, mut b) = (rng(6), rng(6));
-        let mut whole = plan.start(&mut a);
-        let (mut decider, mut shards) = plan.start_sharded(1, &sizes, &mut b).expect("all users");
+        let mut whole = plan.start_with(&mut SecureSource::new(&mut a));
+        let (mut decider, mut shards) =
+            plan.start_sharded_with(1, &sizes, &mut SecureSource::new(&mut b)).expect("all users");
         let mut seen = 0;
         for (time, events) in (0..).zip(&stream) {
             for (shard, part) in shards.iter_mut().zip(split(events, &sizes)) {
                 shard.add(&part).expect("not counted");
             }
-            let expected = whole.step(time, events, &mut a).expect("in time");
-            let reports = decider.step_shards(time, &mut shards, &mut b).expect("in time");
+            let expected =
+                whole.step_with(time, events, &mut SecureSource::new(&mut a)).expect("in time");
+            let reports = decider
+                .step_shards_with(time, &mut shards, &mut SecureSource::new(&mut b))
+                .expect("in time");
             assert_eq!(reports, expected, "{sizes:?} at {time}");
             let states = shards.iter().map(Shard::state).rev().collect();
             assert_eq!(decider.state().join(states).as_ref(), Ok(&whole.state()));
@@ -57,8 +61,9 @@ fn shards_on_other_machines_report_what_one_session_reports() {
     let plan = plan(30, USERS, 25, 3, 30);
     let sizes = [150, 50, 200];
     let (mut a, mut b) = (rng(6), rng(6));
-    let mut whole = plan.start(&mut a);
-    let (decider, shards) = plan.start_sharded(1, &sizes, &mut b).expect("all users");
+    let mut whole = plan.start_with(&mut SecureSource::new(&mut a));
+    let (decider, shards) =
+        plan.start_sharded_with(1, &sizes, &mut SecureSource::new(&mut b)).expect("all users");
     let mut decider_file = decider.state();
     let mut files: Vec<ShardState> = shards.iter().map(|shard| wire(&shard.state())).collect();
     drop((decider, shards));
@@ -73,9 +78,14 @@ fn shards_on_other_machines_report_what_one_session_reports() {
             *file = wire(&shard.state());
         }
         let mut decider = wire(&decider_file).resume(&plan, time).expect("whole");
-        let decision = wire(&decider.decide(&messages, &mut b).expect("all shards"));
+        let decision = wire(
+            &decider.decide_with(&messages, &mut SecureSource::new(&mut b)).expect("all shards"),
+        );
         decider_file = decider.state();
-        assert_eq!(decision.reports(), whole.step(time, events, &mut a).expect("in time"));
+        assert_eq!(
+            decision.reports(),
+            whole.step_with(time, events, &mut SecureSource::new(&mut a)).expect("in time")
+        );
         for file in &mut files {
             assert_eq!(file.counted_time(), Some(time));
             let mut shard = file.clone().resume().expect("whole");
@@ -92,10 +102,13 @@ fn a_session_can_be_split_between_two_steps() {
     let stream = shifting(USERS, 10, 1500, 30, 2);
     let plan = plan(30, USERS, 10, 3, 30);
     let (mut a, mut b) = (rng(6), rng(6));
-    let (mut whole, mut other) = (plan.start(&mut a), plan.start(&mut b));
+    let (mut whole, mut other) = (
+        plan.start_with(&mut SecureSource::new(&mut a)),
+        plan.start_with(&mut SecureSource::new(&mut b)),
+    );
     for (time, events) in (0..).zip(&stream[..5]) {
-        let expected = whole.step(time, events, &mut a);
-        assert_eq!(other.step(time, events, &mut b), expected);
+        let expected = whole.step_with(time, events, &mut SecureSource::new(&mut a));
+        assert_eq!(other.step_with(time, events, &mut SecureSource::new(&mut b)), expected);
     }
     let sizes = [150, 250];
     let (mut decider, mut shards) = other.into_shards(1, &sizes).expect("all users");
@@ -103,12 +116,21 @@ fn a_session_can_be_split_between_two_steps() {
         for (shard, part) in shards.iter_mut().zip(split(events, &sizes)) {
             shard.add(&part).expect("not counted");
         }
-        let expected = whole.step(time, events, &mut a);
+        let expected = whole.step_with(time, events, &mut SecureSource::new(&mut a));
         let threads = usize::try_from(time % 7 + 1).expect("small");
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-        assert_eq!(pool.install(|| decider.step_shards(time, &mut shards, &mut b)), expected);
+        assert_eq!(
+            pool.install(|| decider.step_shards_with(
+                time,
+                &mut shards,
+                &mut SecureSource::new(&mut b)
+            )),
+            expected
+        );
     }
-    let error = decider.step_shards(3, &mut shards, &mut b).expect_err("passed");
+    let error = decider
+        .step_shards_with(3, &mut shards, &mut SecureSource::new(&mut b))
+        .expect_err("passed");
     assert_eq!(error, StreamError::TimeBackwards { got: 3, next: 10 });
 }
 
@@ -119,18 +141,21 @@ fn shards_skip_steps_as_one_session_does() {
     let sizes = [150, 250];
     let stream = shifting(USERS, 4, 1500, 3, 2);
     let (mut a, mut b) = (rng(6), rng(6));
-    let mut whole = plan.start(&mut a);
-    let (mut decider, mut shards) = plan.start_sharded(1, &sizes, &mut b).expect("all users");
+    let mut whole = plan.start_with(&mut SecureSource::new(&mut a));
+    let (mut decider, mut shards) =
+        plan.start_sharded_with(1, &sizes, &mut SecureSource::new(&mut b)).expect("all users");
     let mut skipped = 0;
     for (time, events) in [3, 4, 400, 899].into_iter().zip(&stream) {
-        let expected = whole.step(time, events, &mut a).expect("in time");
+        let expected =
+            whole.step_with(time, events, &mut SecureSource::new(&mut a)).expect("in time");
         let mut counts = Vec::new();
         for (shard, part) in shards.iter_mut().zip(split(events, &sizes)) {
             shard.add(&part).expect("not counted");
             counts.push(shard.count(time).expect("in time"));
         }
         shards[1] = wire(&shards[1].state()).resume().expect("whole");
-        let decision = decider.decide(&counts, &mut b).expect("all shards");
+        let decision =
+            decider.decide_with(&counts, &mut SecureSource::new(&mut b)).expect("all shards");
         assert_eq!((decision.time(), decision.reports()), (time, &expected[..]));
         skipped += expected.iter().filter(|report| report.time < time).count();
         for shard in &mut shards {

@@ -1,6 +1,6 @@
 //! Sessions at rest: what survives, and what is refused.
 
-use dp_stream::{Event, Monitor, MonitorBuilder, MonitorState, ThreshMonitor};
+use dp_stream::{Event, Monitor, MonitorBuilder, MonitorState, SecureSource, ThreshMonitor};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -10,9 +10,9 @@ use super::{plan, rng, shape, shifting};
 fn after_some_steps() -> (dp_stream::MonitorPlan, Monitor) {
     let plan = plan(20, 300, 40, 2, 25);
     let mut draws = rng(5);
-    let mut monitor = plan.start(&mut draws);
+    let mut monitor = plan.start_with(&mut SecureSource::new(&mut draws));
     for (time, events) in (0..).zip(&shifting(300, 12, 900, 20, 1)) {
-        monitor.step(time, events, &mut draws).expect("in time");
+        monitor.step_with(time, events, &mut SecureSource::new(&mut draws)).expect("in time");
     }
     assert!(charges(&monitor).contains(&1), "somebody was charged");
     (plan, monitor)
@@ -136,15 +136,18 @@ fn no_flipped_bit_changes_what_is_read() {
     let mut draws = rng(5);
     let event = |user, item| Event { user, item };
     let events = [event(0, 1), event(1, 1), event(2, 2), event(3, 1)];
-    let mut monitor = plan.start(&mut draws);
-    let reports = monitor.step(0, &events, &mut draws).expect("in time");
+    let mut monitor = plan.start_with(&mut SecureSource::new(&mut draws));
+    let reports =
+        monitor.step_with(0, &events, &mut SecureSource::new(&mut draws)).expect("in time");
     assert!(!reports.is_empty());
-    let (mut decider, mut shards) = plan.start_sharded(7, &[2, 2], &mut draws).expect("sizes");
+    let (mut decider, mut shards) =
+        plan.start_sharded_with(7, &[2, 2], &mut SecureSource::new(&mut draws)).expect("sizes");
     for shard in &mut shards {
         shard.add(&events).expect("not counted");
     }
     let counts: Vec<_> = shards.iter_mut().map(|shard| shard.count(0).expect("in time")).collect();
-    let decision = decider.decide(&counts, &mut draws).expect("all shards");
+    let decision =
+        decider.decide_with(&counts, &mut SecureSource::new(&mut draws)).expect("all shards");
     for (flipped, harmless) in [
         flip(&monitor.state()),
         flip(&shards[1].state()),

@@ -1,6 +1,6 @@
 //! What is promised about counts, at the size at which it is promised.
 
-use dp_stream::{Event, MonitorBuilder, ThreshMonitor, Threshold};
+use dp_stream::{Event, MonitorBuilder, SecureSource, ThreshMonitor, Threshold};
 
 use super::{rng, shape};
 
@@ -18,8 +18,10 @@ fn counts_of_the_promised_size_are_found() {
         let events: Vec<Event> = (0..count).map(|user| Event { user, item: 77 }).collect();
         (0..2_000)
             .filter(|_| {
-                let mut monitor = plan.start(&mut draws);
-                let reports = monitor.step(0, &events, &mut draws).expect("in time");
+                let mut monitor = plan.start_with(&mut SecureSource::new(&mut draws));
+                let reports = monitor
+                    .step_with(0, &events, &mut SecureSource::new(&mut draws))
+                    .expect("in time");
                 !reports.iter().any(|report| report.item == 77)
             })
             .count()
@@ -45,7 +47,12 @@ fn unseen_items_are_reported_as_rarely_as_the_rule_says() {
     };
     let unseen = |plan: dp_stream::MonitorPlan| -> usize {
         let mut draws = rng(3);
-        let stream = |_| plan.start(&mut draws).finish(&mut draws).expect("the end").len();
+        let stream = |_| {
+            plan.start_with(&mut SecureSource::new(&mut draws))
+                .finish_with(&mut SecureSource::new(&mut draws))
+                .expect("the end")
+                .len()
+        };
         (0..400).map(stream).sum()
     };
     let kept = unseen(plan(0));

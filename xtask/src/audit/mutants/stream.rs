@@ -2,8 +2,8 @@
 
 use dp_audit::{Window, exact_law};
 use dp_mechanism::{
-    DiscreteGaussian, Draws, Geometric, Grid, Law, Mechanism, Ratio, ReportNoise, Reported,
-    ThresholdReports, Touched,
+    DiscreteGaussian, Draws, Geometric, Grid, Law, Mechanism, Private, Ratio, ReportNoise,
+    Reported, Source, ThresholdReports, Touched,
 };
 use dp_stream::{Decider, Event, MonitorPlan, Report, Shard, ShardCounts};
 
@@ -51,7 +51,7 @@ fn decided(
     decider: &mut Decider,
     shards: &mut [Shard],
     time: u64,
-    draws: &mut dyn Draws,
+    draws: &mut dyn Source,
 ) -> Vec<Report> {
     let counts: Vec<ShardCounts> =
         shards.iter_mut().map(|shard| wire(&shard.count(time).expect("in time"))).collect();
@@ -67,7 +67,7 @@ fn steps(
     plan: &MonitorPlan,
     data: &[Vec<Event>],
     anew: bool,
-    draws: &mut dyn Draws,
+    draws: &mut dyn Source,
 ) -> Vec<Report> {
     let mut monitor = plan.start_with(draws);
     let mut reports = Vec::new();
@@ -85,13 +85,17 @@ fn steps(
 /// Answers for steps that are not part of the law: nothing is reported.
 struct Silent;
 
-impl Draws for Silent {
+impl Source for Silent {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         let Law::Report { threshold, .. } = law else { panic!("only reports are drawn") };
         threshold - 1
     }
 
     fn noisy_vector(&mut self, _: &mut [i64], _: DiscreteGaussian) {
+        panic!("only reports are drawn");
+    }
+
+    fn noisy_max(&mut self, _: &[i64], _: Geometric) -> (usize, i64) {
         panic!("only reports are drawn");
     }
 }
@@ -113,7 +117,7 @@ fn samples(effort: Effort, fresh: bool) -> Found {
 fn both_ways(
     plan: &MonitorPlan,
     others: usize,
-    run: impl Fn(&[Vec<Event>], &mut dyn Draws) -> Vec<Report>,
+    run: impl Fn(&[Vec<Event>], &mut dyn Source) -> Vec<Report>,
 ) -> Found {
     let claimed = plan.receipt().pure().expect("pure").get();
     pure_loss_of_one_more(Side::Both, claimed, (1 << 3, others), |records| {
@@ -124,14 +128,14 @@ fn both_ways(
 
 /// Draws that change what a monitor asks for.
 struct Meddling<'a> {
-    draws: &'a mut dyn Draws,
+    draws: &'a mut dyn Source,
     /// Only cells with a count.
     skip_empty: bool,
     /// Each report at so many times its loss.
     louder: u32,
 }
 
-impl Draws for Meddling<'_> {
+impl Source for Meddling<'_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         let Law::Report { value, threshold, noise: ReportNoise::OneSided(noise) } = law else {
             return self.draws.draw(law);
@@ -146,6 +150,10 @@ impl Draws for Meddling<'_> {
         self.draws.noisy_vector(values, noise);
     }
 
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.draws.noisy_max(scores, noise)
+    }
+
     fn reports(
         &mut self,
         touched: Touched<'_>,
@@ -154,18 +162,21 @@ impl Draws for Meddling<'_> {
         law: &ThresholdReports,
     ) -> Vec<Reported> {
         if !self.skip_empty {
-            return law.release(touched, steps, threshold, &mut Plain(self));
+            let mut plain = Plain(self);
+            let draws = &mut Draws::unplanned(&mut plain);
+            return law.release(Private::new(touched), steps, threshold, draws);
         }
         let seen = ThresholdReports::one_sided(law.each(), Grid::TouchedOnly, threshold)
             .expect("as the law was");
-        seen.release(touched, steps, threshold, &mut Plain(self))
+        let mut plain = Plain(self);
+        seen.release(Private::new(touched), steps, threshold, &mut Draws::unplanned(&mut plain))
     }
 }
 
 /// Passes single draws on, so that grids are gone through cell by cell.
 struct Plain<'a, 'b>(&'a mut Meddling<'b>);
 
-impl Draws for Plain<'_, '_> {
+impl Source for Plain<'_, '_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         self.0.draw(law)
     }
@@ -173,13 +184,17 @@ impl Draws for Plain<'_, '_> {
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
         self.0.noisy_vector(values, noise);
     }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.0.noisy_max(scores, noise)
+    }
 }
 
 /// Items that nobody shows are passed over.
 fn empty_items(_: Effort, skip_empty: bool) -> Found {
     let plan = thresh_monitor(shape(1, 1, 3), EPSILON, 1, 2);
     both_ways(&plan, 0, |data, draws| {
-        plan.run(data, &mut Meddling { draws, skip_empty, louder: 1 })
+        plan.replay(data, &mut Meddling { draws, skip_empty, louder: 1 }).0
     })
 }
 
@@ -187,7 +202,7 @@ fn empty_items(_: Effort, skip_empty: bool) -> Found {
 fn louder_reports(_: Effort, louder: u32) -> Found {
     let plan = thresh_monitor(shape(1, 2, 3), EPSILON, 2, 2);
     added_loss(&plan, 3, 1, |records, draws| {
-        plan.run(&stream(records, 1, 3), &mut Meddling { draws, skip_empty: false, louder })
+        plan.replay(&stream(records, 1, 3), &mut Meddling { draws, skip_empty: false, louder }).0
     })
 }
 

@@ -1,7 +1,7 @@
 //! Checks of the methods that go through the universe item by item.
 
 use dp_audit::{DrawKind, Law, StepLoss, Window, compare, exact_law};
-use dp_mechanism::{ChaCha20Rng, Draws, Mechanism, SecureDraws};
+use dp_mechanism::{ChaCha20Rng, Mechanism, SecureSource, Source};
 use dp_stream::baselines::{CellMethod, CellMonitor};
 use dp_stream::{Budget, Event, Report, Threshold};
 use rand::RngExt;
@@ -22,7 +22,7 @@ fn monitor(
 }
 
 fn law(plan: &CellMonitor, data: &[Vec<Event>], reach: i64) -> Law<Vec<Report>> {
-    exact_law(Window::new(-reach, reach), |draws| plan.run(data, draws))
+    exact_law(Window::new(-reach, reach), |draws| plan.replay(data, draws).0)
 }
 
 /// Random streams with one user more and the same reports: what each test gives away, against the loss
@@ -35,8 +35,8 @@ pub(super) fn kaplan_style(effort: Effort) -> Found {
         let plan = monitor(shape(4, 6, 6), (1.0, 1e-3), method, 2, 3);
         let claimed = plan.loss_per_test().expect("Laplace tests");
         let (without, with) = one_more(&mut rng);
-        let run = |data: &Vec<Vec<Event>>, draws: &mut dyn Draws| plan.run(data, draws);
-        let comparison = compare(run, &with, &without, &mut SecureDraws::new(&mut rng));
+        let run = |data: &Vec<Vec<Event>>, draws: &mut dyn Source| plan.replay(data, draws).0;
+        let comparison = compare(run, &with, &without, &mut SecureSource::new(&mut rng));
         let failed = comparison.diverged.is_some() || !comparison.outputs_equal;
         let worst = |step: &StepLoss| match step.kind {
             DrawKind::Exceeds => step.forward.max(step.backward),
@@ -69,8 +69,8 @@ pub(super) fn gaussian_histograms(effort: Effort) -> Found {
         let plan = monitor(shape(4, 6, 6), (1.0, 1e-6), method, 2, 10);
         let claimed = plan.receipt().zcdp().expect("Gaussian is zCDP").get();
         let (without, with) = one_more(&mut rng);
-        let run = |data: &Vec<Vec<Event>>, draws: &mut dyn Draws| plan.run(data, draws);
-        let comparison = compare(run, &with, &without, &mut SecureDraws::new(&mut rng));
+        let run = |data: &Vec<Vec<Event>>, draws: &mut dyn Source| plan.replay(data, draws).0;
+        let comparison = compare(run, &with, &without, &mut SecureSource::new(&mut rng));
         found.see(comparison.rho() / claimed, || format!("stream {case}"));
     }
     found

@@ -2,7 +2,7 @@
 
 use dp_accounting::Epsilon;
 use dp_audit::{Law, Window, exact_law};
-use dp_mechanism::{Draws, Mechanism};
+use dp_mechanism::{Mechanism, Source};
 use dp_stream::{Budget, Event, Histograms, MonitorPlan, Report, TargetCharging, ThreshMonitor};
 
 use super::{AllKept, Effort, Found, built, shape, stream, thresh_monitor};
@@ -14,7 +14,7 @@ const EPSILON: f64 = 0.7;
 /// outcome, with all of their mass.
 fn law(plan: &MonitorPlan, data: &[Vec<Event>], more: i64) -> Law<Vec<Report>> {
     let window = Window::new(0, plan.threshold() + more);
-    exact_law(window, |draws| plan.run(data, draws))
+    exact_law(window, |draws| plan.replay(data, draws).0)
 }
 
 /// Data sets of so many users at most, each with one user more; histories have `items * steps` bits.
@@ -150,7 +150,7 @@ pub(in crate::audit) fn added_loss(
     plan: &MonitorPlan,
     bits: u64,
     others: usize,
-    run: impl Fn(&[usize], &mut dyn Draws) -> Vec<Report>,
+    run: impl Fn(&[usize], &mut dyn Source) -> Vec<Report>,
 ) -> Found {
     let claimed = plan.loss_per_report() * f64::from(plan.limit().expect("charged"));
     let window = Window::new(0, plan.threshold());

@@ -66,12 +66,16 @@ fn law(plan: &MonitorPlan, present: bool) -> Law<State> {
 /// A source for what draws nothing.
 struct Never;
 
-impl dp_mechanism::Draws for Never {
+impl dp_mechanism::Source for Never {
     fn draw(&mut self, _: dp_mechanism::Law<'_>) -> i64 {
         unreachable!("this method tosses no coins")
     }
 
     fn noisy_vector(&mut self, _: &mut [i64], _: dp_mechanism::DiscreteGaussian) {
         unreachable!("nor adds vectors")
+    }
+
+    fn noisy_max(&mut self, _: &[i64], _: dp_mechanism::Geometric) -> (usize, i64) {
+        unreachable!("nor chooses")
     }
 }

@@ -7,7 +7,7 @@ mod transcripts;
 mod wire;
 
 use dp_audit::Method;
-use dp_mechanism::{DiscreteGaussian, Draws, Law, Reported, ThresholdReports, Touched};
+use dp_mechanism::{DiscreteGaussian, Geometric, Source, Law, Reported, ThresholdReports, Touched};
 use dp_stream::{
     Budget, Event, MonitorBuilder, MonitorPlan, StreamShape, ThreshMonitor, Threshold, Universe,
 };
@@ -129,15 +129,19 @@ pub(super) fn stream(records: &[usize], items: u64, steps: u64) -> Vec<Vec<Event
 }
 
 /// Answers every secret coin with yes: the mechanism on its sample.
-pub(super) struct AllKept<'a>(pub(super) &'a mut dyn Draws);
+pub(super) struct AllKept<'a>(pub(super) &'a mut dyn Source);
 
-impl Draws for AllKept<'_> {
+impl Source for AllKept<'_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         if matches!(law, Law::Keep { .. }) { 1 } else { self.0.draw(law) }
     }
 
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
         self.0.noisy_vector(values, noise);
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.0.noisy_max(scores, noise)
     }
 
     fn reports(

@@ -1,7 +1,7 @@
 //! Streams too large for their law: the same reports forced on a neighbour, draw by draw.
 
 use dp_audit::compare;
-use dp_mechanism::{Draws, Mechanism, SecureDraws};
+use dp_mechanism::{Mechanism, SecureSource, Source};
 use dp_stream::{Event, MonitorPlan};
 use rand::RngExt;
 
@@ -24,9 +24,10 @@ pub(super) fn kept_user(effort: Effort) -> Found {
         for events in &mut with {
             events.extend((0..3).map(|_| event(11)));
         }
-        let run =
-            |data: &Vec<Vec<Event>>, draws: &mut dyn Draws| plan.run(data, &mut AllKept(draws));
-        let comparison = compare(run, &with, &without, &mut SecureDraws::new(&mut rng));
+        let run = |data: &Vec<Vec<Event>>, draws: &mut dyn Source| {
+            plan.replay(data, &mut AllKept(draws)).0
+        };
+        let comparison = compare(run, &with, &without, &mut SecureSource::new(&mut rng));
         let spent = |plan: &MonitorPlan| format!("stream {case}, k = {:?}", plan.limit());
         let loss: f64 = comparison.steps.iter().map(|step| step.forward).sum();
         let failed = comparison.diverged.is_some() || !comparison.outputs_equal;

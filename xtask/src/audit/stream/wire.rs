@@ -1,7 +1,7 @@
 //! Sessions over shards, all of whose states and messages are bytes on the way.
 
 use dp_audit::{Law, Window, exact_law};
-use dp_mechanism::{Draws, Mechanism};
+use dp_mechanism::{Mechanism, Source};
 use dp_stream::{DeciderState, Event, MonitorPlan, Report, ShardCounts, ShardState};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -23,7 +23,7 @@ fn run(
     plan: &MonitorPlan,
     sizes: &[u32],
     data: &[Vec<Event>],
-    draws: &mut dyn Draws,
+    draws: &mut dyn Source,
 ) -> Vec<Report> {
     let (decider, shards) = plan.start_sharded_with(1, sizes, draws).expect("all users");
     let mut states: Vec<ShardState> = shards.iter().map(|shard| wire(&shard.state())).collect();
@@ -74,7 +74,7 @@ pub(super) fn shards(effort: Effort) -> Found {
         let found =
             pure_loss_of_one_more(Side::Both, EPSILON, (1 << (items * steps), 1), |records| {
                 let data = stream(records, items, steps);
-                let whole = exact_law(window, |draws| plan.run(&data, draws));
+                let whole = exact_law(window, |draws| plan.replay(&data, draws).0);
                 let law = exact_law(window, |draws| run(&plan, &[1, 1], &data, draws));
                 if distance(&law, &whole) < 1e-11 {
                     return law;

@@ -6,8 +6,8 @@ use dp_accounting::Budget;
 use dp_mechanism::{ChaCha20Rng, Mechanism};
 use dp_stream::baselines::{CellMethod, CellMonitor, exact_heavy_hitters};
 use dp_stream::{
-    Histograms, MonitorPlan, Report, StreamShape, TargetCharging, ThreshMonitor, Threshold,
-    Universe,
+    Histograms, MonitorPlan, Report, SecureSource, StreamShape, TargetCharging, ThreshMonitor,
+    Threshold, Universe,
 };
 
 /// Of every method that has one.
@@ -92,15 +92,17 @@ impl Setting {
                 self.k.max(source.items_per_step)
             };
             let plan = CellMonitor::new(shape, budget, method, k, threshold).map_err(failed)?;
-            let release = plan.release(&stream.steps, rng).map_err(failed)?;
+            let release = plan.simulate(&stream.steps, rng).map_err(failed)?;
             return Ok(Outcome { reports: release.output, dropped: None, promised: None });
         }
         let plan = self.plan(shape, budget, source).map_err(failed)?;
-        let mut monitor = plan.start(rng);
+        let mut monitor = plan.start_with(&mut SecureSource::new(rng));
         let sampled = monitor.exact_active_users();
         let mut reports = Vec::new();
         for (time, events) in (0..).zip(&stream.steps) {
-            reports.extend(monitor.step(time, events, rng).map_err(failed)?);
+            reports.extend(
+                monitor.step_with(time, events, &mut SecureSource::new(rng)).map_err(failed)?,
+            );
         }
         let left = monitor.exact_active_users();
         let dropped = (sampled - left) as f64 / sampled.max(1) as f64;

@@ -8,7 +8,7 @@ use crate::eval::settings::{Effort, Settings};
 use crate::eval::suite::{Plan, Workbench};
 use crate::seed::named_rng;
 use dp_mechanism::ChaCha20Rng;
-use dp_stream::{Event, MonitorBuilder, StreamShape, ThreshMonitor, Universe};
+use dp_stream::{Event, MonitorBuilder, SecureSource, StreamShape, ThreshMonitor, Universe};
 use rand::RngExt;
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -100,7 +100,7 @@ impl Workbench for Throughput {
             (0..(2_000_000 / size).clamp(2, 20)).map(|_| batch(size, &mut rng)).collect();
         let steps = (4_000_000 / size).max(4);
         memory::reset_peak();
-        let mut monitor = plan.start(&mut rng);
+        let mut monitor = plan.start_with(&mut SecureSource::new(&mut rng));
         let mut best = f64::INFINITY;
         let start = Instant::now();
         let mut time = 0;
@@ -108,7 +108,9 @@ impl Workbench for Throughput {
         for _ in 0..5 {
             let spell = busy_seconds().unwrap_or_else(|| start.elapsed().as_secs_f64());
             for batch in batches.iter().cycle().take(steps / 5 + 1) {
-                let _ = monitor.step(time, batch, &mut rng).map_err(failed)?;
+                let _ = monitor
+                    .step_with(time, batch, &mut SecureSource::new(&mut rng))
+                    .map_err(failed)?;
                 time += 1;
             }
             let events = (steps / 5 + 1) * size;
