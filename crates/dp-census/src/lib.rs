@@ -60,7 +60,7 @@ pub use hierarchy::Hierarchy;
 pub use people::{GroupDirectory, MemberCount};
 pub use release::{
     Census, CensusBuilder, Certificate, Evidence, GroupTable, LevelShares, Method, Privacy, Query,
-    RealCensus, RealGroupTable, dearest_path,
+    RealCensus, RealGroupTable, WithEvidence, dearest_path,
 };
-pub use sizes::GroupSizes;
+pub use sizes::{GroupSizes, TableShape};
 pub use tree::RegionTree;

@@ -113,6 +113,15 @@ impl<B: Bins> GroupSizes<B> {
         self.counts.chunks_exact(self.columns()).map(|row| row.iter().sum()).collect()
     }
 
+    /// All that is public of the table.
+    pub fn shape(&self) -> TableShape {
+        TableShape {
+            columns: self.columns(),
+            most_quantity: self.most_quantity,
+            groups_of_regions: self.groups_of_regions(),
+        }
+    }
+
     /// The table, row-major.
     pub fn counts(&self) -> &[i64] {
         &self.counts
@@ -136,6 +145,24 @@ impl<B: Bins> GroupSizes<B> {
             }
         }
         totals
+    }
+}
+
+/// What of a private table is public: it is the same for all neighbours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableShape {
+    /// Number of columns.
+    pub columns: usize,
+    /// The most that one individual added to the size of a group.
+    pub most_quantity: NonZeroU32,
+    /// Number of groups of each leaf region.
+    pub groups_of_regions: Vec<i64>,
+}
+
+impl TableShape {
+    /// Number of groups.
+    pub fn groups(&self) -> i64 {
+        self.groups_of_regions.iter().sum()
     }
 }
 

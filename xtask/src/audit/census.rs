@@ -8,7 +8,7 @@ use dp_census::{
     Bins, Census, CensusBuilder, From0, From1, GroupDirectory, GroupSizes, Hierarchy, LevelShares,
     Method, Privacy, Query, RegionTree, dearest_path,
 };
-use dp_mechanism::{Draws, Mechanism, SecureDraws};
+use dp_mechanism::{Algorithm, Mechanism, SecureSource, Source};
 use rand::RngExt;
 
 use super::census_tables as tables;
@@ -178,11 +178,11 @@ fn replay<B: Bins>(
             let builder = Census::builder(hierarchy.clone(), bins, a.groups(), privacy);
             let builder = change(builder.most_quantity(most_quantity));
             let plan = builder.build().expect("valid settings");
-            let run = |sizes: &GroupSizes<B>, draws: &mut dyn Draws| {
-                plan.check(&sizes).map(|()| plan.run(sizes, draws))
+            let run = |sizes: &GroupSizes<B>, source: &mut dyn Source| {
+                plan.check(&sizes.shape()).map(|()| plan.replay(sizes, source).0)
             };
             let [a, b] = [a, b].map(|sizes| sizes.clone().with_most_quantity(most_quantity));
-            let comparison = compare(run, &a, &b, &mut SecureDraws::new(&mut rng));
+            let comparison = compare(run, &a, &b, &mut SecureSource::new(&mut rng));
             see(&comparison, format!("{parents:?}: {witness}"));
         });
     }
@@ -281,10 +281,10 @@ fn people(effort: Effort) -> Found {
         .most_quantity(most_quantity)
         .build()
         .expect("valid settings");
-    let run = |records: &Vec<(u32, usize, i64)>, draws: &mut dyn Draws| {
+    let run = |records: &Vec<(u32, usize, i64)>, source: &mut dyn Source| {
         let members = directory.count_people(records.iter().copied(), most_quantity);
         let sizes = members.into_sizes(bins).expect("three groups");
-        plan.check(&&sizes).map(|()| plan.run(&sizes, draws))
+        plan.check(&sizes.shape()).map(|()| plan.replay(&sizes, source).0)
     };
     let odd = [i64::MIN, -1, 0, 1, 2, 3, i64::MAX];
     for others in multisets(3, effort.of(3, 4)) {
@@ -296,7 +296,7 @@ fn people(effort: Effort) -> Found {
                 || (7_u32, rng.random_range(0..5_usize), odd[rng.random_range(0..odd.len())]);
             let own = [record(), record(), record()];
             let after = [&own[..1], &before, &own[1..]].concat();
-            let comparison = compare(run, &before, &after, &mut SecureDraws::new(&mut rng));
+            let comparison = compare(run, &before, &after, &mut SecureSource::new(&mut rng));
             found.see(comparison.pure_loss(), || format!("{before:?} and {own:?}"));
         }
     }

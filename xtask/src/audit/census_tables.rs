@@ -2,7 +2,7 @@
 
 use dp_audit::{Comparison, Law, Window, compare, exact_law};
 use dp_census::{Census, From0, GroupSizes, Method, Privacy, Query};
-use dp_mechanism::{Draws, Mechanism, SecureDraws};
+use dp_mechanism::{Mechanism, SecureSource, Source};
 
 use super::census::{TINY, epsilon_one, hierarchy, neighbours};
 use super::check::{Effort, Found};
@@ -54,8 +54,9 @@ pub(super) fn real(effort: Effort) -> Found {
                     let (hierarchy, privacy) = (hierarchy.clone(), promise.privacy());
                     let builder = Census::builder(hierarchy, bins, a.groups(), privacy);
                     let plan = builder.method(method).build_real().expect("valid");
-                    let run = |sizes: &GroupSizes, draws: &mut dyn Draws| plan.run(sizes, draws);
-                    let comparison = compare(run, a, b, &mut SecureDraws::new(&mut rng));
+                    let run =
+                        |sizes: &GroupSizes, source: &mut dyn Source| plan.replay(sizes, source).0;
+                    let comparison = compare(run, a, b, &mut SecureSource::new(&mut rng));
                     let share = promise.share_of_transcripts(&comparison);
                     found.see(share, || format!("{parents:?}, {method:?} {witness}"));
                 });
@@ -125,7 +126,8 @@ pub(super) fn released(effort: Effort) -> Found {
                     .shrinkage(shrinkage)
                     .build()
                     .expect("valid");
-                let law = |sizes: &GroupSizes| exact_law(window, |draws| plan.run(sizes, draws));
+                let law =
+                    |sizes: &GroupSizes| exact_law(window, |source| plan.replay(sizes, source).0);
                 let share = promise.share_of_laws(&law(&a), &law(&b));
                 found.see(share, || format!("{parents:?}, {method:?}: {here:?} and {there:?}"));
             }

@@ -36,7 +36,7 @@ use crate::cli::AuditArgs;
 use crate::error::Error;
 use crate::{files, report, workspace};
 use check::{Check, suites};
-pub(crate) use mutants::{published_chain, true_epsilon_of_the_chain};
+
 
 /// Runs the audits and writes OUT/audit.json; any surprise makes the ending incomplete.
 pub(crate) fn command(args: &AuditArgs) -> Result<Ending, Error> {

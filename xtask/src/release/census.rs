@@ -10,7 +10,7 @@ use crate::error::{Error, TableProblem};
 use dp_census::{
     Census, CensusError, Certificate, GroupDirectory, GroupSizes, GroupTable, Hierarchy, Method,
 };
-use dp_mechanism::{Mechanism, SecureDraws, chacha_from_os};
+use dp_mechanism::{Algorithm, Mechanism, chacha_from_os};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -79,7 +79,7 @@ pub(super) fn prepare(args: &CensusArgs) -> Result<Job, Error> {
         _ => return Err(no_data()),
     };
     // Numbers of groups are public, so that a file which disagrees may be told so.
-    plan.check(&&sizes).map_err(|error| disagrees(private, &error))?;
+    plan.check(&sizes.shape()).map_err(|error| disagrees(private, &error))?;
     Ok(Job { hierarchy, method: settings.method, plan, sizes, individuals, public_totals })
 }
 
@@ -156,7 +156,9 @@ fn disagrees(path: &Path, error: &CensusError) -> Error {
 
 fn run(job: &Job) -> Result<(GroupTable, Certificate), Error> {
     let mut rng = chacha_from_os().map_err(|error| Error::library("system randomness", &error))?;
-    let (table, evidence) = job.plan.run_with_evidence(&job.sizes, &mut SecureDraws::new(&mut rng));
+    let release = job.plan.with_evidence().release(&job.sizes, &mut rng);
+    let release = release.map_err(|error| Error::library("the release", &error))?;
+    let (table, evidence) = release.output;
     let certificate = job.plan.certify(&table, &evidence);
     Ok((table, certificate))
 }

@@ -40,6 +40,12 @@ pub struct Certificate {
 }
 
 impl Evidence {
+    /// The noisy table that the released one is closest to, on what the method counts; row-major as the table, regions of the lowest
+    /// level drawn towards those above them if that was asked for.
+    pub fn noisy(&self) -> &[i64] {
+        &self.noisy
+    }
+
     pub(super) fn certify(
         &self,
         method: Method,

@@ -1,5 +1,5 @@
 use dp_accounting::Receipt;
-use dp_mechanism::{CryptoRng, Draws, Mechanism, Release, SecureDraws};
+use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
 use super::params::Plan;
@@ -7,7 +7,7 @@ use super::{
     CensusBuilder, Certificate, Evidence, GroupTable, Method, Privacy, RealGroupTable, post, shrink,
 };
 use crate::solve::{MAX_VALUE, Problem};
-use crate::{Bins, CensusError, From0, GroupSizes, Hierarchy};
+use crate::{Bins, CensusError, From0, GroupSizes, Hierarchy, TableShape};
 
 /// A checked and calibrated plan to release a consistent table of whole numbers.
 ///
@@ -69,14 +69,12 @@ impl<B: Bins> Census<B> {
         self.plan.noise.levels[level].variance()
     }
 
-    /// As [`Mechanism::release`], with what [`certify`](Self::certify) needs. It costs no more: all of it comes from the noisy table.
-    ///
-    /// # Errors
-    /// Those of [`Mechanism::check`]. Nothing is spent then.
+    /// The same plan, whose releases come with what [`certify`](Self::certify) needs. That costs no more: all of it comes from the noisy
+    /// table.
     ///
     /// ```
     /// use dp_census::{Census, From0, GroupSizes, Hierarchy, Privacy};
-    /// use dp_mechanism::chacha_from_os;
+    /// use dp_mechanism::{Mechanism, chacha_from_os};
     ///
     /// let nation = Hierarchy::new([("US", None), ("GA", Some("US")), ("NY", Some("US"))])?;
     /// let bins = From0::up_to(3)?;
@@ -84,31 +82,24 @@ impl<B: Bins> Census<B> {
     /// let rows = [("GA", 3, 1), ("GA", 1, 2), ("NY", 3, 1), ("NY", 1, 1), ("NY", 2, 1)];
     /// let sizes = GroupSizes::from_rows(&nation, bins, rows)?;
     ///
-    /// let (release, evidence) = plan.release_with_evidence(&sizes, &mut chacha_from_os()?)?;
-    /// let proof = plan.certify(&release.output, &evidence);
+    /// let (table, evidence) =
+    ///     plan.with_evidence().release(&sizes, &mut chacha_from_os()?)?.output;
+    /// let proof = plan.certify(&table, &evidence);
     /// assert!(proof.feasible && proof.residual < 1e-6, "{proof:?}");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn release_with_evidence<R: CryptoRng + ?Sized>(
-        &self,
-        sizes: &GroupSizes<B>,
-        rng: &mut R,
-    ) -> Result<(Release<GroupTable, B::Relation>, Evidence), CensusError> {
-        self.check(&sizes)?;
-        let (output, evidence) = self.run_with_evidence(sizes, &mut SecureDraws::new(rng));
-        Ok((Release { output, receipt: self.receipt() }, evidence))
+    pub fn with_evidence(&self) -> WithEvidence<'_, Self> {
+        WithEvidence(self)
     }
 
-    /// As [`Mechanism::run`], with what [`certify`](Self::certify) needs: for audits. Like `run`, it is for tables that passed
-    /// [`Mechanism::check`]; whoever releases wants [`release_with_evidence`](Self::release_with_evidence).
-    pub fn run_with_evidence(
-        &self,
-        sizes: &GroupSizes<B>,
-        draws: &mut dyn Draws,
-    ) -> (GroupTable, Evidence) {
+    fn id(&self) -> &'static str {
+        self.plan.settings.method.id()
+    }
+
+    /// From noise to a table: all that follows is post-processing.
+    fn table(&self, mut noisy: Vec<i64>) -> (GroupTable, Evidence) {
         let settings = &self.plan.settings;
         let totals = settings.region_groups.as_deref();
-        let mut noisy = self.plan.noisy(sizes, draws);
         let (mut counts, mut proof) =
             post::whole_numbers(settings.method, &self.plan.problem(&noisy), totals);
         if let (true, Some(region_groups)) = (settings.shrinkage, totals) {
@@ -133,27 +124,19 @@ impl<B: Bins> Census<B> {
 }
 
 impl<B: Bins> RealCensus<B> {
-    /// As [`Mechanism::release`], with what [`certify`](Self::certify) needs, at no further cost.
-    ///
-    /// # Errors
-    /// Those of [`Mechanism::check`]. Nothing is spent then.
-    pub fn release_with_evidence<R: CryptoRng + ?Sized>(
-        &self,
-        sizes: &GroupSizes<B>,
-        rng: &mut R,
-    ) -> Result<(Release<RealGroupTable, B::Relation>, Evidence), CensusError> {
-        self.check(&sizes)?;
-        let (output, evidence) = self.run_with_evidence(sizes, &mut SecureDraws::new(rng));
-        Ok((Release { output, receipt: self.receipt() }, evidence))
+    /// The same plan, whose releases come with what [`certify`](Self::certify) needs, at no further cost.
+    pub fn with_evidence(&self) -> WithEvidence<'_, Self> {
+        WithEvidence(self)
     }
 
-    /// As [`Mechanism::run`], with what [`certify`](Self::certify) needs: for audits, on tables that passed [`Mechanism::check`].
-    pub fn run_with_evidence(
-        &self,
-        sizes: &GroupSizes<B>,
-        draws: &mut dyn Draws,
-    ) -> (RealGroupTable, Evidence) {
-        let noisy = self.plan.noisy(sizes, draws);
+    fn id(&self) -> &'static str {
+        match self.plan.settings.method {
+            Method::Counts => "m-h-real",
+            _ => "m-c-real",
+        }
+    }
+
+    fn table(&self, noisy: Vec<i64>) -> (RealGroupTable, Evidence) {
         let settings = &self.plan.settings;
         let (counts, proof) = post::real_numbers(settings.method, &self.plan.problem(&noisy));
         (RealGroupTable { columns: settings.bins.count(), counts }, Evidence { noisy, proof })
@@ -168,27 +151,31 @@ impl<B: Bins> RealCensus<B> {
     }
 }
 
+/// A plan whose output is a table and the [`Evidence`] for it; made by [`Census::with_evidence`] and [`RealCensus::with_evidence`].
+#[derive(Debug)]
+pub struct WithEvidence<'p, P>(&'p P);
+
 impl<B: Bins> Plan<B> {
     /// # Errors
     /// A shape, a quantity or a number of groups that is not the public one. They are equal for all neighbours.
-    fn check(&self, sizes: &GroupSizes<B>) -> Result<(), CensusError> {
+    fn check(&self, shape: &TableShape) -> Result<(), CensusError> {
         let settings = &self.settings;
         let leaves = settings.hierarchy.tree().leaves();
         let expected = (leaves.len(), settings.bins.count());
-        let got = (sizes.regions(), sizes.columns());
+        let got = (shape.groups_of_regions.len(), shape.columns);
         if got != expected {
             return Err(CensusError::Shape { expected, got });
         }
-        let (most, got) = (settings.most_quantity.get(), sizes.most_quantity().get());
+        let (most, got) = (settings.most_quantity.get(), shape.most_quantity.get());
         if got > most {
             return Err(CensusError::Quantity { most, got });
         }
-        let (expected, got) = (settings.groups, sizes.groups());
+        let (expected, got) = (settings.groups, shape.groups());
         if got != expected {
             return Err(CensusError::Groups { expected, got });
         }
         let region_groups = settings.region_groups.iter().flatten();
-        for (leaf, (&expected, got)) in region_groups.zip(sizes.groups_of_regions()).enumerate() {
+        for (leaf, (&expected, &got)) in region_groups.zip(&shape.groups_of_regions).enumerate() {
             if got != expected {
                 let region = settings.hierarchy.name(leaves.start + leaf).to_owned();
                 return Err(CensusError::RegionGroups { region, expected, got });
@@ -206,8 +193,10 @@ impl<B: Bins> Plan<B> {
         }
     }
 
-    fn noisy(&self, sizes: &GroupSizes<B>, draws: &mut dyn Draws) -> Vec<i64> {
-        self.noise.add(self.settings.hierarchy.tree(), sizes, MAX_VALUE, draws)
+    /// The only use of private data: everything after it sees noisy numbers and settings.
+    fn noisy(&self, sizes: Private<&GroupSizes<B>>, draws: &mut Draws<'_>) -> Vec<i64> {
+        let table = (self.settings.hierarchy.tree(), self.settings.bins.count());
+        self.noise.release(table, sizes, MAX_VALUE, draws)
     }
 
     fn problem<'a>(&'a self, noisy: &'a [i64]) -> Problem<'a> {
@@ -218,51 +207,66 @@ impl<B: Bins> Plan<B> {
     }
 }
 
-impl<B: Bins> Mechanism for Census<B> {
-    type Relation = B::Relation;
-    type Data<'a> = &'a GroupSizes<B>;
-    type Output = GroupTable;
-    type Error = CensusError;
+/// A plan and its twin with evidence as mechanisms.
+macro_rules! mechanisms {
+    ($plan:ident, $table:ty) => {
+        impl<B: Bins> Algorithm for $plan<B> {
+            type Relation = B::Relation;
+            type Data<'a> = &'a GroupSizes<B>;
+            type Shape = TableShape;
+            type Output = $table;
+            type Error = CensusError;
 
-    fn receipt(&self) -> Receipt<B::Relation> {
-        self.plan.receipt(self.plan.settings.method.id())
-    }
+            fn cost(&self) -> Receipt<B::Relation> {
+                self.plan.receipt(self.id())
+            }
 
-    /// # Errors
-    /// [`CensusError::Shape`], [`CensusError::Quantity`], [`CensusError::Groups`] or [`CensusError::RegionGroups`] if what is public of the
-    /// table is not what the plan was made for. It is the same for all neighbours.
-    fn check(&self, sizes: &&GroupSizes<B>) -> Result<(), CensusError> {
-        self.plan.check(sizes)
-    }
+            fn shape(sizes: &&GroupSizes<B>) -> TableShape {
+                sizes.shape()
+            }
 
-    fn run(&self, sizes: &GroupSizes<B>, draws: &mut dyn Draws) -> GroupTable {
-        self.run_with_evidence(sizes, draws).0
-    }
+            /// # Errors
+            /// [`CensusError::Shape`], [`CensusError::Quantity`], [`CensusError::Groups`] or [`CensusError::RegionGroups`] if what is public
+            /// of the table is not what the plan was made for. It is the same for all neighbours.
+            fn check(&self, shape: &TableShape) -> Result<(), CensusError> {
+                self.plan.check(shape)
+            }
+
+            fn run(&self, sizes: Private<&GroupSizes<B>>, draws: &mut Draws<'_>) -> $table {
+                self.with_evidence().run(sizes, draws).0
+            }
+        }
+
+        impl<B: Bins> Algorithm for WithEvidence<'_, $plan<B>> {
+            type Relation = B::Relation;
+            type Data<'a> = &'a GroupSizes<B>;
+            type Shape = TableShape;
+            type Output = ($table, Evidence);
+            type Error = CensusError;
+
+            fn cost(&self) -> Receipt<B::Relation> {
+                self.0.cost()
+            }
+
+            fn shape(sizes: &&GroupSizes<B>) -> TableShape {
+                sizes.shape()
+            }
+
+            /// # Errors
+            /// Those of the plan.
+            fn check(&self, shape: &TableShape) -> Result<(), CensusError> {
+                self.0.check(shape)
+            }
+
+            fn run(&self, sizes: Private<&GroupSizes<B>>, draws: &mut Draws<'_>) -> Self::Output {
+                self.0.table(self.0.plan.noisy(sizes, draws))
+            }
+        }
+    };
 }
 
-impl<B: Bins> Mechanism for RealCensus<B> {
-    type Relation = B::Relation;
-    type Data<'a> = &'a GroupSizes<B>;
-    type Output = RealGroupTable;
-    type Error = CensusError;
-
-    fn receipt(&self) -> Receipt<B::Relation> {
-        self.plan.receipt(match self.plan.settings.method {
-            Method::Counts => "m-h-real",
-            _ => "m-c-real",
-        })
-    }
-
-    /// # Errors
-    /// As for [`Census`].
-    fn check(&self, sizes: &&GroupSizes<B>) -> Result<(), CensusError> {
-        self.plan.check(sizes)
-    }
-
-    fn run(&self, sizes: &GroupSizes<B>, draws: &mut dyn Draws) -> RealGroupTable {
-        self.run_with_evidence(sizes, draws).0
-    }
-}
+mechanisms!(Census, GroupTable);
+mechanisms!(RealCensus, RealGroupTable);
 
 /// A plan and its settings, for serde.
 macro_rules! by_settings {

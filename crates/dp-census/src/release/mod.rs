@@ -14,7 +14,7 @@ mod table;
 mod tests;
 
 pub use evidence::{Certificate, Evidence};
-pub use mechanism::{Census, RealCensus};
+pub use mechanism::{Census, RealCensus, WithEvidence};
 pub use method::Method;
 pub use noise::Query;
 pub use params::CensusBuilder;

@@ -1,7 +1,7 @@
 use std::num::NonZeroU32;
 
 use dp_accounting::{Loss, Step};
-use dp_mechanism::{Draws, GaussianSum, GeometricSum};
+use dp_mechanism::{CellsRef, Draws, GaussianSum, GeometricSum, Private};
 use serde::{Deserialize, Serialize};
 
 use super::{Privacy, dearest_path};
@@ -56,7 +56,8 @@ impl Query {
         }
     }
 
-    /// What is counted, from the sums of groups by region and size.
+    /// What is counted, from the sums of groups by region and size. Sums saturate at the ends of `i64`; those of a private table do not
+    /// come near.
     ///
     /// # Panics
     /// If the table has not one row per region.
@@ -71,12 +72,28 @@ impl Query {
                     for column in 0..columns {
                         for region in tree.level(level) {
                             let cell = &mut table[region * columns + column];
-                            sum += *cell;
+                            sum = cell.saturating_add(sum);
                             *cell = sum;
                         }
                     }
                 }
             }
+        }
+    }
+
+    /// The private phase of a release: the table of all regions that noise is added to.
+    fn exact_table<B: Bins>(self, tree: &RegionTree, sizes: &GroupSizes<B>) -> Vec<i64> {
+        let mut table = sizes.exact_totals(tree);
+        self.of_totals(tree, sizes.columns(), &mut table);
+        table
+    }
+
+    /// The leaf of a receipt that pays for the noise of one region, where the regions of a level are side by side.
+    fn of_one_region(self) -> Option<&'static str> {
+        match self {
+            Self::Counts => Some("groups by size in one region"),
+            Self::Cumulative => Some("cumulative groups in one region"),
+            Self::Chain => None,
         }
     }
 }
@@ -85,7 +102,7 @@ impl Query {
 fn cumulate(row: &mut [i64]) {
     let mut sum = 0;
     for cell in row {
-        sum += *cell;
+        sum = cell.saturating_add(sum);
         *cell = sum;
     }
 }
@@ -124,11 +141,11 @@ impl LevelNoise {
         }
     }
 
-    fn release(self, cells: &mut [i64], draws: &mut dyn Draws) {
+    fn release(self, cells: CellsRef<'_, i64>, draws: &mut Draws<'_>) -> Vec<i64> {
         match self {
             Self::Geometric(sum) => sum.release(cells, draws),
             Self::Gaussian { sum, length_squared } => {
-                sum.release(cells, length_squared.get().into(), draws);
+                sum.release(cells, length_squared.get().into(), draws)
             }
         }
     }
@@ -185,24 +202,34 @@ impl Noise {
     }
 
     /// The noisy table of all regions. Its cells saturate at `most` in absolute value.
-    pub(super) fn add<B: Bins>(
+    pub(super) fn release<B: Bins>(
         &self,
-        tree: &RegionTree,
-        sizes: &GroupSizes<B>,
+        (tree, columns): (&RegionTree, usize),
+        sizes: Private<&GroupSizes<B>>,
         most: i64,
-        draws: &mut dyn Draws,
+        draws: &mut Draws<'_>,
     ) -> Vec<i64> {
-        let columns = sizes.columns();
-        let mut table = sizes.exact_totals(tree);
-        self.query.of_totals(tree, columns, &mut table);
+        let exact = sizes.map(|sizes| self.query.exact_table(tree, sizes));
+        let exact = exact.cells(tree.len() * columns);
+        let mut noisy = Vec::with_capacity(exact.len());
         for (level, noise) in self.levels.iter().enumerate() {
             let regions = tree.level(level);
-            noise.release(&mut table[regions.start * columns..regions.end * columns], draws);
+            let cells = exact.range(regions.start * columns..regions.end * columns);
+            let name = level_name(level, regions.len());
+            let mut draws = draws.within(&name);
+            match self.query.of_one_region() {
+                Some(leaf) => {
+                    for (region, row) in (0..).zip(cells.chunks(columns)) {
+                        noisy.extend(noise.release(row, &mut draws.part(leaf, 0, region)));
+                    }
+                }
+                None => noisy.extend(noise.release(cells, &mut draws.leaf(&name, 0))),
+            }
         }
-        for cell in &mut table {
+        for cell in &mut noisy {
             *cell = (*cell).clamp(-most, most);
         }
-        table
+        noisy
     }
 
     /// What the dearest way from the root to a leaf costs, in epsilon or rho.
@@ -217,12 +244,10 @@ impl Noise {
     /// The itemised cost: the levels one after the other, the regions of a level side by side.
     pub(super) fn spent(&self, tree: &RegionTree) -> Step {
         let level = |(level, noise): (usize, &LevelNoise)| {
-            let regions = tree.level(level).len();
-            let name = format!("level {}, {regions} regions", level + 1);
-            match self.query {
-                Query::Counts => one_of_many(name, "groups by size in one region", noise),
-                Query::Cumulative => one_of_many(name, "cumulative groups in one region", noise),
-                Query::Chain => Step::spend(name, noise.loss()),
+            let name = level_name(level, tree.level(level).len());
+            match self.query.of_one_region() {
+                Some(leaf) => Step::parallel(name, vec![Step::spend(leaf, noise.loss())]),
+                None => Step::spend(name, noise.loss()),
             }
         };
         let most = self.most_quantity;
@@ -251,8 +276,9 @@ impl Noise {
     }
 }
 
-fn one_of_many(name: String, of_one: &str, noise: &LevelNoise) -> Step {
-    Step::parallel(name, vec![Step::spend(of_one, noise.loss())])
+/// The step of a level in a receipt.
+fn level_name(level: usize, regions: usize) -> String {
+    format!("level {}, {regions} regions", level + 1)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use dp_accounting::Budget;
-use dp_mechanism::{ChaCha20Rng, Mechanism, SecureDraws};
+use dp_mechanism::{ChaCha20Rng, Mechanism, SecureSource};
 use rand::{RngExt, SeedableRng};
 
 use super::{Census, CensusBuilder, LevelShares, Method, Privacy, Query};
@@ -105,7 +105,7 @@ fn tables_that_do_not_fit_the_public_facts_are_refused() {
     let table = sizes(9, 5, 1);
     let groups = table.groups();
     let error = |plan: CensusBuilder, table: &GroupSizes| {
-        plan.build().expect("valid").release(table, &mut rng(1)).expect_err("refused")
+        plan.build().expect("valid").simulate(table, &mut rng(1)).expect_err("refused")
     };
     assert_eq!(
         error(builder(groups + 1), &table),
@@ -140,33 +140,38 @@ fn a_table_of_larger_quantities_is_refused_and_the_receipt_names_the_quantity() 
     let table = sizes(9, 5, 1).with_most_quantity(two);
     let one = builder(table.groups()).build().expect("valid");
     assert_eq!(
-        one.release(&table, &mut rng(1)).expect_err("too much").to_string(),
+        one.simulate(&table, &mut rng(1)).expect_err("too much").to_string(),
         "an individual may add up to 2 to a group of the table, the plan protects up to 1"
     );
     let plan = builder(table.groups()).most_quantity(two).build().expect("valid");
     assert!(plan.receipt().to_string().contains("individuals who add up to 2 to the size"));
-    assert!(plan.release(&table, &mut rng(1)).is_ok());
-    assert!(plan.release(&sizes(9, 5, 1), &mut rng(1)).is_ok(), "less is fine");
+    assert!(plan.simulate(&table, &mut rng(1)).is_ok());
+    assert!(plan.simulate(&sizes(9, 5, 1), &mut rng(1)).is_ok(), "less is fine");
     let lowered = table.with_most_quantity(NonZeroU32::MIN);
-    assert!(one.release(&lowered, &mut rng(1)).is_err(), "what is recorded does not fall");
+    assert!(one.simulate(&lowered, &mut rng(1)).is_err(), "what is recorded does not fall");
 }
 
 /// The same table, receipt and refusals as without evidence.
 #[test]
 fn a_release_with_evidence_is_a_release() {
     let table = sizes(9, 5, 14);
-    let plan = builder(table.groups()).build().expect("valid");
-    let (release, evidence) = plan.release_with_evidence(&table, &mut rng(15)).expect("it fits");
-    assert_eq!(Ok(&release), plan.release(&table, &mut rng(15)).as_ref());
-    assert!(plan.certify(&release.output, &evidence).feasible);
-    let real = builder(table.groups()).method(Method::Counts).build_real().expect("valid");
-    let (release, evidence) = real.release_with_evidence(&table, &mut rng(15)).expect("it fits");
-    assert_eq!(Ok(&release), real.release(&table, &mut rng(15)).as_ref());
-    assert!(real.certify(&release.output, &evidence).feasible);
     let other = sizes(9, 4, 14);
-    let refused = plan.release(&other, &mut rng(15)).expect_err("it does not fit");
-    assert_eq!(plan.release_with_evidence(&other, &mut rng(15)).err(), Some(refused.clone()));
-    assert_eq!(real.release_with_evidence(&other, &mut rng(15)).err(), Some(refused));
+    macro_rules! check {
+        ($plan:expr) => {
+            let plan = $plan.expect("valid");
+            let alone = plan.simulate(&table, &mut rng(15)).expect("it fits");
+            let both = plan.with_evidence().simulate(&table, &mut rng(15)).expect("it fits");
+            assert_eq!(both.receipt, alone.receipt);
+            let (output, evidence) = both.output;
+            assert_eq!(output, alone.output);
+            assert!(plan.certify(&output, &evidence).feasible);
+            let refused = plan.simulate(&other, &mut rng(15)).err();
+            assert!(refused.is_some());
+            assert_eq!(plan.with_evidence().simulate(&other, &mut rng(15)).err(), refused);
+        };
+    }
+    check!(builder(table.groups()).build());
+    check!(builder(table.groups()).method(Method::Counts).build_real());
 }
 
 /// Whatever table and loss, the release adds up, is not negative and has the public number of groups.
@@ -204,7 +209,7 @@ fn every_release_is_consistent() {
                         .shrinkage(method.query() == Query::Cumulative)
                         .build()
                         .expect("valid");
-                    let release = plan.release(&table, &mut rng(5)).expect("it fits");
+                    let release = plan.simulate(&table, &mut rng(5)).expect("it fits");
                     let consistent = release.output.is_consistent(nation().tree(), table.groups());
                     assert!(consistent, "{name}, {method:?}, {privacy}: {:?}", release.output);
                     assert!(release.receipt.within_budget());
@@ -220,7 +225,7 @@ fn real_releases_add_up_in_real_numbers() {
     let table = sizes(20, 5, 4);
     for method in [Method::Counts, Method::Cumulative] {
         let plan = builder(table.groups()).method(method).build_real().expect("valid");
-        let real = plan.release(&table, &mut rng(6)).expect("it fits").output;
+        let real = plan.simulate(&table, &mut rng(6)).expect("it fits").output;
         let tree = nation();
         let tree = tree.tree();
         for region in 0..tree.leaves().start {
@@ -256,7 +261,7 @@ fn hierarchies_of_one_two_and_four_levels_and_regions_without_groups() {
         for method in Method::ALL {
             let builder = Census::builder(hierarchy.clone(), up_to(2), table.groups(), pure(2.0));
             let plan = builder.method(method).build().expect("valid");
-            let release = plan.release(&table, &mut rng(7)).expect("it fits");
+            let release = plan.simulate(&table, &mut rng(7)).expect("it fits");
             assert!(release.output.is_consistent(hierarchy.tree(), table.groups()), "{method:?}");
         }
     }
@@ -269,7 +274,7 @@ fn without_noise_the_table_comes_back() {
     for method in Method::ALL.into_iter().filter(|&method| method != Method::Chain) {
         let builder = Census::builder(nation(), up_to(4), table.groups(), pure(100.0));
         let plan = builder.method(method).build().expect("valid");
-        let release = plan.release(&table, &mut rng(9)).expect("it fits");
+        let release = plan.simulate(&table, &mut rng(9)).expect("it fits");
         assert_eq!(release.output.counts(), table.exact_totals(nation().tree()), "{method:?}");
     }
 }
@@ -340,7 +345,7 @@ fn the_same_seed_gives_the_same_table_for_any_number_of_threads() {
         let tables = [1, 2, 7].map(|threads| {
             let pool =
                 rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-            pool.install(|| plan.run(&table, &mut SecureDraws::new(&mut rng(11))))
+            pool.install(|| plan.simulate(&table, &mut rng(11)).expect("it fits").output)
         });
         assert!(tables.windows(2).all(|pair| pair[0] == pair[1]), "{method:?}");
     }
@@ -351,7 +356,7 @@ fn the_same_seed_gives_the_same_table_for_any_number_of_threads() {
 fn every_release_is_proved_and_another_is_not() {
     let table = sizes(40, 5, 12);
     let mut draws = rng(13);
-    let mut draws = SecureDraws::new(&mut draws);
+    let mut source = SecureSource::new(&mut draws);
     for method in Method::ALL {
         for shrinkage in [false, true] {
             let plan = builder(table.groups())
@@ -360,21 +365,84 @@ fn every_release_is_proved_and_another_is_not() {
                 .shrinkage(shrinkage && method.query() == Query::Cumulative)
                 .build()
                 .expect("valid");
-            let (release, evidence) = plan.run_with_evidence(&table, &mut draws);
+            let (release, evidence) = plan.with_evidence().replay(&table, &mut source).0;
             let proof = plan.certify(&release, &evidence);
             assert!(proof.feasible && proof.residual < 1e-9 && proof.distance < 1e-3, "{proof:?}");
-            let (other, _) = plan.run_with_evidence(&table, &mut draws);
+            let (other, _) = plan.with_evidence().replay(&table, &mut source).0;
             let proof = plan.certify(&other, &evidence);
             assert!(!proof.feasible || proof.residual > 0.5, "{method:?} {proof:?}");
         }
     }
     for method in [Method::Counts, Method::Cumulative] {
         let plan = builder(table.groups()).method(method).build_real().expect("valid");
-        let (real, evidence) = plan.run_with_evidence(&table, &mut draws);
+        let (real, evidence) = plan.with_evidence().replay(&table, &mut source).0;
         let proof = plan.certify(&real, &evidence);
         assert!(proof.feasible && proof.residual < 1e-9 && proof.distance < 1e-3, "{proof:?}");
-        let (other, _) = plan.run_with_evidence(&table, &mut draws);
+        let (other, _) = plan.with_evidence().replay(&table, &mut source).0;
         let proof = plan.certify(&other, &evidence);
         assert!(!proof.feasible || proof.residual > 0.1, "{method:?} {proof:?}");
     }
+}
+
+/// The same seed gives the same tables as in earlier versions, whatever the settings.
+#[test]
+fn releases_of_a_seed_are_pinned() {
+    let table = sizes(30, 5, 100);
+    // FNV-1a, by numbers instead of bytes.
+    let hash = |numbers: &[u64]| {
+        let add = |hash: u64, number: &u64| (hash ^ number).wrapping_mul(0x0100_0000_01b3);
+        numbers.iter().fold(0xcbf2_9ce4_8422_2325, add)
+    };
+    let promises = [pure(0.5), Privacy::zcdp(0.1, 1e-9).expect("valid")];
+    let shares =
+        [LevelShares::Equal, LevelShares::RootOfRegions, LevelShares::ten_twenty_seventy()];
+    let whole = |method: Method| {
+        let mut numbers = Vec::new();
+        for privacy in promises {
+            for shares in &shares {
+                for (totals, shrinkage) in [(false, false), (true, false), (true, true)] {
+                    for quantity in [1, 3] {
+                        let quantity = NonZeroU32::new(quantity).expect("above 0");
+                        let builder = Census::builder(nation(), up_to(4), table.groups(), privacy)
+                            .method(method)
+                            .shares(shares.clone())
+                            .most_quantity(quantity)
+                            .shrinkage(shrinkage && method.query() == Query::Cumulative);
+                        let builder = if totals {
+                            builder.region_groups(table.groups_of_regions())
+                        } else {
+                            builder
+                        };
+                        let plan = builder.build().expect("valid");
+                        let release = plan.simulate(&table, &mut rng(5)).expect("it fits");
+                        numbers.extend(release.output.counts().iter().map(|n| n.cast_unsigned()));
+                    }
+                }
+            }
+        }
+        hash(&numbers)
+    };
+    assert_eq!(
+        Method::ALL.map(whole),
+        [
+            0xda86_1187_708a_8957,
+            0x1a49_9b97_afa6_9e01,
+            0x31b3_8e65_75d2_f1f3,
+            0x84f9_4458_cc69_07e1,
+            0xf0f5_4eb4_1de5_9a01,
+            0x7e73_a6ea_c56c_24ab,
+        ]
+    );
+    let real = |method: Method| {
+        let mut numbers = Vec::new();
+        for privacy in promises {
+            let builder = Census::builder(nation(), up_to(4), table.groups(), privacy);
+            let plan = builder.method(method).build_real().expect("valid");
+            let release = plan.simulate(&table, &mut rng(5)).expect("it fits");
+            numbers.extend(release.output.counts().iter().map(|number| number.to_bits()));
+        }
+        hash(&numbers)
+    };
+    let reals = [Method::Cumulative, Method::Counts].map(real);
+    assert_eq!(reals, [0x5b6f_e20e_4003_3ec0, 0x177c_195e_df7d_cf03]);
 }

@@ -13,7 +13,6 @@ mod stream;
 mod submodular;
 
 use super::check::MutantCheck;
-pub(crate) use census::{published_chain, true_epsilon_of_the_chain};
 use dp_audit::harness::{MutantCode as Code, toys};
 pub(super) use published_dpm::with_printed_sensitivity;
 pub(super) use toys::{Side, for_each_one_more, pure_loss_of_one_more};

@@ -1,9 +1,9 @@
 //! The mechanisms of the suite with their settings, and one run of each.
 
-use crate::audit::{published_chain, true_epsilon_of_the_chain};
 use crate::error::Error;
 use crate::eval::cell::{Cost, measured};
 use crate::eval::census::datasets::Dataset;
+use crate::eval::census::published_chain::{self, true_epsilon};
 use crate::eval::census::{op, qp};
 use dp_accounting::Epsilon;
 use dp_census::solve::Problem;
@@ -11,7 +11,7 @@ use dp_census::{
     Census, CensusBuilder, CensusError, Certificate, GroupSizes, LevelShares, Method, Privacy,
     Query, RegionTree,
 };
-use dp_mechanism::{GeometricSum, Mechanism, SecureDraws};
+use dp_mechanism::{Draws, GeometricSum, Mechanism, SecureSource};
 use rand::rngs::ChaCha20Rng;
 use std::num::NonZeroU32;
 
@@ -150,7 +150,7 @@ impl Algorithm {
         epsilon: f64,
     ) -> Result<(f64, f64), Error> {
         if self.kind == Kind::PublishedChain {
-            return Ok((true_epsilon_of_the_chain(regions_by_level, epsilon), 0.0));
+            return Ok((true_epsilon(regions_by_level, epsilon), 0.0));
         }
         let refused = |error: CensusError| Error::library(self.id, &error);
         let privacy = self.privacy(epsilon).map_err(refused)?;
@@ -197,13 +197,11 @@ impl Algorithm {
         rng: &mut ChaCha20Rng,
     ) -> Result<Outcome, CensusError> {
         let builder = self.builder(data, epsilon)?;
-        let draws = &mut SecureDraws::new(rng);
         match self.kind {
             Kind::Whole(_) => {
                 let ((plan, table, evidence), cost) = measured(|| {
                     let plan = builder.build()?;
-                    plan.check(&&data.sizes)?;
-                    let (table, evidence) = plan.run_with_evidence(&data.sizes, draws);
+                    let (table, evidence) = plan.with_evidence().simulate(&data.sizes, rng)?.output;
                     Ok::<_, CensusError>((plan, table, evidence))
                 })?;
                 let certificate = Some(plan.certify(&table, &evidence));
@@ -214,8 +212,7 @@ impl Algorithm {
             Kind::Real(_) | Kind::GeneralSolver(_) => {
                 let ((plan, table, evidence), cost) = measured(|| {
                     let plan = builder.build_real()?;
-                    plan.check(&&data.sizes)?;
-                    let (table, evidence) = plan.run_with_evidence(&data.sizes, draws);
+                    let (table, evidence) = plan.with_evidence().simulate(&data.sizes, rng)?.output;
                     Ok::<_, CensusError>((plan, table, evidence))
                 })?;
                 let certificate = Some(plan.certify(&table, &evidence));
@@ -225,7 +222,7 @@ impl Algorithm {
             Kind::PublishedChain => {
                 let tree = data.hierarchy.tree();
                 let (counts, cost) =
-                    measured(|| published_chain(tree, &data.sizes, epsilon, draws))?;
+                    measured(|| published_chain::release(tree, &data.sizes, epsilon, rng))?;
                 Ok(Outcome { counts, receipt: None, cost, certificate: None })
             }
         }
@@ -278,15 +275,15 @@ pub(super) fn noisy_table(
     query.of_totals(tree, columns, &mut noisy);
     let share = Epsilon::new(epsilon / tree.levels() as f64)
         .map_err(|error| Error::library("noise for a solver", &error))?;
-    let draws = &mut SecureDraws::new(rng);
+    let source = &mut SecureSource::new(rng);
     for level in 0..tree.levels() {
         let regions = tree.level(level);
         let length = query.length(regions.len(), columns, NonZeroU32::MIN);
         let length = length.unwrap_or(NonZeroU32::MIN);
         let cells = &mut noisy[regions.start * columns..regions.end * columns];
-        GeometricSum::new(share, length.into())
-            .map_err(|error| Error::library("noise for a solver", &error))?
-            .release(cells, draws);
+        let sum = GeometricSum::new(share, length.into());
+        let sum = sum.map_err(|error| Error::library("noise for a solver", &error))?;
+        cells.copy_from_slice(&sum.release(&*cells, &mut Draws::unplanned(source)));
     }
     Ok(noisy)
 }

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::eval::cell::{Cost, measured, rng_of};
 use crate::eval::record::Record;
 use dp_census::{Census, CensusError, From0, GroupSizes, Hierarchy, Method, Privacy};
-use dp_mechanism::{Mechanism, SecureDraws};
+use dp_mechanism::Mechanism;
 use std::collections::BTreeMap;
 
 /// 31,493 regions of 1,001 columns.
@@ -46,8 +46,7 @@ impl Nation {
             let (hierarchy, privacy) = (self.hierarchy.clone(), Privacy::pure(EPSILON)?);
             let builder = Census::builder(hierarchy, self.bins, groups, privacy);
             let plan = builder.method(method).build()?;
-            plan.check(&&self.sizes)?;
-            Ok::<_, CensusError>(plan.run(&self.sizes, &mut SecureDraws::new(&mut rng)))
+            Ok::<_, CensusError>(plan.simulate(&self.sizes, &mut rng)?.output)
         };
         let (table, cost) = pool.install(|| measured(release)).map_err(|error| refused(&error))?;
         let Cost { seconds, peak_rss_mib } = cost;

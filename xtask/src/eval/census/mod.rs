@@ -10,6 +10,7 @@ mod op;
 mod plan;
 mod portrait;
 mod published;
+mod published_chain;
 mod qp;
 mod scaling;
 mod solvers;

@@ -6,7 +6,7 @@ use crate::report::plot::Svg;
 use crate::report::plot::bars::{self, Heights};
 use crate::seed::named_rng;
 use dp_census::{Census, Privacy};
-use dp_mechanism::{DiscreteGaussian, Draws, Law, Mechanism, SecureDraws};
+use dp_mechanism::Mechanism;
 
 /// Low, so that the noise can be seen.
 const EPSILON: f64 = 0.1;
@@ -22,25 +22,6 @@ pub(super) struct Portrait {
     released: Vec<i64>,
 }
 
-/// Draws as in a release, and remembers what came out.
-struct Overheard<'a> {
-    draws: &'a mut dyn Draws,
-    noisy: Vec<i64>,
-}
-
-impl Draws for Overheard<'_> {
-    fn draw(&mut self, law: Law<'_>) -> i64 {
-        let drawn = self.draws.draw(law);
-        self.noisy.push(drawn);
-        drawn
-    }
-
-    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
-        self.draws.noisy_vector(values, noise);
-        self.noisy.extend_from_slice(values);
-    }
-}
-
 impl Portrait {
     /// A typical region in one release of the default mechanism.
     pub(super) fn of(data: &Dataset) -> Result<Self, Error> {
@@ -51,12 +32,11 @@ impl Portrait {
         let plan =
             Census::builder(hierarchy, data.bins, groups, privacy).build().map_err(refused)?;
         let mut rng = named_rng(&["portrait", data.recipe.id]);
-        let mut draws = SecureDraws::new(&mut rng);
-        let mut overheard = Overheard { draws: &mut draws, noisy: Vec::new() };
-        let table = plan.run(&data.sizes, &mut overheard);
+        let release = plan.with_evidence().simulate(&data.sizes, &mut rng).map_err(refused)?;
+        let (table, evidence) = release.output;
         let columns = data.sizes.columns();
         let row = region * columns..(region + 1) * columns;
-        let cumulative = &overheard.noisy[row.clone()];
+        let cumulative = &evidence.noisy()[row.clone()];
         let before = [0].iter().chain(cumulative);
         Ok(Self {
             region: data.hierarchy.name(region).to_owned(),
