@@ -3,8 +3,8 @@
 use dp_accounting::Epsilon;
 use dp_audit::{Method, Window, exact_law, statistical};
 use dp_mechanism::{
-    DiscreteGaussian, Geometric, Draws, Grid, Law, Private, Reported, SecureSource, Source, ThresholdReports,
-    Touched,
+    DiscreteGaussian, Draws, Geometric, Grid, Law, Private, Reported, SecureSource, Source,
+    ThresholdReports, Touched,
 };
 
 use dp_audit::harness::{Check, Effort, Found};

@@ -4,7 +4,7 @@
 
 use dp_audit::{Method, Window, choice_log_probabilities, exact_law, statistical};
 use dp_mechanism::{
-    DiscreteGaussian, DiscreteLaplace, Draws, GaussianSum, Noise, Ratio, SecureSource,
+    DiscreteGaussian, DiscreteLaplace, Draws, GaussianSum, Noise, Ratio, SecureSource, Source,
 };
 
 use dp_audit::harness::{Check, Effort, Found};

@@ -2,7 +2,7 @@
 
 use dp_accounting::Epsilon;
 use dp_audit::{Window, exact_law};
-use dp_mechanism::{Draws, PoissonSample, Ratio};
+use dp_mechanism::{Draws, PoissonSample, Ratio, Source};
 
 use dp_audit::harness::toys::{Side, count, pure_loss_of_one_more, ratio};
 use dp_audit::harness::{Effort, Found};
@@ -14,7 +14,7 @@ fn cover(
     sets: u32,
     picks: u32,
     rate: Ratio,
-    draws: &mut dyn Draws,
+    draws: &mut dyn Source,
 ) -> Vec<usize> {
     let mut picked = Vec::new();
     for _ in 0..picks {
@@ -98,6 +98,7 @@ fn secret_sample() -> (PoissonSample, f64) {
     (sample, sample.epsilon().get())
 }
 
-fn select<T: Copy>(sample: &PoissonSample, records: &[T], draws: &mut dyn Draws) -> Vec<T> {
-    sample.select(records.len(), draws).into_iter().map(|i| records[i]).collect()
+fn select<T: Copy>(sample: &PoissonSample, records: &[T], draws: &mut dyn Source) -> Vec<T> {
+    let kept = sample.sample(records.len(), &mut Draws::unplanned(draws)).exact();
+    records.iter().zip(kept).filter(|(_, kept)| *kept).map(|(record, _)| *record).collect()
 }
