@@ -51,11 +51,11 @@ fn mechanisms(criterion: &mut Criterion) {
     let picks = MetricBicriteria::builder(k, Power::Median, budget, users.len() as u64);
     let picks = picks.build(&metric).expect("valid");
     group.bench_function("bicriteria", |bencher| {
-        bencher.iter(|| picks.release(black_box(&users), &mut rng).expect("it fits"));
+        bencher.iter(|| picks.simulate(black_box(&users), &mut rng).expect("it fits"));
     });
     let counts = MetricHistogram::builder(k, Power::Median, budget).build(&metric).expect("valid");
     group.bench_function("histogram", |bencher| {
-        bencher.iter(|| counts.release(black_box(&users), &mut rng).expect("it fits"));
+        bencher.iter(|| counts.simulate(black_box(&users), &mut rng).expect("it fits"));
     });
     group.bench_function("weights", |bencher| {
         bencher.iter(|| exact_weights(&metric, black_box(&users)));

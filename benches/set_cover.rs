@@ -39,15 +39,15 @@ fn orders(criterion: &mut Criterion, users: u32, sets: u32) {
     for (name, rule) in rules {
         let plan = SetCoverSelect::builder(sets, budget).rule(rule).build().expect("valid");
         group.bench_function(name, |bencher| {
-            bencher.iter(|| plan.release(black_box(&family), &mut rng).expect("it fits"));
+            bencher.iter(|| plan.simulate(black_box(&family), &mut rng).expect("it fits"));
         });
     }
     let plan = SetCoverThresholds::builder(sets, users, budget).build().expect("valid");
     group.bench_function("thresholds", |bencher| {
-        bencher.iter(|| plan.release(black_box(&family), &mut rng).expect("it fits"));
+        bencher.iter(|| plan.simulate(black_box(&family), &mut rng).expect("it fits"));
     });
     group.bench_function("thresholds in passes", |bencher| {
-        bencher.iter(|| plan.release_stream(&mut black_box(&family), &mut rng));
+        bencher.iter(|| plan.simulate_stream(&mut black_box(&family), &mut rng));
     });
     group.finish();
 }

@@ -50,7 +50,7 @@ fn picks(criterion: &mut Criterion, name: &str, objective: &dyn Objective, k: us
         let greedy = greedy.certificate(certificate).build().expect("valid");
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         group.bench_function(format!("{name}, k={k}"), |bencher| {
-            bencher.iter(|| greedy.release(black_box(objective), &mut rng).expect("it fits"));
+            bencher.iter(|| greedy.simulate(black_box(objective), &mut rng).expect("it fits"));
         });
     };
     run("permute-and-flip", SelectionRule::PermuteAndFlip, Certificate::Subsampled);
@@ -92,7 +92,7 @@ fn continuous(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("submodular/continuous greedy");
     group.sample_size(10);
     group.bench_function("coverage 100000 x 1000, 20 blocks, 4 steps", |bencher| {
-        bencher.iter(|| plan.release(&objective, &mut rng).expect("it fits"));
+        bencher.iter(|| plan.simulate(&objective, &mut rng).expect("it fits"));
     });
     group.finish();
 }

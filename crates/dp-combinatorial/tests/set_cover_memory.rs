@@ -44,7 +44,7 @@ fn passes_need_one_bit_per_user() {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let before = ALLOCATOR.current_usage();
     ALLOCATOR.reset_peak_usage();
-    let release = plan.release_stream(&mut Runs { users, sets }, &mut rng);
+    let release = plan.simulate_stream(&mut Runs { users, sets }, &mut rng);
     let used = ALLOCATOR.peak_usage() - before;
     assert_eq!(release.expect("it cannot fail").output.order.len(), 500);
     let bits = users as usize / 8;

@@ -211,6 +211,23 @@ impl CreditedRun {
         }
     }
 
+    /// The same into a state of the caller's, which comes with the number of records: `put` gets it, the number of a record, and
+    /// whether that takes part.
+    pub fn sample_into<T>(
+        &self,
+        state: Private<(usize, T)>,
+        put: impl Fn(&mut T, usize, bool) + Sync,
+        draws: &mut Draws<'_>,
+    ) -> Private<T> {
+        match &self.sample {
+            Some(sample) => sample.sample_into(state, put, draws),
+            None => state.map(|(n, mut state)| {
+                (0..n).for_each(|record| put(&mut state, record, true));
+                state
+            }),
+        }
+    }
+
     /// The rate at which records take part, for estimates.
     pub fn keep_rate(&self) -> f64 {
         self.sample.as_ref().map_or(1.0, PoissonSample::rate)

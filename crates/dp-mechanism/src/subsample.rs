@@ -65,7 +65,21 @@ impl PoissonSample {
         n: impl Into<Private<usize>>,
         draws: &mut Draws<'_>,
     ) -> Private<Vec<bool>> {
+        let none = n.into().map_once(|n| (n, Vec::with_capacity(n)));
+        self.sample_into(none, |kept, _, keep| kept.push(keep), draws)
+    }
+
+    /// The same into a state of the caller's: `put` gets it, the number of a record, and whether that is kept.
+    pub fn sample_into<T>(
+        &self,
+        state: Private<(usize, T)>,
+        put: impl Fn(&mut T, usize, bool) + Sync,
+        draws: &mut Draws<'_>,
+    ) -> Private<T> {
         let source = draws.free();
-        n.into().map_once(|n| (0..n).map(|_| source.keep(self.coin)).collect())
+        state.map_once(|(n, mut state)| {
+            (0..n).for_each(|record| put(&mut state, record, source.keep(self.coin)));
+            state
+        })
     }
 }

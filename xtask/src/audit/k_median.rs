@@ -10,7 +10,8 @@ use dp_combinatorial::k_median::{
     MetricHistogram, Power,
 };
 use dp_mechanism::{
-    Certificate, ChaCha20Rng, DiscreteGaussian, Draws, Law, Mechanism, SecureDraws, SelectionRule,
+    Certificate, ChaCha20Rng, DiscreteGaussian, Geometric, Law, Mechanism, SecureSource,
+    SelectionRule, Source,
 };
 use rand::RngExt;
 
@@ -95,7 +96,7 @@ fn claimed(receipt: &Receipt<AddRemove>) -> f64 {
 
 fn exact(plan: &MetricBicriteria, most: usize, window: Window) -> Found {
     all_sets(claimed(&plan.receipt()), most, |users| {
-        exact_law(window, |draws| released(plan.run(users, draws)))
+        exact_law(window, |draws| released(plan.replay(users, draws).0))
     })
 }
 
@@ -134,7 +135,7 @@ fn approximate(effort: Effort) -> Found {
     let epsilon = plan.receipt().epsilon().expect("within the budget").get();
     let law = |users: &[usize]| {
         let users = nodes(users);
-        exact_law(Window::new(-1, 3), |draws| released(plan.run(&users, draws)))
+        exact_law(Window::new(-1, 3), |draws| released(plan.replay(&users, draws).0))
     };
     let mut found = Found::claim(1.0);
     for_each_one_more((3, effort.of(1, 2)), law, |without, with, witness| {
@@ -148,11 +149,11 @@ fn approximate(effort: Effort) -> Found {
 
 /// Notes scores and choices, and leaves out noise.
 struct Choices<'a> {
-    draws: &'a mut dyn Draws,
+    draws: &'a mut dyn Source,
     seen: Vec<(Vec<i64>, i64)>,
 }
 
-impl Draws for Choices<'_> {
+impl Source for Choices<'_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         let scores = match law {
             Law::Flip { scores, .. } => scores.to_vec(),
@@ -162,6 +163,10 @@ impl Draws for Choices<'_> {
         let chosen = self.draws.draw(law);
         self.seen.push((scores, chosen));
         chosen
+    }
+
+    fn noisy_max(&mut self, _: &[i64], _: Geometric) -> (usize, i64) {
+        unreachable!("no rule here has noisy scores")
     }
 
     fn noisy_vector(&mut self, _values: &mut [i64], _noise: DiscreteGaussian) {}
@@ -186,14 +191,14 @@ fn credit(effort: Effort) -> Found {
         let users: Vec<u32> = (0..round).map(|_| rng.random_range(0..most)).collect();
         let added = rng.random_range(0..most);
         let with = [users.as_slice(), &[added]].concat();
-        let mut secure = SecureDraws::new(&mut rng);
+        let mut secure = SecureSource::new(&mut rng);
         let mut first = Choices { draws: &mut secure, seen: Vec::new() };
-        plan.run(&users, &mut first);
+        plan.replay(&users, &mut first).0;
         let first = first.seen;
         let script: Vec<i64> = first.iter().map(|seen| seen.1).collect();
         let mut scripted = Scripted::new(script.into_iter(), &mut secure);
         let mut second = Choices { draws: &mut scripted, seen: Vec::new() };
-        plan.run(&with, &mut second);
+        plan.replay(&with, &mut second).0;
         let credited = credited(&first, &second.seen).unwrap_or(f64::INFINITY);
         found.see(credited / plan.most_credit() as f64, || {
             format!("round {round}, user at {added}")
@@ -250,15 +255,15 @@ fn histogram(effort: Effort) -> Found {
         for added in [rng.random_range(0..15), 99] {
             let with = [&users[..middle], &[added], &users[middle..]].concat();
             for (a, b) in [(&users, &with), (&with, &users)] {
-                let mut draws = SecureDraws::new(&mut rng);
+                let mut draws = SecureSource::new(&mut rng);
                 let one = compare(
-                    |d: &Vec<u32>, draws: &mut dyn Draws| released(plan.run(d, draws)),
+                    |d: &Vec<u32>, draws: &mut dyn Source| released(plan.replay(d, draws).0),
                     a,
                     b,
                     &mut draws,
                 );
                 let other = compare(
-                    |d: &Vec<u32>, draws: &mut dyn Draws| released(chosen.run(d, draws)),
+                    |d: &Vec<u32>, draws: &mut dyn Source| released(chosen.replay(d, draws).0),
                     a,
                     b,
                     &mut draws,

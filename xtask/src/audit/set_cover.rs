@@ -7,7 +7,7 @@ use dp_combinatorial::set_cover::{
     Cover, SetCoverGreedyScaling, SetCoverSelect, SetCoverSelectBuilder, SetCoverThresholds,
 };
 use dp_mechanism::{
-    Certificate, DiscreteGaussian, Draws, Geometric, Law, Mechanism, SecureDraws, SelectionRule,
+    Certificate, DiscreteGaussian, Geometric, Law, Mechanism, SecureSource, SelectionRule, Source,
 };
 use rand::RngExt;
 
@@ -98,7 +98,7 @@ fn worst_of(found: [Found; 2]) -> Found {
 fn selected(settings: SetCoverSelectBuilder, most: usize) -> Found {
     let plan = settings.build().expect("valid settings");
     all_families(claimed(&plan.receipt()), most, |family| {
-        exact_law(Window::none(), |draws| plan.run(family, draws).order)
+        exact_law(Window::none(), |draws| plan.replay(family, draws).0.order)
     })
 }
 
@@ -107,7 +107,7 @@ fn noisy_gains(effort: Effort) -> Found {
     let plan = select().rule(SelectionRule::NoisyMax).partial(2).build().expect("valid settings");
     all_families(claimed(&plan.receipt()), effort.of(1, 2), |family| {
         exact_law(Window::new(-1, 5), |draws| {
-            let Cover { order, noisy_gains } = plan.run(family, draws);
+            let Cover { order, noisy_gains } = plan.replay(family, draws).0;
             (order, noisy_gains)
         })
     })
@@ -127,7 +127,7 @@ fn approximate(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     let law = |users: &[usize]| {
         let family = family(SETS, users);
-        exact_law(Window::none(), |draws| plan.run(&family, draws).order)
+        exact_law(Window::none(), |draws| plan.replay(&family, draws).0.order)
     };
     for_each_one_more((KINDS, effort.of(2, 4)), law, |without, with, witness| {
         let delta_share =
@@ -148,23 +148,27 @@ fn thresholds(effort: Effort) -> Found {
     let plan = tiny_thresholds();
     assert_eq!(plan.thresholds(), [2, 1]);
     all_families(claimed(&plan.receipt()), effort.of(2, 3), |family| {
-        exact_law(Window::new(0, 2), |draws| plan.run(family, draws).order)
+        exact_law(Window::new(0, 2), |draws| plan.replay(family, draws).0.order)
     })
 }
 
 /// Notes noisy integers.
 struct NotesCounts<'a> {
-    draws: &'a mut dyn Draws,
+    draws: &'a mut dyn Source,
     counts: Vec<i64>,
 }
 
-impl Draws for NotesCounts<'_> {
+impl Source for NotesCounts<'_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         let drawn = self.draws.draw(law);
         if let Law::Noisy { .. } = law {
             self.counts.push(drawn);
         }
         drawn
+    }
+
+    fn noisy_max(&mut self, _: &[i64], _: Geometric) -> (usize, i64) {
+        unreachable!("no rule here has noisy scores")
     }
 
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
@@ -186,7 +190,7 @@ fn scaling(effort: Effort) -> Found {
     all_families(pure(&steps[0]) + pure(last), effort.of(1, 2), |family| {
         exact_law(window, |draws| {
             let mut notes = NotesCounts { draws, counts: Vec::new() };
-            let order = plan.run(family, &mut notes).order;
+            let order = plan.replay(family, &mut notes).0.order;
             (notes.counts, order)
         })
     })
@@ -202,11 +206,11 @@ struct Seen {
 
 /// Notes what every choice and every test looks at; everybody takes part.
 struct Notes<'a> {
-    draws: &'a mut dyn Draws,
+    draws: &'a mut dyn Source,
     seen: Vec<Seen>,
 }
 
-impl Draws for Notes<'_> {
+impl Source for Notes<'_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         if let Law::Keep { .. } = law {
             return 1;
@@ -238,7 +242,11 @@ impl Draws for Notes<'_> {
 }
 
 /// Random families; the new user is in no set, in one, in some, and in all.
-fn credits(effort: Effort, check: u64, run: impl Fn(&Incidence, &mut dyn Draws) -> Cover) -> Found {
+fn credits(
+    effort: Effort,
+    check: u64,
+    run: impl Fn(&Incidence, &mut dyn Source) -> Cover,
+) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(check);
     for _ in 0..effort.of(40, 1_000) {
@@ -249,7 +257,7 @@ fn credits(effort: Effort, check: u64, run: impl Fn(&Incidence, &mut dyn Draws) 
         for added in [0, 1 << 3, rng.random_range(0..1 << FAMILY), (1 << FAMILY) - 1] {
             let without = family(FAMILY, &users);
             let with = family(FAMILY, &[users.as_slice(), &[added]].concat());
-            let mut secure = SecureDraws::new(&mut rng);
+            let mut secure = SecureSource::new(&mut rng);
             let mut first = Notes { draws: &mut secure, seen: Vec::new() };
             run(&without, &mut first);
             let first = first.seen;
@@ -289,13 +297,13 @@ fn credited(without: &[Seen], with: &[Seen]) -> Option<f64> {
 
 fn credit(effort: Effort) -> Found {
     let plan = SetCoverSelect::builder(FAMILY, budget()).build().expect("valid settings");
-    credits(effort, 101, |family, draws| plan.run(family, draws))
+    credits(effort, 101, |family, draws| plan.replay(family, draws).0)
 }
 
 fn credit_of_tests(effort: Effort) -> Found {
     let plan = SetCoverThresholds::builder(FAMILY, 60, budget()).floor(1.0);
     let plan = plan.build().expect("valid settings");
-    credits(effort, 102, |family, draws| plan.run(family, draws))
+    credits(effort, 102, |family, draws| plan.replay(family, draws).0)
 }
 
 /// What receipts add up to, as a share of the budget asked for, over random settings.

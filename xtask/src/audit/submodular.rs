@@ -9,7 +9,8 @@ use dp_combinatorial::submodular::{
     Oracle, Partition, Sampled, Uniform,
 };
 use dp_mechanism::{
-    Certificate, ChaCha20Rng, DiscreteGaussian, Draws, Law, Mechanism, SecureDraws, SelectionRule,
+    Certificate, ChaCha20Rng, DiscreteGaussian, Geometric, Law, Mechanism, SecureSource,
+    SelectionRule, Source,
 };
 use rand::{RngExt, SeedableRng};
 
@@ -106,7 +107,7 @@ fn all_pairs<O: Ord>(
 fn covered(plan: &Greedy<Uniform>, window: Window, most: usize) -> Found {
     all_pairs(claimed(&plan.receipt()), (KINDS, most), |records| {
         let objective = coverage(SETS, records);
-        exact_law(window, |draws| plan.run(&objective, draws))
+        exact_law(window, |draws| plan.replay(&objective, draws).0)
     })
 }
 
@@ -122,7 +123,7 @@ fn approximate(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     let law = |records: &[usize]| {
         let objective = coverage(SETS, records);
-        exact_law(Window::none(), |draws| plan.run(&objective, draws))
+        exact_law(Window::none(), |draws| plan.replay(&objective, draws).0)
     };
     for_each_one_more((KINDS, effort.of(2, 4)), law, |without, with, witness| {
         let worse = without.delta(with, epsilon).max(with.delta(without, epsilon)) / delta.get();
@@ -143,7 +144,7 @@ fn facilities(effort: Effort) -> Found {
         let lists: Vec<[(u32, u32); 3]> = records.iter().map(list).collect();
         let objective = FacilityLocation::new(3, lists.iter().map(|list| &list[..]), 2);
         let objective = objective.expect("valid");
-        exact_law(Window::none(), |draws| plan.run(&objective, draws))
+        exact_law(Window::none(), |draws| plan.replay(&objective, draws).0)
     })
 }
 
@@ -162,7 +163,7 @@ fn oracle(effort: Effort) -> Found {
     let plan = Greedy::builder(uniform(3, 2), 3, budget()).build().expect("valid settings");
     all_pairs(claimed(&plan.receipt()), (KINDS, effort.of(2, 3)), |records| {
         let objective = Oracle::new(records, 3, 3, erratic).expect("valid");
-        exact_law(Window::none(), |draws| plan.run(&objective, draws))
+        exact_law(Window::none(), |draws| plan.replay(&objective, draws).0)
     })
 }
 
@@ -174,7 +175,7 @@ pub(super) fn last_sets_law(plan: &Greedy<Uniform>, anybody: bool) -> OutputLaw<
     let record = (1_usize << (LAST.1 - LAST.0)) - 1;
     let records: &[usize] = if anybody { &[record] } else { &[] };
     let objective = coverage(LAST.1, records);
-    exact_law(Window::none(), |draws| plan.run(&objective, draws).elements)
+    exact_law(Window::none(), |draws| plan.replay(&objective, draws).0.elements)
 }
 
 /// The probability of picking the last sets in their order, by the formula: each has weight 1 among
@@ -215,7 +216,7 @@ fn continuous(effort: Effort) -> Found {
     let plan = plan.steps(2).roundings(2).build().expect("valid settings");
     all_pairs(claimed(&plan.receipt()), (KINDS, effort.of(1, 2)), |records| {
         let objective = coverage(SETS, records);
-        exact_law(Window::none(), |draws| plan.run(&objective, draws))
+        exact_law(Window::none(), |draws| plan.replay(&objective, draws).0)
     })
 }
 
@@ -231,18 +232,18 @@ fn sampled(effort: Effort) -> Found {
     let plan = plan.steps(2).roundings(1).build().expect("valid settings");
     all_pairs(claimed(&plan.receipt()), (KINDS, effort.of(1, 2)), |records| {
         let objective = public_samples(records, 4);
-        exact_law(Window::none(), |draws| plan.run(&objective, draws))
+        exact_law(Window::none(), |draws| plan.replay(&objective, draws).0)
     })
 }
 
 /// Notes scores, rate and outcome of every private choice; everybody takes part.
 struct Notes<'a> {
-    draws: &'a mut dyn Draws,
+    draws: &'a mut dyn Source,
     seen: Vec<(Vec<i64>, f64, i64)>,
     drawn: Vec<i64>,
 }
 
-impl Draws for Notes<'_> {
+impl Source for Notes<'_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         let private = match law {
             Law::Keep { .. } => return 1,
@@ -259,6 +260,10 @@ impl Draws for Notes<'_> {
         drawn
     }
 
+    fn noisy_max(&mut self, _: &[i64], _: Geometric) -> (usize, i64) {
+        unreachable!("no rule here has noisy scores")
+    }
+
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
         self.draws.noisy_vector(values, noise);
     }
@@ -267,9 +272,9 @@ impl Draws for Notes<'_> {
 /// What a record more adds to the log probability of the choices made, over two runs that make the same
 /// ones; infinite where the premise is broken.
 fn added_loss<O: PartialEq>(
-    draws: &mut dyn Draws,
-    without: impl Fn(&mut dyn Draws) -> O,
-    with: impl Fn(&mut dyn Draws) -> O,
+    draws: &mut dyn Source,
+    without: impl Fn(&mut dyn Source) -> O,
+    with: impl Fn(&mut dyn Source) -> O,
 ) -> f64 {
     let mut first = Notes { draws: &mut *draws, seen: Vec::new(), drawn: Vec::new() };
     let output = without(&mut first);
@@ -335,20 +340,20 @@ fn credit(effort: Effort) -> Found {
     let plans = [plan(1), plan(MOST.into()), plan(MOST.into())];
     let mut found = Found::claim(inner(&plans[0].receipt()));
     for (all, mut rng) in crowds(effort, 111) {
-        let run = |kind: usize, records: &[usize], draws: &mut dyn Draws| {
+        let run = |kind: usize, records: &[usize], draws: &mut dyn Source| {
             let called = |record: &usize, set: &[usize]| erratic(record, set) * 9;
             match kind {
-                0 => plans[0].run(&coverage(FAMILY, records), draws),
-                1 => plans[1].run(&places(records), draws),
+                0 => plans[0].replay(&coverage(FAMILY, records), draws).0,
+                1 => plans[1].replay(&places(records), draws).0,
                 _ => {
                     let oracle = Oracle::new(records, FAMILY as usize, MOST.into(), called);
-                    plans[2].run(&oracle.expect("valid"), draws)
+                    plans[2].replay(&oracle.expect("valid"), draws).0
                 }
             }
         };
         for kind in 0..3 {
-            let mut secure = SecureDraws::new(&mut rng);
-            let without = |draws: &mut dyn Draws| run(kind, &all[..all.len() - 1], draws);
+            let mut secure = SecureSource::new(&mut rng);
+            let without = |draws: &mut dyn Source| run(kind, &all[..all.len() - 1], draws);
             let loss = added_loss(&mut secure, without, |draws| run(kind, &all, draws));
             found.see(loss, || format!("objective {kind}, the last of {all:?} added"));
         }
@@ -364,14 +369,14 @@ fn level_credit(effort: Effort) -> Found {
     let plans = [plan(Credits::ranked(1)), plan(Credits::ranked(MOST))];
     let mut found = Found::claim(inner(&plans[0].receipt()));
     for (all, mut rng) in crowds(effort, 112) {
-        let run = |kind: usize, records: &[usize], draws: &mut dyn Draws| {
+        let run = |kind: usize, records: &[usize], draws: &mut dyn Source| {
             let (covered, placed) = (coverage(FAMILY, records), places(records));
             let objective: &dyn Extension = if kind == 0 { &covered } else { &placed };
-            plans[kind].run(objective, draws)
+            plans[kind].replay(objective, draws).0
         };
         for kind in 0..2 {
-            let mut secure = SecureDraws::new(&mut rng);
-            let without = |draws: &mut dyn Draws| run(kind, &all[..all.len() - 1], draws);
+            let mut secure = SecureSource::new(&mut rng);
+            let without = |draws: &mut dyn Source| run(kind, &all[..all.len() - 1], draws);
             let loss = added_loss(&mut secure, without, |draws| run(kind, &all, draws));
             found.see(loss, || format!("objective {kind}, the last of {all:?} added"));
         }

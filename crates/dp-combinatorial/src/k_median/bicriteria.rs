@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use dp_accounting::{AddRemove, Budget, Receipt, Step};
 use dp_mechanism::{
-    Certificate, CreditedReports, CreditedRun, CreditedSelection, Draws, Mechanism, NoisyCount,
-    Part, SelectionRule,
+    Algorithm, Certificate, CreditedReports, CreditedRun, CreditedSelection, Draws, NoisyCount,
+    Part, Private, SelectionRule,
 };
 use serde::{Deserialize, Serialize};
 
@@ -125,15 +125,19 @@ impl MetricBicriteriaBuilder {
         let epsilon = self.budget.epsilon();
         let too_little = in_terms_of(self.budget);
         let (run, counting) = if self.certificate == Certificate::Subsampled {
-            let parts = [part("picks", picks, rounds), part("counts", counts, 1)];
+            let parts = [
+                part("picks", picks, rounds.into()),
+                part("counts", counts, u64::from(rounds) + 1),
+            ];
             let run = CreditedRun::new(self.certificate, epsilon, &parts).map_err(&too_little)?;
             let reports = run.reports(1, 1).map_err(&too_little)?;
             (run, Counting::OfTheSample(reports))
         } else {
             // One-sided noise needs the sample; without one the counts pay for themselves.
             let parts = epsilon.split(&[picks, counts, (1.0 - all).max(0.0)])?;
-            let run = CreditedRun::new(self.certificate, parts[0], &[part("picks", 1.0, rounds)])
-                .map_err(&too_little)?;
+            let run =
+                CreditedRun::new(self.certificate, parts[0], &[part("picks", 1.0, rounds.into())])
+                    .map_err(&too_little)?;
             (run, Counting::OfAll(NoisyCount::geometric(parts[1]).map_err(&too_little)?))
         };
         let selection = run.selection(0, self.rule, credit.into()).map_err(too_little)?;
@@ -244,14 +248,13 @@ impl MetricBicriteria {
     }
 
     /// Nodes with users that take part, and how many.
-    fn sample(&self, users: &[u32], draws: &mut dyn Draws) -> (Vec<u32>, Vec<u64>) {
+    fn sample(&self, users: &[u32], draws: &mut Draws<'_>) -> (Vec<u32>, Vec<u64>) {
         let mut counts = vec![0_u64; self.metric.nodes()];
-        for &user in users {
-            if let Some(count) = counts.get_mut(user as usize)
-                && self.run.keeps(draws)
-            {
-                *count += 1;
-            }
+        let users: Vec<u32> =
+            users.iter().copied().filter(|&user| (user as usize) < counts.len()).collect();
+        let kept = self.run.sample(users.len(), draws).exact();
+        for (user, _) in users.into_iter().zip(kept).filter(|&(_, kept)| kept) {
+            counts[user as usize] += 1;
         }
         let most = (1 << 38) / self.metric.nodes() as u64;
         (0..)
@@ -262,7 +265,7 @@ impl MetricBicriteria {
     }
 
     /// The places: the public centre if users start from it, and what is chosen.
-    fn places(&self, clients: &[u32], weights: &[u64], draws: &mut dyn Draws) -> Vec<u32> {
+    fn places(&self, clients: &[u32], weights: &[u64], draws: &mut Draws<'_>) -> Vec<u32> {
         let costs = Costs::new(&self.metric, self.settings.power, Costs::SCORE_BITS);
         let (mut places, mut base) = (Vec::new(), Vec::new());
         match self.settings.base {
@@ -291,7 +294,7 @@ impl MetricBicriteria {
         clients: &[u32],
         weights: &[u64],
         places: &[u32],
-        draws: &mut dyn Draws,
+        draws: &mut Draws<'_>,
     ) -> Vec<(f64, f64)> {
         let mut counts = vec![0_u64; places.len()];
         let (mut nearest, mut row) = (vec![(u32::MAX, 0); clients.len()], Vec::new());
@@ -333,13 +336,14 @@ impl MetricBicriteria {
     }
 }
 
-impl Mechanism for MetricBicriteria {
+impl Algorithm for MetricBicriteria {
     type Relation = AddRemove;
     type Data<'a> = &'a [u32];
+    type Shape = ();
     type Output = Clustering;
     type Error = CombinatorialError;
 
-    fn receipt(&self) -> Receipt<AddRemove> {
+    fn cost(&self) -> Receipt<AddRemove> {
         let spent = match &self.counting {
             Counting::OfTheSample(_) => self.run.step(),
             Counting::OfAll(noise) => {
@@ -351,11 +355,14 @@ impl Mechanism for MetricBicriteria {
         Receipt::new("metric-bicriteria", AddRemove, self.settings.budget, spent)
     }
 
-    fn check(&self, _users: &&[u32]) -> Result<(), CombinatorialError> {
+    fn shape(_: &&[u32]) {}
+
+    fn check(&self, (): &()) -> Result<(), CombinatorialError> {
         Ok(())
     }
 
-    fn run(&self, users: &[u32], draws: &mut dyn Draws) -> Clustering {
+    fn run(&self, users: Private<&[u32]>, draws: &mut Draws<'_>) -> Clustering {
+        let users = users.exact();
         let (clients, weights) = self.sample(users, draws);
         let places = self.places(&clients, &weights, draws);
         let estimates = self.count(&clients, &weights, &places, draws);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dp_accounting::{AddRemove, Budget, Receipt};
-use dp_mechanism::{Draws, Mechanism};
+use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
 use super::bicriteria::MetricBicriteria;
@@ -55,14 +55,14 @@ impl Method {
 ///
 /// use dp_accounting::Budget;
 /// use dp_combinatorial::k_median::{Metric, MetricClustering, Power};
-/// use dp_mechanism::{Mechanism, chacha_from_os};
+/// use dp_mechanism::{Algorithm, Private, chacha_from_os};
 ///
 /// // Eight stops along a road, public; users at two of them, private.
 /// let metric = Arc::new(Metric::from_points(&[0.0, 1.0, 2.0, 3.0, 10.0, 11.0, 12.0, 13.0], 1)?);
 /// let users = [vec![1; 4_000], vec![6; 6_000]].concat();
 ///
 /// let plan = MetricClustering::new(&metric, 2, Power::Median, Budget::new(1.0, 0.0)?, 10_000)?;
-/// println!("{}", plan.receipt());
+/// println!("{}", plan.cost());
 /// let release = plan.release(&users, &mut chacha_from_os()?)?;
 /// assert_eq!(release.output.centres, [1, 6]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -99,27 +99,30 @@ impl MetricClustering {
     }
 }
 
-impl Mechanism for MetricClustering {
+impl Algorithm for MetricClustering {
     type Relation = AddRemove;
     type Data<'a> = &'a [u32];
+    type Shape = ();
     type Output = Clustering;
     type Error = CombinatorialError;
 
-    fn receipt(&self) -> Receipt<AddRemove> {
+    fn cost(&self) -> Receipt<AddRemove> {
         match self {
-            Self::Histogram(plan) => plan.receipt(),
-            Self::Bicriteria(plan) => plan.receipt(),
+            Self::Histogram(plan) => plan.cost(),
+            Self::Bicriteria(plan) => plan.cost(),
         }
     }
 
-    fn check(&self, users: &&[u32]) -> Result<(), CombinatorialError> {
+    fn shape(_: &&[u32]) {}
+
+    fn check(&self, shape: &()) -> Result<(), CombinatorialError> {
         match self {
-            Self::Histogram(plan) => plan.check(users),
-            Self::Bicriteria(plan) => plan.check(users),
+            Self::Histogram(plan) => plan.check(shape),
+            Self::Bicriteria(plan) => plan.check(shape),
         }
     }
 
-    fn run(&self, users: &[u32], draws: &mut dyn Draws) -> Clustering {
+    fn run(&self, users: Private<&[u32]>, draws: &mut Draws<'_>) -> Clustering {
         match self {
             Self::Histogram(plan) => plan.run(users, draws),
             Self::Bicriteria(plan) => plan.run(users, draws),

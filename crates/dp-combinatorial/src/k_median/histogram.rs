@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dp_accounting::{AddRemove, Budget, Receipt, Step};
-use dp_mechanism::{Draws, Mechanism, NoisyCount};
+use dp_mechanism::{Algorithm, Draws, NoisyCount, Private};
 use serde::{Deserialize, Serialize};
 
 use super::candidates::{Denoise, best};
@@ -88,23 +88,27 @@ impl MetricHistogram {
     }
 }
 
-impl Mechanism for MetricHistogram {
+impl Algorithm for MetricHistogram {
     type Relation = AddRemove;
     type Data<'a> = &'a [u32];
+    type Shape = ();
     type Output = Clustering;
     type Error = CombinatorialError;
 
-    fn receipt(&self) -> Receipt<AddRemove> {
+    fn cost(&self) -> Receipt<AddRemove> {
         let one = Step::spend("count of one node", self.count.loss());
         let spent = Step::parallel("counts of the nodes", vec![one]);
         Receipt::new("metric-histogram", AddRemove, self.settings.budget, spent)
     }
 
-    fn check(&self, _users: &&[u32]) -> Result<(), CombinatorialError> {
+    fn shape(_: &&[u32]) {}
+
+    fn check(&self, (): &()) -> Result<(), CombinatorialError> {
         Ok(())
     }
 
-    fn run(&self, users: &[u32], draws: &mut dyn Draws) -> Clustering {
+    fn run(&self, users: Private<&[u32]>, draws: &mut Draws<'_>) -> Clustering {
+        let users = users.exact();
         let counts = exact_weights(&self.metric, users);
         let noisy: Vec<i64> =
             counts.into_iter().map(|count| self.count.release(count, draws)).collect();

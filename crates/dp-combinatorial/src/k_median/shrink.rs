@@ -164,14 +164,17 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use dp_accounting::Epsilon;
-    use dp_mechanism::{ChaCha20Rng, NoisyCount, SecureDraws};
+    use dp_mechanism::{ChaCha20Rng, Draws, NoisyCount, SecureSource};
     use rand::{RngExt, SeedableRng};
 
     use super::*;
 
     fn noisy(counts: &[u64], epsilon: f64, rng: &mut ChaCha20Rng) -> Vec<i64> {
         let noise = NoisyCount::geometric(Epsilon::new(epsilon).unwrap()).unwrap();
-        counts.iter().map(|&count| noise.release(count, &mut SecureDraws::new(rng))).collect()
+        counts
+            .iter()
+            .map(|&count| noise.release(count, &mut Draws::unplanned(&mut SecureSource::new(rng))))
+            .collect()
     }
 
     fn squared_error(counts: &[u64], means: &[f64]) -> f64 {

@@ -57,7 +57,7 @@ fn every_plan_finds_two_towns_of_many_users() {
         let mut rng = ChaCha20Rng::seed_from_u64(12);
         for plan in plans(power, &metric) {
             assert!(plan.receipt().within_budget());
-            let release = plan.release(&users, &mut rng).unwrap().output;
+            let release = plan.simulate(&users, &mut rng).unwrap().output;
             let cost = exact_cost(&metric, power, &weights, &release.centres);
             let name = plan.receipt().spent().name().to_owned();
             assert!(cost < 1.2 * best, "{cost} for {best} by {name}");
@@ -76,7 +76,7 @@ fn what_must_not_matter_does_not() {
         let run = |users: &[u32], threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let mut rng = ChaCha20Rng::seed_from_u64(13);
-            pool.install(|| plan.release(users, &mut rng).unwrap().output)
+            pool.install(|| plan.simulate(users, &mut rng).unwrap().output)
         };
         let nowhere = [&[400, u32::MAX], users.as_slice(), &[4_000]].concat();
         let release = run(&users, 1);
@@ -169,7 +169,7 @@ fn a_kd_tree_serves_where_a_matrix_does_not_fit() {
         .collect();
     let plan = MetricClustering::new(&metric, 2, Power::Median, budget(2.0, 0.0), 2_000).unwrap();
     assert!(matches!(plan, MetricClustering::Bicriteria(_)));
-    let centres = plan.release(&users, &mut rng).unwrap().output.centres;
+    let centres = plan.simulate(&users, &mut rng).unwrap().output.centres;
     let near = |town| centres.iter().any(|&c| metric.distance(c, town) < metric.diameter() / 20);
     assert!(near(5) && near(9), "{centres:?}");
 }

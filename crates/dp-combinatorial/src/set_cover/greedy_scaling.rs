@@ -1,7 +1,9 @@
 //! Set cover with a fresh sample in every round: the published algorithm, for reference.
 
 use dp_accounting::{AddRemove, Budget, Epsilon, Receipt, Step};
-use dp_mechanism::{Certificate, CreditedReports, CreditedRun, Draws, Mechanism, NoisyCount, Part};
+use dp_mechanism::{
+    Algorithm, Certificate, CreditedReports, CreditedRun, Draws, NoisyCount, Part, Private,
+};
 use serde::{Deserialize, Serialize};
 
 use super::Cover;
@@ -58,6 +60,8 @@ pub struct SetCoverGreedyScaling {
 /// What a round draws with.
 #[derive(Clone, Debug, PartialEq)]
 struct Round {
+    /// On the receipt.
+    name: String,
     run: CreditedRun,
     reports: CreditedReports,
 }
@@ -113,11 +117,11 @@ impl SetCoverGreedyScalingBuilder {
                 ScalingThresholds::Proof => 2_f64.ln() / inner,
                 ScalingThresholds::Practical => 1.0,
             };
-            let part = Part { name: "tests of sets", share, rounds: 1 };
+            let part = Part { name: "tests of sets", share, rounds: self.sets.into() };
             let run =
                 CreditedRun::new(Certificate::Subsampled, epsilon, &[part]).map_err(&too_little)?;
             let reports = run.reports(0, 1).map_err(&too_little)?;
-            Ok(Round { run, reports })
+            Ok(Round { name: format!("round before {following} more"), run, reports })
         };
         let rounds = (0..MOST_ROUNDS).map(round).collect::<Result<_, CombinatorialError>>()?;
         let bits = (f64::from(self.sets) / self.beta).log2();
@@ -156,15 +160,17 @@ impl SetCoverGreedyScaling {
     }
 }
 
-impl Mechanism for SetCoverGreedyScaling {
+impl Algorithm for SetCoverGreedyScaling {
     type Relation = AddRemove;
     type Data<'a> = &'a Incidence;
+    type Shape = usize;
     type Output = Cover;
     type Error = CombinatorialError;
 
     /// As many rounds as there can be; how many there are is released.
-    fn receipt(&self) -> Receipt<AddRemove> {
-        let rounds = self.rounds.iter().rev().map(|round| round.run.step()).collect();
+    fn cost(&self) -> Receipt<AddRemove> {
+        let step = |round: &Round| Step::sequential(&round.name, vec![round.run.step()]);
+        let rounds = self.rounds.iter().rev().map(step).collect();
         let steps = vec![
             Step::spend("number of users", self.count.loss()),
             Step::sequential("rounds", rounds),
@@ -173,13 +179,18 @@ impl Mechanism for SetCoverGreedyScaling {
         Receipt::new("set-cover-greedy-scaling", AddRemove, self.settings.budget, spent)
     }
 
-    /// # Errors
-    /// [`CombinatorialError::SetCount`] if the family has another number of sets than the plan.
-    fn check(&self, incidence: &&Incidence) -> Result<(), CombinatorialError> {
-        super::check_sets(self.settings.sets, incidence)
+    fn shape(incidence: &&Incidence) -> usize {
+        incidence.sets()
     }
 
-    fn run(&self, incidence: &Incidence, draws: &mut dyn Draws) -> Cover {
+    /// # Errors
+    /// [`CombinatorialError::SetCount`] if the family has another number of sets than the plan.
+    fn check(&self, sets: &usize) -> Result<(), CombinatorialError> {
+        super::check_sets(self.settings.sets, *sets)
+    }
+
+    fn run(&self, incidence: Private<&Incidence>, draws: &mut Draws<'_>) -> Cover {
+        let incidence = incidence.exact();
         let noisy_users = self.count.release(incidence.users() as u64, draws);
         let thresholds = self.thresholds(noisy_users);
         let mut covered = vec![false; incidence.users()];
@@ -188,8 +199,9 @@ impl Mechanism for SetCoverGreedyScaling {
         let rounds = self.rounds[..thresholds.len()].iter().rev();
         for (round, &threshold) in rounds.zip(&thresholds) {
             // A fresh coin for everybody; for whom an earlier round has served it has no effect.
-            let mut waiting =
-                Waiting::new(incidence, |user| round.run.keeps(draws) && !covered[user]);
+            let draws = &mut draws.within(&round.name);
+            let kept = round.run.sample(incidence.users(), draws).exact();
+            let mut waiting = Waiting::new(incidence, |user| kept[user] && !covered[user]);
             rest.retain(|&set| {
                 let passes = round.reports.release(waiting.gain(set), threshold, draws);
                 if passes.is_some() {

@@ -52,11 +52,10 @@ pub use select::{SetCoverSelect, SetCoverSelectBuilder};
 pub use stream::SetStream;
 pub use thresholds::{SetCoverThresholds, SetCoverThresholdsBuilder};
 
-use crate::{CombinatorialError, Incidence};
+use crate::CombinatorialError;
 
-/// Whether a plan for so many sets fits the family.
-fn check_sets(expected: u32, incidence: &Incidence) -> Result<(), CombinatorialError> {
-    let got = incidence.sets();
+/// Whether a plan for so many sets fits a family of `got` sets.
+fn check_sets(expected: u32, got: usize) -> Result<(), CombinatorialError> {
     if got == expected as usize {
         Ok(())
     } else {

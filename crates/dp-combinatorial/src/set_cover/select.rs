@@ -2,7 +2,7 @@
 
 use dp_accounting::{AddRemove, Budget, Receipt};
 use dp_mechanism::{
-    Certificate, CreditedRun, CreditedSelection, Draws, Mechanism, Part, SelectionRule,
+    Algorithm, Certificate, CreditedRun, CreditedSelection, Draws, Part, Private, SelectionRule,
 };
 use serde::{Deserialize, Serialize};
 
@@ -114,7 +114,7 @@ impl SetCoverSelectBuilder {
             let (name, want) = ("delta of the certificate", "at most that of the budget");
             return Err(CombinatorialError::Setting { name, got: delta.get(), want });
         }
-        let part = Part { name: "choices of sets", share: 1.0, rounds: steps };
+        let part = Part { name: "choices of sets", share: 1.0, rounds: steps.into() };
         let run = CreditedRun::new(self.certificate, self.budget.epsilon(), &[part])?;
         let selection = run.selection(0, self.rule, 1)?;
         Ok(SetCoverSelect { settings: self, run, selection })
@@ -156,24 +156,31 @@ impl SetCoverSelect {
     }
 }
 
-impl Mechanism for SetCoverSelect {
+impl Algorithm for SetCoverSelect {
     type Relation = AddRemove;
     type Data<'a> = &'a Incidence;
+    type Shape = usize;
     type Output = Cover;
     type Error = CombinatorialError;
 
-    fn receipt(&self) -> Receipt<AddRemove> {
+    fn cost(&self) -> Receipt<AddRemove> {
         Receipt::new("set-cover-select", AddRemove, self.settings.budget, self.run.step())
+    }
+
+    fn shape(incidence: &&Incidence) -> usize {
+        incidence.sets()
     }
 
     /// # Errors
     /// [`CombinatorialError::SetCount`] if the family has another number of sets than the plan.
-    fn check(&self, incidence: &&Incidence) -> Result<(), CombinatorialError> {
-        super::check_sets(self.settings.sets, incidence)
+    fn check(&self, sets: &usize) -> Result<(), CombinatorialError> {
+        super::check_sets(self.settings.sets, *sets)
     }
 
-    fn run(&self, incidence: &Incidence, draws: &mut dyn Draws) -> Cover {
-        let mut waiting = Waiting::new(incidence, |_| self.run.keeps(draws));
+    fn run(&self, incidence: Private<&Incidence>, draws: &mut Draws<'_>) -> Cover {
+        let incidence = incidence.exact();
+        let kept = self.run.sample(incidence.users(), draws).exact();
+        let mut waiting = Waiting::new(incidence, |user| kept[user]);
         let mut rest: Vec<u32> = (0..self.settings.sets).collect();
         let mut scores = Vec::with_capacity(rest.len());
         let mut cover = Cover::default();

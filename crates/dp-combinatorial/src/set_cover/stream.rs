@@ -57,12 +57,14 @@ pub(super) struct WaitingBits {
 }
 
 impl WaitingBits {
-    pub(super) fn new(users: u32, mut takes_part: impl FnMut() -> bool) -> Self {
-        let mut bits = vec![0; users.div_ceil(64) as usize];
-        for user in 0..users {
-            bits[user as usize / 64] |= u64::from(takes_part()) << (user % 64);
-        }
-        Self { bits, sorted: Vec::new() }
+    /// Nobody waits yet.
+    pub(super) fn new(users: u32) -> Self {
+        Self { bits: vec![0; users.div_ceil(64) as usize], sorted: Vec::new() }
+    }
+
+    /// Whether a user waits, to be said once about each.
+    pub(super) fn put(&mut self, user: usize, waits: bool) {
+        self.bits[user / 64] |= u64::from(waits) << (user % 64);
     }
 
     /// Serves the waiting users of a set if the answer to their number is yes.
@@ -102,12 +104,8 @@ mod tests {
 
     #[test]
     fn repetitions_and_strangers_do_not_count_and_no_serves_nobody() {
-        let mut asked = 0;
-        let mut waiting = WaitingBits::new(70, || {
-            asked += 1;
-            asked % 2 == 1 // users 0, 2, 4, ...
-        });
-        assert_eq!(asked, 70);
+        let mut waiting = WaitingBits::new(70);
+        (0..70).for_each(|user| waiting.put(user, user % 2 == 0));
         let users = [68, 68, 0, 1, 70, 71, 127, 500, 0];
         for _ in 0..2 {
             assert!(!waiting.choose_if(&users, |gain| gain != 2));

@@ -1,11 +1,12 @@
 //! What holds for whole runs.
 
 use dp_accounting::{Budget, Delta};
-use dp_mechanism::{Certificate, ChaCha20Rng, Mechanism, SecureDraws, SelectionRule};
+use dp_mechanism::{Algorithm, Certificate, ChaCha20Rng, Mechanism, SecureSource, SelectionRule};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 
 use super::*;
+use crate::Incidence;
 
 fn budget(epsilon: f64) -> Budget {
     Budget::new(epsilon, 0.0).unwrap()
@@ -45,17 +46,17 @@ fn orders(incidence: &Incidence, epsilon: f64, seed: u64) -> Vec<(&'static str, 
         ("approximate", Certificate::Approximate { delta }, SelectionRule::Exponential),
     ] {
         let plan = SetCoverSelect::builder(sets, with_delta).certificate(certificate).rule(rule);
-        let release = plan.build().unwrap().release(incidence, &mut rng).unwrap();
+        let release = plan.build().unwrap().simulate(incidence, &mut rng).unwrap();
         assert!(release.receipt.within_budget(), "{name}");
         found.push((name, release.output.order));
     }
     let plan = SetCoverThresholds::builder(sets, 1 << 20, budget(epsilon)).build().unwrap();
-    let release = plan.release(incidence, &mut rng).unwrap();
+    let release = plan.simulate(incidence, &mut rng).unwrap();
     assert!(release.receipt.within_budget());
     found.push(("thresholds", release.output.order));
     for thresholds in [ScalingThresholds::Practical, ScalingThresholds::Proof] {
         let plan = SetCoverGreedyScaling::builder(sets, budget(epsilon)).thresholds(thresholds);
-        let release = plan.build().unwrap().release(incidence, &mut rng).unwrap();
+        let release = plan.build().unwrap().simulate(incidence, &mut rng).unwrap();
         assert!(release.receipt.within_budget());
         found.push(("scaling", release.output.order));
     }
@@ -100,7 +101,7 @@ fn a_planted_cover_is_found() {
     }
     let plan = SetCoverSelect::builder(60, budget(0.01)).certificate(Certificate::Composition);
     let mut rng = ChaCha20Rng::seed_from_u64(1);
-    let release = plan.build().unwrap().release(&incidence, &mut rng).unwrap();
+    let release = plan.build().unwrap().simulate(&incidence, &mut rng).unwrap();
     assert!(release.output.exact_cost(&incidence).sets_used > 20);
 }
 
@@ -114,8 +115,8 @@ proptest! {
         let incidence = Incidence::from_slices(9, lists.iter().map(Vec::as_slice)).unwrap();
         let plan = SetCoverThresholds::builder(9, 60, budget(1.0)).floor(1.0).build().unwrap();
         let rng = || ChaCha20Rng::seed_from_u64(seed);
-        let in_memory = plan.run(&incidence, &mut SecureDraws::new(&mut rng()));
-        let in_passes = plan.run_stream(&mut &incidence, &mut SecureDraws::new(&mut rng()));
+        let in_memory = plan.replay(&incidence, &mut SecureSource::new(&mut rng())).0;
+        let in_passes = plan.replay_stream(&mut &incidence, &mut SecureSource::new(&mut rng())).0;
         prop_assert_eq!(in_passes, Ok(in_memory));
     }
 }
@@ -137,9 +138,9 @@ fn an_error_of_the_stream_is_handed_on_and_bad_sets_are_passed_over() {
     }
     let plan = SetCoverThresholds::builder(3, 100, budget(1.0)).build().unwrap();
     let mut rng = ChaCha20Rng::seed_from_u64(1);
-    let cover = plan.release_stream(&mut Broken(1000), &mut rng).unwrap().output;
+    let cover = plan.simulate_stream(&mut Broken(1000), &mut rng).unwrap().output;
     assert!(is_a_permutation(&cover.order, 3));
-    assert_eq!(plan.release_stream(&mut Broken(2), &mut rng), Err("unplugged"));
+    assert_eq!(plan.simulate_stream(&mut Broken(2), &mut rng), Err("unplugged"));
 }
 
 /// 400 runs on 3,000 users; the mean of what is estimated lies below the mean truth and, for the
@@ -153,7 +154,7 @@ fn noisy_gains_say_how_many_users_are_served() {
     let mut rng = ChaCha20Rng::seed_from_u64(2);
     let runs = 400;
     for _ in 0..runs {
-        let cover = plan.run(&incidence, &mut SecureDraws::new(&mut rng));
+        let cover = plan.replay(&incidence, &mut SecureSource::new(&mut rng)).0;
         assert_eq!((cover.order.len(), cover.noisy_gains.len()), (6, 6));
         let estimates = plan.post_users_served(&cover);
         estimated += estimates[5] / f64::from(runs);
@@ -168,7 +169,7 @@ fn noisy_gains_say_how_many_users_are_served() {
     // Control: without the correction for the noise, or for the sample, it would be refused.
     assert!(served * 0.632 < served - most_taken_off - 10.5);
     let index_only = SetCoverSelect::builder(30, budget(1.0)).build().unwrap();
-    let cover = index_only.run(&incidence, &mut SecureDraws::new(&mut rng));
+    let cover = index_only.replay(&incidence, &mut SecureSource::new(&mut rng)).0;
     assert!(index_only.post_users_served(&cover).is_empty());
 }
 
@@ -219,7 +220,7 @@ fn settings_out_of_range_are_refused_with_what_would_be_accepted() {
     let plan = SetCoverSelect::builder(3, budget(1.0)).build().unwrap();
     let other = Incidence::from_slices(4, []).unwrap();
     assert_eq!(
-        plan.check(&&other).unwrap_err().to_string(),
+        plan.check(&other.sets()).unwrap_err().to_string(),
         "the family has 4 sets, the plan is for 3"
     );
 }

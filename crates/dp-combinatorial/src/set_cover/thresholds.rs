@@ -4,8 +4,8 @@ use std::convert::Infallible;
 
 use dp_accounting::{AddRemove, Budget, Receipt};
 use dp_mechanism::{
-    Certificate, CreditedReports, CreditedRun, CryptoRng, Draws, Mechanism, Part, Release,
-    SecureDraws,
+    Algorithm, Certificate, CreditedReports, CreditedRun, CryptoRng, Draws, Mechanism, Part,
+    Private, Release, ReleaseRng, SecureSource, Source, Usage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ use crate::{CombinatorialError, Incidence};
 /// does far better in practice.
 ///
 /// # Complexity
-/// `O(memberships + passes * sets)` in memory; [`run_stream`](Self::run_stream) takes
+/// `O(memberships + passes * sets)` in memory; [`release_stream`](Self::release_stream) takes
 /// `O(passes * memberships)` and holds one bit per user and a word per set.
 ///
 /// # Source
@@ -106,17 +106,21 @@ impl SetCoverThresholdsBuilder {
             let (name, want) = ("ratio", "from 1.001 to 1000");
             return Err(CombinatorialError::Setting { name, got: self.ratio, want });
         }
-        let part = Part { name: "tests of sets", share: 1.0, rounds: 1 };
-        let run = CreditedRun::new(Certificate::Subsampled, self.budget.epsilon(), &[part])?;
-        let reports = run.reports(0, 1)?;
-        let start = (f64::from(self.most_users) * run.keep_rate()).max(1.0);
-        let usual = 0.5 * (f64::from(self.sets) * 10.0).ln() / reports.rate();
+        // The thresholds depend on the rate, the rate not on how many tests there are.
+        let run = |rounds| {
+            let part = Part { name: "tests of sets", share: 1.0, rounds };
+            CreditedRun::new(Certificate::Subsampled, self.budget.epsilon(), &[part])
+        };
+        let start = (f64::from(self.most_users) * run(1)?.keep_rate()).max(1.0);
+        let usual = 0.5 * (f64::from(self.sets) * 10.0).ln() / run(1)?.reports(0, 1)?.rate();
         let floor = self.floor.unwrap_or(usual.clamp(1.0, start));
         if !(floor >= 1.0 && floor <= start) {
             let (name, want) = ("floor", "at least 1 and at most most_users * (1 - e^-epsilon)");
             return Err(CombinatorialError::Setting { name, got: floor, want });
         }
         let thresholds = falling(start, self.ratio, floor);
+        let run = run(thresholds.len() as u64 * u64::from(self.sets))?;
+        let reports = run.reports(0, 1)?;
         Ok(SetCoverThresholds { settings: self, run, reports, thresholds })
     }
 }
@@ -146,18 +150,15 @@ impl SetCoverThresholds {
         &self.thresholds
     }
 
-    /// One run over sets that are read pass by pass. Its law is that of
-    /// [`run`](Mechanism::run) on the same memberships.
-    ///
-    /// # Errors
-    /// The first error of the stream. What it says about the data is up to the stream, and so is
-    /// whether it may be seen: the run counts as spent.
-    pub fn run_stream<S: SetStream>(
+    /// One run over sets that are read pass by pass.
+    fn run_stream<S: SetStream>(
         &self,
         stream: &mut S,
-        draws: &mut dyn Draws,
+        draws: &mut Draws<'_>,
     ) -> Result<Cover, S::Error> {
-        let mut waiting = WaitingBits::new(stream.users(), || self.run.keeps(draws));
+        let users = Private::new(stream.users());
+        let nobody = users.map(|users| (users as usize, WaitingBits::new(users)));
+        let mut waiting = self.run.sample_into(nobody, WaitingBits::put, draws).exact();
         let mut chosen = vec![false; self.settings.sets as usize];
         let mut order = Vec::new();
         for &threshold in &self.thresholds {
@@ -176,44 +177,75 @@ impl SetCoverThresholds {
         Ok(Self::with_the_rest(order, &chosen, draws))
     }
 
-    /// One fresh release from sets that are read pass by pass, with its receipt.
+    /// One fresh release from sets that are read pass by pass, with its receipt. Its law is that of
+    /// [`release`](Mechanism::release) on the same memberships.
     ///
     /// # Errors
-    /// As [`run_stream`](Self::run_stream).
-    pub fn release_stream<S: SetStream, R: CryptoRng + ?Sized>(
+    /// The first error of the stream. What it says about the data is up to the stream, and so is
+    /// whether it may be seen: the run counts as spent.
+    pub fn release_stream<S: SetStream>(
+        &self,
+        stream: &mut S,
+        rng: &mut ReleaseRng,
+    ) -> Result<Release<Cover, AddRemove>, S::Error> {
+        self.simulate_stream(stream, rng)
+    }
+
+    /// The same with a generator of the caller's choice, for tests and evaluations on data that may be
+    /// published: who knows the seed knows the noise.
+    ///
+    /// # Errors
+    /// As [`release_stream`](Self::release_stream).
+    pub fn simulate_stream<S: SetStream, R: CryptoRng + ?Sized>(
         &self,
         stream: &mut S,
         rng: &mut R,
     ) -> Result<Release<Cover, AddRemove>, S::Error> {
-        let output = self.run_stream(stream, &mut SecureDraws::new(rng))?;
-        Ok(Release { output, receipt: self.receipt() })
+        let (output, _) = self.replay_stream(stream, &mut SecureSource::new(rng));
+        Ok(Release { output: output?, receipt: self.receipt() })
     }
 
-    fn with_the_rest(mut order: Vec<u32>, chosen: &[bool], draws: &mut dyn Draws) -> Cover {
+    /// The same with any source of draws, for audits.
+    pub fn replay_stream<S: SetStream>(
+        &self,
+        stream: &mut S,
+        source: &mut dyn Source,
+    ) -> (Result<Cover, S::Error>, Usage) {
+        Draws::planned(source, self.cost().spent(), |draws| self.run_stream(stream, draws))
+    }
+
+    fn with_the_rest(mut order: Vec<u32>, chosen: &[bool], draws: &mut Draws<'_>) -> Cover {
         let rest = (0..).zip(chosen).filter(|(_, chosen)| !**chosen).map(|(set, _)| set);
         order.extend(shuffled(rest.collect(), draws));
         Cover { order, noisy_gains: Vec::new() }
     }
 }
 
-impl Mechanism for SetCoverThresholds {
+impl Algorithm for SetCoverThresholds {
     type Relation = AddRemove;
     type Data<'a> = &'a Incidence;
+    type Shape = usize;
     type Output = Cover;
     type Error = CombinatorialError;
 
-    fn receipt(&self) -> Receipt<AddRemove> {
+    fn cost(&self) -> Receipt<AddRemove> {
         Receipt::new("set-cover-thresholds", AddRemove, self.settings.budget, self.run.step())
+    }
+
+    fn shape(incidence: &&Incidence) -> usize {
+        incidence.sets()
     }
 
     /// # Errors
     /// [`CombinatorialError::SetCount`] if the family has another number of sets than the plan.
-    fn check(&self, incidence: &&Incidence) -> Result<(), CombinatorialError> {
-        super::check_sets(self.settings.sets, incidence)
+    fn check(&self, sets: &usize) -> Result<(), CombinatorialError> {
+        super::check_sets(self.settings.sets, *sets)
     }
 
-    fn run(&self, incidence: &Incidence, draws: &mut dyn Draws) -> Cover {
-        let mut waiting = Waiting::new(incidence, |_| self.run.keeps(draws));
+    fn run(&self, incidence: Private<&Incidence>, draws: &mut Draws<'_>) -> Cover {
+        let incidence = incidence.exact();
+        let kept = self.run.sample(incidence.users(), draws).exact();
+        let mut waiting = Waiting::new(incidence, |user| kept[user]);
         let mut chosen = vec![false; self.settings.sets as usize];
         let mut order = Vec::new();
         for &threshold in &self.thresholds {

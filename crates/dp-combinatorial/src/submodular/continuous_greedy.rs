@@ -2,14 +2,14 @@
 
 use dp_accounting::{AddRemove, Budget, Receipt};
 use dp_mechanism::{
-    Certificate, CreditedRun, CreditedSelection, Draws, Mechanism, Part, SelectionRule,
+    Algorithm, Certificate, CreditedRun, CreditedSelection, Draws, Part, Private, SelectionRule,
 };
 use serde::{Deserialize, Serialize};
 
 use super::greedy::{check_credit, check_delta, check_objective, checked_rank};
 use super::levels::ranked_credit;
 use super::objective::value_on;
-use super::{Extension, Matroid, swap_round};
+use super::{Extension, Matroid, ObjectiveShape, swap_round};
 use crate::CombinatorialError;
 
 /// What one record is credited at most, in the two units that [`ContinuousGreedy`] uses. Public.
@@ -80,7 +80,7 @@ pub struct ContinuousGreedyBuilder<M> {
 /// use dp_accounting::Budget;
 /// use dp_combinatorial::Incidence;
 /// use dp_combinatorial::submodular::{ContinuousGreedy, Coverage, Credits, Partition};
-/// use dp_mechanism::{Mechanism, chacha_from_os};
+/// use dp_mechanism::{Algorithm, Private, chacha_from_os};
 ///
 /// // One set of each half of a public family of ten; user `i` is in set `i % 7`.
 /// let halves = Partition::new((0..10).map(|set| set / 5).collect(), vec![1, 1])?;
@@ -178,18 +178,17 @@ impl<M: Matroid> ContinuousGreedyBuilder<M> {
             return Err(CombinatorialError::Setting { name, got, want: "at most 2^16" });
         }
         let picks = u64::from(rank) * u64::from(self.steps);
-        let rounds = u32::try_from(picks).ok().filter(|_| picks <= Self::MOST_PICKS);
-        let rounds = rounds.ok_or_else(|| {
+        if picks > Self::MOST_PICKS {
             let (name, got) = ("steps times elements to choose", picks as f64);
-            CombinatorialError::Setting { name, got, want: "at most 2^24" }
-        })?;
+            return Err(CombinatorialError::Setting { name, got, want: "at most 2^24" });
+        }
         let share = self.rounding_share;
         if !(share > 0.0 && share < 1.0) {
             let (name, want) = ("rounding share", "above 0 and below 1");
             return Err(CombinatorialError::Setting { name, got: share, want });
         }
         let for_rounding = if self.roundings > 1 { share } else { 0.0 };
-        let mut parts = vec![Part { name: "steps", share: 1.0 - for_rounding, rounds }];
+        let mut parts = vec![Part { name: "steps", share: 1.0 - for_rounding, rounds: picks }];
         if self.roundings > 1 {
             parts.push(Part { name: "rounding", share, rounds: 1 });
         }
@@ -221,7 +220,7 @@ impl<M: Matroid> ContinuousGreedy<M> {
         &self,
         objective: &dyn Extension,
         kept: &[bool],
-        draws: &mut dyn Draws,
+        draws: &mut Draws<'_>,
     ) -> Vec<Vec<usize>> {
         let mut path = objective.start_levels(kept, self.settings.steps);
         let mut scores = Vec::new();
@@ -246,32 +245,38 @@ impl<M: Matroid> ContinuousGreedy<M> {
     }
 
     /// A base out of the mixture. Public coins on released bases.
-    fn rounded(&self, bases: &[Vec<usize>], draws: &mut dyn Draws) -> Vec<usize> {
+    fn rounded(&self, bases: &[Vec<usize>], draws: &mut Draws<'_>) -> Vec<usize> {
         let mixture: Vec<(Vec<usize>, u32)> = bases.iter().map(|base| (base.clone(), 1)).collect();
         // Only an oracle that is no matroid fails here; any of its sets will do.
         swap_round(&self.settings.matroid, &mixture, draws).unwrap_or_else(|_| bases[0].clone())
     }
 }
 
-impl<M: Matroid> Mechanism for ContinuousGreedy<M> {
+impl<M: Matroid> Algorithm for ContinuousGreedy<M> {
     type Relation = AddRemove;
     type Data<'a> = &'a dyn Extension;
+    type Shape = (ObjectiveShape, u64);
     type Output = Rounded;
     type Error = CombinatorialError;
 
-    fn receipt(&self) -> Receipt<AddRemove> {
+    fn cost(&self) -> Receipt<AddRemove> {
         let name = "submodular continuous greedy";
         Receipt::new(name, AddRemove, self.settings.budget, self.run.step())
     }
 
-    fn check(&self, objective: &&dyn Extension) -> Result<(), CombinatorialError> {
-        let Credits { most_credit, level_credit } = self.settings.credits;
-        check_objective(*objective, self.settings.matroid.elements(), most_credit)?;
-        check_credit("level credit of the objective", objective.level_credit(), level_credit)
+    fn shape(objective: &&dyn Extension) -> (ObjectiveShape, u64) {
+        (ObjectiveShape::of(*objective), objective.level_credit())
     }
 
-    fn run(&self, objective: &dyn Extension, draws: &mut dyn Draws) -> Rounded {
-        let kept: Vec<bool> = (0..objective.records()).map(|_| self.run.keeps(draws)).collect();
+    fn check(&self, (shape, got): &(ObjectiveShape, u64)) -> Result<(), CombinatorialError> {
+        let Credits { most_credit, level_credit } = self.settings.credits;
+        check_objective(shape, self.settings.matroid.elements(), most_credit)?;
+        check_credit("level credit of the objective", *got, level_credit)
+    }
+
+    fn run(&self, objective: Private<&dyn Extension>, draws: &mut Draws<'_>) -> Rounded {
+        let objective = objective.exact();
+        let kept = self.run.sample(objective.records(), draws).exact();
         let bases = self.bases(objective, &kept, draws);
         let mut roundings: Vec<Vec<usize>> =
             (0..self.settings.roundings).map(|_| self.rounded(&bases, draws)).collect();

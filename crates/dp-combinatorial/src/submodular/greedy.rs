@@ -2,11 +2,11 @@
 
 use dp_accounting::{AddRemove, Budget, Receipt};
 use dp_mechanism::{
-    Certificate, CreditedRun, CreditedSelection, Draws, Mechanism, Part, SelectionRule,
+    Algorithm, Certificate, CreditedRun, CreditedSelection, Draws, Part, Private, SelectionRule,
 };
 use serde::{Deserialize, Serialize};
 
-use super::{Matroid, Objective, check_matroid};
+use super::{Matroid, Objective, ObjectiveShape, check_matroid};
 use crate::CombinatorialError;
 
 /// Public settings of [`Greedy`]; made by [`Greedy::builder`].
@@ -101,7 +101,7 @@ impl<M: Matroid> GreedyBuilder<M> {
         check_delta(self.certificate, self.budget)?;
         let single = rounds == 1 && self.rule != SelectionRule::NoisyMax;
         let usual = if single { Certificate::Composition } else { Certificate::Subsampled };
-        let part = Part { name: "picks", share: 1.0, rounds };
+        let part = Part { name: "picks", share: 1.0, rounds: rounds.into() };
         let certificate = self.certificate.unwrap_or(usual);
         let run = CreditedRun::new(certificate, self.budget.epsilon(), &[part])?;
         let selection = run.selection(0, self.rule, self.most_credit)?;
@@ -137,15 +137,15 @@ pub(super) fn check_delta(
 
 /// Whether an objective is what a plan was made for. Both sides are public.
 pub(super) fn check_objective(
-    objective: &dyn Objective,
+    shape: &ObjectiveShape,
     elements: usize,
     most_credit: u64,
 ) -> Result<(), CombinatorialError> {
-    if objective.elements() != elements {
-        let (name, got) = ("elements of the objective", objective.elements() as f64);
+    if shape.elements != elements {
+        let (name, got) = ("elements of the objective", shape.elements as f64);
         return Err(CombinatorialError::Setting { name, got, want: "those of the constraint" });
     }
-    check_credit("most credit of the objective", objective.most_credit(), most_credit)
+    check_credit("most credit of the objective", shape.most_credit, most_credit)
 }
 
 pub(super) fn check_credit(
@@ -187,22 +187,28 @@ impl<M: Matroid> Greedy<M> {
     }
 }
 
-impl<M: Matroid> Mechanism for Greedy<M> {
+impl<M: Matroid> Algorithm for Greedy<M> {
     type Relation = AddRemove;
     type Data<'a> = &'a dyn Objective;
+    type Shape = ObjectiveShape;
     type Output = Chosen;
     type Error = CombinatorialError;
 
-    fn receipt(&self) -> Receipt<AddRemove> {
+    fn cost(&self) -> Receipt<AddRemove> {
         Receipt::new("submodular greedy", AddRemove, self.settings.budget, self.run.step())
     }
 
-    fn check(&self, objective: &&dyn Objective) -> Result<(), CombinatorialError> {
-        check_objective(*objective, self.settings.matroid.elements(), self.settings.most_credit)
+    fn shape(objective: &&dyn Objective) -> ObjectiveShape {
+        ObjectiveShape::of(*objective)
     }
 
-    fn run(&self, objective: &dyn Objective, draws: &mut dyn Draws) -> Chosen {
-        let kept: Vec<bool> = (0..objective.records()).map(|_| self.run.keeps(draws)).collect();
+    fn check(&self, shape: &ObjectiveShape) -> Result<(), CombinatorialError> {
+        check_objective(shape, self.settings.matroid.elements(), self.settings.most_credit)
+    }
+
+    fn run(&self, objective: Private<&dyn Objective>, draws: &mut Draws<'_>) -> Chosen {
+        let objective = objective.exact();
+        let kept = self.run.sample(objective.records(), draws).exact();
         let mut run = objective.start(&kept);
         let mut chosen = Chosen { elements: Vec::new(), noisy_gains: Vec::new() };
         let mut scores = Vec::new();

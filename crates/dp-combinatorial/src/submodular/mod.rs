@@ -54,7 +54,7 @@ pub use matroid::{
     Graphic, Laminar, MOST_CHECKED_ELEMENTS, Matroid, Partition, Transversal, Uniform,
     check_matroid, probe_matroid,
 };
-pub use objective::{Gains, Objective, exact_greedy, exact_value};
+pub use objective::{Gains, Objective, ObjectiveShape, exact_greedy, exact_value};
 pub use oracle::Oracle;
 pub use sampled::Sampled;
 pub use swap_rounding::swap_round;

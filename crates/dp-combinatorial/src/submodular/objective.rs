@@ -16,7 +16,7 @@ use super::Matroid;
 ///
 /// Utility rests on submodularity: no gain rises when something is picked. The objectives of this
 /// module, [`Oracle`](super::Oracle) around any function included, keep the contract by construction.
-pub trait Objective {
+pub trait Objective: Sync {
     /// The number of elements. Public.
     fn elements(&self) -> usize;
 
@@ -31,6 +31,21 @@ pub trait Objective {
     /// # Panics
     /// If there is not one entry per record.
     fn start(&self, kept: &[bool]) -> Box<dyn Gains + '_>;
+}
+
+/// What is public of an objective: both numbers are declared, not computed from records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectiveShape {
+    /// The number of elements.
+    pub elements: usize,
+    /// The most that one record is credited in a run.
+    pub most_credit: u64,
+}
+
+impl ObjectiveShape {
+    pub(super) fn of(objective: &dyn Objective) -> Self {
+        Self { elements: objective.elements(), most_credit: objective.most_credit() }
+    }
 }
 
 /// The state of a run.

@@ -1,6 +1,8 @@
 //! From a mixture of bases to one base.
 
-use dp_mechanism::{Draws, Ratio, SparseScores};
+use std::num::NonZeroU64;
+
+use dp_mechanism::Draws;
 
 use super::Matroid;
 use crate::CombinatorialError;
@@ -30,7 +32,7 @@ use crate::CombinatorialError;
 pub fn swap_round<M: Matroid + ?Sized>(
     matroid: &M,
     bases: &[(Vec<usize>, u32)],
-    draws: &mut dyn Draws,
+    draws: &mut Draws<'_>,
 ) -> Result<Vec<usize>, CombinatorialError> {
     let rank = matroid.rank();
     for (base, weight) in bases {
@@ -63,7 +65,7 @@ fn merge<M: Matroid + ?Sized>(
     matroid: &M,
     (mut first, first_weight): (Vec<usize>, u64),
     (mut second, second_weight): (Vec<usize>, u64),
-    draws: &mut dyn Draws,
+    draws: &mut Draws<'_>,
 ) -> Result<Vec<usize>, CombinatorialError> {
     let total = first_weight + second_weight;
     while let Some(place) = first.iter().position(|element| !second.contains(element)) {
@@ -71,8 +73,7 @@ fn merge<M: Matroid + ?Sized>(
             return Err(CombinatorialError::NotAMatroid { set: first });
         };
         // Uniform below the total: a public coin with exactly the odds of the weights.
-        let unit = Ratio::new(1, 1).expect("one");
-        let ticket = draws.choose_sparse(&SparseScores::new(total, []), unit);
+        let ticket = draws.uniform(NonZeroU64::new(total).expect("weights are positive"));
         if ticket < first_weight {
             second[other] = first[place];
         } else {
@@ -100,7 +101,7 @@ fn exchange<M: Matroid + ?Sized>(
 
 #[cfg(test)]
 mod tests {
-    use dp_mechanism::SecureDraws;
+    use dp_mechanism::SecureSource;
     use rand::SeedableRng;
     use rand::rngs::ChaCha20Rng;
 
@@ -119,7 +120,9 @@ mod tests {
         let mut rng = ChaCha20Rng::seed_from_u64(5);
         let mut hits = vec![0_u32; matroid.elements()];
         for _ in 0..RUNS {
-            let base = swap_round(matroid, bases, &mut SecureDraws::new(&mut rng)).expect("bases");
+            let base =
+                swap_round(matroid, bases, &mut Draws::unplanned(&mut SecureSource::new(&mut rng)))
+                    .expect("bases");
             assert!(base.len() == matroid.rank() && matroid.is_independent(&base));
             for element in base {
                 hits[element] += 1;
@@ -170,7 +173,8 @@ mod tests {
         let matroid = Uniform::new(4, 2).expect("valid");
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         let mut round = |bases: &[(Vec<usize>, u32)]| {
-            swap_round(&matroid, bases, &mut SecureDraws::new(&mut rng)).is_err()
+            swap_round(&matroid, bases, &mut Draws::unplanned(&mut SecureSource::new(&mut rng)))
+                .is_err()
         };
         assert!(round(&[]));
         assert!(round(&[(vec![0, 1], 0)]));

@@ -3,7 +3,7 @@
 
 use dp_accounting::Epsilon;
 use dp_audit::{Law, Window, exact_law};
-use dp_mechanism::{Certificate, CreditedRun, Draws, Part, SelectionRule};
+use dp_mechanism::{Certificate, CreditedRun, Draws, Part, SelectionRule, Source};
 
 use super::super::check::{Effort, Found};
 use super::Code;
@@ -33,10 +33,11 @@ fn counts(effort: Effort, of_all: bool) -> Found {
     let run = run(&[Part { name: "counts", share: 1.0, rounds: 1 }]);
     let reports = run.reports(0, 1).expect("in range");
     worst(effort.of(2, 3), |users| {
-        exact_law(Window::new(-1, 4), |draws: &mut dyn Draws| {
+        exact_law(Window::new(-1, 4), |draws: &mut dyn Source| {
+            let draws = &mut Draws::unplanned(draws);
             let mut counts = [0, 0];
-            for &user in users {
-                counts[user] += u64::from(run.keeps(draws) || of_all);
+            for (&user, keep) in users.iter().zip(run.sample(users.len(), draws).exact()) {
+                counts[user] += u64::from(keep || of_all);
             }
             counts.map(|count| reports.count(count, draws))
         })
@@ -59,9 +60,15 @@ fn first_pick(start: Start) -> Found {
     let run = run(&[Part { name: "picks", share: 1.0, rounds: 1 }]);
     let selection = run.selection(0, SelectionRule::PermuteAndFlip, 2).expect("in range");
     worst(5, |users| {
-        exact_law(Window::none(), |draws: &mut dyn Draws| {
-            let kept: Vec<i64> =
-                users.iter().filter(|_| run.keeps(draws)).map(|&user| [0, 4][user]).collect();
+        exact_law(Window::none(), |draws: &mut dyn Source| {
+            let draws = &mut Draws::unplanned(draws);
+            let keep = run.sample(users.len(), draws).exact();
+            let kept: Vec<i64> = users
+                .iter()
+                .zip(keep)
+                .filter(|kept| kept.1)
+                .map(|(&user, _)| [0, 4][user])
+                .collect();
             let base = |at: i64| match start {
                 Start::PublicCentre => (at - 2).abs(),
                 Start::MiddleOfTheUsers => {

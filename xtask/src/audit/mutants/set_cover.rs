@@ -5,7 +5,7 @@ use dp_audit::{Window, exact_law};
 use dp_combinatorial::Incidence;
 use dp_mechanism::{
     Certificate, CreditedRun, DiscreteGaussian, Draws, Geometric, Law, Mechanism, Part,
-    SelectionRule,
+    SelectionRule, Source,
 };
 
 use super::super::check::{Effort, Found};
@@ -23,9 +23,9 @@ pub(super) fn code() -> [Code; 4] {
 }
 
 /// Answers secret coins itself: nobody is left out of the sample.
-struct NoSample<'a>(&'a mut dyn Draws);
+struct NoSample<'a>(&'a mut dyn Source);
 
-impl Draws for NoSample<'_> {
+impl Source for NoSample<'_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         if let Law::Keep { .. } = law { 1 } else { self.0.draw(law) }
     }
@@ -46,9 +46,9 @@ fn everybody(effort: Effort, unsampled: bool) -> Found {
         let family = family(3, users);
         exact_law(Window::none(), |draws| {
             if unsampled {
-                plan.run(&family, &mut NoSample(draws)).order
+                plan.replay(&family, &mut NoSample(draws)).0.order
             } else {
-                plan.run(&family, draws).order
+                plan.replay(&family, draws).0.order
             }
         })
     })
@@ -61,9 +61,9 @@ fn every_test(effort: Effort, unsampled: bool) -> Found {
         let family = family(3, users);
         exact_law(Window::new(0, 2), |draws| {
             if unsampled {
-                plan.run(&family, &mut NoSample(draws)).order
+                plan.replay(&family, &mut NoSample(draws)).0.order
             } else {
-                plan.run(&family, draws).order
+                plan.replay(&family, draws).0.order
             }
         })
     })
@@ -90,7 +90,8 @@ fn stops(effort: Effort, when_served: bool) -> Found {
     pure_loss_of_one_more(Side::Both, claimed, (8, effort.of(1, 2)), |users| {
         let family = family(3, users);
         exact_law(Window::none(), |draws| {
-            let mut waits: Vec<bool> = users.iter().map(|_| run.keeps(draws)).collect();
+            let draws = &mut Draws::unplanned(draws);
+            let mut waits = run.sample(users.len(), draws).exact();
             let mut rest = vec![0, 1, 2];
             let mut order = Vec::new();
             while !rest.is_empty() {
@@ -115,7 +116,8 @@ fn stays(effort: Effort, after_being_served: bool) -> Found {
     pure_loss_of_one_more(Side::Both, claimed, (8, effort.of(1, 2)), |users| {
         let family = family(3, users);
         exact_law(Window::new(0, 3), |draws| {
-            let mut waits: Vec<bool> = users.iter().map(|_| run.keeps(draws)).collect();
+            let draws = &mut Draws::unplanned(draws);
+            let mut waits = run.sample(users.len(), draws).exact();
             let mut chosen = Vec::new();
             for set in 0..3 {
                 if reports.release(waiting(&family, &waits, set), 3, draws).is_some() {

@@ -5,7 +5,7 @@ use dp_audit::{Law as OutputLaw, Window, exact_law};
 use dp_combinatorial::submodular::{
     ContinuousGreedy, Coverage, Credits, Extension, Gains, Greedy, LevelGains, Objective, Oracle,
 };
-use dp_mechanism::{DiscreteGaussian, Draws, Law, Mechanism, SelectionRule};
+use dp_mechanism::{DiscreteGaussian, Geometric, Law, Mechanism, SelectionRule, Source};
 
 use super::super::check::{Effort, Found};
 use super::super::submodular::{
@@ -24,11 +24,15 @@ pub(super) fn code() -> [Code; 4] {
 }
 
 /// Nobody's coin is tossed.
-struct AllKept<'a>(&'a mut dyn Draws);
+struct AllKept<'a>(&'a mut dyn Source);
 
-impl Draws for AllKept<'_> {
+impl Source for AllKept<'_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         if let Law::Keep { .. } = law { 1 } else { self.0.draw(law) }
+    }
+
+    fn noisy_max(&mut self, _: &[i64], _: Geometric) -> (usize, i64) {
+        unreachable!("no rule here has noisy scores")
     }
 
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
@@ -49,7 +53,7 @@ fn everybody_takes_part(broken: bool) -> Found {
         let record = (1_usize << (LAST.1 - LAST.0)) - 1;
         let records: &[usize] = if anybody { &[record] } else { &[] };
         let objective = coverage(LAST.1, records);
-        exact_law(Window::none(), |draws| greedy.run(&objective, &mut AllKept(draws)).elements)
+        exact_law(Window::none(), |draws| greedy.replay(&objective, &mut AllKept(draws)).0.elements)
     };
     let (nobody, somebody) = (law(false), law(true));
     let loss = nobody.pure_loss(&somebody).max(somebody.pure_loss(&nobody));
@@ -137,7 +141,7 @@ fn beyond_the_cube(effort: Effort, broken: bool) -> Found {
         let bits: Vec<usize> = kinds.to_vec();
         let objective =
             SingleSets { covered: coverage(SETS, &bits), sets, step: if broken { 70 } else { 50 } };
-        exact_law(Window::none(), |draws| plan.run(&objective, draws).bases)
+        exact_law(Window::none(), |draws| plan.replay(&objective, draws).0.bases)
     })
 }
 
@@ -213,24 +217,28 @@ fn without_a_cap(effort: Effort, broken: bool) -> Found {
         let uncapped = Uncapped { records };
         let capped = Oracle::new(records, ORACLE_SETS, 3, WANDERS).expect("valid");
         let objective: &dyn Objective = if broken { &uncapped } else { &capped };
-        exact_law(Window::none(), |draws| greedy.run(objective, draws))
+        exact_law(Window::none(), |draws| greedy.replay(objective, draws).0)
     })
 }
 
 /// Counts the choices before the first in which nobody is left.
 struct UntilDone<'a> {
-    draws: &'a mut dyn Draws,
+    draws: &'a mut dyn Source,
     choices: usize,
     done: bool,
 }
 
-impl Draws for UntilDone<'_> {
+impl Source for UntilDone<'_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         if let Law::Flip { scores, .. } = law {
             self.done |= scores.iter().all(|score| *score == 0);
             self.choices += usize::from(!self.done);
         }
         self.draws.draw(law)
+    }
+
+    fn noisy_max(&mut self, _: &[i64], _: Geometric) -> (usize, i64) {
+        unreachable!("no rule here has noisy scores")
     }
 
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
@@ -246,7 +254,7 @@ fn ends_when_done(effort: Effort, broken: bool) -> Found {
         let objective = coverage(3, records);
         exact_law(Window::none(), |draws| {
             let mut watched = UntilDone { draws, choices: 0, done: false };
-            let mut chosen = greedy.run(&objective, &mut watched).elements;
+            let mut chosen = greedy.replay(&objective, &mut watched).0.elements;
             if broken {
                 chosen.truncate(watched.choices);
             }

@@ -7,7 +7,7 @@ mod transcripts;
 mod wire;
 
 use dp_audit::Method;
-use dp_mechanism::{DiscreteGaussian, Geometric, Source, Law, Reported, ThresholdReports, Touched};
+use dp_mechanism::{DiscreteGaussian, Geometric, Law, Reported, Source, ThresholdReports, Touched};
 use dp_stream::{
     Budget, Event, MonitorBuilder, MonitorPlan, StreamShape, ThreshMonitor, Threshold, Universe,
 };

@@ -102,7 +102,7 @@ impl Method {
                 let budget = Budget::new(epsilon, 0.0)?;
                 let plan = MetricHistogram::builder(source.k, source.power, budget);
                 let plan = plan.denoise(ways.to_vec()).build(metric)?;
-                return Ok(plan.release(&instance.users, rng)?.output.centres);
+                return Ok(plan.simulate(&instance.users, rng)?.output.centres);
             }
             How::Bicriteria => plan(instance, epsilon, 0.0)?,
             How::AsPublished => {
@@ -122,7 +122,7 @@ impl Method {
                 plan(instance, epsilon, 0.0)?.certificate(Certificate::Composition).picks(picks)
             }
         };
-        Ok(bicriteria.build(metric)?.release(&instance.users, rng)?.output.centres)
+        Ok(bicriteria.build(metric)?.simulate(&instance.users, rng)?.output.centres)
     }
 }
 

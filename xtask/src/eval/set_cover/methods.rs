@@ -69,7 +69,7 @@ impl Method {
         let sets = u32::try_from(family.sets()).expect("sets are numbered in 32 bits");
         let budget = |epsilon, delta| Budget::new(epsilon, delta).map_err(|e| failed(&e));
         let released = |plan: SetCoverSelect, rng: &mut ChaCha20Rng| {
-            plan.release(family, rng).map(|release| release.output).map_err(|e| failed(&e))
+            plan.simulate(family, rng).map(|release| release.output).map_err(|e| failed(&e))
         };
         match self.algorithm {
             "greedy" => Ok(Cover { order: exact_greedy(family), noisy_gains: Vec::new() }),
@@ -118,7 +118,7 @@ impl Method {
                     _ => plan,
                 };
                 let plan = plan.build().map_err(|e| failed(&e))?;
-                plan.release(family, rng).map(|release| release.output).map_err(|e| failed(&e))
+                plan.simulate(family, rng).map(|release| release.output).map_err(|e| failed(&e))
             }
             _ => {
                 let thresholds = match self.algorithm {
@@ -127,7 +127,7 @@ impl Method {
                 };
                 let plan = SetCoverGreedyScaling::builder(sets, budget(epsilon, 0.0)?);
                 let plan = plan.thresholds(thresholds).build().map_err(|e| failed(&e))?;
-                plan.release(family, rng).map(|release| release.output).map_err(|e| failed(&e))
+                plan.simulate(family, rng).map(|release| release.output).map_err(|e| failed(&e))
             }
         }
     }

@@ -143,7 +143,7 @@ impl Method {
         }
         let plan = Greedy::builder(matroid, objective.most_credit(), self.budget(epsilon)?);
         let plan = plan.certificate(certificate).rule(rule).build();
-        let release = plan.and_then(|plan| plan.release(objective, rng));
+        let release = plan.and_then(|plan| plan.simulate(objective, rng));
         release.map(|release| release.output.elements).map_err(|error| self.failed(&error))
     }
 
@@ -200,7 +200,7 @@ impl Method {
             _ => (4, 8),
         };
         let plan = plan.steps(steps).roundings(roundings).build();
-        let release = plan.and_then(|plan| plan.release(coverage, rng));
+        let release = plan.and_then(|plan| plan.simulate(coverage, rng));
         release.map(|release| release.output.elements).map_err(|error| self.failed(&error))
     }
 }

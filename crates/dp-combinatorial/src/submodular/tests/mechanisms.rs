@@ -1,7 +1,7 @@
 //! The private mechanisms: settings, shapes, utility, receipts.
 
 use dp_accounting::{Budget, Delta};
-use dp_mechanism::{Certificate, Mechanism, SecureDraws, SelectionRule};
+use dp_mechanism::{Algorithm, Certificate, Mechanism, SecureSource, SelectionRule};
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 
@@ -32,7 +32,7 @@ fn far_apart_gains_are_picked_in_their_order_by_all_rules() {
     for rule in RULES {
         let greedy = Greedy::builder(uniform(10, 4), 1, budget(3.0)).rule(rule).build().unwrap();
         let rng = &mut ChaCha20Rng::seed_from_u64(2);
-        let chosen = greedy.release(&objective, rng).unwrap().output;
+        let chosen = greedy.simulate(&objective, rng).unwrap().output;
         assert_eq!(chosen.elements, [9, 8, 7, 6]);
         let estimate = greedy.post_value(&chosen);
         assert_eq!(estimate.is_some(), rule == SelectionRule::NoisyMax);
@@ -57,17 +57,22 @@ fn what_was_declared_is_held_against_the_objective() {
     let objective = staircase();
     let refused = |m, most| {
         let greedy = Greedy::builder(uniform(m, 2), most, budget(1.0)).build().unwrap();
-        let answer = greedy.check(&(&objective as &dyn Objective));
+        let answer = greedy.check(&Greedy::<Uniform>::shape(&(&objective as &dyn Objective)));
         let continuous =
             ContinuousGreedy::builder(uniform(m, 2), Credits::ranked(1), budget(1.0)).build();
-        let other = continuous.unwrap().check(&(&objective as &dyn Extension));
+        let other = continuous
+            .unwrap()
+            .check(&ContinuousGreedy::<Uniform>::shape(&(&objective as &dyn Extension)));
         assert_eq!(answer.is_err(), other.is_err());
         answer.is_err()
     };
     assert!(!refused(10, 1) && refused(11, 1) && refused(9, 1));
     let heavy = Coverage::weighted(objective.incidence().clone(), |_| 1, 2).unwrap();
     let greedy = Greedy::builder(uniform(10, 2), 1, budget(1.0)).build().unwrap();
-    let message = greedy.check(&(&heavy as &dyn Objective)).unwrap_err().to_string();
+    let message = greedy
+        .check(&Greedy::<Uniform>::shape(&(&heavy as &dyn Objective)))
+        .unwrap_err()
+        .to_string();
     assert_eq!(
         message,
         "`most credit of the objective` must be at most what was declared, got 2.0"
@@ -126,9 +131,9 @@ fn an_oracle_that_is_no_matroid_is_told_if_small_and_harmless_if_large() {
         ContinuousGreedy::builder(OneParity(13), Credits::ranked(1), budget(1.0)).build().unwrap();
     for seed in 0..20 {
         let rng = &mut ChaCha20Rng::seed_from_u64(seed);
-        let chosen = greedy.release(&objective, rng).unwrap().output.elements;
+        let chosen = greedy.simulate(&objective, rng).unwrap().output.elements;
         assert!(chosen.len() == 7 || chosen.len() == 6);
-        let rounded = continuous.release(&objective, rng).unwrap().output;
+        let rounded = continuous.simulate(&objective, rng).unwrap().output;
         assert_eq!(rounded.bases.len(), 4);
     }
 }
@@ -143,11 +148,11 @@ fn constraints_hold_and_nobody_is_enough() {
             let objective = Coverage::new(Incidence::from_slices(m, lists).unwrap());
             let rng = &mut ChaCha20Rng::seed_from_u64(7);
             let greedy = Greedy::builder(&*matroid, 1, budget(1.0)).build().unwrap();
-            let chosen = greedy.release(&objective, rng).unwrap().output.elements;
+            let chosen = greedy.simulate(&objective, rng).unwrap().output.elements;
             let builder = ContinuousGreedy::builder(&*matroid, Credits::ranked(1), budget(1.0));
             for roundings in [1, 3] {
                 let plan = builder.clone().steps(3).roundings(roundings).build().unwrap();
-                let rounded = plan.release(&objective, rng).unwrap().output;
+                let rounded = plan.simulate(&objective, rng).unwrap().output;
                 for base in rounded.bases.iter().chain([&rounded.elements, &chosen]) {
                     assert!(base.len() == matroid.rank() && matroid.is_independent(base));
                 }
@@ -162,7 +167,7 @@ fn continuous_greedy_finds_what_greedy_finds() {
     let matroid = Partition::new((0..10).map(|i| i / 5).collect(), vec![1, 2]).unwrap();
     let plan = ContinuousGreedy::builder(matroid, Credits::ranked(1), budget(4.0)).build().unwrap();
     let rng = &mut ChaCha20Rng::seed_from_u64(1);
-    let rounded = plan.release(&objective, rng).unwrap().output;
+    let rounded = plan.simulate(&objective, rng).unwrap().output;
     assert_eq!(rounded.elements, [4, 8, 9]);
 
     // The same on samples for an oracle, which here is the coverage itself.
@@ -171,7 +176,7 @@ fn continuous_greedy_finds_what_greedy_finds() {
     let sampled = Sampled::new(Oracle::new(&users, 10, 1, covered).unwrap(), 20, rng).unwrap();
     let credits = Credits::sampled(1, 20);
     let plan = ContinuousGreedy::builder(uniform(10, 2), credits, budget(20.0)).steps(2);
-    let rounded = plan.build().unwrap().release(&sampled, rng).unwrap().output;
+    let rounded = plan.build().unwrap().simulate(&sampled, rng).unwrap().output;
     let value = exact_value(&sampled, &rounded.elements);
     assert!(value >= 150, "{rounded:?} has {value}");
 }
@@ -197,7 +202,7 @@ fn plans_and_releases_survive_a_file() {
     let plan = ContinuousGreedy::builder(laminar, Credits::ranked(9), budget(1.0)).build().unwrap();
     let text = serde_json::to_string(&plan).unwrap();
     assert_eq!(serde_json::from_str::<ContinuousGreedy<Laminar>>(&text).unwrap(), plan);
-    let release = plan.release(&staircase(), &mut ChaCha20Rng::seed_from_u64(1)).unwrap();
+    let release = plan.simulate(&staircase(), &mut ChaCha20Rng::seed_from_u64(1)).unwrap();
     let text = serde_json::to_string(&release.output).unwrap();
     assert_eq!(serde_json::from_str::<Rounded>(&text).unwrap(), release.output);
 }
@@ -228,12 +233,12 @@ fn the_number_of_threads_does_not_matter() {
             let oracle = Oracle::new(&users, 6, 10, value).unwrap();
             let mut rng = ChaCha20Rng::seed_from_u64(1);
             let greedy = Greedy::builder(uniform(6, 3), 10, budget(0.1)).build().unwrap();
-            let chosen = greedy.run(&oracle, &mut SecureDraws::new(&mut rng));
+            let chosen = greedy.replay(&oracle, &mut SecureSource::new(&mut rng)).0;
             let sampled = Sampled::new(oracle, 4, &mut rng).unwrap();
             let credits = Credits::sampled(10, 4);
             let plan = ContinuousGreedy::builder(uniform(6, 2), credits, budget(0.1)).steps(2);
             let plan = plan.build().unwrap();
-            (chosen, plan.run(&sampled, &mut SecureDraws::new(&mut rng)))
+            (chosen, plan.replay(&sampled, &mut SecureSource::new(&mut rng)).0)
         })
     });
     assert!(results[0] == results[1] && results[1] == results[2]);
