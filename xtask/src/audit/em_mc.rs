@@ -85,6 +85,10 @@ impl Source for ChoicesOnly<'_> {
         }
     }
 
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.draws.noisy_max(scores, noise)
+    }
+
     fn noisy_vector(&mut self, _values: &mut [i64], _noise: DiscreteGaussian) {}
 }
 
@@ -118,10 +122,6 @@ pub(super) fn choices(effort: Effort, choose: Choose) -> Found {
             let loss = without.pure_loss(&laws[with]).max(laws[with].pure_loss(without));
             found.see(loss, || format!("places {set:?} and {added}"));
         }
-    }
-
-    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
-        self.draws.noisy_max(scores, noise)
     }
     found
 }

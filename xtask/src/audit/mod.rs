@@ -37,7 +37,6 @@ use crate::error::Error;
 use crate::{files, report, workspace};
 use check::{Check, suites};
 
-
 /// Runs the audits and writes OUT/audit.json; any surprise makes the ending incomplete.
 pub(crate) fn command(args: &AuditArgs) -> Result<Ending, Error> {
     let effort = if args.deep { Effort::deep(fresh_seed()?) } else { Effort::quick() };
