@@ -10,7 +10,7 @@ const AUDITOR: &str = "dp-audit";
 
 /// Lowest layer first; crates of one layer do not know each other.
 const LAYERS: [&[&str]; 4] = [
-    &["dp-noise"],
+    &["dp-noise", "dp-check"],
     &["dp-accounting"],
     &["dp-geometry", "dp-mechanism"],
     &["dp-cluster", "dp-combinatorial", "dp-stream", "dp-census", AUDITOR],

@@ -44,13 +44,19 @@ fn gaussian(noise_multiplier: f64, query: Query) -> Between {
         }
         Query::Delta(epsilon) => Between {
             lower: Lower::new(gaussian_from_below(more, epsilon)),
-            upper: Upper::new(gaussian_delta(less, at_least_0(epsilon)).get()),
+            upper: Upper::new(gaussian_from_above(less, epsilon)),
         },
     }
 }
 
 fn at_least_0(epsilon: f64) -> Epsilon {
     Epsilon::of(larger(epsilon, 0.0)).unwrap_or(Epsilon::ZERO)
+}
+
+/// A delta type ends just below 1, and so close to it the truth may lie above.
+fn gaussian_from_above(noise_multiplier: f64, epsilon: f64) -> f64 {
+    let delta = gaussian_delta(noise_multiplier, at_least_0(epsilon));
+    if delta == Delta::MAX { 1.0 } else { delta.get() }
 }
 
 fn gaussian_from_below(noise_multiplier: f64, epsilon: f64) -> f64 {
@@ -82,7 +88,7 @@ impl Single {
         let at = if upper { larger(epsilon - room, 0.0) } else { epsilon + room };
         match self.event.kind {
             Kind::Gaussian { noise_multiplier } if upper => {
-                gaussian_delta(noise_multiplier, at_least_0(at)).get()
+                gaussian_from_above(noise_multiplier, at)
             }
             Kind::Gaussian { noise_multiplier } => gaussian_from_below(noise_multiplier, at),
             // 1 - e^((e - loss) / 2).

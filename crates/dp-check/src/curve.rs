@@ -1,0 +1,212 @@
+//! The curve of a composition of few uses, between two sides that meet where everything is exact.
+
+use crate::cells::Cells;
+use crate::interval::Interval;
+use crate::lattice::{Atom, Lattice};
+use crate::law::{Law, Side};
+use crate::normal;
+use crate::spline::{self, Part};
+
+/// How much work a check may be.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Atoms of the lattices together, and of the cells of continuous laws.
+    pub atoms: u64,
+    /// Terms of sums over Laplace noise and bounded range.
+    pub terms: u64,
+    /// Binary digits after the point that masses keep: 64 more than the smallest delta of interest has.
+    pub places: u64,
+}
+
+/// What is left once lattices and cells are taken out: a curve in closed form.
+#[derive(Debug)]
+enum Rest {
+    Nothing,
+    Gaussian(Interval),
+    Splines(Vec<Part>),
+    Sampled(Interval, Side, Box<Rest>),
+}
+
+impl Rest {
+    /// `sup over S of P(S) - e^loss Q(S)`.
+    fn hockey_stick(&self, loss: &Interval) -> Interval {
+        match self {
+            Self::Nothing => (&Interval::one() - &loss.exp()).positive_part(),
+            Self::Gaussian(mu) => normal::hockey_stick(mu, loss),
+            Self::Splines(parts) => spline::hockey_stick(parts, loss),
+            Self::Sampled(rate, side, of) => {
+                let (one, y) = (Interval::one(), loss.exp());
+                let rest = &one - rate;
+                // P' - y Q' of the mixture is a multiple of P - y' Q, or Q - y' P, whose curves are alike.
+                let (factor, inner) = match side {
+                    Side::Remove => (rate.clone(), &(&y - &rest) / rate),
+                    Side::Add => {
+                        let left = &one - &(&y * &rest);
+                        if left.is_nowhere_positive() {
+                            return Interval::zero();
+                        }
+                        if !left.is_positive() {
+                            return Interval::zero().hull(&left);
+                        }
+                        let inner = &(&y * rate) / &left;
+                        (left, inner)
+                    }
+                };
+                if inner.is_nowhere_positive() {
+                    return (&one - &y).positive_part();
+                }
+                if !inner.is_positive() {
+                    return Interval::zero().hull(&one);
+                }
+                &factor * &of.hockey_stick(&inner.ln())
+            }
+        }
+    }
+}
+
+/// A composition, ready for several questions.
+#[derive(Debug)]
+pub struct Composed {
+    kept: Interval,
+    /// The same list twice where nothing had to be cut into cells.
+    below: Vec<Atom>,
+    above: Option<Vec<Atom>>,
+    missing: Interval,
+    rest: Rest,
+}
+
+impl Composed {
+    /// Prepares a composition; `None` if it is too much work.
+    pub fn new(parts: &[(Law, u64)], side: Side, effort: Effort) -> Option<Self> {
+        let (mut kept, mut missing) = (Interval::one(), Interval::zero());
+        let mut atoms = vec![Atom::sure()];
+        let (mut variance, mut splines, mut sampled) = (Interval::zero(), Vec::new(), Vec::new());
+        for (law, count) in parts {
+            let keeps = &Interval::one() - &law.leak();
+            kept = &kept * &keeps.power(*count);
+            match law {
+                Law::Gaussian { multiplier } => {
+                    let one = Interval::of(*multiplier);
+                    variance = &variance + &(&Interval::whole(*count) / &(&one * &one));
+                }
+                Law::Laplace { .. } | Law::BoundedRange { .. } => {
+                    let atoms = matches!(law, Law::Laplace { .. });
+                    splines.push(Part { width: law.width()?, count: *count, atoms });
+                }
+                Law::Sampled { .. } => {
+                    if *count > 3 {
+                        return None;
+                    }
+                    sampled.extend((0..*count).map(|_| law.clone()));
+                }
+                _ => {
+                    let one = Lattice::of(law, effort.places)?;
+                    if one.length(*count).saturating_mul(atoms.len() as u64) > effort.atoms {
+                        return None;
+                    }
+                    let (own, left_out) = one.power(*count).atoms();
+                    missing = &missing + &left_out;
+                    atoms = product(&atoms, &own);
+                }
+            }
+        }
+        let (mut cut, mut gaussian) = (sampled, None);
+        let rest = if !splines.is_empty() {
+            let work = splines.iter().map(|part: &Part| {
+                let n = part.count as f64 + 1.0;
+                if part.atoms { n * n * n / 6.0 + 1.0 } else { n }
+            });
+            if work.product::<f64>() * (atoms.len() as f64) > effort.terms as f64 {
+                return None;
+            }
+            gaussian = variance.is_positive().then(|| variance.sqrt());
+            Rest::Splines(splines)
+        } else if variance.is_positive() {
+            Rest::Gaussian(variance.sqrt())
+        } else if let Some(Law::Sampled { rate, of }) = cut.pop() {
+            let inner = match &*of {
+                Law::Gaussian { multiplier } => {
+                    Rest::Gaussian(&Interval::one() / &Interval::of(*multiplier))
+                }
+                other => {
+                    let atoms = matches!(other, Law::Laplace { .. });
+                    Rest::Splines(vec![Part { width: other.width()?, count: 1, atoms }])
+                }
+            };
+            Rest::Sampled(Interval::of(rate), side, Box::new(inner))
+        } else {
+            Rest::Nothing
+        };
+        Self { kept, below: atoms, above: None, missing, rest }.cut(
+            &cut,
+            gaussian.as_ref(),
+            side,
+            effort,
+        )
+    }
+
+    /// The same with more laws, each cut into cells.
+    fn cut(
+        mut self,
+        laws: &[Law],
+        gaussian: Option<&Interval>,
+        side: Side,
+        effort: Effort,
+    ) -> Option<Self> {
+        let number = laws.len() + usize::from(gaussian.is_some());
+        if number == 0 {
+            return Some(self);
+        }
+        let each = (effort.atoms as f64 / self.below.len() as f64).powf(1.0 / number as f64);
+        if each < 16.0 {
+            return None;
+        }
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 16")]
+        let number = each.min(1e6) as u32;
+        let reach = (2.0 * effort.places as f64 * std::f64::consts::LN_2).sqrt();
+        let mut above = self.below.clone();
+        let of_laws = laws.iter().map(|law| Cells::of_law(law, side, number, reach));
+        for cells in of_laws.chain(gaussian.map(|mu| Some(Cells::of_gaussian(mu, number, reach)))) {
+            let cells = cells?;
+            self.below = product(&self.below, &cells.below);
+            above = product(&above, &cells.above);
+            self.missing = &self.missing + &cells.extra;
+        }
+        self.above = Some(above);
+        Some(self)
+    }
+
+    /// The delta at `epsilon`.
+    pub fn delta(&self, epsilon: f64) -> Interval {
+        let epsilon = Interval::of(epsilon);
+        let lower = self.sum(&self.below, &epsilon);
+        let upper = match &self.above {
+            Some(above) => self.sum(above, &epsilon),
+            None => lower.clone(),
+        };
+        let found = Interval { lo: lower.lo, hi: (&upper + &self.missing).hi };
+        // With probability 1 - kept somebody shows himself.
+        let one = Interval::one();
+        let leaked = &one - &self.kept;
+        let all = &leaked + &(&self.kept * &found);
+        // No curve is outside of 0 to 1.
+        Interval { lo: all.lo, hi: all.hi.min(one.hi) }
+    }
+
+    fn sum(&self, atoms: &[Atom], epsilon: &Interval) -> Interval {
+        let y = epsilon.exp();
+        let mut sum = Interval::zero();
+        for atom in atoms {
+            let part = match &self.rest {
+                Rest::Nothing => (&Interval::one() - &(&y * &atom.decay)).positive_part(),
+                rest => rest.hockey_stick(&(epsilon - &atom.loss)),
+            };
+            sum = &sum + &(&atom.mass * &part);
+        }
+        sum
+    }
+}
+
+fn product(a: &[Atom], b: &[Atom]) -> Vec<Atom> {
+    a.iter().flat_map(|x| b.iter().map(move |y| x.and(y))).collect()
+}

@@ -1,0 +1,44 @@
+//! A second opinion on privacy accounting: laws from their definitions, curves in intervals of big integers.
+//!
+//! `dp-accounting` answers within milliseconds by transforms of floats, and carries its errors into bounds. This crate shares no code with it
+//! and no method: numbers are pairs of big integers that enclose the exact result of every operation, masses on a lattice are composed by
+//! multiplying huge integers, and what is continuous has its closed form or is cut into cells whose two readings bound the curve from both sides.
+//! It is slow, refuses what is too much work, and is used in tests and by hand.
+//!
+//! ```
+//! use dp_check::{Composed, Effort, Law, Side};
+//!
+//! // Two uses of randomised response with odds e: delta at epsilon 1 is e^2 / (1 + e)^2 (1 - 1/e).
+//! let law = Law::RandomisedResponse { epsilon: 1.0 };
+//! let effort = Effort { atoms: 1000, terms: 1000, places: 200 };
+//! let delta = Composed::new(&[(law, 2)], Side::Remove, effort).expect("three atoms").delta(1.0);
+//! let e = 1.0_f64.exp();
+//! let truth = (e / (1.0 + e)).powi(2) * (1.0 - 1.0 / e);
+//! assert!((delta.approximate() - truth).abs() < 1e-15 && delta.relative_width() < 1e-50);
+//! ```
+//!
+//! # What is known how
+//! | uses | method |
+//! |---|---|
+//! | Gaussians | the normal tail, by a series or a continued fraction |
+//! | randomised response, approximate, discrete Laplace and Gaussian | masses as the digits of huge integers, multiplied |
+//! | Laplace noise and bounded range, few uses | sums over the corners of a box |
+//! | one sampled use | the curve without sampling, at another epsilon |
+//! | atoms beside one of these | the curve at one epsilon per atom |
+//! | other mixes | cells: bounds from both sides, the closer the more of them |
+//!
+//! # Taken on trust
+//! The integers of `num-bigint`. Floats occur only as what is asked and as guesses, and guesses are checked.
+
+mod big;
+mod cells;
+mod curve;
+mod interval;
+mod lattice;
+mod law;
+mod normal;
+mod spline;
+
+pub use curve::{Composed, Effort};
+pub use interval::Interval;
+pub use law::{Law, Side};
