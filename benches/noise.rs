@@ -5,8 +5,8 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use dp_noise::{
     Bits, ChaCha20Rng, DiscreteGaussian, DiscreteLaplace, Geometric, PoissonSkips, Ratio,
-    SecureBits, TableGaussian, TimingSafeLaplace, chacha_from_os, choose_exponentially,
-    insecure_reproducible, noisy_max, permute_and_flip, reference,
+    RoundedGaussian, SecureBits, TableGaussian, TimingSafeLaplace, chacha_from_os,
+    choose_exponentially, insecure_reproducible, noisy_max, permute_and_flip, reference,
 };
 
 const SCALES: [u32; 4] = [1, 10, 1000, 1_000_000];
@@ -55,6 +55,8 @@ fn gaussian(c: &mut Criterion) {
     for sigma in SCALES {
         let noise = DiscreteGaussian::new(square(sigma)).expect("valid");
         per_draw(c, "gaussian", &sigma.to_string(), |bits| noise.sample(bits));
+        let noise = RoundedGaussian::new(square(sigma)).expect("valid");
+        per_draw(c, "gaussian-rounded", &sigma.to_string(), |bits| noise.sample(bits));
         let noise = reference::DiscreteGaussian::new(square(sigma)).expect("valid");
         per_draw(c, "gaussian-reference", &sigma.to_string(), |bits| noise.sample(bits));
     }
@@ -71,6 +73,8 @@ fn big_integers(c: &mut Criterion) {
     per_draw(c, "gaussian-big-integers", "2^40", |bits| noise.sample(bits));
     let noise = DiscreteGaussian::new(variance).expect("valid");
     per_draw(c, "gaussian", "2^40", |bits| noise.sample(bits));
+    let noise = RoundedGaussian::new(variance).expect("valid");
+    per_draw(c, "gaussian-rounded", "2^40", |bits| noise.sample(bits));
 }
 
 fn construction(c: &mut Criterion) {
@@ -78,6 +82,9 @@ fn construction(c: &mut Criterion) {
     let (scale, variance) = (ratio(1000, 1), square(1000));
     group.bench_function("gaussian", |b| {
         b.iter(|| DiscreteGaussian::new(black_box(variance)));
+    });
+    group.bench_function("gaussian-rounded", |b| {
+        b.iter(|| RoundedGaussian::new(black_box(variance)));
     });
     group.bench_function("laplace-timing-safe", |b| {
         b.iter(|| TimingSafeLaplace::new(black_box(scale)));

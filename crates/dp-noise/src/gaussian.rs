@@ -24,29 +24,21 @@ use crate::{Bits, DiscreteLaplace, Ratio, reference};
 /// lazily drawn uniform real; [`reference::DiscreteGaussian`] is the plain form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiscreteGaussian {
-    variance: Ratio,
-    /// `floor(sqrt(variance)) + 1`, the scale of the proposal.
-    t: u128,
     proposal: DiscreteLaplace,
-    /// `1 / (2 a b t^2)` for the variance `a/b`.
-    step: Scaled,
+    thinning: Thinning,
 }
 
 impl DiscreteGaussian {
     /// Discrete Gaussian noise with exactly the variance parameter `v`; `None` if `v` is zero.
     pub fn new(variance: Ratio) -> Option<Self> {
-        let (a, b) = (variance.numerator(), variance.denominator().get());
-        let t = (a / b).isqrt() + 1;
-        let proposal = DiscreteLaplace::new(Ratio::new(t, 1)?)?;
-        let root = Scaled::new(t)?;
-        let twice = Scaled::new(2 * a)?.times(Scaled::new(b)?);
-        let step = twice.times(root).times(root).recip();
-        Some(Self { variance, t, proposal, step })
+        let thinning = Thinning::new(variance)?;
+        let proposal = DiscreteLaplace::new(Ratio::new(thinning.scale(), 1)?)?;
+        Some(Self { proposal, thinning })
     }
 
     /// The variance parameter `v`.
     pub fn variance(self) -> Ratio {
-        self.variance
+        self.thinning.variance()
     }
 
     /// One draw.
@@ -54,14 +46,45 @@ impl DiscreteGaussian {
     pub fn sample<B: Bits + ?Sized>(self, bits: &mut B) -> i128 {
         bits.retry(|bits| {
             let candidate = self.proposal.sample(bits);
-            self.accept(bits, candidate.unsigned_abs()).then_some(candidate)
+            self.thinning.accept(bits, candidate.unsigned_abs()).then_some(candidate)
         })
+    }
+}
+
+/// What turns magnitudes `y` with weights `exp(-y / t)` into such with weights `exp(-y^2 / 2v)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Thinning {
+    variance: Ratio,
+    /// `floor(sqrt(variance)) + 1`, the scale of the proposal.
+    t: u128,
+    /// `1 / (2 a b t^2)` for the variance `a/b`.
+    step: Scaled,
+}
+
+impl Thinning {
+    /// `None` if `variance` is zero.
+    pub(crate) fn new(variance: Ratio) -> Option<Self> {
+        let (a, b) = (variance.numerator(), variance.denominator().get());
+        let t = (a / b).isqrt() + 1;
+        let root = Scaled::new(t)?;
+        let twice = Scaled::new(2 * a)?.times(Scaled::new(b)?);
+        let step = twice.times(root).times(root).recip();
+        Some(Self { variance, t, step })
+    }
+
+    pub(crate) fn variance(self) -> Ratio {
+        self.variance
+    }
+
+    /// The scale `t` of the proposal.
+    pub(crate) fn scale(self) -> u128 {
+        self.t
     }
 
     /// True with probability `exp(-(y - v/t)^2 / (2 v))`, which for `v = a/b` is
     /// `exp(-(y t b - a)^2 / (2 a b t^2))`.
     #[inline]
-    fn accept<B: Bits + ?Sized>(self, bits: &mut B, y: u128) -> bool {
+    pub(crate) fn accept<B: Bits + ?Sized>(self, bits: &mut B, y: u128) -> bool {
         let (a, b) = (self.variance.numerator(), self.variance.denominator().get());
         let scaled = y.checked_mul(self.t).and_then(|yt| yt.checked_mul(b));
         let Some(distance) = scaled.map(|ytb| ytb.abs_diff(a)) else {

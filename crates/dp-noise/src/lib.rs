@@ -23,6 +23,7 @@
 //!   [`chacha_from_os`] makes one for a release. Tests put an enumerating source in its place and
 //!   so run these very samplers over every possible draw (`tests/noise`).
 //! - [`Geometric`], [`DiscreteLaplace`], [`DiscreteGaussian`]: integer noise, cheap to construct.
+//! - [`RoundedGaussian`]: continuous normal noise, rounded to an integer.
 //! - [`TimingSafeGeometric`], [`TimingSafeLaplace`], [`TableGaussian`]: the same laws from tables,
 //!   in a fixed number of words. [`TruncatedLaplace`], [`TruncatedGeometric`]: cut off.
 //! - [`choose_exponentially`], [`permute_and_flip`], [`noisy_max`]: an index that favours high
@@ -57,9 +58,11 @@ mod laplace;
 mod lazy;
 mod levels;
 mod noisy_max;
+mod poisson;
 mod rare;
 mod ratio;
 pub mod reference;
+mod rounded;
 mod scaled;
 mod shares;
 mod skips;
@@ -79,6 +82,7 @@ pub use levels::{Level, choose_level};
 pub use noisy_max::{noisy_max, noisy_max_with_value};
 pub use rare::{RareHits, bernoulli_exp_scaled};
 pub use ratio::Ratio;
+pub use rounded::RoundedGaussian;
 pub use skips::{KeptIndexes, PoissonSkips};
 pub use source::{ReleaseRng, chacha_from_os, insecure_reproducible};
 pub use table::TableGaussian;

@@ -2,7 +2,7 @@
 
 use crate::scaled::{Scaled, multiply_high};
 
-use super::tables::{COARSE, FINE, WHOLE};
+use super::tables::{COARSE, FINE, UNIT_POISSON, WHOLE};
 
 /// A real in `[0, 1]`, in units of `2^-64`, lies in `[low, low + width]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,13 @@ pub(crate) fn exp_strip(x: Scaled) -> Strip {
 /// `exp(-k)` to the last bit but one, for walks over whole powers.
 pub(crate) fn exp_minus_one_powers(k: usize) -> Strip {
     Strip { low: WHOLE.get(k).copied().unwrap_or(0), width: 1 }
+}
+
+/// `Pr[N <= n]` for a Poisson count `N` of mean 1, to the last bit but one.
+pub(crate) fn unit_poisson_below(n: u32) -> Strip {
+    let low = UNIT_POISSON.get(n as usize).copied();
+    // Beyond the table less than a unit is left.
+    Strip { low: low.unwrap_or(u64::MAX), width: 1 }
 }
 
 /// `exp(-x / 2^64)` in units of `2^-64`, for `x < 64 * 2^64`.

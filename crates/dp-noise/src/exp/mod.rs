@@ -5,4 +5,4 @@ mod fixed;
 mod tables;
 
 pub(crate) use big::{Enclosure, exp_minus, shift_up};
-pub(crate) use fixed::{Strip, exp_minus_one_powers, exp_strip};
+pub(crate) use fixed::{Strip, exp_minus_one_powers, exp_strip, unit_poisson_below};

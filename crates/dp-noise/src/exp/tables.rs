@@ -9,6 +9,9 @@ pub(super) static COARSE: [u64; 64] = fractions(1 << 6);
 /// The same for `exp(-i / 2^12)`.
 pub(super) static FINE: [u64; 64] = fractions(1 << 12);
 
+/// `floor(2^64 (1 + 1/1! + .. + 1/n!) / e)`.
+pub(super) static UNIT_POISSON: [u64; 21] = unit_poisson();
+
 /// Working precision of the series; products with numbers below `2^6` fit in 128 bits.
 const BITS: u32 = 120;
 
@@ -29,6 +32,18 @@ const fn fractions(n: u128) -> [u64; 64] {
     while i < 64 {
         table[i] = high_half(series(i as u128, n) << (128 - BITS));
         i += 1;
+    }
+    table
+}
+
+const fn unit_poisson() -> [u64; 21] {
+    let mut table = [0; 21];
+    let (mut term, mut sum, mut n) = (series(1, 1), 0, 0);
+    while n < 21 {
+        sum += term;
+        table[n] = high_half(sum << (128 - BITS));
+        n += 1;
+        term /= n as u128;
     }
     table
 }

@@ -1,10 +1,10 @@
 //! What is refused, and what the ends of the allowed ranges do.
 
 use dp_noise::{
-    Bits, DiscreteGaussian, DiscreteLaplace, Geometric, PoissonSkips, Ratio, SecureBits,
-    TableGaussian, TimingSafeGeometric, TimingSafeLaplace, TruncatedGeometric, TruncatedLaplace,
-    bernoulli, bernoulli_exp, choose_exponentially, insecure_reproducible, noisy_max,
-    permute_and_flip, reference,
+    Bits, DiscreteGaussian, DiscreteLaplace, Geometric, PoissonSkips, Ratio, RoundedGaussian,
+    SecureBits, TableGaussian, TimingSafeGeometric, TimingSafeLaplace, TruncatedGeometric,
+    TruncatedLaplace, bernoulli, bernoulli_exp, choose_exponentially, insecure_reproducible,
+    noisy_max, permute_and_flip, reference,
 };
 
 use super::{nonzero, ratio};
@@ -21,6 +21,7 @@ fn zero_is_refused_by_every_sampler() {
     assert!(Geometric::new(zero).is_none());
     assert!(DiscreteLaplace::new(zero).is_none());
     assert!(DiscreteGaussian::new(zero).is_none());
+    assert!(RoundedGaussian::new(zero).is_none());
     assert!(TimingSafeGeometric::new(zero).is_none());
     assert!(TimingSafeLaplace::new(zero).is_none());
     assert!(TruncatedGeometric::new(zero, 3).is_none());
@@ -55,6 +56,25 @@ fn scales_too_large_to_hold_are_refused_and_the_largest_work() {
     // And one whose distances do not fit either.
     let wide = DiscreteGaussian::new(ratio(LARGEST, LARGEST - 2)).expect("allowed");
     with_bits(|bits| assert!((0..200).all(|_| wide.sample(bits).abs() < 12)));
+}
+
+/// Rounded noise is made at 4 times the variance, or more, which must be held too.
+#[test]
+fn rounded_noise_at_the_ends_of_its_range() {
+    assert!(RoundedGaussian::new(ratio(1 << 94, 1)).is_none());
+    assert!(RoundedGaussian::new(ratio(LARGEST, 1)).is_none());
+    assert!(RoundedGaussian::new(ratio(LARGEST, LARGEST - 2)).is_none());
+    assert!(RoundedGaussian::new(ratio(1, LARGEST)).is_none(), "between 16 and 64 times 2^96");
+    let huge = RoundedGaussian::new(ratio((1 << 94) - 1, 1)).expect("allowed");
+    with_bits(|bits| {
+        let draws: Vec<i128> = (0..200).map(|_| huge.sample(bits)).collect();
+        let within = draws.iter().filter(|z| z.unsigned_abs() < 1 << 47).count();
+        assert!((100..180).contains(&within), "{within} of 200 within one standard deviation");
+    });
+    let tiny = RoundedGaussian::new(ratio(1, 1 << 80)).expect("allowed");
+    with_bits(|bits| assert!((0..50).all(|_| tiny.sample(bits) == 0)));
+    let wide = RoundedGaussian::new(ratio((1 << 90) + 1, (1 << 88) - 1)).expect("allowed");
+    with_bits(|bits| assert!((0..200).all(|_| wide.sample(bits).abs() < 16)));
 }
 
 #[test]

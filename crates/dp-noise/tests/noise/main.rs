@@ -13,6 +13,7 @@ mod mutants;
 mod noise;
 mod pinned;
 mod rationals;
+mod rounded;
 mod slips;
 mod statistics;
 mod subsample;

@@ -1,8 +1,8 @@
 //! Values of a fixed seed. A change here is value-breaking and must be named so in the changelog.
 
 use dp_noise::{
-    DiscreteGaussian, DiscreteLaplace, PoissonSkips, SecureBits, TableGaussian, TimingSafeLaplace,
-    choose_exponentially, insecure_reproducible, permute_and_flip,
+    DiscreteGaussian, DiscreteLaplace, PoissonSkips, RoundedGaussian, SecureBits, TableGaussian,
+    TimingSafeLaplace, choose_exponentially, insecure_reproducible, permute_and_flip,
 };
 
 use super::ratio;
@@ -32,4 +32,10 @@ fn values_are_stable() {
     assert_eq!(drawn, [1, 7, 5, 5, 7, 5, 5, 5], "permute and flip");
     let skips = PoissonSkips::with_probability(ratio(1, 10)).expect("valid");
     assert_eq!(skips.indexes(60, &mut bits).collect::<Vec<_>>(), [11, 15, 21, 43], "sample");
+    let rounded = RoundedGaussian::new(ratio(100, 1)).expect("valid");
+    let drawn: Vec<i128> = (0..8).map(|_| rounded.sample(&mut bits)).collect();
+    assert_eq!(drawn, [3, -7, -6, 0, -3, 16, 2, 15], "rounded");
+    let rounded = RoundedGaussian::new(ratio(1, 3)).expect("valid");
+    let drawn: Vec<i128> = (0..8).map(|_| rounded.sample(&mut bits)).collect();
+    assert_eq!(drawn, [0; 8], "rounded, narrow");
 }

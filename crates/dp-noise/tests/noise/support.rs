@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use dp_noise::{DiscreteGaussian, DiscreteLaplace, TimingSafeLaplace};
+use dp_noise::{DiscreteGaussian, DiscreteLaplace, RoundedGaussian, TimingSafeLaplace};
 
 use super::exact::{Tape, enumerate};
 use super::ratio;
@@ -22,10 +22,12 @@ fn every_integer_is_reachable_from_every_value() {
     let laplace = DiscreteLaplace::new(ratio(3, 2)).expect("valid");
     let digits = TimingSafeLaplace::new(ratio(3, 2)).expect("valid");
     let gaussian = DiscreteGaussian::new(ratio(4, 1)).expect("valid");
+    let rounded = RoundedGaussian::new(ratio(4, 1)).expect("valid");
     for value in [0, 1, 2] {
         assert_eq!(reachable(value, |tape| laplace.sample(tape)), everything);
         assert_eq!(reachable(value, |tape| digits.sample(tape)), everything);
         assert_eq!(reachable(value, |tape| gaussian.sample(tape)), everything);
+        assert_eq!(reachable(value, |tape| rounded.sample(tape)), everything);
     }
 }
 

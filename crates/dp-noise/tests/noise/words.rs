@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dp_noise::{
-    Bits, DiscreteGaussian, DiscreteLaplace, SecureBits, TableGaussian, TimingSafeGeometric,
-    TimingSafeLaplace, TruncatedGeometric, choose_exponentially, insecure_reproducible, reference,
+    Bits, DiscreteGaussian, DiscreteLaplace, RoundedGaussian, SecureBits, TableGaussian,
+    TimingSafeGeometric, TimingSafeLaplace, TruncatedGeometric, choose_exponentially,
+    insecure_reproducible, reference,
 };
 
 use super::ratio;
@@ -126,8 +127,18 @@ fn stated_averages_hold() {
         let found = gaussian(v);
         assert!(near(found, stated), "gaussian {v}: {found}");
     }
+    for (v, stated) in ROUNDED_WORDS {
+        let noise = RoundedGaussian::new(ratio(v, 1)).expect("valid");
+        let found = average(|words| {
+            noise.sample(words);
+        });
+        assert!(near(found, stated), "rounded {v}: {found}");
+    }
     assert!(!near(laplace(1), 5.15), "the control");
 }
+
+/// Variance, words on average.
+const ROUNDED_WORDS: [(u128, f64); 3] = [(1, 10.57), (100, 9.874), (1_000_000, 9.795)];
 
 /// Variance, words on average.
 const GAUSSIAN_WORDS: [(u128, f64); 2] = [(1, 10.7), (1_000_000, 8.06)];
