@@ -4,7 +4,7 @@ use dp_noise::{Bits, DiscreteGaussian, RoundedGaussian, bernoulli, bernoulli_exp
 use num_bigint::{BigInt, BigUint};
 
 use super::exact::{Interval, ONE, Tape, enumerate, exp_minus};
-use super::{check, nonzero, ratio};
+use super::{check, check_to, nonzero, ratio};
 
 /// Digits after the point below; of the terms added up none is above `e^80`, or `2^116`.
 const BITS: u32 = 300;
@@ -50,7 +50,7 @@ fn the_law_agrees_with_published_values() {
 }
 
 /// Variances from deep inside one integer to several of them, with cells of 1/32 to 1/2.
-const VARIANCES: [(u128, u128); 4] = [(1, 50), (1, 4), (7, 3), (15, 1)];
+const VARIANCES: [(u128, u128); 3] = [(1, 50), (7, 3), (15, 1)];
 
 #[test]
 fn rounded_noise_has_its_law() {
@@ -59,8 +59,12 @@ fn rounded_noise_has_its_law() {
         let name = format!("rounded {a}/{b}");
         check(&name, |tape: &mut Tape<3>| noise.sample(tape), rounded_law(a, b));
     }
+}
+
+#[test]
+fn rounded_noise_has_its_law_from_longer_words() {
     let noise = RoundedGaussian::new(ratio(1, 4)).expect("valid");
-    check("rounded", |tape: &mut Tape<5>| noise.sample(tape), rounded_law(1, 4));
+    check_to(27, "rounded", |tape: &mut Tape<5>| noise.sample(tape), rounded_law(1, 4));
 }
 
 /// Whether enumeration, down to `2^-12`, finds the law in the sampler. Less deep than the proof: slips are coarse.
