@@ -55,7 +55,7 @@ impl Method {
 ///
 /// use dp_accounting::Budget;
 /// use dp_combinatorial::k_median::{Metric, MetricClustering, Power};
-/// use dp_mechanism::{Algorithm, Private, chacha_from_os};
+/// use dp_mechanism::{Mechanism, chacha_from_os};
 ///
 /// // Eight stops along a road, public; users at two of them, private.
 /// let metric = Arc::new(Metric::from_points(&[0.0, 1.0, 2.0, 3.0, 10.0, 11.0, 12.0, 13.0], 1)?);

@@ -80,7 +80,7 @@ pub struct ContinuousGreedyBuilder<M> {
 /// use dp_accounting::Budget;
 /// use dp_combinatorial::Incidence;
 /// use dp_combinatorial::submodular::{ContinuousGreedy, Coverage, Credits, Partition};
-/// use dp_mechanism::{Algorithm, Private, chacha_from_os};
+/// use dp_mechanism::{Mechanism, chacha_from_os};
 ///
 /// // One set of each half of a public family of ten; user `i` is in set `i % 7`.
 /// let halves = Partition::new((0..10).map(|set| set / 5).collect(), vec![1, 1])?;
