@@ -56,7 +56,7 @@ struct Unchecked {
 
 /// Declares the columns from one smallest size on.
 macro_rules! bins {
-    ($(#[$doc:meta])* $name:ident, $smallest:literal, $relation:ident) => {
+    ($(#[$doc:meta])* $name:ident, $smallest:literal, $want:literal, $relation:ident) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(try_from = "Unchecked", into = "Unchecked")]
@@ -68,12 +68,13 @@ macro_rules! bins {
             /// Columns up to `largest` "or more": at least two of them, at most 2^24.
             ///
             /// # Errors
-            /// [`CensusError::LargestSize`] for every other number.
+            /// [`CensusError::OutOfRange`] for every other number.
             pub fn up_to(largest: u32) -> Result<Self, CensusError> {
                 if ($smallest + 1..1 << 24).contains(&largest) {
                     Ok(Self { largest })
                 } else {
-                    Err(CensusError::LargestSize { got: largest, least: $smallest + 1 })
+                    let (name, got) = ("the largest size", largest.into());
+                    Err(CensusError::OutOfRange { name, got, want: $want })
                 }
             }
         }
@@ -110,7 +111,7 @@ macro_rules! bins {
 
 bins! {
     /// Sizes `0, 1, .., N or more`. The default: empty groups have a column, so everybody is protected, also whoever is alone.
-    From0, 0, MemberOfGroup
+    From0, 0, "between 1 and 2^24 - 1", MemberOfGroup
 }
 
 bins! {
@@ -119,7 +120,7 @@ bins! {
     /// # A weaker promise
     /// Which groups have a size above 0 counts as public: under [`FurtherMemberOfGroup`] nothing is promised to an individual who makes up
     /// the whole size of a group. If such a group were to vanish with its member, every cumulative count of its region would change.
-    From1, 1, FurtherMemberOfGroup
+    From1, 1, "between 2 and 2^24 - 1", FurtherMemberOfGroup
 }
 
 #[cfg(test)]
@@ -143,7 +144,7 @@ mod tests {
     fn fewer_than_two_columns_or_far_too_many_are_refused() {
         assert_eq!(
             From0::up_to(0).expect_err("one column").to_string(),
-            "the largest size must be between 1 and 16777215, got 0"
+            "the largest size must be between 1 and 2^24 - 1, got 0"
         );
         assert!(From1::up_to(1).is_err() && From1::up_to(2).is_ok());
         assert!(From0::up_to(1 << 24).is_err());

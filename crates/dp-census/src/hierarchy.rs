@@ -9,7 +9,7 @@ use crate::{CensusError, RegionTree};
 /// Regions are numbered level by level, in the order of their parents and then in the order given.
 ///
 /// A hierarchy may have any number of levels, but plans and solvers take at most [`MAX_LEVELS`](crate::solve::MAX_LEVELS), which is 16:
-/// [`build`](crate::CensusBuilder::build) refuses a deeper one.
+/// [`Census::new`](crate::Census::new) refuses a deeper one.
 ///
 /// ```
 /// use dp_census::Hierarchy;
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn what_is_no_hierarchy_is_refused_by_name() {
         for (rows, want) in [
-            (&[][..], "a hierarchy has 1 to 4294967294 regions, not 0"),
+            (&[][..], "the number of regions must be between 1 and 2^32 - 2, got 0"),
             (
                 &[("a", None), ("b", None)],
                 "`a` and `b` both have no parent, but only one region may",

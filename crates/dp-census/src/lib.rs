@@ -5,13 +5,14 @@
 //! groups is right. Who belongs to a group is private.
 //!
 //! ```
-//! use dp_census::{Census, From0, GroupSizes, Hierarchy, Privacy};
+//! use dp_census::{Census, CensusSettings, From0, GroupSizes, Hierarchy, Privacy};
 //! use dp_mechanism::{Mechanism, chacha_from_os};
 //!
 //! // Public: the regions, the sizes to tell apart (the last is "3 or more"), and that there are 6 households.
 //! let nation = Hierarchy::new([("US", None), ("GA", Some("US")), ("NY", Some("US"))])?;
 //! let bins = From0::up_to(3)?;
-//! let plan = Census::builder(nation.clone(), bins, 6, Privacy::pure(1.0)?).build()?;
+//! let privacy = Privacy::pure(1.0)?;
+//! let plan = Census::new(nation.clone(), bins, 6, privacy, CensusSettings::default())?;
 //! println!("{}", plan.receipt()); // the whole cost, before any data is touched
 //!
 //! // Private: how many households of each size there are.
@@ -59,7 +60,7 @@ pub use error::CensusError;
 pub use hierarchy::Hierarchy;
 pub use people::{GroupDirectory, MemberCount};
 pub use release::{
-    Census, CensusBuilder, Certificate, Evidence, GroupTable, LevelShares, Method, Privacy, Query,
+    Census, CensusSettings, Certificate, Evidence, GroupTable, LevelShares, Method, Privacy, Query,
     RealCensus, RealGroupTable, WithEvidence, dearest_path,
 };
 pub use sizes::{GroupSizes, TableShape};

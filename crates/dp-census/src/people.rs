@@ -74,7 +74,7 @@ impl<U: Ord> GroupDirectory<U> {
         self.units.len()
     }
 
-    /// How many groups lie in each leaf region: public, and what [`region_groups`](crate::CensusBuilder::region_groups) takes.
+    /// How many groups lie in each leaf region: public, and what [`region_groups`](crate::CensusSettings::region_groups) takes.
     pub fn groups_of_regions(&self) -> Vec<i64> {
         let mut groups = vec![0; self.regions];
         self.leaves.iter().for_each(|&leaf| groups[leaf as usize] += 1);

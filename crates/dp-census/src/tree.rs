@@ -40,7 +40,8 @@ impl RegionTree {
             || u32::try_from(regions).is_ok_and(|n| n == u32::MAX)
             || regions > u32::MAX as usize
         {
-            return Err(CensusError::NumberOfRegions { regions });
+            let (name, got) = ("the number of regions", regions as i128);
+            return Err(CensusError::OutOfRange { name, got, want: "between 1 and 2^32 - 2" });
         }
         let parents = checked_parents(parents)?;
         let mut children_end = vec![1_u32; regions];
@@ -164,7 +165,8 @@ mod tests {
 
     #[test]
     fn bad_shapes_are_refused() {
-        assert_eq!(RegionTree::from_parents(&[]), Err(CensusError::NumberOfRegions { regions: 0 }));
+        let nothing = RegionTree::from_parents(&[]).expect_err("no root").to_string();
+        assert_eq!(nothing, "the number of regions must be between 1 and 2^32 - 2, got 0");
         assert_eq!(RegionTree::from_parents(&[Some(0)]), Err(CensusError::RootMissing));
         assert_eq!(
             RegionTree::from_parents(&[None, None]),

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use dp_accounting::{Epsilon, Rho};
 use dp_audit::{Comparison, Method as By, compare, multisets};
 use dp_census::{
-    Bins, Census, CensusBuilder, From0, From1, GroupDirectory, GroupSizes, Hierarchy, LevelShares,
+    Bins, Census, CensusSettings, From0, From1, GroupDirectory, GroupSizes, Hierarchy, LevelShares,
     Method, Privacy, Query, RegionTree, dearest_path,
 };
 use dp_mechanism::{Algorithm, Mechanism, SecureSource, Source};
@@ -153,6 +153,10 @@ fn change_by(quantity: u32, effort: Effort, query: Query, found: &mut Found) {
     }
 }
 
+pub(super) fn by(method: Method) -> CensusSettings {
+    CensusSettings { method, ..CensusSettings::default() }
+}
+
 pub(super) fn epsilon_one() -> Privacy {
     Privacy::pure(1.0).expect("valid")
 }
@@ -164,7 +168,7 @@ fn replay<B: Bins>(
     bins: B,
     privacy: Privacy,
     quantity: u32,
-    change: impl Fn(CensusBuilder<B>) -> CensusBuilder<B>,
+    settings: &CensusSettings,
     mut see: impl FnMut(&Comparison, String),
 ) {
     let mut rng = effort.rng(70);
@@ -175,9 +179,9 @@ fn replay<B: Bins>(
         // The trees of four levels have many tables.
         let most = if leaves > 3 { 1 } else { effort.of(2, 3) };
         neighbours(leaves, bins, most, quantity as usize, |a, b, witness| {
-            let builder = Census::builder(hierarchy.clone(), bins, a.groups(), privacy);
-            let builder = change(builder.most_quantity(most_quantity));
-            let plan = builder.build().expect("valid settings");
+            let settings = CensusSettings { most_quantity, ..settings.clone() };
+            let plan = Census::new(hierarchy.clone(), bins, a.groups(), privacy, settings);
+            let plan = plan.expect("valid settings");
             let run = |sizes: &GroupSizes<B>, source: &mut dyn Source| {
                 plan.check(&sizes.shape()).map(|()| plan.replay(sizes, source).0)
             };
@@ -195,8 +199,8 @@ fn transcripts(effort: Effort) -> Found {
     let bins = From0::up_to(2).expect("valid");
     for method in Method::ALL {
         for shares in [LevelShares::Equal, LevelShares::RootOfRegions] {
-            let settings = |builder: CensusBuilder| builder.method(method).shares(shares.clone());
-            replay(effort, bins, epsilon_one(), 1, settings, |comparison, witness| {
+            let settings = CensusSettings { shares, ..by(method) };
+            replay(effort, bins, epsilon_one(), 1, &settings, |comparison, witness| {
                 found.see(comparison.pure_loss(), || format!("{method:?} {witness}"));
             });
         }
@@ -209,16 +213,9 @@ fn from_one(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     let bins = From1::up_to(3).expect("valid");
     for method in Method::ALL {
-        replay(
-            effort,
-            bins,
-            epsilon_one(),
-            1,
-            |b| b.method(method),
-            |comparison, witness| {
-                found.see(comparison.pure_loss(), || format!("{method:?} {witness}"));
-            },
-        );
+        replay(effort, bins, epsilon_one(), 1, &by(method), |comparison, witness| {
+            found.see(comparison.pure_loss(), || format!("{method:?} {witness}"));
+        });
     }
     found
 }
@@ -231,16 +228,9 @@ fn gaussian(effort: Effort) -> Found {
     let privacy = Privacy::zcdp(rho, 1e-9).expect("valid");
     for method in Method::ALL {
         for quantity in [1, 3, 5] {
-            replay(
-                effort,
-                bins,
-                privacy,
-                quantity,
-                |b| b.method(method),
-                |comparison, witness| {
-                    found.see(comparison.rho(), || format!("{method:?}, {quantity}: {witness}"));
-                },
-            );
+            replay(effort, bins, privacy, quantity, &by(method), |comparison, witness| {
+                found.see(comparison.rho(), || format!("{method:?}, {quantity}: {witness}"));
+            });
         }
     }
     found
@@ -252,17 +242,10 @@ fn quantities(effort: Effort) -> Found {
     for (largest, quantity) in [(4, 3), (2, 4)] {
         let bins = From0::up_to(largest).expect("valid");
         for method in Method::ALL {
-            replay(
-                effort,
-                bins,
-                epsilon_one(),
-                quantity,
-                |b| b.method(method),
-                |comparison, witness| {
-                    let of = || format!("{method:?}, {quantity}: {witness}");
-                    found.see(comparison.pure_loss(), of);
-                },
-            );
+            replay(effort, bins, epsilon_one(), quantity, &by(method), |comparison, witness| {
+                let of = || format!("{method:?}, {quantity}: {witness}");
+                found.see(comparison.pure_loss(), of);
+            });
         }
     }
     found
@@ -277,10 +260,9 @@ fn people(effort: Effort) -> Found {
     let directory = GroupDirectory::new(&hierarchy, units).expect("three groups");
     let most_quantity = NonZeroU32::new(2).expect("above 0");
     let bins = From0::up_to(3).expect("valid");
-    let plan = Census::builder(hierarchy.clone(), bins, 3, epsilon_one())
-        .most_quantity(most_quantity)
-        .build()
-        .expect("valid settings");
+    let settings = CensusSettings { most_quantity, ..CensusSettings::default() };
+    let plan = Census::new(hierarchy.clone(), bins, 3, epsilon_one(), settings);
+    let plan = plan.expect("valid settings");
     let run = |records: &Vec<(u32, usize, i64)>, source: &mut dyn Source| {
         let members = directory.count_people(records.iter().copied(), most_quantity);
         let sizes = members.into_sizes(bins).expect("three groups");
@@ -319,11 +301,9 @@ fn receipts(effort: Effort) -> Found {
         let privacy = privacy.expect("valid");
         // Every method on every tree.
         let method = Method::ALL[i / 2 / TINY.len() % Method::ALL.len()];
-        let plan = Census::builder(hierarchy, From0::up_to(5).expect("valid"), 100, privacy)
-            .method(method)
-            .shares(shares.clone())
-            .build()
-            .expect("valid settings");
+        let settings = CensusSettings { shares: shares.clone(), ..by(method) };
+        let bins = From0::up_to(5).expect("valid");
+        let plan = Census::new(hierarchy, bins, 100, privacy, settings).expect("valid settings");
         let receipt = plan.receipt();
         let spent = if pure {
             receipt.pure().map_or(f64::INFINITY, Epsilon::get)

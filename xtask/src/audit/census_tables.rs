@@ -1,10 +1,10 @@
 //! Checks of whole tables of the census: real ones by replayed noise, whole ones by the exact law of what comes out.
 
 use dp_audit::{Comparison, Law, Window, compare, exact_law};
-use dp_census::{Census, From0, GroupSizes, Method, Privacy, Query};
+use dp_census::{Census, CensusSettings, From0, GroupSizes, Method, Privacy, Query, RealCensus};
 use dp_mechanism::{Mechanism, SecureSource, Source};
 
-use super::census::{TINY, epsilon_one, hierarchy, neighbours};
+use super::census::{TINY, by, epsilon_one, hierarchy, neighbours};
 use super::check::{Effort, Found};
 
 /// A promise and what of it has been used up, as a share.
@@ -52,8 +52,8 @@ pub(super) fn real(effort: Effort) -> Found {
             for method in [Method::Cumulative, Method::Counts] {
                 neighbours(leaves, bins, 2, 1, |a, b, witness| {
                     let (hierarchy, privacy) = (hierarchy.clone(), promise.privacy());
-                    let builder = Census::builder(hierarchy, bins, a.groups(), privacy);
-                    let plan = builder.method(method).build_real().expect("valid");
+                    let plan = RealCensus::new(hierarchy, bins, a.groups(), privacy, by(method));
+                    let plan = plan.expect("valid");
                     let run =
                         |sizes: &GroupSizes, source: &mut dyn Source| plan.replay(sizes, source).0;
                     let comparison = compare(run, a, b, &mut SecureSource::new(&mut rng));
@@ -120,12 +120,10 @@ pub(super) fn released(effort: Effort) -> Found {
             let shrinkage = method.query() == Query::Cumulative && alike;
             for promise in Promise::BOTH {
                 let (hierarchy, privacy) = (hierarchy.clone(), promise.privacy());
-                let plan = Census::builder(hierarchy, bins, a.groups(), privacy)
-                    .method(method)
-                    .region_groups(groups.clone())
-                    .shrinkage(shrinkage)
-                    .build()
-                    .expect("valid");
+                let region_groups = Some(groups.clone());
+                let settings = CensusSettings { region_groups, shrinkage, ..by(method) };
+                let plan = Census::new(hierarchy, bins, a.groups(), privacy, settings);
+                let plan = plan.expect("valid");
                 let law =
                     |sizes: &GroupSizes| exact_law(window, |source| plan.replay(sizes, source).0);
                 let share = promise.share_of_laws(&law(&a), &law(&b));

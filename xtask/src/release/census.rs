@@ -8,7 +8,8 @@ use super::settings::Settings;
 use crate::cli::CensusArgs;
 use crate::error::{Error, TableProblem};
 use dp_census::{
-    Census, CensusError, Certificate, GroupDirectory, GroupSizes, GroupTable, Hierarchy, Method,
+    Census, CensusError, CensusSettings, Certificate, GroupDirectory, GroupSizes, GroupTable,
+    Hierarchy, Method,
 };
 use dp_mechanism::{Algorithm, Mechanism, chacha_from_os};
 use serde::Serialize;
@@ -59,16 +60,17 @@ pub(super) fn prepare(args: &CensusArgs) -> Result<Job, Error> {
             return Err(disagrees(units, &CensusError::RegionGroups { region, expected, got }));
         }
     }
-    let mut plan = Census::builder(hierarchy.clone(), settings.bins, groups, settings.privacy)
-        .method(settings.method)
-        .shares(settings.shares)
-        .most_quantity(args.most_quantity);
-    let totals = regions.groups.or(listed);
-    let public_totals = totals.is_some();
-    if let Some(groups) = totals {
-        plan = plan.region_groups(groups);
-    }
-    let plan = plan.build().map_err(|error| Error::library("the plan", &error))?;
+    let region_groups = regions.groups.or(listed);
+    let public_totals = region_groups.is_some();
+    let asked = CensusSettings {
+        method: settings.method,
+        shares: settings.shares,
+        most_quantity: args.most_quantity,
+        region_groups,
+        shrinkage: false,
+    };
+    let plan = Census::new(hierarchy.clone(), settings.bins, groups, settings.privacy, asked);
+    let plan = plan.map_err(|error| Error::library("the plan", &error))?;
 
     let (bins, most) = (settings.bins, args.most_quantity);
     let (private, (sizes, individuals)) = match (&args.table, &args.people, &directory) {

@@ -2,9 +2,10 @@ use dp_accounting::Receipt;
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
-use super::params::Plan;
+use super::params::{Asked, Plan};
 use super::{
-    CensusBuilder, Certificate, Evidence, GroupTable, Method, Privacy, RealGroupTable, post, shrink,
+    CensusSettings, Certificate, Evidence, GroupTable, Method, Privacy, RealGroupTable, post,
+    shrink,
 };
 use crate::solve::{MAX_VALUE, Problem};
 use crate::{Bins, CensusError, From0, GroupSizes, Hierarchy, TableShape};
@@ -38,27 +39,32 @@ use crate::{Bins, CensusError, From0, GroupSizes, Hierarchy, TableShape};
 /// # Source
 /// Fioretto, Van Hentenryck, Zhu (2021), Sections 5 to 9, with the corrections listed in the project's errata page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "B: Bins", try_from = "CensusBuilder<B>", into = "CensusBuilder<B>")]
+#[serde(bound = "B: Bins", try_from = "Asked<B>", into = "Asked<B>")]
 pub struct Census<B: Bins = From0> {
     pub(super) plan: Plan<B>,
 }
 
 /// As [`Census`], for a table of real numbers (`M_H^r`, `M_c^r`): the closest consistent one, with nothing rounded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "B: Bins", try_from = "CensusBuilder<B>", into = "CensusBuilder<B>")]
+#[serde(bound = "B: Bins", try_from = "Asked<B>", into = "Asked<B>")]
 pub struct RealCensus<B: Bins = From0> {
     pub(super) plan: Plan<B>,
 }
 
 impl<B: Bins> Census<B> {
-    /// Settings for so many groups in the regions of this hierarchy. All but the table that is released later is public.
-    pub fn builder(
+    /// A plan for so many groups in the regions of this hierarchy. All but the table that is released later is public.
+    ///
+    /// # Errors
+    /// [`CensusError`] names the setting, its value and what would be accepted. Nothing else is refused later but a table that is not what the
+    /// plan was made for.
+    pub fn new(
         hierarchy: Hierarchy,
         bins: B,
         groups: i64,
         privacy: Privacy,
-    ) -> CensusBuilder<B> {
-        CensusBuilder::new(hierarchy, bins, groups, privacy)
+        settings: CensusSettings,
+    ) -> Result<Self, CensusError> {
+        Asked { hierarchy, bins, groups, privacy, settings }.try_into()
     }
 
     /// Variance of the noise in each cell of a level, in groups squared; 0 is the root, which receipts call level 1.
@@ -73,12 +79,13 @@ impl<B: Bins> Census<B> {
     /// table.
     ///
     /// ```
-    /// use dp_census::{Census, From0, GroupSizes, Hierarchy, Privacy};
+    /// use dp_census::{Census, CensusSettings, From0, GroupSizes, Hierarchy, Privacy};
     /// use dp_mechanism::{Mechanism, chacha_from_os};
     ///
     /// let nation = Hierarchy::new([("US", None), ("GA", Some("US")), ("NY", Some("US"))])?;
     /// let bins = From0::up_to(3)?;
-    /// let plan = Census::builder(nation.clone(), bins, 6, Privacy::pure(1.0)?).build()?;
+    /// let privacy = Privacy::pure(1.0)?;
+    /// let plan = Census::new(nation.clone(), bins, 6, privacy, CensusSettings::default())?;
     /// let rows = [("GA", 3, 1), ("GA", 1, 2), ("NY", 3, 1), ("NY", 1, 1), ("NY", 2, 1)];
     /// let sizes = GroupSizes::from_rows(&nation, bins, rows)?;
     ///
@@ -93,23 +100,23 @@ impl<B: Bins> Census<B> {
     }
 
     fn id(&self) -> &'static str {
-        self.plan.settings.method.id()
+        self.plan.asked.settings.method.id()
     }
 
     /// From noise to a table: all that follows is post-processing.
     fn table(&self, mut noisy: Vec<i64>) -> (GroupTable, Evidence) {
-        let settings = &self.plan.settings;
+        let Asked { hierarchy, bins, settings, .. } = &self.plan.asked;
         let totals = settings.region_groups.as_deref();
         let (mut counts, mut proof) =
             post::whole_numbers(settings.method, &self.plan.problem(&noisy), totals);
         if let (true, Some(region_groups)) = (settings.shrinkage, totals) {
-            let tree = settings.hierarchy.tree();
+            let tree = hierarchy.tree();
             let variance = self.noise_variance(tree.levels() - 1);
             noisy = shrink::towards_parents(tree, &noisy, &counts, region_groups, variance);
             let problem = self.plan.problem(&noisy);
             (counts, proof) = post::whole_numbers(settings.method, &problem, totals);
         }
-        (GroupTable { columns: settings.bins.count(), counts }, Evidence { noisy, proof })
+        (GroupTable { columns: bins.count(), counts }, Evidence { noisy, proof })
     }
 
     /// How good a table is for the noise of its run. Linear time; nothing private is looked at.
@@ -117,29 +124,43 @@ impl<B: Bins> Census<B> {
     /// # Panics
     /// If the table or the evidence has another shape.
     pub fn certify(&self, table: &GroupTable, evidence: &Evidence) -> Certificate {
-        let settings = &self.plan.settings;
+        let settings = &self.plan.asked.settings;
         let totals = settings.region_groups.as_deref();
         evidence.certify(settings.method, &self.plan.problem(&evidence.noisy), totals, table)
     }
 }
 
 impl<B: Bins> RealCensus<B> {
+    /// As [`Census::new`]: `M_c^r` with [`Method::Cumulative`], `M_H^r` with [`Method::Counts`].
+    ///
+    /// # Errors
+    /// As [`Census::new`], and [`CensusError::Conflict`] for the other methods and for shrinkage.
+    pub fn new(
+        hierarchy: Hierarchy,
+        bins: B,
+        groups: i64,
+        privacy: Privacy,
+        settings: CensusSettings,
+    ) -> Result<Self, CensusError> {
+        Asked { hierarchy, bins, groups, privacy, settings }.try_into()
+    }
+
     /// The same plan, whose releases come with what [`certify`](Self::certify) needs, at no further cost.
     pub fn with_evidence(&self) -> WithEvidence<'_, Self> {
         WithEvidence(self)
     }
 
     fn id(&self) -> &'static str {
-        match self.plan.settings.method {
+        match self.plan.asked.settings.method {
             Method::Counts => "m-h-real",
             _ => "m-c-real",
         }
     }
 
     fn table(&self, noisy: Vec<i64>) -> (RealGroupTable, Evidence) {
-        let settings = &self.plan.settings;
+        let Asked { bins, settings, .. } = &self.plan.asked;
         let (counts, proof) = post::real_numbers(settings.method, &self.plan.problem(&noisy));
-        (RealGroupTable { columns: settings.bins.count(), counts }, Evidence { noisy, proof })
+        (RealGroupTable { columns: bins.count(), counts }, Evidence { noisy, proof })
     }
 
     /// How good a table is for the noise of its run. Linear time; nothing private is looked at.
@@ -159,9 +180,9 @@ impl<B: Bins> Plan<B> {
     /// # Errors
     /// A shape, a quantity or a number of groups that is not the public one. They are equal for all neighbours.
     fn check(&self, shape: &TableShape) -> Result<(), CensusError> {
-        let settings = &self.settings;
-        let leaves = settings.hierarchy.tree().leaves();
-        let expected = (leaves.len(), settings.bins.count());
+        let Asked { hierarchy, bins, groups, settings, .. } = &self.asked;
+        let leaves = hierarchy.tree().leaves();
+        let expected = (leaves.len(), bins.count());
         let got = (shape.groups_of_regions.len(), shape.columns);
         if got != expected {
             return Err(CensusError::Shape { expected, got });
@@ -170,14 +191,14 @@ impl<B: Bins> Plan<B> {
         if got > most {
             return Err(CensusError::Quantity { most, got });
         }
-        let (expected, got) = (settings.groups, shape.groups());
+        let (expected, got) = (*groups, shape.groups());
         if got != expected {
             return Err(CensusError::Groups { expected, got });
         }
         let region_groups = settings.region_groups.iter().flatten();
         for (leaf, (&expected, &got)) in region_groups.zip(&shape.groups_of_regions).enumerate() {
             if got != expected {
-                let region = settings.hierarchy.name(leaves.start + leaf).to_owned();
+                let region = hierarchy.name(leaves.start + leaf).to_owned();
                 return Err(CensusError::RegionGroups { region, expected, got });
             }
         }
@@ -185,9 +206,9 @@ impl<B: Bins> Plan<B> {
     }
 
     fn receipt(&self, id: &str) -> Receipt<B::Relation> {
-        let spent = self.noise.spent(self.settings.hierarchy.tree());
+        let spent = self.noise.spent(self.asked.hierarchy.tree());
         let receipt = Receipt::new(id, B::Relation::default(), self.budget, spent);
-        match self.settings.privacy {
+        match self.asked.privacy {
             Privacy::Pure { .. } => receipt,
             Privacy::Zcdp { rho, .. } => receipt.with_asked_rho(rho),
         }
@@ -195,14 +216,13 @@ impl<B: Bins> Plan<B> {
 
     /// The only use of private data: everything after it sees noisy numbers and settings.
     fn noisy(&self, sizes: Private<&GroupSizes<B>>, draws: &mut Draws<'_>) -> Vec<i64> {
-        let table = (self.settings.hierarchy.tree(), self.settings.bins.count());
+        let table = (self.asked.hierarchy.tree(), self.asked.bins.count());
         self.noise.release(table, sizes, MAX_VALUE, draws)
     }
 
     fn problem<'a>(&'a self, noisy: &'a [i64]) -> Problem<'a> {
-        let settings = &self.settings;
-        let (tree, columns) = (settings.hierarchy.tree(), settings.bins.count());
-        Problem::new(tree, columns, noisy, &self.weights, settings.groups)
+        let Asked { hierarchy, bins, groups, .. } = &self.asked;
+        Problem::new(hierarchy.tree(), bins.count(), noisy, &self.weights, *groups)
             .expect("the plan was checked, and noise saturates at what a problem takes")
     }
 }
@@ -268,24 +288,38 @@ macro_rules! mechanisms {
 mechanisms!(Census, GroupTable);
 mechanisms!(RealCensus, RealGroupTable);
 
-/// A plan and its settings, for serde.
-macro_rules! by_settings {
-    ($plan:ident, $build:ident) => {
-        impl<B: Bins> TryFrom<CensusBuilder<B>> for $plan<B> {
-            type Error = CensusError;
+impl<B: Bins> TryFrom<Asked<B>> for Census<B> {
+    type Error = CensusError;
 
-            fn try_from(settings: CensusBuilder<B>) -> Result<Self, CensusError> {
-                settings.$build()
-            }
-        }
-
-        impl<B: Bins> From<$plan<B>> for CensusBuilder<B> {
-            fn from(plan: $plan<B>) -> Self {
-                plan.plan.settings
-            }
-        }
-    };
+    fn try_from(asked: Asked<B>) -> Result<Self, CensusError> {
+        Ok(Self { plan: asked.plan()? })
+    }
 }
 
-by_settings!(Census, build);
-by_settings!(RealCensus, build_real);
+impl<B: Bins> TryFrom<Asked<B>> for RealCensus<B> {
+    type Error = CensusError;
+
+    fn try_from(asked: Asked<B>) -> Result<Self, CensusError> {
+        let CensusSettings { method, shrinkage, .. } = asked.settings;
+        if !matches!(method, Method::Cumulative | Method::Counts) {
+            let setting = "a table of real numbers";
+            return Err(CensusError::Conflict { setting, needs: "m-c-exact or m-h-dp" });
+        }
+        if shrinkage {
+            return Err(CensusError::Conflict { setting: "shrinkage", needs: "whole numbers" });
+        }
+        Ok(Self { plan: asked.plan()? })
+    }
+}
+
+impl<B: Bins> From<Census<B>> for Asked<B> {
+    fn from(plan: Census<B>) -> Self {
+        plan.plan.asked
+    }
+}
+
+impl<B: Bins> From<RealCensus<B>> for Asked<B> {
+    fn from(plan: RealCensus<B>) -> Self {
+        plan.plan.asked
+    }
+}

@@ -17,7 +17,7 @@ pub use evidence::{Certificate, Evidence};
 pub use mechanism::{Census, RealCensus, WithEvidence};
 pub use method::Method;
 pub use noise::Query;
-pub use params::CensusBuilder;
+pub use params::CensusSettings;
 pub use privacy::Privacy;
 pub use shares::{LevelShares, dearest_path};
 pub use table::{GroupTable, RealGroupTable};

@@ -172,9 +172,9 @@ impl Noise {
             let regions = tree.level(level).len();
             let most = u64::from(most_quantity.get()).min(columns as u64 - 1);
             let product = (regions as u64).saturating_mul(most);
-            query.length(regions, columns, most_quantity).ok_or(CensusError::Setting {
+            query.length(regions, columns, most_quantity).ok_or(CensusError::OutOfRange {
                 name: "regions of a level times columns that an individual can move a group",
-                got: i64::try_from(product).unwrap_or(i64::MAX),
+                got: product.into(),
                 want: "below 2^32",
             })
         };

@@ -6,7 +6,7 @@ use dp_accounting::Budget;
 use dp_mechanism::{ChaCha20Rng, Mechanism, SecureSource};
 use rand::{RngExt, SeedableRng};
 
-use super::{Census, CensusBuilder, LevelShares, Method, Privacy, Query};
+use super::{Census, CensusSettings, LevelShares, Method, Privacy, Query, RealCensus};
 use crate::{CensusError, From0, From1, GroupSizes, Hierarchy};
 
 fn rng(seed: u64) -> ChaCha20Rng {
@@ -29,8 +29,29 @@ fn nation() -> Hierarchy {
     Hierarchy::new([("US", None)].into_iter().chain(states).chain(counties)).expect("valid")
 }
 
-fn builder(groups: i64) -> CensusBuilder {
-    Census::builder(nation(), up_to(4), groups, pure(1.0))
+/// A plan for that nation.
+fn plan(groups: i64, settings: CensusSettings) -> Result<Census, CensusError> {
+    Census::new(nation(), up_to(4), groups, pure(1.0), settings)
+}
+
+fn real(groups: i64, settings: CensusSettings) -> Result<RealCensus, CensusError> {
+    RealCensus::new(nation(), up_to(4), groups, pure(1.0), settings)
+}
+
+fn usual() -> CensusSettings {
+    CensusSettings::default()
+}
+
+fn by(method: Method) -> CensusSettings {
+    CensusSettings { method, ..usual() }
+}
+
+fn shared(shares: LevelShares) -> CensusSettings {
+    CensusSettings { shares, ..usual() }
+}
+
+fn with_totals(region_groups: Vec<i64>) -> CensusSettings {
+    CensusSettings { region_groups: Some(region_groups), ..usual() }
 }
 
 /// Five counties with about `most` groups of each size.
@@ -42,61 +63,58 @@ fn sizes(most: i64, columns: u32, seed: u64) -> GroupSizes {
 
 #[test]
 fn settings_out_of_range_are_refused_with_their_value() {
-    let message = |builder: CensusBuilder| builder.build().expect_err("refused").to_string();
-    let fixed = |shares: &[f64]| LevelShares::Fixed(shares.to_vec());
-    for (builder, want) in [
+    let message = |groups, settings| plan(groups, settings).expect_err("refused").to_string();
+    let fixed = |shares: &[f64]| shared(LevelShares::Fixed(shares.to_vec()));
+    let shrunk = |settings| CensusSettings { shrinkage: true, ..settings };
+    for (settings, want) in [
+        (fixed(&[0.0, 0.5, 0.5]), "the share of level 1 must be finite and > 0, got 0"),
+        (fixed(&[0.5, 0.4]), "there must be one share per level, got 2 for 3 levels"),
+        (fixed(&[0.5, 0.4, 0.2]), "the shares of the levels must add up to 1, got 1.1"),
         (
-            builder(5).shares(fixed(&[0.0, 0.5, 0.5])),
-            "the share of level 1 must be finite and > 0, got 0",
-        ),
-        (builder(-1), "the number of groups must be 0 to 68719476736, not -1"),
-        (
-            builder(5).shares(fixed(&[0.5, 0.4])),
-            "there must be one share per level, got 2 for 3 levels",
-        ),
-        (
-            builder(5).shares(fixed(&[0.5, 0.4, 0.2])),
-            "the shares of the levels must add up to 1, got 1.1",
-        ),
-        (
-            builder(5).region_groups(vec![1, 1, 1, 1]),
+            with_totals(vec![1, 1, 1, 1]),
             "region_groups must have 5 numbers, one per leaf region, got 4",
         ),
         (
-            builder(5).region_groups(vec![1, 1, 1, 1, 2]),
+            with_totals(vec![1, 1, 1, 1, 2]),
             "region_groups must add up to 5, the public number of groups, got 6",
         ),
         (
-            builder(5).region_groups(vec![i64::MAX; 5]),
+            with_totals(vec![i64::MAX; 5]),
             "region_groups must add up to 5, the public number of groups, got 46116860184273879035",
         ),
         (
-            builder(5).region_groups(vec![6, -1, 0, 0, 0]),
+            with_totals(vec![6, -1, 0, 0, 0]),
             "every number of region_groups must be at least 0, got -1",
         ),
-        (builder(5).shrinkage(true), "shrinkage needs the number of groups of each leaf region"),
+        (shrunk(usual()), "shrinkage needs the number of groups of each leaf region"),
         (
-            builder(5).region_groups(vec![1; 5]).shrinkage(true).method(Method::Counts),
+            shrunk(CensusSettings { method: Method::Counts, ..with_totals(vec![1; 5]) }),
             "shrinkage needs noise on cumulative counts",
         ),
     ] {
-        assert_eq!(message(builder), want);
+        assert_eq!(message(5, settings), want);
     }
-    let quiet = message(builder(5).shares(fixed(&[0.5, 1e-30, 0.5])));
+    for groups in [-1, (1 << 36) + 1] {
+        let want = format!("the number of groups must be between 0 and 2^36, got {groups}");
+        assert_eq!(message(groups, usual()), want);
+    }
+    let quiet = message(5, fixed(&[0.5, 1e-30, 0.5]));
     assert!(quiet.starts_with("noise of level 2: epsilon of a sum = 9.99"), "{quiet}");
-    let real = |method| builder(5).method(method).build_real().err().map(|error| error.to_string());
-    assert_eq!(real(Method::Counts), None);
+    let refused = |settings| real(5, settings).err().map(|error| error.to_string());
+    assert_eq!(refused(by(Method::Counts)), None);
     assert_eq!(
-        real(Method::TopDown).as_deref(),
+        refused(by(Method::TopDown)).as_deref(),
         Some("a table of real numbers needs m-c-exact or m-h-dp")
     );
+    let counts = CensusSettings { method: Method::Counts, ..with_totals(vec![1; 5]) };
+    assert_eq!(refused(shrunk(counts)).as_deref(), Some("shrinkage needs whole numbers"));
     let deep: Vec<String> = (0..20).map(|level| level.to_string()).collect();
     let above = |level: usize| Some(deep[level.checked_sub(1)?].as_str());
     let deep = Hierarchy::new((0..20).map(|level| (deep[level].as_str(), above(level))));
-    let error = Census::builder(deep.expect("valid"), up_to(1), 0, pure(1.0)).build();
+    let error = Census::new(deep.expect("valid"), up_to(1), 0, pure(1.0), usual());
     assert_eq!(
         error.expect_err("too deep").to_string(),
-        "plans and solvers take at most 16 levels, the hierarchy has 20"
+        "the number of levels must be at most 16, got 20"
     );
 }
 
@@ -104,30 +122,30 @@ fn settings_out_of_range_are_refused_with_their_value() {
 fn tables_that_do_not_fit_the_public_facts_are_refused() {
     let table = sizes(9, 5, 1);
     let groups = table.groups();
-    let error = |plan: CensusBuilder, table: &GroupSizes| {
-        plan.build().expect("valid").simulate(table, &mut rng(1)).expect_err("refused")
+    let error = |plan: Result<Census, CensusError>, table: &GroupSizes| {
+        plan.expect("valid").simulate(table, &mut rng(1)).expect_err("refused")
     };
     assert_eq!(
-        error(builder(groups + 1), &table),
+        error(plan(groups + 1, usual()), &table),
         CensusError::Groups { expected: groups + 1, got: groups }
     );
     let other = sizes(9, 4, 1);
     assert_eq!(
-        error(builder(other.groups()), &other),
+        error(plan(other.groups(), usual()), &other),
         CensusError::Shape { expected: (5, 5), got: (5, 4) }
     );
     // As many entries as the plan has, in other rows.
     let turned = GroupSizes::from_table(up_to(1), vec![1; 8]).expect("valid");
     let two = Hierarchy::new([("t", None), ("x", Some("t")), ("y", Some("t"))]).expect("valid");
     assert_eq!(
-        error(Census::builder(two, up_to(3), 8, pure(1.0)), &turned).to_string(),
+        error(Census::new(two, up_to(3), 8, pure(1.0), usual()), &turned).to_string(),
         "the table has 4 leaf regions and 2 columns, the plan has 2 and 4"
     );
     let mut region_groups = table.groups_of_regions();
     let got = region_groups[2];
     region_groups[2] += 1;
     region_groups[4] -= 1;
-    let refused = error(builder(groups).region_groups(region_groups), &table);
+    let refused = error(plan(groups, with_totals(region_groups)), &table);
     assert_eq!(
         refused.to_string(),
         format!("region `c` has {got} groups, its public number is {}", got + 1)
@@ -138,12 +156,13 @@ fn tables_that_do_not_fit_the_public_facts_are_refused() {
 fn a_table_of_larger_quantities_is_refused_and_the_receipt_names_the_quantity() {
     let two = NonZeroU32::new(2).expect("above 0");
     let table = sizes(9, 5, 1).with_most_quantity(two);
-    let one = builder(table.groups()).build().expect("valid");
+    let one = plan(table.groups(), usual()).expect("valid");
     assert_eq!(
         one.simulate(&table, &mut rng(1)).expect_err("too much").to_string(),
         "an individual may add up to 2 to a group of the table, the plan protects up to 1"
     );
-    let plan = builder(table.groups()).most_quantity(two).build().expect("valid");
+    let settings = CensusSettings { most_quantity: two, ..usual() };
+    let plan = plan(table.groups(), settings).expect("valid");
     assert!(plan.receipt().to_string().contains("individuals who add up to 2 to the size"));
     assert!(plan.simulate(&table, &mut rng(1)).is_ok());
     assert!(plan.simulate(&sizes(9, 5, 1), &mut rng(1)).is_ok(), "less is fine");
@@ -170,8 +189,8 @@ fn a_release_with_evidence_is_a_release() {
             assert_eq!(plan.with_evidence().simulate(&other, &mut rng(15)).err(), refused);
         };
     }
-    check!(builder(table.groups()).build());
-    check!(builder(table.groups()).method(Method::Counts).build_real());
+    check!(plan(table.groups(), usual()));
+    check!(real(table.groups(), by(Method::Counts)));
 }
 
 /// Whatever table and loss, the release adds up, is not negative and has the public number of groups.
@@ -202,12 +221,13 @@ fn every_release_is_consistent() {
                 Privacy::zcdp(0.5, 1e-9).expect("valid"),
             ] {
                 for shares in [LevelShares::Equal, LevelShares::ten_twenty_seventy()] {
-                    let plan = Census::builder(nation(), up_to(4), table.groups(), privacy)
-                        .method(method)
-                        .shares(shares)
-                        .region_groups(region_groups.clone())
-                        .shrinkage(method.query() == Query::Cumulative)
-                        .build()
+                    let settings = CensusSettings {
+                        method,
+                        shares,
+                        shrinkage: method.query() == Query::Cumulative,
+                        ..with_totals(region_groups.clone())
+                    };
+                    let plan = Census::new(nation(), up_to(4), table.groups(), privacy, settings)
                         .expect("valid");
                     let release = plan.simulate(&table, &mut rng(5)).expect("it fits");
                     let consistent = release.output.is_consistent(nation().tree(), table.groups());
@@ -224,7 +244,7 @@ fn every_release_is_consistent() {
 fn real_releases_add_up_in_real_numbers() {
     let table = sizes(20, 5, 4);
     for method in [Method::Counts, Method::Cumulative] {
-        let plan = builder(table.groups()).method(method).build_real().expect("valid");
+        let plan = real(table.groups(), by(method)).expect("valid");
         let real = plan.simulate(&table, &mut rng(6)).expect("it fits").output;
         let tree = nation();
         let tree = tree.tree();
@@ -259,8 +279,9 @@ fn hierarchies_of_one_two_and_four_levels_and_regions_without_groups() {
     {
         let table = GroupSizes::from_table(up_to(2), table).expect("valid");
         for method in Method::ALL {
-            let builder = Census::builder(hierarchy.clone(), up_to(2), table.groups(), pure(2.0));
-            let plan = builder.method(method).build().expect("valid");
+            let (hierarchy, groups) = (hierarchy.clone(), table.groups());
+            let plan = Census::new(hierarchy.clone(), up_to(2), groups, pure(2.0), by(method));
+            let plan = plan.expect("valid");
             let release = plan.simulate(&table, &mut rng(7)).expect("it fits");
             assert!(release.output.is_consistent(hierarchy.tree(), table.groups()), "{method:?}");
         }
@@ -272,8 +293,8 @@ fn hierarchies_of_one_two_and_four_levels_and_regions_without_groups() {
 fn without_noise_the_table_comes_back() {
     let table = sizes(50, 5, 8);
     for method in Method::ALL.into_iter().filter(|&method| method != Method::Chain) {
-        let builder = Census::builder(nation(), up_to(4), table.groups(), pure(100.0));
-        let plan = builder.method(method).build().expect("valid");
+        let plan = Census::new(nation(), up_to(4), table.groups(), pure(100.0), by(method));
+        let plan = plan.expect("valid");
         let release = plan.simulate(&table, &mut rng(9)).expect("it fits");
         assert_eq!(release.output.counts(), table.exact_totals(nation().tree()), "{method:?}");
     }
@@ -281,7 +302,7 @@ fn without_noise_the_table_comes_back() {
 
 #[test]
 fn the_receipt_says_what_is_spent_on_which_level() {
-    let plan = builder(10).shares(LevelShares::ten_twenty_seventy()).build().expect("valid");
+    let plan = plan(10, shared(LevelShares::ten_twenty_seventy())).expect("valid");
     let receipt = plan.receipt();
     assert!(receipt.within_budget());
     let text = receipt.to_string();
@@ -291,10 +312,10 @@ fn the_receipt_says_what_is_spent_on_which_level() {
     let spent = receipt.pure().expect("pure").get();
     assert!((1.0 - 1e-6..=1.0).contains(&spent), "{spent}");
     let zcdp = Privacy::within(Budget::new(1.0, 1e-6).expect("valid")).expect("a delta");
-    let plan = Census::builder(nation(), up_to(4), 10, zcdp).build().expect("valid");
+    let plan = Census::new(nation(), up_to(4), 10, zcdp, usual()).expect("valid");
     assert!(plan.receipt().pure().is_none() && plan.receipt().within_budget());
     let zcdp = Privacy::zcdp(0.5, 1e-9).expect("valid");
-    let plan = Census::builder(nation(), up_to(4), 10, zcdp).build().expect("valid");
+    let plan = Census::new(nation(), up_to(4), 10, zcdp, usual()).expect("valid");
     let text = plan.receipt().to_string();
     assert!(text.contains("asked: zCDP rho 0.5, epsilon 6.47"), "{text}");
 }
@@ -302,27 +323,31 @@ fn the_receipt_says_what_is_spent_on_which_level() {
 /// Noise follows the length of the query: cumulative counts need half of that of counts, and more if an individual brings more.
 #[test]
 fn noise_is_in_proportion_to_what_one_individual_changes() {
-    let deviation = |builder: CensusBuilder, level| {
-        builder.build().expect("valid").noise_variance(level).sqrt()
+    let deviation = |method, quantity| {
+        let most_quantity = NonZeroU32::new(quantity).expect("above 0");
+        let settings = CensusSettings { most_quantity, ..by(method) };
+        let plan = Census::new(nation(), up_to(4), 10, pure(0.01), settings);
+        plan.expect("valid").noise_variance(2).sqrt()
     };
-    let small = || Census::builder(nation(), up_to(4), 10, pure(0.01));
-    let one = deviation(small(), 2);
+    let one = deviation(Method::CumulativeTopDown, 1);
     assert!((one / (2_f64.sqrt() * 300.0) - 1.0).abs() < 1e-3, "{one}");
-    assert!((deviation(small().method(Method::Counts), 2) / one - 2.0).abs() < 1e-3);
-    assert!((deviation(small().method(Method::Chain), 2) / one - 5.0).abs() < 1e-3);
-    let three = NonZeroU32::new(3).expect("above 0");
-    assert!((deviation(small().most_quantity(three), 2) / one - 3.0).abs() < 1e-3);
     // Five columns: nobody moves a group further than from the first to the last.
-    let most = |method| small().method(method).most_quantity(NonZeroU32::MAX);
-    assert!((deviation(most(Method::Cumulative), 2) / one - 4.0).abs() < 1e-3);
-    assert!((deviation(most(Method::Chain), 2) / one - 20.0).abs() < 1e-3);
-    let counts = small().method(Method::Counts).most_quantity(three);
-    assert!((deviation(counts, 2) / one - 2.0).abs() < 1e-3);
+    for (method, quantity, times) in [
+        (Method::Counts, 1, 2.0),
+        (Method::Counts, 3, 2.0),
+        (Method::Chain, 1, 5.0),
+        (Method::Chain, u32::MAX, 20.0),
+        (Method::CumulativeTopDown, 3, 3.0),
+        (Method::Cumulative, u32::MAX, 4.0),
+    ] {
+        let ratio = deviation(method, quantity) / one;
+        assert!((ratio - times).abs() < 1e-3, "{method:?}, {quantity}: {ratio}");
+    }
 }
 
 #[test]
 fn plans_survive_a_file_and_a_file_cannot_bypass_the_checks() {
-    let plan = builder(10).method(Method::TopDown).build().expect("valid");
+    let plan = plan(10, by(Method::TopDown)).expect("valid");
     let text = serde_json::to_string(&plan).expect("plain data");
     assert_eq!(serde_json::from_str::<Census>(&text).expect("valid"), plan);
     let broken = text.replace("\"groups\":10", "\"groups\":-10");
@@ -330,18 +355,15 @@ fn plans_survive_a_file_and_a_file_cannot_bypass_the_checks() {
     assert!(serde_json::from_str::<Census>(&broken).is_err());
     // What was planned for one relation is not read as a plan for another.
     assert!(serde_json::from_str::<Census<From1>>(&text).is_err());
-    let from1 = Census::builder(nation(), From1::up_to(4).expect("valid"), 10, pure(1.0));
-    assert_eq!(
-        from1.build().expect("valid").receipt().relation().to_string(),
-        "further-member-of-group"
-    );
+    let from1 = Census::new(nation(), From1::up_to(4).expect("valid"), 10, pure(1.0), usual());
+    assert_eq!(from1.expect("valid").receipt().relation().to_string(), "further-member-of-group");
 }
 
 #[test]
 fn the_same_seed_gives_the_same_table_for_any_number_of_threads() {
     let table = sizes(30, 5, 10);
     for method in Method::ALL {
-        let plan = builder(table.groups()).method(method).build().expect("valid");
+        let plan = plan(table.groups(), by(method)).expect("valid");
         let tables = [1, 2, 7].map(|threads| {
             let pool =
                 rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
@@ -359,12 +381,10 @@ fn every_release_is_proved_and_another_is_not() {
     let mut source = SecureSource::new(&mut draws);
     for method in Method::ALL {
         for shrinkage in [false, true] {
-            let plan = builder(table.groups())
-                .method(method)
-                .region_groups(table.groups_of_regions())
-                .shrinkage(shrinkage && method.query() == Query::Cumulative)
-                .build()
-                .expect("valid");
+            let shrinkage = shrinkage && method.query() == Query::Cumulative;
+            let totals = with_totals(table.groups_of_regions());
+            let settings = CensusSettings { method, shrinkage, ..totals };
+            let plan = plan(table.groups(), settings).expect("valid");
             let (release, evidence) = plan.with_evidence().replay(&table, &mut source).0;
             let proof = plan.certify(&release, &evidence);
             assert!(proof.feasible && proof.residual < 1e-9 && proof.distance < 1e-3, "{proof:?}");
@@ -374,7 +394,7 @@ fn every_release_is_proved_and_another_is_not() {
         }
     }
     for method in [Method::Counts, Method::Cumulative] {
-        let plan = builder(table.groups()).method(method).build_real().expect("valid");
+        let plan = real(table.groups(), by(method)).expect("valid");
         let (real, evidence) = plan.with_evidence().replay(&table, &mut source).0;
         let proof = plan.certify(&real, &evidence);
         assert!(proof.feasible && proof.residual < 1e-9 && proof.distance < 1e-3, "{proof:?}");
@@ -402,18 +422,16 @@ fn releases_of_a_seed_are_pinned() {
             for shares in &shares {
                 for (totals, shrinkage) in [(false, false), (true, false), (true, true)] {
                     for quantity in [1, 3] {
-                        let quantity = NonZeroU32::new(quantity).expect("above 0");
-                        let builder = Census::builder(nation(), up_to(4), table.groups(), privacy)
-                            .method(method)
-                            .shares(shares.clone())
-                            .most_quantity(quantity)
-                            .shrinkage(shrinkage && method.query() == Query::Cumulative);
-                        let builder = if totals {
-                            builder.region_groups(table.groups_of_regions())
-                        } else {
-                            builder
+                        let settings = CensusSettings {
+                            method,
+                            shares: shares.clone(),
+                            most_quantity: NonZeroU32::new(quantity).expect("above 0"),
+                            region_groups: totals.then(|| table.groups_of_regions()),
+                            shrinkage: shrinkage && method.query() == Query::Cumulative,
                         };
-                        let plan = builder.build().expect("valid");
+                        let plan =
+                            Census::new(nation(), up_to(4), table.groups(), privacy, settings)
+                                .expect("valid");
                         let release = plan.simulate(&table, &mut rng(5)).expect("it fits");
                         numbers.extend(release.output.counts().iter().map(|n| n.cast_unsigned()));
                     }
@@ -436,8 +454,8 @@ fn releases_of_a_seed_are_pinned() {
     let real = |method: Method| {
         let mut numbers = Vec::new();
         for privacy in promises {
-            let builder = Census::builder(nation(), up_to(4), table.groups(), privacy);
-            let plan = builder.method(method).build_real().expect("valid");
+            let plan = RealCensus::new(nation(), up_to(4), table.groups(), privacy, by(method));
+            let plan = plan.expect("valid");
             let release = plan.simulate(&table, &mut rng(5)).expect("it fits");
             numbers.extend(release.output.counts().iter().map(|number| number.to_bits()));
         }

@@ -40,7 +40,8 @@ impl<'a> Problem<'a> {
     ) -> Result<Self, CensusError> {
         let levels = tree.levels();
         if levels > MAX_LEVELS {
-            return Err(CensusError::NumberOfLevels { levels });
+            let (name, got) = ("the number of levels", levels as i128);
+            return Err(CensusError::OutOfRange { name, got, want: "at most 16" });
         }
         if bins == 0 {
             return Err(CensusError::NoBins);
@@ -55,7 +56,8 @@ impl<'a> Problem<'a> {
             return Err(CensusError::Weight { level, weight: level_weights[level] });
         }
         if !(0..=MAX_VALUE).contains(&groups) {
-            return Err(CensusError::NumberOfGroups { groups });
+            let (name, got) = ("the number of groups", groups.into());
+            return Err(CensusError::OutOfRange { name, got, want: "between 0 and 2^36" });
         }
         if noisy.iter().any(|cell| !(-MAX_VALUE..=MAX_VALUE).contains(cell)) {
             return Err(CensusError::NoisyCell);
@@ -183,12 +185,16 @@ mod tests {
         assert_eq!(new(2, &[0; 4], &[1], 0), Some(wrong));
         let wrong = CensusError::Weight { level: 1, weight: 0 };
         assert_eq!(new(2, &[0; 4], &[1, 0], 0), Some(wrong));
-        assert_eq!(new(2, &[0; 4], &[1, 1], -1), Some(CensusError::NumberOfGroups { groups: -1 }));
+        let (name, got, want) = ("the number of groups", -1, "between 0 and 2^36");
+        let wrong = CensusError::OutOfRange { name, got, want };
+        assert_eq!(new(2, &[0; 4], &[1, 1], -1), Some(wrong));
         assert_eq!(new(2, &[0, i64::MIN, 0, 0], &[1, 1], 0), Some(CensusError::NoisyCell));
         assert_eq!(new(2, &[0, MAX_VALUE + 1, 0, 0], &[1, 1], 0), Some(CensusError::NoisyCell));
         let deep: Vec<Option<u32>> = (0..17_u32).map(|i| i.checked_sub(1)).collect();
         let deep = RegionTree::from_parents(&deep).expect("valid");
         let refused = Problem::new(&deep, 1, &[0; 17], &[1; 17], 0).err();
-        assert_eq!(refused, Some(CensusError::NumberOfLevels { levels: 17 }));
+        let (name, got, want) = ("the number of levels", 17, "at most 16");
+        assert_eq!(refused, Some(CensusError::OutOfRange { name, got, want }));
+        assert_eq!((MAX_LEVELS, MAX_VALUE), (16, 1 << 36), "as messages say");
     }
 }

@@ -4,13 +4,13 @@ use dp_accounting::Epsilon;
 use dp_audit::{compare, multisets};
 use dp_census::solve::{MAX_VALUE, Problem, chain};
 use dp_census::{
-    Bins, Census, CensusError, From0, From1, GroupSizes, Hierarchy, Method, Privacy, Query,
-    RegionTree,
+    Bins, Census, CensusError, CensusSettings, From0, From1, GroupSizes, Hierarchy, Method,
+    Privacy, Query, RegionTree,
 };
 use dp_mechanism::{Draws, GeometricSum, Mechanism, SecureSource, Source};
 use std::num::{NonZeroU32, NonZeroU64};
 
-use super::super::census::{TINY, hierarchy, neighbours};
+use super::super::census::{TINY, by, hierarchy, neighbours};
 use super::super::check::{Effort, Found};
 
 const EPSILON: f64 = 1.0;
@@ -51,8 +51,9 @@ pub(super) fn chain_as_published(effort: Effort) -> Found {
 pub(super) fn chain_of_the_library(effort: Effort) -> Found {
     on_all_pairs(effort, |hierarchy, sizes, source| {
         let bins = From0::up_to(3).expect("valid");
-        let plan = Census::builder(hierarchy.clone(), bins, sizes.groups(), privacy());
-        plan.method(Method::Chain).build().expect("valid").replay(sizes, source).0.counts().to_vec()
+        let settings = by(Method::Chain);
+        let plan = Census::new(hierarchy.clone(), bins, sizes.groups(), privacy(), settings);
+        plan.expect("valid").replay(sizes, source).0.counts().to_vec()
     })
 }
 
@@ -74,8 +75,9 @@ pub(super) fn as_it_comes(effort: Effort) -> Found {
 
 fn default_release(hierarchy: &Hierarchy, sizes: &GroupSizes, source: &mut dyn Source) -> Vec<i64> {
     let bins = From0::up_to(3).expect("valid");
-    let plan = Census::builder(hierarchy.clone(), bins, sizes.groups(), privacy());
-    plan.build().expect("valid").replay(sizes, source).0.into_counts()
+    let settings = CensusSettings::default();
+    let plan = Census::new(hierarchy.clone(), bins, sizes.groups(), privacy(), settings);
+    plan.expect("valid").replay(sizes, source).0.into_counts()
 }
 
 fn privacy() -> Privacy {
@@ -135,8 +137,9 @@ fn first_members<B: Bins>(effort: Effort, bins: B) -> Found {
                 }
                 GroupSizes::from_table(bins, counts).expect("a table of groups")
             });
-            let builder = Census::builder(hierarchy.clone(), bins, a.groups(), privacy());
-            let plan = builder.method(Method::CumulativeThenTree).build().expect("valid");
+            let settings = by(Method::CumulativeThenTree);
+            let plan = Census::new(hierarchy.clone(), bins, a.groups(), privacy(), settings);
+            let plan = plan.expect("valid");
             let run = |sizes: &GroupSizes<B>, source: &mut dyn Source| plan.replay(sizes, source).0;
             let comparison = compare(run, &a, &b, &mut SecureSource::new(&mut rng));
             found.see(comparison.pure_loss(), || format!("groups {groups:?}, {grown} grows"));
@@ -172,8 +175,9 @@ fn outgrown(effort: Effort, column: fn(usize, usize) -> Option<usize>) -> Found 
             let run = |groups: &Vec<usize>, source: &mut dyn Source| {
                 let sizes = table(groups);
                 let bins = From0::up_to(2).expect("valid");
-                let plan = Census::builder(hierarchy.clone(), bins, sizes.groups(), privacy());
-                plan.method(Method::Counts).build().expect("valid").replay(&sizes, source).0
+                let (groups, settings) = (sizes.groups(), by(Method::Counts));
+                let plan = Census::new(hierarchy.clone(), bins, groups, privacy(), settings);
+                plan.expect("valid").replay(&sizes, source).0
             };
             let comparison = compare(run, &groups, &more, &mut SecureSource::new(&mut rng));
             found.see(comparison.pure_loss(), || format!("groups {groups:?} and {more:?}"));
@@ -199,9 +203,10 @@ fn quantity(effort: Effort, planned: u32) -> Found {
     let (hierarchy, bins) = (hierarchy(TINY[1]), From0::up_to(3).expect("valid"));
     neighbours(2, bins, 1, 3, |a, b, witness| {
         let privacy = Privacy::zcdp(rho, 1e-9).expect("valid");
-        let builder = Census::builder(hierarchy.clone(), bins, a.groups(), privacy);
-        let builder = builder.most_quantity(NonZeroU32::new(planned).expect("above 0"));
-        let plan = builder.method(Method::CumulativeThenTree).build().expect("valid");
+        let most_quantity = NonZeroU32::new(planned).expect("above 0");
+        let settings = CensusSettings { most_quantity, ..by(Method::CumulativeThenTree) };
+        let plan = Census::new(hierarchy.clone(), bins, a.groups(), privacy, settings);
+        let plan = plan.expect("valid");
         let run = |sizes: &GroupSizes, source: &mut dyn Source| plan.replay(sizes, source).0;
         let comparison = compare(run, a, b, &mut SecureSource::new(&mut rng));
         found.see(comparison.rho(), || witness.to_owned());

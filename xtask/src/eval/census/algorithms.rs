@@ -8,8 +8,8 @@ use crate::eval::census::{op, qp};
 use dp_accounting::Epsilon;
 use dp_census::solve::Problem;
 use dp_census::{
-    Census, CensusBuilder, CensusError, Certificate, GroupSizes, LevelShares, Method, Privacy,
-    Query, RegionTree,
+    Census, CensusError, CensusSettings, Certificate, GroupSizes, LevelShares, Method, Privacy,
+    Query, RealCensus, RegionTree,
 };
 use dp_mechanism::{Draws, GeometricSum, Mechanism, SecureSource};
 use rand::rngs::ChaCha20Rng;
@@ -158,23 +158,22 @@ impl Algorithm {
         Ok((budget.epsilon().get(), budget.delta().get()))
     }
 
-    fn builder(&self, data: &Dataset, epsilon: f64) -> Result<CensusBuilder, CensusError> {
-        let privacy = self.privacy(epsilon)?;
-        let (hierarchy, groups) = (data.hierarchy.clone(), data.sizes.groups());
+    fn settings(&self, data: &Dataset) -> CensusSettings {
         let method = match self.kind {
             Kind::Whole(method) | Kind::Real(method) | Kind::GeneralSolver(method) => method,
             Kind::PublishedChain => Method::Chain,
         };
-        let builder = Census::builder(hierarchy, data.bins, groups, privacy)
-            .method(method)
-            .shares(match self.shares {
+        CensusSettings {
+            method,
+            shares: match self.shares {
                 Shares::Equal => LevelShares::Equal,
                 Shares::TenTwentySeventy => LevelShares::ten_twenty_seventy(),
                 Shares::RootOfRegions => LevelShares::RootOfRegions,
-            })
-            .shrinkage(self.shrinkage);
-        let region_groups = || data.sizes.groups_of_regions();
-        Ok(if self.shrinkage { builder.region_groups(region_groups()) } else { builder })
+            },
+            region_groups: self.shrinkage.then(|| data.sizes.groups_of_regions()),
+            shrinkage: self.shrinkage,
+            ..CensusSettings::default()
+        }
     }
 
     /// One release.
@@ -196,13 +195,15 @@ impl Algorithm {
         epsilon: f64,
         rng: &mut ChaCha20Rng,
     ) -> Result<Outcome, CensusError> {
-        let builder = self.builder(data, epsilon)?;
+        let (privacy, settings) = (self.privacy(epsilon)?, self.settings(data));
+        let (hierarchy, bins) = (data.hierarchy.clone(), data.bins);
+        let (sizes, groups) = (&data.sizes, data.sizes.groups());
         match self.kind {
             Kind::Whole(_) => {
-                let ((plan, table, evidence), cost) = measured(|| {
-                    let plan = builder.build()?;
-                    let (table, evidence) = plan.with_evidence().simulate(&data.sizes, rng)?.output;
-                    Ok::<_, CensusError>((plan, table, evidence))
+                let ((plan, (table, evidence)), cost) = measured(|| {
+                    let plan = Census::new(hierarchy, bins, groups, privacy, settings)?;
+                    let output = plan.with_evidence().simulate(sizes, rng)?.output;
+                    Ok::<_, CensusError>((plan, output))
                 })?;
                 let certificate = Some(plan.certify(&table, &evidence));
                 let receipt = Some(plan.receipt().to_string());
@@ -210,10 +211,10 @@ impl Algorithm {
             }
             // The general solver has a path of its own.
             Kind::Real(_) | Kind::GeneralSolver(_) => {
-                let ((plan, table, evidence), cost) = measured(|| {
-                    let plan = builder.build_real()?;
-                    let (table, evidence) = plan.with_evidence().simulate(&data.sizes, rng)?.output;
-                    Ok::<_, CensusError>((plan, table, evidence))
+                let ((plan, (table, evidence)), cost) = measured(|| {
+                    let plan = RealCensus::new(hierarchy, bins, groups, privacy, settings)?;
+                    let output = plan.with_evidence().simulate(sizes, rng)?.output;
+                    Ok::<_, CensusError>((plan, output))
                 })?;
                 let certificate = Some(plan.certify(&table, &evidence));
                 let receipt = Some(plan.receipt().to_string());

@@ -4,7 +4,9 @@ use crate::data::nation::{self, Scale};
 use crate::error::Error;
 use crate::eval::cell::{Cost, measured, rng_of};
 use crate::eval::record::Record;
-use dp_census::{Census, CensusError, From0, GroupSizes, Hierarchy, Method, Privacy};
+use dp_census::{
+    Census, CensusError, CensusSettings, From0, GroupSizes, Hierarchy, Method, Privacy,
+};
 use dp_mechanism::Mechanism;
 use std::collections::BTreeMap;
 
@@ -44,8 +46,8 @@ impl Nation {
         let groups = self.sizes.groups();
         let release = || {
             let (hierarchy, privacy) = (self.hierarchy.clone(), Privacy::pure(EPSILON)?);
-            let builder = Census::builder(hierarchy, self.bins, groups, privacy);
-            let plan = builder.method(method).build()?;
+            let settings = CensusSettings { method, ..CensusSettings::default() };
+            let plan = Census::new(hierarchy, self.bins, groups, privacy, settings)?;
             Ok::<_, CensusError>(plan.simulate(&self.sizes, &mut rng)?.output)
         };
         let (table, cost) = pool.install(|| measured(release)).map_err(|error| refused(&error))?;

@@ -5,7 +5,7 @@ use crate::eval::census::datasets::Dataset;
 use crate::report::plot::Svg;
 use crate::report::plot::bars::{self, Heights};
 use crate::seed::named_rng;
-use dp_census::{Census, Privacy};
+use dp_census::{Census, CensusSettings, Privacy};
 use dp_mechanism::Mechanism;
 
 /// Low, so that the noise can be seen.
@@ -29,8 +29,8 @@ impl Portrait {
         let refused = |error| Error::library("m-c-top-down", &error);
         let privacy = Privacy::pure(EPSILON).map_err(refused)?;
         let (hierarchy, groups) = (data.hierarchy.clone(), data.sizes.groups());
-        let plan =
-            Census::builder(hierarchy, data.bins, groups, privacy).build().map_err(refused)?;
+        let plan = Census::new(hierarchy, data.bins, groups, privacy, CensusSettings::default())
+            .map_err(refused)?;
         let mut rng = named_rng(&["portrait", data.recipe.id]);
         let release = plan.with_evidence().simulate(&data.sizes, &mut rng).map_err(refused)?;
         let (table, evidence) = release.output;

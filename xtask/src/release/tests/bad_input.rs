@@ -16,7 +16,7 @@ fn bad_regions_are_named_by_line() {
     insta::assert_snapshot!(refused("GA,US\nNY,US\nF,GA\n"), @"r.csv, line 4: region `NY` has no parts although it is above the lowest level");
     insta::assert_snapshot!(refused("GA,US\n,US\n"), @"r.csv, line 4: column 1 (region) is empty");
     insta::assert_snapshot!(refused("GA\n"), @"r.csv, line 3: column 2 is missing: 1 cells, the header has 2");
-    insta::assert_snapshot!(Home::with("r.csv", "region,parent\n").refused(BY_PEOPLE), @"r.csv: a hierarchy has 1 to 4294967294 regions, not 0");
+    insta::assert_snapshot!(Home::with("r.csv", "region,parent\n").refused(BY_PEOPLE), @"r.csv: the number of regions must be between 1 and 2^32 - 2, got 0");
     insta::assert_snapshot!(Home::with("r.csv", "US,\nGA,US\n").refused(BY_PEOPLE), @"r.csv, line 1: there is no column `region`; these exist: US,");
     let missing = Home::new().refused("--regions none.csv --table t.csv --groups 3");
     assert!(missing.starts_with("cannot read none.csv: "), "{missing}");
@@ -100,7 +100,7 @@ fn numbers_of_groups_that_do_not_match_are_refused() {
     let home = Home::new();
     insta::assert_snapshot!(home.refused("--regions r.csv --table t.csv"), @"--groups must be given with --table: the number is public and is not counted from private data, got none");
     insta::assert_snapshot!(home.refused("--regions r.csv --table t.csv --groups 4"), @"t.csv: the table has 3 groups, the public number is 4");
-    insta::assert_snapshot!(home.refused("--regions r.csv --table t.csv --groups -1"), @"the plan: the number of groups must be 0 to 68719476736, not -1");
+    insta::assert_snapshot!(home.refused("--regions r.csv --table t.csv --groups -1"), @"the plan: the number of groups must be between 0 and 2^36, got -1");
     insta::assert_snapshot!(home.refused(&format!("{BY_PEOPLE} --groups 4")), @"the public number of groups: 4 by --groups, 3 by --units");
     let regions = |us: &str, ga: &str, ny: &str| {
         let text = format!("region,parent,groups\nUS,,{us}\nGA,US,{ga}\nNY,US,{ny}\n");
@@ -124,7 +124,7 @@ fn settings_that_cannot_be_are_refused() {
     insta::assert_snapshot!(refused("--shares -0.5,1.5"), @"--shares: the share of level 1 must be finite and > 0, got -0.5");
     insta::assert_snapshot!(refused("--epsilon 0"), @"--epsilon: epsilon must be finite and > 0 and at most 100, got 0");
     insta::assert_snapshot!(refused("--rho 0.5 --delta 1"), @"--rho and --delta: delta must be at least 0 and below 1, got 1");
-    insta::assert_snapshot!(refused("--largest 0"), @"--largest: the largest size must be between 1 and 16777215, got 0");
+    insta::assert_snapshot!(refused("--largest 0"), @"--largest: the largest size must be between 1 and 2^24 - 1, got 0");
     insta::assert_snapshot!(refused("--method best"), @"there is no method `best`; these exist: m-c-top-down, m-c-exact, m-c-dp, m-h-dp, top-down, m-c-chain");
     insta::assert_snapshot!(refused("--out r.csv"), @"r.csv is not a folder");
     for words in [
