@@ -25,7 +25,7 @@ use crate::{Bins, CensusError, GroupSizes, Hierarchy};
 /// for home in ["1 Main St", "1 Main St", "2 Main St", "nowhere"] {
 ///     members.add(&home, 1);
 /// }
-/// let sizes = members.into_sizes(From0::up_to(2)?)?;
+/// let sizes = members.into_sizes(From0::up_to(2)?, NonZeroU32::MIN)?;
 /// assert_eq!(sizes.counts(), [0, 1, 1, 1, 0, 0]); // one row per state: sizes 0, 1, 2 or more
 /// # Ok::<(), dp_census::CensusError>(())
 /// ```
@@ -178,7 +178,8 @@ impl<U: Ord> MemberCount<'_, U> {
     /// members.add(&"1 Main St", 1);
     /// others.add(&"1 Main St", 1);
     /// members.merge(&others)?;
-    /// assert_eq!(members.into_sizes(From0::up_to(2)?)?.counts(), [1, 0, 1]);
+    /// let sizes = members.into_sizes(From0::up_to(2)?, NonZeroU32::MIN)?;
+    /// assert_eq!(sizes.counts(), [1, 0, 1]);
     /// # Ok::<(), dp_census::CensusError>(())
     /// ```
     pub fn merge(&mut self, other: &MemberCount<'_, U>) -> Result<(), CensusError> {
@@ -201,11 +202,22 @@ impl<U: Ord> MemberCount<'_, U> {
         self.sizes[group] = self.sizes[group].saturating_add(quantity);
     }
 
-    /// The table of group sizes. It remembers the most that an individual could add, and a plan for less refuses it.
+    /// The table of group sizes, for a plan that protects individuals who add up to `most_quantity`. The table remembers it, and a plan for
+    /// less refuses it.
     ///
     /// # Errors
-    /// [`CensusError::TooManyGroups`] for more groups than a table may have.
-    pub fn into_sizes<B: Bins>(self, bins: B) -> Result<GroupSizes<B>, CensusError> {
+    /// [`CensusError::Quantity`] if members were counted with another most quantity: for a higher one the noise of that plan would be too
+    /// small, and under a lower one more was cut off than its noise asks for. [`CensusError::TooManyGroups`] for more groups than a table
+    /// may have.
+    pub fn into_sizes<B: Bins>(
+        self,
+        bins: B,
+        most_quantity: NonZeroU32,
+    ) -> Result<GroupSizes<B>, CensusError> {
+        if self.most_quantity != most_quantity {
+            let (most, got) = (most_quantity.get(), self.most_quantity.get());
+            return Err(CensusError::Quantity { most, got });
+        }
         let columns = bins.count();
         let mut counts = vec![0; self.directory.regions * columns];
         for (&size, &leaf) in self.sizes.iter().zip(&self.directory.leaves) {
@@ -239,7 +251,8 @@ mod tests {
         for unit in ["A", "A", "A", "D", "D", "nowhere"] {
             members.add(&unit, 1);
         }
-        let sizes = members.into_sizes(From0::up_to(3).expect("valid")).expect("few");
+        let bins = From0::up_to(3).expect("valid");
+        let sizes = members.into_sizes(bins, NonZeroU32::MIN).expect("few");
         assert_eq!(sizes.counts(), [1, 0, 0, 1, 1, 0, 1, 0]);
     }
 
@@ -247,10 +260,10 @@ mod tests {
     #[test]
     fn odd_records_are_clamped_or_dropped() {
         let directory = directory();
+        let (bins, two) = (From0::up_to(5).expect("valid"), NonZeroU32::new(2).expect("above 0"));
         let table = |records: &[(u32, &'static str, i64)]| {
-            let members = directory
-                .count_people(records.iter().copied(), NonZeroU32::new(2).expect("above 0"));
-            members.into_sizes(From0::up_to(5).expect("valid")).expect("few").counts().to_vec()
+            let members = directory.count_people(records.iter().copied(), two);
+            members.into_sizes(bins, two).expect("few").counts().to_vec()
         };
         let others = [(1, "A", 1), (2, "A", 2)];
         assert_eq!(table(&others)[..6], [1, 0, 0, 1, 0, 0]);
@@ -295,6 +308,22 @@ mod tests {
             members.merge(&other.count_members(two)).map_err(refused),
             Err("merging counts of members needs the same groups".into())
         );
+    }
+
+    /// Members who were counted with one most quantity are no table for a plan that protects another.
+    #[test]
+    fn a_count_for_another_most_quantity_makes_no_table() {
+        let directory = directory();
+        let [one, two, three] = [1, 2, 3].map(|most| NonZeroU32::new(most).expect("above 0"));
+        let bins = From0::up_to(3).expect("valid");
+        for (other, got) in [(one, 2), (three, 2)] {
+            let refused = directory.count_members(two).into_sizes(bins, other);
+            assert_eq!(refused, Err(CensusError::Quantity { most: other.get(), got }));
+            let refused = directory.count_people([(1, "A", 2)], two).into_sizes(bins, other);
+            assert_eq!(refused, Err(CensusError::Quantity { most: other.get(), got }));
+        }
+        let sizes = directory.count_members(two).into_sizes(bins, two).expect("few");
+        assert_eq!(sizes.most_quantity(), two);
     }
 
     #[test]

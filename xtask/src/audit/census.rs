@@ -265,7 +265,7 @@ fn people(effort: Effort) -> Found {
     let plan = plan.expect("valid settings");
     let run = |records: &Vec<(u32, usize, i64)>, source: &mut dyn Source| {
         let members = directory.count_people(records.iter().copied(), most_quantity);
-        let sizes = members.into_sizes(bins).expect("three groups");
+        let sizes = members.into_sizes(bins, most_quantity).expect("three groups");
         plan.check(&sizes.shape()).map(|()| plan.replay(&sizes, source).0)
     };
     let odd = [i64::MIN, -1, 0, 1, 2, 3, i64::MAX];

@@ -245,7 +245,7 @@ pub(super) fn people(
         members
     };
     let individuals = if named { Individuals::Named } else { Individuals::Rows };
-    Ok((refuse_file(path, members.into_sizes(bins))?, individuals))
+    Ok((refuse_file(path, members.into_sizes(bins, most_quantity))?, individuals))
 }
 
 /// The hierarchy's own name of the region of the lowest level in this column.

@@ -272,7 +272,7 @@ fn trips(trips: &File, zones: &File, largest: u32) -> Result<Made, Error> {
     let mut members = directory.count_members(NonZeroU32::MIN);
     trips.rows(&["pickup_zone", "hour"], |row| members.add(&(row[0], row[1]), 1))?;
     let bins = From0::up_to(largest).map_err(|error| refused(&error))?;
-    let sizes = members.into_sizes(bins).map_err(|error| refused(&error))?;
+    let sizes = members.into_sizes(bins, NonZeroU32::MIN).map_err(|error| refused(&error))?;
     Ok((hierarchy, sizes))
 }
 
