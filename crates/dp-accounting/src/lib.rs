@@ -36,6 +36,10 @@
 //! Conversions: [`zcdp_to_epsilon`], [`zcdp_to_delta`], [`budget_to_zcdp`], [`gaussian_delta`],
 //! [`gaussian_noise_multiplier`], [`gaussian_epsilon`], [`mu_to_epsilon`], [`budget_to_mu`].
 //!
+//! # What is asked first
+//! - [`epsilon_for`], [`noise_for`], [`uses_for`]: what so many uses cost, how much noise a budget takes, how often it lets one ask.
+//! - [`Meaning`]: what an epsilon and a delta mean for one person; [`Composition::attack_success`] for one release.
+//!
 //! # Numerical composition
 //! - [`Event`]: one use of one mechanism, as the pair of output laws that is worst for it.
 //! - [`Composition`]: events and counts. `epsilon(delta)`, `delta(epsilon)`, `deltas(..)` and `trade_off(..)` answer with a [`Bound`]: both sides,
@@ -63,10 +67,12 @@ mod filter;
 mod gaussian;
 mod ledger;
 mod loss;
+mod meaning;
 mod outward;
 mod params;
 mod pld;
 mod pure_composition;
+mod questions;
 mod rdp;
 mod receipt;
 mod relation;
@@ -91,6 +97,7 @@ pub use gaussian::{
 };
 pub use ledger::{BudgetExceeded, Ledger, SpendError};
 pub use loss::Loss;
+pub use meaning::Meaning;
 pub use params::{Delta, Epsilon, Mu, Rho};
 pub use pld::{Bound, Composition, Contradiction, Direction, Event};
 pub use pure_composition::{
@@ -98,6 +105,7 @@ pub use pure_composition::{
     near_optimal_composition_epsilon, optimal_composition_delta, optimal_composition_epsilon,
     pure_composition_by_zcdp,
 };
+pub use questions::{epsilon_for, noise_for, uses_for};
 pub use rdp::{renyi_divergence, renyi_epsilon, renyi_to_epsilon};
 pub use receipt::Receipt;
 pub use relation::{
@@ -110,3 +118,8 @@ pub use sampling::{
 pub use step::{Covered, Step};
 pub use total::Total;
 pub use zcdp::{budget_to_zcdp, zcdp_to_delta, zcdp_to_epsilon, zcdp_to_log_delta};
+
+/// The program of the README, which the doc tests run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

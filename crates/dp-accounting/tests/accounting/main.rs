@@ -11,6 +11,7 @@ mod files;
 mod gaussian;
 mod golden;
 mod ledger;
+mod meaning;
 mod oracle;
 mod parameters;
 mod properties;
