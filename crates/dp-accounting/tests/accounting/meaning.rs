@@ -139,7 +139,7 @@ fn questions_at_the_ends_of_what_noise_takes() {
     let pure = budget(1.0, 0.0);
     assert_eq!(noise_for(pure, 3, Event::gaussian).unwrap(), None);
     let scale = noise_for(pure, 3, Event::laplace).unwrap().unwrap();
-    assert!(scale >= 3.0 && scale < 3.0 * (1.0 + 2e-6), "{scale}");
+    assert!((3.0..3.0 * (1.0 + 2e-6)).contains(&scale), "{scale}");
     assert_eq!(uses_for(pure, Event::gaussian(100.0).unwrap()), 0);
     // The least noise that is taken is already enough.
     let generous = budget(100.0, 0.9);
