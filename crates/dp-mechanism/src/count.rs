@@ -28,6 +28,8 @@ use crate::{Draws, MechanismError, Noise, Private};
 pub struct NoisyCount {
     noise: Noise,
     loss: Loss,
+    /// Of the receipt, if that pays for many counts together.
+    leaf: Option<&'static str>,
 }
 
 impl NoisyCount {
@@ -40,7 +42,7 @@ impl NoisyCount {
         let (rounded, scale) = invert(name, epsilon.get(), 1.0)?;
         let laplace = DiscreteLaplace::new(scale).ok_or(too_much(name, epsilon.get()))?;
         let epsilon = Epsilon::new(rounded).expect("rounded down from a valid one");
-        Ok(Self { noise: Noise::Laplace(laplace), loss: Loss::Pure { epsilon } })
+        Ok(Self { noise: Noise::Laplace(laplace), loss: Loss::Pure { epsilon }, leaf: None })
     }
 
     /// Discrete Gaussian noise of variance `1 / (2 rho)`.
@@ -52,10 +54,16 @@ impl NoisyCount {
         let (rounded, variance) = invert(name, rho.get(), 2.0)?;
         let gaussian = DiscreteGaussian::new(variance).ok_or(too_much(name, rho.get()))?;
         let rho = Rho::new(rounded / 2.0).expect("rounded down from a valid one");
-        Ok(Self { noise: Noise::Gaussian(gaussian), loss: Loss::Zcdp { rho } })
+        Ok(Self { noise: Noise::Gaussian(gaussian), loss: Loss::Zcdp { rho }, leaf: None })
     }
 
-    /// What one release costs.
+    /// One of many counts of which a record changes so few that the leaf of this name, with this loss, pays for all of them.
+    #[must_use]
+    pub fn among(self, leaf: &'static str, together: Loss) -> Self {
+        Self { loss: together, leaf: Some(leaf), ..self }
+    }
+
+    /// What one release costs, or all those together that it is [among](Self::among).
     pub fn loss(&self) -> Loss {
         self.loss
     }
@@ -74,7 +82,10 @@ impl NoisyCount {
     /// The noisy count. It may be negative; clamping it is post-processing and the caller's choice.
     pub fn release(&self, count: impl Into<Private<u64>>, draws: &mut Draws<'_>) -> i64 {
         let count = i64::try_from(count.into().into_draw()).unwrap_or(i64::MAX);
-        draws.charge(self.loss).noisy(count, self.noise)
+        match self.leaf {
+            Some(leaf) => draws.next(leaf).charge(self.loss).noisy(count, self.noise),
+            None => draws.charge(self.loss).noisy(count, self.noise),
+        }
     }
 }
 

@@ -152,6 +152,13 @@ impl<T> Private<T> {
     }
 }
 
+impl<A, B> Private<(A, B)> {
+    /// Each of the two on its own.
+    pub fn unzip(self) -> (Private<A>, Private<B>) {
+        (Private(self.0.0), Private(self.0.1))
+    }
+}
+
 impl<T: Send> Private<Vec<T>> {
     /// Private values, of which the number is public and follows from the plan or from what was released.
     ///
@@ -302,6 +309,8 @@ mod tests {
         sums.update(|sums| sums[0] += 10);
         let both = sums.as_ref().zip(Private::new(2)).map(|(sums, factor)| sums[0] * factor);
         assert_eq!(both.into_draw(), 26);
+        let (one, two) = Private::new(1).zip(Private::new(2)).unzip();
+        assert_eq!((one.into_draw(), two.into_draw()), (1, 2));
         assert_eq!(sums.cells(3).range(1..3).0, [4, 5]);
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dp_accounting::Epsilon;
+use dp_accounting::{Epsilon, Loss};
 use dp_noise::{Bits, DiscreteLaplace, Geometric, RareHits, Ratio};
 
 use crate::rational::{ratio_at_most, to_f64};
@@ -90,6 +90,8 @@ pub struct Reported {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThresholdReports {
     pub(crate) noise: ReportNoise,
+    /// Of the receipt, with its loss, if that pays for all reports together.
+    among: Option<(&'static str, Loss)>,
     /// Loss per unit of count.
     pub(crate) rate: Ratio,
     pub(crate) grid: Grid,
@@ -167,12 +169,20 @@ impl ThresholdReports {
         let reach = (u128::from(exponent) * LN_2 * b).div_ceil(a * UNITS);
         Ok(Self {
             noise: noise(scale).ok_or(too_much)?,
+            among: None,
             rate,
             grid,
             least_threshold,
             hits: RareHits::new(exponent).ok_or(too_much)?,
             reach: i64::try_from(reach).map_err(|_| too_much)?,
         })
+    }
+
+    /// Reports that the leaf of this name, with this loss, pays for together: what each record was part of is counted
+    /// by whoever asks.
+    #[must_use]
+    pub fn among(self, leaf: &'static str, together: Loss) -> Self {
+        Self { among: Some((leaf, together)), ..self }
     }
 
     /// The loss per report, as rounded.
@@ -215,8 +225,16 @@ impl ThresholdReports {
             (self.least_threshold..=Self::MAX_THRESHOLD).contains(&threshold),
             "the threshold is out of range"
         );
-        // Records pay for what is reported of them; who keeps their charges knows.
-        draws.free().reports(touched.into_draw(), steps, threshold, self)
+        let touched = touched.into_draw();
+        match self.among {
+            Some((leaf, loss)) => {
+                draws.next(leaf).charge(loss).reports(touched, steps, threshold, self)
+            }
+            None => {
+                let each = Loss::Pure { epsilon: self.each() };
+                draws.charge(each).reports(touched, steps, threshold, self)
+            }
+        }
     }
 
     /// One draw for every cell, in order: the definition, and what audits walk through.

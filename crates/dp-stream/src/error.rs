@@ -83,6 +83,8 @@ pub enum StreamError {
         /// How many steps have been published.
         published: u64,
     },
+    /// A session, or a state of it, has gone on since: two that go on from one moment would answer twice about the same users.
+    TakenOver,
     /// Shards do not cover the users of the plan, each once.
     Shards {
         /// Users of the plan.
@@ -212,6 +214,10 @@ impl fmt::Display for StreamError {
                 f,
                 "the state goes on at step {next}, but {published} steps have been published: \
                  resuming it would spend the privacy budget twice"
+            ),
+            Self::TakenOver => f.write_str(
+                "another copy of this session has gone on from here: going on as well would spend the privacy \
+                 budget twice; take the newest state",
             ),
             Self::Shards { expected, got } => {
                 write!(f, "the plan has {expected} users, the shards have {got}")

@@ -47,47 +47,28 @@
 //! Out of scope: interning of names, reading streams, windows longer than a step (count a user's
 //! items of the window in one step instead).
 
-mod advisor;
-mod bad_event;
+mod advice;
 pub mod baselines;
-mod calibration;
-mod decider;
-mod decider_state;
-mod decisions;
 mod error;
-mod groups;
-mod line;
-mod messages;
-mod methods;
-mod monitor;
-mod params;
-mod participants;
+mod files;
 mod plan;
 mod record;
-mod sealed;
-mod shard;
-mod shard_state;
-mod sharding;
-mod state;
-mod table;
+mod session;
+mod shards;
 mod universe;
-mod utility;
+mod users;
 
-pub use advisor::{Advice, AdviceRow, ExcludedRow, Question, advise};
-pub use bad_event::{BadEvent, BadEventKind};
-pub use decider::Decider;
-pub use decider_state::DeciderState;
+pub use advice::{Advice, AdviceRow, ExcludedRow, Question, advise};
 pub use error::StreamError;
-pub use messages::{Decision, ShardCounts};
-pub use methods::{Histograms, TargetCharging, ThreshMonitor};
-pub use monitor::Monitor;
-pub use params::{Method, MonitorBuilder, StreamShape, Threshold};
-pub use plan::MonitorPlan;
+pub use plan::{
+    Histograms, Method, MonitorBuilder, MonitorPlan, StreamShape, TargetCharging, ThreshMonitor,
+    Threshold,
+};
 pub use record::{Event, Report};
-pub use shard::Shard;
-pub use shard_state::ShardState;
-pub use state::MonitorState;
+pub use session::{Monitor, MonitorState};
+pub use shards::{Decider, DeciderState, Decision, Shard, ShardCounts, ShardState};
 pub use universe::Universe;
+pub use users::{BadEvent, BadEventKind};
 
 pub use dp_accounting::{AddRemove, Budget, Ledger, Receipt};
 pub use dp_mechanism::{

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::StreamError;
-use crate::sealed::Checksum;
+use crate::files::Checksum;
 
 /// All items that could ever be reported: public, never collected from the data.
 ///

@@ -1,14 +1,14 @@
 //! A monitor that draws for every item in every step.
 
 use dp_accounting::{AddRemove, Budget, Receipt};
-use dp_mechanism::{Algorithm, CountTest, Draws, Noise, Private};
+use dp_mechanism::{Algorithm, Draws, Noise, Private, Touched};
 
 use super::CellMethod;
 use super::noise::{CellNoise, ThresholdNoise, calibrated};
-use crate::decisions::items_of;
-use crate::params::check_count;
-use crate::participants::{Admission, Participants};
-use crate::utility::Tail;
+use crate::advice::utility::Tail;
+use crate::plan::params::check_count;
+use crate::session::decisions::items_of;
+use crate::users::{Admission, Participants};
 use crate::{Event, Report, StreamError, StreamShape, Threshold};
 
 /// A plan that draws for every item of the universe in every step.
@@ -95,11 +95,14 @@ impl CellMonitor {
     /// The pure loss of one Laplace test; `None` for Gaussian noise.
     pub fn loss_per_test(&self) -> Option<f64> {
         match self.noise {
-            CellNoise::Test { noise: Noise::Laplace(noise), .. } => {
-                let scale = noise.scale();
-                Some(scale.denominator().get() as f64 / scale.numerator() as f64)
-            }
-            _ => None,
+            CellNoise::Test { test, .. } => match test.noise() {
+                Noise::Laplace(noise) => {
+                    let scale = noise.scale();
+                    Some(scale.denominator().get() as f64 / scale.numerator() as f64)
+                }
+                Noise::Gaussian(_) => None,
+            },
+            CellNoise::Count(_) => None,
         }
     }
 
@@ -114,40 +117,48 @@ impl CellMonitor {
 
     /// What is reported of a cell, if anything: a noisy count only where that is free, elsewhere the
     /// public threshold, since a noisy one must not come out.
-    fn cell(&self, count: u32, threshold: i64, draws: &mut Draws<'_>) -> Option<i64> {
+    fn cell(
+        &self,
+        count: Private<u64>,
+        threshold: Private<i64>,
+        draws: &mut Draws<'_>,
+    ) -> Option<i64> {
         match self.noise {
             CellNoise::Count(noise) => {
-                let noisy = noise.release(u64::from(count), draws);
-                (noisy >= threshold).then_some(noisy)
+                let noisy = noise.release(count, draws);
+                (noisy >= self.threshold).then_some(noisy)
             }
-            CellNoise::Test { noise, of_threshold } => {
+            CellNoise::Test { test, of_threshold } => {
                 let threshold = match of_threshold {
                     ThresholdNoise::TwicePerTest(wider) => {
-                        let once = draws.around(threshold, wider);
-                        draws.around(once, wider)
+                        let once = draws.around(self.threshold, wider);
+                        Private::new(draws.around(once, wider))
                     }
                     ThresholdNoise::None | ThresholdNoise::Once(_) => threshold,
                 };
-                let test = CountTest::new(
-                    noise,
-                    "tests",
-                    dp_accounting::Loss::Pure { epsilon: dp_accounting::Epsilon::ZERO },
-                );
-                let passes = test.reaches(u64::from(count), threshold, draws);
-                passes.then_some(self.threshold)
+                test.reaches(count, threshold, draws).then_some(self.threshold)
             }
         }
     }
 
     /// The threshold of the whole stream; a noise that it has once stays inside.
-    fn first_threshold(&self, draws: &mut Draws<'_>) -> i64 {
+    fn first_threshold(&self, draws: &mut Draws<'_>) -> Private<i64> {
         match self.noise {
             CellNoise::Test { of_threshold: ThresholdNoise::Once(noise), .. } => {
-                draws.around(self.threshold, noise)
+                noise.secret(self.threshold, draws)
             }
-            _ => self.threshold,
+            _ => Private::new(self.threshold),
         }
     }
+}
+
+/// The counts of all cells, in order.
+fn dense(cells: usize, touched: Touched<'_>) -> Vec<u64> {
+    let mut counts = vec![0; cells];
+    for (&item, &count) in touched.cells.iter().zip(touched.counts) {
+        counts[usize::try_from(item).expect("below 2^20")] = count.into();
+    }
+    counts
 }
 
 impl Algorithm for CellMonitor {
@@ -175,7 +186,6 @@ impl Algorithm for CellMonitor {
     }
 
     fn run(&self, data: Private<&[Vec<Event>]>, draws: &mut Draws<'_>) -> Vec<Report> {
-        let data = data.exact();
         let mut users = Participants::sampled(self.admission(), 0, self.shape.users, None, draws);
         let threshold = self.first_threshold(draws);
         let mut left = match self.method {
@@ -184,24 +194,23 @@ impl Algorithm for CellMonitor {
         };
         let cells = usize::try_from(self.shape.universe.size()).expect("at most 2^20");
         let mut reports = Vec::new();
-        for (time, events) in (0..).zip(data) {
-            users.add(events);
-            let mut counts = vec![0; cells];
-            let touched = users.counts();
-            for (&item, &count) in touched.cells.iter().zip(touched.counts) {
-                counts[usize::try_from(item).expect("below 2^20")] = count;
-            }
+        for (place, time) in (0..self.shape.steps).enumerate() {
+            let events = data.map(|steps| steps.get(place).map_or(&[][..], Vec::as_slice));
+            let _ = users.as_mut().zip(events).map(|(users, events)| users.add(events));
+            let counts = users.as_mut().map(|users| dense(cells, users.counts())).cells(cells);
             let mut found = Vec::new();
-            for (item, &count) in (0..).zip(&counts) {
+            for (item, cell) in (0..).zip(0..cells) {
                 if left == 0 {
                     break;
                 }
+                let count = counts.at(cell).map(|count| *count);
                 if let Some(noisy_count) = self.cell(count, threshold, draws) {
                     found.push(Report { time, item, noisy_count });
                     left -= 1;
                 }
             }
-            users.settle(&items_of(&found, time));
+            let items = items_of(&found, time);
+            users.update(|users| users.settle(&items));
             reports.append(&mut found);
         }
         reports

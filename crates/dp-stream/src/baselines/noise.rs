@@ -1,9 +1,10 @@
 //! How much noise goes through the cells, and what it costs.
 
 use dp_accounting::{
-    Budget, Epsilon, Loss, Rho, Step, budget_to_zcdp, target_charging_delta, target_charging_loss,
+    Budget, Covered, Epsilon, Loss, Rho, Step, budget_to_zcdp, target_charging_delta,
+    target_charging_loss,
 };
-use dp_mechanism::{DiscreteLaplace, MechanismError, Noise, NoisyCount, Ratio};
+use dp_mechanism::{CountTest, DiscreteLaplace, MechanismError, Noise, NoisyCount, Ratio};
 
 use super::CellMethod;
 use crate::{StreamError, StreamShape};
@@ -14,7 +15,7 @@ pub(super) enum CellNoise {
     /// A noisy count.
     Count(NoisyCount),
     /// Whether the count with noise reaches the threshold.
-    Test { noise: Noise, of_threshold: ThresholdNoise },
+    Test { test: CountTest, of_threshold: ThresholdNoise },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,7 +24,17 @@ pub(super) enum ThresholdNoise {
     /// Fresh in every test, so it is part of a public threshold.
     TwicePerTest(Noise),
     /// Drawn at the beginning, and secret.
-    Once(Noise),
+    Once(CountTest),
+}
+
+/// Leaves of receipts.
+const TESTS: &str = "tests of cells";
+const COUNTS: &str = "counts of cells";
+const THRESHOLD: &str = "noisy threshold";
+
+/// A loss that pays for any number of draws, because what they cost is counted per user.
+fn unbounded(name: &'static str, draws: &'static str, loss: Loss) -> Step {
+    Step::spend_on(name, loss, vec![Covered { name: draws.into(), draws: None }])
 }
 
 /// The noise, and what it costs.
@@ -39,15 +50,13 @@ pub(super) fn calibrated(
             let (noise, each) = laplace(scales.0)?;
             let epsilon = budget.epsilon();
             let delta = target_charging_delta(each, k.into(), epsilon)?;
-            let spent = Step::spend(
-                "threshold tests, charged by their hits",
-                Loss::Approximate { epsilon, delta },
-            );
+            let loss = Loss::Approximate { epsilon, delta };
+            let spent = unbounded("threshold tests, charged by their hits", TESTS, loss);
             let of_threshold = match spread {
                 0 => ThresholdNoise::None,
                 _ => ThresholdNoise::TwicePerTest(laplace(scales.1)?.0),
             };
-            (CellNoise::Test { noise, of_threshold }, spent)
+            (CellNoise::Test { test: CountTest::new(noise, TESTS, loss), of_threshold }, spent)
         }
         CellMethod::GaussianHistograms => {
             let cells = shape.steps as f64 * f64::from(k);
@@ -55,20 +64,20 @@ pub(super) fn calibrated(
             let noise = NoisyCount::gaussian(each)?;
             let each = noise.loss().zcdp().map_or(0.0, Rho::get);
             let rho = Rho::new(each * cells * (1.0 + 1e-15))?;
-            let spent = Step::spend("noisy histograms of all steps", Loss::Zcdp { rho });
-            (CellNoise::Count(noise), spent)
+            let loss = Loss::Zcdp { rho };
+            let spent = unbounded("noisy histograms of all steps", COUNTS, loss);
+            (CellNoise::Count(noise.among(COUNTS, loss)), spent)
         }
         CellMethod::SparseVector { reports } => {
             let ((noise, each), (wider, threshold)) = (laplace(scales.0)?, laplace(scales.1)?);
             let tests = Epsilon::new(each.get() * f64::from(reports) * (1.0 + 1e-15))?;
+            let (first, tests) = (Loss::Pure { epsilon: threshold }, Loss::Pure { epsilon: tests });
             let spent = Step::sequential(
                 "sparse vector",
-                vec![
-                    Step::spend("noisy threshold", Loss::Pure { epsilon: threshold }),
-                    Step::spend("tests", Loss::Pure { epsilon: tests }),
-                ],
+                vec![Step::spend(THRESHOLD, first), unbounded("tests", TESTS, tests)],
             );
-            (CellNoise::Test { noise, of_threshold: ThresholdNoise::Once(wider) }, spent)
+            let of_threshold = ThresholdNoise::Once(CountTest::new(wider, THRESHOLD, first));
+            (CellNoise::Test { test: CountTest::new(noise, TESTS, tests), of_threshold }, spent)
         }
     })
 }

@@ -6,6 +6,7 @@ use dp_stream::{
     TargetCharging, ThreshMonitor, Threshold,
 };
 
+use super::shards::wire;
 use super::{plan, rng, shape};
 
 fn refusal(builder: Result<MonitorBuilder, StreamError>) -> String {
@@ -230,7 +231,7 @@ fn the_event_that_is_named_is_the_first_to_be_dropped() {
         let mut without = events.clone();
         without.remove(bad.position);
         let after = |events: &[Event]| {
-            let mut monitor = monitor.state().resume(&plan, 0).expect("whole");
+            let mut monitor = wire(&monitor.state()).resume(&plan, 0).expect("whole");
             let reports =
                 monitor.step_with(0, events, &mut SecureSource::new(&mut rng(3))).expect("in time");
             (reports, monitor.state())

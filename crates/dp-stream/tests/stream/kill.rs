@@ -9,6 +9,7 @@ use dp_stream::{ChaCha20Rng, Event, Monitor, MonitorPlan, MonitorState, Report, 
 use rand::{RngExt, SeedableRng};
 
 use super::disk::Disk;
+use super::shards::wire;
 use super::{plan, rng, shifting};
 
 const EVENTS: usize = if cfg!(debug_assertions) { 1_000_000 } else { 10_000_000 };
@@ -208,11 +209,11 @@ fn publishing_before_saving_would_spend_twice() {
     let stream = shifting(400, 1, 900, 5, 3);
     let plan = plan(5, 400, 1, 40, 100);
     let mut first = plan.start_with(&mut SecureSource::new(&mut rng(1)));
-    let saved = first.state();
+    let saved = wire(&first.state());
     let published =
         first.step_with(0, &stream[0], &mut SecureSource::new(&mut draws_of(0))).expect("in time");
     // Crash before saving. The publisher has noted the step, so the old state is refused.
-    let error = saved.clone().resume(&plan, 1).expect_err("older than what is out").to_string();
+    let error = wire(&saved).resume(&plan, 1).expect_err("older than what is out").to_string();
     assert!(error.contains("would spend the privacy budget twice"), "{error}");
     // Had it not, the same step would give a second, different answer from the same users.
     let mut again = saved.resume(&plan, 0).expect("nothing was noted");

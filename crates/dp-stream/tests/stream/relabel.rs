@@ -66,7 +66,7 @@ impl Session {
     }
 
     fn join(&self) -> Result<MonitorState, StreamError> {
-        self.decider.state().join(self.shards.iter().map(Shard::state).collect())
+        wire(&self.decider.state()).join(self.shards.iter().map(Shard::state).collect())
     }
 }
 

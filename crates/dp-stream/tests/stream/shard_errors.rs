@@ -188,7 +188,7 @@ fn a_shard_that_has_lost_its_counts_cannot_settle_the_decision_on_them() {
     for shard in &mut shards {
         shard.settle(&decision).expect("its counts were decided");
     }
-    assert!(decider.state().join(shards.iter().map(Shard::state).collect()).is_ok());
+    assert!(wire(&decider.state()).join(shards.iter().map(Shard::state).collect()).is_ok());
 }
 
 /// If nothing was decided yet, a shard may count again: the decision is on its new counts.
@@ -214,14 +214,14 @@ fn a_decider_that_has_forgotten_a_decision_is_refused() {
     for shard in &mut shards {
         shard.settle(&decision).expect("its step");
     }
-    let mut forgetful = old.clone().resume(&plan, 2).expect("the publisher knows of two steps");
+    let mut forgetful = wire(&old).resume(&plan, 2).expect("the publisher knows of two steps");
     let counts: Vec<ShardCounts> =
         shards.iter_mut().map(|shard| shard.count(3).expect("in time")).collect();
     let error =
         forgetful.decide_with(&counts, &mut SecureSource::new(&mut rng)).expect_err("behind");
     assert_eq!(error, StreamError::DeciderBehind { shard: 0, settled: 3, decided: 2 });
     assert!(error.to_string().contains("would spend the privacy budget twice"), "{error}");
-    let error = old.clone().resume(&plan, 3).expect_err("older than what is out");
+    let error = wire(&old).resume(&plan, 3).expect_err("older than what is out");
     assert_eq!(error, StreamError::StateTooOld { next: 2, published: 3 });
     let states = shards.iter().map(Shard::state).collect();
     assert!(matches!(old.join(states), Err(StreamError::DeciderBehind { .. })));
@@ -243,7 +243,7 @@ fn shards_must_cover_the_users() {
         .start_sharded_with(1, &[200, 200], &mut SecureSource::new(&mut rng(1)))
         .expect("all users");
     let states: Vec<ShardState> = shards.iter().map(Shard::state).collect();
-    let join = |states: &[ShardState]| decider.state().join(states.to_vec());
+    let join = |states: &[ShardState]| wire(&decider.state()).join(states.to_vec());
     assert_eq!(join(&states[..1]), Err(StreamError::MissingShard { shard: 1 }));
     let twice = [&states[..], &states[1..]].concat();
     assert_eq!(join(&twice), Err(StreamError::RepeatedShard { shard: 1 }));
@@ -263,7 +263,7 @@ fn states_without_all_charges_are_refused() {
         decider.decide_with(&counts, &mut SecureSource::new(&mut rng)).expect("all shards");
     shards[0].settle(&decision).expect("its step");
     let join = |decider: &Decider, shards: &[Shard]| {
-        decider.state().join(shards.iter().map(Shard::state).collect())
+        wire(&decider.state()).join(shards.iter().map(Shard::state).collect())
     };
     let behind = StreamError::ShardBehind { shard: 1, settled: 2, decided: 3 };
     assert_eq!(join(&decider, &shards), Err(behind));

@@ -46,7 +46,7 @@ fn shards_report_what_one_session_reports() {
                 .expect("in time");
             assert_eq!(reports, expected, "{sizes:?} at {time}");
             let states = shards.iter().map(Shard::state).rev().collect();
-            assert_eq!(decider.state().join(states).as_ref(), Ok(&whole.state()));
+            assert_eq!(wire(&decider.state()).join(states).as_ref(), Ok(&whole.state()));
             seen += reports.len();
         }
         assert!(seen > 10, "a test about nothing");
@@ -164,5 +164,5 @@ fn shards_skip_steps_as_one_session_does() {
     }
     assert!(skipped > 0, "a test about nothing");
     let states = shards.iter().map(Shard::state).collect();
-    assert_eq!(decider.state().join(states), Ok(whole.state()));
+    assert_eq!(wire(&decider.state()).join(states), Ok(whole.state()));
 }

@@ -1,11 +1,17 @@
 //! The file form of all that travels or rests: a version, a kind, the content and a checksum.
 
+mod confidential;
+mod turn;
+
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::{self, DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub(crate) use confidential::Confidential;
+pub(crate) use turn::Turn;
 
 use crate::StreamError;
 

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
+use dp_mechanism::Private;
 use serde::{Deserialize, Serialize};
 
-use crate::params::MonitorBuilder;
-use crate::participants::{Participants, are_charges};
-use crate::sealed::{self, Checksum, Content};
-use crate::shard::Shard;
-use crate::{Event, MonitorPlan, StreamError};
+use super::shard::{Part, Shard};
+use crate::files::{self as sealed, Checksum, Confidential, Content};
+use crate::users::{Admission, Participants, are_charges};
+use crate::{Event, MonitorBuilder, StreamError};
 
 /// A [`Shard`] at rest or on its way to another machine, as confidential as the data of its users.
 ///
@@ -28,7 +28,8 @@ pub(crate) struct Resting {
     pub(crate) next: u64,
     pub(crate) history: u64,
     pub(crate) counted: Option<Counted>,
-    pub(crate) charges: Vec<u8>,
+    /// How many users there are is public.
+    pub(crate) charges: Confidential<Vec<u8>>,
 }
 
 /// A step between its counts and its charges.
@@ -39,7 +40,7 @@ pub(crate) struct Counted {
     /// Of the incarnation that has counted it.
     pub(crate) ticket: u64,
     /// Those that count.
-    pub(crate) events: Vec<Event>,
+    pub(crate) events: Confidential<Vec<Event>>,
 }
 
 /// What is public of it; charges and events stay out of logs.
@@ -49,7 +50,7 @@ impl fmt::Debug for ShardState {
             .field("session", &self.0.session)
             .field("shard", &self.0.shard)
             .field("first_user", &self.0.first_user)
-            .field("users", &self.0.charges.len())
+            .field("users", &self.0.charges.public_len())
             .field("next", &self.0.next)
             .finish_non_exhaustive()
     }
@@ -93,31 +94,28 @@ impl ShardState {
         self.0.history
     }
 
-    pub(crate) fn into_charges(self) -> Vec<u8> {
-        self.0.charges
+    pub(crate) fn into_charges(self) -> Private<Vec<u8>> {
+        self.0.charges.into_private()
     }
 }
 
 impl Resting {
     fn resume(self) -> Result<Shard, StreamError> {
-        let plan = self.settings.clone().build()?;
-        let counted = self.counted.as_ref().map(|step| (step.time, step.ticket));
-        let (name, at) = ((self.session, self.shard), (self.next, self.history));
-        let users = self.into_users(&plan)?;
-        Ok(Shard::new(plan, name, at, users)?.with_counted(counted))
-    }
-
-    /// As they were, with the events of the step that was counted.
-    fn into_users(self, plan: &MonitorPlan) -> Result<Participants, StreamError> {
-        let mut users = Participants::with_charges(plan.admission(), self.first_user, self.charges);
-        if let Some(step) = self.counted {
-            users.add(&step.events);
-            users.counts();
-            if users.counted().len() != step.events.len() {
-                return Err(Self::damaged());
-            }
-        }
-        Ok(users)
+        let Self { settings, session, shard, first_user: first, next, history, counted, charges } =
+            self;
+        let plan = settings.build()?;
+        let users = u32::try_from(charges.public_len()).expect("at most the users of the plan");
+        let admission = plan.admission();
+        let charges = charges.into_private();
+        let participants = match &counted {
+            Some(step) => charges
+                .zip(step.events.private())
+                .map(|(charges, events)| admitted_again(admission, first, charges, events)),
+            None => charges.map(|charges| Participants::with_charges(admission, first, charges)),
+        };
+        let part = Part { first, users, participants };
+        let counted = counted.map(|step| (step.time, step.ticket));
+        Ok(Shard::new(plan, (session, shard), (next, history), part)?.with_counted(counted))
     }
 }
 
@@ -134,26 +132,47 @@ impl Content for Resting {
         if let Some(Counted { time, ticket, events }) = counted {
             sum.number(*time);
             sum.number(*ticket);
-            sum.number(events.len() as u64);
-            for event in events {
-                sum.number(event.user.into());
-                sum.number(event.item);
-            }
+            events.add_to(sum, |events, sum| {
+                sum.number(events.len() as u64);
+                for event in events {
+                    sum.number(event.user.into());
+                    sum.number(event.item);
+                }
+            });
         }
-        sum.bytes(charges);
+        charges.add_to(sum, |charges, sum| sum.bytes(charges));
     }
 
     fn check(&self) -> Result<(), StreamError> {
         let plan = self.settings.clone().build()?;
-        let last = u64::from(self.first_user) + self.charges.len() as u64;
-        let step = |counted: &Counted| (self.next..plan.steps()).contains(&counted.time);
+        let last = u64::from(self.first_user) + self.charges.public_len() as u64;
+        let step = |counted: &Counted| {
+            let admitted = |events: &Vec<Event>| {
+                self.charges.could_be(|charges| {
+                    let (admission, charges) = (plan.admission(), charges.clone());
+                    let users = admitted_again(admission, self.first_user, charges, events);
+                    users.counted().len() == events.len()
+                })
+            };
+            (self.next..plan.steps()).contains(&counted.time) && counted.events.could_be(admitted)
+        };
         let whole = last <= plan.users().into()
-            && are_charges(&self.charges, plan.limit())
+            && self.charges.could_be(|charges| are_charges(charges, plan.limit()))
             && self.next <= plan.steps()
             && self.counted.as_ref().is_none_or(step);
-        if !whole {
-            return Err(Self::damaged());
-        }
-        self.clone().into_users(&plan).map(drop)
+        if whole { Ok(()) } else { Err(Self::damaged()) }
     }
+}
+
+/// Users as they were, with the events of the step that was counted.
+fn admitted_again(
+    admission: Admission,
+    first_user: u32,
+    charges: Vec<u8>,
+    events: &[Event],
+) -> Participants {
+    let mut users = Participants::with_charges(admission, first_user, charges);
+    users.add(events);
+    users.counts();
+    users
 }

@@ -4,9 +4,9 @@ use dp_mechanism::{CryptoRng, chacha_from_os};
 use serde::{Deserialize, Serialize};
 
 use crate::StreamError;
-use crate::decisions::Progress;
-use crate::messages::{Decided, Decision, add_tickets};
-use crate::sealed::Checksum;
+use crate::files::Checksum;
+use crate::session::decisions::Progress;
+use crate::shards::messages::{Decided, Decision, add_tickets};
 
 /// What tells a decision from any other one on the same counts; its step and reports are in the
 /// [`Progress`].

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::decisions::{add_reports, are_of_steps};
-use crate::sealed::{self, Checksum, Content};
+use crate::files::{self as sealed, Checksum, Confidential, Content};
+use crate::session::decisions::{add_reports, are_of_steps};
 use crate::{Report, StreamError};
 
 /// From a shard to the decider: how many of its users show each item in a step.
@@ -29,9 +29,9 @@ pub(crate) struct CountsMessage {
     /// Random: tells these counts from those of a shard that has lost them and counted again.
     pub(crate) ticket: u64,
     /// In ascending order, each once.
-    pub(crate) items: Vec<u64>,
+    pub(crate) items: Confidential<Vec<u64>>,
     /// At least 1.
-    pub(crate) counts: Vec<u32>,
+    pub(crate) counts: Confidential<Vec<u32>>,
 }
 
 impl ShardCounts {
@@ -61,7 +61,8 @@ impl fmt::Debug for ShardCounts {
 impl CountsMessage {
     /// Whether a shard of so many users can have counted this.
     pub(crate) fn fits(&self, users: u32, last_item: u64) -> bool {
-        self.items.last() <= Some(&last_item) && self.counts.iter().all(|count| *count <= users)
+        self.items.could_be(|items| items.last() <= Some(&last_item))
+            && self.counts.could_be(|counts| counts.iter().all(|count| *count <= users))
     }
 }
 
@@ -71,21 +72,26 @@ impl Content for CountsMessage {
     fn add_to(&self, sum: &mut Checksum) {
         let Self { session, shard, from, time, history, ticket, items, counts } = self;
         let shard = u64::from(*shard);
-        let head = [*session, shard, *from, *time, *history, *ticket, items.len() as u64];
-        for number in head {
+        for number in [*session, shard, *from, *time, *history, *ticket] {
             sum.number(number);
         }
-        for (item, count) in items.iter().zip(counts) {
-            sum.number(*item);
-            sum.number((*count).into());
-        }
+        items.add_to(sum, |items, sum| {
+            sum.number(items.len() as u64);
+            counts.add_to(sum, |counts, sum| {
+                for (item, count) in items.iter().zip(counts) {
+                    sum.number(*item);
+                    sum.number((*count).into());
+                }
+            });
+        });
     }
 
     fn check(&self) -> Result<(), StreamError> {
-        let whole = self.items.len() == self.counts.len()
-            && self.items.is_sorted_by(|a, b| a < b)
-            && !self.counts.contains(&0)
-            && self.from <= self.time;
+        let possible = |items: &Vec<u64>| {
+            items.is_sorted_by(|a, b| a < b)
+                && self.counts.could_be(|n| n.len() == items.len() && !n.contains(&0))
+        };
+        let whole = self.items.could_be(possible) && self.from <= self.time;
         if whole { Ok(()) } else { Err(Self::damaged()) }
     }
 }

@@ -1,16 +1,18 @@
 //! Which steps have been decided, and the decision on the next one.
 
+use std::sync::Arc;
+
 use dp_mechanism::{Draws, Private, Reported, Touched};
 use serde::{Deserialize, Serialize};
 
-use crate::params::{MonitorBuilder, check_count};
-use crate::sealed::Checksum;
+use crate::files::Checksum;
+use crate::plan::params::{MonitorBuilder, check_count};
 use crate::{MonitorPlan, Report, StreamError};
 
 /// The part of a session that knows no user: it is free of secrets.
 #[derive(Debug)]
 pub(crate) struct Decisions {
-    plan: MonitorPlan,
+    plan: Arc<MonitorPlan>,
     progress: Progress,
 }
 
@@ -38,11 +40,15 @@ impl Decisions {
             threshold: plan.threshold,
             last_reports: Vec::new(),
         };
-        Self { plan, progress }
+        Self { plan: Arc::new(plan), progress }
     }
 
     pub(crate) fn plan(&self) -> &MonitorPlan {
         &self.plan
+    }
+
+    pub(crate) fn shared_plan(&self) -> Arc<MonitorPlan> {
+        Arc::clone(&self.plan)
     }
 
     pub(crate) fn progress(&self) -> &Progress {
@@ -76,13 +82,12 @@ impl Decisions {
     pub(crate) fn decide(
         &mut self,
         time: u64,
-        counts: Touched<'_>,
+        counts: Private<Touched<'_>>,
         draws: &mut Draws<'_>,
     ) -> Result<&[Report], StreamError> {
         self.check_time(time)?;
         let Progress { next: first, threshold, .. } = self.progress;
-        let found =
-            self.plan.reports.release(Private::new(counts), time - first + 1, threshold, draws);
+        let found = self.plan.reports.release(counts, time - first + 1, threshold, draws);
         let report = |found: Reported| Report {
             time: first + found.step,
             item: found.cell,
@@ -107,7 +112,7 @@ impl Progress {
         if self.next < published {
             return Err(StreamError::StateTooOld { next: self.next, published });
         }
-        Ok(Decisions { plan: plan.clone(), progress: self })
+        Ok(Decisions { plan: Arc::new(plan.clone()), progress: self })
     }
 
     pub(crate) fn add_to(&self, sum: &mut Checksum) {

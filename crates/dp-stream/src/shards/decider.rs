@@ -1,14 +1,14 @@
 //! A session on many machines: users are split into shards, their counts are summed and decided on.
 
-use dp_mechanism::{Draws, ReleaseRng, SecureSource, Source, Touched};
+use dp_mechanism::{Private, ReleaseRng, SecureSource, Source, Touched};
 use rayon::prelude::*;
 
-use crate::decider_state::DeciderState;
-use crate::decisions::Decisions;
-use crate::line::Last;
-use crate::messages::{CountsMessage, Decision, ShardCounts};
-use crate::sealed::Content;
-use crate::shard::Shard;
+use super::decider_state::DeciderState;
+use super::line::Last;
+use super::messages::{CountsMessage, Decision, ShardCounts};
+use super::shard::Shard;
+use crate::files::{Content, Turn};
+use crate::session::decisions::Decisions;
 use crate::{MonitorPlan, Report, StreamError};
 
 /// The part of a session that decides on the counts of all its [`Shard`]s. It knows no user.
@@ -52,6 +52,7 @@ pub struct Decider {
     history: u64,
     /// What its decisions name as their maker, until it is resumed elsewhere: no two deciders in memory share it.
     incarnation: u64,
+    turn: Turn,
 }
 
 impl Decider {
@@ -59,11 +60,11 @@ impl Decider {
         decisions: Decisions,
         session: u64,
         sizes: Vec<u32>,
-        last: Last,
-        incarnation: u64,
+        (last, incarnation): (Last, u64),
+        turn: Turn,
     ) -> Self {
         let history = last.history(session, decisions.progress());
-        Self { decisions, session, sizes, last, history, incarnation }
+        Self { decisions, session, sizes, last, history, incarnation, turn }
     }
 
     /// Decides the step that all shards have counted, and steps skipped before it, which had no events.
@@ -92,12 +93,11 @@ impl Decider {
         source: &mut dyn Source,
     ) -> Result<Decision, StreamError> {
         let (time, tickets) = self.check_counts(counts)?;
-        let (items, sums) = sum(counts);
-        self.decisions.decide(
-            time,
-            Touched { cells: &items, counts: &sums },
-            &mut Draws::unplanned(source),
-        )?;
+        self.turn.take()?;
+        let sums = sum(counts);
+        let touched = sums.as_ref().map(|(items, sums)| Touched { cells: items, counts: sums });
+        let plan = self.decisions.shared_plan();
+        plan.planned(source, |draws| self.decisions.decide(time, touched, draws).map(drop))?;
         self.last = Last { after: self.history, maker: self.incarnation, tickets };
         let decision = self.last_decision().expect("just decided");
         self.history = decision.0.history();
@@ -217,7 +217,8 @@ impl Decider {
     /// All that is needed to go on elsewhere. Free of secrets: it holds reports and no counts.
     pub fn state(&self) -> DeciderState {
         let (sizes, last) = (self.sizes.clone(), self.last.clone());
-        DeciderState::new(self.session, sizes, last, self.decisions.progress().clone())
+        let progress = self.decisions.progress().clone();
+        DeciderState::new((self.session, sizes, last), progress, self.turn.clone())
     }
 
     /// Of all decisions so far: shards begin and go on with the same.
@@ -227,16 +228,22 @@ impl Decider {
 }
 
 /// Items in order, each once, with their sums, which are at most the number of users.
-fn sum(counts: &[ShardCounts]) -> (Vec<u64>, Vec<u32>) {
-    let pairs = |ShardCounts(message): &ShardCounts| {
-        message.items.clone().into_iter().zip(message.counts.clone())
-    };
-    let mut all: Vec<(u64, u32)> = counts.iter().flat_map(pairs).collect();
-    // Each message is in order already, which a merging sort makes use of.
-    all.sort_by_key(|(item, _)| *item);
-    let of_item = |pairs: &[(u64, u32)]| {
-        let sum = pairs.iter().fold(0_u32, |sum, (_, count)| sum.saturating_add(*count));
-        (pairs[0].0, sum)
-    };
-    all.chunk_by(|a, b| a.0 == b.0).map(of_item).unzip()
+fn sum(counts: &[ShardCounts]) -> Private<(Vec<u64>, Vec<u32>)> {
+    let mut all = Private::new(()).map(|()| Vec::new());
+    for ShardCounts(message) in counts {
+        let shown = message.items.private().zip(message.counts.private());
+        all = all.zip(shown).map(|(mut all, (items, counts)): (Vec<(u64, u32)>, _)| {
+            all.extend(items.iter().copied().zip(counts.iter().copied()));
+            all
+        });
+    }
+    all.map(|mut all| {
+        // Each message is in order already, which a merging sort makes use of.
+        all.sort_by_key(|(item, _)| *item);
+        let of_item = |pairs: &[(u64, u32)]| {
+            let sum = pairs.iter().fold(0_u32, |sum, (_, count)| sum.saturating_add(*count));
+            (pairs[0].0, sum)
+        };
+        all.chunk_by(|a, b| a.0 == b.0).map(of_item).unzip()
+    })
 }

@@ -1,15 +1,27 @@
 //! How a session is split into shards.
 
-use dp_mechanism::{Draws, ReleaseRng, SecureSource, Source};
+mod decider;
+mod decider_state;
+mod line;
+mod messages;
+mod shard;
+mod shard_state;
 
-use crate::decider::Decider;
-use crate::decisions::Decisions;
-use crate::line::{Last, fresh_ticket};
-use crate::monitor::Monitor;
-use crate::participants::Participants;
-use crate::sealed::Checksum;
-use crate::shard::Shard;
+use dp_mechanism::{ReleaseRng, SecureSource, Source};
+
+pub use decider::Decider;
+pub use decider_state::DeciderState;
+pub use messages::{Decision, ShardCounts};
+pub use shard::Shard;
+pub use shard_state::ShardState;
+
+use crate::files::{Checksum, Turn};
+use crate::session::Monitor;
+use crate::session::decisions::Decisions;
+use crate::users::Participants;
 use crate::{MonitorPlan, StreamError};
+use line::{Last, fresh_ticket};
+use shard::Part;
 
 pub(crate) fn check_sizes(plan: &MonitorPlan, sizes: &[u32]) -> Result<(), StreamError> {
     let got = sizes.iter().map(|&size| u64::from(size)).sum();
@@ -41,7 +53,8 @@ fn ranges(sizes: &[u32]) -> impl Iterator<Item = (u32, u32)> {
 /// A decider that no other one shares its history with, not even one of a session begun with the same number.
 fn begun(decisions: Decisions, session: u64, sizes: &[u32]) -> Result<Decider, StreamError> {
     let incarnation = fresh_ticket()?;
-    Ok(Decider::new(decisions, session, sizes.to_vec(), Last::none(incarnation), incarnation))
+    let (sizes, last) = (sizes.to_vec(), Last::none(incarnation));
+    Ok(Decider::new(decisions, session, sizes, (last, incarnation), Turn::default()))
 }
 
 impl MonitorPlan {
@@ -75,16 +88,18 @@ impl MonitorPlan {
     ) -> Result<(Decider, Vec<Shard>), StreamError> {
         check_sizes(self, sizes)?;
         let session = binding(self, session, sizes);
-        let users = |(first, size)| {
-            let sample = self.sample.as_ref();
-            let draws = &mut Draws::unplanned(source);
-            Participants::sampled(self.admission(), first, size, sample, draws)
+        let admission = self.admission();
+        let users = |(first, users)| {
+            let participants = self.planned(source, |draws| {
+                Participants::sampled(admission, first, users, self.sample.as_ref(), draws)
+            });
+            Part { first, users, participants }
         };
         let decider = begun(Decisions::new(self.clone()), session, sizes)?;
         let history = decider.history();
         let shards = (0..).zip(ranges(sizes).map(users));
         let shards: Result<Vec<Shard>, _> = shards
-            .map(|(number, users)| Shard::new(self.clone(), (session, number), (0, history), users))
+            .map(|(number, part)| Shard::new(self.clone(), (session, number), (0, history), part))
             .collect();
         Ok((decider, shards?))
     }
@@ -96,7 +111,7 @@ impl Monitor {
     ///
     /// # Errors
     /// [`StreamError::Shards`] if the sizes do not add up to the users of the plan,
-    /// [`StreamError::NoEntropy`].
+    /// [`StreamError::NoEntropy`], [`StreamError::TakenOver`].
     pub fn into_shards(
         self,
         session: u64,
@@ -105,14 +120,18 @@ impl Monitor {
         let plan = self.plan().clone();
         check_sizes(&plan, sizes)?;
         let session = binding(&plan, session, sizes);
-        let (decisions, charges) = self.into_parts();
+        let (decisions, charges) = self.into_parts()?;
         let next = decisions.progress().next;
         let decider = begun(decisions, session, sizes)?;
         let history = decider.history();
         let shard = |(number, (first, size)): (u32, (u32, u32))| {
-            let charges = charges[first as usize..][..size as usize].to_vec();
-            let users = Participants::with_charges(plan.admission(), first, charges);
-            Shard::new(plan.clone(), (session, number), (next, history), users)
+            let admission = plan.admission();
+            let participants = charges.as_ref().map(|charges| {
+                let charges = charges[first as usize..][..size as usize].to_vec();
+                Participants::with_charges(admission, first, charges)
+            });
+            let part = Part { first, users: size, participants };
+            Shard::new(plan.clone(), (session, number), (next, history), part)
         };
         let shards: Result<Vec<Shard>, _> = (0..).zip(ranges(sizes)).map(shard).collect();
         Ok((decider, shards?))

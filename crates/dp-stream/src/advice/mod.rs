@@ -1,13 +1,15 @@
 //! Which method finds the smallest counts.
 
+pub(crate) mod utility;
+
 use std::fmt;
 
 use dp_accounting::Budget;
 use serde::{Deserialize, Serialize};
 
+use crate::advice::utility::{Tail, smallest};
 use crate::baselines::{CellMethod, CellMonitor};
-use crate::params::{Method, MonitorBuilder};
-use crate::utility::{Tail, smallest};
+use crate::plan::params::{Method, MonitorBuilder};
 use crate::{Histograms, StreamError, StreamShape, TargetCharging, ThreshMonitor, Threshold};
 
 /// What is to be monitored, and with what budget. Everything here is public.

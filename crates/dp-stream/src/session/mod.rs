@@ -1,13 +1,19 @@
 //! A session: one step after the other.
 
+pub(crate) mod decisions;
+mod state;
+
 use std::fmt;
 
 use dp_accounting::{AddRemove, Receipt};
-use dp_mechanism::{Draws, Mechanism, ReleaseRng, SecureSource, Source};
+use dp_mechanism::{Draws, Mechanism, Private, ReleaseRng, SecureSource, Source};
 
-use crate::decisions::{Decisions, items_of};
-use crate::participants::Participants;
-use crate::{BadEvent, Event, MonitorPlan, MonitorState, Report, StreamError};
+pub use state::MonitorState;
+
+use crate::files::{Confidential, Turn};
+use crate::users::Participants;
+use crate::{BadEvent, Event, MonitorPlan, Report, StreamError};
+use decisions::{Decisions, items_of};
 
 /// A stream under way.
 ///
@@ -25,7 +31,9 @@ use crate::{BadEvent, Event, MonitorPlan, MonitorState, Report, StreamError};
 /// The generator is not part of a state, and need not be: every draw is independent of all before.
 /// The secret sample is part of it, so a state is as confidential as the data.
 ///
-/// A session cannot be cloned: a second one on the same users would spend the budget a second time.
+/// A session cannot be cloned: a second one on the same users would spend the budget a second time. For the same reason, of all copies in
+/// memory (the session, and states that were taken of it) the first that goes on is the only one that can:
+/// the others are [refused](StreamError::TakenOver). Of states that went through bytes, `published` tells.
 /// ```compile_fail
 /// fn twice(monitor: &dp_stream::Monitor) -> dp_stream::Monitor {
 ///     monitor.clone()
@@ -33,7 +41,8 @@ use crate::{BadEvent, Event, MonitorPlan, MonitorState, Report, StreamError};
 /// ```
 pub struct Monitor {
     decisions: Decisions,
-    users: Participants,
+    users: Private<Participants>,
+    turn: Turn,
 }
 
 /// What is public of it; charges and events stay out of logs.
@@ -47,17 +56,22 @@ impl Monitor {
     pub(crate) fn begin(plan: &MonitorPlan, draws: &mut Draws<'_>) -> Self {
         let sample = plan.sample.as_ref();
         let users = Participants::sampled(plan.admission(), 0, plan.users(), sample, draws);
-        Self { decisions: Decisions::new(plan.clone()), users }
+        Self { decisions: Decisions::new(plan.clone()), users, turn: Turn::default() }
     }
 
-    /// With the charges of all users.
-    pub(crate) fn into_parts(self) -> (Decisions, Vec<u8>) {
-        let charges = self.users.charges();
-        (self.decisions, charges)
+    /// With the charges of all users. Nobody else goes on from here.
+    pub(crate) fn into_parts(mut self) -> Result<(Decisions, Private<Vec<u8>>), StreamError> {
+        self.turn.take()?;
+        let charges = self.users.as_ref().map(Participants::charges);
+        Ok((self.decisions, charges))
     }
 
-    pub(crate) fn from_parts(decisions: Decisions, users: Participants) -> Self {
-        Self { decisions, users }
+    pub(crate) fn from_parts(
+        decisions: Decisions,
+        users: Private<Participants>,
+        turn: Turn,
+    ) -> Self {
+        Self { decisions, users, turn }
     }
 
     /// Takes the step at `time` with all of its events, and steps without events for the times that
@@ -88,26 +102,34 @@ impl Monitor {
         events: &[Event],
         source: &mut dyn Source,
     ) -> Result<Vec<Report>, StreamError> {
-        self.step_drawing(time, events, &mut Draws::unplanned(source))
+        let plan = self.decisions.shared_plan();
+        plan.planned(source, |draws| self.step_drawing(time, Private::new(events), draws))
     }
 
     pub(crate) fn step_drawing(
         &mut self,
         time: u64,
-        events: &[Event],
+        events: Private<&[Event]>,
         draws: &mut Draws<'_>,
     ) -> Result<Vec<Report>, StreamError> {
         self.decisions.check_time(time)?;
-        self.users.add(events);
-        let reports = self.decisions.decide(time, self.users.counts(), draws)?.to_vec();
-        self.users.settle(&items_of(&reports, time));
+        self.turn.take()?;
+        self.add_private(events);
+        let counts = self.users.as_mut().map(Participants::counts);
+        let reports = self.decisions.decide(time, counts, draws)?.to_vec();
+        let items = items_of(&reports, time);
+        self.users.update(|users| users.settle(&items));
         Ok(reports)
+    }
+
+    fn add_private(&mut self, events: Private<&[Event]>) {
+        let _ = self.users.as_mut().zip(events).map(|(users, events)| users.add(events));
     }
 
     /// Takes up a portion of the events of the next step that is [`step`](Self::step)ped to, for steps
     /// whose events do not come, or fit, at once.
     pub fn add(&mut self, events: &[Event]) {
-        self.users.add(events);
+        self.add_private(Private::new(events));
     }
 
     /// Takes the remaining steps of the plan, without further events.
@@ -169,7 +191,7 @@ impl Monitor {
     /// The first event that is bad in itself, if these are all of its step: an unknown user or item, or
     /// more items in the step than a user may count.
     pub fn check_batch(&self, events: &[Event]) -> Result<(), BadEvent> {
-        crate::bad_event::first_dropped(self.plan(), events).map_or(Ok(()), Err)
+        crate::users::bad_event::first_dropped(self.plan(), events).map_or(Ok(()), Err)
     }
 
     /// The plan.
@@ -208,17 +230,19 @@ impl Monitor {
     /// All that is needed to go on elsewhere, as of the last step taken: events taken up by
     /// [`add`](Self::add) since are not in it. As confidential as the data.
     pub fn state(&self) -> MonitorState {
-        MonitorState::new(self.decisions.progress().clone(), self.users.charges())
+        let charges = self.users.as_ref().map(Participants::charges);
+        let progress = self.decisions.progress().clone();
+        MonitorState::new(progress, Confidential::new(charges), self.turn.clone())
     }
 
     /// Bytes held by users, tables and buffers. Depends on the events of past steps: not for publishing.
     pub fn memory_bytes(&self) -> usize {
-        self.users.memory_bytes()
+        self.users.as_ref().map(Participants::memory_bytes).exact()
     }
 
     /// The number of users who are in the sample and have reports left. Not private: for evaluation.
     pub fn exact_active_users(&self) -> usize {
-        self.users.active()
+        self.users.as_ref().map(Participants::active).exact()
     }
 }
 

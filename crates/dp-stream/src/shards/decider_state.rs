@@ -2,18 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::decider::Decider;
-use crate::decisions::Progress;
-use crate::line::{Last, fresh_ticket};
-use crate::sealed::{self, Checksum, Content};
-use crate::shard_state::ShardState;
-use crate::sharding::check_sizes;
+use dp_mechanism::Private;
+
+use super::check_sizes;
+use super::decider::Decider;
+use super::line::{Last, fresh_ticket};
+use super::shard_state::ShardState;
+use crate::files::{self as sealed, Checksum, Confidential, Content, Turn};
+use crate::session::decisions::Progress;
 use crate::{MonitorPlan, MonitorState, StreamError};
 
 /// A [`Decider`] at rest. Not confidential, beyond reports that may not have been published yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct DeciderState(#[serde(with = "sealed")] Resting);
+pub struct DeciderState(#[serde(with = "sealed")] Resting, #[serde(skip)] Turn);
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,8 +27,12 @@ struct Resting {
 }
 
 impl DeciderState {
-    pub(crate) fn new(session: u64, sizes: Vec<u32>, last: Last, progress: Progress) -> Self {
-        Self(Resting { session, sizes, last, progress })
+    pub(crate) fn new(
+        (session, sizes, last): (u64, Vec<u32>, Last),
+        progress: Progress,
+        turn: Turn,
+    ) -> Self {
+        Self(Resting { session, sizes, last, progress }, turn)
     }
 
     /// The next step.
@@ -36,15 +42,19 @@ impl DeciderState {
 
     /// Goes on where the state was taken; `published` as at [`MonitorState::resume`].
     ///
-    /// A decider must not go on twice: two of them would draw reports of the same counts twice. No check
-    /// can undo that, but every shard refuses to go on with more than one of them.
+    /// A decider must not go on twice: two of them would draw reports of the same counts twice. In memory the
+    /// second is refused. Of two from the same bytes no check can undo that, but every shard refuses to go on with
+    /// more than one of them.
     ///
     /// # Errors
-    /// [`StreamError::StateOfAnotherPlan`], [`StreamError::StateTooOld`], [`StreamError::NoEntropy`].
+    /// [`StreamError::StateOfAnotherPlan`], [`StreamError::StateTooOld`], [`StreamError::TakenOver`],
+    /// [`StreamError::NoEntropy`].
     pub fn resume(self, plan: &MonitorPlan, published: u64) -> Result<Decider, StreamError> {
-        let Resting { session, sizes, last, progress } = self.0;
+        let Self(Resting { session, sizes, last, progress }, mut turn) = self;
         let decisions = progress.resume(plan, published)?;
-        Ok(Decider::new(decisions, session, sizes, last, fresh_ticket()?))
+        let incarnation = fresh_ticket()?;
+        turn.take()?;
+        Ok(Decider::new(decisions, session, sizes, (last, incarnation), turn))
     }
 
     /// One session of all shards, between two steps: to split it in another way, or not at all.
@@ -54,10 +64,10 @@ impl DeciderState {
     /// decided, by the decisions of this decider: without the charges of a step, users could be reported
     /// too often.
     pub fn join(self, mut shards: Vec<ShardState>) -> Result<MonitorState, StreamError> {
-        let Resting { session, sizes, last, progress } = self.0;
+        let Self(Resting { session, sizes, last, progress }, mut turn) = self;
         let history = last.history(session, &progress);
         shards.sort_by_key(ShardState::number);
-        let mut charges = Vec::new();
+        let mut charges = Private::new(()).map(|()| Vec::new());
         let mut shards = shards.into_iter().peekable();
         for (number, _) in (0..).zip(&sizes) {
             let shard = shards
@@ -77,11 +87,17 @@ impl DeciderState {
             if shard.history() != history {
                 return Err(StreamError::OtherDecisions { shard: number, settled });
             }
-            charges.append(&mut shard.into_charges());
+            charges = charges.zip(shard.into_charges()).map(|(mut all, mut more)| {
+                all.append(&mut more);
+                all
+            });
         }
         match shards.next() {
             Some(more) => Err(StreamError::RepeatedShard { shard: more.number() }),
-            None => Ok(MonitorState::new(progress, charges)),
+            None => {
+                turn.take()?;
+                Ok(MonitorState::new(progress, Confidential::new(charges), turn))
+            }
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Public settings and their checking.
 
-use dp_accounting::{AddRemove, Budget, Receipt};
+use dp_accounting::{AddRemove, Budget, Covered, Receipt, Step};
 use dp_mechanism::{Grid, PoissonSample, ThresholdReports};
 use serde::{Deserialize, Serialize};
 
-use crate::calibration::check_empty;
-use crate::sealed::Checksum;
+use crate::files::Checksum;
+use crate::plan::calibration::check_empty;
 use crate::{MonitorPlan, StreamError, Universe};
 
 /// What is public about a stream before it begins.
@@ -61,6 +61,9 @@ pub enum Threshold {
         count: i64,
     },
 }
+
+/// What the receipt of a plan pays for, by name.
+const REPORTS: &str = "reports";
 
 /// Settings of a plan. Nothing here depends on data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -173,8 +176,11 @@ impl MonitorBuilder {
         if let Grid::Cells(cells) = grid {
             check_empty(cells, each, least)?;
         }
-        let spent = self.spent(each, sample.as_ref(), least)?;
-        let reports = reports(least)?;
+        let (paid_by, loss) = self.spent(each, sample.as_ref(), least)?;
+        let reports = reports(least)?.among(REPORTS, loss);
+        // As many as there are: which of them a user was part of is counted, and ends.
+        let spent =
+            Step::spend_on(paid_by, loss, vec![Covered { name: REPORTS.into(), draws: None }]);
         let receipt = Receipt::new(self.method.id(), AddRemove, self.budget, spent);
         if !receipt.within_budget() {
             let want = "high enough for the delta of the budget";

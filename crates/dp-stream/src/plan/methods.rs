@@ -3,7 +3,7 @@
 use dp_accounting::Budget;
 
 use crate::StreamError;
-use crate::params::{Method, MonitorBuilder, StreamShape};
+use crate::plan::params::{Method, MonitorBuilder, StreamShape};
 
 /// Pure privacy: one-sided noise on a secret sample of the users.
 ///

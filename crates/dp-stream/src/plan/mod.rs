@@ -1,5 +1,9 @@
 //! A checked plan, and a whole stream in one call.
 
+pub(crate) mod calibration;
+mod methods;
+pub(crate) mod params;
+
 use dp_accounting::{AddRemove, Receipt};
 use dp_mechanism::{
     Algorithm, Draws, Grid, PoissonSample, Private, ReleaseRng, SecureSource, Source,
@@ -7,11 +11,13 @@ use dp_mechanism::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::calibration::expected_empty;
-use crate::monitor::Monitor;
-use crate::params::{Method, MonitorBuilder};
-use crate::participants::Admission;
+pub use methods::{Histograms, TargetCharging, ThreshMonitor};
+pub use params::{Method, MonitorBuilder, StreamShape, Threshold};
+
+use crate::session::Monitor;
+use crate::users::Admission;
 use crate::{Event, Report, StreamError, Universe};
+use calibration::expected_empty;
 
 /// A monitor whose settings have been checked and whose whole cost is known.
 ///
@@ -63,7 +69,7 @@ impl MonitorPlan {
 
     /// The one code path of releases and audits: [`start`](Self::start) with coins from anywhere, for audits and tests.
     pub fn start_with(&self, source: &mut dyn Source) -> Monitor {
-        Monitor::begin(self, &mut Draws::unplanned(source))
+        self.planned(source, |draws| Monitor::begin(self, draws))
     }
 
     /// The threshold to begin with, in sampled users.
@@ -157,7 +163,7 @@ impl MonitorPlan {
     /// Never missing is promised to no count, and often not to the largest: `u64::MAX` stands for
     /// that, for a `miss` of 0 or below and for NaN. For a `miss` of 1 and above it is 0.
     pub fn smallest_count(&self, miss: f64) -> u64 {
-        let law = crate::utility::Reporting {
+        let law = crate::advice::utility::Reporting {
             threshold: self.threshold,
             each: self.loss_per_report(),
             rate: self.sampling_rate(),
@@ -166,15 +172,13 @@ impl MonitorPlan {
         law.smallest_count(miss)
     }
 
-    /// The whole stream, one entry per step.
-    pub(crate) fn run_steps(&self, steps: &[Vec<Event>], draws: &mut Draws<'_>) -> Vec<Report> {
-        let mut monitor = Monitor::begin(self, draws);
-        let mut reports = Vec::new();
-        for (time, events) in (0..).zip(steps) {
-            let step = monitor.step_drawing(time, events, draws);
-            reports.extend(step.expect("times are in order and below the number of steps"));
-        }
-        reports
+    /// Draws that the plan pays for, of a session that is released in parts.
+    pub(crate) fn planned<O>(
+        &self,
+        source: &mut dyn Source,
+        run: impl FnOnce(&mut Draws<'_>) -> O,
+    ) -> O {
+        Draws::planned(source, self.receipt.spent(), run).0
     }
 }
 
@@ -203,7 +207,14 @@ impl Algorithm for MonitorPlan {
     }
 
     fn run(&self, data: Private<&[Vec<Event>]>, draws: &mut Draws<'_>) -> Vec<Report> {
-        self.run_steps(data.exact(), draws)
+        let mut monitor = Monitor::begin(self, draws);
+        let mut reports = Vec::new();
+        for (place, time) in (0..self.steps()).enumerate() {
+            let events = data.map(|steps| steps.get(place).map_or(&[][..], Vec::as_slice));
+            let step = monitor.step_drawing(time, events, draws);
+            reports.extend(step.expect("times are in order and below the number of steps"));
+        }
+        reports
     }
 }
 

@@ -2,11 +2,14 @@
 
 use std::fmt;
 
-use crate::decisions::items_of;
-use crate::line::fresh_ticket;
-use crate::messages::{CountsMessage, Decision, ShardCounts};
-use crate::participants::Participants;
-use crate::shard_state::{Counted, Resting, ShardState};
+use dp_mechanism::{Private, Touched};
+
+use super::line::fresh_ticket;
+use super::messages::{CountsMessage, Decision, ShardCounts};
+use super::shard_state::{Counted, Resting, ShardState};
+use crate::files::Confidential;
+use crate::session::decisions::items_of;
+use crate::users::Participants;
 use crate::{Event, MonitorPlan, StreamError};
 
 /// Some of the users of a session: counts their events and keeps their charges.
@@ -47,7 +50,14 @@ pub struct Shard {
     /// The step whose events have been counted and not been settled, with the ticket of the counts, which
     /// may be that of an earlier incarnation.
     counted: Option<(u64, u64)>,
-    users: Participants,
+    part: Part,
+}
+
+/// Users by their public range, and what is private of them.
+pub(crate) struct Part {
+    pub(crate) first: u32,
+    pub(crate) users: u32,
+    pub(crate) participants: Private<Participants>,
 }
 
 /// What is public of it; charges and events stay out of logs.
@@ -56,8 +66,8 @@ impl fmt::Debug for Shard {
         f.debug_struct("Shard")
             .field("session", &self.session)
             .field("number", &self.number)
-            .field("first_user", &self.users.first_user())
-            .field("users", &self.users.users())
+            .field("first_user", &self.part.first)
+            .field("users", &self.part.users)
             .field("next", &self.next)
             .finish_non_exhaustive()
     }
@@ -68,10 +78,10 @@ impl Shard {
         plan: MonitorPlan,
         (session, number): (u64, u32),
         (next, history): (u64, u64),
-        users: Participants,
+        part: Part,
     ) -> Result<Self, StreamError> {
         let incarnation = fresh_ticket()?;
-        Ok(Self { plan, session, number, next, history, incarnation, counted: None, users })
+        Ok(Self { plan, session, number, next, history, incarnation, counted: None, part })
     }
 
     /// With the time and the ticket of the step that its users have counted.
@@ -88,7 +98,8 @@ impl Shard {
         if let Some((time, _)) = self.counted {
             return Err(StreamError::StepCounted { time });
         }
-        self.users.add(events);
+        let users = self.part.participants.as_mut().zip(Private::new(events));
+        let _ = users.map(|(users, events)| users.add(events));
         Ok(())
     }
 
@@ -106,11 +117,9 @@ impl Shard {
             return Err(StreamError::StepCounted { time: counted });
         }
         self.counted = Some((time, ticket));
-        let touched = self.users.counts();
-        let mut pairs: Vec<(u64, u32)> =
-            touched.cells.iter().copied().zip(touched.counts.iter().copied()).collect();
-        pairs.sort_unstable();
-        let (items, counts) = pairs.into_iter().unzip();
+        let counts = self.part.participants.as_mut().map(|users| in_order(users.counts()));
+        let (items, counts) = counts.unzip();
+        let (items, counts) = (Confidential::new(items), Confidential::new(counts));
         let Self { session, number: shard, next: from, history, .. } = *self;
         let message = CountsMessage { session, shard, from, time, history, ticket, items, counts };
         Ok(ShardCounts(message))
@@ -177,24 +186,29 @@ impl Shard {
             // may be one under which they were sent earlier.
             return Err(StreamError::ShardBehind { shard, settled, decided: decided.time + 1 });
         }
-        self.users.settle(&items_of(&decided.reports, decided.time));
+        let items = items_of(&decided.reports, decided.time);
+        self.part.participants.update(|users| users.settle(&items));
         (self.next, self.history, self.counted) = (decided.time + 1, history, None);
         Ok(())
     }
 
     /// All that is needed to go on elsewhere. Events of a step that has not been counted are not in it.
     pub fn state(&self) -> ShardState {
-        let of_step = |(time, ticket)| Counted { time, ticket, events: self.users.counted() };
+        let users = self.part.participants.as_ref();
+        let of_step = |(time, ticket)| {
+            let events = Confidential::new(users.map(Participants::counted));
+            Counted { time, ticket, events }
+        };
         let counted = self.counted.map(of_step);
         ShardState::new(Resting {
             settings: self.plan.settings.clone(),
             session: self.session,
             shard: self.number,
-            first_user: self.users.first_user(),
+            first_user: self.part.first,
             next: self.next,
             history: self.history,
             counted,
-            charges: self.users.charges(),
+            charges: Confidential::new(users.map(Participants::charges)),
         })
     }
 
@@ -205,11 +219,19 @@ impl Shard {
 
     /// The number of users, active or not. Public.
     pub fn users(&self) -> usize {
-        self.users.users()
+        self.part.users as usize
     }
 
     /// Bytes held by users, tables and buffers. Depends on the events of past steps: not for publishing.
     pub fn memory_bytes(&self) -> usize {
-        self.users.memory_bytes()
+        self.part.participants.as_ref().map(Participants::memory_bytes).exact()
     }
+}
+
+/// The counts of a message: by item, which says nothing about who came first.
+fn in_order(touched: Touched<'_>) -> (Vec<u64>, Vec<u32>) {
+    let mut pairs: Vec<(u64, u32)> =
+        touched.cells.iter().copied().zip(touched.counts.iter().copied()).collect();
+    pairs.sort_unstable();
+    pairs.into_iter().unzip()
 }

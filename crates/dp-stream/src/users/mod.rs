@@ -1,10 +1,16 @@
 //! Some users: who is still active, and what they show in a step.
 
-use dp_mechanism::{Draws, PoissonSample, Touched};
+pub(crate) mod bad_event;
+mod groups;
+mod table;
+
+use dp_mechanism::{Draws, PoissonSample, Private, Touched};
+
+pub use bad_event::{BadEvent, BadEventKind};
 
 use crate::Event;
-use crate::groups::Groups;
-use crate::table::ItemTable;
+use groups::Groups;
+use table::ItemTable;
 
 /// Not sampled, or in as many reports as a user may be: never counted again.
 const GONE: u8 = 255;
@@ -18,6 +24,8 @@ const BUSY: u8 = 254;
 /// A step is: [`add`](Self::add) events in as many portions as they come, [`counts`](Self::counts), a
 /// decision somewhere, [`settle`](Self::settle). Which events count is said at
 /// [`MonitorPlan`](crate::MonitorPlan).
+///
+/// All of it follows from records: whoever has some holds them as a [`Private`].
 pub(crate) struct Participants {
     first_user: u32,
     /// Reports that a user was in, or [`GONE`], or [`BUSY`]; and one more who is gone, in whose name
@@ -72,16 +80,17 @@ impl Participants {
         users: u32,
         sample: Option<&PoissonSample>,
         draws: &mut Draws<'_>,
-    ) -> Self {
-        let mut charged = Vec::with_capacity(users as usize + 1);
-        match sample {
-            Some(sample) => {
-                let kept = sample.sample(users as usize, draws).exact();
-                charged.extend(kept.into_iter().map(|kept| if kept { 0 } else { GONE }));
-            }
-            None => charged.resize(users as usize, 0),
-        }
-        Self::with_charges(admission, first_user, charged)
+    ) -> Private<Self> {
+        let users = users as usize;
+        let kept = match sample {
+            Some(sample) => sample.sample(users, draws),
+            None => Private::new(users).map(|users| vec![true; users]),
+        };
+        kept.map(|kept| {
+            let mut charged = Vec::with_capacity(users + 1);
+            charged.extend(kept.into_iter().map(|kept| if kept { 0 } else { GONE }));
+            Self::with_charges(admission, first_user, charged)
+        })
     }
 
     /// Users with the charges of an earlier step.
@@ -174,10 +183,6 @@ impl Participants {
         self.table.clear();
     }
 
-    pub(crate) fn first_user(&self) -> u32 {
-        self.first_user
-    }
-
     /// The events that count in the step under way, in the order in which they were admitted. Given to
     /// the same users as of the last step they are admitted again, each of them. For after
     /// [`counts`](Self::counts).
@@ -204,8 +209,7 @@ impl Participants {
         charges
     }
 
-    /// The number of users, active or not. Public.
-    pub(crate) fn users(&self) -> usize {
+    fn users(&self) -> usize {
         self.charged.len() - 1
     }
 

@@ -1,10 +1,10 @@
 //! How much noise, what threshold, and what that costs.
 
-use dp_accounting::{Delta, Epsilon, Loss, Step, target_charging_delta, target_charging_loss};
+use dp_accounting::{Delta, Epsilon, Loss, target_charging_delta, target_charging_loss};
 use dp_mechanism::PoissonSample;
 
 use crate::StreamError;
-use crate::params::{Method, MonitorBuilder, Threshold, check_count};
+use crate::plan::params::{Method, MonitorBuilder, Threshold, check_count};
 
 impl MonitorBuilder {
     /// The loss of one answer.
@@ -58,13 +58,13 @@ impl MonitorBuilder {
         Ok(count)
     }
 
-    /// The itemised cost, from the loss that the noise is made of.
+    /// The cost of all reports together, from the loss that the noise is made of, and what pays for them.
     pub(crate) fn spent(
         &self,
         each: Epsilon,
         sample: Option<&PoissonSample>,
         least: i64,
-    ) -> Result<Step, StreamError> {
+    ) -> Result<(&'static str, Loss), StreamError> {
         let k = f64::from(self.reports_per_user);
         Ok(match (self.method, sample) {
             (Method::ThreshMonitorSeen, Some(sample)) => {
@@ -74,7 +74,7 @@ impl MonitorBuilder {
                 let reported = (-each.get() * (least - 1).max(0) as f64).exp();
                 let delta = (alone * reported * (1.0 + 1e-9)).min(1.0 - 1e-9);
                 let loss = Loss::Approximate { epsilon, delta: Delta::new(delta)? };
-                Step::spend("threshold reports of seen items on a secret sample", loss)
+                ("threshold reports of seen items on a secret sample", loss)
             }
             (_, Some(sample)) => {
                 assert!(
@@ -82,20 +82,17 @@ impl MonitorBuilder {
                     "reports cost what the sample bears"
                 );
                 let loss = Loss::Pure { epsilon: sample.epsilon() };
-                Step::spend("threshold reports on a secret sample", loss)
+                ("threshold reports on a secret sample", loss)
             }
             (Method::TargetCharging, None) => {
                 let epsilon = self.budget.epsilon();
                 let delta = target_charging_delta(each, self.reports_per_user.into(), epsilon)?;
-                Step::spend(
-                    "threshold tests, charged by their hits",
-                    Loss::Approximate { epsilon, delta },
-                )
+                ("threshold tests, charged by their hits", Loss::Approximate { epsilon, delta })
             }
             (_, None) => {
                 let total = each.get() * self.cells_of_a_user() * (1.0 + 1e-15);
                 let loss = Loss::Pure { epsilon: Epsilon::new(total)? };
-                Step::spend("noisy histograms of all steps", loss)
+                ("noisy histograms of all steps", loss)
             }
         })
     }

@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::decisions::Progress;
-use crate::monitor::Monitor;
-use crate::participants::{Participants, are_charges};
-use crate::sealed::{self, Checksum, Content};
+use super::Monitor;
+use super::decisions::Progress;
+use crate::files::{self as sealed, Checksum, Confidential, Content, Turn};
+use crate::users::{Participants, are_charges};
 use crate::{MonitorPlan, Report, StreamError};
 
 /// All that a [`Monitor`] needs to go on: in a file, in another process, after a crash.
@@ -27,13 +27,13 @@ use crate::{MonitorPlan, Report, StreamError};
 /// [damaged](StreamError::Damaged).
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct MonitorState(#[serde(with = "sealed")] Resting);
+pub struct MonitorState(#[serde(with = "sealed")] Resting, #[serde(skip)] Turn);
 
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Resting {
     progress: Progress,
-    charges: Vec<u8>,
+    charges: Confidential<Vec<u8>>,
 }
 
 /// What is public of it; charges stay out of logs.
@@ -45,8 +45,8 @@ impl fmt::Debug for MonitorState {
 }
 
 impl MonitorState {
-    pub(crate) fn new(progress: Progress, charges: Vec<u8>) -> Self {
-        Self(Resting { progress, charges })
+    pub(crate) fn new(progress: Progress, charges: Confidential<Vec<u8>>, turn: Turn) -> Self {
+        Self(Resting { progress, charges }, turn)
     }
 
     /// The next step.
@@ -64,15 +64,19 @@ impl MonitorState {
     /// `published` is the number of steps whose reports (or whose absence of reports) have been
     /// published, as the publisher remembers it: a state from before them does not know who was
     /// charged for them, and is refused. Two sessions that go on from one state are two answers about
-    /// the same users: publish those of one of them only.
+    /// the same users. In memory the second is refused: this takes over from the session that the state was taken of, and
+    /// from all other states of it. From the same bytes twice, publish the reports of one of them only.
     ///
     /// # Errors
-    /// [`StreamError::StateOfAnotherPlan`], [`StreamError::StateTooOld`].
+    /// [`StreamError::StateOfAnotherPlan`], [`StreamError::StateTooOld`], [`StreamError::TakenOver`].
     pub fn resume(self, plan: &MonitorPlan, published: u64) -> Result<Monitor, StreamError> {
-        let Resting { progress, charges } = self.0;
+        let Self(Resting { progress, charges }, mut turn) = self;
         let decisions = progress.resume(plan, published)?;
-        let users = Participants::with_charges(plan.admission(), 0, charges);
-        Ok(Monitor::from_parts(decisions, users))
+        turn.take()?;
+        let admission = plan.admission();
+        let users =
+            charges.into_private().map(|charges| Participants::with_charges(admission, 0, charges));
+        Ok(Monitor::from_parts(decisions, users, turn))
     }
 }
 
@@ -82,14 +86,15 @@ impl Content for Resting {
     fn add_to(&self, sum: &mut Checksum) {
         let Self { progress, charges } = self;
         progress.add_to(sum);
-        sum.bytes(charges);
+        charges.add_to(sum, |charges, sum| sum.bytes(charges));
     }
 
     fn check(&self) -> Result<(), StreamError> {
         let plan = self.progress.settings.clone().build()?;
-        let whole = self.charges.len() == plan.users() as usize
-            && are_charges(&self.charges, plan.limit())
-            && self.progress.is_possible(&plan);
+        let possible = |charges: &Vec<u8>| {
+            charges.len() == plan.users() as usize && are_charges(charges, plan.limit())
+        };
+        let whole = self.charges.could_be(possible) && self.progress.is_possible(&plan);
         if whole { Ok(()) } else { Err(Self::damaged()) }
     }
 }
