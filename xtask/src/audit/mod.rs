@@ -19,7 +19,6 @@ mod neighbours;
 mod recentred;
 mod set_cover;
 mod splits;
-mod stream;
 mod submodular;
 mod targets;
 
@@ -77,7 +76,6 @@ fn checks() -> Vec<Check> {
         em_mc::checks(),
         coreset::checks(),
         recentred::checks(),
-        stream::checks(),
         census::checks(),
         k_median::checks(),
         set_cover::checks(),

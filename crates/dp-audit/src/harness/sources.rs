@@ -5,12 +5,15 @@ use std::io;
 use std::path::Path;
 
 /// How methods begin that let something out.
-const RELEASING: [&str; 5] = [
+const RELEASING: [&str; 8] = [
     "    pub fn release(",
     "    pub fn select(",
-    "    pub fn step<",
-    "    pub fn decide<",
-    "    pub fn step_shards<",
+    "    pub fn step(",
+    "    pub fn steps(",
+    "    pub fn finish(",
+    "    pub fn decide(",
+    "    pub fn step_shards(",
+    "    pub fn count(",
 ];
 
 /// Traits whose implementors release.

@@ -9,7 +9,6 @@ mod k_median;
 mod published_dpm;
 mod recentred;
 mod set_cover;
-mod stream;
 mod submodular;
 
 use super::check::MutantCheck;
@@ -45,7 +44,6 @@ fn code() -> Vec<Code> {
         &census,
         &baselines::code(),
         &recentred::code(),
-        &stream::code(),
         &submodular::code(),
         &set_cover::code(),
         &k_median::code(),

@@ -5,11 +5,12 @@ use dp_mechanism::{Mechanism, SecureSource, Source};
 use dp_stream::{Event, MonitorPlan};
 use rand::RngExt;
 
-use super::{AllKept, Effort, Found, shape, thresh_monitor};
+use crate::setup::{AllKept, shape, thresh_monitor};
+use dp_audit::harness::{Effort, Found};
 
 /// Random streams with one user more, who shows what is heavy: what the reports that were made cost,
 /// all steps together, as a share of what a kept user may cost.
-pub(super) fn kept_user(effort: Effort) -> Found {
+pub(crate) fn kept_user(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(72);
     for case in 0..effort.of(60, 3_000) {

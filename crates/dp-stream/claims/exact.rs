@@ -5,8 +5,9 @@ use dp_audit::{Law, Window, exact_law};
 use dp_mechanism::{Mechanism, Source};
 use dp_stream::{Budget, Event, Histograms, MonitorPlan, Report, TargetCharging, ThreshMonitor};
 
-use super::{AllKept, Effort, Found, built, shape, stream, thresh_monitor};
-use crate::audit::mutants::{Side, for_each_one_more, pure_loss_of_one_more};
+use crate::setup::{AllKept, built, shape, stream, thresh_monitor};
+use dp_audit::harness::toys::{Side, for_each_one_more, pure_loss_of_one_more};
+use dp_audit::harness::{Effort, Found};
 
 const EPSILON: f64 = 0.7;
 
@@ -41,24 +42,24 @@ fn worst_of(cases: impl IntoIterator<Item = Found>) -> Found {
 }
 
 /// Three steps of one and two items, all histories, one and two reports per user.
-pub(super) fn three_steps(effort: Effort) -> Found {
+pub(crate) fn three_steps(effort: Effort) -> Found {
     let one_item = [1, 2].map(|k| {
-        let plan = super::thresh_monitor(shape(1, 3, 3), EPSILON, k, 1);
+        let plan = crate::setup::thresh_monitor(shape(1, 3, 3), EPSILON, k, 1);
         both_ways(&plan, 1, 2, effort.of(1, 3))
     });
     let two_items = [1, 2].map(|k| {
-        let plan = super::thresh_monitor(shape(2, 1, 3), EPSILON, k, effort.of(1, 2));
+        let plan = crate::setup::thresh_monitor(shape(2, 1, 3), EPSILON, k, effort.of(1, 2));
         both_ways(&plan, 2, 0, effort.of(1, 2))
     });
     let three_items = effort.deep.then(|| {
-        let plan = super::thresh_monitor(shape(3, 1, 3), EPSILON, 2, 1);
+        let plan = crate::setup::thresh_monitor(shape(3, 1, 3), EPSILON, 2, 1);
         both_ways(&plan, 3, 0, 0)
     });
     worst_of(one_item.into_iter().chain(two_items).chain(three_items))
 }
 
 /// One and two steps in which a user shows up to three items, and may be in one or two reports.
-pub(super) fn several_items(effort: Effort) -> Found {
+pub(crate) fn several_items(effort: Effort) -> Found {
     let one_step = [1, 2].map(|k| both_ways(&thresh_monitor_of(3, 1, k, 2), 3, 1, effort.of(1, 3)));
     let two_steps =
         [1, 2].map(|k| both_ways(&thresh_monitor_of(2, 2, k, 2), 2, 1, effort.of(0, 2)));
@@ -66,12 +67,12 @@ pub(super) fn several_items(effort: Effort) -> Found {
 }
 
 fn thresh_monitor_of(items: u64, steps: u64, k: u8, users: usize) -> MonitorPlan {
-    super::thresh_monitor(shape(items, users, steps), EPSILON, k, 1)
+    crate::setup::thresh_monitor(shape(items, users, steps), EPSILON, k, 1)
 }
 
 /// That an item which nobody shows is reported exactly as often as the formula says, whatever others
 /// do; the claim is agreement to nine digits.
-pub(super) fn empty_item(_: Effort) -> Found {
+pub(crate) fn empty_item(_: Effort) -> Found {
     let mut found = Found::claim(1e-9);
     for threshold in [1, 4] {
         let plan = thresh_monitor(shape(2, 2, 2), EPSILON, 2, threshold);
@@ -90,7 +91,7 @@ pub(super) fn empty_item(_: Effort) -> Found {
 /// The delta at the epsilon of the claim, in both directions.
 fn delta_of(plan: &MonitorPlan, items: u64, users: usize) -> Found {
     let budget = plan.receipt().budget();
-    let claimed = super::claimed_delta(plan);
+    let claimed = crate::setup::claimed_delta(plan);
     let mut found = Found::claim(claimed);
     let steps = plan.steps();
     for_each_one_more(
@@ -105,7 +106,7 @@ fn delta_of(plan: &MonitorPlan, items: u64, users: usize) -> Found {
     found
 }
 
-pub(super) fn seen_items(effort: Effort) -> Found {
+pub(crate) fn seen_items(effort: Effort) -> Found {
     let budget = Budget::new(EPSILON, 0.3).expect("valid");
     let case = |items, steps, users, k, threshold| {
         let builder = ThreshMonitor::builder_seen(shape(items, users + 1, steps), budget, k);
@@ -118,7 +119,7 @@ pub(super) fn seen_items(effort: Effort) -> Found {
     ])
 }
 
-pub(super) fn target_charging(effort: Effort) -> Found {
+pub(crate) fn target_charging(effort: Effort) -> Found {
     let budget = Budget::new(EPSILON, 0.05).expect("valid");
     let case = |items, steps, users, k, threshold| {
         let builder = TargetCharging::builder(shape(items, users + 1, steps), budget, k);
@@ -132,7 +133,7 @@ pub(super) fn target_charging(effort: Effort) -> Found {
     ])
 }
 
-pub(super) fn histograms(effort: Effort) -> Found {
+pub(crate) fn histograms(effort: Effort) -> Found {
     let plan = |items, steps, per_step| {
         let builder = Histograms::builder(shape(items, 2, steps), EPSILON, per_step);
         built(builder.expect("valid"), 1)
@@ -146,7 +147,7 @@ pub(super) fn histograms(effort: Effort) -> Found {
 
 /// The loss of adding a user to a run on the sample, as a multiple of what a kept user may cost:
 /// `run` is a monitor, perhaps a broken one. Histories have `bits` bits.
-pub(in crate::audit) fn added_loss(
+pub(crate) fn added_loss(
     plan: &MonitorPlan,
     bits: u64,
     others: usize,

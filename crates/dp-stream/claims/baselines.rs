@@ -6,8 +6,9 @@ use dp_stream::baselines::{CellMethod, CellMonitor};
 use dp_stream::{Budget, Event, Report, Threshold};
 use rand::RngExt;
 
-use super::{Effort, Found, shape, stream};
-use crate::audit::mutants::{Side, pure_loss_of_one_more};
+use crate::setup::{shape, stream};
+use dp_audit::harness::toys::{Side, pure_loss_of_one_more};
+use dp_audit::harness::{Effort, Found};
 
 fn monitor(
     shape: dp_stream::StreamShape,
@@ -27,7 +28,7 @@ fn law(plan: &CellMonitor, data: &[Vec<Event>], reach: i64) -> Law<Vec<Report>> 
 
 /// Random streams with one user more and the same reports: what each test gives away, against the loss
 /// that the certificate of target charging is asked about; and that the wider noises give nothing away.
-pub(super) fn kaplan_style(effort: Effort) -> Found {
+pub(crate) fn kaplan_style(effort: Effort) -> Found {
     let method = CellMethod::KaplanStyle { spread: 2 };
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(74);
@@ -61,7 +62,7 @@ fn one_more(rng: &mut ChaCha20Rng) -> (Vec<Vec<Event>>, Vec<Vec<Event>>) {
     (without, with)
 }
 
-pub(super) fn gaussian_histograms(effort: Effort) -> Found {
+pub(crate) fn gaussian_histograms(effort: Effort) -> Found {
     let method = CellMethod::GaussianHistograms;
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(73);
@@ -78,7 +79,7 @@ pub(super) fn gaussian_histograms(effort: Effort) -> Found {
 
 /// One and two reports in all, over two items and two steps. The noise of the threshold is followed
 /// to 24, beyond which there is less than 1e-8 of it; the claim is not that tight.
-pub(super) fn sparse_vector(effort: Effort) -> Found {
+pub(crate) fn sparse_vector(effort: Effort) -> Found {
     let epsilon = 2.0;
     let mut found = Found::claim(epsilon);
     for (reports, threshold) in [(1, 1), (2, 2)] {

@@ -6,13 +6,14 @@ use dp_stream::{DeciderState, Event, MonitorPlan, Report, ShardCounts, ShardStat
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Effort, Found, shape, stream, thresh_monitor};
-use crate::audit::mutants::{Side, pure_loss_of_one_more};
+use crate::setup::{shape, stream, thresh_monitor};
+use dp_audit::harness::toys::{Side, pure_loss_of_one_more};
+use dp_audit::harness::{Effort, Found};
 
 const EPSILON: f64 = 0.7;
 
 /// What arrives of what was sent.
-pub(in crate::audit) fn wire<T: Serialize + DeserializeOwned>(sent: &T) -> T {
+pub(crate) fn wire<T: Serialize + DeserializeOwned>(sent: &T) -> T {
     let bytes = serde_json::to_vec(sent).expect("plain data");
     serde_json::from_slice(&bytes).expect("as it was sent")
 }
@@ -66,7 +67,7 @@ fn distance(a: &Law<Vec<Report>>, b: &Law<Vec<Report>>) -> f64 {
 
 /// The loss of one user more, over all small data sets; infinite if a law is not that of the session without
 /// shards, to eleven digits.
-pub(super) fn shards(effort: Effort) -> Found {
+pub(crate) fn shards(effort: Effort) -> Found {
     let mut worst = Found::claim(EPSILON);
     for (items, steps, k) in [(1, 2, 1), (2, 1, 2)] {
         let plan = thresh_monitor(shape(items, 2, steps), EPSILON, k, 1);

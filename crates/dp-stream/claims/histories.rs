@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use dp_audit::{Law, Progress, Window, exact_law_of_steps};
 use dp_stream::{Budget, Event, MonitorPlan, MonitorState, TargetCharging};
 
-use super::{AllKept, Effort, Found, built, shape};
+use crate::setup::{AllKept, built, shape};
+use crate::wire::wire;
+use dp_audit::harness::{Effort, Found};
 
 /// One user alone on one item, in every step, against nobody: the delta of all reports together.
 ///
@@ -15,7 +17,7 @@ use super::{AllKept, Effort, Found, built, shape};
 /// has a report of 0, which only a threshold of 0 allows. So how many reports of either kind there were
 /// while active, and when the last one came, say all that there is to tell. The step is the session's own,
 /// kept per state.
-pub(super) fn target_charging(effort: Effort) -> Found {
+pub(crate) fn target_charging(effort: Effort) -> Found {
     let mut worst: Option<Found> = None;
     for (k, delta) in [(1, 0.02), (3, 0.01)] {
         for threshold in 0..effort.of(3, 8) {
@@ -23,7 +25,7 @@ pub(super) fn target_charging(effort: Effort) -> Found {
             let shape = shape(1, 1, effort.of(60, 300));
             let plan = built(TargetCharging::builder(shape, budget, k), threshold);
             let (with, without) = (law(&plan, true), law(&plan, false));
-            let mut found = Found::claim(super::claimed_delta(&plan));
+            let mut found = Found::claim(crate::setup::claimed_delta(&plan));
             let delta = with.delta(&without, 1.0).max(without.delta(&with, 1.0));
             found.see(delta, || format!("k = {k}, threshold {threshold}"));
             let before = worst.take();
@@ -52,7 +54,7 @@ fn law(plan: &MonitorPlan, present: bool) -> Law<State> {
     let events = if present { vec![Event { user: 0, item: 0 }] } else { Vec::new() };
     let window = Window::new(0, plan.threshold().max(1));
     exact_law_of_steps(window, (0, 0, 0), |&(time, zeros, more), draws| {
-        let session = sessions.borrow()[&(time, zeros, more)].clone();
+        let session = wire(&sessions.borrow()[&(time, zeros, more)]);
         let mut monitor = session.resume(plan, time).expect("of this plan");
         let found = monitor.step_with(time, &events, draws).expect("in time");
         let zero = found.iter().filter(|report| report.noisy_count == 0).count() as u64;

@@ -7,14 +7,19 @@ use dp_mechanism::{
 };
 use dp_stream::{Decider, Event, MonitorPlan, Report, Shard, ShardCounts};
 
-use super::super::check::{Effort, Found};
-use super::super::stream::{added_loss, shape, stream, thresh_monitor, wire};
-use super::Code;
-use super::toys::{Side, pure_loss_of_one_more};
+use crate::exact::added_loss;
+use crate::setup::{shape, stream, thresh_monitor};
+use crate::wire::wire;
+use dp_audit::harness::toys::{Side, pure_loss_of_one_more};
+use dp_audit::harness::{Effort, Found, MutantCheck, MutantCode};
 
 const EPSILON: f64 = 0.7;
 
-pub(super) fn code() -> [Code; 7] {
+pub(crate) fn all() -> Vec<MutantCheck> {
+    dp_audit::harness::mutants(include_str!("mutants.toml"), &code())
+}
+
+fn code() -> [MutantCode; 7] {
     [
         ("M40", |effort| shards(effort, true), |effort| shards(effort, false)),
         ("M41", |effort| restarts(effort, true), |effort| restarts(effort, false)),
@@ -234,7 +239,7 @@ fn restarts_with_note(effort: Effort, noted: u64) -> Found {
     added_loss(&plan, 1, effort.of(1, 2), |records, draws| {
         let events = &stream(records, 1, 1)[0];
         let mut monitor = plan.start_with(draws);
-        let saved = monitor.state();
+        let saved = wire(&monitor.state());
         let mut published = monitor.step_with(0, events, draws).expect("in time");
         if let Ok(mut again) = saved.resume(&plan, noted) {
             published.extend(again.step_with(0, events, draws).expect("in time"));

@@ -1,0 +1,90 @@
+//! What the monitors for shifting heavy hitters promise, and services that run them wrongly.
+
+mod baselines;
+mod exact;
+mod histories;
+mod mutants;
+mod receipts;
+mod setup;
+mod transcripts;
+mod wire;
+
+use dp_audit::Method;
+use dp_audit::harness::{Check, Effort, Found, Suite};
+
+fn main() -> std::process::ExitCode {
+    dp_audit::harness::main(Suite {
+        crate_name: env!("CARGO_PKG_NAME"),
+        folder: env!("CARGO_MANIFEST_DIR"),
+        checks: [of_monitors(), of_cells()].concat(),
+        mutants: mutants::all(),
+    })
+}
+
+/// Exact, for a user more and a user less.
+fn check(id: &str, mechanism: &str, run: fn(Effort) -> Found) -> Check {
+    Check::new(id, mechanism, "add-remove", Method::Exact, run)
+}
+
+fn of_monitors() -> Vec<Check> {
+    vec![
+        check("stream-exact", "MonitorPlan: ThreshMonitor, all draws", exact::three_steps),
+        check(
+            "stream-several-items",
+            "MonitorPlan: ThreshMonitor, several items per step",
+            exact::several_items,
+        ),
+        check(
+            "stream-empty",
+            "MonitorPlan: ThreshMonitor, an item that nobody shows",
+            exact::empty_item,
+        ),
+        Check::new(
+            "stream-transcript",
+            "Monitor, Decider: reports of a kept user",
+            "add-only",
+            Method::Exact,
+            transcripts::kept_user,
+        ),
+        check(
+            "stream-seen-delta",
+            "MonitorPlan: ThreshMonitor of seen items, delta",
+            exact::seen_items,
+        ),
+        check(
+            "stream-charging-delta",
+            "MonitorPlan: TargetCharging, delta of all data sets",
+            exact::target_charging,
+        ),
+        check(
+            "stream-charging-history",
+            "MonitorPlan: TargetCharging, delta of a long history",
+            histories::target_charging,
+        ),
+        check("stream-shards", "Decider, Shard: states and messages as bytes", wire::shards),
+        check("stream-histograms", "MonitorPlan: Histograms", exact::histograms),
+        Check::new(
+            "stream-receipt",
+            "MonitorPlan, receipt against budget",
+            "add-remove",
+            Method::Ledger,
+            receipts::receipts,
+        ),
+    ]
+}
+
+fn of_cells() -> Vec<Check> {
+    vec![
+        check(
+            "stream-kaplan-tests",
+            "CellMonitor: Kaplan-style, each test",
+            baselines::kaplan_style,
+        ),
+        check(
+            "stream-gaussian-zcdp",
+            "CellMonitor: Gaussian histograms, zCDP",
+            baselines::gaussian_histograms,
+        ),
+        check("stream-sparse-vector", "CellMonitor: sparse vector", baselines::sparse_vector),
+    ]
+}

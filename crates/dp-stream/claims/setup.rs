@@ -1,0 +1,74 @@
+//! Small plans and streams.
+
+use dp_mechanism::{DiscreteGaussian, Geometric, Law, Reported, Source, ThresholdReports, Touched};
+use dp_stream::{
+    Event, MonitorBuilder, MonitorPlan, StreamShape, ThreshMonitor, Threshold, Universe,
+};
+
+/// A small stream: items, users, steps.
+pub(crate) fn shape(items: u64, users: usize, steps: u64) -> StreamShape {
+    let users = u32::try_from(users).expect("small");
+    StreamShape { universe: Universe::Range { size: items }, users, steps }
+}
+
+pub(crate) fn built(builder: MonitorBuilder, threshold: i64) -> MonitorPlan {
+    builder.threshold(Threshold::Count { count: threshold }).build().expect("valid")
+}
+
+pub(crate) fn thresh_monitor(
+    shape: StreamShape,
+    epsilon: f64,
+    k: u8,
+    threshold: i64,
+) -> MonitorPlan {
+    built(ThreshMonitor::builder(shape, epsilon, k).expect("valid"), threshold)
+}
+
+/// The delta of the plan's only step.
+pub(crate) fn claimed_delta(plan: &MonitorPlan) -> f64 {
+    use dp_accounting::{Loss, Step};
+    use dp_mechanism::Mechanism;
+    match plan.receipt().spent() {
+        Step::Spend { loss: Loss::Approximate { delta, .. }, .. } => delta.get(),
+        other => panic!("no delta in {other:?}"),
+    }
+}
+
+/// A user's history as a number: bit `step * items + item` says whether the item was shown.
+pub(crate) fn stream(records: &[usize], items: u64, steps: u64) -> Vec<Vec<Event>> {
+    let shown = |step: u64, item: u64| {
+        let user = move |(user, record): (usize, &usize)| {
+            let here = record >> (step * items + item) & 1 == 1;
+            here.then(|| Event { user: u32::try_from(user).expect("small"), item })
+        };
+        records.iter().enumerate().filter_map(user)
+    };
+    (0..steps).map(|step| (0..items).flat_map(|item| shown(step, item)).collect()).collect()
+}
+
+/// Answers every secret coin with yes: the mechanism on its sample.
+pub(crate) struct AllKept<'a>(pub(crate) &'a mut dyn Source);
+
+impl Source for AllKept<'_> {
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        if matches!(law, Law::Keep { .. }) { 1 } else { self.0.draw(law) }
+    }
+
+    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+        self.0.noisy_vector(values, noise);
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.0.noisy_max(scores, noise)
+    }
+
+    fn reports(
+        &mut self,
+        touched: Touched<'_>,
+        steps: u64,
+        threshold: i64,
+        law: &ThresholdReports,
+    ) -> Vec<Reported> {
+        self.0.reports(touched, steps, threshold, law)
+    }
+}
