@@ -91,10 +91,14 @@ impl Meter {
                 }
             }
             Step::Sequential { steps, .. } => {
-                steps.iter().for_each(|step| self.add(step, &path, in_parts));
+                for step in steps {
+                    self.add(step, &path, in_parts);
+                }
             }
             Step::Parallel { steps, .. } => {
-                steps.iter().for_each(|step| self.add(step, &path, true));
+                for step in steps {
+                    self.add(step, &path, true);
+                }
             }
             Step::Group { step, .. } => self.add(step, &path, in_parts),
             // A step of a kind that came later has no leaves here, so its draws are refused.

@@ -226,14 +226,11 @@ impl ThresholdReports {
             "the threshold is out of range"
         );
         let touched = touched.into_draw();
-        match self.among {
-            Some((leaf, loss)) => {
-                draws.next(leaf).charge(loss).reports(touched, steps, threshold, self)
-            }
-            None => {
-                let each = Loss::Pure { epsilon: self.each() };
-                draws.charge(each).reports(touched, steps, threshold, self)
-            }
+        if let Some((leaf, loss)) = self.among {
+            draws.next(leaf).charge(loss).reports(touched, steps, threshold, self)
+        } else {
+            let each = Loss::Pure { epsilon: self.each() };
+            draws.charge(each).reports(touched, steps, threshold, self)
         }
     }
 
