@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn values_are_computed_with_in_place_and_together() {
         let records = [3, 4, 5];
-        let mut sums = Private::new(records.as_slice()).map(|records| records.to_vec());
+        let mut sums = Private::new(records.as_slice()).map(<[i32]>::to_vec);
         sums.update(|sums| sums[0] += 10);
         let both = sums.as_ref().zip(Private::new(2)).map(|(sums, factor)| sums[0] * factor);
         assert_eq!(both.into_draw(), 26);

@@ -92,13 +92,11 @@ impl DeciderState {
                 all
             });
         }
-        match shards.next() {
-            Some(more) => Err(StreamError::RepeatedShard { shard: more.number() }),
-            None => {
-                turn.take()?;
-                Ok(MonitorState::new(progress, Confidential::new(charges), turn))
-            }
+        if let Some(more) = shards.next() {
+            return Err(StreamError::RepeatedShard { shard: more.number() });
         }
+        turn.take()?;
+        Ok(MonitorState::new(progress, Confidential::new(charges), turn))
     }
 }
 
