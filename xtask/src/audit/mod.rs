@@ -4,8 +4,6 @@
 //! Claims live in the crate they are about; here they are run and put together. Those that have not moved there yet
 //! are listed by one file per family of mechanisms; `mutants/` has the broken variants.
 
-mod census;
-mod census_tables;
 mod check;
 mod coreset;
 mod dp_lloyd;
@@ -76,7 +74,6 @@ fn checks() -> Vec<Check> {
         em_mc::checks(),
         coreset::checks(),
         recentred::checks(),
-        census::checks(),
         k_median::checks(),
         set_cover::checks(),
         submodular::checks(),

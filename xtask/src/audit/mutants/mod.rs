@@ -4,7 +4,6 @@
 //! holds that code. Nothing in this folder can be reached from a library crate.
 
 mod baselines;
-mod census;
 mod k_median;
 mod published_dpm;
 mod recentred;
@@ -25,29 +24,13 @@ pub(super) fn all() -> Vec<MutantCheck> {
 
 /// In the order of the table: id, mutant, twin.
 fn code() -> Vec<Code> {
-    let census: [Code; 4] = [
-        ("M14", census::chain_as_published, census::chain_of_the_library),
-        ("M14-appears", census::no_column_for_empty_groups, census::a_column_for_empty_groups),
-        (
-            "M14-outgrown",
-            census::dropped_beyond_the_last_column,
-            census::counted_in_the_last_column,
-        ),
-        (
-            "M14-quantity",
-            census::noise_for_a_quantity_of_one,
-            census::noise_for_a_quantity_of_three,
-        ),
-    ];
     let groups: &[&[Code]] = &[
         &published_dpm::code(),
-        &census,
         &baselines::code(),
         &recentred::code(),
         &submodular::code(),
         &set_cover::code(),
         &k_median::code(),
-        &[("M60", census::zero_where_no_group_is, census::as_it_comes)],
     ];
     groups.concat()
 }

@@ -10,8 +10,21 @@ use dp_census::{
 use dp_mechanism::{Draws, GeometricSum, Mechanism, SecureSource, Source};
 use std::num::{NonZeroU32, NonZeroU64};
 
-use super::super::census::{TINY, by, hierarchy, neighbours};
-use super::super::check::{Effort, Found};
+use dp_audit::harness::{Effort, Found, MutantCheck, MutantCode};
+
+use crate::nation::{TINY, by, hierarchy, neighbours};
+
+/// Every mutant with its twin.
+pub(crate) fn all() -> Vec<MutantCheck> {
+    let code: [MutantCode; 5] = [
+        ("M14", chain_as_published, chain_of_the_library),
+        ("M14-appears", no_column_for_empty_groups, a_column_for_empty_groups),
+        ("M14-outgrown", dropped_beyond_the_last_column, counted_in_the_last_column),
+        ("M14-quantity", noise_for_a_quantity_of_one, noise_for_a_quantity_of_three),
+        ("M60", zero_where_no_group_is, as_it_comes),
+    ];
+    dp_audit::harness::mutants(include_str!("mutants.toml"), &code)
+}
 
 const EPSILON: f64 = 1.0;
 
@@ -41,14 +54,14 @@ fn published_chain(
 }
 
 /// The chain on the deepest of the tiny trees: ten regions in four levels.
-pub(super) fn chain_as_published(effort: Effort) -> Found {
+fn chain_as_published(effort: Effort) -> Found {
     on_all_pairs(effort, |hierarchy, sizes, source| {
         published_chain(hierarchy.tree(), sizes, EPSILON, source).expect("a tiny table")
     })
 }
 
 /// The same with the noise that the library gives it.
-pub(super) fn chain_of_the_library(effort: Effort) -> Found {
+fn chain_of_the_library(effort: Effort) -> Found {
     on_all_pairs(effort, |hierarchy, sizes, source| {
         let bins = From0::up_to(3).expect("valid");
         let settings = by(Method::Chain);
@@ -59,7 +72,7 @@ pub(super) fn chain_of_the_library(effort: Effort) -> Found {
 
 /// What the default mechanism releases, with the sizes left out that no group of the region truly has: as if a table were only noisy
 /// where it is not empty.
-pub(super) fn zero_where_no_group_is(effort: Effort) -> Found {
+fn zero_where_no_group_is(effort: Effort) -> Found {
     on_all_pairs(effort, |hierarchy, sizes, source| {
         let mut counts = default_release(hierarchy, sizes, source);
         let truth = sizes.exact_totals(hierarchy.tree());
@@ -69,7 +82,7 @@ pub(super) fn zero_where_no_group_is(effort: Effort) -> Found {
 }
 
 /// What it releases.
-pub(super) fn as_it_comes(effort: Effort) -> Found {
+fn as_it_comes(effort: Effort) -> Found {
     on_all_pairs(effort, default_release)
 }
 
@@ -101,12 +114,12 @@ fn on_all_pairs(
 }
 
 /// Columns `1..=4`, and a group that was empty gets its first member: it appears in the table.
-pub(super) fn no_column_for_empty_groups(effort: Effort) -> Found {
+fn no_column_for_empty_groups(effort: Effort) -> Found {
     first_members(effort, From1::up_to(4).expect("valid"))
 }
 
 /// Columns `0..=4`.
-pub(super) fn a_column_for_empty_groups(effort: Effort) -> Found {
+fn a_column_for_empty_groups(effort: Effort) -> Found {
     first_members(effort, From0::up_to(4).expect("valid"))
 }
 
@@ -149,12 +162,12 @@ fn first_members<B: Bins>(effort: Effort, bins: B) -> Found {
 }
 
 /// Groups beyond the last column are dropped, and the number of groups that are left is taken for public.
-pub(super) fn dropped_beyond_the_last_column(effort: Effort) -> Found {
+fn dropped_beyond_the_last_column(effort: Effort) -> Found {
     outgrown(effort, |size, largest| (size <= largest).then_some(size))
 }
 
 /// Groups beyond the last column count there.
-pub(super) fn counted_in_the_last_column(effort: Effort) -> Found {
+fn counted_in_the_last_column(effort: Effort) -> Found {
     outgrown(effort, |size, largest| Some(size.min(largest)))
 }
 
@@ -187,12 +200,12 @@ fn outgrown(effort: Effort, column: fn(usize, usize) -> Option<usize>) -> Found 
 }
 
 /// Gaussian noise for individuals who bring one, when they bring up to three.
-pub(super) fn noise_for_a_quantity_of_one(effort: Effort) -> Found {
+fn noise_for_a_quantity_of_one(effort: Effort) -> Found {
     quantity(effort, 1)
 }
 
 /// Noise for those who bring three.
-pub(super) fn noise_for_a_quantity_of_three(effort: Effort) -> Found {
+fn noise_for_a_quantity_of_three(effort: Effort) -> Found {
     quantity(effort, 3)
 }
 
@@ -212,20 +225,4 @@ fn quantity(effort: Effort, planned: u32) -> Found {
         found.see(comparison.rho(), || witness.to_owned());
     });
     found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// As many entries of a level's chain change as the level has regions: ten in four levels.
-    #[test]
-    fn the_true_epsilon_of_the_published_chain() {
-        let ten = hierarchy(TINY[5]);
-        let levels: Vec<usize> =
-            (0..ten.tree().levels()).map(|level| ten.tree().level(level).len()).collect();
-        assert_eq!(levels.iter().sum::<usize>(), 10);
-        assert_eq!(levels.len(), 4);
-        assert!((chain_as_published(Effort::quick()).worst - 2.5).abs() < 1e-9);
-    }
 }

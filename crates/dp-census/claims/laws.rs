@@ -1,69 +1,15 @@
-//! Checks of whole tables of the census: real ones by replayed noise, whole ones by the exact law of what comes out.
+//! The exact law of the table that comes out, consistent and whole.
 
-use dp_audit::{Comparison, Law, Window, compare, exact_law};
-use dp_census::{Census, CensusSettings, From0, GroupSizes, Method, Privacy, Query, RealCensus};
-use dp_mechanism::{Mechanism, SecureSource, Source};
+use dp_audit::harness::{Check, Effort, Found};
+use dp_audit::{Method as By, Window, exact_law};
+use dp_census::{Census, CensusSettings, From0, GroupSizes, Method, Query};
+use dp_mechanism::Mechanism;
 
-use super::census::{TINY, by, epsilon_one, hierarchy, neighbours};
-use super::check::{Effort, Found};
+use crate::nation::{MEMBERS, Promise, TINY, by, hierarchy};
 
-/// A promise and what of it has been used up, as a share.
-#[derive(Clone, Copy)]
-enum Promise {
-    Pure,
-    Zcdp,
-}
-
-impl Promise {
-    const BOTH: [Self; 2] = [Self::Pure, Self::Zcdp];
-    const RHO: f64 = 0.5;
-
-    fn privacy(self) -> Privacy {
-        match self {
-            Self::Pure => epsilon_one(),
-            Self::Zcdp => Privacy::zcdp(Self::RHO, 1e-9).expect("valid"),
-        }
-    }
-
-    fn share_of_transcripts(self, comparison: &Comparison) -> f64 {
-        match self {
-            Self::Pure => comparison.pure_loss(),
-            Self::Zcdp => comparison.rho() / Self::RHO,
-        }
-    }
-
-    fn share_of_laws<O: Ord>(self, a: &Law<O>, b: &Law<O>) -> f64 {
-        match self {
-            Self::Pure => a.pure_loss(b).max(b.pure_loss(a)),
-            Self::Zcdp => a.zcdp(b) / Self::RHO,
-        }
-    }
-}
-
-/// Tables of real numbers on trees of one to three levels, under both promises: the same noise, and floats that depend on nothing else.
-pub(super) fn real(effort: Effort) -> Found {
-    let mut found = Found::claim(1.0);
-    let mut rng = effort.rng(71);
-    let bins = From0::up_to(2).expect("valid");
-    for parents in [TINY[0], TINY[1], TINY[3]] {
-        let hierarchy = hierarchy(parents);
-        let leaves = hierarchy.tree().leaves().len();
-        for promise in Promise::BOTH {
-            for method in [Method::Cumulative, Method::Counts] {
-                neighbours(leaves, bins, 2, 1, |a, b, witness| {
-                    let (hierarchy, privacy) = (hierarchy.clone(), promise.privacy());
-                    let plan = RealCensus::new(hierarchy, bins, a.groups(), privacy, by(method));
-                    let plan = plan.expect("valid");
-                    let run =
-                        |sizes: &GroupSizes, source: &mut dyn Source| plan.replay(sizes, source).0;
-                    let comparison = compare(run, a, b, &mut SecureSource::new(&mut rng));
-                    let share = promise.share_of_transcripts(&comparison);
-                    found.see(share, || format!("{parents:?}, {method:?} {witness}"));
-                });
-            }
-        }
-    }
-    found
+pub(crate) fn checks() -> Vec<Check> {
+    let what = "Census, law of the released table";
+    vec![Check::new("census-release", what, MEMBERS, By::Exact, released)]
 }
 
 /// Two tables whose releases are compared as laws.
@@ -100,12 +46,11 @@ fn pairs(effort: Effort) -> Vec<Pair> {
     ]
 }
 
-/// The exact law of the table that comes out, consistent and whole, under both promises, with public numbers of groups and shrinkage among
-/// the settings.
+/// Under both promises, with public numbers of groups and shrinkage among the settings.
 ///
 /// Every noisy cell is clamped to one window, whatever is counted: a function of what is released anyway, so every loss found is one of the
 /// mechanism.
-pub(super) fn released(effort: Effort) -> Found {
+fn released(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     for Pair { parents, largest, window, here, there } in pairs(effort) {
         let bins = From0::up_to(largest).expect("valid");

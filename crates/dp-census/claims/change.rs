@@ -1,0 +1,63 @@
+//! How far one individual moves each table that noise is added to.
+
+use dp_audit::Method as By;
+use dp_audit::harness::{Check, Effort, Found};
+use dp_census::{Bins, From0, Query};
+
+use crate::nation::{MEMBERS, TINY, above_zero, hierarchy, neighbours};
+
+pub(crate) fn checks() -> Vec<Check> {
+    [
+        ("census-counts", "Census, change of counts", Query::Counts),
+        ("census-cumulative", "Census, change of cumulative counts", Query::Cumulative),
+        ("census-chain", "Census, change of the chain", Query::Chain),
+    ]
+    .map(|(id, what, query)| {
+        Check::new(id, what, MEMBERS, By::Range, move |effort| change(effort, query))
+    })
+    .into()
+}
+
+/// Absolute and squared change of every level's table between all neighbours, as a share of the length that sets the noise; also for
+/// individuals who bring more than the columns that a group can move. The length must be attained for every quantity: a claim of a larger
+/// one would be noise for nothing.
+fn change(effort: Effort, query: Query) -> Found {
+    let mut all = Found::claim(1.0);
+    for quantity in 1..=effort.of(4, 5) {
+        let mut found = Found::claim(1.0);
+        change_by(quantity, effort, query, &mut found);
+        let attained = (found.worst - 1.0).abs() < 1e-12;
+        all.see(if attained { 0.0 } else { f64::INFINITY }, || {
+            format!("quantity {quantity}: {} of the length at most", found.worst)
+        });
+        all = all.and(found);
+    }
+    all
+}
+
+fn change_by(quantity: u32, effort: Effort, query: Query, found: &mut Found) {
+    let bins = From0::up_to(3).expect("valid");
+    let most = above_zero(quantity);
+    for parents in TINY {
+        let hierarchy = hierarchy(parents);
+        let tree = hierarchy.tree();
+        let leaves = tree.leaves().len();
+        neighbours(leaves, bins, effort.of(2, 3), quantity as usize, |a, b, witness| {
+            let [a, b] = [a, b].map(|sizes| {
+                let mut table = sizes.exact_totals(tree);
+                query.of_totals(tree, bins.count(), &mut table);
+                table
+            });
+            for level in 0..tree.levels() {
+                let regions = tree.level(level);
+                let length = query.length(regions.len(), bins.count(), most).expect("few regions");
+                let cells = regions.start * bins.count()..regions.end * bins.count();
+                let moved = |power| -> u64 {
+                    cells.clone().map(|cell| a[cell].abs_diff(b[cell]).pow(power)).sum()
+                };
+                let worst = moved(1).max(moved(2)) as f64 / f64::from(length.get());
+                found.see(worst, || format!("{parents:?}, level {}: {witness}", level + 1));
+            }
+        });
+    }
+}
