@@ -99,7 +99,10 @@ pub use ledger::{BudgetExceeded, Ledger, SpendError};
 pub use loss::Loss;
 pub use meaning::Meaning;
 pub use params::{Delta, Epsilon, Mu, Rho};
-pub use pld::{Bound, Composition, Contradiction, Direction, Event};
+pub use pld::{
+    Accuracy, Answer, Bound, Composition, Contradiction, Direction, Event, LatticeEvidence,
+    LineEvidence, Method, Piece, Profile, Proof, Question,
+};
 pub use pure_composition::{
     advanced_composition_epsilon, bounded_range_composition_by_zcdp, bounded_range_optimal_delta,
     near_optimal_composition_epsilon, optimal_composition_delta, optimal_composition_epsilon,

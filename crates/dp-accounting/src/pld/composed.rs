@@ -1,5 +1,6 @@
 //! Reading the curve off a composed law on a lattice, on the safe side of all that may be wrong about it.
 
+use super::evidence::LatticeEvidence;
 use crate::outward::{LEAST, Lower, Upper, larger, smaller};
 use crate::rounding::UNIT;
 
@@ -33,6 +34,21 @@ pub(crate) struct Composed {
 }
 
 impl Composed {
+    pub(crate) fn evidence(&self) -> LatticeEvidence {
+        LatticeEvidence {
+            step: self.step,
+            start: self.start,
+            points: self.mass.len(),
+            tilt: self.tilt,
+            log_scale: self.log_scale,
+            missed: self.missed.get(),
+            cut: self.cut.get(),
+            entry_error: self.entry_error,
+            relative_error: self.relative,
+            loss_error: self.shift,
+        }
+    }
+
     /// Walks down from the top of the window and calls `visit(i, g, b)` at each lattice point, with the sums over
     /// the entries from `i` on, of `m e^(-c x) (1 - e^-x)` and `m e^(-(c+1) x)`, `x` the distance; stops where `visit` says so.
     fn walk(&self, mut visit: impl FnMut(usize, f64, f64) -> bool) {

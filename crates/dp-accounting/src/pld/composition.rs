@@ -2,12 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::bound::Bound;
-use super::curve::{Curve, by_moments};
+use super::accuracy::Accuracy;
+use super::bound::{Bound, Contradiction};
+use super::curve::best_order;
 use super::event::{Direction, Event, Kind};
+use super::evidence::{Answer, Question};
 use super::grid::Query;
 use super::mix::{Mix, Whole};
-use super::moments::Moments;
+use super::moments::{Moments, epsilon_by_moment};
 use super::pair::leak;
 use crate::error::ParamError;
 use crate::outward::{Between, Lower, Upper, sum};
@@ -82,15 +84,12 @@ impl Composition {
         &self.parts
     }
 
-    /// The least epsilon at `delta`, in the worse direction; infinite if there is none.
+    /// The least epsilon at `delta`, in the worse direction; infinite if there is none. As accurate as [`Accuracy::default`] says.
     ///
     /// # Panics
-    /// If two bounds contradict each other: see [`Contradiction`](crate::Contradiction).
+    /// If two bounds contradict each other, which [`Profile::ask`](crate::Profile::ask) has as an error.
     pub fn epsilon(&self, delta: Delta) -> Bound {
-        Bound::proved(self.worse(
-            |direction| self.epsilon_between(direction, delta),
-            |direction| least_epsilon_by_moments(self, direction, delta),
-        ))
+        sound(self.profile(Accuracy::default()).ask(Question::Epsilon(delta)))
     }
 
     /// The delta at `epsilon`, in the worse direction. An upper side of 0 is exact: no output loses more than `epsilon`.
@@ -98,23 +97,7 @@ impl Composition {
     /// # Panics
     /// As [`Composition::epsilon`].
     pub fn delta(&self, epsilon: Epsilon) -> Bound {
-        let most = |_: Direction| Upper::ONE;
-        Bound::proved(self.worse(|direction| self.delta_between(direction, epsilon), most))
-    }
-
-    /// The larger of both directions; the second is left out where `most` says that it cannot be.
-    fn worse(
-        &self,
-        answer: impl Fn(Direction) -> Between,
-        most: impl Fn(Direction) -> Upper,
-    ) -> Between {
-        let remove = answer(Direction::Remove);
-        // A single use has a closed form: looking is cheaper than asking whether to look.
-        let single = matches!(self.parts[..], [(_, 1)]);
-        if self.is_symmetric() || (!single && most(Direction::Add).get() <= remove.lower.get()) {
-            return remove;
-        }
-        remove.max(answer(Direction::Add))
+        sound(self.profile(Accuracy::default()).ask(Question::Delta(epsilon)))
     }
 
     /// The least epsilon at `delta` in one direction.
@@ -122,36 +105,7 @@ impl Composition {
     /// # Panics
     /// As [`Composition::epsilon`].
     pub fn epsilon_in(&self, direction: Direction, delta: Delta) -> Bound {
-        Bound::proved(self.epsilon_between(direction, delta))
-    }
-
-    fn epsilon_between(&self, direction: Direction, delta: Delta) -> Between {
-        let pure = self.most_loss();
-        if delta == Delta::ZERO {
-            let leaks = self.parts.iter().any(|(event, _)| leak(*event) > 0.0);
-            let (lower, upper) =
-                if leaks { (f64::INFINITY, Upper::UNKNOWN) } else { (pure.get(), pure) };
-            let units = 32.0 + 8.0 * self.parts.len() as f64;
-            return Between { lower: Lower::new(lower).lowered(units), upper };
-        }
-        let leaked = self.leaked();
-        // What the leaks leave over of delta, rounded both ways.
-        let left = |leaked: f64| (delta.get() - leaked) / (1.0 - leaked);
-        let most =
-            Upper::new(left(leaked.lower.get())).raised(8.0).or(Upper::new(Delta::MAX.get()));
-        let least = Lower::new(left(leaked.upper.get())).lowered(8.0);
-        let cap = Between { lower: Lower::ZERO, upper: pure };
-        if least.get() <= 0.0 {
-            let none = most.get() <= 0.0;
-            let lower = Lower::new(if none { f64::INFINITY } else { 0.0 });
-            return Between { lower, upper: Upper::UNKNOWN };
-        }
-        let mut curve = Curve::new(self.finite_parts(), direction);
-        let tight = curve.answer(Query::Epsilon(least.get())).and(cap);
-        if leaked.upper.get() <= 0.0 {
-            return tight;
-        }
-        Between { lower: curve.answer(Query::Epsilon(most.get())).lower, upper: tight.upper }
+        sound(self.profile(Accuracy::default()).ask_in(direction, Question::Epsilon(delta)))
     }
 
     /// The delta at `epsilon` in one direction.
@@ -159,28 +113,7 @@ impl Composition {
     /// # Panics
     /// As [`Composition::epsilon`].
     pub fn delta_in(&self, direction: Direction, epsilon: Epsilon) -> Bound {
-        Bound::proved(self.delta_between(direction, epsilon))
-    }
-
-    fn delta_between(&self, direction: Direction, epsilon: Epsilon) -> Between {
-        self.delta_on(&mut Curve::new(self.finite_parts(), direction), epsilon)
-    }
-
-    fn delta_on(&self, curve: &mut Curve, epsilon: Epsilon) -> Between {
-        let leaked = self.leaked();
-        // Only where no output loses more is the answer 0.
-        let inner = if epsilon.get() >= self.most_loss().get() {
-            Between::ZERO
-        } else {
-            curve.answer(Query::Delta(epsilon.get()))
-        };
-        // l + (1 - l) d, which rises with both.
-        let kept_most = Upper::ONE - leaked.lower;
-        let kept_least = Lower::new(1.0) - leaked.upper;
-        Between {
-            lower: leaked.lower + kept_least.times(inner.lower),
-            upper: (leaked.upper + kept_most.times(inner.upper)).or(Upper::ONE),
-        }
+        sound(self.profile(Accuracy::default()).ask_in(direction, Question::Delta(epsilon)))
     }
 
     /// The deltas at several epsilons, in the worse direction each: as [`Composition::delta`], but what was composed for one is used for
@@ -189,34 +122,23 @@ impl Composition {
     /// # Panics
     /// As [`Composition::epsilon`].
     pub fn deltas(&self, epsilons: &[Epsilon]) -> Vec<Bound> {
-        let directions = if self.is_symmetric() {
-            vec![Direction::Remove]
-        } else {
-            vec![Direction::Remove, Direction::Add]
-        };
-        let mut worst = vec![Between::ZERO; epsilons.len()];
-        for direction in directions {
-            let mut curve = Curve::new(self.finite_parts(), direction);
-            for (bound, epsilon) in worst.iter_mut().zip(epsilons) {
-                *bound = bound.max(self.delta_on(&mut curve, *epsilon));
-            }
-        }
-        worst.into_iter().map(Bound::proved).collect()
+        let mut profile = self.profile(Accuracy::default());
+        epsilons.iter().map(|epsilon| sound(profile.ask(Question::Delta(*epsilon)))).collect()
     }
 
     /// Whether both directions have the same curve.
-    fn is_symmetric(&self) -> bool {
+    pub(crate) fn is_symmetric(&self) -> bool {
         self.parts.iter().all(|(event, _)| event.rate >= 1.0)
     }
 
     /// The sum of the largest losses.
-    fn most_loss(&self) -> Upper {
+    pub(crate) fn most_loss(&self) -> Upper {
         let losses = self.parts.iter();
         losses.map(|(e, k)| Upper::new(e.most_loss()).raised(8.0).of_uses(*k as f64)).sum()
     }
 
     /// The mass that has no finite loss.
-    fn leaked(&self) -> Between {
+    pub(crate) fn leaked(&self) -> Between {
         let log = sum(self.parts.iter().map(|(e, k)| *k as f64 * libm::log1p(-leak(*e))));
         let leaked = -libm::expm1(log);
         let units = 16.0 + 2.0 * self.parts.len() as f64;
@@ -225,7 +147,7 @@ impl Composition {
     }
 
     /// The parts with their leaks taken out, all unsampled Gaussians as one.
-    fn finite_parts(&self) -> Vec<(Event, f64)> {
+    pub(crate) fn finite_parts(&self) -> Vec<(Event, f64)> {
         let mut variance = LongSum::default();
         let mut parts = Vec::new();
         for &(event, count) in &self.parts {
@@ -259,6 +181,10 @@ impl From<Composition> for Vec<(Event, u64)> {
     }
 }
 
+fn sound(answer: Result<Answer, Contradiction>) -> Bound {
+    answer.unwrap_or_else(|contradiction| panic!("{contradiction}")).bound
+}
+
 /// The Renyi divergence of order `1 + s`; infinite where mass has no finite loss. None is above the largest loss.
 pub(crate) fn divergence(composition: &Composition, direction: Direction, s: f64) -> Upper {
     if composition.leaked().upper.get() > 0.0 {
@@ -289,5 +215,6 @@ pub(crate) fn least_epsilon_by_moments(
         return Upper::ZERO;
     }
     let mix = Mix::new(&parts, direction, FIRST_CUT);
-    by_moments(&mix, Query::Epsilon(left)).or(composition.most_loss())
+    let order = best_order(&mix, Query::Epsilon(left));
+    epsilon_by_moment(&Whole(&mix), order, left).or(composition.most_loss())
 }

@@ -1,25 +1,32 @@
 //! Which way a question is answered, and what is kept for the next one.
 
+use super::accuracy::Accuracy;
+use super::bound::{Bound, Contradiction};
 use super::closed::closed;
 use super::event::{Direction, Event};
+use super::evidence::{Method, Piece, Question};
 use super::grid::{self, Query, Sides};
 use super::line::Line;
 use super::mix::{Mix, Whole};
-use super::moments::{delta_by_moment, epsilon_by_moment, order_for_delta, order_for_epsilon};
+use super::moments::{
+    Moments, delta_by_moment, epsilon_by_moment, order_for_delta, order_for_epsilon,
+};
 use super::pair::Pair;
-use crate::outward::{Between, Lower, Upper, larger, sum};
+use crate::outward::{Between, Upper, larger, sum};
+use crate::params::{Delta, Epsilon};
 
-/// The width that is aimed at, relative to an epsilon above 1.
-const GAP: f64 = 1e-6;
 /// The curve of a finite mix in one direction, as far as it was looked at.
+#[derive(Debug)]
 pub(crate) struct Curve {
     parts: Vec<(Event, f64)>,
     direction: Direction,
+    accuracy: Accuracy,
     /// Composed laws: each is good around the point that it was made for, and a bound everywhere.
     kept: Vec<Composed>,
 }
 
 /// A composed law: transformed, or on lattices above and below.
+#[derive(Debug)]
 enum Composed {
     Line(Line),
     Lattice(Sides),
@@ -32,71 +39,112 @@ impl Composed {
             Self::Lattice(sides) => sides.read(query),
         }
     }
-}
 
-fn good(query: Query, bound: Between) -> bool {
-    match query {
-        Query::Epsilon(_) => bound.gap() <= GAP * larger(bound.upper.get(), 1.0),
-        Query::Delta(_) => bound.gap() <= GAP * bound.upper.get(),
+    fn evidence(&self) -> Method {
+        match self {
+            Self::Line(line) => Method::Line(Box::new(line.evidence())),
+            Self::Lattice(sides) => sides.evidence(),
+        }
     }
 }
+
+/// Deltas below this are answered by a moment: no law is composed for what is next to the smallest float.
+const TINY: f64 = 1e-280;
 
 impl Curve {
-    pub(crate) fn new(parts: Vec<(Event, f64)>, direction: Direction) -> Self {
-        Self { parts, direction, kept: Vec::new() }
+    pub(crate) fn new(parts: Vec<(Event, f64)>, direction: Direction, accuracy: Accuracy) -> Self {
+        Self { parts, direction, accuracy, kept: Vec::new() }
     }
 
-    /// Both bounds; what had to be composed for them is kept.
-    ///
-    /// A mix costs at least what its Gaussian part does: an answer below that would come from numbers that overflowed, and is not given.
-    pub(crate) fn answer(&mut self, query: Query) -> Between {
+    /// Both bounds; what had to be composed for them is kept, and what they follow from is added to `pieces`.
+    pub(crate) fn answer(
+        &mut self,
+        query: Query,
+        pieces: &mut Vec<Piece>,
+    ) -> Result<Between, Contradiction> {
         if let Some(bound) = closed(&self.parts, self.direction, query) {
-            return bound;
+            pieces.push(piece(query, bound, Method::ClosedForm)?);
+            return Ok(bound);
         }
-        self.compute(query).and(self.gaussian_part(query))
-    }
-
-    /// What the noise that is Gaussian and not sampled costs alone, from below.
-    fn gaussian_part(&self, query: Query) -> Between {
-        let parts: Vec<(Event, f64)> =
+        let mut answer = self.compute(query, pieces)?;
+        // A mix costs at least what its Gaussian part does: an answer below that would come from numbers that overflowed.
+        let gaussian: Vec<(Event, f64)> =
             self.parts.iter().filter(|(event, _)| event.is_plain_gaussian()).copied().collect();
-        let alone = closed(&parts, self.direction, query).unwrap_or(Between::ANY);
-        Between { upper: Upper::UNKNOWN, ..alone }
+        if let Some(alone) = closed(&gaussian, self.direction, query)
+            && !gaussian.is_empty()
+        {
+            let alone = Between { upper: Upper::UNKNOWN, ..alone };
+            pieces.push(piece(query, alone, Method::GaussianPart)?);
+            answer = answer.and(alone);
+        }
+        Ok(answer)
     }
 
-    fn compute(&mut self, query: Query) -> Between {
-        if let Some(bound) = self.recall(query) {
-            return bound;
+    fn good(&self, query: Query, bound: Between) -> bool {
+        let upper = bound.upper.get();
+        let size = if let Query::Epsilon(_) = query { larger(upper, 1.0) } else { upper };
+        bound.gap() <= self.accuracy.gap() * size
+    }
+
+    fn compute(&mut self, query: Query, pieces: &mut Vec<Piece>) -> Result<Between, Contradiction> {
+        // What is kept, if it is as good as a new one would be.
+        for law in &self.kept {
+            let bound = law.read(query);
+            if self.good(query, bound) {
+                pieces.push(piece(query, bound, law.evidence())?);
+                return Ok(bound);
+            }
+        }
+        let moment = self.by_moments(query);
+        let mut answer = Between { upper: Upper::new(moment.bound.upper()), ..Between::ANY };
+        pieces.push(moment);
+        if matches!(query, Query::Delta(_)) && answer.upper.get() <= TINY {
+            return Ok(answer);
         }
         let log_cut = self.log_cut(query);
         let pairs: Vec<(Pair, f64)> = grid::pairs(&self.parts, self.direction, log_cut);
         if let Some(sides) = grid::lattice_exact(&pairs, query) {
-            let bound = sides.read(query);
-            self.kept.push(Composed::Lattice(sides));
-            return bound;
+            return Ok(answer.and(self.keep(Composed::Lattice(sides), query, pieces)?));
         }
+        let (gap, effort) = (self.accuracy.gap(), self.accuracy.effort() as f64);
         let mix = Mix::new(&self.parts, self.direction, log_cut);
-        let by_line = mix.invert(query, GAP).or_else(|| mix.split(query)).map(|line| {
-            let bound = line.read(query);
-            self.kept.push(Composed::Line(line));
-            bound
-        });
-        if let Some(bound) = by_line.filter(|bound| good(query, *bound)) {
-            return bound;
+        if let Some(line) = mix.invert(query, gap, effort).or_else(|| mix.split(query)) {
+            answer = answer.and(self.keep(Composed::Line(line), query, pieces)?);
+            if self.good(query, answer) {
+                return Ok(answer);
+            }
         }
-        let by_lattice = grid::connect_the_dots(&pairs, query, GAP).map(|(bound, sides)| {
-            self.kept.push(Composed::Lattice(sides));
-            bound
-        });
-        // By moments: far from tight, always there.
-        let moments = Between { lower: Lower::ZERO, upper: by_moments(&mix, query) };
-        by_line.into_iter().chain(by_lattice).fold(moments, Between::and)
+        // Far from tight, and always there, is the bound by moments.
+        if let Some((_, sides)) = grid::connect_the_dots(&pairs, query, gap, effort) {
+            answer = answer.and(self.keep(Composed::Lattice(sides), query, pieces)?);
+        }
+        Ok(answer)
     }
 
-    /// An answer from what is kept, if it is as good as a new one would be.
-    fn recall(&self, query: Query) -> Option<Between> {
-        let bound = self.kept.iter().map(|law| law.read(query)).reduce(Between::and)?;
-        good(query, bound).then_some(bound)
+    /// Keeps a law and reads it.
+    fn keep(
+        &mut self,
+        law: Composed,
+        query: Query,
+        pieces: &mut Vec<Piece>,
+    ) -> Result<Between, Contradiction> {
+        let bound = law.read(query);
+        pieces.push(piece(query, bound, law.evidence())?);
+        self.kept.push(law);
+        Ok(bound)
+    }
+
+    /// The upper side from the moments alone.
+    pub(crate) fn by_moments(&self, query: Query) -> Piece {
+        let mix = Mix::new(&self.parts, self.direction, FIRST_CUT);
+        let (whole, order) = (Whole(&mix), best_order(&mix, query));
+        let upper = match query {
+            Query::Epsilon(delta) => epsilon_by_moment(&whole, order, delta),
+            Query::Delta(epsilon) => delta_by_moment(&whole, order, epsilon),
+        };
+        let bound = Bound::proved(Between { upper, ..Between::ANY });
+        let by = Method::Moment { order, log_moment: whole.upper(order).get() };
+        Piece { question: question(query), bound, by }
     }
 
     /// Where to cut: the mass left out is added to delta and must not matter.
@@ -114,8 +162,24 @@ impl Curve {
     }
 }
 
+/// Where laws are cut that serve to choose an order only.
+const FIRST_CUT: f64 = 700.0;
+
+fn question(query: Query) -> Question {
+    match query {
+        Query::Epsilon(delta) => Question::Epsilon(Delta::saturating(delta)),
+        Query::Delta(epsilon) => {
+            Question::Delta(Epsilon::of(epsilon).expect("an epsilon that was asked for is one"))
+        }
+    }
+}
+
+fn piece(query: Query, bound: Between, by: Method) -> Result<Piece, Contradiction> {
+    Ok(Piece { question: question(query), bound: Bound::new(bound)?, by })
+}
+
 /// The order that serves `query` best, as far as orders are searched.
-fn best_order(mix: &Mix, query: Query) -> f64 {
+pub(crate) fn best_order(mix: &Mix, query: Query) -> f64 {
     let (whole, most) = (Whole(mix), mix.most_order());
     match query {
         Query::Epsilon(delta) => order_for_delta(&whole, libm::log(delta), most).0,
@@ -123,18 +187,12 @@ fn best_order(mix: &Mix, query: Query) -> f64 {
     }
 }
 
-/// The upper side from the moments alone.
-pub(crate) fn by_moments(mix: &Mix, query: Query) -> Upper {
-    let order = best_order(mix, query);
-    match query {
-        Query::Epsilon(delta) => epsilon_by_moment(&Whole(mix), order, delta),
-        Query::Delta(epsilon) => delta_by_moment(&Whole(mix), order, epsilon),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const GAP: f64 = 1e-6;
+    const EFFORT: f64 = 1e9;
 
     fn sampled(event: Event, rate: f64) -> Event {
         event.poisson_sampled(rate).unwrap()
@@ -156,9 +214,9 @@ mod tests {
             for direction in [Direction::Remove, Direction::Add] {
                 let query = Query::Epsilon(1e-7);
                 let pairs = grid::pairs(&parts, direction, 60.0);
-                let (lattice, _) = grid::connect_the_dots(&pairs, query, GAP).unwrap();
+                let (lattice, _) = grid::connect_the_dots(&pairs, query, GAP, EFFORT).unwrap();
                 let mix = Mix::new(&parts, direction, 60.0);
-                let line = mix.invert(query, GAP).unwrap().read(query);
+                let line = mix.invert(query, GAP, EFFORT).unwrap().read(query);
                 assert!(line.gap() <= 1e-8 * line.upper.get().max(1.0), "{parts:?} {line:?}");
                 assert!(
                     lattice.gap() <= 1e-5 * lattice.upper.get().max(1.0),
@@ -171,7 +229,7 @@ mod tests {
                 );
                 // A control: half a percent more uses is another value.
                 let more: Vec<_> = parts.iter().map(|(e, k)| (*e, (k * 1.005).ceil())).collect();
-                let other = Mix::new(&more, direction, 60.0).invert(query, GAP).unwrap();
+                let other = Mix::new(&more, direction, 60.0).invert(query, GAP, EFFORT).unwrap();
                 assert!(other.read(query).lower.get() > lattice.upper.get());
             }
         }
@@ -183,7 +241,7 @@ mod tests {
         let bounds = |scale: f64, count: f64, query: Query| {
             let parts = [(Event::laplace(scale).unwrap(), count)];
             let pairs = grid::pairs(&parts, Direction::Remove, 70.0);
-            let (lattice, _) = grid::connect_the_dots(&pairs, query, 1e-8).unwrap();
+            let (lattice, _) = grid::connect_the_dots(&pairs, query, 1e-8, EFFORT).unwrap();
             (Mix::new(&parts, Direction::Remove, 70.0).split(query).unwrap().read(query), lattice)
         };
         for (scale, count, query) in [
@@ -230,7 +288,7 @@ mod tests {
                     let parts = [(event, 1.0)];
                     let closed = closed(&parts, direction, query).unwrap();
                     let pairs = grid::pairs(&parts, direction, 50.0);
-                    let (lattice, _) = grid::connect_the_dots(&pairs, query, 1e-4).unwrap();
+                    let (lattice, _) = grid::connect_the_dots(&pairs, query, 1e-4, EFFORT).unwrap();
                     assert!(closed.gap() <= 1e-12, "{event:?} {closed:?}");
                     assert!(
                         lattice.lower.get() <= closed.upper.get()
@@ -245,16 +303,17 @@ mod tests {
     #[test]
     fn what_is_kept_answers_like_new() {
         let parts = vec![(sampled(Event::gaussian(1.0).unwrap(), 0.02), 300.0)];
-        let mut curve = Curve::new(parts.clone(), Direction::Remove);
+        let fresh = || Curve::new(parts.clone(), Direction::Remove, Accuracy::default());
+        let mut curve = fresh();
         for i in 1..30_u32 {
             let query = Query::Delta(f64::from(i) * 0.1);
-            let kept = curve.answer(query);
-            let new = Curve::new(parts.clone(), Direction::Remove).answer(query);
+            let kept = curve.answer(query, &mut Vec::new()).unwrap();
+            let new = fresh().answer(query, &mut Vec::new()).unwrap();
             assert!(
                 kept.lower.get() <= new.upper.get() && new.lower.get() <= kept.upper.get(),
                 "{kept:?} {new:?}"
             );
-            assert!(good(query, kept), "{kept:?}");
+            assert!(curve.good(query, kept), "{kept:?}");
         }
         assert!(curve.kept.len() < 10, "{} laws for 29 questions", curve.kept.len());
     }

@@ -120,6 +120,9 @@ impl Moments for Factor {
     }
 }
 
+/// A moment of sampled noise takes about so many points at most: a search evaluates a hundred.
+const MOMENT_POINTS: f64 = 1500.0;
+
 impl Factor {
     /// `ln E e^(s L)` of the whole law, with what was cut off.
     pub(crate) fn whole_moment(&self, s: f64) -> Upper {
@@ -127,6 +130,17 @@ impl Factor {
             Self::Atoms(_, Some(lattice)) => lattice.whole_moment(s),
             _ => self.upper(s),
         }
+    }
+
+    /// The order up to which a moment takes few points.
+    pub(crate) fn most_order(&self) -> f64 {
+        let Self::Sampled(smooth, _) = self else { return f64::INFINITY };
+        let mut order = 1e6;
+        let few = |order: f64| Rule::size(smooth, order, 0.0) <= MOMENT_POINTS;
+        while order > 1.0 && !few(order) {
+            order *= std::f64::consts::FRAC_1_SQRT_2;
+        }
+        order
     }
 
     /// Half the distance between the smallest and the largest loss.

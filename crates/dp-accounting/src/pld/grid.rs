@@ -2,8 +2,9 @@
 
 use super::composed::{Composed, Side};
 use super::event::{Direction, Event};
+use super::evidence::Method;
 use super::law::Law;
-use super::moments::{order_for_delta, order_for_epsilon, reach};
+use super::moments::{LOG_MISSED, order_for_delta, order_for_epsilon, reach};
 use super::pair::Pair;
 use super::spectrum::Plan;
 use crate::outward::{Between, Lower, Upper, larger, largest, least, smaller, sum, within};
@@ -24,12 +25,18 @@ fn most_tilt(step: f64) -> f64 {
 }
 
 /// A composed law from both sides.
+#[derive(Debug)]
 pub(crate) struct Sides {
     lower: Composed,
     upper: Composed,
 }
 
 impl Sides {
+    pub(crate) fn evidence(&self) -> Method {
+        let [lower, upper] = [&self.lower, &self.upper].map(|law| Box::new(law.evidence()));
+        Method::Lattices { lower, upper }
+    }
+
     pub(crate) fn read(&self, query: Query) -> Between {
         let side = |composed: &Composed| match query {
             Query::Epsilon(delta) => composed.epsilon(delta),
@@ -40,7 +47,7 @@ impl Sides {
 }
 
 /// Composes given laws for `query`, tilted where the moments of `plan` say.
-fn compose(plan: &Plan<'_>, query: Query, most: f64) -> Option<Sides> {
+fn compose(plan: &Plan<'_>, query: Query, most: f64, log_missed: f64) -> Option<Sides> {
     if !plan.laws.iter().all(|(law, _)| law.is_finite()) {
         return None;
     }
@@ -52,7 +59,7 @@ fn compose(plan: &Plan<'_>, query: Query, most: f64) -> Option<Sides> {
         }
         Query::Delta(epsilon) => order_for_epsilon(&moments, epsilon, most).0,
     };
-    let window = plan.window(tilt)?;
+    let window = plan.window(tilt, log_missed)?;
     Some(Sides {
         lower: plan.compose(window, Side::Lower),
         upper: plan.compose(window, Side::Upper),
@@ -82,33 +89,40 @@ pub(crate) fn lattice_exact(pairs: &[(Pair, f64)], query: Query) -> Option<Sides
         .map(|((pair, _), origin)| Law::exact(pair, origin, step))
         .collect();
     let plan = Plan::new(laws.iter().zip(pairs).map(|(law, (_, count))| (law, *count)).collect());
-    compose(&plan, query, most_tilt(step))
+    compose(&plan, query, most_tilt(step), LOG_MISSED)
 }
 
 /// How fine a first look is.
 const FIRST_LOOK: f64 = 65536.0;
 
-/// An epsilon below this is not asked for more digits.
-const SMALL: f64 = 0.1;
+/// Elementary steps for a point of a transform, per law and for the composed law, and for a cell of a law.
+const POINT_OF_LAW: f64 = 11.0;
+const POINT: f64 = 2.0;
+const CELL: f64 = 20.0;
 
-/// Both bounds on one lattice, refined until they are within `gap` (relative to an epsilon above [`SMALL`]) or the effort is spent.
+/// Both bounds on one lattice, refined until they are within `gap` (relative to an epsilon above 1, and to a delta) or the effort is spent.
 pub(crate) fn connect_the_dots(
     pairs: &[(Pair, f64)],
     query: Query,
     gap: f64,
+    effort: f64,
 ) -> Option<(Between, Sides)> {
     // A single part may use a lattice through its own atoms.
     let own = if pairs.len() == 1 { pairs[0].0.lattice } else { None };
-    let width = pairs.iter().map(|(pair, _)| pair.range()).map(|(low, high)| high - low);
-    let widest = largest(width);
-    let fitted = |step: f64| match own {
-        Some((origin, length)) => (origin, length / (length / step).ceil()),
-        None => (0.0, step),
+    let widths = || pairs.iter().map(|(pair, _)| pair.range()).map(|(low, high)| high - low);
+    let widest = largest(widths());
+    let fitted = |step: f64| own.map_or(step, |(_, length)| length / (length / step).ceil());
+    let origin = |pair: &Pair, step: f64| match own {
+        Some((origin, _)) => origin,
+        None => pair.crowd().map_or(0.0, |crowd| crowd - 0.5 * step),
     };
-    let (origin, coarse_step) = fitted(widest / FIRST_LOOK);
+    let coarse_step = fitted(widest / FIRST_LOOK);
     let coarse: Vec<Law> = pairs
         .iter()
-        .map(|(pair, _)| Law::bounds(pair, origin, coarse_step, spread_widths(pair, coarse_step)))
+        .map(|(pair, _)| {
+            let widths = spread_widths(pair, coarse_step);
+            Law::bounds(pair, origin(pair, coarse_step), coarse_step, widths)
+        })
         .collect();
     let counts = || pairs.iter().map(|(_, count)| *count);
     let look = Plan::new(coarse.iter().zip(counts()).collect());
@@ -120,42 +134,76 @@ pub(crate) fn connect_the_dots(
     };
     // Each use adds about step^2 / 8 per unit of (tilted) continuous mass, and epsilon follows by a factor 1 + tilt.
     let loose = sum(pairs.iter().map(|(pair, count)| count * loose_mass(pair, tilt)));
-    let wanted = 0.35 * gap * larger(epsilon, SMALL);
+    let wanted = 0.35 * gap * larger(epsilon, 1.0);
     let mut step = (8.0 * wanted / (loose * (1.0 + tilt))).sqrt();
     // The window decides the length of the transforms.
-    let span = reach(&moments, tilt);
-    let shortest = (span.high - span.low) / (super::spectrum::MOST_POINTS as f64 * 0.98);
+    let per_point = POINT + POINT_OF_LAW * pairs.len() as f64;
+    // Less is covered only where all would be too much: next to the largest losses a small part of the tilted mass decides.
+    let log_missed = [LOG_MISSED, smaller(LOG_MISSED, 9.0 - libm::log(gap))]
+        .into_iter()
+        .find(|missed| {
+            let span = reach(&moments, tilt, *missed);
+            (span.high - span.low) / step * per_point <= 0.1 * effort
+        })
+        .unwrap_or(9.0 - libm::log(gap));
+    let span = reach(&moments, tilt, log_missed);
+    let span = span.high - span.low;
+    let least = span / (super::spectrum::MOST_POINTS as f64 * 0.98);
+    let mut left = effort;
     let mut best: Option<(Between, Sides)> = None;
-    for round in 0..5 {
+    for round in 0..MOST_ROUNDS {
+        // The finest that may be paid for.
+        let shortest = larger(least, 1.3 * span * per_point / left);
+        let finest = step <= shortest;
+        let before = step;
         step = smaller(larger(step, shortest), widest / 64.0);
-        let (origin, fine) = fitted(step);
-        let laws: Vec<Law> = pairs
-            .iter()
-            .map(|(pair, _)| Law::bounds(pair, origin, fine, density_widths(pair, tilt)))
-            .collect();
-        let plan = Plan::new(laws.iter().zip(counts()).collect());
-        let Some(sides) = compose(&plan, query, most_tilt(fine)) else { break };
-        let bound = sides.read(query);
-        let bound = best.map_or(bound, |(best, _)| best.and(bound));
-        best = Some((bound, sides));
-        let upper = bound.upper.get();
-        let target = gap * larger(upper, SMALL);
-        let done = match query {
-            Query::Epsilon(_) => bound.gap() <= target,
-            Query::Delta(_) => bound.gap() <= gap * (1.0 + tilt) * upper,
-        };
-        if done || step <= shortest {
+        if round > 0 && step > 1.5 * before {
             break;
         }
-        let ratio = match query {
-            Query::Epsilon(_) => target / bound.gap(),
-            Query::Delta(_) => 0.1,
-        };
+        let fine = fitted(step);
+        let transforms = span * per_point / fine;
+        let laws: Vec<Law> = pairs
+            .iter()
+            .map(|(pair, _)| {
+                fine_law(pair, origin(pair, fine), fine, tilt, 0.3 * transforms / CELL)
+            })
+            .collect();
+        let plan = Plan::new(laws.iter().zip(counts()).collect());
+        left = larger(left - 1.3 * transforms, 1.0);
+        let Some(sides) = compose(&plan, query, most_tilt(fine), log_missed) else { break };
+        let bound = sides.read(query);
+        let gap_before = best.as_ref().map_or(f64::INFINITY, |(best, _)| best.gap());
+        let bound = best.as_ref().map_or(bound, |(best, _)| best.and(bound));
+        best = Some((bound, sides));
+        let upper = bound.upper.get();
+        // A little more than was asked for.
+        let size = if let Query::Epsilon(_) = query { larger(upper, 0.3) } else { upper };
+        let ratio = gap * size / bound.gap();
+        // Where finer was not better, finer still will not be.
+        let stuck = round > 1 && bound.gap() > 0.97 * gap_before;
+        if ratio >= 1.0 || finest || stuck || left < 0.1 * effort {
+            break;
+        }
         // Near the last atom the lower law is off by its step; elsewhere by the square.
         let ratio = if round == 0 { ratio.sqrt() } else { ratio };
-        step *= within(0.8 * ratio, 0.1, 0.7);
+        step *= within(0.8 * ratio, LEAST_STRIDE, 0.7);
     }
     best
+}
+
+/// Rounds are paid for by the effort; this many are enough for any.
+const MOST_ROUNDS: u32 = 16;
+
+/// A round is at most so many times finer than the one before.
+const LEAST_STRIDE: f64 = 0.1;
+
+/// The law on a fine lattice. Cells are wide where the density is low; as they cost little next to the transforms, there are about `most` of
+/// them if that is more, and the error is that of the lattice.
+fn fine_law(pair: &Pair, origin: f64, step: f64, tilt: f64, most: f64) -> Law {
+    let law = |scale: f64| Law::bounds(pair, origin, step, density_widths(pair, tilt, scale));
+    let first = law(0.5);
+    let share = first.index.len() as f64 / most;
+    if pair.smooth.is_some() && share < 0.5 { law(0.5 * share) } else { first }
 }
 
 /// The tilted share of the continuous part.
@@ -185,8 +233,8 @@ fn power_of_two(x: f64) -> i64 {
     1 << libm::log2(within(x, 1.0, 65536.0)).floor() as i64
 }
 
-/// Widths for the final law: wider where the tilted density is low, as its cube root, which spends the error evenly.
-fn density_widths(pair: &Pair, tilt: f64) -> impl Fn(f64) -> i64 {
+/// Widths for the final law, times `scale`: wider where the tilted density is low, as its cube root, which spends the error evenly.
+fn density_widths(pair: &Pair, tilt: f64, scale: f64) -> impl Fn(f64) -> i64 {
     let mut places = Vec::new();
     if let Some(smooth) = &pair.smooth {
         let ends = smooth.spread(500);
@@ -201,8 +249,7 @@ fn density_widths(pair: &Pair, tilt: f64) -> impl Fn(f64) -> i64 {
     }
     let peak = largest(places.iter().map(|place| place.1));
     for place in &mut places {
-        // Half of it: cells are cheap next to the transforms that a finer lattice would need.
-        place.1 = 0.5 * libm::cbrt(peak / larger(place.1, peak * 1e-30));
+        place.1 = scale * libm::cbrt(peak / larger(place.1, peak * 1e-30));
     }
     move |loss: f64| {
         let next = places.partition_point(|place| place.0 <= loss);

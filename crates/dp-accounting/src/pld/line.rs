@@ -19,6 +19,7 @@
 
 use std::f64::consts::PI;
 
+use super::evidence::LineEvidence;
 use super::factor::{Ready, over, size, times};
 use super::grid::Query;
 use super::split::Known;
@@ -62,9 +63,9 @@ pub(crate) struct Line {
 
 impl Line {
     /// Samples the integrand; nothing if that would be too much work.
-    pub(crate) fn new(course: Course, factors: &mut [Ready<'_>]) -> Option<Self> {
+    pub(crate) fn new(course: Course, factors: &mut [Ready<'_>], effort: f64) -> Option<Self> {
         let step = 2.0 * PI / course.period;
-        let Sampled { samples, rest, rest_density } = walk(course, step, factors)?;
+        let Sampled { samples, rest, rest_density } = walk(course, step, factors, effort)?;
         Some(Self { course, step, samples, rest, rest_density, known: None })
     }
 
@@ -72,6 +73,34 @@ impl Line {
     pub(crate) fn with_known(course: Course, step: f64, sampled: Sampled, known: Known) -> Self {
         let Sampled { samples, rest, rest_density } = sampled;
         Self { course, step, samples, rest, rest_density, known: Some(known) }
+    }
+
+    pub(crate) fn evidence(&self) -> LineEvidence {
+        let mut frequencies: Vec<(u64, u64)> = Vec::new();
+        for sample in &self.samples {
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a multiple of the step, far below 2^53 of them"
+            )]
+            let index = (sample.t / self.step).round() as u64;
+            match frequencies.last_mut() {
+                Some((_, last)) if *last + 1 == index => *last = index,
+                _ => frequencies.push((index, index)),
+            }
+        }
+        LineEvidence {
+            tilt: self.course.tilt,
+            period: self.course.period,
+            log_scale: self.course.log_scale,
+            log_error: self.course.log_error,
+            added_variance: self.course.extra,
+            cut: self.course.cut.get(),
+            center: self.course.center,
+            frequencies,
+            rest: self.rest,
+            by_formula: self.known.map(|known| known.count),
+        }
     }
 
     pub(crate) fn into_samples(self) -> Vec<Sample> {

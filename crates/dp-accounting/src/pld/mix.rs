@@ -7,11 +7,11 @@ use super::line::{Course, LOG_MISSED, Line};
 use super::moments::{LogPoints, Moments, log_peak, order_for_delta, order_for_epsilon};
 use super::pair::Pair;
 use super::split::{Known, MOST_USES, split};
+use super::walk::QUIET;
 use crate::outward::{Lower, Upper, larger, smaller, sum, within};
 use crate::rounding::UNIT;
 
 const MOST_TILT: f64 = 1e6;
-const MOST_SAMPLED_ORDER: f64 = 400.0;
 /// Mixes of more parts are inverted at the first tilt.
 const MOST_CHOICE: usize = 8;
 /// `ln` of what a tilt that is not the best may cost in precision, of what the roundings of all uses leave.
@@ -107,28 +107,47 @@ impl Mix {
 
     /// Orders above this are not searched, and no moment is computed: sampled noise takes too many points there.
     pub(crate) fn most_order(&self) -> f64 {
-        let sampled = |(factor, _): &(Factor, f64)| matches!(factor, Factor::Sampled(..));
-        if self.factors.iter().any(sampled) { MOST_SAMPLED_ORDER } else { MOST_TILT }
+        let mut most = MOST_TILT;
+        for (factor, _) in &self.factors {
+            most = smaller(most, factor.most_order());
+        }
+        most
     }
 
     fn gaussian_moment(&self, s: f64) -> f64 {
         if self.variance > 0.0 { 0.5 * self.variance * (s * s + s) } else { 0.0 }
     }
 
+    /// Whether this is one kind of sampled Laplace noise whose atoms keep the transform alive for ever: lattices are cheaper then.
+    fn stays_alive(&self, query: Query) -> bool {
+        let [(Factor::Sampled(_, atoms), count)] = &self.factors[..] else { return false };
+        let (tilt, _) = self.first_course(query);
+        let log_moment = self.factors[0].0.log_moment(tilt);
+        let single = sum(atoms.iter().map(|(loss, m)| m * libm::exp(tilt * loss - log_moment)));
+        self.variance <= 0.0 && count * libm::log(single) > -QUIET
+    }
+
     /// The tilt and the epsilon around which a line is good.
     fn course(&self, query: Query) -> (f64, f64) {
-        let (tilt, epsilon) = match query {
+        let (tilt, epsilon) = self.first_course(query);
+        (self.shorten(tilt, epsilon), epsilon)
+    }
+
+    /// The best tilt, however long the period.
+    fn first_course(&self, query: Query) -> (f64, f64) {
+        match query {
             Query::Epsilon(delta) => {
-                let (tilt, epsilon) = order_for_delta(self, libm::log(delta), MOST_TILT);
+                let (tilt, epsilon) = order_for_delta(self, libm::log(delta), self.most_order());
                 if epsilon > 0.0 {
                     (tilt, epsilon)
                 } else {
-                    (order_for_epsilon(self, 0.0, MOST_TILT).0, 0.0)
+                    (order_for_epsilon(self, 0.0, self.most_order()).0, 0.0)
                 }
             }
-            Query::Delta(epsilon) => (order_for_epsilon(self, epsilon, MOST_TILT).0, epsilon),
-        };
-        (self.shorten(tilt, epsilon), epsilon)
+            Query::Delta(epsilon) => {
+                (order_for_epsilon(self, epsilon, self.most_order()).0, epsilon)
+            }
+        }
     }
 
     /// A line for a few uses of Laplace noise, whose atoms keep the transform alive.
@@ -165,7 +184,10 @@ impl Mix {
     }
 
     /// A line that is good around the answer to `query`, or nothing if it would take too much work.
-    pub(crate) fn invert(&self, query: Query, gap: f64) -> Option<Line> {
+    pub(crate) fn invert(&self, query: Query, gap: f64, effort: f64) -> Option<Line> {
+        if self.stays_alive(query) {
+            return None;
+        }
         let (tilt, epsilon) = self.course(query);
         // The added Gaussian moves epsilon by about its variance times 1 + tilt.
         let added = 0.5 * gap * larger(epsilon, 1.0) / (1.0 + tilt);
@@ -178,7 +200,7 @@ impl Mix {
         [0.0, added, 4.0 * added, 64.0 * added]
             .into_iter()
             .take(extras)
-            .find_map(|extra| self.line(&mut factors, tilt, epsilon, extra))
+            .find_map(|extra| self.line(&mut factors, (tilt, epsilon), extra, effort))
     }
 
     /// A tilt at most `tilt` for which the period is short. Where rare large losses begin to dominate, a little less tilt makes it
@@ -208,7 +230,13 @@ impl Mix {
         best.0
     }
 
-    fn line(&self, factors: &mut [Ready<'_>], tilt: f64, epsilon: f64, extra: f64) -> Option<Line> {
+    fn line(
+        &self,
+        factors: &mut [Ready<'_>],
+        (tilt, epsilon): (f64, f64),
+        extra: f64,
+        effort: f64,
+    ) -> Option<Line> {
         let smoothed = Smoothed(self, extra);
         let (_, log_error) = self.log_moment_and_error(tilt);
         let course = Course {
@@ -221,7 +249,7 @@ impl Mix {
             cut: self.cut,
             center: epsilon,
         };
-        Line::new(course, factors)
+        Line::new(course, factors, effort)
     }
 }
 

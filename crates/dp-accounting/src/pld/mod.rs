@@ -1,5 +1,6 @@
 //! Privacy loss distributions: numerical composition with bounds on both sides.
 
+mod accuracy;
 mod bound;
 mod closed;
 mod composed;
@@ -7,6 +8,7 @@ mod composition;
 mod convex;
 mod curve;
 mod event;
+mod evidence;
 mod factor;
 mod grid;
 mod law;
@@ -15,6 +17,7 @@ mod mix;
 mod moments;
 mod outline;
 mod pair;
+mod profile;
 mod rule;
 mod smooth;
 mod spectrum;
@@ -22,7 +25,10 @@ mod split;
 mod trade_off;
 mod walk;
 
+pub use accuracy::Accuracy;
 pub use bound::{Bound, Contradiction};
 pub use composition::Composition;
 pub(crate) use composition::{divergence, least_epsilon_by_moments};
 pub use event::{Direction, Event};
+pub use evidence::{Answer, LatticeEvidence, LineEvidence, Method, Piece, Proof, Question};
+pub use profile::Profile;

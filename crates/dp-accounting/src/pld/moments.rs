@@ -176,8 +176,8 @@ impl Moments for LogPoints {
     }
 }
 
-/// `ln` of the mass that a window may miss, relative to the tilted whole.
-const LOG_MISSED: f64 = 34.0;
+/// `-ln` of the mass that the window of an exact lattice may miss, relative to the tilted whole.
+pub(crate) const LOG_MISSED: f64 = 34.0;
 
 /// Where nearly all of a tilted sum lies.
 #[derive(Clone, Copy, Debug)]
@@ -189,7 +189,7 @@ pub(crate) struct Reach {
     pub(crate) up: f64,
 }
 
-pub(crate) fn reach(sum: &dyn Moments, tilt: f64) -> Reach {
+pub(crate) fn reach(sum: &dyn Moments, tilt: f64, log_missed: f64) -> Reach {
     let here = sum.log_moment(tilt);
     let nudge = 1e-3 * within(tilt, 1e-2, 1.0);
     let (above, below) = (sum.log_moment(tilt + nudge), sum.log_moment(tilt - nudge));
@@ -198,11 +198,11 @@ pub(crate) fn reach(sum: &dyn Moments, tilt: f64) -> Reach {
     let mut reach = Reach { low, high, down: 0.0, up: 0.0 };
     for half_powers in -10..14 {
         let x = libm::exp2(f64::from(half_powers) / 2.0) / spread;
-        let high = (sum.log_moment(tilt + x) - here + LOG_MISSED) / x;
+        let high = (sum.log_moment(tilt + x) - here + log_missed) / x;
         if high < reach.high {
             (reach.high, reach.up) = (high, x);
         }
-        let low = -(sum.log_moment(tilt - x) - here + LOG_MISSED) / x;
+        let low = -(sum.log_moment(tilt - x) - here + log_missed) / x;
         if low > reach.low {
             (reach.low, reach.down) = (low, x);
         }

@@ -60,6 +60,11 @@ impl Pair {
         }
     }
 
+    /// Where most of the mass of rarely sampled noise lies, next to one end: the bounds on it touch the curve in the middle of a cell.
+    pub(crate) fn crowd(&self) -> Option<f64> {
+        self.smooth.filter(|smooth| smooth.rate < 0.5).map(|smooth| smooth.loss(0.0))
+    }
+
     /// The smallest and the largest loss.
     pub(crate) fn range(&self) -> (f64, f64) {
         let (low, high) =

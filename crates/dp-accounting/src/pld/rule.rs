@@ -20,6 +20,7 @@ use std::f64::consts::{LN_2, PI};
 use super::event::Direction;
 use super::moments::LogPoints;
 use super::smooth::{Density, LEGENDRE_10, Smooth};
+use crate::outward::{larger, largest, smaller, sum};
 use crate::rounding::UNIT;
 
 /// The law of one use of a mechanism under a tilt, as points.
@@ -78,10 +79,21 @@ impl Rule {
         }
     }
 
+    /// The points that [`Rule::sampled`] takes.
+    pub(crate) fn size(smooth: &Smooth, order: f64, most: f64) -> f64 {
+        match smooth.density {
+            Density::Normal => {
+                let (low, high) = smooth.span(order);
+                ((high - low) / trapezoid_step(smooth.slope, smooth.power(order), most)).ceil()
+            }
+            Density::Falling { end, .. } => 10.0 * panels(smooth, end, order, most),
+        }
+    }
+
     fn normal(smooth: &Smooth, order: f64, most: f64) -> Option<Self> {
-        let (low, high) = smooth.span(order);
+        let (low, _) = smooth.span(order);
         let step = trapezoid_step(smooth.slope, smooth.power(order), most);
-        let count = ((high - low) / step).ceil();
+        let count = Self::size(smooth, order, most);
         if count.is_nan() || count > MOST_POINTS {
             return None;
         }
@@ -95,7 +107,7 @@ impl Rule {
         };
         let mut rule = Self::gather(&terms, libm::exp(-LOG_ERROR));
         let outside = terms.first().into_iter().chain(terms.last()).map(|term| share(term, &rule));
-        rule.error += 1.01 * outside.sum::<f64>();
+        rule.error += 1.01 * sum(outside);
         Some(rule)
     }
 
@@ -107,8 +119,7 @@ impl Rule {
         order: f64,
         most: f64,
     ) -> Option<Self> {
-        let steepness = 0.5 + 2.0 * smooth.power(order).abs() + most;
-        let panels = (end / (1.0 / steepness).min(MOST_HALF)).ceil();
+        let panels = panels(smooth, end, order, most);
         if panels.is_nan() || 10.0 * panels > MOST_POINTS {
             return None;
         }
@@ -129,7 +140,7 @@ impl Rule {
     }
 
     fn gather(terms: &[Term], analytic: f64) -> Self {
-        let top = terms.iter().map(|term| term.exponent).fold(f64::NEG_INFINITY, f64::max);
+        let top = largest(terms.iter().map(|term| term.exponent));
         let mut points = Vec::with_capacity(terms.len());
         let (mut total, mut error, mut turn) = (0.0, 0.0, 0.0);
         for term in terms {
@@ -171,6 +182,11 @@ impl Rule {
     }
 }
 
+fn panels(smooth: &Smooth, end: f64, order: f64, most: f64) -> f64 {
+    let steepness = 0.5 + 2.0 * smooth.power(order).abs() + most;
+    (end / smaller(1.0 / steepness, MOST_HALF)).ceil()
+}
+
 fn atom_term((loss, log_mass): (f64, f64), order: f64) -> Term {
     let exponent = order * loss + log_mass;
     Term {
@@ -184,15 +200,15 @@ fn atom_term((loss, log_mass): (f64, f64), order: f64) -> Term {
 /// The widest step of the trapezoid rule whose error is below `e^-LOG_ERROR`.
 fn trapezoid_step(slope: f64, power: f64, most: f64) -> f64 {
     let widest_angle: f64 = if power > 0.0 { 3.0 } else { 2.0 };
-    (0..24)
-        .map(|thirds| widest_angle.min(8.0 * slope) * libm::exp2(-f64::from(thirds) / 3.0))
+    let steps = (0..24)
+        .map(|thirds| smaller(widest_angle, 8.0 * slope) * libm::exp2(-f64::from(thirds) / 3.0))
         .map(|angle| {
             let height = angle / slope;
-            let thin = power.min(0.0) * libm::log(libm::cos(angle / 2.0));
+            let thin = smaller(power, 0.0) * libm::log(libm::cos(angle / 2.0));
             let growth = height * height / 2.0 + most * angle + thin;
             2.0 * PI * height / (growth + LOG_ERROR + 2.0 * LN_2)
-        })
-        .fold(0.0, f64::max)
+        });
+    largest(steps)
 }
 
 impl Smooth {
@@ -207,7 +223,7 @@ impl Smooth {
             Density::Falling { end, .. } => (-end, end),
             Density::Normal => {
                 let pull = self.power(order) * self.slope;
-                (pull.min(0.0) - REACH, pull.max(0.0) + REACH)
+                (smaller(pull, 0.0) - REACH, larger(pull, 0.0) + REACH)
             }
         }
     }

@@ -81,9 +81,9 @@ impl<'a> Plan<'a> {
     }
 
     /// The window for `tilt`, or nothing if it would be too long.
-    pub(crate) fn window(&self, tilt: f64) -> Option<Window> {
+    pub(crate) fn window(&self, tilt: f64, log_missed: f64) -> Option<Window> {
         let (step, origin) = (self.step(), self.origin());
-        let reach = reach(&self.moments(Side::Upper), tilt);
+        let reach = reach(&self.moments(Side::Upper), tilt, log_missed);
         let end = |pick: fn(&Law) -> i64| -> f64 {
             sum(self.laws.iter().map(|(law, count)| pick(law) as f64 * count))
         };

@@ -2,14 +2,15 @@
 
 use super::factor::{Complex, Ready, power, size, times};
 use super::line::Course;
+use crate::outward::{larger, smaller, sum};
 use crate::rounding::UNIT;
 
 /// More samples than this are refused.
 const MOST_SAMPLES: usize = 262_144;
 /// More sines and cosines than this are refused.
-const MOST_WORK: usize = 6_000_000;
+const MOST_WORK: f64 = 6e6;
 /// `-ln` of a size of the transform that may be left out.
-const QUIET: f64 = 32.0;
+pub(crate) const QUIET: f64 = 32.0;
 /// The integrand at one frequency, relative to its value at 0, and how far it may be off.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
@@ -28,14 +29,20 @@ pub(crate) struct Sampled {
 }
 
 /// Samples the integrand at multiples of `step`; nothing if that would be too much work.
-pub(crate) fn walk(course: Course, step: f64, factors: &mut [Ready<'_>]) -> Option<Sampled> {
-    let at_the_end: f64 =
-        factors.iter().map(|factor| factor.count * libm::log(factor.settled(f64::MAX))).sum();
+pub(crate) fn walk(
+    course: Course,
+    step: f64,
+    factors: &mut [Ready<'_>],
+    effort: f64,
+) -> Option<Sampled> {
+    let at_the_end =
+        sum(factors.iter().map(|factor| factor.count * libm::log(factor.settled(f64::MAX))));
     if course.variance <= 0.0 && at_the_end > -QUIET {
         return None;
     }
     let done = Sampled { samples: Vec::new(), rest: 0.0, rest_density: 0.0 };
-    let mut walk = Walk { course, step, factors, done, work: 0 };
+    let most = smaller(effort, MOST_WORK);
+    let mut walk = Walk { course, step, factors, done, work: 0.0, most };
     walk.run()?;
     Some(walk.done)
 }
@@ -46,12 +53,13 @@ struct Walk<'a, 'b> {
     step: f64,
     factors: &'b mut [Ready<'a>],
     done: Sampled,
-    work: usize,
+    work: f64,
+    most: f64,
 }
 
 impl Walk<'_, '_> {
     fn run(&mut self) -> Option<()> {
-        let spread: f64 = self.factors.iter().map(|f| f.count * f.spread * f.spread).sum();
+        let spread = sum(self.factors.iter().map(|f| f.count * f.spread * f.spread));
         // About where the transform dies out.
         let alive = 12.0 / (spread + self.course.variance).sqrt();
         let mut half = 2.0 * self.step;
@@ -62,12 +70,12 @@ impl Walk<'_, '_> {
             if quiet && self.rest_is_quiet(t) {
                 return Some(());
             }
-            self.reach(t.max(alive))?;
+            self.reach(larger(t, alive))?;
             if quiet && half >= 2.0 * self.step {
                 self.reach(t + half)?;
                 if self.stretch_is_quiet(t, half) {
                     self.leave_out(t, 2.0 * half, libm::exp(-QUIET));
-                    index = ((t + 2.0 * half) / self.step).floor().max(index + 1.0);
+                    index = larger(((t + 2.0 * half) / self.step).floor(), index + 1.0);
                     half *= 1.5;
                     continue;
                 }
@@ -79,12 +87,12 @@ impl Walk<'_, '_> {
             quiet = largest < libm::exp(-QUIET) && t > 0.0;
             if quiet {
                 self.leave_out(t, 0.0, largest);
-                half = half.max(2.0 * self.step);
+                half = larger(half, 2.0 * self.step);
             } else {
                 self.done.samples.push(sample);
             }
             index += 1.0;
-            if self.done.samples.len() > MOST_SAMPLES || self.work > MOST_WORK {
+            if self.done.samples.len() > MOST_SAMPLES || self.work > self.most {
                 return None;
             }
         }
@@ -101,7 +109,7 @@ impl Walk<'_, '_> {
         let c = self.course.tilt;
         let sum = (width + self.step) * largest;
         self.done.rest_density += sum;
-        self.done.rest += sum / (from * from).max(c * (c + 1.0));
+        self.done.rest += sum / larger(from * from, c * (c + 1.0));
     }
 
     /// Whether all samples from `t` on are negligible; if so they are noted.
@@ -131,8 +139,8 @@ impl Walk<'_, '_> {
             if log <= -QUIET {
                 break;
             }
-            self.work += factor.work();
-            log += factor.count * libm::log(factor.around(t + half, half).min(1.0));
+            self.work += factor.work() as f64;
+            log += factor.count * libm::log(smaller(factor.around(t + half, half), 1.0));
         }
         log <= -QUIET
     }
@@ -148,17 +156,18 @@ impl Walk<'_, '_> {
         for factor in self.factors.iter() {
             let base = factor.at(t);
             let (near, off) = (size(base), factor.error(t));
-            self.work += factor.work();
+            self.work += factor.work() as f64;
             let count = factor.count;
             // All factors are at most 1: what is negligible stays so.
-            let largest = size(value) * libm::exp(count * libm::log(near + off).min(0.0) + error);
+            let largest =
+                size(value) * libm::exp(count * smaller(libm::log(near + off), 0.0) + error);
             if largest < libm::exp(-QUIET - 8.0) || near <= 0.0 {
                 return Sample { t, value: (0.0, 0.0), error: largest };
             }
             value = times(value, power(base, count));
             error += count * (off / near + 24.0 * UNIT);
         }
-        let error = size(value) * libm::expm1(error.min(700.0));
+        let error = size(value) * libm::expm1(smaller(error, 700.0));
         Sample { t, value, error }
     }
 }

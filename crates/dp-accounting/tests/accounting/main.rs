@@ -7,6 +7,7 @@
 mod composition;
 mod conversions;
 mod corners;
+mod evidence;
 mod files;
 mod gaussian;
 mod golden;
