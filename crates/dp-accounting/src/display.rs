@@ -53,7 +53,7 @@ fn rows<R: Relation>(
     let name = format!("{:indent$}{}", "", step.name(), indent = 2 * depth);
     let heading = |kind: &str| [name.clone(), kind.to_owned(), String::new(), String::new()];
     match step {
-        Step::Spend { loss, .. } => {
+        Step::Spend { loss, .. } | Step::Composed { loss, .. } => {
             let rho = Costs::of::<R>(loss.scaled_to(group)).total_zcdp();
             let share = rho.zip(total).filter(|(_, total)| *total > Rho::ZERO);
             out.push([

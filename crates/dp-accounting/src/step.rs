@@ -62,6 +62,15 @@ pub enum Step {
         /// The step, stated for one change.
         step: Box<Step>,
     },
+    /// Steps that were composed apart, as a whole: the loss is that of all of them together, and theirs are told, not added up.
+    Composed {
+        /// What the steps make up together.
+        name: String,
+        /// What all of them cost.
+        loss: Loss,
+        /// The steps, in order.
+        steps: Vec<Step>,
+    },
 }
 
 /// Draws of one kind among those that one loss pays for together.
@@ -100,13 +109,19 @@ impl Step {
         Self::Group { name: name.into(), size, step: Box::new(step) }
     }
 
+    /// Steps that together cost no more than this loss, by a proof or a computation of its own.
+    pub fn composed(name: impl Into<String>, loss: Loss, steps: Vec<Self>) -> Self {
+        Self::Composed { name: name.into(), loss, steps }
+    }
+
     /// What the step is for.
     pub fn name(&self) -> &str {
         match self {
             Self::Spend { name, .. }
             | Self::Sequential { name, .. }
             | Self::Parallel { name, .. }
-            | Self::Group { name, .. } => name,
+            | Self::Group { name, .. }
+            | Self::Composed { name, .. } => name,
         }
     }
 
@@ -157,7 +172,9 @@ impl Step {
     /// fit an integer cost more than any number.
     fn costs<R: Relation>(&self, group: Option<u64>, touched: usize) -> Costs {
         match self {
-            Self::Spend { loss, .. } => Costs::of::<R>(loss.scaled_to(group)),
+            Self::Spend { loss, .. } | Self::Composed { loss, .. } => {
+                Costs::of::<R>(loss.scaled_to(group))
+            }
             Self::Sequential { steps, .. } => steps
                 .iter()
                 .map(|step| step.costs::<R>(group, touched))

@@ -97,7 +97,9 @@ impl Total {
 
     fn walk(&mut self, step: &Step, group: Option<u64>) -> Option<()> {
         match step {
-            Step::Spend { loss, .. } => self.add(loss.scaled_to(group)),
+            Step::Spend { loss, .. } | Step::Composed { loss, .. } => {
+                self.add(loss.scaled_to(group))
+            }
             Step::Sequential { steps, .. } => steps.iter().try_for_each(|s| self.walk(s, group)),
             Step::Group { size, step, .. } => self.walk(step, nested(group, *size)),
             // The dearest part, if it is the same in every measure.
@@ -121,7 +123,7 @@ impl<R: Relation> Receipt<R> {
                 Step::Parallel { .. } => true,
                 Step::Sequential { steps, .. } => steps.iter().any(splits),
                 Step::Group { step, .. } => splits(step),
-                Step::Spend { .. } => false,
+                Step::Spend { .. } | Step::Composed { .. } => false,
             }
         }
         if !R::TWO_SIDED || (R::PARTS_TOUCHED > 1 && splits(self.spent())) {

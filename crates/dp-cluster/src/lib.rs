@@ -39,6 +39,7 @@ mod nearest;
 mod public_directions;
 pub mod recentring;
 mod sized_sum;
+mod table;
 #[cfg(test)]
 mod testing;
 mod total_rho;

@@ -3,12 +3,11 @@
 use dp_geometry::PointsView;
 use rayon::prelude::*;
 
+use crate::table::rows_per_task;
+
 /// Centres per block. Eight sums of squares are four registers of the oldest 64-bit machines, which
 /// is what a portable build may use; the compiler turns the inner loop into such code by itself.
 const LANES: usize = 8;
-
-/// Points per parallel task. Fixed, so that nothing depends on the number of threads.
-const CHUNK: usize = 1024;
 
 /// The nearest centre of each point and the squared distance to it.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,10 +53,11 @@ pub fn nearest(points: PointsView<'_>, centres: PointsView<'_>) -> Assignment {
     let table = CentreTable::new(centres);
     let mut labels = vec![0; points.len()];
     let mut squared_distances = vec![f64::INFINITY; points.len()];
+    let rows = rows_per_task(points.len());
     labels
-        .par_chunks_mut(CHUNK)
-        .zip(squared_distances.par_chunks_mut(CHUNK))
-        .zip(points.coords().par_chunks(CHUNK * points.dim()))
+        .par_chunks_mut(rows)
+        .zip(squared_distances.par_chunks_mut(rows))
+        .zip(points.coords().par_chunks(rows * points.dim()))
         .for_each(|((labels, squared), rows)| {
             let rows = rows.chunks_exact(points.dim());
             for ((label, squared), row) in labels.iter_mut().zip(squared).zip(rows) {

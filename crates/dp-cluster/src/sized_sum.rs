@@ -3,8 +3,9 @@
 //! A mean needs both, and one noise on both together costs less than two noises.
 
 use dp_geometry::{PointsView, PublicBall, PublicBox};
-use dp_mechanism::{Draws, GaussianSum};
-use rayon::prelude::*;
+use dp_mechanism::{CellsRef, Draws, GaussianSum};
+
+use crate::table::sum_rows;
 
 /// Units of the fixed-point grid per radius.
 pub(crate) const UNITS: i64 = 1 << 22;
@@ -73,33 +74,29 @@ impl SizedSum {
         groups: usize,
         residual_of: impl Fn(&[f64], &mut [f64]) + Sync,
     ) -> Vec<i64> {
-        let rows = points.len().div_ceil(rayon::current_num_threads()).max(1);
-        points
-            .coords()
-            .par_chunks(rows * self.dim)
-            .zip(group_of.par_chunks(rows))
-            .map(|(coords, group_of)| {
-                let mut sums = vec![0_i64; groups * self.width()];
-                let mut residual = vec![0.0; self.dim];
-                for (row, &group) in coords.chunks_exact(self.dim).zip(group_of) {
-                    if group != NO_GROUP {
-                        residual_of(row, &mut residual);
-                        self.add(
-                            &residual,
-                            &mut sums[group as usize * self.width()..][..self.width()],
-                        );
-                    }
-                }
-                sums
-            })
-            .reduce_with(add_all)
-            .unwrap_or_else(|| vec![0; groups * self.width()])
+        let residual = || vec![0.0; self.dim];
+        sum_rows(points, groups * self.width(), residual, |residual, number, row, sums| {
+            let group = group_of[number];
+            if group != NO_GROUP {
+                residual_of(row, residual);
+                self.add(residual, &mut sums[group as usize * self.width()..][..self.width()]);
+            }
+        })
     }
 
-    /// Adds noise to one sum, empty or not.
-    pub(crate) fn release(&self, sum: &mut [i64], noise: &GaussianSum, draws: &mut Draws<'_>) {
-        let noisy = noise.release(&*sum, self.length_squared(), draws);
-        sum.copy_from_slice(&noisy);
+    /// One sum with noise, empty or not.
+    pub(crate) fn release(
+        &self,
+        sum: CellsRef<'_, i64>,
+        noise: &GaussianSum,
+        draws: &mut Draws<'_>,
+    ) -> Vec<i64> {
+        noise.release(sum, self.length_squared(), draws)
+    }
+
+    /// The number of records that a sum is made of.
+    pub(crate) fn records(&self, sum: &[i64]) -> u64 {
+        (sum[self.dim] / self.size_units).unsigned_abs()
     }
 
     /// The size that a released sum carries, in records; it may be negative.
@@ -116,12 +113,6 @@ impl SizedSum {
     pub(crate) fn length(&self, units: i64) -> f64 {
         units as f64 / UNITS as f64 * self.radius
     }
-}
-
-/// Integers: the order of summation does not matter.
-pub(crate) fn add_all(mut a: Vec<i64>, b: Vec<i64>) -> Vec<i64> {
-    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-    a
 }
 
 /// Records relative to the centre of a ball, inside of it whatever they were.

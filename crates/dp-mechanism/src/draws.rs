@@ -2,12 +2,11 @@
 
 use std::fmt;
 use std::num::NonZeroU64;
-use std::ops::Range;
 
 use dp_accounting::{Loss, Step};
 use dp_noise::Ratio;
 
-use crate::meter::{Meter, Usage};
+use crate::meter::{Meter, Scope, Usage};
 use crate::{Noise, Source, SparseScores};
 
 /// What a mechanism draws with, through the primitives of this crate.
@@ -35,21 +34,21 @@ pub struct Draws<'a> {
     /// None outside of a plan.
     meter: Option<&'a mut Meter>,
     /// The leaves that may be named.
-    scope: Range<usize>,
+    scope: Scope,
     /// The leaf that pays for the next draw, and which part of the records that is on.
     leaf: Option<(usize, u64)>,
 }
 
 impl fmt::Debug for Draws<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Draws").field("scope", &self.scope).finish_non_exhaustive()
+        f.debug_struct("Draws").field("scope", &self.scope.leaves).finish_non_exhaustive()
     }
 }
 
 impl<'a> Draws<'a> {
     /// Draws that no receipt stands behind: for a primitive used on its own, whose loss the caller accounts for.
     pub fn unplanned(source: &'a mut dyn Source) -> Self {
-        Self { source, meter: None, scope: 0..0, leaf: None }
+        Self { source, meter: None, scope: Scope::NONE, leaf: None }
     }
 
     /// Runs with draws that this step pays for, and says which of its leaves were drawn how often.
@@ -70,7 +69,7 @@ impl<'a> Draws<'a> {
 }
 
 impl Draws<'_> {
-    /// The draws below the first step of this name: those of a mechanism within another.
+    /// The draws below the first of the highest steps of this name, lower than the present one: those of a mechanism within another.
     ///
     /// # Panics
     /// If the receipt has no such step.
@@ -79,7 +78,7 @@ impl Draws<'_> {
             Some(meter) => meter
                 .within(&self.scope, name)
                 .unwrap_or_else(|| panic!("the receipt has no step `{name}` here")),
-            None => 0..0,
+            None => Scope::NONE,
         };
         Draws { source: self.source, meter: self.meter.as_deref_mut(), scope, leaf: None }
     }
@@ -98,7 +97,7 @@ impl Draws<'_> {
     /// If the receipt has no such leaf.
     pub fn part(&mut self, name: &str, number: usize, part: u64) -> Draws<'_> {
         let leaf = self.meter.as_ref().map(|meter| {
-            let leaf = meter.find(&self.scope, name, number);
+            let leaf = meter.find(&self.scope.leaves, name, number);
             let leaf =
                 leaf.unwrap_or_else(|| panic!("the receipt has no leaf `{name}` number {number}"));
             (leaf, part)
@@ -112,7 +111,7 @@ impl Draws<'_> {
     /// If none is left.
     pub fn next(&mut self, name: &str) -> Draws<'_> {
         let leaf = self.meter.as_ref().and_then(|meter| {
-            let leaf = meter.next(&self.scope, name);
+            let leaf = meter.next(&self.scope.leaves, name);
             assert!(!STRICT || leaf.is_some(), "the receipt has no draw `{name}` left");
             leaf.map(|leaf| (leaf, 0))
         });

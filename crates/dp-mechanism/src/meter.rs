@@ -11,8 +11,21 @@ pub(crate) struct Meter {
     leaves: Vec<Leaf>,
     /// Positions in `leaves`, ascending.
     by_name: BTreeMap<String, Vec<usize>>,
-    /// Ranges of leaves below a step of this name, in order.
-    below: BTreeMap<String, Vec<Range<usize>>>,
+    /// The steps of this name.
+    below: BTreeMap<String, Vec<Scope>>,
+}
+
+/// A step of the receipt, by the leaves below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Scope {
+    pub(crate) leaves: Range<usize>,
+    /// How many steps it is below the root.
+    depth: usize,
+}
+
+impl Scope {
+    /// Of draws that no receipt stands behind.
+    pub(crate) const NONE: Self = Self { leaves: 0..0, depth: 0 };
 }
 
 /// Draws that a receipt pays for under one name.
@@ -67,11 +80,11 @@ impl Meter {
     pub(crate) fn new(spent: &Step) -> Self {
         let mut meter =
             Self { leaves: Vec::new(), by_name: BTreeMap::new(), below: BTreeMap::new() };
-        meter.add(spent, "", false);
+        meter.add(spent, "", 0, false);
         meter
     }
 
-    fn add(&mut self, step: &Step, above: &str, in_parts: bool) {
+    fn add(&mut self, step: &Step, above: &str, depth: usize, in_parts: bool) {
         let path = if above.is_empty() {
             step.name().to_owned()
         } else {
@@ -90,21 +103,22 @@ impl Meter {
                     self.leaf(&covered.name, path, *loss, most);
                 }
             }
-            Step::Sequential { steps, .. } => {
+            Step::Sequential { steps, .. } | Step::Composed { steps, .. } => {
                 for step in steps {
-                    self.add(step, &path, in_parts);
+                    self.add(step, &path, depth + 1, in_parts);
                 }
             }
             Step::Parallel { steps, .. } => {
                 for step in steps {
-                    self.add(step, &path, true);
+                    self.add(step, &path, depth + 1, true);
                 }
             }
-            Step::Group { step, .. } => self.add(step, &path, in_parts),
+            Step::Group { step, .. } => self.add(step, &path, depth + 1, in_parts),
             // A step of a kind that came later has no leaves here, so its draws are refused.
             _ => {}
         }
-        self.below.entry(step.name().to_owned()).or_default().push(first..self.leaves.len());
+        let scope = Scope { leaves: first..self.leaves.len(), depth };
+        self.below.entry(step.name().to_owned()).or_default().push(scope);
     }
 
     fn leaf(&mut self, name: &str, path: String, loss: Loss, most: Most) {
@@ -112,14 +126,19 @@ impl Meter {
         self.leaves.push(Leaf { path, loss, most, uses: 0, parts: BTreeSet::new() });
     }
 
-    pub(crate) fn all(&self) -> Range<usize> {
-        0..self.leaves.len()
+    pub(crate) fn all(&self) -> Scope {
+        Scope { leaves: 0..self.leaves.len(), depth: 0 }
     }
 
-    /// The leaves below the first step of this name in a range.
-    pub(crate) fn within(&self, range: &Range<usize>, name: &str) -> Option<Range<usize>> {
-        let inside = |below: &&Range<usize>| range.start <= below.start && below.end <= range.end;
-        self.below.get(name)?.iter().find(inside).cloned()
+    /// The first of the highest steps of this name below another step: one mechanism may hold another of the same kind.
+    pub(crate) fn within(&self, scope: &Scope, name: &str) -> Option<Scope> {
+        let (outer, is_below) = (&scope.leaves, |depth| depth > scope.depth);
+        let inside = |below: &&Scope| {
+            outer.start <= below.leaves.start
+                && below.leaves.end <= outer.end
+                && is_below(below.depth)
+        };
+        self.below.get(name)?.iter().filter(inside).min_by_key(|below| below.depth).cloned()
     }
 
     /// The leaves of this name in a range.
@@ -171,5 +190,31 @@ impl Meter {
 impl Leaf {
     fn is_used_up(&self) -> bool {
         matches!(self.most, Most::Times(times) if self.uses >= times)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dp_accounting::Epsilon;
+
+    use super::*;
+
+    #[test]
+    fn a_mechanism_within_one_of_its_own_kind_finds_its_own_steps() {
+        let pure = |x| Loss::Pure { epsilon: Epsilon::new(x).expect("valid") };
+        let whole = |start: Step, loss| {
+            let rounds = Step::composed("rounds", pure(9.0), vec![Step::spend("sum", pure(loss))]);
+            Step::sequential("all steps", vec![Step::sequential("start", vec![start]), rounds])
+        };
+        let mut meter = Meter::new(&whole(whole(Step::spend("count", pure(1.0)), 2.0), 3.0));
+        let all = meter.all();
+        let outer = meter.within(&all, "start").expect("there");
+        let inner = meter.within(&outer, "start").expect("there");
+        let rounds = [&all, &outer].map(|scope| meter.within(scope, "rounds").expect("there"));
+        assert_eq!(rounds.map(|rounds| rounds.leaves), [2..3, 1..2]);
+        assert_eq!((inner.leaves.clone(), meter.within(&inner, "rounds")), (0..1, None));
+        // A composed step is paid for by its own loss; its leaves know theirs.
+        assert!(meter.charge(2, 0, pure(9.0)).is_err());
+        assert!(meter.charge(2, 0, pure(3.0)).is_ok() && meter.charge(2, 0, pure(3.0)).is_err());
     }
 }

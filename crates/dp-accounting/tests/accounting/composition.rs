@@ -235,3 +235,16 @@ fn groups_of_groups() {
         assert!(over.total().is_none(), "{over}");
     }
 }
+
+/// What was composed apart costs what that found, whatever the steps would add up to; they stay on the receipt.
+#[test]
+fn a_composed_step_costs_its_own_loss() {
+    let (epsilon, delta) = (Epsilon::new(1.0).expect("valid"), Delta::new(1e-6).expect("valid"));
+    let steps = vec![Step::spend("a", Loss::Pure { epsilon }); 3];
+    let step = Step::composed("together", Loss::Approximate { epsilon, delta }, steps);
+    assert_eq!((step.name(), step.pure(), step.epsilon(delta)), ("together", None, Some(epsilon)));
+    let twice = Step::group("couples", NonZeroU32::new(2).expect("positive"), step.clone());
+    assert!(twice.epsilon(delta).is_none_or(|cost| cost > epsilon));
+    let text = serde_json::to_string(&step).expect("serialises");
+    assert_eq!(serde_json::from_str::<Step>(&text).expect("read back"), step);
+}

@@ -9,6 +9,10 @@ use super::{PrivateCoreset, WeightRule};
 use crate::ClusterError;
 use crate::kmeans::MAX_MAGNITUDE;
 use crate::nearest;
+use crate::table::{count_labels, noisy_counts};
+
+/// The step of the receipt that pays for one size.
+const SIZE: &str = "size of one centre";
 
 /// Counts the records nearest to each of some centres, with noise. See the [module](super).
 ///
@@ -123,7 +127,7 @@ impl Algorithm for CoresetFromCentres {
     type Error = ClusterError;
 
     fn cost(&self) -> Receipt<AddRemove> {
-        let size = Step::spend("size of one centre", self.count.loss());
+        let size = Step::spend(SIZE, self.count.loss());
         let spent = Step::parallel("sizes of all centres", vec![size]);
         Receipt::new("coreset-from-centres", AddRemove, self.settings.budget, spent)
     }
@@ -139,14 +143,11 @@ impl Algorithm for CoresetFromCentres {
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> PrivateCoreset {
-        let points = points.exact();
         let centres = &self.settings.centres;
-        let mut records = vec![0_u64; centres.len()];
-        for label in nearest(points, centres.view()).labels {
-            records[label as usize] += 1;
-        }
-        let noisy: Vec<i64> =
-            records.into_iter().map(|records| self.count.release(records, draws)).collect();
+        let sizes = points
+            .map(|points| count_labels(&nearest(points, centres.view()).labels, centres.len()))
+            .cells(centres.len());
+        let noisy = noisy_counts(&sizes, &self.count, SIZE, draws);
         let weights = self.settings.weight_rule.post_weights(&noisy, self.standard_deviation());
         PrivateCoreset::released(centres.clone(), weights)
     }

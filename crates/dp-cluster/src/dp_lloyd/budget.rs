@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use dp_accounting::{Delta, Epsilon, Rho, Step};
-use dp_mechanism::{Draws, GaussianSum, GeometricSum, NoisyCount};
+use dp_mechanism::{CellsRef, Draws, GaussianSum, GeometricSum, NoisyCount};
 use serde::{Deserialize, Serialize};
 
 use super::DpLloydBuilder;
@@ -82,20 +82,33 @@ impl Primitives {
         Ok(Self { sized, noise, iterations })
     }
 
-    /// Adds noise to the sum of one cluster, empty or not; returns its noisy size.
+    /// The sum of one cluster of one iteration with noise, empty or not, and its noisy size.
     ///
-    /// `records` is the true size; the joint form reads it off the sum itself.
-    pub(super) fn release(&self, sum: &mut [i64], records: u64, draws: &mut Draws<'_>) -> f64 {
+    /// The last entry of a sum is the size; the pure form counts records, which is that entry over what one record adds to it.
+    pub(super) fn release(
+        &self,
+        (iteration, cluster): (usize, u64),
+        sum: CellsRef<'_, i64>,
+        draws: &mut Draws<'_>,
+    ) -> (Vec<i64>, f64) {
         match &self.noise {
             Noise::Joint(noise) => {
-                self.sized.release(sum, noise, draws);
-                self.sized.size(sum)
+                let draw = &mut draws.part("sum and size of one cluster", iteration, cluster);
+                let noisy = self.sized.release(sum, noise, draw);
+                let size = self.sized.size(&noisy);
+                (noisy, size)
             }
             Noise::Pure { coordinates, size } => {
-                for (sum, noise) in sum.iter_mut().zip(coordinates) {
-                    *sum = noise.release(&[*sum], draws)[0];
-                }
-                size.release(records, draws) as f64
+                let dim = coordinates.len();
+                let noisy =
+                    coordinates.iter().zip(sum.chunks(1)).enumerate().map(|(i, (noise, x))| {
+                        let draw = &mut draws.part("one coordinate", iteration * dim + i, cluster);
+                        noise.release(x, draw)[0]
+                    });
+                let noisy = noisy.collect();
+                let records = sum.into_private().map(|sum| self.sized.records(sum));
+                let size = size.release(records, &mut draws.part("size", iteration, cluster));
+                (noisy, size as f64)
             }
         }
     }

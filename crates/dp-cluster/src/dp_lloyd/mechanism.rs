@@ -3,14 +3,14 @@
 use dp_accounting::{AddRemove, Budget, Receipt};
 use dp_geometry::{Points, PointsView, PublicBox};
 use dp_mechanism::{Algorithm, Draws, Private};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::DpLloydBuilder;
 use super::budget::Primitives;
 use crate::ClusterError;
 use crate::nearest::CentreTable;
-use crate::sized_sum::{add_all, box_residual};
+use crate::sized_sum::box_residual;
+use crate::table::sum_rows;
 
 /// A checked and calibrated DP-Lloyd plan. See the [module](super).
 ///
@@ -41,12 +41,6 @@ pub struct LloydClustering {
     pub sizes: Vec<f64>,
 }
 
-/// What one pass over the records adds up, per cluster.
-struct Pass {
-    sums: Vec<i64>,
-    records: Vec<i64>,
-}
-
 impl DpLloyd {
     /// Settings for points in this public box, to be put in `k` clusters within this budget.
     pub fn builder(public_box: PublicBox, k: usize, budget: Budget) -> DpLloydBuilder {
@@ -65,29 +59,16 @@ impl DpLloyd {
 
     /// Assigns every record to its nearest centre and sums per cluster. Centres are relative to the
     /// middle of the box, as the sums are.
-    fn pass(&self, points: PointsView<'_>, centres: &[f64]) -> Pass {
+    fn sums(&self, points: PointsView<'_>, centres: &[f64]) -> Vec<i64> {
         let (public_box, sized) = (&self.settings.public_box, &self.primitives.sized);
-        let (dim, k) = (points.dim(), self.settings.k);
+        let (dim, width) = (points.dim(), sized.width());
         let table = CentreTable::new(PointsView::new(centres, dim).expect("whole rows"));
-        let rows = points.len().div_ceil(rayon::current_num_threads()).max(1);
-        let pieces = points.coords().par_chunks(rows * dim).map(|coords| {
-            let (mut sums, mut records) = (vec![0; k * sized.width()], vec![0; k]);
-            let mut residual = vec![0.0; dim];
-            for row in coords.chunks_exact(dim) {
-                box_residual(public_box, row, &mut residual);
-                let label = table.two_nearest(&residual).label as usize;
-                records[label] += 1;
-                sized.add(&residual, &mut sums[label * sized.width()..][..sized.width()]);
-            }
-            Pass { sums, records }
-        });
-        let both = |a: Pass, b: Pass| Pass {
-            sums: add_all(a.sums, b.sums),
-            records: add_all(a.records, b.records),
-        };
-        pieces
-            .reduce_with(both)
-            .unwrap_or_else(|| Pass { sums: vec![0; k * sized.width()], records: vec![0; k] })
+        let residual = || vec![0.0; dim];
+        sum_rows(points, self.settings.k * width, residual, |residual, _, row, sums| {
+            box_residual(public_box, row, residual);
+            let label = table.two_nearest(residual).label as usize;
+            sized.add(residual, &mut sums[label * width..][..width]);
+        })
     }
 }
 
@@ -114,7 +95,6 @@ impl Algorithm for DpLloyd {
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> LloydClustering {
-        let points = points.exact();
         let (public_box, sized) = (&self.settings.public_box, &self.primitives.sized);
         let dim = public_box.dim();
         let half = |i| 0.5 * public_box.width(i);
@@ -125,13 +105,16 @@ impl Algorithm for DpLloyd {
         let mut sizes = vec![0.0; self.settings.k];
         // Below this, a mean would be mostly noise.
         let least = (2.0 * self.primitives.size_standard_deviation()).max(1.0);
-        for _ in 0..self.primitives.iterations {
-            let Pass { mut sums, records } = self.pass(points, &centres);
-            let clusters = sums.chunks_exact_mut(sized.width()).zip(&records).zip(&mut sizes);
-            for (((sum, records), size), centre) in clusters.zip(centres.chunks_exact_mut(dim)) {
-                *size = self.primitives.release(sum, records.unsigned_abs(), draws);
+        for iteration in 0..self.primitives.iterations {
+            let sums = points.map(|points| self.sums(points, &centres));
+            let sums = sums.cells(self.settings.k * sized.width());
+            let clusters = sums.view().chunks(sized.width()).zip(&mut sizes);
+            let moved = clusters.zip(centres.chunks_exact_mut(dim));
+            for (cluster, ((sum, size), centre)) in (0..).zip(moved) {
+                let noisy = self.primitives.release((iteration, cluster), sum, draws);
+                *size = noisy.1;
                 if *size >= least {
-                    for (i, (x, &units)) in centre.iter_mut().zip(&*sum).enumerate() {
+                    for (i, (x, &units)) in centre.iter_mut().zip(&noisy.0).enumerate() {
                         *x = (sized.length(units) / *size).clamp(-half(i), half(i));
                     }
                 }

@@ -3,6 +3,8 @@
 use dp_geometry::{FixedPointGrid, PointsView};
 use rayon::prelude::*;
 
+use crate::table::rows_per_piece;
+
 /// Cells of the fixed-point grid per dimension: the multiple of the half-intervals by a power of
 /// two that lies above `2^16` and not above `2^17`.
 pub(super) fn cells_per_dimension(intervals: usize) -> u32 {
@@ -57,12 +59,6 @@ impl Bins {
 
 pub(crate) fn cells_per_bin(grid: &FixedPointGrid, half_intervals: usize) -> u32 {
     grid.cells() / u32::try_from(half_intervals).expect("at most 256")
-}
-
-/// Rows that one thread works on. Everything summed over pieces is an integer, so results do not
-/// depend on where they are cut. Few enough for 32-bit counters.
-pub(super) fn rows_per_piece(rows: usize) -> usize {
-    rows.div_ceil(rayon::current_num_threads()).clamp(1, u32::MAX as usize)
 }
 
 #[cfg(test)]

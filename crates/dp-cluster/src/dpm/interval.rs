@@ -1,7 +1,7 @@
 //! The number of intervals per dimension, given or estimated.
 
 use dp_geometry::{FixedPointGrid, PointsView};
-use dp_mechanism::Draws;
+use dp_mechanism::{Draws, Private};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +62,7 @@ impl TreePlan {
     /// The number of intervals per dimension; draws only if it is to be estimated.
     pub(super) fn intervals(
         &self,
-        points: PointsView<'_>,
+        points: Private<PointsView<'_>>,
         total: i64,
         draws: &mut Draws<'_>,
     ) -> usize {
@@ -74,11 +74,14 @@ impl TreePlan {
         let grid = FixedPointGrid::new(self.settings.public_box.clone(), GAP_CELLS)
             .expect("checked when the plan was built");
         let thresholds = thresholds(total);
-        let small_gaps = small_gaps(points, &grid, &thresholds);
+        let gaps = self.settings.public_box.dim() as f64 * (total - 1) as f64;
         #[allow(clippy::cast_possible_truncation, reason = "the noisy count is at most 2^36")]
-        let target = (PERCENTILE * points.dim() as f64 * (total - 1) as f64).round() as i64;
-        let scores = small_gaps.map(|count| -(count - target).abs());
-        CANDIDATES[mechanism.release(&scores, draws)]
+        let target = (PERCENTILE * gaps).round() as i64;
+        let scores = points.map(|points| {
+            small_gaps(points, &grid, &thresholds).map(|count| -(count - target).abs()).to_vec()
+        });
+        let scores = scores.cells(CANDIDATES.len());
+        CANDIDATES[mechanism.release(&scores, &mut draws.leaf("interval size", 0))]
     }
 }
 

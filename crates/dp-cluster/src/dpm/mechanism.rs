@@ -75,7 +75,6 @@ impl Algorithm for Dpm {
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
-        let points = points.exact();
         let grown = self.tree.run(points, draws);
         self.centres(points, &grown, draws)
     }

@@ -68,6 +68,14 @@ impl DpmBuilder {
         self
     }
 
+    /// Entries of histograms that one pass over the points may count, per thread: fewer take less memory and more passes. No
+    /// release depends on it, and files do not hold it. Default: `2^22`, which are 16 MiB.
+    #[must_use]
+    pub fn counters(mut self, counters: usize) -> Self {
+        self.tree.counters = counters;
+        self
+    }
+
     /// Checks every setting and calibrates every step; afterwards nothing can fail.
     ///
     /// # Errors

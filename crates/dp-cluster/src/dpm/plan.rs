@@ -2,13 +2,13 @@
 
 use dp_accounting::{Epsilon, Rho, Step};
 use dp_geometry::{FixedPointGrid, Points, PointsView, PublicBox};
-use dp_mechanism::{Draws, ExponentialMechanism, NoisyCount};
+use dp_mechanism::{Draws, ExponentialMechanism, NoisyCount, Private};
 use serde::{Deserialize, Serialize};
 
-use super::bins::{Bins, cells_per_bin, cells_per_dimension};
+use super::bins::{cells_per_bin, cells_per_dimension};
 use super::interval::score_range;
 use super::score::CutScore;
-use super::tree::{Leaf, Tree};
+use super::tree::{Leaf, Rows, Tree};
 use super::{CutWeights, DpmBuilder, IntervalSize};
 use crate::ClusterError;
 
@@ -20,6 +20,14 @@ pub(crate) struct TreeSettings {
     pub(crate) max_depth: usize,
     pub(crate) minimum_share: Option<f64>,
     pub(crate) weights: CutWeights,
+    /// Histogram entries that one pass over the rows may count, per thread. It changes no release, so it is not part of a file.
+    #[serde(skip, default = "counters")]
+    pub(crate) counters: usize,
+}
+
+/// 16 MiB of them.
+fn counters() -> usize {
+    1 << 22
 }
 
 /// Per step the loss of one use; counts as they are drawn.
@@ -62,6 +70,7 @@ impl TreeSettings {
             max_depth: 7,
             minimum_share: None,
             weights: CutWeights::default(),
+            counters: counters(),
         }
     }
 
@@ -149,15 +158,16 @@ impl TreePlan {
     }
 
     /// The tree over these points, and the grid that its cells are counted on.
-    pub(crate) fn run(&self, points: PointsView<'_>, draws: &mut Draws<'_>) -> Grown {
-        let total = self.count(0, points.len() as u64, draws);
+    pub(crate) fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Grown {
+        let total = self.count(0, 0, points.map(|points| points.len() as u64), draws);
         let intervals = self.intervals(points, total, draws);
         let public_box = self.settings.public_box.clone();
         let grid = FixedPointGrid::new(public_box, cells_per_dimension(intervals))
             .expect("checked when the plan was built");
-        let bins = Bins::new(points, &grid, intervals);
-        let tree = self.grow(&bins, total, draws);
-        Grown { tree, grid, half_intervals: bins.half_intervals }
+        let (rows, half_intervals) =
+            (points.map(|points| Rows::new(points, &grid, intervals)), 2 * intervals);
+        let tree = self.grow(rows, half_intervals, total, draws);
+        Grown { tree, grid, half_intervals }
     }
 }
 

@@ -2,11 +2,12 @@
 
 use dp_accounting::{Budget, Epsilon};
 use dp_geometry::{FixedPointGrid, Points, PublicBox};
-use dp_mechanism::{ChaCha20Rng, Draws, Mechanism, SecureSource};
+use dp_mechanism::{ChaCha20Rng, Draws, Mechanism, Private, SecureSource};
 use rand::{RngExt, SeedableRng};
 
 use super::bins::{Bins, cells_per_dimension};
 use super::cell::Cell;
+use super::tree::Rows;
 use super::{BudgetSplit, CutWeights, Dpm, DpmBuilder, IntervalSize};
 
 fn rng(seed: u64) -> ChaCha20Rng {
@@ -249,15 +250,17 @@ fn the_tree_equals_a_plain_one() {
         let grid = FixedPointGrid::new(cube(dim), cells_per_dimension(INTERVALS)).expect("valid");
         let bins = Bins::new(points.view(), &grid, INTERVALS);
         let (mut fast_rng, mut plain_rng) = (rng(10), rng(10));
-        let fast =
-            dpm.tree.grow(&bins, 600, &mut Draws::unplanned(&mut SecureSource::new(&mut fast_rng)));
+        let rows = Private::new(points.view()).map(|points| Rows::new(points, &grid, INTERVALS));
+        let mut source = SecureSource::new(&mut fast_rng);
+        let fast = dpm.tree.grow(rows, 2 * INTERVALS, 600, &mut Draws::unplanned(&mut source));
+        let leaf_of = fast.leaf_of.exact();
         let plain = plain_tree(&dpm, &bins, 600, &mut SecureSource::new(&mut plain_rng));
         assert!(plain.len() > 1, "nothing was cut in {dim} dimensions");
         assert_eq!(fast.leaves.len(), plain.len());
         for (number, (leaf, (cell, count, rows))) in fast.leaves.iter().zip(&plain).enumerate() {
             assert_eq!((&leaf.cell, leaf.noisy_count), (cell, *count));
             for &row in rows {
-                assert_eq!(usize::from(fast.leaf_of[row]), number);
+                assert_eq!(usize::from(leaf_of[row]), number);
             }
         }
         assert_eq!(plain.iter().map(|leaf| leaf.2.len()).sum::<usize>(), 600);
@@ -294,10 +297,10 @@ fn plain_tree(
             let chosen = dpm.tree.cuts[level].release(&scores, &mut Draws::unplanned(draws));
             let (i, cut) = (chosen / intervals, 2 * (chosen % intervals) + 1);
             let (left, right): (Vec<_>, Vec<_>) = rows.iter().partition(|&&row| bin(row, i) < cut);
-            let left_count =
-                dpm.tree.count(level + 1, left.len() as u64, &mut Draws::unplanned(draws));
-            let right_count =
-                dpm.tree.count(level + 1, right.len() as u64, &mut Draws::unplanned(draws));
+            let mut counted = |rows: &[usize]| {
+                dpm.tree.count(level + 1, 0, rows.len() as u64, &mut Draws::unplanned(draws))
+            };
+            let (left_count, right_count) = (counted(&left), counted(&right));
             if left_count >= minimum && right_count >= minimum {
                 let cells = cell.split(i, u16::try_from(cut).expect("small"));
                 next.push((cells.0, left_count, left));

@@ -43,6 +43,11 @@ impl Default for BudgetSplit {
     }
 }
 
+/// The step of the receipt that pays for one weight.
+pub(super) const WEIGHT: &str = "number of records of one cell";
+/// And for one mean.
+pub(super) const MEAN: &str = "sum and size of one part";
+
 /// Everything that EM-MC draws with. The receipt is read off the same objects.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Primitives {
@@ -54,7 +59,7 @@ pub(super) struct Primitives {
 }
 
 impl Primitives {
-    pub(super) fn calibrate(settings: &EmMcBuilder) -> Result<Self, ClusterError> {
+    pub(super) fn calibrate(settings: &EmMcBuilder, choices: u64) -> Result<Self, ClusterError> {
         let BudgetSplit { cover, weights } = settings.split;
         for (name, got) in [("cover", cover), ("weights", weights)] {
             if !(got > 0.0 && got < 1.0) {
@@ -79,8 +84,8 @@ impl Primitives {
                 Certificate::Approximate { delta: Delta::new(0.5 * delta.get())? }
             }
         };
-        // Neither certificate depends on how many choices there are.
-        let choices = Part { name: "all choices of cells", share: 1.0, rounds: 1 };
+        // Neither certificate's rate depends on how many choices there are.
+        let choices = Part { name: "all choices of cells", share: 1.0, rounds: choices };
         let cover = CreditedRun::new(certificate, each, &[choices])?;
         let choice = cover.selection(0, SelectionRule::Exponential, 1)?;
         // A little less, so that no rounding of a sum of losses can cross the budget.
@@ -112,9 +117,9 @@ impl Primitives {
 
     /// The itemised cost.
     pub(super) fn spent(&self) -> Step {
-        let count = Step::spend("number of records of one cell", self.weights.loss());
+        let count = Step::spend(WEIGHT, self.weights.loss());
         let part = |means: &GaussianSum| {
-            let sum = Step::spend("sum and size of one part", means.loss());
+            let sum = Step::spend(MEAN, means.loss());
             Step::parallel("means of the parts", vec![sum])
         };
         let steps = [self.cover.step(), Step::parallel("weights of the cells", vec![count])];

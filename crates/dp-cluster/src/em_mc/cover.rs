@@ -1,5 +1,6 @@
 //! Choosing cells that cover many records which are in no chosen cell yet.
 
+use dp_geometry::PointsView;
 use dp_mechanism::{CreditedRun, CreditedSelection, Draws, Private, SparseScores};
 
 use super::grids::{Grids, Scale};
@@ -14,24 +15,55 @@ pub(super) fn cover(
     (run, choice): (&CreditedRun, &CreditedSelection),
     grids: &Grids,
     picks_per_scale: usize,
-    projected: &[f64],
+    projected: Private<PointsView<'_>>,
     draws: &mut Draws<'_>,
 ) -> Vec<f64> {
-    let records = projected.len() / grids.dim();
-    let kept = run.sample(records, draws).exact();
-    let mut uncovered: Vec<usize> = (0..records).filter(|&record| kept[record]).collect();
+    let kept = run.sample(projected.map(|projected| projected.len()), draws);
+    let mut records = projected.zip(kept).map(|(projected, kept)| {
+        let uncovered = (0..projected.len()).filter(|&record| kept[record]).collect();
+        Records { projected, uncovered, cells: None }
+    });
     let mut middles = Vec::new();
     for scale in &grids.scales {
-        let mut cells = Cells::new(grids, scale, projected, &uncovered);
+        records.update(|records| records.enter(grids, scale));
         for _ in 0..picks_per_scale {
-            let chosen = choice.release_sparse(Private::new(&cells.scores), draws);
+            let chosen =
+                choice.release_sparse(records.as_ref().map(|records| records.scores()), draws);
             middles.extend(grids.middle(scale, chosen));
-            cells.cover(chosen);
+            records.update(|records| records.cover(chosen));
         }
-        let still = uncovered.iter().zip(&cells.covered).filter(|(_, covered)| !**covered);
-        uncovered = still.map(|(&record, _)| record).collect();
     }
     middles
+}
+
+/// The projected records, which of them are in the sample and in no chosen cell, and where those are.
+struct Records<'a> {
+    projected: PointsView<'a>,
+    /// When the present scale was entered.
+    uncovered: Vec<usize>,
+    /// Of the present scale.
+    cells: Option<Cells>,
+}
+
+impl Records<'_> {
+    /// From one scale to the next.
+    fn enter(&mut self, grids: &Grids, scale: &Scale) {
+        if let Some(cells) = self.cells.take() {
+            let mut covered = cells.covered.iter();
+            self.uncovered.retain(|_| covered.next() == Some(&false));
+        }
+        self.cells = Some(Cells::new(grids, scale, self.projected, &self.uncovered));
+    }
+
+    fn cover(&mut self, cell: u64) {
+        if let Some(cells) = &mut self.cells {
+            cells.cover(cell);
+        }
+    }
+
+    fn scores(&self) -> &SparseScores {
+        &self.cells.as_ref().expect("a scale has been entered").scores
+    }
 }
 
 /// The cells of one scale that hold records, and which.
@@ -48,12 +80,12 @@ struct Cells {
 }
 
 impl Cells {
-    fn new(grids: &Grids, scale: &Scale, projected: &[f64], uncovered: &[usize]) -> Self {
-        let (dim, shifts) = (grids.dim(), grids.shifts());
+    fn new(grids: &Grids, scale: &Scale, projected: PointsView<'_>, uncovered: &[usize]) -> Self {
+        let shifts = grids.shifts();
         let mut held = vec![0; shifts];
         let mut entries: Vec<(u64, usize)> = Vec::with_capacity(uncovered.len() * shifts);
         for (record, &row) in (0..).zip(uncovered) {
-            grids.cells(scale, &projected[row * dim..][..dim], &mut held);
+            grids.cells(scale, projected.row(row), &mut held);
             entries.extend(held.iter().map(|&cell| (cell, record)));
         }
         entries.sort_unstable();

@@ -54,11 +54,6 @@ impl Grids {
         Self { half_widths, shifts, scales }
     }
 
-    /// The number of dimensions.
-    pub(super) fn dim(&self) -> usize {
-        self.half_widths.len()
-    }
-
     /// How many grids a scale has.
     pub(super) fn shifts(&self) -> usize {
         self.shifts

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::EmMcBuilder;
-use super::budget::Primitives;
+use super::budget::{MEAN, Primitives, WEIGHT};
 use super::cover::cover;
 use super::grids::Grids;
 use super::projection::Projection;
@@ -17,10 +17,8 @@ use crate::kmedian::KMedian;
 use crate::local_search::Objective;
 use crate::public_directions::{Purpose, public_generator};
 use crate::sized_sum::{SizedSum, box_radius, box_residual};
+use crate::table::{count_labels, noisy_counts, rows_per_task};
 use crate::{ClusterError, nearest};
-
-/// Rows per parallel task.
-const CHUNK: usize = 1024;
 
 /// A checked and calibrated EM-MC plan. See the [module](super).
 ///
@@ -68,10 +66,11 @@ impl EmMc {
 
     fn project(&self, points: PointsView<'_>) -> Points {
         let (dim, projected) = (points.dim(), self.projection.dim());
+        let rows = rows_per_task(points.len());
         let mut coords = vec![0.0; points.len() * projected];
         coords
-            .par_chunks_mut(CHUNK * projected)
-            .zip(points.coords().par_chunks(CHUNK * dim))
+            .par_chunks_mut(rows * projected)
+            .zip(points.coords().par_chunks(rows * dim))
             .for_each(|(out, rows)| {
                 let mut residual = vec![0.0; dim];
                 for (out, row) in out.chunks_exact_mut(projected).zip(rows.chunks_exact(dim)) {
@@ -82,14 +81,19 @@ impl EmMc {
     }
 
     /// Counts the records nearest to each middle, with noise.
-    fn weigh(&self, projected: &Points, middles: Points, draws: &mut Draws<'_>) -> PrivateCoreset {
-        let mut records = vec![0_u64; middles.len()];
-        for label in nearest(projected.view(), middles.view()).labels {
-            records[label as usize] += 1;
-        }
+    fn weigh(
+        &self,
+        projected: Private<PointsView<'_>>,
+        middles: Points,
+        draws: &mut Draws<'_>,
+    ) -> PrivateCoreset {
+        let records = projected
+            .map(|projected| {
+                count_labels(&nearest(projected, middles.view()).labels, middles.len())
+            })
+            .cells(middles.len());
         let count = &self.primitives.weights;
-        let noisy: Vec<i64> =
-            records.into_iter().map(|records| count.release(records, draws)).collect();
+        let noisy = noisy_counts(&records, count, WEIGHT, draws);
         let weights = self.settings.weight_rule.post_weights(&noisy, count.standard_deviation());
         PrivateCoreset::released(middles, weights)
     }
@@ -114,29 +118,33 @@ impl EmMc {
     /// Noisy means of the records nearest to each projected centre, with noise for each, empty or not.
     fn lift(
         &self,
-        points: PointsView<'_>,
-        projected: &Points,
+        points: Private<PointsView<'_>>,
+        projected: Private<PointsView<'_>>,
         solution: &Points,
         noise: &GaussianSum,
         draws: &mut Draws<'_>,
     ) -> Points {
         let public_box = &self.settings.public_box;
-        let sized = SizedSum::new(points.dim(), box_radius(public_box));
-        let part_of = nearest(projected.view(), solution.view()).labels;
-        let mut sums = sized.sums(points, &part_of, solution.len(), |row, out| {
-            box_residual(public_box, row, out);
+        let dim = public_box.dim();
+        let sized = SizedSum::new(dim, box_radius(public_box));
+        let sums = points.zip(projected).map(|(points, projected)| {
+            let part_of = nearest(projected, solution.view()).labels;
+            sized.sums(points, &part_of, solution.len(), |row, out| {
+                box_residual(public_box, row, out);
+            })
         });
+        let sums = sums.cells(solution.len() * sized.width());
         // Below this, a mean would be mostly noise.
         let least = (2.0 * sized.size_standard_deviation(noise)).max(1.0);
         let (mut coords, mut largest) = (Vec::new(), (f64::NEG_INFINITY, Vec::new()));
-        for sum in sums.chunks_exact_mut(sized.width()) {
-            sized.release(sum, noise, draws);
-            let size = sized.size(sum);
+        for (part, sum) in (0..).zip(sums.view().chunks(sized.width())) {
+            let sum = sized.release(sum, noise, &mut draws.part(MEAN, 0, part));
+            let size = sized.size(&sum);
             let mean = |(i, &units): (usize, &i64)| {
                 let x = public_box.middle(i) + sized.length(units) / size.max(1.0);
                 public_box.clip_coordinate(i, x)
             };
-            let centre: Vec<f64> = sum[..points.dim()].iter().enumerate().map(mean).collect();
+            let centre: Vec<f64> = sum[..dim].iter().enumerate().map(mean).collect();
             if size > largest.0 {
                 largest = (size, centre.clone());
             }
@@ -145,7 +153,7 @@ impl EmMc {
             }
         }
         let coords = if coords.is_empty() { largest.1 } else { coords };
-        Points::new(coords, points.dim()).expect("whole rows")
+        Points::new(coords, dim).expect("whole rows")
     }
 }
 
@@ -172,18 +180,18 @@ impl Algorithm for EmMc {
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> EmMcClustering {
-        let points = points.exact();
         let public_box = &self.settings.public_box;
         let dim = public_box.dim();
-        let projected = self.project(points);
+        let projected = points.map(|points| self.project(points));
+        let projected = projected.as_ref().map(Points::view);
         let Primitives { cover: run, choice, means, .. } = &self.primitives;
         let picks = self.settings.picks();
-        let middles = cover((run, choice), &self.grids, picks, projected.view().coords(), draws);
+        let middles = cover((run, choice), &self.grids, picks, projected, draws);
         let middles = Points::new(middles, self.projection.dim()).expect("whole rows");
-        let coreset = self.weigh(&projected, middles, draws);
+        let coreset = self.weigh(projected, middles, draws);
         let solution = self.post_solve(&coreset);
         let centres = if let Some(noise) = means {
-            self.lift(points, &projected, &solution, noise, draws)
+            self.lift(points, projected, &solution, noise, draws)
         } else {
             let back = |(at, x): (usize, f64)| {
                 let i = at % dim;

@@ -157,7 +157,6 @@ impl EmMcBuilder {
                 want,
             });
         }
-        let primitives = Primitives::calibrate(&self)?;
         let projection = Projection::new(&self.public_box, self.projected_dim, self.public_seed);
         let grids = Grids::new(
             projection.half_widths().to_vec(),
@@ -165,6 +164,8 @@ impl EmMcBuilder {
             self.finest_halvings,
             self.public_seed,
         );
+        let choices = self.picks() * grids.scales.len();
+        let primitives = Primitives::calibrate(&self, choices as u64)?;
         Ok(EmMc { settings: self, primitives, projection, grids })
     }
 

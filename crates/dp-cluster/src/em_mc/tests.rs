@@ -1,8 +1,10 @@
 //! Settings, odd data, receipts, scores against plain counts, and quality.
 
 use dp_accounting::{Budget, Epsilon};
-use dp_geometry::PublicBox;
-use dp_mechanism::{DiscreteGaussian, Draws, Geometric, Law, Mechanism, SecureSource, Source};
+use dp_geometry::{PointsView, PublicBox};
+use dp_mechanism::{
+    DiscreteGaussian, Draws, Geometric, Law, Mechanism, Private, SecureSource, Source,
+};
 use rand::RngExt;
 
 use super::cover::cover;
@@ -124,7 +126,7 @@ struct Recount<'a> {
 
 impl Recount<'_> {
     fn cells(&self, scale: usize, record: usize) -> Vec<u64> {
-        let (grids, dim) = (&self.plan.grids, self.plan.grids.dim());
+        let (grids, dim) = (&self.plan.grids, self.plan.projection.dim());
         let mut cells = vec![0; grids.shifts()];
         let point = &self.projected[record * dim..][..dim];
         grids.cells(&grids.scales[scale], point, &mut cells);
@@ -195,8 +197,8 @@ fn scores_are_counts_of_uncovered_records() {
         };
         let picks = plan.settings.picks();
         let run = (&plan.primitives.cover, &plan.primitives.choice);
-        let middles =
-            cover(run, &plan.grids, picks, &projected, &mut Draws::unplanned(&mut recount));
+        let view = Private::new(PointsView::new(&projected, 2).expect("whole rows"));
+        let middles = cover(run, &plan.grids, picks, view, &mut Draws::unplanned(&mut recount));
         assert_eq!((recount.choices, middles.len()), (plan.picks(), 2 * plan.picks()));
         assert_eq!(plan.picks(), 6 * 4);
         assert!(n == 0 || recount.kept.iter().filter(|kept| !**kept).count() > n / 2);

@@ -81,17 +81,8 @@ impl Primitives {
         let counts: Vec<NoisyCount> =
             levels.into_iter().map(NoisyCount::gaussian).collect::<Result<_, _>>()?;
         let sums = GaussianSum::new(parts[1])?;
-        let level = |i, count: &NoisyCount| {
-            let part = Step::spend("count of one part", count.loss());
-            Step::parallel(format!("level {i}"), vec![part])
-        };
-        let levels = counts.iter().enumerate().map(|(i, count)| level(i, count)).collect();
-        let leaf = Step::spend("sum and size of one leaf", sums.loss());
-        let groups = vec![
-            Step::sequential("counts", levels),
-            Step::parallel("sums and sizes of the leaves", vec![leaf]),
-        ];
-        Ok(Self { counts, sums, spent: Step::sequential("all steps", groups) })
+        let spent = Step::sequential("all steps", steps(&counts, &sums));
+        Ok(Self { counts, sums, spent })
     }
 
     /// The discrete Gaussian of the sums is accounted for as a continuous one with a noise multiplier
@@ -122,8 +113,25 @@ impl Primitives {
         let each = Epsilon::new(1.0 / (count_noise * multiplier))?;
         let counts = vec![NoisyCount::geometric(each)?; settings.depth + 1];
         let (epsilon, delta) = (settings.budget.epsilon(), settings.budget.delta());
-        let spent =
-            Step::spend("counts and sums, composed exactly", Loss::Approximate { epsilon, delta });
-        Ok(Self { counts, sums: GaussianSum::new(rho)?, spent })
+        let (loss, sums) = (Loss::Approximate { epsilon, delta }, GaussianSum::new(rho)?);
+        let spent = Step::composed("composed exactly", loss, steps(&counts, &sums));
+        Ok(Self { counts, sums, spent })
     }
+}
+
+/// The step of the receipt that pays for one count of a level.
+pub(super) const COUNT: &str = "count of one part";
+/// And for one leaf.
+pub(super) const LEAF: &str = "sum and size of one leaf";
+
+/// What is drawn.
+fn steps(counts: &[NoisyCount], sums: &GaussianSum) -> Vec<Step> {
+    let level = |(i, count): (usize, &NoisyCount)| {
+        Step::parallel(format!("level {i}"), vec![Step::spend(COUNT, count.loss())])
+    };
+    let leaf = Step::spend(LEAF, sums.loss());
+    vec![
+        Step::sequential("counts", counts.iter().enumerate().map(level).collect()),
+        Step::parallel("sums and sizes of the leaves", vec![leaf]),
+    ]
 }

@@ -5,12 +5,10 @@ use rayon::prelude::*;
 
 use crate::public_directions::{Purpose, normal_directions, public_generator};
 use crate::sized_sum::InBall;
+use crate::table::rows_per_task;
 
 /// Hyperplanes per block: eight running sums are four registers of the oldest 64-bit machines.
 const LANES: usize = 8;
-
-/// Rows per parallel task.
-const CHUNK: usize = 1024;
 
 /// Hyperplanes through the centre of the ball, one per level, shared by all parts of that level.
 pub(super) struct Hyperplanes {
@@ -38,7 +36,8 @@ impl Hyperplanes {
     pub(super) fn codes(&self, points: PointsView<'_>, ball: &PublicBall) -> Vec<u32> {
         let dim = points.dim();
         let (in_ball, mut codes) = (InBall::new(ball), vec![0; points.len()]);
-        codes.par_chunks_mut(CHUNK).zip(points.coords().par_chunks(CHUNK * dim)).for_each(
+        let rows = rows_per_task(points.len());
+        codes.par_chunks_mut(rows).zip(points.coords().par_chunks(rows * dim)).for_each(
             |(codes, rows)| {
                 let mut residual = vec![0.0; dim];
                 for (code, row) in codes.iter_mut().zip(rows.chunks_exact(dim)) {

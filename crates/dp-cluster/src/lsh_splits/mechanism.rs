@@ -101,12 +101,11 @@ impl Algorithm for LshSplits {
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> LshClustering {
-        let points = points.exact();
         let LshSplitsBuilder { public_ball, depth, public_seed, .. } = &self.settings;
         let dim = public_ball.dim();
-        let codes = Hyperplanes::new(dim, *depth, *public_seed).codes(points, public_ball);
-        let tree = self.grow(&codes, draws);
-        drop(codes);
+        let hyperplanes = Hyperplanes::new(dim, *depth, *public_seed);
+        let codes = points.map(|points| hyperplanes.codes(points, public_ball));
+        let tree = self.grow(codes, draws);
         let coreset = self.coreset(points, &tree, draws);
         LshClustering { centres: self.post_centres(&coreset), coreset }
     }

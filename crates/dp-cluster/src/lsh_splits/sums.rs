@@ -1,8 +1,9 @@
 //! The leaves' noisy sums and sizes.
 
 use dp_geometry::{Points, PointsView};
-use dp_mechanism::Draws;
+use dp_mechanism::{Draws, Private};
 
+use super::budget::LEAF;
 use super::tree::Tree;
 use super::{Form, LshSplits};
 use crate::coreset::PrivateCoreset;
@@ -12,29 +13,33 @@ impl LshSplits {
     /// Sums residuals per leaf, adds noise to every leaf, empty or not, and divides by the noisy size.
     pub(super) fn coreset(
         &self,
-        points: PointsView<'_>,
+        points: Private<PointsView<'_>>,
         tree: &Tree,
         draws: &mut Draws<'_>,
     ) -> PrivateCoreset {
-        let (ball, dim) = (&self.settings.public_ball, points.dim());
+        let ball = &self.settings.public_ball;
+        let dim = ball.dim();
         let (sized, in_ball) = (SizedSum::new(dim, ball.radius()), InBall::new(ball));
         let leaves = tree.noisy_counts.len();
-        let mut sums =
-            sized.sums(points, &tree.leaf_of, leaves, |row, out| in_ball.residual(row, out));
+        let sums = points.zip(tree.leaf_of.as_ref()).map(|(points, leaf_of)| {
+            sized.sums(points, leaf_of, leaves, |row, out| in_ball.residual(row, out))
+        });
+        let sums = sums.cells(leaves * sized.width());
         let (mut coords, mut weights) = (Vec::new(), Vec::new());
         let mut largest = (f64::NEG_INFINITY, Vec::new());
-        for (sum, &count) in sums.chunks_exact_mut(sized.width()).zip(&tree.noisy_counts) {
-            let size = match self.settings.form {
+        for (leaf, &count) in tree.noisy_counts.iter().enumerate() {
+            let (first, draw) = (leaf * sized.width(), &mut draws.part(LEAF, 0, leaf as u64));
+            let noise = &self.primitives.sums;
+            let (sum, size) = match self.settings.form {
                 Form::Improved => {
-                    sized.release(sum, &self.primitives.sums, draws);
-                    sized.size(sum)
+                    let sum = sized.release(sums.range(first..first + sized.width()), noise, draw);
+                    let size = sized.size(&sum);
+                    (sum, size)
                 }
                 // As published, the size is a count of the tree and the sum is released alone.
                 Form::Published => {
                     let bound = sized.length_squared_without_size();
-                    let noisy = self.primitives.sums.release(&sum[..dim], bound, draws);
-                    sum[..dim].copy_from_slice(&noisy);
-                    count as f64
+                    (noise.release(sums.range(first..first + dim), bound, draw), count as f64)
                 }
             };
             let weight = size.max(1.0);

@@ -1,39 +1,47 @@
 //! The tree: parts of the records are split while their noisy counts are large.
 
-use dp_mechanism::Draws;
+use std::ops::Range;
 
+use dp_mechanism::{Draws, Private};
+
+use super::budget::COUNT;
 use super::{Form, LshSplits};
 use crate::sized_sum::NO_GROUP;
 
-/// One part of the records; positions refer to the partitioned array.
-#[derive(Clone, Debug, PartialEq)]
+/// One part of the records.
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Part {
-    first: usize,
-    end: usize,
-    /// Public.
+    /// Its number among all parts, in the order in which they came up.
+    id: usize,
     noisy_count: i64,
 }
 
 /// The leaves, and which of them each record is in.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(super) struct Tree {
     /// [`NO_GROUP`] for records of dropped parts.
-    pub(super) leaf_of: Vec<u32>,
+    pub(super) leaf_of: Private<Vec<u32>>,
     /// The count that each leaf's part got in the tree.
     pub(super) noisy_counts: Vec<i64>,
-    /// Smallest part that is kept: public.
+    /// Smallest part that is kept.
     pub(super) least_count: i64,
 }
 
 impl LshSplits {
     /// Splits level by level. Every part that is wide enough is split by the hyperplane of its level,
     /// and both sides are counted with noise, empty or not; all decisions look at noisy counts only.
-    pub(super) fn grow(&self, codes: &[u32], draws: &mut Draws<'_>) -> Tree {
-        let count = |level: usize, true_count: usize, draws: &mut Draws<'_>| {
-            self.primitives.counts[level].release(true_count as u64, draws)
+    pub(super) fn grow(&self, codes: Private<Vec<u32>>, draws: &mut Draws<'_>) -> Tree {
+        let mut records = codes.map(Records::new);
+        let mut parts = 0;
+        // The parts of a level are disjoint; their numbers, which go on from level to level, tell them apart.
+        let mut count = |level: usize, records: &Private<Records>| {
+            let size = records.as_ref().map(|records| records.size(parts));
+            let draw = &mut draws.part(COUNT, level, parts as u64);
+            let noisy_count = self.primitives.counts[level].release(size, draw);
+            parts += 1;
+            Part { id: parts - 1, noisy_count }
         };
-        let mut records: Vec<usize> = (0..codes.len()).collect();
-        let root = Part { first: 0, end: codes.len(), noisy_count: count(0, codes.len(), draws) };
+        let root = count(0, &records);
         let least_count = self.least_count(root.noisy_count);
         let (mut open, mut leaves) = (vec![root], Vec::new());
         for level in 0..self.settings.depth {
@@ -43,13 +51,9 @@ impl LshSplits {
                     leaves.push(part);
                     continue;
                 }
-                let middle = part.first + split(&mut records[part.first..part.end], codes, level);
-                let mut side = |first, end| {
-                    let noisy_count = count(level + 1, end - first, draws);
-                    Part { first, end, noisy_count }
-                };
-                let (left, right) = (side(part.first, middle), side(middle, part.end));
-                let kept = [&left, &right].map(|side| side.noisy_count >= least_count);
+                records.update(|records| records.split(part.id, level));
+                let (left, right) = (count(level + 1, &records), count(level + 1, &records));
+                let kept = [left, right].map(|side| side.noisy_count >= least_count);
                 match (kept, self.settings.form) {
                     ([true, true], _) => next.extend([left, right]),
                     ([false, false], _) => leaves.push(part),
@@ -62,14 +66,8 @@ impl LshSplits {
             open = next;
         }
         leaves.extend(open);
-        let mut leaf_of = vec![NO_GROUP; codes.len()];
-        for (leaf, part) in (0..).zip(&leaves) {
-            for &record in &records[part.first..part.end] {
-                leaf_of[record] = leaf;
-            }
-        }
         let noisy_counts = leaves.iter().map(|part| part.noisy_count).collect();
-        Tree { leaf_of, noisy_counts, least_count }
+        Tree { leaf_of: records.map(|records| records.leaves(&leaves)), noisy_counts, least_count }
     }
 
     /// Large enough that the noise of a centre is a small part of the radius, small enough that
@@ -82,6 +80,45 @@ impl LshSplits {
         let for_k = noisy_total / i64::try_from(2 * self.settings.k).expect("at most 2^25");
         // The bound keeps three times as much within the integers.
         for_the_sums.min(for_k).clamp(1, i64::MAX / 4)
+    }
+}
+
+/// The records, part by part.
+#[derive(Debug)]
+struct Records {
+    codes: Vec<u32>,
+    /// Records of one part are next to each other.
+    order: Vec<usize>,
+    /// Where each part is in that order.
+    parts: Vec<Range<usize>>,
+}
+
+impl Records {
+    /// All in one part.
+    fn new(codes: Vec<u32>) -> Self {
+        Self { order: (0..codes.len()).collect(), parts: vec![0..codes.len()], codes }
+    }
+
+    fn size(&self, part: usize) -> u64 {
+        self.parts[part].len() as u64
+    }
+
+    /// Two parts more: the records of one with a zero bit at a level, and its others.
+    fn split(&mut self, part: usize, level: usize) {
+        let Range { start, end } = self.parts[part];
+        let middle = start + split(&mut self.order[start..end], &self.codes, level);
+        self.parts.extend([start..middle, middle..end]);
+    }
+
+    /// The place of each record's part among some parts.
+    fn leaves(self, leaves: &[Part]) -> Vec<u32> {
+        let mut leaf_of = vec![NO_GROUP; self.codes.len()];
+        for (leaf, part) in (0..).zip(leaves) {
+            for &record in &self.order[self.parts[part.id].clone()] {
+                leaf_of[record] = leaf;
+            }
+        }
+        leaf_of
     }
 }
 

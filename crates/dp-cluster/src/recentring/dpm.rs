@@ -66,14 +66,15 @@ impl Algorithm for DpmRecentred {
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
-        let points = points.exact();
         let grown = self.tree.run(points, draws);
         // The middles of the cells are nobody's data, so the first round starts there, with the
         // points that the cuts sent to each: no coarse means are paid for.
         let start = Start {
             centres: grown.middles(),
             counts: grown.tree.leaves.iter().map(|leaf| leaf.noisy_count).collect(),
-            labels: Some(grown.tree.leaf_of.iter().map(|&leaf| leaf.into()).collect()),
+            labels: Some(
+                grown.tree.leaf_of.map(|leaf_of| leaf_of.into_iter().map(u32::from).collect()),
+            ),
         };
         self.recentring.run(points, start, draws)
     }

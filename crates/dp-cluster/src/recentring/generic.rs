@@ -14,6 +14,9 @@ use crate::total_rho::total_rho;
 /// What the choice of radii gets of what re-centring may spend.
 const RADII: f64 = 0.05;
 
+/// The step of the receipt that pays for the start.
+const START: &str = "start";
+
 /// Any mechanism that releases centres with counts, then rounds of re-centring.
 ///
 /// `S` is the mechanism that starts; its output must convert into a [`Clustering`], and its cost must
@@ -136,7 +139,8 @@ where
 
     fn cost(&self) -> Receipt<AddRemove> {
         let start = self.start.receipt();
-        let steps = vec![start.spent().clone(), self.recentring.spent()];
+        let first = Step::sequential(START, vec![start.spent().clone()]);
+        let steps = vec![first, self.recentring.spent()];
         let name = format!("{}-recentred", start.mechanism());
         Receipt::new(name, AddRemove, self.budget, Step::sequential("all steps", steps))
     }
@@ -154,8 +158,8 @@ where
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
-        let points = points.exact();
-        let Clustering { centres, counts } = self.start.run(Private::new(points), draws).into();
+        let start = self.start.run(points, &mut draws.within(START)).into();
+        let Clustering { centres, counts } = start;
         self.recentring.run(points, Start { centres, counts, labels: None }, draws)
     }
 }

@@ -1,23 +1,22 @@
-//! Which centre each point belongs to, and how far away it is. All of this is private.
+//! Which centre each point belongs to, and how far away it is: the private state of the rounds.
 
 use dp_geometry::{PointsView, PublicBox};
 use rayon::prelude::*;
 
 use crate::nearest::{CentreTable, rounding_slack, squared_distance};
+use crate::table::rows_per_task;
 
-/// Rows per parallel task.
-pub(super) const CHUNK: usize = 1024;
-
-/// The centre of every point and the distance to it.
-pub(super) struct Located {
+/// The points, the centre of each and the distance to it.
+pub(super) struct Located<'a> {
+    pub(super) points: PointsView<'a>,
     pub(super) labels: Vec<u32>,
     pub(super) distances: Vec<f64>,
 }
 
-impl Located {
+impl<'a> Located<'a> {
     /// Every point at the centre that it is told to be at.
-    pub(super) fn at(labels: Vec<u32>) -> Self {
-        Self { distances: vec![0.0; labels.len()], labels }
+    pub(super) fn at(points: PointsView<'a>, labels: Vec<u32>) -> Self {
+        Self { points, distances: vec![0.0; labels.len()], labels }
     }
 
     /// Follows centres that have moved to other numbers.
@@ -34,23 +33,17 @@ impl Located {
     /// and public values, whatever the record holds. The label it had is a hint only: a point nearer
     /// to that centre than half the way from there to any other needs no search, and the outcome is
     /// that of a full one.
-    pub(super) fn update(
-        &mut self,
-        points: PointsView<'_>,
-        public_box: &PublicBox,
-        centres: PointsView<'_>,
-        search: bool,
-    ) {
-        let dim = points.dim();
+    pub(super) fn update(&mut self, public_box: &PublicBox, centres: PointsView<'_>, search: bool) {
+        let (dim, rows) = (self.points.dim(), rows_per_task(self.points.len()));
         let table = CentreTable::new(centres);
         // The margin covers rounding, see `rounding_slack`.
         let shrink = 0.25 * (1.0 - rounding_slack(dim));
         let reach: Vec<f64> =
             centres.rows().map(|c| shrink * table.two_nearest(c).second_squared).collect();
         self.labels
-            .par_chunks_mut(CHUNK)
-            .zip(self.distances.par_chunks_mut(CHUNK))
-            .zip(points.coords().par_chunks(CHUNK * dim))
+            .par_chunks_mut(rows)
+            .zip(self.distances.par_chunks_mut(rows))
+            .zip(self.points.coords().par_chunks(rows * dim))
             .for_each(|((labels, distances), rows)| {
                 let mut clipped = vec![0.0; dim];
                 let rows = rows.chunks_exact(dim);
@@ -100,8 +93,8 @@ mod tests {
             let plain = nearest(points.view(), centres.view());
             for _ in 0..5 {
                 let hints = (0..points.len()).map(|_| rng.random_range(0..17)).collect();
-                let mut located = Located::at(hints);
-                located.update(points.view(), &public_box, centres.view(), true);
+                let mut located = Located::at(points.view(), hints);
+                located.update(&public_box, centres.view(), true);
                 assert_eq!(located.labels, plain.labels);
                 let squares = plain.squared_distances.iter().map(|d| d.sqrt());
                 assert!(located.distances.iter().copied().eq(squares));
@@ -114,8 +107,8 @@ mod tests {
         let public_box = PublicBox::cube(1, 0.0, 10.0).expect("valid");
         let points = Points::new(vec![f64::NAN, f64::INFINITY, -7.0, 1e300], 1).expect("rows");
         let centres = Points::new(vec![1.0, 4.0, 9.0], 1).expect("rows");
-        let mut located = Located::at(vec![0; 4]);
-        located.update(points.view(), &public_box, centres.view(), true);
+        let mut located = Located::at(points.view(), vec![0; 4]);
+        located.update(&public_box, centres.view(), true);
         assert_eq!(located.labels, [1, 2, 0, 2]);
         let distances = [1.0, 1.0, 1.0, 1.0];
         assert!(located.distances.iter().zip(distances).all(|(a, b)| (a - b).abs() < 1e-12));

@@ -2,7 +2,7 @@
 
 use dp_accounting::{Rho, Step};
 use dp_geometry::{Points, PointsView, PublicBox};
-use dp_mechanism::Draws;
+use dp_mechanism::{Draws, Private};
 
 use super::Rounds;
 use super::centres::Centres;
@@ -29,11 +29,14 @@ pub(super) struct Recentring {
 pub(super) struct Start {
     pub(super) centres: Points,
     pub(super) counts: Vec<i64>,
-    /// Private: the centre of each point in the first round, if that is not the nearest. A function
-    /// of the point and released values.
-    pub(super) labels: Option<Vec<u32>>,
+    /// The centre of each point in the first round, if that is not the nearest: a function of the point and released values.
+    pub(super) labels: Option<Private<Vec<u32>>>,
 }
 
+/// The step of the receipt that pays for all rounds.
+const STEP: &str = "re-centring";
+/// A start may report any count. Up to here, scores of radii stay far inside of `i64`; no address space holds as many points.
+const MOST_POINTS: f64 = (1_u64 << 52) as f64;
 /// Without a given number of clusters, centres closer than this many radii are one.
 const TOGETHER: f64 = 1.0;
 /// A count below this many standard deviations of its noise could be nothing.
@@ -72,7 +75,7 @@ impl Recentring {
     /// The itemised cost.
     pub(super) fn spent(&self) -> Step {
         let rounds = self.rounds.iter().zip(1..).map(|(round, number)| round.spent(number));
-        Step::sequential("re-centring", rounds.collect())
+        Step::sequential(STEP, rounds.collect())
     }
 
     /// Shapes only.
@@ -82,34 +85,43 @@ impl Recentring {
 
     pub(super) fn run(
         &self,
-        points: PointsView<'_>,
+        points: Private<PointsView<'_>>,
         start: Start,
         draws: &mut Draws<'_>,
     ) -> Clustering {
         let mut centres = Centres::new(&start, &self.public_box);
         let total: f64 = centres.standings.iter().map(|one| one.count).sum();
-        #[allow(clippy::cast_possible_truncation, reason = "saturates")]
-        let target = (self.settings.quantile * total).round() as i64;
+        #[allow(clippy::cast_possible_truncation, reason = "at most MOST_POINTS")]
+        let target = (self.settings.quantile * total).round().min(MOST_POINTS) as i64;
         let mut search = start.labels.is_none();
-        let mut located = Located::at(start.labels.unwrap_or_else(|| vec![0; points.len()]));
+        let anywhere = || points.map(|points| vec![0; points.len()]);
+        let mut located = points
+            .zip(start.labels.unwrap_or_else(anywhere))
+            .map(|(points, labels)| Located::at(points, labels));
+        let draws = &mut draws.within(STEP);
+        let width = self.public_box.dim() + COUNTS;
         let mut radius = 0.0;
         for (t, round) in self.rounds.iter().enumerate() {
             if self.settings.may_split_before(t) {
                 let wanted = self.clusters.unwrap_or(0);
                 centres.split(wanted, SPLIT_STEP * radius, t, &self.public_box);
             }
-            located.update(points, &self.public_box, centres.view(), search);
+            located.update(|located| located.update(&self.public_box, centres.view(), search));
             search = true;
-            radius = round.choose_radius(&self.radii, &located.distances, target, draws);
+            radius = round.choose_radius(t, &self.radii, &located, target, draws);
             centres.set_radii(round, radius);
-            let mut vectors = exact_sums(points, &self.public_box, &centres, &located);
-            round.add_noise(&mut vectors, points.dim() + COUNTS, draws);
+            let vectors =
+                located.as_ref().map(|located| exact_sums(located, &self.public_box, &centres));
+            let vectors = vectors.cells(centres.len() * width);
+            let vectors = round.noisy_sums(t, &vectors, width, draws);
             centres.update(round, &vectors, &self.public_box);
             if self.settings.merge_after(t) {
                 let least = NOTHING * round.count_noise();
-                located.renumber(&centres.drop_below(least, self.clusters.unwrap_or(1)));
+                let moved = centres.drop_below(least, self.clusters.unwrap_or(1));
+                located.update(|located| located.renumber(&moved));
                 let apart = Until::Apart(TOGETHER * radius);
-                located.renumber(&centres.merge(self.clusters.map_or(apart, Until::Clusters)));
+                let moved = centres.merge(self.clusters.map_or(apart, Until::Clusters));
+                located.update(|located| located.renumber(&moved));
             }
         }
         centres.release()

@@ -1,8 +1,9 @@
 //! The calibrated draws of one round: a radius, then one noisy vector per centre.
 
 use dp_accounting::{Rho, Step};
-use dp_mechanism::{Draws, ExponentialMechanism, GaussianSum};
+use dp_mechanism::{Cells, Draws, ExponentialMechanism, GaussianSum, Private};
 
+use super::locate::Located;
 use super::radius::{SCORE_RANGE, scores};
 use super::sums::{COUNT_UNITS, LENGTH_SQUARED};
 use crate::ClusterError;
@@ -38,22 +39,32 @@ impl Round {
         self.noise() / COUNT_UNITS as f64
     }
 
-    /// The radius within which about `target` points lie.
+    /// The radius within which about `target` points lie, of these public ones; `number` is that of the round, from 0.
     pub(super) fn choose_radius(
         &self,
+        number: usize,
         radii: &[f64],
-        distances: &[f64],
+        located: &Private<Located<'_>>,
         target: i64,
         draws: &mut Draws<'_>,
     ) -> f64 {
-        radii[self.radius.release(&scores(radii, distances, target), draws)]
+        let scores = located.as_ref().map(|located| scores(radii, &located.distances, target));
+        let scores = scores.cells(radii.len());
+        radii[self.radius.release(&scores, &mut draws.leaf("radius", number))]
     }
 
-    /// Noise on the vectors of all centres, whether they have points or not.
-    pub(super) fn add_noise(&self, vectors: &mut [i64], width: usize, draws: &mut Draws<'_>) {
-        for vector in vectors.chunks_exact_mut(width) {
-            let noisy = self.sums.release(&*vector, LENGTH_SQUARED, draws);
-            vector.copy_from_slice(&noisy);
-        }
+    /// The vectors of all centres with noise, whether they have points or not.
+    pub(super) fn noisy_sums(
+        &self,
+        number: usize,
+        vectors: &Cells<i64>,
+        width: usize,
+        draws: &mut Draws<'_>,
+    ) -> Vec<i64> {
+        let one = |(centre, vector)| {
+            let draw = &mut draws.part("sum and counts of one centre", number, centre);
+            self.sums.release(vector, LENGTH_SQUARED, draw)
+        };
+        (0..).zip(vectors.view().chunks(width)).flat_map(one).collect()
     }
 }

@@ -1,11 +1,11 @@
 //! Per centre, the sum of clipped residuals and two counts: one integer vector per centre.
 
-use dp_geometry::{PointsView, PublicBox};
-use rayon::prelude::*;
+use dp_geometry::PublicBox;
 
 use super::centres::Centres;
-use super::locate::{CHUNK, Located, clip_into};
+use super::locate::{Located, clip_into};
 use crate::nearest::rounding_slack;
+use crate::table::sum_rows;
 
 /// Units of the fixed-point grid per radius.
 pub(super) const UNITS: i64 = 1 << 20;
@@ -20,44 +20,27 @@ pub(super) const COUNTS: usize = 2;
 /// A point counts as far beyond the radius from this many radii on.
 const FAR: f64 = 2.0;
 
-/// Adds up all points, one vector of `dim + COUNTS` entries per centre. Exact, hence private.
+/// Adds up all points, one vector of `dim + COUNTS` entries per centre.
 pub(super) fn exact_sums(
-    points: PointsView<'_>,
+    located: &Located<'_>,
     public_box: &PublicBox,
     centres: &Centres,
-    located: &Located,
 ) -> Vec<i64> {
+    let Located { points, labels, distances } = located;
     let dim = points.dim();
     let width = dim + COUNTS;
-    let size = centres.len() * width;
-    // Integers, so the sum does not depend on where the rows are cut.
-    let rows = points.len().div_ceil(rayon::current_num_threads()).max(CHUNK);
-    points
-        .coords()
-        .par_chunks(rows * dim)
-        .zip(located.labels.par_chunks(rows))
-        .zip(located.distances.par_chunks(rows))
-        .map(|((coords, labels), distances)| {
-            let mut sums = vec![0_i64; size];
-            let (mut clipped, mut units) = (vec![0.0; dim], vec![0_i32; dim]);
-            for ((row, &label), &distance) in coords.chunks_exact(dim).zip(labels).zip(distances) {
-                clip_into(public_box, row, &mut clipped);
-                let label = label as usize;
-                let radius = centres.standings[label].radius;
-                clip_residual(&clipped, centres.row(label), distance, radius, &mut units);
-                let (residual, counts) = sums[label * width..][..width].split_at_mut(dim);
-                for (sum, &unit) in residual.iter_mut().zip(&units) {
-                    *sum += i64::from(unit);
-                }
-                counts[usize::from(distance > FAR * radius)] += COUNT_UNITS;
-            }
-            sums
-        })
-        .reduce_with(|mut a, b| {
-            a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-            a
-        })
-        .unwrap_or_else(|| vec![0; size])
+    let scratch = || (vec![0.0; dim], vec![0_i32; dim]);
+    sum_rows(*points, centres.len() * width, scratch, |(clipped, units), number, row, sums| {
+        clip_into(public_box, row, clipped);
+        let (label, distance) = (labels[number] as usize, distances[number]);
+        let radius = centres.standings[label].radius;
+        clip_residual(clipped, centres.row(label), distance, radius, units);
+        let (residual, counts) = sums[label * width..][..width].split_at_mut(dim);
+        for (sum, &unit) in residual.iter_mut().zip(&*units) {
+            *sum += i64::from(unit);
+        }
+        counts[usize::from(distance > FAR * radius)] += COUNT_UNITS;
+    })
 }
 
 /// `x - c` in units of `radius / UNITS`, scaled back to the radius where it is longer: never longer
