@@ -210,6 +210,9 @@ impl<'n, N: Numbers> NoiseLaw<'n, N> {
             Noise::Gaussian(gaussian) => {
                 Self::Gaussian { numbers, half: numbers.gaussian_half(gaussian) }
             }
+            Noise::Rounded(rounded) => {
+                Self::Gaussian { numbers, half: numbers.rounded_half(rounded) }
+            }
         }
     }
 
@@ -322,7 +325,7 @@ pub fn gaussian_renyi_divergence(noise: DiscreteGaussian, shift: i64, alpha: f64
 
 #[cfg(test)]
 mod tests {
-    use dp_mechanism::DiscreteLaplace;
+    use dp_mechanism::{DiscreteLaplace, RoundedGaussian};
 
     use super::*;
 
@@ -332,6 +335,7 @@ mod tests {
         let scale = Ratio::new(5, 3).expect("valid");
         for noise in [
             Noise::Gaussian(DiscreteGaussian::new(variance).expect("positive")),
+            Noise::Rounded(RoundedGaussian::new(variance).expect("positive")),
             Noise::Laplace(DiscreteLaplace::new(scale).expect("positive")),
         ] {
             let law = NoiseLaw::new(&Floats, noise);

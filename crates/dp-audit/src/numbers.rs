@@ -2,7 +2,7 @@
 
 use std::ops::{Add, Div, Mul, Sub};
 
-use dp_mechanism::{DiscreteGaussian, Ratio};
+use dp_mechanism::{DiscreteGaussian, Ratio, RoundedGaussian};
 use num_rational::BigRational;
 
 /// A probability with the four operations.
@@ -34,6 +34,9 @@ pub(crate) trait Numbers {
     /// Probabilities of `0, 1, 2, ...` of this noise, until they vanish.
     fn gaussian_half(&self, noise: DiscreteGaussian) -> Vec<Self::P>;
 
+    /// The same of rounded noise.
+    fn rounded_half(&self, noise: RoundedGaussian) -> Vec<Self::P>;
+
     fn integer(&self, n: u32) -> Self::P {
         self.ratio(Ratio::new(n.into(), 1).expect("small"))
     }
@@ -63,6 +66,15 @@ impl Numbers for Floats {
         let weights: Vec<f64> = positions.take_while(|z| *z < reach).map(weight).collect();
         let total = weights[0] + 2.0 * weights[1..].iter().rev().sum::<f64>();
         weights.into_iter().map(|w| w / total).collect()
+    }
+
+    fn rounded_half(&self, noise: RoundedGaussian) -> Vec<f64> {
+        // Pr[N >= x] by its own function, so that small probabilities keep their digits.
+        let unit = 1.0 / (2.0 * ratio_to_f64(noise.variance())).sqrt();
+        let beyond = |x: f64| 0.5 * libm::erfc(x * unit);
+        let positions = std::iter::successors(Some(1.0), |z| Some(z + 1.0));
+        let others = positions.map(|z| beyond(z - 0.5) - beyond(z + 0.5)).take_while(|p| *p > 0.0);
+        std::iter::once(libm::erf(0.5 * unit)).chain(others).collect()
     }
 }
 
@@ -94,6 +106,10 @@ impl Numbers for Rationals {
     }
 
     fn gaussian_half(&self, _: DiscreteGaussian) -> Vec<BigRational> {
+        panic!("Gaussian probabilities are not rational; use the law in floats")
+    }
+
+    fn rounded_half(&self, _: RoundedGaussian) -> Vec<BigRational> {
         panic!("Gaussian probabilities are not rational; use the law in floats")
     }
 }

@@ -266,7 +266,7 @@ impl Source for Replay {
         }
         let length_squared = before.iter().zip(values.iter()).map(|(a, b)| squared(*a, *b)).sum();
         values.copy_from_slice(released);
-        self.steps.push(gaussian_loss(DrawKind::Vector, length_squared, noise));
+        self.steps.push(gaussian_loss(DrawKind::Vector, length_squared, noise.variance()));
     }
 }
 
@@ -310,7 +310,10 @@ fn noise_loss(value: i64, other: i64, noise: Noise) -> StepLoss {
             StepLoss { kind: DrawKind::Noisy, forward: loss, backward: loss, rho: pure_rho(loss) }
         }
         Noise::Gaussian(gaussian) => {
-            gaussian_loss(DrawKind::Noisy, squared(value, other), gaussian)
+            gaussian_loss(DrawKind::Noisy, squared(value, other), gaussian.variance())
+        }
+        Noise::Rounded(rounded) => {
+            gaussian_loss(DrawKind::Noisy, squared(value, other), rounded.variance())
         }
     }
 }
@@ -328,14 +331,8 @@ fn exceeds_loss(value: i64, other: i64, threshold: i64, noise: Noise) -> StepLos
     let known = |ratio: f64| if ratio.is_nan() { f64::INFINITY } else { ratio };
     let forward = known(ratios[0]).max(known(ratios[1]));
     let backward = known(-ratios[0]).max(known(-ratios[1]));
-    let pure = pure_rho(forward.max(backward));
-    let rho = match noise {
-        // The answer is computed from the noisy value, so it cannot give away more than that.
-        Noise::Gaussian(gaussian) => {
-            pure.min(gaussian_loss(DrawKind::Exceeds, squared(value, other), gaussian).rho)
-        }
-        Noise::Laplace(_) => pure,
-    };
+    // The answer is computed from the noisy value, so it cannot give away more than that.
+    let rho = pure_rho(forward.max(backward)).min(noise_loss(value, other, noise).rho);
     StepLoss { kind: DrawKind::Exceeds, forward, backward, rho }
 }
 
@@ -359,9 +356,10 @@ fn released_loss(kind: DrawKind, loss: f64, worst: f64) -> StepLoss {
     }
 }
 
-fn gaussian_loss(kind: DrawKind, length_squared: f64, noise: DiscreteGaussian) -> StepLoss {
+/// Of discrete and of rounded noise alike: half the square of the `mu` of a normal pair is its zCDP.
+fn gaussian_loss(kind: DrawKind, length_squared: f64, variance: Ratio) -> StepLoss {
     let pure = if length_squared > 0.0 { f64::INFINITY } else { 0.0 };
-    let rho = length_squared / (2.0 * ratio_to_f64(noise.variance()));
+    let rho = length_squared / (2.0 * ratio_to_f64(variance));
     StepLoss { kind, forward: pure, backward: pure, rho }
 }
 

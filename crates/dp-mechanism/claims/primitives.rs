@@ -1,6 +1,6 @@
 //! Checks of the calibrated primitives.
 
-use dp_accounting::{Epsilon, Loss, Rho};
+use dp_accounting::{Epsilon, Loss, Mu, Rho, gaussian_delta};
 use dp_audit::{
     BigRational, Method, RationalLaw, Window, compare, exact_law, exact_rational_law,
     gaussian_renyi_divergence, power_within,
@@ -26,7 +26,9 @@ pub(super) fn checks() -> Vec<Check> {
         exact("count-rational", "NoisyCount::geometric", rational_count),
         exact("choice-rational", "ExponentialMechanism", rational_choice),
         exact("choice-by-range", "ExponentialMechanism", choice),
+        exact("count-rounded", "NoisyCount::rounded", rounded_count),
         exact("sum-gaussian", "GaussianSum", sum),
+        exact("sum-rounded", "GaussianSum::rounded", rounded_sum),
         exact("sum-geometric-wide", "GeometricSum", wide_geometric_sum),
         exact("sum-geometric", "GeometricSum", geometric_sum),
         exact("sample-poisson", "PoissonSample", sample),
@@ -142,6 +144,28 @@ fn gaussian(effort: Effort) -> Found {
     found
 }
 
+/// Deltas of the exact laws of the released count, over those of the Gaussian curve that is claimed.
+fn rounded_count(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    for mu in [0.3, 1.0, 2.5] {
+        let count = NoisyCount::rounded(Mu::new(mu).expect("valid")).expect("positive");
+        let Loss::Gaussian { mu } = count.loss() else { unreachable!("it is Gaussian") };
+        let law = |n| {
+            exact_law(Window::new(-60, 60), |draws| count.release(n, &mut Draws::unplanned(draws)))
+        };
+        let (here, there) = (law(0), law(1));
+        for step in 0..effort.of(60_u32, 600) {
+            // Until a delta of about 1e-9, where rounding of floats does not count yet.
+            let epsilon_at =
+                mu.get() * (mu.get() / 2.0 + 6.0 * f64::from(step) / effort.of(60.0, 600.0));
+            let claimed = gaussian_delta(1.0 / mu.get(), epsilon(epsilon_at)).get();
+            let delta = here.delta(&there, epsilon_at).max(there.delta(&here, epsilon_at));
+            found.see(delta / claimed, || format!("mu {mu} at epsilon {epsilon_at}"));
+        }
+    }
+    found
+}
+
 /// All score vectors of three small scores, all changes within the range.
 fn choice(effort: Effort) -> Found {
     const RANGE: i64 = 2;
@@ -168,10 +192,18 @@ fn choice(effort: Effort) -> Found {
     found
 }
 
-/// All vectors on a small lattice, against the length bound that they keep.
 fn sum(effort: Effort) -> Found {
+    short_records(GaussianSum::new(Rho::new(0.1).expect("valid")).expect("positive"), effort)
+}
+
+fn rounded_sum(effort: Effort) -> Found {
+    short_records(GaussianSum::rounded(Mu::new(0.4).expect("valid")).expect("positive"), effort)
+}
+
+/// All vectors on a small lattice, against the length bound that they keep. Half the square of a `mu` is its zCDP, so
+/// that one number says it for both kinds of noise.
+fn short_records(mechanism: GaussianSum, effort: Effort) -> Found {
     const LENGTH_SQUARED: u64 = 25;
-    let mechanism = GaussianSum::new(Rho::new(0.1).expect("valid")).expect("positive");
     let mut found = Found::claim(mechanism.loss().zcdp().expect("Gaussian is zCDP").get());
     let mut rng = effort.rng(20);
     let run = |records: &Vec<[i64; 2]>, draws: &mut dyn Source| {

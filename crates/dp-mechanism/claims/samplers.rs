@@ -4,7 +4,8 @@
 
 use dp_audit::{Method, Window, choice_log_probabilities, exact_law, statistical};
 use dp_mechanism::{
-    DiscreteGaussian, DiscreteLaplace, Draws, GaussianSum, Noise, Ratio, SecureSource, Source,
+    DiscreteGaussian, DiscreteLaplace, Draws, GaussianSum, Noise, Ratio, RoundedGaussian,
+    SecureSource, Source,
 };
 
 use dp_audit::harness::{Check, Effort, Found};
@@ -16,9 +17,18 @@ pub(super) fn checks() -> Vec<Check> {
     vec![
         sampler("draws-laplace", "SecureSource, Laplace noise", laplace),
         sampler("draws-gaussian", "SecureSource, Gaussian noise", gaussian),
+        sampler("draws-rounded", "SecureSource, rounded normal noise", rounded),
         sampler("draws-choice", "SecureSource, choices", choice),
         Check::new("sum-gaussian-mu", "GaussianSum", "add-remove", Method::Gaussian, sum_mu)
             .resolution(1.2),
+        Check::new(
+            "sum-rounded-mu",
+            "GaussianSum::rounded",
+            "add-remove",
+            Method::Gaussian,
+            rounded_sum_mu,
+        )
+        .resolution(1.2),
     ]
 }
 
@@ -76,6 +86,14 @@ fn gaussian(effort: Effort) -> Found {
     noise_distance(effort, &variances)
 }
 
+fn rounded(effort: Effort) -> Found {
+    let variances = [(1, 4), (1, 1), (50, 3), (400, 1)].map(|(a, b)| {
+        let noise = RoundedGaussian::new(ratio(a, b)).expect("positive");
+        (format!("variance {a}/{b}"), Noise::Rounded(noise))
+    });
+    noise_distance(effort, &variances)
+}
+
 fn choice(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(61);
@@ -98,11 +116,19 @@ fn choice(effort: Effort) -> Found {
     found
 }
 
-/// A sum of one coordinate at its length bound, told apart from an empty one by a threshold half way.
 fn sum_mu(effort: Effort) -> Found {
-    const LENGTH: i64 = 1_000;
     let rho = dp_accounting::Rho::new(0.5).expect("valid");
-    let sum = GaussianSum::new(rho).expect("positive");
+    told_apart(GaussianSum::new(rho).expect("positive"), effort)
+}
+
+fn rounded_sum_mu(effort: Effort) -> Found {
+    let mu = dp_accounting::Mu::new(1.0).expect("valid");
+    told_apart(GaussianSum::rounded(mu).expect("positive"), effort)
+}
+
+/// A sum of one coordinate at its length bound, told apart from an empty one by a threshold half way.
+fn told_apart(sum: GaussianSum, effort: Effort) -> Found {
+    const LENGTH: i64 = 1_000;
     let mut found = Found::claim((2.0 * sum.loss().zcdp().expect("Gaussian is zCDP").get()).sqrt());
     let mut rng = effort.rng(62);
     let runs = effort.of(20_000_u64, 1_000_000);

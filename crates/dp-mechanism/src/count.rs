@@ -1,9 +1,9 @@
 //! A count with integer noise.
 
-use dp_accounting::{Epsilon, Loss, Rho};
-use dp_noise::{DiscreteGaussian, DiscreteLaplace};
+use dp_accounting::{Epsilon, Loss, Mu, Rho};
+use dp_noise::{DiscreteGaussian, DiscreteLaplace, RoundedGaussian};
 
-use crate::rational::{ratio_at_most, to_f64};
+use crate::rational::{mu_of_square, ratio_at_most, square_at_most, to_f64};
 use crate::{Draws, MechanismError, Noise, Private};
 
 /// Adds integer noise to a count that one record changes by at most 1.
@@ -15,15 +15,17 @@ use crate::{Draws, MechanismError, Noise, Private};
 ///   `e^epsilon`.
 /// - [`gaussian`](Self::gaussian): `rho`-zCDP with `Pr[Z = z]` proportional to
 ///   `e^(-z^2 / (2 v))`, `v = 1 / (2 rho)`.
+/// - [`rounded`](Self::rounded): `mu`-Gaussian-DP, with the exact curve of the Gaussian mechanism: `c + round(N) = round(c + N)`
+///   for normal `N` of variance `v = 1 / mu^2`.
 ///
 /// # Utility
-/// Unbiased; [`standard_deviation`](Self::standard_deviation) is `sqrt(2a)/(1 - a)` or `sqrt(v)`.
+/// Unbiased; [`standard_deviation`](Self::standard_deviation) is `sqrt(2a)/(1 - a)`, `sqrt(v)` or `sqrt(v + 1/12)`.
 ///
 /// # Precision
 /// Exact integers. The loss is rounded down to 32 bits when built and reported as rounded.
 ///
 /// # Source
-/// Ghosh, Roughgarden, Sundararajan (2009); Canonne, Kamath, Steinke (2020), Theorem 4.
+/// Ghosh, Roughgarden, Sundararajan (2009); Canonne, Kamath, Steinke (2020), Theorem 4; Dong, Roth, Su (JRSS B 2022), Theorem 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NoisyCount {
     noise: Noise,
@@ -57,6 +59,22 @@ impl NoisyCount {
         Ok(Self { noise: Noise::Gaussian(gaussian), loss: Loss::Zcdp { rho }, leaf: None })
     }
 
+    /// The nearest integer to normal noise of variance `1 / mu^2`.
+    ///
+    /// # Errors
+    /// [`MechanismError`] if `mu` is zero or below `2^-30`.
+    pub fn rounded(mu: Mu) -> Result<Self, MechanismError> {
+        let name = "mu of a count";
+        if mu == Mu::ZERO {
+            return Err(MechanismError::NotPositive { name });
+        }
+        let square = square_at_most(mu).ok_or(too_much(name, mu.get()))?;
+        let rounded = square.recip().and_then(RoundedGaussian::new);
+        let rounded = rounded.ok_or(too_much(name, mu.get()))?;
+        let loss = Loss::Gaussian { mu: mu_of_square(square) };
+        Ok(Self { noise: Noise::Rounded(rounded), loss, leaf: None })
+    }
+
     /// One of many counts of which a record changes so few that the leaf of this name, with this loss, pays for all of them.
     #[must_use]
     pub fn among(self, leaf: &'static str, together: Loss) -> Self {
@@ -76,6 +94,7 @@ impl NoisyCount {
                 (2.0 * a).sqrt() / (1.0 - a)
             }
             Noise::Gaussian(gaussian) => to_f64(gaussian.variance()).sqrt(),
+            Noise::Rounded(rounded) => (to_f64(rounded.variance()) + 1.0 / 12.0).sqrt(),
         }
     }
 

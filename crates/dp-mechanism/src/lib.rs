@@ -64,7 +64,7 @@ pub use subsample::PoissonSample;
 pub use sum::GaussianSum;
 
 pub use dp_noise::{
-    ChaCha20Rng, DiscreteGaussian, DiscreteLaplace, Geometric, Ratio, ReleaseRng, SysError,
-    chacha_from_os,
+    ChaCha20Rng, DiscreteGaussian, DiscreteLaplace, Geometric, Ratio, ReleaseRng, RoundedGaussian,
+    SysError, chacha_from_os,
 };
 pub use rand::CryptoRng;

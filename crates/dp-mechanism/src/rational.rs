@@ -1,5 +1,6 @@
 //! From `f64` parameters to the rationals of the samplers, always towards more noise.
 
+use dp_accounting::Mu;
 use dp_noise::Ratio;
 
 /// Rounded ratios keep this many bits, so rounding costs at most one part in `2^31`.
@@ -25,6 +26,19 @@ pub(crate) fn to_f64(ratio: Ratio) -> f64 {
     ratio.numerator() as f64 / ratio.denominator().get() as f64
 }
 
+/// The loss `mu` of noise with `length^2 / variance` equal to this ratio, rounded up by at most the last digit.
+pub(crate) fn mu_of_square(ratio: Ratio) -> Mu {
+    let square = to_f64(ratio);
+    let root = square.sqrt();
+    let up = if root.mul_add(root, -square) < 0.0 { root.next_up() } else { root };
+    Mu::new(up).expect("the root of a positive number below 2^62")
+}
+
+/// The largest ratio of at most [`BITS`] significant bits that is not above the square of `mu`; `None` as for [`ratio_at_most`].
+pub(crate) fn square_at_most(mu: Mu) -> Option<Ratio> {
+    ratio_at_most((mu.get() * mu.get()).next_down())
+}
+
 fn exponent(x: f64) -> i32 {
     let biased = (x.to_bits() >> 52) & 0x7ff;
     i32::try_from(biased).expect("eleven bits") - 1023
@@ -42,6 +56,17 @@ mod tests {
             assert!(rounded >= x * (1.0 - 2_f64.powi(-31)), "{x} fell to {rounded}");
         }
         assert_eq!(ratio_at_most(0.75), Ratio::new(3, 4));
+    }
+
+    #[test]
+    fn a_loss_goes_down_on_the_way_to_a_ratio_and_not_below_on_the_way_back() {
+        for mu in [1.0, 0.1, 1.0 / 3.0, 0.236_7, 1e-5, 44_721.359_5, 2e9, 2_f64.powi(-29)] {
+            let ratio = square_at_most(Mu::new(mu).expect("valid")).expect("in range");
+            let back = mu_of_square(ratio).get();
+            assert!(back <= mu && back >= mu * (1.0 - 2_f64.powi(-31)), "{mu} became {back}");
+            assert!(back.mul_add(back, -to_f64(ratio)) >= 0.0, "{mu}: the noise is what it is");
+        }
+        assert_eq!(square_at_most(Mu::ZERO), None);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::num::NonZero;
 
 use dp_noise::{
-    Bits, DiscreteGaussian, DiscreteLaplace, Geometric, Ratio, SecureBits, bernoulli,
-    bernoulli_exp, choose_exponentially, noisy_max_with_value, permute_and_flip,
+    Bits, DiscreteGaussian, DiscreteLaplace, Geometric, Ratio, RoundedGaussian, SecureBits,
+    bernoulli, bernoulli_exp, choose_exponentially, noisy_max_with_value, permute_and_flip,
 };
 use rand::CryptoRng;
 
@@ -80,6 +80,8 @@ pub enum Noise {
     Laplace(DiscreteLaplace),
     /// Discrete Gaussian.
     Gaussian(DiscreteGaussian),
+    /// The nearest integer to a continuous normal variable. Coordinate by coordinate this is the Gaussian mechanism of a vector.
+    Rounded(RoundedGaussian),
 }
 
 /// The probability of a secret coin.
@@ -244,6 +246,7 @@ impl Noise {
         match self {
             Self::Laplace(laplace) => laplace.sample(bits),
             Self::Gaussian(gaussian) => gaussian.sample(bits),
+            Self::Rounded(rounded) => rounded.sample(bits),
         }
     }
 }

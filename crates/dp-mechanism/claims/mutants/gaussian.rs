@@ -1,7 +1,8 @@
-//! Counts per region with Gaussian noise for one region.
+//! Gaussian noise for too short a change, and of the wrong law.
 
+use dp_accounting::{Epsilon, gaussian_delta};
 use dp_audit::{Law, Window, exact_law};
-use dp_mechanism::{DiscreteGaussian, Ratio, Source};
+use dp_mechanism::{DiscreteGaussian, Noise, Ratio, RoundedGaussian, Source};
 
 use super::regions::{counts, moves};
 use dp_audit::harness::{Effort, Found};
@@ -38,6 +39,29 @@ pub(super) fn counts_of_both(effort: Effort, squared_length: u128) -> Found {
         found.see(epsilon, || format!("{here:?} and {there:?}, border between 1 and 2"));
     }
     found
+}
+
+/// A count with this noise of variance 1, which the exact curve of the Gaussian mechanism is claimed for: deltas over the claimed ones.
+pub(super) fn count_by_the_curve(effort: Effort, noise: fn(Ratio) -> Noise) -> Found {
+    let noise = noise(Ratio::new(1, 1).expect("one"));
+    let law = |count| exact_law(Window::new(-40, 41), |draws| draws.noisy(count, noise));
+    let (here, there) = (law(0), law(1));
+    let mut found = Found::claim(1.0);
+    for step in 0..effort.of(111_u32, 1101) {
+        let epsilon = 5.5 * f64::from(step) / effort.of(110.0, 1100.0);
+        let claimed = gaussian_delta(1.0, Epsilon::new(epsilon).expect("valid")).get();
+        let delta = here.delta(&there, epsilon).max(there.delta(&here, epsilon));
+        found.see(delta / claimed, || format!("counts 0 and 1, epsilon {epsilon}"));
+    }
+    found
+}
+
+pub(super) fn discrete(variance: Ratio) -> Noise {
+    Noise::Gaussian(DiscreteGaussian::new(variance).expect("positive"))
+}
+
+pub(super) fn rounded(variance: Ratio) -> Noise {
+    Noise::Rounded(RoundedGaussian::new(variance).expect("positive"))
 }
 
 /// By bisection, from above.

@@ -84,7 +84,7 @@ fn from_papers() -> [MutantCode; 11] {
     ]
 }
 
-fn from_habits() -> [MutantCode; 3] {
+fn from_habits() -> [MutantCode; 4] {
     [
         (
             "M17",
@@ -96,6 +96,11 @@ fn from_habits() -> [MutantCode; 3] {
             "M18-sampled",
             |effort| seeds::sampled(effort, true),
             |effort| seeds::sampled(effort, false),
+        ),
+        (
+            "M12-curve",
+            |effort| gaussian::count_by_the_curve(effort, gaussian::discrete),
+            |effort| gaussian::count_by_the_curve(effort, gaussian::rounded),
         ),
     ]
 }

@@ -100,7 +100,7 @@ impl CellMonitor {
                     let scale = noise.scale();
                     Some(scale.denominator().get() as f64 / scale.numerator() as f64)
                 }
-                Noise::Gaussian(_) => None,
+                Noise::Gaussian(_) | Noise::Rounded(_) => None,
             },
             CellNoise::Count(_) => None,
         }
