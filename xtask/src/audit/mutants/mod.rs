@@ -3,16 +3,12 @@
 //! What each one is stands in `mutants.toml`; here is which code shows it, and one file per family
 //! holds that code. Nothing in this folder can be reached from a library crate.
 
-mod baselines;
 mod k_median;
-mod published_dpm;
-mod recentred;
 mod set_cover;
 mod submodular;
 
 use super::check::MutantCheck;
 use dp_audit::harness::{MutantCode as Code, toys};
-pub(super) use published_dpm::with_printed_sensitivity;
 pub(super) use toys::{Side, for_each_one_more, pure_loss_of_one_more};
 
 const TABLE: &str = include_str!("mutants.toml");
@@ -24,13 +20,6 @@ pub(super) fn all() -> Vec<MutantCheck> {
 
 /// In the order of the table: id, mutant, twin.
 fn code() -> Vec<Code> {
-    let groups: &[&[Code]] = &[
-        &published_dpm::code(),
-        &baselines::code(),
-        &recentred::code(),
-        &submodular::code(),
-        &set_cover::code(),
-        &k_median::code(),
-    ];
+    let groups: &[&[Code]] = &[&submodular::code(), &set_cover::code(), &k_median::code()];
     groups.concat()
 }

@@ -4,6 +4,7 @@
 use std::num::NonZero;
 
 use dp_accounting::Budget;
+use dp_audit::harness::{Effort, Found, MutantCode};
 use dp_audit::{choice_log_probabilities, compare, statistical};
 use dp_cluster::dpm::{Clustering, Dpm};
 use dp_geometry::{Points, PublicBox};
@@ -12,11 +13,9 @@ use dp_mechanism::{
 };
 use rand::SeedableRng;
 
-use super::super::check::{Effort, Found};
-use super::super::{gaps, splits};
-use super::Code;
+use crate::dpm::{gaps, splits};
 
-pub(super) fn code() -> [Code; 5] {
+pub(crate) fn code() -> [MutantCode; 5] {
     [
         (
             "M1",
@@ -50,7 +49,7 @@ pub(super) fn code() -> [Code; 5] {
 
 /// The printed calibration divides by the sensitivity `t/q + alpha` where the range
 /// `2 t/q + alpha` belongs, so every choice is steeper by `12.2 / 8.6`.
-pub(in super::super) fn with_printed_sensitivity(
+pub(crate) fn with_printed_sensitivity(
     dpm: &Dpm,
     points: &Points,
     draws: &mut dyn Source,

@@ -1,24 +1,18 @@
 //! Checks of LSH-Splits as a whole.
 
 use dp_accounting::{Budget, Composition, Epsilon, Event};
+use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{DrawKind, Method};
 use dp_cluster::lsh_splits::{BudgetSplit, Form, LshSplits, LshSplitsBuilder};
 use dp_geometry::PublicBall;
 use dp_mechanism::Mechanism;
 use rand::RngExt;
 
-use super::check::{Check, Effort, Found};
-use super::neighbours::replay;
+use crate::neighbours::replay;
 
-pub(super) fn checks() -> Vec<Check> {
-    let check = |id, mechanism, method, run| Check {
-        id,
-        crate_name: "dp-cluster",
-        mechanism,
-        relation: "add-remove",
-        method,
-        resolution: super::TOLERANCE,
-        run,
+pub(crate) fn checks() -> Vec<Check> {
+    let check = |id: &str, mechanism: &str, method, run: fn(Effort) -> Found| {
+        Check::new(id, mechanism, "add-remove", method, run)
     };
     vec![
         check("lsh-transcript", "LshSplits, a whole run, zCDP", Method::Exact, transcripts),
@@ -27,7 +21,7 @@ pub(super) fn checks() -> Vec<Check> {
     ]
 }
 
-pub(super) fn plan(dim: usize, epsilon: f64) -> LshSplitsBuilder {
+pub(crate) fn plan(dim: usize, epsilon: f64) -> LshSplitsBuilder {
     let ball = PublicBall::new(vec![0.0; dim], 9.0).expect("valid");
     LshSplits::builder(ball, 3, Budget::new(epsilon, 1e-6).expect("valid"))
 }

@@ -1,15 +1,15 @@
 //! Pairs of neighbouring data sets that checks of clusterings share.
 
+use dp_audit::harness::Effort;
 use dp_audit::{Comparison, compare};
 use dp_geometry::Points;
 use dp_mechanism::{SecureSource, Source};
 
-use super::check::Effort;
-use super::dpm::{added_points, families};
+use crate::dpm::{added_points, families};
 
 /// Replays `run` on the adversarial library of a shape, with a new point first, in the middle or last,
 /// in both directions; the domain is `[-10, 10]^dim`. Hands over each comparison with a description.
-pub(super) fn replay<O: PartialEq>(
+pub(crate) fn replay<O: PartialEq>(
     effort: Effort,
     check: u64,
     (dim, n): (usize, usize),

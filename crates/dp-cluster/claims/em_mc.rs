@@ -1,6 +1,7 @@
 //! Checks of EM-MC: its choices exactly on tiny sets, their premises and the rest on larger ones.
 
 use dp_accounting::{Budget, Delta, Epsilon};
+use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{DrawKind, Law as OutputLaw, Method, Scripted, Window, exact_law, multisets};
 use dp_cluster::em_mc::{EmMc, EmMcBuilder, Selection};
 use dp_cluster::local_search::Objective;
@@ -11,19 +12,12 @@ use dp_mechanism::{
 };
 use rand::RngExt;
 
-use super::check::{Check, Effort, Found};
-use super::dpm::{added_points, families};
-use super::neighbours::replay;
+use crate::dpm::{added_points, families};
+use crate::neighbours::replay;
 
-pub(super) fn checks() -> Vec<Check> {
-    let check = |id, mechanism, method, run| Check {
-        id,
-        crate_name: "dp-cluster",
-        mechanism,
-        relation: "add-remove",
-        method,
-        resolution: super::TOLERANCE,
-        run,
+pub(crate) fn checks() -> Vec<Check> {
+    let check = |id: &str, mechanism: &str, method, run: fn(Effort) -> Found| {
+        Check::new(id, mechanism, "add-remove", method, run)
     };
     vec![
         check("em-mc-choices", "EmMc: all choices", Method::Exact, |effort| {
@@ -36,7 +30,7 @@ pub(super) fn checks() -> Vec<Check> {
     ]
 }
 
-pub(super) fn plan(dim: usize, k: usize, budget: Budget) -> EmMcBuilder {
+pub(crate) fn plan(dim: usize, k: usize, budget: Budget) -> EmMcBuilder {
     let public_box = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
     EmMc::builder(public_box, k, budget)
 }
@@ -58,15 +52,15 @@ fn claimed_for_choices(plan: &EmMc) -> f64 {
 }
 
 /// How the choices of a run come about: the real ones, or those of a mutant.
-pub(super) type Choose = fn(&EmMc, &Points, &mut dyn Source) -> Vec<i64>;
+pub(crate) type Choose = fn(&EmMc, &Points, &mut dyn Source) -> Vec<i64>;
 
 /// Passes on secret coins and choices, notes the choices, and adds no noise to the rest, which is
 /// checked on its own.
-pub(super) struct ChoicesOnly<'a> {
-    pub(super) draws: &'a mut dyn Source,
-    pub(super) chosen: Vec<i64>,
+pub(crate) struct ChoicesOnly<'a> {
+    pub(crate) draws: &'a mut dyn Source,
+    pub(crate) chosen: Vec<i64>,
     /// The first choice with nothing left to cover.
-    pub(super) idle_from: Option<usize>,
+    pub(crate) idle_from: Option<usize>,
 }
 
 impl Source for ChoicesOnly<'_> {
@@ -92,7 +86,7 @@ impl Source for ChoicesOnly<'_> {
     fn noisy_vector(&mut self, _values: &mut [i64], _noise: DiscreteGaussian) {}
 }
 
-pub(super) fn honest(plan: &EmMc, points: &Points, draws: &mut dyn Source) -> Vec<i64> {
+pub(crate) fn honest(plan: &EmMc, points: &Points, draws: &mut dyn Source) -> Vec<i64> {
     let mut only = ChoicesOnly { draws, chosen: Vec::new(), idle_from: None };
     plan.replay(points.view(), &mut only).0;
     only.chosen
@@ -100,7 +94,7 @@ pub(super) fn honest(plan: &EmMc, points: &Points, draws: &mut dyn Source) -> Ve
 
 /// Exact laws of all choices together, sample included, for sets of up to two records (deep: three)
 /// and one more.
-pub(super) fn choices(effort: Effort, choose: Choose) -> Found {
+pub(crate) fn choices(effort: Effort, choose: Choose) -> Found {
     let plan = tiny();
     let mut found = Found::claim(claimed_for_choices(&plan));
     let places = [-9.0, -2.0, 9.0];

@@ -1,26 +1,23 @@
 //! Checks of DPM as a whole.
 
+pub(crate) mod gaps;
+pub(crate) mod splits;
+
 use dp_accounting::{Budget, Epsilon, Rho, Step};
+use dp_audit::harness::{Check, Effort, Found, TOLERANCE};
 use dp_audit::{Comparison, DrawKind, Method, compare};
 use dp_cluster::dpm::{BudgetSplit, Dpm, IntervalSize};
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{ChaCha20Rng, Mechanism, SecureSource, Source};
 use rand::RngExt;
 
-use super::check::{Check, Effort, Found};
-use super::{gaps, mutants, splits};
+use crate::mutants;
 
-pub(super) fn checks() -> Vec<Check> {
-    let check = |id, mechanism, method, resolution, run| Check {
-        id,
-        crate_name: "dp-cluster",
-        mechanism,
-        relation: "add-remove",
-        method,
-        resolution,
-        run,
+pub(crate) fn checks() -> Vec<Check> {
+    let check = |id: &str, mechanism: &str, method, resolution, run: fn(Effort) -> Found| {
+        Check::new(id, mechanism, "add-remove", method, run).resolution(resolution)
     };
-    let exact = super::TOLERANCE;
+    let exact = TOLERANCE;
     vec![
         check("dpm-cut", "Dpm, the cut of a node", Method::Exact, exact, |effort| {
             splits::worst_cut(effort, 2, splits::honest)
@@ -98,7 +95,7 @@ fn worst_step(dpm: &Dpm, comparison: &Comparison) -> f64 {
 }
 
 /// zCDP costs of all spends below the step of this name, in order; or of the spend itself.
-pub(super) fn spends(step: &Step, name: &str) -> Vec<Rho> {
+pub(crate) fn spends(step: &Step, name: &str) -> Vec<Rho> {
     match step {
         Step::Spend { loss, .. } if step.name() == name || name.is_empty() => {
             vec![loss.zcdp().expect("all steps are zCDP")]
@@ -154,7 +151,7 @@ fn replay(effort: Effort, mut visit: impl FnMut(&Dpm, &Comparison, &dyn Fn() -> 
 
 /// The adversarial library: empty, one point, copies, far outliers, lattices, records that are not
 /// numbers.
-pub(super) fn families(
+pub(crate) fn families(
     dim: usize,
     n: usize,
     rng: &mut ChaCha20Rng,
@@ -172,7 +169,7 @@ pub(super) fn families(
     ]
 }
 
-pub(super) fn added_points(dim: usize, n: usize, rng: &mut ChaCha20Rng) -> Vec<Vec<f64>> {
+pub(crate) fn added_points(dim: usize, n: usize, rng: &mut ChaCha20Rng) -> Vec<Vec<f64>> {
     let all = vec![
         vec![-10.0; dim],
         vec![f64::INFINITY; dim],

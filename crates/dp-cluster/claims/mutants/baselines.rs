@@ -2,6 +2,7 @@
 //! with an input that should have been public.
 
 use dp_accounting::Budget;
+use dp_audit::harness::{Effort, Found, MutantCode};
 use dp_audit::{Comparison, compare};
 use dp_cluster::dp_lloyd::{BudgetSplit, DpLloyd, LloydClustering};
 use dp_cluster::em_mc::EmMc;
@@ -13,11 +14,9 @@ use dp_mechanism::{
     Source,
 };
 
-use super::super::check::{Effort, Found};
-use super::super::{coreset, dp_lloyd, em_mc};
-use super::Code;
+use crate::{coreset, dp_lloyd, em_mc};
 
-pub(super) fn code() -> [Code; 8] {
+pub(crate) fn code() -> [MutantCode; 8] {
     [
         ("M20", |effort| swapped(effort, 10, true), |effort| swapped(effort, 10, false)),
         ("M20-wide", |effort| swapped(effort, 100, true), |effort| swapped(effort, 100, false)),

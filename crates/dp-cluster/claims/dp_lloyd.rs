@@ -1,24 +1,18 @@
 //! Checks of DP-Lloyd as a whole.
 
 use dp_accounting::{Budget, Epsilon};
+use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Method, compare};
 use dp_cluster::dp_lloyd::{BudgetSplit, DpLloyd, DpLloydBuilder};
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{Mechanism, SecureSource, Source};
 use rand::RngExt;
 
-use super::check::{Check, Effort, Found};
-use super::neighbours::replay;
+use crate::neighbours::replay;
 
-pub(super) fn checks() -> Vec<Check> {
-    let check = |id, mechanism, method, run| Check {
-        id,
-        crate_name: "dp-cluster",
-        mechanism,
-        relation: "add-remove",
-        method,
-        resolution: super::TOLERANCE,
-        run,
+pub(crate) fn checks() -> Vec<Check> {
+    let check = |id: &str, mechanism: &str, method, run: fn(Effort) -> Found| {
+        Check::new(id, mechanism, "add-remove", method, run)
     };
     vec![
         check("lloyd-transcript", "DpLloyd, a whole run, zCDP", Method::Exact, transcripts),
@@ -28,7 +22,7 @@ pub(super) fn checks() -> Vec<Check> {
     ]
 }
 
-pub(super) fn plan(dim: usize, k: usize, split: BudgetSplit) -> DpLloydBuilder {
+pub(crate) fn plan(dim: usize, k: usize, split: BudgetSplit) -> DpLloydBuilder {
     let public_box = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
     let budget = Budget::new(3.0, 1e-6).expect("valid");
     DpLloyd::builder(public_box, k, budget).split(split).iterations(3)

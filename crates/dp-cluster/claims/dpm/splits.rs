@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use dp_accounting::Budget;
+use dp_audit::harness::{Effort, Found};
 use dp_audit::{
     Comparison, Scripted, choice_log_probabilities, climb, compare, first_choice, multisets,
     statistical,
@@ -18,8 +19,6 @@ use dp_mechanism::{
 };
 use rand::{RngExt, SeedableRng};
 
-use super::check::{Effort, Found};
-
 /// Intervals per dimension; a histogram has two bins for each.
 const INTERVALS: usize = 3;
 const BINS: usize = 2 * INTERVALS;
@@ -29,7 +28,7 @@ const CUT: f64 = 1.0;
 
 /// A data set, a point more, and the noisy count that has been released for it.
 #[derive(Clone, Debug)]
-pub(super) struct SplitCase {
+pub(crate) struct SplitCase {
     /// Per dimension, points per half-interval; all dimensions hold the same number.
     histograms: Vec<[u32; BINS]>,
     /// Per dimension, the half-interval of the added point.
@@ -38,10 +37,10 @@ pub(super) struct SplitCase {
 }
 
 /// How the plan's draws reach the source; a mutant puts something in between.
-pub(super) type Through = fn(&Dpm, &Points, &mut dyn Source) -> Clustering;
+pub(crate) type Through = fn(&Dpm, &Points, &mut dyn Source) -> Clustering;
 
 /// The plan as it is.
-pub(super) fn honest(dpm: &Dpm, points: &Points, draws: &mut dyn Source) -> Clustering {
+pub(crate) fn honest(dpm: &Dpm, points: &Points, draws: &mut dyn Source) -> Clustering {
     dpm.replay(points.view(), draws).0
 }
 
@@ -59,7 +58,7 @@ fn plan(dim: usize, weights: CutWeights) -> Dpm {
 
 /// Other weights than the paper's: without emptiness, with little of it, and with flat quantiles.
 /// They reach branches of the range that the default does not.
-pub(super) fn worst_cut_of_other_weights(effort: Effort) -> Found {
+pub(crate) fn worst_cut_of_other_weights(effort: Effort) -> Found {
     let mut found = Found::claim(CUT);
     for (t, q, alpha) in [(0.3, 1.0 / 12.0, 0.0), (0.8, 0.1, 0.5), (0.5, 0.25, 2.0)] {
         for dim in [1, 2] {
@@ -73,7 +72,7 @@ pub(super) fn worst_cut_of_other_weights(effort: Effort) -> Found {
 }
 
 /// With the paper's weights.
-pub(super) fn worst_cut(effort: Effort, dim: usize, through: Through) -> Found {
+pub(crate) fn worst_cut(effort: Effort, dim: usize, through: Through) -> Found {
     worst(effort, dim, CutWeights::default(), through)
 }
 
@@ -99,7 +98,7 @@ fn worst(effort: Effort, dim: usize, weights: CutWeights, through: Through) -> F
 /// The cut as samples show it: the index that the real draws choose, on the pair of data sets that
 /// gives the most evidence per run for a `suspect`, and a lower bound on epsilon from that alone.
 /// The event to count is known from the exact law; whether it happens is up to the sampler.
-pub(super) fn sampled_cut(effort: Effort, through: Through, suspect: Through) -> Found {
+pub(crate) fn sampled_cut(effort: Effort, through: Through, suspect: Through) -> Found {
     let dpm = plan(2, CutWeights::default());
     let mut rng = effort.rng(7);
     let nats = |case: &SplitCase| case.evidence(&dpm, suspect).nats;

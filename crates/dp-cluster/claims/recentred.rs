@@ -1,6 +1,7 @@
 //! Checks of re-centring: its rounds on given centres, and DPM's cuts with rounds as a whole.
 
 use dp_accounting::{AddRemove, Budget, Epsilon, Receipt, Rho, Step};
+use dp_audit::harness::{Check, Effort, Found, TOLERANCE};
 use dp_audit::{Comparison, DrawKind, Method, compare, statistical};
 use dp_cluster::ClusterError;
 use dp_cluster::dpm::{Clustering, IntervalSize};
@@ -14,21 +15,14 @@ use dp_mechanism::{
 };
 use rand::RngExt;
 
-use super::check::{Check, Effort, Found};
-use super::dpm::spends;
-use super::neighbours::replay;
+use crate::dpm::spends;
+use crate::neighbours::replay;
 
-pub(super) fn checks() -> Vec<Check> {
-    let check = |id, mechanism, method, resolution, run| Check {
-        id,
-        crate_name: "dp-cluster",
-        mechanism,
-        relation: "add-remove",
-        method,
-        resolution,
-        run,
+pub(crate) fn checks() -> Vec<Check> {
+    let check = |id: &str, mechanism: &str, method, resolution, run: fn(Effort) -> Found| {
+        Check::new(id, mechanism, "add-remove", method, run).resolution(resolution)
     };
-    let exact = super::TOLERANCE;
+    let exact = TOLERANCE;
     vec![
         check("recentred-vector", "Recentred, the vector of a centre", Method::Exact, exact, |e| {
             vectors(e, honest)
@@ -57,7 +51,7 @@ pub(super) fn checks() -> Vec<Check> {
 
 /// Centres that everybody knows: a start that costs nothing, so that rounds stand alone.
 #[derive(Debug)]
-pub(super) struct Given {
+pub(crate) struct Given {
     centres: Points,
     counts: Vec<i64>,
 }
@@ -87,13 +81,13 @@ impl Algorithm for Given {
     }
 }
 
-pub(super) type Plan = Recentred<Given>;
+pub(crate) type Plan = Recentred<Given>;
 
 /// How the plan's draws reach the source; a mutant puts something in between.
-pub(super) type Through = fn(&Plan, &Points, &mut dyn Source) -> Clustering;
+pub(crate) type Through = fn(&Plan, &Points, &mut dyn Source) -> Clustering;
 
 /// The plan as it is.
-pub(super) fn honest(plan: &Plan, points: &Points, draws: &mut dyn Source) -> Clustering {
+pub(crate) fn honest(plan: &Plan, points: &Points, draws: &mut dyn Source) -> Clustering {
     plan.replay(points.view(), draws).0
 }
 
@@ -127,7 +121,7 @@ fn claims(receipt: &Receipt<AddRemove>) -> (Vec<Rho>, Vec<Rho>) {
 /// What the vector of one centre gives away, as a share of its claim: the squared length of the new
 /// point's part over the bound. New points lie inside of the radius, on it, beyond it, and on the
 /// border of two centres.
-pub(super) fn vectors(effort: Effort, through: Through) -> Found {
+pub(crate) fn vectors(effort: Effort, through: Through) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(80);
     for dim in [1, 2, 5, 40] {
@@ -168,7 +162,7 @@ pub(super) fn vectors(effort: Effort, through: Through) -> Found {
 }
 
 /// Several rounds on given centres: what all draws give away, as a share of the receipt.
-pub(super) fn rounds(effort: Effort, through: Through) -> Found {
+pub(crate) fn rounds(effort: Effort, through: Through) -> Found {
     let mut found = Found::claim(1.0);
     for shape in effort.of([(1, 50), (2, 200), (5, 100)], [(1, 2_000), (3, 10_000), (40, 2_000)]) {
         let dim = shape.0;
@@ -186,7 +180,7 @@ pub(super) fn rounds(effort: Effort, through: Through) -> Found {
 /// One round on one centre, ten points at it and one far away that may be missing: the place of the
 /// noisy vector between what is expected without and with that point tells the two apart as well
 /// as one Gaussian can, with `mu = sqrt(2 rho)`. A mutant has only a part of the noise's variance.
-pub(super) fn one_round_as_drawn(effort: Effort, part_of_variance: Ratio) -> Found {
+pub(crate) fn one_round_as_drawn(effort: Effort, part_of_variance: Ratio) -> Found {
     let plan = plan(vec![-9.0], 1, 10, 1, 6.0);
     let rho = claims(&plan.receipt()).1[0].get();
     let mut found = Found::claim((2.0 * rho).sqrt());

@@ -1,24 +1,18 @@
 //! Checks of coresets made from centres.
 
 use dp_accounting::{Budget, Epsilon};
+use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Method, Window, exact_law};
 use dp_cluster::coreset::{CoresetFromCentres, WeightRule};
 use dp_geometry::Points;
 use dp_mechanism::Mechanism;
 use rand::RngExt;
 
-use super::check::{Check, Effort, Found};
-use super::neighbours::replay;
+use crate::neighbours::replay;
 
-pub(super) fn checks() -> Vec<Check> {
-    let check = |id, mechanism, method, run| Check {
-        id,
-        crate_name: "dp-cluster",
-        mechanism,
-        relation: "add-remove",
-        method,
-        resolution: super::TOLERANCE,
-        run,
+pub(crate) fn checks() -> Vec<Check> {
+    let check = |id: &str, mechanism: &str, method, run: fn(Effort) -> Found| {
+        Check::new(id, mechanism, "add-remove", method, run)
     };
     vec![
         check("coreset-law", "CoresetFromCentres, small sets", Method::Exact, small),
@@ -27,7 +21,7 @@ pub(super) fn checks() -> Vec<Check> {
     ]
 }
 
-pub(super) fn plan(centres: Vec<f64>, dim: usize, budget: Budget) -> CoresetFromCentres {
+pub(crate) fn plan(centres: Vec<f64>, dim: usize, budget: Budget) -> CoresetFromCentres {
     let centres = Points::new(centres, dim).expect("whole rows");
     let rule = WeightRule::Simplex;
     CoresetFromCentres::builder(centres, budget).weight_rule(rule).build().expect("valid settings")

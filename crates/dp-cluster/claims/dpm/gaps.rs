@@ -1,6 +1,7 @@
 //! The interval size of DPM: pairs of data sets whose gaps move as far as they can.
 
 use dp_accounting::Budget;
+use dp_audit::harness::{Effort, Found};
 use dp_audit::{Scripted, climb, compare};
 use dp_cluster::dpm::{BudgetSplit, Clustering, Dpm, IntervalSize};
 use dp_geometry::{Points, PublicBox};
@@ -9,12 +10,11 @@ use dp_mechanism::{
 };
 use rand::{RngExt, SeedableRng};
 
-use super::check::{Effort, Found};
 use super::splits::Through;
 
 /// A data set in the unit square and the point that its neighbour has more.
 #[derive(Clone, Debug)]
-pub(super) struct GapCase {
+pub(crate) struct GapCase {
     points: Vec<[f64; 2]>,
     added: [f64; 2],
     noisy_count: usize,
@@ -22,7 +22,7 @@ pub(super) struct GapCase {
 
 /// Alternating gaps with the new point below all in one dimension and above all in the other, which
 /// shifts the order of the gaps against each other; duplicates; and random sets.
-pub(super) fn cases(effort: Effort) -> Vec<GapCase> {
+pub(crate) fn cases(effort: Effort) -> Vec<GapCase> {
     let case =
         |points: Vec<[f64; 2]>, added| GapCase { noisy_count: points.len() + 1, points, added };
     let mut cases = Vec::new();
@@ -57,7 +57,7 @@ impl GapCase {
 
 /// The exact loss of the estimate of the plan itself, over all cases and what climbing from them
 /// finds, as a multiple of what it claims.
-pub(super) fn estimated_interval(effort: Effort, through: Through) -> Found {
+pub(crate) fn estimated_interval(effort: Effort, through: Through) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(31);
     // Small and large shares: small ones for typical sizes, large ones concentrate the choice.
@@ -132,7 +132,7 @@ impl GapCase {
 /// The published estimate in the place of ours: the same plan, the same draws, but the first choice
 /// scores each candidate by the rank of its width among gaps averaged over dimensions position by
 /// position, at `exp(epsilon u / (2 sensitivity))` with the sensitivity of 2 that is claimed.
-pub(super) fn averaged_by_position(
+pub(crate) fn averaged_by_position(
     dpm: &Dpm,
     points: &Points,
     draws: &mut dyn Source,

@@ -1,13 +1,13 @@
 //! Broken variants of re-centring: the real code with something put between it and its draws.
 
+use dp_audit::harness::MutantCode;
 use dp_cluster::dpm::Clustering;
 use dp_geometry::Points;
 use dp_mechanism::{DiscreteGaussian, Geometric, Law, Mechanism, Ratio, Source};
 
-use super::super::recentred::{Plan, honest, one_round_as_drawn, rounds, vectors};
-use super::Code;
+use crate::recentred::{Plan, honest, one_round_as_drawn, rounds, vectors};
 
-pub(super) fn code() -> [Code; 5] {
+pub(crate) fn code() -> [MutantCode; 5] {
     [
         ("M30", |effort| rounds(effort, radius_of_the_farthest), |effort| rounds(effort, honest)),
         ("M31", |effort| vectors(effort, nothing_for_the_empty), |effort| vectors(effort, honest)),

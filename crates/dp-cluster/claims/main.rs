@@ -1,0 +1,29 @@
+//! What the clusterings promise, and mistakes made with them.
+
+mod coreset;
+mod dp_lloyd;
+mod dpm;
+mod em_mc;
+mod lsh_splits;
+mod mutants;
+mod neighbours;
+mod recentred;
+
+use dp_audit::harness::Suite;
+
+fn main() -> std::process::ExitCode {
+    dp_audit::harness::main(Suite {
+        crate_name: env!("CARGO_PKG_NAME"),
+        folder: env!("CARGO_MANIFEST_DIR"),
+        checks: [
+            dpm::checks(),
+            lsh_splits::checks(),
+            dp_lloyd::checks(),
+            em_mc::checks(),
+            coreset::checks(),
+            recentred::checks(),
+        ]
+        .concat(),
+        mutants: mutants::all(),
+    })
+}

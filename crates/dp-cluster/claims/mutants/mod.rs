@@ -1,0 +1,14 @@
+//! Deliberately broken clusterings, most of them as published, each with its corrected twin. What each one is stands
+//! in `mutants.toml`.
+
+mod baselines;
+mod published_dpm;
+mod recentred;
+
+use dp_audit::harness::MutantCheck;
+pub(crate) use published_dpm::with_printed_sensitivity;
+
+pub(crate) fn all() -> Vec<MutantCheck> {
+    let code = [&published_dpm::code()[..], &baselines::code(), &recentred::code()].concat();
+    dp_audit::harness::mutants(include_str!("mutants.toml"), &code)
+}
