@@ -2,7 +2,8 @@
 
 use crate::budget::Budget;
 use crate::error::ParamError;
-use crate::pld::Composition;
+use crate::outward::{larger, within};
+use crate::pld::{Accuracy, Composition, Question};
 
 /// How close the result comes to the least scale, relative to it.
 const PRECISION: f64 = 1e-6;
@@ -24,6 +25,12 @@ const PRECISION: f64 = 1e-6;
 /// # Ok::<(), dp_accounting::ParamError>(())
 /// ```
 ///
+/// # Complexity
+/// Some thirty compositions, each of a twentieth of [`Accuracy::DEFAULT_EFFORT`] at most: about a second.
+///
+/// # Panics
+/// As [`Composition::epsilon`].
+///
 /// # Errors
 /// [`ParamError`] unless `0 < low < high` are finite, and whatever `mix` refuses.
 pub fn calibrate(
@@ -38,10 +45,15 @@ pub fn calibrate(
             return Err(ParamError::OutOfRange { name, got, want });
         }
     }
+    let (question, log_budget) =
+        (Question::Epsilon(budget.delta()), libm::log(budget.epsilon().get()));
+    // Some thirty mixes are looked at.
+    let accuracy = Accuracy::default().with_effort(Accuracy::DEFAULT_EFFORT / 20)?;
     // The logarithm of what is spent over what may be: falls with the scale, and is close to a line in its logarithm.
     let excess = |log_scale: f64| -> Result<f64, ParamError> {
-        let spent = mix(libm::exp(log_scale))?.epsilon(budget.delta()).upper();
-        Ok((libm::log(spent.max(1e-300)) - libm::log(budget.epsilon().get())).min(1e3))
+        let answer = mix(libm::exp(log_scale))?.profile(accuracy).ask(question);
+        let spent = answer.unwrap_or_else(|contradiction| panic!("{contradiction}")).bound.upper();
+        Ok(within(libm::log(larger(spent, 1e-300)) - log_budget, -1e3, 1e3))
     };
     let (mut fails, mut fits) = (libm::log(low), libm::log(high));
     let mut at_fits = excess(fits)?;

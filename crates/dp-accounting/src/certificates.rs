@@ -2,6 +2,7 @@
 
 use crate::bisection::bisect;
 use crate::error::ParamError;
+use crate::outward::{larger, smaller};
 use crate::params::{Delta, Epsilon};
 use crate::pure_composition::optimal_composition_delta;
 use crate::rounding::raise;
@@ -29,7 +30,7 @@ pub fn repeated_selection_epsilon(each: Epsilon, delta: Delta) -> Option<Epsilon
         return None;
     }
     let charged = raise(libm::expm1(each.get()) * charge(delta.get()), 8.0);
-    Epsilon::of(charged.max(each.get()))
+    Epsilon::of(larger(charged, each.get()))
 }
 
 /// The largest loss per unit of score for which [`repeated_selection_epsilon`] stays within `epsilon`, rounded down.
@@ -71,7 +72,7 @@ pub fn target_charging_delta(
     let mut best = 1.0_f64;
     for uses in numbers_of_tests(each, limit) {
         match total(each, uses, limit, (epsilon, best))? {
-            Total::Is(total) => best = best.min(total),
+            Total::Is(total) => best = smaller(best, total),
             Total::NotBelow => {}
             Total::NeverBelow => break,
         }

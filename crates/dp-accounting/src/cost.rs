@@ -2,6 +2,7 @@
 
 use crate::gaussian::mu_to_epsilon;
 use crate::loss::{Loss, pure_rho};
+use crate::outward::{larger, smaller};
 use crate::params::{Delta, Epsilon, Mu, Rho};
 use crate::relation::Relation;
 use crate::rounding::{add_up, mul_up, sub_down};
@@ -138,7 +139,7 @@ impl Costs {
 
     /// One of the two is spent, whichever is dearer, part by part.
     pub(crate) fn max(self, other: Self) -> Self {
-        self.map2(other, f64::max)
+        self.map2(other, larger)
     }
 
     /// The total as pure DP.
@@ -178,7 +179,7 @@ impl Costs {
 pub(crate) fn two_dearest(costs: impl Iterator<Item = Costs>) -> Costs {
     let (mut first, mut second) = (Costs::FREE, Costs::FREE);
     for cost in costs {
-        second = second.max(first.map2(cost, f64::min));
+        second = second.max(first.map2(cost, smaller));
         first = first.max(cost);
     }
     first.plus(second)

@@ -16,6 +16,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use crate::bisection::bisect;
 use crate::budget::Budget;
+use crate::outward::{LEAST, Upper, larger, smaller};
 use crate::params::{Delta, Epsilon, Mu};
 use crate::rounding::{mul_up, recip_down};
 use crate::special::{erfcx, erfcx_drop};
@@ -88,7 +89,7 @@ pub fn gaussian_delta(noise_multiplier: f64, epsilon: Epsilon) -> Delta {
     if delta.is_nan() {
         return Delta::MAX;
     }
-    Delta::saturating(delta.max(f64::from_bits(1)))
+    Delta::saturating(larger(delta, LEAST))
 }
 
 /// `ln` of the delta of [`gaussian_delta`], rounded up, for deltas far below the smallest float.
@@ -104,7 +105,7 @@ pub fn gaussian_log_delta(noise_multiplier: f64, epsilon: Epsilon) -> f64 {
     let log = profile(noise_multiplier, epsilon.get()).log();
     // The logarithm itself is off by a unit of its size.
     let up = log + SAFETY + 2.0 * f64::EPSILON * log.abs();
-    if up.is_nan() { 0.0 } else { up.min(0.0) }
+    Upper::new(up).or(Upper::ZERO).get()
 }
 
 /// The least noise multiplier (standard deviation divided by sensitivity) that keeps `budget`, rounded up.
@@ -138,7 +139,7 @@ pub fn gaussian_noise_multiplier(budget: Budget) -> f64 {
     // Flat ends of the curve (delta next to 1): slow and certain.
     let mut most = enough;
     while !keeps(most) && most < f64::MAX {
-        most = (2.0 * most).min(f64::MAX);
+        most = smaller(2.0 * most, f64::MAX);
     }
     bisect(most, 0.0, keeps).0
 }
@@ -150,7 +151,7 @@ fn enough_noise(epsilon: f64, delta: f64) -> f64 {
     let by_tail = (z + (z * z + epsilon).sqrt()) * FRAC_1_SQRT_2 / epsilon;
     // delta at epsilon is at most delta at 0, which is at most 1 / (s sqrt(2 pi)).
     let by_distance = 1.0 / (delta * (2.0 * PI).sqrt());
-    by_tail.min(by_distance).min(f64::MAX)
+    smaller(smaller(by_tail, by_distance), f64::MAX)
 }
 
 /// Newton on `ln(delta)` as a function of `ln(s)`, which falls ever faster: from the right it cannot overshoot.
@@ -256,14 +257,14 @@ pub fn budget_to_mu(budget: Budget) -> Option<Mu> {
 /// to the left of the root and come closer from there.
 fn approach(s: f64, log_target: f64) -> f64 {
     // delta <= e^(-a^2): enough, by the tail alone.
-    let mut epsilon = 0.5 / (s * s) + (-2.0 * log_target).max(0.0).sqrt() / s;
+    let mut epsilon = 0.5 / (s * s) + larger(-2.0 * log_target, 0.0).sqrt() / s;
     for _ in 0..40 {
         let here = profile(s, epsilon);
         let step = (here.log() - log_target) / here.fall;
         if !step.is_finite() {
             break;
         }
-        epsilon = (epsilon + step).max(0.0);
+        epsilon = larger(epsilon + step, 0.0);
         if step.abs() <= 4.0 * f64::EPSILON * epsilon {
             break;
         }

@@ -56,6 +56,8 @@
 //! Tree aggregation and random allocation. Whether a mechanism really has the loss that it states is
 //! for its proof and its audit; nothing here can tell.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests compare plain numbers"))]
+
 mod bisection;
 mod budget;
 mod calibration;

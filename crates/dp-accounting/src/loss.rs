@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
+use crate::outward::{larger, smaller};
 use crate::params::{Delta, Epsilon, Mu, Rho};
 use crate::rounding::{UNIT, mul_up, raise};
 
@@ -81,7 +82,7 @@ impl Loss {
             Self::Gaussian { mu } => Rho::of(mul_up(mul_up(mu.get(), mu.get()), 0.5)),
             Self::BoundedRange { eta } => {
                 let (narrow, wide) = (bounded_range_rho(eta.get()), pure_rho(eta.get()));
-                Rho::of(narrow.min(wide))
+                Rho::of(smaller(narrow, wide))
             }
             other => other.pure().and_then(|epsilon| Rho::of(pure_rho(epsilon.get()))),
         }
@@ -148,7 +149,7 @@ impl From<Mu> for Loss {
 /// `epsilon tanh(epsilon / 2)`, rounded up.
 pub(crate) fn pure_rho(epsilon: f64) -> f64 {
     // The floor covers the underflow of epsilon / 2: a loss above 0 must not become free.
-    mul_up(epsilon, raise(libm::tanh(epsilon / 2.0).max(f64::MIN_POSITIVE), 8.0))
+    mul_up(epsilon, raise(larger(libm::tanh(epsilon / 2.0), f64::MIN_POSITIVE), 8.0))
 }
 
 /// `eta^2 / 8`, rounded up.

@@ -211,14 +211,13 @@ impl Sub<Upper> for Lower {
     }
 }
 
-impl std::iter::Sum for Upper {
-    fn sum<I: Iterator<Item = Self>>(items: I) -> Self {
-        let mut total = Self::ZERO;
-        for item in items {
-            total = total + item;
-        }
-        total
+/// The sum of bounds.
+pub(crate) fn total(items: impl IntoIterator<Item = Upper>) -> Upper {
+    let mut total = Upper::ZERO;
+    for item in items {
+        total = total + item;
     }
+    total
 }
 
 /// The larger of two numbers; NaN if either is.

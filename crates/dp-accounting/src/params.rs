@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::display::digits;
 use crate::error::ParamError;
+use crate::outward::{larger, smaller};
 use crate::rounding::{split_down, sqrt_down, sqrt_up};
 
 /// Declares one checked `f64`; the checks are the constructor's and serde goes through it.
@@ -127,7 +128,7 @@ impl Mu {
     /// [`ParamError`] if `weights` is empty, or if a weight is negative, not finite, or all are 0.
     pub fn split(self, weights: &[f64]) -> Result<Vec<Self>, ParamError> {
         // At most the true square, so that the root of whatever stays within it is at most `self`.
-        let square = (self.0 * self.0).next_down().max(0.0);
+        let square = larger((self.0 * self.0).next_down(), 0.0);
         let squares = split_down(square, weights)?;
         if weights.len() == 1 {
             return Ok(vec![self]);
@@ -153,10 +154,10 @@ impl Delta {
 
 impl Epsilon {
     pub(crate) fn min(self, other: Self) -> Self {
-        Self(self.0.min(other.0))
+        Self(smaller(self.0, other.0))
     }
 
     pub(crate) fn max(self, other: Self) -> Self {
-        Self(self.0.max(other.0))
+        Self(larger(self.0, other.0))
     }
 }

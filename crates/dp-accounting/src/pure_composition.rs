@@ -4,6 +4,7 @@
 
 use crate::bisection::bisect;
 use crate::error::ParamError;
+use crate::outward::{LEAST, Upper, larger, smaller, within};
 use crate::params::{Delta, Epsilon, Rho};
 use crate::rounding::{UNIT, raise};
 use crate::zcdp::zcdp_to_epsilon;
@@ -25,20 +26,33 @@ fn log_choose(n: f64, k: f64) -> f64 {
     libm::lgamma(n + 1.0) - libm::lgamma(k + 1.0) - libm::lgamma(n - k + 1.0)
 }
 
-/// Sum over `i` of `C(k, i) e^(i a + (k - i) b) (1 - e^(epsilon - loss(i)))_+`, rounded up. `a, b` are logarithms of probabilities.
-fn binomial_excess(k: f64, a: f64, b: f64, epsilon: f64, loss: impl Fn(f64) -> f64) -> f64 {
+/// Sum over `i` of `C(k, i) e^(i a + (k - i) b) (1 - e^(epsilon - loss(i)))_+`. `a, b` are logarithms of probabilities, and the losses, at most
+/// `most` in size, may be off by a few units. It is 0 only where no loss is above epsilon.
+fn binomial_excess(
+    k: f64,
+    (a, b): (f64, f64),
+    epsilon: f64,
+    most: f64,
+    loss: impl Fn(f64) -> f64,
+) -> Upper {
+    if epsilon >= raise(most, 8.0) {
+        return Upper::ZERO;
+    }
+    // Read at an epsilon on the safe side.
+    let room = 8.0 * UNIT * most;
     let mut sum = 0.0;
     let mut i = k;
     while i >= 0.0 {
-        let above = loss(i) - epsilon;
+        let above = loss(i) - epsilon + room;
         if above <= 0.0 {
             break;
         }
         sum += libm::exp(log_choose(k, i) + i * a + (k - i) * b) * -libm::expm1(-above);
         i -= 1.0;
     }
-    let logs = 2.0 * libm::lgamma(k + 2.0) + k * (a.abs().min(700.0) + b.abs().min(700.0));
-    raise(sum, 64.0 + 4.0 * logs)
+    let sizes = smaller(a.abs(), 700.0) + smaller(b.abs(), 700.0);
+    let logs = 2.0 * libm::lgamma(k + 2.0) + k * sizes;
+    Upper::new(sum).raised(64.0 + 4.0 * logs).max(Upper::new(LEAST))
 }
 
 /// The exact delta at `epsilon` of `uses` mechanisms that are `(each, each_delta)`-private: no bound in these terms is lower.
@@ -61,10 +75,12 @@ pub fn optimal_composition_delta(
     let e = each.get();
     // ln of 1 / (1 + e^-e) and of the other outcome.
     let (truth, lie) = (-libm::log1p(libm::exp(-e)), -e - libm::log1p(libm::exp(-e)));
-    let inner = binomial_excess(k, truth, lie, epsilon.get(), |i| (2.0 * i - k) * e);
+    let logs = (truth, lie);
+    let inner = binomial_excess(k, logs, epsilon.get(), k * e, |i| (2.0 * i - k) * e);
     let log_kept = k * libm::log1p(-each_delta.get());
     let leaked = raise(-libm::expm1(log_kept), 8.0);
-    Ok(Delta::saturating(raise(leaked + (1.0 - leaked) * inner, 8.0)))
+    let kept = Upper::new(1.0 - leaked).at_least_0();
+    Ok(Delta::saturating((Upper::new(leaked) + kept.times(inner)).raised(8.0).get()))
 }
 
 /// The least epsilon at `delta` of `uses` mechanisms that are `(each, each_delta)`-private, rounded up; `None` if the deltas
@@ -81,7 +97,7 @@ pub fn optimal_composition_epsilon(
     uses: u32,
     delta: Delta,
 ) -> Result<Option<Epsilon>, ParamError> {
-    let most = raise(check_uses(uses)? * each.get(), 2.0);
+    let most = raise(check_uses(uses)? * each.get(), 16.0);
     let at = |epsilon: f64| {
         Epsilon::new(epsilon).and_then(|e| optimal_composition_delta(each, each_delta, uses, e))
     };
@@ -123,8 +139,8 @@ pub fn near_optimal_composition_epsilon(each: Epsilon, uses: u64, delta: Delta) 
     }
     let drift = k * e * libm::tanh(e / 2.0);
     let d = delta.get();
-    let log = (-libm::log(d)).min(libm::log(std::f64::consts::E + k.sqrt() * e / d));
-    Epsilon::of(sum.min(raise(drift + e * (2.0 * k * log).sqrt(), 16.0)))
+    let log = smaller(-libm::log(d), libm::log(std::f64::consts::E + k.sqrt() * e / d));
+    Epsilon::of(smaller(sum, raise(drift + e * (2.0 * k * log).sqrt(), 16.0)))
 }
 
 /// `uses` pure mechanisms by way of zCDP with `e^2 / 2` each, never above the plain sum; rounded up.
@@ -175,19 +191,19 @@ pub fn bounded_range_optimal_delta(
     if eta <= 0.0 {
         return Err(ParamError::OutOfRange { name: "eta", got: eta, want: "above 0" });
     }
-    let mut worst = 0.0_f64;
+    let mut worst = Upper::ZERO;
     for l in 0..uses {
-        let t = ((epsilon.get() + (f64::from(l) + 1.0) * eta) / (k + 1.0)).clamp(0.0, eta);
+        let t = within((epsilon.get() + (f64::from(l) + 1.0) * eta) / (k + 1.0), 0.0, eta);
         // Mass of the loss t under the first law.
         let high = libm::expm1(t - eta) / libm::expm1(-eta);
         let logs = (libm::log(high), libm::log1p(-high));
         if high <= 0.0 || high >= 1.0 {
             let sure = if high >= 1.0 { k * t } else { k * (t - eta) } - epsilon.get();
-            worst = worst.max(-libm::expm1(-sure.max(0.0)));
+            worst = worst.max(Upper::new(-libm::expm1(-larger(sure, 0.0))));
             continue;
         }
-        let delta = binomial_excess(k, logs.0, logs.1, epsilon.get(), |i| k * t - (k - i) * eta);
-        worst = worst.max(delta);
+        let loss = |i: f64| k * t - (k - i) * eta;
+        worst = worst.max(binomial_excess(k, logs, epsilon.get(), k * eta, loss));
     }
-    Ok(Delta::saturating(worst * (1.0 + 64.0 * UNIT)))
+    Ok(Delta::saturating(worst.raised(64.0).get()))
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
 use crate::loss::group_factor;
+use crate::outward::smaller;
 use crate::params::{Delta, Epsilon, Mu, Rho};
 use crate::relation::{AddRemove, Relation, ReplaceOne};
 use crate::rounding::raise;
@@ -120,8 +121,8 @@ impl Receipt<AddRemove> {
     pub fn into_replace_one(self) -> Receipt<ReplaceOne> {
         let (epsilon, delta) = (self.budget.epsilon().get(), self.budget.delta().get());
         // Some slack, so that a receipt that used its budget to the last digit is still within it.
-        let delta = raise(delta * group_factor(epsilon, 2), 64.0).min(MOST_DELTA);
-        let budget = Budget::new((2.0 * epsilon).min(Budget::MAX_EPSILON), delta)
+        let delta = smaller(raise(delta * group_factor(epsilon, 2), 64.0), MOST_DELTA);
+        let budget = Budget::new(smaller(2.0 * epsilon, Budget::MAX_EPSILON), delta)
             .expect("a doubled epsilon is positive and both values were cut to their range");
         let two = NonZeroU32::new(2).expect("2 is not 0");
         let spent = Step::group("replace = remove + add", two, self.spent);

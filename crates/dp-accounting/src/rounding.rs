@@ -1,6 +1,7 @@
 //! Arithmetic on privacy costs, rounded to the safe side.
 
 use crate::error::ParamError;
+use crate::outward::larger;
 
 /// Half the distance between 1 and the next float: the relative error of one rounding.
 pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;
@@ -80,7 +81,10 @@ pub(crate) fn split_down(total: f64, weights: &[f64]) -> Result<Vec<f64>, ParamE
     if let Some(&got) = weights.iter().find(|w| !(w.is_finite() && **w >= 0.0)) {
         return Err(ParamError::OutOfRange { name: "weight", got, want });
     }
-    let sum = weights.iter().fold(0.0, |sum, w| add_up(sum, *w));
+    let mut sum = 0.0;
+    for weight in weights {
+        sum = add_up(sum, *weight);
+    }
     if !(sum > 0.0 && sum.is_finite()) {
         return Err(ParamError::OutOfRange { name: "sum of weights", got: sum, want });
     }
@@ -89,7 +93,7 @@ pub(crate) fn split_down(total: f64, weights: &[f64]) -> Result<Vec<f64>, ParamE
     }
     // Each of the n - 1 additions may go up by two units, and each share is rounded three times.
     let keep = 1.0 - (2.0 * weights.len() as f64 + 6.0) * UNIT;
-    Ok(weights.iter().map(|w| (total * (w / sum) * keep).next_down().max(0.0)).collect())
+    Ok(weights.iter().map(|w| larger((total * (w / sum) * keep).next_down(), 0.0)).collect())
 }
 
 /// A sum of positive numbers that is off by two units at most, however many there are (below `2^40`).

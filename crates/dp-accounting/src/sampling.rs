@@ -1,6 +1,7 @@
 //! Privacy of a mechanism that only sees a sample.
 
 use crate::error::ParamError;
+use crate::outward::{larger, smaller};
 use crate::params::{Delta, Epsilon};
 use crate::rounding::raise;
 
@@ -59,7 +60,7 @@ pub fn sampling_without_replacement(
         let want = "at least 1 and at most the population";
         return Err(ParamError::OutOfRange { name: "sample size", got: size as f64, want });
     }
-    poisson_sampling(epsilon, delta, (raise(size as f64 / population as f64, 2.0)).min(1.0))
+    poisson_sampling(epsilon, delta, smaller(raise(size as f64 / population as f64, 2.0), 1.0))
 }
 
 /// The loss of a mechanism on `draws` independent uniform draws out of `population` records, rounded up.
@@ -87,7 +88,8 @@ pub fn sampling_with_replacement(
     }
     let (n, m) = (population as f64, f64::from(draws));
     let miss = libm::log1p(-1.0 / n);
-    let rate = if population == 1 { 1.0 } else { raise(-libm::expm1(m * miss), 16.0).min(1.0) };
+    let rate =
+        if population == 1 { 1.0 } else { smaller(raise(-libm::expm1(m * miss), 16.0), 1.0) };
     let mut delta = 0.0;
     for j in 1..=draws {
         let j_real = f64::from(j);
@@ -128,7 +130,7 @@ pub fn one_sided_to_two_sided(add: Epsilon, remove: f64, rate: f64) -> Result<Ep
         let want = "below 1 where the remove side is not bounded";
         return Err(ParamError::OutOfRange { name: "sampling rate", got: rate, want });
     }
-    Epsilon::new(amplified(add.get(), rate).max(removed))
+    Epsilon::new(larger(amplified(add.get(), rate), removed))
 }
 
 /// The largest rate and the largest one-sided loss whose two-sided loss is `target`: `p = 1 - e^-target`, `ln(1 + e^target)`,
@@ -146,5 +148,5 @@ pub fn one_sided_pairing(target: Epsilon) -> Result<(f64, Epsilon), ParamError> 
     let down = 1.0 - 32.0 * f64::EPSILON;
     let rate = -libm::expm1(-e * down);
     let inner = e + libm::log1p(libm::exp(-e));
-    Ok((rate, Epsilon::new(inner * down - 32.0 * f64::EPSILON * e.min(1.0))?))
+    Ok((rate, Epsilon::new(inner * down - 32.0 * f64::EPSILON * smaller(e, 1.0))?))
 }

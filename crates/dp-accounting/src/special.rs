@@ -2,6 +2,8 @@
 
 use std::f64::consts::FRAC_2_SQRT_PI;
 
+use crate::outward::{least, sum};
+
 /// From here on the continued fraction needs at most 72 levels; below, `erfc` is far from underflow.
 const FRACTION_FROM: f64 = 2.0;
 
@@ -17,7 +19,7 @@ fn fraction(t: f64) -> f64 {
 
 /// [`fraction`] of several numbers, with as many levels as the least of them needs: the divisions of one level do not wait for each other.
 fn fractions<const N: usize>(t: [f64; N]) -> [f64; N] {
-    let least = t.iter().copied().fold(f64::INFINITY, f64::min);
+    let least = least(t);
     let mut rest = [0.0; N];
     let mut numerator = (10.0 + 250.0 / (least * least)).floor() / 2.0;
     while numerator > 0.0 {
@@ -78,15 +80,12 @@ pub(crate) fn erfcx_drop(t: f64, width: f64) -> f64 {
         });
         let rests = fractions(nodes);
         let descents = nodes.iter().zip(&rests).map(|(t, r)| descent_by_fraction(*t, *r));
-        return half * descents.enumerate().map(|(i, d)| LEGENDRE[i / 2].1 * d).sum::<f64>();
+        return half * sum(descents.enumerate().map(|(i, d)| LEGENDRE[i / 2].1 * d));
     }
-    let sum: f64 = LEGENDRE
-        .iter()
-        .map(|&(node, weight)| {
-            weight * (descent(middle - half * node) + descent(middle + half * node))
-        })
-        .sum();
-    half * sum
+    let both = |&(node, weight): &(f64, f64)| {
+        weight * (descent(middle - half * node) + descent(middle + half * node))
+    };
+    half * sum(LEGENDRE.iter().map(both))
 }
 
 #[cfg(test)]

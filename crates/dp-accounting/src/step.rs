@@ -175,15 +175,18 @@ impl Step {
             Self::Spend { loss, .. } | Self::Composed { loss, .. } => {
                 Costs::of::<R>(loss.scaled_to(group))
             }
-            Self::Sequential { steps, .. } => steps
-                .iter()
-                .map(|step| step.costs::<R>(group, touched))
-                .fold(Costs::FREE, Costs::plus),
+            Self::Sequential { steps, .. } => {
+                let mut all = Costs::FREE;
+                for step in steps {
+                    all = all.plus(step.costs::<R>(group, touched));
+                }
+                all
+            }
             Self::Parallel { steps, .. } => {
-                let within = steps
-                    .iter()
-                    .map(|step| step.costs::<R>(group, touched))
-                    .fold(Costs::FREE, Costs::max);
+                let mut within = Costs::FREE;
+                for step in steps {
+                    within = within.max(step.costs::<R>(group, touched));
+                }
                 if touched == 1 {
                     return within;
                 }

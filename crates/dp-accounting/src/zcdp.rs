@@ -7,8 +7,9 @@
 
 use crate::bisection::bisect;
 use crate::budget::Budget;
+use crate::outward::{Upper, larger, smaller, within};
 use crate::params::{Delta, Epsilon, Rho};
-use crate::rounding::{UNIT, raise};
+use crate::rounding::UNIT;
 
 /// How many roundings a sum of a few elementary functions may be off by, relative to the sum of their magnitudes.
 const ROUNDINGS: f64 = 8.0;
@@ -43,13 +44,13 @@ pub fn zcdp_to_epsilon(rho: Rho, delta: Delta) -> Option<Epsilon> {
     let (tail, shift) = (log_inverse / x, libm::log1p(x) / x);
     let epsilon = slope - gain + (tail - shift);
     let error = ROUNDINGS * UNIT * (slope + gain + tail + shift);
-    Epsilon::of((epsilon + error).max(0.0))
+    Epsilon::of(Upper::near(epsilon, error).at_least_0().get())
 }
 
 /// The `x = a - 1` with `rho x^2 + ln(1+x) = ln(1/delta)`, where the derivative of epsilon in `x` vanishes.
 fn best_order_for_delta(rho: f64, log_inverse: f64) -> f64 {
-    let from_square = (log_inverse.sqrt() / rho.sqrt()).min(1e150);
-    let mut x = from_square.min(libm::expm1(log_inverse));
+    let from_square = smaller(log_inverse.sqrt() / rho.sqrt(), 1e150);
+    let mut x = smaller(from_square, libm::expm1(log_inverse));
     // In ln x the left side is convex and increasing, and x starts to the right of the root: Newton descends onto it.
     for _ in 0..64 {
         let square = rho * x * x;
@@ -77,7 +78,7 @@ pub fn zcdp_to_delta(rho: Rho, epsilon: Epsilon) -> Delta {
         return Delta::ZERO;
     }
     let log_delta = log_zcdp_delta(rho.get(), epsilon.get());
-    Delta::saturating(raise(libm::exp(log_delta), 4.0).max(f64::from_bits(1)))
+    Delta::saturating(log_delta.exp().get())
 }
 
 /// `ln` of the delta of [`zcdp_to_delta`], rounded up, for deltas far below the smallest float.
@@ -85,13 +86,13 @@ pub fn zcdp_to_log_delta(rho: Rho, epsilon: Epsilon) -> f64 {
     if rho == Rho::ZERO {
         return f64::NEG_INFINITY;
     }
-    log_zcdp_delta(rho.get(), epsilon.get()).min(0.0)
+    log_zcdp_delta(rho.get(), epsilon.get()).or(Upper::ZERO).get()
 }
 
 /// `ln(delta)` at the best order, rounded up.
-fn log_zcdp_delta(rho: f64, epsilon: f64) -> f64 {
+fn log_zcdp_delta(rho: f64, epsilon: f64) -> Upper {
     // With x = a - 1: ln(delta) = x ((1+x) rho - epsilon - ln(1 + 1/x)) - ln(1+x), whose derivative is the predicate.
-    let right = (f64::midpoint(epsilon, 1.0) / rho).clamp(1.0, 1e150);
+    let right = within(f64::midpoint(epsilon, 1.0) / rho, 1.0, 1e150);
     let (x, _) = bisect(f64::MIN_POSITIVE, right, |x| {
         (2.0 * x + 1.0) * rho - epsilon - libm::log1p(1.0 / x) < 0.0
     });
@@ -99,7 +100,7 @@ fn log_zcdp_delta(rho: f64, epsilon: f64) -> f64 {
     let last = libm::log1p(x);
     let log_delta = x * (slope - epsilon - gain) - last;
     let error = ROUNDINGS * UNIT * (x * (slope + epsilon + gain) + last);
-    log_delta + error
+    Upper::near(log_delta, error)
 }
 
 /// The largest `rho` whose conversion fits into `budget`, rounded down.
@@ -127,7 +128,7 @@ pub fn budget_to_zcdp(budget: Budget) -> Option<Rho> {
     let root = epsilon.get() / ((epsilon.get() + log_inverse).sqrt() + log_inverse.sqrt());
     let textbook = root * root * (1.0 - 1e-9);
     let mut fitting = if fits(textbook) { textbook } else { 0.0 };
-    let mut failing = textbook.max(f64::MIN_POSITIVE);
+    let mut failing = larger(textbook, f64::MIN_POSITIVE);
     loop {
         failing *= 1.25;
         if !fits(failing) {

@@ -12,7 +12,7 @@ use super::mix::{Mix, Whole};
 use super::moments::{Moments, epsilon_by_moment};
 use super::pair::leak;
 use crate::error::ParamError;
-use crate::outward::{Between, Lower, Upper, sum};
+use crate::outward::{Between, Lower, Upper, sum, total};
 use crate::params::{Delta, Epsilon};
 use crate::rounding::LongSum;
 
@@ -134,7 +134,7 @@ impl Composition {
     /// The sum of the largest losses.
     pub(crate) fn most_loss(&self) -> Upper {
         let losses = self.parts.iter();
-        losses.map(|(e, k)| Upper::new(e.most_loss()).raised(8.0).of_uses(*k as f64)).sum()
+        total(losses.map(|(e, k)| Upper::new(e.most_loss()).raised(8.0).of_uses(*k as f64)))
     }
 
     /// The mass that has no finite loss.

@@ -1,5 +1,7 @@
 //! A curve with the negative masses of its law taken out: convex, and nowhere higher.
 
+use crate::outward::sum;
+
 /// The share of a mass at distance `x` into a gap of `width` that goes to the far end, so that both laws keep their mass.
 fn share(x: f64, width: f64) -> f64 {
     libm::expm1(-x) / libm::expm1(-width)
@@ -23,7 +25,7 @@ pub(crate) fn convex(index: &[i64], step: f64, mass: &mut [f64]) {
             // The curve is below 0 at the knot before. It becomes 0 at the last knot where it was not.
             let mut last = prior;
             let height = |last: usize, mass: &[f64]| -> f64 {
-                (last + 1..n).map(|k| mass[k] * -libm::expm1(-gap(last, k))).sum()
+                sum((last + 1..n).map(|k| mass[k] * -libm::expm1(-gap(last, k))))
             };
             while last < n && height(last, mass) < 0.0 {
                 last = before[last];

@@ -11,6 +11,7 @@
 use super::convex::convex;
 use super::pair::Pair;
 use super::smooth::Smooth;
+use crate::outward::{larger, largest, smaller, within};
 use crate::rounding::UNIT;
 
 /// Masses at `origin + index * step`, by rising index.
@@ -40,12 +41,8 @@ impl Law {
         let index: Vec<i64> =
             pair.atoms.iter().map(|atom| nearest((atom.0 - origin) / step)).collect();
         let mass: Vec<f64> = pair.atoms.iter().map(|atom| atom.1).collect();
-        let snap = pair
-            .atoms
-            .iter()
-            .zip(&index)
-            .map(|(atom, i)| moved(atom.0, origin, step, *i))
-            .fold(0.0, f64::max);
+        let pairs = pair.atoms.iter().zip(&index);
+        let snap = largest(pairs.map(|(atom, i)| moved(atom.0, origin, step, *i)));
         let (upper, lower, cut, slack) = (mass.clone(), mass, pair.cut, pair.slack);
         Self { origin, step, index, upper, lower, cut, slack, snap }
     }
@@ -164,7 +161,7 @@ impl Knots {
                 self.left[cell] += one.rise;
                 // The integral of e^(b - loss) - 1 over the right half.
                 let fall = libm::expm1(half) * two.mass - libm::exp(half) * two.rise;
-                self.right[cell] += fall.max(0.0) + 4.0 * UNIT * width * two.mass;
+                self.right[cell] += larger(fall, 0.0) + 4.0 * UNIT * width * two.mass;
             }
         }
     }
@@ -176,7 +173,7 @@ impl Knots {
             && let Ok(knot) = self.index.binary_search(&near)
         {
             self.fixed[knot] += mass;
-            self.snap = self.snap.max(moved(loss, self.origin, self.step, near));
+            self.snap = larger(self.snap, moved(loss, self.origin, self.step, near));
             return;
         }
         let cell = match self.index.binary_search(&floor(place)) {
@@ -184,7 +181,7 @@ impl Knots {
             Err(after) => after - 1,
         }
         .min(self.mass.len() - 1);
-        let x = (loss - self.at(self.index[cell])).clamp(0.0, self.width(cell));
+        let x = within(loss - self.at(self.index[cell]), 0.0, self.width(cell));
         let rise = mass * -libm::expm1(-x);
         self.mass[cell] += mass;
         self.rise[cell] += rise;
@@ -196,7 +193,7 @@ impl Knots {
     /// size of the mass.
     fn up(&self, cell: usize) -> (f64, f64) {
         let lift = -libm::expm1(-self.width(cell));
-        let up = (self.rise[cell] / lift).min(self.mass[cell]);
+        let up = smaller(self.rise[cell] / lift, self.mass[cell]);
         (up, UNIT * (64.0 * up + 8.0 * self.mass[cell] / lift))
     }
 
@@ -206,7 +203,7 @@ impl Knots {
         for cell in 0..self.mass.len() {
             let (up, off) = self.up(cell);
             // Moving mass up is the safe side of the rounding of `up`.
-            let safe = (up + off).min(self.mass[cell]);
+            let safe = smaller(up + off, self.mass[cell]);
             upper[cell + 1] += safe;
             upper[cell] += self.mass[cell] - safe;
         }
@@ -222,7 +219,7 @@ impl Knots {
         let mut lower = self.fixed.clone();
         for cell in 0..cells {
             let (up, off) = self.up(cell);
-            let safe = (up - off).max(0.0);
+            let safe = larger(up - off, 0.0);
             lower[cell + 1] += safe;
             lower[cell] += self.mass[cell] - safe;
         }
@@ -230,7 +227,7 @@ impl Knots {
             .map(|knot| {
                 let before = if knot > 0 { self.right[knot - 1] } else { 0.0 };
                 let after = if knot < cells { self.left[knot] } else { 0.0 };
-                before.max(after) * (1.0 + 64.0 * UNIT)
+                larger(before, after) * (1.0 + 64.0 * UNIT)
             })
             .collect();
         for cell in 0..cells {

@@ -8,10 +8,13 @@ use super::moments::{LogPoints, Moments, log_peak, order_for_delta, order_for_ep
 use super::pair::Pair;
 use super::split::{Known, MOST_USES, split};
 use super::walk::QUIET;
-use crate::outward::{Lower, Upper, larger, smaller, sum, within};
+use crate::bisection::bisect;
+use crate::outward::{Lower, Upper, larger, smaller, sum, total, within};
 use crate::rounding::UNIT;
 
 const MOST_TILT: f64 = 1e6;
+/// Times the standard deviation of the loss, no tilt is below this: the period is its inverse.
+const LEAST_TILT: f64 = 0.3;
 /// Mixes of more parts are inverted at the first tilt.
 const MOST_CHOICE: usize = 8;
 /// `ln` of what a tilt that is not the best may cost in precision, of what the roundings of all uses leave.
@@ -51,7 +54,7 @@ impl Moments for Whole<'_> {
     fn upper(&self, s: f64) -> Upper {
         let gaussian = self.0.gaussian_moment(s);
         let factors = self.0.factors.iter();
-        let others: Upper = factors.map(|(factor, k)| factor.whole_moment(s).of_uses(*k)).sum();
+        let others = total(factors.map(|(factor, k)| factor.whole_moment(s).of_uses(*k)));
         Upper::near(gaussian, 16.0 * UNIT * gaussian.abs()) + others
     }
 }
@@ -135,7 +138,7 @@ impl Mix {
 
     /// The best tilt, however long the period.
     fn first_course(&self, query: Query) -> (f64, f64) {
-        match query {
+        let (tilt, epsilon) = match query {
             Query::Epsilon(delta) => {
                 let (tilt, epsilon) = order_for_delta(self, libm::log(delta), self.most_order());
                 if epsilon > 0.0 {
@@ -147,7 +150,23 @@ impl Mix {
             Query::Delta(epsilon) => {
                 (order_for_epsilon(self, epsilon, self.most_order()).0, epsilon)
             }
+        };
+        let normal = self.normal();
+        let least = LEAST_TILT / normal.1;
+        if tilt >= least || least.is_nan() {
+            return (tilt, epsilon);
         }
+        // A delta next to 1: moments say nothing there, and the tilt need not be small. The losses are about normal.
+        match query {
+            Query::Epsilon(delta) => (least, normal_epsilon(normal, delta)),
+            Query::Delta(epsilon) => (least, epsilon),
+        }
+    }
+
+    /// Mean and standard deviation of the loss, roughly.
+    fn normal(&self) -> (f64, f64) {
+        let (above, below) = (self.log_moment(1e-3), self.log_moment(-1e-3));
+        ((above - below) / 2e-3, larger((above + below) / 1e-6, 1e-12).sqrt())
     }
 
     /// A line for a few uses of Laplace noise, whose atoms keep the transform alive.
@@ -251,6 +270,17 @@ impl Mix {
         };
         Line::new(course, factors, effort)
     }
+}
+
+/// About where the curve of a normal loss reaches `delta`.
+fn normal_epsilon((mean, deviation): (f64, f64), delta: f64) -> f64 {
+    let above = |x: f64| 0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2);
+    let curve = |epsilon: f64| {
+        let place = (mean - epsilon) / deviation;
+        let log = epsilon - mean + 0.5 * deviation * deviation;
+        above(place) - libm::exp(smaller(log, 700.0)) * above(place - deviation)
+    };
+    bisect(0.0, larger(mean, 0.0) + 40.0 * deviation, |epsilon| curve(epsilon) >= delta).0
 }
 
 /// A period after which the copies are negligible: each side by the best of a few orders, an order that overflows by none.

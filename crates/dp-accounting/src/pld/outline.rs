@@ -2,6 +2,7 @@
 
 use super::event::Direction;
 use super::smooth::{Density, Smooth};
+use crate::outward::{larger, sum};
 
 /// What [`Smooth::outline`] finds.
 #[derive(Clone, Debug)]
@@ -26,7 +27,7 @@ impl Smooth {
         const CELLS: u32 = 1536;
         let (low, high) = self.span(order);
         let width = (high - low) / f64::from(CELLS);
-        let (mut inside, mut peak) = (0.0, 0.0_f64);
+        let (mut inside, mut peak) = (0.0, 0.0);
         let mut settled = Vec::new();
         let mut middle = None;
         // Losses, masses from above.
@@ -47,9 +48,9 @@ impl Smooth {
                 middle = Some(log);
             }
             if rate > 0.0 {
-                peak = peak.max(density / rate * sway);
+                peak = larger(peak, density / rate * sway);
                 if cell.is_multiple_of(32) {
-                    settled.push(((1.0 - inside).max(0.0), 4.0 * peak));
+                    settled.push((larger(1.0 - inside, 0.0), 4.0 * peak));
                 }
             }
         }
@@ -58,11 +59,11 @@ impl Smooth {
         // Losses change by at most `slope width / 2` from the middle of a cell to its ends.
         let half = self.slope * width / 2.0;
         let far = |log: f64| (log - middle).abs() + half;
-        let continuous: f64 = masses.iter().map(|(log, mass)| mass * far(*log)).sum();
+        let continuous = sum(masses.iter().map(|(log, mass)| mass * far(*log)));
         let single = |&(loss, mass): &(f64, f64)| {
             mass * libm::exp(order * loss - log_moment) * (loss - signed(middle)).abs()
         };
-        let atomic: f64 = atoms.iter().map(single).sum();
+        let atomic = sum(atoms.iter().map(single));
         let deviation = (continuous + atomic) * (1.0 + 1e-6) + OUTSIDE;
         Outline { settled, deviation }
     }

@@ -4,6 +4,7 @@
 //! `q` gives the pair `(q N1 + (1 - q) N0, N0)` with loss `L = ln(1 + q (e^g - 1))`.
 
 use super::event::Direction;
+use crate::outward::{larger, smaller, within};
 use crate::rounding::UNIT;
 
 /// Nodes and weights on `[-1, 1]`, exact for polynomials of degree 5, 9 and 19.
@@ -79,7 +80,7 @@ impl Smooth {
         log_cut: f64,
     ) -> Self {
         let slope = 1.0 / noise_multiplier;
-        let reach = (2.0 * log_cut).sqrt().clamp(4.0, 37.0);
+        let reach = within((2.0 * log_cut).sqrt(), 4.0, 37.0);
         let cut = 1.01 * libm::erfc(reach * std::f64::consts::FRAC_1_SQRT_2);
         let (low, high) = (-reach, reach + slope);
         Self {
@@ -111,7 +112,7 @@ impl Smooth {
 
     /// Relative error of the mass of a cell: the rule, see [`Self::each_node`], and the rounding of exponents and sums.
     pub(crate) fn slack(&self) -> f64 {
-        let far = self.low.abs().max(self.high.abs());
+        let far = larger(self.low.abs(), self.high.abs());
         let exponent = match self.density {
             Density::Normal => 2.0 * far * far,
             Density::Falling { .. } => 2.0 * far,
@@ -125,7 +126,7 @@ impl Smooth {
     }
 
     fn largest_ratio(&self) -> f64 {
-        self.slope * self.low.abs().max(self.high.abs()) + self.shift.abs()
+        self.slope * larger(self.low.abs(), self.high.abs()) + self.shift.abs()
     }
 
     fn ratio(&self, z: f64) -> f64 {
@@ -152,7 +153,7 @@ impl Smooth {
     /// The smallest and the largest loss.
     pub(crate) fn range(&self) -> (f64, f64) {
         let (a, b) = (self.loss(self.low), self.loss(self.high));
-        (a.min(b), a.max(b))
+        (smaller(a, b), larger(a, b))
     }
 
     /// Losses at `n` places spread evenly over the coordinate, in rising order.
@@ -178,7 +179,7 @@ impl Smooth {
             }
             libm::log1p(x)
         };
-        ((g - self.shift) / self.slope).clamp(self.low, self.high)
+        within((g - self.shift) / self.slope, self.low, self.high)
     }
 
     fn weight(&self, z: f64) -> f64 {
@@ -207,7 +208,7 @@ impl Smooth {
             self.each_node(from, to, |z, w, width, _, _| {
                 let mass = w * (1.0 - q) + q * width * self.heavy(z);
                 cell.mass += mass;
-                cell.rise += (mass - w * base).max(0.0);
+                cell.rise += larger(mass - w * base, 0.0);
             });
             return cell;
         }
@@ -231,7 +232,7 @@ impl Smooth {
         let down = if to < self.high {
             1.0
         } else {
-            libm::exp((a + self.sampled(self.ratio(to))).min(0.0))
+            libm::exp(smaller(a + self.sampled(self.ratio(to)), 0.0))
         };
         self.each_node(from, to, |_, w, _, _, left| {
             cell.mass += w;
@@ -267,7 +268,7 @@ impl Smooth {
                 Density::Normal => left.abs() + self.slope + 9.0,
                 Density::Falling { .. } => 2.5,
             };
-            let right = (left + 4.0 / steepness).min(to);
+            let right = smaller(left + 4.0 / steepness, to);
             let (middle, half) = (f64::midpoint(left, right), (right - left) / 2.0);
             let spread = (right - left) * steepness;
             let rule: &[(f64, f64)] = if spread < 0.006 {

@@ -13,7 +13,7 @@ use realfft::num_complex::Complex;
 use super::composed::{Composed, Side};
 use super::law::Law;
 use super::moments::{Moments, Sum, Thin, reach};
-use crate::outward::{Upper, larger, largest, smaller, sum};
+use crate::outward::{Upper, larger, largest, smaller, sum, total};
 use crate::rounding::{LongSum, UNIT};
 
 /// Rounding of a transform of `n` numbers: every output is off by at most this, relative to the sum of magnitudes.
@@ -105,7 +105,7 @@ impl<'a> Plan<'a> {
         }
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
         let size = {
-            let two = (points.max(4.0) as usize).next_power_of_two();
+            let two = (larger(points, 4.0) as usize).next_power_of_two();
             // Three quarters of it, where that is enough.
             if points <= two as f64 * 0.75 && two >= 8 { two / 4 * 3 } else { two }
         };
@@ -140,20 +140,20 @@ impl<'a> Plan<'a> {
                 .filter(|(_, mass)| **mass > 0.0)
                 .map(|(i, mass)| tilt * (*i as f64 * step) + libm::log(*mass));
             let top = largest(top);
-            let mut total = LongSum::default();
+            let mut whole = LongSum::default();
             for (i, mass) in law.index.iter().zip(masses) {
                 if *mass > 0.0 {
                     let tilted = libm::exp(tilt * (*i as f64 * step) + libm::log(*mass) - top);
-                    total.add(tilted);
+                    whole.add(tilted);
                     input[wrap(*i, size)] += tilted;
                 }
             }
-            let total = total.get();
-            let scale = 1.0 / total;
+            let whole = whole.get();
+            let scale = 1.0 / whole;
             for x in &mut input {
                 *x *= scale;
             }
-            log_scale += count * (top + libm::log(total) + tilt * law.origin);
+            log_scale += count * (top + libm::log(whole) + tilt * law.origin);
             forward
                 .process_with_scratch(&mut input, &mut spectrum, &mut scratch)
                 .expect("the buffers were made for this transform");
@@ -212,7 +212,7 @@ impl<'a> Plan<'a> {
             missed,
             relative: uses + 16.0 * UNIT * (1.0 + log_scale.abs()),
             shift,
-            cut: self.laws.iter().map(|(law, count)| Upper::new(law.cut).of_uses(*count)).sum(),
+            cut: total(self.laws.iter().map(|(law, count)| Upper::new(law.cut).of_uses(*count))),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What the crate promises, seen from outside.
 
+#![allow(clippy::disallowed_methods, reason = "tests compare plain numbers")]
 #![allow(clippy::float_cmp, reason = "rounding is part of what is promised")]
 #![allow(clippy::unwrap_used, reason = "a test may stop; the entry or case is in the message")]
 #![allow(clippy::excessive_precision, reason = "reference values keep the digits they came with")]
