@@ -1,0 +1,59 @@
+//! Random questions to the library, each answered a second time by `dp-check`:
+//! `cargo run --release -p dp-accounting --example check_queries -- NUMBER SEED [FAMILIES]`. The first 6 families of 10 are quick.
+
+#![allow(clippy::print_stdout, reason = "what a program is for")]
+
+#[path = "../tests/checker/queries.rs"]
+mod queries;
+
+use std::panic::catch_unwind;
+use std::time::Instant;
+
+use queries::{Cases, Query, Verdict, sides};
+
+/// Kinds of mixes.
+const FAMILIES: u32 = 10;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1).map(|x| x.parse::<u64>().expect("a number"));
+    let (number, seed) = (arguments.next().unwrap_or(1000), arguments.next().unwrap_or(1));
+    let families = arguments.next().map_or(FAMILIES, |x| u32::try_from(x).expect("few"));
+    let mut times = [(0.0, 0.0); FAMILIES as usize];
+    let mut cases = Cases::new(seed);
+    let (mut holds, mut open, mut broken) = (0, 0, 0);
+    let start = Instant::now();
+    for i in 0..number {
+        let family = u32::try_from(1 + i % u64::from(families)).expect("few");
+        let query = Query::random(&mut cases, family);
+        let before = Instant::now();
+        let Ok(bound) = catch_unwind(|| query.answer()) else {
+            broken += 1;
+            println!("PANICKED {i}: {query:?}");
+            continue;
+        };
+        let asked = before.elapsed().as_secs_f64();
+        let verdict = query.verdict(sides(bound));
+        let checked = before.elapsed().as_secs_f64() - asked;
+        let time = &mut times[family as usize - 1];
+        *time = (time.0 + asked, time.1 + checked);
+        if asked.max(checked) > 1.0 {
+            println!("slow {i}: {asked:.1} s, check {checked:.1} s: {query:?}");
+        }
+        match verdict {
+            Verdict::Holds => holds += 1,
+            Verdict::Open(why) => {
+                open += 1;
+                println!("open {i}: {query:?} {bound} {why}");
+            }
+            Verdict::Broken(why) => {
+                broken += 1;
+                println!("BROKEN {i}: {query:?} {bound} {why}");
+            }
+        }
+    }
+    println!("{number} questions from seed {seed}: {holds} hold, {open} open, {broken} broken");
+    for (family, (asked, checked)) in times.iter().enumerate() {
+        println!("family {}: {asked:.3} s asked, {checked:.3} s checked", family + 1);
+    }
+    println!("{:.1} s", start.elapsed().as_secs_f64());
+}
