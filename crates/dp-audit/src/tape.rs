@@ -198,6 +198,15 @@ impl<N: Numbers> Tape<'_, N> {
             DrawLaw::Keep { coin: Coin::OneMinusExp(x) } => {
                 bit(numbers.integer(1) - numbers.exp_minus(x))
             }
+            DrawLaw::Keep { coin: Coin::ScaledExp { shift, numerator, denominator } } => {
+                let x = Ratio::new(numerator, denominator.get()).expect("a small instance");
+                let scale = Ratio::new(1 << shift, 1).expect("below 2^96");
+                let (p, one) = (numbers.ratio(scale) * numbers.exp_minus(x), numbers.integer(1));
+                bit(if p > one { one } else { p })
+            }
+            DrawLaw::Keep { coin: Coin::Logistic(x) } => {
+                bit(numbers.integer(1) / (numbers.integer(1) + numbers.exp_minus(x)))
+            }
             _ => panic!("a draw that this auditor does not know"),
         }
     }

@@ -3,10 +3,11 @@
 use dp_accounting::Epsilon;
 use dp_audit::{Method, Window, exact_law, statistical};
 use dp_mechanism::{
-    DiscreteGaussian, Draws, Geometric, Grid, Law, Private, Reported, SecureSource, Source,
-    ThresholdReports, Touched,
+    DiscreteGaussian, Draws, Geometric, Grid, JumpSizes, Law, Private, Reported, SecureSource,
+    Source, ThresholdReports, Touched,
 };
 
+use dp_audit::harness::toys::Jumping;
 use dp_audit::harness::{Check, Effort, Found};
 
 pub(super) fn checks() -> Vec<Check> {
@@ -22,6 +23,7 @@ pub(super) fn checks() -> Vec<Check> {
             two_sided,
         ),
         Check::new("reports-jumps", jumping, "none", Method::Sampler, jumps).resolution(1.1),
+        Check::new("reports-jumps-law", jumping, "none", Method::Exact, law_of_jumps),
     ]
 }
 
@@ -123,4 +125,53 @@ fn jumps(effort: Effort) -> Found {
         }
     }
     found
+}
+
+/// Which cells are reported together and with what noisy counts: the code of a release, all of whose coins are gone through, against the
+/// loop over cells, to eleven digits. For thresholds on both sides of the reach of the skeleton, counts on both sides of the threshold, with
+/// the usual skeleton and one of its own for the steps before the last, with counts put in order or not. The control, one count more,
+/// has another law.
+fn law_of_jumps(effort: Effort) -> Found {
+    let mut found = Found::claim(1e-11);
+    let sides = [ThresholdReports::one_sided, ThresholdReports::two_sided];
+    for (least, threshold) in [(0, 0), (1, 1), (1, 3), (3, 3), (4, 5)] {
+        for reports in sides {
+            let reports = reports(epsilon(0.75), Grid::Cells(2), least).expect("in range");
+            for counts in [[1, 1], [1, 2], [2, 3], [4, 1], [6, 2]] {
+                let law = |counts: &[u32], sizes: Option<JumpSizes>| {
+                    exact_law(Window::new(0, threshold + effort.of(1, 3)), |source| {
+                        let touched = Private::new(Touched { cells: &[1, 0], counts });
+                        let release = |source: &mut dyn Source| {
+                            reports.release(touched, 2, threshold, &mut Draws::unplanned(source))
+                        };
+                        match sizes {
+                            Some(sizes) => release(&mut Jumping { source, sizes }),
+                            None => release(source),
+                        }
+                    })
+                };
+                let truth = law(&counts, None);
+                for (own_skeleton, scans) in
+                    [(0, 0), (0, 1), (1, 2), (u128::MAX, 0), (u128::MAX, 64)]
+                {
+                    let jumps = law(&counts, Some(JumpSizes { own_skeleton, scans }));
+                    let case = || format!("{counts:?} at {threshold}, {own_skeleton} and {scans}");
+                    found.see(distance(&jumps, &truth), case);
+                }
+                // Far above the threshold, all that is told apart is certain.
+                if i64::from(counts[1]) <= threshold {
+                    let more = law(&[counts[0], counts[1] + 1], Some(JumpSizes::default()));
+                    let blind = distance(&more, &truth) < 1e-3;
+                    found.see(if blind { f64::INFINITY } else { 0.0 }, || "no power".to_owned());
+                }
+            }
+        }
+    }
+    found
+}
+
+fn distance(a: &dp_audit::Law<Vec<Reported>>, b: &dp_audit::Law<Vec<Reported>>) -> f64 {
+    let here: f64 = a.iter().map(|(output, p)| (p - b.probability(output)).abs()).sum();
+    let elsewhere = b.iter().filter(|(output, _)| a.probability(output) == 0.0);
+    here + elsewhere.map(|(_, p)| p).sum::<f64>()
 }

@@ -54,6 +54,7 @@ pub use draws::Draws;
 pub use error::MechanismError;
 pub use exponential::ExponentialMechanism;
 pub use geometric_sum::GeometricSum;
+pub use jumps::JumpSizes;
 pub use mechanism::{Algorithm, Mechanism, Release};
 pub use meter::Usage;
 pub use private::{Cells, CellsRef, Private};
@@ -64,7 +65,7 @@ pub use subsample::PoissonSample;
 pub use sum::GaussianSum;
 
 pub use dp_noise::{
-    ChaCha20Rng, DiscreteGaussian, DiscreteLaplace, Geometric, Ratio, ReleaseRng, RoundedGaussian,
-    SysError, chacha_from_os,
+    ChaCha20Rng, DiscreteGaussian, DiscreteLaplace, Geometric, RareHits, Ratio, ReleaseRng,
+    RoundedGaussian, SysError, chacha_from_os,
 };
 pub use rand::CryptoRng;

@@ -2,14 +2,10 @@
 
 use crate::reports::Touched;
 
-/// As long as there are no more questions than this, one after the other costs less than putting the
-/// cells in order.
-const FEW: u32 = 64;
-
 /// Touched cells that can be asked for.
 ///
 /// # Complexity
-/// A question goes through all cells at first; from the 65th on it takes the logarithm of their number, after one
+/// A question goes through all cells at first; later on it takes the logarithm of their number, after one
 /// sort. So a step with one hit does not sort, and one with a million hits does not search a million
 /// times.
 pub(crate) struct Lookup<'a> {
@@ -21,16 +17,8 @@ pub(crate) struct Lookup<'a> {
 }
 
 impl<'a> Lookup<'a> {
-    pub(crate) fn new(touched: Touched<'a>) -> Self {
-        Self::with_scans(touched, FEW)
-    }
-
-    fn with_scans(touched: Touched<'a>, scans: u32) -> Self {
+    pub(crate) fn new(touched: Touched<'a>, scans: u32) -> Self {
         Self { touched, scans, sorted: Vec::new() }
-    }
-
-    pub(crate) fn touched(&self) -> Touched<'a> {
-        self.touched
     }
 
     pub(crate) fn count(&mut self, cell: u64) -> u32 {
@@ -49,11 +37,11 @@ impl<'a> Lookup<'a> {
 #[cfg(test)]
 mod tests {
     use dp_accounting::Epsilon;
-    use dp_noise::{ChaCha20Rng, SecureBits};
+    use dp_noise::ChaCha20Rng;
     use rand::SeedableRng;
 
     use super::*;
-    use crate::{Grid, Reported, ThresholdReports};
+    use crate::{Grid, JumpSizes, Reported, SecureSource, ThresholdReports};
 
     /// Cells out of order, with gaps between them.
     fn cells(number: u64) -> (Vec<u64>, Vec<u32>) {
@@ -65,8 +53,8 @@ mod tests {
         for number in [0, 1, 2, 100] {
             let (cells, counts) = cells(number);
             let touched = Touched { cells: &cells, counts: &counts };
-            for scans in [0, 1, FEW, u32::MAX] {
-                let mut lookup = Lookup::with_scans(touched, scans);
+            for scans in [0, 1, 64, u32::MAX] {
+                let mut lookup = Lookup::new(touched, scans);
                 // Up, and down again.
                 for cell in (0..310).chain((0..310).rev()) {
                     assert_eq!(lookup.count(cell), touched.count(cell), "{cell} of {number}");
@@ -90,13 +78,13 @@ mod tests {
             for (steps, threshold) in [(1, 2_i64), (3, 5), (1_000, 20)] {
                 let reports = |scans| -> Vec<Reported> {
                     let mut rng = ChaCha20Rng::seed_from_u64(threshold.unsigned_abs());
-                    let mut lookup = Lookup::with_scans(touched, scans);
-                    let mut bits = SecureBits::new(&mut rng);
-                    law.by_jumps_with(&mut lookup, steps, threshold, &mut bits)
+                    let sizes = JumpSizes { scans, ..JumpSizes::default() };
+                    let mut source = SecureSource::new(&mut rng);
+                    law.by_jumps(touched, steps, threshold, sizes, &mut source)
                 };
                 let plain = reports(u32::MAX);
                 assert!(plain.len() > 20, "{} reports: a test about little", plain.len());
-                for scans in [0, 1, FEW] {
+                for scans in [0, 1, 64] {
                     assert_eq!(reports(scans), plain, "{law:?} at {threshold}");
                 }
             }

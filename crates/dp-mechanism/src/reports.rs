@@ -306,11 +306,11 @@ impl Touched<'_> {
 
 #[cfg(test)]
 mod tests {
-    use dp_noise::{ChaCha20Rng, SecureBits};
+    use dp_noise::ChaCha20Rng;
     use rand::SeedableRng;
 
     use super::*;
-    use crate::SecureSource;
+    use crate::{JumpSizes, SecureSource};
 
     const TOUCHED: Touched<'static> = Touched { cells: &[3, 1, 2], counts: &[9, 2, 5] };
     const THRESHOLD: i64 = 6;
@@ -364,7 +364,13 @@ mod tests {
         let mut high = vec![0_u32; cells.len()];
         for _ in 0..RUNS {
             let reports = if by_jumps {
-                law.by_jumps(TOUCHED, 2, threshold, &mut SecureBits::new(&mut rng))
+                law.by_jumps(
+                    TOUCHED,
+                    2,
+                    threshold,
+                    JumpSizes::default(),
+                    &mut SecureSource::new(&mut rng),
+                )
             } else {
                 law.cell_by_cell(TOUCHED, 2, threshold, &mut SecureSource::new(&mut rng))
             };

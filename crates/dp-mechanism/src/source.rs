@@ -3,13 +3,14 @@
 use std::num::NonZero;
 
 use dp_noise::{
-    Bits, DiscreteGaussian, DiscreteLaplace, Geometric, Ratio, RoundedGaussian, SecureBits,
-    bernoulli, bernoulli_exp, choose_exponentially, noisy_max_with_value, permute_and_flip,
+    Bits, DiscreteGaussian, DiscreteLaplace, Geometric, RareHits, Ratio, RoundedGaussian,
+    SecureBits, bernoulli, bernoulli_exp, bernoulli_exp_scaled, choose_exponentially,
+    noisy_max_with_value, permute_and_flip,
 };
 use rand::CryptoRng;
 
 use crate::reports::{ReportNoise, Reported, ThresholdReports, Touched};
-use crate::{SelectionRule, SparseScores};
+use crate::{JumpSizes, SelectionRule, SparseScores};
 
 /// The law of one draw, with the private value that it hides.
 ///
@@ -91,6 +92,17 @@ pub enum Coin {
     Rational(Ratio),
     /// `1 - exp(-ratio)`.
     OneMinusExp(Ratio),
+    /// `2^shift exp(-numerator / denominator)`, capped at 1.
+    ScaledExp {
+        /// Of the power of 2.
+        shift: u32,
+        /// Of the exponent.
+        numerator: u128,
+        /// Of the exponent.
+        denominator: NonZero<u128>,
+    },
+    /// `1 / (1 + exp(-ratio))`.
+    Logistic(Ratio),
 }
 
 /// A source of draws, which sees the private values that go into them.
@@ -169,6 +181,13 @@ pub trait Source {
     fn keep(&mut self, coin: Coin) -> bool {
         self.draw(Law::Keep { coin }) == 1
     }
+
+    /// How many of so many cells come before the next hit, all of them if there is none. One secret coin for every cell, as here, is
+    /// the definition.
+    fn gap(&mut self, hits: &RareHits, cells: u128) -> u128 {
+        let hit = Ratio::new(1, 1 << hits.exponent()).expect("above 2^-96");
+        (0..cells).find(|_| self.keep(Coin::Rational(hit))).unwrap_or(cells)
+    }
 }
 
 /// Draws of a release: exact samplers on a cryptographic generator.
@@ -215,7 +234,11 @@ impl<R: CryptoRng + ?Sized> Source for SecureSource<'_, R> {
         threshold: i64,
         law: &ThresholdReports,
     ) -> Vec<Reported> {
-        law.by_jumps(touched, steps, threshold, &mut self.bits)
+        law.by_jumps(touched, steps, threshold, JumpSizes::default(), self)
+    }
+
+    fn gap(&mut self, hits: &RareHits, cells: u128) -> u128 {
+        hits.gap(&mut self.bits).min(cells)
     }
 
     fn choose_among_zeros(&mut self, candidates: usize, _: SelectionRule, rate: Ratio) -> usize {
@@ -257,6 +280,18 @@ impl Coin {
         match self {
             Self::Rational(p) => bernoulli(bits, parts(p).0, parts(p).1),
             Self::OneMinusExp(x) => !bernoulli_exp(bits, parts(x).0, parts(x).1),
+            Self::ScaledExp { shift, numerator, denominator } => {
+                bernoulli_exp_scaled(bits, shift, numerator, denominator)
+            }
+            // Of two alternating coins, of 1/2 and of the exponential, the first that decides is the first one.
+            Self::Logistic(x) => bits.retry(|bits| {
+                let half = bits.below(NonZero::new(2).expect("not zero")) == 0;
+                if half {
+                    Some(true)
+                } else {
+                    bernoulli_exp(bits, parts(x).0, parts(x).1).then_some(false)
+                }
+            }),
         }
     }
 }

@@ -91,7 +91,7 @@ pub(crate) fn empty_item(_: Effort) -> Found {
 /// The delta at the epsilon of the claim, in both directions.
 fn delta_of(plan: &MonitorPlan, items: u64, users: usize) -> Found {
     let budget = plan.receipt().budget();
-    let claimed = crate::setup::claimed_delta(plan);
+    let claimed = crate::setup::claimed_delta(&plan.receipt());
     let mut found = Found::claim(claimed);
     let steps = plan.steps();
     for_each_one_more(

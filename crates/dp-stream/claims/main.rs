@@ -7,6 +7,7 @@ mod mutants;
 mod receipts;
 mod setup;
 mod transcripts;
+mod ways;
 mod wire;
 
 use dp_audit::Method;
@@ -16,7 +17,7 @@ fn main() -> std::process::ExitCode {
     dp_audit::harness::main(Suite {
         crate_name: env!("CARGO_PKG_NAME"),
         folder: env!("CARGO_MANIFEST_DIR"),
-        checks: [of_monitors(), of_cells()].concat(),
+        checks: [of_monitors(), of_ways(), of_cells()].concat(),
         mutants: mutants::all(),
     })
 }
@@ -73,12 +74,27 @@ fn of_monitors() -> Vec<Check> {
     ]
 }
 
+/// One per method.
+fn of_ways() -> Vec<Check> {
+    let of = |method: dp_stream::Method| {
+        let id = format!("stream-ways-{}", method.id());
+        let name = format!("MonitorPlan, Monitor, Decider, Shard: {} in every way", method.id());
+        Check::new(id, name, "add-remove", Method::Exact, move |effort| ways::of(method, effort))
+    };
+    ways::methods().map(of).collect()
+}
+
 fn of_cells() -> Vec<Check> {
     vec![
         check(
             "stream-kaplan-tests",
             "CellMonitor: Kaplan-style, each test",
             baselines::kaplan_style,
+        ),
+        check(
+            "stream-kaplan",
+            "CellMonitor: Kaplan-style, delta of all data sets",
+            baselines::kaplan_style_delta,
         ),
         check(
             "stream-gaussian-zcdp",

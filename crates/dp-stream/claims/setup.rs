@@ -1,5 +1,6 @@
 //! Small plans and streams.
 
+use dp_accounting::{AddRemove, Loss, Receipt, Step};
 use dp_mechanism::{DiscreteGaussian, Geometric, Law, Reported, Source, ThresholdReports, Touched};
 use dp_stream::{
     Event, MonitorBuilder, MonitorPlan, StreamShape, ThreshMonitor, Threshold, Universe,
@@ -24,11 +25,9 @@ pub(crate) fn thresh_monitor(
     built(ThreshMonitor::builder(shape, epsilon, k).expect("valid"), threshold)
 }
 
-/// The delta of the plan's only step.
-pub(crate) fn claimed_delta(plan: &MonitorPlan) -> f64 {
-    use dp_accounting::{Loss, Step};
-    use dp_mechanism::Mechanism;
-    match plan.receipt().spent() {
+/// The delta of the only step.
+pub(crate) fn claimed_delta(receipt: &Receipt<AddRemove>) -> f64 {
+    match receipt.spent() {
         Step::Spend { loss: Loss::Approximate { delta, .. }, .. } => delta.get(),
         other => panic!("no delta in {other:?}"),
     }

@@ -68,6 +68,8 @@ pub use record::{Event, Report};
 pub use session::{Monitor, MonitorState};
 pub use shards::{Decider, DeciderState, Decision, Shard, ShardCounts, ShardState};
 pub use universe::Universe;
+#[doc(hidden)]
+pub use users::CountingSizes;
 pub use users::{BadEvent, BadEventKind};
 
 pub use dp_accounting::{AddRemove, Budget, Ledger, Receipt};

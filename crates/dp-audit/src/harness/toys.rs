@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use dp_mechanism::{DiscreteLaplace, Noise, Ratio};
+use dp_mechanism::{
+    DiscreteGaussian, DiscreteLaplace, Geometric, JumpSizes, Law as DrawLaw, Noise, Ratio,
+    Reported, Source, ThresholdReports, Touched,
+};
 
 use super::Found;
 use crate::{Law, multisets};
@@ -80,4 +83,38 @@ pub fn ratio(x: f64) -> Ratio {
 /// How many satisfy it, as mechanisms want it.
 pub fn count<T>(items: impl IntoIterator<Item = T>, satisfies: impl Fn(&T) -> bool) -> i64 {
     i64::try_from(items.into_iter().filter(satisfies).count()).expect("toys are small")
+}
+
+/// Makes reports by jumps, as a release does, with sizes of its own: an audit then goes through the outcomes of all coins that jumps
+/// are made of, instead of those of the loop over cells that defines them.
+#[allow(missing_debug_implementations, reason = "a source is not printed")]
+pub struct Jumping<'a> {
+    /// Where the coins come from.
+    pub source: &'a mut dyn Source,
+    /// From where on another way is taken.
+    pub sizes: JumpSizes,
+}
+
+impl Source for Jumping<'_> {
+    fn draw(&mut self, law: DrawLaw<'_>) -> i64 {
+        self.source.draw(law)
+    }
+
+    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+        self.source.noisy_vector(values, noise);
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.source.noisy_max(scores, noise)
+    }
+
+    fn reports(
+        &mut self,
+        touched: Touched<'_>,
+        steps: u64,
+        threshold: i64,
+        law: &ThresholdReports,
+    ) -> Vec<Reported> {
+        law.by_jumps(touched, steps, threshold, self.sizes, self.source)
+    }
 }

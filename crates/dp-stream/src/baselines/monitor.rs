@@ -8,7 +8,7 @@ use super::noise::{CellNoise, ThresholdNoise, calibrated};
 use crate::advice::utility::Tail;
 use crate::plan::params::check_count;
 use crate::session::decisions::items_of;
-use crate::users::{Admission, Participants};
+use crate::users::{Admission, CountingSizes, Participants};
 use crate::{Event, Report, StreamError, StreamShape, Threshold};
 
 /// A plan that draws for every item of the universe in every step.
@@ -112,6 +112,7 @@ impl CellMonitor {
                 .then_some(self.reports_per_user),
             items_per_step: self.reports_per_user,
             last_item: self.shape.universe.last(),
+            sizes: CountingSizes::default(),
         }
     }
 

@@ -15,7 +15,7 @@ pub use methods::{Histograms, TargetCharging, ThreshMonitor};
 pub use params::{Method, MonitorBuilder, StreamShape, Threshold};
 
 use crate::session::Monitor;
-use crate::users::Admission;
+use crate::users::{Admission, CountingSizes};
 use crate::{Event, Report, StreamError, Universe};
 use calibration::expected_empty;
 
@@ -55,6 +55,7 @@ pub struct MonitorPlan {
     pub(crate) threshold: i64,
     pub(crate) least_threshold: i64,
     pub(crate) receipt: Receipt<AddRemove>,
+    pub(crate) sizes: CountingSizes,
 }
 
 impl MonitorPlan {
@@ -70,6 +71,13 @@ impl MonitorPlan {
     /// The one code path of releases and audits: [`start`](Self::start) with coins from anywhere, for audits and tests.
     pub fn start_with(&self, source: &mut dyn Source) -> Monitor {
         self.planned(source, |draws| Monitor::begin(self, draws))
+    }
+
+    /// The same plan whose counting takes other ways from other sizes on, for audits: what it releases is the same.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_sizes(self, sizes: CountingSizes) -> Self {
+        Self { sizes, ..self }
     }
 
     /// The threshold to begin with, in sampled users.
@@ -138,6 +146,7 @@ impl MonitorPlan {
             limit: self.limit(),
             items_per_step: self.items_per_step(),
             last_item: self.universe().last(),
+            sizes: self.sizes,
         }
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::Checksum;
 use crate::plan::calibration::check_empty;
-use crate::{MonitorPlan, StreamError, Universe};
+use crate::{CountingSizes, MonitorPlan, StreamError, Universe};
 
 /// What is public about a stream before it begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -193,6 +193,7 @@ impl MonitorBuilder {
             threshold,
             least_threshold: least,
             receipt,
+            sizes: CountingSizes::default(),
         })
     }
 

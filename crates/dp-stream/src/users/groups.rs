@@ -30,9 +30,9 @@ pub(crate) struct Group {
 }
 
 impl Groups {
-    pub(crate) fn of(events: &[Event], first_user: u32) -> Self {
+    pub(crate) fn of(events: &[Event], first_user: u32, most_slots: usize) -> Self {
         // Many look for users who are not here: few users, many slots, and most find an empty one.
-        let sparse = (8 * events.len()).min(1 << 16);
+        let sparse = (8 * events.len()).min(most_slots);
         let slots = vec![0; sparse.max(2 * events.len()).next_power_of_two()];
         let mut groups = Self {
             all: Vec::new(),

@@ -14,10 +14,29 @@ use table::ItemTable;
 
 /// Not sampled, or in as many reports as a user may be: never counted again.
 const GONE: u8 = 255;
-/// Events taken up at a time.
-const PORTION: usize = 256;
+/// Events are taken up so many at a time, at most.
+const MOST_PORTION: usize = 256;
 /// Has shown an item in the step under way. Between steps no user is busy.
 const BUSY: u8 = 254;
+
+/// From where on counting takes another way. None of it changes what is counted, which claims show by going through all ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CountingSizes {
+    /// Events taken up at a time, from 1 to 256.
+    pub portion: usize,
+    /// More events of users who are busy than this, and than were admitted, are looked at before the end of the step.
+    pub waiting: usize,
+    /// Of the table of items, at first.
+    pub slots: usize,
+    /// Of the table of users who are busy, if two for each event are not more.
+    pub group_slots: usize,
+}
+
+impl Default for CountingSizes {
+    fn default() -> Self {
+        Self { portion: MOST_PORTION, waiting: 1 << 16, slots: 64, group_slots: 1 << 16 }
+    }
+}
 
 /// Users with the counting of their events and with their charges.
 ///
@@ -53,6 +72,7 @@ pub(crate) struct Admission {
     pub(crate) limit: Option<u8>,
     pub(crate) items_per_step: u8,
     pub(crate) last_item: u64,
+    pub(crate) sizes: CountingSizes,
 }
 
 impl Admission {
@@ -105,7 +125,7 @@ impl Participants {
             first_user,
             charged,
             admission,
-            table: ItemTable::new(),
+            table: ItemTable::new(admission.sizes.slots),
             admitted: Vec::new(),
             before: Vec::new(),
             more: Vec::new(),
@@ -114,9 +134,10 @@ impl Participants {
 
     /// Takes up events of the step under way.
     pub(crate) fn add(&mut self, events: &[Event]) {
-        for portion in events.chunks(PORTION) {
+        let CountingSizes { portion, waiting, .. } = self.admission.sizes;
+        for portion in events.chunks(portion.clamp(1, MOST_PORTION)) {
             self.add_portion(portion);
-            if self.more.len() > self.admitted.len().max(1 << 16) {
+            if self.more.len() > self.admitted.len().max(waiting) {
                 self.admit_more();
             }
         }
@@ -125,7 +146,7 @@ impl Participants {
     /// First who counts, without a branch that could be guessed wrong, then what they show.
     fn add_portion(&mut self, portion: &[Event]) {
         let nobody = self.charged.len() - 1;
-        let mut kept = [(Event { user: 0, item: 0 }, 0); PORTION];
+        let mut kept = [(Event { user: 0, item: 0 }, 0); MOST_PORTION];
         let mut count = 0;
         for &event in portion {
             let user = event.user.wrapping_sub(self.first_user);
@@ -228,7 +249,7 @@ impl Participants {
             return;
         }
         let more = std::mem::take(&mut self.more);
-        let mut groups = Groups::of(&more, self.first_user);
+        let mut groups = Groups::of(&more, self.first_user, self.admission.sizes.group_slots);
         for (position, admitted) in (0..).zip(&self.admitted) {
             groups.found(admitted.user, position);
         }
@@ -272,7 +293,8 @@ mod tests {
     use super::*;
 
     fn users(charges: &[u8]) -> Participants {
-        let admission = Admission { limit: Some(3), items_per_step: 2, last_item: 9 };
+        let sizes = CountingSizes::default();
+        let admission = Admission { limit: Some(3), items_per_step: 2, last_item: 9, sizes };
         Participants::with_charges(admission, 10, charges.to_vec())
     }
 
@@ -290,7 +312,8 @@ mod tests {
 
     #[test]
     fn room_is_what_is_left_and_never_negative() {
-        let admission = Admission { limit: Some(3), items_per_step: 2, last_item: 9 };
+        let sizes = CountingSizes::default();
+        let admission = Admission { limit: Some(3), items_per_step: 2, last_item: 9, sizes };
         assert_eq!([0, 1, 2, 3, GONE].map(|before| admission.room(before)), [2, 2, 1, 0, 0]);
     }
 

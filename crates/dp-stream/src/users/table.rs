@@ -26,13 +26,11 @@ struct Slot {
     index: u32,
 }
 
-/// At first; a power of two.
-const SLOTS: usize = 64;
-
 impl ItemTable {
-    pub(crate) fn new() -> Self {
+    /// With so many slots at first, or a few more.
+    pub(crate) fn new(slots: usize) -> Self {
         Self {
-            slots: vec![Slot::default(); SLOTS],
+            slots: vec![Slot::default(); slots.next_power_of_two()],
             epoch: 1,
             items: Vec::new(),
             counts: Vec::new(),
@@ -153,7 +151,7 @@ mod tests {
             steps in proptest::collection::vec(
                 proptest::collection::vec((0_u64..40).prop_map(|x| x << 58 | x), 0..200), 1..6),
         ) {
-            let mut table = ItemTable::new();
+            let mut table = ItemTable::new(64);
             for items in steps {
                 let mut plain = BTreeMap::new();
                 for item in items {
@@ -171,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_table_grows_and_keeps_its_places() {
-        let mut table = ItemTable::new();
+        let mut table = ItemTable::new(64);
         let places: Vec<u32> = (0..10_000).map(|item| table.add(item * 977)).collect();
         assert_eq!(places, (0..10_000).collect::<Vec<_>>());
         assert!((0..10_000).all(|i| table.find(u64::from(i) * 977) == Some(i)));
@@ -180,7 +178,7 @@ mod tests {
 
     #[test]
     fn epochs_that_wrap_around_do_not_bring_old_items_back() {
-        let mut table = ItemTable::new();
+        let mut table = ItemTable::new(64);
         table.add(5);
         table.epoch = u32::MAX;
         table.clear();

@@ -1,0 +1,332 @@
+//! Every way to run a session, with every method, on every side of the sizes that counting and jumping have.
+
+use std::fmt::Debug;
+use std::iter::successors;
+
+use dp_audit::harness::toys::{Jumping, for_each_one_more};
+use dp_audit::harness::{Effort, Found};
+use dp_audit::{Law, Window, exact_law};
+use dp_mechanism::{JumpSizes, Mechanism, Source};
+use dp_stream::{
+    Budget, CountingSizes, Decider, Event, Histograms, Method, Monitor, MonitorBuilder,
+    MonitorPlan, Report, Shard, ShardState, TargetCharging, ThreshMonitor, Threshold,
+};
+
+use crate::setup::{claimed_delta, shape, stream};
+use crate::wire::wire;
+
+/// How a stream is put through a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// In one call.
+    Whole,
+    /// By the iterator of steps.
+    Iterated,
+    /// Each event on its own, the last step when the session is finished.
+    InPortions,
+    /// From bytes after every step.
+    Resumed,
+    /// All of the copies that a service can make in memory, each of which tries to go on; whatever they report is published.
+    Forked,
+    /// The threshold lowered after a report, and raised after none.
+    Adapted,
+    /// Over shards that are all here.
+    Sharded,
+    /// Split into shards before every step, and joined after it.
+    SplitAndJoined,
+    /// Over shards, with several deciders in memory that went on from one state.
+    ForkedDeciders,
+}
+
+/// All of them: a new one does not compile without its place here.
+fn ways() -> impl Iterator<Item = Way> {
+    successors(Some(Way::Whole), |way| match way {
+        Way::Whole => Some(Way::Iterated),
+        Way::Iterated => Some(Way::InPortions),
+        Way::InPortions => Some(Way::Resumed),
+        Way::Resumed => Some(Way::Forked),
+        Way::Forked => Some(Way::Adapted),
+        Way::Adapted => Some(Way::Sharded),
+        Way::Sharded => Some(Way::SplitAndJoined),
+        Way::SplitAndJoined => Some(Way::ForkedDeciders),
+        Way::ForkedDeciders => None,
+    })
+}
+
+/// All methods: a new one does not compile without its place here.
+pub(crate) fn methods() -> impl Iterator<Item = Method> {
+    successors(Some(Method::ThreshMonitor), |method| match method {
+        Method::ThreshMonitor => Some(Method::ThreshMonitorSeen),
+        Method::ThreshMonitorSeen => Some(Method::TargetCharging),
+        Method::TargetCharging => Some(Method::BasicHistograms),
+        Method::BasicHistograms => None,
+    })
+}
+
+/// Which sizes the code that takes another way from a size on is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sizes {
+    /// Those of a release, over a grid gone through cell by cell.
+    CellByCell,
+    /// As small as can be asked for.
+    Small(u32),
+}
+
+impl Sizes {
+    const ALL: [Self; 4] = [Self::CellByCell, Self::Small(1), Self::Small(2), Self::Small(3)];
+
+    fn counting(self) -> CountingSizes {
+        match self {
+            Self::CellByCell => CountingSizes::default(),
+            Self::Small(size) => CountingSizes {
+                portion: size as usize,
+                waiting: size as usize - 1,
+                slots: size as usize,
+                group_slots: size as usize,
+            },
+        }
+    }
+
+    fn run<O>(self, source: &mut dyn Source, run: impl Fn(&mut dyn Source) -> O) -> O {
+        match self {
+            Self::CellByCell => run(source),
+            Self::Small(size) => {
+                let sizes = JumpSizes { own_skeleton: u128::from(size) - 1, scans: size - 1 };
+                run(&mut Jumping { source, sizes })
+            }
+        }
+    }
+}
+
+fn built(method: Method, (items, users, steps): (u64, usize, u64), sizes: Sizes) -> MonitorPlan {
+    let shape = shape(items, users, steps);
+    let seen = Budget::new(0.7, 0.3).expect("valid");
+    let charged = Budget::new(0.7, 0.05).expect("valid");
+    let (builder, least): (MonitorBuilder, i64) = match method {
+        Method::ThreshMonitor => (ThreshMonitor::builder(shape, 0.7, 2).expect("valid"), 1),
+        Method::ThreshMonitorSeen => (ThreshMonitor::builder_seen(shape, seen, 2), 9),
+        Method::TargetCharging => (TargetCharging::builder(shape, charged, 2), 0),
+        Method::BasicHistograms => (Histograms::builder(shape, 0.7, 2).expect("valid"), 0),
+    };
+    let threshold = Threshold::Count { count: least + 1 };
+    let plan = builder.threshold(threshold).least_threshold(least).build().expect("valid");
+    plan.with_sizes(sizes.counting())
+}
+
+/// The first user of every shard is the only one, or there are two.
+fn shard_sizes(plan: &MonitorPlan) -> Vec<u32> {
+    vec![1; plan.users() as usize]
+}
+
+fn run(way: Way, plan: &MonitorPlan, data: &[Vec<Event>], source: &mut dyn Source) -> Vec<Report> {
+    let begin = |source: &mut dyn Source| plan.start_with(source);
+    match way {
+        Way::Whole => plan.replay(data, source).0,
+        Way::Iterated => {
+            let mut monitor = begin(source);
+            let reports = monitor.steps_with((0..).zip(data), source);
+            reports.map(|report| report.expect("in time")).collect()
+        }
+        Way::InPortions => in_portions(begin(source), data, source),
+        Way::Resumed => resumed(plan, begin(source), data, source),
+        Way::Forked => forked(plan, begin(source), data, source),
+        Way::Adapted => adapted(plan, begin(source), data, source),
+        Way::Sharded => {
+            let sizes = shard_sizes(plan);
+            let (mut decider, mut shards) =
+                plan.start_sharded_with(1, &sizes, source).expect("all users");
+            let step = |(time, events): (u64, &Vec<Event>)| {
+                add(&mut shards, events);
+                decider.step_shards_with(time, &mut shards, source).expect("in time")
+            };
+            (0..).zip(data).flat_map(step).collect()
+        }
+        Way::SplitAndJoined => split_and_joined(plan, begin(source), data, source),
+        Way::ForkedDeciders => forked_deciders(plan, data, source),
+    }
+}
+
+fn in_portions(mut monitor: Monitor, data: &[Vec<Event>], source: &mut dyn Source) -> Vec<Report> {
+    let mut reports = Vec::new();
+    for (time, events) in (0..).zip(data) {
+        for event in events {
+            monitor.add(&[*event]);
+        }
+        let found = if time + 1 == data.len() as u64 {
+            monitor.finish_with(source)
+        } else {
+            monitor.step_with(time, &[], source)
+        };
+        reports.extend(found.expect("in time"));
+    }
+    reports
+}
+
+fn resumed(
+    plan: &MonitorPlan,
+    mut monitor: Monitor,
+    data: &[Vec<Event>],
+    source: &mut dyn Source,
+) -> Vec<Report> {
+    let mut reports = Vec::new();
+    for (time, events) in (0..).zip(data) {
+        monitor = wire(&monitor.state()).resume(plan, time).expect("whole");
+        reports.extend(monitor.step_with(time, events, source).expect("in time"));
+    }
+    reports
+}
+
+/// From the start on: two states, one of them twice, and the session itself.
+fn forked(
+    plan: &MonitorPlan,
+    mut monitor: Monitor,
+    data: &[Vec<Event>],
+    source: &mut dyn Source,
+) -> Vec<Report> {
+    let (one, two) = (monitor.state(), monitor.state());
+    let again = one.clone();
+    let mut published = Vec::new();
+    let mut publish = |copy: &mut Monitor| {
+        for (time, events) in (0..).zip(data) {
+            published.extend(copy.step_with(time, events, source).unwrap_or_default());
+        }
+    };
+    for state in [one, two, again] {
+        if let Ok(mut copy) = state.resume(plan, 0) {
+            publish(&mut copy);
+        }
+    }
+    publish(&mut monitor);
+    published
+}
+
+fn adapted(
+    plan: &MonitorPlan,
+    mut monitor: Monitor,
+    data: &[Vec<Event>],
+    source: &mut dyn Source,
+) -> Vec<Report> {
+    let mut reports = Vec::new();
+    for (time, events) in (0..).zip(data) {
+        let found = monitor.step_with(time, events, source).expect("in time");
+        let change = i64::from(found.is_empty());
+        monitor.set_threshold(plan.least_threshold() + change).expect("not below the least");
+        reports.extend(found);
+    }
+    reports
+}
+
+/// Every shard has one user.
+fn add(shards: &mut [Shard], events: &[Event]) {
+    for (user, shard) in (0..).zip(shards) {
+        let own: Vec<Event> = events.iter().copied().filter(|event| event.user == user).collect();
+        shard.add(&own).expect("not counted");
+    }
+}
+
+fn split_and_joined(
+    plan: &MonitorPlan,
+    mut monitor: Monitor,
+    data: &[Vec<Event>],
+    source: &mut dyn Source,
+) -> Vec<Report> {
+    let mut reports = Vec::new();
+    for (time, events) in (0..).zip(data) {
+        let (mut decider, mut shards) =
+            monitor.into_shards(time, &shard_sizes(plan)).expect("all users");
+        add(&mut shards, events);
+        reports.extend(decider.step_shards_with(time, &mut shards, source).expect("in time"));
+        let states: Vec<ShardState> = shards.iter().map(|shard| wire(&shard.state())).collect();
+        let whole = decider.state().join(states).expect("settled");
+        monitor = whole.resume(plan, time + 1).expect("the newest");
+    }
+    reports
+}
+
+fn forked_deciders(
+    plan: &MonitorPlan,
+    data: &[Vec<Event>],
+    source: &mut dyn Source,
+) -> Vec<Report> {
+    let sizes = shard_sizes(plan);
+    let (mut decider, mut shards) = plan.start_sharded_with(1, &sizes, source).expect("all users");
+    let mut published = Vec::new();
+    for (time, events) in (0..).zip(data) {
+        add(&mut shards, events);
+        let counts: Vec<_> = shards.iter_mut().map(|s| s.count(time).expect("in time")).collect();
+        let (state, copy) = (decider.state(), decider.state());
+        let mut next: Option<Decider> = None;
+        for twin in [state.resume(plan, time).ok(), copy.resume(plan, time).ok(), Some(decider)] {
+            let Some(mut twin) = twin else { continue };
+            let Ok(decision) = twin.decide_with(&counts, source) else { continue };
+            published.extend(decision.reports());
+            if next.is_none() {
+                for shard in &mut shards {
+                    shard.settle(&decision).expect("the first");
+                }
+                next = Some(twin);
+            }
+        }
+        decider = next.expect("one of them");
+    }
+    published
+}
+
+/// What is lost, as a multiple of what is claimed: by the receipt, and by the proof of the method, which says more about so few steps.
+fn excess<O: Ord>(plan: &MonitorPlan, with: &Law<O>, without: &Law<O>) -> f64 {
+    let receipt = plan.receipt();
+    let (added, removed) = (with.pure_loss(without), without.pure_loss(with));
+    if let Some(epsilon) = receipt.pure() {
+        return added.max(removed) / epsilon.get();
+    }
+    let epsilon = receipt.budget().epsilon().get();
+    let delta = with.delta(without, epsilon).max(without.delta(with, epsilon));
+    let by_proof = match plan.limit() {
+        // Reports are likelier by what each costs, of which there are so many, and silence is not likelier.
+        Some(hits) if plan.method() == Method::TargetCharging => {
+            let tests = plan.steps() as f64 * f64::from(plan.items_per_step());
+            let each = plan.loss_per_report();
+            (added / (each * f64::from(hits))).max(removed / (each * tests))
+        }
+        // Removing a user takes no delta.
+        _ => removed / epsilon,
+    };
+    by_proof.max(delta / claimed_delta(&receipt))
+}
+
+fn seen<O: Ord>(
+    found: &mut Found,
+    plan: &MonitorPlan,
+    (items, others): (u64, usize),
+    name: &dyn Debug,
+    law: impl Fn(&[Vec<Event>]) -> Law<O>,
+) {
+    let steps = plan.steps();
+    for_each_one_more(
+        (1 << (items * steps), others),
+        |records| law(&stream(records, items, steps)),
+        |without, with, witness| {
+            found.see(excess(plan, with, without), || format!("{name:?}, {witness}"));
+        },
+    );
+}
+
+/// One method in every way, with every size: four items in a step of which two count, and two in each of two steps.
+pub(crate) fn of(method: Method, effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    for sizes in Sizes::ALL {
+        for (items, steps, others) in [(4, 1, 0), (2, 2, effort.of(0, 1)), (1, 2, 1)] {
+            let plan = built(method, (items, others + 1, steps), sizes);
+            let window = Window::new(0, plan.threshold());
+            for way in ways() {
+                let name = (way, sizes, items, steps);
+                seen(&mut found, &plan, (items, others), &name, |data| {
+                    exact_law(window, |source| {
+                        sizes.run(source, |source| run(way, &plan, data, source))
+                    })
+                });
+            }
+        }
+    }
+    found
+}
