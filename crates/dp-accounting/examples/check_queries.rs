@@ -1,6 +1,7 @@
 //! Random questions to the library, each answered a second time by `dp-check`:
 //! `cargo run --release -p dp-accounting --example check_queries -- NUMBER SEED [FAMILIES]`. The first 6 families of 10 are quick.
 
+#![allow(clippy::disallowed_methods, reason = "plain numbers are compared")]
 #![allow(clippy::print_stdout, reason = "what a program is for")]
 
 #[path = "../tests/checker/queries.rs"]

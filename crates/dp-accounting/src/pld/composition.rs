@@ -134,7 +134,7 @@ impl Composition {
     /// The sum of the largest losses.
     pub(crate) fn most_loss(&self) -> Upper {
         let losses = self.parts.iter();
-        total(losses.map(|(e, k)| Upper::new(e.most_loss()).raised(8.0).of_uses(*k as f64)))
+        total(losses.map(|(e, k)| e.most_loss().of_uses(*k as f64)))
     }
 
     /// The mass that has no finite loss.

@@ -12,7 +12,7 @@ use super::moments::{
     Moments, delta_by_moment, epsilon_by_moment, order_for_delta, order_for_epsilon,
 };
 use super::pair::Pair;
-use crate::outward::{Between, Upper, larger, sum};
+use crate::outward::{Between, Upper, larger, smaller, sum};
 use crate::params::{Delta, Epsilon};
 
 /// The curve of a finite mix in one direction, as far as it was looked at.
@@ -155,7 +155,9 @@ impl Curve {
             Query::Delta(epsilon) => {
                 // A first look says how small the answer is.
                 let mix = Mix::new(&self.parts, self.direction, 200.0);
-                larger(order_for_epsilon(&Whole(&mix), epsilon, mix.most_order()).1, -700.0)
+                let log = order_for_epsilon(&Whole(&mix), epsilon, mix.most_order()).1;
+                // Not a number where moments overflow.
+                if log > -700.0 { smaller(log, 0.0) } else { -700.0 }
             }
         };
         30.0 - log_delta + libm::log(uses)

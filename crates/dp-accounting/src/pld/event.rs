@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::ParamError;
+use crate::outward::{Upper, smaller};
 use crate::params::{Delta, Epsilon};
+use crate::rounding::UNIT;
 
 /// Which of the two neighbours the output comes from.
 ///
@@ -182,9 +184,9 @@ impl Event {
     }
 
     /// The largest loss that one use can show, apart from the mass `delta`; infinite for Gaussian noise.
-    pub(crate) fn most_loss(self) -> f64 {
+    pub(crate) fn most_loss(self) -> Upper {
         let whole = match self.kind {
-            Kind::Gaussian { .. } | Kind::DiscreteGaussian { .. } => return f64::INFINITY,
+            Kind::Gaussian { .. } | Kind::DiscreteGaussian { .. } => return Upper::UNKNOWN,
             Kind::Laplace { epsilon }
             | Kind::RandomisedResponse { epsilon }
             | Kind::Approximate { epsilon, .. } => epsilon,
@@ -192,7 +194,13 @@ impl Event {
             Kind::BoundedRange { eta } => eta,
         };
         // Sampling: ln(1 + q (e^x - 1)) upwards, and -ln(1 - q + q e^-x) downwards, which is never more.
-        if self.rate < 1.0 { libm::log1p(self.rate * libm::expm1(whole)) } else { whole }
+        if self.rate >= 1.0 {
+            return Upper::new(whole).raised(8.0);
+        }
+        let sampled = libm::log1p(self.rate * libm::expm1(whole));
+        // The loss before sampling is off by a unit of itself, which counts in proportion to the sampled mass.
+        let share = smaller(self.rate * libm::exp(whole), 1.0);
+        Upper::near(sampled, 8.0 * UNIT * (sampled + whole * share))
     }
 }
 

@@ -100,6 +100,9 @@ const POINT_OF_LAW: f64 = 11.0;
 const POINT: f64 = 2.0;
 const CELL: f64 = 20.0;
 
+/// Cells take some hundred bytes each.
+const MOST_CELLS: f64 = 4e6;
+
 /// Both bounds on one lattice, refined until they are within `gap` (relative to an epsilon above 1, and to a delta) or the effort is spent.
 pub(crate) fn connect_the_dots(
     pairs: &[(Pair, f64)],
@@ -149,6 +152,8 @@ pub(crate) fn connect_the_dots(
     let span = reach(&moments, tilt, log_missed);
     let span = span.high - span.low;
     let least = span / (super::spectrum::MOST_POINTS as f64 * 0.98);
+    // Cells may be as narrow as the lattice over the whole of every law: they must fit the effort, and memory.
+    let least = larger(least, CELL * sum(widths()) / smaller(effort, MOST_CELLS * CELL));
     let mut left = effort;
     let mut best: Option<(Between, Sides)> = None;
     for round in 0..MOST_ROUNDS {

@@ -12,7 +12,7 @@ use super::convex::convex;
 use super::pair::Pair;
 use super::smooth::Smooth;
 use crate::outward::{larger, largest, smaller, within};
-use crate::rounding::UNIT;
+use crate::rounding::{LongSum, UNIT};
 
 /// Masses at `origin + index * step`, by rising index.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ pub(crate) struct Law {
 impl Law {
     /// Whether nothing overflowed.
     pub(crate) fn is_finite(&self) -> bool {
-        self.upper.iter().chain(&self.lower).all(|mass| mass.is_finite())
+        self.cut.is_finite() && self.upper.iter().chain(&self.lower).all(|mass| mass.is_finite())
     }
 
     /// A pair without continuous part whose atoms lie on the lattice: exact.
@@ -58,7 +58,15 @@ impl Law {
         }
         let (upper, lower) = (knots.upper(), knots.lower());
         let snap = knots.snap + pair.smooth.map_or(0.0, |smooth| smooth.blur());
-        let (index, cut, slack) = (knots.index, pair.cut, pair.slack);
+        let (index, slack) = (knots.index, pair.slack);
+        // What the cells do not find of the law, beyond rounding, is lost: it counts like what was cut.
+        let mut found = LongSum::default();
+        for mass in &upper {
+            found.add(*mass);
+        }
+        let lost = 1.0 - found.get() - pair.cut;
+        let rounding = 2.0 * slack + 256.0 * UNIT;
+        let cut = if lost <= rounding { pair.cut } else { pair.cut + lost };
         Self { origin, step, index, upper, lower, cut, slack, snap }
     }
 }

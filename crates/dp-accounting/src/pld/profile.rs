@@ -135,7 +135,8 @@ impl Profile {
             let leaks = self.composition.parts().iter().any(|(event, _)| leak(*event) > 0.0);
             let (lower, upper) =
                 if leaks { (f64::INFINITY, Upper::UNKNOWN) } else { (pure.get(), pure) };
-            let units = 32.0 + 8.0 * self.composition.parts().len() as f64;
+            // More than the sum of the largest losses can have been raised by.
+            let units = 4096.0 + 8.0 * self.composition.parts().len() as f64;
             let lower = Lower::new(lower).lowered(units);
             pieces.push(largest(lower, upper, delta)?);
             return Ok(Between { lower, upper });

@@ -1,5 +1,7 @@
 //! Far corners, where numbers overflow and underflow: no claim may come out too small there, and none may read as exact 0.
 
+#![allow(clippy::unreadable_literal, reason = "settings as a checker found them")]
+
 use dp_accounting::{
     Composition, Direction, Epsilon, Event, renyi_divergence, renyi_epsilon, renyi_to_epsilon,
 };
@@ -124,4 +126,82 @@ fn an_answer_of_0_is_exact() {
         assert_eq!(all.delta(epsilon(at)).upper(), 0.0);
     }
     assert_eq!(Composition::new().delta(Epsilon::ZERO).upper(), 0.0);
+}
+
+/// One use of sampled Laplace noise with a delta far below the last atom: the largest loss itself must be rounded up far enough.
+#[test]
+fn the_largest_loss_of_sampled_noise() {
+    let event = Event::laplace(0.054455072101020865).unwrap();
+    let one = once(event.poisson_sampled(5.510896050960832e-9).unwrap());
+    let bound = one.epsilon(delta(1.4e-150));
+    // ln(1 + q (e^(1 / scale) - 1)), in 40 digits.
+    let truth = LARGEST_LOSS;
+    assert!(bound.lower() <= truth && truth <= bound.upper(), "{bound}");
+    assert!(bound.gap() <= 1e-12, "{bound}");
+    assert!(one.delta(epsilon(truth.next_down())).upper() > 0.0);
+}
+
+const LARGEST_LOSS: f64 = 0.41910395638365005172;
+
+/// Sampled so rarely that the curve falls below the smallest float at once.
+#[test]
+fn rarely_sampled_noise_is_not_free() {
+    for (rate, multiplier, at) in [
+        (1.4713834521360004e-6, 14.715028584747285, 8.771543957419136e-4),
+        (2.06e-9, 24.23, 1.703e-4),
+        (6.77e-8, 9.2925, 6.88e-6),
+        (5.43e-6, 48.079, 3.933e-4),
+    ] {
+        let event = Event::gaussian(multiplier).unwrap().poisson_sampled(rate).unwrap();
+        let bound = once(event).delta(epsilon(at));
+        assert!(bound.upper() > 0.0 && bound.upper() < 1e-300, "{rate} {multiplier}: {bound}");
+    }
+}
+
+/// Questions whose moments overflow, or whose lattices would be finer than a float: answered, by sides that enclose each other, whatever they say.
+#[test]
+fn nothing_panics_where_numbers_end() {
+    let gaussian = |multiplier| Event::gaussian(multiplier).unwrap();
+    let laplace = |scale| Event::laplace(scale).unwrap();
+    let response = |e| Event::randomised_response(epsilon(e)).unwrap();
+    for (few, count, noise, uses, at) in [
+        (
+            Event::discrete_laplace(0.002079771700880653, 4).unwrap(),
+            4,
+            gaussian(77.08972826019995),
+            859_892_939,
+            1069.2,
+        ),
+        (response(0.0007364359273825671), 1, gaussian(0.40584063153884953), 30_672, 1047.4),
+        (
+            Event::approximate(epsilon(0.0448), delta(2.27e-6)).unwrap(),
+            1,
+            gaussian(3.4569),
+            7_493_957,
+            106_131.0,
+        ),
+        (response(12.830874814751764), 1, gaussian(2.17986), 768_500, 1096.6),
+        (
+            Event::discrete_gaussian(0.07210853596378558, 1).unwrap(),
+            2,
+            gaussian(6.2475),
+            3_021_336,
+            703.2,
+        ),
+    ] {
+        let mix = Composition::new().with(few, count).unwrap().with(noise, uses).unwrap();
+        let alone = Composition::new().with(noise, uses).unwrap().delta(epsilon(at));
+        let bound = mix.delta(epsilon(at));
+        assert!(bound.upper() >= alone.lower() && bound.lower() <= 1.0, "{mix:?}: {bound}");
+    }
+    for (event, count, at) in [
+        (laplace(16045.6), 2, 6.2352216578008045e-136),
+        (laplace(4713.0245), 4, 8.292312682775451e-243),
+        (laplace(143.62), 2, 1.1768096400807518e-255),
+        (laplace(266.89), 3, 2.519768736675057e-96),
+    ] {
+        let all = Composition::new().with(event, count).unwrap();
+        let (bound, most) = (all.epsilon(delta(at)), all.epsilon(delta(0.0)).upper());
+        assert!(bound.upper() <= most && bound.upper() >= most * (1.0 - 1e-9), "{all:?}: {bound}");
+    }
 }
