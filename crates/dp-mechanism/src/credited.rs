@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::rational::{ratio_at_most, to_f64};
 use crate::reports::ReportNoise;
-use crate::{CellsRef, Draws, Law, MechanismError, PoissonSample, Private, SparseScores};
+use crate::{CellsRef, Draws, Law, MechanismError, PoissonSample, Private, Source, SparseScores};
 
 /// Which proof pays for a run of selections.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -359,9 +359,11 @@ impl CreditedSelection {
         scores: impl Into<CellsRef<'s, i64>>,
         draws: &mut Draws<'_>,
     ) -> Selected {
-        let scores = scores.into().0;
         let mut draws = draws.next(self.name);
-        let source = draws.charge(self.paid_by);
+        self.choose(scores.into().0, draws.charge(self.paid_by))
+    }
+
+    fn choose(&self, scores: &[i64], source: &mut dyn Source) -> Selected {
         let only = |index| Selected { index, noisy_score: None };
         match self.rule {
             SelectionRule::Exponential => only(source.choose(scores, self.rate)),
@@ -381,8 +383,8 @@ impl CreditedSelection {
         draws.charge(self.paid_by).choose_sparse(scores.into_draw(), self.rate)
     }
 
-    /// One selection among so many candidates, whose scores are `None` if all are 0: a choice that a release then makes without going
-    /// through them. Not for [`SelectionRule::NoisyMax`], which has a score to tell.
+    /// One selection among so many candidates, whose scores are `None` if all are 0: a choice of an index alone is then made without
+    /// going through them, with the same law. Missing scores are 0, and those beyond the candidates are left out.
     ///
     /// # Panics
     /// If there are no candidates, which is public.
@@ -391,15 +393,20 @@ impl CreditedSelection {
         candidates: usize,
         scores: Private<Option<&[i64]>>,
         draws: &mut Draws<'_>,
-    ) -> usize {
+    ) -> Selected {
         let mut draws = draws.next(self.name);
         let source = draws.charge(self.paid_by);
         match scores.into_draw() {
-            None => source.choose_among_zeros(candidates, self.rule, self.rate),
-            Some(scores) if self.rule == SelectionRule::Exponential => {
-                source.choose(scores, self.rate)
+            Some(scores) if scores.len() == candidates => self.choose(scores, source),
+            None if self.rule != SelectionRule::NoisyMax => {
+                let index = source.choose_among_zeros(candidates, self.rule, self.rate);
+                Selected { index, noisy_score: None }
             }
-            Some(scores) => source.flip(scores, self.rate),
+            scores => {
+                let mut scores = scores.unwrap_or_default().to_vec();
+                scores.resize(candidates, 0);
+                self.choose(&scores, source)
+            }
         }
     }
 

@@ -184,10 +184,30 @@ impl<T: Copy + Sync> From<T> for Private<T> {
 }
 
 /// Private values, public number of them.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Cells<T>(pub(crate) Vec<T>);
 
 impl<T> Cells<T> {
+    /// A table: one value for each of the public `items`, computed from private state.
+    pub fn table<S, P>(
+        state: &Private<S>,
+        items: &[P],
+        value: impl Fn(&S, &P) -> T + Sync,
+    ) -> Self {
+        Self(items.iter().map(|item| value(&state.0, item)).collect())
+    }
+
+    /// The same in the place of what was here, for tables that are made again and again.
+    pub fn refill<S, P>(
+        &mut self,
+        state: &Private<S>,
+        items: &[P],
+        value: impl Fn(&S, &P) -> T + Sync,
+    ) {
+        self.0.clear();
+        self.0.extend(items.iter().map(|item| value(&state.0, item)));
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.0.len()
@@ -312,6 +332,15 @@ mod tests {
         let (one, two) = Private::new(1).zip(Private::new(2)).unzip();
         assert_eq!((one.into_draw(), two.into_draw()), (1, 2));
         assert_eq!(sums.cells(3).range(1..3).0, [4, 5]);
+    }
+
+    #[test]
+    fn a_table_has_a_value_for_each_public_item() {
+        let counts = [5, 0, 7];
+        let mut table = Cells::table(&Private::new(&counts), &[2, 0], |counts, &at| counts[at]);
+        assert_eq!(table.0, [7, 5]);
+        table.refill(&Private::new(&counts), &[1, 1, 0], |counts, &at| counts[at] + 1);
+        assert_eq!(table.0, [1, 1, 6]);
     }
 
     #[test]

@@ -18,6 +18,9 @@ use super::metric::Metric;
 use crate::CombinatorialError;
 use crate::error::in_terms_of;
 
+/// On the receipt.
+const ONE_PLACE: &str = "users nearest to one place";
+
 /// What a user costs before anything is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Base {
@@ -248,39 +251,47 @@ impl MetricBicriteria {
     }
 
     /// Nodes with users that take part, and how many.
-    fn sample(&self, users: &[u32], draws: &mut Draws<'_>) -> (Vec<u32>, Vec<u64>) {
-        let mut counts = vec![0_u64; self.metric.nodes()];
-        let users: Vec<u32> =
-            users.iter().copied().filter(|&user| (user as usize) < counts.len()).collect();
-        let kept = self.run.sample(users.len(), draws).exact();
-        for (user, _) in users.into_iter().zip(kept).filter(|&(_, kept)| kept) {
-            counts[user as usize] += 1;
-        }
-        let most = (1 << 38) / self.metric.nodes() as u64;
-        (0..)
-            .zip(counts)
-            .filter(|&(_, count)| count > 0)
-            .map(|(node, n)| (node, n.min(most)))
-            .unzip()
+    fn clients(
+        &self,
+        users: Private<&[u32]>,
+        draws: &mut Draws<'_>,
+    ) -> Private<(Vec<u32>, Vec<u64>)> {
+        let nodes = self.metric.nodes();
+        let on_nodes = users.map(|users| {
+            let users: Vec<u32> =
+                users.iter().copied().filter(|&user| (user as usize) < nodes).collect();
+            (users.len(), (users, vec![0_u64; nodes]))
+        });
+        let put = |(users, counts): &mut (Vec<u32>, Vec<u64>), user: usize, keep: bool| {
+            counts[users[user] as usize] += u64::from(keep);
+        };
+        // Sums of so many users' costs, at most 2^24 each, fit in 62 bits.
+        let most = (1 << 38) / nodes as u64;
+        self.run.sample_into(on_nodes, put, draws).map(|(_, counts)| {
+            let present = (0..).zip(counts).filter(|&(_, count)| count > 0);
+            present.map(|(node, count)| (node, count.min(most))).unzip()
+        })
     }
 
     /// The places: the public centre if users start from it, and what is chosen.
-    fn places(&self, clients: &[u32], weights: &[u64], draws: &mut Draws<'_>) -> Vec<u32> {
+    fn places(&self, clients: Private<&(Vec<u32>, Vec<u64>)>, draws: &mut Draws<'_>) -> Vec<u32> {
         let costs = Costs::new(&self.metric, self.settings.power, Costs::SCORE_BITS);
-        let (mut places, mut base) = (Vec::new(), Vec::new());
-        match self.settings.base {
-            Base::Centre => {
-                let (centre, _) = self.metric.centre();
-                costs.fill(centre, clients, &mut base);
-                places.push(centre);
+        let mut gains = clients.map(|(clients, weights)| {
+            let mut base = vec![costs.most(); clients.len()];
+            if self.settings.base == Base::Centre {
+                costs.fill(self.metric.centre().0, clients, &mut base);
             }
-            Base::Diameter => base = vec![costs.most(); clients.len()],
+            Gains::new(costs, clients.clone(), weights.clone(), base)
+        });
+        let mut places = Vec::new();
+        if self.settings.base == Base::Centre {
+            places.push(self.metric.centre().0);
         }
-        let mut gains = Gains::new(costs, clients.to_vec(), weights.to_vec(), base);
         for _ in 0..self.rounds {
-            let chosen = self.selection.release(gains.scores(), draws);
+            let scores = gains.as_ref().map(|gains| gains.scores().to_vec());
+            let chosen = self.selection.release(&scores.cells(self.metric.nodes()), draws);
             let place = u32::try_from(chosen.index).expect("ids are u32");
-            gains.open(place);
+            gains.update(|gains| gains.open(place));
             places.push(place);
         }
         let mut seen = vec![false; self.metric.nodes()];
@@ -291,11 +302,35 @@ impl MetricBicriteria {
     /// For every place an estimate of how many users are nearest to it, and the weight it is searched with.
     fn count(
         &self,
-        clients: &[u32],
-        weights: &[u64],
+        clients: Private<&(Vec<u32>, Vec<u64>)>,
         places: &[u32],
         draws: &mut Draws<'_>,
     ) -> Vec<(f64, f64)> {
+        let counts = clients.map(|(clients, weights)| self.nearest_to(places, clients, weights));
+        let counts = counts.cells(places.len());
+        let noisy = |place: usize| {
+            let count = counts.at(place).map(|&count| count);
+            match &self.counting {
+                Counting::OfTheSample(reports) => {
+                    let noisy = reports.count(count, draws) as f64;
+                    let unbiased = noisy - reports.mean_noise();
+                    (
+                        unbiased / self.run.keep_rate(),
+                        if self.settings.subtract_mean { unbiased } else { noisy },
+                    )
+                }
+                Counting::OfAll(noise) => {
+                    let draws = &mut draws.part(ONE_PLACE, 0, place as u64);
+                    let noisy = noise.release(count, draws) as f64;
+                    (noisy, noisy)
+                }
+            }
+        };
+        (0..places.len()).map(noisy).collect()
+    }
+
+    /// How many users are nearest to each place, the first of equally near ones.
+    fn nearest_to(&self, places: &[u32], clients: &[u32], weights: &[u64]) -> Vec<u64> {
         let mut counts = vec![0_u64; places.len()];
         let (mut nearest, mut row) = (vec![(u32::MAX, 0); clients.len()], Vec::new());
         for (number, &place) in places.iter().enumerate() {
@@ -307,21 +342,7 @@ impl MetricBicriteria {
         for ((_, number), weight) in nearest.into_iter().zip(weights) {
             counts[number] += weight;
         }
-        let noisy = |count| match &self.counting {
-            Counting::OfTheSample(reports) => {
-                let noisy = reports.count(count, draws) as f64;
-                let unbiased = noisy - reports.mean_noise();
-                (
-                    unbiased / self.run.keep_rate(),
-                    if self.settings.subtract_mean { unbiased } else { noisy },
-                )
-            }
-            Counting::OfAll(noise) => {
-                let noisy = noise.release(count, draws) as f64;
-                (noisy, noisy)
-            }
-        };
-        counts.into_iter().map(noisy).collect()
+        counts
     }
 
     /// The search for the centres, on what has been released.
@@ -347,7 +368,7 @@ impl Algorithm for MetricBicriteria {
         let spent = match &self.counting {
             Counting::OfTheSample(_) => self.run.step(),
             Counting::OfAll(noise) => {
-                let one = Step::spend("users nearest to one place", noise.loss());
+                let one = Step::spend(ONE_PLACE, noise.loss());
                 let counts = Step::parallel("counts", vec![one]);
                 Step::sequential("picks and counts", vec![self.run.step(), counts])
             }
@@ -362,10 +383,9 @@ impl Algorithm for MetricBicriteria {
     }
 
     fn run(&self, users: Private<&[u32]>, draws: &mut Draws<'_>) -> Clustering {
-        let users = users.exact();
-        let (clients, weights) = self.sample(users, draws);
-        let places = self.places(&clients, &weights, draws);
-        let estimates = self.count(&clients, &weights, &places, draws);
+        let clients = self.clients(users, draws);
+        let places = self.places(clients.as_ref(), draws);
+        let estimates = self.count(clients.as_ref(), &places, draws);
         let centres = self.centres(&places, &estimates);
         let users = estimates.into_iter().map(|(users, _)| users).collect();
         Clustering { centres, places, users }

@@ -62,7 +62,7 @@ impl Method {
 /// let users = [vec![1; 4_000], vec![6; 6_000]].concat();
 ///
 /// let plan = MetricClustering::new(&metric, 2, Power::Median, Budget::new(1.0, 0.0)?, 10_000)?;
-/// println!("{}", plan.cost());
+/// println!("{}", plan.receipt());
 /// let release = plan.release(&users, &mut chacha_from_os()?)?;
 /// assert_eq!(release.output.centres, [1, 6]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -13,6 +13,9 @@ use super::faster_pam::{checked_k, exact_weights};
 use super::metric::Metric;
 use crate::CombinatorialError;
 
+/// On the receipt.
+const ONE_NODE: &str = "count of one node";
+
 /// Settings of [`MetricHistogram`]; made by [`MetricHistogram::builder`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MetricHistogramBuilder {
@@ -96,7 +99,7 @@ impl Algorithm for MetricHistogram {
     type Error = CombinatorialError;
 
     fn cost(&self) -> Receipt<AddRemove> {
-        let one = Step::spend("count of one node", self.count.loss());
+        let one = Step::spend(ONE_NODE, self.count.loss());
         let spent = Step::parallel("counts of the nodes", vec![one]);
         Receipt::new("metric-histogram", AddRemove, self.settings.budget, spent)
     }
@@ -108,10 +111,14 @@ impl Algorithm for MetricHistogram {
     }
 
     fn run(&self, users: Private<&[u32]>, draws: &mut Draws<'_>) -> Clustering {
-        let users = users.exact();
-        let counts = exact_weights(&self.metric, users);
-        let noisy: Vec<i64> =
-            counts.into_iter().map(|count| self.count.release(count, draws)).collect();
+        let counts = users.map(|users| exact_weights(&self.metric, users));
+        let counts = counts.cells(self.metric.nodes());
+        let noisy: Vec<i64> = (0..counts.len())
+            .map(|node| {
+                let draws = &mut draws.part(ONE_NODE, 0, node as u64);
+                self.count.release(counts.at(node).map(|&count| count), draws)
+            })
+            .collect();
         let MetricHistogramBuilder { k, power, budget, ref denoise } = self.settings;
         let centres = best(&self.metric, k, power, denoise, budget.epsilon().get(), &noisy);
         let places = (0..u32::try_from(noisy.len()).expect("ids are u32")).collect();

@@ -66,6 +66,9 @@ struct Round {
     reports: CreditedReports,
 }
 
+/// On the receipt.
+const COUNT: &str = "number of users";
+
 /// Users are numbered in 32 bits, so no more rounds are of use.
 const MOST_ROUNDS: usize = 32;
 
@@ -171,10 +174,7 @@ impl Algorithm for SetCoverGreedyScaling {
     fn cost(&self) -> Receipt<AddRemove> {
         let step = |round: &Round| Step::sequential(&round.name, vec![round.run.step()]);
         let rounds = self.rounds.iter().rev().map(step).collect();
-        let steps = vec![
-            Step::spend("number of users", self.count.loss()),
-            Step::sequential("rounds", rounds),
-        ];
+        let steps = vec![Step::spend(COUNT, self.count.loss()), Step::sequential("rounds", rounds)];
         let spent = Step::sequential("all steps", steps);
         Receipt::new("set-cover-greedy-scaling", AddRemove, self.settings.budget, spent)
     }
@@ -190,29 +190,38 @@ impl Algorithm for SetCoverGreedyScaling {
     }
 
     fn run(&self, incidence: Private<&Incidence>, draws: &mut Draws<'_>) -> Cover {
-        let incidence = incidence.exact();
-        let noisy_users = self.count.release(incidence.users() as u64, draws);
+        let users = incidence.map(Incidence::users);
+        let count = users.map(|users| users as u64);
+        let noisy_users = self.count.release(count, &mut draws.leaf(COUNT, 0));
         let thresholds = self.thresholds(noisy_users);
-        let mut covered = vec![false; incidence.users()];
+        let mut covered = users.map(|users| vec![false; users]);
         let mut rest: Vec<u32> = (0..self.settings.sets).collect();
         let mut order = Vec::with_capacity(rest.len());
         let rounds = self.rounds[..thresholds.len()].iter().rev();
         for (round, &threshold) in rounds.zip(&thresholds) {
-            // A fresh coin for everybody; for whom an earlier round has served it has no effect.
             let draws = &mut draws.within(&round.name);
-            let kept = round.run.sample(incidence.users(), draws).exact();
-            let mut waiting = Waiting::new(incidence, |user| kept[user] && !covered[user]);
-            rest.retain(|&set| {
-                let passes = round.reports.release(waiting.gain(set), threshold, draws);
-                if passes.is_some() {
-                    waiting.choose(set);
-                    order.push(set);
+            // A fresh coin for everybody; for whom an earlier round has served it has no effect.
+            let kept = round.run.sample(users, draws);
+            let mut waiting =
+                incidence.zip(kept.zip(covered.as_ref())).map(|(incidence, (kept, covered))| {
+                    Waiting::new(incidence, |user| kept[user] && !covered[user])
+                });
+            let mut left = Vec::new();
+            for set in rest {
+                let gain = waiting.as_ref().map(|waiting| waiting.gain(set));
+                if round.reports.release(gain, threshold, draws).is_none() {
+                    left.push(set);
+                    continue;
+                }
+                order.push(set);
+                waiting.update(|waiting| waiting.choose(set));
+                let _ = covered.as_mut().zip(incidence).map(|(covered, incidence)| {
                     for &user in incidence.users_of(set as usize) {
                         covered[user as usize] = true;
                     }
-                }
-                passes.is_none()
-            });
+                });
+            }
+            rest = left;
         }
         order.extend(rest);
         Cover { order, noisy_gains: Vec::new() }

@@ -7,7 +7,6 @@ use dp_mechanism::{
 use serde::{Deserialize, Serialize};
 
 use super::Cover;
-use super::uniform::uniform;
 use super::waiting::Waiting;
 use crate::{CombinatorialError, Incidence};
 
@@ -178,31 +177,18 @@ impl Algorithm for SetCoverSelect {
     }
 
     fn run(&self, incidence: Private<&Incidence>, draws: &mut Draws<'_>) -> Cover {
-        let incidence = incidence.exact();
-        let kept = self.run.sample(incidence.users(), draws).exact();
-        let mut waiting = Waiting::new(incidence, |user| kept[user]);
+        let kept = self.run.sample(incidence.map(Incidence::users), draws);
+        let mut waiting =
+            incidence.zip(kept).map(|(incidence, kept)| Waiting::new(incidence, |user| kept[user]));
         let mut rest: Vec<u32> = (0..self.settings.sets).collect();
-        let mut scores = Vec::with_capacity(rest.len());
         let mut cover = Cover::default();
-        let with_gains = self.selection.rule() == SelectionRule::NoisyMax;
         for _ in 0..self.settings.partial.unwrap_or(self.settings.sets) {
-            // When nobody waits, all scores are 0 and both ways have the same law, which is all that
-            // anybody sees; the short one saves going through all candidates, without which sets by
-            // the million could not be ordered. It has no noisy gain to give. That the kind of the
-            // draw is private too is of no harm to a release, but whoever replays a transcript on
-            // neighbouring data must take a sparse choice among zeros for a choice among zeros.
-            let place = if waiting.is_over() && !with_gains {
-                uniform(rest.len(), draws)
-            } else {
-                scores.clear();
-                scores.extend(rest.iter().map(|&set| waiting.gain(set)));
-                let selected = self.selection.release(&scores, draws);
-                cover.noisy_gains.extend(selected.noisy_score);
-                selected.index
-            };
-            let set = rest.swap_remove(place);
-            waiting.choose(set);
+            let gains = waiting.as_mut().map(|waiting| waiting.gains(&rest));
+            let selected = self.selection.release_unless_zero(rest.len(), gains, draws);
+            let set = rest.swap_remove(selected.index);
+            waiting.update(|waiting| waiting.choose(set));
             cover.order.push(set);
+            cover.noisy_gains.extend(selected.noisy_score);
         }
         cover
     }

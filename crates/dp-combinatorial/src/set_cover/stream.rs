@@ -1,9 +1,12 @@
 //! Sets that are read pass by pass, and the little that is kept of their users.
 
+use dp_mechanism::Private;
+
 /// Sets that are too large for memory, read in passes.
 ///
 /// Every pass shows the sets in the same order. That order, and which sets are shown, must not
-/// depend on the users; a set that is never shown ends up among those that nobody asked for.
+/// depend on the users; a set that is never shown ends up among those that nobody asked for, and one
+/// that is shown again in a pass is passed over.
 ///
 /// ```
 /// use std::convert::Infallible;
@@ -67,8 +70,8 @@ impl WaitingBits {
         self.bits[user / 64] |= u64::from(waits) << (user % 64);
     }
 
-    /// Serves the waiting users of a set if the answer to their number is yes.
-    pub(super) fn choose_if(&mut self, users: &[u32], ask: impl FnOnce(i64) -> bool) -> bool {
+    /// How many of these users wait.
+    pub(super) fn gain(&mut self, users: &[u32]) -> i64 {
         // Nobody may count twice; a list in ascending order, as most are, has no repetitions.
         let users = if users.is_sorted_by(|a, b| a < b) {
             users
@@ -80,21 +83,39 @@ impl WaitingBits {
             &self.sorted
         };
         // There are no bits for users out of range, or they are 0.
-        let word = |user: u32| (user as usize / 64, user % 64);
         let waits = |&&user: &&u32| {
-            let (word, bit) = word(user);
-            self.bits.get(word).is_some_and(|word| word >> bit & 1 == 1)
+            self.bits.get(user as usize / 64).is_some_and(|word| word >> (user % 64) & 1 == 1)
         };
-        let yes = ask(i64::try_from(users.iter().filter(waits).count()).expect("at most 2^32"));
-        if yes {
-            for &user in users {
-                let (word, bit) = word(user);
-                if let Some(word) = self.bits.get_mut(word) {
-                    *word &= !(1 << bit);
-                }
+        i64::try_from(users.iter().filter(waits).count()).expect("at most 2^32")
+    }
+
+    /// Serves the waiting ones of these users.
+    pub(super) fn choose(&mut self, users: &[u32]) {
+        for &user in users {
+            if let Some(word) = self.bits.get_mut(user as usize / 64) {
+                *word &= !(1 << (user % 64));
             }
         }
-        yes
+    }
+}
+
+/// A stream of which a run sees no user.
+pub(super) struct PrivateStream<'a, S>(&'a mut S);
+
+impl<'a, S: SetStream> PrivateStream<'a, S> {
+    pub(super) fn new(stream: &'a mut S) -> Self {
+        Self(stream)
+    }
+
+    pub(super) fn users(&self) -> Private<u32> {
+        Private::new(self.0.users())
+    }
+
+    pub(super) fn pass(
+        &mut self,
+        mut visit: impl FnMut(u32, Private<&[u32]>),
+    ) -> Result<(), S::Error> {
+        self.0.pass(&mut |set, users| visit(set, Private::new(users)))
     }
 }
 
@@ -103,15 +124,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn repetitions_and_strangers_do_not_count_and_no_serves_nobody() {
+    fn repetitions_and_strangers_do_not_count() {
         let mut waiting = WaitingBits::new(70);
         (0..70).for_each(|user| waiting.put(user, user % 2 == 0));
         let users = [68, 68, 0, 1, 70, 71, 127, 500, 0];
-        for _ in 0..2 {
-            assert!(!waiting.choose_if(&users, |gain| gain != 2));
-        }
-        assert!(waiting.choose_if(&users, |gain| gain == 2));
-        assert!(waiting.choose_if(&users, |gain| gain == 0));
-        assert!(waiting.choose_if(&[2, 4, 0], |gain| gain == 2));
+        assert_eq!([waiting.gain(&users), waiting.gain(&users)], [2, 2]);
+        waiting.choose(&users);
+        assert_eq!([waiting.gain(&users), waiting.gain(&[2, 4, 0])], [0, 2]);
     }
 }

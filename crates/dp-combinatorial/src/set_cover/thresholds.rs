@@ -10,7 +10,7 @@ use dp_mechanism::{
 use serde::{Deserialize, Serialize};
 
 use super::Cover;
-use super::stream::{SetStream, WaitingBits};
+use super::stream::{PrivateStream, SetStream, WaitingBits};
 use super::uniform::shuffled;
 use super::waiting::Waiting;
 use crate::{CombinatorialError, Incidence};
@@ -156,21 +156,25 @@ impl SetCoverThresholds {
         stream: &mut S,
         draws: &mut Draws<'_>,
     ) -> Result<Cover, S::Error> {
-        let users = Private::new(stream.users());
-        let nobody = users.map(|users| (users as usize, WaitingBits::new(users)));
-        let mut waiting = self.run.sample_into(nobody, WaitingBits::put, draws).exact();
+        let mut stream = PrivateStream::new(stream);
+        let nobody = stream.users().map(|users| (users as usize, WaitingBits::new(users)));
+        let mut waiting = self.run.sample_into(nobody, WaitingBits::put, draws);
         let mut chosen = vec![false; self.settings.sets as usize];
         let mut order = Vec::new();
         for &threshold in &self.thresholds {
-            stream.pass(&mut |set, users| {
-                let Some(chosen) = chosen.get_mut(set as usize) else { return };
-                if !*chosen {
-                    *chosen = waiting.choose_if(users, |gain| {
-                        self.reports.release(gain, threshold, draws).is_some()
-                    });
-                    if *chosen {
-                        order.push(set);
-                    }
+            let mut tested = vec![false; chosen.len()];
+            stream.pass(|set, users| {
+                let at = set as usize;
+                // A pass has one test for every set: what is shown again is passed over.
+                if at >= chosen.len() || chosen[at] || std::mem::replace(&mut tested[at], true) {
+                    return;
+                }
+                let gain = waiting.as_mut().zip(users).map(|(waiting, users)| waiting.gain(users));
+                if self.reports.release(gain, threshold, draws).is_some() {
+                    let _ =
+                        waiting.as_mut().zip(users).map(|(waiting, users)| waiting.choose(users));
+                    chosen[at] = true;
+                    order.push(set);
                 }
             })?;
         }
@@ -243,15 +247,16 @@ impl Algorithm for SetCoverThresholds {
     }
 
     fn run(&self, incidence: Private<&Incidence>, draws: &mut Draws<'_>) -> Cover {
-        let incidence = incidence.exact();
-        let kept = self.run.sample(incidence.users(), draws).exact();
-        let mut waiting = Waiting::new(incidence, |user| kept[user]);
+        let kept = self.run.sample(incidence.map(Incidence::users), draws);
+        let mut waiting =
+            incidence.zip(kept).map(|(incidence, kept)| Waiting::new(incidence, |user| kept[user]));
         let mut chosen = vec![false; self.settings.sets as usize];
         let mut order = Vec::new();
         for &threshold in &self.thresholds {
             for (set, chosen) in (0..).zip(&mut chosen).filter(|(_, chosen)| !**chosen) {
-                if self.reports.release(waiting.gain(set), threshold, draws).is_some() {
-                    waiting.choose(set);
+                let gain = waiting.as_ref().map(|waiting| waiting.gain(set));
+                if self.reports.release(gain, threshold, draws).is_some() {
+                    waiting.update(|waiting| waiting.choose(set));
                     *chosen = true;
                     order.push(set);
                 }

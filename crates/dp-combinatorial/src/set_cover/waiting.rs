@@ -14,6 +14,8 @@ pub(super) struct Waiting<'a> {
     waits: Vec<bool>,
     gains: Vec<i64>,
     left: usize,
+    /// Room for the gains of the sets that are left.
+    scores: Vec<i64>,
 }
 
 impl<'a> Waiting<'a> {
@@ -24,6 +26,7 @@ impl<'a> Waiting<'a> {
             waits: vec![false; incidence.users()],
             gains: vec![0; incidence.sets()],
             left: 0,
+            scores: Vec::new(),
         };
         for user in 0..incidence.users() {
             let sets = incidence.sets_of(user);
@@ -44,9 +47,14 @@ impl<'a> Waiting<'a> {
         self.gains[set as usize]
     }
 
-    /// Whether nobody waits, so that all gains are 0 for good.
-    pub(super) fn is_over(&self) -> bool {
-        self.left == 0
+    /// The gains of these sets, or `None` if nobody waits, so that all are 0 for good.
+    pub(super) fn gains(&mut self, sets: &[u32]) -> Option<&[i64]> {
+        if self.left == 0 {
+            return None;
+        }
+        self.scores.clear();
+        self.scores.extend(sets.iter().map(|&set| self.gains[set as usize]));
+        Some(&self.scores)
     }
 
     /// Serves the waiting users of a set.
@@ -91,7 +99,8 @@ mod tests {
                 credited += waiting.gain(chosen);
                 waiting.choose(chosen);
                 plain.retain(|&user| !lists[user].contains(&chosen));
-                prop_assert_eq!(waiting.is_over(), plain.iter().all(|&u| lists[u].is_empty()));
+                let over = plain.iter().all(|&user| lists[user].is_empty());
+                prop_assert_eq!(waiting.gains(&[0, 5]).is_none(), over);
             }
             prop_assert_eq!(credited, i64::try_from(servable).unwrap());
         }

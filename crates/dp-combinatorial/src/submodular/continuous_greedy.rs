@@ -2,14 +2,15 @@
 
 use dp_accounting::{AddRemove, Budget, Receipt};
 use dp_mechanism::{
-    Algorithm, Certificate, CreditedRun, CreditedSelection, Draws, Part, Private, SelectionRule,
+    Algorithm, Cells, Certificate, CreditedRun, CreditedSelection, Draws, Part, Private,
+    SelectionRule,
 };
 use serde::{Deserialize, Serialize};
 
 use super::greedy::{check_credit, check_delta, check_objective, checked_rank};
 use super::levels::ranked_credit;
 use super::objective::value_on;
-use super::{Extension, Matroid, ObjectiveShape, swap_round};
+use super::{Extension, Matroid, Objective, ObjectiveShape, swap_round};
 use crate::CombinatorialError;
 
 /// What one record is credited at most, in the two units that [`ContinuousGreedy`] uses. Public.
@@ -218,14 +219,14 @@ impl<M: Matroid> ContinuousGreedy<M> {
     /// One base per step.
     fn bases(
         &self,
-        objective: &dyn Extension,
-        kept: &[bool],
+        on: Private<(&dyn Extension, &Vec<bool>)>,
         draws: &mut Draws<'_>,
     ) -> Vec<Vec<usize>> {
-        let mut path = objective.start_levels(kept, self.settings.steps);
-        let mut scores = Vec::new();
+        let steps = self.settings.steps;
+        let mut path = on.map(|(objective, kept)| objective.start_levels(kept, steps));
+        let mut gains = Cells::default();
         let mut bases = Vec::new();
-        for _ in 0..self.settings.steps {
+        for _ in 0..steps {
             let mut base = Vec::new();
             for _ in 0..self.rank {
                 // Public. Never empty for a matroid.
@@ -233,10 +234,9 @@ impl<M: Matroid> ContinuousGreedy<M> {
                 if candidates.is_empty() {
                     break;
                 }
-                scores.clear();
-                scores.extend(candidates.iter().map(|&element| path.gains()[element]));
-                let element = candidates[self.picks.release(&scores, draws).index];
-                path.raise(element);
+                gains.refill(&path, &candidates, |path, &element| path.gains()[element]);
+                let element = candidates[self.picks.release(&gains, draws).index];
+                path.update(|path| path.raise(element));
                 base.push(element);
             }
             bases.push(base);
@@ -275,14 +275,15 @@ impl<M: Matroid> Algorithm for ContinuousGreedy<M> {
     }
 
     fn run(&self, objective: Private<&dyn Extension>, draws: &mut Draws<'_>) -> Rounded {
-        let objective = objective.exact();
-        let kept = self.run.sample(objective.records(), draws).exact();
-        let bases = self.bases(objective, &kept, draws);
+        let kept = self.run.sample(objective.map(Objective::records), draws);
+        let on = objective.zip(kept.as_ref());
+        let bases = self.bases(on, draws);
         let mut roundings: Vec<Vec<usize>> =
             (0..self.settings.roundings).map(|_| self.rounded(&bases, draws)).collect();
         let best = self.final_choice.map_or(0, |choice| {
-            let values: Vec<i64> =
-                roundings.iter().map(|set| value_on(objective, &kept, set)).collect();
+            let values = Cells::table(&on, &roundings, |(objective, kept), set| {
+                value_on(*objective, kept, set)
+            });
             choice.release(&values, draws).index
         });
         Rounded { elements: roundings.swap_remove(best), bases }

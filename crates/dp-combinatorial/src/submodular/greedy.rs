@@ -2,7 +2,8 @@
 
 use dp_accounting::{AddRemove, Budget, Receipt};
 use dp_mechanism::{
-    Algorithm, Certificate, CreditedRun, CreditedSelection, Draws, Part, Private, SelectionRule,
+    Algorithm, Cells, Certificate, CreditedRun, CreditedSelection, Draws, Part, Private,
+    SelectionRule,
 };
 use serde::{Deserialize, Serialize};
 
@@ -207,22 +208,20 @@ impl<M: Matroid> Algorithm for Greedy<M> {
     }
 
     fn run(&self, objective: Private<&dyn Objective>, draws: &mut Draws<'_>) -> Chosen {
-        let objective = objective.exact();
-        let kept = self.run.sample(objective.records(), draws).exact();
-        let mut run = objective.start(&kept);
+        let kept = self.run.sample(objective.map(Objective::records), draws);
+        let mut run = objective.zip(kept).map(|(objective, kept)| objective.start(&kept));
         let mut chosen = Chosen { elements: Vec::new(), noisy_gains: Vec::new() };
-        let mut scores = Vec::new();
+        let mut gains = Cells::default();
         for _ in 0..self.rounds {
             // Public, like everything that follows from what was released. Never empty for a matroid.
             let candidates = self.settings.matroid.addable(&chosen.elements);
             if candidates.is_empty() {
                 break;
             }
-            scores.clear();
-            scores.extend(candidates.iter().map(|&element| run.gains()[element]));
-            let selected = self.selection.release(&scores, draws);
+            gains.refill(&run, &candidates, |run, &element| run.gains()[element]);
+            let selected = self.selection.release(&gains, draws);
             let element = candidates[selected.index];
-            run.pick(element);
+            run.update(|run| run.pick(element));
             chosen.elements.push(element);
             chosen.noisy_gains.extend(selected.noisy_score);
         }
