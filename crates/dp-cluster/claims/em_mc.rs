@@ -88,7 +88,7 @@ impl Source for ChoicesOnly<'_> {
 
 pub(crate) fn honest(plan: &EmMc, points: &Points, draws: &mut dyn Source) -> Vec<i64> {
     let mut only = ChoicesOnly { draws, chosen: Vec::new(), idle_from: None };
-    plan.replay(points.view(), &mut only).0;
+    plan.replay(points.view(), &mut only);
     only.chosen
 }
 
@@ -200,12 +200,12 @@ fn credit(effort: Effort) -> Found {
                     .map(|coords| Points::new(coords, dim).expect("whole rows"));
                 let mut secure = SecureSource::new(&mut rng);
                 let mut first = Scores { draws: &mut secure, seen: Vec::new() };
-                plan.replay(a.view(), &mut first).0;
+                plan.replay(a.view(), &mut first);
                 let first = first.seen;
                 let script = first.iter().map(|seen| seen.1).collect::<Vec<_>>();
                 let mut scripted = Scripted::new(script.into_iter(), &mut secure);
                 let mut second = Scores { draws: &mut scripted, seen: Vec::new() };
-                plan.replay(b.view(), &mut second).0;
+                plan.replay(b.view(), &mut second);
                 let credited = credited(&first, &second.seen);
                 found
                     .see(credited.unwrap_or(f64::INFINITY), || format!("{n}: {name}, {added:.2?}"));

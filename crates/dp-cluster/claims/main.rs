@@ -8,6 +8,7 @@ mod lsh_splits;
 mod mutants;
 mod neighbours;
 mod recentred;
+mod settings;
 
 use dp_audit::harness::Suite;
 
@@ -22,6 +23,7 @@ fn main() -> std::process::ExitCode {
             em_mc::checks(),
             coreset::checks(),
             recentred::checks(),
+            settings::checks(),
         ]
         .concat(),
         mutants: mutants::all(),

@@ -241,7 +241,7 @@ fn on_all_records(plan: &EmMc, points: &Points, draws: &mut dyn Source) -> Vec<i
 /// Ends the list of choices where nothing is left to cover.
 fn stopped_when_idle(plan: &EmMc, points: &Points, draws: &mut dyn Source) -> Vec<i64> {
     let mut only = em_mc::ChoicesOnly { draws, chosen: Vec::new(), idle_from: None };
-    plan.replay(points.view(), &mut only).0;
+    plan.replay(points.view(), &mut only);
     only.chosen.truncate(only.idle_from.unwrap_or(usize::MAX));
     only.chosen
 }

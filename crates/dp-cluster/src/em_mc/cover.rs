@@ -27,8 +27,7 @@ pub(super) fn cover(
     for scale in &grids.scales {
         records.update(|records| records.enter(grids, scale));
         for _ in 0..picks_per_scale {
-            let chosen =
-                choice.release_sparse(records.as_ref().map(|records| records.scores()), draws);
+            let chosen = choice.release_sparse(records.as_ref().map(Records::scores), draws);
             middles.extend(grids.middle(scale, chosen));
             records.update(|records| records.cover(chosen));
         }

@@ -23,7 +23,7 @@ pub enum BudgetSplit {
     },
     /// As published: counts have two-sided geometric noise of scale `count_noise` times the noise
     /// multiplier of the sums, which is the least for which their exact composition keeps the
-    /// budget. The receipt has one item, since only the whole has this bound.
+    /// budget. The receipt tells the steps, but only the whole has this bound.
     Joint {
         /// Scale of the counts' noise over the noise multiplier of the sums.
         count_noise: f64,

@@ -96,7 +96,8 @@ struct Records {
 impl Records {
     /// All in one part.
     fn new(codes: Vec<u32>) -> Self {
-        Self { order: (0..codes.len()).collect(), parts: vec![0..codes.len()], codes }
+        let all = 0..codes.len();
+        Self { order: all.clone().collect(), parts: Vec::from([all]), codes }
     }
 
     fn size(&self, part: usize) -> u64 {

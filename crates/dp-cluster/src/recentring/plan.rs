@@ -8,7 +8,7 @@ use super::Rounds;
 use super::centres::Centres;
 use super::locate::Located;
 use super::merge::Until;
-use super::radius::radii;
+use super::radius::{radii, target};
 use super::round::Round;
 use super::sums::{COUNTS, exact_sums};
 use crate::ClusterError;
@@ -35,8 +35,6 @@ pub(super) struct Start {
 
 /// The step of the receipt that pays for all rounds.
 const STEP: &str = "re-centring";
-/// A start may report any count. Up to here, scores of radii stay far inside of `i64`; no address space holds as many points.
-const MOST_POINTS: f64 = (1_u64 << 52) as f64;
 /// Without a given number of clusters, centres closer than this many radii are one.
 const TOGETHER: f64 = 1.0;
 /// A count below this many standard deviations of its noise could be nothing.
@@ -90,9 +88,8 @@ impl Recentring {
         draws: &mut Draws<'_>,
     ) -> Clustering {
         let mut centres = Centres::new(&start, &self.public_box);
-        let total: f64 = centres.standings.iter().map(|one| one.count).sum();
-        #[allow(clippy::cast_possible_truncation, reason = "at most MOST_POINTS")]
-        let target = (self.settings.quantile * total).round().min(MOST_POINTS) as i64;
+        let counts = centres.standings.iter().map(|one| one.count);
+        let target = target(self.settings.quantile, counts);
         let mut search = start.labels.is_none();
         let anywhere = || points.map(|points| vec![0; points.len()]);
         let mut located = points

@@ -10,6 +10,16 @@ const OCTAVES: i32 = 20;
 /// lie between two radii the shorter one wins, since noise grows with the radius.
 const STEP_PRICE: i64 = 500;
 
+/// A start may report any count. Up to here scores stay far inside of `i64`; no address space holds as many points.
+const MOST_POINTS: i64 = 1 << 52;
+
+/// The number of points that the radius aims at: a share of released counts.
+pub(super) fn target(quantile: f64, counts: impl Iterator<Item = f64>) -> i64 {
+    #[allow(clippy::cast_possible_truncation, reason = "saturates")]
+    let target = (quantile * counts.sum::<f64>()).round() as i64;
+    target.min(MOST_POINTS)
+}
+
 /// The public radii to choose from, ascending up to the diagonal.
 pub(super) fn radii(public_box: &PublicBox) -> Vec<f64> {
     let diagonal = public_box.diagonal();
@@ -48,7 +58,7 @@ mod tests {
         let radii = radii(&PublicBox::cube(3, 0.0, 1.0).expect("valid"));
         let distances: Vec<f64> = (0..40).map(|i| f64::from(i).powi(3) * 3e-5).collect();
         let mut worst = 0;
-        for target in [0, 1, 7, 20, 39, 40, 41, 1_000_000] {
+        for target in [0, 1, 7, 20, 39, 40, 41, 1_000_000, MOST_POINTS] {
             let here = scores(&radii, &distances, target);
             for added in [0.0, 1e-9, 0.01, 0.1, 0.5, 1.7, 1.8, f64::INFINITY, f64::NAN] {
                 let there = scores(&radii, &[distances.as_slice(), &[added]].concat(), target);
@@ -60,6 +70,16 @@ mod tests {
             }
         }
         assert_eq!(worst, SCORE_RANGE, "the range is attained and not exceeded");
+    }
+
+    /// Counts near the largest integer once made scores wrap, and with them the order of the radii.
+    #[test]
+    fn a_start_may_report_any_counts() {
+        assert_eq!(target(0.8, [3.0, 7.0].into_iter()), 8);
+        let most = target(0.8, [i64::MAX as f64; 3].into_iter());
+        let radii = radii(&PublicBox::cube(1, 0.0, 1.0).expect("valid"));
+        let scores = scores(&radii, &[0.5; 9], most);
+        assert!(scores.iter().all(|&score| score < 0 && score > i64::MIN / 4), "{scores:?}");
     }
 
     #[test]

@@ -1,0 +1,384 @@
+//! Every mechanism with every setting, on tiny data: boxes near and far from the origin, rows in one piece and one row in each, few
+//! counters and many. What all draws of a run give away, against the receipt; and whether every step of the receipt was reached.
+
+use dp_accounting::{Budget, Step};
+use dp_audit::harness::{Check, Effort, Found};
+use dp_audit::{Comparison, DrawKind, Method, compare};
+use dp_cluster::coreset::{CoresetFromCentres, WeightRule};
+use dp_cluster::dp_lloyd::{self, DpLloyd};
+use dp_cluster::dpm::{self, Dpm, DpmBuilder, IntervalSize};
+use dp_cluster::em_mc::{EmMc, Selection};
+use dp_cluster::local_search::Objective;
+use dp_cluster::lsh_splits::{self, Form, LshSplits};
+use dp_cluster::recentring::{DpmRecentred, Recentred, Rounds, part_of};
+use dp_cluster::{ClusterError, Points, PointsView, PublicBall, PublicBox};
+use dp_mechanism::{ChaCha20Rng, Mechanism, SecureSource, Source, Usage};
+use serde::Serialize;
+
+use crate::dpm::{added_points, families};
+
+pub(crate) fn checks() -> Vec<Check> {
+    let check = |id: &str, mechanism: &str, subjects: fn(&Domain) -> Vec<Subject>| {
+        Check::new(id, mechanism, "add-remove", Method::Exact, move |effort| all(effort, subjects))
+    };
+    vec![
+        check("dpm-settings", "Dpm, every setting", dpm_subjects),
+        check("recentred-settings", "DpmRecentred, every setting", recentred_subjects),
+        check("recentred-starts", "Recentred, every start", starts),
+        check("lsh-settings", "LshSplits, every setting", lsh_subjects),
+        check("lloyd-settings", "DpLloyd, every setting", lloyd_subjects),
+        check("em-mc-settings", "EmMc, every setting", em_mc_subjects),
+        check("coreset-settings", "CoresetFromCentres, every setting", coreset_subjects),
+    ]
+}
+
+/// A box of two dimensions, and the usual places moved into it.
+struct Domain {
+    min: f64,
+    max: f64,
+}
+
+/// The middle of the second box is one of its ends; in the third, `f64` has a few thousand places.
+const DOMAINS: [Domain; 3] = [
+    Domain { min: -10.0, max: 10.0 },
+    Domain { min: 1e16, max: 1e16 + 2.0 },
+    Domain { min: 1e9, max: 1e9 + 0.001 },
+];
+
+const DIM: usize = 2;
+
+impl Domain {
+    fn public_box(&self) -> PublicBox {
+        PublicBox::cube(DIM, self.min, self.max).expect("valid")
+    }
+
+    fn ball(&self) -> PublicBall {
+        PublicBall::around(&self.public_box()).expect("valid")
+    }
+
+    /// From the cube of ten around the origin.
+    fn place(&self, x: f64) -> f64 {
+        self.min + (x + 10.0) / 20.0 * (self.max - self.min)
+    }
+}
+
+type Run = Box<dyn Fn(&Points, &mut dyn Source) -> (String, Usage) + Send + Sync>;
+
+/// A plan, and what it says that it costs.
+struct Subject {
+    name: String,
+    cost: Cost,
+    run: Run,
+}
+
+enum Cost {
+    Pure(f64),
+    Zcdp(f64),
+    /// Of the draws after sparse choices, which have checks of their own.
+    AfterChoices(f64),
+}
+
+impl Cost {
+    fn share(&self, seen: &Comparison) -> f64 {
+        let later =
+            seen.steps.iter().filter(|s| matches!(s.kind, DrawKind::Noisy | DrawKind::Vector));
+        match self {
+            Self::Pure(claimed) => seen.pure_loss() / claimed,
+            Self::Zcdp(claimed) => seen.rho() / claimed,
+            Self::AfterChoices(_) if seen.rho().is_infinite() => f64::INFINITY,
+            Self::AfterChoices(claimed) => later.map(|step| step.rho).sum::<f64>() / claimed,
+        }
+    }
+
+    /// What the steps of a receipt add up to, those that were composed apart as well.
+    fn of(spent: &Step) -> Self {
+        let spent = match spent {
+            Step::Composed { name, steps, .. } => Step::sequential(name.as_str(), steps.clone()),
+            other => other.clone(),
+        };
+        match (spent.pure(), spent.zcdp(), &spent) {
+            (Some(pure), ..) => Self::Pure(pure.get()),
+            (None, Some(rho), _) => Self::Zcdp(rho.get()),
+            (None, None, Step::Sequential { steps, .. }) => {
+                let later = Step::sequential("later", steps[1..].to_vec());
+                Self::AfterChoices(later.zcdp().expect("counts and sums are zCDP").get())
+            }
+            _ => unreachable!("all steps are in sequence"),
+        }
+    }
+}
+
+fn subject<M>(name: String, plan: Result<M, ClusterError>) -> Subject
+where
+    M: for<'a> Mechanism<Data<'a> = PointsView<'a>, Output: Serialize> + Send + Sync + 'static,
+{
+    let plan = plan.unwrap_or_else(|error| panic!("{name}: {error}"));
+    let cost = Cost::of(plan.receipt().spent());
+    let run = move |points: &Points, source: &mut dyn Source| {
+        let (output, usage) = plan.replay(points.view(), source);
+        (serde_json::to_string(&output).expect("plain numbers"), usage)
+    };
+    Subject { name, cost, run: Box::new(run) }
+}
+
+/// Runs the subjects of all domains on the adversarial library of tiny sets, with threads for one, two and three pieces.
+fn all(effort: Effort, subjects: fn(&Domain) -> Vec<Subject>) -> Found {
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(90);
+    let shapes = effort.of(vec![(1, 7), (2, 3), (3, 3)], vec![(1, 60), (2, 9), (3, 20), (9, 9)]);
+    for domain in &DOMAINS {
+        for Subject { name, cost, run } in subjects(domain) {
+            let mut usage = Usage::default();
+            for &(threads, n) in &shapes {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+                pool.expect("threads").install(|| {
+                    for (what, [without, with]) in neighbours(domain, n, effort, &mut rng) {
+                        for (a, b) in [(&without, &with), (&with, &without)] {
+                            let output =
+                                |points: &Points, source: &mut dyn Source| run(points, source).0;
+                            let seen = compare(output, a, b, &mut SecureSource::new(&mut rng));
+                            found.see(cost.share(&seen), || {
+                                let text = format!("{name} at {}: {what}: {seen:?}", domain.min);
+                                text.chars().take(400).collect()
+                            });
+                        }
+                        usage.merge(&run(&with, &mut SecureSource::new(&mut rng)).1);
+                    }
+                });
+            }
+            for step in usage.unreached() {
+                found.see(f64::INFINITY, || format!("{name}: `{step}` was never drawn"));
+            }
+        }
+    }
+    found
+}
+
+/// The adversarial library in a domain, each set without a new point and with it, first or last.
+fn neighbours(
+    domain: &Domain,
+    n: usize,
+    effort: Effort,
+    rng: &mut ChaCha20Rng,
+) -> Vec<(String, [Points; 2])> {
+    let placed = |coords: Vec<f64>| {
+        let coords = coords.into_iter().map(|x| domain.place(x)).collect();
+        Points::new(coords, DIM).expect("whole rows")
+    };
+    let mut pairs = Vec::new();
+    for (family, without) in families(DIM, n, rng) {
+        let added = added_points(DIM, n, rng);
+        // Few of them at a time; which ones depends on the size.
+        for (i, added) in added.iter().cycle().skip(n).take(effort.of(2, 5)).enumerate() {
+            let (first, last) = if i % 2 == 0 { (added, &without) } else { (&without, added) };
+            let with = [first.as_slice(), last].concat();
+            pairs.push((
+                format!("{family} and {added:.2?}"),
+                [placed(without.clone()), placed(with)],
+            ));
+        }
+    }
+    pairs
+}
+
+fn budget(epsilon: f64) -> Budget {
+    Budget::new(epsilon, 1e-6).expect("valid")
+}
+
+/// Budgets large enough that two levels of a tree are reached on a few points.
+const LARGE: f64 = 100.0;
+
+const INTERVALS: [IntervalSize; 3] = [
+    IntervalSize::Fixed { intervals: 2 },
+    IntervalSize::Fixed { intervals: 128 },
+    IntervalSize::Estimated,
+];
+
+/// A kind of setting that is new does not compile here: it belongs into the lists of this file.
+#[allow(dead_code, reason = "it is there to be compiled")]
+fn every_kind_is_listed(
+    dpm: dpm::BudgetSplit,
+    lsh: (lsh_splits::BudgetSplit, Form),
+    lloyd: dp_lloyd::BudgetSplit,
+    em_mc: (Selection, Objective),
+    rest: (IntervalSize, WeightRule),
+) {
+    match dpm {
+        dpm::BudgetSplit::Zcdp { .. } | dpm::BudgetSplit::Pure { .. } => {}
+    }
+    match lsh {
+        (lsh_splits::BudgetSplit::Zcdp { .. } | lsh_splits::BudgetSplit::Joint { .. }, form) => {
+            match form {
+                Form::Improved | Form::Published => {}
+            }
+        }
+    }
+    match lloyd {
+        dp_lloyd::BudgetSplit::Joint | dp_lloyd::BudgetSplit::Pure => {}
+    }
+    match em_mc {
+        (Selection::Pure | Selection::Approximate, Objective::KMeans | Objective::KMedian) => {}
+    }
+    match rest {
+        (IntervalSize::Fixed { .. } | IntervalSize::Estimated, rule) => match rule {
+            WeightRule::Clamp | WeightRule::Threshold | WeightRule::Simplex => {}
+        },
+    }
+}
+
+fn trees(domain: &Domain, epsilon: f64) -> Vec<(String, DpmBuilder)> {
+    let mut all = Vec::new();
+    for split in [dpm::BudgetSplit::default(), dpm::BudgetSplit::PAPER] {
+        for intervals in INTERVALS {
+            // One node in a pass over the rows, two, and all of them.
+            for counters in [1, 2 * 2 * intervals_of(intervals) * DIM, usize::MAX] {
+                let plan = Dpm::builder(domain.public_box(), budget(epsilon)).split(split);
+                let plan = plan.interval_size(intervals).counters(counters).max_depth(2);
+                all.push((
+                    format!("{split:?}, {intervals:?}, {counters} counters"),
+                    plan.minimum_share(0.01),
+                ));
+            }
+        }
+    }
+    all
+}
+
+/// The most half-intervals over two.
+fn intervals_of(size: IntervalSize) -> usize {
+    match size {
+        IntervalSize::Fixed { intervals } => intervals,
+        IntervalSize::Estimated => 128,
+    }
+}
+
+fn dpm_subjects(domain: &Domain) -> Vec<Subject> {
+    let trees = trees(domain, LARGE).into_iter();
+    trees.map(|(name, plan)| subject(name, plan.build())).collect()
+}
+
+fn rounds(shares: usize, merge_after: usize, settle: usize) -> Rounds {
+    Rounds { shares: vec![1.0; shares], merge_after, settle, ..Rounds::default() }
+}
+
+fn recentred_subjects(domain: &Domain) -> Vec<Subject> {
+    let mut all = Vec::new();
+    for intervals in INTERVALS {
+        for clusters in [None, Some(1), Some(5)] {
+            for rounds in [rounds(1, 2, 2), rounds(3, 1, 0)] {
+                let name = format!("{intervals:?}, {clusters:?} clusters, {rounds:?}");
+                let mut plan = DpmRecentred::builder(domain.public_box(), budget(LARGE))
+                    .interval_size(intervals)
+                    .max_depth(2)
+                    .minimum_share(0.01)
+                    .rounds(rounds);
+                if let Some(clusters) = clusters {
+                    plan = plan.clusters(clusters);
+                }
+                all.push(subject(name, plan.build()));
+            }
+        }
+    }
+    all
+}
+
+/// Re-centring after DPM, after LSH-Splits in both forms, and after re-centring.
+fn starts(domain: &Domain) -> Vec<Subject> {
+    let public_box = || domain.public_box();
+    let whole = budget(LARGE);
+    let half = |whole| part_of(whole, 0.5).expect("valid");
+    let again = || rounds(2, 1, 0);
+    let dpm =
+        |whole| Dpm::builder(public_box(), half(whole)).max_depth(2).minimum_share(0.01).build();
+    let after = |clusters| {
+        dpm(whole).and_then(|start| Recentred::new(start, public_box(), whole, again(), clusters))
+    };
+    let twice = dpm(half(whole))
+        .and_then(|start| Recentred::new(start, public_box(), half(whole), again(), None))
+        .and_then(|start| Recentred::new(start, public_box(), whole, again(), Some(2)));
+    let mut all = vec![
+        subject("after DPM".to_owned(), after(None)),
+        subject("after DPM, 3 clusters".to_owned(), after(Some(3))),
+        subject("after re-centring".to_owned(), twice),
+    ];
+    for form in [Form::Improved, Form::Published] {
+        for clusters in [None, Some(2)] {
+            let start = lsh(domain, form, lsh_splits::BudgetSplit::default(), half(whole));
+            let plan =
+                start.and_then(|s| Recentred::new(s, public_box(), whole, again(), clusters));
+            all.push(subject(format!("after LSH-Splits, {form:?}, {clusters:?}"), plan));
+        }
+    }
+    all
+}
+
+fn lsh(
+    domain: &Domain,
+    form: Form,
+    split: lsh_splits::BudgetSplit,
+    budget: Budget,
+) -> Result<LshSplits, ClusterError> {
+    let plan = LshSplits::builder(domain.ball(), 2, budget).form(form).split(split);
+    plan.depth(2).least_leaf(0.01).build()
+}
+
+fn lsh_subjects(domain: &Domain) -> Vec<Subject> {
+    let splits = [lsh_splits::BudgetSplit::default(), lsh_splits::BudgetSplit::PAPER];
+    let both = |split| [Form::Improved, Form::Published].map(|form| (form, split));
+    let all = splits.into_iter().flat_map(both);
+    all.map(|(form, split)| {
+        let name = format!("{form:?}, {split:?}");
+        // Exact composition needs budgets of the usual size.
+        let joint = matches!(split, lsh_splits::BudgetSplit::Joint { .. });
+        subject(name, lsh(domain, form, split, budget(if joint { 20.0 } else { LARGE })))
+    })
+    .collect()
+}
+
+fn lloyd_subjects(domain: &Domain) -> Vec<Subject> {
+    use dp_lloyd::BudgetSplit::{Joint, Pure};
+    let mut all = Vec::new();
+    for split in [Joint, Pure] {
+        for (k, iterations) in [(1, 1), (1, 3), (5, 2)] {
+            let plan = DpLloyd::builder(domain.public_box(), k, budget(LARGE)).split(split);
+            let name = format!("{split:?}, {k} clusters, {iterations} iterations");
+            all.push(subject(name, plan.iterations(iterations).build()));
+        }
+    }
+    all
+}
+
+const RULES: [WeightRule; 3] = [WeightRule::Clamp, WeightRule::Threshold, WeightRule::Simplex];
+
+/// With the approximate certificate: the pure one tosses secret coins, which are not compared but summed over.
+fn em_mc_subjects(domain: &Domain) -> Vec<Subject> {
+    let mut all = Vec::new();
+    for rule in RULES {
+        for projected in [1, 2] {
+            let plan = EmMc::builder(domain.public_box(), 2, budget(LARGE)).weight_rule(rule);
+            let plan = plan.selection(Selection::Approximate).finest_halvings(2).shifts(2);
+            let name = format!("{rule:?}, {projected} dimensions");
+            if projected == DIM {
+                let median = plan.clone().objective(Objective::KMedian).build();
+                all.push(subject(format!("k-median, {name}"), median));
+            }
+            all.push(subject(name, plan.projected_dim(projected).build()));
+        }
+    }
+    all
+}
+
+fn coreset_subjects(domain: &Domain) -> Vec<Subject> {
+    let places = [-8.0, -8.0, 0.0, 0.0, 0.0, 0.0, 9.0, -9.0].map(|x| domain.place(x)).to_vec();
+    let centres = Points::new(places, DIM).expect("whole rows");
+    let mut all = Vec::new();
+    for rule in RULES {
+        // Geometric noise, and Gaussian noise, which is narrower for a large delta.
+        for (epsilon, delta) in [(0.5, 0.0), (0.5, 1e-6), (0.5, 0.1)] {
+            let budget = Budget::new(epsilon, delta).expect("valid");
+            let plan = CoresetFromCentres::builder(centres.clone(), budget).weight_rule(rule);
+            all.push(subject(format!("{rule:?}, delta {delta}"), plan.build()));
+        }
+    }
+    all
+}
