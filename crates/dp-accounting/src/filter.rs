@@ -13,7 +13,7 @@ use crate::zcdp::zcdp_to_epsilon;
 /// route that was fixed beforehand, so the costs need not be. Total: `limit`-zCDP under `R`.
 ///
 /// It counts in zCDP only: a pure loss is charged its zCDP, `epsilon^2 / 2` or less, and a loss that has none (an approximate one) is
-/// never admitted. To count in pure epsilon, fix the sum of the epsilons instead: pure losses add up whatever they depend on.
+/// never admitted. Pure and approximate losses are counted by [`BasicFilter`](crate::BasicFilter).
 ///
 /// # Source
 /// Feldman and Zrnic (NeurIPS 2021), Theorem 3.1, at every order at once.

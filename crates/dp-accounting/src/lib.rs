@@ -45,7 +45,8 @@
 //! - [`Composition`]: events and counts. `epsilon(delta)`, `delta(epsilon)`, `deltas(..)` and `trade_off(..)` answer with a [`Bound`]: both sides,
 //!   with rounding, truncation, wrap-around, quadrature, and the placing of atoms on lattices carried in.
 //! - [`calibrate`]: the least scale of any one event of a mix; [`Receipt::total`]: a receipt as a composition.
-//! - [`Filter`] and [`Odometer`]: spending whose amounts depend on earlier outputs, in zCDP only.
+//! - [`Profile`]: many questions about one composition, as accurate as [`Accuracy`] says, each [`Answer`] with what proves it.
+//! - [`Filter`] and [`Odometer`] in zCDP, [`BasicFilter`] and [`BasicOdometer`] in (epsilon, delta): spending whose amounts depend on earlier outputs.
 //!
 //! # Rounding
 //! Results are upper bounds on what is lost (or lower bounds on what may be spent), rounding of the floats included. What is taken on
@@ -58,6 +59,7 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests compare plain numbers"))]
 
+mod basic_filter;
 mod bisection;
 mod budget;
 mod calibration;
@@ -85,6 +87,7 @@ mod step;
 mod total;
 mod zcdp;
 
+pub use basic_filter::{BasicFilter, BasicOdometer};
 pub use budget::Budget;
 pub use calibration::calibrate;
 pub use certificates::{

@@ -10,6 +10,7 @@ mod conversions;
 mod corners;
 mod evidence;
 mod files;
+mod filters;
 mod gaussian;
 mod golden;
 mod ledger;
