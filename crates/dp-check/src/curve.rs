@@ -10,8 +10,10 @@ use crate::spline::{self, Part};
 /// How much work a check may be.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Atoms of the lattices together, and of the cells of continuous laws.
+    /// Atoms of the lattices together.
     pub atoms: u64,
+    /// Atoms of cut laws together with those.
+    pub cells: u64,
     /// Terms of sums over Laplace noise and bounded range.
     pub terms: u64,
     /// Binary digits after the point that masses keep: 64 more than the smallest delta of interest has.
@@ -67,7 +69,7 @@ impl Rest {
 /// A composition, ready for several questions.
 #[derive(Debug)]
 pub struct Composed {
-    kept: Interval,
+    leaked: Interval,
     /// The same list twice where nothing had to be cut into cells.
     below: Vec<Atom>,
     above: Option<Vec<Atom>>,
@@ -78,12 +80,11 @@ pub struct Composed {
 impl Composed {
     /// Prepares a composition; `None` if it is too much work.
     pub fn new(parts: &[(Law, u64)], side: Side, effort: Effort) -> Option<Self> {
-        let (mut kept, mut missing) = (Interval::one(), Interval::zero());
+        let (mut leaked, mut missing) = (Interval::zero(), Interval::zero());
         let mut atoms = vec![Atom::sure()];
         let (mut variance, mut splines, mut sampled) = (Interval::zero(), Vec::new(), Vec::new());
         for (law, count) in parts {
-            let keeps = &Interval::one() - &law.leak();
-            kept = &kept * &keeps.power(*count);
+            leaked = either(&leaked, &repeated(&law.leak(), *count));
             match law {
                 Law::Gaussian { multiplier } => {
                     let one = Interval::of(*multiplier);
@@ -137,7 +138,7 @@ impl Composed {
         } else {
             Rest::Nothing
         };
-        Self { kept, below: atoms, above: None, missing, rest }.cut(
+        Self { leaked, below: atoms, above: None, missing, rest }.cut(
             &cut,
             gaussian.as_ref(),
             side,
@@ -157,7 +158,7 @@ impl Composed {
         if number == 0 {
             return Some(self);
         }
-        let each = (effort.atoms as f64 / self.below.len() as f64).powf(1.0 / number as f64);
+        let each = (effort.cells as f64 / self.below.len() as f64).powf(1.0 / number as f64);
         if each < 16.0 {
             return None;
         }
@@ -185,10 +186,8 @@ impl Composed {
             None => lower.clone(),
         };
         let found = Interval { lo: lower.lo, hi: (&upper + &self.missing).hi };
-        // With probability 1 - kept somebody shows himself.
-        let one = Interval::one();
-        let leaked = &one - &self.kept;
-        let all = &leaked + &(&self.kept * &found);
+        // With the probability that leaks somebody shows himself.
+        let (one, all) = (Interval::one(), either(&self.leaked, &found));
         // No curve is outside of 0 to 1.
         Interval { lo: all.lo, hi: all.hi.min(one.hi) }
     }
@@ -205,6 +204,24 @@ impl Composed {
         }
         sum
     }
+}
+
+/// The probability of one of two independent things.
+fn either(a: &Interval, b: &Interval) -> Interval {
+    a + &(&(&Interval::one() - a) * b)
+}
+
+/// The probability that something happens in one of `count` trials.
+fn repeated(once: &Interval, mut count: u64) -> Interval {
+    let (mut doubled, mut all) = (once.clone(), Interval::zero());
+    while count > 0 {
+        if count & 1 == 1 {
+            all = either(&all, &doubled);
+        }
+        doubled = either(&doubled, &doubled);
+        count >>= 1;
+    }
+    all
 }
 
 fn product(a: &[Atom], b: &[Atom]) -> Vec<Atom> {

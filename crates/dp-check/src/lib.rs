@@ -10,7 +10,7 @@
 //!
 //! // Two uses of randomised response with odds e: delta at epsilon 1 is e^2 / (1 + e)^2 (1 - 1/e).
 //! let law = Law::RandomisedResponse { epsilon: 1.0 };
-//! let effort = Effort { atoms: 1000, terms: 1000, places: 200 };
+//! let effort = Effort { atoms: 1000, cells: 100, terms: 1000, places: 200 };
 //! let delta = Composed::new(&[(law, 2)], Side::Remove, effort).expect("three atoms").delta(1.0);
 //! let e = 1.0_f64.exp();
 //! let truth = (e / (1.0 + e)).powi(2) * (1.0 - 1.0 / e);

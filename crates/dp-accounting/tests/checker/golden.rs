@@ -48,7 +48,7 @@ fn reference_values_from_definitions() {
             text.parse::<f64>().expect("a number")
         };
         let Some(part) = law(kind, number) else { continue };
-        let effort = Effort { atoms: 40_000, terms: 3_000, places: 200 };
+        let effort = Effort { atoms: 40_000, cells: 100, terms: 3_000, places: 200 };
         let sides_of = [Side::Remove, Side::Add];
         let parts = [part];
         let Some(truth) = Truth::new(&parts, &sides_of, effort) else { continue };

@@ -159,7 +159,7 @@ pub(crate) fn effort(smallest: f64) -> Effort {
     let bits = -smallest.max(1e-320).log2();
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1100")]
     let places = bits as u64 + 128;
-    Effort { atoms: 1_000, terms: 300, places }
+    Effort { atoms: 1_000, cells: 100, terms: 300, places }
 }
 
 impl Query {
@@ -255,21 +255,30 @@ fn most(parts: &[(Law, u64)]) -> f64 {
     pure + 8.0 * spread.sqrt()
 }
 
-/// A law with losses on a lattice.
+/// A law with losses on a lattice; one in four is at the ends of what an event takes.
 fn lattice(cases: &mut Cases) -> Law {
+    let nasty = cases.up_to(4) == 1;
+    let wide = |low, high| if nasty { (1e-9, 200.0) } else { (low, high) };
     match cases.up_to(4) {
-        1 => Law::RandomisedResponse { epsilon: cases.between(1e-4, 30.0) },
-        2 => Law::Approximate {
-            epsilon: cases.between(1e-3, 10.0),
-            delta: cases.between(1e-30, 0.1),
-        },
+        1 => {
+            let (low, high) = wide(1e-4, 30.0);
+            Law::RandomisedResponse { epsilon: cases.between(low, high) }
+        }
+        2 => {
+            let (low, high) = wide(1e-3, 10.0);
+            let least = if nasty { 1e-300 } else { 1e-30 };
+            Law::Approximate { epsilon: cases.between(low, high), delta: cases.between(least, 0.1) }
+        }
         3 => {
-            let sensitivity = cases.up_to(4);
-            Law::DiscreteLaplace { rate: cases.between(1e-3, 5.0), sensitivity }
+            let (low, high) = wide(1e-3, 5.0);
+            let sensitivity = cases.up_to(if nasty { 60 } else { 4 });
+            let rate = cases.between(low, high.min(199.0 / f64::from(sensitivity)));
+            Law::DiscreteLaplace { rate, sensitivity }
         }
         _ => {
-            let (variance, sensitivity) = (cases.between(0.05, 20.0), cases.up_to(2));
-            Law::DiscreteGaussian { variance, sensitivity }
+            let variance = cases.between(if nasty { 0.01 } else { 0.05 }, 20.0);
+            let most = if nasty { (99.0 * variance.sqrt()) as u32 } else { 2 };
+            Law::DiscreteGaussian { variance, sensitivity: cases.up_to(most.max(1)) }
         }
     }
 }
@@ -294,18 +303,18 @@ fn long(cases: &mut Cases) -> (Law, u64) {
 
 fn spline(cases: &mut Cases) -> (Law, u64) {
     let law = if cases.share() < 0.5 {
-        Law::Laplace { scale: cases.between(0.05, 1e4) }
+        Law::Laplace { scale: cases.between(0.006, 1e9) }
     } else {
-        Law::BoundedRange { eta: cases.between(1e-4, 20.0) }
+        Law::BoundedRange { eta: cases.between(1e-9, 200.0) }
     };
     (law, uses(cases, 6.0))
 }
 
 fn sampled(cases: &mut Cases) -> Law {
     let of = if cases.share() < 0.5 {
-        Law::Gaussian { multiplier: cases.between(0.2, 50.0) }
+        Law::Gaussian { multiplier: cases.between(0.126, 1e3) }
     } else {
-        Law::Laplace { scale: cases.between(0.05, 100.0) }
+        Law::Laplace { scale: cases.between(0.021, 1e4) }
     };
     Law::Sampled { rate: cases.between(1e-9, 1.0), of: Box::new(of) }
 }
