@@ -25,6 +25,7 @@
 //! | Laplace noise and bounded range, few uses | sums over the corners of a box |
 //! | one sampled use | the curve without sampling, at another epsilon |
 //! | atoms beside one of these | the curve at one epsilon per atom |
+//! | any number of uses, from above | moments: sums, closed forms, and quadrature with a bound on its error |
 //! | other mixes | cells: bounds from both sides, the closer the more of them |
 //!
 //! # Taken on trust
@@ -36,9 +37,11 @@ mod curve;
 mod interval;
 mod lattice;
 mod law;
+mod moment;
 mod normal;
 mod spline;
 
 pub use curve::{Composed, Effort};
 pub use interval::Interval;
 pub use law::{Law, Side};
+pub use moment::{delta_by_moment, epsilon_by_moment, log_moment};

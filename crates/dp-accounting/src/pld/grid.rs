@@ -151,6 +151,10 @@ pub(crate) fn connect_the_dots(
         .unwrap_or(9.0 - libm::log(gap));
     let span = reach(&moments, tilt, log_missed);
     let span = span.high - span.low;
+    if !(step > 0.0 && step.is_finite() && span.is_finite()) {
+        // Next to the last atom, numbers overflow: the moments remain.
+        return None;
+    }
     let least = span / (super::spectrum::MOST_POINTS as f64 * 0.98);
     // Cells may be as narrow as the lattice over the whole of every law: they must fit the effort, and memory.
     let least = larger(least, CELL * sum(widths()) / smaller(effort, MOST_CELLS * CELL));

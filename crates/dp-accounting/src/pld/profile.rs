@@ -112,6 +112,9 @@ impl Profile {
 
     /// What the leaks leave over of `delta`, from below and from above.
     fn left_of(&self, delta: Delta) -> (Lower, Upper) {
+        if self.leaked.upper.get() <= 0.0 {
+            return (Lower::new(delta.get()), Upper::new(delta.get()));
+        }
         let left = |leaked: f64| (delta.get() - leaked) / (1.0 - leaked);
         let least = Lower::new(left(self.leaked.upper.get())).lowered(8.0);
         let most = Upper::new(left(self.leaked.lower.get())).raised(8.0);
