@@ -267,13 +267,12 @@ mod tests {
                     0 | 1 => 1.0,
                     _ => of_law(&of, Side::Remove, f64::from(j - 1)).unwrap().approximate().exp(),
                 };
+                let power = |x: f64, n: u32| (0..n).fold(1.0, |all, _| all * x);
+                let (rate_to, rest_to) = (|n| power(rate, n), |n| power(1.0 - rate, n));
                 let mut ways = 1.0_f64;
                 let mut want = 0.0;
                 for j in 0..=a {
-                    want += ways
-                        * f64::powi(rate, j as i32)
-                        * f64::powi(1.0 - rate, (a - j) as i32)
-                        * plain(j);
+                    want += ways * rate_to(j) * rest_to(a - j) * plain(j);
                     ways = ways * f64::from(a - j) / f64::from(j + 1);
                 }
                 let law = Law::Sampled { rate, of: Box::new(of.clone()) };

@@ -277,6 +277,11 @@ fn lattice(cases: &mut Cases) -> Law {
         }
         _ => {
             let variance = cases.between(if nasty { 0.01 } else { 0.05 }, 20.0);
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "at most 443"
+            )]
             let most = if nasty { (99.0 * variance.sqrt()) as u32 } else { 2 };
             Law::DiscreteGaussian { variance, sensitivity: cases.up_to(most.max(1)) }
         }
