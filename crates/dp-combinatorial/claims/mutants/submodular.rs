@@ -7,14 +7,14 @@ use dp_combinatorial::submodular::{
 };
 use dp_mechanism::{DiscreteGaussian, Geometric, Law, Mechanism, SelectionRule, Source};
 
-use super::super::check::{Effort, Found};
-use super::super::submodular::{
+use crate::submodular::{
     LAST, claimed, coverage, last_sets_law, plan, probability_of_the_last_sets, uniform,
 };
-use super::Code;
-use super::toys::{Side, pure_loss_of_one_more};
+use dp_audit::harness::MutantCode;
+use dp_audit::harness::toys::{Side, pure_loss_of_one_more};
+use dp_audit::harness::{Effort, Found};
 
-pub(super) fn code() -> [Code; 4] {
+pub(super) fn code() -> [MutantCode; 4] {
     [
         ("M50", |_| everybody_takes_part(true), |_| everybody_takes_part(false)),
         ("M51", |effort| beyond_the_cube(effort, true), |effort| beyond_the_cube(effort, false)),

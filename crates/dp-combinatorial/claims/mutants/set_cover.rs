@@ -8,12 +8,12 @@ use dp_mechanism::{
     SelectionRule, Source,
 };
 
-use super::super::check::{Effort, Found};
-use super::super::set_cover::{claimed, family, select, tiny_thresholds};
-use super::Code;
-use super::toys::{Side, pure_loss_of_one_more};
+use crate::set_cover::{claimed, family, select, tiny_thresholds};
+use dp_audit::harness::MutantCode;
+use dp_audit::harness::toys::{Side, pure_loss_of_one_more};
+use dp_audit::harness::{Effort, Found};
 
-pub(super) fn code() -> [Code; 4] {
+pub(super) fn code() -> [MutantCode; 4] {
     [
         ("M54", |effort| everybody(effort, true), |effort| everybody(effort, false)),
         ("M54-tests", |effort| every_test(effort, true), |effort| every_test(effort, false)),

@@ -15,18 +15,12 @@ use dp_mechanism::{
 };
 use rand::RngExt;
 
-use super::check::{Check, Effort, Found};
-use super::mutants::{Side, for_each_one_more, pure_loss_of_one_more};
+use dp_audit::harness::toys::{Side, for_each_one_more, pure_loss_of_one_more};
+use dp_audit::harness::{Check, Effort, Found};
 
-pub(super) fn checks() -> Vec<Check> {
-    let check = |id, mechanism, method, run| Check {
-        id,
-        crate_name: "dp-combinatorial",
-        mechanism,
-        relation: "add-remove",
-        method,
-        resolution: super::TOLERANCE,
-        run,
+pub(crate) fn checks() -> Vec<Check> {
+    let check = |id: &str, mechanism: &str, method, run: fn(Effort) -> Found| {
+        Check::new(id, mechanism, "add-remove", method, run)
     };
     vec![
         check("k-median-picks", "MetricBicriteria: whole runs", Method::Exact, bicriteria),

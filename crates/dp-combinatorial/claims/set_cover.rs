@@ -11,18 +11,12 @@ use dp_mechanism::{
 };
 use rand::RngExt;
 
-use super::check::{Check, Effort, Found};
-use super::mutants::{Side, for_each_one_more, pure_loss_of_one_more};
+use dp_audit::harness::toys::{Side, for_each_one_more, pure_loss_of_one_more};
+use dp_audit::harness::{Check, Effort, Found};
 
-pub(super) fn checks() -> Vec<Check> {
-    let check = |id, mechanism, method, run| Check {
-        id,
-        crate_name: "dp-combinatorial",
-        mechanism,
-        relation: "add-remove",
-        method,
-        resolution: super::TOLERANCE,
-        run,
+pub(crate) fn checks() -> Vec<Check> {
+    let check = |id: &str, mechanism: &str, method, run: fn(Effort) -> Found| {
+        Check::new(id, mechanism, "add-remove", method, run)
     };
     vec![
         check("cover-select", "SetCoverSelect: all orders, sample included", Method::Exact, |e| {
@@ -63,17 +57,17 @@ fn budget() -> Budget {
     Budget::new(1.0, 0.0).expect("valid")
 }
 
-pub(super) fn select() -> SetCoverSelectBuilder {
+pub(crate) fn select() -> SetCoverSelectBuilder {
     SetCoverSelect::builder(SETS, budget())
 }
 
-pub(super) fn family(sets: u32, users: &[usize]) -> Incidence {
+pub(crate) fn family(sets: u32, users: &[usize]) -> Incidence {
     let lists: Vec<Vec<u32>> =
         users.iter().map(|user| (0..sets).filter(|set| user >> set & 1 == 1).collect()).collect();
     Incidence::from_slices(sets, lists.iter().map(Vec::as_slice)).expect("there are sets")
 }
 
-pub(super) fn claimed(receipt: &Receipt<dp_accounting::AddRemove>) -> f64 {
+pub(crate) fn claimed(receipt: &Receipt<dp_accounting::AddRemove>) -> f64 {
     receipt.pure().expect("a pure form").get()
 }
 
@@ -86,6 +80,13 @@ fn all_families<O: Ord>(
     let law = |users: &[usize]| law(&family(SETS, users));
     let found = pure_loss_of_one_more(Side::Both, claimed, (KINDS, most), law);
     Found { claimed, worst: found.worst * claimed, ..found }
+}
+
+/// What loses exactly what it claims, to nine digits: less would be a claim about something else.
+fn tight(found: Found) -> Found {
+    let share = found.worst / found.claimed;
+    assert!((share - 1.0).abs() < 1e-9, "{share} of the claim");
+    found
 }
 
 fn worst_of(found: [Found; 2]) -> Found {
@@ -105,12 +106,12 @@ fn selected(settings: SetCoverSelectBuilder, most: usize) -> Found {
 /// Two choices with their noisy gains, which have been followed up to 5.
 fn noisy_gains(effort: Effort) -> Found {
     let plan = select().rule(SelectionRule::NoisyMax).partial(2).build().expect("valid settings");
-    all_families(claimed(&plan.receipt()), effort.of(1, 2), |family| {
+    tight(all_families(claimed(&plan.receipt()), effort.of(1, 2), |family| {
         exact_law(Window::new(-1, 5), |draws| {
             let Cover { order, noisy_gains } = plan.replay(family, draws).0;
             (order, noisy_gains)
         })
-    })
+    }))
 }
 
 /// The exact delta of Gupta et al.'s form at the epsilon of its receipt, as a share of its delta, and
@@ -139,7 +140,7 @@ fn approximate(effort: Effort) -> Found {
 }
 
 /// Thresholds 2 and 1.
-pub(super) fn tiny_thresholds() -> SetCoverThresholds {
+pub(crate) fn tiny_thresholds() -> SetCoverThresholds {
     let settings = SetCoverThresholds::builder(SETS, 2, budget()).ratio(1000.0).floor(1.0);
     settings.build().expect("valid settings")
 }
@@ -147,9 +148,9 @@ pub(super) fn tiny_thresholds() -> SetCoverThresholds {
 fn thresholds(effort: Effort) -> Found {
     let plan = tiny_thresholds();
     assert_eq!(plan.thresholds(), [2, 1]);
-    all_families(claimed(&plan.receipt()), effort.of(2, 3), |family| {
+    tight(all_families(claimed(&plan.receipt()), effort.of(2, 3), |family| {
         exact_law(Window::new(0, 2), |draws| plan.replay(family, draws).0.order)
-    })
+    }))
 }
 
 /// Notes noisy integers.
@@ -341,23 +342,4 @@ fn receipts(effort: Effort) -> Found {
         });
     }
     found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Noisy gains and thresholds lose exactly what they claim; the others have some to spare.
-    #[test]
-    fn what_is_tight_is_tight_to_nine_digits() {
-        for (name, found) in [
-            ("noisy gains", noisy_gains(Effort::quick())),
-            ("thresholds", thresholds(Effort::quick())),
-        ] {
-            let share = found.worst / found.claimed;
-            assert!((share - 1.0).abs() < 1e-9, "{name}: {share}");
-        }
-        let plain = selected(select(), 1);
-        assert!(plain.worst < 0.999 * plain.claimed, "{plain:?}");
-    }
 }

@@ -5,11 +5,11 @@ use dp_accounting::Epsilon;
 use dp_audit::{Law, Window, exact_law};
 use dp_mechanism::{Certificate, CreditedRun, Draws, Part, SelectionRule, Source};
 
-use super::super::check::{Effort, Found};
-use super::Code;
-use super::toys::{Side, pure_loss_of_one_more};
+use dp_audit::harness::MutantCode;
+use dp_audit::harness::toys::{Side, pure_loss_of_one_more};
+use dp_audit::harness::{Effort, Found};
 
-pub(super) fn code() -> [Code; 3] {
+pub(super) fn code() -> [MutantCode; 3] {
     [
         ("M57", |effort| counts(effort, true), |effort| counts(effort, false)),
         ("M58", |_| first_pick(Start::MiddleOfTheUsers), |_| first_pick(Start::PublicCentre)),

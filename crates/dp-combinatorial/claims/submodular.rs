@@ -14,18 +14,12 @@ use dp_mechanism::{
 };
 use rand::{RngExt, SeedableRng};
 
-use super::check::{Check, Effort, Found};
-use super::mutants::{Side, for_each_one_more, pure_loss_of_one_more};
+use dp_audit::harness::toys::{Side, for_each_one_more, pure_loss_of_one_more};
+use dp_audit::harness::{Check, Effort, Found};
 
-pub(super) fn checks() -> Vec<Check> {
-    let check = |id, mechanism, method, run| Check {
-        id,
-        crate_name: "dp-combinatorial",
-        mechanism,
-        relation: "add-remove",
-        method,
-        resolution: super::TOLERANCE,
-        run,
+pub(crate) fn checks() -> Vec<Check> {
+    let check = |id: &str, mechanism: &str, method, run: fn(Effort) -> Found| {
+        Check::new(id, mechanism, "add-remove", method, run)
     };
     vec![
         check("submodular-flip", "Greedy, CreditedSelection: coverage", Method::Exact, |e| {
@@ -50,7 +44,7 @@ pub(super) fn checks() -> Vec<Check> {
         check("submodular-credit", "Greedy, what a record is credited", Method::Range, credit),
         check(
             "submodular-level-credit",
-            "ContinuousGreedy, what a record is credited",
+            "ContinuousGreedy, Credits: what a record is credited",
             Method::Range,
             level_credit,
         ),
@@ -71,18 +65,18 @@ fn budget() -> Budget {
     Budget::new(1.0, 0.0).expect("valid")
 }
 
-pub(super) fn uniform(m: usize, k: usize) -> Uniform {
+pub(crate) fn uniform(m: usize, k: usize) -> Uniform {
     Uniform::new(m, k).expect("k is at most m")
 }
 
 /// Two picks out of three sets.
-pub(super) fn plan(
+pub(crate) fn plan(
     set: impl FnOnce(GreedyBuilder<Uniform>) -> GreedyBuilder<Uniform>,
 ) -> Greedy<Uniform> {
     set(Greedy::builder(uniform(SETS as usize, 2), 1, budget())).build().expect("valid settings")
 }
 
-pub(super) fn coverage(sets: u32, records: &[usize]) -> Coverage {
+pub(crate) fn coverage(sets: u32, records: &[usize]) -> Coverage {
     let sets_of =
         |record: &usize| (0..sets).filter(|set| record >> set & 1 == 1).collect::<Vec<u32>>();
     let lists: Vec<Vec<u32>> = records.iter().map(sets_of).collect();
@@ -90,7 +84,7 @@ pub(super) fn coverage(sets: u32, records: &[usize]) -> Coverage {
     Coverage::new(incidence.expect("there are sets"))
 }
 
-pub(super) fn claimed(receipt: &Receipt<AddRemove>) -> f64 {
+pub(crate) fn claimed(receipt: &Receipt<AddRemove>) -> f64 {
     receipt.pure().expect("a pure form").get()
 }
 
@@ -168,10 +162,10 @@ fn oracle(effort: Effort) -> Found {
 }
 
 /// How many picks there are in the worst case, out of how many sets.
-pub(super) const LAST: (u32, u32) = (2, 40);
+pub(crate) const LAST: (u32, u32) = (2, 40);
 
 /// Nobody, against one record that is in all sets but the last ones.
-pub(super) fn last_sets_law(plan: &Greedy<Uniform>, anybody: bool) -> OutputLaw<Vec<usize>> {
+pub(crate) fn last_sets_law(plan: &Greedy<Uniform>, anybody: bool) -> OutputLaw<Vec<usize>> {
     let record = (1_usize << (LAST.1 - LAST.0)) - 1;
     let records: &[usize] = if anybody { &[record] } else { &[] };
     let objective = coverage(LAST.1, records);
@@ -180,7 +174,7 @@ pub(super) fn last_sets_law(plan: &Greedy<Uniform>, anybody: bool) -> OutputLaw<
 
 /// The probability of picking the last sets in their order, by the formula: each has weight 1 among
 /// `m - i`, and with the record all others of them have weight `e^rate`.
-pub(super) fn probability_of_the_last_sets(rate: f64, kept: f64) -> [f64; 2] {
+pub(crate) fn probability_of_the_last_sets(rate: f64, kept: f64) -> [f64; 2] {
     let (picks, sets) = (f64::from(LAST.0), f64::from(LAST.1));
     let product = |weight: f64| -> f64 {
         let total = |i: u32| (sets - picks) * weight + picks - f64::from(i);
