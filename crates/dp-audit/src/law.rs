@@ -2,27 +2,63 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::numbers::worse;
+
 /// Probabilities of all outputs of one run of a mechanism on one data set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Law<O: Ord> {
-    probabilities: BTreeMap<O, f64>,
+    probabilities: BTreeMap<O, Mass>,
     paths: u64,
 }
 
+/// A probability, and how much of it comes from runs with a draw outside of the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Mass {
+    pub(crate) all: f64,
+    pub(crate) outside: f64,
+}
+
+impl Mass {
+    /// Of a draw or of several.
+    pub(crate) fn new(all: f64, outside: bool) -> Self {
+        Self { all, outside: if outside { all } else { 0.0 } }
+    }
+
+    /// What has happened so far, then this.
+    pub(crate) fn then(self, next: Self) -> Self {
+        let outside = self.outside * next.all + (self.all - self.outside) * next.outside;
+        Self { all: self.all * next.all, outside }
+    }
+
+    pub(crate) fn add(&mut self, other: Self) {
+        self.all += other.all;
+        self.outside += other.outside;
+    }
+}
+
 impl<O: Ord> Law<O> {
-    /// Collects `(output, probability)` of disjoint paths.
-    ///
+    /// Collects `(output, probability, outside of the window)` of disjoint paths.
+    pub(crate) fn from_paths(paths: impl IntoIterator<Item = (O, f64, bool)>) -> Self {
+        let masses = paths.into_iter().map(|(output, p, outside)| (output, Mass::new(p, outside)));
+        Self::from_masses(masses)
+    }
+
     /// # Panics
     /// If the probabilities do not add up to 1 within `1e-9`: such a law proves nothing.
-    pub(crate) fn from_paths(paths: impl IntoIterator<Item = (O, f64)>) -> Self {
+    pub(crate) fn from_masses(masses: impl IntoIterator<Item = (O, Mass)>) -> Self {
         let mut law = Self { probabilities: BTreeMap::new(), paths: 0 };
-        for (output, probability) in paths {
-            *law.probabilities.entry(output).or_insert(0.0) += probability;
+        for (output, mass) in masses {
+            law.probabilities.entry(output).or_default().add(mass);
             law.paths += 1;
         }
-        let total: f64 = law.probabilities.values().sum();
+        let total: f64 = law.probabilities.values().map(|mass| mass.all).sum();
         assert!((total - 1.0).abs() < 1e-9, "the law sums to {total}, not to 1");
         law
+    }
+
+    /// The probability that a draw was outside of the window.
+    pub fn outside(&self) -> f64 {
+        self.probabilities.values().map(|mass| mass.outside).sum()
     }
 
     /// How many paths were walked.
@@ -32,12 +68,12 @@ impl<O: Ord> Law<O> {
 
     /// Outputs and their probabilities, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&O, f64)> {
-        self.probabilities.iter().map(|(output, &p)| (output, p))
+        self.probabilities.iter().map(|(output, mass)| (output, mass.all))
     }
 
     /// Probability of one output.
     pub fn probability(&self, output: &O) -> f64 {
-        self.probabilities.get(output).copied().unwrap_or(0.0)
+        self.probabilities.get(output).map_or(0.0, |mass| mass.all)
     }
 
     /// The least `epsilon` with `self(S) <= e^epsilon other(S)` for all sets: the largest log ratio.
@@ -46,7 +82,7 @@ impl<O: Ord> Law<O> {
         self.iter()
             .filter(|(_, p)| *p > 0.0)
             .map(|(output, p)| (p / other.probability(output)).ln())
-            .fold(f64::NEG_INFINITY, f64::max)
+            .fold(f64::NEG_INFINITY, worse)
     }
 
     /// The least `delta` with `self(S) <= e^epsilon other(S) + delta` for all sets: the hockey-stick
@@ -54,6 +90,16 @@ impl<O: Ord> Law<O> {
     pub fn delta(&self, other: &Self, epsilon: f64) -> f64 {
         let excess = |(output, p): (&O, f64)| p - epsilon.exp() * other.probability(output);
         self.iter().map(excess).filter(|excess| *excess > 0.0).sum()
+    }
+
+    /// The same, where all that is [outside](Self::outside) of the window counts as excess: an upper bound whatever the
+    /// mechanism does with a draw out there.
+    pub fn charged_delta(&self, other: &Self, epsilon: f64) -> f64 {
+        let excess = |(output, mass): (&O, &Mass)| {
+            (mass.all - mass.outside) - epsilon.exp() * other.probability(output)
+        };
+        let inside = self.probabilities.iter().map(excess).filter(|excess| *excess > 0.0);
+        inside.sum::<f64>() + self.outside()
     }
 
     /// `max - min` of the log ratios over all outputs: the range that bounded-range DP bounds.
@@ -70,7 +116,7 @@ impl<O: Ord> Law<O> {
             .filter(|(_, p)| *p > 0.0)
             .map(|(output, p)| alpha * p.ln() + (1.0 - alpha) * other.probability(output).ln());
         let terms: Vec<f64> = log_sum.collect();
-        let largest = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let largest = terms.iter().copied().fold(f64::NEG_INFINITY, worse);
         if largest == f64::INFINITY {
             return f64::INFINITY;
         }
@@ -83,8 +129,8 @@ impl<O: Ord> Law<O> {
     pub fn zcdp(&self, other: &Self) -> f64 {
         (0..120)
             .map(|step| 1.0 + 1e-3 * 1.123_f64.powi(step))
-            .map(|alpha| self.renyi(other, alpha).max(other.renyi(self, alpha)) / alpha)
-            .fold(0.0, f64::max)
+            .map(|alpha| worse(self.renyi(other, alpha), other.renyi(self, alpha)) / alpha)
+            .fold(0.0, worse)
     }
 
     /// The trade-off curve of telling this law (null) from the other: corners `(false positive
@@ -116,7 +162,7 @@ mod tests {
     /// Randomised response with odds `e^epsilon`, for which everything is known.
     fn response(epsilon: f64) -> (Law<bool>, Law<bool>) {
         let p = epsilon.exp() / (1.0 + epsilon.exp());
-        let law = |p: f64| Law::from_paths([(true, p), (false, 1.0 - p)]);
+        let law = |p: f64| Law::from_paths([(true, p, false), (false, 1.0 - p, false)]);
         (law(p), law(1.0 - p))
     }
 
@@ -143,8 +189,8 @@ mod tests {
 
     #[test]
     fn different_supports_are_an_unbounded_loss() {
-        let a = Law::from_paths([(0, 0.5), (1, 0.5)]);
-        let b = Law::from_paths([(0, 1.0)]);
+        let a = Law::from_paths([(0, 0.5, false), (1, 0.5, false)]);
+        let b = Law::from_paths([(0, 1.0, false)]);
         assert!(a.pure_loss(&b).is_infinite() && a.renyi(&b, 2.0).is_infinite());
         assert!(a.zcdp(&b).is_infinite() && a.bounded_range(&b).is_infinite());
         assert!((a.delta(&b, 5.0) - 0.5).abs() < 1e-15);
@@ -154,6 +200,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "the law sums to 0.9, not to 1")]
     fn a_law_that_does_not_sum_to_one_is_refused() {
-        let _ = Law::from_paths([(0, 0.4), (1, 0.5)]);
+        let _ = Law::from_paths([(0, 0.4, false), (1, 0.5, false)]);
     }
 }

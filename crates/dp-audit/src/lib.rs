@@ -3,6 +3,7 @@
 //! Behind the draws of every mechanism is a [`Source`](dp_mechanism::Source). Here are some
 //! that do not release but examine:
 //!
+//! - [`Audit`]: one call for a mechanism, in all of its settings, on data sets of [`hostile`] records. Start here.
 //! - [`exact_law`]: walks every outcome of every draw and returns the exact law of the output, for
 //!   mechanisms small enough; [`Law::pure_loss`], [`Law::delta`], [`Law::zcdp`] and others compare
 //!   two such laws. [`exact_rational_law`] does it without rounding, [`exact_law_of_steps`] merges
@@ -39,9 +40,16 @@
 //! Out of scope: proving anything about inputs that were not tried. Passing an audit is evidence;
 //! failing one is proof.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+mod audit;
 mod binomial;
+mod bits;
 mod claim;
 pub mod harness;
+pub mod hostile;
 mod law;
 mod noise_law;
 mod numbers;
@@ -49,11 +57,14 @@ mod range;
 mod rational_law;
 mod search;
 pub mod statistical;
+mod steer;
 mod steps;
 mod tape;
 mod transcript;
 
+pub use audit::{Audit, Finding, Findings};
 pub use binomial::{lower_confidence_limit, upper_confidence_limit};
+pub use bits::same_bits;
 pub use claim::{AuditReport, Claim, Method, Mutant};
 pub use law::Law;
 pub use noise_law::{
@@ -63,6 +74,7 @@ pub use noise_law::{
 pub use range::{Change, SeenChoice, first_choice, range_of_change};
 pub use rational_law::{RationalLaw, power_within};
 pub use search::{climb, multisets};
+pub use steer::Steered;
 pub use steps::{Progress, exact_law_of_steps};
 pub use tape::{Window, exact_law, exact_rational_law};
 pub use transcript::{Comparison, DrawKind, Scripted, StepLoss, compare};

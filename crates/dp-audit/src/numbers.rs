@@ -117,3 +117,8 @@ impl Numbers for Rationals {
 pub(crate) fn ratio_to_f64(ratio: Ratio) -> f64 {
     ratio.numerator() as f64 / ratio.denominator().get() as f64
 }
+
+/// The larger of two losses. What is no number must not pass for a small one.
+pub(crate) fn worse(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() { f64::INFINITY } else { a.max(b) }
+}

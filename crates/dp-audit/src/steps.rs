@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use dp_mechanism::Source;
 
+use crate::law::Mass;
 use crate::numbers::Floats;
 use crate::tape::for_each_path;
 use crate::{Law, Window};
@@ -30,21 +31,22 @@ pub fn exact_law_of_steps<S: Ord + Clone, O: Ord>(
     start: S,
     step: impl Fn(&S, &mut dyn Source) -> Progress<S, O>,
 ) -> Law<O> {
-    let mut alive = BTreeMap::from([(start, 1.0)]);
+    let mut alive = BTreeMap::from([(start, Mass::new(1.0, false))]);
     let mut done = Vec::new();
     for _ in 0..1_000_000 {
-        let mut next: BTreeMap<S, f64> = BTreeMap::new();
+        let mut next: BTreeMap<S, Mass> = BTreeMap::new();
         for (state, mass) in alive {
             let step = |draws: &mut dyn Source| step(&state, draws);
-            for_each_path(&Floats, window, step, |progress, probability| match progress {
-                Progress::Continue(state) => {
-                    *next.entry(state).or_default() += mass * probability;
+            for_each_path(&Floats, window, step, |progress, probability, outside| {
+                let mass = mass.then(Mass::new(probability, outside));
+                match progress {
+                    Progress::Continue(state) => next.entry(state).or_default().add(mass),
+                    Progress::Done(output) => done.push((output, mass)),
                 }
-                Progress::Done(output) => done.push((output, mass * probability)),
             });
         }
         if next.is_empty() {
-            return Law::from_paths(done);
+            return Law::from_masses(done);
         }
         alive = next;
     }

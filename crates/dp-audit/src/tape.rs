@@ -1,21 +1,25 @@
 //! A source of draws that takes every outcome in turn.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use dp_mechanism::{
     Coin, DiscreteGaussian, Geometric, Law as DrawLaw, Noise, Ratio, ReportNoise, Source,
 };
 
 use crate::noise_law::{
-    NoiseLaw, flip_probabilities, is_possible_maximum, noisy_max_probability, noisy_max_tail,
-    power, report_tail,
+    NoiseLaw, flip_probabilities, is_possible_maximum, noise_scale, noisy_max_probability,
+    noisy_max_tail, power, report_scale, report_tail,
 };
-use crate::numbers::{Floats, Numbers, Rationals};
+use crate::numbers::{Floats, Numbers, Rationals, ratio_to_f64};
 use crate::{Law, RationalLaw};
 
-/// The released values between which noise of infinite range is followed.
+/// The released values between which noise of infinite range is followed value by value.
 ///
-/// Values beyond an end are taken as the end, with the exact mass of the tail. That is the law of
-/// the mechanism followed by a public clamp: a loss found on it is a loss of the mechanism, and for
-/// discrete Laplace noise the clamp hides nothing, since every tail value has the same ratio.
+/// An end stands for itself and all beyond it, with their exact mass, by a value some scales further out, so code that
+/// runs only for a draw beyond the window does run. That is the law of a mechanism whose noise is coarser out there by a
+/// public rule, which for discrete Laplace noise hides nothing: all values of a tail have the same ratio. Code could
+/// look for a value that nothing stands for; [`Law::outside`] says how likely any draw was out there, and
+/// [`Law::charged_delta`] charges it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     ends: Option<(i64, i64)>,
@@ -25,9 +29,10 @@ impl Window {
     /// From `low` to `high`, both included.
     ///
     /// # Panics
-    /// If `low > high`.
+    /// If `low > high`, or they are beyond `2^61`.
     pub fn new(low: i64, high: i64) -> Self {
         assert!(low <= high, "an empty window");
+        assert!(-(1 << 61) <= low && high <= 1 << 61, "no room beyond the window");
         Self { ends: Some((low, high)) }
     }
 
@@ -35,6 +40,35 @@ impl Window {
     pub fn none() -> Self {
         Self { ends: None }
     }
+}
+
+/// One possible outcome of a draw.
+#[derive(Clone)]
+struct Outcome<P> {
+    value: i64,
+    probability: P,
+    /// Beyond the window, where it stands for others too.
+    outside: bool,
+}
+
+impl<P> Outcome<P> {
+    fn inside((value, probability): (i64, P)) -> Self {
+        Self { value, probability, outside: false }
+    }
+
+    fn outside((value, probability): (i64, P)) -> Self {
+        Self { value, probability, outside: true }
+    }
+}
+
+/// How many scales beyond its end a window goes on.
+const FURTHER: f64 = 12.0;
+
+/// The value that stands for all from this upper end on.
+fn beyond(end: i64, scale: f64) -> i64 {
+    #[allow(clippy::cast_possible_truncation, reason = "saturates, and is cut")]
+    let further = ((FURTHER * scale).ceil() as i64).clamp(1, 1 << 61);
+    end + further
 }
 
 /// The exact law of what `run` returns, by running it once for every sequence of outcomes.
@@ -48,9 +82,31 @@ impl Window {
 /// that is dropped would look like no loss (Gaussian noise beyond 39 standard deviations excepted).
 pub fn exact_law<O: Ord>(window: Window, run: impl Fn(&mut dyn Source) -> O) -> Law<O> {
     let mut paths = Vec::new();
-    for_each_path(&Floats, window, run, |output, probability| paths.push((output, probability)));
+    for_each_path(&Floats, window, run, |output, p, outside| paths.push((output, p, outside)));
     Law::from_paths(paths)
 }
+
+/// The same if it takes so many paths at most, and all probabilities are within the range of `f64`.
+pub(crate) fn exact_law_within<O: Ord>(
+    window: Window,
+    most_paths: u64,
+    run: impl Fn(&mut dyn Source) -> O,
+) -> Option<Law<O>> {
+    let mut paths = Vec::new();
+    let mut tape = Tape::new(&Floats, window);
+    tape.gives_up = true;
+    let all = catch_unwind(AssertUnwindSafe(|| {
+        tape.walk(most_paths, run, |output, p, outside| paths.push((output, p, outside)))
+    }));
+    match all {
+        Ok(all) => all.then(|| Law::from_paths(paths)),
+        Err(thrown) if thrown.is::<GivenUp>() => None,
+        Err(panic) => resume_unwind(panic),
+    }
+}
+
+/// Thrown through a mechanism of which there will be no law.
+struct GivenUp;
 
 /// The same in rational arithmetic, with `e^unit` taken to be the integer `odds`.
 ///
@@ -68,28 +124,21 @@ pub fn exact_rational_law<O: Ord>(
 ) -> RationalLaw<O> {
     let numbers = Rationals { unit, odds };
     let mut paths = Vec::new();
-    for_each_path(&numbers, window, run, |output, probability| paths.push((output, probability)));
+    for_each_path(&numbers, window, run, |output, probability, _| {
+        paths.push((output, probability));
+    });
     RationalLaw::from_paths(paths)
 }
 
-/// Runs once for every sequence of outcomes, and reports each output with its probability.
+/// Runs once for every sequence of outcomes, and reports each output with its probability, and whether a draw
+/// was outside of the window.
 pub(crate) fn for_each_path<N: Numbers, O>(
     numbers: &N,
     window: Window,
     run: impl Fn(&mut dyn Source) -> O,
-    mut report: impl FnMut(O, N::P),
+    mut report: impl FnMut(O, N::P, bool),
 ) {
-    let mut tape = Tape { numbers, path: Vec::new(), position: 0, window };
-    loop {
-        tape.position = 0;
-        let output = run(&mut tape);
-        assert_eq!(tape.position, tape.path.len(), "a replay drew less than the run before it");
-        let probabilities = tape.path.iter().map(Branching::probability);
-        report(output, probabilities.fold(numbers.integer(1), |product, p| product * p.clone()));
-        if !tape.advance() {
-            return;
-        }
-    }
+    Tape::new(numbers, window).walk(u64::MAX, run, &mut report);
 }
 
 struct Tape<'n, N: Numbers> {
@@ -97,39 +146,69 @@ struct Tape<'n, N: Numbers> {
     path: Vec<Branching<N::P>>,
     position: usize,
     window: Window,
+    /// Rather than to panic.
+    gives_up: bool,
 }
 
 /// One draw: its possible outcomes with their probabilities, and which of them is being followed.
 struct Branching<P> {
-    outcomes: Vec<(i64, P)>,
+    outcomes: Vec<Outcome<P>>,
     chosen: usize,
 }
 
-impl<P> Branching<P> {
-    fn probability(&self) -> &P {
-        &self.outcomes[self.chosen].1
+impl<'n, N: Numbers> Tape<'n, N> {
+    fn new(numbers: &'n N, window: Window) -> Self {
+        Self { numbers, path: Vec::new(), position: 0, window, gives_up: false }
     }
-}
 
-impl<N: Numbers> Tape<'_, N> {
+    /// False if there are more paths than that.
+    fn walk<O>(
+        &mut self,
+        most: u64,
+        run: impl Fn(&mut dyn Source) -> O,
+        mut report: impl FnMut(O, N::P, bool),
+    ) -> bool {
+        for _ in 0..most {
+            self.position = 0;
+            let output = run(self);
+            assert_eq!(self.position, self.path.len(), "a replay drew less than the run before it");
+            let taken = || self.path.iter().map(|draw| &draw.outcomes[draw.chosen]);
+            let one = self.numbers.integer(1);
+            let probability = taken().fold(one, |product, draw| product * draw.probability.clone());
+            report(output, probability, taken().any(|draw| draw.outside));
+            if !self.advance() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Panics unless this is so.
+    fn demand(&self, holds: bool, why: &str) {
+        if !holds && self.gives_up {
+            resume_unwind(Box::new(GivenUp));
+        }
+        assert!(holds, "{why}");
+    }
+
     /// The outcome of the next draw on this path. A draw that is new has these outcomes; the bit says
     /// whether all of them are possible, so that a probability of zero is a rounded one.
-    fn follow(&mut self, law: impl FnOnce(&Self) -> (Vec<(i64, N::P)>, bool)) -> i64 {
+    fn follow(&mut self, law: impl FnOnce(&Self) -> (Vec<Outcome<N::P>>, bool)) -> i64 {
         if self.position == self.path.len() {
             let (mut outcomes, full) = law(self);
             let (all, zero) = (outcomes.len(), self.numbers.integer(0));
-            outcomes.retain(|(_, p)| *p > zero);
+            outcomes.retain(|outcome| outcome.probability > zero);
             let dropped = outcomes.len() < all;
-            assert!(
+            self.demand(
                 !(dropped && N::UNDERFLOWS && full),
-                "a probability is too small for f64: use a smaller instance"
+                "a probability is too small for f64: use a smaller instance",
             );
             assert!(!outcomes.is_empty(), "a draw without outcomes");
             self.path.push(Branching { outcomes, chosen: 0 });
         }
         self.position += 1;
         let here = &self.path[self.position - 1];
-        here.outcomes[here.chosen].0
+        here.outcomes[here.chosen].value
     }
 
     /// Steps to the next path; false when all have been walked.
@@ -144,52 +223,63 @@ impl<N: Numbers> Tape<'_, N> {
         false
     }
 
-    fn outcomes(&self, law: DrawLaw<'_>) -> Vec<(i64, N::P)> {
+    fn outcomes(&self, law: DrawLaw<'_>) -> Vec<Outcome<N::P>> {
         let numbers = self.numbers;
-        let bit = |p: N::P| vec![(0, numbers.integer(1) - p.clone()), (1, p)];
+        let bit =
+            |p: N::P| [(0, numbers.integer(1) - p.clone()), (1, p)].map(Outcome::inside).to_vec();
         match law {
             DrawLaw::Choice { scores, rate } => {
                 let best = scores.iter().copied().max().expect("a choice has candidates");
                 let weight = |score: &i64| power(numbers, rate, best.abs_diff(*score));
                 let weights: Vec<N::P> = scores.iter().map(weight).collect();
                 let total = weights.iter().fold(numbers.integer(0), |sum, w| sum + w.clone());
-                (0..).zip(weights).map(|(index, w)| (index, w / total.clone())).collect()
+                let share = |(index, w)| Outcome::inside((index, w / total.clone()));
+                (0..).zip(weights).map(share).collect()
             }
             DrawLaw::Flip { scores, rate } => {
-                (0..).zip(flip_probabilities(numbers, scores, rate)).collect()
+                let probabilities = flip_probabilities(numbers, scores, rate);
+                (0..).zip(probabilities).map(Outcome::inside).collect()
             }
             DrawLaw::SparseChoice { scores, rate } => {
                 let candidates = scores.candidates();
-                assert!(candidates <= 1 << 16, "too many candidates to try them all");
+                self.demand(candidates <= 1 << 16, "too many candidates to try them all");
                 let score = |candidate| scores.score(candidate).cast_signed();
                 let best = (0..candidates).map(score).max().expect("there are candidates");
                 let weight = |candidate| power(numbers, rate, best.abs_diff(score(candidate)));
                 let weights: Vec<N::P> = (0..candidates).map(weight).collect();
                 let total = weights.iter().fold(numbers.integer(0), |sum, w| sum + w.clone());
-                (0..).zip(weights).map(|(index, w)| (index, w / total.clone())).collect()
+                let share = |(index, w)| Outcome::inside((index, w / total.clone()));
+                (0..).zip(weights).map(share).collect()
             }
             DrawLaw::Noisy { value, noise } => {
                 let law = NoiseLaw::new(numbers, noise);
-                let (low, high) = self.window.ends.expect("noisy integers need a window");
-                // At an end of the window stands the whole tail beyond it.
-                let mass = |y: i64| match (y == low, y == high) {
-                    (true, true) => numbers.integer(1),
-                    (true, false) => law.tail(value - y), // Pr[Z <= y - value], by symmetry
-                    (false, true) => law.tail(y - value),
-                    (false, false) => law.probability(y - value),
-                };
-                (low..=high).map(|y| (y, mass(y))).collect()
+                self.demand(self.window.ends.is_some(), "noisy integers need a window");
+                let (low, high) = self.window.ends.expect("there is one");
+                let scale = noise_scale(noise);
+                let inside = (low.saturating_add(1)..high).map(|y| (y, law.probability(y - value)));
+                // Pr[Z <= low - value] is Pr[Z >= value - low], by symmetry; an only value is split in two.
+                let below = law.tail(value - low + i64::from(low == high));
+                let outside =
+                    [(-beyond(-low, scale), below), (beyond(high, scale), law.tail(high - value))];
+                inside.map(Outcome::inside).chain(outside.map(Outcome::outside)).collect()
             }
             DrawLaw::Exceeds { value, threshold, noise } => {
                 bit(NoiseLaw::new(numbers, noise).tail(threshold - value + 1))
             }
             DrawLaw::Report { value, threshold, noise } => {
-                let (_, high) = self.window.ends.expect("noisy counts need a window");
-                assert!(high >= threshold, "the window ends below the threshold");
+                self.demand(self.window.ends.is_some(), "noisy counts need a window");
+                let (_, high) = self.window.ends.expect("there is one");
+                self.demand(high >= threshold, "the window ends below the threshold");
                 let tail = |y: i64| report_tail(numbers, noise, y - value);
                 let silent = (threshold - 1, numbers.integer(1) - tail(threshold));
-                let at = |y: i64| if y == high { tail(y) } else { tail(y) - tail(y + 1) };
-                std::iter::once(silent).chain((threshold..=high).map(|y| (y, at(y)))).collect()
+                let at = |y: i64| tail(y) - tail(y + 1);
+                let told = (threshold..high).map(|y| (y, at(y)));
+                let outside = [(beyond(high, report_scale(noise)), tail(high))];
+                std::iter::once(silent)
+                    .chain(told)
+                    .map(Outcome::inside)
+                    .chain(outside.map(Outcome::outside))
+                    .collect()
             }
             DrawLaw::Keep { coin: Coin::Rational(p) } => {
                 let p = numbers.ratio(p);
@@ -230,33 +320,30 @@ impl<N: Numbers> Source for Tape<'_, N> {
         self.follow(|tape| (tape.outcomes(law), has_full_support(law)))
     }
 
-    /// A maximum beyond the end of the window is told as one at the end, in its place.
     fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
-        let (_, end) = self.window.ends.expect("noisy maxima need a window");
+        self.demand(self.window.ends.is_some(), "noisy maxima need a window");
+        let (_, end) = self.window.ends.expect("there is one");
         let best = scores.iter().copied().max().expect("a choice has candidates");
-        assert!(end >= best, "the window ends below a score");
+        self.demand(end >= best, "the window ends below a score");
         let places = i64::try_from(scores.len()).expect("few candidates");
+        let index = |place: i64| usize::try_from(place).expect("an index");
         let told = self.follow(|tape| {
-            let at = |place: i64, value: i64| {
-                let index = usize::try_from(place).expect("an index");
-                noisy_max_probability(tape.numbers, scores, noise, index, value)
-            };
+            let numbers = tape.numbers;
+            let further = beyond(end, ratio_to_f64(noise.scale()));
             let inside = (best..end).flat_map(|value| (0..places).map(move |i| (i, value)));
-            let possible = |(i, value): &(i64, i64)| {
-                is_possible_maximum(scores, usize::try_from(*i).expect("an index"), *value)
-            };
-            let mut outcomes: Vec<(i64, N::P)> = inside
-                .filter(possible)
-                .map(|(i, value)| (value * places + i, at(i, value)))
-                .collect();
-            let beyond = |place: i64| {
-                let index = usize::try_from(place).expect("an index");
-                noisy_max_tail(tape.numbers, scores, noise, index, end)
-            };
-            outcomes.extend((0..places).map(|i| (end * places + i, beyond(i))));
-            (outcomes, true)
+            let possible =
+                |place: &(i64, i64)| is_possible_maximum(scores, index(place.0), place.1);
+            let inside = inside.filter(possible).map(|(i, value)| {
+                let p = noisy_max_probability(numbers, scores, noise, index(i), value);
+                Outcome::inside((value * places + i, p))
+            });
+            let outside = (0..places).map(|i| {
+                let p = noisy_max_tail(numbers, scores, noise, index(i), end);
+                Outcome::outside((further * places + i, p))
+            });
+            (inside.chain(outside).collect(), true)
         });
-        (usize::try_from(told.rem_euclid(places)).expect("an index"), told.div_euclid(places))
+        (index(told.rem_euclid(places)), told.div_euclid(places))
     }
 
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {

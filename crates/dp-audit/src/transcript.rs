@@ -11,11 +11,17 @@ use dp_mechanism::{
     DiscreteGaussian, Geometric, Law, Noise, Ratio, ReportNoise, Source, SparseScores,
 };
 
+use serde::Serialize;
+
+use crate::bits::same_bits;
 use crate::noise_law::{
     NoiseLaw, choice_log_probabilities, flip_log_probabilities, noisy_max_log_probability,
     report_log_probability, sparse_choice_log_ratios,
 };
-use crate::numbers::{Floats, ratio_to_f64};
+use crate::numbers::{Floats, ratio_to_f64, worse};
+
+/// What a comparison says when it meets a secret coin.
+pub(crate) const SECRET: &str = "a secret draw cannot be compared; use the exact law";
 
 /// Which kind of draw a step was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +56,8 @@ pub struct StepLoss {
     pub forward: f64,
     /// The same, neighbour over data set.
     pub backward: f64,
-    /// Its zero-concentrated cost: `range^2/8` for a choice whose log ratios have that range,
-    /// `loss tanh(loss/2)` for the largest loss if that is finite, `shift^2/(2 v)` for Gaussian noise.
+    /// Its zero-concentrated cost: `loss tanh(loss/2)` for the largest loss if that is finite, for a choice whose log
+    /// ratios have a range at most `range^2/8`, and `shift^2/(2 v)` for Gaussian noise.
     pub rho: f64,
 }
 
@@ -63,7 +69,7 @@ pub struct Comparison {
     /// The number of the first draw that has no counterpart: another kind of draw, other public
     /// parameters, or none at all. Such control flow gives the data away outright.
     pub diverged: Option<usize>,
-    /// Whether the two outputs are equal, as they must be if they depend on the data only through
+    /// Whether the two outputs are [the same](same_bits), as they must be if they depend on the data only through
     /// the released values. True if the runs diverged.
     pub outputs_equal: bool,
 }
@@ -74,7 +80,12 @@ impl Comparison {
     /// the released values cost, which other values may exceed.
     pub fn pure_loss(&self) -> f64 {
         let sum = |side: fn(&StepLoss) -> f64| self.steps.iter().map(side).sum::<f64>();
-        self.or_infinite(sum(|s| s.forward).max(sum(|s| s.backward)))
+        self.or_infinite(worse(sum(|s| s.forward), sum(|s| s.backward)))
+    }
+
+    /// The same in one direction: how much likelier the data set makes what was released than its neighbour does.
+    pub fn forward_loss(&self) -> f64 {
+        self.or_infinite(self.steps.iter().map(|s| s.forward).sum())
     }
 
     /// Sum of the zero-concentrated costs; infinite as above.
@@ -83,7 +94,11 @@ impl Comparison {
     }
 
     fn or_infinite(&self, loss: f64) -> f64 {
-        let failed = self.diverged.is_some() || !self.outputs_equal || self.steps.is_empty();
+        // Infinite losses of both signs have no sum, and what is no number must not pass for a small one.
+        let failed = self.diverged.is_some()
+            || !self.outputs_equal
+            || self.steps.is_empty()
+            || loss.is_nan();
         if failed { f64::INFINITY } else { loss }
     }
 }
@@ -93,7 +108,7 @@ impl Comparison {
 /// # Panics
 /// If a run panics, or draws a secret coin: what is secret must be summed over
 /// ([`exact_law`](crate::exact_law)), not compared.
-pub fn compare<D: ?Sized, O: PartialEq>(
+pub fn compare<D: ?Sized, O: PartialEq + Serialize>(
     run: impl Fn(&D, &mut dyn Source) -> O,
     data: &D,
     neighbour: &D,
@@ -108,7 +123,7 @@ pub fn compare<D: ?Sized, O: PartialEq>(
             if replay.diverged.is_none() && replay.steps.len() < replay.entries.len() {
                 replay.diverged = Some(replay.steps.len());
             }
-            replay.diverged.is_some() || other == output
+            replay.diverged.is_some() || same_bits(&other, &output)
         }
         Err(thrown) if thrown.is::<Diverged>() => true,
         Err(panic) => resume_unwind(panic),
@@ -153,7 +168,7 @@ impl Source for Recorder<'_> {
             Law::Report { value, threshold, noise } => {
                 Entry::Report { value, threshold, noise, released }
             }
-            _ => panic!("a secret draw cannot be compared; use the exact law"),
+            _ => panic!("{SECRET}"),
         });
         released
     }
@@ -295,12 +310,10 @@ fn loss_of_ratios(ratios: impl Iterator<Item = f64>) -> StepLoss {
         }
     };
     let (low, high) = ratios.fold((f64::INFINITY, f64::NEG_INFINITY), ends);
-    StepLoss {
-        kind: DrawKind::Choice,
-        forward: high.max(0.0),
-        backward: (-low).max(0.0),
-        rho: (high - low).powi(2) / 8.0,
-    }
+    let (forward, backward) = (high.max(0.0), (-low).max(0.0));
+    // Both bounds hold; a range is worth less than a loss only while it is small.
+    let rho = ((high - low).powi(2) / 8.0).min(pure_rho(forward.max(backward)));
+    StepLoss { kind: DrawKind::Choice, forward, backward, rho }
 }
 
 fn noise_loss(value: i64, other: i64, noise: Noise) -> StepLoss {
@@ -324,8 +337,8 @@ fn exceeds_loss(value: i64, other: i64, threshold: i64, noise: Noise) -> StepLos
     }
     let law = NoiseLaw::new(&Floats, noise);
     // Both answers from their own tail, so that a small probability keeps its digits.
-    let yes = |value: i64| law.log_tail(threshold - value + 1);
-    let no = |value: i64| law.log_tail(value - threshold);
+    let yes = |value: i64| law.log_tail(threshold.saturating_sub(value).saturating_add(1));
+    let no = |value: i64| law.log_tail(value.saturating_sub(threshold));
     let ratios = [yes(value) - yes(other), no(value) - no(other)];
     // What is too small to be compared must not pass for no loss.
     let known = |ratio: f64| if ratio.is_nan() { f64::INFINITY } else { ratio };

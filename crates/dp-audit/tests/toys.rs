@@ -1,5 +1,5 @@
 //! The auditor on mechanisms small enough to know the answer, right ones and broken ones.
-
+#![allow(clippy::disallowed_methods, reason = "a test may look")]
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
@@ -182,8 +182,7 @@ fn noise_fitted_to_the_data_is_caught() {
     let run = |data: &Vec<i64>, draws: &mut dyn Source| {
         let bound = data.iter().map(|x| x.unsigned_abs().pow(2)).max().unwrap_or(1);
         let total = [data.iter().sum::<i64>()];
-        let total = sum.release(&total, bound, &mut Draws::unplanned(draws));
-        total
+        sum.release(&total, bound, &mut Draws::unplanned(draws))
     };
     let comparison = compare(run, &vec![1], &vec![1, 90], &mut SecureSource::new(&mut rng()));
     assert_eq!(comparison.diverged, Some(0));

@@ -159,14 +159,14 @@ pub(crate) fn share_used<B: Bins, M>(
 ) -> f64
 where
     M: for<'a> Algorithm<Data<'a> = &'a GroupSizes<B>, Shape = TableShape, Error = CensusError>,
-    M::Output: PartialEq,
+    M::Output: PartialEq + serde::Serialize,
 {
     share_shown(plan, promise, pair, rng, |output| output)
 }
 
 /// The same for what somebody is shown of the output. Neighbours must be refused alike, and a level of the receipt that was not drawn is
 /// a plan that nothing has been shown about.
-pub(crate) fn share_shown<B: Bins, M, O: PartialEq>(
+pub(crate) fn share_shown<B: Bins, M, O: PartialEq + serde::Serialize>(
     plan: &M,
     promise: Promise,
     (a, b): (&GroupSizes<B>, &GroupSizes<B>),

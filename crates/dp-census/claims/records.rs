@@ -82,7 +82,8 @@ fn loss<D>(
     after: &D,
     source: &mut dyn Source,
 ) -> f64 {
-    let comparison = compare(&run, before, after, source);
+    let run = |data: &D, source: &mut dyn Source| run(data, source).map_err(|e| e.to_string());
+    let comparison = compare(run, before, after, source);
     let refused = comparison.steps.is_empty() && comparison.diverged.is_none();
     if refused && comparison.outputs_equal { 0.0 } else { comparison.pure_loss() }
 }

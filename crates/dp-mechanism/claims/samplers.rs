@@ -51,17 +51,16 @@ fn noise_distance(effort: Effort, noises: &[(String, Noise)]) -> Found {
     for (name, noise) in noises {
         // The law by the tape, so that the tape is checked against the sampler as well.
         let law = exact_law(Window::new(-REACH, REACH), |draws| draws.noisy(0, *noise));
-        let cumulative: Vec<f64> = law
+        let cumulative: Vec<(i64, f64)> = law
             .iter()
-            .scan(0.0, |sum, (_, p)| {
+            .scan(0.0, |sum, (value, p)| {
                 *sum += p;
-                Some(*sum)
+                Some((*value, *sum))
             })
             .collect();
-        let lowest = law.iter().next().map_or(0, |(low, _)| *low);
-        let cdf = |x: i64| match usize::try_from(x - lowest) {
-            Ok(i) => cumulative[i.min(cumulative.len() - 1)],
-            Err(_) => 0.0,
+        let cdf = |x: i64| {
+            let up_to = cumulative.partition_point(|(value, _)| *value <= x);
+            up_to.checked_sub(1).map_or(0.0, |last| cumulative[last].1)
         };
         let mut secure = SecureSource::new(&mut rng);
         let mut draws: Vec<i64> = (0..runs).map(|_| secure.noisy(0, *noise)).collect();

@@ -1,5 +1,6 @@
 //! What a check is, and what it finds.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
@@ -158,11 +159,15 @@ impl Check {
 pub(super) fn timed<T: Send>(run: impl FnOnce() -> T + Send) -> (Result<T, String>, f64) {
     let start = Instant::now();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("one thread");
-    let result = pool.install(|| catch_unwind(AssertUnwindSafe(run))).map_err(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message").to_owned()
-    });
+    let result = pool.install(|| catch_unwind(AssertUnwindSafe(run)));
+    let result = result.map_err(|panic| panic_message(&*panic).to_owned());
     (result, start.elapsed().as_secs_f64())
+}
+
+/// What a panic said.
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
 
 #[cfg(test)]

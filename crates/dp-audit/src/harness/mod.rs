@@ -21,12 +21,14 @@
 //! use dp_accounting::Epsilon;
 //! use dp_audit::harness::{Check, Effort, Found};
 //! use dp_audit::{Method, Window, exact_law};
-//! use dp_mechanism::NoisyCount;
+//! use dp_mechanism::{Draws, NoisyCount};
 //!
 //! fn count(effort: Effort) -> Found {
 //!     let count = NoisyCount::geometric(Epsilon::new(0.7).expect("valid")).expect("positive");
 //!     let mut found = Found::claim(count.loss().pure().expect("geometric is pure").get());
-//!     let law = |n| exact_law(Window::new(-30, 30), |draws| count.release(n, draws));
+//!     let law = |n| exact_law(Window::new(-30, 30), |source| {
+//!         count.release(n, &mut Draws::unplanned(source))
+//!     });
 //!     for n in 0..effort.of(8, 60) {
 //!         let (a, b) = (law(n), law(n + 1));
 //!         found.see(a.pure_loss(&b).max(b.pure_loss(&a)), || format!("counts {n} and {}", n + 1));
@@ -49,6 +51,7 @@ mod sources;
 mod suite;
 pub mod toys;
 
+pub(crate) use check::panic_message;
 pub use check::{Check, Effort, Found, TOLERANCE};
 pub use lines::{claim_line, mutant_line, summary};
 pub use main::main;

@@ -16,8 +16,8 @@ const RELEASING: [&str; 8] = [
     "    pub fn count(",
 ];
 
-/// Traits whose implementors release.
-const TRAITS: [&str; 2] = [" Mechanism for ", " Algorithm for "];
+/// The trait whose implementors release; `Mechanism` is sealed and implemented for all of them at once.
+const TRAIT: &str = " Algorithm for ";
 
 /// The types of a crate with a release of their own: those whose `impl` has a method that begins so, and
 /// those that implement a mechanism.
@@ -44,8 +44,8 @@ fn in_text(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut block = String::new();
     for line in text.lines().take_while(|line| *line != "#[cfg(test)]") {
-        let implements = |name| line.starts_with("impl").then(|| line.split_once(name)).flatten();
-        if let Some((_, name)) = TRAITS.iter().find_map(|name| implements(*name)) {
+        let implements = line.starts_with("impl").then(|| line.split_once(TRAIT)).flatten();
+        if let Some((_, name)) = implements {
             found.insert(first_word(name));
         } else if let Some(name) = line.strip_prefix("impl ") {
             block = first_word(name);
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn methods_and_traits_that_release_name_their_type() {
-        let text = "impl<'a> Mechanism for Sorted<'a> {\nimpl Count {\n    pub fn release(\nimpl Plan {\n    pub fn build(\n\
+        let text = "impl<'a> Algorithm for Sorted<'a> {\nimpl Count {\n    pub fn release(\nimpl Plan {\n    pub fn build(\n\
                     #[cfg(test)]\nimpl Algorithm for Toy {\n";
         assert_eq!(in_text(text), ["Count", "Sorted"].map(str::to_owned).into());
         // The generics of the impl may hold the word too.

@@ -1,0 +1,209 @@
+//! Broken mechanisms that are out to fool an audit, each beside an honest one that it must not accuse.
+
+use dp_accounting::Epsilon;
+use dp_audit::{Comparison, Law, Steered, Window, compare, exact_law};
+use dp_mechanism::{
+    ChaCha20Rng, DiscreteGaussian, DiscreteLaplace, Noise, NoisyCount, Ratio, SecureSource, Source,
+};
+use rand::SeedableRng;
+
+fn ratio(a: u128, b: u128) -> Ratio {
+    Ratio::new(a, b).expect("valid")
+}
+
+fn laplace(scale: u128) -> Noise {
+    Noise::Laplace(DiscreteLaplace::new(ratio(scale, 1)).expect("positive"))
+}
+
+fn compared<O: PartialEq + serde::Serialize>(
+    run: impl Fn(&i64, &mut dyn Source) -> O,
+) -> Comparison {
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    compare(run, &0, &1, &mut SecureSource::new(&mut rng))
+}
+
+/// A mean of nothing is a zero whose sign tells which side it came from.
+#[test]
+fn the_sign_of_a_zero_is_part_of_an_output() {
+    let with = |zero: fn(i64) -> f64| {
+        compared(move |secret, source| {
+            (source.noisy(*secret, laplace(1)), vec![Some(zero(*secret))])
+        })
+    };
+    assert!(with(|secret| if secret == 1 { -0.0 } else { 0.0 }).pure_loss().is_infinite());
+    let honest = with(|_| -0.0);
+    assert!(honest.outputs_equal && (honest.pure_loss() - 1.0).abs() < 1e-12);
+}
+
+/// A NaN is equal to itself here, so an honest one is no difference; its payload is one.
+#[test]
+fn a_nan_is_compared_by_its_bits() {
+    let with = |payload: fn(i64) -> u64| {
+        compared(move |secret, source| {
+            let bits = f64::NAN.to_bits() | payload(*secret);
+            (source.noisy(*secret, laplace(1)), f64::from_bits(bits))
+        })
+    };
+    assert!(with(|_| 5).outputs_equal);
+    assert!(!with(i64::unsigned_abs).outputs_equal);
+}
+
+/// "If the noisy value is above 30, return the raw sum."
+fn raw_above(limit: i64, secret: i64, source: &mut dyn Source) -> i64 {
+    let noisy = source.noisy(secret, laplace(2));
+    if noisy > limit { 1_000 + secret } else { noisy }
+}
+
+fn loss<O: Ord>(law: impl Fn(i64) -> Law<O>) -> f64 {
+    let (a, b) = (law(0), law(1));
+    a.pure_loss(&b).max(b.pure_loss(&a))
+}
+
+#[test]
+fn code_for_draws_beyond_the_window_runs() {
+    let window = Window::new(-30, 30);
+    let law = |limit| move |secret| exact_law(window, |source| raw_above(limit, secret, source));
+    assert!(loss(law(30)).is_infinite());
+    assert!(loss(law(50)).is_infinite());
+    let honest = |secret| exact_law(window, |source| source.noisy(secret, laplace(2)));
+    assert!((loss(honest) - 0.5).abs() < 1e-9);
+}
+
+/// Whatever the code does with a value that nothing stands for, its mass can be charged to delta.
+#[test]
+fn draws_beyond_the_window_are_charged_to_delta() {
+    let magic = |secret: i64, source: &mut dyn Source| {
+        let noisy = source.noisy(secret, laplace(2));
+        if noisy == 37 { 1_000 + secret } else { noisy }
+    };
+    let law = |window, secret| exact_law(window, |source| magic(secret, source));
+    let narrow = |secret| law(Window::new(-30, 30), secret);
+    let charged = narrow(0).charged_delta(&narrow(1), 0.5);
+    let wide = |secret| law(Window::new(-80, 80), secret);
+    let delta = wide(0).delta(&wide(1), 0.5);
+    // Twice the probability of more than 30, and that of 37.
+    assert!((charged - narrow(0).outside()).abs() < 1e-12 && charged < 1e-6);
+    assert!(delta > 0.0 && delta <= charged, "{delta} of {charged}");
+}
+
+/// Runs whose states are merged remember where they were.
+#[test]
+fn merged_states_charge_what_was_outside() {
+    use dp_audit::{Progress, exact_law_of_steps};
+    let window = Window::new(-3, 3);
+    let merged = exact_law_of_steps(window, 0_u8, |&step, source| {
+        source.noisy(0, laplace(1));
+        if step == 1 { Progress::Done(()) } else { Progress::Continue(step + 1) }
+    });
+    let whole = exact_law(window, |source| {
+        source.noisy(0, laplace(1));
+        source.noisy(0, laplace(1));
+    });
+    assert!((merged.outside() - whole.outside()).abs() < 1e-12 && whole.outside() > 0.01);
+}
+
+/// A branch that chance takes once in 10^17 runs, on the way of a mechanism of any size.
+#[test]
+fn draws_are_steered_into_branches_that_chance_does_not_take() {
+    let broken = |secret: &i64, source: &mut dyn Source| {
+        let first = source.noisy(*secret, laplace(1));
+        let chosen = source.choose(&[0, 0, -200 + secret], ratio(1, 1));
+        if first < -40 && chosen == 2 { *secret } else { 0 }
+    };
+    let honest = |secret: &i64, source: &mut dyn Source| {
+        let first = source.noisy(*secret, laplace(1));
+        let chosen = source.choose(&[0, 0, -200 + secret], ratio(1, 1));
+        i64::from(first < -40 && chosen == 2)
+    };
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let by_chance =
+        (0..500).all(|_| compare(broken, &0, &1, &mut SecureSource::new(&mut rng)).outputs_equal);
+    assert!(by_chance, "it is rare");
+    let run = |run: &dyn Fn(&i64, &mut dyn Source) -> i64| {
+        let mut steered = Steered::new(1);
+        (0..60).all(|_| {
+            steered.restart();
+            compare(run, &0, &1, &mut steered).outputs_equal
+        })
+    };
+    assert!(!run(&broken) && run(&honest));
+}
+
+/// Steered outcomes are possible ones: an honest mechanism with every kind of draw shows its own loss, and no more.
+#[test]
+fn steering_accuses_nobody() {
+    use dp_mechanism::{Geometric, Law, ReportNoise, SparseScores};
+    let gaussian = DiscreteGaussian::new(ratio(9, 1)).expect("positive");
+    let one_sided = Geometric::new(ratio(4, 1)).expect("positive");
+    let two_sided = DiscreteLaplace::new(ratio(4, 1)).expect("positive");
+    let run = |secret: &i64, source: &mut dyn Source| {
+        let scores = [7, 3 + secret, 3];
+        let sparse = SparseScores::new(9, [(2, 3 + secret.unsigned_abs())]);
+        let mut vector = [*secret, 5];
+        source.noisy_vector(&mut vector, gaussian);
+        let numbers = [
+            source.draw(Law::Report {
+                value: 3 + secret,
+                threshold: 9,
+                noise: ReportNoise::TwoSided(two_sided),
+            }),
+            source.noisy(i64::MAX - 1 + secret, laplace(4)),
+            source.noisy(i64::MIN + secret, laplace(4)),
+            i64::from(source.exceeds(*secret, 40, laplace(4))),
+        ];
+        let places = [source.choose(&scores, ratio(1, 4)), source.flip(&scores, ratio(1, 4))];
+        (
+            vector,
+            numbers,
+            places,
+            source.choose_sparse(&sparse, ratio(1, 4)),
+            source.noisy_max(&[7, 3, 3], one_sided),
+        )
+    };
+    let mut steered = Steered::new(2);
+    for _ in 0..300 {
+        for (a, b) in [(0, 1), (1, 0)] {
+            steered.restart();
+            let comparison = compare(run, &a, &b, &mut steered);
+            assert!(comparison.outputs_equal && comparison.diverged.is_none(), "{comparison:?}");
+            for step in comparison.steps.iter().skip(1) {
+                let loss = step.forward.abs().max(step.backward.abs());
+                assert!(loss <= 0.25 * (1.0 + 1e-9), "{step:?}");
+            }
+            assert!((comparison.steps[0].rho - 1.0 / 18.0).abs() < 1e-12);
+        }
+    }
+}
+
+/// At a large epsilon a choice is worth no more than randomised response, whatever the square of its range says.
+#[test]
+fn the_zcdp_of_a_choice_is_capped_by_its_pure_loss() {
+    for (rate, cap) in [(1_u128, 1.0_f64), (20, 20.0), (100, 100.0)] {
+        let run =
+            |secret: &i64, source: &mut dyn Source| source.choose(&[*secret, 0], ratio(rate, 1));
+        let comparison = compared(run);
+        let limit = (cap * cap / 8.0).min(cap * (cap / 2.0).tanh());
+        assert!(comparison.rho() <= limit * (1.0 + 1e-9), "{comparison:?}");
+    }
+    // And by no less than what the exact law shows.
+    let law = |secret| {
+        exact_law(Window::none(), |source| source.choose(&[secret, 0, -secret], ratio(6, 1)))
+    };
+    let run =
+        |secret: &i64, source: &mut dyn Source| source.choose(&[*secret, 0, -secret], ratio(6, 1));
+    assert!(law(0).zcdp(&law(1)) <= compared(run).rho());
+}
+
+#[test]
+fn a_count_that_saturates_is_compared_at_its_ends() {
+    let count = NoisyCount::geometric(Epsilon::new(0.5).expect("valid")).expect("positive");
+    let run = |n: &u64, source: &mut dyn Source| {
+        count.release(*n, &mut dp_mechanism::Draws::unplanned(source))
+    };
+    let mut steered = Steered::new(3);
+    for _ in 0..20 {
+        steered.restart();
+        let comparison = compare(run, &u64::MAX, &(u64::MAX - 1), &mut steered);
+        assert!(comparison.pure_loss() <= 0.5);
+    }
+}
