@@ -168,6 +168,7 @@ impl Noise {
         shares: &[f64],
         most_quantity: NonZeroU32,
     ) -> Result<Self, CensusError> {
+        // Levels are paid for one after the other: each is a query of its own over all groups, with its own length and its share of the loss.
         let length = |level: usize| {
             let regions = tree.level(level).len();
             let most = u64::from(most_quantity.get()).min(columns as u64 - 1);
@@ -209,6 +210,7 @@ impl Noise {
         most: i64,
         draws: &mut Draws<'_>,
     ) -> Vec<i64> {
+        // Here the table leaves the data: everything after the draws below sees noisy cells and public numbers.
         let exact = sizes.map(|sizes| self.query.exact_table(tree, sizes));
         let exact = exact.cells(tree.len() * columns);
         let mut noisy = Vec::with_capacity(exact.len());
@@ -218,6 +220,7 @@ impl Noise {
             let name = level_name(level, regions.len());
             let mut draws = draws.within(&name);
             match self.query.of_one_region() {
+                // A group lies in one region of the level, so that its regions are parts and cost as much as one.
                 Some(leaf) => {
                     for (region, row) in (0..).zip(cells.chunks(columns)) {
                         noisy.extend(noise.release(row, &mut draws.part(leaf, 0, region)));

@@ -25,6 +25,8 @@ pub(super) fn towards_parents(
         if groups == 0 {
             continue; // no shape to go by
         }
+        // Parametric empirical Bayes with the shape above as the prior mean (as James and Stein, 1961; Morris, 1983): the variance between
+        // parts is what their squared distances from the mean exceed that of noise and sampling by, cut off at zero.
         let mut up_to = 0;
         for (column, &count) in released.iter().enumerate() {
             up_to += count;
@@ -39,6 +41,7 @@ pub(super) fn towards_parents(
             let sizes: f64 = parts.clone().map(|part| size(part).powi(2)).sum();
             let scatter = if sizes > 0.0 { (squares / sizes).max(0.0) } else { 0.0 };
             for part in parts {
+                // The posterior mean weighs the part's own value by the share of variance that is not noise.
                 let own = drawn(part) + scatter * size(part).powi(2);
                 let kept = if own > 0.0 { own / (own + noise_variance) } else { 0.0 };
                 let value = size(part) * share + kept * off(part);

@@ -51,6 +51,7 @@ pub fn solve(problem: &Problem<'_>) -> Vec<i64> {
     let items = Items::new(problem);
     let strips = (0..bins).into_par_iter().step_by(STRIP);
     let fits: Vec<Isotonic> = strips.map(|first| items.fit(first)).collect();
+    // Pooling may go on in any order: blocks of the strips are pooled with each other as single values would be.
     let mut fit = Isotonic::default();
     for strip in &fits {
         fit.append(strip);

@@ -1,7 +1,8 @@
 //! The dynamic program over cost tables of Fioretto, Van Hentenryck, Zhu (2021), as published.
 //!
 //! A cost table gives the least cost of a subtree for each value that its root may take, within a
-//! finite domain. Tables are merged upwards, then values are handed down. Time and memory grow with
+//! finite domain: a convex function that is linear between integers (CPWL, convex piecewise linear, in the paper). What replaces it are
+//! its two slopes at one value (`tree`), which is all that an exchange of a unit looks at. Tables are merged upwards, then values are handed down. Time and memory grow with
 //! the width of the domain, and the optimum within the domain is the optimum of the problem only if
 //! the domain is wide enough. It is here as a readable reference: [`super::tree`] and
 //! [`super::chain`] find the same optimum without tables.

@@ -132,6 +132,9 @@ impl<'a> Schedule<'a> {
         let mut before = units.clone();
         let mut deadlines = vec![0; children];
         let mut open: Vec<(usize, usize)> = Vec::new();
+        // A unit of a child may be scheduled from the bin at which its target begins it (its release time), and must be by the one at which
+        // it is complete (its deadline). Earliest deadline first meets all deadlines if anything does, by exchanging units of any other
+        // schedule, and the real rows are a schedule that shares units out in fractions.
         for bin in 0..self.bins {
             before.copy_from_slice(&units);
             open.clear();

@@ -1,4 +1,8 @@
 //! Semismooth Newton for the duals of least squares under order constraints.
+//!
+//! In the words of the field: the *multipliers* are the Lagrange multipliers of "children add up to their parent"; the *reaction* is minus a
+//! generalised Hessian of the dual, an element of Clarke's generalised Jacobian of its gradient, which exists although the gradient has
+//! kinks where pieces merge or split; the *damping* is that of Levenberg and Marquardt.
 
 /// Some multipliers, the gradient of the dual there, and how it reacts to changes.
 #[derive(Debug, Default)]
@@ -62,18 +66,22 @@ pub(super) fn maximise<D: Dual>(dual: &D, tolerance: f64) -> (f64, Vec<f64>, Poi
     let mut best = (largest(&point.gradient), point.multipliers.clone());
     let (mut damping, mut stalled): (f64, usize) = (0.0, 0);
     for _ in 0..D::MAX_STEPS {
+        // The gradient is what is missing in each sum, so that its largest entry is how far the rows are from adding up.
         let residual = largest(&point.gradient);
         let at_the_end = best.0 <= 1e3 * tolerance;
         let patience = if at_the_end { MAX_STALLED_AT_THE_END } else { D::MAX_STALLED };
         if best.0 <= tolerance || stalled > patience {
             break;
         }
+        // In proportion to the residual, so that it vanishes towards the optimum and the last steps are pure Newton steps.
         damping = damping.max(1e-5 * residual.min(1.0));
         let direction = newton_direction(dual, &point, damping, tolerance);
         let step = line_search(dual, &point, &direction, &mut next);
         std::mem::swap(&mut point, &mut next);
         let before = residual;
         let residual = largest(&point.gradient);
+        // A step that was cut short says that the quadratic model holds nearby only; more damping makes the next one shorter and more
+        // along the gradient. A whole step that helped earns a model that is trusted further.
         damping *= if step < 0.2 {
             10.0
         } else if step < 1.0 || residual > before {
@@ -90,6 +98,7 @@ pub(super) fn maximise<D: Dual>(dual: &D, tolerance: f64) -> (f64, Vec<f64>, Poi
     (best.0, best.1, point)
 }
 
+/// The step `d` with `(reaction + damping) d = gradient`, by conjugate gradients with a preconditioner (Hestenes and Stiefel, 1952). The map is symmetric positive definite, so that every partial solution is a direction of ascent.
 fn newton_direction<D: Dual>(
     dual: &D,
     point: &Point<D::Reaction>,
@@ -100,11 +109,13 @@ fn newton_direction<D: Dual>(
     let mut residual = point.gradient.clone();
     let mut direction = vec![0.0; residual.len()];
     let mut scratch = vec![0.0; residual.len()];
+    // The preconditioned residual; its product with the residual is the residual's squared norm in the metric of the preconditioner.
     let mut scaled = residual.clone();
     dual.solve_approximately(&factors, &mut scaled, &mut scratch);
     let mut search = scaled.clone();
     let mut product = vec![0.0; residual.len()];
     let start = dot(&residual, &residual).sqrt();
+    // An inexact Newton method (Dembo, Eisenstat, Steihaug, 1982) with a forcing term in proportion to the residual, from 0.2 to 1e-4.
     // Loose at first, when pieces still change with each step, and never closer than is asked for.
     let target = (start * (0.01 * start).clamp(1e-4, 0.2)).max(0.02 * tolerance);
     let mut energy = dot(&residual, &scaled);
@@ -114,15 +125,18 @@ fn newton_direction<D: Dual>(
         }
         dual.react(point, damping, &search, &mut product, &mut scratch);
         let curvature = dot(&search, &product);
+        // Positive but for rounding; what was found so far is the best direction then.
         if curvature.is_nan() || curvature <= 0.0 {
             break;
         }
+        // The maximum of the quadratic model along the search direction.
         let step = energy / curvature;
         axpy(&mut direction, step, &search);
         axpy(&mut residual, -step, &product);
         scaled.copy_from_slice(&residual);
         dual.solve_approximately(&factors, &mut scaled, &mut scratch);
         let next = dot(&residual, &scaled);
+        // Makes the next search direction conjugate to all before it.
         let turn = next / energy;
         energy = next;
         search.iter_mut().zip(&scaled).for_each(|(s, z)| *s = z + turn * *s);

@@ -59,6 +59,7 @@ pub fn certify(problem: &Problem<'_>, counts: &[i64]) -> Certificate {
         let cells = row * bins..(row + 1) * bins;
         counts[cells.clone()].iter().zip(&problem.noisy()[cells])
     };
+    // Convex costs and one sum: optimal if and only if the dearest unit costs no more than the cheapest one that could be had instead.
     let mut root = Best::default();
     cells(0).for_each(|(&count, &noisy)| root.add(count, noisy));
     let families = (0..tree.leaves().start).into_par_iter().map(|node| {
@@ -115,6 +116,8 @@ impl Split {
             self.parts.resize(self.noisy.len(), 0);
             return;
         }
+        // Projection onto a simplex in whole numbers. Its multiplier is the shift, and the parts that stay positive are the largest ones: take
+        // them in, largest first, until the next would be negative at the shift of those before it (Held, Wolfe, Crowder, 1974).
         self.sorted.clone_from(&self.noisy);
         self.sorted.sort_unstable_by(|a, b| b.cmp(a));
         let mut shift = i64::MAX;

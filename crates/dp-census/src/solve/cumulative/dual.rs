@@ -89,6 +89,7 @@ impl<'a> Dual<'a> {
     ) {
         let bins = row.len();
         let groups = self.problem.groups() as f64;
+        // The root's last cumulative count is the public number of groups: no variable, and a bound for the others.
         let (free, limit) = if node == 0 { (bins - 1, groups) } else { (bins, f64::INFINITY) };
         let target = self.inner_target(multipliers, node);
         row.iter_mut().zip(target).for_each(|(cell, value)| *cell = value);
@@ -97,6 +98,8 @@ impl<'a> Dual<'a> {
             pool.fit(&row[..free], &[]);
             for piece in pool.pieces(free) {
                 let value = piece.value();
+                // Isotonic regression with bounds is the one without, cut at them. A block at a bound stays there when its target moves
+                // a little: it is no part of the generalised Hessian.
                 row[piece.start as usize..piece.end() as usize].fill(value.min(limit));
                 if value > 0.0 && value < limit {
                     reaction.push(piece.start, piece.end(), 1.0);
@@ -153,6 +156,8 @@ impl<'a> newton::Dual for Dual<'a> {
         gradient.clear();
         gradient.resize(self.len(), 0.0);
         inner.resize_with(self.weights.len(), Reaction::default);
+        // The Lagrangian falls apart into one least squares problem per row; an inner row stands with + in its own constraint and with - in
+        // that of its parent.
         let mut row = vec![0.0; bins];
         let mut pool = Pool::default();
         for (node, reaction) in inner.iter_mut().enumerate() {
@@ -162,6 +167,7 @@ impl<'a> newton::Dual for Dual<'a> {
                 add(&mut gradient[parent * bins..][..bins], &row, -1.0);
             }
         }
+        // Parents of leaves share no leaf, so that each takes the fits of its own from its own part of the gradient.
         let first = self.first_bottom();
         bottom.resize_with(self.weights.len() - first, Leaves::default);
         let parents = gradient[first * bins..].par_chunks_mut(bins).zip(bottom).enumerate();
@@ -184,6 +190,8 @@ impl<'a> newton::Dual for Dual<'a> {
         flows: &mut [f64],
     ) {
         let (tree, bins, first) = (self.tree(), self.problem.bins(), self.first_bottom());
+        // The generalised Hessian applied to a direction. A row reacts to the difference of the multipliers above and at it, by its blocks'
+        // averages over its weight; this flow arrives in its own constraint with + and in its parent's with -.
         let row = |node: usize| &direction[node * bins..][..bins];
         let rows = out.par_chunks_mut(bins).zip(flows.par_chunks_mut(bins)).enumerate();
         rows.with_min_len(LEAST_WORK.div_ceil(bins)).for_each_init(
@@ -203,6 +211,7 @@ impl<'a> newton::Dual for Dual<'a> {
                 }
             },
         );
+        // In the order of the nodes and not in parallel: sums of floats must not depend on the number of threads.
         for (node, flow) in flows.chunks_exact(bins).enumerate().skip(1) {
             let parent = tree.parent(node).expect("not the root");
             add(&mut out[parent * bins..][..bins], flow, -1.0);

@@ -61,6 +61,7 @@ impl Leaves {
         target.resize(bins, 0.0);
         steps.clear();
         steps.resize(bins + 1, 0.0);
+        // How far the multipliers moved, as prefix sums: the sum of a block then follows from two of them.
         let step = from.map(|(from, before)| {
             sums.clear();
             sums.push(0.0);
@@ -75,12 +76,14 @@ impl Leaves {
         let leaves = noisy.len() / bins;
         self.each.reserve(leaves);
         self.pieces.reserve(leaves * bins.min(8));
+        // The generalised Hessian of the leaves is a sum over blocks; blocks with the same bins are one term.
         let few = bins <= FEW_BINS;
         counts.resize(if few { bins * bins } else { 0 }, 0);
         for (i, noisy) in noisy.chunks_exact(bins).enumerate() {
             let mut below = 0.0;
             let mut take = |piece: Piece| {
                 let (value, end) = (piece.value(), piece.end());
+                // The fits of all leaves are added as jumps, one per block instead of one per bin.
                 steps[piece.start as usize] += value - below;
                 below = value;
                 if value > 0.0 {
@@ -94,6 +97,7 @@ impl Leaves {
             };
             let before = step.as_ref().map(|step| (step, step.from.leaf(i)));
             let slack = match before {
+                // No block can have merged, split or crossed zero: the active set is the same, and the fit is linear in the move.
                 Some((step, (pieces, slack))) if step.largest < slack => {
                     for &piece in pieces {
                         take(step.moved(piece));
@@ -103,6 +107,7 @@ impl Leaves {
                 _ => {
                     let cells = target.iter_mut().zip(noisy).zip(multipliers);
                     cells.for_each(|((target, &noisy), u)| *target = noisy as f64 + u);
+                    // Pool adjacent violators, with the blocks of the other point as a guess at these.
                     pool.fit(target, before.map_or(&[], |(_, (guess, _))| guess));
                     pool.pieces(bins).for_each(take);
                     // The next move is hardly ever less than a tenth of this one, and the first is a large one.
@@ -120,6 +125,7 @@ impl Leaves {
                 *count = 0;
             }
         }
+        // From jumps to values: the sum of the leaves, which is what the parent is compared with.
         let mut sum = 0.0;
         for (missing, step) in gradient.iter_mut().zip(steps) {
             sum += *step;

@@ -104,6 +104,8 @@ pub fn certify(problem: &Problem<'_>, solution: &Solution) -> Certificate {
         let leaf_violation = pool::violation(free, &row(0)[..bins - 1], groups);
         return Certificate { monotone, inconsistency, leaf_violation, distance: 0.0 };
     }
+    // Primal value less dual value, added up node by node: by weak duality no table costs less than the dual value, so that the gap bounds
+    // what this one costs too much. Leaves contribute nothing if they are optimal for the multipliers, which is checked below.
     let dual = Dual::new(*problem);
     let mut asked = vec![0.0; bins];
     let (mut gap, mut pool, mut reaction): (f64, _, _) =
@@ -116,6 +118,8 @@ pub fn certify(problem: &Problem<'_>, solution: &Solution) -> Certificate {
             let sum: f64 = tree.children(node).map(|child| row(child)[bin]).sum();
             let missing = (value - sum).abs();
             inconsistency = inconsistency.max(missing);
+            // A quadratic around the row asked for: the square of what it is off by, and the slope there, which is not zero where the
+            // row is held by order.
             let off = value - asked[bin];
             // The fixed entry has no target.
             let pull = if fixed { 0.0 } else { asked[bin] - target };
@@ -123,6 +127,7 @@ pub fn certify(problem: &Problem<'_>, solution: &Solution) -> Certificate {
             gap += dual.weight(node) * off * (off + 2.0 * pull) + 2.0 * multiplier * missing;
         }
     }
+    // The cost is a weighted sum of squares, so that a table is at least its squared distance from the optimum dearer than that.
     let leaf_violation = tree
         .leaves()
         .map(|leaf| pool::violation(dual.leaf_target(multipliers, leaf), row(leaf), f64::INFINITY))

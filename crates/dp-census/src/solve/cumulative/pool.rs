@@ -61,6 +61,7 @@ impl Pool {
     /// Pushes the pieces of these values, which start at a bin.
     fn push_pieces(&mut self, mut values: &[f64], mut start: u32, cuts: usize) {
         for _ in 0..cuts {
+            // One block, if no beginning of it has a mean below that of the whole: then pooling would join it whatever the order.
             let Ok(bins @ 2..) = u32::try_from(values.len()) else { break };
             let (sum, len) = (total(values), f64::from(bins));
             let (least, cut) = least_beginning(values, sum / len);

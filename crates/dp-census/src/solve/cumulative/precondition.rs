@@ -49,6 +49,8 @@ impl<'a> Preconditioner<'a> {
         let factors = vec![Factor::default(); own.len()];
         let mut made = Self { tree, bins, below: links(), own: links(), factors };
         let mut series = vec![Link::default(); bins];
+        // Block elimination from the leaves up. With B the reaction below a node and O that of its own row, what the parent sees of
+        // both is the Schur complement O - O (B + O)^-1 O = (B^-1 + O^-1)^-1: two chains of resistances in series.
         for node in (0..own.len() / bins).rev() {
             let cells = node * bins..(node + 1) * bins;
             chain::inverse_of(&below[cells.clone()], &mut made.below[cells.clone()]);
@@ -65,6 +67,7 @@ impl<'a> Preconditioner<'a> {
     /// Solves in place. `scratch` is of the same length.
     pub(super) fn solve(&self, rhs: &mut [f64], scratch: &mut [f64]) {
         let bins = self.bins;
+        // Forward substitution, the lowest level first: each node keeps (B + O)^-1 of its right-hand side and hands on O times that.
         for nodes in self.levels().rev() {
             let (above, rest) = rhs.split_at_mut(nodes.start * bins);
             let rows = &mut rest[..nodes.len() * bins];
@@ -81,6 +84,7 @@ impl<'a> Preconditioner<'a> {
                 }
             }
         }
+        // Back substitution, from the root down: a node adds (B + O)^-1 O times what its parent came to.
         for nodes in self.levels().skip(1) {
             let (above, rest) = rhs.split_at_mut(nodes.start * bins);
             let rows = &mut rest[..nodes.len() * bins];

@@ -26,6 +26,8 @@ impl Split {
             limit = ends[child] as f64;
             piece(Piece { start: end, end: end + 1, value: limit, weight: f64::INFINITY });
         }
+        // Pool adjacent violators on weighted means (Ayer, Brunk, Ewing, Reid, Silverman, 1955): a step joins the block before it as long as
+        // that has the larger mean. The pool holds sum, weight and first step of each block.
         let variance = self.variances[child];
         let cells = self.targets_of(child)[..end].iter().zip(multipliers).zip(&self.lengths);
         for (step, ((target, multiplier), &length)) in cells.enumerate() {
@@ -36,6 +38,8 @@ impl Split {
             }
             pool.push(last);
         }
+        // Blocks below zero are cut off there, and those above the limit at it; both keep their place when a multiplier moves a little, so
+        // that they do not react. A block of infinite weight is one that is held.
         for &(sum, weight, start) in pool.iter().rev().take_while(|(sum, ..)| *sum > 0.0) {
             let free = sum / weight;
             let (value, weight) =
@@ -105,6 +109,7 @@ impl Dual for Split {
         out: &mut [f64],
         _: &mut [f64],
     ) {
+        // The generalised Hessian: each free block moves by the average of the direction over it, times the child's variance.
         let mut up_to = vec![0.0; self.steps() + 1];
         for (step, (value, length)) in direction.iter().zip(&self.lengths).enumerate() {
             up_to[step + 1] = up_to[step] + value * length;

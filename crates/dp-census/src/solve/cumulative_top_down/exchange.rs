@@ -55,12 +55,15 @@ impl<'a> Exchange<'a> {
         if usize::try_from(units).map_or(true, |units| units > most_units) {
             return None;
         }
+        // Successive shortest paths: without a negative cycle before, there is none after a unit has gone along a shortest path, and a flow
+        // without negative cycles in its residual graph has least cost (Ahuja, Magnanti, Orlin, 1993, sections 9.3 and 9.7).
         while let Some(path) = self.shortest_path(&surplus)? {
             let (from, to) = (path.first()?.0, path.last()?.1);
             surplus[from] -= 1;
             surplus[to] += 1;
             self.send(&path);
         }
+        // With every node a source the distances are potentials: no arc costs less than their difference, which is the proof.
         let potentials = self.distances(&vec![true; self.nodes])?;
         // Between neighbouring sizes; the last column has none if it is fixed.
         let mut multipliers: Vec<i128> =
@@ -140,6 +143,7 @@ impl<'a> Exchange<'a> {
     fn distances(&self, sources: &[bool]) -> Option<Vec<(Length, usize)>> {
         const FAR: Length = (i128::MAX, usize::MAX);
         let start = |&source: &bool| (if source { (0, 0) } else { FAR }, usize::MAX);
+        // A shortest path without cycles has fewer arcs than there are nodes, so that a change in the last round means a negative cycle.
         let mut found: Vec<(Length, usize)> = sources.iter().map(start).collect();
         for _ in 0..=self.nodes {
             let mut changed = false;
@@ -188,6 +192,8 @@ impl<'a> Exchange<'a> {
         let mut moved = Vec::new();
         for &(from, to) in path {
             let (_, child) = self.arcs[from * self.nodes + to].expect("a path is made of arcs");
+            // The row is cumulative: a group that gets larger leaves all sums from its old size up to its new one, and one that gets
+            // smaller joins them.
             let row = &mut self.rows[child * steps..][..steps];
             row[from.min(to)..from.max(to)]
                 .iter_mut()
@@ -199,6 +205,8 @@ impl<'a> Exchange<'a> {
         for &child in &moved {
             self.add_up(child);
         }
+        // An arc is the best offer of any child. Those of the children that moved are void and sought again among all; the others can only
+        // be undercut.
         for from in 0..self.nodes {
             for to in (0..self.nodes).filter(|&to| to != from) {
                 let arc = self.arcs[from * self.nodes + to];

@@ -106,6 +106,8 @@ pub fn certify(
     if !feasible {
         return Certificate { feasible, gain: f64::INFINITY };
     }
+    // Each step is proved by itself, given what it was given: the root against its targets, and each split against the row above it, for which
+    // the multipliers must leave no unit step that gains in any child alone (Lagrangian sufficiency).
     let estimates = Estimates::new(*problem);
     let root = isotonic::certify(
         &root_items(&estimates),
@@ -113,6 +115,7 @@ pub fn certify(
         0..=problem.groups(),
     );
     let of_family = |node: usize| {
+        // Between steps of the parent no child can grow, so that the values at the steps are the whole row.
         let (starts, sums) = steps(row(node));
         if starts.is_empty() {
             return 0.0;

@@ -93,6 +93,7 @@ impl Split {
     /// By how much a unit step in a child's row comes closer under the multipliers, in weighted squares with the most precise child
     /// weighing 1; the rows are the closest ones if none does.
     pub(super) fn certify(&self, rows: &[i64], multipliers: &[i128]) -> f64 {
+        // A search that ran away proves nothing, and its sums would not fit 128 bits.
         if multipliers.iter().any(|multiplier| multiplier.unsigned_abs() > 1 << 100) {
             return f64::INFINITY;
         }

@@ -45,6 +45,8 @@ impl<'a> Network<'a> {
             if !std::mem::take(&mut self.dirty[child]) {
                 continue;
             }
+            // Down a child's row and up again: labels travel along a whole row in one pass, where passes in one direction would need
+            // as many as there are bins.
             let first = child * bins;
             let last = first + bins - 1;
             changed |= self.correct(hub, last, self.raise(last));

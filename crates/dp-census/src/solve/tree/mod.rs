@@ -98,6 +98,8 @@ pub fn certify(problem: &Problem<'_>, counts: &[i64]) -> Certificate {
         return Certificate { feasible, gain: 0 };
     }
     let nodes = tree.len();
+    // Separable convex costs over a laminar family (the subtrees) are M-convex: where no single exchange gains, no table is closer (Murota,
+    // 2003). Of each bin stays what a unit more at its root costs and a unit less gains, for the exchanges between bins.
     let starts = (0..bins).into_par_iter().step_by(STRIP);
     let proofs = starts.map_init(
         || (Exchange::new(problem), Vec::new(), Vec::new()),

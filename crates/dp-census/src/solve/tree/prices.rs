@@ -156,6 +156,8 @@ impl<'a> Prices<'a> {
             cells += line.slope.iter().sum::<f64>();
             line
         };
+        // Gaussian elimination on the tree, leaves first: with the leaves that take part given, demand is a line in the price, and lines side
+        // by side add up.
         for node in (0..first).rev() {
             let children = self.tree.children(node);
             strip.inner[node].below = if children.start >= first {

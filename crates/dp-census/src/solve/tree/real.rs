@@ -25,6 +25,7 @@ pub fn solve_real(problem: &Problem<'_>) -> Vec<f64> {
             None => cells.for_each(|(cell, &noisy)| *cell = (noisy as f64 + prices.top()).max(0.0)),
         }
     });
+    // Sums of what was rounded, not the rounded solution of the sums: so consistency is exact up to the order of additions.
     for node in (0..first).rev() {
         let children = tree.children(node);
         let (head, tail) = table.split_at_mut(children.start * bins);

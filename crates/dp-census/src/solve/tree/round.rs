@@ -9,6 +9,7 @@ pub(super) fn apportion(parts: &[f64], total: i64, integers: &mut [i64]) {
         *integer = floor(*part);
         missing -= *integer;
     }
+    // Hamilton's method of apportionment, or largest remainders: of all integers with this sum, the closest in squares.
     let count = i64::try_from(parts.len()).expect("the number of parts fits");
     if missing > count {
         for integer in integers.iter_mut() {
@@ -23,6 +24,7 @@ pub(super) fn apportion(parts: &[f64], total: i64, integers: &mut [i64]) {
         let mut order: Vec<u32> = (0..).take(parts.len()).collect();
         if missing < order.len() {
             let fraction = |&i: &u32| parts[i as usize] - parts[i as usize].floor();
+            // A selection, not a sort: linear time for thousands of parts.
             order.select_nth_unstable_by(missing - 1, |a, b| {
                 fraction(b).total_cmp(&fraction(a)).then(a.cmp(b))
             });
