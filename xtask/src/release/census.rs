@@ -8,7 +8,7 @@ use super::settings::Settings;
 use crate::cli::CensusArgs;
 use crate::error::{Error, TableProblem};
 use dp_census::{
-    Census, CensusError, CensusSettings, Certificate, GroupDirectory, GroupSizes, GroupTable,
+    Census, CensusError, CensusSettings, Evidence, GroupDirectory, GroupSizes, GroupTable,
     Hierarchy, Method,
 };
 use dp_mechanism::{Algorithm, Mechanism, chacha_from_os};
@@ -16,12 +16,12 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// A plan and the data that it is for.
+/// A plan, and all that may be said about it. The private table is not in here, so that no report and no file can be made from it.
 pub(super) struct Job {
     pub(super) hierarchy: Hierarchy,
     pub(super) method: Method,
     pub(super) plan: Census,
-    pub(super) sizes: GroupSizes,
+    pub(super) groups: i64,
     pub(super) individuals: Individuals,
     /// Whether the numbers of groups of the lowest regions are public, and not only their sum.
     pub(super) public_totals: bool,
@@ -29,16 +29,31 @@ pub(super) struct Job {
 
 /// Reads, checks, releases, writes.
 pub(super) fn release(args: &CensusArgs, gate: &Gate) -> Result<Report, Error> {
+    release_by(args, gate, |plan, sizes| {
+        let mut rng =
+            chacha_from_os().map_err(|error| Error::library("system randomness", &error))?;
+        let release = plan.with_evidence().release(sizes, &mut rng);
+        Ok(release.map_err(|error| Error::library("the release", &error))?.output)
+    })
+}
+
+/// The same with draws from elsewhere, for the claim about this command.
+pub(super) fn release_by(
+    args: &CensusArgs,
+    gate: &Gate,
+    draw: impl FnOnce(&Census, &GroupSizes) -> Result<(GroupTable, Evidence), Error>,
+) -> Result<Report, Error> {
     let folder = gate.reserve(&args.out)?;
-    let job = prepare(args)?;
-    let (table, certificate) = run(&job)?;
+    let (job, sizes) = prepare(args)?;
+    let (table, evidence) = draw(&job.plan, &sizes)?;
+    let certificate = job.plan.certify(&table, &evidence);
     let report = Report::new(args, &job, certificate);
     gate.write(|| write(folder, &job, &table, &report))?;
     Ok(report)
 }
 
 /// All that can go wrong with what is public comes before the private file is opened.
-pub(super) fn prepare(args: &CensusArgs) -> Result<Job, Error> {
+pub(super) fn prepare(args: &CensusArgs) -> Result<(Job, GroupSizes), Error> {
     let settings = Settings::new(args)?;
     different_files(args)?;
     let regions = input::regions(&args.regions)?;
@@ -82,7 +97,8 @@ pub(super) fn prepare(args: &CensusArgs) -> Result<Job, Error> {
     };
     // Numbers of groups are public, so that a file which disagrees may be told so.
     plan.check(&sizes.shape()).map_err(|error| disagrees(private, &error))?;
-    Ok(Job { hierarchy, method: settings.method, plan, sizes, individuals, public_totals })
+    let method = settings.method;
+    Ok((Job { hierarchy, method, plan, groups, individuals, public_totals }, sizes))
 }
 
 /// A file cannot be public and private.
@@ -154,15 +170,6 @@ fn no_data() -> Error {
 fn disagrees(path: &Path, error: &CensusError) -> Error {
     let problem = TableProblem::Refused { reason: error.to_string() };
     Error::Table { path: path.to_path_buf(), line: 0, problem }
-}
-
-fn run(job: &Job) -> Result<(GroupTable, Certificate), Error> {
-    let mut rng = chacha_from_os().map_err(|error| Error::library("system randomness", &error))?;
-    let release = job.plan.with_evidence().release(&job.sizes, &mut rng);
-    let release = release.map_err(|error| Error::library("the release", &error))?;
-    let (table, evidence) = release.output;
-    let certificate = job.plan.certify(&table, &evidence);
-    Ok((table, certificate))
 }
 
 fn write(folder: Reserved, job: &Job, table: &GroupTable, report: &Report) -> Result<(), Error> {

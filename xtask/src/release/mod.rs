@@ -4,6 +4,7 @@
 //! an error in a private file says where it is, not what is there.
 
 mod census;
+mod claims;
 mod folder;
 mod input;
 mod report;
@@ -15,6 +16,7 @@ mod unit;
 use crate::Ending;
 use crate::cli::ReleaseCommand;
 use crate::error::Error;
+pub(crate) use claims::checks;
 use folder::{Reserved, Traces};
 use std::io::{self, Write};
 use std::path::Path;

@@ -18,7 +18,7 @@ pub(super) struct Report {
 
 impl Report {
     pub(super) fn new(args: &CensusArgs, job: &Job, certificate: Certificate) -> Self {
-        let proof = proof(job.method, certificate, job.sizes.groups());
+        let proof = proof(job.method, certificate, job.groups);
         let consistent = if certificate.feasible {
             "every region is the sum of its parts, nothing is negative, and the number of groups is the public one."
         } else {
