@@ -9,7 +9,7 @@ use crate::dpm::{added_points, families};
 
 /// Replays `run` on the adversarial library of a shape, with a new point first, in the middle or last,
 /// in both directions; the domain is `[-10, 10]^dim`. Hands over each comparison with a description.
-pub(crate) fn replay<O: PartialEq>(
+pub(crate) fn replay<O: PartialEq + serde::Serialize>(
     effort: Effort,
     check: u64,
     (dim, n): (usize, usize),

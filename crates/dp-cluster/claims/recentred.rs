@@ -164,7 +164,8 @@ pub(crate) fn vectors(effort: Effort, through: Through) -> Found {
 /// Several rounds on given centres: what all draws give away, as a share of the receipt.
 pub(crate) fn rounds(effort: Effort, through: Through) -> Found {
     let mut found = Found::claim(1.0);
-    for shape in effort.of([(1, 50), (2, 200), (5, 100)], [(1, 2_000), (3, 10_000), (40, 2_000)]) {
+    // The price of a step goes by five hundreds of points.
+    for shape in effort.of([(1, 499), (2, 200), (5, 100)], [(1, 1_999), (3, 10_000), (40, 2_000)]) {
         let dim = shape.0;
         // About as many as there are, and as many as a start can report.
         let count = i64::try_from(shape.1 / 3).expect("small");

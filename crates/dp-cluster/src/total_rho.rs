@@ -1,6 +1,6 @@
-//! The whole budget as zCDP, or why it is none.
+//! The whole budget as zCDP or as Gaussian DP, or why it is none.
 
-use dp_accounting::{Budget, Rho, budget_to_zcdp};
+use dp_accounting::{Budget, Mu, Rho, budget_to_mu, budget_to_zcdp};
 
 use crate::ClusterError;
 
@@ -9,13 +9,25 @@ use crate::ClusterError;
 /// # Errors
 /// [`ClusterError::Setting`] without a delta, and for a budget so small that no `rho` above 0 keeps it.
 pub(crate) fn total_rho(budget: Budget) -> Result<Rho, ClusterError> {
+    budget_to_zcdp(budget).ok_or_else(|| none_of(budget))
+}
+
+/// The largest `mu` whose exact curve keeps `budget`: for a mechanism that has nothing but Gaussian noise.
+///
+/// # Errors
+/// As [`total_rho`].
+pub(crate) fn total_mu(budget: Budget) -> Result<Mu, ClusterError> {
+    budget_to_mu(budget).ok_or_else(|| none_of(budget))
+}
+
+fn none_of(budget: Budget) -> ClusterError {
     let (epsilon, delta) = (budget.epsilon().get(), budget.delta().get());
     let (name, got, want) = if delta > 0.0 {
         ("epsilon", epsilon, "large enough for Gaussian noise of any size")
     } else {
         ("delta", delta, "above 0: the sums have Gaussian noise")
     };
-    budget_to_zcdp(budget).ok_or(ClusterError::Setting { name, got, want })
+    ClusterError::Setting { name, got, want }
 }
 
 #[cfg(test)]
@@ -30,7 +42,7 @@ mod tests {
     use crate::lsh_splits::{self, LshSplits};
     use crate::recentring::DpmRecentred;
 
-    /// Budgets whose zCDP is below the smallest float: every plan is refused with a reason.
+    /// Budgets whose zCDP is below the smallest float, or their noise above the largest: every plan is refused with a reason.
     #[test]
     fn the_smallest_budgets_are_refused() {
         for (epsilon, delta) in [(1e-300, 1e-300), (1e-170, 1e-6), (5e-324, 5e-324)] {

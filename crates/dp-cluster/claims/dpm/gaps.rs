@@ -37,6 +37,7 @@ pub(crate) fn cases(effort: Effort) -> Vec<GapCase> {
         cases.push(case(vec![[0.5, 0.5]; 50], added));
         cases.push(case(vec![], added));
     }
+    cases.push(both_ways());
     let mut rng = effort.rng(30);
     for i in 0..effort.of(100, 1_000) {
         let n = rng.random_range(1..80);
@@ -47,6 +48,26 @@ pub(crate) fn cases(effort: Effort) -> Vec<GapCase> {
         cases.push(case(points, [place(), place()]));
     }
     cases
+}
+
+/// One gap per dimension is split that two candidates see: for the one below its target two gaps more are small, and so for the one
+/// above, which moves their scores by twice the dimension towards and away from the target. Thresholds at a noisy count of
+/// 20 are 0.103, 0.0689 and 0.0517 for the first three candidates.
+fn both_ways() -> GapCase {
+    let column = |gaps: [&[f64]; 3]| {
+        let mut place = 0.01;
+        let gaps = gaps.concat().into_iter();
+        std::iter::once(place)
+            .chain(gaps.map(|gap| {
+                place += gap;
+                place
+            }))
+            .collect::<Vec<f64>>()
+    };
+    let first = column([&[0.0; 10], &[0.13], &[0.075; 7]]);
+    let second = column([&[0.0; 10], &[0.13], &[0.075, 0.075, 0.075, 0.075, 0.075, 0.075, 0.2]]);
+    let points: Vec<[f64; 2]> = first.into_iter().zip(second).map(|(x, y)| [x, y]).collect();
+    GapCase { noisy_count: points.len() + 1, points, added: [0.075; 2] }
 }
 
 impl GapCase {

@@ -148,7 +148,7 @@ fn empty_centres(effort: Effort, silent: bool) -> Found {
     far_record(effort, claimed, run, Comparison::pure_loss)
 }
 
-fn far_record<O: PartialEq>(
+fn far_record<O: PartialEq + serde::Serialize>(
     effort: Effort,
     claimed: f64,
     run: impl Fn(&Points, &mut dyn Source) -> O,

@@ -1,6 +1,6 @@
 //! From private centres to a private coreset: a noisy size for every centre.
 
-use dp_accounting::{AddRemove, Budget, Receipt, Step, budget_to_zcdp};
+use dp_accounting::{AddRemove, Budget, Receipt, Step, budget_to_mu};
 use dp_geometry::{Points, PointsView};
 use dp_mechanism::{Algorithm, Draws, NoisyCount, Private};
 use serde::{Deserialize, Serialize};
@@ -93,7 +93,7 @@ impl CoresetBuilder {
             return Err(ClusterError::Coordinate);
         }
         let geometric = NoisyCount::geometric(self.budget.epsilon());
-        let gaussian = budget_to_zcdp(self.budget).map(NoisyCount::gaussian);
+        let gaussian = budget_to_mu(self.budget).map(NoisyCount::rounded);
         let count = match (geometric, gaussian) {
             (Ok(geometric), Some(Ok(gaussian))) => {
                 let wider = gaussian.standard_deviation() > geometric.standard_deviation();

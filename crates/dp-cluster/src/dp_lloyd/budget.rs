@@ -2,20 +2,20 @@
 
 use std::num::NonZeroU64;
 
-use dp_accounting::{Delta, Epsilon, Rho, Step};
+use dp_accounting::{Delta, Epsilon, Step};
 use dp_mechanism::{CellsRef, Draws, GaussianSum, GeometricSum, NoisyCount};
 use serde::{Deserialize, Serialize};
 
 use super::DpLloydBuilder;
 use crate::ClusterError;
 use crate::sized_sum::{SizedSum, UNITS, box_radius};
-use crate::total_rho::total_rho;
+use crate::total_rho::total_mu;
 
 /// How each iteration divides its part of the budget between sums and sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BudgetSplit {
-    /// One Gaussian noise on the sum with the size as one more coordinate; needs a delta.
+    /// One Gaussian noise on the sum with the size as one more coordinate, by the exact curve of all of them together; needs a delta.
     #[default]
     Joint,
     /// Two-sided geometric noise on every coordinate and on the size; needs no delta. The size gets
@@ -52,11 +52,10 @@ impl Primitives {
                     let want = "above 0: the sums have Gaussian noise, unless the split is `Pure`";
                     return Err(ClusterError::Setting { name: "delta", got: 0.0, want });
                 }
-                let total = total_rho(settings.budget)?;
-                let iterations = worthwhile(settings, (2.0 * total.get()).sqrt().recip());
-                // A little less, so that no rounding of a sum of losses can cross the budget.
-                let each = Rho::new(total.get() * (1.0 - 1e-12) / iterations as f64)?;
-                (Noise::Joint(GaussianSum::new(each)?), iterations)
+                let total = total_mu(settings.budget)?;
+                let iterations = worthwhile(settings, total.get().recip());
+                let each = total.split(&vec![1.0; iterations])?[0];
+                (Noise::Joint(GaussianSum::rounded(each)?), iterations)
             }
             BudgetSplit::Pure => {
                 let epsilon = settings.budget.epsilon().get();

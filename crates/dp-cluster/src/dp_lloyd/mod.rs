@@ -26,7 +26,7 @@
 //!
 //! # Utility
 //! A cluster of `m` records gets a centre with noise of standard deviation about
-//! `radius sqrt(iterations / (2 rho)) / m` in each coordinate, `radius` being half of the diagonal.
+//! `radius sqrt(iterations) / (mu m)` in each coordinate, `radius` being half of the diagonal and `mu` what the budget is as Gaussian DP.
 //!
 //! # Source
 //! Blum, Dwork, McSherry, Nissim (2005); Su, Cao, Li, Bertino, Jin (2016) for the number of

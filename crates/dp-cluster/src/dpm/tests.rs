@@ -1,4 +1,5 @@
 //! Settings, odd data, and the fast tree against a plain one.
+#![allow(clippy::disallowed_methods, reason = "a test may look")]
 
 use dp_accounting::{Budget, Epsilon};
 use dp_geometry::{FixedPointGrid, Points, PublicBox};
