@@ -6,8 +6,8 @@ use std::sync::Arc;
 use dp_accounting::{AddRemove, Budget, Delta, Epsilon, Receipt};
 use dp_audit::{Law as OutputLaw, Method, Scripted, Window, compare, exact_law};
 use dp_combinatorial::k_median::{
-    Base, Clustering, Metric, MetricBicriteria, MetricBicriteriaBuilder, MetricClustering,
-    MetricHistogram, Power,
+    Base, Clustering, Denoise, Metric, MetricBicriteria, MetricBicriteriaBuilder, MetricClustering,
+    MetricHistogram, Power, Width,
 };
 use dp_mechanism::{
     Certificate, ChaCha20Rng, DiscreteGaussian, Geometric, Law, Mechanism, SecureSource,
@@ -31,6 +31,8 @@ pub(crate) fn checks() -> Vec<Check> {
             Method::Exact,
             approximate,
         ),
+        check("k-median-storages", "MetricBicriteria on every storage", Method::Exact, storages),
+        check("k-median-ways", "MetricHistogram, Denoise: whole runs", Method::Exact, ways),
         check(
             "k-median-credit",
             "MetricBicriteria, what a user is credited",
@@ -116,6 +118,47 @@ fn composition(effort: Effort) -> Found {
     exact(&plan.build(&line()).expect("valid settings"), effort.of(1, 3), Window::new(-2, 4))
 }
 
+/// Every way to keep distances, with every rule that a secret sample allows.
+fn storages(effort: Effort) -> Found {
+    let mut found = Found::claim(claimed(
+        &settings(Power::Median).picks(1).build(&line()).expect("valid settings").receipt(),
+    ));
+    for (width, keep_all) in [(Width::Bits16, true), (Width::Bits24, true), (Width::Bits24, false)]
+    {
+        let metric = Metric::from_points_as(&[0.0, 2.0, 5.0], 1, width, keep_all);
+        let metric = Arc::new(metric.expect("a metric"));
+        for (power, rule) in [
+            (Power::Median, SelectionRule::PermuteAndFlip),
+            (Power::Means, SelectionRule::Exponential),
+        ] {
+            let plan = settings(power).rule(rule).picks(1).build(&metric).expect("valid settings");
+            let one = exact(&plan, effort.of(1, 2), Window::new(-1, 3));
+            found = found.and(one);
+        }
+    }
+    found
+}
+
+/// Each way to weight noisy counts and all of them together, which has the best of several by noisy cost.
+fn ways(effort: Effort) -> Found {
+    let all = [
+        Denoise::Neighbourhoods,
+        Denoise::Exchangeable,
+        Denoise::Threshold(0.0),
+        Denoise::Threshold(1.0),
+        Denoise::Uniform,
+    ];
+    let mut found = Found::claim(budget().epsilon().get());
+    for ways in all.iter().map(|&way| vec![way]).chain([all.to_vec()]) {
+        let plan = MetricHistogram::builder(1, Power::Median, budget()).denoise(ways);
+        let plan = plan.build(&line()).expect("valid settings");
+        found = found.and(all_sets(claimed(&plan.receipt()), effort.of(1, 2), |users| {
+            exact_law(Window::new(-2, 4), |draws| released(plan.replay(users, draws).0))
+        }));
+    }
+    found
+}
+
 /// The exact delta at the epsilon of the receipt, as a share of its delta.
 fn approximate(effort: Effort) -> Found {
     let delta = Delta::new(0.02).expect("valid");
@@ -187,12 +230,12 @@ fn credit(effort: Effort) -> Found {
         let with = [users.as_slice(), &[added]].concat();
         let mut secure = SecureSource::new(&mut rng);
         let mut first = Choices { draws: &mut secure, seen: Vec::new() };
-        plan.replay(&users, &mut first).0;
+        plan.replay(&users, &mut first);
         let first = first.seen;
         let script: Vec<i64> = first.iter().map(|seen| seen.1).collect();
         let mut scripted = Scripted::new(script.into_iter(), &mut secure);
         let mut second = Choices { draws: &mut scripted, seen: Vec::new() };
-        plan.replay(&with, &mut second).0;
+        plan.replay(&with, &mut second);
         let credited = credited(&first, &second.seen).unwrap_or(f64::INFINITY);
         found.see(credited / plan.most_credit() as f64, || {
             format!("round {round}, user at {added}")

@@ -1,15 +1,19 @@
 //! Checks of set cover: exact laws of whole runs on all tiny families, and what a user is credited.
 
+use std::convert::Infallible;
+
 use dp_accounting::{Budget, Delta, Epsilon, Receipt, Step, repeated_selection_loss};
 use dp_audit::{Law as OutputLaw, Method, Scripted, Window, exact_law};
 use dp_combinatorial::Incidence;
 use dp_combinatorial::set_cover::{
-    Cover, SetCoverGreedyScaling, SetCoverSelect, SetCoverSelectBuilder, SetCoverThresholds,
+    Cover, ScalingThresholds, SetCoverGreedyScaling, SetCoverSelect, SetCoverSelectBuilder,
+    SetCoverThresholds, SetStream,
 };
 use dp_mechanism::{
     Certificate, DiscreteGaussian, Geometric, Law, Mechanism, SecureSource, SelectionRule, Source,
 };
 use rand::RngExt;
+use rand::rngs::ChaCha20Rng;
 
 use dp_audit::harness::toys::{Side, for_each_one_more, pure_loss_of_one_more};
 use dp_audit::harness::{Check, Effort, Found};
@@ -32,7 +36,20 @@ pub(crate) fn checks() -> Vec<Check> {
         }),
         check("cover-approximate", "SetCoverSelect: share of delta", Method::Exact, approximate),
         check("cover-thresholds", "SetCoverThresholds: all orders", Method::Exact, thresholds),
+        check("cover-stream", "SetCoverThresholds in passes", Method::Exact, stream),
         check("cover-scaling", "SetCoverGreedyScaling: count and orders", Method::Exact, scaling),
+        check(
+            "cover-scaling-rounds",
+            "SetCoverGreedyScaling: up to three rounds",
+            Method::Exact,
+            scaling_rounds,
+        ),
+        check(
+            "cover-scaling-credit",
+            "SetCoverGreedyScaling, ScalingThresholds: what a user is credited",
+            Method::Range,
+            credit_of_rounds,
+        ),
         check("cover-credit", "SetCoverSelect, what a user is credited", Method::Range, credit),
         check(
             "cover-credit-tests",
@@ -151,6 +168,67 @@ fn thresholds(effort: Effort) -> Found {
     tight(all_families(claimed(&plan.receipt()), effort.of(2, 3), |family| {
         exact_law(Window::new(0, 2), |draws| plan.replay(family, draws).0.order)
     }))
+}
+
+/// A stream that shows users twice and out of order, users who do not exist, a set that does not, and each set twice.
+struct Untidy<'a>(&'a Incidence);
+
+impl SetStream for Untidy<'_> {
+    type Error = Infallible;
+
+    fn users(&self) -> u32 {
+        u32::try_from(self.0.users()).expect("few")
+    }
+
+    fn pass(&mut self, visit: &mut dyn FnMut(u32, &[u32])) -> Result<(), Infallible> {
+        for set in 0..=SETS {
+            let mut users = vec![u32::MAX, 64];
+            if set < SETS {
+                users.extend(self.0.users_of(set as usize).iter().rev().flat_map(|user| [user; 2]));
+            }
+            visit(set, &users);
+            visit(set, &users);
+        }
+        Ok(())
+    }
+}
+
+/// The law of a tidy stream is that of memory, and that of an untidy one as well.
+fn stream(effort: Effort) -> Found {
+    let plan = tiny_thresholds();
+    let window = Window::new(0, 2);
+    tight(all_families(claimed(&plan.receipt()), effort.of(2, 3), |family| {
+        let in_memory = exact_law(window, |draws| plan.replay(family, draws).0.order);
+        let tidy = exact_law(window, |draws| {
+            let Ok(cover) = plan.replay_stream(&mut &*family, draws).0;
+            cover.order
+        });
+        let untidy = exact_law(window, |draws| {
+            let Ok(cover) = plan.replay_stream(&mut Untidy(family), draws).0;
+            cover.order
+        });
+        for other in [&tidy, &untidy] {
+            assert!(in_memory.pure_loss(other).max(other.pure_loss(&in_memory)) < 1e-9);
+        }
+        untidy
+    }))
+}
+
+/// Two sets and a large epsilon, with which one to three rounds are within reach of the noise of the count.
+fn scaling_rounds(effort: Effort) -> Found {
+    let plan = SetCoverGreedyScaling::builder(2, Budget::new(8.0, 0.0).expect("valid")).beta(0.999);
+    let plan = plan.build().expect("valid settings");
+    let law = |users: &[usize]| {
+        let family = family(2, users);
+        exact_law(Window::new(0, 13), |draws| {
+            let mut notes = NotesCounts { draws, counts: Vec::new() };
+            let order = plan.replay(&family, &mut notes).0.order;
+            (notes.counts, order)
+        })
+    };
+    let claimed = claimed(&plan.receipt());
+    let found = pure_loss_of_one_more(Side::Both, claimed, (4, effort.of(1, 2)), law);
+    Found { claimed, worst: found.worst * claimed, ..found }
 }
 
 /// Notes noisy integers.
@@ -299,6 +377,51 @@ fn credited(without: &[Seen], with: &[Seen]) -> Option<f64> {
 fn credit(effort: Effort) -> Found {
     let plan = SetCoverSelect::builder(FAMILY, budget()).build().expect("valid settings");
     credits(effort, 101, |family, draws| plan.replay(family, draws).0)
+}
+
+/// Says yes to every fourth test, whatever the noise, and that there are many users: so all rounds are seen, with any
+/// answers.
+struct Eager<'a> {
+    draws: &'a mut dyn Source,
+    count: i64,
+    rng: ChaCha20Rng,
+}
+
+impl Source for Eager<'_> {
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        match law {
+            Law::Noisy { .. } => self.count,
+            Law::Report { threshold, .. } => threshold - i64::from(self.rng.random_range(0..4) > 0),
+            law => self.draws.draw(law),
+        }
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.draws.noisy_max(scores, noise)
+    }
+
+    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+        self.draws.noisy_vector(values, noise);
+    }
+}
+
+/// Both kinds of thresholds, few rounds and many: over all rounds together a user is credited once.
+fn credit_of_rounds(effort: Effort) -> Found {
+    let mut all = Found::claim(1.0);
+    for (thresholds, number) in
+        [(ScalingThresholds::Practical, 104), (ScalingThresholds::Proof, 105)]
+    {
+        let plan = SetCoverGreedyScaling::builder(FAMILY, budget()).thresholds(thresholds);
+        let plan = plan.build().expect("valid settings");
+        for count in [0, 100, 2_000, 1 << 24, i64::MAX] {
+            let one = credits(effort, number, |family, draws| {
+                let rng = effort.rng(number);
+                plan.replay(family, &mut Eager { draws, count, rng }).0
+            });
+            all = all.and(one);
+        }
+    }
+    all
 }
 
 fn credit_of_tests(effort: Effort) -> Found {

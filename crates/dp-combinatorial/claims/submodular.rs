@@ -1,12 +1,12 @@
 //! Checks of submodular maximisation: exact laws of whole runs on all tiny sets of records, the worst
 //! case by its closed form, and what a record is credited on larger ones.
 
-use dp_accounting::{AddRemove, Budget, Delta, Epsilon, Receipt};
+use dp_accounting::{AddRemove, Budget, Delta, Epsilon, Receipt, repeated_selection_loss};
 use dp_audit::{Law as OutputLaw, Method, Scripted, Window, exact_law};
 use dp_combinatorial::Incidence;
 use dp_combinatorial::submodular::{
-    ContinuousGreedy, Coverage, Credits, Extension, FacilityLocation, Greedy, GreedyBuilder,
-    Oracle, Partition, Sampled, Uniform,
+    ContinuousGreedy, Coverage, Credits, DenseFacilityLocation, Extension, FacilityLocation,
+    Greedy, GreedyBuilder, Oracle, Partition, Sampled, Uniform,
 };
 use dp_mechanism::{
     Certificate, ChaCha20Rng, DiscreteGaussian, Geometric, Law, Mechanism, SecureSource,
@@ -36,10 +36,24 @@ pub(crate) fn checks() -> Vec<Check> {
             covered(&composed, Window::none(), e.of(2, 4))
         }),
         check("submodular-approximate", "Greedy: share of delta", Method::Exact, approximate),
+        check("submodular-weights", "Greedy on weighted coverage", Method::Exact, weights),
+        check("submodular-dense", "Greedy on a full table", Method::Exact, dense),
         check("submodular-facilities", "Greedy on facility location", Method::Exact, facilities),
         check("submodular-oracle", "Greedy on an erratic oracle", Method::Exact, oracle),
         check("submodular-last-sets", "Greedy in its worst case", Method::Exact, last_sets),
         check("submodular-continuous", "ContinuousGreedy on coverage", Method::Exact, continuous),
+        check(
+            "submodular-continuous-composition",
+            "ContinuousGreedy by composition",
+            Method::Exact,
+            continuous_composition,
+        ),
+        check(
+            "submodular-continuous-approximate",
+            "ContinuousGreedy: share of delta",
+            Method::Exact,
+            continuous_approximate,
+        ),
         check("submodular-sampled", "ContinuousGreedy on samples", Method::Exact, sampled),
         check("submodular-credit", "Greedy, what a record is credited", Method::Range, credit),
         check(
@@ -124,6 +138,30 @@ fn approximate(effort: Effort) -> Found {
         found.see(worse.max(with.pure_loss(without) / plan.rate()), || witness.to_owned());
     });
     found
+}
+
+/// A record is its sets, then a weight of 0, 1, 2 or far more than declared.
+fn weights(effort: Effort) -> Found {
+    let plan = Greedy::builder(uniform(3, 2), 2, budget()).build().expect("valid settings");
+    all_pairs(claimed(&plan.receipt()), (4 * KINDS, effort.of(1, 2)), |records| {
+        let sets: Vec<usize> = records.iter().map(|record| record % KINDS).collect();
+        let weight = |user: usize| [0, 1, 2, u32::MAX][records[user] / KINDS];
+        let incidence = coverage(SETS, &sets).incidence().clone();
+        let objective = Coverage::weighted(incidence, weight, 2).expect("valid");
+        exact_law(Window::none(), |draws| plan.replay(&objective, draws).0)
+    })
+}
+
+/// A record is its similarities of 0, 1 or far more than declared to three places, then one of 0 or 1 to the default.
+fn dense(effort: Effort) -> Found {
+    let plan = Greedy::builder(uniform(3, 2), 3, budget()).build().expect("valid settings");
+    let value = |record: usize, unit: usize| [0, 2, u16::MAX][record / unit % 3];
+    all_pairs(claimed(&plan.receipt()), (54, effort.of(1, 2)), |records| {
+        let rows = records.iter().flat_map(|&record| [1, 3, 9].map(|unit| value(record, unit)));
+        let default = |user: usize| u16::from(records[user] >= 27);
+        let table = DenseFacilityLocation::new(3, rows.collect(), default, 3).expect("valid");
+        exact_law(Window::none(), |draws| plan.replay(&table, draws).0)
+    })
 }
 
 /// A record has a similarity of 0, 1 or 2 to each of three places; a partition says which may go
@@ -212,6 +250,62 @@ fn continuous(effort: Effort) -> Found {
         let objective = coverage(SETS, records);
         exact_law(Window::none(), |draws| plan.replay(&objective, draws).0)
     })
+}
+
+/// Every pick and the last choice pay for themselves, on all records.
+fn continuous_composition(effort: Effort) -> Found {
+    let matroid = Partition::new(vec![0, 0, 1], vec![1, 1]).expect("valid");
+    let mut all = Found::claim(1.0);
+    for rule in [SelectionRule::PermuteAndFlip, SelectionRule::Exponential] {
+        let plan = ContinuousGreedy::builder(matroid.clone(), Credits::ranked(1), budget())
+            .certificate(Certificate::Composition)
+            .rule(rule)
+            .steps(2)
+            .roundings(2)
+            .build()
+            .expect("valid settings");
+        let claimed = claimed(&plan.receipt());
+        all = all.and(pure_loss_of_one_more(
+            Side::Both,
+            claimed,
+            (KINDS, effort.of(1, 2)),
+            |records| {
+                let objective = coverage(SETS, records);
+                exact_law(Window::none(), |draws| plan.replay(&objective, draws).0)
+            },
+        ));
+    }
+    all
+}
+
+/// The exact delta at the epsilon of the receipt, as a share of its delta.
+fn continuous_approximate(effort: Effort) -> Found {
+    let delta = Delta::new(0.02).expect("valid");
+    let plan = ContinuousGreedy::builder(
+        uniform(3, 2),
+        Credits::ranked(1),
+        Budget::new(1.0, 0.02).expect("valid"),
+    );
+    let plan = plan
+        .certificate(Certificate::Approximate { delta })
+        .rule(SelectionRule::Exponential)
+        .steps(2)
+        .roundings(1)
+        .build()
+        .expect("valid settings");
+    let epsilon = plan.receipt().epsilon().expect("within its delta").get();
+    let each = repeated_selection_loss(budget().epsilon(), delta).expect("in range").get();
+    let mut found = Found::claim(1.0);
+    let law = |records: &[usize]| {
+        let objective = coverage(SETS, records);
+        exact_law(Window::none(), |draws| plan.replay(&objective, draws).0)
+    };
+    for_each_one_more((KINDS, effort.of(1, 2)), law, |without, with, witness| {
+        let worse = without.delta(with, epsilon).max(with.delta(without, epsilon)) / delta.get();
+        // What the proof starts from: an added record costs no more than one credit.
+        found.see(worse.max(with.pure_loss(without) / each), || witness.to_owned());
+    });
+    found
 }
 
 fn public_samples(records: &[usize], samples: usize) -> Sampled<'_, usize, Erratic> {

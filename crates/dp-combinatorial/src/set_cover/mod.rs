@@ -29,7 +29,7 @@
 //!
 //! # Bad records
 //! A user in no set changes nothing but the count of [`SetCoverGreedyScaling`]. What an
-//! [`Incidence`] does with repetitions and sets out of range is said there.
+//! [`Incidence`](crate::Incidence) does with repetitions and sets out of range is said there.
 //!
 //! # What is not protected
 //! Running time and memory access patterns depend on the data.

@@ -11,6 +11,7 @@ use crate::{StreamError, StreamShape};
 
 /// What is drawn for a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is one of it")]
 pub(super) enum CellNoise {
     /// A noisy count.
     Count(NoisyCount),

@@ -236,11 +236,13 @@ impl Monitor {
     }
 
     /// Bytes held by users, tables and buffers. Depends on the events of past steps: not for publishing.
+    #[expect(clippy::disallowed_methods, reason = "named and documented as not for publishing")]
     pub fn memory_bytes(&self) -> usize {
         self.users.as_ref().map(Participants::memory_bytes).exact()
     }
 
     /// The number of users who are in the sample and have reports left. Not private: for evaluation.
+    #[expect(clippy::disallowed_methods, reason = "named and documented as not private")]
     pub fn exact_active_users(&self) -> usize {
         self.users.as_ref().map(Participants::active).exact()
     }

@@ -223,6 +223,7 @@ impl Shard {
     }
 
     /// Bytes held by users, tables and buffers. Depends on the events of past steps: not for publishing.
+    #[expect(clippy::disallowed_methods, reason = "named and documented as not for publishing")]
     pub fn memory_bytes(&self) -> usize {
         self.part.participants.as_ref().map(Participants::memory_bytes).exact()
     }

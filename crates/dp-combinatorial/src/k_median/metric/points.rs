@@ -25,8 +25,13 @@ impl Metric {
         Self::from_points_as(coordinates, dimension, width, width == Width::Bits16)
     }
 
-    /// In this width, with all distances or none kept.
-    pub(crate) fn from_points_as(
+    /// The same in this width, with all distances or none kept: how large a metric is does not decide then, so that audits can go
+    /// through every way at small sizes.
+    ///
+    /// # Errors
+    /// As [`from_points`](Self::from_points).
+    #[doc(hidden)]
+    pub fn from_points_as(
         coordinates: &[f64],
         dimension: usize,
         width: Width,
