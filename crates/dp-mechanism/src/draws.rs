@@ -110,10 +110,9 @@ impl Draws<'_> {
     /// # Panics
     /// If none is left.
     pub fn next(&mut self, name: &str) -> Draws<'_> {
-        let leaf = self.meter.as_ref().and_then(|meter| {
+        let leaf = self.meter.as_ref().map(|meter| {
             let leaf = meter.next(&self.scope.leaves, name);
-            assert!(!STRICT || leaf.is_some(), "the receipt has no draw `{name}` left");
-            leaf.map(|leaf| (leaf, 0))
+            (leaf.unwrap_or_else(|| panic!("the receipt has no draw `{name}` left")), 0)
         });
         self.at(leaf)
     }
@@ -144,8 +143,7 @@ impl Draws<'_> {
         if let Some(meter) = &mut self.meter {
             let charged = match self.leaf {
                 Some((leaf, part)) => meter.charge(leaf, part, loss),
-                None if STRICT => Err("it names no leaf".to_owned()),
-                None => Ok(()),
+                None => Err("it names no leaf".to_owned()),
             };
             if let Err(why) = charged {
                 panic!("the receipt does not pay for this draw: {why}");
@@ -159,6 +157,3 @@ impl Draws<'_> {
         self.source
     }
 }
-
-/// Whether a planned draw must name its leaf.
-const STRICT: bool = false;
