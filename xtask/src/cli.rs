@@ -33,6 +33,8 @@ pub(crate) enum Command {
     /// One row of the scaling table in its own process, so that peak memory is that row's alone
     #[command(hide = true)]
     BenchRow(BenchRowArgs),
+    /// Make one-line slips in the source and see which are noticed (needs cargo-mutants)
+    Mutants(MutantsArgs),
     /// Exactly what CI runs, one named step after the other
     Ci,
 }
@@ -187,6 +189,16 @@ pub(crate) struct BenchArgs {
     /// Where bench.json goes (default: target/eval)
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct MutantsArgs {
+    /// Crates whose source is changed; without any, all that handle records
+    #[arg(value_name = "CRATE")]
+    pub(crate) crates: Vec<String>,
+    /// About so many mutants of each crate instead of all, always the same ones
+    #[arg(long, value_name = "N")]
+    pub(crate) sample: Option<usize>,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -16,6 +16,7 @@ mod data;
 mod error;
 mod eval;
 mod files;
+mod mutants;
 mod progress;
 mod release;
 mod report;
@@ -60,6 +61,7 @@ fn dispatch(command: cli::Command) -> Result<Ending, error::Error> {
         cli::Command::Release { command } => release::command(&command),
         cli::Command::Bench(args) => bench::command(&args),
         cli::Command::BenchRow(args) => bench::scaling::row_command(&args),
+        cli::Command::Mutants(args) => mutants::command(&args),
         cli::Command::Ci => ci::command(),
     }
 }
