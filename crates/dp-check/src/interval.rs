@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::{Add, Div, Mul, Neg, Sub};
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use num_bigint::BigInt;
 
@@ -243,8 +243,9 @@ fn signed_bits() -> i64 {
 }
 
 pub(crate) fn ln_2() -> &'static Interval {
-    static VALUE: OnceLock<Interval> = OnceLock::new();
-    VALUE.get_or_init(|| atanh_doubled(&(&Interval::one() / &Interval::of(3.0))))
+    static VALUE: LazyLock<Interval> =
+        LazyLock::new(|| atanh_doubled(&(&Interval::one() / &Interval::of(3.0))));
+    &VALUE
 }
 
 /// Machin: `pi / 4 = 4 arctan(1/5) - arctan(1/239)`.
@@ -263,8 +264,9 @@ pub(crate) fn pi() -> &'static Interval {
         let rest = Interval { lo: power.hi.neg(), hi: power.hi };
         &sum + &rest
     }
-    static VALUE: OnceLock<Interval> = OnceLock::new();
-    VALUE.get_or_init(|| (&arctan_inverse(5).scaled(2) - &arctan_inverse(239)).scaled(2))
+    static VALUE: LazyLock<Interval> =
+        LazyLock::new(|| (&arctan_inverse(5).scaled(2) - &arctan_inverse(239)).scaled(2));
+    &VALUE
 }
 
 /// The exponential function of one number.

@@ -1,6 +1,6 @@
 //! The upper tail of the normal law.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use crate::interval::{Interval, pi};
 
@@ -10,8 +10,8 @@ const FAR: f64 = 9.0;
 const LEVELS: u64 = 60;
 
 fn inverse_root() -> &'static Interval {
-    static VALUE: OnceLock<Interval> = OnceLock::new();
-    VALUE.get_or_init(|| &Interval::one() / &pi().scaled(1).sqrt())
+    static VALUE: LazyLock<Interval> = LazyLock::new(|| &Interval::one() / &pi().scaled(1).sqrt());
+    &VALUE
 }
 
 /// `e^(-x^2 / 2) / sqrt(2 pi)`.
