@@ -3,11 +3,11 @@
 use dp_accounting::{AddRemove, Budget, Epsilon, Receipt, Rho, Step};
 use dp_audit::harness::{Check, Effort, Found, TOLERANCE};
 use dp_audit::{Comparison, DrawKind, Method, compare, statistical};
-use dp_cluster::ClusterError;
-use dp_cluster::dpm::{Clustering, IntervalSize};
+use dp_cluster::dpm::IntervalSize;
 use dp_cluster::recentring::{
     DpmRecentred, DpmRecentredBuilder, Recentred, RecentredSplit, Rounds,
 };
+use dp_cluster::{ClusterError, Clustering};
 use dp_geometry::{Points, PointsView, PublicBox};
 use dp_mechanism::{
     Algorithm, ChaCha20Rng, DiscreteGaussian, Draws, Geometric, Law, Mechanism, Private, Ratio,
@@ -77,7 +77,7 @@ impl Algorithm for Given {
     }
 
     fn run(&self, _: Private<PointsView<'_>>, _: &mut Draws<'_>) -> Clustering {
-        Clustering { centres: self.centres.clone(), counts: self.counts.clone() }
+        Clustering::new(self.centres.clone(), self.counts.clone())
     }
 }
 

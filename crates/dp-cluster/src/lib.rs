@@ -25,6 +25,7 @@
 //!
 //! Out of scope: reading files, plotting, choosing the public box for you.
 
+mod clustering;
 pub mod coreset;
 pub mod dp_lloyd;
 pub mod dpm;
@@ -44,6 +45,7 @@ mod table;
 mod testing;
 mod total_rho;
 
+pub use clustering::Clustering;
 pub use error::ClusterError;
 pub use nearest::{Assignment, nearest};
 

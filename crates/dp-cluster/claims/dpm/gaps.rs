@@ -3,7 +3,8 @@
 use dp_accounting::Budget;
 use dp_audit::harness::{Effort, Found};
 use dp_audit::{Scripted, climb, compare};
-use dp_cluster::dpm::{BudgetSplit, Clustering, Dpm, IntervalSize};
+use dp_cluster::Clustering;
+use dp_cluster::dpm::{BudgetSplit, Dpm, IntervalSize};
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{
     ChaCha20Rng, DiscreteGaussian, Geometric, Law, Mechanism, Ratio, SecureSource, Source,

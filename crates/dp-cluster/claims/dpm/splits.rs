@@ -12,7 +12,8 @@ use dp_audit::{
     Comparison, Scripted, choice_log_probabilities, climb, compare, first_choice, multisets,
     statistical,
 };
-use dp_cluster::dpm::{BudgetSplit, Clustering, CutWeights, Dpm, IntervalSize};
+use dp_cluster::Clustering;
+use dp_cluster::dpm::{BudgetSplit, CutWeights, Dpm, IntervalSize};
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{
     ChaCha20Rng, DiscreteGaussian, Geometric, Law, Mechanism, SecureSource, Source,

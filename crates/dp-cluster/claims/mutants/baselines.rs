@@ -4,10 +4,11 @@
 use dp_accounting::Budget;
 use dp_audit::harness::{Effort, Found, MutantCode};
 use dp_audit::{Comparison, compare};
-use dp_cluster::dp_lloyd::{BudgetSplit, DpLloyd, LloydClustering};
+use dp_cluster::Clustering;
+use dp_cluster::dp_lloyd::{BudgetSplit, DpLloyd};
 use dp_cluster::em_mc::EmMc;
 use dp_cluster::local_search::Objective;
-use dp_cluster::lsh_splits::{LshClustering, LshSplits};
+use dp_cluster::lsh_splits::LshSplits;
 use dp_geometry::{Points, PublicBall};
 use dp_mechanism::{
     DiscreteGaussian, DiscreteLaplace, Geometric, Law, Mechanism, Noise, Ratio, SecureSource,
@@ -121,7 +122,7 @@ impl Source for NoNoiseOnZero<'_> {
 /// Copies of one record, and one more far away: DP-Lloyd with four clusters.
 fn empty_clusters(effort: Effort, silent: bool) -> Found {
     let plan = dp_lloyd::plan(2, 4, BudgetSplit::Joint).build().expect("valid settings");
-    let run = |points: &Points, draws: &mut dyn Source| -> LloydClustering {
+    let run = |points: &Points, draws: &mut dyn Source| -> Clustering {
         let plan: &DpLloyd = &plan;
         if silent {
             plan.replay(points.view(), &mut NoNoiseOnZero(draws)).0
@@ -179,7 +180,7 @@ fn centred(effort: Effort, on_the_mean: bool) -> Found {
         let ball = PublicBall::new(centre, radius).expect("valid");
         LshSplits::builder(ball, 2, budget).build().expect("valid settings")
     };
-    let run = |points: &Points, draws: &mut dyn Source| -> LshClustering {
+    let run = |points: &Points, draws: &mut dyn Source| -> Clustering {
         plan(points).replay(points.view(), draws).0
     };
     let origin = Points::new(vec![0.0; dim], dim).expect("whole rows");

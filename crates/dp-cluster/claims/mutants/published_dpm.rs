@@ -6,7 +6,8 @@ use std::num::NonZero;
 use dp_accounting::Budget;
 use dp_audit::harness::{Effort, Found, MutantCode};
 use dp_audit::{choice_log_probabilities, compare, statistical};
-use dp_cluster::dpm::{Clustering, Dpm};
+use dp_cluster::Clustering;
+use dp_cluster::dpm::Dpm;
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{
     ChaCha20Rng, DiscreteGaussian, Geometric, Law, Mechanism, Ratio, SecureSource, Source,

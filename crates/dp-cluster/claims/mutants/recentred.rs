@@ -1,7 +1,7 @@
 //! Broken variants of re-centring: the real code with something put between it and its draws.
 
 use dp_audit::harness::MutantCode;
-use dp_cluster::dpm::Clustering;
+use dp_cluster::Clustering;
 use dp_geometry::Points;
 use dp_mechanism::{DiscreteGaussian, Geometric, Law, Mechanism, Ratio, Source};
 

@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::DpLloydBuilder;
 use super::budget::Primitives;
-use crate::ClusterError;
+use crate::clustering::records;
 use crate::nearest::CentreTable;
 use crate::sized_sum::box_residual;
 use crate::table::sum_rows;
+use crate::{ClusterError, Clustering};
 
 /// A checked and calibrated DP-Lloyd plan. See the [module](super).
 ///
@@ -30,15 +31,6 @@ pub struct DpLloyd {
     pub(super) settings: DpLloydBuilder,
     pub(super) primitives: Primitives,
     pub(super) start: Points,
-}
-
-/// Private centres with the private sizes that the last iteration saw.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LloydClustering {
-    /// `k` rows, inside the public box.
-    pub centres: Points,
-    /// The noisy size of each cluster, at least zero, before the last move of the centres.
-    pub sizes: Vec<f64>,
 }
 
 impl DpLloyd {
@@ -77,7 +69,8 @@ impl Algorithm for DpLloyd {
     type Data<'a> = PointsView<'a>;
     /// The dimension.
     type Shape = usize;
-    type Output = LloydClustering;
+    /// The counts are those before the last move of the centres.
+    type Output = Clustering;
     type Error = ClusterError;
 
     fn cost(&self) -> Receipt<AddRemove> {
@@ -94,7 +87,7 @@ impl Algorithm for DpLloyd {
         ClusterError::unless_equal(self.settings.public_box.dim(), dim)
     }
 
-    fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> LloydClustering {
+    fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
         let (public_box, sized) = (&self.settings.public_box, &self.primitives.sized);
         let dim = public_box.dim();
         let half = |i| 0.5 * public_box.width(i);
@@ -125,10 +118,8 @@ impl Algorithm for DpLloyd {
             public_box.clip_coordinate(i, public_box.middle(i) + x)
         };
         let coords = centres.iter().enumerate().map(back).collect();
-        LloydClustering {
-            centres: Points::new(coords, dim).expect("whole rows"),
-            sizes: sizes.into_iter().map(|size| size.max(0.0)).collect(),
-        }
+        let counts = sizes.into_iter().map(records).collect();
+        Clustering::new(Points::new(coords, dim).expect("whole rows"), counts)
     }
 }
 

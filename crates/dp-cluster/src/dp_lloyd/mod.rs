@@ -44,5 +44,5 @@ mod start;
 mod tests;
 
 pub use budget::BudgetSplit;
-pub use mechanism::{DpLloyd, LloydClustering};
+pub use mechanism::DpLloyd;
 pub use params::DpLloydBuilder;

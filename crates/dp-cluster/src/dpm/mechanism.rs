@@ -1,13 +1,13 @@
 //! The plan and its one code path.
 
 use dp_accounting::{AddRemove, Budget, Receipt};
-use dp_geometry::{Points, PointsView, PublicBox};
+use dp_geometry::{PointsView, PublicBox};
 use dp_mechanism::{Algorithm, Draws, GaussianSum, Private};
 use serde::{Deserialize, Serialize};
 
 use super::DpmBuilder;
 use super::plan::TreePlan;
-use crate::ClusterError;
+use crate::{ClusterError, Clustering};
 
 /// A checked and calibrated DPM plan. See the [module](super).
 ///
@@ -29,15 +29,6 @@ pub struct Dpm {
     pub(super) settings: DpmBuilder,
     pub(super) tree: TreePlan,
     pub(super) sums: GaussianSum,
-}
-
-/// Private centres with private weights. Everything computed from them alone is free.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Clustering {
-    /// One row per cluster, inside the public box.
-    pub centres: Points,
-    /// The noisy number of points of each cluster, at least 1.
-    pub counts: Vec<i64>,
 }
 
 impl Dpm {

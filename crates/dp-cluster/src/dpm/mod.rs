@@ -54,6 +54,6 @@ pub(crate) use plan::{AfterAMiss, TreeLosses, TreePlan, TreeSettings, eta};
 
 pub use budget::BudgetSplit;
 pub use interval::IntervalSize;
-pub use mechanism::{Clustering, Dpm};
+pub use mechanism::Dpm;
 pub use params::DpmBuilder;
 pub use score::CutWeights;

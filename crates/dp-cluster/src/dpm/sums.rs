@@ -5,9 +5,9 @@ use dp_mechanism::{Draws, Private};
 
 use super::Dpm;
 use super::bins::cells_per_bin;
-use super::mechanism::Clustering;
 use super::plan::Grown;
 use super::tree::Leaf;
+use crate::Clustering;
 use crate::table::sum_rows;
 
 impl Dpm {
@@ -40,10 +40,8 @@ impl Dpm {
                 coords.push(grid.public_box().clip_coordinate(i, centre));
             }
         }
-        Clustering {
-            centres: Points::new(coords, dim).expect("one row per leaf"),
-            counts: tree.leaves.iter().map(|leaf| leaf.noisy_count).collect(),
-        }
+        let counts = tree.leaves.iter().map(|leaf| leaf.noisy_count).collect();
+        Clustering::new(Points::new(coords, dim).expect("one row per leaf"), counts)
     }
 }
 

@@ -11,6 +11,7 @@ use super::budget::{MEAN, Primitives, WEIGHT};
 use super::cover::cover;
 use super::grids::Grids;
 use super::projection::Projection;
+use crate::clustering::{nearest_weights, records};
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::KMeans;
 use crate::kmedian::KMedian;
@@ -18,7 +19,7 @@ use crate::local_search::Objective;
 use crate::public_directions::{Purpose, public_generator};
 use crate::sized_sum::{SizedSum, box_radius, box_residual};
 use crate::table::{count_labels, noisy_counts, rows_per_task};
-use crate::{ClusterError, nearest};
+use crate::{ClusterError, Clustering, nearest};
 
 /// A checked and calibrated EM-MC plan. See the [module](super).
 ///
@@ -41,16 +42,6 @@ pub struct EmMc {
     pub(super) primitives: Primitives,
     pub(super) projection: Projection,
     pub(super) grids: Grids,
-}
-
-/// Private centres, and the private weighted points that they were computed from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct EmMcClustering {
-    /// One row per cluster, inside the public box.
-    pub centres: Points,
-    /// Middles of the chosen cells with noisy numbers of records, in the projected dimensions and
-    /// relative to the middle of the box. Any other solver may work on them for free.
-    pub coreset: PrivateCoreset,
 }
 
 impl EmMc {
@@ -123,7 +114,7 @@ impl EmMc {
         solution: &Points,
         noise: &GaussianSum,
         draws: &mut Draws<'_>,
-    ) -> Points {
+    ) -> Clustering {
         let public_box = &self.settings.public_box;
         let dim = public_box.dim();
         let sized = SizedSum::new(dim, box_radius(public_box));
@@ -136,7 +127,8 @@ impl EmMc {
         let sums = sums.cells(solution.len() * sized.width());
         // Below this, a mean would be mostly noise.
         let least = (2.0 * sized.size_standard_deviation(noise)).max(1.0);
-        let (mut coords, mut largest) = (Vec::new(), (f64::NEG_INFINITY, Vec::new()));
+        let (mut coords, mut counts) = (Vec::new(), Vec::new());
+        let mut largest = (f64::NEG_INFINITY, Vec::new());
         for (part, sum) in (0..).zip(sums.view().chunks(sized.width())) {
             let sum = sized.release(sum, noise, &mut draws.part(MEAN, 0, part));
             let size = sized.size(&sum);
@@ -150,9 +142,24 @@ impl EmMc {
             }
             if size >= least {
                 coords.extend(centre);
+                counts.push(records(size));
             }
         }
-        let coords = if coords.is_empty() { largest.1 } else { coords };
+        if counts.is_empty() {
+            (coords, counts) = (largest.1, vec![records(largest.0)]);
+        }
+        Clustering::new(Points::new(coords, dim).expect("whole rows"), counts)
+    }
+
+    /// Released points, moved from around the middle of the box to where they belong.
+    fn back(&self, points: Points) -> Points {
+        let public_box = &self.settings.public_box;
+        let dim = public_box.dim();
+        let back = |(at, x): (usize, f64)| {
+            let i = at % dim;
+            public_box.clip_coordinate(i, public_box.middle(i) + x)
+        };
+        let coords = points.into_coords().into_iter().enumerate().map(back).collect();
         Points::new(coords, dim).expect("whole rows")
     }
 }
@@ -162,7 +169,9 @@ impl Algorithm for EmMc {
     type Data<'a> = PointsView<'a>;
     /// The dimension.
     type Shape = usize;
-    type Output = EmMcClustering;
+    /// The coreset are middles of the chosen cells with noisy numbers of records; none if the choices were made in fewer
+    /// dimensions than the points have.
+    type Output = Clustering;
     type Error = ClusterError;
 
     fn cost(&self) -> Receipt<AddRemove> {
@@ -179,9 +188,7 @@ impl Algorithm for EmMc {
         ClusterError::unless_equal(self.settings.public_box.dim(), dim)
     }
 
-    fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> EmMcClustering {
-        let public_box = &self.settings.public_box;
-        let dim = public_box.dim();
+    fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
         let projected = points.map(|points| self.project(points));
         let projected = projected.as_ref().map(Points::view);
         let Primitives { cover: run, choice, means, .. } = &self.primitives;
@@ -190,17 +197,17 @@ impl Algorithm for EmMc {
         let middles = Points::new(middles, self.projection.dim()).expect("whole rows");
         let coreset = self.weigh(projected, middles, draws);
         let solution = self.post_solve(&coreset);
-        let centres = if let Some(noise) = means {
+        let clustering = if let Some(noise) = means {
             self.lift(points, projected, &solution, noise, draws)
         } else {
-            let back = |(at, x): (usize, f64)| {
-                let i = at % dim;
-                public_box.clip_coordinate(i, public_box.middle(i) + x)
-            };
-            let coords = solution.into_coords().into_iter().enumerate().map(back).collect();
-            Points::new(coords, dim).expect("whole rows")
+            let counts = nearest_weights(&coreset, solution.view());
+            Clustering::new(self.back(solution), counts)
         };
-        EmMcClustering { centres, coreset }
+        let coreset = self.projection.is_identity().then(|| {
+            let weights = coreset.weights().to_vec();
+            PrivateCoreset::released(self.back(coreset.points().to_points()), weights)
+        });
+        Clustering { coreset, ..clustering }
     }
 }
 

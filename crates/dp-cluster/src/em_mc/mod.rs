@@ -49,5 +49,5 @@ mod projection;
 mod tests;
 
 pub use budget::{BudgetSplit, Selection};
-pub use mechanism::{EmMc, EmMcClustering};
+pub use mechanism::EmMc;
 pub use params::EmMcBuilder;

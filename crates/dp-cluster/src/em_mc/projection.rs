@@ -43,6 +43,11 @@ impl Projection {
         self.half_widths.len()
     }
 
+    /// Whether coordinates are those of the records, relative to the middle of the box.
+    pub(super) fn is_identity(&self) -> bool {
+        self.matrix.is_none()
+    }
+
     /// `residual` receives the record relative to the middle of the box, `out` its projection.
     pub(super) fn project(&self, row: &[f64], residual: &mut [f64], out: &mut [f64]) {
         box_residual(&self.public_box, row, residual);

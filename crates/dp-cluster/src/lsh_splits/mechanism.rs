@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::LshSplitsBuilder;
 use super::budget::Primitives;
 use super::codes::Hyperplanes;
-use crate::ClusterError;
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::KMeans;
 use crate::public_directions::{Purpose, public_generator};
+use crate::{ClusterError, Clustering};
 
 /// A checked and calibrated LSH-Splits plan. See the [module](super).
 ///
@@ -32,15 +32,6 @@ pub struct LshSplits {
     pub(super) settings: LshSplitsBuilder,
     pub(super) primitives: Primitives,
     pub(super) solver: KMeans,
-}
-
-/// Private centres, and the private weighted points that they were computed from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LshClustering {
-    /// One row per cluster, inside the public ball.
-    pub centres: Points,
-    /// The leaves: noisy means and noisy sizes. Any other solver may work on them for free.
-    pub coreset: PrivateCoreset,
 }
 
 impl LshSplits {
@@ -82,7 +73,8 @@ impl Algorithm for LshSplits {
     type Data<'a> = PointsView<'a>;
     /// The dimension.
     type Shape = usize;
-    type Output = LshClustering;
+    /// The coreset are the leaves: noisy means and noisy sizes.
+    type Output = Clustering;
     type Error = ClusterError;
 
     fn cost(&self) -> Receipt<AddRemove> {
@@ -100,14 +92,14 @@ impl Algorithm for LshSplits {
         ClusterError::unless_equal(self.settings.public_ball.dim(), dim)
     }
 
-    fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> LshClustering {
+    fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
         let LshSplitsBuilder { public_ball, depth, public_seed, .. } = &self.settings;
         let dim = public_ball.dim();
         let hyperplanes = Hyperplanes::new(dim, *depth, *public_seed);
         let codes = points.map(|points| hyperplanes.codes(points, public_ball));
         let tree = self.grow(codes, draws);
         let coreset = self.coreset(points, &tree, draws);
-        LshClustering { centres: self.post_centres(&coreset), coreset }
+        Clustering::of_coreset(self.post_centres(&coreset), coreset)
     }
 }
 

@@ -49,5 +49,5 @@ mod tests;
 mod tree;
 
 pub use budget::BudgetSplit;
-pub use mechanism::{LshClustering, LshSplits};
+pub use mechanism::LshSplits;
 pub use params::{Form, LshSplitsBuilder};

@@ -5,7 +5,7 @@ use dp_geometry::{PointsView, PublicBox};
 use super::plan::Start;
 use super::round::Round;
 use super::sums::{COUNT_UNITS, COUNTS, UNITS};
-use crate::dpm::Clustering;
+use crate::Clustering;
 
 /// By how much the radius of a centre grows that most of its points lie beyond.
 const GROWTH: f64 = 4.0;
@@ -64,7 +64,7 @@ impl Centres {
     pub(super) fn release(&self) -> Clustering {
         #[allow(clippy::cast_possible_truncation, reason = "a noisy count of records")]
         let counts = self.standings.iter().map(|one| (one.count.round() as i64).max(1));
-        Clustering { counts: counts.collect(), centres: self.view().to_points() }
+        Clustering::new(self.view().to_points(), counts.collect())
     }
 
     pub(super) fn len(&self) -> usize {

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::DpmRecentredBuilder;
 use super::plan::{Recentring, Start};
-use crate::ClusterError;
-use crate::dpm::{Clustering, TreePlan};
+use crate::dpm::TreePlan;
+use crate::{ClusterError, Clustering};
 
 /// A checked and calibrated plan: the cuts of [`Dpm`](crate::dpm::Dpm), then rounds of re-centring.
 /// See the [module](super).

@@ -6,10 +6,9 @@ use dp_mechanism::{Algorithm, Draws, Mechanism, Private};
 
 use super::Rounds;
 use super::plan::{Recentring, Start};
-use crate::ClusterError;
-use crate::dpm::Clustering;
-use crate::lsh_splits::LshClustering;
+use crate::clustering::records;
 use crate::total_rho::total_rho;
+use crate::{ClusterError, Clustering};
 
 /// What the choice of radii gets of what re-centring may spend.
 const RADII: f64 = 0.05;
@@ -19,8 +18,8 @@ const START: &str = "start";
 
 /// Any mechanism that releases centres with counts, then rounds of re-centring.
 ///
-/// `S` is the mechanism that starts; its output must convert into a [`Clustering`], and its cost must
-/// be expressible as zCDP. [`part_of`] makes the budget to build it with.
+/// `S` is the mechanism that starts; its cost must be expressible as zCDP. Where it releases a coreset,
+/// the rounds start from that, which is finer than its centres. [`part_of`] makes the budget to build it with.
 ///
 /// # Guarantee
 /// `(epsilon, delta)`-DP under [`AddRemove`] for the budget given, by zCDP composed over the start
@@ -71,22 +70,13 @@ pub fn part_of(budget: Budget, share: f64) -> Result<Budget, ClusterError> {
     Ok(Budget::new(epsilon.get().min(budget.epsilon().get()), budget.delta().get())?)
 }
 
-/// The leaves of LSH-Splits, which are more than its final centres, and their sizes.
-impl From<LshClustering> for Clustering {
-    fn from(released: LshClustering) -> Self {
-        #[allow(clippy::cast_possible_truncation, reason = "a noisy number of records")]
-        let counts = released.coreset.weights().iter().map(|weight| (weight.round() as i64).max(1));
-        Self { counts: counts.collect(), centres: released.coreset.points().to_points() }
-    }
-}
-
 impl<S> Recentred<S>
 where
     S: for<'a> Mechanism<
             Relation = AddRemove,
             Data<'a> = PointsView<'a>,
             Shape = usize,
-            Output: Into<Clustering>,
+            Output = Clustering,
             Error = ClusterError,
         >,
 {
@@ -126,7 +116,7 @@ where
             Relation = AddRemove,
             Data<'a> = PointsView<'a>,
             Shape = usize,
-            Output: Into<Clustering>,
+            Output = Clustering,
             Error = ClusterError,
         >,
 {
@@ -158,8 +148,14 @@ where
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
-        let start = self.start.run(points, &mut draws.within(START)).into();
-        let Clustering { centres, counts } = start;
+        let start = self.start.run(points, &mut draws.within(START));
+        let (centres, counts) = match start.coreset {
+            None => (start.centres, start.counts),
+            Some(finer) => {
+                let counts = finer.weights().iter().map(|&weight| records(weight)).collect();
+                (finer.points().to_points(), counts)
+            }
+        };
         self.recentring.run(points, Start { centres, counts, labels: None }, draws)
     }
 }

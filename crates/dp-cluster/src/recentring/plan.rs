@@ -11,9 +11,8 @@ use super::merge::Until;
 use super::radius::{radii, target};
 use super::round::Round;
 use super::sums::{COUNTS, exact_sums};
-use crate::ClusterError;
-use crate::dpm::Clustering;
 use crate::kmeans::KMeans;
+use crate::{ClusterError, Clustering};
 
 /// A checked and calibrated sequence of rounds.
 #[derive(Clone, Debug, PartialEq)]

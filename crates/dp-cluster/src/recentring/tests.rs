@@ -7,7 +7,8 @@ use rand::RngExt;
 
 use super::{DpmRecentred, DpmRecentredBuilder, Recentred, RecentredSplit, Rounds, part_of};
 use crate::ClusterError;
-use crate::dpm::{Clustering, Dpm, IntervalSize};
+use crate::Clustering;
+use crate::dpm::{Dpm, IntervalSize};
 use crate::lsh_splits::LshSplits;
 use crate::metrics::{distinct_clusters_found, squared_inertia};
 use crate::testing::{adversarial, blobs, rng};

@@ -1,0 +1,67 @@
+//! What every private clustering releases.
+
+use dp_geometry::{Points, PointsView};
+use serde::{Deserialize, Serialize};
+
+use crate::coreset::PrivateCoreset;
+use crate::nearest;
+
+/// Private centres with private counts: the output of every private clustering of this crate. Everything computed from it alone is free.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Clustering {
+    /// One row per cluster, inside the public domain.
+    pub centres: Points,
+    /// The noisy number of points of each cluster, at least 0.
+    pub counts: Vec<i64>,
+    /// The released weighted points that the centres were computed from, where there are any: finer than the centres, in the units of the
+    /// points. Any other solver may work on them for free.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coreset: Option<PrivateCoreset>,
+}
+
+impl Clustering {
+    /// Centres and counts that have been released or were public all along; nothing is made private here.
+    ///
+    /// # Panics
+    /// If there is not one count per centre.
+    pub fn new(centres: Points, counts: Vec<i64>) -> Self {
+        assert_eq!(centres.len(), counts.len(), "one count per centre");
+        Self { centres, counts, coreset: None }
+    }
+
+    /// Centres that were computed from a coreset: the weight of the points nearest to a centre is its count.
+    pub(crate) fn of_coreset(centres: Points, coreset: PrivateCoreset) -> Self {
+        let counts = nearest_weights(&coreset, centres.view());
+        Self { coreset: Some(coreset), ..Self::new(centres, counts) }
+    }
+}
+
+/// The weight of the points of a coreset that are nearest to each centre.
+pub(crate) fn nearest_weights(coreset: &PrivateCoreset, centres: PointsView<'_>) -> Vec<i64> {
+    let mut weights = vec![0.0; centres.len()];
+    for (label, weight) in nearest(coreset.points(), centres).labels.iter().zip(coreset.weights()) {
+        weights[*label as usize] += weight;
+    }
+    weights.into_iter().map(records).collect()
+}
+
+/// A noisy number of records as an integer, at least 0.
+#[allow(clippy::cast_possible_truncation, reason = "saturates")]
+pub(crate) fn records(noisy: f64) -> i64 {
+    noisy.round().max(0.0) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_centre_counts_what_is_nearest_to_it() {
+        let points = |coords| Points::new(coords, 1).expect("rows");
+        let coreset = PrivateCoreset::released(points(vec![0.0, 1.0, 9.0]), vec![2.25, 1.5, 7.0]);
+        let clustering = Clustering::of_coreset(points(vec![0.0, 10.0, 99.0]), coreset);
+        assert_eq!(clustering.counts, [4, 7, 0]);
+        assert_eq!([f64::NAN, -3.0, 1e300].map(records), [0, 0, i64::MAX]);
+    }
+}
