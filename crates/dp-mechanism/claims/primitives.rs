@@ -8,6 +8,7 @@ use dp_audit::{
 use dp_mechanism::{
     DiscreteGaussian, DiscreteLaplace, Draws, ExponentialMechanism, GaussianSum, Geometric,
     GeometricSum, Law, Noise, NoisyCount, PoissonSample, Ratio, SecureSource, Source,
+    SubsetResponse,
 };
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
@@ -32,6 +33,7 @@ pub(super) fn checks() -> Vec<Check> {
         exact("sum-geometric-wide", "GeometricSum", wide_geometric_sum),
         exact("sum-geometric", "GeometricSum", geometric_sum),
         exact("sample-poisson", "PoissonSample", sample),
+        Check::new("response-law", "SubsetResponse", "replace-one", Method::Exact, responses),
     ]
 }
 
@@ -298,4 +300,62 @@ fn wide_geometric_sum(_effort: Effort) -> Found {
         }
     }
     found
+}
+
+/// All laws of all responses over up to 16 symbols: of two records, the largest ratio is the weight, to the last digit, and the weight is
+/// not above `e^epsilon`.
+fn responses(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    for symbols in effort.of(vec![2, 3, 8, 16], (2..=16).collect()) {
+        for favoured in 1..symbols {
+            for asked in [1e-6, 0.1, 1.0, 2.0, 4.0, 11.5] {
+                let response = SubsetResponse::new(epsilon(asked), symbols, favoured);
+                let response = response.expect("valid settings");
+                let weight = fraction(response.weight());
+                let within = weight <= exp_from_below(asked);
+                let unit = Ratio::new(1, 1).expect("one over one");
+                let law = |run: &dyn Fn(&mut Draws<'_>) -> u32| {
+                    exact_rational_law(unit, 3, Window::none(), |source| {
+                        run(&mut Draws::unplanned(source))
+                    })
+                };
+                let ranked = |turn: u32| {
+                    (0..symbols)
+                        .map(|m| i64::from((m * 7 + turn) % symbols / 2))
+                        .collect::<Vec<_>>()
+                };
+                let mut laws: Vec<RationalLaw<u32>> = (0..=symbols)
+                    .map(|first| law(&|draws| response.release(first, draws)))
+                    .collect();
+                laws.extend(
+                    (0..3)
+                        .map(|turn| law(&|draws| response.release_by_score(&ranked(turn), draws))),
+                );
+                for (a, b) in laws.iter().flat_map(|a| laws.iter().map(move |b| (a, b))) {
+                    let ratio = a.largest_ratio(b).filter(|ratio| within && *ratio <= weight);
+                    let share = ratio
+                        .as_ref()
+                        .map_or(f64::INFINITY, |ratio| if *ratio == weight { 1.0 } else { 0.0 });
+                    found.see(share, || format!("{favoured} of {symbols} at {asked}"));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn fraction(ratio: Ratio) -> BigRational {
+    BigRational::new(ratio.numerator().into(), ratio.denominator().get().into())
+}
+
+/// The first terms of the series, in exact arithmetic.
+fn exp_from_below(x: f64) -> BigRational {
+    let x = BigRational::from_float(x).expect("finite");
+    let one = BigRational::from_integer(1.into());
+    let (mut sum, mut term) = (one.clone(), one);
+    for i in 1..60_u32 {
+        term = term * &x / BigRational::from_integer(i.into());
+        sum += &term;
+    }
+    sum
 }

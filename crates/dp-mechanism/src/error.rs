@@ -23,6 +23,14 @@ pub enum MechanismError {
         /// Their sum.
         got: f64,
     },
+    /// A response needs at least one symbol that a record favours and one that it does not, and at most
+    /// [`MAX_SYMBOLS`](crate::SubsetResponse::MAX_SYMBOLS).
+    Symbols {
+        /// All of them.
+        symbols: u32,
+        /// Those that a record favours.
+        favoured: u32,
+    },
     /// There is no proof that this is private.
     NoProof {
         /// What was asked for.
@@ -42,6 +50,10 @@ impl fmt::Display for MechanismError {
             Self::Shares { got } => {
                 write!(f, "shares of a budget must be positive and add up to at most 1, got {got}")
             }
+            Self::Symbols { symbols, favoured } => write!(
+                f,
+                "a response needs 1 <= favoured < symbols <= 65536, got {favoured} of {symbols}"
+            ),
             Self::NoProof { what } => write!(f, "{what} is not proved to be private"),
         }
     }

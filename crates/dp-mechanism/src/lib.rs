@@ -21,7 +21,7 @@
 //! - [`Private`]: what was computed from records; it can be computed with, not looked at.
 //! - [`Draws`]: how every mechanism of the workspace gets randomness, metered; [`Source`], [`Law`]: what is behind it.
 //! - [`NoisyCount`], [`ExponentialMechanism`], [`GaussianSum`], [`GeometricSum`], [`PoissonSample`],
-//!   [`CreditedRun`], [`ThresholdReports`]: the primitives.
+//!   [`SubsetResponse`], [`CreditedRun`], [`ThresholdReports`]: the primitives.
 //! - [`Algorithm`]: what an author writes; [`Mechanism`], [`Release`]: the face that users see, plan first, then release.
 //!
 //! Out of scope: what a loss means and how losses add up (`dp-accounting`).
@@ -40,6 +40,7 @@ mod meter;
 mod private;
 mod rational;
 mod reports;
+mod response;
 mod source;
 mod sparse_scores;
 mod subsample;
@@ -59,6 +60,7 @@ pub use mechanism::{Algorithm, Mechanism, Release};
 pub use meter::Usage;
 pub use private::{Cells, CellsRef, Private};
 pub use reports::{Grid, ReportNoise, Reported, ThresholdReports, Touched};
+pub use response::SubsetResponse;
 pub use source::{Coin, Law, Noise, SecureSource, Source};
 pub use sparse_scores::SparseScores;
 pub use subsample::PoissonSample;
