@@ -1,11 +1,12 @@
 //! The arithmetic of composition: what a tree of steps costs, on every route at once.
 
-use crate::gaussian::mu_to_epsilon;
-use crate::loss::{Loss, pure_rho};
-use crate::outward::{larger, smaller};
+use std::ops::Add as _;
+
+use crate::gaussian::{group_delta, mu_to_epsilon};
+use crate::loss::{Loss, group_factor, pure_rho};
+use crate::outward::{Lower, Upper};
 use crate::params::{Delta, Epsilon, Mu, Rho};
 use crate::relation::Relation;
-use crate::rounding::{add_up, mul_up, sub_down};
 use crate::zcdp::zcdp_to_epsilon;
 
 /// A claim in four parts: outside of mass `delta`, the log-ratio is at most `epsilon` plus that of a `rho`-zCDP pair and that of a
@@ -18,38 +19,44 @@ use crate::zcdp::zcdp_to_epsilon;
 /// they count as `mu^2 / 2`. Only the direction `(P, Q)` is used, so this also holds under one-sided relations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Cost {
-    epsilon: f64,
-    delta: f64,
-    rho: f64,
-    mu_squared: f64,
+    epsilon: Upper,
+    delta: Upper,
+    rho: Upper,
+    mu_squared: Upper,
 }
 
 impl Cost {
-    const FREE: Self = Self { epsilon: 0.0, delta: 0.0, rho: 0.0, mu_squared: 0.0 };
+    const FREE: Self = Self {
+        epsilon: Upper::ZERO,
+        delta: Upper::ZERO,
+        rho: Upper::ZERO,
+        mu_squared: Upper::ZERO,
+    };
     const IMPOSSIBLE: Self = Self {
-        epsilon: f64::INFINITY,
-        delta: f64::INFINITY,
-        rho: f64::INFINITY,
-        mu_squared: f64::INFINITY,
+        epsilon: Upper::UNKNOWN,
+        delta: Upper::UNKNOWN,
+        rho: Upper::UNKNOWN,
+        mu_squared: Upper::UNKNOWN,
     };
 
     fn pure(epsilon: Epsilon) -> Self {
-        Self { epsilon: epsilon.get(), ..Self::FREE }
+        Self { epsilon: Upper::new(epsilon.get()), ..Self::FREE }
     }
 
     fn zcdp(rho: Rho) -> Self {
-        Self { rho: rho.get(), ..Self::FREE }
+        Self { rho: Upper::new(rho.get()), ..Self::FREE }
     }
 
     fn gaussian(mu: Mu) -> Self {
-        Self { mu_squared: mul_up(mu.get(), mu.get()), ..Self::FREE }
+        let mu = Upper::new(mu.get());
+        Self { mu_squared: mu.times(mu), ..Self::FREE }
     }
 
     fn approximate(epsilon: Epsilon, delta: Delta) -> Self {
-        Self { epsilon: epsilon.get(), delta: delta.get(), ..Self::FREE }
+        Self { delta: Upper::new(delta.get()), ..Self::pure(epsilon) }
     }
 
-    fn map2(self, other: Self, f: fn(f64, f64) -> f64) -> Self {
+    fn map2(self, other: Self, f: fn(Upper, Upper) -> Upper) -> Self {
         Self {
             epsilon: f(self.epsilon, other.epsilon),
             delta: f(self.delta, other.delta),
@@ -60,16 +67,19 @@ impl Cost {
 
     /// The epsilon at `delta`: what `delta` leaves over after the approximate steps pays for the zCDP or the Gaussian part.
     fn epsilon(self, delta: Delta) -> Option<Epsilon> {
-        if self.delta > delta.get() {
-            return None;
-        }
-        let left = Delta::of(sub_down(delta.get(), self.delta))?;
-        let converted = if self.rho == 0.0 {
+        let left = Delta::of((Lower::new(delta.get()) - self.delta).get())?;
+        let converted = if self.rho == Upper::ZERO {
             mu_to_epsilon(Mu::of_square(self.mu_squared)?, left)?
         } else {
-            zcdp_to_epsilon(Rho::of(add_up(self.rho, mul_up(self.mu_squared, 0.5)))?, left)?
+            let rho = self.rho + self.mu_squared.times(Upper::new(0.5));
+            zcdp_to_epsilon(Rho::of(rho.get())?, left)?
         };
-        Epsilon::of(add_up(self.epsilon, converted.get()))
+        Epsilon::of((self.epsilon + Upper::new(converted.get())).get())
+    }
+
+    /// The same outside of a mass `delta` more.
+    fn outside(self, delta: Delta) -> Self {
+        Self { delta: self.delta + Upper::new(delta.get()), ..self }
     }
 }
 
@@ -112,7 +122,7 @@ impl Costs {
                 let cost = Cost::approximate(epsilon, delta);
                 // The worst pair reveals all with probability delta and is that of randomised response otherwise.
                 let rho = pure_rho(epsilon.get());
-                let outside = Cost { delta: delta.get(), rho, ..Cost::FREE };
+                let outside = Cost { delta: Upper::new(delta.get()), rho, ..Cost::FREE };
                 let zcdp = if R::TWO_SIDED && epsilon > Epsilon::ZERO { outside } else { cost };
                 Self { pure: cost, zcdp, stated: cost }
             }
@@ -124,7 +134,7 @@ impl Costs {
         Self { pure: cost, zcdp: cost, stated: cost }
     }
 
-    fn map2(self, other: Self, f: fn(f64, f64) -> f64) -> Self {
+    fn map2(self, other: Self, f: fn(Upper, Upper) -> Upper) -> Self {
         Self {
             pure: self.pure.map2(other.pure, f),
             zcdp: self.zcdp.map2(other.zcdp, f),
@@ -134,18 +144,19 @@ impl Costs {
 
     /// Both are spent.
     pub(crate) fn plus(self, other: Self) -> Self {
-        self.map2(other, add_up)
+        self.map2(other, Upper::add)
     }
 
     /// One of the two is spent, whichever is dearer, part by part.
     pub(crate) fn max(self, other: Self) -> Self {
-        self.map2(other, larger)
+        self.map2(other, Upper::max)
     }
 
     /// The total as pure DP.
     pub(crate) fn total_pure(self) -> Option<Epsilon> {
         let Cost { epsilon, delta, rho, mu_squared } = self.pure;
-        if delta == 0.0 && rho == 0.0 && mu_squared == 0.0 { Epsilon::of(epsilon) } else { None }
+        let alone = [delta, rho, mu_squared] == [Upper::ZERO; 3];
+        if alone { Epsilon::of(epsilon.get()) } else { None }
     }
 
     /// The total as zCDP. A one-sided pure part has every divergence at most `epsilon <= a * epsilon`, so it adds in full.
@@ -157,13 +168,57 @@ impl Costs {
     pub(crate) fn total_zcdp_outside(self) -> Option<(Rho, Delta)> {
         // Nothing is Gaussian in this column.
         let Cost { epsilon, delta, rho, .. } = self.zcdp;
-        Rho::of(add_up(epsilon, rho)).zip(Delta::of(delta))
+        Rho::of((epsilon + rho).get()).zip(Delta::of(delta.get()))
     }
 
     /// The total as Gaussian DP, where nothing else is spent.
     pub(crate) fn total_gaussian(self) -> Option<Mu> {
+        self.total_gaussian_outside().and_then(|(mu, delta)| (delta == Delta::ZERO).then_some(mu))
+    }
+
+    /// The total as Gaussian DP outside of a mass.
+    pub(crate) fn total_gaussian_outside(self) -> Option<(Mu, Delta)> {
         let Cost { epsilon, delta, rho, mu_squared } = self.stated;
-        if epsilon == 0.0 && delta == 0.0 && rho == 0.0 { Mu::of_square(mu_squared) } else { None }
+        let alone = [epsilon, rho] == [Upper::ZERO; 2];
+        if alone { Mu::of_square(mu_squared).zip(Delta::of(delta.get())) } else { None }
+    }
+
+    /// The same steps outside of a mass `delta`.
+    pub(crate) fn outside(self, delta: Delta) -> Self {
+        Self {
+            pure: self.pure.outside(delta),
+            zcdp: self.zcdp.outside(delta),
+            stated: self.stated.outside(delta),
+        }
+    }
+
+    /// What a chain of `size` neighbours costs, each step of the chain being `self` outside of a mass `delta`: known where the whole
+    /// of `self` is pure or Gaussian.
+    ///
+    /// With `h` the largest `P(S)` that the loss allows at `Q(S)`, a step of the chain says `P(S) <= h(Q(S)) + delta`. `h` is concave and 0
+    /// at 0, so `h(x + y) <= h(x) + h(y)`: two steps give `h(h(Q(S))) + h(delta) + delta`, and so on. For a pure loss `h(x)` is at most `e^epsilon x`.
+    pub(crate) fn group_outside(self, size: u64, delta: Delta) -> Self {
+        let grown = |factor: Upper| Delta::of(factor.times(Upper::new(delta.get())).get());
+        if let Some(epsilon) = self.total_pure() {
+            let loss = Loss::from(epsilon).scaled_to(Some(size));
+            let delta = grown(group_factor(epsilon.get(), size));
+            return match (loss, delta) {
+                (Loss::Pure { epsilon }, Some(delta)) => {
+                    Self::same(Cost::approximate(epsilon, delta))
+                }
+                _ => Self::same(Cost::IMPOSSIBLE),
+            };
+        }
+        let whole = self.total_gaussian().and_then(|mu| {
+            let Loss::Gaussian { mu: all } = Loss::from(mu).scaled_to(Some(size)) else {
+                return None;
+            };
+            let delta = Delta::of(group_delta(mu, size, delta).get())?;
+            let rho = Loss::from(all).zcdp().map_or(Cost::IMPOSSIBLE, Cost::zcdp);
+            let costs = Self { pure: Cost::IMPOSSIBLE, zcdp: rho, stated: Cost::gaussian(all) };
+            Some(costs.outside(delta))
+        });
+        whole.unwrap_or(Self::same(Cost::IMPOSSIBLE))
     }
 
     /// The least epsilon at `delta` over the columns.
@@ -179,7 +234,7 @@ impl Costs {
 pub(crate) fn two_dearest(costs: impl Iterator<Item = Costs>) -> Costs {
     let (mut first, mut second) = (Costs::FREE, Costs::FREE);
     for cost in costs {
-        second = second.max(first.map2(cost, smaller));
+        second = second.max(first.map2(cost, Upper::or));
         first = first.max(cost);
     }
     first.plus(second)

@@ -77,6 +77,10 @@ fn rows<R: Relation>(
                 rows::<R>(step, total, depth + 1, group, out);
             }
         }
+        Step::Outside { delta, step, .. } => {
+            out.push(heading(&format!("outside of {}", short(delta.get()))));
+            rows::<R>(step, total, depth + 1, group, out);
+        }
         Step::Group { size, step, .. } => {
             out.push(heading(&format!("group of {size}")));
             rows::<R>(step, total, depth + 1, nested(group, *size), out);

@@ -1,10 +1,10 @@
 //! Spending whose amounts depend on earlier outputs: a filter and an odometer.
 
 use crate::error::ParamError;
+use crate::outward::{Lower, Upper};
 use crate::params::{Delta, Epsilon, Rho};
 use crate::receipt::Receipt;
 use crate::relation::Relation;
-use crate::rounding::{UNIT, add_up, mul_up};
 use crate::zcdp::zcdp_to_epsilon;
 
 /// A limit on zCDP that may be used up by releases whose costs are chosen along the way.
@@ -21,13 +21,13 @@ use crate::zcdp::zcdp_to_epsilon;
 pub struct Filter<R: Relation> {
     relation: R,
     limit: Rho,
-    spent: f64,
+    spent: Upper,
 }
 
 impl<R: Relation> Filter<R> {
     /// An unused filter.
     pub fn new(relation: R, limit: Rho) -> Self {
-        Self { relation, limit, spent: 0.0 }
+        Self { relation, limit, spent: Upper::ZERO }
     }
 
     /// Whether `receipt` may still be released; if so it is charged, if not nothing changes.
@@ -38,8 +38,8 @@ impl<R: Relation> Filter<R> {
         let Some(rho) = receipt.zcdp().filter(|_| receipt.relation() == self.relation) else {
             return false;
         };
-        let after = add_up(self.spent, rho.get());
-        let fits = after <= self.limit.get();
+        let after = self.spent + Upper::new(rho.get());
+        let fits = after.get() <= self.limit.get();
         if fits {
             self.spent = after;
         }
@@ -48,7 +48,7 @@ impl<R: Relation> Filter<R> {
 
     /// What is used up, rounded up.
     pub fn spent(&self) -> Rho {
-        Rho::of(self.spent).unwrap_or(self.limit)
+        Rho::of(self.spent.get()).unwrap_or(self.limit)
     }
 
     /// The most that may be used up.
@@ -71,7 +71,7 @@ pub struct Odometer<R: Relation> {
     relation: R,
     delta: Delta,
     base: Rho,
-    spent: f64,
+    spent: Upper,
 }
 
 impl<R: Relation> Odometer<R> {
@@ -85,27 +85,28 @@ impl<R: Relation> Odometer<R> {
                 return Err(ParamError::OutOfRange { name, got, want: "above 0" });
             }
         }
-        Ok(Self { relation, delta, base, spent: 0.0 })
+        Ok(Self { relation, delta, base, spent: Upper::ZERO })
     }
 
     /// Charges a release. From a receipt without a zCDP total, or of another distance, on nothing is known any more.
     pub fn charge(&mut self, receipt: &Receipt<R>) {
         let rho = receipt.zcdp().filter(|_| receipt.relation() == self.relation);
-        self.spent = add_up(self.spent, rho.map_or(f64::INFINITY, Rho::get));
+        self.spent = self.spent + rho.map_or(Upper::UNKNOWN, |rho| Upper::new(rho.get()));
     }
 
     /// The epsilon spent so far at the delta of the odometer, rounded up; `None` if no level holds.
     pub fn spent(&self) -> Option<Epsilon> {
-        let mut limit = self.base.get();
+        let mut limit = Upper::new(self.base.get());
         let mut level = 0.0;
         while limit < self.spent {
-            limit = mul_up(limit, 2.0);
+            limit = limit.of_uses(2.0);
             level += 1.0;
-            if !limit.is_finite() {
+            if !limit.is_known() {
                 return None;
             }
         }
-        let share = self.delta.get() / ((level + 1.0) * (level + 2.0)) * (1.0 - 8.0 * UNIT);
-        zcdp_to_epsilon(Rho::of(limit)?, Delta::of(share)?)
+        let share = self.delta.get() / ((level + 1.0) * (level + 2.0));
+        let share = Lower::new(share).lowered(8.0).get();
+        zcdp_to_epsilon(Rho::of(limit.get())?, Delta::of(share)?)
     }
 }

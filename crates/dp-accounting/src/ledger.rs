@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
 use crate::cost::Costs;
+use crate::outward::Upper;
 use crate::params::Epsilon;
 use crate::receipt::Receipt;
 use crate::relation::Relation;
-use crate::rounding::add_up;
 
 /// What may be spent on one data set, and the receipts of what was.
 ///
@@ -46,24 +46,25 @@ pub struct Ledger<R: Relation> {
 struct Total {
     costs: Costs,
     /// Receipt by receipt, each at the delta of its own budget: basic composition of whole releases.
-    epsilon: f64,
-    delta: f64,
+    epsilon: Upper,
+    delta: Upper,
 }
 
 impl Total {
-    const EMPTY: Self = Self { costs: Costs::FREE, epsilon: 0.0, delta: 0.0 };
+    const EMPTY: Self = Self { costs: Costs::FREE, epsilon: Upper::ZERO, delta: Upper::ZERO };
 
     fn plus<R: Relation>(self, receipt: &Receipt<R>) -> Self {
+        let epsilon = receipt.epsilon().map_or(Upper::UNKNOWN, |e| Upper::new(e.get()));
         Self {
             costs: self.costs.plus(receipt.spent().costs_under::<R>()),
-            epsilon: add_up(self.epsilon, receipt.epsilon().map_or(f64::INFINITY, Epsilon::get)),
-            delta: add_up(self.delta, receipt.budget().delta().get()),
+            epsilon: self.epsilon + epsilon,
+            delta: self.delta + Upper::new(receipt.budget().delta().get()),
         }
     }
 
     fn epsilon(self, limit: Budget) -> Option<Epsilon> {
-        let whole =
-            if self.delta <= limit.delta().get() { Epsilon::of(self.epsilon) } else { None };
+        let fits = self.delta.get() <= limit.delta().get();
+        let whole = if fits { Epsilon::of(self.epsilon.get()) } else { None };
         self.costs.epsilon(limit.delta()).into_iter().chain(whole).reduce(Epsilon::min)
     }
 }

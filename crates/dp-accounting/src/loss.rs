@@ -4,9 +4,8 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use crate::outward::{larger, smaller};
+use crate::outward::{LEAST, Upper};
 use crate::params::{Delta, Epsilon, Mu, Rho};
-use crate::rounding::{UNIT, mul_up, raise};
 
 /// The privacy loss of one step for one pair of neighbours `(P, Q)` of output laws, as its proof states it.
 ///
@@ -79,12 +78,14 @@ impl Loss {
     pub fn zcdp(self) -> Option<Rho> {
         match self {
             Self::Zcdp { rho } => Some(rho),
-            Self::Gaussian { mu } => Rho::of(mul_up(mul_up(mu.get(), mu.get()), 0.5)),
-            Self::BoundedRange { eta } => {
-                let (narrow, wide) = (bounded_range_rho(eta.get()), pure_rho(eta.get()));
-                Rho::of(smaller(narrow, wide))
+            Self::Gaussian { mu } => {
+                let mu = Upper::new(mu.get());
+                Rho::of(mu.times(mu).times(Upper::new(0.5)).get())
             }
-            other => other.pure().and_then(|epsilon| Rho::of(pure_rho(epsilon.get()))),
+            Self::BoundedRange { eta } => {
+                Rho::of(bounded_range_rho(eta.get()).or(pure_rho(eta.get())).get())
+            }
+            other => other.pure().and_then(|epsilon| Rho::of(pure_rho(epsilon.get()).get())),
         }
     }
 
@@ -108,20 +109,24 @@ impl Loss {
             return self;
         }
         let k = count_up(size);
+        let times = |x: f64| Upper::new(x).times(k).get();
         let scaled = match self {
             Self::Pure { epsilon } => {
-                Epsilon::of(mul_up(epsilon.get(), k)).map(|epsilon| Self::Pure { epsilon })
+                Epsilon::of(times(epsilon.get())).map(|epsilon| Self::Pure { epsilon })
             }
             Self::BoundedRange { eta } => {
-                Epsilon::of(mul_up(eta.get(), k)).map(|eta| Self::BoundedRange { eta })
+                Epsilon::of(times(eta.get())).map(|eta| Self::BoundedRange { eta })
             }
             Self::Zcdp { rho } => {
-                Rho::of(mul_up(rho.get(), mul_up(k, k))).map(|rho| Self::Zcdp { rho })
+                Rho::of(Upper::new(rho.get()).times(k.times(k)).get()).map(|rho| Self::Zcdp { rho })
             }
-            Self::Gaussian { mu } => Mu::of(mul_up(mu.get(), k)).map(|mu| Self::Gaussian { mu }),
-            Self::Approximate { epsilon, delta } => Epsilon::of(mul_up(epsilon.get(), k))
-                .zip(Delta::of(mul_up(delta.get(), group_factor(epsilon.get(), size))))
-                .map(|(epsilon, delta)| Self::Approximate { epsilon, delta }),
+            Self::Gaussian { mu } => Mu::of(times(mu.get())).map(|mu| Self::Gaussian { mu }),
+            Self::Approximate { epsilon, delta } => {
+                let grown = Upper::new(delta.get()).times(group_factor(epsilon.get(), size));
+                Epsilon::of(times(epsilon.get()))
+                    .zip(Delta::of(grown.get()))
+                    .map(|(epsilon, delta)| Self::Approximate { epsilon, delta })
+            }
             Self::Unbounded => None,
         };
         scaled.unwrap_or(Self::Unbounded)
@@ -146,21 +151,23 @@ impl From<Mu> for Loss {
     }
 }
 
-/// `epsilon tanh(epsilon / 2)`, rounded up.
-pub(crate) fn pure_rho(epsilon: f64) -> f64 {
+/// `epsilon tanh(epsilon / 2)`.
+pub(crate) fn pure_rho(epsilon: f64) -> Upper {
     // The floor covers the underflow of epsilon / 2: a loss above 0 must not become free.
-    mul_up(epsilon, raise(larger(libm::tanh(epsilon / 2.0), f64::MIN_POSITIVE), 8.0))
+    let slope = Upper::new(libm::tanh(epsilon / 2.0)).raised(8.0).max(Upper::new(LEAST));
+    Upper::new(epsilon).times(slope)
 }
 
-/// `eta^2 / 8`, rounded up.
-fn bounded_range_rho(eta: f64) -> f64 {
-    mul_up(mul_up(eta, eta), 0.125)
+/// `eta^2 / 8`.
+fn bounded_range_rho(eta: f64) -> Upper {
+    let eta = Upper::new(eta);
+    eta.times(eta).times(Upper::new(0.125))
 }
 
-/// A count as a float, rounded up.
-fn count_up(count: u64) -> f64 {
+/// A count.
+fn count_up(count: u64) -> Upper {
     let near = count as f64;
-    if count < 1 << f64::MANTISSA_DIGITS { near } else { near.next_up() }
+    Upper::new(if count < 1 << f64::MANTISSA_DIGITS { near } else { near.next_up() })
 }
 
 /// The size of a group of `outer` groups of `inner`; nothing where it does not fit.
@@ -168,14 +175,15 @@ pub(crate) fn nested(outer: Option<u64>, inner: NonZeroU32) -> Option<u64> {
     outer?.checked_mul(u64::from(inner.get()))
 }
 
-/// `1 + e^epsilon + .. + e^((size - 1) epsilon)`, rounded up.
-pub(crate) fn group_factor(epsilon: f64, size: u64) -> f64 {
+/// `1 + e^epsilon + .. + e^((size - 1) epsilon)`.
+pub(crate) fn group_factor(epsilon: f64, size: u64) -> Upper {
     let k = count_up(size);
     if epsilon == 0.0 || size <= 1 {
         return k;
     }
-    let top = k * epsilon;
-    let factor = libm::expm1(top) / libm::expm1(epsilon);
-    // The rounding of `top` comes back as a relative error of about `top` units.
-    if factor.is_nan() { f64::INFINITY } else { factor * (1.0 + (16.0 + 2.0 * top) * UNIT) }
+    let top = k.get() * epsilon;
+    // The rounding of `top` comes back as a relative error of about `top` units. Next to the least floats, quotients keep no digits: there
+    // the sum is at most its largest term, `size` times.
+    let factor = Upper::new(libm::expm1(top) / libm::expm1(epsilon)).raised(16.0 + 2.0 * top);
+    if epsilon < 1e-290 { k.times(Upper::new(top).exp()) } else { factor.max(k) }
 }

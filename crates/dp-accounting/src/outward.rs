@@ -8,7 +8,7 @@
 
 use std::ops::{Add, Sub};
 
-use crate::rounding::{UNIT, add_up, mul_up};
+use crate::rounding::{UNIT, add_up, mul_up, sqrt_up};
 
 /// The smallest positive number.
 pub(crate) const LEAST: f64 = f64::from_bits(1);
@@ -83,6 +83,11 @@ impl Upper {
         if self.0 <= 0.0 { Self::ZERO } else { Self::new(self.0 / divisor.0).up() }
     }
 
+    /// Of the root of a value that is not negative.
+    pub(crate) fn sqrt(self) -> Self {
+        Self::new(sqrt_up(self.0))
+    }
+
     /// Of `e` to the value.
     pub(crate) fn exp(self) -> Self {
         if self.0 == f64::NEG_INFINITY {
@@ -92,9 +97,9 @@ impl Upper {
         Self::new(power + ELEMENTARY * UNIT * power).up()
     }
 
-    /// Raised by `units` roundings, relative.
+    /// Raised by `units` roundings, each relative or, next to 0, by half the smallest number.
     pub(crate) fn raised(self, units: f64) -> Self {
-        if self.0 == 0.0 { self } else { Self::near(self.0, units * UNIT * self.0.abs()) }
+        if self.0 == 0.0 { self } else { Self::near(self.0, roundings(self.0, units)) }
     }
 
     /// Of a value that is known not to be negative.
@@ -144,15 +149,20 @@ impl Lower {
         Self::near(power, ELEMENTARY * UNIT * power).at_least_0()
     }
 
-    /// Lowered by `units` roundings, relative.
+    /// Lowered by `units` roundings, as [`Upper::raised`].
     pub(crate) fn lowered(self, units: f64) -> Self {
-        if self.0 == 0.0 { self } else { Self::near(self.0, units * UNIT * self.0.abs()) }
+        if self.0 == 0.0 { self } else { Self::near(self.0, roundings(self.0, units)) }
     }
 
     /// Of a value that is known not to be negative.
     pub(crate) fn at_least_0(self) -> Self {
         self.max(Self::ZERO)
     }
+}
+
+/// What so many roundings of a value of about this size come to.
+fn roundings(value: f64, units: f64) -> f64 {
+    units * (UNIT * value.abs() + LEAST)
 }
 
 /// Both sides of one value. That they do not contradict each other is checked where they leave the crate, see [`Bound`](crate::Bound).

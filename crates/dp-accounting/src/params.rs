@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::display::digits;
 use crate::error::ParamError;
-use crate::outward::{larger, smaller};
-use crate::rounding::{split_down, sqrt_down, sqrt_up};
+use crate::outward::{Upper, larger, smaller};
+use crate::rounding::{split_down, sqrt_down};
 
 /// Declares one checked `f64`; the checks are the constructor's and serde goes through it.
 macro_rules! param {
@@ -137,8 +137,8 @@ impl Mu {
     }
 
     /// The loss that `square`, a sum of squares, comes to, rounded up; `None` where it overflows.
-    pub(crate) fn of_square(square: f64) -> Option<Self> {
-        Self::of(if square == 0.0 { 0.0 } else { sqrt_up(square) })
+    pub(crate) fn of_square(square: Upper) -> Option<Self> {
+        Self::of(square.sqrt().get())
     }
 }
 

@@ -4,12 +4,12 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bisection::bisect;
 use crate::budget::Budget;
-use crate::loss::group_factor;
-use crate::outward::smaller;
+use crate::loss::{Loss, group_factor};
+use crate::outward::{Lower, Upper, smaller};
 use crate::params::{Delta, Epsilon, Mu, Rho};
 use crate::relation::{AddRemove, Relation, ReplaceOne};
-use crate::rounding::raise;
 use crate::step::Step;
 
 /// What a release was allowed to spend, what it spends and on what, and for which neighbours that holds.
@@ -91,6 +91,48 @@ impl<R: Relation> Receipt<R> {
         self.spent.gaussian_under::<R>()
     }
 
+    /// The total as Gaussian DP outside of some mass, as counts with Gaussian noise and a threshold have it; `None` if some step has another loss.
+    pub fn gaussian_outside(&self) -> Option<(Mu, Delta)> {
+        self.spent.costs_under::<R>().total_gaussian_outside()
+    }
+
+    /// The most that Gaussian steps may spend after all steps of this receipt for the total to stay within `budget`; `None` if nothing is left.
+    ///
+    /// Whatever is known about the steps counts: beside Gaussian steps the whole is one exact curve, beside zCDP ones all are zCDP, a pure
+    /// loss adds its epsilon, and a mass that is left out its delta. [`Mu::split`] divides the result over several steps.
+    ///
+    /// ```
+    /// use dp_accounting::{AddRemove, Budget, Delta, Loss, Mu, Receipt, Step};
+    ///
+    /// // Keys are kept where a Gaussian count passes a threshold: a start at mu 0.1, outside of 1e-7.
+    /// let budget = Budget::new(1.0, 1e-6)?;
+    /// let counts = Step::spend("counts", Loss::from(Mu::new(0.1)?));
+    /// let start = Step::outside("keys over a threshold", Delta::new(1e-7)?, counts);
+    /// let start = Receipt::new("start", AddRemove, budget, start);
+    ///
+    /// let rounds = start.mu_left(budget).expect("most of it").split(&[1.0, 3.0])?;
+    /// let round = |mu: &Mu| Step::spend("round", Loss::from(*mu));
+    /// let steps = [vec![start.spent().clone()], rounds.iter().map(round).collect()].concat();
+    /// let whole = Receipt::new("all", AddRemove, budget, Step::sequential("all steps", steps));
+    /// assert!(whole.within_budget());
+    /// let (mu, delta) = whole.gaussian_outside().expect("nothing else");
+    /// assert!(mu.get() > 0.23 && delta == Delta::new(1e-7)?);
+    /// # Ok::<(), dp_accounting::ParamError>(())
+    /// ```
+    pub fn mu_left(&self, budget: Budget) -> Option<Mu> {
+        let fits = |mu: f64| {
+            let more = Mu::of(mu).map(|mu| Step::spend("more", Loss::from(mu)));
+            let whole = more.map(|more| Step::sequential("all", vec![self.spent.clone(), more]));
+            let epsilon = whole.and_then(|whole| whole.epsilon_under::<R>(budget.delta()));
+            epsilon.is_some_and(|epsilon| epsilon <= budget.epsilon())
+        };
+        // No Gaussian with a larger mu is within any budget: at epsilon 100, its delta is above 1 - 1e-16.
+        let (mu, _) = bisect(0.0, 32.0, fits);
+        // The last digits are for the rounding of sums in another order.
+        let mu = Lower::new(mu * (1.0 - 1e-12)).get();
+        if mu > 0.0 { Mu::of(mu) } else { None }
+    }
+
     /// The least epsilon at the delta of the budget; `None` if the steps do not fit into that delta.
     pub fn epsilon(&self) -> Option<Epsilon> {
         self.epsilon_at(self.budget.delta())
@@ -121,7 +163,8 @@ impl Receipt<AddRemove> {
     pub fn into_replace_one(self) -> Receipt<ReplaceOne> {
         let (epsilon, delta) = (self.budget.epsilon().get(), self.budget.delta().get());
         // Some slack, so that a receipt that used its budget to the last digit is still within it.
-        let delta = smaller(raise(delta * group_factor(epsilon, 2), 64.0), MOST_DELTA);
+        let grown = group_factor(epsilon, 2).times(Upper::new(delta)).raised(64.0);
+        let delta = grown.or(Upper::new(MOST_DELTA)).get();
         let budget = Budget::new(smaller(2.0 * epsilon, Budget::MAX_EPSILON), delta)
             .expect("a doubled epsilon is positive and both values were cut to their range");
         let two = NonZeroU32::new(2).expect("2 is not 0");

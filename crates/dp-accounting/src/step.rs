@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::bisection::bisect;
 use crate::cost::{Costs, two_dearest};
 use crate::loss::{Loss, group_factor, nested};
+use crate::outward::{Lower, Upper};
 use crate::params::{Delta, Epsilon, Mu, Rho};
 use crate::relation::{AddRemove, Relation};
-use crate::rounding::mul_up;
 
 /// One line of a receipt: a loss, or steps composed in a stated way.
 ///
@@ -62,6 +62,23 @@ pub enum Step {
         /// The step, stated for one change.
         step: Box<Step>,
     },
+    /// A step whose losses hold outside of a mass `delta`: some law within total variation `delta` of `P` has them from `Q`, and the other
+    /// way round where the relation has two sides. A key that is kept if its noisy count reaches a threshold is one: by itself a new
+    /// key shows with probability `delta` at most, and if it does not, the noise in the other counts is all there is.
+    ///
+    /// Masses add up, whatever is inside: replace each `P` by the law near it, one after the other. In a group the mass grows; what it
+    /// grows to is known where the inside is all pure or all Gaussian, and through its epsilon otherwise.
+    ///
+    /// # Source
+    /// Bun and Steinke (TCC 2016), Definition 8.1, in the weaker form that composition and conversion need.
+    Outside {
+        /// What can go wrong.
+        name: String,
+        /// With what probability, at most.
+        delta: Delta,
+        /// What holds otherwise.
+        step: Box<Step>,
+    },
     /// Steps that were composed apart, as a whole: the loss is that of all of them together, and theirs are told, not added up.
     Composed {
         /// What the steps make up together.
@@ -109,6 +126,11 @@ impl Step {
         Self::Group { name: name.into(), size, step: Box::new(step) }
     }
 
+    /// A step whose losses hold outside of a mass `delta`, see [`Step::Outside`].
+    pub fn outside(name: impl Into<String>, delta: Delta, step: Self) -> Self {
+        Self::Outside { name: name.into(), delta, step: Box::new(step) }
+    }
+
     /// Steps that together cost no more than this loss, by a proof or a computation of its own.
     pub fn composed(name: impl Into<String>, loss: Loss, steps: Vec<Self>) -> Self {
         Self::Composed { name: name.into(), loss, steps }
@@ -121,6 +143,7 @@ impl Step {
             | Self::Sequential { name, .. }
             | Self::Parallel { name, .. }
             | Self::Group { name, .. }
+            | Self::Outside { name, .. }
             | Self::Composed { name, .. } => name,
         }
     }
@@ -194,6 +217,11 @@ impl Step {
                 within.max(two_dearest(steps.iter().map(|step| step.costs::<R>(group, 1))))
             }
             Self::Group { size, step, .. } => step.costs::<R>(nested(group, *size), 1),
+            Self::Outside { delta, step, .. } => match group {
+                Some(1) => step.costs::<R>(group, touched).outside(*delta),
+                Some(size) => step.costs::<R>(Some(1), touched).group_outside(size, *delta),
+                None => Costs::of::<R>(Loss::Unbounded),
+            },
         }
     }
 
@@ -211,6 +239,10 @@ impl Step {
                 .map(|step| step.best::<R>(delta, 1, groups))
                 .try_fold(Epsilon::ZERO, |worst, cost| cost.map(|cost| cost.max(worst))),
             Self::Group { size, step, .. } if groups => step.best_of_group::<R>(delta, size.get()),
+            Self::Outside { delta: outside, step, .. } => {
+                let left = Lower::new(delta.get()) - Upper::new(outside.get());
+                Delta::of(left.get()).and_then(|left| step.best::<R>(left, touched, groups))
+            }
             _ => None,
         };
         by_parts.into_iter().chain(as_a_whole).reduce(Epsilon::min)
@@ -218,14 +250,28 @@ impl Step {
 
     /// Converts to (epsilon, delta) first and takes the group afterwards.
     fn best_of_group<R: Relation>(&self, delta: Delta, size: u32) -> Option<Epsilon> {
+        let one_change =
+            |inner: f64| Delta::of(inner).and_then(|inner| self.best::<R>(inner, 1, false));
         // The delta of one change must still fit after it has grown by the group factor.
         let fits = |inner: f64| {
-            Delta::of(inner).and_then(|inner| self.best::<R>(inner, 1, false)).is_some_and(|cost| {
-                mul_up(inner, group_factor(cost.get(), u64::from(size))) <= delta.get()
+            one_change(inner).is_some_and(|cost| {
+                let factor = group_factor(cost.get(), u64::from(size));
+                factor.times(Upper::new(inner)).get() <= delta.get()
             })
         };
-        let (inner, _) = bisect(0.0, delta.get(), fits);
-        let one = self.best::<R>(Delta::of(inner)?, 1, false)?;
-        Epsilon::of(mul_up(one.get(), f64::from(size)))
+        // Downwards, until too little is left for the losses beside what lies outside of them.
+        let mut inner = delta.get();
+        while !fits(inner) {
+            if inner == 0.0 {
+                return None;
+            }
+            inner /= 2.0;
+            one_change(inner)?;
+        }
+        if inner < delta.get() {
+            (inner, _) = bisect(inner, 2.0 * inner, fits);
+        }
+        let one = one_change(inner)?;
+        Epsilon::of(Upper::new(one.get()).of_uses(f64::from(size)).get())
     }
 }

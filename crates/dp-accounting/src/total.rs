@@ -6,7 +6,7 @@ use crate::params::{Delta, Epsilon, Mu, Rho};
 use crate::pld::{Bound, Composition, Event};
 use crate::receipt::Receipt;
 use crate::relation::{AddRemove, Relation};
-use crate::rounding::{add_up, recip_down, sub_down};
+use crate::rounding::recip_down;
 use crate::step::Step;
 
 /// A receipt taken apart: pairs of laws that are worst for its losses, a mass outside of which that holds, and a zCDP remainder, for
@@ -14,8 +14,8 @@ use crate::step::Step;
 #[derive(Clone, Debug)]
 pub struct Total {
     composition: Composition,
-    left_out: f64,
-    rho: f64,
+    left_out: Upper,
+    rho: Upper,
 }
 
 impl Total {
@@ -26,12 +26,12 @@ impl Total {
 
     /// The part that is known as zCDP only.
     pub fn remainder(&self) -> Option<Rho> {
-        Rho::of(self.rho)
+        Rho::of(self.rho.get())
     }
 
     /// The mass outside of which the rest holds, apart from what is in the pairs.
     pub fn left_out(&self) -> f64 {
-        self.left_out
+        self.left_out.get()
     }
 
     /// The epsilon at `delta`. With a zCDP remainder the lower side is 0: a loss known as zCDP may be smaller than its bound.
@@ -39,24 +39,22 @@ impl Total {
     /// The remainder is paid from a share of `delta`, the best of a few. What is left out is paid in full by the upper side, and not at
     /// all by the lower.
     pub fn epsilon(&self, delta: Delta) -> Bound {
-        if self.left_out == 0.0 {
+        if self.left_out == Upper::ZERO {
             return self.epsilon_inside(delta);
         }
-        let left = (self.left_out <= delta.get())
-            .then(|| sub_down(delta.get(), self.left_out))
-            .and_then(Delta::of);
+        let left = Delta::of((Lower::new(delta.get()) - self.left_out).get());
         let upper =
             left.map_or(Upper::UNKNOWN, |left| Upper::new(self.epsilon_inside(left).upper()));
         Bound::proved(Between { lower: Lower::new(self.epsilon_inside(delta).lower()), upper })
     }
 
     fn epsilon_inside(&self, delta: Delta) -> Bound {
-        if self.rho == 0.0 {
+        if self.rho == Upper::ZERO {
             return self.composition.epsilon(delta);
         }
         let with = |share: f64| {
             let rest = Delta::of(delta.get() * share)?;
-            let own = Delta::of(sub_down(delta.get(), rest.get()))?;
+            let own = Delta::of((Lower::new(delta.get()) - Upper::new(rest.get())).get())?;
             let converted = Upper::new(crate::zcdp_to_epsilon(self.remainder()?, rest)?.get());
             Some(converted + Upper::new(self.composition.epsilon(own).upper()))
         };
@@ -77,7 +75,7 @@ impl Total {
             Loss::Pure { epsilon } => Event::randomised_response(epsilon),
             Loss::BoundedRange { eta } => Event::bounded_range(eta),
             Loss::Approximate { epsilon, delta } if epsilon == Epsilon::ZERO => {
-                self.left_out = add_up(self.left_out, delta.get());
+                self.left_out = self.left_out + Upper::new(delta.get());
                 return Some(());
             }
             Loss::Approximate { epsilon, delta } => Event::approximate(epsilon, delta),
@@ -85,7 +83,7 @@ impl Total {
             // The composition makes one of all Gaussians.
             Loss::Gaussian { mu } => Event::gaussian(recip_down(mu.get())),
             Loss::Zcdp { rho } => {
-                self.rho = add_up(self.rho, rho.get());
+                self.rho = self.rho + Upper::new(rho.get());
                 return Some(());
             }
             Loss::Unbounded => return None,
@@ -102,6 +100,11 @@ impl Total {
             }
             Step::Sequential { steps, .. } => steps.iter().try_for_each(|s| self.walk(s, group)),
             Step::Group { size, step, .. } => self.walk(step, nested(group, *size)),
+            Step::Outside { delta, step, .. } if group == Some(1) => {
+                self.left_out = self.left_out + Upper::new(delta.get());
+                self.walk(step, group)
+            }
+            Step::Outside { .. } => None,
             // The dearest part, if it is the same in every measure.
             Step::Parallel { .. } => {
                 let pure = step.pure().map(Loss::from);
@@ -122,14 +125,15 @@ impl<R: Relation> Receipt<R> {
             match step {
                 Step::Parallel { .. } => true,
                 Step::Sequential { steps, .. } => steps.iter().any(splits),
-                Step::Group { step, .. } => splits(step),
+                Step::Group { step, .. } | Step::Outside { step, .. } => splits(step),
                 Step::Spend { .. } | Step::Composed { .. } => false,
             }
         }
         if !R::TWO_SIDED || (R::PARTS_TOUCHED > 1 && splits(self.spent())) {
             return None;
         }
-        let mut total = Total { composition: Composition::new(), left_out: 0.0, rho: 0.0 };
+        let mut total =
+            Total { composition: Composition::new(), left_out: Upper::ZERO, rho: Upper::ZERO };
         total.walk(self.spent(), Some(1))?;
         Some(total)
     }

@@ -113,7 +113,9 @@ impl Meter {
                     self.add(step, &path, depth + 1, true);
                 }
             }
-            Step::Group { step, .. } => self.add(step, &path, depth + 1, in_parts),
+            Step::Group { step, .. } | Step::Outside { step, .. } => {
+                self.add(step, &path, depth + 1, in_parts);
+            }
             // A step of a kind that came later has no leaves here, so its draws are refused.
             _ => {}
         }

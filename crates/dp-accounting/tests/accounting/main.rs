@@ -36,6 +36,10 @@ fn rho(value: f64) -> Rho {
     Rho::new(value).expect("a valid rho")
 }
 
+fn mu(value: f64) -> Mu {
+    Mu::new(value).expect("a valid mu")
+}
+
 fn budget(epsilon: f64, delta: f64) -> Budget {
     Budget::new(epsilon, delta).expect("a valid budget")
 }
@@ -53,7 +57,7 @@ fn zcdp(value: f64) -> Loss {
 }
 
 fn gaussian(value: f64) -> Loss {
-    Loss::Gaussian { mu: Mu::new(value).expect("a valid mu") }
+    Loss::Gaussian { mu: mu(value) }
 }
 
 fn approximate(e: f64, d: f64) -> Loss {

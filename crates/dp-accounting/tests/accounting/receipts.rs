@@ -5,7 +5,7 @@ use dp_accounting::{
     zcdp_to_epsilon,
 };
 
-use crate::{approximate, budget, close, delta, pure, range, rho, step, zcdp};
+use crate::{approximate, budget, close, delta, gaussian, mu, pure, range, rho, step, zcdp};
 
 fn example<R: Relation>(relation: R) -> Receipt<R> {
     let leaves = Step::parallel(
@@ -153,4 +153,106 @@ fn replacing_is_never_cheaper_than_twice_the_dearest_part() {
     let (four, got) = (4.0 * once.zcdp().unwrap().get(), converted.zcdp().unwrap().get());
     assert!(got <= four && got >= 0.99 * four, "{got} {four}");
     assert!(converted.epsilon_at(delta(1e-6)) > once.epsilon_at(delta(1e-6)));
+}
+
+/// A count that is shown where it is not 0 and, with Gaussian noise, reaches a threshold: for one record, a Gaussian outside of the chance
+/// that a new one shows. What is charged for a group covers the whole group appearing; a multiple of that chance would not.
+#[test]
+fn a_group_can_appear_over_a_threshold() {
+    let above = |x: f64| 0.5 * libm::erfc(x * std::f64::consts::FRAC_1_SQRT_2);
+    for (mu, threshold) in [(0.1, 50.0), (1.0, 5.0), (3.0, 2.5), (0.01, 300.0)] {
+        let shows = |records: f64| above((threshold - records) * mu);
+        let outside = delta(shows(1.0));
+        let one = Step::outside("over a threshold", outside, step(gaussian(mu)));
+        for size in [1_u32, 2, 3, 10, 100, 1000] {
+            let group = Step::group("group", size.try_into().unwrap(), one.clone());
+            let receipt = Receipt::new("m", AddRemove, budget(100.0, 0.0), group);
+            let appears = shows(f64::from(size));
+            let Some((all, charged)) = receipt.gaussian_outside() else {
+                assert!(f64::from(size) * appears > 0.5, "{mu} {size}: not told");
+                continue;
+            };
+            close(all.get(), mu * f64::from(size), 1e-12);
+            assert!(charged.get() >= appears * (1.0 - 1e-12), "{mu} {size}: {charged} {appears}");
+            assert!(charged.get() <= 1.001 * f64::from(size) * appears, "{mu} {size}: {charged}");
+            if size > 1 && mu * f64::from(size) > 2.0 {
+                assert!(appears > f64::from(size) * outside.get(), "a control: {mu} {size}");
+            }
+            // The whole group shows in one and not in the other.
+            if let Some(epsilon) = receipt.epsilon_at(delta(appears.min(1.0 - 1e-9) * 0.99)) {
+                panic!("{mu} {size}: {epsilon} where only a larger delta is proved");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_holds_outside_of_a_mass_adds_up() {
+    let start = Step::outside("over a threshold", delta(1e-7), step(gaussian(0.1)));
+    let pure_start = Step::outside("over a threshold", delta(1e-7), step(pure(0.1)));
+    let both = Step::sequential("both", vec![start.clone(), pure_start.clone()]);
+    let receipt = |spent: Step| Receipt::new("m", AddRemove, budget(1.0, 1e-6), spent);
+    let (all, left_out) = receipt(start.clone()).gaussian_outside().unwrap();
+    assert!(all >= mu(0.1) && all < mu(0.1 * (1.0 + 1e-15)) && left_out == delta(1e-7));
+    assert_eq!(receipt(start.clone()).gaussian(), None);
+    assert_eq!(receipt(start.clone()).epsilon_at(delta(9e-8)), None, "less than is left out");
+    assert_eq!(receipt(pure_start.clone()).epsilon_at(delta(1e-7)).unwrap().get(), 0.1);
+    let (rho, left_out) = receipt(both.clone()).zcdp_outside().unwrap();
+    close(rho.get(), 0.005 + 0.1 * (0.05_f64).tanh(), 1e-12);
+    close(left_out.get(), 2e-7, 1e-12);
+    // The same as an approximate loss, where that says all.
+    for size in [1, 2, 7] {
+        let group =
+            |step| receipt(Step::group("g", std::num::NonZeroU32::new(size).unwrap(), step));
+        let (one, other) = (group(pure_start.clone()), group(step(approximate(0.1, 1e-7))));
+        let at = delta(1e-5);
+        assert_eq!(one.epsilon_at(at), other.epsilon_at(at));
+    }
+    // Mixed inside, a group is told through its epsilon only.
+    let mixed = Step::outside(
+        "over a threshold",
+        delta(1e-9),
+        Step::sequential("all", vec![step(pure(0.1)), step(gaussian(0.1))]),
+    );
+    let two = receipt(mixed).into_replace_one();
+    assert!(two.gaussian_outside().is_none() && two.zcdp_outside().is_none());
+    let epsilon = two.epsilon_at(delta(1e-6)).expect("through its epsilon").get();
+    assert!(epsilon > 0.2 && epsilon < 2.0, "{epsilon}");
+    // As pairs of laws the mass is kept apart.
+    let total = receipt(both).total().unwrap();
+    close(total.left_out(), 2e-7, 1e-12);
+    assert_eq!(total.composition().parts().len(), 2);
+}
+
+/// Whatever the start is, what is left for Gaussian steps keeps the budget and is nearly all that does.
+#[test]
+fn what_is_left_for_gaussian_steps() {
+    let asked = budget(1.0, 1e-6);
+    let after = |start: &Step, left: f64, parts: &[f64]| {
+        let shares = mu(left).split(parts).unwrap().into_iter().map(|mu| step(mu.into()));
+        let steps = std::iter::once(start.clone()).chain(shares).collect();
+        Receipt::new("m", AddRemove, asked, Step::sequential("all", steps))
+    };
+    let starts = [
+        step(gaussian(0.1)),
+        step(zcdp(0.005)),
+        step(pure(0.3)),
+        step(approximate(0.3, 5e-7)),
+        Step::outside("over a threshold", delta(9e-7), step(gaussian(0.2))),
+        Step::outside("over a threshold", delta(1e-9), step(pure(0.9))),
+        Step::outside("over a threshold", delta(1e-9), step(zcdp(0.01))),
+        Step::sequential("nothing", vec![]),
+    ];
+    for start in &starts {
+        let alone = Receipt::new("start", AddRemove, asked, start.clone());
+        let left = alone.mu_left(asked).expect("something is left").get();
+        for parts in [&[1.0][..], &[1.0, 3.0], &[0.05; 17]] {
+            assert!(after(start, left, parts).within_budget(), "{start:?} {parts:?}");
+        }
+        assert!(!after(start, left * (1.0 + 1e-9), &[1.0]).within_budget(), "{start:?}");
+    }
+    // A pure loss of 1 leaves 1e-6 to the total variation, and that is a mu.
+    for spent in [step(gaussian(0.3)), step(pure(1.0 + 1e-9)), step(approximate(0.1, 2e-6))] {
+        assert_eq!(Receipt::new("start", AddRemove, asked, spent).mu_left(asked), None);
+    }
 }
