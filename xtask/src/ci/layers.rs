@@ -13,7 +13,7 @@ const LAYERS: [&[&str]; 4] = [
     &["dp-noise", "dp-check"],
     &["dp-accounting"],
     &["dp-geometry", "dp-mechanism"],
-    &["dp-cluster", "dp-combinatorial", "dp-stream", "dp-census", AUDITOR],
+    &["dp-cluster", "dp-local", "dp-combinatorial", "dp-stream", "dp-census", AUDITOR],
 ];
 
 /// Complaints about the crates of the workspace.

@@ -1,0 +1,91 @@
+//! The one error type of the crate.
+
+use std::fmt;
+
+use dp_accounting::ParamError;
+use dp_geometry::GeometryError;
+use dp_mechanism::MechanismError;
+
+/// Why a plan could not be built, or something that arrived was refused. Never about a record.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum LocalError {
+    /// A public setting is out of range.
+    Setting {
+        /// Name of the setting.
+        name: &'static str,
+        /// Its value.
+        got: f64,
+        /// What would be accepted.
+        want: &'static str,
+    },
+    /// A symbol that no client can send.
+    Symbol {
+        /// What was received.
+        got: u32,
+        /// Symbols are below this.
+        symbols: u32,
+    },
+    /// A class of clients that there is not.
+    Class {
+        /// What was received.
+        got: u32,
+        /// Classes are below this.
+        classes: u32,
+    },
+    /// Counts of other classes or symbols.
+    Counts {
+        /// Classes and symbols that were expected.
+        expected: (u32, u32),
+        /// Those that arrived.
+        got: (u32, u32),
+    },
+    /// A privacy parameter is out of range.
+    Param(ParamError),
+    /// A response cannot be calibrated.
+    Mechanism(MechanismError),
+    /// The public box is too extreme to divide.
+    Geometry(GeometryError),
+}
+
+impl fmt::Display for LocalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Setting { name, got, want } => write!(f, "{name} must be {want}, got {got}"),
+            Self::Symbol { got, symbols } => {
+                write!(f, "symbols are below {symbols}, got {got}")
+            }
+            Self::Class { got, classes } => {
+                write!(f, "classes of clients are below {classes}, got {got}")
+            }
+            Self::Counts { expected, got } => write!(
+                f,
+                "counts must have {} classes of {} symbols, got {} of {}",
+                expected.0, expected.1, got.0, got.1
+            ),
+            Self::Param(error) => error.fmt(f),
+            Self::Mechanism(error) => error.fmt(f),
+            Self::Geometry(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for LocalError {}
+
+impl From<ParamError> for LocalError {
+    fn from(error: ParamError) -> Self {
+        Self::Param(error)
+    }
+}
+
+impl From<MechanismError> for LocalError {
+    fn from(error: MechanismError) -> Self {
+        Self::Mechanism(error)
+    }
+}
+
+impl From<GeometryError> for LocalError {
+    fn from(error: GeometryError) -> Self {
+        Self::Geometry(error)
+    }
+}
