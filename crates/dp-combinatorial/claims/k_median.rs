@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use dp_accounting::{AddRemove, Budget, Delta, Epsilon, Receipt};
-use dp_audit::{Law as OutputLaw, Method, Scripted, Window, compare, exact_law};
+use dp_audit::{Law as OutputLaw, Method, Window, compare, exact_law};
+use dp_combinatorial::Sizes;
 use dp_combinatorial::k_median::{
     Base, Clustering, Denoise, Metric, MetricBicriteria, MetricBicriteriaBuilder, MetricClustering,
     MetricHistogram, Power, Width,
@@ -16,7 +17,7 @@ use dp_mechanism::{
 use rand::RngExt;
 
 use dp_audit::harness::toys::{Side, for_each_one_more, pure_loss_of_one_more};
-use dp_audit::harness::{Check, Effort, Found};
+use dp_audit::harness::{Check, Effort, Found, added_loss};
 
 pub(crate) fn checks() -> Vec<Check> {
     let check = |id: &str, mechanism: &str, method, run: fn(Effort) -> Found| {
@@ -32,6 +33,13 @@ pub(crate) fn checks() -> Vec<Check> {
             approximate,
         ),
         check("k-median-storages", "MetricBicriteria on every storage", Method::Exact, storages),
+        check(
+            "k-median-noisy-max",
+            "MetricBicriteria with noisy savings",
+            Method::Exact,
+            noisy_max,
+        ),
+        check("k-median-sizes", "MetricBicriteria in every size", Method::Exact, sizes),
         check("k-median-ways", "MetricHistogram, Denoise: whole runs", Method::Exact, ways),
         check(
             "k-median-credit",
@@ -118,22 +126,130 @@ fn composition(effort: Effort) -> Found {
     exact(&plan.build(&line()).expect("valid settings"), effort.of(1, 3), Window::new(-2, 4))
 }
 
-/// Every way to keep distances, with every rule that a secret sample allows.
+/// Every way to keep distances between these points, with every size that computing with them has.
+fn every_storage(coordinates: &[f64], dimension: usize) -> impl Iterator<Item = Metric> {
+    let ways = [(Width::Bits16, true), (Width::Bits24, true), (Width::Bits24, false)];
+    let kept = ways.map(|(width, keep_all)| {
+        Metric::from_points_as(coordinates, dimension, width, keep_all).expect("a metric")
+    });
+    let sizes = [Sizes::default(), Sizes::small(1), Sizes::small(2), Sizes::small(3)];
+    kept.into_iter().flat_map(move |metric| sizes.map(|sizes| metric.clone().with_sizes(sizes)))
+}
+
+/// Every way to keep distances, with every rule of an index that a secret sample allows.
 fn storages(effort: Effort) -> Found {
-    let mut found = Found::claim(claimed(
-        &settings(Power::Median).picks(1).build(&line()).expect("valid settings").receipt(),
-    ));
-    for (width, keep_all) in [(Width::Bits16, true), (Width::Bits24, true), (Width::Bits24, false)]
-    {
-        let metric = Metric::from_points_as(&[0.0, 2.0, 5.0], 1, width, keep_all);
-        let metric = Arc::new(metric.expect("a metric"));
+    let plan = |metric: &Arc<Metric>, settings: MetricBicriteriaBuilder| {
+        settings.picks(1).build(metric).expect("valid settings")
+    };
+    let receipt = plan(&line(), settings(Power::Median)).receipt();
+    let mut found = Found::claim(claimed(&receipt));
+    for metric in every_storage(&[0.0, 2.0, 5.0], 1).map(Arc::new) {
         for (power, rule) in [
             (Power::Median, SelectionRule::PermuteAndFlip),
             (Power::Means, SelectionRule::Exponential),
         ] {
-            let plan = settings(power).rule(rule).picks(1).build(&metric).expect("valid settings");
-            let one = exact(&plan, effort.of(1, 2), Window::new(-1, 3));
-            found = found.and(one);
+            let plan = plan(&metric, settings(power).rule(rule));
+            found = found.and(exact(&plan, effort.of(1, 2), Window::new(-1, 3)));
+        }
+    }
+    found
+}
+
+/// Distances of 2 and 3, so that noisy savings are few: what is released with each pick is followed up to 7.
+fn noisy_max(effort: Effort) -> Found {
+    let metric = Metric::from_graph(3, &[(0, 1, 2), (1, 2, 3)], None).expect("a metric");
+    let metric = Arc::new(metric);
+    let plan = |picks| {
+        let plan = settings(Power::Median).rule(SelectionRule::NoisyMax).picks(picks);
+        plan.build(&metric).expect("valid settings")
+    };
+    worst_of([
+        exact(&plan(1), effort.of(1, 2), Window::new(-1, 7)),
+        exact(&plan(2), effort.of(0, 1), Window::new(-1, 4)),
+    ])
+}
+
+/// Answers secret coins with yes for all but every so many, so that runs can be compared.
+struct Sampled<'a> {
+    draws: &'a mut dyn Source,
+    all_but_every: u64,
+    coins: u64,
+}
+
+impl Source for Sampled<'_> {
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        if !matches!(law, Law::Keep { .. }) {
+            return self.draws.draw(law);
+        }
+        self.coins += 1;
+        i64::from(!self.coins.is_multiple_of(self.all_but_every))
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.draws.noisy_max(scores, noise)
+    }
+
+    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+        self.draws.noisy_vector(values, noise);
+    }
+}
+
+const RULES: [SelectionRule; 3] =
+    [SelectionRule::PermuteAndFlip, SelectionRule::Exponential, SelectionRule::NoisyMax];
+
+/// Random places, and users of whom many are at the same ones.
+fn random_users(rng: &mut ChaCha20Rng, nodes: u32, most: u32) -> Vec<u32> {
+    let crowd = rng.random_range(0..most);
+    (0..crowd).map(|_| rng.random_range(0..nodes).min(rng.random_range(0..nodes + 1))).collect()
+}
+
+/// What one user more in the sample adds to the log probability of all that is released, picks and counts, as a share of what the
+/// sample leaves to be spent; on every storage and in every size, by every rule.
+fn credit(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(93);
+    for round in 0..effort.of(4, 60) {
+        let coordinates: Vec<f64> = (0..2 * 13).map(|_| rng.random_range(-1.0..1.0)).collect();
+        for (case, metric) in every_storage(&coordinates, 2).map(Arc::new).enumerate() {
+            let power = if (case + round) % 2 == 0 { Power::Median } else { Power::Means };
+            let base = if round % 4 < 2 { Base::Diameter } else { Base::Centre };
+            let plan = MetricBicriteria::builder(2, power, budget(), 100).base(base);
+            let plan = plan.rule(RULES[case % 3]).picks(4).build(&metric).expect("valid settings");
+            let users = random_users(&mut rng, 13, 40);
+            let with = [users.as_slice(), &[rng.random_range(0..14)]].concat();
+            let run = |users: &[u32], draws: &mut dyn Source| released(plan.replay(users, draws).0);
+            let secure = &mut SecureSource::new(&mut rng);
+            let loss = added_loss(secure, |draws| run(&users, draws), |draws| run(&with, draws));
+            let spends = claimed(&plan.receipt()).exp().ln_1p();
+            found.see(loss / spends, || format!("{:?}: {with:?}", plan.settings()));
+        }
+    }
+    found
+}
+
+/// The same users, in one size and in another: every draw sees the same numbers.
+fn sizes(effort: Effort) -> Found {
+    let mut found = Found::claim(1e-9);
+    let mut rng = effort.rng(94);
+    for round in 0..effort.of(4, 60) {
+        let coordinates: Vec<f64> = (0..2 * 17).map(|_| rng.random_range(-1.0..1.0)).collect();
+        let users = random_users(&mut rng, 17, 60);
+        let power = if round % 2 == 0 { Power::Median } else { Power::Means };
+        let all: Vec<MetricBicriteria> = every_storage(&coordinates, 2)
+            .map(|metric| {
+                let plan = MetricBicriteria::builder(2, power, budget(), 100);
+                plan.picks(5).build(&Arc::new(metric)).expect("valid settings")
+            })
+            .collect();
+        // The first of each storage has the sizes of a release.
+        for (plain, others) in all.chunks(4).map(|of_storage| (&of_storage[0], &of_storage[1..])) {
+            for other in others {
+                let run = |plan: &MetricBicriteria, draws: &mut dyn Source| {
+                    plan.replay(&users, &mut Sampled { draws, all_but_every: 5, coins: 0 });
+                };
+                let seen = compare(run, plain, other, &mut SecureSource::new(&mut rng));
+                found.see(seen.pure_loss().max(seen.rho()), || format!("round {round}"));
+            }
         }
     }
     found
@@ -184,87 +300,12 @@ fn approximate(effort: Effort) -> Found {
     found
 }
 
-/// Notes scores and choices, and leaves out noise.
-struct Choices<'a> {
-    draws: &'a mut dyn Source,
-    seen: Vec<(Vec<i64>, i64)>,
-}
-
-impl Source for Choices<'_> {
-    fn draw(&mut self, law: Law<'_>) -> i64 {
-        let scores = match law {
-            Law::Flip { scores, .. } => scores.to_vec(),
-            Law::Noisy { value, .. } => return value,
-            law => return self.draws.draw(law),
-        };
-        let chosen = self.draws.draw(law);
-        self.seen.push((scores, chosen));
-        chosen
-    }
-
-    fn noisy_max(&mut self, _: &[i64], _: Geometric) -> (usize, i64) {
-        unreachable!("no rule here has noisy scores")
-    }
-
-    fn noisy_vector(&mut self, _values: &mut [i64], _noise: DiscreteGaussian) {}
-}
-
-/// The premise of the guarantee, on random metrics: along the same choices one user more lowers no score,
-/// and what it adds to the chosen ones sums to the most credit at most.
-fn credit(effort: Effort) -> Found {
-    let mut found = Found::claim(1.0);
-    let mut rng = effort.rng(90);
-    for round in 0..effort.of(40, 1_000) {
-        let metric = random_metric(effort.of(24, 60), &mut rng);
-        let power = if round % 2 == 0 { Power::Median } else { Power::Means };
-        let base = if round % 3 == 0 { Base::Diameter } else { Base::Centre };
-        let plan = MetricBicriteria::builder(3, power, budget(), 100)
-            // All users are seen then, by the same code.
-            .certificate(Certificate::Composition)
-            .base(base)
-            .build(&metric)
-            .expect("valid settings");
-        let most = u32::try_from(metric.nodes()).expect("few");
-        let users: Vec<u32> = (0..round).map(|_| rng.random_range(0..most)).collect();
-        let added = rng.random_range(0..most);
-        let with = [users.as_slice(), &[added]].concat();
-        let mut secure = SecureSource::new(&mut rng);
-        let mut first = Choices { draws: &mut secure, seen: Vec::new() };
-        plan.replay(&users, &mut first);
-        let first = first.seen;
-        let script: Vec<i64> = first.iter().map(|seen| seen.1).collect();
-        let mut scripted = Scripted::new(script.into_iter(), &mut secure);
-        let mut second = Choices { draws: &mut scripted, seen: Vec::new() };
-        plan.replay(&with, &mut second);
-        let credited = credited(&first, &second.seen).unwrap_or(f64::INFINITY);
-        found.see(credited / plan.most_credit() as f64, || {
-            format!("round {round}, user at {added}")
-        });
-    }
-    found
-}
-
-/// What the chosen candidates gain from the user; `None` where the premise is broken.
-fn credited(without: &[(Vec<i64>, i64)], with: &[(Vec<i64>, i64)]) -> Option<f64> {
-    if without.len() != with.len() || without.is_empty() {
-        return None;
-    }
-    let mut total = 0;
-    for ((without, chosen), (with, _)) in without.iter().zip(with) {
-        if without.iter().zip(with).any(|(without, with)| with < without) {
-            return None;
-        }
-        let chosen = usize::try_from(*chosen).ok()?;
-        total += with[chosen] - without[chosen];
-    }
-    Some(total as f64)
-}
-
-/// Points, or paths with random lengths.
+/// Points in any storage, or paths with random lengths.
 fn random_metric(nodes: usize, rng: &mut ChaCha20Rng) -> Arc<Metric> {
-    let metric = if rng.random() {
+    let metric = if rng.random_range(0..4) > 0 {
         let coordinates: Vec<f64> = (0..2 * nodes).map(|_| rng.random_range(-1.0..1.0)).collect();
-        Metric::from_points(&coordinates, 2)
+        let place = rng.random_range(0..every_storage(&coordinates, 2).count());
+        Ok(every_storage(&coordinates, 2).nth(place).expect("there are as many"))
     } else {
         let last = u32::try_from(nodes).expect("few");
         let edges: Vec<(u32, u32, u32)> =

@@ -2,20 +2,17 @@
 //! case by its closed form, and what a record is credited on larger ones.
 
 use dp_accounting::{AddRemove, Budget, Delta, Epsilon, Receipt, repeated_selection_loss};
-use dp_audit::{Law as OutputLaw, Method, Scripted, Window, exact_law};
-use dp_combinatorial::Incidence;
+use dp_audit::{Law as OutputLaw, Method, Window, exact_law};
 use dp_combinatorial::submodular::{
-    ContinuousGreedy, Coverage, Credits, DenseFacilityLocation, Extension, FacilityLocation,
-    Greedy, GreedyBuilder, Oracle, Partition, Sampled, Uniform,
+    ContinuousGreedy, Coverage, Credits, DenseFacilityLocation, FacilityLocation, Greedy,
+    GreedyBuilder, Oracle, Partition, Sampled, Uniform,
 };
-use dp_mechanism::{
-    Certificate, ChaCha20Rng, DiscreteGaussian, Geometric, Law, Mechanism, SecureSource,
-    SelectionRule, Source,
-};
+use dp_combinatorial::{Incidence, Sizes};
+use dp_mechanism::{Certificate, ChaCha20Rng, Mechanism, SecureSource, SelectionRule, Source};
 use rand::{RngExt, SeedableRng};
 
 use dp_audit::harness::toys::{Side, for_each_one_more, pure_loss_of_one_more};
-use dp_audit::harness::{Check, Effort, Found};
+use dp_audit::harness::{Check, Effort, Found, added_loss};
 
 pub(crate) fn checks() -> Vec<Check> {
     let check = |id: &str, mechanism: &str, method, run: fn(Effort) -> Found| {
@@ -152,16 +149,23 @@ fn weights(effort: Effort) -> Found {
     })
 }
 
+/// The sizes of a release, and such that few records take every other way.
+const EVERY_SIZE: fn() -> [Sizes; 3] = || [Sizes::default(), Sizes::small(1), Sizes::small(2)];
+
 /// A record is its similarities of 0, 1 or far more than declared to three places, then one of 0 or 1 to the default.
 fn dense(effort: Effort) -> Found {
     let plan = Greedy::builder(uniform(3, 2), 3, budget()).build().expect("valid settings");
     let value = |record: usize, unit: usize| [0, 2, u16::MAX][record / unit % 3];
-    all_pairs(claimed(&plan.receipt()), (54, effort.of(1, 2)), |records| {
-        let rows = records.iter().flat_map(|&record| [1, 3, 9].map(|unit| value(record, unit)));
-        let default = |user: usize| u16::from(records[user] >= 27);
-        let table = DenseFacilityLocation::new(3, rows.collect(), default, 3).expect("valid");
-        exact_law(Window::none(), |draws| plan.replay(&table, draws).0)
-    })
+    let in_size = |sizes: Sizes| {
+        all_pairs(claimed(&plan.receipt()), (54, effort.of(1, 2)), |records| {
+            let rows = records.iter().flat_map(|&record| [1, 3, 9].map(|unit| value(record, unit)));
+            let default = |user: usize| u16::from(records[user] >= 27);
+            let table = DenseFacilityLocation::new(3, rows.collect(), default, 3).expect("valid");
+            let table = table.with_sizes(sizes);
+            exact_law(Window::none(), |draws| plan.replay(&table, draws).0)
+        })
+    };
+    EVERY_SIZE().map(in_size).into_iter().reduce(Found::and).expect("there are sizes")
 }
 
 /// A record has a similarity of 0, 1 or 2 to each of three places; a partition says which may go
@@ -193,10 +197,13 @@ fn erratic(record: &usize, set: &[usize]) -> u64 {
 
 fn oracle(effort: Effort) -> Found {
     let plan = Greedy::builder(uniform(3, 2), 3, budget()).build().expect("valid settings");
-    all_pairs(claimed(&plan.receipt()), (KINDS, effort.of(2, 3)), |records| {
-        let objective = Oracle::new(records, 3, 3, erratic).expect("valid");
-        exact_law(Window::none(), |draws| plan.replay(&objective, draws).0)
-    })
+    let in_size = |sizes: Sizes| {
+        all_pairs(claimed(&plan.receipt()), (KINDS, effort.of(2, 3)), |records| {
+            let objective = Oracle::new(records, 3, 3, erratic).expect("valid").with_sizes(sizes);
+            exact_law(Window::none(), |draws| plan.replay(&objective, draws).0)
+        })
+    };
+    EVERY_SIZE().map(in_size).into_iter().reduce(Found::and).expect("there are sizes")
 }
 
 /// How many picks there are in the worst case, out of how many sets.
@@ -308,9 +315,10 @@ fn continuous_approximate(effort: Effort) -> Found {
     found
 }
 
-fn public_samples(records: &[usize], samples: usize) -> Sampled<'_, usize, Erratic> {
+fn public_samples(records: &[usize], samples: usize, sizes: Sizes) -> Sampled<'_, usize, Erratic> {
     let oracle = Oracle::new(records, 3, 3, erratic as Erratic).expect("valid");
-    Sampled::new(oracle, samples, &mut ChaCha20Rng::seed_from_u64(9)).expect("valid")
+    Sampled::new(oracle.with_sizes(sizes), samples, &mut ChaCha20Rng::seed_from_u64(9))
+        .expect("valid")
 }
 
 type Erratic = fn(&usize, &[usize]) -> u64;
@@ -318,70 +326,13 @@ type Erratic = fn(&usize, &[usize]) -> u64;
 fn sampled(effort: Effort) -> Found {
     let plan = ContinuousGreedy::builder(uniform(3, 1), Credits::sampled(3, 4), budget());
     let plan = plan.steps(2).roundings(1).build().expect("valid settings");
-    all_pairs(claimed(&plan.receipt()), (KINDS, effort.of(1, 2)), |records| {
-        let objective = public_samples(records, 4);
-        exact_law(Window::none(), |draws| plan.replay(&objective, draws).0)
-    })
-}
-
-/// Notes scores, rate and outcome of every private choice; everybody takes part.
-struct Notes<'a> {
-    draws: &'a mut dyn Source,
-    seen: Vec<(Vec<i64>, f64, i64)>,
-    drawn: Vec<i64>,
-}
-
-impl Source for Notes<'_> {
-    fn draw(&mut self, law: Law<'_>) -> i64 {
-        let private = match law {
-            Law::Keep { .. } => return 1,
-            Law::Flip { scores, rate } => {
-                Some((scores.to_vec(), rate.numerator() as f64 / rate.denominator().get() as f64))
-            }
-            // Coins of the rounding: of public weights only.
-            Law::SparseChoice { scores, .. } if scores.listed().count() == 0 => None,
-            _ => unreachable!("nothing else is drawn"),
-        };
-        let drawn = self.draws.draw(law);
-        self.drawn.push(drawn);
-        self.seen.extend(private.map(|(scores, rate)| (scores, rate, drawn)));
-        drawn
-    }
-
-    fn noisy_max(&mut self, _: &[i64], _: Geometric) -> (usize, i64) {
-        unreachable!("no rule here has noisy scores")
-    }
-
-    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
-        self.draws.noisy_vector(values, noise);
-    }
-}
-
-/// What a record more adds to the log probability of the choices made, over two runs that make the same
-/// ones; infinite where the premise is broken.
-fn added_loss<O: PartialEq>(
-    draws: &mut dyn Source,
-    without: impl Fn(&mut dyn Source) -> O,
-    with: impl Fn(&mut dyn Source) -> O,
-) -> f64 {
-    let mut first = Notes { draws: &mut *draws, seen: Vec::new(), drawn: Vec::new() };
-    let output = without(&mut first);
-    let Notes { seen: first, drawn, .. } = first;
-    let mut scripted = Scripted::new(drawn.into_iter(), draws);
-    let mut second = Notes { draws: &mut scripted, seen: Vec::new(), drawn: Vec::new() };
-    if with(&mut second) != output || second.seen.len() != first.len() {
-        return f64::INFINITY;
-    }
-    let mut total = 0.0;
-    for ((before, rate, chosen), (after, ..)) in first.iter().zip(&second.seen) {
-        let added: Vec<i64> =
-            after.iter().zip(before).map(|(after, before)| after - before).collect();
-        if added.iter().any(|&added| added < 0) {
-            return f64::INFINITY;
-        }
-        total += rate * added[usize::try_from(*chosen).expect("an index")] as f64;
-    }
-    total
+    let in_size = |sizes: Sizes| {
+        all_pairs(claimed(&plan.receipt()), (KINDS, effort.of(1, 2)), |records| {
+            let objective = public_samples(records, 4, sizes);
+            exact_law(Window::none(), |draws| plan.replay(&objective, draws).0)
+        })
+    };
+    EVERY_SIZE().map(in_size).into_iter().reduce(Found::and).expect("there are sizes")
 }
 
 /// Sets of the larger instances.
@@ -423,23 +374,49 @@ fn inner(receipt: &Receipt<AddRemove>) -> f64 {
     claimed(receipt).exp().ln_1p()
 }
 
+/// The same as a full table.
+fn table(records: &[usize]) -> DenseFacilityLocation {
+    let similarity = |record: usize, place: u32| bits(record).rotate_left(5 * place) % (MOST + 9);
+    let rows = records.iter().flat_map(|&r| (0..FAMILY).map(move |place| similarity(r, place)));
+    let rows = rows.map(|similarity| u16::try_from(similarity).expect("small")).collect();
+    let most = u16::try_from(MOST).expect("small");
+    DenseFacilityLocation::new(FAMILY as usize, rows, |_| 0, most).expect("valid")
+}
+
+/// Coverage with weights from the bits of a record, some beyond what is declared.
+fn weighted(records: &[usize]) -> Coverage {
+    let weight = |user: usize| bits(records[user]) % (MOST + 9);
+    let incidence = coverage(FAMILY, records).incidence().clone();
+    Coverage::weighted(incidence, weight, MOST).expect("valid")
+}
+
+/// Every objective, by every rule, in sizes of a release and in small ones.
 fn credit(effort: Effort) -> Found {
-    let plan = |most| Greedy::builder(blocks(), most, budget()).build().expect("valid settings");
-    let plans = [plan(1), plan(MOST.into()), plan(MOST.into())];
-    let mut found = Found::claim(inner(&plans[0].receipt()));
-    for (all, mut rng) in crowds(effort, 111) {
+    let rules =
+        [SelectionRule::PermuteAndFlip, SelectionRule::Exponential, SelectionRule::NoisyMax];
+    let plan = |most, rule| {
+        let plan = Greedy::builder(blocks(), most, budget()).rule(rule);
+        plan.build().expect("valid settings")
+    };
+    let plans = rules.map(|rule| [plan(1, rule), plan(MOST.into(), rule)]);
+    let mut found = Found::claim(inner(&plans[0][0].receipt()));
+    for (round, (all, mut rng)) in crowds(effort, 111).enumerate() {
+        let sizes = EVERY_SIZE()[round / 3 % 3];
+        let [unit, most] = &plans[round % 3];
         let run = |kind: usize, records: &[usize], draws: &mut dyn Source| {
             let called = |record: &usize, set: &[usize]| erratic(record, set) * 9;
             match kind {
-                0 => plans[0].replay(&coverage(FAMILY, records), draws).0,
-                1 => plans[1].replay(&places(records), draws).0,
+                0 => unit.replay(&coverage(FAMILY, records), draws).0,
+                1 => most.replay(&places(records), draws).0,
+                2 => most.replay(&table(records).with_sizes(sizes), draws).0,
+                3 => most.replay(&weighted(records), draws).0,
                 _ => {
                     let oracle = Oracle::new(records, FAMILY as usize, MOST.into(), called);
-                    plans[2].replay(&oracle.expect("valid"), draws).0
+                    most.replay(&oracle.expect("valid").with_sizes(sizes), draws).0
                 }
             }
         };
-        for kind in 0..3 {
+        for kind in 0..5 {
             let mut secure = SecureSource::new(&mut rng);
             let without = |draws: &mut dyn Source| run(kind, &all[..all.len() - 1], draws);
             let loss = added_loss(&mut secure, without, |draws| run(kind, &all, draws));
@@ -454,15 +431,15 @@ fn level_credit(effort: Effort) -> Found {
         let plan = ContinuousGreedy::builder(blocks(), credits, budget());
         plan.steps(3).roundings(2).build().expect("valid settings")
     };
-    let plans = [plan(Credits::ranked(1)), plan(Credits::ranked(MOST))];
-    let mut found = Found::claim(inner(&plans[0].receipt()));
+    let [unit, most] = [plan(Credits::ranked(1)), plan(Credits::ranked(MOST))];
+    let mut found = Found::claim(inner(&unit.receipt()));
     for (all, mut rng) in crowds(effort, 112) {
-        let run = |kind: usize, records: &[usize], draws: &mut dyn Source| {
-            let (covered, placed) = (coverage(FAMILY, records), places(records));
-            let objective: &dyn Extension = if kind == 0 { &covered } else { &placed };
-            plans[kind].replay(objective, draws).0
+        let run = |kind: usize, records: &[usize], draws: &mut dyn Source| match kind {
+            0 => unit.replay(&coverage(FAMILY, records), draws).0,
+            1 => most.replay(&places(records), draws).0,
+            _ => most.replay(&weighted(records), draws).0,
         };
-        for kind in 0..2 {
+        for kind in 0..3 {
             let mut secure = SecureSource::new(&mut rng);
             let without = |draws: &mut dyn Source| run(kind, &all[..all.len() - 1], draws);
             let loss = added_loss(&mut secure, without, |draws| run(kind, &all, draws));

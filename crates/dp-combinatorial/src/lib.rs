@@ -39,10 +39,13 @@ mod error;
 mod incidence;
 pub mod k_median;
 pub mod set_cover;
+mod sizes;
 pub mod submodular;
 
 pub use error::CombinatorialError;
 pub use incidence::Incidence;
+#[doc(hidden)]
+pub use sizes::Sizes;
 
 pub use dp_accounting::{AddRemove, Budget, Delta, Ledger, Receipt};
 pub use dp_mechanism::{

@@ -96,7 +96,7 @@ impl Draws<'_> {
     /// # Panics
     /// If the receipt has no such leaf.
     pub fn part(&mut self, name: &str, number: usize, part: u64) -> Draws<'_> {
-        let leaf = self.meter.as_ref().map(|meter| {
+        let leaf = self.meter.as_mut().map(|meter| {
             let leaf = meter.find(&self.scope.leaves, name, number);
             let leaf =
                 leaf.unwrap_or_else(|| panic!("the receipt has no leaf `{name}` number {number}"));
@@ -110,7 +110,7 @@ impl Draws<'_> {
     /// # Panics
     /// If none is left.
     pub fn next(&mut self, name: &str) -> Draws<'_> {
-        let leaf = self.meter.as_ref().map(|meter| {
+        let leaf = self.meter.as_mut().map(|meter| {
             let leaf = meter.next(&self.scope.leaves, name);
             (leaf.unwrap_or_else(|| panic!("the receipt has no draw `{name}` left")), 0)
         });

@@ -13,6 +13,16 @@ pub(crate) struct Meter {
     by_name: BTreeMap<String, Vec<usize>>,
     /// The steps of this name.
     below: BTreeMap<String, Vec<Scope>>,
+    last: Option<Named>,
+}
+
+/// What was asked for last, and the leaf that it was: runs ask for the same many times over.
+#[derive(Clone, Debug)]
+struct Named {
+    range: Range<usize>,
+    /// Absent where the next one with a draw left was asked for.
+    number: Option<usize>,
+    leaf: usize,
 }
 
 /// A step of the receipt, by the leaves below it.
@@ -31,8 +41,9 @@ impl Scope {
 /// Draws that a receipt pays for under one name.
 #[derive(Clone, Debug)]
 struct Leaf {
-    /// From the root, for people.
+    /// From the root, for people; the name is the end of it.
     path: String,
+    name_from: usize,
     /// Of the spend that pays.
     loss: Loss,
     most: Most,
@@ -78,8 +89,12 @@ impl Usage {
 
 impl Meter {
     pub(crate) fn new(spent: &Step) -> Self {
-        let mut meter =
-            Self { leaves: Vec::new(), by_name: BTreeMap::new(), below: BTreeMap::new() };
+        let mut meter = Self {
+            leaves: Vec::new(),
+            by_name: BTreeMap::new(),
+            below: BTreeMap::new(),
+            last: None,
+        };
         meter.add(spent, "", 0, false);
         meter
     }
@@ -125,7 +140,8 @@ impl Meter {
 
     fn leaf(&mut self, name: &str, path: String, loss: Loss, most: Most) {
         self.by_name.entry(name.to_owned()).or_default().push(self.leaves.len());
-        self.leaves.push(Leaf { path, loss, most, uses: 0, parts: BTreeSet::new() });
+        let name_from = path.len() - name.len();
+        self.leaves.push(Leaf { path, name_from, loss, most, uses: 0, parts: BTreeSet::new() });
     }
 
     pub(crate) fn all(&self) -> Scope {
@@ -151,16 +167,54 @@ impl Meter {
     }
 
     /// The leaf of this name and number in a range.
-    pub(crate) fn find(&self, range: &Range<usize>, name: &str, number: usize) -> Option<usize> {
-        self.named(range, name).get(number).copied()
+    pub(crate) fn find(
+        &mut self,
+        range: &Range<usize>,
+        name: &str,
+        number: usize,
+    ) -> Option<usize> {
+        if let Some(leaf) = self.asked_again(range, name, Some(number)) {
+            return Some(leaf);
+        }
+        let leaf = self.named(range, name).get(number).copied();
+        self.found(range, Some(number), leaf)
     }
 
     /// The first leaf of this name in a range that has a draw left.
-    pub(crate) fn next(&self, range: &Range<usize>, name: &str) -> Option<usize> {
+    pub(crate) fn next(&mut self, range: &Range<usize>, name: &str) -> Option<usize> {
+        // Those before it stay used up.
+        let again = self.asked_again(range, name, None);
+        if let Some(leaf) = again.filter(|&leaf| !self.leaves[leaf].is_used_up()) {
+            return Some(leaf);
+        }
         let named = self.named(range, name);
         // Used ones come first, because they are used in order.
         let place = named.partition_point(|&leaf| self.leaves[leaf].is_used_up());
-        named.get(place).copied()
+        let leaf = named.get(place).copied();
+        self.found(range, None, leaf)
+    }
+
+    /// The answer to the last question, if this is the same one.
+    fn asked_again(
+        &self,
+        range: &Range<usize>,
+        name: &str,
+        number: Option<usize>,
+    ) -> Option<usize> {
+        let last = self.last.as_ref()?;
+        let same =
+            last.number == number && last.range == *range && self.leaves[last.leaf].name() == name;
+        same.then_some(last.leaf)
+    }
+
+    fn found(
+        &mut self,
+        range: &Range<usize>,
+        number: Option<usize>,
+        leaf: Option<usize>,
+    ) -> Option<usize> {
+        self.last = leaf.map(|leaf| Named { range: range.clone(), number, leaf });
+        leaf
     }
 
     /// Charges a draw of this loss to a leaf.
@@ -190,6 +244,10 @@ impl Meter {
 }
 
 impl Leaf {
+    fn name(&self) -> &str {
+        &self.path[self.name_from..]
+    }
+
     fn is_used_up(&self) -> bool {
         matches!(self.most, Most::Times(times) if self.uses >= times)
     }

@@ -44,6 +44,7 @@
 //! This module and nothing else in this crate reads arguments, files and clocks, and prints.
 
 mod check;
+mod credit;
 mod lines;
 mod main;
 mod mutants;
@@ -53,6 +54,7 @@ pub mod toys;
 
 pub(crate) use check::panic_message;
 pub use check::{Check, Effort, Found, TOLERANCE};
+pub use credit::added_loss;
 pub use lines::{claim_line, mutant_line, summary};
 pub use main::main;
 pub use mutants::{MutantCheck, MutantCode, MutantRow, mutants};

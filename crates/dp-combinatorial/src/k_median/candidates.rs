@@ -82,15 +82,13 @@ pub(super) fn best(
     all.min_by_key(|centres| noisy_cost(metric, power, noisy, centres)).expect("there is a way")
 }
 
-/// With more nodes than this a search over all of them takes minutes. Then users are moved to the nearest
-/// point of a net; centres may still be any node.
-const MOST_CLIENTS: usize = 20_000;
-
+/// Of many nodes with users the users are moved to the nearest point of a net; centres may still be any node.
 fn moved_to_a_net(metric: &Metric, k: usize, weights: Vec<u64>) -> Vec<u64> {
-    if weights.iter().filter(|&&weight| weight > 0).count() <= MOST_CLIENTS {
+    if weights.iter().filter(|&&weight| weight > 0).count() <= metric.sizes().clients {
         return weights;
     }
-    let net = Net::nested(metric, &[Net::MOST_POINTS.max(4 * k)]).pop().expect("one was asked for");
+    let net =
+        Net::nested(metric, &[metric.sizes().net.max(4 * k)]).pop().expect("one was asked for");
     let mut moved = vec![0_u64; weights.len()];
     for (&point, weight) in net.nearest.iter().zip(weights) {
         moved[point as usize] = moved[point as usize].saturating_add(weight);

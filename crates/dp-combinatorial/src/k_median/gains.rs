@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::cost::{Costs, Power};
 use super::metric::{KdTree, Storage};
+use crate::Sizes;
 
 /// Weighted clients, what each costs at present, and for every node what a centre there would save.
 ///
@@ -87,36 +88,37 @@ impl<'a> Gains<'a> {
     /// Adds `sign` times what each client's change from `old` to `new` takes from every node's saving.
     fn apply(&mut self, changes: &[Change], sign: i64) {
         let (nodes, shift) = (self.costs.metric.nodes(), self.costs.shift);
+        let sizes = self.costs.metric.sizes();
         let squared = |steps: u32| {
             let steps = u64::from(steps);
             u32::try_from((steps * steps) >> shift).unwrap_or(u32::MAX)
         };
         match (self.costs.metric.storage(), self.costs.power) {
             (Storage::Short(all), Power::Median) if shift == 0 => {
-                by_tiles(&mut self.savings, |start, tile| {
-                    narrow(all, nodes, start, changes, sign, tile);
+                by_tiles(sizes, &mut self.savings, |start, tile| {
+                    narrow(all, (nodes, start), sizes, changes, sign, tile);
                 });
             }
             (Storage::Short(all), Power::Median) => {
                 let cost = |steps: u16| u32::from(steps) >> shift;
-                by_tiles(&mut self.savings, |start, tile| {
+                by_tiles(sizes, &mut self.savings, |start, tile| {
                     wide(all, nodes, start, changes, sign, tile, cost);
                 });
             }
             (Storage::Short(all), Power::Means) => {
                 // 16 bits squared fit in 32, which keeps the loop in narrow lanes.
                 let cost = |steps: u16| (u32::from(steps) * u32::from(steps)) >> shift;
-                by_tiles(&mut self.savings, |start, tile| {
+                by_tiles(sizes, &mut self.savings, |start, tile| {
                     wide(all, nodes, start, changes, sign, tile, cost);
                 });
             }
             (Storage::Long(all), Power::Median) => {
-                by_tiles(&mut self.savings, |start, tile| {
+                by_tiles(sizes, &mut self.savings, |start, tile| {
                     wide(all, nodes, start, changes, sign, tile, |steps| steps >> shift);
                 });
             }
             (Storage::Long(all), Power::Means) => {
-                by_tiles(&mut self.savings, |start, tile| {
+                by_tiles(sizes, &mut self.savings, |start, tile| {
                     wide(all, nodes, start, changes, sign, tile, squared);
                 });
             }
@@ -131,11 +133,9 @@ impl<'a> Gains<'a> {
     }
 }
 
-/// Nodes that are worked on together: their sums stay in the first cache.
-const TILE: usize = 2_048;
-
-fn by_tiles(gains: &mut [i64], work: impl Fn(usize, &mut [i64]) + Sync) {
-    gains.par_chunks_mut(TILE).enumerate().for_each(|(number, tile)| work(number * TILE, tile));
+fn by_tiles(sizes: Sizes, gains: &mut [i64], work: impl Fn(usize, &mut [i64]) + Sync) {
+    let size = sizes.tile.min(Sizes::MOST_TILE);
+    gains.par_chunks_mut(size).enumerate().for_each(|(number, tile)| work(number * size, tile));
 }
 
 /// What the change takes from a node at this cost.
@@ -164,22 +164,23 @@ fn wide<T: Copy>(
 /// As [`wide`] for distances of 16 bits, with sums of 32 bits that are emptied before they overflow.
 fn narrow(
     all: &[u16],
-    nodes: usize,
-    start: usize,
+    (nodes, start): (usize, usize),
+    sizes: Sizes,
     changes: &[Change],
     sign: i64,
     tile: &mut [i64],
 ) {
-    let mut sums = [0_u32; TILE];
+    let mut sums = [0_u32; Sizes::MOST_TILE];
     let mut bound = 0_u64;
-    let empty = |sums: &mut [u32; TILE], tile: &mut [i64]| {
+    let empty = |sums: &mut [u32; Sizes::MOST_TILE], tile: &mut [i64]| {
         for (gain, sum) in tile.iter_mut().zip(sums.iter_mut()) {
             *gain += sign * i64::from(*sum);
             *sum = 0;
         }
     };
     for change in changes {
-        let fits = u16::try_from(change.weight).ok().zip(u16::try_from(change.old).ok());
+        let light = u16::try_from(change.weight).ok().filter(|&weight| weight <= sizes.heaviest);
+        let fits = light.zip(u16::try_from(change.old).ok());
         let Some((weight, old)) = fits else {
             let one = std::slice::from_ref(change);
             wide(all, nodes, start, one, sign, tile, u32::from);
@@ -189,7 +190,7 @@ fn narrow(
         let row = &all[change.client as usize * nodes + start..][..tile.len()];
         let most = u64::from(weight) * u64::from(old - new);
         bound += most;
-        if bound > u64::from(u32::MAX) {
+        if bound > sizes.narrow.into() {
             empty(&mut sums, tile);
             bound = most;
         }
@@ -204,7 +205,7 @@ fn narrow(
 fn by_subtrees(tree: &KdTree, costs: Costs<'_>, changes: &[Change], sign: i64, gains: &mut [i64]) {
     let mut rest = gains;
     let mut parts = Vec::new();
-    for (number, range) in tree.subtrees(16) {
+    for (number, range) in tree.subtrees(costs.metric.sizes().subtrees) {
         let (part, after) = rest.split_at_mut(range.len());
         parts.push((number, range, part));
         rest = after;

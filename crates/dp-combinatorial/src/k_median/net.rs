@@ -20,10 +20,6 @@ struct Cell {
 }
 
 impl Net {
-    /// More points than this are not asked for: what they cost grows with their number times that of
-    /// the nodes.
-    pub(super) const MOST_POINTS: usize = 4_096;
-
     /// Nets of so many points each, ascending; fewer if the metric has fewer places. Each contains those
     /// before it.
     ///

@@ -63,7 +63,7 @@ pub(super) fn posterior_means(noisy: &[i64], epsilon: f64) -> Vec<f64> {
 /// busy those are is found in the same way for larger surroundings, down from cells of 64 nodes.
 ///
 /// # Complexity
-/// That of the [nets](Net::nested) of cells, which have at most [`Net::MOST_POINTS`] points: with more
+/// That of the [nets](Net::nested) of cells, which have at most 4,096 points: with more
 /// than four times as many nodes the smallest cells are larger than 4 nodes.
 pub(super) fn posterior_means_by_neighbourhood(
     metric: &Metric,
@@ -72,10 +72,8 @@ pub(super) fn posterior_means_by_neighbourhood(
 ) -> Vec<f64> {
     /// Cells of so many nodes on average.
     const SCALES: [usize; 3] = [64, 16, 4];
-    /// A prior needs so many cells to be fitted to, or it follows their noise.
-    const LEAST: usize = 256;
-    let nodes = noisy.len();
-    let points = SCALES.iter().map(|scale| (nodes / scale).min(Net::MOST_POINTS));
+    let (nodes, limits) = (noisy.len(), metric.sizes());
+    let points = SCALES.iter().map(|scale| (nodes / scale).min(limits.net));
     let mut sizes: Vec<usize> = points.filter(|&points| points >= 16).collect();
     sizes.dedup();
     let mut cells: Vec<Vec<u32>> =
@@ -92,7 +90,7 @@ pub(super) fn posterior_means_by_neighbourhood(
         let mut order: Vec<usize> = (0..nodes).filter(|&cell| sizes[cell] > 0).collect();
         order.sort_by(|&a, &b| density[a].total_cmp(&density[b]).then(a.cmp(&b)));
         let mut means = vec![0.0; nodes];
-        let groups = (order.len() / LEAST).clamp(1, 8);
+        let groups = (order.len() / limits.prior).clamp(1, 8);
         for members in order.chunks(order.len().div_ceil(groups)) {
             let counts: Vec<i64> = members.iter().map(|&cell| sums[cell]).collect();
             let blur = |at: usize| Blur::of_a_sum(sizes[members[at]], epsilon);

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::facility_location::check_sizes;
 use super::{Gains, Objective};
-use crate::CombinatorialError;
+use crate::{CombinatorialError, Sizes};
 
 /// [`FacilityLocation`](super::FacilityLocation) with a similarity for every user and element.
 ///
@@ -20,6 +20,7 @@ pub struct DenseFacilityLocation {
     /// The same, elements by users.
     columns: Vec<u16>,
     users: usize,
+    sizes: Sizes,
 }
 
 /// What is public of it: users and their similarities stay out of logs.
@@ -31,9 +32,6 @@ impl fmt::Debug for DenseFacilityLocation {
             .finish_non_exhaustive()
     }
 }
-
-/// So many additions of 16 bits fit in 32.
-const ROWS_PER_FLUSH: usize = 1 << 16;
 
 impl DenseFacilityLocation {
     /// `similarities` holds a row of `elements` for each user; what is left over at the end is dropped.
@@ -57,8 +55,17 @@ impl DenseFacilityLocation {
                 *similarity = similarity.saturating_sub(default).min(most_credit);
             }
         }
-        let columns = transposed(&similarities, users, elements);
-        Ok(Self { elements, most_credit, rows: similarities, columns, users })
+        let sizes = Sizes::default();
+        let columns = transposed(&similarities, users, elements, sizes.square);
+        Ok(Self { elements, most_credit, rows: similarities, columns, users, sizes })
+    }
+
+    /// The same table, computed with in other ways from other sizes on, for audits.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_sizes(self, sizes: Sizes) -> Self {
+        let columns = transposed(&self.rows, self.users, self.elements, sizes.square);
+        Self { columns, sizes, ..self }
     }
 
     fn row(&self, user: usize) -> &[u16] {
@@ -67,13 +74,12 @@ impl DenseFacilityLocation {
 }
 
 /// In square blocks, so that both sides stay in the cache.
-fn transposed(rows: &[u16], users: usize, elements: usize) -> Vec<u16> {
-    const BLOCK: usize = 64;
+fn transposed(rows: &[u16], users: usize, elements: usize, square: usize) -> Vec<u16> {
     let mut columns = vec![0; rows.len()];
-    for first_user in (0..users).step_by(BLOCK) {
-        for first in (0..elements).step_by(BLOCK) {
-            for element in first..(first + BLOCK).min(elements) {
-                for user in first_user..(first_user + BLOCK).min(users) {
+    for first_user in (0..users).step_by(square) {
+        for first in (0..elements).step_by(square) {
+            for element in first..(first + square).min(elements) {
+                for user in first_user..(first_user + square).min(users) {
                     columns[element * users + user] = rows[user * elements + element];
                 }
             }
@@ -97,7 +103,7 @@ impl Objective for DenseFacilityLocation {
 
     fn start(&self, kept: &[bool]) -> Box<dyn Gains + '_> {
         assert_eq!(kept.len(), self.records(), "one entry per user");
-        let mut sums = Sums::new(self.elements);
+        let mut sums = Sums::new(self.elements, self.sizes.rows);
         for (user, _) in kept.iter().enumerate().filter(|(_, kept)| **kept) {
             sums.add(self.row(user), |value| value);
         }
@@ -112,11 +118,13 @@ struct Sums {
     narrow: Vec<u32>,
     wide: Vec<i64>,
     rows: usize,
+    /// So many at most are added up in 32 bits.
+    most_rows: usize,
 }
 
 impl Sums {
-    fn new(elements: usize) -> Self {
-        Self { narrow: vec![0; elements], wide: vec![0; elements], rows: 0 }
+    fn new(elements: usize, most_rows: usize) -> Self {
+        Self { narrow: vec![0; elements], wide: vec![0; elements], rows: 0, most_rows }
     }
 
     #[inline]
@@ -125,7 +133,7 @@ impl Sums {
             *sum += u32::from(part(value));
         }
         self.rows += 1;
-        if self.rows == ROWS_PER_FLUSH {
+        if self.rows == self.most_rows {
             self.flush();
         }
     }
@@ -158,7 +166,7 @@ impl Gains for Run<'_> {
     fn pick(&mut self, element: usize) {
         let table = self.table;
         let column = &table.columns[element * table.users..(element + 1) * table.users];
-        let mut lost = Sums::new(table.elements);
+        let mut lost = Sums::new(table.elements, table.sizes.rows);
         for (user, (before, &after)) in self.served.iter_mut().zip(column).enumerate() {
             if after > *before {
                 let was = std::mem::replace(before, after);

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::{Gains, Objective};
-use crate::CombinatorialError;
+use crate::{CombinatorialError, Sizes};
 
 /// A sum over records of a function that the caller provides.
 ///
@@ -36,6 +36,7 @@ pub struct Oracle<'a, R, F> {
     elements: usize,
     most_credit: u64,
     value: F,
+    sizes: Sizes,
 }
 
 impl<'a, R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> Oracle<'a, R, F> {
@@ -63,7 +64,19 @@ impl<'a, R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> Oracle<'a, R, F> {
             let (name, got) = ("most credit", most_credit as f64);
             return Err(CombinatorialError::Setting { name, got, want: "at most 2^24" });
         }
-        Ok(Self { records, elements, most_credit, value })
+        Ok(Self { records, elements, most_credit, value, sizes: Sizes::default() })
+    }
+
+    /// The same sum, computed in other parts, for audits.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_sizes(self, sizes: Sizes) -> Self {
+        Self { sizes, ..self }
+    }
+
+    /// Records that one thread takes at a time.
+    pub(super) fn chunk(&self) -> usize {
+        self.sizes.records
     }
 
     /// What `record` gets out of `set`.
@@ -133,9 +146,6 @@ struct Run<'a, R, F> {
     gains: Vec<i64>,
 }
 
-/// Records that one thread takes at a time.
-pub(super) const CHUNK: usize = 256;
-
 impl<R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> Run<'_, R, F> {
     /// The gains of all elements.
     fn measure(&mut self) {
@@ -155,21 +165,21 @@ impl<R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> Run<'_, R, F> {
             }
             gains
         };
-        self.gains = sum_of_chunks(&self.accounts, oracle.elements, of_chunk);
+        self.gains = sum_of_chunks(&self.accounts, (oracle.chunk(), oracle.elements), of_chunk);
     }
 }
 
-/// Adds up what `of_chunk` finds in each chunk of `items`.
+/// Adds up what `of_chunk` finds in each chunk of so many `items`.
 pub(super) fn sum_of_chunks<T: Sync>(
     items: &[T],
-    elements: usize,
+    (chunk, elements): (usize, usize),
     of_chunk: impl Fn(&[T]) -> Vec<i64> + Send + Sync,
 ) -> Vec<i64> {
     let add = |mut sum: Vec<i64>, more: Vec<i64>| {
         sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
         sum
     };
-    items.par_chunks(CHUNK).map(of_chunk).reduce(|| vec![0; elements], add)
+    items.par_chunks(chunk).map(of_chunk).reduce(|| vec![0; elements], add)
 }
 
 impl<R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> Gains for Run<'_, R, F> {
@@ -181,7 +191,7 @@ impl<R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> Gains for Run<'_, R, F> {
         if !self.picked.contains(&element) {
             self.picked.push(element);
             let (oracle, picked) = (self.oracle, &self.picked);
-            self.accounts.par_iter_mut().with_min_len(CHUNK).for_each(|account| {
+            self.accounts.par_iter_mut().with_min_len(oracle.chunk()).for_each(|account| {
                 account.credit(oracle.value(account.record, picked), oracle.most_credit);
             });
             self.measure();

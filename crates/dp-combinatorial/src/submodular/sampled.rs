@@ -6,7 +6,7 @@ use rand::{Rng, RngExt};
 use rayon::prelude::*;
 
 use super::levels::{Extension, LevelGains};
-use super::oracle::{Account, CHUNK, sum_of_chunks};
+use super::oracle::{Account, sum_of_chunks};
 use super::{Gains, Objective, Oracle};
 use crate::CombinatorialError;
 
@@ -152,7 +152,8 @@ impl<R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> Path<'_, '_, R, F> {
             };
             with.iter().map(|sets| of_element(sets).cast_signed()).collect()
         };
-        self.gains = sum_of_chunks(&self.accounts, source.elements(), of_chunk);
+        self.gains =
+            sum_of_chunks(&self.accounts, (source.oracle.chunk(), source.elements()), of_chunk);
     }
 }
 
@@ -172,7 +173,7 @@ impl<R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> LevelGains for Path<'_, '_, R, 
         }
         let (source, sets) = (self.source, &self.sets);
         let most_credit = source.most_credit();
-        self.accounts.par_iter_mut().with_min_len(CHUNK).for_each(|accounts| {
+        self.accounts.par_iter_mut().with_min_len(source.oracle.chunk()).for_each(|accounts| {
             for &sample in &entered {
                 let account = &mut accounts[sample];
                 account.credit(source.oracle.value(account.record, &sets[sample]), most_credit);

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::{Metric, MetricError, Storage, Width};
+use crate::Sizes;
 
 /// Relative difference that counts as rounding.
 const ROUNDING: f64 = 1e-9;
@@ -81,7 +82,7 @@ impl Metric {
         } else {
             Storage::Long(rows.collect())
         };
-        Self::with_middle(nodes.len(), self.unit, storage)
+        Self { sizes: self.sizes, ..Self::with_middle(nodes.len(), self.unit, storage) }
     }
 
     /// Finds the node with the smallest radius.
@@ -97,7 +98,7 @@ impl Metric {
         let radii: Vec<u32> = (0..nodes).into_par_iter().map(largest).collect();
         let (radius, centre) = radii.iter().zip(0..).min().expect("there is a node");
         let (radius, diameter) = (*radius, radii.iter().max().map_or(1, |&longest| longest.max(1)));
-        Self { nodes, unit, diameter, centre, radius, storage }
+        Self { nodes, unit, diameter, centre, radius, storage, sizes: Sizes::default() }
     }
 }
 

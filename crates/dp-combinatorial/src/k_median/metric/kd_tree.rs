@@ -1,4 +1,4 @@
-//! A kd-tree whose leaves hold a few dozen points.
+//! A kd-tree whose leaves hold a few points each.
 
 use super::Width;
 use super::dense::steps_of;
@@ -20,15 +20,18 @@ pub(crate) struct KdTree {
     boxes: Vec<f64>,
 }
 
-/// Ranges up to this length are leaves.
-const LEAF: usize = 32;
-
 impl KdTree {
-    pub(super) fn new(coordinates: &[f64], dimension: usize, unit: f64, width: Width) -> Self {
+    /// Ranges of up to `leaf` points, at least 1, are leaves.
+    pub(super) fn new(
+        coordinates: &[f64],
+        dimension: usize,
+        (unit, width): (f64, Width),
+        leaf: usize,
+    ) -> Self {
         let count = coordinates.len() / dimension;
         let mut nodes: Vec<u32> = (0..u32::try_from(count).expect("ids are u32")).collect();
         let mut levels = 0;
-        while count >> levels > LEAF {
+        while count >> levels > leaf {
             levels += 1;
         }
         let mut boxes = vec![0.0; ((2 << levels) - 1) * 2 * dimension];
@@ -43,6 +46,13 @@ impl KdTree {
         };
         let coordinates = nodes.iter().flat_map(of).collect();
         Self { dimension, unit, width, coordinates, nodes, places, boxes }
+    }
+
+    /// The same points in leaves of another size.
+    pub(super) fn with_leaves(&self, leaf: usize) -> Self {
+        let by_node: Vec<f64> =
+            self.places.iter().flat_map(|&place| self.at(place as usize)).copied().collect();
+        Self::new(&by_node, self.dimension, (self.unit, self.width), leaf)
     }
 
     fn at(&self, place: usize) -> &[f64] {

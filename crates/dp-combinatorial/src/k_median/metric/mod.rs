@@ -12,6 +12,8 @@ pub use error::MetricError;
 pub use graph::Edge;
 pub(super) use kd_tree::KdTree;
 
+use crate::Sizes;
+
 /// A finite metric with distances on a grid of integer steps. Public.
 ///
 /// Private sums of distances are sums of integers, so that no rounding depends on the data. One step
@@ -31,6 +33,7 @@ pub struct Metric {
     centre: u32,
     radius: u32,
     storage: Storage,
+    sizes: Sizes,
 }
 
 /// Where distances come from.
@@ -123,5 +126,20 @@ impl Metric {
 
     pub(super) fn storage(&self) -> &Storage {
         &self.storage
+    }
+
+    pub(super) fn sizes(&self) -> Sizes {
+        self.sizes
+    }
+
+    /// The same distances, computed with in other ways from other sizes on, for audits.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_sizes(self, sizes: Sizes) -> Self {
+        let storage = match self.storage {
+            Storage::Points(tree) => Storage::Points(tree.with_leaves(sizes.leaf)),
+            kept => kept,
+        };
+        Self { storage, sizes, ..self }
     }
 }

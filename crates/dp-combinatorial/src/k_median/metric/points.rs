@@ -3,6 +3,7 @@
 use super::dense::{checked_nodes, steps_of, unit_of};
 use super::kd_tree::KdTree;
 use super::{Metric, MetricError, Storage, Width};
+use crate::Sizes;
 
 impl Metric {
     /// From this number of points on, distances are computed when they are needed.
@@ -61,12 +62,13 @@ impl Metric {
             return Ok(Self::dense(nodes, unit, width, step));
         }
         let middle: Vec<f64> = sides.iter().map(|&(low, high)| f64::midpoint(low, high)).collect();
-        let tree = KdTree::new(coordinates, dimension, unit, width);
+        let sizes = Sizes::default();
+        let tree = KdTree::new(coordinates, dimension, (unit, width), sizes.leaf);
         let centre = tree.nearest_to(&middle);
         let radius = (0..nodes).map(|node| tree.distance(centre, node)).max().unwrap_or(0);
         let centre = u32::try_from(centre).expect("ids are u32");
         let storage = Storage::Points(tree);
-        Ok(Self { nodes, unit, diameter: width.steps(), centre, radius, storage })
+        Ok(Self { nodes, unit, diameter: width.steps(), centre, radius, storage, sizes })
     }
 }
 

@@ -237,3 +237,15 @@ fn bad_records_are_cut_or_left_out() {
     assert!(too_many(0) && too_many(1 << 11) && !too_many(1 << 10));
     assert_eq!(Oracle::new(&nobody, 3, 1, best).expect("valid").start(&[]).gains(), [0, 0, 0]);
 }
+
+/// More rows than 32 bits have room for, of the largest similarity there is.
+#[test]
+fn sums_of_any_number_of_rows_fit() {
+    let users = (1 << 16) + 3;
+    let table = DenseFacilityLocation::new(2, vec![u16::MAX; 2 * users], |_| 0, u16::MAX);
+    let table = table.expect("valid");
+    let mut run = table.start(&vec![true; users]);
+    assert_eq!(run.gains(), [65_535 * 65_539; 2]);
+    run.pick(1);
+    assert_eq!(run.gains(), [0, 0]);
+}

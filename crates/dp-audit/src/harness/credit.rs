@@ -1,0 +1,147 @@
+//! What a record is credited over a run, whatever its size.
+
+use dp_mechanism::{DiscreteGaussian, Geometric, Law, Ratio, ReportNoise, Source};
+
+use crate::numbers::ratio_to_f64;
+
+/// What a record more adds to the log probability of the choices and reports of a run on the sample, over two runs that release the same;
+/// infinite where the premise of [`CreditedRun`](dp_mechanism::CreditedRun) is broken: if any score falls, if anything but scores
+/// differs, or if the outputs do.
+///
+/// Everybody takes part: secret coins come up.
+///
+/// # Panics
+/// If a run draws anything else than choices, reports, and public choices among equals.
+pub fn added_loss<O: PartialEq>(
+    outcomes: &mut dyn Source,
+    without: impl Fn(&mut dyn Source) -> O,
+    with: impl Fn(&mut dyn Source) -> O,
+) -> f64 {
+    let mut first = Notes { outcomes, seen: Vec::new() };
+    let output = without(&mut first);
+    let mut second = Again { seen: first.seen.into_iter(), loss: 0.0 };
+    let same = with(&mut second) == output && second.seen.next().is_none();
+    if same { second.loss } else { f64::INFINITY }
+}
+
+/// What a draw looked at, what a unit of it is worth, which of it was released, and what came out.
+struct Seen {
+    scores: Vec<i64>,
+    rate: f64,
+    chosen: Option<usize>,
+    drawn: (usize, i64),
+}
+
+/// The scores of a draw, its rate, and from which number on what was drawn names one of them.
+fn scores_of(law: Law<'_>) -> (Vec<i64>, f64, Option<i64>) {
+    let of_noise = |scale: Ratio| ratio_to_f64(scale).recip();
+    match law {
+        Law::Flip { scores, rate } | Law::Choice { scores, rate } => {
+            (scores.to_vec(), ratio_to_f64(rate), None)
+        }
+        Law::Report { value, threshold, noise: ReportNoise::OneSided(noise) } => {
+            (vec![value], of_noise(noise.scale()), Some(threshold))
+        }
+        Law::SparseChoice { scores, .. } if scores.listed().count() == 0 => (Vec::new(), 0.0, None),
+        _ => unreachable!("a credited run draws nothing else"),
+    }
+}
+
+struct Notes<'a> {
+    outcomes: &'a mut dyn Source,
+    seen: Vec<Seen>,
+}
+
+impl Source for Notes<'_> {
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        if let Law::Keep { .. } = law {
+            return 1;
+        }
+        let (scores, rate, threshold) = scores_of(law);
+        let drawn = self.outcomes.draw(law);
+        let chosen = match threshold {
+            Some(threshold) => (drawn >= threshold).then_some(0),
+            None => usize::try_from(drawn).ok(),
+        };
+        self.seen.push(Seen { scores, rate, chosen, drawn: (0, drawn) });
+        drawn
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        let drawn = self.outcomes.noisy_max(scores, noise);
+        let (scores, rate) = (scores.to_vec(), ratio_to_f64(noise.scale()).recip());
+        self.seen.push(Seen { scores, rate, chosen: Some(drawn.0), drawn });
+        drawn
+    }
+
+    fn noisy_vector(&mut self, _: &mut [i64], _: DiscreteGaussian) {
+        unreachable!("a credited run draws nothing else")
+    }
+}
+
+struct Again<I> {
+    seen: I,
+    loss: f64,
+}
+
+impl<I: Iterator<Item = Seen>> Again<I> {
+    fn compare(&mut self, scores: &[i64], rate: f64) -> (usize, i64) {
+        let Some(seen) = self.seen.next() else {
+            self.loss = f64::INFINITY;
+            return (0, 0);
+        };
+        #[expect(clippy::float_cmp, reason = "the same public number")]
+        let comparable = seen.scores.len() == scores.len() && seen.rate == rate;
+        let added = || scores.iter().zip(&seen.scores).map(|(with, without)| with - without);
+        if !comparable || added().any(|added| added < 0) {
+            self.loss = f64::INFINITY;
+        } else if let Some(added) = seen.chosen.and_then(|chosen| added().nth(chosen)) {
+            self.loss += rate * added as f64;
+        }
+        seen.drawn
+    }
+}
+
+impl<I: Iterator<Item = Seen>> Source for Again<I> {
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        if let Law::Keep { .. } = law {
+            return 1;
+        }
+        let (scores, rate, _) = scores_of(law);
+        self.compare(&scores, rate).1
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.compare(scores, ratio_to_f64(noise.scale()).recip())
+    }
+
+    fn noisy_vector(&mut self, _: &mut [i64], _: DiscreteGaussian) {
+        unreachable!("a credited run draws nothing else")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dp_mechanism::{ChaCha20Rng, SecureSource};
+    use rand::SeedableRng;
+
+    fn loss(without: [i64; 2], with: [i64; 2]) -> f64 {
+        let rate = Ratio::new(1, 2).expect("valid");
+        // The second choice is among what the first has left.
+        let run = |scores: [i64; 2], source: &mut dyn Source| {
+            let first = source.flip(&scores, rate);
+            (first, source.flip(&scores[1 - first..=1 - first], rate))
+        };
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        let mut source = SecureSource::new(&mut rng);
+        added_loss(&mut source, |source| run(without, source), |source| run(with, source))
+    }
+
+    #[test]
+    fn credits_of_what_was_chosen_add_up() {
+        assert!((loss([3, 4], [4, 6]) - 1.5).abs() < 1e-12);
+        assert!(loss([3, 4], [3, 4]).abs() < 1e-12);
+        assert!(loss([3, 4], [9, 3]).is_infinite());
+    }
+}
