@@ -27,6 +27,9 @@ const CRATES: [&str; 8] = [
     "dp-census",
 ];
 
+/// Of cargo-mutants: the names of mutants, to which verdicts are given, may change from one to the next.
+const VERSION: &str = "27.1.0";
+
 /// What became of the mutants of one crate.
 #[derive(Debug, Default, PartialEq)]
 struct Tally {
@@ -54,14 +57,17 @@ pub(crate) fn command(args: &MutantsArgs) -> Result<Ending, Error> {
         return Err(Error::Unknown { what: "crate", got: got.clone(), known });
     }
     let verdicts = Verdicts::read()?;
+    install()?;
     let wanted = |name: &&&str| args.crates.is_empty() || args.crates.iter().any(|c| c == **name);
-    let mut unjudged = Vec::new();
-    println!(
-        "{:<18}{:>8}{:>10}{:>10}{:>11}",
-        "crate", "caught", "survived", "unviable", "kill rate"
-    );
+    let mut tallies = Vec::new();
     for name in CRATES.iter().filter(wanted) {
-        let tally = run(name, args.sample)?;
+        println!("{name}");
+        tallies.push((name, run(name, args.sample)?));
+    }
+    let mut unjudged = Vec::new();
+    let (caught, survived, unviable) = ("caught", "survived", "unviable");
+    println!("\n{:<18}{caught:>8}{survived:>10}{unviable:>10}{:>11}", "crate", "kill rate");
+    for (name, tally) in tallies {
         let rate = 100.0 * tally.kill_rate(&verdicts);
         let survived = tally.survivors.len();
         println!("{name:<18}{:>8}{survived:>10}{:>10}{rate:>10.1}%", tally.caught, tally.unviable);
@@ -86,20 +92,47 @@ fn run(name: &str, sample: Option<usize>) -> Result<Tally, Error> {
         vec!["mutants".to_owned(), "--no-shuffle".into(), "--package".into(), name.into()];
     if let Some(sample) = sample {
         let all = count(&words)?;
+        // In turn, so that a sample has mutants from every file.
         words.extend(["--shard".into(), format!("0/{}", (all / sample.max(1)).max(1))]);
+        words.extend(["--sharding", "round-robin"].map(Into::into));
     }
     // That the tests pass without a mutant is what `cargo xtask ci` has shown.
     words.extend(
         ["--baseline", "skip", "--timeout", "300", "--no-times", "--output"].map(Into::into),
     );
     words.push(out.display().to_string());
+    if is_committed()? {
+        // What is built already is used again. A copy is for those who are in the middle of a change.
+        words.push("--in-place".into());
+    }
     // Documentation is compiled once per test and notices little that the tests do not.
     words.extend(["--", "--lib", "--tests"].map(Into::into));
     // Its exit code says whether there are survivors; what went wrong is in its output.
-    let mut command = cargo_mutants(&words);
-    command.stdout(std::process::Stdio::null());
-    command.status().map_err(|error| failed(&words, error.to_string()))?;
+    cargo_mutants(&words).status().map_err(|error| failed(&words, error.to_string()))?;
     read(&out.join("mutants.out").join("outcomes.json"))
+}
+
+/// Whether every tracked file is as it was committed, so that changing one for a moment loses nothing.
+fn is_committed() -> Result<bool, Error> {
+    let words = ["status", "--porcelain", "--untracked-files=no"];
+    let mut command = Command::new("git");
+    let status = command.args(words).current_dir(workspace::root()).output().map_err(|error| {
+        Error::Process { command: "git status".to_owned(), reason: error.to_string() }
+    })?;
+    Ok(status.status.success() && status.stdout.is_empty())
+}
+
+/// Puts the tool in place if it is missing; unoptimised, since it only starts compilers.
+fn install() -> Result<(), Error> {
+    let missing = |mut command: Command| command.output().is_ok_and(|got| !got.status.success());
+    if missing(cargo_mutants(&["mutants".to_owned(), "--version".to_owned()])) {
+        let words = ["install", "--debug", "--locked", "cargo-mutants", "--version", VERSION];
+        println!("cargo {}", words.join(" "));
+        let words = words.map(str::to_owned);
+        let status = cargo_mutants(&words).status();
+        status.map_err(|error| failed(&words, error.to_string()))?;
+    }
+    Ok(())
 }
 
 /// How many mutants there are.
@@ -108,8 +141,7 @@ fn count(words: &[String]) -> Result<usize, Error> {
     let listed =
         command.arg("--list").output().map_err(|error| failed(words, error.to_string()))?;
     if !listed.status.success() {
-        let advice = "is not installed or refused to list: cargo install --locked cargo-mutants";
-        return Err(failed(words, advice.to_owned()));
+        return Err(failed(words, String::from_utf8_lossy(&listed.stderr).into_owned()));
     }
     Ok(String::from_utf8_lossy(&listed.stdout).lines().count())
 }
