@@ -2,7 +2,9 @@
 
 use dp_accounting::{Delta, Epsilon};
 use dp_audit::{Law, Method, Window, exact_law, multisets};
-use dp_mechanism::{Certificate, CreditedRun, Draws, Part, SelectionRule, Source};
+use dp_mechanism::{
+    Certificate, CreditedRun, Draws, Part, Private, SelectionRule, Source, SparseScores,
+};
 
 use dp_audit::harness::{Check, Effort, Found};
 
@@ -20,6 +22,7 @@ pub(super) fn checks() -> Vec<Check> {
         check("credited-noisy-max", "CreditedRun: noisy maxima with their value", |effort| {
             subsampled(effort, SelectionRule::NoisyMax)
         }),
+        check("credited-sparse", "CreditedSelection: sparse scores", sparse),
         check("credited-reports", "CreditedReports: threshold tests", tests),
         check("credited-parts", "CreditedRun: selections, then counts, on one sample", parts),
         check("credited-composition", "CreditedRun: composition", composition),
@@ -115,6 +118,36 @@ fn subsampled(effort: Effort, rule: SelectionRule) -> Found {
     all_pairs(claimed(&run), most, law, both_ways)
 }
 
+/// Choices among scores of which only those that are not zero are listed: the same law as with all of them in a row.
+fn sparse(effort: Effort) -> Found {
+    let run = run(Certificate::Subsampled, &[picks(1.0, 2)]);
+    let selection = run.selection(0, SelectionRule::Exponential, 1).expect("in range");
+    let choose = |records: &[usize], source: &mut dyn Source| {
+        let draws = &mut Draws::unplanned(source);
+        let mut left = sample(&run, records, draws);
+        [(); 2].map(|()| {
+            let listed = scores(&left).into_iter().map(i64::unsigned_abs).zip(0_u64..);
+            let listed = listed.filter(|(score, _)| *score > 0).map(|(score, set)| (set, score));
+            let scores = SparseScores::new(CANDIDATES as u64, listed);
+            let chosen = selection.release_sparse(Private::new(&scores), draws);
+            left.retain(|record| record >> chosen & 1 == 0);
+            chosen
+        })
+    };
+    let law = |records: &[usize]| exact_law(Window::none(), |source| choose(records, source));
+    let rule = SelectionRule::Exponential;
+    let mut found = all_pairs(claimed(&run), effort.of(2, 3), law, both_ways);
+    for records in [&[][..], &[1, 2, 6], &[7, 7, 4, 1]] {
+        let dense = exact_law(Window::none(), |source| {
+            let (released, _) = select(&run, rule, 2, records, source);
+            [0, 1].map(|i| released[i].0 as u64)
+        });
+        let strays = dense.iter().any(|(o, p)| (p - law(records).probability(o)).abs() > 1e-12);
+        found.see(if strays { f64::INFINITY } else { 0.0 }, || format!("another law: {records:?}"));
+    }
+    found
+}
+
 /// Each candidate is tested against two thresholds; records leave when theirs is reported.
 fn tests(effort: Effort) -> Found {
     let run = run(Certificate::Subsampled, &[picks(1.0, 6)]);
@@ -171,16 +204,23 @@ fn composition(effort: Effort) -> Found {
     Found { cases, ..if a.worst >= b.worst { a } else { b } }
 }
 
+/// The epsilon at which two laws are within delta of each other.
 fn approximate(effort: Effort) -> Found {
     let delta = Delta::new(0.02).expect("valid");
     let run = run(Certificate::Approximate { delta }, &[picks(1.0, 5)]);
-    let epsilon = run.step().epsilon(delta).expect("approximate").get();
+    let claimed = run.step().epsilon(delta).expect("approximate").get();
     let law = |records: &[usize]| {
         let rule = SelectionRule::Exponential;
         exact_law(Window::none(), |draws| select(&run, rule, 5, records, draws).0)
     };
-    let share = |a: &Law<Released>, b: &Law<Released>| {
-        a.delta(b, epsilon).max(b.delta(a, epsilon)) / delta.get()
+    let epsilon = |a: &Law<Released>, b: &Law<Released>| {
+        let within = |epsilon: f64| a.delta(b, epsilon).max(b.delta(a, epsilon)) <= delta.get();
+        let (mut low, mut high) = (0.0, 4.0 * claimed);
+        for _ in 0..50 {
+            let middle = f64::midpoint(low, high);
+            if within(middle) { high = middle } else { low = middle }
+        }
+        high
     };
-    all_pairs(1.0, effort.of(1, 2), law, share)
+    all_pairs(claimed, effort.of(1, 2), law, epsilon)
 }

@@ -2,11 +2,15 @@
 //! law that the other checks assume. (That the samplers are exact is proved by enumeration in the
 //! tests of `dp-noise`; this is the check that nothing was wired wrongly in between.)
 
-use dp_audit::{Method, Window, choice_log_probabilities, exact_law, statistical};
+use std::num::NonZeroU128;
+
+use dp_audit::{Law, Method, Window, choice_log_probabilities, exact_law, statistical};
 use dp_mechanism::{
-    DiscreteGaussian, DiscreteLaplace, Draws, GaussianSum, Noise, Ratio, RoundedGaussian,
-    SecureSource, Source,
+    Coin, DiscreteGaussian, DiscreteLaplace, Draws, GaussianSum, Geometric, Law as DrawLaw, Noise,
+    RareHits, Ratio, ReportNoise, RoundedGaussian, SecureSource, SelectionRule, Source,
+    SparseScores,
 };
+use rand::rngs::ChaCha20Rng;
 
 use dp_audit::harness::{Check, Effort, Found};
 
@@ -19,6 +23,7 @@ pub(super) fn checks() -> Vec<Check> {
         sampler("draws-gaussian", "SecureSource, Gaussian noise", gaussian),
         sampler("draws-rounded", "SecureSource, rounded normal noise", rounded),
         sampler("draws-choice", "SecureSource, choices", choice),
+        sampler("draws-others", "SecureSource, all its other draws", others),
         Check::new("sum-gaussian-mu", "GaussianSum", "add-remove", Method::Gaussian, sum_mu)
             .resolution(1.2),
         Check::new(
@@ -49,22 +54,98 @@ fn noise_distance(effort: Effort, noises: &[(String, Noise)]) -> Found {
     let mut rng = effort.rng(60);
     let runs = effort.of(50_000, 5_000_000);
     for (name, noise) in noises {
-        // The law by the tape, so that the tape is checked against the sampler as well.
-        let law = exact_law(Window::new(-REACH, REACH), |draws| draws.noisy(0, *noise));
-        let cumulative: Vec<(i64, f64)> = law
-            .iter()
-            .scan(0.0, |sum, (value, p)| {
-                *sum += p;
-                Some((*value, *sum))
-            })
-            .collect();
-        let cdf = |x: i64| {
-            let up_to = cumulative.partition_point(|(value, _)| *value <= x);
-            up_to.checked_sub(1).map_or(0.0, |last| cumulative[last].1)
-        };
-        let mut secure = SecureSource::new(&mut rng);
-        let mut draws: Vec<i64> = (0..runs).map(|_| secure.noisy(0, *noise)).collect();
-        found.see(distance(&mut draws, cdf), || name.clone());
+        let run = |source: &mut dyn Source| source.noisy(0, *noise);
+        let law = exact_law(Window::new(-REACH, REACH), run);
+        found.see(from_tape(&law, runs, &mut rng, run), || name.clone());
+    }
+    found
+}
+
+/// Distance of draws from a cryptographic generator to the law by the tape, so that the tape is checked against the sampler as well.
+fn from_tape(
+    law: &Law<i64>,
+    runs: usize,
+    rng: &mut ChaCha20Rng,
+    run: impl Fn(&mut dyn Source) -> i64,
+) -> f64 {
+    let cumulative: Vec<(i64, f64)> = law
+        .iter()
+        .scan(0.0, |sum, (value, p)| {
+            *sum += p;
+            Some((*value, *sum))
+        })
+        .collect();
+    let cdf = |x: i64| {
+        let up_to = cumulative.partition_point(|(value, _)| *value <= x);
+        up_to.checked_sub(1).map_or(0.0, |last| cumulative[last].1)
+    };
+    let mut secure = SecureSource::new(rng);
+    let mut draws: Vec<i64> = (0..runs).map(|_| run(&mut secure)).collect();
+    distance(&mut draws, cdf)
+}
+
+/// Everything else that a release may ask for, one number for each outcome.
+fn others(effort: Effort) -> Found {
+    type Ask<'a> = Box<dyn Fn(&mut dyn Source) -> i64 + 'a>;
+    let half = ratio(1, 2);
+    let sparse = SparseScores::new(9, [(2, 3), (7, 1)]);
+    let geometric = Geometric::new(half).expect("positive");
+    let laplace = DiscreteLaplace::new(ratio(2, 1)).expect("positive");
+    let gaussian = DiscreteGaussian::new(ratio(2, 1)).expect("positive");
+    let rounded = RoundedGaussian::new(ratio(5, 2)).expect("positive");
+    let hits = RareHits::new(3).expect("in range");
+    let index = |i: usize| i64::try_from(i).expect("few");
+    let number = |a: i64, b: i64| 1_000 * a + b;
+    let mut asks: Vec<(&str, Ask<'_>)> = vec![
+        ("permute-and-flip", Box::new(|s| index(s.flip(&[2, 0, 1, 2], half)))),
+        (
+            "sparse choice",
+            Box::new(|s| i64::try_from(s.choose_sparse(&sparse, half)).expect("few")),
+        ),
+        (
+            "noisy maximum",
+            Box::new(|s| {
+                let (i, score) = s.noisy_max(&[3, 0, 2], geometric);
+                number(index(i), score)
+            }),
+        ),
+        (
+            "noisy vector",
+            Box::new(|s| {
+                let mut vector = [1, -1];
+                s.noisy_vector(&mut vector, gaussian);
+                number(vector[0], vector[1])
+            }),
+        ),
+        ("gap", Box::new(|s| i64::try_from(s.gap(&hits, 20)).expect("few"))),
+    ];
+    for rule in [SelectionRule::Exponential, SelectionRule::PermuteAndFlip] {
+        asks.push(("zeros", Box::new(move |s| index(s.choose_among_zeros(5, rule, half)))));
+    }
+    for noise in [Noise::Laplace(laplace), Noise::Gaussian(gaussian), Noise::Rounded(rounded)] {
+        asks.push(("test", Box::new(move |s| i64::from(s.exceeds(3, 4, noise)))));
+    }
+    for noise in [ReportNoise::OneSided(geometric), ReportNoise::TwoSided(laplace)] {
+        asks.push((
+            "report",
+            Box::new(move |s| s.draw(DrawLaw::Report { value: 2, threshold: 3, noise })),
+        ));
+    }
+    let (shift, numerator, denominator) = (1, 3, NonZeroU128::new(2).expect("above 0"));
+    for coin in [
+        Coin::Rational(ratio(1, 3)),
+        Coin::OneMinusExp(half),
+        Coin::ScaledExp { shift, numerator, denominator },
+        Coin::Logistic(half),
+    ] {
+        asks.push(("coin", Box::new(move |s| i64::from(s.keep(coin)))));
+    }
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(63);
+    let runs = effort.of(20_000, 2_000_000);
+    for (name, ask) in &asks {
+        let law = exact_law(Window::new(-40, 80), |source| ask(source));
+        found.see(from_tape(&law, runs, &mut rng, |source| ask(source)), || (*name).to_owned());
     }
     found
 }

@@ -277,4 +277,35 @@ mod tests {
         assert!(meter.charge(2, 0, pure(9.0)).is_err());
         assert!(meter.charge(2, 0, pure(3.0)).is_ok() && meter.charge(2, 0, pure(3.0)).is_err());
     }
+
+    #[test]
+    fn a_step_of_any_kind_is_below_the_step_that_holds_it() {
+        let pure = Loss::Pure { epsilon: Epsilon::new(1.0).expect("valid") };
+        let leaf = || Step::spend("count", pure);
+        let two = std::num::NonZeroU32::MIN.saturating_add(1);
+        let kinds: [&dyn Fn(Step) -> Step; 4] = [
+            &|step| Step::sequential("mine", vec![step]),
+            &|step| Step::composed("mine", pure, vec![step]),
+            &|step| Step::parallel("mine", vec![step]),
+            &|step| Step::group("mine", two, step),
+        ];
+        for kind in kinds {
+            let meter = Meter::new(&Step::sequential("all", vec![kind(kind(leaf()))]));
+            let outer = meter.within(&meter.all(), "mine").expect("there");
+            let inner = meter.within(&outer, "mine").expect("there");
+            assert_eq!(meter.within(&inner, "mine"), None);
+            assert_eq!(inner.leaves, 0..1);
+        }
+    }
+
+    #[test]
+    fn uses_of_two_runs_add_up() {
+        let usage = |uses: u64| Usage { leaves: vec![("count".to_owned(), uses)] };
+        let mut both = Usage::default();
+        both.merge(&usage(0));
+        assert_eq!(both.unreached().collect::<Vec<_>>(), ["count"]);
+        both.merge(&usage(3));
+        both.merge(&usage(2));
+        assert_eq!((both.unreached().count(), both), (0, usage(5)));
+    }
 }
