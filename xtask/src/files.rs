@@ -52,6 +52,21 @@ fn fill_and_sync(
     writer.get_ref().sync_all()
 }
 
+/// All files with this extension in a folder and below it, in order.
+pub(crate) fn below(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Error> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
+        let path = entry.map_err(Error::io("list", folder))?.path();
+        if path.is_dir() {
+            found.extend(below(&path, extension)?);
+        } else if path.extension().is_some_and(|own| own == extension) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
 /// Where something is written until it is whole, beside its place.
 pub(crate) fn part_path(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();

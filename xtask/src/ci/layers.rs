@@ -2,7 +2,7 @@
 
 use crate::ci::metadata::{self, Metadata, Package};
 use crate::error::Error;
-use crate::workspace;
+use crate::{files, workspace};
 use std::path::Path;
 
 /// The auditor: above the mechanisms, and in the tests of everybody.
@@ -16,11 +16,56 @@ const LAYERS: [&[&str]; 4] = [
     &["dp-cluster", "dp-local", "dp-combinatorial", "dp-stream", "dp-census", AUDITOR],
 ];
 
-/// Complaints about the crates of the workspace.
+/// The modules of this tool, lowest layer first: a report does not know what it reports, an evaluation not who calls it.
+const MODULES: [&[&str]; 8] = [
+    &["error", "workspace", "seed", "files", "progress"],
+    &["cli"],
+    &["data"],
+    &["report"],
+    &["eval"],
+    &["bench"],
+    &["ci", "mutants", "release"],
+    &["audit"],
+];
+
+/// Complaints about the crates of the workspace, and the modules of this tool.
 pub(crate) fn check_workspace() -> Result<Vec<String>, Error> {
     let root = workspace::root();
     let map = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap_or_default();
-    Ok(complaints(&metadata::of_members()?, &map))
+    let mut found = complaints(&metadata::of_members()?, &map);
+    for path in files::below(&root.join("xtask/src"), "rs")? {
+        let text = std::fs::read_to_string(&path).map_err(Error::io("read", &path))?;
+        let within = path.strip_prefix(root.join("xtask/src")).unwrap_or(&path);
+        found.extend(arrows_of_module(within, &text));
+    }
+    Ok(found)
+}
+
+/// Names of modules after `crate::` that are not below the module of this file.
+fn arrows_of_module(path: &Path, text: &str) -> Vec<String> {
+    let Some(own) = path.iter().next().and_then(|name| Path::new(name).file_stem()) else {
+        return Vec::new();
+    };
+    let own = own.to_string_lossy();
+    let layer = |name: &str| MODULES.iter().position(|layer| layer.contains(&name));
+    if own == "main" {
+        return Vec::new();
+    }
+    let Some(place) = layer(&own) else {
+        return vec![format!("xtask's module {own} is in no layer of xtask/src/ci/layers.rs")];
+    };
+    let is_no_name = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+    let names = text.split("crate::").skip(1).flat_map(|rest| match rest.strip_prefix('{') {
+        Some(list) => list.split('}').next().unwrap_or("").split(is_no_name).collect(),
+        None => rest.split(is_no_name).take(1).collect::<Vec<_>>(),
+    });
+    let mut above: Vec<&str> = names.filter(|name| *name != own).collect();
+    above.retain(|name| layer(name).is_some_and(|other| other > place));
+    above.sort_unstable();
+    above.dedup();
+    let complaint =
+        |name: &str| format!("xtask's {} may not use {name}: it is not below it", path.display());
+    above.into_iter().map(complaint).collect()
 }
 
 fn complaints(metadata: &Metadata, map: &str) -> Vec<String> {
@@ -74,7 +119,7 @@ fn layer(name: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{arrows, complaints, is_library};
+    use super::{arrows, arrows_of_module, complaints, is_library};
     use crate::ci::metadata::{Dependency, Metadata, Package};
     use std::path::Path;
 
@@ -129,6 +174,21 @@ mod tests {
         assert!(libraries.len() >= 6, "all crates are seen");
         let found: Vec<String> = libraries.iter().flat_map(|package| arrows(package)).collect();
         assert_eq!(found, Vec::<String>::new());
+        assert_eq!(super::check_workspace().unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn arrows_between_modules_point_down() {
+        let of = |path: &str, text| arrows_of_module(Path::new(path), text).join(", ");
+        let lines =
+            "use crate::eval::record::Record;\nuse crate::{data, bench}; crate::report::x()";
+        assert_eq!(
+            of("report/page.rs", lines),
+            "xtask's report/page.rs may not use bench: it is not below it, \
+             xtask's report/page.rs may not use eval: it is not below it"
+        );
+        assert_eq!(of("audit/mod.rs", lines), "");
+        assert!(of("new.rs", "").contains("new is in no layer"));
     }
 
     #[test]

@@ -3,6 +3,8 @@
 mod cell;
 mod census;
 pub(crate) mod clustering;
+mod evaluation;
+mod frame;
 mod heavy_hitters;
 mod k_median;
 pub(crate) mod memory;
@@ -14,11 +16,11 @@ mod set_cover;
 pub(crate) mod settings;
 mod submodular;
 pub(crate) mod suite;
+pub(crate) mod summary;
 
 use crate::Ending;
 use crate::cli::EvalArgs;
 use crate::error::Error;
-use crate::report;
 use crate::workspace;
 use session::Session;
 use settings::Settings;
@@ -54,8 +56,8 @@ fn evaluate(settings: &Settings, stop: &AtomicBool) -> Result<Ending, Error> {
         return Err(error);
     }
     let evaluation = session.close();
-    report::write(&evaluation)?;
-    print!("{}", report::closing_tables(&evaluation));
+    evaluation::write(&evaluation)?;
+    print!("{}", evaluation::closing_tables(&evaluation));
     println!("report: {}", workspace::shown(&settings.out.join("report.html")));
     for left_out in &evaluation.left_out {
         println!("left out: {}", left_out.reason);

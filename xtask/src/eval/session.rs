@@ -2,13 +2,13 @@
 
 use crate::data::manifest::Manifest;
 use crate::error::Error;
+use crate::eval::evaluation::{Evaluation, LeftOut};
 use crate::eval::record::Record;
 use crate::eval::results::Results;
 use crate::eval::runner::{Failure, guarded, run_cells};
 use crate::eval::settings::Settings;
 use crate::eval::suite::{Context, Opened, Plan, Suite, Workbench};
 use crate::progress::Progress;
-use crate::report::{Evaluation, LeftOut};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A running evaluation.

@@ -5,8 +5,8 @@ use crate::eval::clustering::centres::{self, FirstRun};
 use crate::eval::clustering::{Section, published, scatter, strip, studies, table};
 use crate::eval::record::Record;
 use crate::eval::settings::Settings;
+use crate::eval::summary::{self, Row};
 use crate::report::page::Page;
-use crate::report::summary::{self, Row};
 use std::path::Path;
 
 const INTRODUCTION: &str = "\

@@ -2,10 +2,10 @@
 
 use crate::error::Error;
 use crate::eval::clustering::published::{Published, RERUN};
+use crate::eval::summary::Row;
 use crate::report::number::tick;
 use crate::report::plot::axis::Axis;
 use crate::report::plot::canvas::{self, Anchor, Canvas, Ink, Svg};
-use crate::report::summary::Row;
 
 const WIDTH: u32 = 620;
 const LEFT: f64 = 210.0;
@@ -154,7 +154,7 @@ mod tests {
     use super::{draw, strips};
     use crate::eval::clustering::published;
     use crate::eval::record::tests::example;
-    use crate::report::summary::rows;
+    use crate::eval::summary::rows;
 
     #[test]
     fn ours_come_first_then_those_that_are_only_published() {

@@ -7,9 +7,9 @@ use crate::eval::clustering::algorithms::{self, Algorithm, DpmTree};
 use crate::eval::clustering::plan;
 use crate::eval::record::Record;
 use crate::eval::settings::Settings;
+use crate::eval::summary::{self, Row, Statistic};
 use crate::report::page::Page;
 use crate::report::plot::lines::{self, Labels, Place, Series};
-use crate::report::summary::{self, Row, Statistic};
 use dp_cluster::dpm::{BudgetSplit, CutWeights};
 
 /// The parameter that marks a cell as part of a study.

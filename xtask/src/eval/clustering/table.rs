@@ -3,8 +3,8 @@
 use crate::eval::clustering::published::{self, Published};
 use crate::eval::clustering::studies;
 use crate::eval::record::Record;
+use crate::eval::summary::{self, Row};
 use crate::report::number::{count, mean_sd, significant};
-use crate::report::summary::{self, Row};
 use std::fmt::Write as _;
 
 /// Metrics in the order of the columns: key and heading.
@@ -168,7 +168,7 @@ impl<'a> Line<'a> {
 mod tests {
     use super::{summary, table};
     use crate::eval::record::tests::example;
-    use crate::report::summary::rows;
+    use crate::eval::summary::rows;
 
     #[test]
     fn our_numbers_stand_above_the_published_ones() {

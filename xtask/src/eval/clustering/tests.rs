@@ -6,12 +6,12 @@ use crate::cli::EvalArgs;
 use crate::data::catalogue::{Origin, Recipe};
 use crate::data::manifest::Manifest;
 use crate::data::prepare::{Dataset, Prepared, prepare};
+use crate::eval::evaluation;
 use crate::eval::record::Record;
 use crate::eval::results::FILE;
 use crate::eval::session::Session;
 use crate::eval::settings::Settings;
 use crate::eval::suite::{Context, Suite, Workbench};
-use crate::report;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -92,7 +92,7 @@ fn an_evaluation_resumes_to_the_same_results_and_report() {
         let mut session = Session::open(&settings, &stop, suites).unwrap();
         session.run().unwrap();
         let evaluation = session.close();
-        report::write(&evaluation).unwrap();
+        evaluation::write(&evaluation).unwrap();
         evaluation
     };
     let read = |name: &str| std::fs::read_to_string(out.path().join(name)).unwrap();

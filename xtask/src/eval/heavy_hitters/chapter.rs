@@ -4,9 +4,9 @@ use crate::error::Error;
 use crate::eval::heavy_hitters::{data, figures, throughput};
 use crate::eval::record::Record;
 use crate::eval::settings::Settings;
+use crate::eval::summary::{self, Row};
 use crate::report::number::{mean_sd, significant};
 use crate::report::page::Page;
-use crate::report::summary::{self, Row};
 
 const INTRODUCTION: &str = "\
 Which items do many users show in a step? Guarantees are for the whole history of a user. Means over \

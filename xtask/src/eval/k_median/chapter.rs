@@ -2,10 +2,10 @@
 
 use crate::error::Error;
 use crate::eval::record::Record;
+use crate::eval::summary::{self, Row};
 use crate::report::number::{mean_sd, significant};
 use crate::report::page::Page;
 use crate::report::plot::lines::{Labels, Place, Series, draw};
-use crate::report::summary::{self, Row};
 use std::collections::BTreeSet;
 
 const INTRODUCTION: &str = "\

@@ -4,10 +4,10 @@ use crate::error::Error;
 use crate::eval::record::Record;
 use crate::eval::set_cover::data;
 use crate::eval::set_cover::methods::{DELTA, MAIN};
+use crate::eval::summary::{self, Row};
 use crate::report::number::mean_sd;
 use crate::report::page::Page;
 use crate::report::plot::lines::{Labels, Place, Series, draw};
-use crate::report::summary::{self, Row};
 
 const INTRODUCTION: &str = "\
 Users are private, sets are public. An order of all sets is released and every user takes the first set \

@@ -5,10 +5,10 @@ use crate::eval::record::Record;
 use crate::eval::settings::Settings;
 use crate::eval::submodular::data;
 use crate::eval::submodular::methods::{DELTA, MAIN, METHODS};
+use crate::eval::summary::{self, Row, Statistic, statistic};
 use crate::report::number::mean_sd;
 use crate::report::page::Page;
 use crate::report::plot::lines::{Labels, Place, Series, draw};
-use crate::report::summary::{self, Row, Statistic, statistic};
 use std::collections::BTreeMap;
 
 const INTRODUCTION: &str = "\

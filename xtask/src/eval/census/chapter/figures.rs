@@ -3,9 +3,9 @@
 use super::{error_of, levels, name, setting, settings};
 use crate::error::Error;
 use crate::eval::census::Section;
+use crate::eval::summary::{Row, Statistic};
 use crate::report::page::Page;
 use crate::report::plot::lines::{self, Labels, Place, Series};
-use crate::report::summary::{Row, Statistic};
 
 pub(super) fn place(x: f64, statistic: Statistic, scale: f64) -> Place {
     let (mean, sd) = (statistic.mean / scale, statistic.sd.unwrap_or(0.0) / scale);

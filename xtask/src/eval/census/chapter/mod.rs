@@ -9,9 +9,9 @@ use crate::error::Error;
 use crate::eval::census::bench::receipt_file;
 use crate::eval::census::{Section, plan, scaling, solvers};
 use crate::eval::record::Record;
+use crate::eval::summary::{self, Row, Statistic};
 use crate::report::number::{mean_sd, significant};
 use crate::report::page::Page;
-use crate::report::summary::{self, Row, Statistic};
 use std::path::Path;
 
 const INTRODUCTION: &str = "\

@@ -2,9 +2,9 @@
 
 use super::{error_of, setting};
 use crate::data::nation;
+use crate::eval::summary::Row;
 use crate::report::number::significant;
 use crate::report::page::Page;
-use crate::report::summary::Row;
 use dp_census::Method;
 
 /// What a proof of a mechanism is a proof of.

@@ -2,9 +2,9 @@
 
 use super::{ABSENT, error_of, levels, name, promise, setting, settings, thousands};
 use crate::eval::census::Section;
+use crate::eval::summary::Row;
 use crate::report::number::significant;
 use crate::report::page::Page;
-use crate::report::summary::Row;
 
 /// The line of the paper below ours.
 fn published(row: &Row, levels: usize) -> Option<Vec<String>> {

@@ -5,10 +5,10 @@ use super::{ABSENT, name};
 use crate::error::Error;
 use crate::eval::census::{large, op, plan, scaling, solvers};
 use crate::eval::record::Record;
+use crate::eval::summary::{self, Row};
 use crate::report::number::significant;
 use crate::report::page::Page;
 use crate::report::plot::lines::{self, Labels, Series};
-use crate::report::summary::{self, Row};
 use serde_json::Value;
 
 /// Run time over the number of columns.

@@ -1,7 +1,7 @@
 //! What stands around the chapters of a report: what was asked for, what is missing and why.
 
+use crate::eval::evaluation::Evaluation;
 use crate::eval::settings::Effort;
-use crate::report::Evaluation;
 use crate::report::page::Page;
 
 /// Title and settings.
