@@ -9,11 +9,12 @@ use std::path::Path;
 const AUDITOR: &str = "dp-audit";
 
 /// Lowest layer first; crates of one layer do not know each other.
-const LAYERS: [&[&str]; 4] = [
+const LAYERS: [&[&str]; 5] = [
     &["dp-noise", "dp-check"],
     &["dp-accounting"],
     &["dp-geometry", "dp-mechanism"],
     &["dp-cluster", "dp-local", "dp-combinatorial", "dp-stream", "dp-census", AUDITOR],
+    &["quietus"],
 ];
 
 /// The modules of this tool, lowest layer first: a report does not know what it reports, an evaluation not who calls it.

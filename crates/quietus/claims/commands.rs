@@ -1,0 +1,135 @@
+//! The commands from file to files: on the private files of two neighbours they give away what their receipts say, down to every byte.
+
+use clap::Parser;
+use dp_audit::harness::{Check, Effort, Found};
+use dp_audit::{Method as By, compare};
+use dp_mechanism::{Mechanism, SecureSource, Source};
+use quietus::cli::{Cli, Command, Family};
+use quietus::groups::{GroupPlan, Tally};
+use quietus::{Gate, RealDisk, group_job, release_groups};
+use rand::RngExt;
+use std::fs;
+use std::path::Path;
+
+pub(crate) fn checks() -> Vec<Check> {
+    let what = "GroupPlan, the command from file to files";
+    vec![Check::new("quietus-group-command", what, "add-remove", By::Exact, on_files)]
+}
+
+/// What is said on the command line, and the header of the private file.
+const WAYS: [(&str, &str); 6] = [
+    ("count --by town --groups A,B", "town"),
+    ("count --person who --by town --groups A", "who,town"),
+    ("count", "x,town"),
+    ("histogram --of x --bounds 0,10 --bins 3 --by town --groups A,B", "town,x"),
+    ("histogram --of day --bounds 2024-01-01,2024-02-01 --bins 2 --person who", "day,who"),
+    (
+        "mean --of x --bounds -5,5 --decimal-comma --delimiter ; --by town --groups A,B --person who",
+        "who;x;town",
+    ),
+];
+
+const CELLS: [&[u8]; 14] = [
+    b"A",
+    b"B",
+    b"C",
+    b"",
+    b"3",
+    b"-1e999",
+    b"99999999999999999999999",
+    b"NaN",
+    b"2024-01-05",
+    b"2024-02-31",
+    b"\xff\xfe",
+    b"\"A\nB\"",
+    b"\" A \"",
+    b"1,5",
+];
+
+/// A row; of the odd one cells may be missing, or be too many.
+fn row(header: &str, who: &str, odd: bool, random: &mut impl RngExt) -> Vec<u8> {
+    let delimiter = if header.contains(';') { ";" } else { "," };
+    let mut row = Vec::new();
+    for (i, name) in header.split(delimiter).enumerate() {
+        if i > 0 {
+            row.extend_from_slice(delimiter.as_bytes());
+        }
+        let any = |random: &mut dyn rand::Rng| {
+            CELLS[usize::try_from(random.next_u32()).expect("32 bits") % CELLS.len()]
+        };
+        match name {
+            "who" => row.extend_from_slice(who.as_bytes()),
+            _ if odd => row.extend_from_slice(any(random)),
+            "town" => row.push(b'A'),
+            "day" => row.extend_from_slice(b"2024-01-20"),
+            _ => row.push(b'4'),
+        }
+    }
+    if odd && random.random_range(0..4) == 0 {
+        row.extend_from_slice(delimiter.repeat(2).as_bytes());
+    }
+    row.push(b'\n');
+    row
+}
+
+/// What somebody sees of a command: what is printed, and every byte of every file but for the random name; or the error.
+type Seen = Result<(String, Vec<(String, Vec<u8>)>), String>;
+
+fn seen(home: &Path, family: &Family, private: &[u8], source: &mut dyn Source) -> Seen {
+    let plain = "a folder of our own";
+    fs::write(home.join("p.csv"), private).expect(plain);
+    let draw = |plan: &GroupPlan, tally: &Tally| plan.replay(tally, source).0;
+    let said = group_job(family)
+        .and_then(|job| release_groups(&job, &Gate::default(), &RealDisk, draw))
+        .map_err(|error| error.to_string());
+    let (out, mut files) = (home.join("out"), Vec::new());
+    if out.exists() {
+        for entry in fs::read_dir(&out).expect(plain) {
+            let path = entry.expect(plain).path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let content =
+                if name == "release.json" { Vec::new() } else { fs::read(&path).expect(plain) };
+            files.push((name, content));
+        }
+        files.sort();
+        fs::remove_dir_all(&out).expect(plain);
+    }
+    let said = said?;
+    Ok((said.text + &said.aside, files))
+}
+
+fn on_files(effort: Effort) -> Found {
+    let mut rng = effort.rng(95);
+    let mut found = Found::claim(1.0);
+    let home = tempfile::tempdir().expect("a place for files");
+    let at = |name: &str| home.path().join(name).to_str().expect("Unicode").to_owned();
+    for (words, header) in WAYS {
+        let (data, out) = (at("p.csv"), at("out"));
+        let all =
+            format!("quietus release {words} --epsilon 1 --no-ledger --data {data} --out {out}");
+        let Command::Release { family } = Cli::parse_from(all.split_whitespace()).command else {
+            unreachable!("a release");
+        };
+        for _ in 0..effort.of(12, 400) {
+            let others: Vec<Vec<u8>> =
+                ["1", "2", "3"].iter().map(|who| row(header, who, false, &mut rng)).collect();
+            // Somebody who has no name in the file is in one row of it; without one, in none.
+            let rows = if header.contains("who") { 3 } else { 1 };
+            let name = ["new", "", " "][rng.random_range(0..3)];
+            let own: Vec<Vec<u8>> = (0..rows).map(|_| row(header, name, true, &mut rng)).collect();
+            let text = |rows: &[&[Vec<u8>]]| {
+                [format!("{header}\n").into_bytes(), rows.concat().concat()].concat()
+            };
+            let before = text(&[&others]);
+            let after = text(&[&own[..1], &others, &own[1..]]);
+            let run = |private: &Vec<u8>, source: &mut dyn Source| {
+                seen(home.path(), &family, private, source)
+            };
+            let comparison = compare(run, &before, &after, &mut SecureSource::new(&mut rng));
+            found.see(comparison.pure_loss(), || {
+                format!("{words}: {:?}", String::from_utf8_lossy(&after))
+            });
+        }
+    }
+    found
+}

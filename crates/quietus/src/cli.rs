@@ -1,0 +1,221 @@
+//! The command line. Parsing only: no command does its work here.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Private releases from your own files, with a ledger that counts every one of them.
+#[derive(Debug, Parser)]
+#[command(name = "quietus", version)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Clone, Debug, Subcommand)]
+#[non_exhaustive]
+pub enum Command {
+    /// Draw and write one release; its budget is then spent
+    ///
+    /// Exit codes: 0, the release is written; 1 or 2, it is not (2: the command line makes no sense); 3, it is written and spent, but not
+    /// proved to be as close to its noise as it should be; 130, a signal. None of them depends on one individual.
+    Release {
+        /// What is released.
+        #[command(subcommand)]
+        family: Family,
+    },
+    /// For the holder only: say what a release would use, clip and leave out; nothing is spent, and what is said is private
+    Check {
+        /// What would be released.
+        #[command(subcommand)]
+        family: Family,
+    },
+    /// Say what a release costs and how accurate it will be, before the data are read
+    Plan {
+        /// What would be released.
+        #[command(subcommand)]
+        family: Family,
+    },
+    /// The account of a data set: what may be spent, and what was
+    Ledger {
+        /// What to do with it.
+        #[command(subcommand)]
+        command: LedgerCommand,
+    },
+    /// Check that a folder holds a whole release whose receipt follows from its plan
+    Verify {
+        /// The folder.
+        folder: PathBuf,
+        /// Also that this ledger has counted it
+        #[arg(long, value_name = "FILE")]
+        ledger: Option<PathBuf>,
+    },
+}
+
+/// What can be released.
+#[derive(Clone, Debug, Subcommand)]
+#[non_exhaustive]
+pub enum Family {
+    /// How many rows there are of each public group
+    Count(CountArgs),
+    /// How many rows have a number in each part of a public range, by public groups
+    Histogram(HistogramArgs),
+    /// The mean of a column within public bounds, by public groups
+    Mean(MeanArgs),
+}
+
+/// The private file and how it is written.
+#[derive(Clone, Debug, Args)]
+pub struct FileArgs {
+    /// Private: CSV, CSV in gzip (.gz) or Parquet (.parquet, in a build with that feature), with names in the first line
+    #[arg(long, value_name = "FILE")]
+    pub data: PathBuf,
+    /// How the file is written.
+    #[command(flatten)]
+    pub form: FormArgs,
+    /// Numbers are written 1,5 and not 1.5
+    #[arg(long)]
+    pub decimal_comma: bool,
+}
+
+/// How files are written.
+#[derive(Clone, Debug, Args)]
+pub struct FormArgs {
+    /// What is between two cells: one character, or one of the words tab and semicolon
+    #[arg(long, value_name = "D", default_value = ",")]
+    pub delimiter: String,
+    /// A column that is called otherwise in the file; may be given again
+    #[arg(long = "column", value_name = "NAME=THERE")]
+    pub columns: Vec<String>,
+    /// Where reading ends, counted after unpacking
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 36)]
+    pub most_bytes: u64,
+}
+
+/// Where a release goes, and who counts it.
+#[derive(Clone, Debug, Args)]
+pub struct TargetArgs {
+    /// Folder of the release: a new one
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// The ledger that counts it
+    #[arg(long, value_name = "FILE", conflicts_with = "no_ledger")]
+    pub ledger: Option<PathBuf>,
+    /// Nobody counts it: you add its receipt to those of all other releases
+    #[arg(long)]
+    pub no_ledger: bool,
+}
+
+/// Public groups.
+#[derive(Clone, Debug, Args)]
+pub struct GroupArgs {
+    /// The column that says of which group a row is
+    #[arg(long, value_name = "COLUMN")]
+    pub by: Option<String>,
+    /// Public: the groups there are, between commas; from elsewhere, never from the people
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "by")]
+    pub groups: Vec<String>,
+    /// Public: the groups there are, in the column `group` of a file; from elsewhere, never from the people
+    #[arg(long, value_name = "FILE", requires = "by", conflicts_with = "groups")]
+    pub groups_from: Option<PathBuf>,
+    /// The column that says whose row it is: a person is then protected in all rows, and only the first one counts
+    #[arg(long, value_name = "COLUMN")]
+    pub person: Option<String>,
+    /// Pure differential privacy
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    pub epsilon: f64,
+}
+
+/// `count`.
+#[derive(Clone, Debug, Args)]
+pub struct CountArgs {
+    /// What is read.
+    #[command(flatten)]
+    pub file: FileArgs,
+    /// About whom.
+    #[command(flatten)]
+    pub groups: GroupArgs,
+    /// Where it goes.
+    #[command(flatten)]
+    pub target: TargetArgs,
+}
+
+/// `histogram`.
+#[derive(Clone, Debug, Args)]
+pub struct HistogramArgs {
+    /// The column of numbers, or of dates if the bounds are dates
+    #[arg(long, value_name = "COLUMN")]
+    pub of: String,
+    /// Public: where the range begins and ends, as 0,100 or 2024-01-01,2025-01-01
+    #[arg(long, value_name = "LOW,HIGH", allow_hyphen_values = true)]
+    pub bounds: String,
+    /// Into how many equal parts
+    #[arg(long, value_name = "N")]
+    pub bins: u32,
+    /// What is read.
+    #[command(flatten)]
+    pub file: FileArgs,
+    /// About whom.
+    #[command(flatten)]
+    pub groups: GroupArgs,
+    /// Where it goes.
+    #[command(flatten)]
+    pub target: TargetArgs,
+}
+
+/// `mean`.
+#[derive(Clone, Debug, Args)]
+pub struct MeanArgs {
+    /// The column of numbers
+    #[arg(long, value_name = "COLUMN")]
+    pub of: String,
+    /// Public: numbers outside count as the closer end
+    #[arg(long, value_name = "LOW,HIGH", allow_hyphen_values = true)]
+    pub bounds: String,
+    /// For `plan`: how many rows a group is expected to have
+    #[arg(long, value_name = "N")]
+    pub rows: Option<u32>,
+    /// What is read.
+    #[command(flatten)]
+    pub file: FileArgs,
+    /// About whom.
+    #[command(flatten)]
+    pub groups: GroupArgs,
+    /// Where it goes.
+    #[command(flatten)]
+    pub target: TargetArgs,
+}
+
+/// What to do with a ledger.
+#[derive(Clone, Debug, Subcommand)]
+#[non_exhaustive]
+pub enum LedgerCommand {
+    /// Begin the account of a data set
+    New {
+        /// A new file
+        file: PathBuf,
+        /// What you call the data
+        #[arg(long, value_name = "NAME")]
+        dataset: String,
+        /// Between which data sets releases promise something: add-remove (count, histogram, mean), member-of-group (census)
+        #[arg(long, value_name = "R", default_value = "add-remove")]
+        relation: String,
+        /// The most that all releases together may spend
+        #[arg(long, value_name = "E", allow_negative_numbers = true)]
+        epsilon: f64,
+        /// At this delta
+        #[arg(long, value_name = "D", default_value_t = 0.0, allow_negative_numbers = true)]
+        delta: f64,
+    },
+    /// What is spent, what is left, and what became of every release
+    Show {
+        /// The ledger
+        file: PathBuf,
+    },
+    /// Remove what releases have left that were never finished, and write what became of them; they stay spent
+    Recover {
+        /// The ledger
+        file: PathBuf,
+    },
+}

@@ -1,0 +1,55 @@
+//! Private releases from one's own files, with a ledger that counts every one of them.
+//!
+//! A file goes in, a folder comes out: noisy numbers with their errors, the receipt of what they cost, the plan. Nothing is lost, drawn
+//! twice or drawn unrecorded, whatever dies in between.
+//!
+//! ```
+//! use clap::Parser;
+//! use quietus::cli::{Cli, Command};
+//! use quietus::{Gate, RealDisk, release};
+//!
+//! let home = tempfile::tempdir()?;
+//! let file = home.path().join("people.csv");
+//! std::fs::write(&file, "town,age\nA,31\nB,57\nA,8\n")?;
+//! let out = home.path().join("out");
+//! let words = ["quietus", "release", "count", "--by", "town", "--groups", "A,B,C", "--epsilon", "1", "--no-ledger"];
+//! let files = ["--data", file.to_str().unwrap(), "--out", out.to_str().unwrap()];
+//! let Command::Release { family } = Cli::parse_from(words.into_iter().chain(files)).command else { unreachable!() };
+//! let said = release(&family, &Gate::default(), &RealDisk)?;
+//! assert!(said.text.contains("epsilon"));
+//! assert!(out.join("groups.csv").exists() && out.join("receipt.json").exists());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What matters
+//! - [`table`]: rows of CSV, CSV in gzip and Parquet, with limits, by rules that no row can break.
+//! - [`groups`]: counts, histograms and means by public groups.
+//! - [`Order`]: one release from receipt to folder. [`LedgerFile`]: the account of a data set.
+//! - [`Disk`]: every call that changes something on disk, so that tests let each of them fail.
+//!
+//! Unlike the crates below, this one reads files, prints, and listens for signals.
+
+pub mod cli;
+mod disk;
+mod error;
+mod folder;
+pub mod groups;
+pub mod ledger;
+mod order;
+mod picture;
+mod run;
+mod shown;
+mod stop;
+pub mod table;
+pub mod value;
+mod verify;
+
+pub use disk::{Disk, RealDisk};
+pub use error::Error;
+pub use ledger::LedgerFile;
+pub use order::{FillOf, Named, Order, Target, random_name};
+pub use run::{
+    GroupJob, PRIVATE, Said, check, group_job, ledger as run_ledger, plan, release, release_groups,
+};
+pub use stop::Gate;
+pub use verify::verify;

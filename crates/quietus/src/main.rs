@@ -1,0 +1,36 @@
+//! `quietus`: see `quietus --help`.
+
+use clap::Parser;
+use quietus::cli::{Cli, Command};
+use quietus::{Error, Gate, RealDisk, check, plan, release, run_ledger, verify};
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(code) => code,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> Result<ExitCode, Error> {
+    let text = match command {
+        Command::Release { family } => {
+            let said = release(&family, &Gate::listening()?, &RealDisk)?;
+            // The release is there, whether or not somebody still listens.
+            let _ = write!(io::stdout(), "{}", said.text);
+            let _ = write!(io::stderr(), "{}", said.aside);
+            return Ok(if said.unproved { ExitCode::from(3) } else { ExitCode::SUCCESS });
+        }
+        Command::Check { family } => check(&family)?,
+        Command::Plan { family } => plan(&family)?,
+        Command::Ledger { command } => run_ledger(&command, &RealDisk)?,
+        Command::Verify { folder, ledger } => verify(&folder, ledger.as_deref())?,
+        _ => unreachable!("every command of this version is above"),
+    };
+    let _ = write!(io::stdout(), "{text}");
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,181 @@
+//! One release from its receipt to its folder, such that whatever dies, nothing is drawn that the ledger does not count.
+//!
+//! 1. A place is taken and the ledger is asked whether the receipt still fits, before any private file is opened.
+//! 2. The data are read.
+//! 3. The ledger gets the intent. When that is on the disk the release is spent.
+//! 4. It is drawn.
+//! 5. Receipt, then all else, is written into a folder that only the owner can enter, and is on the disk before that gets its name.
+//! 6. The ledger gets the outcome.
+
+use crate::disk::Disk;
+use crate::error::Error;
+use crate::folder::{Fill, RELEASE, Reserved, left_over};
+use crate::ledger::{Entry, LedgerFile, sha256_hex};
+use crate::stop::{Gate, Phase};
+use dp_accounting::{Receipt, Relation};
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The receipt of a release in a form that programs read.
+pub(crate) const RECEIPT: &str = "receipt.json";
+/// What was asked for; a receipt follows from it.
+pub(crate) const PLAN: &str = "plan.json";
+
+/// Which release a folder holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Named {
+    /// Random.
+    pub release: String,
+    /// Of which kind.
+    pub family: String,
+    /// The name of its ledger; `None` if it was made without.
+    pub ledger: Option<String>,
+    /// SHA-256 of its plan.
+    pub plan: String,
+}
+
+/// Writes the content of one file about what was drawn.
+pub type FillOf<'a, T> = Box<dyn Fn(&T, &mut dyn Write) -> io::Result<()> + 'a>;
+
+/// What every release says about where it goes.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The folder of the release.
+    pub out: PathBuf,
+    /// The ledger that pays; `None` if the holder has said that there is none.
+    pub ledger: Option<PathBuf>,
+}
+
+/// A release that may be made.
+#[derive(Debug)]
+pub struct Order<'a, R: Relation> {
+    gate: &'a Gate,
+    disk: &'a dyn Disk,
+    reserved: Reserved<'a>,
+    ledger: Option<LedgerFile>,
+    named: Named,
+    receipt: Receipt<R>,
+    plan: String,
+    notes: Vec<String>,
+}
+
+/// A name that no other release has.
+///
+/// # Errors
+/// If the operating system has no randomness.
+pub fn random_name() -> Result<String, Error> {
+    let mut rng = dp_mechanism::chacha_from_os()
+        .map_err(|error| Error::library("system randomness", &error))?;
+    Ok(format!("{:016x}{:016x}", rng.next_u64(), rng.next_u64()))
+}
+
+impl<'a, R: Relation> Order<'a, R> {
+    /// Takes the place and asks the ledger; no private file is open yet.
+    ///
+    /// # Errors
+    /// If there is no such place, or the ledger refuses.
+    pub fn new(
+        family: &str,
+        target: &Target,
+        receipt: Receipt<R>,
+        plan: &impl Serialize,
+        gate: &'a Gate,
+        disk: &'a dyn Disk,
+    ) -> Result<Self, Error> {
+        let release = random_name()?;
+        let plan = serde_json::to_string_pretty(plan)
+            .map_err(|error| Error::library("the plan", &error))?;
+        let (ledger, mut notes) = (target.ledger.as_deref().map(LedgerFile::at), Vec::new());
+        let mut ledger_id = None;
+        if let Some(ledger) = &ledger {
+            let book = ledger.read()?;
+            book.fits(&receipt)?;
+            ledger_id = Some(book.id().to_owned());
+            let unfinished = book.unfinished();
+            if unfinished > 0 {
+                notes.push(format!("{unfinished} earlier release(s) of this ledger were never finished and count as spent; `quietus ledger recover` removes what they left"));
+            }
+        }
+        let reserved = gate.undisturbed(Phase::Before, || {
+            let reserved = Reserved::new(&target.out, &release, disk)?;
+            let traces = reserved.traces().clone();
+            Ok((reserved, Some(traces)))
+        })?;
+        let left = left_over(&target.out);
+        if !left.is_empty() && ledger.is_none() {
+            let names: Vec<_> = left.iter().map(|path| path.display().to_string()).collect();
+            notes.push(format!("left over by releases that were never finished, to be counted as spent and removed: {}", names.join(", ")));
+        }
+        let (family, digest) = (family.to_owned(), sha256_hex(&[plan.as_bytes()]));
+        let named = Named { release, family, ledger: ledger_id, plan: digest };
+        Ok(Self { gate, disk, reserved, ledger, named, receipt, plan, notes })
+    }
+
+    /// What the holder should know about earlier releases.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Records, draws, writes, records.
+    ///
+    /// # Errors
+    /// If the ledger refuses, nothing is drawn. If the disk does, nothing is released.
+    pub fn carry_out<T>(
+        mut self,
+        draw: impl FnOnce() -> T,
+        files: &[(&'static str, FillOf<'_, T>)],
+    ) -> Result<T, Error> {
+        self.gate.undisturbed(Phase::Drawn, || Ok((self.intend()?, None)))?;
+        let drawn = draw();
+        let (gate, disk) = (self.gate, self.disk);
+        gate.undisturbed(Phase::Written, || {
+            let (receipt, named, plan) = (&self.receipt, &self.named, &self.plan);
+            let mut contents: Vec<(&str, Fill<'_>)> = vec![
+                (RECEIPT, Box::new(move |to| write_json(to, receipt))),
+                (RELEASE, Box::new(move |to| write_json(to, named))),
+                ("receipt.txt", Box::new(move |to| writeln!(to, "{receipt}"))),
+                (PLAN, Box::new(move |to| to.write_all(plan.as_bytes()))),
+            ];
+            let drawn = &drawn;
+            for (name, fill) in files {
+                contents.push((name, Box::new(move |to| fill(drawn, to))));
+            }
+            let written = self.reserved.write(&contents);
+            drop(contents);
+            written.map_err(|cause| Error::Lost { cause: Box::new(cause) })?;
+            self.reserved.settle()?;
+            if let Some(ledger) = &self.ledger {
+                ledger.conclude(Entry::Outcome { release: self.named.release.clone() }, disk)?;
+            }
+            Ok(((), None))
+        })?;
+        Ok(drawn)
+    }
+
+    fn intend(&self) -> Result<(), Error> {
+        let Some(ledger) = &self.ledger else { return Ok(()) };
+        let (out, part) = self.reserved.places();
+        let text = |path: &Path| match path.to_str() {
+            Some(text) => Ok(text.to_owned()),
+            None => Err(Error::Setting {
+                name: "--out",
+                got: path.display().to_string(),
+                want: "a name in Unicode, as the ledger holds it",
+            }),
+        };
+        let (out, part) = (text(out)?, text(part)?);
+        let Named { release, family, plan, .. } = self.named.clone();
+        let intent = |receipt| Entry::Intent { release, family, out, part, plan, receipt };
+        ledger.intend(&self.receipt, intent, self.disk)
+    }
+}
+
+pub(crate) fn write_json(to: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *to, value)?;
+    writeln!(to)
+}
+
+#[cfg(test)]
+mod tests;

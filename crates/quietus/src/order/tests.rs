@@ -1,0 +1,233 @@
+//! Whatever dies at whichever call: nothing is drawn that the ledger does not count, no release is torn, and the next run works.
+
+use crate::cli::{Cli, Command, Family};
+use crate::disk::failing::{FailingDisk, Fault};
+use crate::disk::{Disk, RealDisk};
+use crate::error::Error;
+use crate::groups::{GroupPlan, Noisy, Tally};
+use crate::ledger::{Book, Entry, LedgerFile, State};
+use crate::run::{Said, group_job, ledger, release_groups};
+use crate::stop::Gate;
+use crate::verify::verify;
+use clap::Parser;
+use dp_accounting::AddRemove;
+use dp_mechanism::{ChaCha20Rng, Mechanism};
+use rand::SeedableRng;
+use std::cell::Cell;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+const FILES: [&str; 7] = [
+    "groups.csv",
+    "groups.svg",
+    "plan.json",
+    "receipt.json",
+    "receipt.txt",
+    "release.json",
+    "report.txt",
+];
+
+struct Home {
+    folder: TempDir,
+}
+
+impl Home {
+    fn new(limit: &str) -> Self {
+        let home = Self { folder: tempfile::tempdir().unwrap() };
+        fs::write(home.path("people.csv"), "town\nA\nB\nA\n").unwrap();
+        let words = format!("quietus ledger new LEDGER --dataset people --epsilon {limit}");
+        match home.command(&words) {
+            Command::Ledger { command } => ledger(&command, &RealDisk).unwrap(),
+            other => panic!("{other:?}"),
+        };
+        home
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, words: &str) -> Command {
+        let words = words.replace("LEDGER", self.path("data.ledger").to_str().unwrap());
+        let words = words.replace("HOME", self.folder.path().to_str().unwrap());
+        Cli::try_parse_from(words.split_whitespace()).unwrap().command
+    }
+
+    fn family(&self, out: &str) -> Family {
+        let words = format!(
+            "quietus release count --by town --groups A,B,C --epsilon 0.25 --data HOME/people.csv --out HOME/{out} --ledger LEDGER"
+        );
+        match self.command(&words) {
+            Command::Release { family } => family,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn release(&self, out: &str, disk: &dyn Disk, drawn: &Cell<bool>) -> Result<Said, Error> {
+        let draw = |plan: &GroupPlan, tally: &Tally| -> Noisy {
+            drawn.set(true);
+            plan.simulate(tally, &mut ChaCha20Rng::seed_from_u64(1)).unwrap().output
+        };
+        release_groups(&group_job(&self.family(out)).unwrap(), &Gate::default(), disk, draw)
+    }
+
+    fn book(&self) -> Book {
+        LedgerFile::at(&self.path("data.ledger")).read().unwrap()
+    }
+
+    fn intents(&self) -> usize {
+        self.book().entries().iter().filter(|entry| matches!(entry, Entry::Intent { .. })).count()
+    }
+
+    /// Folders that hold something that was drawn.
+    fn noisy_folders(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(self.folder.path()).unwrap() {
+            let path = entry.unwrap().path();
+            if path.join("groups.csv").exists() {
+                found.push(path);
+            }
+        }
+        found
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn whole(&self, out: &Path) {
+        let said = verify(out, Some(&self.path("data.ledger"))).unwrap();
+        assert!(said.ends_with("The ledger has counted it.\n"), "{said}");
+        let mut names: Vec<String> = fs::read_dir(out)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        assert_eq!(names, FILES);
+        assert_eq!(fs::read_to_string(out.join("groups.csv")).unwrap().lines().count(), 4);
+    }
+}
+
+#[test]
+fn a_release_is_counted_and_whole_and_an_over_budget_one_reads_nothing() {
+    let home = Home::new("0.5");
+    for out in ["a", "b"] {
+        home.release(out, &RealDisk, &Cell::default()).unwrap();
+        home.whole(&home.path(out));
+    }
+    fs::remove_file(home.path("people.csv")).unwrap();
+    let drawn = Cell::default();
+    let error = home.release("c", &RealDisk, &drawn).unwrap_err().to_string();
+    assert!(error.contains("budget exceeded") && !drawn.get(), "{error}");
+    assert_eq!(
+        (home.intents(), home.names()),
+        (2, ["a", "b", "data.ledger"].map(str::to_owned).to_vec())
+    );
+}
+
+#[test]
+fn whatever_call_fails_or_is_the_last_nothing_is_lost_or_uncounted() {
+    for fault in [Fault::Once, Fault::Death] {
+        for at in 0.. {
+            let home = Home::new("5");
+            let (disk, drawn) = (FailingDisk::new(at, fault), Cell::default());
+            let result = home.release("out", &disk, &drawn);
+            if !disk.failed() {
+                assert!(result.is_ok() && at > 20, "{at} calls");
+                break;
+            }
+            let intents = home.intents();
+            assert!(!drawn.get() || intents == 1, "{fault:?} {at}: drawn and not counted");
+            assert!(home.noisy_folders().len() <= intents, "{fault:?} {at}");
+            let out = home.path("out");
+            if out.exists() {
+                home.whole(&out);
+            }
+            assert!(result.is_err() || out.exists(), "{fault:?} {at}: success without a release");
+            if let Err(error @ Error::Lost { .. }) = &result {
+                assert!(!out.exists() && drawn.get(), "{fault:?} {at}: {error}");
+            }
+
+            // The next run works, and what is left over goes.
+            home.release("next", &RealDisk, &Cell::default()).unwrap();
+            home.whole(&home.path("next"));
+            let recovered = LedgerFile::at(&home.path("data.ledger")).recover(&RealDisk).unwrap();
+            assert!(recovered.iter().all(|found| found.state != State::Open), "{fault:?} {at}");
+            assert!(home.book().unfinished() == 0 && home.intents() == intents + 1);
+            let expected = home.book().account::<AddRemove>().unwrap().spent().unwrap().get();
+            assert!((expected - 0.25 * (intents + 1) as f64).abs() < 1e-9);
+            // Before there was an intent nothing was drawn, and what is left is an empty folder.
+            let left = home.names().into_iter().filter(|name| name.starts_with(".quietus-"));
+            for part in left {
+                assert!(intents == 0 && fs::read_dir(home.path(&part)).unwrap().next().is_none());
+            }
+            if out.exists() {
+                home.whole(&out);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_changed_ledger_is_refused_and_a_torn_end_is_written_over() {
+    let home = Home::new("5");
+    home.release("a", &RealDisk, &Cell::default()).unwrap();
+    let path = home.path("data.ledger");
+    let text = fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    assert_eq!(lines.len(), 3);
+    for changed in [
+        lines[0].to_owned() + lines[2],
+        text.replace("\"epsilon\":5.0", "\"epsilon\":9.0"),
+        lines[1].to_owned(),
+        String::new(),
+        text.clone() + "x\n",
+    ] {
+        assert_ne!(changed, text);
+        fs::write(&path, &changed).unwrap();
+        assert!(LedgerFile::at(&path).read().is_err(), "{changed}");
+    }
+    for cut in 1..lines[2].len() {
+        fs::write(&path, &text[..text.len() - cut]).unwrap();
+        assert_eq!(home.intents(), 1);
+        if cut % 40 == 1 {
+            home.release(&format!("b{cut}"), &RealDisk, &Cell::default()).unwrap();
+            assert_eq!(home.intents(), 2);
+            assert!(
+                fs::read_to_string(&path).unwrap().starts_with(&(lines[0].to_owned() + lines[1]))
+            );
+        }
+    }
+}
+
+#[test]
+fn a_release_that_is_being_written_is_left_alone() {
+    let home = Home::new("5");
+    let target =
+        crate::order::Target { out: home.path("out"), ledger: Some(home.path("data.ledger")) };
+    let (gate, plan) = (Gate::default(), group_job(&home.family("out")).unwrap().plan);
+    let order = crate::order::Order::new("count", &target, plan.receipt(), &plan, &gate, &RealDisk);
+    let order = order.unwrap();
+    let ledger = LedgerFile::at(&home.path("data.ledger"));
+    let during = Cell::new(None);
+    order.carry_out(|| during.set(Some(ledger.recover(&RealDisk).unwrap())), &[]).unwrap();
+    let during = during.take().unwrap();
+    assert_eq!((during.len(), during[0].state), (1, State::Open));
+    assert!(home.path("out").exists() && ledger.recover(&RealDisk).unwrap().is_empty());
+}
+
+#[test]
+fn a_ledger_of_another_relation_is_refused() {
+    let home = Home::new("5");
+    fs::remove_file(home.path("data.ledger")).unwrap();
+    let words = "quietus ledger new LEDGER --dataset x --epsilon 1 --relation member-of-group";
+    let Command::Ledger { command } = home.command(words) else { panic!() };
+    ledger(&command, &RealDisk).unwrap();
+    let error = home.release("out", &RealDisk, &Cell::default()).unwrap_err().to_string();
+    assert!(error.contains("add-remove") && error.contains("member-of-group"), "{error}");
+}

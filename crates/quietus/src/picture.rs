@@ -1,0 +1,105 @@
+//! One picture of released numbers: bars, and on each the interval in which the truth is.
+
+use crate::groups::Estimate;
+use std::fmt::Write as _;
+
+/// One number.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Bar {
+    /// What it is about.
+    pub(crate) name: String,
+    /// What was released.
+    pub(crate) estimate: Estimate,
+}
+
+/// More bars than these are not drawn: nobody could read them.
+const MOST_BARS: usize = 100;
+
+/// An SVG of up to 100 bars, one below the other.
+pub(crate) fn bars(title: &str, all: impl ExactSizeIterator<Item = Bar>) -> String {
+    const LEFT: f64 = 200.0;
+    const WIDTH: f64 = 560.0;
+    const ROW: f64 = 18.0;
+    let left_out = all.len().saturating_sub(MOST_BARS);
+    let shown: Vec<Bar> = all.take(MOST_BARS).collect();
+    let ends = shown.iter().flat_map(|bar| {
+        [bar.estimate.value, bar.estimate.interval.low, bar.estimate.interval.high]
+    });
+    let (low, high) = ends.fold((0.0_f64, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
+    let width = if high > low { high - low } else { 1.0 };
+    let x = |value: f64| LEFT + (value - low) / width * WIDTH;
+    let height = ROW * (shown.len() as f64 + 3.0);
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"800\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
+         <rect width=\"800\" height=\"{height}\" fill=\"white\"/>\n\
+         <text x=\"10\" y=\"20\" font-size=\"14\">{}; lines: 95 % intervals</text>\n",
+        escaped(title)
+    );
+    for (row, bar) in shown.iter().enumerate() {
+        let Estimate { value, interval, signal, .. } = bar.estimate;
+        let y = ROW * (row as f64 + 2.0);
+        let (from, to) = (x(value.min(0.0).max(low)), x(value.max(0.0)));
+        let colour = if signal { "#4477aa" } else { "#bbbbbb" };
+        let name: String = bar.name.chars().take(28).collect();
+        let middle = y + ROW / 2.0;
+        let _ = writeln!(
+            svg,
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\
+             <rect x=\"{from:.1}\" y=\"{y}\" width=\"{:.1}\" height=\"{}\" fill=\"{colour}\"/>\
+             <line x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{middle}\" y2=\"{middle}\" stroke=\"black\"/>",
+            LEFT - 8.0,
+            y + 12.0,
+            escaped(&name),
+            to - from,
+            ROW - 4.0,
+            x(interval.low),
+            x(interval.high),
+        );
+    }
+    if left_out > 0 {
+        let y = height - 6.0;
+        let _ = writeln!(svg, "<text x=\"10\" y=\"{y}\">{left_out} more are in the table</text>");
+    }
+    let _ = writeln!(
+        svg,
+        "<text x=\"{LEFT}\" y=\"{0}\">{low:.4}</text><text x=\"{1}\" y=\"{0}\" text-anchor=\"end\">{high:.4}</text>\n</svg>",
+        height - ROW,
+        LEFT + WIDTH,
+    );
+    svg
+}
+
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            control if control.is_control() => escaped.push(' '),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bar, bars};
+    use crate::groups::{Estimate, Interval};
+
+    #[test]
+    fn names_cannot_break_out_and_what_is_left_out_is_said() {
+        let estimate = Estimate {
+            value: 3.0,
+            standard_error: 1.0,
+            interval: Interval { low: 1.0, high: 5.0 },
+            signal: true,
+        };
+        let bar = Bar { name: "<b>\"&\n".to_owned(), estimate };
+        let svg = bars("a < b", vec![bar; 130].into_iter());
+        assert!(svg.contains("&lt;b&gt;&quot;&amp; </text>") && svg.contains("a &lt; b"));
+        assert!(svg.contains("30 more are in the table") && svg.matches("<line").count() == 100);
+    }
+}

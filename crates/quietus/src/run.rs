@@ -1,0 +1,365 @@
+//! Every command, from its arguments to what is printed.
+
+use crate::cli::{
+    CountArgs, Family, FileArgs, FormArgs, GroupArgs, HistogramArgs, LedgerCommand, MeanArgs,
+    TargetArgs,
+};
+use crate::disk::Disk;
+use crate::error::Error;
+use crate::groups::{self, GroupPlan, GroupSettings, Measure, Met, Noisy, Source, Tally};
+use crate::ledger::{LedgerFile, State};
+use crate::order::{Order, Target, random_name};
+use crate::shown::shown;
+use crate::stop::Gate;
+use crate::table::{Form, Rows, Secrecy};
+use crate::value::{Decimal, days};
+use dp_accounting::{AddOnly, AddRemove, Budget, MemberOfGroup, ReplaceOne};
+use dp_mechanism::{Mechanism, chacha_from_os};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// What a command says when nothing stopped it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// For everybody, or for the holder alone where it says so.
+    pub text: String,
+    /// For the holder: where things are, and what is left over.
+    pub aside: String,
+    /// Whether a release is less than it should be.
+    pub unproved: bool,
+}
+
+/// What is printed before anything that a check says.
+pub const PRIVATE: &str = "PRIVATE: what follows is exact and about the people in the file. Show it to nobody who may not see the file.\n";
+
+/// `quietus release`.
+///
+/// # Errors
+/// [`Error`]; it does not depend on what private rows say.
+pub fn release(family: &Family, gate: &Gate, disk: &dyn Disk) -> Result<Said, Error> {
+    let mut rng = chacha_from_os().map_err(|error| Error::library("system randomness", &error))?;
+    match family {
+        Family::Count(_) | Family::Histogram(_) | Family::Mean(_) => {
+            release_groups(&group_job(family)?, gate, disk, |plan, tally| {
+                plan.release(tally, &mut rng).expect("a table of this plan").output
+            })
+        }
+    }
+}
+
+/// `quietus check`.
+///
+/// # Errors
+/// [`Error`].
+pub fn check(family: &Family) -> Result<String, Error> {
+    match family {
+        Family::Count(_) | Family::Histogram(_) | Family::Mean(_) => {
+            check_groups(&group_job(family)?)
+        }
+    }
+}
+
+/// `quietus plan`.
+///
+/// # Errors
+/// [`Error`].
+pub fn plan(family: &Family) -> Result<String, Error> {
+    match family {
+        Family::Count(_) | Family::Histogram(_) => {
+            groups::plan_text(&group_job(family)?.plan, None)
+        }
+        Family::Mean(args) => groups::plan_text(&group_job(family)?.plan, args.rows.map(f64::from)),
+    }
+}
+
+/// `quietus ledger`.
+///
+/// # Errors
+/// [`Error`].
+pub fn ledger(command: &LedgerCommand, disk: &dyn Disk) -> Result<String, Error> {
+    match command {
+        LedgerCommand::New { file, dataset, relation, epsilon, delta } => {
+            let limit = Budget::new(*epsilon, *delta)
+                .map_err(|error| Error::library("--epsilon and --delta", &error))?;
+            let id = random_name()?;
+            match relation.as_str() {
+                "add-remove" => LedgerFile::create(file, dataset, AddRemove, limit, &id, disk),
+                "add-only" => LedgerFile::create(file, dataset, AddOnly, limit, &id, disk),
+                "replace-one" => LedgerFile::create(file, dataset, ReplaceOne, limit, &id, disk),
+                "member-of-group" => {
+                    LedgerFile::create(file, dataset, MemberOfGroup, limit, &id, disk)
+                }
+                other => Err(Error::Unknown {
+                    what: "relation",
+                    got: other.to_owned(),
+                    known: ["add-remove", "add-only", "replace-one", "member-of-group"]
+                        .map(str::to_owned)
+                        .to_vec(),
+                }),
+            }?
+            .read()?
+            .show()
+        }
+        LedgerCommand::Show { file } => LedgerFile::at(file).read()?.show(),
+        LedgerCommand::Recover { file } => {
+            let found = LedgerFile::at(file).recover(disk)?;
+            let mut text = format!("{} release(s) without an outcome\n", found.len());
+            for found in found {
+                let what = match found.state {
+                    State::Done => "is in its place".to_owned(),
+                    State::Open => "is still being written, and was left alone".to_owned(),
+                    State::Lost => match &found.removed {
+                        Some(part) => format!("is lost; {} was removed", part.display()),
+                        None => "is lost; nothing was left of it".to_owned(),
+                    },
+                };
+                let _ = writeln!(
+                    text,
+                    "{} for {} {what}; it counts as spent",
+                    found.release,
+                    found.out.display()
+                );
+            }
+            Ok(text)
+        }
+    }
+}
+
+/// Where a release goes; a ledger, or the words that there is none, must be given.
+pub(crate) fn target(args: &TargetArgs) -> Result<Target, Error> {
+    let missing = |name, want| Error::Setting { name, got: "nothing".to_owned(), want };
+    let out = args.out.clone().ok_or_else(|| missing("--out", "a new folder"))?;
+    if args.ledger.is_none() && !args.no_ledger {
+        return Err(missing("the ledger", "--ledger FILE; or, in so many words, --no-ledger"));
+    }
+    Ok(Target { out, ledger: args.ledger.clone() })
+}
+
+pub(crate) fn form(args: &FormArgs) -> Result<Form, Error> {
+    let delimiter = match args.delimiter.as_bytes() {
+        b"tab" => b'\t',
+        b"semicolon" => b';',
+        [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => *byte,
+        _ => {
+            let (name, got) = ("--delimiter", format!("`{}`", args.delimiter));
+            return Err(Error::Setting {
+                name,
+                got,
+                want: "one character, or one of the words tab and semicolon",
+            });
+        }
+    };
+    let renamed = args.columns.iter().map(|text| match text.split_once('=') {
+        Some((here, there)) if !here.is_empty() && !there.is_empty() => {
+            Ok((here.to_owned(), there.to_owned()))
+        }
+        _ => {
+            let (name, got) = ("--column", format!("`{text}`"));
+            Err(Error::Setting { name, got, want: "NAME=THERE, such as unit=household_id" })
+        }
+    });
+    Ok(Form { delimiter, renamed: renamed.collect::<Result<_, _>>()?, most_bytes: args.most_bytes })
+}
+
+/// A file cannot be public and private: by its name, or by what it is.
+pub(crate) fn different_files(
+    public: &[(&str, Option<&Path>)],
+    private: &[(&str, Option<&Path>)],
+) -> Result<(), Error> {
+    for (open, path) in public {
+        for (secret, other) in private {
+            if let (Some(path), Some(other)) = (path, other)
+                && same_file(path, other)
+            {
+                let reason = format!(
+                    "{open} and {secret} are the same file, but what is public must not come from the people"
+                );
+                return Err(Error::Library { what: "the files", reason });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One that does not exist is named when it is read.
+fn same_file(a: &Path, b: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let file = |path: &Path| path.metadata().ok().map(|found| (found.dev(), found.ino()));
+        file(a).is_some() && file(a) == file(b)
+    }
+    #[cfg(not(unix))]
+    {
+        a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b))
+    }
+}
+
+/// A release of groups, before its file is opened.
+pub struct GroupJob {
+    /// What is asked for.
+    pub plan: GroupPlan,
+    source: Source,
+    target: TargetArgs,
+}
+
+impl std::fmt::Debug for GroupJob {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GroupJob").field("plan", &self.plan).finish_non_exhaustive()
+    }
+}
+
+/// Checks all that is public.
+///
+/// # Errors
+/// [`Error`].
+///
+/// # Panics
+/// For another family.
+pub fn group_job(family: &Family) -> Result<GroupJob, Error> {
+    let (measure, dates, file, groups, target) = match family {
+        Family::Count(CountArgs { file, groups, target }) => {
+            (Measure::Count, false, file, groups, target)
+        }
+        Family::Histogram(HistogramArgs { of, bounds, bins, file, groups, target }) => {
+            let (bounds, dates) = ends(bounds)?;
+            let (column, bins) = (of.clone(), *bins);
+            (Measure::Histogram { column, bounds, bins }, dates, file, groups, target)
+        }
+        Family::Mean(MeanArgs { of, bounds, file, groups, target, .. }) => {
+            let (bounds, dates) = ends(bounds)?;
+            if dates {
+                let (name, got) = ("--bounds", "dates".to_owned());
+                return Err(Error::Setting {
+                    name,
+                    got,
+                    want: "numbers: a mean of dates is not released",
+                });
+            }
+            (Measure::Mean { column: of.clone(), bounds }, false, file, groups, target)
+        }
+    };
+    let FileArgs { data, form: form_args, decimal_comma } = file;
+    let form = form(form_args)?;
+    different_files(
+        &[("--groups-from", groups.groups_from.as_deref())],
+        &[("--data", Some(data))],
+    )?;
+    let settings = GroupSettings {
+        by: groups.by.clone(),
+        person: groups.person.clone(),
+        groups: names(groups)?,
+        measure,
+        dates,
+        epsilon: groups.epsilon,
+    };
+    let decimal = if *decimal_comma { Decimal::Comma } else { Decimal::Point };
+    let source = Source { path: data.clone(), form, decimal };
+    Ok(GroupJob { plan: GroupPlan::new(settings)?, source, target: target.clone() })
+}
+
+/// Public names of groups.
+fn names(args: &GroupArgs) -> Result<Vec<String>, Error> {
+    if args.by.is_none() {
+        return Ok(vec![String::new()]);
+    }
+    if let Some(path) = &args.groups_from {
+        let mut rows = Rows::open(path, Secrecy::Public, &Form::default())?;
+        rows.choose(&["group"])?;
+        let mut names = Vec::new();
+        while rows.advance()? {
+            names.push(rows.text(0)?.into_owned());
+        }
+        return Ok(names);
+    }
+    if args.groups.is_empty() {
+        let (name, got) = ("--by", "no groups".to_owned());
+        let want = "with --groups or --groups-from: which groups there are is public, and is not taken from private data";
+        return Err(Error::Setting { name, got, want });
+    }
+    Ok(args.groups.iter().map(|name| name.trim().to_owned()).collect())
+}
+
+/// Two numbers, or two dates.
+fn ends(text: &str) -> Result<((f64, f64), bool), Error> {
+    let two = text.split_once(',').and_then(|(low, high)| {
+        let both = |read: &dyn Fn(&str) -> Option<f64>| Some((read(low)?, read(high)?));
+        let numbers =
+            both(&|text| text.trim().parse().ok().filter(|value: &f64| value.is_finite()));
+        numbers.map(|ends| (ends, false)).or_else(|| both(&days).map(|ends| (ends, true)))
+    });
+    two.ok_or_else(|| Error::Setting {
+        name: "--bounds",
+        got: format!("`{text}`"),
+        want: "two numbers as 0,100 or two dates as 2024-01-01,2025-01-01",
+    })
+}
+
+/// From a job to its folder, with draws from anywhere: for the claim about this command as well.
+///
+/// # Errors
+/// [`Error`].
+pub fn release_groups(
+    job: &GroupJob,
+    gate: &Gate,
+    disk: &dyn Disk,
+    draw: impl FnOnce(&GroupPlan, &Tally) -> Noisy,
+) -> Result<Said, Error> {
+    let (target, family) = (target(&job.target)?, job.plan.settings().measure.family());
+    let order = Order::new(family, &target, job.plan.receipt(), &job.plan, gate, disk)?;
+    let mut aside = order.notes().iter().fold(String::new(), |text, note| text + note + "\n");
+    let (tally, _) = groups::read(&job.plan, &job.source, &mut |_| ())?;
+    let text = groups::report(&job.plan);
+    order.carry_out(|| draw(&job.plan, &tally), &groups::files(&job.plan, &text))?;
+    let _ = writeln!(aside, "Written to {}; only you can read it.", target.out.display());
+    Ok(Said { text, aside, unproved: false })
+}
+
+/// Examples of unknown groups that a check shows.
+const EXAMPLES: usize = 10;
+
+fn check_groups(job: &GroupJob) -> Result<String, Error> {
+    let mut text = PRIVATE.to_owned();
+    let rows = Rows::open(&job.source.path, Secrecy::Private, &job.source.form)?;
+    let _ = writeln!(text, "columns: {}", crate::shown::names(rows.header()));
+    let [mut counted, mut below, mut above, mut unknown, mut no_number, mut no_person, mut again] =
+        [0_u64; 7];
+    let mut names: BTreeMap<String, u64> = BTreeMap::new();
+    let (_, passed_over) = groups::read(&job.plan, &job.source, &mut |met| match met {
+        Met::Counted => counted += 1,
+        Met::Below => below += 1,
+        Met::Above => above += 1,
+        Met::NoNumber => no_number += 1,
+        Met::NoPerson => no_person += 1,
+        Met::Again => again += 1,
+        Met::UnknownGroup(name) => {
+            unknown += 1;
+            if names.len() < EXAMPLES || names.contains_key(&name) {
+                *names.entry(name).or_default() += 1;
+            }
+        }
+    })?;
+    let used = counted + below + above;
+    let all = used + unknown + no_number + no_person + again + passed_over;
+    for (number, what) in [
+        (all, "rows"),
+        (used, "count"),
+        (below, "of them as the lower bound, being below it"),
+        (above, "of them as the upper bound, being above it"),
+        (unknown, "left out: of no public group"),
+        (no_number, "left out: no number"),
+        (no_person, "left out: nobody's"),
+        (again, "left out: not the first of their person"),
+        (passed_over, "left out: too few or too many cells, or a line break in one"),
+    ] {
+        let _ = writeln!(text, "{number:12}  {what}");
+    }
+    for (name, rows) in names {
+        let _ = writeln!(text, "{rows:12}  rows of `{}`, which is no public group", shown(&name));
+    }
+    if used * 10 < all * 9 {
+        text.push_str("Less than 90 % of the rows count: is this what you mean?\n");
+    }
+    Ok(text)
+}

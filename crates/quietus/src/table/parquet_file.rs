@@ -1,0 +1,278 @@
+//! Parquet: the chosen columns only, row group after row group, a few thousand rows in memory at a time.
+
+use super::{Cell, Source, TableProblem};
+use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, DataType};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::schema::types::ColumnDescriptor;
+use std::fs::File;
+
+/// Rows that are decoded at once.
+const BATCH: usize = 8192;
+
+/// A file at one row of one batch.
+pub(super) struct ParquetFile {
+    file: SerializedFileReader<File>,
+    most_bytes: u64,
+    header: Vec<String>,
+    columns: Vec<Column>,
+    next_group: usize,
+    /// Position in the batch, and how many rows it has.
+    at: usize,
+    rows: usize,
+    /// Number of the row in the file, from 1.
+    line: u64,
+}
+
+/// One chosen column.
+struct Column {
+    place: usize,
+    unsigned: bool,
+    /// The definition level of a value that is there; 0 if all are.
+    present: i16,
+    /// Of the current row group.
+    reader: Option<ColumnReader>,
+    batch: Vec<Value>,
+}
+
+enum Value {
+    Whole(i64),
+    Real(f64),
+    Text(ByteArray),
+    Nothing,
+}
+
+impl ParquetFile {
+    pub(super) fn open(file: File, most_bytes: u64) -> Result<Self, TableProblem> {
+        let file = SerializedFileReader::new(file).map_err(|error| unreadable(&error))?;
+        let columns = file.metadata().file_metadata().schema_descr().columns();
+        let header = columns.iter().map(|column| column.path().string()).collect();
+        let (columns, next_group, at, rows, line) = (Vec::new(), 0, 0, 0, 0);
+        Ok(Self { file, most_bytes, header, columns, next_group, at, rows, line })
+    }
+
+    /// Decodes the next rows; false if there are none left.
+    fn next_batch(&mut self) -> Result<bool, TableProblem> {
+        loop {
+            for column in &mut self.columns {
+                column.next_batch().map_err(|error| unreadable(&error))?;
+            }
+            let mut lengths = self.columns.iter().map(|column| column.batch.len());
+            self.rows = lengths.next().unwrap_or(0);
+            if lengths.any(|rows| rows != self.rows) {
+                let reason = "columns of one row group differ in length".to_owned();
+                return Err(TableProblem::Unreadable { reason });
+            }
+            self.at = 0;
+            if self.rows > 0 || !self.open_group().map_err(|error| unreadable(&error))? {
+                return Ok(self.rows > 0);
+            }
+        }
+    }
+
+    /// False after the last row group.
+    fn open_group(&mut self) -> Result<bool, ParquetError> {
+        if self.next_group == self.file.num_row_groups() {
+            return Ok(false);
+        }
+        let group = self.file.get_row_group(self.next_group)?;
+        for column in &mut self.columns {
+            column.reader = Some(group.get_column_reader(column.place)?);
+        }
+        self.next_group += 1;
+        Ok(true)
+    }
+}
+
+impl Source for ParquetFile {
+    fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    fn choose(&mut self, places: &[usize]) -> Result<(), TableProblem> {
+        let all = self.file.metadata().file_metadata().schema_descr().columns();
+        let column = |&place: &usize| Column::new(place, &all[place]);
+        self.columns = places.iter().map(column).collect::<Result<_, _>>()?;
+        let mut bytes = 0_u64;
+        for group in self.file.metadata().row_groups() {
+            for &place in places {
+                let chunk = group.column(place);
+                check_codec(place, chunk)?;
+                let unpacked = u64::try_from(chunk.uncompressed_size()).unwrap_or(u64::MAX);
+                bytes = bytes.saturating_add(unpacked);
+            }
+        }
+        if bytes > self.most_bytes {
+            return Err(TableProblem::TooManyBytes { most: self.most_bytes });
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self) -> Result<bool, (u64, TableProblem)> {
+        self.at += 1;
+        if self.at >= self.rows && !self.next_batch().map_err(|problem| (0, problem))? {
+            return Ok(false);
+        }
+        self.line += 1;
+        Ok(true)
+    }
+
+    fn shape(&self) -> Option<TableProblem> {
+        None
+    }
+
+    fn line(&self) -> u64 {
+        self.line
+    }
+
+    fn cell(&self, chosen: usize) -> Cell<'_> {
+        match &self.columns[chosen].batch[self.at] {
+            Value::Whole(number) => Cell::Whole(*number),
+            Value::Real(number) => Cell::Real(*number),
+            Value::Text(text) => Cell::Text(text.data()),
+            Value::Nothing => Cell::Text(b""),
+        }
+    }
+}
+
+impl Column {
+    fn new(place: usize, column: &ColumnDescriptor) -> Result<Self, TableProblem> {
+        let (logical, converted) = (column.logical_type_ref(), column.converted_type());
+        let flat = column.max_rep_level() == 0 && column.path().parts().len() == 1;
+        let readable = match column.physical_type() {
+            Type::INT32 | Type::INT64 => is_whole(logical, converted),
+            Type::BYTE_ARRAY => is_text(logical, converted),
+            Type::FLOAT | Type::DOUBLE => logical.is_none() && converted == ConvertedType::NONE,
+            _ => false,
+        };
+        if !(flat && readable) {
+            let kind = match logical {
+                Some(logical) => format!("{} ({logical:?})", column.physical_type()),
+                None => column.physical_type().to_string(),
+            };
+            let (column, name) = (place + 1, column.path().string());
+            return Err(TableProblem::OtherKind { column, name, kind });
+        }
+        let unsigned = matches!(logical, Some(LogicalType::Integer(kind)) if !kind.is_signed)
+            || matches!(
+                converted,
+                ConvertedType::UINT_8
+                    | ConvertedType::UINT_16
+                    | ConvertedType::UINT_32
+                    | ConvertedType::UINT_64
+            );
+        let present = column.max_def_level();
+        Ok(Self { place, unsigned, present, reader: None, batch: Vec::new() })
+    }
+
+    fn next_batch(&mut self) -> Result<(), ParquetError> {
+        let (present, unsigned) = (self.present, self.unsigned);
+        self.batch = match &mut self.reader {
+            None => Vec::new(),
+            Some(ColumnReader::Int32ColumnReader(reader)) => batch(reader, present, |number| {
+                let positive = i64::from(number.cast_unsigned());
+                Value::Whole(if unsigned { positive } else { i64::from(number) })
+            })?,
+            Some(ColumnReader::Int64ColumnReader(reader)) => batch(reader, present, |number| {
+                if unsigned && number < 0 {
+                    // An identifier may be as large as that; it is compared by its digits.
+                    Value::Text(number.cast_unsigned().to_string().into_bytes().into())
+                } else {
+                    Value::Whole(number)
+                }
+            })?,
+            Some(ColumnReader::FloatColumnReader(reader)) => {
+                batch(reader, present, |number| Value::Real(number.into()))?
+            }
+            Some(ColumnReader::DoubleColumnReader(reader)) => batch(reader, present, Value::Real)?,
+            Some(ColumnReader::ByteArrayColumnReader(reader)) => {
+                batch(reader, present, Value::Text)?
+            }
+            Some(_) => return Err(ParquetError::NYI("a column of another kind".to_owned())),
+        };
+        Ok(())
+    }
+}
+
+/// The next values of a column, those that are missing among them.
+fn batch<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    present: i16,
+    value: impl Fn(T::T) -> Value,
+) -> Result<Vec<Value>, ParquetError> {
+    let (mut levels, mut values) = (Vec::new(), Vec::new());
+    reader.read_records(BATCH, Some(&mut levels), None, &mut values)?;
+    let mut values = values.into_iter().map(value);
+    if present == 0 {
+        return Ok(values.collect());
+    }
+    let at = |level: i16| if level == present { values.next() } else { None };
+    Ok(levels.into_iter().map(at).map(|value| value.unwrap_or(Value::Nothing)).collect())
+}
+
+/// Refuses a compression that is not built in.
+fn check_codec(place: usize, chunk: &ColumnChunkMetaData) -> Result<(), TableProblem> {
+    match chunk.compression() {
+        Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::GZIP(_) => Ok(()),
+        Compression::ZSTD(_) if cfg!(feature = "zstd") => Ok(()),
+        other => {
+            let (column, name) = (place + 1, chunk.column_path().string());
+            let codec = other.to_string();
+            Err(TableProblem::Codec { column, name, codec })
+        }
+    }
+}
+
+/// Dates and decimals are stored as whole numbers too.
+fn is_whole(logical: Option<&LogicalType>, converted: ConvertedType) -> bool {
+    matches!(logical, None | Some(LogicalType::Integer(_)))
+        && matches!(
+            converted,
+            ConvertedType::NONE
+                | ConvertedType::INT_8
+                | ConvertedType::INT_16
+                | ConvertedType::INT_32
+                | ConvertedType::INT_64
+                | ConvertedType::UINT_8
+                | ConvertedType::UINT_16
+                | ConvertedType::UINT_32
+                | ConvertedType::UINT_64
+        )
+}
+
+/// Some writers do not say that their bytes are text; whether they are is checked cell by cell.
+fn is_text(logical: Option<&LogicalType>, converted: ConvertedType) -> bool {
+    matches!(logical, None | Some(LogicalType::String | LogicalType::Enum))
+        && matches!(converted, ConvertedType::NONE | ConvertedType::UTF8 | ConvertedType::ENUM)
+}
+
+fn unreadable(error: &ParquetError) -> TableProblem {
+    TableProblem::Unreadable { reason: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_codec;
+    use parquet::basic::{Compression, Type as Physical};
+    use parquet::file::metadata::ColumnChunkMetaData;
+    use parquet::schema::types::{ColumnDescriptor, ColumnPath, Type};
+    use std::sync::Arc;
+
+    #[test]
+    fn a_compression_that_is_not_built_in_is_refused_before_anything_is_read() {
+        let unit = Type::primitive_type_builder("unit", Physical::BYTE_ARRAY).build().unwrap();
+        let path = ColumnPath::new(vec!["unit".to_owned()]);
+        let column = Arc::new(ColumnDescriptor::new(Arc::new(unit), 0, 0, path));
+        let check = |codec| {
+            let chunk = ColumnChunkMetaData::builder(Arc::clone(&column)).set_compression(codec);
+            check_codec(1, &chunk.build().unwrap())
+        };
+        assert_eq!(check(Compression::SNAPPY), Ok(()));
+        insta::assert_snapshot!(check(Compression::LZ4_RAW).unwrap_err(), @"column 2 (unit) is compressed with LZ4_RAW; snappy and gzip can be read, and zstd with `--features zstd`");
+        let zstd = check(Compression::ZSTD(parquet::basic::ZstdLevel::default()));
+        assert_eq!(zstd.is_ok(), cfg!(feature = "zstd"));
+    }
+}

@@ -1,0 +1,220 @@
+#[cfg(feature = "parquet")]
+pub(crate) mod parquet;
+
+use super::{Form, Rows, Secrecy, TableError, for_each_row};
+use std::io::{Read, Write};
+use std::path::Path;
+
+fn rows(text: &str, columns: &[&str]) -> Result<Vec<Vec<i64>>, String> {
+    let mut seen = Vec::new();
+    for_each_row(text.as_bytes(), Path::new("a.csv"), columns, |row| seen.push(row.to_vec()))
+        .map(|rows| assert_eq!(rows, seen.len()))
+        .map_err(|error| error.to_string())?;
+    Ok(seen)
+}
+
+fn refused(text: &str, columns: &[&str]) -> String {
+    rows(text, columns).unwrap_err()
+}
+
+/// All cells as text, from a file of this name.
+fn texts(name: &str, content: &[u8], columns: &[&str]) -> Result<Vec<Vec<String>>, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, content).unwrap();
+    texts_of(&path, columns)
+}
+
+/// All cells as text; errors name the folder DIR.
+fn texts_of(path: &Path, columns: &[&str]) -> Result<Vec<Vec<String>>, String> {
+    let read = || {
+        let mut rows = Rows::open(path, Secrecy::Public, &Form::default())?;
+        rows.choose(columns)?;
+        let mut seen = Vec::new();
+        while rows.advance()? {
+            let cells = (0..columns.len()).map(|i| Ok(rows.text(i)?.into_owned()));
+            seen.push(cells.collect::<Result<_, _>>()?);
+        }
+        Ok(seen)
+    };
+    read().map_err(|error: TableError| {
+        let folder = path.parent().unwrap().display().to_string();
+        error.to_string().replace(&folder, "DIR")
+    })
+}
+
+#[test]
+fn columns_come_in_the_order_asked_for() {
+    assert_eq!(rows("a,b,c\n1,2,3\n4,5,6\n", &["c", "a"]), Ok(vec![vec![3, 1], vec![6, 4]]));
+    assert_eq!(rows("a\n", &["a"]), Ok(vec![]));
+}
+
+#[test]
+fn what_cannot_be_read_is_named_by_line_and_column() {
+    insta::assert_snapshot!(refused("a,b\n1,2\n3,x\n", &["b"]), @"a.csv, line 3: column 2 (b): `x` is not a whole number of 64 bits");
+    insta::assert_snapshot!(refused("a,b\n\n\n3,1.5", &["b"]), @"a.csv, line 4: column 2 (b): `1.5` is not a whole number of 64 bits");
+    insta::assert_snapshot!(refused("a,b\n", &["z"]), @"a.csv, line 1: there is no column `z`; these exist: a, b");
+    insta::assert_snapshot!(refused("a,b,a\n", &["a"]), @"a.csv, line 1: two columns are called `a`");
+    insta::assert_snapshot!(refused("a,b\n1,2\n3\n", &["a"]), @"a.csv, line 3: column 2 is missing: 1 cells, the header has 2");
+    insta::assert_snapshot!(refused("a\n1,2\n", &["a"]), @"a.csv, line 2: column 2 is too many: 2 cells, the header has 1");
+    insta::assert_snapshot!(refused("", &["a"]), @"a.csv: the file is empty");
+}
+
+/// What a private file says, row by row, and how many rows were passed over.
+fn private(text: &[u8], form: &Form, column: &str) -> Result<(Vec<Option<String>>, u64), String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.csv");
+    std::fs::write(&path, text).unwrap();
+    let read = || {
+        let mut rows = Rows::open(&path, Secrecy::Private, form)?;
+        rows.choose(&[column])?;
+        let mut seen = Vec::new();
+        while rows.advance()? {
+            seen.push(rows.text_or_none(0).map(std::borrow::Cow::into_owned));
+        }
+        Ok((seen, rows.passed_over()))
+    };
+    let shown = |error: TableError| error.to_string();
+    read().map_err(|error| shown(error).replace(&folder.path().display().to_string(), "DIR"))
+}
+
+#[test]
+fn an_error_in_a_private_file_does_not_show_its_first_line() {
+    let error = private(b"secret,1\n", &Form::default(), "unit").unwrap_err();
+    insta::assert_snapshot!(error, @"DIR/p.csv, line 1: the first line must name the columns, and none is called `unit`; `quietus check` shows them, `--column unit=THERE` says what it is called");
+}
+
+#[test]
+fn no_cell_and_no_row_ends_the_reading_of_a_private_file() {
+    let text = b"a,b\n1,2\n3\n4,5,6\n\xff,1\n\"x\ny\",2\n ,3\n9,\"\n\"\n";
+    let some = |text: &str| Some(text.to_owned());
+    let (seen, passed_over) = private(text, &Form::default(), "a").unwrap();
+    assert_eq!(seen, [some("1"), None, some(""), some("9")]);
+    assert_eq!(passed_over, 3, "too few, too many, and one that goes over two lines");
+}
+
+#[test]
+fn other_delimiters_and_other_names_are_read() {
+    let form = Form {
+        delimiter: b';',
+        renamed: vec![("unit".to_owned(), "Haus, Nr".to_owned())],
+        ..Form::default()
+    };
+    let text = "\u{feff}Haus, Nr;n\r\n\"a;b\";1\r\nc,d;2\r\n".as_bytes();
+    let (seen, _) = private(text, &form, "unit").unwrap();
+    assert_eq!(seen, [Some("a;b".to_owned()), Some("c,d".to_owned())]);
+}
+
+/// As a file of three gigabytes in one line, packed or not: it ends where the record is too long, or the file.
+#[test]
+fn what_never_ends_is_refused_where_the_limit_is() {
+    for (unit, line) in [("x", 3), ("\"\"", 3), ("\n", 3)] {
+        let text = format!("a,b\n1,2\n\"{}", unit.repeat(1_100_000));
+        let error = private(text.as_bytes(), &Form::default(), "a").unwrap_err();
+        let want = format!(
+            "DIR/p.csv, line {line}: a record begins here that is longer than 1048576 bytes"
+        );
+        assert_eq!(error, want);
+    }
+    let fine = format!("a,b\n1,{}\n", "x".repeat(1_000_000));
+    assert_eq!(private(fine.as_bytes(), &Form::default(), "a").unwrap().0.len(), 1);
+    let form = Form { most_bytes: 1_000, ..Form::default() };
+    let error = private(fine.as_bytes(), &form, "a").unwrap_err();
+    assert!(error.contains("there is more than 1000 bytes"), "{error}");
+}
+
+#[test]
+fn numbers_beyond_64_bits_are_the_closest_there_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.csv");
+    std::fs::write(&path, "a\n99999999999999999999\n-99999999999999999999\n1.5\n7\n").unwrap();
+    let mut rows = Rows::open(&path, Secrecy::Private, &Form::default()).unwrap();
+    rows.choose(&["a"]).unwrap();
+    let mut seen = Vec::new();
+    while rows.advance().unwrap() {
+        seen.push(rows.whole_or_none(0));
+    }
+    assert_eq!(seen, [Some(i64::MAX), Some(i64::MIN), None, Some(7)]);
+}
+
+#[test]
+fn text_is_trimmed_and_may_have_commas_and_quotes() {
+    let text =
+        "\u{feff}name , n\r\n\" Main St, 1 \",1\r\n\"the \"\"old\"\" mill\",2\r\n,\"3\"\r\n\r\n";
+    let want = [["Main St, 1", "1"], ["the \"old\" mill", "2"], ["", "3"]];
+    assert_eq!(texts("t.csv", text.as_bytes(), &["name", "n"]).unwrap(), want);
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(text.as_bytes()).unwrap();
+    let packed = packed.finish().unwrap();
+    assert_eq!(texts("t.csv.GZ", &packed, &["name", "n"]).unwrap(), want);
+    let error = texts("t.csv.gz", &packed[..packed.len() / 2], &["name"]).unwrap_err();
+    assert!(error.starts_with("DIR/t.csv.gz: "), "{error}");
+    insta::assert_snapshot!(texts("t.csv", b"a,b\n\xff,1\n", &["b", "a"]).unwrap_err(), @"DIR/t.csv, line 2: column 1 (a) is not UTF-8");
+    assert_eq!(texts("t.csv", b"a,b\n\xff,1\n", &["b"]).unwrap(), [["1"]], "not asked for");
+}
+
+/// A cell that takes in the lines after it would lose them without a word.
+#[test]
+fn a_quote_that_goes_astray_is_named_by_line() {
+    let refused = |text: &str| texts("t.csv", text.as_bytes(), &["a"]).unwrap_err();
+    insta::assert_snapshot!(refused("a,b\n1,\"x\n2,y\n"), @"DIR/t.csv, line 2: a quote begins a cell here and none ends it");
+    insta::assert_snapshot!(refused("a,b\n\n1,\"x\n2,\"y\"\n"), @"DIR/t.csv, line 3: a quote begins a cell here, and behind the one that ends it there is more");
+    insta::assert_snapshot!(refused("a,b\n0,0\n\"1,x\n2\",y\n"), @"DIR/t.csv, line 3: column 1 (a) has a line break");
+    insta::assert_snapshot!(refused("a,\"b\n1,x\"\n2,y\n"), @"DIR/t.csv, line 1: the name of column 2 has a line break");
+    insta::assert_snapshot!(refused("a,b\n1,\"x\" \"\n2,y\n"), @"DIR/t.csv, line 2: a quote begins a cell here, and behind the one that ends it there is more");
+    insta::assert_snapshot!(refused("\"a"), @"DIR/t.csv, line 1: a quote begins a cell here and none ends it");
+    let fine = "\u{feff}\"a\",\"b\"\",\"\n1,5\" pipe\r\n2,\"5\"\" pipe,\n\"\"new\"\"\" \n3,\"\"\"\"\n4,\"\"";
+    assert_eq!(texts("t.csv", fine.as_bytes(), &["a"]).unwrap(), [["1"], ["2"], ["3"], ["4"]]);
+}
+
+/// Long parts without quotes are passed over as a whole.
+#[test]
+fn a_stray_quote_is_found_far_down() {
+    for (rows, line) in [(1, 3), (9_999, 10_001), (200_000, 200_002)] {
+        let text = format!("a,b\n{}1,\"x\n2,y\n", "12345,678\n".repeat(rows));
+        let error = texts("t.csv", text.as_bytes(), &["a"]).unwrap_err();
+        assert!(error.contains(&format!("line {line}: a quote begins")), "{error}");
+        let text = text.replace("1,\"x", "1,\"x,\n\"");
+        assert_eq!(texts("t.csv", text.as_bytes(), &["a"]).unwrap().len(), rows + 2);
+    }
+}
+
+#[test]
+fn blank_lines_are_skipped_however_lines_end() {
+    for end in ["\n", "\r\n"] {
+        let text = ["", "a", "", "1", "2", "", ""].join(end);
+        assert_eq!(texts("t.csv", text.as_bytes(), &["a"]).unwrap(), [["1"], ["2"]], "{end:?}");
+        let text = ["a,b", "", "1,x", "2", ""].join(end);
+        let error = texts("t.csv", text.as_bytes(), &["a"]).unwrap_err();
+        assert!(error.contains("line 4: column 2 is missing"), "{error}");
+    }
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn without_the_feature_parquet_is_answered_with_the_command() {
+    insta::assert_snapshot!(texts("t.parquet", b"PAR1", &["a"]).unwrap_err(), @"DIR/t.parquet: this build cannot read Parquet: install it with `--features parquet`");
+}
+
+/// Rows that are made up while they are read.
+struct Endless {
+    left: usize,
+}
+
+impl Read for Endless {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let row = b"123456789,1\n";
+        let whole = (buffer.len() / row.len()).min(self.left);
+        buffer.chunks_exact_mut(row.len()).take(whole).for_each(|to| to.copy_from_slice(row));
+        self.left -= whole;
+        Ok(whole * row.len())
+    }
+}
+
+#[test]
+fn rows_are_visited_while_the_file_is_still_being_read() {
+    let header: &[u8] = b"person,unit\n";
+    let (mut sum, file) = (0, header.chain(Endless { left: 200_000 }));
+    let rows = for_each_row(file, Path::new("b.csv"), &["unit"], |row| sum += row[0]).unwrap();
+    assert_eq!((rows, sum), (200_000, 200_000));
+}

@@ -1,0 +1,150 @@
+//! Parquet against CSV: the same cells from both. The files come from the writer of the same crate.
+
+use super::super::{Rows, Secrecy};
+use super::texts_of;
+use parquet::basic::{Compression, GzipLevel, LogicalType, Repetition, Type as Physical};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::types::Type;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Text,
+    /// Bytes that nothing says are text.
+    Bytes,
+    Narrow,
+    Wide,
+    Unsigned,
+    Date,
+    Real,
+}
+
+impl Kind {
+    fn physical(self) -> Physical {
+        match self {
+            Self::Text | Self::Bytes => Physical::BYTE_ARRAY,
+            Self::Narrow | Self::Date => Physical::INT32,
+            Self::Wide | Self::Unsigned => Physical::INT64,
+            Self::Real => Physical::DOUBLE,
+        }
+    }
+
+    fn logical(self) -> Option<LogicalType> {
+        match self {
+            Self::Text => Some(LogicalType::String),
+            Self::Unsigned => Some(LogicalType::integer(64, false)),
+            Self::Date => Some(LogicalType::Date),
+            _ => None,
+        }
+    }
+}
+
+/// Writes a Parquet file with the cells of a CSV text. An empty cell is a null; a column without any cannot have one.
+pub(crate) fn write(path: &Path, text: &str, kinds: &[Kind], rows_of_group: usize) {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().unwrap().clone();
+    let records: Vec<_> = reader.records().map(Result::unwrap).collect();
+    let optional = |column: usize| records.iter().any(|record| record[column].is_empty());
+    let field = |(column, (name, kind)): (usize, (&str, &Kind))| {
+        let repetition = if optional(column) { Repetition::OPTIONAL } else { Repetition::REQUIRED };
+        let field = Type::primitive_type_builder(name, kind.physical()).with_repetition(repetition);
+        Arc::new(field.with_logical_type(kind.logical()).build().unwrap())
+    };
+    let fields = header.iter().zip(kinds).enumerate().map(field).collect();
+    let schema = Arc::new(Type::group_type_builder("schema").with_fields(fields).build().unwrap());
+    // Small row groups in one way and large ones in another, so that both are read.
+    let small = rows_of_group < 1_000;
+    let codec = if small { Compression::SNAPPY } else { Compression::GZIP(GzipLevel::default()) };
+    let settings = WriterProperties::builder().set_compression(codec);
+    // Small pages, so that a batch goes over several of them.
+    let settings = settings.set_data_page_row_count_limit(3).set_write_batch_size(1).build();
+    let file = File::create(path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(settings)).unwrap();
+    for records in records.chunks(rows_of_group) {
+        let mut group = writer.next_row_group().unwrap();
+        for (column, &kind) in kinds.iter().enumerate() {
+            let cells: Vec<&str> = records.iter().map(|record| &record[column]).collect();
+            let bytes = |cell: &str| ByteArray::from(cell.as_bytes().to_vec());
+            match kind {
+                Kind::Text | Kind::Bytes => put::<ByteArrayType>(&mut group, &cells, bytes),
+                Kind::Narrow | Kind::Date => {
+                    put::<Int32Type>(&mut group, &cells, |cell| cell.parse().unwrap());
+                }
+                Kind::Wide => put::<Int64Type>(&mut group, &cells, |cell| cell.parse().unwrap()),
+                Kind::Unsigned => put::<Int64Type>(&mut group, &cells, |cell| {
+                    cell.parse::<u64>().unwrap().cast_signed()
+                }),
+                Kind::Real => put::<DoubleType>(&mut group, &cells, |cell| cell.parse().unwrap()),
+            }
+        }
+        group.close().unwrap();
+    }
+    writer.close().unwrap();
+}
+
+fn put<T: DataType>(
+    group: &mut SerializedRowGroupWriter<'_, File>,
+    cells: &[&str],
+    value: impl Fn(&str) -> T::T,
+) {
+    let there = cells.iter().filter(|cell| !cell.is_empty());
+    let values: Vec<T::T> = there.map(|cell| value(cell)).collect();
+    let levels: Vec<i16> = cells.iter().map(|cell| i16::from(!cell.is_empty())).collect();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<T>().write_batch(&values, Some(&levels), None).unwrap();
+    column.close().unwrap();
+}
+
+/// Over several row groups, pages and batches, with nulls and without.
+#[test]
+fn parquet_gives_the_cells_of_csv() {
+    let mut text = "name,ignored,small,large,hash,raw\n".to_owned();
+    for row in 0..20_000_i64 {
+        let gap = |every: i64, cell: String| if row % every == 0 { String::new() } else { cell };
+        let (name, small) = (gap(3, format!("unit {row}")), gap(1_000, (7 - row).to_string()));
+        let hash = u64::MAX - row.unsigned_abs();
+        let large = row << 40;
+        writeln!(text, "{name},{row},{small},{large},{hash},x{row}").unwrap();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (csv, parquet) = (folder.path().join("a.csv"), folder.path().join("a.parquet"));
+    std::fs::write(&csv, &text).unwrap();
+    let kinds = [Kind::Text, Kind::Real, Kind::Narrow, Kind::Wide, Kind::Unsigned, Kind::Bytes];
+    write(&parquet, &text, &kinds, 9_000);
+    for columns in [&["large", "name", "small", "hash", "raw"][..], &["small"], &[]] {
+        let want = texts_of(&csv, columns).unwrap();
+        let want = if columns.is_empty() { Vec::new() } else { want };
+        assert!(texts_of(&parquet, columns).unwrap() == want, "{columns:?}");
+    }
+}
+
+#[test]
+fn what_parquet_cannot_give_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let kinds = [Kind::Text, Kind::Real, Kind::Date, Kind::Narrow];
+    write(&path, "a,b,c,d\nx,0.5,3,4\n,1,4,\n", &kinds, 10);
+    insta::assert_snapshot!(texts_of(&path, &["b"]).unwrap_err(), @"DIR/a.parquet: column 2 (b) is DOUBLE; text and whole numbers can be read");
+    insta::assert_snapshot!(texts_of(&path, &["c"]).unwrap_err(), @"DIR/a.parquet: column 3 (c) is INT32 (Date); text and whole numbers can be read");
+    insta::assert_snapshot!(texts_of(&path, &["e"]).unwrap_err(), @"DIR/a.parquet: there is no column `e`; these exist: a, b, c, d");
+    let mut rows = Rows::open(&path, Secrecy::Public).unwrap();
+    rows.choose(&["d", "a"]).unwrap();
+    assert!(rows.advance().unwrap() && rows.whole(0).unwrap() == 4 && rows.advance().unwrap());
+    let shown = |error: crate::error::Error| {
+        error.to_string().replace(&folder.path().display().to_string(), "DIR")
+    };
+    insta::assert_snapshot!(shown(rows.whole(0).unwrap_err()), @"DIR/a.parquet, row 2: column 4 (d): `` is not a whole number of 64 bits");
+    insta::assert_snapshot!(shown(rows.name(1).unwrap_err()), @"DIR/a.parquet, row 2: column 1 (a) is empty");
+
+    let whole = std::fs::read(&path).unwrap();
+    for bytes in [&b""[..], b"unit\na\n", &whole[..whole.len() - 9]] {
+        std::fs::write(&path, bytes).unwrap();
+        assert!(texts_of(&path, &["a"]).unwrap_err().starts_with("DIR/a.parquet: "));
+    }
+}

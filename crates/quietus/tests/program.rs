@@ -1,0 +1,286 @@
+//! The program as people run it: processes that are killed or many at once, odd individuals, the commands of its page.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use quietus::LedgerFile;
+use quietus::ledger::Entry;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, content: &[u8]) {
+        fs::write(self.path(name), content).unwrap();
+    }
+
+    /// The program in this folder, with words split at white space.
+    fn command(&self, words: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_quietus"));
+        command.current_dir(self.0.path()).args(words.split_whitespace());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, words: &str) -> Output {
+        self.command(words).output().unwrap()
+    }
+
+    fn ok(&self, words: &str) -> String {
+        let output = self.run(words);
+        assert!(output.status.success(), "{words}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn refused(&self, words: &str) -> String {
+        let output = self.run(words);
+        assert!(!output.status.success() && output.stdout.is_empty(), "{words}");
+        String::from_utf8(output.stderr).unwrap()
+    }
+
+    fn intents(&self) -> usize {
+        let book = LedgerFile::at(&self.path("data.ledger")).read().unwrap();
+        book.entries().iter().filter(|entry| matches!(entry, Entry::Intent { .. })).count()
+    }
+
+    fn folders(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().path());
+        entries.filter(|path| path.is_dir()).collect()
+    }
+}
+
+const COUNT: &str =
+    "release count --data people.csv --by town --groups A,B,C --epsilon 0.1 --ledger data.ledger";
+
+fn with_ledger(limit: &str) -> Home {
+    let home = Home::new();
+    let rows: String = (0..2_000).map(|row| ["A\n", "B\n", "odd\n"][row % 3]).collect();
+    home.write("people.csv", format!("town\n{rows}").as_bytes());
+    home.ok(&format!("ledger new data.ledger --dataset people --epsilon {limit}"));
+    home
+}
+
+fn is_part(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "part")
+}
+
+/// At any moment: what can be read is counted, what has its name is whole, and the next run works.
+#[test]
+fn killed_at_any_moment_nothing_is_lost_or_uncounted() {
+    let home = with_ledger("100");
+    for run in 0..60_u64 {
+        let mut child = home.command(&format!("{COUNT} --out out{run}")).spawn().unwrap();
+        std::thread::sleep(Duration::from_micros(run * 397 % 20_000));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let noisy = home.folders().iter().filter(|path| path.join("groups.csv").exists()).count();
+        assert!(noisy <= home.intents(), "run {run}");
+    }
+    home.ok(&format!("{COUNT} --out last"));
+    home.ok("ledger recover data.ledger");
+    for folder in home.folders() {
+        if is_part(&folder) {
+            assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "nothing was drawn for it");
+        } else {
+            home.ok(&format!("verify {} --ledger data.ledger", folder.display()));
+        }
+    }
+    assert!(!home.ok("ledger show data.ledger").contains("no outcome yet"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_leaves_no_trace_and_says_what_is_spent() {
+    for signal in ["-TERM", "-HUP", "-INT"] {
+        let home = with_ledger("100");
+        for run in 0..8_u64 {
+            let child = home.command(&format!("{COUNT} --out out{run}")).spawn().unwrap();
+            std::thread::sleep(Duration::from_micros(3_000 + run * 1_000));
+            // It may have ended by itself.
+            let _ = Command::new("kill")
+                .args([signal, &child.id().to_string()])
+                .stderr(Stdio::null())
+                .status();
+            let output = child.wait_with_output().unwrap();
+            let out = home.path(&format!("out{run}"));
+            assert!(out.exists() || !output.status.success());
+        }
+        // A signal before the program listens ends it as it ends every program.
+        assert!(home.folders().iter().all(|path| !is_part(path)), "{signal}");
+    }
+}
+
+#[test]
+fn many_processes_on_one_ledger_never_overspend() {
+    let home = with_ledger("0.5");
+    let start = |run| home.command(&format!("{COUNT} --out out{run}")).spawn().unwrap();
+    let children: Vec<_> = (0..12).map(start).collect();
+    let ended = children.into_iter().map(|child| child.wait_with_output().unwrap());
+    let released = ended.filter(|output| output.status.success()).count();
+    assert_eq!((released, home.folders().len(), home.intents()), (5, 5, 5));
+    let error = home.refused(&format!("{COUNT} --out more"));
+    assert!(error.contains("budget exceeded"), "{error}");
+}
+
+#[test]
+fn without_a_ledger_somebody_must_say_so() {
+    let home = with_ledger("1");
+    let words = COUNT.replace("--ledger data.ledger", "--out out");
+    let error = home.refused(&words);
+    assert!(error.contains("--no-ledger"), "{error}");
+    home.ok(&format!("{words} --no-ledger"));
+    let error = home.refused(&format!("{COUNT} --out out"));
+    assert!(error.contains("holds a release") && home.intents() == 0, "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn one_file_under_two_names_is_not_public_and_private() {
+    let home = with_ledger("1");
+    home.write("people.csv", b"group\nA\n");
+    fs::hard_link(home.path("people.csv"), home.path("groups.csv")).unwrap();
+    let error = home.refused("release count --data people.csv --by group --groups-from groups.csv --epsilon 1 --out out --ledger data.ledger");
+    assert!(error.contains("are the same file"), "{error}");
+}
+
+#[test]
+fn what_is_wrong_with_the_file_is_refused_before_anything_is_spent() {
+    let home = with_ledger("1");
+    for (content, want) in [
+        (&b"city\nA\n"[..], "none is called `town`"),
+        (b"", "the file is empty"),
+        (b"town\n\"A\n", "none ends it"),
+    ] {
+        home.write("people.csv", content);
+        let error = home.refused(&format!("{COUNT} --out out"));
+        assert!(error.contains(want), "{error}");
+    }
+    fs::remove_file(home.path("people.csv")).unwrap();
+    home.refused(&format!("{COUNT} --out out"));
+    assert!(home.intents() == 0 && home.folders().is_empty());
+}
+
+/// Rows that no file should have: each release ends well and says the same words, whoever is in it.
+#[test]
+fn ten_odd_individuals_change_no_exit_code_no_word_and_no_name_of_a_file() {
+    let odd: [&[u8]; 10] = [
+        b"A,seven,1",
+        b"A,,1",
+        b",,",
+        b"A,99999999999999999999999,1",
+        b"A,-5e300,1",
+        b"\xff\xfe,\xff,\xff",
+        b"A,3,1",
+        b"nowhere,3,77",
+        b"A,3",
+        b"\"A\n\",NaN,\"x\ny\"",
+    ];
+    for words in [
+        "count --by town --groups A,B",
+        "histogram --of x --bounds 0,10 --bins 2 --by town --groups A,B --person who",
+        "mean --of x --bounds 0,10 --by town --groups A,B --person who",
+    ] {
+        let mut seen = Vec::new();
+        for (number, row) in odd.iter().enumerate() {
+            let home = Home::new();
+            home.write("p.csv", &[&b"town,x,who\nA,1,1\nB,2,2\n"[..], row, b"\n"].concat());
+            let output = home
+                .run(&format!("release {words} --data p.csv --epsilon 1 --out out --no-ledger"));
+            assert_eq!(output.status.code(), Some(0), "{words}, row {number}");
+            let mut names: Vec<_> = fs::read_dir(home.path("out"))
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name())
+                .collect();
+            names.sort();
+            let lines = fs::read_to_string(home.path("out/groups.csv")).unwrap().lines().count();
+            seen.push((output.stdout, output.stderr, names, lines));
+        }
+        assert!(seen.iter().all(|one| *one == seen[0]), "{words}");
+    }
+}
+
+#[test]
+fn a_check_is_private_on_its_first_line_and_counts_every_row() {
+    let home = Home::new();
+    home.write("p.csv", "Stadt;Alter\nA;31,5\nB;200\nC;-3\nb;7\nA;alt\nA\n".as_bytes());
+    let words = "--data p.csv --delimiter ; --decimal-comma --column town=Stadt --column age=Alter --by town --groups A,B,C --of age --bounds 0,120 --epsilon 1";
+    let text = home.ok(&format!("check mean {words}"));
+    assert!(text.starts_with("PRIVATE: "), "{text}");
+    for want in [
+        "columns: Stadt, Alter",
+        "6  rows",
+        "3  count",
+        "1  of them as the lower bound",
+        "1  of them as the upper bound",
+        "1  left out: of no public group",
+        "1  left out: no number",
+        "1  left out: too few",
+        "1  rows of `b`",
+        "Less than 90 %",
+    ] {
+        assert!(text.contains(want), "{want}: {text}");
+    }
+    let plan = home.ok(&format!("plan mean {words}"));
+    assert!(plan.contains("error of mean") && !plan.contains("PRIVATE"), "{plan}");
+    assert!(home.folders().is_empty());
+}
+
+#[test]
+fn a_release_that_was_changed_is_not_verified() {
+    let home = with_ledger("1");
+    home.ok(&format!("{COUNT} --out out"));
+    home.ok("verify out --ledger data.ledger");
+    for (name, from, to) in [
+        ("plan.json", "0.1", "0.2"),
+        ("receipt.json", "0.1", "0.05"),
+        ("release.json", "count", "mean"),
+    ] {
+        let path = home.path("out").join(name);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{text}");
+        fs::write(&path, text.replace(from, to)).unwrap();
+        home.refused("verify out");
+        fs::write(&path, text).unwrap();
+    }
+    home.ok("ledger new other.ledger --dataset x --epsilon 1");
+    let error = home.refused("verify out --ledger other.ledger");
+    assert!(error.contains("has not counted it"), "{error}");
+}
+
+/// Every command of the page, as written there, on the made-up files.
+#[test]
+fn the_commands_of_the_page_work_as_they_are_written() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(root.join("docs/own-files.md")).unwrap().replace("\\\n", " ");
+    let home = Home::new();
+    copy(&root.join("datasets/examples"), &home.path("datasets/examples"));
+    let commands: Vec<&str> =
+        page.lines().filter_map(|line| line.strip_prefix("quietus ")).collect();
+    assert!(commands.len() >= 8, "{commands:?}");
+    for words in commands {
+        home.ok(words);
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if from.is_dir() {
+            copy(&from, &to);
+        } else {
+            fs::copy(from, to).unwrap();
+        }
+    }
+}
