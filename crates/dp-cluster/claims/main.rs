@@ -6,6 +6,7 @@ mod dp_lloyd;
 mod dpm;
 mod em_mc;
 mod lsh_splits;
+mod map;
 mod mutants;
 mod neighbours;
 mod recentred;
@@ -20,6 +21,7 @@ fn main() -> std::process::ExitCode {
         checks: [
             dpm::checks(),
             lsh_splits::checks(),
+            map::checks(),
             dp_lloyd::checks(),
             em_mc::checks(),
             coreset::checks(),

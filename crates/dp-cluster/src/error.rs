@@ -57,6 +57,13 @@ pub enum ClusterError {
         /// Of the points.
         got: usize,
     },
+    /// There are not as many records as the plan was made for, where their number is public.
+    Records {
+        /// By the plan.
+        expected: u64,
+        /// In the data.
+        got: u64,
+    },
     /// A privacy parameter is out of range.
     Param(ParamError),
     /// A step cannot be calibrated.
@@ -98,6 +105,9 @@ impl fmt::Display for ClusterError {
                 f,
                 "the points have {got} coordinates each, the public domain has {expected} dimensions"
             ),
+            Self::Records { expected, got } => {
+                write!(f, "the plan is made for {expected} records, got {got}")
+            }
             Self::Param(ref error) => error.fmt(f),
             Self::Mechanism(ref error) => error.fmt(f),
             Self::Geometry(ref error) => error.fmt(f),

@@ -7,6 +7,8 @@
 //! - [`recentring`]: rounds that move private centres to where the points are; the most accurate
 //!   private clustering here, on DPM's cuts or on any other start.
 //! - [`coreset`]: released weighted points, which any solver may work on for free.
+//! - [`map`]: one private map from which every clustering is free, in one to three dimensions; also for records that are only hidden up to a
+//!   distance.
 //! - [`kmeans`]: weighted k-means++ and Lloyd, not private; a baseline, and free to use on whatever
 //!   has been released.
 //! - [`kmedian`], [`local_search`]: the same for sums of distances, and swaps among candidates.
@@ -35,6 +37,7 @@ pub mod kmeans;
 pub mod kmedian;
 pub mod local_search;
 pub mod lsh_splits;
+pub mod map;
 pub mod metrics;
 mod nearest;
 mod public_directions;

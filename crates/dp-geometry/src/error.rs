@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::cloud::Cloud;
 use crate::grid::FixedPointGrid;
 use crate::public_ball::PublicBall;
 
@@ -86,6 +87,13 @@ pub enum GeometryError {
         /// The number of cells that was asked for.
         cells: u32,
     },
+    /// Vertices of a grid with more dimensions, levels or vertices than [`Cloud`] takes.
+    Vertices {
+        /// Number of dimensions.
+        dim: usize,
+        /// The level that was asked for: `2^level + 1` vertices per dimension.
+        level: u32,
+    },
 }
 
 impl fmt::Display for GeometryError {
@@ -135,6 +143,14 @@ impl fmt::Display for GeometryError {
             Self::CellTooNarrow { dimension, width, cells } => write!(
                 f,
                 "a side of width {width:?} in dimension {dimension} is too narrow for {cells} cells"
+            ),
+            Self::Vertices { dim, level } => write!(
+                f,
+                "(2^{level} + 1)^{dim} vertices: there may be {} dimensions, {} levels and {} \
+                 vertices at most",
+                Cloud::MAX_DIM,
+                Cloud::MAX_LEVEL,
+                Cloud::MAX_VERTICES
             ),
         }
     }

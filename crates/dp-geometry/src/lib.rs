@@ -28,6 +28,8 @@
 //! | [`PublicBox`] | a closed axis-parallel box: the declared domain |
 //! | [`PublicBall`] | a closed Euclidean ball: the declared domain |
 //! | [`FixedPointGrid`] | a box cut into equal cells, so that sums over records are integers |
+//! | [`NestedGrid`] | grids inside of each other: integer keys of all levels from one floor per coordinate |
+//! | [`Cloud`] | records shared by the corners of their cells, in integers that change slowly with the record |
 //!
 //! All of them implement serde, and deserialising runs the same checks as the constructor.
 //!
@@ -40,14 +42,18 @@
 //!
 //! Noise, sensitivities, budgets, reading files, distances between sets of points.
 
+mod cloud;
 mod error;
 mod grid;
+mod nested;
 mod points;
 mod public_ball;
 mod public_box;
 
+pub use cloud::Cloud;
 pub use error::GeometryError;
 pub use grid::FixedPointGrid;
+pub use nested::NestedGrid;
 pub use points::{Points, PointsView};
 pub use public_ball::PublicBall;
 pub use public_box::PublicBox;

@@ -22,6 +22,7 @@
 //! - [`Draws`]: how every mechanism of the workspace gets randomness, metered; [`Source`], [`Law`]: what is behind it.
 //! - [`NoisyCount`], [`ExponentialMechanism`], [`GaussianSum`], [`GeometricSum`], [`PoissonSample`],
 //!   [`SubsetResponse`], [`CreditedRun`], [`ThresholdReports`]: the primitives.
+//! - [`Modulus`], [`Nearby`]: sensitivities as a function of how far a record moves, in a metric that is a type.
 //! - [`Algorithm`]: what an author writes; [`Mechanism`], [`Release`]: the face that users see, plan first, then release.
 //!
 //! Out of scope: what a loss means and how losses add up (`dp-accounting`).
@@ -37,6 +38,7 @@ mod jumps;
 mod lookup;
 mod mechanism;
 mod meter;
+mod nearby;
 mod private;
 mod rational;
 mod reports;
@@ -58,6 +60,7 @@ pub use geometric_sum::GeometricSum;
 pub use jumps::JumpSizes;
 pub use mechanism::{Algorithm, Mechanism, Release};
 pub use meter::Usage;
+pub use nearby::{Change, Coordinates, Metres, Metric, Modulus, Nearby, Rule};
 pub use private::{Cells, CellsRef, Private};
 pub use reports::{Grid, ReportNoise, Reported, ThresholdReports, Touched};
 pub use response::SubsetResponse;

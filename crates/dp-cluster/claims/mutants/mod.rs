@@ -2,6 +2,7 @@
 //! in `mutants.toml`.
 
 mod baselines;
+mod map;
 mod published_dpm;
 mod recentred;
 
@@ -9,6 +10,7 @@ use dp_audit::harness::MutantCheck;
 pub(crate) use published_dpm::with_printed_sensitivity;
 
 pub(crate) fn all() -> Vec<MutantCheck> {
-    let code = [&published_dpm::code()[..], &baselines::code(), &recentred::code()].concat();
+    let code =
+        [&map::code()[..], &published_dpm::code(), &baselines::code(), &recentred::code()].concat();
     dp_audit::harness::mutants(include_str!("mutants.toml"), &code)
 }

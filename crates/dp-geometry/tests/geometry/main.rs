@@ -5,8 +5,10 @@
 
 mod balls;
 mod boxes;
+mod clouds;
 mod errors;
 mod grids;
+mod nested;
 mod points;
 
 /// Numbers at which arithmetic goes wrong first.
@@ -37,5 +39,7 @@ fn types_can_be_shared_between_threads() {
     assert_send_sync::<dp_geometry::PublicBox>();
     assert_send_sync::<dp_geometry::PublicBall>();
     assert_send_sync::<dp_geometry::FixedPointGrid>();
+    assert_send_sync::<dp_geometry::NestedGrid>();
+    assert_send_sync::<dp_geometry::Cloud>();
     assert_send_sync::<dp_geometry::GeometryError>();
 }

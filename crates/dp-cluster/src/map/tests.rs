@@ -1,0 +1,289 @@
+use dp_accounting::{Budget, Receipt, Relation};
+use dp_geometry::{Points, PublicBox};
+use dp_mechanism::{Mechanism, Nearby, Rule};
+
+use super::*;
+use crate::ClusterError;
+use crate::kmeans::KMeans;
+use crate::metrics::squared_inertia;
+use crate::testing::{adversarial, blobs, rng};
+
+fn budget(epsilon: f64) -> Budget {
+    Budget::new(epsilon, 1e-6).expect("valid")
+}
+
+fn square() -> PublicBox {
+    PublicBox::cube(2, -10.0, 10.0).expect("valid")
+}
+
+fn near(rho: f64) -> Nearby<dp_mechanism::Coordinates> {
+    Nearby::new(rho).expect("valid")
+}
+
+fn within_budget<R: Relation>(receipt: &Receipt<R>) -> bool {
+    receipt.within_budget() && receipt.epsilon().is_some_and(|epsilon| epsilon.get() > 0.999)
+}
+
+/// The same clusters as without privacy, at the cost of that, for every relation and several `k` of one release.
+#[test]
+fn one_release_serves_every_k() {
+    let (points, _) = blobs(20_000, 2, 5, 8.0, 3);
+    let n = points.len() as u64;
+    let mut rng = rng(7);
+    let maps = [
+        PrivateMap::add_remove(square(), budget(1.0))
+            .build()
+            .expect("valid")
+            .simulate(points.view(), &mut rng)
+            .expect("fits")
+            .output,
+        PrivateMap::replace_one(square(), n, budget(1.0))
+            .build()
+            .expect("valid")
+            .simulate(points.view(), &mut rng)
+            .expect("fits")
+            .output,
+        PrivateMap::within(square(), near(0.1), n, budget(1.0))
+            .build()
+            .expect("valid")
+            .simulate(points.view(), &mut rng)
+            .expect("fits")
+            .output,
+    ];
+    for map in maps {
+        assert!((map.total() - 20_000.0).abs() < 500.0, "{}", map.total());
+        for k in [2, 5, 9] {
+            let plain =
+                KMeans::builder(k).restarts(3).local_search_steps(20).build().expect("valid");
+            let best =
+                plain.exact_fit(points.view(), None, &mut rng).expect("finite").squared_inertia;
+            let fit = map.kmeans(k, &mut rng).expect("valid");
+            let ratio = squared_inertia(points.view(), fit.centres.view()) / best;
+            assert!(ratio < 1.1, "{k}: {ratio}");
+            let clustering = map.clustering(k, &mut rng).expect("valid");
+            assert!((clustering.counts.iter().sum::<i64>() - 20_000).abs() < 600);
+        }
+        assert_eq!(map.kmedian(5, &mut rng).expect("valid").centres.len(), 5);
+    }
+}
+
+/// From a distance of the diagonal on, and in truth much earlier, protection is that of `ReplaceOne`, byte by byte; below, noise is never more.
+#[test]
+fn far_enough_is_replace_one_byte_by_byte() {
+    let (points, _) = blobs(300, 2, 3, 8.0, 4);
+    let whole =
+        PrivateMap::replace_one(square(), 300, budget(1.0)).levels(2, 4).build().expect("valid");
+    let reference = whole.simulate(points.view(), &mut rng(1)).expect("fits").output;
+    for rho in [square().diagonal(), 1e9, f64::MAX] {
+        let plan = PrivateMap::within(square(), near(rho), 300, budget(1.0))
+            .levels(2, 4)
+            .build()
+            .expect("valid");
+        assert_eq!(plan.levels(), whole.levels());
+        assert_eq!(plan.simulate(points.view(), &mut rng(1)).expect("fits").output, reference);
+    }
+    let mut before = vec![0.0; 3];
+    for rho in [1e-9, 0.001, 0.1, 0.5, 1.0, 2.0, 5.0, 40.0] {
+        let plan = PrivateMap::within(square(), near(rho), 300, budget(1.0))
+            .levels(2, 4)
+            .build()
+            .expect("valid");
+        for ((level, whole), before) in plan.levels().iter().zip(whole.levels()).zip(&mut before) {
+            assert!(level.standard_deviation <= whole.standard_deviation);
+            assert!(level.standard_deviation >= *before, "the noise grows with the distance");
+            assert_eq!(level.change.rule == Rule::Replaced, level.change == whole.change);
+            *before = level.standard_deviation;
+        }
+    }
+}
+
+#[test]
+fn receipts_spend_the_budget_and_no_more() {
+    assert!(within_budget(
+        &PrivateMap::add_remove(square(), budget(1.0)).build().expect("valid").receipt()
+    ));
+    assert!(within_budget(
+        &PrivateMap::replace_one(square(), 9, budget(1.0)).build().expect("valid").receipt()
+    ));
+    let plan = PrivateMap::within(square(), near(0.5), 9, budget(1.0)).build().expect("valid");
+    assert!(within_budget(&plan.receipt()));
+    assert_eq!(plan.receipt().relation().distance(), Some(0.5));
+    // One Gaussian mechanism at epsilon 1 and delta 1e-6: 4.2247 times the change, on each of 5 levels.
+    let levels = PrivateMap::replace_one(square(), 9, budget(1.0)).build().expect("valid").levels();
+    let expected = 4.2247 * (2.0 * 5.0_f64).sqrt();
+    assert!(levels.iter().all(|level| (level.standard_deviation - expected).abs() < 1e-3));
+}
+
+#[test]
+fn sizes_that_are_public_must_fit() {
+    let (points, _) = blobs(30, 2, 3, 8.0, 4);
+    let plan = PrivateMap::within(square(), near(0.5), 31, budget(1.0)).build().expect("valid");
+    let refused = plan.simulate(points.view(), &mut rng(1)).expect_err("one is missing");
+    assert_eq!(refused, ClusterError::Records { expected: 31, got: 30 });
+    assert_eq!(refused.to_string(), "the plan is made for 31 records, got 30");
+    let line = Points::new(vec![0.0; 31], 1).expect("rows");
+    let refused = plan.simulate(line.view(), &mut rng(1)).expect_err("one dimension");
+    assert_eq!(refused, ClusterError::Dimension { expected: 2, got: 1 });
+    assert!(
+        PrivateMap::add_remove(square(), budget(1.0))
+            .build()
+            .expect("valid")
+            .simulate(points.view(), &mut rng(1))
+            .is_ok()
+    );
+}
+
+#[test]
+fn bad_settings_are_refused_by_name() {
+    let message = |plan: Result<PrivateMap<dp_accounting::AddRemove>, ClusterError>| {
+        plan.expect_err("bad").to_string()
+    };
+    let cube = |dim| PublicBox::cube(dim, 0.0, 1.0).expect("valid");
+    let plan = |dim| PrivateMap::add_remove(cube(dim), budget(1.0));
+    assert_eq!(
+        message(plan(2).levels(4, 3).build()),
+        "the coarsest level must be at most the finest, got 4"
+    );
+    assert!(
+        message(plan(50).build()).starts_with("(2^0 + 1)^50 vertices: there may be 8 dimensions")
+    );
+    assert!(message(plan(2).levels(1, 17).build()).starts_with("(2^12 + 1)^2 vertices"));
+    assert!(
+        message(PrivateMap::add_remove(cube(2), Budget::new(1.0, 0.0).expect("valid")).build())
+            .starts_with("delta must be above 0")
+    );
+    let huge = PublicBox::cube(2, -1e80, 1e80).expect("valid");
+    assert!(
+        message(PrivateMap::add_remove(huge, budget(1.0)).build())
+            .starts_with("the public box's extent")
+    );
+    assert!(message(plan(2).spend(dp_accounting::Mu::ZERO).build()).contains("mu of a sum"));
+    for dim in 1..=8 {
+        assert!(plan(dim).build().is_ok(), "{dim}");
+    }
+    let file = serde_json::to_string(&plan(2).build().expect("valid")).expect("plain");
+    assert_eq!(
+        serde_json::from_str::<PrivateMap<dp_accounting::AddRemove>>(&file).expect("valid"),
+        plan(2).build().expect("valid")
+    );
+    assert!(
+        serde_json::from_str::<PrivateMap<dp_accounting::AddRemove>>(
+            &file.replace("null", "[7,3]")
+        )
+        .is_err()
+    );
+    assert!(serde_json::from_str::<PrivateMap<dp_accounting::ReplaceOne>>(&file).is_err());
+}
+
+/// Nothing fails on account of the data, and centres are in the box.
+#[test]
+fn odd_data_and_odd_sizes() {
+    for dim in [1, 2, 3] {
+        let cube = || PublicBox::cube(dim, -10.0, 10.0).expect("valid");
+        for (name, points) in adversarial(dim, 40) {
+            let n = points.len() as u64;
+            let maps = [
+                PrivateMap::add_remove(cube(), budget(1.0))
+                    .levels(1, 2)
+                    .build()
+                    .expect("valid")
+                    .simulate(points.view(), &mut rng(1))
+                    .expect("fits")
+                    .output,
+                PrivateMap::within(cube(), near(0.1), n, budget(1.0))
+                    .levels(1, 2)
+                    .build()
+                    .expect("valid")
+                    .simulate(points.view(), &mut rng(1))
+                    .expect("fits")
+                    .output,
+            ];
+            for map in maps {
+                assert!(map.fit().weights.iter().all(|w| *w >= 0.0 && w.is_finite()), "{name}");
+                let sum: f64 = map.fit().weights.iter().sum();
+                assert!((sum - map.total()).abs() <= 1e-9 * (1.0 + map.total()), "{name}");
+                // More clusters than records, and more than vertices.
+                for k in [1, 50, 200] {
+                    let centres = map.kmeans(k, &mut rng(2)).expect("valid").centres;
+                    assert_eq!(centres.len(), k, "{name}");
+                    assert!(centres.view().rows().all(|c| cube().contains(c)), "{name}");
+                }
+            }
+        }
+    }
+}
+
+/// Without records the public size is 0, and the map says so.
+#[test]
+fn no_records() {
+    let none = Points::new(vec![], 2).expect("rows");
+    let plan = PrivateMap::replace_one(square(), 0, budget(1.0)).build().expect("valid");
+    let map = plan.simulate(none.view(), &mut rng(1)).expect("fits").output;
+    assert_eq!((map.total(), map.fit().weights.iter().sum::<f64>()), (0.0, 0.0));
+    assert!(square().contains(map.kmeans(1, &mut rng(1)).expect("valid").centres.view().row(0)));
+}
+
+#[test]
+fn threads_and_order_do_not_matter() {
+    let (points, _) = blobs(2_000, 3, 3, 8.0, 4);
+    let cube = PublicBox::cube(3, -10.0, 10.0).expect("valid");
+    let plan = PrivateMap::within(cube, near(0.3), 2_000, budget(1.0))
+        .levels(1, 3)
+        .build()
+        .expect("valid");
+    let run = |points: &Points| plan.simulate(points.view(), &mut rng(5)).expect("fits").output;
+    let reference = run(&points);
+    for threads in [1, 2, 7] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        assert_eq!(pool.install(|| run(&points)), reference);
+    }
+    let backwards: Vec<f64> = points.view().rows().rev().flatten().copied().collect();
+    assert_eq!(run(&Points::new(backwards, 3).expect("rows")), reference);
+}
+
+/// Sums without noise give the weights back that made them; with noise, the fit on three vertices per axis is that of a search.
+#[test]
+fn the_fit_is_the_best_there_is() {
+    use super::fit::{Measured, fit};
+    let exact = |weights: [f64; 9]| {
+        let [a, b, c, d, e, f, g, h, i] = weights;
+        let middle = [a + 0.5 * b, b, c + 0.5 * b];
+        assert!(middle[1] >= 0.0);
+        // Level 0 has the corners: each row first, then the columns.
+        let fold = |x: [f64; 3]| [x[0] + 0.5 * x[1], x[2] + 0.5 * x[1]];
+        let rows = [fold([a, b, c]), fold([d, e, f]), fold([g, h, i])];
+        let coarse: Vec<f64> =
+            [0, 2].iter().flat_map(|&r| [0, 1].map(|s| rows[r][s] + 0.5 * rows[1][s])).collect();
+        vec![
+            Measured { level: 0, sums: coarse, precision: 2.0 },
+            Measured { level: 1, sums: weights.to_vec(), precision: 0.5 },
+        ]
+    };
+    let weights = [5.0, 0.0, 1.0, 0.0, 0.0, 7.0, 2.0, 0.0, 3.0];
+    let found = fit(2, &exact(weights), 18.0, 5_000);
+    assert!(found.gap <= 18e-6 && found.misfit < 1e-4, "{found:?}");
+    assert!(found.weights.iter().zip(weights).all(|(a, b)| (a - b).abs() < 1e-2), "{found:?}");
+    // Noise: no exchange between two vertices lowers the misfit by more than the gap.
+    let mut noisy = exact(weights);
+    noisy[1].sums = vec![-3.0, 4.0, 1.0, 0.5, -2.0, 6.0, 9.0, 0.0, -1.0];
+    noisy[0].sums = vec![7.0, 2.0, -4.0, 11.0];
+    let found = fit(2, &noisy, 18.0, 5_000);
+    let misfit = |weights: &[f64]| fit_of(&noisy, weights);
+    let least = misfit(&found.weights);
+    assert!((least - found.misfit).abs() < 1e-9 && found.gap <= 18e-6);
+    for (from, to) in (0..9).flat_map(|i| (0..9).map(move |j| (i, j))) {
+        for share in [1e-3, 0.03, 0.5] {
+            let mut other = found.weights.clone();
+            let moved = share * other[from];
+            other[from] -= moved;
+            other[to] += moved;
+            assert!(misfit(&other) >= least - found.gap, "{from} to {to}");
+        }
+    }
+}
+
+fn fit_of(measured: &[super::fit::Measured], weights: &[f64]) -> f64 {
+    let mut pyramid = super::pyramid::Pyramid::new(2, measured);
+    let mut gradient = vec![0.0; weights.len()];
+    pyramid.gradient(measured, weights, &mut gradient)
+}

@@ -1,0 +1,170 @@
+//! Grids inside of each other over one public box, with integer keys.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::GeometryError;
+use crate::public_box::PublicBox;
+
+/// A [`PublicBox`] cut into `2^level` equal cells per dimension, for every level at once.
+///
+/// A record is turned into integers once: [`positions`](Self::positions) takes one floor per coordinate, at a resolution far below the
+/// finest cell. Keys of all levels follow by shifts, so a cell of one level lies in exactly one cell of the level above; floors taken
+/// level by level would disagree at borders.
+///
+/// # Shapes
+/// Cell `c` of dimension `i` at a level covers `[min + c w, min + (c + 1) w)` with `w = width / 2^level`, up to rounding of the edges; the
+/// last cell includes `max`.
+///
+/// # Bad records
+/// As for [`FixedPointGrid`](crate::FixedPointGrid): a coordinate outside goes to the nearest bound, NaN to the middle of its side. Moving
+/// outside coordinates to the bounds takes no two records further apart.
+///
+/// # Example
+/// ```
+/// use dp_geometry::{NestedGrid, PublicBox};
+///
+/// let grid = NestedGrid::new(PublicBox::cube(2, 0.0, 8.0)?)?;
+/// let (mut positions, mut key) = ([0; 2], [0; 2]);
+/// grid.positions(&[3.0, 8.0], &mut positions);
+/// grid.key(&positions, 3, &mut key);
+/// assert_eq!(key, [3, 7]);
+/// grid.key(&positions, 2, &mut key);
+/// assert_eq!(key, [3 >> 1, 7 >> 1]);
+/// # Ok::<(), dp_geometry::GeometryError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "NestedFields")]
+pub struct NestedGrid {
+    public_box: PublicBox,
+    /// Per dimension the lower bound and the positions per unit of length: all that `positions` reads.
+    #[serde(skip)]
+    axes: Vec<Axis>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Axis {
+    min: f64,
+    positions_per_unit: f64,
+}
+
+/// The serialised form, before it is checked.
+#[derive(Deserialize)]
+#[serde(rename = "NestedGrid")]
+struct NestedFields {
+    public_box: PublicBox,
+}
+
+impl TryFrom<NestedFields> for NestedGrid {
+    type Error = GeometryError;
+
+    fn try_from(fields: NestedFields) -> Result<Self, GeometryError> {
+        Self::new(fields.public_box)
+    }
+}
+
+impl NestedGrid {
+    /// The finest level: its keys fit in 32 bits.
+    pub const MAX_LEVEL: u32 = 31;
+
+    /// A position is a number of `2^-46` of a side: 128 times coarser than what `f64` resolves within a box, so that its rounding moves a
+    /// record by less than two positions.
+    pub const POSITION_BITS: u32 = 46;
+
+    /// Grids over this box.
+    ///
+    /// # Errors
+    /// [`GeometryError::CellTooNarrow`] if positions per unit of length overflow.
+    pub fn new(public_box: PublicBox) -> Result<Self, GeometryError> {
+        let axes = (0..public_box.dim())
+            .map(|dimension| {
+                let width = public_box.width(dimension);
+                let positions_per_unit = (1_u64 << Self::POSITION_BITS) as f64 / width;
+                if positions_per_unit.is_infinite() {
+                    let cells = 1 << Self::MAX_LEVEL;
+                    return Err(GeometryError::CellTooNarrow { dimension, width, cells });
+                }
+                Ok(Axis { min: public_box.min(dimension), positions_per_unit })
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Self { public_box, axes })
+    }
+
+    /// The box that is divided.
+    pub fn public_box(&self) -> &PublicBox {
+        &self.public_box
+    }
+
+    /// Number of dimensions.
+    pub fn dim(&self) -> usize {
+        self.axes.len()
+    }
+
+    /// Where a record is, from 0 at the lower bounds to `2^46` at the upper ones: one floor per coordinate.
+    ///
+    /// # Panics
+    /// If `point` or `out` does not have `dim()` entries.
+    #[inline]
+    pub fn positions(&self, point: &[f64], out: &mut [u64]) {
+        assert_eq!(point.len(), self.dim(), "a point must have as many coordinates as the grid");
+        assert_eq!(out.len(), self.dim(), "one position per dimension is written");
+        for ((out, &x), axis) in out.iter_mut().zip(point).zip(&self.axes) {
+            *out = position_of(*axis, x);
+        }
+    }
+
+    /// The cell of a record at a level, dimension by dimension: positions without their last bits.
+    ///
+    /// # Panics
+    /// If `level` is above [`MAX_LEVEL`](Self::MAX_LEVEL), or lengths differ from `dim()`.
+    #[inline]
+    pub fn key(&self, positions: &[u64], level: u32, out: &mut [u32]) {
+        assert!(level <= Self::MAX_LEVEL, "there is no level {level}");
+        assert_eq!((positions.len(), out.len()), (self.dim(), self.dim()), "one per dimension");
+        for (key, &position) in out.iter_mut().zip(positions) {
+            *key = cell_of(position, level);
+        }
+    }
+
+    /// Cells of a level per unit of length in dimension `i`: `2^level / width`.
+    pub fn cells_per_unit(&self, i: usize, level: u32) -> f64 {
+        f64::from(1 << level) / self.public_box.width(i)
+    }
+
+    /// The middle of a cell.
+    ///
+    /// # Panics
+    /// If lengths differ from `dim()`.
+    pub fn middle(&self, key: &[u32], level: u32) -> Vec<f64> {
+        assert_eq!(key.len(), self.dim(), "one key per dimension");
+        key.iter().enumerate().map(|(i, &k)| self.place(i, f64::from(k) + 0.5, level)).collect()
+    }
+
+    /// The coordinate that is so many cells of a level from the lower bound, clipped to the box.
+    pub(crate) fn place(&self, i: usize, cells_from_min: f64, level: u32) -> f64 {
+        let share = cells_from_min / f64::from(1 << level);
+        let x = self.public_box.min(i) + share * self.public_box.width(i);
+        self.public_box.clip_coordinate(i, x)
+    }
+}
+
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the saturating cast is the clamp: negative to 0, large to u64::MAX, towards zero"
+)]
+fn position_of(axis: Axis, x: f64) -> u64 {
+    const LAST: u64 = 1 << NestedGrid::POSITION_BITS;
+    // NaN only if `x` is: `min` is finite, and the factor is finite and not zero.
+    let position = (x - axis.min) * axis.positions_per_unit;
+    if position.is_nan() { LAST / 2 } else { (position as u64).min(LAST) }
+}
+
+/// The cell of a position; the upper bound belongs to the last one.
+#[inline]
+pub(crate) fn cell_of(position: u64, level: u32) -> u32 {
+    let cell = position >> (NestedGrid::POSITION_BITS - level);
+    #[expect(clippy::cast_possible_truncation, reason = "at most 2^31")]
+    let cell = cell as u32;
+    cell.min((1 << level) - 1)
+}
