@@ -10,6 +10,7 @@ mod map;
 mod mutants;
 mod neighbours;
 mod recentred;
+mod rings;
 mod settings;
 
 use dp_audit::harness::Suite;
@@ -26,6 +27,7 @@ fn main() -> std::process::ExitCode {
             em_mc::checks(),
             coreset::checks(),
             recentred::checks(),
+            rings::checks(),
             settings::checks(),
         ]
         .concat(),

@@ -11,6 +11,7 @@ use dp_cluster::em_mc::{EmMc, Selection};
 use dp_cluster::local_search::Objective;
 use dp_cluster::lsh_splits::{self, Form, LshSplits};
 use dp_cluster::recentring::{DpmRecentred, Recentred, Rounds, part_of};
+use dp_cluster::rings::RingRounds;
 use dp_cluster::{ClusterError, Points, PointsView, PublicBall, PublicBox};
 use dp_mechanism::{ChaCha20Rng, Mechanism, SecureSource, Source, Usage};
 use serde::Serialize;
@@ -27,6 +28,7 @@ pub(crate) fn checks() -> Vec<Check> {
         check("recentred-starts", "Recentred, every start", starts),
         check("lsh-settings", "LshSplits, every setting", lsh_subjects),
         check("lloyd-settings", "DpLloyd, every setting", lloyd_subjects),
+        check("rings-settings", "RingRounds, every setting", ring_subjects),
         check("em-mc-settings", "EmMc, every setting", em_mc_subjects),
         check("coreset-settings", "CoresetFromCentres, every setting", coreset_subjects),
     ]
@@ -282,7 +284,23 @@ fn recentred_subjects(domain: &Domain) -> Vec<Subject> {
     all
 }
 
-/// Re-centring after DPM, after LSH-Splits in both forms, and after re-centring.
+/// One ring cell per centre and many; counts that are cheap and dear.
+fn ring_subjects(domain: &Domain) -> Vec<Subject> {
+    let mut all = Vec::new();
+    for (k, rounds) in [(1, 1), (3, 2)] {
+        for planes in [0, 1, 3] {
+            for weight in [0.1, 1.2, 10.0] {
+                let plan = RingRounds::builder(domain.public_box(), k, budget(LARGE));
+                let plan = plan.rounds(rounds).most_planes(planes).count_weight(weight);
+                let name = format!("{k} clusters, {rounds} rounds, {planes} planes, {weight}");
+                all.push(subject(name, plan.build()));
+            }
+        }
+    }
+    all
+}
+
+/// Re-centring after DPM, after LSH-Splits in both forms, after ring rounds, and after re-centring.
 fn starts(domain: &Domain) -> Vec<Subject> {
     let public_box = || domain.public_box();
     let whole = budget(LARGE);
@@ -301,6 +319,12 @@ fn starts(domain: &Domain) -> Vec<Subject> {
         subject("after DPM, 3 clusters".to_owned(), after(Some(3))),
         subject("after re-centring".to_owned(), twice),
     ];
+    for clusters in [None, Some(2)] {
+        let start = RingRounds::builder(public_box(), 2, half(whole)).rounds(2).most_planes(1);
+        let plan =
+            start.build().and_then(|s| Recentred::new(s, public_box(), whole, again(), clusters));
+        all.push(subject(format!("after ring rounds, {clusters:?}"), plan));
+    }
     for form in [Form::Improved, Form::Published] {
         for clusters in [None, Some(2)] {
             let start = lsh(domain, form, lsh_splits::BudgetSplit::default(), half(whole));

@@ -6,6 +6,8 @@
 //! - [`lsh_splits`]: private clustering by random hyperplanes; fast, for many dimensions.
 //! - [`recentring`]: rounds that move private centres to where the points are; the most accurate
 //!   private clustering here, on DPM's cuts or on any other start.
+//! - [`rings`]: private clustering by rings around centres; finds scale, place and clusters in any box, the best start for
+//!   re-centring in more than three dimensions.
 //! - [`coreset`]: released weighted points, which any solver may work on for free.
 //! - [`map`]: one private map from which every clustering is free, in one to three dimensions; also for records that are only hidden up to a
 //!   distance.
@@ -36,12 +38,15 @@ mod error;
 pub mod kmeans;
 pub mod kmedian;
 pub mod local_search;
+mod located;
 pub mod lsh_splits;
 pub mod map;
 pub mod metrics;
 mod nearest;
 mod public_directions;
 pub mod recentring;
+mod residual;
+pub mod rings;
 mod sized_sum;
 mod table;
 #[cfg(test)]

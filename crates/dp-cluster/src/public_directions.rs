@@ -15,6 +15,8 @@ pub(crate) enum Purpose {
     Projection,
     Grids,
     EmMcSolver,
+    RingPlanes,
+    RingSolver,
 }
 
 /// The public generator for a purpose.

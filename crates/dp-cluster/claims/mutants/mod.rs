@@ -5,12 +5,19 @@ mod baselines;
 mod map;
 mod published_dpm;
 mod recentred;
+mod rings;
 
 use dp_audit::harness::MutantCheck;
 pub(crate) use published_dpm::with_printed_sensitivity;
 
 pub(crate) fn all() -> Vec<MutantCheck> {
-    let code =
-        [&map::code()[..], &published_dpm::code(), &baselines::code(), &recentred::code()].concat();
+    let code = [
+        &map::code()[..],
+        &published_dpm::code(),
+        &baselines::code(),
+        &recentred::code(),
+        &rings::code(),
+    ];
+    let code = code.concat();
     dp_audit::harness::mutants(include_str!("mutants.toml"), &code)
 }

@@ -11,7 +11,7 @@ use crate::table::rows_per_task;
 const LANES: usize = 8;
 
 /// Hyperplanes through the centre of the ball, one per level, shared by all parts of that level.
-pub(super) struct Hyperplanes {
+pub(crate) struct Hyperplanes {
     /// `(blocks, dim)` groups of [`LANES`] normal vectors' coordinates; unused lanes are zero.
     lanes: Vec<[f64; LANES]>,
     depth: usize,
@@ -20,7 +20,12 @@ pub(super) struct Hyperplanes {
 impl Hyperplanes {
     pub(super) fn new(dim: usize, depth: usize, public_seed: u64) -> Self {
         let mut rng = public_generator(public_seed, Purpose::Hyperplanes);
-        let normals = normal_directions(depth, dim, &mut rng);
+        Self::orthogonal_to(&normal_directions(depth, dim, &mut rng), dim)
+    }
+
+    /// One hyperplane through the centre per normal vector; these are row-major, `(planes, dim)`.
+    pub(crate) fn orthogonal_to(normals: &[f64], dim: usize) -> Self {
+        let depth = normals.len() / dim;
         let mut lanes = vec![[0.0; LANES]; depth.div_ceil(LANES) * dim];
         for (level, normal) in normals.chunks_exact(dim).enumerate() {
             let block = &mut lanes[level / LANES * dim..][..dim];
@@ -42,23 +47,26 @@ impl Hyperplanes {
                 let mut residual = vec![0.0; dim];
                 for (code, row) in codes.iter_mut().zip(rows.chunks_exact(dim)) {
                     in_ball.residual(row, &mut residual);
-                    *code = self.code(&residual);
+                    *code = self.code(&residual, self.depth);
                 }
             },
         );
         codes
     }
 
-    fn code(&self, residual: &[f64]) -> u32 {
+    /// Bit `i` says whether the residual is on the positive side of hyperplane `i`, for the first `depth` of them.
+    #[inline]
+    pub(crate) fn code(&self, residual: &[f64], depth: usize) -> u32 {
         let mut code = 0;
-        for (b, block) in self.lanes.chunks_exact(residual.len()).enumerate() {
+        let blocks = self.lanes.chunks_exact(residual.len()).take(depth.div_ceil(LANES));
+        for (b, block) in blocks.enumerate() {
             let mut sums = [0.0; LANES];
             for (x, group) in residual.iter().zip(block) {
                 for (sum, normal) in sums.iter_mut().zip(group) {
                     *sum += x * normal;
                 }
             }
-            for (lane, sum) in sums.iter().enumerate().take(self.depth - b * LANES) {
+            for (lane, sum) in sums.iter().enumerate().take(depth - b * LANES) {
                 code |= u32::from(*sum > 0.0) << (b * LANES + lane);
             }
         }

@@ -49,5 +49,6 @@ mod tests;
 mod tree;
 
 pub use budget::BudgetSplit;
+pub(crate) use codes::Hyperplanes;
 pub use mechanism::LshSplits;
 pub use params::{Form, LshSplitsBuilder};

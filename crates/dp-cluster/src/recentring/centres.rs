@@ -4,8 +4,9 @@ use dp_geometry::{PointsView, PublicBox};
 
 use super::plan::Start;
 use super::round::Round;
-use super::sums::{COUNT_UNITS, COUNTS, UNITS};
+use super::sums::{COUNT_UNITS, COUNTS};
 use crate::Clustering;
+use crate::residual::UNITS;
 
 /// By how much the radius of a centre grows that most of its points lie beyond.
 const GROWTH: f64 = 4.0;

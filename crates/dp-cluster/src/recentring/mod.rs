@@ -101,7 +101,6 @@ mod centres;
 mod dpm;
 mod dpm_params;
 mod generic;
-mod locate;
 mod merge;
 mod plan;
 mod radius;

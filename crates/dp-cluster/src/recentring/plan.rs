@@ -6,12 +6,12 @@ use dp_mechanism::{Draws, Private};
 
 use super::Rounds;
 use super::centres::Centres;
-use super::locate::Located;
 use super::merge::Until;
 use super::radius::{radii, target};
 use super::round::Round;
 use super::sums::{COUNTS, exact_sums};
 use crate::kmeans::KMeans;
+use crate::located::Located;
 use crate::{ClusterError, Clustering};
 
 /// A checked and calibrated sequence of rounds.

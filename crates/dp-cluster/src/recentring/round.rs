@@ -3,11 +3,11 @@
 use dp_accounting::{Rho, Step};
 use dp_mechanism::{Cells, Draws, ExponentialMechanism, GaussianSum, Private};
 
-use super::locate::Located;
 use super::radius::{SCORE_RANGE, scores};
 use super::sums::{COUNT_UNITS, LENGTH_SQUARED};
 use crate::ClusterError;
 use crate::dpm::eta;
+use crate::located::Located;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Round {

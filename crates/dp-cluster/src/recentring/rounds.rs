@@ -33,6 +33,11 @@ impl Default for Rounds {
 }
 
 impl Rounds {
+    /// So many equal rounds that split no centre: after a start that misses no cluster splits undo more than they find.
+    pub fn without_splits(rounds: usize) -> Self {
+        Self { shares: vec![1.0; rounds], settle: usize::MAX, ..Self::default() }
+    }
+
     /// Most rounds.
     pub const MAX_ROUNDS: usize = 100;
 

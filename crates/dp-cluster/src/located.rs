@@ -7,20 +7,20 @@ use crate::nearest::{CentreTable, rounding_slack, squared_distance};
 use crate::table::rows_per_task;
 
 /// The points, the centre of each and the distance to it.
-pub(super) struct Located<'a> {
-    pub(super) points: PointsView<'a>,
-    pub(super) labels: Vec<u32>,
-    pub(super) distances: Vec<f64>,
+pub(crate) struct Located<'a> {
+    pub(crate) points: PointsView<'a>,
+    pub(crate) labels: Vec<u32>,
+    pub(crate) distances: Vec<f64>,
 }
 
 impl<'a> Located<'a> {
     /// Every point at the centre that it is told to be at.
-    pub(super) fn at(points: PointsView<'a>, labels: Vec<u32>) -> Self {
+    pub(crate) fn at(points: PointsView<'a>, labels: Vec<u32>) -> Self {
         Self { points, distances: vec![0.0; labels.len()], labels }
     }
 
     /// Follows centres that have moved to other numbers.
-    pub(super) fn renumber(&mut self, moved: &[u32]) {
+    pub(crate) fn renumber(&mut self, moved: &[u32]) {
         for label in &mut self.labels {
             *label = moved[*label as usize];
         }
@@ -33,7 +33,7 @@ impl<'a> Located<'a> {
     /// and public values, whatever the record holds. The label it had is a hint only: a point nearer
     /// to that centre than half the way from there to any other needs no search, and the outcome is
     /// that of a full one.
-    pub(super) fn update(&mut self, public_box: &PublicBox, centres: PointsView<'_>, search: bool) {
+    pub(crate) fn update(&mut self, public_box: &PublicBox, centres: PointsView<'_>, search: bool) {
         let (dim, rows) = (self.points.dim(), rows_per_task(self.points.len()));
         let table = CentreTable::new(centres);
         // The margin covers rounding, see `rounding_slack`.
@@ -64,7 +64,7 @@ impl<'a> Located<'a> {
 
 /// The point of the box that a record counts as.
 #[inline]
-pub(super) fn clip_into(public_box: &PublicBox, row: &[f64], clipped: &mut [f64]) {
+pub(crate) fn clip_into(public_box: &PublicBox, row: &[f64], clipped: &mut [f64]) {
     for (i, (y, &x)) in clipped.iter_mut().zip(row).enumerate() {
         *y = public_box.clip_coordinate(i, x);
     }

@@ -1,0 +1,103 @@
+//! Broken ring rounds: the real code with something put between it and its draws, or with a box that should have been public.
+
+use dp_audit::harness::MutantCode;
+use dp_cluster::rings::RingRounds;
+use dp_cluster::{Clustering, Points, PublicBox};
+use dp_mechanism::{
+    DiscreteGaussian, Geometric, Law, Mechanism, Noise, Ratio, RoundedGaussian, Source,
+};
+
+use crate::rings::{borders, honest, is_of_sum, kinds, transcripts};
+
+pub(crate) fn code() -> [MutantCode; 5] {
+    [
+        ("M40", |effort| transcripts(effort, nothing_for_the_empty), |e| transcripts(e, honest)),
+        ("M41", |effort| transcripts(effort, exact_threshold), |e| transcripts(e, honest)),
+        ("M42", |effort| borders(effort, radii_of_the_records), |e| borders(e, honest)),
+        ("M43", |effort| kinds(effort, counts_for_nothing), |e| kinds(e, honest)),
+        ("M44", |effort| transcripts(effort, first_count_not_charged), |e| transcripts(e, honest)),
+    ]
+}
+
+/// Puts another draw in the place of each.
+struct Instead<'a, F> {
+    draws: &'a mut dyn Source,
+    /// From the number of the draw, its value and noise: the value with or without noise, and which.
+    law: F,
+    number: usize,
+}
+
+impl<F: Fn(usize, i64, RoundedGaussian) -> Option<RoundedGaussian>> Source for Instead<'_, F> {
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        let Law::Noisy { value, noise: Noise::Rounded(noise) } = law else {
+            panic!("ring rounds draw nothing else")
+        };
+        self.number += 1;
+        match (self.law)(self.number - 1, value, noise) {
+            Some(noise) => self.draws.draw(Law::Noisy { value, noise: Noise::Rounded(noise) }),
+            None => value,
+        }
+    }
+
+    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+        self.draws.noisy_vector(values, noise);
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.draws.noisy_max(scores, noise)
+    }
+}
+
+fn through(
+    plan: &RingRounds,
+    points: &Points,
+    draws: &mut dyn Source,
+    law: impl Fn(usize, i64, RoundedGaussian) -> Option<RoundedGaussian>,
+) -> Clustering {
+    plan.replay(points.view(), &mut Instead { draws, law, number: 0 }).0
+}
+
+fn scaled(noise: RoundedGaussian, (numerator, denominator): (u128, u128)) -> RoundedGaussian {
+    let factor = Ratio::new(numerator, denominator).expect("valid");
+    let variance = noise.variance().checked_mul(factor).expect("in range");
+    RoundedGaussian::new(variance).expect("positive")
+}
+
+/// Cells without records get no noise.
+fn nothing_for_the_empty(plan: &RingRounds, points: &Points, draws: &mut dyn Source) -> Clustering {
+    through(plan, points, draws, |_, value, noise| (value != 0).then_some(noise))
+}
+
+/// Which cells are groups goes by exact counts.
+fn exact_threshold(plan: &RingRounds, points: &Points, draws: &mut dyn Source) -> Clustering {
+    through(plan, points, draws, |_, _, noise| is_of_sum(noise).then_some(noise))
+}
+
+/// Rings, and with them the radii that residuals are clipped to, end at the farthest record.
+fn radii_of_the_records(plan: &RingRounds, points: &Points, draws: &mut dyn Source) -> Clustering {
+    let far = |far: f64, x: &f64| if x.is_finite() { far.max(x.abs().min(10.0)) } else { far };
+    let far = points.view().coords().iter().fold(1e-9, far);
+    let budget = plan.receipt().budget();
+    let dim = points.view().dim();
+    let public_box = PublicBox::cube(dim, -far, far).expect("valid");
+    let plan = RingRounds::builder(public_box, 2, budget).most_planes(1).rounds(2);
+    plan.build().expect("valid settings").replay(points.view(), draws).0
+}
+
+/// Sums have the noise of a whole round, and counts theirs besides.
+fn counts_for_nothing(plan: &RingRounds, points: &Points, draws: &mut dyn Source) -> Clustering {
+    through(plan, points, draws, |_, _, noise| {
+        Some(if is_of_sum(noise) { scaled(noise, (100, 244)) } else { noise })
+    })
+}
+
+/// The number of records has the noise of the whole budget.
+fn first_count_not_charged(
+    plan: &RingRounds,
+    points: &Points,
+    draws: &mut dyn Source,
+) -> Clustering {
+    through(plan, points, draws, |number, _, noise| {
+        Some(if number == 0 { scaled(noise, (1, 100)) } else { noise })
+    })
+}

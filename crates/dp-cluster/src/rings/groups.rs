@@ -1,0 +1,107 @@
+//! Which cells get a sum, and what is made of it: released values only.
+
+use dp_geometry::PublicBox;
+
+use super::cells::{Layout, RINGS};
+use super::round::RingRound;
+use crate::residual::UNITS;
+use crate::sized_sum::NO_GROUP;
+
+/// Cells are a group if their noisy counts add up to this many standard deviations of their noise, at least.
+const LEAST: f64 = 2.0;
+
+/// Cells of one ring of one centre that get a sum together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group {
+    centre: usize,
+    ring: usize,
+    /// Noisy number of records.
+    pub(super) count: f64,
+}
+
+/// The groups of a round.
+pub(super) struct Groups {
+    pub(super) all: Vec<Group>,
+    /// [`NO_GROUP`] where a cell is in none.
+    pub(super) of_cell: Vec<u32>,
+}
+
+/// Noisy number of records in cells that are in no group yet, and how many cells these are.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rest {
+    count: f64,
+    cells: f64,
+}
+
+impl Groups {
+    /// Cells with more records than noise explains. What is left is looked at without the last hyperplane, then without the one before
+    /// it, up to the ring as a whole: a cluster that some hyperplane cuts is found by the others.
+    pub(super) fn new(layout: &Layout<'_>, noisy_counts: &[i64], count_noise: f64) -> Self {
+        // Hardly one of so many counts of nothing but noise is as large as this; adding up cells doubles their number.
+        let deviations = (2.0 * (2.0 * layout.len() as f64).ln()).sqrt().max(LEAST);
+        let mut groups = Self { all: Vec::new(), of_cell: vec![NO_GROUP; layout.len()] };
+        for centre in 0..layout.planes.len() {
+            for ring in 0..RINGS {
+                let cells = layout.ring(centre, ring);
+                let counts = noisy_counts[cells.clone()].iter();
+                let mut rests: Vec<Rest> =
+                    counts.map(|&count| Rest { count: count as f64, cells: 1.0 }).collect();
+                for planes in (0..=layout.planes[centre]).rev() {
+                    for (place, rest) in rests.iter_mut().take(1 << planes).enumerate() {
+                        let least = deviations * count_noise * rest.cells.sqrt();
+                        if rest.cells > 0.0 && rest.count > least {
+                            let number = u32::try_from(groups.all.len()).expect("one per cell");
+                            let here = &mut groups.of_cell[cells.clone()];
+                            let here = here.iter_mut().skip(place).step_by(1 << planes);
+                            for group in here.filter(|group| **group == NO_GROUP) {
+                                *group = number;
+                            }
+                            groups.all.push(Group { centre, ring, count: rest.count });
+                            *rest = Rest::default();
+                        }
+                    }
+                    // The last plane of a cell is the highest bit of its number.
+                    let half = (1 << planes) / 2;
+                    for place in 0..half {
+                        let other = rests[place + half];
+                        rests[place].count += other.count;
+                        rests[place].cells += other.cells;
+                    }
+                }
+            }
+        }
+        groups
+    }
+
+    /// The radius that residuals of each group are clipped to.
+    pub(super) fn radii(&self, layout: &Layout<'_>) -> Vec<f64> {
+        self.all.iter().map(|group| layout.radii[group.ring]).collect()
+    }
+
+    /// Where each group lies: its noisy mean, shrunk towards the centre as far as noise explains it. Row-major.
+    pub(super) fn means(
+        &self,
+        layout: &Layout<'_>,
+        noisy_sums: &[i64],
+        round: &RingRound,
+        public_box: &PublicBox,
+    ) -> Vec<f64> {
+        let dim = public_box.dim();
+        let mut coords = Vec::with_capacity(noisy_sums.len());
+        for (group, sum) in self.all.iter().zip(noisy_sums.chunks_exact(dim)) {
+            // In radii.
+            let mean = |units: i64| units as f64 / UNITS as f64 / group.count;
+            let noise = (round.sum_noise() / group.count).powi(2);
+            let squared = sum.iter().map(|&units| mean(units).powi(2)).sum::<f64>() / dim as f64;
+            let explained = (squared - noise).max(0.0);
+            let gain = explained / (explained + noise) * layout.radii[group.ring];
+            let centre = layout.centres.row(group.centre).iter().zip(sum);
+            coords.extend(
+                centre
+                    .enumerate()
+                    .map(|(i, (c, &units))| public_box.clip_coordinate(i, c + gain * mean(units))),
+            );
+        }
+        coords
+    }
+}

@@ -1,0 +1,220 @@
+//! All ring rounds in a row.
+
+use dp_accounting::{Mu, Step};
+use dp_geometry::{Points, PointsView, PublicBox};
+use dp_mechanism::{Draws, NoisyCount, Private};
+use rand::rngs::ChaCha20Rng;
+use serde::{Deserialize, Serialize};
+
+use super::RingRoundsBuilder;
+use super::cells::{Layout, RINGS, exact_counts, exact_sums, ring_radii};
+use super::groups::Groups;
+use super::round::RingRound;
+use crate::clustering::{nearest_weights, records};
+use crate::coreset::PrivateCoreset;
+use crate::kmeans::KMeans;
+use crate::located::Located;
+use crate::lsh_splits::Hyperplanes;
+use crate::public_directions::{Purpose, normal_directions, public_generator};
+use crate::{ClusterError, Clustering, nearest};
+
+/// The step of the receipt that pays for all rounds.
+const STEP: &str = "ring rounds";
+/// And for the number of records, before them.
+const TOTAL: &str = "number of records";
+/// What that gets of the budget.
+const TOTAL_SHARE: f64 = 0.01;
+
+/// A mean's noise is at most this part of its radius on each side, or there are fewer planes.
+const RADIUS_OVER_NOISE: f64 = 3.0;
+/// A cell holds this many standard deviations of a count's noise, or there are fewer planes.
+const COUNT_OVER_NOISE: f64 = 4.5;
+/// A centre with fewer records than this many times the need of one cell gets no extra planes.
+const ENOUGH_FOR_MORE: f64 = 1.5;
+
+/// Most cells of a round, unless there are more centres than a 22nd of that: what has to fit memory.
+const MOST_CELLS: usize = 1 << 24;
+
+/// Public settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RingSettings {
+    pub(super) public_box: PublicBox,
+    pub(super) k: usize,
+    pub(super) rounds: usize,
+    pub(super) count_weight: f64,
+    pub(super) most_planes: usize,
+    pub(super) public_seed: u64,
+}
+
+impl RingSettings {
+    pub(crate) fn new(public_box: PublicBox, k: usize) -> Self {
+        let count_weight = if public_box.dim() <= 8 { 1.2 } else { 0.8 };
+        let most_planes = RingRoundsBuilder::MAX_PLANES;
+        Self { public_box, k, rounds: 3, count_weight, most_planes, public_seed: 0 }
+    }
+}
+
+/// A checked and calibrated sequence of ring rounds.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RingPlan {
+    settings: RingSettings,
+    total: NoisyCount,
+    rounds: Vec<RingRound>,
+    radii: Vec<f64>,
+    /// For twice as many centres as wanted, and for as many as wanted.
+    solvers: [KMeans; 2],
+}
+
+/// Centres between rounds, with their noisy counts: released values.
+struct Centres {
+    points: Points,
+    counts: Vec<f64>,
+}
+
+impl RingPlan {
+    /// A plan that costs `mu`.
+    pub(crate) fn new(settings: RingSettings, mu: Mu) -> Result<Self, ClusterError> {
+        let RingSettings { k, rounds, count_weight, most_planes, .. } = settings;
+        let refuse = |name, got, want| Err(ClusterError::Setting { name, got, want });
+        if !(1..=KMeans::MAX_CLUSTERS).contains(&k) {
+            return Err(ClusterError::ClusterCount { got: k });
+        }
+        if !(1..=RingRoundsBuilder::MAX_ROUNDS).contains(&rounds) {
+            return refuse("rounds", rounds as f64, "between 1 and 20");
+        }
+        if !(0.01..=100.0).contains(&count_weight) {
+            return refuse("count_weight", count_weight, "between 0.01 and 100");
+        }
+        if most_planes > RingRoundsBuilder::MAX_PLANES {
+            return refuse("most_planes", most_planes as f64, "at most 10");
+        }
+        let diagonal = settings.public_box.diagonal();
+        let dim = settings.public_box.dim();
+        let far = (0..dim)
+            .map(|i| settings.public_box.min(i).abs().max(settings.public_box.max(i).abs()));
+        let far = far.fold(0.0, f64::max);
+        if far > crate::kmeans::MAX_MAGNITUDE || diagonal < 1.0 / crate::kmeans::MAX_MAGNITUDE {
+            let want = "at most 1e75, with a diagonal of at least 1e-75";
+            return refuse("the public box's extent", far, want);
+        }
+        let each = (1.0 - TOTAL_SHARE) / rounds as f64;
+        let shares = [vec![TOTAL_SHARE], vec![each; rounds]].concat();
+        let parts = mu.split(&shares)?;
+        let total = NoisyCount::rounded(parts[0])?;
+        let rounds = parts[1..].iter().map(|&mu| RingRound::new(mu, count_weight));
+        let rounds = rounds.collect::<Result<_, _>>()?;
+        let radii = ring_radii(&settings.public_box);
+        // Few swaps, since each costs a pass over groups and centres.
+        let solver = |wanted| {
+            let swaps = (4 * k).min(200);
+            KMeans::builder(wanted).restarts(5).local_search_steps(swaps).build()
+        };
+        let solvers = [solver((2 * k).min(KMeans::MAX_CLUSTERS))?, solver(k)?];
+        Ok(Self { settings, total, rounds, radii, solvers })
+    }
+
+    /// Shapes only.
+    pub(crate) fn check(&self, dim: usize) -> Result<(), ClusterError> {
+        ClusterError::unless_equal(self.settings.public_box.dim(), dim)
+    }
+
+    /// The itemised cost.
+    pub(crate) fn spent(&self) -> Step {
+        let rounds = self.rounds.iter().zip(1..).map(|(round, number)| round.spent(number));
+        let total = Step::spend(TOTAL, self.total.loss());
+        Step::sequential(STEP, [total].into_iter().chain(rounds).collect())
+    }
+
+    /// Of a cell's count, in records.
+    pub(crate) fn count_standard_deviation(&self) -> f64 {
+        self.rounds[0].count_noise()
+    }
+
+    pub(crate) fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
+        let draws = &mut draws.within(STEP);
+        let RingSettings { public_box, most_planes, public_seed, .. } = &self.settings;
+        let dim = public_box.dim();
+        let size = points.map(|points| points.len() as u64);
+        let total = self.total.release(size, &mut draws.leaf(TOTAL, 0));
+        let middle = (0..dim).map(|i| public_box.middle(i)).collect();
+        let middle = Points::new(middle, dim).expect("one row");
+        let mut centres = Centres { points: middle, counts: vec![total.max(0) as f64] };
+        let mut directions = public_generator(*public_seed, Purpose::RingPlanes);
+        let mut solver_rng = public_generator(*public_seed, Purpose::RingSolver);
+        let mut located = points.map(|points| Located::at(points, vec![0; points.len()]));
+        for (t, round) in self.rounds.iter().enumerate() {
+            let normals = normal_directions((*most_planes).max(1), dim, &mut directions);
+            let hyperplanes = Hyperplanes::orthogonal_to(&normals, dim);
+            let planes = self.planes(&centres, t);
+            let view = centres.points.view();
+            let layout = Layout::new(view, &self.radii, &hyperplanes, planes);
+            located.update(|located| located.update(public_box, view, true));
+            let cells = located.as_ref().map(|located| layout.cells(located, public_box));
+            let counts = cells.as_ref().map(|cells| exact_counts(cells, layout.len()));
+            let counts = round.noisy_counts(t, &counts.cells(layout.len()), draws);
+            let groups = Groups::new(&layout, &counts, round.count_noise());
+            let radii = groups.radii(&layout);
+            let sums = located.as_ref().zip(cells.as_ref()).map(|(located, cells)| {
+                exact_sums((located, cells), public_box, view, &groups.of_cell, &radii)
+            });
+            let sums = round.noisy_sums(t, &sums.cells(radii.len() * dim), dim, draws);
+            let means = groups.means(&layout, &sums, round, public_box);
+            let is_last = t + 1 == self.rounds.len();
+            if !groups.all.is_empty() {
+                let means = Points::new(means, dim).expect("whole rows");
+                let weights = groups.all.iter().map(|group| group.count).collect();
+                let means = PrivateCoreset::released(means, weights);
+                let next = self.solve(&means, is_last, &mut solver_rng);
+                // The centre that is nearest to the one a record was at is a hint of its own.
+                let moved = nearest(view, next.points.view()).labels;
+                located.update(|located| located.renumber(&moved));
+                centres = next;
+            }
+        }
+        let counts = centres.counts.into_iter().map(records).collect();
+        Clustering::new(centres.points, counts)
+    }
+
+    /// How many hyperplanes cut the rings of each centre: the more, the more records it has, and some extra in early rounds, whose cells
+    /// need not be large.
+    fn planes(&self, centres: &Centres, t: usize) -> Vec<usize> {
+        let (round, dim) = (&self.rounds[t], self.settings.public_box.dim() as f64);
+        let need = (RADIUS_OVER_NOISE * dim.sqrt() * round.sum_noise())
+            .max(COUNT_OVER_NOISE * round.count_noise());
+        let extra = self.rounds.len() - t;
+        let of = |&count: &f64| {
+            let cells = (count / need).max(1.0);
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 64")]
+            let halvings = cells.log2() as usize;
+            let extra = if cells < ENOUGH_FOR_MORE { 0 } else { extra };
+            (halvings + extra).min(self.settings.most_planes)
+        };
+        let mut planes: Vec<usize> = centres.counts.iter().map(of).collect();
+        // Fewer for all, where so many centres have so many records that there would be too many cells.
+        let mut most = self.settings.most_planes;
+        while most > 0 && planes.iter().map(|planes| RINGS << planes).sum::<usize>() > MOST_CELLS {
+            most -= 1;
+            for planes in &mut planes {
+                *planes = most.min(*planes);
+            }
+        }
+        planes
+    }
+
+    /// Weighted k-means on the groups' means: post-processing with public randomness.
+    fn solve(&self, means: &PrivateCoreset, is_last: bool, rng: &mut ChaCha20Rng) -> Centres {
+        let solver = &self.solvers[usize::from(is_last)];
+        if means.len() <= solver.k() {
+            // Fewer groups than clusters: they are the centres.
+            let counts = means.weights().to_vec();
+            return Centres { points: means.points().to_points(), counts };
+        }
+        let fit = solver.post_fit(means, rng).expect("released points are finite");
+        let (mut coords, public_box) = (fit.centres.into_coords(), &self.settings.public_box);
+        // A mean can round to just outside of the box.
+        coords.chunks_exact_mut(public_box.dim()).for_each(|centre| public_box.clip(centre));
+        let points = Points::new(coords, public_box.dim()).expect("whole rows");
+        let counts = nearest_weights(means, points.view());
+        Centres { counts: counts.into_iter().map(|count| count as f64).collect(), points }
+    }
+}

@@ -1,0 +1,135 @@
+//! Settings, odd data, and what ring rounds find.
+
+use dp_accounting::Budget;
+use dp_geometry::{Points, PublicBox};
+use dp_mechanism::Mechanism;
+
+use super::{RingRounds, RingRoundsBuilder};
+use crate::ClusterError;
+use crate::metrics::distinct_clusters_found;
+use crate::testing::{adversarial, blobs, rng};
+
+fn cube(dim: usize, half: f64) -> PublicBox {
+    PublicBox::cube(dim, -half, half).expect("valid")
+}
+
+fn budget(epsilon: f64) -> Budget {
+    Budget::new(epsilon, 1e-6).expect("valid")
+}
+
+fn builder(dim: usize, k: usize, epsilon: f64) -> RingRoundsBuilder {
+    RingRounds::builder(cube(dim, 10.0), k, budget(epsilon))
+}
+
+#[test]
+fn settings_out_of_range_are_refused_with_their_value() {
+    let two = || builder(2, 3, 1.0);
+    let pure = Budget::new(1.0, 0.0).expect("a pure budget");
+    for (builder, want) in [
+        (builder(2, 0, 1.0), "the number of clusters must lie between 1 and 16777216, got 0"),
+        (two().rounds(0), "rounds must be between 1 and 20, got 0"),
+        (two().rounds(21), "rounds must be between 1 and 20, got 21"),
+        (two().most_planes(11), "most_planes must be at most 10, got 11"),
+        (two().count_weight(0.0), "count_weight must be between 0.01 and 100, got 0"),
+        (two().count_weight(f64::NAN), "count_weight must be between 0.01 and 100, got NaN"),
+        (
+            RingRounds::builder(cube(2, 1e80), 3, budget(1.0)),
+            "the public box's extent must be at most 1e75, with a diagonal of at least 1e-75, got \
+             100000000000000000000000000000000000000000000000000000000000000000000000000000000",
+        ),
+        (
+            RingRounds::builder(cube(2, 10.0), 3, pure),
+            "delta must be above 0: the sums have Gaussian noise, got 0",
+        ),
+    ] {
+        assert_eq!(builder.build().expect_err("out of range").to_string(), want);
+    }
+}
+
+#[test]
+fn points_of_another_dimension_are_refused() {
+    let plan = builder(3, 2, 1.0).build().expect("valid");
+    let points = Points::new(vec![0.0; 4], 2).expect("whole rows");
+    let error = plan.simulate(points.view(), &mut rng(1)).expect_err("wrong shape");
+    assert_eq!(error, ClusterError::Dimension { expected: 3, got: 2 });
+}
+
+/// Whatever the records, there is a centre, at most `k` are, and all of them are in the box.
+#[test]
+fn odd_data_is_released_like_any_other() {
+    for (dim, n) in [(1, 300), (2, 600), (784, 20)] {
+        for (k, epsilon) in [(1, 100.0), (5, 0.05), (1_000, 1.0)] {
+            for rounds in [1, 3] {
+                let plan = builder(dim, k, epsilon).rounds(rounds).build().expect("valid");
+                for (name, points) in adversarial(dim, n) {
+                    let output = plan.simulate(points.view(), &mut rng(3)).expect("fits").output;
+                    assert!((1..=k).contains(&output.centres.len()), "{name}");
+                    assert_eq!(output.centres.len(), output.counts.len(), "{name}");
+                    let inside = |c: &[f64]| cube(dim, 10.0).contains(c);
+                    assert!(output.centres.view().rows().all(inside), "{name}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn plans_survive_a_file_and_a_file_cannot_bypass_the_checks() {
+    let plan = builder(2, 3, 1.0).rounds(4).build().expect("valid");
+    let json = serde_json::to_string(&plan).expect("serialisable");
+    assert_eq!(serde_json::from_str::<RingRounds>(&json).expect("own output"), plan);
+    let smuggled = json.replace("\"rounds\":4", "\"rounds\":400");
+    let error = serde_json::from_str::<RingRounds>(&smuggled).expect_err("checked on reading");
+    assert!(error.to_string().contains("rounds must be between 1 and 20, got 400"), "{error}");
+}
+
+#[test]
+fn the_answer_does_not_depend_on_the_number_of_threads() {
+    let (points, _) = blobs(9_000, 3, 9, 9.0, 5);
+    let plan = builder(3, 9, 1.0).build().expect("valid");
+    let release = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        let release = pool.install(|| plan.simulate(points.view(), &mut rng(6)));
+        serde_json::to_string(&release.expect("the shape fits")).expect("serialisable")
+    };
+    assert_eq!(release(1), release(2));
+    assert_eq!(release(1), release(7));
+}
+
+/// Radii are shares of the diagonal, so powers of two pass through to the last bit.
+#[test]
+fn a_box_and_data_on_another_scale_give_the_same_release_on_that_scale() {
+    let (points, _) = blobs(4_000, 3, 6, 9.0, 8);
+    let released = |factor: f64| {
+        let scaled = points.view().coords().iter().map(|x| x * factor).collect();
+        let scaled = Points::new(scaled, 3).expect("whole rows");
+        let plan = RingRounds::builder(cube(3, 10.0 * factor), 6, budget(2.0)).build();
+        let output =
+            plan.expect("valid").simulate(scaled.view(), &mut rng(7)).expect("fits").output;
+        let back = output.centres.view().coords().iter().map(|x| x / factor);
+        (back.collect::<Vec<f64>>(), output.counts)
+    };
+    assert_eq!(released(1.0), released(1_024.0));
+    assert_eq!(released(1.0), released(1.0 / 4_096.0));
+}
+
+/// In a box that fits and in one a thousand times too wide, with clusters of a hundredth of the largest: all of them are found.
+#[test]
+fn neither_the_box_nor_small_clusters_matter() {
+    let dim = 5;
+    let (mut coords, mut truth) = (Vec::new(), Vec::new());
+    for size in [20_000, 20_000, 400, 400] {
+        let (points, centre) = blobs(size, dim, 1, 90.0, 20 + truth.len() as u64);
+        coords.extend_from_slice(points.view().coords());
+        truth.extend_from_slice(centre.view().coords());
+    }
+    let [points, truth] = [coords, truth].map(|x| Points::new(x, dim).expect("whole rows"));
+    for half in [100.0, 1e5] {
+        let plan = RingRounds::builder(cube(dim, half), 4, budget(1.0)).build().expect("valid");
+        for seed in 0..3 {
+            let output = plan.simulate(points.view(), &mut rng(seed)).expect("fits").output;
+            let found = distinct_clusters_found(output.centres.view(), truth.view());
+            assert_eq!(found, 4, "{half}, seed {seed}");
+        }
+    }
+}
