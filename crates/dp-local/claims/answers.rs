@@ -7,7 +7,7 @@ use dp_local::{
     CellAnswer, CodebookVector, FrequencyOracle, HadamardResponse, LocalHashing, Mechanism, Part,
     PublicCoins,
 };
-use dp_mechanism::{Ratio, Source, SubsetResponse};
+use dp_mechanism::{Ratio, Source};
 
 pub(crate) fn checks() -> Vec<Check> {
     let exact = |id: &str, mechanism: &str, run: fn(Effort) -> Found| {
@@ -34,14 +34,13 @@ pub(crate) fn rational_law(run: impl Fn(&mut dyn Source) -> u32) -> RationalLaw<
 
 /// The largest ratio of any two of these laws as a power of the weight that is claimed: 1 if it is that weight to the last digit, infinite
 /// if it is above or if the weight is above `e^epsilon`.
-fn see_all(
+pub(crate) fn see_all(
     found: &mut Found,
     asked: f64,
-    response: &SubsetResponse,
+    weight: Ratio,
     laws: &[RationalLaw<u32>],
     text: impl Fn() -> String,
 ) {
-    let weight = response.weight();
     let weight = BigRational::new(weight.numerator().into(), weight.denominator().get().into());
     let within = weight <= exp_from_below(asked);
     for (a, b) in laws.iter().flat_map(|a| laws.iter().map(move |b| (a, b))) {
@@ -75,7 +74,7 @@ fn see_oracle(found: &mut Found, asked: f64, oracle: &impl FrequencyOracle) {
                 rational_law(|source| CellAnswer::new(oracle, class).replay(cell, source).0)
             })
             .collect();
-        see_all(found, asked, oracle.response(), &laws, || {
+        see_all(found, asked, oracle.response().weight(), &laws, || {
             format!("class {class} of {} cells at {asked}", oracle.cells())
         });
     }
@@ -130,7 +129,7 @@ fn vectors(effort: Effort) -> Found {
                     .flat_map(|values| [0, 1, 3, usize::MAX].map(|first| Part { first, values }))
                     .map(|part| rational_law(|source| question.answer(book).replay(part, source).0))
                     .collect();
-                see_all(&mut found, asked, question.response(), &laws, || {
+                see_all(&mut found, asked, question.response().weight(), &laws, || {
                     format!("{symbols} symbols at {asked}, book {book}")
                 });
             }

@@ -1,5 +1,7 @@
 //! What a server keeps of the messages of a round: how many clients of each class sent each symbol.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::LocalError;
@@ -7,12 +9,20 @@ use crate::LocalError;
 /// `GROUP BY class, symbol`: all that decoding needs. Classes are public, and follow from a client's number.
 ///
 /// The order in which messages came leaves no trace, and the counts of two servers add up to those of one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SymbolCounts {
     classes: u32,
     symbols: u32,
     /// Row-major, one row per class.
     counts: Vec<u32>,
+}
+
+impl fmt::Debug for SymbolCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("SymbolCounts");
+        shown.field("classes", &self.classes).field("symbols", &self.symbols);
+        shown.field("total", &self.total()).finish_non_exhaustive()
+    }
 }
 
 impl SymbolCounts {
@@ -71,6 +81,12 @@ impl SymbolCounts {
     /// The counts of the symbols of one class after the other.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &[u32]> {
         self.counts.chunks_exact(self.symbols as usize)
+    }
+
+    /// Puts the count of a place of the table that was stored; `None` if there is no such place.
+    pub(crate) fn set(&mut self, place: u32, count: u32) -> Option<()> {
+        *self.counts.get_mut(place as usize)? = count;
+        Some(())
     }
 
     /// The same, to be shared among threads.

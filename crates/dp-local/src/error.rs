@@ -40,6 +40,68 @@ pub enum LocalError {
         /// Those that arrived.
         got: (u32, u32),
     },
+    /// There is no client of this number.
+    Client {
+        /// The number that was received.
+        got: u32,
+        /// Numbers are below this.
+        clients: u32,
+    },
+    /// This client has answered already.
+    Repeated {
+        /// Its number.
+        client: u32,
+    },
+    /// Another round.
+    Round {
+        /// What was received or asked for.
+        got: u8,
+        /// What would have been in order.
+        expected: u8,
+    },
+    /// Made for a plan with other settings.
+    Plan {
+        /// The hash that was received.
+        got: u64,
+        /// That of the plan.
+        expected: u64,
+    },
+    /// Made for another session.
+    Session {
+        /// The number that was received.
+        got: u64,
+        /// That of the session.
+        expected: u64,
+    },
+    /// Of a form that this version does not read.
+    Version {
+        /// What was received.
+        got: u8,
+        /// What would be read.
+        expected: u8,
+    },
+    /// Bytes end too early.
+    Truncated {
+        /// What they were to be.
+        what: &'static str,
+    },
+    /// A checksum does not fit.
+    Damaged {
+        /// What it is of.
+        what: &'static str,
+    },
+    /// Not what it says it is.
+    Malformed {
+        /// What it says.
+        what: &'static str,
+    },
+    /// Records do not have the dimension of the box.
+    Dimension {
+        /// Of the box.
+        expected: usize,
+        /// Of the records.
+        got: usize,
+    },
     /// A privacy parameter is out of range.
     Param(ParamError),
     /// A response cannot be calibrated.
@@ -63,6 +125,24 @@ impl fmt::Display for LocalError {
                 "counts must have {} classes of {} symbols, got {} of {}",
                 expected.0, expected.1, got.0, got.1
             ),
+            Self::Client { got, clients } => {
+                write!(f, "numbers of clients are below {clients}, got {got}")
+            }
+            Self::Repeated { client } => write!(f, "client {client} has answered already"),
+            Self::Round { got, expected } => write!(f, "round {got} instead of {expected}"),
+            Self::Plan { got, expected } => {
+                write!(f, "made for plan {got:016x}, this is {expected:016x}")
+            }
+            Self::Session { got, expected } => {
+                write!(f, "made for session {got}, this is {expected}")
+            }
+            Self::Version { got, expected } => write!(f, "version {got} instead of {expected}"),
+            Self::Truncated { what } => write!(f, "the {what} is truncated"),
+            Self::Damaged { what } => write!(f, "the {what} is damaged: its checksum does not fit"),
+            Self::Malformed { what } => write!(f, "the {what} is malformed"),
+            Self::Dimension { expected, got } => {
+                write!(f, "records must have {expected} coordinates, got {got}")
+            }
             Self::Param(error) => error.fmt(f),
             Self::Mechanism(error) => error.fmt(f),
             Self::Geometry(error) => error.fmt(f),

@@ -25,6 +25,8 @@
 //! # What matters
 //! - [`FrequencyOracle`]: how many clients are in each cell; [`LocalHashing`], [`HadamardResponse`], and [`Oracle::best`] of both.
 //! - [`CodebookVector`]: the sum of bounded vectors, one byte each.
+//! - [`LocalKMeans`]: k-means in a few rounds; a [`Session`] of it has [`Client`]s, who answer once, and a [`Server`].
+//! - [`Shuffled`]: what a shuffler adds, under its own name.
 //! - [`PublicCoins`], [`SymbolCounts`]: what all sides know, and all that a server keeps.
 //!
 //! # What is not protected
@@ -37,17 +39,27 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod bytes;
 mod codebook;
 mod coins;
 mod counts;
 mod error;
+mod kmeans;
 mod oracle;
+mod shuffle;
 
 pub use codebook::{CodebookVector, Part, VectorAnswer, VectorSum};
 pub use coins::PublicCoins;
 pub use counts::SymbolCounts;
 pub use error::LocalError;
+pub use kmeans::{
+    Client, LocalCentres, LocalKMeans, LocalKMeansBuilder, Message, NotAnswered, Question,
+    RoundAnswer, Server, Session,
+};
 pub use oracle::{CellAnswer, FrequencyOracle, HadamardResponse, LocalHashing, Oracle};
 
+pub use shuffle::Shuffled;
+
 pub use dp_accounting::Epsilon;
+pub use dp_geometry::{Points, PublicBox};
 pub use dp_mechanism::{Mechanism, ReleaseRng, chacha_from_os};

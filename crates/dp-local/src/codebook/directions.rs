@@ -79,6 +79,12 @@ impl Book {
     }
 }
 
+/// A public standard normal number.
+pub(crate) fn normal(coins: PublicCoins, place: u64) -> f64 {
+    let part = coins.word(place) >> (64 - BITS);
+    f64::from(NORMAL[usize::try_from(part).expect("12 bits")]) / f64::from(ONE)
+}
+
 fn normal_table() -> Vec<i16> {
     let parts = 1_usize << BITS;
     let density = |x: f64| (-0.5 * x * x).exp();

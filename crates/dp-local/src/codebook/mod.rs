@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use crate::oracle::{ANSWER, receipt};
 use crate::{LocalError, PublicCoins, SymbolCounts};
+pub(crate) use directions::normal;
 use directions::{Book, LARGEST, ONE};
 
 /// A vector of length at most 1, sent as one of `symbols` public Gaussian directions and decoded without bias.
@@ -144,6 +145,12 @@ impl CodebookVector {
         }
         let (gain, response) = best.expect("two symbols or more");
         Ok(Self { dim, books, response, gain, coins })
+    }
+
+    /// The same question with other books.
+    #[must_use]
+    pub fn with_coins(&self, coins: PublicCoins) -> Self {
+        Self { coins, ..self.clone() }
     }
 
     /// The number of coordinates.

@@ -1,0 +1,319 @@
+//! Public settings of a k-means over clients, and what follows from them.
+
+use dp_accounting::{Epsilon, Receipt, ReplaceOne};
+use dp_geometry::{FixedPointGrid, PublicBox};
+use serde::{Deserialize, Serialize};
+
+use super::projection::{self, GRID_DIM};
+use super::session::Session;
+use crate::bytes::Writer;
+use crate::{CodebookVector, FrequencyOracle, LocalError, LocalHashing, Oracle, PublicCoins};
+
+/// k-means of clients who trust nobody: one histogram, then rounds of re-centring, one byte per client.
+///
+/// Public coins put each client into one round. In the first, clients say in which cell of a grid they are; a mixture of clusters that
+/// explains the noisy histogram gives the first centres. In each later round clients say how they lie from the nearest centre (residual,
+/// presence, squared residual: a vector in one byte). The server moves each centre by what they say, as far as it knows better than before,
+/// and asks the next clients with a smaller radius, so the noise shrinks with it. In more than five dimensions cells are those of a
+/// public projection to four, and residuals have all dimensions.
+///
+/// # Guarantee
+/// `epsilon`-DP for each client, pure, under [`ReplaceOne`] for a data set of its one record, or none: against the server, whoever reads
+/// along, all other clients together, and a server that asks other questions than it should. Whether and when a client answers is public and
+/// must not depend on its record. Nothing composes as long as a client answers in one session.
+///
+/// # Utility
+/// See the crate's README for what was measured. A cluster is found if its clients stand out of the noise of the cells that it
+/// covers: about `4 sqrt(cells x variance x .4 n)` clients of the first round. What is found comes with
+/// [standard errors](super::LocalCentres::standard_errors), by noise alone: that k-means has no better solution is not promised.
+///
+/// # Complexity
+/// A client: `symbols (d + 3)` multiplications. The server: counts; then hash values of all classes and cells, or one direction per message.
+///
+/// # Shapes and units
+/// Records of the box's dimension, `k` centres.
+///
+/// # Bad records
+/// Coordinates that are missing or not a number count as the middle of the box, those outside as the nearest inside. A client without a
+/// record answers too, with a cell or a vector of its own.
+///
+/// # Liars
+/// An answer can be any symbol, so one client adds a bounded share, see [`Server::largest_moves`](super::Server::largest_moves); as many as
+/// collude add as many. Privacy makes that share larger than that of an honest collector's record: at epsilon 1 some tenfold.
+///
+/// # Source
+/// The task: Stemmer and Kaplan (2018). The rounds: shrinking clipped means after Biswas et al. (2020), all clusters at once.
+///
+/// # Example
+/// ```
+/// use dp_local::{Client, LocalKMeans, PublicBox, Question, Server, chacha_from_os};
+///
+/// let domain = PublicBox::cube(2, 0.0, 100.0)?;
+/// let plan = LocalKMeans::builder(domain, 3, 2.0, 3_000).build()?;
+/// let session = plan.session(20_261_122);
+/// let mut server = Server::new(session.clone());
+/// while !server.is_finished() {
+///     let broadcast = server.question().to_bytes();
+///     // On each client, which reads the broadcast for itself:
+///     for number in 0..3_000 {
+///         let client = Client::new(&session, number)?;
+///         let question = Question::from_bytes(&session, &broadcast)?;
+///         if client.round() == question.round() {
+///             let record = [[20.0, 70.0], [50.0, 10.0], [80.0, 80.0]][number as usize % 3];
+///             let mut rng = chacha_from_os()?;
+///             if let Ok(message) = client.answer(&question, Some(&record), &mut rng) {
+///                 server.receive(&message.to_bytes(&session))?;
+///             }
+///         }
+///     }
+///     server.finish_round()?;
+/// }
+/// println!("{:?}", server.centres());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "LocalKMeansBuilder", into = "LocalKMeansBuilder")]
+pub struct LocalKMeans {
+    settings: LocalKMeansBuilder,
+    epsilon: Epsilon,
+    grid: FixedPointGrid,
+    /// The codebook of a round; a session puts its own coins in.
+    vectors: CodebookVector,
+}
+
+/// Public settings of [`LocalKMeans`]; made by [`LocalKMeans::builder`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LocalKMeansBuilder {
+    public_box: PublicBox,
+    k: usize,
+    epsilon: f64,
+    clients: u32,
+    rounds: u8,
+    cells_per_axis: Option<u32>,
+    symbols: u32,
+}
+
+/// The share of the clients who say which cell they are in, if there are rounds after that.
+const START_SHARE: f64 = 0.4;
+
+impl LocalKMeansBuilder {
+    /// Rounds of re-centring after the histogram. Default: 3. With 0, all clients answer at once and the cells alone decide.
+    #[must_use]
+    pub fn rounds(mut self, rounds: u8) -> Self {
+        self.rounds = rounds;
+        self
+    }
+
+    /// Cells of the histogram along each axis. Default: what the noise allows, finer for more clients and a larger epsilon.
+    #[must_use]
+    pub fn cells_per_axis(mut self, cells: u32) -> Self {
+        self.cells_per_axis = Some(cells);
+        self
+    }
+
+    /// Directions in a codebook, 2 to 256. Default: 256, one byte. Audits take few.
+    #[must_use]
+    pub fn symbols(mut self, symbols: u32) -> Self {
+        self.symbols = symbols;
+        self
+    }
+
+    /// Checks the settings; afterwards nothing can fail but what arrives from outside.
+    ///
+    /// # Errors
+    /// No cluster or more than 1024; no clients, or more than `2^30`; more than 16 rounds; too many dimensions for so many clusters; cells,
+    /// symbols or an epsilon out of range.
+    pub fn build(self) -> Result<LocalKMeans, LocalError> {
+        let limit = |name, got: f64, most: f64, want| {
+            if (1.0..=most).contains(&got) {
+                Ok(())
+            } else {
+                Err(LocalError::Setting { name, got, want })
+            }
+        };
+        limit("k", self.k as f64, 1024.0, "at least 1 and at most 1024")?;
+        limit("clients", self.clients.into(), 2_f64.powi(30), "at least 1 and at most 2^30")?;
+        limit("rounds + 1", f64::from(self.rounds) + 1.0, 17.0, "at most 17")?;
+        let dim = self.public_box.dim();
+        let coordinates = (dim as f64 + 2.0) * self.k as f64;
+        let want = "at most 65536";
+        limit("k (dim + 2)", coordinates, CodebookVector::MAX_DIM as f64, want)?;
+        let epsilon = Epsilon::new(self.epsilon)?;
+        let start_clients =
+            share_of(self.clients, if self.rounds == 0 { 1.0 } else { START_SHARE });
+        let axes = projection::grid_dim(dim);
+        let cells = match self.cells_per_axis {
+            Some(cells) => cells,
+            None => best_cells(epsilon, axes, start_clients)?,
+        };
+        let most = u64::from(LocalHashing::MAX_CELLS - 1);
+        let total = u64::from(cells).checked_pow(u32::try_from(axes).unwrap_or(u32::MAX));
+        if cells == 0 || total.is_none_or(|total| total > most) {
+            let want = "at least 1, with fewer than 2^22 cells in all";
+            return Err(LocalError::Setting { name: "cells per axis", got: cells.into(), want });
+        }
+        let grid = FixedPointGrid::new(projection::grid_box(&self.public_box)?, cells)?;
+        let round_clients = round_clients(self.clients, self.rounds);
+        let books = (round_clients / 16).clamp(1, CodebookVector::MAX_BOOKS).next_power_of_two();
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
+        let coordinates = coordinates as usize;
+        let coins = PublicCoins::new(0);
+        let vectors = CodebookVector::new(epsilon, coordinates, self.symbols, books, coins)?;
+        let plan = LocalKMeans { settings: self, epsilon, grid, vectors };
+        plan.start(coins)?;
+        Ok(plan)
+    }
+}
+
+fn share_of(clients: u32, share: f64) -> u32 {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a u32")]
+    let part = (f64::from(clients) * share).ceil() as u32;
+    part.max(1)
+}
+
+fn round_clients(clients: u32, rounds: u8) -> u32 {
+    share_of(clients, (1.0 - START_SHARE) / f64::from(rounds.max(1)))
+}
+
+/// As many cells as the noise allows: where a cell's noise is the share `s` of all clients, about `1.5^(d - 2) 1000 (.003 / s)^.8` of
+/// them, which was the best of a few on planted clusters. Cells are judged together with their neighbours as well, so this matters little.
+fn best_cells(epsilon: Epsilon, axes: usize, clients: u32) -> Result<u32, LocalError> {
+    let oracle = Oracle::best(epsilon, 1 << 10, clients, PublicCoins::new(0))?;
+    let noise = (oracle.variance(0.0, 0.0) / f64::from(clients)).sqrt();
+    let total = 1_000.0 * 1.5_f64.powf(axes as f64 - 2.0) * (0.003 / noise).powf(0.8);
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+    let cells = total.powf(1.0 / axes as f64).round().clamp(2.0, 256.0) as u32;
+    Ok(cells)
+}
+
+impl LocalKMeans {
+    /// Settings for so many clients with records in a public box, `k` clusters, and the whole loss of each client.
+    pub fn builder(
+        public_box: PublicBox,
+        k: usize,
+        epsilon: f64,
+        clients: u32,
+    ) -> LocalKMeansBuilder {
+        let (rounds, cells_per_axis, symbols) = (3, None, CodebookVector::MAX_SYMBOLS);
+        LocalKMeansBuilder { public_box, k, epsilon, clients, rounds, cells_per_axis, symbols }
+    }
+
+    /// What a client's answer costs it, in whichever round: all rounds cost the same, and a client is in one.
+    pub fn receipt(&self) -> Receipt<ReplaceOne> {
+        crate::oracle::receipt("local-k-means", self.vectors.response())
+    }
+
+    /// The public box.
+    pub fn public_box(&self) -> &PublicBox {
+        &self.settings.public_box
+    }
+
+    /// The number of clusters.
+    pub fn k(&self) -> usize {
+        self.settings.k
+    }
+
+    /// The number of clients that was planned for; theirs are the numbers below it.
+    pub fn clients(&self) -> u32 {
+        self.settings.clients
+    }
+
+    /// How many clients a round expects.
+    pub fn clients_of(&self, round: u8) -> u32 {
+        match (round, self.settings.rounds) {
+            (0, 0) => self.settings.clients,
+            (0, _) => share_of(self.settings.clients, START_SHARE),
+            (_, rounds) => round_clients(self.settings.clients, rounds),
+        }
+    }
+
+    /// Rounds of re-centring.
+    pub fn rounds(&self) -> u8 {
+        self.settings.rounds
+    }
+
+    /// Cells of the histogram along each of its axes.
+    pub fn cells_per_axis(&self) -> u32 {
+        self.grid.cells()
+    }
+
+    /// The number of bytes that carry an answer, the same for all records.
+    pub fn answer_bytes(&self, round: u8) -> usize {
+        let symbols = if round == 0 {
+            self.start(PublicCoins::new(0)).map_or(2, |oracle| oracle.response().symbols())
+        } else {
+            self.vectors.response().symbols()
+        };
+        if symbols <= 256 { 1 } else { 2 }
+    }
+
+    /// A number that plans with other settings do not share.
+    pub fn hash(&self) -> u64 {
+        let settings = &self.settings;
+        let mut bytes = Writer::default();
+        for axis in 0..settings.public_box.dim() {
+            bytes.f64(settings.public_box.min(axis));
+            bytes.f64(settings.public_box.max(axis));
+        }
+        bytes.u64(settings.k as u64);
+        bytes.f64(settings.epsilon);
+        bytes.u32(settings.clients);
+        bytes.u8(settings.rounds);
+        bytes.u32(self.grid.cells());
+        bytes.u32(settings.symbols);
+        bytes.hash()
+    }
+
+    /// A session of this plan. Its number decides who is asked what; two surveys of the same clients need two, and cost twice.
+    pub fn session(&self, session: u64) -> Session {
+        Session::new(self.clone(), session)
+    }
+
+    pub(super) fn grid(&self) -> &FixedPointGrid {
+        &self.grid
+    }
+
+    pub(super) fn vectors(&self, coins: PublicCoins) -> CodebookVector {
+        self.vectors.with_coins(coins)
+    }
+
+    /// The histogram's cells, and one more for clients without a record.
+    pub(super) fn start(&self, coins: PublicCoins) -> Result<Oracle, LocalError> {
+        let axes = u32::try_from(self.grid.dim()).unwrap_or(u32::MAX);
+        let cells = self.grid.cells().saturating_pow(axes).saturating_add(1);
+        let share = if self.settings.rounds == 0 { 1.0 } else { START_SHARE };
+        Oracle::best(self.epsilon, cells, share_of(self.settings.clients, share), coins)
+    }
+
+    /// Where the shares of the clients in all rounds so far end, as parts of `2^32`.
+    pub(super) fn round_at(&self, place: u32) -> u8 {
+        let rounds = self.settings.rounds;
+        let place = f64::from(place) / 2_f64.powi(32);
+        if rounds == 0 || place < START_SHARE {
+            return 0;
+        }
+        let later = (place - START_SHARE) / (1.0 - START_SHARE) * f64::from(rounds);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below rounds")]
+        let later = later as u8;
+        later.min(rounds - 1) + 1
+    }
+
+    /// Whether cells are those of a projection.
+    pub(super) fn is_projected(&self) -> bool {
+        self.settings.public_box.dim() > GRID_DIM + 1
+    }
+}
+
+impl TryFrom<LocalKMeansBuilder> for LocalKMeans {
+    type Error = LocalError;
+
+    fn try_from(settings: LocalKMeansBuilder) -> Result<Self, LocalError> {
+        settings.build()
+    }
+}
+
+impl From<LocalKMeans> for LocalKMeansBuilder {
+    fn from(plan: LocalKMeans) -> Self {
+        plan.settings
+    }
+}

@@ -1,0 +1,375 @@
+use dp_mechanism::{ChaCha20Rng, Mechanism};
+use rand::{RngExt, SeedableRng};
+
+use super::*;
+use crate::{LocalError, Points, PublicBox};
+
+fn plan(epsilon: f64, clients: u32) -> LocalKMeans {
+    let domain = PublicBox::cube(2, -1.0, 1.0).expect("a box");
+    LocalKMeans::builder(domain, 3, epsilon, clients).build().expect("valid settings")
+}
+
+const TRUTH: [[f64; 2]; 3] = [[-0.6, -0.5], [0.6, -0.4], [0.1, 0.7]];
+
+/// Three squares of width .2.
+fn records(n: u32, seed: u64) -> Points {
+    let mut rng = ChaCha20Rng::seed_from_u64(seed);
+    let coords =
+        (0..n as usize).flat_map(|i| TRUTH[i % 3].map(|x| x + rng.random_range(-0.1..0.1)));
+    Points::new(coords.collect(), 2).expect("whole rows")
+}
+
+/// How far the worst of the true centres is from the nearest that was found.
+fn worst(found: &LocalCentres) -> f64 {
+    let near = |truth: &[f64; 2]| {
+        let rows = found.centres.view();
+        let apart = |row: &[f64]| (row[0] - truth[0]).hypot(row[1] - truth[1]);
+        rows.rows().map(apart).fold(f64::INFINITY, f64::min)
+    };
+    TRUTH.iter().map(near).fold(0.0, f64::max)
+}
+
+/// The answers of a round through objects and bytes, as clients would send them.
+fn messages(session: &Session, question: &Question, data: &Points, seed: u64) -> Vec<Vec<u8>> {
+    let mut rng = ChaCha20Rng::seed_from_u64(seed);
+    let asked = (0..session.plan().clients()).filter(|i| session.round_of(*i) == question.round());
+    asked
+        .map(|client| {
+            let answer = RoundAnswer::new(session, question, client).expect("it is asked");
+            let record = Some(data.view().row(client as usize));
+            let symbol = answer.simulate(record, &mut rng).expect("no shape is refused").output;
+            Message::new(session, client, symbol).to_bytes(session)
+        })
+        .collect()
+}
+
+#[test]
+fn clusters_are_found_and_the_stated_errors_are_true() {
+    let data = records(60_000, 1);
+    let mut rng = ChaCha20Rng::seed_from_u64(2);
+    let mut off = Vec::new();
+    for session in 0..4 {
+        let server = plan(4.0, 60_000).simulate(session, data.view(), &mut rng).expect("a session");
+        let found = server.centres().expect("it is over");
+        assert!(worst(&found) < 0.03, "{found:?}");
+        for (centre, error) in found.centres.view().rows().zip(&found.standard_errors) {
+            let apart = TRUTH.map(|truth| (truth[0] - centre[0]).hypot(truth[1] - centre[1]));
+            off.push(apart.into_iter().fold(f64::INFINITY, f64::min) / error);
+        }
+        assert!(
+            found
+                .shares
+                .iter()
+                .zip(&found.share_errors)
+                .all(|(x, e)| (x - 1.0 / 3.0).abs() < 6.0 * e)
+        );
+    }
+    // Of a normal error in two dimensions the mean square is 2; 12 of them say so within a factor of 3.
+    let square = off.iter().map(|x| x * x).sum::<f64>() / off.len() as f64;
+    assert!((0.5..8.0).contains(&square), "{square}");
+}
+
+#[test]
+fn more_dimensions_than_five_go_through_a_projection() {
+    let domain = PublicBox::cube(7, -1.0, 1.0).expect("a box");
+    let plan = LocalKMeans::builder(domain, 2, 4.0, 60_000).build().expect("valid settings");
+    let mut rng = ChaCha20Rng::seed_from_u64(3);
+    let coords = (0..60_000).flat_map(|i| {
+        let centre = if i % 2 == 0 { 0.5 } else { -0.4 };
+        (0..7_u32).map(|j| if j.is_multiple_of(2) { centre } else { -centre }).collect::<Vec<f64>>()
+    });
+    let data = Points::new(coords.collect(), 7).expect("whole rows");
+    let found =
+        plan.simulate(1, data.view(), &mut rng).expect("a session").centres().expect("over");
+    for row in found.centres.view().rows() {
+        let off = |centre: f64| {
+            let at = |j: usize| if j.is_multiple_of(2) { centre } else { -centre };
+            row.iter().enumerate().map(|(j, x)| (x - at(j)).powi(2)).sum::<f64>().sqrt()
+        };
+        assert!(off(0.5).min(off(-0.4)) < 0.15, "{row:?}");
+    }
+}
+
+#[test]
+fn bytes_objects_shards_and_states_are_one_server() {
+    let plan = plan(2.0, 6_000);
+    let (session, data) = (plan.session(9), records(6_000, 4));
+    let mut whole = Server::new(session.clone());
+    let mut halves = Server::new(session.clone());
+    for round in 0..=plan.rounds() {
+        let question =
+            Question::from_bytes(&session, &whole.question().to_bytes()).expect("its own");
+        assert_eq!(&question, whole.question());
+        assert!(question.to_bytes().len() < 4_096);
+        let sent = messages(&session, &question, &data, round.into());
+        assert!(sent.iter().all(|bytes| bytes.len() == 22 + plan.answer_bytes(round)));
+        for bytes in &sent {
+            whole.receive(bytes).expect("an answer");
+        }
+        // Backwards, in two shards, with a stop in the middle of one.
+        let (mut one, mut two) = (halves.shard(), halves.shard());
+        let (first, second) = sent.split_at(sent.len() / 3);
+        for bytes in second {
+            two.receive(bytes).expect("an answer");
+        }
+        for (i, bytes) in first.iter().rev().enumerate() {
+            if i == first.len() / 2 {
+                let state = one.to_bytes();
+                one = Server::from_bytes(session.clone(), &state).expect("its own state");
+                assert!(one.to_bytes() == state);
+            }
+            one.receive(bytes).expect("an answer");
+        }
+        halves.merge(&two).expect("a shard");
+        halves.merge(&one).expect("a shard");
+        let repeated = halves.merge(&one).expect_err("the same clients");
+        assert!(matches!(repeated, LocalError::Repeated { .. }));
+        assert!(halves.to_bytes() == whole.to_bytes());
+        whole.finish_round().expect("a round");
+        halves.finish_round().expect("a round");
+        let state = whole.to_bytes();
+        let resumed = Server::from_bytes(session.clone(), &state).expect("its own state");
+        assert!(resumed == whole);
+        // Whoever has answered is not heard again, after going on either.
+        let mut resumed = resumed;
+        assert!(resumed.receive(&sent[0]).is_err());
+    }
+    assert_eq!(halves.centres(), whole.centres());
+    let over = whole.finish_round().expect_err("it is over");
+    assert_eq!(over, LocalError::Round { got: 4, expected: 3 });
+}
+
+#[test]
+fn what_is_not_an_answer_is_refused_by_name_and_changes_nothing() {
+    let plan = plan(2.0, 500);
+    let (session, data) = (plan.session(9), records(500, 4));
+    let mut server = Server::new(session.clone());
+    let sent = messages(&session, server.question(), &data, 1);
+    server.receive(&sent[0]).expect("an answer");
+    let before = server.clone();
+    let good = Message::from_bytes(&session, &sent[1]).expect("an answer");
+    let other = (0..500).find(|i| session.round_of(*i) == 2).expect("somebody");
+    let mut refused = |message: Message| server.accept(&message).expect_err("refused").to_string();
+    assert_eq!(
+        refused(Message { client: 500, ..good }),
+        "numbers of clients are below 500, got 500"
+    );
+    assert_eq!(refused(Message { round: 1, ..good }), "round 1 instead of 0");
+    assert_eq!(refused(Message { client: other, ..good }), "round 2 instead of 0");
+    assert!(refused(Message { symbol: 60_000, ..good }).starts_with("symbols are below"));
+    assert!(refused(Message { plan: 3, ..good }).starts_with("made for plan 0000000000000003"));
+    assert_eq!(refused(Message { session: 8, ..good }), "made for session 8, this is 9");
+    let first = Message::from_bytes(&session, &sent[0]).expect("an answer");
+    assert!(refused(first).ends_with("has answered already"));
+    let bytes = &sent[1];
+    for cut in 0..bytes.len() {
+        let why = server.receive(&bytes[..cut]).expect_err("refused");
+        assert_eq!(why, LocalError::Truncated { what: "message" });
+    }
+    let long = [bytes.as_slice(), &[0]].concat();
+    assert_eq!(server.receive(&long), Err(LocalError::Malformed { what: "message" }));
+    let newer = [&[9], &bytes[1..]].concat();
+    assert_eq!(server.receive(&newer), Err(LocalError::Version { got: 9, expected: 1 }));
+    assert!(server == before);
+}
+
+#[test]
+fn states_and_questions_that_were_cut_or_changed_are_refused() {
+    let (session, other) = (plan(2.0, 500).session(9), plan(1.0, 500).session(9));
+    let mut server = Server::new(session.clone());
+    let mut rng = ChaCha20Rng::seed_from_u64(7);
+    session.simulate_round(&mut server, |_| Some(&TRUTH[0]), &mut rng).expect("a round");
+    server.finish_round().expect("a round");
+    session.simulate_round(&mut server, |_| None, &mut rng).expect("a round");
+    let (state, asked) = (server.to_bytes(), server.question().to_bytes());
+    for cut in 0..state.len() {
+        assert!(Server::from_bytes(session.clone(), &state[..cut]).is_err());
+    }
+    for cut in 0..asked.len() {
+        assert!(Question::from_bytes(&session, &asked[..cut]).is_err());
+    }
+    for place in (0..state.len()).step_by(7) {
+        let mut changed = state.clone();
+        changed[place] ^= 0x10;
+        let why = Server::from_bytes(session.clone(), &changed).expect_err("refused");
+        assert_eq!(why, LocalError::Damaged { what: "state of a server" });
+    }
+    let why = Server::from_bytes(other.clone(), &state).expect_err("refused");
+    assert!(matches!(why, LocalError::Plan { .. }), "{why}");
+    let why = Server::from_bytes(other.plan().session(8), &state).expect_err("refused");
+    assert!(matches!(why, LocalError::Plan { .. }), "{why}");
+    let why = Server::from_bytes(session.plan().session(8), &state).expect_err("refused");
+    assert_eq!(why, LocalError::Session { got: 9, expected: 8 });
+    assert!(Question::from_bytes(&other, &asked).is_err());
+}
+
+#[test]
+fn a_client_keeps_its_turn_until_it_has_answered() {
+    let session = plan(2.0, 500).session(9);
+    let server = Server::new(session.clone());
+    let mut rng = crate::chacha_from_os().expect("an operating system");
+    let (now, later) = (0..500).partition::<Vec<u32>, _>(|i| session.round_of(*i) == 0);
+    let client = Client::new(&session, later[0]).expect("a client");
+    let refused = client.answer(server.question(), None, &mut rng).expect_err("not its round");
+    assert_eq!(refused.why, LocalError::Round { got: 0, expected: session.round_of(later[0]) });
+    assert_eq!(refused.client.round(), session.round_of(later[0]));
+    // Whatever the record is, or is not, there is an answer, of the same form.
+    for (client, record) in now.iter().zip([
+        None,
+        Some(&[][..]),
+        Some(&[f64::NAN, f64::INFINITY]),
+        Some(&[1e300, -1e300, 5.0]),
+        Some(&[0.1, 0.2]),
+    ]) {
+        let client = Client::new(&session, *client).expect("a client");
+        let message = client.answer(server.question(), record, &mut rng).expect("an answer");
+        assert_eq!(message.to_bytes(&session).len(), 22 + session.plan().answer_bytes(0));
+    }
+    assert_eq!(
+        Client::new(&session, 500).err(),
+        Some(LocalError::Client { got: 500, clients: 500 })
+    );
+}
+
+#[test]
+fn few_answers_or_none_give_a_result_that_says_so() {
+    let plan = plan(1.0, 10_000);
+    let session = plan.session(5);
+    let mut silent = Server::new(session.clone());
+    while !silent.is_finished() {
+        silent.finish_round().expect("a round");
+    }
+    let found = silent.centres().expect("a result");
+    assert_eq!((found.centres.len(), found.answers.as_slice()), (3, &[0; 4][..]));
+    assert!(found.standard_errors.iter().all(|error| *error >= 1.0), "{found:?}");
+    // Fewer clients than planned, in all rounds or all but one.
+    let data = records(900, 8);
+    for missing in [None, Some(0), Some(2)] {
+        let mut rng = ChaCha20Rng::seed_from_u64(6);
+        let mut server = Server::new(session.clone());
+        while !server.is_finished() {
+            if Some(server.question().round()) != missing {
+                for bytes in messages_of(&session, server.question(), &data, &mut rng) {
+                    server.receive(&bytes).expect("an answer");
+                }
+            }
+            server.finish_round().expect("a round");
+        }
+        let found = server.centres().expect("a result");
+        assert!(
+            found.centres.view().coords().iter().all(|x| (-1.0..=1.0).contains(x)),
+            "{found:?}"
+        );
+        assert!(found.standard_errors.iter().all(|error| *error > 0.02), "{found:?}");
+    }
+}
+
+fn messages_of(
+    session: &Session,
+    question: &Question,
+    data: &Points,
+    rng: &mut ChaCha20Rng,
+) -> Vec<Vec<u8>> {
+    let n = u32::try_from(data.len()).expect("few");
+    let asked = (0..n).filter(|i| session.round_of(*i) == question.round());
+    asked
+        .map(|client| {
+            let answer = RoundAnswer::new(session, question, client).expect("it is asked");
+            let record = Some(data.view().row(client as usize));
+            let symbol = answer.simulate(record, rng).expect("no shape is refused").output;
+            Message::new(session, client, symbol).to_bytes(session)
+        })
+        .collect()
+}
+
+#[test]
+fn threads_do_not_matter() {
+    let (plan, data) = (plan(1.0, 30_000), records(30_000, 5));
+    let state = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        pool.install(|| plan.simulate(3, data.view(), &mut rng).expect("a session").to_bytes())
+    };
+    assert!(state(1) == state(2) && state(2) == state(7));
+}
+
+#[test]
+fn settings_out_of_range_are_refused_by_name() {
+    let domain = || PublicBox::cube(2, -1.0, 1.0).expect("a box");
+    let refused = |k, epsilon, clients| {
+        LocalKMeans::builder(domain(), k, epsilon, clients)
+            .build()
+            .expect_err("refused")
+            .to_string()
+    };
+    assert_eq!(refused(0, 1.0, 9), "k must be at least 1 and at most 1024, got 0");
+    assert_eq!(refused(2, 1.0, 0), "clients must be at least 1 and at most 2^30, got 0");
+    assert!(refused(2, 0.0, 9).contains("epsilon"), "{}", refused(2, 0.0, 9));
+    assert!(refused(2, f64::NAN, 9).contains("epsilon"), "{}", refused(2, f64::NAN, 9));
+    assert!(refused(2, -1.0, 9).contains("epsilon"));
+    let wide = |cells, rounds| {
+        let builder = LocalKMeans::builder(domain(), 2, 1.0, 9).cells_per_axis(cells);
+        builder.rounds(rounds).build().map(|plan| plan.rounds())
+    };
+    assert!(wide(0, 3).is_err() && wide(u32::MAX, 3).is_err() && wide(9, 17).is_err());
+    assert_eq!(wide(9, 0), Ok(0));
+    let hash =
+        |k, epsilon| LocalKMeans::builder(domain(), k, epsilon, 9).build().expect("valid").hash();
+    assert!(
+        hash(2, 1.0) == hash(2, 1.0)
+            && hash(2, 1.0) != hash(3, 1.0)
+            && hash(2, 1.0) != hash(2, 1.5)
+    );
+}
+
+/// A session whose first round is honest; in the next, the first `liars` clients that are asked send what is worst for a coordinate of the
+/// first centre. Coordinates after that round.
+fn with_liars(epsilon: f64, liars: usize) -> (Vec<f64>, Vec<f64>) {
+    let (plan, data) = (plan(epsilon, 40_000), records(40_000, 5));
+    let session = plan.session(3);
+    let mut server = Server::new(session.clone());
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let record = |client: u32| Some(data.view().row(client as usize));
+    session.simulate_round(&mut server, record, &mut rng).expect("a round");
+    server.finish_round().expect("a round");
+    let question = server.question().clone();
+    let moves = server.largest_moves().expect("a round of vectors");
+    let vectors = session.vectors_of(1).expect("a round of vectors");
+    let asked = (0..40_000).filter(|client| session.round_of(*client) == 1);
+    for (place, client) in asked.enumerate() {
+        let class = session.class_of(client);
+        let answer = RoundAnswer::new(&session, &question, client).expect("it is asked");
+        let honest = answer.simulate(record(client), &mut rng).expect("an answer").output;
+        let forged = || {
+            let along = |symbol: u32| {
+                let mut one = vectors.no_answers();
+                one.add(class, symbol).expect("a symbol");
+                vectors.estimate(&one).expect("its own").map(|sum| sum)[0]
+            };
+            (0..256).max_by(|a, b| along(*a).total_cmp(&along(*b))).expect("symbols")
+        };
+        let symbol = if place < liars { forged() } else { honest };
+        server.count(client, symbol).expect("an answer");
+    }
+    server.finish_round().expect("a round");
+    (server.centres().expect("a round is over").centres.into_coords(), moves)
+}
+
+#[test]
+fn liars_move_a_centre_no_further_than_stated() {
+    for epsilon in [1.0, 4.0] {
+        let (honest, moves) = with_liars(epsilon, 0);
+        for liars in [1, 20] {
+            let (moved, _) = with_liars(epsilon, liars);
+            let apart = honest.iter().zip(&moved).map(|(a, b)| (a - b).abs());
+            // An honest answer is taken away and a forged one added.
+            let most: Vec<f64> = moves.iter().map(|most| 2.0 * liars as f64 * most).collect();
+            for (place, apart) in apart.clone().enumerate() {
+                assert!(apart <= most[place / 2], "{liars} move {apart} of {}", most[place / 2]);
+            }
+            let first = apart.clone().next().expect("a coordinate");
+            assert!(first > 0.005 * most[0], "the bound is not empty: {first} of {}", most[0]);
+            println!("epsilon {epsilon}, {liars} liars: {first:.5} of at most {:.5}", most[0]);
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! What a shuffler adds to the promise of each client: a named, separate conversion.
+
+use std::fmt;
+
+use dp_accounting::{Delta, Epsilon, Receipt, ReplaceOne};
+
+use crate::LocalError;
+
+/// Two promises about the same answers: one that holds whoever listens, and one that holds if a shuffler does its work.
+///
+/// # Guarantee
+/// The first line is the client's own, pure, whatever happens to its answer. The second is `(epsilon, delta)`-DP under [`ReplaceOne`] for whoever
+/// sees only the shuffled answers of the group, under two conditions that nothing here checks: the shuffler of that name takes away who sent
+/// what and keeps no copy, and **nothing else tells the clients of the group apart**. In a [`Session`](crate::Session) the class
+/// of a client (its hash function or its book) follows from its number and goes with its answer, so a group is the clients of one round *and*
+/// one class; it is a whole round only if clients draw classes themselves, in secret.
+///
+/// # Source
+/// Feldman, `McMillan`, Talwar (2021), "Hiding among the clones", Theorem 3.1 (the bound in closed form, for `epsilon <= ln(n / (16 ln(2 / delta)))`)
+/// and the pair of laws in its proof, which is evaluated here: a group gives away no more than `(A + D, C - A + 1 - D)` against
+/// `(A + 1 - D, C - A + D)`, with `C` binomial in `n - 1` and `e^-epsilon`, `A` in `C` and 1/2, `D` a coin of `e^epsilon / (e^epsilon + 1)`.
+/// The pair is symmetric, so both directions cost the same.
+///
+/// ```
+/// use dp_local::{LocalKMeans, PublicBox, Shuffled};
+///
+/// let domain = PublicBox::cube(2, -1.0, 1.0)?;
+/// let plan = LocalKMeans::builder(domain, 8, 1.0, 1_000_000).build()?;
+/// let shuffled = Shuffled::new(&plan.receipt(), "mix of example.org", 200_000, 1e-6)?;
+/// println!("{shuffled}");
+/// assert!(shuffled.numerical() < shuffled.closed().expect("the group is large"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shuffled {
+    local: Epsilon,
+    shuffler: String,
+    group: u32,
+    delta: Delta,
+    closed: Option<f64>,
+    numerical: f64,
+}
+
+impl Shuffled {
+    /// The conversion for answers of this cost, mixed in groups of so many by a shuffler that has a name.
+    ///
+    /// # Errors
+    /// The shuffler has no name, the group nobody, or delta is not between 0 and 1; the receipt is not of a pure loss.
+    pub fn new(
+        receipt: &Receipt<ReplaceOne>,
+        shuffler: impl Into<String>,
+        group: u32,
+        delta: f64,
+    ) -> Result<Self, LocalError> {
+        let setting = |name, got, want| Err(LocalError::Setting { name, got, want });
+        let shuffler = shuffler.into();
+        if shuffler.trim().is_empty() {
+            return setting("length of the shuffler's name", 0.0, "at least 1");
+        }
+        if group == 0 {
+            return setting("group", 0.0, "at least 1");
+        }
+        let checked = Delta::new(delta)?;
+        if delta <= 0.0 {
+            return setting("delta", delta, "above 0");
+        }
+        let Some(local) = receipt.pure() else {
+            return setting("epsilon of the receipt", f64::INFINITY, "pure");
+        };
+        let closed = closed(local.get(), group, delta);
+        let numerical = numerical(local.get(), group, delta);
+        Ok(Self { local, shuffler, group, delta: checked, closed, numerical })
+    }
+
+    /// What holds without the shuffler.
+    pub fn local(&self) -> Epsilon {
+        self.local
+    }
+
+    /// The bound in closed form, where it is proved.
+    pub fn closed(&self) -> Option<f64> {
+        self.closed
+    }
+
+    /// The numerical bound, rounded up; never above the local loss.
+    pub fn numerical(&self) -> f64 {
+        self.numerical
+    }
+}
+
+/// The receipt, in two lines.
+impl fmt::Display for Shuffled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "local: epsilon {}, pure, whoever listens", self.local.get())?;
+        write!(
+            f,
+            "central, if `{}` shuffles groups of {} and nothing tells their clients apart: epsilon {:.4} at delta {:e}",
+            self.shuffler,
+            self.group,
+            // To four digits, upwards.
+            (self.numerical * 1e4).ceil() / 1e4,
+            self.delta.get()
+        )?;
+        match self.closed {
+            Some(closed) => write!(f, " (closed form: {:.4})", (closed * 1e4).ceil() / 1e4),
+            None => write!(f, " (no closed form for so small a group)"),
+        }
+    }
+}
+
+fn closed(local: f64, group: u32, delta: f64) -> Option<f64> {
+    let n = f64::from(group);
+    let proved = local <= (n / (16.0 * (2.0 / delta).ln())).ln();
+    proved.then(|| {
+        let odds = local.exp();
+        let share = (odds - 1.0) / (odds + 1.0);
+        let noise = 8.0 * (odds * (4.0 / delta).ln()).sqrt() / n.sqrt() + 8.0 * odds / n;
+        (share * noise).ln_1p() * (1.0 + 1e-12)
+    })
+}
+
+/// The smallest epsilon, on a fine grid, whose delta is proved to be small enough.
+fn numerical(local: f64, group: u32, delta: f64) -> f64 {
+    let clones = Clones::new(local, group - 1);
+    let (mut low, mut high) = (0.0, local);
+    for _ in 0..30 {
+        let middle = 0.5 * (low + high);
+        if clones.delta(middle) <= delta { high = middle } else { low = middle }
+    }
+    high
+}
+
+/// How many clients look like either of two records, in bins with their lowest number: with fewer clones more is given away.
+struct Clones {
+    local: f64,
+    /// Lowest number, and the mass of the bin.
+    bins: Vec<(u32, f64)>,
+    /// What is below all bins, and all rounding.
+    rest: f64,
+}
+
+/// So many standard deviations of the number of clones are followed; what is beyond has a mass below `1e-14`.
+const DEVIATIONS: f64 = 8.0;
+/// Rounding of logarithms of factorials is far below this share.
+const ROUNDING: f64 = 1e-6;
+
+impl Clones {
+    fn new(local: f64, others: u32) -> Self {
+        let (n, p) = (f64::from(others), (-local).exp());
+        let sd = (n * p * (1.0 - p)).sqrt();
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+        let at = |x: f64| x.clamp(0.0, n) as u32;
+        let (first, last) = (at(n * p - DEVIATIONS * sd - 8.0), at(n * p + DEVIATIONS * sd + 8.0));
+        let width = ((last - first) / 128).max(1);
+        let log = |c: u32| log_choose(others, c) + power(p, c) + power(1.0 - p, others - c);
+        let mass =
+            |low: u32| (low..low.saturating_add(width).min(last + 1)).map(|c| log(c).exp()).sum();
+        let mut bins: Vec<(u32, f64)> = Vec::new();
+        let mut low = first;
+        while low <= last {
+            bins.push((low, mass(low)));
+            low += width;
+        }
+        // What is above the last bin gives away less than the last bin; what is below the first, everything.
+        let inside: f64 = bins.iter().map(|bin| bin.1).sum();
+        let rest = if first == 0 && last == others { 0.0 } else { (1.0 - inside).max(1e-14) };
+        Self { local, bins, rest }
+    }
+
+    /// An upper bound on delta at this epsilon.
+    fn delta(&self, epsilon: f64) -> f64 {
+        let sum: f64 = self
+            .bins
+            .iter()
+            .map(|&(clones, mass)| mass * hockey_stick(self.local, clones, epsilon))
+            .sum();
+        sum * (1.0 + ROUNDING) + self.rest
+    }
+}
+
+/// The largest difference of `P - e^epsilon Q` over all events, given the number of clones.
+///
+/// `P` has the coin `b` on one and `1 - b` on the other of two shifted binomials, `Q` the other way round; their ratio rises with the value,
+/// so the event is all values from some one on.
+fn hockey_stick(local: f64, clones: u32, epsilon: f64) -> f64 {
+    let (b, odds) = (1.0 / (1.0 + (-local).exp()), epsilon.exp());
+    let log_half = -f64::from(clones) * std::f64::consts::LN_2;
+    let mass = |a: u32| (log_choose(clones, a) + log_half).exp();
+    // P(a) / Q(a) > odds: (b before + (1 - b) here) > odds ((1 - b) before + b here), with before = Bin(a - 1), here = Bin(a).
+    let gain =
+        |before: f64, here: f64| before * (b - odds * (1.0 - b)) + here * ((1.0 - b) - odds * b);
+    // before : here is a : clones + 1 - a.
+    let above = |a: u32| gain(f64::from(a), f64::from(clones + 1 - a)) > 0.0;
+    let (mut low, mut high) = (0, clones + 1);
+    if !above(high) {
+        return 0.0;
+    }
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if above(middle) { high = middle } else { low = middle + 1 }
+    }
+    // From there on: the sum of all masses from a - 1 on, and from a on.
+    let first = low;
+    let (mut tail, mut value) = (0.0, first);
+    let mut here = if first <= clones { mass(first) } else { 0.0 };
+    while value <= clones && here > 1e-18 * tail {
+        tail += here;
+        // The next binomial mass from this one.
+        here *= f64::from(clones - value) / f64::from(value + 1);
+        value += 1;
+    }
+    let before = if first == 0 { 0.0 } else { mass(first - 1) };
+    gain(before + tail, tail).max(0.0)
+}
+
+fn power(base: f64, exponent: u32) -> f64 {
+    if exponent == 0 { 0.0 } else { f64::from(exponent) * base.ln() }
+}
+
+fn log_choose(n: u32, k: u32) -> f64 {
+    let log_factorial = |m: u32| libm::lgamma(f64::from(m) + 1.0);
+    log_factorial(n) - log_factorial(k) - log_factorial(n - k)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_closed_form_is_the_documented_one_and_the_numerical_one_is_several_times_smaller() {
+        for (local, stated) in [(1.0, 0.052), (2.0, 0.135), (4.0, 0.40)] {
+            let closed = closed(local, 200_000, 1e-6).expect("a large group");
+            assert!((closed / stated - 1.0).abs() < 0.02, "{closed}");
+            let numerical = numerical(local, 200_000, 1e-6);
+            assert!(numerical < closed / 2.0 && numerical > closed / 20.0, "{numerical} {closed}");
+        }
+        assert_eq!(closed(1.0, 100, 1e-6), None);
+        assert!((numerical(1.0, 1, 1e-6) - 1.0).abs() < 1e-3, "nobody to hide among");
+    }
+
+    /// Randomised response of small groups, exactly: how many say yes, if one of them would and if none would.
+    #[test]
+    fn small_groups_give_away_no_more() {
+        for local in [0.5_f64, 1.0, 3.0] {
+            let truth = 1.0 / (1.0 + (-local).exp());
+            for group in [2_usize, 5, 20, 200] {
+                let said_yes = |yes: usize| {
+                    let mut law = vec![1.0];
+                    for i in 0..group {
+                        let p = if i < yes { truth } else { 1.0 - truth };
+                        let mut next = vec![0.0; law.len() + 1];
+                        for (count, mass) in law.iter().enumerate() {
+                            next[count] += mass * (1.0 - p);
+                            next[count + 1] += mass * p;
+                        }
+                        law = next;
+                    }
+                    law
+                };
+                for delta in [1e-2, 1e-6] {
+                    let size = u32::try_from(group).expect("small");
+                    let epsilon = numerical(local, size, delta);
+                    let lost = |a: &[f64], b: &[f64]| -> f64 {
+                        a.iter().zip(b).map(|(p, q)| (p - epsilon.exp() * q).max(0.0)).sum()
+                    };
+                    for yes in 0..group {
+                        let (a, b) = (said_yes(yes), said_yes(yes + 1));
+                        let worst = lost(&a, &b).max(lost(&b, &a));
+                        assert!(worst <= delta * (1.0 + 1e-9), "{group} at {local}: {worst}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_shuffler_without_a_name_is_refused() {
+        let domain = dp_geometry::PublicBox::cube(2, -1.0, 1.0).expect("a box");
+        let plan = crate::LocalKMeans::builder(domain, 2, 1.0, 100).build().expect("valid");
+        let refused = |name: &str, group, delta| {
+            Shuffled::new(&plan.receipt(), name, group, delta).expect_err("refused").to_string()
+        };
+        assert_eq!(refused(" ", 5, 0.1), "length of the shuffler's name must be at least 1, got 0");
+        assert_eq!(refused("x", 0, 0.1), "group must be at least 1, got 0");
+        assert_eq!(refused("x", 5, 0.0), "delta must be above 0, got 0");
+        assert!(Shuffled::new(&plan.receipt(), "x", 5, f64::NAN).is_err());
+        let shown = Shuffled::new(&plan.receipt(), "x", 200_000, 1e-6).expect("valid").to_string();
+        assert_eq!(shown.lines().count(), 2, "{shown}");
+    }
+}
