@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "toys and mutants open what a mechanism must not")]
 
 mod coreset;
+mod distance;
 mod dp_lloyd;
 mod dpm;
 mod em_mc;
@@ -23,6 +24,7 @@ fn main() -> std::process::ExitCode {
             dpm::checks(),
             lsh_splits::checks(),
             map::checks(),
+            distance::checks(),
             dp_lloyd::checks(),
             em_mc::checks(),
             coreset::checks(),

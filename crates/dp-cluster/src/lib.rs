@@ -11,6 +11,7 @@
 //! - [`coreset`]: released weighted points, which any solver may work on for free.
 //! - [`map`]: one private map from which every clustering is free, in one to three dimensions; also for records that are only hidden up to a
 //!   distance.
+//! - [`distance`]: noise on every record, for records that are only hidden up to a distance; a baseline.
 //! - [`kmeans`]: weighted k-means++ and Lloyd, not private; a baseline, and free to use on whatever
 //!   has been released.
 //! - [`kmedian`], [`local_search`]: the same for sums of distances, and swaps among candidates.
@@ -31,6 +32,7 @@
 
 mod clustering;
 pub mod coreset;
+pub mod distance;
 pub mod dp_lloyd;
 pub mod dpm;
 pub mod em_mc;

@@ -3,6 +3,7 @@
 mod cell;
 mod census;
 pub(crate) mod clustering;
+mod distance;
 mod evaluation;
 mod frame;
 mod heavy_hitters;

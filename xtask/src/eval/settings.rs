@@ -123,7 +123,15 @@ mod tests {
     #[test]
     fn without_a_suite_it_is_a_quick_pass_over_all() {
         let all = Settings::new(&plain()).unwrap();
-        let suites = vec!["dpm", "submodular", "set-cover", "k-median", "heavy-hitters", "census"];
+        let suites = vec![
+            "dpm",
+            "submodular",
+            "set-cover",
+            "k-median",
+            "distance",
+            "heavy-hitters",
+            "census",
+        ];
         assert_eq!((all.effort, all.runs, all.suites), (Effort::Quick, 2, suites));
         let one = EvalArgs { suites: vec!["dpm".into()], ..plain() };
         let one = Settings::new(&one).unwrap();
@@ -136,7 +144,7 @@ mod tests {
     #[test]
     fn bad_settings_are_named_before_anything_runs() {
         let suites = vec!["dpm".into(), "dmp".into()];
-        insta::assert_snapshot!(refused(&EvalArgs { suites, ..plain() }), @"there is no suite `dmp`; these exist: dpm, submodular, set-cover, k-median, heavy-hitters, census");
+        insta::assert_snapshot!(refused(&EvalArgs { suites, ..plain() }), @"there is no suite `dmp`; these exist: dpm, submodular, set-cover, k-median, distance, heavy-hitters, census");
         insta::assert_snapshot!(refused(&EvalArgs { runs: Some(0), ..plain() }), @"--runs must be at least 1, got 0");
         insta::assert_snapshot!(refused(&EvalArgs { jobs: Some(0), ..plain() }), @"--jobs must be at least 1, got 0");
         insta::assert_snapshot!(refused(&EvalArgs { epsilon: f64::NAN, ..plain() }), @"--epsilon: epsilon must be finite and > 0 and at most 100, got NaN");

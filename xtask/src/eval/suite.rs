@@ -9,6 +9,7 @@ use crate::data::manifest::Manifest;
 use crate::error::Error;
 use crate::eval::census::Census;
 use crate::eval::clustering::Clustering;
+use crate::eval::distance::Distance;
 use crate::eval::heavy_hitters::HeavyHitters;
 use crate::eval::k_median::KMedian;
 use crate::eval::record::Record;
@@ -88,6 +89,7 @@ pub(crate) fn all() -> Vec<Box<dyn Suite>> {
         Box::new(Submodular),
         Box::new(SetCover),
         Box::new(KMedian),
+        Box::new(Distance),
         Box::new(HeavyHitters),
         Box::new(Census::default()),
     ]

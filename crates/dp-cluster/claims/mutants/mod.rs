@@ -2,6 +2,7 @@
 //! in `mutants.toml`.
 
 mod baselines;
+mod distance;
 mod map;
 mod published_dpm;
 mod recentred;
@@ -13,6 +14,7 @@ pub(crate) use published_dpm::with_printed_sensitivity;
 pub(crate) fn all() -> Vec<MutantCheck> {
     let code = [
         &map::code()[..],
+        &distance::code(),
         &published_dpm::code(),
         &baselines::code(),
         &recentred::code(),

@@ -1,0 +1,75 @@
+//! Records in the box of side 2.
+
+use crate::data::store;
+use crate::data::synth::{BlobSpec, blobs};
+use crate::data::table;
+use crate::error::{Error, TableProblem};
+use crate::eval::distance::sources::{Origin, Source};
+use crate::eval::suite::Context;
+use crate::files;
+use crate::seed::named_rng;
+use dp_geometry::{Points, PublicBox};
+use rand::seq::SliceRandom as _;
+
+/// Records in memory, scaled.
+pub(super) struct Scaled {
+    pub(super) source: Source,
+    pub(super) points: Points,
+    pub(super) public_box: PublicBox,
+    /// SHA-256 of all coordinates.
+    pub(super) checksum: String,
+}
+
+pub(super) enum Read {
+    Ready(Box<Scaled>),
+    LeftOut { reason: String },
+}
+
+pub(super) fn read(source: &Source, context: &Context) -> Result<Read, Error> {
+    let (set, dim) = (source.set, source.dim());
+    let mut rng = named_rng(&["distance", set.name]);
+    let mut values = match set.origin {
+        Origin::Blobs => {
+            let range = set.sides[0];
+            blobs(&BlobSpec { n: set.n, d: dim, k: 12, range }, &mut rng).points
+        }
+        Origin::File { set: name, file } => {
+            let listed = context.manifest.set(name)?;
+            let (folder, entry) = (&context.settings.datasets, &listed.files[file]);
+            let Some(bytes) = store::read_checked(folder, entry)? else {
+                let folder = folder.display();
+                let reason = format!("not in {folder}; published at {}", listed.published);
+                return Ok(Read::LeftOut { reason });
+            };
+            let path = folder.join(&entry.path);
+            let mut table = table::parse(&bytes, &path)?;
+            if let Some(label) = &listed.label {
+                table.take_labels(label, &path)?;
+            }
+            let got = table.columns.len();
+            if got != dim {
+                let problem = TableProblem::Columns { got, want: dim };
+                return Err(Error::Table { path, line: 0, problem });
+            }
+            table.values
+        }
+    };
+    if values.len() > set.n * dim {
+        let mut rows: Vec<usize> = (0..values.len() / dim).collect();
+        rows.shuffle(&mut rng);
+        rows.truncate(set.n);
+        values = rows.into_iter().flat_map(|row| values[row * dim..][..dim].to_vec()).collect();
+    }
+    for (at, value) in values.iter_mut().enumerate() {
+        let (low, high) = set.sides[at % dim];
+        *value = (2.0 * (*value - low) / (high - low) - 1.0).clamp(-1.0, 1.0);
+    }
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let library = |error| Error::library("points", &error);
+    Ok(Read::Ready(Box::new(Scaled {
+        source: *source,
+        points: Points::new(values, dim).map_err(library)?,
+        public_box: PublicBox::cube(dim, -1.0, 1.0).map_err(library)?,
+        checksum: files::sha256_hex(&bytes),
+    })))
+}

@@ -1,0 +1,148 @@
+//! The algorithms of the suite with their settings.
+
+use crate::error::Error;
+use crate::eval::distance::data::Scaled;
+use crate::eval::distance::sources::Source;
+use dp_accounting::Budget;
+use dp_cluster::ClusterError;
+use dp_cluster::distance::NoisedPoints;
+use dp_cluster::kmeans::KMeans;
+use dp_cluster::map::PrivateMap;
+use dp_cluster::recentring::DpmRecentred;
+use dp_geometry::Points;
+use dp_mechanism::{ChaCha20Rng, Mechanism, Nearby};
+use rand::RngExt;
+
+/// Of the paper.
+pub(super) const DELTA: f64 = 1e-6;
+
+/// One algorithm at one setting.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Method {
+    pub(super) algorithm: &'static str,
+    how: How,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum How {
+    /// Not private.
+    KMeans,
+    /// Looks at no record.
+    Uniform,
+    DpmRecentred,
+    MapAddRemove,
+    MapReplaceOne,
+    Map {
+        rho: f64,
+    },
+    Noised {
+        rho: f64,
+    },
+}
+
+/// Starts of what is not private: its best is what others are compared with.
+const STARTS: usize = 10;
+
+/// Dimensions up to which there is a map.
+const MAP_DIMENSIONS: usize = 3;
+
+/// All that runs on this source.
+pub(super) fn all(source: &Source) -> Vec<Method> {
+    let method = |algorithm, how| Method { algorithm, how };
+    let mut all = vec![
+        method("kmeans++", How::KMeans),
+        method("public-uniform", How::Uniform),
+        method("dpm-recentred", How::DpmRecentred),
+    ];
+    let has_map = source.dim() <= MAP_DIMENSIONS;
+    if has_map {
+        all.push(method("map-add-remove", How::MapAddRemove));
+        all.push(method("map-replace-one", How::MapReplaceOne));
+    }
+    for &rho in source.distances() {
+        all.push(method("noised-points", How::Noised { rho }));
+        if has_map {
+            all.push(method("map", How::Map { rho }));
+        }
+    }
+    all
+}
+
+impl Method {
+    pub(super) fn variant(self) -> String {
+        match self.how {
+            How::Map { rho } | How::Noised { rho } => format!("ρ {rho}"),
+            _ => "default".to_owned(),
+        }
+    }
+
+    pub(super) fn relation(self) -> Option<&'static str> {
+        match self.how {
+            How::KMeans => None,
+            How::Uniform | How::DpmRecentred | How::MapAddRemove => Some("add-remove"),
+            How::MapReplaceOne => Some("replace-one"),
+            How::Map { .. } | How::Noised { .. } => Some("within"),
+        }
+    }
+
+    /// Whether anything is drawn.
+    pub(super) fn has_epsilon(self) -> bool {
+        !matches!(self.how, How::KMeans | How::Uniform)
+    }
+
+    /// Its centres.
+    pub(super) fn run(
+        self,
+        data: &Scaled,
+        epsilon: f64,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Points, Error> {
+        self.centres(data, epsilon, rng).map_err(|error| Error::library(self.algorithm, &error))
+    }
+
+    fn centres(
+        self,
+        data: &Scaled,
+        epsilon: f64,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Points, ClusterError> {
+        let (k, points, public_box) = (data.source.k, data.points.view(), data.public_box.clone());
+        let (n, budget) = (points.len() as u64, Budget::new(epsilon, DELTA)?);
+        let solver = KMeans::builder(k).local_search_steps(2 * k);
+        let map = match self.how {
+            How::KMeans => {
+                let solver = solver.restarts(STARTS).build()?;
+                return Ok(solver.exact_fit(points, None, rng)?.centres);
+            }
+            How::Uniform => {
+                let dim = points.dim();
+                let anywhere = (0..2_000 * dim).map(|_| rng.random_range(-1.0..1.0)).collect();
+                let anywhere = Points::new(anywhere, dim).expect("whole rows");
+                return Ok(solver.build()?.exact_fit(anywhere.view(), None, rng)?.centres);
+            }
+            How::DpmRecentred => {
+                let plan = DpmRecentred::builder(public_box, budget).clusters(k).build()?;
+                return Ok(plan.simulate(points, rng)?.output.centres);
+            }
+            How::Noised { rho } => {
+                let plan = NoisedPoints::new(public_box, Nearby::new(rho)?, n, budget)?;
+                let noised = plan.simulate(points, rng)?.output;
+                return Ok(solver.build()?.post_fit(&noised, rng)?.centres);
+            }
+            How::MapAddRemove => {
+                let plan =
+                    PrivateMap::add_remove(public_box, budget).expected_records(n).build()?;
+                plan.simulate(points, rng)?.output
+            }
+            How::MapReplaceOne => {
+                let plan = PrivateMap::replace_one(public_box, n, budget).build()?;
+                plan.simulate(points, rng)?.output
+            }
+            How::Map { rho } => {
+                let plan = PrivateMap::within(public_box, Nearby::new(rho)?, n, budget).build()?;
+                plan.simulate(points, rng)?.output
+            }
+        };
+        Ok(map.kmeans(k, rng)?.centres)
+    }
+}

@@ -1,0 +1,126 @@
+//! The data sets with their public boxes, and the numbers of clusters.
+
+use crate::eval::settings::Effort;
+
+/// A data set with a number of clusters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Source {
+    pub(super) set: &'static Set,
+    pub(super) k: usize,
+}
+
+/// Records in a public box, which is scaled to the side `[-1, 1]` in every dimension, as in the paper.
+#[derive(Debug, PartialEq)]
+pub(super) struct Set {
+    /// In results.
+    pub(super) name: &'static str,
+    pub(super) origin: Origin,
+    pub(super) n: usize,
+    /// Per dimension; chosen from what the columns mean.
+    pub(super) sides: &'static [(f64, f64)],
+    /// Of Figure 1, or the one of the table.
+    pub(super) ks: &'static [usize],
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) enum Origin {
+    /// Gaussian blobs from a named seed, for where no file is.
+    Blobs,
+    /// A file of a set of the manifest; so many rows of it, drawn without replacement from a named seed.
+    File { set: &'static str, file: usize },
+}
+
+/// The distances of Figure 2 and that of Figure 1, as shares of half a side.
+pub(super) const FIGURE_2: [f64; 5] = [1.0, 0.08, 0.05, 0.008, 0.0001];
+pub(super) const FIGURE_1: [f64; 2] = [0.05, 0.008];
+
+/// The number of clusters of Figure 2.
+const FIGURE_2_K: usize = 8;
+
+const SENSOR: (f64, f64) = (-128.0, 128.0);
+const COLOUR: (f64, f64) = (0.0, 255.0);
+
+static SETS: [Set; 9] = [
+    Set { name: "blobs", origin: Origin::Blobs, n: 5_000, sides: &[(-20.0, 20.0); 2], ks: &[8] },
+    Set {
+        name: "gowalla_nyc_latest",
+        origin: Origin::File { set: "gowalla_nyc_latest", file: 0 },
+        n: 7_115,
+        sides: &[(40.4, 41.0), (-74.3, -73.7)],
+        ks: &[4, 8, 12, 16],
+    },
+    Set {
+        name: "foursquare_latest",
+        origin: Origin::File { set: "foursquare_latest", file: 0 },
+        n: 4_969,
+        sides: &[(24.0, 50.0), (-125.0, -66.0)],
+        ks: &[4, 8, 12, 16],
+    },
+    Set {
+        name: "s1",
+        origin: Origin::File { set: "s_sets", file: 0 },
+        n: 5_000,
+        sides: &[(0.0, 1e6); 2],
+        ks: &[4, 8, 12, 16],
+    },
+    Set {
+        name: "s3",
+        origin: Origin::File { set: "s_sets", file: 1 },
+        n: 5_000,
+        sides: &[(0.0, 1e6); 2],
+        ks: &[4, 8, 12, 16],
+    },
+    Set {
+        name: "skin-5000",
+        origin: Origin::File { set: "skin", file: 0 },
+        n: 5_000,
+        sides: &[COLOUR; 3],
+        ks: &[8],
+    },
+    Set {
+        name: "skin",
+        origin: Origin::File { set: "skin", file: 0 },
+        n: 245_057,
+        sides: &[COLOUR; 3],
+        ks: &[4, 8, 12, 16],
+    },
+    Set {
+        name: "birch1",
+        origin: Origin::File { set: "birch1", file: 0 },
+        n: 100_000,
+        sides: &[(0.0, 1e6); 2],
+        ks: &[16, 100],
+    },
+    Set {
+        name: "shuttle",
+        origin: Origin::File { set: "shuttle", file: 0 },
+        n: 58_000,
+        sides: &[SENSOR; 9],
+        ks: &[4, 8, 12, 16],
+    },
+];
+
+/// One number of clusters per set, or with `Full` all of the figures.
+pub(super) fn all(effort: Effort) -> Vec<Source> {
+    let ks = |set: &'static Set| match effort {
+        Effort::Full => set.ks.to_vec(),
+        _ if set.ks.contains(&FIGURE_2_K) => vec![FIGURE_2_K],
+        _ => set.ks[..1].to_vec(),
+    };
+    SETS.iter().flat_map(|set| ks(set).into_iter().map(move |k| Source { set, k })).collect()
+}
+
+impl Source {
+    pub(super) fn id(&self) -> String {
+        format!("{}-k{}", self.set.name, self.k)
+    }
+
+    pub(super) fn dim(&self) -> usize {
+        self.set.sides.len()
+    }
+
+    /// The distances that are looked at.
+    pub(super) fn distances(&self) -> &'static [f64] {
+        if self.k == FIGURE_2_K { &FIGURE_2 } else { &FIGURE_1 }
+    }
+}
