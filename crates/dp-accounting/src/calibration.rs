@@ -50,20 +50,22 @@ pub fn calibrate(
     // Some thirty mixes are looked at.
     let accuracy = Accuracy::default().with_effort(Accuracy::DEFAULT_EFFORT / 20)?;
     // The logarithm of what is spent over what may be: falls with the scale, and is close to a line in its logarithm.
-    let excess = |log_scale: f64| -> Result<f64, ParamError> {
-        let answer = mix(libm::exp(log_scale))?.profile(accuracy).ask(question);
+    let excess = |scale: f64| -> Result<f64, ParamError> {
+        let answer = mix(scale)?.profile(accuracy).ask(question);
         let spent = answer.unwrap_or_else(|contradiction| panic!("{contradiction}")).bound.upper();
         Ok(within(libm::log(larger(spent, 1e-300)) - log_budget, -1e3, 1e3))
     };
-    let (mut fails, mut fits) = (libm::log(low), libm::log(high));
-    let mut at_fits = excess(fits)?;
+    // The least scale that was seen to fit: the very number that was evaluated.
+    let mut least = high;
+    let mut at_fits = excess(high)?;
     if at_fits > 0.0 {
         return Ok(None);
     }
-    let mut at_fails = excess(fails)?;
+    let mut at_fails = excess(low)?;
     if at_fails <= 0.0 {
         return Ok(Some(low));
     }
+    let (mut fails, mut fits) = (libm::log(low), libm::log(high));
     let mut narrowed = true;
     while fits - fails > PRECISION {
         // Secant, a quarter of the precision to the safe side; a bisection where it was too timid.
@@ -72,22 +74,24 @@ pub fn calibrate(
         let next = if narrowed { secant + PRECISION / 4.0 } else { middle };
         let next = if next > fails && next < fits { next } else { middle };
         let width = fits - fails;
-        let value = excess(next)?;
+        let scale = libm::exp(next);
+        let value = excess(scale)?;
         if value <= 0.0 {
-            (fits, at_fits) = (next, value);
+            (fits, at_fits, least) = (next, value, scale);
             // The other end is likely just below: one look there ends the search.
             let below = next - PRECISION / 2.0;
             if below > fails && value > -PRECISION {
-                let value = excess(below)?;
+                let scale = libm::exp(below);
+                let value = excess(scale)?;
                 if value > 0.0 {
                     break;
                 }
-                (fits, at_fits) = (below, value);
+                (fits, at_fits, least) = (below, value, scale);
             }
         } else {
             (fails, at_fails) = (next, value);
         }
         narrowed = fits - fails < 0.5 * width;
     }
-    Ok(Some(libm::exp(fits)))
+    Ok(Some(least))
 }

@@ -2,18 +2,18 @@
 
 use crate::bisection::bisect;
 use crate::error::ParamError;
-use crate::outward::{larger, smaller};
+use crate::outward::{Upper, total as sum_of};
 use crate::params::{Delta, Epsilon};
-use crate::pure_composition::optimal_composition_delta;
-use crate::rounding::raise;
+use crate::pure_composition::optimal_delta;
+use crate::rounding::UNIT;
 
-/// `min over s > 0 of (s + ln(1/delta)) / (1 - e^-s)`, rounded up: the charge that a record exceeds with probability `delta` at most.
-fn charge(delta: f64) -> f64 {
+/// `min over s > 0 of (s + ln(1/delta)) / (1 - e^-s)`: the charge that a record exceeds with probability `delta` at most.
+fn charge(delta: f64) -> Upper {
     let log_inverse = -libm::log(delta);
     let at = |s: f64| (s + log_inverse) / -libm::expm1(-s);
     // The derivative has the sign of e^s - 1 - s - ln(1/delta), which rises.
     let (s, _) = bisect(1e-12, 800.0, |s| libm::expm1(s) - s - log_inverse < 0.0);
-    raise(at(s), 16.0)
+    Upper::new(at(s)).raised(16.0)
 }
 
 /// The epsilon at `delta` of repeated exponential-mechanism selections with loss `each` per unit of score, for scores that are monotone and
@@ -29,8 +29,8 @@ pub fn repeated_selection_epsilon(each: Epsilon, delta: Delta) -> Option<Epsilon
     if delta == Delta::ZERO {
         return None;
     }
-    let charged = raise(libm::expm1(each.get()) * charge(delta.get()), 8.0);
-    Epsilon::of(larger(charged, each.get()))
+    let grown = Upper::new(libm::expm1(each.get())).raised(4.0);
+    Epsilon::of(grown.times(charge(delta.get())).max(Upper::new(each.get())).get())
 }
 
 /// The largest loss per unit of score for which [`repeated_selection_epsilon`] stays within `epsilon`, rounded down.
@@ -69,15 +69,15 @@ pub fn target_charging_delta(
     epsilon: Epsilon,
 ) -> Result<Delta, ParamError> {
     check_limit(limit)?;
-    let mut best = 1.0_f64;
+    let mut best = Upper::ONE;
     for uses in numbers_of_tests(each, limit) {
-        match total(each, uses, limit, (epsilon, best))? {
-            Total::Is(total) => best = smaller(best, total),
+        match total(each, uses, limit, (epsilon, best.get()))? {
+            Total::Is(total) => best = best.or(total),
             Total::NotBelow => {}
             Total::NeverBelow => break,
         }
     }
-    Ok(Delta::saturating(raise(best, 8.0)))
+    Ok(Delta::saturating(best.get()))
 }
 
 fn check_limit(limit: u32) -> Result<(), ParamError> {
@@ -97,7 +97,7 @@ fn stays_within(
 ) -> Result<bool, ParamError> {
     for uses in numbers_of_tests(each, limit) {
         match total(each, uses, limit, (epsilon, delta.get()))? {
-            Total::Is(total) if Delta::saturating(raise(total, 8.0)) <= delta => return Ok(true),
+            Total::Is(total) if total.get() <= delta.get() => return Ok(true),
             Total::NeverBelow => break,
             Total::Is(_) | Total::NotBelow => {}
         }
@@ -126,7 +126,7 @@ fn numbers_of_tests(each: Epsilon, limit: u32) -> impl Iterator<Item = u32> {
 
 /// What so many tests come to, as far as it can be below what was asked for.
 enum Total {
-    Is(f64),
+    Is(Upper),
     NotBelow,
     /// Nor for more tests.
     NeverBelow,
@@ -141,28 +141,29 @@ fn total(
     (epsilon, below): (Epsilon, f64),
 ) -> Result<Total, ParamError> {
     let more = charged_more(each.get(), uses, limit);
-    if more >= below {
+    if more.get() > below {
         return Ok(Total::NotBelow);
     }
-    let composed = optimal_composition_delta(each, Delta::ZERO, uses, epsilon)?.get();
+    let composed = optimal_delta(each, Delta::ZERO, uses, epsilon)?;
     // Far above what rounding can do.
-    if composed > below * 1.001 {
+    if composed.get() > below * 1.001 {
         return Ok(Total::NeverBelow);
     }
     Ok(Total::Is(more + composed))
 }
 
-/// `Pr[Bin(uses, 1/(e^e + 1)) < limit]`, rounded up.
-fn charged_more(e: f64, uses: u32, limit: u32) -> f64 {
+/// `Pr[Bin(uses, 1/(e^e + 1)) < limit]`.
+fn charged_more(e: f64, uses: u32, limit: u32) -> Upper {
     let n = f64::from(uses);
     let (hit, miss) = (-e - libm::log1p(libm::exp(-e)), -libm::log1p(libm::exp(-e)));
-    let mut sum = 0.0;
-    for i in 0..limit.min(uses + 1) {
+    // The logarithms are off by a few units of the largest factorial, and of what they sum.
+    let error = UNIT * (64.0 + 16.0 * libm::lgamma(n + 2.0) + 4.0 * n * miss.abs());
+    let term = |i: u32| {
         let i = f64::from(i);
         let choose = libm::lgamma(n + 1.0) - libm::lgamma(i + 1.0) - libm::lgamma(n - i + 1.0);
-        sum += libm::exp(choose + i * hit + (n - i) * miss);
-    }
-    raise(sum, 64.0 + 16.0 * libm::lgamma(n + 2.0) + 4.0 * n * miss.abs())
+        Upper::near(choose + i * hit + (n - i) * miss, error + 4.0 * UNIT * i * hit.abs()).exp()
+    };
+    sum_of((0..limit.min(uses + 1)).map(term))
 }
 
 /// The largest `each` for which [`target_charging_delta`] stays within `delta` at `epsilon`, rounded down to 1e-6 of itself.
@@ -217,10 +218,11 @@ mod tests {
     /// All numbers of tests, each in full: what the search must agree with.
     fn plain_delta(each: Epsilon, limit: u32, epsilon: Epsilon) -> Delta {
         let total = |uses| {
-            let composed = optimal_composition_delta(each, Delta::ZERO, uses, epsilon);
-            charged_more(each.get(), uses, limit) + composed.expect("in range").get()
+            let composed = optimal_delta(each, Delta::ZERO, uses, epsilon);
+            charged_more(each.get(), uses, limit) + composed.expect("in range")
         };
-        Delta::saturating(raise(numbers_of_tests(each, limit).map(total).fold(1.0, f64::min), 8.0))
+        let totals = numbers_of_tests(each, limit).map(total);
+        Delta::saturating(totals.fold(Upper::ONE, Upper::or).get())
     }
 
     /// To the last bit, from losses that are far too small to such that nothing fits.
@@ -237,8 +239,10 @@ mod tests {
                     for delta in [1e-12, 1e-6, 0.01, plain.get(), plain.get().next_down()] {
                         let delta = Delta::new(delta.max(0.0)).expect("valid");
                         let within = stays_within(each, limit, epsilon, delta);
-                        assert_eq!(within, Ok(plain <= delta), "{each:?}, {limit}, {epsilon:?}");
-                        cases += u32::from(plain <= delta && plain < Delta::MAX);
+                        // What is next to 1 is within nothing.
+                        let keeps = plain <= delta && plain < Delta::MAX;
+                        assert_eq!(within, Ok(keeps), "{each:?}, {limit}, {epsilon:?}");
+                        cases += u32::from(keeps);
                     }
                 }
             }

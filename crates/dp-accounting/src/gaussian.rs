@@ -18,12 +18,18 @@ use crate::bisection::bisect;
 use crate::budget::Budget;
 use crate::outward::{LEAST, Upper, larger, smaller, total};
 use crate::params::{Delta, Epsilon, Mu};
-use crate::rounding::recip_down;
+use crate::rounding::{UNIT, recip_down};
 use crate::special::{erfcx, erfcx_drop};
 
 /// Covers the relative error of [`profile`]. The largest that was measured is `2.2e-15`, over 1500 random settings with
 /// multipliers from 0.06 to 1e5 and deltas down to `1e-300`, against a 60-digit evaluation.
 const SAFETY: f64 = 4e-14;
+
+/// How far the place at which the curve is read may be off before it is moved to the safe side.
+const MOST_SHIFT: f64 = 2e-14;
+
+/// Below this a product has lost digits that its logarithm still has.
+const FEW_DIGITS: f64 = 1e-290;
 
 /// `delta` as `factor * exp(-exponent)`, so that it can be far below the smallest float.
 #[derive(Clone, Copy)]
@@ -40,6 +46,12 @@ impl Profile {
     fn log(self) -> f64 {
         libm::log(self.factor) - self.exponent
     }
+
+    /// `ln(delta)`: the logarithms are off by a few units of their sizes.
+    fn log_upper(self) -> Upper {
+        let (log, exponent) = (libm::log(self.factor), self.exponent);
+        Upper::near(log - exponent, SAFETY + 4.0 * UNIT * (log.abs() + exponent))
+    }
 }
 
 /// The exact delta of noise multiplier `s` at `epsilon`.
@@ -51,9 +63,20 @@ fn profile(s: f64, epsilon: f64) -> Profile {
     let z = p - q;
     let q_part = p - z;
     let z_error = (p - (z + q_part)) + (q_part - q) + (p_error - q_error);
+    // Far out, where p and q are large, `a` itself would be off by too much: it is read on the safe side, where delta is larger.
+    let (z, z_error) = if z_error.abs() <= MOST_SHIFT {
+        (z, z_error)
+    } else {
+        ((z - 1.01 * z_error.abs()).next_down(), 0.0)
+    };
     let square = z * z;
     let square_error = z.mul_add(z, -square) + 2.0 * z * z_error;
     let (exponent, exponent_error) = (square / 2.0, square_error / 2.0);
+    if z > 0.0 && square.is_infinite() {
+        // delta is at most e^(-z^2 / 2), and the exponent more than the largest float.
+        let exponent = f64::MAX / 2.0;
+        return Profile { factor: 1.0, exponent, steepness: f64::INFINITY, fall: f64::INFINITY };
+    }
     let (a, width) = (z * FRAC_1_SQRT_2, FRAC_1_SQRT_2 / s);
     // -d delta / d ln(s) = exp(-a^2) / (s sqrt(2 pi)).
     let density = 1.0 / (s * (2.0 * PI).sqrt());
@@ -78,18 +101,25 @@ fn profile(s: f64, epsilon: f64) -> Profile {
 /// # Precision
 /// At most `1e-13` above the true value (relative), down to `1e-300`; never below it.
 pub fn gaussian_delta(noise_multiplier: f64, epsilon: Epsilon) -> Delta {
+    Delta::saturating(delta_of(noise_multiplier, epsilon).get())
+}
+
+/// As [`gaussian_delta`], which has no number for what is next to 1.
+fn delta_of(noise_multiplier: f64, epsilon: Epsilon) -> Upper {
     if noise_multiplier == f64::INFINITY {
-        return Delta::ZERO;
+        return Upper::ZERO;
     }
     if noise_multiplier.is_nan() || noise_multiplier <= 0.0 {
-        return Delta::MAX;
+        return Upper::ONE;
     }
-    let Profile { factor, exponent, .. } = profile(noise_multiplier, epsilon.get());
-    let delta = factor * libm::exp(-exponent) * (1.0 + SAFETY);
-    if delta.is_nan() {
-        return Delta::MAX;
-    }
-    Delta::saturating(larger(delta, LEAST))
+    let profile = profile(noise_multiplier, epsilon.get());
+    let plain = profile.factor * libm::exp(-profile.exponent);
+    let delta = if plain < FEW_DIGITS {
+        profile.log_upper().exp()
+    } else {
+        Upper::near(plain, SAFETY * plain)
+    };
+    delta.max(Upper::new(LEAST)).or(Upper::ONE)
 }
 
 /// `ln` of the delta of [`gaussian_delta`], rounded up, for deltas far below the smallest float.
@@ -102,10 +132,7 @@ pub fn gaussian_log_delta(noise_multiplier: f64, epsilon: Epsilon) -> f64 {
     if noise_multiplier.is_nan() || noise_multiplier <= 0.0 {
         return 0.0;
     }
-    let log = profile(noise_multiplier, epsilon.get()).log();
-    // The logarithm itself is off by a unit of its size.
-    let up = log + SAFETY + 2.0 * f64::EPSILON * log.abs();
-    Upper::new(up).or(Upper::ZERO).get()
+    profile(noise_multiplier, epsilon.get()).log_upper().or(Upper::ZERO).get()
 }
 
 /// The least noise multiplier (standard deviation divided by sensitivity) that keeps `budget`, rounded up.
@@ -125,7 +152,7 @@ pub fn gaussian_noise_multiplier(budget: Budget) -> f64 {
     if delta == Delta::ZERO {
         return f64::INFINITY;
     }
-    let keeps = |s: f64| gaussian_delta(s, epsilon) <= delta;
+    let keeps = |s: f64| delta_of(s, epsilon).get() <= delta.get();
     let enough = enough_noise(epsilon.get(), delta.get());
     let newton = descend(enough, epsilon.get(), libm::log(delta.get()) - SAFETY);
     // Newton ends within a few units of the root, on either side.
@@ -177,7 +204,7 @@ fn descend(start: f64, epsilon: f64, log_target: f64) -> f64 {
 pub fn gaussian_epsilon(noise_multiplier: f64, delta: Delta) -> Option<Epsilon> {
     let fits = |epsilon: f64| {
         Epsilon::of(epsilon)
-            .is_some_and(|epsilon| gaussian_delta(noise_multiplier, epsilon) <= delta)
+            .is_some_and(|epsilon| delta_of(noise_multiplier, epsilon).get() <= delta.get())
     };
     if fits(0.0) {
         return Some(Epsilon::ZERO);
@@ -271,8 +298,8 @@ pub(crate) fn group_delta(mu: Mu, size: u64, delta: Delta) -> Upper {
             return x;
         }
         let at = smaller(larger(far * (place - far / 2.0), 0.0), f64::MAX);
-        let beyond = Epsilon::of(at).map(|at| gaussian_delta(recip_down(far), at).get());
-        Upper::new(at).exp().times(x) + beyond.map_or(Upper::UNKNOWN, Upper::new)
+        let beyond = Epsilon::of(at).map(|at| delta_of(recip_down(far), at));
+        Upper::new(at).exp().times(x) + beyond.unwrap_or(Upper::UNKNOWN)
     };
     // The last is the largest.
     let few = total((0..size.min(ONE_BY_ONE)).map(|links| grown(links as f64)));

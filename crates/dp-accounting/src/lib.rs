@@ -120,7 +120,7 @@ pub use relation::{
     AddOnly, AddRemove, FurtherMemberOfGroup, MemberOfGroup, Relation, ReplaceOne, Within,
 };
 pub use sampling::{
-    one_sided_pairing, one_sided_to_two_sided, poisson_sampling, sampling_with_replacement,
+    one_sided_to_two_sided, poisson_sampling, sampling_with_replacement,
     sampling_without_replacement,
 };
 pub use step::{Covered, Step};

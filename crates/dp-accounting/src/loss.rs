@@ -165,7 +165,7 @@ fn bounded_range_rho(eta: f64) -> Upper {
 }
 
 /// A count.
-fn count_up(count: u64) -> Upper {
+pub(crate) fn count_up(count: u64) -> Upper {
     let near = count as f64;
     Upper::new(if count < 1 << f64::MANTISSA_DIGITS { near } else { near.next_up() })
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::outward::{Between, Lower, Upper, larger, smaller};
+use crate::outward::{Between, LEAST, Lower, Upper, larger, smaller};
 use crate::params::{Delta, Epsilon};
 use crate::pld::{Bound, Composition};
 use crate::rounding::UNIT;
@@ -35,14 +35,14 @@ pub struct Meaning {
     delta: Delta,
 }
 
-/// A probability, rounded up.
-fn at_most(probability: f64) -> f64 {
-    smaller(probability * (1.0 + 16.0 * UNIT), 1.0)
+/// A probability as it was given; NaN counts as 1/2, the hardest case.
+pub(crate) fn share(probability: f64) -> f64 {
+    if probability.is_nan() { 0.5 } else { smaller(larger(probability, 0.0), 1.0) }
 }
 
-/// A probability as it was given; NaN counts as 1/2, the hardest case.
-fn share(probability: f64) -> f64 {
-    if probability.is_nan() { 0.5 } else { smaller(larger(probability, 0.0), 1.0) }
+/// A computed probability, off by a few roundings.
+fn at_most(probability: f64) -> Upper {
+    Upper::new(probability).raised(8.0).or(Upper::ONE)
 }
 
 impl Meaning {
@@ -51,13 +51,26 @@ impl Meaning {
         Self { epsilon, delta }
     }
 
+    /// `e^-epsilon` from below.
+    fn least_odds(self) -> Lower {
+        Lower::new(-self.epsilon.get()).exp()
+    }
+
+    /// `delta + (1 - delta) p`.
+    fn unless_shown(self, probability: Upper) -> f64 {
+        let delta = self.delta.get();
+        let kept = Upper::ONE - Lower::new(delta);
+        (Upper::new(delta) + kept.times(probability)).or(Upper::ONE).get()
+    }
+
     /// The part of those who take part that a test can find, if it accuses a part `false_alarm` of those who do not: the power of the best test at a
     /// level. `min(e^epsilon a + delta, 1 - e^-epsilon (1 - delta - a), 1)`.
     pub fn detection(self, false_alarm: f64) -> f64 {
-        let (a, delta) = (share(false_alarm), self.delta.get());
-        let grown = libm::exp(self.epsilon.get()) * a + delta;
-        let rest = larger(1.0 - delta - a, 0.0);
-        at_most(smaller(grown, 1.0 - libm::exp(-self.epsilon.get()) * rest))
+        let (a, delta) = (Upper::new(share(false_alarm)), Upper::new(self.delta.get()));
+        let grown = Upper::new(self.epsilon.get()).exp().times(a) + delta;
+        let rest = (Lower::new(1.0) - delta - a).at_least_0();
+        let missed = self.least_odds().times(rest);
+        grown.or(Upper::ONE - missed).get()
     }
 
     /// How often an attacker is right who guesses whether a person takes part, and thought so with probability `prior` before.
@@ -65,15 +78,20 @@ impl Meaning {
     /// The larger of `delta + (1 - delta) e^epsilon / (1 + e^epsilon)`, for which the output decides, and of what sticking to the prior
     /// gives unless the output shows the record.
     pub fn attack_success(self, prior: f64) -> f64 {
-        let (p, delta) = (share(prior), self.delta.get());
-        let truth = 1.0 / (1.0 + libm::exp(-self.epsilon.get()));
-        at_most(delta + (1.0 - delta) * larger(truth, larger(p, 1.0 - p)))
+        let p = share(prior);
+        let truth = Upper::ONE.over(Lower::new(1.0) + self.least_odds());
+        self.unless_shown(truth.max(Upper::new(p)).max(Upper::ONE - Lower::new(p)))
     }
 
     /// The largest difference between how often a test accuses those who take part and those who do not: `(e^epsilon - 1 + 2 delta) / (e^epsilon + 1)`.
     pub fn advantage(self) -> f64 {
-        let delta = self.delta.get();
-        at_most(delta + (1.0 - delta) * libm::tanh(self.epsilon.get() / 2.0))
+        // The half of the smallest epsilon underflows.
+        let half = Upper::new(self.epsilon.get() / 2.0).max(Upper::new(self.least_epsilon()));
+        self.unless_shown(at_most(libm::tanh(half.get())))
+    }
+
+    fn least_epsilon(self) -> f64 {
+        if self.epsilon == Epsilon::ZERO { 0.0 } else { LEAST }
     }
 
     /// How sure an attacker can become who thought it likely with probability `prior` that a person takes part: odds grow by
@@ -83,8 +101,8 @@ impl Meaning {
     /// processes changes the odds by more with probability `delta`, whoever takes part.
     pub fn belief(self, prior: f64) -> f64 {
         let p = share(prior);
-        let q = (1.0 - p) * libm::exp(-self.epsilon.get());
-        if p == 0.0 { 0.0 } else { at_most(p / (p + q)) }
+        let q = (Lower::new(1.0) - Upper::new(p)).times(self.least_odds());
+        Upper::new(p).over(Lower::new(p) + q).or(Upper::ONE).get()
     }
 }
 

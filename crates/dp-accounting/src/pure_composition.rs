@@ -4,9 +4,10 @@
 
 use crate::bisection::bisect;
 use crate::error::ParamError;
-use crate::outward::{LEAST, Upper, larger, smaller, within};
+use crate::loss::count_up;
+use crate::outward::{LEAST, Lower, Upper, larger, smaller, within};
 use crate::params::{Delta, Epsilon, Rho};
-use crate::rounding::{UNIT, raise};
+use crate::rounding::UNIT;
 use crate::zcdp::zcdp_to_epsilon;
 
 /// Uses above this are refused where a sum runs over them.
@@ -26,8 +27,13 @@ fn log_choose(n: f64, k: f64) -> f64 {
     libm::lgamma(n + 1.0) - libm::lgamma(k + 1.0) - libm::lgamma(n - k + 1.0)
 }
 
-/// Sum over `i` of `C(k, i) e^(i a + (k - i) b) (1 - e^(epsilon - loss(i)))_+`. `a, b` are logarithms of probabilities, and the losses, at most
-/// `most` in size, may be off by a few units. It is 0 only where no loss is above epsilon.
+/// `-ln` of a weight that is left to the smallest number.
+const LOG_NOTHING: f64 = 800.0;
+
+/// Sum over `i` of `C(k, i) e^(i a + (k - i) b) (1 - e^(epsilon - loss(i)))_+`. `a, b` are logarithms of probabilities that sum to 1; the losses rise
+/// with `i`, are at most `most` in size, and may be off by a few units. It is 0 only where no loss is above epsilon.
+///
+/// From the largest loss down, each weight from the one above it: `C(k, i - 1) = C(k, i) i / (k - i + 1)`.
 fn binomial_excess(
     k: f64,
     (a, b): (f64, f64),
@@ -35,25 +41,58 @@ fn binomial_excess(
     most: f64,
     loss: impl Fn(f64) -> f64,
 ) -> Upper {
-    if epsilon >= raise(most, 8.0) {
+    if epsilon >= Upper::new(most).raised(8.0).get() {
         return Upper::ZERO;
     }
     // Read at an epsilon on the safe side.
     let room = 8.0 * UNIT * most;
-    let mut sum = 0.0;
-    let mut i = k;
+    let weight = |i: f64| {
+        let others = if i < k { (k - i) * b } else { 0.0 };
+        log_choose(k, i) + i * a + others
+    };
+    let likeliest = within(((k + 1.0) * libm::exp(a)).floor(), 0.0, k);
+    let mut top = k;
+    if weight(k) < -LOG_NOTHING {
+        // Above the likeliest the weights fall.
+        let (mut counts, mut nothing) = (likeliest, k);
+        while nothing - counts > 1.0 {
+            let middle = f64::midpoint(counts, nothing).floor();
+            if weight(middle) < -LOG_NOTHING { nothing = middle } else { counts = middle }
+        }
+        top = nothing;
+    }
+    let odds = libm::exp(b - a);
+    // The sum in units of e^scale.
+    let (mut sum, mut scale, mut own, mut i) = (0.0, weight(top), 1.0, top);
     while i >= 0.0 {
         let above = loss(i) - epsilon + room;
         if above <= 0.0 {
             break;
         }
-        sum += libm::exp(log_choose(k, i) + i * a + (k - i) * b) * -libm::expm1(-above);
+        // All that is left, and falls.
+        if i < likeliest && own * (i + 1.0) <= UNIT * UNIT * sum {
+            sum += own * (i + 1.0);
+            break;
+        }
+        sum += own * -libm::expm1(-above);
+        own *= i / (k - i + 1.0) * odds;
         i -= 1.0;
+        if sum > LARGE {
+            (sum, own) = (sum / LARGE, own / LARGE);
+            scale += libm::log(LARGE);
+        }
     }
-    let sizes = smaller(a.abs(), 700.0) + smaller(b.abs(), 700.0);
-    let logs = 2.0 * libm::lgamma(k + 2.0) + k * sizes;
-    Upper::new(sum).raised(64.0 + 4.0 * logs).max(Upper::new(LEAST))
+    let logs = if top < k { 3.0 * libm::lgamma(k + 2.0) } else { 0.0 };
+    let first = logs + top * a.abs() + if top < k { (k - top) * b.abs() } else { 0.0 };
+    let steps = (top - i) * (8.0 + 2.0 * smaller((b - a).abs(), 800.0));
+    let error = UNIT * (64.0 + 8.0 * first + steps + 4.0 * scale.abs());
+    // What was too small to be counted.
+    let nothing = Upper::new(LEAST).of_uses(k + 1.0);
+    if sum > 0.0 { Upper::near(libm::log(sum) + scale, error).exp() + nothing } else { nothing }
 }
+
+/// Sums are kept below this.
+const LARGE: f64 = 1e200;
 
 /// The exact delta at `epsilon` of `uses` mechanisms that are `(each, each_delta)`-private: no bound in these terms is lower.
 ///
@@ -71,6 +110,16 @@ pub fn optimal_composition_delta(
     uses: u32,
     epsilon: Epsilon,
 ) -> Result<Delta, ParamError> {
+    optimal_delta(each, each_delta, uses, epsilon).map(|delta| Delta::saturating(delta.get()))
+}
+
+/// As [`optimal_composition_delta`], which has no number for what is next to 1.
+pub(crate) fn optimal_delta(
+    each: Epsilon,
+    each_delta: Delta,
+    uses: u32,
+    epsilon: Epsilon,
+) -> Result<Upper, ParamError> {
     let k = check_uses(uses)?;
     let e = each.get();
     // ln of 1 / (1 + e^-e) and of the other outcome.
@@ -78,9 +127,10 @@ pub fn optimal_composition_delta(
     let logs = (truth, lie);
     let inner = binomial_excess(k, logs, epsilon.get(), k * e, |i| (2.0 * i - k) * e);
     let log_kept = k * libm::log1p(-each_delta.get());
-    let leaked = raise(-libm::expm1(log_kept), 8.0);
-    let kept = Upper::new(1.0 - leaked).at_least_0();
-    Ok(Delta::saturating((Upper::new(leaked) + kept.times(inner)).raised(8.0).get()))
+    let leaked = -libm::expm1(log_kept);
+    let kept = Upper::ONE - Lower::new(leaked).lowered(8.0);
+    let leaked = Upper::new(leaked).raised(8.0).or(Upper::ONE);
+    Ok(leaked + kept.times(inner))
 }
 
 /// The least epsilon at `delta` of `uses` mechanisms that are `(each, each_delta)`-private, rounded up; `None` if the deltas
@@ -97,14 +147,14 @@ pub fn optimal_composition_epsilon(
     uses: u32,
     delta: Delta,
 ) -> Result<Option<Epsilon>, ParamError> {
-    let most = raise(check_uses(uses)? * each.get(), 16.0);
-    let at = |epsilon: f64| {
-        Epsilon::new(epsilon).and_then(|e| optimal_composition_delta(each, each_delta, uses, e))
-    };
-    if at(most)? > delta {
+    let most = Upper::new(each.get()).of_uses(check_uses(uses)?).raised(16.0).get();
+    let at =
+        |epsilon: f64| Epsilon::new(epsilon).and_then(|e| optimal_delta(each, each_delta, uses, e));
+    let fits = |epsilon: f64| at(epsilon).is_ok_and(|got| got.get() <= delta.get());
+    at(most)?;
+    if !fits(most) {
         return Ok(None);
     }
-    let fits = |epsilon: f64| at(epsilon).is_ok_and(|got| got <= delta);
     if fits(0.0) {
         return Ok(Some(Epsilon::ZERO));
     }
@@ -118,12 +168,13 @@ pub fn optimal_composition_epsilon(
 /// # Source
 /// Dwork, Rothblum, Vadhan (FOCS 2010), Theorem III.3.
 pub fn advanced_composition_epsilon(each: Epsilon, uses: u64, delta: Delta) -> Option<Epsilon> {
-    let (e, k) = (each.get(), uses as f64);
     if delta == Delta::ZERO {
         return None;
     }
-    let spread = e * (2.0 * k * -libm::log(delta.get())).sqrt();
-    Epsilon::of(raise(k * e * libm::expm1(e) + spread, 16.0))
+    let (e, k) = (Upper::new(each.get()), count_up(uses));
+    let log = Upper::new(-libm::log(delta.get())).raised(4.0);
+    let drift = k.times(e).times(Upper::new(libm::expm1(each.get())).raised(4.0));
+    Epsilon::of((drift + e.times(k.times(log).of_uses(2.0).sqrt())).get())
 }
 
 /// The closed form close to the optimum, rounded up: the least of `k e` and
@@ -132,15 +183,18 @@ pub fn advanced_composition_epsilon(each: Epsilon, uses: u64, delta: Delta) -> O
 /// # Source
 /// Kairouz, Oh, Viswanath (ICML 2015), Theorem 3.4 with `delta = 0` per use.
 pub fn near_optimal_composition_epsilon(each: Epsilon, uses: u64, delta: Delta) -> Option<Epsilon> {
-    let (e, k) = (each.get(), uses as f64);
-    let sum = raise(k * e, 2.0);
+    let (e, k) = (Upper::new(each.get()), count_up(uses));
+    let sum = e.times(k);
     if delta == Delta::ZERO {
-        return Epsilon::of(sum);
+        return Epsilon::of(sum.get());
     }
-    let drift = k * e * libm::tanh(e / 2.0);
-    let d = delta.get();
-    let log = smaller(-libm::log(d), libm::log(std::f64::consts::E + k.sqrt() * e / d));
-    Epsilon::of(smaller(sum, raise(drift + e * (2.0 * k * log).sqrt(), 16.0)))
+    // The half of the smallest epsilon underflows.
+    let half = Upper::new(libm::tanh(each.get() / 2.0)).raised(4.0).max(Upper::new(LEAST));
+    let grown = Upper::new(std::f64::consts::E).raised(1.0)
+        + e.times(k.sqrt()).over(Lower::new(delta.get()));
+    let log = Upper::new(-libm::log(delta.get())).or(Upper::new(libm::log(grown.get())));
+    let spread = e.times(k.times(log.raised(4.0)).of_uses(2.0).sqrt());
+    Epsilon::of(sum.or(k.times(e).times(half) + spread).get())
 }
 
 /// `uses` pure mechanisms by way of zCDP with `e^2 / 2` each, never above the plain sum; rounded up.
@@ -161,10 +215,11 @@ pub fn bounded_range_composition_by_zcdp(eta: Epsilon, uses: u64, delta: Delta) 
 }
 
 fn by_zcdp(each: Epsilon, uses: u64, divisor: f64, delta: Delta) -> Option<Epsilon> {
-    let (e, k) = (each.get(), uses as f64);
-    let sum = Epsilon::of(raise(k * e, 2.0))?;
-    let rho = Rho::of(raise(k * e * e / divisor, 4.0))?;
-    Some(zcdp_to_epsilon(rho, delta).map_or(sum, |converted| converted.min(sum)))
+    let (e, k) = (Upper::new(each.get()), count_up(uses));
+    let sum = Epsilon::of(e.times(k).get())?;
+    let rho = Rho::of(k.times(e.times(e)).over(Lower::new(divisor)).get());
+    let converted = rho.and_then(|rho| zcdp_to_epsilon(rho, delta));
+    Some(converted.map_or(sum, |converted| converted.min(sum)))
 }
 
 /// The exact delta at `epsilon` of `uses` mechanisms of bounded range `eta` that were all chosen beforehand, rounded up.
@@ -191,17 +246,26 @@ pub fn bounded_range_optimal_delta(
     if eta <= 0.0 {
         return Err(ParamError::OutOfRange { name: "eta", got: eta, want: "above 0" });
     }
-    let mut worst = Upper::ZERO;
+    // It is 0 only where no loss is above epsilon.
+    let most = Upper::new(eta).of_uses(k);
+    let mut worst = Upper::new(if epsilon.get() < most.get() { LEAST } else { 0.0 });
     for l in 0..uses {
         let t = within((epsilon.get() + (f64::from(l) + 1.0) * eta) / (k + 1.0), 0.0, eta);
-        // Mass of the loss t under the first law.
-        let high = libm::expm1(t - eta) / libm::expm1(-eta);
-        let logs = (libm::log(high), libm::log1p(-high));
-        if high <= 0.0 || high >= 1.0 {
-            let sure = if high >= 1.0 { k * t } else { k * (t - eta) } - epsilon.get();
-            worst = worst.max(Upper::new(-libm::expm1(-larger(sure, 0.0))));
+        // Masses of the losses t and t - eta under the first law.
+        let whole = libm::expm1(-eta);
+        let high = libm::expm1(t - eta) / whole;
+        let low = libm::exp(t - eta) * (libm::expm1(-t) / whole);
+        if high <= 0.0 {
+            // Without any loss.
             continue;
         }
+        if low <= 0.0 {
+            // All but certain to be the larger one; the sum is never above `k` of it.
+            let sure = k * t - epsilon.get() + 8.0 * UNIT * (k * eta + epsilon.get());
+            worst = worst.max(Upper::new(-libm::expm1(-larger(sure, 0.0))).raised(2.0));
+            continue;
+        }
+        let logs = (libm::log(high), libm::log(low));
         let loss = |i: f64| k * t - (k - i) * eta;
         worst = worst.max(binomial_excess(k, logs, epsilon.get(), k * eta, loss));
     }

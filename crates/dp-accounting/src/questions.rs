@@ -4,7 +4,7 @@ use crate::budget::Budget;
 use crate::calibration::calibrate;
 use crate::error::ParamError;
 use crate::params::Delta;
-use crate::pld::{Bound, Composition, Event};
+use crate::pld::{Accuracy, Bound, Composition, Event, Question};
 
 /// The epsilon at `delta` of `uses` uses of `event`, both sides; the upper one is the claim.
 ///
@@ -24,10 +24,25 @@ pub fn epsilon_for(event: Event, uses: u64, delta: Delta) -> Result<Bound, Param
     Ok(Composition::new().with(event, uses)?.epsilon(delta))
 }
 
+/// Whether a composition is seen to keep a budget by one of many looks: by a fortieth of the default effort.
+fn is_within(mix: &Composition, budget: Budget) -> bool {
+    let accuracy = Accuracy::default().with_effort(Accuracy::DEFAULT_EFFORT / 40);
+    let mut profile = mix.profile(accuracy.expect("in range"));
+    let answer = profile.ask(Question::Epsilon(budget.delta()));
+    let answer = answer.unwrap_or_else(|contradiction| panic!("{contradiction}"));
+    answer.bound.upper() <= budget.epsilon().get()
+}
+
 /// The least scale for which `uses` uses of `noise(scale)` keep `budget`, up to `1e-6` of itself and never less than is needed.
 /// `None` if no scale that `noise` accepts does.
 ///
 /// More noise must never cost more. The other way round from [`epsilon_for`]; for mixes of several events, see [`calibrate`].
+///
+/// # Complexity
+/// At most some twenty compositions, each of a fortieth of [`Accuracy::DEFAULT_EFFORT`], and those of [`calibrate`]: about two seconds.
+///
+/// # Panics
+/// As [`Composition::epsilon`].
 ///
 /// ```
 /// use dp_accounting::{Budget, Event, noise_for};
@@ -48,7 +63,7 @@ pub fn noise_for(
     noise: impl Fn(f64) -> Result<Event, ParamError>,
 ) -> Result<Option<f64>, ParamError> {
     let mix = |scale: f64| Composition::new().with(noise(scale)?, uses);
-    let keeps = |mix: &Composition| mix.epsilon(budget.delta()).upper() <= budget.epsilon().get();
+    let keeps = |mix: &Composition| is_within(mix, budget);
     let (mut low, mut high) = (1.0, 1.0);
     if keeps(&mix(1.0)?) {
         while let Ok(less) = mix(high / 2.0) {
@@ -79,6 +94,12 @@ pub fn noise_for(
 ///
 /// By the upper side, which is rounded up: where the last use would fit exactly, it counts as one too many.
 ///
+/// # Complexity
+/// At most eighty compositions, each of a fortieth of [`Accuracy::DEFAULT_EFFORT`]: two seconds.
+///
+/// # Panics
+/// As [`Composition::epsilon`].
+///
 /// ```
 /// use dp_accounting::{Budget, Event, uses_for};
 ///
@@ -89,10 +110,8 @@ pub fn noise_for(
 /// # Ok::<(), dp_accounting::ParamError>(())
 /// ```
 pub fn uses_for(budget: Budget, event: Event) -> u64 {
-    let fits = |uses: u64| {
-        epsilon_for(event, uses, budget.delta())
-            .is_ok_and(|epsilon| epsilon.upper() <= budget.epsilon().get())
-    };
+    let fits =
+        |uses: u64| Composition::new().with(event, uses).is_ok_and(|mix| is_within(&mix, budget));
     // Costs never fall with the number of uses: double, then halve the interval.
     let (mut fitting, mut failing) = (0, 1);
     while fits(failing) {

@@ -55,7 +55,8 @@ pub fn renyi_divergence(
     let at = |x: f64| divergence_by(composition, direction, x);
     let x = order - 1.0;
     // The divergence rises with the order; next to 1 the moment is below its own rounding.
-    Ok(at(x).or(if x < 0.01 { at(0.01) } else { Upper::UNKNOWN }).at_least_0().get())
+    let by_larger = |more: f64| if more > x { at(more) } else { Upper::UNKNOWN };
+    Ok(at(x).or(by_larger(0.01)).or(by_larger(1.0)).at_least_0().get())
 }
 
 /// The least epsilon that any Renyi order gives at `delta`, in the worse direction, rounded up; infinite without a delta.

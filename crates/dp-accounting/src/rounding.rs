@@ -59,11 +59,6 @@ pub(crate) fn recip_down(a: f64) -> f64 {
     (1.0 / a).next_down()
 }
 
-/// `value` raised by `steps` roundings; covers a computed value whose relative error is known to be that small.
-pub(crate) fn raise(value: f64, steps: f64) -> f64 {
-    if value == 0.0 { value } else { (value + value * (steps * UNIT)).next_up() }
-}
-
 /// Shares of `total` in proportion to `weights`, so that adding them with [`add_up`], in any order, stays within `total`.
 pub(crate) fn split_down(total: f64, weights: &[f64]) -> Result<Vec<f64>, ParamError> {
     let want = "finite and >= 0, not all 0, with a finite sum";

@@ -1,9 +1,9 @@
 //! Privacy of a mechanism that only sees a sample.
 
 use crate::error::ParamError;
-use crate::outward::{larger, smaller};
+use crate::outward::{Lower, Upper, larger};
 use crate::params::{Delta, Epsilon};
-use crate::rounding::raise;
+use crate::rounding::UNIT;
 
 fn check_rate(rate: f64) -> Result<(), ParamError> {
     if rate > 0.0 && rate <= 1.0 {
@@ -14,12 +14,17 @@ fn check_rate(rate: f64) -> Result<(), ParamError> {
     }
 }
 
-/// `ln(1 + q (e^epsilon - 1))`, rounded up.
-fn amplified(epsilon: f64, rate: f64) -> f64 {
-    if epsilon > 700.0 {
-        return raise(epsilon + libm::log(rate), 8.0);
+/// `ln(1 + q (e^epsilon - 1))`.
+fn amplified(epsilon: f64, rate: f64) -> Upper {
+    if epsilon > 600.0 {
+        // At most ln(1 + e^t) with t = epsilon + ln q, the larger of t and 0 first.
+        let t = epsilon + libm::log(rate);
+        let more = libm::log1p(libm::exp(-t.abs()));
+        let error = 8.0 * UNIT * (epsilon + libm::log(rate).abs() + more);
+        return Upper::near(larger(t, 0.0) + more, error).or(Upper::new(epsilon));
     }
-    raise(libm::log1p(rate * libm::expm1(epsilon)), 16.0)
+    let grown = Upper::new(rate).times(Upper::new(libm::expm1(epsilon)).raised(4.0));
+    Upper::new(libm::log1p(grown.get())).raised(4.0).or(Upper::new(epsilon))
 }
 
 /// The loss of an `(epsilon, delta)` mechanism on a Poisson sample at `rate`, rounded up.
@@ -37,8 +42,8 @@ pub fn poisson_sampling(
     rate: f64,
 ) -> Result<(Epsilon, Delta), ParamError> {
     check_rate(rate)?;
-    let epsilon = Epsilon::new(amplified(epsilon.get(), rate))?;
-    Ok((epsilon, Delta::saturating(raise(rate * delta.get(), 2.0))))
+    let epsilon = Epsilon::new(amplified(epsilon.get(), rate).get())?;
+    Ok((epsilon, Delta::saturating(Upper::new(rate).times(Upper::new(delta.get())).get())))
 }
 
 /// The loss of an `(epsilon, delta)` mechanism on a uniform sample of `size` out of `population` records, rounded up.
@@ -60,7 +65,8 @@ pub fn sampling_without_replacement(
         let want = "at least 1 and at most the population";
         return Err(ParamError::OutOfRange { name: "sample size", got: size as f64, want });
     }
-    poisson_sampling(epsilon, delta, smaller(raise(size as f64 / population as f64, 2.0), 1.0))
+    let rate = Upper::new(size as f64 / population as f64).raised(4.0).or(Upper::ONE);
+    poisson_sampling(epsilon, delta, rate.get())
 }
 
 /// The loss of a mechanism on `draws` independent uniform draws out of `population` records, rounded up.
@@ -88,23 +94,26 @@ pub fn sampling_with_replacement(
     }
     let (n, m) = (population as f64, f64::from(draws));
     let miss = libm::log1p(-1.0 / n);
-    let rate =
-        if population == 1 { 1.0 } else { smaller(raise(-libm::expm1(m * miss), 16.0), 1.0) };
-    let mut delta = 0.0;
+    let drawn = Upper::new(-libm::expm1(m * miss)).raised(16.0);
+    let rate = if population == 1 { Upper::ONE } else { drawn.or(Upper::ONE) };
+    // The logarithms of the weights are off by a few units of the largest factorial.
+    let error = UNIT * (64.0 + 16.0 * libm::lgamma(m + 2.0));
+    let mut delta = Upper::ZERO;
     for j in 1..=draws {
         let j_real = f64::from(j);
         let log_choose =
             libm::lgamma(m + 1.0) - libm::lgamma(j_real + 1.0) - libm::lgamma(m - j_real + 1.0);
         let rest = if draws == j { 0.0 } else { (m - j_real) * miss };
-        let weight = libm::exp(log_choose - j_real * libm::log(n) + rest);
-        // What is left of the weights falls faster than geometrically here.
-        if weight < 1e-300 && j_real > m / n {
+        let weight = Upper::near(log_choose - j_real * libm::log(n) + rest, error).exp();
+        // Each further weight is at most this part of the one before, and no delta is above 1.
+        let fall = (m - j_real) / ((j_real + 1.0) * (n - 1.0));
+        if weight.get() < 1e-300 && fall <= 0.5 {
+            delta = delta + weight.of_uses(2.0);
             break;
         }
-        delta += weight * group_delta(j).get();
+        delta = delta + weight.times(Upper::new(group_delta(j).get()));
     }
-    let slack = 64.0 + 16.0 * libm::lgamma(m + 2.0);
-    Ok((Epsilon::new(amplified(epsilon.get(), rate))?, Delta::saturating(raise(delta, slack))))
+    Ok((Epsilon::new(amplified(epsilon.get(), rate.get()).get())?, Delta::saturating(delta.get())))
 }
 
 /// The two-sided loss of a mechanism on a Poisson sample at `rate`, when adding a record to its input costs `add` and removing one
@@ -124,29 +133,22 @@ pub fn one_sided_to_two_sided(add: Epsilon, remove: f64, rate: f64) -> Result<Ep
         let want = "at least 0, or infinite";
         return Err(ParamError::OutOfRange { name: "remove side", got: remove, want });
     }
-    let shown = -rate * -libm::expm1(-remove);
-    let removed = raise(-libm::log1p(shown), 4.0);
-    if !removed.is_finite() {
+    let removed = hidden(rate, remove);
+    if !removed.is_known() {
         let want = "below 1 where the remove side is not bounded";
         return Err(ParamError::OutOfRange { name: "sampling rate", got: rate, want });
     }
-    Epsilon::new(larger(amplified(add.get(), rate), removed))
+    Epsilon::new(amplified(add.get(), rate).max(removed).get())
 }
 
-/// The largest rate and the largest one-sided loss whose two-sided loss is `target`: `p = 1 - e^-target`, `ln(1 + e^target)`,
-/// both rounded down.
-///
-/// Both branches of [`one_sided_to_two_sided`] then equal `target`, so neither can grow.
-///
-/// # Errors
-/// [`ParamError`] for a target of 0.
-pub fn one_sided_pairing(target: Epsilon) -> Result<(f64, Epsilon), ParamError> {
-    let e = target.get();
-    if e <= 0.0 {
-        return Err(ParamError::OutOfRange { name: "epsilon", got: e, want: "above 0" });
+/// `-ln(1 - p (1 - e^-remove))`.
+fn hidden(rate: f64, remove: f64) -> Upper {
+    let shown = Upper::new(rate).times(Upper::new(-libm::expm1(-remove)).raised(4.0));
+    if shown.get() < 0.5 {
+        return Upper::new(-libm::log1p(-shown.get())).raised(8.0);
     }
-    let down = 1.0 - 32.0 * f64::EPSILON;
-    let rate = -libm::expm1(-e * down);
-    let inner = e + libm::log1p(libm::exp(-e));
-    Ok((rate, Epsilon::new(inner * down - 32.0 * f64::EPSILON * smaller(e, 1.0))?))
+    // Next to 1 the difference keeps no digits, but both terms of 1 - p + p e^-remove are positive.
+    let kept =
+        (Lower::new(1.0) - Upper::new(rate)) + Lower::new(rate).times(Lower::new(-remove).exp());
+    if kept.get() <= 0.0 { Upper::UNKNOWN } else { Upper::new(-libm::log(kept.get())).raised(8.0) }
 }

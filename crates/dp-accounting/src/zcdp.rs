@@ -14,6 +14,9 @@ use crate::rounding::UNIT;
 /// How many roundings a sum of a few elementary functions may be off by, relative to the sum of their magnitudes.
 const ROUNDINGS: f64 = 8.0;
 
+/// Larger orders are not looked at: their squares would overflow.
+const MOST_ORDER: f64 = 1e150;
+
 /// The least epsilon that this conversion gives for `rho`-zCDP at `delta`, rounded up.
 ///
 /// `None` if `delta` is 0 and `rho` is not: zCDP promises nothing pure.
@@ -49,7 +52,7 @@ pub fn zcdp_to_epsilon(rho: Rho, delta: Delta) -> Option<Epsilon> {
 
 /// The `x = a - 1` with `rho x^2 + ln(1+x) = ln(1/delta)`, where the derivative of epsilon in `x` vanishes.
 fn best_order_for_delta(rho: f64, log_inverse: f64) -> f64 {
-    let from_square = smaller(log_inverse.sqrt() / rho.sqrt(), 1e150);
+    let from_square = smaller(log_inverse.sqrt() / rho.sqrt(), MOST_ORDER);
     let mut x = smaller(from_square, libm::expm1(log_inverse));
     // In ln x the left side is convex and increasing, and x starts to the right of the root: Newton descends onto it.
     for _ in 0..64 {
@@ -58,7 +61,7 @@ fn best_order_for_delta(rho: f64, log_inverse: f64) -> f64 {
         if !step.is_finite() {
             break;
         }
-        x *= libm::exp(-step);
+        x = smaller(x * libm::exp(-step), MOST_ORDER);
         // epsilon is flat here: an error of 1e-9 in x moves it by 1e-18.
         if step.abs() < 1e-9 {
             break;
@@ -92,7 +95,7 @@ pub fn zcdp_to_log_delta(rho: Rho, epsilon: Epsilon) -> f64 {
 /// `ln(delta)` at the best order, rounded up.
 fn log_zcdp_delta(rho: f64, epsilon: f64) -> Upper {
     // With x = a - 1: ln(delta) = x ((1+x) rho - epsilon - ln(1 + 1/x)) - ln(1+x), whose derivative is the predicate.
-    let right = within(f64::midpoint(epsilon, 1.0) / rho, 1.0, 1e150);
+    let right = within(f64::midpoint(epsilon, 1.0) / rho, 1.0, MOST_ORDER);
     let (x, _) = bisect(f64::MIN_POSITIVE, right, |x| {
         (2.0 * x + 1.0) * rho - epsilon - libm::log1p(1.0 / x) < 0.0
     });

@@ -27,6 +27,7 @@
 //! | atoms beside one of these | the curve at one epsilon per atom |
 //! | any number of uses, from above | moments: sums, closed forms, and quadrature with a bound on its error |
 //! | other mixes | cells: bounds from both sides, the closer the more of them |
+//! | conversions, composition of like mechanisms, samples | the field's formulas in intervals |
 //!
 //! # Taken on trust
 //! The integers of `num-bigint`. Floats occur only as what is asked and as guesses, and guesses are checked.
@@ -34,6 +35,7 @@
 mod big;
 mod cells;
 mod curve;
+mod formulas;
 mod interval;
 mod lattice;
 mod law;
@@ -42,6 +44,10 @@ mod normal;
 mod spline;
 
 pub use curve::{Composed, Effort};
+pub use formulas::{
+    charge, exp_m1, hidden, ln_1p, optimal_composition, renyi_epsilon, sampled, tanh_half,
+    zcdp_epsilon, zcdp_log_delta,
+};
 pub use interval::Interval;
 pub use law::{Law, Side};
 pub use moment::{delta_by_moment, epsilon_by_moment, log_moment};

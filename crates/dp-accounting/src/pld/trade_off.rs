@@ -2,6 +2,7 @@
 
 use super::bound::Bound;
 use super::composition::Composition;
+use crate::meaning::share;
 use crate::outward::{Between, Lower, Upper, larger};
 use crate::params::Epsilon;
 use crate::rounding::UNIT;
@@ -19,7 +20,7 @@ impl Composition {
     ///
     /// That is `sup over e >= 0 of max(1 - delta(e) - e^e a, e^-e (1 - delta(e) - a), 0)` at `a`. The lower side, the claim, takes the supremum over the given
     /// epsilons only (0 is always among them). The upper side bounds it in between: delta is convex in `e^e`, so it lies above the
-    /// chord of the next two points, drawn on. More epsilons bring the sides together. Relation: as for [`Composition::epsilon`].
+    /// chord of the next two points, drawn on. More epsilons bring the sides together. An error is cut to `[0, 1]`, and one that is NaN counts as 1/2. Relation: as for [`Composition::epsilon`].
     ///
     /// # Source
     /// Wasserman and Zhou (2010); Dong, Roth, Su (2022), Proposition 6.
@@ -36,10 +37,9 @@ impl Composition {
         type_one
             .iter()
             .map(|a| {
-                Bound::proved(Between {
-                    lower: from_below(&curve, *a),
-                    upper: from_above(&curve, *a),
-                })
+                let a = share(*a);
+                let (lower, upper) = (from_below(&curve, a), from_above(&curve, a));
+                Bound::proved(Between { lower, upper })
             })
             .collect()
     }

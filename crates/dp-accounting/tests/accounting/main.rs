@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop; the entry or case is in the message")]
 #![allow(clippy::excessive_precision, reason = "reference values keep the digits they came with")]
 
+mod adversary;
 mod composition;
 mod conversions;
 mod corners;

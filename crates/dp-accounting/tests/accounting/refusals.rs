@@ -2,11 +2,10 @@
 
 use dp_accounting::{
     AddRemove, Budget, Composition, Delta, Direction, Epsilon, Event, Filter, Ledger, Odometer,
-    Receipt, Step, bounded_range_optimal_delta, calibrate, gaussian_delta, one_sided_pairing,
-    one_sided_to_two_sided, optimal_composition_delta, poisson_sampling, renyi_divergence,
-    renyi_to_epsilon, repeated_selection_epsilon, repeated_selection_loss,
-    sampling_with_replacement, sampling_without_replacement, target_charging_delta,
-    target_charging_loss,
+    Receipt, Step, bounded_range_optimal_delta, calibrate, gaussian_delta, one_sided_to_two_sided,
+    optimal_composition_delta, poisson_sampling, renyi_divergence, renyi_to_epsilon,
+    repeated_selection_epsilon, repeated_selection_loss, sampling_with_replacement,
+    sampling_without_replacement, target_charging_delta, target_charging_loss,
 };
 
 use crate::{budget, close, delta, epsilon, pure, rho, zcdp};
@@ -123,9 +122,10 @@ fn sampling_rules() {
     close(e.get(), (1.0 + 0.75 * 1.0_f64.exp_m1()).ln(), 1e-12);
     close(d.get(), 0.5 / 8.0 + 0.25 * 2.0 / 8.0, 1e-10);
     for target in [1e-3, 0.1, 0.5, 1.0, 2.0, 10.0] {
-        let (rate, inner) = one_sided_pairing(epsilon(target)).unwrap();
-        let got = one_sided_to_two_sided(inner, f64::INFINITY, rate).unwrap().get();
-        assert!(got <= target && got > target * (1.0 - 1e-10), "{target}: {got}");
+        // The rate and the loss at which both branches are equal.
+        let (rate, inner) = (-f64::exp_m1(-target), target.exp().ln_1p());
+        let got = one_sided_to_two_sided(epsilon(inner), f64::INFINITY, rate).unwrap().get();
+        close(got, target, 1e-10);
     }
     assert!(one_sided_to_two_sided(epsilon(1.0), f64::INFINITY, 1.0).is_err());
     // With both sides bounded no sampling is needed.

@@ -5,6 +5,7 @@
 mod certificates;
 mod controls;
 mod corners;
+mod formulas;
 mod golden;
 mod queries;
 mod random;
