@@ -40,7 +40,7 @@ impl Accuracy {
         Err(ParamError::OutOfRange { name: "gap", got: gap, want: "between 1e-9 and 1" })
     }
 
-    /// The same with at most about so many elementary steps per question and direction: evaluations of a sine, points of a transform, each some
+    /// The same with at most about so many elementary steps per question: evaluations of a sine, points of a transform, each some
     /// 20 nanoseconds. It is a count and not a time, so that the answer does not depend on the machine.
     ///
     /// # Errors
@@ -58,7 +58,13 @@ impl Accuracy {
         self.gap
     }
 
-    /// The elementary steps that one question may take in one direction.
+    /// With this share of the effort: one of several looks that answer a question together.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 1e11")]
+    pub(crate) fn share(self, share: f64) -> Self {
+        Self { effort: (self.effort as f64 * share) as u64, ..self }
+    }
+
+    /// The elementary steps that one question may take.
     pub const fn effort(self) -> u64 {
         self.effort
     }

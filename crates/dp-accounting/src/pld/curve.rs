@@ -9,7 +9,7 @@ use super::grid::{self, Query, Sides};
 use super::line::Line;
 use super::mix::{Mix, Whole};
 use super::moments::{
-    Moments, delta_by_moment, epsilon_by_moment, order_for_delta, order_for_epsilon,
+    Moments, delta_by_moment, epsilon_by_moment, log_peak, order_for_delta, order_for_epsilon,
 };
 use super::pair::Pair;
 use crate::outward::{Between, Upper, larger, smaller, sum};
@@ -155,7 +155,8 @@ impl Curve {
             Query::Delta(epsilon) => {
                 // A first look says how small the answer is.
                 let mix = Mix::new(&self.parts, self.direction, 200.0);
-                let log = order_for_epsilon(&Whole(&mix), epsilon, mix.most_order()).1;
+                let order = best_order(&mix, query);
+                let log = Whole(&mix).log_moment(order) - order * epsilon + log_peak(order);
                 // Not a number where moments overflow.
                 if log > -700.0 { smaller(log, 0.0) } else { -700.0 }
             }
@@ -182,7 +183,8 @@ fn piece(query: Query, bound: Between, by: Method) -> Result<Piece, Contradictio
 
 /// The order that serves `query` best, as far as orders are searched.
 pub(crate) fn best_order(mix: &Mix, query: Query) -> f64 {
-    let (whole, most) = (Whole(mix), mix.most_order());
+    let (sketch, most) = (mix.sketch(), mix.most_order());
+    let whole = Whole(&sketch);
     match query {
         Query::Epsilon(delta) => order_for_delta(&whole, libm::log(delta), most).0,
         Query::Delta(epsilon) => order_for_epsilon(&whole, epsilon, most).0,

@@ -238,7 +238,7 @@ impl<'a> Ready<'a> {
                 (Form::Points(rule), 0.0, outline.settled)
             }
         };
-        let spread = Upper::new(factor.spread(tilt)).or(Upper::new(deviation)).get();
+        let spread = if deviation.is_finite() { deviation } else { factor.spread(tilt) };
         Some(Self { factor, count, tilt, form, most, spread, settled })
     }
 

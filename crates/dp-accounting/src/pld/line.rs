@@ -22,6 +22,7 @@ use std::f64::consts::PI;
 use super::evidence::LineEvidence;
 use super::factor::{Ready, over, size, times};
 use super::grid::Query;
+use super::mix::Period;
 use super::split::Known;
 use super::walk::{Sample, Sampled, walk};
 use crate::outward::{Between, LEAST, Lower, Upper, larger};
@@ -34,7 +35,7 @@ pub(crate) const LOG_MISSED: f64 = 46.0;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Course {
     pub(crate) tilt: f64,
-    pub(crate) period: f64,
+    pub(crate) period: Period,
     /// Gaussian variance of the loss, with what was added.
     pub(crate) variance: f64,
     /// Variance that was added.
@@ -63,9 +64,9 @@ pub(crate) struct Line {
 
 impl Line {
     /// Samples the integrand; nothing if that would be too much work.
-    pub(crate) fn new(course: Course, factors: &mut [Ready<'_>], effort: f64) -> Option<Self> {
-        let step = 2.0 * PI / course.period;
-        let Sampled { samples, rest, rest_density } = walk(course, step, factors, effort)?;
+    pub(crate) fn new(course: Course, factors: &mut [Ready<'_>], left: &mut f64) -> Option<Self> {
+        let step = 2.0 * PI / course.period.length;
+        let Sampled { samples, rest, rest_density } = walk(course, step, factors, left)?;
         Some(Self { course, step, samples, rest, rest_density, known: None })
     }
 
@@ -91,7 +92,7 @@ impl Line {
         }
         LineEvidence {
             tilt: self.course.tilt,
-            period: self.course.period,
+            period: self.course.period.length,
             log_scale: self.course.log_scale,
             log_error: self.course.log_error,
             added_variance: self.course.extra,
@@ -183,8 +184,10 @@ impl Line {
         let density = Upper::near(sums.density, sums.density_error).at_least_0();
         let too_much = Upper::new(extra).times(Upper::new(extra / 8.0).exp()).times(density);
         // Copies on both sides, each a geometric sum; more of them away from the centre.
-        let drift = Upper::new((epsilon - self.course.center).abs() * (1.0 + self.course.tilt));
-        let copies = Upper::new(4.0).times((drift.raised(4.0) - Lower::new(LOG_MISSED)).exp());
+        let period = self.course.period;
+        let away = (epsilon - self.course.center).abs() - period.margin();
+        let drift = Upper::new(larger(away, 0.0) * period.rate).raised(4.0);
+        let copies = Upper::new(4.0).times((drift - Lower::new(LOG_MISSED)).exp());
         let inside = Lower::near(sums.delta, sums.delta_error) - too_much - copies;
         let known = self.known.map_or(Lower::ZERO, |known| known.lower(epsilon));
         Lower::near(log, off).exp().times(inside) + known

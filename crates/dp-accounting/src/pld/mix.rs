@@ -7,7 +7,7 @@ use super::line::{Course, LOG_MISSED, Line};
 use super::moments::{LogPoints, Moments, log_peak, order_for_delta, order_for_epsilon};
 use super::pair::Pair;
 use super::split::{Known, MOST_USES, split};
-use super::walk::QUIET;
+use super::walk::{MOST_WORK, QUIET};
 use crate::bisection::bisect;
 use crate::outward::{Lower, Upper, larger, smaller, sum, total, within};
 use crate::rounding::UNIT;
@@ -23,7 +23,11 @@ const MOST_DIGITS: f64 = 12.0;
 const ONE_USE: f64 = 3e-14;
 const AIM: f64 = 5e-7;
 
+/// Orders are searched on at most so many factors.
+const MOST_SKETCHED: usize = 16;
+
 /// Gaussian variance of the loss, and the rest.
+#[derive(Clone)]
 pub(crate) struct Mix {
     variance: f64,
     factors: Vec<(Factor, f64)>,
@@ -108,6 +112,16 @@ impl Mix {
         mix
     }
 
+    /// A mix of few factors that is much the same, for searches: an evaluation of sampled noise takes many points. Factors are in the order of
+    /// their moments, and one stands for its neighbours.
+    pub(crate) fn sketch(&self) -> Self {
+        let size = self.factors.len().div_ceil(MOST_SKETCHED).max(1);
+        let one = |chunk: &[(Factor, f64)]| {
+            (chunk[chunk.len() / 2].0.clone(), sum(chunk.iter().map(|(_, count)| *count)))
+        };
+        Self { factors: self.factors.chunks(size).map(one).collect(), ..*self }
+    }
+
     /// Orders above this are not searched, and no moment is computed: sampled noise takes too many points there.
     pub(crate) fn most_order(&self) -> f64 {
         let mut most = MOST_TILT;
@@ -138,18 +152,19 @@ impl Mix {
 
     /// The best tilt, however long the period.
     fn first_course(&self, query: Query) -> (f64, f64) {
+        let (sketch, most) = (self.sketch(), self.most_order());
         let (tilt, epsilon) = match query {
             Query::Epsilon(delta) => {
-                let (tilt, epsilon) = order_for_delta(self, libm::log(delta), self.most_order());
+                let log_delta = libm::log(delta);
+                let (tilt, _) = order_for_delta(&sketch, log_delta, most);
+                let epsilon = (self.log_moment(tilt) - log_delta + log_peak(tilt)) / tilt;
                 if epsilon > 0.0 {
                     (tilt, epsilon)
                 } else {
-                    (order_for_epsilon(self, 0.0, self.most_order()).0, 0.0)
+                    (order_for_epsilon(&sketch, 0.0, most).0, 0.0)
                 }
             }
-            Query::Delta(epsilon) => {
-                (order_for_epsilon(self, epsilon, self.most_order()).0, epsilon)
-            }
+            Query::Delta(epsilon) => (order_for_epsilon(&sketch, epsilon, most).0, epsilon),
         };
         let normal = self.normal();
         let least = LEAST_TILT / normal.1;
@@ -186,7 +201,7 @@ impl Mix {
         let (log_scale, log_error) = self.log_moment_and_error(tilt);
         let course = Course {
             tilt,
-            period: period(self, tilt, center)?,
+            period: period(self, None, tilt, center)?,
             variance: 0.0,
             extra: 0.0,
             log_scale,
@@ -215,11 +230,15 @@ impl Mix {
             .iter()
             .map(|(factor, count)| Ready::new(factor, *count, tilt))
             .collect::<Option<Vec<_>>>()?;
-        let extras = if self.factors.len() > 1 { 4 } else { 1 };
+        // Without one, the transform of atoms never dies out, and a single continuous law has lattices of its own.
+        let continuous =
+            matches!(&self.factors[..], [(factor, _)] if !matches!(factor, Factor::Atoms(..)));
+        let extras = if continuous { 1 } else { 4 };
+        let mut left = smaller(effort, MOST_WORK);
         [0.0, added, 4.0 * added, 64.0 * added]
             .into_iter()
             .take(extras)
-            .find_map(|extra| self.line(&mut factors, (tilt, epsilon), extra, effort))
+            .find_map(|extra| self.line(&mut factors, (tilt, epsilon), extra, &mut left))
     }
 
     /// A tilt at most `tilt` for which the period is short. Where rare large losses begin to dominate, a little less tilt makes it
@@ -234,8 +253,9 @@ impl Mix {
         let most_digits = within(libm::log(AIM / (uses * ONE_USE)), 0.0, MOST_DIGITS);
         let cost = |s: f64| {
             let digits = height(s) - lowest;
-            let period = period(self, s, epsilon).unwrap_or(f64::INFINITY);
-            if digits > most_digits { f64::INFINITY } else { libm::log(period) + digits / 16.0 }
+            let length =
+                period(self, None, s, epsilon).map_or(f64::INFINITY, |period| period.length);
+            if digits > most_digits { f64::INFINITY } else { libm::log(length) + digits / 16.0 }
         };
         let mut best = (tilt, cost(tilt));
         for _ in 0..6 {
@@ -254,13 +274,16 @@ impl Mix {
         factors: &mut [Ready<'_>],
         (tilt, epsilon): (f64, f64),
         extra: f64,
-        effort: f64,
+        left: &mut f64,
     ) -> Option<Line> {
         let smoothed = Smoothed(self, extra);
+        let sketch = (self.factors.len() > MOST_SKETCHED).then(|| self.sketch());
+        let sketch = sketch.as_ref().map(|sketch| Smoothed(sketch, extra));
+        let sketch = sketch.as_ref().map(|sketch| sketch as &dyn Moments);
         let (_, log_error) = self.log_moment_and_error(tilt);
         let course = Course {
             tilt,
-            period: period(&smoothed, tilt, epsilon)?,
+            period: period(&smoothed, sketch, tilt, epsilon)?,
             variance: self.variance + extra,
             extra,
             log_scale: smoothed.log_moment(tilt),
@@ -268,7 +291,7 @@ impl Mix {
             cut: self.cut,
             center: epsilon,
         };
-        Line::new(course, factors, effort)
+        Line::new(course, factors, left)
     }
 }
 
@@ -283,26 +306,75 @@ fn normal_epsilon((mean, deviation): (f64, f64), delta: f64) -> f64 {
     bisect(0.0, larger(mean, 0.0) + 40.0 * deviation, |epsilon| curve(epsilon) >= delta).0
 }
 
-/// A period after which the copies are negligible: each side by the best of a few orders, an order that overflows by none.
-fn period(mix: &dyn Moments, tilt: f64, epsilon: f64) -> Option<f64> {
+/// How far apart the copies of a curve are that the trapezoid rule adds up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Period {
+    pub(crate) length: f64,
+    /// Away from the centre, and past [`Period::margin`], what a copy adds relative to the integrand grows at most at this rate.
+    pub(crate) rate: f64,
+}
+
+/// Queries a little off the centre must be covered, too: the period is longer by this factor.
+const ROOM: f64 = 1.1;
+
+impl Period {
+    /// How far from the centre the copies are as negligible as there.
+    pub(crate) fn margin(self) -> f64 {
+        (1.0 - 1.0 / ROOM) * self.length * (1.0 - 1e-9)
+    }
+}
+
+/// A length, and the order relative to the tilt that proves it.
+type Proved = (Upper, f64);
+
+/// The shortest periods that larger and that smaller orders prove, each by the best of a few; an order that overflows proves none.
+fn shortest(
+    mix: &dyn Moments,
+    (tilt, epsilon): (f64, f64),
+    [larger_by, smaller_by]: [&[f64]; 2],
+) -> [Proved; 2] {
     let here = mix.lower(tilt) - Upper::near(tilt * epsilon, UNIT * tilt * epsilon);
-    let more = |order: f64, x: f64, peak: f64| {
+    let length = |order: f64, x: f64, peak: f64| {
         let off = UNIT * order * epsilon + 8.0 * UNIT * peak.abs();
         let copy = mix.upper(order) + Upper::near(peak - order * epsilon, off);
         (copy - here + Upper::new(LOG_MISSED)).max(Upper::ONE).over(Lower::new(x))
     };
-    let (mut up, mut down) = (Upper::UNKNOWN, Upper::UNKNOWN);
-    for power in -6..8 {
-        let x = libm::exp2(f64::from(power)) * smaller(0.3 + tilt, 8.0);
-        // A copy at `epsilon + period`: Chernoff at a larger order. Further copies fall by `e^(-x period)`.
-        up = up.or(more(tilt + x, x, log_peak(tilt + x)));
-        if x < tilt {
-            down = down.or(more(tilt - x, x, 0.0));
+    let mut best = [(Upper::UNKNOWN, 0.0); 2];
+    let better = |best: &mut Proved, length: Upper, x: f64| {
+        if length < best.0 {
+            *best = (length, x);
         }
+    };
+    // A copy at `epsilon + period`: Chernoff at a larger order. Further copies fall by `e^(-x period)`.
+    for &x in larger_by {
+        better(&mut best[0], length(tilt + x, x, log_peak(tilt + x)), x);
+    }
+    for &x in smaller_by.iter().filter(|x| **x < tilt) {
+        better(&mut best[1], length(tilt - x, x, 0.0), x);
     }
     // No curve is above 1.
     let whole = (Upper::new(LOG_MISSED) - here).max(Upper::ONE).over(Lower::new(tilt));
-    let period = up.max(down.or(whole)).max(Upper::new(1e-6));
-    // Queries a little off the centre must be covered, too.
-    period.is_known().then(|| 1.1 * period.get())
+    better(&mut best[1], whole, tilt);
+    best
+}
+
+/// A period after which the copies are negligible. The orders that prove it are chosen on `sketch`.
+fn period(
+    mix: &dyn Moments,
+    sketch: Option<&dyn Moments>,
+    tilt: f64,
+    epsilon: f64,
+) -> Option<Period> {
+    let around: [f64; 14] =
+        std::array::from_fn(|i| libm::exp2(i as f64 - 6.0) * smaller(0.3 + tilt, 8.0));
+    let at = (tilt, epsilon);
+    let [up, down] = match sketch {
+        None => shortest(mix, at, [&around; 2]),
+        Some(sketch) => {
+            let [up, down] = shortest(sketch, at, [&around; 2]);
+            shortest(mix, at, [&[up.1], &[down.1]])
+        }
+    };
+    let length = up.0.max(down.0).max(Upper::new(1e-6));
+    length.is_known().then(|| Period { length: ROOM * length.get(), rate: larger(up.1, down.1) })
 }

@@ -48,25 +48,24 @@ impl Profile {
         // A single use has a closed form: looking is cheaper than asking whether to look.
         let single = matches!(self.composition.parts(), [(_, 1)]);
         let symmetric = self.composition.is_symmetric();
-        let enough = match question {
-            Question::Epsilon(delta) if !symmetric && !single => {
+        let leaks = self.leaked.upper.get() > 0.0;
+        let other = match question {
+            _ if symmetric || single => None,
+            Question::Epsilon(delta) => {
                 let least = self.left_of(delta).0.get();
-                let piece = if least > 0.0 {
-                    let query = Query::Epsilon(least);
-                    Some(self.curve(Direction::Add).by_moments(query))
-                } else {
-                    None
-                };
-                let most = piece.as_ref().map_or(f64::INFINITY, |piece| piece.bound.upper());
-                let enough = most <= between.lower.get();
-                if let Some(piece) = piece.filter(|_| enough) {
-                    let leaked = Bound::new(self.leaked)?;
-                    proofs.push(Proof { direction: Direction::Add, leaked, pieces: vec![piece] });
-                }
-                enough
+                (least > 0.0).then_some(Query::Epsilon(least))
             }
-            _ => symmetric,
+            Question::Delta(epsilon) => (!leaks).then_some(Query::Delta(epsilon.get())),
         };
+        let mut enough = symmetric;
+        if let Some(query) = other {
+            let piece = self.curve(Direction::Add).by_moments(query);
+            if piece.bound.upper() <= between.lower.get() {
+                enough = true;
+                let leaked = Bound::new(self.leaked)?;
+                proofs.push(Proof { direction: Direction::Add, leaked, pieces: vec![piece] });
+            }
+        }
         if !enough {
             between = between.max(self.prove(Direction::Add, question, &mut proofs)?);
         }
@@ -89,7 +88,15 @@ impl Profile {
     }
 
     fn curve(&mut self, direction: Direction) -> &mut Curve {
-        let (composition, accuracy) = (&self.composition, self.accuracy);
+        // One question can look at two directions, of which the second often costs little, and where mass leaks at two deltas in each.
+        let share = match direction {
+            _ if self.composition.is_symmetric() => 1.0,
+            Direction::Remove => 0.7,
+            Direction::Add => 0.3,
+        };
+        let deltas = if self.leaked.upper.get() > 0.0 { 2.0 } else { 1.0 };
+        let accuracy = self.accuracy.share(share / deltas);
+        let composition = &self.composition;
         self.curves[usize::from(direction == Direction::Add)]
             .get_or_insert_with(|| Curve::new(composition.finite_parts(), direction, accuracy))
     }

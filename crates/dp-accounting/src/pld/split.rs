@@ -145,7 +145,7 @@ impl Tilted {
 /// nothing if that takes too many samples.
 pub(crate) fn split(known: Known, log_moment: f64, course: Course, aim: f64) -> Option<Line> {
     let tilted = Tilted::new(known, course.tilt, log_moment);
-    let step = 2.0 * std::f64::consts::PI / course.period;
+    let step = 2.0 * std::f64::consts::PI / course.period.length;
     let mut samples: Vec<Sample> = Vec::new();
     let mut most = 256;
     loop {

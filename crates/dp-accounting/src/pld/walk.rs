@@ -7,8 +7,12 @@ use crate::rounding::UNIT;
 
 /// More samples than this are refused.
 const MOST_SAMPLES: usize = 262_144;
-/// More sines and cosines than this are refused.
-const MOST_WORK: f64 = 6e6;
+/// More sines and cosines than this are refused, for all lines that are tried.
+pub(crate) const MOST_WORK: f64 = 1.5e7;
+/// One try takes at most this part of what is left, so that something is left for the next.
+const MOST_OF_IT: f64 = 0.7;
+/// Sines and cosines that making a point of a rule is worth.
+const POINT_OF_RULE: f64 = 5.0;
 /// `-ln` of a size of the transform that may be left out.
 pub(crate) const QUIET: f64 = 32.0;
 /// The integrand at one frequency, relative to its value at 0, and how far it may be off.
@@ -28,12 +32,12 @@ pub(crate) struct Sampled {
     pub(crate) rest_density: f64,
 }
 
-/// Samples the integrand at multiples of `step`; nothing if that would be too much work.
+/// Samples the integrand at multiples of `step`; nothing if that would be too much work. What it took is taken off `left`.
 pub(crate) fn walk(
     course: Course,
     step: f64,
     factors: &mut [Ready<'_>],
-    effort: f64,
+    left: &mut f64,
 ) -> Option<Sampled> {
     let at_the_end =
         sum(factors.iter().map(|factor| factor.count * libm::log(factor.settled(f64::MAX))));
@@ -41,10 +45,10 @@ pub(crate) fn walk(
         return None;
     }
     let done = Sampled { samples: Vec::new(), rest: 0.0, rest_density: 0.0 };
-    let most = smaller(effort, MOST_WORK);
-    let mut walk = Walk { course, step, factors, done, work: 0.0, most };
-    walk.run()?;
-    Some(walk.done)
+    let mut walk = Walk { course, step, factors, done, work: 0.0, most: MOST_OF_IT * *left };
+    let found = walk.run();
+    *left -= walk.work;
+    found.map(|()| walk.done)
 }
 
 /// Walks up the line and remembers what was left out.
@@ -101,7 +105,15 @@ impl Walk<'_, '_> {
     /// Makes all factors good for frequencies up to `t`, in octaves.
     fn reach(&mut self, t: f64) -> Option<()> {
         let octave = libm::exp2(libm::log2(t).ceil());
-        self.factors.iter_mut().all(|factor| factor.reach(octave)).then_some(())
+        for factor in self.factors.iter_mut() {
+            let before = factor.work();
+            if !factor.reach(octave) {
+                return None;
+            }
+            let after = factor.work();
+            self.work += if after == before { 0.0 } else { POINT_OF_RULE * after as f64 };
+        }
+        (self.work <= self.most).then_some(())
     }
 
     /// Notes samples in `[from, from + width]` that are at most `largest` in size.
