@@ -28,6 +28,9 @@ const SAFETY: f64 = 4e-14;
 /// How far the place at which the curve is read may be off before it is moved to the safe side.
 const MOST_SHIFT: f64 = 2e-14;
 
+/// How large a correction of the exponent may be: its square must not matter.
+const MOST_EXPONENT_ERROR: f64 = 1e-3;
+
 /// Below this a product has lost digits that its logarithm still has.
 const FEW_DIGITS: f64 = 1e-290;
 
@@ -72,7 +75,13 @@ fn profile(s: f64, epsilon: f64) -> Profile {
     let square = z * z;
     let square_error = z.mul_add(z, -square) + 2.0 * z * z_error;
     let (exponent, exponent_error) = (square / 2.0, square_error / 2.0);
-    if z > 0.0 && square.is_infinite() {
+    // The same for the exponent, where delta is far below the smallest float.
+    let (exponent, exponent_error) = if exponent_error.abs() <= MOST_EXPONENT_ERROR {
+        (exponent, exponent_error)
+    } else {
+        ((exponent - 1.01 * exponent_error.abs()).next_down(), 0.0)
+    };
+    if z > 0.0 && !square.is_finite() {
         // delta is at most e^(-z^2 / 2), and the exponent more than the largest float.
         let exponent = f64::MAX / 2.0;
         return Profile { factor: 1.0, exponent, steepness: f64::INFINITY, fall: f64::INFINITY };

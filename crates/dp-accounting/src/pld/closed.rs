@@ -63,7 +63,12 @@ fn gaussian_from_below(noise_multiplier: f64, epsilon: f64) -> f64 {
     if !epsilon.is_finite() {
         return 0.0;
     }
-    let delta = gaussian_delta(noise_multiplier, at_least_0(epsilon)).get() * (1.0 - 2e-13);
+    let delta = gaussian_delta(noise_multiplier, at_least_0(epsilon));
+    // Next to 1 above the mean of the loss, where delta is at most 1/2: nothing was known.
+    if delta == Delta::MAX && epsilon * noise_multiplier >= 0.5 / noise_multiplier {
+        return 0.0;
+    }
+    let delta = delta.get() * (1.0 - 2e-13);
     // Below, the rounding of subnormals counts.
     if delta < 1e-300 { 0.0 } else { delta }
 }

@@ -196,12 +196,9 @@ pub(crate) fn divergence(composition: &Composition, direction: Direction, s: f64
         return Upper::UNKNOWN;
     }
     let most = composition.most_loss();
-    let mix = Mix::new(&composition.finite_parts(), direction, FIRST_CUT);
+    let mix = Mix::of_moments(&composition.finite_parts(), direction);
     if s > mix.most_order() { most } else { most.or(Whole(&mix).upper(s).over(Lower::new(s))) }
 }
-
-/// Where laws are cut that serve to choose an order only.
-const FIRST_CUT: f64 = 700.0;
 
 /// The least epsilon over all orders.
 pub(crate) fn least_epsilon_by_moments(
@@ -219,7 +216,7 @@ pub(crate) fn least_epsilon_by_moments(
     if parts.is_empty() {
         return Upper::ZERO;
     }
-    let mix = Mix::new(&parts, direction, FIRST_CUT);
+    let mix = Mix::of_moments(&parts, direction);
     let order = best_order(&mix, Query::Epsilon(left));
     epsilon_by_moment(&Whole(&mix), order, left).or(composition.most_loss())
 }

@@ -11,7 +11,7 @@ use super::mix::{Mix, Whole};
 use super::moments::{
     Moments, delta_by_moment, epsilon_by_moment, log_peak, order_for_delta, order_for_epsilon,
 };
-use super::pair::Pair;
+use super::pair::{Pair, atoms_of};
 use crate::outward::{Between, Upper, larger, smaller, sum};
 use crate::params::{Delta, Epsilon};
 
@@ -47,6 +47,9 @@ impl Composed {
         }
     }
 }
+
+/// Elementary steps that an atom of a law takes, with the transforms of the law.
+const ATOM: f64 = 20.0;
 
 /// Deltas below this are answered by a moment: no law is composed for what is next to the smallest float.
 const TINY: f64 = 1e-280;
@@ -102,6 +105,10 @@ impl Curve {
             return Ok(answer);
         }
         let log_cut = self.log_cut(query);
+        let atoms = sum(self.parts.iter().map(|(event, _)| atoms_of(*event, log_cut)));
+        if atoms * ATOM > self.accuracy.effort() as f64 {
+            return Ok(answer);
+        }
         let pairs: Vec<(Pair, f64)> = grid::pairs(&self.parts, self.direction, log_cut);
         if let Some(sides) = grid::lattice_exact(&pairs, query) {
             return Ok(answer.and(self.keep(Composed::Lattice(sides), query, pieces)?));
@@ -136,7 +143,7 @@ impl Curve {
 
     /// The upper side from the moments alone.
     pub(crate) fn by_moments(&self, query: Query) -> Piece {
-        let mix = Mix::new(&self.parts, self.direction, FIRST_CUT);
+        let mix = Mix::of_moments(&self.parts, self.direction);
         let (whole, order) = (Whole(&mix), best_order(&mix, query));
         let upper = match query {
             Query::Epsilon(delta) => epsilon_by_moment(&whole, order, delta),
@@ -154,7 +161,7 @@ impl Curve {
             Query::Epsilon(delta) => libm::log(delta),
             Query::Delta(epsilon) => {
                 // A first look says how small the answer is.
-                let mix = Mix::new(&self.parts, self.direction, 200.0);
+                let mix = Mix::of_moments(&self.parts, self.direction);
                 let order = best_order(&mix, query);
                 let log = Whole(&mix).log_moment(order) - order * epsilon + log_peak(order);
                 // Not a number where moments overflow.
@@ -164,9 +171,6 @@ impl Curve {
         30.0 - log_delta + libm::log(uses)
     }
 }
-
-/// Where laws are cut that serve to choose an order only.
-const FIRST_CUT: f64 = 700.0;
 
 fn question(query: Query) -> Question {
     match query {

@@ -40,6 +40,8 @@ pub(crate) fn power(base: Complex, count: f64) -> Complex {
 pub(crate) enum Factor {
     /// Masses at single losses, and what the list was cut from, if it was cut.
     Atoms(LogPoints, Option<Lattice>),
+    /// As the former, of which only moments are asked.
+    Whole(Lattice),
     Laplace(f64),
     Range(f64),
     /// A continuous part, and atoms at its ends.
@@ -106,6 +108,7 @@ impl Moments for Factor {
         let closed = |end: f64| UNIT * (64.0 + 8.0 * (s.abs() + 1.0) * end);
         match self {
             Self::Atoms(points, _) => points.log_moment_and_error(s),
+            Self::Whole(lattice) => (lattice.whole_moment(s).get(), 0.0),
             &Self::Laplace(e) => (log_laplace(e, s), closed(e)),
             &Self::Range(eta) => {
                 let scale = -0.5 / libm::expm1(-eta) * libm::exp(-eta / 2.0);
@@ -127,7 +130,7 @@ impl Factor {
     /// `ln E e^(s L)` of the whole law, with what was cut off.
     pub(crate) fn whole_moment(&self, s: f64) -> Upper {
         match self {
-            Self::Atoms(_, Some(lattice)) => lattice.whole_moment(s),
+            Self::Atoms(_, Some(lattice)) | Self::Whole(lattice) => lattice.whole_moment(s),
             _ => self.upper(s),
         }
     }
@@ -148,7 +151,7 @@ impl Factor {
         match self {
             Self::Atoms(points, _) => points.half_range(),
             Self::Laplace(end) | Self::Range(end) => *end,
-            Self::Sampled(..) => f64::INFINITY,
+            Self::Whole(_) | Self::Sampled(..) => f64::INFINITY,
         }
     }
 
@@ -222,6 +225,8 @@ impl<'a> Ready<'a> {
             Factor::Atoms(atoms, _) => {
                 (Form::Points(Rule::atoms(atoms, tilt)), f64::INFINITY, Vec::new())
             }
+            // It has no transform.
+            Factor::Whole(_) => return None,
             &Factor::Laplace(end) => {
                 let up = 0.25 * libm::exp(tilt * end - log_moment);
                 let down = up * libm::exp(-2.0 * (tilt + 0.5) * end);

@@ -13,6 +13,8 @@ use crate::outward::{Lower, Upper, larger, smaller, sum, total, within};
 use crate::rounding::UNIT;
 
 const MOST_TILT: f64 = 1e6;
+/// Where sampled noise is cut that is asked for its moments: they integrate all of it that counts.
+const WHOLE_CUT: f64 = 700.0;
 /// Times the standard deviation of the loss, no tilt is below this: the period is its inverse.
 const LEAST_TILT: f64 = 0.3;
 /// Mixes of more parts are inverted at the first tilt.
@@ -77,9 +79,21 @@ impl Moments for Smoothed<'_> {
 impl Mix {
     /// Takes the parts of a mix apart; discrete Gaussians are cut where the mass left out is about `e^(-log_cut)`.
     pub(crate) fn new(parts: &[(Event, f64)], direction: Direction, log_cut: f64) -> Self {
+        Self::taken_apart(parts, direction, Some(log_cut))
+    }
+
+    /// The same for moments only: no law is written out.
+    pub(crate) fn of_moments(parts: &[(Event, f64)], direction: Direction) -> Self {
+        Self::taken_apart(parts, direction, None)
+    }
+
+    fn taken_apart(parts: &[(Event, f64)], direction: Direction, log_cut: Option<f64>) -> Self {
         let mut mix = Self { variance: 0.0, factors: Vec::new(), cut: Upper::ZERO };
         for &(event, count) in parts {
             let factor = match event.kind {
+                Kind::DiscreteGaussian { variance, sensitivity } if log_cut.is_none() => {
+                    Factor::Whole(Lattice { variance, shift: f64::from(sensitivity) })
+                }
                 Kind::Gaussian { noise_multiplier } if event.rate >= 1.0 => {
                     // At most one part is a Gaussian: they were added up before.
                     mix.variance += count / (noise_multiplier * noise_multiplier);
@@ -88,7 +102,7 @@ impl Mix {
                 Kind::Laplace { epsilon } if event.rate >= 1.0 => Factor::Laplace(epsilon),
                 Kind::BoundedRange { eta } => Factor::Range(eta),
                 _ => {
-                    let pair = Pair::new(event, direction, log_cut);
+                    let pair = Pair::new(event, direction, log_cut.unwrap_or(WHOLE_CUT));
                     if let Some(smooth) = pair.smooth {
                         Factor::Sampled(smooth, pair.atoms)
                     } else {

@@ -24,6 +24,17 @@ pub(crate) fn leak(event: Event) -> f64 {
     if let Kind::Approximate { delta, .. } = event.kind { delta } else { 0.0 }
 }
 
+/// About how many atoms the pair of `event` has.
+pub(crate) fn atoms_of(event: Event, log_cut: f64) -> f64 {
+    match event.kind {
+        Kind::DiscreteGaussian { variance, .. } => {
+            2.0 * (2.0 * variance * smaller(log_cut, MOST_CUT)).sqrt()
+        }
+        Kind::DiscreteLaplace { sensitivity, .. } => f64::from(sensitivity),
+        _ => 2.0,
+    }
+}
+
 impl Pair {
     /// The pair of `event`, cut where the mass left out is about `e^(-log_cut)`.
     pub(crate) fn new(event: Event, direction: Direction, log_cut: f64) -> Self {

@@ -40,8 +40,8 @@ fn events() -> Vec<Event> {
 }
 
 fn questions() -> Vec<Question> {
-    let deltas = [0.0, LEAST, 1e-300, 1e-6, 0.5, 1.0 - f64::EPSILON / 2.0];
-    let epsilons = [0.0, LEAST, 1.0, 1e4, f64::MAX];
+    let deltas = [LEAST, 1e-6, 1.0 - f64::EPSILON / 2.0];
+    let epsilons = [0.0, 1e4, f64::MAX];
     let at_delta = deltas.into_iter().map(|x| Question::Epsilon(delta(x)));
     at_delta.chain(epsilons.into_iter().map(|x| Question::Delta(epsilon(x)))).collect()
 }
@@ -49,7 +49,8 @@ fn questions() -> Vec<Question> {
 /// One question about one composition, for little or for ten times as much.
 fn ask(composition: &Composition, question: Question, times: u64) -> Bound {
     let accuracy = Accuracy::default().with_effort(100_000 * times).expect("in range");
-    composition.profile(accuracy).ask(question).expect("no contradiction").bound
+    let answer = composition.profile(accuracy).ask(question);
+    answer.unwrap_or_else(|fault| panic!("{composition:?} {question:?} {times}: {fault}")).bound
 }
 
 #[test]
@@ -57,11 +58,11 @@ fn more_uses_never_cost_less_and_another_effort_does_not_contradict() {
     for event in events() {
         for question in questions() {
             let mut before: Option<Bound> = None;
-            for uses in [1, 3, 1_000_000_000_000] {
+            for uses in [2, 1_000_000_000_000] {
                 let all = Composition::new().with(event, uses).expect("in range");
                 let here = ask(&all, question, 1);
                 let told = format!("{event:?} {uses} {question:?}: {here}");
-                if uses == 3 {
+                if uses == 2 {
                     let other = ask(&all, question, 10);
                     let agree = other.lower() <= here.upper() && here.lower() <= other.upper();
                     assert!(agree, "{told} and {other}");
