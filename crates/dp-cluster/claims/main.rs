@@ -10,6 +10,7 @@ mod lsh_splits;
 mod map;
 mod mutants;
 mod neighbours;
+mod private_kmeans;
 mod recentred;
 mod rings;
 mod settings;
@@ -30,6 +31,7 @@ fn main() -> std::process::ExitCode {
             coreset::checks(),
             recentred::checks(),
             rings::checks(),
+            private_kmeans::checks(),
             settings::checks(),
         ]
         .concat(),

@@ -10,6 +10,7 @@ use dp_cluster::dpm::{self, Dpm, DpmBuilder, IntervalSize};
 use dp_cluster::em_mc::{EmMc, Selection};
 use dp_cluster::local_search::Objective;
 use dp_cluster::lsh_splits::{self, Form, LshSplits};
+use dp_cluster::private_kmeans::{PrivateKMeans, Start};
 use dp_cluster::recentring::{DpmRecentred, Recentred, Rounds, part_of};
 use dp_cluster::rings::RingRounds;
 use dp_cluster::{ClusterError, Points, PointsView, PublicBall, PublicBox};
@@ -28,6 +29,7 @@ pub(crate) fn checks() -> Vec<Check> {
         check("recentred-starts", "Recentred, every start", starts),
         check("lsh-settings", "LshSplits, every setting", lsh_subjects),
         check("lloyd-settings", "DpLloyd, every setting", lloyd_subjects),
+        check("private-kmeans-settings", "PrivateKMeans, every setting", plan_subjects),
         check("rings-settings", "RingRounds, every setting", ring_subjects),
         check("em-mc-settings", "EmMc, every setting", em_mc_subjects),
         check("coreset-settings", "CoresetFromCentres, every setting", coreset_subjects),
@@ -204,7 +206,11 @@ fn every_kind_is_listed(
     lloyd: dp_lloyd::BudgetSplit,
     em_mc: (Selection, Objective),
     rest: (IntervalSize, WeightRule),
+    start: Start,
 ) {
+    match start {
+        Start::Rings | Start::Map => {}
+    }
     match dpm {
         dpm::BudgetSplit::Zcdp { .. } | dpm::BudgetSplit::Pure { .. } => {}
     }
@@ -279,6 +285,26 @@ fn recentred_subjects(domain: &Domain) -> Vec<Subject> {
                 }
                 all.push(subject(name, plan.build()));
             }
+        }
+    }
+    all
+}
+
+/// Every start, with few records, many, and an unknown number of them.
+fn plan_subjects(domain: &Domain) -> Vec<Subject> {
+    let mut all = Vec::new();
+    for start in [Start::Rings, Start::Map] {
+        for records in [None, Some(0), Some(3), Some(1 << 40)] {
+            // The number of records only says how fine a map is, and a finer one takes long.
+            if start == Start::Map && records.is_some() {
+                continue;
+            }
+            let plan = PrivateKMeans::builder(domain.public_box(), 2, budget(LARGE)).start(start);
+            let plan = match records {
+                Some(records) => plan.expected_records(records),
+                None => plan,
+            };
+            all.push(subject(format!("{start:?}, {records:?} records"), plan.build()));
         }
     }
     all

@@ -153,6 +153,19 @@ fn run(s: &Set, algo: &str, b: Budget, seed: u64) -> Points {
                 .output
                 .centres
         }
+        "P" | "PR" | "PM" => {
+            use dp_cluster::private_kmeans::{PrivateKMeans, Start};
+            let mut plan = PrivateKMeans::builder(s.bx.clone(), s.k, b)
+                .expected_records(s.points.len() as u64)
+                .public_seed(seed);
+            if algo == "PR" {
+                plan = plan.start(Start::Rings);
+            }
+            if algo == "PM" {
+                plan = plan.start(Start::Map);
+            }
+            plan.build().unwrap().simulate(pts, &mut rng).unwrap().output.centres
+        }
         "S" => {
             RingRounds::builder(s.bx.clone(), s.k, part_of(b, 0.5).unwrap())
                 .public_seed(seed)

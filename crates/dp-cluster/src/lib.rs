@@ -1,5 +1,6 @@
 //! Differentially private Euclidean clustering and its non-private baselines.
 //!
+//! - [`private_kmeans`]: the recommended plan, which chooses its steps by public facts. Start here.
 //! - [`dpm`]: private clustering by recursive cuts; the number of clusters is not an input.
 //! - [`dp_lloyd`]: Lloyd's iteration with noise; the oldest baseline, works without a delta.
 //! - [`em_mc`]: private clustering by maximum coverage; also for k-median without a delta.
@@ -18,11 +19,11 @@
 //! - [`metrics`]: how good a clustering is; evaluation only, not private.
 //!
 //! ```
-//! use dp_cluster::dpm::Dpm;
+//! use dp_cluster::private_kmeans::PrivateKMeans;
 //! use dp_cluster::{Budget, Mechanism, Points, PublicBox, chacha_from_os};
 //!
 //! let points = Points::new(vec![0.5; 2_000], 2)?;
-//! let plan = Dpm::builder(PublicBox::cube(2, 0.0, 1.0)?, Budget::new(1.0, 1e-6)?).build()?;
+//! let plan = PrivateKMeans::builder(PublicBox::cube(2, 0.0, 1.0)?, 3, Budget::new(1.0, 1e-6)?).build()?;
 //! let release = plan.release(points.view(), &mut chacha_from_os()?)?;
 //! assert!(release.receipt.within_budget());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -45,6 +46,7 @@ pub mod lsh_splits;
 pub mod map;
 pub mod metrics;
 mod nearest;
+pub mod private_kmeans;
 mod public_directions;
 pub mod recentring;
 mod residual;

@@ -17,6 +17,7 @@ pub(crate) enum Purpose {
     EmMcSolver,
     RingPlanes,
     RingSolver,
+    MapSolver,
 }
 
 /// The public generator for a purpose.

@@ -1,4 +1,4 @@
-//! Broken ring rounds: the real code with something put between it and its draws, or with a box that should have been public.
+//! Broken ring rounds and plans on them: the real code with something put between it and its draws, or with a box that should have been public.
 
 use dp_audit::harness::MutantCode;
 use dp_cluster::rings::RingRounds;
@@ -7,15 +7,22 @@ use dp_mechanism::{
     DiscreteGaussian, Geometric, Law, Mechanism, Noise, Ratio, RoundedGaussian, Source,
 };
 
+use crate::private_kmeans;
 use crate::rings::{borders, honest, is_of_sum, kinds, transcripts};
 
-pub(crate) fn code() -> [MutantCode; 5] {
+pub(crate) fn code() -> [MutantCode; 6] {
     [
         ("M40", |effort| transcripts(effort, nothing_for_the_empty), |e| transcripts(e, honest)),
         ("M41", |effort| transcripts(effort, exact_threshold), |e| transcripts(e, honest)),
         ("M42", |effort| borders(effort, radii_of_the_records), |e| borders(e, honest)),
         ("M43", |effort| kinds(effort, counts_for_nothing), |e| kinds(e, honest)),
         ("M44", |effort| transcripts(effort, first_count_not_charged), |e| transcripts(e, honest)),
+        // The plan is told how many records there are.
+        (
+            "M45",
+            |effort| private_kmeans::choices(effort, |records| records),
+            |effort| private_kmeans::choices(effort, |_| 900),
+        ),
     ]
 }
 

@@ -114,4 +114,5 @@ mod tests;
 pub use dpm::DpmRecentred;
 pub use dpm_params::{DpmRecentredBuilder, RecentredSplit};
 pub use generic::{Recentred, part_of};
+pub(crate) use plan::{Recentring, Start};
 pub use rounds::Rounds;

@@ -16,7 +16,7 @@ use crate::{ClusterError, Clustering};
 
 /// A checked and calibrated sequence of rounds.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Recentring {
+pub(crate) struct Recentring {
     public_box: PublicBox,
     settings: Rounds,
     clusters: Option<usize>,
@@ -25,11 +25,11 @@ pub(super) struct Recentring {
 }
 
 /// Where to start: released centres and counts.
-pub(super) struct Start {
-    pub(super) centres: Points,
-    pub(super) counts: Vec<i64>,
+pub(crate) struct Start {
+    pub(crate) centres: Points,
+    pub(crate) counts: Vec<i64>,
     /// The centre of each point in the first round, if that is not the nearest: a function of the point and released values.
-    pub(super) labels: Option<Private<Vec<u32>>>,
+    pub(crate) labels: Option<Private<Vec<u32>>>,
 }
 
 /// The step of the receipt that pays for all rounds.
@@ -42,7 +42,7 @@ const NOTHING: f64 = 2.0;
 const SPLIT_STEP: f64 = 0.1;
 
 impl Recentring {
-    pub(super) fn new(
+    pub(crate) fn new(
         public_box: PublicBox,
         settings: Rounds,
         clusters: Option<usize>,
@@ -70,17 +70,17 @@ impl Recentring {
     }
 
     /// The itemised cost.
-    pub(super) fn spent(&self) -> Step {
+    pub(crate) fn spent(&self) -> Step {
         let rounds = self.rounds.iter().zip(1..).map(|(round, number)| round.spent(number));
         Step::sequential(STEP, rounds.collect())
     }
 
     /// Shapes only.
-    pub(super) fn check(&self, dim: usize) -> Result<(), ClusterError> {
+    pub(crate) fn check(&self, dim: usize) -> Result<(), ClusterError> {
         ClusterError::unless_equal(self.public_box.dim(), dim)
     }
 
-    pub(super) fn run(
+    pub(crate) fn run(
         &self,
         points: Private<PointsView<'_>>,
         start: Start,

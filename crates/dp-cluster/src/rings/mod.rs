@@ -61,3 +61,4 @@ mod tests;
 
 pub use mechanism::RingRounds;
 pub use params::RingRoundsBuilder;
+pub(crate) use plan::{RingPlan, RingSettings};

@@ -38,12 +38,12 @@ const MOST_CELLS: usize = 1 << 24;
 /// Public settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RingSettings {
-    pub(super) public_box: PublicBox,
-    pub(super) k: usize,
-    pub(super) rounds: usize,
-    pub(super) count_weight: f64,
-    pub(super) most_planes: usize,
-    pub(super) public_seed: u64,
+    pub(crate) public_box: PublicBox,
+    pub(crate) k: usize,
+    pub(crate) rounds: usize,
+    pub(crate) count_weight: f64,
+    pub(crate) most_planes: usize,
+    pub(crate) public_seed: u64,
 }
 
 impl RingSettings {

@@ -1,0 +1,115 @@
+//! Checks of the recommended plan as a whole.
+
+use dp_accounting::{Budget, Epsilon};
+use dp_audit::harness::{Check, Effort, Found};
+use dp_audit::{Method, compare};
+use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansBuilder, Start};
+use dp_cluster::{Points, PublicBox};
+use dp_mechanism::{Mechanism, SecureSource, Source};
+use rand::RngExt;
+
+use crate::neighbours::replay;
+
+pub(crate) fn checks() -> Vec<Check> {
+    let check = |id: &str, mechanism: &str, method, run: fn(Effort) -> Found| {
+        Check::new(id, mechanism, "add-remove", method, run)
+    };
+    vec![
+        check(
+            "private-kmeans-transcript",
+            "PrivateKMeans, a whole run",
+            Method::Exact,
+            transcripts,
+        ),
+        check("private-kmeans-choices", "PrivateKMeans, its choices", Method::Exact, |effort| {
+            choices(effort, |_| 900)
+        }),
+        check("private-kmeans-receipt", "PrivateKMeans, receipt", Method::Ledger, receipts),
+    ]
+}
+
+pub(crate) fn settings(dim: usize, k: usize, epsilon: f64) -> PrivateKMeansBuilder {
+    let public_box = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
+    PrivateKMeans::builder(public_box, k, Budget::new(epsilon, 1e-6).expect("valid"))
+}
+
+/// What all draws of a run give away together, as a share of what the receipt says.
+fn transcripts(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    for shape in effort.of([(1, 40), (2, 60), (5, 60)], [(1, 1_000), (3, 2_000), (20, 500)]) {
+        let dim = shape.0;
+        let mut all = vec![
+            settings(dim, 2, 8.0).start(Start::Rings),
+            settings(dim, 3, 2.0).start(Start::Rings).expected_records(40),
+        ];
+        // In more dimensions, the fit takes long.
+        if dim == 1 {
+            all.push(settings(dim, 2, 5.0).start(Start::Map));
+        }
+        for settings in all {
+            let plan = settings.build().expect("valid settings");
+            let claimed = plan.receipt().zcdp().expect("all steps are zCDP").get();
+            replay(
+                effort,
+                70,
+                shape,
+                |points, draws| plan.replay(points.view(), draws).0,
+                |seen, text| found.see(seen.rho() / claimed, text),
+            );
+        }
+    }
+    found
+}
+
+/// The number of records that a plan is told, when there are so many.
+pub(crate) type Told = fn(u64) -> u64;
+
+/// On sizes at which one more record would change what is chosen: a plan must not see it.
+pub(crate) fn choices(effort: Effort, told: Told) -> Found {
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(72);
+    let receipt = |records| {
+        let plan = settings(4, 2, 2.0).expected_records(records).build().expect("valid settings");
+        (plan.receipt(), plan)
+    };
+    for records in 1..effort.of(1_000, 5_000) {
+        let (before, after) = (receipt(records), receipt(records + 1));
+        if before.0 == after.0 {
+            continue;
+        }
+        let row = |i: u64| if i.is_multiple_of(2) { -4.0 } else { 5.0 };
+        let points = |records: u64| {
+            let coords = (0..records * 4).map(|i| row(i / 4)).collect();
+            Points::new(coords, 4).expect("whole rows")
+        };
+        let run = |points: &Points, draws: &mut dyn Source| {
+            receipt(told(points.len() as u64)).1.replay(points.view(), draws).0
+        };
+        let claimed = before.0.zcdp().expect("all steps are zCDP").get();
+        let (a, b) = (points(records), points(records + 1));
+        let seen = compare(run, &a, &b, &mut SecureSource::new(&mut rng));
+        found.see(seen.rho() / claimed, || format!("{records} records and one more"));
+    }
+    found
+}
+
+/// What receipts add up to, as a share of the budget asked for, over random settings.
+fn receipts(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(71);
+    for i in 0..effort.of(500_usize, 10_000) {
+        let epsilon = 10_f64.powf(rng.random_range(-2.0..2.0));
+        let delta = 10_f64.powf(rng.random_range(-15.0..-1.0));
+        let public_box = PublicBox::cube(1 + i % 6, 0.0, 1.0).expect("valid");
+        let budget = Budget::new(epsilon, delta).expect("valid");
+        let plan = PrivateKMeans::builder(public_box, 1 + i % 5, budget);
+        let plan = plan.expected_records(1 << (i % 20)).build().expect("valid settings");
+        let receipt = plan.receipt();
+        let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
+        let over = !receipt.within_budget();
+        found.see(if over { f64::INFINITY } else { spent / epsilon }, || {
+            format!("epsilon {epsilon}, delta {delta}, dimension {}", 1 + i % 6)
+        });
+    }
+    found
+}

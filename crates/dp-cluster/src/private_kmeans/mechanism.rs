@@ -1,0 +1,136 @@
+//! The plan and its one code path.
+
+use dp_accounting::{AddRemove, Budget, Receipt, Rho, Step};
+use dp_geometry::{PointsView, PublicBox};
+use dp_mechanism::{Algorithm, Draws, Private};
+use serde::{Deserialize, Serialize};
+
+use super::params::{Choices, PrivateKMeansBuilder, Start};
+use crate::map::PrivateMap;
+use crate::public_directions::{Purpose, public_generator};
+use crate::recentring::{self, Recentring};
+use crate::rings::RingPlan;
+use crate::{ClusterError, Clustering};
+
+/// A checked and calibrated plan. See the [module](super).
+///
+/// # Complexity
+/// That of [`RingRounds`](crate::rings::RingRounds) or of [`PrivateMap`], and `O(n k d)` per round of re-centring at worst; points well inside of
+/// their cluster take `O(d)`.
+///
+/// # Shapes and units
+/// Points `(n, d)`; at most `k` centres `(k, d)` in the units of the points, inside the public box. There is always one.
+///
+/// # Bad records
+/// A coordinate outside of the box counts as on its boundary; NaN counts as the middle of the box.
+/// Whether a release succeeds does not depend on the data, which may be empty.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "PrivateKMeansBuilder", into = "PrivateKMeansBuilder")]
+pub struct PrivateKMeans {
+    pub(super) settings: PrivateKMeansBuilder,
+    pub(super) choices: Choices,
+    /// What the sums of re-centring cost.
+    pub(super) rounds_rho: Rho,
+    pub(super) start: StartPlan,
+    pub(super) recentring: Recentring,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum StartPlan {
+    Rings(RingPlan),
+    Map(PrivateMap<AddRemove>),
+}
+
+/// The step of the receipt that pays for a map. Ring rounds bring their own.
+const MAP: &str = "map as a start";
+
+impl PrivateKMeans {
+    /// Settings for points in this public box, to be put in `k` clusters within this budget.
+    pub fn builder(public_box: PublicBox, k: usize, budget: Budget) -> PrivateKMeansBuilder {
+        PrivateKMeansBuilder::new(public_box, k, budget)
+    }
+
+    /// How it starts.
+    pub fn start(&self) -> Start {
+        self.choices.start
+    }
+
+    /// By what part the squared inertia will be above that of k-means without privacy, if there are as many records as expected, in
+    /// separate round clusters of like size; `None` without a number of records, and infinite where nothing can be expected.
+    ///
+    /// With `rho` for the sums, a cluster of `m` points in `d` dimensions and a radius `r` gets an error of squared length
+    /// `1.09 d r^2 / (2 rho m^2)`. `r` holds four fifths of the points, and of the rounds, the first works at a larger one.
+    pub fn forecast(&self) -> Option<f64> {
+        let (dim, k) = (self.settings.public_box.dim() as f64, self.settings.k as f64);
+        let each = self.settings.expected_records? as f64 / k;
+        let rho = self.rounds_rho.get();
+        let noise = 1.09 * dim / (2.0 * rho * each * each);
+        if noise.is_nan() || noise > HOPELESS {
+            return Some(f64::INFINITY);
+        }
+        // The squared radius of 4/5 of a normal cluster over its mean square: Wilson and Hilferty (1931).
+        let spread = 2.0 / (9.0 * dim);
+        let radius = (1.0 - spread + 0.841_6 * spread.sqrt()).powi(3);
+        let rounds = self.choices.rounds[1] as f64;
+        Some(noise * radius * rounds / (rounds - 1.0))
+    }
+}
+
+/// Squared error of a centre, in squared radii of its cluster, from which on a start finds clusters by chance only.
+const HOPELESS: f64 = 0.3;
+
+impl Algorithm for PrivateKMeans {
+    type Relation = AddRemove;
+    type Data<'a> = PointsView<'a>;
+    /// The dimension.
+    type Shape = usize;
+    type Output = Clustering;
+    type Error = ClusterError;
+
+    fn cost(&self) -> Receipt<AddRemove> {
+        let start = match &self.start {
+            StartPlan::Rings(rings) => rings.spent(),
+            StartPlan::Map(map) => Step::sequential(MAP, vec![map.cost().spent().clone()]),
+        };
+        let spent = Step::sequential("all steps", vec![start, self.recentring.spent()]);
+        Receipt::new("private-kmeans", AddRemove, self.settings.budget, spent)
+    }
+
+    fn shape(points: &PointsView<'_>) -> usize {
+        points.dim()
+    }
+
+    /// # Errors
+    /// [`ClusterError::Dimension`] if the points do not have the dimension of the public box.
+    fn check(&self, &dim: &usize) -> Result<(), ClusterError> {
+        self.recentring.check(dim)
+    }
+
+    fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
+        let start = match &self.start {
+            StartPlan::Rings(rings) => rings.run(points, draws),
+            StartPlan::Map(map) => {
+                let map = map.run(points, &mut draws.within(MAP));
+                let mut rng = public_generator(self.settings.public_seed, Purpose::MapSolver);
+                map.clustering(self.settings.k, &mut rng).expect("k was checked")
+            }
+        };
+        let Clustering { centres, counts, .. } = start;
+        let start = recentring::Start { centres, counts, labels: None };
+        self.recentring.run(points, start, draws)
+    }
+}
+
+impl TryFrom<PrivateKMeansBuilder> for PrivateKMeans {
+    type Error = ClusterError;
+
+    fn try_from(settings: PrivateKMeansBuilder) -> Result<Self, ClusterError> {
+        settings.build()
+    }
+}
+
+impl From<PrivateKMeans> for PrivateKMeansBuilder {
+    fn from(plan: PrivateKMeans) -> Self {
+        plan.settings
+    }
+}

@@ -1,0 +1,165 @@
+//! Settings, choices, odd data, and what the plan finds and forecasts.
+
+use dp_accounting::Budget;
+use dp_geometry::{Points, PublicBox};
+use dp_mechanism::Mechanism;
+use rand::RngExt;
+
+use super::{PrivateKMeans, PrivateKMeansBuilder, Start};
+use crate::ClusterError;
+use crate::metrics::{distinct_clusters_found, squared_inertia};
+use crate::testing::{adversarial, blobs, rng};
+
+fn cube(dim: usize, half: f64) -> PublicBox {
+    PublicBox::cube(dim, -half, half).expect("valid")
+}
+
+fn budget(epsilon: f64) -> Budget {
+    Budget::new(epsilon, 1e-6).expect("valid")
+}
+
+fn builder(dim: usize, k: usize, epsilon: f64) -> PrivateKMeansBuilder {
+    PrivateKMeans::builder(cube(dim, 10.0), k, budget(epsilon))
+}
+
+#[test]
+fn settings_out_of_range_are_refused_with_their_value() {
+    let pure = Budget::new(1.0, 0.0).expect("a pure budget");
+    for (builder, want) in [
+        (builder(2, 0, 1.0), "the number of clusters must lie between 1 and 16777216, got 0"),
+        (
+            PrivateKMeans::builder(cube(2, 10.0), 3, pure),
+            "delta must be above 0: the sums have Gaussian noise, got 0",
+        ),
+        (
+            PrivateKMeans::builder(cube(5, 1e99), 3, budget(1.0)),
+            "the public box's extent must be at most 1e75, with a diagonal of at least 1e-75, got \
+             1000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000",
+        ),
+    ] {
+        let message = builder.build().expect_err("out of range").to_string();
+        assert!(message.starts_with(&want[..40]), "{message}");
+    }
+    let plan = builder(3, 2, 1.0).build().expect("valid");
+    let points = Points::new(vec![0.0; 4], 2).expect("whole rows");
+    let error = plan.simulate(points.view(), &mut rng(1)).expect_err("wrong shape");
+    assert_eq!(error, ClusterError::Dimension { expected: 3, got: 2 });
+}
+
+#[test]
+fn the_start_follows_from_public_facts_and_can_be_overruled() {
+    for (dim, start) in
+        [(1, Start::Rings), (2, Start::Map), (3, Start::Map), (4, Start::Rings), (50, Start::Rings)]
+    {
+        assert_eq!(builder(dim, 3, 1.0).build().expect("valid").start(), start);
+        for other in [Start::Rings, Start::Map] {
+            if dim <= 4 {
+                let plan = builder(dim, 3, 1.0).start(other).build().expect("valid");
+                assert_eq!(plan.start(), other);
+            }
+        }
+    }
+    let plan = |k, records| builder(10, k, 1.0).expected_records(records).build().expect("valid");
+    let rounds = |(k, records)| plan(k, records).choices.rounds;
+    let chosen = [(5, 1_000), (5, 100_000), (40, 1_000), (40, 200_000)].map(rounds);
+    assert_eq!(chosen, [[3, 3], [4, 3], [3, 2], [4, 3]]);
+}
+
+/// One to a thousand clusters, more than there are points; few and many dimensions; large and tiny budgets.
+#[test]
+fn odd_data_is_released_like_any_other() {
+    for (dim, n) in [(1, 300), (2, 600), (3, 200), (5, 300), (784, 20)] {
+        for (k, epsilon, records) in [(1, 100.0, None), (5, 0.05, Some(0)), (60, 1.0, Some(9_999))]
+        {
+            let mut settings = builder(dim, k, epsilon);
+            if let Some(records) = records {
+                settings = settings.expected_records(records);
+            }
+            let plan = settings.build().expect("valid");
+            for (name, points) in adversarial(dim, n) {
+                let output = plan.simulate(points.view(), &mut rng(3)).expect("fits").output;
+                assert!((1..=k).contains(&output.centres.len()), "{name}");
+                assert_eq!(output.centres.len(), output.counts.len(), "{name}");
+                let inside = |c: &[f64]| cube(dim, 10.0).contains(c);
+                assert!(output.centres.view().rows().all(inside), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn receipts_stay_within_the_budget_to_the_last_digit() {
+    let mut rng = rng(4);
+    for i in 0..500 {
+        let epsilon = 10_f64.powf(rng.random_range(-2.0..2.0));
+        let delta = 10_f64.powf(rng.random_range(-15.0..-1.0));
+        let budget = Budget::new(epsilon, delta).expect("valid");
+        let plan = PrivateKMeans::builder(cube(1 + i % 5, 1.0), 1 + i % 9, budget);
+        let plan = plan.expected_records(10_u64.pow(u32::try_from(i % 7).expect("small")));
+        let receipt = plan.build().expect("valid").receipt();
+        assert!(receipt.within_budget(), "{receipt}");
+    }
+}
+
+#[test]
+fn plans_survive_a_file_and_a_file_cannot_bypass_the_checks() {
+    for dim in [2, 5] {
+        let plan = builder(dim, 3, 1.0).expected_records(500).build().expect("valid");
+        let json = serde_json::to_string(&plan).expect("serialisable");
+        assert_eq!(serde_json::from_str::<PrivateKMeans>(&json).expect("own output"), plan);
+        let smuggled = json.replace("\"k\":3", "\"k\":0");
+        assert!(serde_json::from_str::<PrivateKMeans>(&smuggled).is_err());
+    }
+}
+
+#[test]
+fn the_answer_does_not_depend_on_the_number_of_threads() {
+    for dim in [2, 4] {
+        let (points, _) = blobs(4_000, dim, 6, 9.0, 5);
+        let plan = builder(dim, 6, 1.0).build().expect("valid");
+        let release = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let release =
+                pool.expect("a pool").install(|| plan.simulate(points.view(), &mut rng(6)));
+            serde_json::to_string(&release.expect("the shape fits")).expect("serialisable")
+        };
+        assert_eq!(release(1), release(2));
+        assert_eq!(release(1), release(7));
+    }
+}
+
+/// Separate clusters: all found, and the excess is what was forecast, within a factor of two.
+#[test]
+fn the_excess_is_as_forecast() {
+    for (dim, k, n, epsilon) in
+        [(5, 8, 12_000, 1.0), (10, 5, 4_000, 1.0), (20, 6, 20_000, 0.5), (2, 5, 6_000, 1.0)]
+    {
+        let (points, truth) = blobs(n, dim, k, 90.0, 31);
+        let plan = PrivateKMeans::builder(cube(dim, 100.0), k, budget(epsilon));
+        let plan = plan.expected_records(n as u64).build().expect("valid");
+        // Points come in turns, so this is the mean of each cluster.
+        let mut means = vec![0.0; k * dim];
+        for (i, row) in points.view().rows().enumerate() {
+            let size = (n - i % k).div_ceil(k) as f64;
+            let mean = &mut means[i % k * dim..][..dim];
+            mean.iter_mut().zip(row).for_each(|(mean, x)| *mean += x / size);
+        }
+        let means = Points::new(means, dim).expect("whole rows");
+        let best = squared_inertia(points.view(), means.view());
+        let runs = 5_u32;
+        let mut excess = 0.0;
+        for seed in 0..runs {
+            let output =
+                plan.simulate(points.view(), &mut rng(u64::from(seed))).expect("fits").output;
+            let found = distinct_clusters_found(output.centres.view(), truth.view());
+            assert_eq!(found, k, "{dim} dimensions, seed {seed}");
+            let inertia = squared_inertia(points.view(), output.centres.view());
+            excess += (inertia / best - 1.0) / f64::from(runs);
+        }
+        let forecast = plan.forecast().expect("a number of records");
+        assert!(excess < 2.0 * forecast && forecast < 2.0 * excess, "{dim}: {excess} {forecast}");
+    }
+    let hopeless = builder(10, 20, 0.1).expected_records(500).build().expect("valid");
+    assert_eq!(hopeless.forecast(), Some(f64::INFINITY));
+    assert_eq!(builder(10, 20, 0.1).build().expect("valid").forecast(), None);
+}
