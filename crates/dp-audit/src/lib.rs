@@ -77,6 +77,6 @@ pub use search::{climb, multisets};
 pub use steer::Steered;
 pub use steps::{Progress, exact_law_of_steps};
 pub use tape::{Window, exact_law, exact_rational_law};
-pub use transcript::{Comparison, DrawKind, Scripted, StepLoss, compare};
+pub use transcript::{Comparison, DrawKind, Overdrawn, Scripted, StepLoss, compare};
 
 pub use num_rational::BigRational;

@@ -7,6 +7,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use dp_accounting::{Epsilon, Loss, Rho};
 use dp_mechanism::{
     DiscreteGaussian, Geometric, Law, Noise, Ratio, ReportNoise, Source, SparseScores,
 };
@@ -14,6 +15,7 @@ use dp_mechanism::{
 use serde::Serialize;
 
 use crate::bits::same_bits;
+use crate::harness::TOLERANCE;
 use crate::noise_law::{
     NoiseLaw, choice_log_probabilities, flip_log_probabilities, noisy_max_log_probability,
     report_log_probability, sparse_choice_log_ratios,
@@ -61,6 +63,19 @@ pub struct StepLoss {
     pub rho: f64,
 }
 
+/// A leaf of a receipt whose draws cost more than it says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Overdrawn {
+    /// The number of its first draw.
+    pub draw: usize,
+    /// How many times what it says.
+    pub share: f64,
+    /// What all draws would cost if every leaf were overspent as much, as pure loss; infinite if that is not known.
+    pub pure: f64,
+    /// The same in zCDP.
+    pub rho: f64,
+}
+
 /// What two runs with equal released values have shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
@@ -69,6 +84,9 @@ pub struct Comparison {
     /// The number of the first draw that has no counterpart: another kind of draw, other public
     /// parameters, or none at all. Such control flow gives the data away outright.
     pub diverged: Option<usize>,
+    /// The leaf of the receipt that is overspent most, if its loss is that of its draws by themselves and not of more: what one leaf
+    /// overspends no other makes up for, however right their total is.
+    pub overdrawn: Option<Overdrawn>,
     /// Whether the two outputs are [the same](same_bits), as they must be if they depend on the data only through
     /// the released values. True if the runs diverged.
     pub outputs_equal: bool,
@@ -76,11 +94,13 @@ pub struct Comparison {
 
 impl Comparison {
     /// Sum of the pure losses, the worse direction; infinite if the runs diverged, or if nothing was
-    /// drawn: a comparison of nothing must not read as no loss. Of [reports](DrawKind::Report) it is what
+    /// drawn: a comparison of nothing must not read as no loss. If a leaf of the receipt is [overdrawn](Self::overdrawn), at least what
+    /// all would cost that are overspent as much. Of [reports](DrawKind::Report) it is what
     /// the released values cost, which other values may exceed.
     pub fn pure_loss(&self) -> f64 {
         let sum = |side: fn(&StepLoss) -> f64| self.steps.iter().map(side).sum::<f64>();
-        self.or_infinite(worse(sum(|s| s.forward), sum(|s| s.backward)))
+        let total = self.or_infinite(worse(sum(|s| s.forward), sum(|s| s.backward)));
+        total.max(self.overdrawn.map_or(0.0, |leaf| leaf.pure))
     }
 
     /// The same in one direction: how much likelier the data set makes what was released than its neighbour does.
@@ -90,7 +110,8 @@ impl Comparison {
 
     /// Sum of the zero-concentrated costs; infinite as above.
     pub fn rho(&self) -> f64 {
-        self.or_infinite(self.steps.iter().map(|s| s.rho).sum())
+        let total = self.or_infinite(self.steps.iter().map(|s| s.rho).sum());
+        total.max(self.overdrawn.map_or(0.0, |leaf| leaf.rho))
     }
 
     fn or_infinite(&self, loss: f64) -> f64 {
@@ -114,9 +135,10 @@ pub fn compare<D: ?Sized, O: PartialEq + Serialize>(
     neighbour: &D,
     outcomes: &mut dyn Source,
 ) -> Comparison {
-    let mut recorder = Recorder { outcomes, entries: Vec::new() };
+    let mut recorder = Recorder { outcomes, entries: Vec::new(), charges: Vec::new() };
     let output = run(data, &mut recorder);
-    let mut replay = Replay { entries: recorder.entries, steps: Vec::new(), diverged: None };
+    let Recorder { entries, charges, .. } = recorder;
+    let mut replay = Replay { entries, steps: Vec::new(), diverged: None };
     let replayed = catch_unwind(AssertUnwindSafe(|| run(neighbour, &mut replay)));
     let outputs_equal = match replayed {
         Ok(other) => {
@@ -128,7 +150,40 @@ pub fn compare<D: ?Sized, O: PartialEq + Serialize>(
         Err(thrown) if thrown.is::<Diverged>() => true,
         Err(panic) => resume_unwind(panic),
     };
-    Comparison { steps: replay.steps, diverged: replay.diverged, outputs_equal }
+    let overdrawn = overdrawn(&charges, &replay.steps);
+    Comparison { steps: replay.steps, diverged: replay.diverged, overdrawn, outputs_equal }
+}
+
+/// The leaf that is overspent most. What was charged when, as draw numbers and losses.
+fn overdrawn(charges: &[(usize, Option<Loss>)], steps: &[StepLoss]) -> Option<Overdrawn> {
+    let ends = charges.iter().skip(1).map(|charge| charge.0).chain([steps.len()]);
+    let mut worst: Option<(usize, f64)> = None;
+    for (&(from, loss), end) in charges.iter().zip(ends) {
+        let Some(loss) = loss else { continue };
+        let draws = || steps.iter().take(end).skip(from);
+        let sum = |side: fn(&StepLoss) -> f64| draws().map(side).sum::<f64>();
+        let (forward, backward) = (sum(|step| step.forward), sum(|step| step.backward));
+        let (spent, most) = match loss {
+            Loss::Pure { epsilon } => (worse(forward, backward), epsilon.get()),
+            Loss::BoundedRange { eta } => (forward + backward, eta.get()),
+            Loss::Zcdp { rho } => (sum(|step| step.rho), rho.get()),
+            Loss::Gaussian { mu } => ((2.0 * sum(|step| step.rho)).sqrt(), mu.get()),
+            _ => continue,
+        };
+        let share = spent / most;
+        // What is no number must not pass for a small one.
+        let share = if share.is_nan() && spent != 0.0 { f64::INFINITY } else { share };
+        if share > TOLERANCE && worst.is_none_or(|(_, before)| share > before) {
+            worst = Some((from, share));
+        }
+    }
+    let (draw, share) = worst?;
+    let all = |measure: fn(Loss) -> Option<f64>| {
+        let losses = charges.iter().map(|(_, loss)| loss.and_then(measure));
+        share * losses.sum::<Option<f64>>().unwrap_or(f64::INFINITY)
+    };
+    let pure = all(|loss| loss.pure().map(Epsilon::get));
+    Some(Overdrawn { draw, share, pure, rho: all(|loss| loss.zcdp().map(Rho::get)) })
 }
 
 /// A draw that was made: the private values in it, and what was released.
@@ -146,9 +201,15 @@ enum Entry {
 struct Recorder<'a> {
     outcomes: &'a mut dyn Source,
     entries: Vec<Entry>,
+    /// From which draw on which loss pays.
+    charges: Vec<(usize, Option<Loss>)>,
 }
 
 impl Source for Recorder<'_> {
+    fn charged(&mut self, loss: Option<Loss>) {
+        self.charges.push((self.entries.len(), loss));
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         let released = self.outcomes.draw(law);
         self.entries.push(match law {

@@ -1,9 +1,10 @@
 //! Broken mechanisms that are out to fool an audit, each beside an honest one that it must not accuse.
 
-use dp_accounting::Epsilon;
+use dp_accounting::{Epsilon, Step};
 use dp_audit::{Comparison, Law, Steered, Window, compare, exact_law};
 use dp_mechanism::{
-    ChaCha20Rng, DiscreteGaussian, DiscreteLaplace, Noise, NoisyCount, Ratio, SecureSource, Source,
+    ChaCha20Rng, DiscreteGaussian, DiscreteLaplace, Draws, Noise, NoisyCount, Ratio, SecureSource,
+    Source,
 };
 use rand::SeedableRng;
 
@@ -206,4 +207,31 @@ fn a_count_that_saturates_is_compared_at_its_ends() {
         let comparison = compare(run, &u64::MAX, &(u64::MAX - 1), &mut steered);
         assert!(comparison.pure_loss() <= 0.5);
     }
+}
+
+/// Two counts of one each, of which the first looks at its record twice and the second at none: their total is that of the receipt.
+#[test]
+fn what_one_leaf_overspends_another_cannot_make_up_for() {
+    let count = NoisyCount::geometric(Epsilon::new(0.5).expect("valid")).expect("positive");
+    let leaves = ["first", "second"].map(|name| Step::spend(name, count.loss()));
+    let receipt = Step::sequential("both", leaves.to_vec());
+    let run = |times: [u64; 2]| {
+        let receipt = &receipt;
+        move |records: &i64, source: &mut dyn Source| {
+            let records = records.unsigned_abs();
+            let of = |draws: &mut Draws<'_>| {
+                ["first", "second"].map(|name| {
+                    let times = times[usize::from(name == "second")];
+                    count.release(times * records, &mut draws.leaf(name, 0))
+                })
+            };
+            Draws::planned(source, receipt, of).0
+        }
+    };
+    let honest = compared(run([1, 1]));
+    assert!(honest.overdrawn.is_none() && (honest.pure_loss() - 1.0).abs() < 1e-9);
+    let broken = compared(run([2, 0]));
+    let leaf = broken.overdrawn.expect("the first");
+    assert!(leaf.draw == 0 && (leaf.share - 2.0).abs() < 1e-9);
+    assert!((broken.pure_loss() - 2.0).abs() < 1e-9, "as if both were overspent");
 }

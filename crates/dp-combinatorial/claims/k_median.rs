@@ -16,7 +16,9 @@ use dp_mechanism::{
 };
 use rand::RngExt;
 
-use dp_audit::harness::toys::{Side, for_each_one_more, pure_loss_of_one_more};
+use dp_audit::harness::toys::{
+    Side, for_each_one_more, nothing_of_who_is_left_out, pure_loss_of_one_more,
+};
 use dp_audit::harness::{Check, Effort, Found, added_loss};
 
 pub(crate) fn checks() -> Vec<Check> {
@@ -38,6 +40,12 @@ pub(crate) fn checks() -> Vec<Check> {
             "MetricBicriteria with noisy savings",
             Method::Exact,
             noisy_max,
+        ),
+        check(
+            "k-median-left-out",
+            "MetricBicriteria: a user not in the sample",
+            Method::Exact,
+            left_out,
         ),
         check("k-median-sizes", "MetricBicriteria in every size", Method::Exact, sizes),
         check("k-median-ways", "MetricHistogram, Denoise: whole runs", Method::Exact, ways),
@@ -223,6 +231,24 @@ fn credit(effort: Effort) -> Found {
             let spends = claimed(&plan.receipt()).exp().ln_1p();
             found.see(loss / spends, || format!("{:?}: {with:?}", plan.settings()));
         }
+    }
+    found
+}
+
+/// Who is not in the sample leaves no trace in any draw.
+fn left_out(effort: Effort) -> Found {
+    let mut found = Found::claim(1e-9);
+    let mut rng = effort.rng(95);
+    for round in 0..effort.of(30, 300) {
+        let metric = random_metric(13, &mut rng);
+        let plan = MetricBicriteria::builder(2, Power::Median, budget(), 100);
+        let plan = plan.rule(RULES[round % 3]).picks(4).build(&metric).expect("valid settings");
+        let all: Vec<u32> = (0..rng.random_range(1..30)).map(|_| rng.random_range(0..13)).collect();
+        let run = |users: &[u32], draws: &mut dyn Source| released(plan.replay(users, draws).0);
+        let none = nothing_of_who_is_left_out(&all, &mut SecureSource::new(&mut rng), run);
+        found.see(if none { 0.0 } else { f64::INFINITY }, || {
+            format!("{:?}: {all:?}", RULES[round % 3])
+        });
     }
     found
 }

@@ -12,10 +12,12 @@ use dp_combinatorial::set_cover::{
 use dp_mechanism::{
     Certificate, DiscreteGaussian, Geometric, Law, Mechanism, SecureSource, SelectionRule, Source,
 };
-use rand::RngExt;
 use rand::rngs::ChaCha20Rng;
+use rand::{RngExt, SeedableRng};
 
-use dp_audit::harness::toys::{Side, for_each_one_more, pure_loss_of_one_more};
+use dp_audit::harness::toys::{
+    Side, for_each_one_more, nothing_of_who_is_left_out, pure_loss_of_one_more,
+};
 use dp_audit::harness::{Check, Effort, Found};
 
 pub(crate) fn checks() -> Vec<Check> {
@@ -56,6 +58,12 @@ pub(crate) fn checks() -> Vec<Check> {
             "SetCoverThresholds, what a user is credited",
             Method::Range,
             credit_of_tests,
+        ),
+        check(
+            "cover-left-out",
+            "SetCoverSelect, SetCoverThresholds, SetCoverGreedyScaling: a user who is not in the sample",
+            Method::Exact,
+            left_out,
         ),
         check(
             "cover-receipt",
@@ -170,7 +178,7 @@ fn thresholds(effort: Effort) -> Found {
     }))
 }
 
-/// A stream that shows users twice and out of order, users who do not exist, a set that does not, and each set twice.
+/// A stream that shows users twice, in order and out of order, users who do not exist, a set that does not, and each set twice.
 struct Untidy<'a>(&'a Incidence);
 
 impl SetStream for Untidy<'_> {
@@ -182,12 +190,14 @@ impl SetStream for Untidy<'_> {
 
     fn pass(&mut self, visit: &mut dyn FnMut(u32, &[u32])) -> Result<(), Infallible> {
         for set in 0..=SETS {
-            let mut users = vec![u32::MAX, 64];
-            if set < SETS {
-                users.extend(self.0.users_of(set as usize).iter().rev().flat_map(|user| [user; 2]));
+            let users = if set < SETS { self.0.users_of(set as usize) } else { &[] };
+            let mut twice: Vec<u32> = users.iter().flat_map(|&user| [user; 2]).collect();
+            twice.extend([64, u32::MAX, u32::MAX]);
+            if set % 2 == 1 {
+                twice.reverse();
             }
-            visit(set, &users);
-            visit(set, &users);
+            visit(set, &twice);
+            visit(set, &twice);
         }
         Ok(())
     }
@@ -283,7 +293,7 @@ struct Seen {
     chosen: Option<usize>,
 }
 
-/// Notes what every choice and every test looks at; everybody takes part.
+/// Notes what every choice and every test looks at; everybody takes part. Numbers with noise pay for themselves.
 struct Notes<'a> {
     draws: &'a mut dyn Source,
     seen: Vec<Seen>,
@@ -301,6 +311,7 @@ impl Source for Notes<'_> {
             Law::Report { value, threshold, .. } => {
                 (vec![value], (drawn >= threshold).then_some(0))
             }
+            Law::Noisy { .. } => (Vec::new(), None),
             // The short way where all scores are 0: another draw with the same law.
             Law::SparseChoice { scores, .. } => {
                 (vec![0; usize::try_from(scores.candidates()).expect("few")], index)
@@ -325,6 +336,7 @@ fn credits(
     effort: Effort,
     check: u64,
     run: impl Fn(&Incidence, &mut dyn Source) -> Cover,
+    eager: Option<i64>,
 ) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(check);
@@ -336,19 +348,26 @@ fn credits(
         for added in [0, 1 << 3, rng.random_range(0..1 << FAMILY), (1 << FAMILY) - 1] {
             let without = family(FAMILY, &users);
             let with = family(FAMILY, &[users.as_slice(), &[added]].concat());
+            let yes = ChaCha20Rng::from_rng(&mut rng);
             let mut secure = SecureSource::new(&mut rng);
-            let mut first = Notes { draws: &mut secure, seen: Vec::new() };
-            run(&without, &mut first);
-            let first = first.seen;
+            let first = match eager {
+                Some(count) => noted(&mut Eager { count, yes }, |draws| run(&without, draws)),
+                None => noted(&mut secure, |draws| run(&without, draws)),
+            };
             let script: Vec<i64> = first.iter().map(|seen| seen.drawn).collect();
             let mut scripted = Scripted::new(script.into_iter(), &mut secure);
-            let mut second = Notes { draws: &mut scripted, seen: Vec::new() };
-            run(&with, &mut second);
-            let credit = credited(&first, &second.seen);
+            let second = noted(&mut scripted, |draws| run(&with, draws));
+            let credit = credited(&first, &second);
             found.see(credit.unwrap_or(f64::INFINITY), || format!("{users:?} and {added}"));
         }
     }
     found
+}
+
+fn noted(draws: &mut dyn Source, run: impl FnOnce(&mut dyn Source) -> Cover) -> Vec<Seen> {
+    let mut notes = Notes { draws, seen: Vec::new() };
+    run(&mut notes);
+    notes.seen
 }
 
 /// Sets of the larger families.
@@ -356,7 +375,7 @@ const FAMILY: u32 = 10;
 
 /// What the new user adds to all that is chosen; `None` where the premise is broken.
 fn credited(without: &[Seen], with: &[Seen]) -> Option<f64> {
-    if without.len() != with.len() {
+    if without.len() != with.len() || without.is_empty() {
         return None;
     }
     let mut total = 0.0;
@@ -376,32 +395,31 @@ fn credited(without: &[Seen], with: &[Seen]) -> Option<f64> {
 
 fn credit(effort: Effort) -> Found {
     let plan = SetCoverSelect::builder(FAMILY, budget()).build().expect("valid settings");
-    credits(effort, 101, |family, draws| plan.replay(family, draws).0)
+    credits(effort, 101, |family, draws| plan.replay(family, draws).0, None)
 }
 
 /// Says yes to every fourth test, whatever the noise, and that there are many users: so all rounds are seen, with any
 /// answers.
-struct Eager<'a> {
-    draws: &'a mut dyn Source,
+struct Eager {
     count: i64,
-    rng: ChaCha20Rng,
+    yes: ChaCha20Rng,
 }
 
-impl Source for Eager<'_> {
+impl Source for Eager {
     fn draw(&mut self, law: Law<'_>) -> i64 {
         match law {
             Law::Noisy { .. } => self.count,
-            Law::Report { threshold, .. } => threshold - i64::from(self.rng.random_range(0..4) > 0),
-            law => self.draws.draw(law),
+            Law::Report { threshold, .. } => threshold - i64::from(self.yes.random_range(0..4) > 0),
+            _ => unreachable!("this mechanism draws nothing else"),
         }
     }
 
-    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
-        self.draws.noisy_max(scores, noise)
+    fn noisy_max(&mut self, _: &[i64], _: Geometric) -> (usize, i64) {
+        unreachable!("no rule here has noisy scores")
     }
 
-    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
-        self.draws.noisy_vector(values, noise);
+    fn noisy_vector(&mut self, _: &mut [i64], _: DiscreteGaussian) {
+        unreachable!("nor are there vectors")
     }
 }
 
@@ -414,11 +432,8 @@ fn credit_of_rounds(effort: Effort) -> Found {
         let plan = SetCoverGreedyScaling::builder(FAMILY, budget()).thresholds(thresholds);
         let plan = plan.build().expect("valid settings");
         for count in [0, 100, 2_000, 1 << 24, i64::MAX] {
-            let one = credits(effort, number, |family, draws| {
-                let rng = effort.rng(number);
-                plan.replay(family, &mut Eager { draws, count, rng }).0
-            });
-            all = all.and(one);
+            let run = |family: &Incidence, draws: &mut dyn Source| plan.replay(family, draws).0;
+            all = all.and(credits(effort, number, run, Some(count)));
         }
     }
     all
@@ -427,7 +442,60 @@ fn credit_of_rounds(effort: Effort) -> Found {
 fn credit_of_tests(effort: Effort) -> Found {
     let plan = SetCoverThresholds::builder(FAMILY, 60, budget()).floor(1.0);
     let plan = plan.build().expect("valid settings");
-    credits(effort, 102, |family, draws| plan.replay(family, draws).0)
+    credits(effort, 102, |family, draws| plan.replay(family, draws).0, None)
+}
+
+/// Who is not in the sample leaves no trace in any draw; in rounds with samples of their own, who is in none of them.
+fn left_out(effort: Effort) -> Found {
+    let select = SetCoverSelect::builder(FAMILY, budget()).build().expect("valid settings");
+    let tests = SetCoverThresholds::builder(FAMILY, 60, budget()).floor(1.0);
+    let tests = tests.build().expect("valid settings");
+    let scaling = SetCoverGreedyScaling::builder(FAMILY, budget()).build().expect("valid settings");
+    let mut found = Found::claim(1e-9);
+    let mut rng = effort.rng(106);
+    for _ in 0..effort.of(40, 1_000) {
+        let all: Vec<usize> =
+            (0..rng.random_range(1..60)).map(|_| rng.random_range(0..1 << FAMILY)).collect();
+        // The number of users pays for itself.
+        let count = rng.random_range(0..2_000);
+        type Run<'a> = dyn Fn(&[usize], &mut dyn Source) -> Cover + 'a;
+        let runs: [(&str, &Run<'_>); 4] = [
+            ("select", &|users, draws| select.replay(&family(FAMILY, users), draws).0),
+            ("tests", &|users, draws| tests.replay(&family(FAMILY, users), draws).0),
+            ("passes", &|users, draws| {
+                let Ok(cover) = tests.replay_stream(&mut &family(FAMILY, users), draws).0;
+                cover
+            }),
+            ("rounds", &|users, draws| {
+                scaling.replay(&family(FAMILY, users), &mut Counted { draws, count }).0
+            }),
+        ];
+        for (name, run) in runs {
+            let none = nothing_of_who_is_left_out(&all, &mut SecureSource::new(&mut rng), run);
+            found.see(if none { 0.0 } else { f64::INFINITY }, || format!("{name}: {all:?}"));
+        }
+    }
+    found
+}
+
+/// Answers numbers with noise by a public one.
+struct Counted<'a> {
+    draws: &'a mut dyn Source,
+    count: i64,
+}
+
+impl Source for Counted<'_> {
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        if let Law::Noisy { .. } = law { self.count } else { self.draws.draw(law) }
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.draws.noisy_max(scores, noise)
+    }
+
+    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+        self.draws.noisy_vector(values, noise);
+    }
 }
 
 /// What receipts add up to, as a share of the budget asked for, over random settings.

@@ -4,14 +4,16 @@
 use dp_accounting::{AddRemove, Budget, Delta, Epsilon, Receipt, repeated_selection_loss};
 use dp_audit::{Law as OutputLaw, Method, Window, exact_law};
 use dp_combinatorial::submodular::{
-    ContinuousGreedy, Coverage, Credits, DenseFacilityLocation, FacilityLocation, Greedy,
-    GreedyBuilder, Oracle, Partition, Sampled, Uniform,
+    Chosen, ContinuousGreedy, Coverage, Credits, DenseFacilityLocation, FacilityLocation, Greedy,
+    GreedyBuilder, Oracle, Partition, Rounded, Sampled, Uniform,
 };
 use dp_combinatorial::{Incidence, Sizes};
 use dp_mechanism::{Certificate, ChaCha20Rng, Mechanism, SecureSource, SelectionRule, Source};
 use rand::{RngExt, SeedableRng};
 
-use dp_audit::harness::toys::{Side, for_each_one_more, pure_loss_of_one_more};
+use dp_audit::harness::toys::{
+    Side, for_each_one_more, nothing_of_who_is_left_out, pure_loss_of_one_more,
+};
 use dp_audit::harness::{Check, Effort, Found, added_loss};
 
 pub(crate) fn checks() -> Vec<Check> {
@@ -58,6 +60,12 @@ pub(crate) fn checks() -> Vec<Check> {
             "ContinuousGreedy, Credits: what a record is credited",
             Method::Range,
             level_credit,
+        ),
+        check(
+            "submodular-left-out",
+            "Greedy, ContinuousGreedy: a record that is not in the sample",
+            Method::Exact,
+            left_out,
         ),
         check(
             "submodular-receipt",
@@ -390,8 +398,12 @@ fn weighted(records: &[usize]) -> Coverage {
     Coverage::weighted(incidence, weight, MOST).expect("valid")
 }
 
-/// Every objective, by every rule, in sizes of a release and in small ones.
-fn credit(effort: Effort) -> Found {
+/// The runs of [`credit`]: every objective, by every rule, in sizes of a release and in small ones.
+fn each_greedy(
+    effort: Effort,
+    check: u64,
+    mut see: impl FnMut(&[usize], &mut ChaCha20Rng, &str, &Run<Chosen>),
+) {
     let rules =
         [SelectionRule::PermuteAndFlip, SelectionRule::Exponential, SelectionRule::NoisyMax];
     let plan = |most, rule| {
@@ -399,53 +411,86 @@ fn credit(effort: Effort) -> Found {
         plan.build().expect("valid settings")
     };
     let plans = rules.map(|rule| [plan(1, rule), plan(MOST.into(), rule)]);
-    let mut found = Found::claim(inner(&plans[0][0].receipt()));
-    for (round, (all, mut rng)) in crowds(effort, 111).enumerate() {
+    let called = |record: &usize, set: &[usize]| erratic(record, set) * 9;
+    for (round, (all, mut rng)) in crowds(effort, check).enumerate() {
         let sizes = EVERY_SIZE()[round / 3 % 3];
         let [unit, most] = &plans[round % 3];
-        let run = |kind: usize, records: &[usize], draws: &mut dyn Source| {
-            let called = |record: &usize, set: &[usize]| erratic(record, set) * 9;
-            match kind {
-                0 => unit.replay(&coverage(FAMILY, records), draws).0,
-                1 => most.replay(&places(records), draws).0,
-                2 => most.replay(&table(records).with_sizes(sizes), draws).0,
-                3 => most.replay(&weighted(records), draws).0,
-                _ => {
-                    let oracle = Oracle::new(records, FAMILY as usize, MOST.into(), called);
-                    most.replay(&oracle.expect("valid").with_sizes(sizes), draws).0
-                }
-            }
-        };
-        for kind in 0..5 {
-            let mut secure = SecureSource::new(&mut rng);
-            let without = |draws: &mut dyn Source| run(kind, &all[..all.len() - 1], draws);
-            let loss = added_loss(&mut secure, without, |draws| run(kind, &all, draws));
-            found.see(loss, || format!("objective {kind}, the last of {all:?} added"));
+        let runs: [(&str, &Run<Chosen>); 5] = [
+            ("coverage", &|records, draws| unit.replay(&coverage(FAMILY, records), draws).0),
+            ("lists", &|records, draws| most.replay(&places(records), draws).0),
+            ("table", &|records, draws| most.replay(&table(records).with_sizes(sizes), draws).0),
+            ("weights", &|records, draws| most.replay(&weighted(records), draws).0),
+            ("oracle", &|records, draws| {
+                let oracle = Oracle::new(records, FAMILY as usize, MOST.into(), called);
+                most.replay(&oracle.expect("valid").with_sizes(sizes), draws).0
+            }),
+        ];
+        for (name, run) in runs {
+            see(&all, &mut rng, name, run);
         }
     }
-    found
 }
 
-fn level_credit(effort: Effort) -> Found {
+/// The same of [`level_credit`].
+fn each_continuous(
+    effort: Effort,
+    check: u64,
+    mut see: impl FnMut(&[usize], &mut ChaCha20Rng, &str, &Run<Rounded>),
+) {
     let plan = |credits| {
         let plan = ContinuousGreedy::builder(blocks(), credits, budget());
         plan.steps(3).roundings(2).build().expect("valid settings")
     };
     let [unit, most] = [plan(Credits::ranked(1)), plan(Credits::ranked(MOST))];
-    let mut found = Found::claim(inner(&unit.receipt()));
-    for (all, mut rng) in crowds(effort, 112) {
-        let run = |kind: usize, records: &[usize], draws: &mut dyn Source| match kind {
-            0 => unit.replay(&coverage(FAMILY, records), draws).0,
-            1 => most.replay(&places(records), draws).0,
-            _ => most.replay(&weighted(records), draws).0,
-        };
-        for kind in 0..3 {
-            let mut secure = SecureSource::new(&mut rng);
-            let without = |draws: &mut dyn Source| run(kind, &all[..all.len() - 1], draws);
-            let loss = added_loss(&mut secure, without, |draws| run(kind, &all, draws));
-            found.see(loss, || format!("objective {kind}, the last of {all:?} added"));
+    for (all, mut rng) in crowds(effort, check) {
+        let runs: [(&str, &Run<Rounded>); 3] = [
+            ("coverage", &|records, draws| unit.replay(&coverage(FAMILY, records), draws).0),
+            ("lists", &|records, draws| most.replay(&places(records), draws).0),
+            ("weights", &|records, draws| most.replay(&weighted(records), draws).0),
+        ];
+        for (name, run) in runs {
+            see(&all, &mut rng, name, run);
         }
     }
+}
+
+type Run<'a, O> = dyn Fn(&[usize], &mut dyn Source) -> O + 'a;
+
+/// What the last record adds.
+fn added<O: PartialEq>(all: &[usize], rng: &mut ChaCha20Rng, run: &Run<O>) -> f64 {
+    let without = |draws: &mut dyn Source| run(&all[..all.len() - 1], draws);
+    added_loss(&mut SecureSource::new(rng), without, |draws| run(all, draws))
+}
+
+fn credit(effort: Effort) -> Found {
+    let mut found = Found::claim(inner(&plan(|builder| builder).receipt()));
+    each_greedy(effort, 111, |all, rng, name, run| {
+        found.see(added(all, rng, run), || format!("{name}, the last of {all:?} added"));
+    });
+    found
+}
+
+fn level_credit(effort: Effort) -> Found {
+    let mut found = Found::claim(inner(&plan(|builder| builder).receipt()));
+    each_continuous(effort, 112, |all, rng, name, run| {
+        found.see(added(all, rng, run), || format!("{name}, the last of {all:?} added"));
+    });
+    found
+}
+
+/// Who is not in the sample leaves no trace in any draw.
+fn left_out(effort: Effort) -> Found {
+    let mut found = Found::claim(1e-9);
+    let mut see = |none: bool, name: &str, all: &[usize]| {
+        found
+            .see(if none { 0.0 } else { f64::INFINITY }, || format!("{name}, the last of {all:?}"));
+    };
+    each_greedy(effort, 114, |all, rng, name, run| {
+        see(nothing_of_who_is_left_out(all, &mut SecureSource::new(rng), run), name, all);
+    });
+    each_continuous(effort, 115, |all, rng, name, run| {
+        see(nothing_of_who_is_left_out(all, &mut SecureSource::new(rng), run), name, all);
+    });
     found
 }
 

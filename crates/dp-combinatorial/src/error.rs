@@ -52,6 +52,10 @@ impl fmt::Display for CombinatorialError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::ZeroSetting { name } => write!(f, "`{name}` must be at least 1, got 0"),
+            // Whole numbers as such, all others with an exponent where they are small.
+            Self::Setting { name, got, want } if got.fract() == 0.0 && got.abs() < 1e15 => {
+                write!(f, "`{name}` must be {want}, got {got}")
+            }
             Self::Setting { name, got, want } => write!(f, "`{name}` must be {want}, got {got:?}"),
             Self::NotAMatroid { ref set } => {
                 write!(f, "the constraint is not a matroid, as the elements {set:?} show")

@@ -125,11 +125,13 @@ impl Draws<'_> {
     /// One of so many candidates, all equally likely. It looks at no record, so nothing pays for it.
     pub fn uniform(&mut self, candidates: NonZeroU64) -> u64 {
         let any = Ratio::new(1, 1).expect("one over one");
+        self.source.charged(None);
         self.source.choose_sparse(&SparseScores::new(candidates.get(), []), any)
     }
 
     /// A public number with noise. It looks at no record, so nothing pays for it.
     pub fn around(&mut self, public: i64, noise: Noise) -> i64 {
+        self.source.charged(None);
         self.source.noisy(public, noise)
     }
 
@@ -148,6 +150,7 @@ impl Draws<'_> {
             if let Err(why) = charged {
                 panic!("the receipt does not pay for this draw: {why}");
             }
+            self.source.charged(self.leaf.and_then(|(leaf, _)| meter.alone(leaf)));
         }
         self.source
     }

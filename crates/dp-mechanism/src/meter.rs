@@ -47,9 +47,21 @@ struct Leaf {
     /// Of the spend that pays.
     loss: Loss,
     most: Most,
+    /// Whether its loss is that of these draws by themselves between neighbours: not what several kinds of draws cost together, nor what
+    /// one change of a group costs, nor what holds outside of a mass.
+    alone: bool,
     uses: u64,
     /// Parts of a partition that have had their draw.
     parts: BTreeSet<u64>,
+}
+
+/// What is above a step.
+#[derive(Clone, Copy, Default)]
+struct Below {
+    /// A partition of the records.
+    parts: bool,
+    /// A group of changes, or a mass outside of which losses hold.
+    conditions: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,11 +107,11 @@ impl Meter {
             below: BTreeMap::new(),
             last: None,
         };
-        meter.add(spent, "", 0, false);
+        meter.add(spent, "", 0, Below::default());
         meter
     }
 
-    fn add(&mut self, step: &Step, above: &str, depth: usize, in_parts: bool) {
+    fn add(&mut self, step: &Step, above: &str, depth: usize, below: Below) {
         let path = if above.is_empty() {
             step.name().to_owned()
         } else {
@@ -108,28 +120,28 @@ impl Meter {
         let first = self.leaves.len();
         match step {
             Step::Spend { loss, covers, .. } if covers.is_empty() => {
-                let most = if in_parts { Most::OncePerPart } else { Most::Times(1) };
-                self.leaf(step.name(), path, *loss, most);
+                let most = if below.parts { Most::OncePerPart } else { Most::Times(1) };
+                self.leaf(step.name(), path, (*loss, !below.conditions), most);
             }
             Step::Spend { loss, covers, .. } => {
                 for covered in covers {
                     let most = covered.draws.map_or(Most::Unbounded, Most::Times);
                     let path = format!("{path} / {}", covered.name);
-                    self.leaf(&covered.name, path, *loss, most);
+                    self.leaf(&covered.name, path, (*loss, false), most);
                 }
             }
             Step::Sequential { steps, .. } | Step::Composed { steps, .. } => {
                 for step in steps {
-                    self.add(step, &path, depth + 1, in_parts);
+                    self.add(step, &path, depth + 1, below);
                 }
             }
             Step::Parallel { steps, .. } => {
                 for step in steps {
-                    self.add(step, &path, depth + 1, true);
+                    self.add(step, &path, depth + 1, Below { parts: true, ..below });
                 }
             }
             Step::Group { step, .. } | Step::Outside { step, .. } => {
-                self.add(step, &path, depth + 1, in_parts);
+                self.add(step, &path, depth + 1, Below { conditions: true, ..below });
             }
             // A step of a kind that came later has no leaves here, so its draws are refused.
             _ => {}
@@ -138,10 +150,11 @@ impl Meter {
         self.below.entry(step.name().to_owned()).or_default().push(scope);
     }
 
-    fn leaf(&mut self, name: &str, path: String, loss: Loss, most: Most) {
+    fn leaf(&mut self, name: &str, path: String, (loss, alone): (Loss, bool), most: Most) {
         self.by_name.entry(name.to_owned()).or_default().push(self.leaves.len());
         let name_from = path.len() - name.len();
-        self.leaves.push(Leaf { path, name_from, loss, most, uses: 0, parts: BTreeSet::new() });
+        let parts = BTreeSet::new();
+        self.leaves.push(Leaf { path, name_from, loss, most, alone, uses: 0, parts });
     }
 
     pub(crate) fn all(&self) -> Scope {
@@ -236,6 +249,11 @@ impl Meter {
         }
         leaf.uses += 1;
         Ok(())
+    }
+
+    /// What the draws of a leaf cost by themselves, if it says.
+    pub(crate) fn alone(&self, leaf: usize) -> Option<Loss> {
+        self.leaves[leaf].alone.then_some(self.leaves[leaf].loss)
     }
 
     pub(crate) fn usage(&self) -> Usage {

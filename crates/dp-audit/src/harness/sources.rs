@@ -4,17 +4,9 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-/// How methods begin that let something out.
-const RELEASING: [&str; 8] = [
-    "    pub fn release(",
-    "    pub fn select(",
-    "    pub fn step(",
-    "    pub fn steps(",
-    "    pub fn finish(",
-    "    pub fn decide(",
-    "    pub fn step_shards(",
-    "    pub fn count(",
-];
+/// Methods that let something out.
+const RELEASING: [&str; 8] =
+    ["release", "select", "step", "steps", "finish", "decide", "step_shards", "count"];
 
 /// The trait whose implementors release; `Mechanism` is sealed and implemented for all of them at once.
 const TRAIT: &str = " Algorithm for ";
@@ -47,13 +39,30 @@ fn in_text(text: &str) -> BTreeSet<String> {
         let implements = line.starts_with("impl").then(|| line.split_once(TRAIT)).flatten();
         if let Some((_, name)) = implements {
             found.insert(first_word(name));
-        } else if let Some(name) = line.strip_prefix("impl ") {
+        } else if let Some(name) = line.strip_prefix("impl").and_then(after_generics) {
             block = first_word(name);
-        } else if RELEASING.iter().any(|start| line.starts_with(start)) {
+        } else if releases(line) {
             found.insert(block.clone());
         }
     }
     found
+}
+
+/// Whether a releasing method begins here. One that takes its type by value only sets something.
+fn releases(line: &str) -> bool {
+    let Some(method) = line.strip_prefix("    pub fn ") else { return false };
+    let name: String = method.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    RELEASING.contains(&name.as_str()) && !method[name.len()..].starts_with("(mut self")
+}
+
+/// What follows `<...>`, if it is there, and a space.
+fn after_generics(text: &str) -> Option<&str> {
+    let mut depth = 0;
+    let end = text.char_indices().find(|&(_, c)| {
+        depth += i32::from(c == '<') - i32::from(c == '>');
+        depth == 0 && c == ' '
+    });
+    end.map(|(at, _)| &text[at + 1..])
 }
 
 fn first_word(text: &str) -> String {
@@ -69,6 +78,12 @@ mod tests {
         let text = "impl<'a> Algorithm for Sorted<'a> {\nimpl Count {\n    pub fn release(\nimpl Plan {\n    pub fn build(\n\
                     #[cfg(test)]\nimpl Algorithm for Toy {\n";
         assert_eq!(in_text(text), ["Count", "Sorted"].map(str::to_owned).into());
+        let text = "impl<'a, M: Matroid<Of = Vec<u8>>> Greedy<M> {\n    pub fn release(\n";
+        assert_eq!(in_text(text), ["Greedy".to_owned()].into());
+        assert!(
+            in_text("impl Builder {\n    pub fn steps(mut self, steps: u32) -> Self {\n")
+                .is_empty()
+        );
         // The generics of the impl may hold the word too.
         assert_eq!(in_text("impl<T> Algorithm for Wide<T> {"), ["Wide".to_owned()].into());
     }

@@ -8,7 +8,7 @@ use dp_mechanism::{
 };
 
 use super::Found;
-use crate::{Law, multisets};
+use crate::{Law, compare, multisets};
 
 /// Which direction of the neighbouring relation a claim is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +83,51 @@ pub fn ratio(x: f64) -> Ratio {
 /// How many satisfy it, as mechanisms want it.
 pub fn count<T>(items: impl IntoIterator<Item = T>, satisfies: impl Fn(&T) -> bool) -> i64 {
     i64::try_from(items.into_iter().filter(satisfies).count()).expect("toys are small")
+}
+
+/// Answers secret coins so that all records take part but one, which comes last: coins come in rounds of one per record.
+///
+/// Who is not in the sample must not count, so a run on it is the same as one without that record, to the last number that any draw
+/// sees: [`nothing_of_who_is_left_out`].
+struct AllButLast<'a> {
+    source: &'a mut dyn Source,
+    records: u64,
+    left_out: bool,
+    coins: u64,
+}
+
+impl Source for AllButLast<'_> {
+    fn draw(&mut self, law: DrawLaw<'_>) -> i64 {
+        if !matches!(law, DrawLaw::Keep { .. }) {
+            return self.source.draw(law);
+        }
+        self.coins += 1;
+        i64::from(!(self.left_out && self.coins.is_multiple_of(self.records)))
+    }
+
+    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+        self.source.noisy_vector(values, noise);
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.source.noisy_max(scores, noise)
+    }
+}
+
+/// Whether a run on the first records and one on all of them, of whom the last is not in the secret sample, draw from the same numbers
+/// and release the same. The last record is left out of every round of coins.
+pub fn nothing_of_who_is_left_out<R, O: PartialEq + serde::Serialize>(
+    all: &[R],
+    outcomes: &mut dyn Source,
+    run: impl Fn(&[R], &mut dyn Source) -> O,
+) -> bool {
+    let sampled = |records: &[R], source: &mut dyn Source| {
+        let left_out = records.len() == all.len();
+        let records_of_all = all.len() as u64;
+        run(records, &mut AllButLast { source, records: records_of_all, left_out, coins: 0 })
+    };
+    let seen = compare(sampled, all, &all[..all.len() - 1], outcomes);
+    seen.pure_loss() == 0.0 && seen.rho() == 0.0
 }
 
 /// Makes reports by jumps, as a release does, with sizes of its own: an audit then goes through the outcomes of all coins that jumps

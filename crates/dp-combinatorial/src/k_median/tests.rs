@@ -92,11 +92,11 @@ fn settings_out_of_range_are_refused_by_name() {
         |settings: MetricBicriteriaBuilder| settings.build(&metric).unwrap_err().to_string();
     let plan = |k, hint| MetricBicriteria::builder(k, Power::Median, budget(1.0, 1e-9), hint);
     assert_eq!(refused(plan(0, 9)), "`k` must be at least 1, got 0");
-    assert_eq!(refused(plan(401, 9)), "`k` must be at most the number of nodes, got 401.0");
+    assert_eq!(refused(plan(401, 9)), "`k` must be at most the number of nodes, got 401");
     assert_eq!(refused(plan(2, 0)), "`users_hint` must be at least 1, got 0");
     assert_eq!(refused(plan(2, 9).picks(0)), "`picks` must be at least 1, got 0");
     for (picks, counts, names) in [
-        (0.0, 0.5, "`share of the picks` must be above 0, got 0.0"),
+        (0.0, 0.5, "`share of the picks` must be above 0, got 0"),
         (0.7, -0.5, "`share of the counts` must be above 0, got -0.5"),
         (f64::NAN, 0.5, "`share of the picks` must be above 0, got NaN"),
         (0.75, 0.5, "`shares` must be at most 1 together, got 1.25"),

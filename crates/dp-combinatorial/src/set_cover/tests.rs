@@ -182,7 +182,7 @@ fn settings_out_of_range_are_refused_with_what_would_be_accepted() {
     assert_eq!(message(partial(0).unwrap_err()), "`partial` must be at least 1, got 0");
     assert_eq!(
         message(partial(4).unwrap_err()),
-        "`partial` must be at most the number of sets, got 4.0"
+        "`partial` must be at most the number of sets, got 4"
     );
     let delta = Delta::new(1e-6).unwrap();
     let approximate = Certificate::Approximate { delta };

@@ -223,8 +223,8 @@ fn edges_of_the_settings() {
     assert!(!cut.unwrap().converged);
     let refused = |k, weights: &[u64]| search(k, weights).unwrap_err().to_string();
     assert_eq!(refused(0, &weights), "`k` must be at least 1, got 0");
-    assert_eq!(refused(51, &weights), "`k` must be at most the number of nodes, got 51.0");
-    assert_eq!(refused(4, &weights[1..]), "`weights` must be one per node, got 49.0");
+    assert_eq!(refused(51, &weights), "`k` must be at most the number of nodes, got 51");
+    assert_eq!(refused(4, &weights[1..]), "`weights` must be one per node, got 49");
 }
 
 #[test]

@@ -73,10 +73,16 @@ fn what_was_declared_is_held_against_the_objective() {
         .check(&Greedy::<Uniform>::shape(&(&heavy as &dyn Objective)))
         .unwrap_err()
         .to_string();
-    assert_eq!(
-        message,
-        "`most credit of the objective` must be at most what was declared, got 2.0"
-    );
+    assert_eq!(message, "`most credit of the objective` must be at most what was declared, got 2");
+    let records: Vec<super::Record> = Vec::new();
+    let sampled = super::sampled(&records, super::best, 5);
+    for (declared, refused) in [(4, true), (5, false)] {
+        let credits = Credits::sampled(super::MOST.into(), declared);
+        let plan =
+            ContinuousGreedy::builder(uniform(super::ELEMENTS, 2), credits, budget(1.0)).build();
+        let shape = ContinuousGreedy::<Uniform>::shape(&(&sampled as &dyn Extension));
+        assert_eq!(plan.unwrap().check(&shape).is_err(), refused, "{declared} samples");
+    }
 }
 
 #[test]
