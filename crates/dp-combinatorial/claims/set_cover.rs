@@ -445,6 +445,8 @@ fn credit_of_tests(effort: Effort) -> Found {
     credits(effort, 102, |family, draws| plan.replay(family, draws).0, None)
 }
 
+type Run<'a> = dyn Fn(&[usize], &mut dyn Source) -> Cover + 'a;
+
 /// Who is not in the sample leaves no trace in any draw; in rounds with samples of their own, who is in none of them.
 fn left_out(effort: Effort) -> Found {
     let select = SetCoverSelect::builder(FAMILY, budget()).build().expect("valid settings");
@@ -458,7 +460,6 @@ fn left_out(effort: Effort) -> Found {
             (0..rng.random_range(1..60)).map(|_| rng.random_range(0..1 << FAMILY)).collect();
         // The number of users pays for itself.
         let count = rng.random_range(0..2_000);
-        type Run<'a> = dyn Fn(&[usize], &mut dyn Source) -> Cover + 'a;
         let runs: [(&str, &Run<'_>); 4] = [
             ("select", &|users, draws| select.replay(&family(FAMILY, users), draws).0),
             ("tests", &|users, draws| tests.replay(&family(FAMILY, users), draws).0),

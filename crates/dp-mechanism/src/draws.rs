@@ -96,7 +96,7 @@ impl Draws<'_> {
     /// # Panics
     /// If the receipt has no such leaf.
     pub fn part(&mut self, name: &str, number: usize, part: u64) -> Draws<'_> {
-        let leaf = self.meter.as_mut().map(|meter| {
+        let leaf = self.meter.as_ref().map(|meter| {
             let leaf = meter.find(&self.scope.leaves, name, number);
             let leaf =
                 leaf.unwrap_or_else(|| panic!("the receipt has no leaf `{name}` number {number}"));
@@ -109,7 +109,8 @@ impl Draws<'_> {
     ///
     /// # Panics
     /// If none is left.
-    pub fn next(&mut self, name: &str) -> Draws<'_> {
+    #[inline]
+    pub fn next(&mut self, name: &'static str) -> Draws<'_> {
         let leaf = self.meter.as_mut().map(|meter| {
             let leaf = meter.next(&self.scope.leaves, name);
             (leaf.unwrap_or_else(|| panic!("the receipt has no draw `{name}` left")), 0)
@@ -117,6 +118,7 @@ impl Draws<'_> {
         self.at(leaf)
     }
 
+    #[inline]
     fn at(&mut self, leaf: Option<(usize, u64)>) -> Draws<'_> {
         let scope = self.scope.clone();
         Draws { source: self.source, meter: self.meter.as_deref_mut(), scope, leaf }
@@ -141,6 +143,7 @@ impl Draws<'_> {
     }
 
     /// Charges a draw of this loss, and opens the source for it.
+    #[inline]
     pub(crate) fn charge(&mut self, loss: Loss) -> &mut dyn Source {
         if let Some(meter) = &mut self.meter {
             let charged = match self.leaf {

@@ -16,12 +16,11 @@ pub(crate) struct Meter {
     last: Option<Named>,
 }
 
-/// What was asked for last, and the leaf that it was: runs ask for the same many times over.
+/// What was drawn from last, by its name: runs draw from the same leaf many times over.
 #[derive(Clone, Debug)]
 struct Named {
+    name: &'static str,
     range: Range<usize>,
-    /// Absent where the next one with a draw left was asked for.
-    number: Option<usize>,
     leaf: usize,
 }
 
@@ -41,9 +40,8 @@ impl Scope {
 /// Draws that a receipt pays for under one name.
 #[derive(Clone, Debug)]
 struct Leaf {
-    /// From the root, for people; the name is the end of it.
+    /// From the root, for people.
     path: String,
-    name_from: usize,
     /// Of the spend that pays.
     loss: Loss,
     most: Most,
@@ -152,9 +150,7 @@ impl Meter {
 
     fn leaf(&mut self, name: &str, path: String, (loss, alone): (Loss, bool), most: Most) {
         self.by_name.entry(name.to_owned()).or_default().push(self.leaves.len());
-        let name_from = path.len() - name.len();
-        let parts = BTreeSet::new();
-        self.leaves.push(Leaf { path, name_from, loss, most, alone, uses: 0, parts });
+        self.leaves.push(Leaf { path, loss, most, alone, uses: 0, parts: BTreeSet::new() });
     }
 
     pub(crate) fn all(&self) -> Scope {
@@ -180,53 +176,32 @@ impl Meter {
     }
 
     /// The leaf of this name and number in a range.
-    pub(crate) fn find(
-        &mut self,
-        range: &Range<usize>,
-        name: &str,
-        number: usize,
-    ) -> Option<usize> {
-        if let Some(leaf) = self.asked_again(range, name, Some(number)) {
-            return Some(leaf);
-        }
-        let leaf = self.named(range, name).get(number).copied();
-        self.found(range, Some(number), leaf)
+    pub(crate) fn find(&self, range: &Range<usize>, name: &str, number: usize) -> Option<usize> {
+        self.named(range, name).get(number).copied()
     }
 
     /// The first leaf of this name in a range that has a draw left.
-    pub(crate) fn next(&mut self, range: &Range<usize>, name: &str) -> Option<usize> {
-        // Those before it stay used up.
-        let again = self.asked_again(range, name, None);
-        if let Some(leaf) = again.filter(|&leaf| !self.leaves[leaf].is_used_up()) {
-            return Some(leaf);
+    #[inline]
+    pub(crate) fn next(&mut self, range: &Range<usize>, name: &'static str) -> Option<usize> {
+        match &self.last {
+            // Those before it stay used up.
+            Some(last)
+                if std::ptr::eq(last.name, name)
+                    && last.range == *range
+                    && !self.leaves[last.leaf].is_used_up() =>
+            {
+                Some(last.leaf)
+            }
+            _ => self.next_by_name(range, name),
         }
+    }
+
+    fn next_by_name(&mut self, range: &Range<usize>, name: &'static str) -> Option<usize> {
         let named = self.named(range, name);
         // Used ones come first, because they are used in order.
         let place = named.partition_point(|&leaf| self.leaves[leaf].is_used_up());
         let leaf = named.get(place).copied();
-        self.found(range, None, leaf)
-    }
-
-    /// The answer to the last question, if this is the same one.
-    fn asked_again(
-        &self,
-        range: &Range<usize>,
-        name: &str,
-        number: Option<usize>,
-    ) -> Option<usize> {
-        let last = self.last.as_ref()?;
-        let same =
-            last.number == number && last.range == *range && self.leaves[last.leaf].name() == name;
-        same.then_some(last.leaf)
-    }
-
-    fn found(
-        &mut self,
-        range: &Range<usize>,
-        number: Option<usize>,
-        leaf: Option<usize>,
-    ) -> Option<usize> {
-        self.last = leaf.map(|leaf| Named { range: range.clone(), number, leaf });
+        self.last = leaf.map(|leaf| Named { name, range: range.clone(), leaf });
         leaf
     }
 
@@ -234,6 +209,7 @@ impl Meter {
     ///
     /// # Errors
     /// Why the receipt does not pay for it.
+    #[inline]
     pub(crate) fn charge(&mut self, leaf: usize, part: u64, loss: Loss) -> Result<(), String> {
         let leaf = &mut self.leaves[leaf];
         if leaf.loss != loss {
@@ -262,10 +238,6 @@ impl Meter {
 }
 
 impl Leaf {
-    fn name(&self) -> &str {
-        &self.path[self.name_from..]
-    }
-
     fn is_used_up(&self) -> bool {
         matches!(self.most, Most::Times(times) if self.uses >= times)
     }

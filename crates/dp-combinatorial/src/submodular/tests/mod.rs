@@ -5,7 +5,7 @@ mod mechanisms;
 mod solvers;
 
 use super::{Coverage, DenseFacilityLocation, FacilityLocation, Oracle, Sampled};
-use crate::Incidence;
+use crate::{Incidence, Sizes};
 
 const ELEMENTS: usize = 4;
 const MOST: u32 = 9;
@@ -43,7 +43,8 @@ fn facility_location(records: &[Record]) -> FacilityLocation {
 
 fn dense(records: &[Record]) -> DenseFacilityLocation {
     let table = records.iter().flat_map(|record| record.similarities).collect();
-    DenseFacilityLocation::new(ELEMENTS, table, |_| 0, 9).expect("valid")
+    let table = DenseFacilityLocation::new(ELEMENTS, table, |_| 0, 9).expect("valid");
+    table.with_sizes(Sizes::small(2))
 }
 
 /// What the best element of a set is worth, as facility location has it.
@@ -60,7 +61,9 @@ fn erratic(record: &Record, set: &[usize]) -> u64 {
 type Value = fn(&Record, &[usize]) -> u64;
 
 fn oracle(records: &[Record], value: Value) -> Oracle<'_, Record, Value> {
-    Oracle::new(records, ELEMENTS, MOST.into(), value).expect("valid")
+    let oracle = Oracle::new(records, ELEMENTS, MOST.into(), value).expect("valid");
+    // So few records take more than one chunk.
+    oracle.with_sizes(Sizes::small(2))
 }
 
 fn sampled(records: &[Record], value: Value, samples: usize) -> Sampled<'_, Record, Value> {
