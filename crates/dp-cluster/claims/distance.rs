@@ -5,8 +5,8 @@ use dp_audit::Method;
 use dp_audit::harness::{Check, Effort, Found};
 use dp_cluster::Points;
 use dp_cluster::coreset::PrivateCoreset;
-use dp_cluster::distance::NoisedPoints;
-use dp_mechanism::{Mechanism, Nearby, Source};
+use dp_cluster::distance::{NoisedPoints, SoftRecentred, SoftStep};
+use dp_mechanism::{Mechanism, Nearby, SecureSource, Source};
 use rand::RngExt;
 
 use crate::map::{budget, domain, pair_of, pairs};
@@ -19,6 +19,10 @@ pub(crate) fn checks() -> Vec<Check> {
         check("noised-within", "NoisedPoints, a whole run", Method::Exact, |effort| {
             moves(effort, honest)
         }),
+        check("soft-step", "SoftStep, what a record adds", Method::Range, |effort| {
+            steps(effort, as_it_is)
+        }),
+        check("soft-within", "SoftRecentred, a whole run", Method::Exact, soft_moves),
         check("noised-receipt", "NoisedPoints, receipt", Method::Ledger, receipts),
     ]
 }
@@ -64,6 +68,118 @@ pub(crate) fn moves(
                     found.see(seen.rho() / claimed, || {
                         format!("{dim} dimensions, rho {rho}: {pair:?}")
                     });
+                }
+            }
+        }
+    }
+    found
+}
+
+/// What a record adds to one step, and the bound that is claimed for a move.
+pub(crate) struct Setting {
+    pub(crate) step: SoftStep,
+    /// With twice the radius.
+    pub(crate) longer: SoftStep,
+}
+
+/// A step, a record: what it adds.
+pub(crate) type Adds = fn(&Setting, &[f64]) -> Vec<i64>;
+
+pub(crate) fn as_it_is(setting: &Setting, row: &[f64]) -> Vec<i64> {
+    added(&setting.step, row)
+}
+
+pub(crate) fn added(step: &SoftStep, row: &[f64]) -> Vec<i64> {
+    let mut sums = vec![0; step.width()];
+    step.add(row, &mut step.scratch(), &mut sums);
+    sums
+}
+
+/// How far the vector of a record moves, as a share of the bound: on the plane between two centres, at a centre, anywhere, and from anywhere to
+/// anywhere; one centre, centres in one place, and many.
+pub(crate) fn steps(effort: Effort, adds: Adds) -> Found {
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(129);
+    for _ in 0..effort.of(2_000, 50_000) {
+        let dim = rng.random_range(1..5);
+        let k = rng.random_range(1..6);
+        let mut centres: Vec<f64> = (0..k * dim).map(|_| rng.random_range(-9.0..9.0)).collect();
+        if k > 1 && rng.random_range(0..4) == 0 {
+            let (first, second) = centres.split_at_mut(dim);
+            second[..dim].copy_from_slice(first);
+        }
+        let radius = 10_f64.powf(rng.random_range(-1.0..1.0));
+        let softness = radius / 10_f64.powf(rng.random_range(-0.5..1.5));
+        let rho = softness * 10_f64.powf(rng.random_range(-3.0..2.5));
+        let public_box = domain(dim, 0);
+        let [step, longer] = [radius, 2.0 * radius].map(|radius| {
+            let step = SoftStep::new(public_box.clone(), points(&centres, dim), radius, softness);
+            step.expect("valid")
+        });
+        let setting = Setting { step, longer };
+        let near = Nearby::new(rho).expect("above 0");
+        let change = setting.step.modulus().expect("finite").moved(near);
+        let two: Vec<&[f64]> = centres.chunks_exact(dim).cycle().take(2).collect();
+        let between: Vec<f64> = two[0].iter().zip(two[1]).map(|(a, b)| 0.5 * (a + b)).collect();
+        let anywhere: Vec<f64> = (0..dim).map(|_| rng.random_range(-11.0..11.0)).collect();
+        let across: Vec<f64> = two[0].iter().zip(two[1]).map(|(a, b)| b - a).collect();
+        let any: Vec<f64> = (0..dim).map(|_| rng.random_range(-1.0..1.0)).collect();
+        for (middle, towards) in [
+            (&between, &across),
+            (&between, &any),
+            (&two[0].to_vec(), &any),
+            (&anywhere, &any),
+            (&anywhere, &across),
+        ] {
+            let length = towards.iter().map(|x| x * x).sum::<f64>().sqrt().max(1e-12);
+            let at = |share: f64| -> Vec<f64> {
+                let moved = |(x, t): (&f64, &f64)| x + share * rho * (1.0 - 1e-9) / length * t;
+                middle.iter().zip(towards).map(moved).collect()
+            };
+            let (a, b) = (adds(&setting, &at(-0.5)), adds(&setting, &at(0.5)));
+            let squares: f64 = a.iter().zip(&b).map(|(a, b)| ((a - b) as f64).powi(2)).sum();
+            found.see((squares / change.squared as f64).sqrt(), || {
+                format!(
+                    "{k} centres, {dim} dimensions, radius {radius}, softness {softness}, rho {rho}"
+                )
+            });
+        }
+    }
+    found
+}
+
+fn points(coords: &[f64], dim: usize) -> Points {
+    Points::new(coords.to_vec(), dim).expect("whole rows")
+}
+
+/// Whole runs, after a map and after noised points, soft rounds and hard ones: two clusters, and a record between them that moves.
+fn soft_moves(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(130);
+    for (dim, n) in effort.of([(1, 41), (2, 21), (5, 41)], [(1, 401), (2, 201), (9, 401)]) {
+        for rho in [1e-4, 0.05, 2.0, 100.0] {
+            for k in [1, 2, 5] {
+                let public_box = domain(dim, 0);
+                let near = Nearby::new(rho).expect("above 0");
+                let plan = SoftRecentred::new(public_box.clone(), near, n as u64, k, budget(), 1);
+                let plan = plan.expect("valid");
+                let claimed = plan.receipt().zcdp().expect("Gaussian").get();
+                let place = |i: usize| if (i / dim).is_multiple_of(2) { -4.0 } else { 4.0 };
+                let others: Vec<f64> = (0..(n - 1) * dim).map(place).collect();
+                let all = pairs(&public_box, 1, rho, &mut rng);
+                for pair in all.iter().take(effort.of(3, 7)) {
+                    let run = |points: &Points, draws: &mut dyn Source| {
+                        plan.replay(points.view(), draws).0
+                    };
+                    let seen = pair_of(&others, pair, dim, run, &mut rng);
+                    found.see(seen.rho() / claimed, || {
+                        format!("{dim} dimensions, rho {rho}: {pair:?}")
+                    });
+                }
+                let set = points(&[others.as_slice(), &vec![0.0; dim]].concat(), dim);
+                let usage = plan.replay(set.view(), &mut SecureSource::new(&mut rng)).1;
+                for step in usage.unreached() {
+                    found.see(f64::INFINITY, || format!("`{step}` was never drawn"));
                 }
             }
         }

@@ -1,11 +1,11 @@
 //! Clusterings of records that are hidden up to a distance, other than the [map](crate::map).
 //!
 //! [`NoisedPoints`] is the plain way, for any dimension: noise on every record, then any solver. It is what every record could do at home, and
-//! pays for that: its noise does not become less with more records. It is here as a baseline.
+//! pays for that: its noise does not become less with more records. It is here as a baseline, and as the start of [`SoftRecentred`] above three
+//! dimensions, whose rounds share records among centres and so see where the mass is, not where the noise put it.
 //!
 //! ```
-//! use dp_cluster::distance::NoisedPoints;
-//! use dp_cluster::kmeans::KMeans;
+//! use dp_cluster::distance::SoftRecentred;
 //! use dp_cluster::{Budget, Mechanism, Points, PublicBox, chacha_from_os};
 //! use dp_mechanism::Nearby;
 //!
@@ -13,11 +13,10 @@
 //! let records = Points::new(coords, 4)?;
 //! let public_box = PublicBox::cube(4, 0.0, 40.0)?;
 //! let budget = Budget::new(1.0, 1e-6)?;
-//! let plan = NoisedPoints::new(public_box, Nearby::new(0.1)?, 1_000, budget)?;
+//! let plan = SoftRecentred::new(public_box, Nearby::new(0.1)?, 1_000, 3, budget, 0)?;
 //! let mut rng = chacha_from_os()?;
-//! let noised = plan.release(records.view(), &mut rng)?.output;
-//! let fit = KMeans::builder(3).build()?.post_fit(&noised, &mut rng)?; // free
-//! assert_eq!(fit.centres.len(), 3);
+//! let clustering = plan.release(records.view(), &mut rng)?.output;
+//! assert_eq!(clustering.centres.len(), 3);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -25,7 +24,11 @@
 //! Epasto, Mirrokni, Narayanan, Zhong, "k-Means Clustering with Distance-Based Privacy" (2023).
 
 mod noised_points;
+mod soft_recentred;
+mod soft_step;
 #[cfg(test)]
 mod tests;
 
 pub use noised_points::NoisedPoints;
+pub use soft_recentred::SoftRecentred;
+pub use soft_step::{SoftScratch, SoftStep};

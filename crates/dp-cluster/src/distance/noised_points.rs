@@ -1,6 +1,6 @@
 //! Noise on every record.
 
-use dp_accounting::{Budget, Receipt, Step, Within};
+use dp_accounting::{Budget, Mu, Receipt, Step, Within};
 use dp_geometry::{Points, PointsView, PublicBox};
 use dp_mechanism::{Algorithm, Change, Coordinates, Draws, GaussianSum, Modulus, Nearby, Private};
 use rayon::prelude::*;
@@ -58,6 +58,17 @@ impl NoisedPoints {
         records: u64,
         budget: Budget,
     ) -> Result<Self, ClusterError> {
+        Self::at(public_box, nearby, records, budget, total_mu(budget)?)
+    }
+
+    /// The same for this part of the budget.
+    pub(super) fn at(
+        public_box: PublicBox,
+        nearby: Nearby<Coordinates>,
+        records: u64,
+        budget: Budget,
+        mu: Mu,
+    ) -> Result<Self, ClusterError> {
         let dim = public_box.dim();
         let bounds = (0..dim).flat_map(|i| [public_box.min(i), public_box.max(i)]);
         let farthest = bounds.fold(0.0, |far: f64, x| far.max(x.abs()));
@@ -77,7 +88,7 @@ impl NoisedPoints {
         )]
         let replaced = (diagonal * units_per_length + slack).powi(2).ceil() as u64;
         let modulus = Modulus::new(units_per_length, slack, replaced, replaced)?;
-        let noise = GaussianSum::rounded(total_mu(budget)?)?;
+        let noise = GaussianSum::rounded(mu)?;
         let change = modulus.moved(nearby);
         let relation = nearby.within();
         Ok(Self { public_box, relation, records, budget, units_per_length, change, noise })
