@@ -98,3 +98,28 @@ impl Content for Resting {
         if whole { Ok(()) } else { Err(Self::damaged()) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dp_mechanism::Private;
+
+    use super::*;
+    use crate::session::decisions::Decisions;
+    use crate::{StreamShape, ThreshMonitor, Universe};
+
+    /// With a checksum that matches: charges that no run leaves behind are found all the same.
+    #[test]
+    fn impossible_charges_are_refused() {
+        let shape = StreamShape { universe: Universe::Range { size: 20 }, users: 3, steps: 9 };
+        let plan = ThreshMonitor::builder(shape, 1.0, 2).and_then(crate::MonitorBuilder::build);
+        let progress = Decisions::new(plan.expect("valid")).progress().clone();
+        let read = |charges: &[u8]| {
+            let charges = Confidential::new(Private::owned(charges.to_vec()));
+            Resting { progress: progress.clone(), charges }.check().is_ok()
+        };
+        assert!(read(&[0, 1, 255]));
+        for bad in [&[0, 1][..], &[0, 1, 0, 0], &[0, 2, 0], &[254, 0, 0]] {
+            assert!(!read(bad), "{bad:?}");
+        }
+    }
+}
