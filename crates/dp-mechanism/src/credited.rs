@@ -359,8 +359,7 @@ impl CreditedSelection {
         scores: impl Into<CellsRef<'s, i64>>,
         draws: &mut Draws<'_>,
     ) -> Selected {
-        let mut draws = draws.next(self.name);
-        self.choose(scores.into().0, draws.charge(self.paid_by))
+        self.choose(scores.into().0, draws.charge_next(self.name, self.paid_by))
     }
 
     fn choose(&self, scores: &[i64], source: &mut dyn Source) -> Selected {
@@ -379,8 +378,7 @@ impl CreditedSelection {
     /// One selection among far more candidates than could be listed, always
     /// [exponential](SelectionRule::Exponential): all certificates are proved for that.
     pub fn release_sparse(&self, scores: Private<&SparseScores>, draws: &mut Draws<'_>) -> u64 {
-        let mut draws = draws.next(self.name);
-        draws.charge(self.paid_by).choose_sparse(scores.into_draw(), self.rate)
+        draws.charge_next(self.name, self.paid_by).choose_sparse(scores.into_draw(), self.rate)
     }
 
     /// One selection among so many candidates, whose scores are `None` if all are 0: a choice of an index alone is then made without
@@ -394,8 +392,7 @@ impl CreditedSelection {
         scores: Private<Option<&[i64]>>,
         draws: &mut Draws<'_>,
     ) -> Selected {
-        let mut draws = draws.next(self.name);
-        let source = draws.charge(self.paid_by);
+        let source = draws.charge_next(self.name, self.paid_by);
         match scores.into_draw() {
             Some(scores) if scores.len() == candidates => self.choose(scores, source),
             None if self.rule != SelectionRule::NoisyMax => {
@@ -444,8 +441,7 @@ impl CreditedReports {
         draws: &mut Draws<'_>,
     ) -> Option<i64> {
         let value = value.into().into_draw();
-        let mut draws = draws.next(self.name);
-        let source = draws.charge(self.paid_by);
+        let source = draws.charge_next(self.name, self.paid_by);
         let noisy = source.draw(Law::Report { value, threshold, noise: self.noise });
         (noisy >= threshold).then_some(noisy)
     }
@@ -453,8 +449,7 @@ impl CreditedReports {
     /// A count, which is never negative, with one-sided noise.
     pub fn count(&self, count: impl Into<Private<u64>>, draws: &mut Draws<'_>) -> i64 {
         let count = i64::try_from(count.into().into_draw()).unwrap_or(i64::MAX);
-        let mut draws = draws.next(self.name);
-        let source = draws.charge(self.paid_by);
+        let source = draws.charge_next(self.name, self.paid_by);
         source.draw(Law::Report { value: count, threshold: 0, noise: self.noise })
     }
 

@@ -68,6 +68,16 @@ impl<'a> Draws<'a> {
     }
 }
 
+#[cold]
+fn refused(why: &str) -> ! {
+    panic!("the receipt does not pay for this draw: {why}");
+}
+
+#[cold]
+fn none_left(name: &str) -> ! {
+    panic!("the receipt has no draw `{name}` left");
+}
+
 impl Draws<'_> {
     /// The draws below the first of the highest steps of this name, lower than the present one: those of a mechanism within another.
     ///
@@ -112,8 +122,7 @@ impl Draws<'_> {
     #[inline]
     pub fn next(&mut self, name: &'static str) -> Draws<'_> {
         let leaf = self.meter.as_mut().map(|meter| {
-            let leaf = meter.next(&self.scope.leaves, name);
-            (leaf.unwrap_or_else(|| panic!("the receipt has no draw `{name}` left")), 0)
+            (meter.next(&self.scope.leaves, name).unwrap_or_else(|| none_left(name)), 0)
         });
         self.at(leaf)
     }
@@ -146,14 +155,20 @@ impl Draws<'_> {
     #[inline]
     pub(crate) fn charge(&mut self, loss: Loss) -> &mut dyn Source {
         if let Some(meter) = &mut self.meter {
-            let charged = match self.leaf {
-                Some((leaf, part)) => meter.charge(leaf, part, loss),
-                None => Err("it names no leaf".to_owned()),
-            };
-            if let Err(why) = charged {
-                panic!("the receipt does not pay for this draw: {why}");
-            }
-            self.source.charged(self.leaf.and_then(|(leaf, _)| meter.alone(leaf)));
+            let Some((leaf, part)) = self.leaf else { refused("it names no leaf") };
+            meter.charge(leaf, part, loss).unwrap_or_else(|why| refused(&why));
+            self.source.charged(meter.alone(leaf));
+        }
+        self.source
+    }
+
+    /// As [`next`](Self::next) and then [`charge`](Self::charge), for draws of which there are many.
+    #[inline]
+    pub(crate) fn charge_next(&mut self, name: &'static str, loss: Loss) -> &mut dyn Source {
+        if let Some(meter) = &mut self.meter {
+            let leaf = meter.next(&self.scope.leaves, name).unwrap_or_else(|| none_left(name));
+            meter.charge(leaf, 0, loss).unwrap_or_else(|why| refused(&why));
+            self.source.charged(meter.alone(leaf));
         }
         self.source
     }
