@@ -85,7 +85,7 @@ impl<R: MapRelation> MapBuilder<R> {
         self
     }
 
-    /// Spends this much and not the whole budget: for a map that is the first step of something else.
+    /// Spends this much of the budget and not all of it: for a map that is the first step of something else.
     #[must_use]
     pub fn spend(mut self, mu: Mu) -> Self {
         self.spend = Some(mu);
@@ -129,10 +129,12 @@ impl<R: MapRelation> MapBuilder<R> {
             let (name, want) = ("the coarsest level", "at most the finest");
             return Err(ClusterError::Setting { name, got: f64::from(coarsest), want });
         }
-        let total = match self.spend {
-            Some(mu) => mu,
-            None => total_mu(self.budget)?,
-        };
+        let whole = total_mu(self.budget)?;
+        let total = self.spend.unwrap_or(whole);
+        if total > whole {
+            let (name, want) = ("mu to spend", "at most that of the budget");
+            return Err(ClusterError::Setting { name, got: total.get(), want });
+        }
         let levels = finest - coarsest + 1;
         let mut shares = vec![1.0; levels as usize];
         if !R::PUBLIC_SIZE {

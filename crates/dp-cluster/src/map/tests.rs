@@ -157,6 +157,11 @@ fn bad_settings_are_refused_by_name() {
         message(PrivateMap::add_remove(huge, budget(1.0)).build())
             .starts_with("the public box's extent")
     );
+    let much = dp_accounting::Mu::new(1.0).expect("valid");
+    assert_eq!(
+        message(plan(2).spend(much).build()),
+        "mu to spend must be at most that of the budget, got 1"
+    );
     assert!(message(plan(2).spend(dp_accounting::Mu::ZERO).build()).contains("mu of a sum"));
     for dim in 1..=8 {
         assert!(plan(dim).build().is_ok(), "{dim}");
