@@ -8,7 +8,7 @@ use crate::rounding::UNIT;
 /// More samples than this are refused.
 const MOST_SAMPLES: usize = 262_144;
 /// More sines and cosines than this are refused, for all lines that are tried.
-pub(crate) const MOST_WORK: f64 = 1.5e7;
+pub(crate) const MOST_WORK: f64 = 4e7;
 /// One try takes at most this part of what is left, so that something is left for the next.
 const MOST_OF_IT: f64 = 0.7;
 /// Sines and cosines that making a point of a rule is worth.
