@@ -1,23 +1,29 @@
 //! The commands from file to files: on the private files of two neighbours they give away what their receipts say, down to every byte.
 
 use clap::Parser;
+use dp_accounting::{Epsilon, Rho};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Method as By, compare};
 use dp_mechanism::{Mechanism, SecureSource, Source};
 use quietus::cli::{Cli, Command, Family};
-use quietus::groups::{GroupPlan, Tally};
+use quietus::cluster::{cluster_plan, release_cluster};
 use quietus::{Gate, RealDisk, group_job, release_groups};
 use rand::RngExt;
 use std::fs;
 use std::path::Path;
 
 pub(crate) fn checks() -> Vec<Check> {
-    let what = "GroupPlan, the command from file to files";
-    vec![Check::new("quietus-group-command", what, "add-remove", By::Exact, on_files)]
+    let check = |id, what, ways: &'static [(&str, &str)]| {
+        Check::new(id, what, "add-remove", By::Exact, move |effort| on_files(effort, ways))
+    };
+    vec![
+        check("quietus-group-command", "GroupPlan, the command from file to files", &GROUPS),
+        check("quietus-cluster-command", "ClusterPlan, the command from file to files", &CLUSTERS),
+    ]
 }
 
 /// What is said on the command line, and the header of the private file.
-const WAYS: [(&str, &str); 6] = [
+const GROUPS: [(&str, &str); 6] = [
     ("count --by town --groups A,B", "town"),
     ("count --person who --by town --groups A", "who,town"),
     ("count", "x,town"),
@@ -27,6 +33,15 @@ const WAYS: [(&str, &str); 6] = [
         "mean --of x --bounds -5,5 --decimal-comma --delimiter ; --by town --groups A,B --person who",
         "who;x;town",
     ),
+];
+
+const CLUSTERS: [(&str, &str); 6] = [
+    ("cluster --range x=0,10 --delta 1e-6", "x,town"),
+    ("cluster --range x=0,10 --range y=-1,1e9 --delta 1e-6 --k 2 --person who", "y,who,x"),
+    ("cluster --range x=0,10 --range y=-1,1e9 --delta 1e-6 --k 2 --unscaled", "x,y"),
+    ("cluster --range x=0,10 --delta 1e-6 --method dpm --person who", "who,x"),
+    ("cluster --range x=0,10 --delta 1e-6 --method lloyd --k 2", "x"),
+    ("cluster --range x=0,10 --k 1 --delimiter ; --decimal-comma", "x;town"),
 ];
 
 const CELLS: [&[u8]; 14] = [
@@ -78,10 +93,19 @@ type Seen = Result<(String, Vec<(String, Vec<u8>)>), String>;
 fn seen(home: &Path, family: &Family, private: &[u8], source: &mut dyn Source) -> Seen {
     let plain = "a folder of our own";
     fs::write(home.join("p.csv"), private).expect(plain);
-    let draw = |plan: &GroupPlan, tally: &Tally| plan.replay(tally, source).0;
-    let said = group_job(family)
-        .and_then(|job| release_groups(&job, &Gate::default(), &RealDisk, draw))
-        .map_err(|error| error.to_string());
+    let said = match family {
+        Family::Cluster(args) => {
+            release_cluster(args, &Gate::default(), &RealDisk, |plan, points| {
+                plan.replay(points.view(), source).0
+            })
+        }
+        _ => group_job(family).and_then(|job| {
+            release_groups(&job, &Gate::default(), &RealDisk, |plan, tally| {
+                plan.replay(tally, source).0
+            })
+        }),
+    };
+    let said = said.map_err(|error| error.to_string());
     let (out, mut files) = (home.join("out"), Vec::new());
     if out.exists() {
         for entry in fs::read_dir(&out).expect(plain) {
@@ -98,12 +122,22 @@ fn seen(home: &Path, family: &Family, private: &[u8], source: &mut dyn Source) -
     Ok((said.text + &said.aside, files))
 }
 
-fn on_files(effort: Effort) -> Found {
+/// What a command may lose: pure, or where that is not promised zCDP.
+fn claimed(family: &Family) -> (Option<f64>, Option<f64>) {
+    let receipt = match family {
+        Family::Cluster(args) => cluster_plan(args).expect("valid").receipt(),
+        _ => group_job(family).expect("valid").plan.receipt(),
+    };
+    assert!(receipt.within_budget());
+    (receipt.pure().map(Epsilon::get), receipt.zcdp().map(Rho::get))
+}
+
+fn on_files(effort: Effort, ways: &[(&str, &str)]) -> Found {
     let mut rng = effort.rng(95);
     let mut found = Found::claim(1.0);
     let home = tempfile::tempdir().expect("a place for files");
     let at = |name: &str| home.path().join(name).to_str().expect("Unicode").to_owned();
-    for (words, header) in WAYS {
+    for &(words, header) in ways {
         let (data, out) = (at("p.csv"), at("out"));
         let all =
             format!("quietus release {words} --epsilon 1 --no-ledger --data {data} --out {out}");
@@ -126,9 +160,12 @@ fn on_files(effort: Effort) -> Found {
                 seen(home.path(), &family, private, source)
             };
             let comparison = compare(run, &before, &after, &mut SecureSource::new(&mut rng));
-            found.see(comparison.pure_loss(), || {
-                format!("{words}: {:?}", String::from_utf8_lossy(&after))
-            });
+            let share = match claimed(&family) {
+                (Some(epsilon), _) => comparison.pure_loss() / epsilon,
+                (None, Some(rho)) => comparison.rho() / rho,
+                (None, None) => f64::INFINITY,
+            };
+            found.see(share, || format!("{words}: {:?}", String::from_utf8_lossy(&after)));
         }
     }
     found

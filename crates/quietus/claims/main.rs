@@ -1,6 +1,7 @@
 //! What releases from files promise, from the rows of a file to every byte that comes out, and mistakes made with them.
 #![allow(clippy::disallowed_methods, reason = "mutants open what a mechanism must not")]
 
+mod census;
 mod commands;
 mod groups;
 mod mutants;
@@ -11,7 +12,7 @@ fn main() -> std::process::ExitCode {
     dp_audit::harness::main(Suite {
         crate_name: env!("CARGO_PKG_NAME"),
         folder: env!("CARGO_MANIFEST_DIR"),
-        checks: [groups::checks(), commands::checks()].concat(),
+        checks: [groups::checks(), commands::checks(), census::checks()].concat(),
         mutants: mutants::all(),
     })
 }

@@ -1,6 +1,7 @@
 //! The command line. Parsing only: no command does its work here.
 
 use clap::{Args, Parser, Subcommand};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// Private releases from your own files, with a ledger that counts every one of them.
@@ -63,6 +64,10 @@ pub enum Family {
     Histogram(HistogramArgs),
     /// The mean of a column within public bounds, by public groups
     Mean(MeanArgs),
+    /// Numbers of groups by size (households, say) in every region of a hierarchy, consistent and in whole numbers
+    Census(CensusArgs),
+    /// Points to centres and noisy counts
+    Cluster(ClusterArgs),
 }
 
 /// The private file and how it is written.
@@ -182,6 +187,90 @@ pub struct MeanArgs {
     /// About whom.
     #[command(flatten)]
     pub groups: GroupArgs,
+    /// Where it goes.
+    #[command(flatten)]
+    pub target: TargetArgs,
+}
+
+/// `census`: what is public, what is private, what is asked for.
+#[derive(Clone, Debug, Args)]
+#[command(group = clap::ArgGroup::new("private").required(true).args(["table", "units"]))]
+#[command(group = clap::ArgGroup::new("loss").required(true).args(["epsilon", "rho"]))]
+pub struct CensusArgs {
+    /// Public: columns region, parent (empty for the one at the top) and, if you like, groups (their public number)
+    #[arg(long, value_name = "FILE")]
+    pub regions: PathBuf,
+    /// Private: columns region, size, groups; how many groups of each size there are. Empty groups count, as size 0: which groups there are
+    /// must come from elsewhere, never from the people
+    #[arg(long, value_name = "FILE")]
+    pub table: Option<PathBuf>,
+    /// Public: columns unit, region; which groups there are and where. It must come from elsewhere, never from the people: empty groups
+    /// belong in it, and count as size 0
+    #[arg(long, value_name = "FILE", requires = "data")]
+    pub units: Option<PathBuf>,
+    /// Private: columns unit and, if there are any, person and quantity; without person, each individual is in one row only
+    #[arg(long, value_name = "FILE", requires = "units")]
+    pub data: Option<PathBuf>,
+    /// How the files are written.
+    #[command(flatten)]
+    pub form: FormArgs,
+    /// Public number of groups; by default that of --units or of the column groups in --regions. It must come from elsewhere, never from
+    /// the people: empty groups count, as size 0
+    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    pub groups: Option<i64>,
+    /// Sizes 0, 1, .. are told apart up to here; the last means "or more"
+    #[arg(long, value_name = "N")]
+    pub largest: u32,
+    /// Pure differential privacy
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    pub epsilon: Option<f64>,
+    /// Zero-concentrated differential privacy, a weaker promise
+    #[arg(long, value_name = "R", requires = "delta", allow_negative_numbers = true)]
+    pub rho: Option<f64>,
+    /// Where the receipt says what --rho comes to as an epsilon
+    #[arg(long, value_name = "D", requires = "rho", allow_negative_numbers = true)]
+    pub delta: Option<f64>,
+    /// How noise becomes a table: m-c-top-down (the default), m-c-exact, m-c-dp, m-h-dp, top-down or m-c-chain
+    #[arg(long, value_name = "METHOD")]
+    pub method: Option<String>,
+    /// How the loss is divided among the levels: equal, 10/20/70, roots, or numbers like 0.2,0.3,0.5 from the top
+    #[arg(long, value_name = "SHARES", default_value = "equal", allow_hyphen_values = true)]
+    pub shares: String,
+    /// The most that one individual adds to the size of a group
+    #[arg(long, value_name = "Q", default_value_t = NonZeroU32::MIN)]
+    pub most_quantity: NonZeroU32,
+    /// Where it goes.
+    #[command(flatten)]
+    pub target: TargetArgs,
+}
+
+/// `cluster`.
+#[derive(Clone, Debug, Args)]
+pub struct ClusterArgs {
+    /// A column and its public bounds, as age=0,100; once for each column
+    #[arg(long, value_name = "COLUMN=LOW,HIGH", required = true)]
+    pub range: Vec<String>,
+    /// How many clusters at most; without it, as many as there are signs of
+    #[arg(long, value_name = "K")]
+    pub k: Option<usize>,
+    /// recentred, dpm, lloyd, or auto: recentred with a delta, lloyd without
+    #[arg(long, value_name = "METHOD", default_value = "auto")]
+    pub method: String,
+    /// Do not scale columns to ranges of equal length
+    #[arg(long)]
+    pub unscaled: bool,
+    /// The column that says whose row it is: a person is then protected in all rows, and only the first one counts
+    #[arg(long, value_name = "COLUMN")]
+    pub person: Option<String>,
+    /// Approximate differential privacy
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    pub epsilon: f64,
+    /// With this delta, well below one over the number of people
+    #[arg(long, value_name = "D", default_value_t = 0.0, allow_negative_numbers = true)]
+    pub delta: f64,
+    /// What is read.
+    #[command(flatten)]
+    pub file: FileArgs,
     /// Where it goes.
     #[command(flatten)]
     pub target: TargetArgs,

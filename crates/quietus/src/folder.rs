@@ -77,6 +77,9 @@ impl<'a> Reserved<'a> {
             reserved.traces.parents.insert(0, parent.to_path_buf());
             make().map_err(Error::io("create the folder", parent))?;
         }
+        if !folder_of(&path).is_dir() {
+            return Err(Error::NotAFolder { path: folder_of(&path).to_path_buf() });
+        }
         disk.create_folder(&part).map_err(Error::io("create the folder", &part))?;
         reserved.traces.part = Some(part.clone());
         reserved.lock = lock(&part).map_err(Error::io("lock the folder", &part))?;

@@ -24,18 +24,23 @@
 //! # What matters
 //! - [`table`]: rows of CSV, CSV in gzip and Parquet, with limits, by rules that no row can break.
 //! - [`groups`]: counts, histograms and means by public groups.
+//! - [`release_census`]: numbers of groups by size in every region of a hierarchy.
+//! - [`cluster`]: points to centres and counts.
 //! - [`Order`]: one release from receipt to folder. [`LedgerFile`]: the account of a data set.
 //! - [`Disk`]: every call that changes something on disk, so that tests let each of them fail.
 //!
 //! Unlike the crates below, this one reads files, prints, and listens for signals.
 
+mod census;
 pub mod cli;
+pub mod cluster;
 mod disk;
 mod error;
 mod folder;
 pub mod groups;
 pub mod ledger;
 mod order;
+mod persons;
 mod picture;
 mod run;
 mod shown;
@@ -44,6 +49,7 @@ pub mod table;
 pub mod value;
 mod verify;
 
+pub use census::release_census;
 pub use disk::{Disk, RealDisk};
 pub use error::Error;
 pub use ledger::LedgerFile;

@@ -69,6 +69,48 @@ pub(crate) fn bars(title: &str, all: impl ExactSizeIterator<Item = Bar>) -> Stri
     svg
 }
 
+/// A centre.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Dot {
+    /// In two columns.
+    pub(crate) at: [f64; 2],
+    /// How many points it stands for.
+    pub(crate) count: i64,
+}
+
+/// An SVG of centres over two columns, each with its name and bounds; areas are in proportion to counts.
+pub(crate) fn dots(axes: [(&str, f64, f64); 2], all: impl Iterator<Item = Dot>) -> String {
+    const LEFT: f64 = 80.0;
+    const SIDE: f64 = 480.0;
+    let dots: Vec<Dot> = all.collect();
+    let most = dots.iter().map(|dot| dot.count).max().unwrap_or(1).max(1) as f64;
+    let place =
+        |axis: usize, value: f64| (value - axes[axis].1) / (axes[axis].2 - axes[axis].1) * SIDE;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"600\" height=\"580\" font-family=\"sans-serif\" font-size=\"12\">\n\
+         <rect width=\"600\" height=\"580\" fill=\"white\"/>\n\
+         <rect x=\"{LEFT}\" y=\"40\" width=\"{SIDE}\" height=\"{SIDE}\" fill=\"none\" stroke=\"black\"/>\n"
+    );
+    for Dot { at, count } in &dots {
+        let (x, y) = (LEFT + place(0, at[0]), 40.0 + SIDE - place(1, at[1]));
+        let radius = 3.0 + 27.0 * (count.max(&0).to_owned() as f64 / most).sqrt();
+        let _ = writeln!(
+            svg,
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" fill=\"#4477aa\" fill-opacity=\"0.5\"/>"
+        );
+    }
+    let [(across, left, right), (up, bottom, top)] = axes;
+    let _ = writeln!(
+        svg,
+        "<text x=\"{LEFT}\" y=\"540\">{left}</text><text x=\"560\" y=\"540\" text-anchor=\"end\">{right}</text>\
+         <text x=\"320\" y=\"560\" text-anchor=\"middle\">{}</text><text x=\"72\" y=\"520\" text-anchor=\"end\">{bottom}</text>\
+         <text x=\"72\" y=\"50\" text-anchor=\"end\">{top}</text><text x=\"{LEFT}\" y=\"30\">{}</text>\n</svg>",
+        escaped(across),
+        escaped(up),
+    );
+    svg
+}
+
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for letter in text.chars() {

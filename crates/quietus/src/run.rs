@@ -1,9 +1,11 @@
 //! Every command, from its arguments to what is printed.
 
+use crate::census;
 use crate::cli::{
     CountArgs, Family, FileArgs, FormArgs, GroupArgs, HistogramArgs, LedgerCommand, MeanArgs,
     TargetArgs,
 };
+use crate::cluster;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::groups::{self, GroupPlan, GroupSettings, Measure, Met, Noisy, Source, Tally};
@@ -45,6 +47,12 @@ pub fn release(family: &Family, gate: &Gate, disk: &dyn Disk) -> Result<Said, Er
                 plan.release(tally, &mut rng).expect("a table of this plan").output
             })
         }
+        Family::Census(args) => census::release_census(args, gate, disk, |plan, sizes| {
+            plan.with_evidence().release(sizes, &mut rng).expect("it was checked").output
+        }),
+        Family::Cluster(args) => cluster::release_cluster(args, gate, disk, |plan, points| {
+            plan.release(points.view(), &mut rng).expect("points of this plan").output
+        }),
     }
 }
 
@@ -57,6 +65,8 @@ pub fn check(family: &Family) -> Result<String, Error> {
         Family::Count(_) | Family::Histogram(_) | Family::Mean(_) => {
             check_groups(&group_job(family)?)
         }
+        Family::Census(args) => census::check(args),
+        Family::Cluster(args) => cluster::check(args),
     }
 }
 
@@ -70,6 +80,8 @@ pub fn plan(family: &Family) -> Result<String, Error> {
             groups::plan_text(&group_job(family)?.plan, None)
         }
         Family::Mean(args) => groups::plan_text(&group_job(family)?.plan, args.rows.map(f64::from)),
+        Family::Census(args) => census::plan_text(args),
+        Family::Cluster(args) => cluster::plan_text(args),
     }
 }
 
@@ -239,6 +251,7 @@ pub fn group_job(family: &Family) -> Result<GroupJob, Error> {
             }
             (Measure::Mean { column: of.clone(), bounds }, false, file, groups, target)
         }
+        _ => unreachable!("another family has another job"),
     };
     let FileArgs { data, form: form_args, decimal_comma } = file;
     let form = form(form_args)?;

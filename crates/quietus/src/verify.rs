@@ -1,10 +1,12 @@
 //! Whether a folder is what it says.
 
+use crate::cluster::ClusterPlan;
 use crate::error::Error;
 use crate::folder::RELEASE;
 use crate::groups::GroupPlan;
 use crate::ledger::{LedgerFile, sha256_hex};
 use crate::order::{Named, PLAN, RECEIPT};
+use dp_census::Census;
 use dp_mechanism::Mechanism;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -32,6 +34,8 @@ pub fn verify(folder: &Path, ledger: Option<&Path>) -> Result<String, Error> {
     }
     let (follows, text) = match named.family.as_str() {
         "count" | "histogram" | "mean" => cost::<GroupPlan>(&plan),
+        "census" => cost::<Census>(&plan),
+        "cluster" => cost::<ClusterPlan>(&plan),
         other => Err(format!("this version knows no releases of the kind `{other}`")),
     }
     .map_err(&refuse)?;

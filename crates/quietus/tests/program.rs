@@ -189,7 +189,11 @@ fn ten_odd_individuals_change_no_exit_code_no_word_and_no_name_of_a_file() {
         "count --by town --groups A,B",
         "histogram --of x --bounds 0,10 --bins 2 --by town --groups A,B --person who",
         "mean --of x --bounds 0,10 --by town --groups A,B --person who",
+        "cluster --range x=0,10 --range who=0,9 --k 1 --delta 1e-6",
+        "cluster --range x=0,10 --k 1 --person who",
     ] {
+        let released =
+            if words.starts_with("cluster") { "out/centres.csv" } else { "out/groups.csv" };
         let mut seen = Vec::new();
         for (number, row) in odd.iter().enumerate() {
             let home = Home::new();
@@ -202,7 +206,10 @@ fn ten_odd_individuals_change_no_exit_code_no_word_and_no_name_of_a_file() {
                 .map(|entry| entry.unwrap().file_name())
                 .collect();
             names.sort();
-            let lines = fs::read_to_string(home.path("out/groups.csv")).unwrap().lines().count();
+            // How many centres there are is noisy; groups are public.
+            let centres = words.starts_with("cluster");
+            let table = fs::read_to_string(home.path(released)).unwrap();
+            let lines = if centres { table.lines().count().min(1) } else { table.lines().count() };
             seen.push((output.stdout, output.stderr, names, lines));
         }
         assert!(seen.iter().all(|one| *one == seen[0]), "{words}");
@@ -233,6 +240,36 @@ fn a_check_is_private_on_its_first_line_and_counts_every_row() {
     let plan = home.ok(&format!("plan mean {words}"));
     assert!(plan.contains("error of mean") && !plan.contains("PRIVATE"), "{plan}");
     assert!(home.folders().is_empty());
+}
+
+/// Ages and incomes, two groups that differ in age: in one raw box incomes would decide, and both centres be at one age.
+#[test]
+fn clusters_are_found_in_scaled_columns_and_come_back_in_their_units() {
+    let home = Home::new();
+    let row = |i: u32| format!("{},{}\n", [20, 70][i as usize % 2], 30_000 + i * 7 % 900);
+    let rows: String = (0..20_000).map(row).collect();
+    home.write("p.csv", format!("age,income\n{rows}").as_bytes());
+    let words =
+        "--range age=0,100 --range income=0,200000 --k 2 --epsilon 1 --delta 1e-6 --data p.csv";
+    home.ok(&format!("release cluster {words} --out out --no-ledger"));
+    let table = fs::read_to_string(home.path("out/centres.csv")).unwrap();
+    let mut centres: Vec<Vec<f64>> = table
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect())
+        .collect();
+    centres.sort_by(|a, b| a[2].total_cmp(&b[2]));
+    assert_eq!(centres.len(), 2, "{table}");
+    // The centres' noise has a standard deviation of a few hundredths of a year; counts of some ten.
+    for (centre, age) in centres.iter().zip([20.0, 70.0]) {
+        assert!((centre[2] - age).abs() < 2.0 && (centre[1] - 10_000.0).abs() < 1_000.0, "{table}");
+        assert!((centre[3] - 30_450.0).abs() < 4_000.0, "{table}");
+    }
+    let text =
+        home.ok(&format!("check cluster {words}").replace("income=0,200000", "income=0,1000"));
+    assert!(text.starts_with("PRIVATE: ") && text.contains("outside in `income`"), "{text}");
+    home.ok(&format!("plan cluster {words}"));
+    home.ok("verify out");
 }
 
 #[test]
@@ -266,7 +303,7 @@ fn the_commands_of_the_page_work_as_they_are_written() {
     copy(&root.join("datasets/examples"), &home.path("datasets/examples"));
     let commands: Vec<&str> =
         page.lines().filter_map(|line| line.strip_prefix("quietus ")).collect();
-    assert!(commands.len() >= 8, "{commands:?}");
+    assert!(commands.len() >= 17, "{commands:?}");
     for words in commands {
         home.ok(words);
     }

@@ -2,9 +2,9 @@
 
 use super::{GroupPlan, Tally};
 use crate::error::Error;
+use crate::persons::Persons;
 use crate::table::{Form, Rows, Secrecy};
 use crate::value::{Decimal, days, number};
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// A private file and how it is written.
@@ -63,7 +63,7 @@ pub fn read(
             next - 1
         })
     });
-    let mut persons = BTreeSet::new();
+    let mut persons = Persons::default();
     let mut tally = plan.tally();
     while rows.advance()? {
         if let Some(person) = person {
@@ -71,11 +71,10 @@ pub fn read(
                 met(Met::NoPerson);
                 continue;
             };
-            if persons.contains(&*name) {
+            if !persons.is_new(&name) {
                 met(Met::Again);
                 continue;
             }
-            persons.insert(Box::<str>::from(name));
         }
         let group = match by {
             None => Some(0),

@@ -316,6 +316,11 @@ impl<'a> Rows<'a> {
         Ok(number)
     }
 
+    /// Whether cells may be shown.
+    pub fn secrecy(&self) -> Secrecy {
+        self.secrecy
+    }
+
     /// What is wrong with a cell of the current row; `problem` gets the column's number from 1 and its name.
     pub fn wrong(
         &self,

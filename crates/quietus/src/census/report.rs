@@ -1,0 +1,100 @@
+//! What the data holder is told in the end. None of it is private: it follows from settings and from noisy numbers.
+
+use super::Job;
+use super::input::Individuals;
+use crate::cli::CensusArgs;
+use dp_census::{Certificate, Method};
+use dp_mechanism::Mechanism;
+
+/// A release in words.
+#[derive(Clone, Debug)]
+pub(super) struct Report {
+    pub(super) text: String,
+    /// Whether the table is as good for its noise as its method promises.
+    pub(super) proved: bool,
+}
+
+impl Report {
+    pub(super) fn new(
+        args: &CensusArgs,
+        job: &Job,
+        individuals: Individuals,
+        certificate: Certificate,
+    ) -> Self {
+        let proof = proof(job.method, certificate, job.groups);
+        let consistent = if certificate.feasible {
+            "every region is the sum of its parts, nothing is negative, and the number of groups is the public one."
+        } else {
+            "FAILED; the table is not consistent. Please report this."
+        };
+        let text = format!(
+            "{receipt}\n\n\
+             Protected: an individual who joins or leaves one group and adds up to {most} to its size; {individuals}.\n\
+             Certificate: {consistent}\n\
+             {proof}\n\
+             {totals}Size {largest} means {largest} or more.\n\
+             The budget is spent: add this receipt to those of all other releases about the same people.\n",
+            receipt = job.plan.receipt(),
+            most = args.most_quantity,
+            individuals = individuals.in_words(),
+            proof = proof
+                .as_deref()
+                .unwrap_or("No proof that the table is as close to its noise as it should be."),
+            totals = if job.public_totals && job.method != Method::default() {
+                "The public numbers of groups of regions are not kept by this method: totals of regions are estimates, but for the one at the top.\n"
+            } else {
+                ""
+            },
+            largest = args.largest,
+        );
+        Self { text, proved: certificate.feasible && proof.is_some() }
+    }
+}
+
+/// How close the table is to its noise; `None` if that is not what the method promises.
+fn proof(method: Method, certificate: Certificate, groups: i64) -> Option<String> {
+    let Certificate { residual, distance, .. } = certificate;
+    // In real numbers the residual is of the order of rounding errors, which grow with the number of groups.
+    let rounding = 1e-6 + groups as f64 * 1e-14;
+    let words = match method {
+        Method::Cumulative if residual < rounding => format!(
+            "The table is the closest consistent one in real numbers, up to {distance:.1e} groups over all cells, rounded within l + 1/2 at level l."
+        ),
+        Method::CumulativeTopDown if residual > 0.0 && residual.is_finite() => {
+            "Level after level, each split is the closest one; those too large for that are rounded from real numbers, by less than 1.".to_owned()
+        }
+        Method::CumulativeTopDown | Method::TopDown if residual <= 0.0 => {
+            "Level after level, each split is the closest one in whole numbers.".to_owned()
+        }
+        Method::CumulativeThenTree if residual <= 0.0 => {
+            "Each of its two steps is optimal: every row made nondecreasing, then the closest consistent table in whole numbers.".to_owned()
+        }
+        _ if method != Method::Cumulative && residual <= 0.0 => {
+            "The table is an optimum in whole numbers: no unit step improves it.".to_owned()
+        }
+        _ => return None,
+    };
+    Some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::proof;
+    use dp_census::{Certificate, Method};
+
+    #[test]
+    fn only_a_small_enough_residual_is_a_proof() {
+        let with = |method, residual| {
+            let certificate = Certificate { feasible: true, residual, distance: 0.5 };
+            proof(method, certificate, 1_000).is_some()
+        };
+        for method in Method::ALL {
+            assert!(with(method, 0.0) && !with(method, f64::INFINITY) && !with(method, f64::NAN));
+            assert_eq!(with(method, 0.5), method == Method::CumulativeTopDown, "{method:?}");
+            assert_eq!(
+                with(method, 1e-9),
+                matches!(method, Method::Cumulative | Method::CumulativeTopDown)
+            );
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! The census from files to files.
+
+mod bad_input;
+
+use super::{Job, prepare, read, release_census};
+use crate::cli::{CensusArgs, Cli, Command, Family};
+use crate::disk::RealDisk;
+use crate::error::Error;
+use crate::run::Said;
+use crate::stop::Gate;
+use crate::verify::verify;
+use clap::Parser;
+use dp_accounting::{MemberOfGroup, Receipt};
+use dp_census::{Census, Method};
+use dp_mechanism::{Mechanism, chacha_from_os};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+fn release(args: &CensusArgs) -> Result<Said, Error> {
+    release_census(args, &Gate::default(), &RealDisk, |plan, sizes| {
+        plan.with_evidence().release(sizes, &mut chacha_from_os().unwrap()).unwrap().output
+    })
+}
+
+const REGIONS: &str = "region,parent\nUS,\nGA,US\nNY,US\n";
+const UNITS: &str = "unit,region\nA,GA\nB,GA\nC,NY\n";
+const PEOPLE: &str = "unit\nA\nA\nC\n";
+const TABLE: &str = "region,size,groups\nGA,0,1\nGA,2,1\nNY,1,1\n";
+const BY_PEOPLE: &str = "--regions r.csv --units u.csv --data p.csv";
+const BY_TABLE: &str = "--regions r.csv --table t.csv --groups 3";
+
+/// A folder with files that are fine.
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        let home = Self(tempfile::tempdir().unwrap());
+        for (name, text) in [("r", REGIONS), ("u", UNITS), ("p", PEOPLE), ("t", TABLE)] {
+            fs::write(home.path(&format!("{name}.csv")), text).unwrap();
+        }
+        home
+    }
+
+    fn with(name: &str, text: &str) -> Self {
+        let home = Self::new();
+        fs::write(home.path(name), text).unwrap();
+        home
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// What the command line says, with files of this folder.
+    fn args(&self, words: &str) -> CensusArgs {
+        let mut all = words.to_owned();
+        for (flag, usual) in [("--largest", "2"), ("--epsilon", "1"), ("--out", "out")] {
+            if !(words.contains(flag) || flag == "--epsilon" && words.contains("--rho")) {
+                all = format!("{all} {flag} {usual}");
+            }
+        }
+        all.push_str(" --no-ledger");
+        let mut args = census_args(&format!("release census {all}"));
+        let files = [&mut args.table, &mut args.units, &mut args.data].into_iter().flatten();
+        let out = args.target.out.iter_mut();
+        for path in files.chain(out).chain([&mut args.regions]) {
+            *path = self.0.path().join(&*path);
+        }
+        args
+    }
+
+    fn prepared(&self, words: &str) -> Job {
+        prepare(&self.args(words)).unwrap()
+    }
+
+    fn sizes(&self, words: &str) -> Vec<i64> {
+        let args = self.args(words);
+        let job = prepare(&args).unwrap();
+        read(&args, &job, &mut |_| ()).unwrap().0.counts().to_vec()
+    }
+
+    /// The error, after which there are no files but those that were there.
+    fn refused(&self, words: &str) -> String {
+        let before = names(self.0.path());
+        let error = release(&self.args(words)).unwrap_err();
+        assert_eq!(names(self.0.path()), before, "{error}");
+        error.to_string().replace(&format!("{}/", self.0.path().display()), "")
+    }
+}
+
+fn census_args(words: &str) -> CensusArgs {
+    let words = words.split_whitespace().map(str::to_owned);
+    match Cli::try_parse_from(["quietus".to_owned()].into_iter().chain(words)).unwrap().command {
+        Command::Release { family: Family::Census(args) } => args,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name();
+    let mut names: Vec<_> = fs::read_dir(folder).unwrap().map(name).collect();
+    names.sort();
+    names.into_iter().map(|name| name.into_string().unwrap()).collect()
+}
+
+/// Reads the released table back: (level, region, size, groups, or more).
+fn released(out: &Path) -> Vec<(usize, String, usize, i64, u8)> {
+    let mut lines = csv::Reader::from_path(out.join("groups.csv")).unwrap();
+    assert_eq!(lines.headers().unwrap(), vec!["level", "region", "size", "groups", "or_more"]);
+    lines.deserialize().map(Result::unwrap).collect()
+}
+
+fn out(args: &CensusArgs) -> &Path {
+    args.target.out.as_deref().unwrap()
+}
+
+/// All files are there, and what they say fits together.
+fn assert_whole(args: &CensusArgs, job: &Job) {
+    assert_eq!(
+        names(out(args)),
+        ["groups.csv", "plan.json", "receipt.json", "receipt.txt", "release.json", "report.txt"]
+    );
+    verify(out(args), None).unwrap();
+    let read = |name: &str| fs::read_to_string(out(args).join(name)).unwrap();
+    let plan: Census = serde_json::from_str(&read("plan.json")).unwrap();
+    assert_eq!(plan, job.plan);
+    let receipt: Receipt<MemberOfGroup> = serde_json::from_str(&read("receipt.json")).unwrap();
+    assert_eq!(receipt, plan.receipt());
+    assert!(receipt.within_budget() && read("receipt.txt") == format!("{receipt}\n"));
+
+    let tree = job.hierarchy.tree();
+    let rows = released(out(args));
+    let columns = usize::try_from(args.largest).unwrap() + 1;
+    assert_eq!(rows.len(), tree.len() * columns);
+    for (i, (level, region, size, groups, or_more)) in rows.iter().enumerate() {
+        let number = job.hierarchy.region(region).unwrap();
+        assert_eq!((i / columns, i % columns), (number, *size));
+        assert_eq!(*or_more == 1, size + 1 == columns);
+        assert_eq!(*level, tree.level_of(number) + 1);
+        let parts = tree.children(number).map(|part| rows[part * columns + size].3);
+        assert!(*groups >= 0 && (parts.len() == 0 || *groups == parts.sum::<i64>()));
+    }
+    let top: i64 = rows[..columns].iter().map(|row| row.3).sum();
+    assert_eq!(top, job.groups);
+}
+
+#[test]
+fn people_and_tables_are_released_whole_and_once() {
+    for words in
+        [BY_PEOPLE, BY_TABLE, &format!("{BY_TABLE} --rho 0.5 --delta 1e-6 --shares 0.3,0.7")]
+    {
+        let home = Home::new();
+        let args = home.args(&format!("{words} --out deep/out"));
+        let report = release(&args).unwrap();
+        assert!(!report.unproved && report.text.contains("The budget is spent"), "{}", report.text);
+        assert_whole(&args, &home.prepared(words));
+        assert_eq!(names(&home.path("deep")), ["out"]);
+        assert_eq!(fs::read_to_string(out(&args).join("report.txt")).unwrap(), report.text);
+        let first = fs::read(out(&args).join("groups.csv")).unwrap();
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(home.refused(&format!("{words} --out deep/out")), @"deep/out holds a release; another one of the same people costs its budget again, and the costs add up: choose another --out");
+        }
+        assert_eq!(fs::read(out(&args).join("groups.csv")).unwrap(), first);
+    }
+}
+
+/// With units the number of groups of each region is public, and the default method keeps it.
+#[test]
+fn public_numbers_of_regions_are_released_exactly() {
+    let home = Home::new();
+    let args = home.args(&format!("{BY_PEOPLE} --epsilon 0.01"));
+    release(&args).unwrap();
+    let rows = released(out(&args));
+    let of = |region: &str| rows.iter().filter(|row| row.1 == region).map(|row| row.3).sum::<i64>();
+    assert_eq!((of("US"), of("GA"), of("NY")), (3, 2, 1));
+}
+
+#[test]
+fn every_method_gives_a_table_that_is_proved() {
+    for method in Method::ALL {
+        let words = format!("{BY_TABLE} --method {}", method.id());
+        let home = Home::new();
+        let args = home.args(&words);
+        let report = release(&args).unwrap();
+        assert!(!report.unproved && report.text.starts_with(method.id()), "{}", report.text);
+        assert_whole(&args, &home.prepared(&words));
+    }
+}
+
+/// With units the totals of regions are public: a report says so where a method does not keep them.
+#[test]
+fn the_report_says_what_a_method_does_not_keep_and_what_it_proves() {
+    let text = |words: &str| release(&Home::new().args(words)).unwrap().text;
+    for method in Method::ALL {
+        let by = |data: &str| text(&format!("{data} --method {}", method.id()));
+        let (people, table) = (by(BY_PEOPLE), by(BY_TABLE));
+        let estimates = "totals of regions are estimates";
+        assert_eq!(people.contains(estimates), method != Method::default(), "{people}");
+        assert!(!table.contains(estimates), "{table}");
+        let split = matches!(method, Method::CumulativeTopDown | Method::TopDown);
+        assert_eq!(people.contains("each split is the closest one"), split, "{people}");
+        let steps = method == Method::CumulativeThenTree;
+        assert_eq!(people.contains("Each of its two steps is optimal"), steps, "{people}");
+    }
+}
+
+/// The report without its receipt.
+fn told(home: &Home) -> String {
+    let text = release(&home.args(BY_PEOPLE)).unwrap().text;
+    let (receipt, text) = text.split_once("\n\n").unwrap();
+    assert_eq!(receipt, home.prepared(BY_PEOPLE).plan.receipt().to_string());
+    text.to_owned()
+}
+
+#[test]
+fn the_report_says_what_was_promised_and_proved_and_nothing_of_the_people() {
+    let text = told(&Home::new());
+    insta::assert_snapshot!(text, @r"
+    Protected: an individual who joins or leaves one group and adds up to 1 to its size; every row of --data was taken for another one, as it has no column `person`; --units is taken to come from elsewhere, never from the people.
+    Certificate: every region is the sum of its parts, nothing is negative, and the number of groups is the public one.
+    Level after level, each split is the closest one in whole numbers.
+    Size 2 means 2 or more.
+    The budget is spent: add this receipt to those of all other releases about the same people.
+    ");
+    let others = Home::with("p.csv", &format!("unit\n{}", "B\nnowhere\n".repeat(40)));
+    assert_eq!(told(&others), text);
+    let named = told(&Home::with("p.csv", "unit,person\nA,1\n"));
+    assert!(named.contains("were taken for one") && !text.contains("were taken for one"));
+}
+
+#[test]
+fn every_way_to_write_people_makes_the_table_of_sizes() {
+    let by_table = Home::new().sizes(BY_TABLE);
+    assert_eq!(by_table, [1, 0, 1, 0, 1, 0]);
+    for people in [
+        PEOPLE,
+        "quantity,unit\n1,A\n1,A\n1,C\n-7,B\n1,nowhere\n",
+        "unit,person\nA,p1\nA,p2\nC,p3\nC,p1\nA,p1\nnowhere,p9\n",
+        "unit,person,quantity\nA,1,9\nA,2,1\nC,3,1\nB,4,0\n,5,1\n",
+    ] {
+        assert_eq!(Home::with("p.csv", people).sizes(BY_PEOPLE), by_table, "{people}");
+    }
+    let twice = "unit,person,quantity\nA,1,1\nA,1,1\nC,2,1\nC,3,0\n";
+    let words = format!("{BY_PEOPLE} --most-quantity 2");
+    assert_eq!(Home::with("p.csv", twice).sizes(&words), by_table);
+}
+
+/// What is odd and not wrong: nothing of it may be lost.
+#[test]
+fn odd_but_fine_inputs_are_released() {
+    let billion = ("t.csv", "region,size,groups\nGA,2,1000000000\n");
+    let one_level = "region,size,groups\nUS,1,2\nUS,77,1\n";
+    let cases = [
+        (vec![billion], "--regions r.csv --table t.csv --groups 1000000000"),
+        (vec![("r.csv", "region,parent\nUS,\n"), ("t.csv", one_level)], BY_TABLE),
+        (vec![("u.csv", "unit,region\nA,GA\n"), ("p.csv", "unit\n")], BY_PEOPLE),
+        (vec![("t.csv", "region,size,groups\n")], "--regions r.csv --table t.csv --groups 0"),
+        (vec![("p.csv", "unit,quantity\nA,9223372036854775807\n")], BY_PEOPLE),
+    ];
+    for (files, words) in cases {
+        let home = Home::new();
+        for (name, text) in files {
+            fs::write(home.path(name), text).unwrap();
+        }
+        let args = home.args(words);
+        assert!(release(&args).unwrap().aside.contains("Written"));
+        assert_whole(&args, &home.prepared(words));
+    }
+    let large = Home::with("t.csv", "region,size,groups\nGA,2,1\nGA,3,1\nNY,1000,1\n");
+    assert_eq!(large.sizes(BY_TABLE), [0, 0, 2, 0, 0, 1], "sizes above the last count there");
+}
