@@ -2,14 +2,12 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use crate::LocalError;
 
 /// `GROUP BY class, symbol`: all that decoding needs. Classes are public, and follow from a client's number.
 ///
 /// The order in which messages came leaves no trace, and the counts of two servers add up to those of one.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SymbolCounts {
     classes: u32,
     symbols: u32,
@@ -27,7 +25,7 @@ impl fmt::Debug for SymbolCounts {
 
 impl SymbolCounts {
     /// No message yet.
-    pub fn new(classes: u32, symbols: u32) -> Self {
+    pub(crate) fn new(classes: u32, symbols: u32) -> Self {
         Self { classes, symbols, counts: vec![0; classes as usize * symbols as usize] }
     }
 
@@ -42,7 +40,8 @@ impl SymbolCounts {
         if symbol >= self.symbols {
             return Err(LocalError::Symbol { got: symbol, symbols: self.symbols });
         }
-        self.counts[(class * self.symbols + symbol) as usize] += 1;
+        let place = class as usize * self.symbols as usize + symbol as usize;
+        self.counts[place] = self.counts[place].saturating_add(1);
         Ok(())
     }
 

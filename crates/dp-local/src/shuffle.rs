@@ -159,7 +159,7 @@ impl Clones {
         let mut low = first;
         while low <= last {
             bins.push((low, mass(low)));
-            low += width;
+            low = low.saturating_add(width);
         }
         // What is above the last bin gives away less than the last bin; what is below the first, everything.
         let inside: f64 = bins.iter().map(|bin| bin.1).sum();

@@ -121,7 +121,7 @@ impl LocalKMeansBuilder {
     /// Checks the settings; afterwards nothing can fail but what arrives from outside.
     ///
     /// # Errors
-    /// No cluster or more than 1024; no clients, or more than `2^30`; more than 16 rounds; too many dimensions for so many clusters; cells,
+    /// No cluster or more than 1024; a box whose squares would overflow or vanish; no clients, or more than `2^30`; more than 16 rounds; too many dimensions for so many clusters; cells,
     /// symbols or an epsilon out of range.
     pub fn build(self) -> Result<LocalKMeans, LocalError> {
         let limit = |name, got: f64, most: f64, want| {
@@ -135,6 +135,11 @@ impl LocalKMeansBuilder {
         limit("clients", self.clients.into(), 2_f64.powi(30), "at least 1 and at most 2^30")?;
         limit("rounds + 1", f64::from(self.rounds) + 1.0, 17.0, "at most 17")?;
         let dim = self.public_box.dim();
+        let diagonal = self.public_box.diagonal();
+        if !(1e-60..=1e60).contains(&diagonal) {
+            let (name, want) = ("diagonal of the box", "at least 1e-60 and at most 1e60");
+            return Err(LocalError::Setting { name, got: diagonal, want });
+        }
         let coordinates = (dim as f64 + 2.0) * self.k as f64;
         let want = "at most 65536";
         limit("k (dim + 2)", coordinates, CodebookVector::MAX_DIM as f64, want)?;

@@ -303,6 +303,8 @@ fn settings_out_of_range_are_refused_by_name() {
             .to_string()
     };
     assert_eq!(refused(0, 1.0, 9), "k must be at least 1 and at most 1024, got 0");
+    let huge = PublicBox::cube(2, -1e200, 1e200).expect("a box");
+    assert!(LocalKMeans::builder(huge, 2, 1.0, 9).build().is_err());
     assert_eq!(refused(2, 1.0, 0), "clients must be at least 1 and at most 2^30, got 0");
     assert!(refused(2, 0.0, 9).contains("epsilon"), "{}", refused(2, 0.0, 9));
     assert!(refused(2, f64::NAN, 9).contains("epsilon"), "{}", refused(2, f64::NAN, 9));

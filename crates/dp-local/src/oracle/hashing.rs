@@ -83,6 +83,11 @@ impl LocalHashing {
             let (name, want) = ("classes", "at least 1 and at most 65536");
             return Err(LocalError::Setting { name, got: classes.into(), want });
         }
+        let entries = u64::from(classes) * u64::from(symbols);
+        if entries > MOST_ENTRIES.into() {
+            let (name, want) = ("classes x symbols", "at most 2^22");
+            return Err(LocalError::Setting { name, got: entries as f64, want });
+        }
         let response = SubsetResponse::new(epsilon, symbols, 1)?;
         Ok(Self { cells, classes, response, coins })
     }

@@ -115,6 +115,8 @@ fn what_does_not_fit_is_refused_by_name() {
     assert!(refused(0, 5).contains("cells must be"), "{}", refused(0, 5));
     assert!(refused(u32::MAX, 5).contains("cells must be"));
     assert!(refused(5, 0).contains("clients must be at least 1"));
+    let many = LocalHashing::with_sizes(epsilon(1.0), 5, 1 << 16, 1 << 16, coins);
+    assert!(many.is_err(), "a table that would not fit");
     assert!(LocalHashing::new(epsilon(0.0), 5, 5, coins).is_err());
     assert!(Oracle::best(epsilon(30.0), 5, 5, coins).is_ok());
     let oracle = HadamardResponse::new(epsilon(1.0), 6).expect("valid");
