@@ -5,17 +5,20 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
 use super::suite::{complaint_about_claim, complaint_about_mutant};
+use super::tightness::{self, Tightness};
 use super::{Effort, Suite, mutant_line, releasing_types, summary};
 use crate::AuditReport;
 
 /// Runs the claims of a crate.
 ///
 /// Without arguments of its own, and with those of `cargo test`, each claim and each mutant is a test at quick
-/// effort. `--audit-ids` prints lines of the crate's name and an id of the suite.
+/// effort. `--audit-ids` prints lines of the crate's name and an id of the suite, `--audit-tightness` what belongs into the
+/// crate's `claims/tightness.toml`: the share of each claim that its check reaches, below which it must not fall.
 /// `--audit-json FOLDER [--deep SEED] [--only ID ...]` runs them one after the other, prints a line for each,
 /// and writes an [`AuditReport`] to `CRATE.json` in that folder.
 pub fn main(suite: Suite) -> ExitCode {
@@ -24,6 +27,10 @@ pub fn main(suite: Suite) -> ExitCode {
         Ok(Request::Tests) => as_tests(suite),
         Ok(Request::Ids) => {
             suite.ids().iter().for_each(|id| tell(&format!("{} {id}", suite.crate_name)));
+            ExitCode::SUCCESS
+        }
+        Ok(Request::Tightness) => {
+            tightness::lines(&suite).iter().for_each(|line| tell(line));
             ExitCode::SUCCESS
         }
         Ok(Request::Audit { folder, effort, only }) => {
@@ -54,6 +61,7 @@ fn refuse(why: &str) -> ExitCode {
 enum Request {
     Tests,
     Ids,
+    Tightness,
     Audit { folder: PathBuf, effort: Effort, only: Vec<String> },
 }
 
@@ -66,6 +74,9 @@ impl Request {
         }
         if arguments == ["--audit-ids"] {
             return Ok(Self::Ids);
+        }
+        if arguments == ["--audit-tightness"] {
+            return Ok(Self::Tightness);
         }
         let (mut folder, mut effort, mut only) = (None, Effort::quick(), Vec::new());
         let mut words = arguments.iter();
@@ -95,9 +106,14 @@ fn as_tests(suite: Suite) -> ExitCode {
     let mut trials = vec![Trial::test("every_release_has_a_claim", move || {
         every_release_is_named(folder, &mechanisms).map_err(Failed::from)
     })];
+    let known = Arc::new(Tightness::read(folder));
     trials.extend(checks.into_iter().map(|check| {
-        let name = check.id.clone();
-        let run = move || Ok(complaint_about_claim(&check.claim(crate_name, effort))?);
+        let (name, known) = (check.id.clone(), Arc::clone(&known));
+        let run = move || {
+            let claim = check.claim(crate_name, effort);
+            complaint_about_claim(&claim)?;
+            Ok(known.as_ref().as_ref().map_err(Clone::clone)?.complaint(&claim)?)
+        };
         Trial::test(name, run).with_kind("claim")
     }));
     trials.extend(mutants.into_iter().map(|check| {
@@ -150,6 +166,7 @@ mod tests {
         assert_eq!(read(&[]), Ok(Request::Tests));
         assert_eq!(read(&["--list", "count"]), Ok(Request::Tests));
         assert_eq!(read(&["--audit-ids"]), Ok(Request::Ids));
+        assert_eq!(read(&["--audit-tightness"]), Ok(Request::Tightness));
     }
 
     #[test]

@@ -15,7 +15,8 @@
 //!
 //! and a `claims/main.rs` that hands a [`Suite`] to [`main`]. `cargo test -p CRATE` then tries every claim and
 //! every mutant at quick effort; `cargo xtask audit` runs the targets of all crates and merges what they
-//! report. A check is a function that goes through cases and keeps the worst:
+//! report. How much of each claim is reached is kept beside them, in `claims/tightness.toml`: a check that sees less than it
+//! used to fails too, since it has become blind. A check is a function that goes through cases and keeps the worst:
 //!
 //! ```
 //! use dp_accounting::Epsilon;
@@ -50,6 +51,7 @@ mod main;
 mod mutants;
 mod sources;
 mod suite;
+mod tightness;
 pub mod toys;
 
 pub(crate) use check::panic_message;
