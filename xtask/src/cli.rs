@@ -1,10 +1,9 @@
 //! The command line, as other tools rely on it. Parsing only: no command does its work here.
 
 use clap::{Args, Parser, Subcommand};
-use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-/// Releases, evaluation, audits, data, benchmarks and CI of the workspace.
+/// Evaluation, audits, data, benchmarks and CI of the workspace.
 #[derive(Debug, Parser)]
 #[command(name = "xtask", bin_name = "cargo xtask")]
 pub(crate) struct Cli {
@@ -22,11 +21,6 @@ pub(crate) enum Command {
     Data {
         #[command(subcommand)]
         command: DataCommand,
-    },
-    /// Make one private release from your own files
-    Release {
-        #[command(subcommand)]
-        command: ReleaseCommand,
     },
     /// Criterion benches and the scaling table; write bench.json
     Bench(BenchArgs),
@@ -118,65 +112,6 @@ pub(crate) enum DataCommand {
         #[arg(long, value_name = "DIR")]
         to: Option<PathBuf>,
     },
-}
-
-#[derive(Clone, Debug, Subcommand)]
-pub(crate) enum ReleaseCommand {
-    /// Numbers of groups by size (households, say) in every region of a hierarchy
-    ///
-    /// Exit codes: 0, the release is written; 1 or 2, nothing is (2: the command line makes no sense); 3, it is written and its budget
-    /// is spent, but it is not proved to be as close to its noise as it should be; 130, Ctrl-C, and nothing is written.
-    ///
-    /// Files are CSV, CSV in gzip (.gz) or Parquet (.parquet, in a build with the feature parquet); datasets/README.md has examples.
-    Census(CensusArgs),
-}
-
-#[derive(Clone, Debug, Args)]
-#[command(group = clap::ArgGroup::new("data").required(true).args(["table", "units"]))]
-#[command(group = clap::ArgGroup::new("loss").required(true).args(["epsilon", "rho"]))]
-pub(crate) struct CensusArgs {
-    /// Public: columns region, parent (empty for the one at the top) and, if you like, groups (their public number)
-    #[arg(long, value_name = "FILE")]
-    pub(crate) regions: PathBuf,
-    /// Private: columns region, size, groups; how many groups of each size there are. Empty groups count, as size 0: which groups there are
-    /// must come from elsewhere, never from the people
-    #[arg(long, value_name = "FILE")]
-    pub(crate) table: Option<PathBuf>,
-    /// Public: columns unit, region; which groups there are and where. It must come from elsewhere, never from the people: empty groups
-    /// belong in it, and count as size 0
-    #[arg(long, value_name = "FILE", requires = "people")]
-    pub(crate) units: Option<PathBuf>,
-    /// Private: columns unit and, if there are any, person and quantity; without person, each individual is in one row only
-    #[arg(long, value_name = "FILE", requires = "units")]
-    pub(crate) people: Option<PathBuf>,
-    /// Public number of groups; by default that of --units or of the column groups in --regions. It must come from elsewhere, never from
-    /// the people: empty groups count, as size 0
-    #[arg(long, value_name = "G", allow_negative_numbers = true)]
-    pub(crate) groups: Option<i64>,
-    /// Sizes 0, 1, .. are told apart up to here; the last means "or more"
-    #[arg(long, value_name = "N")]
-    pub(crate) largest: u32,
-    /// Pure differential privacy
-    #[arg(long, value_name = "E", allow_negative_numbers = true)]
-    pub(crate) epsilon: Option<f64>,
-    /// Zero-concentrated differential privacy, a weaker promise
-    #[arg(long, value_name = "R", requires = "delta", allow_negative_numbers = true)]
-    pub(crate) rho: Option<f64>,
-    /// Where the receipt says what --rho comes to as an epsilon
-    #[arg(long, value_name = "D", requires = "rho", allow_negative_numbers = true)]
-    pub(crate) delta: Option<f64>,
-    /// How noise becomes a table: m-c-top-down (the default), m-c-exact, m-c-dp, m-h-dp, top-down or m-c-chain
-    #[arg(long, value_name = "METHOD")]
-    pub(crate) method: Option<String>,
-    /// How the loss is divided among the levels: equal, 10/20/70, roots, or numbers like 0.2,0.3,0.5 from the top
-    #[arg(long, value_name = "SHARES", default_value = "equal", allow_hyphen_values = true)]
-    pub(crate) shares: String,
-    /// The most that one individual adds to the size of a group
-    #[arg(long, value_name = "Q", default_value_t = NonZeroU32::MIN)]
-    pub(crate) most_quantity: NonZeroU32,
-    /// Folder of the release: a new one
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: PathBuf,
 }
 
 #[derive(Clone, Debug, Default, Args)]

@@ -1,11 +1,7 @@
 //! What can stop a command. Each message is one line that names the value and what was wanted.
 
-mod shown;
-mod table;
+pub(crate) use quietus::table::{TableError, TableProblem};
 
-pub(crate) use table::TableProblem;
-
-use shown::{in_words, shown};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,8 +17,8 @@ pub(crate) enum Error {
     Setting { name: &'static str, got: String, want: &'static str },
     /// A name that is not in the list of those that exist.
     Unknown { what: &'static str, got: String, known: Vec<String> },
-    /// A table cannot be used; `line` counts from 1 and includes the header. In a Parquet file it is the number of the row.
-    Table { path: PathBuf, line: u64, problem: TableProblem },
+    /// A table cannot be used.
+    Table(TableError),
     /// A file is not the one that the manifest describes.
     Checksum { path: PathBuf, want: String, got: String },
     /// The manifest or another file of ours does not parse.
@@ -35,8 +31,6 @@ pub(crate) enum Error {
     CorruptResults { path: PathBuf, line: usize, reason: String },
     /// A library crate refused public settings.
     Library { what: &'static str, reason: String },
-    /// A folder is taken: what is in it is kept.
-    Taken { path: PathBuf, release: bool },
     /// A child process could not be started or did not answer as it should.
     Process { command: String, reason: String },
 }
@@ -63,14 +57,14 @@ impl fmt::Display for Error {
             Self::NotAFolder { path } => write!(f, "{} is not a folder", path.display()),
             Self::Setting { name, got, want } => write!(f, "{name} must be {want}, got {got}"),
             Self::Unknown { what, got, known } => {
-                write!(f, "there is no {what} `{}`; these exist: {}", shown(got), known.join(", "))
+                write!(
+                    f,
+                    "there is no {what} `{}`; these exist: {}",
+                    got.escape_debug(),
+                    known.join(", ")
+                )
             }
-            Self::Table { path, line: 0, problem } => write!(f, "{}: {problem}", path.display()),
-            Self::Table { path, line, problem } => {
-                let binary = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("parquet"));
-                let unit = if binary { "row" } else { "line" };
-                write!(f, "{}, {unit} {line}: {problem}", path.display())
-            }
+            Self::Table(error) => error.fmt(f),
             Self::Checksum { path, want, got } => {
                 write!(
                     f,
@@ -93,15 +87,7 @@ impl fmt::Display for Error {
             Self::CorruptResults { path, line, reason } => {
                 write!(f, "{}, line {line} is not a result: {reason}", path.display())
             }
-            Self::Library { what, reason } => write!(f, "{what}: {}", in_words(reason)),
-            Self::Taken { path, release: true } => write!(
-                f,
-                "{} holds a release; another one of the same people costs its budget again, and the costs add up: choose another --out",
-                path.display()
-            ),
-            Self::Taken { path, release: false } => {
-                write!(f, "{} is not empty: choose another --out", path.display())
-            }
+            Self::Library { what, reason } => write!(f, "{what}: {reason}"),
             Self::Process { command, reason } => write!(f, "`{command}` {reason}"),
         }
     }
@@ -111,7 +97,14 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io { source, .. } => Some(source),
+            Self::Table(error) => Some(error),
             _ => None,
         }
+    }
+}
+
+impl From<TableError> for Error {
+    fn from(error: TableError) -> Self {
+        Self::Table(error)
     }
 }

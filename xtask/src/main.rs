@@ -1,4 +1,4 @@
-//! Releases, evaluation, audits, data, benchmarks and CI of the workspace: `cargo xtask --help`.
+//! Evaluation, audits, data, benchmarks and CI of the workspace: `cargo xtask --help`.
 //!
 //! Everything that reads files, keeps time, prints or draws plots lives here, so that the library
 //! crates never have to.
@@ -18,7 +18,6 @@ mod eval;
 mod files;
 mod mutants;
 mod progress;
-mod release;
 mod report;
 mod seed;
 mod workspace;
@@ -34,8 +33,6 @@ enum Ending {
     Complete,
     /// Something was left undone or was refused; it has been named on stderr.
     Incomplete,
-    /// A release was written, but it is not proved to be as good as it should be.
-    Unproved,
     /// The user pressed Ctrl-C; what was finished is kept.
     Interrupted,
 }
@@ -44,7 +41,6 @@ fn main() -> ExitCode {
     match dispatch(cli::Cli::parse().command) {
         Ok(Ending::Complete) => ExitCode::SUCCESS,
         Ok(Ending::Incomplete) => ExitCode::FAILURE,
-        Ok(Ending::Unproved) => ExitCode::from(3),
         Ok(Ending::Interrupted) => ExitCode::from(130), // the shell's number for SIGINT
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "error: {error}");
@@ -58,7 +54,6 @@ fn dispatch(command: cli::Command) -> Result<Ending, error::Error> {
         cli::Command::Eval(args) => eval::command(&args),
         cli::Command::Audit(args) => audit::command(&args),
         cli::Command::Data { command } => data::command(&command),
-        cli::Command::Release { command } => release::command(&command),
         cli::Command::Bench(args) => bench::command(&args),
         cli::Command::BenchRow(args) => bench::scaling::row_command(&args),
         cli::Command::Mutants(args) => mutants::command(&args),

@@ -1,7 +1,7 @@
 //! `cargo xtask audit`: every privacy claim checked on the code that makes the release, and the
 //! checks checked on mutants.
 //!
-//! Claims live in the crate they are about; here they are run and put together, with that about the release command.
+//! Claims live in the crate they are about; here they are run and put together.
 
 mod targets;
 
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use dp_audit::AuditReport;
-use dp_audit::harness::{self, Effort, Suite};
+use dp_audit::harness::{self, Effort};
 use rand::rngs::{ChaCha20Rng, SysRng};
 use rand::{Rng, SeedableRng};
 
@@ -32,15 +32,12 @@ pub(crate) fn command(args: &AuditArgs) -> Result<Ending, Error> {
 /// Runs everything, or what `only` names.
 fn run(effort: Effort, only: &[String], out: &Path) -> Result<AuditReport, Error> {
     let mut crates = targets::crates()?;
-    let checks = crate::release::checks();
-    let own = Suite { crate_name: "xtask", folder: "", checks, mutants: Vec::new() };
     if !only.is_empty() {
         let known = targets::ids(&crates)?;
-        refuse_unknown(only, known.iter().map(|(_, id)| id.as_str()).chain(own.ids()))?;
+        refuse_unknown(only, known.iter().map(|(_, id)| id.as_str()))?;
         crates.retain(|name| known.iter().any(|(at, id)| at == name && only.contains(id)));
     }
-    let mut report = targets::run(&crates, effort, only, out)?;
-    report.merge(own.run(effort, only, &mut |line| println!("{line}")));
+    let report = targets::run(&crates, effort, only, out)?;
     refuse_twice(&report)?;
     Ok(report)
 }

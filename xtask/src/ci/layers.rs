@@ -25,7 +25,7 @@ const MODULES: [&[&str]; 8] = [
     &["report"],
     &["eval"],
     &["bench"],
-    &["ci", "mutants", "release"],
+    &["ci", "mutants"],
     &["audit"],
 ];
 

@@ -36,7 +36,7 @@ const STEPS: [Step; 11] = [
     Step {
         name: "lints",
         work: Work::Cargo(
-            "clippy --workspace --all-targets --features xtask/parquet -- -D warnings",
+            "clippy --workspace --all-targets --features quietus/parquet -- -D warnings",
             &[],
         ),
     },
@@ -47,7 +47,7 @@ const STEPS: [Step; 11] = [
     // Of the features that are off by default, the one that needs no C compiler (zstd does); it shares the builds of the step before.
     Step {
         name: "Parquet",
-        work: Work::Cargo("test --workspace --features xtask/parquet --bin xtask parquet", &[]),
+        work: Work::Cargo("test --workspace --features quietus/parquet --lib parquet", &[]),
     },
     // These draw more when optimised.
     Step {

@@ -114,8 +114,9 @@ fn table(made: &synth::Blobs, d: usize, writer: &mut impl Write) -> io::Result<(
 mod tests {
     use super::{write, write_nation};
     use crate::data::nation::{self, Scale};
-    use crate::data::{catalogue, prepare, synth, table};
+    use crate::data::{catalogue, prepare, synth};
     use dp_census::{From0, GroupSizes, Hierarchy};
+    use quietus::table::numbers;
 
     #[test]
     fn what_was_written_reads_back_to_the_same_numbers() {
@@ -124,7 +125,7 @@ mod tests {
         assert!(said.contains("130 rows, 10 columns and the label, seed 0"), "{said}");
         let path = folder.path().join("synth-10d/synth-10d.csv.gz");
         let bytes = std::fs::read(&path).unwrap();
-        let mut read = table::parse(&bytes, &path).unwrap();
+        let mut read = numbers::parse(&bytes, &path).unwrap();
         let labels = read.take_labels("label", &path).unwrap().unwrap();
         let spec = synth::BlobSpec { n: 130, ..catalogue::generated("synth-10d").unwrap().blobs() };
         let made = synth::blobs(&spec, &mut prepare::blob_rng("synth-10d", 0));

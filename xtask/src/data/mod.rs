@@ -7,10 +7,8 @@ mod list;
 pub(crate) mod manifest;
 pub(crate) mod nation;
 pub(crate) mod prepare;
-pub(crate) mod rows;
 pub(crate) mod store;
 pub(crate) mod synth;
-pub(crate) mod table;
 
 use crate::cli::DataCommand;
 use crate::error::Error;

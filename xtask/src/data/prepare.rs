@@ -3,7 +3,7 @@
 use crate::data::catalogue::{Origin, Recipe};
 use crate::data::manifest::Manifest;
 use crate::data::{store, synth};
-use crate::error::{Error, TableProblem};
+use crate::error::{Error, TableError, TableProblem};
 use crate::seed::named_rng;
 use crate::{files, workspace};
 use dp_geometry::{Points, PublicBox};
@@ -99,7 +99,11 @@ pub(crate) fn blob_rng(name: &str, seed: u64) -> ChaCha20Rng {
 }
 
 fn expect(holds: bool, path: &Path, problem: TableProblem) -> Result<(), Error> {
-    if holds { Ok(()) } else { Err(Error::Table { path: path.to_path_buf(), line: 0, problem }) }
+    if holds {
+        Ok(())
+    } else {
+        Err(TableError { path: path.to_path_buf(), line: 0, problem }.into())
+    }
 }
 
 fn how_to_get(name: &str, published: &str, folder: &Path) -> String {

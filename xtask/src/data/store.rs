@@ -1,9 +1,9 @@
 //! A folder of real data sets: finding a file, and refusing one that is not what it should be.
 
 use crate::data::manifest::{FileEntry, Set};
-use crate::data::table::{self, Table};
-use crate::error::{Error, TableProblem};
+use crate::error::{Error, TableError, TableProblem};
 use crate::files;
+use quietus::table::numbers::{self, Table};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -31,12 +31,12 @@ pub(crate) fn read_table(folder: &Path, set: &Set) -> Result<Option<(Table, Path
     match read_checked(folder, entry)? {
         None => Ok(None),
         Some(bytes) => {
-            let table = table::parse(&bytes, &path)?;
+            let table = numbers::parse(&bytes, &path)?;
             if table.rows() == entry.rows {
                 return Ok(Some((table, path)));
             }
             let problem = TableProblem::Rows { got: table.rows(), want: entry.rows };
-            Err(Error::Table { path, line: 0, problem })
+            Err(TableError { path, line: 0, problem }.into())
         }
     }
 }

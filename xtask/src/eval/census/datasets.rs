@@ -2,13 +2,13 @@
 
 use crate::data::manifest::Set;
 use crate::data::nation::{self, Scale};
-use crate::data::rows::for_each_row;
 use crate::data::store::read_checked;
-use crate::error::{Error, TableProblem};
+use crate::error::{Error, TableError, TableProblem};
 use crate::eval::settings::Effort;
 use crate::eval::suite::Context;
 use crate::{files, workspace};
 use dp_census::{From0, GroupDirectory, GroupSizes, Hierarchy};
+use quietus::table::for_each_row;
 use sha2::{Digest, Sha256};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -176,7 +176,7 @@ pub(super) fn read(recipe: Recipe, context: &Context) -> Result<Result<Dataset, 
     let differs = [groups, regions].into_iter().find(|(got, want)| got != want);
     let Some((got, want)) = differs else { return Ok(Ok(dataset)) };
     let problem = TableProblem::Rows { got, want };
-    Err(Error::Table { path: PathBuf::from(recipe.id), line: 0, problem })
+    Err(TableError { path: PathBuf::from(recipe.id), line: 0, problem }.into())
 }
 
 /// A file of the manifest whose checksum is right.
@@ -187,7 +187,7 @@ struct File {
 
 impl File {
     fn rows(&self, columns: &[&str], visit: impl FnMut(&[i64])) -> Result<usize, Error> {
-        for_each_row(self.bytes.as_slice(), &self.path, columns, visit)
+        Ok(for_each_row(self.bytes.as_slice(), &self.path, columns, visit)?)
     }
 }
 

@@ -2,13 +2,13 @@
 
 use crate::data::store;
 use crate::data::synth::{BlobSpec, blobs};
-use crate::data::table;
-use crate::error::{Error, TableProblem};
+use crate::error::{Error, TableError, TableProblem};
 use crate::eval::distance::sources::{Origin, Source};
 use crate::eval::suite::Context;
 use crate::files;
 use crate::seed::named_rng;
 use dp_geometry::{Points, PublicBox};
+use quietus::table::numbers;
 use rand::seq::SliceRandom as _;
 
 /// Records in memory, scaled.
@@ -42,14 +42,14 @@ pub(super) fn read(source: &Source, context: &Context) -> Result<Read, Error> {
                 return Ok(Read::LeftOut { reason });
             };
             let path = folder.join(&entry.path);
-            let mut table = table::parse(&bytes, &path)?;
+            let mut table = numbers::parse(&bytes, &path)?;
             if let Some(label) = &listed.label {
                 table.take_labels(label, &path)?;
             }
             let got = table.columns.len();
             if got != dim {
                 let problem = TableProblem::Columns { got, want: dim };
-                return Err(Error::Table { path, line: 0, problem });
+                return Err(TableError { path, line: 0, problem }.into());
             }
             table.values
         }

@@ -1,12 +1,13 @@
 //! The families of the suite: OR-Library instances, baskets, ratings and a generator.
 
-use crate::data::{store, table};
+use crate::data::store;
 use crate::error::Error;
 use crate::eval::suite::Context;
 use crate::files;
 use crate::seed::named_rng;
 use dp_combinatorial::Incidence;
 use flate2::read::MultiGzDecoder;
+use quietus::table::numbers;
 use rand::RngExt;
 use std::io::Read as _;
 use std::path::Path;
@@ -135,7 +136,7 @@ fn generated(source: &Source) -> Vec<Vec<u32>> {
 fn parse(source: &Source, bytes: &[u8], path: &Path) -> Result<Vec<Vec<u32>>, Error> {
     let rows = (source.users / source.copies) as usize;
     if let Origin::Ratings = source.origin {
-        let table = table::parse(bytes, path)?;
+        let table = numbers::parse(bytes, path)?;
         let mut lists = vec![Vec::new(); rows];
         for row in table.values.chunks_exact(table.columns.len()) {
             #[allow(

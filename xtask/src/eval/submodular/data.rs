@@ -1,6 +1,6 @@
 //! The instances of the suite: generated coverage, baskets, ratings, attributes and pick-ups.
 
-use crate::data::{store, table};
+use crate::data::store;
 use crate::error::Error;
 use crate::eval::settings::Effort;
 use crate::eval::suite::Context;
@@ -9,6 +9,7 @@ use crate::seed::named_rng;
 use dp_combinatorial::Incidence;
 use dp_combinatorial::submodular::{Coverage, DenseFacilityLocation, Objective};
 use flate2::read::MultiGzDecoder;
+use quietus::table::numbers;
 use rand::RngExt;
 use std::io::Read as _;
 use std::path::Path;
@@ -137,7 +138,7 @@ pub(super) fn read(source: &'static Source, context: &Context) -> Result<Option<
     let Some(bytes) = store::read_checked(folder, entry)? else { return Ok(None) };
     Ok(Some(match source.origin {
         Origin::PickUps => {
-            let table = table::parse(&bytes, &path)?;
+            let table = numbers::parse(&bytes, &path)?;
             let function = facilities(&table.values, table.columns.len())?;
             Instance { function, checksum: files::sha256_hex(&bytes) }
         }
@@ -205,7 +206,7 @@ fn harmonic(n: usize) -> Vec<f64> {
 )]
 fn lists(source: &Source, bytes: &[u8], path: &Path) -> Result<Vec<Vec<u32>>, Error> {
     if source.origin == Origin::Ratings {
-        let table = table::parse(bytes, path)?;
+        let table = numbers::parse(bytes, path)?;
         let mut lists = vec![Vec::new(); source.users];
         for row in table.values.chunks_exact(table.columns.len()) {
             if let Some(list) = lists.get_mut((row[0] as usize).wrapping_sub(1)) {
