@@ -8,6 +8,7 @@ mod evaluation;
 mod frame;
 mod heavy_hitters;
 mod k_median;
+mod local;
 pub(crate) mod memory;
 pub(crate) mod record;
 mod results;

@@ -12,6 +12,7 @@ use crate::eval::clustering::Clustering;
 use crate::eval::distance::Distance;
 use crate::eval::heavy_hitters::HeavyHitters;
 use crate::eval::k_median::KMedian;
+use crate::eval::local::Local;
 use crate::eval::record::Record;
 use crate::eval::set_cover::SetCover;
 use crate::eval::settings::Settings;
@@ -90,6 +91,7 @@ pub(crate) fn all() -> Vec<Box<dyn Suite>> {
         Box::new(SetCover),
         Box::new(KMedian),
         Box::new(Distance),
+        Box::new(Local),
         Box::new(HeavyHitters),
         Box::new(Census::default()),
     ]

@@ -1,0 +1,110 @@
+//! The algorithms of the suite.
+
+use crate::error::Error;
+use crate::eval::local::data::{K, domain};
+use dp_cluster::kmeans::KMeans;
+use dp_geometry::Points;
+use dp_local::LocalKMeans;
+use dp_mechanism::ChaCha20Rng;
+use rand::RngExt;
+use rand_distr::{Distribution as _, Exp1};
+
+/// One algorithm at one setting.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Method {
+    pub(super) algorithm: &'static str,
+    pub(super) variant: &'static str,
+    how: How,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum How {
+    /// With the records in hand.
+    Records,
+    /// The centres of uniform records: nobody is asked.
+    Nobody,
+    /// So many rounds of re-centring.
+    Rounds(u8),
+    /// Each client adds Laplace noise to its coordinates and sends them.
+    NoisyRecords,
+}
+
+const fn method(algorithm: &'static str, variant: &'static str, how: How) -> Method {
+    Method { algorithm, variant, how }
+}
+
+pub(super) const METHODS: [Method; 5] = [
+    method("kmeans++", "default", How::Records),
+    method("public-uniform", "default", How::Nobody),
+    method("local-k-means", "default", How::Rounds(3)),
+    method("local-k-means", "one histogram", How::Rounds(0)),
+    method("laplace-records", "default", How::NoisyRecords),
+];
+
+impl Method {
+    pub(super) fn is_private(self) -> bool {
+        self.how != How::Records
+    }
+
+    /// Whether anything is asked of clients who protect themselves.
+    pub(super) fn has_epsilon(self) -> bool {
+        matches!(self.how, How::Rounds(_) | How::NoisyRecords)
+    }
+
+    /// Bytes that a client sends about its record, and rounds of questions.
+    pub(super) fn sends(self, dim: usize, epsilon: f64) -> Option<(usize, usize)> {
+        match self.how {
+            How::Records | How::Nobody => None,
+            How::Rounds(rounds) => {
+                let plan = LocalKMeans::builder(domain(dim).ok()?, K, epsilon, 1 << 20);
+                let plan = plan.rounds(rounds).build().ok()?;
+                let most = (0..=rounds).map(|round| plan.answer_bytes(round)).max()?;
+                Some((most, usize::from(rounds) + 1))
+            }
+            How::NoisyRecords => Some((8 * dim, 1)),
+        }
+    }
+
+    /// Its centres.
+    pub(super) fn run(
+        self,
+        records: &Points,
+        epsilon: f64,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Points, Error> {
+        let (dim, n) = (records.dim(), records.len());
+        let failed =
+            |error: &dyn std::fmt::Display| Error::library(self.algorithm, &error.to_string());
+        let solved = |points: &Points, rng: &mut ChaCha20Rng| {
+            let solver = KMeans::builder(K).build().map_err(|error| failed(&error))?;
+            let fit = solver.exact_fit(points.view(), None, rng).map_err(|error| failed(&error))?;
+            Ok(fit.centres)
+        };
+        match self.how {
+            How::Records => solved(records, rng),
+            How::Nobody => {
+                let uniform = (0..20_000 * dim).map(|_| rng.random_range(-1.0..1.0)).collect();
+                solved(&Points::new(uniform, dim).map_err(|error| failed(&error))?, rng)
+            }
+            How::Rounds(rounds) => {
+                let clients = u32::try_from(n).map_err(|error| failed(&error))?;
+                let plan = LocalKMeans::builder(domain(dim)?, K, epsilon, clients).rounds(rounds);
+                let plan = plan.build().map_err(|error| failed(&error))?;
+                let server = plan.simulate(rng.random(), records.view(), rng);
+                let found = server.map_err(|error| failed(&error))?.centres();
+                Ok(found.expect("all rounds are over").centres)
+            }
+            How::NoisyRecords => {
+                // A record can change all coordinates, each by 2.
+                let scale = 2.0 * dim as f64 / epsilon;
+                let noisy = records.view().coords().iter().map(|x| {
+                    let size: f64 = Exp1.sample(rng);
+                    let noise = if rng.random() { scale * size } else { -scale * size };
+                    (x + noise).clamp(-1.0, 1.0)
+                });
+                let noisy = Points::new(noisy.collect(), dim).map_err(|error| failed(&error))?;
+                solved(&noisy, rng)
+            }
+        }
+    }
+}
