@@ -30,7 +30,9 @@ pub fn main(suite: Suite) -> ExitCode {
             ExitCode::SUCCESS
         }
         Ok(Request::Tightness) => {
-            tightness::lines(&suite).iter().for_each(|line| tell(line));
+            for line in tightness::lines(&suite) {
+                tell(&line);
+            }
             ExitCode::SUCCESS
         }
         Ok(Request::Audit { folder, effort, only }) => {

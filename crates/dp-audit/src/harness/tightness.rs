@@ -45,8 +45,8 @@ impl Tightness {
 /// What the file says of a claim; rounded down. Where less is better, a distance between two laws or what chance does to samples, that
 /// is nothing.
 fn line(claim: &Claim) -> String {
-    let is_loss = claim.relation != "none"
-        && !matches!(claim.method, Method::Statistical | Method::Sampler);
+    let is_loss =
+        claim.relation != "none" && !matches!(claim.method, Method::Statistical | Method::Sampler);
     let share = if is_loss { claim.tightness.clamp(0.0, 1.0) } else { 0.0 };
     format!("{} = {:.4}", claim.id, (share * 1e4).floor() / 1e4)
 }
