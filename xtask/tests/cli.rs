@@ -32,7 +32,7 @@ fn path(path: &Path) -> &str {
 fn an_unknown_suite_is_answered_with_those_that_exist() {
     insta::assert_snapshot!(
         refused(&["eval", "kmedian"]),
-        @"error: there is no suite `kmedian`; these exist: dpm, submodular, set-cover, k-median, heavy-hitters, census"
+        @"error: there is no suite `kmedian`; these exist: dpm, submodular, set-cover, k-median, distance, local, heavy-hitters, census"
     );
 }
 
@@ -117,33 +117,4 @@ fn a_generated_set_is_the_same_file_each_time() {
     assert!(!made[0].is_empty() && made[0] == made[1]);
     let message = refused(&["data", "generate", "letter"]);
     assert!(message.ends_with("these exist: synth-10d, synth-100d, census-synthetic"), "{message}");
-}
-
-#[test]
-fn a_release_is_made_once() {
-    let home = tempfile::tempdir().unwrap();
-    let (regions, sizes, out) =
-        (home.path().join("r.csv"), home.path().join("s.csv"), home.path().join("out"));
-    std::fs::write(&regions, "region,parent\nUS,\nGA,US\n").unwrap();
-    std::fs::write(&sizes, "region,size,groups\nGA,1,5\n").unwrap();
-    let files = ["--regions", path(&regions), "--table", path(&sizes), "--out", path(&out)];
-    let words = ["release", "census", "--groups", "5", "--largest", "3", "--epsilon", "1"];
-    let words: Vec<&str> = words.into_iter().chain(files).collect();
-    let output = xtask(&words);
-    assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stdout(&output).starts_with("m-c-top-down under member-of-group"));
-    let message = refused(&words).replace(path(home.path()), "HOME");
-    insta::assert_snapshot!(message, @"error: HOME/out holds a release; another one of the same people costs its budget again, and the costs add up: choose another --out");
-    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 3);
-
-    // Whoever sees a failure would make, and pay for, a second one.
-    #[cfg(target_os = "linux")]
-    {
-        let other = home.path().join("other");
-        let words = words.iter().map(|word| if *word == path(&out) { path(&other) } else { word });
-        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_xtask"));
-        let status = child.args(words).stdout(full).status().expect("it was just built");
-        assert!(status.success() && other.join("report.txt").exists(), "{status}");
-    }
 }

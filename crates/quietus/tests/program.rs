@@ -143,6 +143,17 @@ fn without_a_ledger_somebody_must_say_so() {
     assert!(error.contains("holds a release") && home.intents() == 0, "{error}");
 }
 
+/// Whoever sees a failure would make, and pay for, a second release.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_release_whose_output_nobody_can_read_is_made_all_the_same() {
+    let home = with_ledger("1");
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let status = home.command(&format!("{COUNT} --out out")).stdout(full).status().unwrap();
+    assert!(status.success() && home.path("out").join("report.txt").exists(), "{status}");
+    assert_eq!(home.intents(), 1);
+}
+
 #[cfg(unix)]
 #[test]
 fn one_file_under_two_names_is_not_public_and_private() {
