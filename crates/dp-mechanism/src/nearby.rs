@@ -82,7 +82,7 @@ impl<M: Metric> Nearby<M> {
 /// // One record adds a vector of at most 1,000 units, which moves by 80 for every 0.01 that the record does.
 /// let step = Modulus::<Coordinates>::new(8_000.0, 0.0, 1_000_000, 2_000_000)?;
 /// let near = step.moved(Nearby::new(0.01)?);
-/// assert_eq!((near.squared, near.rule), (6_400, Rule::Moved));
+/// assert_eq!((near.squared, near.rule), (6_401, Rule::Moved)); // rounded up
 /// let far = step.moved(Nearby::new(0.5)?);
 /// assert_eq!((far, far.rule), (step.replaced(), Rule::Replaced));
 /// # Ok::<(), dp_accounting::ParamError>(())
