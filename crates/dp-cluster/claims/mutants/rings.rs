@@ -12,14 +12,14 @@ use crate::rings::{borders, honest, is_of_sum, kinds, transcripts};
 
 pub(crate) fn code() -> [MutantCode; 6] {
     [
-        ("M40", |effort| transcripts(effort, nothing_for_the_empty), |e| transcripts(e, honest)),
-        ("M41", |effort| transcripts(effort, exact_threshold), |e| transcripts(e, honest)),
-        ("M42", |effort| borders(effort, radii_of_the_records), |e| borders(e, honest)),
-        ("M43", |effort| kinds(effort, counts_for_nothing), |e| kinds(e, honest)),
-        ("M44", |effort| transcripts(effort, first_count_not_charged), |e| transcripts(e, honest)),
+        ("M34", |effort| transcripts(effort, nothing_for_the_empty), |e| transcripts(e, honest)),
+        ("M35", |effort| transcripts(effort, exact_threshold), |e| transcripts(e, honest)),
+        ("M36", |effort| borders(effort, radii_of_the_records), |e| borders(e, honest)),
+        ("M37", |effort| kinds(effort, counts_for_nothing), |e| kinds(e, honest)),
+        ("M38", |effort| transcripts(effort, first_count_not_charged), |e| transcripts(e, honest)),
         // The plan is told how many records there are.
         (
-            "M45",
+            "M39",
             |effort| private_kmeans::choices(effort, |records| records),
             |effort| private_kmeans::choices(effort, |_| 900),
         ),
