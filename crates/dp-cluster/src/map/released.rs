@@ -77,7 +77,9 @@ impl ReleasedMap {
         rng: &mut (impl Rng + ?Sized),
     ) -> Result<KMeansFit, ClusterError> {
         let solver = KMeans::builder(k).restarts(RESTARTS);
-        solver.local_search_steps(local_search_steps(k)).build()?.post_fit(&self.coreset(), rng)
+        let solver = solver.local_search_steps(local_search_steps(k)).build()?;
+        let fit = solver.post_fit(&self.coreset(), rng)?;
+        Ok(KMeansFit { centres: self.inside(fit.centres)?, ..fit })
     }
 
     /// Centres for k-median.
@@ -90,7 +92,17 @@ impl ReleasedMap {
         rng: &mut (impl Rng + ?Sized),
     ) -> Result<KMedianFit, ClusterError> {
         let solver = KMedian::builder(k).restarts(RESTARTS);
-        solver.local_search_steps(local_search_steps(k)).build()?.post_fit(&self.coreset(), rng)
+        let solver = solver.local_search_steps(local_search_steps(k)).build()?;
+        let fit = solver.post_fit(&self.coreset(), rng)?;
+        Ok(KMedianFit { centres: self.inside(fit.centres)?, ..fit })
+    }
+
+    /// A map without weight has no points, and a solver's answer to none is the origin, wherever the box is.
+    fn inside(&self, centres: Points) -> Result<Points, ClusterError> {
+        let mut coords = centres.into_coords();
+        let dim = self.public_box.dim();
+        coords.chunks_exact_mut(dim).for_each(|centre| self.public_box.clip(centre));
+        Ok(Points::new(coords, dim)?)
     }
 
     /// Centres for k-means with the records of each: a start for [re-centring](crate::recentring).

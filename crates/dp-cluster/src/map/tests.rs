@@ -226,6 +226,14 @@ fn no_records() {
     let map = plan.simulate(none.view(), &mut rng(1)).expect("fits").output;
     assert_eq!((map.total(), map.fit().weights.iter().sum::<f64>()), (0.0, 0.0));
     assert!(square().contains(map.kmeans(1, &mut rng(1)).expect("valid").centres.view().row(0)));
+    let far = PublicBox::cube(2, 5.0, 9.0).expect("valid");
+    let plan = PrivateMap::replace_one(far.clone(), 0, budget(1.0)).build().expect("valid");
+    let map = plan.simulate(none.view(), &mut rng(1)).expect("fits").output;
+    let means = map.clustering(3, &mut rng(1)).expect("valid").centres;
+    let medians = map.kmedian(3, &mut rng(1)).expect("valid").centres;
+    for centres in [means, medians] {
+        assert!(centres.view().rows().all(|centre| far.contains(centre)));
+    }
 }
 
 #[test]
