@@ -1,4 +1,4 @@
-//! Points, public boxes and balls, and fixed-point grids.
+//! Points, public boxes and balls, fixed-point and nested grids.
 //!
 //! Every algorithm of the workspace that works on vectors shares these shapes. Nothing here adds
 //! noise and nothing here makes a privacy claim; what the crate does promise is that **no
