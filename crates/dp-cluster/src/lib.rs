@@ -48,7 +48,7 @@ pub mod map;
 pub mod metrics;
 mod nearest;
 pub mod private_kmeans;
-mod public_directions;
+mod public_coins;
 pub mod recentring;
 mod residual;
 pub mod rings;

@@ -1,4 +1,4 @@
-//! Points, public boxes and balls, fixed-point and nested grids.
+//! Points, public boxes and balls, fixed-point and nested grids, locality-sensitive hashing.
 //!
 //! Every algorithm of the workspace that works on vectors shares these shapes. Nothing here adds
 //! noise and nothing here makes a privacy claim; what the crate does promise is that **no
@@ -29,9 +29,10 @@
 //! | [`PublicBall`] | a closed Euclidean ball: the declared domain |
 //! | [`FixedPointGrid`] | a box cut into equal cells, so that sums over records are integers |
 //! | [`NestedGrid`] | grids inside of each other: integer keys of all levels from one floor per coordinate |
+//! | [`lsh`] | keys that near points share, with their collision probabilities: signs, strips, shifted grids |
 //! | [`Cloud`] | records shared by the corners of their cells, in integers that change slowly with the record |
 //!
-//! All of them implement serde, and deserialising runs the same checks as the constructor.
+//! Points, boxes, balls and grids implement serde, and deserialising runs the same checks as the constructor.
 //!
 //! # Shapes
 //!
@@ -45,6 +46,7 @@
 mod cloud;
 mod error;
 mod grid;
+pub mod lsh;
 mod nested;
 mod points;
 mod public_ball;

@@ -163,7 +163,7 @@ impl PublicBox {
     }
 }
 
-fn check_side(dimension: usize, min: f64, max: f64) -> Result<(), GeometryError> {
+pub(crate) fn check_side(dimension: usize, min: f64, max: f64) -> Result<(), GeometryError> {
     if !min.is_finite() || !max.is_finite() {
         Err(GeometryError::NonFiniteBound { dimension, min, max })
     } else if min >= max {

@@ -3,7 +3,7 @@
 use dp_geometry::{Points, PublicBox};
 use rand::RngExt;
 
-use crate::public_directions::{Purpose, public_generator};
+use crate::public_coins::{Purpose, public_generator};
 
 /// Candidates per centre, of which the farthest from all centres so far is taken.
 const CANDIDATES: usize = 32;

@@ -1,9 +1,8 @@
 //! Choosing cells that cover many records which are in no chosen cell yet.
 
 use dp_geometry::PointsView;
+use dp_geometry::lsh::ShiftedGrids;
 use dp_mechanism::{CreditedRun, CreditedSelection, Draws, Private, SparseScores};
-
-use super::grids::{Grids, Scale};
 
 /// Middles of all chosen cells, row-major, in the order of the choices.
 ///
@@ -13,7 +12,7 @@ use super::grids::{Grids, Scale};
 /// is left to cover.
 pub(super) fn cover(
     (run, choice): (&CreditedRun, &CreditedSelection),
-    grids: &Grids,
+    scales: &[ShiftedGrids],
     picks_per_scale: usize,
     projected: Private<PointsView<'_>>,
     draws: &mut Draws<'_>,
@@ -24,11 +23,11 @@ pub(super) fn cover(
         Records { projected, uncovered, cells: None }
     });
     let mut middles = Vec::new();
-    for scale in &grids.scales {
-        records.update(|records| records.enter(grids, scale));
+    for grids in scales {
+        records.update(|records| records.enter(grids));
         for _ in 0..picks_per_scale {
             let chosen = choice.release_sparse(records.as_ref().map(Records::scores), draws);
-            middles.extend(grids.middle(scale, chosen));
+            middles.extend(grids.middle(chosen));
             records.update(|records| records.cover(chosen));
         }
     }
@@ -46,12 +45,12 @@ struct Records<'a> {
 
 impl Records<'_> {
     /// From one scale to the next.
-    fn enter(&mut self, grids: &Grids, scale: &Scale) {
+    fn enter(&mut self, grids: &ShiftedGrids) {
         if let Some(cells) = self.cells.take() {
             let mut covered = cells.covered.iter();
             self.uncovered.retain(|_| covered.next() == Some(&false));
         }
-        self.cells = Some(Cells::new(grids, scale, self.projected, &self.uncovered));
+        self.cells = Some(Cells::new(grids, self.projected, &self.uncovered));
     }
 
     fn cover(&mut self, cell: u64) {
@@ -79,12 +78,12 @@ struct Cells {
 }
 
 impl Cells {
-    fn new(grids: &Grids, scale: &Scale, projected: PointsView<'_>, uncovered: &[usize]) -> Self {
+    fn new(grids: &ShiftedGrids, projected: PointsView<'_>, uncovered: &[usize]) -> Self {
         let shifts = grids.shifts();
         let mut held = vec![0; shifts];
         let mut entries: Vec<(u64, usize)> = Vec::with_capacity(uncovered.len() * shifts);
         for (record, &row) in (0..).zip(uncovered) {
-            grids.cells(scale, projected.row(row), &mut held);
+            grids.cells(projected.row(row), &mut held);
             entries.extend(held.iter().map(|&cell| (cell, record)));
         }
         entries.sort_unstable();
@@ -105,7 +104,7 @@ impl Cells {
         }
         starts.push(entries.len());
         Self {
-            scores: SparseScores::new(grids.candidates(scale), listed),
+            scores: SparseScores::new(grids.len(), listed),
             members: entries.into_iter().map(|entry| entry.1).collect(),
             starts,
             positions,

@@ -1,6 +1,7 @@
 //! The plan and its one code path.
 
 use dp_accounting::{AddRemove, Budget, Receipt};
+use dp_geometry::lsh::ShiftedGrids;
 use dp_geometry::{Points, PointsView, PublicBox};
 use dp_mechanism::{Algorithm, Draws, GaussianSum, Private};
 use rayon::prelude::*;
@@ -9,14 +10,13 @@ use serde::{Deserialize, Serialize};
 use super::EmMcBuilder;
 use super::budget::{MEAN, Primitives, WEIGHT};
 use super::cover::cover;
-use super::grids::Grids;
 use super::projection::Projection;
 use crate::clustering::{nearest_weights, records};
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::KMeans;
 use crate::kmedian::KMedian;
 use crate::local_search::Objective;
-use crate::public_directions::{Purpose, public_generator};
+use crate::public_coins::{Purpose, public_generator};
 use crate::sized_sum::{SizedSum, box_radius, box_residual};
 use crate::table::{count_labels, noisy_counts, rows_per_task};
 use crate::{ClusterError, Clustering, nearest};
@@ -41,7 +41,8 @@ pub struct EmMc {
     pub(super) settings: EmMcBuilder,
     pub(super) primitives: Primitives,
     pub(super) projection: Projection,
-    pub(super) grids: Grids,
+    /// Shifted grids of one scale after the other, fine to coarse.
+    pub(super) scales: Vec<ShiftedGrids>,
 }
 
 impl EmMc {
@@ -52,7 +53,7 @@ impl EmMc {
 
     /// The number of choices, whatever the records.
     pub fn picks(&self) -> usize {
-        self.settings.picks() * self.grids.scales.len()
+        self.settings.picks() * self.scales.len()
     }
 
     fn project(&self, points: PointsView<'_>) -> Points {
@@ -193,7 +194,7 @@ impl Algorithm for EmMc {
         let projected = projected.as_ref().map(Points::view);
         let Primitives { cover: run, choice, means, .. } = &self.primitives;
         let picks = self.settings.picks();
-        let middles = cover((run, choice), &self.grids, picks, projected, draws);
+        let middles = cover((run, choice), &self.scales, picks, projected, draws);
         let middles = Points::new(middles, self.projection.dim()).expect("whole rows");
         let coreset = self.weigh(projected, middles, draws);
         let solution = self.post_solve(&coreset);

@@ -41,7 +41,6 @@
 
 mod budget;
 mod cover;
-mod grids;
 mod mechanism;
 mod params;
 mod projection;

@@ -2,16 +2,18 @@
 
 use dp_accounting::Budget;
 use dp_geometry::PublicBox;
+use dp_geometry::lsh::ShiftedGrids;
+use dp_mechanism::SparseScores;
 use serde::{Deserialize, Serialize};
 
 use super::budget::Primitives;
-use super::grids::Grids;
 use super::projection::Projection;
 use super::{BudgetSplit, EmMc, Selection};
 use crate::ClusterError;
 use crate::coreset::WeightRule;
 use crate::kmeans::MAX_MAGNITUDE;
 use crate::local_search::Objective;
+use crate::public_coins::{Purpose, public_generator};
 
 /// Public settings of [`EmMc`]; made by [`EmMc::builder`].
 ///
@@ -158,15 +160,24 @@ impl EmMcBuilder {
             });
         }
         let projection = Projection::new(&self.public_box, self.projected_dim, self.public_seed);
-        let grids = Grids::new(
-            projection.half_widths().to_vec(),
-            self.shifts,
-            self.finest_halvings,
-            self.public_seed,
-        );
-        let choices = self.picks() * grids.scales.len();
+        let scales = self.scales(&projection)?;
+        let choices = self.picks() * scales.len();
         let primitives = Primitives::calibrate(&self, choices as u64)?;
-        Ok(EmMc { settings: self, primitives, projection, grids })
+        Ok(EmMc { settings: self, primitives, projection, scales })
+    }
+
+    /// Grids of all scales whose cells can be numbered, fine to coarse.
+    fn scales(&self, projection: &Projection) -> Result<Vec<ShiftedGrids>, ClusterError> {
+        let mut rng = public_generator(self.public_seed, Purpose::Grids);
+        let (dim, shifts) = (projection.dim(), self.shifts);
+        let cells = |halvings: &u32| ShiftedGrids::cells_of(dim, shifts, *halvings);
+        let numbered =
+            |halvings: &u32| cells(halvings).is_some_and(|all| all < SparseScores::MAX_CANDIDATES);
+        let scale = |halvings| {
+            let half_widths = projection.half_widths().to_vec();
+            Ok(ShiftedGrids::new(half_widths, shifts, halvings, &mut rng)?)
+        };
+        (1..=self.finest_halvings).rev().filter(numbered).map(scale).collect()
     }
 
     pub(super) fn picks(&self) -> usize {

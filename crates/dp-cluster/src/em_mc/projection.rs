@@ -1,8 +1,9 @@
 //! Few dimensions for the choices.
 
 use dp_geometry::PublicBox;
+use dp_geometry::lsh::normal_directions;
 
-use crate::public_directions::{Purpose, normal_directions, public_generator};
+use crate::public_coins::{Purpose, public_generator};
 use crate::sized_sum::{box_radius, box_residual};
 
 /// Maps a record to a few coordinates within public half-widths around zero: a function of that

@@ -127,10 +127,10 @@ struct Recount<'a> {
 
 impl Recount<'_> {
     fn cells(&self, scale: usize, record: usize) -> Vec<u64> {
-        let (grids, dim) = (&self.plan.grids, self.plan.projection.dim());
+        let (grids, dim) = (&self.plan.scales[scale], self.plan.projection.dim());
         let mut cells = vec![0; grids.shifts()];
         let point = &self.projected[record * dim..][..dim];
-        grids.cells(&grids.scales[scale], point, &mut cells);
+        grids.cells(point, &mut cells);
         cells
     }
 }
@@ -199,7 +199,7 @@ fn scores_are_counts_of_uncovered_records() {
         let picks = plan.settings.picks();
         let run = (&plan.primitives.cover, &plan.primitives.choice);
         let view = Private::new(PointsView::new(&projected, 2).expect("whole rows"));
-        let middles = cover(run, &plan.grids, picks, view, &mut Draws::unplanned(&mut recount));
+        let middles = cover(run, &plan.scales, picks, view, &mut Draws::unplanned(&mut recount));
         assert_eq!((recount.choices, middles.len()), (plan.picks(), 2 * plan.picks()));
         assert_eq!(plan.picks(), 6 * 4);
         assert!(n == 0 || recount.kept.iter().filter(|kept| !**kept).count() > n / 2);

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::LshSplitsBuilder;
 use super::budget::Primitives;
-use super::codes::Hyperplanes;
+use super::codes::{codes, hyperplanes};
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::KMeans;
-use crate::public_directions::{Purpose, public_generator};
+use crate::public_coins::{Purpose, public_generator};
 use crate::{ClusterError, Clustering};
 
 /// A checked and calibrated LSH-Splits plan. See the [module](super).
@@ -95,8 +95,8 @@ impl Algorithm for LshSplits {
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
         let LshSplitsBuilder { public_ball, depth, public_seed, .. } = &self.settings;
         let dim = public_ball.dim();
-        let hyperplanes = Hyperplanes::new(dim, *depth, *public_seed);
-        let codes = points.map(|points| hyperplanes.codes(points, public_ball));
+        let hyperplanes = hyperplanes(dim, *depth, *public_seed);
+        let codes = points.map(|points| codes(&hyperplanes, points, public_ball));
         let tree = self.grow(codes, draws);
         let coreset = self.coreset(points, &tree, draws);
         Clustering::of_coreset(self.post_centres(&coreset), coreset)

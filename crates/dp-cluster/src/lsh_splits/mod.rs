@@ -49,6 +49,5 @@ mod tests;
 mod tree;
 
 pub use budget::BudgetSplit;
-pub(crate) use codes::Hyperplanes;
 pub use mechanism::LshSplits;
 pub use params::{Form, LshSplitsBuilder};

@@ -6,7 +6,7 @@ use dp_geometry::{Points, PublicBall};
 use dp_mechanism::{Draws, Mechanism, Private, SecureSource};
 use rand::RngExt;
 
-use super::codes::Hyperplanes;
+use super::codes::{codes, hyperplanes};
 use super::{BudgetSplit, Form, LshSplits, LshSplitsBuilder};
 use crate::metrics::squared_inertia;
 use crate::sized_sum::NO_GROUP;
@@ -170,7 +170,7 @@ fn the_tree_equals_a_plain_one() {
     let (points, _) = blobs(5_000, 3, 6, 8.0, 6);
     for form in [Form::Improved, Form::Published] {
         let plan = builder(3, 6).form(form).build().expect("valid");
-        let codes = Hyperplanes::new(3, 20, 0).codes(points.view(), &plan.settings.public_ball);
+        let codes = codes(&hyperplanes(3, 20, 0), points.view(), &plan.settings.public_ball);
         let plain = plain_tree(&plan, &codes, 7);
         let (mut rng, codes) = (rng(7), Private::owned(codes));
         let tree = plan.grow(codes, &mut Draws::unplanned(&mut SecureSource::new(&mut rng)));

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::params::{Choices, PrivateKMeansBuilder, Start};
 use crate::map::PrivateMap;
-use crate::public_directions::{Purpose, public_generator};
+use crate::public_coins::{Purpose, public_generator};
 use crate::recentring::{self, Recentring};
 use crate::rings::RingPlan;
 use crate::{ClusterError, Clustering};

@@ -5,10 +5,10 @@ use rayon::prelude::*;
 
 use super::round::LENGTH_SQUARED;
 use crate::located::{Located, clip_into};
-use crate::lsh_splits::Hyperplanes;
 use crate::residual::clip_residual;
 use crate::sized_sum::NO_GROUP;
 use crate::table::{rows_per_task, sum_rows};
+use dp_geometry::lsh::SignProjections;
 
 /// Rings around a centre; the last ends at the diagonal of the box.
 pub(super) const RINGS: usize = 22;
@@ -23,7 +23,7 @@ pub(super) fn ring_radii(public_box: &PublicBox) -> Vec<f64> {
 pub(super) struct Layout<'a> {
     pub(super) centres: PointsView<'a>,
     pub(super) radii: &'a [f64],
-    pub(super) hyperplanes: &'a Hyperplanes,
+    pub(super) hyperplanes: &'a SignProjections,
     /// How many hyperplanes cut the rings of each centre.
     pub(super) planes: Vec<usize>,
     /// The first cell of each centre, and the number of all cells.
@@ -34,7 +34,7 @@ impl<'a> Layout<'a> {
     pub(super) fn new(
         centres: PointsView<'a>,
         radii: &'a [f64],
-        hyperplanes: &'a Hyperplanes,
+        hyperplanes: &'a SignProjections,
         planes: Vec<usize>,
     ) -> Self {
         let mut first = vec![0];
@@ -80,7 +80,7 @@ impl<'a> Layout<'a> {
                         for (x, c) in residual.iter_mut().zip(self.centres.row(centre)) {
                             *x -= c;
                         }
-                        code = self.hyperplanes.code(&residual, self.planes[centre]) as usize;
+                        code = self.hyperplanes.key(&residual, self.planes[centre]) as usize;
                     }
                     #[allow(clippy::cast_possible_truncation, reason = "2^24, or 22 per centre")]
                     {

@@ -14,9 +14,9 @@ use crate::clustering::{nearest_weights, records};
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::KMeans;
 use crate::located::Located;
-use crate::lsh_splits::Hyperplanes;
-use crate::public_directions::{Purpose, normal_directions, public_generator};
+use crate::public_coins::{Purpose, public_generator};
 use crate::{ClusterError, Clustering, nearest};
+use dp_geometry::lsh::{SignProjections, normal_directions};
 
 /// The step of the receipt that pays for all rounds.
 const STEP: &str = "ring rounds";
@@ -144,7 +144,8 @@ impl RingPlan {
         let mut located = points.map(|points| Located::at(points, vec![0; points.len()]));
         for (t, round) in self.rounds.iter().enumerate() {
             let normals = normal_directions((*most_planes).max(1), dim, &mut directions);
-            let hyperplanes = Hyperplanes::orthogonal_to(&normals, dim);
+            let normals = PointsView::new(&normals, dim).expect("whole rows");
+            let hyperplanes = SignProjections::new(normals).expect("at most ten");
             let planes = self.planes(&centres, t);
             let view = centres.points.view();
             let layout = Layout::new(view, &self.radii, &hyperplanes, planes);

@@ -14,6 +14,10 @@ fn messages_say_which_value_and_which_limit() {
         PublicBall::new(vec![0.0], -1.0).unwrap_err(),
         GeometryError::Cells { cells: 0 },
         GeometryError::CellTooNarrow { dimension: 2, width: 1e-320, cells: 16 },
+        GeometryError::Vertices { dim: 9, level: 3 },
+        GeometryError::Projections { got: 33, most: 32 },
+        GeometryError::Width { got: -0.0 },
+        GeometryError::GridCells { dim: 10, shifts: 4, halvings: 30 },
     ]
     .map(|error| error.to_string());
     let expected = [
@@ -30,6 +34,10 @@ fn messages_say_which_value_and_which_limit() {
         "the radius must lie between 1e-150 and 1e150, got -1.0",
         "the number of cells per dimension must lie between 1 and 16777216, got 0",
         "a side of width 1e-320 in dimension 2 is too narrow for 16 cells",
+        "(2^3 + 1)^9 vertices: there may be 8 dimensions, 16 levels and 16777216 vertices at most",
+        "a key has room for 32 projections, got 33",
+        "the width of strips must be a positive finite number that can be divided by, got -0.0",
+        "4 (2^30 + 1)^10 cells: there must be at least one, and at most 2^64 - 1",
     ];
     assert_eq!(messages, expected);
 }
