@@ -5,6 +5,7 @@ mod census;
 pub(crate) mod clustering;
 mod distance;
 mod evaluation;
+mod family;
 mod frame;
 mod heavy_hitters;
 mod k_median;
@@ -19,6 +20,7 @@ pub(crate) mod settings;
 mod submodular;
 pub(crate) mod suite;
 pub(crate) mod summary;
+mod tables;
 
 use crate::Ending;
 use crate::cli::EvalArgs;

@@ -1,6 +1,8 @@
 //! Cells of one data set, brought together per algorithm.
 
 use crate::eval::record::Record;
+use crate::report::number::mean_sd;
+use crate::report::plot::lines::Place;
 use std::collections::BTreeMap;
 
 /// Mean and spread over runs.
@@ -9,6 +11,19 @@ pub(crate) struct Statistic {
     pub(crate) mean: f64,
     /// Sample standard deviation; `None` for one run.
     pub(crate) sd: Option<f64>,
+}
+
+impl Statistic {
+    /// The mean with a band of one standard deviation.
+    pub(crate) fn place(self, x: f64) -> Place {
+        let sd = self.sd.unwrap_or(0.0);
+        Place { x, mean: self.mean, low: self.mean - sd, high: self.mean + sd }
+    }
+}
+
+/// Mean and spread as in all tables; a dash where nothing was measured.
+pub(crate) fn shown(found: Option<Statistic>) -> String {
+    found.map_or("–".to_owned(), |found| mean_sd(found.mean, found.sd))
 }
 
 /// All runs of one algorithm at one setting.
@@ -32,14 +47,29 @@ impl Row {
         statistic(self.values.get(metric)?)
     }
 
-    /// Name for tables and plots.
-    pub(crate) fn label(&self) -> String {
+    /// [`shown`] of a metric.
+    pub(crate) fn shown(&self, metric: &str) -> String {
+        shown(self.statistic(metric))
+    }
+
+    /// A metric with a band of one standard deviation, over epsilon.
+    pub(crate) fn place(&self, metric: &str) -> Option<Place> {
+        Some(self.statistic(metric)?.place(self.epsilon?))
+    }
+
+    /// Name without epsilon.
+    pub(crate) fn name(&self) -> String {
         let variant = match self.variant.as_str() {
             "default" => String::new(),
             other => format!(" ({other})"),
         };
+        format!("{}{variant}", self.algorithm)
+    }
+
+    /// Name for tables and plots.
+    pub(crate) fn label(&self) -> String {
         let epsilon = self.epsilon.map_or(String::new(), |epsilon| format!(", ε {epsilon}"));
-        format!("{}{variant}{epsilon}", self.algorithm)
+        self.name() + &epsilon
     }
 
     /// Name for files.

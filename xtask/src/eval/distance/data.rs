@@ -20,12 +20,8 @@ pub(super) struct Scaled {
     pub(super) checksum: String,
 }
 
-pub(super) enum Read {
-    Ready(Box<Scaled>),
-    LeftOut { reason: String },
-}
-
-pub(super) fn read(source: &Source, context: &Context) -> Result<Read, Error> {
+/// The records, or `None` if their file is not here.
+pub(super) fn read(source: &Source, context: &Context) -> Result<Option<Scaled>, Error> {
     let (set, dim) = (source.set, source.dim());
     let mut rng = named_rng(&["distance", set.name]);
     let mut values = match set.origin {
@@ -36,11 +32,7 @@ pub(super) fn read(source: &Source, context: &Context) -> Result<Read, Error> {
         Origin::File { set: name, file } => {
             let listed = context.manifest.set(name)?;
             let (folder, entry) = (&context.settings.datasets, &listed.files[file]);
-            let Some(bytes) = store::read_checked(folder, entry)? else {
-                let folder = folder.display();
-                let reason = format!("not in {folder}; published at {}", listed.published);
-                return Ok(Read::LeftOut { reason });
-            };
+            let Some(bytes) = store::read_checked(folder, entry)? else { return Ok(None) };
             let path = folder.join(&entry.path);
             let mut table = numbers::parse(&bytes, &path)?;
             if let Some(label) = &listed.label {
@@ -66,10 +58,10 @@ pub(super) fn read(source: &Source, context: &Context) -> Result<Read, Error> {
     }
     let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
     let library = |error| Error::library("points", &error);
-    Ok(Read::Ready(Box::new(Scaled {
+    Ok(Some(Scaled {
         source: *source,
         points: Points::new(values, dim).map_err(library)?,
         public_box: PublicBox::cube(dim, -1.0, 1.0).map_err(library)?,
         checksum: files::sha256_hex(&bytes),
-    })))
+    }))
 }

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::eval::distance::data::Scaled;
 use crate::eval::distance::sources::Source;
+use crate::eval::family::Label;
 use dp_accounting::Budget;
 use dp_cluster::ClusterError;
 use dp_cluster::distance::NoisedPoints;
@@ -14,12 +15,12 @@ use dp_mechanism::{ChaCha20Rng, Mechanism, Nearby};
 use rand::RngExt;
 
 /// Of the paper.
-pub(super) const DELTA: f64 = 1e-6;
+const DELTA: f64 = 1e-6;
 
 /// One algorithm at one setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Method {
-    pub(super) algorithm: &'static str,
+pub(crate) struct Method {
+    algorithm: &'static str,
     how: How,
 }
 
@@ -69,25 +70,21 @@ pub(super) fn all(source: &Source) -> Vec<Method> {
 }
 
 impl Method {
-    pub(super) fn variant(self) -> String {
-        match self.how {
+    pub(super) fn label(self) -> Label {
+        let variant = match self.how {
             How::Map { rho } | How::Noised { rho } => format!("ρ {rho}"),
             _ => "default".to_owned(),
-        }
-    }
-
-    pub(super) fn relation(self) -> Option<&'static str> {
-        match self.how {
+        };
+        let relation = match self.how {
             How::KMeans => None,
             How::Uniform | How::DpmRecentred | How::MapAddRemove => Some("add-remove"),
             How::MapReplaceOne => Some("replace-one"),
             How::Map { .. } | How::Noised { .. } => Some("within"),
-        }
-    }
-
-    /// Whether anything is drawn.
-    pub(super) fn has_epsilon(self) -> bool {
-        !matches!(self.how, How::KMeans | How::Uniform)
+        };
+        let has_epsilon = !matches!(self.how, How::KMeans | How::Uniform);
+        let (algorithm, once) = (self.algorithm, !has_epsilon);
+        let delta = has_epsilon.then_some(DELTA);
+        Label { algorithm, variant, relation, has_epsilon, delta, once, params: Vec::new() }
     }
 
     /// Its centres.

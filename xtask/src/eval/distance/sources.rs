@@ -4,14 +4,14 @@ use crate::eval::settings::Effort;
 
 /// A data set with a number of clusters.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Source {
+pub(crate) struct Source {
     pub(super) set: &'static Set,
     pub(super) k: usize,
 }
 
 /// Records in a public box, which is scaled to the side `[-1, 1]` in every dimension, as in the paper.
 #[derive(Debug, PartialEq)]
-pub(super) struct Set {
+pub(crate) struct Set {
     /// In results.
     pub(super) name: &'static str,
     pub(super) origin: Origin,
@@ -23,7 +23,7 @@ pub(super) struct Set {
 }
 
 #[derive(Debug, PartialEq)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// Gaussian blobs from a named seed, for where no file is.
     Blobs,
     /// A file of a set of the manifest; so many rows of it, drawn without replacement from a named seed.

@@ -5,7 +5,8 @@ use crate::eval::heavy_hitters::{data, figures, throughput};
 use crate::eval::record::Record;
 use crate::eval::settings::Settings;
 use crate::eval::summary::{self, Row};
-use crate::report::number::{mean_sd, significant};
+use crate::eval::tables::{self, Column};
+use crate::report::number::significant;
 use crate::report::page::Page;
 
 const INTRODUCTION: &str = "\
@@ -21,7 +22,7 @@ had no report left at the end; their later events do not count any more.
 - `exact` is not private: it reports the items of at least *heavy* users.
 - Methods that draw for every item of every step run on small universes only.";
 
-const COLUMNS: [(&str, &str); 8] = [
+const COLUMNS: [Column; 8] = [
     ("recall", "recall"),
     ("precision", "precision"),
     ("smallest_count_found", "smallest count found"),
@@ -50,12 +51,7 @@ pub(super) fn write(records: &[Record], settings: &Settings, page: &mut Page) ->
             heavy.map_or("some".to_owned(), |count| format!("{count:.0}")),
             source.heavy
         ));
-        let lines: Vec<Vec<String>> = summary::rows(records, id).iter().map(line).collect();
-        let headings: Vec<&str> = ["algorithm", "runs"]
-            .into_iter()
-            .chain(COLUMNS.iter().map(|(_, heading)| *heading))
-            .collect();
-        page.table(&headings, 1, &lines);
+        tables::of_metrics(&summary::rows(records, id), &COLUMNS, page);
     }
     if records.iter().any(|record| record.dataset == "zipf-drift") {
         figures::timeline(data::source("zipf-drift")?, settings, page)?;
@@ -63,14 +59,6 @@ pub(super) fn write(records: &[Record], settings: &Settings, page: &mut Page) ->
     figures::crossover(settings, page)?;
     speed(records, page);
     Ok(())
-}
-
-fn line(row: &Row) -> Vec<String> {
-    let shown = |metric: &str| {
-        row.statistic(metric).map_or("–".to_owned(), |found| mean_sd(found.mean, found.sd))
-    };
-    let fixed = [row.label(), row.runs.to_string()];
-    fixed.into_iter().chain(COLUMNS.iter().map(|(metric, _)| shown(metric))).collect()
 }
 
 fn speed(records: &[Record], page: &mut Page) {
@@ -106,17 +94,7 @@ fn speed(records: &[Record], page: &mut Page) {
 
 /// The closing table on the terminal.
 pub(super) fn summary(records: &[Record]) -> Vec<Vec<String>> {
-    let headings = ["data set", "algorithm", "runs", "recall", "precision", "smallest count found"];
-    let mut found = vec![headings.map(str::to_owned).to_vec()];
-    for id in summary::datasets(records).into_iter().filter(|id| *id != throughput::DATASET) {
-        for row in summary::rows(records, id) {
-            let shown = |metric: &str| {
-                row.statistic(metric).map_or("–".to_owned(), |s| mean_sd(s.mean, s.sd))
-            };
-            let metrics = ["recall", "precision", "smallest_count_found"].map(shown);
-            let fixed = [id.to_owned(), row.label(), row.runs.to_string()];
-            found.push(fixed.into_iter().chain(metrics).collect());
-        }
-    }
-    found
+    let of_streams = records.iter().filter(|record| record.dataset != throughput::DATASET);
+    let [recall, precision, smallest, ..] = COLUMNS;
+    tables::closing(&of_streams.cloned().collect::<Vec<_>>(), &[recall, precision, smallest])
 }

@@ -13,7 +13,7 @@ use std::io::Read as _;
 
 /// A stream and how it is looked at. Everything here is public.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(crate) struct Source {
     pub(super) id: &'static str,
     origin: Origin,
     /// Bound on users.
@@ -131,12 +131,8 @@ pub(super) struct Stream {
     pub(super) checksum: String,
 }
 
-pub(super) enum Read {
-    Ready(Stream),
-    LeftOut { reason: String },
-}
-
-pub(super) fn read(source: &'static Source, context: &Context) -> Result<Read, Error> {
+/// The stream, or `None` if its file is not here.
+pub(super) fn read(source: &'static Source, context: &Context) -> Result<Option<Stream>, Error> {
     let folder = &context.settings.datasets;
     let steps = match source.origin {
         Origin::Drift { per_step } => Some(drift(source, per_step)),
@@ -150,11 +146,7 @@ pub(super) fn read(source: &'static Source, context: &Context) -> Result<Read, E
                 .map(|(table, _)| rows(source, origin, &table.values, table.columns.len()))
         }
     };
-    let Some(steps) = steps else {
-        let published = &context.manifest.set(source.id)?.published;
-        let reason = format!("not in {}; published at {published}", folder.display());
-        return Ok(Read::LeftOut { reason });
-    };
+    let Some(steps) = steps else { return Ok(None) };
     let mut bytes = Vec::new();
     for (time, events) in steps.iter().enumerate() {
         bytes.extend((time as u64).to_le_bytes());
@@ -164,7 +156,7 @@ pub(super) fn read(source: &'static Source, context: &Context) -> Result<Read, E
         }
     }
     let checksum = files::sha256_hex(&bytes);
-    Ok(Read::Ready(Stream { source, steps, checksum }))
+    Ok(Some(Stream { source, steps, checksum }))
 }
 
 /// The generated stream of a source, if it is generated.

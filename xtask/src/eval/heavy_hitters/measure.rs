@@ -17,7 +17,7 @@ pub(super) fn metrics(
     truth: &BTreeMap<(u64, u64), i64>,
     heavy: i64,
     reports: &[Report],
-) -> BTreeMap<String, f64> {
+) -> [(&'static str, f64); 6] {
     let reported: BTreeSet<(u64, u64)> = reports.iter().map(|r| (r.time, r.item)).collect();
     let count = |cell: &(u64, u64)| truth.get(cell).copied().unwrap_or(0);
     let right = reported.iter().filter(|cell| 2 * count(cell) >= heavy).count();
@@ -28,15 +28,15 @@ pub(super) fn metrics(
     let missed = truth.iter().filter(|(cell, _)| !reported.contains(*cell));
     let largest_missed = missed.map(|(_, count)| *count).max().unwrap_or(0);
     let share = |part: usize, of: usize| if of == 0 { 1.0 } else { part as f64 / of as f64 };
-    BTreeMap::from([
-        ("precision".to_owned(), share(right, reported.len())),
-        ("recall".to_owned(), share(found, wanted.len())),
-        ("heavy_hitters".to_owned(), wanted.len() as f64),
-        ("reports".to_owned(), reported.len() as f64),
-        ("unseen_reported".to_owned(), unseen as f64),
+    [
+        ("precision", share(right, reported.len())),
+        ("recall", share(found, wanted.len())),
+        ("heavy_hitters", wanted.len() as f64),
+        ("reports", reported.len() as f64),
+        ("unseen_reported", unseen as f64),
         // Every item of more users has been found.
-        ("smallest_count_found".to_owned(), (largest_missed + 1) as f64),
-    ])
+        ("smallest_count_found", (largest_missed + 1) as f64),
+    ]
 }
 
 #[cfg(test)]
@@ -50,18 +50,15 @@ mod tests {
         let truth = BTreeMap::from([((0, 1), 10), ((0, 2), 6), ((1, 1), 12), ((1, 3), 2)]);
         let report = |time, item| Report { time, item, noisy_count: 0 };
         let reports = [report(0, 1), report(0, 2), report(1, 3), report(1, 9)];
-        let found = metrics(&truth, 10, &reports);
         let expected = [
-            ("heavy_hitters", 2.0),
             ("precision", 0.5),
             ("recall", 0.5),
+            ("heavy_hitters", 2.0),
             ("reports", 4.0),
-            ("smallest_count_found", 13.0),
             ("unseen_reported", 1.0),
+            ("smallest_count_found", 13.0),
         ];
-        let expected = expected.map(|(name, value)| (name.to_owned(), value));
-        assert_eq!(found, BTreeMap::from(expected));
-        let nothing = metrics(&truth, 100, &[]);
-        assert_eq!((nothing.get("precision"), nothing.get("recall")), (Some(&1.0), Some(&1.0)));
+        assert_eq!(metrics(&truth, 10, &reports), expected);
+        assert_eq!(metrics(&truth, 100, &[])[..2], [("precision", 1.0), ("recall", 1.0)]);
     }
 }

@@ -1,6 +1,7 @@
 //! The algorithms of the suite with their settings.
 
 use crate::error::Error;
+use crate::eval::family::Label;
 use crate::eval::heavy_hitters::data::{Source, Stream};
 use dp_accounting::Budget;
 use dp_mechanism::{ChaCha20Rng, Mechanism};
@@ -17,7 +18,7 @@ const BETA: f64 = 0.1;
 
 /// One algorithm at one setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Setting {
+pub(crate) struct Setting {
     pub(super) algorithm: &'static str,
     /// Reports per user.
     pub(super) k: u8,
@@ -35,11 +36,20 @@ pub(super) struct Outcome {
 }
 
 impl Setting {
-    pub(super) fn variant(&self) -> String {
-        match (self.algorithm, self.universe_bits) {
-            ("exact", _) => "default".to_owned(),
-            (_, Some(bits)) => format!("k={}, 2^{bits} items", self.k),
-            _ => format!("k={}", self.k),
+    pub(super) fn label(&self) -> Label {
+        let is_private = self.is_private();
+        Label {
+            algorithm: self.algorithm,
+            variant: match self.universe_bits {
+                _ if !is_private => "default".to_owned(),
+                Some(bits) => format!("k={}, 2^{bits} items", self.k),
+                None => format!("k={}", self.k),
+            },
+            relation: is_private.then_some("add-remove"),
+            has_epsilon: is_private,
+            delta: self.delta(),
+            once: false,
+            params: vec![("k", self.k.into())],
         }
     }
 
@@ -47,7 +57,7 @@ impl Setting {
         self.algorithm != "exact"
     }
 
-    pub(super) fn delta(&self) -> Option<f64> {
+    fn delta(&self) -> Option<f64> {
         let pure = ["thresh-monitor", "basic-histograms", "sparse-vector"];
         self.is_private().then(|| if pure.contains(&self.algorithm) { 0.0 } else { DELTA })
     }

@@ -1,36 +1,33 @@
 //! The suite `heavy-hitters`: which items are popular in each step of a stream, found privately.
 
-mod bench;
 mod chapter;
 mod data;
 mod figures;
 mod measure;
 mod methods;
-mod plan;
+mod streams;
+#[cfg(test)]
+mod tests;
 mod throughput;
 
 use crate::error::Error;
+use crate::eval::family::Family;
 use crate::eval::record::Record;
 use crate::eval::suite::{Context, Opened, Plan, Suite};
 use crate::report::page::Page;
+use streams::Streams;
 
-/// The suite's name on the command line.
-const SUITE: &str = "heavy-hitters";
-
-/// The suite; its report needs nothing but records.
-#[derive(Debug, Default)]
+/// The suite: streams, and what one step costs whatever the stream.
+#[derive(Debug)]
 pub(crate) struct HeavyHitters;
 
 impl Suite for HeavyHitters {
     fn id(&self) -> &'static str {
-        SUITE
+        Streams::ID
     }
 
     fn plan(&self, context: &Context) -> Result<Vec<Plan>, Error> {
-        let mut plans: Vec<Plan> = data::SOURCES
-            .iter()
-            .map(|source| plan::of(source, context))
-            .collect::<Result<_, _>>()?;
+        let mut plans = Streams.plan(context)?;
         plans.push(throughput::plan(&context.settings));
         Ok(plans)
     }
@@ -39,11 +36,7 @@ impl Suite for HeavyHitters {
         if dataset == throughput::DATASET {
             return Ok(Opened::Ready(Box::new(throughput::Throughput::new())));
         }
-        let source = data::source(dataset)?;
-        Ok(match data::read(source, context)? {
-            data::Read::Ready(stream) => Opened::Ready(Box::new(bench::Bench::new(stream))),
-            data::Read::LeftOut { reason } => Opened::LeftOut { reason },
-        })
+        Streams.open(dataset, context)
     }
 
     fn report(&self, records: &[Record], context: &Context, page: &mut Page) -> Result<(), Error> {
@@ -54,6 +47,3 @@ impl Suite for HeavyHitters {
         chapter::summary(records)
     }
 }
-
-#[cfg(test)]
-mod tests;

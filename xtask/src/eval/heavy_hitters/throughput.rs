@@ -1,7 +1,8 @@
 //! Events per second and memory, against the size of a batch.
 
 use crate::error::Error;
-use crate::eval::heavy_hitters::SUITE;
+use crate::eval::family::Family;
+use crate::eval::heavy_hitters::streams::Streams;
 use crate::eval::memory;
 use crate::eval::record::Record;
 use crate::eval::settings::{Effort, Settings};
@@ -26,7 +27,7 @@ pub(super) fn plan(settings: &Settings) -> Plan {
     for run in 0..settings.runs {
         for &size in sizes {
             cells.push(Record {
-                suite: SUITE.to_owned(),
+                suite: Streams::ID.to_owned(),
                 dataset: DATASET.to_owned(),
                 n: USERS as usize,
                 d: 1,

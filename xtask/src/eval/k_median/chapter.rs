@@ -3,10 +3,9 @@
 use crate::error::Error;
 use crate::eval::record::Record;
 use crate::eval::summary::{self, Row};
-use crate::report::number::{mean_sd, significant};
+use crate::eval::tables;
 use crate::report::page::Page;
 use crate::report::plot::lines::{Labels, Place, Series, draw};
-use std::collections::BTreeSet;
 
 const INTRODUCTION: &str = "\
 Where to put k centres among the nodes of a public metric, for private users at its nodes (q1: sum of \
@@ -35,16 +34,8 @@ pub(super) fn write(records: &[Record], page: &mut Page) -> Result<(), Error> {
         let k = first.params.get("k").map_or(String::new(), ToString::to_string);
         page.paragraph(&format!("{} nodes, {} users, k = {k}.", first.d, first.n));
         let rows = summary::rows(records, id);
-        let epsilons = epsilons(&rows);
-        let headings: Vec<String> = ["algorithm", "runs"]
-            .map(str::to_owned)
-            .into_iter()
-            .chain(epsilons.iter().map(|epsilon| format!("cost, ε {epsilon}")))
-            .chain(["seconds".to_owned()])
-            .collect();
-        let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
-        page.table(&headings, 1, &table(&rows, &epsilons));
-        if epsilons.len() > 1 {
+        tables::costs_by_epsilon(&rows, page);
+        if tables::epsilons(&rows).len() > 1 {
             let series = curves(&rows);
             let labels =
                 Labels { title: "Cost over epsilon", x: "epsilon", x_log: true, y_log: true };
@@ -59,60 +50,14 @@ pub(super) fn write(records: &[Record], page: &mut Page) -> Result<(), Error> {
     Ok(())
 }
 
-/// All epsilons of the rows, ascending.
-fn epsilons(rows: &[Row]) -> Vec<f64> {
-    let mut all: Vec<f64> = rows.iter().filter_map(|row| row.epsilon).collect();
-    all.sort_by(f64::total_cmp);
-    all.dedup();
-    all
-}
-
-/// Name without epsilon.
-fn name(row: &Row) -> String {
-    Row { epsilon: None, ..row.clone() }.label()
-}
-
-/// Names in the order of the rows, once each.
-fn names(rows: &[Row]) -> Vec<String> {
-    let mut seen = BTreeSet::new();
-    rows.iter().map(name).filter(|name| seen.insert(name.clone())).collect()
-}
-
-/// One line per algorithm and variant, one column per epsilon; what needs none has the same in all.
-fn table(rows: &[Row], epsilons: &[f64]) -> Vec<Vec<String>> {
-    let line = |wanted: String| {
-        let of: Vec<&Row> = rows.iter().filter(|row| name(row) == wanted).collect();
-        let shown = |epsilon: &f64| {
-            let same = |row: &&&Row| row.epsilon.is_none_or(|e| e.to_bits() == epsilon.to_bits());
-            let cost = of.iter().find(same).and_then(|row| row.statistic("cost_ratio"));
-            cost.map_or("–".to_owned(), |found| mean_sd(found.mean, found.sd))
-        };
-        let runs = of.iter().map(|row| row.runs).max().unwrap_or(0).to_string();
-        let seconds: Vec<f64> =
-            of.iter().filter_map(|row| row.statistic("seconds")).map(|found| found.mean).collect();
-        let seconds = seconds.iter().sum::<f64>() / seconds.len().max(1) as f64;
-        let fixed = [wanted, runs];
-        let costs = epsilons.iter().map(shown);
-        fixed.into_iter().chain(costs).chain([significant(seconds, 2)]).collect()
-    };
-    names(rows).into_iter().map(line).collect()
-}
-
 fn curves(rows: &[Row]) -> Vec<Series> {
-    let curve = |wanted: String| {
-        let of = rows.iter().filter(|row| name(row) == wanted);
-        let mut places: Vec<Place> = of
-            .filter_map(|row| {
-                let found = row.statistic("cost_ratio")?;
-                let sd = found.sd.unwrap_or(0.0);
-                let (low, high) = (found.mean - sd, found.mean + sd);
-                Some(Place { x: row.epsilon?, mean: found.mean, low, high })
-            })
-            .collect();
+    let curve = |name: String| {
+        let of = rows.iter().filter(|row| row.name() == name);
+        let mut places: Vec<Place> = of.filter_map(|row| row.place("cost_ratio")).collect();
         places.sort_by(|a, b| a.x.total_cmp(&b.x));
-        Series { name: wanted, places }
+        Series { name, places }
     };
-    names(rows).into_iter().map(curve).filter(|series| series.places.len() > 1).collect()
+    tables::names(rows).into_iter().map(curve).filter(|series| series.places.len() > 1).collect()
 }
 
 /// In how many cells which side is ahead.
@@ -120,7 +65,7 @@ fn crossover(records: &[Record]) -> String {
     let (mut cells, mut behind) = (0, Vec::new());
     for id in summary::datasets(records) {
         let rows = summary::rows(records, id);
-        for epsilon in epsilons(&rows) {
+        for epsilon in tables::epsilons(&rows) {
             let best = |algorithms: &[&str]| {
                 let costs = rows.iter().filter(|row| {
                     algorithms.contains(&row.algorithm.as_str())
@@ -147,17 +92,4 @@ fn crossover(records: &[Record]) -> String {
         "The better of the two pure algorithms costs more than the approximate one in {} of {cells} cells{where_behind}.",
         behind.len()
     )
-}
-
-/// The closing table on the terminal.
-pub(super) fn summary(records: &[Record]) -> Vec<Vec<String>> {
-    let mut lines = vec![["data set", "algorithm", "runs", "cost"].map(str::to_owned).to_vec()];
-    for id in summary::datasets(records) {
-        for row in summary::rows(records, id) {
-            let cost = row.statistic("cost_ratio");
-            let cost = cost.map_or("–".to_owned(), |found| mean_sd(found.mean, found.sd));
-            lines.push(vec![id.to_owned(), row.label(), row.runs.to_string(), cost]);
-        }
-    }
-    lines
 }

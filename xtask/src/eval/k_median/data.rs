@@ -25,12 +25,8 @@ pub(super) struct Instance {
     pub(super) checksum: String,
 }
 
-pub(super) enum Read {
-    Ready(Instance),
-    LeftOut { reason: String },
-}
-
-pub(super) fn read(source: &Source, context: &Context) -> Result<Read, Error> {
+/// The instance, or `None` if its file is not here.
+pub(super) fn read(source: Source, context: &Context) -> Result<Option<Instance>, Error> {
     // Instances of one family share its metric.
     let mut metrics = named_rng(&["k-median", "metric", &format!("{:?}", source.origin)]);
     let mut users = named_rng(&["k-median", "users", &source.id]);
@@ -51,7 +47,7 @@ pub(super) fn read(source: &Source, context: &Context) -> Result<Read, Error> {
             (metric, users)
         }
         Origin::OrLibrary { nodes, .. } => {
-            let Some(text) = text_of(source, context)? else { return left_out(source, context) };
+            let Some(text) = text_of(&source, context)? else { return Ok(None) };
             let (_, name) = source.origin.file().expect("it is a file");
             let metric = or_library(&text, &context.settings.datasets.join(name))?;
             (metric, zipf(nodes, source.users, 1.0, &mut users))
@@ -59,7 +55,7 @@ pub(super) fn read(source: &Source, context: &Context) -> Result<Read, Error> {
         Origin::PickUps => {
             let set = context.manifest.set("uber_apr14_part")?;
             let Some((table, _)) = store::read_table(&context.settings.datasets, set)? else {
-                return left_out(source, context);
+                return Ok(None);
             };
             (corners()?, pick_ups(&table.values, table.columns.len()))
         }
@@ -70,14 +66,7 @@ pub(super) fn read(source: &Source, context: &Context) -> Result<Read, Error> {
     bytes.extend((0..nodes).flat_map(|node| metric.distance(node, centre).to_le_bytes()));
     bytes.extend(users.iter().flat_map(|user| user.to_le_bytes()));
     let checksum = files::sha256_hex(&bytes);
-    Ok(Read::Ready(Instance { source: source.clone(), metric: Arc::new(metric), users, checksum }))
-}
-
-fn left_out(source: &Source, context: &Context) -> Result<Read, Error> {
-    let (set, _) = source.origin.file().expect("what is generated is there");
-    let published = &context.manifest.set(set)?.published;
-    let folder = context.settings.datasets.display();
-    Ok(Read::LeftOut { reason: format!("not in {folder}; published at {published}") })
+    Ok(Some(Instance { source, metric: Arc::new(metric), users, checksum }))
 }
 
 fn no_metric(error: impl std::fmt::Display) -> Error {

@@ -1,6 +1,7 @@
 //! The algorithms of the suite with their settings.
 
 use crate::error::Error;
+use crate::eval::family::Label;
 use crate::eval::k_median::data::{Instance, weights};
 use dp_accounting::{Budget, Delta};
 use dp_combinatorial::CombinatorialError;
@@ -14,9 +15,9 @@ const DELTA: f64 = 1e-6;
 
 /// One algorithm at one setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Method {
-    pub(super) algorithm: &'static str,
-    pub(super) variant: &'static str,
+pub(crate) struct Method {
+    algorithm: &'static str,
+    variant: &'static str,
     how: How,
 }
 
@@ -61,17 +62,19 @@ pub(super) const METHODS: [Method; 10] = [
 ];
 
 impl Method {
-    pub(super) fn is_private(self) -> bool {
-        self.how != How::TrueWeights
-    }
-
-    /// Whether anything is drawn.
-    pub(super) fn has_epsilon(self) -> bool {
-        !matches!(self.how, How::TrueWeights | How::EqualWeights)
-    }
-
-    pub(super) fn delta(self) -> Option<f64> {
-        self.is_private().then_some(if self.how == How::Approximate { DELTA } else { 0.0 })
+    pub(super) fn label(self) -> Label {
+        let is_private = self.how != How::TrueWeights;
+        let has_epsilon = !matches!(self.how, How::TrueWeights | How::EqualWeights);
+        let delta = if self.how == How::Approximate { DELTA } else { 0.0 };
+        Label {
+            algorithm: self.algorithm,
+            variant: self.variant.to_owned(),
+            relation: is_private.then_some("add-remove"),
+            has_epsilon,
+            delta: is_private.then_some(delta),
+            once: !has_epsilon,
+            params: Vec::new(),
+        }
     }
 
     /// Its centres.

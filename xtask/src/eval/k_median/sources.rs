@@ -5,7 +5,7 @@ use dp_combinatorial::k_median::Power;
 
 /// A metric with users, and what is asked of it.
 #[derive(Clone, Debug)]
-pub(super) struct Source {
+pub(crate) struct Source {
     pub(super) id: String,
     pub(super) origin: Origin,
     pub(super) power: Power,
@@ -16,7 +16,7 @@ pub(super) struct Source {
 
 /// Where metric and users come from.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// Points in a square; users of a Zipf law with exponent 1.5 over nodes in random order.
     GeoZipf { nodes: usize },
     /// A random graph as in the OR-Library; users around thirty of its nodes.

@@ -2,7 +2,7 @@
 
 use crate::eval::record::Record;
 use crate::eval::summary;
-use crate::report::number::{mean_sd, significant};
+use crate::report::number::significant;
 use crate::report::page::Page;
 
 const INTRODUCTION: &str = "\
@@ -31,8 +31,6 @@ fn lines(records: &[Record], id: &str) -> Vec<Vec<String>> {
             let found = row.statistic(metric);
             found.map_or("–".to_owned(), |found| significant(found.mean, digits))
         };
-        let cost = row.statistic("cost_ratio");
-        let cost = cost.map_or("–".to_owned(), |found| mean_sd(found.mean, found.sd));
         let worst = row
             .values
             .get("cost_ratio")
@@ -40,7 +38,7 @@ fn lines(records: &[Record], id: &str) -> Vec<Vec<String>> {
         vec![
             row.label(),
             row.runs.to_string(),
-            cost,
+            row.shown("cost_ratio"),
             significant(worst, 4),
             mean("bytes_per_client", 2),
             mean("rounds", 2),

@@ -14,7 +14,7 @@ pub(super) const K: usize = 8;
 
 /// How the records of a cluster lie around its centre.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// Gaussian, all clusters of one width and size.
     Equal,
     /// Gaussian, sizes 1 : 1/2 : ... : 1/8.
@@ -25,7 +25,7 @@ pub(super) enum Shape {
 
 /// A set that can be generated.
 #[derive(Clone, Debug)]
-pub(super) struct Family {
+pub(crate) struct Set {
     pub(super) id: String,
     pub(super) n: usize,
     pub(super) dim: usize,
@@ -34,14 +34,14 @@ pub(super) struct Family {
 }
 
 /// All sets, of as many clients as there is time for.
-pub(super) fn families(effort: Effort) -> Vec<Family> {
+pub(super) fn sets(effort: Effort) -> Vec<Set> {
     let n = match effort {
         Effort::Quick => 100_000,
         Effort::Standard | Effort::Full => 1_000_000,
     };
     let of = |dim, width, shape, name: &str| {
         let id = format!("local-{name}-d{dim}-n{n}");
-        Family { id, n, dim, shape, width }
+        Set { id, n, dim, shape, width }
     };
     let mut all = vec![
         of(2, 0.06, Shape::Equal, "planted"),
@@ -63,9 +63,9 @@ pub(super) fn domain(dim: usize) -> Result<PublicBox, Error> {
 }
 
 /// The records, and their SHA-256.
-pub(super) fn generate(family: &Family) -> Result<(Points, String), Error> {
-    let mut rng = named_rng(&["local", &family.id]);
-    let dim = family.dim;
+pub(super) fn generate(set: &Set) -> Result<(Points, String), Error> {
+    let mut rng = named_rng(&["local", &set.id]);
+    let dim = set.dim;
     let mut centres: Vec<f64> = Vec::new();
     while centres.len() < K * dim {
         let new: Vec<f64> = (0..dim).map(|_| rng.random_range(-0.9..0.9)).collect();
@@ -77,11 +77,11 @@ pub(super) fn generate(family: &Family) -> Result<(Points, String), Error> {
         }
     }
     let size = |at: usize| {
-        if family.shape == Shape::Unequal { 1.0 / (at + 1) as f64 } else { 1.0 }
+        if set.shape == Shape::Unequal { 1.0 / (at + 1) as f64 } else { 1.0 }
     };
     let total: f64 = (0..K).map(size).sum();
-    let mut coords = Vec::with_capacity(family.n * dim);
-    for _ in 0..family.n {
+    let mut coords = Vec::with_capacity(set.n * dim);
+    for _ in 0..set.n {
         let mut left = rng.random_range(0.0..total);
         let hit = (0..K).find(|at| {
             left -= size(*at);
@@ -89,7 +89,7 @@ pub(super) fn generate(family: &Family) -> Result<(Points, String), Error> {
         });
         let at = hit.unwrap_or(0);
         for centre in &centres[at * dim..(at + 1) * dim] {
-            let away = noise(family, at, &mut rng);
+            let away = noise(set, at, &mut rng);
             coords.push((centre + away).clamp(-1.0, 1.0));
         }
     }
@@ -99,12 +99,12 @@ pub(super) fn generate(family: &Family) -> Result<(Points, String), Error> {
     Ok((points, checksum))
 }
 
-fn noise(family: &Family, at: usize, rng: &mut ChaCha20Rng) -> f64 {
-    if family.shape == Shape::HeavyTails {
-        let width = family.width * 2_f64.powf(2.0 * at as f64 / (K - 1) as f64 - 1.0);
+fn noise(set: &Set, at: usize, rng: &mut ChaCha20Rng) -> f64 {
+    if set.shape == Shape::HeavyTails {
+        let width = set.width * 2_f64.powf(2.0 * at as f64 / (K - 1) as f64 - 1.0);
         let size: f64 = Exp1.sample(rng);
         return if rng.random() { width * size } else { -width * size };
     }
     let normal: f64 = StandardNormal.sample(rng);
-    family.width * normal
+    set.width * normal
 }

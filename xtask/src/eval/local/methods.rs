@@ -1,6 +1,7 @@
 //! The algorithms of the suite.
 
 use crate::error::Error;
+use crate::eval::family::Label;
 use crate::eval::local::data::{K, domain};
 use dp_cluster::kmeans::KMeans;
 use dp_geometry::Points;
@@ -11,9 +12,9 @@ use rand_distr::{Distribution as _, Exp1};
 
 /// One algorithm at one setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Method {
-    pub(super) algorithm: &'static str,
-    pub(super) variant: &'static str,
+pub(crate) struct Method {
+    algorithm: &'static str,
+    variant: &'static str,
     how: How,
 }
 
@@ -42,13 +43,17 @@ pub(super) const METHODS: [Method; 5] = [
 ];
 
 impl Method {
-    pub(super) fn is_private(self) -> bool {
-        self.how != How::Records
-    }
-
-    /// Whether anything is asked of clients who protect themselves.
-    pub(super) fn has_epsilon(self) -> bool {
-        matches!(self.how, How::Rounds(_) | How::NoisyRecords)
+    pub(super) fn label(self) -> Label {
+        let is_private = self.how != How::Records;
+        Label {
+            algorithm: self.algorithm,
+            variant: self.variant.to_owned(),
+            relation: is_private.then_some("replace-one"),
+            has_epsilon: matches!(self.how, How::Rounds(_) | How::NoisyRecords),
+            delta: is_private.then_some(0.0),
+            once: false,
+            params: Vec::new(),
+        }
     }
 
     /// Bytes that a client sends about its record, and rounds of questions.
@@ -75,11 +80,6 @@ impl Method {
         let (dim, n) = (records.dim(), records.len());
         let failed =
             |error: &dyn std::fmt::Display| Error::library(self.algorithm, &error.to_string());
-        let solved = |points: &Points, rng: &mut ChaCha20Rng| {
-            let solver = KMeans::builder(K).build().map_err(|error| failed(&error))?;
-            let fit = solver.exact_fit(points.view(), None, rng).map_err(|error| failed(&error))?;
-            Ok(fit.centres)
-        };
         match self.how {
             How::Records => solved(records, rng),
             How::Nobody => {
@@ -107,4 +107,11 @@ impl Method {
             }
         }
     }
+}
+
+/// k-means with these points in hand.
+pub(super) fn solved(points: &Points, rng: &mut ChaCha20Rng) -> Result<Points, Error> {
+    let solver = KMeans::builder(K).build();
+    let fit = solver.and_then(|solver| solver.exact_fit(points.view(), None, rng));
+    fit.map(|fit| fit.centres).map_err(|error| Error::library("kmeans++", &error))
 }

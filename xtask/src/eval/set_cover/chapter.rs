@@ -5,9 +5,9 @@ use crate::eval::record::Record;
 use crate::eval::set_cover::data;
 use crate::eval::set_cover::methods::{DELTA, MAIN};
 use crate::eval::summary::{self, Row};
-use crate::report::number::mean_sd;
+use crate::eval::tables::{self, Column};
 use crate::report::page::Page;
-use crate::report::plot::lines::{Labels, Place, Series, draw};
+use crate::report::plot::lines::{Labels, Series, draw};
 
 const INTRODUCTION: &str = "\
 Users are private, sets are public. An order of all sets is released and every user takes the first set \
@@ -23,7 +23,7 @@ generated alike. Baskets (`retail`) and ratings (`movielens_small`) have users i
 the noise of its count corrected; `set-cover-greedy-scaling` has smaller thresholds.
 - On families of many sets only the main algorithms are run.";
 
-const COLUMNS: [(&str, &str); 3] = [
+const COLUMNS: [Column; 3] = [
     ("cost_ratio", "cost / greedy"),
     ("share_served_by_as_many", "served"),
     ("seconds", "seconds"),
@@ -44,10 +44,7 @@ pub(super) fn write(records: &[Record], page: &mut Page) -> Result<(), Error> {
             greedy.map_or("some".to_owned(), |found| format!("{:.0}", found.mean)),
             crossing(&rows)
         ));
-        let lines: Vec<Vec<String>> = rows.iter().map(line).collect();
-        let headings: Vec<&str> =
-            ["algorithm", "runs"].into_iter().chain(COLUMNS.map(|(_, heading)| heading)).collect();
-        page.table(&headings, 1, &lines);
+        tables::of_metrics(&rows, &COLUMNS, page);
         let series = curves(&rows);
         if series.iter().any(|one| one.places.len() > 1) {
             let title = format!("Cost over greedy, {id}");
@@ -57,14 +54,6 @@ pub(super) fn write(records: &[Record], page: &mut Page) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-fn line(row: &Row) -> Vec<String> {
-    let shown = |metric: &str| {
-        row.statistic(metric).map_or("–".to_owned(), |found| mean_sd(found.mean, found.sd))
-    };
-    let fixed = [row.label(), row.runs.to_string()];
-    fixed.into_iter().chain(COLUMNS.iter().map(|(metric, _)| shown(metric))).collect()
 }
 
 /// Rows of an algorithm without a variant, by epsilon.
@@ -79,13 +68,10 @@ fn by_epsilon<'a>(rows: &'a [Row], algorithm: &str) -> Vec<(f64, &'a Row)> {
 /// The ratio over epsilon with a band of one standard deviation.
 fn curves(rows: &[Row]) -> Vec<Series> {
     let series = |algorithm: &&str| {
-        let place = |(x, row): (f64, &Row)| {
-            let found = row.statistic("cost_ratio")?;
-            let sd = found.sd.unwrap_or(0.0);
-            let (low, high) = (found.mean - sd, found.mean + sd);
-            Some(Place { x, mean: found.mean, low, high })
-        };
-        let places = by_epsilon(rows, algorithm).into_iter().filter_map(place).collect();
+        let places = by_epsilon(rows, algorithm)
+            .iter()
+            .filter_map(|(_, row)| row.place("cost_ratio"))
+            .collect();
         Series { name: (*algorithm).to_owned(), places }
     };
     MAIN.iter().map(series).filter(|one| !one.places.is_empty()).collect()
@@ -115,18 +101,4 @@ fn crossing(rows: &[Row]) -> String {
     format!(
         "The approximate form (delta {DELTA:e}) costs less than the pure one, by two standard errors, {places}."
     )
-}
-
-/// The closing table on the terminal.
-pub(super) fn summary(records: &[Record]) -> Vec<Vec<String>> {
-    let mut found =
-        vec![["data set", "algorithm", "runs", "cost / greedy"].map(str::to_owned).to_vec()];
-    for id in summary::datasets(records) {
-        for row in summary::rows(records, id) {
-            let ratio = row.statistic("cost_ratio");
-            let ratio = ratio.map_or("–".to_owned(), |found| mean_sd(found.mean, found.sd));
-            found.push(vec![id.to_owned(), row.label(), row.runs.to_string(), ratio]);
-        }
-    }
-    found
 }

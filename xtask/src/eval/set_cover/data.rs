@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// A family of sets over users. Everything here is public.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(crate) struct Source {
     pub(super) id: &'static str,
     origin: Origin,
     /// How often each user of the origin is there.
@@ -77,9 +77,11 @@ impl Source {
     pub(super) fn file(&self) -> Option<(&'static str, String)> {
         match self.origin {
             Origin::Random => None,
-            Origin::OrLibrary { file } => Some(("orlib_scp", format!("{file}.txt.gz"))),
-            Origin::Baskets => Some(("retail", "retail.dat.gz".to_owned())),
-            Origin::Ratings => Some(("movielens_small", "ratings.csv.gz".to_owned())),
+            Origin::OrLibrary { file } => Some(("orlib_scp", format!("orlib_scp/{file}.txt.gz"))),
+            Origin::Baskets => Some(("retail", "retail/retail.dat.gz".to_owned())),
+            Origin::Ratings => {
+                Some(("movielens_small", "movielens_small/ratings.csv.gz".to_owned()))
+            }
         }
     }
 
@@ -89,20 +91,14 @@ impl Source {
     }
 }
 
-/// A family in memory.
-#[derive(Debug)]
-pub(super) struct Family {
-    pub(super) incidence: Incidence,
-    /// SHA-256 over all memberships.
-    pub(super) checksum: String,
-}
-
-/// The family, or `None` if its file is not there.
-pub(super) fn read(source: &'static Source, context: &Context) -> Result<Option<Family>, Error> {
+/// Who is in which set, with the SHA-256 over all memberships; `None` if the file is not there.
+pub(super) fn read(
+    source: &Source,
+    context: &Context,
+) -> Result<Option<(Incidence, String)>, Error> {
     let lists = match source.file() {
         None => Some(generated(source)),
-        Some((set, file)) => {
-            let path = format!("{set}/{file}");
+        Some((set, path)) => {
             let set = context.manifest.set(set)?;
             let Some(entry) = set.files.iter().find(|entry| entry.path == path) else {
                 return Ok(None);
@@ -116,13 +112,19 @@ pub(super) fn read(source: &'static Source, context: &Context) -> Result<Option<
     let copies = (0..source.copies).flat_map(|_| lists.iter().map(Vec::as_slice));
     let incidence = Incidence::from_slices(source.sets, copies)
         .map_err(|error| Error::library("memberships", &error))?;
+    let checksum = checksum(&incidence);
+    Ok(Some((incidence, checksum)))
+}
+
+/// SHA-256 over all memberships.
+pub(crate) fn checksum(incidence: &Incidence) -> String {
     let mut bytes = Vec::new();
     for user in 0..incidence.users() {
         let sets = incidence.sets_of(user);
         bytes.extend((sets.len() as u64).to_le_bytes());
         bytes.extend(sets.iter().flat_map(|set| set.to_le_bytes()));
     }
-    Ok(Some(Family { incidence, checksum: files::sha256_hex(&bytes) }))
+    files::sha256_hex(&bytes)
 }
 
 fn generated(source: &Source) -> Vec<Vec<u32>> {

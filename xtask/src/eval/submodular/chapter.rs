@@ -5,10 +5,9 @@ use crate::eval::record::Record;
 use crate::eval::settings::Settings;
 use crate::eval::submodular::data;
 use crate::eval::submodular::methods::{DELTA, MAIN, METHODS};
-use crate::eval::summary::{self, Row, Statistic, statistic};
-use crate::report::number::mean_sd;
+use crate::eval::summary::{self, Row, shown, statistic};
 use crate::report::page::Page;
-use crate::report::plot::lines::{Labels, Place, Series, draw};
+use crate::report::plot::lines::{Labels, Series, draw};
 use std::collections::BTreeMap;
 
 const INTRODUCTION: &str = "\
@@ -75,9 +74,7 @@ fn series(means: &Means) -> Vec<Series> {
     main.filter_map(|method| {
         let by_epsilon = means.get(method.algorithm)?;
         let place = |(bits, values): (&u64, &Vec<f64>)| {
-            let Statistic { mean, sd } = statistic(values)?;
-            let sd = sd.unwrap_or(0.0);
-            Some(Place { x: f64::from_bits(*bits), mean, low: mean - sd, high: mean + sd })
+            Some(statistic(values)?.place(f64::from_bits(*bits)))
         };
         let places = by_epsilon.iter().filter_map(place).collect();
         Some(Series { name: method.algorithm.to_owned(), places })
@@ -89,10 +86,7 @@ fn means_table(means: &Means, page: &mut Page) {
     let mut epsilons: Vec<u64> = means.values().flat_map(BTreeMap::keys).copied().collect();
     epsilons.sort_unstable();
     epsilons.dedup();
-    let shown = |values: Option<&Vec<f64>>| {
-        let found = values.and_then(|values| statistic(values));
-        found.map_or("–".to_owned(), |found| mean_sd(found.mean, found.sd))
-    };
+    let shown = |values: Option<&Vec<f64>>| shown(values.and_then(|values| statistic(values)));
     let lines: Vec<Vec<String>> = means
         .iter()
         .map(|(name, by_epsilon)| {
@@ -168,11 +162,9 @@ fn instances(
                 rows.iter().find(here)
             };
             let ratio = |algorithm: &&str| {
-                let found = of(algorithm).and_then(|row| row.statistic("value_ratio"));
-                found.map_or("–".to_owned(), |found| mean_sd(found.mean, found.sd))
+                shown(of(algorithm).and_then(|row| row.statistic("value_ratio")))
             };
-            let seconds = of("pure-greedy").and_then(|row| row.statistic("seconds"));
-            let seconds = seconds.map_or("–".to_owned(), |found| mean_sd(found.mean, found.sd));
+            let seconds = shown(of("pure-greedy").and_then(|row| row.statistic("seconds")));
             let fixed = [id.to_owned(), k.to_owned()];
             lines.push(fixed.into_iter().chain(main.iter().map(ratio)).chain([seconds]).collect());
         }
@@ -200,7 +192,7 @@ fn real(records: &[Record], id: &str, page: &mut Page) -> Result<(), Error> {
         let random = random.and_then(|row| row.statistic("value_ratio"));
         page.paragraph(&format!(
             "{constraint}: random has {}. {}",
-            random.map_or("–".to_owned(), |found| mean_sd(found.mean, found.sd)),
+            shown(random),
             crossing(&means)
         ));
         means_table(&means, page);
@@ -239,8 +231,7 @@ fn blocks(records: &[Record], page: &mut Page) {
     for id in summary::datasets(records) {
         let rows = summary::rows(records, id);
         for row in rows.iter().filter(|row| row.private && row.variant.contains("blocks")) {
-            let ratio = row.statistic("value_ratio");
-            let ratio = ratio.map_or("–".to_owned(), |found| mean_sd(found.mean, found.sd));
+            let ratio = row.shown("value_ratio");
             lines.push(vec![id.to_owned(), row.label(), row.runs.to_string(), ratio]);
         }
     }
@@ -253,9 +244,8 @@ pub(super) fn summary(records: &[Record]) -> Vec<Vec<String>> {
     let mut found = vec![headings.map(str::to_owned).to_vec()];
     for (name, by_epsilon) in means(records.iter().filter(|record| is_plain(record))) {
         for (bits, values) in by_epsilon {
-            let ratio = statistic(&values);
-            let ratio = ratio.map_or("–".to_owned(), |found| mean_sd(found.mean, found.sd));
             let epsilon = f64::from_bits(bits).to_string();
+            let ratio = shown(statistic(&values));
             found.push(vec![name.clone(), epsilon, values.len().to_string(), ratio]);
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::data::store;
 use crate::error::Error;
+use crate::eval::set_cover::checksum;
 use crate::eval::settings::Effort;
 use crate::eval::suite::Context;
 use crate::files;
@@ -16,7 +17,7 @@ use std::path::Path;
 
 /// Users and elements. Everything here is public.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(crate) struct Source {
     pub(super) id: &'static str,
     origin: Origin,
     pub(super) users: usize,
@@ -118,16 +119,11 @@ impl Function {
     }
 }
 
-/// An instance in memory.
-#[derive(Debug)]
-pub(super) struct Instance {
-    pub(super) function: Function,
-    /// SHA-256 over what it was made from.
-    pub(super) checksum: String,
-}
-
-/// The instance, or `None` if its file is not there.
-pub(super) fn read(source: &'static Source, context: &Context) -> Result<Option<Instance>, Error> {
+/// The function, with the SHA-256 over what it was made from; `None` if the file is not there.
+pub(super) fn read(
+    source: &Source,
+    context: &Context,
+) -> Result<Option<(Function, String)>, Error> {
     if source.is_generated() {
         return Ok(Some(covered(source, &of_types(source))?));
     }
@@ -139,25 +135,18 @@ pub(super) fn read(source: &'static Source, context: &Context) -> Result<Option<
     Ok(Some(match source.origin {
         Origin::PickUps => {
             let table = numbers::parse(&bytes, &path)?;
-            let function = facilities(&table.values, table.columns.len())?;
-            Instance { function, checksum: files::sha256_hex(&bytes) }
+            (facilities(&table.values, table.columns.len())?, files::sha256_hex(&bytes))
         }
         _ => covered(source, &lists(source, &bytes, &path)?)?,
     }))
 }
 
-fn covered(source: &Source, lists: &[Vec<u32>]) -> Result<Instance, Error> {
+fn covered(source: &Source, lists: &[Vec<u32>]) -> Result<(Function, String), Error> {
     let sets = u32::try_from(source.elements).expect("few");
     let incidence = Incidence::from_slices(sets, lists.iter().map(Vec::as_slice))
         .map_err(|error| Error::library("memberships", &error))?;
-    let mut bytes = Vec::new();
-    for user in 0..incidence.users() {
-        let sets = incidence.sets_of(user);
-        bytes.extend((sets.len() as u64).to_le_bytes());
-        bytes.extend(sets.iter().flat_map(|set| set.to_le_bytes()));
-    }
-    let checksum = files::sha256_hex(&bytes);
-    Ok(Instance { function: Function::Coverage(Coverage::new(incidence)), checksum })
+    let checksum = checksum(&incidence);
+    Ok((Function::Coverage(Coverage::new(incidence)), checksum))
 }
 
 /// Each type likes the sets in an order of its own, the one at rank `r` with weight `1 / r`; types are

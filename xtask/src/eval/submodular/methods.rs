@@ -1,6 +1,7 @@
 //! The algorithms of the suite with their settings.
 
 use crate::error::Error;
+use crate::eval::family::Label;
 use crate::eval::submodular::data::Function;
 use dp_accounting::{Budget, Delta, Epsilon, Rho, budget_to_zcdp, repeated_selection_epsilon};
 use dp_combinatorial::submodular::{
@@ -14,7 +15,7 @@ pub(super) const DELTA: f64 = 1e-6;
 
 /// What may be chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Constraint {
+pub(crate) enum Constraint {
     /// So many elements.
     Any(usize),
     /// So many blocks of consecutive elements, and how many of each.
@@ -44,7 +45,7 @@ impl Constraint {
 
 /// An algorithm with a variant of it; `default` is none.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Method {
+pub(crate) struct Method {
     pub(super) algorithm: &'static str,
     pub(super) variant: &'static str,
 }
@@ -86,10 +87,26 @@ impl Method {
         !["greedy", "random"].contains(&self.algorithm)
     }
 
-    pub(super) fn delta(self) -> Option<f64> {
+    fn delta(self) -> Option<f64> {
         let approximate = self.algorithm == "approximate-greedy"
             || ["zero-concentrated", "advanced, factor 2"].contains(&self.variant);
         self.has_epsilon().then_some(if approximate { DELTA } else { 0.0 })
+    }
+
+    pub(super) fn label(self, constraint: Constraint) -> Label {
+        let is_greedy = self.algorithm == "greedy";
+        Label {
+            algorithm: self.algorithm,
+            variant: match self.variant {
+                "default" => constraint.name(),
+                variant => format!("{}; {variant}", constraint.name()),
+            },
+            relation: (!is_greedy).then_some("add-remove"),
+            has_epsilon: self.has_epsilon(),
+            delta: self.delta(),
+            once: is_greedy,
+            params: vec![("constraint", constraint.name().into())],
+        }
     }
 
     /// The chosen elements.
