@@ -31,7 +31,7 @@ enum Work {
     Readme,
 }
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 12] = [
     Step { name: "format", work: Work::Cargo("fmt --all -- --check", &[]) },
     Step {
         name: "lints",
@@ -42,6 +42,11 @@ const STEPS: [Step; 11] = [
     },
     Step { name: "layers and documents", work: Work::Check(layers::check_workspace) },
     Step { name: "dependencies", work: Work::Check(dependencies::check_workspace) },
+    // What a registry would be sent: metadata, licences, files, versions of our own crates. The builds are those of the other steps.
+    Step {
+        name: "packages",
+        work: Work::Cargo("publish --workspace --dry-run --no-verify --allow-dirty", &[]),
+    },
     Step { name: "oldest compiler", work: Work::OldestCompiler },
     Step { name: "commands of the README", work: Work::Readme },
     // Of the features that are off by default, the one that needs no C compiler (zstd does); it shares the builds of the step before.
