@@ -88,14 +88,68 @@ fn rows<R: Relation>(
     }
 }
 
-/// An indented table: each step with its loss as stated and its zCDP rho as charged, then the totals and what was asked for.
+/// The steps that the whole consists of, one line each: a step of many has the sum of what they cost and their number. Neighbours of the
+/// same cost, as rounds are, share a line.
+fn overview<R: Relation>(spent: &Step, total: Option<Rho>, out: &mut Vec<Row>) {
+    let parts = match spent {
+        Step::Sequential { steps, .. } if !steps.is_empty() => steps.as_slice(),
+        other => std::slice::from_ref(other),
+    };
+    let rho = |step: &Step| step.costs_under::<R>().total_zcdp();
+    let alike = |a: &Step, b: &Step| rho(a) == rho(b) && spends(a) == spends(b);
+    for run in parts.chunk_by(alike) {
+        let [first, .., last] = run else {
+            out.extend(run.iter().map(|one| line(one.name().to_owned(), one, 1, rho(one), total)));
+            continue;
+        };
+        let name = format!("{} to {}", first.name(), last.name());
+        out.push(line(name, first, run.len(), rho(first), total));
+    }
+}
+
+/// How many single losses a step has.
+fn spends(step: &Step) -> usize {
+    let parts = match step {
+        Step::Spend { .. } | Step::Composed { .. } => return 1,
+        Step::Sequential { steps, .. } | Step::Parallel { steps, .. } => steps.as_slice(),
+        Step::Group { step, .. } | Step::Outside { step, .. } => std::slice::from_ref(&**step),
+    };
+    let mut all = 0;
+    for part in parts {
+        all += spends(part);
+    }
+    all
+}
+
+/// A line for `times` steps like this one.
+fn line(name: String, step: &Step, times: usize, rho: Option<Rho>, total: Option<Rho>) -> Row {
+    let all = rho.and_then(|rho| Rho::of(times as f64 * rho.get()));
+    let share = all.zip(total).filter(|(_, total)| *total > Rho::ZERO);
+    let what = match step {
+        Step::Spend { loss, .. } | Step::Composed { loss, .. } if times == 1 => loss.to_string(),
+        _ => format!("{} losses", times * spends(step)),
+    };
+    [
+        name,
+        what,
+        all.map_or("-".into(), |rho| short(rho.get())),
+        share.map_or("-".into(), |(rho, total)| format!("{:.1}%", 100.0 * rho.get() / total.get())),
+    ]
+}
+
+/// What was spent, step by step with its zCDP rho as charged, then the totals and what was asked for.
 ///
-/// Shares are of the zCDP total; parallel steps together can exceed 100%. Numbers are rounded to six digits.
+/// `{}` has a line for each step that the whole consists of; `{:#}` is the whole tree with the loss of every step as stated. Shares are of
+/// the zCDP total; parallel steps together can exceed 100%. Numbers are rounded to six digits.
 impl<R: Relation> fmt::Display for Receipt<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let total = self.zcdp();
         let mut table: Vec<Row> = vec![["step", "loss", "zCDP rho", "share"].map(str::to_owned)];
-        rows::<R>(self.spent(), total, 0, Some(1), &mut table);
+        if f.alternate() {
+            rows::<R>(self.spent(), total, 0, Some(1), &mut table);
+        } else {
+            overview::<R>(self.spent(), total, &mut table);
+        }
         let width = |column: usize| {
             table.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
         };

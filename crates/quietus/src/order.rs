@@ -135,7 +135,7 @@ impl<'a, R: Relation> Order<'a, R> {
             let mut contents: Vec<(&str, Fill<'_>)> = vec![
                 (RECEIPT, Box::new(move |to| write_json(to, receipt))),
                 (RELEASE, Box::new(move |to| write_json(to, named))),
-                ("receipt.txt", Box::new(move |to| writeln!(to, "{receipt}"))),
+                ("receipt.txt", Box::new(move |to| writeln!(to, "{receipt:#}"))),
                 (PLAN, Box::new(move |to| to.write_all(plan.as_bytes()))),
             ];
             let drawn = &drawn;

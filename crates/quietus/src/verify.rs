@@ -73,5 +73,5 @@ fn cost<M: Mechanism + DeserializeOwned>(plan: &str) -> Result<(Value, String), 
         return Err(format!("{RECEIPT} is above its own budget"));
     }
     let value = serde_json::to_value(&receipt).expect("a receipt has plain fields");
-    Ok((value, receipt.to_string()))
+    Ok((value, format!("{receipt:#}")))
 }

@@ -18,8 +18,48 @@ fn example<R: Relation>(relation: R) -> Receipt<R> {
 }
 
 #[test]
-fn the_table() {
+fn the_table_has_a_line_for_each_part_of_the_whole() {
     insta::assert_snapshot!(example(AddRemove), @r"
+    splitter under add-remove
+      step            loss         zCDP rho  share
+      count           pure 0.05  0.00124974   7.7%
+      choose a split  range 0.2       0.005  30.8%
+      leaf averages   2 losses         0.01  61.5%
+    total: zCDP rho 0.0162497
+    total: epsilon 0.80542 at delta 1e-6
+    asked: epsilon 1 at delta 1e-6, kept
+    ");
+    let round = |number: u32| {
+        let steps = vec![Step::spend("radius", range(0.1)), Step::spend("sum", zcdp(0.01))];
+        Step::sequential(format!("round {number}"), steps)
+    };
+    let steps = Step::sequential(
+        "all",
+        vec![Step::spend("start", zcdp(0.02)), round(1), round(2), round(3)],
+    );
+    insta::assert_snapshot!(Receipt::new("m", AddRemove, budget(1.0, 1e-6), steps), @r"
+    m under add-remove
+      step                loss       zCDP rho  share
+      start               zCDP 0.02      0.02  37.2%
+      round 1 to round 3  6 losses    0.03375  62.8%
+    total: zCDP rho 0.05375
+    total: epsilon 1.53013 at delta 1e-6
+    asked: epsilon 1 at delta 1e-6, EXCEEDED
+    ");
+    let one = Step::spend("count", approximate(0.5, 1e-9));
+    insta::assert_snapshot!(Receipt::new("m", AddOnly, budget(1.0, 1e-6), one), @r"
+    m under add-only
+      step   loss         zCDP rho  share
+      count  (0.5, 1e-9)         -      -
+    total: zCDP rho -
+    total: epsilon 0.5 at delta 1e-6
+    asked: epsilon 1 at delta 1e-6, kept
+    ");
+}
+
+#[test]
+fn the_whole_table() {
+    insta::assert_snapshot!(format!("{:#}", example(AddRemove)), @r"
     splitter under add-remove
       step              loss           zCDP rho  share
       splitter          in sequence
@@ -36,7 +76,7 @@ fn the_table() {
 
 #[test]
 fn the_table_after_conversion() {
-    insta::assert_snapshot!(example(AddRemove).into_replace_one(), @r"
+    insta::assert_snapshot!(format!("{:#}", example(AddRemove).into_replace_one()), @r"
     splitter under replace-one
       step                    loss           zCDP rho  share
       replace = remove + add  group of 2
@@ -55,7 +95,8 @@ fn the_table_after_conversion() {
 #[test]
 fn the_table_when_something_has_no_zcdp_form() {
     let spent = Step::sequential("m", vec![step(approximate(0.9, 1e-6)), step(pure(0.2))]);
-    insta::assert_snapshot!(Receipt::new("m", AddOnly, budget(1.0, 1e-6), spent), @r"
+    let receipt = Receipt::new("m", AddOnly, budget(1.0, 1e-6), spent);
+    insta::assert_snapshot!(format!("{receipt:#}"), @r"
     m under add-only
       step    loss         zCDP rho  share
       m       in sequence

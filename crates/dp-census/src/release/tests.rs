@@ -163,7 +163,7 @@ fn a_table_of_larger_quantities_is_refused_and_the_receipt_names_the_quantity() 
     );
     let settings = CensusSettings { most_quantity: two, ..usual() };
     let plan = plan(table.groups(), settings).expect("valid");
-    assert!(plan.receipt().to_string().contains("individuals who add up to 2 to the size"));
+    assert!(format!("{:#}", plan.receipt()).contains("individuals who add up to 2 to the size"));
     assert!(plan.simulate(&table, &mut rng(1)).is_ok());
     assert!(plan.simulate(&sizes(9, 5, 1), &mut rng(1)).is_ok(), "less is fine");
     let lowered = table.with_most_quantity(NonZeroU32::MIN);
@@ -305,7 +305,7 @@ fn the_receipt_says_what_is_spent_on_which_level() {
     let plan = plan(10, shared(LevelShares::ten_twenty_seventy())).expect("valid");
     let receipt = plan.receipt();
     assert!(receipt.within_budget());
-    let text = receipt.to_string();
+    let text = format!("{receipt:#}");
     for line in ["m-c-top-down", "member-of-group", "level 1, 1 regions", "level 3, 5 regions"] {
         assert!(text.contains(line), "{line} is not in {text}");
     }

@@ -127,7 +127,7 @@ fn assert_whole(args: &CensusArgs, job: &Job) {
     assert_eq!(plan, job.plan);
     let receipt: Receipt<MemberOfGroup> = serde_json::from_str(&read("receipt.json")).unwrap();
     assert_eq!(receipt, plan.receipt());
-    assert!(receipt.within_budget() && read("receipt.txt") == format!("{receipt}\n"));
+    assert!(receipt.within_budget() && read("receipt.txt") == format!("{receipt:#}\n"));
 
     let tree = job.hierarchy.tree();
     let rows = released(out(args));

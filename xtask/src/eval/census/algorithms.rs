@@ -206,7 +206,7 @@ impl Algorithm {
                     Ok::<_, CensusError>((plan, output))
                 })?;
                 let certificate = Some(plan.certify(&table, &evidence));
-                let receipt = Some(plan.receipt().to_string());
+                let receipt = Some(format!("{:#}", plan.receipt()));
                 Ok(Outcome { counts: table.into_counts(), receipt, cost, certificate })
             }
             // The general solver has a path of its own.
@@ -217,7 +217,7 @@ impl Algorithm {
                     Ok::<_, CensusError>((plan, output))
                 })?;
                 let certificate = Some(plan.certify(&table, &evidence));
-                let receipt = Some(plan.receipt().to_string());
+                let receipt = Some(format!("{:#}", plan.receipt()));
                 Ok(Outcome { counts: table.rounded(), receipt, cost, certificate })
             }
             Kind::PublishedChain => {

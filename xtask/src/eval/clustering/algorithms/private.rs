@@ -46,7 +46,7 @@ where
     let plan = plan.map_err(|error| Error::library(id, &error))?;
     let release = plan.simulate(dataset.points.view(), rng);
     let release = release.map_err(|error| Error::library(id, &error))?;
-    let receipt = Some(release.receipt.to_string());
+    let receipt = Some(format!("{:#}", release.receipt));
     Ok(Outcome { centres: centres(release.output), receipt })
 }
 
