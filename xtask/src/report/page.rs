@@ -1,5 +1,6 @@
 //! A report while it is being written: Markdown with plots, for the file and for the page.
 
+use crate::report::html::file_name;
 use crate::report::plot::Svg;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -47,9 +48,10 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// A plot under a name that is unique in the report; it becomes OUT/plots/NAME.svg.
+    /// A plot under a name that is unique in the report; it becomes OUT/plots/NAME.svg, with hyphens for all that a link would have
+    /// to quote.
     pub(crate) fn figure(&mut self, name: &str, caption: &str, svg: Svg) {
-        let path = format!("plots/{name}.svg");
+        let path = format!("plots/{}.svg", file_name(name));
         writeln!(self.text, "![{caption}]({path})").expect(STRING);
         self.plots.insert(path, svg);
     }
@@ -103,5 +105,14 @@ mod tests {
         </details>
         ");
         assert!(page.plots.contains_key("plots/bear.svg"));
+    }
+
+    #[test]
+    fn a_name_with_blanks_is_still_a_picture_of_the_page() {
+        let mut page = Page::default();
+        page.figure("two bears, ε 1", "Bears", Svg::from_raw("bears", "<svg></svg>"));
+        assert_eq!(page.text, "![Bears](plots/two-bears-epsilon-1.svg)\n");
+        let html = crate::report::html::page("Toys", &page.text, &page.plots);
+        assert!(html.contains("<svg") && !html.contains("<img"), "{html}");
     }
 }
