@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Evaluation, audits, data, benchmarks and CI of the workspace.
 #[derive(Debug, Parser)]
-#[command(name = "xtask", bin_name = "cargo xtask")]
+#[command(name = "xtask", bin_name = "cargo xtask", version)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -38,7 +38,7 @@ pub(crate) struct EvalArgs {
     /// Suites to run; without any, a quick pass over all that exist
     #[arg(value_name = "SUITE")]
     pub(crate) suites: Vec<String>,
-    /// Few runs and small samples: under a minute
+    /// Two runs and small samples: a minute or two for all suites on two cores, once it is built
     #[arg(long, conflicts_with = "full")]
     pub(crate) quick: bool,
     /// As many runs as the papers report (20)

@@ -13,6 +13,8 @@ pub(crate) enum Error {
     Io { action: &'static str, path: PathBuf, source: io::Error },
     /// A path that must be a folder is something else.
     NotAFolder { path: PathBuf },
+    /// Another evaluation writes to this folder.
+    Busy { path: PathBuf },
     /// A setting on the command line is out of range.
     Setting { name: &'static str, got: String, want: &'static str },
     /// A name that is not in the list of those that exist.
@@ -55,6 +57,11 @@ impl fmt::Display for Error {
                 write!(f, "cannot {action} {}: {source}", path.display())
             }
             Self::NotAFolder { path } => write!(f, "{} is not a folder", path.display()),
+            Self::Busy { path } => write!(
+                f,
+                "{} is in use by another evaluation; choose another --out",
+                path.display()
+            ),
             Self::Setting { name, got, want } => write!(f, "{name} must be {want}, got {got}"),
             Self::Unknown { what, got, known } => {
                 write!(

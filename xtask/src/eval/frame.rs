@@ -1,6 +1,7 @@
 //! What stands around the chapters of a report: what was asked for, what is missing and why.
 
 use crate::eval::evaluation::Evaluation;
+use crate::eval::provenance::Provenance;
 use crate::eval::settings::Effort;
 use crate::report::page::Page;
 
@@ -23,7 +24,11 @@ pub(crate) fn opening(evaluation: &Evaluation, page: &mut Page) {
         Effort::Standard => "standard",
         Effort::Full => "full",
     };
+    let provenance = Provenance::now();
     let rows = [
+        ("made", provenance.time),
+        ("revision", provenance.revision),
+        ("machine", provenance.machine),
         ("suites", settings.suites.join(", ")),
         ("effort", effort.to_owned()),
         ("runs", settings.runs.to_string()),

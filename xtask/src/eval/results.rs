@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::eval::record::{Key, Record};
 use crate::files;
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -46,6 +46,8 @@ pub(crate) struct Results {
     by_key: BTreeMap<Key, usize>,
     /// Lines on what was found when opening, for the user.
     pub(crate) notices: Vec<String>,
+    /// Held while this evaluation writes here; the operating system lets go of it whatever happens.
+    lock: Option<File>,
 }
 
 impl Results {
@@ -53,6 +55,7 @@ impl Results {
     /// anything is moved aside, so that starting afresh by mistake costs nothing.
     pub(crate) fn open(out: &Path, resume: bool) -> Result<Self, Error> {
         files::create_folder(out)?;
+        let lock = only_writer(out)?;
         let path = out.join(FILE);
         let mut notices = Vec::new();
         let mut records = Vec::new();
@@ -74,6 +77,7 @@ impl Results {
         let sink = Box::new(AppendFile { file, complete });
         let mut results = Self::with_sink(path, sink);
         results.notices = notices;
+        results.lock = Some(lock);
         for record in records {
             results.remember(record);
         }
@@ -82,7 +86,8 @@ impl Results {
 
     /// Results in memory with a writer of the caller's choice.
     pub(crate) fn with_sink(path: PathBuf, sink: Box<dyn Sink>) -> Self {
-        Self { path, sink, records: Vec::new(), by_key: BTreeMap::new(), notices: Vec::new() }
+        let (records, by_key, notices) = Default::default();
+        Self { path, sink, records, by_key, notices, lock: None }
     }
 
     /// Appends one finished cell.
@@ -143,6 +148,17 @@ impl Results {
     fn remember(&mut self, record: Record) {
         self.by_key.insert(record.key(), self.records.len());
         self.records.push(record);
+    }
+}
+
+/// Two evaluations that append to one file would run, and count, every cell twice.
+fn only_writer(out: &Path) -> Result<File, Error> {
+    let path = out.join("results.lock");
+    let lock = File::create(&path).map_err(Error::io("write", &path))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(Error::Busy { path: out.to_path_buf() }),
+        Err(TryLockError::Error(source)) => Err(Error::io("lock", &path)(source)),
     }
 }
 
@@ -282,6 +298,19 @@ pub(crate) mod tests {
         assert!(results.records().is_empty());
         let old = std::fs::read_to_string(out.path().join("results.jsonl.bak")).unwrap();
         assert_eq!(old.lines().count(), 3);
+    }
+
+    #[test]
+    fn a_second_evaluation_in_the_same_folder_is_refused_while_the_first_runs() {
+        let out = tempfile::tempdir().unwrap();
+        let first = Results::open(out.path(), true).unwrap();
+        let error = Results::open(out.path(), true).err().unwrap().to_string();
+        assert!(
+            error.ends_with("is in use by another evaluation; choose another --out"),
+            "{error}"
+        );
+        drop(first);
+        assert!(Results::open(out.path(), true).is_ok());
     }
 
     #[test]
