@@ -5,8 +5,7 @@
 //! groups is right. Who belongs to a group is private.
 //!
 //! ```
-//! use dp_census::{Census, CensusSettings, From0, GroupSizes, Hierarchy, Privacy};
-//! use dp_mechanism::{Mechanism, chacha_from_os};
+//! use dp_census::{Census, CensusSettings, From0, GroupSizes, Hierarchy, Mechanism, Privacy, chacha_from_os};
 //!
 //! // Public: the regions, the sizes to tell apart (the last is "3 or more"), and that there are 6 households.
 //! let nation = Hierarchy::new([("US", None), ("GA", Some("US")), ("NY", Some("US"))])?;
@@ -46,6 +45,10 @@
 //!
 //! Out of scope: reading files, choosing the largest size or the shares from the data, protecting where groups are.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod bins;
 mod error;
 mod hierarchy;
@@ -65,3 +68,6 @@ pub use release::{
 };
 pub use sizes::{GroupSizes, TableShape};
 pub use tree::RegionTree;
+
+pub use dp_accounting::{Budget, Ledger, MemberOfGroup, Receipt};
+pub use dp_mechanism::{Mechanism, Release, ReleaseRng, chacha_from_os};

@@ -32,6 +32,10 @@
 //! # Taken on trust
 //! The integers of `num-bigint`. Floats occur only as what is asked and as guesses, and guesses are checked.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod big;
 mod cells;
 mod curve;

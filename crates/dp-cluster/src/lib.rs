@@ -66,7 +66,11 @@ pub use dp_accounting::{AddRemove, Budget, Ledger, Receipt};
 pub use dp_geometry::{Points, PointsView, PublicBall, PublicBox};
 pub use dp_mechanism::{ChaCha20Rng, Mechanism, Release, ReleaseRng, chacha_from_os};
 
-/// Runs the example of the README.
+/// The examples of the two READMEs.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
+struct WorkspaceReadme;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
 struct Readme;

@@ -35,6 +35,10 @@
 //! # What is not protected
 //! Running time and memory access patterns depend on the data.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod error;
 mod incidence;
 pub mod k_median;

@@ -27,6 +27,10 @@
 //!
 //! Out of scope: what a loss means and how losses add up (`dp-accounting`).
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod count;
 mod count_test;
 mod credited;

@@ -47,6 +47,10 @@
 //! Out of scope: interning of names, reading streams, windows longer than a step (count a user's
 //! items of the window in one step instead).
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod advice;
 pub mod baselines;
 mod error;
