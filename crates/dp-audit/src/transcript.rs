@@ -126,6 +126,9 @@ impl Comparison {
 
 /// Runs on `data` with outcomes from `outcomes`, replays on `neighbour`, and compares.
 ///
+/// Which relation makes the two neighbours is the caller's to know: it sees two inputs and no receipt, so what it finds on records that come
+/// and go says nothing about records that are replaced. [`Audit`](crate::Audit) takes relation and loss from the receipt and makes the pairs.
+///
 /// # Panics
 /// If a run panics, or draws a secret coin: what is secret must be summed over
 /// ([`exact_law`](crate::exact_law)), not compared.

@@ -2,7 +2,7 @@
 
 use dp_accounting::Budget;
 use dp_audit::harness::{Effort, Found};
-use dp_audit::{Scripted, climb, compare};
+use dp_audit::{Scripted, climb, compare, first_choice};
 use dp_cluster::Clustering;
 use dp_cluster::dpm::{BudgetSplit, Dpm, IntervalSize};
 use dp_geometry::{Points, PublicBox};
@@ -71,7 +71,41 @@ fn both_ways() -> GapCase {
     GapCase { noisy_count: points.len() + 1, points, added: [0.075; 2] }
 }
 
+/// Equal gaps of just the size up to which a candidate counts them: if a bound on gaps knew the records, all of them would tip with one more.
+fn at_thresholds(dpm: &Dpm, noisy_count: usize) -> Vec<GapCase> {
+    const CELLS: f64 = (1_u32 << 24) as f64;
+    const RECORDS: u32 = 9;
+    let equal = |gap: u32| {
+        let place = |i: u32| (f64::from(i * gap) + 0.5) / CELLS;
+        let points = (0..RECORDS).map(|i| [place(i); 2]).collect();
+        GapCase { points, added: [1.0; 2], noisy_count }
+    };
+    // At gaps of nothing all are counted.
+    let all = equal(0).scores(dpm);
+    let mut cases = Vec::new();
+    for (candidate, counted) in all.iter().enumerate() {
+        let (mut low, mut high) = (0, (1 << 24) / RECORDS);
+        while high - low > 1 {
+            let middle = low.midpoint(high);
+            let is_counted = equal(middle).scores(dpm)[candidate] == *counted;
+            if is_counted { low = middle } else { high = middle }
+        }
+        cases.extend([equal(low), equal(high)]);
+    }
+    cases
+}
+
 impl GapCase {
+    /// Of all candidates, without the added point.
+    fn scores(&self, dpm: &Dpm) -> Vec<i64> {
+        let points = Points::new(self.points(false).concat(), 2).expect("whole rows");
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        let noisy_count = i64::try_from(self.noisy_count).expect("small");
+        let mut honest = SecureSource::new(&mut rng);
+        let mut outcomes = Scripted::new([noisy_count].into_iter(), &mut honest);
+        first_choice(|draws| dpm.replay(points.view(), draws).0, &mut outcomes).scores
+    }
+
     fn points(&self, with_added: bool) -> Vec<[f64; 2]> {
         self.points.iter().chain(with_added.then_some(&self.added)).copied().collect()
     }
@@ -92,6 +126,10 @@ pub(crate) fn estimated_interval(effort: Effort, through: Through) -> Found {
                     format!("{case:?}, epsilon {epsilon}")
                 });
             }
+        }
+        for case in [20, 200].into_iter().flat_map(|count| at_thresholds(&dpm, count)) {
+            found
+                .see(case.loss(&dpm, through) / epsilon, || format!("{case:?}, epsilon {epsilon}"));
         }
         for start in cases(effort).into_iter().rev().take(effort.of(2, 6)) {
             let steps = effort.of(800, 6_000);

@@ -247,3 +247,39 @@ fn sum(counts: &[ShardCounts]) -> Private<(Vec<u64>, Vec<u32>)> {
         all.chunk_by(|a, b| a.0 == b.0).map(of_item).unzip()
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::files::Confidential;
+    use crate::{ChaCha20Rng, MonitorBuilder, StreamShape, ThreshMonitor, Universe};
+
+    /// With a checksum that matches: what no shard of so many users counts is found all the same.
+    #[test]
+    fn impossible_counts_are_refused() {
+        let shape = StreamShape { universe: Universe::Range { size: 20 }, users: 5, steps: 9 };
+        let plan = ThreshMonitor::builder(shape, 1.0, 2).and_then(MonitorBuilder::build);
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        let mut source = SecureSource::new(&mut rng);
+        let started = plan.expect("valid").start_sharded_with(1, &[2, 3], &mut source);
+        let (mut decider, mut shards) = started.expect("five users");
+        let honest: Result<Vec<ShardCounts>, _> = shards.iter_mut().map(|s| s.count(0)).collect();
+        let honest = honest.expect("in time");
+        // Of two users and of three, on item 19 of 0 to 19.
+        for (shard, item, count, fits) in [
+            (0, 19, 3, false),
+            (1, 19, 4, false),
+            (0, 20, 1, false),
+            (0, 19, u32::MAX, false),
+            (1, 19, 3, true),
+        ] {
+            let mut messages = honest.clone();
+            messages[shard].0.items = Confidential::new(Private::owned(vec![item]));
+            messages[shard].0.counts = Confidential::new(Private::owned(vec![count]));
+            let decided = decider.decide_with(&messages, &mut source);
+            assert_eq!(decided.is_ok(), fits, "{count} of item {item} in shard {shard}");
+        }
+    }
+}

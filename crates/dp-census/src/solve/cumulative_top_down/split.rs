@@ -34,7 +34,7 @@ const FRACTIONS: f64 = 256.0;
 /// The largest weight of a child where they differ, and have to be rounded.
 const WEIGHTS: f64 = 1_048_576.0;
 /// Children times steps to the third up to which whole numbers are optimal, within a few tenths of a second. Beyond, the real
-/// optimum is rounded.
+/// optimum is rounded. Children are public; steps are the bins in which the row of their parent grows, which follows from noisy rows.
 pub(super) const MOST_WORK: usize = 1 << 26;
 /// Units per cell that may have to be moved; more come from a search that was given up.
 const MOST_UNITS: usize = 4;

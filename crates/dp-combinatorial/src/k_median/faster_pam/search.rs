@@ -1,4 +1,7 @@
 //! The search itself.
+//!
+//! Its sizes decide by how many clients there are, which are the nodes with a weight. Weights are plain numbers here: out of draws, or from a
+//! caller who says that they are public. A mechanism's own counts are `Private` and do not get here.
 
 use std::ops::{Range, RangeInclusive};
 
