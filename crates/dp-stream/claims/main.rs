@@ -82,7 +82,15 @@ fn of_ways() -> Vec<Check> {
         let name = format!("MonitorPlan, Monitor, Decider, Shard: {} in every way", method.id());
         Check::new(id, name, "add-remove", Method::Exact, move |effort| ways::of(method, effort))
     };
-    ways::methods().map(of).collect()
+    let mut all: Vec<Check> = ways::methods().map(of).collect();
+    all.push(Check::new(
+        "stream-admission",
+        "MonitorPlan, Monitor, Decider, Shard: which items of a user count, by what was reported",
+        "add-remove",
+        Method::Exact,
+        ways::admission,
+    ));
+    all
 }
 
 fn of_cells() -> Vec<Check> {

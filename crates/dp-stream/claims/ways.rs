@@ -85,7 +85,6 @@ impl Sizes {
                 portion: size as usize,
                 waiting: size as usize - 1,
                 slots: size as usize,
-                group_slots: size as usize,
             },
         }
     }
@@ -101,18 +100,33 @@ impl Sizes {
     }
 }
 
-fn built(method: Method, (items, users, steps): (u64, usize, u64), sizes: Sizes) -> MonitorPlan {
+fn built(method: Method, shape: (u64, usize, u64), sizes: Sizes) -> MonitorPlan {
+    limited(method, shape, (2, 2), sizes)
+}
+
+/// Each user in so many reports, and so many items in a step.
+fn limited(
+    method: Method,
+    (items, users, steps): (u64, usize, u64),
+    (k, items_per_step): (u8, u8),
+    sizes: Sizes,
+) -> MonitorPlan {
     let shape = shape(items, users, steps);
     let seen = Budget::new(0.7, 0.3).expect("valid");
     let charged = Budget::new(0.7, 0.05).expect("valid");
     let (builder, least): (MonitorBuilder, i64) = match method {
-        Method::ThreshMonitor => (ThreshMonitor::builder(shape, 0.7, 2).expect("valid"), 1),
-        Method::ThreshMonitorSeen => (ThreshMonitor::builder_seen(shape, seen, 2), 9),
-        Method::TargetCharging => (TargetCharging::builder(shape, charged, 2), 0),
-        Method::BasicHistograms => (Histograms::builder(shape, 0.7, 2).expect("valid"), 0),
+        Method::ThreshMonitor => (ThreshMonitor::builder(shape, 0.7, k).expect("valid"), 1),
+        Method::ThreshMonitorSeen => (ThreshMonitor::builder_seen(shape, seen, k), 9),
+        Method::TargetCharging => (TargetCharging::builder(shape, charged, k), 0),
+        Method::BasicHistograms => (Histograms::builder(shape, 0.7, k).expect("valid"), 0),
     };
     let threshold = Threshold::Count { count: least + 1 };
-    let plan = builder.threshold(threshold).least_threshold(least).build().expect("valid");
+    let plan = builder
+        .items_per_step(items_per_step)
+        .threshold(threshold)
+        .least_threshold(least)
+        .build()
+        .expect("valid");
     plan.with_sizes(sizes.counting())
 }
 
@@ -336,6 +350,31 @@ pub(crate) fn of(method: Method, effort: Effort) -> Found {
                         sizes.run(source, |source| run(way, &plan, data, source))
                     })
                 });
+            }
+        }
+    }
+    found
+}
+
+/// Users who show more items than count, over steps that have reports behind them: which of the items count then follows from
+/// the reports. One of three and one of two items, for one report and for two; in every way, with every size.
+pub(crate) fn admission(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    for method in methods() {
+        for sizes in [Sizes::CellByCell, Sizes::Small(1)] {
+            for (items, steps, others, k) in
+                [(3, 1, effort.of(0, 1), 1), (2, 2, 0, 1), (2, 2, 0, 2), (2, 2, effort.of(0, 1), 1)]
+            {
+                let plan = limited(method, (items, others + 1, steps), (k, 1), sizes);
+                let window = Window::new(0, plan.threshold());
+                for way in ways() {
+                    let name = (method, way, sizes, items, steps, k);
+                    seen(&mut found, &plan, (items, others), &name, |data| {
+                        exact_law(window, |source| {
+                            sizes.run(source, |source| run(way, &plan, data, source))
+                        })
+                    });
+                }
             }
         }
     }

@@ -38,14 +38,24 @@
 //! - [`MonitorPlan`]: checked settings with their receipt. [`Monitor`]: a session, and how a service runs it.
 //! - [`MonitorState`]: a session at rest. [`Shard`] and [`Decider`]: a session on many machines that
 //!   exchange [`ShardCounts`] and [`Decision`]s.
-//! - [`advise`]: which of the methods that can run finds the smallest counts.
+//! - [`advise`]: which of the methods that can run finds the smallest counts. [`advise_settings`]: reports per user, items per step
+//!   and threshold for an item of so many users that should be found in so many steps.
 //!
 //! # What is not protected
 //! The time that a step takes and the memory that it needs depend on its events. States and counts
 //! of shards are as confidential as the data. Whether a step is taken, and when, must be public.
 //!
-//! Out of scope: interning of names, reading streams, windows longer than a step (count a user's
-//! items of the window in one step instead).
+//! # Windows and decay
+//! A window of the last `w` steps costs nothing more: give each step the events of the last `w` steps. The theorems of
+//! [`ThreshMonitor`] and [`TargetCharging`] charge a user for reports, not for cells counted in, so they hold as they are, and the count
+//! of an item is that of the users who have shown it in the window. ([`Histograms`] are composed over steps, and cost the same too.)
+//!
+//! There is no decay, and no sum that counts a user once for each step of the window: a user would then weigh up to `w` in a
+//! cell, a report would cost `w` times as much, and the threshold would be `w` times as high (the sensitivity of a count enters
+//! [`ThreshMonitor`]'s proof as a factor of `ln(1/a)`). Weights that fall from 1 cost no more than a window and only shrink counts, so they
+//! find less than the window that they fade out over.
+//!
+//! Out of scope: interning of names, reading streams.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -62,7 +72,9 @@ mod shards;
 mod universe;
 mod users;
 
-pub use advice::{Advice, AdviceRow, ExcludedRow, Question, advise};
+pub use advice::{
+    Advice, AdviceRow, ExcludedRow, Question, SettingRow, Settings, Wanted, advise, advise_settings,
+};
 pub use error::StreamError;
 pub use plan::{
     Histograms, Method, MonitorBuilder, MonitorPlan, StreamShape, TargetCharging, ThreshMonitor,

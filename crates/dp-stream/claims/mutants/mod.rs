@@ -19,7 +19,7 @@ pub(crate) fn all() -> Vec<MutantCheck> {
     dp_audit::harness::mutants(include_str!("mutants.toml"), &code())
 }
 
-fn code() -> [MutantCode; 7] {
+fn code() -> [MutantCode; 8] {
     [
         ("M40", |effort| shards(effort, true), |effort| shards(effort, false)),
         ("M41", |effort| restarts(effort, true), |effort| restarts(effort, false)),
@@ -28,6 +28,7 @@ fn code() -> [MutantCode; 7] {
         ("M44", |effort| louder_reports(effort, 2), |effort| louder_reports(effort, 1)),
         ("M45", |effort| repeats(effort, true), |effort| repeats(effort, false)),
         ("M46", |effort| restarts_with_note(effort, 0), |effort| restarts_with_note(effort, 1)),
+        ("M150", |effort| admission(effort, true), |effort| admission(effort, false)),
     ]
 }
 
@@ -245,5 +246,22 @@ fn restarts_with_note(effort: Effort, noted: u64) -> Found {
             published.extend(again.step_with(0, events, draws).expect("in time"));
         }
         published
+    })
+}
+
+/// One step of two items, of which one counts for a user: the one that most users show, or the one that comes first in the public
+/// order. With the first, a user more makes another one count for an item that the user has nothing to do with.
+fn admission(_: Effort, by_counts: bool) -> Found {
+    let plan = thresh_monitor(shape(2, 2, 1), EPSILON, 1, 3);
+    added_loss(&plan, 2, 1, |records, draws| {
+        let mut data = stream(records, 2, 1);
+        if by_counts {
+            let shown = |item| data[0].iter().filter(|event| event.item == item).count();
+            let most = u64::from(shown(1) > shown(0));
+            let both = |user| (0..2).all(|item| data[0].contains(&Event { user, item }));
+            let preferred = |event: &Event| !both(event.user) || event.item == most;
+            data[0] = data[0].iter().copied().filter(preferred).collect();
+        }
+        plan.replay(&data, draws).0
     })
 }

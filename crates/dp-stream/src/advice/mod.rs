@@ -1,11 +1,14 @@
 //! Which method finds the smallest counts.
 
+mod settings;
 pub(crate) mod utility;
 
 use std::fmt;
 
 use dp_accounting::Budget;
 use serde::{Deserialize, Serialize};
+
+pub use settings::{SettingRow, Settings, Wanted, advise_settings};
 
 use crate::advice::utility::{Tail, smallest};
 use crate::baselines::{CellMethod, CellMonitor};

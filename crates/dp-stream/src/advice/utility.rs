@@ -9,6 +9,34 @@ use crate::baselines::{CellMethod, scales};
 /// and the count that has it by less than one in a million.
 const MANY: u64 = 1 << 24;
 
+/// Sizes of a sample are taken together to so many ranges.
+const SAMPLE_SIZES: usize = 40;
+/// The order of a step is looked at in so many places.
+const PLACES: u32 = 32;
+
+/// How many items users show in a step, and how many of them count.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Crowd {
+    pub(crate) shown: u32,
+    pub(crate) counted: u32,
+}
+
+impl Crowd {
+    /// The share of its users who count for an item that this share of all items comes before, if their other items are as
+    /// good as random: those of whose other items fewer come before it than count.
+    fn share(self, before: f64) -> f64 {
+        let others = f64::from(self.shown.saturating_sub(1));
+        let mut probability = (1.0 - before).powf(others);
+        let mut share = 0.0;
+        for earlier in 0..self.counted {
+            share += probability;
+            let earlier = f64::from(earlier);
+            probability *= (others - earlier) / (earlier + 1.0) * before / (1.0 - before);
+        }
+        share.clamp(0.0, 1.0)
+    }
+}
+
 /// How a monitor reports one count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Reporting {
@@ -80,6 +108,81 @@ impl Reporting {
             }
         }
         missed / total
+    }
+
+    /// The probability that an item of `count` users is in no report of so many steps, in each of which all of
+    /// them show it: an upper bound, close enough to read off what to expect.
+    pub(crate) fn missed_within(&self, count: u64, steps: u64, crowd: Crowd) -> f64 {
+        let repeats = steps as f64;
+        let sampled = |kept: u64| self.missed_of_sample(kept, crowd).powf(repeats);
+        if self.rate >= 1.0 {
+            return sampled(count);
+        }
+        // The sample is drawn once, so steps are independent given it. More users are not missed more often, so a
+        // range of sizes is missed at most as often as its smallest.
+        let n = count as f64;
+        if count >= MANY {
+            let deviation = (n * self.rate * (1.0 - self.rate)).sqrt();
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "from 0 to the count"
+            )]
+            return sampled((n * self.rate - 9.0 * deviation) as u64);
+        }
+        let sizes = self.sizes(n);
+        let total: f64 = sizes.iter().map(|(_, weight)| weight).sum();
+        let range = |sizes: &[(u64, f64)]| {
+            let weight: f64 = sizes.iter().map(|(_, weight)| weight).sum();
+            weight * sampled(sizes[0].0)
+        };
+        sizes.chunks(sizes.len().div_ceil(SAMPLE_SIZES)).map(range).sum::<f64>() / total
+    }
+
+    /// How large a sample of so many users is: sizes in order with their weights, but for those of a billionth of the largest and
+    /// less, which are left out.
+    fn sizes(&self, n: f64) -> Vec<(u64, f64)> {
+        let odds = self.rate / (1.0 - self.rate);
+        let mode = ((n + 1.0) * self.rate).floor().min(n);
+        let from_mode = |up: bool| {
+            std::iter::successors(Some((mode, 1.0)), move |&(size, weight): &(f64, f64)| {
+                let next = if up {
+                    (size + 1.0, weight * (n - size) / (size + 1.0) * odds)
+                } else {
+                    (size - 1.0, weight * size / (n - size + 1.0) / odds)
+                };
+                (next.1 > 1e-9).then_some(next)
+            })
+        };
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "from 0 to the count"
+        )]
+        let whole = |(size, weight): (f64, f64)| (size as u64, weight);
+        let mut sizes: Vec<(u64, f64)> = from_mode(false).skip(1).map(whole).collect();
+        sizes.reverse();
+        sizes.extend(from_mode(true).map(whole));
+        sizes
+    }
+
+    /// The probability that an item of so many sampled users, who all show it, is not reported in one step, on average over
+    /// where it comes in the order of the step.
+    fn missed_of_sample(&self, kept: u64, crowd: Crowd) -> f64 {
+        if crowd.shown <= crowd.counted {
+            return self.missed_sampled(kept as f64);
+        }
+        let missed = |place: u32| {
+            let before = (f64::from(place) + 0.5) / f64::from(PLACES);
+            Self { rate: crowd.share(before), ..*self }.missed(kept)
+        };
+        (0..PLACES).map(missed).sum::<f64>() / f64::from(PLACES)
+    }
+
+    /// The smallest count that is missed with probability at most `miss` within so many steps; `u64::MAX` if there is none.
+    pub(crate) fn smallest_count_within(&self, steps: u64, crowd: Crowd, miss: f64) -> u64 {
+        let found = |count| self.missed_within(count, steps, crowd) <= miss;
+        if miss > 0.0 { smallest(found) } else { u64::MAX }
     }
 
     /// The smallest count that is missed with probability at most `miss`; `u64::MAX` if there is none.
@@ -253,6 +356,34 @@ mod tests {
                 assert!((normal / exact - 1.0).abs() < 1e-4, "{law:?}: {normal} {exact}");
             }
         }
+    }
+
+    /// One step and no more items than count: the same question in two ways.
+    #[test]
+    fn found_within_one_step_is_found_in_a_step() {
+        let alone = Crowd { shown: 1, counted: 1 };
+        for (threshold, each, rate) in
+            [(12, 1.3, 0.63), (4, 4.0, 0.98), (200, 0.1, 0.63), (9, 0.5, 1.0)]
+        {
+            let law = Reporting { threshold, each, rate, two_sided: false };
+            for count in [1, 2, 5, 12, 30, 400] {
+                let (exact, bound) = (law.missed(count), law.missed_within(count, 1, alone));
+                let close = bound >= exact - 1e-8 && bound <= 1.5 * exact + 1e-2;
+                assert!(close, "{law:?} of {count}: {bound} for {exact}");
+            }
+            let smallest = law.smallest_count_within(1, alone, 0.05);
+            assert!((smallest as f64) <= 1.1 * law.smallest_count(0.05) as f64 + 1.0);
+            assert!(law.smallest_count_within(3, alone, 0.05) <= smallest);
+        }
+    }
+
+    #[test]
+    fn shares_of_a_crowd_are_binomial() {
+        let crowd = Crowd { shown: 4, counted: 2 };
+        // None or one of three others below .25.
+        assert!((crowd.share(0.25) - (0.421_875 + 0.421_875)).abs() < 1e-12);
+        assert!((crowd.share(1e-9) - 1.0).abs() < 1e-6);
+        assert!(Crowd { shown: 3, counted: 3 }.share(0.9) > 1.0 - 1e-12);
     }
 
     #[test]

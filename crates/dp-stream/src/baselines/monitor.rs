@@ -8,7 +8,7 @@ use super::noise::{CellNoise, ThresholdNoise, calibrated};
 use crate::advice::utility::Tail;
 use crate::plan::params::check_count;
 use crate::session::decisions::items_of;
-use crate::users::{Admission, CountingSizes, Participants};
+use crate::users::{Admission, CountingSizes, KnownItems, Participants};
 use crate::{Event, Report, StreamError, StreamShape, Threshold};
 
 /// A plan that draws for every item of the universe in every step.
@@ -194,11 +194,12 @@ impl Algorithm for CellMonitor {
             _ => u64::MAX,
         };
         let cells = usize::try_from(self.shape.universe.size()).expect("at most 2^20");
-        let mut reports = Vec::new();
+        let (mut reports, mut known) = (Vec::new(), KnownItems::none());
         for (place, time) in (0..self.shape.steps).enumerate() {
             let events = data.map(|steps| steps.get(place).map_or(&[][..], Vec::as_slice));
-            let _ = users.as_mut().zip(events).map(|(users, events)| users.add(events));
-            let counts = users.as_mut().map(|users| dense(cells, users.counts())).cells(cells);
+            let order = known.precedence(time);
+            let _ = users.as_mut().zip(events).map(|(users, events)| users.add(events, order));
+            let counts = users.as_mut().map(|users| dense(cells, users.counts(order))).cells(cells);
             let mut found = Vec::new();
             for (item, cell) in (0..).zip(0..cells) {
                 if left == 0 {
@@ -212,6 +213,7 @@ impl Algorithm for CellMonitor {
             }
             let items = items_of(&found, time);
             users.update(|users| users.settle(&items));
+            known.note(&found);
             reports.append(&mut found);
         }
         reports

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::Checksum;
 use crate::plan::params::{MonitorBuilder, check_count};
+use crate::users::{KnownItems, Precedence};
 use crate::{MonitorPlan, Report, StreamError};
 
 /// The part of a session that knows no user: it is free of secrets.
@@ -26,6 +27,7 @@ pub(crate) struct Progress {
     pub(crate) next: u64,
     pub(crate) threshold: i64,
     pub(crate) last_reports: Vec<Report>,
+    pub(crate) known: KnownItems,
 }
 
 /// How many reports of unseen items are made up for skipped steps in one call, on average.
@@ -39,6 +41,7 @@ impl Decisions {
             next: 0,
             threshold: plan.threshold,
             last_reports: Vec::new(),
+            known: KnownItems::none(),
         };
         Self { plan: Arc::new(plan), progress }
     }
@@ -53,6 +56,11 @@ impl Decisions {
 
     pub(crate) fn progress(&self) -> &Progress {
         &self.progress
+    }
+
+    /// Of items in the step under way.
+    pub(crate) fn precedence(&self) -> Precedence<'_> {
+        self.progress.known.precedence(self.progress.next)
     }
 
     pub(crate) fn set_threshold(&mut self, threshold: i64) -> Result<(), StreamError> {
@@ -94,6 +102,7 @@ impl Decisions {
             noisy_count: found.noisy_count,
         };
         self.progress.last_reports = found.into_iter().map(report).collect();
+        self.progress.known.note(&self.progress.last_reports);
         (self.progress.from, self.progress.next) = (first, time + 1);
         Ok(&self.progress.last_reports)
     }
@@ -121,6 +130,7 @@ impl Progress {
         sum.number(self.next);
         sum.number(self.threshold.cast_unsigned());
         add_reports(&self.last_reports, sum);
+        self.known.add_to(sum);
     }
 
     /// Whether a run of the plan could have left this behind.
@@ -135,6 +145,7 @@ impl Progress {
             && (self.from < self.next || self.next == 0 && self.from == 0)
             && are_of_steps(&self.last_reports, &steps)
             && self.last_reports.iter().all(report)
+            && self.known.is_possible(self.next, plan.universe().last())
     }
 }
 
@@ -173,12 +184,18 @@ mod tests {
             })
             .expect("valid");
         let report = |time, item, noisy_count| Report { time, item, noisy_count };
+        let known = |reports: &[Report]| {
+            let mut known = KnownItems::none();
+            known.note(reports);
+            known
+        };
         let progress = |from, next, last_reports: &[Report]| Progress {
             settings: plan.settings.clone(),
             from,
             next,
             threshold: 7,
             last_reports: last_reports.to_vec(),
+            known: known(&[]),
         };
         let good = progress(2, 4, &[report(2, 19, 6), report(3, 0, 9), report(3, 7, 9)]);
         assert!(good.is_possible(&plan));
@@ -192,6 +209,8 @@ mod tests {
             progress(2, 4, &[report(3, 3, 5)]),
             progress(2, 4, &[report(3, 3, 9), report(3, 3, 9)]),
             progress(2, 4, &[report(3, 3, 9), report(2, 3, 9)]),
+            Progress { known: known(&[report(4, 3, 9)]), ..good.clone() },
+            Progress { known: known(&[report(1, 20, 9)]), ..good.clone() },
             Progress { threshold: 5, ..good.clone() },
             Progress { threshold: (1 << 41) + 1, ..good.clone() },
         ] {

@@ -115,7 +115,8 @@ impl Monitor {
         self.decisions.check_time(time)?;
         self.turn.take()?;
         self.add_private(events);
-        let counts = self.users.as_mut().map(Participants::counts);
+        let order = self.decisions.precedence();
+        let counts = self.users.as_mut().map(|users| users.counts(order));
         let reports = self.decisions.decide(time, counts, draws)?.to_vec();
         let items = items_of(&reports, time);
         self.users.update(|users| users.settle(&items));
@@ -123,7 +124,8 @@ impl Monitor {
     }
 
     fn add_private(&mut self, events: Private<&[Event]>) {
-        let _ = self.users.as_mut().zip(events).map(|(users, events)| users.add(events));
+        let order = self.decisions.precedence();
+        let _ = self.users.as_mut().zip(events).map(|(users, events)| users.add(events, order));
     }
 
     /// Takes up a portion of the events of the next step that is [`step`](Self::step)ped to, for steps
@@ -191,7 +193,8 @@ impl Monitor {
     /// The first event that is bad in itself, if these are all of its step: an unknown user or item, or
     /// more items in the step than a user may count.
     pub fn check_batch(&self, events: &[Event]) -> Result<(), BadEvent> {
-        crate::users::bad_event::first_dropped(self.plan(), events).map_or(Ok(()), Err)
+        let order = self.decisions.precedence();
+        crate::users::bad_event::first_dropped(self.plan(), events, order).map_or(Ok(()), Err)
     }
 
     /// The plan.

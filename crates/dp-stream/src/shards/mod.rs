@@ -18,7 +18,7 @@ pub use shard_state::ShardState;
 use crate::files::{Checksum, Turn};
 use crate::session::Monitor;
 use crate::session::decisions::Decisions;
-use crate::users::Participants;
+use crate::users::{KnownItems, Participants};
 use crate::{MonitorPlan, StreamError};
 use line::{Last, fresh_ticket};
 use shard::Part;
@@ -99,7 +99,10 @@ impl MonitorPlan {
         let history = decider.history();
         let shards = (0..).zip(ranges(sizes).map(users));
         let shards: Result<Vec<Shard>, _> = shards
-            .map(|(number, part)| Shard::new(self.clone(), (session, number), (0, history), part))
+            .map(|(number, part)| {
+                let begun = (0, history, KnownItems::none());
+                Shard::new(self.clone(), (session, number), begun, part)
+            })
             .collect();
         Ok((decider, shards?))
     }
@@ -121,7 +124,7 @@ impl Monitor {
         check_sizes(&plan, sizes)?;
         let session = binding(&plan, session, sizes);
         let (decisions, charges) = self.into_parts()?;
-        let next = decisions.progress().next;
+        let (next, known) = (decisions.progress().next, decisions.progress().known.clone());
         let decider = begun(decisions, session, sizes)?;
         let history = decider.history();
         let shard = |(number, (first, size)): (u32, (u32, u32))| {
@@ -131,7 +134,7 @@ impl Monitor {
                 Participants::with_charges(admission, first, charges)
             });
             let part = Part { first, users: size, participants };
-            Shard::new(plan.clone(), (session, number), (next, history), part)
+            Shard::new(plan.clone(), (session, number), (next, history, known.clone()), part)
         };
         let shards: Result<Vec<Shard>, _> = (0..).zip(ranges(sizes)).map(shard).collect();
         Ok((decider, shards?))

@@ -9,7 +9,7 @@ use super::messages::{CountsMessage, Decision, ShardCounts};
 use super::shard_state::{Counted, Resting, ShardState};
 use crate::files::Confidential;
 use crate::session::decisions::items_of;
-use crate::users::Participants;
+use crate::users::{KnownItems, Participants};
 use crate::{Event, MonitorPlan, StreamError};
 
 /// Some of the users of a session: counts their events and keeps their charges.
@@ -45,6 +45,8 @@ pub struct Shard {
     next: u64,
     /// Of the decisions that it has been settled with.
     history: u64,
+    /// By these decisions.
+    known: KnownItems,
     /// The ticket of what it counts until it is resumed elsewhere: no two shards in memory share it.
     incarnation: u64,
     /// The step whose events have been counted and not been settled, with the ticket of the counts, which
@@ -77,11 +79,11 @@ impl Shard {
     pub(crate) fn new(
         plan: MonitorPlan,
         (session, number): (u64, u32),
-        (next, history): (u64, u64),
+        (next, history, known): (u64, u64, KnownItems),
         part: Part,
     ) -> Result<Self, StreamError> {
         let incarnation = fresh_ticket()?;
-        Ok(Self { plan, session, number, next, history, incarnation, counted: None, part })
+        Ok(Self { plan, session, number, next, history, known, incarnation, counted: None, part })
     }
 
     /// With the time and the ticket of the step that its users have counted.
@@ -98,8 +100,9 @@ impl Shard {
         if let Some((time, _)) = self.counted {
             return Err(StreamError::StepCounted { time });
         }
+        let order = self.known.precedence(self.next);
         let users = self.part.participants.as_mut().zip(Private::new(events));
-        let _ = users.map(|(users, events)| users.add(events));
+        let _ = users.map(|(users, events)| users.add(events, order));
         Ok(())
     }
 
@@ -117,7 +120,8 @@ impl Shard {
             return Err(StreamError::StepCounted { time: counted });
         }
         self.counted = Some((time, ticket));
-        let counts = self.part.participants.as_mut().map(|users| in_order(users.counts()));
+        let order = self.known.precedence(self.next);
+        let counts = self.part.participants.as_mut().map(|users| in_order(users.counts(order)));
         let (items, counts) = counts.unzip();
         let (items, counts) = (Confidential::new(items), Confidential::new(counts));
         let Self { session, number: shard, next: from, history, .. } = *self;
@@ -188,6 +192,7 @@ impl Shard {
         }
         let items = items_of(&decided.reports, decided.time);
         self.part.participants.update(|users| users.settle(&items));
+        self.known.note(&decided.reports);
         (self.next, self.history, self.counted) = (decided.time + 1, history, None);
         Ok(())
     }
@@ -207,6 +212,7 @@ impl Shard {
             first_user: self.part.first,
             next: self.next,
             history: self.history,
+            known: self.known.clone(),
             counted,
             charges: Confidential::new(users.map(Participants::charges)),
         })

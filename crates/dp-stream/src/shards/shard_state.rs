@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::shard::{Part, Shard};
 use crate::files::{self as sealed, Checksum, Confidential, Content};
-use crate::users::{Admission, Participants, are_charges};
+use crate::users::{Admission, KnownItems, Participants, Precedence, are_charges};
 use crate::{Event, MonitorBuilder, StreamError};
 
 /// A [`Shard`] at rest or on its way to another machine, as confidential as the data of its users.
@@ -27,6 +27,7 @@ pub(crate) struct Resting {
     pub(crate) first_user: u32,
     pub(crate) next: u64,
     pub(crate) history: u64,
+    pub(crate) known: KnownItems,
     pub(crate) counted: Option<Counted>,
     /// How many users there are is public.
     pub(crate) charges: Confidential<Vec<u8>>,
@@ -101,21 +102,31 @@ impl ShardState {
 
 impl Resting {
     fn resume(self) -> Result<Shard, StreamError> {
-        let Self { settings, session, shard, first_user: first, next, history, counted, charges } =
-            self;
+        let Self {
+            settings,
+            session,
+            shard,
+            first_user: first,
+            next,
+            history,
+            known,
+            counted,
+            charges,
+        } = self;
         let plan = settings.build()?;
         let users = u32::try_from(charges.public_len()).expect("at most the users of the plan");
         let admission = plan.admission();
         let charges = charges.into_private();
         let participants = match &counted {
-            Some(step) => charges
-                .zip(step.events.private())
-                .map(|(charges, events)| admitted_again(admission, first, charges, events)),
+            Some(step) => charges.zip(step.events.private()).map(|(charges, events)| {
+                let order = known.precedence(next);
+                admitted_again((admission, order), first, charges, events)
+            }),
             None => charges.map(|charges| Participants::with_charges(admission, first, charges)),
         };
         let part = Part { first, users, participants };
         let counted = counted.map(|step| (step.time, step.ticket));
-        Ok(Shard::new(plan, (session, shard), (next, history), part)?.with_counted(counted))
+        Ok(Shard::new(plan, (session, shard), (next, history, known), part)?.with_counted(counted))
     }
 }
 
@@ -123,11 +134,13 @@ impl Content for Resting {
     const KIND: &'static str = "shard-state";
 
     fn add_to(&self, sum: &mut Checksum) {
-        let Self { settings, session, shard, first_user, next, history, counted, charges } = self;
+        let Self { settings, session, shard, first_user, next, history, known, counted, charges } =
+            self;
         settings.add_to(sum);
         for number in [*session, u64::from(*shard), u64::from(*first_user), *next, *history] {
             sum.number(number);
         }
+        known.add_to(sum);
         sum.number(counted.is_some().into());
         if let Some(Counted { time, ticket, events }) = counted {
             sum.number(*time);
@@ -150,7 +163,9 @@ impl Content for Resting {
             let admitted = |events: &Vec<Event>| {
                 self.charges.could_be(|charges| {
                     let (admission, charges) = (plan.admission(), charges.clone());
-                    let users = admitted_again(admission, self.first_user, charges, events);
+                    let order = self.known.precedence(self.next);
+                    let users =
+                        admitted_again((admission, order), self.first_user, charges, events);
                     users.counted().len() == events.len()
                 })
             };
@@ -159,6 +174,7 @@ impl Content for Resting {
         let whole = last <= plan.users().into()
             && self.charges.could_be(|charges| are_charges(charges, plan.limit()))
             && self.next <= plan.steps()
+            && self.known.is_possible(self.next, plan.universe().last())
             && self.counted.as_ref().is_none_or(step);
         if whole { Ok(()) } else { Err(Self::damaged()) }
     }
@@ -166,13 +182,13 @@ impl Content for Resting {
 
 /// Users as they were, with the events of the step that was counted.
 fn admitted_again(
-    admission: Admission,
+    (admission, order): (Admission, Precedence<'_>),
     first_user: u32,
     charges: Vec<u8>,
     events: &[Event],
 ) -> Participants {
     let mut users = Participants::with_charges(admission, first_user, charges);
-    users.add(events);
-    users.counts();
+    users.add(events, order);
+    users.counts(order);
     users
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::known::{Precedence, Rank};
 use crate::{Event, MonitorPlan};
 
 /// An event that a step would drop. Private: its position and reason depend on the data.
@@ -20,45 +21,44 @@ pub enum BadEventKind {
     UnknownUser,
     /// The item is not in the universe.
     UnknownItem,
-    /// Its user has shown as many other items in this step as count.
+    /// Its user shows as many other items in this step as count, which come first in the order of the step.
     TooManyItems,
 }
 
-/// The first event that a step with these events would drop, unless its user is not active anyway.
-pub(crate) fn first_dropped(plan: &MonitorPlan, events: &[Event]) -> Option<BadEvent> {
-    let bad = |(position, event): (usize, &Event)| {
-        let why = if event.user >= plan.users() {
-            BadEventKind::UnknownUser
+/// The first event that a step with these events would drop, unless its user is not active anyway. This is the order of items
+/// in the step.
+pub(crate) fn first_dropped(
+    plan: &MonitorPlan,
+    events: &[Event],
+    order: Precedence<'_>,
+) -> Option<BadEvent> {
+    let why = |event: &Event| {
+        if event.user >= plan.users() {
+            Some(BadEventKind::UnknownUser)
         } else if event.item > plan.universe().last() {
-            BadEventKind::UnknownItem
+            Some(BadEventKind::UnknownItem)
         } else {
-            return None;
-        };
-        Some(BadEvent { position, why })
-    };
-    let unknown = events.iter().enumerate().find_map(bad);
-    // What comes after it does not matter.
-    let known = &events[..unknown.map_or(events.len(), |bad| bad.position)];
-    let mut order: Vec<usize> = (0..known.len()).collect();
-    order.sort_by_key(|&i| (known[i].user, i));
-    let most = usize::from(plan.items_per_step());
-    let of_users = order.chunk_by(|&a, &b| known[a].user == known[b].user);
-    let crowded = of_users.filter_map(|own| first_beyond(most, own, known)).min();
-    crowded.map(|position| BadEvent { position, why: BadEventKind::TooManyItems }).or(unknown)
-}
-
-/// The first of a user's events that shows an item beyond the first `most`.
-fn first_beyond(most: usize, own: &[usize], events: &[Event]) -> Option<usize> {
-    let mut shown = Vec::new();
-    own.iter().copied().find(|&position| {
-        let item = events[position].item;
-        let new = !shown.contains(&item);
-        if new && shown.len() < most {
-            shown.push(item);
-            return false;
+            None
         }
-        new
-    })
+    };
+    let unknown = (0..)
+        .zip(events)
+        .find_map(|(position, event)| Some(BadEvent { position, why: why(event)? }));
+    let mut known: Vec<(u32, Rank, usize)> = (0..)
+        .zip(events)
+        .filter(|(_, event)| why(event).is_none())
+        .map(|(position, event)| (event.user, order.rank(event.item), position))
+        .collect();
+    known.sort_unstable();
+    let most = usize::from(plan.items_per_step());
+    let beyond = known.chunk_by(|a, b| a.0 == b.0).flat_map(|own| {
+        // Each item with all of its events.
+        let items = own.chunk_by(|a, b| a.1 == b.1);
+        items.skip(most).flatten().map(|&(_, _, position)| position)
+    });
+    let crowded =
+        beyond.min().map(|position| BadEvent { position, why: BadEventKind::TooManyItems });
+    [unknown, crowded].into_iter().flatten().min_by_key(|bad| bad.position)
 }
 
 impl fmt::Display for BadEvent {

@@ -1,15 +1,18 @@
 //! Some users: who is still active, and what they show in a step.
 
 pub(crate) mod bad_event;
-mod groups;
+mod by_user;
+mod known;
 mod table;
 
 use dp_mechanism::{Draws, PoissonSample, Private, Touched};
 
 pub use bad_event::{BadEvent, BadEventKind};
+pub(crate) use known::{KnownItems, Precedence};
 
 use crate::Event;
-use groups::Groups;
+use by_user::{Shown, UNKNOWN, sort_by_user};
+use known::Rank;
 use table::ItemTable;
 
 /// Not sampled, or in as many reports as a user may be: never counted again.
@@ -28,13 +31,11 @@ pub struct CountingSizes {
     pub waiting: usize,
     /// Of the table of items, at first.
     pub slots: usize,
-    /// Of the table of users who are busy, if two for each event are not more.
-    pub group_slots: usize,
 }
 
 impl Default for CountingSizes {
     fn default() -> Self {
-        Self { portion: MOST_PORTION, waiting: 1 << 16, slots: 64, group_slots: 1 << 16 }
+        Self { portion: MOST_PORTION, waiting: 1 << 16, slots: 64 }
     }
 }
 
@@ -51,12 +52,15 @@ pub(crate) struct Participants {
     /// events of unknown users are.
     charged: Vec<u8>,
     admission: Admission,
+    /// Who counts, for what; unless an item comes that goes before it. Of each user with the charge before the step.
+    admitted: Vec<Shown>,
+    /// Further events of users who are busy, to be looked at with all that they show at hand.
+    more: Vec<Shown>,
+    scratch: Vec<Shown>,
+    /// Empty until the step is counted.
     table: ItemTable,
-    admitted: Vec<Admitted>,
-    /// The charge of each admitted event's user before the step.
-    before: Vec<u8>,
-    /// Events of users who are busy, to be looked at with all of their events at hand.
-    more: Vec<Event>,
+    /// Of each admitted event, the place of its item in the table.
+    places: Vec<u32>,
 }
 
 /// Whether users whose limit this is can have these charges between two steps.
@@ -81,15 +85,6 @@ impl Admission {
         let left = self.limit.map_or(u8::MAX, |limit| limit.saturating_sub(before));
         left.min(self.items_per_step).into()
     }
-}
-
-/// An event that counts.
-#[derive(Clone, Copy, Debug)]
-struct Admitted {
-    /// From the first user on.
-    user: u32,
-    /// Of the item in the table.
-    index: u32,
 }
 
 impl Participants {
@@ -125,94 +120,92 @@ impl Participants {
             first_user,
             charged,
             admission,
-            table: ItemTable::new(admission.sizes.slots),
             admitted: Vec::new(),
-            before: Vec::new(),
             more: Vec::new(),
+            scratch: Vec::new(),
+            table: ItemTable::new(admission.sizes.slots),
+            places: Vec::new(),
         }
     }
 
-    /// Takes up events of the step under way.
-    pub(crate) fn add(&mut self, events: &[Event]) {
+    /// Takes up events of the step under way, whose order of items this is.
+    pub(crate) fn add(&mut self, events: &[Event], order: Precedence<'_>) {
         let CountingSizes { portion, waiting, .. } = self.admission.sizes;
         for portion in events.chunks(portion.clamp(1, MOST_PORTION)) {
             self.add_portion(portion);
             if self.more.len() > self.admitted.len().max(waiting) {
-                self.admit_more();
+                self.choose(order);
             }
         }
     }
 
-    /// First who counts, without a branch that could be guessed wrong, then what they show.
+    /// Who counts, without a branch that could be guessed wrong.
     fn add_portion(&mut self, portion: &[Event]) {
         let nobody = self.charged.len() - 1;
-        let mut kept = [(Event { user: 0, item: 0 }, 0); MOST_PORTION];
-        let mut count = 0;
-        for &event in portion {
-            let user = event.user.wrapping_sub(self.first_user);
+        let mut first = [Shown::default(); MOST_PORTION];
+        let mut further = [Shown::default(); MOST_PORTION];
+        let (mut firsts, mut furthers) = (0, 0);
+        for &Event { user, item } in portion {
+            let user = user.wrapping_sub(self.first_user);
             let place = (user as usize).min(nobody);
             let before = self.charged[place];
-            let counts = before < BUSY && event.item <= self.admission.last_item;
+            let known = item <= self.admission.last_item;
+            let counts = known && before < BUSY;
             self.charged[place] = if counts { BUSY } else { before };
-            kept[count] = (Event { user, item: event.item }, before);
-            count += usize::from(counts);
-            if before == BUSY {
-                self.more.push(event);
-            }
+            first[firsts] = Shown { item, user, before };
+            firsts += usize::from(counts);
+            further[furthers] = Shown { item, user, before: UNKNOWN };
+            furthers += usize::from(known && before == BUSY);
         }
-        let kept = &kept[..count];
-        self.before.extend(kept.iter().map(|(_, before)| *before));
-        let table = &mut self.table;
-        let shown = kept
-            .iter()
-            .map(|(event, _)| Admitted { user: event.user, index: table.add(event.item) });
-        self.admitted.extend(shown);
+        self.admitted.extend_from_slice(&first[..firsts]);
+        self.more.extend_from_slice(&further[..furthers]);
     }
 
     /// How many users show each item, among those that count. Private: it must not leave the trusted
-    /// side.
-    pub(crate) fn counts(&mut self) -> Touched<'_> {
-        self.admit_more();
-        Touched { cells: self.table.items(), counts: self.table.counts() }
+    /// side. No events come after it in this step.
+    pub(crate) fn counts(&mut self, order: Precedence<'_>) -> Touched<'_> {
+        self.choose(order);
+        self.table.clear();
+        self.places.clear();
+        self.table.add_all(self.admitted.iter().map(|admitted| admitted.item), &mut self.places);
+        let (cells, counts) = self.table.lists();
+        Touched { cells, counts }
     }
 
-    /// Ends the step: charges every user for each of `reported` items (in ascending order) that the
-    /// user was counted in.
+    /// Ends the step that was counted: charges every user for each of `reported` items that the user was
+    /// counted in.
     pub(crate) fn settle(&mut self, reported: &[u64]) {
-        self.admit_more();
         let places = reported.iter().filter_map(|&item| self.table.find(item));
-        let mut charge = vec![0; self.table.items().len()];
         match self.admission.limit {
             Some(limit) if places.clone().next().is_some() => {
-                places.for_each(|index| charge[index as usize] = 1);
-                for (admitted, &before) in self.admitted.iter().zip(&self.before) {
+                let mut charge = vec![0; self.table.len()];
+                for place in places {
+                    charge[place as usize] = 1;
+                }
+                for (admitted, &place) in self.admitted.iter().zip(&self.places) {
                     let charged = &mut self.charged[admitted.user as usize];
                     // Of several items of one user, the first finds the user busy.
-                    let now = if *charged == BUSY { before } else { *charged };
-                    let now = now + charge[admitted.index as usize];
+                    let now = if *charged == BUSY { admitted.before } else { *charged };
+                    let now = now + charge[place as usize];
                     *charged = if now == limit { GONE } else { now };
                 }
             }
             _ => {
-                for (admitted, &before) in self.admitted.iter().zip(&self.before) {
-                    self.charged[admitted.user as usize] = before;
+                for admitted in &self.admitted {
+                    self.charged[admitted.user as usize] = admitted.before;
                 }
             }
         }
         self.admitted.clear();
-        self.before.clear();
+        self.places.clear();
         self.table.clear();
     }
 
-    /// The events that count in the step under way, in the order in which they were admitted. Given to
-    /// the same users as of the last step they are admitted again, each of them. For after
-    /// [`counts`](Self::counts).
+    /// The events that count in the step under way. Given to the same users as of the last step they are
+    /// admitted again, each of them. For after [`counts`](Self::counts).
     pub(crate) fn counted(&self) -> Vec<Event> {
-        let items = self.table.items();
-        let event = |admitted: &Admitted| Event {
-            user: self.first_user + admitted.user,
-            item: items[admitted.index as usize],
-        };
+        let event =
+            |admitted: &Shown| Event { user: self.first_user + admitted.user, item: admitted.item };
         self.admitted.iter().map(event).collect()
     }
 
@@ -224,8 +217,8 @@ impl Participants {
     /// The charges as of the last step that was settled.
     pub(crate) fn charges(&self) -> Vec<u8> {
         let mut charges = self.charged[..self.users()].to_vec();
-        for (admitted, &before) in self.admitted.iter().zip(&self.before) {
-            charges[admitted.user as usize] = before;
+        for admitted in &self.admitted {
+            charges[admitted.user as usize] = admitted.before;
         }
         charges
     }
@@ -238,59 +231,72 @@ impl Participants {
     pub(crate) fn memory_bytes(&self) -> usize {
         self.charged.capacity()
             + self.table.memory_bytes()
-            + self.admitted.capacity() * size_of::<Admitted>()
-            + self.before.capacity()
-            + self.more.capacity() * size_of::<Event>()
+            + self.places.capacity() * size_of::<u32>()
+            + (self.admitted.capacity() + self.more.capacity() + self.scratch.capacity())
+                * size_of::<Shown>()
     }
 
-    /// Decides about the further events of users who have shown an item already.
-    fn admit_more(&mut self) {
+    /// Decides about users who have shown more than one item: those count that come first in the order, as many as there is room
+    /// for. What was admitted and comes later makes room.
+    fn choose(&mut self, order: Precedence<'_>) {
         if self.more.is_empty() {
             return;
         }
-        let more = std::mem::take(&mut self.more);
-        let mut groups = Groups::of(&more, self.first_user, self.admission.sizes.group_slots);
-        for (position, admitted) in (0..).zip(&self.admitted) {
-            groups.found(admitted.user, position);
+        let mut shown = std::mem::take(&mut self.more);
+        // For a moment, who shows more is gone, to be told from others who are busy.
+        for further in &shown {
+            let charged = &mut self.charged[further.user as usize];
+            *charged = if *charged == BUSY { GONE } else { *charged };
         }
-        // Which user was last admitted with each item, so that a repeated item is seen.
-        let mut last_user = vec![u32::MAX; self.table.items().len()];
-        for group in &groups.all {
-            let user = group.user;
-            let (mut so_far, mut before) = (0, None);
-            for position in groups.admitted_of(group) {
-                last_user[self.admitted[position].index as usize] = user;
-                (so_far, before) = (so_far + 1, Some(self.before[position]));
+        let charged = &self.charged;
+        self.admitted.retain(|admitted| {
+            let stays = charged[admitted.user as usize] == BUSY;
+            if !stays {
+                shown.push(*admitted);
             }
-            // Who is busy was admitted; of anybody else the charges are unknown, so nothing counts.
-            let Some(before) = before else { continue };
-            let mut room = self.admission.room(before).saturating_sub(so_far);
-            for event in groups.events_of(group) {
-                let item = more[event].item;
-                if room == 0 {
-                    break;
+            stays
+        });
+        let users = self.users();
+        sort_by_user(&mut shown, &mut self.scratch, users);
+        let mut ranked: Vec<(Rank, u64)> = Vec::new();
+        for own in shown.chunk_by(|a, b| a.user == b.user) {
+            // Who is busy was admitted, which comes last; of anybody else the charges are unknown, so nothing counts.
+            let Some(&Shown { user, before, .. }) =
+                own.last().filter(|last| last.before != UNKNOWN)
+            else {
+                continue;
+            };
+            self.charged[user as usize] = BUSY;
+            let room = self.admission.room(before);
+            let mut admit = |item| self.admitted.push(Shown { item, user, before });
+            match own {
+                [a, b] if room > 1 => {
+                    admit(a.item);
+                    if b.item != a.item {
+                        admit(b.item);
+                    }
                 }
-                let known = self.table.find(item);
-                let repeated = known.is_some_and(|index| last_user[index as usize] == user);
-                if repeated || item > self.admission.last_item {
-                    continue;
+                _ => {
+                    ranked.clear();
+                    ranked.extend(own.iter().map(|shown| (order.rank(shown.item), shown.item)));
+                    ranked.sort_unstable();
+                    // No two items have one rank, so what is alike is an item that was shown again.
+                    ranked.dedup();
+                    for &(_, item) in ranked.iter().take(room) {
+                        admit(item);
+                    }
                 }
-                let index = self.table.add(item);
-                last_user.resize(self.table.items().len(), u32::MAX);
-                last_user[index as usize] = user;
-                self.admitted.push(Admitted { user, index });
-                self.before.push(before);
-                room -= 1;
             }
         }
-        self.more = more;
-        self.more.clear();
+        shown.clear();
+        self.more = shown;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Report;
 
     fn users(charges: &[u8]) -> Participants {
         let sizes = CountingSizes::default();
@@ -302,10 +308,11 @@ mod tests {
     #[test]
     fn events_of_users_who_were_not_admitted_count_nothing() {
         let mut users = users(&[0, 2, GONE]);
-        users.add(&[Event { user: 10, item: 1 }]);
-        users.more = (10..13).map(|user| Event { user, item: 5 }).collect();
-        let touched = users.counts();
-        assert_eq!((touched.cells, touched.counts), (&[1, 5][..], &[1, 1][..]));
+        let known = KnownItems::none();
+        users.add(&[Event { user: 10, item: 1 }], known.precedence(0));
+        users.more = (0..3).map(|user| Shown { user, item: 5, before: UNKNOWN }).collect();
+        let touched = users.counts(known.precedence(0));
+        assert_eq!((touched.cells.len(), touched.counts), (2, &[1, 1][..]));
         users.settle(&[5]);
         assert_eq!(users.charges(), [1, 2, GONE]);
     }
@@ -319,17 +326,26 @@ mod tests {
 
     #[test]
     fn counted_events_are_admitted_again_as_they_were() {
+        let report = |item| Report { time: 0, item, noisy_count: 1 };
+        let mut known = KnownItems::none();
+        known.note(&[report(4), report(7)]);
+        let order = known.precedence(3);
         let mut first = users(&[0, 1, 2]);
         let item = |item| move |user| Event { user, item };
         let shown = [item(4), item(4), item(7), item(8)].into_iter();
-        first.add(&shown.flat_map(|event| (10..14).map(event)).collect::<Vec<_>>());
-        first.counts();
+        first.add(&shown.flat_map(|event| (10..14).map(event)).collect::<Vec<_>>(), order);
+        first.counts(order);
         let counted = first.counted();
         assert_eq!(counted.len(), 5, "two, two and one");
         let mut again = users(&first.charges());
-        again.add(&counted);
-        again.counts();
-        assert_eq!(again.counted(), counted);
+        again.add(&counted, order);
+        again.counts(order);
+        let sorted = |users: &Participants| {
+            let mut events = users.counted();
+            events.sort_unstable();
+            events
+        };
+        assert_eq!(sorted(&again), sorted(&first));
         for users in [&mut first, &mut again] {
             users.settle(&[4, 7]);
             assert_eq!(users.charges(), [2, GONE, GONE]);

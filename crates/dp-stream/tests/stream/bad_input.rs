@@ -162,14 +162,15 @@ fn bad_events_are_dropped_by_a_step_and_named_by_a_check() {
         assert_eq!((error.position, error.why), (4, why));
         assert_eq!(error.to_string(), message);
     }
+    // The first step's order of items is 3, 2, 0, 1.
     let crowd = [event(3, 0), event(3, 1), event(3, 2)];
     let error = monitor.check_batch(&crowd).expect_err("three items, two count");
-    assert_eq!((error.position, error.why), (2, BadEventKind::TooManyItems));
+    assert_eq!((error.position, error.why), (1, BadEventKind::TooManyItems));
     assert_eq!(
         error.to_string(),
-        "event 2 of the batch would be dropped: its user shows more items in this step than may count"
+        "event 1 of the batch would be dropped: its user shows more items in this step than may count"
     );
-    // What a step keeps of a user is not complained about: the first of two crowds to lose an event.
+    // What a step keeps of a user is not complained about: the first of two crowds to lose an event, which is that of item 1.
     let crowds = [
         event(4, 0),
         event(3, 0),
@@ -181,7 +182,7 @@ fn bad_events_are_dropped_by_a_step_and_named_by_a_check() {
         event(9, 9),
     ];
     let error = monitor.check_batch(&crowds).expect_err("two crowds");
-    assert_eq!((error.position, error.why), (5, BadEventKind::TooManyItems));
+    assert_eq!((error.position, error.why), (2, BadEventKind::TooManyItems));
     let error = monitor.check_batch(&crowds[6..]).expect_err("one unknown user");
     assert_eq!((error.position, error.why), (1, BadEventKind::UnknownUser));
     // The step takes the same batches without complaint, and without counting what is bad.

@@ -19,6 +19,8 @@ struct Plain {
     items: u64,
     /// Of the users in the sample.
     charged: BTreeMap<u32, usize>,
+    /// Items that have been reported.
+    known: BTreeSet<u64>,
 }
 
 impl Plain {
@@ -28,23 +30,24 @@ impl Plain {
         let sampled = (0..).zip(&charges).filter(|(_, charge)| **charge != 255);
         let charged = sampled.map(|(user, charge)| (user, usize::from(*charge))).collect();
         let k = usize::from(plan.limit().expect("charged"));
-        Self { k, items_per_step: plan.items_per_step().into(), items, charged }
+        let (items_per_step, known) = (plan.items_per_step().into(), BTreeSet::new());
+        Self { k, items_per_step, items, charged, known }
     }
 
-    /// For each user the distinct items that count, in order of arrival.
-    fn admitted(&self, events: &[Event]) -> BTreeMap<u32, Vec<u64>> {
-        let mut admitted: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
-        for event in events {
-            let Some(charged) = self.charged.get(&event.user).filter(|c| **c < self.k) else {
-                continue;
-            };
-            let shown = admitted.entry(event.user).or_default();
-            let room = (self.k - charged).min(self.items_per_step);
-            if event.item < self.items && !shown.contains(&event.item) && shown.len() < room {
-                shown.push(event.item);
-            }
+    /// For each user the distinct items that count: reported ones first, then by the order of the step.
+    fn admitted(&self, events: &[Event], step: u64) -> BTreeMap<u32, Vec<u64>> {
+        let mut shown: BTreeMap<u32, BTreeSet<(bool, u64, u64)>> = BTreeMap::new();
+        let known = events.iter().filter(|event| event.item < self.items);
+        for event in known.filter(|event| self.charged.contains_key(&event.user)) {
+            let rank = mixed(event.item ^ mixed(step ^ 0x243f_6a88_85a3_08d3));
+            let rank = (!self.known.contains(&event.item), rank, event.item);
+            shown.entry(event.user).or_default().insert(rank);
         }
-        admitted
+        let admitted = |(user, ranked): (u32, BTreeSet<(bool, u64, u64)>)| {
+            let room = (self.k - self.charged[&user]).min(self.items_per_step);
+            (user, ranked.into_iter().take(room).map(|(_, _, item)| item).collect())
+        };
+        shown.into_iter().map(admitted).collect()
     }
 
     fn settle(&mut self, admitted: &BTreeMap<u32, Vec<u64>>, reports: &[Report], time: u64) {
@@ -54,7 +57,15 @@ impl Plain {
             let hits = items.iter().filter(|item| reported.contains(item)).count();
             *self.charged.get_mut(user).expect("sampled") += hits;
         }
+        self.known.extend(reported);
     }
+}
+
+/// The finaliser of `SplitMix64`.
+fn mixed(number: u64) -> u64 {
+    let mixed = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
 }
 
 /// The charges in a state, read from its file form.
@@ -68,7 +79,7 @@ fn check_against_plain(plan: &MonitorPlan, stream: &[Vec<Event>], items: u64, se
     let mut monitor = plan.start_with(&mut SecureSource::new(&mut rng));
     let mut plain = Plain::of(&monitor, plan, items);
     for (time, events) in (0..).zip(stream) {
-        let admitted = plain.admitted(events);
+        let admitted = plain.admitted(events, time);
         let mut counts: BTreeMap<u64, i64> = BTreeMap::new();
         for item in admitted.values().flatten() {
             *counts.entry(*item).or_insert(0) += 1;

@@ -1,0 +1,132 @@
+//! Which settings find an item of so many users in time.
+
+use std::fmt;
+
+use dp_accounting::Budget;
+use serde::{Deserialize, Serialize};
+
+use crate::plan::params::MonitorBuilder;
+use crate::{
+    Histograms, MonitorPlan, StreamError, StreamShape, TargetCharging, ThreshMonitor, Threshold,
+};
+
+/// An item that should be found. Everything here is public.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wanted {
+    /// Items, users and steps.
+    pub shape: StreamShape,
+    /// With a delta of 0 only pure methods are compared.
+    pub budget: Budget,
+    /// So many users show the item in every step.
+    pub users: u64,
+    /// How many items each of them shows in a step.
+    pub items_of_a_user: u32,
+    /// In so many steps it should be reported for the first time.
+    pub within: u64,
+    /// For how many reports a user should stay active over the whole stream, at least.
+    pub reports_of_a_user: u8,
+    /// Expected number of reports of items that nobody shows, over the whole stream.
+    pub beta: f64,
+}
+
+/// The best settings of one method.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SettingRow {
+    /// Ready to be started: it holds reports per user, items per step and threshold.
+    pub plan: MonitorPlan,
+    /// How often the item is found in time: the recall to expect over items like it.
+    pub found: f64,
+    /// From so many users on, 19 of 20 items are found in time.
+    pub smallest_count: u64,
+}
+
+/// Settings, best first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// One row per method that can be run.
+    pub rows: Vec<SettingRow>,
+}
+
+/// Searches reports per user and items per step of every method, by formulas alone: no data, no draws.
+///
+/// More reports per user mean more noise; fewer mean that of the items of a user fewer count. What it expects was
+/// compared with runs over generated streams (the tests of this crate): within .07 of the share found.
+///
+/// # Errors
+/// [`StreamError`] names the setting that is out of range for every method.
+pub fn advise_settings(wanted: &Wanted) -> Result<Settings, StreamError> {
+    let Wanted { shape, budget, reports_of_a_user: least, .. } = wanted;
+    let epsilon = budget.epsilon().get();
+    ThreshMonitor::builder(shape.clone(), epsilon, *least)?
+        .threshold(Threshold::Rule { beta: wanted.beta })
+        .build()?;
+    let pure = |k| ThreshMonitor::builder(shape.clone(), epsilon, k);
+    let seen = |k| Ok(ThreshMonitor::builder_seen(shape.clone(), *budget, k));
+    let charging = |k| Ok(TargetCharging::builder(shape.clone(), *budget, k));
+    let composed = |k| Histograms::builder(shape.clone(), epsilon, k);
+    let best = [
+        best_of(wanted, *least, pure),
+        best_of(wanted, *least, seen),
+        best_of(wanted, *least, charging),
+        best_of(wanted, 1, composed),
+    ];
+    let mut rows: Vec<SettingRow> = best.into_iter().flatten().collect();
+    rows.sort_by(|a, b| b.found.total_cmp(&a.found).then(a.smallest_count.cmp(&b.smallest_count)));
+    Ok(Settings { rows })
+}
+
+/// Reports per user from `least` on; `None` if there is no plan with any.
+fn best_of(
+    wanted: &Wanted,
+    least: u8,
+    builder: impl Fn(u8) -> Result<MonitorBuilder, StreamError>,
+) -> Option<SettingRow> {
+    let items = u8::try_from(wanted.items_of_a_user.clamp(1, 254)).unwrap_or(254);
+    let mut numbers: Vec<u8> = (0..=14).map(|i| f64::from(i) / 2.0).map(power).collect();
+    numbers.extend([least, items]);
+    numbers.retain(|&k| k >= least);
+    numbers.sort_unstable();
+    numbers.dedup();
+    let plan = |&k: &u8| {
+        let builder = builder(k).ok()?.items_per_step(k.min(items));
+        let plan = builder.threshold(Threshold::Rule { beta: wanted.beta }).build().ok()?;
+        let found = plan.found_within(wanted.users, wanted.items_of_a_user, wanted.within);
+        Some((found, plan))
+    };
+    // Of those that are as good, the one with the fewest reports per user.
+    let better = |best: (f64, MonitorPlan), next: (f64, MonitorPlan)| {
+        if next.0 > best.0 { next } else { best }
+    };
+    let (found, plan) = numbers.iter().filter_map(plan).reduce(better)?;
+    let smallest_count = plan.smallest_count_within(wanted.items_of_a_user, wanted.within, 0.05);
+    Some(SettingRow { plan, found, smallest_count })
+}
+
+/// Two to this, rounded.
+fn power(exponent: f64) -> u8 {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 128")]
+    let power = exponent.exp2().round() as u8;
+    power
+}
+
+impl fmt::Display for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:<22} {:>16} {:>14} {:>10} {:>7} {:>14}",
+            "method", "reports per user", "items per step", "threshold", "found", "19 in 20 from"
+        )?;
+        for SettingRow { plan, found, smallest_count } in &self.rows {
+            let limit = plan.limit().map_or_else(|| "any".to_owned(), |limit| limit.to_string());
+            write!(
+                f,
+                "\n{:<22} {limit:>16} {:>14} {:>10} {found:>7.3} {smallest_count:>14}",
+                plan.method().id(),
+                plan.items_per_step(),
+                plan.threshold(),
+            )?;
+        }
+        Ok(())
+    }
+}
