@@ -1,10 +1,10 @@
 //! What became of an evaluation, as its pages: OUT/report.md and OUT/report.html.
 
 use crate::error::Error;
-use crate::eval::frame;
 use crate::eval::record::Record;
 use crate::eval::runner::Failure;
 use crate::eval::suite::{Context, Suite};
+use crate::eval::{frame, verdict};
 use crate::report::page::Page;
 use crate::report::{publish, terminal};
 
@@ -42,7 +42,10 @@ pub(crate) fn write(evaluation: &Evaluation) -> Result<(), Error> {
     let out = &evaluation.context.settings.out;
     let mut page = Page::default();
     frame::opening(evaluation, &mut page);
-    for (suite, records) in evaluation.chapters() {
+    let chapters: Vec<_> = evaluation.chapters().collect();
+    let families = chapters.iter().map(|(suite, records)| (suite.id(), records.as_slice()));
+    verdict::write(families, &mut page);
+    for (suite, records) in chapters {
         suite.report(&records, &evaluation.context, &mut page)?;
     }
     if out.join("audit.html").is_file() {

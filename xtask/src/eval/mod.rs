@@ -22,6 +22,7 @@ mod submodular;
 pub(crate) mod suite;
 pub(crate) mod summary;
 mod tables;
+mod verdict;
 
 use crate::Ending;
 use crate::cli::EvalArgs;

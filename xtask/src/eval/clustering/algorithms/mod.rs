@@ -9,7 +9,7 @@ use crate::eval::clustering::{as_published, studies};
 use dp_accounting::Budget;
 use dp_cluster::kmeans::{KMeans, KMeansBuilder};
 use dp_geometry::Points;
-use private::{DpLloyd, DpmRecentred, EmMc, LshSplits, LshSplitsRecentred};
+use private::{DpLloyd, DpmRecentred, EmMc, LshSplits, LshSplitsRecentred, Recommended};
 use rand::rngs::ChaCha20Rng;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -62,6 +62,7 @@ pub(crate) fn all() -> Vec<Box<dyn Algorithm>> {
         Box::new(LshSplitsRecentred),
         Box::new(DpmRecentred { k_given: true }),
         Box::new(DpmRecentred { k_given: false }),
+        Box::new(Recommended),
     ]
 }
 

@@ -5,6 +5,7 @@ use crate::data::catalogue::Recipe;
 use crate::data::prepare::Dataset;
 use crate::error::Error;
 use dp_cluster::dpm::{BudgetSplit, CutWeights, Dpm};
+use dp_cluster::private_kmeans::PrivateKMeans;
 use dp_cluster::recentring::{self, Recentred, Rounds};
 use dp_cluster::{dp_lloyd, em_mc, lsh_splits};
 use dp_geometry::{Points, PointsView, PublicBall};
@@ -251,6 +252,36 @@ impl Algorithm for DpmRecentred {
         let budget = budget(epsilon, dataset.recipe.delta())?;
         let builder = recentring::DpmRecentred::builder(dataset.domain.clone(), budget);
         let builder = if self.k_given { builder.clusters(dataset.recipe.k) } else { builder };
+        released(self.id(), builder.build(), dataset, rng, |output| output.centres)
+    }
+}
+
+/// The plan that the documentation recommends: its steps follow from public facts.
+pub(super) struct Recommended;
+
+impl Algorithm for Recommended {
+    fn id(&self) -> &'static str {
+        "private-kmeans"
+    }
+
+    fn relation(&self) -> Option<&'static str> {
+        ADD_REMOVE
+    }
+
+    fn params(&self, recipe: &Recipe) -> BTreeMap<String, Value> {
+        range_and_k(recipe)
+    }
+
+    fn run(
+        &self,
+        dataset: &Dataset,
+        epsilon: f64,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Outcome, Error> {
+        let recipe = dataset.recipe;
+        let budget = budget(epsilon, recipe.delta())?;
+        let builder = PrivateKMeans::builder(dataset.domain.clone(), recipe.k, budget);
+        let builder = builder.expected_records(recipe.n as u64).public_seed(rng.random());
         released(self.id(), builder.build(), dataset, rng, |output| output.centres)
     }
 }
