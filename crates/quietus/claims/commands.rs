@@ -7,6 +7,7 @@ use dp_audit::{Method as By, compare};
 use dp_mechanism::{Mechanism, SecureSource, Source};
 use quietus::cli::{Cli, Command, Family};
 use quietus::cluster::{cluster_plan, release_cluster};
+use quietus::top::release_top;
 use quietus::{Gate, RealDisk, group_job, release_groups};
 use rand::RngExt;
 use std::fs;
@@ -88,9 +89,9 @@ fn row(header: &str, who: &str, odd: bool, random: &mut impl RngExt) -> Vec<u8> 
 }
 
 /// What somebody sees of a command: what is printed, and every byte of every file but for the random name; or the error.
-type Seen = Result<(String, Vec<(String, Vec<u8>)>), String>;
+pub(crate) type Seen = Result<(String, Vec<(String, Vec<u8>)>), String>;
 
-fn seen(home: &Path, family: &Family, private: &[u8], source: &mut dyn Source) -> Seen {
+pub(crate) fn seen(home: &Path, family: &Family, private: &[u8], source: &mut dyn Source) -> Seen {
     let plain = "a folder of our own";
     fs::write(home.join("p.csv"), private).expect(plain);
     let said = match family {
@@ -99,6 +100,9 @@ fn seen(home: &Path, family: &Family, private: &[u8], source: &mut dyn Source) -
                 plan.replay(points.view(), source).0
             })
         }
+        Family::Top(args) => release_top(args, &Gate::default(), &RealDisk, |plan, steps| {
+            plan.replay(steps, source).0
+        }),
         _ => group_job(family).and_then(|job| {
             release_groups(&job, &Gate::default(), &RealDisk, |plan, tally| {
                 plan.replay(tally, source).0

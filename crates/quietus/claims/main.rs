@@ -5,6 +5,7 @@ mod census;
 mod commands;
 mod groups;
 mod mutants;
+mod top;
 
 use dp_audit::harness::Suite;
 
@@ -12,7 +13,7 @@ fn main() -> std::process::ExitCode {
     dp_audit::harness::main(Suite {
         crate_name: env!("CARGO_PKG_NAME"),
         folder: env!("CARGO_MANIFEST_DIR"),
-        checks: [groups::checks(), commands::checks(), census::checks()].concat(),
+        checks: [groups::checks(), commands::checks(), census::checks(), top::checks()].concat(),
         mutants: mutants::all(),
     })
 }

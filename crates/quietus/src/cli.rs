@@ -4,6 +4,8 @@ use clap::{Args, Parser, Subcommand};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+pub use crate::top::TopArgs;
+
 /// Private releases from your own files, with a ledger that counts every one of them.
 #[derive(Debug, Parser)]
 #[command(name = "quietus", version)]
@@ -68,6 +70,8 @@ pub enum Family {
     Census(CensusArgs),
     /// Points to centres and noisy counts
     Cluster(ClusterArgs),
+    /// The items that most persons of a log show, once
+    Top(TopArgs),
 }
 
 /// The private file and how it is written.

@@ -26,6 +26,7 @@
 //! - [`groups`]: counts, histograms and means by public groups.
 //! - [`release_census`]: numbers of groups by size in every region of a hierarchy.
 //! - [`cluster`]: points to centres and counts.
+//! - [`top`]: a log of persons and items to the most popular items.
 //! - [`Order`]: one release from receipt to folder. [`LedgerFile`]: the account of a data set.
 //! - [`Disk`]: every call that changes something on disk, so that tests let each of them fail.
 //!
@@ -46,6 +47,7 @@ mod run;
 mod shown;
 mod stop;
 pub mod table;
+pub mod top;
 pub mod value;
 mod verify;
 

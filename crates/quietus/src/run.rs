@@ -14,6 +14,7 @@ use crate::order::{Order, Target, random_name};
 use crate::shown::shown;
 use crate::stop::Gate;
 use crate::table::{Form, Rows, Secrecy};
+use crate::top;
 use crate::value::{Decimal, days};
 use dp_accounting::{AddOnly, AddRemove, Budget, MemberOfGroup, ReplaceOne};
 use dp_mechanism::{Mechanism, chacha_from_os};
@@ -53,6 +54,9 @@ pub fn release(family: &Family, gate: &Gate, disk: &dyn Disk) -> Result<Said, Er
         Family::Cluster(args) => cluster::release_cluster(args, gate, disk, |plan, points| {
             plan.release(points.view(), &mut rng).expect("points of this plan").output
         }),
+        Family::Top(args) => top::release_top(args, gate, disk, |plan, steps| {
+            plan.release(steps, &mut rng).expect("one step").output
+        }),
     }
 }
 
@@ -67,6 +71,7 @@ pub fn check(family: &Family) -> Result<String, Error> {
         }
         Family::Census(args) => census::check(args),
         Family::Cluster(args) => cluster::check(args),
+        Family::Top(args) => top::check(args),
     }
 }
 
@@ -82,6 +87,7 @@ pub fn plan(family: &Family) -> Result<String, Error> {
         Family::Mean(args) => groups::plan_text(&group_job(family)?.plan, args.rows.map(f64::from)),
         Family::Census(args) => census::plan_text(args),
         Family::Cluster(args) => cluster::plan_text(args),
+        Family::Top(args) => top::plan_text(args),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::folder::RELEASE;
 use crate::groups::GroupPlan;
 use crate::ledger::{LedgerFile, sha256_hex};
 use crate::order::{Named, PLAN, RECEIPT};
+use crate::top::TopPlan;
 use dp_census::Census;
 use dp_mechanism::Mechanism;
 use serde::de::DeserializeOwned;
@@ -36,6 +37,7 @@ pub fn verify(folder: &Path, ledger: Option<&Path>) -> Result<String, Error> {
         "count" | "histogram" | "mean" => cost::<GroupPlan>(&plan),
         "census" => cost::<Census>(&plan),
         "cluster" => cost::<ClusterPlan>(&plan),
+        "top" => cost::<TopPlan>(&plan),
         other => Err(format!("this version knows no releases of the kind `{other}`")),
     }
     .map_err(&refuse)?;

@@ -8,9 +8,14 @@ use quietus::groups::{GroupPlan, Measure, Noisy};
 
 /// Every mutant with its twin.
 pub(crate) fn all() -> Vec<MutantCheck> {
-    let code: [MutantCode; 2] = [
+    let code: [MutantCode; 3] = [
         ("M90-found", |effort| tables(effort, true), |effort| tables(effort, false)),
         ("M90-persons", |effort| persons(effort, 3), |effort| persons(effort, 1)),
+        (
+            "M151",
+            |effort| crate::top::numbered(effort, true),
+            |effort| crate::top::numbered(effort, false),
+        ),
     ];
     dp_audit::harness::mutants(include_str!("mutants.toml"), &code)
 }
