@@ -98,7 +98,7 @@ pub use error::ParamError;
 pub use filter::{Filter, Odometer};
 pub use gaussian::{
     budget_to_mu, gaussian_delta, gaussian_epsilon, gaussian_log_delta, gaussian_noise_multiplier,
-    mu_to_epsilon,
+    mu_to_epsilon, normal_tail,
 };
 pub use ledger::{BudgetExceeded, Ledger, SpendError};
 pub use loss::Loss;

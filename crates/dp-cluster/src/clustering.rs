@@ -1,10 +1,13 @@
 //! What every private clustering releases.
 
-use dp_geometry::{Points, PointsView};
+use dp_geometry::{Points, PointsView, PublicBox};
+use dp_mechanism::{Draws, NoisyCount, Private};
 use serde::{Deserialize, Serialize};
 
 use crate::coreset::PrivateCoreset;
+use crate::located::Located;
 use crate::nearest;
+use crate::table::{count_labels, noisy_counts};
 
 /// Private centres with private counts: the output of every private clustering of this crate. Everything computed from it alone is free.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,6 +47,25 @@ pub(crate) fn nearest_weights(coreset: &PrivateCoreset, centres: PointsView<'_>)
         weights[*label as usize] += weight;
     }
     weights.into_iter().map(records).collect()
+}
+
+/// These centres with a noisy number of the records nearest to each, which a leaf pays for part by part.
+pub(crate) fn sizes(
+    points: Private<PointsView<'_>>,
+    centres: Points,
+    public_box: &PublicBox,
+    noise: &NoisyCount,
+    leaf: &str,
+    draws: &mut Draws<'_>,
+) -> Clustering {
+    let counts = points.map(|points| {
+        let mut located = Located::at(points, vec![0; points.len()]);
+        located.update(public_box, centres.view(), true);
+        count_labels(&located.labels, centres.len())
+    });
+    let counts = noisy_counts(&counts.cells(centres.len()), noise, leaf, draws);
+    let counts = counts.into_iter().map(|count| count.max(0)).collect();
+    Clustering::new(centres, counts)
 }
 
 /// A noisy number of records as an integer, at least 0.

@@ -9,6 +9,8 @@
 //!   private clustering here, on DPM's cuts or on any other start.
 //! - [`rings`]: private clustering by rings around centres; finds scale, place and clusters in any box, the best start for
 //!   re-centring in more than three dimensions.
+//! - [`private_centres`], [`private_local_search`]: candidates from cells that hold many records, and a private choice among candidates;
+//!   [`stemmer_kaplan`] is both within one budget, with the farthest records in rounds of their own, as in the paper.
 //! - [`coreset`]: released weighted points, which any solver may work on for free.
 //! - [`map`]: one private map from which every clustering is free, in one to three dimensions; also for records that are only hidden up to a
 //!   distance.
@@ -47,12 +49,15 @@ pub mod lsh_splits;
 pub mod map;
 pub mod metrics;
 mod nearest;
+pub mod private_centres;
 pub mod private_kmeans;
+pub mod private_local_search;
 mod public_coins;
 pub mod recentring;
 mod residual;
 pub mod rings;
 mod sized_sum;
+pub mod stemmer_kaplan;
 mod table;
 #[cfg(test)]
 mod testing;

@@ -16,6 +16,8 @@ pub(crate) enum Purpose {
     RingPlanes,
     RingSolver,
     MapSolver,
+    Buckets,
+    BucketSolver,
 }
 
 /// The public generator for a purpose.

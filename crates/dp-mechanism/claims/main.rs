@@ -7,6 +7,7 @@ mod mutants;
 mod primitives;
 mod reports;
 mod samplers;
+mod stable;
 
 use dp_audit::harness::Suite;
 
@@ -20,6 +21,7 @@ fn main() -> std::process::ExitCode {
             count_tests::checks(),
             credited::checks(),
             reports::checks(),
+            stable::checks(),
         ]
         .concat(),
         mutants: mutants::all(),

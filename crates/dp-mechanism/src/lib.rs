@@ -21,7 +21,7 @@
 //! - [`Private`]: what was computed from records; it can be computed with, not looked at.
 //! - [`Draws`]: how every mechanism of the workspace gets randomness, metered; [`Source`], [`Law`]: what is behind it.
 //! - [`NoisyCount`], [`ExponentialMechanism`], [`GaussianSum`], [`GeometricSum`], [`PoissonSample`],
-//!   [`SubsetResponse`], [`CreditedRun`], [`ThresholdReports`]: the primitives.
+//!   [`SubsetResponse`], [`CreditedRun`], [`ThresholdReports`], [`StableHistogram`]: the primitives.
 //! - [`Modulus`], [`Nearby`]: sensitivities as a function of how far a record moves, in a metric that is a type.
 //! - [`Algorithm`]: what an author writes; [`Mechanism`], [`Release`]: the face that users see, plan first, then release.
 //!
@@ -49,6 +49,7 @@ mod reports;
 mod response;
 mod source;
 mod sparse_scores;
+mod stable;
 mod subsample;
 mod sum;
 
@@ -70,6 +71,7 @@ pub use reports::{Grid, ReportNoise, Reported, ThresholdReports, Touched};
 pub use response::SubsetResponse;
 pub use source::{Coin, Law, Noise, SecureSource, Source};
 pub use sparse_scores::SparseScores;
+pub use stable::{Kept, StableHistogram};
 pub use subsample::PoissonSample;
 pub use sum::GaussianSum;
 

@@ -4,6 +4,7 @@
 mod baselines;
 mod distance;
 mod map;
+mod private_centres;
 mod published_dpm;
 mod recentred;
 mod rings;
@@ -19,6 +20,7 @@ pub(crate) fn all() -> Vec<MutantCheck> {
         &baselines::code(),
         &recentred::code(),
         &rings::code(),
+        &private_centres::code(),
     ];
     let code = code.concat();
     dp_audit::harness::mutants(include_str!("mutants.toml"), &code)

@@ -1,6 +1,6 @@
 //! Re-centring after any private clustering.
 
-use dp_accounting::{AddRemove, Budget, Receipt, Rho, Step, zcdp_to_epsilon};
+use dp_accounting::{AddRemove, Budget, Delta, Receipt, Rho, Step, zcdp_to_epsilon};
 use dp_geometry::{PointsView, PublicBox};
 use dp_mechanism::{Algorithm, Draws, Mechanism, Private};
 
@@ -18,12 +18,12 @@ const START: &str = "start";
 
 /// Any mechanism that releases centres with counts, then rounds of re-centring.
 ///
-/// `S` is the mechanism that starts; its cost must be expressible as zCDP. Where it releases a coreset,
-/// the rounds start from that, which is finer than its centres. [`part_of`] makes the budget to build it with.
+/// `S` is the mechanism that starts; its cost must be expressible as zCDP, or as zCDP outside of a mass, as that of a start with thresholds.
+/// Where it releases a coreset, the rounds start from that, which is finer than its centres. [`part_of`] makes the budget to build it with.
 ///
 /// # Guarantee
 /// `(epsilon, delta)`-DP under [`AddRemove`] for the budget given, by zCDP composed over the start
-/// and the rounds, if the start keeps its own claim.
+/// and the rounds, if the start keeps its own claim. Of delta, the rounds get what the mass that the start leaves out has left.
 ///
 /// # Complexity, shapes, bad records
 /// Those of the start, and of the rounds as for [`DpmRecentred`](super::DpmRecentred). Centres that
@@ -76,7 +76,7 @@ where
             Relation = AddRemove,
             Data<'a> = PointsView<'a>,
             Shape = usize,
-            Output = Clustering,
+            Output: Into<Clustering>,
             Error = ClusterError,
         >,
 {
@@ -92,11 +92,16 @@ where
         rounds: Rounds,
         clusters: Option<usize>,
     ) -> Result<Self, ClusterError> {
-        let spent = start.receipt().zcdp().map_or(f64::INFINITY, Rho::get);
-        // The last digits are for the rounding of the sum.
-        let left = (total_rho(budget)?.get() * (1.0 - 1e-12) - spent).max(0.0);
+        let spent = start.receipt().zcdp_outside();
+        let (spent, outside) =
+            spent.map_or((f64::INFINITY, 0.0), |(rho, outside)| (rho.get(), outside.get()));
+        // The last digits are for the rounding of the sums.
+        let inside = Delta::new((budget.delta().get() - outside).max(0.0))?;
+        let inside = if outside > 0.0 { inside.get() * (1.0 - 1e-12) } else { inside.get() };
+        let whole = total_rho(Budget::new(budget.epsilon().get(), inside)?)?;
+        let left = (whole.get() * (1.0 - 1e-12) - spent).max(0.0);
         if left <= 0.0 {
-            let want = "zCDP, and below that of the budget";
+            let want = "zCDP, if need be outside of a mass, and below that of the budget";
             return Err(ClusterError::Setting { name: "cost of the start", got: spent, want });
         }
         let parts = Rho::new(left)?.split(&[RADII, 1.0 - RADII])?;
@@ -116,7 +121,7 @@ where
             Relation = AddRemove,
             Data<'a> = PointsView<'a>,
             Shape = usize,
-            Output = Clustering,
+            Output: Into<Clustering>,
             Error = ClusterError,
         >,
 {
@@ -148,7 +153,7 @@ where
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
-        let start = self.start.run(points, &mut draws.within(START));
+        let start: Clustering = self.start.run(points, &mut draws.within(START)).into();
         let (centres, counts) = match start.coreset {
             None => (start.centres, start.counts),
             Some(finer) => {

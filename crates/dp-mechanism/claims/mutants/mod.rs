@@ -84,7 +84,7 @@ fn from_papers() -> [MutantCode; 11] {
     ]
 }
 
-fn from_habits() -> [MutantCode; 4] {
+fn from_habits() -> [MutantCode; 5] {
     [
         (
             "M17",
@@ -101,6 +101,12 @@ fn from_habits() -> [MutantCode; 4] {
             "M12-curve",
             |effort| gaussian::count_by_the_curve(effort, gaussian::discrete),
             |effort| gaussian::count_by_the_curve(effort, gaussian::rounded),
+        ),
+        // A replaced record is in two keys.
+        (
+            "M125",
+            |effort| crate::stable::neighbours(effort, 1, 2),
+            |effort| crate::stable::neighbours(effort, 2, 2),
         ),
     ]
 }

@@ -1,0 +1,125 @@
+//! Settings, odd data, receipts, the farthest records, and the whole on planted balls.
+
+use dp_accounting::{Budget, Epsilon};
+use dp_geometry::{Points, PublicBox};
+use dp_mechanism::Mechanism;
+use rand::RngExt;
+
+use super::farthest::farthest;
+use super::{StemmerKaplan, StemmerKaplanBuilder};
+use crate::kmeans::KMeans;
+use crate::local_search::Objective;
+use crate::metrics::squared_inertia;
+use crate::private_centres::{Payment, PrivateCentres};
+use crate::recentring::{Recentred, Rounds, part_of};
+use crate::testing::{adversarial, blobs, rng};
+
+fn cube(dim: usize) -> PublicBox {
+    PublicBox::cube(dim, -10.0, 10.0).expect("valid")
+}
+
+fn builder(dim: usize, k: usize, epsilon: f64) -> StemmerKaplanBuilder {
+    StemmerKaplan::builder(cube(dim), k, Budget::new(epsilon, 1e-6).expect("valid"))
+}
+
+/// One record more, or another in its place, exchanges one of the farthest at most; with many ties, wherever it stands.
+#[test]
+fn one_record_exchanges_one_of_the_farthest() {
+    let mut rng = rng(1);
+    for case in 0..300 {
+        let dim = 1 + case % 2;
+        let mut lattice = |n: usize| -> Vec<f64> {
+            (0..n * dim).map(|_| f64::from(rng.random_range(-3..=3))).collect()
+        };
+        let (base, added, centres) = (lattice(40), lattice(1), lattice(case % 3));
+        let centres = Points::new(centres, dim).expect("rows");
+        let at = case % 40 * dim;
+        let (first, last) = base.split_at(at);
+        let more = [first, &added, last].concat();
+        let replaced = [first, &added, &last[dim..]].concat();
+        let members = |coords: &[f64]| {
+            let points = Points::new(coords.to_vec(), dim).expect("rows");
+            let far = farthest(points.view(), centres.view(), &cube(dim), 12);
+            let bits = |row: &[f64]| row.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            let mut rows: Vec<_> = far.view().rows().map(bits).collect();
+            rows.sort();
+            rows
+        };
+        let before = members(&base);
+        assert_eq!(before.len(), 12);
+        for neighbour in [more, replaced] {
+            let mut after = members(&neighbour);
+            for row in &before {
+                if let Ok(place) = after.binary_search(row) {
+                    after.remove(place);
+                }
+            }
+            assert!(after.len() <= 1, "{case}: {after:?}");
+        }
+    }
+}
+
+#[test]
+fn settings_out_of_range_are_refused_with_their_value() {
+    for (builder, want) in [
+        (builder(2, 3, 1.0).rounds(4), "rounds must be between 1 and 3, got 4"),
+        (
+            builder(2, 3, 1.0).most_candidates(1),
+            "most_candidates must be at least one per round, got 1",
+        ),
+        (builder(2, 3, 1.0).swaps(0), "rounds must be between 1 and 100000, got 0"),
+        (builder(2, 0, 1.0), "the number of clusters must lie between 1 and 16777216, got 0"),
+    ] {
+        assert_eq!(builder.build().expect_err("out of range").to_string(), want);
+    }
+}
+
+#[test]
+fn odd_data_is_released_like_any_other_and_receipts_stay_within_the_budget() {
+    for dim in [1, 2, 5] {
+        for (rounds, payment) in
+            [(1, Payment::AllRecords), (2, Payment::Subsamples), (3, Payment::AllRecords)]
+        {
+            for epsilon in [1.0, 50.0] {
+                let plan = builder(dim, 3, epsilon).rounds(rounds).payment(payment).levels(1, 3);
+                let plan = plan.swaps(2).farthest(100).objective(Objective::KMedian);
+                let plan = plan.build().expect("valid");
+                let receipt = plan.receipt();
+                let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
+                assert!(receipt.within_budget() && spent > 0.9 * epsilon, "{rounds}: {spent}");
+                for (name, points) in adversarial(dim, 300) {
+                    let output = plan.simulate(points.view(), &mut rng(3)).expect("fits").output;
+                    assert!((1..=3).contains(&output.centres.len()), "{name}");
+                    assert!(output.centres.view().rows().all(|c| cube(dim).contains(c)), "{name}");
+                    assert!(output.counts.iter().all(|&count| count >= 0), "{name}");
+                }
+                let text = serde_json::to_string(&plan).expect("serialises");
+                assert_eq!(serde_json::from_str::<StemmerKaplan>(&text).expect("valid"), plan);
+            }
+        }
+    }
+}
+
+/// With thresholds in the start, rounds of re-centring get what its mass and its noise leave, and come within a hundredth of k-means.
+#[test]
+fn balls_are_found_and_centred() {
+    let (points, _) = blobs(50_000, 4, 5, 8.0, 3);
+    let budget = Budget::new(1.0, 1e-6).expect("valid");
+    let part = part_of(budget, 0.5).expect("valid");
+    let best = KMeans::builder(5).build().expect("valid");
+    let best = best.exact_fit(points.view(), None, &mut rng(1)).expect("fits").squared_inertia;
+    let rounds = || Rounds::default();
+    let start = StemmerKaplan::builder(cube(4), 5, part).build().expect("valid");
+    let whole = Recentred::new(start, cube(4), budget, rounds(), Some(5)).expect("valid");
+    let other = PrivateCentres::builder(cube(4), 5, part).build().expect("valid");
+    let other = Recentred::new(other, cube(4), budget, rounds(), Some(5)).expect("valid");
+    let whole = whole.simulate(points.view(), &mut rng(2)).expect("fits");
+    let other = other.simulate(points.view(), &mut rng(2)).expect("fits");
+    for release in [whole, other] {
+        assert!(release.receipt.within_budget());
+        let (_, outside) = release.receipt.zcdp_outside().expect("Gaussian outside of a mass");
+        assert!(outside.get() > 0.0 && outside.get() < 1e-6);
+        let cost = squared_inertia(points.view(), release.output.centres.view());
+        assert!(cost <= 1.01 * best, "{}: {}", release.receipt.mechanism(), cost / best);
+    }
+}
