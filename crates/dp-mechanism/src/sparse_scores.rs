@@ -34,18 +34,21 @@ impl SparseScores {
     /// Candidates are below this.
     pub const MAX_CANDIDATES: u64 = 1 << 62;
 
-    /// Takes `(candidate, score)` in ascending order of candidates, without repetitions; all others
-    /// of `0..candidates` have score zero.
+    /// Takes `(candidate, score)`; all others of `0..candidates` have score zero.
     ///
-    /// # Panics
-    /// If the order is broken, if there is no candidate or one out of range, or if a score is above
-    /// `2^62`.
+    /// What is listed comes from records, so nothing of it is refused: candidates are put in order where they are not, one that is
+    /// listed again keeps its first score, those out of range do not count, and scores stop at `2^62`. So does the number of
+    /// candidates, a public one, at 1 and just below [`MAX_CANDIDATES`](Self::MAX_CANDIDATES).
     pub fn new(candidates: u64, listed: impl IntoIterator<Item = (u64, u64)>) -> Self {
+        let candidates = candidates.clamp(1, Self::MAX_CANDIDATES - 1);
+        let in_range = listed.into_iter().filter(|(id, _)| *id < candidates);
+        let mut listed: Vec<(u64, u64)> =
+            in_range.map(|(id, score)| (id, score.min(Self::MAX_CANDIDATES))).collect();
+        if !listed.is_sorted_by(|a, b| a.0 < b.0) {
+            listed.sort_by_key(|entry| entry.0);
+            listed.dedup_by_key(|entry| entry.0);
+        }
         let (ids, scores): (Vec<u64>, Vec<u64>) = listed.into_iter().unzip();
-        assert!((1..Self::MAX_CANDIDATES).contains(&candidates), "too few or too many candidates");
-        assert!(ids.windows(2).all(|pair| pair[0] < pair[1]), "candidates must be in order");
-        assert!(scores.iter().all(|&score| score <= Self::MAX_CANDIDATES), "a score is too large");
-        assert!(ids.last().is_none_or(|&last| last < candidates), "there is no such candidate");
         let mut positions: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         let mut places = Vec::with_capacity(ids.len());
         let mut positive = 0;
@@ -79,13 +82,12 @@ impl SparseScores {
         self.ids.iter().copied().zip(self.scores.iter().copied())
     }
 
-    /// Lowers the score at a position of the list by one.
-    ///
-    /// # Panics
-    /// If it is zero already.
+    /// Lowers the score at a position of the list by one, but not below zero. Where there is no such position, nothing changes.
     pub fn lower(&mut self, position: usize) {
-        let score = self.scores[position];
-        assert!(score > 0, "a score cannot be lowered below zero");
+        let score = self.scores.get(position).copied().unwrap_or(0);
+        if score == 0 {
+            return;
+        }
         let place = self.places[position];
         let of_score = self.positions.get_mut(&score).expect("a positive score is filed");
         of_score.swap_remove(place);
@@ -145,6 +147,21 @@ mod tests {
         };
         assert_eq!(text(&[(3, 2), (7, 1)]), "SparseScores { candidates: 1000, .. }");
         assert_eq!(text(&[(3, 2), (7, 1)]), text(&[(3, 2)]));
+    }
+
+    /// Lists come from records, and no record may break a release.
+    #[test]
+    fn whatever_is_listed_makes_scores() {
+        let odd = SparseScores::new(9, [(7, 1), (2, u64::MAX), (9, 3), (7, 5), (u64::MAX, 1)]);
+        let mut plain = SparseScores::new(9, [(2, 1 << 62), (7, 1)]);
+        assert!(odd == plain);
+        plain.lower(1);
+        let once = plain.clone();
+        plain.lower(1);
+        plain.lower(2);
+        assert!(plain == once && plain.score(7) == 0);
+        assert_eq!(SparseScores::new(0, [(0, 4)]).score(0), 4);
+        assert_eq!(SparseScores::new(u64::MAX, []).candidates(), SparseScores::MAX_CANDIDATES - 1);
     }
 
     #[test]
