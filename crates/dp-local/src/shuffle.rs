@@ -273,6 +273,13 @@ mod tests {
         }
     }
 
+    /// What is outside of the bins is not proved to give away less, so a delta that small buys nothing.
+    #[test]
+    fn no_delta_is_smaller_than_what_is_not_followed() {
+        assert!(numerical(1.0, 1_000_000, 1e-15) >= 1.0);
+        assert!(numerical(1.0, 1_000_000, 1e-6) < 0.1);
+    }
+
     #[test]
     fn a_shuffler_without_a_name_is_refused() {
         let domain = dp_geometry::PublicBox::cube(2, -1.0, 1.0).expect("a box");
@@ -284,7 +291,20 @@ mod tests {
         assert_eq!(refused("x", 0, 0.1), "group must be at least 1, got 0");
         assert_eq!(refused("x", 5, 0.0), "delta must be above 0, got 0");
         assert!(Shuffled::new(&plan.receipt(), "x", 5, f64::NAN).is_err());
-        let shown = Shuffled::new(&plan.receipt(), "x", 200_000, 1e-6).expect("valid").to_string();
+    }
+
+    #[test]
+    fn what_is_shown_is_two_lines_and_rounded_up() {
+        let domain = dp_geometry::PublicBox::cube(2, -1.0, 1.0).expect("a box");
+        let plan = crate::LocalKMeans::builder(domain, 2, 1.0, 100).build().expect("valid");
+        let shuffled = Shuffled::new(&plan.receipt(), "x", 200_000, 1e-6).expect("valid");
+        let shown = shuffled.to_string();
         assert_eq!(shown.lines().count(), 2, "{shown}");
+        let after = |words: &str| -> f64 {
+            let number = shown.rsplit(words).next().and_then(|rest| rest.split([' ', ')']).next());
+            number.and_then(|number| number.parse().ok()).expect("a number")
+        };
+        assert!(after("tells their clients apart: epsilon ") >= shuffled.numerical(), "{shown}");
+        assert!(Some(after("closed form: ")) >= shuffled.closed(), "{shown}");
     }
 }

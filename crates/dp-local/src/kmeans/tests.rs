@@ -213,6 +213,11 @@ fn a_client_keeps_its_turn_until_it_has_answered() {
     let refused = client.answer(server.question(), None, &mut rng).expect_err("not its round");
     assert_eq!(refused.why, LocalError::Round { got: 0, expected: session.round_of(later[0]) });
     assert_eq!(refused.client.round(), session.round_of(later[0]));
+    // Nor what another session asks in the same round.
+    let other = Server::new(plan(2.0, 500).session(10));
+    let client = Client::new(&session, now[0]).expect("a client");
+    let refused = client.answer(other.question(), None, &mut rng).expect_err("another session");
+    assert_eq!(refused.why, LocalError::Session { got: 10, expected: 9 });
     // Whatever the record is, or is not, there is an answer, of the same form.
     for (client, record) in now.iter().zip([
         None,

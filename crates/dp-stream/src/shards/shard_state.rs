@@ -192,3 +192,27 @@ fn admitted_again(
     users.counts(order);
     users
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{StreamShape, ThreshMonitor, Universe};
+
+    /// With a checksum that matches: users that the plan does not have are found all the same.
+    #[test]
+    fn users_beyond_the_plan_are_refused() {
+        let shape = StreamShape { universe: Universe::Range { size: 20 }, users: 3, steps: 9 };
+        let plan = ThreshMonitor::builder(shape, 1.0, 2).and_then(MonitorBuilder::build);
+        let settings = plan.expect("valid").settings;
+        let read = |first_user: u32, users: usize| {
+            let charges = Confidential::new(Private::owned(vec![0; users]));
+            let (settings, counted) = (settings.clone(), None);
+            let (session, shard, next, history) = (1, 0, 0, 0);
+            let state =
+                Resting { settings, session, shard, first_user, next, history, counted, charges };
+            state.check().is_ok()
+        };
+        assert!(read(0, 3) && read(1, 2) && read(3, 0));
+        assert!(!read(0, 4) && !read(1, 3) && !read(u32::MAX, 1));
+    }
+}
