@@ -169,7 +169,7 @@ fn what_is_not_an_answer_is_refused_by_name_and_changes_nothing() {
     let long = [bytes.as_slice(), &[0]].concat();
     assert_eq!(server.receive(&long), Err(LocalError::Malformed { what: "message" }));
     let newer = [&[9], &bytes[1..]].concat();
-    assert_eq!(server.receive(&newer), Err(LocalError::Version { got: 9, expected: 1 }));
+    assert_eq!(server.receive(&newer), Err(LocalError::Version { got: 9, expected: 2 }));
     assert!(server == before);
 }
 

@@ -31,6 +31,13 @@ pub struct LocalHashing {
     coins: PublicCoins,
 }
 
+/// What coins are for.
+#[derive(Clone, Copy, Debug)]
+enum Purpose {
+    Codes,
+    Functions,
+}
+
 /// One decoding evaluates no more hash values than this.
 const MOST_HASHES: u64 = 1 << 30;
 /// And a table of answers has no more entries.
@@ -92,11 +99,18 @@ impl LocalHashing {
         Ok(Self { cells, classes, response, coins })
     }
 
-    /// The hash function of a class: `x -> (a x + b) / 2^32`, then scaled to the symbols.
+    /// What stands for a cell in hash functions. Were it the cell's number, a class with a small multiplier would give the same symbol to
+    /// all cells nearby, and its few clients would count as a crowd in each of them: one in ten sessions of `10^4` cells had such a class.
+    #[inline]
+    fn code(&self, cell: u32) -> u64 {
+        self.coins.of(Purpose::Codes as u64).word(cell.into())
+    }
+
+    /// The hash function of a class: `x -> (a x + b) / 2^32` of a cell's code, then scaled to the symbols.
     #[inline]
     fn function(&self, class: u32) -> (u64, u64) {
-        let place = 2 * u64::from(class);
-        (self.coins.word(place), self.coins.word(place + 1))
+        let (coins, place) = (self.coins.of(Purpose::Functions as u64), 2 * u64::from(class));
+        (coins.word(place) | 1, coins.word(place + 1))
     }
 
     /// The probabilities that a client's answer supports its own cell, and another one.
@@ -139,14 +153,15 @@ impl FrequencyOracle for LocalHashing {
 
     fn symbol(&self, class: u32, cell: u32) -> u32 {
         let (a, b) = self.function(class);
-        let cell = u64::from(cell.min(self.cells - 1));
-        to_symbol(a.wrapping_mul(cell).wrapping_add(b), self.response.symbols())
+        let code = self.code(cell.min(self.cells - 1));
+        to_symbol(a.wrapping_mul(code).wrapping_add(b), self.response.symbols())
     }
 
     fn estimate(&self, counts: &SymbolCounts) -> Result<Vec<f64>, LocalError> {
         let symbols = self.response.symbols();
         counts.expect(self.classes, symbols)?;
         let cells = self.cells as usize;
+        let codes: Vec<u64> = (0..self.cells).map(|cell| self.code(cell)).collect();
         let supported = (0_u32..)
             .zip(counts.rows())
             .collect::<Vec<_>>()
@@ -154,10 +169,10 @@ impl FrequencyOracle for LocalHashing {
             .map(|classes| {
                 let mut support = vec![0_u64; cells];
                 for &(class, row) in classes {
-                    let (a, mut value) = self.function(class);
-                    for supported in &mut support {
+                    let (a, b) = self.function(class);
+                    for (supported, code) in support.iter_mut().zip(&codes) {
+                        let value = a.wrapping_mul(*code).wrapping_add(b);
                         *supported += u64::from(row[to_symbol(value, symbols) as usize]);
-                        value = value.wrapping_add(a);
                     }
                 }
                 support

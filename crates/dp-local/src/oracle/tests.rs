@@ -132,3 +132,29 @@ fn what_does_not_fit_is_refused_by_name() {
     assert_eq!(oracle.estimate(&other).expect_err("refused").to_string(), why);
     assert_eq!(answers.merge(&other).expect_err("refused").to_string(), why);
 }
+
+/// Null: the symbols of a class's cells are independent, so hardly more cells share a symbol than a binomial law allows: more than 8 standard
+/// deviations in one of 10^8 runs. The control, a linear function of the cell's number, has classes in which neighbours agree by the crowd.
+#[test]
+fn no_class_gives_one_symbol_to_a_crowd_of_cells() {
+    let (cells, symbols, classes) = (4_096, 16, 2_048);
+    let coins = PublicCoins::new(5);
+    let oracle = LocalHashing::with_sizes(epsilon(3.0), cells, symbols, classes, coins);
+    let oracle = oracle.expect("valid");
+    let p = 1.0 / f64::from(symbols);
+    let most = f64::from(cells) * p + 8.0 * (f64::from(cells) * p * (1.0 - p)).sqrt();
+    let crowd = |symbol: &dyn Fn(u32) -> u32| {
+        let first = symbol(0);
+        (0..cells).filter(|cell| symbol(*cell) == first).count() as f64
+    };
+    let linear = |class: u32, cell: u32| {
+        let value = coins.word(class.into()).wrapping_mul(cell.into());
+        u32::try_from(value >> 60).expect("4 bits")
+    };
+    let of = |crowds: &dyn Fn(u32) -> f64| (0..classes).map(crowds).fold(0.0, f64::max);
+    let (ours, control) = (
+        of(&|class| crowd(&|cell| oracle.symbol(class, cell))),
+        of(&|class| crowd(&|cell| linear(class, cell))),
+    );
+    assert!(ours < most && control > most, "{ours}, {control} and {most}");
+}
