@@ -10,6 +10,7 @@ mod lsh_splits;
 mod map;
 mod mutants;
 mod neighbours;
+mod private_box;
 mod private_centres;
 mod private_kmeans;
 mod recentred;
@@ -32,6 +33,7 @@ fn main() -> std::process::ExitCode {
             coreset::checks(),
             recentred::checks(),
             rings::checks(),
+            private_box::checks(),
             private_kmeans::checks(),
             private_centres::checks(),
             settings::checks(),

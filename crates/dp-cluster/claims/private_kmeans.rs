@@ -4,7 +4,7 @@ use dp_accounting::{Budget, Epsilon};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Method, compare};
 use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansBuilder, Start};
-use dp_cluster::{Points, PublicBox};
+use dp_cluster::{Clustering, Points, PublicBox};
 use dp_mechanism::{Mechanism, SecureSource, Source};
 use rand::RngExt;
 
@@ -15,12 +15,9 @@ pub(crate) fn checks() -> Vec<Check> {
         Check::new(id, mechanism, "add-remove", method, run)
     };
     vec![
-        check(
-            "private-kmeans-transcript",
-            "PrivateKMeans, a whole run",
-            Method::Exact,
-            transcripts,
-        ),
+        check("private-kmeans-transcript", "PrivateKMeans, a whole run", Method::Exact, |effort| {
+            transcripts(effort, honest)
+        }),
         check("private-kmeans-choices", "PrivateKMeans, its choices", Method::Exact, |effort| {
             choices(effort, |_| 900)
         }),
@@ -33,8 +30,16 @@ pub(crate) fn settings(dim: usize, k: usize, epsilon: f64) -> PrivateKMeansBuild
     PrivateKMeans::builder(public_box, k, Budget::new(epsilon, 1e-6).expect("valid"))
 }
 
+/// How the draws of a plan reach the source; a mutant puts something in between.
+pub(crate) type Through = fn(&PrivateKMeans, &Points, &mut dyn Source) -> Clustering;
+
+/// The plan as it is.
+pub(crate) fn honest(plan: &PrivateKMeans, points: &Points, draws: &mut dyn Source) -> Clustering {
+    plan.replay(points.view(), draws).0
+}
+
 /// What all draws of a run give away together, as a share of what the receipt says.
-fn transcripts(effort: Effort) -> Found {
+pub(crate) fn transcripts(effort: Effort, through: Through) -> Found {
     let mut found = Found::claim(1.0);
     for shape in effort.of([(1, 40), (2, 60), (5, 60)], [(1, 1_000), (3, 2_000), (20, 500)]) {
         let dim = shape.0;
@@ -53,7 +58,7 @@ fn transcripts(effort: Effort) -> Found {
                 effort,
                 70,
                 shape,
-                |points, draws| plan.replay(points.view(), draws).0,
+                |points, draws| through(&plan, points, draws),
                 |seen, text| found.see(seen.rho() / claimed, text),
             );
         }

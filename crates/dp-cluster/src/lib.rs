@@ -5,6 +5,7 @@
 //! - [`dp_lloyd`]: Lloyd's iteration with noise; the oldest baseline, works without a delta.
 //! - [`em_mc`]: private clustering by maximum coverage; also for k-median without a delta.
 //! - [`lsh_splits`]: private clustering by random hyperplanes; fast, for many dimensions.
+//! - [`private_box`]: a box around most records, inside of one that may be far too wide; on its own, and part of the plan above.
 //! - [`recentring`]: rounds that move private centres to where the points are; the most accurate
 //!   private clustering here, on DPM's cuts or on any other start.
 //! - [`rings`]: private clustering by rings around centres; finds scale, place and clusters in any box, the best start for
@@ -32,7 +33,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Out of scope: reading files, plotting, choosing the public box for you.
+//! Out of scope: reading files, plotting, declaring a public box for you; it may be as wide as you like.
 
 mod clustering;
 pub mod coreset;
@@ -49,6 +50,7 @@ pub mod lsh_splits;
 pub mod map;
 pub mod metrics;
 mod nearest;
+pub mod private_box;
 pub mod private_centres;
 pub mod private_kmeans;
 pub mod private_local_search;

@@ -4,6 +4,7 @@
 mod baselines;
 mod distance;
 mod map;
+mod private_box;
 mod private_centres;
 mod published_dpm;
 mod recentred;
@@ -20,6 +21,7 @@ pub(crate) fn all() -> Vec<MutantCheck> {
         &baselines::code(),
         &recentred::code(),
         &rings::code(),
+        &private_box::code(),
         &private_centres::code(),
     ];
     let code = code.concat();

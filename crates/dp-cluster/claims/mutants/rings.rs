@@ -27,11 +27,11 @@ pub(crate) fn code() -> [MutantCode; 6] {
 }
 
 /// Puts another draw in the place of each.
-struct Instead<'a, F> {
-    draws: &'a mut dyn Source,
+pub(super) struct Instead<'a, F> {
+    pub(super) draws: &'a mut dyn Source,
     /// From the number of the draw, its value and noise: the value with or without noise, and which.
-    law: F,
-    number: usize,
+    pub(super) law: F,
+    pub(super) number: usize,
 }
 
 impl<F: Fn(usize, i64, RoundedGaussian) -> Option<RoundedGaussian>> Source for Instead<'_, F> {
@@ -64,7 +64,10 @@ fn through(
     plan.replay(points.view(), &mut Instead { draws, law, number: 0 }).0
 }
 
-fn scaled(noise: RoundedGaussian, (numerator, denominator): (u128, u128)) -> RoundedGaussian {
+pub(super) fn scaled(
+    noise: RoundedGaussian,
+    (numerator, denominator): (u128, u128),
+) -> RoundedGaussian {
     let factor = Ratio::new(numerator, denominator).expect("valid");
     let variance = noise.variance().checked_mul(factor).expect("in range");
     RoundedGaussian::new(variance).expect("positive")

@@ -1,7 +1,7 @@
 //! The plan and its one code path.
 
-use dp_accounting::{Receipt, Step};
-use dp_geometry::{Cloud, NestedGrid, PointsView};
+use dp_accounting::{AddRemove, Receipt, Step};
+use dp_geometry::{Cloud, NestedGrid, PointsView, PublicBox};
 use dp_mechanism::{Algorithm, Change, Draws, GaussianSum, NoisyCount, Private};
 use serde::{Deserialize, Serialize};
 
@@ -108,6 +108,20 @@ impl<R: MapRelation> PrivateMap<R> {
             sum += one * level.sums.iter().sum::<f64>();
         }
         (sum / weight).max(0.0)
+    }
+}
+
+impl PrivateMap<AddRemove> {
+    /// The same map of another box. What a record adds to a level does not depend on the box, so that neither does the noise.
+    pub(crate) fn in_box(&self, public_box: PublicBox) -> Self {
+        let mut map = self.clone();
+        if let Ok(grid) = NestedGrid::new(public_box) {
+            for level in &mut map.levels {
+                level.cloud = Cloud::new(&grid, level.cloud.level()).expect("as before");
+            }
+            map.grid = grid;
+        }
+        map
     }
 }
 

@@ -1,12 +1,13 @@
 //! The plan and its one code path.
 
-use dp_accounting::{AddRemove, Budget, Receipt, Rho, Step};
+use dp_accounting::{AddRemove, Budget, Mu, Receipt, Step};
 use dp_geometry::{PointsView, PublicBox};
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
 use super::params::{Choices, PrivateKMeansBuilder, Start};
 use crate::map::PrivateMap;
+use crate::private_box::BoxSearch;
 use crate::public_coins::{Purpose, public_generator};
 use crate::recentring::{self, Recentring};
 use crate::rings::RingPlan;
@@ -30,7 +31,8 @@ pub struct PrivateKMeans {
     pub(super) settings: PrivateKMeansBuilder,
     pub(super) choices: Choices,
     /// What the sums of re-centring cost.
-    pub(super) rounds_rho: Rho,
+    pub(super) rounds_mu: Mu,
+    pub(super) search: BoxSearch,
     pub(super) start: StartPlan,
     pub(super) recentring: Recentring,
 }
@@ -63,7 +65,7 @@ impl PrivateKMeans {
     pub fn forecast(&self) -> Option<f64> {
         let (dim, k) = (self.settings.public_box.dim() as f64, self.settings.k as f64);
         let each = self.settings.expected_records? as f64 / k;
-        let rho = self.rounds_rho.get();
+        let rho = 0.5 * self.rounds_mu.get().powi(2);
         let noise = 1.09 * dim / (2.0 * rho * each * each);
         if noise.is_nan() || noise > HOPELESS {
             return Some(f64::INFINITY);
@@ -92,7 +94,10 @@ impl Algorithm for PrivateKMeans {
             StartPlan::Rings(rings) => rings.spent(),
             StartPlan::Map(map) => Step::sequential(MAP, vec![map.cost().spent().clone()]),
         };
-        let spent = Step::sequential("all steps", vec![start, self.recentring.spent()]);
+        let spent = Step::sequential(
+            "all steps",
+            vec![self.search.spent(), start, self.recentring.spent()],
+        );
         Receipt::new("private-kmeans", AddRemove, self.settings.budget, spent)
     }
 
@@ -107,17 +112,20 @@ impl Algorithm for PrivateKMeans {
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
+        let declared = &self.settings.public_box;
+        let found = self.search.run(points, declared, self.choices.widest, draws);
+        let public_box = found.public_box;
         let start = match &self.start {
-            StartPlan::Rings(rings) => rings.run(points, draws),
+            StartPlan::Rings(rings) => rings.in_box(public_box.clone()).run(points, draws),
             StartPlan::Map(map) => {
-                let map = map.run(points, &mut draws.within(MAP));
+                let map = map.in_box(public_box.clone()).run(points, &mut draws.within(MAP));
                 let mut rng = public_generator(self.settings.public_seed, Purpose::MapSolver);
                 map.clustering(self.settings.k, &mut rng).expect("k was checked")
             }
         };
         let Clustering { centres, counts, .. } = start;
         let start = recentring::Start { centres, counts, labels: None };
-        self.recentring.run(points, start, draws)
+        self.recentring.in_box(public_box).run(points, start, draws)
     }
 }
 

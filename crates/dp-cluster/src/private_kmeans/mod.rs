@@ -1,8 +1,9 @@
 //! Private k-means for data that nobody has looked at: one plan that chooses its own steps, by public facts alone.
 //!
-//! A start finds about where the clusters are, then rounds of [re-centring](crate::recentring) move its centres to where the points are.
-//! Which start, how much it gets, and how many rounds there are follows from the number of dimensions, of clusters, the budget, and about how
-//! many records there are, if that is public. The receipt names what was chosen.
+//! A box that is far too wide is [tightened](crate::private_box) first. A start finds about where the clusters are, then rounds of
+//! [re-centring](crate::recentring) move its centres to where the points are. Which start, how much it gets, and how many rounds there are
+//! follows from the number of dimensions, of clusters, the budget, and about how many records there are, if that is public. The receipt
+//! names what was chosen.
 //!
 //! ```
 //! use dp_cluster::private_kmeans::PrivateKMeans;
@@ -24,15 +25,18 @@
 //! ```
 //!
 //! # What is chosen
-//! - [`Start::Rings`] in more than three dimensions, and in one; [`Start::Map`] in two and three. [`start`](PrivateKMeansBuilder::start)
-//!   overrules it: rings hardly see the width of the box, a map wants one that fits.
+//! - [`Start::Rings`] in more than three dimensions, and below for few clusters that are likely to lie apart; [`Start::Map`] in one and two
+//!   dimensions for more than ten clusters, and up to three where the signal is weak. [`start`](PrivateKMeansBuilder::start) overrules it.
+//! - Whether the box that was found takes the place of the public one: for a map if it has at most a quarter of the width, for rings, which
+//!   hardly see how wide a box is, an eighth.
 //! - No centre is split in a round: after these starts, splits undo more than they find.
-//! - The start's share and the number of rounds by the *signal*, `n mu / (k sqrt(d))`: how long a typical cluster's sum is in standard
-//!   deviations of the noise that the whole budget would put on it.
+//! - The number of ring rounds by that of clusters, and the start's share by the *signal*, `n mu / (k sqrt(d))`: how long a typical cluster's
+//!   sum is in standard deviations of the noise that the whole budget would put on it.
 //!
 //! # Guarantee
-//! `(epsilon, delta)`-DP under [`AddRemove`](dp_accounting::AddRemove) for the budget given, by zero-concentrated DP composed over the start
-//! and the rounds. All choices are made before any record is seen.
+//! `(epsilon, delta)`-DP under [`AddRemove`](dp_accounting::AddRemove) for the budget given, by the exact curve of one Gaussian over
+//! the box, the start and the rounds: also the radius of a round is found by noisy counts, halving the radii that are left. All choices are
+//! made before any record is seen, but for the box, which follows from what has been released.
 //!
 //! # Utility
 //! On separate clusters the squared inertia is within a few thousandths of that of k-means without privacy as long as the signal is

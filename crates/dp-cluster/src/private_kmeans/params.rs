@@ -1,6 +1,6 @@
 //! The public settings, and the choices that follow from them.
 
-use dp_accounting::{Budget, Mu, Rho};
+use dp_accounting::{Budget, Mu};
 use dp_geometry::PublicBox;
 use serde::{Deserialize, Serialize};
 
@@ -9,9 +9,10 @@ use super::mechanism::StartPlan;
 use crate::ClusterError;
 use crate::kmeans::KMeans;
 use crate::map::PrivateMap;
+use crate::private_box::BoxSearch;
 use crate::recentring::{Recentring, Rounds};
 use crate::rings::{RingPlan, RingSettings};
-use crate::total_rho::total_rho;
+use crate::total_rho::total_mu;
 
 /// What finds about where the clusters are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,10 +45,14 @@ const RADII: f64 = 0.05;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Choices {
     pub(super) start: Start,
-    /// Of the budget as zCDP.
+    /// What the start gets, of the square of `mu`.
     pub(super) share: f64,
     /// Of ring rounds, and of re-centring.
     pub(super) rounds: [usize; 2],
+    /// What the search for a box gets, of the square of `mu`.
+    pub(super) search: f64,
+    /// A box found is used if it has at most this share of the width of the public one.
+    pub(super) widest: f64,
 }
 
 impl PrivateKMeansBuilder {
@@ -85,15 +90,13 @@ impl PrivateKMeansBuilder {
         if !(1..=KMeans::MAX_CLUSTERS).contains(&self.k) {
             return Err(ClusterError::ClusterCount { got: self.k });
         }
-        let whole = total_rho(self.budget)?;
-        // A little less, so that no rounding of a sum of losses can cross the budget.
-        let whole = Rho::new(whole.get() * (1.0 - 1e-12))?;
+        let whole = total_mu(self.budget)?;
         let choices = self.choices(whole);
-        let rest = 1.0 - choices.share;
-        let parts = whole.split(&[choices.share, rest * RADII, rest * (1.0 - RADII)])?;
-        // mu-Gaussian-DP is mu^2/2-zCDP; the last digit is for the rounding of the root.
-        let mu = Mu::new((2.0 * parts[0].get()).sqrt() * (1.0 - 1e-12))?;
+        let rest = 1.0 - choices.share - choices.search;
+        let shares = [choices.search, choices.share, rest * RADII, rest * (1.0 - RADII)];
+        let parts = whole.split(&shares)?;
         let public_box = self.public_box.clone();
+        let mu = parts[1];
         let start = match choices.start {
             Start::Rings => {
                 let settings = RingSettings {
@@ -113,37 +116,60 @@ impl PrivateKMeansBuilder {
             }
         };
         let rounds = Rounds::without_splits(choices.rounds[1]);
-        let shares = [parts[1], parts[2]];
-        let recentring = Recentring::new(public_box, rounds, Some(self.k), shares)?;
-        Ok(PrivateKMeans { settings: self, choices, rounds_rho: parts[2], start, recentring })
+        let search = BoxSearch::new(&public_box, parts[0])?;
+        let shares = [parts[2], parts[3]];
+        let recentring = Recentring::gaussian(public_box, rounds, Some(self.k), shares)?;
+        Ok(PrivateKMeans {
+            settings: self,
+            choices,
+            rounds_mu: parts[3],
+            search,
+            start,
+            recentring,
+        })
     }
 
     /// Length of a typical cluster's sum in standard deviations of the noise of the whole budget.
-    pub(super) fn signal(&self, whole: Rho) -> Option<f64> {
+    pub(super) fn signal(&self, whole: Mu) -> Option<f64> {
         let (k, dim) = (self.k as f64, self.public_box.dim() as f64);
-        let mu = (2.0 * whole.get()).sqrt();
+        let mu = whole.get();
         self.expected_records.map(|records| records as f64 * mu / (k * dim.sqrt()))
     }
 
-    fn choices(&self, whole: Rho) -> Choices {
-        let by_dimensions =
-            if (2..=3).contains(&self.public_box.dim()) { Start::Map } else { Start::Rings };
-        let start = self.start.unwrap_or(by_dimensions);
+    fn choices(&self, whole: Mu) -> Choices {
+        let (dim, k) = (self.public_box.dim(), self.k);
         let signal = self.signal(whole).unwrap_or(USUAL_SIGNAL);
+        let maps_well = match dim {
+            1 => k > FEW_CLUSTERS || signal < WEAK_SIGNAL_ON_A_LINE,
+            2 => k > FEW_CLUSTERS || signal < WEAK_SIGNAL,
+            3 => signal < WEAK_SIGNAL,
+            _ => false,
+        };
+        let start = self.start.unwrap_or(if maps_well { Start::Map } else { Start::Rings });
+        let ring_rounds = if k >= MANY_CLUSTERS { 3 } else { 2 };
         let (share, rounds) = match start {
             Start::Map => (0.6, [0, 2]),
-            Start::Rings if signal >= STRONG_SIGNAL => (0.5, [4, 3]),
-            Start::Rings if signal < WEAK_SIGNAL && self.k >= MANY_CLUSTERS => (0.6, [3, 2]),
-            Start::Rings => (0.5, [3, 3]),
+            Start::Rings if signal >= STRONG_SIGNAL => (0.6, [ring_rounds, 3]),
+            Start::Rings => (0.5, [ring_rounds, 3]),
         };
-        Choices { start, share, rounds }
+        let (search, widest) = match start {
+            Start::Map => (0.04, 0.25),
+            // Rings see what is ten times smaller than the box, in two rounds not what is a thousand times smaller and in a corner.
+            Start::Rings => (0.02, 0.125),
+        };
+        Choices { start, share, rounds, search, widest }
     }
 }
 
 /// If the number of records is not known.
 const USUAL_SIGNAL: f64 = 25.0;
-/// From here on a fourth ring round costs less than it finds.
-const STRONG_SIGNAL: f64 = 30.0;
-/// Below this the start decides everything, if there are many clusters to be found.
-const WEAK_SIGNAL: f64 = 15.0;
+/// From here on re-centring has more than it needs, and small clusters are what can still be won.
+const STRONG_SIGNAL: f64 = 100.0;
+/// Below this, rings see no group small enough to be a cluster, where a map still sees how dense which part of the box is.
+const WEAK_SIGNAL: f64 = 12.0;
+/// On a line there are few vertices, so that the noise of a map weighs little.
+const WEAK_SIGNAL_ON_A_LINE: f64 = 50.0;
+/// So few clusters lie apart as a rule. Noise all over a map then draws centres away from them; many clusters cover it anyway.
+const FEW_CLUSTERS: usize = 10;
+/// From so many on, two ring rounds do not tell them apart.
 const MANY_CLUSTERS: usize = 32;

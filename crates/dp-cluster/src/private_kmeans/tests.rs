@@ -48,10 +48,20 @@ fn settings_out_of_range_are_refused_with_their_value() {
 
 #[test]
 fn the_start_follows_from_public_facts_and_can_be_overruled() {
-    for (dim, start) in
-        [(1, Start::Rings), (2, Start::Map), (3, Start::Map), (4, Start::Rings), (50, Start::Rings)]
-    {
-        assert_eq!(builder(dim, 3, 1.0).build().expect("valid").start(), start);
+    let plan = |dim, k, records| builder(dim, k, 1.0).expected_records(records).build();
+    for (dim, k, records, start) in [
+        (1, 3, 900, Start::Rings),
+        (1, 3, 300, Start::Map),
+        (2, 5, 2_000, Start::Rings),
+        (2, 5, 200, Start::Map),
+        (2, 15, 20_000, Start::Map),
+        (3, 15, 20_000, Start::Rings),
+        (3, 15, 1_000, Start::Map),
+        (4, 15, 1_000, Start::Rings),
+        (50, 3, 1_000, Start::Rings),
+    ] {
+        let chosen = plan(dim, k, records).expect("valid").start();
+        assert_eq!(chosen, start, "{dim} dimensions, {k} clusters, {records} records");
         for other in [Start::Rings, Start::Map] {
             if dim <= 4 {
                 let plan = builder(dim, 3, 1.0).start(other).build().expect("valid");
@@ -59,10 +69,26 @@ fn the_start_follows_from_public_facts_and_can_be_overruled() {
             }
         }
     }
-    let plan = |k, records| builder(10, k, 1.0).expected_records(records).build().expect("valid");
-    let rounds = |(k, records)| plan(k, records).choices.rounds;
-    let chosen = [(5, 1_000), (5, 100_000), (40, 1_000), (40, 200_000)].map(rounds);
-    assert_eq!(chosen, [[3, 3], [4, 3], [3, 2], [4, 3]]);
+    let choices = |k, records| plan(10, k, records).expect("valid").choices;
+    let rounds = [(5, 1_000), (5, 100_000), (40, 1_000)].map(|(k, n)| choices(k, n).rounds);
+    assert_eq!(rounds, [[2, 3], [2, 3], [3, 3]]);
+    assert!(choices(5, 1_000).share < choices(5, 100_000).share);
+}
+
+/// In a box of trillions, whatever the start: as good as in one that fits.
+#[test]
+fn no_range_needs_to_be_known() {
+    for (dim, start) in [(2, Start::Map), (2, Start::Rings), (5, Start::Rings)] {
+        let (points, truth) = blobs(20_000, dim, 5, 90.0, 33);
+        let best = squared_inertia(points.view(), truth.view());
+        let plan = PrivateKMeans::builder(cube(dim, 1e12), 5, budget(1.0)).start(start);
+        let plan = plan.expected_records(20_000).build().expect("valid");
+        for seed in 0..3 {
+            let output = plan.simulate(points.view(), &mut rng(seed)).expect("fits").output;
+            let ratio = squared_inertia(points.view(), output.centres.view()) / best;
+            assert!(ratio < 1.01, "{dim} dimensions, {start:?}, seed {seed}: {ratio}");
+        }
+    }
 }
 
 /// One to a thousand clusters, more than there are points; few and many dimensions; large and tiny budgets.

@@ -1,6 +1,6 @@
 //! All rounds in a row, on any private centres.
 
-use dp_accounting::{Rho, Step};
+use dp_accounting::{Mu, Rho, Step};
 use dp_geometry::{Points, PointsView, PublicBox};
 use dp_mechanism::{Draws, Private};
 
@@ -49,6 +49,35 @@ impl Recentring {
         [radii_rho, sums_rho]: [Rho; 2],
     ) -> Result<Self, ClusterError> {
         settings.check()?;
+        let sums = sums_rho.split(&settings.shares)?;
+        let radius = radii_rho.split(&vec![1.0; sums.len()])?;
+        let rounds = radius.into_iter().zip(sums).map(|(radius, sums)| Round::new(radius, sums));
+        let rounds = rounds.collect::<Result<_, _>>()?;
+        Self::of_rounds(public_box, settings, clusters, rounds)
+    }
+
+    /// Rounds of nothing but Gaussian noise, that cost these.
+    pub(crate) fn gaussian(
+        public_box: PublicBox,
+        settings: Rounds,
+        clusters: Option<usize>,
+        [radii_mu, sums_mu]: [Mu; 2],
+    ) -> Result<Self, ClusterError> {
+        settings.check()?;
+        let sums = sums_mu.split(&settings.shares)?;
+        let radius = radii_mu.split(&vec![1.0; sums.len()])?;
+        let rounds =
+            radius.into_iter().zip(sums).map(|(radius, sums)| Round::gaussian(radius, sums));
+        let rounds = rounds.collect::<Result<_, _>>()?;
+        Self::of_rounds(public_box, settings, clusters, rounds)
+    }
+
+    fn of_rounds(
+        public_box: PublicBox,
+        settings: Rounds,
+        clusters: Option<usize>,
+        rounds: Vec<Round>,
+    ) -> Result<Self, ClusterError> {
         if let Some(got) = clusters.filter(|k| !(1..=KMeans::MAX_CLUSTERS).contains(k)) {
             return Err(ClusterError::ClusterCount { got });
         }
@@ -57,12 +86,13 @@ impl Recentring {
             let (name, want) = ("diagonal of the public box", "between 1e-100 and 1e100");
             return Err(ClusterError::Setting { name, got: diagonal, want });
         }
-        let sums = sums_rho.split(&settings.shares)?;
-        let radius = radii_rho.split(&vec![1.0; sums.len()])?;
-        let rounds = radius.into_iter().zip(sums).map(|(radius, sums)| Round::new(radius, sums));
-        let rounds = rounds.collect::<Result<_, _>>()?;
         let radii = radii(&public_box);
         Ok(Self { public_box, settings, clusters, rounds, radii })
+    }
+
+    /// The same rounds in another box.
+    pub(crate) fn in_box(&self, public_box: PublicBox) -> Self {
+        Self { radii: radii(&public_box), public_box, ..self.clone() }
     }
 
     pub(super) fn rounds(&self) -> usize {

@@ -32,6 +32,24 @@ pub(super) fn radii(public_box: &PublicBox) -> Vec<f64> {
 /// for smaller radii.
 pub(super) const SCORE_RANGE: u64 = 2;
 
+/// Steps that a search takes among all radii: each halves those left.
+pub(super) const SEARCH_STEPS: usize = (PER_OCTAVE * OCTAVES + 1).ilog2() as usize + 1;
+
+/// Per radius, how many points lie within it: a record changes each by at most 1.
+pub(super) fn within(radii: &[f64], distances: &[f64]) -> Vec<u64> {
+    let mut within = vec![0_u64; radii.len() + 1];
+    for &distance in distances {
+        within[radii.partition_point(|&r| r < distance || distance.is_nan())] += 1;
+    }
+    within.truncate(radii.len());
+    let mut count = 0;
+    for here in &mut within {
+        count += *here;
+        *here = count;
+    }
+    within
+}
+
 /// Per radius, how far the number of points within it is from `target`, negated, less a public
 /// price per step.
 pub(super) fn scores(radii: &[f64], distances: &[f64], target: i64) -> Vec<i64> {

@@ -1,9 +1,9 @@
 //! The calibrated draws of one round: a radius, then one noisy vector per centre.
 
-use dp_accounting::{Rho, Step};
-use dp_mechanism::{Cells, Draws, ExponentialMechanism, GaussianSum, Private};
+use dp_accounting::{Mu, Rho, Step};
+use dp_mechanism::{Cells, Draws, ExponentialMechanism, GaussianSum, NoisyCount, Private};
 
-use super::radius::{SCORE_RANGE, scores};
+use super::radius::{SCORE_RANGE, SEARCH_STEPS, scores, within};
 use super::sums::{COUNT_UNITS, LENGTH_SQUARED};
 use crate::ClusterError;
 use crate::dpm::eta;
@@ -11,21 +11,44 @@ use crate::located::Located;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Round {
-    radius: ExponentialMechanism,
+    radius: RadiusDraw,
     sums: GaussianSum,
 }
+
+/// How the radius is found.
+#[derive(Clone, Debug, PartialEq)]
+enum RadiusDraw {
+    /// By one choice: where something else that is not Gaussian is composed with it anyway.
+    Chosen(ExponentialMechanism),
+    /// By halving the radii that are left, on noisy counts: where all else is Gaussian, so that one exact curve holds for the whole.
+    Searched(NoisyCount),
+}
+
+/// The leaf of one step of a search.
+const WITHIN: &str = "count within a radius";
 
 impl Round {
     pub(super) fn new(radius: Rho, sums: Rho) -> Result<Self, ClusterError> {
         let radius = ExponentialMechanism::by_range(eta(radius), SCORE_RANGE)?;
-        Ok(Self { radius, sums: GaussianSum::new(sums)? })
+        Ok(Self { radius: RadiusDraw::Chosen(radius), sums: GaussianSum::new(sums)? })
+    }
+
+    /// A round of nothing but Gaussian noise.
+    pub(super) fn gaussian(radius: Mu, sums: Mu) -> Result<Self, ClusterError> {
+        let count = NoisyCount::rounded(radius.split(&[1.0; SEARCH_STEPS])?[0])?;
+        Ok(Self { radius: RadiusDraw::Searched(count), sums: GaussianSum::rounded(sums)? })
     }
 
     /// A point is at one centre, so all centres together cost as much as one.
     pub(super) fn spent(&self, number: usize) -> Step {
         let one = Step::spend("sum and counts of one centre", self.sums.loss());
-        let steps =
-            vec![Step::spend("radius", self.radius.loss()), Step::parallel("centres", vec![one])];
+        let radius = match &self.radius {
+            RadiusDraw::Chosen(radius) => Step::spend("radius", radius.loss()),
+            RadiusDraw::Searched(count) => {
+                Step::sequential("radius", vec![Step::spend(WITHIN, count.loss()); SEARCH_STEPS])
+            }
+        };
+        let steps = vec![radius, Step::parallel("centres", vec![one])];
         Step::sequential(format!("round {number}"), steps)
     }
 
@@ -48,9 +71,30 @@ impl Round {
         target: i64,
         draws: &mut Draws<'_>,
     ) -> f64 {
-        let scores = located.as_ref().map(|located| scores(radii, &located.distances, target));
-        let scores = scores.cells(radii.len());
-        radii[self.radius.release(&scores, &mut draws.leaf("radius", number))]
+        match &self.radius {
+            RadiusDraw::Chosen(radius) => {
+                let scores = |located: &Located<'_>| scores(radii, &located.distances, target);
+                let scores = located.as_ref().map(scores).cells(radii.len());
+                radii[radius.release(&scores, &mut draws.leaf("radius", number))]
+            }
+            RadiusDraw::Searched(count) => {
+                let within = located.as_ref().map(|located| within(radii, &located.distances));
+                let within = within.cells(radii.len());
+                // The radius is in this range, ends included.
+                let (mut low, mut high) = (0, radii.len() - 1);
+                for step in 0..SEARCH_STEPS {
+                    let middle = usize::midpoint(low, high);
+                    let exact = within.at(middle).map(|&count| count);
+                    let draw = &mut draws.leaf(WITHIN, number * SEARCH_STEPS + step);
+                    if count.release(exact, draw) < target {
+                        low = (middle + 1).min(high);
+                    } else {
+                        high = middle;
+                    }
+                }
+                radii[low]
+            }
+        }
     }
 
     /// The vectors of all centres with noise, whether they have points or not.

@@ -10,6 +10,10 @@ use crate::sized_sum::NO_GROUP;
 /// Cells are a group if their noisy counts add up to this many standard deviations of their noise, at least.
 const LEAST: f64 = 2.0;
 
+/// And this part of the largest that noise alone is expected to make of so many. A few groups of noise, of small weight, cost less than small
+/// clusters that are missed.
+const OF_LARGEST: f64 = 0.85;
+
 /// Cells of one ring of one centre that get a sum together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
@@ -37,8 +41,9 @@ impl Groups {
     /// Cells with more records than noise explains. What is left is looked at without the last hyperplane, then without the one before
     /// it, up to the ring as a whole: a cluster that some hyperplane cuts is found by the others.
     pub(super) fn new(layout: &Layout<'_>, noisy_counts: &[i64], count_noise: f64) -> Self {
-        // Hardly one of so many counts of nothing but noise is as large as this; adding up cells doubles their number.
-        let deviations = (2.0 * (2.0 * layout.len() as f64).ln()).sqrt().max(LEAST);
+        // Hardly one of so many counts of nothing but noise is as large as the largest expected; adding up cells doubles their number.
+        let deviations = OF_LARGEST * (2.0 * (2.0 * layout.len() as f64).ln()).sqrt();
+        let deviations = deviations.max(LEAST);
         let mut groups = Self { all: Vec::new(), of_cell: vec![NO_GROUP; layout.len()] };
         for centre in 0..layout.planes.len() {
             for ring in 0..RINGS {

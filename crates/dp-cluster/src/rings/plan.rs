@@ -113,6 +113,13 @@ impl RingPlan {
         Ok(Self { settings, total, rounds, radii, solvers })
     }
 
+    /// The same rounds in another box.
+    pub(crate) fn in_box(&self, public_box: PublicBox) -> Self {
+        let radii = ring_radii(&public_box);
+        let settings = RingSettings { public_box, ..self.settings.clone() };
+        Self { settings, radii, ..self.clone() }
+    }
+
     /// Shapes only.
     pub(crate) fn check(&self, dim: usize) -> Result<(), ClusterError> {
         ClusterError::unless_equal(self.settings.public_box.dim(), dim)

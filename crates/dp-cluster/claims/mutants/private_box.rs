@@ -1,0 +1,64 @@
+//! Searches for a box, and for a radius, that look at the records: the real code with something put between it and its draws.
+
+use dp_audit::harness::MutantCode;
+use dp_cluster::private_box::{FoundBox, PrivateBox};
+use dp_cluster::private_kmeans::PrivateKMeans;
+use dp_cluster::{Clustering, Points};
+use dp_mechanism::{Mechanism, RoundedGaussian, Source};
+
+use super::rings::{Instead, scaled};
+use crate::dpm::spends;
+use crate::rings::is_of_sum;
+use crate::{private_box, private_kmeans};
+
+pub(crate) fn code() -> [MutantCode; 3] {
+    [
+        (
+            "M100",
+            |effort| private_box::transcripts(effort, box_of_the_records),
+            |effort| private_box::transcripts(effort, private_box::honest),
+        ),
+        (
+            "M101",
+            |effort| private_box::transcripts(effort, noise_for_one_coordinate),
+            |effort| private_box::transcripts(effort, private_box::honest),
+        ),
+        (
+            "M102",
+            |effort| private_kmeans::transcripts(effort, radius_of_the_records),
+            |effort| private_kmeans::transcripts(effort, private_kmeans::honest),
+        ),
+    ]
+}
+
+/// The box ends where records are, and not where noisy counts say so.
+fn box_of_the_records(plan: &PrivateBox, points: &Points, draws: &mut dyn Source) -> FoundBox {
+    let law = |_, _, noise| is_of_sum(noise).then_some(noise);
+    plan.replay(points.view(), &mut Instead { draws, law, number: 0 }).0
+}
+
+/// A mean has the noise of one coordinate, of which each record moves all.
+fn noise_for_one_coordinate(
+    plan: &PrivateBox,
+    points: &Points,
+    draws: &mut dyn Source,
+) -> FoundBox {
+    let dim = points.view().dim() as u128;
+    let law = |_, _, noise| Some(if is_of_sum(noise) { scaled(noise, (1, dim)) } else { noise });
+    plan.replay(points.view(), &mut Instead { draws, law, number: 0 }).0
+}
+
+/// The radius of a round is found by exact counts.
+fn radius_of_the_records(
+    plan: &PrivateKMeans,
+    points: &Points,
+    draws: &mut dyn Source,
+) -> Clustering {
+    let of_radius = spends(plan.receipt().spent(), "count within a radius")[0].get();
+    let law = |_, _, noise: RoundedGaussian| {
+        let variance = noise.variance();
+        let variance = variance.numerator() as f64 / variance.denominator().get() as f64;
+        ((2.0 * of_radius * variance - 1.0).abs() > 1e-6).then_some(noise)
+    };
+    plan.replay(points.view(), &mut Instead { draws, law, number: 0 }).0
+}

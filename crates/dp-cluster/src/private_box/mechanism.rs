@@ -1,0 +1,98 @@
+//! The search for a box as a mechanism of its own.
+
+use dp_accounting::{AddRemove, Budget, Receipt, Step};
+use dp_geometry::{PointsView, PublicBox};
+use dp_mechanism::{Algorithm, Draws, Private};
+use serde::{Deserialize, Serialize};
+
+use super::BoxSearch;
+use crate::ClusterError;
+use crate::total_rho::total_mu;
+
+/// A checked and calibrated plan of a search for a box. See the [module](super).
+///
+/// # Complexity
+/// Five passes over the records, `O(n d)` each; memory does not depend on `n`.
+///
+/// # Shapes and units
+/// Records `(n, d)` in the units of the public box, and so is the box found, which is inside of the public one.
+///
+/// # Bad records
+/// A coordinate outside of the public box counts as on its boundary; NaN counts as the middle of its side. Whether a release succeeds does
+/// not depend on the data, which may be empty: then the public box comes back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Settings", into = "Settings")]
+pub struct PrivateBox {
+    settings: Settings,
+    search: BoxSearch,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Settings {
+    public_box: PublicBox,
+    budget: Budget,
+}
+
+/// A released box; everything computed from it is free.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct FoundBox {
+    /// Inside of the box that the plan was made for, or that box.
+    pub public_box: PublicBox,
+    /// Noisy share of the records outside of it: what an algorithm in this box clips.
+    pub share_outside: f64,
+}
+
+impl PrivateBox {
+    /// A search inside of this box within this budget.
+    ///
+    /// # Errors
+    /// [`ClusterError`] without a delta, or if the budget is too small for any noise, or the box so wide that its width is no number.
+    pub fn plan(public_box: PublicBox, budget: Budget) -> Result<Self, ClusterError> {
+        let search = BoxSearch::new(&public_box, total_mu(budget)?)?;
+        Ok(Self { settings: Settings { public_box, budget }, search })
+    }
+}
+
+impl Algorithm for PrivateBox {
+    type Relation = AddRemove;
+    type Data<'a> = PointsView<'a>;
+    /// The dimension.
+    type Shape = usize;
+    type Output = FoundBox;
+    type Error = ClusterError;
+
+    fn cost(&self) -> Receipt<AddRemove> {
+        let spent = Step::sequential("all steps", vec![self.search.spent()]);
+        Receipt::new("private-box", AddRemove, self.settings.budget, spent)
+    }
+
+    fn shape(points: &PointsView<'_>) -> usize {
+        points.dim()
+    }
+
+    /// # Errors
+    /// [`ClusterError::Dimension`] if the points do not have the dimension of the public box.
+    fn check(&self, &dim: &usize) -> Result<(), ClusterError> {
+        ClusterError::unless_equal(self.settings.public_box.dim(), dim)
+    }
+
+    fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> FoundBox {
+        let public_box = &self.settings.public_box;
+        self.search.run(points, public_box, 1.0, draws)
+    }
+}
+
+impl TryFrom<Settings> for PrivateBox {
+    type Error = ClusterError;
+
+    fn try_from(settings: Settings) -> Result<Self, ClusterError> {
+        Self::plan(settings.public_box, settings.budget)
+    }
+}
+
+impl From<PrivateBox> for Settings {
+    fn from(plan: PrivateBox) -> Self {
+        plan.settings
+    }
+}
