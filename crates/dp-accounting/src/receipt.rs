@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::bisection::bisect;
 use crate::budget::Budget;
+use crate::error::ParamError;
 use crate::loss::{Loss, group_factor};
 use crate::outward::{Lower, Upper, smaller};
 use crate::params::{Delta, Epsilon, Mu, Rho};
-use crate::relation::{AddRemove, Relation, ReplaceOne};
+use crate::relation::{AddRemove, Relation, ReplaceOne, Within};
 use crate::step::Step;
 
 /// What a release was allowed to spend, what it spends and on what, and for which neighbours that holds.
@@ -153,6 +154,33 @@ impl<R: Relation> Receipt<R> {
 
 /// Where a delta that grew past 1 is cut; further from 1 than the last digit that a text format may lose.
 const MOST_DELTA: f64 = 1.0 - 1e-9;
+
+impl Receipt<Within> {
+    /// The same release, charged for records that move by less: who cannot tell a record from any other within a distance cannot tell it
+    /// from those that are closer. The cost is the same, as it is only known for the whole distance.
+    ///
+    /// ```
+    /// use dp_accounting::{Budget, Epsilon, Ledger, Loss, Receipt, Step, Within};
+    ///
+    /// let budget = Budget::new(1.0, 0.0)?;
+    /// let spent = Step::spend("map", Loss::from(Epsilon::new(1.0)?));
+    /// let receipt = Receipt::new("map", Within::new(800.0)?, budget, spent);
+    /// let mut ledger = Ledger::new(Within::new(500.0)?, budget);
+    /// assert!(ledger.spend(&receipt).is_err()); // not without saying so
+    /// ledger.spend(&receipt.for_shorter(Within::new(500.0)?)?)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ParamError::OutOfRange`] if the distance is longer.
+    pub fn for_shorter(self, shorter: Within) -> Result<Self, ParamError> {
+        if shorter.rho() > self.relation.rho() {
+            let (name, want) = ("shorter distance", "at most that of the receipt");
+            return Err(ParamError::OutOfRange { name, got: shorter.rho(), want });
+        }
+        Ok(Self { relation: shorter, ..self })
+    }
+}
 
 impl Receipt<AddRemove> {
     /// The same release, charged for neighbours that replace a record: one removal and one addition, a group of 2.

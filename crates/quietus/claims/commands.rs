@@ -8,7 +8,7 @@ use dp_mechanism::{Mechanism, SecureSource, Source};
 use quietus::cli::{Cli, Command, Family};
 use quietus::cluster::{cluster_plan, release_cluster};
 use quietus::top::release_top;
-use quietus::{Gate, RealDisk, group_job, release_groups};
+use quietus::{Error, Gate, RealDisk, Said, group_job, release_groups};
 use rand::RngExt;
 use std::fs;
 use std::path::Path;
@@ -36,10 +36,18 @@ const GROUPS: [(&str, &str); 6] = [
     ),
 ];
 
-const CLUSTERS: [(&str, &str); 6] = [
+const CLUSTERS: [(&str, &str); 8] = [
     ("cluster --range x=0,10 --delta 1e-6", "x,town"),
-    ("cluster --range x=0,10 --range y=-1,1e9 --delta 1e-6 --k 2 --person who", "y,who,x"),
-    ("cluster --range x=0,10 --range y=-1,1e9 --delta 1e-6 --k 2 --unscaled", "x,y"),
+    ("cluster --range x=0,10 --delta 1e-6 --k 1 --simulations 2", "x,town"),
+    ("cluster --range x=0,10 --range y=-1,5 --method dpm --delta 1e-6 --outside 0.5", "x,y"),
+    (
+        "cluster --range x=0,10 --range y=-1,1e9 --delta 1e-6 --method recentred --k 2 --person who",
+        "y,who,x",
+    ),
+    (
+        "cluster --range x=0,10 --range y=-1,1e9 --delta 1e-6 --method recentred --k 2 --unscaled",
+        "x,y",
+    ),
     ("cluster --range x=0,10 --delta 1e-6 --method dpm --person who", "who,x"),
     ("cluster --range x=0,10 --delta 1e-6 --method lloyd --k 2", "x"),
     ("cluster --range x=0,10 --k 1 --delimiter ; --decimal-comma", "x;town"),
@@ -63,7 +71,12 @@ const CELLS: [&[u8]; 14] = [
 ];
 
 /// A row; of the odd one cells may be missing, or be too many.
-fn row(header: &str, who: &str, odd: bool, random: &mut impl RngExt) -> Vec<u8> {
+pub(crate) fn odd_or_plain(
+    header: &str,
+    who: &str,
+    odd: bool,
+    random: &mut impl RngExt,
+) -> Vec<u8> {
     let delimiter = if header.contains(';') { ";" } else { "," };
     let mut row = Vec::new();
     for (i, name) in header.split(delimiter).enumerate() {
@@ -97,7 +110,7 @@ pub(crate) fn seen(home: &Path, family: &Family, private: &[u8], source: &mut dy
     let said = match family {
         Family::Cluster(args) => {
             release_cluster(args, &Gate::default(), &RealDisk, |plan, points| {
-                plan.replay(points.view(), source).0
+                plan.replay(points, source).0
             })
         }
         Family::Top(args) => release_top(args, &Gate::default(), &RealDisk, |plan, steps| {
@@ -109,6 +122,12 @@ pub(crate) fn seen(home: &Path, family: &Family, private: &[u8], source: &mut dy
             })
         }),
     };
+    files_of(home, said)
+}
+
+/// The same of a command that has ended; its folder goes.
+pub(crate) fn files_of(home: &Path, said: Result<Said, Error>) -> Seen {
+    let plain = "a folder of our own";
     let said = said.map_err(|error| error.to_string());
     let (out, mut files) = (home.join("out"), Vec::new());
     if out.exists() {
@@ -149,12 +168,15 @@ fn on_files(effort: Effort, ways: &[(&str, &str)]) -> Found {
             unreachable!("a release");
         };
         for _ in 0..effort.of(12, 400) {
-            let others: Vec<Vec<u8>> =
-                ["1", "2", "3"].iter().map(|who| row(header, who, false, &mut rng)).collect();
+            let others: Vec<Vec<u8>> = ["1", "2", "3"]
+                .iter()
+                .map(|who| odd_or_plain(header, who, false, &mut rng))
+                .collect();
             // Somebody who has no name in the file is in one row of it; without one, in none.
             let rows = if header.contains("who") { 3 } else { 1 };
             let name = ["new", "", " "][rng.random_range(0..3)];
-            let own: Vec<Vec<u8>> = (0..rows).map(|_| row(header, name, true, &mut rng)).collect();
+            let own: Vec<Vec<u8>> =
+                (0..rows).map(|_| odd_or_plain(header, name, true, &mut rng)).collect();
             let text = |rows: &[&[Vec<u8>]]| {
                 [format!("{header}\n").into_bytes(), rows.concat().concat()].concat()
             };

@@ -4,6 +4,7 @@
 mod census;
 mod commands;
 mod groups;
+mod maps;
 mod mutants;
 mod top;
 
@@ -13,7 +14,14 @@ fn main() -> std::process::ExitCode {
     dp_audit::harness::main(Suite {
         crate_name: env!("CARGO_PKG_NAME"),
         folder: env!("CARGO_MANIFEST_DIR"),
-        checks: [groups::checks(), commands::checks(), census::checks(), top::checks()].concat(),
+        checks: [
+            groups::checks(),
+            commands::checks(),
+            maps::checks(),
+            census::checks(),
+            top::checks(),
+        ]
+        .concat(),
         mutants: mutants::all(),
     })
 }

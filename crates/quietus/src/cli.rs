@@ -1,5 +1,6 @@
 //! The command line. Parsing only: no command does its work here.
 
+use crate::error::Error;
 use clap::{Args, Parser, Subcommand};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -72,6 +73,8 @@ pub enum Family {
     Cluster(ClusterArgs),
     /// The items that most persons of a log show, once
     Top(TopArgs),
+    /// Places to a map, from which centres for every number of them are free; also where only the place to within a distance is hidden
+    Map(MapArgs),
 }
 
 /// The private file and how it is written.
@@ -131,9 +134,39 @@ pub struct GroupArgs {
     /// The column that says whose row it is: a person is then protected in all rows, and only the first one counts
     #[arg(long, value_name = "COLUMN")]
     pub person: Option<String>,
-    /// Pure differential privacy
-    #[arg(long, value_name = "E", allow_negative_numbers = true)]
-    pub epsilon: f64,
+    /// What it costs.
+    #[command(flatten)]
+    pub loss: LossArgs,
+}
+
+/// What a release costs, or how accurate it has to be.
+#[derive(Clone, Debug, Args)]
+pub struct LossArgs {
+    /// The epsilon of differential privacy
+    #[arg(
+        long,
+        value_name = "E",
+        allow_negative_numbers = true,
+        required_unless_present = "accuracy"
+    )]
+    pub epsilon: Option<f64>,
+    /// For `plan`: an error that is good enough; it then says the smallest epsilon that has it
+    #[arg(long, value_name = "ERROR", allow_negative_numbers = true, conflicts_with = "epsilon")]
+    pub accuracy: Option<f64>,
+}
+
+impl LossArgs {
+    /// What is to be spent.
+    ///
+    /// # Errors
+    /// If only an accuracy is given, which is for plans.
+    pub fn epsilon(&self) -> Result<f64, Error> {
+        self.epsilon.ok_or_else(|| Error::Setting {
+            name: "--epsilon",
+            got: "nothing".to_owned(),
+            want: "given; `quietus plan` says which one has the --accuracy",
+        })
+    }
 }
 
 /// `count`.
@@ -257,7 +290,7 @@ pub struct ClusterArgs {
     /// How many clusters at most; without it, as many as there are signs of
     #[arg(long, value_name = "K")]
     pub k: Option<usize>,
-    /// recentred, dpm, lloyd, or auto: recentred with a delta, lloyd without
+    /// private-kmeans, recentred, dpm, lloyd, or auto: the first with --k and a delta, the second with a delta, the last without
     #[arg(long, value_name = "METHOD", default_value = "auto")]
     pub method: String,
     /// Do not scale columns to ranges of equal length
@@ -266,11 +299,67 @@ pub struct ClusterArgs {
     /// The column that says whose row it is: a person is then protected in all rows, and only the first one counts
     #[arg(long, value_name = "COLUMN")]
     pub person: Option<String>,
-    /// Approximate differential privacy
-    #[arg(long, value_name = "E", allow_negative_numbers = true)]
-    pub epsilon: f64,
-    /// With this delta, well below one over the number of people
+    /// About how many points there are, if that is public; it decides how the budget is used, and `plan` says what to expect
+    #[arg(long, value_name = "N")]
+    pub rows: Option<u64>,
+    /// The part of the budget that is spent on how many points are outside of the bounds, column by column; else nobody is told
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    pub outside: Option<f64>,
+    /// How often the plan is run on points like the released ones, to say how far centres may be off
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(..=1000))]
+    pub simulations: u32,
+    /// What it costs.
+    #[command(flatten)]
+    pub loss: LossArgs,
+    /// The delta of differential privacy, well below one over the number of people
     #[arg(long, value_name = "D", default_value_t = 0.0, allow_negative_numbers = true)]
+    pub delta: f64,
+    /// What is read.
+    #[command(flatten)]
+    pub file: FileArgs,
+    /// Where it goes.
+    #[command(flatten)]
+    pub target: TargetArgs,
+}
+
+/// `map`.
+#[derive(Clone, Debug, Args)]
+pub struct MapArgs {
+    /// A column of places and its public bounds, as east=0,40000; once for each column, all in one unit
+    #[arg(long, value_name = "COLUMN=LOW,HIGH", required = true)]
+    pub range: Vec<String>,
+    /// In what places are measured: m or km. Degrees are refused, as they are no distance
+    #[arg(long, value_name = "UNIT")]
+    pub unit: String,
+    /// Numbers of centres, between commas
+    #[arg(long, value_name = "K", value_delimiter = ',', required = true)]
+    pub k: Vec<usize>,
+    /// Hide where somebody is to within so many metres, and not that somebody is there
+    #[arg(long, value_name = "METRES", allow_negative_numbers = true)]
+    pub within: Option<f64>,
+    /// Hide where somebody is, however far away, and not that somebody is there
+    #[arg(long, conflicts_with_all = ["within", "person"])]
+    pub replace_one: bool,
+    /// With --within: count it in a ledger that is about this smaller distance
+    #[arg(long, value_name = "METRES", requires = "within", allow_negative_numbers = true)]
+    pub charge_within: Option<f64>,
+    /// How many rows there are: public, and needed, with --within or --replace-one; else about how many, if that is public
+    #[arg(long, value_name = "N")]
+    pub rows: Option<u64>,
+    /// Centres that are as near as can be, and not as near in squares
+    #[arg(long)]
+    pub median: bool,
+    /// How often the plan is run on places that follow the map, to say how far centres may be off
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(..=1000))]
+    pub simulations: u32,
+    /// The column that says whose row it is: a person is then protected in all rows, and only the first one counts
+    #[arg(long, value_name = "COLUMN", conflicts_with = "within")]
+    pub person: Option<String>,
+    /// What it costs.
+    #[command(flatten)]
+    pub loss: LossArgs,
+    /// The delta of differential privacy, well below one over the number of people
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub delta: f64,
     /// What is read.
     #[command(flatten)]
@@ -291,9 +380,17 @@ pub enum LedgerCommand {
         /// What you call the data
         #[arg(long, value_name = "NAME")]
         dataset: String,
-        /// Between which data sets releases promise something: add-remove (count, histogram, mean), member-of-group (census)
+        /// Between which data sets releases promise something: add-remove (most families), replace-one, member-of-group (census)
         #[arg(long, value_name = "R", default_value = "add-remove")]
         relation: String,
+        /// Instead: where somebody is to within so many metres (map)
+        #[arg(
+            long,
+            value_name = "METRES",
+            conflicts_with = "relation",
+            allow_negative_numbers = true
+        )]
+        within: Option<f64>,
         /// The most that all releases together may spend
         #[arg(long, value_name = "E", allow_negative_numbers = true)]
         epsilon: f64,

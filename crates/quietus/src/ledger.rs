@@ -10,7 +10,7 @@ use crate::disk::{Disk, folder_of, sync_folder};
 use crate::error::Error;
 use crate::folder::{RELEASE, in_use, remove_part};
 use dp_accounting::{
-    AddOnly, AddRemove, Budget, Ledger, MemberOfGroup, Receipt, Relation, ReplaceOne,
+    AddOnly, AddRemove, Budget, Ledger, MemberOfGroup, Receipt, Relation, ReplaceOne, Within,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -401,7 +401,12 @@ impl Book {
         let Some(Entry::New { dataset, relation, limit, ledger, .. }) = self.entries.first() else {
             unreachable!("a book begins with a new ledger");
         };
-        let spent = match relation.as_str().unwrap_or_default() {
+        let name = match relation {
+            Value::String(name) => name.clone(),
+            other => other.as_object().and_then(|of| of.keys().next()).cloned().unwrap_or_default(),
+        };
+        let spent = match name.as_str() {
+            "within" => spent(&self.account::<Within>()?),
             "add-remove" => spent(&self.account::<AddRemove>()?),
             "add-only" => spent(&self.account::<AddOnly>()?),
             "replace-one" => spent(&self.account::<ReplaceOne>()?),
@@ -415,7 +420,10 @@ impl Book {
             "{dataset}, ledger {ledger}, under {relation}\nspent: {spent} of epsilon {} at delta {}\n",
             limit.epsilon(),
             limit.delta(),
-            relation = relation.as_str().unwrap_or_default(),
+            relation = match relation["within"]["rho"].as_f64() {
+                Some(metres) => format!("within {metres} metres"),
+                None => name,
+            },
         );
         let states = self.states();
         for (number, (_, family, out, state)) in states.iter().enumerate() {

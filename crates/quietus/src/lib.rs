@@ -25,7 +25,7 @@
 //! - [`table`]: rows of CSV, CSV in gzip and Parquet, with limits, by rules that no row can break.
 //! - [`groups`]: counts, histograms and means by public groups.
 //! - [`release_census`]: numbers of groups by size in every region of a hierarchy.
-//! - [`cluster`]: points to centres and counts.
+//! - [`cluster`]: points to centres and counts. [`map`]: places to a map of which every clustering is free.
 //! - [`top`]: a log of persons and items to the most popular items.
 //! - [`Order`]: one release from receipt to folder. [`LedgerFile`]: the account of a data set.
 //! - [`Disk`]: every call that changes something on disk, so that tests let each of them fail.
@@ -33,6 +33,7 @@
 //! Unlike the crates below, this one reads files, prints, and listens for signals.
 
 mod census;
+mod centres;
 pub mod cli;
 pub mod cluster;
 mod disk;
@@ -40,10 +41,12 @@ mod error;
 mod folder;
 pub mod groups;
 pub mod ledger;
+pub mod map;
 mod order;
 mod persons;
 mod picture;
 mod run;
+mod search;
 mod shown;
 mod stop;
 pub mod table;

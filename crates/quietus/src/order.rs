@@ -84,6 +84,10 @@ impl<'a, R: Relation> Order<'a, R> {
         gate: &'a Gate,
         disk: &'a dyn Disk,
     ) -> Result<Self, Error> {
+        if !receipt.within_budget() {
+            let reason = "its receipt is above its own budget; please report this".to_owned();
+            return Err(Error::Library { what: "the plan", reason });
+        }
         let release = random_name()?;
         let plan = serde_json::to_string_pretty(plan)
             .map_err(|error| Error::library("the plan", &error))?;

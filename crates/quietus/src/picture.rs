@@ -74,11 +74,15 @@ pub(crate) fn bars(title: &str, all: impl ExactSizeIterator<Item = Bar>) -> Stri
 pub(crate) struct Dot {
     /// In two columns.
     pub(crate) at: [f64; 2],
+    /// How far the truth may be, either way, in both; infinite where nothing is known.
+    pub(crate) reach: [f64; 2],
     /// How many points it stands for.
     pub(crate) count: i64,
+    /// Whether noise alone does not explain it.
+    pub(crate) signal: bool,
 }
 
-/// An SVG of centres over two columns, each with its name and bounds; areas are in proportion to counts.
+/// An SVG of centres over two columns, each with its name and bounds; areas are in proportion to counts, lines say where the truth may be.
 pub(crate) fn dots(axes: [(&str, f64, f64); 2], all: impl Iterator<Item = Dot>) -> String {
     const LEFT: f64 = 80.0;
     const SIDE: f64 = 480.0;
@@ -91,13 +95,26 @@ pub(crate) fn dots(axes: [(&str, f64, f64); 2], all: impl Iterator<Item = Dot>) 
          <rect width=\"600\" height=\"580\" fill=\"white\"/>\n\
          <rect x=\"{LEFT}\" y=\"40\" width=\"{SIDE}\" height=\"{SIDE}\" fill=\"none\" stroke=\"black\"/>\n"
     );
-    for Dot { at, count } in &dots {
-        let (x, y) = (LEFT + place(0, at[0]), 40.0 + SIDE - place(1, at[1]));
+    let across = |value: f64| LEFT + place(0, value.clamp(axes[0].1, axes[0].2));
+    let up = |value: f64| 40.0 + SIDE - place(1, value.clamp(axes[1].1, axes[1].2));
+    for Dot { at, reach, count, signal } in &dots {
+        let (x, y) = (across(at[0]), up(at[1]));
         let radius = 3.0 + 27.0 * (count.max(&0).to_owned() as f64 / most).sqrt();
+        let colour = if *signal { "#4477aa" } else { "#bbbbbb" };
         let _ = writeln!(
             svg,
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" fill=\"#4477aa\" fill-opacity=\"0.5\"/>"
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" fill=\"{colour}\" fill-opacity=\"0.5\"/>"
         );
+        if *signal {
+            let _ = writeln!(
+                svg,
+                "<path d=\"M{:.1} {y:.1}H{:.1}M{x:.1} {:.1}V{:.1}\" stroke=\"black\"/>",
+                across(at[0] - reach[0]),
+                across(at[0] + reach[0]),
+                up(at[1] - reach[1]),
+                up(at[1] + reach[1]),
+            );
+        }
     }
     let [(across, left, right), (up, bottom, top)] = axes;
     let _ = writeln!(

@@ -2,22 +2,25 @@
 
 use crate::census;
 use crate::cli::{
-    CountArgs, Family, FileArgs, FormArgs, GroupArgs, HistogramArgs, LedgerCommand, MeanArgs,
-    TargetArgs,
+    CountArgs, Family, FileArgs, FormArgs, GroupArgs, HistogramArgs, LedgerCommand, LossArgs,
+    MeanArgs, TargetArgs,
 };
 use crate::cluster;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::groups::{self, GroupPlan, GroupSettings, Measure, Met, Noisy, Source, Tally};
 use crate::ledger::{LedgerFile, State};
+use crate::map;
 use crate::order::{Order, Target, random_name};
 use crate::shown::shown;
 use crate::stop::Gate;
 use crate::table::{Form, Rows, Secrecy};
 use crate::top;
 use crate::value::{Decimal, days};
-use dp_accounting::{AddOnly, AddRemove, Budget, MemberOfGroup, ReplaceOne};
-use dp_mechanism::{Mechanism, chacha_from_os};
+use dp_accounting::{AddOnly, AddRemove, Budget, MemberOfGroup, ReplaceOne, Within};
+use dp_cluster::Points;
+use dp_cluster::map::ReleasedMap;
+use dp_mechanism::{Mechanism, ReleaseRng, chacha_from_os};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -52,11 +55,21 @@ pub fn release(family: &Family, gate: &Gate, disk: &dyn Disk) -> Result<Said, Er
             plan.with_evidence().release(sizes, &mut rng).expect("it was checked").output
         }),
         Family::Cluster(args) => cluster::release_cluster(args, gate, disk, |plan, points| {
-            plan.release(points.view(), &mut rng).expect("points of this plan").output
+            plan.release(points, &mut rng).expect("points of this plan").output
         }),
         Family::Top(args) => top::release_top(args, gate, disk, |plan, steps| {
             plan.release(steps, &mut rng).expect("one step").output
         }),
+        Family::Map(args) => map::release_map(args, gate, disk, Secure(&mut rng)),
+    }
+}
+
+/// Draws a map with noise that nobody can make again.
+struct Secure<'a>(&'a mut ReleaseRng);
+
+impl map::DrawMap for Secure<'_> {
+    fn draw<R: map::Hides>(self, plan: &map::MapPlan<R>, places: &Points) -> ReleasedMap {
+        plan.release(places.view(), self.0).expect("it was checked").output
     }
 }
 
@@ -72,6 +85,7 @@ pub fn check(family: &Family) -> Result<String, Error> {
         Family::Census(args) => census::check(args),
         Family::Cluster(args) => cluster::check(args),
         Family::Top(args) => top::check(args),
+        Family::Map(args) => map::check(args),
     }
 }
 
@@ -81,14 +95,27 @@ pub fn check(family: &Family) -> Result<String, Error> {
 /// [`Error`].
 pub fn plan(family: &Family) -> Result<String, Error> {
     match family {
-        Family::Count(_) | Family::Histogram(_) => {
-            groups::plan_text(&group_job(family)?.plan, None)
-        }
-        Family::Mean(args) => groups::plan_text(&group_job(family)?.plan, args.rows.map(f64::from)),
+        Family::Count(args) => plan_groups(family, &args.groups.loss, None),
+        Family::Histogram(args) => plan_groups(family, &args.groups.loss, None),
+        Family::Mean(args) => plan_groups(family, &args.groups.loss, args.rows.map(f64::from)),
         Family::Census(args) => census::plan_text(args),
         Family::Cluster(args) => cluster::plan_text(args),
         Family::Top(args) => top::plan_text(args),
+        Family::Map(args) => map::plan_text(args),
     }
+}
+
+fn plan_groups(family: &Family, loss: &LossArgs, rows: Option<f64>) -> Result<String, Error> {
+    let Some(accuracy) = loss.accuracy else {
+        return groups::plan_text(&group_job(family)?.plan, rows);
+    };
+    let any = group_job_at(family, |_| Ok(1.0))?.plan;
+    let plan = groups::accurate_plan(&any, rows, accuracy)?;
+    let epsilon = plan.settings().epsilon;
+    let text = groups::plan_text(&plan, rows)?;
+    Ok(format!(
+        "Epsilon {epsilon} is the smallest with a standard error of {accuracy} at most.\n\n{text}"
+    ))
 }
 
 /// `quietus ledger`.
@@ -97,10 +124,16 @@ pub fn plan(family: &Family) -> Result<String, Error> {
 /// [`Error`].
 pub fn ledger(command: &LedgerCommand, disk: &dyn Disk) -> Result<String, Error> {
     match command {
-        LedgerCommand::New { file, dataset, relation, epsilon, delta } => {
+        LedgerCommand::New { file, dataset, relation, within, epsilon, delta } => {
             let limit = Budget::new(*epsilon, *delta)
                 .map_err(|error| Error::library("--epsilon and --delta", &error))?;
             let id = random_name()?;
+            if let Some(metres) = within {
+                let relation =
+                    Within::new(*metres).map_err(|error| Error::library("--within", &error))?;
+                let ledger = LedgerFile::create(file, dataset, relation, limit, &id, disk)?;
+                return ledger.read()?.show();
+            }
             match relation.as_str() {
                 "add-remove" => LedgerFile::create(file, dataset, AddRemove, limit, &id, disk),
                 "add-only" => LedgerFile::create(file, dataset, AddOnly, limit, &id, disk),
@@ -236,6 +269,13 @@ impl std::fmt::Debug for GroupJob {
 /// # Panics
 /// For another family.
 pub fn group_job(family: &Family) -> Result<GroupJob, Error> {
+    group_job_at(family, LossArgs::epsilon)
+}
+
+fn group_job_at(
+    family: &Family,
+    epsilon: impl FnOnce(&LossArgs) -> Result<f64, Error>,
+) -> Result<GroupJob, Error> {
     let (measure, dates, file, groups, target) = match family {
         Family::Count(CountArgs { file, groups, target }) => {
             (Measure::Count, false, file, groups, target)
@@ -271,7 +311,7 @@ pub fn group_job(family: &Family) -> Result<GroupJob, Error> {
         groups: names(groups)?,
         measure,
         dates,
-        epsilon: groups.epsilon,
+        epsilon: epsilon(&groups.loss)?,
     };
     let decimal = if *decimal_comma { Decimal::Comma } else { Decimal::Point };
     let source = Source { path: data.clone(), form, decimal };

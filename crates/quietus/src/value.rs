@@ -21,6 +21,16 @@ pub fn number(text: &str, decimal: Decimal) -> Option<f64> {
     (!value.is_nan()).then_some(value)
 }
 
+/// A number as short as it can be said to six digits behind the point.
+pub(crate) fn short(value: f64) -> String {
+    let text = format!("{value:.6}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
 /// Days from 1970-01-01 to a date, written YYYY-MM-DD; a time of day behind it is not looked at.
 ///
 /// # Source

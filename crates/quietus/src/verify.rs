@@ -5,8 +5,10 @@ use crate::error::Error;
 use crate::folder::RELEASE;
 use crate::groups::GroupPlan;
 use crate::ledger::{LedgerFile, sha256_hex};
+use crate::map::MapPlan;
 use crate::order::{Named, PLAN, RECEIPT};
 use crate::top::TopPlan;
+use dp_accounting::{AddRemove, ReplaceOne, Within};
 use dp_census::Census;
 use dp_mechanism::Mechanism;
 use serde::de::DeserializeOwned;
@@ -38,6 +40,11 @@ pub fn verify(folder: &Path, ledger: Option<&Path>) -> Result<String, Error> {
         "census" => cost::<Census>(&plan),
         "cluster" => cost::<ClusterPlan>(&plan),
         "top" => cost::<TopPlan>(&plan),
+        "map" => match &receipt["relation"] {
+            Value::String(name) if name == "add-remove" => cost::<MapPlan<AddRemove>>(&plan),
+            Value::String(_) => cost::<MapPlan<ReplaceOne>>(&plan),
+            _ => cost::<MapPlan<Within>>(&plan),
+        },
         other => Err(format!("this version knows no releases of the kind `{other}`")),
     }
     .map_err(&refuse)?;

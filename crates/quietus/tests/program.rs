@@ -202,9 +202,12 @@ fn ten_odd_individuals_change_no_exit_code_no_word_and_no_name_of_a_file() {
         "mean --of x --bounds 0,10 --by town --groups A,B --person who",
         "cluster --range x=0,10 --range who=0,9 --k 1 --delta 1e-6",
         "cluster --range x=0,10 --k 1 --person who",
+        "cluster --range x=0,10 --k 2 --delta 1e-6 --outside 0.5 --simulations 2",
+        "map --range x=0,10 --unit km --k 1,3 --delta 1e-6 --simulations 2",
+        "map --range x=0,10 --unit m --within 2 --rows 3 --k 1 --delta 1e-6 --simulations 2",
     ] {
-        let released =
-            if words.starts_with("cluster") { "out/centres.csv" } else { "out/groups.csv" };
+        let places = words.starts_with("cluster") || words.starts_with("map");
+        let released = if places { "out/centres.csv" } else { "out/groups.csv" };
         let mut seen = Vec::new();
         for (number, row) in odd.iter().enumerate() {
             let home = Home::new();
@@ -218,9 +221,8 @@ fn ten_odd_individuals_change_no_exit_code_no_word_and_no_name_of_a_file() {
                 .collect();
             names.sort();
             // How many centres there are is noisy; groups are public.
-            let centres = words.starts_with("cluster");
             let table = fs::read_to_string(home.path(released)).unwrap();
-            let lines = if centres { table.lines().count().min(1) } else { table.lines().count() };
+            let lines = if places { table.lines().count().min(1) } else { table.lines().count() };
             seen.push((output.stdout, output.stderr, names, lines));
         }
         assert!(seen.iter().all(|one| *one == seen[0]), "{words}");
@@ -260,27 +262,131 @@ fn clusters_are_found_in_scaled_columns_and_come_back_in_their_units() {
     let row = |i: u32| format!("{},{}\n", [20, 70][i as usize % 2], 30_000 + i * 7 % 900);
     let rows: String = (0..20_000).map(row).collect();
     home.write("p.csv", format!("age,income\n{rows}").as_bytes());
-    let words =
-        "--range age=0,100 --range income=0,200000 --k 2 --epsilon 1 --delta 1e-6 --data p.csv";
+    let words = "--range age=0,100 --range income=0,200000 --k 2 --rows 20000 --simulations 4 --epsilon 1 --delta 1e-6 --data p.csv";
     home.ok(&format!("release cluster {words} --out out --no-ledger"));
     let table = fs::read_to_string(home.path("out/centres.csv")).unwrap();
     let mut centres: Vec<Vec<f64>> = table
         .lines()
         .skip(1)
-        .map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect())
+        .map(|line| line.replace("yes", "1").split(',').map(|cell| cell.parse().unwrap()).collect())
         .collect();
-    centres.sort_by(|a, b| a[2].total_cmp(&b[2]));
+    centres.sort_by(|a, b| a[6].total_cmp(&b[6]));
     assert_eq!(centres.len(), 2, "{table}");
     // The centres' noise has a standard deviation of a few hundredths of a year; counts of some ten.
     for (centre, age) in centres.iter().zip([20.0, 70.0]) {
-        assert!((centre[2] - age).abs() < 2.0 && (centre[1] - 10_000.0).abs() < 1_000.0, "{table}");
-        assert!((centre[3] - 30_450.0).abs() < 4_000.0, "{table}");
+        assert!((centre[6] - age).abs() < 2.0 && (centre[1] - 10_000.0).abs() < 1_000.0, "{table}");
+        assert!((centre[10] - 30_450.0).abs() < 4_000.0, "{table}");
+        let [error, low, high] = [7, 8, 9].map(|column| centre[column]);
+        assert!(0.0 < error && error < 2.0 && low < centre[6] && centre[6] < high, "{table}");
+        assert!(centre[5] > 0.5 && centre[3] < centre[1] && centre[1] < centre[4], "{table}");
     }
     let text =
         home.ok(&format!("check cluster {words}").replace("income=0,200000", "income=0,1000"));
     assert!(text.starts_with("PRIVATE: ") && text.contains("outside in `income`"), "{text}");
-    home.ok(&format!("plan cluster {words}"));
+    let plan = home.ok(&format!("plan cluster {words}"));
+    assert!(plan.contains("excess"), "{plan}");
+    let plan = home.ok(&format!("plan cluster {words}").replace("--epsilon 1", "--accuracy 0.01"));
+    assert!(plan.starts_with("Epsilon 0.") && plan.contains("0.01 at most"), "{plan}");
     home.ok("verify out");
+    assert!(!home.path("out/outside.csv").exists(), "nobody paid for it");
+
+    let words = words.replace("age=0,100", "age=0,50") + " --outside 0.2";
+    home.ok(&format!("release cluster {words} --out paid --no-ledger"));
+    let outside = fs::read_to_string(home.path("paid/outside.csv")).unwrap();
+    let cells: Vec<&str> = outside.lines().nth(1).unwrap().split(',').collect();
+    assert!(
+        cells[0] == "age" && (cells[1].parse::<f64>().unwrap() - 10_000.0).abs() < 300.0,
+        "{outside}"
+    );
+    home.ok("verify paid");
+}
+
+/// Noise alone makes centres too; they are said to be that.
+#[test]
+fn centres_of_nobody_have_no_signal() {
+    let home = Home::new();
+    home.write("p.csv", b"x\n3\n");
+    home.ok("release cluster --range x=0,10 --k 3 --epsilon 0.5 --delta 1e-6 --data p.csv --simulations 8 --out out --no-ledger");
+    let table = fs::read_to_string(home.path("out/centres.csv")).unwrap();
+    assert!(table.lines().skip(1).all(|line| line.split(',').nth(5) == Some("no")), "{table}");
+}
+
+const MAP: &str = "release map --data p.csv --range east=0,40 --range north=0,40 --unit km --k 2 --delta 1e-6 --simulations 2";
+
+fn with_places() -> Home {
+    let home = Home::new();
+    let row = |i: u32| format!("{},{}\n", [8, 31][i as usize % 2], 20 + i * 7 % 3);
+    let rows: String = (0..2_000).map(row).collect();
+    home.write("p.csv", format!("east,north\n{rows}").as_bytes());
+    home
+}
+
+/// Two towns; where anybody is, is hidden to within two kilometres.
+#[test]
+fn a_map_says_in_metres_what_is_hidden_and_its_centres_are_where_people_are() {
+    let home = with_places();
+    let said =
+        home.ok(&format!("{MAP} --within 2000 --rows 2000 --epsilon 0.5 --out out --no-ledger"));
+    assert!(
+        said.contains("to within 2000 metres") && said.contains("Not hidden: that somebody is"),
+        "{said}"
+    );
+    let table = fs::read_to_string(home.path("out/centres.csv")).unwrap();
+    for line in table.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let [count, east, north] = [2, 7, 11].map(|cell| cells[cell].parse::<f64>().unwrap());
+        let near = (east - 8.0).abs().min((east - 31.0).abs());
+        assert!(near < 1.0 && (north - 21.0).abs() < 1.0, "{table}");
+        assert!((count - 1_000.0).abs() < 100.0 && cells[6] == "yes", "{table}");
+    }
+    home.ok("verify out");
+    let map = fs::read_to_string(home.path("out/map.csv")).unwrap();
+    assert!(map.starts_with("east,north,records\n") && map.lines().count() > 2);
+    let plan = home
+        .ok(&format!("{MAP} --within 2000 --rows 2000 --accuracy 2").replace("release", "plan"));
+    assert!(plan.starts_with("Epsilon ") && plan.contains("2 records at most"), "{plan}");
+}
+
+#[test]
+fn distances_that_hide_nothing_and_degrees_are_refused_by_name() {
+    let home = with_places();
+    let refused = |words: &str| home.refused(&format!("{words} --epsilon 1 --out out --no-ledger"));
+    for metres in ["0", "-1", "NaN", "inf"] {
+        let error = refused(&format!("{MAP} --within {metres} --rows 2000"));
+        assert!(error.contains("--within must be metres, finite and above 0"), "{error}");
+    }
+    let error = refused(&MAP.replace("--unit km", "--unit degrees"));
+    assert!(error.contains("degrees are none"), "{error}");
+    let error = refused(&MAP.replace("north=0,40", "Longitude=0,40"));
+    assert!(error.contains("`Longitude`") && error.contains("degrees are none"), "{error}");
+    let error = refused(&format!("{MAP} --within 500"));
+    assert!(error.contains("--rows"), "{error}");
+    for (relation, rows) in [("--within 500", 1_999), ("--replace-one", 2_001)] {
+        let error = refused(&format!("{MAP} {relation} --rows {rows}"));
+        assert!(error.contains(&rows.to_string()) && error.contains("2000"), "{error}");
+    }
+    assert!(home.folders().is_empty());
+}
+
+#[test]
+fn a_ledger_of_one_distance_takes_a_larger_one_only_in_so_many_words() {
+    let home = with_places();
+    let show = home.ok("ledger new data.ledger --dataset p --within 500 --epsilon 2 --delta 1e-5");
+    assert!(show.contains("within 500 metres"), "{show}");
+    let words = format!("{MAP} --rows 2000 --epsilon 0.5 --ledger data.ledger");
+    let error = home.refused(&format!("{words} --within 800 --out out"));
+    assert!(error.contains("distance 500") && error.contains("800"), "{error}");
+    let error = home.refused(&format!("{words} --within 300 --charge-within 500 --out out"));
+    assert!(error.contains("--charge-within"), "{error}");
+    home.refused(&format!("{words} --replace-one --out out"));
+    assert_eq!(home.intents(), 0);
+    let said = home.ok(&format!("{words} --within 800 --charge-within 500 --out out"));
+    assert!(said.contains("to within 800 metres") && said.contains("under within 500"), "{said}");
+    home.ok(&format!("{words} --within 500 --out other"));
+    for out in ["out", "other"] {
+        home.ok(&format!("verify {out} --ledger data.ledger"));
+    }
+    assert!(home.ok("ledger show data.ledger").contains("spent: epsilon"));
 }
 
 #[test]

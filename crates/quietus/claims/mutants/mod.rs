@@ -1,14 +1,19 @@
 //! Releases by groups as they are made by hand.
 
 use crate::groups::plan;
+use dp_accounting::{Budget, Epsilon};
 use dp_audit::compare;
 use dp_audit::harness::{Effort, Found, MutantCheck, MutantCode};
-use dp_mechanism::{Mechanism, SecureSource, Source};
+use dp_cluster::map::PrivateMap;
+use dp_cluster::{Points, PublicBox};
+use dp_mechanism::{Draws, GeometricSum, Mechanism, Nearby, Private, SecureSource, Source};
 use quietus::groups::{GroupPlan, Measure, Noisy};
+use rand::RngExt;
+use std::num::NonZeroU64;
 
 /// Every mutant with its twin.
 pub(crate) fn all() -> Vec<MutantCheck> {
-    let code: [MutantCode; 3] = [
+    let code: [MutantCode; 5] = [
         ("M90-found", |effort| tables(effort, true), |effort| tables(effort, false)),
         ("M90-persons", |effort| persons(effort, 3), |effort| persons(effort, 1)),
         (
@@ -16,8 +21,57 @@ pub(crate) fn all() -> Vec<MutantCheck> {
             |effort| crate::top::numbered(effort, true),
             |effort| crate::top::numbered(effort, false),
         ),
+        ("M200", |effort| outside(effort, 1), |effort| outside(effort, 3)),
+        ("M201", |effort| kilometres(effort, 5.0), |effort| kilometres(effort, 50.0)),
     ];
     dp_audit::harness::mutants(include_str!("mutants.toml"), &code)
+}
+
+/// Numbers of points outside of three ranges, with noise for so many of them.
+fn outside(effort: Effort, paid: u64) -> Found {
+    let noise =
+        GeometricSum::new(Epsilon::new(1.0).expect("valid"), NonZeroU64::new(paid).expect("not 0"));
+    let noise = noise.expect("valid");
+    let (mut found, mut rng) = (Found::claim(1.0), effort.rng(98));
+    for points in (0_i64..).take(effort.of(6, 40)) {
+        let run = |outside: &Vec<i64>, source: &mut dyn Source| {
+            let cells = Private::owned(outside.clone()).cells(3);
+            noise.release(&cells, &mut Draws::unplanned(source))
+        };
+        let (before, after) = (vec![points; 3], vec![points + 1; 3]);
+        let comparison = compare(run, &before, &after, &mut SecureSource::new(&mut rng));
+        found.see(comparison.pure_loss(), || format!("{points} points"));
+    }
+    found
+}
+
+/// A map of kilometres in which somebody moves by 50 metres, hidden for so many.
+fn kilometres(effort: Effort, hidden: f64) -> Found {
+    let plan = |metres: f64| {
+        let budget = Budget::new(1.0, 1e-6).expect("valid");
+        let nearby = Nearby::new(metres).expect("valid");
+        let public_box = PublicBox::cube(1, 0.0, 10_000.0).expect("valid");
+        PrivateMap::within(public_box, nearby, 4, budget).build().expect("valid")
+    };
+    let claimed = plan(50.0).receipt().zcdp().expect("Gaussian").get();
+    let plan = plan(hidden);
+    let (mut found, mut rng) = (Found::claim(1.0), effort.rng(99));
+    for _ in 0..effort.of(40, 400) {
+        let from: f64 = rng.random_range(0.0..9_950.0);
+        let run = |own: &f64, source: &mut dyn Source| {
+            let places = Points::new(vec![1.0, 5_000.0, 7_777.0, *own], 1).expect("whole");
+            plan.replay(places.view(), source)
+                .0
+                .fit()
+                .weights
+                .iter()
+                .map(|w| w.to_bits())
+                .collect::<Vec<_>>()
+        };
+        let comparison = compare(run, &from, &(from + 50.0), &mut SecureSource::new(&mut rng));
+        found.see(comparison.rho() / claimed, || format!("from {from}"));
+    }
+    found
 }
 
 type Rows = Vec<(usize, f64)>;

@@ -3,23 +3,26 @@
 //! A row with a number in every column is a point. Columns are scaled by their public bounds unless that is declined, so that no unit
 //! outweighs another, and centres are released in the units of the columns.
 
+mod accuracy;
 mod plan;
+mod report;
 
+pub use crate::centres::CentreError;
 use crate::cli::ClusterArgs;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::order::{FillOf, Order};
 use crate::persons::Persons;
-use crate::picture::{Dot, dots};
 use crate::run::{PRIVATE, Said, form, target};
 use crate::stop::Gate;
 use crate::table::{Form, Rows, Secrecy};
 use crate::value::{Decimal, number};
-use dp_cluster::{Budget, Clustering, Points};
+pub use accuracy::centre_errors;
+use dp_cluster::{Budget, Points};
 use dp_mechanism::Mechanism;
-pub use plan::{Axis, ClusterPlan, ClusterSettings, Method};
+pub use plan::{Axis, ClusterPlan, ClusterSettings, Clusters, Method, Records};
+pub(crate) use report::plan_text;
 use std::fmt::Write as _;
-use std::io;
 
 /// How many rows met what end. Private.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -38,6 +41,36 @@ struct Met {
 /// # Errors
 /// Names the setting and what was wanted.
 pub fn cluster_plan(args: &ClusterArgs) -> Result<ClusterPlan, Error> {
+    ClusterPlan::new(settings(args, args.loss.epsilon()?)?)
+}
+
+fn settings(args: &ClusterArgs, epsilon: f64) -> Result<ClusterSettings, Error> {
+    let axes = axes(&args.range)?;
+    let method = match args.method.as_str() {
+        "auto" => Method::auto(args.k, args.delta),
+        name => {
+            let found = Method::ALL.into_iter().find(|(known, _)| *known == name);
+            let known = || Method::ALL.map(|(name, _)| name.to_owned()).to_vec();
+            let unknown =
+                || Error::Unknown { what: "method", got: name.to_owned(), known: known() };
+            found.ok_or_else(unknown)?.1
+        }
+    };
+    let budget = Budget::new(epsilon, args.delta);
+    Ok(ClusterSettings {
+        axes,
+        person: args.person.clone(),
+        k: args.k,
+        method,
+        scaled: !args.unscaled,
+        records: args.rows,
+        outside: args.outside,
+        budget: budget.map_err(|error| Error::library("--epsilon and --delta", &error))?,
+    })
+}
+
+/// Columns and their public bounds.
+pub(crate) fn axes(ranges: &[String]) -> Result<Vec<Axis>, Error> {
     let axis = |text: &String| {
         let parts = text.split_once('=').and_then(|(column, ends)| {
             let (low, high) = ends.split_once(',')?;
@@ -50,28 +83,7 @@ pub fn cluster_plan(args: &ClusterArgs) -> Result<ClusterPlan, Error> {
         })?;
         Ok(Axis { column, low, high })
     };
-    let axes = args.range.iter().map(axis).collect::<Result<Vec<_>, Error>>()?;
-    let method = match args.method.as_str() {
-        // By what is public alone.
-        "auto" if args.delta > 0.0 => Method::Recentred,
-        "auto" => Method::Lloyd,
-        name => {
-            let found = Method::ALL.into_iter().find(|(known, _)| *known == name);
-            let known = || Method::ALL.map(|(name, _)| name.to_owned()).to_vec();
-            let unknown =
-                || Error::Unknown { what: "method", got: name.to_owned(), known: known() };
-            found.ok_or_else(unknown)?.1
-        }
-    };
-    let budget = Budget::new(args.epsilon, args.delta);
-    ClusterPlan::new(ClusterSettings {
-        axes,
-        person: args.person.clone(),
-        k: args.k,
-        method,
-        scaled: !args.unscaled,
-        budget: budget.map_err(|error| Error::library("--epsilon and --delta", &error))?,
-    })
+    ranges.iter().map(axis).collect()
 }
 
 /// Reads points: rows of a wrong shape, without a person where one is asked for, that are not the first of their person, or without a
@@ -81,7 +93,7 @@ fn read(
     plan: &ClusterPlan,
     form: &Form,
     met: &mut Met,
-) -> Result<Points, Error> {
+) -> Result<Records, Error> {
     let settings = plan.settings();
     let decimal = if args.file.decimal_comma { Decimal::Comma } else { Decimal::Point };
     let mut rows = Rows::open(&args.file.data, Secrecy::Private, form)?;
@@ -120,7 +132,9 @@ fn read(
         }
     }
     met.passed_over = rows.passed_over();
-    Points::new(coords, dim).map_err(|error| Error::library("the points", &error))
+    let outside = met.outside.iter().map(|(below, above)| (below + above).cast_signed()).collect();
+    let points = Points::new(coords, dim).map_err(|error| Error::library("the points", &error))?;
+    Ok(Records::new(points, outside))
 }
 
 /// From a file to a folder. `draw` is the plan's release, or in a claim its replay.
@@ -131,74 +145,42 @@ pub fn release_cluster(
     args: &ClusterArgs,
     gate: &Gate,
     disk: &dyn Disk,
-    draw: impl FnOnce(&ClusterPlan, &Points) -> Clustering,
+    draw: impl FnOnce(&ClusterPlan, &Records) -> Clusters,
 ) -> Result<Said, Error> {
     let (target, form, plan) = (target(&args.target)?, form(&args.file.form)?, cluster_plan(args)?);
     let order = Order::new("cluster", &target, plan.receipt(), &plan, gate, disk)?;
     let mut aside = order.notes().iter().fold(String::new(), |text, note| text + note + "\n");
-    let points = read(args, &plan, &form, &mut Met::default())?;
-    let text = report(&plan);
-    let files: [(&str, FillOf<'_, Clustering>); 3] = [
-        ("centres.csv", Box::new(|clustering, to| table(&plan, clustering, to))),
+    let records = read(args, &plan, &form, &mut Met::default())?;
+    let text = report::report(&plan);
+    let drawn = || {
+        let clusters = draw(&plan, &records);
+        let errors = centre_errors(&plan, &clusters.clustering, args.simulations);
+        Released { clusters, errors }
+    };
+    let mut files: Vec<(&'static str, FillOf<'_, Released>)> = vec![
+        ("centres.csv", Box::new(|released, to| report::table(&plan, released, to))),
         ("report.txt", Box::new(|_, to| to.write_all(text.as_bytes()))),
         (
             "centres.svg",
-            Box::new(|clustering, to| to.write_all(picture(&plan, clustering).as_bytes())),
+            Box::new(|released, to| to.write_all(report::picture(&plan, released).as_bytes())),
         ),
     ];
-    order.carry_out(|| draw(&plan, &points), &files)?;
+    if plan.outside_noise().is_some() {
+        files.push((
+            "outside.csv",
+            Box::new(|released, to| report::outside(&plan, &released.clusters, to)),
+        ));
+    }
+    order.carry_out(drawn, &files)?;
     drop(files);
     let _ = writeln!(aside, "Written to {}; only you can read it.", target.out.display());
     Ok(Said { text, aside, unproved: false })
 }
 
-fn report(plan: &ClusterPlan) -> String {
-    let ClusterSettings { person, scaled, .. } = plan.settings();
-    let who = match person {
-        Some(column) => format!(
-            "a person, of whom only the first row counts (column `{column}` says whose row it is; rows without are left out)"
-        ),
-        None => "whoever is in one row; somebody in several rows is protected in each of them only"
-            .to_owned(),
-    };
-    let units = if *scaled {
-        "Ranges were scaled to the same length; centres are in the units of their columns."
-    } else {
-        "Ranges were not scaled: a column of large numbers outweighs the others."
-    };
-    format!(
-        "{}\n\nProtected: {who}.\nRows without a number in every column are left out; numbers outside of the bounds count as the closer bound.\n{units}\n\
-         Counts are noisy and at least 0. What a centre is worth depends on its count: one of a few times the noise of a count may be noise alone.\n\
-         The budget is spent: add this receipt to those of all other releases about the same people.\n",
-        plan.receipt()
-    )
-}
-
-fn table(plan: &ClusterPlan, clustering: &Clustering, to: &mut dyn io::Write) -> io::Result<()> {
-    let mut lines = csv::Writer::from_writer(to);
-    let columns = plan.settings().axes.iter().map(|axis| axis.column.as_str());
-    lines.write_record(["centre", "count"].into_iter().chain(columns))?;
-    for (number, (centre, count)) in
-        clustering.centres.view().rows().zip(&clustering.counts).enumerate()
-    {
-        let mut record = vec![(number + 1).to_string(), count.to_string()];
-        record
-            .extend(centre.iter().enumerate().map(|(axis, x)| plan.outwards(axis, *x).to_string()));
-        lines.write_record(record)?;
-    }
-    lines.flush()
-}
-
-/// The first two columns, or one.
-fn picture(plan: &ClusterPlan, clustering: &Clustering) -> String {
-    let axes = &plan.settings().axes;
-    let ends =
-        |axis: usize| axes.get(axis).map_or(("", 0.0, 1.0), |a| (a.column.as_str(), a.low, a.high));
-    let dot = |(centre, count): (&[f64], &i64)| Dot {
-        at: [0, 1].map(|axis| centre.get(axis).map_or(0.5, |x| plan.outwards(axis, *x))),
-        count: *count,
-    };
-    dots([ends(0), ends(1)], clustering.centres.view().rows().zip(&clustering.counts).map(dot))
+/// What was drawn, and what follows from it.
+struct Released {
+    clusters: Clusters,
+    errors: Vec<CentreError>,
 }
 
 /// What a release would use, for the holder only.
@@ -235,19 +217,4 @@ pub(crate) fn check(args: &ClusterArgs) -> Result<String, Error> {
         }
     }
     Ok(text)
-}
-
-/// What a release costs.
-///
-/// # Errors
-/// [`Error`].
-pub(crate) fn plan_text(args: &ClusterArgs) -> Result<String, Error> {
-    let plan = cluster_plan(args)?;
-    let dim = plan.settings().axes.len();
-    Ok(format!(
-        "{}\n\nOne pass over the file; then {} bytes of memory for each row, and what the method needs.\n\
-         How good the centres will be depends on how far apart the clusters are, and is not said here: try the plan on made-up data like yours, which costs nothing.\n",
-        plan.receipt(),
-        8 * dim + 16
-    ))
 }

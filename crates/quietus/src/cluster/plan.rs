@@ -1,12 +1,17 @@
 //! What is asked for, and the mechanism that does it.
 
 use crate::error::Error;
+use dp_accounting::{Epsilon, Loss, Rho, Step};
 use dp_cluster::dp_lloyd::{BudgetSplit, DpLloyd};
 use dp_cluster::dpm::Dpm;
+use dp_cluster::private_kmeans::PrivateKMeans;
 use dp_cluster::recentring::DpmRecentred;
-use dp_cluster::{AddRemove, Budget, ClusterError, Clustering, PointsView, PublicBox, Receipt};
-use dp_mechanism::{Algorithm, Draws, Mechanism, Private};
+use dp_cluster::{
+    AddRemove, Budget, ClusterError, Clustering, Points, PointsView, PublicBox, Receipt,
+};
+use dp_mechanism::{Algorithm, Draws, GeometricSum, Mechanism, Private};
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU64;
 
 /// A column and its public bounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,6 +29,8 @@ pub struct Axis {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
+    /// The plan that chooses its own steps, for a number of clusters.
+    PrivateKmeans,
     /// The cuts of DPM, then rounds that move centres to where the points are.
     Recentred,
     /// The cuts of DPM alone.
@@ -34,8 +41,21 @@ pub enum Method {
 
 impl Method {
     /// All of them, with their names.
-    pub const ALL: [(&str, Self); 3] =
-        [("recentred", Self::Recentred), ("dpm", Self::Dpm), ("lloyd", Self::Lloyd)];
+    pub const ALL: [(&str, Self); 4] = [
+        ("private-kmeans", Self::PrivateKmeans),
+        ("recentred", Self::Recentred),
+        ("dpm", Self::Dpm),
+        ("lloyd", Self::Lloyd),
+    ];
+
+    /// What suits best, by what is public alone.
+    pub(super) fn auto(k: Option<usize>, delta: f64) -> Self {
+        match k {
+            Some(_) if delta > 0.0 => Self::PrivateKmeans,
+            None if delta > 0.0 => Self::Recentred,
+            _ => Self::Lloyd,
+        }
+    }
 }
 
 /// All that is public.
@@ -52,8 +72,49 @@ pub struct ClusterSettings {
     pub method: Method,
     /// Whether a range counts as long as another, however it is measured; centres are released in the columns' own units.
     pub scaled: bool,
+    /// About how many points there are, if that is public; it decides how the budget is used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub records: Option<u64>,
+    /// The part of the budget that pays for how many points are outside of the bounds, column by column; without it nobody is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outside: Option<f64>,
     /// What may be spent.
     pub budget: Budget,
+}
+
+/// Points as the mechanism takes them, and how many were outside of each range: private.
+#[derive(Clone)]
+pub struct Records {
+    points: Points,
+    outside: Vec<i64>,
+}
+
+impl Records {
+    /// Points in a mechanism's own coordinates, and how many of them were outside of each range.
+    pub(super) fn new(points: Points, outside: Vec<i64>) -> Self {
+        Self { points, outside }
+    }
+
+    /// In the mechanism's own coordinates.
+    pub(super) fn points(&self) -> PointsView<'_> {
+        self.points.view()
+    }
+}
+
+/// Nothing of the records.
+impl std::fmt::Debug for Records {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Records").field("dim", &self.outside.len()).finish_non_exhaustive()
+    }
+}
+
+/// What was drawn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Clusters {
+    /// Centres and counts, as the mechanism gives them.
+    pub clustering: Clustering,
+    /// Of each column a noisy number of points outside of its bounds, if that was paid for.
+    pub outside: Option<Vec<i64>>,
 }
 
 /// A release of centres and their counts.
@@ -65,10 +126,12 @@ pub struct ClusterSettings {
 pub struct ClusterPlan {
     settings: ClusterSettings,
     run: Run,
+    outside: Option<GeometricSum>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum Run {
+    PrivateKmeans(PrivateKMeans),
     Recentred(DpmRecentred),
     Dpm(Dpm),
     Lloyd(DpLloyd),
@@ -103,8 +166,17 @@ impl ClusterPlan {
             bounds
         };
         let refuse = |error: ClusterError| Error::library("the plan", &error);
-        let (budget, k) = (settings.budget, settings.k);
+        let (outside, budget) = divided(&settings)?;
+        let k = settings.k;
         let run = match (settings.method, k) {
+            (Method::PrivateKmeans, Some(k)) => {
+                let builder = PrivateKMeans::builder(bounds, k, budget);
+                let builder = match settings.records {
+                    Some(records) => builder.expected_records(records),
+                    None => builder,
+                };
+                Run::PrivateKmeans(builder.build().map_err(refuse)?)
+            }
             (Method::Recentred, k) => {
                 let builder = DpmRecentred::builder(bounds, budget);
                 let builder = match k {
@@ -125,17 +197,31 @@ impl ClusterPlan {
                 let builder = if pure { builder.split(BudgetSplit::Pure) } else { builder };
                 Run::Lloyd(builder.build().map_err(refuse)?)
             }
-            (Method::Lloyd, None) => {
-                let (name, got) = ("--k", "nothing with lloyd".to_owned());
+            (method, None) => {
+                let named = Method::ALL.into_iter().find(|(_, known)| *known == method);
+                let (name, got) = ("--k", format!("nothing with {}", named.map_or("", |n| n.0)));
                 return Err(Error::Setting { name, got, want: "the number of clusters" });
             }
         };
-        Ok(Self { settings, run })
+        Ok(Self { settings, run, outside })
     }
 
     /// What was asked for.
     pub fn settings(&self) -> &ClusterSettings {
         &self.settings
+    }
+
+    /// By what part the squared inertia will be above that of k-means without privacy, as far as the plan can say.
+    pub(super) fn forecast(&self) -> Option<f64> {
+        match &self.run {
+            Run::PrivateKmeans(plan) => plan.forecast(),
+            _ => None,
+        }
+    }
+
+    /// The noise of the numbers of points outside, if they are paid for.
+    pub(super) fn outside_noise(&self) -> Option<GeometricSum> {
+        self.outside
     }
 
     /// A number of a column as the mechanism takes it.
@@ -145,6 +231,18 @@ impl ClusterPlan {
         if self.settings.scaled { (value - low) / (high - low) } else { value }
     }
 
+    /// The range of a column as the mechanism takes it.
+    pub(super) fn ends(&self, axis: usize) -> [f64; 2] {
+        let Axis { low, high, .. } = self.settings.axes[axis];
+        [low, high].map(|end| self.inwards(axis, end))
+    }
+
+    /// A length along an axis in the unit of its column.
+    pub(super) fn length(&self, axis: usize, released: f64) -> f64 {
+        let Axis { low, high, .. } = self.settings.axes[axis];
+        if self.settings.scaled { released * (high - low) } else { released }
+    }
+
     /// A released coordinate in the unit of its column.
     pub(super) fn outwards(&self, axis: usize, released: f64) -> f64 {
         let Axis { low, high, .. } = self.settings.axes[axis];
@@ -152,38 +250,162 @@ impl ClusterPlan {
     }
 }
 
-impl Algorithm for ClusterPlan {
-    type Relation = AddRemove;
-    type Data<'a> = PointsView<'a>;
-    type Shape = usize;
-    type Output = Clustering;
-    type Error = ClusterError;
+impl ClusterPlan {
+    const CLUSTERS: &str = "clusters";
+    const OUTSIDE: &str = "points outside of each range";
 
-    fn cost(&self) -> Receipt<AddRemove> {
+    fn cost_of_clusters(&self) -> Receipt<AddRemove> {
         match &self.run {
+            Run::PrivateKmeans(plan) => plan.receipt(),
             Run::Recentred(plan) => plan.receipt(),
             Run::Dpm(plan) => plan.receipt(),
             Run::Lloyd(plan) => plan.receipt(),
         }
     }
 
-    fn shape(points: &PointsView<'_>) -> usize {
-        points.dim()
+    fn clusters(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
+        match &self.run {
+            Run::PrivateKmeans(plan) => plan.run(points, draws),
+            Run::Recentred(plan) => plan.run(points, draws),
+            Run::Dpm(plan) => plan.run(points, draws),
+            Run::Lloyd(plan) => plan.run(points, draws),
+        }
+    }
+}
+
+impl Algorithm for ClusterPlan {
+    type Relation = AddRemove;
+    type Data<'a> = &'a Records;
+    type Shape = usize;
+    type Output = Clusters;
+    type Error = ClusterError;
+
+    fn cost(&self) -> Receipt<AddRemove> {
+        let clusters = self.cost_of_clusters();
+        let Some(outside) = self.outside else { return clusters };
+        let steps = vec![
+            Step::sequential(Self::CLUSTERS, vec![clusters.spent().clone()]),
+            Step::spend(Self::OUTSIDE, outside.loss()),
+        ];
+        let name = format!("{} and what is outside", clusters.mechanism());
+        let spent = Step::sequential("clusters, and what is outside", steps);
+        Receipt::new(name, AddRemove, self.settings.budget, spent)
+    }
+
+    fn shape(records: &&Records) -> usize {
+        records.points.dim()
     }
 
     fn check(&self, dim: &usize) -> Result<(), ClusterError> {
         match &self.run {
+            Run::PrivateKmeans(plan) => plan.check(dim),
             Run::Recentred(plan) => plan.check(dim),
             Run::Dpm(plan) => plan.check(dim),
             Run::Lloyd(plan) => plan.check(dim),
         }
     }
 
-    fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
-        match &self.run {
-            Run::Recentred(plan) => plan.run(points, draws),
-            Run::Dpm(plan) => plan.run(points, draws),
-            Run::Lloyd(plan) => plan.run(points, draws),
+    fn run(&self, records: Private<&Records>, draws: &mut Draws<'_>) -> Clusters {
+        let points = records.map(|records| records.points.view());
+        let Some(noise) = self.outside else {
+            return Clusters { clustering: self.clusters(points, draws), outside: None };
+        };
+        let clustering = self.clusters(points, &mut draws.within(Self::CLUSTERS));
+        // A point is outside in each column at most once, and it was one point more or less.
+        let outside = records.map(|records| records.outside.clone());
+        let outside = outside.cells(self.settings.axes.len());
+        let outside = noise.release(&outside, &mut draws.leaf(Self::OUTSIDE, 0));
+        Clusters { clustering, outside: Some(outside) }
+    }
+}
+
+/// The noise of the numbers of points outside, and what is left of the budget: both as parts of the whole as zCDP, or of epsilon where there is no delta.
+fn divided(settings: &ClusterSettings) -> Result<(Option<GeometricSum>, Budget), Error> {
+    let budget = settings.budget;
+    let Some(share) = settings.outside else { return Ok((None, budget)) };
+    if !(share > 0.0 && share < 1.0) {
+        let (name, got) = ("--outside", share.to_string());
+        return Err(Error::Setting {
+            name,
+            got,
+            want: "a part of the budget, above 0 and below 1",
+        });
+    }
+    let refuse = |error: &dyn std::fmt::Display| Error::library("--outside", error);
+    let (epsilon, delta) = (budget.epsilon().get(), budget.delta());
+    let (part, rest) = if delta.get() > 0.0 {
+        let rho = whole_rho(budget);
+        // A pure loss is at most half of its square as zCDP.
+        let rest = epsilon_of(rho * (1.0 - share), budget).unwrap_or(0.0);
+        ((2.0 * rho * share).sqrt(), rest)
+    } else {
+        (epsilon * share, epsilon * (1.0 - share))
+    };
+    // The last digits are for the rounding of a sum of both.
+    let [part, rest] = [part, rest].map(|epsilon| epsilon * (1.0 - 1e-6));
+    let each = NonZeroU64::new(settings.axes.len() as u64).unwrap_or(NonZeroU64::MIN);
+    let part = Epsilon::new(part).map_err(|error| refuse(&error))?;
+    let noise = GeometricSum::new(part, each).map_err(|error| refuse(&error))?;
+    let rest = Budget::new(rest, delta.get()).map_err(|error| refuse(&error))?;
+    Ok((Some(noise), rest))
+}
+
+/// The epsilon of so much zCDP at the budget's delta.
+fn epsilon_of(rho: f64, budget: Budget) -> Option<f64> {
+    let step = Step::spend("whole", Loss::from(Rho::new(rho).ok()?));
+    let receipt = Receipt::new("whole", AddRemove, budget, step);
+    receipt.epsilon().map(Epsilon::get)
+}
+
+/// The most zCDP within the budget.
+fn whole_rho(budget: Budget) -> f64 {
+    let (mut low, mut high) = (0.0, budget.epsilon().get());
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if epsilon_of(middle, budget).is_some_and(|epsilon| epsilon <= budget.epsilon().get()) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Axis, ClusterPlan, ClusterSettings, Method};
+    use dp_cluster::Budget;
+    use dp_mechanism::Mechanism;
+
+    #[test]
+    fn what_is_outside_is_paid_from_the_same_budget() {
+        let axis = |column: &str| Axis { column: column.to_owned(), low: 0.0, high: 10.0 };
+        for (method, delta) in
+            Method::ALL.map(|(_, method)| (method, 1e-6)).into_iter().chain([(Method::Lloyd, 0.0)])
+        {
+            for (epsilon, share) in [(0.1, 0.5), (1.0, 0.05), (1.0, 0.9), (8.0, 0.2)] {
+                let plan = |outside| {
+                    ClusterPlan::new(ClusterSettings {
+                        axes: vec![axis("x"), axis("y"), axis("z")],
+                        person: None,
+                        k: (method != Method::Dpm).then_some(2),
+                        method,
+                        scaled: true,
+                        records: None,
+                        outside,
+                        budget: Budget::new(epsilon, delta).unwrap(),
+                    })
+                };
+                let receipt = plan(Some(share)).unwrap().receipt();
+                let spent = receipt.epsilon().unwrap().get();
+                assert!(
+                    receipt.within_budget() && spent > 0.9 * epsilon,
+                    "{method:?} {epsilon} {share}: {spent}"
+                );
+                for wrong in [0.0, -0.5, 1.0, f64::NAN] {
+                    assert!(plan(Some(wrong)).is_err());
+                }
+            }
         }
     }
 }

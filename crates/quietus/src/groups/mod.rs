@@ -11,4 +11,4 @@ mod report;
 pub use accuracy::{Estimate, Interval};
 pub use plan::{GroupPlan, GroupSettings, Measure, Noisy, Tally};
 pub use read::{Met, Source, read};
-pub use report::{files, plan_text, report};
+pub use report::{accurate_plan, files, plan_text, report};

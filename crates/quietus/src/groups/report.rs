@@ -1,9 +1,11 @@
 //! What a release of groups says in files and in words. All of it follows from settings and from noisy numbers.
 
 use super::{Estimate, GroupPlan, GroupSettings, Measure, Noisy};
+use crate::error::Error;
 use crate::order::FillOf;
 use crate::picture::{Bar, bars};
-use crate::value::date;
+use crate::search::{EPSILONS, smallest_epsilon};
+use crate::value::{date, short};
 use dp_mechanism::Mechanism;
 use std::fmt::Write as _;
 use std::io;
@@ -15,12 +17,6 @@ pub fn files<'a>(plan: &'a GroupPlan, report: &'a str) -> [(&'static str, FillOf
         ("report.txt", Box::new(move |_, to| to.write_all(report.as_bytes()))),
         ("groups.svg", Box::new(move |noisy, to| to.write_all(picture(plan, noisy).as_bytes()))),
     ]
-}
-
-/// A number as short as it can be said to six digits behind the point.
-fn short(value: f64) -> String {
-    let text = format!("{value:.6}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// The ends of a bin.
@@ -120,17 +116,35 @@ pub fn report(plan: &GroupPlan) -> String {
     text
 }
 
-/// Epsilons that a plan is tried at.
-const EPSILONS: [f64; 7] = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0];
+/// Of a mean, if no number of rows is said.
+const ROWS: f64 = 1_000.0;
+
+/// The plan with the smallest epsilon that has the standard error asked for: of a mean of so many rows, or of a count.
+///
+/// # Errors
+/// If there is none.
+pub fn accurate_plan(
+    plan: &GroupPlan,
+    records: Option<f64>,
+    accuracy: f64,
+) -> Result<GroupPlan, Error> {
+    let at = |epsilon| GroupPlan::new(GroupSettings { epsilon, ..plan.settings().clone() });
+    let error = |epsilon| {
+        let plan = at(epsilon)?;
+        let mean = plan.mean_error(records.unwrap_or(ROWS));
+        Ok(mean.unwrap_or(plan.count_error().0))
+    };
+    at(smallest_epsilon(accuracy, error)?)
+}
 
 /// What a plan costs and how accurate it will be, before there are data.
 ///
 /// # Errors
 /// Those of [`GroupPlan::new`].
-pub fn plan_text(plan: &GroupPlan, records: Option<f64>) -> Result<String, crate::Error> {
+pub fn plan_text(plan: &GroupPlan, records: Option<f64>) -> Result<String, Error> {
     let mut text = format!("{}\n\n", plan.receipt());
     let _ = writeln!(text, "One pass over the file. {} cells.", plan.cells());
-    let records = records.unwrap_or(1_000.0);
+    let records = records.unwrap_or(ROWS);
     let _ = write!(text, "{:>8} {:>14} {:>14}", "epsilon", "error of count", "95 % within");
     if plan.mean_error(1.0).is_some() {
         let _ = write!(text, " {:>28}", format!("error of mean of {records} rows"));

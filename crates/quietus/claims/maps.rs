@@ -1,0 +1,112 @@
+//! Maps from file to files, under each relation that they can be asked for.
+
+use crate::commands::{files_of, odd_or_plain};
+use clap::Parser;
+use dp_audit::harness::{Check, Effort, Found};
+use dp_audit::{Method as By, compare};
+use dp_cluster::Points;
+use dp_cluster::map::ReleasedMap;
+use dp_mechanism::{Mechanism, SecureSource, Source};
+use quietus::cli::{Cli, Command, Family};
+use quietus::map::{AnyMap, DrawMap, Hides, MapPlan, map_plan, release_map};
+use quietus::{Gate, RealDisk};
+use rand::RngExt;
+use std::fs;
+
+pub(crate) fn checks() -> Vec<Check> {
+    let what = "MapPlan, the command from file to files";
+    vec![
+        Check::new("quietus-map-command", what, "add-remove", By::Exact, |effort| {
+            on_files(
+                effort,
+                &["map --unit m", "map --unit m --median --person who"],
+                Neighbour::Joins,
+            )
+        }),
+        Check::new("quietus-map-replaced", what, "replace-one", By::Exact, |effort| {
+            on_files(effort, &["map --unit km --replace-one --rows 4"], Neighbour::Changes)
+        }),
+        Check::new("quietus-map-within", what, "within", By::Exact, |effort| {
+            let ways =
+                ["map --unit km --within 500 --rows 4", "map --unit m --within 0.5 --rows 4"];
+            let charged = "map --unit km --within 800 --charge-within 500 --rows 4";
+            on_files(effort, &ways, Neighbour::Moves(0.5)).and(on_files(
+                effort,
+                &[charged],
+                Neighbour::Moves(0.5),
+            ))
+        }),
+    ]
+}
+
+/// What somebody does.
+#[derive(Clone, Copy)]
+enum Neighbour {
+    Joins,
+    Changes,
+    /// By so much at most, in the unit of the file.
+    Moves(f64),
+}
+
+struct Replayed<'a>(&'a mut dyn Source);
+
+impl DrawMap for Replayed<'_> {
+    fn draw<R: Hides>(self, plan: &MapPlan<R>, places: &Points) -> ReleasedMap {
+        plan.replay(places.view(), self.0).0
+    }
+}
+
+fn on_files(effort: Effort, ways: &[&str], neighbour: Neighbour) -> Found {
+    let mut rng = effort.rng(97);
+    let mut found = Found::claim(1.0);
+    let home = tempfile::tempdir().expect("a place for files");
+    let at = |name: &str| home.path().join(name).to_str().expect("Unicode").to_owned();
+    for words in ways {
+        let (data, out) = (at("p.csv"), at("out"));
+        let all = format!(
+            "quietus release {words} --range x=0,10 --k 1,2 --epsilon 1 --delta 1e-6 --simulations 1 --no-ledger --data {data} --out {out}"
+        );
+        let Command::Release { family: Family::Map(args) } =
+            Cli::parse_from(all.split_whitespace()).command
+        else {
+            unreachable!("a map");
+        };
+        let claimed = match map_plan(&args).expect("valid") {
+            AnyMap::AddRemove(plan) => plan.receipt().zcdp(),
+            AnyMap::ReplaceOne(plan) => plan.receipt().zcdp(),
+            AnyMap::Within(plan) => plan.receipt().zcdp(),
+        };
+        let claimed = claimed.expect("Gaussian").get();
+        for _ in 0..effort.of(12, 400) {
+            let others: Vec<Vec<u8>> =
+                ["1", "2", "3"].map(|who| odd_or_plain("x,who", who, false, &mut rng)).into();
+            let odd = |rng: &mut _| odd_or_plain("x,who", "new", true, rng);
+            let (own, changed) = match neighbour {
+                Neighbour::Joins => (None, odd(&mut rng)),
+                Neighbour::Changes => (Some(odd(&mut rng)), odd(&mut rng)),
+                Neighbour::Moves(far) => {
+                    let from = rng.random_range(-1.0..11.0);
+                    let to: f64 = from + far * [-1.0, 1.0, 0.5][rng.random_range(0..3)];
+                    let row = |x: f64| format!("{x},new\n").into_bytes();
+                    (Some(row(from)), row(to))
+                }
+            };
+            let place = rng.random_range(0..=others.len());
+            let text = |own: Option<&Vec<u8>>| {
+                let mut rows = others.clone();
+                rows.splice(place..place, own.cloned());
+                [b"x,who\n".to_vec(), rows.concat()].concat()
+            };
+            let (before, after) = (text(own.as_ref()), text(Some(&changed)));
+            let run = |private: &Vec<u8>, source: &mut dyn Source| {
+                fs::write(home.path().join("p.csv"), private).expect("a folder of our own");
+                let said = release_map(&args, &Gate::default(), &RealDisk, Replayed(source));
+                files_of(home.path(), said)
+            };
+            let comparison = compare(run, &before, &after, &mut SecureSource::new(&mut rng));
+            let share = comparison.rho() / claimed;
+            found.see(share, || format!("{words}: {:?}", String::from_utf8_lossy(&after)));
+        }
+    }
+    found
+}

@@ -1,0 +1,70 @@
+//! Points made up around released centres, on which the plan is run again; see [`centres`](crate::centres).
+
+use super::plan::{ClusterPlan, Clusters, Records};
+use crate::centres::{CentreError, Run, gaps, one_run, summary};
+use dp_cluster::{Clustering, Points};
+use dp_mechanism::{ChaCha20Rng, Mechanism};
+use rand::{RngExt, SeedableRng};
+use rayon::prelude::*;
+
+/// Most points that are made up. Noise on a centre is in proportion to one over the points near it, so that more need no run of their own.
+const MOST_POINTS: f64 = 20_000.0;
+
+/// Spread of the made-up points along each axis: this part of the distance to the next centre, so that neighbours just touch.
+const SPREAD: f64 = 0.25;
+
+/// Errors of every centre in the units of the columns, from so many runs; the same for the same release.
+pub fn centre_errors(plan: &ClusterPlan, clustering: &Clustering, runs: u32) -> Vec<CentreError> {
+    let centres = clustering.centres.view();
+    let all: f64 = clustering.counts.iter().map(|count| *count as f64).sum();
+    let thinned = (MOST_POINTS / all).min(1.0);
+    let sides = (0..centres.dim()).map(|axis| plan.ends(axis)).map(|[low, high]| high - low);
+    let gaps = gaps(centres, sides.fold(0.0, f64::max));
+    let seeds: Vec<u64> = (0..runs.into()).collect();
+    let one = |seed: &u64| {
+        let mut rng = ChaCha20Rng::seed_from_u64(*seed);
+        let points = made_up(plan, clustering, &gaps, thinned, &mut rng);
+        let records = Records::new(points, vec![0; centres.dim()]);
+        let release = plan.simulate(&records, &mut rng).expect("points of this plan");
+        let Clusters { clustering: found, .. } = release.output;
+        one_run(records.points(), (found.centres.view(), &found.counts), centres, &gaps)
+    };
+    let runs: Vec<Run> = seeds.par_iter().map(one).collect();
+    let mut errors = summary(&runs, &clustering.counts, centres.dim(), thinned);
+    for error in &mut errors {
+        error.at.iter_mut().enumerate().for_each(|(axis, at)| *at = plan.length(axis, *at));
+    }
+    errors
+}
+
+/// Normal points around the centres, within the box.
+fn made_up(
+    plan: &ClusterPlan,
+    clustering: &Clustering,
+    gaps: &[f64],
+    thinned: f64,
+    rng: &mut ChaCha20Rng,
+) -> Points {
+    let centres = clustering.centres.view();
+    let ends: Vec<[f64; 2]> = (0..centres.dim()).map(|axis| plan.ends(axis)).collect();
+    let mut coords = Vec::new();
+    for ((centre, count), gap) in centres.rows().zip(&clustering.counts).zip(gaps) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "counts are at least 0, and all together MOST_POINTS at most"
+        )]
+        let points = (*count as f64 * thinned).round() as usize;
+        for _ in 0..points {
+            for (x, [low, high]) in centre.iter().zip(&ends) {
+                coords.push((x + SPREAD * gap * normal(rng)).clamp(*low, *high));
+            }
+        }
+    }
+    Points::new(coords, centres.dim()).expect("whole points")
+}
+
+/// A normal number, near enough for points that are made up: twelve uniform ones less their mean.
+fn normal(rng: &mut ChaCha20Rng) -> f64 {
+    (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0
+}

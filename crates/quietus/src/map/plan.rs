@@ -1,0 +1,269 @@
+//! What is asked for, and the mechanism that does it.
+
+use crate::cluster::Axis;
+use crate::error::Error;
+use dp_accounting::ReplaceOne;
+use dp_accounting::Within;
+use dp_cluster::map::{MapRelation, PrivateMap, ReleasedMap};
+use dp_cluster::{AddRemove, Budget, ClusterError, PointsView, PublicBox, Receipt};
+use dp_mechanism::{Algorithm, Draws, Mechanism, Nearby, Private};
+use serde::{Deserialize, Serialize};
+
+/// What a column counts in. Distances are in metres, in plans, receipts and ledgers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Metres.
+    M,
+    /// Kilometres.
+    Km,
+}
+
+impl Unit {
+    /// In metres.
+    pub fn metres(self) -> f64 {
+        match self {
+            Self::M => 1.0,
+            Self::Km => 1000.0,
+        }
+    }
+}
+
+/// All that is public.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound = "R: Hides")]
+pub struct MapSettings<R: Hides> {
+    /// The columns that make a place, all in the same unit.
+    pub axes: Vec<Axis>,
+    /// What they count in.
+    pub unit: Unit,
+    /// What is hidden; a distance is in metres.
+    pub relation: R,
+    /// The smaller distance that the release is charged for, as its ledger is about that: who hides more hides less too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub charged: Option<R>,
+    /// The column that says whose row it is.
+    pub person: Option<String>,
+    /// How many rows there are: public where nobody comes or goes, else perhaps about known.
+    pub records: Option<u64>,
+    /// Numbers of centres.
+    pub k: Vec<usize>,
+    /// Whether centres are as near as can be, and not as near in squares.
+    pub median: bool,
+    /// What may be spent.
+    pub budget: Budget,
+}
+
+/// What a map can hide.
+pub trait Hides: MapRelation {
+    /// A map that hides this.
+    ///
+    /// # Errors
+    /// Names the setting and its limits.
+    fn map(
+        self,
+        bounds: PublicBox,
+        records: Option<u64>,
+        budget: Budget,
+    ) -> Result<PrivateMap<Self>, Error>;
+
+    /// The same release, charged for less.
+    ///
+    /// # Errors
+    /// If it is not less.
+    fn charged_as(receipt: Receipt<Self>, less: Self) -> Result<Receipt<Self>, Error>;
+
+    /// For the report: what is hidden, and what is not.
+    fn in_words(self) -> String;
+}
+
+fn refuse(error: &ClusterError) -> Error {
+    Error::library("the plan", error)
+}
+
+/// Where nobody comes or goes the number of rows is public.
+fn known(records: Option<u64>) -> Result<u64, Error> {
+    records.ok_or_else(|| Error::Setting {
+        name: "--rows",
+        got: "nothing".to_owned(),
+        want: "the public number of rows, as only what a row says is hidden",
+    })
+}
+
+fn only_distances<T>() -> Result<T, Error> {
+    let (name, got) = ("--charge-within", "another kind of release".to_owned());
+    Err(Error::Setting { name, got, want: "with --within alone" })
+}
+
+impl Hides for AddRemove {
+    fn map(
+        self,
+        bounds: PublicBox,
+        records: Option<u64>,
+        budget: Budget,
+    ) -> Result<PrivateMap<Self>, Error> {
+        let map = PrivateMap::add_remove(bounds, budget);
+        let map = match records {
+            Some(records) => map.expected_records(records),
+            None => map,
+        };
+        map.build().map_err(|error| refuse(&error))
+    }
+
+    fn charged_as(_: Receipt<Self>, _: Self) -> Result<Receipt<Self>, Error> {
+        only_distances()
+    }
+
+    fn in_words(self) -> String {
+        "Hidden: whether anybody is in the file, and where. Not hidden: nothing of a single one."
+            .to_owned()
+    }
+}
+
+impl Hides for ReplaceOne {
+    fn map(
+        self,
+        bounds: PublicBox,
+        records: Option<u64>,
+        budget: Budget,
+    ) -> Result<PrivateMap<Self>, Error> {
+        PrivateMap::replace_one(bounds, known(records)?, budget)
+            .build()
+            .map_err(|error| refuse(&error))
+    }
+
+    fn charged_as(_: Receipt<Self>, _: Self) -> Result<Receipt<Self>, Error> {
+        only_distances()
+    }
+
+    fn in_words(self) -> String {
+        "Hidden: where anybody is, however far away it might be. Not hidden: how many rows there are."
+            .to_owned()
+    }
+}
+
+impl Hides for Within {
+    fn map(
+        self,
+        bounds: PublicBox,
+        records: Option<u64>,
+        budget: Budget,
+    ) -> Result<PrivateMap<Self>, Error> {
+        let nearby = Nearby::new(self.rho());
+        let nearby = nearby.map_err(|error| Error::library("--within", &error))?;
+        PrivateMap::within(bounds, nearby, known(records)?, budget)
+            .build()
+            .map_err(|error| refuse(&error))
+    }
+
+    fn charged_as(receipt: Receipt<Self>, less: Self) -> Result<Receipt<Self>, Error> {
+        receipt.for_shorter(less).map_err(|error| Error::library("--charge-within", &error))
+    }
+
+    fn in_words(self) -> String {
+        format!(
+            "Hidden: where anybody is, to within {0} metres; a row that lay {0} metres away would have given much the same release. \
+             Not hidden: that somebody is in the file, how many rows there are, and where everybody is as far as places more than {0} metres apart are told \
+             from each other.",
+            self.rho()
+        )
+    }
+}
+
+/// A release of a map.
+///
+/// # Guarantee
+/// That of [`PrivateMap`]: the budget, under `R`, with distances in metres.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "MapSettings<R>", into = "MapSettings<R>", bound = "R: Hides")]
+pub struct MapPlan<R: Hides> {
+    settings: MapSettings<R>,
+    map: PrivateMap<R>,
+    receipt: Receipt<R>,
+}
+
+impl<R: Hides> TryFrom<MapSettings<R>> for MapPlan<R> {
+    type Error = Error;
+
+    fn try_from(settings: MapSettings<R>) -> Result<Self, Error> {
+        Self::new(settings)
+    }
+}
+
+impl<R: Hides> From<MapPlan<R>> for MapSettings<R> {
+    fn from(plan: MapPlan<R>) -> Self {
+        plan.settings
+    }
+}
+
+/// Names of columns that hold degrees.
+const DEGREES: [&str; 6] = ["lat", "latitude", "lon", "long", "lng", "longitude"];
+
+impl<R: Hides> MapPlan<R> {
+    /// Checks all settings.
+    ///
+    /// # Errors
+    /// Names the setting and its limits.
+    pub fn new(settings: MapSettings<R>) -> Result<Self, Error> {
+        let named = |axis: &&Axis| DEGREES.contains(&axis.column.to_lowercase().as_str());
+        if let Some(axis) = settings.axes.iter().find(named) {
+            let (name, got) = ("--range", format!("`{}`", axis.column));
+            return Err(Error::Setting { name, got, want: NO_DEGREES });
+        }
+        let metres = settings.unit.metres();
+        let ends = |of: fn(&Axis) -> f64| settings.axes.iter().map(|a| of(a) * metres).collect();
+        let bounds = PublicBox::new(ends(|axis| axis.low), ends(|axis| axis.high));
+        let bounds = bounds.map_err(|error| Error::library("--range", &error))?;
+        if let Some(k) = settings.k.iter().find(|k| !(1..=MOST_CENTRES).contains(*k)) {
+            let (name, got) = ("--k", k.to_string());
+            return Err(Error::Setting { name, got, want: "1 to 1000 centres" });
+        }
+        let map = settings.relation.map(bounds, settings.records, settings.budget)?;
+        let receipt = match settings.charged {
+            None => map.receipt(),
+            Some(less) => R::charged_as(map.receipt(), less)?,
+        };
+        Ok(Self { settings, map, receipt })
+    }
+
+    /// What was asked for.
+    pub fn settings(&self) -> &MapSettings<R> {
+        &self.settings
+    }
+
+    /// The map alone.
+    pub(super) fn map(&self) -> &PrivateMap<R> {
+        &self.map
+    }
+}
+
+/// What a column of a map must be.
+pub(super) const NO_DEGREES: &str = "a distance on the ground: degrees are none, a degree of longitude is shorter the further from the equator; \
+     project the places first, by a public rule such as UTM";
+
+/// Centres for one number of them.
+const MOST_CENTRES: usize = 1000;
+
+impl<R: Hides> Algorithm for MapPlan<R> {
+    type Relation = R;
+    type Data<'a> = PointsView<'a>;
+    type Shape = R::Shape;
+    type Output = ReleasedMap;
+    type Error = ClusterError;
+
+    fn cost(&self) -> Receipt<R> {
+        self.receipt.clone()
+    }
+
+    fn shape(points: &PointsView<'_>) -> R::Shape {
+        R::shape(*points)
+    }
+
+    fn check(&self, shape: &R::Shape) -> Result<(), ClusterError> {
+        self.map.check(shape)
+    }
+
+    fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> ReleasedMap {
+        self.map.run(points, draws)
+    }
+}
