@@ -7,6 +7,7 @@ use dp_audit::{Method as By, compare};
 use dp_mechanism::{Mechanism, SecureSource, Source};
 use quietus::cli::{Cli, Command, Family};
 use quietus::cluster::{cluster_plan, release_cluster};
+use quietus::locate::{locate_plan, release_locate};
 use quietus::top::release_top;
 use quietus::{Error, Gate, RealDisk, Said, group_job, release_groups};
 use rand::RngExt;
@@ -20,6 +21,7 @@ pub(crate) fn checks() -> Vec<Check> {
     vec![
         check("quietus-group-command", "GroupPlan, the command from file to files", &GROUPS),
         check("quietus-cluster-command", "ClusterPlan, the command from file to files", &CLUSTERS),
+        check("quietus-locate-command", "LocatePlan, the command from file to files", &LOCATIONS),
     ]
 }
 
@@ -51,6 +53,14 @@ const CLUSTERS: [(&str, &str); 8] = [
     ("cluster --range x=0,10 --delta 1e-6 --method dpm --person who", "who,x"),
     ("cluster --range x=0,10 --delta 1e-6 --method lloyd --k 2", "x"),
     ("cluster --range x=0,10 --k 1 --delimiter ; --decimal-comma", "x;town"),
+];
+
+const LOCATIONS: [(&str, &str); 2] = [
+    ("locate --places PLACES --at x --k 1 --rows 4 --place town", "town"),
+    (
+        "locate --places PLACES --at x --k 2 --rows 4 --place town --person who --squares",
+        "x,town,who",
+    ),
 ];
 
 const CELLS: [&[u8]; 14] = [
@@ -116,6 +126,11 @@ pub(crate) fn seen(home: &Path, family: &Family, private: &[u8], source: &mut dy
         Family::Top(args) => release_top(args, &Gate::default(), &RealDisk, |plan, steps| {
             plan.replay(steps, source).0
         }),
+        Family::Locate(args) => {
+            release_locate(args, &Gate::default(), &RealDisk, |plan, people| {
+                plan.replay(people, source).0
+            })
+        }
         _ => group_job(family).and_then(|job| {
             release_groups(&job, &Gate::default(), &RealDisk, |plan, tally| {
                 plan.replay(tally, source).0
@@ -149,6 +164,7 @@ pub(crate) fn files_of(home: &Path, said: Result<Said, Error>) -> Seen {
 fn claimed(family: &Family) -> (Option<f64>, Option<f64>) {
     let receipt = match family {
         Family::Cluster(args) => cluster_plan(args).expect("valid").receipt(),
+        Family::Locate(args) => locate_plan(args).expect("valid").receipt(),
         _ => group_job(family).expect("valid").plan.receipt(),
     };
     assert!(receipt.within_budget());
@@ -162,6 +178,9 @@ fn on_files(effort: Effort, ways: &[(&str, &str)]) -> Found {
     let at = |name: &str| home.path().join(name).to_str().expect("Unicode").to_owned();
     for &(words, header) in ways {
         let (data, out) = (at("p.csv"), at("out"));
+        fs::write(home.path().join("places.csv"), "place,x\nA,0\nB,3\nC,7\n")
+            .expect("a folder of our own");
+        let words = words.replace("PLACES", &at("places.csv"));
         let all =
             format!("quietus release {words} --epsilon 1 --no-ledger --data {data} --out {out}");
         let Command::Release { family } = Cli::parse_from(all.split_whitespace()).command else {

@@ -6,6 +6,7 @@ mod commands;
 mod groups;
 mod maps;
 mod mutants;
+mod sets;
 mod top;
 
 use dp_audit::harness::Suite;
@@ -18,6 +19,7 @@ fn main() -> std::process::ExitCode {
             groups::checks(),
             commands::checks(),
             maps::checks(),
+            sets::checks(),
             census::checks(),
             top::checks(),
         ]

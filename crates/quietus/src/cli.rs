@@ -2,12 +2,16 @@
 
 use crate::error::Error;
 use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 pub use crate::top::TopArgs;
 
 /// Private releases from your own files, with a ledger that counts every one of them.
+///
+/// Every command can have its flags in a TOML file, `--settings FILE`: `epsilon = 0.5`, `range = ["age=0,100", "cost=0,500"]`. What is said on
+/// the command line as well overrules it.
 #[derive(Debug, Parser)]
 #[command(name = "quietus", version)]
 pub struct Cli {
@@ -55,6 +59,13 @@ pub enum Command {
         #[arg(long, value_name = "FILE")]
         ledger: Option<PathBuf>,
     },
+    /// Print a script that completes commands in a shell
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+    /// Print the manual page of all commands, in roff: `quietus manual | man -l -`
+    Manual,
 }
 
 /// What can be released.
@@ -75,6 +86,12 @@ pub enum Family {
     Top(TopArgs),
     /// Places to a map, from which centres for every number of them are free; also where only the place to within a distance is hidden
     Map(MapArgs),
+    /// An order of public sets in which few serve everybody
+    Cover(CoverArgs),
+    /// A few public sets that serve as many people as possible
+    Coverage(CoverageArgs),
+    /// A few of the public places, near to where people are
+    Locate(LocateArgs),
 }
 
 /// The private file and how it is written.
@@ -151,7 +168,7 @@ pub struct LossArgs {
     )]
     pub epsilon: Option<f64>,
     /// For `plan`: an error that is good enough; it then says the smallest epsilon that has it
-    #[arg(long, value_name = "ERROR", allow_negative_numbers = true, conflicts_with = "epsilon")]
+    #[arg(long, value_name = "ERROR", allow_negative_numbers = true)]
     pub accuracy: Option<f64>,
 }
 
@@ -361,6 +378,92 @@ pub struct MapArgs {
     /// The delta of differential privacy, well below one over the number of people
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub delta: f64,
+    /// What is read.
+    #[command(flatten)]
+    pub file: FileArgs,
+    /// Where it goes.
+    #[command(flatten)]
+    pub target: TargetArgs,
+}
+
+/// Who is in which public sets.
+#[derive(Clone, Debug, Args)]
+pub struct SetArgs {
+    /// The column that says who is in a set: a person is protected in all rows
+    #[arg(long, value_name = "COLUMN", default_value = "person")]
+    pub person: String,
+    /// The column that says in which set
+    #[arg(long, value_name = "COLUMN", default_value = "set")]
+    pub set: String,
+    /// Public: the sets there are, between commas; from elsewhere, never from the people
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub sets: Vec<String>,
+    /// Public: the sets there are, in the column `set` of a file; from elsewhere, never from the people
+    #[arg(long, value_name = "FILE", conflicts_with = "sets")]
+    pub sets_from: Option<PathBuf>,
+    /// What it costs.
+    #[command(flatten)]
+    pub loss: LossArgs,
+    /// What is read.
+    #[command(flatten)]
+    pub file: FileArgs,
+    /// Where it goes.
+    #[command(flatten)]
+    pub target: TargetArgs,
+}
+
+/// `cover`.
+#[derive(Clone, Debug, Args)]
+pub struct CoverArgs {
+    /// Only the first so many sets of the order
+    #[arg(long, value_name = "K")]
+    pub k: Option<u32>,
+    /// The rest.
+    #[command(flatten)]
+    pub sets: SetArgs,
+}
+
+/// `coverage`.
+#[derive(Clone, Debug, Args)]
+pub struct CoverageArgs {
+    /// How many sets
+    #[arg(long, value_name = "K")]
+    pub k: u32,
+    /// The rest.
+    #[command(flatten)]
+    pub sets: SetArgs,
+}
+
+/// `locate`.
+#[derive(Clone, Debug, Args)]
+pub struct LocateArgs {
+    /// How many places are chosen
+    #[arg(long, value_name = "K")]
+    pub k: usize,
+    /// Public: the places there are, in the column `place` of a file; from elsewhere, never from the people
+    #[arg(long, value_name = "FILE")]
+    pub places: PathBuf,
+    /// The columns of --places with their coordinates, between commas, all in one unit
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', conflicts_with = "roads")]
+    pub at: Vec<String>,
+    /// Public, in place of coordinates: columns from, to and length (in whole units) of the roads between places
+    #[arg(long, value_name = "FILE")]
+    pub roads: Option<PathBuf>,
+    /// The column that says at which place somebody is
+    #[arg(long, value_name = "COLUMN", default_value = "place")]
+    pub place: String,
+    /// About how many people there are: public, not counted
+    #[arg(long, value_name = "N")]
+    pub rows: u64,
+    /// Near in squares of distances
+    #[arg(long)]
+    pub squares: bool,
+    /// The column that says whose row it is: a person is then protected in all rows, and only the first one counts
+    #[arg(long, value_name = "COLUMN")]
+    pub person: Option<String>,
+    /// What it costs.
+    #[command(flatten)]
+    pub loss: LossArgs,
     /// What is read.
     #[command(flatten)]
     pub file: FileArgs,

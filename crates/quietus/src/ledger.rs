@@ -12,9 +12,9 @@ use crate::folder::{RELEASE, in_use, remove_part};
 use dp_accounting::{
     AddOnly, AddRemove, Budget, Ledger, MemberOfGroup, Receipt, Relation, ReplaceOne, Within,
 };
+use hmac_sha256::Hash;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
@@ -111,7 +111,7 @@ pub struct Recovered {
 
 /// Lower-case hexadecimal SHA-256.
 pub(crate) fn sha256_hex(parts: &[&[u8]]) -> String {
-    let mut digest = Sha256::new();
+    let mut digest = Hash::new();
     for part in parts {
         digest.update(part);
     }

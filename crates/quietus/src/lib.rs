@@ -27,6 +27,7 @@
 //! - [`release_census`]: numbers of groups by size in every region of a hierarchy.
 //! - [`cluster`]: points to centres and counts. [`map`]: places to a map of which every clustering is free.
 //! - [`top`]: a log of persons and items to the most popular items.
+//! - [`sets`]: public sets that serve people. [`locate`]: public places near to where people are.
 //! - [`Order`]: one release from receipt to folder. [`LedgerFile`]: the account of a data set.
 //! - [`Disk`]: every call that changes something on disk, so that tests let each of them fail.
 //!
@@ -41,12 +42,15 @@ mod error;
 mod folder;
 pub mod groups;
 pub mod ledger;
+pub mod locate;
 pub mod map;
 mod order;
 mod persons;
 mod picture;
 mod run;
 mod search;
+pub mod sets;
+mod settings_file;
 mod shown;
 mod stop;
 pub mod table;
@@ -60,7 +64,9 @@ pub use error::Error;
 pub use ledger::LedgerFile;
 pub use order::{FillOf, Named, Order, Target, random_name};
 pub use run::{
-    GroupJob, PRIVATE, Said, check, group_job, ledger as run_ledger, plan, release, release_groups,
+    GroupJob, PRIVATE, Said, check, completions, group_job, ledger as run_ledger, manual, plan,
+    release, release_groups, set_args,
 };
+pub use settings_file::with_settings;
 pub use stop::Gate;
 pub use verify::verify;

@@ -2,12 +2,17 @@
 
 use clap::Parser;
 use quietus::cli::{Cli, Command};
-use quietus::{Error, Gate, RealDisk, check, plan, release, run_ledger, verify};
+use quietus::{
+    Error, Gate, RealDisk, check, completions, manual, plan, release, run_ledger, verify,
+    with_settings,
+};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match run(Cli::parse().command) {
+    let ended =
+        with_settings(std::env::args_os()).and_then(|words| run(Cli::parse_from(words).command));
+    match ended {
         Ok(code) => code,
         Err(error) => {
             let _ = writeln!(io::stderr(), "error: {error}");
@@ -29,6 +34,8 @@ fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Plan { family } => plan(&family)?,
         Command::Ledger { command } => run_ledger(&command, &RealDisk)?,
         Command::Verify { folder, ledger } => verify(&folder, ledger.as_deref())?,
+        Command::Completions { shell } => completions(shell),
+        Command::Manual => manual()?,
         _ => unreachable!("every command of this version is above"),
     };
     let _ = write!(io::stdout(), "{text}");

@@ -2,21 +2,25 @@
 
 use crate::census;
 use crate::cli::{
-    CountArgs, Family, FileArgs, FormArgs, GroupArgs, HistogramArgs, LedgerCommand, LossArgs,
-    MeanArgs, TargetArgs,
+    Cli, CountArgs, Family, FileArgs, FormArgs, GroupArgs, HistogramArgs, LedgerCommand, LossArgs,
+    MeanArgs, SetArgs, TargetArgs,
 };
 use crate::cluster;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::groups::{self, GroupPlan, GroupSettings, Measure, Met, Noisy, Source, Tally};
 use crate::ledger::{LedgerFile, State};
+use crate::locate;
 use crate::map;
 use crate::order::{Order, Target, random_name};
+use crate::sets::{self, Aim};
 use crate::shown::shown;
 use crate::stop::Gate;
 use crate::table::{Form, Rows, Secrecy};
 use crate::top;
 use crate::value::{Decimal, days};
+use clap::CommandFactory;
+use clap_complete::Shell;
 use dp_accounting::{AddOnly, AddRemove, Budget, MemberOfGroup, ReplaceOne, Within};
 use dp_cluster::Points;
 use dp_cluster::map::ReleasedMap;
@@ -61,6 +65,15 @@ pub fn release(family: &Family, gate: &Gate, disk: &dyn Disk) -> Result<Said, Er
             plan.release(steps, &mut rng).expect("one step").output
         }),
         Family::Map(args) => map::release_map(args, gate, disk, Secure(&mut rng)),
+        Family::Cover(_) | Family::Coverage(_) => {
+            let (args, aim) = set_args(family);
+            sets::release_sets(args, aim, gate, disk, |plan, people| {
+                plan.release(people, &mut rng).expect("people of this plan").output
+            })
+        }
+        Family::Locate(args) => locate::release_locate(args, gate, disk, |plan, people| {
+            plan.release(people, &mut rng).expect("nothing to refuse").output
+        }),
     }
 }
 
@@ -86,6 +99,11 @@ pub fn check(family: &Family) -> Result<String, Error> {
         Family::Cluster(args) => cluster::check(args),
         Family::Top(args) => top::check(args),
         Family::Map(args) => map::check(args),
+        Family::Cover(_) | Family::Coverage(_) => {
+            let (args, aim) = set_args(family);
+            sets::check(args, aim)
+        }
+        Family::Locate(args) => locate::check(args),
     }
 }
 
@@ -102,6 +120,48 @@ pub fn plan(family: &Family) -> Result<String, Error> {
         Family::Cluster(args) => cluster::plan_text(args),
         Family::Top(args) => top::plan_text(args),
         Family::Map(args) => map::plan_text(args),
+        Family::Cover(_) | Family::Coverage(_) => {
+            let (args, aim) = set_args(family);
+            sets::plan_text(args, aim)
+        }
+        Family::Locate(args) => locate::plan_text(args),
+    }
+}
+
+/// `quietus completions`.
+pub fn completions(shell: Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "quietus", &mut script);
+    String::from_utf8_lossy(&script).into_owned()
+}
+
+/// `quietus manual`: the page of the program, then that of every command.
+///
+/// # Errors
+/// None that is known; the page is written into memory.
+pub fn manual() -> Result<String, Error> {
+    fn pages(command: &clap::Command, to: &mut Vec<u8>) -> std::io::Result<()> {
+        clap_mangen::Man::new(command.clone()).render(to)?;
+        command
+            .get_subcommands()
+            .filter(|below| below.get_name() != "help")
+            .try_for_each(|below| pages(below, to))
+    }
+    let (mut page, mut command) = (Vec::new(), Cli::command());
+    command.build();
+    pages(&command, &mut page).map_err(|error| Error::library("the manual", &error))?;
+    Ok(String::from_utf8_lossy(&page).into_owned())
+}
+
+/// What sets are for, and the rest of what was said about them.
+///
+/// # Panics
+/// For another family.
+pub fn set_args(family: &Family) -> (&SetArgs, Aim) {
+    match family {
+        Family::Cover(args) => (&args.sets, Aim::Cover(args.k)),
+        Family::Coverage(args) => (&args.sets, Aim::Coverage(args.k)),
+        _ => unreachable!("another family has other arguments"),
     }
 }
 
@@ -323,21 +383,30 @@ fn names(args: &GroupArgs) -> Result<Vec<String>, Error> {
     if args.by.is_none() {
         return Ok(vec![String::new()]);
     }
-    if let Some(path) = &args.groups_from {
-        let mut rows = Rows::open(path, Secrecy::Public, &Form::default())?;
-        rows.choose(&["group"])?;
-        let mut names = Vec::new();
-        while rows.advance()? {
-            names.push(rows.text(0)?.into_owned());
-        }
-        return Ok(names);
-    }
-    if args.groups.is_empty() {
+    if args.groups.is_empty() && args.groups_from.is_none() {
         let (name, got) = ("--by", "no groups".to_owned());
         let want = "with --groups or --groups-from: which groups there are is public, and is not taken from private data";
         return Err(Error::Setting { name, got, want });
     }
-    Ok(args.groups.iter().map(|name| name.trim().to_owned()).collect())
+    public_names(&args.groups, args.groups_from.as_deref(), "group")
+}
+
+/// Names that were listed, or are in this column of a public file.
+pub(crate) fn public_names(
+    listed: &[String],
+    file: Option<&Path>,
+    column: &str,
+) -> Result<Vec<String>, Error> {
+    let Some(path) = file else {
+        return Ok(listed.iter().map(|name| name.trim().to_owned()).collect());
+    };
+    let mut rows = Rows::open(path, Secrecy::Public, &Form::default())?;
+    rows.choose(&[column])?;
+    let mut names = Vec::new();
+    while rows.advance()? {
+        names.push(rows.text(0)?.into_owned());
+    }
+    Ok(names)
 }
 
 /// Two numbers, or two dates.

@@ -5,8 +5,10 @@ use crate::error::Error;
 use crate::folder::RELEASE;
 use crate::groups::GroupPlan;
 use crate::ledger::{LedgerFile, sha256_hex};
+use crate::locate::LocatePlan;
 use crate::map::MapPlan;
 use crate::order::{Named, PLAN, RECEIPT};
+use crate::sets::SetPlan;
 use crate::top::TopPlan;
 use dp_accounting::{AddRemove, ReplaceOne, Within};
 use dp_census::Census;
@@ -40,6 +42,8 @@ pub fn verify(folder: &Path, ledger: Option<&Path>) -> Result<String, Error> {
         "census" => cost::<Census>(&plan),
         "cluster" => cost::<ClusterPlan>(&plan),
         "top" => cost::<TopPlan>(&plan),
+        "cover" | "coverage" => cost::<SetPlan>(&plan),
+        "locate" => cost::<LocatePlan>(&plan),
         "map" => match &receipt["relation"] {
             Value::String(name) if name == "add-remove" => cost::<MapPlan<AddRemove>>(&plan),
             Value::String(_) => cost::<MapPlan<ReplaceOne>>(&plan),

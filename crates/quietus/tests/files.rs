@@ -11,11 +11,12 @@ use std::fs;
 /// How many files; a hundred thousand take two minutes.
 const FILES: usize = 4_000;
 
-const WORDS: [&str; 7] = [
+const WORDS: [&str; 8] = [
     "count --by a --groups x,y --epsilon 1 --data FILE",
     "histogram --of b --bounds 0,10 --bins 3 --person a --epsilon 1 --data FILE",
     "mean --of b --bounds -1,1 --by a --groups x --delimiter semicolon --decimal-comma --epsilon 1 --data FILE",
     "cluster --range a=0,1 --range b=-5,1e9 --k 2 --epsilon 1 --data FILE",
+    "coverage --k 1 --person a --set b --sets x,y --epsilon 1 --data FILE",
     "map --range a=0,1 --range b=-5,1e9 --unit m --within 3 --rows 2 --k 2 --epsilon 1 --delta 1e-6 --data FILE",
     "census --regions REGIONS --units UNITS --data FILE --largest 3 --epsilon 1 --column unit=a --column person=b",
     "census --regions REGIONS --table FILE --groups 2 --largest 3 --epsilon 1 --column region=a --column size=b --column groups=c",

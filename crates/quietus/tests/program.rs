@@ -203,15 +203,23 @@ fn ten_odd_individuals_change_no_exit_code_no_word_and_no_name_of_a_file() {
         "cluster --range x=0,10 --range who=0,9 --k 1 --delta 1e-6",
         "cluster --range x=0,10 --k 1 --person who",
         "cluster --range x=0,10 --k 2 --delta 1e-6 --outside 0.5 --simulations 2",
+        "cover --person who --set town --sets A,B",
+        "coverage --k 1 --person who --set town --sets A,B,C",
+        "locate --places places.csv --at at --k 1 --rows 9 --place town --person who",
         "map --range x=0,10 --unit km --k 1,3 --delta 1e-6 --simulations 2",
         "map --range x=0,10 --unit m --within 2 --rows 3 --k 1 --delta 1e-6 --simulations 2",
     ] {
         let places = words.starts_with("cluster") || words.starts_with("map");
-        let released = if places { "out/centres.csv" } else { "out/groups.csv" };
+        let released = match words.split(' ').next() {
+            Some("cluster" | "map" | "locate") => "out/centres.csv",
+            Some("cover" | "coverage") => "out/sets.csv",
+            _ => "out/groups.csv",
+        };
         let mut seen = Vec::new();
         for (number, row) in odd.iter().enumerate() {
             let home = Home::new();
             home.write("p.csv", &[&b"town,x,who\nA,1,1\nB,2,2\n"[..], row, b"\n"].concat());
+            home.write("places.csv", b"place,at\nA,0\nB,4\n");
             let output = home
                 .run(&format!("release {words} --data p.csv --epsilon 1 --out out --no-ledger"));
             assert_eq!(output.status.code(), Some(0), "{words}, row {number}");
@@ -409,6 +417,149 @@ fn a_release_that_was_changed_is_not_verified() {
     home.ok("ledger new other.ledger --dataset x --epsilon 1");
     let error = home.refused("verify out --ledger other.ledger");
     assert!(error.contains("has not counted it"), "{error}");
+}
+
+/// Three clinics that everybody can reach one of, and many that hardly anybody can.
+#[test]
+fn sets_that_serve_and_places_near_people_are_found() {
+    let home = Home::new();
+    let rows: String =
+        (0..900).map(|i| format!("{i},{}\n{i},few{}\n", ["A", "B", "C"][i % 3], i % 30)).collect();
+    home.write("p.csv", format!("person,set\n{rows}").as_bytes());
+    let names: String = (0..30).map(|i| format!("few{i}\n")).collect();
+    home.write("sets.csv", format!("set\n{names}A\nB\nC\n").as_bytes());
+    let words = "--sets-from sets.csv --data p.csv --epsilon 2";
+    for release in ["cover", "cover --k 3", "coverage --k 3"] {
+        let out = release.replace(' ', "");
+        let said = home.ok(&format!("release {release} {words} --out {out} --no-ledger"));
+        assert!(said.contains("persons fewer than the best"), "{said}");
+        home.ok(&format!("verify {out}"));
+        let table = fs::read_to_string(home.path(&out).join("sets.csv")).unwrap();
+        let mut first: Vec<&str> = table.lines().skip(1).take(3).map(|line| &line[2..]).collect();
+        first.sort_unstable();
+        assert_eq!(first, ["A", "B", "C"], "{table}");
+        assert_eq!(table.lines().count(), if release == "cover" { 34 } else { 4 });
+    }
+    let check = home.ok(&format!("check cover {words} --column set=person"));
+    assert!(
+        check.starts_with("PRIVATE: ") && check.contains("1800  left out: of no public set"),
+        "{check}"
+    );
+    let plan = home.ok("plan coverage --k 3 --sets-from sets.csv --data p.csv --accuracy 20");
+    assert!(plan.starts_with("Epsilon ") && plan.contains("loses 20 persons at most"), "{plan}");
+
+    let homes: String = (0..2_000).map(|i| ["A\n", "A\n", "D\n", "nowhere\n"][i % 4]).collect();
+    home.write("homes.csv", format!("place\n{homes}").as_bytes());
+    home.write("places.csv", b"place,km\nA,0\nB,1\nC,6\nD,9\n");
+    home.write("roads.csv", b"from,to,length\nA,B,1\nB,C,5\nC,D,3\n");
+    let words = "--places places.csv --data homes.csv --k 2 --rows 2000";
+    for (distances, out) in [("--at km", "by-km"), ("--roads roads.csv", "by-road")] {
+        home.ok(&format!("release locate {words} {distances} --epsilon 1 --out {out} --no-ledger"));
+        let table = fs::read_to_string(home.path(out).join("centres.csv")).unwrap();
+        let lines: Vec<Vec<&str>> =
+            table.lines().skip(1).map(|line| line.split(',').collect()).collect();
+        for (line, (name, people)) in lines.iter().zip([("A", 1_000.0), ("D", 500.0)]) {
+            let said: f64 = line[1].parse().unwrap();
+            assert!(line[0] == name && (said - people).abs() < 30.0 && line[5] == "yes", "{table}");
+        }
+        home.ok(&format!("verify {out}"));
+    }
+    let plan = home.ok(&format!("plan locate {words} --at km --accuracy 3"));
+    assert!(
+        plan.starts_with("Epsilon ") && plan.contains("3 people at most at every place"),
+        "{plan}"
+    );
+    home.refused(&format!("release locate {words} --epsilon 1 --out more --no-ledger"));
+    home.write("roads.csv", b"from,to,length\nA,Z,1\n");
+    let error = home.refused(&format!("plan locate {words} --roads roads.csv --epsilon 1"));
+    assert!(error.contains("line 2") && error.contains("no place `Z`"), "{error}");
+}
+
+/// The same flags from a file, the scripts and the pages.
+#[test]
+fn settings_come_from_a_file_and_shells_and_manuals_know_every_command() {
+    let home = with_ledger("1");
+    home.write("plan.toml", b"by = 'town'\ngroups = ['A', 'B', 'C']\ndata = 'people.csv'\nepsilon = 5\nledger = 'data.ledger'\n");
+    let error = home.refused("release count --settings plan.toml --out out");
+    assert!(error.contains("budget exceeded"), "{error}");
+    home.ok("release count --settings plan.toml --epsilon 0.5 --out out");
+    home.ok("verify out --ledger data.ledger");
+    assert!(
+        home.ok("completions bash").contains("quietus__")
+            && home.ok("completions fish").contains("cluster")
+    );
+    let manual = home.ok("manual");
+    for word in [".TH", "coverage", "charge\\-within", "\\-\\-settings"] {
+        assert!(manual.contains(word), "{word}");
+    }
+    assert!(home.ok("--version").starts_with("quietus "));
+}
+
+/// As spreadsheets, other systems and other languages write them; one command each.
+#[test]
+fn six_files_of_six_shapes_take_one_command_each() {
+    let home = Home::new();
+    let town = |i: u32| ["Ahlen", "Brunn", "Calw"][i as usize % 3];
+    let rows = |of: &dyn Fn(u32) -> String, n: u32| (0..n).map(of).collect::<String>();
+    let age = |i: u32| i * 37 % 91;
+    let files = [
+        (
+            "semicolons.csv",
+            format!("town;age\n{}", rows(&|i| format!("{};{},5\n", town(i), age(i)), 900)),
+        ),
+        (
+            "mark.csv",
+            format!("\u{feff}town,age\n{}", rows(&|i| format!("{},{}\n", town(i), age(i)), 900)),
+        ),
+        (
+            "windows.csv",
+            format!("town,age\r\n{}", rows(&|i| format!("{},{}\r\n", town(i), age(i)), 900)),
+        ),
+        (
+            "names.csv",
+            format!("Ort,Alter\n{}", rows(&|i| format!("{},{}\n", town(i), age(i)), 900)),
+        ),
+        (
+            "dates.csv",
+            format!(
+                "town,day\n{}",
+                rows(&|i| format!("{},2024-{:02}-11\n", town(i), 1 + i % 12), 900)
+            ),
+        ),
+        (
+            "million.csv",
+            format!("town,age\n{}", rows(&|i| format!("{},{}\n", town(i), age(i)), 1_000_000)),
+        ),
+    ];
+    for (name, content) in &files {
+        home.write(name, content.as_bytes());
+    }
+    let by = "--by town --groups Ahlen,Brunn,Calw";
+    for (words, file, lines, most) in [
+        (
+            format!("mean --of age --bounds 0,100 {by} --delimiter semicolon --decimal-comma"),
+            0,
+            4,
+            300.0,
+        ),
+        (format!("count {by}"), 1, 4, 300.0),
+        ("histogram --of age --bounds 0,100 --bins 10".to_owned(), 2, 11, 100.0),
+        (
+            format!("mean --of age --bounds 0,100 {by} --column town=Ort --column age=Alter"),
+            3,
+            4,
+            300.0,
+        ),
+        ("histogram --of day --bounds 2024-01-01,2025-01-01 --bins 12".to_owned(), 4, 13, 75.0),
+        (format!("count {by}"), 5, 4, 333_333.0),
+    ] {
+        let (out, name) = (format!("out{file}"), files[file].0);
+        home.ok(&format!("release {words} --data {name} --epsilon 2 --out {out} --no-ledger"));
+        let table = fs::read_to_string(home.path(&out).join("groups.csv")).unwrap();
+        let first: Vec<&str> = table.lines().nth(1).unwrap().split(',').collect();
+        let count: f64 = first[if words.starts_with("histogram") { 3 } else { 1 }].parse().unwrap();
+        assert!(table.lines().count() == lines && (count - most).abs() < 30.0, "{name}: {table}");
+    }
 }
 
 /// Every command of the page, as written there, on the made-up files.
