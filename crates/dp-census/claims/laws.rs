@@ -62,8 +62,9 @@ fn released(effort: Effort) -> Found {
         let groups = a.groups_of_regions();
         for method in Method::ALL {
             let alike = groups.len() > 1 && groups.iter().all(|&count| count == groups[0]);
-            let shrinkage = method.query() == Query::Cumulative && alike;
-            for promise in Promise::BOTH {
+            let by_itself = matches!(method, Method::Fitted | Method::RootSpread);
+            let shrinkage = method.query() == Query::Cumulative && alike && !by_itself;
+            for promise in Promise::ALL {
                 let (hierarchy, privacy) = (hierarchy.clone(), promise.privacy());
                 let region_groups = Some(groups.clone());
                 let settings = CensusSettings { region_groups, shrinkage, ..by(method) };

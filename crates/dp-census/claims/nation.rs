@@ -78,16 +78,18 @@ pub(crate) fn by(method: Method) -> CensusSettings {
 pub(crate) enum Promise {
     Pure,
     Zcdp,
+    Gaussian,
 }
 
 impl Promise {
-    pub(crate) const BOTH: [Self; 2] = [Self::Pure, Self::Zcdp];
+    pub(crate) const ALL: [Self; 3] = [Self::Pure, Self::Zcdp, Self::Gaussian];
     const RHO: f64 = 0.5;
 
     pub(crate) fn privacy(self) -> Privacy {
         let privacy = match self {
             Self::Pure => Privacy::pure(1.0),
             Self::Zcdp => Privacy::zcdp(Self::RHO, 1e-9),
+            Self::Gaussian => Privacy::gaussian((2.0 * Self::RHO).sqrt(), 1e-9),
         };
         privacy.expect("valid")
     }
@@ -95,14 +97,15 @@ impl Promise {
     pub(crate) fn share_of_transcripts(self, comparison: &Comparison) -> f64 {
         match self {
             Self::Pure => comparison.pure_loss(),
-            Self::Zcdp => comparison.rho() / Self::RHO,
+            // A Gaussian `mu` is in this respect what `mu^2 / 2` of zCDP is.
+            Self::Zcdp | Self::Gaussian => comparison.rho() / Self::RHO,
         }
     }
 
     pub(crate) fn share_of_laws<O: Ord>(self, a: &Law<O>, b: &Law<O>) -> f64 {
         match self {
             Self::Pure => a.pure_loss(b).max(b.pure_loss(a)),
-            Self::Zcdp => a.zcdp(b) / Self::RHO,
+            Self::Zcdp | Self::Gaussian => a.zcdp(b) / Self::RHO,
         }
     }
 }
@@ -116,13 +119,16 @@ pub(crate) fn every_way(levels: usize, region_groups: &[i64]) -> Vec<CensusSetti
         _ => 0.5_f64.powi(i32::try_from(levels - level).expect("few")),
     });
     let all_shares = [
+        LevelShares::Chosen,
         LevelShares::Equal,
         LevelShares::RootOfRegions,
         LevelShares::Fixed(last_gets_half.collect()),
     ];
     for method in Method::ALL {
         match method {
-            Method::CumulativeTopDown
+            Method::Fitted
+            | Method::RootSpread
+            | Method::CumulativeTopDown
             | Method::Cumulative
             | Method::CumulativeThenTree
             | Method::Counts
@@ -131,10 +137,15 @@ pub(crate) fn every_way(levels: usize, region_groups: &[i64]) -> Vec<CensusSetti
         }
         for shares in &all_shares {
             match shares {
-                LevelShares::Equal | LevelShares::RootOfRegions | LevelShares::Fixed(_) => {}
+                LevelShares::Chosen
+                | LevelShares::Equal
+                | LevelShares::RootOfRegions
+                | LevelShares::Fixed(_) => {}
             }
             for (public, shrinkage) in [(false, false), (true, false), (true, true)] {
-                if shrinkage && (method.query() != Query::Cumulative || levels < 2) {
+                let by_itself = matches!(method, Method::Fitted | Method::RootSpread);
+                let none = by_itself || method.query() != Query::Cumulative || levels < 2;
+                if shrinkage && none {
                     continue;
                 }
                 ways.push(CensusSettings {

@@ -32,6 +32,9 @@ pub(crate) fn checks() -> Vec<Check> {
         check("census-zcdp", "Census, quantities, Gaussian noise", MEMBERS, |effort| {
             quantities(effort, Promise::Zcdp)
         }),
+        check("census-gaussian", "Census, quantities, one mu", MEMBERS, |effort| {
+            quantities(effort, Promise::Gaussian)
+        }),
         check("census-other-quantity", "Census, tables for another quantity", MEMBERS, others),
         check("census-real", "RealCensus, WithEvidence, every setting", MEMBERS, real),
         check("census-wide", "Census, RealCensus, beyond the small sizes", MEMBERS, wide),
@@ -63,7 +66,7 @@ fn transcripts(effort: Effort) -> Found {
         |parents, (a, b), witness| {
             let hierarchy = hierarchy(parents);
             for settings in every_way(hierarchy.tree().levels(), &a.groups_of_regions()) {
-                for promise in Promise::BOTH {
+                for promise in Promise::ALL {
                     let (hierarchy, settings) = (hierarchy.clone(), settings.clone());
                     let says = format!("{parents:?}: {settings:?}");
                     let privacy = promise.privacy();
@@ -123,7 +126,7 @@ fn from_one(effort: Effort) -> Found {
         (From1::up_to(3).expect("valid"), effort.of(1, 2), 2),
         |parents, (a, b), witness| {
             for method in Method::ALL {
-                for promise in Promise::BOTH {
+                for promise in Promise::ALL {
                     let (hierarchy, privacy) = (hierarchy(parents), promise.privacy());
                     let settings = CensusSettings { most_quantity: above_zero(2), ..by(method) };
                     let plan = Census::new(hierarchy, a.bins(), a.groups(), privacy, settings);
@@ -192,7 +195,7 @@ fn real(effort: Effort) -> Found {
         |parents, (a, b), witness| {
             let hierarchy = hierarchy(parents);
             for settings in every_way(hierarchy.tree().levels(), &a.groups_of_regions()) {
-                for promise in Promise::BOTH {
+                for promise in Promise::ALL {
                     let (hierarchy, settings) = (hierarchy.clone(), settings.clone());
                     let says = format!("{parents:?}: {settings:?}");
                     let privacy = promise.privacy();

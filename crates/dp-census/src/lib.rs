@@ -27,7 +27,8 @@
 //!
 //! # What matters
 //! - [`Census`]: the plan. [`Method`] says how noise becomes a table (and when another than the default is closer), [`LevelShares`] which level is
-//!   to be how accurate, [`Privacy`] what is promised: pure DP, or zCDP under that name.
+//!   to be how accurate, [`Privacy`] what is promised: pure DP, or zCDP or Gaussian noise under these names. By default the
+//!   shares are chosen from public facts and regions are drawn to the row above as far as noisy values ask; everything can be overridden.
 //! - [`Hierarchy`], [`From0`], [`GroupSizes`]: regions, columns, the private table; [`GroupDirectory`] makes it from records of people.
 //! - [`solve`]: the least-squares solvers as plain functions. They see nothing that has not been noised, and each solution comes with
 //!   a certificate.

@@ -284,11 +284,13 @@ pub struct CensusArgs {
     /// Where the receipt says what --rho comes to as an epsilon
     #[arg(long, value_name = "D", requires = "rho", allow_negative_numbers = true)]
     pub delta: Option<f64>,
-    /// How noise becomes a table: m-c-top-down (the default), m-c-exact, m-c-dp, m-h-dp, top-down or m-c-chain
+    /// How noise becomes a table: m-c-fitted (the default), m-c-top-down, m-c-exact, m-c-dp, m-h-dp, top-down, root-spread
+    /// or m-c-chain
     #[arg(long, value_name = "METHOD")]
     pub method: Option<String>,
-    /// How the loss is divided among the levels: equal, 10/20/70, roots, or numbers like 0.2,0.3,0.5 from the top
-    #[arg(long, value_name = "SHARES", default_value = "equal", allow_hyphen_values = true)]
+    /// How the loss is divided among the levels: chosen (by a model of the error, from public facts), equal, 10/20/70, roots, or numbers
+    /// like 0.2,0.3,0.5 from the top
+    #[arg(long, value_name = "SHARES", default_value = "chosen", allow_hyphen_values = true)]
     pub shares: String,
     /// The most that one individual adds to the size of a group
     #[arg(long, value_name = "Q", default_value_t = NonZeroU32::MIN)]

@@ -16,12 +16,14 @@ use crate::nation::{TINY, by, hierarchy, neighbours};
 
 /// Every mutant with its twin.
 pub(crate) fn all() -> Vec<MutantCheck> {
-    let code: [MutantCode; 5] = [
+    let code: [MutantCode; 7] = [
         ("M14", chain_as_published, chain_of_the_library),
         ("M14-appears", no_column_for_empty_groups, a_column_for_empty_groups),
         ("M14-outgrown", dropped_beyond_the_last_column, counted_in_the_last_column),
         ("M14-quantity", noise_for_a_quantity_of_one, noise_for_a_quantity_of_three),
         ("M60", zero_where_no_group_is, as_it_comes),
+        ("M140", scatter_of_exact_counts, as_it_comes),
+        ("M141", method_by_exact_counts, as_it_comes),
     ];
     dp_audit::harness::mutants(include_str!("mutants.toml"), &code)
 }
@@ -84,6 +86,35 @@ fn zero_where_no_group_is(effort: Effort) -> Found {
 /// What it releases.
 fn as_it_comes(effort: Effort) -> Found {
     on_all_pairs(effort, default_release)
+}
+
+/// A row is worth as much as exact cumulative counts scatter around a straight line: the strength is read off the data. Multiplied in, as the
+/// rounding of what it would be drawn to hides most of the difference on tiny tables.
+fn scatter_of_exact_counts(effort: Effort) -> Found {
+    on_all_pairs(effort, |hierarchy, sizes, source| {
+        let noisy = default_release(hierarchy, sizes, source);
+        let (columns, mut exact) = (sizes.columns(), sizes.exact_totals(hierarchy.tree()));
+        Query::Cumulative.of_totals(hierarchy.tree(), columns, &mut exact);
+        let of_row = |row: &[i64]| {
+            let last = row[row.len() - 1];
+            let off = (1..).zip(row).map(|(i, sum)| (sum * row.len() as i64 - i * last).pow(2));
+            off.sum::<i64>()
+        };
+        let scatter = 1 + exact.chunks_exact(columns).map(of_row).sum::<i64>();
+        noisy.into_iter().map(|count| count * scatter).collect()
+    })
+}
+
+/// One way to make a table where most sizes occur, another where they do not, judged by the counts that are to be protected.
+fn method_by_exact_counts(effort: Effort) -> Found {
+    on_all_pairs(effort, |hierarchy, sizes, source| {
+        let occupied = sizes.counts().iter().enumerate().filter(|(_, count)| **count > 0);
+        let odd = occupied.map(|(cell, _)| cell).sum::<usize>() % 2 == 1;
+        let method = if odd { Method::Counts } else { Method::Fitted };
+        let bins = From0::up_to(3).expect("valid");
+        let plan = Census::new(hierarchy.clone(), bins, sizes.groups(), privacy(), by(method));
+        plan.expect("valid").replay(sizes, source).0.into_counts()
+    })
 }
 
 fn default_release(hierarchy: &Hierarchy, sizes: &GroupSizes, source: &mut dyn Source) -> Vec<i64> {

@@ -1,6 +1,6 @@
 use super::{GroupTable, Method, RealGroupTable};
 use crate::solve::{
-    Problem, chain, cumulative, cumulative_top_down, edf, monotone_rows, top_down, tree,
+    Problem, chain, cumulative, cumulative_top_down, edf, fitted, monotone_rows, top_down, tree,
 };
 
 /// What a table was made from, kept so that [`Census::certify`](super::Census::certify) can prove the table.
@@ -32,7 +32,8 @@ pub struct Certificate {
     /// By how much the worst optimality condition is broken. For methods that are solved in whole numbers, all at once or step by step: by
     /// how much a unit step lowers the weighted squared distance; 0, but for splits too large for that
     /// ([`cumulative_top_down`](crate::solve::cumulative_top_down)). In groups, and of the order of rounding errors, for those solved in
-    /// real numbers.
+    /// real numbers; for [`Method::Fitted`], which is solved again, by how much real rows did not add up before they became whole: a hundredth
+    /// of a group, unless a search was given up.
     pub residual: f64,
     /// Bound of the weighted distance of the real optimum of [`Method::Cumulative`] to the true one, in groups over the whole
     /// table; 0 for other methods.
@@ -50,6 +51,7 @@ impl Evidence {
         &self,
         method: Method,
         problem: &Problem<'_>,
+        variances: &[f64],
         totals: Option<&[i64]>,
         table: &GroupTable,
     ) -> Certificate {
@@ -68,6 +70,12 @@ impl Evidence {
                 let near = rounded.distance.iter().enumerate().all(close);
                 Certificate { feasible: rounded.feasible && near && proof.feasible, ..proof }
             }
+            (Method::Fitted, _) => {
+                // Nothing shorter proves that a table is the one that was fitted.
+                let solution = fitted::solve(problem, variances, totals);
+                exact(solution.counts == counts, solution.residual)
+            }
+            (Method::RootSpread, _) => exact(fitted::spread(problem, totals) == counts, 0.0),
             (Method::CumulativeTopDown | Method::Cumulative, _) => exact(false, f64::INFINITY),
             (Method::CumulativeThenTree, _) => of_exchange(monotone_rows::certify(problem, counts)),
             (Method::Counts, _) => of_exchange(tree::certify(problem, counts)),

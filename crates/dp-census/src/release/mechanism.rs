@@ -1,5 +1,5 @@
 use dp_accounting::Receipt;
-use dp_mechanism::{Algorithm, Draws, Private};
+use dp_mechanism::{Algorithm, CryptoRng, Draws, Mechanism, Private};
 use serde::{Deserialize, Serialize};
 
 use super::params::{Asked, Plan};
@@ -15,7 +15,7 @@ use crate::{Bins, CensusError, From0, GroupSizes, Hierarchy, TableShape};
 /// # Guarantee
 /// What [`Privacy`] says, under the relation of the columns: [`MemberOfGroup`](dp_accounting::MemberOfGroup) for [`From0`]. With the
 /// lengths `d_l` of [`Query`](super::Query), level `l` costs `epsilon_l` by geometric noise of scale `d_l / epsilon_l`, or `rho_l` by
-/// Gaussian noise of variance `d_l / (2 rho_l)`, and a group lies in one region of every level, so the levels add up.
+/// Gaussian noise of variance `d_l / (2 rho_l)`, or `mu_l` by Gaussian noise of variance `d_l / mu_l^2`; and a group lies in one region of every level, so the levels add up (squares of mu do).
 ///
 /// # Utility
 /// Before the table is made consistent, unbiased noise of that size in every cell. With [`Method::CumulativeTopDown`], what the levels
@@ -67,12 +67,20 @@ impl<B: Bins> Census<B> {
         Asked { hierarchy, bins, groups, privacy, settings }.try_into()
     }
 
-    /// Variance of the noise in each cell of a level, in groups squared; 0 is the root, which receipts call level 1.
+    /// Variance of the noise in each cell of a level, in groups squared; 0 is the root, which receipts call level 1. Infinite for levels that
+    /// [`Method::RootSpread`] does not look at.
     ///
     /// # Panics
     /// If there is no such level.
     pub fn noise_variance(&self, level: usize) -> f64 {
-        self.plan.noise.levels[level].variance()
+        assert!(level < self.plan.asked.hierarchy.tree().levels(), "no such level");
+        self.plan.noise.levels.get(level).map_or(f64::INFINITY, |level| level.variance())
+    }
+
+    /// Each level's share of the loss, the root's first: of epsilon, or of rho. Those that were chosen by [`LevelShares::Chosen`](super::LevelShares::Chosen) depend on
+    /// public facts only.
+    pub fn shares(&self) -> &[f64] {
+        &self.plan.shares
     }
 
     /// The same plan, whose releases come with what [`certify`](Self::certify) needs. That costs no more: all of it comes from the noisy
@@ -99,6 +107,60 @@ impl<B: Bins> Census<B> {
         WithEvidence(self)
     }
 
+    /// Standard errors of the cells of a released table, in groups, row-major as the table: this plan is carried out `runs` times on the
+    /// table as if it were the truth, and the squared distances from it are averaged. Free, as it looks at a release only.
+    ///
+    /// An estimate: the released table is smoother than the truth where noise outweighs the regions, and there errors are larger than this
+    /// says. Twenty runs know each to about 16 %.
+    ///
+    /// ```
+    /// # use dp_census::{Census, CensusSettings, From0, GroupSizes, Hierarchy, Privacy};
+    /// # use dp_mechanism::{Mechanism, chacha_from_os};
+    /// # let nation = Hierarchy::new([("US", None), ("GA", Some("US")), ("NY", Some("US"))])?;
+    /// # let bins = From0::up_to(3)?;
+    /// # let sizes = GroupSizes::from_rows(&nation, bins, [("GA", 3, 1), ("GA", 1, 2), ("NY", 3, 1), ("NY", 1, 2)])?;
+    /// # let plan = Census::new(nation, bins, 6, Privacy::pure(1.0)?, CensusSettings::default())?;
+    /// let table = plan.release(&sizes, &mut chacha_from_os()?)?.output;
+    /// let errors = plan.standard_errors(&table, 20, &mut chacha_from_os()?)?;
+    /// assert_eq!(errors.len(), table.counts().len());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`CensusError`] if the table is not one of this plan.
+    ///
+    /// # Panics
+    /// If there are no runs.
+    pub fn standard_errors<R: CryptoRng + ?Sized>(
+        &self,
+        table: &GroupTable,
+        runs: u32,
+        rng: &mut R,
+    ) -> Result<Vec<f64>, CensusError> {
+        assert!(runs > 0, "at least one run");
+        let mut plan = self.clone();
+        let Asked { hierarchy, bins, settings, groups, .. } = &mut plan.plan.asked;
+        let tree = hierarchy.tree();
+        if !table.is_consistent(tree, *groups) || table.columns() != bins.count() {
+            let expected = (tree.len(), bins.count());
+            let got = (table.counts().len() / table.columns().max(1), table.columns());
+            return Err(CensusError::Shape { expected, got });
+        }
+        let leaves = table.counts()[tree.leaves().start * table.columns()..].to_vec();
+        let sizes = GroupSizes::from_table(*bins, leaves)?;
+        // Released totals of regions are those of the table that is simulated.
+        if settings.region_groups.is_some() {
+            settings.region_groups = Some(sizes.groups_of_regions());
+        }
+        let mut squares = vec![0.0; table.counts().len()];
+        for _ in 0..runs {
+            let other = plan.simulate(&sizes, rng)?.output;
+            let cells = squares.iter_mut().zip(table.counts()).zip(other.counts());
+            cells.for_each(|((sum, a), b)| *sum += ((a - b) as f64).powi(2));
+        }
+        Ok(squares.into_iter().map(|sum| (sum / f64::from(runs)).sqrt()).collect())
+    }
+
     fn id(&self) -> &'static str {
         self.plan.asked.settings.method.id()
     }
@@ -107,14 +169,16 @@ impl<B: Bins> Census<B> {
     fn table(&self, mut noisy: Vec<i64>) -> (GroupTable, Evidence) {
         let Asked { hierarchy, bins, settings, .. } = &self.plan.asked;
         let totals = settings.region_groups.as_deref();
-        let (mut counts, mut proof) =
-            post::whole_numbers(settings.method, &self.plan.problem(&noisy), totals);
+        let variances = self.plan.noise.variances();
+        let solve = |noisy: &[i64]| {
+            post::whole_numbers(settings.method, &self.plan.problem(noisy), &variances, totals)
+        };
+        let (mut counts, mut proof) = solve(&noisy);
         if let (true, Some(region_groups)) = (settings.shrinkage, totals) {
             let tree = hierarchy.tree();
             let variance = self.noise_variance(tree.levels() - 1);
             noisy = shrink::towards_parents(tree, &noisy, &counts, region_groups, variance);
-            let problem = self.plan.problem(&noisy);
-            (counts, proof) = post::whole_numbers(settings.method, &problem, totals);
+            (counts, proof) = solve(&noisy);
         }
         (GroupTable { columns: bins.count(), counts }, Evidence { noisy, proof })
     }
@@ -126,7 +190,9 @@ impl<B: Bins> Census<B> {
     pub fn certify(&self, table: &GroupTable, evidence: &Evidence) -> Certificate {
         let settings = &self.plan.asked.settings;
         let totals = settings.region_groups.as_deref();
-        evidence.certify(settings.method, &self.plan.problem(&evidence.noisy), totals, table)
+        let (problem, variances) =
+            (self.plan.problem(&evidence.noisy), self.plan.noise.variances());
+        evidence.certify(settings.method, &problem, &variances, totals, table)
     }
 }
 
@@ -209,7 +275,7 @@ impl<B: Bins> Plan<B> {
         let spent = self.noise.spent(self.asked.hierarchy.tree());
         let receipt = Receipt::new(id, B::Relation::default(), self.budget, spent);
         match self.asked.privacy {
-            Privacy::Pure { .. } => receipt,
+            Privacy::Pure { .. } | Privacy::Gaussian { .. } => receipt,
             Privacy::Zcdp { rho, .. } => receipt.with_asked_rho(rho),
         }
     }

@@ -8,10 +8,14 @@ use super::Query;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
+    /// Noise on cumulative counts; level after level from the top, each region drawn to its share of the row above as far as the noise asks,
+    /// which is fitted to noisy values. Not from a paper: see [`fitted`](crate::solve::fitted). The default. It needs the public numbers of
+    /// groups of regions for its last step, and does well without.
+    #[default]
+    Fitted,
     /// Noise on cumulative counts; level after level from the top, each time the closest split of what is there, informed by the levels
     /// below. Not from a paper: see [`cumulative_top_down`](crate::solve::cumulative_top_down). The default: on a nation of 3,144 counties
     /// it has the least error of all at every level, and takes the least time of those that do well.
-    #[default]
     CumulativeTopDown,
     /// Noise on cumulative counts; the closest consistent real table by least squares over all levels (`M_c^r`), then whole numbers
     /// within `d + 1/2` of it, `d` levels below the root. Closer than the default where nearly every region has groups of nearly
@@ -24,6 +28,9 @@ pub enum Method {
     Counts,
     /// Noise on counts; level after level from the top, each time the closest split of what is there (`TopDown`).
     TopDown,
+    /// Noise on the cumulative counts of the first region only, which gets all of the loss; the others get their share of it by their public
+    /// numbers of groups, or equal shares without. The baseline that says whether a release tells anything about the regions.
+    RootSpread,
     /// Noise on one cumulative chain through all regions of a level (`M_c^ch`), as much as that takes: in proportion to the number of
     /// regions. Published with noise for one region, which is not private; useless with enough. Here for comparison.
     Chain,
@@ -31,23 +38,27 @@ pub enum Method {
 
 impl Method {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
+        Self::Fitted,
         Self::CumulativeTopDown,
         Self::Cumulative,
         Self::CumulativeThenTree,
         Self::Counts,
         Self::TopDown,
+        Self::RootSpread,
         Self::Chain,
     ];
 
     /// The name in receipts and reports.
     pub fn id(self) -> &'static str {
         match self {
+            Self::Fitted => "m-c-fitted",
             Self::CumulativeTopDown => "m-c-top-down",
             Self::Cumulative => "m-c-exact",
             Self::CumulativeThenTree => "m-c-dp",
             Self::Counts => "m-h-dp",
             Self::TopDown => "top-down",
+            Self::RootSpread => "root-spread",
             Self::Chain => "m-c-chain",
         }
     }
@@ -55,9 +66,11 @@ impl Method {
     /// What the noise is added to.
     pub fn query(self) -> Query {
         match self {
-            Self::CumulativeTopDown | Self::Cumulative | Self::CumulativeThenTree => {
-                Query::Cumulative
-            }
+            Self::Fitted
+            | Self::CumulativeTopDown
+            | Self::Cumulative
+            | Self::CumulativeThenTree
+            | Self::RootSpread => Query::Cumulative,
             Self::Counts | Self::TopDown => Query::Counts,
             Self::Chain => Query::Chain,
         }

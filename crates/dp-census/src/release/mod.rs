@@ -1,5 +1,6 @@
 //! The private mechanisms: plan, release, receipt.
 
+mod chosen;
 mod evidence;
 mod mechanism;
 mod method;

@@ -122,11 +122,12 @@ impl LevelNoise {
         }
     }
 
-    /// The loss as a number: epsilon of geometric noise, rho of Gaussian noise.
+    /// The loss as a number that adds up over levels: epsilon of geometric noise, rho or the square of mu of Gaussian noise.
     fn cost(self) -> f64 {
         match self.loss() {
             Loss::Pure { epsilon } => epsilon.get(),
             Loss::Zcdp { rho } => rho.get(),
+            Loss::Gaussian { mu } => mu.get().powi(2),
             _ => f64::INFINITY,
         }
     }
@@ -151,7 +152,7 @@ impl LevelNoise {
     }
 }
 
-/// The noise of every level, the root's first.
+/// The noise of every level that is looked at, the root's first.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Noise {
     pub(super) query: Query,
@@ -198,11 +199,21 @@ impl Noise {
                 };
                 losses.map(level).collect::<Result<_, CensusError>>()?
             }
+            Privacy::Gaussian { mu, .. } => {
+                // Squares of mu add up over levels, so that shares are of the square.
+                let losses = mu.split(shares)?.into_iter().enumerate();
+                let level = |(level, loss)| {
+                    let sum = GaussianSum::rounded(loss).map_err(of_level(level))?;
+                    let length_squared = length(level)?;
+                    Ok(LevelNoise::Gaussian { sum, length_squared })
+                };
+                losses.map(level).collect::<Result<_, CensusError>>()?
+            }
         };
         Ok(Self { query, levels, most_quantity })
     }
 
-    /// The noisy table of all regions. Its cells saturate at `most` in absolute value.
+    /// The noisy table of all regions, 0 in levels that are not looked at. Its cells saturate at `most` in absolute value.
     pub(super) fn release<B: Bins>(
         &self,
         (tree, columns): (&RegionTree, usize),
@@ -232,15 +243,18 @@ impl Noise {
         for cell in &mut noisy {
             *cell = (*cell).clamp(-most, most);
         }
+        noisy.resize(tree.len() * columns, 0);
         noisy
     }
 
-    /// What the dearest way from the root to a leaf costs, in epsilon or rho.
+    /// What the dearest way from the root to a leaf costs, in epsilon, rho or squares of mu.
     pub(super) fn dearest_path(&self, tree: &RegionTree) -> f64 {
         let of_level = |(level, noise): (usize, &LevelNoise)| {
             std::iter::repeat_n(noise.cost(), tree.level(level).len())
         };
-        let losses: Vec<f64> = self.levels.iter().enumerate().flat_map(of_level).collect();
+        let mut losses: Vec<f64> = self.levels.iter().enumerate().flat_map(of_level).collect();
+        // Levels without noise are not looked at.
+        losses.resize(tree.len(), 0.0);
         dearest_path(tree, &losses)
     }
 
@@ -258,9 +272,14 @@ impl Noise {
         Step::sequential(name, self.levels.iter().enumerate().map(level).collect())
     }
 
+    /// In each cell of each level that is looked at, in groups squared.
+    pub(super) fn variances(&self) -> Vec<f64> {
+        self.levels.iter().map(|level| level.variance()).collect()
+    }
+
     /// Weights in inverse proportion to the variance of each level, at most `most`; all 1 if the levels have equal noise.
     pub(super) fn weights(&self, most: u32) -> Vec<u32> {
-        let variances: Vec<f64> = self.levels.iter().map(|level| level.variance()).collect();
+        let variances = self.variances();
         let noisiest = variances.iter().copied().fold(0.0, f64::max);
         if variances.iter().all(|&variance| variance > noisiest * (1.0 - 1e-6)) {
             return vec![1; variances.len()];
@@ -277,6 +296,30 @@ impl Noise {
             .map(|variance| weight(variance).clamp(1.0, f64::from(most)) as u32)
             .collect()
     }
+}
+
+/// Variance of the noise of each level at these shares, before anything is rounded; for choosing among shares.
+pub(super) fn expected_variances(
+    privacy: Privacy,
+    query: Query,
+    (tree, columns): (&RegionTree, usize),
+    shares: &[f64],
+    most_quantity: NonZeroU32,
+) -> Vec<f64> {
+    let of_level = |(level, share): (usize, &f64)| {
+        let length = query.length(tree.level(level).len(), columns, most_quantity);
+        let length = length.map_or(f64::INFINITY, |length| f64::from(length.get()));
+        match privacy {
+            Privacy::Pure { epsilon } => {
+                // Of two-sided geometric noise of ratio `a`: `2 a / (1 - a)^2`.
+                let ratio = (-epsilon.get() * share / length).exp();
+                2.0 * ratio / (1.0 - ratio).powi(2)
+            }
+            Privacy::Zcdp { rho, .. } => length / (2.0 * rho.get() * share),
+            Privacy::Gaussian { mu, .. } => length / (mu.get().powi(2) * share),
+        }
+    };
+    shares.iter().enumerate().map(of_level).collect()
 }
 
 /// The step of a level in a receipt.

@@ -3,7 +3,8 @@ use std::num::NonZeroU32;
 use dp_accounting::Budget;
 use serde::{Deserialize, Serialize};
 
-use super::noise::Noise;
+use super::chosen::Model;
+use super::noise::{Noise, expected_variances};
 use super::{LevelShares, Method, Privacy, Query};
 use crate::solve::{MAX_LEVELS, MAX_VALUE, MAX_WEIGHT};
 use crate::{Bins, CensusError, Hierarchy};
@@ -19,9 +20,9 @@ use crate::{Bins, CensusError, Hierarchy};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CensusSettings {
-    /// How noise becomes a table. Default: [`Method::CumulativeTopDown`].
+    /// How noise becomes a table. Default: [`Method::Fitted`].
     pub method: Method,
-    /// How the loss is divided among the levels. Default: [`LevelShares::Equal`].
+    /// How the loss is divided among the levels. Default: [`LevelShares::Chosen`].
     ///
     /// Levels with less noise get more weight when the table is made consistent, in inverse proportion to the variance.
     pub shares: LevelShares,
@@ -32,10 +33,10 @@ pub struct CensusSettings {
     /// Cumulative noise grows in proportion, up to the number of columns less one; that of counts does not depend on it.
     pub most_quantity: NonZeroU32,
     /// Declares the number of groups of each leaf region public, which it is under the relation. Compared with the table, used by
-    /// [`shrinkage`](Self::shrinkage), and exact in what [`Method::CumulativeTopDown`] releases; with the other methods, released
-    /// totals of regions stay estimates. Default: none.
+    /// [`Method::Fitted`] and [`shrinkage`](Self::shrinkage), and exact in what these and [`Method::CumulativeTopDown`] release; with the other
+    /// methods, released totals of regions stay estimates. Default: none. Give them wherever they are known: small regions gain most.
     pub region_groups: Option<Vec<i64>>,
-    /// Draws leaf regions towards the released shape of the region above them, as far as the noise outweighs the differences between
+    /// For methods other than the default, which does it by itself, level by level and by a fitted law. Draws leaf regions towards the released shape of the region above them, as far as the noise outweighs the differences between
     /// them. Default: off. Free, as it looks at noisy values and [`region_groups`](Self::region_groups) only.
     ///
     /// It helps where regions of a region are alike and the noise is large against them: on the 551 areas of `households_au_lga` at
@@ -73,6 +74,7 @@ pub(super) struct Asked<B: Bins> {
 pub(super) struct Plan<B: Bins> {
     pub(super) asked: Asked<B>,
     pub(super) budget: Budget,
+    pub(super) shares: Vec<f64>,
     pub(super) noise: Noise,
     pub(super) weights: Vec<u32>,
 }
@@ -99,18 +101,32 @@ impl<B: Bins> Asked<B> {
         }
         self.check_region_groups()?;
         self.check_shrinkage()?;
-        let shares = self.settings.shares.of(tree)?;
         let table = (tree, self.bins.count());
         let (query, most) = (self.settings.method.query(), self.settings.most_quantity);
+        let shares = match &self.settings.shares {
+            LevelShares::Chosen if tree.levels() > 1 => {
+                let region_groups = self.settings.region_groups.as_deref();
+                let model = Model::new(tree, self.bins.count(), self.groups, region_groups);
+                model.shares(|shares| expected_variances(self.privacy, query, table, shares, most))
+            }
+            given => given.of(tree)?,
+        };
+        let shares = match self.settings.method {
+            // Nothing is drawn below the root.
+            Method::RootSpread => vec![1.0],
+            _ => shares,
+        };
         let noise = Noise::calibrate(self.privacy, query, table, &shares, most)?;
         let allowed = match self.privacy {
             Privacy::Pure { epsilon } => epsilon.get(),
             Privacy::Zcdp { rho, .. } => rho.get(),
+            Privacy::Gaussian { mu, .. } => mu.get().powi(2),
         };
         let spent = noise.dearest_path(tree);
         assert!(spent <= allowed * (1.0 + 1e-12), "shares add up to one and were rounded down");
-        let weights = noise.weights(MAX_WEIGHT);
-        Ok(Plan { budget: self.privacy.budget()?, noise, weights, asked: self })
+        let mut weights = noise.weights(MAX_WEIGHT);
+        weights.resize(tree.levels(), 1);
+        Ok(Plan { budget: self.privacy.budget()?, shares, noise, weights, asked: self })
     }
 
     fn check_region_groups(&self) -> Result<(), CensusError> {
@@ -139,6 +155,9 @@ impl<B: Bins> Asked<B> {
                 "the number of groups of each leaf region"
             }
             () if self.settings.method.query() != Query::Cumulative => "noise on cumulative counts",
+            () if matches!(self.settings.method, Method::Fitted | Method::RootSpread) => {
+                "a method that does not draw regions to the row above by itself"
+            }
             () if self.hierarchy.tree().levels() < 2 => "at least two levels",
             () => return Ok(()),
         };

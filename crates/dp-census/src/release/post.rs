@@ -3,16 +3,18 @@
 use super::Method;
 use super::evidence::Proof;
 use crate::solve::{
-    Problem, chain, cumulative, cumulative_top_down, edf, monotone_rows, top_down, tree,
+    Problem, chain, cumulative, cumulative_top_down, edf, fitted, monotone_rows, top_down, tree,
 };
 
 /// The consistent table of counts, in whole numbers. `totals` of leaf regions, if public, are kept to by the default method.
 pub(super) fn whole_numbers(
     method: Method,
     problem: &Problem<'_>,
+    variances: &[f64],
     totals: Option<&[i64]>,
 ) -> (Vec<i64>, Proof) {
     let table = match method {
+        Method::Fitted => fitted::solve(problem, variances, totals).counts,
         Method::CumulativeTopDown => {
             let solution = cumulative_top_down::solve(problem, totals);
             return (solution.counts, Proof::Multipliers(solution.multipliers));
@@ -26,6 +28,7 @@ pub(super) fn whole_numbers(
         Method::CumulativeThenTree => monotone_rows::solve(problem),
         Method::Counts => tree::solve(problem),
         Method::TopDown => top_down::solve(problem),
+        Method::RootSpread => fitted::spread(problem, totals),
         Method::Chain => chain::solve(problem),
     };
     (table, Proof::None)

@@ -9,8 +9,11 @@ use crate::{CensusError, RegionTree};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LevelShares {
-    /// The same for every level, as in the paper. Best for the upper levels.
+    /// By a model of the error, for the least sum of errors over all levels: from the tree, the number of groups (of each region if that is
+    /// public), the columns and the loss, so from public facts alone. [`Census::shares`](super::Census::shares) says what it comes to.
     #[default]
+    Chosen,
+    /// The same for every level, as in the paper. Best for the upper levels.
     Equal,
     /// In proportion to the square root of the number of regions. That minimises the sum over all levels of errors that are in
     /// proportion to (regions) / (share), which is what pure noise does if the regions of a level fill about equally many columns.
@@ -25,7 +28,8 @@ impl LevelShares {
         Self::Fixed(vec![0.1, 0.2, 0.7])
     }
 
-    /// One positive number per level that add up to about 1.
+    /// One positive number per level that add up to about 1; those of [`Chosen`](Self::Chosen) depend on more than the tree, so that the ones of
+    /// [`RootOfRegions`](Self::RootOfRegions) stand in for them here.
     ///
     /// # Errors
     /// [`CensusError`] if fixed shares do not fit the levels, are not positive, or are more than `1e-9` away from 1 together.
@@ -33,7 +37,7 @@ impl LevelShares {
         let levels = tree.levels();
         match self {
             Self::Equal => Ok(vec![1.0 / levels as f64; levels]),
-            Self::RootOfRegions => {
+            Self::Chosen | Self::RootOfRegions => {
                 let roots = (0..levels).map(|level| (tree.level(level).len() as f64).sqrt());
                 let total: f64 = roots.clone().sum();
                 Ok(roots.map(|root| root / total).collect())

@@ -12,6 +12,10 @@
 //! linearly, is the parent's integer. These *targets* are nondecreasing and sum to the parent
 //! exactly, and each child ends less than 1 away from its target.
 //!
+//! Among all integers less than 1 away from the targets, those closest to them are sought by
+//! `whole_rows`, column by column and by exchanges; earliest deadline first is for the rare
+//! family where that ends further away.
+//!
 //! The result is exactly consistent, nonnegative, nondecreasing, and has the given number of groups,
 //! for a tree of any depth, whatever the rounding errors of the real solution. It is close to the
 //! integer optimum, not equal to it: a node's integers are chosen without a look at those below. On
@@ -21,6 +25,7 @@
 use rayon::prelude::*;
 
 use super::problem::{adds_up, families};
+use super::whole_rows::Targets;
 use crate::RegionTree;
 
 /// An integral table close to `rows`, as cumulative counts. `n` operations for `n` cells, and a sort
@@ -38,7 +43,10 @@ pub fn round(tree: &RegionTree, rows: &[f64], groups: i64) -> Vec<i64> {
     for level in 0..tree.levels() - 1 {
         families(tree, bins, level, &mut table).into_par_iter().for_each(|family| {
             let real = &rows[family.children.start * bins..family.children.end * bins];
-            Schedule::new(family.parent, real).fill(family.rows);
+            let schedule = Schedule::new(family.parent, real);
+            if !schedule.closest(family.rows) {
+                schedule.fill(family.rows);
+            }
         });
     }
     table
@@ -86,7 +94,7 @@ pub fn certify(tree: &RegionTree, rows: &[f64], table: &[i64], groups: i64) -> C
 }
 
 /// The children of one node while they are filled, size by size.
-pub(super) struct Schedule<'a> {
+struct Schedule<'a> {
     parent: &'a [i64],
     real: &'a [f64],
     bins: usize,
@@ -96,7 +104,7 @@ pub(super) struct Schedule<'a> {
 }
 
 impl<'a> Schedule<'a> {
-    pub(super) fn new(parent: &'a [i64], real: &'a [f64]) -> Self {
+    fn new(parent: &'a [i64], real: &'a [f64]) -> Self {
         let bins = parent.len();
         let mut sums = vec![0.0; bins];
         for row in real.chunks_exact(bins) {
@@ -126,7 +134,23 @@ impl<'a> Schedule<'a> {
         left + share * (right - left)
     }
 
-    pub(super) fn fill(&self, part: &mut [i64]) {
+    /// Whole numbers as close to the targets as `whole_rows` finds them. Says whether each is less than 1 away, as
+    /// those of [`fill`](Self::fill) are.
+    fn closest(&self, part: &mut [i64]) -> bool {
+        let children = part.len() / self.bins;
+        let cells = (0..children).flat_map(|child| (0..self.bins).map(move |bin| (child, bin)));
+        let values: Vec<f64> = cells.map(|(child, bin)| self.target(child, bin)).collect();
+        if values.iter().any(|value| !value.is_finite()) {
+            return false;
+        }
+        let weights = vec![1.0; values.len()];
+        let targets =
+            Targets { totals: self.parent, values: &values, weights: &weights, ends: None };
+        part.copy_from_slice(&targets.rows());
+        part.iter().zip(&values).all(|(&whole, value)| (whole as f64 - value).abs() < 1.0)
+    }
+
+    fn fill(&self, part: &mut [i64]) {
         let children = part.len() / self.bins;
         let mut units = vec![0_i64; children];
         let mut before = units.clone();
@@ -291,7 +315,7 @@ mod tests {
             round(&pair, &[1e9, 1e9, 1e9, 1e9, 0.0, 0.0], 1_000_000_000)[2..],
             [1_000_000_000, 1_000_000_000, 0, 0]
         );
-        // Both leaves want half a unit; the one that will complete its unit first gets it.
-        assert_eq!(round(&pair, &[1.0, 2.0, 0.5, 0.5, 0.5, 1.5], 2)[2..], [0, 1, 1, 1]);
+        // Both leaves want half a unit, and as much in either is as close.
+        assert_eq!(round(&pair, &[1.0, 2.0, 0.5, 0.5, 0.5, 1.5], 2)[2..], [1, 1, 0, 1]);
     }
 }

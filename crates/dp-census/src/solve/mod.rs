@@ -13,6 +13,7 @@
 //! | [`monotone_rows`] | cumulative | each row alone nondecreasing, then [`tree`] on the differences | each step |
 //! | [`cumulative`] | cumulative | nondecreasing real rows, children add up | to rounding error |
 //! | [`cumulative_top_down`] | cumulative | nondecreasing rows of whole numbers, level by level | each level, but for very large families |
+//! | [`fitted`] | cumulative | the same, each row drawn to its share of the one above | near to each level's optimum |
 //! | [`edf`] | real solution of [`cumulative`] | the same in integers, level `l` within `l + 1/2` | feasible, not optimal |
 //! | [`star`] | cumulative, two levels | the same in integers | yes |
 //! | [`cost_table`] | counts or one chain | dynamic program over all values; slow, the oracle | yes |
@@ -26,6 +27,7 @@ pub mod cost_table;
 pub mod cumulative;
 pub mod cumulative_top_down;
 pub mod edf;
+pub mod fitted;
 pub mod isotonic;
 pub mod monotone_rows;
 mod newton;
@@ -35,5 +37,6 @@ pub(crate) mod random;
 pub mod star;
 pub mod top_down;
 pub mod tree;
+mod whole_rows;
 
 pub use problem::{MAX_LEVELS, MAX_VALUE, MAX_WEIGHT, Problem};

@@ -116,9 +116,10 @@ pub(crate) fn plan_text(args: &CensusArgs) -> Result<String, Error> {
     );
     for level in 0..tree.levels() {
         let error = job.plan.noise_variance(level).sqrt();
+        let share = 100.0 * job.plan.shares().get(level).copied().unwrap_or(0.0);
         let _ = writeln!(
             text,
-            "level {}: the noise of a cell has a standard error of {error:.2} groups",
+            "level {}: {share:.1} % of the loss; the noise of a cell has a standard error of {error:.2} groups",
             level + 1
         );
     }

@@ -40,7 +40,7 @@ impl Report {
             proof = proof
                 .as_deref()
                 .unwrap_or("No proof that the table is as close to its noise as it should be."),
-            totals = if job.public_totals && job.method != Method::default() {
+            totals = if job.public_totals && !keeps_totals(job.method) {
                 "The public numbers of groups of regions are not kept by this method: totals of regions are estimates, but for the one at the top.\n"
             } else {
                 ""
@@ -49,6 +49,11 @@ impl Report {
         );
         Self { text, proved: certificate.feasible && proof.is_some() }
     }
+}
+
+/// Whether public numbers of groups of regions are exact in what is released.
+fn keeps_totals(method: Method) -> bool {
+    matches!(method, Method::Fitted | Method::CumulativeTopDown | Method::RootSpread)
 }
 
 /// How close the table is to its noise; `None` if that is not what the method promises.
@@ -61,7 +66,15 @@ fn proof(method: Method, certificate: Certificate, groups: i64) -> Option<String
             "The table is the closest consistent one in real numbers, up to {distance:.1e} groups over all cells, rounded within l + 1/2 at level l."
         ),
         Method::CumulativeTopDown if residual > 0.0 && residual.is_finite() => {
-            "Level after level, each split is the closest one; those too large for that are rounded from real numbers, by less than 1.".to_owned()
+            "Level after level, each split is the closest one; those too large for that are near to it in whole numbers.".to_owned()
+        }
+        // Of the real rows before they became whole, in a table that was solved twice with the same result.
+        Method::Fitted if residual.is_finite() => {
+            let how = if residual < 0.02 { "within a hundredth of a group" } else { "nearly" };
+            format!("Level after level, each region was drawn to its share of the one above as far as its noise asks, and the closest rows that add up were found {how}, then whole numbers near to them.")
+        }
+        Method::RootSpread if residual <= 0.0 => {
+            "The first row is the closest one in whole numbers; the others are shares of it, and say nothing else about their regions.".to_owned()
         }
         Method::CumulativeTopDown | Method::TopDown if residual <= 0.0 => {
             "Level after level, each split is the closest one in whole numbers.".to_owned()
@@ -90,11 +103,9 @@ mod tests {
         };
         for method in Method::ALL {
             assert!(with(method, 0.0) && !with(method, f64::INFINITY) && !with(method, f64::NAN));
-            assert_eq!(with(method, 0.5), method == Method::CumulativeTopDown, "{method:?}");
-            assert_eq!(
-                with(method, 1e-9),
-                matches!(method, Method::Cumulative | Method::CumulativeTopDown)
-            );
+            let near = matches!(method, Method::Fitted | Method::CumulativeTopDown);
+            assert_eq!(with(method, 0.5), near, "{method:?}");
+            assert_eq!(with(method, 1e-9), near || method == Method::Cumulative);
         }
     }
 }

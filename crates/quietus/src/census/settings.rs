@@ -52,6 +52,7 @@ fn method(id: &str) -> Result<Method, Error> {
 
 fn shares(text: &str) -> Result<LevelShares, Error> {
     match text {
+        "chosen" => Ok(LevelShares::Chosen),
         "equal" => Ok(LevelShares::Equal),
         "roots" => Ok(LevelShares::RootOfRegions),
         "10/20/70" => Ok(LevelShares::ten_twenty_seventy()),
@@ -61,7 +62,7 @@ fn shares(text: &str) -> Result<LevelShares, Error> {
             fixed.map_err(|_| Error::Setting {
                 name: "--shares",
                 got: format!("`{text}`"),
-                want: "equal, 10/20/70, roots, or one number per level like 0.2,0.3,0.5",
+                want: "chosen, equal, 10/20/70, roots, or one number per level like 0.2,0.3,0.5",
             })
         }
     }
@@ -76,8 +77,8 @@ mod tests {
     fn names_and_numbers_are_understood_and_others_are_answered() {
         assert_eq!(shares("0.2, 0.8").unwrap(), LevelShares::Fixed(vec![0.2, 0.8]));
         assert_eq!(shares("10/20/70").unwrap(), LevelShares::ten_twenty_seventy());
-        insta::assert_snapshot!(shares("half").unwrap_err(), @"--shares must be equal, 10/20/70, roots, or one number per level like 0.2,0.3,0.5, got `half`");
+        insta::assert_snapshot!(shares("half").unwrap_err(), @"--shares must be chosen, equal, 10/20/70, roots, or one number per level like 0.2,0.3,0.5, got `half`");
         assert_eq!(method("top-down").unwrap(), Method::TopDown);
-        insta::assert_snapshot!(method("best").unwrap_err(), @"there is no method `best`; these exist: m-c-top-down, m-c-exact, m-c-dp, m-h-dp, top-down, m-c-chain");
+        insta::assert_snapshot!(method("best").unwrap_err(), @"there is no method `best`; these exist: m-c-fitted, m-c-top-down, m-c-exact, m-c-dp, m-h-dp, top-down, root-spread, m-c-chain");
     }
 }

@@ -219,7 +219,7 @@ fn the_report_says_what_was_promised_and_proved_and_nothing_of_the_people() {
     insta::assert_snapshot!(text, @r"
     Protected: an individual who joins or leaves one group and adds up to 1 to its size; every row of --data was taken for another one, as it has no column `person`; --units is taken to come from elsewhere, never from the people.
     Certificate: every region is the sum of its parts, nothing is negative, and the number of groups is the public one.
-    Level after level, each split is the closest one in whole numbers.
+    Level after level, each region was drawn to its share of the one above as far as its noise asks, and the closest rows that add up were found within a hundredth of a group, then whole numbers near to them.
     Size 2 means 2 or more.
     The budget is spent: add this receipt to those of all other releases about the same people.
     ");

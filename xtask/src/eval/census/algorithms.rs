@@ -33,6 +33,8 @@ pub(super) struct Algorithm {
 enum Kind {
     Whole(Method),
     Real(Method),
+    /// The noisy table as it is: whole numbers that do not add up, and may be negative.
+    Raw(Method),
     PublishedChain,
     /// The real problem, by a general solver.
     GeneralSolver(Method),
@@ -40,6 +42,7 @@ enum Kind {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Shares {
+    Chosen,
     Equal,
     TenTwentySeventy,
     RootOfRegions,
@@ -59,7 +62,7 @@ pub(super) struct Outcome {
 
 /// All of them, in the order of the tables.
 pub(super) fn all() -> Vec<Algorithm> {
-    use Shares::{Equal, RootOfRegions, TenTwentySeventy};
+    use Shares::{Chosen, Equal, RootOfRegions, TenTwentySeventy};
     let whole = |method: Method| Algorithm {
         id: method.id(),
         variant: "default",
@@ -71,7 +74,16 @@ pub(super) fn all() -> Vec<Algorithm> {
     let real = |id, method| Algorithm { id, kind: Kind::Real(method), ..whole(method) };
     let with = |variant, shares| Algorithm { variant, shares, ..whole(Method::CumulativeTopDown) };
     let at_once = |variant, shares| Algorithm { variant, shares, ..whole(Method::Cumulative) };
+    let raw = |id, method| Algorithm { id, kind: Kind::Raw(method), ..whole(method) };
+    let fitted = |variant, shares| Algorithm { variant, shares, ..whole(Method::Fitted) };
     vec![
+        fitted("default", Chosen),
+        fitted("equal", Equal),
+        fitted("roots", RootOfRegions),
+        Algorithm { gaussian: true, ..fitted("zCDP", Chosen) },
+        whole(Method::RootSpread),
+        raw("m-h-raw", Method::Counts),
+        raw("m-c-raw", Method::Cumulative),
         real("m-h-real", Method::Counts),
         whole(Method::Counts),
         whole(Method::TopDown),
@@ -129,10 +141,14 @@ impl Algorithm {
     pub(super) fn applies(&self, levels: usize) -> bool {
         match levels {
             // With one region there is nothing to share, nothing to shrink to, and the published chain is private.
-            1 => self.shares == Shares::Equal && !self.shrinkage && self.is_private(),
+            1 => self.variant != "equal" && self.has_one_level_shares() && self.is_private(),
             3 => true,
             _ => self.shares != Shares::TenTwentySeventy,
         }
+    }
+
+    fn has_one_level_shares(&self) -> bool {
+        matches!(self.shares, Shares::Chosen | Shares::Equal) && !self.shrinkage
     }
 
     /// What is promised at the setting `epsilon` of the table.
@@ -160,17 +176,23 @@ impl Algorithm {
 
     fn settings(&self, data: &Dataset) -> CensusSettings {
         let method = match self.kind {
-            Kind::Whole(method) | Kind::Real(method) | Kind::GeneralSolver(method) => method,
+            Kind::Whole(method)
+            | Kind::Real(method)
+            | Kind::Raw(method)
+            | Kind::GeneralSolver(method) => method,
             Kind::PublishedChain => Method::Chain,
         };
+        // Public facts, which the others may use but as a row of the paper do not.
+        let by_regions = self.shrinkage || matches!(method, Method::Fitted | Method::RootSpread);
         CensusSettings {
             method,
             shares: match self.shares {
+                Shares::Chosen => LevelShares::Chosen,
                 Shares::Equal => LevelShares::Equal,
                 Shares::TenTwentySeventy => LevelShares::ten_twenty_seventy(),
                 Shares::RootOfRegions => LevelShares::RootOfRegions,
             },
-            region_groups: self.shrinkage.then(|| data.sizes.groups_of_regions()),
+            region_groups: by_regions.then(|| data.sizes.groups_of_regions()),
             shrinkage: self.shrinkage,
             ..CensusSettings::default()
         }
@@ -208,6 +230,23 @@ impl Algorithm {
                 let certificate = Some(plan.certify(&table, &evidence));
                 let receipt = Some(format!("{:#}", plan.receipt()));
                 Ok(Outcome { counts: table.into_counts(), receipt, cost, certificate })
+            }
+            Kind::Raw(method) => {
+                let ((plan, (_, evidence)), cost) = measured(|| {
+                    let plan = Census::new(hierarchy, bins, groups, privacy, settings)?;
+                    let output = plan.with_evidence().simulate(sizes, rng)?.output;
+                    Ok::<_, CensusError>((plan, output))
+                })?;
+                let mut counts = evidence.noisy().to_vec();
+                if method.query() == Query::Cumulative {
+                    for row in counts.chunks_exact_mut(data.sizes.columns()) {
+                        for column in (1..row.len()).rev() {
+                            row[column] -= row[column - 1];
+                        }
+                    }
+                }
+                let receipt = Some(plan.receipt().to_string());
+                Ok(Outcome { counts, receipt, cost, certificate: None })
             }
             // The general solver has a path of its own.
             Kind::Real(_) | Kind::GeneralSolver(_) => {

@@ -71,7 +71,8 @@ fn cells_keep_their_promises_and_become_a_chapter() {
         let metric = |name: &str| record.metrics[name];
         assert_eq!(record.private, record.algorithm != "m-c-chain-as-published");
         assert_eq!(record.private, record.relation.is_some());
-        if !record.algorithm.ends_with("real") {
+        let raw = record.algorithm.ends_with("raw");
+        if !raw && !record.algorithm.ends_with("real") {
             for promise in ["constraint_violations", "negative_cells", "groups_missing"] {
                 assert!(metric(promise).abs() < 0.5, "{record:?}");
             }
@@ -80,9 +81,10 @@ fn cells_keep_their_promises_and_become_a_chapter() {
         let setting = record.params[plan::SETTING].as_f64().unwrap();
         assert_eq!(rho.is_some(), record.variant.starts_with("zCDP"));
         assert!(rho.is_none_or(|rho| (rho - setting * setting / 2.0).abs() < 1e-12));
-        if record.private {
+        if record.private && !raw {
+            let most = if record.algorithm == "m-c-fitted" { 0.02 } else { 1e-6 };
             assert!(metric("certificate_infeasible") < 0.5, "{record:?}");
-            assert!(metric("certificate_residual") < 1e-6, "{record:?}");
+            assert!(metric("certificate_residual") < most, "{record:?}");
         }
     }
     let of = |algorithm: &str, setting: f64| -> Vec<&Record> {
@@ -93,6 +95,7 @@ fn cells_keep_their_promises_and_become_a_chapter() {
     };
     let error = |algorithm: &str| of(algorithm, 0.1)[0].metrics["l1_error_total"];
     assert!(error("m-c-chain") > 2.0 * error("m-c-top-down"), "the price of enough noise");
+    assert!(error("m-c-raw").min(error("root-spread")) > error("m-c-fitted"), "baselines");
     let published = of("m-c-chain-as-published", 0.5)[0];
     assert_eq!(published.epsilon, Some(0.5 * 13.0 / 3.0));
     assert_ne!(of("m-c-exact", 0.5)[0].metrics, of("m-c-exact", 0.5)[1].metrics, "runs differ");

@@ -3,7 +3,7 @@ use crate::solve::newton::{self, Dual};
 
 /// Steps over which a child's fit is constant. One that cannot move has infinite weight.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Piece {
+pub(in crate::solve) struct Piece {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) value: f64,
@@ -28,10 +28,10 @@ impl Split {
         }
         // Pool adjacent violators on weighted means (Ayer, Brunk, Ewing, Reid, Silverman, 1955): a step joins the block before it as long as
         // that has the larger mean. The pool holds sum, weight and first step of each block.
-        let variance = self.variances[child];
+        let weights = &self.weights[child * self.steps()..][..end];
         let cells = self.targets_of(child)[..end].iter().zip(multipliers).zip(&self.lengths);
-        for (step, ((target, multiplier), &length)) in cells.enumerate() {
-            let mut last = ((target + variance * multiplier) * length, length, step);
+        for (step, (((target, multiplier), &length), &weight)) in cells.zip(weights).enumerate() {
+            let mut last = (target * weight + multiplier * length, weight, step);
             while let Some(&before) = pool.last().filter(|b| b.0 * last.1 >= last.0 * b.1) {
                 last = (last.0 + before.0, last.1 + before.1, before.2);
                 pool.pop();
@@ -50,10 +50,10 @@ impl Split {
     }
 
     /// For each step the sum over the pieces that it lies in.
-    fn constant_on(&self, pieces: &Pieces, value: impl Fn(&Piece, f64) -> f64) -> Vec<f64> {
+    fn constant_on(&self, pieces: &[Piece], value: impl Fn(&Piece) -> f64) -> Vec<f64> {
         let mut jumps = vec![0.0; self.steps() + 1];
-        for (piece, variance) in pieces {
-            let value = value(piece, *variance);
+        for piece in pieces {
+            let value = value(piece);
             jumps[piece.start] += value;
             jumps[piece.end] -= value;
         }
@@ -63,10 +63,25 @@ impl Split {
         jumps.pop();
         jumps
     }
+
+    /// How much a sum moves with its multiplier where nothing is held up: the bins of each step over its weight, in all children.
+    fn freedom(&self) -> Vec<f64> {
+        let mut freedom = vec![0.0; self.steps()];
+        for weights in self.weights.chunks_exact(self.steps()) {
+            let cells = freedom.iter_mut().zip(&self.lengths).zip(weights);
+            cells.for_each(|((sum, length), weight)| *sum += length / weight);
+        }
+        freedom
+    }
+
+    /// The scale of damping.
+    fn mean_freedom(&self) -> f64 {
+        self.freedom().iter().sum::<f64>() / self.steps() as f64
+    }
 }
 
-/// The pieces of all fits, with the variances of their children.
-type Pieces = Vec<(Piece, f64)>;
+/// The pieces of all fits.
+type Pieces = Vec<Piece>;
 type Point = newton::Point<Pieces>;
 
 impl Dual for Split {
@@ -80,10 +95,10 @@ impl Dual for Split {
 
     /// Optimal if no row is held up by its neighbours or by zero.
     fn start(&self) -> Vec<f64> {
-        let variance: f64 = self.variances.iter().sum();
+        let freedom = self.freedom();
         let missing = |(step, &total): (usize, &i64)| {
             let rows = self.targets.chunks_exact(self.steps());
-            (total as f64 - rows.map(|row| row[step]).sum::<f64>()) / variance
+            (total as f64 - rows.map(|row| row[step]).sum::<f64>()) / freedom[step]
         };
         self.totals.iter().enumerate().map(missing).collect()
     }
@@ -92,10 +107,10 @@ impl Dual for Split {
         let Point { multipliers, gradient, reaction: pieces } = point;
         let mut pool = Vec::new();
         pieces.clear();
-        for (child, &variance) in self.variances.iter().enumerate() {
-            self.fit(child, multipliers, &mut pool, |piece| pieces.push((piece, variance)));
+        for child in 0..self.children() {
+            self.fit(child, multipliers, &mut pool, |piece| pieces.push(piece));
         }
-        let sums = self.constant_on(pieces, |piece, _| piece.value);
+        let sums = self.constant_on(pieces, |piece| piece.value);
         let cells = self.lengths.iter().zip(&self.totals).zip(sums);
         gradient.clear();
         gradient.extend(cells.map(|((length, &total), sum)| length * (total as f64 - sum)));
@@ -109,22 +124,22 @@ impl Dual for Split {
         out: &mut [f64],
         _: &mut [f64],
     ) {
-        // The generalised Hessian: each free block moves by the average of the direction over it, times the child's variance.
+        // The generalised Hessian: each free block moves by the sum of the direction over it, over its weight.
         let mut up_to = vec![0.0; self.steps() + 1];
         for (step, (value, length)) in direction.iter().zip(&self.lengths).enumerate() {
             up_to[step + 1] = up_to[step] + value * length;
         }
-        let moved = self.constant_on(&point.reaction, |piece, variance| {
-            variance * (up_to[piece.end] - up_to[piece.start]) / piece.weight
+        let moved = self.constant_on(&point.reaction, |piece| {
+            (up_to[piece.end] - up_to[piece.start]) / piece.weight
         });
-        let damping = damping * self.variances.iter().sum::<f64>();
+        let damping = damping * self.mean_freedom();
         let cells = out.iter_mut().zip(direction).zip(&self.lengths).zip(moved);
         cells.for_each(|(((out, value), length), moved)| *out = length * (damping * value + moved));
     }
 
     fn precondition(&self, point: &Point, damping: f64) -> Vec<f64> {
-        let moved = self.constant_on(&point.reaction, |piece, variance| variance / piece.weight);
-        let damping = damping * self.variances.iter().sum::<f64>();
+        let moved = self.constant_on(&point.reaction, |piece| 1.0 / piece.weight);
+        let damping = damping * self.mean_freedom();
         let cells = self.lengths.iter().zip(moved);
         // Any positive number keeps it correct where no fit can move.
         cells.map(|(length, moved)| (length * (damping + length * moved)).max(1e-12)).collect()

@@ -42,7 +42,12 @@ impl<'a> Estimates<'a> {
 
     /// The estimate of the root.
     pub(super) fn root(&self) -> &[f64] {
-        &self.rows[..self.problem.bins()]
+        self.row(0)
+    }
+
+    /// The estimate of an inner node, or of the root.
+    pub(super) fn row(&self, node: usize) -> &[f64] {
+        &self.rows[node * self.problem.bins()..][..self.problem.bins()]
     }
 
     /// How precise the row of a node is, in units of the level weights.

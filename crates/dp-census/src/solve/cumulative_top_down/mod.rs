@@ -25,7 +25,8 @@ mod split;
 use rayon::prelude::*;
 
 use self::estimates::Estimates;
-use self::split::{MOST_WORK, Split};
+use self::split::MOST_WORK;
+pub(super) use self::split::Split;
 use super::isotonic::{self, Isotonic};
 use super::problem::{Family, adds_up, families};
 use super::{MAX_VALUE, Problem};
@@ -62,8 +63,8 @@ impl Certificate {
 /// One pass over the noisy table upwards and one downwards. A split takes some Newton steps, each as costly as the children times the
 /// sizes that the parent occupies. Then up to a quarter of all cells are moved by one unit, each of which takes some passes over the square of
 /// sizes. Where children times sizes to the third is above 67 million, or the search was given up, which noise far above the number of
-/// groups can bring about, real rows are rounded by earliest deadlines instead ([`super::edf`]): they end up less than 1 away from the real
-/// optimum, or from where the search ended, and the certificate says by how much they could gain.
+/// groups can bring about, rows near to the real ones are taken, column by column and by exchanges between two children that gain: mostly
+/// the best ones, and the certificate says by how much they could gain. That takes some passes over the cells.
 ///
 /// # Panics
 /// If there are totals, but not one per leaf, one is negative, or they do not add up to the groups.
@@ -72,7 +73,7 @@ pub fn solve(problem: &Problem<'_>, totals: Option<&[i64]>) -> Solution {
     let estimates = Estimates::new(*problem);
     let totals = totals.map(|leaves| totals_of(tree, leaves, problem.groups()));
     let mut counts = vec![0; problem.noisy().len()];
-    counts[..bins].copy_from_slice(&closest_root(&estimates, problem.groups()));
+    counts[..bins].copy_from_slice(&closest_root(estimates.root(), problem.groups()));
     let mut multipliers = Vec::with_capacity(tree.leaves().start);
     for level in 0..tree.levels() - 1 {
         let families = families(tree, bins, level, &mut counts).into_par_iter();
@@ -110,7 +111,7 @@ pub fn certify(
     // the multipliers must leave no unit step that gains in any child alone (Lagrangian sufficiency).
     let estimates = Estimates::new(*problem);
     let root = isotonic::certify(
-        &root_items(&estimates),
+        &root_items(estimates.root()),
         &cumulated(&row(0)[..bins - 1]),
         0..=problem.groups(),
     );
@@ -138,7 +139,7 @@ pub fn certify(
 }
 
 /// The numbers of groups of all nodes.
-fn totals_of(tree: &RegionTree, leaves: &[i64], groups: i64) -> Vec<i64> {
+pub(super) fn totals_of(tree: &RegionTree, leaves: &[i64], groups: i64) -> Vec<i64> {
     assert_eq!(leaves.len(), tree.leaves().len(), "a number of groups per leaf");
     let sum = leaves.iter().fold(0_i128, |sum, &groups| sum + i128::from(groups));
     assert!(leaves.iter().all(|&groups| groups >= 0), "no negative number of groups");
@@ -156,8 +157,8 @@ fn totals_of(tree: &RegionTree, leaves: &[i64], groups: i64) -> Vec<i64> {
 const FRACTIONS: u64 = 1 << 10;
 
 /// The free entries of the root, as weighted sums and weights.
-fn root_items(estimates: &Estimates<'_>) -> Vec<(i128, u64)> {
-    let (_, free) = estimates.root().split_last().expect("a problem has bins");
+fn root_items(root: &[f64]) -> Vec<(i128, u64)> {
+    let (_, free) = root.split_last().expect("a problem has bins");
     let most = MAX_VALUE as f64;
     #[expect(clippy::cast_possible_truncation, reason = "clamped to what fits")]
     let item = |value: &f64| {
@@ -168,9 +169,9 @@ fn root_items(estimates: &Estimates<'_>) -> Vec<(i128, u64)> {
 }
 
 /// The closest nondecreasing row with `groups` at the end, as counts.
-fn closest_root(estimates: &Estimates<'_>, groups: i64) -> Vec<i64> {
+pub(super) fn closest_root(root: &[f64], groups: i64) -> Vec<i64> {
     let mut fit = Isotonic::default();
-    for (sum, weight) in root_items(estimates) {
+    for (sum, weight) in root_items(root) {
         fit.push(sum, weight);
     }
     let pieces = fit.pieces(0..=groups);
@@ -200,7 +201,7 @@ fn divide(estimates: &Estimates<'_>, family: Family<'_>, totals: Option<&[i64]>)
 }
 
 /// The bins at which a row of counts is positive, and the sums up to them.
-fn steps(row: &[i64]) -> (Vec<usize>, Vec<i64>) {
+pub(super) fn steps(row: &[i64]) -> (Vec<usize>, Vec<i64>) {
     let positive = row.iter().zip(cumulated(row)).enumerate().filter(|(_, (count, _))| **count > 0);
     positive.map(|(bin, (_, sum))| (bin, sum)).unzip()
 }

@@ -3,9 +3,9 @@ use std::ops::Range;
 use super::dual::Piece;
 use super::estimates::Estimates;
 use super::exchange::{Columns, Exchange};
-use crate::solve::edf::Schedule;
 use crate::solve::isotonic::{self, Isotonic};
 use crate::solve::newton;
+use crate::solve::whole_rows::Targets;
 
 /// One row in whole numbers, to be split among the children of its node: the closest nondecreasing nonnegative rows to some targets
 /// that add up to it.
@@ -16,19 +16,23 @@ use crate::solve::newton;
 ///
 /// The dual has a multiplier per step, and a child's row is the isotonic fit to its targets plus the multipliers times its variance: in
 /// real numbers found by Newton's method, in whole numbers from there by [`Exchange`].
-pub(super) struct Split {
+pub(in crate::solve) struct Split {
     /// Bins that each step lasts.
     pub(super) lengths: Vec<f64>,
     /// What the children add up to at each step, increasing.
     pub(super) totals: Vec<i64>,
     /// Row-major: a row per child, a column per step.
     pub(super) targets: Vec<f64>,
-    /// The inverse precision of each child's targets.
+    /// What the square of a distance counts, cell by cell: bins over variance.
+    pub(super) weights: Vec<f64>,
+    /// The inverse precision of each child's targets, where it is the same at all steps.
     pub(super) variances: Vec<f64>,
     /// Where each child's row must end, if that is public.
     pub(super) ends: Option<Vec<i64>>,
 }
 
+/// What may be missing in a sum of real rows, in groups, before they become whole numbers.
+const NEARLY: f64 = 0.01;
 /// Fractions of a group to which targets are rounded.
 const FRACTIONS: f64 = 256.0;
 /// The largest weight of a child where they differ, and have to be rounded.
@@ -52,13 +56,43 @@ impl Split {
         let runs: Vec<Range<usize>> = starts.iter().zip(next).map(|(&a, b)| a..b).collect();
         let mut targets = Vec::with_capacity(children.len() * starts.len());
         children.clone().for_each(|child| estimates.push_means(child, &runs, &mut targets));
+        let precision = children.clone().map(|child| estimates.precision(child));
+        let lengths: Vec<f64> = runs.iter().map(|run| run.len() as f64).collect();
         Self {
-            lengths: runs.iter().map(|run| run.len() as f64).collect(),
+            weights: product(precision.clone(), &lengths),
+            lengths,
             totals,
             targets,
-            variances: children.clone().map(|child| 1.0 / estimates.precision(child)).collect(),
+            variances: precision.map(f64::recip).collect(),
             ends: ends.map(|ends| ends[children].to_vec()),
         }
+    }
+
+    /// With a weight for each cell. It can be solved nearly only.
+    pub(in crate::solve) fn weighted(
+        lengths: Vec<f64>,
+        totals: Vec<i64>,
+        targets: Vec<f64>,
+        weights: Vec<f64>,
+        ends: Option<Vec<i64>>,
+    ) -> Self {
+        Self { lengths, totals, targets, weights, variances: Vec::new(), ends }
+    }
+
+    /// Near to the closest rows in whole numbers, and by how much real ones did not add up.
+    pub(in crate::solve) fn solve_nearly(&self) -> (Vec<i64>, f64) {
+        let (residual, multipliers) = self.multipliers(NEARLY);
+        (self.near(&multipliers), residual)
+    }
+
+    fn near(&self, multipliers: &[f64]) -> Vec<i64> {
+        let values = self.rows_at(multipliers);
+        let ends = self.ends.as_deref();
+        Targets { totals: &self.totals, values: &values, weights: &self.weights, ends }.rows()
+    }
+
+    pub(super) fn children(&self) -> usize {
+        self.targets.len() / self.steps().max(1)
     }
 
     pub(super) fn steps(&self) -> usize {
@@ -76,18 +110,21 @@ impl Split {
 
     /// The closest rows in whole numbers, row-major, with the multipliers that prove it to [`certify`](Self::certify).
     pub(super) fn solve(&self, most_work: usize) -> (Vec<i64>, Vec<i128>) {
-        let multipliers = self.multipliers();
+        let small = self.cells().saturating_mul(self.steps().saturating_pow(2)) <= most_work;
+        // The fewer units are in the wrong place, the fewer have to be moved.
+        let (_, multipliers) = self.multipliers(if small { 0.0 } else { NEARLY });
         let columns = self.columns();
         let whole_multipliers = self.whole_multipliers(&multipliers);
-        if self.cells().saturating_mul(self.steps().saturating_pow(2)) <= most_work {
+        if small {
             let rows = self.one_by_one(&columns, &whole_multipliers);
             if let Some(found) = Exchange::new(&columns, rows).settle(MOST_UNITS * self.cells()) {
                 return found;
             }
         }
-        let mut rows = vec![0; self.cells()];
-        Schedule::new(&self.totals, &self.rows_at(&multipliers)).fill(&mut rows);
-        (rows, whole_multipliers.into_iter().map(|multiplier| 2 * multiplier).collect())
+        (
+            self.near(&multipliers),
+            whole_multipliers.into_iter().map(|multiplier| 2 * multiplier).collect(),
+        )
     }
 
     /// By how much a unit step in a child's row comes closer under the multipliers, in weighted squares with the most precise child
@@ -182,28 +219,35 @@ impl Split {
     /// The closest rows in real numbers, to rounding error.
     #[cfg(test)]
     pub(super) fn solve_real(&self) -> Vec<f64> {
-        self.rows_at(&self.multipliers())
+        self.rows_at(&self.multipliers(0.0).1)
     }
 
-    /// Those of the optimum in real numbers.
-    fn multipliers(&self) -> Vec<f64> {
+    /// Those of the optimum in real numbers, to so many groups, with what is missing in the sums.
+    fn multipliers(&self, nearly: f64) -> (f64, Vec<f64>) {
         let totals = self.totals.iter().map(|&total| total as f64);
         let values = totals.chain(self.targets.iter().copied());
         let largest = values.fold(0.0, |most: f64, value| most.max(value.abs()));
         // The gradient is in groups times bins.
         let longest = self.lengths.iter().copied().fold(1.0, f64::max);
-        newton::maximise(self, longest * (1e-11 + 2e-15 * largest)).1
+        let (residual, multipliers, _) =
+            newton::maximise(self, longest * (nearly.max(1e-11) + 2e-15 * largest));
+        (residual / longest, multipliers)
     }
 
     fn rows_at(&self, multipliers: &[f64]) -> Vec<f64> {
         let mut rows = vec![0.0; self.cells()];
         let mut pool = Vec::new();
-        for (child, row) in rows.chunks_exact_mut(self.steps()).enumerate() {
+        for (child, row) in rows.chunks_exact_mut(self.steps().max(1)).enumerate() {
             let fill = |piece: Piece| row[piece.start..piece.end].fill(piece.value);
             self.fit(child, multipliers, &mut pool, fill);
         }
         rows
     }
+}
+
+/// Precision of each child times bins of each step, row-major.
+fn product(precision: impl Iterator<Item = f64>, lengths: &[f64]) -> Vec<f64> {
+    precision.flat_map(|precision| lengths.iter().map(move |length| precision * length)).collect()
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "far below 2^127: a target is below 2^36")]
@@ -226,9 +270,11 @@ impl Split {
             row[start..end].iter().sum::<i64>() as f64 / (end - start) as f64
         };
         let targets = rows.iter().flat_map(|row| runs.iter().map(move |&run| mean(row, run)));
+        let lengths: Vec<f64> = runs.iter().map(|(start, end)| (end - start) as f64).collect();
         Self {
             targets: targets.collect(),
-            lengths: runs.iter().map(|(start, end)| (end - start) as f64).collect(),
+            weights: product(precision.iter().copied(), &lengths),
+            lengths,
             totals,
             variances: precision.iter().map(|precision| 1.0 / precision).collect(),
             ends,

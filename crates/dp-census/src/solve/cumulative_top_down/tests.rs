@@ -177,7 +177,7 @@ fn the_split_is_the_best_of_all() {
     assert!(with_ends > 3_000);
 }
 
-/// Splits that are too large for that are near the real optimum, and the certificate says that they are not the best.
+/// Splits that are too large for that are near the real optimum and mostly the best, and the certificate says where they are not.
 #[test]
 fn large_splits_are_rounded() {
     let mut rng = random::generator(89);
@@ -195,7 +195,7 @@ fn large_splits_are_rounded() {
         }
         best += usize::from(split.certify(&whole, &multipliers) <= 0.0);
     }
-    assert!((1..400).contains(&best), "{best}");
+    assert!((300..480).contains(&best), "{best}");
 }
 
 fn differences(row: &[i64]) -> Vec<i64> {

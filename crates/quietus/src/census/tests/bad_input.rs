@@ -152,7 +152,7 @@ fn settings_that_cannot_be_are_refused() {
     insta::assert_snapshot!(refused("--epsilon 0"), @"--epsilon: epsilon must be finite and > 0 and at most 100, got 0");
     insta::assert_snapshot!(refused("--rho 0.5 --delta 1"), @"--rho and --delta: delta must be at least 0 and below 1, got 1");
     insta::assert_snapshot!(refused("--largest 0"), @"--largest: the largest size must be between 1 and 2^24 - 1, got 0");
-    insta::assert_snapshot!(refused("--method best"), @"there is no method `best`; these exist: m-c-top-down, m-c-exact, m-c-dp, m-h-dp, top-down, m-c-chain");
+    insta::assert_snapshot!(refused("--method best"), @"there is no method `best`; these exist: m-c-fitted, m-c-top-down, m-c-exact, m-c-dp, m-h-dp, top-down, root-spread, m-c-chain");
     insta::assert_snapshot!(refused("--out r.csv"), @"r.csv is not a folder");
     for words in [
         "--largest 2 --epsilon 1 --out x",

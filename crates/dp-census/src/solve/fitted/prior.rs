@@ -1,0 +1,173 @@
+//! What a region's row is like before its own noisy values are seen, and after.
+
+/// Scatters that are tried, as the share of a region's groups that go the same way together: 0 if each takes its size by itself, 1 if all
+/// of them have the same size.
+const CORRELATIONS: [f64; 6] = [0.0, 1e-3, 0.01, 0.03, 0.1, 0.4];
+/// Steps of expectation and maximisation.
+const STEPS: usize = 40;
+/// Scatters that are less likely than that for a region do not count for it.
+const UNLIKELY: f64 = 1e-3;
+
+/// The logarithm of the likelihood of a region's noisy values for each scatter.
+pub(super) type Likelihoods = [f64; CORRELATIONS.len()];
+
+/// A region below a settled row.
+///
+/// Its groups of a size are expected in proportion to those above, with variances in proportion to the means, and they add up to its
+/// public number of groups. So its cumulative row is a random walk that is tied down at both ends, seen through noise.
+pub(super) struct Part<'a> {
+    /// Its number of groups.
+    pub(super) groups: i64,
+    /// The row above, cumulative, at the steps at which it grows.
+    pub(super) parent: &'a [i64],
+    /// Means of the region's own values over the steps, and the variances of their noise.
+    pub(super) means: &'a [f64],
+    pub(super) variances: &'a [f64],
+}
+
+impl Part<'_> {
+    /// Expected groups of the size of a step.
+    fn expected(&self, step: usize) -> f64 {
+        let before = if step == 0 { 0 } else { self.parent[step - 1] };
+        let all = self.parent.last().copied().unwrap_or(0).max(1);
+        self.groups as f64 * (self.parent[step] - before) as f64 / all as f64
+    }
+
+    /// How many sizes the row above is divided among, by Simpson's index.
+    fn sizes(&self) -> f64 {
+        let groups = (self.groups as f64).max(1.0);
+        let shares = (0..self.means.len()).map(|step| self.expected(step) / groups);
+        shares.map(|share| share * share).sum::<f64>().recip()
+    }
+
+    /// Whether the noise of a cell is larger than the region.
+    fn is_drowned(&self) -> bool {
+        let mean = self.variances.iter().sum::<f64>() / self.variances.len() as f64;
+        mean > (self.groups as f64).powi(2)
+    }
+
+    /// By how much groups scatter more than their mean, at this correlation.
+    fn factor(&self, correlation: f64) -> f64 {
+        1.0 + correlation * (self.groups as f64 - 1.0).max(0.0)
+    }
+
+    pub(super) fn likelihoods(&self) -> Likelihoods {
+        if self.groups == 0 {
+            return Likelihoods::default();
+        }
+        CORRELATIONS.map(|correlation| self.filtered(self.factor(correlation), |_, _, _| {}))
+    }
+
+    /// Kalman's filter along the row: `seen` gets, for each step, mean and variance given the values up to it. Returns the logarithm of
+    /// the likelihood, but for a constant.
+    fn filtered(&self, factor: f64, mut seen: impl FnMut(usize, f64, f64)) -> f64 {
+        let (mut mean, mut variance, mut twice) = (0.0, 0.0, 0.0);
+        let last = self.means.len() - 1;
+        for step in 0..=last {
+            let expected = self.expected(step);
+            mean += expected;
+            variance += factor * expected;
+            // The end is known, and what was seen of it is noise.
+            let (value, noise) = if step == last {
+                (self.groups as f64, 0.0)
+            } else {
+                (self.means[step], self.variances[step])
+            };
+            let spread = (variance + noise).max(1e-9);
+            let off = value - mean;
+            twice += spread.ln() + off * off / spread;
+            mean += variance / spread * off;
+            variance *= noise / spread;
+            seen(step, mean, variance);
+        }
+        -0.5 * twice
+    }
+
+    /// Means and variances of the row given all values: Rauch's, Tung's and Striebel's smoother.
+    fn smoothed(&self, factor: f64, out: &mut Vec<(f64, f64)>) {
+        out.clear();
+        self.filtered(factor, |_, mean, variance| out.push((mean, variance)));
+        for step in (0..out.len() - 1).rev() {
+            let expected = self.expected(step + 1);
+            let (mean, variance) = out[step];
+            let ahead = variance + factor * expected;
+            let gain = if ahead > 0.0 { variance / ahead } else { 0.0 };
+            let (next, of_next) = out[step + 1];
+            out[step] = (
+                mean + gain * (next - mean - expected),
+                variance + gain * gain * (of_next - ahead),
+            );
+        }
+    }
+}
+
+/// How often each scatter occurs among the regions of a level: the nonparametric maximum likelihood estimate on a grid.
+#[derive(Debug)]
+pub(super) struct Scatter {
+    shares: [f64; CORRELATIONS.len()],
+}
+
+impl Scatter {
+    /// By expectation and maximisation from equal shares. Every step is a fixed order of sums, so that threads do not matter.
+    pub(super) fn fitted(regions: &[&Likelihoods]) -> Self {
+        let scatters = CORRELATIONS.len() as f64;
+        let mut fit = Self { shares: [scatters.recip(); CORRELATIONS.len()] };
+        for _ in 0..STEPS {
+            // As if one region more had been seen of all scatters alike: none is ruled out by few regions.
+            let mut sums = [scatters.recip(); CORRELATIONS.len()];
+            for region in regions {
+                sums.iter_mut().zip(fit.posterior(region)).for_each(|(sum, p)| *sum += p);
+            }
+            let total: f64 = sums.iter().sum();
+            fit.shares = sums.map(|sum| sum / total);
+        }
+        fit
+    }
+
+    /// How likely each scatter is for a region.
+    fn posterior(&self, region: &Likelihoods) -> [f64; CORRELATIONS.len()] {
+        let most = region.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let mut weights = self.shares;
+        weights.iter_mut().zip(region).for_each(|(w, likelihood)| *w *= (likelihood - most).exp());
+        let total: f64 = weights.iter().sum();
+        weights.map(|weight| weight / total)
+    }
+
+    /// Means and variances of a region's cumulative row given its noisy values, over all scatters.
+    ///
+    /// Where regions are so unlike that most of them lack most of the sizes, a bell around the share of the row above is no likely place
+    /// for them: such a region keeps its own values, unless their noise is larger than the region.
+    pub(super) fn drawn(&self, part: &Part<'_>, likelihoods: &Likelihoods) -> Vec<(f64, f64)> {
+        let steps = part.means.len();
+        if part.groups == 0 {
+            return vec![(0.0, 1.0); steps];
+        }
+        let posterior = self.posterior(likelihoods);
+        let (sizes, drowned) = (part.sizes(), part.is_drowned());
+        let (mut first, mut second, mut total) = (vec![0.0; steps], vec![0.0; steps], 0.0);
+        let mut row = Vec::with_capacity(steps);
+        for (&correlation, &weight) in CORRELATIONS.iter().zip(&posterior) {
+            if weight < UNLIKELY {
+                continue;
+            }
+            if correlation * sizes <= 1.0 || drowned {
+                part.smoothed(part.factor(correlation), &mut row);
+            } else {
+                row.clear();
+                row.extend(part.means.iter().copied().zip(part.variances.iter().copied()));
+            }
+            total += weight;
+            for (step, &(mean, variance)) in row.iter().enumerate() {
+                first[step] += weight * mean;
+                second[step] += weight * (mean * mean + variance);
+            }
+        }
+        let cells = first.into_iter().zip(second);
+        cells
+            .map(|(first, second)| {
+                let mean = first / total;
+                (mean, (second / total - mean * mean).max(0.0))
+            })
+            .collect()
+    }
+}
