@@ -27,6 +27,10 @@ impl CentreError {
     }
 }
 
+/// So many standard errors a count is above 0 where noise does not explain it. More than [`CentreError::REACH`]: a plan puts its centres
+/// where the noise of many places is highest.
+const CLEAR: f64 = 4.5;
+
 /// How often a centre must be found again to be one.
 const FOUND: f64 = 0.9;
 
@@ -100,7 +104,7 @@ pub(crate) fn summary(runs: &[Run], released: &[i64], dim: usize, scale: f64) ->
         CentreError {
             at: (0..dim).map(|axis| scale * root(&|off| off.at[axis])).collect(),
             count: error,
-            signal: *count as f64 > CentreError::REACH * error,
+            signal: *count as f64 > CLEAR * error,
         }
     };
     released.iter().enumerate().map(centre).collect()
@@ -122,10 +126,12 @@ mod tests {
         assert_eq!(gaps, [4.0, 4.0, 5.0]);
         let found = points(&[0.3, 4.1]);
         let run = one_run(data.view(), (found.view(), &[5, 2]), centres.view(), &gaps);
-        let errors = summary(&[run], &[9, 5, 5], 1, 1.0);
+        let errors = summary(std::slice::from_ref(&run), &[14, 5, 5], 1, 1.0);
         assert!((errors[0].at[0] - 0.2).abs() < 1e-9 && (errors[0].count - 3.0).abs() < 1e-9);
         assert!(errors[0].signal && errors[1].at[0] < 1e-9 && errors[1].signal);
         assert!(!errors[2].signal && errors[2].count.is_infinite());
+        let three_errors = &summary(&[run], &[9, 5, 5], 1, 1.0)[0];
+        assert!(!three_errors.signal, "the highest of many noises is that high");
         assert!(summary(&[], &[5], 1, 1.0)[0].count.is_infinite(), "no run says nothing");
     }
 }

@@ -423,11 +423,11 @@ fn a_release_that_was_changed_is_not_verified() {
 #[test]
 fn sets_that_serve_and_places_near_people_are_found() {
     let home = Home::new();
-    let rows: String =
-        (0..900).map(|i| format!("{i},{}\n{i},few{}\n", ["A", "B", "C"][i % 3], i % 30)).collect();
-    home.write("p.csv", format!("person,set\n{rows}").as_bytes());
-    let names: String = (0..30).map(|i| format!("few{i}\n")).collect();
-    home.write("sets.csv", format!("set\n{names}A\nB\nC\n").as_bytes());
+    let row = |i: usize| format!("{i},{}\n{i},few{}\n", ["A", "B", "C"][i % 3], i % 30);
+    let rows: Vec<String> = (0..900).map(row).collect();
+    home.write("p.csv", format!("person,set\n{}", rows.concat()).as_bytes());
+    let names: Vec<String> = (0..30).map(|i| format!("few{i}\n")).collect();
+    home.write("sets.csv", format!("set\n{}A\nB\nC\n", names.concat()).as_bytes());
     let words = "--sets-from sets.csv --data p.csv --epsilon 2";
     for release in ["cover", "cover --k 3", "coverage --k 3"] {
         let out = release.replace(' ', "");

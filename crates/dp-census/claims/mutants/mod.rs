@@ -95,9 +95,10 @@ fn scatter_of_exact_counts(effort: Effort) -> Found {
         let noisy = default_release(hierarchy, sizes, source);
         let (columns, mut exact) = (sizes.columns(), sizes.exact_totals(hierarchy.tree()));
         Query::Cumulative.of_totals(hierarchy.tree(), columns, &mut exact);
+        let width = i64::try_from(columns).expect("four");
         let of_row = |row: &[i64]| {
             let last = row[row.len() - 1];
-            let off = (1..).zip(row).map(|(i, sum)| (sum * row.len() as i64 - i * last).pow(2));
+            let off = (1..).zip(row).map(|(i, sum)| (sum * width - i * last).pow(2));
             off.sum::<i64>()
         };
         let scatter = 1 + exact.chunks_exact(columns).map(of_row).sum::<i64>();

@@ -21,8 +21,8 @@ pub(crate) fn all() -> Vec<MutantCheck> {
         &baselines::code(),
         &recentred::code(),
         &rings::code(),
-        &private_box::code(),
         &private_centres::code(),
+        &private_box::code(),
     ];
     let code = code.concat();
     dp_audit::harness::mutants(include_str!("mutants.toml"), &code)

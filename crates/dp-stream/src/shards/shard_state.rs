@@ -206,10 +206,19 @@ mod tests {
         let settings = plan.expect("valid").settings;
         let read = |first_user: u32, users: usize| {
             let charges = Confidential::new(Private::owned(vec![0; users]));
-            let (settings, counted) = (settings.clone(), None);
-            let (session, shard, next, history) = (1, 0, 0, 0);
-            let state =
-                Resting { settings, session, shard, first_user, next, history, counted, charges };
+            let (settings, known) = (settings.clone(), KnownItems::from(Vec::new()));
+            let (session, shard, next, history, counted) = (1, 0, 0, 0, None);
+            let state = Resting {
+                settings,
+                session,
+                shard,
+                first_user,
+                next,
+                history,
+                known,
+                counted,
+                charges,
+            };
             state.check().is_ok()
         };
         assert!(read(0, 3) && read(1, 2) && read(3, 0));
