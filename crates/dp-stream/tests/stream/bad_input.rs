@@ -241,3 +241,16 @@ fn the_event_that_is_named_is_the_first_to_be_dropped() {
     }
     assert!(named > 20, "a test about nothing");
 }
+
+/// A threshold may go down to the least one, so that is what the delta has to be enough for.
+#[test]
+fn a_receipt_pays_for_the_least_threshold() {
+    let spent = |threshold, least| {
+        let budget = Budget::new(0.7, 0.3).expect("valid");
+        let builder = ThreshMonitor::builder_seen(shape(9, 5, 4), budget, 2);
+        let builder = builder.threshold(Threshold::Count { count: threshold });
+        builder.least_threshold(least).build().expect("valid").receipt().spent().clone()
+    };
+    assert_eq!(spent(12, 9), spent(9, 9));
+    assert_ne!(spent(12, 12), spent(9, 9));
+}

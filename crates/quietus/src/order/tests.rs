@@ -231,3 +231,24 @@ fn a_ledger_of_another_relation_is_refused() {
     let error = home.release("out", &RealDisk, &Cell::default()).unwrap_err().to_string();
     assert!(error.contains("add-remove") && error.contains("member-of-group"), "{error}");
 }
+
+/// Two that have both asked whether their receipts fit: the second of them is asked again.
+#[test]
+fn of_two_that_fit_by_themselves_one_is_counted() {
+    let home = Home::new("0.3");
+    let receipt = group_job(&home.family("a")).unwrap().plan.receipt();
+    let ledger = LedgerFile::at(&home.path("data.ledger"));
+    let book = ledger.read().unwrap();
+    book.fits(&receipt).unwrap();
+    let intend = |release: &str| {
+        let name = || release.to_owned();
+        let intent = |receipt| {
+            let (release, family, out, part, plan) = (name(), name(), name(), name(), name());
+            Entry::Intent { release, family, out, part, plan, receipt }
+        };
+        ledger.intend(&receipt, intent, &RealDisk)
+    };
+    intend("one").unwrap();
+    intend("two").unwrap_err();
+    assert_eq!(ledger.read().unwrap().entries().len(), 2);
+}
