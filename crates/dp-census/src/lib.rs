@@ -34,7 +34,7 @@
 //!   a certificate.
 //!
 //! # Who is protected
-//! Neighbours differ in one individual who joins or leaves one group ([`MemberOfGroup`](dp_accounting::MemberOfGroup)). Which groups
+//! Neighbours differ in one individual who joins or leaves one group ([`MemberOfGroup`]). Which groups
 //! exist, where they are and how many there are is public, as a list of addresses is. Who may be alone in a group is protected because
 //! empty groups have a column; a table without one ([`From1`]) has the weaker relation in its type.
 //!
