@@ -21,6 +21,8 @@ const ROUNDS: usize = 3;
 const BOXES: usize = 96;
 /// Units of a sum per half a width.
 const UNITS: i64 = 1 << 20;
+/// Of so many coordinates the squared length of a sum is still a number: a bound that saturates would be too small.
+const MOST_DIMENSIONS: usize = 1 << 20;
 /// A ring between two boxes has records if it seems to have so many standard deviations of its noise: noise alone makes one look so, of 96 rings
 /// and as many sums in each round, in two runs of a thousand.
 const SURELY: f64 = 4.5;
@@ -45,6 +47,11 @@ impl BoxSearch {
         if !(1.0 / MAX_MAGNITUDE..=MAX_MAGNITUDE).contains(&diagonal) {
             let (name, want) = ("diagonal of the public box", "between 1e-75 and 1e75");
             return Err(ClusterError::Setting { name, got: diagonal, want });
+        }
+        let dim = public_box.dim();
+        if dim > MOST_DIMENSIONS {
+            let (name, want) = ("dimension of the public box", "at most 2^20");
+            return Err(ClusterError::Setting { name, got: dim as f64, want });
         }
         let parts = mu.split(&[1.0; 2 * ROUNDS - 1])?;
         Ok(Self { counts: GaussianSum::rounded(parts[0])?, mean: GaussianSum::rounded(parts[1])? })
@@ -101,7 +108,7 @@ impl BoxSearch {
 
 /// Squared length of what a record adds to a sum, at most.
 fn length_squared(dim: usize) -> u64 {
-    (UNITS * UNITS).unsigned_abs().saturating_mul(dim as u64)
+    (UNITS * UNITS).unsigned_abs() * dim as u64
 }
 
 /// Of the box that ends ring `ring`, in widths of the public box. The first holds all of it, wherever the middle is.
