@@ -329,6 +329,18 @@ fn with_places() -> Home {
     home
 }
 
+/// An empty place in the only column is a blank line, which no reader of text counts: it may not decide whether there is a release.
+#[test]
+fn a_file_of_one_column_whose_number_of_rows_is_public_is_refused_whatever_it_holds() {
+    let home = Home::new();
+    let words = "release map --data p.csv --range x=0,10 --unit m --within 2 --rows 3 --k 1 --delta 1e-6 --epsilon 1 --out out --no-ledger";
+    let refused = ["x\n1\n2\n3\n", "x\n1\n\n3\n"].map(|text| {
+        home.write("p.csv", text.as_bytes());
+        home.refused(words)
+    });
+    assert!(refused[0].contains("two columns") && refused[0] == refused[1], "{refused:?}");
+}
+
 /// Two towns; where anybody is, is hidden to within two kilometres.
 #[test]
 fn a_map_says_in_metres_what_is_hidden_and_its_centres_are_where_people_are() {

@@ -12,7 +12,7 @@ use crate::cli::ClusterArgs;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::order::{FillOf, Order};
-use crate::persons::Persons;
+use crate::persons::{Persons, Whose};
 use crate::run::{PRIVATE, Said, form, target};
 use crate::stop::Gate;
 use crate::table::{Form, Rows, Secrecy};
@@ -101,22 +101,12 @@ fn read(
     let chosen: Vec<&str> = columns.chain(settings.person.as_deref()).collect();
     rows.choose(&chosen)?;
     let dim = settings.axes.len();
-    let mut persons = settings.person.as_ref().map(|_| Persons::default());
+    let mut persons = Persons::new(settings.person.is_some());
     let (mut coords, mut point) = (Vec::new(), Vec::new());
     met.outside = vec![(0, 0); dim];
     while rows.advance()? {
-        if let Some(persons) = &mut persons {
-            match rows.name_or_none(dim).map(|name| persons.is_new(&name)) {
-                None => {
-                    met.nobodys += 1;
-                    continue;
-                }
-                Some(false) => {
-                    met.again += 1;
-                    continue;
-                }
-                Some(true) => {}
-            }
+        if persons.whose(|| rows.name_or_none(dim)) != Whose::First {
+            continue;
         }
         point.clear();
         point.extend((0..dim).map_while(|axis| number(&rows.text_or_none(axis)?, decimal)));
@@ -131,6 +121,7 @@ fn read(
             coords.push(plan.inwards(axis, value));
         }
     }
+    (met.nobodys, met.again) = (persons.nobodys, persons.again);
     met.passed_over = rows.passed_over();
     let outside = met.outside.iter().map(|(below, above)| (below + above).cast_signed()).collect();
     let points = Points::new(coords, dim).map_err(|error| Error::library("the points", &error))?;

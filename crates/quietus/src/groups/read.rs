@@ -2,7 +2,7 @@
 
 use super::{GroupPlan, Tally};
 use crate::error::Error;
-use crate::persons::Persons;
+use crate::persons::{Persons, Whose};
 use crate::table::{Form, Rows, Secrecy};
 use crate::value::{Decimal, days, number};
 use std::path::PathBuf;
@@ -63,16 +63,17 @@ pub fn read(
             next - 1
         })
     });
-    let mut persons = Persons::default();
+    let mut persons = Persons::new(person.is_some());
     let mut tally = plan.tally();
     while rows.advance()? {
-        if let Some(person) = person {
-            let Some(name) = rows.name_or_none(person) else {
-                met(Met::NoPerson);
-                continue;
-            };
-            if !persons.is_new(&name) {
+        match persons.whose(|| rows.name_or_none(person.unwrap_or_default())) {
+            Whose::First => {}
+            Whose::Again => {
                 met(Met::Again);
+                continue;
+            }
+            Whose::Nobodys => {
+                met(Met::NoPerson);
                 continue;
             }
         }

@@ -6,7 +6,7 @@ use crate::cli::LocateArgs;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::order::{FillOf, Order};
-use crate::persons::Persons;
+use crate::persons::{Persons, Whose};
 use crate::run::{PRIVATE, Said, different_files, form, target};
 use crate::search::{EPSILONS, smallest_epsilon};
 use crate::stop::Gate;
@@ -113,27 +113,18 @@ fn read(args: &LocateArgs, plan: &LocatePlan, met: &mut Met) -> Result<Vec<u32>,
     let mut rows = Rows::open(&args.file.data, Secrecy::Private, &form(&args.file.form)?)?;
     let columns = std::iter::once(settings.column.as_str()).chain(settings.person.as_deref());
     rows.choose(&columns.collect::<Vec<_>>())?;
-    let mut persons = settings.person.as_ref().map(|_| Persons::default());
+    let mut persons = Persons::new(settings.person.is_some());
     let mut people = Vec::new();
     while rows.advance()? {
-        if let Some(persons) = &mut persons {
-            match rows.name_or_none(1).map(|name| persons.is_new(&name)) {
-                None => {
-                    met.nobodys += 1;
-                    continue;
-                }
-                Some(false) => {
-                    met.again += 1;
-                    continue;
-                }
-                Some(true) => {}
-            }
+        if persons.whose(|| rows.name_or_none(1)) != Whose::First {
+            continue;
         }
         match rows.text_or_none(0).and_then(|name| plan.place(&name)) {
             Some(place) => people.push(place),
             None => met.unknown += 1,
         }
     }
+    (met.nobodys, met.again) = (persons.nobodys, persons.again);
     (met.used, met.passed_over) = (people.len() as u64, rows.passed_over());
     Ok(people)
 }

@@ -12,10 +12,10 @@ use crate::cluster::axes;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::order::{FillOf, Order};
-use crate::persons::Persons;
+use crate::persons::{Persons, Whose};
 use crate::run::{PRIVATE, Said, form, target};
 use crate::stop::Gate;
-use crate::table::{Rows, Secrecy};
+use crate::table::{Rows, Secrecy, is_binary};
 use crate::value::{Decimal, number};
 use accuracy::{errors, solve};
 use dp_accounting::{AddRemove, ReplaceOne, Within};
@@ -121,22 +121,20 @@ fn read<R: Hides>(args: &MapArgs, plan: &MapPlan<R>, met: &mut Met) -> Result<Po
     let columns = settings.axes.iter().map(|axis| axis.column.as_str());
     let chosen: Vec<&str> = columns.chain(settings.person.as_deref()).collect();
     rows.choose(&chosen)?;
+    if R::PUBLIC_SIZE && rows.header().len() == 1 && !is_binary(&args.file.data) {
+        // A reader of text skips blank lines, so one empty place would change the number of rows, and with it whether there is a release.
+        return Err(Error::Setting {
+            name: "--data",
+            got: "a file of one column".to_owned(),
+            want: "a file of two columns or more where the number of rows is public: in one, an empty row is a blank line",
+        });
+    }
     let (dim, metres) = (settings.axes.len(), settings.unit.metres());
-    let mut persons = settings.person.as_ref().map(|_| Persons::default());
+    let mut persons = Persons::new(settings.person.is_some());
     let (mut coords, mut place) = (Vec::new(), Vec::new());
     while rows.advance()? {
-        if let Some(persons) = &mut persons {
-            match rows.name_or_none(dim).map(|name| persons.is_new(&name)) {
-                None => {
-                    met.nobodys += 1;
-                    continue;
-                }
-                Some(false) => {
-                    met.again += 1;
-                    continue;
-                }
-                Some(true) => {}
-            }
+        if persons.whose(|| rows.name_or_none(dim)) != Whose::First {
+            continue;
         }
         place.clear();
         place.extend((0..dim).map(|axis| number(&rows.text_or_none(axis)?, decimal)));
@@ -156,6 +154,7 @@ fn read<R: Hides>(args: &MapArgs, plan: &MapPlan<R>, met: &mut Met) -> Result<Po
             x.map_or(middle, |x| x.clamp(axis.low, axis.high)) * metres
         }));
     }
+    (met.nobodys, met.again) = (persons.nobodys, persons.again);
     met.passed_over = rows.passed_over();
     if R::PUBLIC_SIZE {
         // A row of a wrong shape is a row.

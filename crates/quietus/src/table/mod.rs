@@ -381,7 +381,7 @@ fn open_parquet(_: File, _: &Form) -> Result<Box<dyn Source>, TableProblem> {
     Err(TableProblem::NeedsParquet)
 }
 
-fn is_binary(path: &Path) -> bool {
+pub(crate) fn is_binary(path: &Path) -> bool {
     has_ending(path, "parquet")
 }
 
