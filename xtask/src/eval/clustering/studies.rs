@@ -3,7 +3,7 @@
 
 use crate::data::catalogue::{OVER_D, OVER_N, Recipe};
 use crate::error::Error;
-use crate::eval::clustering::algorithms::{self, Algorithm, DpmTree};
+use crate::eval::clustering::algorithms::{self, Algorithm, Private, dpm};
 use crate::eval::clustering::plan;
 use crate::eval::record::Record;
 use crate::eval::settings::Settings;
@@ -40,24 +40,23 @@ pub(super) fn variants() -> Vec<Box<dyn Algorithm>> {
 }
 
 /// Share of counts, share of cuts, the algorithm; sums get the rest.
-fn shares() -> Vec<(f64, f64, DpmTree)> {
+fn shares() -> Vec<(f64, f64, Private)> {
     let pairs = COUNTS.into_iter().flat_map(|counts| CUTS.map(|cuts| (counts, cuts)));
     let made = |(counts, cuts): (f64, f64)| {
         let sums = 1.0 - counts - cuts;
         let split = BudgetSplit::Zcdp { interval: 0.01, counts, cuts, sums };
-        let variant = Some(format!("counts {counts}, cuts {cuts}"));
-        (counts, cuts, DpmTree { variant, split, ..DpmTree::default() })
+        let variant = format!("counts {counts}, cuts {cuts}");
+        (counts, cuts, dpm(&variant, split, CutWeights::default()))
     };
     pairs.map(made).collect()
 }
 
 /// t, q, the algorithm.
-fn centreness() -> Vec<(f64, f64, DpmTree)> {
+fn centreness() -> Vec<(f64, f64, Private)> {
     let pairs = T.into_iter().flat_map(|t| Q.map(|q| (t, q)));
     let made = |(t, q): (f64, f64)| {
         let weights = CutWeights { t, q, ..CutWeights::default() };
-        let variant = Some(format!("t {t}, q {q:.3}"));
-        (t, q, DpmTree { variant, weights, ..DpmTree::default() })
+        (t, q, dpm(&format!("t {t}, q {q:.3}"), BudgetSplit::default(), weights))
     };
     pairs.filter(|(t, q)| *t >= 2.0 * q).map(made).collect()
 }
@@ -237,7 +236,7 @@ fn by_algorithm(rows: &[Row], place: impl Fn(&Row) -> Option<Place>) -> Vec<Seri
 /// One curve per first setting over the second one.
 fn grid(
     rows: &[Row],
-    settings: &[(f64, f64, DpmTree)],
+    settings: &[(f64, f64, Private)],
     baseline: f64,
     name: impl Fn(f64) -> String,
 ) -> Vec<Series> {

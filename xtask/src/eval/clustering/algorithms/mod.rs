@@ -9,7 +9,6 @@ use crate::eval::clustering::{as_published, studies};
 use dp_accounting::Budget;
 use dp_cluster::kmeans::{KMeans, KMeansBuilder};
 use dp_geometry::Points;
-use private::{DpLloyd, DpmRecentred, EmMc, LshSplits, LshSplitsRecentred, Recommended};
 use rand::rngs::ChaCha20Rng;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -51,19 +50,10 @@ pub(crate) trait Algorithm: Send + Sync {
 
 /// The algorithms of the tables, baselines first.
 pub(crate) fn all() -> Vec<Box<dyn Algorithm>> {
-    vec![
-        Box::new(KMeansPlusPlus),
-        Box::new(as_published::Dpm),
-        Box::new(as_published::DpLloyd),
-        Box::new(DpLloyd),
-        Box::new(EmMc),
-        Box::new(LshSplits),
-        Box::new(DpmTree::default()),
-        Box::new(LshSplitsRecentred),
-        Box::new(DpmRecentred { k_given: true }),
-        Box::new(DpmRecentred { k_given: false }),
-        Box::new(Recommended),
-    ]
+    let baselines: [Box<dyn Algorithm>; 3] =
+        [Box::new(KMeansPlusPlus), Box::new(as_published::Dpm), Box::new(as_published::DpLloyd)];
+    let private = private::all().into_iter().map(|one| Box::new(one) as Box<dyn Algorithm>);
+    baselines.into_iter().chain(private).collect()
 }
 
 /// Those of the tables and every variant that a study tries.
@@ -106,7 +96,7 @@ fn budget(epsilon: f64, delta: f64) -> Result<Budget, Error> {
     Budget::new(epsilon, delta).map_err(|error| Error::library("budget", &error))
 }
 
-pub(crate) use private::DpmTree;
+pub(crate) use private::{Private, dpm};
 
 /// One start of non-private k-means: what reference clusterings are made of.
 pub(crate) fn exact_kmeans(

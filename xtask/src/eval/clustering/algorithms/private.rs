@@ -1,13 +1,16 @@
 //! The private algorithms at their default settings. `k` is that of the recipe where one is needed.
 
-use super::{Algorithm, Outcome, budget};
+use super::{Algorithm, Outcome};
 use crate::data::catalogue::Recipe;
 use crate::data::prepare::Dataset;
 use crate::error::Error;
+use dp_accounting::Budget;
+use dp_cluster::dp_lloyd::DpLloyd;
 use dp_cluster::dpm::{BudgetSplit, CutWeights, Dpm};
+use dp_cluster::em_mc::EmMc;
+use dp_cluster::lsh_splits::LshSplits;
 use dp_cluster::private_kmeans::PrivateKMeans;
-use dp_cluster::recentring::{self, Recentred, Rounds};
-use dp_cluster::{dp_lloyd, em_mc, lsh_splits};
+use dp_cluster::recentring::{self, DpmRecentred, Recentred, Rounds};
 use dp_geometry::{Points, PointsView, PublicBall};
 use dp_mechanism::Mechanism;
 use rand::RngExt;
@@ -16,20 +19,133 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-const ADD_REMOVE: Option<&str> = Some("add-remove");
-
 /// What a start other than DPM's cuts gets of the budget before re-centring.
 const START: f64 = 0.3;
 
-fn range(recipe: &Recipe) -> BTreeMap<String, Value> {
-    let (low, high) = recipe.range;
-    BTreeMap::from([("range".to_owned(), vec![low, high].into())])
+/// Plans for a data set within a budget and releases; public coins come from the generator too.
+type Run = Box<dyn Fn(&Dataset, Budget, &mut ChaCha20Rng) -> Result<Outcome, Error> + Send + Sync>;
+
+/// One private algorithm as the bench sees it.
+pub(crate) struct Private {
+    id: &'static str,
+    variant: String,
+    /// Whether the number of clusters is given, and not left to the algorithm.
+    k_given: bool,
+    run: Run,
 }
 
-fn range_and_k(recipe: &Recipe) -> BTreeMap<String, Value> {
-    let mut params = range(recipe);
-    params.insert("k".to_owned(), recipe.k.into());
-    params
+impl Private {
+    fn new(
+        id: &'static str,
+        k_given: bool,
+        run: impl Fn(&Dataset, Budget, &mut ChaCha20Rng) -> Result<Outcome, Error>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        Self { id, variant: "default".to_owned(), k_given, run: Box::new(run) }
+    }
+
+    /// Under a name of its own, for settings other than the default ones.
+    fn named(self, variant: &str) -> Self {
+        Self { variant: variant.to_owned(), ..self }
+    }
+}
+
+impl Algorithm for Private {
+    fn id(&self) -> &'static str {
+        self.id
+    }
+
+    fn variant(&self) -> &str {
+        &self.variant
+    }
+
+    fn relation(&self) -> Option<&'static str> {
+        Some("add-remove")
+    }
+
+    fn params(&self, recipe: &Recipe) -> BTreeMap<String, Value> {
+        let (low, high) = recipe.range;
+        let mut params = BTreeMap::from([("range".to_owned(), vec![low, high].into())]);
+        if self.k_given {
+            params.insert("k".to_owned(), recipe.k.into());
+        }
+        params
+    }
+
+    fn run(
+        &self,
+        dataset: &Dataset,
+        epsilon: f64,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Outcome, Error> {
+        (self.run)(dataset, super::budget(epsilon, dataset.recipe.delta())?, rng)
+    }
+}
+
+/// Those of the tables.
+pub(super) fn all() -> Vec<Private> {
+    let lloyd = Private::new("dp-lloyd", true, |dataset, budget, rng| {
+        let recipe = dataset.recipe;
+        let builder = DpLloyd::builder(dataset.domain.clone(), recipe.k, budget);
+        let builder = builder.expected_records(recipe.n as u64).public_seed(rng.random());
+        released("dp-lloyd", builder.build(), dataset, rng, |output| output.centres)
+    });
+    let em_mc = Private::new("em-mc", true, |dataset, budget, rng| {
+        let builder = EmMc::builder(dataset.domain.clone(), dataset.recipe.k, budget);
+        let plan = builder.public_seed(rng.random()).build();
+        released("em-mc", plan, dataset, rng, |output| output.centres)
+    });
+    let lsh_splits = Private::new("lsh-splits", true, |dataset, budget, rng| {
+        let plan = lsh_plan(dataset, budget, rng);
+        released("lsh-splits", plan, dataset, rng, |output| output.centres)
+    });
+    let lsh_recentred = Private::new("lsh-splits-recentred", true, |dataset, budget, rng| {
+        let library = |error: &dyn Display| Error::library("lsh-splits-recentred", error);
+        let part = recentring::part_of(budget, START).map_err(|error| library(&error))?;
+        let start = lsh_plan(dataset, part, rng)?;
+        let (domain, k) = (dataset.domain.clone(), dataset.recipe.k);
+        let plan = Recentred::new(start, domain, budget, Rounds::default(), Some(k));
+        released("lsh-splits-recentred", plan, dataset, rng, |output| output.centres)
+    });
+    // The plan that the documentation recommends: its steps follow from public facts.
+    let recommended = Private::new("private-kmeans", true, |dataset, budget, rng| {
+        let recipe = dataset.recipe;
+        let builder = PrivateKMeans::builder(dataset.domain.clone(), recipe.k, budget);
+        let builder = builder.expected_records(recipe.n as u64).public_seed(rng.random());
+        released("private-kmeans", builder.build(), dataset, rng, |output| output.centres)
+    });
+    let default = dpm("default", BudgetSplit::default(), CutWeights::default());
+    let (given, own) = (dpm_recentred(true), dpm_recentred(false).named("own k"));
+    vec![lloyd, em_mc, lsh_splits, default, lsh_recentred, given, own, recommended]
+}
+
+/// Density-based partitioning; finds the number of clusters by itself.
+pub(crate) fn dpm(variant: &str, split: BudgetSplit, weights: CutWeights) -> Private {
+    let dpm = Private::new("dpm", false, move |dataset, budget, rng| {
+        let builder = Dpm::builder(dataset.domain.clone(), budget);
+        let plan = builder.split(split).weights(weights).build();
+        released("dpm", plan, dataset, rng, |output| output.centres)
+    });
+    dpm.named(variant)
+}
+
+/// DPM's cuts, then rounds of re-centring.
+fn dpm_recentred(k_given: bool) -> Private {
+    Private::new("dpm-recentred", k_given, move |dataset, budget, rng| {
+        let builder = DpmRecentred::builder(dataset.domain.clone(), budget);
+        let builder = if k_given { builder.clusters(dataset.recipe.k) } else { builder };
+        released("dpm-recentred", builder.build(), dataset, rng, |output| output.centres)
+    })
+}
+
+/// Random hyperplanes.
+fn lsh_plan(dataset: &Dataset, budget: Budget, rng: &mut ChaCha20Rng) -> Result<LshSplits, Error> {
+    let library = |error: &dyn Display| Error::library("lsh-splits", error);
+    let ball = PublicBall::around(&dataset.domain).map_err(|error| library(&error))?;
+    let builder = LshSplits::builder(ball, dataset.recipe.k, budget);
+    builder.public_seed(rng.random()).build().map_err(|error| library(&error))
 }
 
 /// Releases a plan that may not have come about.
@@ -49,239 +165,4 @@ where
     let release = release.map_err(|error| Error::library(id, &error))?;
     let receipt = Some(format!("{:#}", release.receipt));
     Ok(Outcome { centres: centres(release.output), receipt })
-}
-
-/// Density-based partitioning; finds the number of clusters by itself.
-#[derive(Debug, Default)]
-pub(crate) struct DpmTree {
-    /// A name for settings other than the default ones.
-    pub(crate) variant: Option<String>,
-    pub(crate) split: BudgetSplit,
-    pub(crate) weights: CutWeights,
-}
-
-impl Algorithm for DpmTree {
-    fn id(&self) -> &'static str {
-        "dpm"
-    }
-
-    fn variant(&self) -> &str {
-        self.variant.as_deref().unwrap_or("default")
-    }
-
-    fn relation(&self) -> Option<&'static str> {
-        ADD_REMOVE
-    }
-
-    fn params(&self, recipe: &Recipe) -> BTreeMap<String, Value> {
-        range(recipe)
-    }
-
-    fn run(
-        &self,
-        dataset: &Dataset,
-        epsilon: f64,
-        rng: &mut ChaCha20Rng,
-    ) -> Result<Outcome, Error> {
-        let budget = budget(epsilon, dataset.recipe.delta())?;
-        let builder = Dpm::builder(dataset.domain.clone(), budget);
-        let plan = builder.split(self.split).weights(self.weights).build();
-        released(self.id(), plan, dataset, rng, |output| output.centres)
-    }
-}
-
-/// Lloyd's iteration with noise, at what it is given.
-pub(super) struct DpLloyd;
-
-impl Algorithm for DpLloyd {
-    fn id(&self) -> &'static str {
-        "dp-lloyd"
-    }
-
-    fn relation(&self) -> Option<&'static str> {
-        ADD_REMOVE
-    }
-
-    fn params(&self, recipe: &Recipe) -> BTreeMap<String, Value> {
-        range_and_k(recipe)
-    }
-
-    fn run(
-        &self,
-        dataset: &Dataset,
-        epsilon: f64,
-        rng: &mut ChaCha20Rng,
-    ) -> Result<Outcome, Error> {
-        let recipe = dataset.recipe;
-        let budget = budget(epsilon, recipe.delta())?;
-        let builder = dp_lloyd::DpLloyd::builder(dataset.domain.clone(), recipe.k, budget);
-        let builder = builder.expected_records(recipe.n as u64).public_seed(rng.random());
-        released(self.id(), builder.build(), dataset, rng, |output| output.centres)
-    }
-}
-
-/// Maximum coverage by the exponential mechanism.
-pub(super) struct EmMc;
-
-impl Algorithm for EmMc {
-    fn id(&self) -> &'static str {
-        "em-mc"
-    }
-
-    fn relation(&self) -> Option<&'static str> {
-        ADD_REMOVE
-    }
-
-    fn params(&self, recipe: &Recipe) -> BTreeMap<String, Value> {
-        range_and_k(recipe)
-    }
-
-    fn run(
-        &self,
-        dataset: &Dataset,
-        epsilon: f64,
-        rng: &mut ChaCha20Rng,
-    ) -> Result<Outcome, Error> {
-        let budget = budget(epsilon, dataset.recipe.delta())?;
-        let builder = em_mc::EmMc::builder(dataset.domain.clone(), dataset.recipe.k, budget);
-        let plan = builder.public_seed(rng.random()).build();
-        released(self.id(), plan, dataset, rng, |output| output.centres)
-    }
-}
-
-fn lsh_plan(
-    dataset: &Dataset,
-    budget: dp_accounting::Budget,
-    rng: &mut ChaCha20Rng,
-) -> Result<lsh_splits::LshSplits, Error> {
-    let library = |error: &dyn Display| Error::library("lsh-splits", error);
-    let ball = PublicBall::around(&dataset.domain).map_err(|error| library(&error))?;
-    let builder = lsh_splits::LshSplits::builder(ball, dataset.recipe.k, budget);
-    builder.public_seed(rng.random()).build().map_err(|error| library(&error))
-}
-
-/// Random hyperplanes.
-pub(super) struct LshSplits;
-
-impl Algorithm for LshSplits {
-    fn id(&self) -> &'static str {
-        "lsh-splits"
-    }
-
-    fn relation(&self) -> Option<&'static str> {
-        ADD_REMOVE
-    }
-
-    fn params(&self, recipe: &Recipe) -> BTreeMap<String, Value> {
-        range_and_k(recipe)
-    }
-
-    fn run(
-        &self,
-        dataset: &Dataset,
-        epsilon: f64,
-        rng: &mut ChaCha20Rng,
-    ) -> Result<Outcome, Error> {
-        let plan = lsh_plan(dataset, budget(epsilon, dataset.recipe.delta())?, rng);
-        released(self.id(), plan, dataset, rng, |output| output.centres)
-    }
-}
-
-/// Random hyperplanes with [`START`] of the budget, then rounds of re-centring with the rest.
-pub(super) struct LshSplitsRecentred;
-
-impl Algorithm for LshSplitsRecentred {
-    fn id(&self) -> &'static str {
-        "lsh-splits-recentred"
-    }
-
-    fn relation(&self) -> Option<&'static str> {
-        ADD_REMOVE
-    }
-
-    fn params(&self, recipe: &Recipe) -> BTreeMap<String, Value> {
-        range_and_k(recipe)
-    }
-
-    fn run(
-        &self,
-        dataset: &Dataset,
-        epsilon: f64,
-        rng: &mut ChaCha20Rng,
-    ) -> Result<Outcome, Error> {
-        let library = |error: &dyn Display| Error::library("lsh-splits-recentred", error);
-        let budget = budget(epsilon, dataset.recipe.delta())?;
-        let part = recentring::part_of(budget, START).map_err(|error| library(&error))?;
-        let start = lsh_plan(dataset, part, rng)?;
-        let (domain, k) = (dataset.domain.clone(), dataset.recipe.k);
-        let plan = Recentred::new(start, domain, budget, Rounds::default(), Some(k));
-        released(self.id(), plan, dataset, rng, |output| output.centres)
-    }
-}
-
-/// DPM's cuts, then rounds of re-centring: the most accurate here.
-pub(super) struct DpmRecentred {
-    /// Whether the number of clusters is given or left to the algorithm.
-    pub(super) k_given: bool,
-}
-
-impl Algorithm for DpmRecentred {
-    fn id(&self) -> &'static str {
-        "dpm-recentred"
-    }
-
-    #[allow(clippy::unnecessary_literal_bound, reason = "as the trait has it")]
-    fn variant(&self) -> &str {
-        if self.k_given { "default" } else { "own k" }
-    }
-
-    fn relation(&self) -> Option<&'static str> {
-        ADD_REMOVE
-    }
-
-    fn params(&self, recipe: &Recipe) -> BTreeMap<String, Value> {
-        if self.k_given { range_and_k(recipe) } else { range(recipe) }
-    }
-
-    fn run(
-        &self,
-        dataset: &Dataset,
-        epsilon: f64,
-        rng: &mut ChaCha20Rng,
-    ) -> Result<Outcome, Error> {
-        let budget = budget(epsilon, dataset.recipe.delta())?;
-        let builder = recentring::DpmRecentred::builder(dataset.domain.clone(), budget);
-        let builder = if self.k_given { builder.clusters(dataset.recipe.k) } else { builder };
-        released(self.id(), builder.build(), dataset, rng, |output| output.centres)
-    }
-}
-
-/// The plan that the documentation recommends: its steps follow from public facts.
-pub(super) struct Recommended;
-
-impl Algorithm for Recommended {
-    fn id(&self) -> &'static str {
-        "private-kmeans"
-    }
-
-    fn relation(&self) -> Option<&'static str> {
-        ADD_REMOVE
-    }
-
-    fn params(&self, recipe: &Recipe) -> BTreeMap<String, Value> {
-        range_and_k(recipe)
-    }
-
-    fn run(
-        &self,
-        dataset: &Dataset,
-        epsilon: f64,
-        rng: &mut ChaCha20Rng,
-    ) -> Result<Outcome, Error> {
-        let recipe = dataset.recipe;
-        let budget = budget(epsilon, recipe.delta())?;
-        let builder = PrivateKMeans::builder(dataset.domain.clone(), recipe.k, budget);
-        let builder = builder.expected_records(recipe.n as u64).public_seed(rng.random());
-        released(self.id(), builder.build(), dataset, rng, |output| output.centres)
-    }
 }
