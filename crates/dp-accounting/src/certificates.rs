@@ -236,8 +236,9 @@ mod tests {
                     let got = target_charging_delta(each, limit, epsilon).expect("in range");
                     let plain = plain_delta(each, limit, epsilon);
                     assert_eq!(got, plain, "{each:?}, {limit}, {epsilon:?}");
-                    for delta in [1e-12, 1e-6, 0.01, plain.get(), plain.get().next_down()] {
-                        let delta = Delta::new(delta.max(0.0)).expect("valid");
+                    let below = if plain > Delta::ZERO { plain.get().next_down() } else { 0.0 };
+                    for delta in [1e-12, 1e-6, 0.01, plain.get(), below] {
+                        let delta = Delta::new(delta).expect("valid");
                         let within = stays_within(each, limit, epsilon, delta);
                         // What is next to 1 is within nothing.
                         let keeps = plain <= delta && plain < Delta::MAX;

@@ -33,6 +33,10 @@
 //!
 //! Unlike the crates below, this one reads files, prints, and listens for signals.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod census;
 mod centres;
 pub mod cli;

@@ -535,17 +535,19 @@ fn standard_errors_are_of_the_size_of_errors() {
     for totals in [usual(), with_totals(table.groups_of_regions())] {
         let plan = Census::new(nation(), up_to(4), table.groups(), pure(0.3), totals);
         let plan = plan.expect("valid");
+        let ten = NonZeroU32::new(10).expect("above 0");
         let (mut made, mut said) = (0.0, 0.0);
         for seed in 0..20 {
             let release = plan.simulate(&table, &mut rng(seed)).expect("it fits").output;
             let cells = release.counts().iter().zip(&truth);
             made += cells.map(|(a, b)| ((a - b) as f64).powi(2)).sum::<f64>();
-            let errors = plan.standard_errors(&release, 10, &mut rng(100 + seed)).expect("its own");
+            let errors =
+                plan.standard_errors(&release, ten, &mut rng(100 + seed)).expect("its own");
             said += errors.iter().map(|error| error * error).sum::<f64>();
         }
         assert!((0.5..2.0).contains(&(said / made)), "{}", said / made);
         let other = Census::new(nation(), up_to(5), 10, pure(0.3), usual()).expect("valid");
         let release = plan.simulate(&table, &mut rng(1)).expect("it fits").output;
-        assert!(other.standard_errors(&release, 1, &mut rng(1)).is_err());
+        assert!(other.standard_errors(&release, ten, &mut rng(1)).is_err());
     }
 }

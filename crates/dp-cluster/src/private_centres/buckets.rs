@@ -39,12 +39,12 @@ impl ShiftedGrid {
 
     /// The side of a cell as a share of the box.
     pub(crate) fn side(level: u32) -> f64 {
-        2.0 / f64::from(1_u32 << level)
+        2.0 * 0.5_f64.powi(i32::try_from(level).unwrap_or(i32::MAX))
     }
 
     /// Half of the diagonal of a cell: no record of it is farther from its middle.
     pub(crate) fn half_diagonal(&self, level: u32) -> f64 {
-        0.5 * self.nested.public_box().diagonal() / f64::from(1_u32 << level)
+        0.25 * self.nested.public_box().diagonal() * Self::side(level)
     }
 
     /// The middle of a cell, which may be outside of the public box.

@@ -52,9 +52,6 @@ impl PrivateCentres {
     }
 
     /// The diagonal of a cell of this level, in the units of the points.
-    ///
-    /// # Panics
-    /// If the level is above 20.
     pub fn cell_diagonal(&self, level: u32) -> f64 {
         ShiftedGrid::side(level) * self.settings.settings.public_box.diagonal()
     }
