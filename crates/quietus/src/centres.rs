@@ -126,11 +126,12 @@ mod tests {
         assert_eq!(gaps, [4.0, 4.0, 5.0]);
         let found = points(&[0.3, 4.1]);
         let run = one_run(data.view(), (found.view(), &[5, 2]), centres.view(), &gaps);
-        let errors = summary(std::slice::from_ref(&run), &[14, 5, 5], 1, 1.0);
+        let runs = [run];
+        let errors = summary(&runs, &[14, 5, 5], 1, 1.0);
         assert!((errors[0].at[0] - 0.2).abs() < 1e-9 && (errors[0].count - 3.0).abs() < 1e-9);
         assert!(errors[0].signal && errors[1].at[0] < 1e-9 && errors[1].signal);
         assert!(!errors[2].signal && errors[2].count.is_infinite());
-        let three_errors = &summary(&[run], &[9, 5, 5], 1, 1.0)[0];
+        let three_errors = &summary(&runs, &[9, 5, 5], 1, 1.0)[0];
         assert!(!three_errors.signal, "the highest of many noises is that high");
         assert!(summary(&[], &[5], 1, 1.0)[0].count.is_infinite(), "no run says nothing");
     }

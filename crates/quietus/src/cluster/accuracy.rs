@@ -31,10 +31,25 @@ pub fn centre_errors(plan: &ClusterPlan, clustering: &Clustering, runs: u32) -> 
     };
     let runs: Vec<Run> = seeds.par_iter().map(one).collect();
     let mut errors = summary(&runs, &clustering.counts, centres.dim(), thinned);
-    for error in &mut errors {
+    let noise = 2 * most_of_nobody(plan, &seeds);
+    for (error, &count) in errors.iter_mut().zip(&clustering.counts) {
+        error.signal &= count > noise;
         error.at.iter_mut().enumerate().for_each(|(axis, at)| *at = plan.length(axis, *at));
     }
     errors
+}
+
+/// The largest count that the plan gives a centre where nobody is: what noise makes, and where it looks.
+fn most_of_nobody(plan: &ClusterPlan, seeds: &[u64]) -> i64 {
+    let dim = plan.settings().axes.len();
+    let one = |seed: &u64| {
+        let nobody = Points::new(Vec::new(), dim).expect("no rows");
+        let records = Records::new(nobody, vec![0; dim]);
+        let mut rng = ChaCha20Rng::seed_from_u64(!*seed);
+        let release = plan.simulate(&records, &mut rng).expect("points of this plan");
+        release.output.clustering.counts.into_iter().max().unwrap_or(0)
+    };
+    seeds.par_iter().map(one).max().unwrap_or(0)
 }
 
 /// Normal points around the centres, within the box.
