@@ -27,7 +27,7 @@ pub struct TopArgs {
     #[arg(long, value_name = "N")]
     pub users: u32,
     /// How many items of a person count
-    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=254))]
     pub items_per_person: u8,
     /// Pure differential privacy
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
