@@ -75,6 +75,9 @@ pub(crate) struct AuditArgs {
     /// Only these claims or mutants
     #[arg(long, value_name = "ID", num_args = 1..)]
     pub(crate) only: Vec<String>,
+    /// Run nothing: put together what `DP_AUDIT_REPORTS=DIR cargo test` has left in this folder
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["deep", "only"])]
+    pub(crate) found: Option<PathBuf>,
     /// Where audit.json goes (default: target/eval)
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

@@ -18,12 +18,16 @@ use crate::cli::AuditArgs;
 use crate::error::Error;
 use crate::{files, report, workspace};
 
-/// Runs the audits and writes OUT/audit.json; any surprise makes the ending incomplete.
+/// Runs the audits, or takes what tests have found, and writes OUT/audit.json; any surprise makes the ending incomplete.
 pub(crate) fn command(args: &AuditArgs) -> Result<Ending, Error> {
     let effort = if args.deep { Effort::deep(fresh_seed()?) } else { Effort::quick() };
     let out = args.out.clone().unwrap_or_else(workspace::default_out);
     files::create_folder(&out)?;
-    let report = run(effort, &args.only, &out)?;
+    let report = match &args.found {
+        Some(folder) => targets::read(&targets::crates()?, folder)?,
+        None => run(effort, &args.only, &out)?,
+    };
+    refuse_twice(&report)?;
     report::audit::write(&out, &report)?;
     println!("{}; {}", harness::summary(&report, effort), out.join("audit.html").display());
     Ok(if report.no_surprise() { Ending::Complete } else { Ending::Incomplete })
@@ -37,9 +41,7 @@ fn run(effort: Effort, only: &[String], out: &Path) -> Result<AuditReport, Error
         refuse_unknown(only, known.iter().map(|(_, id)| id.as_str()))?;
         crates.retain(|name| known.iter().any(|(at, id)| at == name && only.contains(id)));
     }
-    let report = targets::run(&crates, effort, only, out)?;
-    refuse_twice(&report)?;
-    Ok(report)
+    targets::run(&crates, effort, only, out)
 }
 
 fn refuse_unknown<'a>(only: &[String], known: impl Iterator<Item = &'a str>) -> Result<(), Error> {

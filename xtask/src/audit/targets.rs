@@ -58,6 +58,13 @@ pub(super) fn run(
     words.extend(only.iter().flat_map(|id| ["--only", id]));
     // A broken claim makes its target fail: what counts is what is in the reports.
     claims(crates, &words).status().map_err(|error| failed(&error.to_string()))?;
+    let report = read(crates, &folder)?;
+    std::fs::remove_dir_all(&folder).map_err(Error::io("remove", &folder))?;
+    Ok(report)
+}
+
+/// What the claims of these crates left in a folder, put together.
+pub(super) fn read(crates: &[String], folder: &Path) -> Result<AuditReport, Error> {
     let mut report = AuditReport::default();
     for name in crates {
         let path = folder.join(format!("{name}.json"));
@@ -66,7 +73,6 @@ pub(super) fn run(
         let found = serde_json::from_str(&text).map_err(|error| failed(&error.to_string()))?;
         report.merge(found);
     }
-    std::fs::remove_dir_all(&folder).map_err(Error::io("remove", &folder))?;
     Ok(report)
 }
 

@@ -10,7 +10,7 @@ mod toolchain;
 
 use crate::bench::cargo;
 use crate::error::Error;
-use crate::{Ending, workspace};
+use crate::{Ending, files, workspace};
 use std::process::Command;
 use std::time::Instant;
 
@@ -57,7 +57,10 @@ const STEPS: [Step; 12] = [
     // These draw more when optimised.
     Step {
         name: "statistics, optimised",
-        work: Work::Cargo("test --release -p dp-noise -p dp-stream --tests", &[]),
+        work: Work::Cargo(
+            "test --release -p dp-noise -p dp-stream --test noise --test stream",
+            &[],
+        ),
     },
     Step {
         name: "documentation",
@@ -67,8 +70,12 @@ const STEPS: [Step; 12] = [
         name: "benches, once each",
         work: Work::Cargo("bench -p quietus-benches -- --test", &[]),
     },
-    Step { name: "audit", work: Work::Cargo("xtask audit", &[]) },
+    // The claims are tests, so they have been run with the others: what they found is put together.
+    Step { name: "audit", work: Work::Cargo("xtask audit --found target/claims", &[]) },
 ];
+
+/// Where the tests leave what the claims found; the last step reads it.
+const CLAIMS: &str = "target/claims";
 
 /// Runs all steps.
 pub(crate) fn command() -> Result<Ending, Error> {
@@ -95,8 +102,17 @@ fn run(work: &Work) -> Result<bool, Error> {
         Work::Readme => {
             let commands = readme::commands()?;
             let mut passed = tell(&readme::complaints(&commands));
+            // Nothing that an earlier run has left may count.
+            let folder = workspace::root().join(CLAIMS);
+            if folder.exists() {
+                std::fs::remove_dir_all(&folder).map_err(Error::io("remove", &folder))?;
+            }
+            files::create_folder(&folder)?;
+            // Tests run in the folder of their crate, two below the root.
+            let reports = format!("../../{CLAIMS}");
             for words in &commands {
-                passed = passed && run_command(cargo(), "cargo", words, &[])?;
+                passed = passed
+                    && run_command(cargo(), "cargo", words, &[("DP_AUDIT_REPORTS", &reports)])?;
             }
             Ok(passed)
         }
@@ -150,7 +166,10 @@ mod tests {
     fn every_step_has_a_name_of_its_own_and_the_audit_comes_last() {
         let names: BTreeSet<_> = STEPS.iter().map(|step| step.name).collect();
         assert_eq!(names.len(), STEPS.len());
-        assert!(matches!(STEPS[STEPS.len() - 1].work, Work::Cargo("xtask audit", _)));
+        assert!(matches!(
+            STEPS[STEPS.len() - 1].work,
+            Work::Cargo("xtask audit --found target/claims", _)
+        ));
     }
 
     #[test]

@@ -1,23 +1,28 @@
 //! The `main` of a crate's claims target.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
 use super::suite::{complaint_about_claim, complaint_about_mutant};
 use super::tightness::{self, Tightness};
 use super::{Effort, Suite, mutant_line, releasing_types, summary};
-use crate::AuditReport;
+use crate::{AuditReport, Claim, Mutant};
+
+/// Where a run of all tests leaves its report: a folder, for the crates of a workspace as seen from theirs.
+const REPORTS: &str = "DP_AUDIT_REPORTS";
 
 /// Runs the claims of a crate.
 ///
 /// Without arguments of its own, and with those of `cargo test`, each claim and each mutant is a test at quick
-/// effort. `--audit-ids` prints lines of the crate's name and an id of the suite, `--audit-tightness` what belongs into the
+/// effort; if the variable `DP_AUDIT_REPORTS` names a folder and no test was filtered out, what they found is written to
+/// `CRATE.json` there, so that nobody has to run them twice. `--audit-ids` prints lines of the crate's name and an id of the suite, `--audit-tightness` what belongs into the
 /// crate's `claims/tightness.toml`: the share of each claim that its check reaches, below which it must not fall.
 /// `--audit-json FOLDER [--deep SEED] [--only ID ...]` runs them one after the other, prints a line for each,
 /// and writes an [`AuditReport`] to `CRATE.json` in that folder.
@@ -100,6 +105,12 @@ impl Request {
     }
 }
 
+/// What a test has found, with its place in the suite.
+enum Outcome {
+    Claim(usize, Claim),
+    Mutant(usize, Mutant),
+}
+
 /// Each check as a test of its own, and one that none is missing.
 fn as_tests(suite: Suite) -> ExitCode {
     let Suite { crate_name, folder, checks, mutants } = suite;
@@ -109,24 +120,49 @@ fn as_tests(suite: Suite) -> ExitCode {
         every_release_is_named(folder, &mechanisms).map_err(Failed::from)
     })];
     let known = Arc::new(Tightness::read(folder));
-    trials.extend(checks.into_iter().map(|check| {
-        let (name, known) = (check.id.clone(), Arc::clone(&known));
+    let (found, outcomes) = mpsc::channel();
+    trials.extend(checks.into_iter().enumerate().map(|(place, check)| {
+        let (name, known, found) = (check.id.clone(), Arc::clone(&known), found.clone());
         let run = move || {
             let claim = check.claim(crate_name, effort);
+            found.send(Outcome::Claim(place, claim.clone())).map_err(|error| error.to_string())?;
             complaint_about_claim(&claim)?;
             Ok(known.as_ref().as_ref().map_err(Clone::clone)?.complaint(&claim)?)
         };
         Trial::test(name, run).with_kind("claim")
     }));
-    trials.extend(mutants.into_iter().map(|check| {
-        let name = check.row.id.clone();
+    trials.extend(mutants.into_iter().enumerate().map(|(place, check)| {
+        let (name, found) = (check.row.id.clone(), found.clone());
         let run = move || {
             let mutant = check.mutant(effort);
+            found
+                .send(Outcome::Mutant(place, mutant.clone()))
+                .map_err(|error| error.to_string())?;
             Ok(complaint_about_mutant(&mutant, mutant_line(&mutant, &check.row, effort))?)
         };
         Trial::test(name, run).with_kind("mutant")
     }));
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    let all = trials.len();
+    let conclusion = libtest_mimic::run(&Arguments::from_args(), trials);
+    let whole = conclusion.num_passed + conclusion.num_failed == all as u64;
+    if let Some(reports) = std::env::var_os(REPORTS).filter(|_| whole)
+        && let Err(error) = write(Path::new(&reports), crate_name, &in_order(outcomes.try_iter()))
+    {
+        return refuse(&format!("the report cannot be written: {error}"));
+    }
+    conclusion.exit_code()
+}
+
+/// The report of tests that ended in any order.
+fn in_order(outcomes: impl Iterator<Item = Outcome>) -> AuditReport {
+    let (mut claims, mut mutants) = (BTreeMap::new(), BTreeMap::new());
+    for outcome in outcomes {
+        match outcome {
+            Outcome::Claim(place, claim) => drop(claims.insert(place, claim)),
+            Outcome::Mutant(place, mutant) => drop(mutants.insert(place, mutant)),
+        }
+    }
+    AuditReport { claims: claims.into_values().collect(), mutants: mutants.into_values().collect() }
 }
 
 /// Every type of the crate with a release of its own must be audited, by name.
@@ -150,9 +186,13 @@ fn audit(suite: &Suite, folder: &Path, effort: Effort, only: &[String]) -> io::R
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
     let report = suite.run(effort, only, &mut |line| tell(&line));
-    let file = File::create(folder.join(format!("{}.json", suite.crate_name)))?;
-    serde_json::to_writer(file, &report)?;
+    write(folder, suite.crate_name, &report)?;
     Ok(report)
+}
+
+fn write(folder: &Path, crate_name: &str, report: &AuditReport) -> io::Result<()> {
+    let file = File::create(folder.join(format!("{crate_name}.json")))?;
+    Ok(serde_json::to_writer(file, report)?)
 }
 
 #[cfg(test)]
