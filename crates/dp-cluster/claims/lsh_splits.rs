@@ -1,8 +1,8 @@
 //! Checks of LSH-Splits as a whole.
 
 use dp_accounting::{Budget, Composition, Epsilon, Event};
+use dp_audit::Method;
 use dp_audit::harness::{Check, Effort, Found};
-use dp_audit::{DrawKind, Method};
 use dp_cluster::lsh_splits::{BudgetSplit, Form, LshSplits, LshSplitsBuilder};
 use dp_geometry::PublicBall;
 use dp_mechanism::Mechanism;
@@ -15,7 +15,7 @@ pub(crate) fn checks() -> Vec<Check> {
         Check::new(id, mechanism, "add-remove", method, run)
     };
     vec![
-        check("lsh-transcript", "LshSplits, a whole run, zCDP", Method::Exact, transcripts),
+        check("lsh-transcript", "LshSplits, a whole run", Method::Exact, transcripts),
         check("lsh-joint", "LshSplits, noise of a joint run", Method::Exact, joint),
         check("lsh-receipt", "LshSplits, receipt against budget", Method::Ledger, receipts),
     ]
@@ -36,7 +36,9 @@ fn transcripts(effort: Effort) -> Found {
         let dim = shape.0;
         for settings in [
             plan(dim, 8.0).depth(6),
-            plan(dim, 60.0).least_leaf(0.01).split(BudgetSplit::Zcdp { counts: 3.0, sums: 1.0 }),
+            plan(dim, 60.0)
+                .least_leaf(0.01)
+                .split(BudgetSplit::Gaussian { counts: 3.0, sums: 1.0 }),
             plan(dim, 30.0).form(Form::Published).least_leaf(0.01),
         ] {
             let plan = settings.build().expect("valid settings");
@@ -67,7 +69,7 @@ fn joint(effort: Effort) -> Found {
         let budget = plan.receipt().budget();
         let mix = Event::discrete_laplace(1.0 / (count_noise * multiplier), 1)
             .and_then(|count| Composition::new().with(count, depth as u64 + 1))
-            .and_then(|counts| counts.with(Event::gaussian(multiplier * (1.0 - 1e-9))?, 1))
+            .and_then(|counts| counts.with(Event::gaussian(multiplier)?, 1))
             .expect("in range");
         let spent = mix.epsilon(budget.delta()).upper() / budget.epsilon().get();
         found.see(spent, || format!("the composition at noise {multiplier}"));
@@ -77,21 +79,22 @@ fn joint(effort: Effort) -> Found {
             shape,
             |points, draws| plan.replay(points.view(), draws).0,
             |seen, text| {
-                let (mut counts, mut sums, mut lengths) = (0, 0, 0.0_f64);
+                let (mut counts, mut of_sums) = (0, 0.0_f64);
                 for step in seen.steps.iter().filter(|step| step.rho > 0.0) {
-                    if step.kind == DrawKind::Vector {
-                        sums += 1;
-                        lengths += (2.0 * step.rho).sqrt() * multiplier;
+                    let loss = step.forward.max(step.backward);
+                    if loss.is_infinite() {
+                        // Gaussian: a coordinate of a sum. All of them together are as long as one record's part of one leaf.
+                        of_sums += step.rho;
                     } else {
                         counts += 1;
-                        let loss = step.forward.max(step.backward);
                         found.see(loss * count_noise * multiplier, text);
                     }
                 }
-                // A record is in one count per level, and in one leaf.
-                let too_many = counts > depth + 1 || sums > 1;
+                // A record is in one count per level.
+                let too_many = counts > depth + 1;
                 let broken = too_many || seen.diverged.is_some() || !seen.outputs_equal;
-                found.see(if broken { f64::INFINITY } else { lengths }, text);
+                let length = (2.0 * of_sums).sqrt() * multiplier;
+                found.see(if broken { f64::INFINITY } else { length }, text);
             },
         );
     }
@@ -105,7 +108,7 @@ fn receipts(effort: Effort) -> Found {
     for i in 0..effort.of(1_000_usize, 20_000) {
         let epsilon = 10_f64.powf(rng.random_range(-2.0..2.0));
         let delta = 10_f64.powf(rng.random_range(-15.0..-1.0));
-        let split = BudgetSplit::Zcdp {
+        let split = BudgetSplit::Gaussian {
             counts: rng.random_range(0.01..1.0),
             sums: rng.random_range(0.01..1.0),
         };

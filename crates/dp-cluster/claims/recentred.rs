@@ -1,5 +1,7 @@
 //! Checks of re-centring: its rounds on given centres, and DPM's cuts with rounds as a whole.
 
+use std::cell::RefCell;
+
 use dp_accounting::{AddRemove, Budget, Epsilon, Receipt, Rho, Step};
 use dp_audit::harness::{Check, Effort, Found, TOLERANCE};
 use dp_audit::{Comparison, DrawKind, Method, compare, statistical};
@@ -10,13 +12,15 @@ use dp_cluster::recentring::{
 use dp_cluster::{ClusterError, Clustering};
 use dp_geometry::{Points, PointsView, PublicBox};
 use dp_mechanism::{
-    Algorithm, ChaCha20Rng, DiscreteGaussian, Draws, Geometric, Law, Mechanism, Private, Ratio,
-    SecureSource, Source,
+    Algorithm, ChaCha20Rng, DiscreteGaussian, Draws, Geometric, Law, Mechanism, Noise, Private,
+    RoundedGaussian, SecureSource, Source,
 };
 use rand::RngExt;
 
 use crate::dpm::spends;
 use crate::neighbours::replay;
+use crate::private_centres::variance;
+use crate::rings::is_of_sum;
 
 pub(crate) fn checks() -> Vec<Check> {
     let check = |id: &str, mechanism: &str, method, resolution, run: fn(Effort) -> Found| {
@@ -27,15 +31,11 @@ pub(crate) fn checks() -> Vec<Check> {
         check("recentred-vector", "Recentred, the vector of a centre", Method::Exact, exact, |e| {
             vectors(e, honest)
         }),
-        check(
-            "recentred-rounds",
-            "Recentred, rounds as a whole, zCDP",
-            Method::Exact,
-            exact,
-            |e| rounds(e, honest),
-        ),
+        check("recentred-rounds", "Recentred, rounds as a whole", Method::Exact, exact, |e| {
+            rounds(e, honest)
+        }),
         check("recentred-mu", "Recentred, one round as drawn", Method::Statistical, 1.25, |e| {
-            one_round_as_drawn(e, Ratio::new(1, 1).expect("valid"))
+            one_round_as_drawn(e, |noise| noise)
         }),
         check(
             "recentred-transcript",
@@ -111,11 +111,10 @@ fn mirrored(dim: usize) -> Vec<f64> {
     [vec![-4.0; dim], vec![4.0; dim], vec![9.9; dim]].concat()
 }
 
-/// The privacy costs of all rounds, as claimed.
+/// The privacy costs of the counts that radii are searched with, and of the vectors, as claimed.
 fn claims(receipt: &Receipt<AddRemove>) -> (Vec<Rho>, Vec<Rho>) {
-    let all = spends(receipt.spent(), "re-centring");
-    let every_other = |first| all.iter().skip(first).step_by(2).copied().collect();
-    (every_other(0), every_other(1))
+    let of = |name| spends(receipt.spent(), name);
+    (of("count within a radius"), of("sum and counts of one centre"))
 }
 
 /// What the vector of one centre gives away, as a share of its claim: the squared length of the new
@@ -126,7 +125,7 @@ pub(crate) fn vectors(effort: Effort, through: Through) -> Found {
     let mut rng = effort.rng(80);
     for dim in [1, 2, 5, 40] {
         let plan = plan(mirrored(dim), dim, 20, 1, 8.0);
-        let (_, claimed) = claims(&plan.receipt());
+        let (searches, claimed) = claims(&plan.receipt());
         for case in 0..effort.of(30, 1_000) {
             let spread = [1e-6, 0.1, 3.0, 8.0][case % 4];
             let near = |rng: &mut ChaCha20Rng| -> Vec<f64> {
@@ -152,8 +151,7 @@ pub(crate) fn vectors(effort: Effort, through: Through) -> Found {
             let cost: f64 = if seen.diverged.is_some() || !seen.outputs_equal {
                 f64::INFINITY
             } else {
-                let of_vectors = seen.steps.iter().filter(|step| step.kind == DrawKind::Vector);
-                of_vectors.map(|step| step.rho).sum()
+                seen.steps.iter().skip(searches.len()).map(|step| step.rho).sum()
             };
             found.see(cost / claimed[0].get(), || format!("{dim}: spread {spread}, {added:.2?}"));
         }
@@ -164,14 +162,13 @@ pub(crate) fn vectors(effort: Effort, through: Through) -> Found {
 /// Several rounds on given centres: what all draws give away, as a share of the receipt.
 pub(crate) fn rounds(effort: Effort, through: Through) -> Found {
     let mut found = Found::claim(1.0);
-    // The price of a step goes by five hundreds of points.
     for shape in effort.of([(1, 499), (2, 200), (5, 100)], [(1, 1_999), (3, 10_000), (40, 2_000)]) {
         let dim = shape.0;
         // About as many as there are, and as many as a start can report.
         let count = i64::try_from(shape.1 / 3).expect("small");
         for (rounds, epsilon, count) in [(1, 4.0, count), (4, 30.0, count), (2, 9.0, i64::MAX)] {
             let plan = plan(mirrored(dim), dim, count, rounds, epsilon);
-            let claimed = plan.receipt().zcdp().expect("all steps are zCDP").get();
+            let claimed = plan.receipt().zcdp().expect("all steps are Gaussian").get();
             let run = |points: &Points, draws: &mut dyn Source| through(&plan, points, draws);
             replay(effort, 81, shape, run, |seen, text| found.see(seen.rho() / claimed, text));
         }
@@ -181,8 +178,11 @@ pub(crate) fn rounds(effort: Effort, through: Through) -> Found {
 
 /// One round on one centre, ten points at it and one far away that may be missing: the place of the
 /// noisy vector between what is expected without and with that point tells the two apart as well
-/// as one Gaussian can, with `mu = sqrt(2 rho)`. A mutant has only a part of the noise's variance.
-pub(crate) fn one_round_as_drawn(effort: Effort, part_of_variance: Ratio) -> Found {
+/// as one Gaussian can, with `mu = sqrt(2 rho)`. A mutant has another noise.
+pub(crate) fn one_round_as_drawn(
+    effort: Effort,
+    change: fn(RoundedGaussian) -> RoundedGaussian,
+) -> Found {
     let plan = plan(vec![-9.0], 1, 10, 1, 6.0);
     let rho = claims(&plan.receipt()).1[0].get();
     let mut found = Found::claim((2.0 * rho).sqrt());
@@ -193,7 +193,7 @@ pub(crate) fn one_round_as_drawn(effort: Effort, part_of_variance: Ratio) -> Fou
         let points = Points::new([vec![-9.0; 10], far].concat(), 1).expect("whole rows");
         let place = |_: &u64| {
             let mut draws = SecureSource::new(&mut rng);
-            let mut watched = Watched { draws: &mut draws, part_of_variance, place: 0.0 };
+            let mut watched = Watched::new(&mut draws, change);
             plan.replay(points.view(), &mut watched);
             watched.place > 0.5
         };
@@ -208,31 +208,52 @@ pub(crate) fn one_round_as_drawn(effort: Effort, part_of_variance: Ratio) -> Fou
 /// Notes where the released vector lies, from 0 without the far point to 1 with it.
 struct Watched<'a> {
     draws: &'a mut dyn Source,
-    part_of_variance: Ratio,
+    change: fn(RoundedGaussian) -> RoundedGaussian,
+    /// The radii that are left of the search.
+    radii: [usize; 2],
+    /// Numbers of the vector that have been drawn.
+    drawn: usize,
     place: f64,
+}
+
+impl<'a> Watched<'a> {
+    /// The far point adds a radius, and one to the count of those far beyond it.
+    const FAR_POINT: [f64; 3] = [1_048_576.0, 0.0, 314_572.0];
+
+    fn new(draws: &'a mut dyn Source, change: fn(RoundedGaussian) -> RoundedGaussian) -> Self {
+        Self { draws, change, radii: [0, 160], drawn: 0, place: 0.0 }
+    }
 }
 
 impl Source for Watched<'_> {
     fn draw(&mut self, law: Law<'_>) -> i64 {
-        match law {
+        /// A quarter of the diagonal: two octaves of eight steps below the longest.
+        const RADIUS: usize = 160 - 16;
+        let Law::Noisy { value, noise: Noise::Rounded(noise) } = law else {
+            panic!("rounds draw nothing else")
+        };
+        if !is_of_sum(noise) {
             // The radius is another step: here it is always the same.
-            Law::Choice { scores, .. } => i64::try_from(scores.len() - 17).expect("small"),
-            other => self.draws.draw(other),
+            let [low, high] = self.radii;
+            let middle = usize::midpoint(low, high);
+            let too_short = middle < RADIUS;
+            self.radii = if too_short { [(middle + 1).min(high), high] } else { [low, middle] };
+            return if too_short { i64::MIN } else { i64::MAX };
         }
+        let noise = Noise::Rounded((self.change)(noise));
+        let noisy = self.draws.draw(Law::Noisy { value, noise });
+        let far = Self::FAR_POINT;
+        self.place += noisy as f64 * far[self.drawn] / far.iter().map(|x| x * x).sum::<f64>();
+        self.drawn += 1;
+        noisy
     }
 
-    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
-        /// The far point adds a radius, and one to the count of those far beyond it.
-        const FAR_POINT: [f64; 3] = [1_048_576.0, 0.0, 314_572.0];
-        let variance = noise.variance().checked_mul(self.part_of_variance).expect("in range");
-        let noise = DiscreteGaussian::new(variance).expect("positive");
-        self.draws.noisy_vector(values, noise);
-        let along: f64 = values.iter().zip(FAR_POINT).map(|(&v, far)| v as f64 * far).sum();
-        self.place = along / FAR_POINT.iter().map(|far| far * far).sum::<f64>();
+    fn noisy_vector(&mut self, _: &mut [i64], _: DiscreteGaussian) {
+        panic!("rounds draw nothing else")
     }
 
-    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
-        self.draws.noisy_max(scores, noise)
+    fn noisy_max(&mut self, _: &[i64], _: Geometric) -> (usize, i64) {
+        panic!("rounds draw nothing else")
     }
 }
 
@@ -240,9 +261,45 @@ fn settings(dim: usize, epsilon: f64) -> DpmRecentredBuilder {
     DpmRecentred::builder(cube(dim), Budget::new(epsilon, 1e-6).expect("valid"))
 }
 
+/// What a draw of a run is for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Draw {
+    /// A choice, or a count of the tree.
+    Tree,
+    /// A count of records within a radius; of this variance.
+    Count(f64),
+    /// One number of the vector of a centre.
+    OfVector,
+}
+
+/// Notes what draws are for.
+struct Noted<'a> {
+    draws: &'a mut dyn Source,
+    kinds: Vec<Draw>,
+}
+
+impl Source for Noted<'_> {
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        self.kinds.push(match law {
+            Law::Noisy { noise: Noise::Rounded(noise), .. } if is_of_sum(noise) => Draw::OfVector,
+            Law::Noisy { noise: Noise::Rounded(noise), .. } => Draw::Count(variance(noise)),
+            _ => Draw::Tree,
+        });
+        self.draws.draw(law)
+    }
+
+    fn noisy_vector(&mut self, _: &mut [i64], _: DiscreteGaussian) {
+        panic!("nothing draws whole vectors")
+    }
+
+    fn noisy_max(&mut self, _: &[i64], _: Geometric) -> (usize, i64) {
+        panic!("nothing draws a maximum")
+    }
+}
+
 fn whole_runs(
     effort: Effort,
-    mut visit: impl FnMut(&DpmRecentred, &Comparison, &dyn Fn() -> String),
+    mut visit: impl FnMut(&DpmRecentred, &Comparison, &[Draw], &dyn Fn() -> String),
 ) {
     let shapes = effort.of([(1, 50), (2, 300), (5, 200)], [(1, 500), (2, 5_000), (10, 3_000)]);
     for shape in shapes {
@@ -252,8 +309,21 @@ fn whole_runs(
             settings(shape.0, 40.0).minimum_share(0.01).max_depth(5),
         ] {
             let plan = settings.build().expect("valid settings");
-            let run = |points: &Points, draws: &mut dyn Source| plan.replay(points.view(), draws).0;
-            replay(effort, 83, shape, run, |seen, text| visit(&plan, seen, text));
+            let kinds = RefCell::new(Vec::new());
+            let run = |points: &Points, draws: &mut dyn Source| {
+                let mut noted = Noted { draws, kinds: Vec::new() };
+                let output = plan.replay(points.view(), &mut noted).0;
+                // All searches of a run have the same noise, and every run ends with one.
+                let counts = |kind: &Draw| matches!(kind, Draw::Count(_));
+                let search = noted.kinds.iter().copied().rfind(counts);
+                let kind = |kind| {
+                    let of_tree = counts(&kind) && Some(kind) != search;
+                    if of_tree { Draw::Tree } else { kind }
+                };
+                *kinds.borrow_mut() = noted.kinds.into_iter().map(kind).collect();
+                output
+            };
+            replay(effort, 83, shape, run, |seen, text| visit(&plan, seen, &kinds.borrow(), text));
         }
     }
 }
@@ -261,7 +331,7 @@ fn whole_runs(
 /// What all draws of a run give away together, as a share of what the receipt says.
 fn transcripts(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
-    whole_runs(effort, |plan, seen, text| {
+    whole_runs(effort, |plan, seen, _, text| {
         let claimed = plan.receipt().zcdp().expect("all steps are zCDP").get();
         found.see(seen.rho() / claimed, text);
     });
@@ -271,13 +341,12 @@ fn transcripts(effort: Effort) -> Found {
 /// The same runs, step by step: a cheap step that overspends does not show in the total.
 fn steps(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
-    whole_runs(effort, |plan, seen, text| found.see(worst_step(plan, seen), text));
+    whole_runs(effort, |plan, seen, kinds, text| found.see(worst_step(plan, seen, kinds), text));
     found
 }
 
-/// The largest share of a step's own claim that its draw gives away. A choice that a vector follows
-/// is the radius of a round; the others are cuts, of the level of the last count that has changed.
-fn worst_step(plan: &DpmRecentred, seen: &Comparison) -> f64 {
+/// The largest share of a step's own claim that its draws give away. Cuts are of the level of the last count that has changed.
+fn worst_step(plan: &DpmRecentred, seen: &Comparison, kinds: &[Draw]) -> f64 {
     if seen.diverged.is_some() || !seen.outputs_equal {
         return f64::INFINITY;
     }
@@ -285,30 +354,35 @@ fn worst_step(plan: &DpmRecentred, seen: &Comparison) -> f64 {
     let claims_of = |name: &str| spends(receipt.spent(), name);
     let (counts, cuts) = (claims_of("counts"), claims_of("cuts"));
     let interval = claims_of("interval size");
-    let (radii, sums) = claims(&receipt);
-    let (mut level, mut round) = (0, 0);
+    let (searches, vectors) = claims(&receipt);
+    let per_round = searches.len() / vectors.len();
+    let (mut level, mut searched) = (0, 0);
+    let mut of_vectors = vec![0.0; vectors.len()];
     let mut worst = 0.0_f64;
-    for (position, step) in seen.steps.iter().enumerate() {
-        let next = seen.steps.get(position + 1).map(|next| next.kind);
-        let claim = match step.kind {
-            DrawKind::Noisy if step.rho > 0.0 => {
+    for (position, (step, kind)) in seen.steps.iter().zip(kinds).enumerate() {
+        let claim = match (step.kind, kind) {
+            (DrawKind::Noisy, Draw::Count(_)) => {
+                searched += 1;
+                searches.get(searched - 1)
+            }
+            (DrawKind::Noisy, Draw::OfVector) => {
+                of_vectors[(searched - 1) / per_round] += step.rho;
+                continue;
+            }
+            (DrawKind::Noisy, Draw::Tree) if step.rho > 0.0 => {
                 level += 1;
                 counts.get(level - 1)
             }
-            DrawKind::Choice if next == Some(DrawKind::Vector) => {
-                round += 1;
-                radii.get(round - 1)
-            }
-            DrawKind::Choice if position == 1 && !interval.is_empty() => interval.first(),
-            DrawKind::Choice if step.rho > 0.0 => cuts.get(level - 1),
+            (DrawKind::Choice, _) if position == 1 && !interval.is_empty() => interval.first(),
+            (DrawKind::Choice, _) if step.rho > 0.0 => cuts.get(level - 1),
             // Of the nodes of the tree, only those on the new point's own path change.
-            DrawKind::Noisy | DrawKind::Choice => continue,
-            DrawKind::Vector => sums.get(round - 1),
+            (DrawKind::Noisy | DrawKind::Choice, _) => continue,
             _ => None,
         };
         worst = worst.max(claim.map_or(f64::INFINITY, |claim| step.rho / claim.get()));
     }
-    worst
+    let vectors = of_vectors.iter().zip(&vectors).map(|(cost, claim)| cost / claim.get());
+    vectors.fold(worst, f64::max)
 }
 
 /// What receipts add up to, as a share of the budget asked for, over random settings.

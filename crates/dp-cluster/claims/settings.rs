@@ -215,11 +215,12 @@ fn every_kind_is_listed(
         dpm::BudgetSplit::Zcdp { .. } | dpm::BudgetSplit::Pure { .. } => {}
     }
     match lsh {
-        (lsh_splits::BudgetSplit::Zcdp { .. } | lsh_splits::BudgetSplit::Joint { .. }, form) => {
-            match form {
-                Form::Improved | Form::Published => {}
-            }
-        }
+        (
+            lsh_splits::BudgetSplit::Gaussian { .. } | lsh_splits::BudgetSplit::Joint { .. },
+            form,
+        ) => match form {
+            Form::Improved | Form::Published => {}
+        },
     }
     match lloyd {
         dp_lloyd::BudgetSplit::Joint | dp_lloyd::BudgetSplit::Pure => {}

@@ -107,7 +107,7 @@ fn of_cells() -> Vec<Check> {
         ),
         check(
             "stream-gaussian-zcdp",
-            "CellMonitor: Gaussian histograms, zCDP",
+            "CellMonitor: Gaussian histograms",
             baselines::gaussian_histograms,
         ),
         check("stream-sparse-vector", "CellMonitor: sparse vector", baselines::sparse_vector),

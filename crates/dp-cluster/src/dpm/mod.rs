@@ -50,7 +50,7 @@ mod sums;
 mod tests;
 mod tree;
 
-pub(crate) use plan::{AfterAMiss, TreeLosses, TreePlan, TreeSettings, eta};
+pub(crate) use plan::{AfterAMiss, TreeLosses, TreePlan, TreeSettings};
 
 pub use budget::BudgetSplit;
 pub use interval::IntervalSize;

@@ -196,7 +196,7 @@ impl Grown {
 }
 
 /// The loss of a choice that costs `rho`: bounded range `eta` is `eta^2/8`-zCDP.
-pub(crate) fn eta(rho: Rho) -> Epsilon {
+fn eta(rho: Rho) -> Epsilon {
     // One step down outweighs the rounding of the root.
     let eta = (8.0 * rho.get()).sqrt().next_down().max(0.0);
     Epsilon::new(eta).expect("the root of a valid rho")

@@ -1,21 +1,21 @@
 //! How the budget is divided, and the calibrated primitives that follow.
 
 use dp_accounting::{
-    Composition, Epsilon, Event, Loss, Rho, Step, calibrate, gaussian_noise_multiplier,
+    Composition, Epsilon, Event, Loss, Mu, Step, calibrate, gaussian_noise_multiplier,
 };
 use dp_mechanism::{GaussianSum, NoisyCount};
 use serde::{Deserialize, Serialize};
 
 use super::LshSplitsBuilder;
 use crate::ClusterError;
-use crate::total_rho::total_rho;
+use crate::total_rho::total_mu;
 
 /// How the budget is divided between the counts of the tree and the sums of the leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum BudgetSplit {
-    /// One zero-concentrated budget in these proportions (they need not add up to 1); counts have
-    /// discrete Gaussian noise. The receipt is itemised, and adds up well with other releases.
-    Zcdp {
+    /// Everything has Gaussian noise, and the exact curve of all of it together is the budget. Of the square of `mu` each gets this
+    /// proportion (they need not add up to 1). The receipt is itemised, and adds up well with other releases.
+    Gaussian {
         /// Counting the parts of all levels.
         counts: f64,
         /// Summing the records of the leaves.
@@ -37,7 +37,7 @@ impl BudgetSplit {
 
 impl Default for BudgetSplit {
     fn default() -> Self {
-        Self::Zcdp { counts: 0.05, sums: 0.95 }
+        Self::Gaussian { counts: 0.05, sums: 0.95 }
     }
 }
 
@@ -53,14 +53,14 @@ pub(super) struct Primitives {
 impl Primitives {
     pub(super) fn calibrate(settings: &LshSplitsBuilder) -> Result<Self, ClusterError> {
         match settings.split {
-            BudgetSplit::Zcdp { counts, sums } => {
+            BudgetSplit::Gaussian { counts, sums } => {
                 for (name, got) in [("counts", counts), ("sums", sums)] {
                     if !(got.is_finite() && got > 0.0) {
                         let want = "a finite share above 0";
                         return Err(ClusterError::Setting { name, got, want });
                     }
                 }
-                Self::zcdp(settings, [counts, sums])
+                Self::gaussian(settings, [counts, sums])
             }
             BudgetSplit::Joint { count_noise } => {
                 if !(0.01..=1e6).contains(&count_noise) {
@@ -72,32 +72,21 @@ impl Primitives {
         }
     }
 
-    fn zcdp(settings: &LshSplitsBuilder, shares: [f64; 2]) -> Result<Self, ClusterError> {
-        let whole = total_rho(settings.budget)?;
-        // A little less, so that no rounding of a sum of losses can cross the budget.
-        let total = Rho::new(whole.get() * (1.0 - 1e-12))?;
-        let parts = total.split(&shares)?;
+    fn gaussian(settings: &LshSplitsBuilder, shares: [f64; 2]) -> Result<Self, ClusterError> {
+        let parts = total_mu(settings.budget)?.split(&shares)?;
         let levels = parts[0].split(&vec![1.0; settings.depth + 1])?;
         let counts: Vec<NoisyCount> =
-            levels.into_iter().map(NoisyCount::gaussian).collect::<Result<_, _>>()?;
-        let sums = GaussianSum::new(parts[1])?;
+            levels.into_iter().map(NoisyCount::rounded).collect::<Result<_, _>>()?;
+        let sums = GaussianSum::rounded(parts[1])?;
         let spent = Step::sequential("all steps", steps(&counts, &sums));
         Ok(Self { counts, sums, spent })
     }
 
-    /// The discrete Gaussian of the sums is accounted for as a continuous one with a noise multiplier
-    /// smaller by one part in `10^9`. That is sound: the variance is `v > 2^33` in units of the grid, as
-    /// a noise multiplier of at least `0.03` ensures, so that `v - 16` is above `v (1 - 10^-9)^2`; and
-    /// adding a continuous Gaussian of variance `v - 16`, then moving to the grid by a discrete
-    /// Gaussian of variance 16 centred there, gives each output the probability of the discrete
-    /// Gaussian of variance `v` up to a factor of `1 + 1e-130` per coordinate, because the mass of a
-    /// discrete Gaussian of variance 16 depends on its centre by less than `4 exp(-32 pi^2)` of it.
-    /// So the release is, up to this factor, a processing of the continuous one.
     fn joint(settings: &LshSplitsBuilder, count_noise: f64) -> Result<Self, ClusterError> {
         let uses = settings.depth as u64 + 1;
         let mix = |multiplier: f64| {
             let count = Event::discrete_laplace(1.0 / (count_noise * multiplier), 1)?;
-            let sum = Event::gaussian(multiplier * (1.0 - 1e-9))?;
+            let sum = Event::gaussian(multiplier)?;
             Composition::new().with(sum, 1)?.with(count, uses)
         };
         // The sums alone need this much.
@@ -109,11 +98,11 @@ impl Primitives {
             got: settings.budget.epsilon().get(),
             want: "large enough for noise that can be composed exactly",
         })?;
-        let rho = Rho::new(1.0 / (2.0 * multiplier * multiplier))?;
+        let mu = Mu::new(multiplier.recip().next_down())?;
         let each = Epsilon::new(1.0 / (count_noise * multiplier))?;
         let counts = vec![NoisyCount::geometric(each)?; settings.depth + 1];
         let (epsilon, delta) = (settings.budget.epsilon(), settings.budget.delta());
-        let (loss, sums) = (Loss::Approximate { epsilon, delta }, GaussianSum::new(rho)?);
+        let (loss, sums) = (Loss::Approximate { epsilon, delta }, GaussianSum::rounded(mu)?);
         let spent = Step::composed("composed exactly", loss, steps(&counts, &sums));
         Ok(Self { counts, sums, spent })
     }

@@ -26,7 +26,7 @@ fn builder(dim: usize, k: usize) -> LshSplitsBuilder {
 
 #[test]
 fn settings_out_of_range_are_refused_with_their_value() {
-    let zcdp = |counts| BudgetSplit::Zcdp { counts, sums: 1.0 };
+    let gaussian = |counts| BudgetSplit::Gaussian { counts, sums: 1.0 };
     let pure = Budget::new(1.0, 0.0).expect("a pure budget");
     for (builder, want) in [
         (builder(2, 0), "the number of clusters must lie between 1 and 16777216, got 0"),
@@ -34,9 +34,9 @@ fn settings_out_of_range_are_refused_with_their_value() {
         (builder(2, 2).depth(33), "depth must be between 1 and 32, got 33"),
         (builder(2, 2).least_leaf(-0.0), "least_leaf must be above 0 and at most 1e6, got -0"),
         (builder(2, 2).least_leaf(f64::NAN), "least_leaf must be above 0 and at most 1e6, got NaN"),
-        (builder(2, 2).split(zcdp(0.0)), "counts must be a finite share above 0, got 0"),
+        (builder(2, 2).split(gaussian(0.0)), "counts must be a finite share above 0, got 0"),
         (
-            builder(2, 2).split(zcdp(f64::INFINITY)),
+            builder(2, 2).split(gaussian(f64::INFINITY)),
             "counts must be a finite share above 0, got inf",
         ),
         (
@@ -134,7 +134,7 @@ fn receipts_stay_within_the_budget() {
         let split = if i % 20 == 0 {
             BudgetSplit::Joint { count_noise: rng.random_range(3.0..40.0) }
         } else {
-            BudgetSplit::Zcdp {
+            BudgetSplit::Gaussian {
                 counts: rng.random_range(0.01..1.0),
                 sums: rng.random_range(0.01..1.0),
             }

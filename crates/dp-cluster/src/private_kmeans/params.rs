@@ -118,7 +118,7 @@ impl PrivateKMeansBuilder {
         let rounds = Rounds::without_splits(choices.rounds[1]);
         let search = BoxSearch::new(&public_box, parts[0])?;
         let shares = [parts[2], parts[3]];
-        let recentring = Recentring::gaussian(public_box, rounds, Some(self.k), shares)?;
+        let recentring = Recentring::new(public_box, rounds, Some(self.k), shares)?;
         Ok(PrivateKMeans {
             settings: self,
             choices,

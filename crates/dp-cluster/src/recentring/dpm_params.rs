@@ -1,6 +1,6 @@
 //! The public settings of DPM with re-centring.
 
-use dp_accounting::{Budget, Rho};
+use dp_accounting::{AddRemove, Budget, Receipt, Step};
 use dp_geometry::PublicBox;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,8 @@ use crate::dpm::{AfterAMiss, CutWeights, IntervalSize, TreeLosses, TreePlan, Tre
 use crate::total_rho::total_rho;
 
 /// How [`DpmRecentred`] divides its zero-concentrated budget, in proportions that need not add up
-/// to 1. The `interval` share is only spent if the interval size is estimated.
+/// to 1. The `interval` share is only spent if the interval size is estimated. Radii and sums share all that the tree leaves, whatever way of
+/// adding up finds most.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecentredSplit {
@@ -126,17 +127,23 @@ impl DpmRecentredBuilder {
             let got = self.tree.max_depth as f64;
             return Err(ClusterError::Setting { name: "max_depth", got, want: "between 1 and 10" });
         }
-        let [interval, counts, cuts, radii, sums] = self.parts()?;
-        let losses = TreeLosses::zcdp(self.tree.max_depth, interval, counts, cuts)?;
-        let tree = TreePlan::new(self.tree.clone(), losses, AfterAMiss::TryAgain)?;
+        let tree = TreePlan::new(self.tree.clone(), self.tree_losses()?, AfterAMiss::TryAgain)?;
+        let spent = Step::sequential("tree", tree.spent());
+        let spent = Receipt::new("tree", AddRemove, self.budget, spent);
+        let left = spent.mu_left(self.budget).ok_or(ClusterError::Setting {
+            name: "radii + sums",
+            got: self.split.radii + self.split.sums,
+            want: "large enough to leave something after the tree",
+        })?;
+        let parts = left.split(&[self.split.radii, self.split.sums])?;
         let public_box = self.tree.public_box.clone();
         let rounds = self.rounds.clone();
-        let recentring = Recentring::new(public_box, rounds, self.clusters, [radii, sums])?;
+        let recentring = Recentring::new(public_box, rounds, self.clusters, [parts[0], parts[1]])?;
         Ok(DpmRecentred { settings: self, tree, recentring })
     }
 
-    /// The budget in the proportions of the split.
-    fn parts(&self) -> Result<[Rho; 5], ClusterError> {
+    /// What the tree gets of the budget, in the proportions of the split.
+    fn tree_losses(&self) -> Result<TreeLosses, ClusterError> {
         let RecentredSplit { interval, counts, cuts, radii, sums } = self.split;
         let interval = if self.tree.is_estimated() { Some(interval) } else { None };
         let named = [("counts", counts), ("cuts", cuts), ("radii", radii), ("sums", sums)];
@@ -146,7 +153,7 @@ impl DpmRecentredBuilder {
             }
         }
         let total = total_rho(self.budget)?;
-        let parts = total.split(&[interval.unwrap_or(0.0), counts, cuts, radii, sums])?;
-        Ok(parts.try_into().expect("five parts for five proportions"))
+        let parts = total.split(&[interval.unwrap_or(0.0), counts, cuts, radii + sums])?;
+        TreeLosses::zcdp(self.tree.max_depth, parts[0], parts[1], parts[2])
     }
 }

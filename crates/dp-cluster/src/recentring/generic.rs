@@ -1,13 +1,13 @@
 //! Re-centring after any private clustering.
 
-use dp_accounting::{AddRemove, Budget, Delta, Receipt, Rho, Step, zcdp_to_epsilon};
+use dp_accounting::{AddRemove, Budget, Epsilon, Receipt, Rho, Step, zcdp_to_epsilon};
 use dp_geometry::{PointsView, PublicBox};
 use dp_mechanism::{Algorithm, Draws, Mechanism, Private};
 
 use super::Rounds;
 use super::plan::{Recentring, Start};
 use crate::clustering::records;
-use crate::total_rho::total_rho;
+use crate::total_rho::{total_mu, total_rho};
 use crate::{ClusterError, Clustering};
 
 /// What the choice of radii gets of what re-centring may spend.
@@ -18,12 +18,13 @@ const START: &str = "start";
 
 /// Any mechanism that releases centres with counts, then rounds of re-centring.
 ///
-/// `S` is the mechanism that starts; its cost must be expressible as zCDP, or as zCDP outside of a mass, as that of a start with thresholds.
+/// `S` is the mechanism that starts. Its cost may be any that adds up with Gaussian noise: Gaussian, zCDP or pure, and each of them outside of
+/// a mass, as that of a start with thresholds.
 /// Where it releases a coreset, the rounds start from that, which is finer than its centres. [`part_of`] makes the budget to build it with.
 ///
 /// # Guarantee
-/// `(epsilon, delta)`-DP under [`AddRemove`] for the budget given, by zCDP composed over the start
-/// and the rounds, if the start keeps its own claim. Of delta, the rounds get what the mass that the start leaves out has left.
+/// `(epsilon, delta)`-DP under [`AddRemove`] for the budget given, if the start keeps its own claim. The rounds get all that
+/// [`Receipt::mu_left`] finds: after a start that has Gaussian noise only, the whole is one exact curve.
 ///
 /// # Complexity, shapes, bad records
 /// Those of the start, and of the rounds as for [`DpmRecentred`](super::DpmRecentred). Centres that
@@ -83,8 +84,7 @@ where
     /// Gives the rounds all that `start` leaves of `budget`.
     ///
     /// # Errors
-    /// [`ClusterError`] if the cost of `start` is not zCDP or leaves nothing, or names the setting
-    /// that is out of range.
+    /// [`ClusterError`] if the cost of `start` leaves nothing, or names the setting that is out of range.
     pub fn new(
         start: S,
         public_box: PublicBox,
@@ -92,19 +92,14 @@ where
         rounds: Rounds,
         clusters: Option<usize>,
     ) -> Result<Self, ClusterError> {
-        let spent = start.receipt().zcdp_outside();
-        let (spent, outside) =
-            spent.map_or((f64::INFINITY, 0.0), |(rho, outside)| (rho.get(), outside.get()));
-        // The last digits are for the rounding of the sums.
-        let inside = Delta::new((budget.delta().get() - outside).max(0.0))?;
-        let inside = if outside > 0.0 { inside.get() * (1.0 - 1e-12) } else { inside.get() };
-        let whole = total_rho(Budget::new(budget.epsilon().get(), inside)?)?;
-        let left = (whole.get() * (1.0 - 1e-12) - spent).max(0.0);
-        if left <= 0.0 {
-            let want = "zCDP, if need be outside of a mass, and below that of the budget";
-            return Err(ClusterError::Setting { name: "cost of the start", got: spent, want });
-        }
-        let parts = Rho::new(left)?.split(&[RADII, 1.0 - RADII])?;
+        total_mu(budget)?;
+        let spent = start.receipt();
+        let left = spent.mu_left(budget).ok_or_else(|| {
+            let got = spent.epsilon_at(budget.delta()).map_or(f64::INFINITY, Epsilon::get);
+            let want = "an epsilon below that of the budget, at its delta";
+            ClusterError::Setting { name: "cost of the start", got, want }
+        })?;
+        let parts = left.split(&[RADII, 1.0 - RADII])?;
         let recentring = Recentring::new(public_box, rounds, clusters, [parts[0], parts[1]])?;
         Ok(Self { start, budget, recentring })
     }

@@ -30,8 +30,8 @@
 //! the cuts sent to each; a cell large enough for two gets another cut if one misses. [`Recentred`]
 //! starts from whatever any other mechanism has released. Then every round
 //! 1. sends each point to its nearest centre,
-//! 2. chooses the radius within which a given share of all points lies, from a public grid, by the
-//!    exponential mechanism,
+//! 2. finds the radius within which a given share of all points lies, on a public grid, by halving it on
+//!    noisy counts,
 //! 3. scales residuals longer than the radius back to it, and releases for every centre, with or
 //!    without points, their noisy sum together with two noisy counts: points near it and points
 //!    beyond twice the radius,
@@ -45,9 +45,9 @@
 //! this is deterministic, so no randomness is needed beside the noise.
 //!
 //! # Guarantee
-//! `(epsilon, delta)`-DP under [`AddRemove`](dp_accounting::AddRemove) for the budget given, by
-//! zero-concentrated DP composed over the start and the rounds. In a round,
-//! - one point moves the score of each radius by -1, 0 or 1: a range of 2;
+//! `(epsilon, delta)`-DP under [`AddRemove`](dp_accounting::AddRemove) for the budget given, composed over
+//! the start and the rounds, whose noise is Gaussian. In a round,
+//! - one point changes each of the eight counts of the search for a radius by at most 1;
 //! - it adds to the vector of one centre, chosen by this point and released values, a residual of at
 //!   most `2^20` units and `0.3 * 2^20` units of one of the two counts. The vector's squared length
 //!   is bounded in integers, and a unit is a public share of the radius.

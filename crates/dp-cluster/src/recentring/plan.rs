@@ -1,6 +1,6 @@
 //! All rounds in a row, on any private centres.
 
-use dp_accounting::{Mu, Rho, Step};
+use dp_accounting::{Mu, Step};
 use dp_geometry::{Points, PointsView, PublicBox};
 use dp_mechanism::{Draws, Private};
 
@@ -42,22 +42,8 @@ const NOTHING: f64 = 2.0;
 const SPLIT_STEP: f64 = 0.1;
 
 impl Recentring {
+    /// Rounds that cost these: all of their noise is Gaussian.
     pub(crate) fn new(
-        public_box: PublicBox,
-        settings: Rounds,
-        clusters: Option<usize>,
-        [radii_rho, sums_rho]: [Rho; 2],
-    ) -> Result<Self, ClusterError> {
-        settings.check()?;
-        let sums = sums_rho.split(&settings.shares)?;
-        let radius = radii_rho.split(&vec![1.0; sums.len()])?;
-        let rounds = radius.into_iter().zip(sums).map(|(radius, sums)| Round::new(radius, sums));
-        let rounds = rounds.collect::<Result<_, _>>()?;
-        Self::of_rounds(public_box, settings, clusters, rounds)
-    }
-
-    /// Rounds of nothing but Gaussian noise, that cost these.
-    pub(crate) fn gaussian(
         public_box: PublicBox,
         settings: Rounds,
         clusters: Option<usize>,
@@ -66,18 +52,8 @@ impl Recentring {
         settings.check()?;
         let sums = sums_mu.split(&settings.shares)?;
         let radius = radii_mu.split(&vec![1.0; sums.len()])?;
-        let rounds =
-            radius.into_iter().zip(sums).map(|(radius, sums)| Round::gaussian(radius, sums));
+        let rounds = radius.into_iter().zip(sums).map(|(radius, sums)| Round::new(radius, sums));
         let rounds = rounds.collect::<Result<_, _>>()?;
-        Self::of_rounds(public_box, settings, clusters, rounds)
-    }
-
-    fn of_rounds(
-        public_box: PublicBox,
-        settings: Rounds,
-        clusters: Option<usize>,
-        rounds: Vec<Round>,
-    ) -> Result<Self, ClusterError> {
         if let Some(got) = clusters.filter(|k| !(1..=KMeans::MAX_CLUSTERS).contains(k)) {
             return Err(ClusterError::ClusterCount { got });
         }

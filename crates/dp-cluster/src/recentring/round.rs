@@ -1,53 +1,34 @@
 //! The calibrated draws of one round: a radius, then one noisy vector per centre.
 
-use dp_accounting::{Mu, Rho, Step};
-use dp_mechanism::{Cells, Draws, ExponentialMechanism, GaussianSum, NoisyCount, Private};
+use dp_accounting::{Mu, Step};
+use dp_mechanism::{Cells, Draws, GaussianSum, NoisyCount, Private};
 
-use super::radius::{SCORE_RANGE, SEARCH_STEPS, scores, within};
+use super::radius::{SEARCH_STEPS, within};
 use super::sums::{COUNT_UNITS, LENGTH_SQUARED};
 use crate::ClusterError;
-use crate::dpm::eta;
 use crate::located::Located;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Round {
-    radius: RadiusDraw,
+    /// The radius is found by halving the radii that are left, on noisy counts, so that one exact curve holds for all draws.
+    radius: NoisyCount,
     sums: GaussianSum,
-}
-
-/// How the radius is found.
-#[derive(Clone, Debug, PartialEq)]
-enum RadiusDraw {
-    /// By one choice: where something else that is not Gaussian is composed with it anyway.
-    Chosen(ExponentialMechanism),
-    /// By halving the radii that are left, on noisy counts: where all else is Gaussian, so that one exact curve holds for the whole.
-    Searched(NoisyCount),
 }
 
 /// The leaf of one step of a search.
 const WITHIN: &str = "count within a radius";
 
 impl Round {
-    pub(super) fn new(radius: Rho, sums: Rho) -> Result<Self, ClusterError> {
-        let radius = ExponentialMechanism::by_range(eta(radius), SCORE_RANGE)?;
-        Ok(Self { radius: RadiusDraw::Chosen(radius), sums: GaussianSum::new(sums)? })
-    }
-
-    /// A round of nothing but Gaussian noise.
-    pub(super) fn gaussian(radius: Mu, sums: Mu) -> Result<Self, ClusterError> {
-        let count = NoisyCount::rounded(radius.split(&[1.0; SEARCH_STEPS])?[0])?;
-        Ok(Self { radius: RadiusDraw::Searched(count), sums: GaussianSum::rounded(sums)? })
+    pub(super) fn new(radius: Mu, sums: Mu) -> Result<Self, ClusterError> {
+        let radius = NoisyCount::rounded(radius.split(&[1.0; SEARCH_STEPS])?[0])?;
+        Ok(Self { radius, sums: GaussianSum::rounded(sums)? })
     }
 
     /// A point is at one centre, so all centres together cost as much as one.
     pub(super) fn spent(&self, number: usize) -> Step {
         let one = Step::spend("sum and counts of one centre", self.sums.loss());
-        let radius = match &self.radius {
-            RadiusDraw::Chosen(radius) => Step::spend("radius", radius.loss()),
-            RadiusDraw::Searched(count) => {
-                Step::sequential("radius", vec![Step::spend(WITHIN, count.loss()); SEARCH_STEPS])
-            }
-        };
+        let radius =
+            Step::sequential("radius", vec![Step::spend(WITHIN, self.radius.loss()); SEARCH_STEPS]);
         let steps = vec![radius, Step::parallel("centres", vec![one])];
         Step::sequential(format!("round {number}"), steps)
     }
@@ -71,30 +52,21 @@ impl Round {
         target: i64,
         draws: &mut Draws<'_>,
     ) -> f64 {
-        match &self.radius {
-            RadiusDraw::Chosen(radius) => {
-                let scores = |located: &Located<'_>| scores(radii, &located.distances, target);
-                let scores = located.as_ref().map(scores).cells(radii.len());
-                radii[radius.release(&scores, &mut draws.leaf("radius", number))]
-            }
-            RadiusDraw::Searched(count) => {
-                let within = located.as_ref().map(|located| within(radii, &located.distances));
-                let within = within.cells(radii.len());
-                // The radius is in this range, ends included.
-                let (mut low, mut high) = (0, radii.len() - 1);
-                for step in 0..SEARCH_STEPS {
-                    let middle = usize::midpoint(low, high);
-                    let exact = within.at(middle).map(|&count| count);
-                    let draw = &mut draws.leaf(WITHIN, number * SEARCH_STEPS + step);
-                    if count.release(exact, draw) < target {
-                        low = (middle + 1).min(high);
-                    } else {
-                        high = middle;
-                    }
-                }
-                radii[low]
+        let within = located.as_ref().map(|located| within(radii, &located.distances));
+        let within = within.cells(radii.len());
+        // The radius is in this range, ends included.
+        let (mut low, mut high) = (0, radii.len() - 1);
+        for step in 0..SEARCH_STEPS {
+            let middle = usize::midpoint(low, high);
+            let exact = within.at(middle).map(|&count| count);
+            let draw = &mut draws.leaf(WITHIN, number * SEARCH_STEPS + step);
+            if self.radius.release(exact, draw) < target {
+                low = (middle + 1).min(high);
+            } else {
+                high = middle;
             }
         }
+        radii[low]
     }
 
     /// The vectors of all centres with noise, whether they have points or not.

@@ -28,7 +28,7 @@ pub enum CellMethod {
         /// How many times wider the other two noises are; 0 leaves them out.
         spread: u8,
     },
-    /// A histogram with Gaussian noise in every step, composed as zCDP: variance `T m / (2 rho)`.
+    /// A histogram with Gaussian noise in every step, all of them one Gaussian `mu`: variance `T m / mu^2`.
     GaussianHistograms,
     /// The sparse vector technique: one secret noisy threshold, and silence for the rest of the stream
     /// after this many reports in all. Pure. Counts of one user move in one direction, so

@@ -1,7 +1,7 @@
 //! How much noise goes through the cells, and what it costs.
 
 use dp_accounting::{
-    Budget, Covered, Epsilon, Loss, Rho, Step, budget_to_zcdp, target_charging_delta,
+    Budget, Covered, Epsilon, Loss, Mu, Step, budget_to_mu, target_charging_delta,
     target_charging_loss,
 };
 use dp_mechanism::{CountTest, DiscreteLaplace, MechanismError, Noise, NoisyCount, Ratio};
@@ -61,11 +61,11 @@ pub(super) fn calibrated(
         }
         CellMethod::GaussianHistograms => {
             let cells = shape.steps as f64 * f64::from(k);
-            let each = Rho::new((0.5 / (scales.0 * scales.0)).next_down())?;
-            let noise = NoisyCount::gaussian(each)?;
-            let each = noise.loss().zcdp().map_or(0.0, Rho::get);
-            let rho = Rho::new(each * cells * (1.0 + 1e-15))?;
-            let loss = Loss::Zcdp { rho };
+            let each = Mu::new(scales.0.recip().next_down())?;
+            let noise = NoisyCount::rounded(each)?;
+            // Squares add up.
+            let mu = Mu::new(each.get() * cells.sqrt() * (1.0 + 1e-15))?;
+            let loss = Loss::Gaussian { mu };
             let spent = unbounded("noisy histograms of all steps", COUNTS, loss);
             (CellNoise::Count(noise.among(COUNTS, loss)), spent)
         }
@@ -96,8 +96,8 @@ pub(crate) fn scales(
             (each.get().recip(), f64::from(spread) / each.get())
         }
         CellMethod::GaussianHistograms => {
-            let rho = budget_to_zcdp(budget).map_or(0.0, Rho::get);
-            ((steps as f64 * f64::from(k) / (2.0 * rho) * (1.0 + 1e-12)).sqrt(), 0.0)
+            let mu = budget_to_mu(budget).map_or(0.0, Mu::get);
+            ((steps as f64 * f64::from(k)).sqrt() / mu * (1.0 + 1e-12), 0.0)
         }
         CellMethod::SparseVector { reports } => {
             if reports == 0 {
