@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::eval::record::Record;
 use crate::eval::runner::Failure;
 use crate::eval::suite::{Context, Suite};
-use crate::eval::{frame, verdict};
+use crate::eval::{frame, papers, verdict};
 use crate::report::page::Page;
 use crate::report::{publish, terminal};
 
@@ -45,9 +45,12 @@ pub(crate) fn write(evaluation: &Evaluation) -> Result<(), Error> {
     let chapters: Vec<_> = evaluation.chapters().collect();
     let families = chapters.iter().map(|(suite, records)| (suite.id(), records.as_slice()));
     verdict::write(families, &mut page);
+    let mut below = Page::default();
     for (suite, records) in chapters {
-        suite.report(&records, &evaluation.context, &mut page)?;
+        suite.report(&records, &evaluation.context, &mut below)?;
     }
+    papers::write(&evaluation.records, &below.text, &mut page);
+    page.append(below);
     if out.join("audit.html").is_file() {
         page.chapter("Audit");
         page.paragraph("The last audit of these algorithms: [audit.html](audit.html).");

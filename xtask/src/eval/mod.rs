@@ -11,6 +11,7 @@ mod heavy_hitters;
 mod k_median;
 mod local;
 pub(crate) mod memory;
+mod papers;
 mod provenance;
 pub(crate) mod record;
 mod results;

@@ -48,7 +48,24 @@ pub(crate) fn write<'a>(families: impl Iterator<Item = (&'a str, &'a [Record])>,
     page.table(&headings, 3, &lines);
 }
 
+/// A constraint is part of what is asked, not of the method: it goes from the name of the one to that of the other.
+fn by_task(record: &Record) -> Record {
+    let mut record = record.clone();
+    let constraint = record.params.get("constraint").and_then(|value| value.as_str());
+    if let Some((task, rest)) =
+        constraint.and_then(|task| Some((task, record.variant.strip_prefix(task)?)))
+    {
+        let rest = rest.trim_start_matches("; ");
+        let variant = if rest.is_empty() { "default" } else { rest }.to_owned();
+        record.dataset = format!("{}, {task}", record.dataset);
+        record.variant = variant;
+    }
+    record
+}
+
 fn verdicts(family: &str, records: &[Record]) -> Vec<Vec<String>> {
+    let records: Vec<Record> = records.iter().map(by_task).collect();
+    let records = records.as_slice();
     let holds = |metric: &str| records.iter().any(|record| record.metrics.contains_key(metric));
     let Some(&(metric, shown, less)) = MEASURES.iter().find(|measure| holds(measure.0)) else {
         return Vec::new();
@@ -115,7 +132,7 @@ fn mean_ratio(by_set: &BTreeMap<String, f64>, bases: &BTreeMap<String, f64>) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::write;
+    use super::{verdicts, write};
     use crate::eval::record::Record;
     use crate::eval::record::tests::example;
     use crate::report::page::Page;
@@ -147,5 +164,25 @@ mod tests {
         let mut empty = Page::default();
         write([("dpm", [].as_slice())].into_iter(), &mut empty);
         assert!(empty.text.is_empty());
+    }
+
+    #[test]
+    fn a_constraint_belongs_to_the_task() {
+        let task = |algorithm: &str, constraint: &str, variant: &str, cost: f64| {
+            let mut record = record("a", algorithm, cost);
+            record.params.insert("constraint".to_owned(), constraint.into());
+            record.variant = format!("{constraint}{variant}");
+            record
+        };
+        let records = [
+            task("kmeans++", "k=5", "", 10.0),
+            task("kmeans++", "k=9", "", 5.0),
+            task("dpm", "k=5", "", 11.0),
+            task("dpm", "k=9", "", 6.5),
+            task("dpm", "k=5", "; noisy", 20.0),
+            task("dpm", "k=9", "; noisy", 10.0),
+        ];
+        let line = verdicts("submodular", &records).remove(0);
+        assert_eq!(line[4..], ["2", "dpm", "1.200", "dpm (noisy)", "2.000"]);
     }
 }

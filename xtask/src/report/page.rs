@@ -66,6 +66,12 @@ impl Page {
         .expect(STRING);
     }
 
+    /// What was written apart, below what is here.
+    pub(crate) fn append(&mut self, below: Self) {
+        self.text.push_str(&below.text);
+        self.plots.extend(below.plots);
+    }
+
     /// An empty line between a run of figures or bullets and what follows.
     pub(crate) fn gap(&mut self) {
         self.text.push('\n');
