@@ -34,7 +34,10 @@ pub(crate) enum Command {
 }
 
 #[derive(Clone, Debug, Default, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct EvalArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<EvalCommand>,
     /// Suites to run; without any, a quick pass over all that exist
     #[arg(value_name = "SUITE")]
     pub(crate) suites: Vec<String>,
@@ -65,6 +68,20 @@ pub(crate) struct EvalArgs {
     /// Worker threads (default: one per core); results do not depend on it
     #[arg(long, value_name = "J")]
     pub(crate) jobs: Option<usize>,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum EvalCommand {
+    /// Two folders of results beside each other, with a test of whether they differ
+    Compare(CompareArgs),
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// Folder of the one evaluation (or its results.jsonl)
+    pub(crate) a: PathBuf,
+    /// Folder of the other
+    pub(crate) b: PathBuf,
 }
 
 #[derive(Clone, Debug, Default, Args)]

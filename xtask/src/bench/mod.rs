@@ -1,13 +1,16 @@
-//! `cargo xtask bench`: the criterion benches, then the scaling table beside published code.
+//! `cargo xtask bench`: the criterion benches, then the scaling table; what has a holder or a target stands beside it.
 
+mod criterion;
 pub(crate) mod scaling;
 
 use crate::cli::BenchArgs;
 use crate::error::Error;
+use crate::eval::speed;
+use crate::report::terminal::aligned;
 use crate::{Ending, files, workspace};
 use std::process::Command;
 
-/// Runs both parts; OUT/bench.json holds the scaling table.
+/// Runs both parts; OUT/bench.json holds their rows, and the next report shows them.
 pub(crate) fn command(args: &BenchArgs) -> Result<Ending, Error> {
     let out = args.out.clone().unwrap_or_else(workspace::default_out);
     files::create_folder(&out)?;
@@ -21,8 +24,10 @@ pub(crate) fn command(args: &BenchArgs) -> Result<Ending, Error> {
     if !status.success() {
         return Err(failed(&benches, format!("ended with {status}")));
     }
-    let rows = scaling::measure(args)?;
-    print!("{}", scaling::table(&rows));
+    let folder = workspace::root().join("target/criterion");
+    let mut rows = criterion::rows(&folder, args.filter.as_deref())?;
+    rows.extend(scaling::measure(args)?);
+    print!("\n{}", aligned(&speed::lines(&rows)));
     let path = out.join("bench.json");
     files::write_atomically(&path, |writer| {
         serde_json::to_writer_pretty(&mut *writer, &rows)?;

@@ -10,8 +10,7 @@ use crate::data::prepare::Dataset;
 use crate::data::synth::blobs;
 use crate::error::Error;
 use crate::eval::clustering::algorithms;
-use crate::report::number::significant;
-use crate::report::terminal::aligned;
+use crate::eval::speed::{Beside, Row};
 use crate::seed::named_rng;
 use dp_geometry::{Points, PublicBox};
 use serde::{Deserialize, Serialize};
@@ -20,14 +19,13 @@ use std::time::Instant;
 
 const RANGE: (f64, f64) = (-100.0, 100.0);
 
-/// An algorithm at a size, with the seconds of published code there if it gets that far.
+/// An algorithm at a size, with the seconds of published code there if it gets that far, and those it should take.
 struct Size {
     id: &'static str,
     algorithm: &'static str,
     n: usize,
     d: usize,
-    holder: &'static str,
-    holder_seconds: Option<f64>,
+    beside: Beside,
 }
 
 const fn size(
@@ -36,8 +34,9 @@ const fn size(
     (n, d): (usize, usize),
     holder: &'static str,
     holder_seconds: Option<f64>,
+    target_seconds: Option<f64>,
 ) -> Size {
-    Size { id, algorithm, n, d, holder, holder_seconds }
+    Size { id, algorithm, n, d, beside: Beside { holder, holder_seconds, target_seconds } }
 }
 
 const DPM: &str = "published DPM code";
@@ -49,35 +48,19 @@ const WIDE: (usize, usize) = (100_000, 100);
 
 /// Smallest first.
 const SIZES: [Size; 12] = [
-    size("dpm-1e5x10", "dpm", SMALL, DPM, Some(6.4)),
-    size("dpm-1e5x100", "dpm", WIDE, DPM, Some(17.1)),
-    size("lsh-splits-1e5x10", "lsh-splits", SMALL, LSH, Some(0.38)),
-    size("lsh-splits-1e5x100", "lsh-splits", WIDE, LSH, Some(0.9)),
-    size("dp-lloyd-1e5x10", "dp-lloyd", SMALL, IBM, Some(1.15)),
-    size("dp-lloyd-1e5x100", "dp-lloyd", WIDE, IBM, Some(7.5)),
-    size("em-mc-1e5x100", "em-mc", WIDE, NOBODY, None),
-    size("dpm-recentred-1e5x10", "dpm-recentred", SMALL, NOBODY, None),
-    size("dpm-recentred-1e5x100", "dpm-recentred", WIDE, NOBODY, None),
-    size("dpm-1e6x10", "dpm", (1_000_000, 10), DPM, Some(86.0)),
-    size("lsh-splits-1e6x100", "lsh-splits", (1_000_000, 100), LSH, None),
-    size("dpm-1e7x10", "dpm", (10_000_000, 10), DPM, None),
+    size("dpm-1e5x10", "dpm", SMALL, DPM, Some(6.4), Some(0.012)),
+    size("dpm-1e5x100", "dpm", WIDE, DPM, Some(17.1), Some(0.12)),
+    size("lsh-splits-1e5x10", "lsh-splits", SMALL, LSH, Some(0.38), Some(0.019)),
+    size("lsh-splits-1e5x100", "lsh-splits", WIDE, LSH, Some(0.9), Some(0.090)),
+    size("dp-lloyd-1e5x10", "dp-lloyd", SMALL, IBM, Some(1.15), None),
+    size("dp-lloyd-1e5x100", "dp-lloyd", WIDE, IBM, Some(7.5), None),
+    size("em-mc-1e5x100", "em-mc", WIDE, NOBODY, None, None),
+    size("dpm-recentred-1e5x10", "dpm-recentred", SMALL, NOBODY, None, None),
+    size("dpm-recentred-1e5x100", "dpm-recentred", WIDE, NOBODY, None, Some(0.3)),
+    size("dpm-1e6x10", "dpm", (1_000_000, 10), DPM, Some(86.0), Some(0.11)),
+    size("lsh-splits-1e6x100", "lsh-splits", (1_000_000, 100), LSH, None, Some(0.71)),
+    size("dpm-1e7x10", "dpm", (10_000_000, 10), DPM, None, Some(1.3)),
 ];
-
-/// One row of bench.json. The order of the fields is the order in the file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Row {
-    id: &'static str,
-    n: usize,
-    d: usize,
-    threads: usize,
-    seconds: f64,
-    peak_rss_mib: Option<f64>,
-    holder: &'static str,
-    /// Null where the holder does not finish, or where there is none.
-    holder_seconds: Option<f64>,
-    /// How many times faster than the holder.
-    ratio: Option<f64>,
-}
 
 /// What a child process prints.
 #[derive(Debug, Serialize, Deserialize)]
@@ -112,17 +95,8 @@ fn measure_apart(size: &Size) -> Result<Row, Error> {
 }
 
 fn row(size: &Size, measured: &Measured) -> Row {
-    Row {
-        id: size.id,
-        n: size.n,
-        d: size.d,
-        threads: 1,
-        seconds: measured.seconds,
-        peak_rss_mib: measured.peak_rss_mib,
-        holder: size.holder,
-        holder_seconds: size.holder_seconds,
-        ratio: size.holder_seconds.map(|seconds| seconds / measured.seconds),
-    }
+    let row = Row::new(size.id.to_owned(), Some((size.n, size.d)), measured.seconds, size.beside);
+    Row { peak_rss_mib: measured.peak_rss_mib, ..row }
 }
 
 /// The child's side: one size on one thread, the median of some repeats, as JSON on stdout.
@@ -170,42 +144,4 @@ fn dataset(n: usize, d: usize) -> Result<Dataset, Error> {
         .map_err(|error| Error::library("declared range", &error))?;
     let checksum = String::new();
     Ok(Dataset { recipe, points, labels: None, true_centres: None, domain, checksum })
-}
-
-/// The rows for the terminal.
-pub(crate) fn table(rows: &[Row]) -> String {
-    if rows.is_empty() {
-        return String::new();
-    }
-    let headings = ["row", "beside", "n", "d", "seconds", "peak MiB", "its seconds", "ratio"];
-    let shown = |value: Option<f64>| value.map_or("–".to_owned(), |value| significant(value, 3));
-    let lines = rows.iter().map(|row| {
-        vec![
-            row.id.to_owned(),
-            row.holder.to_owned(),
-            row.n.to_string(),
-            row.d.to_string(),
-            significant(row.seconds, 3),
-            row.peak_rss_mib.map_or("–".to_owned(), |peak| format!("{peak:.0}")),
-            shown(row.holder_seconds),
-            shown(row.ratio),
-        ]
-    });
-    let heading = headings.map(str::to_owned).to_vec();
-    format!("\n{}", aligned(&std::iter::once(heading).chain(lines).collect::<Vec<_>>()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Measured, SIZES, row, table};
-
-    #[test]
-    fn a_row_has_the_fields_of_the_contract() {
-        let rows = [row(&SIZES[0], &Measured { seconds: 0.2, peak_rss_mib: Some(40.0) })];
-        insta::assert_snapshot!(serde_json::to_string(&rows).unwrap(), @r#"[{"id":"dpm-1e5x10","n":100000,"d":10,"threads":1,"seconds":0.2,"peak_rss_mib":40.0,"holder":"published DPM code","holder_seconds":6.4,"ratio":32.0}]"#);
-        insta::assert_snapshot!(table(&rows), @r"
-        row         beside                   n   d  seconds  peak MiB  its seconds  ratio
-        dpm-1e5x10  published DPM code  100000  10    0.200        40         6.40   32.0
-        ");
-    }
 }

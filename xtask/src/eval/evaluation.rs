@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::eval::record::Record;
 use crate::eval::runner::Failure;
 use crate::eval::suite::{Context, Suite};
-use crate::eval::{frame, papers, verdict};
+use crate::eval::{frame, papers, speed, verdict};
 use crate::report::page::Page;
 use crate::report::{publish, terminal};
 
@@ -51,6 +51,7 @@ pub(crate) fn write(evaluation: &Evaluation) -> Result<(), Error> {
     }
     papers::write(&evaluation.records, &below.text, &mut page);
     page.append(below);
+    speed::write(out, &mut page)?;
     if out.join("audit.html").is_file() {
         page.chapter("Audit");
         page.paragraph("The last audit of these algorithms: [audit.html](audit.html).");

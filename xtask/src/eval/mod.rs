@@ -3,6 +3,7 @@
 mod cell;
 mod census;
 pub(crate) mod clustering;
+mod compare;
 mod distance;
 mod evaluation;
 mod family;
@@ -19,6 +20,7 @@ pub(crate) mod runner;
 mod session;
 mod set_cover;
 pub(crate) mod settings;
+pub(crate) mod speed;
 mod submodular;
 pub(crate) mod suite;
 pub(crate) mod summary;
@@ -26,7 +28,7 @@ mod tables;
 mod verdict;
 
 use crate::Ending;
-use crate::cli::EvalArgs;
+use crate::cli::{EvalArgs, EvalCommand};
 use crate::error::Error;
 use crate::workspace;
 use session::Session;
@@ -36,6 +38,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Runs the evaluation and writes its report.
 pub(crate) fn command(args: &EvalArgs) -> Result<Ending, Error> {
+    if let Some(EvalCommand::Compare(folders)) = &args.command {
+        return compare::command(folders);
+    }
     let settings = Settings::new(args)?;
     let stop = stop_on_interrupt()?;
     // 0 lets rayon count the cores.

@@ -15,6 +15,11 @@ const MEASURES: [(&str, &str, bool); 5] = [
     ("recall", "recall", false),
 ];
 
+/// The measure of one record by which its family is judged.
+pub(crate) fn measure(record: &Record) -> Option<(&'static str, f64)> {
+    MEASURES.iter().find_map(|(name, ..)| Some((*name, *record.metrics.get(*name)?)))
+}
+
 /// Methods that promise the same are compared: the relation, with the distance where there is one, and epsilon by its bits.
 type Guarantee = (String, u64);
 
