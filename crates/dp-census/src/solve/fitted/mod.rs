@@ -2,20 +2,25 @@
 //!
 //! As [`cumulative_top_down`](super::cumulative_top_down), with what noisy values say about the regions used in three places:
 //!
-//! 1. Upwards (`upwards`): a row is pooled with what its parts say together, which is between their plain noisy sums, which have no
-//!    bias, and the sum of their monotone fits, which have less noise. How far between is fitted by Stein's unbiased estimate of the risk.
+//! 1. Upwards: a row is that of the closest table over all levels at once (`joint`) where the estimated risk of that is small against the
+//!    risk of noisy sums. Elsewhere (`upwards`) it is pooled with what its parts say together, which is between their plain noisy sums,
+//!    which have no bias, and the sum of their monotone fits, which have less noise. How far between is fitted by Stein's unbiased estimate.
 //! 2. Downwards (`prior`): given the row above, the groups of a part are expected in proportion to its public number of groups, with a
 //!    scatter whose law is fitted to all parts of the level by maximum likelihood. A part without signal becomes its share of its parent.
 //! 3. The closest rows that add up, weighted by how precise each cell is by then, in real numbers to a hundredth of a group; then in whole
 //!    numbers by `whole_rows`.
 //!
-//! All of it is of linear time but for the Newton steps of 3, of which there are some ten.
+//! Where noise is mostly less than half a group, 2 and 3 are left out: the leaves of the joint table are rounded, and added up.
+//!
+//! All of it is of linear time but for the Newton steps of 1 and 3, of which there are some ten each.
 
+mod joint;
 mod prior;
 mod upwards;
 
 use rayon::prelude::*;
 
+use self::joint::Joint;
 use self::prior::{Likelihoods, Part, Scatter};
 use self::upwards::Upwards;
 use super::Problem;
@@ -40,8 +45,18 @@ pub struct Solution {
 pub fn solve(problem: &Problem<'_>, variances: &[f64], totals: Option<&[i64]>) -> Solution {
     let (tree, bins) = (problem.tree(), problem.bins());
     assert_eq!(variances.len(), tree.levels(), "a variance per level");
+    let joint = Joint::new(problem);
+    if let Some(joint) =
+        joint.as_ref().filter(|_| joint::is_nearly_whole(variances[tree.levels() - 1]))
+    {
+        let counts = joint.rounded(problem, totals);
+        return Solution { counts, residual: joint.residual };
+    }
     let totals = totals.map(|leaves| totals_of(tree, leaves, problem.groups()));
-    let upwards = Upwards::new(*problem, variances, totals.as_deref());
+    let upwards = match joint.filter(|joint| joint.is_trusted(problem, variances)) {
+        Some(joint) => Upwards::joint(*problem, variances, joint.rows),
+        None => Upwards::new(*problem, variances, totals.as_deref()),
+    };
     let mut counts = vec![0; problem.noisy().len()];
     counts[..bins].copy_from_slice(&closest_root(upwards.row(0), problem.groups()));
     let mut residual: f64 = 0.0;

@@ -7,8 +7,10 @@ use crate::solve::{MAX_VALUE, Problem};
 /// For each region an estimate of its cumulative row from its own noisy row and all below, and its variance.
 pub(super) struct Upwards<'a> {
     problem: Problem<'a>,
-    /// Of the noise of the lowest level.
+    /// Of the rows of the lowest level.
     of_leaf: f64,
+    /// Estimates of leaves, row-major, where these are not their noisy rows.
+    leaves: Option<Vec<f64>>,
     /// Estimates and variances of inner nodes, row-major, or of the root if there are no others.
     rows: Vec<f64>,
     variances: Vec<f64>,
@@ -16,6 +18,8 @@ pub(super) struct Upwards<'a> {
 
 /// Columns to either side over which risks are averaged: one column's estimate says little.
 const WINDOW: usize = 6;
+/// What is left of the variance of a cell in the joint table where that is trusted.
+const OF_JOINT: f64 = 0.3;
 /// A sum of fits counts as having at least this share of the variance of the noisy sum, as its risk is an estimate too.
 const LEAST_RISK: f64 = 0.1;
 
@@ -25,11 +29,11 @@ impl<'a> Upwards<'a> {
         let of_leaf = variances[tree.levels() - 1].max(1e-9);
         if tree.levels() == 1 {
             let rows = problem.row(0).iter().map(|&noisy| noisy as f64).collect();
-            return Self { problem, of_leaf, rows, variances: vec![of_leaf; bins] };
+            return Self { problem, of_leaf, leaves: None, rows, variances: vec![of_leaf; bins] };
         }
         let cells = tree.leaves().start * bins;
-        let mut all =
-            Self { problem, of_leaf, rows: vec![0.0; cells], variances: vec![0.0; cells] };
+        let (rows, zeros) = (vec![0.0; cells], vec![0.0; cells]);
+        let mut all = Self { problem, of_leaf, leaves: None, rows, variances: zeros };
         for level in (0..tree.levels() - 1).rev() {
             let nodes = tree.level(level);
             let own = variances[level].max(1e-9);
@@ -41,6 +45,25 @@ impl<'a> Upwards<'a> {
             }
         }
         all
+    }
+
+    /// From the closest table over all levels at once, of at least two.
+    pub(super) fn joint(problem: Problem<'a>, variances: &[f64], mut rows: Vec<f64>) -> Self {
+        let (tree, bins) = (problem.tree(), problem.bins());
+        let leaves = Some(rows.split_off(tree.leaves().start * bins));
+        let of_leaf = variances[tree.levels() - 1].max(1e-9);
+        let mut of_node = vec![of_leaf; tree.len()];
+        for level in (0..tree.levels() - 1).rev() {
+            for node in tree.level(level) {
+                let below: f64 = tree.children(node).map(|child| of_node[child]).sum();
+                let own = variances[level].max(1e-9);
+                of_node[node] = own * below / (own + below);
+            }
+        }
+        let inner = &of_node[..tree.leaves().start];
+        let cell = |variance: &f64| std::iter::repeat_n(OF_JOINT * variance, bins);
+        let variances = inner.iter().flat_map(cell).collect();
+        Self { problem, of_leaf: OF_JOINT * of_leaf, leaves, rows, variances }
     }
 
     /// The estimate of an inner node, or of the root.
@@ -57,7 +80,13 @@ impl<'a> Upwards<'a> {
     pub(super) fn mean(&self, node: usize, run: Range<usize>) -> (f64, f64) {
         let length = run.len() as f64;
         if self.is_leaf(node) {
-            let sum: f64 = self.problem.row(node)[run].iter().map(|&noisy| noisy as f64).sum();
+            let sum: f64 = match &self.leaves {
+                Some(leaves) => {
+                    let start = node * self.problem.bins() - self.rows.len();
+                    leaves[start + run.start..start + run.end].iter().sum()
+                }
+                None => self.problem.row(node)[run].iter().map(|&noisy| noisy as f64).sum(),
+            };
             return (sum / length, self.of_leaf / length);
         }
         let start = node * self.problem.bins();
