@@ -1,6 +1,6 @@
 //! Planted clusters, measured: the cost of locally private centres over that of k-means, after each round.
 //!
-//! `cargo run --release -p dp-local --example planted -- [RUNS] [CLIENTS] [FIRST ROW] [LAST ROW]`
+//! `cargo run --release -p dp-local --example planted -- [RUNS] [CLIENTS] [FIRST ROW] [LAST ROW] [ROUNDS] [FIRST SEED]`
 #![allow(clippy::print_stdout, reason = "a program that prints what it measures")]
 
 use dp_local::{LocalKMeans, Points, PublicBox, Server};
@@ -85,17 +85,21 @@ fn main() {
         [(2, 0.06, false), (3, 0.12, false), (4, 0.08, false), (4, 0.08, true), (10, 0.05, false)];
     let first = arguments.get(2).copied().unwrap_or(0);
     let last = arguments.get(3).copied().unwrap_or(sets.len() - 1);
+    let first_seed = arguments.get(5).map_or(1_001, |seed| *seed as u64);
+    let rounds = arguments.get(4).and_then(|rounds| u8::try_from(*rounds).ok()).unwrap_or(3);
     for &(dim, sd, unequal) in &sets[first..=last] {
         let mut rows = vec![Vec::new(); 3];
         for run in 0..runs {
-            let mut rng = ChaCha20Rng::seed_from_u64(1_000 + run);
+            let mut rng = ChaCha20Rng::seed_from_u64(first_seed + run);
             let (points, centres) = planted(n, dim, sd, unequal, &mut rng);
             let best = cost(&points, &lloyd(&points, &centres));
             for (row, epsilon) in rows.iter_mut().zip([1.0, 2.0, 4.0]) {
                 let domain = PublicBox::cube(dim, -1.0, 1.0).expect("a box");
                 let clients = u32::try_from(n).expect("clients");
-                let plan =
-                    LocalKMeans::builder(domain, K, epsilon, clients).build().expect("valid");
+                let plan = LocalKMeans::builder(domain, K, epsilon, clients)
+                    .rounds(rounds)
+                    .build()
+                    .expect("valid");
                 let session = plan.session(run);
                 let mut server = Server::new(session.clone());
                 let mut ratios = Vec::new();

@@ -88,6 +88,14 @@ impl SymbolCounts {
         Some(())
     }
 
+    /// The counts of each of so many equal parts of the classes.
+    pub(crate) fn parts(&self, parts: u32) -> Vec<Self> {
+        let classes = self.classes / parts;
+        let part =
+            |counts: &[u32]| Self { classes, symbols: self.symbols, counts: counts.to_vec() };
+        self.counts.chunks_exact(classes as usize * self.symbols as usize).map(part).collect()
+    }
+
     /// The same, to be shared among threads.
     pub(crate) fn flat(&self) -> &[u32] {
         &self.counts

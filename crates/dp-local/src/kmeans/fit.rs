@@ -1,8 +1,8 @@
 //! What the server knows after a round, and what a round adds to it.
 
 use super::message::{Ask, Question};
-use super::mixture::Mixture;
-use super::session::{PRESENCE, RESIDUAL, SPREAD, Session, nearest};
+use super::session::{PRESENCE, RESIDUAL, SPREAD, Session};
+use super::start::Start;
 use crate::{CodebookVector, LocalError, SymbolCounts, VectorSum};
 
 /// Centres, and how well they are known. All of it is computed from answers, so it is public.
@@ -21,66 +21,11 @@ pub(super) struct Fit {
     pub(super) anchors: Option<Vec<f64>>,
 }
 
-/// Cells that stand out of a histogram.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Cells<'c> {
-    /// Their middles, row-major.
-    pub(super) points: &'c [f64],
-    pub(super) weights: &'c [f64],
-    /// Half the diagonal of a cell.
-    pub(super) half_cell: f64,
-    /// Of the estimate of a cell.
-    pub(super) variance: f64,
-    /// Who said where they are.
-    pub(super) clients: f64,
-}
-
-/// What lies around each centre.
-struct Near {
-    masses: Vec<f64>,
-    /// Number of cells.
-    numbers: Vec<f64>,
-    /// Of a coordinate of their mean, by noise.
-    variances: Vec<f64>,
-    /// Nine tenths of all mass are within this distance.
-    quantile: f64,
-}
-
-impl Cells<'_> {
-    fn around(&self, centres: &[f64], axes: usize) -> Near {
-        let k = centres.len() / axes;
-        let (mut masses, mut numbers, mut lever) = (vec![0.0; k], vec![0.0; k], vec![0.0; k]);
-        let mut distances: Vec<(f64, f64)> = Vec::with_capacity(self.weights.len());
-        for (point, &weight) in self.points.chunks_exact(axes).zip(self.weights) {
-            let at = nearest(point, centres);
-            let centre = &centres[at * axes..(at + 1) * axes];
-            let squared: f64 = point.iter().zip(centre).map(|(x, c)| (x - c) * (x - c)).sum();
-            masses[at] += weight;
-            numbers[at] += 1.0;
-            lever[at] += squared;
-            distances.push((squared.sqrt(), weight));
-        }
-        distances.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let total: f64 = masses.iter().sum();
-        let mut below = 0.0;
-        let quantile = distances.iter().find(|(_, weight)| {
-            below += weight;
-            below >= 0.9 * total
-        });
-        let by_noise = |(mass, lever): (&f64, &f64)| {
-            self.variance * lever / (axes as f64 * (mass * mass).max(self.variance))
-        };
-        let variances = masses.iter().zip(&lever).map(by_noise).collect();
-        let quantile = quantile.map_or(0.0, |(distance, _)| *distance);
-        Near { masses, numbers, variances, quantile }
-    }
-}
-
 /// What earlier rounds knew counts less than it did then: clients were assigned to other centres.
 const MEMORY: f64 = 0.8;
 
 impl Fit {
-    /// No cell stands out: all centres in the middle, and nothing known.
+    /// Nobody answered: all centres in the middle, and nothing known.
     pub(super) fn nothing(session: &Session) -> Self {
         let (public_box, k) = (session.plan().public_box(), session.plan().k());
         let middle: Vec<f64> = (0..public_box.dim()).map(|j| public_box.middle(j)).collect();
@@ -96,38 +41,15 @@ impl Fit {
         }
     }
 
-    /// Centres of weighted cells, or of the mixture that explains them.
-    pub(super) fn from_cells(
-        session: &Session,
-        centres: Vec<f64>,
-        mixture: Option<Mixture>,
-        cells: &Cells<'_>,
-    ) -> Self {
-        let plan = session.plan();
-        let (k, axes) = (plan.k(), plan.grid().dim());
-        let clients = cells.clients;
-        let centres = mixture.as_ref().map_or(centres, |mixture| mixture.centres.clone());
-        let near = cells.around(&centres, axes);
-        let squared_width = 4.0 * cells.half_cell * cells.half_cell / axes as f64;
-        let of_cells = near.quantile + cells.half_cell;
-        let radius = mixture.as_ref().map_or(of_cells, |mixture| {
-            let noise = mixture.centre_variances().sum::<f64>() / k as f64;
-            let wanted = wanted_radius(mixture.squared_width(), noise, axes);
-            (wanted * squared_width.sqrt()).clamp(0.5 * cells.half_cell, of_cells)
-        });
-        let squared_clients = clients * clients;
-        let (variances, shares, share_variances): (Vec<f64>, Vec<f64>, Vec<f64>) = match mixture {
-            Some(mixture) => (
-                mixture.centre_variances().map(|variance| variance * squared_width).collect(),
-                mixture.sizes.iter().map(|size| size / clients).collect(),
-                mixture.size_variances.iter().map(|var| 2.0 * var / squared_clients).collect(),
-            ),
-            None => (
-                near.variances.iter().map(|variance| variance + squared_width / 24.0).collect(),
-                near.masses.iter().map(|mass| mass / clients).collect(),
-                near.numbers.iter().map(|n| cells.variance * (n + 1.0) / squared_clients).collect(),
-            ),
-        };
+    /// What cells say, and where residuals are cut off first.
+    pub(super) fn from_start(session: &Session, start: Start) -> Self {
+        let (plan, k) = (session.plan(), session.plan().k());
+        let (grid, axes) = (plan.grid(), plan.grid().dim());
+        let noise = start.variances.iter().sum::<f64>() / k as f64;
+        let half = 0.5 * grid.public_box().diagonal();
+        let smallest = 0.5 * half / f64::from(grid.cells());
+        let radius = wanted_radius(start.squared_width, noise, axes).clamp(smallest, half);
+        let Start { centres, variances, shares, share_variances, .. } = start;
         match session.projection() {
             None => Self { centres, variances, shares, share_variances, radius, anchors: None },
             Some(projection) => {

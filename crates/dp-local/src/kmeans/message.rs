@@ -5,7 +5,7 @@ use crate::kmeans::projection::GRID_DIM;
 use crate::{LocalError, Session};
 
 /// The form of what travels and rests.
-pub(super) const VERSION: u8 = 2;
+pub(super) const VERSION: u8 = 3;
 
 /// What a server asks the clients of a round. Public.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,18 +1,19 @@
 //! Public settings of a k-means over clients, and what follows from them.
 
 use dp_accounting::{Epsilon, Receipt, ReplaceOne};
-use dp_geometry::{FixedPointGrid, PublicBox};
+use dp_geometry::{FixedPointGrid, GeometryError, PublicBox};
 use serde::{Deserialize, Serialize};
 
 use super::projection::{self, GRID_DIM};
 use super::session::Session;
+use super::start;
 use crate::bytes::Writer;
 use crate::{CodebookVector, FrequencyOracle, LocalError, LocalHashing, Oracle, PublicCoins};
 
 /// k-means of clients who trust nobody: one histogram, then rounds of re-centring, one byte per client.
 ///
-/// Public coins put each client into one round. In the first, clients say in which cell of a grid they are; a mixture of clusters that
-/// explains the noisy histogram gives the first centres. In each later round clients say how they lie from the nearest centre (residual,
+/// Public coins put each client into one round. In the first, clients say in which cell they are of one of four shifted grids;
+/// Gaussian clusters that explain the noisy histograms give the first centres. In each later round clients say how they lie from the nearest centre (residual,
 /// presence, squared residual: a vector in one byte). The server moves each centre by what they say, as far as it knows better than before,
 /// and asks the next clients with a smaller radius, so the noise shrinks with it. In more than five dimensions cells are those of a
 /// public projection to four, and residuals have all dimensions.
@@ -24,7 +25,8 @@ use crate::{CodebookVector, FrequencyOracle, LocalError, LocalHashing, Oracle, P
 ///
 /// # Utility
 /// See the crate's README for what was measured. A cluster is found if its clients stand out of the noise of the cells that it
-/// covers: about `4 sqrt(cells x variance x .4 n)` clients of the first round. What is found comes with
+/// covers: about `4 sqrt(cells x variance x n / 2)` clients of the first round, half of all. A centre that does
+/// not stand out is a guess, and its error is half of the box. What is found comes with
 /// [standard errors](super::LocalCentres::standard_errors), by noise alone: that k-means has no better solution is not promised.
 ///
 /// # Complexity
@@ -76,7 +78,10 @@ use crate::{CodebookVector, FrequencyOracle, LocalError, LocalHashing, Oracle, P
 pub struct LocalKMeans {
     settings: LocalKMeansBuilder,
     epsilon: Epsilon,
+    /// The cells of the box.
     grid: FixedPointGrid,
+    /// Shifted ones, with one cell more along each axis.
+    views: Vec<FixedPointGrid>,
     /// The codebook of a round; a session puts its own coins in.
     vectors: CodebookVector,
 }
@@ -94,7 +99,11 @@ pub struct LocalKMeansBuilder {
 }
 
 /// The share of the clients who say which cell they are in, if there are rounds after that.
-const START_SHARE: f64 = 0.4;
+const START_SHARE: f64 = 0.5;
+
+/// Grids that divide the clients of the first round, each shifted along the diagonal by a part of a cell: a cluster that one divides among
+/// many cells lies within few cells of another, and where it lies within a cell is known from all.
+pub(super) const VIEWS: u32 = 4;
 
 impl LocalKMeansBuilder {
     /// Rounds of re-centring after the histogram. Default: 3. With 0, all clients answer at once and the cells alone decide.
@@ -152,19 +161,23 @@ impl LocalKMeansBuilder {
             None => best_cells(epsilon, axes, start_clients)?,
         };
         let most = u64::from(LocalHashing::MAX_CELLS - 1);
-        let total = u64::from(cells).checked_pow(u32::try_from(axes).unwrap_or(u32::MAX));
+        let total = u64::from(cells) + 1;
+        let total = total.checked_pow(u32::try_from(axes).unwrap_or(u32::MAX));
         if cells == 0 || total.is_none_or(|total| total > most) {
-            let want = "at least 1, with fewer than 2^22 cells in all";
+            let want = "at least 1, with fewer than 2^22 cells in all of one more";
             return Err(LocalError::Setting { name: "cells per axis", got: cells.into(), want });
         }
         let grid = FixedPointGrid::new(projection::grid_box(&self.public_box)?, cells)?;
+        let views = (0..VIEWS as usize)
+            .map(|view| FixedPointGrid::new(shifted(&grid, start::shift(view))?, cells + 1))
+            .collect::<Result<_, _>>()?;
         let round_clients = round_clients(self.clients, self.rounds);
         let books = (round_clients / 16).clamp(1, CodebookVector::MAX_BOOKS).next_power_of_two();
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
         let coordinates = coordinates as usize;
         let coins = PublicCoins::new(0);
         let vectors = CodebookVector::new(epsilon, coordinates, self.symbols, books, coins)?;
-        let plan = LocalKMeans { settings: self, epsilon, grid, vectors };
+        let plan = LocalKMeans { settings: self, epsilon, grid, views, vectors };
         plan.start(coins)?;
         Ok(plan)
     }
@@ -180,12 +193,23 @@ fn round_clients(clients: u32, rounds: u8) -> u32 {
     share_of(clients, (1.0 - START_SHARE) / f64::from(rounds.max(1)))
 }
 
-/// As many cells as the noise allows: where a cell's noise is the share `s` of all clients, about `1.5^(d - 2) 1000 (.003 / s)^.8` of
-/// them, which was the best of a few on planted clusters. Cells are judged together with their neighbours as well, so this matters little.
+/// The box of a grid with one cell more that begins below another one by this part of a cell.
+fn shifted(grid: &FixedPointGrid, shift: f64) -> Result<PublicBox, GeometryError> {
+    let ends = |axis: usize| {
+        let (min, width) = (grid.public_box().min(axis), grid.cell_width(axis));
+        let below = min - shift * width;
+        (below, below + (f64::from(grid.cells()) + 1.0) * width)
+    };
+    let (mins, maxs): (Vec<f64>, Vec<f64>) = (0..grid.dim()).map(ends).unzip();
+    PublicBox::new(mins, maxs)
+}
+
+/// As many cells as the noise allows: where a cell's noise is the share `s` of all clients, about `1.7 x 1.95^(d - 2) s^-.8` of them, which was
+/// the best of a few on planted clusters. A few more or fewer matter little, since the grids are shifted.
 fn best_cells(epsilon: Epsilon, axes: usize, clients: u32) -> Result<u32, LocalError> {
     let oracle = Oracle::best(epsilon, 1 << 10, clients, PublicCoins::new(0))?;
     let noise = (oracle.variance(0.0, 0.0) / f64::from(clients)).sqrt();
-    let total = 1_000.0 * 1.5_f64.powf(axes as f64 - 2.0) * (0.003 / noise).powf(0.8);
+    let total = 1.7 * 1.95_f64.powf(axes as f64 - 2.0) * noise.powf(-0.8);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
     let cells = total.powf(1.0 / axes as f64).round().clamp(2.0, 256.0) as u32;
     Ok(cells)
@@ -278,6 +302,11 @@ impl LocalKMeans {
         &self.grid
     }
 
+    /// The grid of some clients of the first round.
+    pub(super) fn view(&self, number: u32) -> &FixedPointGrid {
+        &self.views[(number % VIEWS) as usize]
+    }
+
     pub(super) fn vectors(&self, coins: PublicCoins) -> CodebookVector {
         self.vectors.with_coins(coins)
     }
@@ -285,9 +314,8 @@ impl LocalKMeans {
     /// The histogram's cells, and one more for clients without a record.
     pub(super) fn start(&self, coins: PublicCoins) -> Result<Oracle, LocalError> {
         let axes = u32::try_from(self.grid.dim()).unwrap_or(u32::MAX);
-        let cells = self.grid.cells().saturating_pow(axes).saturating_add(1);
-        let share = if self.settings.rounds == 0 { 1.0 } else { START_SHARE };
-        Oracle::best(self.epsilon, cells, share_of(self.settings.clients, share), coins)
+        let cells = (self.grid.cells() + 1).saturating_pow(axes).saturating_add(1);
+        Oracle::best(self.epsilon, cells, self.clients_of(0).div_ceil(VIEWS), coins)
     }
 
     /// Where the shares of the clients in all rounds so far end, as parts of `2^32`.

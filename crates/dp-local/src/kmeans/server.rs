@@ -32,7 +32,8 @@ pub struct Server {
 pub struct LocalCentres {
     /// `(k, dim)`.
     pub centres: Points,
-    /// Of a coordinate of each centre, by noise.
+    /// Of a coordinate of each centre, by noise. Half of the box where the share is not above four of its errors: so much noise alone
+    /// shows somewhere, and nothing may be there.
     pub standard_errors: Vec<f64>,
     /// The estimated share of the clients that each centre has; noise can make it negative.
     pub shares: Vec<f64>,
@@ -173,7 +174,10 @@ impl Server {
         }
         let fit = match (self.session.vectors_of(round), &self.fit) {
             (Some(vectors), Some(fit)) => fit.next(&self.session, vectors, &self.counts)?,
-            _ => start::fit(&self.session, &self.counts)?,
+            _ => match start::start(&self.session, &self.counts)? {
+                Some(start) => Fit::from_start(&self.session, start),
+                None => Fit::nothing(&self.session),
+            },
         };
         if round == self.session.plan().rounds() {
             self.finished = true;
@@ -205,9 +209,15 @@ impl Server {
         let fit = self.fit.as_ref()?;
         let dim = self.session.plan().public_box().dim();
         let root = |list: &[f64]| list.iter().map(|x| x.sqrt()).collect();
+        let half = 0.5 * self.session.plan().public_box().diagonal();
+        let error = |at: usize| {
+            let is_clear = fit.shares[at] > 4.0 * fit.share_variances[at].sqrt();
+            let error = fit.variances[at].sqrt();
+            if is_clear { error } else { error.max(half) }
+        };
         Some(LocalCentres {
             centres: Points::new(fit.centres.clone(), dim).expect("whole rows"),
-            standard_errors: root(&fit.variances),
+            standard_errors: (0..fit.shares.len()).map(error).collect(),
             shares: fit.shares.clone(),
             share_errors: root(&fit.share_variances),
             answers: self.answers.clone(),

@@ -4,7 +4,7 @@ use dp_accounting::{Receipt, ReplaceOne};
 use dp_mechanism::{Algorithm, Draws, Private, SubsetResponse};
 
 use super::message::{Ask, Question};
-use super::plan::LocalKMeans;
+use super::plan::{LocalKMeans, VIEWS};
 use super::projection::Projection;
 use crate::oracle::ANSWER;
 use crate::{
@@ -69,11 +69,11 @@ impl Session {
         self.plan.round_at(u32::try_from(word).expect("32 bits"))
     }
 
-    /// The class of a client in its round: a hash function, or a book of directions.
+    /// The class of a client in its round: a grid with a hash function, or a book of directions.
     pub fn class_of(&self, client: u32) -> u32 {
         let coins = self.coins.of(Purpose::Classes as u64);
         match self.vectors_of(self.round_of(client)) {
-            None => coins.below(client.into(), self.start.classes()),
+            None => coins.below(client.into(), VIEWS * self.start.classes()),
             Some(vectors) => coins.below(client.into(), vectors.books()),
         }
     }
@@ -97,7 +97,11 @@ impl Session {
 
     /// A table for the answers of a round.
     pub(super) fn no_answers(&self, round: u8) -> SymbolCounts {
-        self.vectors_of(round).map_or_else(|| self.start.no_answers(), CodebookVector::no_answers)
+        let first = || {
+            let (classes, symbols) = (self.start.classes(), self.start.response().symbols());
+            SymbolCounts::new(VIEWS * classes, symbols)
+        };
+        self.vectors_of(round).map_or_else(first, CodebookVector::no_answers)
     }
 
     /// What makes answers of a round private.
@@ -110,15 +114,15 @@ impl Session {
         self.response(round).symbols()
     }
 
-    /// The cell of a record; the last one is that of clients without one.
-    fn cell(&self, record: Option<&[f64]>) -> u32 {
+    /// The cell of a record, in the grid of a class; the last one is that of clients without one.
+    fn cell(&self, class: u32, record: Option<&[f64]>) -> u32 {
         let none = self.start.cells() - 1;
         let Some(point) = record.map(|record| self.clipped(record)) else { return none };
         let point = match &self.projection {
             Some(projection) => projection.of(&point),
             None => point,
         };
-        let grid = self.plan.grid();
+        let grid = self.plan.view(class / self.start.classes());
         point
             .iter()
             .enumerate()
@@ -222,7 +226,7 @@ impl<'s> RoundAnswer<'s> {
             let part = vector.as_ref().map(|(first, values)| Part { first: *first, values });
             vectors.answer(self.class).symbol(part, draws)
         } else {
-            let cell = record.map(|record| self.session.cell(record));
+            let cell = record.map(|record| self.session.cell(self.class, record));
             CellAnswer::new(&self.session.start, self.class).symbol(cell, draws)
         }
     }

@@ -1,128 +1,166 @@
-//! From a noisy histogram to centres.
+//! From noisy histograms to the first centres.
 
-use super::fit::{Cells, Fit};
-use super::mixture::Noisy;
-use super::session::Session;
+use dp_geometry::FixedPointGrid;
+
+use super::mixture::{Mixture, Noisy, View};
+use super::plan::VIEWS;
+use super::session::{Session, nearest};
 use super::solve;
-use crate::{FrequencyOracle, LocalError, SymbolCounts};
+use crate::{FrequencyOracle, LocalError, PublicCoins, SymbolCounts};
 
-/// The first centres: weighted k-means on the cells that stand out, alone or with their neighbours.
-pub(super) fn fit(session: &Session, counts: &SymbolCounts) -> Result<Fit, LocalError> {
+/// What the cells say. Lengths are those of the grid's box.
+#[derive(Clone, Debug)]
+pub(super) struct Start {
+    /// `(k, axes)`, row-major.
+    pub(super) centres: Vec<f64>,
+    /// Of a coordinate of each centre.
+    pub(super) variances: Vec<f64>,
+    /// The share of the clients that each has.
+    pub(super) shares: Vec<f64>,
+    pub(super) share_variances: Vec<f64>,
+    /// Mean squared distance of a client from its centre along an axis.
+    pub(super) squared_width: f64,
+}
+
+/// Places that stand for clients of whom only their number is known.
+const ANYWHERE: u64 = 1 << 10;
+/// Clusters are not Gaussian: their centres are no better known than to this part of their width, squared.
+const MISFIT: f64 = 1.0 / 400.0;
+
+/// The first centres: those of the clusters that explain the histograms. Nothing if nobody answered.
+pub(super) fn start(session: &Session, counts: &SymbolCounts) -> Result<Option<Start>, LocalError> {
     let plan = session.plan();
     let (oracle, grid) = (session.start(), plan.grid());
-    let mut estimates = oracle.estimate(counts)?;
-    estimates.pop(); // clients without a record
     let clients = counts.total() as f64;
-    let squares: f64 = estimates.iter().map(|x| x.max(0.0).powi(2)).sum();
-    let crowding = if clients > 0.0 { (squares / clients).min(clients) } else { 0.0 };
-    let variance = clients * oracle.variance(0.0, crowding);
-    let (cells, axes) = (grid.cells() as usize, grid.dim());
-    let weights = stand_out(&estimates, cells, axes, variance.sqrt());
-    let mut points = Vec::new();
-    let mut kept = Vec::new();
-    for (cell, &weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
-        let mut rest = cell;
-        for axis in 0..axes {
-            points.push(grid.coordinate(axis, (rest % cells) as f64 + 0.5));
-            rest /= cells;
+    // Shares of those who were asked about the same grid.
+    let mut views = Vec::new();
+    let mut without_record = 0.0;
+    for (at, part) in counts.parts(VIEWS).into_iter().enumerate() {
+        let answered = part.total() as f64;
+        if answered == 0.0 {
+            continue;
         }
-        kept.push(weight);
+        let mut estimates = oracle.estimate(&part)?;
+        without_record += estimates.pop().unwrap_or(0.0) / clients;
+        let squares: f64 = estimates.iter().map(|x| x.max(0.0).powi(2)).sum();
+        let crowding = (squares / answered).min(answered);
+        let sd = (oracle.variance(0.0, crowding) / answered).sqrt();
+        for x in &mut estimates {
+            *x /= answered;
+        }
+        views.push((at, estimates, sd));
     }
-    let half_cell = 0.5 * grid.public_box().diagonal() / cells as f64;
-    if kept.is_empty() {
-        return Ok(Fit::nothing(session));
+    if views.is_empty() {
+        return Ok(None);
     }
-    let centres = solve::centres(&points, &kept, axes, plan.k(), session.solver_coins());
-    let noisy = Noisy { grid, estimates: &estimates, sd: variance.sqrt() };
-    let mixture = noisy.fitted(&centres);
-    let cells = Cells { points: &points, weights: &kept, half_cell, variance, clients };
-    Ok(Fit::from_cells(session, centres, mixture, &cells))
+    let cells = grid.cells() as usize;
+    let views =
+        views.iter().map(|(at, estimates, sd)| View::new(cells + 1, shift(*at), estimates, *sd));
+    // A client adds this to the variance of its cell: its answer's, and that of being asked about this grid.
+    let crowding = (oracle.variance(1.0, 0.0) - oracle.variance(0.0, 0.0) + 1.0).max(0.0);
+    let noisy = Noisy::new(cells, grid.dim(), views.collect(), crowding / clients);
+    let mixture = noisy.explained(plan.k());
+    let present = (1.0 - without_record).clamp(0.0, 1.0);
+    Ok(Some(Start::of_mixture(grid, &mixture, plan.k(), present, session.solver_coins())))
 }
 
-/// A weight for each cell: above zero where the cell stands out from the noise, alone or in a window of 2, 4, 8 .. cells along each axis.
-///
-/// Windows are tried from small to large, and count only cells that no smaller one has kept. A window of `m` cells stands out if its
-/// sum is above `z sqrt(m)` standard deviations, with `z` so large that noise alone makes none stand out in most runs. The cells of a window
-/// are drawn towards their mean as far as noise explains how they differ (James and Stein).
-fn stand_out(estimates: &[f64], cells: usize, axes: usize, sd: f64) -> Vec<f64> {
-    let mut weights = vec![0.0; estimates.len()];
-    let mut open = vec![true; estimates.len()];
-    let mut size = 1;
-    loop {
-        let places = cells - size + 1;
-        let windows = places.pow(u32::try_from(axes).expect("few axes"));
-        let z = (2.0 * (windows as f64).ln()).sqrt().max(2.0);
-        // Cells of a window, by the number of its first.
-        let members = |window: usize| -> Vec<usize> {
-            let (mut rest, mut stride, mut list) = (window, 1, vec![0]);
-            for _ in 0..axes {
-                let first = rest % places;
-                rest /= places;
-                let shifted = |cell: &usize| {
-                    let cell = *cell;
-                    (first..first + size).map(move |at| cell + at * stride).collect::<Vec<_>>()
-                };
-                list = list.iter().flat_map(shifted).collect();
-                stride *= cells;
-            }
-            list
+/// By what part of a cell a grid begins below the box.
+pub(super) fn shift(view: usize) -> f64 {
+    (view as f64 + 0.5) / f64::from(VIEWS)
+}
+
+impl Start {
+    fn of_mixture(
+        grid: &FixedPointGrid,
+        mixture: &Mixture,
+        k: usize,
+        present: f64,
+        coins: PublicCoins,
+    ) -> Self {
+        let (axes, cells) = (grid.dim(), f64::from(grid.cells()));
+        let squared_cell = (grid.public_box().diagonal() / cells).powi(2) / axes as f64;
+        let explained: f64 = mixture.clusters.iter().map(|cluster| cluster.size).sum();
+        let all = cells.powi(i32::try_from(axes).expect("few axes"));
+        // Clients of no cluster: those of a level, or, if fewer clusters are seen than there may be, all that are missing.
+        let missing = if mixture.clusters.len() < k { present - explained } else { 0.0 };
+        let anywhere = missing.max(mixture.level * all).max(0.0);
+        let place = |at: &[f64]| -> Vec<f64> {
+            at.iter().enumerate().map(|(axis, x)| grid.coordinate(axis, *x)).collect()
         };
-        let score = |open: &[bool], list: &[usize]| {
-            let still: Vec<usize> = list.iter().copied().filter(|&cell| open[cell]).collect();
-            let sum: f64 = still.iter().map(|&cell| estimates[cell]).sum();
-            let deviations = sum / (sd * (still.len().max(1) as f64).sqrt());
-            (deviations, still)
-        };
-        let mut found: Vec<(f64, usize)> = (0..windows)
-            .map(|window| (score(&open, &members(window)).0, window))
-            .filter(|(deviations, _)| *deviations > z)
-            .collect();
-        found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        for (_, window) in found {
-            let (deviations, still) = score(&open, &members(window));
-            if deviations > z {
-                shrunk(estimates, &still, sd, &mut weights);
-                for cell in still {
-                    open[cell] = false;
-                }
+        if mixture.clusters.len() == k && anywhere == 0.0 {
+            let of = |f: &dyn Fn(&super::mixture::Cluster) -> f64| -> Vec<f64> {
+                mixture.clusters.iter().map(f).collect()
+            };
+            let squares = of(&|one| one.size * one.width() * one.width());
+            return Self {
+                centres: mixture.clusters.iter().flat_map(|one| place(&one.at)).collect(),
+                variances: of(&|one| {
+                    (one.place_variance + MISFIT * one.width().powi(2)) * squared_cell
+                }),
+                shares: of(&|one| one.size),
+                share_variances: of(&|one| one.size_variance),
+                squared_width: squares.iter().sum::<f64>() / explained * squared_cell,
+            };
+        }
+        // More clusters than centres, fewer, or clients between them: k-means on points that stand for all clients. Those of a cluster
+        // have its mean and its variance.
+        let half = (0.5 * cells).powi(2) / axes as f64;
+        let mut points = Vec::new();
+        let mut weights = Vec::new();
+        let mut variances = Vec::new();
+        for one in &mixture.clusters {
+            let away = one.width() * (axes as f64).sqrt();
+            for (axis, side) in
+                (0..2 * axes).map(|i| (i / 2, if i % 2 == 0 { away } else { -away }))
+            {
+                let mut at = one.at.clone();
+                at[axis] = (at[axis] + side).clamp(0.0, cells);
+                points.extend(place(&at));
+                weights.push(one.size / (2.0 * axes as f64));
+                variances.push((one.place_variance + one.width().powi(2) / 12.0).min(half));
             }
         }
-        if size == cells {
-            return weights;
+        if anywhere > 0.0 || mixture.clusters.is_empty() {
+            for number in 0..ANYWHERE {
+                let coins = coins.of(number);
+                let uniform = |axis: u64| (coins.word(axis) >> 11) as f64 / 2_f64.powi(53) * cells;
+                points.extend(place(&(0..axes as u64).map(uniform).collect::<Vec<_>>()));
+                weights.push(anywhere.max(1e-9) / ANYWHERE as f64);
+                variances.push(half);
+            }
         }
-        size = (2 * size).min(cells);
-    }
-}
-
-/// The cells of a window, drawn towards their mean; negative ones weigh nothing.
-fn shrunk(estimates: &[f64], window: &[usize], sd: f64, weights: &mut [f64]) {
-    let n = window.len() as f64;
-    let mean = window.iter().map(|&cell| estimates[cell]).sum::<f64>() / n;
-    let spread = window.iter().map(|&cell| (estimates[cell] - mean).powi(2)).sum::<f64>();
-    let signal = if n > 1.0 { (spread / (n - 1.0) - sd * sd).max(0.0) } else { 0.0 };
-    let trust = if n > 1.0 { signal / (signal + sd * sd) } else { 1.0 };
-    for &cell in window {
-        weights[cell] = (mean + trust * (estimates[cell] - mean)).max(0.0);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::stand_out;
-
-    #[test]
-    fn single_cells_windows_and_all_of_it_stand_out() {
-        // One cell; four that are too faint alone; a level everywhere that only the whole shows.
-        let mut estimates = vec![0.0; 64];
-        estimates[9] = 9.0;
-        for cell in [36, 37, 44, 45] {
-            estimates[cell] = 2.5;
+        let centres = solve::centres(&points, &weights, axes, k, coins);
+        let mut start = Self {
+            variances: vec![0.0; k],
+            shares: vec![0.0; k],
+            share_variances: vec![0.0; k],
+            squared_width: 0.0,
+            centres,
+        };
+        // What is said of a cluster is wrong for all of its points at once.
+        let unknown = |number: usize| {
+            mixture
+                .clusters
+                .get(number / (2 * axes))
+                .map_or(1.0, |one| one.size_variance.sqrt() / one.size.max(1e-12))
+        };
+        for (number, (point, weight)) in points.chunks_exact(axes).zip(&weights).enumerate() {
+            let at = nearest(point, &start.centres);
+            let centre = &start.centres[at * axes..(at + 1) * axes];
+            let squared: f64 = point.iter().zip(centre).map(|(x, c)| (x - c) * (x - c)).sum();
+            start.squared_width += weight * squared;
+            start.shares[at] += weight;
+            start.share_variances[at] += weight * unknown(number);
+            start.variances[at] += weight * variances[number] * squared_cell;
         }
-        let weights = stand_out(&estimates, 8, 2, 1.0);
-        assert_eq!(weights.iter().filter(|w| **w > 0.0).count(), 5, "{weights:?}");
-        assert!((weights[9] - 9.0).abs() < 1e-9 && (weights[36] - 2.5).abs() < 1e-9);
-        let level = stand_out(&[0.6; 64], 8, 2, 1.0);
-        assert!(level.iter().all(|w| (w - 0.6).abs() < 1e-9), "{level:?}");
-        assert!(stand_out(&[0.1; 64], 8, 2, 1.0).iter().all(|w| *w == 0.0));
+        start.squared_width /= weights.iter().sum::<f64>() * axes as f64;
+        for at in 0..k {
+            let share = start.shares[at];
+            start.variances[at] =
+                if share > 0.0 { start.variances[at] / share } else { half * squared_cell };
+            // A centre without clients may have some of those who are missing.
+            start.share_variances[at] = start.share_variances[at].powi(2).max(1e-6);
+        }
+        start
     }
 }

@@ -169,7 +169,7 @@ fn what_is_not_an_answer_is_refused_by_name_and_changes_nothing() {
     let long = [bytes.as_slice(), &[0]].concat();
     assert_eq!(server.receive(&long), Err(LocalError::Malformed { what: "message" }));
     let newer = [&[9], &bytes[1..]].concat();
-    assert_eq!(server.receive(&newer), Err(LocalError::Version { got: 9, expected: 2 }));
+    assert_eq!(server.receive(&newer), Err(LocalError::Version { got: 9, expected: 3 }));
     assert!(server == before);
 }
 
@@ -234,6 +234,33 @@ fn a_client_keeps_its_turn_until_it_has_answered() {
         Client::new(&session, 500).err(),
         Some(LocalError::Client { got: 500, clients: 500 })
     );
+}
+
+/// The limit of what clients say in one byte: at epsilon 1 nobody can tell that 1,000 of 100,000 are elsewhere, and no centre claims to have
+/// found them. A seventh of all is seen.
+#[test]
+fn a_cluster_of_one_percent_is_missed_at_epsilon_one() {
+    let small = [0.7, 0.7];
+    let found_of_4 = |every: usize| {
+        let mut rng = ChaCha20Rng::seed_from_u64(21);
+        let coords = (0..100_000).flat_map(|i| {
+            let centre = if i % every == 0 { small } else { [-0.4, -0.3] };
+            centre.map(|x| x + rng.random_range(-0.1..0.1))
+        });
+        let data = Points::new(coords.collect(), 2).expect("whole rows");
+        let domain = PublicBox::cube(2, -1.0, 1.0).expect("a box");
+        let plan = LocalKMeans::builder(domain, 2, 1.0, 100_000).build().expect("valid settings");
+        let claimed = |session: &u64| {
+            let mut rng = ChaCha20Rng::seed_from_u64(*session);
+            let server = plan.simulate(*session, data.view(), &mut rng).expect("a session");
+            let found = server.centres().expect("it is over");
+            let near = |row: &[f64]| (row[0] - small[0]).hypot(row[1] - small[1]) < 0.1;
+            let mut rows = found.centres.view().rows().zip(&found.standard_errors);
+            rows.any(|(row, error)| near(row) && *error < 0.5)
+        };
+        (0..4).filter(claimed).count()
+    };
+    assert_eq!((found_of_4(100), found_of_4(7)), (0, 4));
 }
 
 #[test]
