@@ -117,7 +117,8 @@ pub use questions::{epsilon_for, noise_for, uses_for};
 pub use rdp::{renyi_divergence, renyi_epsilon, renyi_to_epsilon};
 pub use receipt::Receipt;
 pub use relation::{
-    AddOnly, AddRemove, FurtherMemberOfGroup, MemberOfGroup, Relation, ReplaceOne, Within,
+    AddOnly, AddRemove, AnyRelation, FurtherMemberOfGroup, MemberOfGroup, Relation, ReplaceOne,
+    Within,
 };
 pub use sampling::{
     one_sided_to_two_sided, poisson_sampling, sampling_with_replacement,

@@ -38,9 +38,63 @@ pub trait Relation:
     /// The name that receipts are stored under.
     fn name(&self) -> &'static str;
 
+    /// The same relation where a type cannot go.
+    fn any(&self) -> AnyRelation;
+
     /// The distance that belongs to the relation, if one does.
     fn distance(&self) -> Option<f64> {
         None
+    }
+}
+
+/// A relation as a value: what is told to somebody who holds no receipt.
+///
+/// ```
+/// use dp_accounting::{AddOnly, AddRemove, Relation, ReplaceOne};
+///
+/// assert!(AddRemove.any().covers(AddOnly.any()));
+/// assert!(!ReplaceOne.any().covers(AddRemove.any()));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AnyRelation {
+    /// [`AddRemove`].
+    AddRemove,
+    /// [`ReplaceOne`].
+    ReplaceOne,
+    /// [`AddOnly`].
+    AddOnly,
+    /// [`MemberOfGroup`].
+    MemberOfGroup,
+    /// [`FurtherMemberOfGroup`].
+    FurtherMemberOfGroup,
+    /// [`Within`].
+    Within(Within),
+}
+
+impl AnyRelation {
+    /// Whether all neighbours under `narrower`, in their order, are neighbours under this relation: only then does a guarantee under this
+    /// one speak about them.
+    pub fn covers(self, narrower: Self) -> bool {
+        match (self, narrower) {
+            (Self::Within(most), Self::Within(moved)) => moved.rho() <= most.rho(),
+            (Self::AddRemove, Self::AddOnly)
+            | (Self::ReplaceOne, Self::Within(_))
+            | (Self::MemberOfGroup, Self::FurtherMemberOfGroup) => true,
+            (here, there) => here == there,
+        }
+    }
+}
+
+impl fmt::Display for AnyRelation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AddRemove => AddRemove.fmt(f),
+            Self::ReplaceOne => ReplaceOne.fmt(f),
+            Self::AddOnly => AddOnly.fmt(f),
+            Self::MemberOfGroup => MemberOfGroup.fmt(f),
+            Self::FurtherMemberOfGroup => FurtherMemberOfGroup.fmt(f),
+            Self::Within(within) => within.fmt(f),
+        }
     }
 }
 
@@ -59,6 +113,10 @@ macro_rules! relation {
 
             fn name(&self) -> &'static str {
                 $label
+            }
+
+            fn any(&self) -> AnyRelation {
+                AnyRelation::$name
             }
         }
 
@@ -168,6 +226,10 @@ impl Relation for Within {
 
     fn name(&self) -> &'static str {
         "within"
+    }
+
+    fn any(&self) -> AnyRelation {
+        AnyRelation::Within(*self)
     }
 
     fn distance(&self) -> Option<f64> {

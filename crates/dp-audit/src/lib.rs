@@ -10,7 +10,8 @@
 //!   equal states of longer runs.
 //! - [`compare`]: runs a mechanism of any size on a data set, replays the released values on a
 //!   neighbour, and adds up what each draw gives away. It also fails a mechanism whose control flow
-//!   or output depends on the data in any way but through its draws.
+//!   or output depends on the data in any way but through its draws. It, and [`exact_laws`], take [`Neighbours`]: under which relation two data
+//!   sets are neighbours. A receipt about others is refused.
 //! - [`range_of_change`]: how far the scores of a choice, or any integer statistic, can move.
 //! - [`statistical`]: lower bounds from samples alone, for everything else: epsilon, delta, the `mu` of
 //!   a Gaussian claim, a test that stops as soon as it is sure, and the law of a sampler.
@@ -55,6 +56,7 @@ mod noise_law;
 mod numbers;
 mod range;
 mod rational_law;
+mod relation;
 mod search;
 pub mod statistical;
 mod steer;
@@ -73,6 +75,7 @@ pub use noise_law::{
 };
 pub use range::{Change, SeenChoice, first_choice, range_of_change};
 pub use rational_law::{RationalLaw, power_within};
+pub use relation::{Neighbours, NotNeighbours, exact_laws};
 pub use search::{climb, multisets};
 pub use steer::Steered;
 pub use steps::{Progress, exact_law_of_steps};

@@ -7,7 +7,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use dp_accounting::{Epsilon, Loss, Rho};
+use dp_accounting::{AnyRelation, Epsilon, Loss, Receipt, Relation, Rho};
 use dp_mechanism::{
     DiscreteGaussian, Geometric, Law, Noise, Ratio, ReportNoise, Source, SparseScores,
 };
@@ -21,6 +21,7 @@ use crate::noise_law::{
     report_log_probability, sparse_choice_log_ratios,
 };
 use crate::numbers::{Floats, ratio_to_f64, worse};
+use crate::relation::{Neighbours, NotNeighbours};
 
 /// What a comparison says when it meets a secret coin.
 pub(crate) const SECRET: &str = "a secret draw cannot be compared; use the exact law";
@@ -79,6 +80,10 @@ pub struct Overdrawn {
 /// What two runs with equal released values have shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
+    /// Under which relation the two data sets are neighbours.
+    pub relation: AnyRelation,
+    /// Why nothing follows from it: the data sets are not neighbours, or not those that the receipt is about. There are no steps then.
+    pub refused: Option<NotNeighbours>,
     /// One entry per draw, in order.
     pub steps: Vec<StepLoss>,
     /// The number of the first draw that has no counterpart: another kind of draw, other public
@@ -93,7 +98,26 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Sum of the pure losses, the worse direction; infinite if the runs diverged, or if nothing was
+    /// Whether the runs depend on the data in any way but through their draws, or were not to be compared: nothing that a step says counts then.
+    pub fn failed(&self) -> bool {
+        self.refused.is_some() || self.diverged.is_some() || !self.outputs_equal
+    }
+
+    /// What was found as a share of what a receipt claims: of its pure loss, else of its zCDP; infinite if it claims neither, or is about other
+    /// neighbours.
+    pub fn share_of<L: Relation>(&self, receipt: &Receipt<L>) -> f64 {
+        if !receipt.relation().any().covers(self.relation) {
+            return f64::INFINITY;
+        }
+        match (receipt.pure(), receipt.zcdp()) {
+            (Some(epsilon), _) if L::TWO_SIDED => self.pure_loss() / epsilon.get(),
+            (Some(epsilon), _) => self.forward_loss() / epsilon.get(),
+            (None, Some(rho)) => self.rho() / rho.get(),
+            (None, None) => f64::INFINITY,
+        }
+    }
+
+    /// Sum of the pure losses, the worse direction; infinite if the runs diverged or were [refused](Self::refused), or if nothing was
     /// drawn: a comparison of nothing must not read as no loss. If a leaf of the receipt is [overdrawn](Self::overdrawn), at least what
     /// all would cost that are overspent as much. Of [reports](DrawKind::Report) it is what
     /// the released values cost, which other values may exceed.
@@ -116,32 +140,73 @@ impl Comparison {
 
     fn or_infinite(&self, loss: f64) -> f64 {
         // Infinite losses of both signs have no sum, and what is no number must not pass for a small one.
-        let failed = self.diverged.is_some()
-            || !self.outputs_equal
-            || self.steps.is_empty()
-            || loss.is_nan();
+        let failed = self.failed() || self.steps.is_empty() || loss.is_nan();
         if failed { f64::INFINITY } else { loss }
     }
 }
 
 /// Runs on `data` with outcomes from `outcomes`, replays on `neighbour`, and compares.
 ///
-/// Which relation makes the two neighbours is the caller's to know: it sees two inputs and no receipt, so what it finds on records that come
-/// and go says nothing about records that are replaced. [`Audit`](crate::Audit) takes relation and loss from the receipt and makes the pairs.
+/// The two have to be neighbours, and those that the receipt is about: the plan says so when it begins. What is not is refused, and that is no
+/// pass. [`Audit`](crate::Audit) makes the pairs by itself.
+///
+/// ```
+/// use dp_accounting::{AddRemove, Budget, Epsilon, Receipt, ReplaceOne, Step};
+/// use dp_audit::{Neighbours, compare};
+/// use dp_mechanism::{Draws, NoisyCount, SecureSource, Source, chacha_from_os};
+///
+/// // Noise for a record that comes or goes.
+/// let count = NoisyCount::geometric(Epsilon::new(0.5)?)?;
+/// let step = Step::spend("count", count.loss());
+/// let honest = Receipt::new("count", AddRemove, Budget::new(0.5, 0.0)?, step.clone());
+/// let broken = Receipt::new("count", ReplaceOne, Budget::new(0.5, 0.0)?, step);
+///
+/// let neighbours = Neighbours::of_records(AddRemove, |data: &Vec<u8>| data.clone());
+/// let (data, one_more) = (vec![1, 2], vec![1, 2, 3]);
+/// let mut rng = chacha_from_os()?;
+/// let mut source = SecureSource::new(&mut rng);
+/// let run = |data: &Vec<u8>, source: &mut dyn Source| {
+///     let n = data.len() as u64;
+///     Draws::planned(source, &honest, |draws| count.release(n, &mut draws.leaf("count", 0))).0
+/// };
+/// let seen = compare(&neighbours, run, &data, &one_more, &mut source);
+/// assert!(seen.share_of(&honest) <= 1.0 + 1e-9 && seen.share_of(&broken).is_infinite());
+///
+/// let run = |data: &Vec<u8>, source: &mut dyn Source| {
+///     let n = data.len() as u64;
+///     Draws::planned(source, &broken, |draws| count.release(n, &mut draws.leaf("count", 0))).0
+/// };
+/// assert!(compare(&neighbours, run, &data, &one_more, &mut source).pure_loss().is_infinite());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Panics
 /// If a run panics, or draws a secret coin: what is secret must be summed over
 /// ([`exact_law`](crate::exact_law)), not compared.
 pub fn compare<D: ?Sized, O: PartialEq + Serialize>(
+    neighbours: &Neighbours<'_, D>,
     run: impl Fn(&D, &mut dyn Source) -> O,
     data: &D,
     neighbour: &D,
     outcomes: &mut dyn Source,
 ) -> Comparison {
-    let mut recorder = Recorder { outcomes, entries: Vec::new(), charges: Vec::new() };
+    let relation = neighbours.relation();
+    let refuse = |why| Comparison {
+        relation,
+        refused: Some(why),
+        steps: Vec::new(),
+        diverged: Some(0),
+        overdrawn: None,
+        outputs_equal: true,
+    };
+    if let Err(why) = neighbours.tell(data, neighbour) {
+        return refuse(why);
+    }
+    let mut recorder =
+        Recorder { outcomes, entries: Vec::new(), charges: Vec::new(), promised: Vec::new() };
     let output = run(data, &mut recorder);
-    let Recorder { entries, charges, .. } = recorder;
-    let mut replay = Replay { entries, steps: Vec::new(), diverged: None };
+    let Recorder { entries, charges, promised, .. } = recorder;
+    let mut replay = Replay { entries, steps: Vec::new(), diverged: None, promised: Vec::new() };
     let replayed = catch_unwind(AssertUnwindSafe(|| run(neighbour, &mut replay)));
     let outputs_equal = match replayed {
         Ok(other) => {
@@ -153,8 +218,13 @@ pub fn compare<D: ?Sized, O: PartialEq + Serialize>(
         Err(thrown) if thrown.is::<Diverged>() => true,
         Err(panic) => resume_unwind(panic),
     };
+    let drew = !replay.entries.is_empty() || replay.diverged.is_some();
+    if let Err(why) = neighbours.keep([&promised, &replay.promised], drew) {
+        return refuse(why);
+    }
     let overdrawn = overdrawn(&charges, &replay.steps);
-    Comparison { steps: replay.steps, diverged: replay.diverged, overdrawn, outputs_equal }
+    let Replay { steps, diverged, .. } = replay;
+    Comparison { relation, refused: None, steps, diverged, overdrawn, outputs_equal }
 }
 
 /// The leaf that is overspent most. What was charged when, as draw numbers and losses.
@@ -206,9 +276,14 @@ struct Recorder<'a> {
     entries: Vec<Entry>,
     /// From which draw on which loss pays.
     charges: Vec<(usize, Option<Loss>)>,
+    promised: Vec<AnyRelation>,
 }
 
 impl Source for Recorder<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.promised.push(relation);
+    }
+
     fn charged(&mut self, loss: Option<Loss>) {
         self.charges.push((self.entries.len(), loss));
     }
@@ -257,6 +332,7 @@ struct Replay {
     entries: Vec<Entry>,
     steps: Vec<StepLoss>,
     diverged: Option<usize>,
+    promised: Vec<AnyRelation>,
 }
 
 impl Replay {
@@ -267,6 +343,10 @@ impl Replay {
 }
 
 impl Source for Replay {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.promised.push(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         let matched = match (self.entries.get(self.steps.len()), law) {
             (
@@ -486,6 +566,10 @@ mod tests {
 
     const THRESHOLD: i64 = 3;
 
+    fn raw<D: ?Sized>() -> Neighbours<'static, D> {
+        Neighbours::stated(dp_accounting::AddRemove).without_receipt()
+    }
+
     fn noises() -> [ReportNoise; 2] {
         let scale = Ratio::new(5, 3).expect("valid");
         [
@@ -503,7 +587,7 @@ mod tests {
         let run = |value: &i64, draws: &mut dyn Source| report(*value, noise, draws);
         let mut end = NoMore;
         let mut outcome = Scripted::new(std::iter::once(released), &mut end);
-        compare(run, &values[0], &values[1], &mut outcome).steps[0]
+        compare(&raw(), run, &values[0], &values[1], &mut outcome).steps[0]
     }
 
     fn law(value: i64, noise: ReportNoise) -> ExactLaw<i64> {
@@ -561,7 +645,7 @@ mod tests {
             for script in [[2, 2, 2], [3, 2, 5], [4, 4, 4], [2, 3, 3]] {
                 let mut end = NoMore;
                 let mut outcomes = Scripted::new(script.into_iter(), &mut end);
-                let comparison = compare(run, &data, &neighbour, &mut outcomes);
+                let comparison = compare(&raw(), run, &data, &neighbour, &mut outcomes);
                 let loss = (p.probability(&script) / q.probability(&script)).ln();
                 assert!((comparison.pure_loss() - loss.abs()).abs() < 1e-9, "{script:?}: {loss}");
             }

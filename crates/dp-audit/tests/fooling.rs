@@ -1,10 +1,12 @@
 //! Broken mechanisms that are out to fool an audit, each beside an honest one that it must not accuse.
 
-use dp_accounting::{Epsilon, Step};
-use dp_audit::{Comparison, Law, Steered, Window, compare, exact_law};
+use dp_accounting::{AddRemove, Budget, Epsilon, Receipt, Relation, ReplaceOne, Step};
+use dp_audit::{
+    Comparison, Law, Neighbours, NotNeighbours, Steered, Window, compare, exact_law, exact_laws,
+};
 use dp_mechanism::{
-    ChaCha20Rng, DiscreteGaussian, DiscreteLaplace, Draws, Noise, NoisyCount, Ratio, SecureSource,
-    Source,
+    Algorithm, ChaCha20Rng, DiscreteGaussian, DiscreteLaplace, Draws, Mechanism, Noise, NoisyCount,
+    Private, Ratio, SecureSource, Source,
 };
 use rand::SeedableRng;
 
@@ -20,7 +22,13 @@ fn compared<O: PartialEq + serde::Serialize>(
     run: impl Fn(&i64, &mut dyn Source) -> O,
 ) -> Comparison {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
-    compare(run, &0, &1, &mut SecureSource::new(&mut rng))
+    compare(
+        &Neighbours::stated(AddRemove).without_receipt(),
+        run,
+        &0,
+        &1,
+        &mut SecureSource::new(&mut rng),
+    )
 }
 
 /// A mean of nothing is a zero whose sign tells which side it came from.
@@ -117,14 +125,23 @@ fn draws_are_steered_into_branches_that_chance_does_not_take() {
         i64::from(first < -40 && chosen == 2)
     };
     let mut rng = ChaCha20Rng::seed_from_u64(1);
-    let by_chance =
-        (0..500).all(|_| compare(broken, &0, &1, &mut SecureSource::new(&mut rng)).outputs_equal);
+    let by_chance = (0..500).all(|_| {
+        compare(
+            &Neighbours::stated(AddRemove).without_receipt(),
+            broken,
+            &0,
+            &1,
+            &mut SecureSource::new(&mut rng),
+        )
+        .outputs_equal
+    });
     assert!(by_chance, "it is rare");
     let run = |run: &dyn Fn(&i64, &mut dyn Source) -> i64| {
         let mut steered = Steered::new(1);
         (0..60).all(|_| {
             steered.restart();
-            compare(run, &0, &1, &mut steered).outputs_equal
+            compare(&Neighbours::stated(AddRemove).without_receipt(), run, &0, &1, &mut steered)
+                .outputs_equal
         })
     };
     assert!(!run(&broken) && run(&honest));
@@ -165,7 +182,13 @@ fn steering_accuses_nobody() {
     for _ in 0..300 {
         for (a, b) in [(0, 1), (1, 0)] {
             steered.restart();
-            let comparison = compare(run, &a, &b, &mut steered);
+            let comparison = compare(
+                &Neighbours::stated(AddRemove).without_receipt(),
+                run,
+                &a,
+                &b,
+                &mut steered,
+            );
             assert!(comparison.outputs_equal && comparison.diverged.is_none(), "{comparison:?}");
             for step in comparison.steps.iter().skip(1) {
                 let loss = step.forward.abs().max(step.backward.abs());
@@ -204,7 +227,13 @@ fn a_count_that_saturates_is_compared_at_its_ends() {
     let mut steered = Steered::new(3);
     for _ in 0..20 {
         steered.restart();
-        let comparison = compare(run, &u64::MAX, &(u64::MAX - 1), &mut steered);
+        let comparison = compare(
+            &Neighbours::stated(AddRemove).without_receipt(),
+            run,
+            &u64::MAX,
+            &(u64::MAX - 1),
+            &mut steered,
+        );
         assert!(comparison.pure_loss() <= 0.5);
     }
 }
@@ -214,7 +243,9 @@ fn a_count_that_saturates_is_compared_at_its_ends() {
 fn what_one_leaf_overspends_another_cannot_make_up_for() {
     let count = NoisyCount::geometric(Epsilon::new(0.5).expect("valid")).expect("positive");
     let leaves = ["first", "second"].map(|name| Step::spend(name, count.loss()));
-    let receipt = Step::sequential("both", leaves.to_vec());
+    let steps = Step::sequential("both", leaves.to_vec());
+    let budget = Budget::new(1.0, 0.0).expect("valid");
+    let receipt = Receipt::new("both", AddRemove, budget, steps);
     let run = |times: [u64; 2]| {
         let receipt = &receipt;
         move |records: &i64, source: &mut dyn Source| {
@@ -234,4 +265,120 @@ fn what_one_leaf_overspends_another_cannot_make_up_for() {
     let leaf = broken.overdrawn.expect("the first");
     assert!(leaf.draw == 0 && (leaf.share - 2.0).abs() < 1e-9);
     assert!((broken.pure_loss() - 2.0).abs() < 1e-9, "as if both were overspent");
+}
+
+/// Two counts, under either relation: a record that is replaced shows in both.
+struct Halves<L> {
+    count: NoisyCount,
+    relation: L,
+}
+
+impl<L: Relation> Algorithm for Halves<L> {
+    type Relation = L;
+    type Data<'a> = &'a Vec<u8>;
+    type Shape = ();
+    type Output = [i64; 2];
+    type Error = std::convert::Infallible;
+
+    fn cost(&self) -> Receipt<L> {
+        let half = Step::spend("half", self.count.loss());
+        let halves = Step::parallel("halves", vec![half.clone(), half]);
+        Receipt::new("halves", self.relation, Budget::new(2.0, 0.0).expect("valid"), halves)
+    }
+
+    fn shape(_: &&Vec<u8>) {}
+
+    fn check(&self, (): &()) -> Result<(), std::convert::Infallible> {
+        Ok(())
+    }
+
+    fn run(&self, people: Private<&Vec<u8>>, draws: &mut Draws<'_>) -> [i64; 2] {
+        [0_u8, 1].map(|half| {
+            let here =
+                people.map(|people| people.iter().map(|at| u64::from(*at == half)).sum::<u64>());
+            self.count.release(here, &mut draws.leaf("half", half.into()))
+        })
+    }
+}
+
+/// What a record that comes shows is half of what one that is replaced shows: held against the claim for those, it would look kept twice over.
+#[test]
+fn a_claim_is_checked_on_the_neighbours_it_is_about() {
+    let count = NoisyCount::geometric(Epsilon::new(0.5).expect("valid")).expect("positive");
+    let replace = Halves { count, relation: ReplaceOne };
+    let add = Halves { count, relation: AddRemove };
+    let records = |data: &Vec<u8>| data.clone();
+    let (few, more, other) = (vec![0, 1], vec![0, 1, 1], vec![0, 0]);
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let mut source = SecureSource::new(&mut rng);
+
+    let one_more = Neighbours::of_records(AddRemove, records);
+    let replaced = Neighbours::of_records(ReplaceOne, records);
+    let run = |data: &Vec<u8>, source: &mut dyn Source| replace.replay(data, source).0;
+    let seen = compare(&one_more, run, &few, &more, &mut source);
+    let why = seen.refused.as_ref().map(ToString::to_string).unwrap_or_default();
+    assert_eq!(why, "neighbours under add-remove, but the receipt is about replace-one");
+    assert!(seen.failed() && seen.pure_loss().is_infinite() && seen.rho().is_infinite());
+    assert!(seen.share_of(&replace.receipt()).is_infinite());
+    // A lie about the relation is refused by the records.
+    let lie = compare(&replaced, run, &few, &more, &mut source);
+    assert!(matches!(lie.refused, Some(NotNeighbours::Records { first: 0, second: 1, .. })));
+    assert!(exact_laws(&one_more, Window::new(-40, 40), run, &few, &more).is_err());
+    // On the right neighbours, both halves lose.
+    let seen = compare(&replaced, run, &few, &other, &mut source);
+    assert!(seen.refused.is_none() && (seen.pure_loss() - 1.0).abs() < 1e-9);
+    assert!((seen.share_of(&replace.receipt()) - 1.0).abs() < 1e-9);
+
+    let run = |data: &Vec<u8>, source: &mut dyn Source| add.replay(data, source).0;
+    let seen = compare(&one_more, run, &few, &more, &mut source);
+    assert!((seen.share_of(&add.receipt()) - 1.0).abs() < 1e-9);
+    // The same run, held against a claim for other neighbours.
+    assert!(seen.share_of(&replace.receipt()).is_infinite());
+    assert!(seen.share_of(&add.receipt().into_replace_one()).is_infinite());
+    assert!(compare(&replaced, run, &few, &other, &mut source).failed());
+    // Nobody says what the noise is for.
+    let run = |data: &Vec<u8>, source: &mut dyn Source| {
+        count.release(data.len() as u64, &mut Draws::unplanned(source))
+    };
+    let seen = compare(&one_more, run, &few, &more, &mut source);
+    assert!(matches!(seen.refused, Some(NotNeighbours::NoReceipt { .. })));
+    let raw = Neighbours::of_records(AddRemove, records).without_receipt();
+    assert!((compare(&raw, run, &few, &more, &mut source).pure_loss() - 0.5).abs() < 1e-9);
+}
+
+/// One call finds what is sold under the wrong name by itself, and accuses nobody else.
+#[test]
+fn an_audit_replaces_records_where_the_receipt_says_so() {
+    /// Noise for a record that comes or goes, sold as noise for one that is replaced.
+    struct SoldAs(NoisyCount);
+    impl Algorithm for SoldAs {
+        type Relation = ReplaceOne;
+        type Data<'a> = &'a Vec<u8>;
+        type Shape = ();
+        type Output = i64;
+        type Error = std::convert::Infallible;
+        fn cost(&self) -> Receipt<ReplaceOne> {
+            let budget = Budget::new(0.5, 0.0).expect("valid");
+            Receipt::new("sum", ReplaceOne, budget, Step::spend("sum", self.0.loss()))
+        }
+        fn shape(_: &&Vec<u8>) {}
+        fn check(&self, (): &()) -> Result<(), std::convert::Infallible> {
+            Ok(())
+        }
+        fn run(&self, people: Private<&Vec<u8>>, draws: &mut Draws<'_>) -> i64 {
+            // Moved by 1 by whoever comes or goes, and by 2 by whoever is replaced.
+            let signs = |people: &Vec<u8>| {
+                people.iter().map(|at| if *at == 1 { 101 } else { 99 }).sum::<u64>() + 1_000
+                    - 100 * people.len() as u64
+            };
+            self.0.release(people.map(signs), &mut draws.leaf("sum", 0))
+        }
+    }
+    let count = NoisyCount::geometric(Epsilon::new(0.5).expect("valid")).expect("positive");
+    let honest = Halves { count, relation: ReplaceOne };
+    let audit = dp_audit::Audit::new([0_u8, 1]);
+    let right = audit.run(&honest, |people, run| run(&people.to_vec()));
+    assert!(right.stands(), "{right}");
+    let broken = audit.run(&SoldAs(count), |people, run| run(&people.to_vec()));
+    assert!(!broken.stands(), "{broken}");
 }

@@ -7,9 +7,10 @@
     reason = "toys count to less than a hundred"
 )]
 
-use dp_accounting::{Epsilon, Loss, Rho};
+use dp_accounting::{AddRemove, Epsilon, Loss, Rho};
 use dp_audit::{
-    Law, Scripted, Window, compare, exact_law, exact_rational_law, first_choice, range_of_change,
+    Law, Neighbours, Scripted, Window, compare, exact_law, exact_rational_law, first_choice,
+    range_of_change,
 };
 use dp_mechanism::{
     ChaCha20Rng, DiscreteLaplace, Draws, ExponentialMechanism, GaussianSum, Geometric, Noise,
@@ -139,8 +140,13 @@ fn comparing_adds_up_what_each_draw_gives_away() {
         let total = sum.release(&total, 100, &mut Draws::unplanned(draws));
         (n, total)
     };
-    let comparison =
-        compare(run, &vec![3, -7], &vec![3, -7, 10], &mut SecureSource::new(&mut rng()));
+    let comparison = compare(
+        &Neighbours::stated(AddRemove).without_receipt(),
+        run,
+        &vec![3, -7],
+        &vec![3, -7, 10],
+        &mut SecureSource::new(&mut rng()),
+    );
     assert_eq!(comparison.steps.len(), 2);
     assert!((comparison.steps[0].forward - 0.5).abs() < 1e-9);
     // A pure loss of 0.5 for the count, and the whole rho for a record at the length bound.
@@ -160,7 +166,13 @@ fn control_flow_that_depends_on_the_data_is_caught() {
         }
     };
     for (data, neighbour) in [(vec![], vec![1]), (vec![1], vec![])] {
-        let comparison = compare(run, &data, &neighbour, &mut SecureSource::new(&mut rng()));
+        let comparison = compare(
+            &Neighbours::stated(AddRemove).without_receipt(),
+            run,
+            &data,
+            &neighbour,
+            &mut SecureSource::new(&mut rng()),
+        );
         assert_eq!(comparison.diverged, Some(0));
         assert!(comparison.pure_loss().is_infinite() && comparison.rho().is_infinite());
     }
@@ -172,7 +184,13 @@ fn outputs_that_depend_on_the_data_are_caught() {
     let leaky = |data: &Vec<i64>, draws: &mut dyn Source| {
         (count.release(data.len() as u64, &mut Draws::unplanned(draws)), data.len())
     };
-    let comparison = compare(leaky, &vec![], &vec![1], &mut SecureSource::new(&mut rng()));
+    let comparison = compare(
+        &Neighbours::stated(AddRemove).without_receipt(),
+        leaky,
+        &vec![],
+        &vec![1],
+        &mut SecureSource::new(&mut rng()),
+    );
     assert!(!comparison.outputs_equal && comparison.pure_loss().is_infinite());
 }
 
@@ -184,7 +202,13 @@ fn noise_fitted_to_the_data_is_caught() {
         let total = [data.iter().sum::<i64>()];
         sum.release(&total, bound, &mut Draws::unplanned(draws))
     };
-    let comparison = compare(run, &vec![1], &vec![1, 90], &mut SecureSource::new(&mut rng()));
+    let comparison = compare(
+        &Neighbours::stated(AddRemove).without_receipt(),
+        run,
+        &vec![1],
+        &vec![1, 90],
+        &mut SecureSource::new(&mut rng()),
+    );
     assert_eq!(comparison.diverged, Some(0));
 }
 
@@ -241,7 +265,13 @@ fn rational_laws_refuse_exponents_off_their_lattice() {
 #[test]
 fn far_thresholds_lose_as_much_as_near_ones() {
     let run = |value: &i64, draws: &mut dyn Source| draws.exceeds(*value, 1_000, unit_noise());
-    let comparison = compare(run, &0, &5, &mut SecureSource::new(&mut rng()));
+    let comparison = compare(
+        &Neighbours::stated(AddRemove).without_receipt(),
+        run,
+        &0,
+        &5,
+        &mut SecureSource::new(&mut rng()),
+    );
     assert!((comparison.pure_loss() - 5.0).abs() < 1e-9, "{}", comparison.pure_loss());
     // Gaussian tails do underflow: unbounded as a pure loss, never more than the noisy value in zCDP.
     let variance = Ratio::new(1, 1).expect("valid");
@@ -249,7 +279,13 @@ fn far_thresholds_lose_as_much_as_near_ones() {
     for threshold in [5, 1_000] {
         let run =
             move |value: &i64, draws: &mut dyn Source| draws.exceeds(*value, threshold, noise);
-        let comparison = compare(run, &0, &1, &mut SecureSource::new(&mut rng()));
+        let comparison = compare(
+            &Neighbours::stated(AddRemove).without_receipt(),
+            run,
+            &0,
+            &1,
+            &mut SecureSource::new(&mut rng()),
+        );
         assert!(comparison.rho() <= 0.5 && comparison.pure_loss() > 1.0, "{comparison:?}");
     }
 }
@@ -271,12 +307,26 @@ impl Source for Far {
 fn losing_candidates_lose_as_much_as_others() {
     let one = Ratio::new(1, 1).expect("valid");
     let run = |scores: &[i64], draws: &mut dyn Source| draws.flip(scores, one);
-    let loss = |a: &[i64], b: &[i64]| compare(run, a, b, &mut SecureSource::new(&mut rng()));
+    let loss = |a: &[i64], b: &[i64]| {
+        compare(
+            &Neighbours::stated(AddRemove).without_receipt(),
+            run,
+            a,
+            b,
+            &mut SecureSource::new(&mut rng()),
+        )
+    };
     let comparison = loss(&[0, 1_000], &[10, 1_000]);
     assert!((comparison.pure_loss() - 10.0).abs() < 1e-9, "{comparison:?}");
     let noise = Geometric::new(one).expect("positive");
     let run = |scores: &[i64], draws: &mut dyn Source| draws.noisy_max(scores, noise);
-    let comparison = compare(run, &[0_i64, 0][..], &[5, 0][..], &mut Far);
+    let comparison = compare(
+        &Neighbours::stated(AddRemove).without_receipt(),
+        run,
+        &[0_i64, 0][..],
+        &[5, 0][..],
+        &mut Far,
+    );
     assert!((comparison.steps[0].forward + 5.0).abs() < 1e-9, "{comparison:?}");
 }
 
@@ -303,7 +353,13 @@ fn noisy_integers_without_a_window_are_refused() {
 
 #[test]
 fn a_mechanism_that_draws_nothing_is_not_audited() {
-    let comparison = compare(|_: &i32, _| 7, &0, &1, &mut SecureSource::new(&mut rng()));
+    let comparison = compare(
+        &Neighbours::stated(AddRemove).without_receipt(),
+        |_: &i32, _| 7,
+        &0,
+        &1,
+        &mut SecureSource::new(&mut rng()),
+    );
     assert!(comparison.steps.is_empty() && comparison.diverged.is_none());
     assert!(comparison.pure_loss().is_infinite() && comparison.rho().is_infinite());
 }

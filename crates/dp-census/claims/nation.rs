@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use dp_audit::{Comparison, Law, compare, multisets};
+use dp_audit::{Comparison, Law, Neighbours, compare, multisets};
 use dp_census::{
     Bins, CensusError, CensusSettings, GroupSizes, Hierarchy, LevelShares, Method, Privacy, Query,
     TableShape,
@@ -196,5 +196,11 @@ where
         assert!(usage.unreached().next().is_none(), "a level without noise: {usage:?}");
         show(output)
     };
-    promise.share_of_transcripts(&compare(run, a, b, &mut SecureSource::new(rng)))
+    promise.share_of_transcripts(&compare(
+        &Neighbours::stated(plan.receipt().relation()),
+        run,
+        a,
+        b,
+        &mut SecureSource::new(rng),
+    ))
 }

@@ -1,7 +1,8 @@
 //! From records of people to the release: one individual more, whatever stands in his or her records, by every way to make a table.
 
+use dp_accounting::{MemberOfGroup, Relation};
 use dp_audit::harness::{Check, Effort, Found};
-use dp_audit::{Method as By, compare, multisets};
+use dp_audit::{Method as By, Neighbours, compare, multisets};
 use dp_census::{
     Bins, Census, CensusError, CensusSettings, From0, From1, GroupDirectory, GroupSizes,
     GroupTable, Hierarchy,
@@ -77,13 +78,14 @@ fn release<B: Bins>(
 
 /// The loss between two lists of records; none where both are refused for the same reason, before anything is drawn.
 fn loss<D>(
+    relation: impl Relation,
     run: impl Fn(&D, &mut dyn Source) -> Outcome,
     before: &D,
     after: &D,
     source: &mut dyn Source,
 ) -> f64 {
     let run = |data: &D, source: &mut dyn Source| run(data, source).map_err(|e| e.to_string());
-    let comparison = compare(run, before, after, source);
+    let comparison = compare(&Neighbours::stated(relation), run, before, after, source);
     let refused = comparison.steps.is_empty() && comparison.diverged.is_none();
     if refused && comparison.outputs_equal { 0.0 } else { comparison.pure_loss() }
 }
@@ -112,7 +114,8 @@ fn people(effort: Effort) -> Found {
                     || (7_u32, rng.random_range(0..5_usize), ODD[rng.random_range(0..ODD.len())]);
                 let own = [record(), record(), record()];
                 let after = [&own[..1], &before, &own[1..]].concat();
-                let share = loss(run, &before, &after, &mut SecureSource::new(&mut rng));
+                let share =
+                    loss(MemberOfGroup, run, &before, &after, &mut SecureSource::new(&mut rng));
                 found.see(share, || format!("{most}: {before:?} and {own:?}"));
             }
         }
@@ -150,7 +153,13 @@ fn one_call<B: Bins>(effort: Effort, bins: B, settled: &[Record]) -> Found {
             let before = [settled, &before].concat();
             for own in (0..5).flat_map(|unit| ODD.map(|quantity| (7, unit, quantity))) {
                 let after = [&before[..], &[own]].concat();
-                let share = loss(run, &before, &after, &mut SecureSource::new(&mut rng));
+                let share = loss(
+                    plan.receipt().relation(),
+                    run,
+                    &before,
+                    &after,
+                    &mut SecureSource::new(&mut rng),
+                );
                 found.see(share, || format!("{most}: {before:?} and {own:?}"));
             }
         }
@@ -184,7 +193,8 @@ fn merged(effort: Effort) -> Found {
                     let before = [here.to_vec(), there.to_vec()];
                     let mut after = before.clone();
                     after[place].push(own);
-                    let share = loss(run, &before, &after, &mut SecureSource::new(&mut rng));
+                    let share =
+                        loss(MemberOfGroup, run, &before, &after, &mut SecureSource::new(&mut rng));
                     found.see(share, || format!("{of_part}, {of_other}: {before:?} and {own:?}"));
                 }
             }
@@ -211,7 +221,8 @@ fn for_another(effort: Effort) -> Found {
         for before in others(effort) {
             for own in (0..3).map(|unit| (7, unit, i64::MAX)) {
                 let after = [&before[..], &[own]].concat();
-                let share = loss(run, &before, &after, &mut SecureSource::new(&mut rng));
+                let share =
+                    loss(MemberOfGroup, run, &before, &after, &mut SecureSource::new(&mut rng));
                 let says = || format!("{of_count} {of_table} {of_plan}: {before:?} and {own:?}");
                 found.see(share, says);
             }
@@ -249,9 +260,9 @@ fn rows(effort: Effort) -> Found {
             more[grown] += 1;
             let (before, after) = (groups(&sizes), groups(&more));
             let source = &mut SecureSource::new(&mut rng);
-            let share = loss(by_rows, &before, &after, source);
+            let share = loss(MemberOfGroup, by_rows, &before, &after, source);
             found.see(share, || format!("rows {before:?} and {after:?}"));
-            let share = loss(by_files, &before, &after, source);
+            let share = loss(MemberOfGroup, by_files, &before, &after, source);
             found.see(share, || format!("files {before:?} and {after:?}"));
         }
     }

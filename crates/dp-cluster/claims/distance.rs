@@ -1,6 +1,6 @@
 //! Checks of noise on every record.
 
-use dp_accounting::{Budget, Epsilon};
+use dp_accounting::{Budget, Epsilon, Within};
 use dp_audit::Method;
 use dp_audit::harness::{Check, Effort, Found};
 use dp_cluster::Points;
@@ -64,7 +64,14 @@ pub(crate) fn moves(
                 let kept = if rho >= diagonal { all.len() } else { all.len() - 1 };
                 for pair in &all[..kept] {
                     let run = |points: &Points, draws: &mut dyn Source| run(&plan, points, draws);
-                    let seen = pair_of(&others, pair, dim, run, &mut rng);
+                    let seen = pair_of(
+                        Within::new(rho).expect("above 0"),
+                        &others,
+                        pair,
+                        dim,
+                        run,
+                        &mut rng,
+                    );
                     found.see(seen.rho() / claimed, || {
                         format!("{dim} dimensions, rho {rho}: {pair:?}")
                     });
@@ -171,7 +178,14 @@ fn soft_moves(effort: Effort) -> Found {
                     let run = |points: &Points, draws: &mut dyn Source| {
                         plan.replay(points.view(), draws).0
                     };
-                    let seen = pair_of(&others, pair, dim, run, &mut rng);
+                    let seen = pair_of(
+                        Within::new(rho).expect("above 0"),
+                        &others,
+                        pair,
+                        dim,
+                        run,
+                        &mut rng,
+                    );
                     found.see(seen.rho() / claimed, || {
                         format!("{dim} dimensions, rho {rho}: {pair:?}")
                     });

@@ -1,6 +1,6 @@
 //! Checks of EM-MC: its choices exactly on tiny sets, their premises and the rest on larger ones.
 
-use dp_accounting::{Budget, Delta, Epsilon};
+use dp_accounting::{AnyRelation, Budget, Delta, Epsilon};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{DrawKind, Law as OutputLaw, Method, Scripted, Window, exact_law, multisets};
 use dp_cluster::em_mc::{EmMc, EmMcBuilder, Selection};
@@ -64,6 +64,10 @@ pub(crate) struct ChoicesOnly<'a> {
 }
 
 impl Source for ChoicesOnly<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.draws.promised(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         match law {
             Law::Noisy { value, .. } => value,
@@ -167,6 +171,10 @@ struct Scores<'a> {
 }
 
 impl Source for Scores<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.draws.promised(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         let drawn = self.draws.draw(law);
         if let Law::SparseChoice { scores, .. } = law {
@@ -257,7 +265,7 @@ fn steps(effort: Effort) -> Found {
                 let of = |kind| -> f64 {
                     seen.steps.iter().filter(|step| step.kind == kind).map(|step| step.rho).sum()
                 };
-                let broken = seen.diverged.is_some() || !seen.outputs_equal;
+                let broken = seen.failed();
                 let share = (of(DrawKind::Noisy) / claims[0]).max(of(DrawKind::Vector) / claims[1]);
                 found.see(if broken { f64::INFINITY } else { share }, text);
             },

@@ -92,7 +92,7 @@ fn joint(effort: Effort) -> Found {
                 }
                 // A record is in one count per level.
                 let too_many = counts > depth + 1;
-                let broken = too_many || seen.diverged.is_some() || !seen.outputs_equal;
+                let broken = too_many || seen.failed();
                 let length = (2.0 * of_sums).sqrt() * multiplier;
                 found.see(if broken { f64::INFINITY } else { length }, text);
             },

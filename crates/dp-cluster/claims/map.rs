@@ -1,8 +1,8 @@
 //! Checks of private maps under every relation.
 
-use dp_accounting::{AddRemove, Budget, Epsilon, ReplaceOne, Within};
+use dp_accounting::{AddRemove, Budget, Epsilon, Relation, ReplaceOne, Within};
 use dp_audit::harness::{Check, Effort, Found};
-use dp_audit::{Comparison, Method, compare};
+use dp_audit::{Comparison, Method, Neighbours, compare};
 use dp_cluster::map::{MapRelation, PrivateMap};
 use dp_cluster::{Points, PublicBox};
 use dp_mechanism::{ChaCha20Rng, Mechanism, Nearby, SecureSource, Source, Usage};
@@ -77,7 +77,7 @@ fn replaced(effort: Effort) -> Found {
                 let pair = [place(&mut rng), place(&mut rng)];
                 let run =
                     |points: &Points, draws: &mut dyn Source| plan.replay(points.view(), draws).0;
-                let seen = pair_of(&others, &pair, dim, run, &mut rng);
+                let seen = pair_of(ReplaceOne, &others, &pair, dim, run, &mut rng);
                 found.see(seen.rho() / claimed, || format!("{pair:?}"));
             }
         }
@@ -91,6 +91,7 @@ fn random_rows(dim: usize, n: usize, rng: &mut ChaCha20Rng) -> Vec<f64> {
 
 /// Two sets that differ in one record, compared with the first one's outcomes.
 pub(crate) fn pair_of<O: PartialEq + serde::Serialize>(
+    relation: impl Relation,
     others: &[f64],
     pair: &[Vec<f64>; 2],
     dim: usize,
@@ -98,7 +99,7 @@ pub(crate) fn pair_of<O: PartialEq + serde::Serialize>(
     rng: &mut ChaCha20Rng,
 ) -> Comparison {
     let [a, b] = [0, 1].map(|i| Points::new([others, &pair[i]].concat(), dim).expect("whole rows"));
-    compare(run, &a, &b, &mut SecureSource::new(rng))
+    compare(&Neighbours::stated(relation), run, &a, &b, &mut SecureSource::new(rng))
 }
 
 pub(crate) type Plan = PrivateMap<Within>;
@@ -186,7 +187,14 @@ pub(crate) fn moves(
                     for pair in pairs(&domain(dim, which), levels.0, rho, &mut rng) {
                         let run =
                             |points: &Points, draws: &mut dyn Source| run(&plan, points, draws);
-                        let seen = pair_of(&others, &pair, dim, run, &mut rng);
+                        let seen = pair_of(
+                            Within::new(rho).expect("above 0"),
+                            &others,
+                            &pair,
+                            dim,
+                            run,
+                            &mut rng,
+                        );
                         found.see(seen.rho() / claimed, || {
                             format!("{dim} dimensions, levels {levels:?}, rho {rho}: {pair:?}")
                         });
@@ -216,7 +224,14 @@ fn settings(effort: Effort) -> Found {
                     }
                     let run =
                         |points: &Points, draws: &mut dyn Source| honest(&plan, points, draws);
-                    let seen = pair_of(&others, &pair, 2, run, &mut rng);
+                    let seen = pair_of(
+                        Within::new(rho).expect("above 0"),
+                        &others,
+                        &pair,
+                        2,
+                        run,
+                        &mut rng,
+                    );
                     found.see(seen.rho() / claimed, || format!("{n} records at 1e9: {pair:?}"));
                 }
                 let cube = || domain(2, 0);

@@ -1,7 +1,8 @@
 //! Pairs of neighbouring data sets that checks of clusterings share.
 
+use dp_accounting::AddRemove;
 use dp_audit::harness::Effort;
-use dp_audit::{Comparison, compare};
+use dp_audit::{Comparison, Neighbours, compare};
 use dp_geometry::Points;
 use dp_mechanism::{SecureSource, Source};
 
@@ -26,7 +27,13 @@ pub(crate) fn replay<O: PartialEq + serde::Serialize>(
                 [without.clone(), with].map(|coords| Points::new(coords, dim).expect("whole rows"));
             // Outcomes typical of the set without the point, then of the set with it.
             for (a, b) in [(&a, &b), (&b, &a)] {
-                let comparison = compare(&run, a, b, &mut SecureSource::new(&mut rng));
+                let comparison = compare(
+                    &Neighbours::stated(AddRemove),
+                    &run,
+                    a,
+                    b,
+                    &mut SecureSource::new(&mut rng),
+                );
                 visit(&comparison, &|| {
                     let text = format!("{n}: {name}, {added:.2?}: {comparison:?}");
                     text.chars().take(400).collect()

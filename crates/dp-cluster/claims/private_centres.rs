@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use dp_accounting::{Budget, Epsilon, Receipt, Rho, Step};
+use dp_accounting::{AnyRelation, Budget, Epsilon, Receipt, Rho, Step};
 use dp_audit::harness::{Check, Effort, Found};
-use dp_audit::{Method, Window, compare, exact_law};
+use dp_audit::{Method, Neighbours, Window, compare, exact_law};
 use dp_cluster::local_search::Objective;
 use dp_cluster::private_centres::{Payment, PrivateCentres};
 use dp_cluster::private_local_search::PrivateLocalSearch;
@@ -70,6 +70,10 @@ pub(crate) fn variance(noise: RoundedGaussian) -> f64 {
 }
 
 impl Source for Through<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.draws.promised(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         self.variances.push(match law {
             Law::Noisy { noise: Noise::Rounded(noise), .. } => variance(noise),
@@ -91,6 +95,10 @@ impl Source for Through<'_> {
 struct CountsOnly<'a>(&'a mut dyn Source);
 
 impl Source for CountsOnly<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.0.promised(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         match law {
             Law::Noisy { value, noise: Noise::Rounded(noise) } if variance(noise) > 1e6 => value,
@@ -148,7 +156,13 @@ pub(crate) fn known_cells(effort: Effort, instead: Instead) -> Found {
                     plan.replay(points.view(), &mut Through::new(draws, instead)).0
                 };
                 for (a, b) in [(&without, &with), (&with, &without)] {
-                    let seen = compare(run, a, b, &mut SecureSource::new(&mut rng));
+                    let seen = compare(
+                        &Neighbours::stated(AddRemove),
+                        run,
+                        a,
+                        b,
+                        &mut SecureSource::new(&mut rng),
+                    );
                     found.see(seen.rho() / claimed, || format!("{payment:?} {places:?}"));
                 }
             }
@@ -302,7 +316,13 @@ pub(crate) fn second_rounds(effort: Effort, instead: Instead) -> Found {
                 output
             };
             for (a, b) in [(&without, &with), (&with, &without)] {
-                let seen = compare(run, a, b, &mut SecureSource::new(&mut rng));
+                let seen = compare(
+                    &Neighbours::stated(AddRemove),
+                    run,
+                    a,
+                    b,
+                    &mut SecureSource::new(&mut rng),
+                );
                 let of_second = second_round(&variances.borrow());
                 let cost: f64 = seen.steps[of_second].iter().map(|step| step.rho).sum();
                 let broken = seen.rho().is_infinite();
@@ -340,7 +360,13 @@ fn whole(effort: Effort) -> Found {
             let (without, with) = (points(without, dim), points(with, dim));
             let run = |points: &Points, draws: &mut dyn Source| plan.replay(points.view(), draws).0;
             for (a, b) in [(&without, &with), (&with, &without)] {
-                let seen = compare(run, a, b, &mut SecureSource::new(&mut rng));
+                let seen = compare(
+                    &Neighbours::stated(AddRemove),
+                    run,
+                    a,
+                    b,
+                    &mut SecureSource::new(&mut rng),
+                );
                 found.see(seen.rho() / claimed, || format!("{dim}, {case}: {places:?}"));
             }
         }

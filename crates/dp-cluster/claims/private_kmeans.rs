@@ -1,8 +1,8 @@
 //! Checks of the recommended plan as a whole.
 
-use dp_accounting::{Budget, Epsilon};
+use dp_accounting::{AddRemove, Budget, Epsilon};
 use dp_audit::harness::{Check, Effort, Found};
-use dp_audit::{Method, compare};
+use dp_audit::{Method, Neighbours, compare};
 use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansBuilder, Start};
 use dp_cluster::{Clustering, Points, PublicBox};
 use dp_mechanism::{Mechanism, SecureSource, Source};
@@ -92,7 +92,8 @@ pub(crate) fn choices(effort: Effort, told: Told) -> Found {
         };
         let claimed = before.0.zcdp().expect("all steps are zCDP").get();
         let (a, b) = (points(records), points(records + 1));
-        let seen = compare(run, &a, &b, &mut SecureSource::new(&mut rng));
+        let seen =
+            compare(&Neighbours::stated(AddRemove), run, &a, &b, &mut SecureSource::new(&mut rng));
         found.see(seen.rho() / claimed, || format!("{records} records and one more"));
     }
     found

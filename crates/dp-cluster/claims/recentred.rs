@@ -2,9 +2,9 @@
 
 use std::cell::RefCell;
 
-use dp_accounting::{AddRemove, Budget, Epsilon, Receipt, Rho, Step};
+use dp_accounting::{AddRemove, AnyRelation, Budget, Epsilon, Receipt, Rho, Step};
 use dp_audit::harness::{Check, Effort, Found, TOLERANCE};
-use dp_audit::{Comparison, DrawKind, Method, compare, statistical};
+use dp_audit::{Comparison, DrawKind, Method, Neighbours, compare, statistical};
 use dp_cluster::dpm::IntervalSize;
 use dp_cluster::recentring::{
     DpmRecentred, DpmRecentredBuilder, Recentred, RecentredSplit, Rounds,
@@ -147,8 +147,14 @@ pub(crate) fn vectors(effort: Effort, through: Through) -> Found {
             let with = [without.as_slice(), &added].concat();
             let [a, b] = [without, with].map(|x| Points::new(x, dim).expect("whole rows"));
             let run = |points: &Points, draws: &mut dyn Source| through(&plan, points, draws);
-            let seen = compare(run, &a, &b, &mut SecureSource::new(&mut rng));
-            let cost: f64 = if seen.diverged.is_some() || !seen.outputs_equal {
+            let seen = compare(
+                &Neighbours::stated(AddRemove),
+                run,
+                &a,
+                &b,
+                &mut SecureSource::new(&mut rng),
+            );
+            let cost: f64 = if seen.failed() {
                 f64::INFINITY
             } else {
                 seen.steps.iter().skip(searches.len()).map(|step| step.rho).sum()
@@ -226,6 +232,10 @@ impl<'a> Watched<'a> {
 }
 
 impl Source for Watched<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.draws.promised(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         /// A quarter of the diagonal: two octaves of eight steps below the longest.
         const RADIUS: usize = 160 - 16;
@@ -279,6 +289,10 @@ struct Noted<'a> {
 }
 
 impl Source for Noted<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.draws.promised(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         self.kinds.push(match law {
             Law::Noisy { noise: Noise::Rounded(noise), .. } if is_of_sum(noise) => Draw::OfVector,
@@ -347,7 +361,7 @@ fn steps(effort: Effort) -> Found {
 
 /// The largest share of a step's own claim that its draws give away. Cuts are of the level of the last count that has changed.
 fn worst_step(plan: &DpmRecentred, seen: &Comparison, kinds: &[Draw]) -> f64 {
-    if seen.diverged.is_some() || !seen.outputs_equal {
+    if seen.failed() {
         return f64::INFINITY;
     }
     let receipt = plan.receipt();

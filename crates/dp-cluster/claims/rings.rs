@@ -1,8 +1,8 @@
 //! Checks of ring rounds as a whole.
 
-use dp_accounting::{Budget, Epsilon};
+use dp_accounting::{AddRemove, AnyRelation, Budget, Epsilon};
 use dp_audit::harness::{Check, Effort, Found};
-use dp_audit::{Method, compare};
+use dp_audit::{Method, Neighbours, compare};
 use dp_cluster::rings::{RingRounds, RingRoundsBuilder};
 use dp_cluster::{Clustering, Points, PublicBox};
 use dp_mechanism::{
@@ -85,6 +85,10 @@ struct Noted<'a> {
 }
 
 impl Source for Noted<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.draws.promised(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         let Law::Noisy { noise: Noise::Rounded(noise), .. } = law else {
             panic!("ring rounds draw nothing else")
@@ -123,7 +127,7 @@ pub(crate) fn kinds(effort: Effort, through: Through) -> Found {
                 let run = |points: &Points, draws: &mut dyn Source| through(&plan, points, draws);
                 let mut draws = SecureSource::new(&mut rng);
                 let mut noted = Noted { draws: &mut draws, of_sums: Vec::new() };
-                let seen = compare(run, &a, &b, &mut noted);
+                let seen = compare(&Neighbours::stated(AddRemove), run, &a, &b, &mut noted);
                 let broken = seen.rho().is_infinite();
                 for (sums, claimed) in [(true, of_sums), (false, whole - of_sums)] {
                     let steps = seen.steps.iter().zip(&noted.of_sums);
@@ -159,7 +163,13 @@ pub(crate) fn borders(effort: Effort, through: Through) -> Found {
                 let [a, b] = [others, with].map(|x| Points::new(x, dim).expect("whole rows"));
                 let run = |points: &Points, draws: &mut dyn Source| through(&plan, points, draws);
                 for (a, b) in [(&a, &b), (&b, &a)] {
-                    let seen = compare(run, a, b, &mut SecureSource::new(&mut rng));
+                    let seen = compare(
+                        &Neighbours::stated(AddRemove),
+                        run,
+                        a,
+                        b,
+                        &mut SecureSource::new(&mut rng),
+                    );
                     found.see(seen.rho() / claimed, || format!("{dim}: {place} at {radius}"));
                 }
             }

@@ -1,9 +1,9 @@
 //! Every mechanism with every setting, on tiny data: boxes near and far from the origin, rows in one piece and one row in each, few
 //! counters and many. What all draws of a run give away, against the receipt; and whether every step of the receipt was reached.
 
-use dp_accounting::{Budget, Step};
+use dp_accounting::{AddRemove, Budget, Step};
 use dp_audit::harness::{Check, Effort, Found};
-use dp_audit::{Comparison, DrawKind, Method, compare};
+use dp_audit::{Comparison, DrawKind, Method, Neighbours, compare};
 use dp_cluster::coreset::{CoresetFromCentres, WeightRule};
 use dp_cluster::dp_lloyd::{self, DpLloyd};
 use dp_cluster::dpm::{self, Dpm, DpmBuilder, IntervalSize};
@@ -140,7 +140,13 @@ fn all(effort: Effort, subjects: fn(&Domain) -> Vec<Subject>) -> Found {
                         for (a, b) in [(&without, &with), (&with, &without)] {
                             let output =
                                 |points: &Points, source: &mut dyn Source| run(points, source).0;
-                            let seen = compare(output, a, b, &mut SecureSource::new(&mut rng));
+                            let seen = compare(
+                                &Neighbours::stated(AddRemove),
+                                output,
+                                a,
+                                b,
+                                &mut SecureSource::new(&mut rng),
+                            );
                             found.see(cost.share(&seen), || {
                                 let text = format!("{name} at {}: {what}: {seen:?}", domain.min);
                                 text.chars().take(400).collect()

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use dp_accounting::{AddRemove, Budget, Delta, Epsilon, Receipt};
-use dp_audit::{Law as OutputLaw, Method, Window, compare, exact_law};
+use dp_accounting::{AddRemove, AnyRelation, Budget, Delta, Epsilon, Receipt};
+use dp_audit::{Law as OutputLaw, Method, Neighbours, Window, compare, exact_law};
 use dp_combinatorial::Sizes;
 use dp_combinatorial::k_median::{
     Base, Clustering, Denoise, Metric, MetricBicriteria, MetricBicriteriaBuilder, MetricClustering,
@@ -185,6 +185,10 @@ struct Sampled<'a> {
 }
 
 impl Source for Sampled<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.draws.promised(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         if !matches!(law, Law::Keep { .. }) {
             return self.draws.draw(law);
@@ -273,7 +277,13 @@ fn sizes(effort: Effort) -> Found {
                 let run = |plan: &MetricBicriteria, draws: &mut dyn Source| {
                     plan.replay(&users, &mut Sampled { draws, all_but_every: 5, coins: 0 });
                 };
-                let seen = compare(run, plain, other, &mut SecureSource::new(&mut rng));
+                let seen = compare(
+                    &Neighbours::stated(AddRemove),
+                    run,
+                    plain,
+                    other,
+                    &mut SecureSource::new(&mut rng),
+                );
                 found.see(seen.pure_loss().max(seen.rho()), || format!("round {round}"));
             }
         }
@@ -361,12 +371,14 @@ fn histogram(effort: Effort) -> Found {
             for (a, b) in [(&users, &with), (&with, &users)] {
                 let mut draws = SecureSource::new(&mut rng);
                 let one = compare(
+                    &Neighbours::stated(AddRemove),
                     |d: &Vec<u32>, draws: &mut dyn Source| released(plan.replay(d, draws).0),
                     a,
                     b,
                     &mut draws,
                 );
                 let other = compare(
+                    &Neighbours::stated(AddRemove),
                     |d: &Vec<u32>, draws: &mut dyn Source| released(chosen.replay(d, draws).0),
                     a,
                     b,

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use dp_accounting::{Budget, Delta, Epsilon, Receipt, Step, repeated_selection_loss};
+use dp_accounting::{AnyRelation, Budget, Delta, Epsilon, Receipt, Step, repeated_selection_loss};
 use dp_audit::{Law as OutputLaw, Method, Scripted, Window, exact_law};
 use dp_combinatorial::Incidence;
 use dp_combinatorial::set_cover::{
@@ -248,6 +248,10 @@ struct NotesCounts<'a> {
 }
 
 impl Source for NotesCounts<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.draws.promised(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         let drawn = self.draws.draw(law);
         if let Law::Noisy { .. } = law {
@@ -300,6 +304,10 @@ struct Notes<'a> {
 }
 
 impl Source for Notes<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.draws.promised(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         if let Law::Keep { .. } = law {
             return 1;
@@ -486,6 +494,10 @@ struct Counted<'a> {
 }
 
 impl Source for Counted<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.draws.promised(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         if let Law::Noisy { .. } = law { self.count } else { self.draws.draw(law) }
     }

@@ -1,8 +1,8 @@
 //! Checks of the calibrated primitives.
 
-use dp_accounting::{Epsilon, Loss, Mu, Rho, gaussian_delta};
+use dp_accounting::{AddRemove, Epsilon, Loss, Mu, Rho, gaussian_delta};
 use dp_audit::{
-    BigRational, Method, RationalLaw, Window, compare, exact_law, exact_rational_law,
+    BigRational, Method, Neighbours, RationalLaw, Window, compare, exact_law, exact_rational_law,
     gaussian_renyi_divergence, power_within,
 };
 use dp_mechanism::{
@@ -215,7 +215,13 @@ fn short_records(mechanism: GaussianSum, effort: Effort) -> Found {
     for x in -5..=5_i64 {
         for y in (-5..=5_i64).filter(|y| x * x + y * y <= 25) {
             let (without, with) = (vec![[3, 4]], vec![[3, 4], [x, y]]);
-            let comparison = compare(run, &without, &with, &mut SecureSource::new(&mut rng));
+            let comparison = compare(
+                &Neighbours::stated(AddRemove).without_receipt(),
+                run,
+                &without,
+                &with,
+                &mut SecureSource::new(&mut rng),
+            );
             found.see(comparison.rho(), || format!("a record ({x}, {y})"));
         }
     }
@@ -292,7 +298,13 @@ fn wide_geometric_sum(_effort: Effort) -> Found {
                 let run = |value: &i64, draws: &mut dyn Source| {
                     sum.release(&[*value], &mut Draws::unplanned(draws))
                 };
-                let comparison = compare(run, &from, &to, &mut SecureSource::new(&mut rng));
+                let comparison = compare(
+                    &Neighbours::stated(AddRemove).without_receipt(),
+                    run,
+                    &from,
+                    &to,
+                    &mut SecureSource::new(&mut rng),
+                );
                 found.see(comparison.pure_loss() / claimed.get(), || {
                     format!("sensitivity {sensitivity}, {from} against {to}")
                 });

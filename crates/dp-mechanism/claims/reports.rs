@@ -1,6 +1,6 @@
 //! Checks of threshold reports, the primitive below the monitors.
 
-use dp_accounting::Epsilon;
+use dp_accounting::{AnyRelation, Epsilon};
 use dp_audit::{Method, Window, exact_law, statistical};
 use dp_mechanism::{
     DiscreteGaussian, Draws, Geometric, Grid, JumpSizes, Law, Private, Reported, SecureSource,
@@ -72,6 +72,10 @@ fn two_sided(effort: Effort) -> Found {
 struct CellByCell<'a>(&'a mut dyn Source);
 
 impl Source for CellByCell<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.0.promised(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         self.0.draw(law)
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::num::NonZeroU64;
 
-use dp_accounting::{Loss, Step};
+use dp_accounting::{Loss, Receipt, Relation};
 use dp_noise::Ratio;
 
 use crate::meter::{Meter, Scope, Usage};
@@ -15,11 +15,12 @@ use crate::{Noise, Source, SparseScores};
 /// one too many. Nothing here shows a private value, and no raw noise comes out.
 ///
 /// ```
-/// use dp_accounting::{Epsilon, Step};
+/// use dp_accounting::{AddRemove, Budget, Epsilon, Receipt, Step};
 /// use dp_mechanism::{Draws, NoisyCount, SecureSource, chacha_from_os};
 ///
 /// let count = NoisyCount::geometric(Epsilon::new(0.5)?)?;
-/// let receipt = Step::parallel("towns", vec![Step::spend("count of one town", count.loss())]);
+/// let towns = Step::parallel("towns", vec![Step::spend("count of one town", count.loss())]);
+/// let receipt = Receipt::new("towns", AddRemove, Budget::new(0.5, 0.0)?, towns);
 /// let mut rng = chacha_from_os()?;
 /// let (noisy, usage) = Draws::planned(&mut SecureSource::new(&mut rng), &receipt, |draws| {
 ///     [800_u64, 0, 75].iter().zip(0..).map(|(&people, town)| {
@@ -51,17 +52,18 @@ impl<'a> Draws<'a> {
         Self { source, meter: None, scope: Scope::NONE, leaf: None }
     }
 
-    /// Runs with draws that this step pays for, and says which of its leaves were drawn how often.
+    /// Runs with draws that this receipt pays for, and says which of its leaves were drawn how often.
     ///
     /// # Panics
-    /// If `run` makes a draw that the step does not pay for. Which draws are made follows from the plan and from released values, so
+    /// If `run` makes a draw that the receipt does not pay for. Which draws are made follows from the plan and from released values, so
     /// that tells nothing about records.
-    pub fn planned<O>(
+    pub fn planned<L: Relation, O>(
         source: &mut dyn Source,
-        spent: &Step,
+        receipt: &Receipt<L>,
         run: impl FnOnce(&mut Draws<'_>) -> O,
     ) -> (O, Usage) {
-        let mut meter = Meter::new(spent);
+        source.promised(receipt.relation().any());
+        let mut meter = Meter::new(receipt.spent(), L::PARTS_TOUCHED);
         let scope = meter.all();
         let output = run(&mut Draws { source, meter: Some(&mut meter), scope, leaf: None });
         (output, meter.usage())
@@ -101,7 +103,8 @@ impl Draws<'_> {
         self.part(name, number, 0)
     }
 
-    /// The same, on one part of a partition of the records: each part has one draw.
+    /// The same, on one part of a partition of the records: each part has one draw. Where neighbours differ in two parts, as where a record is
+    /// replaced, the receipt lists all parts, and each leaf has one draw.
     ///
     /// # Panics
     /// If the receipt has no such leaf.

@@ -94,7 +94,7 @@ impl<A: Algorithm> Mechanism for A {
 
     fn replay(&self, data: A::Data<'_>, source: &mut dyn Source) -> (A::Output, Usage) {
         let data = Private::new(data);
-        Draws::planned(source, self.cost().spent(), |draws| self.run(data, draws))
+        Draws::planned(source, &self.cost(), |draws| self.run(data, draws))
     }
 }
 

@@ -54,10 +54,12 @@ struct Leaf {
 }
 
 /// What is above a step.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Below {
     /// A partition of the records.
     parts: bool,
+    /// Into how many parts of one the difference between two neighbours reaches.
+    touched: usize,
     /// A group of changes, or a mass outside of which losses hold.
     conditions: bool,
 }
@@ -68,6 +70,8 @@ enum Most {
     Times(u64),
     /// One for each part of a partition of the records.
     OncePerPart,
+    /// One for one part: where neighbours differ in two parts the receipt adds up the dearest two that it lists, so none stands for others.
+    OfOnePart,
     /// Kept per record by whoever draws.
     Unbounded,
 }
@@ -98,14 +102,15 @@ impl Usage {
 }
 
 impl Meter {
-    pub(crate) fn new(spent: &Step) -> Self {
+    /// Of the steps of a receipt under a relation that touches so many parts of a partition.
+    pub(crate) fn new(spent: &Step, touched: usize) -> Self {
         let mut meter = Self {
             leaves: Vec::new(),
             by_name: BTreeMap::new(),
             below: BTreeMap::new(),
             last: None,
         };
-        meter.add(spent, "", 0, Below::default());
+        meter.add(spent, "", 0, Below { parts: false, touched, conditions: false });
         meter
     }
 
@@ -118,7 +123,11 @@ impl Meter {
         let first = self.leaves.len();
         match step {
             Step::Spend { loss, covers, .. } if covers.is_empty() => {
-                let most = if below.parts { Most::OncePerPart } else { Most::Times(1) };
+                let most = match below {
+                    Below { parts: false, .. } => Most::Times(1),
+                    Below { touched: 1, .. } => Most::OncePerPart,
+                    _ => Most::OfOnePart,
+                };
                 self.leaf(step.name(), path, (*loss, !below.conditions), most);
             }
             Step::Spend { loss, covers, .. } => {
@@ -138,7 +147,12 @@ impl Meter {
                     self.add(step, &path, depth + 1, Below { parts: true, ..below });
                 }
             }
-            Step::Group { step, .. } | Step::Outside { step, .. } => {
+            // Changes that are spread over parts cost no more than as many in the dearest.
+            Step::Group { step, .. } => {
+                let below = Below { conditions: true, touched: 1, ..below };
+                self.add(step, &path, depth + 1, below);
+            }
+            Step::Outside { step, .. } => {
                 self.add(step, &path, depth + 1, Below { conditions: true, ..below });
             }
             // A step of a kind that came later has no leaves here, so its draws are refused.
@@ -218,6 +232,7 @@ impl Meter {
         let free = match leaf.most {
             Most::Times(times) => part == 0 && leaf.uses < times,
             Most::OncePerPart => leaf.parts.insert(part),
+            Most::OfOnePart => leaf.uses == 0,
             Most::Unbounded => true,
         };
         if !free {
@@ -239,7 +254,11 @@ impl Meter {
 
 impl Leaf {
     fn is_used_up(&self) -> bool {
-        matches!(self.most, Most::Times(times) if self.uses >= times)
+        match self.most {
+            Most::Times(times) => self.uses >= times,
+            Most::OfOnePart => self.uses > 0,
+            Most::OncePerPart | Most::Unbounded => false,
+        }
     }
 }
 
@@ -256,7 +275,7 @@ mod tests {
             let rounds = Step::composed("rounds", pure(9.0), vec![Step::spend("sum", pure(loss))]);
             Step::sequential("all steps", vec![Step::sequential("start", vec![start]), rounds])
         };
-        let mut meter = Meter::new(&whole(whole(Step::spend("count", pure(1.0)), 2.0), 3.0));
+        let mut meter = Meter::new(&whole(whole(Step::spend("count", pure(1.0)), 2.0), 3.0), 1);
         let all = meter.all();
         let outer = meter.within(&all, "start").expect("there");
         let inner = meter.within(&outer, "start").expect("there");
@@ -280,12 +299,35 @@ mod tests {
             &|step| Step::group("mine", two, step),
         ];
         for kind in kinds {
-            let meter = Meter::new(&Step::sequential("all", vec![kind(kind(leaf()))]));
+            let meter = Meter::new(&Step::sequential("all", vec![kind(kind(leaf()))]), 1);
             let outer = meter.within(&meter.all(), "mine").expect("there");
             let inner = meter.within(&outer, "mine").expect("there");
             assert_eq!(meter.within(&inner, "mine"), None);
             assert_eq!(inner.leaves, 0..1);
         }
+    }
+
+    /// A receipt adds up the dearest two parts that it lists, so one that lists a part does not pay for all.
+    #[test]
+    fn a_part_stands_for_others_only_where_neighbours_differ_in_one() {
+        let pure = Loss::Pure { epsilon: Epsilon::new(1.0).expect("valid") };
+        let part = || Step::spend("count", pure);
+        let drawn = |step: Step, touched| {
+            let mut meter = Meter::new(&step, touched);
+            (0..3).filter(|part| meter.charge(0, *part, pure).is_ok()).count()
+        };
+        assert_eq!(drawn(Step::parallel("towns", vec![part()]), 1), 3);
+        assert_eq!(drawn(Step::parallel("towns", vec![part()]), 2), 1);
+        let two = std::num::NonZeroU32::MIN.saturating_add(1);
+        let group = Step::group("replace", two, Step::parallel("towns", vec![part()]));
+        assert_eq!(drawn(group, 2), 3);
+        let mut both = Meter::new(&Step::parallel("towns", vec![part(), part()]), 2);
+        let all = both.all().leaves;
+        let next = [0, 1, 2].map(|_| {
+            let leaf = both.next(&all, "count")?;
+            both.charge(leaf, 0, pure).ok()
+        });
+        assert_eq!(next, [Some(()), Some(()), None]);
     }
 
     #[test]

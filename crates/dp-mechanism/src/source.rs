@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use dp_accounting::Loss;
+use dp_accounting::{AnyRelation, Loss};
 use dp_noise::{
     Bits, DiscreteGaussian, DiscreteLaplace, Geometric, RareHits, Ratio, RoundedGaussian,
     SecureBits, bernoulli, bernoulli_exp, bernoulli_exp_scaled, choose_exponentially,
@@ -121,6 +121,10 @@ pub trait Source {
     /// The index of the largest of `scores[i]` plus noise, the lowest of a tie, and that noisy score.
     /// Both released. There is at least one score.
     fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64);
+
+    /// Between which data sets the receipt of what follows speaks; said when a plan begins. A release takes no note of it, an audit
+    /// compares nothing else. A source that passes draws on to another passes this on.
+    fn promised(&mut self, _: AnyRelation) {}
 
     /// What the draws that follow cost together by their own leaf of the receipt; `None` if nothing says. A release takes no note of it,
     /// an audit may compare.

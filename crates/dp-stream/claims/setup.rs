@@ -1,6 +1,6 @@
 //! Small plans and streams.
 
-use dp_accounting::{AddRemove, Loss, Receipt, Step};
+use dp_accounting::{AddRemove, AnyRelation, Loss, Receipt, Step};
 use dp_mechanism::{DiscreteGaussian, Geometric, Law, Reported, Source, ThresholdReports, Touched};
 use dp_stream::{
     Event, MonitorBuilder, MonitorPlan, StreamShape, ThreshMonitor, Threshold, Universe,
@@ -49,6 +49,10 @@ pub(crate) fn stream(records: &[usize], items: u64, steps: u64) -> Vec<Vec<Event
 pub(crate) struct AllKept<'a>(pub(crate) &'a mut dyn Source);
 
 impl Source for AllKept<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.0.promised(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         if matches!(law, Law::Keep { .. }) { 1 } else { self.0.draw(law) }
     }

@@ -1,6 +1,7 @@
 //! Streams too large for their law: the same reports forced on a neighbour, draw by draw.
 
-use dp_audit::compare;
+use dp_accounting::AddRemove;
+use dp_audit::{Neighbours, compare};
 use dp_mechanism::{Mechanism, SecureSource, Source};
 use dp_stream::{Event, MonitorPlan};
 use rand::RngExt;
@@ -28,7 +29,13 @@ pub(crate) fn kept_user(effort: Effort) -> Found {
         let run = |data: &Vec<Vec<Event>>, draws: &mut dyn Source| {
             plan.replay(data, &mut AllKept(draws)).0
         };
-        let comparison = compare(run, &with, &without, &mut SecureSource::new(&mut rng));
+        let comparison = compare(
+            &Neighbours::stated(AddRemove),
+            run,
+            &with,
+            &without,
+            &mut SecureSource::new(&mut rng),
+        );
         let spent = |plan: &MonitorPlan| format!("stream {case}, k = {:?}", plan.limit());
         let loss: f64 = comparison.steps.iter().map(|step| step.forward).sum();
         let failed = comparison.diverged.is_some() || !comparison.outputs_equal;

@@ -1,7 +1,8 @@
 //! The command from files to files as a claim: on the private files of two neighbours it gives away what its receipt says.
 
+use dp_accounting::MemberOfGroup;
 use dp_audit::harness::{Check, Effort, Found};
-use dp_audit::{Method as By, compare};
+use dp_audit::{Method as By, Neighbours, compare};
 use dp_census::{Census, GroupSizes, Method};
 use dp_mechanism::{Mechanism, SecureSource, Source};
 use quietus::cli::{CensusArgs, FormArgs, TargetArgs};
@@ -162,7 +163,13 @@ fn on_files(effort: Effort) -> Found {
             for _ in 0..effort.of(2, 40) {
                 let [before, after] = way.neighbours(&mut rng);
                 let run = |private: &String, source: &mut dyn Source| seen(&args, private, source);
-                let comparison = compare(run, &before, &after, &mut SecureSource::new(&mut rng));
+                let comparison = compare(
+                    &Neighbours::stated(MemberOfGroup),
+                    run,
+                    &before,
+                    &after,
+                    &mut SecureSource::new(&mut rng),
+                );
                 let share =
                     if way.zcdp { comparison.rho() / Way::RHO } else { comparison.pure_loss() };
                 found.see(share, || format!("{method:?}, {way:?}: {before:?} and {after:?}"));

@@ -1,9 +1,9 @@
 //! The commands from file to files: on the private files of two neighbours they give away what their receipts say, down to every byte.
 
 use clap::Parser;
-use dp_accounting::{Epsilon, Rho};
+use dp_accounting::{AddRemove, Epsilon, Rho};
 use dp_audit::harness::{Check, Effort, Found};
-use dp_audit::{Method as By, compare};
+use dp_audit::{Method as By, Neighbours, compare};
 use dp_mechanism::{Mechanism, SecureSource, Source};
 use quietus::cli::{Cli, Command, Family};
 use quietus::cluster::{cluster_plan, release_cluster};
@@ -206,7 +206,13 @@ fn on_files(effort: Effort, ways: &[(&str, &str)]) -> Found {
             let run = |private: &Vec<u8>, source: &mut dyn Source| {
                 seen(home.path(), &family, private, source)
             };
-            let comparison = compare(run, &before, &after, &mut SecureSource::new(&mut rng));
+            let comparison = compare(
+                &Neighbours::stated(AddRemove),
+                run,
+                &before,
+                &after,
+                &mut SecureSource::new(&mut rng),
+            );
             let share = match claimed(&family) {
                 (Some(epsilon), _) => comparison.pure_loss() / epsilon,
                 (None, Some(rho)) => comparison.rho() / rho,

@@ -2,8 +2,9 @@
 
 use crate::commands::{files_of, odd_or_plain};
 use clap::Parser;
+use dp_accounting::{AddRemove, ReplaceOne, Within};
 use dp_audit::harness::{Check, Effort, Found};
-use dp_audit::{Method as By, compare};
+use dp_audit::{Method as By, Neighbours, compare};
 use dp_cluster::Points;
 use dp_cluster::map::ReleasedMap;
 use dp_mechanism::{Mechanism, SecureSource, Source};
@@ -103,7 +104,13 @@ fn on_files(effort: Effort, ways: &[&str], neighbour: Neighbour) -> Found {
                 let said = release_map(&args, &Gate::default(), &RealDisk, Replayed(source));
                 files_of(home.path(), said)
             };
-            let comparison = compare(run, &before, &after, &mut SecureSource::new(&mut rng));
+            let neighbours = match neighbour {
+                Neighbour::Joins => Neighbours::stated(AddRemove),
+                Neighbour::Changes => Neighbours::stated(ReplaceOne),
+                Neighbour::Moves(far) => Neighbours::stated(Within::new(far).expect("above 0")),
+            };
+            let mut source = SecureSource::new(&mut rng);
+            let comparison = compare(&neighbours, run, &before, &after, &mut source);
             let share = comparison.rho() / claimed;
             found.see(share, || format!("{words}: {:?}", String::from_utf8_lossy(&after)));
         }

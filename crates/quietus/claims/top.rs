@@ -2,6 +2,7 @@
 
 use crate::commands::{Seen, seen};
 use clap::Parser;
+use dp_accounting::AnyRelation;
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Law, Method as By, Window, exact_law};
 use dp_mechanism::{Mechanism, Source};
@@ -94,6 +95,10 @@ pub(crate) fn numbered(_: Effort, by_row: bool) -> Found {
 struct Kept<'a>(&'a mut dyn Source);
 
 impl Source for Kept<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.0.promised(relation);
+    }
+
     fn draw(&mut self, law: dp_mechanism::Law<'_>) -> i64 {
         if matches!(law, dp_mechanism::Law::Keep { .. }) { 1 } else { self.0.draw(law) }
     }

@@ -17,7 +17,7 @@ use crate::bits::bytes;
 use crate::harness::{Effort, panic_message};
 use crate::tape::exact_law_within;
 use crate::transcript::SECRET;
-use crate::{Law, Steered, compare};
+use crate::{Law, Neighbours, Steered, compare};
 
 use neighbours::{Moves, Pair};
 use probe::{Probe, Seen};
@@ -301,11 +301,13 @@ where
         let mut rng = ChaCha20Rng::from_rng(&mut self.rng);
         let mut steered = std::mem::replace(&mut self.steered, Steered::new(0));
         let run = |records: &[R], source: &mut dyn Source| self.output(records, source);
-        let mut comparisons =
-            vec![compare(run, &pair.first[..], &pair.second[..], &mut SecureSource::new(&mut rng))];
+        let neighbours = Neighbours::stated(self.mechanism.receipt().relation());
+        let [first, second] = [&pair.first[..], &pair.second[..]];
+        let mut secure = SecureSource::new(&mut rng);
+        let mut comparisons = vec![compare(&neighbours, run, first, second, &mut secure)];
         for _ in 0..steered_runs {
             steered.restart();
-            comparisons.push(compare(run, &pair.first[..], &pair.second[..], &mut steered));
+            comparisons.push(compare(&neighbours, run, first, second, &mut steered));
         }
         self.steered = steered;
         for comparison in &comparisons {

@@ -68,7 +68,7 @@ impl Totals {
     }
 
     pub(super) fn see_transcript(&mut self, comparison: &Comparison, how: &str) {
-        let failed = comparison.diverged.is_some() || !comparison.outputs_equal;
+        let failed = comparison.failed();
         if comparison.steps.is_empty() && !failed {
             return; // neither drew, and both released the same
         }
@@ -82,7 +82,9 @@ impl Totals {
                 Measure::Approximate(_) if failed => f64::INFINITY,
                 Measure::Approximate(_) => 0.0,
             };
-            let what = if !comparison.outputs_equal {
+            let what = if let Some(why) = &comparison.refused {
+                why.to_string()
+            } else if !comparison.outputs_equal {
                 "other outputs for the same draws".to_owned()
             } else if let Some(draw) = comparison.diverged {
                 format!("draw number {draw} has no counterpart")

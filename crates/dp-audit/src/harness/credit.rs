@@ -1,12 +1,13 @@
 //! What a record is credited over a run, whatever its size.
 
+use dp_accounting::AnyRelation;
 use dp_mechanism::{DiscreteGaussian, Geometric, Law, Ratio, ReportNoise, Source};
 
 use crate::numbers::ratio_to_f64;
 
 /// What a record more adds to the log probability of the choices and reports of a run on the sample, over two runs that release the same;
 /// infinite where the premise of [`CreditedRun`](dp_mechanism::CreditedRun) is broken: if any score falls, if anything but scores
-/// differs, or if the outputs do.
+/// differs, or if the outputs do; and where a receipt is not about records that come or go.
 ///
 /// Everybody takes part: secret coins come up.
 ///
@@ -17,9 +18,9 @@ pub fn added_loss<O: PartialEq>(
     without: impl Fn(&mut dyn Source) -> O,
     with: impl Fn(&mut dyn Source) -> O,
 ) -> f64 {
-    let mut first = Notes { outcomes, seen: Vec::new() };
+    let mut first = Notes { outcomes, seen: Vec::new(), loss: 0.0 };
     let output = without(&mut first);
-    let mut second = Again { seen: first.seen.into_iter(), loss: 0.0 };
+    let mut second = Again { seen: first.seen.into_iter(), loss: first.loss };
     let same = with(&mut second) == output && second.seen.next().is_none();
     if same { second.loss } else { f64::INFINITY }
 }
@@ -50,9 +51,19 @@ fn scores_of(law: Law<'_>) -> (Vec<i64>, f64, Option<i64>) {
 struct Notes<'a> {
     outcomes: &'a mut dyn Source,
     seen: Vec<Seen>,
+    loss: f64,
+}
+
+/// What it costs to show under another relation what holds when a record is added.
+fn of_another(promised: AnyRelation) -> f64 {
+    if promised.covers(AnyRelation::AddOnly) { 0.0 } else { f64::INFINITY }
 }
 
 impl Source for Notes<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.loss += of_another(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         if let Law::Keep { .. } = law {
             return 1;
@@ -103,6 +114,10 @@ impl<I: Iterator<Item = Seen>> Again<I> {
 }
 
 impl<I: Iterator<Item = Seen>> Source for Again<I> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.loss += of_another(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         if let Law::Keep { .. } = law {
             return 1;

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use dp_accounting::{AddOnly, AnyRelation};
 use dp_mechanism::{
     DiscreteGaussian, DiscreteLaplace, Geometric, JumpSizes, Law as DrawLaw, Noise, Ratio,
     Reported, Source, ThresholdReports, Touched,
 };
 
 use super::Found;
-use crate::{Law, compare, multisets};
+use crate::{Law, Neighbours, compare, multisets};
 
 /// Which direction of the neighbouring relation a claim is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +98,10 @@ struct AllButLast<'a> {
 }
 
 impl Source for AllButLast<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.source.promised(relation);
+    }
+
     fn draw(&mut self, law: DrawLaw<'_>) -> i64 {
         if !matches!(law, DrawLaw::Keep { .. }) {
             return self.source.draw(law);
@@ -126,7 +131,8 @@ pub fn nothing_of_who_is_left_out<R, O: PartialEq + serde::Serialize>(
         let records_of_all = all.len() as u64;
         run(records, &mut AllButLast { source, records: records_of_all, left_out, coins: 0 })
     };
-    let seen = compare(sampled, all, &all[..all.len() - 1], outcomes);
+    let neighbours = Neighbours::stated(AddOnly).without_receipt();
+    let seen = compare(&neighbours, sampled, all, &all[..all.len() - 1], outcomes);
     seen.pure_loss() == 0.0 && seen.rho() == 0.0
 }
 
@@ -141,6 +147,10 @@ pub struct Jumping<'a> {
 }
 
 impl Source for Jumping<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.source.promised(relation);
+    }
+
     fn draw(&mut self, law: DrawLaw<'_>) -> i64 {
         self.source.draw(law)
     }

@@ -1,7 +1,7 @@
 //! Tables of groups in a hierarchy: the chain as published, and groups that fall out of the table at its ends.
 
-use dp_accounting::Epsilon;
-use dp_audit::{compare, multisets};
+use dp_accounting::{Epsilon, MemberOfGroup};
+use dp_audit::{Neighbours, compare, multisets};
 use dp_census::solve::{MAX_VALUE, Problem, chain};
 use dp_census::{
     Bins, Census, CensusError, CensusSettings, From0, From1, GroupSizes, Hierarchy, Method,
@@ -139,7 +139,13 @@ fn on_all_pairs(
     let leaves = hierarchy.tree().leaves().len();
     neighbours(leaves, From0::up_to(3).expect("valid"), effort.of(1, 2), 1, |a, b, witness| {
         let run = |sizes: &GroupSizes, source: &mut dyn Source| release(&hierarchy, sizes, source);
-        let comparison = compare(run, a, b, &mut SecureSource::new(&mut rng));
+        let comparison = compare(
+            &Neighbours::stated(MemberOfGroup).without_receipt(),
+            run,
+            a,
+            b,
+            &mut SecureSource::new(&mut rng),
+        );
         found.see(comparison.pure_loss(), || witness.to_owned());
     });
     found
@@ -186,7 +192,13 @@ fn first_members<B: Bins>(effort: Effort, bins: B) -> Found {
             let plan = Census::new(hierarchy.clone(), bins, a.groups(), privacy(), settings);
             let plan = plan.expect("valid");
             let run = |sizes: &GroupSizes<B>, source: &mut dyn Source| plan.replay(sizes, source).0;
-            let comparison = compare(run, &a, &b, &mut SecureSource::new(&mut rng));
+            let comparison = compare(
+                &Neighbours::stated(plan.receipt().relation()),
+                run,
+                &a,
+                &b,
+                &mut SecureSource::new(&mut rng),
+            );
             found.see(comparison.pure_loss(), || format!("groups {groups:?}, {grown} grows"));
         }
     }
@@ -224,7 +236,13 @@ fn outgrown(effort: Effort, column: fn(usize, usize) -> Option<usize>) -> Found 
                 let plan = Census::new(hierarchy.clone(), bins, groups, privacy(), settings);
                 plan.expect("valid").replay(&sizes, source).0
             };
-            let comparison = compare(run, &groups, &more, &mut SecureSource::new(&mut rng));
+            let comparison = compare(
+                &Neighbours::stated(MemberOfGroup),
+                run,
+                &groups,
+                &more,
+                &mut SecureSource::new(&mut rng),
+            );
             found.see(comparison.pure_loss(), || format!("groups {groups:?} and {more:?}"));
         }
     }
@@ -253,7 +271,13 @@ fn quantity(effort: Effort, planned: u32) -> Found {
         let plan = Census::new(hierarchy.clone(), bins, a.groups(), privacy, settings);
         let plan = plan.expect("valid");
         let run = |sizes: &GroupSizes, source: &mut dyn Source| plan.replay(sizes, source).0;
-        let comparison = compare(run, a, b, &mut SecureSource::new(&mut rng));
+        let comparison = compare(
+            &Neighbours::stated(MemberOfGroup),
+            run,
+            a,
+            b,
+            &mut SecureSource::new(&mut rng),
+        );
         found.see(comparison.rho(), || witness.to_owned());
     });
     found

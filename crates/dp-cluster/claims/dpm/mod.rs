@@ -3,9 +3,9 @@
 pub(crate) mod gaps;
 pub(crate) mod splits;
 
-use dp_accounting::{Budget, Epsilon, Rho, Step};
+use dp_accounting::{AddRemove, Budget, Epsilon, Rho, Step};
 use dp_audit::harness::{Check, Effort, Found, TOLERANCE};
-use dp_audit::{Comparison, DrawKind, Method, compare};
+use dp_audit::{Comparison, DrawKind, Method, Neighbours, compare};
 use dp_cluster::dpm::{BudgetSplit, Dpm, IntervalSize};
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{ChaCha20Rng, Mechanism, SecureSource, Source};
@@ -65,7 +65,7 @@ fn steps(effort: Effort) -> Found {
 /// disjoint, so the new point shows in one count and one cut per level and in one sum; draws come
 /// level by level.
 fn worst_step(dpm: &Dpm, comparison: &Comparison) -> f64 {
-    if comparison.diverged.is_some() || !comparison.outputs_equal {
+    if comparison.failed() {
         return f64::INFINITY;
     }
     let receipt = dpm.receipt();
@@ -137,7 +137,13 @@ fn replay(effort: Effort, mut visit: impl FnMut(&Dpm, &Comparison, &dyn Fn() -> 
                         .map(|coords| Points::new(coords, dim).expect("whole rows"));
                     // Outcomes typical of the set without the point, then of the set with it.
                     for (a, b) in [(&a, &b), (&b, &a)] {
-                        let comparison = compare(run, a, b, &mut SecureSource::new(&mut rng));
+                        let comparison = compare(
+                            &Neighbours::stated(AddRemove),
+                            run,
+                            a,
+                            b,
+                            &mut SecureSource::new(&mut rng),
+                        );
                         visit(&dpm, &comparison, &|| {
                             let text = format!("{n}: {name}, {added:.2?}: {comparison:?}");
                             text.chars().take(400).collect()

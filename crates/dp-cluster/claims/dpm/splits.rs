@@ -6,11 +6,11 @@
 
 use std::collections::BTreeSet;
 
-use dp_accounting::Budget;
+use dp_accounting::{AddRemove, AnyRelation, Budget};
 use dp_audit::harness::{Effort, Found};
 use dp_audit::{
-    Comparison, Scripted, choice_log_probabilities, climb, compare, first_choice, multisets,
-    statistical,
+    Comparison, Neighbours, Scripted, choice_log_probabilities, climb, compare, first_choice,
+    multisets, statistical,
 };
 use dp_cluster::Clustering;
 use dp_cluster::dpm::{BudgetSplit, CutWeights, Dpm, IntervalSize};
@@ -138,6 +138,10 @@ struct ChosenCut<'a> {
 }
 
 impl Source for ChosenCut<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.draws.promised(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         if let Some(count) = self.count.take() {
             return count;
@@ -240,7 +244,13 @@ impl SplitCase {
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         let mut honest = SecureSource::new(&mut rng);
         let mut outcomes = Scripted::new([self.noisy_count].into_iter(), &mut honest);
-        compare(|points, draws| through(dpm, points, draws), &without, &with, &mut outcomes)
+        compare(
+            &Neighbours::stated(AddRemove),
+            |points, draws| through(dpm, points, draws),
+            &without,
+            &with,
+            &mut outcomes,
+        )
     }
 
     /// The best event against the claim: with `a` and `b` its probabilities on the two sets, hits come

@@ -1,5 +1,6 @@
 //! Broken maps: the real code on records or with draws that something was done to.
 
+use dp_accounting::{AnyRelation, Within};
 use dp_audit::harness::{Effort, Found, MutantCode};
 use dp_cluster::{Points, PublicBox};
 use dp_mechanism::{
@@ -31,7 +32,7 @@ fn short_moves(effort: Effort, run: fn(&Plan, &Points, &mut dyn Source) -> Vec<u
     let claimed = plan.receipt().zcdp().expect("Gaussian").get();
     for pair in pairs(&domain(2, 0), 2, rho, &mut rng) {
         let run = |points: &Points, draws: &mut dyn Source| run(&plan, points, draws);
-        let seen = pair_of(&[1.0; 58], &pair, 2, run, &mut rng);
+        let seen = pair_of(Within::new(rho).expect("above 0"), &[1.0; 58], &pair, 2, run, &mut rng);
         found.see(seen.rho() / claimed, || format!("{pair:?}"));
     }
     found
@@ -71,7 +72,7 @@ fn in_degrees(effort: Effort, mixed: bool) -> Found {
         };
         let pair = [middle.to_vec(), moved];
         let run = |points: &Points, draws: &mut dyn Source| honest(&plan, points, draws);
-        let seen = pair_of(&middle, &pair, 2, run, &mut rng);
+        let seen = pair_of(Within::new(rho).expect("above 0"), &middle, &pair, 2, run, &mut rng);
         found.see(seen.rho() / claimed, || format!("50 m in direction {angle}"));
     }
     found
@@ -84,6 +85,10 @@ struct Changed<'a> {
 }
 
 impl Source for Changed<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.draws.promised(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         let Law::Noisy { value, noise: Noise::Rounded(noise) } = law else {
             panic!("a map draws nothing else")

@@ -3,9 +3,9 @@
 
 use std::num::NonZero;
 
-use dp_accounting::Budget;
+use dp_accounting::{AddRemove, AnyRelation, Budget};
 use dp_audit::harness::{Effort, Found, MutantCode};
-use dp_audit::{choice_log_probabilities, compare, statistical};
+use dp_audit::{Neighbours, choice_log_probabilities, compare, statistical};
 use dp_cluster::Clustering;
 use dp_cluster::dpm::Dpm;
 use dp_geometry::{Points, PublicBox};
@@ -57,6 +57,10 @@ pub(crate) fn with_printed_sensitivity(
 ) -> Clustering {
     struct Steeper<'a>(&'a mut dyn Source);
     impl Source for Steeper<'_> {
+        fn promised(&mut self, relation: AnyRelation) {
+            self.0.promised(relation);
+        }
+
         fn draw(&mut self, law: Law<'_>) -> i64 {
             self.0.draw(match law {
                 Law::Choice { scores, rate } => {
@@ -82,6 +86,10 @@ pub(crate) fn with_printed_sensitivity(
 fn without_noise_when_empty(dpm: &Dpm, points: &Points, draws: &mut dyn Source) -> Clustering {
     struct Lazy<'a>(&'a mut dyn Source);
     impl Source for Lazy<'_> {
+        fn promised(&mut self, relation: AnyRelation) {
+            self.0.promised(relation);
+        }
+
         fn draw(&mut self, law: Law<'_>) -> i64 {
             self.0.draw(law)
         }
@@ -113,7 +121,13 @@ fn empty_leaves(effort: Effort, through: splits::Through) -> Found {
     let runs = effort.of(200, 2_000);
     for _ in 0..runs {
         let run = |points: &Points, draws: &mut dyn Source| through(&dpm, points, draws);
-        let comparison = compare(run, &with, &copies, &mut SecureSource::new(&mut rng));
+        let comparison = compare(
+            &Neighbours::stated(AddRemove),
+            run,
+            &with,
+            &copies,
+            &mut SecureSource::new(&mut rng),
+        );
         found.see(comparison.rho(), || "1,000 copies and one far point".to_owned());
     }
     if found.worst.is_infinite() {
@@ -135,6 +149,10 @@ fn noisy_leaves(dpm: &Dpm, points: &Points, seed: u64) -> usize {
         noisy: usize,
     }
     impl Source for Counting<'_> {
+        fn promised(&mut self, relation: AnyRelation) {
+            self.draws.promised(relation);
+        }
+
         fn draw(&mut self, law: Law<'_>) -> i64 {
             self.draws.draw(law)
         }

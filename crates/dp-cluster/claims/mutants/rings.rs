@@ -1,5 +1,6 @@
 //! Broken ring rounds and plans on them: the real code with something put between it and its draws, or with a box that should have been public.
 
+use dp_accounting::AnyRelation;
 use dp_audit::harness::MutantCode;
 use dp_cluster::rings::RingRounds;
 use dp_cluster::{Clustering, Points, PublicBox};
@@ -35,6 +36,10 @@ pub(super) struct Instead<'a, F> {
 }
 
 impl<F: Fn(usize, i64, RoundedGaussian) -> Option<RoundedGaussian>> Source for Instead<'_, F> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.draws.promised(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         let Law::Noisy { value, noise: Noise::Rounded(noise) } = law else {
             panic!("ring rounds draw nothing else")

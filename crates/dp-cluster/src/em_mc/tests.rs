@@ -1,6 +1,6 @@
 //! Settings, odd data, receipts, scores against plain counts, and quality.
 
-use dp_accounting::{Budget, Epsilon};
+use dp_accounting::{AnyRelation, Budget, Epsilon};
 use dp_geometry::{PointsView, PublicBox};
 use dp_mechanism::{
     DiscreteGaussian, Draws, Geometric, Law, Mechanism, Private, SecureSource, Source,
@@ -136,6 +136,10 @@ impl Recount<'_> {
 }
 
 impl Source for Recount<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.draws.promised(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         let drawn = self.draws.draw(law);
         match law {

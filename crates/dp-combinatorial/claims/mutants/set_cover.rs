@@ -1,6 +1,6 @@
 //! Set covers that are chosen wrongly: without the sample, until everybody is served, without leaving.
 
-use dp_accounting::Epsilon;
+use dp_accounting::{AnyRelation, Epsilon};
 use dp_audit::{Window, exact_law};
 use dp_combinatorial::Incidence;
 use dp_mechanism::{
@@ -26,6 +26,10 @@ pub(super) fn code() -> [MutantCode; 4] {
 struct NoSample<'a>(&'a mut dyn Source);
 
 impl Source for NoSample<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.0.promised(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         if let Law::Keep { .. } = law { 1 } else { self.0.draw(law) }
     }

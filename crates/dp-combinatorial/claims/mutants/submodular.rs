@@ -1,6 +1,7 @@
 //! Submodular maximisation without its sample, beyond the unit cube, without its cap on credit, and with
 //! an end that shows.
 
+use dp_accounting::AnyRelation;
 use dp_audit::{Law as OutputLaw, Window, exact_law};
 use dp_combinatorial::submodular::{
     ContinuousGreedy, Coverage, Credits, Extension, Gains, Greedy, LevelGains, Objective, Oracle,
@@ -27,6 +28,10 @@ pub(super) fn code() -> [MutantCode; 4] {
 struct AllKept<'a>(&'a mut dyn Source);
 
 impl Source for AllKept<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.0.promised(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         if let Law::Keep { .. } = law { 1 } else { self.0.draw(law) }
     }
@@ -229,6 +234,10 @@ struct UntilDone<'a> {
 }
 
 impl Source for UntilDone<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.draws.promised(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         if let Law::Flip { scores, .. } = law {
             self.done |= scores.iter().all(|score| *score == 0);

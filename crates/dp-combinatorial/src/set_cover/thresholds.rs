@@ -215,7 +215,7 @@ impl SetCoverThresholds {
         stream: &mut S,
         source: &mut dyn Source,
     ) -> (Result<Cover, S::Error>, Usage) {
-        Draws::planned(source, self.cost().spent(), |draws| self.run_stream(stream, draws))
+        Draws::planned(source, &self.cost(), |draws| self.run_stream(stream, draws))
     }
 
     fn with_the_rest(mut order: Vec<u32>, chosen: &[bool], draws: &mut Draws<'_>) -> Cover {

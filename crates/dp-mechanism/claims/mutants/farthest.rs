@@ -1,6 +1,7 @@
 //! A private step on the farthest records only.
 
-use dp_audit::{compare, multisets};
+use dp_accounting::AddRemove;
+use dp_audit::{Neighbours, compare, multisets};
 use dp_mechanism::{SecureSource, Source};
 
 use dp_audit::harness::toys::{count, laplace};
@@ -29,7 +30,13 @@ pub(super) fn histogram(effort: Effort, changes: f64) -> Found {
     for records in multisets(DISTANCES, effort.of(3, 6)) {
         for added in 0..DISTANCES {
             let with = [records.as_slice(), &[added]].concat();
-            let comparison = compare(release, &records, &with, &mut SecureSource::new(&mut rng));
+            let comparison = compare(
+                &Neighbours::stated(AddRemove).without_receipt(),
+                release,
+                &records,
+                &with,
+                &mut SecureSource::new(&mut rng),
+            );
             found.see(comparison.pure_loss(), || format!("distances {records:?} and {added} more"));
         }
     }

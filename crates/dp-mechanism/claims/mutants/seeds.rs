@@ -1,6 +1,6 @@
 //! Two rounds whose generators start from the same seed.
 
-use dp_accounting::Epsilon;
+use dp_accounting::{AnyRelation, Epsilon};
 use dp_audit::{Window, exact_law, statistical};
 use dp_mechanism::{
     ChaCha20Rng, DiscreteGaussian, Draws, Geometric, Law, NoisyCount, SecureSource, Source,
@@ -29,6 +29,10 @@ struct Repeating<'a> {
 }
 
 impl Source for Repeating<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.draws.promised(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         let Law::Noisy { value, .. } = law else { return self.draws.draw(law) };
         if let Some(noise) = self.first {

@@ -1,5 +1,6 @@
 //! The real monitor in the hands of a service that runs it wrongly.
 
+use dp_accounting::AnyRelation;
 use dp_audit::{Window, exact_law};
 use dp_mechanism::{
     DiscreteGaussian, Draws, Geometric, Grid, Law, Mechanism, Private, Ratio, ReportNoise,
@@ -142,6 +143,10 @@ struct Meddling<'a> {
 }
 
 impl Source for Meddling<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.draws.promised(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         let Law::Report { value, threshold, noise: ReportNoise::OneSided(noise) } = law else {
             return self.draws.draw(law);
@@ -183,6 +188,10 @@ impl Source for Meddling<'_> {
 struct Plain<'a, 'b>(&'a mut Meddling<'b>);
 
 impl Source for Plain<'_, '_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.0.promised(relation);
+    }
+
     fn draw(&mut self, law: Law<'_>) -> i64 {
         self.0.draw(law)
     }

@@ -218,7 +218,7 @@ impl MonitorPlan {
         source: &mut dyn Source,
         run: impl FnOnce(&mut Draws<'_>) -> O,
     ) -> O {
-        Draws::planned(source, self.receipt.spent(), run).0
+        Draws::planned(source, &self.receipt, run).0
     }
 }
 

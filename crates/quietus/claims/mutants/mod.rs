@@ -1,9 +1,9 @@
 //! Releases by groups as they are made by hand.
 
 use crate::groups::plan;
-use dp_accounting::{Budget, Epsilon};
-use dp_audit::compare;
+use dp_accounting::{AddRemove, Budget, Epsilon, Within};
 use dp_audit::harness::{Effort, Found, MutantCheck, MutantCode};
+use dp_audit::{Neighbours, compare};
 use dp_cluster::map::PrivateMap;
 use dp_cluster::{Points, PublicBox};
 use dp_mechanism::{Draws, GeometricSum, Mechanism, Nearby, Private, SecureSource, Source};
@@ -39,7 +39,13 @@ fn outside(effort: Effort, paid: u64) -> Found {
             noise.release(&cells, &mut Draws::unplanned(source))
         };
         let (before, after) = (vec![points; 3], vec![points + 1; 3]);
-        let comparison = compare(run, &before, &after, &mut SecureSource::new(&mut rng));
+        let comparison = compare(
+            &Neighbours::stated(AddRemove).without_receipt(),
+            run,
+            &before,
+            &after,
+            &mut SecureSource::new(&mut rng),
+        );
         found.see(comparison.pure_loss(), || format!("{points} points"));
     }
     found
@@ -68,7 +74,13 @@ fn kilometres(effort: Effort, hidden: f64) -> Found {
                 .map(|w| w.to_bits())
                 .collect::<Vec<_>>()
         };
-        let comparison = compare(run, &from, &(from + 50.0), &mut SecureSource::new(&mut rng));
+        let comparison = compare(
+            &Neighbours::stated(Within::new(hidden).expect("above 0")),
+            run,
+            &from,
+            &(from + 50.0),
+            &mut SecureSource::new(&mut rng),
+        );
         found.see(comparison.rho() / claimed, || format!("from {from}"));
     }
     found
@@ -87,7 +99,13 @@ fn on_pairs(
             let before: Rows = all.iter().copied().cycle().take(size).collect();
             let mut after = before.clone();
             after.push(*row);
-            let comparison = compare(&run, &before, &after, &mut SecureSource::new(&mut rng));
+            let comparison = compare(
+                &Neighbours::stated(AddRemove),
+                &run,
+                &before,
+                &after,
+                &mut SecureSource::new(&mut rng),
+            );
             found.see(comparison.pure_loss(), || format!("{before:?} and {row:?}"));
         }
     }

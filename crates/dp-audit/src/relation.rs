@@ -1,0 +1,306 @@
+//! Which two data sets an audit may hold against which receipt.
+
+use std::fmt;
+
+use dp_accounting::{AnyRelation, Receipt, Relation};
+use dp_mechanism::{DiscreteGaussian, Geometric, Law as DrawLaw, Source};
+use serde::Serialize;
+
+use crate::bits::bytes;
+use crate::{Law, Window, exact_law};
+
+/// How two data sets are tried.
+type Tried<'a, D> = Box<dyn Fn(&D, &D) -> Result<(), NotNeighbours> + 'a>;
+
+/// Under which relation the data sets of an audit are neighbours, and how to tell.
+///
+/// A loss says something about a receipt only if both speak about the same neighbours: noise for a record that comes or goes shows half the
+/// loss of a record that is replaced, so a replace-one claim would look kept. Each plan says which relation its receipt is about when it
+/// begins; what is compared must be neighbours under it.
+///
+/// ```
+/// use dp_accounting::{AddRemove, ReplaceOne};
+/// use dp_audit::Neighbours;
+///
+/// let replaced = Neighbours::of_records(ReplaceOne, |data: &Vec<u8>| data.clone());
+/// assert!(replaced.tell(&vec![1, 2], &vec![7, 1]).is_ok()); // in any order
+/// assert!(replaced.tell(&vec![1, 2], &vec![1, 2, 7]).is_err());
+/// let one_more = Neighbours::of_records(AddRemove, |data: &Vec<u8>| data.clone());
+/// assert!(one_more.tell(&vec![1, 2], &vec![1, 2, 7]).is_ok());
+/// ```
+pub struct Neighbours<'a, D: ?Sized> {
+    relation: AnyRelation,
+    /// Whether no receipt stands behind the draws.
+    unplanned: bool,
+    tried: Option<Tried<'a, D>>,
+}
+
+impl<D: ?Sized> fmt::Debug for Neighbours<'_, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Neighbours");
+        shown.field("relation", &self.relation).field("tried", &self.tried.is_some());
+        shown.finish_non_exhaustive()
+    }
+}
+
+/// Why a comparison says nothing about a claim.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum NotNeighbours {
+    /// The receipt is about other neighbours.
+    Relation {
+        /// Under which the data sets are neighbours.
+        compared: AnyRelation,
+        /// That of the receipt.
+        promised: AnyRelation,
+    },
+    /// No plan began, so nothing says which relation the noise is for.
+    NoReceipt {
+        /// Under which the data sets are neighbours.
+        compared: AnyRelation,
+    },
+    /// So many records are in one of the two data sets only.
+    Records {
+        /// Under which they were said to be neighbours.
+        compared: AnyRelation,
+        /// In the first data set only.
+        first: usize,
+        /// In the second data set only.
+        second: usize,
+    },
+    /// The caller's own test refuses them.
+    Other {
+        /// Under which they were said to be neighbours.
+        compared: AnyRelation,
+    },
+}
+
+impl fmt::Display for NotNeighbours {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Relation { compared, promised } => {
+                write!(f, "neighbours under {compared}, but the receipt is about {promised}")
+            }
+            Self::NoReceipt { compared } => {
+                write!(f, "neighbours under {compared}, but no receipt says what the noise is for")
+            }
+            Self::Records { compared, first, second } => write!(
+                f,
+                "not neighbours under {compared}: {first} and {second} records are in one of the two only"
+            ),
+            Self::Other { compared } => write!(f, "not neighbours under {compared}"),
+        }
+    }
+}
+
+impl std::error::Error for NotNeighbours {}
+
+impl<'a, D: ?Sized> Neighbours<'a, D> {
+    /// Whatever two data sets are compared, the caller's word is that they are neighbours under this relation. If there are lists of
+    /// records, [`of_records`](Self::of_records) looks.
+    pub fn stated<L: Relation>(relation: L) -> Self {
+        Self { relation: relation.any(), unplanned: false, tried: None }
+    }
+
+    /// Data sets that are made of records, in any order: it counts those that are in one of two only.
+    ///
+    /// Under relations in which a record moves by a distance, or within its group, how far it moved remains the caller's word.
+    pub fn of_records<L: Relation, R: Serialize>(
+        relation: L,
+        records: impl Fn(&D) -> Vec<R> + 'a,
+    ) -> Self {
+        let compared = relation.any();
+        let sorted = move |data: &D| {
+            let mut all: Vec<Vec<u8>> = records(data).iter().map(bytes).collect();
+            all.sort_unstable();
+            all
+        };
+        let tried = move |a: &D, b: &D| {
+            let (first, second) = in_one_only(&sorted(a), &sorted(b));
+            let fits = match compared {
+                AnyRelation::AddRemove => first + second == 1,
+                AnyRelation::AddOnly => (first, second) == (1, 0),
+                // A record may be replaced by one of the same value.
+                _ => first == second && first <= 1,
+            };
+            if fits { Ok(()) } else { Err(NotNeighbours::Records { compared, first, second }) }
+        };
+        Self { tried: Some(Box::new(tried)), ..Self::stated(relation) }
+    }
+
+    /// Data sets of any form, and the caller's own test.
+    pub fn tested<L: Relation>(relation: L, are: impl Fn(&D, &D) -> bool + 'a) -> Self {
+        let compared = relation.any();
+        let tried = move |a: &D, b: &D| {
+            if are(a, b) { Ok(()) } else { Err(NotNeighbours::Other { compared }) }
+        };
+        Self { tried: Some(Box::new(tried)), ..Self::stated(relation) }
+    }
+
+    /// For primitives on their own, whose loss the caller accounts for: no plan begins, so nothing else says what the noise is for.
+    #[must_use]
+    pub fn without_receipt(self) -> Self {
+        Self { unplanned: true, ..self }
+    }
+
+    /// Whether these two are neighbours, as far as that can be told.
+    ///
+    /// # Errors
+    /// Why they are not.
+    pub fn tell(&self, first: &D, second: &D) -> Result<(), NotNeighbours> {
+        self.tried.as_ref().map_or(Ok(()), |tried| tried(first, second))
+    }
+
+    /// Whether what is found on such data sets may be held against the claims of this receipt.
+    ///
+    /// # Errors
+    /// [`NotNeighbours::Relation`] if it is about others.
+    pub fn may_be_held_against<L: Relation>(
+        &self,
+        receipt: &Receipt<L>,
+    ) -> Result<(), NotNeighbours> {
+        self.fits(receipt.relation().any())
+    }
+
+    fn fits(&self, promised: AnyRelation) -> Result<(), NotNeighbours> {
+        let compared = self.relation;
+        if promised.covers(compared) {
+            Ok(())
+        } else {
+            Err(NotNeighbours::Relation { compared, promised })
+        }
+    }
+
+    /// Whether they fit what both runs promised; where nothing was drawn, nothing need be promised.
+    pub(crate) fn keep(
+        &self,
+        promised: [&[AnyRelation]; 2],
+        drew: bool,
+    ) -> Result<(), NotNeighbours> {
+        promised.into_iter().flatten().try_for_each(|promised| self.fits(*promised))?;
+        if !self.unplanned && drew && promised.iter().any(|promised| promised.is_empty()) {
+            return Err(NotNeighbours::NoReceipt { compared: self.relation });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn relation(&self) -> AnyRelation {
+        self.relation
+    }
+}
+
+/// How many of two sorted lists are in one of them only.
+fn in_one_only(a: &[Vec<u8>], b: &[Vec<u8>]) -> (usize, usize) {
+    let (mut i, mut j, mut common) = (0, 0, 0);
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        common += usize::from(x == y);
+        (i, j) = (i + usize::from(x <= y), j + usize::from(y <= x));
+    }
+    (a.len() - common, b.len() - common)
+}
+
+/// The exact laws of what `run` returns on two neighbours, one beside the other; each as [`exact_law`] has it.
+///
+/// # Errors
+/// If they are not neighbours, or the receipt is about others.
+///
+/// # Panics
+/// As [`exact_law`].
+pub fn exact_laws<D: ?Sized, O: Ord>(
+    neighbours: &Neighbours<'_, D>,
+    window: Window,
+    run: impl Fn(&D, &mut dyn Source) -> O,
+    first: &D,
+    second: &D,
+) -> Result<(Law<O>, Law<O>), NotNeighbours> {
+    neighbours.tell(first, second)?;
+    let law = |data: &D| {
+        let promised = std::cell::RefCell::new(Vec::new());
+        let law = exact_law(window, |source| {
+            let mut told = Told { source, promised: Vec::new() };
+            let output = run(data, &mut told);
+            *promised.borrow_mut() = told.promised;
+            output
+        });
+        (law, promised.into_inner())
+    };
+    let ((p, of_first), (q, of_second)) = (law(first), law(second));
+    neighbours.keep([&of_first, &of_second], true)?;
+    Ok((p, q))
+}
+
+/// Passes everything on, and notes what was promised.
+struct Told<'a> {
+    source: &'a mut dyn Source,
+    promised: Vec<AnyRelation>,
+}
+
+impl Source for Told<'_> {
+    fn promised(&mut self, relation: AnyRelation) {
+        self.promised.push(relation);
+        self.source.promised(relation);
+    }
+
+    fn draw(&mut self, law: DrawLaw<'_>) -> i64 {
+        self.source.draw(law)
+    }
+
+    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+        self.source.noisy_vector(values, noise);
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.source.noisy_max(scores, noise)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dp_accounting::{AddOnly, AddRemove, ReplaceOne, Within};
+
+    use super::*;
+
+    fn told<L: Relation>(relation: L, a: &[f64], b: &[f64]) -> bool {
+        Neighbours::of_records(relation, <[f64]>::to_vec).tell(a, b).is_ok()
+    }
+
+    #[test]
+    fn records_are_counted_bit_for_bit_in_any_order() {
+        let (two, three) = ([1.0, f64::NAN], [f64::NAN, 0.0, 1.0]);
+        assert!(told(AddRemove, &two, &three) && told(AddRemove, &three, &two));
+        assert!(told(AddOnly, &three, &two) && !told(AddOnly, &two, &three));
+        assert!(!told(AddRemove, &two, &two) && told(ReplaceOne, &two, &two));
+        assert!(!told(ReplaceOne, &two, &three) && told(ReplaceOne, &[0.0, 1.0], &[1.0, -0.0]));
+        assert!(!told(AddRemove, &[0.0], &[-0.0]) && !told(ReplaceOne, &[1.0, 2.0], &[3.0, 4.0]));
+        let near = Within::new(1.0).expect("valid");
+        assert!(told(near, &[1.0, 2.0], &[1.0, 2.5]) && !told(near, &[1.0], &[1.0, 2.0]));
+    }
+
+    #[test]
+    fn narrower_neighbours_may_be_held_against_wider_promises_only() {
+        let within = |rho| Within::new(rho).expect("valid").any();
+        let all = [AddRemove.any(), AddOnly.any(), ReplaceOne.any(), within(1.0), within(2.0)];
+        let covered = |wide: AnyRelation| all.map(|narrow| wide.covers(narrow));
+        assert_eq!(covered(all[0]), [true, true, false, false, false]);
+        assert_eq!(covered(all[1]), [false, true, false, false, false]);
+        assert_eq!(covered(all[2]), [false, false, true, true, true]);
+        assert_eq!(covered(all[3]), [false, false, false, true, false]);
+        assert_eq!(covered(all[4]), [false, false, false, true, true]);
+    }
+
+    #[test]
+    fn both_runs_must_say_what_they_promise() {
+        let stated = Neighbours::<()>::stated(AddRemove);
+        let (right, wrong) = ([AddRemove.any()], [AddRemove.any(), ReplaceOne.any()]);
+        assert!(
+            stated.keep([&right, &right], true).is_ok()
+                && stated.keep([&right, &wrong], true).is_err()
+        );
+        assert!(
+            stated.keep([&[], &right], true).is_err() && stated.keep([&right, &[]], true).is_err()
+        );
+        assert!(stated.keep([&[], &[]], false).is_ok(), "both runs ended before they drew");
+        let raw = stated.without_receipt();
+        assert!(raw.keep([&[], &[]], true).is_ok() && raw.keep([&[], &wrong], true).is_err());
+    }
+}
