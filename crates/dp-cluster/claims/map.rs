@@ -20,6 +20,7 @@ pub(crate) fn checks() -> Vec<Check> {
         check("map-within", "PrivateMap, a whole run", "within", Method::Exact, |effort| {
             moves(effort, honest)
         }),
+        check("map-counted", "CountedMap, a whole run", "add-remove", Method::Exact, counted),
         check("map-settings", "PrivateMap, every setting", "within", Method::Exact, settings),
         check("map-receipt", "PrivateMap, receipt", "all", Method::Ledger, receipts),
     ]
@@ -53,6 +54,29 @@ fn added(effort: Effort) -> Found {
             let run = |points: &Points, draws: &mut dyn Source| plan.replay(points.view(), draws).0;
             replay(effort, 120, shape, run, |seen, text| found.see(seen.rho() / claimed, text));
         }
+    }
+    found
+}
+
+/// The same from counts of two halves.
+fn counted(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    for shape in effort.of(SHAPES, DEEP_SHAPES) {
+        let plan = PrivateMap::add_remove(domain(shape.0, 0), budget());
+        let plan = plan.levels(0, 2).fit_steps(20).build().expect("valid");
+        let released = plan.clone().counted();
+        let claimed = released.receipt().zcdp().expect("Gaussian").get();
+        let run = |points: &Points, draws: &mut dyn Source| {
+            let (left, right) = points.view().coords().split_at(points.len() / 2 * shape.0);
+            let part = |coords: &[f64]| {
+                let part = Points::new(coords.to_vec(), shape.0).expect("whole rows");
+                plan.count(part.view()).expect("the same dimension")
+            };
+            let mut counts = part(left);
+            counts.merge(&part(right)).expect("the same plan");
+            released.replay(&counts, draws).0
+        };
+        replay(effort, 133, shape, run, |seen, text| found.see(seen.rho() / claimed, text));
     }
     found
 }

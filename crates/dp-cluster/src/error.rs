@@ -64,6 +64,10 @@ pub enum ClusterError {
         /// In the data.
         got: u64,
     },
+    /// Counts were made for another plan.
+    OtherPlan,
+    /// Bytes are no counts of this version, or not whole.
+    Damaged,
     /// A privacy parameter is out of range.
     Param(ParamError),
     /// A step cannot be calibrated.
@@ -108,6 +112,8 @@ impl fmt::Display for ClusterError {
             Self::Records { expected, got } => {
                 write!(f, "the plan is made for {expected} records, got {got}")
             }
+            Self::OtherPlan => f.write_str("the counts were made for another plan"),
+            Self::Damaged => f.write_str("the bytes are not whole counts of version 1"),
             Self::Param(ref error) => error.fmt(f),
             Self::Mechanism(ref error) => error.fmt(f),
             Self::Geometry(ref error) => error.fmt(f),

@@ -78,7 +78,7 @@ impl<R: MapRelation> PrivateMap<R> {
     }
 
     /// The sums of all levels, one after the other.
-    fn sums(&self, points: PointsView<'_>) -> Vec<i64> {
+    pub(super) fn sums(&self, points: PointsView<'_>) -> Vec<i64> {
         let positions = || vec![0_u64; points.dim()];
         sum_rows(points, self.vertices(), positions, |positions, _, row, mut sums| {
             self.grid.positions(row, positions);
@@ -91,7 +91,7 @@ impl<R: MapRelation> PrivateMap<R> {
     }
 
     /// Of all levels together.
-    fn vertices(&self) -> usize {
+    pub(super) fn vertices(&self) -> usize {
         self.levels.iter().map(|level| level.cloud.vertices()).sum()
     }
 
@@ -152,7 +152,20 @@ impl<R: MapRelation> Algorithm for PrivateMap<R> {
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> ReleasedMap {
-        let sums = points.map(|points| self.sums(points)).cells(self.vertices());
+        let sums = points.map(|points| self.sums(points));
+        self.release_sums(sums, points.map(|points| points.len() as u64), draws)
+    }
+}
+
+impl<R: MapRelation> PrivateMap<R> {
+    /// The one code path, from the sums of all levels.
+    pub(super) fn release_sums(
+        &self,
+        sums: Private<Vec<i64>>,
+        records: Private<u64>,
+        draws: &mut Draws<'_>,
+    ) -> ReleasedMap {
+        let sums = sums.cells(self.vertices());
         let mut start = 0;
         let mut measured = Vec::with_capacity(self.levels.len());
         for (number, level) in self.levels.iter().enumerate() {
@@ -167,17 +180,13 @@ impl<R: MapRelation> Algorithm for PrivateMap<R> {
                 precision: level.standard_deviation().powi(-2),
             });
         }
-        let count = self.count.as_ref().map(|count| {
-            let records = points.map(|points| points.len() as u64);
-            count.release(records, &mut draws.leaf(COUNT, 0))
-        });
+        let count =
+            self.count.as_ref().map(|count| count.release(records, &mut draws.leaf(COUNT, 0)));
         let total = self.total(&measured, count);
         let fitted = fit(self.grid.dim(), &measured, total, self.settings.fit_steps);
         ReleasedMap::new(self.grid.public_box().clone(), self.finest(), total, fitted)
     }
-}
 
-impl<R: MapRelation> PrivateMap<R> {
     fn finest(&self) -> u32 {
         self.levels.last().map_or(0, |level| level.cloud.level())
     }

@@ -42,6 +42,10 @@
 //! structure costs what it costs otherwise; so `rho` helps where `n epsilon` is small for the number of clusters, and with many records all relations
 //! are as good as no privacy. No weak vertex is cut off: cutting loses the tails, which is worse than their noise.
 //!
+//! # Parts
+//! Records in several files or places are [counted](PrivateMap::count) where they are; [merged counts](MapCounts) make the release that all records
+//! would make, byte by byte.
+//!
 //! # Limits
 //! Vertices grow with the power of the dimension: made for 1 to 3 dimensions, refused above 8. Degrees of latitude and longitude are not a
 //! metric: project them first, by a public rule.
@@ -52,6 +56,7 @@
 //! # What is not protected
 //! Running time and memory access patterns depend on the data.
 
+mod counts;
 mod fit;
 mod mechanism;
 mod params;
@@ -62,6 +67,7 @@ mod simplex;
 #[cfg(test)]
 mod tests;
 
+pub use counts::{CountedMap, CountsShape, MapCounts};
 pub use fit::MapFit;
 pub use mechanism::{MapLevel, PrivateMap};
 pub use params::MapBuilder;

@@ -74,7 +74,7 @@ impl MapBuilder<AddRemove> {
 
 impl<R: MapRelation> MapBuilder<R> {
     fn new(public_box: PublicBox, relation: R, budget: Budget, records: Option<u64>) -> Self {
-        Self { public_box, relation, budget, spend: None, records, levels: None, fit_steps: 2_000 }
+        Self { public_box, relation, budget, spend: None, records, levels: None, fit_steps: 3_000 }
     }
 
     /// The coarsest and the finest level: a level has `2^level + 1` vertices per dimension. Default: by the dimension, and one level more
@@ -92,7 +92,7 @@ impl<R: MapRelation> MapBuilder<R> {
         self
     }
 
-    /// Most steps of the fit, which ends before if it is certified to be close. Default: 2,000.
+    /// Most steps of the fit, which ends before if it is certified to be close. Default: 3,000, which is enough for 65 vertices per dimension.
     #[must_use]
     pub fn fit_steps(mut self, fit_steps: usize) -> Self {
         self.fit_steps = fit_steps;

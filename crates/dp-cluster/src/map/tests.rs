@@ -254,6 +254,81 @@ fn threads_and_order_do_not_matter() {
     assert_eq!(run(&Points::new(backwards, 3).expect("rows")), reference);
 }
 
+/// Parts of the records, in any order and through bytes, add up to the release of all, byte by byte; no records change nothing.
+#[test]
+fn counts_of_parts_make_the_release_of_all() {
+    let (points, _) = blobs(900, 2, 3, 8.0, 4);
+    let near = near(0.3);
+    let hidden = PrivateMap::add_remove(square(), budget(1.0)).levels(1, 3).build().expect("valid");
+    let moved = PrivateMap::within(square(), near, 900, budget(1.0)).levels(1, 3);
+    let moved = moved.build().expect("valid");
+    let of = |range: std::ops::Range<usize>| {
+        Points::new(points.view().coords()[2 * range.start..2 * range.end].to_vec(), 2)
+            .expect("rows")
+    };
+    let parts = [of(0..1), of(1..500), of(500..500), of(500..900)];
+    let sum = |order: [usize; 4], count: &dyn Fn(&Points) -> MapCounts| {
+        let none = Points::new(vec![], 2).expect("rows");
+        let mut all = count(&none);
+        for part in order {
+            let bytes = count(&parts[part]).to_bytes();
+            all.merge(&MapCounts::from_bytes(&bytes).expect("whole")).expect("the same plan");
+        }
+        all
+    };
+    let count = |points: &Points| hidden.count(points.view()).expect("two dimensions");
+    let all = sum([0, 1, 2, 3], &count);
+    assert_eq!(all, count(&points));
+    assert_eq!(all, sum([3, 1, 0, 2], &count));
+    // (a + b) + c = a + (b + c)
+    let [mut left, middle, _, right] = [0, 1, 2, 3].map(|i: usize| count(&parts[i]));
+    let mut tail = middle.clone();
+    tail.merge(&right).expect("the same plan");
+    let mut nested = left.clone();
+    nested.merge(&tail).expect("the same plan");
+    left.merge(&middle).expect("the same plan");
+    left.merge(&right).expect("the same plan");
+    assert_eq!((&left, &nested), (&all, &all));
+    let whole = hidden.simulate(points.view(), &mut rng(3)).expect("fits");
+    let counted = hidden.clone().counted().simulate(&all, &mut rng(3)).expect("fits");
+    assert_eq!((whole.output, whole.receipt), (counted.output, counted.receipt));
+    let moved_counts = moved.count(points.view()).expect("two dimensions");
+    let whole = moved.simulate(points.view(), &mut rng(3)).expect("fits").output;
+    assert_eq!(
+        whole,
+        moved.clone().counted().simulate(&moved_counts, &mut rng(3)).expect("fits").output
+    );
+    // Counts of another plan, and of too few records where their number is public.
+    assert_eq!(left.merge(&moved_counts), Err(ClusterError::OtherPlan));
+    assert_eq!(left, all);
+    let refused = hidden.counted().simulate(&moved_counts, &mut rng(3)).expect_err("another plan");
+    assert_eq!(refused.to_string(), "the counts were made for another plan");
+    let few = moved.count(parts[1].view()).expect("two dimensions");
+    let refused = moved.clone().counted().simulate(&few, &mut rng(3)).expect_err("too few");
+    assert_eq!(refused, ClusterError::Records { expected: 900, got: 499 });
+    let line = Points::new(vec![0.0], 1).expect("rows");
+    assert_eq!(moved.count(line.view()), Err(ClusterError::Dimension { expected: 2, got: 1 }));
+}
+
+/// Bytes that are cut, changed anywhere or of another version are refused; what is printed does not depend on records.
+#[test]
+fn damaged_counts_are_refused() {
+    let plan = PrivateMap::add_remove(square(), budget(1.0)).levels(0, 1).build().expect("valid");
+    let (points, _) = blobs(30, 2, 3, 8.0, 4);
+    let counts = plan.count(points.view()).expect("two dimensions");
+    let bytes = counts.to_bytes();
+    assert_eq!(MapCounts::from_bytes(&bytes), Ok(counts.clone()));
+    for at in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[at] ^= 1 << (at % 8);
+        assert_eq!(MapCounts::from_bytes(&changed), Err(ClusterError::Damaged), "{at}");
+        assert_eq!(MapCounts::from_bytes(&bytes[..at]), Err(ClusterError::Damaged), "{at}");
+    }
+    assert!(MapCounts::from_bytes(&[bytes.as_slice(), &[0]].concat()).is_err());
+    let none = plan.count(Points::new(vec![], 2).expect("rows").view()).expect("two dimensions");
+    assert_eq!(format!("{none:?}"), format!("{counts:?}"));
+}
+
 /// Sums without noise give the weights back that made them; with noise, the fit on three vertices per axis is that of a search.
 #[test]
 fn the_fit_is_the_best_there_is() {
@@ -292,6 +367,17 @@ fn the_fit_is_the_best_there_is() {
             other[to] += moved;
             assert!(misfit(&other) >= least - found.gap, "{from} to {to}");
         }
+    }
+}
+
+/// At a short distance coarse sums are worth a thousand times as much as fine ones; the certificate still comes below a millionth of the records.
+#[test]
+fn the_fit_is_certified_at_short_distances() {
+    let (points, _) = blobs(5_000, 2, 12, 8.0, 3);
+    for (rho, epsilon) in [(0.08, 1.0), (0.08, 0.1)] {
+        let plan = PrivateMap::within(square(), near(rho), 5_000, budget(epsilon)).build();
+        let map = plan.expect("valid").simulate(points.view(), &mut rng(1)).expect("fits").output;
+        assert!(map.fit().gap <= 5e-3, "{rho}, {epsilon}: {}", map.fit().gap);
     }
 }
 
