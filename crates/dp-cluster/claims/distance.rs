@@ -5,11 +5,12 @@ use dp_audit::Method;
 use dp_audit::harness::{Check, Effort, Found};
 use dp_cluster::Points;
 use dp_cluster::coreset::PrivateCoreset;
-use dp_cluster::distance::{NoisedPoints, SoftRecentred, SoftStep};
+use dp_cluster::distance::{NoisedPoints, RegionCoreset, RegionRule, SoftRecentred, SoftStep};
 use dp_mechanism::{Mechanism, Nearby, SecureSource, Source};
 use rand::RngExt;
 
 use crate::map::{budget, domain, pair_of, pairs};
+use crate::private_centres::{Instead, Through, plainly};
 
 pub(crate) fn checks() -> Vec<Check> {
     let check = |id: &str, mechanism: &str, method, run: fn(Effort) -> Found| {
@@ -23,6 +24,16 @@ pub(crate) fn checks() -> Vec<Check> {
             steps(effort, as_it_is)
         }),
         check("soft-within", "SoftRecentred, a whole run", Method::Exact, soft_moves),
+        check(
+            "regions-noised",
+            "RegionCoreset, regions by noised points",
+            Method::Exact,
+            |effort| regions(effort, RegionRule::NoisedPoint, plainly),
+        ),
+        check("regions-true", "RegionCoreset, regions by true points", Method::Exact, |effort| {
+            regions(effort, RegionRule::TruePoint, plainly)
+        }),
+        check("regions-receipt", "RegionCoreset, receipt", Method::Ledger, regions_receipts),
         check("noised-receipt", "NoisedPoints, receipt", Method::Ledger, receipts),
     ]
 }
@@ -211,6 +222,58 @@ fn receipts(effort: Effort) -> Found {
         let budget = Budget::new(epsilon, delta).expect("valid");
         let plan = NoisedPoints::new(domain(1 + i % 9, 0), near, 9, budget).expect("valid");
         let receipt = plan.receipt();
+        let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
+        found.see(if receipt.within_budget() { spent / epsilon } else { f64::INFINITY }, || {
+            format!("epsilon {epsilon}, delta {delta}")
+        });
+    }
+    found
+}
+
+/// Whole runs on crowds at both ends of a move: from a vertex along the diagonal, across borders of cells, across the bisector of two crude centres. All
+/// that changes are counts of cells that both data sets have.
+pub(crate) fn regions(effort: Effort, rule: RegionRule, instead: Instead) -> Found {
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(131);
+    let rho = 1.0;
+    for (dim, seed) in (1..3).flat_map(|dim| (0..effort.of(2, 40)).map(move |seed| (dim, seed))) {
+        let public_box = domain(dim, 0);
+        for pair in pairs(&public_box, 2, rho, &mut rng) {
+            let others: Vec<f64> = (0..600).flat_map(|_| pair.concat()).collect();
+            let near = Nearby::new(rho).expect("above 0");
+            let budget = Budget::new(2.0, 0.01).expect("valid");
+            let plan =
+                RegionCoreset::builder(public_box.clone(), near, 1_201, 1, budget).rule(rule);
+            // Cells of fine levels are narrower than the move, and a region that is looked at has records from both ends.
+            let plan = plan.repetitions(2).levels(6, 8).far(1.0).least_cell(30).public_seed(seed);
+            let plan = plan.build().expect("valid");
+            let (claimed, _) = plan.receipt().zcdp_outside().expect("Gaussian");
+            let run = |points: &Points, draws: &mut dyn Source| {
+                plan.replay(points.view(), &mut Through::new(draws, instead)).0
+            };
+            let seen = pair_of(&others, &pair, dim, run, &mut rng);
+            found.see(seen.rho() / claimed.get(), || format!("{rule:?}, {pair:?}"));
+            let set = points(&[others.as_slice(), pair[0].as_slice()].concat(), dim);
+            let usage = plan.replay(set.view(), &mut SecureSource::new(&mut rng)).1;
+            for step in usage.unreached() {
+                found.see(f64::INFINITY, || format!("`{step}` was never drawn"));
+            }
+        }
+    }
+    found
+}
+
+fn regions_receipts(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(132);
+    for i in 0..effort.of(100_usize, 2_000) {
+        let epsilon = 10_f64.powf(rng.random_range(-2.0..1.5));
+        let delta = 10_f64.powf(rng.random_range(-12.0..-1.0));
+        let near = Nearby::new(10_f64.powf(rng.random_range(-6.0..4.0))).expect("valid");
+        let budget = Budget::new(epsilon, delta).expect("valid");
+        let rule = if i % 2 == 0 { RegionRule::NoisedPoint } else { RegionRule::TruePoint };
+        let plan = RegionCoreset::builder(domain(1 + i % 9, 0), near, 9, 1 + i % 5, budget);
+        let receipt = plan.rule(rule).build().expect("valid").receipt();
         let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
         found.see(if receipt.within_budget() { spent / epsilon } else { f64::INFINITY }, || {
             format!("epsilon {epsilon}, delta {delta}")

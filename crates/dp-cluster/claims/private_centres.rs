@@ -52,14 +52,14 @@ pub(crate) fn plainly(_: &[f64], law: Law<'_>, draws: &mut dyn Source) -> i64 {
 }
 
 /// Hands every draw to a mutant, and notes the variance that the mechanism asked for.
-struct Through<'a> {
+pub(crate) struct Through<'a> {
     draws: &'a mut dyn Source,
     instead: Instead,
     variances: Vec<f64>,
 }
 
 impl<'a> Through<'a> {
-    fn new(draws: &'a mut dyn Source, instead: Instead) -> Self {
+    pub(crate) fn new(draws: &'a mut dyn Source, instead: Instead) -> Self {
         Self { draws, instead, variances: Vec::new() }
     }
 }

@@ -15,8 +15,8 @@
 //! - [`coreset`]: released weighted points, which any solver may work on for free.
 //! - [`map`]: one private map from which every clustering is free, in one to three dimensions; also for records that are only hidden up to a
 //!   distance.
-//! - [`distance`]: for records that are only hidden up to a distance: soft re-centring in any dimension, and noise on every record as its
-//!   baseline.
+//! - [`distance`]: for records that are only hidden up to a distance: soft re-centring in any dimension; as baselines the published algorithm, and
+//!   noise on every record.
 //! - [`kmeans`]: weighted k-means++ and Lloyd, not private; a baseline, and free to use on whatever
 //!   has been released.
 //! - [`kmedian`], [`local_search`]: the same for sums of distances, and swaps among candidates.

@@ -18,6 +18,7 @@ pub(crate) enum Purpose {
     MapSolver,
     Buckets,
     BucketSolver,
+    Quadtrees,
 }
 
 /// The public generator for a purpose.

@@ -4,11 +4,15 @@ use dp_audit::harness::MutantCode;
 use dp_cluster::Points;
 use dp_cluster::coreset::PrivateCoreset;
 use dp_cluster::distance::NoisedPoints;
-use dp_mechanism::Source;
+use dp_cluster::distance::RegionRule::{NoisedPoint, TruePoint};
+use dp_mechanism::{Law, Noise, Source};
 
-use crate::distance::{Setting, added, as_it_is, honest, moves, steps};
+use crate::distance::{Setting, added, as_it_is, honest, moves, regions, steps};
+use crate::private_centres::{plainly, variance};
 
-pub(crate) fn code() -> [MutantCode; 3] {
+use super::private_centres::narrower;
+
+pub(crate) fn code() -> [MutantCode; 6] {
     [
         ("M75", |effort| moves(effort, drawn_twice), |effort| moves(effort, honest)),
         ("M76", |effort| steps(effort, nearest_centre), |effort| steps(effort, as_it_is)),
@@ -17,7 +21,44 @@ pub(crate) fn code() -> [MutantCode; 3] {
             |effort| steps(effort, residuals_of_twice_the_radius),
             |effort| steps(effort, as_it_is),
         ),
+        (
+            "M230",
+            |effort| regions(effort, NoisedPoint, one_tree),
+            |effort| regions(effort, NoisedPoint, plainly),
+        ),
+        (
+            "M231",
+            |effort| regions(effort, TruePoint, one_cell),
+            |effort| regions(effort, TruePoint, plainly),
+        ),
+        (
+            "M232",
+            |effort| regions(effort, NoisedPoint, one_cell),
+            |effort| regions(effort, NoisedPoint, plainly),
+        ),
     ]
+}
+
+/// Each of four grids of fine cells with the noise of one.
+fn one_tree(variances: &[f64], law: Law<'_>, draws: &mut dyn Source) -> i64 {
+    divided(variances, law, draws, |of_trees| if of_trees { 4 } else { 1 })
+}
+
+/// Regions, with noise for a record that comes or goes: if it moves, one cell has less and another more.
+fn one_cell(variances: &[f64], law: Law<'_>, draws: &mut dyn Source) -> i64 {
+    divided(variances, law, draws, |of_trees| if of_trees { 1 } else { 2 })
+}
+
+/// Counts with a part of the variance. Those of the trees are first, and wider than all of the regions.
+fn divided(variances: &[f64], law: Law<'_>, draws: &mut dyn Source, by: fn(bool) -> u128) -> i64 {
+    let is_count = |v: &f64| *v < 1e6;
+    match law {
+        Law::Noisy { value, noise: Noise::Rounded(noise) } if is_count(&variance(noise)) => {
+            let of_trees = variances.iter().copied().find(is_count) == Some(variance(noise));
+            draws.draw(Law::Noisy { value, noise: narrower(noise, by(of_trees)) })
+        }
+        other => draws.draw(other),
+    }
 }
 
 /// Both algorithms of the paper draw the noised points, each its own, for the price of one draw.

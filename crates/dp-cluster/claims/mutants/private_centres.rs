@@ -17,7 +17,7 @@ pub(crate) fn code() -> [MutantCode; 5] {
     ]
 }
 
-fn narrower(noise: RoundedGaussian, by: u128) -> Noise {
+pub(crate) fn narrower(noise: RoundedGaussian, by: u128) -> Noise {
     let variance = noise.variance().checked_mul(Ratio::new(1, by).expect("valid"));
     Noise::Rounded(variance.and_then(RoundedGaussian::new).expect("in range"))
 }

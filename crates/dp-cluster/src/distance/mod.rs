@@ -2,7 +2,8 @@
 //!
 //! [`NoisedPoints`] is the plain way, for any dimension: noise on every record, then any solver. It is what every record could do at home, and
 //! pays for that: its noise does not become less with more records. It is here as a baseline, and as the start of [`SoftRecentred`] above three
-//! dimensions, whose rounds share records among centres and so see where the mass is, not where the noise put it.
+//! dimensions, whose rounds share records among centres and so see where the mass is, not where the noise put it. [`RegionCoreset`] is the
+//! published algorithm: noise on every record says where to look, and noisy counts of records what is there. It is a baseline, too.
 //!
 //! ```
 //! use dp_cluster::distance::SoftRecentred;
@@ -24,11 +25,15 @@
 //! Epasto, Mirrokni, Narayanan, Zhong, "k-Means Clustering with Distance-Based Privacy" (2023).
 
 mod noised_points;
+mod quadtree;
+mod region_coreset;
+mod regions;
 mod soft_recentred;
 mod soft_step;
 #[cfg(test)]
 mod tests;
 
 pub use noised_points::NoisedPoints;
+pub use region_coreset::{RegionCoreset, RegionCoresetBuilder, RegionRule};
 pub use soft_recentred::SoftRecentred;
 pub use soft_step::{SoftScratch, SoftStep};

@@ -1,10 +1,13 @@
 use dp_accounting::Budget;
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{Mechanism, Nearby};
+use rand::seq::SliceRandom as _;
 
-use super::{NoisedPoints, SoftRecentred, SoftStep};
+use super::{NoisedPoints, RegionCoreset, RegionRule, SoftRecentred, SoftStep};
 use crate::ClusterError;
 use crate::kmeans::KMeans;
+use crate::kmedian::KMedian;
+use crate::map::PrivateMap;
 use crate::metrics::squared_inertia;
 use crate::testing::{adversarial, blobs, rng};
 
@@ -82,7 +85,7 @@ fn rounds_improve_on_noised_points() {
 #[test]
 fn rounds_stand_odd_data_and_bad_settings() {
     let budget = Budget::new(1.0, 1e-6).expect("valid");
-    for dim in [1, 2, 5] {
+    for dim in [1, 2, 50] {
         let cube = || PublicBox::cube(dim, -10.0, 10.0).expect("valid");
         for (name, points) in adversarial(dim, 30) {
             for (rho, k) in [(1e-3, 1), (0.3, 4), (1e6, 50)] {
@@ -110,4 +113,190 @@ fn rounds_stand_odd_data_and_bad_settings() {
     }
     let none = Points::new(vec![], 2).expect("rows");
     assert!(SoftStep::new(cube, none, 1.0, 1.0).is_err());
+}
+
+const RULES: [RegionRule; 2] = [RegionRule::NoisedPoint, RegionRule::TruePoint];
+
+fn regions(dim: usize, rho: f64, records: usize, k: usize) -> super::RegionCoresetBuilder {
+    let cube = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
+    let (near, budget) = (Nearby::new(rho).expect("valid"), Budget::new(1.0, 1e-6).expect("valid"));
+    RegionCoreset::builder(cube, near, records as u64, k, budget)
+}
+
+/// With noise as wide as the box, counts of records still find clusters, for both objectives.
+#[test]
+fn regions_improve_on_noised_points() {
+    let (points, _) = blobs(20_000, 2, 4, 8.0, 6);
+    let solver = KMeans::builder(4).restarts(5).build().expect("valid");
+    let best = solver.exact_fit(points.view(), None, &mut rng(1)).expect("finite").squared_inertia;
+    let ratio = |coreset: &crate::coreset::PrivateCoreset| {
+        let fit = solver.post_fit(coreset, &mut rng(2)).expect("finite");
+        squared_inertia(points.view(), fit.centres.view()) / best
+    };
+    let noised = plan(2, 5.0, 20_000).simulate(points.view(), &mut rng(3)).expect("fits").output;
+    let noised = ratio(&noised);
+    for rule in RULES {
+        let plan = regions(2, 5.0, 20_000, 4).rule(rule).build().expect("valid");
+        let coreset = plan.simulate(points.view(), &mut rng(3)).expect("fits").output;
+        assert!((coreset.total_weight() / 20_000.0 - 1.0).abs() < 0.2, "{rule:?}");
+        let found = ratio(&coreset);
+        assert!(found < 0.3 * noised, "{rule:?}: {found} {noised}");
+        let medians = KMedian::builder(4).build().expect("valid");
+        let fit = medians.post_fit(&coreset, &mut rng(2)).expect("finite");
+        let medians = squared_inertia(points.view(), fit.centres.view()) / best;
+        assert!(medians < 0.3 * noised, "{rule:?}: {medians} {noised}");
+    }
+}
+
+#[test]
+fn regions_stand_odd_data_and_spend_the_budget() {
+    for (dim, rule) in [1, 3, 50].into_iter().flat_map(|dim| RULES.map(|rule| (dim, rule))) {
+        for (name, points) in adversarial(dim, 30) {
+            for (rho, k) in [(1e-6, 1), (0.3, 4), (1e6, 50)] {
+                let plan = regions(dim, rho, points.len(), k).rule(rule).build().expect("valid");
+                let receipt = plan.receipt();
+                assert!(receipt.within_budget());
+                assert!(receipt.epsilon().is_some_and(|epsilon| epsilon.get() > 0.99), "{rule:?}");
+                let found = plan.simulate(points.view(), &mut rng(2)).expect("fits").output;
+                assert!(found.points().coords().iter().all(|x| x.abs() <= 20.0), "{name}");
+                assert!(found.weights().iter().all(|w| *w > 0.0), "{name}");
+            }
+        }
+    }
+}
+
+/// From a distance of the diagonal on, nothing changes any more; and bytes do not depend on threads.
+#[test]
+fn far_distances_and_threads_do_not_matter() {
+    let (points, _) = blobs(3_000, 2, 3, 8.0, 4);
+    for rule in RULES {
+        let run = |rho: f64| {
+            let plan = regions(2, rho, 3_000, 3).rule(rule).build().expect("valid");
+            plan.simulate(points.view(), &mut rng(5)).expect("fits").output
+        };
+        let diagonal = 800.0_f64.sqrt();
+        assert_eq!(run(diagonal), run(1e9));
+        let reference = run(0.2);
+        for threads in [1, 2, 7] {
+            let pool =
+                rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+            assert_eq!(pool.install(|| run(0.2)), reference);
+        }
+    }
+}
+
+/// Derived settings follow the noise, and what is given instead is kept.
+#[test]
+fn thresholds_of_regions_are_derived_or_given() {
+    let plan = regions(2, 0.1, 1_000, 3).build().expect("valid");
+    let again = regions(2, 0.2, 1_000, 3).build().expect("valid");
+    assert!((again.far() / plan.far() - 2.0).abs() < 1e-4, "{} {}", plan.far(), again.far());
+    assert_eq!(plan.least_cell(), plan.thresholds()[1].unsigned_abs());
+    // Fifty cells of quadtrees change, two of regions, at the same loss.
+    let [trees, cells] = plan.thresholds().map(|threshold| threshold as f64);
+    assert!((trees / cells) > 5.0 && (trees / cells) < 7.0, "{trees} {cells}");
+    let given = regions(2, 0.1, 1_000, 3).far(0.25).least_cell(7).levels(3, 4).repetitions(1);
+    let given = given.build().expect("valid");
+    assert_eq!((given.far(), given.least_cell()), (0.25, 7));
+    assert!(given.thresholds()[0] < plan.thresholds()[0]);
+    let message = |plan: Result<RegionCoreset, ClusterError>| plan.expect_err("bad").to_string();
+    let plan = || regions(2, 0.1, 9, 3);
+    assert_eq!(
+        message(plan().levels(5, 5).build()),
+        "levels must be at most 20, and above the coarse ones, got 5"
+    );
+    assert_eq!(
+        message(plan().levels(5, 21).build()),
+        "levels must be at most 20, and above the coarse ones, got 21"
+    );
+    assert_eq!(
+        message(plan().repetitions(0).build()),
+        "repetitions must be between 1 and 100, got 0"
+    );
+    for far in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(message(plan().far(far).build()).starts_with("far must be finite and > 0"));
+        assert!(message(plan().spacing(far).build()).starts_with("spacing must be finite and > 0"));
+    }
+    assert!(message(regions(2, 0.1, 9, 0).build()).contains("number of clusters"));
+    let none = Points::new(vec![], 2).expect("rows");
+    let refused = plan().build().expect("valid").simulate(none.view(), &mut rng(1));
+    assert_eq!(refused.expect_err("nine missing"), ClusterError::Records { expected: 9, got: 0 });
+}
+
+/// The instance of the lower bound: of `2 k` places within half the distance of a point, `k` have a record each, and `k` centres could cost nothing. Any two
+/// places are neighbours, so whether a centre is near a place hardly depends on whether a record is there: the cost is at least
+/// `k (spacing / 2)^2 (1 - delta) / (1 + e^epsilon)` on average over all choices.
+#[test]
+fn nobody_costs_less_than_the_lower_bound() {
+    let (k, epsilon, delta) = (8, 0.1, 1e-6);
+    let places = |rho: f64| -> (Vec<[f64; 2]>, f64) {
+        // Four by four; the diagonal of all is the distance.
+        let spacing = 0.999 * rho / (3.0 * std::f64::consts::SQRT_2);
+        let at = |i: usize| (i as f64 - 1.5) * spacing;
+        ((0..16).map(|i| [at(i % 4), at(i / 4)]).collect(), spacing)
+    };
+    let subset = |rho: f64, seed: u64| {
+        let mut order: Vec<[f64; 2]> = places(rho).0;
+        order.shuffle(&mut rng(seed));
+        Points::new(order[..k].concat(), 2).expect("rows")
+    };
+    let runs = 40;
+    let solver = KMeans::builder(k).build().expect("valid");
+    let mean = |rho: f64, centres: &dyn Fn(&Points, u64) -> Points| {
+        let cost = |seed: u64| {
+            let records = subset(rho, seed);
+            squared_inertia(records.view(), centres(&records, seed).view())
+        };
+        (0..runs).map(cost).sum::<f64>() / runs as f64
+    };
+    let cube = || PublicBox::cube(2, -10.0, 10.0).expect("valid");
+    let near = |rho| Nearby::new(rho).expect("valid");
+    let budget = Budget::new(epsilon, delta).expect("valid");
+    let noised = |rho: f64, budget: Budget| {
+        mean(rho, &|records, seed| {
+            let plan = NoisedPoints::new(cube(), near(rho), 8, budget).expect("valid");
+            let noised = plan.simulate(records.view(), &mut rng(seed)).expect("fits").output;
+            solver.post_fit(&noised, &mut rng(seed)).expect("finite").centres
+        })
+    };
+    let map = |rho: f64| {
+        let plan = PrivateMap::within(cube(), near(rho), 8, budget).levels(1, 4).fit_steps(30);
+        let plan = plan.build().expect("valid");
+        mean(rho, &|records, seed| {
+            let map = plan.simulate(records.view(), &mut rng(seed)).expect("fits").output;
+            map.kmeans(k, &mut rng(seed)).expect("valid").centres
+        })
+    };
+    let regions = |rho: f64, rule| {
+        let plan = RegionCoreset::builder(cube(), near(rho), 8, k, budget).rule(rule);
+        let plan = plan.build().expect("valid");
+        mean(rho, &|records, seed| {
+            let coreset = plan.simulate(records.view(), &mut rng(seed)).expect("fits").output;
+            solver.post_fit(&coreset, &mut rng(seed)).expect("finite").centres
+        })
+    };
+    for rho in [0.5, 0.01] {
+        let (all, spacing) = places(rho);
+        let bound = k as f64 * (0.5 * spacing).powi(2) * (1.0 - delta) / (1.0 + epsilon.exp());
+        for found in [noised(rho, budget), map(rho), regions(rho, RULES[0]), regions(rho, RULES[1])]
+        {
+            assert!(found >= bound, "{rho}: {found} {bound}");
+        }
+        // Who looks at no record and takes every second place is within a factor of five; who looks at all of them, below.
+        let half: Vec<f64> = all
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| (i + i / 4) % 2 == 0)
+            .flat_map(|(_, p)| *p)
+            .collect();
+        let half = Points::new(half, 2).expect("rows");
+        let blind = mean(rho, &|_, _| half.clone());
+        assert!(blind >= bound && blind < 5.0 * bound, "{rho}: {blind} {bound}");
+        let open = mean(rho, &|records, _| records.clone());
+        assert!(open < bound);
+    }
+    // What is lost follows the square of the distance: that of a fourth is a sixteenth.
+    let budget = Budget::new(1.0, delta).expect("valid");
+    let falls = noised(0.4, budget) / noised(0.1, budget);
+    assert!((8.0..32.0).contains(&falls), "{falls}");
 }
