@@ -251,7 +251,8 @@ pub(crate) fn regions(effort: Effort, rule: RegionRule, instead: Instead) -> Fou
             let run = |points: &Points, draws: &mut dyn Source| {
                 plan.replay(points.view(), &mut Through::new(draws, instead)).0
             };
-            let seen = pair_of(&others, &pair, dim, run, &mut rng);
+            let relation = Within::new(rho).expect("above 0");
+            let seen = pair_of(relation, &others, &pair, dim, run, &mut rng);
             found.see(seen.rho() / claimed.get(), || format!("{rule:?}, {pair:?}"));
             let set = points(&[others.as_slice(), pair[0].as_slice()].concat(), dim);
             let usage = plan.replay(set.view(), &mut SecureSource::new(&mut rng)).1;

@@ -3,7 +3,7 @@
 use crate::data::store;
 use crate::data::synth::{BlobSpec, blobs};
 use crate::error::{Error, TableError, TableProblem};
-use crate::eval::distance::sources::{Origin, Source};
+use crate::eval::distance::sources::{Origin, Role, Source};
 use crate::eval::suite::Context;
 use crate::files;
 use crate::seed::named_rng;
@@ -23,7 +23,9 @@ pub(super) struct Scaled {
 /// The records, or `None` if their file is not here.
 pub(super) fn read(source: &Source, context: &Context) -> Result<Option<Scaled>, Error> {
     let (set, dim) = (source.set, source.dim());
-    let mut rng = named_rng(&["distance", set.name]);
+    // The frontier is one population, of which there are more and more records.
+    let name = if set.role == Role::Frontier { "frontier" } else { set.name };
+    let mut rng = named_rng(&["distance", name]);
     let mut values = match set.origin {
         Origin::Blobs => {
             let range = set.sides[0];

@@ -6,7 +6,7 @@ use crate::eval::distance::sources::Source;
 use crate::eval::family::Label;
 use dp_accounting::Budget;
 use dp_cluster::ClusterError;
-use dp_cluster::distance::NoisedPoints;
+use dp_cluster::distance::{NoisedPoints, RegionCoreset, RegionRule};
 use dp_cluster::kmeans::KMeans;
 use dp_cluster::map::PrivateMap;
 use dp_cluster::recentring::DpmRecentred;
@@ -39,10 +39,17 @@ enum How {
     Noised {
         rho: f64,
     },
+    Regions {
+        rho: f64,
+        rule: RegionRule,
+    },
 }
 
 /// Starts of what is not private: its best is what others are compared with.
 const STARTS: usize = 10;
+
+/// Starts on what has been released.
+const FREE_STARTS: usize = 5;
 
 /// Dimensions up to which there is a map.
 const MAP_DIMENSIONS: usize = 3;
@@ -62,6 +69,9 @@ pub(super) fn all(source: &Source) -> Vec<Method> {
     }
     for &rho in source.distances() {
         all.push(method("noised-points", How::Noised { rho }));
+        let regions = |rule| How::Regions { rho, rule };
+        all.push(method("region-coreset", regions(RegionRule::NoisedPoint)));
+        all.push(method("region-coreset-true", regions(RegionRule::TruePoint)));
         if has_map {
             all.push(method("map", How::Map { rho }));
         }
@@ -71,20 +81,22 @@ pub(super) fn all(source: &Source) -> Vec<Method> {
 
 impl Method {
     pub(super) fn label(self) -> Label {
-        let variant = match self.how {
-            How::Map { rho } | How::Noised { rho } => format!("ρ {rho}"),
-            _ => "default".to_owned(),
+        let rho = match self.how {
+            How::Map { rho } | How::Noised { rho } | How::Regions { rho, .. } => Some(rho),
+            _ => None,
         };
+        let variant = rho.map_or("default".to_owned(), |rho| format!("ρ {rho}"));
         let relation = match self.how {
             How::KMeans => None,
             How::Uniform | How::DpmRecentred | How::MapAddRemove => Some("add-remove"),
             How::MapReplaceOne => Some("replace-one"),
-            How::Map { .. } | How::Noised { .. } => Some("within"),
+            How::Map { .. } | How::Noised { .. } | How::Regions { .. } => Some("within"),
         };
         let has_epsilon = !matches!(self.how, How::KMeans | How::Uniform);
         let (algorithm, once) = (self.algorithm, !has_epsilon);
         let delta = has_epsilon.then_some(DELTA);
-        Label { algorithm, variant, relation, has_epsilon, delta, once, params: Vec::new() }
+        let params = rho.map(|rho| ("rho", rho.into())).into_iter().collect();
+        Label { algorithm, variant, relation, has_epsilon, delta, once, params }
     }
 
     /// Its centres.
@@ -124,7 +136,12 @@ impl Method {
             How::Noised { rho } => {
                 let plan = NoisedPoints::new(public_box, Nearby::new(rho)?, n, budget)?;
                 let noised = plan.simulate(points, rng)?.output;
-                return Ok(solver.build()?.post_fit(&noised, rng)?.centres);
+                return Ok(solver.restarts(FREE_STARTS).build()?.post_fit(&noised, rng)?.centres);
+            }
+            How::Regions { rho, rule } => {
+                let plan = RegionCoreset::builder(public_box, Nearby::new(rho)?, n, k, budget);
+                let coreset = plan.rule(rule).build()?.simulate(points, rng)?.output;
+                return Ok(solver.restarts(FREE_STARTS).build()?.post_fit(&coreset, rng)?.centres);
             }
             How::MapAddRemove => {
                 let plan =

@@ -2,6 +2,8 @@
 
 mod chapter;
 mod data;
+mod figures;
+mod frontier;
 mod methods;
 mod sources;
 #[cfg(test)]
@@ -20,7 +22,7 @@ use dp_cluster::metrics::squared_inertia;
 use dp_geometry::Points;
 use dp_mechanism::ChaCha20Rng;
 use methods::Method;
-use sources::{Origin, Source};
+use sources::{FRONTIER_EPSILON, Origin, Role, Source};
 
 /// As in the paper.
 const RUNS: u32 = 10;
@@ -50,7 +52,7 @@ impl Family for Distance {
             id: source.id(),
             n: source.set.n,
             d: source.dim(),
-            params: vec![("k", source.k.into())],
+            params: vec![("k", source.k.into()), ("set", source.set.name.into())],
             units: (source.set.n * source.dim() * source.k / 100_000).max(1) as u64,
             file,
         })
@@ -73,6 +75,22 @@ impl Family for Distance {
         if effort == Effort::Quick { &[] } else { &[0.1, 1.0] }
     }
 
+    /// The frontier is at one epsilon.
+    fn cells(source: &Source, settings: &Settings) -> Vec<(Method, Option<f64>)> {
+        let mut epsilons = vec![settings.epsilon];
+        epsilons.extend(Self::more_epsilons(settings.effort));
+        if source.set.role == Role::Frontier {
+            epsilons = vec![FRONTIER_EPSILON];
+        }
+        epsilons.sort_by(f64::total_cmp);
+        epsilons.dedup();
+        let at = |method: Method| {
+            let paid = epsilons.iter().map(|&epsilon| (method, Some(epsilon)));
+            if method.label().has_epsilon { paid.collect() } else { vec![(method, None)] }
+        };
+        methods::all(source).into_iter().flat_map(at).collect()
+    }
+
     fn open(source: Source, context: &Context) -> Result<Option<Inertia>, Error> {
         let Some(data) = data::read(&source, context)? else { return Ok(None) };
         let mut rng = named_rng(&["distance", "best", &source.id()]);
@@ -82,8 +100,7 @@ impl Family for Distance {
     }
 
     fn report(records: &[Record], _: &Context, page: &mut Page) -> Result<(), Error> {
-        chapter::write(records, page);
-        Ok(())
+        chapter::write(records, page)
     }
 
     fn summary(records: &[Record]) -> Vec<Vec<String>> {

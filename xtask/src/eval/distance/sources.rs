@@ -20,6 +20,16 @@ pub(crate) struct Set {
     pub(super) sides: &'static [(f64, f64)],
     /// Of Figure 1, or the one of the table.
     pub(super) ks: &'static [usize],
+    pub(super) role: Role,
+}
+
+/// What a set is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// The figures of the paper.
+    Figures,
+    /// From which distance on a record is as well hidden altogether; at one epsilon.
+    Frontier,
 }
 
 #[derive(Debug, PartialEq)]
@@ -34,41 +44,56 @@ pub(crate) enum Origin {
 pub(super) const FIGURE_2: [f64; 5] = [1.0, 0.08, 0.05, 0.008, 0.0001];
 pub(super) const FIGURE_1: [f64; 2] = [0.05, 0.008];
 
+/// Of the frontier.
+const FRONTIER: [f64; 7] = [0.002, 0.008, 0.02, 0.05, 0.1, 0.2, 0.5];
+pub(super) const FRONTIER_EPSILON: f64 = 0.1;
+
 /// The number of clusters of Figure 2.
-const FIGURE_2_K: usize = 8;
+pub(super) const FIGURE_2_K: usize = 8;
+
+/// Those of Figure 1.
+const FIGURE_1_KS: &[usize] = &[4, 6, 8, 12, 16];
 
 const SENSOR: (f64, f64) = (-128.0, 128.0);
 const COLOUR: (f64, f64) = (0.0, 255.0);
 
-static SETS: [Set; 9] = [
-    Set { name: "blobs", origin: Origin::Blobs, n: 5_000, sides: &[(-20.0, 20.0); 2], ks: &[8] },
+const fn generated(name: &'static str, n: usize, ks: &'static [usize], role: Role) -> Set {
+    Set { name, origin: Origin::Blobs, n, sides: &[(-20.0, 20.0); 2], ks, role }
+}
+
+static SETS: [Set; 14] = [
+    generated("blobs", 5_000, FIGURE_1_KS, Role::Figures),
     Set {
         name: "gowalla_nyc_latest",
         origin: Origin::File { set: "gowalla_nyc_latest", file: 0 },
         n: 7_115,
         sides: &[(40.4, 41.0), (-74.3, -73.7)],
-        ks: &[4, 8, 12, 16],
+        ks: FIGURE_1_KS,
+        role: Role::Figures,
     },
     Set {
         name: "foursquare_latest",
         origin: Origin::File { set: "foursquare_latest", file: 0 },
         n: 4_969,
         sides: &[(24.0, 50.0), (-125.0, -66.0)],
-        ks: &[4, 8, 12, 16],
+        ks: FIGURE_1_KS,
+        role: Role::Figures,
     },
     Set {
         name: "s1",
         origin: Origin::File { set: "s_sets", file: 0 },
         n: 5_000,
         sides: &[(0.0, 1e6); 2],
-        ks: &[4, 8, 12, 16],
+        ks: FIGURE_1_KS,
+        role: Role::Figures,
     },
     Set {
         name: "s3",
         origin: Origin::File { set: "s_sets", file: 1 },
         n: 5_000,
         sides: &[(0.0, 1e6); 2],
-        ks: &[4, 8, 12, 16],
+        ks: FIGURE_1_KS,
+        role: Role::Figures,
     },
     Set {
         name: "skin-5000",
@@ -76,13 +101,15 @@ static SETS: [Set; 9] = [
         n: 5_000,
         sides: &[COLOUR; 3],
         ks: &[8],
+        role: Role::Figures,
     },
     Set {
         name: "skin",
         origin: Origin::File { set: "skin", file: 0 },
         n: 245_057,
         sides: &[COLOUR; 3],
-        ks: &[4, 8, 12, 16],
+        ks: FIGURE_1_KS,
+        role: Role::Figures,
     },
     Set {
         name: "birch1",
@@ -90,24 +117,41 @@ static SETS: [Set; 9] = [
         n: 100_000,
         sides: &[(0.0, 1e6); 2],
         ks: &[16, 100],
+        role: Role::Figures,
     },
     Set {
         name: "shuttle",
         origin: Origin::File { set: "shuttle", file: 0 },
         n: 58_000,
         sides: &[SENSOR; 9],
-        ks: &[4, 8, 12, 16],
+        ks: FIGURE_1_KS,
+        role: Role::Figures,
     },
+    generated("blobs-1000", 1_000, &[8], Role::Frontier),
+    generated("blobs-3000", 3_000, &[8], Role::Frontier),
+    generated("blobs-10000", 10_000, &[8], Role::Frontier),
+    generated("blobs-30000", 30_000, &[8], Role::Frontier),
+    generated("blobs-100000", 100_000, &[8], Role::Frontier),
 ];
 
-/// One number of clusters per set, or with `Full` all of the figures.
+/// One number of clusters per set, or with `Full` all of the figures; the frontier unless it should be `Quick`.
 pub(super) fn all(effort: Effort) -> Vec<Source> {
     let ks = |set: &'static Set| match effort {
         Effort::Full => set.ks.to_vec(),
         _ if set.ks.contains(&FIGURE_2_K) => vec![FIGURE_2_K],
         _ => set.ks[..1].to_vec(),
     };
-    SETS.iter().flat_map(|set| ks(set).into_iter().map(move |k| Source { set, k })).collect()
+    let wanted = |set: &&Set| set.role == Role::Figures || effort != Effort::Quick;
+    SETS.iter()
+        .filter(wanted)
+        .flat_map(|set| ks(set).into_iter().map(move |k| Source { set, k }))
+        .collect()
+}
+
+/// Ids of all sources with this role.
+pub(super) fn ids(role: Role) -> Vec<String> {
+    let of_role = all(Effort::Full).into_iter().filter(|source| source.set.role == role);
+    of_role.map(|source| source.id()).collect()
 }
 
 impl Source {
@@ -121,6 +165,10 @@ impl Source {
 
     /// The distances that are looked at.
     pub(super) fn distances(&self) -> &'static [f64] {
-        if self.k == FIGURE_2_K { &FIGURE_2 } else { &FIGURE_1 }
+        match self.set.role {
+            Role::Frontier => &FRONTIER,
+            Role::Figures if self.k == FIGURE_2_K => &FIGURE_2,
+            Role::Figures => &FIGURE_1,
+        }
     }
 }
