@@ -45,10 +45,9 @@ pub struct Solution {
 pub fn solve(problem: &Problem<'_>, variances: &[f64], totals: Option<&[i64]>) -> Solution {
     let (tree, bins) = (problem.tree(), problem.bins());
     assert_eq!(variances.len(), tree.levels(), "a variance per level");
-    let joint = Joint::new(problem);
-    if let Some(joint) =
-        joint.as_ref().filter(|_| joint::is_nearly_whole(variances[tree.levels() - 1]))
-    {
+    let of_leaf = variances[tree.levels() - 1];
+    let joint = Joint::new(problem, of_leaf);
+    if let Some(joint) = joint.as_ref().filter(|_| joint::is_nearly_whole(of_leaf)) {
         let counts = joint.rounded(problem, totals);
         return Solution { counts, residual: joint.residual };
     }
