@@ -46,6 +46,7 @@ pub(crate) fn transcripts(effort: Effort, through: Through) -> Found {
         let mut all = vec![
             settings(dim, 2, 8.0).start(Start::Rings),
             settings(dim, 3, 2.0).start(Start::Rings).expected_records(40),
+            settings(dim, 4, 6.0).start(Start::Rings).at_most(),
         ];
         // In more dimensions, the fit takes long.
         if dim == 1 {
@@ -109,6 +110,7 @@ fn receipts(effort: Effort) -> Found {
         let public_box = PublicBox::cube(1 + i % 6, 0.0, 1.0).expect("valid");
         let budget = Budget::new(epsilon, delta).expect("valid");
         let plan = PrivateKMeans::builder(public_box, 1 + i % 5, budget);
+        let plan = if i % 3 == 0 { plan.at_most() } else { plan };
         let plan = plan.expected_records(1 << (i % 20)).build().expect("valid settings");
         let receipt = plan.receipt();
         let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);

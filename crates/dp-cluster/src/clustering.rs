@@ -21,6 +21,24 @@ pub struct Clustering {
     /// points. Any other solver may work on them for free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coreset: Option<PrivateCoreset>,
+    /// How far each centre and its count may be off, where the mechanism knows: rounds of [re-centring](crate::recentring) do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errors: Option<Vec<CentreError>>,
+}
+
+/// Standard errors of a released centre, from public noise levels and released counts: free.
+///
+/// They are for the mean of the records that are nearest to the centre, and for their number; how far that mean is from the one of a
+/// population is not in them. A guide only where clusters overlap or are lopsided: noise is all that they know of, not that a centre may
+/// be in the wrong place, or that clipping pulls it to where most of its records are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CentreError {
+    /// Of each coordinate, in the units of the points.
+    pub at: Vec<f64>,
+    /// Of the count.
+    pub count: f64,
+    /// Whether there is more than noise explains: a count clear of its error, at a place that is known to within its records.
+    pub signal: bool,
 }
 
 impl Clustering {
@@ -30,7 +48,7 @@ impl Clustering {
     /// If there is not one count per centre.
     pub fn new(centres: Points, counts: Vec<i64>) -> Self {
         assert_eq!(centres.len(), counts.len(), "one count per centre");
-        Self { centres, counts, coreset: None }
+        Self { centres, counts, coreset: None, errors: None }
     }
 
     /// Centres that were computed from a coreset: the weight of the points nearest to a centre is its count.

@@ -65,7 +65,7 @@ mod table;
 mod testing;
 mod total_rho;
 
-pub use clustering::Clustering;
+pub use clustering::{CentreError, Clustering};
 pub use error::ClusterError;
 pub use nearest::{Assignment, nearest};
 

@@ -5,6 +5,7 @@ use dp_geometry::{PointsView, PublicBox};
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
+use super::number::NumberSearch;
 use super::params::{Choices, PrivateKMeansBuilder, Start};
 use crate::map::PrivateMap;
 use crate::private_box::BoxSearch;
@@ -34,6 +35,8 @@ pub struct PrivateKMeans {
     pub(super) rounds_mu: Mu,
     pub(super) search: BoxSearch,
     pub(super) start: StartPlan,
+    /// Where the number of clusters is to be found.
+    pub(super) number: Option<NumberSearch>,
     pub(super) recentring: Recentring,
 }
 
@@ -58,11 +61,14 @@ impl PrivateKMeans {
     }
 
     /// By what part the squared inertia will be above that of k-means without privacy, if there are as many records as expected, in
-    /// separate round clusters of like size; `None` without a number of records, and infinite where nothing can be expected.
+    /// separate round clusters of like size; `None` without a number of records or of clusters, and infinite where nothing can be expected.
     ///
     /// With `rho` for the sums, a cluster of `m` points in `d` dimensions and a radius `r` gets an error of squared length
     /// `1.09 d r^2 / (2 rho m^2)`. `r` holds four fifths of the points, and of the rounds, the first works at a larger one.
     pub fn forecast(&self) -> Option<f64> {
+        if self.number.is_some() {
+            return None;
+        }
         let (dim, k) = (self.settings.public_box.dim() as f64, self.settings.k as f64);
         let each = self.settings.expected_records? as f64 / k;
         let rho = 0.5 * self.rounds_mu.get().powi(2);
@@ -94,10 +100,10 @@ impl Algorithm for PrivateKMeans {
             StartPlan::Rings(rings) => rings.spent(),
             StartPlan::Map(map) => Step::sequential(MAP, vec![map.cost().spent().clone()]),
         };
-        let spent = Step::sequential(
-            "all steps",
-            vec![self.search.spent(), start, self.recentring.spent()],
-        );
+        let mut steps = vec![self.search.spent(), start];
+        steps.extend(self.number.as_ref().map(NumberSearch::spent));
+        steps.push(self.recentring.spent());
+        let spent = Step::sequential("all steps", steps);
         Receipt::new("private-kmeans", AddRemove, self.settings.budget, spent)
     }
 
@@ -125,6 +131,10 @@ impl Algorithm for PrivateKMeans {
         };
         let Clustering { centres, counts, .. } = start;
         let start = recentring::Start { centres, counts, labels: None };
+        let start = match &self.number {
+            Some(number) => number.run(points, &public_box, start, draws),
+            None => start,
+        };
         self.recentring.in_box(public_box).run(points, start, draws)
     }
 }

@@ -33,6 +33,20 @@
 //! - The number of ring rounds by that of clusters, and the start's share by the *signal*, `n mu / (k sqrt(d))`: how long a typical cluster's
 //!   sum is in standard deviations of the noise that the whole budget would put on it.
 //!
+//! # How many clusters
+//! With [`at_most`](PrivateKMeansBuilder::at_most), the start and two rounds have as many centres as there may be, and half of what
+//! re-centring may spend. Then the noisy mean square of the distances around each centre is released, and what follows is free:
+//! - Parts whose counts could be noise are dropped.
+//! - Parts that are no denser than if their records were spread evenly over the hull of all centres are background, up to a quarter of all
+//!   records, and dropped.
+//! - Parts are joined as long as one normal cluster explains their records as well as two, after what noise explains: two round
+//!   clusters of like size remain two if they are about 2.5 to 3.5 standard deviations apart, or more.
+//!
+//! What is left goes into the last rounds. Ask for a few times as many as you expect, not more: each centre needs its own records.
+//!
+//! # Errors of centres
+//! Each centre comes with [standard errors](crate::CentreError) of its coordinates and its count, and with whether it is more than noise.
+//!
 //! # Guarantee
 //! `(epsilon, delta)`-DP under [`AddRemove`](dp_accounting::AddRemove) for the budget given, by the exact curve of one Gaussian over
 //! the box, the start and the rounds: also the radius of a round is found by noisy counts, halving the radii that are left. All choices are
@@ -46,7 +60,9 @@
 //! Running time and memory access patterns depend on the data.
 
 mod mechanism;
+mod number;
 mod params;
+mod parts;
 #[cfg(test)]
 mod tests;
 

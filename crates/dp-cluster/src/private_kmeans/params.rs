@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::PrivateKMeans;
 use super::mechanism::StartPlan;
+use super::number::NumberSearch;
 use crate::ClusterError;
 use crate::kmeans::KMeans;
 use crate::map::PrivateMap;
@@ -32,6 +33,9 @@ pub enum Start {
 pub struct PrivateKMeansBuilder {
     pub(super) public_box: PublicBox,
     pub(super) k: usize,
+    /// Whether `k` is only the most.
+    #[serde(default)]
+    pub(super) finds_k: bool,
     pub(super) budget: Budget,
     pub(super) expected_records: Option<u64>,
     pub(super) start: Option<Start>,
@@ -39,7 +43,9 @@ pub struct PrivateKMeansBuilder {
 }
 
 /// What the choice of radii gets of what re-centring may spend.
-const RADII: f64 = 0.05;
+pub(super) const RADII: f64 = 0.05;
+/// And the search for a number of clusters, where there is one.
+const NUMBER: f64 = 0.5;
 
 /// What a plan has decided.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,7 +63,16 @@ pub(super) struct Choices {
 
 impl PrivateKMeansBuilder {
     pub(super) fn new(public_box: PublicBox, k: usize, budget: Budget) -> Self {
-        Self { public_box, k, budget, expected_records: None, start: None, public_seed: 0 }
+        let (expected_records, start) = (None, None);
+        Self { public_box, k, finds_k: false, budget, expected_records, start, public_seed: 0 }
+    }
+
+    /// Takes the number of clusters as the most there may be, and finds how many there are. See the
+    /// [module](super#how-many-clusters) for what counts as one.
+    #[must_use]
+    pub fn at_most(mut self) -> Self {
+        self.finds_k = true;
+        self
     }
 
     /// About how many records there are, if that is public. It decides how the budget is used, and is what the forecast is for.
@@ -92,8 +107,13 @@ impl PrivateKMeansBuilder {
         }
         let whole = total_mu(self.budget)?;
         let choices = self.choices(whole);
+        let for_number = if self.finds_k { NUMBER } else { 0.0 };
         let rest = 1.0 - choices.share - choices.search;
-        let shares = [choices.search, choices.share, rest * RADII, rest * (1.0 - RADII)];
+        let last = rest * (1.0 - for_number);
+        let mut shares = vec![choices.search, choices.share, last * RADII, last * (1.0 - RADII)];
+        if self.finds_k {
+            shares.push(rest * for_number);
+        }
         let parts = whole.split(&shares)?;
         let public_box = self.public_box.clone();
         let mu = parts[1];
@@ -117,6 +137,10 @@ impl PrivateKMeansBuilder {
         };
         let rounds = Rounds::without_splits(choices.rounds[1]);
         let search = BoxSearch::new(&public_box, parts[0])?;
+        let number = match parts.get(4) {
+            Some(&mu) => Some(NumberSearch::new(public_box.clone(), self.k, mu)?),
+            None => None,
+        };
         let shares = [parts[2], parts[3]];
         let recentring = Recentring::new(public_box, rounds, Some(self.k), shares)?;
         Ok(PrivateKMeans {
@@ -125,6 +149,7 @@ impl PrivateKMeansBuilder {
             rounds_mu: parts[3],
             search,
             start,
+            number,
             recentring,
         })
     }

@@ -5,15 +5,19 @@ use dp_geometry::{PointsView, PublicBox};
 use super::plan::Start;
 use super::round::Round;
 use super::sums::{COUNT_UNITS, COUNTS};
-use crate::Clustering;
 use crate::residual::UNITS;
+use crate::{CentreError, Clustering};
 
 /// By how much the radius of a centre grows that most of its points lie beyond.
 const GROWTH: f64 = 4.0;
+/// So many standard errors a count is above 0 where noise does not explain it: of four thousand centres with nothing but noise one is.
+const CLEAR: f64 = 3.5;
+/// What clipping makes of the difference between a mean and what the rounds settle at, as a part of a mean's own variance.
+const CLIPPING: f64 = 0.03;
 
 /// Private centres; nothing here touches a record.
 #[derive(Clone, Debug)]
-pub(super) struct Centres {
+pub(crate) struct Centres {
     pub(super) coords: Vec<f64>,
     pub(super) dim: usize,
     pub(super) standings: Vec<Standing>,
@@ -23,15 +27,17 @@ pub(super) struct Centres {
 
 /// What is known about one centre besides where it is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Standing {
+pub(crate) struct Standing {
     /// Noisy number of points.
-    pub(super) count: f64,
+    pub(crate) count: f64,
+    /// Variance of the noise in that.
+    pub(crate) count_variance: f64,
     /// Noisy number of them beyond the radius of the last round.
     pub(super) beyond: f64,
     /// Variance per coordinate that the noise has left in its position; infinite before any round.
-    pub(super) variance: f64,
+    pub(crate) variance: f64,
     /// Its radius in the last round.
-    pub(super) radius: f64,
+    pub(crate) radius: f64,
     /// Whether most of its points were far beyond that.
     pub(super) is_lost: bool,
 }
@@ -45,6 +51,7 @@ impl Centres {
         }
         let standings = start.counts.iter().map(|&count| Standing {
             count: count.max(1) as f64,
+            count_variance: 0.0,
             beyond: 0.0,
             variance: f64::INFINITY,
             radius: 0.0,
@@ -55,24 +62,46 @@ impl Centres {
             // Nothing to go by: one centre in the middle.
             coords = (0..dim).map(|i| public_box.middle(i)).collect();
             let variance = f64::INFINITY;
-            standings =
-                vec![Standing { count: 1.0, beyond: 0.0, variance, radius: 0.0, is_lost: false }];
+            standings = vec![Standing {
+                count: 1.0,
+                count_variance: 0.0,
+                beyond: 0.0,
+                variance,
+                radius: 0.0,
+                is_lost: false,
+            }];
         }
         Self { coords, dim, standings, largest_radius: public_box.diagonal() }
     }
 
     /// What comes out.
-    pub(super) fn release(&self) -> Clustering {
+    pub(crate) fn release(&self) -> Clustering {
         #[allow(clippy::cast_possible_truncation, reason = "a noisy count of records")]
         let counts = self.standings.iter().map(|one| (one.count.round() as i64).max(1));
-        Clustering::new(self.view().to_points(), counts.collect())
+        let errors = self.standings.iter().map(|one| self.error(one)).collect();
+        let clustering = Clustering::new(self.view().to_points(), counts.collect());
+        Clustering { errors: Some(errors), ..clustering }
+    }
+
+    fn error(&self, one: &Standing) -> CentreError {
+        let dim = self.dim as f64;
+        let clipping = CLIPPING * one.radius.powi(2) / (dim * one.count);
+        let at = (one.variance + clipping).sqrt();
+        let count = one.count_variance.sqrt();
+        let signal = one.count > CLEAR * count && at * dim.sqrt() < one.radius;
+        CentreError { at: vec![at; self.dim], count, signal }
+    }
+
+    /// What was learnt about each centre, for those who go on.
+    pub(crate) fn standings(&self) -> &[Standing] {
+        &self.standings
     }
 
     pub(super) fn len(&self) -> usize {
         self.standings.len()
     }
 
-    pub(super) fn view(&self) -> PointsView<'_> {
+    pub(crate) fn view(&self) -> PointsView<'_> {
         PointsView::new(&self.coords, self.dim).expect("whole rows")
     }
 
@@ -118,6 +147,7 @@ impl Centres {
             let records = |units: i64| units as f64 / COUNT_UNITS as f64;
             standing.beyond = records(counts[1]);
             standing.count = (records(counts[0]) + standing.beyond).max(least);
+            standing.count_variance = 2.0 * least * least;
             standing.is_lost =
                 standing.beyond > 3.0 * least && 2.0 * standing.beyond > standing.count;
             let step = standing.radius / UNITS as f64 / standing.count;

@@ -129,6 +129,7 @@ impl Centres {
         let variance = p * p * a.variance + q * q * b.variance;
         self.standings[i] = Standing {
             count,
+            count_variance: a.count_variance + b.count_variance,
             beyond: a.beyond + b.beyond,
             variance,
             radius: a.radius.max(b.radius),

@@ -111,6 +111,7 @@ mod sums;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use centres::Centres;
 pub use dpm::DpmRecentred;
 pub use dpm_params::{DpmRecentredBuilder, RecentredSplit};
 pub use generic::{Recentred, part_of};

@@ -92,6 +92,16 @@ impl Recentring {
         start: Start,
         draws: &mut Draws<'_>,
     ) -> Clustering {
+        self.settle(points, start, draws).release()
+    }
+
+    /// The same with all that the rounds have learnt.
+    pub(crate) fn settle(
+        &self,
+        points: Private<PointsView<'_>>,
+        start: Start,
+        draws: &mut Draws<'_>,
+    ) -> Centres {
         let mut centres = Centres::new(&start, &self.public_box);
         let counts = centres.standings.iter().map(|one| one.count);
         let target = target(self.settings.quantile, counts);
@@ -126,6 +136,6 @@ impl Recentring {
                 located.update(|located| located.renumber(&moved));
             }
         }
-        centres.release()
+        centres
     }
 }
