@@ -58,7 +58,7 @@ pub enum RegionRule {
 /// - sizes of regions, where they are not public ([`RegionRule::TruePoint`]): two change.
 ///
 /// # Utility
-/// A baseline: the [map](crate::map) costs less on all data that both have been tried on. Noise on every record with the whole budget costs less, too, while it
+/// A baseline: the [map](crate::map) costs less, but where `rho` is far below the spacing of its vertices and both come within 1 % of no privacy. Noise on every record with the whole budget costs less, too, while it
 /// is short against the clusters; where it is as wide as the box, counts find clusters that it hides.
 ///
 /// # Complexity
