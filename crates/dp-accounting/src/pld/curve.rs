@@ -113,16 +113,17 @@ impl Curve {
         if let Some(sides) = grid::lattice_exact(&pairs, query) {
             return Ok(answer.and(self.keep(Composed::Lattice(sides), query, pieces)?));
         }
-        let (gap, effort) = (self.accuracy.gap(), self.accuracy.effort() as f64);
+        // Whatever is tried is paid for by the same effort.
+        let (gap, mut left) = (self.accuracy.gap(), self.accuracy.effort() as f64);
         let mix = Mix::new(&self.parts, self.direction, log_cut);
-        if let Some(line) = mix.invert(query, gap, effort).or_else(|| mix.split(query)) {
+        if let Some(line) = mix.invert(query, gap, &mut left).or_else(|| mix.split(query)) {
             answer = answer.and(self.keep(Composed::Line(line), query, pieces)?);
             if self.good(query, answer) {
                 return Ok(answer);
             }
         }
         // Far from tight, and always there, is the bound by moments.
-        if let Some((_, sides)) = grid::connect_the_dots(&pairs, query, gap, effort) {
+        if let Some((_, sides)) = grid::connect_the_dots(&pairs, query, gap, left) {
             answer = answer.and(self.keep(Composed::Lattice(sides), query, pieces)?);
         }
         Ok(answer)
@@ -224,7 +225,7 @@ mod tests {
                 let pairs = grid::pairs(&parts, direction, 60.0);
                 let (lattice, _) = grid::connect_the_dots(&pairs, query, GAP, EFFORT).unwrap();
                 let mix = Mix::new(&parts, direction, 60.0);
-                let line = mix.invert(query, GAP, EFFORT).unwrap().read(query);
+                let line = mix.invert(query, GAP, &mut EFFORT.clone()).unwrap().read(query);
                 assert!(line.gap() <= 1e-8 * line.upper.get().max(1.0), "{parts:?} {line:?}");
                 assert!(
                     lattice.gap() <= 1e-5 * lattice.upper.get().max(1.0),
@@ -237,7 +238,9 @@ mod tests {
                 );
                 // A control: half a percent more uses is another value.
                 let more: Vec<_> = parts.iter().map(|(e, k)| (*e, (k * 1.005).ceil())).collect();
-                let other = Mix::new(&more, direction, 60.0).invert(query, GAP, EFFORT).unwrap();
+                let other = Mix::new(&more, direction, 60.0)
+                    .invert(query, GAP, &mut EFFORT.clone())
+                    .unwrap();
                 assert!(other.read(query).lower.get() > lattice.upper.get());
             }
         }
@@ -305,6 +308,23 @@ mod tests {
                     );
                 }
             }
+        }
+    }
+
+    /// Where no line is found, the search for one has left half of the effort, and lattices get no more than what is left.
+    #[test]
+    fn one_effort_pays_for_all_that_is_tried() {
+        let parts: Vec<_> = (0..60_u32)
+            .map(|i| {
+                let scale = 1.0 + f64::from(i) / 30.0;
+                (sampled(Event::laplace(scale).unwrap(), 0.1 + f64::from(i) / 600.0), 1.0)
+            })
+            .collect();
+        let mix = Mix::new(&parts, Direction::Remove, 60.0);
+        for effort in [3e6, 1e7] {
+            let mut left = effort;
+            assert!(mix.invert(Query::Epsilon(1e-6), GAP, &mut left).is_none());
+            assert!(left >= 0.4 * effort && left <= effort, "{left:e} of {effort:e}");
         }
     }
 

@@ -231,8 +231,8 @@ impl Mix {
         split(known, factor.log_moment(tilt), course, aim)
     }
 
-    /// A line that is good around the answer to `query`, or nothing if it would take too much work.
-    pub(crate) fn invert(&self, query: Query, gap: f64, effort: f64) -> Option<Line> {
+    /// A line that is good around the answer to `query`, or nothing if it would take too much work. What it took is taken off `effort`.
+    pub(crate) fn invert(&self, query: Query, gap: f64, effort: &mut f64) -> Option<Line> {
         if self.stays_alive(query) {
             return None;
         }
@@ -248,11 +248,15 @@ impl Mix {
         let continuous =
             matches!(&self.factors[..], [(factor, _)] if !matches!(factor, Factor::Atoms(..)));
         let extras = if continuous { 1 } else { 4 };
-        let mut left = smaller(effort, MOST_WORK);
-        [0.0, added, 4.0 * added, 64.0 * added]
+        // Half at most, so that there is as much for lattices where no line is found.
+        let most = smaller(0.5 * *effort, MOST_WORK);
+        let mut left = most;
+        let line = [0.0, added, 4.0 * added, 64.0 * added]
             .into_iter()
             .take(extras)
-            .find_map(|extra| self.line(&mut factors, (tilt, epsilon), extra, &mut left))
+            .find_map(|extra| self.line(&mut factors, (tilt, epsilon), extra, &mut left));
+        *effort -= most - left;
+        line
     }
 
     /// A tilt at most `tilt` for which the period is short. Where rare large losses begin to dominate, a little less tilt makes it
