@@ -4,6 +4,7 @@
 mod census;
 mod commands;
 mod groups;
+mod items;
 mod maps;
 mod mutants;
 mod sets;
@@ -22,6 +23,7 @@ fn main() -> std::process::ExitCode {
             sets::checks(),
             census::checks(),
             top::checks(),
+            items::checks(),
         ]
         .concat(),
         mutants: mutants::all(),

@@ -6,6 +6,7 @@ use clap_complete::Shell;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+pub use crate::items::ItemsArgs;
 pub use crate::top::TopArgs;
 
 /// Private releases from your own files, with a ledger that counts every one of them.
@@ -84,6 +85,8 @@ pub enum Family {
     Cluster(ClusterArgs),
     /// The items that most persons of a log show, once
     Top(TopArgs),
+    /// The items that many users of a log show, step after step: each run releases the steps that are new
+    Items(ItemsArgs),
     /// Places to a map, from which centres for every number of them are free; also where only the place to within a distance is hidden
     Map(MapArgs),
     /// An order of public sets in which few serve everybody
@@ -125,7 +128,7 @@ pub struct FormArgs {
 /// Where a release goes, and who counts it.
 #[derive(Clone, Debug, Args)]
 pub struct TargetArgs {
-    /// Folder of the release: a new one
+    /// Folder of the release: a new one, or for `items` that of the session
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// The ledger that counts it

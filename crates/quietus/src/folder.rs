@@ -13,7 +13,7 @@ pub(crate) const RELEASE: &str = "release.json";
 pub(crate) type Fill<'a> = Box<dyn Fn(&mut dyn Write) -> io::Result<()> + 'a>;
 
 /// How names of unfinished folders begin and end.
-const PART: (&str, &str) = (".quietus-", ".part");
+pub(crate) const PART: (&str, &str) = (".quietus-", ".part");
 
 /// A place for a release: an empty folder beside it that only its owner can enter. It is gone when this is dropped.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ impl<'a> Reserved<'a> {
 }
 
 /// `None` where folders cannot be locked.
-fn lock(folder: &Path) -> io::Result<Option<File>> {
+pub(crate) fn lock(folder: &Path) -> io::Result<Option<File>> {
     if !cfg!(unix) {
         return Ok(None);
     }

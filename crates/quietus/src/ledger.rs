@@ -67,6 +67,44 @@ pub enum Entry {
         /// Which.
         release: String,
     },
+    /// A session is about to take its first steps. From here on all of them are spent.
+    Session {
+        /// Random: which session it is.
+        session: String,
+        /// Of which kind.
+        family: String,
+        /// SHA-256 of its plan.
+        plan: String,
+        /// What it costs, whole.
+        receipt: Value,
+    },
+    /// The next steps of a session are about to be drawn, from its newest state.
+    Lease {
+        /// Of which session.
+        session: String,
+        /// Of the state that comes out: one more than that of the newest.
+        generation: u64,
+        /// Random: who draws.
+        lease: String,
+        /// The session's folder.
+        out: String,
+    },
+    /// The steps of a lease are in their place.
+    Advance {
+        /// Of which session.
+        session: String,
+        /// Of the state that is now the newest.
+        generation: u64,
+        /// SHA-256 of that state.
+        state: String,
+    },
+    /// Whoever had a lease died before anything of its steps was there for anybody.
+    Withdrawn {
+        /// Of which session.
+        session: String,
+        /// That it would have had.
+        generation: u64,
+    },
 }
 
 /// What became of a release.
@@ -89,7 +127,7 @@ pub struct LedgerFile {
 /// All whole lines of a ledger.
 #[derive(Clone, Debug)]
 pub struct Book {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     entries: Vec<Entry>,
     last: String,
     /// In bytes.
@@ -166,7 +204,10 @@ impl LedgerFile {
         self.locked(|_, book| Ok(book))
     }
 
-    fn locked<T>(&self, work: impl FnOnce(File, Book) -> Result<T, Error>) -> Result<T, Error> {
+    pub(crate) fn locked<T>(
+        &self,
+        work: impl FnOnce(File, Book) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let open = || {
             let mut file = OpenOptions::new().read(true).append(true).open(&self.path)?;
             file.lock()?;
@@ -189,10 +230,10 @@ impl LedgerFile {
         intent: impl FnOnce(Value) -> Entry,
         disk: &dyn Disk,
     ) -> Result<(), Error> {
-        self.locked(|file, mut book| {
+        self.locked(|mut file, mut book| {
             book.fits(receipt)?;
             let receipt = serde_json::to_value(receipt).expect("a receipt has plain fields");
-            book.append(file, intent(receipt), disk)
+            book.append(&mut file, intent(receipt), disk)
         })
     }
 
@@ -201,7 +242,7 @@ impl LedgerFile {
     /// # Errors
     /// Those of the disk.
     pub fn conclude(&self, entry: Entry, disk: &dyn Disk) -> Result<(), Error> {
-        self.locked(|file, mut book| book.append(file, entry, disk))
+        self.locked(|mut file, mut book| book.append(&mut file, entry, disk))
     }
 
     /// Finds what processes that died have left behind, and says in the ledger what became of their releases. All stay spent.
@@ -272,19 +313,24 @@ impl Book {
     }
 
     /// One line more, on the disk; or the file as it was, as far as the disk lets us.
-    fn append(&mut self, mut file: File, entry: Entry, disk: &dyn Disk) -> Result<(), Error> {
+    pub(crate) fn append(
+        &mut self,
+        file: &mut File,
+        entry: Entry,
+        disk: &dyn Disk,
+    ) -> Result<(), Error> {
         let (line, hash) = line(&self.last, &entry);
         let there = file.metadata().map_err(Error::io("write the ledger", &self.path))?.len();
         let mut write = || {
             if there > self.len {
-                disk.cut(&file, self.len)?;
+                disk.cut(file, self.len)?;
             }
-            disk.write(&mut file, line.as_bytes())?;
-            disk.sync(&file)
+            disk.write(file, line.as_bytes())?;
+            disk.sync(file)
         };
         if let Err(error) = write() {
             // What cannot be taken back counts as spent, or is written over by the next one.
-            let _ = disk.cut(&file, self.len);
+            let _ = disk.cut(file, self.len);
             return Err(Error::io("write the ledger", &self.path)(error));
         }
         self.entries.push(entry);
@@ -315,7 +361,7 @@ impl Book {
             unreachable!("a book begins with a new ledger");
         };
         let receipt = |entry: &Entry| match entry {
-            Entry::Intent { receipt, .. } => Some(receipt.clone()),
+            Entry::Intent { receipt, .. } | Entry::Session { receipt, .. } => Some(receipt.clone()),
             _ => None,
         };
         let receipts: Vec<Value> = self.entries.iter().filter_map(receipt).collect();
@@ -374,19 +420,23 @@ impl Book {
         self.entries.iter().filter_map(found).collect()
     }
 
-    /// How many releases have no outcome and are not being written.
+    /// How many releases, and steps of sessions, have no outcome and are not being written.
     pub fn unfinished(&self) -> usize {
         let open = self.open_releases();
+        let leases = self.open_leases().filter(|out| !in_use(out)).count();
         let dead = |(_, out, part): &&(String, String, String)| {
             !in_use(Path::new(part)) && !in_use(Path::new(out))
         };
-        open.iter().filter(dead).count()
+        open.iter().filter(dead).count() + leases
     }
 
     /// The plan's digest in the line of a release.
     pub fn plan_of(&self, wanted: &str) -> Option<(&str, &Value)> {
         self.entries.iter().find_map(|entry| match entry {
-            Entry::Intent { release, plan, receipt, .. } if release == wanted => {
+            Entry::Intent { release: name, plan, receipt, .. }
+            | Entry::Session { session: name, plan, receipt, .. }
+                if name == wanted =>
+            {
                 Some((plan.as_str(), receipt))
             }
             _ => None,
@@ -434,7 +484,12 @@ impl Book {
             };
             let _ = writeln!(text, "{:4}  {family:10} {state}: {out}", number + 1);
         }
+        for (number, session) in self.sessions().enumerate() {
+            let _ =
+                writeln!(text, "{:4}  {}", states.len() + number + 1, self.session_shown(session));
+        }
         let open = states.iter().filter(|state| state.3 == State::Open).count();
+        let open = open + self.open_leases().count();
         if open > 0 {
             let _ = writeln!(
                 text,

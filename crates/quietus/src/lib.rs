@@ -26,7 +26,7 @@
 //! - [`groups`]: counts, histograms and means by public groups.
 //! - [`release_census`]: numbers of groups by size in every region of a hierarchy.
 //! - [`cluster`]: points to centres and counts. [`map`]: places to a map of which every clustering is free.
-//! - [`top`]: a log of persons and items to the most popular items.
+//! - [`top`]: a log of persons and items to the most popular items. [`items`]: the same step after step, in a session that goes on.
 //! - [`sets`]: public sets that serve people. [`locate`]: public places near to where people are.
 //! - [`Order`]: one release from receipt to folder. [`LedgerFile`]: the account of a data set.
 //! - [`Disk`]: every call that changes something on disk, so that tests let each of them fail.
@@ -37,6 +37,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod catalogue;
 mod census;
 mod centres;
 pub mod cli;
@@ -45,6 +46,8 @@ mod disk;
 mod error;
 mod folder;
 pub mod groups;
+pub mod items;
+mod lease;
 pub mod ledger;
 pub mod locate;
 pub mod map;
@@ -53,6 +56,7 @@ mod persons;
 mod picture;
 mod run;
 mod search;
+mod session;
 pub mod sets;
 mod settings_file;
 mod shown;

@@ -128,6 +128,83 @@ pub(crate) fn dots(axes: [(&str, f64, f64); 2], all: impl Iterator<Item = Dot>) 
     svg
 }
 
+/// A number over steps.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Line {
+    /// What it is about.
+    pub(crate) name: String,
+    /// Step, number and its standard error, where something is known.
+    pub(crate) points: Vec<(u64, f64, f64)>,
+}
+
+/// Colours of lines; further lines are not drawn.
+const COLOURS: [&str; 8] =
+    ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bb5566", "#000000"];
+
+/// An SVG of the first eight lines over so many steps; bars are two standard errors either way, and lines join steps that follow each other.
+pub(crate) fn lines(
+    title: &str,
+    ends: &[String; 2],
+    steps: u64,
+    all: impl ExactSizeIterator<Item = Line>,
+) -> String {
+    const LEFT: f64 = 70.0;
+    const TOP: f64 = 40.0;
+    const WIDTH: f64 = 540.0;
+    const HEIGHT: f64 = 300.0;
+    let left_out = all.len().saturating_sub(COLOURS.len());
+    let shown: Vec<Line> = all.take(COLOURS.len()).collect();
+    let points = shown.iter().flat_map(|line| &line.points);
+    let most = points.fold(1.0_f64, |most, point| most.max(point.1 + 2.0 * point.2));
+    let x = |step: u64| LEFT + (step as f64 + 0.5) / steps.max(1) as f64 * WIDTH;
+    let y = |value: f64| TOP + HEIGHT - value.max(0.0) / most * HEIGHT;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"800\" height=\"390\" font-family=\"sans-serif\" font-size=\"12\">\n\
+         <rect width=\"800\" height=\"390\" fill=\"white\"/>\n\
+         <text x=\"10\" y=\"20\" font-size=\"14\">{}; bars: two standard errors</text>\n\
+         <rect x=\"{LEFT}\" y=\"{TOP}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"none\" stroke=\"black\"/>\n",
+        escaped(title)
+    );
+    for ((line, colour), place) in shown.iter().zip(COLOURS).zip(0_u32..) {
+        for pair in line.points.windows(2) {
+            let [(from, a, _), (to, b, _)] = [pair[0], pair[1]];
+            if to == from + 1 {
+                let [x1, y1, x2, y2] = [x(from), y(a), x(to), y(b)];
+                let _ = writeln!(
+                    svg,
+                    "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"{colour}\"/>"
+                );
+            }
+        }
+        for &(step, value, error) in &line.points {
+            let (x, low, high) = (x(step), y(value - 2.0 * error), y(value + 2.0 * error));
+            let _ = writeln!(
+                svg,
+                "<circle cx=\"{x:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"{colour}\"/>\
+                 <path d=\"M{x:.1} {low:.1}V{high:.1}\" stroke=\"{colour}\"/>",
+                y(value)
+            );
+        }
+        let name: String = line.name.chars().take(22).collect();
+        let _ = writeln!(
+            svg,
+            "<text x=\"620\" y=\"{}\" fill=\"{colour}\">{}</text>",
+            52.0 + 18.0 * f64::from(place),
+            escaped(&name)
+        );
+    }
+    if left_out > 0 {
+        let _ = writeln!(svg, "<text x=\"620\" y=\"210\">and {left_out} more in the table</text>");
+    }
+    let [from, to] = ends.each_ref().map(|end| escaped(end));
+    let _ = writeln!(
+        svg,
+        "<text x=\"{LEFT}\" y=\"358\">{from}</text><text x=\"610\" y=\"358\" text-anchor=\"end\">{to}</text>\
+         <text x=\"62\" y=\"340\" text-anchor=\"end\">0</text><text x=\"62\" y=\"50\" text-anchor=\"end\">{most:.0}</text>\n</svg>"
+    );
+    svg
+}
+
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for letter in text.chars() {

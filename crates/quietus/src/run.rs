@@ -9,6 +9,7 @@ use crate::cluster;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::groups::{self, GroupPlan, GroupSettings, Measure, Met, Noisy, Source, Tally};
+use crate::items;
 use crate::ledger::{LedgerFile, State};
 use crate::locate;
 use crate::map;
@@ -24,7 +25,7 @@ use clap_complete::Shell;
 use dp_accounting::{AddOnly, AddRemove, Budget, MemberOfGroup, ReplaceOne, Within};
 use dp_cluster::Points;
 use dp_cluster::map::ReleasedMap;
-use dp_mechanism::{Mechanism, ReleaseRng, chacha_from_os};
+use dp_mechanism::{Mechanism, ReleaseRng, SecureSource, chacha_from_os};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -64,6 +65,10 @@ pub fn release(family: &Family, gate: &Gate, disk: &dyn Disk) -> Result<Said, Er
         Family::Top(args) => top::release_top(args, gate, disk, |plan, steps| {
             plan.release(steps, &mut rng).expect("one step").output
         }),
+        Family::Items(args) => {
+            let mut source = SecureSource::new(&mut rng);
+            items::release_items(args, gate, disk, &mut |_, draw| draw(&mut source))
+        }
         Family::Map(args) => map::release_map(args, gate, disk, Secure(&mut rng)),
         Family::Cover(_) | Family::Coverage(_) => {
             let (args, aim) = set_args(family);
@@ -98,6 +103,7 @@ pub fn check(family: &Family) -> Result<String, Error> {
         Family::Census(args) => census::check(args),
         Family::Cluster(args) => cluster::check(args),
         Family::Top(args) => top::check(args),
+        Family::Items(args) => items::check(args),
         Family::Map(args) => map::check(args),
         Family::Cover(_) | Family::Coverage(_) => {
             let (args, aim) = set_args(family);
@@ -119,6 +125,7 @@ pub fn plan(family: &Family) -> Result<String, Error> {
         Family::Census(args) => census::plan_text(args),
         Family::Cluster(args) => cluster::plan_text(args),
         Family::Top(args) => top::plan_text(args),
+        Family::Items(args) => items::plan_text(args),
         Family::Map(args) => map::plan_text(args),
         Family::Cover(_) | Family::Coverage(_) => {
             let (args, aim) = set_args(family);
@@ -216,6 +223,7 @@ pub fn ledger(command: &LedgerCommand, disk: &dyn Disk) -> Result<String, Error>
         LedgerCommand::Recover { file } => {
             let found = LedgerFile::at(file).recover(disk)?;
             let mut text = format!("{} release(s) without an outcome\n", found.len());
+            text.push_str(&recover_sessions(&LedgerFile::at(file), disk)?);
             for found in found {
                 let what = match found.state {
                     State::Done => "is in its place".to_owned(),
@@ -235,6 +243,27 @@ pub fn ledger(command: &LedgerCommand, disk: &dyn Disk) -> Result<String, Error>
             Ok(text)
         }
     }
+}
+
+/// What became of the last run of every session that has no outcome.
+fn recover_sessions(ledger: &LedgerFile, disk: &dyn Disk) -> Result<String, Error> {
+    let book = ledger.read()?;
+    let mut text = String::new();
+    for session in book.sessions() {
+        let Some((_, out)) = book.standing(session).and_then(|standing| standing.open) else {
+            continue;
+        };
+        let place = out.display();
+        let _ = match items::recover(session, &out, ledger, disk) {
+            Ok(standing) => writeln!(
+                text,
+                "session {session} in {place} is whole, after {} runs; nothing was drawn twice",
+                standing.generation
+            ),
+            Err(error) => writeln!(text, "session {session} in {place} was left alone: {error}"),
+        };
+    }
+    Ok(text)
 }
 
 /// Where a release goes; a ledger, or the words that there is none, must be given.

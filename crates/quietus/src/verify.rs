@@ -4,6 +4,7 @@ use crate::cluster::ClusterPlan;
 use crate::error::Error;
 use crate::folder::RELEASE;
 use crate::groups::GroupPlan;
+use crate::items::{FAMILY, ItemsPlan, verify_state};
 use crate::ledger::{LedgerFile, sha256_hex};
 use crate::locate::LocatePlan;
 use crate::map::MapPlan;
@@ -42,6 +43,7 @@ pub fn verify(folder: &Path, ledger: Option<&Path>) -> Result<String, Error> {
         "census" => cost::<Census>(&plan),
         "cluster" => cost::<ClusterPlan>(&plan),
         "top" => cost::<TopPlan>(&plan),
+        FAMILY => cost::<ItemsPlan>(&plan),
         "cover" | "coverage" => cost::<SetPlan>(&plan),
         "locate" => cost::<LocatePlan>(&plan),
         "map" => match &receipt["relation"] {
@@ -58,6 +60,9 @@ pub fn verify(folder: &Path, ledger: Option<&Path>) -> Result<String, Error> {
     }
     if follows != receipt {
         return Err(refuse(format!("{RECEIPT} does not follow from {PLAN}")));
+    }
+    if named.family == FAMILY {
+        verify_state(folder, &plan, ledger).map_err(&refuse)?;
     }
     let mut said =
         format!("{text}\n\nThe receipt follows from the plan and is within its budget.\n");

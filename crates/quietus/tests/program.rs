@@ -98,6 +98,131 @@ fn killed_at_any_moment_nothing_is_lost_or_uncounted() {
     assert!(!home.ok("ledger show data.ledger").contains("no outcome yet"));
 }
 
+const ITEMS: &str = "release items --data log.csv --user who --item what --time when --items A,B,C --users 200 --from 0 --step 1 --steps 70 --reports-per-user 254 --items-per-step 2 --epsilon 100 --ledger data.ledger --out out";
+
+/// In every step each of 150 users has two rows, one of them at least with item A, which is found.
+fn with_log() -> Home {
+    let home = Home::new();
+    let row = |i: u32| {
+        format!("u{},{},{}\n", i % 150, if i.is_multiple_of(7) { "B" } else { "A" }, i / 300)
+    };
+    let rows: String = (0..300 * 70).map(row).collect();
+    home.write("log.csv", format!("who,what,when\n{rows}").as_bytes());
+    home.ok("ledger new data.ledger --dataset log --epsilon 100");
+    home
+}
+
+/// At any moment: what was readable once stays as it is, every step is there once, and the next run goes on.
+#[test]
+fn a_session_that_is_killed_at_any_moment_draws_nothing_twice_and_loses_nothing() {
+    let home = with_log();
+    let table = || fs::read_to_string(home.path("out/items.csv")).unwrap_or_default();
+    let (mut before, mut died) = (String::new(), 0);
+    for run in 1..=64_u64 {
+        let mut child = home.command(&format!("{ITEMS} --until {run}")).spawn().unwrap();
+        std::thread::sleep(Duration::from_micros(run * 397 % 25_000));
+        child.kill().unwrap();
+        died += u32::from(!child.wait().unwrap().success());
+        if run % 8 == 0 {
+            assert!(!home.ok("ledger recover data.ledger").contains("left alone"));
+        }
+        let after = table();
+        assert!(after.starts_with(&before), "run {run}: what was released has changed");
+        before = after;
+    }
+    assert!(died > 20, "{died} of 64 were killed");
+    home.ok(&format!("{ITEMS} --until 70"));
+    home.ok("verify out --ledger data.ledger");
+    assert!(table().starts_with(&before));
+    let steps: Vec<String> = table()
+        .lines()
+        .filter(|line| line.contains(",A,"))
+        .map(|line| line.split(',').next().unwrap().to_owned())
+        .collect();
+    let all: Vec<String> = (0..70).map(|step| step.to_string()).collect();
+    assert_eq!(steps, all, "each once");
+    // Every generation has one advance, and every lease an end.
+    let book = LedgerFile::at(&home.path("data.ledger")).read().unwrap();
+    let (mut open, mut generations, mut sessions) = (0, Vec::new(), 0);
+    for entry in book.entries() {
+        match entry {
+            Entry::Session { .. } => sessions += 1,
+            Entry::Lease { .. } => open += 1,
+            Entry::Withdrawn { .. } => open -= 1,
+            Entry::Advance { generation, .. } => {
+                open -= 1;
+                generations.push(*generation);
+            }
+            _ => {}
+        }
+        assert!((0..=1).contains(&open), "one lease at a time");
+    }
+    assert!(generations.iter().copied().eq(1..=generations.len() as u64));
+    assert!(
+        open == 0 && sessions == 1 && home.ok("ledger show data.ledger").contains("session of")
+    );
+    assert!(!home.ok("ledger show data.ledger").contains("without an outcome"));
+}
+
+#[test]
+fn of_many_processes_on_one_session_one_goes_on() {
+    let home = with_log();
+    let start = |_| home.command(&format!("{ITEMS} --until 20")).spawn().unwrap();
+    let children: Vec<_> = (0..8).map(start).collect();
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        let none_new = output.status.success();
+        assert!(none_new || error.contains("another process is at work"), "{error}");
+    }
+    let book = LedgerFile::at(&home.path("data.ledger")).read().unwrap();
+    let leases = book.entries().iter().filter(|entry| matches!(entry, Entry::Lease { .. }));
+    assert_eq!(leases.count(), 1);
+    home.ok("verify out --ledger data.ledger");
+}
+
+/// Rows that no log should have: each run ends well and says the same words, whoever is in it.
+#[test]
+fn odd_users_of_a_log_change_no_exit_code_no_word_and_no_name_of_a_file() {
+    let odd: [&[u8]; 12] = [
+        b"x,A,0",
+        b"x,A,",
+        b",A,0",
+        b"x,,0",
+        b"x,A,99999999999999999999",
+        b"x,A,-5",
+        b"\xff,\xfe,\xff",
+        b"u1,A,0",
+        b"x,nowhere,0",
+        b"x,A",
+        b"\"A\n\",\"x\ny\",0",
+        b"x,A,2024-01-01",
+    ];
+    let mut seen = Vec::new();
+    for (number, row) in odd.iter().enumerate() {
+        let home = Home::new();
+        home.write("log.csv", &[&b"who,what,when\nu1,A,0\nu2,B,1\n"[..], row, b"\n"].concat());
+        home.ok("ledger new data.ledger --dataset log --epsilon 1");
+        let words = ITEMS.replace("--epsilon 100", "--epsilon 1").replace("254", "2");
+        let mut said = Vec::new();
+        for until in [1, 2, 70] {
+            let output = home.run(&format!("{words} --until {until}"));
+            assert_eq!(output.status.code(), Some(0), "row {number}");
+            said.push((output.stdout, output.stderr));
+        }
+        let mut names: Vec<_> = fs::read_dir(home.path("out"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        names.sort();
+        seen.push((said, names));
+        let check =
+            home.ok(&words.replace("release", "check").replace("--out out", "--out elsewhere"));
+        assert!(check.starts_with("PRIVATE: ") && check.contains("3  rows\n"), "{check}");
+    }
+    assert!(seen.iter().all(|one| *one == seen[0]));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_signal_leaves_no_trace_and_says_what_is_spent() {

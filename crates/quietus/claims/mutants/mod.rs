@@ -8,12 +8,13 @@ use dp_cluster::map::PrivateMap;
 use dp_cluster::{Points, PublicBox};
 use dp_mechanism::{Draws, GeometricSum, Mechanism, Nearby, Private, SecureSource, Source};
 use quietus::groups::{GroupPlan, Measure, Noisy};
+use quietus::locate::{Distances, LocatePlan, LocateSettings};
 use rand::RngExt;
 use std::num::NonZeroU64;
 
 /// Every mutant with its twin.
 pub(crate) fn all() -> Vec<MutantCheck> {
-    let code: [MutantCode; 5] = [
+    let code: [MutantCode; 8] = [
         ("M90-found", |effort| tables(effort, true), |effort| tables(effort, false)),
         ("M90-persons", |effort| persons(effort, 3), |effort| persons(effort, 1)),
         (
@@ -23,6 +24,17 @@ pub(crate) fn all() -> Vec<MutantCheck> {
         ),
         ("M200", |effort| outside(effort, 1), |effort| outside(effort, 3)),
         ("M201", |effort| kilometres(effort, 5.0), |effort| kilometres(effort, 50.0)),
+        (
+            "M260",
+            |effort| crate::items::copied(effort, true),
+            |effort| crate::items::copied(effort, false),
+        ),
+        (
+            "M261",
+            |effort| crate::items::numbered_anew(effort, true),
+            |effort| crate::items::numbered_anew(effort, false),
+        ),
+        ("M263", |effort| at_places(effort, true), |effort| at_places(effort, false)),
     ];
     dp_audit::harness::mutants(include_str!("mutants.toml"), &code)
 }
@@ -47,6 +59,40 @@ fn outside(effort: Effort, paid: u64) -> Found {
             &mut SecureSource::new(&mut rng),
         );
         found.see(comparison.pure_loss(), || format!("{points} points"));
+    }
+    found
+}
+
+/// Places near people, where each row of a person counts.
+fn at_places(effort: Effort, by_row: bool) -> Found {
+    let plan = LocatePlan::new(LocateSettings {
+        places: ["A", "B"].map(str::to_owned).to_vec(),
+        distances: Distances::Points { dim: 1, coordinates: vec![0.0, 1.0] },
+        column: "place".to_owned(),
+        person: Some("who".to_owned()),
+        k: 1,
+        squares: false,
+        people: 4,
+        epsilon: 1.0,
+    });
+    let plan = plan.expect("valid");
+    let (mut found, mut rng) = (Found::claim(1.0), effort.rng(97));
+    for others in 0..effort.of(6, 40) {
+        let before: Vec<u32> = vec![0; others];
+        let mut after = before.clone();
+        after.extend(vec![1; if by_row { 3 } else { 1 }]);
+        let run = |people: &Vec<u32>, source: &mut dyn Source| {
+            let found = plan.replay(people, source).0;
+            (found.centres, found.users.iter().map(|users| users.to_bits()).collect::<Vec<_>>())
+        };
+        let comparison = compare(
+            &Neighbours::stated(AddRemove),
+            run,
+            &before,
+            &after,
+            &mut SecureSource::new(&mut rng),
+        );
+        found.see(comparison.pure_loss(), || format!("{others} others"));
     }
     found
 }

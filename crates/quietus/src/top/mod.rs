@@ -18,8 +18,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 
+pub use crate::catalogue::{Catalogue, Items};
 pub use args::TopArgs;
-pub use plan::{Items, TopPlan, TopSettings};
+pub(crate) use plan::standard_error;
+pub use plan::{TopPlan, TopSettings};
 
 /// How many rows met what end. Private.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,25 +44,11 @@ pub fn top_plan(args: &TopArgs) -> Result<TopPlan, Error> {
         &[("--items-from", args.items_from.as_deref())],
         &[("--data", Some(&args.file.data))],
     )?;
-    let items = match (&args.items_from, args.numbers_below) {
-        (Some(path), _) => {
-            let mut rows = Rows::open(path, Secrecy::Public, &Form::default())?;
-            rows.choose(&["item"])?;
-            let mut names = Vec::new();
-            while rows.advance()? {
-                names.push(rows.name(0)?.into_owned());
-            }
-            Items::Named(names)
-        }
-        (None, Some(size)) => Items::NumbersBelow(size),
-        (None, None) => {
-            Items::Named(args.items.iter().map(|name| name.trim().to_owned()).collect())
-        }
-    };
+    let items = Catalogue::said(&args.items, args.items_from.as_deref(), args.numbers_below)?;
     TopPlan::new(TopSettings {
         person: args.person.clone(),
         item: args.item.clone(),
-        items,
+        items: items.into(),
         users: args.users,
         items_per_person: args.items_per_person,
         epsilon: args.epsilon,
@@ -91,7 +79,7 @@ fn read(args: &TopArgs, plan: &TopPlan, form: &Form, met: &mut Met) -> Result<Ve
                 continue;
             }
         };
-        match rows.text_or_none(1).and_then(|text| plan.item(&text)) {
+        match rows.text_or_none(1).and_then(|text| plan.catalogue().number(&text)) {
             Some(item) => {
                 met.used += 1;
                 *met.shown.entry(user).or_default() += 1;
@@ -151,7 +139,7 @@ fn table(plan: &TopPlan, reports: &[Report], to: &mut dyn io::Write) -> io::Resu
     for report in reports {
         let (persons, error) = plan.estimate(report.noisy_count);
         let numbers = [format!("{persons:.1}"), format!("{error:.1}")];
-        lines.write_record(std::iter::once(plan.name(report.item)).chain(numbers))?;
+        lines.write_record(std::iter::once(plan.catalogue().name(report.item)).chain(numbers))?;
     }
     lines.flush()
 }

@@ -1,23 +1,13 @@
 //! What is asked for, and the mechanism that does it.
 
+use crate::catalogue::{Catalogue, Items};
 use crate::error::Error;
 use dp_accounting::{AddRemove, Receipt};
 use dp_mechanism::{Algorithm, Draws, Mechanism, Private};
 use dp_stream::{
-    Event, MonitorPlan, Report, StreamError, StreamShape, ThreshMonitor, Threshold, Universe,
+    Event, Method, MonitorPlan, Report, StreamError, StreamShape, ThreshMonitor, Threshold,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-
-/// Which items there could be. Public.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Items {
-    /// These names.
-    Named(Vec<String>),
-    /// The whole numbers from 0 to below this one.
-    NumbersBelow(u64),
-}
 
 /// All that is public.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,7 +40,7 @@ const MISS: f64 = 0.05;
 #[serde(try_from = "TopSettings", into = "TopSettings")]
 pub struct TopPlan {
     settings: TopSettings,
-    places: BTreeMap<String, u64>,
+    catalogue: Catalogue,
     monitor: MonitorPlan,
 }
 
@@ -74,25 +64,12 @@ impl TopPlan {
     /// # Errors
     /// Names the setting and its limits.
     pub fn new(settings: TopSettings) -> Result<Self, Error> {
-        let mut places = BTreeMap::new();
-        let size = match &settings.items {
-            Items::Named(names) => {
-                for (name, place) in names.iter().zip(0..) {
-                    if places.insert(name.clone(), place).is_some() {
-                        let reason = format!("`{name}` is there twice");
-                        return Err(Error::Library { what: "the items", reason });
-                    }
-                }
-                names.len() as u64
-            }
-            Items::NumbersBelow(size) => *size,
-        };
-        let shape =
-            StreamShape { universe: Universe::Range { size }, users: settings.users, steps: 1 };
+        let catalogue = Catalogue::try_from(settings.items.clone())?;
+        let shape = StreamShape { universe: catalogue.universe(), users: settings.users, steps: 1 };
         let monitor = ThreshMonitor::builder(shape, settings.epsilon, settings.items_per_person)
             .and_then(|builder| builder.threshold(Threshold::Rule { beta: BETA }).build())
             .map_err(|error| Error::library("the plan", &error))?;
-        Ok(Self { settings, places, monitor })
+        Ok(Self { settings, catalogue, monitor })
     }
 
     /// What was asked for.
@@ -100,22 +77,9 @@ impl TopPlan {
         &self.settings
     }
 
-    /// The number of an item, if it is one of the public ones.
-    pub(super) fn item(&self, text: &str) -> Option<u64> {
-        match self.settings.items {
-            Items::Named(_) => self.places.get(text).copied(),
-            Items::NumbersBelow(size) => text.parse().ok().filter(|item| *item < size),
-        }
-    }
-
-    pub(super) fn name(&self, item: u64) -> String {
-        match &self.settings.items {
-            Items::Named(names) => {
-                let place = usize::try_from(item).unwrap_or(usize::MAX);
-                names.get(place).cloned().unwrap_or_default()
-            }
-            Items::NumbersBelow(_) => item.to_string(),
-        }
+    /// Items by name and by number.
+    pub(super) fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
     }
 
     /// An estimate of the number of persons, and its standard error.
@@ -126,16 +90,25 @@ impl TopPlan {
 
     /// The standard error of the estimate for an item of so many persons, from the sample and the noise.
     pub(super) fn error(&self, persons: f64) -> f64 {
-        let rate = self.monitor.sampling_rate();
-        let a = (-self.monitor.loss_per_report()).exp();
-        let noise = a / (1.0 - a).powi(2);
-        (noise + persons * rate * (1.0 - rate)).sqrt() / rate
+        standard_error(&self.monitor, persons)
     }
 
     /// From so many persons on an item is found in 19 of 20 releases.
     pub(super) fn smallest_count(&self) -> u64 {
         self.monitor.smallest_count(MISS)
     }
+}
+
+/// The standard error of an estimate of so many users, from the sample and the noise of a count.
+pub(crate) fn standard_error(monitor: &MonitorPlan, users: f64) -> f64 {
+    let rate = monitor.sampling_rate();
+    let a = (-monitor.loss_per_report()).exp();
+    let sides = match monitor.method() {
+        Method::ThreshMonitor | Method::ThreshMonitorSeen => 1.0,
+        Method::TargetCharging | Method::BasicHistograms => 2.0,
+    };
+    let noise = sides * a / (1.0 - a).powi(2);
+    (noise + users * rate * (1.0 - rate)).sqrt() / rate
 }
 
 impl Algorithm for TopPlan {

@@ -1,0 +1,176 @@
+//! What is asked for, and the mechanism that does it.
+
+use super::clock::Clock;
+use crate::error::Error;
+use crate::top::Catalogue;
+use dp_accounting::{AddRemove, Budget, Receipt};
+use dp_mechanism::{Algorithm, Draws, Mechanism, Private};
+use dp_stream::{
+    Event, MonitorPlan, Report, StreamError, StreamShape, ThreshMonitor, Threshold, Wanted,
+    advise_settings,
+};
+use serde::{Deserialize, Serialize};
+
+/// All that is public.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ItemsSettings {
+    /// The column that says whose row it is.
+    pub user: String,
+    /// The column that says which item a row is about.
+    pub item: String,
+    /// The column that says when.
+    pub time: String,
+    /// Which items there could be.
+    pub items: Catalogue,
+    /// Which steps there are.
+    pub clock: Clock,
+    /// About how many items a user shows in a step.
+    pub items_per_user: u32,
+    /// In how many steps an item should be found.
+    pub within: u64,
+    /// What is drawn, step after step.
+    pub monitor: MonitorPlan,
+}
+
+/// How much a user may be part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sizes {
+    /// Those with which an item of so many users is found.
+    Find {
+        /// So many users show it.
+        users: u64,
+        /// Of so many reports a user can be part, at least.
+        stay_for: u8,
+    },
+    /// These.
+    Given {
+        /// Of so many reports a user can be part.
+        reports_per_user: u8,
+        /// So many items of a user count in a step; if it is not said, as many as reports.
+        items_per_step: Option<u8>,
+    },
+}
+
+/// Reports of items that nobody shows, on average over all steps.
+const BETA: f64 = 0.1;
+/// How often an item of so many users may be missed.
+const MISS: f64 = 0.05;
+
+/// A monitor for a log.
+///
+/// # Guarantee
+/// That of its [`MonitorPlan`] under [`AddRemove`] of a user with all rows of all steps, however many runs release them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "ItemsSettings", into = "ItemsSettings")]
+pub struct ItemsPlan(ItemsSettings);
+
+impl TryFrom<ItemsSettings> for ItemsPlan {
+    type Error = Error;
+
+    fn try_from(settings: ItemsSettings) -> Result<Self, Error> {
+        let ItemsSettings { items, clock, monitor, .. } = &settings;
+        if *monitor.universe() != items.universe() || monitor.steps() != clock.length() {
+            let reason = "its monitor is of other items or steps".to_owned();
+            return Err(Error::Library { what: "the plan", reason });
+        }
+        Ok(Self(settings))
+    }
+}
+
+impl From<ItemsPlan> for ItemsSettings {
+    fn from(plan: ItemsPlan) -> Self {
+        plan.0
+    }
+}
+
+/// The monitor for this budget.
+///
+/// # Errors
+/// Names the setting and its limits.
+pub(super) fn monitor(
+    (items, clock, users): (&Catalogue, &Clock, u32),
+    (items_per_user, within): (u32, u64),
+    sizes: Sizes,
+    budget: Budget,
+) -> Result<MonitorPlan, Error> {
+    let shape = StreamShape { universe: items.universe(), users, steps: clock.length() };
+    let refuse = |error: StreamError| Error::library("the plan", &error);
+    match sizes {
+        Sizes::Given { reports_per_user, items_per_step } => {
+            let builder = if budget.delta().get() > 0.0 {
+                ThreshMonitor::builder_seen(shape, budget, reports_per_user)
+            } else {
+                let epsilon = budget.epsilon().get();
+                ThreshMonitor::builder(shape, epsilon, reports_per_user).map_err(refuse)?
+            };
+            let items = items_per_step.unwrap_or(reports_per_user);
+            builder
+                .items_per_step(items)
+                .threshold(Threshold::Rule { beta: BETA })
+                .build()
+                .map_err(refuse)
+        }
+        Sizes::Find { users, stay_for } => {
+            let wanted = Wanted {
+                shape,
+                budget,
+                users,
+                items_of_a_user: items_per_user,
+                within,
+                reports_of_a_user: stay_for,
+                beta: BETA,
+            };
+            let advice = advise_settings(&wanted).map_err(refuse)?;
+            let best = advice.rows.into_iter().next().map(|row| row.plan);
+            best.ok_or_else(|| Error::Library {
+                what: "the plan",
+                reason: "no method can run with these settings".to_owned(),
+            })
+        }
+    }
+}
+
+impl ItemsPlan {
+    /// What was asked for.
+    pub fn settings(&self) -> &ItemsSettings {
+        &self.0
+    }
+
+    /// From so many users on an item is found in 19 of 20 sessions, if they show it in so many steps as the settings say, and as many items.
+    pub(super) fn smallest_count(&self) -> u64 {
+        let ItemsSettings { monitor, items_per_user, within, .. } = &self.0;
+        monitor.smallest_count_within(*items_per_user, *within, MISS)
+    }
+
+    /// An estimate of the number of users, and its standard error.
+    pub(super) fn estimate(&self, noisy_count: i64) -> (f64, f64) {
+        let users = self.0.monitor.estimate(noisy_count).max(0.0);
+        (users, crate::top::standard_error(&self.0.monitor, users))
+    }
+}
+
+impl Algorithm for ItemsPlan {
+    type Relation = AddRemove;
+    /// The events of every step.
+    type Data<'a> = &'a [Vec<Event>];
+    type Shape = u64;
+    type Output = Vec<Report>;
+    type Error = StreamError;
+
+    fn cost(&self) -> Receipt<AddRemove> {
+        self.0.monitor.receipt()
+    }
+
+    fn shape(data: &&[Vec<Event>]) -> u64 {
+        data.len() as u64
+    }
+
+    fn check(&self, steps: &u64) -> Result<(), StreamError> {
+        self.0.monitor.check(steps)
+    }
+
+    fn run(&self, data: Private<&[Vec<Event>]>, draws: &mut Draws<'_>) -> Vec<Report> {
+        self.0.monitor.run(data, draws)
+    }
+}

@@ -1,0 +1,168 @@
+//! Who goes on with a session: of all states that there are, copies and old ones among them, one.
+//!
+//! Whoever takes steps has a lease in the ledger before the first draw, for the generation after the newest. It is followed by an advance, with the hash of the
+//! state that came out, or, if its holder died before that state was there, by its withdrawal. A state goes on only if the ledger names its generation and its
+//! hash as the newest, and no lease is open.
+
+use crate::disk::Disk;
+use crate::error::Error;
+use crate::folder::{in_use, lock};
+use crate::ledger::{Book, Entry, LedgerFile};
+use crate::session::newest;
+use dp_accounting::{Receipt, Relation};
+use std::path::{Path, PathBuf};
+
+/// How far a session is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// Of its newest state; 0 before the first.
+    pub(crate) generation: u64,
+    /// The hash of that; empty before the first.
+    pub(crate) state: String,
+    /// Who may be drawing, and where.
+    pub(crate) open: Option<(String, PathBuf)>,
+}
+
+/// Steps that somebody wants to draw.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) session: &'a str,
+    pub(crate) family: &'a str,
+    pub(crate) plan: &'a str,
+    /// Where the state is that they go on from.
+    pub(crate) from: &'a Standing,
+    pub(crate) lease: &'a str,
+    pub(crate) out: &'a str,
+}
+
+impl Book {
+    /// All sessions, oldest first.
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = &str> {
+        self.entries().iter().filter_map(|entry| match entry {
+            Entry::Session { session, .. } => Some(session.as_str()),
+            _ => None,
+        })
+    }
+
+    /// How far a session is; `None` if there is none of this name.
+    pub(crate) fn standing(&self, wanted: &str) -> Option<Standing> {
+        let mut standing = None;
+        for entry in self.entries() {
+            match entry {
+                Entry::Session { session, .. } if session == wanted => {
+                    standing = Some(Standing::default());
+                }
+                Entry::Lease { session, lease, out, .. } if session == wanted => {
+                    standing.get_or_insert_default().open = Some((lease.clone(), out.into()));
+                }
+                Entry::Advance { session, generation, state } if session == wanted => {
+                    let (generation, state) = (*generation, state.clone());
+                    standing = Some(Standing { generation, state, open: None });
+                }
+                Entry::Withdrawn { session, .. } if session == wanted => {
+                    standing.get_or_insert_default().open = None;
+                }
+                _ => {}
+            }
+        }
+        standing
+    }
+
+    /// The folders of leases that have no end.
+    pub(crate) fn open_leases(&self) -> impl Iterator<Item = PathBuf> {
+        self.sessions().filter_map(|session| Some(self.standing(session)?.open?.1))
+    }
+
+    pub(crate) fn session_shown(&self, session: &str) -> String {
+        let place = self.entries().iter().rev().find_map(|entry| match entry {
+            Entry::Lease { session: of, out, .. } if of == session => Some(out.as_str()),
+            _ => None,
+        });
+        let Standing { generation, open, .. } = self.standing(session).unwrap_or_default();
+        let open = if open.is_some() { ", and one without an outcome" } else { "" };
+        format!("{:10} session of {generation} runs{open}: {}", "items", place.unwrap_or_default())
+    }
+
+    pub(crate) fn refuse(&self, reason: &str) -> Error {
+        Error::Ledger { path: self.path.clone(), reason: reason.to_owned() }
+    }
+}
+
+impl LedgerFile {
+    /// Writes that steps are about to be drawn, if nobody has gone on from there; with the first ones, that their session is spent.
+    ///
+    /// # Errors
+    /// If somebody has, the session does not fit any more, or the disk refuses; then nothing may be drawn.
+    pub(crate) fn lease<R: Relation>(
+        &self,
+        wanted: &Wanted<'_>,
+        receipt: &Receipt<R>,
+        disk: &dyn Disk,
+    ) -> Result<(), Error> {
+        self.locked(|mut file, mut book| {
+            let session = wanted.session.to_owned();
+            match book.standing(wanted.session) {
+                Some(standing) if standing != *wanted.from => {
+                    return Err(book.refuse("somebody else has gone on with the session"));
+                }
+                None if *wanted.from != Standing::default() => {
+                    return Err(book.refuse("it does not have the session"));
+                }
+                Some(_) => {}
+                None => {
+                    book.fits(receipt)?;
+                    let entry = Entry::Session {
+                        session: session.clone(),
+                        family: wanted.family.to_owned(),
+                        plan: wanted.plan.to_owned(),
+                        receipt: serde_json::to_value(receipt).expect("a receipt has plain fields"),
+                    };
+                    book.append(&mut file, entry, disk)?;
+                }
+            }
+            let (lease, out) = (wanted.lease.to_owned(), wanted.out.to_owned());
+            let generation = wanted.from.generation + 1;
+            book.append(&mut file, Entry::Lease { session, generation, lease, out }, disk)
+        })
+    }
+
+    /// Finds out what became of a lease whose holder has died, and writes it down. `held` is a folder that the caller has locked.
+    ///
+    /// # Errors
+    /// If its holder is at work, or the folder does not have what the ledger says it has.
+    pub(crate) fn settle(
+        &self,
+        session: &str,
+        held: Option<&Path>,
+        disk: &dyn Disk,
+    ) -> Result<Option<Standing>, Error> {
+        self.locked(|mut file, mut book| {
+            let Some(standing) = book.standing(session) else { return Ok(None) };
+            let Some((lease, out)) = &standing.open else { return Ok(Some(standing)) };
+            let _lock = match held {
+                Some(held) if held == out => None,
+                _ if in_use(out) => return Err(book.refuse("somebody is at work on the session")),
+                // A folder that is not there is told from one that has nothing new below.
+                _ => lock(out).ok().flatten(),
+            };
+            let generation = standing.generation + 1;
+            let name = session.to_owned();
+            let entry = match newest(out, session)? {
+                Some(found) if found.generation == generation && found.lease == *lease => {
+                    Entry::Advance { session: name, generation, state: found.hash }
+                }
+                Some(found)
+                    if found.generation == standing.generation && found.hash == standing.state =>
+                {
+                    Entry::Withdrawn { session: name, generation }
+                }
+                _ => {
+                    let what = "does not hold the session's newest state, so nobody knows what became of its last steps: put it back";
+                    return Err(book.refuse(&format!("{} {what}", out.display())));
+                }
+            };
+            book.append(&mut file, entry, disk)?;
+            Ok(book.standing(session))
+        })
+    }
+}

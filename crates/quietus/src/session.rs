@@ -1,0 +1,180 @@
+//! The folder of a session: public files that grow, and a private state, each of them replaced as a whole.
+
+use crate::disk::{Disk, folder_of, sync_folder};
+use crate::error::Error;
+use crate::folder::{PART, RELEASE, lock};
+use crate::ledger::sha256_hex;
+use crate::order::Named;
+use serde::Deserialize;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What a session goes on from. As confidential as the data.
+pub(crate) const STATE: &str = "PRIVATE-state.json";
+
+/// What the beginning of a state says about it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+struct Head {
+    session: String,
+    generation: u64,
+    lease: String,
+}
+
+/// A state by its hash.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) generation: u64,
+    pub(crate) lease: String,
+    /// SHA-256; empty for the one of generation 0, which is none.
+    pub(crate) hash: String,
+}
+
+/// The state of a session in a folder; `None` if the folder is not of this session.
+pub(crate) fn newest(folder: &Path, session: &str) -> Result<Option<Found>, Error> {
+    let release = fs::read(folder.join(RELEASE)).ok();
+    let named = release.and_then(|text| serde_json::from_slice::<Named>(&text).ok());
+    if named.is_none_or(|named| named.release != session) {
+        return Ok(None);
+    }
+    let path = folder.join(STATE);
+    match fs::read(&path) {
+        Ok(bytes) => found(&path, session, &bytes).map(Some),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Some(Found::default())),
+        Err(error) => Err(Error::io("read", &path)(error)),
+    }
+}
+
+/// Which state this is.
+pub(crate) fn found(path: &Path, session: &str, bytes: &[u8]) -> Result<Found, Error> {
+    match serde_json::from_slice::<Head>(bytes) {
+        Ok(head) if head.session == session => {
+            let (generation, lease) = (head.generation, head.lease);
+            Ok(Found { generation, lease, hash: sha256_hex(&[bytes]) })
+        }
+        Ok(_) => Err(damaged(path, "it is of another session")),
+        Err(error) => Err(damaged(path, &error.to_string())),
+    }
+}
+
+pub(crate) fn damaged(path: &Path, reason: &str) -> Error {
+    Error::NotVerified { path: path.to_path_buf(), reason: reason.to_owned() }
+}
+
+/// A folder that nobody else works on, as long as this is there.
+#[derive(Debug)]
+pub(crate) struct SessionFolder<'a> {
+    disk: &'a dyn Disk,
+    path: PathBuf,
+    /// Folders that were made for it, the lowest first.
+    made: Vec<PathBuf>,
+    /// Says so to others.
+    lock: Option<File>,
+}
+
+impl Drop for SessionFolder<'_> {
+    fn drop(&mut self) {
+        for folder in &self.made {
+            // Fails if it holds something, as it should.
+            let _ = self.disk.remove_empty(folder);
+        }
+    }
+}
+
+impl<'a> SessionFolder<'a> {
+    /// Makes the folder if it is not there.
+    pub(crate) fn open(path: &Path, disk: &'a dyn Disk) -> Result<Self, Error> {
+        let path = std::path::absolute(path).map_err(Error::io("find", path))?;
+        // Without a slash at the end, behind which a link would not be seen.
+        let path: PathBuf = path.components().collect();
+        if path.is_symlink() || path.file_name().is_none() {
+            let (name, got) = ("--out", path.display().to_string());
+            return Err(Error::Setting { name, got, want: "a folder with a name, and no link" });
+        }
+        let mut folder = Self { disk, path: path.clone(), made: Vec::new(), lock: None };
+        let missing: Vec<&Path> = path.ancestors().take_while(|path| !path.exists()).collect();
+        for new in missing.into_iter().rev() {
+            match disk.create_folder(new) {
+                Ok(()) => folder.made.insert(0, new.to_path_buf()),
+                // Somebody was faster.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && new.is_dir() => {}
+                Err(error) => return Err(Error::io("create the folder", new)(error)),
+            }
+            sync_folder(disk, folder_of(new)).map_err(Error::io("create the folder", new))?;
+        }
+        if !path.is_dir() {
+            return Err(Error::NotAFolder { path });
+        }
+        let refused = |error: io::Error| match error.kind() {
+            io::ErrorKind::WouldBlock => {
+                damaged(&path, "another process is at work on the session")
+            }
+            _ => Error::io("lock the folder", &path)(error),
+        };
+        folder.lock = lock(&path).map_err(refused)?;
+        Ok(folder)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Which session it holds; `None` if it is empty, but for files that nobody has finished.
+    pub(crate) fn named(&self) -> Result<Option<Named>, Error> {
+        let path = self.path.join(RELEASE);
+        match fs::read(&path) {
+            Ok(text) => {
+                let named: Named = serde_json::from_slice(&text)
+                    .map_err(|error| damaged(&path, &error.to_string()))?;
+                Ok(Some(named))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let entries = fs::read_dir(&self.path).map_err(Error::io("list", &self.path))?;
+                for entry in entries {
+                    let name = entry.map_err(Error::io("list", &self.path))?.file_name();
+                    let name = name.to_string_lossy();
+                    if !(name.starts_with(PART.0) && name.ends_with(PART.1)) {
+                        return Err(Error::Taken { path: self.path.clone(), release: false });
+                    }
+                }
+                Ok(None)
+            }
+            Err(error) => Err(Error::io("read", &path)(error)),
+        }
+    }
+
+    /// What a file holds; `None` if there is none.
+    pub(crate) fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
+        let path = self.path.join(name);
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io("read", &path)(error)),
+        }
+    }
+
+    /// Waits until the names of what is there are on the disk.
+    pub(crate) fn settle(&self) -> Result<(), Error> {
+        sync_folder(self.disk, &self.path).map_err(Error::io("be sure of", &self.path))
+    }
+
+    /// Sees to it that a file, which only the owner can read, holds this: in the place of one that holds something else, and on the disk.
+    pub(crate) fn keep(&self, name: &str, content: &[u8]) -> Result<(), Error> {
+        if self.read(name)?.is_some_and(|there| there == content) {
+            return Ok(());
+        }
+        let (disk, path) = (self.disk, self.path.join(name));
+        let part = self.path.join(format!("{}{name}{}", PART.0, PART.1));
+        let write = || {
+            if part.exists() {
+                disk.remove_file(&part)?;
+            }
+            let mut file = disk.create_file(&part)?;
+            disk.write(&mut file, content)?;
+            disk.sync(&file)?;
+            disk.rename(&part, &path)?;
+            sync_folder(disk, &self.path)
+        };
+        write().map_err(Error::io("write", &path))
+    }
+}
