@@ -12,6 +12,8 @@ k-means++ with the records in hand; mean over runs ± standard deviation, and th
 
 - `kmeans++` sees the records and is not private; `public-uniform` asks nobody and clusters uniform points of the cube.
 - `local-k-means` asks each client once, for one byte or two; *one histogram* has one round and no re-centring.
+- `local-private-centers` is the protocol that the paper sketches: heavy buckets of shifted grids at four radii, their sums, a vote for \
+candidates, a vote for those that are left; *one round* stops at the buckets.
 - `laplace-records` lets each client add Laplace noise to its coordinates: what first comes to mind, and what it costs.";
 
 pub(super) fn write(records: &[Record], page: &mut Page) {

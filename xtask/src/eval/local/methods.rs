@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::eval::family::Label;
 use crate::eval::local::data::{K, domain};
+use crate::eval::local::paper::{self, Form};
 use dp_cluster::kmeans::KMeans;
 use dp_geometry::Points;
 use dp_local::LocalKMeans;
@@ -26,6 +27,8 @@ enum How {
     Nobody,
     /// So many rounds of re-centring.
     Rounds(u8),
+    /// What the paper sketches.
+    Paper(Form),
     /// Each client adds Laplace noise to its coordinates and sends them.
     NoisyRecords,
 }
@@ -34,11 +37,13 @@ const fn method(algorithm: &'static str, variant: &'static str, how: How) -> Met
     Method { algorithm, variant, how }
 }
 
-pub(super) const METHODS: [Method; 5] = [
+pub(super) const METHODS: [Method; 7] = [
     method("kmeans++", "default", How::Records),
     method("public-uniform", "default", How::Nobody),
     method("local-k-means", "default", How::Rounds(3)),
     method("local-k-means", "one histogram", How::Rounds(0)),
+    method("local-private-centers", "default", How::Paper(Form::FourRounds)),
+    method("local-private-centers", "one round", How::Paper(Form::OneRound)),
     method("laplace-records", "default", How::NoisyRecords),
 ];
 
@@ -49,7 +54,7 @@ impl Method {
             algorithm: self.algorithm,
             variant: self.variant.to_owned(),
             relation: is_private.then_some("replace-one"),
-            has_epsilon: matches!(self.how, How::Rounds(_) | How::NoisyRecords),
+            has_epsilon: matches!(self.how, How::Rounds(_) | How::Paper(_) | How::NoisyRecords),
             delta: is_private.then_some(0.0),
             once: false,
             params: Vec::new(),
@@ -66,6 +71,8 @@ impl Method {
                 let most = (0..=rounds).map(|round| plan.answer_bytes(round)).max()?;
                 Some((most, usize::from(rounds) + 1))
             }
+            // The name of a direction, or of a cell's hash, of which there are about e^epsilon + 1.
+            How::Paper(form) => Some((if epsilon > 5.5 { 2 } else { 1 }, form.rounds())),
             How::NoisyRecords => Some((8 * dim, 1)),
         }
     }
@@ -94,6 +101,7 @@ impl Method {
                 let found = server.map_err(|error| failed(&error))?.centres();
                 Ok(found.expect("all rounds are over").centres)
             }
+            How::Paper(form) => paper::centres(form, (records, &domain(dim)?), K, epsilon, rng),
             How::NoisyRecords => {
                 // A record can change all coordinates, each by 2.
                 let scale = 2.0 * dim as f64 / epsilon;

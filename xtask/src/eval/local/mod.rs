@@ -3,6 +3,7 @@
 mod chapter;
 mod data;
 mod methods;
+mod paper;
 
 use crate::error::Error;
 use crate::eval::family::{Bench, Card, Family, Label};
@@ -118,6 +119,7 @@ fn the_quick_set_runs_and_is_reported() {
     let (records, page) = first_run(&mut Local, quick, |_| false);
     let cost = |algorithm| metric(&records, (algorithm, ""), "cost_ratio");
     assert!(cost("kmeans++") < 1.5 && cost("local-k-means") < 1.1, "{records:?}");
+    assert!(cost("local-private-centers") > cost("local-k-means"), "{records:?}");
     assert!(cost("public-uniform") > 3.0 && cost("laplace-records") > 3.0, "{records:?}");
     assert!(page.text.contains("| local-k-means, ε 4 | 1 |"), "{}", page.text);
 }
