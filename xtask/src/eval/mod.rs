@@ -16,6 +16,7 @@ mod papers;
 mod provenance;
 pub(crate) mod record;
 mod results;
+mod robust;
 pub(crate) mod runner;
 mod session;
 mod set_cover;

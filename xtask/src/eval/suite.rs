@@ -14,6 +14,7 @@ use crate::eval::heavy_hitters::HeavyHitters;
 use crate::eval::k_median::KMedian;
 use crate::eval::local::Local;
 use crate::eval::record::Record;
+use crate::eval::robust::Robust;
 use crate::eval::set_cover::SetCover;
 use crate::eval::settings::Settings;
 use crate::eval::submodular::Submodular;
@@ -87,6 +88,7 @@ pub(crate) trait Suite {
 pub(crate) fn all() -> Vec<Box<dyn Suite>> {
     vec![
         Box::new(Clustering::default()),
+        Box::new(Robust),
         Box::new(Submodular),
         Box::new(SetCover),
         Box::new(KMedian),

@@ -44,6 +44,12 @@
 //!
 //! What is left goes into the last rounds. Ask for a few times as many as you expect, not more: each centre needs its own records.
 //!
+//! Measured with at most 32, `n` 20,000 to 100,000, in 2, 5 and 10 dimensions, `delta = n^-1.5`, 3 runs each: at epsilon 1 the number was
+//! right in 44 of 45 runs on 1 to 16 separate clusters of at least 1,250 records, and in 8 of 9 on uniform data. With a tenth
+//! of noise there were up to 12 too many; of sizes of 100 : 10 : 1, 1 to 3 of 12 missing, those of 225 records; at epsilon .3 on 20,000
+//! records, up to 2 of 16. **Clusters less than about 4 standard deviations apart become one**: 1.2 to 2.9 times the squared inertia of
+//! their own number. Long ones come out in pieces.
+//!
 //! # Errors of centres
 //! Each centre comes with [standard errors](crate::CentreError) of its coordinates and its count, and with whether it is more than noise.
 //!

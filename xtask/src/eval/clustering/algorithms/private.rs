@@ -116,9 +116,27 @@ pub(super) fn all() -> Vec<Private> {
         let builder = builder.expected_records(recipe.n as u64).public_seed(rng.random());
         released("private-kmeans", builder.build(), dataset, rng, |output| output.centres)
     });
+    // The same without a number of clusters: at most twice as many.
+    let own_k = Private::new("private-kmeans", false, |dataset, budget, rng| {
+        let recipe = dataset.recipe;
+        let builder = PrivateKMeans::builder(dataset.domain.clone(), 2 * recipe.k, budget);
+        let builder = builder.at_most().expected_records(recipe.n as u64);
+        let plan = builder.public_seed(rng.random()).build();
+        released("private-kmeans", plan, dataset, rng, |output| output.centres)
+    });
     let default = dpm("default", BudgetSplit::default(), CutWeights::default());
     let (given, own) = (dpm_recentred(true), dpm_recentred(false).named("own k"));
-    vec![lloyd, em_mc, lsh_splits, default, lsh_recentred, given, own, recommended]
+    vec![
+        lloyd,
+        em_mc,
+        lsh_splits,
+        default,
+        lsh_recentred,
+        given,
+        own,
+        recommended,
+        own_k.named("own k"),
+    ]
 }
 
 /// Density-based partitioning; finds the number of clusters by itself.
