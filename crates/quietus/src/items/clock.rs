@@ -115,7 +115,7 @@ impl Clock {
 
     /// The step of a time, if it is of one.
     pub fn step_at(&self, time: i64) -> Option<u64> {
-        let within = self.start(0) <= time && time < self.start(self.count());
+        let within = self.start(0) <= time && time < self.start(self.length());
         within.then(|| self.ended(time))
     }
 
