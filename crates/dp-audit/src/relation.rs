@@ -215,17 +215,28 @@ pub fn exact_laws<D: ?Sized, O: Ord>(
 ) -> Result<(Law<O>, Law<O>), NotNeighbours> {
     neighbours.tell(first, second)?;
     let law = |data: &D| {
-        let promised = std::cell::RefCell::new(Vec::new());
+        // Of all paths: what any of them promised, and whether one of them promised nothing.
+        let promised = std::cell::RefCell::new(Vec::<AnyRelation>::new());
+        let silent = std::cell::Cell::new(false);
         let law = exact_law(window, |source| {
             let mut told = Told { source, promised: Vec::new() };
             let output = run(data, &mut told);
-            *promised.borrow_mut() = told.promised;
+            silent.set(silent.get() || told.promised.is_empty());
+            let mut all = promised.borrow_mut();
+            for one in told.promised {
+                if !all.contains(&one) {
+                    all.push(one);
+                }
+            }
             output
         });
-        (law, promised.into_inner())
+        (law, promised.into_inner(), silent.get())
     };
-    let ((p, of_first), (q, of_second)) = (law(first), law(second));
+    let ((p, of_first, no_first), (q, of_second, no_second)) = (law(first), law(second));
     neighbours.keep([&of_first, &of_second], true)?;
+    if no_first || no_second {
+        neighbours.keep([&[], &[]], true)?;
+    }
     Ok((p, q))
 }
 

@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let epsilon = std::env::args().nth(1).map_or(Ok(2.0), |word| word.parse())?;
     let mut coords = Vec::new();
     for line in std::fs::read_to_string(FILE)?.lines().skip(1) {
-        // What is no number is a place outside of the map for the algorithm: it is moved to the border, not refused.
+        // What is no number counts as the middle of the map: a refusal would tell that there is such a record.
         coords.extend(line.split(',').skip(1).map(|word| word.parse().unwrap_or(f64::NAN)));
     }
     let meters = Points::new(coords, 2)?;

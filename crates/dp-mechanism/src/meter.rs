@@ -147,9 +147,10 @@ impl Meter {
                     self.add(step, &path, depth + 1, Below { parts: true, ..below });
                 }
             }
-            // Changes that are spread over parts cost no more than as many in the dearest.
+            // Changes that are spread over parts below cost no more than as many in the dearest; parts above are still two.
             Step::Group { step, .. } => {
-                let below = Below { conditions: true, touched: 1, ..below };
+                let touched = if below.parts { below.touched } else { 1 };
+                let below = Below { conditions: true, touched, ..below };
                 self.add(step, &path, depth + 1, below);
             }
             Step::Outside { step, .. } => {
@@ -321,6 +322,8 @@ mod tests {
         let two = std::num::NonZeroU32::MIN.saturating_add(1);
         let group = Step::group("replace", two, Step::parallel("towns", vec![part()]));
         assert_eq!(drawn(group, 2), 3);
+        let group = Step::group("g", std::num::NonZeroU32::MIN, part());
+        assert_eq!(drawn(Step::parallel("towns", vec![group]), 2), 1, "two towns change");
         let mut both = Meter::new(&Step::parallel("towns", vec![part(), part()]), 2);
         let all = both.all().leaves;
         let next = [0, 1, 2].map(|_| {

@@ -8,6 +8,7 @@ use crate::disk::Disk;
 use crate::error::Error;
 use crate::folder::{in_use, lock};
 use crate::ledger::{Book, Entry, LedgerFile};
+use crate::run::same_file;
 use crate::session::newest;
 use dp_accounting::{Receipt, Relation};
 use std::path::{Path, PathBuf};
@@ -73,11 +74,16 @@ impl Book {
         self.sessions().filter_map(|session| Some(self.standing(session)?.open?.1))
     }
 
-    pub(crate) fn session_shown(&self, session: &str) -> String {
-        let place = self.entries().iter().rev().find_map(|entry| match entry {
+    /// Where its last run was.
+    pub(crate) fn place(&self, session: &str) -> Option<&str> {
+        self.entries().iter().rev().find_map(|entry| match entry {
             Entry::Lease { session: of, out, .. } if of == session => Some(out.as_str()),
             _ => None,
-        });
+        })
+    }
+
+    pub(crate) fn session_shown(&self, session: &str) -> String {
+        let place = self.place(session);
         let Standing { generation, open, .. } = self.standing(session).unwrap_or_default();
         let open = if open.is_some() { ", and one without an outcome" } else { "" };
         format!("{:10} session of {generation} runs{open}: {}", "items", place.unwrap_or_default())
@@ -107,6 +113,11 @@ impl LedgerFile {
                 }
                 None if *wanted.from != Standing::default() => {
                     return Err(book.refuse("it does not have the session"));
+                }
+                Some(_)
+                    if book.plan_of(wanted.session).is_none_or(|(plan, _)| plan != wanted.plan) =>
+                {
+                    return Err(book.refuse("its session has another plan"));
                 }
                 Some(_) => {}
                 None => {
@@ -140,7 +151,7 @@ impl LedgerFile {
             let Some(standing) = book.standing(session) else { return Ok(None) };
             let Some((lease, out)) = &standing.open else { return Ok(Some(standing)) };
             let _lock = match held {
-                Some(held) if held == out => None,
+                Some(held) if held == out || same_file(held, out) => None,
                 _ if in_use(out) => return Err(book.refuse("somebody is at work on the session")),
                 // A folder that is not there is told from one that has nothing new below.
                 _ => lock(out).ok().flatten(),

@@ -245,19 +245,21 @@ pub fn ledger(command: &LedgerCommand, disk: &dyn Disk) -> Result<String, Error>
     }
 }
 
-/// What became of the last run of every session that has no outcome.
+/// What became of the last run of every session that has no outcome; of the others, what is public is made whole without a word.
 fn recover_sessions(ledger: &LedgerFile, disk: &dyn Disk) -> Result<String, Error> {
     let book = ledger.read()?;
     let mut text = String::new();
     for session in book.sessions() {
-        let Some((_, out)) = book.standing(session).and_then(|standing| standing.open) else {
+        let Some(place) = book.place(session) else { continue };
+        let open = book.standing(session).is_some_and(|standing| standing.open.is_some());
+        let recovered = items::recover(session, Path::new(place), ledger, disk);
+        if !open {
             continue;
-        };
-        let place = out.display();
-        let _ = match items::recover(session, &out, ledger, disk) {
+        }
+        let _ = match recovered {
             Ok(standing) => writeln!(
                 text,
-                "session {session} in {place} is whole, after {} runs; nothing was drawn twice",
+                "session {session} in {place} is whole, after {} runs; what nobody could read of a run that died is drawn by the next one",
                 standing.generation
             ),
             Err(error) => writeln!(text, "session {session} in {place} was left alone: {error}"),
@@ -323,7 +325,7 @@ pub(crate) fn different_files(
 }
 
 /// One that does not exist is named when it is read.
-fn same_file(a: &Path, b: &Path) -> bool {
+pub(crate) fn same_file(a: &Path, b: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;

@@ -112,7 +112,28 @@ impl<'a> SessionFolder<'a> {
             _ => Error::io("lock the folder", &path)(error),
         };
         folder.lock = lock(&path).map_err(refused)?;
+        // What a run that died has left of a private file.
+        let part = folder.part(STATE);
+        if part.exists() {
+            disk.remove_file(&part).map_err(Error::io("remove", &part))?;
+        }
         Ok(folder)
+    }
+
+    /// Where a file is while it is written.
+    fn part(&self, name: &str) -> PathBuf {
+        self.path.join(format!("{}{name}{}", PART.0, PART.1))
+    }
+
+    /// The length of the private state says something about people: nobody else may list a folder that was there before.
+    pub(crate) fn close_to_others(&self) -> Result<(), Error> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            fs::set_permissions(&self.path, fs::Permissions::from_mode(0o700))
+                .map_err(Error::io("close to others", &self.path))?;
+        }
+        Ok(())
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -164,7 +185,7 @@ impl<'a> SessionFolder<'a> {
             return Ok(());
         }
         let (disk, path) = (self.disk, self.path.join(name));
-        let part = self.path.join(format!("{}{name}{}", PART.0, PART.1));
+        let part = self.part(name);
         let write = || {
             if part.exists() {
                 disk.remove_file(&part)?;

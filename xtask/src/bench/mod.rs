@@ -18,6 +18,8 @@ pub(crate) fn command(args: &BenchArgs) -> Result<Ending, Error> {
     println!("cargo {}", benches.join(" "));
     let status = cargo()
         .args(&benches)
+        // The rows are of one thread; benches of more have pools of their own.
+        .env("RAYON_NUM_THREADS", "1")
         .current_dir(workspace::root())
         .status()
         .map_err(|error| failed(&benches, error.to_string()))?;

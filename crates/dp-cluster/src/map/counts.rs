@@ -111,7 +111,7 @@ impl<R: MapRelation> PrivateMap<R> {
         CountedMap { map: self }
     }
 
-    /// Of everything that decides what is counted and released.
+    /// Of everything that decides what is counted and what noise it gets.
     pub(super) fn hash(&self) -> u64 {
         let settings = &self.settings;
         let public_box = &settings.public_box;

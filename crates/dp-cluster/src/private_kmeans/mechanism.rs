@@ -18,7 +18,7 @@ use crate::{ClusterError, Clustering};
 ///
 /// # Complexity
 /// That of [`RingRounds`](crate::rings::RingRounds) or of [`PrivateMap`], and `O(n k d)` per round of re-centring at worst; points well inside of
-/// their cluster take `O(d)`.
+/// their cluster take `O(d)`. With `at_most`, one more pass, and `O(k^3 d)` at worst to join parts, whatever `n` is.
 ///
 /// # Shapes and units
 /// Points `(n, d)`; at most `k` centres `(k, d)` in the units of the points, inside the public box. There is always one.

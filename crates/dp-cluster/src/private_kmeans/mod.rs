@@ -34,13 +34,13 @@
 //!   sum is in standard deviations of the noise that the whole budget would put on it.
 //!
 //! # How many clusters
-//! With [`at_most`](PrivateKMeansBuilder::at_most), the start and two rounds have as many centres as there may be, and half of what
-//! re-centring may spend. Then the noisy mean square of the distances around each centre is released, and what follows is free:
+//! With [`at_most`](PrivateKMeansBuilder::at_most), the start and two rounds have as many centres as there may be; these rounds, and what
+//! follows them, get half of what re-centring may spend. Then the noisy mean square of the distances around each centre is released, and what follows is free:
 //! - Parts whose counts could be noise are dropped.
 //! - Parts that are no denser than if their records were spread evenly over the hull of all centres are background, up to a quarter of all
 //!   records, and dropped.
 //! - Parts are joined as long as one normal cluster explains their records as well as two, after what noise explains: two round
-//!   clusters of like size remain two if they are about 2.5 to 3.5 standard deviations apart, or more.
+//!   clusters of like size remain two from about 4 standard deviations on.
 //!
 //! What is left goes into the last rounds. Ask for a few times as many as you expect, not more: each centre needs its own records.
 //!
@@ -52,10 +52,12 @@
 //!
 //! # Errors of centres
 //! Each centre comes with [standard errors](crate::CentreError) of its coordinates and its count, and with whether it is more than noise.
+//! In 24 runs each with `k` given, 95 % intervals of coordinates held in 94 to 95 % (2 dimensions, `k` 16), 92 to 97 % (4) and 94 to 97 % (10), those of
+//! counts in 93 to 97 %. Where clusters overlap they are only a guide: a centre between two of them has errors that are too small.
 //!
 //! # Guarantee
 //! `(epsilon, delta)`-DP under [`AddRemove`](dp_accounting::AddRemove) for the budget given, by the exact curve of one Gaussian over
-//! the box, the start and the rounds: also the radius of a round is found by noisy counts, halving the radii that are left. All choices are
+//! the box, the start, the search for a number and the rounds: also the radius of a round is found by noisy counts, halving the radii that are left. All choices are
 //! made before any record is seen, but for the box, which follows from what has been released.
 //!
 //! # Utility

@@ -228,7 +228,7 @@ fn errors_are_as_released() {
             }
         }
         let share = |hits: usize| hits as f64 / all as f64;
-        // Of 350 intervals, four standard deviations are 4.7 %; the long run is in the documentation.
+        // Of 350 intervals, four standard deviations are 4.7 %.
         let text = format!("{dim}: {} {} {}", share(places), share(counts), share(halves));
         assert!(share(places) > 0.91 && share(counts) > 0.91 && share(halves) < 0.8, "{text}");
     }

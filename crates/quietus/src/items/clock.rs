@@ -48,9 +48,12 @@ impl TryFrom<Said> for Clock {
         match &said.steps {
             Steps::Equal { length: 0, .. } => refuse("a step must have a length"),
             Steps::Equal { count: 0, .. } => refuse("there must be one at least"),
+            Steps::Equal { count, .. } if *count > Clock::MOST => {
+                refuse("there may be a million at most, within 64 bits of time")
+            }
             Steps::Equal { from, length, count } => {
                 let end = i128::from(*from) + i128::from(*length) * i128::from(*count);
-                if *count > Clock::MOST || end > i128::from(i64::MAX) {
+                if end > i128::from(i64::MAX) {
                     return refuse("there may be a million at most, within 64 bits of time");
                 }
                 Ok(Self(said))

@@ -4,9 +4,9 @@
 //! which state of the session is the newest, and nobody goes on from another.
 //!
 //! # What happens when a run dies
-//! The state that comes out of new steps is on the disk before anything that is public is written, and what is public follows from it. A run that dies
-//! before has shown nothing to anybody; its lease is withdrawn, and the next run draws these steps. One that dies after has drawn them; the next run, or
-//! `quietus ledger recover`, writes what is missing. No step is in two states.
+//! The state that comes out of new steps is on the disk, and its hash in the ledger, before anything that is public is written, and what is public follows
+//! from it. A run whose state is not there has shown nothing to anybody; its lease is withdrawn, and the next run draws these steps. One that dies later has
+//! drawn them; the next run, or `quietus ledger recover`, writes what is missing. So nobody has read a step that could still be drawn from an older state.
 
 mod args;
 mod clock;
@@ -194,13 +194,19 @@ impl<'a> Session<'a> {
             Some(named) if named.ledger.as_deref() != Some(book.id()) => {
                 return Err(damaged(folder.path(), "its session is of another ledger"));
             }
-            Some(named) if named.plan != digest => {
+            // Flags may still be put right while there is nothing of the session but its name.
+            Some(named)
+                if named.plan != digest
+                    && (book.standing(&named.release).is_some()
+                        || folder.read(STATE)?.is_some()) =>
+            {
                 let reason = "its session has another plan, which is in its plan.json: give the same flags as before";
                 return Err(damaged(folder.path(), reason));
             }
-            Some(named) => named,
-            None => {
+            Some(named) if named.plan == digest => named,
+            _ => {
                 book.fits(&plan.receipt())?;
+                folder.close_to_others()?;
                 let (family, ledger) = (FAMILY.to_owned(), Some(book.id().to_owned()));
                 let named = Named { release: random_name()?, family, ledger, plan: digest };
                 // The first one: whoever comes after somebody who died finds out what the folder is, and writes the others.
@@ -238,8 +244,6 @@ impl<'a> Session<'a> {
             }
         };
         let mut session = Self { folder, plan, named, standing: Standing::default(), state };
-        // It was drawn under a lease: what is missing of it is written before the ledger hears that it is there.
-        session.publish()?;
         session.folder.settle()?;
         let held = Some(session.folder.path());
         let standing = ledger.settle(&session.named.release, held, disk)?.unwrap_or_default();
@@ -250,6 +254,8 @@ impl<'a> Session<'a> {
             )));
         }
         session.standing = standing;
+        // It is the newest: what its run has not written of it follows.
+        session.publish()?;
         Ok(session)
     }
 
@@ -370,9 +376,15 @@ pub fn release_items(
         let text =
             serde_json::to_vec(&state).map_err(|error| Error::library("the state", &error))?;
         session.folder.keep(STATE, &text)?;
+        let (generation, hash) = (state.generation, sha256_hex(&[&text]));
         session.state = Some(state);
+        // Nobody reads a step before the ledger knows the state that it belongs to: then no older state can draw it again.
+        let folder = session.folder.path();
+        let now = ledger.settle(&session.named.release, Some(folder), disk)?.unwrap_or_default();
+        if (now.generation, &now.state) != (generation, &hash) {
+            return Err(damaged(folder, "somebody else has gone on with the session"));
+        }
         session.publish()?;
-        ledger.settle(&session.named.release, Some(session.folder.path()), disk)?;
         Ok(((), None))
     })?;
     let _ = writeln!(

@@ -65,7 +65,11 @@ impl Home {
             "quietus release items --user who --item what --time when --items A,B,C --users 100 --from 0 --step 1 --steps 4 --reports-per-user 4 --epsilon 4 --data {} {more} --until {until}",
             self.path("log.csv").display()
         );
-        let words = words.replace("HOME", self.0.path().to_str().unwrap());
+        let mut words = words.replace("HOME", self.0.path().to_str().unwrap());
+        // The time's column is said once.
+        if more.contains("--time ") {
+            words = words.replacen("--time when ", "", 1);
+        }
         let Command::Release { family: Family::Items(args) } =
             Cli::try_parse_from(words.split_whitespace()).unwrap().command
         else {
@@ -202,10 +206,12 @@ fn an_old_or_copied_state_does_not_go_on() {
     home.go(2, &unsynced()).unwrap();
     let refused = |home: &Home, out: &str| {
         let (entries, state) = (home.entries(), fs::read(home.path(out).join(STATE)).ok());
+        let public = home.public(out);
         let words = format!("--ledger HOME/data.ledger --out HOME/{out}");
         let error = home.run(&words, 4, &unsynced()).unwrap_err().to_string();
         assert_eq!(entries, home.entries(), "before any draw");
         assert_eq!(state, fs::read(home.path(out).join(STATE)).ok());
+        assert_eq!(public, home.public(out), "nothing of a refused state is published");
         error
     };
     let error = refused(&home, "copy");
@@ -230,6 +236,40 @@ fn an_old_or_copied_state_does_not_go_on() {
     home.run("--ledger HOME/data.ledger --out HOME/copy", 3, &unsynced()).unwrap();
     assert!(refused(&home, "out").contains("an old or copied state"));
     home.run("--ledger HOME/data.ledger --out HOME/copy", 4, &unsynced()).unwrap();
+}
+
+/// Nobody has read a step that is drawn again, also if an older copy of the folder comes in its place after a run has died.
+#[test]
+fn an_older_copy_in_the_same_place_draws_nothing_again_that_was_readable() {
+    let (mut on, mut refused) = (0, 0);
+    for at in 0.. {
+        let home = Home::new();
+        home.go(1, &unsynced()).unwrap();
+        copy(&home.path("out"), &home.path("copy"));
+        let disk = FailingDisk::new(at, Fault::Death);
+        let _ = home.go(2, &disk);
+        if !disk.failed() {
+            break;
+        }
+        let readable = home.public("out") != home.public("copy");
+        fs::remove_dir_all(home.path("out")).unwrap();
+        copy(&home.path("copy"), &home.path("out"));
+        let goes_on = home.go(2, &unsynced()).is_ok();
+        assert!(!(goes_on && readable), "{at}: a step was drawn twice, and both could be read");
+        if goes_on { on += 1 } else { refused += 1 }
+    }
+    assert!(on > 2 && refused > 2, "{on} went on, {refused} were refused");
+}
+
+/// A typing error in the first run is put right by the second.
+#[test]
+fn flags_may_change_while_nothing_was_drawn() {
+    let home = Home::new();
+    let words = "--ledger HOME/data.ledger --out HOME/out";
+    let error = home.run(&format!("{words} --time tiem"), 2, &unsynced()).unwrap_err().to_string();
+    assert!(error.contains("tiem"), "{error}");
+    home.run(words, 4, &unsynced()).unwrap();
+    home.whole();
 }
 
 /// A run that died may have left the newer state where the ledger says, so a copy of the older one waits for it.

@@ -93,7 +93,8 @@ pub(super) fn is_nearly_whole(of_leaf: f64) -> bool {
 
 impl Joint {
     /// The leaves' rows rounded cell by cell, and their sums: where noise is mostly less than half a group, each cell is mostly right by
-    /// itself, and nothing is gained by having sums in mind. `totals` are the numbers of groups of the leaves, if public.
+    /// itself, and the error of all cells together gains nothing by having sums in mind. Inner rows pay for it: their error is that of the sum of
+    /// their leaves, not of their own noise. `totals` are the numbers of groups of the leaves, if public.
     pub(super) fn rounded(&self, problem: &Problem<'_>, totals: Option<&[i64]>) -> Vec<i64> {
         let (tree, bins) = (problem.tree(), problem.bins());
         let leaves = tree.leaves();

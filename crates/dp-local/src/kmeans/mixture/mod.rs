@@ -131,7 +131,7 @@ impl<'h> Noisy<'h> {
     /// Tries each cluster elsewhere, as long as that explains more.
     fn improved(&self, mut best: Mixture) -> Mixture {
         let k = best.clusters.len();
-        for _ in 0..k {
+        for _ in 0..k.min(8) {
             let tried: Vec<Mixture> = (0..k)
                 .into_par_iter()
                 .filter_map(|at| {
