@@ -129,9 +129,10 @@ impl<R: Relation> Receipt<R> {
         };
         // No Gaussian with a larger mu is within any budget: at epsilon 100, its delta is above 1 - 1e-16.
         let (mu, _) = bisect(0.0, 32.0, fits);
-        // The last digits are for the rounding of sums in another order.
-        let mu = Lower::new(mu * (1.0 - 1e-12)).get();
-        if mu > 0.0 { Mu::of(mu) } else { None }
+        // The last digits are for the rounding of sums in another order. What is returned was tried itself: at a delta next to 1 bounds are so
+        // rough that less does not always cost less.
+        let less = [1e-12, 1e-9, 1e-6, 1e-3, 0.1].map(|less| Lower::new(mu * (1.0 - less)).get());
+        Mu::of(less.into_iter().find(|&mu| mu > 0.0 && fits(mu))?)
     }
 
     /// The least epsilon at the delta of the budget; `None` if the steps do not fit into that delta.

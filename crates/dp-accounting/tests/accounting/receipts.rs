@@ -297,3 +297,22 @@ fn what_is_left_for_gaussian_steps() {
         assert_eq!(Receipt::new("start", AddRemove, asked, spent).mu_left(asked), None);
     }
 }
+
+/// What is left was tried: at a delta next to 1, a little less of it can cost more.
+#[test]
+fn what_is_left_fits_also_where_delta_is_next_to_one() {
+    let mut found = 0;
+    let near_one = [(0.01, 1.0 - 1e-9), (0.5, 1.0 - 1e-9), (0.5, 1.0 - 1e-16), (30.0, 1.0 - 1e-9)];
+    for (epsilon, delta) in near_one {
+        let asked = budget(epsilon, delta);
+        for loss in [pure(epsilon / 3.0), range(epsilon / 2.0), gaussian(epsilon / 50.0)] {
+            let start = Receipt::new("start", AddRemove, asked, Step::spend("start", loss));
+            let Some(left) = start.mu_left(asked) else { continue };
+            let all = vec![start.spent().clone(), Step::spend("more", left.into())];
+            let whole = Receipt::new("whole", AddRemove, asked, Step::sequential("all", all));
+            assert!(whole.within_budget(), "{loss:?} of {epsilon}, {delta}: {left:?}");
+            found += 1;
+        }
+    }
+    assert!(found > 3, "{found} had something left");
+}
