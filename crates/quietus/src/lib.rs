@@ -1,7 +1,7 @@
 //! Private releases from one's own files, with a ledger that counts every one of them.
 //!
-//! A file goes in, a folder comes out: noisy numbers with their errors, the receipt of what they cost, the plan. Nothing is lost, drawn
-//! twice or drawn unrecorded, whatever dies in between.
+//! A file goes in, a folder comes out: noisy numbers with their errors, the receipt of what they cost, the plan. Nothing is lost or
+//! drawn unrecorded, and nothing that anybody could read is drawn twice, whatever dies in between.
 //!
 //! ```
 //! use clap::Parser;
