@@ -1,5 +1,6 @@
 //! Numbers of groups by size in every region, released once.
 
+mod accuracy;
 mod input;
 mod report;
 mod settings;
@@ -14,6 +15,7 @@ use crate::order::{FillOf, Order};
 use crate::run::{PRIVATE, Said, different_files, form, target};
 use crate::stop::Gate;
 use crate::table::{Form, TableError, TableProblem};
+use accuracy::CellError;
 use dp_census::{
     Census, CensusError, CensusSettings, Evidence, GroupDirectory, GroupSizes, GroupTable,
     Hierarchy, Method,
@@ -40,6 +42,13 @@ struct Job {
     public_totals: bool,
 }
 
+/// A table, how far its cells may be off, and what is said about it.
+struct Released {
+    table: GroupTable,
+    errors: Option<Vec<CellError>>,
+    report: Report,
+}
+
 /// What is released about households and the like: reads, records, draws, writes. `draw` is the plan's release, or in a claim its replay.
 ///
 /// # Errors
@@ -58,14 +67,15 @@ pub fn release_census(
     let drawn = || {
         let (table, evidence) = draw(&job.plan, &sizes);
         let certificate = job.plan.certify(&table, &evidence);
-        let report = Report::new(args, &job, individuals, certificate);
-        (table, report)
+        let errors = accuracy::errors(&job, &table);
+        let report = Report::new(args, &job, individuals, certificate, errors.is_some());
+        Released { table, errors, report }
     };
-    let files: [(&str, FillOf<'_, (GroupTable, Report)>); 2] = [
-        ("groups.csv", Box::new(|(table, _), to| write_table(to, &job, table))),
-        ("report.txt", Box::new(|(_, report), to| to.write_all(report.text.as_bytes()))),
+    let files: [(&str, FillOf<'_, Released>); 2] = [
+        ("groups.csv", Box::new(|released, to| write_table(to, &job, released))),
+        ("report.txt", Box::new(|released, to| to.write_all(released.report.text.as_bytes()))),
     ];
-    let (_, report) = order.carry_out(drawn, &files)?;
+    let Released { report, .. } = order.carry_out(drawn, &files)?;
     let _ = writeln!(aside, "Written to {}; only you can read it.", target.out.display());
     Ok(Said { text: report.text, aside, unproved: !report.proved })
 }
@@ -244,18 +254,33 @@ fn disagrees(path: &Path, error: &CensusError) -> Error {
 }
 
 /// One line per region and size; level 1 is the top, and `or_more` is 1 for the last size, which takes in all above.
-fn write_table(to: &mut dyn Write, job: &Job, table: &GroupTable) -> io::Result<()> {
+fn write_table(to: &mut dyn Write, job: &Job, released: &Released) -> io::Result<()> {
     let hierarchy = &job.hierarchy;
     let mut lines = csv::Writer::from_writer(to);
-    lines.write_record(["level", "region", "size", "groups", "or_more"])?;
+    lines.write_record([
+        "level",
+        "region",
+        "size",
+        "groups",
+        "or_more",
+        "standard_error",
+        "low",
+        "high",
+    ])?;
+    let mut errors = released.errors.iter().flatten();
     for region in 0..hierarchy.tree().len() {
         let level = (hierarchy.tree().level_of(region) + 1).to_string();
         let name = hierarchy.name(region);
-        let row = table.row(region);
+        let row = released.table.row(region);
         for (size, groups) in row.iter().enumerate() {
             let or_more = if size + 1 == row.len() { "1" } else { "0" };
             let (size, groups) = (size.to_string(), groups.to_string());
-            lines.write_record([level.as_str(), name, &size, &groups, or_more])?;
+            let [error, low, high] = errors.next().map_or_else(Default::default, |error| {
+                let CellError { standard_error, low, high } = error;
+                [format!("{standard_error:.2}"), low.to_string(), high.to_string()]
+            });
+            let line = [level.as_str(), name, &size, &groups, or_more, &error, &low, &high];
+            lines.write_record(line)?;
         }
     }
     lines.flush()

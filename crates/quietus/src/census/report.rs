@@ -20,6 +20,7 @@ impl Report {
         job: &Job,
         individuals: Individuals,
         certificate: Certificate,
+        has_errors: bool,
     ) -> Self {
         let proof = proof(job.method, certificate, job.groups);
         let consistent = if certificate.feasible {
@@ -33,6 +34,7 @@ impl Report {
              Certificate: {consistent}\n\
              {proof}\n\
              {totals}Size {largest} means {largest} or more.\n\
+             {errors}\n\
              The budget is spent: add this receipt to those of all other releases about the same people.\n",
             receipt = job.plan.receipt(),
             most = args.most_quantity,
@@ -46,6 +48,11 @@ impl Report {
                 ""
             },
             largest = args.largest,
+            errors = if has_errors {
+                "Standard errors and intervals come from carrying out the plan again on what it released: in 93 to 98 of 100 cells the truth is within, but where noise is larger than what makes the regions differ they are too narrow."
+            } else {
+                "The table is too large for standard errors of its cells: the plan says what noise they have."
+            },
         );
         Self { text, proved: certificate.feasible && proof.is_some() }
     }
