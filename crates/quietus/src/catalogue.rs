@@ -2,10 +2,29 @@
 
 use crate::error::Error;
 use crate::table::{Form, Rows, Secrecy};
+use clap::Args;
 use dp_stream::Universe;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::PathBuf;
+
+/// What rows are about, on the command line.
+#[derive(Clone, Debug, Args)]
+#[command(group = clap::ArgGroup::new("which").required(true).args(["items", "items_from", "numbers_below"]))]
+pub struct CatalogueArgs {
+    /// The column that says which item a row is about
+    #[arg(long, value_name = "COLUMN")]
+    pub item: String,
+    /// Public: the items there could be, between commas; from elsewhere, never from the people
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub items: Vec<String>,
+    /// Public: the items there could be, in the column `item` of a file; from elsewhere, never from the people
+    #[arg(long, value_name = "FILE")]
+    pub items_from: Option<PathBuf>,
+    /// Public: items are the whole numbers from 0 to below this one
+    #[arg(long, value_name = "N")]
+    pub numbers_below: Option<u64>,
+}
 
 /// Which items there could be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,12 +69,8 @@ impl From<Catalogue> for Items {
 
 impl Catalogue {
     /// Names that were listed, or are in the column `item` of a public file, or numbers below a limit.
-    pub(crate) fn said(
-        listed: &[String],
-        file: Option<&Path>,
-        numbers_below: Option<u64>,
-    ) -> Result<Self, Error> {
-        let items = match (file, numbers_below) {
+    pub(crate) fn said(args: &CatalogueArgs) -> Result<Self, Error> {
+        let items = match (&args.items_from, args.numbers_below) {
             (Some(path), _) => {
                 let mut rows = Rows::open(path, Secrecy::Public, &Form::default())?;
                 rows.choose(&["item"])?;
@@ -67,7 +82,7 @@ impl Catalogue {
             }
             (None, Some(size)) => Items::NumbersBelow(size),
             (None, None) => {
-                Items::Named(listed.iter().map(|name| name.trim().to_owned()).collect())
+                Items::Named(args.items.iter().map(|name| name.trim().to_owned()).collect())
             }
         };
         items.try_into()

@@ -70,6 +70,11 @@ pub enum Error {
         /// What stopped it.
         cause: Box<Error>,
     },
+    /// A run of a session stopped after it had its lease.
+    Interrupted {
+        /// What stopped it.
+        cause: Box<Error>,
+    },
     /// A folder is not what it says.
     NotVerified {
         /// The folder.
@@ -121,6 +126,10 @@ impl fmt::Display for Error {
             Self::Lost { cause } => {
                 write!(f, "{cause}; nothing was released, but it was drawn and counts as spent")
             }
+            Self::Interrupted { cause } => write!(
+                f,
+                "{cause}; the session counts as spent as before, and the same command goes on with it"
+            ),
             Self::NotVerified { path, reason } => {
                 write!(f, "{} is refused: {}", path.display(), in_words(reason))
             }
@@ -133,7 +142,7 @@ impl std::error::Error for Error {
         match self {
             Self::Io { source, .. } => Some(source),
             Self::Table(error) => Some(error),
-            Self::Lost { cause } => Some(cause),
+            Self::Lost { cause } | Self::Interrupted { cause } => Some(cause),
             _ => None,
         }
     }

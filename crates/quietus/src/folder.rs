@@ -133,10 +133,9 @@ pub(crate) fn lock(folder: &Path) -> io::Result<Option<File>> {
     Ok(Some(file))
 }
 
-/// Whether somebody still writes to a folder.
+/// Whether somebody may still write to a folder: also where locks tell nothing.
 pub(crate) fn in_use(folder: &Path) -> bool {
-    File::open(folder)
-        .is_ok_and(|file| matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)))
+    cfg!(unix) && File::open(folder).is_ok_and(|file| file.try_lock().is_err())
 }
 
 /// Unfinished folders beside a place, which nobody writes to.

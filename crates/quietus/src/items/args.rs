@@ -1,33 +1,24 @@
 //! What is said on the command line.
 
+use crate::catalogue::CatalogueArgs;
 use crate::cli::{FileArgs, LossArgs, TargetArgs};
 use clap::Args;
 use std::path::PathBuf;
 
 /// `items`.
 #[derive(Clone, Debug, Args)]
-#[command(group = clap::ArgGroup::new("which").required(true).args(["items", "items_from", "numbers_below"]))]
 #[command(group = clap::ArgGroup::new("cut").required(true).args(["step", "boundaries", "boundaries_from"]))]
 #[command(group = clap::ArgGroup::new("settings").required(true).args(["find", "reports_per_user"]))]
 pub struct ItemsArgs {
     /// The column that says whose row it is: a user is protected in all rows of all steps
     #[arg(long, value_name = "COLUMN")]
     pub user: String,
-    /// The column that says which item a row is about
-    #[arg(long, value_name = "COLUMN")]
-    pub item: String,
+    /// What rows are about.
+    #[command(flatten)]
+    pub catalogue: CatalogueArgs,
     /// The column that says when
     #[arg(long, value_name = "COLUMN")]
     pub time: String,
-    /// Public: the items there could be, between commas; from elsewhere, never from the people
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub items: Vec<String>,
-    /// Public: the items there could be, in the column `item` of a file; from elsewhere, never from the people
-    #[arg(long, value_name = "FILE")]
-    pub items_from: Option<PathBuf>,
-    /// Public: items are the whole numbers from 0 to below this one
-    #[arg(long, value_name = "N")]
-    pub numbers_below: Option<u64>,
     /// Public: all steps together name at most so many users. The promise is for logs that do not name more; further ones are left out
     #[arg(long, value_name = "N")]
     pub users: u32,

@@ -73,12 +73,12 @@ pub fn items_plan(args: &ItemsArgs) -> Result<ItemsPlan, Error> {
 fn plan_at(args: &ItemsArgs, epsilon: f64) -> Result<ItemsPlan, Error> {
     different_files(
         &[
-            ("--items-from", args.items_from.as_deref()),
+            ("--items-from", args.catalogue.items_from.as_deref()),
             ("--boundaries-from", args.boundaries_from.as_deref()),
         ],
         &[("--data", Some(&args.file.data))],
     )?;
-    let items = Catalogue::said(&args.items, args.items_from.as_deref(), args.numbers_below)?;
+    let items = Catalogue::said(&args.catalogue)?;
     let clock = clock_said(args)?;
     let budget = Budget::new(epsilon, args.delta)
         .map_err(|error| Error::library("--epsilon and --delta", &error))?;
@@ -97,7 +97,7 @@ fn plan_at(args: &ItemsArgs, epsilon: f64) -> Result<ItemsPlan, Error> {
         plan::monitor((&items, &clock, args.users), (items_per_user, within), sizes, budget)?;
     ItemsPlan::try_from(ItemsSettings {
         user: args.user.clone(),
-        item: args.item.clone(),
+        item: args.catalogue.item.clone(),
         time: args.time.clone(),
         items,
         clock,
@@ -371,8 +371,9 @@ pub fn release_items(
         let wanted = Wanted { session: release, family, plan, from, lease: &lease, out: &out };
         Ok((ledger.lease(&wanted, &session.plan.receipt(), disk)?, None))
     })?;
-    let state = session.draw(&lease, &events, &users, draws)?;
-    gate.undisturbed(Phase::Written, || {
+    let kept = |cause| Error::Interrupted { cause: Box::new(cause) };
+    let state = session.draw(&lease, &events, &users, draws).map_err(kept)?;
+    let written = gate.undisturbed(Phase::Written, || {
         let text =
             serde_json::to_vec(&state).map_err(|error| Error::library("the state", &error))?;
         session.folder.keep(STATE, &text)?;
@@ -386,7 +387,8 @@ pub fn release_items(
         }
         session.publish()?;
         Ok(((), None))
-    })?;
+    });
+    written.map_err(kept)?;
     let _ = writeln!(
         aside,
         "Steps {taken} to {} are in {}; only you can read it. Show nobody its {STATE}.",
@@ -446,6 +448,18 @@ pub(crate) fn verify_state(folder: &Path, plan: &str, ledger: Option<&Path>) -> 
     Ok(())
 }
 
+/// The state in a folder; `None` if it has none.
+fn state_in(folder: &Path) -> Result<Option<State>, Error> {
+    let path = folder.join(STATE);
+    match std::fs::read(&path) {
+        Ok(bytes) => serde_json::from_slice(&bytes)
+            .map(Some)
+            .map_err(|error| damaged(&path, &error.to_string())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("read", &path)(error)),
+    }
+}
+
 /// What the next run would use, for the holder only.
 ///
 /// # Errors
@@ -457,9 +471,10 @@ pub(crate) fn check(args: &ItemsArgs) -> Result<String, Error> {
         Some(_) => goal(args, clock)?,
         None => clock.length(),
     };
-    let state = args.target.out.as_deref().map(|out| std::fs::read(out.join(STATE)));
-    let state: Option<State> =
-        state.and_then(Result::ok).and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let state = match &args.target.out {
+        Some(out) => state_in(out)?,
+        None => None,
+    };
     let taken = state.as_ref().map_or(0, |state| state.monitor.next_time());
     let mut text = PRIVATE.to_owned();
     let rows = Rows::open(&args.file.data, Secrecy::Private, &form)?;

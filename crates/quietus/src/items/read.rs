@@ -66,7 +66,7 @@ pub(super) fn read(
 ) -> Result<Vec<Vec<Event>>, Error> {
     let (clock, catalogue) = (&plan.settings().clock, &plan.settings().items);
     let mut rows = Rows::open(&args.file.data, Secrecy::Private, form)?;
-    rows.choose(&[&args.user, &args.item, &args.time])?;
+    rows.choose(&[&args.user, &args.catalogue.item, &args.time])?;
     let new = usize::try_from(steps.end.saturating_sub(steps.start)).unwrap_or(0);
     let mut events = vec![Vec::new(); new];
     while rows.advance()? {

@@ -10,6 +10,7 @@ use crate::disk::Disk;
 use crate::error::Error;
 use crate::order::{FillOf, Order};
 use crate::run::{PRIVATE, Said, different_files, form, target};
+use crate::search::{EPSILONS, smallest_epsilon};
 use crate::stop::Gate;
 use crate::table::{Form, Rows, Secrecy};
 use dp_mechanism::Mechanism;
@@ -40,18 +41,22 @@ struct Met {
 /// # Errors
 /// Names the setting and what was wanted.
 pub fn top_plan(args: &TopArgs) -> Result<TopPlan, Error> {
+    plan_at(args, args.loss.epsilon()?)
+}
+
+fn plan_at(args: &TopArgs, epsilon: f64) -> Result<TopPlan, Error> {
     different_files(
-        &[("--items-from", args.items_from.as_deref())],
+        &[("--items-from", args.catalogue.items_from.as_deref())],
         &[("--data", Some(&args.file.data))],
     )?;
-    let items = Catalogue::said(&args.items, args.items_from.as_deref(), args.numbers_below)?;
+    let items = Catalogue::said(&args.catalogue)?;
     TopPlan::new(TopSettings {
         person: args.person.clone(),
-        item: args.item.clone(),
+        item: args.catalogue.item.clone(),
         items: items.into(),
         users: args.users,
         items_per_person: args.items_per_person,
-        epsilon: args.epsilon,
+        epsilon,
     })
 }
 
@@ -59,7 +64,7 @@ pub fn top_plan(args: &TopArgs) -> Result<TopPlan, Error> {
 /// persons beyond the public bound, in the order of the file.
 fn read(args: &TopArgs, plan: &TopPlan, form: &Form, met: &mut Met) -> Result<Vec<Event>, Error> {
     let mut rows = Rows::open(&args.file.data, Secrecy::Private, form)?;
-    rows.choose(&[&args.person, &args.item])?;
+    rows.choose(&[&args.person, &args.catalogue.item])?;
     let mut numbers: BTreeMap<Box<str>, u32> = BTreeMap::new();
     let mut events = Vec::new();
     while rows.advance()? {
@@ -179,17 +184,26 @@ pub(crate) fn check(args: &TopArgs) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Epsilons that a plan is tried at.
-const EPSILONS: [f64; 7] = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0];
-
 /// What a release costs, and what it finds.
 ///
 /// # Errors
 /// [`Error`].
 pub(crate) fn plan_text(args: &TopArgs) -> Result<String, Error> {
-    let plan = top_plan(args)?;
+    let mut text = String::new();
+    let plan = match args.loss.accuracy {
+        None => top_plan(args)?,
+        Some(persons) => {
+            let found = |epsilon| Ok(plan_at(args, epsilon)?.smallest_count() as f64);
+            let epsilon = smallest_epsilon(persons, found)?;
+            let _ = writeln!(
+                text,
+                "Epsilon {epsilon} is the smallest with which an item of {persons} persons is found.\n"
+            );
+            plan_at(args, epsilon)?
+        }
+    };
     let TopSettings { users, items_per_person, .. } = *plan.settings();
-    let mut text = format!("{}\n\n", plan.receipt());
+    let _ = writeln!(text, "{}\n", plan.receipt());
     let _ = writeln!(
         text,
         "One pass over the file; {users} bytes of memory for persons, and 100 for each row.\n\
