@@ -1,0 +1,64 @@
+//! What is refused before anything is spent.
+
+use super::{COUNT, with_ledger};
+use std::fs;
+
+#[test]
+fn without_a_ledger_somebody_must_say_so() {
+    let home = with_ledger("1");
+    let words = COUNT.replace("--ledger data.ledger", "--out out");
+    let error = home.refused(&words);
+    assert!(error.contains("--no-ledger"), "{error}");
+    home.ok(&format!("{words} --no-ledger"));
+    let error = home.refused(&format!("{COUNT} --out out"));
+    assert!(error.contains("holds a release") && home.intents() == 0, "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn one_file_under_two_names_is_not_public_and_private() {
+    let home = with_ledger("1");
+    home.write("people.csv", b"group\nA\n");
+    fs::hard_link(home.path("people.csv"), home.path("groups.csv")).unwrap();
+    let error = home.refused("release count --data people.csv --by group --groups-from groups.csv --epsilon 1 --out out --ledger data.ledger");
+    assert!(error.contains("are the same file"), "{error}");
+}
+
+#[test]
+fn what_is_wrong_with_the_file_is_refused_before_anything_is_spent() {
+    let home = with_ledger("1");
+    for (content, want) in [
+        (&b"city\nA\n"[..], "none is called `town`"),
+        (b"", "the file is empty"),
+        (b"town\n\"A\n", "none ends it"),
+    ] {
+        home.write("people.csv", content);
+        let error = home.refused(&format!("{COUNT} --out out"));
+        assert!(error.contains(want), "{error}");
+    }
+    fs::remove_file(home.path("people.csv")).unwrap();
+    home.refused(&format!("{COUNT} --out out"));
+    assert!(home.intents() == 0 && home.folders().is_empty());
+}
+
+#[test]
+fn a_release_that_was_changed_is_not_verified() {
+    let home = with_ledger("1");
+    home.ok(&format!("{COUNT} --out out"));
+    home.ok("verify out --ledger data.ledger");
+    for (name, from, to) in [
+        ("plan.json", "0.1", "0.2"),
+        ("receipt.json", "0.1", "0.05"),
+        ("release.json", "count", "mean"),
+    ] {
+        let path = home.path("out").join(name);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{text}");
+        fs::write(&path, text.replace(from, to)).unwrap();
+        home.refused("verify out");
+        fs::write(&path, text).unwrap();
+    }
+    home.ok("ledger new other.ledger --dataset x --epsilon 1");
+    let error = home.refused("verify out --ledger other.ledger");
+    assert!(error.contains("has not counted it"), "{error}");
+}
