@@ -1,12 +1,12 @@
 //! Checks of noise on every record.
 
-use dp_accounting::{Budget, Epsilon, Within};
+use dp_accounting::{Budget, Epsilon, Receipt, Within};
 use dp_audit::Method;
 use dp_audit::harness::{Check, Effort, Found};
 use dp_cluster::Points;
 use dp_cluster::coreset::PrivateCoreset;
 use dp_cluster::distance::{NoisedPoints, RegionCoreset, RegionRule, SoftRecentred, SoftStep};
-use dp_mechanism::{Mechanism, Nearby, SecureSource, Source};
+use dp_mechanism::{Coordinates, Mechanism, Nearby, SecureSource, Source};
 use rand::RngExt;
 
 use crate::map::{budget, domain, pair_of, pairs};
@@ -213,15 +213,34 @@ fn soft_moves(effort: Effort) -> Found {
 }
 
 fn receipts(effort: Effort) -> Found {
+    let sizes = (128, effort.of(300_usize, 5_000), -9.0);
+    spent_within_budget(effort, sizes, |i, near, budget| {
+        NoisedPoints::new(domain(1 + i % 9, 0), near, 9, budget).expect("valid").receipt()
+    })
+}
+
+fn regions_receipts(effort: Effort) -> Found {
+    let sizes = (132, effort.of(100_usize, 2_000), -6.0);
+    spent_within_budget(effort, sizes, |i, near, budget| {
+        let rule = if i % 2 == 0 { RegionRule::NoisedPoint } else { RegionRule::TruePoint };
+        let plan = RegionCoreset::builder(domain(1 + i % 9, 0), near, 9, 1 + i % 5, budget);
+        plan.rule(rule).build().expect("valid").receipt()
+    })
+}
+
+/// The share of the budget that receipts spend, over random budgets and distances from `10^least` on.
+fn spent_within_budget(
+    effort: Effort,
+    (stream, cases, least): (u64, usize, f64),
+    receipt_of: impl Fn(usize, Nearby<Coordinates>, Budget) -> Receipt<Within>,
+) -> Found {
     let mut found = Found::claim(1.0);
-    let mut rng = effort.rng(128);
-    for i in 0..effort.of(300_usize, 5_000) {
+    let mut rng = effort.rng(stream);
+    for i in 0..cases {
         let epsilon = 10_f64.powf(rng.random_range(-2.0..1.5));
         let delta = 10_f64.powf(rng.random_range(-12.0..-1.0));
-        let near = Nearby::new(10_f64.powf(rng.random_range(-9.0..4.0))).expect("valid");
-        let budget = Budget::new(epsilon, delta).expect("valid");
-        let plan = NoisedPoints::new(domain(1 + i % 9, 0), near, 9, budget).expect("valid");
-        let receipt = plan.receipt();
+        let near = Nearby::new(10_f64.powf(rng.random_range(least..4.0))).expect("valid");
+        let receipt = receipt_of(i, near, Budget::new(epsilon, delta).expect("valid"));
         let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
         found.see(if receipt.within_budget() { spent / epsilon } else { f64::INFINITY }, || {
             format!("epsilon {epsilon}, delta {delta}")
@@ -260,25 +279,6 @@ pub(crate) fn regions(effort: Effort, rule: RegionRule, instead: Instead) -> Fou
                 found.see(f64::INFINITY, || format!("`{step}` was never drawn"));
             }
         }
-    }
-    found
-}
-
-fn regions_receipts(effort: Effort) -> Found {
-    let mut found = Found::claim(1.0);
-    let mut rng = effort.rng(132);
-    for i in 0..effort.of(100_usize, 2_000) {
-        let epsilon = 10_f64.powf(rng.random_range(-2.0..1.5));
-        let delta = 10_f64.powf(rng.random_range(-12.0..-1.0));
-        let near = Nearby::new(10_f64.powf(rng.random_range(-6.0..4.0))).expect("valid");
-        let budget = Budget::new(epsilon, delta).expect("valid");
-        let rule = if i % 2 == 0 { RegionRule::NoisedPoint } else { RegionRule::TruePoint };
-        let plan = RegionCoreset::builder(domain(1 + i % 9, 0), near, 9, 1 + i % 5, budget);
-        let receipt = plan.rule(rule).build().expect("valid").receipt();
-        let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
-        found.see(if receipt.within_budget() { spent / epsilon } else { f64::INFINITY }, || {
-            format!("epsilon {epsilon}, delta {delta}")
-        });
     }
     found
 }
