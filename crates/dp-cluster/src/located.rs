@@ -3,7 +3,7 @@
 use dp_geometry::{PointsView, PublicBox};
 use rayon::prelude::*;
 
-use crate::nearest::{CentreTable, rounding_slack, squared_distance};
+use crate::nearest::{CentreTable, NearestCentre, rounding_slack, squared_distance};
 use crate::table::rows_per_task;
 
 /// The points, the centre of each and the distance to it.

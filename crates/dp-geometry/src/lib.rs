@@ -30,6 +30,7 @@
 //! | [`FixedPointGrid`] | a box cut into equal cells, so that sums over records are integers |
 //! | [`NestedGrid`] | grids inside of each other: integer keys of all levels from one floor per coordinate |
 //! | [`lsh`] | keys that near points share, with their collision probabilities: signs, strips, shifted grids |
+//! | [`nearest`] | which of some centres is nearest, exactly: all of them at once, or by a k-d tree |
 //! | [`Cloud`] | records shared by the corners of their cells, in integers that change slowly with the record |
 //!
 //! Points, boxes, balls and grids implement serde, and deserialising runs the same checks as the constructor.
@@ -47,6 +48,7 @@ mod cloud;
 mod error;
 mod grid;
 pub mod lsh;
+pub mod nearest;
 mod nested;
 mod points;
 mod public_ball;

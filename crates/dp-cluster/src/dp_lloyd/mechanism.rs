@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::DpLloydBuilder;
 use super::budget::Primitives;
 use crate::clustering::records;
-use crate::nearest::CentreTable;
+use crate::nearest::{CentreTable, NearestCentre};
 use crate::sized_sum::box_residual;
 use crate::table::sum_rows;
 use crate::{ClusterError, Clustering};

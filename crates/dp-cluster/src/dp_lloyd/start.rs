@@ -3,6 +3,7 @@
 use dp_geometry::{Points, PublicBox};
 use rand::RngExt;
 
+use crate::nearest::squared_distance;
 use crate::public_coins::{Purpose, public_generator};
 
 /// Candidates per centre, of which the farthest from all centres so far is taken.
@@ -36,5 +37,5 @@ pub(super) fn spread(public_box: &PublicBox, k: usize, public_seed: u64) -> Poin
 }
 
 fn distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt()
+    squared_distance(a, b).sqrt()
 }

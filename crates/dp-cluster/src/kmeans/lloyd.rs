@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::algorithm::{KMeansFit, StopReason};
 use super::data::WeightedPoints;
 use super::params::KMeans;
-use crate::nearest::{CentreTable, rounding_slack, squared_distance};
+use crate::nearest::{CentreTable, NearestCentre, rounding_slack, squared_distance};
 
 /// Improves centres until the cost settles. `labels` may be any guess at the nearest centre of each
 /// point; a good one saves work.

@@ -5,7 +5,7 @@ use rand::{Rng, RngExt};
 use rayon::prelude::*;
 
 use super::data::WeightedPoints;
-use crate::nearest::{CentreTable, rounding_slack};
+use crate::nearest::{CentreTable, NearestCentre, rounding_slack};
 
 /// Points that are compared with the candidates together.
 const ROWS: usize = 4;

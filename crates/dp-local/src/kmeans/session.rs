@@ -1,6 +1,7 @@
 //! What clients and the server of one survey have in common.
 
 use dp_accounting::{Receipt, ReplaceOne};
+use dp_geometry::nearest::squared_distance;
 use dp_mechanism::{Algorithm, Draws, Private, SubsetResponse};
 
 use super::message::{Ask, Question};
@@ -169,11 +170,9 @@ pub(super) struct Recentring<'a> {
 
 /// The nearest of some centres, the first of equal ones.
 pub(super) fn nearest(point: &[f64], centres: &[f64]) -> usize {
-    let squared =
-        |centre: &[f64]| -> f64 { point.iter().zip(centre).map(|(x, c)| (x - c) * (x - c)).sum() };
     let mut best = (0, f64::INFINITY);
     for (place, centre) in centres.chunks_exact(point.len()).enumerate() {
-        let distance = squared(centre);
+        let distance = squared_distance(point, centre);
         if distance < best.1 {
             best = (place, distance);
         }

@@ -1,5 +1,7 @@
 //! Weighted k-means on points that are public: cells with estimated weights.
 
+use dp_geometry::nearest::squared_distance;
+
 use crate::PublicCoins;
 use crate::kmeans::session::nearest;
 
@@ -35,10 +37,6 @@ pub(super) fn centres(
     best.expect("there is a start").0
 }
 
-fn squared(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum()
-}
-
 /// Greedy k-means++: each next centre is the best of a few draws.
 fn seeds(points: &[f64], weights: &[f64], dim: usize, k: usize, coins: PublicCoins) -> Vec<f64> {
     let rows: Vec<&[f64]> = points.chunks_exact(dim).collect();
@@ -55,7 +53,7 @@ fn seeds(points: &[f64], weights: &[f64], dim: usize, k: usize, coins: PublicCoi
     };
     let first = draw(weights);
     let mut centres = rows[first].to_vec();
-    let mut apart: Vec<f64> = rows.iter().map(|row| squared(row, rows[first])).collect();
+    let mut apart: Vec<f64> = rows.iter().map(|row| squared_distance(row, rows[first])).collect();
     let trials = 2 + k.ilog2();
     for _ in 1..k {
         let mass: Vec<f64> = apart.iter().zip(weights).map(|(d, w)| d * w).collect();
@@ -63,7 +61,7 @@ fn seeds(points: &[f64], weights: &[f64], dim: usize, k: usize, coins: PublicCoi
             let closer: Vec<f64> = rows
                 .iter()
                 .zip(&apart)
-                .map(|(row, d)| d.min(squared(row, rows[candidate])))
+                .map(|(row, d)| d.min(squared_distance(row, rows[candidate])))
                 .collect();
             (closer.iter().zip(weights).map(|(d, w)| d * w).sum(), closer)
         };
@@ -87,7 +85,7 @@ fn step(points: &[f64], weights: &[f64], dim: usize, centres: &[f64]) -> (Vec<f6
     let mut cost = 0.0;
     for (row, weight) in points.chunks_exact(dim).zip(weights) {
         let at = nearest(row, centres);
-        cost += weight * squared(row, &centres[at * dim..(at + 1) * dim]);
+        cost += weight * squared_distance(row, &centres[at * dim..(at + 1) * dim]);
         masses[at] += weight;
         sums[at * dim..(at + 1) * dim].iter_mut().zip(row).for_each(|(s, x)| *s += weight * x);
     }

@@ -1,0 +1,149 @@
+//! All centres, eight at a time.
+
+use super::{NearestCentre, TwoNearest};
+use crate::points::PointsView;
+
+/// Centres per block. Eight sums of squares are four registers of the oldest 64-bit machines, which
+/// is what a portable build may use; the compiler turns the inner loop into such code by itself.
+const LANES: usize = 8;
+
+/// Centres in blocks of [`LANES`], coordinate by coordinate inside of a block.
+///
+/// One coordinate of a point is then compared with the same coordinate of eight centres at once.
+/// Direct differences, not `|x|^2 - 2 x c + |c|^2`: the latter loses all digits of a small
+/// distance between points that are far from the origin.
+///
+/// What is left over is a narrower block: the few candidates of a seeding should not pay for eight.
+#[derive(Clone, Debug)]
+pub struct CentreTable {
+    /// `(blocks, dim)` groups of [`LANES`].
+    full: Vec<[f64; LANES]>,
+    /// `dim` groups of [`rest_width`](Self::rest_width); an unused lane is infinite.
+    rest: Vec<f64>,
+    dim: usize,
+    len: usize,
+}
+
+impl CentreTable {
+    /// A table of these centres.
+    pub fn new(centres: PointsView<'_>) -> Self {
+        let (dim, len) = (centres.dim(), centres.len());
+        let mut table =
+            Self { full: vec![[0.0; LANES]; len / LANES * dim], rest: vec![], dim, len };
+        let width = table.rest_width();
+        table.rest = vec![f64::INFINITY; width * dim];
+        for (i, row) in centres.rows().enumerate() {
+            let (block, lane) = (i / LANES, i % LANES);
+            if block < len / LANES {
+                let block = &mut table.full[block * dim..][..dim];
+                block.iter_mut().zip(row).for_each(|(group, &x)| group[lane] = x);
+            } else {
+                let groups = table.rest.chunks_exact_mut(width);
+                groups.zip(row).for_each(|(group, &x)| group[lane] = x);
+            }
+        }
+        table
+    }
+
+    /// Lanes of the last block: two make a register.
+    fn rest_width(&self) -> usize {
+        (self.len % LANES).next_multiple_of(2)
+    }
+
+    /// Number of entries that [`distances`](Self::distances) writes.
+    pub fn padded_len(&self) -> usize {
+        self.len.next_multiple_of(2)
+    }
+
+    /// Squared distances of each row to all centres, row after row; the padding is infinite.
+    ///
+    /// Several rows at once have the processor wait for one while it works on another.
+    pub fn distances<const ROWS: usize>(&self, rows: [&[f64]; ROWS], out: &mut [f64]) {
+        self.blocks(rows, |start, by_row| {
+            for (out, distances) in out.chunks_exact_mut(self.padded_len()).zip(by_row) {
+                out[start..][..distances.len()].copy_from_slice(distances);
+            }
+        });
+    }
+
+    /// Hands over squared distances block by block: the number of the first centre of the block, and
+    /// for each row the distances to its centres.
+    #[inline]
+    fn blocks<const ROWS: usize>(
+        &self,
+        rows: [&[f64]; ROWS],
+        mut take: impl FnMut(usize, [&[f64]; ROWS]),
+    ) {
+        for (number, block) in self.full.chunks_exact(self.dim).enumerate() {
+            let distances = block_distances(rows, block);
+            take(number * LANES, distances.each_ref().map(<[f64; LANES]>::as_slice));
+        }
+        let start = self.len / LANES * LANES;
+        match self.rest_width() {
+            0 => {}
+            2 => self.rest::<ROWS, 2>(rows, |distances| take(start, distances)),
+            4 => self.rest::<ROWS, 4>(rows, |distances| take(start, distances)),
+            6 => self.rest::<ROWS, 6>(rows, |distances| take(start, distances)),
+            _ => self.rest::<ROWS, LANES>(rows, |distances| take(start, distances)),
+        }
+    }
+
+    #[inline]
+    fn rest<const ROWS: usize, const WIDTH: usize>(
+        &self,
+        rows: [&[f64]; ROWS],
+        take: impl FnOnce([&[f64]; ROWS]),
+    ) {
+        let distances = block_distances(rows, self.rest.as_chunks::<WIDTH>().0);
+        take(distances.each_ref().map(<[f64; WIDTH]>::as_slice));
+    }
+}
+
+impl NearestCentre for CentreTable {
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    fn two_nearest(&self, point: &[f64]) -> TwoNearest {
+        let mut best = TwoNearest::NONE;
+        let mut label = 0;
+        self.blocks([point], |_, [distances]| best.see(&mut label, distances));
+        best
+    }
+}
+
+impl TwoNearest {
+    /// Takes note of the next centres, of which the first is number `label`.
+    #[inline]
+    fn see(&mut self, label: &mut u32, distances: &[f64]) {
+        for &squared in distances {
+            if squared < self.second_squared {
+                if squared < self.squared {
+                    *self = Self { label: *label, squared, second_squared: self.squared };
+                } else {
+                    self.second_squared = squared;
+                }
+            }
+            *label += 1;
+        }
+    }
+}
+
+#[inline]
+fn block_distances<const ROWS: usize, const WIDTH: usize>(
+    rows: [&[f64]; ROWS],
+    block: &[[f64; WIDTH]],
+) -> [[f64; WIDTH]; ROWS] {
+    let mut sums = [[0.0; WIDTH]; ROWS];
+    let rows = rows.map(|row| &row[..block.len()]);
+    for (at, centres) in block.iter().enumerate() {
+        for (sums, row) in sums.iter_mut().zip(&rows) {
+            for (sum, c) in sums.iter_mut().zip(centres) {
+                let difference = row[at] - c;
+                *sum += difference * difference;
+            }
+        }
+    }
+    sums
+}
