@@ -1,12 +1,11 @@
 //! What a public setting can be refused for.
 
-use std::fmt;
-
 /// A public setting was refused. It never carries anything computed from a record.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParamError {
     /// `got` lies outside what `want` describes; NaN lies outside everything.
+    #[error("{name} must be {want}, got {}", plain_number(*got))]
     OutOfRange {
         /// The setting, as its type spells it in lower case.
         name: &'static str,
@@ -16,19 +15,18 @@ pub enum ParamError {
         want: &'static str,
     },
     /// A list that must hold at least one value is empty.
+    #[error("{name} must not be empty")]
     Empty {
         /// The setting.
         name: &'static str,
     },
 }
 
-impl fmt::Display for ParamError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OutOfRange { name, got, want } => write!(f, "{name} must be {want}, got {got}"),
-            Self::Empty { name } => write!(f, "{name} must not be empty"),
-        }
+/// A number as messages show it: a whole one as such, any other with an exponent where it is small or large.
+pub fn plain_number(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        value.to_string()
+    } else {
+        format!("{value:?}")
     }
 }
-
-impl std::error::Error for ParamError {}

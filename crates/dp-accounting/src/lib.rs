@@ -94,7 +94,7 @@ pub use certificates::{
     repeated_selection_epsilon, repeated_selection_loss, target_charging_delta,
     target_charging_loss,
 };
-pub use error::ParamError;
+pub use error::{ParamError, plain_number};
 pub use filter::{Filter, Odometer};
 pub use gaussian::{
     budget_to_mu, gaussian_delta, gaussian_epsilon, gaussian_log_delta, gaussian_noise_multiplier,

@@ -77,7 +77,11 @@ impl Incidence {
 
     fn from_user_lists(sets: u32, mut by_user: Lists) -> Result<Self, CombinatorialError> {
         if sets == 0 {
-            return Err(CombinatorialError::ZeroSetting { name: "sets" });
+            return Err(CombinatorialError::OutOfRange {
+                name: "sets",
+                got: 0,
+                want: "at least 1",
+            });
         }
         by_user.sort_and_dedup();
         let by_set = by_user.transposed(sets as usize);
@@ -255,7 +259,7 @@ mod tests {
 
     #[test]
     fn empty_families_are_refused_and_empty_users_kept() {
-        let refused = CombinatorialError::ZeroSetting { name: "sets" };
+        let refused = CombinatorialError::OutOfRange { name: "sets", got: 0, want: "at least 1" };
         assert_eq!(Incidence::from_pairs(3, 0, &[]), Err(refused.clone()));
         assert_eq!(Incidence::from_slices(0, []), Err(refused));
         let incidence = Incidence::from_slices(2, [&[9][..], &[]]).unwrap();

@@ -42,6 +42,8 @@ struct Readme;
 mod error;
 mod incidence;
 pub mod k_median;
+#[cfg(test)]
+mod refusals;
 pub mod set_cover;
 mod sizes;
 pub mod submodular;

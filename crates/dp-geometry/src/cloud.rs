@@ -133,6 +133,8 @@ impl Cloud {
             }
             len *= 2;
         }
+        // Whatever was cut off above, and everything that is not given to others, stays at the lowest corner: the shares of a
+        // record add up to `UNITS`, exactly.
         let mut rest = Self::UNITS;
         for &(offset, share) in &corners[1..len] {
             let share = share >> (FRACTION_BITS - Self::UNITS.trailing_zeros());
@@ -155,6 +157,8 @@ impl Cloud {
             let along: f64 = v.iter().zip(x).map(|(v, x)| v * x).sum();
             v.iter().zip(x).map(|(v, x)| v * v * x + v * along).collect()
         };
+        // The matrix diag(v^2) + v v^T has positive entries. For such a matrix A and any positive x, the largest ratio (A x)_i / x_i
+        // is at least its largest eigenvalue (Collatz, Wielandt): every round is a bound, and power iteration makes it tight.
         let mut x = v.clone();
         let mut most = f64::INFINITY;
         for _ in 0..64 {

@@ -2,7 +2,9 @@
 
 use crate::cloud::Cloud;
 use crate::grid::FixedPointGrid;
+use crate::lsh::{ShiftedGrids, StableProjections};
 use crate::public_ball::PublicBall;
+use crate::public_box::PublicBox;
 
 /// Why a shape or a public domain was refused.
 ///
@@ -14,6 +16,12 @@ pub enum GeometryError {
     /// Points, a box or a ball need at least one dimension.
     #[error("the dimension must be at least 1, got 0")]
     ZeroDimension,
+    /// A box has more dimensions than [`PublicBox::MAX_DIM`].
+    #[error("the dimension must be at most {}, got {dim}", PublicBox::MAX_DIM)]
+    Dimensions {
+        /// The dimension that was asked for.
+        dim: usize,
+    },
     /// The flat buffer cannot be cut into rows of `dim` coordinates.
     #[error("{coordinates} coordinates cannot be cut into rows of {dim}")]
     Ragged {
@@ -132,6 +140,17 @@ pub enum GeometryError {
         /// The most there may be.
         most: usize,
     },
+    /// More or longer directions than can be held.
+    #[error(
+        "{count} directions in {dim} dimensions: there may be {} coordinates in all",
+        StableProjections::MAX_COORDINATES
+    )]
+    Directions {
+        /// How many directions were asked for.
+        count: usize,
+        /// Their dimension.
+        dim: usize,
+    },
     /// The width of the strips of a hash is not positive and finite, or too small to divide by.
     #[error(
         "the width of strips must be a positive finite number that can be divided by, got {got:?}"
@@ -142,7 +161,8 @@ pub enum GeometryError {
     },
     /// Shifted grids without a cell, or with more than can be numbered.
     #[error(
-        "{shifts} (2^{halvings} + 1)^{dim} cells: there must be at least one, and at most 2^64 - 1"
+        "{shifts} (2^{halvings} + 1)^{dim} cells: there must be at least one, and at most 2^64 - 1 in at most {} grids",
+        ShiftedGrids::MAX_SHIFTS
     )]
     GridCells {
         /// Number of dimensions.

@@ -49,6 +49,9 @@ impl TryFrom<PublicBoxFields> for PublicBox {
 }
 
 impl PublicBox {
+    /// The most dimensions.
+    pub const MAX_DIM: usize = 1 << 24;
+
     /// A box with its own bounds in each dimension.
     ///
     /// # Errors
@@ -61,6 +64,9 @@ impl PublicBox {
         }
         if min.is_empty() {
             return Err(GeometryError::ZeroDimension);
+        }
+        if min.len() > Self::MAX_DIM {
+            return Err(GeometryError::Dimensions { dim: min.len() });
         }
         for (dimension, (&low, &high)) in min.iter().zip(&max).enumerate() {
             check_side(dimension, low, high)?;
@@ -77,6 +83,10 @@ impl PublicBox {
     /// # Errors
     /// As [`PublicBox::new`].
     pub fn cube(dim: usize, min: f64, max: f64) -> Result<Self, GeometryError> {
+        // Before so many bounds are written down.
+        if dim > Self::MAX_DIM {
+            return Err(GeometryError::Dimensions { dim });
+        }
         Self::new(vec![min; dim], vec![max; dim])
     }
 

@@ -1,25 +1,33 @@
 //! The one error type of the crate.
 
-use std::fmt;
-
 use dp_accounting::ParamError;
 use dp_geometry::GeometryError;
 use dp_mechanism::MechanismError;
 
 /// Why a plan could not be built, or something that arrived was refused. Never about a record.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LocalError {
-    /// A public setting is out of range.
-    Setting {
+    /// A public number is out of range.
+    #[error("{name} must be {want}, got {got}")]
+    OutOfRange {
         /// Name of the setting.
         name: &'static str,
         /// Its value.
-        got: f64,
+        got: i128,
         /// What would be accepted.
         want: &'static str,
     },
+    /// No cells, or more than can be decoded.
+    #[error("cells must be at least 1 and at most {most}, got {got}")]
+    Cells {
+        /// How many were asked for.
+        got: u32,
+        /// The most that there may be.
+        most: u32,
+    },
     /// A symbol that no client can send.
+    #[error("symbols are below {symbols}, got {got}")]
     Symbol {
         /// What was received.
         got: u32,
@@ -27,6 +35,7 @@ pub enum LocalError {
         symbols: u32,
     },
     /// A class of clients that there is not.
+    #[error("classes of clients are below {classes}, got {got}")]
     Class {
         /// What was received.
         got: u32,
@@ -34,6 +43,7 @@ pub enum LocalError {
         classes: u32,
     },
     /// Counts of other classes or symbols.
+    #[error("counts must have {} classes of {} symbols, got {} of {}", .expected.0, .expected.1, .got.0, .got.1)]
     Counts {
         /// Classes and symbols that were expected.
         expected: (u32, u32),
@@ -41,6 +51,7 @@ pub enum LocalError {
         got: (u32, u32),
     },
     /// There is no client of this number.
+    #[error("numbers of clients are below {clients}, got {got}")]
     Client {
         /// The number that was received.
         got: u32,
@@ -48,11 +59,13 @@ pub enum LocalError {
         clients: u32,
     },
     /// This client has answered already.
+    #[error("client {client} has answered already")]
     Repeated {
         /// Its number.
         client: u32,
     },
     /// Another round.
+    #[error("round {got} instead of {expected}")]
     Round {
         /// What was received or asked for.
         got: u8,
@@ -60,6 +73,7 @@ pub enum LocalError {
         expected: u8,
     },
     /// Made for a plan with other settings.
+    #[error("made for plan {got:016x}, this is {expected:016x}")]
     Plan {
         /// The hash that was received.
         got: u64,
@@ -67,6 +81,7 @@ pub enum LocalError {
         expected: u64,
     },
     /// Made for another session.
+    #[error("made for session {got}, this is {expected}")]
     Session {
         /// The number that was received.
         got: u64,
@@ -74,6 +89,7 @@ pub enum LocalError {
         expected: u64,
     },
     /// Of a form that this version does not read.
+    #[error("version {got} instead of {expected}")]
     Version {
         /// What was received.
         got: u8,
@@ -81,91 +97,45 @@ pub enum LocalError {
         expected: u8,
     },
     /// Bytes end too early.
+    #[error("the {what} is truncated")]
     Truncated {
         /// What they were to be.
         what: &'static str,
     },
     /// A checksum does not fit.
+    #[error("the {what} is damaged: its checksum does not fit")]
     Damaged {
         /// What it is of.
         what: &'static str,
     },
     /// Not what it says it is.
+    #[error("the {what} is malformed")]
     Malformed {
         /// What it says.
         what: &'static str,
     },
     /// Records do not have the dimension of the box.
+    #[error("records must have {expected} coordinates, got {got}")]
     Dimension {
         /// Of the box.
         expected: usize,
         /// Of the records.
         got: usize,
     },
-    /// A privacy parameter is out of range.
-    Param(ParamError),
+    /// A real number is out of range.
+    #[error(transparent)]
+    Param(#[from] ParamError),
     /// A response cannot be calibrated.
-    Mechanism(MechanismError),
+    #[error(transparent)]
+    Mechanism(#[from] MechanismError),
     /// The public box is too extreme to divide.
-    Geometry(GeometryError),
+    #[error(transparent)]
+    Geometry(#[from] GeometryError),
 }
 
-impl fmt::Display for LocalError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Setting { name, got, want } => write!(f, "{name} must be {want}, got {got}"),
-            Self::Symbol { got, symbols } => {
-                write!(f, "symbols are below {symbols}, got {got}")
-            }
-            Self::Class { got, classes } => {
-                write!(f, "classes of clients are below {classes}, got {got}")
-            }
-            Self::Counts { expected, got } => write!(
-                f,
-                "counts must have {} classes of {} symbols, got {} of {}",
-                expected.0, expected.1, got.0, got.1
-            ),
-            Self::Client { got, clients } => {
-                write!(f, "numbers of clients are below {clients}, got {got}")
-            }
-            Self::Repeated { client } => write!(f, "client {client} has answered already"),
-            Self::Round { got, expected } => write!(f, "round {got} instead of {expected}"),
-            Self::Plan { got, expected } => {
-                write!(f, "made for plan {got:016x}, this is {expected:016x}")
-            }
-            Self::Session { got, expected } => {
-                write!(f, "made for session {got}, this is {expected}")
-            }
-            Self::Version { got, expected } => write!(f, "version {got} instead of {expected}"),
-            Self::Truncated { what } => write!(f, "the {what} is truncated"),
-            Self::Damaged { what } => write!(f, "the {what} is damaged: its checksum does not fit"),
-            Self::Malformed { what } => write!(f, "the {what} is malformed"),
-            Self::Dimension { expected, got } => {
-                write!(f, "records must have {expected} coordinates, got {got}")
-            }
-            Self::Param(error) => error.fmt(f),
-            Self::Mechanism(error) => error.fmt(f),
-            Self::Geometry(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for LocalError {}
-
-impl From<ParamError> for LocalError {
-    fn from(error: ParamError) -> Self {
-        Self::Param(error)
-    }
-}
-
-impl From<MechanismError> for LocalError {
-    fn from(error: MechanismError) -> Self {
-        Self::Mechanism(error)
-    }
-}
-
-impl From<GeometryError> for LocalError {
-    fn from(error: GeometryError) -> Self {
-        Self::Geometry(error)
+impl LocalError {
+    /// A real number that is out of range.
+    pub(crate) fn real(name: &'static str, got: f64, want: &'static str) -> Self {
+        ParamError::OutOfRange { name, got, want }.into()
     }
 }

@@ -46,6 +46,8 @@ mod counts;
 mod error;
 mod kmeans;
 mod oracle;
+#[cfg(test)]
+mod refusals;
 mod shuffle;
 
 pub use codebook::{CodebookVector, Part, VectorAnswer, VectorSum};

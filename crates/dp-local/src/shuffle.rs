@@ -52,20 +52,20 @@ impl Shuffled {
         group: u32,
         delta: f64,
     ) -> Result<Self, LocalError> {
-        let setting = |name, got, want| Err(LocalError::Setting { name, got, want });
         let shuffler = shuffler.into();
         if shuffler.trim().is_empty() {
-            return setting("length of the shuffler's name", 0.0, "at least 1");
+            let name = "length of the shuffler's name";
+            return Err(LocalError::OutOfRange { name, got: 0, want: "at least 1" });
         }
         if group == 0 {
-            return setting("group", 0.0, "at least 1");
+            return Err(LocalError::OutOfRange { name: "group", got: 0, want: "at least 1" });
         }
         let checked = Delta::new(delta)?;
         if delta <= 0.0 {
-            return setting("delta", delta, "above 0");
+            return Err(LocalError::real("delta", delta, "above 0"));
         }
         let Some(local) = receipt.pure() else {
-            return setting("epsilon of the receipt", f64::INFINITY, "pure");
+            return Err(LocalError::real("epsilon of the receipt", f64::INFINITY, "pure"));
         };
         let closed = closed(local.get(), group, delta);
         let numerical = numerical(local.get(), group, delta);

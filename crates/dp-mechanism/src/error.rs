@@ -1,5 +1,7 @@
 //! What can go wrong when a primitive is calibrated.
 
+use dp_accounting::plain_number;
+
 /// A public setting that a primitive cannot be built from. Never about data.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -12,9 +14,18 @@ pub enum MechanismError {
     },
     /// The noise would not fit in the integers of the samplers.
     #[error(
-        "{name} = {got:e} asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity"
+        "{name} = {} asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        plain_number(*got)
     )]
     TooMuchNoise {
+        /// Which setting asks for it.
+        name: &'static str,
+        /// Its value.
+        got: f64,
+    },
+    /// The loss is so large that the noise cannot be told from none.
+    #[error("{name} = {} asks for less noise than 64-bit integers can express; allow a smaller loss", plain_number(*got))]
+    TooLittleNoise {
         /// Which setting asks for it.
         name: &'static str,
         /// Its value.

@@ -62,15 +62,21 @@ impl SubsetResponse {
         if symbols > Self::MAX_SYMBOLS || favoured == 0 || favoured >= symbols {
             return Err(MechanismError::Symbols { symbols, favoured });
         }
+        let got = epsilon.get();
+        let out_of_range = if got > 1.0 {
+            MechanismError::TooLittleNoise { name, got }
+        } else {
+            MechanismError::TooMuchNoise { name, got }
+        };
         // The exponential is good to one unit of its last digit; four are taken off.
         let below = epsilon.get().exp() * (1.0 - 4.0 * f64::EPSILON);
         let weight = ratio_at_most(below)
             .filter(|weight| weight.numerator() > weight.denominator().get())
-            .ok_or(MechanismError::TooMuchNoise { name, got: epsilon.get() })?;
+            .ok_or(out_of_range)?;
         let (above, below) = (weight.numerator(), weight.denominator().get());
         let top = u128::from(favoured) * above;
-        let coin = Ratio::new(top, top + u128::from(symbols - favoured) * below)
-            .ok_or(MechanismError::TooMuchNoise { name, got: epsilon.get() })?;
+        let coin =
+            Ratio::new(top, top + u128::from(symbols - favoured) * below).ok_or(out_of_range)?;
         Ok(Self { symbols, favoured, weight, coin, epsilon })
     }
 

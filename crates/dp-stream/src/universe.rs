@@ -77,24 +77,20 @@ impl Universe {
 
     /// Refuses universes without items, with more than `2^64`, and broken alphabets.
     pub(crate) fn check(&self) -> Result<(), StreamError> {
-        let size = self.size();
-        if size == 0 || size > 1 << 64 {
-            let want = "between 1 and 2^64";
-            return Err(StreamError::Setting {
-                name: "size of the universe",
-                got: size as f64,
-                want,
-            });
-        }
-        if let Self::BoundedNames { alphabet, .. } = self {
+        if let Self::BoundedNames { alphabet, max_bytes } = self {
             let mut bytes = alphabet.as_bytes().to_vec();
             bytes.sort_unstable();
-            bytes.dedup();
-            if bytes.len() < alphabet.len() {
-                let want = "bytes that differ from each other";
-                let got = alphabet.len() as f64;
-                return Err(StreamError::Setting { name: "length of the alphabet", got, want });
+            if let Some(twice) = bytes.windows(2).find(|two| two[0] == two[1]) {
+                return Err(StreamError::RepeatedByte { byte: twice[0] });
             }
+            if self.size() > 1 << 64 {
+                let (symbols, max_bytes) = (symbols(alphabet), *max_bytes);
+                return Err(StreamError::TooManyNames { symbols, max_bytes });
+            }
+        }
+        if self.size() == 0 {
+            let (name, want) = ("size of the universe", "between 1 and 2^64");
+            return Err(StreamError::OutOfRange { name, got: 0, want });
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use super::faster_pam::{FasterPam, checked_k};
 use super::gains::Gains;
 use super::metric::Metric;
 use crate::CombinatorialError;
-use crate::error::in_terms_of;
+use crate::error::{check_delta, in_terms_of};
 
 /// On the receipt.
 const ONE_PLACE: &str = "users nearest to one place";
@@ -102,25 +102,20 @@ impl MetricBicriteriaBuilder {
             [("users_hint", self.users_hint), ("picks", self.picks.map_or(1, u64::from))]
         {
             if got == 0 {
-                return Err(CombinatorialError::ZeroSetting { name });
+                return Err(CombinatorialError::OutOfRange { name, got: 0, want: "at least 1" });
             }
         }
-        if let Certificate::Approximate { delta } = self.certificate
-            && delta > self.budget.delta()
-        {
-            let (name, got) = ("delta of the certificate", delta.get());
-            return Err(CombinatorialError::Setting { name, got, want: "at most the budget's" });
-        }
+        check_delta(self.certificate, self.budget)?;
         let (picks, counts) = self.shares;
         for (name, got) in [("share of the picks", picks), ("share of the counts", counts)] {
             if got.is_nan() || got <= 0.0 {
-                return Err(CombinatorialError::Setting { name, got, want: "above 0" });
+                return Err(CombinatorialError::real(name, got, "above 0"));
             }
         }
         let all = picks + counts;
         if all > 1.0 + 1e-9 {
             let (name, want) = ("shares", "at most 1 together");
-            return Err(CombinatorialError::Setting { name, got: all, want });
+            return Err(CombinatorialError::real(name, all, want));
         }
         let rounds = self.rounds(metric.nodes());
         let credit = self.most_credit(metric);

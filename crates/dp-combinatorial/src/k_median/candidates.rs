@@ -31,7 +31,7 @@ impl Denoise {
         match self {
             Self::Threshold(got) if !(got.is_finite() && got >= 0.0) => {
                 let (name, want) = ("threshold", "finite and at least 0");
-                Err(CombinatorialError::Setting { name, got, want })
+                Err(CombinatorialError::real(name, got, want))
             }
             _ => Ok(()),
         }

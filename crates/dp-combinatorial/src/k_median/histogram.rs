@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dp_accounting::{AddRemove, Budget, Receipt, Step};
+use dp_accounting::{AddRemove, Budget, ParamError, Receipt, Step};
 use dp_mechanism::{Algorithm, Draws, NoisyCount, Private};
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +42,7 @@ impl MetricHistogramBuilder {
     pub fn build(self, metric: &Arc<Metric>) -> Result<MetricHistogram, CombinatorialError> {
         checked_k(self.k, metric)?;
         if self.denoise.is_empty() {
-            return Err(CombinatorialError::ZeroSetting { name: "denoise" });
+            return Err(ParamError::Empty { name: "denoise" }.into());
         }
         self.denoise.iter().try_for_each(|way| way.checked())?;
         let count = NoisyCount::geometric(self.budget.epsilon())?;

@@ -103,11 +103,15 @@ impl SetCoverGreedyScalingBuilder {
     /// to be divided among 32 rounds.
     pub fn build(self) -> Result<SetCoverGreedyScaling, CombinatorialError> {
         if self.sets == 0 {
-            return Err(CombinatorialError::ZeroSetting { name: "sets" });
+            return Err(CombinatorialError::OutOfRange {
+                name: "sets",
+                got: 0,
+                want: "at least 1",
+            });
         }
         if !(self.beta >= 1e-100 && self.beta < 1.0) {
             let (name, want) = ("beta", "at least 1e-100 and below 1");
-            return Err(CombinatorialError::Setting { name, got: self.beta, want });
+            return Err(CombinatorialError::real(name, self.beta, want));
         }
         let epsilon = self.budget.epsilon().get();
         let too_little = in_terms_of(self.budget);

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Cover;
 use super::waiting::Waiting;
+use crate::error::check_delta;
 use crate::{CombinatorialError, Incidence};
 
 /// A private order of all sets, or the first sets of one, by repeated selection.
@@ -101,18 +102,14 @@ impl SetCoverSelectBuilder {
         let steps = self.partial.unwrap_or(self.sets);
         if self.sets == 0 || steps == 0 {
             let name = if self.sets == 0 { "sets" } else { "partial" };
-            return Err(CombinatorialError::ZeroSetting { name });
+            return Err(CombinatorialError::OutOfRange { name, got: 0, want: "at least 1" });
         }
         if steps > self.sets {
-            let want = "at most the number of sets";
-            return Err(CombinatorialError::Setting { name: "partial", got: steps.into(), want });
+            let (got, most) = (steps.into(), self.sets.into());
+            let most_name = "the number of sets";
+            return Err(CombinatorialError::AboveLimit { name: "partial", got, most_name, most });
         }
-        if let Certificate::Approximate { delta } = self.certificate
-            && delta > self.budget.delta()
-        {
-            let (name, want) = ("delta of the certificate", "at most that of the budget");
-            return Err(CombinatorialError::Setting { name, got: delta.get(), want });
-        }
+        check_delta(self.certificate, self.budget)?;
         let part = Part { name: "choices of sets", share: 1.0, rounds: steps.into() };
         let run = CreditedRun::new(self.certificate, self.budget.epsilon(), &[part])?;
         let selection = run.selection(0, self.rule, 1)?;

@@ -177,12 +177,12 @@ fn noisy_gains_say_how_many_users_are_served() {
 fn settings_out_of_range_are_refused_with_what_would_be_accepted() {
     let message = |error: CombinatorialError| error.to_string();
     let zero = SetCoverSelect::builder(0, budget(1.0)).build().unwrap_err();
-    assert_eq!(message(zero), "`sets` must be at least 1, got 0");
+    assert_eq!(message(zero), "sets must be at least 1, got 0");
     let partial = |sets| SetCoverSelect::builder(3, budget(1.0)).partial(sets).build();
-    assert_eq!(message(partial(0).unwrap_err()), "`partial` must be at least 1, got 0");
+    assert_eq!(message(partial(0).unwrap_err()), "partial must be at least 1, got 0");
     assert_eq!(
         message(partial(4).unwrap_err()),
-        "`partial` must be at most the number of sets, got 4"
+        "partial must be at most the number of sets, which is 3, got 4"
     );
     let delta = Delta::new(1e-6).unwrap();
     let approximate = Certificate::Approximate { delta };
@@ -190,12 +190,12 @@ fn settings_out_of_range_are_refused_with_what_would_be_accepted() {
     let message_of_delta = message(plan.rule(SelectionRule::Exponential).build().unwrap_err());
     assert_eq!(
         message_of_delta,
-        "`delta of the certificate` must be at most that of the budget, got 1e-6"
+        "delta of the certificate must be at most that of the budget, which is 0, got 1e-6"
     );
     // Half of it would do for the count; it is the last of 32 rounds that gets too little.
     let tiny = SetCoverGreedyScaling::builder(3, budget(1e-9)).build().unwrap_err();
     let fits = "so large that the noise of its parts fits in 64 bits";
-    assert_eq!(message(tiny), format!("`epsilon` must be {fits}, got 1e-9"));
+    assert_eq!(message(tiny), format!("epsilon must be {fits}, got 1e-9"));
     let composed = SetCoverSelect::builder(3, budget(1.0)).certificate(Certificate::Composition);
     assert!(composed.rule(SelectionRule::NoisyMax).build().is_err());
 
@@ -208,7 +208,7 @@ fn settings_out_of_range_are_refused_with_what_would_be_accepted() {
     }
     assert!(thresholds().floor(6.3).build().is_ok());
     let no_users = SetCoverThresholds::builder(3, 0, budget(1.0)).build().unwrap_err();
-    assert_eq!(message(no_users), "`most_users` must be at least 1, got 0");
+    assert_eq!(message(no_users), "most_users must be at least 1, got 0");
     // So few users that the usual floor would be above the start.
     let few = SetCoverThresholds::builder(1_000, 2, budget(1.0)).build().unwrap();
     assert_eq!(few.thresholds(), [2]);

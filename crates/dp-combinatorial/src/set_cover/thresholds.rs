@@ -99,12 +99,12 @@ impl SetCoverThresholdsBuilder {
     pub fn build(self) -> Result<SetCoverThresholds, CombinatorialError> {
         for (name, count) in [("sets", self.sets), ("most_users", self.most_users)] {
             if count == 0 {
-                return Err(CombinatorialError::ZeroSetting { name });
+                return Err(CombinatorialError::OutOfRange { name, got: 0, want: "at least 1" });
             }
         }
         if !(1.001..=1000.0).contains(&self.ratio) {
             let (name, want) = ("ratio", "from 1.001 to 1000");
-            return Err(CombinatorialError::Setting { name, got: self.ratio, want });
+            return Err(CombinatorialError::real(name, self.ratio, want));
         }
         // The thresholds depend on the rate, the rate not on how many tests there are.
         let run = |rounds| {
@@ -115,8 +115,7 @@ impl SetCoverThresholdsBuilder {
         let usual = 0.5 * (f64::from(self.sets) * 10.0).ln() / run(1)?.reports(0, 1)?.rate();
         let floor = self.floor.unwrap_or(usual.clamp(1.0, start));
         if !(floor >= 1.0 && floor <= start) {
-            let (name, want) = ("floor", "at least 1 and at most most_users * (1 - e^-epsilon)");
-            return Err(CombinatorialError::Setting { name, got: floor, want });
+            return Err(CombinatorialError::Floor { got: floor, most: start });
         }
         let thresholds = falling(start, self.ratio, floor);
         let run = run(thresholds.len() as u64 * u64::from(self.sets))?;

@@ -7,11 +7,12 @@ use dp_mechanism::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::greedy::{check_credit, check_delta, check_objective, checked_rank};
+use super::greedy::{check_credit, check_objective, checked_rank};
 use super::levels::ranked_credit;
 use super::objective::value_on;
 use super::{Extension, Matroid, Objective, ObjectiveShape, swap_round};
 use crate::CombinatorialError;
+use crate::error::check_delta;
 
 /// What one record is credited at most, in the two units that [`ContinuousGreedy`] uses. Public.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -168,25 +169,25 @@ impl<M: Matroid> ContinuousGreedyBuilder<M> {
     /// [`CombinatorialError`] names the setting, its value and what would be accepted.
     pub fn build(self) -> Result<ContinuousGreedy<M>, CombinatorialError> {
         let rank = checked_rank(&self.matroid)?;
-        check_delta(Some(self.certificate), self.budget)?;
+        check_delta(self.certificate, self.budget)?;
         for (name, got) in [("steps", self.steps), ("roundings", self.roundings)] {
             if got == 0 {
-                return Err(CombinatorialError::ZeroSetting { name });
+                return Err(CombinatorialError::OutOfRange { name, got: 0, want: "at least 1" });
             }
         }
         if self.roundings > Self::MOST_ROUNDINGS {
-            let (name, got) = ("roundings", f64::from(self.roundings));
-            return Err(CombinatorialError::Setting { name, got, want: "at most 2^16" });
+            let (name, got) = ("roundings", self.roundings.into());
+            return Err(CombinatorialError::OutOfRange { name, got, want: "at most 2^16" });
         }
         let picks = u64::from(rank) * u64::from(self.steps);
         if picks > Self::MOST_PICKS {
-            let (name, got) = ("steps times elements to choose", picks as f64);
-            return Err(CombinatorialError::Setting { name, got, want: "at most 2^24" });
+            let (name, got) = ("steps times elements to choose", picks.into());
+            return Err(CombinatorialError::OutOfRange { name, got, want: "at most 2^24" });
         }
         let share = self.rounding_share;
         if !(share > 0.0 && share < 1.0) {
             let (name, want) = ("rounding share", "above 0 and below 1");
-            return Err(CombinatorialError::Setting { name, got: share, want });
+            return Err(CombinatorialError::real(name, share, want));
         }
         let for_rounding = if self.roundings > 1 { share } else { 0.0 };
         let mut parts = vec![Part { name: "steps", share: 1.0 - for_rounding, rounds: picks }];

@@ -53,11 +53,11 @@ impl Coverage {
     ) -> Result<Self, CombinatorialError> {
         let name = "most weight";
         if most_weight == 0 {
-            return Err(CombinatorialError::ZeroSetting { name });
+            return Err(CombinatorialError::OutOfRange { name, got: 0, want: "at least 1" });
         }
         if most_weight > Self::MOST_WEIGHT {
             let got = most_weight.into();
-            return Err(CombinatorialError::Setting { name, got, want: "at most 2^24" });
+            return Err(CombinatorialError::OutOfRange { name, got, want: "at most 2^24" });
         }
         let weights = (0..incidence.users()).map(|user| weight(user).min(most_weight)).collect();
         Ok(Self { incidence, weights, most_weight })

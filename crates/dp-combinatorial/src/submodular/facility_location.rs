@@ -127,13 +127,13 @@ pub(super) fn check_sizes(
 ) -> Result<(), CombinatorialError> {
     for (name, zero) in [("elements", elements == 0), ("most credit", most_credit == 0)] {
         if zero {
-            return Err(CombinatorialError::ZeroSetting { name });
+            return Err(CombinatorialError::OutOfRange { name, got: 0, want: "at least 1" });
         }
     }
     if most_credit > limit {
-        let (name, got) = ("most credit", most_credit.into());
-        let want = "within the range of the similarities";
-        return Err(CombinatorialError::Setting { name, got, want });
+        let (got, most) = (most_credit.into(), limit.into());
+        let most_name = "the largest similarity";
+        return Err(CombinatorialError::AboveLimit { name: "most credit", got, most_name, most });
     }
     Ok(())
 }

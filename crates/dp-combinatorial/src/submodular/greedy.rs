@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Matroid, Objective, ObjectiveShape, check_matroid};
 use crate::CombinatorialError;
+use crate::error::check_delta;
 
 /// Public settings of [`Greedy`]; made by [`Greedy::builder`].
 ///
@@ -99,11 +100,11 @@ impl<M: Matroid> GreedyBuilder<M> {
     /// tried out and is no matroid, or the rule has no proof under the certificate.
     pub fn build(self) -> Result<Greedy<M>, CombinatorialError> {
         let rounds = checked_rank(&self.matroid)?;
-        check_delta(self.certificate, self.budget)?;
         let single = rounds == 1 && self.rule != SelectionRule::NoisyMax;
         let usual = if single { Certificate::Composition } else { Certificate::Subsampled };
         let part = Part { name: "picks", share: 1.0, rounds: rounds.into() };
         let certificate = self.certificate.unwrap_or(usual);
+        check_delta(certificate, self.budget)?;
         let run = CreditedRun::new(certificate, self.budget.epsilon(), &[part])?;
         let selection = run.selection(0, self.rule, self.most_credit)?;
         Ok(Greedy { settings: self, rounds, run, selection })
@@ -114,25 +115,16 @@ impl<M: Matroid> GreedyBuilder<M> {
 pub(super) fn checked_rank<M: Matroid>(matroid: &M) -> Result<u32, CombinatorialError> {
     check_matroid(matroid)?;
     match u32::try_from(matroid.rank()) {
-        Ok(0) => Err(CombinatorialError::ZeroSetting { name: "elements to choose" }),
+        Ok(0) => Err(CombinatorialError::OutOfRange {
+            name: "elements to choose",
+            got: 0,
+            want: "at least 1",
+        }),
         Ok(rank) => Ok(rank),
         Err(_) => {
-            let (name, got) = ("elements to choose", matroid.rank() as f64);
-            Err(CombinatorialError::Setting { name, got, want: "below 2^32" })
+            let (name, got) = ("elements to choose", matroid.rank() as i128);
+            Err(CombinatorialError::OutOfRange { name, got, want: "below 2^32" })
         }
-    }
-}
-
-pub(super) fn check_delta(
-    certificate: Option<Certificate>,
-    budget: Budget,
-) -> Result<(), CombinatorialError> {
-    match certificate {
-        Some(Certificate::Approximate { delta }) if delta > budget.delta() => {
-            let (name, got) = ("delta of the certificate", delta.get());
-            Err(CombinatorialError::Setting { name, got, want: "at most that of the budget" })
-        }
-        _ => Ok(()),
     }
 }
 
@@ -143,8 +135,12 @@ pub(super) fn check_objective(
     most_credit: u64,
 ) -> Result<(), CombinatorialError> {
     if shape.elements != elements {
-        let (name, got) = ("elements of the objective", shape.elements as f64);
-        return Err(CombinatorialError::Setting { name, got, want: "those of the constraint" });
+        return Err(CombinatorialError::Length {
+            name: "elements of the objective",
+            got: shape.elements,
+            of: "elements of the constraint",
+            want: elements,
+        });
     }
     check_credit("most credit of the objective", shape.most_credit, most_credit)
 }
@@ -155,8 +151,8 @@ pub(super) fn check_credit(
     declared: u64,
 ) -> Result<(), CombinatorialError> {
     if got > declared {
-        let (got, want) = (got as f64, "at most what was declared");
-        return Err(CombinatorialError::Setting { name, got, want });
+        let most_name = "what was declared";
+        return Err(CombinatorialError::AboveLimit { name, got, most_name, most: declared });
     }
     Ok(())
 }

@@ -57,12 +57,12 @@ impl<'a, R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> Oracle<'a, R, F> {
     ) -> Result<Self, CombinatorialError> {
         for (name, zero) in [("elements", elements == 0), ("most credit", most_credit == 0)] {
             if zero {
-                return Err(CombinatorialError::ZeroSetting { name });
+                return Err(CombinatorialError::OutOfRange { name, got: 0, want: "at least 1" });
             }
         }
         if most_credit > Self::MOST_CREDIT {
-            let (name, got) = ("most credit", most_credit as f64);
-            return Err(CombinatorialError::Setting { name, got, want: "at most 2^24" });
+            let (name, got) = ("most credit", most_credit.into());
+            return Err(CombinatorialError::OutOfRange { name, got, want: "at most 2^24" });
         }
         Ok(Self { records, elements, most_credit, value, sizes: Sizes::default() })
     }

@@ -44,12 +44,16 @@ impl<'a, R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> Sampled<'a, R, F> {
         rng: &mut G,
     ) -> Result<Self, CombinatorialError> {
         if samples == 0 {
-            return Err(CombinatorialError::ZeroSetting { name: "samples" });
+            return Err(CombinatorialError::OutOfRange {
+                name: "samples",
+                got: 0,
+                want: "at least 1",
+            });
         }
         if samples as u64 > Self::MOST_LEVEL_CREDIT / oracle.most_credit() {
-            let (name, got) = ("samples", samples as f64);
+            let (name, got) = ("samples", samples as i128);
             let want = "so few that samples times most credit is at most 2^30";
-            return Err(CombinatorialError::Setting { name, got, want });
+            return Err(CombinatorialError::OutOfRange { name, got, want });
         }
         let thresholds = (0..samples * oracle.elements()).map(|_| rng.random()).collect();
         Ok(Self { oracle, thresholds, samples })

@@ -37,11 +37,14 @@ pub fn swap_round<M: Matroid + ?Sized>(
     let rank = matroid.rank();
     for (base, weight) in bases {
         if *weight == 0 {
-            return Err(CombinatorialError::ZeroSetting { name: "weight of a base" });
+            return Err(CombinatorialError::OutOfRange {
+                name: "weight of a base",
+                got: 0,
+                want: "at least 1",
+            });
         }
         if base.len() != rank || !matroid.is_independent(base) {
-            let (name, got, want) = ("size of a base", base.len() as f64, "the rank, independent");
-            return Err(CombinatorialError::Setting { name, got, want });
+            return Err(CombinatorialError::NotABase { set: base.clone(), rank });
         }
     }
     let mut merged: Option<(Vec<usize>, u64)> = None;
@@ -55,7 +58,11 @@ pub fn swap_round<M: Matroid + ?Sized>(
             }
         });
     }
-    let (mut base, _) = merged.ok_or(CombinatorialError::ZeroSetting { name: "bases" })?;
+    let (mut base, _) = merged.ok_or(CombinatorialError::OutOfRange {
+        name: "bases",
+        got: 0,
+        want: "at least 1",
+    })?;
     base.sort_unstable();
     Ok(base)
 }

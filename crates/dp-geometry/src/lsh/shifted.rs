@@ -42,6 +42,9 @@ pub struct ShiftedGrids {
 }
 
 impl ShiftedGrids {
+    /// The most grids.
+    pub const MAX_SHIFTS: usize = 1 << 16;
+
     /// `shifts` grids in which the width of the box is `2^halvings` cells.
     ///
     /// # Errors
@@ -60,7 +63,8 @@ impl ShiftedGrids {
         for (dimension, &half) in half_widths.iter().enumerate() {
             check_side(dimension, -half, half)?;
         }
-        let Some(all) = Self::cells_of(dim, shifts, halvings).filter(|cells| *cells > 0) else {
+        let all = Self::cells_of(dim, shifts, halvings);
+        let Some(all) = all.filter(|cells| *cells > 0 && shifts <= Self::MAX_SHIFTS) else {
             return Err(GeometryError::GridCells { dim, shifts, halvings });
         };
         let offsets = (0..shifts * dim).map(|_| rng.random()).collect();
@@ -98,6 +102,7 @@ impl ShiftedGrids {
             let coordinates = point.iter().chain(std::iter::repeat(&0.0));
             let mut number = 0;
             for ((half, offset), x) in self.half_widths.iter().zip(offsets).zip(coordinates) {
+                // From -half..half to 0..1, in cells, moved by the shift; a point outside counts as one of the border.
                 let position = f64::midpoint(x / half, 1.0) * divisions + offset;
                 #[allow(
                     clippy::cast_possible_truncation,
@@ -122,6 +127,7 @@ impl ShiftedGrids {
         for i in (0..dim).rev() {
             let (along, half) = ((number % self.cells) as f64, self.half_widths[i]);
             number /= self.cells;
+            // The last digit of the number is the last axis; the way back from `cells`.
             let position = (along + 0.5 - self.offsets[grid * dim + i]) / divisions;
             middle[i] = ((2.0 * position - 1.0) * half).clamp(-half, half);
         }

@@ -69,6 +69,7 @@ impl SignProjections {
         let mut key = 0;
         let blocks = self.lanes.chunks_exact(self.dim).take(planes.div_ceil(LANES));
         for (b, block) in blocks.enumerate() {
+            // Eight planes at once; one bit each, set on the side that the normal points to.
             let mut sums = [0.0; LANES];
             for (x, group) in point.iter().zip(block) {
                 for (sum, normal) in sums.iter_mut().zip(group) {

@@ -44,6 +44,9 @@ pub struct StableProjections {
 }
 
 impl StableProjections {
+    /// The most coordinates of all directions together.
+    pub const MAX_COORDINATES: usize = 1 << 27;
+
     /// `count` directions in `dim` dimensions, with strips of this width.
     ///
     /// # Errors
@@ -56,6 +59,9 @@ impl StableProjections {
     ) -> Result<Self, GeometryError> {
         if dim == 0 {
             return Err(GeometryError::ZeroDimension);
+        }
+        if count.checked_mul(dim).is_none_or(|all| all > Self::MAX_COORDINATES) {
+            return Err(GeometryError::Directions { count, dim });
         }
         if !(width > 0.0 && width.is_finite() && width.recip().is_finite()) {
             return Err(GeometryError::Width { got: width });
@@ -92,6 +98,8 @@ impl StableProjections {
     /// How likely two points at this distance have the same key, over the directions and offsets.
     pub fn collision_probability(&self, distance: f64) -> f64 {
         let s = self.width / distance;
+        // Two points at this distance are apart by |Z| / s strips along a direction, with Z normal, and share a strip with probability
+        // (1 - |Z| / s)+ : the mean of it is P(|Z| < s) - E[|Z|; |Z| < s] / s (Datar, Immorlica, Indyk, Mirrokni 2004, section 3.2).
         // Twice the mass beyond s is erfc(s / sqrt(2)).
         let outside = libm::erfc(s * FRAC_1_SQRT_2);
         let across = 2.0 * -(-0.5 * s * s).exp_m1() / ((2.0 * PI).sqrt() * s);

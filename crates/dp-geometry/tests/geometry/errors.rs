@@ -37,7 +37,7 @@ fn messages_say_which_value_and_which_limit() {
         "(2^3 + 1)^9 vertices: there may be 8 dimensions, 16 levels and 16777216 vertices at most",
         "a key has room for 32 projections, got 33",
         "the width of strips must be a positive finite number that can be divided by, got -0.0",
-        "4 (2^30 + 1)^10 cells: there must be at least one, and at most 2^64 - 1",
+        "4 (2^30 + 1)^10 cells: there must be at least one, and at most 2^64 - 1 in at most 65536 grids",
     ];
     assert_eq!(messages, expected);
 }

@@ -10,6 +10,7 @@ mod errors;
 mod grids;
 mod nested;
 mod points;
+mod refusals;
 
 /// Numbers at which arithmetic goes wrong first.
 const BOUNDARY: [f64; 16] = [

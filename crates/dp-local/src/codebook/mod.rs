@@ -120,19 +120,13 @@ impl CodebookVector {
         coins: PublicCoins,
     ) -> Result<Self, LocalError> {
         let sizes = [
-            ("dim", dim as f64, 1.0, Self::MAX_DIM as f64, "at least 1 and at most 65536"),
-            (
-                "symbols",
-                symbols.into(),
-                2.0,
-                Self::MAX_SYMBOLS.into(),
-                "at least 2 and at most 256",
-            ),
-            ("books", books.into(), 1.0, Self::MAX_BOOKS.into(), "at least 1 and at most 65536"),
+            ("dim", dim as i128, 1, Self::MAX_DIM as i128, "at least 1 and at most 65536"),
+            ("symbols", symbols.into(), 2, Self::MAX_SYMBOLS.into(), "at least 2 and at most 256"),
+            ("books", books.into(), 1, Self::MAX_BOOKS.into(), "at least 1 and at most 65536"),
         ];
         for (name, got, least, most, want) in sizes {
             if !(least..=most).contains(&got) {
-                return Err(LocalError::Setting { name, got, want });
+                return Err(LocalError::OutOfRange { name, got, want });
             }
         }
         let mut best: Option<(f64, SubsetResponse)> = None;

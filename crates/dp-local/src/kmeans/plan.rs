@@ -133,25 +133,28 @@ impl LocalKMeansBuilder {
     /// No cluster or more than 1024; a box whose squares would overflow or vanish; no clients, or more than `2^30`; more than 16 rounds; too many dimensions for so many clusters; cells,
     /// symbols or an epsilon out of range.
     pub fn build(self) -> Result<LocalKMeans, LocalError> {
-        let limit = |name, got: f64, most: f64, want| {
-            if (1.0..=most).contains(&got) {
+        let limit = |name, got: i128, most, want| {
+            if (1..=most).contains(&got) {
                 Ok(())
             } else {
-                Err(LocalError::Setting { name, got, want })
+                Err(LocalError::OutOfRange { name, got, want })
             }
         };
-        limit("k", self.k as f64, 1024.0, "at least 1 and at most 1024")?;
-        limit("clients", self.clients.into(), 2_f64.powi(30), "at least 1 and at most 2^30")?;
-        limit("rounds + 1", f64::from(self.rounds) + 1.0, 17.0, "at most 17")?;
+        limit("k", self.k as i128, 1024, "at least 1 and at most 1024")?;
+        limit("clients", self.clients.into(), 1 << 30, "at least 1 and at most 2^30")?;
+        if self.rounds > 16 {
+            let got = self.rounds.into();
+            return Err(LocalError::OutOfRange { name: "rounds", got, want: "at most 16" });
+        }
         let dim = self.public_box.dim();
         let diagonal = self.public_box.diagonal();
         if !(1e-60..=1e60).contains(&diagonal) {
             let (name, want) = ("diagonal of the box", "at least 1e-60 and at most 1e60");
-            return Err(LocalError::Setting { name, got: diagonal, want });
+            return Err(LocalError::real(name, diagonal, want));
         }
-        let coordinates = (dim as f64 + 2.0) * self.k as f64;
+        let coordinates = (dim as i128 + 2) * self.k as i128;
         let want = "at most 65536";
-        limit("k (dim + 2)", coordinates, CodebookVector::MAX_DIM as f64, want)?;
+        limit("k (dim + 2)", coordinates, CodebookVector::MAX_DIM as i128, want)?;
         let epsilon = Epsilon::new(self.epsilon)?;
         let start_clients =
             share_of(self.clients, if self.rounds == 0 { 1.0 } else { START_SHARE });
@@ -165,7 +168,7 @@ impl LocalKMeansBuilder {
         let total = total.checked_pow(u32::try_from(axes).unwrap_or(u32::MAX));
         if cells == 0 || total.is_none_or(|total| total > most) {
             let want = "at least 1, with fewer than 2^22 cells in all of one more";
-            return Err(LocalError::Setting { name: "cells per axis", got: cells.into(), want });
+            return Err(LocalError::OutOfRange { name: "cells per axis", got: cells.into(), want });
         }
         let grid = FixedPointGrid::new(projection::grid_box(&self.public_box)?, cells)?;
         let views = (0..VIEWS as usize)

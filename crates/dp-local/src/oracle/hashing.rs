@@ -69,7 +69,7 @@ impl LocalHashing {
         // A power of two below the limits.
         let classes = 1 << classes.ilog2();
         if clients == 0 {
-            return Err(LocalError::Setting { name: "clients", got: 0.0, want: "at least 1" });
+            return Err(LocalError::OutOfRange { name: "clients", got: 0, want: "at least 1" });
         }
         Self::with_sizes(epsilon, cells, symbols, classes, coins)
     }
@@ -88,12 +88,12 @@ impl LocalHashing {
         check_cells(cells, Self::MAX_CELLS)?;
         if !(1..=Self::MAX_CLASSES).contains(&classes) {
             let (name, want) = ("classes", "at least 1 and at most 65536");
-            return Err(LocalError::Setting { name, got: classes.into(), want });
+            return Err(LocalError::OutOfRange { name, got: classes.into(), want });
         }
         let entries = u64::from(classes) * u64::from(symbols);
         if entries > MOST_ENTRIES.into() {
             let (name, want) = ("classes x symbols", "at most 2^22");
-            return Err(LocalError::Setting { name, got: entries as f64, want });
+            return Err(LocalError::OutOfRange { name, got: entries.into(), want });
         }
         let response = SubsetResponse::new(epsilon, symbols, 1)?;
         Ok(Self { cells, classes, response, coins })

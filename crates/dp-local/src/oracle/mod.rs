@@ -175,12 +175,7 @@ impl FrequencyOracle for Oracle {
 
 /// Refuses a number of cells that is not between 1 and the most.
 fn check_cells(cells: u32, most: u32) -> Result<(), LocalError> {
-    if (1..=most).contains(&cells) {
-        Ok(())
-    } else {
-        let want = "at least 1 and few enough to decode";
-        Err(LocalError::Setting { name: "cells", got: cells.into(), want })
-    }
+    if (1..=most).contains(&cells) { Ok(()) } else { Err(LocalError::Cells { got: cells, most }) }
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ pub fn advise(question: &Question) -> Result<Advice, StreamError> {
     for (name, got) in [("beta", question.beta), ("miss", question.miss)] {
         if !(got > 0.0 && got < 1.0) {
             let want = "above 0 and below 1";
-            return Err(StreamError::Setting { name, got, want });
+            return Err(StreamError::real(name, got, want));
         }
     }
     let epsilon = budget.epsilon().get();

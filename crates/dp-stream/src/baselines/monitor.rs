@@ -48,17 +48,17 @@ impl CellMonitor {
         reports_per_user: u8,
         threshold: Threshold,
     ) -> Result<Self, StreamError> {
-        let setting = |name, got, want| Err(StreamError::Setting { name, got, want });
+        let setting = |name, got, want| Err(StreamError::OutOfRange { name, got, want });
         shape.universe.check()?;
         if shape.universe.size() > Self::MAX_CELLS {
-            let got = shape.universe.size() as f64;
+            let got = shape.universe.size().cast_signed();
             return setting("size of the universe", got, "at most 2^20 for this method");
         }
         if !(1..=crate::MonitorPlan::MAX_STEPS).contains(&shape.steps) {
-            return setting("steps", shape.steps as f64, "between 1 and 2^40");
+            return setting("steps", shape.steps.into(), "between 1 and 2^40");
         }
         if shape.users == 0 {
-            return setting("users", 0.0, "at least 1");
+            return setting("users", 0, "at least 1");
         }
         let (k, delta) = (reports_per_user, budget.delta().get());
         if !(1..=254).contains(&k) {
@@ -66,7 +66,7 @@ impl CellMonitor {
         }
         let pure = matches!(method, CellMethod::SparseVector { .. });
         if !pure && delta <= 0.0 {
-            return setting("delta", delta, "above 0 for this method");
+            return Err(StreamError::real("delta", delta, "above 0 for this method"));
         }
         let (noise, spent) = calibrated(&shape, budget, method, k)?;
         let threshold = match threshold {
@@ -76,13 +76,15 @@ impl CellMonitor {
                 let tail = Tail::of(method, budget, k, shape.steps)?;
                 tail.quantile(beta / cells)
             }
-            Threshold::Rule { beta } => return setting("beta", beta, "above 0 and below 1"),
+            Threshold::Rule { beta } => {
+                return Err(StreamError::real("beta", beta, "above 0 and below 1"));
+            }
         };
         check_count("threshold", threshold)?;
         let receipt = Receipt::new(method.id(), AddRemove, budget, spent);
         if !receipt.within_budget() {
-            let got = budget.epsilon().get();
-            return setting("epsilon", got, "in a range where rounding costs less than it");
+            let want = "in a range where rounding costs less than it";
+            return Err(StreamError::real("epsilon", budget.epsilon().get(), want));
         }
         Ok(Self { shape, method, reports_per_user, threshold, noise, receipt })
     }

@@ -97,12 +97,16 @@ pub(crate) fn scales(
         }
         CellMethod::GaussianHistograms => {
             let mu = budget_to_mu(budget).map_or(0.0, Mu::get);
+            if mu < 1e-150 {
+                let want = "so large, with this delta, that Gaussian noise of some width is enough";
+                return Err(StreamError::real("epsilon", budget.epsilon().get(), want));
+            }
             ((steps as f64 * f64::from(k)).sqrt() / mu * (1.0 + 1e-12), 0.0)
         }
         CellMethod::SparseVector { reports } => {
             if reports == 0 {
                 let (name, want) = ("reports of the sparse vector", "at least 1");
-                return Err(StreamError::Setting { name, got: 0.0, want });
+                return Err(StreamError::OutOfRange { name, got: 0, want });
             }
             // The split of Lyu, Su, Li (2017) for monotone counts.
             let c = f64::from(reports);

@@ -38,7 +38,7 @@ impl MonitorBuilder {
             }
             (Threshold::Rule { beta }, _) if !(beta > 0.0 && beta < 1.0) => {
                 let want = "above 0 and below 1";
-                return Err(StreamError::Setting { name: "beta", got: beta, want });
+                return Err(StreamError::real("beta", beta, want));
             }
             (Threshold::Rule { .. }, Method::ThreshMonitorSeen) => {
                 let rate = sample.map_or(1.0, PoissonSample::rate);

@@ -170,7 +170,11 @@ impl MonitorBuilder {
         let least = self.least_threshold.unwrap_or(threshold);
         if least > threshold {
             let want = "at most the threshold";
-            return Err(StreamError::Setting { name: "least_threshold", got: least as f64, want });
+            return Err(StreamError::OutOfRange {
+                name: "least_threshold",
+                got: least.into(),
+                want,
+            });
         }
         check_count("least_threshold", least)?;
         if let Grid::Cells(cells) = grid {
@@ -184,7 +188,7 @@ impl MonitorBuilder {
         let receipt = Receipt::new(self.method.id(), AddRemove, self.budget, spent);
         if !receipt.within_budget() {
             let want = "high enough for the delta of the budget";
-            return Err(StreamError::Setting { name: "threshold", got: least as f64, want });
+            return Err(StreamError::OutOfRange { name: "threshold", got: least.into(), want });
         }
         Ok(MonitorPlan {
             settings: self,
@@ -199,13 +203,13 @@ impl MonitorBuilder {
 
     pub(crate) fn check(&self) -> Result<(), StreamError> {
         self.shape.universe.check()?;
-        let setting = |name, got, want| Err(StreamError::Setting { name, got, want });
+        let setting = |name, got, want| Err(StreamError::OutOfRange { name, got, want });
         let (k, m) = (self.reports_per_user, self.items_per_step);
         if !(1..=MonitorPlan::MAX_STEPS).contains(&self.shape.steps) {
-            return setting("steps", self.shape.steps as f64, "between 1 and 2^40");
+            return setting("steps", self.shape.steps.into(), "between 1 and 2^40");
         }
         if self.shape.users == 0 {
-            return setting("users", 0.0, "at least 1");
+            return setting("users", 0, "at least 1");
         }
         if !(1..=254).contains(&k) {
             return setting("reports_per_user", k.into(), "between 1 and 254");
@@ -216,7 +220,7 @@ impl MonitorBuilder {
         let approximate = matches!(self.method, Method::ThreshMonitorSeen | Method::TargetCharging);
         let delta = self.budget.delta().get();
         if approximate && delta <= 0.0 {
-            return setting("delta", delta, "above 0 for this method");
+            return Err(StreamError::real("delta", delta, "above 0 for this method"));
         }
         Ok(())
     }
@@ -226,5 +230,5 @@ pub(crate) fn check_count(name: &'static str, count: i64) -> Result<(), StreamEr
     if (0..=ThresholdReports::MAX_THRESHOLD).contains(&count) {
         return Ok(());
     }
-    Err(StreamError::Setting { name, got: count as f64, want: "between 0 and 2^41" })
+    Err(StreamError::OutOfRange { name, got: count.into(), want: "between 0 and 2^41" })
 }

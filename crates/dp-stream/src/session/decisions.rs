@@ -67,7 +67,7 @@ impl Decisions {
         check_count("threshold", threshold)?;
         if threshold < self.plan.least_threshold {
             let want = "at least the least threshold of the plan";
-            return Err(StreamError::Setting { name: "threshold", got: threshold as f64, want });
+            return Err(StreamError::OutOfRange { name: "threshold", got: threshold.into(), want });
         }
         self.progress.threshold = threshold;
         Ok(())

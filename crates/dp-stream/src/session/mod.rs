@@ -220,7 +220,7 @@ impl Monitor {
     /// As [`Decider::set_threshold`](crate::Decider::set_threshold).
     ///
     /// # Errors
-    /// [`StreamError::Setting`] below the least threshold of the plan or above `2^41`.
+    /// [`StreamError::OutOfRange`] below the least threshold of the plan or above `2^41`.
     pub fn set_threshold(&mut self, threshold: i64) -> Result<(), StreamError> {
         self.decisions.set_threshold(threshold)
     }

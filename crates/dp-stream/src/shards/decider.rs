@@ -209,7 +209,7 @@ impl Decider {
     /// else that is private.
     ///
     /// # Errors
-    /// [`StreamError::Setting`] below the least threshold of the plan or above `2^41`.
+    /// [`StreamError::OutOfRange`] below the least threshold of the plan or above `2^41`.
     pub fn set_threshold(&mut self, threshold: i64) -> Result<(), StreamError> {
         self.decisions.set_threshold(threshold)
     }

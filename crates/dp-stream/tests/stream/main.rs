@@ -10,6 +10,7 @@ mod extremes;
 mod forks;
 mod kill;
 mod kill_shards;
+mod refusals;
 mod relabel;
 mod shard_errors;
 mod shards;

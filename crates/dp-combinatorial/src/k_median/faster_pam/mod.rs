@@ -91,8 +91,8 @@ impl FasterPam {
     ) -> Result<Solution, CombinatorialError> {
         checked_k(self.k, metric)?;
         if weights.len() != metric.nodes() {
-            let got = weights.len() as f64;
-            return Err(CombinatorialError::Setting { name: "weights", got, want: "one per node" });
+            let (got, want) = (weights.len(), metric.nodes());
+            return Err(CombinatorialError::Length { name: "weights", got, of: "nodes", want });
         }
         Ok(search::search(self, metric, weights))
     }
@@ -125,11 +125,12 @@ pub fn exact_weights(metric: &Metric, users: &[u32]) -> Vec<u64> {
 
 pub(super) fn checked_k(k: usize, metric: &Metric) -> Result<(), CombinatorialError> {
     if k == 0 {
-        return Err(CombinatorialError::ZeroSetting { name: "k" });
+        return Err(CombinatorialError::OutOfRange { name: "k", got: 0, want: "at least 1" });
     }
     if k > metric.nodes() {
-        let want = "at most the number of nodes";
-        return Err(CombinatorialError::Setting { name: "k", got: k as f64, want });
+        let (got, most) = (k as u64, metric.nodes() as u64);
+        let most_name = "the number of nodes";
+        return Err(CombinatorialError::AboveLimit { name: "k", got, most_name, most });
     }
     Ok(())
 }

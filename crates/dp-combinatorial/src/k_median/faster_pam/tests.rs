@@ -222,9 +222,12 @@ fn edges_of_the_settings() {
     let cut = FasterPam::new(4, Power::Median).max_passes(0).post_search(&metric, &weights);
     assert!(!cut.unwrap().converged);
     let refused = |k, weights: &[u64]| search(k, weights).unwrap_err().to_string();
-    assert_eq!(refused(0, &weights), "`k` must be at least 1, got 0");
-    assert_eq!(refused(51, &weights), "`k` must be at most the number of nodes, got 51");
-    assert_eq!(refused(4, &weights[1..]), "`weights` must be one per node, got 49");
+    assert_eq!(refused(0, &weights), "k must be at least 1, got 0");
+    assert_eq!(refused(51, &weights), "k must be at most the number of nodes, which is 50, got 51");
+    assert_eq!(
+        refused(4, &weights[1..]),
+        "there must be as many weights as nodes, which are 50, got 49"
+    );
 }
 
 #[test]

@@ -29,7 +29,7 @@ impl Metric {
         checked_nodes(nodes)?;
         let want = nodes.saturating_mul(nodes);
         if distances.len() != want {
-            return Err(MetricError::Length { got: distances.len(), want });
+            return Err(MetricError::Length { nodes, got: distances.len(), want });
         }
         (0..nodes).into_par_iter().try_for_each(|row| check_row(nodes, distances, row))?;
         check_triangles(nodes, distances)?;

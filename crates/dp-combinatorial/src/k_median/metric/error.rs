@@ -1,24 +1,38 @@
 //! Why something is no metric.
 
-use std::fmt;
-
 /// What is wrong with a metric. Distances are public, so they may be shown.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MetricError {
     /// There is no node, or more than ids can tell apart.
+    #[error("a metric has between 1 and {} nodes, got {got}", super::Metric::MAX_NODES)]
     Nodes {
         /// How many.
         got: usize,
     },
-    /// The array has another length than its shape says.
+    /// Points without coordinates.
+    #[error("the dimension must be at least 1, got 0")]
+    ZeroDimension,
+    /// Coordinates that are no whole points.
+    #[error("{coordinates} coordinates cannot be cut into points of {dimension}")]
+    Ragged {
+        /// How many there are.
+        coordinates: usize,
+        /// Of a point.
+        dimension: usize,
+    },
+    /// Not one distance per pair of nodes.
+    #[error("{nodes} nodes need {want} distances, got {got}")]
     Length {
-        /// Of the array.
+        /// How many nodes there are.
+        nodes: usize,
+        /// How many distances there are.
         got: usize,
-        /// By the shape.
+        /// How many there should be.
         want: usize,
     },
     /// A distance is NaN, infinite or negative, or that of a node to itself is not 0.
+    #[error("the distance from {from} to {to} must be {want}, got {got:?}")]
     Distance {
         /// From this node.
         from: usize,
@@ -30,6 +44,7 @@ pub enum MetricError {
         want: &'static str,
     },
     /// The distance is another one on the way back.
+    #[error("it is {there:?} from {from} to {to} but {back:?} back")]
     Asymmetric {
         /// From this node.
         from: usize,
@@ -41,6 +56,7 @@ pub enum MetricError {
         back: f64,
     },
     /// A detour is shorter.
+    #[error("the way from {from} to {to} is shorter through {through} than direct")]
     Triangle {
         /// From this node.
         from: usize,
@@ -50,6 +66,7 @@ pub enum MetricError {
         through: usize,
     },
     /// A coordinate is NaN, infinite or above `1e150` in absolute value.
+    #[error("coordinates must be numbers between -1e150 and 1e150, got {got:?} in point {point}")]
     Coordinate {
         /// Of this point.
         point: usize,
@@ -57,6 +74,7 @@ pub enum MetricError {
         got: f64,
     },
     /// An edge has an end that is no node.
+    #[error("edge {edge} ends at {got}, which is no node")]
     EdgeEnd {
         /// Number of the edge.
         edge: usize,
@@ -64,6 +82,7 @@ pub enum MetricError {
         got: u32,
     },
     /// There is no path.
+    #[error("no path leads from {from} to {to}")]
     Unreachable {
         /// From this node.
         from: usize,
@@ -72,6 +91,9 @@ pub enum MetricError {
     },
     /// A path is longer than `2^24 - 1`, so that distances have to be given as `f64` or on a coarser
     /// grid.
+    #[error(
+        "the path from {from} to {to} is longer than 16777215 steps; declare a smaller diameter"
+    )]
     TooLong {
         /// From this node.
         from: usize,
@@ -79,47 +101,9 @@ pub enum MetricError {
         to: usize,
     },
     /// The declared diameter is not a positive number.
+    #[error("a declared diameter must be finite and above 0, got {got:?}")]
     Diameter {
         /// As declared.
         got: f64,
     },
 }
-
-impl fmt::Display for MetricError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Nodes { got } => {
-                write!(
-                    f,
-                    "a metric has between 1 and {} nodes, got {got}",
-                    super::Metric::MAX_NODES
-                )
-            }
-            Self::Length { got, want } => write!(f, "there must be {want} numbers, got {got}"),
-            Self::Distance { from, to, got, want } => {
-                write!(f, "the distance from {from} to {to} must be {want}, got {got:?}")
-            }
-            Self::Asymmetric { from, to, there, back } => {
-                write!(f, "it is {there:?} from {from} to {to} but {back:?} back")
-            }
-            Self::Triangle { from, to, through } => {
-                write!(f, "the way from {from} to {to} is shorter through {through} than direct")
-            }
-            Self::Coordinate { point, got } => write!(
-                f,
-                "coordinates must be numbers between -1e150 and 1e150, got {got:?} in point {point}"
-            ),
-            Self::EdgeEnd { edge, got } => write!(f, "edge {edge} ends at {got}, which is no node"),
-            Self::Unreachable { from, to } => write!(f, "no path leads from {from} to {to}"),
-            Self::TooLong { from, to } => write!(
-                f,
-                "the path from {from} to {to} is longer than 16777215 steps; declare a smaller diameter"
-            ),
-            Self::Diameter { got } => {
-                write!(f, "a declared diameter must be finite and above 0, got {got:?}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for MetricError {}

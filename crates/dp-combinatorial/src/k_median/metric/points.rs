@@ -38,12 +38,14 @@ impl Metric {
         width: Width,
         keep_all: bool,
     ) -> Result<Self, MetricError> {
-        let nodes = coordinates.len() / dimension.max(1);
-        checked_nodes(nodes)?;
-        if coordinates.len() != nodes * dimension {
-            let (got, want) = (coordinates.len(), nodes * dimension);
-            return Err(MetricError::Length { got, want });
+        if dimension == 0 {
+            return Err(MetricError::ZeroDimension);
         }
+        if !coordinates.len().is_multiple_of(dimension) {
+            return Err(MetricError::Ragged { coordinates: coordinates.len(), dimension });
+        }
+        let nodes = coordinates.len() / dimension;
+        checked_nodes(nodes)?;
         if let Some(at) = coordinates.iter().position(|x| x.is_nan() || x.abs() > 1e150) {
             return Err(MetricError::Coordinate { point: at / dimension, got: coordinates[at] });
         }

@@ -62,7 +62,7 @@ fn a_declared_diameter_clips() {
 #[test]
 fn what_is_no_metric_is_refused_by_place() {
     assert_eq!(refused(0, |_| {}), "a metric has between 1 and 2147483648 nodes, got 0");
-    assert_eq!(refused(5, |_| {}), "there must be 25 numbers, got 16");
+    assert_eq!(refused(5, |_| {}), "5 nodes need 25 distances, got 16");
     assert_eq!(
         refused(4, |d| d[1] = f64::NAN),
         "the distance from 0 to 1 must be a finite number, at least 0, got NaN"
@@ -161,9 +161,9 @@ fn points_that_are_none_are_refused() {
         Metric::from_points(coordinates, dimension).unwrap_err().to_string()
     };
     assert!(refused(&[], 2).starts_with("a metric has between"));
-    assert!(refused(&[], 0).starts_with("a metric has between"));
-    assert_eq!(refused(&[1.0, 2.0, 3.0], 2), "there must be 2 numbers, got 3");
-    assert_eq!(refused(&[1.0], 0), "there must be 0 numbers, got 1");
+    assert_eq!(refused(&[], 0), "the dimension must be at least 1, got 0");
+    assert_eq!(refused(&[1.0, 2.0, 3.0], 2), "3 coordinates cannot be cut into points of 2");
+    assert_eq!(refused(&[1.0], 0), "the dimension must be at least 1, got 0");
     for wild in [f64::NAN, f64::INFINITY, -1e200] {
         assert!(refused(&[0.0, 1.0, 2.0, wild], 2).ends_with(&format!("got {wild:?} in point 1")));
     }

@@ -18,15 +18,13 @@ impl Graphic {
     /// never be chosen.
     ///
     /// # Errors
-    /// [`CombinatorialError::Setting`] if an edge has an end that is no vertex.
+    /// [`CombinatorialError::Index`] if an edge has an end that is no vertex, or
+    /// [`CombinatorialError::OutOfRange`] if there are more than `2^24` vertices.
     pub fn new(vertices: usize, edges: Vec<(usize, usize)>) -> Result<Self, CombinatorialError> {
+        super::check_size("vertices", vertices)?;
         if let Some(end) = edges.iter().map(|&(a, b)| a.max(b)).find(|&end| end >= vertices) {
-            let want = "below the number of vertices";
-            return Err(CombinatorialError::Setting {
-                name: "end of an edge",
-                got: end as f64,
-                want,
-            });
+            let (name, of) = ("end of an edge", "the number of vertices");
+            return Err(CombinatorialError::index(name, end, of, vertices));
         }
         Ok(Self { vertices, edges })
     }

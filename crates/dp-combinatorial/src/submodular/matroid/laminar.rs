@@ -23,22 +23,19 @@ impl Laminar {
     /// are dropped.
     ///
     /// # Errors
-    /// [`CombinatorialError::Setting`] if an element is out of range, or if two groups overlap
+    /// [`CombinatorialError::OutOfRange`] if an element is out of range, or if two groups overlap
     /// without one holding the other.
     pub fn new(
         elements: usize,
         mut groups: Vec<(Vec<usize>, usize)>,
     ) -> Result<Self, CombinatorialError> {
+        super::check_size("elements", elements)?;
         for (group, _) in &mut groups {
             group.sort_unstable();
             group.dedup();
             if let Some(&last) = group.last().filter(|&&last| last >= elements) {
-                let want = "below the number of elements";
-                return Err(CombinatorialError::Setting {
-                    name: "element",
-                    got: last as f64,
-                    want,
-                });
+                let of = "the number of elements";
+                return Err(CombinatorialError::index("element", last, of, elements));
             }
         }
         groups.sort_by_key(|(group, _)| group.len());
@@ -51,8 +48,7 @@ impl Laminar {
                     let nested = |inner: &usize| group.binary_search(inner).is_ok();
                     let members: &Vec<usize> = &groups[inside].0;
                     if parent[inside].is_none() && !members.iter().all(nested) {
-                        let (name, want) = ("overlapping groups", "nested or disjoint");
-                        return Err(CombinatorialError::Setting { name, got: index as f64, want });
+                        return Err(CombinatorialError::NotNested { element });
                     }
                     parent[inside] = Some(index);
                 } else {

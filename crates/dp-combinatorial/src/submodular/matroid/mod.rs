@@ -16,6 +16,8 @@ pub use uniform::Uniform;
 
 use std::fmt::Debug;
 
+use crate::CombinatorialError;
+
 /// A matroid on the elements `0..elements()`, given by what may be added to an independent set.
 ///
 /// It is public: nothing about it may come from private records.
@@ -80,6 +82,15 @@ impl<M: Matroid + ?Sized> Matroid for &M {
     fn rank(&self) -> usize {
         (**self).rank()
     }
+}
+
+/// Refuses what would need more memory than a constraint that somebody means.
+fn check_size(name: &'static str, got: usize) -> Result<(), CombinatorialError> {
+    if got > 1 << 24 {
+        let got = got as i128;
+        return Err(CombinatorialError::OutOfRange { name, got, want: "at most 2^24" });
+    }
+    Ok(())
 }
 
 /// Which of `0..elements` are in the set.

@@ -18,11 +18,16 @@ impl Partition {
     /// chosen.
     ///
     /// # Errors
-    /// [`CombinatorialError::Setting`] if a block has no capacity listed.
+    /// [`CombinatorialError::Index`] if a block has no capacity listed.
     pub fn new(block_of: Vec<usize>, capacities: Vec<usize>) -> Result<Self, CombinatorialError> {
         if let Some(&block) = block_of.iter().find(|&&block| block >= capacities.len()) {
-            let want = "below the number of capacities";
-            return Err(CombinatorialError::Setting { name: "block", got: block as f64, want });
+            let count = capacities.len();
+            return Err(CombinatorialError::index(
+                "block",
+                block,
+                "the number of capacities",
+                count,
+            ));
         }
         Ok(Self { block_of, capacities })
     }

@@ -18,11 +18,12 @@ impl Transversal {
     /// `fits[element]` lists the slots that an element could have.
     ///
     /// # Errors
-    /// [`CombinatorialError::Setting`] if a slot is not below `slots`.
+    /// [`CombinatorialError::Index`] if a slot is not below `slots`, or
+    /// [`CombinatorialError::OutOfRange`] if there are more than `2^24` slots.
     pub fn new(slots: usize, fits: Vec<Vec<usize>>) -> Result<Self, CombinatorialError> {
+        super::check_size("slots", slots)?;
         if let Some(&slot) = fits.iter().flatten().find(|&&slot| slot >= slots) {
-            let want = "below the number of slots";
-            return Err(CombinatorialError::Setting { name: "slot", got: slot as f64, want });
+            return Err(CombinatorialError::index("slot", slot, "the number of slots", slots));
         }
         Ok(Self { slots, fits })
     }

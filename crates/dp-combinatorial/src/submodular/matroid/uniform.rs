@@ -17,11 +17,12 @@ impl Uniform {
     /// At most `rank` of `elements`.
     ///
     /// # Errors
-    /// [`CombinatorialError::Setting`] if `rank` is above `elements`.
+    /// [`CombinatorialError::AboveLimit`] if `rank` is above `elements`.
     pub fn new(elements: usize, rank: usize) -> Result<Self, CombinatorialError> {
         if rank > elements {
-            let want = "at most the number of elements";
-            return Err(CombinatorialError::Setting { name: "rank", got: rank as f64, want });
+            let (got, most) = (rank as u64, elements as u64);
+            let most_name = "the number of elements";
+            return Err(CombinatorialError::AboveLimit { name: "rank", got, most_name, most });
         }
         Ok(Self { elements, rank })
     }

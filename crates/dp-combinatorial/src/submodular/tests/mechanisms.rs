@@ -73,7 +73,10 @@ fn what_was_declared_is_held_against_the_objective() {
         .check(&Greedy::<Uniform>::shape(&(&heavy as &dyn Objective)))
         .unwrap_err()
         .to_string();
-    assert_eq!(message, "`most credit of the objective` must be at most what was declared, got 2");
+    assert_eq!(
+        message,
+        "most credit of the objective must be at most what was declared, which is 1, got 2"
+    );
     let records: Vec<super::Record> = Vec::new();
     let sampled = super::sampled(&records, super::best, 5);
     for (declared, refused) in [(4, true), (5, false)] {
@@ -87,7 +90,7 @@ fn what_was_declared_is_held_against_the_objective() {
 
 #[test]
 fn bad_settings_are_refused_by_name() {
-    let zero = |name| CombinatorialError::ZeroSetting { name };
+    let zero = |name| CombinatorialError::OutOfRange { name, got: 0, want: "at least 1" };
     let built = |m, k, most| Greedy::builder(uniform(m, k), most, budget(1.0)).build();
     assert_eq!(built(3, 0, 1).unwrap_err(), zero("elements to choose"));
     assert_eq!(built(0, 0, 1).unwrap_err(), zero("elements to choose"));

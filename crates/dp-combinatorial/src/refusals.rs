@@ -1,0 +1,471 @@
+//! Wrong arguments of every public constructor, and what is said about them.
+
+use std::sync::Arc;
+
+use rand::SeedableRng;
+
+use crate::k_median::{
+    Denoise, FasterPam, Metric, MetricBicriteria, MetricClustering, MetricHistogram, Power, Width,
+};
+use crate::set_cover::{SetCoverGreedyScaling, SetCoverSelect, SetCoverThresholds};
+use crate::submodular::{
+    ContinuousGreedy, Coverage, Credits, DenseFacilityLocation, FacilityLocation, Graphic, Greedy,
+    Laminar, Oracle, Partition, Sampled, Transversal, Uniform,
+};
+use crate::{Budget, Certificate, ChaCha20Rng, Delta, Incidence, SelectionRule};
+
+fn said<T, E: std::fmt::Display>(outcome: Result<T, E>) -> String {
+    outcome.map_or_else(|error| error.to_string(), |_| "accepted".to_owned())
+}
+
+#[test]
+#[allow(clippy::too_many_lines, reason = "one entry for each refusal")]
+fn wrong_arguments_are_refused_with_value_and_limit() {
+    let budget = |epsilon| Budget::new(epsilon, 0.0).expect("in range");
+    let one = budget(1.0);
+    let approximate = Certificate::Approximate { delta: Delta::new(1e-6).expect("in range") };
+    let pair = |a, b| Partition::new(vec![0, 0], vec![2]).map(|m| Greedy::builder(m, a, b));
+    let cover = |sets| SetCoverSelect::builder(sets, one);
+    let thresholds = |users| SetCoverThresholds::builder(9, users, one);
+    let scaling = |beta| SetCoverGreedyScaling::builder(9, one).beta(beta);
+    let uniform = |elements, rank| Uniform::new(elements, rank).expect("in range");
+    let continuous = || ContinuousGreedy::builder(uniform(4, 2), Credits::ranked(1), one);
+    let none: [&[(u32, u32)]; 0] = [];
+    let records = [(); 3];
+    let value = |(): &(), _: &[usize]| 1;
+    let incidence = || Incidence::from_slices(2, [[0_u32].as_slice()]).expect("two sets");
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let line = Arc::new(Metric::from_points(&[0.0, 1.0, 5.0], 1).expect("three points"));
+    let bicriteria = || MetricBicriteria::builder(2, Power::Median, one, 9);
+    let histogram = |k| MetricHistogram::builder(k, Power::Median, one);
+    let edge = |from, to, length| (from, to, length);
+    for (said, expected) in [
+        (said(Incidence::from_pairs(3, 0, &[])), "sets must be at least 1, got 0"),
+        (said(Incidence::from_slices(0, [[1_u32].as_slice()])), "sets must be at least 1, got 0"),
+        (said(cover(0).build()), "sets must be at least 1, got 0"),
+        (said(cover(9).partial(0).build()), "partial must be at least 1, got 0"),
+        (
+            said(cover(9).partial(10).build()),
+            "partial must be at most the number of sets, which is 9, got 10",
+        ),
+        (
+            said(cover(9).partial(u32::MAX).build()),
+            "partial must be at most the number of sets, which is 9, got 4294967295",
+        ),
+        (
+            said(cover(9).certificate(approximate).rule(SelectionRule::Exponential).build()),
+            "delta of the certificate must be at most that of the budget, which is 0, got 1e-6",
+        ),
+        (
+            said(
+                cover(9)
+                    .certificate(Certificate::Composition)
+                    .rule(SelectionRule::NoisyMax)
+                    .build(),
+            ),
+            "a noisy maximum without the subsampled certificate is not proved to be private",
+        ),
+        (
+            said(SetCoverSelect::builder(9, budget(1e-300)).build()),
+            "epsilon of a sample = 1e-300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        ),
+        (
+            said(SetCoverSelect::builder(9, budget(f64::MIN_POSITIVE / 4.0)).build()),
+            "epsilon of a sample = 5.562684646268003e-309 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        ),
+        (said(thresholds(0).build()), "most_users must be at least 1, got 0"),
+        (said(SetCoverThresholds::builder(0, 9, one).build()), "sets must be at least 1, got 0"),
+        (said(thresholds(9).ratio(1.0).build()), "ratio must be from 1.001 to 1000, got 1"),
+        (said(thresholds(9).ratio(f64::NAN).build()), "ratio must be from 1.001 to 1000, got NaN"),
+        (
+            said(thresholds(9).ratio(f64::INFINITY).build()),
+            "ratio must be from 1.001 to 1000, got inf",
+        ),
+        (said(thresholds(9).ratio(-0.0).build()), "ratio must be from 1.001 to 1000, got -0"),
+        (
+            said(thresholds(9).floor(0.0).build()),
+            "floor must be at least 1 and at most most_users * (1 - e^-epsilon), which is 5.6890850294570185, got 0",
+        ),
+        (
+            said(thresholds(9).floor(f64::NAN).build()),
+            "floor must be at least 1 and at most most_users * (1 - e^-epsilon), which is 5.6890850294570185, got NaN",
+        ),
+        (
+            said(thresholds(9).floor(10.0).build()),
+            "floor must be at least 1 and at most most_users * (1 - e^-epsilon), which is 5.6890850294570185, got 10",
+        ),
+        (
+            said(thresholds(9).floor(-1e300).build()),
+            "floor must be at least 1 and at most most_users * (1 - e^-epsilon), which is 5.6890850294570185, got -1e300",
+        ),
+        (
+            said(SetCoverThresholds::builder(9, 9, budget(1e-300)).build()),
+            "epsilon of a sample = 1e-300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        ),
+        (said(scaling(0.0).build()), "beta must be at least 1e-100 and below 1, got 0"),
+        (said(scaling(1.0).build()), "beta must be at least 1e-100 and below 1, got 1"),
+        (said(scaling(-0.0).build()), "beta must be at least 1e-100 and below 1, got -0"),
+        (said(scaling(f64::NAN).build()), "beta must be at least 1e-100 and below 1, got NaN"),
+        (said(scaling(1e-300).build()), "beta must be at least 1e-100 and below 1, got 1e-300"),
+        (
+            said(scaling(f64::NEG_INFINITY).build()),
+            "beta must be at least 1e-100 and below 1, got -inf",
+        ),
+        (said(SetCoverGreedyScaling::builder(0, one).build()), "sets must be at least 1, got 0"),
+        (
+            said(SetCoverGreedyScaling::builder(9, budget(1e-300)).build()),
+            "epsilon must be so large that the noise of its parts fits in 64 bits, got 1e-300",
+        ),
+        (
+            said(Uniform::new(3, 4)),
+            "rank must be at most the number of elements, which is 3, got 4",
+        ),
+        (
+            said(Uniform::new(0, usize::MAX)),
+            "rank must be at most the number of elements, which is 0, got 18446744073709551615",
+        ),
+        (
+            said(Partition::new(vec![0, 3], vec![1, 1])),
+            "block must be below the number of capacities, which is 2, got 3",
+        ),
+        (
+            said(Partition::new(vec![usize::MAX], vec![])),
+            "block must be below the number of capacities, which is 0, got 18446744073709551615",
+        ),
+        (
+            said(Transversal::new(1, vec![vec![0, 1]])),
+            "slot must be below the number of slots, which is 1, got 1",
+        ),
+        (
+            said(Transversal::new(usize::MAX, vec![vec![0]])),
+            "slots must be at most 2^24, got 18446744073709551615",
+        ),
+        (
+            said(Graphic::new(2, vec![(0, 2)])),
+            "end of an edge must be below the number of vertices, which is 2, got 2",
+        ),
+        (
+            said(Graphic::new(0, vec![(0, 0)])),
+            "end of an edge must be below the number of vertices, which is 0, got 0",
+        ),
+        (
+            said(Graphic::new(usize::MAX, vec![(0, 1)])),
+            "vertices must be at most 2^24, got 18446744073709551615",
+        ),
+        (
+            said(Laminar::new(3, vec![(vec![3], 1)])),
+            "element must be below the number of elements, which is 3, got 3",
+        ),
+        (
+            said(Laminar::new(3, vec![(vec![0, 1], 1), (vec![1, 2], 1)])),
+            "groups must be nested or disjoint: element 1 is in two that are neither",
+        ),
+        (
+            said(Laminar::new(usize::MAX, vec![(vec![0], 1)])),
+            "elements must be at most 2^24, got 18446744073709551615",
+        ),
+        (
+            said(Greedy::builder(uniform(3, 0), 1, one).build()),
+            "elements to choose must be at least 1, got 0",
+        ),
+        (
+            said(Greedy::builder(uniform(0, 0), 1, one).build()),
+            "elements to choose must be at least 1, got 0",
+        ),
+        (
+            said(Greedy::builder(uniform(3, 2), 0, one).build()),
+            "most credit of a record must be > 0, got 0",
+        ),
+        (
+            said(Greedy::builder(uniform(3, 2), u64::MAX, one).build()),
+            "most credit of a record = 1.8446744073709552e19 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        ),
+        (
+            said(Greedy::builder(uniform(3, 2), 1, budget(1e-300)).build()),
+            "epsilon of a sample = 1e-300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        ),
+        (
+            said(Greedy::builder(uniform(usize::MAX, usize::MAX), 1, one).build()),
+            "elements to choose must be below 2^32, got 18446744073709551615",
+        ),
+        (
+            said(Greedy::builder(uniform(3, 2), 1, one).certificate(approximate).build()),
+            "delta of the certificate must be at most that of the budget, which is 0, got 1e-6",
+        ),
+        (
+            said(
+                Greedy::builder(uniform(3, 2), 1, one)
+                    .certificate(Certificate::Composition)
+                    .rule(SelectionRule::NoisyMax)
+                    .build(),
+            ),
+            "a noisy maximum without the subsampled certificate is not proved to be private",
+        ),
+        (
+            said(pair(0, one).and_then(super::submodular::GreedyBuilder::build)),
+            "most credit of a record must be > 0, got 0",
+        ),
+        (said(continuous().steps(0).build()), "steps must be at least 1, got 0"),
+        (
+            said(continuous().steps(u32::MAX).build()),
+            "steps times elements to choose must be at most 2^24, got 8589934590",
+        ),
+        (said(continuous().roundings(0).build()), "roundings must be at least 1, got 0"),
+        (
+            said(continuous().roundings(u32::MAX).build()),
+            "roundings must be at most 2^16, got 4294967295",
+        ),
+        (
+            said(continuous().rounding_share(0.0).build()),
+            "rounding share must be above 0 and below 1, got 0",
+        ),
+        (
+            said(continuous().rounding_share(1.0).build()),
+            "rounding share must be above 0 and below 1, got 1",
+        ),
+        (
+            said(continuous().rounding_share(f64::NAN).build()),
+            "rounding share must be above 0 and below 1, got NaN",
+        ),
+        (
+            said(continuous().rounding_share(f64::INFINITY).build()),
+            "rounding share must be above 0 and below 1, got inf",
+        ),
+        (
+            said(continuous().certificate(approximate).build()),
+            "delta of the certificate must be at most that of the budget, which is 0, got 1e-6",
+        ),
+        (
+            said(ContinuousGreedy::builder(uniform(4, 0), Credits::ranked(1), one).build()),
+            "elements to choose must be at least 1, got 0",
+        ),
+        (
+            said(ContinuousGreedy::builder(uniform(4, 2), Credits::ranked(0), one).build()),
+            "most credit of a record must be > 0, got 0",
+        ),
+        (
+            said(
+                ContinuousGreedy::builder(
+                    uniform(4, 2),
+                    Credits::sampled(u64::MAX, usize::MAX),
+                    one,
+                )
+                .build(),
+            ),
+            "most credit of a record = 1.8446744073709552e19 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        ),
+        (
+            said(ContinuousGreedy::builder(uniform(4, 2), Credits::sampled(1, 0), one).build()),
+            "most credit of a record must be > 0, got 0",
+        ),
+        (
+            said(
+                ContinuousGreedy::builder(uniform(4, 2), Credits::ranked(1), budget(1e-300))
+                    .build(),
+            ),
+            "epsilon of a sample = 1e-300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        ),
+        (said(Coverage::weighted(incidence(), |_| 1, 0)), "most weight must be at least 1, got 0"),
+        (
+            said(Coverage::weighted(incidence(), |_| 1, u32::MAX)),
+            "most weight must be at most 2^24, got 4294967295",
+        ),
+        (
+            said(DenseFacilityLocation::new(0, vec![1], |_| 0, 1)),
+            "elements must be at least 1, got 0",
+        ),
+        (
+            said(DenseFacilityLocation::new(2, vec![1, 2], |_| 0, 0)),
+            "most credit must be at least 1, got 0",
+        ),
+        (said(FacilityLocation::new(0, none, 1)), "elements must be at least 1, got 0"),
+        (said(FacilityLocation::new(3, none, 0)), "most credit must be at least 1, got 0"),
+        (
+            said(FacilityLocation::new(3, none, u32::MAX)),
+            "most credit must be at most the largest similarity, which is 16777216, got 4294967295",
+        ),
+        (said(Oracle::new(&records, 0, 1, value)), "elements must be at least 1, got 0"),
+        (said(Oracle::new(&records, 3, 0, value)), "most credit must be at least 1, got 0"),
+        (
+            said(Oracle::new(&records, 3, u64::MAX, value)),
+            "most credit must be at most 2^24, got 18446744073709551615",
+        ),
+        (
+            said(Oracle::new(&records, 3, 1, value).and_then(|o| Sampled::new(o, 0, &mut rng))),
+            "samples must be at least 1, got 0",
+        ),
+        (
+            said(
+                Oracle::new(&records, 3, 9, value)
+                    .and_then(|o| Sampled::new(o, usize::MAX, &mut rng)),
+            ),
+            "samples must be so few that samples times most credit is at most 2^30, got 18446744073709551615",
+        ),
+        (said(Metric::from_points(&[], 1)), "a metric has between 1 and 2147483648 nodes, got 0"),
+        (said(Metric::from_points(&[1.0, 2.0], 0)), "the dimension must be at least 1, got 0"),
+        (
+            said(Metric::from_points(&[1.0, 2.0, 3.0], 2)),
+            "3 coordinates cannot be cut into points of 2",
+        ),
+        (
+            said(Metric::from_points(&[1.0], usize::MAX)),
+            "1 coordinates cannot be cut into points of 18446744073709551615",
+        ),
+        (
+            said(Metric::from_points(&[0.0, f64::NAN], 1)),
+            "coordinates must be numbers between -1e150 and 1e150, got NaN in point 1",
+        ),
+        (
+            said(Metric::from_points(&[0.0, f64::NEG_INFINITY], 1)),
+            "coordinates must be numbers between -1e150 and 1e150, got -inf in point 1",
+        ),
+        (
+            said(Metric::from_points(&[0.0, 1e300], 1)),
+            "coordinates must be numbers between -1e150 and 1e150, got 1e300 in point 1",
+        ),
+        (
+            said(Metric::from_f64(0, &[], None, Width::Bits16)),
+            "a metric has between 1 and 2147483648 nodes, got 0",
+        ),
+        (
+            said(Metric::from_f64(usize::MAX, &[], None, Width::Bits16)),
+            "a metric has between 1 and 2147483648 nodes, got 18446744073709551615",
+        ),
+        (
+            said(Metric::from_f64(1 << 20, &[0.0], None, Width::Bits16)),
+            "1048576 nodes need 1099511627776 distances, got 1",
+        ),
+        (
+            said(Metric::from_f64(2, &[0.0; 3], None, Width::Bits16)),
+            "2 nodes need 4 distances, got 3",
+        ),
+        (
+            said(Metric::from_f64(2, &[0.0, 1.0, 1.0, 0.0], Some(f64::NAN), Width::Bits16)),
+            "a declared diameter must be finite and above 0, got NaN",
+        ),
+        (
+            said(Metric::from_f64(2, &[0.0, 1.0, 1.0, 0.0], Some(0.0), Width::Bits24)),
+            "a declared diameter must be finite and above 0, got 0.0",
+        ),
+        (
+            said(Metric::from_f64(2, &[0.0, 1.0, 1.0, 0.0], Some(-1.0), Width::Bits24)),
+            "a declared diameter must be finite and above 0, got -1.0",
+        ),
+        (
+            said(Metric::from_f64(2, &[0.0, 1.0, 2.0, 0.0], None, Width::Bits16)),
+            "it is 1.0 from 0 to 1 but 2.0 back",
+        ),
+        (
+            said(Metric::from_f64(2, &[1.0, 1.0, 1.0, 0.0], None, Width::Bits16)),
+            "the distance from 0 to 0 must be 0, got 1.0",
+        ),
+        (
+            said(Metric::from_f64(2, &[0.0, -1.0, -1.0, 0.0], None, Width::Bits16)),
+            "the distance from 0 to 1 must be a finite number, at least 0, got -1.0",
+        ),
+        (
+            said(Metric::from_f64(
+                2,
+                &[0.0, f64::INFINITY, f64::INFINITY, 0.0],
+                None,
+                Width::Bits16,
+            )),
+            "the distance from 0 to 1 must be a finite number, at least 0, got inf",
+        ),
+        (
+            said(Metric::from_graph(0, &[], None)),
+            "a metric has between 1 and 2147483648 nodes, got 0",
+        ),
+        (said(Metric::from_graph(2, &[], None)), "no path leads from 0 to 1"),
+        (
+            said(Metric::from_graph(2, &[edge(0, 1, 1)], Some(0))),
+            "a declared diameter must be finite and above 0, got 0.0",
+        ),
+        (said(Metric::from_graph(2, &[edge(0, 7, 1)], None)), "edge 0 ends at 7, which is no node"),
+        (
+            said(Metric::from_graph(2, &[edge(0, 1, u32::MAX)], None)),
+            "the path from 0 to 1 is longer than 16777215 steps; declare a smaller diameter",
+        ),
+        (said(bicriteria().picks(0).build(&line)), "picks must be at least 1, got 0"),
+        (
+            said(bicriteria().shares(0.0, 0.5).build(&line)),
+            "share of the picks must be above 0, got 0",
+        ),
+        (
+            said(bicriteria().shares(0.5, f64::NAN).build(&line)),
+            "share of the counts must be above 0, got NaN",
+        ),
+        (
+            said(bicriteria().shares(0.9, 0.2).build(&line)),
+            "shares must be at most 1 together, got 1.1",
+        ),
+        (
+            said(bicriteria().shares(f64::INFINITY, 0.2).build(&line)),
+            "shares must be at most 1 together, got inf",
+        ),
+        (
+            said(bicriteria().shares(1e-300, 0.2).build(&line)),
+            "epsilon must be so large that the noise of its parts fits in 64 bits, got 1",
+        ),
+        (
+            said(bicriteria().certificate(approximate).build(&line)),
+            "delta of the certificate must be at most that of the budget, which is 0, got 1e-6",
+        ),
+        (
+            said(MetricBicriteria::builder(0, Power::Median, one, 9).build(&line)),
+            "k must be at least 1, got 0",
+        ),
+        (
+            said(MetricBicriteria::builder(4, Power::Means, one, 9).build(&line)),
+            "k must be at most the number of nodes, which is 3, got 4",
+        ),
+        (
+            said(MetricBicriteria::builder(2, Power::Means, one, 0).build(&line)),
+            "users_hint must be at least 1, got 0",
+        ),
+        (
+            said(MetricBicriteria::builder(2, Power::Means, budget(1e-300), 9).build(&line)),
+            "epsilon must be so large that the noise of its parts fits in 64 bits, got 1e-300",
+        ),
+        (said(histogram(0).build(&line)), "k must be at least 1, got 0"),
+        (
+            said(histogram(usize::MAX).build(&line)),
+            "k must be at most the number of nodes, which is 3, got 18446744073709551615",
+        ),
+        (said(histogram(2).denoise(vec![]).build(&line)), "denoise must not be empty"),
+        (
+            said(histogram(2).denoise(vec![Denoise::Threshold(f64::NAN)]).build(&line)),
+            "threshold must be finite and at least 0, got NaN",
+        ),
+        (
+            said(histogram(2).denoise(vec![Denoise::Threshold(-1.0)]).build(&line)),
+            "threshold must be finite and at least 0, got -1",
+        ),
+        (
+            said(MetricHistogram::builder(2, Power::Median, budget(1e-300)).build(&line)),
+            "epsilon of a count = 1e-300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        ),
+        (
+            said(MetricClustering::new(&line, 0, Power::Median, one, 9)),
+            "k must be at least 1, got 0",
+        ),
+        (
+            said(MetricClustering::new(&line, 2, Power::Median, budget(1e-300), 0)),
+            "epsilon of a count = 1e-300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        ),
+        (
+            said(FasterPam::new(0, Power::Median).post_search(&line, &[1, 1, 1])),
+            "k must be at least 1, got 0",
+        ),
+        (
+            said(FasterPam::new(4, Power::Median).post_search(&line, &[1, 1, 1])),
+            "k must be at most the number of nodes, which is 3, got 4",
+        ),
+        (
+            said(FasterPam::new(2, Power::Median).post_search(&line, &[1, 1])),
+            "there must be as many weights as nodes, which are 3, got 2",
+        ),
+    ] {
+        assert_eq!(said, expected);
+    }
+}

@@ -1,0 +1,224 @@
+//! Wrong arguments of every public constructor, and what is said about them.
+
+use dp_accounting::{Receipt, ReplaceOne};
+use rand::SeedableRng;
+
+use crate::{
+    Client, CodebookVector, Epsilon, HadamardResponse, LocalHashing, LocalKMeans, Oracle, Points,
+    PublicBox, PublicCoins, Shuffled,
+};
+
+fn said<T, E: std::fmt::Display>(outcome: Result<T, E>) -> String {
+    outcome.map_or_else(|error| error.to_string(), |_| "accepted".to_owned())
+}
+
+#[test]
+#[allow(clippy::too_many_lines, reason = "one entry for each refusal")]
+fn wrong_arguments_are_refused_with_value_and_limit() {
+    let epsilon = |value| Epsilon::new(value).expect("in range");
+    let (one, coins) = (epsilon(1.0), PublicCoins::new(1));
+    let square = || PublicBox::cube(2, 0.0, 1.0).expect("a box");
+    let plan = |k, clients| LocalKMeans::builder(square(), k, 1.0, clients);
+    let at = |value| LocalKMeans::builder(square(), 2, value, 900).build();
+    let receipt: Receipt<ReplaceOne> = plan(2, 900).build().expect("in range").receipt();
+    let session = plan(2, 900).build().expect("in range").session(1);
+    let shuffled = |name: &str, group, delta| Shuffled::new(&receipt, name, group, delta);
+    for (said, expected) in [
+        (
+            said(CodebookVector::new(one, 0, 16, 4, coins)),
+            "dim must be at least 1 and at most 65536, got 0",
+        ),
+        (
+            said(CodebookVector::new(one, usize::MAX, 16, 4, coins)),
+            "dim must be at least 1 and at most 65536, got 18446744073709551615",
+        ),
+        (
+            said(CodebookVector::new(one, 2, 1, 4, coins)),
+            "symbols must be at least 2 and at most 256, got 1",
+        ),
+        (
+            said(CodebookVector::new(one, 2, u32::MAX, 4, coins)),
+            "symbols must be at least 2 and at most 256, got 4294967295",
+        ),
+        (
+            said(CodebookVector::new(one, 2, 16, 0, coins)),
+            "books must be at least 1 and at most 65536, got 0",
+        ),
+        (
+            said(CodebookVector::new(one, 2, 16, u32::MAX, coins)),
+            "books must be at least 1 and at most 65536, got 4294967295",
+        ),
+        (
+            said(CodebookVector::new(epsilon(1e-300), 2, 16, 4, coins)),
+            "epsilon of a response = 1e-300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        ),
+        (
+            said(CodebookVector::new(epsilon(1e300), 2, 16, 4, coins)),
+            "epsilon of a response = 1e300 asks for less noise than 64-bit integers can express; allow a smaller loss",
+        ),
+        (
+            said(HadamardResponse::new(one, 0)),
+            "cells must be at least 1 and at most 4194303, got 0",
+        ),
+        (
+            said(HadamardResponse::new(one, u32::MAX)),
+            "cells must be at least 1 and at most 4194303, got 4294967295",
+        ),
+        (
+            said(HadamardResponse::new(epsilon(1e-300), 4)),
+            "epsilon of a response = 1e-300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        ),
+        (
+            said(HadamardResponse::new(epsilon(1e300), 4)),
+            "epsilon of a response = 1e300 asks for less noise than 64-bit integers can express; allow a smaller loss",
+        ),
+        (
+            said(LocalHashing::new(one, 0, 9, coins)),
+            "cells must be at least 1 and at most 4194304, got 0",
+        ),
+        (said(LocalHashing::new(one, 9, 0, coins)), "clients must be at least 1, got 0"),
+        (
+            said(LocalHashing::new(one, u32::MAX, 9, coins)),
+            "cells must be at least 1 and at most 4194304, got 4294967295",
+        ),
+        (
+            said(LocalHashing::new(epsilon(1e-300), 9, 9, coins)),
+            "epsilon of a response = 1e-300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        ),
+        (
+            said(LocalHashing::new(epsilon(1e300), 9, 9, coins)),
+            "epsilon of a response = 1e300 asks for less noise than 64-bit integers can express; allow a smaller loss",
+        ),
+        (
+            said(LocalHashing::new(epsilon(60.0), 9, 9, coins)),
+            "epsilon of a response = 60 asks for less noise than 64-bit integers can express; allow a smaller loss",
+        ),
+        (
+            said(LocalHashing::with_sizes(one, 9, 0, 1, coins)),
+            "a response needs 1 <= favoured < symbols <= 65536, got 1 of 0",
+        ),
+        (
+            said(LocalHashing::with_sizes(one, 9, 1, 1, coins)),
+            "a response needs 1 <= favoured < symbols <= 65536, got 1 of 1",
+        ),
+        (
+            said(LocalHashing::with_sizes(one, 9, u32::MAX, 1, coins)),
+            "classes x symbols must be at most 2^22, got 4294967295",
+        ),
+        (
+            said(LocalHashing::with_sizes(one, 9, 2, 0, coins)),
+            "classes must be at least 1 and at most 65536, got 0",
+        ),
+        (
+            said(LocalHashing::with_sizes(one, 9, 2, u32::MAX, coins)),
+            "classes must be at least 1 and at most 65536, got 4294967295",
+        ),
+        (
+            said(LocalHashing::with_sizes(one, 9, 65_536, 65_536, coins)),
+            "classes x symbols must be at most 2^22, got 4294967296",
+        ),
+        (
+            said(Oracle::best(one, 0, 9, coins)),
+            "cells must be at least 1 and at most 4194304, got 0",
+        ),
+        (
+            said(Oracle::best(one, u32::MAX, 9, coins)),
+            "cells must be at least 1 and at most 4194304, got 4294967295",
+        ),
+        (said(Oracle::best(one, 9, 0, coins)), "clients must be at least 1, got 0"),
+        (
+            said(Oracle::best(epsilon(1e-300), 9, 9, coins)),
+            "epsilon of a response = 1e-300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        ),
+        (said(plan(0, 900).build()), "k must be at least 1 and at most 1024, got 0"),
+        (said(plan(1025, 900).build()), "k must be at least 1 and at most 1024, got 1025"),
+        (
+            said(plan(usize::MAX, 900).build()),
+            "k must be at least 1 and at most 1024, got 18446744073709551615",
+        ),
+        (said(plan(2, 0).build()), "clients must be at least 1 and at most 2^30, got 0"),
+        (
+            said(plan(2, u32::MAX).build()),
+            "clients must be at least 1 and at most 2^30, got 4294967295",
+        ),
+        (said(plan(2, 900).rounds(255).build()), "rounds must be at most 16, got 255"),
+        (
+            said(plan(2, 900).cells_per_axis(0).build()),
+            "cells per axis must be at least 1, with fewer than 2^22 cells in all of one more, got 0",
+        ),
+        (
+            said(plan(2, 900).cells_per_axis(u32::MAX).build()),
+            "cells per axis must be at least 1, with fewer than 2^22 cells in all of one more, got 4294967295",
+        ),
+        (
+            said(plan(2, 900).symbols(0).build()),
+            "symbols must be at least 2 and at most 256, got 0",
+        ),
+        (
+            said(plan(2, 900).symbols(1).build()),
+            "symbols must be at least 2 and at most 256, got 1",
+        ),
+        (
+            said(plan(2, 900).symbols(u32::MAX).build()),
+            "symbols must be at least 2 and at most 256, got 4294967295",
+        ),
+        (said(at(0.0)), "epsilon of a response must be > 0, got 0"),
+        (said(at(-0.0)), "epsilon of a response must be > 0, got 0"),
+        (said(at(-1.0)), "epsilon must be finite and >= 0, got -1"),
+        (said(at(f64::NAN)), "epsilon must be finite and >= 0, got NaN"),
+        (said(at(f64::INFINITY)), "epsilon must be finite and >= 0, got inf"),
+        (
+            said(at(1e-300)),
+            "epsilon of a response = 1e-300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        ),
+        (
+            said(at(1e300)),
+            "epsilon of a response = 1e300 asks for less noise than 64-bit integers can express; allow a smaller loss",
+        ),
+        (
+            said(at(5e-324)),
+            "epsilon of a response = 5e-324 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        ),
+        (
+            said(
+                LocalKMeans::builder(PublicBox::cube(1, 0.0, 1e-100).expect("a box"), 2, 1.0, 9)
+                    .build(),
+            ),
+            "diagonal of the box must be at least 1e-60 and at most 1e60, got 1e-100",
+        ),
+        (
+            said(
+                LocalKMeans::builder(PublicBox::cube(1, 0.0, 1e100).expect("a box"), 2, 1.0, 9)
+                    .build(),
+            ),
+            "diagonal of the box must be at least 1e-60 and at most 1e60, got 1e100",
+        ),
+        (
+            said(
+                LocalKMeans::builder(PublicBox::cube(70_000, 0.0, 1.0).expect("a box"), 2, 1.0, 9)
+                    .build(),
+            ),
+            "k (dim + 2) must be at most 65536, got 140004",
+        ),
+        (said(shuffled("", 9, 1e-6)), "length of the shuffler's name must be at least 1, got 0"),
+        (said(shuffled("  ", 9, 1e-6)), "length of the shuffler's name must be at least 1, got 0"),
+        (said(shuffled("post", 0, 1e-6)), "group must be at least 1, got 0"),
+        (said(shuffled("post", 9, 0.0)), "delta must be above 0, got 0"),
+        (said(shuffled("post", 9, -0.0)), "delta must be above 0, got -0"),
+        (said(shuffled("post", 9, -1.0)), "delta must be at least 0 and below 1, got -1"),
+        (said(shuffled("post", 9, f64::NAN)), "delta must be at least 0 and below 1, got NaN"),
+        (said(shuffled("post", 9, 1.0)), "delta must be at least 0 and below 1, got 1"),
+        (said(Client::new(&session, 900)), "numbers of clients are below 900, got 900"),
+        (said(Client::new(&session, u32::MAX)), "numbers of clients are below 900, got 4294967295"),
+        (
+            said(session.plan().simulate(
+                1,
+                Points::new(vec![0.0; 3], 3).expect("rows").view(),
+                &mut dp_mechanism::ChaCha20Rng::seed_from_u64(1),
+            )),
+            "records must have 2 coordinates, got 3",
+        ),
+    ] {
+        assert_eq!(said, expected);
+    }
+}

@@ -1,0 +1,333 @@
+//! More wrong arguments of plans and advice, and what is said about them.
+
+use dp_stream::baselines::{CellMethod, CellMonitor};
+use dp_stream::{
+    Budget, Histograms, MonitorBuilder, Question, StreamError, StreamShape, TargetCharging,
+    ThreshMonitor, Threshold, Universe, Wanted, advise, advise_settings,
+};
+
+use super::{plan, rng, shape};
+
+fn said<T, E: std::fmt::Display>(outcome: Result<T, E>) -> String {
+    outcome.map_or_else(|error| error.to_string(), |_| "accepted".to_owned())
+}
+
+fn names(alphabet: &str, max_bytes: u32) -> StreamShape {
+    let universe = Universe::BoundedNames { alphabet: alphabet.to_owned(), max_bytes };
+    StreamShape { universe, users: 9, steps: 9 }
+}
+
+fn build(
+    builder: Result<MonitorBuilder, StreamError>,
+) -> Result<dp_stream::MonitorPlan, StreamError> {
+    builder.and_then(MonitorBuilder::build)
+}
+
+#[test]
+#[allow(clippy::too_many_lines, reason = "one entry for each refusal")]
+fn wrong_arguments_are_refused_with_value_and_limit() {
+    let at = |epsilon| build(ThreshMonitor::builder(shape(9, 9, 9), epsilon, 1));
+    let budget = |epsilon, delta| Budget::new(epsilon, delta).expect("in range");
+    let (one, some) = (budget(1.0, 0.0), budget(1.0, 1e-6));
+    let of = |shape| build(ThreshMonitor::builder(shape, 1.0, 1));
+    let cells = |method, k, threshold| CellMonitor::new(shape(9, 9, 9), some, method, k, threshold);
+    let sparse = |reports| CellMethod::SparseVector { reports };
+    let question = || Question {
+        shape: shape(9, 9, 9),
+        budget: one,
+        reports_per_user: 2,
+        items_per_step: 1,
+        reports_in_all: 3,
+        beta: 0.1,
+        miss: 0.1,
+    };
+    let wanted = || Wanted {
+        shape: shape(9, 9, 9),
+        budget: one,
+        users: 9,
+        items_of_a_user: 2,
+        within: 1,
+        reports_of_a_user: 1,
+        beta: 0.1,
+    };
+    let rule = |beta| Threshold::Rule { beta };
+    let sharded = |sizes: &[u32]| {
+        plan(4, 6, 9, 1, 2).start_sharded_with(
+            1,
+            sizes,
+            &mut dp_stream::SecureSource::new(&mut rng(1)),
+        )
+    };
+    for (said, expected) in [
+        (said(at(0.0)), "epsilon must be finite and > 0 and at most 100, got 0"),
+        (said(at(-0.0)), "epsilon must be finite and > 0 and at most 100, got -0"),
+        (said(at(-1.0)), "epsilon must be finite and > 0 and at most 100, got -1"),
+        (said(at(f64::INFINITY)), "epsilon must be finite and > 0 and at most 100, got inf"),
+        (said(at(1e300)), "epsilon must be finite and > 0 and at most 100, got 1e300"),
+        (
+            said(at(1e-300)),
+            "epsilon of a sample = 1e-300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        ),
+        (
+            said(at(5e-324)),
+            "epsilon of a sample = 5e-324 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        ),
+        (said(at(100.5)), "epsilon must be finite and > 0 and at most 100, got 100.5"),
+        (
+            said(of(names("", 9))),
+            "there are more than 2^64 names of up to 9 bytes over 256 symbols",
+        ),
+        (
+            said(of(names("", u32::MAX))),
+            "there are more than 2^64 names of up to 4294967295 bytes over 256 symbols",
+        ),
+        (said(of(names("aa", 2))), "every byte of an alphabet must be there once, got 0x61 twice"),
+        (
+            said(of(names("abca", u32::MAX))),
+            "every byte of an alphabet must be there once, got 0x61 twice",
+        ),
+        (
+            said(of(names("ab", 64))),
+            "there are more than 2^64 names of up to 64 bytes over 2 symbols",
+        ),
+        (
+            said(of(names("ab", u32::MAX))),
+            "there are more than 2^64 names of up to 4294967295 bytes over 2 symbols",
+        ),
+        (
+            said(build(ThreshMonitor::builder(shape(9, 9, u64::MAX), 1.0, 1))),
+            "steps must be between 1 and 2^40, got 18446744073709551615",
+        ),
+        (
+            said(build(ThreshMonitor::builder(shape(9, u32::MAX, 9), 1.0, 255))),
+            "reports_per_user must be between 1 and 254, got 255",
+        ),
+        (
+            said(build(Ok(ThreshMonitor::builder_seen(shape(9, 9, 9), one, 1)))),
+            "delta must be above 0 for this method, got 0",
+        ),
+        (
+            said(build(Ok(ThreshMonitor::builder_seen(shape(9, 9, 9), budget(1e-300, 1e-300), 1)))),
+            "epsilon of a sample = 1e-300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        ),
+        (
+            said(build(Ok(TargetCharging::builder(shape(9, 9, 9), budget(1.0, 1e-300), 0)))),
+            "reports_per_user must be between 1 and 254, got 0",
+        ),
+        (
+            said(build(Ok(TargetCharging::builder(shape(9, 9, 9), budget(1e-300, 1e-6), 1)))),
+            "epsilon of a report = 5e-301 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        ),
+        (
+            said(build(Histograms::builder(shape(9, 9, 9), 0.0, 1))),
+            "epsilon must be finite and > 0 and at most 100, got 0",
+        ),
+        (
+            said(build(Histograms::builder(shape(9, 9, 9), f64::NAN, 1))),
+            "epsilon must be finite and > 0 and at most 100, got NaN",
+        ),
+        (
+            said(build(Histograms::builder(shape(9, 9, 1 << 40), 1e-300, 1))),
+            "epsilon of a report = 9.09494701773e-313 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        ),
+        (
+            said(build(Histograms::builder(shape(9, 9, 9), 1.0, 0))),
+            "reports_per_user must be between 1 and 254, got 0",
+        ),
+        (
+            said(build(
+                ThreshMonitor::builder(shape(9, 9, 9), 1.0, 2).map(|b| b.items_per_step(0)),
+            )),
+            "items_per_step must be between 1 and reports_per_user, got 0",
+        ),
+        (
+            said(build(
+                ThreshMonitor::builder(shape(9, 9, 9), 1.0, 2).map(|b| b.items_per_step(255)),
+            )),
+            "items_per_step must be between 1 and reports_per_user, got 255",
+        ),
+        (
+            said(build(
+                ThreshMonitor::builder(shape(9, 9, 9), 1.0, 2)
+                    .map(|b| b.threshold(Threshold::Count { count: i64::MAX })),
+            )),
+            "threshold must be between 0 and 2^41, got 9223372036854775807",
+        ),
+        (
+            said(build(
+                ThreshMonitor::builder(shape(9, 9, 9), 1.0, 2)
+                    .map(|b| b.threshold(Threshold::Count { count: i64::MIN })),
+            )),
+            "threshold must be between 0 and 2^41, got -9223372036854775808",
+        ),
+        (
+            said(build(
+                ThreshMonitor::builder(shape(9, 9, 9), 1.0, 2).map(|b| b.least_threshold(i64::MIN)),
+            )),
+            "least_threshold must be between 0 and 2^41, got -9223372036854775808",
+        ),
+        (
+            said(build(
+                ThreshMonitor::builder(shape(9, 9, 9), 1.0, 2).map(|b| b.least_threshold(i64::MAX)),
+            )),
+            "least_threshold must be at most the threshold, got 9223372036854775807",
+        ),
+        (
+            said(build(
+                ThreshMonitor::builder(shape(9, 9, 9), 1.0, 2).map(|b| b.threshold(rule(5e-324))),
+            )),
+            "threshold by the rule must be between 0 and 2^41, got 9223372036854775807",
+        ),
+        (
+            said(cells(sparse(0), 1, rule(0.1))),
+            "reports of the sparse vector must be at least 1, got 0",
+        ),
+        (
+            said(cells(sparse(u32::MAX), 1, rule(0.1))),
+            "scale of Laplace noise = 4294968920.49872 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        ),
+        (
+            said(cells(CellMethod::GaussianHistograms, 0, rule(0.1))),
+            "reports_per_user must be between 1 and 254, got 0",
+        ),
+        (
+            said(cells(CellMethod::GaussianHistograms, 255, rule(0.1))),
+            "reports_per_user must be between 1 and 254, got 255",
+        ),
+        (
+            said(cells(CellMethod::GaussianHistograms, 1, rule(0.0))),
+            "beta must be above 0 and below 1, got 0",
+        ),
+        (
+            said(cells(CellMethod::GaussianHistograms, 1, rule(f64::NAN))),
+            "beta must be above 0 and below 1, got NaN",
+        ),
+        (
+            said(cells(CellMethod::GaussianHistograms, 1, Threshold::Count { count: -1 })),
+            "threshold must be between 0 and 2^41, got -1",
+        ),
+        (
+            said(cells(CellMethod::GaussianHistograms, 1, Threshold::Count { count: i64::MAX })),
+            "threshold must be between 0 and 2^41, got 9223372036854775807",
+        ),
+        (
+            said(CellMonitor::new(
+                shape(9, 9, 9),
+                one,
+                CellMethod::GaussianHistograms,
+                1,
+                rule(0.1),
+            )),
+            "delta must be above 0 for this method, got 0",
+        ),
+        (
+            said(CellMonitor::new(shape(1 << 40, 9, 9), some, sparse(1), 1, rule(0.1))),
+            "size of the universe must be at most 2^20 for this method, got 1099511627776",
+        ),
+        (
+            said(CellMonitor::new(shape(9, 0, 9), some, sparse(1), 1, rule(0.1))),
+            "users must be at least 1, got 0",
+        ),
+        (
+            said(CellMonitor::new(shape(9, 9, 0), some, sparse(1), 1, rule(0.1))),
+            "steps must be between 1 and 2^40, got 0",
+        ),
+        (
+            said(CellMonitor::new(shape(9, 9, u64::MAX), some, sparse(1), 1, rule(0.1))),
+            "steps must be between 1 and 2^40, got 18446744073709551615",
+        ),
+        (
+            said(CellMonitor::new(shape(9, 9, 9), budget(1e-300, 0.0), sparse(1), 1, rule(0.1))),
+            "scale of Laplace noise = 2.0000000000000197e300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        ),
+        (
+            said(CellMonitor::new(
+                shape(9, 9, 9),
+                budget(1e-300, 1e-300),
+                CellMethod::GaussianHistograms,
+                1,
+                rule(0.1),
+            )),
+            "epsilon must be so large, with this delta, that Gaussian noise of some width is enough, got 1e-300",
+        ),
+        (
+            said(CellMonitor::new(
+                shape(9, 9, 9),
+                budget(1e-300, 1e-300),
+                CellMethod::KaplanStyle { spread: 2 },
+                1,
+                rule(0.1),
+            )),
+            "delta must be at least 1e-39 for tests that are charged by so few hits, got 1e-300",
+        ),
+        (
+            said(advise(&Question { beta: 0.0, ..question() })),
+            "beta must be above 0 and below 1, got 0",
+        ),
+        (
+            said(advise(&Question { beta: f64::NAN, ..question() })),
+            "beta must be above 0 and below 1, got NaN",
+        ),
+        (
+            said(advise(&Question { miss: 1.0, ..question() })),
+            "miss must be above 0 and below 1, got 1",
+        ),
+        (
+            said(advise(&Question { miss: f64::INFINITY, ..question() })),
+            "miss must be above 0 and below 1, got inf",
+        ),
+        (
+            said(advise(&Question { shape: shape(0, 9, 9), ..question() })),
+            "size of the universe must be between 1 and 2^64, got 0",
+        ),
+        (
+            said(advise(&Question { shape: shape(9, 0, 9), ..question() })),
+            "users must be at least 1, got 0",
+        ),
+        (
+            said(advise(&Question { reports_per_user: 0, ..question() })),
+            "reports_per_user must be between 1 and 254, got 0",
+        ),
+        (
+            said(advise(&Question { reports_per_user: 255, ..question() })),
+            "reports_per_user must be between 1 and 254, got 255",
+        ),
+        (
+            said(advise(&Question { items_per_step: 0, ..question() })),
+            "items_per_step must be between 1 and reports_per_user, got 0",
+        ),
+        (
+            said(advise(&Question { items_per_step: 3, ..question() })),
+            "items_per_step must be between 1 and reports_per_user, got 3",
+        ),
+        (
+            said(advise_settings(&Wanted { beta: 2.0, ..wanted() })),
+            "beta must be above 0 and below 1, got 2",
+        ),
+        (
+            said(advise_settings(&Wanted { beta: f64::NAN, ..wanted() })),
+            "beta must be above 0 and below 1, got NaN",
+        ),
+        (
+            said(advise_settings(&Wanted { reports_of_a_user: 0, ..wanted() })),
+            "reports_per_user must be between 1 and 254, got 0",
+        ),
+        (
+            said(advise_settings(&Wanted { reports_of_a_user: 255, ..wanted() })),
+            "reports_per_user must be between 1 and 254, got 255",
+        ),
+        (
+            said(advise_settings(&Wanted { budget: budget(1e-300, 1e-300), ..wanted() })),
+            "epsilon of a sample = 1e-300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
+        ),
+        (
+            said(advise_settings(&Wanted { shape: shape(9, 9, 0), ..wanted() })),
+            "steps must be between 1 and 2^40, got 0",
+        ),
+        (said(sharded(&[])), "the plan has 6 users, the shards have 0"),
+        (said(sharded(&[5])), "the plan has 6 users, the shards have 5"),
+        (said(sharded(&[u32::MAX, u32::MAX])), "the plan has 6 users, the shards have 8589934590"),
+    ] {
+        assert_eq!(said, expected);
+    }
+}
