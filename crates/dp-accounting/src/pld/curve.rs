@@ -328,6 +328,29 @@ mod tests {
         }
     }
 
+    /// Where atoms lie between the points of a lattice, both sides still get close to each other.
+    #[test]
+    fn lattices_of_distinct_laws_are_close() {
+        let parts: Vec<_> = (0..8_u32)
+            .map(|i| {
+                let scale = 0.3 * libm::exp(0.6 * f64::from(i));
+                (sampled(Event::laplace(scale).unwrap(), 0.05 + 0.09 * f64::from(i)), 1.0)
+            })
+            .collect();
+        for direction in [Direction::Remove, Direction::Add] {
+            let pairs = grid::pairs(&parts, direction, 60.0);
+            let query = Query::Epsilon(1e-6);
+            let (rough, _) = grid::connect_the_dots(&pairs, query, GAP, 1e6).unwrap();
+            let (fine, _) = grid::connect_the_dots(&pairs, query, GAP, 2e7).unwrap();
+            assert!(rough.gap() <= 2e-3 * rough.upper.get(), "{rough:?}");
+            assert!(fine.gap() <= 5e-5 * fine.upper.get(), "{fine:?}");
+            assert!(
+                rough.lower.get() <= fine.upper.get() && fine.lower.get() <= rough.upper.get(),
+                "{rough:?} {fine:?}"
+            );
+        }
+    }
+
     #[test]
     fn what_is_kept_answers_like_new() {
         let parts = vec![(sampled(Event::gaussian(1.0).unwrap(), 0.02), 300.0)];

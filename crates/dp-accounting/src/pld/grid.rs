@@ -4,9 +4,9 @@ use super::composed::{Composed, Side};
 use super::event::{Direction, Event};
 use super::evidence::Method;
 use super::law::Law;
-use super::moments::{LOG_MISSED, order_for_delta, order_for_epsilon, reach};
+use super::moments::{LOG_MISSED, Moments, order_for_delta, order_for_epsilon, reach};
 use super::pair::Pair;
-use super::spectrum::Plan;
+use super::spectrum::{Plan, most_tilt};
 use crate::outward::{Between, Lower, Upper, larger, largest, least, smaller, sum, within};
 use crate::rounding::UNIT;
 
@@ -17,11 +17,6 @@ pub(crate) enum Query {
     Epsilon(f64),
     /// The delta at this epsilon.
     Delta(f64),
-}
-
-/// Tilts beyond this change nothing on a lattice of this step: one entry has all the weight.
-fn most_tilt(step: f64) -> f64 {
-    16.0 / step
 }
 
 /// A composed law from both sides.
@@ -46,19 +41,28 @@ impl Sides {
     }
 }
 
+/// The tilt for `query` at most `most`, and the epsilon around which it is best.
+fn tilt_for(moments: &dyn Moments, query: Query, most: f64) -> (f64, f64) {
+    match query {
+        Query::Epsilon(delta) => {
+            let (tilt, epsilon) = order_for_delta(moments, libm::log(delta), most);
+            if epsilon > 0.0 {
+                (tilt, epsilon)
+            } else {
+                (order_for_epsilon(moments, 0.0, most).0, epsilon)
+            }
+        }
+        Query::Delta(epsilon) => (order_for_epsilon(moments, epsilon, most).0, epsilon),
+    }
+}
+
 /// Composes given laws for `query`, tilted where the moments of `plan` say.
-fn compose(plan: &Plan<'_>, query: Query, most: f64, log_missed: f64) -> Option<Sides> {
+fn compose(plan: &Plan<'_>, query: Query, log_missed: f64) -> Option<Sides> {
     if !plan.laws.iter().all(|(law, _)| law.is_finite()) {
         return None;
     }
     let moments = plan.moments(Side::Upper);
-    let tilt = match query {
-        Query::Epsilon(delta) => {
-            let (tilt, epsilon) = order_for_delta(&moments, libm::log(delta), most);
-            if epsilon > 0.0 { tilt } else { order_for_epsilon(&moments, 0.0, most).0 }
-        }
-        Query::Delta(epsilon) => order_for_epsilon(&moments, epsilon, most).0,
-    };
+    let (tilt, _) = tilt_for(&moments, query, most_tilt(plan.step()));
     let window = plan.window(tilt, log_missed)?;
     Some(Sides {
         lower: plan.compose(window, Side::Lower),
@@ -89,16 +93,17 @@ pub(crate) fn lattice_exact(pairs: &[(Pair, f64)], query: Query) -> Option<Sides
         .map(|((pair, _), origin)| Law::exact(pair, origin, step))
         .collect();
     let plan = Plan::new(laws.iter().zip(pairs).map(|(law, (_, count))| (law, *count)).collect());
-    compose(&plan, query, most_tilt(step), LOG_MISSED)
+    compose(&plan, query, LOG_MISSED)
 }
 
 /// How fine a first look is.
 const FIRST_LOOK: f64 = 65536.0;
 
-/// Elementary steps for a point of a transform, per law and for the composed law, and for a cell of a law.
-const POINT_OF_LAW: f64 = 11.0;
+/// Elementary steps for a point of a transform: of a law that is used once, or raised to a power, and of the composed law; and for a cell of a law.
+const POINT_OF_LAW: f64 = 2.0;
+const POINT_OF_POWER: f64 = 7.0;
 const POINT: f64 = 2.0;
-const CELL: f64 = 20.0;
+const CELL: f64 = 40.0;
 
 /// Cells take some hundred bytes each.
 const MOST_CELLS: f64 = 4e6;
@@ -110,59 +115,55 @@ pub(crate) fn connect_the_dots(
     gap: f64,
     effort: f64,
 ) -> Option<(Between, Sides)> {
+    let number = pairs.len() as f64;
     // A single part may use a lattice through its own atoms.
     let own = if pairs.len() == 1 { pairs[0].0.lattice } else { None };
     let widths = || pairs.iter().map(|(pair, _)| pair.range()).map(|(low, high)| high - low);
     let widest = largest(widths());
     let fitted = |step: f64| own.map_or(step, |(_, length)| length / (length / step).ceil());
-    let origin = |pair: &Pair, step: f64| match own {
+    let origin = |pair: &Pair, step: f64, tilt: f64| match own {
         Some((origin, _)) => origin,
-        None => pair.crowd().map_or(0.0, |crowd| crowd - 0.5 * step),
+        None => through(pair, step, tilt),
     };
     let coarse_step = fitted(widest / FIRST_LOOK);
+    let places = places_of(pairs.len());
     let coarse: Vec<Law> = pairs
         .iter()
         .map(|(pair, _)| {
-            let widths = spread_widths(pair, coarse_step);
-            Law::bounds(pair, origin(pair, coarse_step), coarse_step, widths)
+            let widths = spread_widths(pair, coarse_step, places);
+            Law::bounds(pair, origin(pair, coarse_step, 0.0), coarse_step, 0.0, widths)
         })
         .collect();
     let counts = || pairs.iter().map(|(_, count)| *count);
     let look = Plan::new(coarse.iter().zip(counts()).collect());
     let moments = look.moments(Side::Upper);
-    let most = most_tilt(coarse_step);
-    let (tilt, epsilon) = match query {
-        Query::Epsilon(delta) => order_for_delta(&moments, libm::log(delta), most),
-        Query::Delta(epsilon) => (order_for_epsilon(&moments, epsilon, most).0, epsilon),
-    };
+    let (tilt, epsilon) = tilt_for(&moments, query, most_tilt(coarse_step));
     // Each use adds about step^2 / 8 per unit of (tilted) continuous mass, and epsilon follows by a factor 1 + tilt.
     let loose = sum(pairs.iter().map(|(pair, count)| count * loose_mass(pair, tilt)));
     let wanted = 0.35 * gap * larger(epsilon, 1.0);
     let mut step = (8.0 * wanted / (loose * (1.0 + tilt))).sqrt();
     // The window decides the length of the transforms.
-    let per_point = POINT + POINT_OF_LAW * pairs.len() as f64;
+    let of_law = |count: f64| if count > 1.0 { POINT_OF_POWER } else { POINT_OF_LAW };
+    let per_point = POINT + sum(counts().map(of_law));
     // Less is covered only where all would be too much: next to the largest losses a small part of the tilted mass decides.
-    let log_missed = [LOG_MISSED, smaller(LOG_MISSED, 9.0 - libm::log(gap))]
-        .into_iter()
-        .find(|missed| {
-            let span = reach(&moments, tilt, *missed);
-            (span.high - span.low) / step * per_point <= 0.1 * effort
-        })
-        .unwrap_or(9.0 - libm::log(gap));
-    let span = reach(&moments, tilt, log_missed);
-    let span = span.high - span.low;
+    let least_missed = 9.0 - libm::log(gap);
+    let all = reach(&moments, tilt, LOG_MISSED);
+    let costs = all.length() / step * per_point;
+    let log_missed =
+        if costs <= 0.1 * effort { LOG_MISSED } else { smaller(LOG_MISSED, least_missed) };
+    let span = reach(&moments, tilt, log_missed).length();
     if !(step > 0.0 && step.is_finite() && span.is_finite()) {
         // Next to the last atom, numbers overflow: the moments remain.
         return None;
     }
     let least = span / (super::spectrum::MOST_POINTS as f64 * 0.98);
     // Cells may be as narrow as the lattice over the whole of every law: they must fit the effort, and memory.
-    let least = larger(least, CELL * sum(widths()) / smaller(effort, MOST_CELLS * CELL));
+    let least = larger(least, sum(widths()) / smaller(0.05 * effort, MOST_CELLS));
     let mut left = effort;
     let mut best: Option<(Between, Sides)> = None;
     for round in 0..MOST_ROUNDS {
         // The finest that may be paid for.
-        let shortest = larger(least, 1.3 * span * per_point / left);
+        let shortest = larger(least, 1.6 * span * per_point / left);
         let finest = step <= shortest;
         let before = step;
         step = smaller(larger(step, shortest), widest / 64.0);
@@ -171,15 +172,15 @@ pub(crate) fn connect_the_dots(
         }
         let fine = fitted(step);
         let transforms = span * per_point / fine;
+        let cells = smaller(0.3 * transforms / CELL, MOST_CELLS) / number;
         let laws: Vec<Law> = pairs
             .iter()
-            .map(|(pair, _)| {
-                fine_law(pair, origin(pair, fine), fine, tilt, 0.3 * transforms / CELL)
-            })
+            .map(|(pair, _)| fine_law(pair, origin(pair, fine, tilt), fine, tilt, cells, places))
             .collect();
         let plan = Plan::new(laws.iter().zip(counts()).collect());
-        left = larger(left - 1.3 * transforms, 1.0);
-        let Some(sides) = compose(&plan, query, most_tilt(fine), log_missed) else { break };
+        let made = sum(laws.iter().map(|law| law.index.len() as f64));
+        left = larger(left - 1.3 * transforms - CELL * made, 1.0);
+        let Some(sides) = compose(&plan, query, log_missed) else { break };
         let bound = sides.read(query);
         let gap_before = best.as_ref().map_or(f64::INFINITY, |(best, _)| best.gap());
         let bound = best.as_ref().map_or(bound, |(best, _)| best.and(bound));
@@ -200,6 +201,33 @@ pub(crate) fn connect_the_dots(
     best
 }
 
+/// Where the lattice of a mix runs through: the atom that weighs most under the tilt, since one between two points moves by a part of a step; through 0
+/// where the whole is about a step wide; and without atoms the middle of a cell is where most of the mass is.
+fn through(pair: &Pair, step: f64, tilt: f64) -> f64 {
+    let weight = |atom: &(f64, f64)| libm::log(atom.1) + tilt * atom.0;
+    let (low, high) = pair.range();
+    if low >= -step && high <= step {
+        return 0.0;
+    }
+    match &pair.atoms[..] {
+        [] => pair.crowd().map_or(0.0, |crowd| crowd - 0.5 * step),
+        [first, rest @ ..] => {
+            let mut heaviest = first;
+            for atom in rest {
+                if weight(atom) > weight(heaviest) {
+                    heaviest = atom;
+                }
+            }
+            heaviest.0
+        }
+    }
+}
+
+/// At how many places each of so many densities is looked at to choose widths of cells.
+fn places_of(laws: usize) -> usize {
+    (16_384 / laws).clamp(32, 512)
+}
+
 /// Rounds are paid for by the effort; this many are enough for any.
 const MOST_ROUNDS: u32 = 16;
 
@@ -208,8 +236,10 @@ const LEAST_STRIDE: f64 = 0.1;
 
 /// The law on a fine lattice. Cells are wide where the density is low; as they cost little next to the transforms, there are about `most` of
 /// them if that is more, and the error is that of the lattice.
-fn fine_law(pair: &Pair, origin: f64, step: f64, tilt: f64, most: f64) -> Law {
-    let law = |scale: f64| Law::bounds(pair, origin, step, density_widths(pair, tilt, scale));
+fn fine_law(pair: &Pair, origin: f64, step: f64, tilt: f64, most: f64, places: usize) -> Law {
+    let law = |scale: f64| {
+        Law::bounds(pair, origin, step, tilt, density_widths(pair, tilt, scale, places))
+    };
     let first = law(0.5);
     let share = first.index.len() as f64 / most;
     if pair.smooth.is_some() && share < 0.5 { law(0.5 * share) } else { first }
@@ -226,8 +256,8 @@ fn loose_mass(pair: &Pair, tilt: f64) -> f64 {
 }
 
 /// Widths for a first look: cells that are even in the coordinate of the noise.
-fn spread_widths(pair: &Pair, step: f64) -> impl Fn(f64) -> i64 {
-    let places = pair.smooth.map_or_else(Vec::new, |smooth| smooth.spread(600));
+fn spread_widths(pair: &Pair, step: f64, places: usize) -> impl Fn(f64) -> i64 {
+    let places = pair.smooth.map_or_else(Vec::new, |smooth| smooth.spread(places));
     move |loss: f64| {
         let next = places.partition_point(|place| *place <= loss);
         match (next.checked_sub(1).and_then(|i| places.get(i)), places.get(next)) {
@@ -243,10 +273,11 @@ fn power_of_two(x: f64) -> i64 {
 }
 
 /// Widths for the final law, times `scale`: wider where the tilted density is low, as its cube root, which spends the error evenly.
-fn density_widths(pair: &Pair, tilt: f64, scale: f64) -> impl Fn(f64) -> i64 {
+fn density_widths(pair: &Pair, tilt: f64, scale: f64, places: usize) -> impl Fn(f64) -> i64 {
+    let number = places;
     let mut places = Vec::new();
     if let Some(smooth) = &pair.smooth {
-        let ends = smooth.spread(500);
+        let ends = smooth.spread(number);
         let top = ends.last().copied().unwrap_or(0.0);
         for pair in ends.windows(2) {
             let (a, b) = (pair[0], pair[1]);
@@ -279,18 +310,17 @@ pub(crate) fn pairs(
 
 #[cfg(test)]
 mod tests {
-    use super::super::moments::Moments;
     use super::*;
 
     #[test]
     fn moments_of_the_two_sides_are_close() {
         let event = Event::gaussian(1.0).unwrap().poisson_sampled(0.01).unwrap();
         let pair = Pair::new(event, Direction::Remove, 60.0);
-        let law = Law::bounds(&pair, 0.0, 1e-3, |_| 1);
+        let law = Law::bounds(&pair, 0.0, 1e-3, 0.0, |_| 1);
         let up: f64 = law.upper.iter().sum();
         let low: f64 = law.lower.iter().sum();
         assert!((up - 1.0).abs() < 1e-9 && (low - 1.0).abs() < 1e-3, "{up} {low}");
-        let thin = super::super::moments::Thin::new(&law, &law.upper);
+        let thin = super::super::moments::Thin::new(&law, &law.upper, 1);
         assert!((thin.log_moment(0.0)).abs() < 1e-9);
     }
 }

@@ -106,20 +106,24 @@ pub(crate) struct Thin {
     points: LogPoints,
 }
 
-const BINS: usize = 768;
+/// So many bins for all laws of a mix together, but no law has more than [`MOST_BINS`] or less than [`LEAST_BINS`].
+const BINS: usize = 8192;
+const MOST_BINS: usize = 768;
+const LEAST_BINS: usize = 16;
 
 impl Thin {
-    /// Of the upper or of the lower masses.
-    pub(crate) fn new(law: &Law, masses: &[f64]) -> Self {
+    /// Of the upper or of the lower masses of one of so many laws.
+    pub(crate) fn new(law: &Law, masses: &[f64], laws: usize) -> Self {
+        let bins = (BINS / laws).clamp(LEAST_BINS, MOST_BINS);
         let at = |i: usize| law.origin + law.index[i] as f64 * law.step;
         let n = law.index.len();
         let raise = 1.0 + law.slack;
-        if n <= 2 * BINS {
+        if n <= 2 * bins {
             return Self { points: LogPoints::new((0..n).map(|i| (at(i), masses[i] * raise))) };
         }
         // By count of knots, so that the bins are fine where the knots are.
-        let size = n.div_ceil(BINS);
-        let mut points = Vec::with_capacity(2 * BINS + 2);
+        let size = n.div_ceil(bins);
+        let mut points = Vec::with_capacity(2 * bins + 2);
         for start in (0..n).step_by(size) {
             let end = (start + size).min(n) - 1;
             let (low, high) = (at(start), at(end));
@@ -187,6 +191,12 @@ pub(crate) struct Reach {
     /// The orders, relative to the tilt, whose moments say so.
     pub(crate) down: f64,
     pub(crate) up: f64,
+}
+
+impl Reach {
+    pub(crate) fn length(self) -> f64 {
+        self.high - self.low
+    }
 }
 
 pub(crate) fn reach(sum: &dyn Moments, tilt: f64, log_missed: f64) -> Reach {

@@ -2,7 +2,7 @@
 
 use super::event::Direction;
 use super::smooth::{Density, Smooth};
-use crate::outward::{larger, sum};
+use crate::outward::{larger, sum, within};
 
 /// What [`Smooth::outline`] finds.
 #[derive(Clone, Debug)]
@@ -24,15 +24,21 @@ impl Smooth {
     /// Bounds on the characteristic function of the tilted law, from cells of the coordinate. Masses and suprema are bounded cell by
     /// cell, by the slope of the logarithms.
     pub(crate) fn outline(&self, atoms: &[(f64, f64)], order: f64, log_moment: f64) -> Outline {
-        const CELLS: u32 = 1536;
         let (low, high) = self.span(order);
-        let width = (high - low) / f64::from(CELLS);
+        let power = (self.power(order).abs() + 1.0) * self.slope;
+        // The logarithms change by at most a sixteenth in a cell, if there are not too many of them then.
+        let even = 16.0 * (high - low) * (power + larger(low.abs(), high.abs()));
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 48")]
+        let cells = 32 * within((even / 32.0).ceil(), 4.0, 48.0) as u32;
+        let width = (high - low) / f64::from(cells);
         let (mut inside, mut peak) = (0.0, 0.0);
         let mut settled = Vec::new();
         let mut middle = None;
-        // Losses, masses from above.
+        // Losses and how far they change from the middle of the cell to its ends, at a rate whose logarithm changes by at most `slope`; masses
+        // from above.
+        let change = 0.5 * width * libm::exp(0.5 * self.slope * width) * (1.0 + 1e-9);
         let mut masses = Vec::new();
-        for cell in (0..CELLS).rev() {
+        for cell in (0..cells).rev() {
             let z = low + width * (f64::from(cell) + 0.5);
             let (log, rate, _) = self.log_ratio(z);
             let density = libm::exp(self.log_weight(z) + self.power(order) * log - log_moment);
@@ -40,26 +46,24 @@ impl Smooth {
                 Density::Normal => z.abs() + width,
                 Density::Falling { .. } => 0.5,
             };
-            let steepness = pull + (self.power(order).abs() + 1.0) * self.slope;
+            let steepness = pull + power;
             let sway = libm::exp(steepness * width / 2.0) * (1.0 + 1e-9);
             inside += density * width / sway;
-            masses.push((log, density * width * sway));
+            masses.push((log, rate * change, density * width * sway));
             if inside > 0.4 && middle.is_none() {
                 middle = Some(log);
             }
             if rate > 0.0 {
                 peak = larger(peak, density / rate * sway);
-                if cell.is_multiple_of(32) {
+                if cell.is_multiple_of(cells / 32) {
                     settled.push((larger(1.0 - inside, 0.0), 4.0 * peak));
                 }
             }
         }
         let middle = middle.unwrap_or(0.0);
         let signed = |loss: f64| if self.direction == Direction::Remove { loss } else { -loss };
-        // Losses change by at most `slope width / 2` from the middle of a cell to its ends.
-        let half = self.slope * width / 2.0;
-        let far = |log: f64| (log - middle).abs() + half;
-        let continuous = sum(masses.iter().map(|(log, mass)| mass * far(*log)));
+        let continuous =
+            sum(masses.iter().map(|(log, change, mass)| mass * ((log - middle).abs() + change)));
         let single = |&(loss, mass): &(f64, f64)| {
             mass * libm::exp(order * loss - log_moment) * (loss - signed(middle)).abs()
         };

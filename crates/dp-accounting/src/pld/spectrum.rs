@@ -33,6 +33,11 @@ thread_local! {
 /// Below this a magnitude of the composed spectrum is taken to be 0.
 const NEGLIGIBLE: f64 = 1e-30;
 
+/// On a lattice of this step no more tilt is allowed: one entry has all the weight, and powers of `e^(tilt step)` stay far from overflow.
+pub(crate) fn most_tilt(step: f64) -> f64 {
+    16.0 / step
+}
+
 /// Laws on lattices of one step, with their counts.
 pub(crate) struct Plan<'a> {
     pub(crate) laws: Vec<(&'a Law, f64)>,
@@ -60,8 +65,9 @@ pub(crate) const MOST_POINTS: usize = 1 << 22;
 
 impl<'a> Plan<'a> {
     pub(crate) fn new(laws: Vec<(&'a Law, f64)>) -> Self {
-        let thin_lower = laws.iter().map(|(law, _)| Thin::new(law, &law.lower)).collect();
-        let thin_upper = laws.iter().map(|(law, _)| Thin::new(law, &law.upper)).collect();
+        let thin = |law: &Law, masses: &[f64]| Thin::new(law, masses, laws.len());
+        let thin_lower = laws.iter().map(|(law, _)| thin(law, &law.lower)).collect();
+        let thin_upper = laws.iter().map(|(law, _)| thin(law, &law.upper)).collect();
         Self { laws, thin_lower, thin_upper }
     }
 
@@ -72,7 +78,7 @@ impl<'a> Plan<'a> {
         Sum { parts: thin.iter().map(|thin| thin as &dyn Moments).zip(counts).collect() }
     }
 
-    fn step(&self) -> f64 {
+    pub(crate) fn step(&self) -> f64 {
         self.laws[0].0.step
     }
 
@@ -80,9 +86,12 @@ impl<'a> Plan<'a> {
         sum(self.laws.iter().map(|(law, count)| law.origin * count))
     }
 
-    /// The window for `tilt`, or nothing if it would be too long.
+    /// The window for `tilt`, or nothing if it would be too long or the tilt too large.
     pub(crate) fn window(&self, tilt: f64, log_missed: f64) -> Option<Window> {
         let (step, origin) = (self.step(), self.origin());
+        if tilt > 1.001 * most_tilt(step) {
+            return None;
+        }
         let reach = reach(&self.moments(Side::Upper), tilt, log_missed);
         let end = |pick: fn(&Law) -> i64| -> f64 {
             sum(self.laws.iter().map(|(law, count)| pick(law) as f64 * count))

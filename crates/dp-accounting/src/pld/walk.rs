@@ -11,6 +11,10 @@ const MOST_SAMPLES: usize = 262_144;
 pub(crate) const MOST_WORK: f64 = 4e7;
 /// One try takes at most this part of what is left, so that something is left for the next.
 const MOST_OF_IT: f64 = 0.7;
+/// Before so many frequencies nothing is said about how it goes on.
+const LEAST_SEEN: f64 = 64.0;
+/// A walk ends early if it would take so many times what is left.
+const FAR_FROM_ENOUGH: f64 = 2.0;
 /// Sines and cosines that making a point of a rule is worth.
 const POINT_OF_RULE: f64 = 5.0;
 /// `-ln` of a size of the transform that may be left out.
@@ -69,8 +73,17 @@ impl Walk<'_, '_> {
         let mut half = 2.0 * self.step;
         let mut index = 0.0;
         let mut quiet = false;
+        // Where it was last looked at whether to go on, and the samples until there. Without a Gaussian that was added there is no cheaper line.
+        let mut seen = (0.0, 0);
         loop {
             let t = index * self.step;
+            if self.course.extra > 0.0 && index >= larger(2.0 * seen.0, LEAST_SEEN) {
+                let samples = self.done.samples.len();
+                if self.is_hopeless(t, (samples - seen.1) as f64 / (index - seen.0)) {
+                    return None;
+                }
+                seen = (index, samples);
+            }
             if quiet && self.rest_is_quiet(t) {
                 return Some(());
             }
@@ -102,6 +115,29 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// Whether what is left of the work is far from enough if as many of the frequencies ahead are alive as of the last ones.
+    fn is_hopeless(&self, t: f64, alive: f64) -> bool {
+        let mut end = t;
+        while end < 1e15 && self.log_rest(end) > -QUIET {
+            end *= 2.0;
+        }
+        let per_sample = sum(self.factors.iter().map(|factor| factor.work() as f64));
+        let ahead = alive * (0.5 * end - t) / self.step;
+        larger(ahead, 0.0) * per_sample > FAR_FROM_ENOUGH * (self.most - self.work)
+    }
+
+    /// `ln` of a bound on all values from `t` on, as far as it matters.
+    fn log_rest(&self, t: f64) -> f64 {
+        let mut log = -0.5 * self.course.variance * t * t;
+        for factor in self.factors.iter() {
+            if log <= -QUIET {
+                break;
+            }
+            log += factor.count * libm::log(factor.settled(t));
+        }
+        log
+    }
+
     /// Makes all factors good for frequencies up to `t`, in octaves.
     fn reach(&mut self, t: f64) -> Option<()> {
         let octave = libm::exp2(libm::log2(t).ceil());
@@ -126,14 +162,7 @@ impl Walk<'_, '_> {
 
     /// Whether all samples from `t` on are negligible; if so they are noted.
     fn rest_is_quiet(&mut self, t: f64) -> bool {
-        let gaussian = 0.5 * self.course.variance * t * t;
-        let mut log = -gaussian;
-        for factor in self.factors.iter() {
-            if log <= -QUIET {
-                break;
-            }
-            log += factor.count * libm::log(factor.settled(t));
-        }
+        let log = self.log_rest(t);
         if log > -QUIET {
             return false;
         }

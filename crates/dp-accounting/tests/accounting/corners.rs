@@ -205,3 +205,19 @@ fn nothing_panics_where_numbers_end() {
         assert!(bound.upper() <= most && bound.upper() >= most * (1.0 - 1e-9), "{all:?}: {bound}");
     }
 }
+
+/// On a coarse lattice a tilt that is right for a fine one makes powers underflow. The curve is above these deltas up to next to the largest loss.
+#[test]
+fn tiny_bounded_ranges_at_tiny_deltas() {
+    for (eta, count, at) in [
+        (5.246629617403346e-9, 1, 8.062340012071178e-143),
+        (2.1571702622166014e-7, 5, 1.7238898517972615e-174),
+        (2.149766891009722e-9, 5, 4.0886117123222246e-260),
+    ] {
+        let event = Event::bounded_range(epsilon(eta)).unwrap();
+        let bound = Composition::new().with(event, count).unwrap().epsilon(delta(at));
+        let most = eta * count as f64;
+        assert!(bound.upper() >= most * (1.0 - 1e-9), "{eta}: {bound}");
+        assert!(bound.upper() <= most * (1.0 + 1e-12), "{eta}: {bound}");
+    }
+}
