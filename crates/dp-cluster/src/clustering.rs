@@ -60,8 +60,17 @@ impl Clustering {
 
 /// The weight of the points of a coreset that are nearest to each centre.
 pub(crate) fn nearest_weights(coreset: &PrivateCoreset, centres: PointsView<'_>) -> Vec<i64> {
-    let mut weights = vec![0.0; centres.len()];
-    for (label, weight) in nearest(coreset.points(), centres).labels.iter().zip(coreset.weights()) {
+    labelled_weights(coreset, &nearest(coreset.points(), centres).labels, centres.len())
+}
+
+/// The same, where it is known which centre is the nearest to each point.
+pub(crate) fn labelled_weights(
+    coreset: &PrivateCoreset,
+    labels: &[u32],
+    centres: usize,
+) -> Vec<i64> {
+    let mut weights = vec![0.0; centres];
+    for (label, weight) in labels.iter().zip(coreset.weights()) {
         weights[*label as usize] += weight;
     }
     weights.into_iter().map(records).collect()

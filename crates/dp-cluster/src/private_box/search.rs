@@ -57,6 +57,13 @@ impl BoxSearch {
         Ok(Self { counts: GaussianSum::rounded(parts[0])?, mean: GaussianSum::rounded(parts[1])? })
     }
 
+    /// Which share of the square of `mu` a search should get to be sure of a box, wherever so many records are in it, with a quarter more than
+    /// needed on average.
+    pub(crate) fn share_to_be_sure(records: f64, mu: Mu) -> f64 {
+        let noise = HIDDEN * records / (1.25 * SURELY);
+        (2 * ROUNDS - 1) as f64 / (noise * mu.get()).powi(2)
+    }
+
     /// The itemised cost.
     pub(crate) fn spent(&self) -> Step {
         let counts = vec![Step::spend(COUNTS, self.counts.loss()); ROUNDS];

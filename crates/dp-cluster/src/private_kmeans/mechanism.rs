@@ -6,11 +6,11 @@ use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
 use super::number::NumberSearch;
-use super::params::{Choices, PrivateKMeansBuilder, Start};
+use super::params::{Choices, PrivateKMeansBuilder, Start, WEAK_SIGNAL};
 use crate::map::PrivateMap;
 use crate::private_box::BoxSearch;
 use crate::public_coins::{Purpose, public_generator};
-use crate::recentring::{self, Recentring};
+use crate::recentring::{self, Labels, Recentring};
 use crate::rings::RingPlan;
 use crate::{ClusterError, Clustering};
 
@@ -61,10 +61,12 @@ impl PrivateKMeans {
     }
 
     /// By what part the squared inertia will be above that of k-means without privacy, if there are as many records as expected, in
-    /// separate round clusters of like size; `None` without a number of records or of clusters, and infinite where nothing can be expected.
+    /// separate round clusters of like size; `None` without a number of records or of clusters, and infinite where a start may miss clusters, as
+    /// what that costs depends on how far apart they are.
     ///
     /// With `rho` for the sums, a cluster of `m` points in `d` dimensions and a radius `r` gets an error of squared length
-    /// `1.09 d r^2 / (2 rho m^2)`. `r` holds four fifths of the points, and of the rounds, the first works at a larger one.
+    /// `1.09 d r^2 / (2 rho m^2)`. `r` holds four fifths of the points, and of the rounds, the first works at a larger one. The weaker the signal,
+    /// the more rounds that takes, as measured.
     pub fn forecast(&self) -> Option<f64> {
         if self.number.is_some() {
             return None;
@@ -76,11 +78,17 @@ impl PrivateKMeans {
         if noise.is_nan() || noise > HOPELESS {
             return Some(f64::INFINITY);
         }
+        let signal = self.settings.signal(self.choices.whole)?;
+        let unsettled = match self.choices.start {
+            Start::Rings if signal < WEAK_SIGNAL => return Some(f64::INFINITY),
+            Start::Rings => 1.0 + (WEAK_SIGNAL / signal).powi(3),
+            Start::Map => 1.0,
+        };
         // The squared radius of 4/5 of a normal cluster over its mean square: Wilson and Hilferty (1931).
         let spread = 2.0 / (9.0 * dim);
         let radius = (1.0 - spread + 0.841_6 * spread.sqrt()).powi(3);
         let rounds = self.choices.rounds[1] as f64;
-        Some(noise * radius * rounds / (rounds - 1.0))
+        Some(noise * radius * rounds / (rounds - 1.0) * unsettled)
     }
 }
 
@@ -121,16 +129,20 @@ impl Algorithm for PrivateKMeans {
         let declared = &self.settings.public_box;
         let found = self.search.run(points, declared, self.choices.widest, draws);
         let public_box = found.public_box;
-        let start = match &self.start {
-            StartPlan::Rings(rings) => rings.in_box(public_box.clone()).run(points, draws),
+        let (start, labels) = match &self.start {
+            StartPlan::Rings(rings) => {
+                let (found, near) = rings.in_box(public_box.clone()).locate(points, draws);
+                (found, Labels::Hints(near))
+            }
             StartPlan::Map(map) => {
                 let map = map.in_box(public_box.clone()).run(points, &mut draws.within(MAP));
                 let mut rng = public_generator(self.settings.public_seed, Purpose::MapSolver);
-                map.clustering(self.settings.k, &mut rng).expect("k was checked")
+                let found = map.clustering(self.settings.k, &mut rng).expect("k was checked");
+                (found, Labels::Nearest)
             }
         };
         let Clustering { centres, counts, .. } = start;
-        let start = recentring::Start { centres, counts, labels: None };
+        let start = recentring::Start { centres, counts, labels };
         let start = match &self.number {
             Some(number) => number.run(points, &public_box, start, draws),
             None => start,

@@ -31,7 +31,9 @@
 //!   hardly see how wide a box is, an eighth.
 //! - No centre is split in a round: after these starts, splits undo more than they find.
 //! - The number of ring rounds by that of clusters, and the start's share by the *signal*, `n mu / (k sqrt(d))`: how long a typical cluster's
-//!   sum is in standard deviations of the noise that the whole budget would put on it.
+//!   sum is in standard deviations of the noise that the whole budget would put on it. Where that is weak, more for 16 clusters and above, of which
+//!   a start misses one easily, and less for a few in nine dimensions and above, of which it does not.
+//! - What the search for a box gets: what makes it sure of one, if the number of records is known and that is not more than a twelfth.
 //!
 //! # How many clusters
 //! With [`at_most`](PrivateKMeansBuilder::at_most), the start and two rounds have as many centres as there may be; these rounds, and what
@@ -52,8 +54,9 @@
 //!
 //! # Errors of centres
 //! Each centre comes with [standard errors](crate::CentreError) of its coordinates and its count, and with whether it is more than noise.
-//! In 24 runs each with `k` given, 95 % intervals of coordinates held in 94 to 95 % (2 dimensions, `k` 16), 92 to 97 % (4) and 94 to 97 % (10), those of
-//! counts in 93 to 97 %. Where clusters overlap they are only a guide: a centre between two of them has errors that are too small.
+//! Of 1,000 runs each on three clusters of 1,000 records at epsilon 1, with `k` given or not, 95 % intervals of coordinates held in 93 to 95 % (one dimension) and
+//! 94 to 96 % (two) where clusters were separate or touched and all were found, those of counts in 93 to 95 % of all cases; at epsilon .3 those of coordinates
+//! held in 90 to 92 %. Where clusters overlap they are only a guide, 52 % and 79 %: a centre between two of them has errors that are too small.
 //!
 //! # Guarantee
 //! `(epsilon, delta)`-DP under [`AddRemove`](dp_accounting::AddRemove) for the budget given, by the exact curve of one Gaussian over

@@ -9,7 +9,7 @@ use super::parts::{Part, Parts};
 use crate::ClusterError;
 use crate::clustering::records;
 use crate::located::Located;
-use crate::recentring::{Centres, Recentring, Rounds, Start};
+use crate::recentring::{Centres, Labels, Recentring, Rounds, Start};
 use crate::table::sum_rows;
 
 /// The step of the receipt that pays for all of it, and the leaf that is not of its rounds.
@@ -22,6 +22,8 @@ const SPREADS_SHARE: f64 = 0.15;
 const ROUNDS: usize = 2;
 /// A record counts as no further from its centre than this many radii of the last of these rounds.
 const REACH: f64 = 1.75;
+/// Parts that are dropped are taken for so many records at most.
+const LEAST_LEFT: f64 = 0.5;
 /// What a record adds to the spread around its centre, at most.
 const UNITS: i64 = 1 << 20;
 
@@ -75,10 +77,16 @@ impl NumberSearch {
             }
         });
         let found = Parts::new(parts.collect()).clusters();
-        let counts = found.iter().map(|part| records(part.count)).collect();
+        // Records of parts that were dropped are still there, near the centres that are left.
+        let [all, left]: [f64; 2] = [
+            centres.standings().iter().map(|standing| standing.count).sum(),
+            found.iter().map(|part| part.count).sum(),
+        ];
+        let share = (left / all).clamp(LEAST_LEFT, 1.0);
+        let counts = found.iter().map(|part| records(part.count / share)).collect();
         let centres = found.into_iter().flat_map(|part| part.at).collect();
         let centres = dp_geometry::Points::new(centres, dim).expect("whole rows");
-        Start { centres, counts, labels: None }
+        Start { centres, counts, labels: Labels::Nearest }
     }
 }
 

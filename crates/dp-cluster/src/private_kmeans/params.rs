@@ -50,6 +50,8 @@ const NUMBER: f64 = 0.5;
 /// What a plan has decided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Choices {
+    /// What there is.
+    pub(super) whole: Mu,
     pub(super) start: Start,
     /// What the start gets, of the square of `mu`.
     pub(super) share: f64,
@@ -172,9 +174,12 @@ impl PrivateKMeansBuilder {
         };
         let start = self.start.unwrap_or(if maps_well { Start::Map } else { Start::Rings });
         let ring_rounds = if k >= MANY_CLUSTERS { 3 } else { 2 };
+        let is_weak = (HOPELESS_SIGNAL..WEAK_SIGNAL).contains(&signal);
         let (share, rounds) = match start {
             Start::Map => (0.6, [0, 2]),
             Start::Rings if signal >= STRONG_SIGNAL => (0.6, [ring_rounds, 3]),
+            Start::Rings if is_weak && k >= SOME_CLUSTERS => (0.65, [ring_rounds, 3]),
+            Start::Rings if is_weak && dim >= COUNTED_WELL => (0.4, [ring_rounds, 3]),
             Start::Rings => (0.5, [ring_rounds, 3]),
         };
         let (search, widest) = match start {
@@ -182,7 +187,11 @@ impl PrivateKMeansBuilder {
             // Rings see what is ten times smaller than the box, in two rounds not what is a thousand times smaller and in a corner.
             Start::Rings => (0.02, 0.125),
         };
-        Choices { start, share, rounds, search, widest }
+        // More, where that makes it sure, and a box that was not found would spoil all.
+        let records = self.expected_records.filter(|_| start == Start::Rings);
+        let sure = records.map(|n| BoxSearch::share_to_be_sure(n as f64, whole));
+        let search = sure.filter(|sure| *sure <= MOST_FOR_SEARCH).map_or(search, |s| s.max(search));
+        Choices { whole, start, share, rounds, search, widest }
     }
 }
 
@@ -190,8 +199,16 @@ impl PrivateKMeansBuilder {
 const USUAL_SIGNAL: f64 = 25.0;
 /// From here on re-centring has more than it needs, and small clusters are what can still be won.
 const STRONG_SIGNAL: f64 = 100.0;
+/// A search for a box gets at most this.
+const MOST_FOR_SEARCH: f64 = 0.08;
+/// A start that misses one of so many clusters loses more than noise does in the rounds after it, where the signal is weak
+const SOME_CLUSTERS: usize = 16;
+/// but not hopeless.
+const HOPELESS_SIGNAL: f64 = 5.0;
+/// From so many dimensions on a signal that is weak in sums is clear in counts, which are what finds clusters: of few, a start misses none.
+const COUNTED_WELL: usize = 9;
 /// Below this, rings see no group small enough to be a cluster, where a map still sees how dense which part of the box is.
-const WEAK_SIGNAL: f64 = 12.0;
+pub(super) const WEAK_SIGNAL: f64 = 12.0;
 /// On a line there are few vertices, so that the noise of a map weighs little.
 const WEAK_SIGNAL_ON_A_LINE: f64 = 50.0;
 /// So few clusters lie apart as a rule. Noise all over a map then draws centres away from them; many clusters cover it anyway.

@@ -91,6 +91,21 @@ fn no_range_needs_to_be_known() {
     }
 }
 
+/// In a corner of a box a thousand times too wide, at a small budget: the search for a box gets what makes it sure.
+#[test]
+fn a_corner_of_a_wide_box_is_found() {
+    let (points, truth) = blobs(20_000, 5, 6, 90.0, 34);
+    let best = squared_inertia(points.view(), truth.view());
+    let wide = PublicBox::cube(5, -100.0, 2e5).expect("valid");
+    let plan = PrivateKMeans::builder(wide, 6, budget(0.3)).expected_records(20_000);
+    let plan = plan.build().expect("valid");
+    for seed in 0..5 {
+        let output = plan.simulate(points.view(), &mut rng(seed)).expect("fits").output;
+        let ratio = squared_inertia(points.view(), output.centres.view()) / best;
+        assert!(ratio < 1.05, "seed {seed}: {ratio}");
+    }
+}
+
 /// One to a thousand clusters, more than there are points; few and many dimensions; large and tiny budgets.
 #[test]
 fn odd_data_is_released_like_any_other() {

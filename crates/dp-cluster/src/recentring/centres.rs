@@ -12,6 +12,8 @@ use crate::{CentreError, Clustering};
 const GROWTH: f64 = 4.0;
 /// So many standard errors a count is above 0 where noise does not explain it: of four thousand centres with nothing but noise one is.
 const CLEAR: f64 = 3.5;
+/// What clipping leaves of a residual beyond the radius, on average over normal clusters.
+const SHORTENED: f64 = 0.85;
 /// What clipping makes of the difference between a mean and what the rounds settle at, as a part of a mean's own variance.
 const CLIPPING: f64 = 0.03;
 
@@ -40,6 +42,13 @@ pub(crate) struct Standing {
     pub(crate) radius: f64,
     /// Whether most of its points were far beyond that.
     pub(super) is_lost: bool,
+}
+
+/// By what part a clipped mean moves less than its points do: on the line all those beyond the radius say nothing, and of more axes only the
+/// one away from the centre.
+fn hidden_by_clipping(quantile: f64, dim: usize) -> f64 {
+    let across = 1.0 - 1.0 / dim as f64;
+    (1.0 - quantile) * (1.0 - SHORTENED * across)
 }
 
 impl Centres {
@@ -137,8 +146,17 @@ impl Centres {
     /// Each round measures where a cluster lies, with a known variance. What earlier rounds found
     /// keeps its weight: the step is the gain of a Kalman filter, whose prior variance grows if the
     /// residual is longer than noise explains.
-    pub(super) fn update(&mut self, round: &Round, vectors: &[i64], public_box: &PublicBox) {
+    /// Of a centre that is off, clipping hides a part of the way: what the step is expected to leave of it is added to what is not known.
+    /// `quantile` is the share of points within the radius.
+    pub(super) fn update(
+        &mut self,
+        round: &Round,
+        quantile: f64,
+        vectors: &[i64],
+        public_box: &PublicBox,
+    ) {
         let (dim, least) = (self.dim, round.count_noise());
+        let hidden = hidden_by_clipping(quantile, dim);
         let vectors = vectors.chunks_exact(dim + COUNTS);
         for ((row, standing), vector) in
             self.coords.chunks_exact_mut(dim).zip(&mut self.standings).zip(vectors)
@@ -156,7 +174,8 @@ impl Centres {
             let excess = squares.sum::<f64>() / dim as f64 - variance;
             let prior = standing.variance.max(excess);
             let gain = if prior.is_finite() { prior / (prior + variance) } else { 1.0 };
-            standing.variance = gain * variance;
+            let left = gain * hidden / (1.0 - hidden);
+            standing.variance = gain * variance + left * left * excess.max(0.0);
             for (i, (x, &v)) in row.iter_mut().zip(residual).enumerate() {
                 *x = public_box.clip_coordinate(i, *x + gain * step * v as f64);
             }

@@ -6,7 +6,7 @@ use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
 use super::DpmRecentredBuilder;
-use super::plan::{Recentring, Start};
+use super::plan::{Labels, Recentring, Start};
 use crate::dpm::TreePlan;
 use crate::{ClusterError, Clustering};
 
@@ -72,7 +72,7 @@ impl Algorithm for DpmRecentred {
         let start = Start {
             centres: grown.middles(),
             counts: grown.tree.leaves.iter().map(|leaf| leaf.noisy_count).collect(),
-            labels: Some(
+            labels: Labels::Given(
                 grown.tree.leaf_of.map(|leaf_of| leaf_of.into_iter().map(u32::from).collect()),
             ),
         };

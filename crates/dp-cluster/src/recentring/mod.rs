@@ -115,5 +115,5 @@ pub(crate) use centres::Centres;
 pub use dpm::DpmRecentred;
 pub use dpm_params::{DpmRecentredBuilder, RecentredSplit};
 pub use generic::{Recentred, part_of};
-pub(crate) use plan::{Recentring, Start};
+pub(crate) use plan::{Labels, Recentring, Start};
 pub use rounds::Rounds;

@@ -28,8 +28,17 @@ pub(crate) struct Recentring {
 pub(crate) struct Start {
     pub(crate) centres: Points,
     pub(crate) counts: Vec<i64>,
-    /// The centre of each point in the first round, if that is not the nearest: a function of the point and released values.
-    pub(crate) labels: Option<Private<Vec<u32>>>,
+    pub(crate) labels: Labels,
+}
+
+/// Which centre each point is at to begin with: a function of the point and of released values.
+pub(crate) enum Labels {
+    /// The nearest.
+    Nearest,
+    /// The nearest, about which there is a hint.
+    Hints(Private<Vec<u32>>),
+    /// These in the first round, and then the nearest.
+    Given(Private<Vec<u32>>),
 }
 
 /// The step of the receipt that pays for all rounds.
@@ -105,11 +114,12 @@ impl Recentring {
         let mut centres = Centres::new(&start, &self.public_box);
         let counts = centres.standings.iter().map(|one| one.count);
         let target = target(self.settings.quantile, counts);
-        let mut search = start.labels.is_none();
-        let anywhere = || points.map(|points| vec![0; points.len()]);
-        let mut located = points
-            .zip(start.labels.unwrap_or_else(anywhere))
-            .map(|(points, labels)| Located::at(points, labels));
+        let mut search = !matches!(start.labels, Labels::Given(_));
+        let labels = match start.labels {
+            Labels::Nearest => points.map(|points| vec![0; points.len()]),
+            Labels::Hints(labels) | Labels::Given(labels) => labels,
+        };
+        let mut located = points.zip(labels).map(|(points, labels)| Located::at(points, labels));
         let draws = &mut draws.within(STEP);
         let width = self.public_box.dim() + COUNTS;
         let mut radius = 0.0;
@@ -126,7 +136,7 @@ impl Recentring {
                 located.as_ref().map(|located| exact_sums(located, &self.public_box, &centres));
             let vectors = vectors.cells(centres.len() * width);
             let vectors = round.noisy_sums(t, &vectors, width, draws);
-            centres.update(round, &vectors, &self.public_box);
+            centres.update(round, self.settings.quantile, &vectors, &self.public_box);
             if self.settings.merge_after(t) {
                 let least = NOTHING * round.count_noise();
                 let moved = centres.drop_below(least, self.clusters.unwrap_or(1));

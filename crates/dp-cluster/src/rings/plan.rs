@@ -10,11 +10,12 @@ use super::RingRoundsBuilder;
 use super::cells::{Layout, RINGS, exact_counts, exact_sums, ring_radii};
 use super::groups::Groups;
 use super::round::RingRound;
-use crate::clustering::{nearest_weights, records};
+use crate::clustering::{labelled_weights, records};
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::KMeans;
 use crate::located::Located;
 use crate::public_coins::{Purpose, public_generator};
+use crate::sized_sum::NO_GROUP;
 use crate::{ClusterError, Clustering, nearest};
 use dp_geometry::lsh::{SignProjections, normal_directions};
 
@@ -31,6 +32,9 @@ const RADIUS_OVER_NOISE: f64 = 3.0;
 const COUNT_OVER_NOISE: f64 = 4.5;
 /// A centre with fewer records than this many times the need of one cell gets no extra planes.
 const ENOUGH_FOR_MORE: f64 = 1.5;
+
+/// Noise in cells may hide so many times the records that it does not, at most.
+const MOST_UNGROUPED: f64 = 2.0;
 
 /// Most cells of a round, unless there are more centres than a 22nd of that: what has to fit memory.
 const MOST_CELLS: usize = 1 << 24;
@@ -138,6 +142,15 @@ impl RingPlan {
     }
 
     pub(crate) fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
+        self.locate(points, draws).0
+    }
+
+    /// The same, with the centre that each record is likely to be nearest to: a function of this record and of released values.
+    pub(crate) fn locate(
+        &self,
+        points: Private<PointsView<'_>>,
+        draws: &mut Draws<'_>,
+    ) -> (Clustering, Private<Vec<u32>>) {
         let draws = &mut draws.within(STEP);
         let RingSettings { public_box, most_planes, public_seed, .. } = &self.settings;
         let dim = public_box.dim();
@@ -172,15 +185,25 @@ impl RingPlan {
                 let means = Points::new(means, dim).expect("whole rows");
                 let weights = groups.all.iter().map(|group| group.count).collect();
                 let means = PrivateCoreset::released(means, weights);
-                let next = self.solve(&means, is_last, &mut solver_rng);
-                // The centre that is nearest to the one a record was at is a hint of its own.
+                let (next, of_groups) = self.solve(&means, is_last, &mut solver_rng);
+                // A record is likely to be where the mean of its group is, or the centre that it was at.
                 let moved = nearest(view, next.points.view()).labels;
-                located.update(|located| located.renumber(&moved));
+                let labels = located.as_ref().zip(cells.as_ref()).map(|(located, cells)| {
+                    let near = |(&cell, &label): (&u32, &u32)| match groups.of_cell[cell as usize] {
+                        NO_GROUP => moved[label as usize],
+                        group => of_groups[group as usize],
+                    };
+                    cells.iter().zip(&located.labels).map(near).collect()
+                });
+                located = points.zip(labels).map(|(points, labels)| Located::at(points, labels));
                 centres = next;
             }
         }
-        let counts = centres.counts.into_iter().map(records).collect();
-        Clustering::new(centres.points, counts)
+        // Records in no group are near some centre too: without them, a share of the counts would be a smaller share of the records.
+        let grouped: f64 = centres.counts.iter().sum();
+        let all = (total as f64 / grouped).clamp(1.0, MOST_UNGROUPED);
+        let counts = centres.counts.into_iter().map(|count| records(all * count)).collect();
+        (Clustering::new(centres.points, counts), located.map(|located| located.labels))
     }
 
     /// How many hyperplanes cut the rings of each centre: the more, the more records it has, and some extra in early rounds, whose cells
@@ -209,20 +232,28 @@ impl RingPlan {
         planes
     }
 
-    /// Weighted k-means on the groups' means: post-processing with public randomness.
-    fn solve(&self, means: &PrivateCoreset, is_last: bool, rng: &mut ChaCha20Rng) -> Centres {
+    /// Weighted k-means on the groups' means, and which centre is nearest to each of these: post-processing with public randomness.
+    fn solve(
+        &self,
+        means: &PrivateCoreset,
+        is_last: bool,
+        rng: &mut ChaCha20Rng,
+    ) -> (Centres, Vec<u32>) {
         let solver = &self.solvers[usize::from(is_last)];
         if means.len() <= solver.k() {
             // Fewer groups than clusters: they are the centres.
             let counts = means.weights().to_vec();
-            return Centres { points: means.points().to_points(), counts };
+            let labels = (0..).take(means.len()).collect();
+            return (Centres { points: means.points().to_points(), counts }, labels);
         }
         let fit = solver.post_fit(means, rng).expect("released points are finite");
         let (mut coords, public_box) = (fit.centres.into_coords(), &self.settings.public_box);
         // A mean can round to just outside of the box.
         coords.chunks_exact_mut(public_box.dim()).for_each(|centre| public_box.clip(centre));
         let points = Points::new(coords, public_box.dim()).expect("whole rows");
-        let counts = nearest_weights(means, points.view());
-        Centres { counts: counts.into_iter().map(|count| count as f64).collect(), points }
+        let labels = nearest(means.points(), points.view()).labels;
+        let counts = labelled_weights(means, &labels, points.len());
+        let counts = counts.into_iter().map(|count| count as f64).collect();
+        (Centres { points, counts }, labels)
     }
 }

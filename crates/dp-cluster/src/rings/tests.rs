@@ -54,6 +54,21 @@ fn points_of_another_dimension_are_refused() {
     assert_eq!(error, ClusterError::Dimension { expected: 3, got: 2 });
 }
 
+/// Wide clusters leave many records in cells that noise hides; the counts are those of all records all the same.
+#[test]
+fn counts_add_up_to_all_records() {
+    for (dim, k, half) in [(2, 3, 10.0), (5, 4, 12.0)] {
+        let (points, _) = blobs(3_000, dim, k, 9.0, 8);
+        let plan = RingRounds::builder(cube(dim, half), k, budget(0.7)).build().expect("valid");
+        for seed in 0..4 {
+            let output = plan.simulate(points.view(), &mut rng(seed)).expect("fits").output;
+            let all: i64 = output.counts.iter().sum();
+            // The noise of the number of records has a standard deviation of some 70.
+            assert!((2_700..3_300).contains(&all), "{dim} dimensions, seed {seed}: {all}");
+        }
+    }
+}
+
 /// Whatever the records, there is a centre, at most `k` are, and all of them are in the box.
 #[test]
 fn odd_data_is_released_like_any_other() {
