@@ -38,8 +38,9 @@ const GROUPS: [(&str, &str); 6] = [
     ),
 ];
 
-const CLUSTERS: [(&str, &str); 8] = [
+const CLUSTERS: [(&str, &str); 9] = [
     ("cluster --range x=0,10 --delta 1e-6", "x,town"),
+    ("cluster --range x=0,10 --delta 1e-6 --at-most 3 --outside 0.5 --person who", "x,who"),
     ("cluster --range x=0,10 --delta 1e-6 --k 1 --simulations 2", "x,town"),
     ("cluster --range x=0,10 --range y=-1,5 --method dpm --delta 1e-6 --outside 0.5", "x,y"),
     (

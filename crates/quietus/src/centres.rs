@@ -1,6 +1,6 @@
-//! How far released centres and their counts may be off, by running a plan again on points like those that were released.
+//! How far released centres and their counts may be off: as a mechanism says, or by running a plan again on points like those that were released.
 //!
-//! A plan does not know: the error of a centre depends on how many points are near it and how wide they are spread. So points are made up that
+//! Most plans do not know: the error of a centre depends on how many points are near it and how wide they are spread. So points are made up that
 //! follow what was released, and the plan is run on them. All of it is computed from what is released, and free.
 
 use dp_cluster::{PointsView, nearest};
@@ -12,22 +12,26 @@ pub struct CentreError {
     pub at: Vec<f64>,
     /// From the number of those.
     pub count: f64,
-    /// Whether a release of such points finds this centre again, with a count that noise does not explain.
+    /// How many of these errors a 95 % interval reaches.
+    pub reach: f64,
+    /// Whether there is more than noise explains; of a plan that was run again, also whether it finds this centre again.
     pub signal: bool,
 }
 
 impl CentreError {
-    /// How many standard errors an interval reaches: the 95 % point of Student's law for 20 runs.
-    pub const REACH: f64 = 2.1;
-
     /// Ends of an interval, cut to where the number can be.
-    pub(crate) fn interval(value: f64, error: f64, [low, high]: [f64; 2]) -> [f64; 2] {
-        let reach = Self::REACH * error;
+    pub(crate) fn interval(&self, value: f64, error: f64, [low, high]: [f64; 2]) -> [f64; 2] {
+        let reach = self.reach * error;
         [value - reach, value + reach].map(|end| end.clamp(low, high))
     }
 }
 
-/// So many standard errors a count is above 0 where noise does not explain it. More than [`CentreError::REACH`]: a plan puts its centres
+/// The 95 % point of Student's law for 20 runs.
+const OF_RUNS: f64 = 2.1;
+/// And of the normal law, for errors that are known.
+pub(crate) const OF_NOISE: f64 = 1.96;
+
+/// So many standard errors a count is above 0 where noise does not explain it. More than an interval reaches: a plan puts its centres
 /// where the noise of many places is highest.
 const CLEAR: f64 = 4.5;
 
@@ -97,6 +101,7 @@ pub(crate) fn summary(runs: &[Run], released: &[i64], dim: usize, scale: f64) ->
             return CentreError {
                 at: vec![f64::INFINITY; dim],
                 count: f64::INFINITY,
+                reach: OF_RUNS,
                 signal: false,
             };
         }
@@ -104,6 +109,7 @@ pub(crate) fn summary(runs: &[Run], released: &[i64], dim: usize, scale: f64) ->
         CentreError {
             at: (0..dim).map(|axis| scale * root(&|off| off.at[axis])).collect(),
             count: error,
+            reach: OF_RUNS,
             signal: *count as f64 > CLEAR * error,
         }
     };

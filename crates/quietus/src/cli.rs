@@ -309,10 +309,14 @@ pub struct ClusterArgs {
     /// A column and its public bounds, as age=0,100; once for each column
     #[arg(long, value_name = "COLUMN=LOW,HIGH", required = true)]
     pub range: Vec<String>,
-    /// How many clusters at most; without it, as many as there are signs of
+    /// How many clusters; without it, as many as there are signs of
     #[arg(long, value_name = "K")]
     pub k: Option<usize>,
-    /// private-kmeans, recentred, dpm, lloyd, or auto: the first with --k and a delta, the second with a delta, the last without
+    /// Without --k: the most clusters there may be, a few times as many as you expect. Default: 16, or with --rows
+    /// one for each 300 / epsilon rows, if that is less
+    #[arg(long, value_name = "K", conflicts_with = "k")]
+    pub at_most: Option<usize>,
+    /// private-kmeans, recentred, dpm, lloyd, or auto: the first with a delta, the last without
     #[arg(long, value_name = "METHOD", default_value = "auto")]
     pub method: String,
     /// Do not scale columns to ranges of equal length
@@ -327,7 +331,7 @@ pub struct ClusterArgs {
     /// The part of the budget that is spent on how many points are outside of the bounds, column by column; else nobody is told
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub outside: Option<f64>,
-    /// How often the plan is run on points like the released ones, to say how far centres may be off
+    /// With dpm and lloyd: how often the plan is run on points like the released ones, to say how far centres may be off
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(..=1000))]
     pub simulations: u32,
     /// What it costs.

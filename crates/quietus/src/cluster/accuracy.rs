@@ -1,7 +1,8 @@
-//! Points made up around released centres, on which the plan is run again; see [`centres`](crate::centres).
+//! How far centres may be off: what the mechanism says, or where it says nothing, the plan run again on points made up around the released
+//! centres. See [`centres`](crate::centres).
 
 use super::plan::{ClusterPlan, Clusters, Records};
-use crate::centres::{CentreError, Run, gaps, one_run, summary};
+use crate::centres::{CentreError, OF_NOISE, Run, gaps, one_run, summary};
 use dp_cluster::{Clustering, Points};
 use dp_mechanism::{ChaCha20Rng, Mechanism};
 use rand::{RngExt, SeedableRng};
@@ -13,8 +14,19 @@ const MOST_POINTS: f64 = 20_000.0;
 /// Spread of the made-up points along each axis: this part of the distance to the next centre, so that neighbours just touch.
 const SPREAD: f64 = 0.25;
 
-/// Errors of every centre in the units of the columns, from so many runs; the same for the same release.
+/// Errors of every centre in the units of the columns, as the mechanism says or from so many runs; the same for the same release.
 pub fn centre_errors(plan: &ClusterPlan, clustering: &Clustering, runs: u32) -> Vec<CentreError> {
+    let Some(errors) = &clustering.errors else { return simulated(plan, clustering, runs) };
+    let known = |error: &dp_cluster::CentreError| CentreError {
+        at: error.at.iter().enumerate().map(|(axis, at)| plan.length(axis, *at)).collect(),
+        count: error.count,
+        reach: OF_NOISE,
+        signal: error.signal,
+    };
+    errors.iter().map(known).collect()
+}
+
+fn simulated(plan: &ClusterPlan, clustering: &Clustering, runs: u32) -> Vec<CentreError> {
     let centres = clustering.centres.view();
     let all: f64 = clustering.counts.iter().map(|count| *count as f64).sum();
     let thinned = (MOST_POINTS / all).min(1.0);

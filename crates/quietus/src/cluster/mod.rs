@@ -47,7 +47,7 @@ pub fn cluster_plan(args: &ClusterArgs) -> Result<ClusterPlan, Error> {
 fn settings(args: &ClusterArgs, epsilon: f64) -> Result<ClusterSettings, Error> {
     let axes = axes(&args.range)?;
     let method = match args.method.as_str() {
-        "auto" => Method::auto(args.k, args.delta),
+        "auto" => Method::auto(args.delta),
         name => {
             let found = Method::ALL.into_iter().find(|(known, _)| *known == name);
             let known = || Method::ALL.map(|(name, _)| name.to_owned()).to_vec();
@@ -57,16 +57,27 @@ fn settings(args: &ClusterArgs, epsilon: f64) -> Result<ClusterSettings, Error> 
         }
     };
     let budget = Budget::new(epsilon, args.delta);
+    let finds_k = method == Method::PrivateKmeans && args.k.is_none();
     Ok(ClusterSettings {
         axes,
         person: args.person.clone(),
         k: args.k,
+        at_most: args.at_most.or_else(|| finds_k.then(|| most(args.rows, epsilon))),
         method,
         scaled: !args.unscaled,
         records: args.rows,
         outside: args.outside,
         budget: budget.map_err(|error| Error::library("--epsilon and --delta", &error))?,
     })
+}
+
+/// How many clusters are looked for if nothing is said: up to 16, as each that is not there takes from the others, and one for each `300 /
+/// epsilon` rows, as a centre that looks for a cluster needs so many of its own.
+fn most(rows: Option<u64>, epsilon: f64) -> usize {
+    let room = rows.map_or(f64::INFINITY, |rows| rows as f64 * epsilon / 300.0);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "2 to 16")]
+    let most = room.clamp(2.0, 16.0) as usize;
+    most
 }
 
 /// Columns and their public bounds.

@@ -29,7 +29,7 @@ pub struct Axis {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// The plan that chooses its own steps, for a number of clusters.
+    /// The plan that chooses its own steps, for a number of clusters or for as many as there are.
     PrivateKmeans,
     /// The cuts of DPM, then rounds that move centres to where the points are.
     Recentred,
@@ -49,12 +49,8 @@ impl Method {
     ];
 
     /// What suits best, by what is public alone.
-    pub(super) fn auto(k: Option<usize>, delta: f64) -> Self {
-        match k {
-            Some(_) if delta > 0.0 => Self::PrivateKmeans,
-            None if delta > 0.0 => Self::Recentred,
-            _ => Self::Lloyd,
-        }
+    pub(super) fn auto(delta: f64) -> Self {
+        if delta > 0.0 { Self::PrivateKmeans } else { Self::Lloyd }
     }
 }
 
@@ -66,8 +62,11 @@ pub struct ClusterSettings {
     pub axes: Vec<Axis>,
     /// The column that says whose row it is; without it each is of somebody else.
     pub person: Option<String>,
-    /// How many clusters at most.
+    /// How many clusters; without it the mechanism finds how many there are.
     pub k: Option<usize>,
+    /// Of at most how many it does so, if it is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<usize>,
     /// How.
     pub method: Method,
     /// Whether a range counts as long as another, however it is measured; centres are released in the columns' own units.
@@ -167,10 +166,18 @@ impl ClusterPlan {
         };
         let refuse = |error: ClusterError| Error::library("the plan", &error);
         let (outside, budget) = divided(&settings)?;
-        let k = settings.k;
-        let run = match (settings.method, k) {
-            (Method::PrivateKmeans, Some(k)) => {
-                let builder = PrivateKMeans::builder(bounds, k, budget);
+        let ClusterSettings { k, at_most, .. } = settings;
+        if let Some(most) = at_most
+            && (k.is_some() || settings.method != Method::PrivateKmeans)
+        {
+            let (name, got) = ("--at-most", most.to_string());
+            let want = "asked of private-kmeans alone, and without --k";
+            return Err(Error::Setting { name, got, want });
+        }
+        let run = match (settings.method, k.or(at_most)) {
+            (Method::PrivateKmeans, Some(most)) => {
+                let builder = PrivateKMeans::builder(bounds, most, budget);
+                let builder = if at_most.is_some() { builder.at_most() } else { builder };
                 let builder = match settings.records {
                     Some(records) => builder.expected_records(records),
                     None => builder,
@@ -217,6 +224,11 @@ impl ClusterPlan {
             Run::PrivateKmeans(plan) => plan.forecast(),
             _ => None,
         }
+    }
+
+    /// Whether what is released says how far it may be off.
+    pub(super) fn knows_errors(&self) -> bool {
+        matches!(self.run, Run::PrivateKmeans(_) | Run::Recentred(_))
     }
 
     /// The noise of the numbers of points outside, if they are paid for.
@@ -394,11 +406,13 @@ mod tests {
             Method::ALL.map(|(_, method)| (method, 1e-6)).into_iter().chain([(Method::Lloyd, 0.0)])
         {
             for (epsilon, share) in [(0.1, 0.5), (1.0, 0.05), (1.0, 0.9), (8.0, 0.2)] {
+                let finds_k = method == Method::PrivateKmeans && epsilon > 0.5;
                 let plan = |outside| {
                     ClusterPlan::new(ClusterSettings {
                         axes: vec![axis("x"), axis("y"), axis("z")],
                         person: None,
-                        k: (method != Method::Dpm).then_some(2),
+                        k: (method != Method::Dpm && !finds_k).then_some(2),
+                        at_most: finds_k.then_some(9),
                         method,
                         scaled: true,
                         records: None,

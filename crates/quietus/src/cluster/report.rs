@@ -26,10 +26,14 @@ pub(super) fn report(plan: &ClusterPlan) -> String {
     } else {
         "Ranges were not scaled: a column of large numbers outweighs the others."
     };
+    let errors = if plan.knows_errors() {
+        "Errors are those of the noise: where clusters overlap, those of centres are too small."
+    } else {
+        "Errors are those of the plan on made-up points around the released centres, as wide as their distances allow: a guide, not a promise."
+    };
     format!(
         "{}\n\nProtected: {who}.\nRows without a number in every column are left out; numbers outside of the bounds count as the closer bound.\n{units}\n\
-         Counts are noisy and at least 0. Errors are those of the plan on made-up points around the released centres, as wide as their distances allow: a guide, not a \
-         promise. They say how far a centre is from the mean of the points nearest to it. A signal of `no` means that noise alone explains the centre.\n\
+         Counts are noisy and at least 0. {errors} They say how far a centre is from the mean of the points nearest to it. A signal of `no` means that noise alone explains the centre.\n\
          The budget is spent: add this receipt to those of all other releases about the same people.\n",
         plan.receipt()
     )
@@ -52,7 +56,7 @@ pub(super) fn table(
     let clustering = &released.clusters.clustering;
     let centres = clustering.centres.view().rows().zip(&clustering.counts).zip(&released.errors);
     for (number, ((centre, count), errors)) in centres.enumerate() {
-        let [low, high] = CentreError::interval(*count as f64, errors.count, [0.0, f64::INFINITY]);
+        let [low, high] = errors.interval(*count as f64, errors.count, [0.0, f64::INFINITY]);
         let mut record = vec![(number + 1).to_string(), count.to_string()];
         record.extend([errors.count, low, high].map(short));
         record.push(if errors.signal { "yes" } else { "no" }.to_owned());
@@ -60,7 +64,7 @@ pub(super) fn table(
             centre.iter().zip(&errors.at).zip(plan.settings().axes.iter().enumerate())
         {
             let x = plan.outwards(place, *x);
-            let [low, high] = CentreError::interval(x, *error, [axis.low, axis.high]);
+            let [low, high] = errors.interval(x, *error, [axis.low, axis.high]);
             record.extend([x.to_string(), error.to_string(), low.to_string(), high.to_string()]);
         }
         lines.write_record(record)?;
@@ -91,7 +95,7 @@ pub(super) fn picture(plan: &ClusterPlan, released: &Released) -> String {
     let clustering = &released.clusters.clustering;
     let dot = |((centre, count), errors): ((&[f64], &i64), &CentreError)| Dot {
         at: [0, 1].map(|axis| centre.get(axis).map_or(0.5, |x| plan.outwards(axis, *x))),
-        reach: [0, 1].map(|axis| errors.at.get(axis).map_or(0.0, |e| CentreError::REACH * e)),
+        reach: [0, 1].map(|axis| errors.at.get(axis).map_or(0.0, |e| errors.reach * e)),
         count: *count,
         signal: errors.signal,
     };
@@ -131,11 +135,14 @@ pub(crate) fn plan_text(args: &ClusterArgs) -> Result<String, Error> {
     let dim = plan.settings().axes.len();
     let _ = writeln!(
         text,
-        "{}\n\nOne pass over the file; then {} bytes of memory for each row, and what the method needs. Afterwards the plan is run {} times on made-up points.",
+        "{}\n\nOne pass over the file; then {} bytes of memory for each row, and what the method needs.",
         plan.receipt(),
         8 * dim + 16,
-        args.simulations
     );
+    if !plan.knows_errors() {
+        let runs = args.simulations;
+        let _ = writeln!(text, "Afterwards the plan is run {runs} times on made-up points.");
+    }
     if expected.is_none() {
         text.push_str("How good the centres will be depends on how far apart the clusters are. With --k, a delta and --rows there is a forecast here.\n");
         return Ok(text);
@@ -151,7 +158,7 @@ pub(crate) fn plan_text(args: &ClusterArgs) -> Result<String, Error> {
         let excess = if excess.is_finite() {
             format!("{:.3} %", 100.0 * excess)
         } else {
-            "hopeless".to_owned()
+            "not sure".to_owned()
         };
         let _ = writeln!(text, "{epsilon:>8} {excess:>10}");
     }

@@ -59,13 +59,13 @@ pub(super) fn centres<R: Hides>(
         let centres = clustering.centres.view().rows().zip(&clustering.counts).zip(errors);
         for (number, ((centre, count), errors)) in centres.enumerate() {
             let ends = [0.0, f64::INFINITY];
-            let [low, high] = CentreError::interval(*count as f64, errors.count, ends);
+            let [low, high] = errors.interval(*count as f64, errors.count, ends);
             let mut record = vec![k.to_string(), (number + 1).to_string(), count.to_string()];
             record.extend([errors.count, low, high].map(short));
             record.push(if errors.signal { "yes" } else { "no" }.to_owned());
             for ((x, error), axis) in centre.iter().zip(&errors.at).zip(axes) {
                 let (x, error) = (x / metres, error / metres);
-                let [low, high] = CentreError::interval(x, error, [axis.low, axis.high]);
+                let [low, high] = errors.interval(x, error, [axis.low, axis.high]);
                 record.extend([x, error, low, high].map(|number| number.to_string()));
             }
             lines.write_record(record)?;
@@ -99,8 +99,7 @@ pub(super) fn picture<R: Hides>(plan: &MapPlan<R>, released: &Released) -> Strin
         |axis: usize| axes.get(axis).map_or(("", 0.0, 1.0), |a| (a.column.as_str(), a.low, a.high));
     let dot = |((centre, count), errors): ((&[f64], &i64), &CentreError)| Dot {
         at: [0, 1].map(|axis| centre.get(axis).map_or(0.5, |x| x / metres)),
-        reach: [0, 1]
-            .map(|axis| errors.at.get(axis).map_or(0.0, |e| CentreError::REACH * e / metres)),
+        reach: [0, 1].map(|axis| errors.at.get(axis).map_or(0.0, |e| errors.reach * e / metres)),
         count: *count,
         signal: errors.signal,
     };

@@ -47,6 +47,25 @@ fn clusters_are_found_in_scaled_columns_and_come_back_in_their_units() {
         "{outside}"
     );
     home.ok("verify paid");
+
+    // As many as there are, also where nobody says how many to look for: of round clusters, which these were not.
+    let row = |i: u32| {
+        let [age, income] = [i * 7919 % 101, i * 104_729 % 103].map(f64::from);
+        format!("{},{}\n", [20.0, 35.0][i as usize % 2] + age / 20.0, 30_000.0 + 200.0 * income)
+    };
+    let rows: String = (0..20_000).map(row).collect();
+    home.write("p.csv", format!("age,income\n{rows}").as_bytes());
+    for (most, out) in [("", "found"), ("--at-most 6", "of-six")] {
+        let words = words.replace("--k 2", most);
+        home.ok(&format!("release cluster {words} --out {out} --no-ledger"));
+        let table = fs::read_to_string(home.path(out).join("centres.csv")).unwrap();
+        assert_eq!(table.lines().count(), 3, "{table}");
+        assert!(table.lines().skip(1).all(|line| line.split(',').nth(5) == Some("yes")), "{table}");
+        home.ok(&format!("verify {out}"));
+    }
+    for wrong in ["--k 2 --at-most 3", "--at-most 3 --method dpm", "--at-most 0"] {
+        home.refused(&format!("plan cluster {}", words.replace("--k 2", wrong)));
+    }
 }
 
 /// Noise alone makes centres too; they are said to be that.
