@@ -2,7 +2,7 @@
 
 use super::event::Direction;
 use super::smooth::{Density, Smooth};
-use crate::outward::{larger, sum, within};
+use crate::outward::{larger, sum};
 
 /// What [`Smooth::outline`] finds.
 #[derive(Clone, Debug)]
@@ -24,13 +24,11 @@ impl Smooth {
     /// Bounds on the characteristic function of the tilted law, from cells of the coordinate. Masses and suprema are bounded cell by
     /// cell, by the slope of the logarithms.
     pub(crate) fn outline(&self, atoms: &[(f64, f64)], order: f64, log_moment: f64) -> Outline {
+        // As a bound is raised to the number of uses, a percent counts.
+        const CELLS: u32 = 1536;
         let (low, high) = self.span(order);
         let power = (self.power(order).abs() + 1.0) * self.slope;
-        // The logarithms change by at most a sixteenth in a cell, if there are not too many of them then.
-        let even = 16.0 * (high - low) * (power + larger(low.abs(), high.abs()));
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 48")]
-        let cells = 32 * within((even / 32.0).ceil(), 4.0, 48.0) as u32;
-        let width = (high - low) / f64::from(cells);
+        let width = (high - low) / f64::from(CELLS);
         let (mut inside, mut peak) = (0.0, 0.0);
         let mut settled = Vec::new();
         let mut middle = None;
@@ -38,7 +36,7 @@ impl Smooth {
         // from above.
         let change = 0.5 * width * libm::exp(0.5 * self.slope * width) * (1.0 + 1e-9);
         let mut masses = Vec::new();
-        for cell in (0..cells).rev() {
+        for cell in (0..CELLS).rev() {
             let z = low + width * (f64::from(cell) + 0.5);
             let (log, rate, _) = self.log_ratio(z);
             let density = libm::exp(self.log_weight(z) + self.power(order) * log - log_moment);
@@ -55,7 +53,7 @@ impl Smooth {
             }
             if rate > 0.0 {
                 peak = larger(peak, density / rate * sway);
-                if cell.is_multiple_of(cells / 32) {
+                if cell.is_multiple_of(32) {
                     settled.push((larger(1.0 - inside, 0.0), 4.0 * peak));
                 }
             }
