@@ -12,15 +12,12 @@ mod audit;
 mod bench;
 mod ci;
 mod cli;
-mod data;
+mod datasets;
 mod error;
 mod eval;
-mod files;
 mod mutants;
 mod progress;
 mod report;
-mod seed;
-mod workspace;
 
 use clap::Parser;
 use std::io::Write;
@@ -53,7 +50,7 @@ fn dispatch(command: cli::Command) -> Result<Ending, error::Error> {
     match command {
         cli::Command::Eval(args) => eval::command(&args),
         cli::Command::Audit(args) => audit::command(&args),
-        cli::Command::Data { command } => data::command(&command),
+        cli::Command::Data { command } => datasets::command(&command),
         cli::Command::Bench(args) => bench::command(&args),
         cli::Command::BenchRow(args) => bench::scaling::row_command(&args),
         cli::Command::Mutants(args) => mutants::command(&args),

@@ -16,7 +16,8 @@ use rand::{Rng, SeedableRng};
 use crate::Ending;
 use crate::cli::AuditArgs;
 use crate::error::Error;
-use crate::{files, report, workspace};
+use crate::report;
+use quietus_datasets::{files, workspace};
 
 /// Runs the audits, or takes what tests have found, and writes OUT/audit.json; any surprise makes the ending incomplete.
 pub(crate) fn command(args: &AuditArgs) -> Result<Ending, Error> {
@@ -47,10 +48,7 @@ fn run(effort: Effort, only: &[String], out: &Path) -> Result<AuditReport, Error
 fn refuse_unknown<'a>(only: &[String], known: impl Iterator<Item = &'a str>) -> Result<(), Error> {
     let known: Vec<&str> = known.collect();
     match only.iter().find(|name| !known.contains(&name.as_str())) {
-        Some(name) => {
-            let known = known.into_iter().map(str::to_owned).collect();
-            Err(Error::Unknown { what: "claim or mutant", got: name.clone(), known })
-        }
+        Some(name) => Err(Error::unknown("claim or mutant", name, known)),
         None => Ok(()),
     }
 }

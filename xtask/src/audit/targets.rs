@@ -9,7 +9,7 @@ use dp_audit::harness::Effort;
 use crate::bench::cargo;
 use crate::ci::metadata::{self, Package};
 use crate::error::Error;
-use crate::{files, workspace};
+use quietus_datasets::{files, workspace};
 
 /// The crates with a target of that name.
 pub(super) fn crates() -> Result<Vec<String>, Error> {
@@ -91,7 +91,7 @@ fn failed(reason: &str) -> Error {
 
 fn not_a_name(folder: &Path) -> Error {
     let reason = "its name is not Unicode".to_owned();
-    Error::Malformed { path: folder.to_owned(), reason }
+    Error::malformed(folder, reason)
 }
 
 #[cfg(test)]

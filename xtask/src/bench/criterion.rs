@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::eval::speed::{Beside, Row};
-use crate::files;
+use quietus_datasets::files;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -85,8 +85,7 @@ fn measured(folder: &Path) -> Result<BTreeMap<String, f64>, Error> {
 
 fn read(path: &Path) -> Result<Value, Error> {
     let text = std::fs::read_to_string(path).map_err(Error::io("read", path))?;
-    serde_json::from_str(&text)
-        .map_err(|error| Error::Malformed { path: path.to_owned(), reason: error.to_string() })
+    serde_json::from_str(&text).map_err(|error| Error::malformed(path, error))
 }
 
 #[cfg(test)]

@@ -3,11 +3,12 @@
 mod criterion;
 pub(crate) mod scaling;
 
+use crate::Ending;
 use crate::cli::BenchArgs;
 use crate::error::Error;
 use crate::eval::speed;
 use crate::report::terminal::aligned;
-use crate::{Ending, files, workspace};
+use quietus_datasets::{files, workspace};
 use std::process::Command;
 
 /// Runs both parts; OUT/bench.json holds their rows, and the next report shows them.

@@ -5,14 +5,14 @@
 
 use crate::Ending;
 use crate::cli::{BenchArgs, BenchRowArgs};
-use crate::data::catalogue::{Origin, Recipe};
-use crate::data::prepare::Dataset;
-use crate::data::synth::blobs;
 use crate::error::Error;
 use crate::eval::clustering::algorithms;
 use crate::eval::speed::{Beside, Row};
-use crate::seed::named_rng;
 use dp_geometry::{Points, PublicBox};
+use quietus_datasets::catalogue::{Origin, Recipe};
+use quietus_datasets::prepare::Dataset;
+use quietus_datasets::seed::named_rng;
+use quietus_datasets::synth::blobs;
 use serde::{Deserialize, Serialize};
 use std::process::Command;
 use std::time::Instant;
@@ -115,8 +115,7 @@ pub(crate) fn row_command(args: &BenchRowArgs) -> Result<Ending, Error> {
 fn measure_here(args: &BenchRowArgs) -> Result<Measured, Error> {
     let all = algorithms::all();
     let algorithm = all.iter().find(|one| one.id() == args.algorithm).ok_or_else(|| {
-        let known = all.iter().map(|one| one.id().to_owned()).collect();
-        Error::Unknown { what: "algorithm", got: args.algorithm.clone(), known }
+        Error::unknown("algorithm", &args.algorithm, all.iter().map(|one| one.id()))
     })?;
     let dataset = dataset(args.n, args.d)?;
     let mut rng = named_rng(&["bench release"]);

@@ -2,7 +2,7 @@
 
 use crate::ci::metadata::{self, Metadata, Package};
 use crate::error::Error;
-use crate::{files, workspace};
+use quietus_datasets::{files, workspace};
 use std::path::Path;
 
 /// The auditor: above the mechanisms, and in the tests of everybody.
@@ -19,9 +19,9 @@ const LAYERS: [&[&str]; 5] = [
 
 /// The modules of this tool, lowest layer first: a report does not know what it reports, an evaluation not who calls it.
 const MODULES: [&[&str]; 8] = [
-    &["error", "workspace", "seed", "files", "progress"],
+    &["error", "progress"],
     &["cli"],
-    &["data"],
+    &["datasets"],
     &["report"],
     &["eval"],
     &["bench"],
@@ -182,7 +182,7 @@ mod tests {
     fn arrows_between_modules_point_down() {
         let of = |path: &str, text| arrows_of_module(Path::new(path), text).join(", ");
         let lines =
-            "use crate::eval::record::Record;\nuse crate::{data, bench}; crate::report::x()";
+            "use crate::eval::record::Record;\nuse crate::{datasets, bench}; crate::report::x()";
         assert_eq!(
             of("report/page.rs", lines),
             "xtask's report/page.rs may not use bench: it is not below it, \

@@ -2,7 +2,7 @@
 
 use crate::bench::cargo;
 use crate::error::Error;
-use crate::workspace;
+use quietus_datasets::workspace;
 use serde::Deserialize;
 use std::path::PathBuf;
 

@@ -8,9 +8,10 @@ pub(crate) mod metadata;
 mod readme;
 mod toolchain;
 
+use crate::Ending;
 use crate::bench::cargo;
 use crate::error::Error;
-use crate::{Ending, files, workspace};
+use quietus_datasets::{files, workspace};
 use std::process::Command;
 use std::time::Instant;
 

@@ -1,7 +1,7 @@
 //! The commands of the README, taken from it, so that what it promises is what is run.
 
 use crate::error::Error;
-use crate::workspace;
+use quietus_datasets::workspace;
 
 /// How many there should be: the evaluation and the tests.
 const COMMANDS: usize = 2;

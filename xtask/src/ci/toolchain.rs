@@ -1,7 +1,7 @@
 //! The oldest compiler that the workspace promises to build with.
 
 use crate::error::Error;
-use crate::workspace;
+use quietus_datasets::workspace;
 use std::process::Command;
 
 /// How the promise is checked.
@@ -29,13 +29,12 @@ pub(crate) fn plan() -> Result<Plan, Error> {
 pub(crate) fn promised() -> Result<String, Error> {
     let path = workspace::root().join("Cargo.toml");
     let text = std::fs::read_to_string(&path).map_err(Error::io("read", &path))?;
-    let malformed = |reason: String| Error::Malformed { path: path.clone(), reason };
-    let manifest: toml::Table = text.parse().map_err(|error| malformed(format!("{error}")))?;
+    let manifest: toml::Table = text.parse().map_err(|error| Error::malformed(&path, error))?;
     manifest
         .get("workspace")
         .and_then(|workspace| workspace.get("package")?.get("rust-version")?.as_str())
         .map(str::to_owned)
-        .ok_or_else(|| malformed("no rust-version in [workspace.package]".to_owned()))
+        .ok_or_else(|| Error::malformed(&path, "no rust-version in [workspace.package]"))
 }
 
 fn plan_for(promised: &str, rustc: &str) -> Plan {

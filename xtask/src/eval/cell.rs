@@ -2,7 +2,7 @@
 
 use crate::eval::memory;
 use crate::eval::record::Record;
-use crate::seed::named_rng;
+use quietus_datasets::seed::named_rng;
 use rand::rngs::ChaCha20Rng;
 use std::time::Instant;
 

@@ -9,7 +9,7 @@ use crate::eval::summary::statistic;
 use crate::eval::verdict::measure;
 use crate::report::number::{mean_sd, significant};
 use crate::report::terminal::aligned;
-use crate::seed::named_rng;
+use quietus_datasets::seed::named_rng;
 use rand::seq::SliceRandom;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -87,10 +87,8 @@ fn cells(folder: &Path) -> Result<BTreeMap<Cell, Vec<f64>>, Error> {
     let path = if folder.is_dir() { folder.join(FILE) } else { folder.to_owned() };
     let text = std::fs::read_to_string(&path).map_err(Error::io("read", &path))?;
     let read = |(line, number): (&str, usize)| {
-        serde_json::from_str(line).map_err(|error| Error::Malformed {
-            path: path.clone(),
-            reason: format!("line {number}: {error}"),
-        })
+        serde_json::from_str(line)
+            .map_err(|error| Error::malformed(&path, format!("line {number}: {error}")))
     };
     let mut records = text.lines().zip(1..).map(read).collect::<Result<Vec<Record>, Error>>()?;
     records.sort_by_key(|record| record.run);

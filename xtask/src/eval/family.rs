@@ -206,7 +206,7 @@ impl<F: Family> Suite for F {
             let reason = format!("not in {folder}; published at {published}");
             return Ok(Opened::LeftOut { reason });
         }
-        Err(Error::Unknown { what: "data set of this suite", got: dataset.to_owned(), known })
+        Err(Error::unknown("data set of this suite", dataset, known.iter().map(String::as_str)))
     }
 
     fn report(&self, records: &[Record], context: &Context, page: &mut Page) -> Result<(), Error> {
@@ -230,10 +230,9 @@ impl<B: Bench<Method: Copy>> Workbench for Planned<B> {
     }
 
     fn run(&mut self, cell: &Record) -> Result<Record, Error> {
-        let &(method, epsilon) = self.planned.get(&cell.key()).ok_or_else(|| Error::Unknown {
-            what: "cell",
-            got: format!("{} ({})", cell.algorithm, cell.variant),
-            known: self.planned.keys().map(|key| key.algorithm.clone()).collect(),
+        let &(method, epsilon) = self.planned.get(&cell.key()).ok_or_else(|| {
+            let got = format!("{} ({})", cell.algorithm, cell.variant);
+            Error::unknown("cell", &got, self.planned.keys().map(|key| key.algorithm.as_str()))
         })?;
         let mut rng = rng_of(cell);
         let (found, Cost { seconds, peak_rss_mib }) =
@@ -247,11 +246,11 @@ impl<B: Bench<Method: Copy>> Workbench for Planned<B> {
 #[cfg(test)]
 pub(crate) mod testing {
     use crate::cli::EvalArgs;
-    use crate::data::manifest::Manifest;
     use crate::eval::record::Record;
     use crate::eval::settings::{Effort, Settings};
     use crate::eval::suite::{Context, Opened, Suite};
     use crate::report::page::Page;
+    use quietus_datasets::manifest::Manifest;
     use std::path::Path;
 
     /// An evaluation of one suite in a folder, without data and with seed 3.

@@ -31,7 +31,7 @@ mod verdict;
 use crate::Ending;
 use crate::cli::{EvalArgs, EvalCommand};
 use crate::error::Error;
-use crate::workspace;
+use quietus_datasets::workspace;
 use session::Session;
 use settings::Settings;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! When, from which source and on which machine a report was made, for whoever is sent it.
 
-use crate::workspace;
+use quietus_datasets::workspace;
 use std::process::Command;
 
 const UNKNOWN: &str = "unknown";

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::eval::record::{Key, Record};
-use crate::files;
+use quietus_datasets::files;
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};

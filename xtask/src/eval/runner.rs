@@ -125,7 +125,7 @@ mod tests {
     fn a_cell_that_errs_or_panics_is_listed_and_the_others_go_on() {
         let out = tempfile::tempdir().unwrap();
         let tally = run(out.path(), false, &AtomicBool::new(false), |plan| match plan.run {
-            1 => Err(Error::Library { what: "dpm", reason: "no such depth".to_owned() }),
+            1 => Err(Error::library("dpm", "no such depth")),
             2 => panic!("a bug with number {}", 7),
             _ => Ok(plan.clone()),
         });

@@ -1,6 +1,5 @@
 //! One evaluation from its settings to what the report needs.
 
-use crate::data::manifest::Manifest;
 use crate::error::Error;
 use crate::eval::evaluation::{Evaluation, LeftOut};
 use crate::eval::record::Record;
@@ -9,6 +8,7 @@ use crate::eval::runner::{Failure, guarded, run_cells};
 use crate::eval::settings::Settings;
 use crate::eval::suite::{Context, Opened, Plan, Suite, Workbench};
 use crate::progress::Progress;
+use quietus_datasets::manifest::Manifest;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A running evaluation.

@@ -3,8 +3,8 @@
 use crate::cli::EvalArgs;
 use crate::error::Error;
 use crate::eval::suite;
-use crate::workspace;
 use dp_accounting::Budget;
+use quietus_datasets::workspace;
 use std::path::PathBuf;
 
 /// How thoroughly to look.
@@ -53,7 +53,11 @@ impl Settings {
             jobs: args.jobs,
         };
         let at_least_one = |name, got: Option<usize>| match got {
-            Some(0) => Err(Error::Setting { name, got: "0".to_owned(), want: "at least 1" }),
+            Some(0) => Err(Error::Data(quietus_datasets::Error::Setting {
+                name,
+                got: "0".to_owned(),
+                want: "at least 1",
+            })),
             _ => Ok(()),
         };
         at_least_one("--runs", Some(settings.runs as usize))?;
@@ -61,7 +65,9 @@ impl Settings {
         // The same check that every algorithm makes, before any of them has worked for minutes.
         Budget::new(settings.epsilon, 0.0).map_err(|error| Error::library("--epsilon", &error))?;
         match &args.datasets {
-            Some(folder) if !folder.is_dir() => Err(Error::NotAFolder { path: folder.clone() }),
+            Some(folder) if !folder.is_dir() => {
+                Err(Error::Data(quietus_datasets::Error::NotAFolder { path: folder.clone() }))
+            }
             _ => Ok(settings),
         }
     }
@@ -96,11 +102,7 @@ fn chosen_suites(asked: &[String]) -> Result<Vec<&'static str>, Error> {
     let known: Vec<&'static str> = suite::all().iter().map(|suite| suite.id()).collect();
     for name in asked {
         if !known.contains(&name.as_str()) {
-            return Err(Error::Unknown {
-                what: "suite",
-                got: name.clone(),
-                known: known.iter().map(|&name| name.to_owned()).collect(),
-            });
+            return Err(Error::unknown("suite", name, known));
         }
     }
     let wanted = |suite: &&str| asked.is_empty() || asked.iter().any(|name| name == suite);

@@ -83,8 +83,8 @@ pub(crate) fn lines(rows: &[Row]) -> Vec<Vec<String>> {
 pub(crate) fn write(out: &Path, page: &mut Page) -> Result<(), Error> {
     let path = out.join("bench.json");
     let Ok(text) = std::fs::read_to_string(&path) else { return Ok(()) };
-    let rows: Vec<Row> = serde_json::from_str(&text)
-        .map_err(|error| Error::Malformed { path, reason: error.to_string() })?;
+    let rows: Vec<Row> =
+        serde_json::from_str(&text).map_err(|error| Error::malformed(&path, error))?;
     page.chapter("Speed");
     page.paragraph(
         "What `cargo xtask bench` measured last, on one thread, beside whoever was fastest before us. Times of others are from other machines, \

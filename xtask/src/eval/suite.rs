@@ -5,7 +5,6 @@
 //! ([`Workbench::run`]) and writes its chapter ([`Suite::report`]). Order, resumption, Ctrl-C,
 //! progress and failures are the session's.
 
-use crate::data::manifest::Manifest;
 use crate::error::Error;
 use crate::eval::census::Census;
 use crate::eval::clustering::Clustering;
@@ -19,12 +18,21 @@ use crate::eval::set_cover::SetCover;
 use crate::eval::settings::Settings;
 use crate::eval::submodular::Submodular;
 use crate::report::page::Page;
+use quietus_datasets::manifest::Manifest;
+use quietus_datasets::sets::Shelf;
 
 /// What every suite may look at.
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) settings: Settings,
     pub(crate) manifest: Manifest,
+}
+
+impl Context {
+    /// Real sets, and where they may be.
+    pub(crate) fn shelf(&self) -> Shelf<'_> {
+        Shelf { manifest: &self.manifest, folder: &self.settings.datasets }
+    }
 }
 
 /// What there is to run on one data set, before any of it is read.

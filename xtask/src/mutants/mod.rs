@@ -9,10 +9,11 @@ use std::process::Command;
 
 use serde::Deserialize;
 
+use crate::Ending;
 use crate::bench::cargo;
 use crate::cli::MutantsArgs;
 use crate::error::Error;
-use crate::{Ending, files, workspace};
+use quietus_datasets::{files, workspace};
 use verdicts::{Verdicts, key};
 
 /// Crates with code between a record and a draw.
@@ -55,8 +56,7 @@ impl Tally {
 /// Runs the mutants of the crates and prints the table; a survivor without a verdict makes the ending incomplete.
 pub(crate) fn command(args: &MutantsArgs) -> Result<Ending, Error> {
     if let Some(got) = args.crates.iter().find(|name| !CRATES.contains(&name.as_str())) {
-        let known = CRATES.map(str::to_owned).to_vec();
-        return Err(Error::Unknown { what: "crate", got: got.clone(), known });
+        return Err(Error::unknown("crate", got, CRATES));
     }
     let verdicts = Verdicts::read()?;
     install()?;
@@ -166,8 +166,8 @@ fn read(path: &Path) -> Result<Tally, Error> {
         summary: String,
     }
     let text = std::fs::read_to_string(path).map_err(Error::io("read", path))?;
-    let read: Outcomes = serde_json::from_str(&text)
-        .map_err(|error| Error::Malformed { path: path.into(), reason: error.to_string() })?;
+    let read: Outcomes =
+        serde_json::from_str(&text).map_err(|error| Error::malformed(path, error))?;
     let mut tally = Tally::default();
     for Outcome { scenario, summary } in read.outcomes {
         match summary.as_str() {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 
 use crate::error::Error;
-use crate::workspace;
+use quietus_datasets::workspace;
 
 /// Survivors that somebody has looked at.
 #[derive(Debug, Default, Deserialize)]
@@ -42,7 +42,7 @@ impl Verdicts {
     pub(super) fn read() -> Result<Self, Error> {
         let path = workspace::root().join(Self::FILE);
         let text = std::fs::read_to_string(&path).map_err(Error::io("read", &path))?;
-        toml::from_str(&text).map_err(|error| Error::Malformed { path, reason: error.to_string() })
+        toml::from_str(&text).map_err(|error| Error::malformed(&path, error))
     }
 
     pub(super) fn of(&self, name: &str) -> Option<&Survivor> {

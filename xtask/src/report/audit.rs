@@ -9,7 +9,7 @@ use super::html;
 use super::number::significant;
 use super::page::Plots;
 use crate::error::Error;
-use crate::files;
+use quietus_datasets::files;
 
 const STRING: &str = "writing to a String cannot fail";
 
@@ -40,7 +40,8 @@ pub(crate) fn write(out: &Path, report: &AuditReport) -> Result<(), Error> {
     })?;
     files::write_atomically(&out.join("audit.md"), |writer| writer.write_all(text.as_bytes()))?;
     let page = html::page("Quietus audit", &text, &Plots::new());
-    files::write_atomically(&out.join("audit.html"), |writer| writer.write_all(page.as_bytes()))
+    files::write_atomically(&out.join("audit.html"), |writer| writer.write_all(page.as_bytes()))?;
+    Ok(())
 }
 
 fn markdown(report: &AuditReport) -> String {

@@ -9,8 +9,8 @@ pub(crate) mod plot;
 pub(crate) mod terminal;
 
 use crate::error::Error;
-use crate::files;
 use page::Page;
+use quietus_datasets::files;
 use std::path::Path;
 
 /// Writes OUT/NAME.md, OUT/NAME.html and the plots.
@@ -29,5 +29,6 @@ pub(crate) fn publish(out: &Path, name: &str, title: &str, page: &Page) -> Resul
     let html = html::page(title, &page.text, &page.plots);
     files::write_atomically(&out.join(format!("{name}.html")), |writer| {
         writer.write_all(html.as_bytes())
-    })
+    })?;
+    Ok(())
 }

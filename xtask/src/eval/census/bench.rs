@@ -7,8 +7,8 @@ use crate::eval::census::datasets::Dataset;
 use crate::eval::census::{measure, op, plan, scaling};
 use crate::eval::record::Record;
 use crate::eval::suite::Workbench;
-use crate::files;
-use crate::seed::named_rng;
+use quietus_datasets::files;
+use quietus_datasets::seed::named_rng;
 use std::path::PathBuf;
 
 /// The cell as it is named in its stream of randomness, and for the file of its receipt.
@@ -24,10 +24,9 @@ fn run(
     cell: &Record,
 ) -> Result<(Record, algorithms::Outcome), Error> {
     let setting = cell.params.get(plan::SETTING).and_then(serde_json::Value::as_f64);
-    let epsilon = setting.ok_or_else(|| Error::Library {
-        what: "a cell of the suite census",
-        reason: format!("it has no {}", plan::SETTING),
-    })?;
+    let missing = || format!("it has no {}", plan::SETTING);
+    let epsilon =
+        setting.ok_or_else(|| Error::library("a cell of the suite census", &missing()))?;
     let (seed, run) = (cell.seed.to_string(), cell.run.to_string());
     let mut parts = vec!["cell".to_owned(), seed, run];
     parts.extend(cell_name(cell));
@@ -43,10 +42,9 @@ fn run(
 
 fn find(cell: &Record, same: impl Fn(&Algorithm) -> bool) -> Result<Algorithm, Error> {
     let mut known = algorithms::all().into_iter().chain(algorithms::by_general_solver());
-    known.find(same).ok_or_else(|| Error::Unknown {
-        what: "mechanism",
-        got: format!("{} ({})", cell.algorithm, cell.variant),
-        known: algorithms::all().iter().map(|one| one.id.to_owned()).collect(),
+    known.find(same).ok_or_else(|| {
+        let got = format!("{} ({})", cell.algorithm, cell.variant);
+        Error::unknown("mechanism", &got, algorithms::all().iter().map(|one| one.id))
     })
 }
 

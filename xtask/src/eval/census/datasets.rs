@@ -1,14 +1,14 @@
 //! The tables of groups that the suite runs on: a made-up nation and three public data sets.
 
-use crate::data::manifest::Set;
-use crate::data::nation::{self, Scale};
-use crate::data::store::read_checked;
 use crate::error::{Error, TableError, TableProblem};
 use crate::eval::settings::Effort;
 use crate::eval::suite::Context;
-use crate::{files, workspace};
 use dp_census::{From0, GroupDirectory, GroupSizes, Hierarchy};
 use quietus::table::for_each_row;
+use quietus_datasets::manifest::Set;
+use quietus_datasets::nation::{self, Scale};
+use quietus_datasets::store::read_checked;
+use quietus_datasets::{files, workspace};
 use sha2::{Digest, Sha256};
 use std::num::NonZeroU32;
 use std::path::PathBuf;

@@ -1,6 +1,5 @@
 //! A nation ten times as large, released whole: what 3.2e7 cells take.
 
-use crate::data::nation::{self, Scale};
 use crate::error::Error;
 use crate::eval::cell::{Cost, measured, rng_of};
 use crate::eval::record::Record;
@@ -8,6 +7,7 @@ use dp_census::{
     Census, CensusError, CensusSettings, From0, GroupSizes, Hierarchy, Method, Privacy,
 };
 use dp_mechanism::Mechanism;
+use quietus_datasets::nation::{self, Scale};
 use std::collections::BTreeMap;
 
 /// 31,493 regions of 1,001 columns.
@@ -35,10 +35,8 @@ impl Nation {
     /// One release with its noise, from the plan on, on one thread; the peak of memory has the nation in it.
     pub(super) fn release(&self, cell: &Record) -> Result<Record, Error> {
         let known = METHODS.into_iter().find(|method| method.id() == cell.algorithm);
-        let method = known.ok_or_else(|| Error::Unknown {
-            what: "mechanism",
-            got: cell.algorithm.clone(),
-            known: METHODS.map(|method| method.id().to_owned()).to_vec(),
+        let method = known.ok_or_else(|| {
+            Error::unknown("mechanism", &cell.algorithm, METHODS.map(dp_census::Method::id))
         })?;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
         let pool = pool.map_err(|error| Error::library("threads", &error))?;
@@ -68,9 +66,9 @@ fn refused(error: &CensusError) -> Error {
 #[cfg(test)]
 mod tests {
     use super::{METHODS, Nation, SCALE, VARIANT};
-    use crate::data::nation::Scale;
     use crate::eval::record::Record;
     use crate::eval::record::tests::example;
+    use quietus_datasets::nation::Scale;
 
     #[test]
     fn a_release_by_each_method_is_consistent() {

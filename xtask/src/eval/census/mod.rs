@@ -59,11 +59,8 @@ impl Suite for Census {
         }
         let recipes = datasets::of(context.settings.effort);
         let Some(&recipe) = recipes.iter().find(|recipe| recipe.id == dataset) else {
-            return Err(Error::Unknown {
-                what: "data set of the suite census",
-                got: dataset.to_owned(),
-                known: recipes.iter().map(|recipe| recipe.id.to_owned()).collect(),
-            });
+            let known = recipes.iter().map(|recipe| recipe.id);
+            return Err(Error::unknown("data set of the suite census", dataset, known));
         };
         match datasets::read(recipe, context)? {
             Err(reason) => Ok(Opened::LeftOut { reason }),

@@ -232,10 +232,10 @@ fn whole(values: &[f64], total: i64) -> Vec<i64> {
 #[cfg(test)]
 mod tests {
     use super::{Clock, merge, objective, solve, width_of_the_paper};
-    use crate::seed::named_rng;
     use dp_census::RegionTree;
     use dp_census::solve::cost_table::CostTable;
     use dp_census::solve::{Problem, tree};
+    use quietus_datasets::seed::named_rng;
     use rand::RngExt;
     use std::time::{Duration, Instant};
 

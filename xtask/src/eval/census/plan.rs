@@ -1,6 +1,5 @@
 //! What there is to run: cells with all their settings, before anything is measured.
 
-use crate::data::nation::{self, Scale};
 use crate::error::Error;
 use crate::eval::census::algorithms::{self, Algorithm};
 use crate::eval::census::datasets::{self, Recipe};
@@ -10,6 +9,7 @@ use crate::eval::record::Record;
 use crate::eval::settings::{Effort, Settings};
 use crate::eval::suite::{Context, Plan};
 use dp_census::Method;
+use quietus_datasets::nation::{self, Scale};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

@@ -4,9 +4,9 @@ use crate::error::Error;
 use crate::eval::census::datasets::Dataset;
 use crate::report::plot::Svg;
 use crate::report::plot::bars::{self, Heights};
-use crate::seed::named_rng;
 use dp_census::{Census, CensusSettings, Privacy};
 use dp_mechanism::Mechanism;
+use quietus_datasets::seed::named_rng;
 
 /// Low, so that the noise can be seen.
 const EPSILON: f64 = 0.1;

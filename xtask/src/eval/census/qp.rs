@@ -115,7 +115,7 @@ impl Program {
         right.extend(self.at_most.right);
         let constraints = CscMatrix::new_from_triplets(right.len(), n, rows, columns, values);
         let settings = DefaultSettings { verbose: false, ..DefaultSettings::default() };
-        let refused = |reason: String| Error::Library { what: "the quadratic solver", reason };
+        let refused = |reason: String| Error::library("the quadratic solver", &reason);
         let mut solver =
             DefaultSolver::new(&quadratic, &self.linear, &constraints, &right, &cones, settings)
                 .map_err(|error| refused(error.to_string()))?;
@@ -130,9 +130,9 @@ impl Program {
 #[cfg(test)]
 mod tests {
     use super::{Rows, relaxed};
-    use crate::seed::named_rng;
     use dp_census::RegionTree;
     use dp_census::solve::{Problem, cumulative, tree};
+    use quietus_datasets::seed::named_rng;
     use rand::RngExt;
 
     /// The general solver and ours agree on both models, so that the times are of the same work.

@@ -1,12 +1,12 @@
 //! Tables for run times: the zones of a city, and as many columns as asked for.
 
-use crate::data::nation::Scale;
 use crate::error::Error;
 use crate::eval::census::datasets::{Dataset, Origin, Recipe};
 use crate::eval::census::solvers::Shape;
 use crate::eval::settings::Effort;
-use crate::seed::named_rng;
 use dp_census::{From0, GroupSizes, Hierarchy};
+use quietus_datasets::nation::Scale;
+use quietus_datasets::seed::named_rng;
 use rand::RngExt;
 
 pub(super) const ID: &str = "census-scaling";

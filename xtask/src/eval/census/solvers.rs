@@ -1,6 +1,5 @@
 //! The solvers alone, on tables that have been noised already: beside the general solver, and on one and two threads.
 
-use crate::data::nation::{self, Scale};
 use crate::error::Error;
 use crate::eval::census::algorithms::noisy_table;
 use crate::eval::census::large::{self, Nation};
@@ -8,9 +7,10 @@ use crate::eval::census::{measure, plan, qp, scaling};
 use crate::eval::record::Record;
 use crate::eval::settings::Effort;
 use crate::eval::suite::Workbench;
-use crate::seed::named_rng;
 use dp_census::solve::{Problem, chain, cumulative, cumulative_top_down, edf, tree};
 use dp_census::{CensusError, GroupSizes, Query, RegionTree};
+use quietus_datasets::nation::{self, Scale};
+use quietus_datasets::seed::named_rng;
 use std::time::Instant;
 
 pub(super) const ID: &str = "census-solvers";
@@ -58,10 +58,7 @@ impl SolverBench {
             let (hierarchy, sizes) = nation::generate(scale, nation::SEED)?;
             self.nation = Some((hierarchy.tree().clone(), sizes));
         }
-        self.nation.as_ref().ok_or_else(|| Error::Library {
-            what: ID,
-            reason: "the nation was not made".to_owned(),
-        })
+        self.nation.as_ref().ok_or_else(|| Error::library(ID, "the nation was not made"))
     }
 
     fn on_ten_nations(&mut self, cell: &Record) -> Result<Record, Error> {

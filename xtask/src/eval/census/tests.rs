@@ -6,12 +6,12 @@ use super::datasets::{self, Dataset, Origin, Recipe};
 use super::solvers::SolverBench;
 use super::{Census, Section, op, plan, scaling};
 use crate::cli::EvalArgs;
-use crate::data::manifest::Manifest;
-use crate::data::nation::{self, Scale};
 use crate::eval::record::Record;
 use crate::eval::settings::Settings;
 use crate::eval::suite::{Context, Suite, Workbench};
 use crate::report::page::Page;
+use quietus_datasets::manifest::Manifest;
+use quietus_datasets::nation::{self, Scale};
 use std::path::Path;
 
 const SCALE: Scale = Scale { states: 3, counties: 9, groups: 20_000, largest: 12 };

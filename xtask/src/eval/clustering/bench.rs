@@ -1,6 +1,5 @@
 //! One data set in memory with all algorithms of the suite: runs and measures single cells.
 
-use crate::data::prepare::Dataset;
 use crate::error::Error;
 use crate::eval::cell::{Cost, measured};
 use crate::eval::clustering::algorithms::{self, Algorithm};
@@ -8,8 +7,9 @@ use crate::eval::clustering::{centres, measure, references, studies};
 use crate::eval::record::Record;
 use crate::eval::settings::Settings;
 use crate::eval::suite::Workbench;
-use crate::seed::named_rng;
 use dp_geometry::Points;
+use quietus_datasets::prepare::Dataset;
+use quietus_datasets::seed::named_rng;
 
 /// The data, what runs on it, and the reference clusterings once they are made.
 pub(super) struct Bench {
@@ -28,14 +28,10 @@ impl Bench {
         let mut algorithms = self.algorithms.iter().map(AsRef::as_ref);
         let named =
             |one: &&dyn Algorithm| one.id() == cell.algorithm && one.variant() == cell.variant;
-        match algorithms.find(named) {
-            Some(algorithm) => Ok(algorithm),
-            None => Err(Error::Unknown {
-                what: "algorithm",
-                got: cell.algorithm.clone(),
-                known: self.algorithms.iter().map(|one| one.id().to_owned()).collect(),
-            }),
-        }
+        algorithms.find(named).ok_or_else(|| {
+            let known = self.algorithms.iter().map(|one| one.id());
+            Error::unknown("algorithm", &cell.algorithm, known)
+        })
     }
 }
 

@@ -4,8 +4,8 @@
 use crate::error::Error;
 use crate::eval::clustering::algorithms::Outcome;
 use crate::eval::record::Record;
-use crate::files;
 use dp_geometry::Points;
+use quietus_datasets::files;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -40,7 +40,8 @@ pub(crate) fn keep(out: &Path, record: &Record, outcome: &Outcome) -> Result<(),
     files::create_folder(&folder)?;
     files::write_atomically(&folder.join(file_name(record)), |writer| {
         Ok(serde_json::to_writer(writer, &kept)?)
-    })
+    })?;
+    Ok(())
 }
 
 /// The kept first run of a record's algorithm, if there is a readable one with the same seed.

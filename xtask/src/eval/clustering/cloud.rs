@@ -1,8 +1,8 @@
 //! A data set as two-dimensional people see it: a sample along its first two principal axes.
 
-use crate::data::prepare::Dataset;
 use dp_geometry::PointsView;
 use nalgebra::{DMatrix, SymmetricEigen};
+use quietus_datasets::prepare::Dataset;
 
 /// Points drawn.
 const SHOWN: usize = 1_500;

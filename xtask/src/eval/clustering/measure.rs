@@ -1,9 +1,9 @@
 //! The metrics of one clustering, by the names that results.jsonl uses.
 
-use crate::data::prepare::Dataset;
-use crate::seed::named_rng;
 use dp_cluster::metrics;
 use dp_geometry::Points;
+use quietus_datasets::prepare::Dataset;
+use quietus_datasets::seed::named_rng;
 use std::collections::BTreeMap;
 
 /// The metrics that take about as long as an assignment of all points.

@@ -16,14 +16,14 @@ mod strip;
 mod studies;
 mod table;
 
-use crate::data::catalogue::{CLUSTERING, OVER_D, OVER_N, Recipe};
-use crate::data::prepare::{Dataset, Prepared, prepare};
 use crate::error::Error;
 use crate::eval::record::Record;
 use crate::eval::suite::{Context, Opened, Plan, Suite};
 use crate::report::page::Page;
 use bench::Bench;
 use cloud::Cloud;
+use quietus_datasets::catalogue::{CLUSTERING, OVER_D, OVER_N, Recipe};
+use quietus_datasets::prepare::{Dataset, Prepared, prepare};
 
 /// The suite, with what its chapter needs of the data sets once their points are gone.
 #[derive(Debug)]
@@ -56,10 +56,9 @@ impl Clustering {
     }
 
     fn recipe(&self, id: &str) -> Result<&'static Recipe, Error> {
-        self.recipes.iter().copied().find(|recipe| recipe.id == id).ok_or_else(|| Error::Unknown {
-            what: "data set of the suite dpm",
-            got: id.to_owned(),
-            known: self.recipes.iter().map(|recipe| recipe.id.to_owned()).collect(),
+        self.recipes.iter().copied().find(|recipe| recipe.id == id).ok_or_else(|| {
+            let known = self.recipes.iter().map(|recipe| recipe.id);
+            Error::unknown("data set of the suite dpm", id, known)
         })
     }
 }

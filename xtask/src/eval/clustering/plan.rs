@@ -1,12 +1,12 @@
 //! What there is to run: cells with all their settings, before anything is measured.
 
-use crate::data::catalogue::Recipe;
 use crate::error::Error;
 use crate::eval::clustering::algorithms::{self, Algorithm};
 use crate::eval::clustering::{published, references, studies};
 use crate::eval::record::Record;
 use crate::eval::settings::{Effort, Settings};
 use crate::eval::suite::{Context, Plan};
+use quietus_datasets::catalogue::Recipe;
 use std::collections::BTreeMap;
 
 /// The suite's name on the command line.
@@ -105,9 +105,9 @@ fn units(recipe: &Recipe) -> u64 {
 mod tests {
     use super::table;
     use crate::cli::EvalArgs;
-    use crate::data::catalogue::CLUSTERING;
     use crate::eval::record::Record;
     use crate::eval::settings::Settings;
+    use quietus_datasets::catalogue::CLUSTERING;
 
     fn planned(epsilon: f64) -> Vec<Record> {
         let args = EvalArgs { quick: true, epsilon, seed: 3, ..EvalArgs::default() };

@@ -152,7 +152,7 @@ static TABLE: [Published; 41] = [
 #[cfg(test)]
 mod tests {
     use super::{RERUN, TABLE, comparable, for_dataset};
-    use crate::data::catalogue::CLUSTERING;
+    use quietus_datasets::catalogue::CLUSTERING;
 
     #[test]
     fn every_row_belongs_to_a_data_set_and_the_paper_comes_first() {

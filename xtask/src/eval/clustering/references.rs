@@ -1,14 +1,14 @@
 //! Non-private reference clusterings that the KMeans distance is averaged over: made once per data
 //! set from a seed of their own and kept in OUT/references, so that they cost time only once.
 
-use crate::data::prepare::Dataset;
 use crate::error::Error;
 use crate::eval::clustering::algorithms::exact_kmeans;
 use crate::eval::clustering::measure::silhouette;
 use crate::eval::settings::Effort;
-use crate::files;
-use crate::seed::named_rng;
 use dp_geometry::Points;
+use quietus_datasets::files;
+use quietus_datasets::prepare::Dataset;
+use quietus_datasets::seed::named_rng;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 

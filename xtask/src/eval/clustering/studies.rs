@@ -1,7 +1,6 @@
 //! What `--full` looks at beside the tables: curves over epsilon, the number of points and the
 //! dimension, and DPM's settings (Figures 5 and 6 of the DPM paper).
 
-use crate::data::catalogue::{OVER_D, OVER_N, Recipe};
 use crate::error::Error;
 use crate::eval::clustering::algorithms::{self, Algorithm, Private, dpm};
 use crate::eval::clustering::plan;
@@ -11,6 +10,7 @@ use crate::eval::summary::{self, Row, Statistic};
 use crate::report::page::Page;
 use crate::report::plot::lines::{self, Labels, Place, Series};
 use dp_cluster::dpm::{BudgetSplit, CutWeights};
+use quietus_datasets::catalogue::{OVER_D, OVER_N, Recipe};
 
 /// The parameter that marks a cell as part of a study.
 pub(super) const PARAM: &str = "study";
@@ -274,10 +274,10 @@ fn figure(
 mod tests {
     use super::{cells, centreness, only, report, shares, variants};
     use crate::cli::EvalArgs;
-    use crate::data::catalogue::{CLUSTERING, OVER_N};
     use crate::eval::record::Record;
     use crate::eval::settings::Settings;
     use crate::report::page::Page;
+    use quietus_datasets::catalogue::{CLUSTERING, OVER_N};
     use std::collections::BTreeSet;
 
     fn settings() -> Settings {

@@ -3,15 +3,15 @@
 use super::bench::Bench;
 use super::{Clustering, plan};
 use crate::cli::EvalArgs;
-use crate::data::catalogue::{Origin, Recipe};
-use crate::data::manifest::Manifest;
-use crate::data::prepare::{Dataset, Prepared, prepare};
 use crate::eval::evaluation;
 use crate::eval::record::Record;
 use crate::eval::results::FILE;
 use crate::eval::session::Session;
 use crate::eval::settings::Settings;
 use crate::eval::suite::{Context, Suite, Workbench};
+use quietus_datasets::catalogue::{Origin, Recipe};
+use quietus_datasets::manifest::Manifest;
+use quietus_datasets::prepare::{Dataset, Prepared, prepare};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 

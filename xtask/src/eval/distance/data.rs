@@ -1,14 +1,14 @@
 //! Records in the box of side 2.
 
-use crate::data::store;
-use crate::data::synth::{BlobSpec, blobs};
 use crate::error::{Error, TableError, TableProblem};
 use crate::eval::distance::sources::{Origin, Role, Source};
 use crate::eval::suite::Context;
-use crate::files;
-use crate::seed::named_rng;
 use dp_geometry::{Points, PublicBox};
 use quietus::table::numbers;
+use quietus_datasets::files;
+use quietus_datasets::seed::named_rng;
+use quietus_datasets::store;
+use quietus_datasets::synth::{BlobSpec, blobs};
 use rand::seq::SliceRandom as _;
 
 /// Records in memory, scaled.

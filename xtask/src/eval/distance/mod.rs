@@ -16,12 +16,12 @@ use crate::eval::settings::{Effort, Settings};
 use crate::eval::suite::Context;
 use crate::eval::tables;
 use crate::report::page::Page;
-use crate::seed::named_rng;
 use data::Scaled;
 use dp_cluster::metrics::squared_inertia;
 use dp_geometry::Points;
 use dp_mechanism::ChaCha20Rng;
 use methods::Method;
+use quietus_datasets::seed::named_rng;
 use sources::{FRONTIER_EPSILON, Origin, Role, Source};
 
 /// As in the paper.

@@ -1,13 +1,14 @@
 //! The suite's chapter of the report.
 
 use crate::error::Error;
-use crate::eval::heavy_hitters::{data, figures, throughput};
+use crate::eval::heavy_hitters::{figures, throughput};
 use crate::eval::record::Record;
 use crate::eval::settings::Settings;
 use crate::eval::summary::{self, Row};
 use crate::eval::tables::{self, Column};
 use crate::report::number::significant;
 use crate::report::page::Page;
+use quietus_datasets::sets::heavy_hitters as data;
 
 const INTRODUCTION: &str = "\
 Which items do many users show in a step? Guarantees are for the whole history of a user. Means over \

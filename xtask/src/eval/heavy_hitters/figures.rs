@@ -1,15 +1,15 @@
 //! Curves that need no run, and the picture of one stream over time.
 
 use crate::error::Error;
-use crate::eval::heavy_hitters::data::{Source, Stream, drift_of};
 use crate::eval::heavy_hitters::measure;
 use crate::eval::heavy_hitters::methods::{DELTA, Setting};
 use crate::eval::settings::Settings;
 use crate::report::page::Page;
 use crate::report::plot::lines::{Labels, Place, Series, draw};
-use crate::seed::named_rng;
 use dp_accounting::Budget;
 use dp_stream::{Question, StreamShape, Universe, advise};
+use quietus_datasets::seed::named_rng;
+use quietus_datasets::sets::heavy_hitters::{Source, Stream, drift_of};
 use std::collections::BTreeSet;
 
 /// Smallest counts over the number of reports per user, by the formulas of the advisor.

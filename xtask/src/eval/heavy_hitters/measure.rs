@@ -1,8 +1,8 @@
 //! How good reports are, against the true counts.
 
-use crate::eval::heavy_hitters::data::Stream;
 use dp_stream::Report;
 use dp_stream::baselines::exact_heavy_hitters;
+use quietus_datasets::sets::heavy_hitters::Stream;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// True counts of every (time, item) that anybody shows.

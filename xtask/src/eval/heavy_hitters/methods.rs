@@ -2,7 +2,6 @@
 
 use crate::error::Error;
 use crate::eval::family::Label;
-use crate::eval::heavy_hitters::data::{Source, Stream};
 use dp_accounting::Budget;
 use dp_mechanism::{ChaCha20Rng, Mechanism};
 use dp_stream::baselines::{CellMethod, CellMonitor, exact_heavy_hitters};
@@ -10,6 +9,7 @@ use dp_stream::{
     Histograms, MonitorPlan, Report, SecureSource, StreamShape, TargetCharging, ThreshMonitor,
     Threshold, Universe,
 };
+use quietus_datasets::sets::heavy_hitters::{Source, Stream};
 
 /// Of every method that has one.
 pub(super) const DELTA: f64 = 1e-6;

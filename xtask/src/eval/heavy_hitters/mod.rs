@@ -1,7 +1,6 @@
 //! The suite `heavy-hitters`: which items are popular in each step of a stream, found privately.
 
 mod chapter;
-mod data;
 mod figures;
 mod measure;
 mod methods;

@@ -2,7 +2,6 @@
 
 use crate::error::Error;
 use crate::eval::family::{Bench, Card, Family, Label};
-use crate::eval::heavy_hitters::data::{self, Source, Stream};
 use crate::eval::heavy_hitters::methods::{Outcome, Setting};
 use crate::eval::heavy_hitters::{chapter, measure};
 use crate::eval::record::Record;
@@ -10,6 +9,7 @@ use crate::eval::settings::{Effort, Settings};
 use crate::eval::suite::Context;
 use crate::report::page::Page;
 use dp_mechanism::ChaCha20Rng;
+use quietus_datasets::sets::heavy_hitters::{self as data, Source, Stream};
 use std::collections::BTreeMap;
 
 /// Algorithms that draw for every item of every step are run up to so many draws.
@@ -101,7 +101,7 @@ impl Family for Streams {
     }
 
     fn open(source: &'static Source, context: &Context) -> Result<Option<Monitored>, Error> {
-        let Some(stream) = data::read(source, context)? else { return Ok(None) };
+        let Some(stream) = data::read(source, &context.shelf())? else { return Ok(None) };
         let truth = measure::truth(&stream);
         Ok(Some(Monitored { stream, truth }))
     }

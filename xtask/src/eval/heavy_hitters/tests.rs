@@ -1,8 +1,9 @@
 //! The suite from cells to the report, on the generated stream.
 
-use super::{HeavyHitters, data};
+use super::HeavyHitters;
 use crate::eval::family::testing::{first_run, left_out, metric};
 use crate::eval::settings::Effort;
+use quietus_datasets::sets::heavy_hitters as data;
 
 #[test]
 fn sets_that_are_not_here_are_left_out_with_their_publisher() {

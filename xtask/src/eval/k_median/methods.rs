@@ -2,13 +2,13 @@
 
 use crate::error::Error;
 use crate::eval::family::Label;
-use crate::eval::k_median::data::{Instance, weights};
 use dp_accounting::{Budget, Delta};
 use dp_combinatorial::CombinatorialError;
 use dp_combinatorial::k_median::{
     Base, Denoise, FasterPam, MetricBicriteria, MetricBicriteriaBuilder, MetricHistogram,
 };
 use dp_mechanism::{Certificate, ChaCha20Rng, Mechanism, SelectionRule};
+use quietus_datasets::sets::k_median::{Instance, weights};
 
 /// Of the one that has one.
 const DELTA: f64 = 1e-6;

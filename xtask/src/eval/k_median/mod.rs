@@ -1,7 +1,6 @@
 //! The suite `k-median`: centres among the nodes of a public metric, for private users at its nodes.
 
 mod chapter;
-mod data;
 mod methods;
 mod sources;
 #[cfg(test)]
@@ -14,11 +13,10 @@ use crate::eval::settings::Effort;
 use crate::eval::suite::Context;
 use crate::eval::tables;
 use crate::report::page::Page;
-use data::{Instance, weights};
 use dp_combinatorial::k_median::{FasterPam, exact_cost};
 use dp_mechanism::ChaCha20Rng;
 use methods::{METHODS, Method};
-use sources::Source;
+use quietus_datasets::sets::k_median::{self as data, Instance, Source, weights};
 
 /// The suite.
 #[derive(Debug)]
@@ -59,7 +57,7 @@ impl Family for KMedian {
     }
 
     fn open(source: Source, context: &Context) -> Result<Option<Facilities>, Error> {
-        let Some(instance) = data::read(source, context)? else { return Ok(None) };
+        let Some(instance) = data::read(source, &context.shelf())? else { return Ok(None) };
         let weights = weights(&instance);
         let (k, power) = (instance.source.k, instance.source.power);
         let found = FasterPam::new(k, power).post_search(&instance.metric, &weights);

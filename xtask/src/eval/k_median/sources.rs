@@ -2,60 +2,7 @@
 
 use crate::eval::settings::Effort;
 use dp_combinatorial::k_median::Power;
-
-/// A metric with users, and what is asked of it.
-#[derive(Clone, Debug)]
-pub(crate) struct Source {
-    pub(super) id: String,
-    pub(super) origin: Origin,
-    pub(super) power: Power,
-    /// Users, roughly; for tables their number of rows.
-    pub(super) users: usize,
-    pub(super) k: usize,
-}
-
-/// Where metric and users come from.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Origin {
-    /// Points in a square; users of a Zipf law with exponent 1.5 over nodes in random order.
-    GeoZipf { nodes: usize },
-    /// A random graph as in the OR-Library; users around thirty of its nodes.
-    PmedHotspots { nodes: usize },
-    /// Points in a square; users around thirty of them.
-    GeoSmooth { nodes: usize },
-    /// An instance of the OR-Library; so many users per node on average, by a Zipf law with exponent 1.
-    OrLibrary { instance: &'static str, nodes: usize, per_node: usize },
-    /// Pick-ups at the nearest corner of a grid over the city.
-    PickUps,
-}
-
-impl Origin {
-    /// The set of the manifest and the file in it.
-    pub(super) fn file(self) -> Option<(&'static str, String)> {
-        match self {
-            Self::OrLibrary { instance, .. } => {
-                Some(("orlib_pmed", format!("orlib_pmed/{instance}.txt.gz")))
-            }
-            Self::PickUps => {
-                Some(("uber_apr14_part", "uber_apr14_part/uber_apr14_part.csv.gz".to_owned()))
-            }
-            _ => None,
-        }
-    }
-
-    pub(super) fn nodes(self) -> usize {
-        match self {
-            Self::GeoZipf { nodes }
-            | Self::PmedHotspots { nodes }
-            | Self::GeoSmooth { nodes }
-            | Self::OrLibrary { nodes, .. } => nodes,
-            Self::PickUps => SITES.2 * SITES.3,
-        }
-    }
-}
-
-/// The grid of the pick-ups: south, west, rows and columns of corners, a hundredth of a degree apart.
-pub(super) const SITES: (f64, f64, usize, usize) = (40.58, -74.06, 32, 32);
+use quietus_datasets::sets::k_median::{Origin, Source};
 
 /// Quick: three generated instances. Fuller: a grid of sizes and both powers, and real metrics.
 pub(super) fn all(effort: Effort) -> Vec<Source> {

@@ -1,9 +1,9 @@
 //! The suite from cells to the report, on generated instances.
 
 use super::KMedian;
-use super::data::or_library;
 use crate::eval::family::testing::{first_run, left_out, metric};
 use crate::eval::settings::Effort;
+use quietus_datasets::sets::k_median::or_library;
 use std::path::Path;
 
 #[test]

@@ -2,10 +2,10 @@
 
 use crate::error::Error;
 use crate::eval::settings::Effort;
-use crate::files;
-use crate::seed::named_rng;
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::ChaCha20Rng;
+use quietus_datasets::files;
+use quietus_datasets::seed::named_rng;
 use rand::RngExt;
 use rand_distr::{Distribution as _, Exp1, StandardNormal};
 

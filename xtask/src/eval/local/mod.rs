@@ -11,12 +11,12 @@ use crate::eval::record::Record;
 use crate::eval::settings::Effort;
 use crate::eval::suite::Context;
 use crate::report::page::Page;
-use crate::seed::named_rng;
 use data::{K, Set};
 use dp_cluster::metrics::squared_inertia;
 use dp_geometry::Points;
 use dp_mechanism::ChaCha20Rng;
 use methods::{METHODS, Method};
+use quietus_datasets::seed::named_rng;
 
 /// The suite.
 #[derive(Debug)]

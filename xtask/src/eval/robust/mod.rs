@@ -1,8 +1,5 @@
 //! The suite `robust`: private clusterings on kinds of data that they fail on, beside what information allows.
 
-mod data;
-
-use crate::data::prepare::Dataset;
 use crate::error::Error;
 use crate::eval::clustering::algorithms;
 use crate::eval::family::{Bench, Card, Family, Label};
@@ -11,13 +8,14 @@ use crate::eval::settings::Effort;
 use crate::eval::suite::Context;
 use crate::eval::{summary, tables};
 use crate::report::page::Page;
-use crate::seed::named_rng;
-use data::{SETS, Set};
 use dp_accounting::{Budget, budget_to_mu};
 use dp_cluster::metrics::squared_inertia;
 use dp_cluster::nearest;
 use dp_geometry::Points;
 use dp_mechanism::ChaCha20Rng;
+use quietus_datasets::prepare::Dataset;
+use quietus_datasets::seed::named_rng;
+use quietus_datasets::sets::robust::{self as data, SETS, Set};
 use rand::RngExt;
 
 const INTRODUCTION: &str = "\

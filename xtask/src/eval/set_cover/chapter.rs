@@ -2,12 +2,12 @@
 
 use crate::error::Error;
 use crate::eval::record::Record;
-use crate::eval::set_cover::data;
 use crate::eval::set_cover::methods::{DELTA, MAIN};
 use crate::eval::summary::{self, Row};
 use crate::eval::tables::{self, Column};
 use crate::report::page::Page;
 use crate::report::plot::lines::{Labels, Series, draw};
+use quietus_datasets::sets::set_cover as data;
 
 const INTRODUCTION: &str = "\
 Users are private, sets are public. An order of all sets is released and every user takes the first set \

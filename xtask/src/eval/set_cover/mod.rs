@@ -1,7 +1,6 @@
 //! The suite `set-cover`: orders of public sets in which few are the first to hold some user.
 
 mod chapter;
-mod data;
 mod methods;
 #[cfg(test)]
 mod tests;
@@ -13,12 +12,11 @@ use crate::eval::settings::{Effort, Settings};
 use crate::eval::suite::Context;
 use crate::eval::tables;
 use crate::report::page::Page;
-use data::Source;
-pub(super) use data::checksum;
 use dp_combinatorial::Incidence;
 use dp_combinatorial::set_cover::{Cover, exact_cost, exact_greedy};
 use dp_mechanism::ChaCha20Rng;
 use methods::{METHODS, Method};
+use quietus_datasets::sets::set_cover::{self as data, Source};
 
 /// Most runs of a family on which a run takes seconds.
 const RUNS_IF_LARGE: u32 = 5;
@@ -69,7 +67,9 @@ impl Family for SetCover {
     }
 
     fn open(source: &'static Source, context: &Context) -> Result<Option<Sets>, Error> {
-        let Some((incidence, checksum)) = data::read(source, context)? else { return Ok(None) };
+        let Some((incidence, checksum)) = data::read(source, &context.shelf())? else {
+            return Ok(None);
+        };
         let greedy = exact_cost(&exact_greedy(&incidence), &incidence);
         let (greedy, unservable) = (greedy.sets_used, greedy.unserved);
         Ok(Some(Sets { incidence, checksum, greedy, unservable }))

@@ -1,10 +1,10 @@
 //! The suite from cells to the report, on the generated family.
 
 use super::{SetCover, data};
-use crate::data::manifest::Manifest;
 use crate::eval::family::testing::{first_run, left_out, metric, reported};
 use crate::eval::record::Record;
 use crate::eval::settings::Effort;
+use quietus_datasets::manifest::Manifest;
 
 #[test]
 fn families_that_are_not_here_are_left_out_with_their_publisher() {

@@ -3,11 +3,11 @@
 use crate::error::Error;
 use crate::eval::record::Record;
 use crate::eval::settings::Settings;
-use crate::eval::submodular::data;
 use crate::eval::submodular::methods::{DELTA, MAIN, METHODS};
 use crate::eval::summary::{self, Row, shown, statistic};
 use crate::report::page::Page;
 use crate::report::plot::lines::{Labels, Series, draw};
+use quietus_datasets::sets::submodular as data;
 use std::collections::BTreeMap;
 
 const INTRODUCTION: &str = "\

@@ -2,12 +2,12 @@
 
 use crate::error::Error;
 use crate::eval::family::Label;
-use crate::eval::submodular::data::Function;
 use dp_accounting::{Budget, Delta, Epsilon, Rho, budget_to_zcdp, repeated_selection_epsilon};
 use dp_combinatorial::submodular::{
     ContinuousGreedy, Coverage, Credits, Greedy, Matroid, Partition, Uniform, exact_greedy,
 };
 use dp_combinatorial::{Certificate, ChaCha20Rng, Mechanism, SelectionRule};
+use quietus_datasets::sets::submodular::Function;
 use rand::RngExt;
 
 /// Of every method that has one.

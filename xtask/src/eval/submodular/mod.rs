@@ -1,7 +1,6 @@
 //! The suite `submodular`: a few elements that serve as many users as possible.
 
 mod chapter;
-mod data;
 mod methods;
 mod plan;
 #[cfg(test)]
@@ -13,11 +12,11 @@ use crate::eval::record::Record;
 use crate::eval::settings::{Effort, Settings};
 use crate::eval::suite::Context;
 use crate::report::page::Page;
-use crate::seed::named_rng;
-use data::{Function, Source};
 use dp_combinatorial::submodular::exact_value;
 use dp_mechanism::ChaCha20Rng;
 use methods::{Constraint, METHODS, Method};
+use quietus_datasets::seed::named_rng;
+use quietus_datasets::sets::submodular::{self as data, Function, Source};
 use std::collections::BTreeMap;
 
 /// Most runs of an instance of a million users, unless asked for.
@@ -33,8 +32,14 @@ impl Family for Submodular {
     type Method = (Constraint, Method);
     type Bench = Users;
 
+    /// In a quick evaluation one generated instance, in a full one also the largest.
     fn sources(effort: Effort) -> Vec<&'static Source> {
-        data::sources(effort).collect()
+        let runs = |source: &&Source| match effort {
+            Effort::Quick => source.id == "coverage-1e3x1e3",
+            Effort::Standard => source.users < 1_000_000,
+            Effort::Full => true,
+        };
+        data::SOURCES.iter().filter(runs).collect()
     }
 
     fn card(source: &&'static Source, context: &Context) -> Result<Card, Error> {
@@ -75,7 +80,7 @@ impl Family for Submodular {
     }
 
     fn open(source: &'static Source, context: &Context) -> Result<Option<Users>, Error> {
-        let read = data::read(source, context)?;
+        let read = data::read(source, &context.shelf())?;
         Ok(read.map(|(function, checksum)| Users {
             function,
             n: source.users,

@@ -1,8 +1,8 @@
 //! What there is to run on an instance.
 
 use crate::eval::settings::Effort;
-use crate::eval::submodular::data::Source;
 use crate::eval::submodular::methods::{CONTINUOUS, Constraint, MAIN, METHODS, Method};
+use quietus_datasets::sets::submodular::Source;
 
 /// Partitions that stand for matroids, on these instances.
 const BLOCKS: [(&str, usize, usize); 4] = [

@@ -1,11 +1,11 @@
 //! What was proved about the releases, and whether the default mechanism meets its targets.
 
 use super::{error_of, setting};
-use crate::data::nation;
 use crate::eval::summary::Row;
 use crate::report::number::significant;
 use crate::report::page::Page;
 use dp_census::Method;
+use quietus_datasets::nation;
 
 /// What a proof of a mechanism is a proof of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,13 +2,13 @@
 
 mod private;
 
-use crate::data::catalogue::Recipe;
-use crate::data::prepare::Dataset;
 use crate::error::Error;
 use crate::eval::clustering::{as_published, studies};
 use dp_accounting::Budget;
 use dp_cluster::kmeans::{KMeans, KMeansBuilder};
 use dp_geometry::Points;
+use quietus_datasets::catalogue::Recipe;
+use quietus_datasets::prepare::Dataset;
 use rand::rngs::ChaCha20Rng;
 use serde_json::Value;
 use std::collections::BTreeMap;

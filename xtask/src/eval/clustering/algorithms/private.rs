@@ -1,8 +1,6 @@
 //! The private algorithms at their default settings. `k` is that of the recipe where one is needed.
 
 use super::{Algorithm, Outcome};
-use crate::data::catalogue::Recipe;
-use crate::data::prepare::Dataset;
 use crate::error::Error;
 use dp_accounting::Budget;
 use dp_cluster::dp_lloyd::DpLloyd;
@@ -13,6 +11,8 @@ use dp_cluster::private_kmeans::PrivateKMeans;
 use dp_cluster::recentring::{self, DpmRecentred, Recentred, Rounds};
 use dp_geometry::{Points, PointsView, PublicBall};
 use dp_mechanism::Mechanism;
+use quietus_datasets::catalogue::Recipe;
+use quietus_datasets::prepare::Dataset;
 use rand::RngExt;
 use rand::rngs::ChaCha20Rng;
 use serde_json::Value;

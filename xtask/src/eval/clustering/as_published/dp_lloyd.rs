@@ -1,11 +1,11 @@
 //! DP-Lloyd as IBM's library has it.
 
 use super::{laplace, whole};
-use crate::data::catalogue::Recipe;
-use crate::data::prepare::Dataset;
 use crate::error::Error;
 use crate::eval::clustering::algorithms::{Algorithm, Outcome};
 use dp_geometry::Points;
+use quietus_datasets::catalogue::Recipe;
+use quietus_datasets::prepare::Dataset;
 use rand::RngExt;
 use rand::rngs::ChaCha20Rng;
 use serde_json::Value;
@@ -129,8 +129,8 @@ fn nearest(row: &[f64], centres: &[f64], d: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::DpLloyd;
-    use crate::data::catalogue::CLUSTERING;
     use crate::eval::clustering::algorithms::Algorithm;
+    use quietus_datasets::catalogue::CLUSTERING;
 
     #[test]
     fn the_overspend_is_the_known_one() {

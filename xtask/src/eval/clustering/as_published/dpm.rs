@@ -2,12 +2,12 @@
 //! re-run of their code it finds the same number of clusters or a little fewer.
 
 use super::{choose, laplace, whole};
-use crate::data::catalogue::Recipe;
-use crate::data::prepare::Dataset;
 use crate::error::Error;
 use crate::eval::clustering::algorithms::{Algorithm, Outcome};
 use dp_accounting::{Budget, gaussian_noise_multiplier};
 use dp_geometry::{Points, PointsView};
+use quietus_datasets::catalogue::Recipe;
+use quietus_datasets::prepare::Dataset;
 use rand::RngExt;
 use rand::rngs::ChaCha20Rng;
 use rand_distr::StandardNormal;

@@ -1,6 +1,6 @@
 //! datasets/manifest.toml: which real data sets exist, where they come from, their checksums.
 
-use crate::error::Error;
+use crate::Error;
 use crate::workspace;
 use serde::Deserialize;
 use std::path::Path;
@@ -8,52 +8,67 @@ use std::path::Path;
 /// The manifest; unknown keys are refused, so that a misspelt one is noticed.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Manifest {
+pub struct Manifest {
+    /// All sets.
     #[serde(rename = "set")]
-    pub(crate) sets: Vec<Set>,
+    pub sets: Vec<Set>,
 }
 
 /// One data set.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Set {
-    pub(crate) name: String,
+pub struct Set {
+    /// Its name, and that of its folder.
+    pub name: String,
     /// Rows x columns in words, where one number pair does not say it.
-    pub(crate) shape: String,
+    pub shape: String,
     /// Column names, or the layout for files that are not tables.
-    pub(crate) columns: String,
+    pub columns: String,
     /// The column that holds classes.
-    pub(crate) label: Option<String>,
-    pub(crate) licence: String,
-    pub(crate) publisher: String,
+    pub label: Option<String>,
+    /// What may be done with it.
+    pub licence: String,
+    /// Who published it.
+    pub publisher: String,
     /// Where the publisher has it.
-    pub(crate) published: String,
+    pub published: String,
     /// The public copies that the prepared files were made from.
-    pub(crate) copied_from: Vec<String>,
+    pub copied_from: Vec<String>,
+    /// Its prepared files.
     #[serde(rename = "file")]
-    pub(crate) files: Vec<FileEntry>,
+    pub files: Vec<FileEntry>,
 }
 
 /// One prepared file; `path` is relative to the folder of all sets.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct FileEntry {
-    pub(crate) path: String,
-    pub(crate) rows: usize,
-    pub(crate) bytes: u64,
-    pub(crate) sha256: String,
+pub struct FileEntry {
+    /// Below the folder of all sets.
+    pub path: String,
+    /// Rows, without the heading.
+    pub rows: usize,
+    /// Size.
+    pub bytes: u64,
+    /// Of its bytes, in lower-case hexadecimal.
+    pub sha256: String,
 }
 
 impl Manifest {
     /// Reads the workspace's own manifest.
-    pub(crate) fn of_workspace() -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// If it cannot be read, does not parse, or has no such set.
+    pub fn of_workspace() -> Result<Self, Error> {
         let path = workspace::root().join("datasets").join("manifest.toml");
         let text = std::fs::read_to_string(&path).map_err(Error::io("read", &path))?;
         Self::parse(&text, &path)
     }
 
     /// Reads a manifest from text; `path` names it in errors.
-    pub(crate) fn parse(text: &str, path: &Path) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// If it cannot be read, does not parse, or has no such set.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, Error> {
         toml::from_str(text).map_err(|error| Error::Malformed {
             path: path.to_path_buf(),
             reason: error.to_string().trim_end().replace('\n', " "),
@@ -61,7 +76,10 @@ impl Manifest {
     }
 
     /// The set with this name.
-    pub(crate) fn set(&self, name: &str) -> Result<&Set, Error> {
+    ///
+    /// # Errors
+    /// If it cannot be read, does not parse, or has no such set.
+    pub fn set(&self, name: &str) -> Result<&Set, Error> {
         self.sets.iter().find(|set| set.name == name).ok_or_else(|| Error::Unknown {
             what: "data set",
             got: name.to_owned(),
@@ -70,7 +88,7 @@ impl Manifest {
     }
 
     /// All files of all sets.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &FileEntry> {
+    pub fn files(&self) -> impl Iterator<Item = &FileEntry> {
         self.sets.iter().flat_map(|set| &set.files)
     }
 }

@@ -1,30 +1,29 @@
 //! The streams of the suite: steps of events from tables, baskets and a generator.
 
-use crate::data::manifest::Set;
-use crate::data::store;
-use crate::error::Error;
-use crate::eval::suite::Context;
+use super::{Shelf, text_of};
+use crate::Error;
 use crate::files;
 use crate::seed::named_rng;
+use crate::store;
 use dp_stream::{Event, StreamShape, Universe};
-use flate2::read::MultiGzDecoder;
 use rand::RngExt;
-use std::io::Read as _;
 
 /// A stream and how it is looked at. Everything here is public.
 #[derive(Debug)]
-pub(crate) struct Source {
-    pub(super) id: &'static str,
+pub struct Source {
+    /// Its name.
+    pub id: &'static str,
     origin: Origin,
     /// Bound on users.
-    pub(super) users: u32,
-    pub(super) steps: u64,
+    pub users: u32,
+    /// Steps.
+    pub steps: u64,
     /// Items are `0..items`.
-    pub(super) items: u64,
+    pub items: u64,
     /// Items of one user that count in a step.
-    pub(super) items_per_step: u8,
+    pub items_per_step: u8,
     /// From how many users on an item should be found.
-    pub(super) heavy: u32,
+    pub heavy: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +43,8 @@ enum Origin {
 /// The grid of the pick-ups: south, west, rows and columns of cells.
 const GRID: (f64, f64, u64, u64) = (40.4, -74.4, 80, 110);
 
-pub(super) static SOURCES: [Source; 6] = [
+/// All of them.
+pub static SOURCES: [Source; 6] = [
     Source {
         id: "zipf-drift",
         origin: Origin::Drift { per_step: 5_000 },
@@ -101,21 +101,26 @@ pub(super) static SOURCES: [Source; 6] = [
     },
 ];
 
-pub(super) fn source(id: &str) -> Result<&'static Source, Error> {
-    SOURCES.iter().find(|source| source.id == id).ok_or_else(|| Error::Unknown {
-        what: "data set of the suite heavy-hitters",
-        got: id.to_owned(),
-        known: SOURCES.iter().map(|source| source.id.to_owned()).collect(),
-    })
+/// The stream of this name.
+///
+/// # Errors
+/// If there is no such set, or its file is not the one of the manifest.
+pub fn source(id: &str) -> Result<&'static Source, Error> {
+    let unknown = || {
+        let what = "data set of the suite heavy-hitters";
+        Error::unknown(what, id, SOURCES.iter().map(|source| source.id))
+    };
+    SOURCES.iter().find(|source| source.id == id).ok_or_else(unknown)
 }
 
 impl Source {
-    pub(super) fn is_generated(&self) -> bool {
+    /// Whether it needs no file.
+    pub fn is_generated(&self) -> bool {
         matches!(self.origin, Origin::Drift { .. })
     }
 
     /// With the universe of the source, or a larger one.
-    pub(super) fn shape(&self, universe: Option<Universe>) -> StreamShape {
+    pub fn shape(&self, universe: Option<Universe>) -> StreamShape {
         let universe = universe.unwrap_or(Universe::Range { size: self.items });
         StreamShape { universe, users: self.users, steps: self.steps }
     }
@@ -123,28 +128,25 @@ impl Source {
 
 /// A stream in memory.
 #[derive(Debug)]
-pub(super) struct Stream {
-    pub(super) source: &'static Source,
+pub struct Stream {
+    /// What it was made from.
+    pub source: &'static Source,
     /// One entry per step.
-    pub(super) steps: Vec<Vec<Event>>,
+    pub steps: Vec<Vec<Event>>,
     /// SHA-256 over all events.
-    pub(super) checksum: String,
+    pub checksum: String,
 }
 
 /// The stream, or `None` if its file is not here.
-pub(super) fn read(source: &'static Source, context: &Context) -> Result<Option<Stream>, Error> {
-    let folder = &context.settings.datasets;
+///
+/// # Errors
+/// If there is no such set, or its file is not the one of the manifest.
+pub fn read(source: &'static Source, shelf: &Shelf<'_>) -> Result<Option<Stream>, Error> {
     let steps = match source.origin {
         Origin::Drift { per_step } => Some(drift(source, per_step)),
-        Origin::Baskets { per_step } => {
-            let set = context.manifest.set(source.id)?;
-            baskets(source, folder, set, per_step)?
-        }
-        origin => {
-            let set = context.manifest.set(source.id)?;
-            store::read_table(folder, set)?
-                .map(|(table, _)| rows(source, origin, &table.values, table.columns.len()))
-        }
+        Origin::Baskets { per_step } => baskets(source, shelf, per_step)?,
+        origin => store::read_table(shelf.folder, shelf.manifest.set(source.id)?)?
+            .map(|(table, _)| rows(source, origin, &table.values, table.columns.len())),
     };
     let Some(steps) = steps else { return Ok(None) };
     let mut bytes = Vec::new();
@@ -160,7 +162,7 @@ pub(super) fn read(source: &'static Source, context: &Context) -> Result<Option<
 }
 
 /// The generated stream of a source, if it is generated.
-pub(super) fn drift_of(source: &Source) -> Option<Vec<Vec<Event>>> {
+pub fn drift_of(source: &Source) -> Option<Vec<Vec<Event>>> {
     match source.origin {
         Origin::Drift { per_step } => Some(drift(source, per_step)),
         _ => None,
@@ -211,24 +213,18 @@ fn rows(source: &Source, origin: Origin, values: &[f64], width: usize) -> Vec<Ve
 
 fn baskets(
     source: &Source,
-    folder: &std::path::Path,
-    set: &Set,
+    shelf: &Shelf<'_>,
     per_step: usize,
 ) -> Result<Option<Vec<Vec<Event>>>, Error> {
-    let Some(entry) = set.files.first() else { return Ok(None) };
-    let Some(bytes) = store::read_checked(folder, entry)? else { return Ok(None) };
-    let path = folder.join(&entry.path);
-    let mut text = String::new();
-    MultiGzDecoder::new(&bytes[..]).read_to_string(&mut text).map_err(Error::io("read", &path))?;
+    let Some((bytes, path)) = shelf.bytes(source.id, None)? else { return Ok(None) };
+    let text = text_of(&bytes, &path)?;
     let mut steps = vec![Vec::new(); usize::try_from(source.steps).expect("few steps")];
     let last = steps.len() - 1;
     for (user, line) in (0..).zip(text.lines()) {
         let step = (user as usize / per_step).min(last);
         for word in line.split_whitespace() {
-            let item = word.parse().map_err(|_| Error::Malformed {
-                path: path.clone(),
-                reason: format!("line {}: `{word}` is not an item number", user + 1),
-            })?;
+            let wrong = || format!("line {}: `{word}` is not an item number", user + 1);
+            let item = word.parse().map_err(|_| Error::malformed(&path, wrong()))?;
             steps[step].push(Event { user, item });
         }
     }

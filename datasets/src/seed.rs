@@ -5,7 +5,7 @@ use rand::rngs::ChaCha20Rng;
 use sha2::{Digest, Sha256};
 
 /// The `ChaCha20` stream with this name. Parts are length-prefixed, so ("ab", "c") is not ("a", "bc").
-pub(crate) fn named_rng(parts: &[&str]) -> ChaCha20Rng {
+pub fn named_rng(parts: &[&str]) -> ChaCha20Rng {
     let mut hash = Sha256::new();
     hash.update(b"quietus xtask stream, version 1");
     for part in parts {

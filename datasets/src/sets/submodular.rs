@@ -1,29 +1,27 @@
 //! The instances of the suite: generated coverage, baskets, ratings, attributes and pick-ups.
 
-use crate::data::store;
-use crate::error::Error;
-use crate::eval::set_cover::checksum;
-use crate::eval::settings::Effort;
-use crate::eval::suite::Context;
+use super::{Shelf, checksum_of, numbers_of, text_of};
+use crate::Error;
 use crate::files;
 use crate::seed::named_rng;
 use dp_combinatorial::Incidence;
 use dp_combinatorial::submodular::{Coverage, DenseFacilityLocation, Objective};
-use flate2::read::MultiGzDecoder;
 use quietus::table::numbers;
 use rand::RngExt;
-use std::io::Read as _;
 use std::path::Path;
 
 /// Users and elements. Everything here is public.
 #[derive(Debug)]
-pub(crate) struct Source {
-    pub(super) id: &'static str,
+pub struct Source {
+    /// Its name.
+    pub id: &'static str,
     origin: Origin,
-    pub(super) users: usize,
-    pub(super) elements: usize,
+    /// Users.
+    pub users: usize,
+    /// Elements.
+    pub elements: usize,
     /// How many elements are chosen.
-    pub(super) ks: &'static [usize],
+    pub ks: &'static [usize],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,7 +38,8 @@ enum Origin {
 
 const KS: &[usize] = &[5, 20, 100];
 
-pub(super) static SOURCES: [Source; 15] = [
+/// All of them.
+pub static SOURCES: [Source; 15] = [
     types("coverage-1e3x1e2", 1_000, 100, &[5, 20]),
     types("coverage-1e3x1e3", 1_000, 1_000, KS),
     types("coverage-1e3x1e4", 1_000, 10_000, KS),
@@ -76,42 +75,42 @@ const fn file(
     Source { id, origin, users, elements, ks }
 }
 
-/// In a quick evaluation one generated instance, in a full one also the largest.
-pub(super) fn sources(effort: Effort) -> impl Iterator<Item = &'static Source> {
-    SOURCES.iter().filter(move |source| match effort {
-        Effort::Quick => source.id == "coverage-1e3x1e3",
-        Effort::Standard => source.users < 1_000_000,
-        Effort::Full => true,
-    })
-}
-
-pub(super) fn source(id: &str) -> Result<&'static Source, Error> {
-    SOURCES.iter().find(|source| source.id == id).ok_or_else(|| Error::Unknown {
-        what: "data set of the suite submodular",
-        got: id.to_owned(),
-        known: SOURCES.iter().map(|source| source.id.to_owned()).collect(),
-    })
+/// The instance of this name.
+///
+/// # Errors
+/// If there is no such set, or its file is not the one of the manifest.
+pub fn source(id: &str) -> Result<&'static Source, Error> {
+    let unknown = || {
+        let what = "data set of the suite submodular";
+        Error::unknown(what, id, SOURCES.iter().map(|source| source.id))
+    };
+    SOURCES.iter().find(|source| source.id == id).ok_or_else(unknown)
 }
 
 impl Source {
-    pub(super) fn is_generated(&self) -> bool {
+    /// Whether it needs no file.
+    pub fn is_generated(&self) -> bool {
         self.origin == Origin::Types
     }
 
-    pub(super) fn is_coverage(&self) -> bool {
+    /// Whether users count or not, rather than by how much.
+    pub fn is_coverage(&self) -> bool {
         self.origin != Origin::PickUps
     }
 }
 
 /// What is maximised.
 #[derive(Debug)]
-pub(super) enum Function {
+pub enum Function {
+    /// Users with an element that they like.
     Coverage(Coverage),
+    /// How much nearer users are to the nearest site than to the default.
     Facilities(DenseFacilityLocation),
 }
 
 impl Function {
-    pub(super) fn objective(&self) -> &dyn Objective {
+    /// As what greedy takes.
+    pub fn objective(&self) -> &dyn Objective {
         match self {
             Self::Coverage(coverage) => coverage,
             Self::Facilities(facilities) => facilities,
@@ -120,18 +119,14 @@ impl Function {
 }
 
 /// The function, with the SHA-256 over what it was made from; `None` if the file is not there.
-pub(super) fn read(
-    source: &Source,
-    context: &Context,
-) -> Result<Option<(Function, String)>, Error> {
+///
+/// # Errors
+/// If there is no such set, or its file is not the one of the manifest.
+pub fn read(source: &Source, shelf: &Shelf<'_>) -> Result<Option<(Function, String)>, Error> {
     if source.is_generated() {
-        return Ok(Some(covered(source, &of_types(source))?));
+        return covered(source, &of_types(source)).map(Some);
     }
-    let set = context.manifest.set(source.id)?;
-    let Some(entry) = set.files.first() else { return Ok(None) };
-    let folder = &context.settings.datasets;
-    let path = folder.join(&entry.path);
-    let Some(bytes) = store::read_checked(folder, entry)? else { return Ok(None) };
+    let Some((bytes, path)) = shelf.bytes(source.id, None)? else { return Ok(None) };
     Ok(Some(match source.origin {
         Origin::PickUps => {
             let table = numbers::parse(&bytes, &path)?;
@@ -145,7 +140,7 @@ fn covered(source: &Source, lists: &[Vec<u32>]) -> Result<(Function, String), Er
     let sets = u32::try_from(source.elements).expect("few");
     let incidence = Incidence::from_slices(sets, lists.iter().map(Vec::as_slice))
         .map_err(|error| Error::library("memberships", &error))?;
-    let checksum = checksum(&incidence);
+    let checksum = checksum_of(&incidence);
     Ok((Function::Coverage(Coverage::new(incidence)), checksum))
 }
 
@@ -204,19 +199,12 @@ fn lists(source: &Source, bytes: &[u8], path: &Path) -> Result<Vec<Vec<u32>>, Er
         }
         return Ok(lists);
     }
-    let mut text = String::new();
-    MultiGzDecoder::new(bytes).read_to_string(&mut text).map_err(Error::io("read", path))?;
-    let number = |word: &str| {
-        let reason = format!("`{word}` is not a number");
-        word.parse().map_err(|_| Error::Malformed { path: path.to_path_buf(), reason })
-    };
     // Item 85 of the mushrooms is in every row: covering would end with it.
     let counts = |item: &u32| source.id != "mushroom" || *item != 85;
     let list = |line: &str| -> Result<Vec<u32>, Error> {
-        let items = line.split_whitespace().map(number).collect::<Result<Vec<u32>, _>>()?;
-        Ok(items.into_iter().filter(counts).collect())
+        Ok(numbers_of(line, path)?.into_iter().filter(counts).collect())
     };
-    text.lines().map(list).collect()
+    text_of(bytes, path)?.lines().map(list).collect()
 }
 
 /// How much nearer than the middle of the box a site is, in units of a 60,000th of the box's half

@@ -1,31 +1,34 @@
 //! `cargo xtask data import DIR`: copies what the manifest knows, checked; names everything else.
 
-use crate::data::manifest::Manifest;
-use crate::data::store;
-use crate::error::Error;
+use crate::Error;
 use crate::files;
+use crate::manifest::Manifest;
+use crate::store;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// What happened to each file.
 #[derive(Debug, Default)]
-pub(crate) struct Import {
+pub struct Import {
     /// Paths that were copied, with their sizes.
-    pub(crate) copied: Vec<(String, u64)>,
+    pub copied: Vec<(String, u64)>,
     /// Paths that were in the target already, with the right content.
-    pub(crate) present: Vec<String>,
+    pub present: Vec<String>,
     /// Paths of the manifest that the folder does not have.
-    pub(crate) missing: Vec<String>,
+    pub missing: Vec<String>,
     /// Paths in the folder that the manifest does not know.
-    pub(crate) unknown: Vec<String>,
+    pub unknown: Vec<String>,
     /// Files with a wrong checksum, or that could not be read or copied.
-    pub(crate) refused: Vec<Error>,
+    pub refused: Vec<Error>,
 }
 
 /// Copies every file of the manifest found in `from` to `to`. Only an unusable folder is an error;
 /// a bad file is refused by name and the others go on.
-pub(crate) fn run(manifest: &Manifest, from: &Path, to: &Path) -> Result<Import, Error> {
+///
+/// # Errors
+/// If a folder is not usable, or has no file of the manifest.
+pub fn run(manifest: &Manifest, from: &Path, to: &Path) -> Result<Import, Error> {
     if !from.is_dir() {
         return Err(Error::NotAFolder { path: from.to_path_buf() });
     }
@@ -81,7 +84,7 @@ fn relative_files(folder: &Path) -> Result<Vec<String>, Error> {
 
 impl Import {
     /// One line per copied or skipped file and a closing line of counts.
-    pub(crate) fn summary(&self, to: &str) -> String {
+    pub fn summary(&self, to: &str) -> String {
         let mut text = String::new();
         let mut line = |line: std::fmt::Arguments<'_>| {
             writeln!(text, "{line}").expect("writing to a String cannot fail");
@@ -113,7 +116,7 @@ impl Import {
 #[cfg(test)]
 mod tests {
     use super::run;
-    use crate::data::store::tests::{put_toy, toy_manifest};
+    use crate::store::tests::{put_toy, toy_manifest};
 
     const RIGHT: &str = "x,y\n1,2\n3,4\n";
 

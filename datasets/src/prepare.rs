@@ -1,12 +1,13 @@
 //! From a recipe to the points that algorithms see.
 
-use crate::data::catalogue::{Origin, Recipe};
-use crate::data::manifest::Manifest;
-use crate::data::{store, synth};
-use crate::error::{Error, TableError, TableProblem};
+use crate::Error;
+use crate::catalogue::{Origin, Recipe};
+use crate::manifest::Manifest;
 use crate::seed::named_rng;
 use crate::{files, workspace};
+use crate::{store, synth};
 use dp_geometry::{Points, PublicBox};
+use quietus::table::{TableError, TableProblem};
 use rand::rngs::ChaCha20Rng;
 use rand::{Rng, RngExt};
 use sha2::{Digest, Sha256};
@@ -14,30 +15,38 @@ use std::path::{Path, PathBuf};
 
 /// A data set in memory.
 #[derive(Debug)]
-pub(crate) struct Dataset {
-    pub(crate) recipe: &'static Recipe,
-    pub(crate) points: Points,
+pub struct Dataset {
+    /// What it was made by.
+    pub recipe: &'static Recipe,
+    /// The records.
+    pub points: Points,
     /// The class of each point, where there are classes.
-    pub(crate) labels: Option<Vec<u32>>,
+    pub labels: Option<Vec<u32>>,
     /// The centres that the points were generated around.
-    pub(crate) true_centres: Option<Points>,
-    pub(crate) domain: PublicBox,
+    pub true_centres: Option<Points>,
+    /// The declared range.
+    pub domain: PublicBox,
     /// SHA-256 over all coordinates: equal exactly if the points are.
-    pub(crate) checksum: String,
+    pub checksum: String,
 }
 
 /// A data set, or why there is none.
 #[derive(Debug)]
-pub(crate) enum Prepared {
+pub enum Prepared {
+    /// In memory.
     Ready(Box<Dataset>),
     /// Its file is not here; this is no error, the evaluation goes on without it.
     LeftOut {
+        /// And how to get it.
         reason: String,
     },
 }
 
 /// Makes the points of a recipe; real sets are looked for in `folder`.
-pub(crate) fn prepare(
+///
+/// # Errors
+/// If a file is not the one of the manifest, or has another shape.
+pub fn prepare(
     recipe: &'static Recipe,
     manifest: &Manifest,
     folder: &Path,
@@ -94,7 +103,7 @@ pub(crate) fn prepare(
 }
 
 /// The stream behind a generated set; the evaluation uses seed 0.
-pub(crate) fn blob_rng(name: &str, seed: u64) -> ChaCha20Rng {
+pub fn blob_rng(name: &str, seed: u64) -> ChaCha20Rng {
     named_rng(&["blobs", name, &seed.to_string()])
 }
 
@@ -149,9 +158,9 @@ fn checksum(values: &[f64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Prepared, checksum, prepare, resample};
-    use crate::data::catalogue::CLUSTERING;
-    use crate::data::manifest::Manifest;
+    use crate::catalogue::CLUSTERING;
     use crate::files::sha256_hex;
+    use crate::manifest::Manifest;
     use crate::seed::named_rng;
 
     #[test]

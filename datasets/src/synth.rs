@@ -5,25 +5,32 @@ use rand_distr::StandardNormal;
 
 /// What to generate: `n` points in `d` dimensions around `k` centres uniform in the range.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct BlobSpec {
-    pub(crate) n: usize,
-    pub(crate) d: usize,
-    pub(crate) k: usize,
-    pub(crate) range: (f64, f64),
+pub struct BlobSpec {
+    /// Points.
+    pub n: usize,
+    /// Dimension.
+    pub d: usize,
+    /// Clusters.
+    pub k: usize,
+    /// Of the coordinates of centres.
+    pub range: (f64, f64),
 }
 
 /// Generated points with the truth behind them; all row-major.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Blobs {
-    pub(crate) points: Vec<f64>,
-    pub(crate) labels: Vec<u32>,
-    pub(crate) centres: Vec<f64>,
+pub struct Blobs {
+    /// Points, one after the other.
+    pub points: Vec<f64>,
+    /// The centre of each.
+    pub labels: Vec<u32>,
+    /// Centres, one after the other.
+    pub centres: Vec<f64>,
 }
 
 /// Draws `k` centres, then gives point `i` to centre `i mod k` with unit normal noise: cluster sizes
 /// differ by at most one and the clusters come interleaved. A point may leave the declared range by
 /// a few units, as real records do; algorithms have to clip it.
-pub(crate) fn blobs<R: Rng + ?Sized>(spec: &BlobSpec, rng: &mut R) -> Blobs {
+pub fn blobs<R: Rng + ?Sized>(spec: &BlobSpec, rng: &mut R) -> Blobs {
     let (low, high) = spec.range;
     let centres: Vec<f64> = (0..spec.k * spec.d).map(|_| rng.random_range(low..high)).collect();
     let mut points = Vec::with_capacity(spec.n * spec.d);

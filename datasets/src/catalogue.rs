@@ -1,31 +1,31 @@
 //! The data sets of the evaluation and how each is made: everything here is public.
 
-use crate::data::nation;
-use crate::data::synth::BlobSpec;
-use crate::error::Error;
+use crate::Error;
+use crate::nation;
+use crate::synth::BlobSpec;
 
 /// One data set of a suite.
 #[derive(Debug)]
-pub(crate) struct Recipe {
+pub struct Recipe {
     /// Stable id, as in results.jsonl.
-    pub(crate) id: &'static str,
+    pub id: &'static str,
     /// How its rows come about.
-    pub(crate) origin: Origin,
+    pub origin: Origin,
     /// Number of rows after preparation; public, and what delta is computed from.
-    pub(crate) n: usize,
+    pub n: usize,
     /// Dimension.
-    pub(crate) d: usize,
+    pub d: usize,
     /// Number of clusters asked of algorithms that need one.
-    pub(crate) k: usize,
+    pub k: usize,
     /// Declared range of every coordinate.
-    pub(crate) range: (f64, f64),
+    pub range: (f64, f64),
     /// Numbers of clusters that the search for reference clusterings tries.
-    pub(crate) k_search: [usize; 5],
+    pub k_search: [usize; 5],
 }
 
 /// How a data set's rows come about.
 #[derive(Debug)]
-pub(crate) enum Origin {
+pub enum Origin {
     /// Gaussian blobs from a named seed.
     Blobs,
     /// A table of the manifest, as it is.
@@ -39,23 +39,23 @@ pub(crate) enum Origin {
 
 impl Recipe {
     /// delta = n^-1.5, the papers' choice.
-    pub(crate) fn delta(&self) -> f64 {
+    pub fn delta(&self) -> f64 {
         (self.n as f64).powf(-1.5)
     }
 
     /// The parameters of the generator, for a generated set.
-    pub(crate) fn blobs(&self) -> BlobSpec {
+    pub fn blobs(&self) -> BlobSpec {
         BlobSpec { n: self.n, d: self.d, k: self.k, range: self.range }
     }
 
     /// Whether the set needs no file.
-    pub(crate) fn is_generated(&self) -> bool {
+    pub fn is_generated(&self) -> bool {
         matches!(self.origin, Origin::Blobs)
     }
 }
 
 /// The data sets of the clustering suites, in the order of the reports.
-pub(crate) static CLUSTERING: [Recipe; 8] = [
+pub static CLUSTERING: [Recipe; 8] = [
     blobs("synth-10d", 100_000, 10),
     blobs("synth-100d", 100_000, 100),
     Recipe {
@@ -78,7 +78,7 @@ pub(crate) static CLUSTERING: [Recipe; 8] = [
 ];
 
 /// Blobs of other sizes, for the curves over the number of points.
-pub(crate) static OVER_N: [Recipe; 4] = [
+pub static OVER_N: [Recipe; 4] = [
     blobs("synth-10d-n1e4", 10_000, 10),
     blobs("synth-10d-n3e4", 30_000, 10),
     blobs("synth-10d-n3e5", 300_000, 10),
@@ -86,7 +86,7 @@ pub(crate) static OVER_N: [Recipe; 4] = [
 ];
 
 /// Blobs of other dimensions, for the curves over the dimension.
-pub(crate) static OVER_D: [Recipe; 4] = [
+pub static OVER_D: [Recipe; 4] = [
     blobs("synth-2d", 100_000, 2),
     blobs("synth-5d", 100_000, 5),
     blobs("synth-20d", 100_000, 20),
@@ -109,7 +109,10 @@ const fn table(
 }
 
 /// The recipe of a generated set of points.
-pub(crate) fn generated(name: &str) -> Result<&'static Recipe, Error> {
+///
+/// # Errors
+/// If there is no generated set of this name.
+pub fn generated(name: &str) -> Result<&'static Recipe, Error> {
     let all = || CLUSTERING.iter().filter(|recipe| recipe.is_generated());
     all().find(|recipe| recipe.id == name).ok_or_else(|| Error::Unknown {
         what: "generated data set",

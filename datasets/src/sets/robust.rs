@@ -1,9 +1,9 @@
 //! Generated sets of the kinds that clusterings fail on.
 
-use crate::data::catalogue::{Origin, Recipe};
-use crate::data::prepare::Dataset;
-use crate::error::Error;
+use crate::Error;
+use crate::catalogue::{Origin, Recipe};
 use crate::files;
+use crate::prepare::Dataset;
 use crate::seed::named_rng;
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::ChaCha20Rng;
@@ -37,13 +37,14 @@ enum Kind {
 
 /// A set that can be generated.
 #[derive(Debug)]
-pub(crate) struct Set {
-    pub(super) recipe: Recipe,
+pub struct Set {
+    /// Its name, size and public domain.
+    pub recipe: Recipe,
     kind: Kind,
 }
 
 /// All sets.
-pub(super) static SETS: LazyLock<Vec<Set>> = LazyLock::new(|| {
+pub static SETS: LazyLock<Vec<Set>> = LazyLock::new(|| {
     let set = |id, kind, n, d, k| {
         let range = match kind {
             Kind::Towns => (-100.0, 100.0),
@@ -112,7 +113,10 @@ fn clusters(kind: Kind, (d, k): (usize, usize), rng: &mut ChaCha20Rng) -> (Vec<f
 }
 
 /// The records of a set.
-pub(super) fn generate(set: &'static Set) -> Result<Dataset, Error> {
+///
+/// # Errors
+/// If there is no such set, or its file is not the one of the manifest.
+pub fn generate(set: &'static Set) -> Result<Dataset, Error> {
     let Recipe { id, n, d, k, range, .. } = set.recipe;
     let mut rng = named_rng(&["robust", id]);
     let (centres, deviation) = clusters(set.kind, (d, k), &mut rng);

@@ -1,8 +1,8 @@
 //! `cargo xtask data generate NAME`: a generated set as tables, the same bytes each time.
 
-use crate::data::nation::{self, Scale};
-use crate::data::{catalogue, prepare, synth};
-use crate::error::Error;
+use crate::Error;
+use crate::nation::{self, Scale};
+use crate::{catalogue, prepare, synth};
 use crate::{files, workspace};
 use dp_census::{GroupSizes, Hierarchy};
 use flate2::{Compression, GzBuilder};
@@ -10,12 +10,10 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// Writes FOLDER/NAME/NAME.csv.gz, or the tables of the nation, and says what it wrote.
-pub(crate) fn write(
-    name: &str,
-    seed: u64,
-    n: Option<usize>,
-    folder: &Path,
-) -> Result<String, Error> {
+///
+/// # Errors
+/// If the name, the size or the folder is not usable.
+pub fn write(name: &str, seed: u64, n: Option<usize>, folder: &Path) -> Result<String, Error> {
     if name == nation::ID {
         let groups = n.map_or(Ok(nation::WHOLE.groups), i64::try_from).unwrap_or(i64::MAX);
         return write_nation(Scale { groups, ..nation::WHOLE }, seed, folder);
@@ -113,8 +111,8 @@ fn table(made: &synth::Blobs, d: usize, writer: &mut impl Write) -> io::Result<(
 #[cfg(test)]
 mod tests {
     use super::{write, write_nation};
-    use crate::data::nation::{self, Scale};
-    use crate::data::{catalogue, prepare, synth};
+    use crate::nation::{self, Scale};
+    use crate::{catalogue, prepare, synth};
     use dp_census::{From0, GroupSizes, Hierarchy};
     use quietus::table::numbers;
 

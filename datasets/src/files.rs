@@ -1,6 +1,6 @@
 //! Files that are either complete or not there, and their checksums.
 
-use crate::error::Error;
+use crate::Error;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -8,12 +8,12 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Lower-case hexadecimal SHA-256.
-pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
+pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
 /// Lower-case hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         write!(text, "{byte:02x}").expect("writing to a String cannot fail");
         text
@@ -21,7 +21,10 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 /// Creates a folder with its parents; says so plainly when a file is in the way.
-pub(crate) fn create_folder(path: &Path) -> Result<(), Error> {
+///
+/// # Errors
+/// If the operating system refuses.
+pub fn create_folder(path: &Path) -> Result<(), Error> {
     if path.exists() && !path.is_dir() {
         return Err(Error::NotAFolder { path: path.to_path_buf() });
     }
@@ -29,7 +32,10 @@ pub(crate) fn create_folder(path: &Path) -> Result<(), Error> {
 }
 
 /// Writes next to the target and renames: a reader, or a crash, never sees half a file.
-pub(crate) fn write_atomically(
+///
+/// # Errors
+/// If the operating system refuses.
+pub fn write_atomically(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Error> {
@@ -53,7 +59,10 @@ fn fill_and_sync(
 }
 
 /// All files with this extension in a folder and below it, in order.
-pub(crate) fn below(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Error> {
+///
+/// # Errors
+/// If the operating system refuses.
+pub fn below(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
         let path = entry.map_err(Error::io("list", folder))?.path();
@@ -68,7 +77,7 @@ pub(crate) fn below(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Erro
 }
 
 /// Where something is written until it is whole, beside its place.
-pub(crate) fn part_path(path: &Path) -> PathBuf {
+pub fn part_path(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.part", std::process::id()));
     path.with_file_name(name)

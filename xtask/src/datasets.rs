@@ -1,18 +1,9 @@
-//! Data sets: the manifest of real ones, the generators, and the recipes that the suites use.
+//! `cargo xtask data ...`: what there is, generated as files, or taken over from a folder.
 
-pub(crate) mod catalogue;
-mod generate;
-mod import;
-mod list;
-pub(crate) mod manifest;
-pub(crate) mod nation;
-pub(crate) mod prepare;
-pub(crate) mod store;
-pub(crate) mod synth;
-
+use crate::Ending;
 use crate::cli::DataCommand;
 use crate::error::Error;
-use crate::{Ending, workspace};
+use quietus_datasets::{generate, import, list, manifest, workspace};
 
 /// `cargo xtask data ...`
 pub(crate) fn command(command: &DataCommand) -> Result<Ending, Error> {

@@ -1,32 +1,111 @@
 //! Metrics and users, generated or read.
 
-use crate::data::store;
-use crate::error::Error;
-use crate::eval::k_median::sources::{Origin, SITES, Source};
-use crate::eval::suite::Context;
+use super::{Shelf, numbers_of, text_of};
+use crate::Error;
 use crate::files;
 use crate::seed::named_rng;
-use dp_combinatorial::k_median::{Edge, Metric, exact_weights};
+use crate::store;
+use dp_combinatorial::k_median::{Edge, Metric, Power, exact_weights};
 use dp_mechanism::ChaCha20Rng;
-use flate2::read::MultiGzDecoder;
 use rand::RngExt;
 use rand::seq::SliceRandom as _;
 use std::collections::BTreeMap;
-use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
+/// A metric with users, and what is asked of it.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its name.
+    pub id: String,
+    /// Where metric and users come from.
+    pub origin: Origin,
+    /// What a distance costs.
+    pub power: Power,
+    /// Users, roughly; for tables their number of rows.
+    pub users: usize,
+    /// How many centres.
+    pub k: usize,
+}
+
+/// Where metric and users come from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Origin {
+    /// Points in a square; users of a Zipf law with exponent 1.5 over nodes in random order.
+    GeoZipf {
+        /// Of the metric.
+        nodes: usize,
+    },
+    /// A random graph as in the OR-Library; users around thirty of its nodes.
+    PmedHotspots {
+        /// Of the metric.
+        nodes: usize,
+    },
+    /// Points in a square; users around thirty of them.
+    GeoSmooth {
+        /// Of the metric.
+        nodes: usize,
+    },
+    /// An instance of the OR-Library; so many users per node on average, by a Zipf law with exponent 1.
+    OrLibrary {
+        /// Its name there.
+        instance: &'static str,
+        /// Of the metric.
+        nodes: usize,
+        /// Users.
+        per_node: usize,
+    },
+    /// Pick-ups at the nearest corner of a grid over the city.
+    PickUps,
+}
+
+impl Origin {
+    /// The set of the manifest and the file in it.
+    pub fn file(self) -> Option<(&'static str, String)> {
+        match self {
+            Self::OrLibrary { instance, .. } => {
+                Some(("orlib_pmed", format!("orlib_pmed/{instance}.txt.gz")))
+            }
+            Self::PickUps => {
+                Some(("uber_apr14_part", "uber_apr14_part/uber_apr14_part.csv.gz".to_owned()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Nodes of the metric.
+    pub fn nodes(self) -> usize {
+        match self {
+            Self::GeoZipf { nodes }
+            | Self::PmedHotspots { nodes }
+            | Self::GeoSmooth { nodes }
+            | Self::OrLibrary { nodes, .. } => nodes,
+            Self::PickUps => SITES.2 * SITES.3,
+        }
+    }
+}
+
+/// The grid of the pick-ups: south, west, rows and columns of corners, a hundredth of a degree apart.
+pub const SITES: (f64, f64, usize, usize) = (40.58, -74.06, 32, 32);
+
 /// A metric with users in memory.
-pub(super) struct Instance {
-    pub(super) source: Source,
-    pub(super) metric: Arc<Metric>,
-    pub(super) users: Vec<u32>,
+#[derive(Debug)]
+pub struct Instance {
+    /// What it was made from.
+    pub source: Source,
+    /// Public.
+    pub metric: Arc<Metric>,
+    /// The node of each.
+    pub users: Vec<u32>,
     /// SHA-256 of distances to the centre and of the users.
-    pub(super) checksum: String,
+    pub checksum: String,
 }
 
 /// The instance, or `None` if its file is not here.
-pub(super) fn read(source: Source, context: &Context) -> Result<Option<Instance>, Error> {
+///
+/// # Errors
+/// If there is no such set, or its file is not the one of the manifest.
+pub fn read(source: Source, shelf: &Shelf<'_>) -> Result<Option<Instance>, Error> {
     // Instances of one family share its metric.
     let mut metrics = named_rng(&["k-median", "metric", &format!("{:?}", source.origin)]);
     let mut users = named_rng(&["k-median", "users", &source.id]);
@@ -47,16 +126,14 @@ pub(super) fn read(source: Source, context: &Context) -> Result<Option<Instance>
             (metric, users)
         }
         Origin::OrLibrary { nodes, .. } => {
-            let Some(text) = text_of(&source, context)? else { return Ok(None) };
-            let (_, name) = source.origin.file().expect("it is a file");
-            let metric = or_library(&text, &context.settings.datasets.join(name))?;
+            let (set, file) = source.origin.file().expect("it is a file");
+            let Some((bytes, path)) = shelf.bytes(set, Some(&file))? else { return Ok(None) };
+            let metric = or_library(&text_of(&bytes, &path)?, &path)?;
             (metric, zipf(nodes, source.users, 1.0, &mut users))
         }
         Origin::PickUps => {
-            let set = context.manifest.set("uber_apr14_part")?;
-            let Some((table, _)) = store::read_table(&context.settings.datasets, set)? else {
-                return Ok(None);
-            };
+            let set = shelf.manifest.set("uber_apr14_part")?;
+            let Some((table, _)) = store::read_table(shelf.folder, set)? else { return Ok(None) };
             (corners()?, pick_ups(&table.values, table.columns.len()))
         }
     };
@@ -127,28 +204,14 @@ fn hotspots(metric: &Metric, users: usize, rng: &mut ChaCha20Rng) -> Vec<u32> {
     by_weight(&weights, users, rng)
 }
 
-fn text_of(source: &Source, context: &Context) -> Result<Option<String>, Error> {
-    let (set, name) = source.origin.file().expect("it is a file");
-    let set = context.manifest.set(set)?;
-    let entry = set.files.iter().find(|file| file.path == name);
-    let entry = entry.ok_or_else(|| Error::library("manifest", &format!("no file {name}")))?;
-    let folder = &context.settings.datasets;
-    let Some(bytes) = store::read_checked(folder, entry)? else { return Ok(None) };
-    let mut text = String::new();
-    let path = folder.join(&entry.path);
-    MultiGzDecoder::new(&bytes[..]).read_to_string(&mut text).map_err(Error::io("read", &path))?;
-    Ok(Some(text))
-}
-
 /// Vertices, edges and p; then edges with lengths, counted from 1. The last of a repeated edge counts.
-pub(super) fn or_library(text: &str, path: &Path) -> Result<Metric, Error> {
-    let malformed = |reason: String| Error::Malformed { path: path.to_owned(), reason };
-    let numbers: Vec<u32> = text
-        .split_whitespace()
-        .map(|word| word.parse().map_err(|_| malformed(format!("`{word}` is not a number"))))
-        .collect::<Result<_, _>>()?;
+///
+/// # Errors
+/// If there is no such set, or its file is not the one of the manifest.
+pub fn or_library(text: &str, path: &Path) -> Result<Metric, Error> {
+    let numbers = numbers_of(text, path)?;
     let [nodes, _, _, ref rest @ ..] = numbers[..] else {
-        return Err(malformed("the first line is missing".to_owned()));
+        return Err(Error::malformed(path, "the first line is missing"));
     };
     let mut edges: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     for edge in rest.chunks_exact(3) {
@@ -179,6 +242,6 @@ fn pick_ups(values: &[f64], columns_of_table: usize) -> Vec<u32> {
 }
 
 /// Of all users.
-pub(super) fn weights(instance: &Instance) -> Vec<u64> {
+pub fn weights(instance: &Instance) -> Vec<u64> {
     exact_weights(&instance.metric, &instance.users)
 }

@@ -1,13 +1,13 @@
 //! `cargo xtask data list`: one line per data set, or all about one.
 
-use crate::data::manifest::{Manifest, Set};
-use crate::data::store::{self, Presence};
-use crate::data::{catalogue, nation};
+use crate::manifest::{Manifest, Set};
+use crate::store::{self, Presence};
+use crate::{catalogue, nation};
 use std::fmt::Write as _;
 use std::path::Path;
 
 /// The table, generated sets first; `folder` is where files are looked for.
-pub(crate) fn table(manifest: &Manifest, folder: &Path) -> String {
+pub fn table(manifest: &Manifest, folder: &Path) -> String {
     let mut lines =
         vec![["name", "rows x columns", "here", "published", "licence"].map(String::from)];
     for recipe in catalogue::CLUSTERING.iter().filter(|recipe| recipe.is_generated()) {
@@ -49,7 +49,7 @@ fn here(folder: &Path, set: &Set) -> String {
 }
 
 /// Everything that the manifest says about one set.
-pub(crate) fn details(set: &Set, folder: &Path) -> String {
+pub fn details(set: &Set, folder: &Path) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
         writeln!(text, "{name:<12} {value}").expect("writing to a String cannot fail");
@@ -90,7 +90,7 @@ fn aligned(lines: &[[String; 5]]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{details, table};
-    use crate::data::store::tests::{put_toy, toy_manifest};
+    use crate::store::tests::{put_toy, toy_manifest};
 
     #[test]
     fn the_list_says_what_is_here_and_where_the_rest_is() {

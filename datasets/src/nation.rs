@@ -4,7 +4,7 @@
 //! ratio of the sizes seven and six that year. County totals are lognormal, states and counties differ in shape by Dirichlet draws, and
 //! fifty large groups lie anywhere between 10 people and the largest size, as in the paper.
 
-use crate::error::Error;
+use crate::Error;
 use crate::seed::named_rng;
 use dp_census::{Bins, CensusError, From0, GroupSizes, Hierarchy};
 use rand::RngExt;
@@ -12,25 +12,27 @@ use rand::rngs::ChaCha20Rng;
 use rand_distr::{Binomial, Distribution, Gamma, LogNormal};
 
 /// Its id among the data sets, at the size of the paper.
-pub(crate) const ID: &str = "census-synthetic";
+pub const ID: &str = "census-synthetic";
 /// The seed of the nation that the evaluation uses.
-pub(crate) const SEED: u64 = 7;
+pub const SEED: u64 = 7;
 
 /// How large a nation is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scale {
-    pub(crate) states: usize,
-    pub(crate) counties: usize,
-    pub(crate) groups: i64,
-    pub(crate) largest: u32,
+pub struct Scale {
+    /// Parts of the nation.
+    pub states: usize,
+    /// Parts of the states.
+    pub counties: usize,
+    /// Households in all.
+    pub groups: i64,
+    /// The largest size that has a column of its own.
+    pub largest: u32,
 }
 
 /// That of the paper: the United States with the District of Columbia and Puerto Rico.
-pub(crate) const WHOLE: Scale =
-    Scale { states: 52, counties: 3_144, groups: 117_630_445, largest: 1_000 };
+pub const WHOLE: Scale = Scale { states: 52, counties: 3_144, groups: 117_630_445, largest: 1_000 };
 /// A tenth of it.
-pub(crate) const TENTH: Scale =
-    Scale { states: 12, counties: 314, groups: 11_763_044, largest: 200 };
+pub const TENTH: Scale = Scale { states: 12, counties: 314, groups: 11_763_044, largest: 200 };
 
 /// Households of one to six people in 2010.
 const HOUSEHOLDS: [f64; 6] =
@@ -40,7 +42,7 @@ const TAIL: f64 = 0.42;
 /// Sizes with a share of their own; the shares beyond are below one in a billion.
 const SIZES: usize = 30;
 /// Large groups.
-pub(crate) const OUTLIERS: i64 = 50;
+pub const OUTLIERS: i64 = 50;
 /// Concentration of states around the nation and of counties around their state.
 const STATE: f64 = 800.0;
 const COUNTY: f64 = 120.0;
@@ -48,7 +50,10 @@ const COUNTY: f64 = 120.0;
 const SPREAD: f64 = 1.62;
 
 /// The nation of this scale and seed. It has no empty groups; the mechanisms do not know.
-pub(crate) fn generate(scale: Scale, seed: u64) -> Result<(Hierarchy, GroupSizes), Error> {
+///
+/// # Errors
+/// If the scale is too small for what it asks for.
+pub fn generate(scale: Scale, seed: u64) -> Result<(Hierarchy, GroupSizes), Error> {
     let bins = From0::up_to(scale.largest).map_err(|error| refused(&error))?;
     let mut rng = named_rng(&["nation", &scale.counties.to_string(), &seed.to_string()]);
     let states = states_of_counties(scale, &mut rng);

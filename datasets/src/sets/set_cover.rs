@@ -1,27 +1,25 @@
-//! The families of the suite: OR-Library instances, baskets, ratings and a generator.
+//! Families of sets over users: OR-Library instances, baskets, ratings and a generator.
 
-use crate::data::store;
-use crate::error::Error;
-use crate::eval::suite::Context;
-use crate::files;
+use super::{Shelf, checksum_of, numbers_of, text_of};
+use crate::Error;
 use crate::seed::named_rng;
 use dp_combinatorial::Incidence;
-use flate2::read::MultiGzDecoder;
 use quietus::table::numbers;
 use rand::RngExt;
-use std::io::Read as _;
 use std::path::Path;
 
 /// A family of sets over users. Everything here is public.
 #[derive(Debug)]
-pub(crate) struct Source {
-    pub(super) id: &'static str,
+pub struct Source {
+    /// Its name.
+    pub id: &'static str,
     origin: Origin,
     /// How often each user of the origin is there.
     copies: u32,
     /// Users, copies included.
-    pub(super) users: u32,
-    pub(super) sets: u32,
+    pub users: u32,
+    /// Sets.
+    pub sets: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +34,8 @@ enum Origin {
     Ratings,
 }
 
-pub(super) static SOURCES: [Source; 10] = [
+/// All of them; the first needs no file.
+pub static SOURCES: [Source; 10] = [
     random("random-x10", 10),
     random("random-x100", 100),
     library("scp41-x10", "scp41", 10, 200, 1_000),
@@ -64,17 +63,21 @@ const fn library(
     Source { id, origin, copies, users: rows * copies, sets: columns }
 }
 
-pub(super) fn source(id: &str) -> Result<&'static Source, Error> {
-    SOURCES.iter().find(|source| source.id == id).ok_or_else(|| Error::Unknown {
-        what: "data set of the suite set-cover",
-        got: id.to_owned(),
-        known: SOURCES.iter().map(|source| source.id.to_owned()).collect(),
-    })
+/// The family of this name.
+///
+/// # Errors
+/// If there is no such set, or its file is not the one of the manifest.
+pub fn source(id: &str) -> Result<&'static Source, Error> {
+    let unknown = || {
+        let what = "data set of the suite set-cover";
+        Error::unknown(what, id, SOURCES.iter().map(|source| source.id))
+    };
+    SOURCES.iter().find(|source| source.id == id).ok_or_else(unknown)
 }
 
 impl Source {
     /// The set of the manifest and the file in it; `None` if it is generated.
-    pub(super) fn file(&self) -> Option<(&'static str, String)> {
+    pub fn file(&self) -> Option<(&'static str, String)> {
         match self.origin {
             Origin::Random => None,
             Origin::OrLibrary { file } => Some(("orlib_scp", format!("orlib_scp/{file}.txt.gz"))),
@@ -86,45 +89,28 @@ impl Source {
     }
 
     /// Whether a run takes seconds, so that only the main algorithms are run.
-    pub(super) fn is_large(&self) -> bool {
+    pub fn is_large(&self) -> bool {
         self.sets > 4_000
     }
 }
 
 /// Who is in which set, with the SHA-256 over all memberships; `None` if the file is not there.
-pub(super) fn read(
-    source: &Source,
-    context: &Context,
-) -> Result<Option<(Incidence, String)>, Error> {
+///
+/// # Errors
+/// If there is no such set, or its file is not the one of the manifest.
+pub fn read(source: &Source, shelf: &Shelf<'_>) -> Result<Option<(Incidence, String)>, Error> {
     let lists = match source.file() {
-        None => Some(generated(source)),
-        Some((set, path)) => {
-            let set = context.manifest.set(set)?;
-            let Some(entry) = set.files.iter().find(|entry| entry.path == path) else {
-                return Ok(None);
-            };
-            let folder = &context.settings.datasets;
-            let bytes = store::read_checked(folder, entry)?;
-            bytes.map(|bytes| parse(source, &bytes, &folder.join(&path))).transpose()?
+        None => generated(source),
+        Some((set, file)) => {
+            let Some((bytes, path)) = shelf.bytes(set, Some(&file))? else { return Ok(None) };
+            parse(source, &bytes, &path)?
         }
     };
-    let Some(lists) = lists else { return Ok(None) };
     let copies = (0..source.copies).flat_map(|_| lists.iter().map(Vec::as_slice));
     let incidence = Incidence::from_slices(source.sets, copies)
         .map_err(|error| Error::library("memberships", &error))?;
-    let checksum = checksum(&incidence);
+    let checksum = checksum_of(&incidence);
     Ok(Some((incidence, checksum)))
-}
-
-/// SHA-256 over all memberships.
-pub(crate) fn checksum(incidence: &Incidence) -> String {
-    let mut bytes = Vec::new();
-    for user in 0..incidence.users() {
-        let sets = incidence.sets_of(user);
-        bytes.extend((sets.len() as u64).to_le_bytes());
-        bytes.extend(sets.iter().flat_map(|set| set.to_le_bytes()));
-    }
-    files::sha256_hex(&bytes)
 }
 
 fn generated(source: &Source) -> Vec<Vec<u32>> {
@@ -148,32 +134,32 @@ fn parse(source: &Source, bytes: &[u8], path: &Path) -> Result<Vec<Vec<u32>>, Er
             )]
             let (user, film) = (row[0] as usize, row[1] as u32);
             let list = user.checked_sub(1).and_then(|user| lists.get_mut(user));
-            list.ok_or_else(|| malformed(path, format!("there is no user {user}")))?.push(film);
+            list.ok_or_else(|| Error::malformed(path, format!("there is no user {user}")))?
+                .push(film);
         }
         return Ok(lists);
     }
-    let mut text = String::new();
-    MultiGzDecoder::new(bytes).read_to_string(&mut text).map_err(Error::io("read", path))?;
+    let text = text_of(bytes, path)?;
     let lists = match source.origin {
         Origin::OrLibrary { .. } => rows_of_the_library(&text, source, path)?,
-        _ => text.lines().map(|line| numbers(line, path)).collect::<Result<Vec<_>, _>>()?,
+        _ => text.lines().map(|line| numbers_of(line, path)).collect::<Result<Vec<_>, _>>()?,
     };
     if lists.len() == rows {
         Ok(lists)
     } else {
-        Err(malformed(path, format!("{} users, expected {rows}", lists.len())))
+        Err(Error::malformed(path, format!("{} users, expected {rows}", lists.len())))
     }
 }
 
 /// Numbers of rows and columns, a cost per column, then for each row how many columns hold it and
 /// which, counted from 1. Costs are left out: here every set costs the same.
 fn rows_of_the_library(text: &str, source: &Source, path: &Path) -> Result<Vec<Vec<u32>>, Error> {
-    let all = numbers(text, path)?;
+    let all = numbers_of(text, path)?;
     let mut rest = all.into_iter();
-    let mut next = || rest.next().ok_or_else(|| malformed(path, "it breaks off".to_owned()));
+    let mut next = || rest.next().ok_or_else(|| Error::malformed(path, "it breaks off"));
     let (rows, columns) = (next()?, next()?);
     if columns != source.sets {
-        return Err(malformed(path, format!("{columns} columns, expected {}", source.sets)));
+        return Err(Error::malformed(path, format!("{columns} columns, expected {}", source.sets)));
     }
     for _ in 0..columns {
         next()?;
@@ -184,21 +170,11 @@ fn rows_of_the_library(text: &str, source: &Source, path: &Path) -> Result<Vec<V
         let mut list = Vec::new();
         for _ in 0..count {
             let column = next()?.checked_sub(1).filter(|column| *column < columns);
-            list.push(column.ok_or_else(|| malformed(path, "a column out of range".to_owned()))?);
+            list.push(column.ok_or_else(|| Error::malformed(path, "a column out of range"))?);
         }
         lists.push(list);
     }
     Ok(lists)
-}
-
-fn numbers(text: &str, path: &Path) -> Result<Vec<u32>, Error> {
-    let number =
-        |word: &str| word.parse().map_err(|_| malformed(path, format!("`{word}` is not a number")));
-    text.split_whitespace().map(number).collect()
-}
-
-fn malformed(path: &Path, reason: String) -> Error {
-    Error::Malformed { path: path.to_path_buf(), reason }
 }
 
 #[cfg(test)]

@@ -1,15 +1,19 @@
 //! A folder of real data sets: finding a file, and refusing one that is not what it should be.
 
-use crate::data::manifest::{FileEntry, Set};
-use crate::error::{Error, TableError, TableProblem};
+use crate::Error;
 use crate::files;
+use crate::manifest::{FileEntry, Set};
 use quietus::table::numbers::{self, Table};
+use quietus::table::{TableError, TableProblem};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Reads a file of the manifest and checks it; `None` if it is not there. What is parsed later are
 /// the very bytes that were checked.
-pub(crate) fn read_checked(folder: &Path, entry: &FileEntry) -> Result<Option<Vec<u8>>, Error> {
+///
+/// # Errors
+/// If the file is not the one of the manifest, or cannot be read.
+pub fn read_checked(folder: &Path, entry: &FileEntry) -> Result<Option<Vec<u8>>, Error> {
     let path = folder.join(&entry.path);
     let bytes = match std::fs::read(&path) {
         Ok(bytes) => bytes,
@@ -25,7 +29,10 @@ pub(crate) fn read_checked(folder: &Path, entry: &FileEntry) -> Result<Option<Ve
 }
 
 /// Reads the table of a set that has just one; `None` if it is not there.
-pub(crate) fn read_table(folder: &Path, set: &Set) -> Result<Option<(Table, PathBuf)>, Error> {
+///
+/// # Errors
+/// If the file is not the one of the manifest, or cannot be read.
+pub fn read_table(folder: &Path, set: &Set) -> Result<Option<(Table, PathBuf)>, Error> {
     let Some(entry) = set.files.first() else { return Ok(None) };
     let path = folder.join(&entry.path);
     match read_checked(folder, entry)? {
@@ -43,15 +50,24 @@ pub(crate) fn read_table(folder: &Path, set: &Set) -> Result<Option<(Table, Path
 
 /// How much of a set a folder holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Presence {
+pub enum Presence {
+    /// All files.
     All,
-    Some { right: usize, of: usize },
+    /// Some files.
+    Some {
+        /// So many, with the right content.
+        right: usize,
+        /// Of so many.
+        of: usize,
+    },
+    /// A file that is not what it should be.
     Wrong,
+    /// No file.
     Missing,
 }
 
 /// Looks for all files of a set.
-pub(crate) fn presence(folder: &Path, set: &Set) -> Presence {
+pub fn presence(folder: &Path, set: &Set) -> Presence {
     let mut right = 0;
     for entry in &set.files {
         match read_checked(folder, entry) {
@@ -70,8 +86,8 @@ pub(crate) fn presence(folder: &Path, set: &Set) -> Presence {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::{Presence, presence, read_table};
-    use crate::data::manifest::Manifest;
     use crate::files::sha256_hex;
+    use crate::manifest::Manifest;
     use std::path::Path;
 
     /// A manifest of one two-row set `toy` and one missing set `far`.
