@@ -111,6 +111,32 @@ impl AuditReport {
     }
 }
 
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mutant_is_no_good_sign_unless_it_is_caught_and_its_twin_passes() {
+        let report = |caught, twin_passed| {
+            let mutant = Mutant {
+                id: "M1".to_owned(),
+                layer: "exact".to_owned(),
+                expected: 2.0,
+                worst: 2.0,
+                witness: String::new(),
+                caught,
+                twin_passed,
+                twin_worst: 1.0,
+                seconds: 0.0,
+            };
+            AuditReport { claims: Vec::new(), mutants: vec![mutant] }
+        };
+        assert!(report(true, true).no_surprise() && !report(true, true).pass(), "no claims");
+        assert!(!report(true, false).no_surprise() && !report(false, true).no_surprise());
+        assert!(!AuditReport::default().no_surprise());
+    }
+}
+
 /// JSON has no infinity: an unbounded loss is written as `null`.
 mod unbounded_as_null {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -2,13 +2,37 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dp_accounting::{AnyRelation, Relation};
+
 use crate::numbers::worse;
+use crate::promises::Promises;
 
 /// Probabilities of all outputs of one run of a mechanism on one data set.
+///
+/// What two laws say about a claim, they say about neighbours. Where plans drew, receipts say which; so the law of a plan is infinitely far from
+/// any other until somebody says [under](Self::under) which relation the two data sets are neighbours.
+///
+/// ```
+/// use dp_accounting::{AddRemove, Budget, Epsilon, Receipt, Step};
+/// use dp_audit::{Window, exact_law};
+/// use dp_mechanism::{Draws, NoisyCount};
+///
+/// let count = NoisyCount::geometric(Epsilon::new(0.5)?)?;
+/// let step = Step::spend("count", count.loss());
+/// let receipt = Receipt::new("count", AddRemove, Budget::new(0.5, 0.0)?, step);
+/// let law = |n: u64| exact_law(Window::new(-60, 60), |source| {
+///     Draws::planned(source, &receipt, |draws| count.release(n, &mut draws.leaf("count", 0))).0
+/// });
+/// assert!(law(1).pure_loss(&law(2)).is_infinite());
+/// assert!(law(1).under(AddRemove).pure_loss(&law(2).under(AddRemove)) <= 0.5 + 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Law<O: Ord> {
     probabilities: BTreeMap<O, Mass>,
     paths: u64,
+    promises: Promises,
+    under: Option<AnyRelation>,
 }
 
 /// A probability, and how much of it comes from runs with a draw outside of the window.
@@ -38,15 +62,21 @@ impl Mass {
 
 impl<O: Ord> Law<O> {
     /// Collects `(output, probability, outside of the window)` of disjoint paths.
-    pub(crate) fn from_paths(paths: impl IntoIterator<Item = (O, f64, bool)>) -> Self {
+    pub(crate) fn from_paths(
+        paths: impl IntoIterator<Item = (O, f64, bool)>,
+        promises: Promises,
+    ) -> Self {
         let masses = paths.into_iter().map(|(output, p, outside)| (output, Mass::new(p, outside)));
-        Self::from_masses(masses)
+        Self::from_masses(masses, promises)
     }
 
     /// # Panics
     /// If the probabilities do not add up to 1 within `1e-9`: such a law proves nothing.
-    pub(crate) fn from_masses(masses: impl IntoIterator<Item = (O, Mass)>) -> Self {
-        let mut law = Self { probabilities: BTreeMap::new(), paths: 0 };
+    pub(crate) fn from_masses(
+        masses: impl IntoIterator<Item = (O, Mass)>,
+        promises: Promises,
+    ) -> Self {
+        let mut law = Self { probabilities: BTreeMap::new(), paths: 0, promises, under: None };
         for (output, mass) in masses {
             law.probabilities.entry(output).or_default().add(mass);
             law.paths += 1;
@@ -54,6 +84,41 @@ impl<O: Ord> Law<O> {
         let total: f64 = law.probabilities.values().map(|mass| mass.all).sum();
         assert!((total - 1.0).abs() < 1e-9, "the law sums to {total}, not to 1");
         law
+    }
+
+    /// To be compared on neighbours under this relation. How the data sets differ remains the caller's word; where they are made of records,
+    /// [`exact_laws`](crate::exact_laws) looks.
+    ///
+    /// # Panics
+    /// If a plan promised something about other neighbours, or something was drawn beside it.
+    #[must_use]
+    pub fn under<L: Relation>(self, relation: L) -> Self {
+        let fits = self.promises.cover_all_draws(relation.any());
+        if let (false, Err(why)) = (self.promises.is_empty(), fits) {
+            panic!("{why}");
+        }
+        self.known_to_fit(relation.any())
+    }
+
+    /// The same where that was looked at.
+    pub(crate) fn known_to_fit(self, relation: AnyRelation) -> Self {
+        Self { under: Some(relation), ..self }
+    }
+
+    pub(crate) fn promises(&self) -> &Promises {
+        &self.promises
+    }
+
+    /// Whether the difference between the two says something about what was promised.
+    fn speaks_of(&self, other: &Self) -> bool {
+        let unplanned = |law: &Self| law.promises.is_empty();
+        match (self.under, other.under) {
+            (Some(here), Some(there)) => here == there,
+            (None, None) => unplanned(self) && unplanned(other),
+            // A law that somebody made by hand, of what needs no plan.
+            (Some(_), None) => unplanned(other),
+            (None, Some(_)) => unplanned(self),
+        }
     }
 
     /// The probability that a draw was outside of the window.
@@ -79,6 +144,9 @@ impl<O: Ord> Law<O> {
     /// The least `epsilon` with `self(S) <= e^epsilon other(S)` for all sets: the largest log ratio.
     /// Infinite if some output is possible here and impossible there. One direction only.
     pub fn pure_loss(&self, other: &Self) -> f64 {
+        if !self.speaks_of(other) {
+            return f64::INFINITY;
+        }
         self.iter()
             .filter(|(_, p)| *p > 0.0)
             .map(|(output, p)| (p / other.probability(output)).ln())
@@ -88,6 +156,9 @@ impl<O: Ord> Law<O> {
     /// The least `delta` with `self(S) <= e^epsilon other(S) + delta` for all sets: the hockey-stick
     /// divergence. One direction only.
     pub fn delta(&self, other: &Self, epsilon: f64) -> f64 {
+        if !self.speaks_of(other) {
+            return f64::INFINITY;
+        }
         let excess = |(output, p): (&O, f64)| p - epsilon.exp() * other.probability(output);
         self.iter().map(excess).filter(|excess| *excess > 0.0).sum()
     }
@@ -95,6 +166,9 @@ impl<O: Ord> Law<O> {
     /// The same, where all that is [outside](Self::outside) of the window counts as excess: an upper bound whatever the
     /// mechanism does with a draw out there.
     pub fn charged_delta(&self, other: &Self, epsilon: f64) -> f64 {
+        if !self.speaks_of(other) {
+            return f64::INFINITY;
+        }
         let excess = |(output, mass): (&O, &Mass)| {
             (mass.all - mass.outside) - epsilon.exp() * other.probability(output)
         };
@@ -111,6 +185,9 @@ impl<O: Ord> Law<O> {
     /// Rényi divergence of order `alpha > 1` of this law from the other; infinite if some output
     /// is possible here and impossible there.
     pub fn renyi(&self, other: &Self, alpha: f64) -> f64 {
+        if !self.speaks_of(other) {
+            return f64::INFINITY;
+        }
         let log_sum = self
             .iter()
             .filter(|(_, p)| *p > 0.0)
@@ -136,7 +213,12 @@ impl<O: Ord> Law<O> {
     /// The trade-off curve of telling this law (null) from the other: corners `(false positive
     /// rate, false negative rate)` of the optimal tests, from `(0, 1)` on. Its lower convex hull is
     /// the curve itself, since the corners are in order of the likelihood ratio.
+    ///
+    /// Between laws that are not known to be of neighbours, they can be told apart for certain.
     pub fn trade_off(&self, other: &Self) -> Vec<(f64, f64)> {
+        if !self.speaks_of(other) {
+            return vec![(0.0, 1.0), (0.0, 0.0), (1.0, 0.0)];
+        }
         let outputs = self.probabilities.keys().chain(other.probabilities.keys());
         let outputs: BTreeSet<&O> = outputs.collect();
         let mut pairs: Vec<(f64, f64)> = outputs
@@ -159,10 +241,14 @@ impl<O: Ord> Law<O> {
 mod tests {
     use super::*;
 
+    fn of<O: Ord, const N: usize>(paths: [(O, f64); N]) -> Law<O> {
+        Law::from_paths(paths.map(|(output, p)| (output, p, false)), Promises::default())
+    }
+
     /// Randomised response with odds `e^epsilon`, for which everything is known.
     fn response(epsilon: f64) -> (Law<bool>, Law<bool>) {
         let p = epsilon.exp() / (1.0 + epsilon.exp());
-        let law = |p: f64| Law::from_paths([(true, p, false), (false, 1.0 - p, false)]);
+        let law = |p: f64| of([(true, p), (false, 1.0 - p)]);
         (law(p), law(1.0 - p))
     }
 
@@ -189,8 +275,8 @@ mod tests {
 
     #[test]
     fn different_supports_are_an_unbounded_loss() {
-        let a = Law::from_paths([(0, 0.5, false), (1, 0.5, false)]);
-        let b = Law::from_paths([(0, 1.0, false)]);
+        let a = of([(0, 0.5), (1, 0.5)]);
+        let b = of([(0, 1.0)]);
         assert!(a.pure_loss(&b).is_infinite() && a.renyi(&b, 2.0).is_infinite());
         assert!(a.zcdp(&b).is_infinite() && a.bounded_range(&b).is_infinite());
         assert!((a.delta(&b, 5.0) - 0.5).abs() < 1e-15);
@@ -200,6 +286,34 @@ mod tests {
     #[test]
     #[should_panic(expected = "the law sums to 0.9, not to 1")]
     fn a_law_that_does_not_sum_to_one_is_refused() {
-        let _ = Law::from_paths([(0, 0.4, false), (1, 0.5, false)]);
+        let _ = of([(0, 0.4), (1, 0.5)]);
+    }
+
+    /// All that a law can say about another is as bad as it gets, until both are known to be of neighbours.
+    #[test]
+    fn laws_of_plans_say_nothing_until_their_relation_is_said() {
+        use dp_accounting::{AddOnly, AddRemove};
+        let mut planned = Promises::default();
+        planned.note(Some(AddRemove.any()));
+        planned.draw();
+        let law = || Law::from_paths([(0, 0.5, false), (1, 0.5, false)], planned.clone());
+        let far = |a: &Law<i32>, b: &Law<i32>| {
+            let all = [a.pure_loss(b), a.delta(b, 1.0), a.charged_delta(b, 1.0), a.zcdp(b)];
+            let apart = a.trade_off(b).contains(&(0.0, 0.0));
+            assert_eq!(all.iter().all(|far| far.is_infinite()), apart, "{all:?}");
+            apart
+        };
+        let (a, b) = (law().under(AddRemove), law().under(AddOnly));
+        assert!(far(&law(), &law()) && far(&a, &law()) && far(&law(), &a) && far(&a, &b));
+        assert!(!far(&a, &law().under(AddRemove)) && !far(&b, &law().under(AddOnly)));
+        assert!(!far(&of([(0, 0.5), (1, 0.5)]), &of([(0, 0.5), (1, 0.5)])), "no plan");
+    }
+
+    #[test]
+    #[should_panic(expected = "neighbours under replace-one, but the receipt is about add-remove")]
+    fn a_law_is_not_taken_for_one_of_other_neighbours() {
+        let mut planned = Promises::default();
+        planned.note(Some(dp_accounting::AddRemove.any()));
+        let _ = Law::from_paths([(0, 1.0, false)], planned).under(dp_accounting::ReplaceOne);
     }
 }

@@ -11,7 +11,8 @@
 //! - [`compare`]: runs a mechanism of any size on a data set, replays the released values on a
 //!   neighbour, and adds up what each draw gives away. It also fails a mechanism whose control flow
 //!   or output depends on the data in any way but through its draws. It, and [`exact_laws`], take [`Neighbours`]: under which relation two data
-//!   sets are neighbours. A receipt about others is refused.
+//!   sets are neighbours. A receipt about others is refused, and so is a draw that no receipt pays for. The law of a plan says nothing until it is said
+//!   [under](Law::under) which relation it is compared.
 //! - [`range_of_change`]: how far the scores of a choice, or any integer statistic, can move.
 //! - [`statistical`]: lower bounds from samples alone, for everything else: epsilon, delta, the `mu` of
 //!   a Gaussian claim, a test that stops as soon as it is sure, and the law of a sampler.
@@ -54,6 +55,7 @@ pub mod hostile;
 mod law;
 mod noise_law;
 mod numbers;
+mod promises;
 mod range;
 mod rational_law;
 mod relation;

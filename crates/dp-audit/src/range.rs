@@ -90,3 +90,16 @@ impl Source for Observer<'_> {
         self.outcomes.noisy_vector(values, noise);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The range is what a choice is charged for, not the larger of both sides.
+    #[test]
+    fn a_change_has_two_sides() {
+        let change = range_of_change(&[5, 5, 5], &[7, 2, 5]);
+        assert_eq!((change.up, change.down, change.range(), change.sensitivity()), (2, 3, 5, 3));
+        assert_eq!(range_of_change(&[1, 4], &[2, 6]).range(), 1, "all scores rise");
+    }
+}

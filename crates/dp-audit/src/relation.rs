@@ -3,10 +3,11 @@
 use std::fmt;
 
 use dp_accounting::{AnyRelation, Receipt, Relation};
-use dp_mechanism::{DiscreteGaussian, Geometric, Law as DrawLaw, Source};
+use dp_mechanism::Source;
 use serde::Serialize;
 
 use crate::bits::bytes;
+use crate::promises::Promises;
 use crate::{Law, Window, exact_law};
 
 /// How two data sets are tried.
@@ -59,6 +60,11 @@ pub enum NotNeighbours {
         /// Under which the data sets are neighbours.
         compared: AnyRelation,
     },
+    /// A plan began, and something was drawn beside it: no receipt says what that noise is for.
+    BesidePlan {
+        /// Under which the data sets are neighbours.
+        compared: AnyRelation,
+    },
     /// So many records are in one of the two data sets only.
     Records {
         /// Under which they were said to be neighbours.
@@ -84,6 +90,12 @@ impl fmt::Display for NotNeighbours {
             Self::NoReceipt { compared } => {
                 write!(f, "neighbours under {compared}, but no receipt says what the noise is for")
             }
+            Self::BesidePlan { compared } => {
+                write!(
+                    f,
+                    "neighbours under {compared}, but no receipt stands behind a draw beside the plan"
+                )
+            }
             Self::Records { compared, first, second } => write!(
                 f,
                 "not neighbours under {compared}: {first} and {second} records are in one of the two only"
@@ -96,9 +108,8 @@ impl fmt::Display for NotNeighbours {
 impl std::error::Error for NotNeighbours {}
 
 impl<'a, D: ?Sized> Neighbours<'a, D> {
-    /// Whatever two data sets are compared, the caller's word is that they are neighbours under this relation. If there are lists of
-    /// records, [`of_records`](Self::of_records) looks.
-    pub fn stated<L: Relation>(relation: L) -> Self {
+    /// Pairs that were made from the relation itself.
+    pub(crate) fn made_from<L: Relation>(relation: L) -> Self {
         Self { relation: relation.any(), unplanned: false, tried: None }
     }
 
@@ -125,7 +136,7 @@ impl<'a, D: ?Sized> Neighbours<'a, D> {
             };
             if fits { Ok(()) } else { Err(NotNeighbours::Records { compared, first, second }) }
         };
-        Self { tried: Some(Box::new(tried)), ..Self::stated(relation) }
+        Self { tried: Some(Box::new(tried)), ..Self::made_from(relation) }
     }
 
     /// Data sets of any form, and the caller's own test.
@@ -134,7 +145,7 @@ impl<'a, D: ?Sized> Neighbours<'a, D> {
         let tried = move |a: &D, b: &D| {
             if are(a, b) { Ok(()) } else { Err(NotNeighbours::Other { compared }) }
         };
-        Self { tried: Some(Box::new(tried)), ..Self::stated(relation) }
+        Self { tried: Some(Box::new(tried)), ..Self::made_from(relation) }
     }
 
     /// For primitives on their own, whose loss the caller accounts for: no plan begins, so nothing else says what the noise is for.
@@ -159,11 +170,7 @@ impl<'a, D: ?Sized> Neighbours<'a, D> {
         &self,
         receipt: &Receipt<L>,
     ) -> Result<(), NotNeighbours> {
-        self.fits(receipt.relation().any())
-    }
-
-    fn fits(&self, promised: AnyRelation) -> Result<(), NotNeighbours> {
-        let compared = self.relation;
+        let (compared, promised) = (self.relation, receipt.relation().any());
         if promised.covers(compared) {
             Ok(())
         } else {
@@ -171,17 +178,13 @@ impl<'a, D: ?Sized> Neighbours<'a, D> {
         }
     }
 
-    /// Whether they fit what both runs promised; where nothing was drawn, nothing need be promised.
-    pub(crate) fn keep(
-        &self,
-        promised: [&[AnyRelation]; 2],
-        drew: bool,
-    ) -> Result<(), NotNeighbours> {
-        promised.into_iter().flatten().try_for_each(|promised| self.fits(*promised))?;
-        if !self.unplanned && drew && promised.iter().any(|promised| promised.is_empty()) {
-            return Err(NotNeighbours::NoReceipt { compared: self.relation });
+    /// Whether they fit what a run promised; where nothing was drawn, nothing need be promised.
+    pub(crate) fn keep(&self, promised: &Promises) -> Result<(), NotNeighbours> {
+        if self.unplanned {
+            promised.cover(self.relation)
+        } else {
+            promised.cover_all_draws(self.relation)
         }
-        Ok(())
     }
 
     pub(crate) fn relation(&self) -> AnyRelation {
@@ -215,54 +218,11 @@ pub fn exact_laws<D: ?Sized, O: Ord>(
 ) -> Result<(Law<O>, Law<O>), NotNeighbours> {
     neighbours.tell(first, second)?;
     let law = |data: &D| {
-        // Of all paths: what any of them promised, and whether one of them promised nothing.
-        let promised = std::cell::RefCell::new(Vec::<AnyRelation>::new());
-        let silent = std::cell::Cell::new(false);
-        let law = exact_law(window, |source| {
-            let mut told = Told { source, promised: Vec::new() };
-            let output = run(data, &mut told);
-            silent.set(silent.get() || told.promised.is_empty());
-            let mut all = promised.borrow_mut();
-            for one in told.promised {
-                if !all.contains(&one) {
-                    all.push(one);
-                }
-            }
-            output
-        });
-        (law, promised.into_inner(), silent.get())
+        let law = exact_law(window, |source| run(data, source));
+        neighbours.keep(law.promises())?;
+        Ok(law.known_to_fit(neighbours.relation))
     };
-    let ((p, of_first, no_first), (q, of_second, no_second)) = (law(first), law(second));
-    neighbours.keep([&of_first, &of_second], true)?;
-    if no_first || no_second {
-        neighbours.keep([&[], &[]], true)?;
-    }
-    Ok((p, q))
-}
-
-/// Passes everything on, and notes what was promised.
-struct Told<'a> {
-    source: &'a mut dyn Source,
-    promised: Vec<AnyRelation>,
-}
-
-impl Source for Told<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
-        self.promised.push(relation);
-        self.source.promised(relation);
-    }
-
-    fn draw(&mut self, law: DrawLaw<'_>) -> i64 {
-        self.source.draw(law)
-    }
-
-    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
-        self.source.noisy_vector(values, noise);
-    }
-
-    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
-        self.source.noisy_max(scores, noise)
-    }
+    Ok((law(first)?, law(second)?))
 }
 
 #[cfg(test)]
@@ -297,21 +257,5 @@ mod tests {
         assert_eq!(covered(all[2]), [false, false, true, true, true]);
         assert_eq!(covered(all[3]), [false, false, false, true, false]);
         assert_eq!(covered(all[4]), [false, false, false, true, true]);
-    }
-
-    #[test]
-    fn both_runs_must_say_what_they_promise() {
-        let stated = Neighbours::<()>::stated(AddRemove);
-        let (right, wrong) = ([AddRemove.any()], [AddRemove.any(), ReplaceOne.any()]);
-        assert!(
-            stated.keep([&right, &right], true).is_ok()
-                && stated.keep([&right, &wrong], true).is_err()
-        );
-        assert!(
-            stated.keep([&[], &right], true).is_err() && stated.keep([&right, &[]], true).is_err()
-        );
-        assert!(stated.keep([&[], &[]], false).is_ok(), "both runs ended before they drew");
-        let raw = stated.without_receipt();
-        assert!(raw.keep([&[], &[]], true).is_ok() && raw.keep([&[], &wrong], true).is_err());
     }
 }

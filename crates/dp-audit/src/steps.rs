@@ -6,6 +6,7 @@ use dp_mechanism::Source;
 
 use crate::law::Mass;
 use crate::numbers::Floats;
+use crate::promises::Promises;
 use crate::tape::for_each_path;
 use crate::{Law, Window};
 
@@ -32,21 +33,22 @@ pub fn exact_law_of_steps<S: Ord + Clone, O: Ord>(
     step: impl Fn(&S, &mut dyn Source) -> Progress<S, O>,
 ) -> Law<O> {
     let mut alive = BTreeMap::from([(start, Mass::new(1.0, false))]);
-    let mut done = Vec::new();
+    let (mut done, mut promises) = (Vec::new(), Promises::default());
     for _ in 0..1_000_000 {
         let mut next: BTreeMap<S, Mass> = BTreeMap::new();
         for (state, mass) in alive {
             let step = |draws: &mut dyn Source| step(&state, draws);
-            for_each_path(&Floats, window, step, |progress, probability, outside| {
+            let report = |progress, probability, outside| {
                 let mass = mass.then(Mass::new(probability, outside));
                 match progress {
                     Progress::Continue(state) => next.entry(state).or_default().add(mass),
                     Progress::Done(output) => done.push((output, mass)),
                 }
-            });
+            };
+            promises.merge(&for_each_path(&Floats, window, step, report));
         }
         if next.is_empty() {
-            return Law::from_masses(done);
+            return Law::from_masses(done, promises);
         }
         alive = next;
     }

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use dp_accounting::AnyRelation;
 use dp_mechanism::{
     Coin, DiscreteGaussian, Geometric, Law as DrawLaw, Noise, Ratio, ReportNoise, Source,
 };
@@ -11,6 +12,7 @@ use crate::noise_law::{
     noisy_max_tail, power, report_scale, report_tail,
 };
 use crate::numbers::{Floats, Numbers, Rationals, ratio_to_f64};
+use crate::promises::Promises;
 use crate::{Law, RationalLaw};
 
 /// The released values between which noise of infinite range is followed value by value.
@@ -82,8 +84,9 @@ fn beyond(end: i64, scale: f64) -> i64 {
 /// that is dropped would look like no loss (Gaussian noise beyond 39 standard deviations excepted).
 pub fn exact_law<O: Ord>(window: Window, run: impl Fn(&mut dyn Source) -> O) -> Law<O> {
     let mut paths = Vec::new();
-    for_each_path(&Floats, window, run, |output, p, outside| paths.push((output, p, outside)));
-    Law::from_paths(paths)
+    let report = |output, p, outside| paths.push((output, p, outside));
+    let promises = for_each_path(&Floats, window, run, report);
+    Law::from_paths(paths, promises)
 }
 
 /// The same if it takes so many paths at most, and all probabilities are within the range of `f64`.
@@ -99,7 +102,7 @@ pub(crate) fn exact_law_within<O: Ord>(
         tape.walk(most_paths, run, |output, p, outside| paths.push((output, p, outside)))
     }));
     match all {
-        Ok(all) => all.then(|| Law::from_paths(paths)),
+        Ok(all) => all.then(|| Law::from_paths(paths, tape.of_all_runs)),
         Err(thrown) if thrown.is::<GivenUp>() => None,
         Err(panic) => resume_unwind(panic),
     }
@@ -124,21 +127,22 @@ pub fn exact_rational_law<O: Ord>(
 ) -> RationalLaw<O> {
     let numbers = Rationals { unit, odds };
     let mut paths = Vec::new();
-    for_each_path(&numbers, window, run, |output, probability, _| {
-        paths.push((output, probability));
-    });
-    RationalLaw::from_paths(paths)
+    let report = |output, probability, _| paths.push((output, probability));
+    let promises = for_each_path(&numbers, window, run, report);
+    RationalLaw::from_paths(paths, promises)
 }
 
 /// Runs once for every sequence of outcomes, and reports each output with its probability, and whether a draw
-/// was outside of the window.
+/// was outside of the window. What all of them promised comes back.
 pub(crate) fn for_each_path<N: Numbers, O>(
     numbers: &N,
     window: Window,
     run: impl Fn(&mut dyn Source) -> O,
     mut report: impl FnMut(O, N::P, bool),
-) {
-    Tape::new(numbers, window).walk(u64::MAX, run, &mut report);
+) -> Promises {
+    let mut tape = Tape::new(numbers, window);
+    tape.walk(u64::MAX, run, &mut report);
+    tape.of_all_runs
 }
 
 struct Tape<'n, N: Numbers> {
@@ -148,6 +152,9 @@ struct Tape<'n, N: Numbers> {
     window: Window,
     /// Rather than to panic.
     gives_up: bool,
+    /// Of the present run, and of those before it.
+    promises: Promises,
+    of_all_runs: Promises,
 }
 
 /// One draw: its possible outcomes with their probabilities, and which of them is being followed.
@@ -158,7 +165,9 @@ struct Branching<P> {
 
 impl<'n, N: Numbers> Tape<'n, N> {
     fn new(numbers: &'n N, window: Window) -> Self {
-        Self { numbers, path: Vec::new(), position: 0, window, gives_up: false }
+        let (promises, of_all_runs) = (Promises::default(), Promises::default());
+        let (path, position, gives_up) = (Vec::new(), 0, false);
+        Self { numbers, path, position, window, gives_up, promises, of_all_runs }
     }
 
     /// False if there are more paths than that.
@@ -170,7 +179,9 @@ impl<'n, N: Numbers> Tape<'n, N> {
     ) -> bool {
         for _ in 0..most {
             self.position = 0;
+            self.promises = Promises::default();
             let output = run(self);
+            self.of_all_runs.merge(&self.promises);
             assert_eq!(self.position, self.path.len(), "a replay drew less than the run before it");
             let taken = || self.path.iter().map(|draw| &draw.outcomes[draw.chosen]);
             let one = self.numbers.integer(1);
@@ -194,6 +205,7 @@ impl<'n, N: Numbers> Tape<'n, N> {
     /// The outcome of the next draw on this path. A draw that is new has these outcomes; the bit says
     /// whether all of them are possible, so that a probability of zero is a rounded one.
     fn follow(&mut self, law: impl FnOnce(&Self) -> (Vec<Outcome<N::P>>, bool)) -> i64 {
+        self.promises.draw();
         if self.position == self.path.len() {
             let (mut outcomes, full) = law(self);
             let (all, zero) = (outcomes.len(), self.numbers.integer(0));
@@ -316,6 +328,10 @@ fn has_full_support(law: DrawLaw<'_>) -> bool {
 }
 
 impl<N: Numbers> Source for Tape<'_, N> {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
+        self.promises.note(relation);
+    }
+
     fn draw(&mut self, law: DrawLaw<'_>) -> i64 {
         self.follow(|tape| (tape.outcomes(law), has_full_support(law)))
     }

@@ -21,6 +21,7 @@ use crate::noise_law::{
     report_log_probability, sparse_choice_log_ratios,
 };
 use crate::numbers::{Floats, ratio_to_f64, worse};
+use crate::promises::Promises;
 use crate::relation::{Neighbours, NotNeighbours};
 
 /// What a comparison says when it meets a secret coin.
@@ -147,8 +148,8 @@ impl Comparison {
 
 /// Runs on `data` with outcomes from `outcomes`, replays on `neighbour`, and compares.
 ///
-/// The two have to be neighbours, and those that the receipt is about: the plan says so when it begins. What is not is refused, and that is no
-/// pass. [`Audit`](crate::Audit) makes the pairs by itself.
+/// The two have to be neighbours, and those that the receipt is about: the plan says so when it begins, and no draw is made beside it. What is not
+/// so is refused, and that is no pass. [`Audit`](crate::Audit) makes the pairs by itself.
 ///
 /// ```
 /// use dp_accounting::{AddRemove, Budget, Epsilon, Receipt, ReplaceOne, Step};
@@ -202,11 +203,12 @@ pub fn compare<D: ?Sized, O: PartialEq + Serialize>(
     if let Err(why) = neighbours.tell(data, neighbour) {
         return refuse(why);
     }
-    let mut recorder =
-        Recorder { outcomes, entries: Vec::new(), charges: Vec::new(), promised: Vec::new() };
+    let promises = Promises::default;
+    let (entries, charges) = (Vec::new(), Vec::new());
+    let mut recorder = Recorder { outcomes, entries, charges, promises: promises() };
     let output = run(data, &mut recorder);
-    let Recorder { entries, charges, promised, .. } = recorder;
-    let mut replay = Replay { entries, steps: Vec::new(), diverged: None, promised: Vec::new() };
+    let Recorder { entries, charges, promises: of_first, .. } = recorder;
+    let mut replay = Replay { entries, steps: Vec::new(), diverged: None, promises: promises() };
     let replayed = catch_unwind(AssertUnwindSafe(|| run(neighbour, &mut replay)));
     let outputs_equal = match replayed {
         Ok(other) => {
@@ -218,9 +220,10 @@ pub fn compare<D: ?Sized, O: PartialEq + Serialize>(
         Err(thrown) if thrown.is::<Diverged>() => true,
         Err(panic) => resume_unwind(panic),
     };
-    let drew = !replay.entries.is_empty() || replay.diverged.is_some();
-    if let Err(why) = neighbours.keep([&promised, &replay.promised], drew) {
-        return refuse(why);
+    for promises in [&of_first, &replay.promises] {
+        if let Err(why) = neighbours.keep(promises) {
+            return refuse(why);
+        }
     }
     let overdrawn = overdrawn(&charges, &replay.steps);
     let Replay { steps, diverged, .. } = replay;
@@ -276,12 +279,12 @@ struct Recorder<'a> {
     entries: Vec<Entry>,
     /// From which draw on which loss pays.
     charges: Vec<(usize, Option<Loss>)>,
-    promised: Vec<AnyRelation>,
+    promises: Promises,
 }
 
 impl Source for Recorder<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
-        self.promised.push(relation);
+    fn promised(&mut self, relation: Option<AnyRelation>) {
+        self.promises.note(relation);
     }
 
     fn charged(&mut self, loss: Option<Loss>) {
@@ -289,6 +292,7 @@ impl Source for Recorder<'_> {
     }
 
     fn draw(&mut self, law: Law<'_>) -> i64 {
+        self.promises.draw();
         let released = self.outcomes.draw(law);
         self.entries.push(match law {
             Law::Choice { scores, rate } => {
@@ -313,12 +317,14 @@ impl Source for Recorder<'_> {
     }
 
     fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.promises.draw();
         let released = self.outcomes.noisy_max(scores, noise);
         self.entries.push(Entry::NoisyMax { scores: scores.to_vec(), noise, released });
         released
     }
 
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+        self.promises.draw();
         let before = values.to_vec();
         self.outcomes.noisy_vector(values, noise);
         self.entries.push(Entry::Vector { values: before, noise, released: values.to_vec() });
@@ -332,7 +338,7 @@ struct Replay {
     entries: Vec<Entry>,
     steps: Vec<StepLoss>,
     diverged: Option<usize>,
-    promised: Vec<AnyRelation>,
+    promises: Promises,
 }
 
 impl Replay {
@@ -343,11 +349,12 @@ impl Replay {
 }
 
 impl Source for Replay {
-    fn promised(&mut self, relation: AnyRelation) {
-        self.promised.push(relation);
+    fn promised(&mut self, relation: Option<AnyRelation>) {
+        self.promises.note(relation);
     }
 
     fn draw(&mut self, law: Law<'_>) -> i64 {
+        self.promises.draw();
         let matched = match (self.entries.get(self.steps.len()), law) {
             (
                 Some(Entry::Choice { scores, rate, chosen }),
@@ -397,6 +404,7 @@ impl Source for Replay {
     }
 
     fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.promises.draw();
         let Some(Entry::NoisyMax { scores: before, noise: other, released }) =
             self.entries.get(self.steps.len())
         else {
@@ -415,6 +423,7 @@ impl Source for Replay {
     }
 
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+        self.promises.draw();
         let Some(Entry::Vector { values: before, noise: other, released }) =
             self.entries.get(self.steps.len())
         else {
@@ -567,7 +576,7 @@ mod tests {
     const THRESHOLD: i64 = 3;
 
     fn raw<D: ?Sized>() -> Neighbours<'static, D> {
-        Neighbours::stated(dp_accounting::AddRemove).without_receipt()
+        Neighbours::made_from(dp_accounting::AddRemove).without_receipt()
     }
 
     fn noises() -> [ReportNoise; 2] {

@@ -3,7 +3,10 @@
 
 use std::num::NonZeroU64;
 
-use dp_accounting::{AddRemove, Budget, Epsilon, Receipt, Relation, ReplaceOne, Rho, Step, Within};
+use dp_accounting::{
+    AddRemove, Budget, Covered, Delta, Epsilon, Loss, Receipt, Relation, ReplaceOne, Rho, Step,
+    Within,
+};
 use dp_audit::{Audit, Findings, hostile};
 use dp_mechanism::{
     Algorithm, Certificate, CreditedRun, Draws, GaussianSum, GeometricSum, NoisyCount, Part,
@@ -249,4 +252,26 @@ fn records_move_as_the_caller_says() {
         let found = audited(&audit, within, spent.clone(), run);
         assert_eq!(found.stands(), stands, "{found}");
     }
+}
+
+/// Losses of steps do not add up to a delta, but a run that looks at its data shows all the same: three counts with an approximate claim and far
+/// too many outcomes for a law, of which one form spares the first if it is 0.
+#[test]
+fn an_approximate_claim_is_not_kept_by_a_run_that_looks() {
+    let delta = Delta::new(1e-6).expect("valid");
+    let together = Loss::Approximate { epsilon: epsilon(1.0), delta };
+    let covered = Covered { name: "count".to_owned(), draws: Some(3) };
+    let spent = || Step::spend_on("counts", together, vec![covered.clone()]);
+    let count = count(0.3).among("count", together);
+    let audit = Audit::new([0_i64, 7]).sizes([0, 1]);
+    let unbounded = |spares: bool| {
+        let found = audited(&audit, AddRemove, spent(), |values, draws| {
+            let number = values.map(|values| values.len() as u64);
+            let first = usize::from(spares && number.exact() == 0);
+            (first..3).map(|_| count.release(number, draws)).collect::<Vec<_>>()
+        });
+        assert!(found.findings.iter().any(|one| one.measure.contains("by transcripts")), "{found}");
+        found.findings.iter().any(|one| one.found.worst.is_infinite())
+    };
+    assert!(unbounded(true) && !unbounded(false));
 }

@@ -3,6 +3,7 @@
 use dp_accounting::{AddRemove, Budget, Epsilon, Receipt, Relation, ReplaceOne, Step};
 use dp_audit::{
     Comparison, Law, Neighbours, NotNeighbours, Steered, Window, compare, exact_law, exact_laws,
+    exact_rational_law,
 };
 use dp_mechanism::{
     Algorithm, ChaCha20Rng, DiscreteGaussian, DiscreteLaplace, Draws, Mechanism, Noise, NoisyCount,
@@ -18,17 +19,17 @@ fn laplace(scale: u128) -> Noise {
     Noise::Laplace(DiscreteLaplace::new(ratio(scale, 1)).expect("positive"))
 }
 
+/// Numbers of records, of which one has one more.
+fn one_more<N: Copy + Into<i128>>() -> Neighbours<'static, N> {
+    let apart = |a: &N, b: &N| ((*a).into() - (*b).into()).unsigned_abs() == 1;
+    Neighbours::tested(AddRemove, apart).without_receipt()
+}
+
 fn compared<O: PartialEq + serde::Serialize>(
     run: impl Fn(&i64, &mut dyn Source) -> O,
 ) -> Comparison {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
-    compare(
-        &Neighbours::stated(AddRemove).without_receipt(),
-        run,
-        &0,
-        &1,
-        &mut SecureSource::new(&mut rng),
-    )
+    compare(&one_more(), run, &0, &1, &mut SecureSource::new(&mut rng))
 }
 
 /// A mean of nothing is a zero whose sign tells which side it came from.
@@ -126,22 +127,14 @@ fn draws_are_steered_into_branches_that_chance_does_not_take() {
     };
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let by_chance = (0..500).all(|_| {
-        compare(
-            &Neighbours::stated(AddRemove).without_receipt(),
-            broken,
-            &0,
-            &1,
-            &mut SecureSource::new(&mut rng),
-        )
-        .outputs_equal
+        compare(&one_more(), broken, &0, &1, &mut SecureSource::new(&mut rng)).outputs_equal
     });
     assert!(by_chance, "it is rare");
     let run = |run: &dyn Fn(&i64, &mut dyn Source) -> i64| {
         let mut steered = Steered::new(1);
         (0..60).all(|_| {
             steered.restart();
-            compare(&Neighbours::stated(AddRemove).without_receipt(), run, &0, &1, &mut steered)
-                .outputs_equal
+            compare(&one_more(), run, &0, &1, &mut steered).outputs_equal
         })
     };
     assert!(!run(&broken) && run(&honest));
@@ -182,13 +175,7 @@ fn steering_accuses_nobody() {
     for _ in 0..300 {
         for (a, b) in [(0, 1), (1, 0)] {
             steered.restart();
-            let comparison = compare(
-                &Neighbours::stated(AddRemove).without_receipt(),
-                run,
-                &a,
-                &b,
-                &mut steered,
-            );
+            let comparison = compare(&one_more(), run, &a, &b, &mut steered);
             assert!(comparison.outputs_equal && comparison.diverged.is_none(), "{comparison:?}");
             for step in comparison.steps.iter().skip(1) {
                 let loss = step.forward.abs().max(step.backward.abs());
@@ -227,13 +214,7 @@ fn a_count_that_saturates_is_compared_at_its_ends() {
     let mut steered = Steered::new(3);
     for _ in 0..20 {
         steered.restart();
-        let comparison = compare(
-            &Neighbours::stated(AddRemove).without_receipt(),
-            run,
-            &u64::MAX,
-            &(u64::MAX - 1),
-            &mut steered,
-        );
+        let comparison = compare(&one_more(), run, &u64::MAX, &(u64::MAX - 1), &mut steered);
         assert!(comparison.pure_loss() <= 0.5);
     }
 }
@@ -344,6 +325,134 @@ fn a_claim_is_checked_on_the_neighbours_it_is_about() {
     assert!(matches!(seen.refused, Some(NotNeighbours::NoReceipt { .. })));
     let raw = Neighbours::of_records(AddRemove, records).without_receipt();
     assert!((compare(&raw, run, &few, &more, &mut source).pure_loss() - 0.5).abs() < 1e-9);
+}
+
+/// Nothing of the outcome is put out.
+fn drop_it<T>(_: T) {}
+
+/// Rates, noises, thresholds and numbers of candidates are public: a run that lets them depend on its data has no loss that could be added up.
+#[test]
+fn public_numbers_of_draws_must_be_the_same() {
+    use dp_mechanism::{Geometric, Law, ReportNoise, SparseScores};
+    type Run<'a> = &'a dyn Fn(i64, &mut dyn Source);
+    let rate = |secret: i64| ratio(1 + u128::from(secret.unsigned_abs()), 4);
+    let noise = |secret: i64| laplace(4 + u128::from(secret.unsigned_abs()));
+    let two_sided = |scale: u128| {
+        ReportNoise::TwoSided(DiscreteLaplace::new(ratio(scale, 1)).expect("positive"))
+    };
+    let report = |threshold: i64, scale: u128, source: &mut dyn Source| {
+        source.draw(Law::Report { value: 0, threshold, noise: two_sided(scale) })
+    };
+    let of = |secret: i64| u128::from(secret.unsigned_abs()) + 4;
+    let gaussian = |v: u128| DiscreteGaussian::new(ratio(v, 1)).expect("positive");
+    let sparse = |candidates: i64| SparseScores::new(candidates.unsigned_abs(), [(1, 3)]);
+    let geometric = |scale: u128| Geometric::new(ratio(scale, 1)).expect("positive");
+    let zeros = |secret: i64| vec![0; 3 + usize::from(secret == 1)];
+    let runs: [Run<'_>; 15] = [
+        &|secret, source| drop_it(source.choose(&[0, 3], rate(secret))),
+        &|secret, source| drop_it(source.choose(&zeros(secret), rate(0))),
+        &|secret, source| drop_it(source.flip(&[0, 3], rate(secret))),
+        &|secret, source| drop_it(source.flip(&zeros(secret), rate(0))),
+        &|secret, source| drop_it(source.choose_sparse(&sparse(9), rate(secret))),
+        &|secret, source| drop_it(source.choose_sparse(&sparse(9 + secret), rate(0))),
+        &|secret, source| drop_it(source.noisy(0, noise(secret))),
+        &|secret, source| drop_it(source.exceeds(0, secret, noise(0))),
+        &|secret, source| drop_it(source.exceeds(0, 0, noise(secret))),
+        &|secret, source| drop_it(report(3 + secret, 4, source)),
+        &|secret, source| drop_it(report(3, of(secret), source)),
+        &|secret, source| drop_it(source.noisy_max(&[0, 3], geometric(of(secret)))),
+        &|secret, source| drop_it(source.noisy_max(&zeros(secret), geometric(4))),
+        &|secret, source| source.noisy_vector(&mut [1, 2], gaussian(of(secret))),
+        &|secret, source| source.noisy_vector(&mut zeros(secret), gaussian(4)),
+    ];
+    for (number, run) in runs.iter().enumerate() {
+        let seen = compared(|secret, source| run(*secret, source));
+        assert_eq!(seen.diverged, Some(0), "run {number}");
+        assert!(seen.pure_loss().is_infinite() && seen.rho().is_infinite(), "run {number}");
+    }
+}
+
+/// What changes in any coordinate of a vector counts.
+#[test]
+fn a_vector_is_compared_in_all_coordinates() {
+    let gaussian = DiscreteGaussian::new(ratio(9, 1)).expect("positive");
+    for place in 0..3 {
+        let seen = compared(|secret, source| {
+            let mut vector = [5, 6, 7];
+            vector[place] += secret;
+            source.noisy_vector(&mut vector, gaussian);
+        });
+        assert!((seen.rho() - 1.0 / 18.0).abs() < 1e-12, "{place}: {seen:?}");
+    }
+}
+
+/// A count that its receipt pays for, and one more before or after it that nobody pays for.
+#[test]
+fn a_draw_beside_a_plan_is_refused() {
+    let count = NoisyCount::geometric(Epsilon::new(0.5).expect("valid")).expect("positive");
+    let step = Step::spend("count", count.loss());
+    let budget = Budget::new(0.5, 0.0).expect("valid");
+    let receipt = Receipt::new("count", AddRemove, budget, step);
+    let planned = |n: u64, source: &mut dyn Source| {
+        Draws::planned(source, &receipt, |draws| count.release(n, &mut draws.leaf("count", 0))).0
+    };
+    let beside = |n: u64, source: &mut dyn Source| count.release(n, &mut Draws::unplanned(source));
+    let before = |data: &Vec<u8>, source: &mut dyn Source| {
+        let n = data.len() as u64;
+        [beside(n, source), planned(n, source)]
+    };
+    let after = |data: &Vec<u8>, source: &mut dyn Source| {
+        let n = data.len() as u64;
+        [planned(n, source), beside(n, source)]
+    };
+    let twice = |data: &Vec<u8>, source: &mut dyn Source| {
+        let n = data.len() as u64;
+        [planned(n, source), planned(n, source)]
+    };
+    let neighbours = Neighbours::of_records(AddRemove, Vec::clone);
+    let (few, more) = (vec![0], vec![0, 1]);
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let mut source = SecureSource::new(&mut rng);
+    let window = Window::new(-6, 8);
+    let refused = Some(NotNeighbours::BesidePlan { compared: AddRemove.any() });
+    let runs: [&dyn Fn(&Vec<u8>, &mut dyn Source) -> [i64; 2]; 2] = [&before, &after];
+    for run in runs {
+        let seen = compare(&neighbours, run, &few, &more, &mut source);
+        assert_eq!(seen.refused, refused);
+        assert!(seen.failed() && seen.pure_loss().is_infinite() && seen.rho().is_infinite());
+        assert_eq!(exact_laws(&neighbours, window, run, &few, &more).err(), refused);
+        let law = |data: &Vec<u8>| exact_law(window, |source| run(data, source));
+        assert!(law(&few).pure_loss(&law(&more)).is_infinite(), "nobody says the relation");
+        let unit =
+            |data: &Vec<u8>| exact_rational_law(ratio(1, 2), 2, window, |source| run(data, source));
+        assert_eq!(unit(&few).largest_ratio(&unit(&more)), None);
+    }
+    // Two plans, each with its receipt, are no foul play.
+    let seen = compare(&neighbours, twice, &few, &more, &mut source);
+    assert!(seen.refused.is_none() && (seen.pure_loss() - 1.0).abs() < 1e-9);
+    let run = |data: &Vec<u8>, source: &mut dyn Source| planned(data.len() as u64, source);
+    let wide = Window::new(-40, 40);
+    let (p, q) = exact_laws(&neighbours, wide, run, &few, &more).expect("neighbours");
+    assert!((p.pure_loss(&q).max(q.pure_loss(&p)) - 0.5).abs() < 1e-6);
+    let unit = |data: &Vec<u8>| {
+        let law = exact_rational_law(ratio(1, 2), 2, wide, |source| run(data, source));
+        law.under(AddRemove)
+    };
+    assert!(unit(&few).largest_ratio(&unit(&more)).is_some());
+}
+
+#[test]
+#[should_panic(expected = "but no receipt stands behind a draw beside the plan")]
+fn a_law_with_a_draw_beside_a_plan_is_of_no_relation() {
+    let count = NoisyCount::geometric(Epsilon::new(0.5).expect("valid")).expect("positive");
+    let step = Step::spend("count", count.loss());
+    let receipt = Receipt::new("c", AddRemove, Budget::new(0.5, 0.0).expect("valid"), step);
+    let law = exact_law(Window::new(-3, 4), |source| {
+        let paid = |draws: &mut Draws<'_>| count.release(1_u64, &mut draws.leaf("count", 0));
+        let first = Draws::planned(source, &receipt, paid).0;
+        [first, count.release(1_u64, &mut Draws::unplanned(source))]
+    });
+    let _ = law.under(AddRemove);
 }
 
 /// One call finds what is sold under the wrong name by itself, and accuses nobody else.

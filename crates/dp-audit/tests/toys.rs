@@ -23,6 +23,16 @@ fn epsilon(x: f64) -> Epsilon {
     Epsilon::new(x).expect("valid")
 }
 
+/// Lists of which one has a record more.
+fn one_more<'a, R: serde::Serialize + Clone + 'a>() -> Neighbours<'a, Vec<R>> {
+    Neighbours::of_records(AddRemove, Vec::clone).without_receipt()
+}
+
+/// Numbers and scores, which are told apart by so much.
+fn told<'a, D: ?Sized>() -> Neighbours<'a, D> {
+    Neighbours::tested(AddRemove, |_, _| true).without_receipt()
+}
+
 fn rng() -> ChaCha20Rng {
     ChaCha20Rng::seed_from_u64(5)
 }
@@ -141,7 +151,7 @@ fn comparing_adds_up_what_each_draw_gives_away() {
         (n, total)
     };
     let comparison = compare(
-        &Neighbours::stated(AddRemove).without_receipt(),
+        &one_more(),
         run,
         &vec![3, -7],
         &vec![3, -7, 10],
@@ -166,13 +176,8 @@ fn control_flow_that_depends_on_the_data_is_caught() {
         }
     };
     for (data, neighbour) in [(vec![], vec![1]), (vec![1], vec![])] {
-        let comparison = compare(
-            &Neighbours::stated(AddRemove).without_receipt(),
-            run,
-            &data,
-            &neighbour,
-            &mut SecureSource::new(&mut rng()),
-        );
+        let comparison =
+            compare(&one_more(), run, &data, &neighbour, &mut SecureSource::new(&mut rng()));
         assert_eq!(comparison.diverged, Some(0));
         assert!(comparison.pure_loss().is_infinite() && comparison.rho().is_infinite());
     }
@@ -184,13 +189,8 @@ fn outputs_that_depend_on_the_data_are_caught() {
     let leaky = |data: &Vec<i64>, draws: &mut dyn Source| {
         (count.release(data.len() as u64, &mut Draws::unplanned(draws)), data.len())
     };
-    let comparison = compare(
-        &Neighbours::stated(AddRemove).without_receipt(),
-        leaky,
-        &vec![],
-        &vec![1],
-        &mut SecureSource::new(&mut rng()),
-    );
+    let comparison =
+        compare(&one_more(), leaky, &vec![], &vec![1], &mut SecureSource::new(&mut rng()));
     assert!(!comparison.outputs_equal && comparison.pure_loss().is_infinite());
 }
 
@@ -202,13 +202,8 @@ fn noise_fitted_to_the_data_is_caught() {
         let total = [data.iter().sum::<i64>()];
         sum.release(&total, bound, &mut Draws::unplanned(draws))
     };
-    let comparison = compare(
-        &Neighbours::stated(AddRemove).without_receipt(),
-        run,
-        &vec![1],
-        &vec![1, 90],
-        &mut SecureSource::new(&mut rng()),
-    );
+    let comparison =
+        compare(&one_more(), run, &vec![1], &vec![1, 90], &mut SecureSource::new(&mut rng()));
     assert_eq!(comparison.diverged, Some(0));
 }
 
@@ -265,13 +260,7 @@ fn rational_laws_refuse_exponents_off_their_lattice() {
 #[test]
 fn far_thresholds_lose_as_much_as_near_ones() {
     let run = |value: &i64, draws: &mut dyn Source| draws.exceeds(*value, 1_000, unit_noise());
-    let comparison = compare(
-        &Neighbours::stated(AddRemove).without_receipt(),
-        run,
-        &0,
-        &5,
-        &mut SecureSource::new(&mut rng()),
-    );
+    let comparison = compare(&told(), run, &0, &5, &mut SecureSource::new(&mut rng()));
     assert!((comparison.pure_loss() - 5.0).abs() < 1e-9, "{}", comparison.pure_loss());
     // Gaussian tails do underflow: unbounded as a pure loss, never more than the noisy value in zCDP.
     let variance = Ratio::new(1, 1).expect("valid");
@@ -279,13 +268,7 @@ fn far_thresholds_lose_as_much_as_near_ones() {
     for threshold in [5, 1_000] {
         let run =
             move |value: &i64, draws: &mut dyn Source| draws.exceeds(*value, threshold, noise);
-        let comparison = compare(
-            &Neighbours::stated(AddRemove).without_receipt(),
-            run,
-            &0,
-            &1,
-            &mut SecureSource::new(&mut rng()),
-        );
+        let comparison = compare(&told(), run, &0, &1, &mut SecureSource::new(&mut rng()));
         assert!(comparison.rho() <= 0.5 && comparison.pure_loss() > 1.0, "{comparison:?}");
     }
 }
@@ -307,26 +290,13 @@ impl Source for Far {
 fn losing_candidates_lose_as_much_as_others() {
     let one = Ratio::new(1, 1).expect("valid");
     let run = |scores: &[i64], draws: &mut dyn Source| draws.flip(scores, one);
-    let loss = |a: &[i64], b: &[i64]| {
-        compare(
-            &Neighbours::stated(AddRemove).without_receipt(),
-            run,
-            a,
-            b,
-            &mut SecureSource::new(&mut rng()),
-        )
-    };
+    let loss =
+        |a: &[i64], b: &[i64]| compare(&told(), run, a, b, &mut SecureSource::new(&mut rng()));
     let comparison = loss(&[0, 1_000], &[10, 1_000]);
     assert!((comparison.pure_loss() - 10.0).abs() < 1e-9, "{comparison:?}");
     let noise = Geometric::new(one).expect("positive");
     let run = |scores: &[i64], draws: &mut dyn Source| draws.noisy_max(scores, noise);
-    let comparison = compare(
-        &Neighbours::stated(AddRemove).without_receipt(),
-        run,
-        &[0_i64, 0][..],
-        &[5, 0][..],
-        &mut Far,
-    );
+    let comparison = compare(&told(), run, &[0_i64, 0][..], &[5, 0][..], &mut Far);
     assert!((comparison.steps[0].forward + 5.0).abs() < 1e-9, "{comparison:?}");
 }
 
@@ -353,13 +323,7 @@ fn noisy_integers_without_a_window_are_refused() {
 
 #[test]
 fn a_mechanism_that_draws_nothing_is_not_audited() {
-    let comparison = compare(
-        &Neighbours::stated(AddRemove).without_receipt(),
-        |_: &i32, _| 7,
-        &0,
-        &1,
-        &mut SecureSource::new(&mut rng()),
-    );
+    let comparison = compare(&told(), |_: &i32, _| 7, &0, &1, &mut SecureSource::new(&mut rng()));
     assert!(comparison.steps.is_empty() && comparison.diverged.is_none());
     assert!(comparison.pure_loss().is_infinite() && comparison.rho().is_infinite());
 }

@@ -70,8 +70,10 @@ fn released(effort: Effort) -> Found {
                 let settings = CensusSettings { region_groups, shrinkage, ..by(method) };
                 let plan = Census::new(hierarchy, bins, a.groups(), privacy, settings);
                 let plan = plan.expect("valid");
-                let law =
-                    |sizes: &GroupSizes| exact_law(window, |source| plan.replay(sizes, source).0);
+                let law = |sizes: &GroupSizes| {
+                    let law = exact_law(window, |source| plan.replay(sizes, source).0);
+                    law.under(plan.receipt().relation())
+                };
                 let share = promise.share_of_laws(&law(&a), &law(&b));
                 found.see(share, || format!("{parents:?}, {method:?}: {here:?} and {there:?}"));
             }

@@ -65,6 +65,15 @@ fn table<B: Bins>(
     GroupSizes::from_table(bins, counts).expect("a table of groups")
 }
 
+/// The groups of a table, each as its cell: a member more or less puts one of them into another cell.
+pub(crate) fn groups<B: Bins>(sizes: &GroupSizes<B>) -> Vec<usize> {
+    let cells = sizes.counts().iter().enumerate();
+    let of_cell = |(cell, &count): (usize, &i64)| {
+        std::iter::repeat_n(cell, usize::try_from(count).expect("a table of groups"))
+    };
+    cells.flat_map(of_cell).collect()
+}
+
 pub(crate) fn above_zero(number: u32) -> NonZeroU32 {
     NonZeroU32::new(number).expect("above 0")
 }
@@ -197,7 +206,7 @@ where
         show(output)
     };
     promise.share_of_transcripts(&compare(
-        &Neighbours::stated(plan.receipt().relation()),
+        &Neighbours::of_records(plan.receipt().relation(), groups),
         run,
         a,
         b,

@@ -1,5 +1,7 @@
 //! From records of people to the release: one individual more, whatever stands in his or her records, by every way to make a table.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use dp_accounting::{MemberOfGroup, Relation};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Method as By, Neighbours, compare, multisets};
@@ -78,16 +80,35 @@ fn release<B: Bins>(
 
 /// The loss between two lists of records; none where both are refused for the same reason, before anything is drawn.
 fn loss<D>(
-    relation: impl Relation,
+    neighbours: &Neighbours<'_, D>,
     run: impl Fn(&D, &mut dyn Source) -> Outcome,
     before: &D,
     after: &D,
     source: &mut dyn Source,
 ) -> f64 {
     let run = |data: &D, source: &mut dyn Source| run(data, source).map_err(|e| e.to_string());
-    let comparison = compare(&Neighbours::stated(relation), run, before, after, source);
+    let comparison = compare(neighbours, run, before, after, source);
     let refused = comparison.steps.is_empty() && comparison.diverged.is_none();
     if refused && comparison.outputs_equal { 0.0 } else { comparison.pure_loss() }
+}
+
+/// Records of people, of whom one has others or is in one of the two lists only.
+fn one_person<'a, D>(
+    relation: impl Relation,
+    records: impl Fn(&D) -> Vec<Record> + 'a,
+) -> Neighbours<'a, D> {
+    let people = move |data: &D| {
+        let mut people: BTreeMap<u32, Vec<(usize, i64)>> = BTreeMap::new();
+        for (person, unit, quantity) in records(data) {
+            people.entry(person).or_default().push((unit, quantity));
+        }
+        people
+    };
+    Neighbours::tested(relation, move |a, b| {
+        let [a, b] = [people(a), people(b)];
+        let all: BTreeSet<&u32> = a.keys().chain(b.keys()).collect();
+        all.into_iter().filter(|person| a.get(person) != b.get(person)).count() == 1
+    })
 }
 
 /// All of up to so many people with one record each.
@@ -101,6 +122,7 @@ fn people(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(80);
     let town = Town::new();
+    let neighbours = one_person(MemberOfGroup, Vec::clone);
     let bins = From0::up_to(3).expect("valid");
     for most in 1..=3 {
         let plan = town.plan(bins, most);
@@ -115,7 +137,7 @@ fn people(effort: Effort) -> Found {
                 let own = [record(), record(), record()];
                 let after = [&own[..1], &before, &own[1..]].concat();
                 let share =
-                    loss(MemberOfGroup, run, &before, &after, &mut SecureSource::new(&mut rng));
+                    loss(&neighbours, run, &before, &after, &mut SecureSource::new(&mut rng));
                 found.see(share, || format!("{most}: {before:?} and {own:?}"));
             }
         }
@@ -139,6 +161,7 @@ fn one_call<B: Bins>(effort: Effort, bins: B, settled: &[Record]) -> Found {
     let town = Town::new();
     for most in 1..=3 {
         let plan = town.plan(bins, most);
+        let neighbours = one_person(plan.receipt().relation(), Vec::clone);
         let run = |records: &Vec<Record>, source: &mut dyn Source| {
             let mut members = town.directory.count_members(above_zero(most));
             for (_, unit, quantity) in records {
@@ -153,13 +176,8 @@ fn one_call<B: Bins>(effort: Effort, bins: B, settled: &[Record]) -> Found {
             let before = [settled, &before].concat();
             for own in (0..5).flat_map(|unit| ODD.map(|quantity| (7, unit, quantity))) {
                 let after = [&before[..], &[own]].concat();
-                let share = loss(
-                    plan.receipt().relation(),
-                    run,
-                    &before,
-                    &after,
-                    &mut SecureSource::new(&mut rng),
-                );
+                let share =
+                    loss(&neighbours, run, &before, &after, &mut SecureSource::new(&mut rng));
                 found.see(share, || format!("{most}: {before:?} and {own:?}"));
             }
         }
@@ -172,6 +190,7 @@ fn merged(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(82);
     let town = Town::new();
+    let neighbours = one_person(MemberOfGroup, |parts: &[Vec<Record>; 2]| parts.concat());
     let bins = From0::up_to(3).expect("valid");
     for (of_part, of_other) in [(1, 1), (2, 2), (1, 2), (3, 1)] {
         let plan = town.plan(bins, of_part);
@@ -194,7 +213,7 @@ fn merged(effort: Effort) -> Found {
                     let mut after = before.clone();
                     after[place].push(own);
                     let share =
-                        loss(MemberOfGroup, run, &before, &after, &mut SecureSource::new(&mut rng));
+                        loss(&neighbours, run, &before, &after, &mut SecureSource::new(&mut rng));
                     found.see(share, || format!("{of_part}, {of_other}: {before:?} and {own:?}"));
                 }
             }
@@ -208,6 +227,7 @@ fn for_another(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(83);
     let town = Town::new();
+    let neighbours = one_person(MemberOfGroup, Vec::clone);
     let bins = From0::up_to(4).expect("valid");
     for (of_count, of_table, of_plan) in
         [(3, 1, 1), (3, 3, 1), (2, 2, 1), (4, 2, 2), (1, 3, 3), (1, 1, 3), (2, 2, 2)]
@@ -222,7 +242,7 @@ fn for_another(effort: Effort) -> Found {
             for own in (0..3).map(|unit| (7, unit, i64::MAX)) {
                 let after = [&before[..], &[own]].concat();
                 let share =
-                    loss(MemberOfGroup, run, &before, &after, &mut SecureSource::new(&mut rng));
+                    loss(&neighbours, run, &before, &after, &mut SecureSource::new(&mut rng));
                 let says = || format!("{of_count} {of_table} {of_plan}: {before:?} and {own:?}");
                 found.see(share, says);
             }
@@ -236,6 +256,7 @@ fn rows(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(84);
     let town = Town::new();
+    let neighbours = Neighbours::of_records(MemberOfGroup, Vec::clone);
     let bins = From0::up_to(2).expect("valid");
     let plan = town.plan(bins, 1);
     let by_rows = |groups: &Vec<(&str, u64)>, source: &mut dyn Source| {
@@ -260,9 +281,9 @@ fn rows(effort: Effort) -> Found {
             more[grown] += 1;
             let (before, after) = (groups(&sizes), groups(&more));
             let source = &mut SecureSource::new(&mut rng);
-            let share = loss(MemberOfGroup, by_rows, &before, &after, source);
+            let share = loss(&neighbours, by_rows, &before, &after, source);
             found.see(share, || format!("rows {before:?} and {after:?}"));
-            let share = loss(MemberOfGroup, by_files, &before, &after, source);
+            let share = loss(&neighbours, by_files, &before, &after, source);
             found.see(share, || format!("files {before:?} and {after:?}"));
         }
     }

@@ -1,6 +1,6 @@
 //! Checks of coresets made from centres.
 
-use dp_accounting::{Budget, Epsilon};
+use dp_accounting::{AddRemove, Budget, Epsilon};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Method, Window, exact_law};
 use dp_cluster::coreset::{CoresetFromCentres, WeightRule};
@@ -39,6 +39,7 @@ fn small(_effort: Effort) -> Found {
             let weights = plan.replay(points.view(), draws).0.weights().to_vec();
             weights.into_iter().map(f64::to_bits).collect::<Vec<_>>()
         })
+        .under(AddRemove)
     };
     for records in [vec![], vec![0.2], vec![0.9], vec![0.5, 0.6], vec![f64::NAN, 0.0, 1.0]] {
         for added in [0.0, 1.0, 0.5, f64::NAN, f64::INFINITY] {

@@ -1,14 +1,14 @@
 //! Checks of DP-Lloyd as a whole.
 
-use dp_accounting::{AddRemove, Budget, Epsilon};
+use dp_accounting::{Budget, Epsilon};
 use dp_audit::harness::{Check, Effort, Found};
-use dp_audit::{Method, Neighbours, compare};
+use dp_audit::{Method, compare};
 use dp_cluster::dp_lloyd::{BudgetSplit, DpLloyd, DpLloydBuilder};
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{Mechanism, SecureSource, Source};
 use rand::RngExt;
 
-use crate::neighbours::replay;
+use crate::neighbours::{one_more, replay};
 
 pub(crate) fn checks() -> Vec<Check> {
     let check = |id: &str, mechanism: &str, method, run: fn(Effort) -> Found| {
@@ -87,13 +87,7 @@ fn far(effort: Effort) -> Found {
             let with = [without.as_slice(), &[added; 2]].concat();
             let [a, b] = [without, with].map(|c| Points::new(c, 2).expect("whole rows"));
             let run = |points: &Points, draws: &mut dyn Source| plan.replay(points.view(), draws).0;
-            let seen = compare(
-                &Neighbours::stated(AddRemove),
-                run,
-                &a,
-                &b,
-                &mut SecureSource::new(&mut rng),
-            );
+            let seen = compare(&one_more(), run, &a, &b, &mut SecureSource::new(&mut rng));
             let share = match receipt.pure() {
                 Some(claimed) => seen.pure_loss() / claimed.get(),
                 None => seen.rho() / receipt.zcdp().expect("all steps are zCDP").get(),

@@ -1,6 +1,6 @@
 //! Checks of EM-MC: its choices exactly on tiny sets, their premises and the rest on larger ones.
 
-use dp_accounting::{AnyRelation, Budget, Delta, Epsilon};
+use dp_accounting::{AddRemove, AnyRelation, Budget, Delta, Epsilon};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{DrawKind, Law as OutputLaw, Method, Scripted, Window, exact_law, multisets};
 use dp_cluster::em_mc::{EmMc, EmMcBuilder, Selection};
@@ -64,7 +64,7 @@ pub(crate) struct ChoicesOnly<'a> {
 }
 
 impl Source for ChoicesOnly<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.draws.promised(relation);
     }
 
@@ -109,7 +109,7 @@ pub(crate) fn choices(effort: Effort, choose: Choose) -> Found {
         .map(|set| {
             let records = set.iter().map(|&place| places[place]).collect();
             let points = Points::new(records, 1).expect("whole rows");
-            exact_law(Window::none(), |draws| choose(&plan, &points, draws))
+            exact_law(Window::none(), |draws| choose(&plan, &points, draws)).under(AddRemove)
         })
         .collect();
     for (set, without) in sets.iter().zip(&laws).filter(|(set, _)| set.len() <= most) {
@@ -171,7 +171,7 @@ struct Scores<'a> {
 }
 
 impl Source for Scores<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.draws.promised(relation);
     }
 

@@ -8,7 +8,7 @@ use dp_cluster::{Points, PublicBox};
 use dp_mechanism::{ChaCha20Rng, Mechanism, Nearby, SecureSource, Source, Usage};
 use rand::RngExt;
 
-use crate::neighbours::replay;
+use crate::neighbours::{records, replay};
 
 pub(crate) fn checks() -> Vec<Check> {
     let check = |id: &str, mechanism: &str, relation: &str, method, run: fn(Effort) -> Found| {
@@ -123,7 +123,7 @@ pub(crate) fn pair_of<O: PartialEq + serde::Serialize>(
     rng: &mut ChaCha20Rng,
 ) -> Comparison {
     let [a, b] = [0, 1].map(|i| Points::new([others, &pair[i]].concat(), dim).expect("whole rows"));
-    compare(&Neighbours::stated(relation), run, &a, &b, &mut SecureSource::new(rng))
+    compare(&Neighbours::of_records(relation, records), run, &a, &b, &mut SecureSource::new(rng))
 }
 
 pub(crate) type Plan = PrivateMap<Within>;

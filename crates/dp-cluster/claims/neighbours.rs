@@ -8,6 +8,16 @@ use dp_mechanism::{SecureSource, Source};
 
 use crate::dpm::{added_points, families};
 
+/// Sets of points of which one has a point more.
+pub(crate) fn one_more<'a>() -> Neighbours<'a, Points> {
+    Neighbours::of_records(AddRemove, records)
+}
+
+/// The points, bit for bit.
+pub(crate) fn records(points: &Points) -> Vec<Vec<f64>> {
+    points.view().rows().map(<[f64]>::to_vec).collect()
+}
+
 /// Replays `run` on the adversarial library of a shape, with a new point first, in the middle or last,
 /// in both directions; the domain is `[-10, 10]^dim`. Hands over each comparison with a description.
 pub(crate) fn replay<O: PartialEq + serde::Serialize>(
@@ -27,13 +37,7 @@ pub(crate) fn replay<O: PartialEq + serde::Serialize>(
                 [without.clone(), with].map(|coords| Points::new(coords, dim).expect("whole rows"));
             // Outcomes typical of the set without the point, then of the set with it.
             for (a, b) in [(&a, &b), (&b, &a)] {
-                let comparison = compare(
-                    &Neighbours::stated(AddRemove),
-                    &run,
-                    a,
-                    b,
-                    &mut SecureSource::new(&mut rng),
-                );
+                let comparison = compare(&one_more(), &run, a, b, &mut SecureSource::new(&mut rng));
                 visit(&comparison, &|| {
                     let text = format!("{n}: {name}, {added:.2?}: {comparison:?}");
                     text.chars().take(400).collect()

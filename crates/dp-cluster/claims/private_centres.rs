@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use dp_accounting::{AnyRelation, Budget, Epsilon, Receipt, Rho, Step};
 use dp_audit::harness::{Check, Effort, Found};
-use dp_audit::{Method, Neighbours, Window, compare, exact_law};
+use dp_audit::{Method, Window, compare, exact_law};
 use dp_cluster::local_search::Objective;
 use dp_cluster::private_centres::{Payment, PrivateCentres};
 use dp_cluster::private_local_search::PrivateLocalSearch;
@@ -16,7 +16,7 @@ use dp_mechanism::{
 };
 use rand::RngExt;
 
-use crate::neighbours::replay;
+use crate::neighbours::{one_more, replay};
 
 pub(crate) fn checks() -> Vec<Check> {
     let check = |id: &str, mechanism: &str, method, run: fn(Effort) -> Found| {
@@ -70,7 +70,7 @@ pub(crate) fn variance(noise: RoundedGaussian) -> f64 {
 }
 
 impl Source for Through<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.draws.promised(relation);
     }
 
@@ -95,7 +95,7 @@ impl Source for Through<'_> {
 struct CountsOnly<'a>(&'a mut dyn Source);
 
 impl Source for CountsOnly<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.0.promised(relation);
     }
 
@@ -156,13 +156,7 @@ pub(crate) fn known_cells(effort: Effort, instead: Instead) -> Found {
                     plan.replay(points.view(), &mut Through::new(draws, instead)).0
                 };
                 for (a, b) in [(&without, &with), (&with, &without)] {
-                    let seen = compare(
-                        &Neighbours::stated(AddRemove),
-                        run,
-                        a,
-                        b,
-                        &mut SecureSource::new(&mut rng),
-                    );
+                    let seen = compare(&one_more(), run, a, b, &mut SecureSource::new(&mut rng));
                     found.see(seen.rho() / claimed, || format!("{payment:?} {places:?}"));
                 }
             }
@@ -195,7 +189,7 @@ pub(crate) fn new_cells(_: Effort, instead: Instead) -> Found {
                 };
                 let (none, one) = (shown(vec![]), shown(vec![0.3]));
                 // At epsilon 0 that is the distance in total variation: from silence, the probability of anything else.
-                let share = one.delta(&none, 0.0) / outside.get();
+                let share = one.under(AddRemove).delta(&none.under(AddRemove), 0.0) / outside.get();
                 found.see(share, || format!("{payment:?} {epsilon} {delta} {repetitions}"));
             }
         }
@@ -316,13 +310,7 @@ pub(crate) fn second_rounds(effort: Effort, instead: Instead) -> Found {
                 output
             };
             for (a, b) in [(&without, &with), (&with, &without)] {
-                let seen = compare(
-                    &Neighbours::stated(AddRemove),
-                    run,
-                    a,
-                    b,
-                    &mut SecureSource::new(&mut rng),
-                );
+                let seen = compare(&one_more(), run, a, b, &mut SecureSource::new(&mut rng));
                 let of_second = second_round(&variances.borrow());
                 let cost: f64 = seen.steps[of_second].iter().map(|step| step.rho).sum();
                 let broken = seen.rho().is_infinite();
@@ -360,13 +348,7 @@ fn whole(effort: Effort) -> Found {
             let (without, with) = (points(without, dim), points(with, dim));
             let run = |points: &Points, draws: &mut dyn Source| plan.replay(points.view(), draws).0;
             for (a, b) in [(&without, &with), (&with, &without)] {
-                let seen = compare(
-                    &Neighbours::stated(AddRemove),
-                    run,
-                    a,
-                    b,
-                    &mut SecureSource::new(&mut rng),
-                );
+                let seen = compare(&one_more(), run, a, b, &mut SecureSource::new(&mut rng));
                 found.see(seen.rho() / claimed, || format!("{dim}, {case}: {places:?}"));
             }
         }

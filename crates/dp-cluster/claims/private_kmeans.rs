@@ -1,14 +1,14 @@
 //! Checks of the recommended plan as a whole.
 
-use dp_accounting::{AddRemove, Budget, Epsilon};
+use dp_accounting::{Budget, Epsilon};
 use dp_audit::harness::{Check, Effort, Found};
-use dp_audit::{Method, Neighbours, compare};
+use dp_audit::{Method, compare};
 use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansBuilder, Start};
 use dp_cluster::{Clustering, Points, PublicBox};
 use dp_mechanism::{Mechanism, SecureSource, Source};
 use rand::RngExt;
 
-use crate::neighbours::replay;
+use crate::neighbours::{one_more, replay};
 
 pub(crate) fn checks() -> Vec<Check> {
     let check = |id: &str, mechanism: &str, method, run: fn(Effort) -> Found| {
@@ -93,8 +93,7 @@ pub(crate) fn choices(effort: Effort, told: Told) -> Found {
         };
         let claimed = before.0.zcdp().expect("all steps are zCDP").get();
         let (a, b) = (points(records), points(records + 1));
-        let seen =
-            compare(&Neighbours::stated(AddRemove), run, &a, &b, &mut SecureSource::new(&mut rng));
+        let seen = compare(&one_more(), run, &a, &b, &mut SecureSource::new(&mut rng));
         found.see(seen.rho() / claimed, || format!("{records} records and one more"));
     }
     found

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use dp_accounting::{AddRemove, AnyRelation, Budget, Epsilon, Receipt, Rho, Step};
 use dp_audit::harness::{Check, Effort, Found, TOLERANCE};
-use dp_audit::{Comparison, DrawKind, Method, Neighbours, compare, statistical};
+use dp_audit::{Comparison, DrawKind, Method, compare, statistical};
 use dp_cluster::dpm::IntervalSize;
 use dp_cluster::recentring::{
     DpmRecentred, DpmRecentredBuilder, Recentred, RecentredSplit, Rounds,
@@ -18,7 +18,7 @@ use dp_mechanism::{
 use rand::RngExt;
 
 use crate::dpm::spends;
-use crate::neighbours::replay;
+use crate::neighbours::{one_more, replay};
 use crate::private_centres::variance;
 use crate::rings::is_of_sum;
 
@@ -147,13 +147,7 @@ pub(crate) fn vectors(effort: Effort, through: Through) -> Found {
             let with = [without.as_slice(), &added].concat();
             let [a, b] = [without, with].map(|x| Points::new(x, dim).expect("whole rows"));
             let run = |points: &Points, draws: &mut dyn Source| through(&plan, points, draws);
-            let seen = compare(
-                &Neighbours::stated(AddRemove),
-                run,
-                &a,
-                &b,
-                &mut SecureSource::new(&mut rng),
-            );
+            let seen = compare(&one_more(), run, &a, &b, &mut SecureSource::new(&mut rng));
             let cost: f64 = if seen.failed() {
                 f64::INFINITY
             } else {
@@ -232,7 +226,7 @@ impl<'a> Watched<'a> {
 }
 
 impl Source for Watched<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.draws.promised(relation);
     }
 
@@ -289,7 +283,7 @@ struct Noted<'a> {
 }
 
 impl Source for Noted<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.draws.promised(relation);
     }
 

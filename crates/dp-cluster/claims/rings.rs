@@ -1,8 +1,8 @@
 //! Checks of ring rounds as a whole.
 
-use dp_accounting::{AddRemove, AnyRelation, Budget, Epsilon};
+use dp_accounting::{AnyRelation, Budget, Epsilon};
 use dp_audit::harness::{Check, Effort, Found};
-use dp_audit::{Method, Neighbours, compare};
+use dp_audit::{Method, compare};
 use dp_cluster::rings::{RingRounds, RingRoundsBuilder};
 use dp_cluster::{Clustering, Points, PublicBox};
 use dp_mechanism::{
@@ -10,7 +10,7 @@ use dp_mechanism::{
 };
 use rand::RngExt;
 
-use crate::neighbours::replay;
+use crate::neighbours::{one_more, replay};
 
 pub(crate) fn checks() -> Vec<Check> {
     let check = |id: &str, mechanism: &str, method, run: fn(Effort) -> Found| {
@@ -85,7 +85,7 @@ struct Noted<'a> {
 }
 
 impl Source for Noted<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.draws.promised(relation);
     }
 
@@ -127,7 +127,7 @@ pub(crate) fn kinds(effort: Effort, through: Through) -> Found {
                 let run = |points: &Points, draws: &mut dyn Source| through(&plan, points, draws);
                 let mut draws = SecureSource::new(&mut rng);
                 let mut noted = Noted { draws: &mut draws, of_sums: Vec::new() };
-                let seen = compare(&Neighbours::stated(AddRemove), run, &a, &b, &mut noted);
+                let seen = compare(&one_more(), run, &a, &b, &mut noted);
                 let broken = seen.rho().is_infinite();
                 for (sums, claimed) in [(true, of_sums), (false, whole - of_sums)] {
                     let steps = seen.steps.iter().zip(&noted.of_sums);
@@ -163,13 +163,7 @@ pub(crate) fn borders(effort: Effort, through: Through) -> Found {
                 let [a, b] = [others, with].map(|x| Points::new(x, dim).expect("whole rows"));
                 let run = |points: &Points, draws: &mut dyn Source| through(&plan, points, draws);
                 for (a, b) in [(&a, &b), (&b, &a)] {
-                    let seen = compare(
-                        &Neighbours::stated(AddRemove),
-                        run,
-                        a,
-                        b,
-                        &mut SecureSource::new(&mut rng),
-                    );
+                    let seen = compare(&one_more(), run, a, b, &mut SecureSource::new(&mut rng));
                     found.see(seen.rho() / claimed, || format!("{dim}: {place} at {radius}"));
                 }
             }

@@ -1,9 +1,10 @@
 //! Every mechanism with every setting, on tiny data: boxes near and far from the origin, rows in one piece and one row in each, few
 //! counters and many. What all draws of a run give away, against the receipt; and whether every step of the receipt was reached.
 
-use dp_accounting::{AddRemove, Budget, Step};
+use crate::neighbours::one_more;
+use dp_accounting::{Budget, Step};
 use dp_audit::harness::{Check, Effort, Found};
-use dp_audit::{Comparison, DrawKind, Method, Neighbours, compare};
+use dp_audit::{Comparison, DrawKind, Method, compare};
 use dp_cluster::coreset::{CoresetFromCentres, WeightRule};
 use dp_cluster::dp_lloyd::{self, DpLloyd};
 use dp_cluster::dpm::{self, Dpm, DpmBuilder, IntervalSize};
@@ -141,7 +142,7 @@ fn all(effort: Effort, subjects: fn(&Domain) -> Vec<Subject>) -> Found {
                             let output =
                                 |points: &Points, source: &mut dyn Source| run(points, source).0;
                             let seen = compare(
-                                &Neighbours::stated(AddRemove),
+                                &one_more(),
                                 output,
                                 a,
                                 b,

@@ -185,7 +185,7 @@ struct Sampled<'a> {
 }
 
 impl Source for Sampled<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.draws.promised(relation);
     }
 
@@ -257,7 +257,7 @@ fn left_out(effort: Effort) -> Found {
     found
 }
 
-/// The same users, in one size and in another: every draw sees the same numbers.
+/// The same users, in one size and in another; what is compared is two plans, and no record differs: every draw sees the same numbers.
 fn sizes(effort: Effort) -> Found {
     let mut found = Found::claim(1e-9);
     let mut rng = effort.rng(94);
@@ -278,7 +278,7 @@ fn sizes(effort: Effort) -> Found {
                     plan.replay(&users, &mut Sampled { draws, all_but_every: 5, coins: 0 });
                 };
                 let seen = compare(
-                    &Neighbours::stated(AddRemove),
+                    &Neighbours::tested(AddRemove, |_, _| true),
                     run,
                     plain,
                     other,
@@ -371,14 +371,14 @@ fn histogram(effort: Effort) -> Found {
             for (a, b) in [(&users, &with), (&with, &users)] {
                 let mut draws = SecureSource::new(&mut rng);
                 let one = compare(
-                    &Neighbours::stated(AddRemove),
+                    &Neighbours::of_records(AddRemove, Vec::clone),
                     |d: &Vec<u32>, draws: &mut dyn Source| released(plan.replay(d, draws).0),
                     a,
                     b,
                     &mut draws,
                 );
                 let other = compare(
-                    &Neighbours::stated(AddRemove),
+                    &Neighbours::of_records(AddRemove, Vec::clone),
                     |d: &Vec<u32>, draws: &mut dyn Source| released(chosen.replay(d, draws).0),
                     a,
                     b,

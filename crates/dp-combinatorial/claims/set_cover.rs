@@ -2,7 +2,9 @@
 
 use std::convert::Infallible;
 
-use dp_accounting::{AnyRelation, Budget, Delta, Epsilon, Receipt, Step, repeated_selection_loss};
+use dp_accounting::{
+    AddRemove, AnyRelation, Budget, Delta, Epsilon, Receipt, Step, repeated_selection_loss,
+};
 use dp_audit::{Law as OutputLaw, Method, Scripted, Window, exact_law};
 use dp_combinatorial::Incidence;
 use dp_combinatorial::set_cover::{
@@ -217,6 +219,7 @@ fn stream(effort: Effort) -> Found {
             let Ok(cover) = plan.replay_stream(&mut Untidy(family), draws).0;
             cover.order
         });
+        let [in_memory, tidy, untidy] = [in_memory, tidy, untidy].map(|law| law.under(AddRemove));
         for other in [&tidy, &untidy] {
             assert!(in_memory.pure_loss(other).max(other.pure_loss(&in_memory)) < 1e-9);
         }
@@ -248,7 +251,7 @@ struct NotesCounts<'a> {
 }
 
 impl Source for NotesCounts<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.draws.promised(relation);
     }
 
@@ -304,7 +307,7 @@ struct Notes<'a> {
 }
 
 impl Source for Notes<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.draws.promised(relation);
     }
 
@@ -494,7 +497,7 @@ struct Counted<'a> {
 }
 
 impl Source for Counted<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.draws.promised(relation);
     }
 

@@ -251,6 +251,7 @@ fn last_sets(_: Effort) -> Found {
         let off = (law.probability(&sets) / wanted - 1.0).abs();
         found.see(if off < 1e-9 { 0.0 } else { f64::INFINITY }, || "not the formula".to_owned());
     }
+    let [nobody, somebody] = [nobody, somebody].map(|law| law.under(AddRemove));
     let loss = nobody.pure_loss(&somebody).max(somebody.pure_loss(&nobody));
     found.see(loss, || "nobody, and one in all sets but the last two".to_owned());
     found

@@ -1,6 +1,6 @@
 //! Checks of one answer: its exact law for every record that it could be about.
 
-use dp_accounting::Epsilon;
+use dp_accounting::{Epsilon, ReplaceOne};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Audit, BigRational, Method, RationalLaw, Window, exact_rational_law};
 use dp_local::{
@@ -29,7 +29,8 @@ pub(crate) fn epsilon(x: f64) -> Epsilon {
 
 /// The law of symbols in rational arithmetic.
 pub(crate) fn rational_law(run: impl Fn(&mut dyn Source) -> u32) -> RationalLaw<u32> {
-    exact_rational_law(Ratio::new(1, 1).expect("one over one"), 3, Window::none(), run)
+    let unit = Ratio::new(1, 1).expect("one over one");
+    exact_rational_law(unit, 3, Window::none(), run).under(ReplaceOne)
 }
 
 /// The largest ratio of any two of these laws as a power of the weight that is claimed: 1 if it is that weight to the last digit, infinite

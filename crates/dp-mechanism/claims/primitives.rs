@@ -216,7 +216,7 @@ fn short_records(mechanism: GaussianSum, effort: Effort) -> Found {
         for y in (-5..=5_i64).filter(|y| x * x + y * y <= 25) {
             let (without, with) = (vec![[3, 4]], vec![[3, 4], [x, y]]);
             let comparison = compare(
-                &Neighbours::stated(AddRemove).without_receipt(),
+                &Neighbours::of_records(AddRemove, Vec::clone).without_receipt(),
                 run,
                 &without,
                 &with,
@@ -291,6 +291,7 @@ fn wide_geometric_sum(_effort: Effort) -> Found {
         let length = NonZeroU64::new(sensitivity).expect("above 0");
         let sum = GeometricSum::new(epsilon(each), length).expect("in range");
         let Loss::Pure { epsilon: claimed } = sum.loss() else { unreachable!("it is pure") };
+        let within = |from: &i64, to: &i64| from.abs_diff(*to) <= sensitivity;
         for moved in [1, sensitivity / 2 + 1, sensitivity] {
             for from in [0, -5, 1 << 41] {
                 let to = from + i64::try_from(moved).expect("small");
@@ -299,7 +300,7 @@ fn wide_geometric_sum(_effort: Effort) -> Found {
                     sum.release(&[*value], &mut Draws::unplanned(draws))
                 };
                 let comparison = compare(
-                    &Neighbours::stated(AddRemove).without_receipt(),
+                    &Neighbours::tested(AddRemove, within).without_receipt(),
                     run,
                     &from,
                     &to,

@@ -72,7 +72,7 @@ fn two_sided(effort: Effort) -> Found {
 struct CellByCell<'a>(&'a mut dyn Source);
 
 impl Source for CellByCell<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.0.promised(relation);
     }
 

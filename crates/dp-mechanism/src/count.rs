@@ -4,6 +4,7 @@ use dp_accounting::{Epsilon, Loss, Mu, Rho};
 use dp_noise::{DiscreteGaussian, DiscreteLaplace, RoundedGaussian};
 
 use crate::rational::{mu_of_square, ratio_at_most, square_at_most, to_f64};
+use crate::source::value_of;
 use crate::{Draws, MechanismError, Noise, Private};
 
 /// Adds integer noise to a count that one record changes by at most 1.
@@ -100,7 +101,7 @@ impl NoisyCount {
 
     /// The noisy count. It may be negative; clamping it is post-processing and the caller's choice.
     pub fn release(&self, count: impl Into<Private<u64>>, draws: &mut Draws<'_>) -> i64 {
-        let count = i64::try_from(count.into().into_draw()).unwrap_or(i64::MAX);
+        let count = value_of(count.into().into_draw());
         match self.leaf {
             Some(leaf) => draws.next(leaf).charge(self.loss).noisy(count, self.noise),
             None => draws.charge(self.loss).noisy(count, self.noise),

@@ -2,6 +2,7 @@
 
 use dp_accounting::Loss;
 
+use crate::source::value_of;
 use crate::{Draws, Noise, Private};
 
 /// Tests whether a count with noise reaches a threshold; only the answer comes out.
@@ -38,7 +39,7 @@ impl CountTest {
         threshold: impl Into<Private<i64>>,
         draws: &mut Draws<'_>,
     ) -> bool {
-        let count = i64::try_from(count.into().into_draw()).unwrap_or(i64::MAX);
+        let count = value_of(count.into().into_draw());
         let threshold = threshold.into().into_draw().saturating_sub(1);
         draws.next(self.leaf).charge(self.paid_by).exceeds(count, threshold, self.noise)
     }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::rational::{ratio_at_most, to_f64};
 use crate::reports::ReportNoise;
+use crate::source::value_of;
 use crate::{CellsRef, Draws, Law, MechanismError, PoissonSample, Private, Source, SparseScores};
 
 /// Which proof pays for a run of selections.
@@ -448,7 +449,7 @@ impl CreditedReports {
 
     /// A count, which is never negative, with one-sided noise.
     pub fn count(&self, count: impl Into<Private<u64>>, draws: &mut Draws<'_>) -> i64 {
-        let count = i64::try_from(count.into().into_draw()).unwrap_or(i64::MAX);
+        let count = value_of(count.into().into_draw());
         let source = draws.charge_next(self.name, self.paid_by);
         source.draw(Law::Report { value: count, threshold: 0, noise: self.noise })
     }
@@ -466,7 +467,10 @@ impl CreditedReports {
 
 #[cfg(test)]
 mod tests {
+    use rand::SeedableRng;
+
     use super::*;
+    use crate::SecureSource;
 
     fn epsilon(x: f64) -> Epsilon {
         Epsilon::new(x).expect("valid")
@@ -521,6 +525,31 @@ mod tests {
         assert!(!no_proof(Certificate::Subsampled, SelectionRule::NoisyMax));
         let run = CreditedRun::new(approximate, epsilon(1.0), &parts(&[1.0], 5)).expect("valid");
         assert!(matches!(run.reports(0, 1), Err(MechanismError::NoProof { .. })));
+    }
+
+    /// The number of candidates is public; how many scores a record list makes is not.
+    #[test]
+    fn a_selection_is_among_all_candidates_whatever_is_scored() {
+        let run = CreditedRun::new(Certificate::Subsampled, epsilon(0.1), &parts(&[1.0], 9));
+        let run = run.expect("in range");
+        let mut rng = dp_noise::ChaCha20Rng::seed_from_u64(1);
+        for rule in
+            [SelectionRule::Exponential, SelectionRule::PermuteAndFlip, SelectionRule::NoisyMax]
+        {
+            let selection = run.selection(0, rule, 1).expect("in range");
+            for scored in [vec![], vec![1, 2], vec![1; 9]] {
+                let chosen: std::collections::BTreeSet<usize> = (0..200)
+                    .map(|_| {
+                        let source = &mut SecureSource::new(&mut rng);
+                        let scores = Private::new(Some(scored.as_slice()));
+                        selection
+                            .release_unless_zero(4, scores, &mut Draws::unplanned(source))
+                            .index
+                    })
+                    .collect();
+                assert_eq!(chosen, (0..4).collect(), "{rule:?} of {scored:?}");
+            }
+        }
     }
 
     #[test]

@@ -62,10 +62,12 @@ impl<'a> Draws<'a> {
         receipt: &Receipt<L>,
         run: impl FnOnce(&mut Draws<'_>) -> O,
     ) -> (O, Usage) {
-        source.promised(receipt.relation().any());
+        source.promised(Some(receipt.relation().any()));
         let mut meter = Meter::new(receipt.spent(), L::PARTS_TOUCHED);
         let scope = meter.all();
-        let output = run(&mut Draws { source, meter: Some(&mut meter), scope, leaf: None });
+        let draws = &mut Draws { source: &mut *source, meter: Some(&mut meter), scope, leaf: None };
+        let output = run(draws);
+        source.promised(None);
         (output, meter.usage())
     }
 }
@@ -179,5 +181,125 @@ impl Draws<'_> {
     /// For what nothing pays: secret coins, whose price is in the loss of what is drawn from the sample.
     pub(crate) fn free(&mut self) -> &mut dyn Source {
         self.source
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use dp_accounting::{AddRemove, Budget, Epsilon, ReplaceOne, Step};
+    use dp_noise::ChaCha20Rng;
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::{Certificate, CreditedRun, NoisyCount, Part, SecureSource, SelectionRule};
+
+    fn count(epsilon: f64) -> NoisyCount {
+        NoisyCount::geometric(Epsilon::new(epsilon).expect("valid")).expect("in range")
+    }
+
+    /// Why a run is refused that draws under these steps, if it is.
+    fn refusal<L: Relation>(
+        relation: L,
+        steps: Step,
+        run: impl FnOnce(&mut Draws<'_>),
+    ) -> Option<String> {
+        let receipt = Receipt::new("mine", relation, Budget::new(1.0, 0.0).expect("valid"), steps);
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        let mut source = SecureSource::new(&mut rng);
+        let drawn = catch_unwind(AssertUnwindSafe(|| {
+            Draws::planned(&mut source, &receipt, run);
+        }));
+        drawn.err().map(|panic| panic.downcast_ref::<String>().cloned().unwrap_or_default())
+    }
+
+    #[test]
+    fn a_draw_that_the_receipt_does_not_pay_for_is_refused() {
+        let paid = count(0.5);
+        let step = || Step::spend("count", paid.loss());
+        let of = |run: &dyn Fn(&mut Draws<'_>)| refusal(AddRemove, step(), run);
+        let says = |refused: Option<String>, why: &str| {
+            assert!(refused.as_ref().is_some_and(|said| said.contains(why)), "{refused:?}");
+        };
+        let once = |draws: &mut Draws<'_>| {
+            paid.release(3_u64, draws);
+        };
+        assert_eq!(of(&|draws| once(&mut draws.leaf("count", 0))), None);
+        assert_eq!(of(&|draws| once(&mut draws.next("count"))), None);
+        let twice = of(&|draws| {
+            paid.release(3_u64, &mut draws.leaf("count", 0));
+            paid.release(3_u64, &mut draws.leaf("count", 0));
+        });
+        says(twice, "has been drawn already");
+        let next = of(&|draws| {
+            paid.release(3_u64, &mut draws.next("count"));
+            paid.release(3_u64, &mut draws.next("count"));
+        });
+        says(next, "no draw `count` left");
+        let other = count(0.6);
+        let of_other = of(&|draws| {
+            other.release(3_u64, &mut draws.next("count"));
+        });
+        says(of_other, "costs");
+        says(of(&once), "it names no leaf");
+        says(of(&|draws| once(&mut draws.leaf("count", 1))), "no leaf `count`");
+        says(of(&|draws| once(&mut draws.within("other"))), "no step `other`");
+    }
+
+    #[test]
+    fn selections_of_a_run_are_charged_one_by_one() {
+        let part = Part { name: "picks", share: 1.0, rounds: 2 };
+        let epsilon = Epsilon::new(0.5).expect("valid");
+        let run = CreditedRun::new(Certificate::Subsampled, epsilon, &[part]).expect("in range");
+        let selection = run.selection(0, SelectionRule::Exponential, 1).expect("in range");
+        let draws = |times: usize| {
+            refusal(AddRemove, run.step(), |draws| {
+                for _ in 0..times {
+                    selection.release(&[1, 2], draws);
+                }
+            })
+        };
+        assert_eq!(draws(2), None);
+        assert!(draws(3).is_some_and(|why| why.contains("no draw `picks` left")));
+    }
+
+    /// An audit can tell which draws have a receipt.
+    #[test]
+    fn a_plan_says_where_it_begins_and_ends() {
+        struct Told(Vec<Option<dp_accounting::AnyRelation>>);
+        impl Source for Told {
+            fn promised(&mut self, relation: Option<dp_accounting::AnyRelation>) {
+                self.0.push(relation);
+            }
+            fn draw(&mut self, _: crate::Law<'_>) -> i64 {
+                7
+            }
+            fn noisy_vector(&mut self, _: &mut [i64], _: dp_noise::DiscreteGaussian) {}
+            fn noisy_max(&mut self, _: &[i64], _: dp_noise::Geometric) -> (usize, i64) {
+                (0, 0)
+            }
+        }
+        let mut told = Told(Vec::new());
+        let steps = Step::spend("count", count(0.5).loss());
+        let receipt = Receipt::new("c", AddRemove, Budget::new(0.5, 0.0).expect("valid"), steps);
+        let paid = |draws: &mut Draws<'_>| count(0.5).release(3_u64, &mut draws.next("count"));
+        let (noisy, usage) = Draws::planned(&mut told, &receipt, paid);
+        assert_eq!((noisy, usage.leaves[0].1), (7, 1));
+        assert_eq!(told.0, [Some(AddRemove.any()), None]);
+    }
+
+    /// A record that is replaced is in two towns, so one listed town does not stand for all.
+    #[test]
+    fn the_relation_of_the_receipt_says_how_many_parts_are_touched() {
+        let paid = count(0.5);
+        let towns = || Step::parallel("towns", vec![Step::spend("town", paid.loss())]);
+        let run = |draws: &mut Draws<'_>| {
+            for town in 0..2 {
+                paid.release(3_u64, &mut draws.part("town", 0, town));
+            }
+        };
+        assert_eq!(refusal(AddRemove, towns(), run), None);
+        assert!(refusal(ReplaceOne, towns(), run).is_some());
     }
 }

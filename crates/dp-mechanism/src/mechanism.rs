@@ -108,3 +108,57 @@ pub struct Release<T, R: Relation> {
     /// The itemised cost.
     pub receipt: Receipt<R>,
 }
+
+#[cfg(test)]
+mod tests {
+    use dp_accounting::{AddRemove, Budget, Epsilon, Step};
+    use dp_noise::ChaCha20Rng;
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::NoisyCount;
+
+    /// Counts of columns, of which the plan knows the number.
+    struct Columns(usize);
+
+    impl Algorithm for Columns {
+        type Relation = AddRemove;
+        type Data<'a> = &'a [u64];
+        type Shape = usize;
+        type Output = Vec<i64>;
+        type Error = usize;
+
+        fn cost(&self) -> Receipt<AddRemove> {
+            let column = Step::spend("column", count().loss());
+            let budget = Budget::new(1.0, 0.0).expect("valid");
+            Receipt::new("columns", AddRemove, budget, Step::parallel("columns", vec![column]))
+        }
+
+        fn shape(data: &&[u64]) -> usize {
+            data.len()
+        }
+
+        fn check(&self, shape: &usize) -> Result<(), usize> {
+            if *shape == self.0 { Ok(()) } else { Err(*shape) }
+        }
+
+        fn run(&self, data: Private<&[u64]>, draws: &mut Draws<'_>) -> Vec<i64> {
+            let column = |column: usize| data.map(move |data| data[column]);
+            let release = |at| count().release(column(at), &mut draws.part("column", 0, at as u64));
+            (0..self.0).map(release).collect()
+        }
+    }
+
+    fn count() -> NoisyCount {
+        NoisyCount::geometric(Epsilon::new(1.0).expect("valid")).expect("in range")
+    }
+
+    #[test]
+    fn a_shape_that_does_not_fit_the_plan_is_refused_before_anything_is_drawn() {
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        let refused = Columns(2).simulate(&[5, 6, 7], &mut rng).map(|release| release.output);
+        assert_eq!((refused, rng.get_word_pos()), (Err(3), 0));
+        let released = Columns(3).simulate(&[5, 6, 7], &mut rng).map(|release| release.output);
+        assert_eq!(released.map(|counts| counts.len()), Ok(3));
+    }
+}

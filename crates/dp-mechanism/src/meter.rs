@@ -319,6 +319,9 @@ mod tests {
         };
         assert_eq!(drawn(Step::parallel("towns", vec![part()]), 1), 3);
         assert_eq!(drawn(Step::parallel("towns", vec![part()]), 2), 1);
+        let mut again = Meter::new(&Step::parallel("towns", vec![part()]), 1);
+        let twice = [4, 5, 4].map(|part| again.charge(0, part, pure).is_ok());
+        assert_eq!(twice, [true, true, false], "a part has one draw");
         let two = std::num::NonZeroU32::MIN.saturating_add(1);
         let group = Step::group("replace", two, Step::parallel("towns", vec![part()]));
         assert_eq!(drawn(group, 2), 3);

@@ -122,9 +122,10 @@ pub trait Source {
     /// Both released. There is at least one score.
     fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64);
 
-    /// Between which data sets the receipt of what follows speaks; said when a plan begins. A release takes no note of it, an audit
-    /// compares nothing else. A source that passes draws on to another passes this on.
-    fn promised(&mut self, _: AnyRelation) {}
+    /// Between which data sets the receipt of what follows speaks, said when a plan begins; `None` when it ends, since no receipt stands
+    /// behind what is drawn beside plans. A release takes no note of it, an audit compares nothing else. A source that passes draws on to
+    /// another passes this on.
+    fn promised(&mut self, _: Option<AnyRelation>) {}
 
     /// What the draws that follow cost together by their own leaf of the receipt; `None` if nothing says. A release takes no note of it,
     /// an audit may compare.
@@ -267,6 +268,11 @@ impl<R: CryptoRng + ?Sized> Source for SecureSource<'_, R> {
     }
 }
 
+/// A count as a value to add noise to, cut at the end of `i64`: a cut moves by no more than the count does.
+pub(crate) fn value_of(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
 /// The sum, cut at the ends of `i64`.
 pub(crate) fn add(value: i64, noise: i128) -> i64 {
     let sum = i128::from(value).saturating_add(noise);
@@ -302,5 +308,45 @@ impl Coin {
                 }
             }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dp_noise::ChaCha20Rng;
+    use rand::SeedableRng;
+
+    use super::*;
+
+    /// A value that wrapped around would move by everything when its count moves by 1.
+    #[test]
+    fn values_stop_at_the_ends() {
+        let end = i64::MAX as u64;
+        assert_eq!(
+            [end - 1, end, end + 1, u64::MAX].map(value_of),
+            [i64::MAX - 1, i64::MAX, i64::MAX, i64::MAX]
+        );
+        for (value, noise, sum) in [
+            (i64::MAX, 1, i64::MAX),
+            (i64::MAX, -1, i64::MAX - 1),
+            (i64::MIN, -1, i64::MIN),
+            (3, i128::MAX, i64::MAX),
+            (-3, i128::MIN, i64::MIN),
+            (3, -5, -2),
+        ] {
+            assert_eq!(add(value, noise), sum, "{value} and {noise}");
+        }
+    }
+
+    /// How far below the threshold a silent value is, nobody learns.
+    #[test]
+    fn silence_is_one_value() {
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        let mut source = SecureSource::new(&mut rng);
+        let scale = Ratio::new(3, 1).expect("valid");
+        let noise = ReportNoise::TwoSided(DiscreteLaplace::new(scale).expect("positive"));
+        let drawn: std::collections::BTreeSet<i64> =
+            (0..500).map(|_| source.draw(Law::Report { value: 4, threshold: 6, noise })).collect();
+        assert!(drawn.len() > 3 && drawn.first() == Some(&5), "{drawn:?}");
     }
 }

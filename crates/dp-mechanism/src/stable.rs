@@ -7,6 +7,7 @@ use dp_accounting::{Delta, Loss, Mu, Step, normal_tail};
 use dp_noise::RoundedGaussian;
 
 use crate::rational::{mu_of_square, square_at_most, to_f64};
+use crate::source::value_of;
 use crate::{Draws, MechanismError, Noise, Private};
 
 /// A stability-based histogram: noisy counts of the keys that records bring along, without those below a threshold.
@@ -95,8 +96,7 @@ impl StableHistogram {
         let source = draws.charge(self.loss());
         let mut kept = Vec::new();
         for (key, &count) in counts.iter().filter(|(_, count)| **count > 0) {
-            let count = i64::try_from(count).unwrap_or(i64::MAX);
-            let noisy = source.noisy(count, Noise::Rounded(self.noise));
+            let noisy = source.noisy(value_of(count), Noise::Rounded(self.noise));
             if noisy >= self.threshold {
                 kept.push((key.clone(), noisy));
             }
@@ -128,7 +128,11 @@ fn threshold(noise: RoundedGaussian, delta: f64) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    use dp_noise::ChaCha20Rng;
+    use rand::SeedableRng;
+
     use super::*;
+    use crate::SecureSource;
 
     fn histogram(mu: f64, delta: f64, keys: u32) -> StableHistogram {
         let (mu, delta) = (Mu::new(mu).expect("valid"), Delta::new(delta).expect("valid"));
@@ -147,6 +151,19 @@ mod tests {
             assert!(tail(histogram.threshold()) <= each * (1.0 + 1e-9), "{mu} {delta}");
             assert!(tail(histogram.threshold() - 1) > each, "{mu} {delta}");
         }
+    }
+
+    /// Neighbours of an empty list are lists of one key, whether or not somebody left a 0 behind.
+    #[test]
+    fn a_key_of_nobody_is_as_if_it_were_not_there() {
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        let plan = histogram(0.01, 0.5, 1);
+        let counts = BTreeMap::from([(1, 0), (2, 0)]);
+        let shown = (0..1_000).map(|_| {
+            let source = &mut SecureSource::new(&mut rng);
+            plan.release(Private::new(&counts), &mut Draws::unplanned(source)).len()
+        });
+        assert_eq!(shown.sum::<usize>(), 0);
     }
 
     #[test]

@@ -121,7 +121,7 @@ mod tests {
         for weight in &exact[..13] {
             sum += weight;
             let edge = u128::try_from((&sum << 128) / &total).expect("below one");
-            for distance in (0..76).step_by(5).map(|log| 1_u128 << log) {
+            for distance in (0..76).map(|log| 1_u128 << log) {
                 for point in [edge - distance, edge, edge + distance] {
                     let (first, second) = (point >> 64, point & u128::from(u64::MAX));
                     let words = [second, first].map(|word| u64::try_from(word).expect("a word"));

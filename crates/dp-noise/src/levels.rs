@@ -120,6 +120,7 @@ mod tests {
 
     use super::*;
     use crate::SecureBits;
+    use crate::shares::index_at;
 
     /// One level of weight `e^40` against `2^61` candidates of weight 1: about `.093`.
     #[test]
@@ -135,5 +136,36 @@ mod tests {
         // Five standard deviations: a false alarm in less than 1 of 10^6 seeds, and this one is
         // pinned. A tenth more or less of the weight would be fourteen away.
         assert!((hits as f64 - mean).abs() < 5.0 * sd, "{hits} of {n}, expected {mean}");
+    }
+
+    /// As for single candidates: points next to an edge, by two words, against the index at 600 binary digits.
+    #[test]
+    fn points_next_to_an_edge_of_a_level_are_told_apart() {
+        struct Script(Vec<u64>);
+        impl Bits for Script {
+            fn word(&mut self) -> u64 {
+                self.0.pop().unwrap_or(0)
+            }
+        }
+        let level =
+            |i: u64| Level { score: (i * 37 % 61).cast_signed(), candidates: 1 + i * i % 7 };
+        let levels: Vec<Level> = (0..14).map(level).collect();
+        let weights = Weights::new(&levels, Ratio::new(1, 9).expect("valid"));
+        let all: Vec<Enclosure> = (0..levels.len()).map(|i| weights.weight(i, 600)).collect();
+        let total: BigUint = all.iter().map(|weight| &weight.low).sum();
+        let mut sum = BigUint::ZERO;
+        for weight in &all[..13] {
+            sum += &weight.low;
+            let edge = u128::try_from((&sum << 128) / &total).expect("below one");
+            for distance in (0..76).map(|log| 1_u128 << log) {
+                for point in [edge - distance, edge, edge + distance] {
+                    let (first, second) = (point >> 64, point & u128::from(u64::MAX));
+                    let words = [second, first].map(|word| u64::try_from(word).expect("a word"));
+                    let found = weights.pick(&mut Script(words.to_vec()));
+                    let truth = index_at(&all, &(BigUint::from(point) << 472), 600);
+                    assert_eq!(Some(found), truth, "2^-128 * {distance} from an edge");
+                }
+            }
+        }
     }
 }

@@ -1,13 +1,12 @@
 //! Checks of the methods that go through the universe item by item.
 
-use dp_accounting::AddRemove;
-use dp_audit::{DrawKind, Law, Neighbours, StepLoss, Window, compare, exact_law};
+use dp_audit::{DrawKind, Law, StepLoss, Window, compare, exact_law};
 use dp_mechanism::{ChaCha20Rng, Mechanism, SecureSource, Source};
 use dp_stream::baselines::{CellMethod, CellMonitor};
 use dp_stream::{Budget, Event, Report, Threshold};
 use rand::RngExt;
 
-use crate::setup::{claimed_delta, shape, stream};
+use crate::setup::{claimed_delta, one_user_more, shape, stream};
 use dp_audit::harness::toys::{Side, for_each_one_more, pure_loss_of_one_more};
 use dp_audit::harness::{Effort, Found};
 
@@ -38,13 +37,8 @@ pub(crate) fn kaplan_style(effort: Effort) -> Found {
         let claimed = plan.loss_per_test().expect("Laplace tests");
         let (without, with) = one_more(&mut rng);
         let run = |data: &Vec<Vec<Event>>, draws: &mut dyn Source| plan.replay(data, draws).0;
-        let comparison = compare(
-            &Neighbours::stated(AddRemove),
-            run,
-            &with,
-            &without,
-            &mut SecureSource::new(&mut rng),
-        );
+        let comparison =
+            compare(&one_user_more(), run, &with, &without, &mut SecureSource::new(&mut rng));
         let failed = comparison.diverged.is_some() || !comparison.outputs_equal;
         let worst = |step: &StepLoss| match step.kind {
             DrawKind::Exceeds => step.forward.max(step.backward),
@@ -109,13 +103,8 @@ pub(crate) fn gaussian_histograms(effort: Effort) -> Found {
         let claimed = plan.receipt().zcdp().expect("Gaussian is zCDP").get();
         let (without, with) = one_more(&mut rng);
         let run = |data: &Vec<Vec<Event>>, draws: &mut dyn Source| plan.replay(data, draws).0;
-        let comparison = compare(
-            &Neighbours::stated(AddRemove),
-            run,
-            &with,
-            &without,
-            &mut SecureSource::new(&mut rng),
-        );
+        let comparison =
+            compare(&one_user_more(), run, &with, &without, &mut SecureSource::new(&mut rng));
         found.see(comparison.rho() / claimed, || format!("stream {case}"));
     }
     found

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use dp_accounting::AddRemove;
 use dp_audit::{Law, Progress, Window, exact_law_of_steps};
 use dp_mechanism::Mechanism;
 use dp_stream::{Budget, Event, MonitorPlan, MonitorState, TargetCharging};
@@ -25,7 +26,8 @@ pub(crate) fn target_charging(effort: Effort) -> Found {
             let budget = Budget::new(1.0, delta).expect("valid");
             let shape = shape(1, 1, effort.of(60, 300));
             let plan = built(TargetCharging::builder(shape, budget, k), threshold);
-            let (with, without) = (law(&plan, true), law(&plan, false));
+            let (with, without) =
+                (law(&plan, true).under(AddRemove), law(&plan, false).under(AddRemove));
             let mut found = Found::claim(crate::setup::claimed_delta(&plan.receipt()));
             let delta = with.delta(&without, 1.0).max(without.delta(&with, 1.0));
             found.see(delta, || format!("k = {k}, threshold {threshold}"));

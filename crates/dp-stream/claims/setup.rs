@@ -1,6 +1,9 @@
 //! Small plans and streams.
 
+use std::collections::BTreeMap;
+
 use dp_accounting::{AddRemove, AnyRelation, Loss, Receipt, Step};
+use dp_audit::Neighbours;
 use dp_mechanism::{DiscreteGaussian, Geometric, Law, Reported, Source, ThresholdReports, Touched};
 use dp_stream::{
     Event, MonitorBuilder, MonitorPlan, StreamShape, ThreshMonitor, Threshold, Universe,
@@ -45,11 +48,24 @@ pub(crate) fn stream(records: &[usize], items: u64, steps: u64) -> Vec<Vec<Event
     (0..steps).map(|step| (0..items).flat_map(|item| shown(step, item)).collect()).collect()
 }
 
+/// A record is a user with all that they show, and when.
+pub(crate) fn one_user_more<'a>() -> Neighbours<'a, Vec<Vec<Event>>> {
+    Neighbours::of_records(AddRemove, |data: &Vec<Vec<Event>>| {
+        let mut users: BTreeMap<u32, Vec<(usize, u64)>> = BTreeMap::new();
+        for (step, events) in data.iter().enumerate() {
+            for event in events {
+                users.entry(event.user).or_default().push((step, event.item));
+            }
+        }
+        users.into_iter().collect()
+    })
+}
+
 /// Answers every secret coin with yes: the mechanism on its sample.
 pub(crate) struct AllKept<'a>(pub(crate) &'a mut dyn Source);
 
 impl Source for AllKept<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.0.promised(relation);
     }
 

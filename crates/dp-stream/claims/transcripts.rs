@@ -1,12 +1,11 @@
 //! Streams too large for their law: the same reports forced on a neighbour, draw by draw.
 
-use dp_accounting::AddRemove;
-use dp_audit::{Neighbours, compare};
+use dp_audit::compare;
 use dp_mechanism::{Mechanism, SecureSource, Source};
 use dp_stream::{Event, MonitorPlan};
 use rand::RngExt;
 
-use crate::setup::{AllKept, shape, thresh_monitor};
+use crate::setup::{AllKept, one_user_more, shape, thresh_monitor};
 use dp_audit::harness::{Effort, Found};
 
 /// Random streams with one user more, who shows what is heavy: what the reports that were made cost,
@@ -29,13 +28,8 @@ pub(crate) fn kept_user(effort: Effort) -> Found {
         let run = |data: &Vec<Vec<Event>>, draws: &mut dyn Source| {
             plan.replay(data, &mut AllKept(draws)).0
         };
-        let comparison = compare(
-            &Neighbours::stated(AddRemove),
-            run,
-            &with,
-            &without,
-            &mut SecureSource::new(&mut rng),
-        );
+        let comparison =
+            compare(&one_user_more(), run, &with, &without, &mut SecureSource::new(&mut rng));
         let spent = |plan: &MonitorPlan| format!("stream {case}, k = {:?}", plan.limit());
         let loss: f64 = comparison.steps.iter().map(|step| step.forward).sum();
         let failed = comparison.diverged.is_some() || !comparison.outputs_equal;

@@ -103,12 +103,14 @@ impl Way {
     }
 
     /// Two private files: with one individual less and more.
-    fn neighbours(self, random: &mut impl RngExt) -> [String; 2] {
+    fn neighbours(self, random: &mut impl RngExt) -> [Private; 2] {
         if self.units.is_some() {
             let [others, own] = self.rows(random);
             let text =
                 |rows: &[&[String]]| format!("{}\n{}\n", self.header, rows.concat().join("\n"));
-            return [text(&[&others]), text(&[&own[..1], &others, &own[1..]])];
+            let after = [&others[..], &[own.concat()]].concat();
+            let files = [text(&[&others]), text(&[&own[..1], &others, &own[1..]])];
+            return [(others, files[0].clone()), (after, files[1].clone())];
         }
         let sizes: Vec<u64> = (0..3).map(|_| random.random_range(0..=3)).collect();
         let (grown, more) = (random.random_range(0..3), sizes.clone());
@@ -117,9 +119,24 @@ impl Way {
             sizes[grown] += by;
             let row = |(region, size): (&str, &u64)| format!("{region},{size},1\n");
             let rows: String = ["GA", "GA", "NY"].into_iter().zip(&sizes).map(row).collect();
-            format!("{}\n{rows}", self.header)
+            let members = (0..3).zip(&sizes);
+            let members = members
+                .flat_map(|(group, &size)| (0..size).map(move |_| format!("of group {group}")));
+            (members.collect(), format!("{}\n{rows}", self.header))
         })
     }
+}
+
+/// All individuals, and the file that has them.
+type Private = (Vec<String>, String);
+
+/// Whether the second has one individual more.
+fn one_more(before: &Private, after: &Private) -> bool {
+    let mut left = after.0.clone();
+    let all_there = before.0.iter().all(|own| {
+        left.iter().position(|other| other == own).map(|place| left.swap_remove(place)).is_some()
+    });
+    all_there && left.len() == 1
 }
 
 /// What somebody sees of the command: the words that are printed and whether it ends well, and every byte of every file; or the error.
@@ -162,9 +179,9 @@ fn on_files(effort: Effort) -> Found {
             let args = way.args(home.path(), method);
             for _ in 0..effort.of(2, 40) {
                 let [before, after] = way.neighbours(&mut rng);
-                let run = |private: &String, source: &mut dyn Source| seen(&args, private, source);
+                let run = |file: &Private, source: &mut dyn Source| seen(&args, &file.1, source);
                 let comparison = compare(
-                    &Neighbours::stated(MemberOfGroup),
+                    &Neighbours::tested(MemberOfGroup, one_more),
                     run,
                     &before,
                     &after,

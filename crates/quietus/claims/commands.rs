@@ -172,6 +172,9 @@ fn claimed(family: &Family) -> (Option<f64>, Option<f64>) {
     (receipt.pure().map(Epsilon::get), receipt.zcdp().map(Rho::get))
 }
 
+/// The rows of each person, and the file that has them.
+type Private = (Vec<Vec<Vec<u8>>>, Vec<u8>);
+
 fn on_files(effort: Effort, ways: &[(&str, &str)]) -> Found {
     let mut rng = effort.rng(95);
     let mut found = Found::claim(1.0);
@@ -202,13 +205,18 @@ fn on_files(effort: Effort, ways: &[(&str, &str)]) -> Found {
             let text = |rows: &[&[Vec<u8>]]| {
                 [format!("{header}\n").into_bytes(), rows.concat().concat()].concat()
             };
-            let before = text(&[&others]);
-            let after = text(&[&own[..1], &others, &own[1..]]);
-            let run = |private: &Vec<u8>, source: &mut dyn Source| {
+            // Everybody with their rows, and the file of them.
+            let people = |own: &[Vec<Vec<u8>>]| {
+                others.iter().map(|row| vec![row.clone()]).chain(own.iter().cloned()).collect()
+            };
+            let before: Private = (people(&[]), text(&[&others]));
+            let after: Private =
+                (people(std::slice::from_ref(&own)), text(&[&own[..1], &others, &own[1..]]));
+            let run = |(_, private): &Private, source: &mut dyn Source| {
                 seen(home.path(), &family, private, source)
             };
             let comparison = compare(
-                &Neighbours::stated(AddRemove),
+                &Neighbours::of_records(AddRemove, |data: &Private| data.0.clone()),
                 run,
                 &before,
                 &after,
@@ -219,7 +227,7 @@ fn on_files(effort: Effort, ways: &[(&str, &str)]) -> Found {
                 (None, Some(rho)) => comparison.rho() / rho,
                 (None, None) => f64::INFINITY,
             };
-            found.see(share, || format!("{words}: {:?}", String::from_utf8_lossy(&after)));
+            found.see(share, || format!("{words}: {:?}", String::from_utf8_lossy(&after.1)));
         }
     }
     found

@@ -147,6 +147,7 @@ fn law((home, most): (&Path, i64), runs: &[ItemsArgs], rows: &str) -> Law<Vec<Se
         }
         seen
     })
+    .under(AddRemove)
 }
 
 fn small(steps: u64) -> MonitorPlan {
@@ -176,7 +177,7 @@ pub(crate) fn copied(_: Effort, twice: bool) -> Found {
             seen
         })
     };
-    loss(&law(&[Event { user: 0, item: 0 }]), &law(&[]), "a step of both copies")
+    loss(law(&[Event { user: 0, item: 0 }]), law(&[]), "a step of both copies")
 }
 
 /// Numbers of users that are given anew in each run: somebody has two, and twice the reports.
@@ -195,11 +196,12 @@ pub(crate) fn numbered_anew(_: Effort, anew: bool) -> Found {
             seen
         })
     };
-    loss(&law(true), &law(false), "two runs")
+    loss(law(true), law(false), "two runs")
 }
 
-fn loss(with: &Law<Vec<Report>>, without: &Law<Vec<Report>>, of: &str) -> Found {
+fn loss(with: Law<Vec<Report>>, without: Law<Vec<Report>>, of: &str) -> Found {
+    let [with, without] = [with, without].map(|law| law.under(AddRemove));
     let mut found = Found::claim(1.0);
-    found.see(with.pure_loss(without).max(without.pure_loss(with)), || of.to_owned());
+    found.see(with.pure_loss(&without).max(without.pure_loss(&with)), || of.to_owned());
     found
 }

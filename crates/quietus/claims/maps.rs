@@ -93,26 +93,29 @@ fn on_files(effort: Effort, ways: &[&str], neighbour: Neighbour) -> Found {
                 }
             };
             let place = rng.random_range(0..=others.len());
-            let text = |own: Option<&Vec<u8>>| {
+            let rows = |own: Option<&Vec<u8>>| {
                 let mut rows = others.clone();
                 rows.splice(place..place, own.cloned());
-                [b"x,who\n".to_vec(), rows.concat()].concat()
+                rows
             };
-            let (before, after) = (text(own.as_ref()), text(Some(&changed)));
-            let run = |private: &Vec<u8>, source: &mut dyn Source| {
-                fs::write(home.path().join("p.csv"), private).expect("a folder of our own");
+            let (before, after) = (rows(own.as_ref()), rows(Some(&changed)));
+            let text = |rows: &Vec<Vec<u8>>| [b"x,who\n".to_vec(), rows.concat()].concat();
+            let run = |rows: &Vec<Vec<u8>>, source: &mut dyn Source| {
+                fs::write(home.path().join("p.csv"), text(rows)).expect("a folder of our own");
                 let said = release_map(&args, &Gate::default(), &RealDisk, Replayed(source));
                 files_of(home.path(), said)
             };
             let neighbours = match neighbour {
-                Neighbour::Joins => Neighbours::stated(AddRemove),
-                Neighbour::Changes => Neighbours::stated(ReplaceOne),
-                Neighbour::Moves(far) => Neighbours::stated(Within::new(far).expect("above 0")),
+                Neighbour::Joins => Neighbours::of_records(AddRemove, Vec::clone),
+                Neighbour::Changes => Neighbours::of_records(ReplaceOne, Vec::clone),
+                Neighbour::Moves(far) => {
+                    Neighbours::of_records(Within::new(far).expect("above 0"), Vec::clone)
+                }
             };
             let mut source = SecureSource::new(&mut rng);
             let comparison = compare(&neighbours, run, &before, &after, &mut source);
             let share = comparison.rho() / claimed;
-            found.see(share, || format!("{words}: {:?}", String::from_utf8_lossy(&after)));
+            found.see(share, || format!("{words}: {:?}", String::from_utf8_lossy(&text(&after))));
         }
     }
     found

@@ -2,6 +2,7 @@
 
 use crate::commands::{Seen, files_of, odd_or_plain};
 use clap::Parser;
+use dp_accounting::AddRemove;
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Law, Method as By, Window, exact_law};
 use dp_mechanism::{Mechanism, Source};
@@ -50,6 +51,7 @@ fn on_files(effort: Effort) -> Found {
                         });
                     files_of(home.path(), said)
                 })
+                .under(AddRemove)
             };
             let (before, after) = (law(&[]), law(&own));
             let loss = before.pure_loss(&after).max(after.pure_loss(&before));

@@ -2,7 +2,7 @@
 
 use crate::commands::{Seen, seen};
 use clap::Parser;
-use dp_accounting::AnyRelation;
+use dp_accounting::{AddRemove, AnyRelation};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Law, Method as By, Window, exact_law};
 use dp_mechanism::{Mechanism, Source};
@@ -63,6 +63,7 @@ fn on_files(effort: Effort) -> Found {
 fn law((home, most): (&Path, i64), family: &Family, rows: &str) -> Law<Seen> {
     let text = format!("who,what\n{rows}");
     exact_law(Window::new(0, most), |draws| seen(home, family, text.as_bytes(), draws))
+        .under(AddRemove)
 }
 
 /// One person in two rows; all that a kept person may cost is one.
@@ -81,6 +82,7 @@ pub(crate) fn numbered(_: Effort, by_row: bool) -> Found {
         exact_law(Window::new(0, 12), |draws: &mut dyn Source| {
             plan.replay(&steps, &mut Kept(draws)).0
         })
+        .under(AddRemove)
     };
     let own = (0..2).map(|item| Event { user: if by_row { item } else { 0 }, item: item.into() });
     let (with, without) = (law(own.collect()), law(Vec::new()));
@@ -95,7 +97,7 @@ pub(crate) fn numbered(_: Effort, by_row: bool) -> Found {
 struct Kept<'a>(&'a mut dyn Source);
 
 impl Source for Kept<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.0.promised(relation);
     }
 

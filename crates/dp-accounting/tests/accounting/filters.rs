@@ -1,8 +1,10 @@
 //! Filters and odometers in pure and approximate terms.
 
-use dp_accounting::{AddRemove, BasicFilter, BasicOdometer, Loss, Receipt, Within};
+use dp_accounting::{
+    AddRemove, BasicFilter, BasicOdometer, Loss, Odometer, Receipt, Within, zcdp_to_epsilon,
+};
 
-use crate::{approximate, budget, delta, epsilon, pure, step, zcdp};
+use crate::{approximate, budget, close, delta, epsilon, pure, rho, step, zcdp};
 
 fn receipt(loss: Loss, e: f64, d: f64) -> Receipt<AddRemove> {
     Receipt::new("m", AddRemove, budget(e, d), step(loss))
@@ -52,4 +54,15 @@ fn sums_round_up_and_other_distances_are_unknown() {
     let mut near = BasicOdometer::new(within(1.0));
     near.charge(&Receipt::new("m", within(2.0), budget(1.0, 0.0), step(pure(0.1))));
     assert_eq!(near.spent(), None);
+}
+
+/// An odometer may be read at any level of spending, so its levels share the delta: 1/2, 1/6, 1/12, ...
+#[test]
+fn the_levels_of_an_odometer_share_its_delta() {
+    let mut odometer = Odometer::new(AddRemove, delta(1e-6), rho(0.01)).unwrap();
+    for (spent, limit, part) in [(0.009, 0.01, 2.0), (0.009, 0.02, 6.0), (0.009, 0.04, 12.0)] {
+        odometer.charge(&receipt(zcdp(spent), 1.0, 1e-6));
+        let expected = zcdp_to_epsilon(rho(limit), delta(1e-6 / part)).unwrap();
+        close(odometer.spent().unwrap().get(), expected.get(), 1e-12);
+    }
 }

@@ -1,8 +1,8 @@
 //! Receipts: totals, the table, and the named conversion.
 
 use dp_accounting::{
-    AddOnly, AddRemove, Receipt, Relation, ReplaceOne, Step, Within, budget_to_zcdp,
-    zcdp_to_epsilon,
+    AddOnly, AddRemove, FurtherMemberOfGroup, MemberOfGroup, Receipt, Relation, ReplaceOne, Step,
+    Within, budget_to_zcdp, zcdp_to_epsilon,
 };
 
 use crate::{approximate, budget, close, delta, gaussian, mu, pure, range, rho, step, zcdp};
@@ -315,4 +315,41 @@ fn what_is_left_fits_also_where_delta_is_next_to_one() {
         }
     }
     assert!(found > 3, "{found} had something left");
+}
+
+/// What is private for a distance is so for a shorter one, and not for a longer one.
+#[test]
+fn a_receipt_is_not_for_a_longer_distance() {
+    let within = |rho| Within::new(rho).unwrap();
+    let receipt = Receipt::new("m", within(2.0), budget(1.0, 0.0), step(pure(0.5)));
+    for shorter in [0.5, 2.0] {
+        assert_eq!(
+            receipt.clone().for_shorter(within(shorter)).unwrap().relation(),
+            within(shorter)
+        );
+    }
+    let refused = receipt.for_shorter(within(2.0_f64.next_up())).unwrap_err();
+    assert!(refused.to_string().contains("at most that of the receipt"), "{refused}");
+}
+
+/// Each relation beside each: what the first promises holds for the neighbours of the second where it says so, and never the other way round.
+#[test]
+fn wider_promises_cover_narrower_neighbours_only() {
+    let within = |rho| Within::new(rho).unwrap().any();
+    let all = [
+        AddRemove.any(),
+        AddOnly.any(),
+        ReplaceOne.any(),
+        within(1.0),
+        within(2.0),
+        MemberOfGroup.any(),
+        FurtherMemberOfGroup.any(),
+    ];
+    let wider = [(0, 1), (2, 3), (2, 4), (4, 3), (5, 6)];
+    for (i, promised) in all.iter().enumerate() {
+        for (j, narrower) in all.iter().enumerate() {
+            let covers = i == j || wider.contains(&(i, j));
+            assert_eq!(promised.covers(*narrower), covers, "{promised} and {narrower}");
+        }
+    }
 }

@@ -301,7 +301,7 @@ where
         let mut rng = ChaCha20Rng::from_rng(&mut self.rng);
         let mut steered = std::mem::replace(&mut self.steered, Steered::new(0));
         let run = |records: &[R], source: &mut dyn Source| self.output(records, source);
-        let neighbours = Neighbours::stated(self.mechanism.receipt().relation());
+        let neighbours = Neighbours::made_from(self.mechanism.receipt().relation());
         let [first, second] = [&pair.first[..], &pair.second[..]];
         let mut secure = SecureSource::new(&mut rng);
         let mut comparisons = vec![compare(&neighbours, run, first, second, &mut secure)];
@@ -336,11 +336,12 @@ where
         D: Fn(&[R], &mut dyn FnMut(M::Data<'_>)),
     {
         let window = seen.window()?;
+        let relation = self.mechanism.receipt().relation();
         let mut law = |records: &[R]| {
             let most = MOST_PATHS.min(self.paths_left);
             let law = exact_law_within(window, most, |source| bytes(&self.output(records, source)));
             self.paths_left -= law.as_ref().map_or(most, Law::paths);
-            law
+            law.map(|law| law.under(relation))
         };
         Some((law(&pair.first)?, law(&pair.second)?))
     }

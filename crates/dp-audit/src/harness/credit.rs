@@ -55,12 +55,13 @@ struct Notes<'a> {
 }
 
 /// What it costs to show under another relation what holds when a record is added.
-fn of_another(promised: AnyRelation) -> f64 {
-    if promised.covers(AnyRelation::AddOnly) { 0.0 } else { f64::INFINITY }
+fn of_another(promised: Option<AnyRelation>) -> f64 {
+    let covers = promised.is_none_or(|promised| promised.covers(AnyRelation::AddOnly));
+    if covers { 0.0 } else { f64::INFINITY }
 }
 
 impl Source for Notes<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.loss += of_another(relation);
     }
 
@@ -114,7 +115,7 @@ impl<I: Iterator<Item = Seen>> Again<I> {
 }
 
 impl<I: Iterator<Item = Seen>> Source for Again<I> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.loss += of_another(relation);
     }
 
@@ -151,6 +152,27 @@ mod tests {
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         let mut source = SecureSource::new(&mut rng);
         added_loss(&mut source, |source| run(without, source), |source| run(with, source))
+    }
+
+    /// What an added record is credited says nothing about one that is replaced.
+    #[test]
+    fn a_receipt_about_others_is_refused() {
+        use dp_accounting::{AddOnly, AddRemove, Relation as _, ReplaceOne};
+        let loss = |promised: AnyRelation| {
+            let run = |scores: [i64; 2], source: &mut dyn Source| {
+                source.promised(Some(promised));
+                let chosen = source.flip(&scores, Ratio::new(1, 2).expect("valid"));
+                source.promised(None);
+                chosen
+            };
+            let mut rng = ChaCha20Rng::seed_from_u64(1);
+            let mut source = SecureSource::new(&mut rng);
+            added_loss(&mut source, |source| run([3, 3], source), |source| run([4, 4], source))
+        };
+        assert!(
+            [AddRemove.any(), AddOnly.any()].iter().all(|one| (loss(*one) - 0.5).abs() < 1e-12)
+        );
+        assert!(loss(ReplaceOne.any()).is_infinite());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dp_accounting::{AddOnly, AnyRelation};
+use dp_accounting::{AddOnly, AddRemove, AnyRelation, Relation};
 use dp_mechanism::{
     DiscreteGaussian, DiscreteLaplace, Geometric, JumpSizes, Law as DrawLaw, Noise, Ratio,
     Reported, Source, ThresholdReports, Touched,
@@ -29,18 +29,32 @@ pub fn pure_loss_of_one_more<O: Ord>(
     law: impl Fn(&[usize]) -> Law<O>,
 ) -> Found {
     let mut found = Found::claim(1.0);
-    for_each_one_more((kinds, most), law, |without, with, witness| {
+    let see = |without: &Law<O>, with: &Law<O>, witness: &str| {
         let mut loss = with.pure_loss(without);
         if side == Side::Both {
             loss = loss.max(without.pure_loss(with));
         }
         found.see(loss / claimed, || witness.to_owned());
-    });
+    };
+    match side {
+        Side::Added => for_each_added(AddOnly, (kinds, most), law, see),
+        Side::Both => for_each_added(AddRemove, (kinds, most), law, see),
+    }
     found
 }
 
 /// The laws on all data sets of at most `most` records and on the same with one record more.
 pub fn for_each_one_more<O: Ord>(
+    (kinds, most): (usize, usize),
+    law: impl Fn(&[usize]) -> Law<O>,
+    see: impl FnMut(&Law<O>, &Law<O>, &str),
+) {
+    for_each_added(AddRemove, (kinds, most), law, see);
+}
+
+/// The same under one of the relations in which a record is added.
+fn for_each_added<O: Ord>(
+    relation: impl Relation,
     (kinds, most): (usize, usize),
     law: impl Fn(&[usize]) -> Law<O>,
     mut see: impl FnMut(&Law<O>, &Law<O>, &str),
@@ -49,7 +63,7 @@ pub fn for_each_one_more<O: Ord>(
     let laws: BTreeMap<Vec<usize>, Law<O>> = multisets(kinds, most + 1)
         .into_iter()
         .map(|data| {
-            let law = law(&data);
+            let law = law(&data).under(relation);
             (data, law)
         })
         .collect();
@@ -98,7 +112,7 @@ struct AllButLast<'a> {
 }
 
 impl Source for AllButLast<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.source.promised(relation);
     }
 
@@ -131,7 +145,8 @@ pub fn nothing_of_who_is_left_out<R, O: PartialEq + serde::Serialize>(
         let records_of_all = all.len() as u64;
         run(records, &mut AllButLast { source, records: records_of_all, left_out, coins: 0 })
     };
-    let neighbours = Neighbours::stated(AddOnly).without_receipt();
+    let last = |a: &[R], b: &[R]| a.len() == b.len() + 1;
+    let neighbours = Neighbours::tested(AddOnly, last).without_receipt();
     let seen = compare(&neighbours, sampled, all, &all[..all.len() - 1], outcomes);
     seen.pure_loss() == 0.0 && seen.rho() == 0.0
 }
@@ -147,7 +162,7 @@ pub struct Jumping<'a> {
 }
 
 impl Source for Jumping<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.source.promised(relation);
     }
 
@@ -171,5 +186,26 @@ impl Source for Jumping<'_> {
         law: &ThresholdReports,
     ) -> Vec<Reported> {
         law.by_jumps(touched, steps, threshold, self.sizes, self.source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dp_mechanism::Coin;
+
+    use super::*;
+    use crate::{Window, exact_law};
+
+    /// Who is there is always said to be; where nobody is, it is a coin.
+    #[test]
+    fn both_sides_are_looked_at_where_both_are_promised() {
+        let law = |data: &[usize]| {
+            exact_law(Window::none(), |source| {
+                !data.is_empty() || source.keep(Coin::Rational(ratio(0.25)))
+            })
+        };
+        let worst = |side| pure_loss_of_one_more(side, 1.0, (1, 0), law).worst;
+        assert!((worst(Side::Added) - 4_f64.ln()).abs() < 1e-9);
+        assert!(worst(Side::Both).is_infinite());
     }
 }

@@ -135,6 +135,14 @@ mod tests {
         move |truth, rng| truth == rng.random_bool(epsilon.exp() / (1.0 + epsilon.exp()))
     }
 
+    /// Among 5,000 outputs that say nothing some come from one data set only: an event that was chosen on them must be tested on others.
+    #[test]
+    fn an_event_is_not_tested_on_what_it_was_chosen_on() {
+        let nothing = |_: bool, rng: &mut ChaCha20Rng| rng.random_range(0..5_000_u32);
+        let bound = epsilon_lower_bound(20_000, 3, nothing);
+        assert!(bound.epsilon <= 0.0 && bound.hits > 100, "{bound:?}");
+    }
+
     /// With about 10,000 hits of an event of odds `e`, the limit at `5e-7` lies about `.1` below the
     /// truth; so a claim of 1 survives a true 1 and falls to a true 1.25.
     #[test]

@@ -12,7 +12,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use dp_audit::harness::{Effort, Found, MutantCheck, MutantCode};
 
-use crate::nation::{TINY, by, hierarchy, neighbours};
+use crate::nation::{TINY, by, groups, hierarchy, neighbours};
 
 /// Every mutant with its twin.
 pub(crate) fn all() -> Vec<MutantCheck> {
@@ -140,7 +140,7 @@ fn on_all_pairs(
     neighbours(leaves, From0::up_to(3).expect("valid"), effort.of(1, 2), 1, |a, b, witness| {
         let run = |sizes: &GroupSizes, source: &mut dyn Source| release(&hierarchy, sizes, source);
         let comparison = compare(
-            &Neighbours::stated(MemberOfGroup).without_receipt(),
+            &Neighbours::of_records(MemberOfGroup, groups).without_receipt(),
             run,
             a,
             b,
@@ -191,12 +191,20 @@ fn first_members<B: Bins>(effort: Effort, bins: B) -> Found {
             let settings = by(Method::CumulativeThenTree);
             let plan = Census::new(hierarchy.clone(), bins, a.groups(), privacy(), settings);
             let plan = plan.expect("valid");
-            let run = |sizes: &GroupSizes<B>, source: &mut dyn Source| plan.replay(sizes, source).0;
+            let run = |(_, sizes): &(Vec<usize>, GroupSizes<B>), source: &mut dyn Source| {
+                plan.replay(sizes, source).0
+            };
+            let mut more = groups.clone();
+            if let Some(group) = more.iter_mut().find(|group| **group == grown) {
+                *group += 1;
+            }
             let comparison = compare(
-                &Neighbours::stated(plan.receipt().relation()),
+                &Neighbours::of_records(plan.receipt().relation(), |data: &(Vec<usize>, _)| {
+                    data.0.clone()
+                }),
                 run,
-                &a,
-                &b,
+                &(groups.clone(), a),
+                &(more, b),
                 &mut SecureSource::new(&mut rng),
             );
             found.see(comparison.pure_loss(), || format!("groups {groups:?}, {grown} grows"));
@@ -237,7 +245,7 @@ fn outgrown(effort: Effort, column: fn(usize, usize) -> Option<usize>) -> Found 
                 plan.expect("valid").replay(&sizes, source).0
             };
             let comparison = compare(
-                &Neighbours::stated(MemberOfGroup),
+                &Neighbours::of_records(MemberOfGroup, Vec::clone),
                 run,
                 &groups,
                 &more,
@@ -272,7 +280,7 @@ fn quantity(effort: Effort, planned: u32) -> Found {
         let plan = plan.expect("valid");
         let run = |sizes: &GroupSizes, source: &mut dyn Source| plan.replay(sizes, source).0;
         let comparison = compare(
-            &Neighbours::stated(MemberOfGroup),
+            &Neighbours::of_records(MemberOfGroup, groups),
             run,
             a,
             b,

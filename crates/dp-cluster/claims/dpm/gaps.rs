@@ -1,8 +1,9 @@
 //! The interval size of DPM: pairs of data sets whose gaps move as far as they can.
 
-use dp_accounting::{AddRemove, AnyRelation, Budget};
+use crate::neighbours::one_more;
+use dp_accounting::{AnyRelation, Budget};
 use dp_audit::harness::{Effort, Found};
-use dp_audit::{Neighbours, Scripted, climb, compare, first_choice};
+use dp_audit::{Scripted, climb, compare, first_choice};
 use dp_cluster::Clustering;
 use dp_cluster::dpm::{BudgetSplit, Dpm, IntervalSize};
 use dp_geometry::{Points, PublicBox};
@@ -164,8 +165,7 @@ impl GapCase {
         let noisy_count = i64::try_from(self.noisy_count).expect("small");
         let mut outcomes = Scripted::new([noisy_count].into_iter(), &mut honest);
         let run = |points: &Points, draws: &mut dyn Source| through(dpm, points, draws);
-        let comparison =
-            compare(&Neighbours::stated(AddRemove), run, &without, &with, &mut outcomes);
+        let comparison = compare(&one_more(), run, &without, &with, &mut outcomes);
         let whole = comparison.diverged.is_none() && comparison.outputs_equal;
         let step = comparison.steps.get(1).filter(|_| whole);
         step.map_or(f64::INFINITY, |step| step.forward.max(step.backward))
@@ -204,7 +204,7 @@ pub(crate) fn averaged_by_position(
         chosen: bool,
     }
     impl Source for Published<'_> {
-        fn promised(&mut self, relation: AnyRelation) {
+        fn promised(&mut self, relation: Option<AnyRelation>) {
             self.draws.promised(relation);
         }
 

@@ -3,9 +3,10 @@
 pub(crate) mod gaps;
 pub(crate) mod splits;
 
-use dp_accounting::{AddRemove, Budget, Epsilon, Rho, Step};
+use crate::neighbours::one_more;
+use dp_accounting::{Budget, Epsilon, Rho, Step};
 use dp_audit::harness::{Check, Effort, Found, TOLERANCE};
-use dp_audit::{Comparison, DrawKind, Method, Neighbours, compare};
+use dp_audit::{Comparison, DrawKind, Method, compare};
 use dp_cluster::dpm::{BudgetSplit, Dpm, IntervalSize};
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{ChaCha20Rng, Mechanism, SecureSource, Source};
@@ -137,13 +138,8 @@ fn replay(effort: Effort, mut visit: impl FnMut(&Dpm, &Comparison, &dyn Fn() -> 
                         .map(|coords| Points::new(coords, dim).expect("whole rows"));
                     // Outcomes typical of the set without the point, then of the set with it.
                     for (a, b) in [(&a, &b), (&b, &a)] {
-                        let comparison = compare(
-                            &Neighbours::stated(AddRemove),
-                            run,
-                            a,
-                            b,
-                            &mut SecureSource::new(&mut rng),
-                        );
+                        let comparison =
+                            compare(&one_more(), run, a, b, &mut SecureSource::new(&mut rng));
                         visit(&dpm, &comparison, &|| {
                             let text = format!("{n}: {name}, {added:.2?}: {comparison:?}");
                             text.chars().take(400).collect()

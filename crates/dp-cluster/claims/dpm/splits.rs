@@ -6,11 +6,12 @@
 
 use std::collections::BTreeSet;
 
-use dp_accounting::{AddRemove, AnyRelation, Budget};
+use crate::neighbours::one_more;
+use dp_accounting::{AnyRelation, Budget};
 use dp_audit::harness::{Effort, Found};
 use dp_audit::{
-    Comparison, Neighbours, Scripted, choice_log_probabilities, climb, compare, first_choice,
-    multisets, statistical,
+    Comparison, Scripted, choice_log_probabilities, climb, compare, first_choice, multisets,
+    statistical,
 };
 use dp_cluster::Clustering;
 use dp_cluster::dpm::{BudgetSplit, CutWeights, Dpm, IntervalSize};
@@ -138,7 +139,7 @@ struct ChosenCut<'a> {
 }
 
 impl Source for ChosenCut<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.draws.promised(relation);
     }
 
@@ -245,7 +246,7 @@ impl SplitCase {
         let mut honest = SecureSource::new(&mut rng);
         let mut outcomes = Scripted::new([self.noisy_count].into_iter(), &mut honest);
         compare(
-            &Neighbours::stated(AddRemove),
+            &one_more(),
             |points, draws| through(dpm, points, draws),
             &without,
             &with,

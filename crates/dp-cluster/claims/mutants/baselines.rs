@@ -1,9 +1,10 @@
 //! Broken variants of the baselines: the real code, with something put between it and its draws, or
 //! with an input that should have been public.
 
-use dp_accounting::{AddRemove, AnyRelation, Budget};
+use crate::neighbours::one_more;
+use dp_accounting::{AnyRelation, Budget};
 use dp_audit::harness::{Effort, Found, MutantCode};
-use dp_audit::{Comparison, Neighbours, compare};
+use dp_audit::{Comparison, compare};
 use dp_cluster::Clustering;
 use dp_cluster::dp_lloyd::{BudgetSplit, DpLloyd};
 use dp_cluster::em_mc::EmMc;
@@ -50,7 +51,7 @@ struct Swapped<'a> {
 }
 
 impl Source for Swapped<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.draws.promised(relation);
     }
 
@@ -98,13 +99,8 @@ fn swapped(effort: Effort, dim: usize, swap: bool) -> Found {
         let without = Points::new(vec![0.0; 20 * dim], dim).expect("whole rows");
         let with = [without.view().coords(), &vec![corner; dim]].concat();
         let with = Points::new(with, dim).expect("whole rows");
-        let comparison = compare(
-            &Neighbours::stated(AddRemove),
-            run,
-            &with,
-            &without,
-            &mut SecureSource::new(&mut rng),
-        );
+        let comparison =
+            compare(&one_more(), run, &with, &without, &mut SecureSource::new(&mut rng));
         found.see(comparison.pure_loss(), || format!("a record at {corner} in {dim} dimensions"));
     }
     found
@@ -114,7 +110,7 @@ fn swapped(effort: Effort, dim: usize, swap: bool) -> Found {
 struct NoNoiseOnZero<'a>(&'a mut dyn Source);
 
 impl Source for NoNoiseOnZero<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.0.promised(relation);
     }
 
@@ -175,13 +171,8 @@ fn far_record<O: PartialEq + serde::Serialize>(
     let with = [copies.as_slice(), &[10.0, 10.0]].concat();
     let [without, with] = [copies, with].map(|c| Points::new(c, 2).expect("whole rows"));
     for _ in 0..effort.of(5, 50) {
-        let comparison = compare(
-            &Neighbours::stated(AddRemove),
-            &run,
-            &with,
-            &without,
-            &mut SecureSource::new(&mut rng),
-        );
+        let comparison =
+            compare(&one_more(), &run, &with, &without, &mut SecureSource::new(&mut rng));
         found.see(loss(&comparison), || "200 copies and one far record".to_owned());
     }
     found
@@ -216,13 +207,8 @@ fn centred(effort: Effort, on_the_mean: bool) -> Found {
     let with = [around.as_slice(), &[6.0, 6.0]].concat();
     let [without, with] = [around, with].map(|c| Points::new(c, dim).expect("whole rows"));
     for _ in 0..effort.of(3, 30) {
-        let comparison = compare(
-            &Neighbours::stated(AddRemove),
-            run,
-            &with,
-            &without,
-            &mut SecureSource::new(&mut rng),
-        );
+        let comparison =
+            compare(&one_more(), run, &with, &without, &mut SecureSource::new(&mut rng));
         found.see(comparison.rho(), || {
             "1,000 records in a small circle, and one far away".to_owned()
         });
@@ -250,7 +236,7 @@ fn one_scale(plan: &EmMc) -> EmMc {
 fn on_all_records(plan: &EmMc, points: &Points, draws: &mut dyn Source) -> Vec<i64> {
     struct KeepAll<'a>(&'a mut dyn Source);
     impl Source for KeepAll<'_> {
-        fn promised(&mut self, relation: AnyRelation) {
+        fn promised(&mut self, relation: Option<AnyRelation>) {
             self.0.promised(relation);
         }
 

@@ -85,7 +85,7 @@ struct Changed<'a> {
 }
 
 impl Source for Changed<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.draws.promised(relation);
     }
 

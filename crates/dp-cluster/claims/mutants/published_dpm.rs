@@ -3,9 +3,10 @@
 
 use std::num::NonZero;
 
-use dp_accounting::{AddRemove, AnyRelation, Budget};
+use crate::neighbours::one_more;
+use dp_accounting::{AnyRelation, Budget};
 use dp_audit::harness::{Effort, Found, MutantCode};
-use dp_audit::{Neighbours, choice_log_probabilities, compare, statistical};
+use dp_audit::{choice_log_probabilities, compare, statistical};
 use dp_cluster::Clustering;
 use dp_cluster::dpm::Dpm;
 use dp_geometry::{Points, PublicBox};
@@ -57,7 +58,7 @@ pub(crate) fn with_printed_sensitivity(
 ) -> Clustering {
     struct Steeper<'a>(&'a mut dyn Source);
     impl Source for Steeper<'_> {
-        fn promised(&mut self, relation: AnyRelation) {
+        fn promised(&mut self, relation: Option<AnyRelation>) {
             self.0.promised(relation);
         }
 
@@ -86,7 +87,7 @@ pub(crate) fn with_printed_sensitivity(
 fn without_noise_when_empty(dpm: &Dpm, points: &Points, draws: &mut dyn Source) -> Clustering {
     struct Lazy<'a>(&'a mut dyn Source);
     impl Source for Lazy<'_> {
-        fn promised(&mut self, relation: AnyRelation) {
+        fn promised(&mut self, relation: Option<AnyRelation>) {
             self.0.promised(relation);
         }
 
@@ -121,13 +122,8 @@ fn empty_leaves(effort: Effort, through: splits::Through) -> Found {
     let runs = effort.of(200, 2_000);
     for _ in 0..runs {
         let run = |points: &Points, draws: &mut dyn Source| through(&dpm, points, draws);
-        let comparison = compare(
-            &Neighbours::stated(AddRemove),
-            run,
-            &with,
-            &copies,
-            &mut SecureSource::new(&mut rng),
-        );
+        let comparison =
+            compare(&one_more(), run, &with, &copies, &mut SecureSource::new(&mut rng));
         found.see(comparison.rho(), || "1,000 copies and one far point".to_owned());
     }
     if found.worst.is_infinite() {
@@ -149,7 +145,7 @@ fn noisy_leaves(dpm: &Dpm, points: &Points, seed: u64) -> usize {
         noisy: usize,
     }
     impl Source for Counting<'_> {
-        fn promised(&mut self, relation: AnyRelation) {
+        fn promised(&mut self, relation: Option<AnyRelation>) {
             self.draws.promised(relation);
         }
 

@@ -36,7 +36,7 @@ pub(super) struct Instead<'a, F> {
 }
 
 impl<F: Fn(usize, i64, RoundedGaussian) -> Option<RoundedGaussian>> Source for Instead<'_, F> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.draws.promised(relation);
     }
 

@@ -136,7 +136,7 @@ impl Recount<'_> {
 }
 
 impl Source for Recount<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.draws.promised(relation);
     }
 

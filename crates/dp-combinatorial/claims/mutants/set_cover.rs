@@ -26,7 +26,7 @@ pub(super) fn code() -> [MutantCode; 4] {
 struct NoSample<'a>(&'a mut dyn Source);
 
 impl Source for NoSample<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.0.promised(relation);
     }
 

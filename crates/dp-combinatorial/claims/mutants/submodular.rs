@@ -1,7 +1,7 @@
 //! Submodular maximisation without its sample, beyond the unit cube, without its cap on credit, and with
 //! an end that shows.
 
-use dp_accounting::AnyRelation;
+use dp_accounting::{AddRemove, AnyRelation};
 use dp_audit::{Law as OutputLaw, Window, exact_law};
 use dp_combinatorial::submodular::{
     ContinuousGreedy, Coverage, Credits, Extension, Gains, Greedy, LevelGains, Objective, Oracle,
@@ -28,7 +28,7 @@ pub(super) fn code() -> [MutantCode; 4] {
 struct AllKept<'a>(&'a mut dyn Source);
 
 impl Source for AllKept<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.0.promised(relation);
     }
 
@@ -60,7 +60,7 @@ fn everybody_takes_part(broken: bool) -> Found {
         let objective = coverage(LAST.1, records);
         exact_law(Window::none(), |draws| greedy.replay(&objective, &mut AllKept(draws)).0.elements)
     };
-    let (nobody, somebody) = (law(false), law(true));
+    let (nobody, somebody) = (law(false).under(AddRemove), law(true).under(AddRemove));
     let loss = nobody.pure_loss(&somebody).max(somebody.pure_loss(&nobody));
     let mut found = Found::claim(1.0);
     found.see(loss / claimed, || "nobody, and one in all sets but the last two".to_owned());
@@ -234,7 +234,7 @@ struct UntilDone<'a> {
 }
 
 impl Source for UntilDone<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.draws.promised(relation);
     }
 

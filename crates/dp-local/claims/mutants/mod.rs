@@ -1,6 +1,6 @@
 //! Deliberately broken answers, each with its corrected twin. What each one is stands in `mutants.toml`.
 
-use dp_accounting::Epsilon;
+use dp_accounting::{Epsilon, ReplaceOne};
 use dp_audit::harness::{Effort, Found, MutantCheck};
 use dp_audit::{Window, exact_law};
 use dp_local::{
@@ -33,7 +33,7 @@ fn losses<R, O: Ord + Clone>(records: &[R], send: impl Fn(&R, &mut dyn Source) -
     let mut found = Found::claim(EPSILON);
     let laws: Vec<_> = records
         .iter()
-        .map(|record| exact_law(Window::none(), |source| send(record, source)))
+        .map(|record| exact_law(Window::none(), |source| send(record, source)).under(ReplaceOne))
         .collect();
     for (i, a) in laws.iter().enumerate() {
         for (j, b) in laws.iter().enumerate() {

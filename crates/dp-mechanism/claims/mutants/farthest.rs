@@ -31,7 +31,7 @@ pub(super) fn histogram(effort: Effort, changes: f64) -> Found {
         for added in 0..DISTANCES {
             let with = [records.as_slice(), &[added]].concat();
             let comparison = compare(
-                &Neighbours::stated(AddRemove).without_receipt(),
+                &Neighbours::of_records(AddRemove, Vec::clone).without_receipt(),
                 release,
                 &records,
                 &with,

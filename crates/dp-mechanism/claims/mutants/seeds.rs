@@ -29,7 +29,7 @@ struct Repeating<'a> {
 }
 
 impl Source for Repeating<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.draws.promised(relation);
     }
 

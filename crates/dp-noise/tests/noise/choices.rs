@@ -8,7 +8,7 @@ use dp_noise::{
 use super::exact::{Interval, ONE, Tape, enumerate, exp_minus};
 use super::{check, check_all_words, check_to, ratio};
 
-const CASES: [(&[i64], u128, u128); 8] = [
+const CASES: [(&[i64], u128, u128); 9] = [
     (&[7], 1, 1),
     (&[0, 0, 0], 2, 1),
     (&[0, 1], 1, 2),
@@ -16,6 +16,7 @@ const CASES: [(&[i64], u128, u128); 8] = [
     (&[5, 9], 0, 1),
     (&[1, 3, 2, 3], 5, 4),
     (&[0, 40, -60], 1, 1),
+    (&[0, 90, 50], 1, 40),
     (&[i64::MIN, i64::MAX], 1, 1),
 ];
 
@@ -42,13 +43,14 @@ fn exponential_choices_have_their_probability() {
 fn levels_have_the_probability_of_all_their_candidates() {
     /// Levels with their numbers of candidates, then the rate as a fraction.
     type Case = (&'static [(i64, u64)], u128, u128);
-    const LEVELS: [Case; 6] = [
+    const LEVELS: [Case; 7] = [
         (&[(7, 3)], 1, 1),
         (&[(0, 1), (0, 2), (0, 5)], 2, 1),
         (&[(1, 1), (0, 20)], 1, 2),
         (&[(9, 0), (2, 3), (-1, 0), (0, 7)], 1, 3),
         (&[(5, 2), (9, 1)], 0, 1),
         (&[(30, 1), (0, 1 << 40)], 1, 1),
+        (&[(i64::MAX, 1), (i64::MIN, 2)], 1, 1),
     ];
     for (levels, a, b) in LEVELS {
         let levels: Vec<Level> =

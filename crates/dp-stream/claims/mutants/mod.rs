@@ -143,7 +143,7 @@ struct Meddling<'a> {
 }
 
 impl Source for Meddling<'_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.draws.promised(relation);
     }
 
@@ -188,7 +188,7 @@ impl Source for Meddling<'_> {
 struct Plain<'a, 'b>(&'a mut Meddling<'b>);
 
 impl Source for Plain<'_, '_> {
-    fn promised(&mut self, relation: AnyRelation) {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
         self.0.promised(relation);
     }
 

@@ -1,12 +1,13 @@
 //! The guarantee is attained, to nine digits and on both sides: nothing is wasted, nothing is missing.
 
+use dp_accounting::AddRemove;
 use dp_audit::{Law, Window, exact_law};
 use dp_stream::{Event, Mechanism, MonitorPlan, Report, ThreshMonitor, Threshold};
 
 use super::shape;
 
 fn law(plan: &MonitorPlan, data: &[Vec<Event>], highest: i64) -> Law<Vec<Report>> {
-    exact_law(Window::new(0, highest), |source| plan.replay(data, source).0)
+    exact_law(Window::new(0, highest), |source| plan.replay(data, source).0).under(AddRemove)
 }
 
 /// Three steps, two and three items; a user who shows an item in every step, against nobody.

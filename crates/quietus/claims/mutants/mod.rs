@@ -51,8 +51,10 @@ fn outside(effort: Effort, paid: u64) -> Found {
             noise.release(&cells, &mut Draws::unplanned(source))
         };
         let (before, after) = (vec![points; 3], vec![points + 1; 3]);
+        // One point more, which is outside of each of them.
+        let one_range_each = |a: &Vec<i64>, b: &Vec<i64>| a.iter().zip(b).all(|(a, b)| b - a == 1);
         let comparison = compare(
-            &Neighbours::stated(AddRemove).without_receipt(),
+            &Neighbours::tested(AddRemove, one_range_each).without_receipt(),
             run,
             &before,
             &after,
@@ -78,15 +80,16 @@ fn at_places(effort: Effort, by_row: bool) -> Found {
     let plan = plan.expect("valid");
     let (mut found, mut rng) = (Found::claim(1.0), effort.rng(97));
     for others in 0..effort.of(6, 40) {
-        let before: Vec<u32> = vec![0; others];
+        // The places of each person.
+        let before = vec![vec![0_u32]; others];
         let mut after = before.clone();
-        after.extend(vec![1; if by_row { 3 } else { 1 }]);
-        let run = |people: &Vec<u32>, source: &mut dyn Source| {
-            let found = plan.replay(people, source).0;
+        after.push(vec![1; if by_row { 3 } else { 1 }]);
+        let run = |people: &Vec<Vec<u32>>, source: &mut dyn Source| {
+            let found = plan.replay(&people.concat(), source).0;
             (found.centres, found.users.iter().map(|users| users.to_bits()).collect::<Vec<_>>())
         };
         let comparison = compare(
-            &Neighbours::stated(AddRemove),
+            &Neighbours::of_records(AddRemove, Vec::clone),
             run,
             &before,
             &after,
@@ -110,6 +113,8 @@ fn kilometres(effort: Effort, hidden: f64) -> Found {
     let (mut found, mut rng) = (Found::claim(1.0), effort.rng(99));
     for _ in 0..effort.of(40, 400) {
         let from: f64 = rng.random_range(0.0..9_950.0);
+        // Whatever unit the plan takes the distance for.
+        let by_50_metres = |from: &f64, to: &f64| (to - from - 50.0).abs() < 1e-9;
         let run = |own: &f64, source: &mut dyn Source| {
             let places = Points::new(vec![1.0, 5_000.0, 7_777.0, *own], 1).expect("whole");
             plan.replay(places.view(), source)
@@ -121,7 +126,7 @@ fn kilometres(effort: Effort, hidden: f64) -> Found {
                 .collect::<Vec<_>>()
         };
         let comparison = compare(
-            &Neighbours::stated(Within::new(hidden).expect("above 0")),
+            &Neighbours::tested(Within::new(hidden).expect("above 0"), by_50_metres),
             run,
             &from,
             &(from + 50.0),
@@ -146,7 +151,7 @@ fn on_pairs(
             let mut after = before.clone();
             after.push(*row);
             let comparison = compare(
-                &Neighbours::stated(AddRemove),
+                &Neighbours::of_records(AddRemove, Vec::clone),
                 &run,
                 &before,
                 &after,
