@@ -386,6 +386,8 @@ fn a_vector_is_compared_in_all_coordinates() {
     }
 }
 
+type RunOfTwo<'a> = &'a dyn Fn(&Vec<u8>, &mut dyn Source) -> [i64; 2];
+
 /// A count that its receipt pays for, and one more before or after it that nobody pays for.
 #[test]
 fn a_draw_beside_a_plan_is_refused() {
@@ -415,8 +417,7 @@ fn a_draw_beside_a_plan_is_refused() {
     let mut source = SecureSource::new(&mut rng);
     let window = Window::new(-6, 8);
     let refused = Some(NotNeighbours::BesidePlan { compared: AddRemove.any() });
-    let runs: [&dyn Fn(&Vec<u8>, &mut dyn Source) -> [i64; 2]; 2] = [&before, &after];
-    for run in runs {
+    for run in [&before as RunOfTwo<'_>, &after] {
         let seen = compare(&neighbours, run, &few, &more, &mut source);
         assert_eq!(seen.refused, refused);
         assert!(seen.failed() && seen.pure_loss().is_infinite() && seen.rho().is_infinite());

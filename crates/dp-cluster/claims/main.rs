@@ -10,6 +10,7 @@ mod lsh_splits;
 mod map;
 mod mutants;
 mod neighbours;
+mod passes;
 mod private_box;
 mod private_centres;
 mod private_kmeans;
@@ -32,6 +33,7 @@ fn main() -> std::process::ExitCode {
             em_mc::checks(),
             coreset::checks(),
             recentred::checks(),
+            passes::checks(),
             rings::checks(),
             private_box::checks(),
             private_kmeans::checks(),

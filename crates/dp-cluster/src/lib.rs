@@ -17,6 +17,7 @@
 //!   distance.
 //! - [`distance`]: for records that are only hidden up to a distance: soft re-centring in any dimension; as baselines the published algorithm, and
 //!   noise on every record.
+//! - [`passes`]: DPM, re-centring after it and the private map for records that do not fit in memory, or are on other machines.
 //! - [`kmeans`]: weighted k-means++ and Lloyd, not private; a baseline, and free to use on whatever
 //!   has been released.
 //! - [`kmedian`], [`local_search`]: the same for sums of distances, and swaps among candidates.
@@ -50,6 +51,7 @@ pub mod lsh_splits;
 pub mod map;
 pub mod metrics;
 mod nearest;
+pub mod passes;
 pub mod private_box;
 pub mod private_centres;
 pub mod private_kmeans;

@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use dp_accounting::{Loss, Receipt, Relation};
 use dp_noise::Ratio;
 
-use crate::meter::{Meter, Scope, Usage};
+use crate::meter::{Meter, Scope, Spent, Usage};
 use crate::{Noise, Source, SparseScores};
 
 /// What a mechanism draws with, through the primitives of this crate.
@@ -62,13 +62,36 @@ impl<'a> Draws<'a> {
         receipt: &Receipt<L>,
         run: impl FnOnce(&mut Draws<'_>) -> O,
     ) -> (O, Usage) {
+        let (output, meter) = Self::metered(source, receipt, &Spent::default(), run);
+        (output, meter.usage())
+    }
+
+    /// The same for a run that was interrupted, of whose receipt so much has been drawn already.
+    pub(crate) fn resumed<L: Relation, O>(
+        source: &mut dyn Source,
+        receipt: &Receipt<L>,
+        spent: &mut Spent,
+        run: impl FnOnce(&mut Draws<'_>) -> O,
+    ) -> O {
+        let (output, meter) = Self::metered(source, receipt, spent, run);
+        *spent = meter.spent();
+        output
+    }
+
+    fn metered<L: Relation, O>(
+        source: &mut dyn Source,
+        receipt: &Receipt<L>,
+        spent: &Spent,
+        run: impl FnOnce(&mut Draws<'_>) -> O,
+    ) -> (O, Meter) {
         source.promised(Some(receipt.relation().any()));
         let mut meter = Meter::new(receipt.spent(), L::PARTS_TOUCHED);
+        meter.resume(spent);
         let scope = meter.all();
         let draws = &mut Draws { source: &mut *source, meter: Some(&mut meter), scope, leaf: None };
         let output = run(draws);
         source.promised(None);
-        (output, meter.usage())
+        (output, meter)
     }
 }
 

@@ -23,6 +23,7 @@
 //! - [`NoisyCount`], [`ExponentialMechanism`], [`GaussianSum`], [`GeometricSum`], [`PoissonSample`],
 //!   [`SubsetResponse`], [`CreditedRun`], [`ThresholdReports`], [`StableHistogram`]: the primitives.
 //! - [`Modulus`], [`Nearby`]: sensitivities as a function of how far a record moves, in a metric that is a type.
+//! - [`passes`]: mechanisms that need of the records a few tables of integers, so that the records may be anywhere.
 //! - [`Algorithm`]: what an author writes; [`Mechanism`], [`Release`]: the face that users see, plan first, then release.
 //!
 //! Out of scope: what a loss means and how losses add up (`dp-accounting`).
@@ -43,6 +44,7 @@ mod lookup;
 mod mechanism;
 mod meter;
 mod nearby;
+pub mod passes;
 mod private;
 mod rational;
 mod reports;

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use dp_accounting::{Loss, Step};
+use dp_accounting::{Loss, Receipt, Relation, Step};
+use serde::{Deserialize, Serialize};
 
 /// The leaves of a receipt, and how often each was drawn.
 #[derive(Clone, Debug)]
@@ -74,6 +75,20 @@ enum Most {
     OfOnePart,
     /// Kept per record by whoever draws.
     Unbounded,
+}
+
+/// What has been drawn of a receipt in the part of a run that is over; of no leaf, if that is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Spent {
+    leaves: Vec<(u64, BTreeSet<u64>)>,
+}
+
+impl Spent {
+    /// Whether it is of a run under this receipt, as far as its leaves tell.
+    pub(crate) fn fits<L: Relation>(&self, receipt: &Receipt<L>) -> bool {
+        let leaves = Meter::new(receipt.spent(), L::PARTS_TOUCHED).leaves.len();
+        self.leaves.is_empty() || self.leaves.len() == leaves
+    }
 }
 
 /// How often each leaf of a receipt was drawn in one run.
@@ -246,6 +261,19 @@ impl Meter {
     /// What the draws of a leaf cost by themselves, if it says.
     pub(crate) fn alone(&self, leaf: usize) -> Option<Loss> {
         self.leaves[leaf].alone.then_some(self.leaves[leaf].loss)
+    }
+
+    /// What has been drawn, for another part of the same run.
+    pub(crate) fn spent(self) -> Spent {
+        Spent { leaves: self.leaves.into_iter().map(|leaf| (leaf.uses, leaf.parts)).collect() }
+    }
+
+    /// Takes what an earlier part of the run has drawn as drawn.
+    pub(crate) fn resume(&mut self, spent: &Spent) {
+        for (leaf, (uses, parts)) in self.leaves.iter_mut().zip(&spent.leaves) {
+            leaf.uses = *uses;
+            leaf.parts.clone_from(parts);
+        }
     }
 
     pub(crate) fn usage(&self) -> Usage {

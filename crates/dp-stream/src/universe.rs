@@ -228,7 +228,7 @@ mod tests {
         );
         assert_eq!(
             shown(names("aba", 2)),
-            "length of the alphabet must be bytes that differ from each other, got 3"
+            "every byte of an alphabet must be there once, got 0x61 twice"
         );
         assert!(names("", u32::MAX - 1).check().is_err());
     }

@@ -81,22 +81,6 @@ fn a_converted_receipt_costs_its_own_bound() {
     assert!(ledger.spent().unwrap() <= receipt.budget().epsilon());
 }
 
-/// Two of those fit at the sum of their epsilons only where the sum of their deltas does.
-#[test]
-fn bounds_of_whole_receipts_add_up_in_epsilon_and_in_delta() {
-    let asked = budget(1.0, 1e-6);
-    let loss = zcdp(budget_to_zcdp(asked).unwrap().get());
-    let receipt = Receipt::new("g", AddRemove, asked, step(loss)).into_replace_one();
-    let (each, part) = (receipt.epsilon().unwrap().get(), receipt.budget().delta().get());
-    let spent = |limit: f64| {
-        let mut ledger = Ledger::new(receipt.relation(), budget(90.0, limit));
-        (0..2).for_each(|_| ledger.spend(&receipt).unwrap());
-        ledger.spent().unwrap().get()
-    };
-    assert!(spent(2.000_1 * part) <= 2.0 * each * (1.0 + 1e-12));
-    assert!(spent(1.999_9 * part) > 2.0 * each * (1.0 + 1e-3), "one delta does not pay for both");
-}
-
 #[test]
 fn another_distance_is_another_relation() {
     let [near, far] = [0.5, 1.0].map(|rho| Within::new(rho).unwrap());

@@ -22,7 +22,10 @@ pub fn releasing_types(crate_folder: &Path) -> io::Result<BTreeSet<String>> {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder)? {
             let path = entry?.path();
-            if path.is_dir() && !path.ends_with("tests") {
+            if path.ends_with("tests") || path.ends_with("tests.rs") {
+                continue;
+            }
+            if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 found.append(&mut in_text(&std::fs::read_to_string(&path)?));

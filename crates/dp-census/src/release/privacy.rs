@@ -140,7 +140,7 @@ mod tests {
         for rho in [0.0, 1e-300, 1e3] {
             let text = Privacy::zcdp(rho, 1e-6).expect_err("out of range").to_string();
             let want = "rho must be such that its epsilon at delta is above 0 and at most 100, got";
-            assert_eq!(text, format!("{want} {rho}"));
+            assert_eq!(text, format!("{want} {}", dp_accounting::plain_number(rho)));
         }
         let error = Privacy::within(Budget::new(1.0, 0.0).expect("valid")).expect_err("no delta");
         assert_eq!(error.to_string(), "Gaussian noise needs a delta above 0");

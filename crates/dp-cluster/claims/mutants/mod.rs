@@ -4,6 +4,7 @@
 mod baselines;
 mod distance;
 mod map;
+mod passes;
 mod private_box;
 mod private_centres;
 mod published_dpm;
@@ -23,6 +24,7 @@ pub(crate) fn all() -> Vec<MutantCheck> {
         &rings::code(),
         &private_centres::code(),
         &private_box::code(),
+        &passes::code(),
     ];
     let code = code.concat();
     dp_audit::harness::mutants(include_str!("mutants.toml"), &code)

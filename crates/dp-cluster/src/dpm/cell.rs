@@ -1,8 +1,10 @@
 //! A box between cuts, in half-intervals.
 
+use serde::{Deserialize, Serialize};
+
 /// The part of the public box that a node of the tree covers: per dimension the half-intervals
 /// `low..high`. Cuts are released, so cells are public.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Cell {
     low: Vec<u16>,
     high: Vec<u16>,

@@ -1,7 +1,8 @@
 //! The number of intervals per dimension, given or estimated.
 
-use dp_geometry::{FixedPointGrid, PointsView};
-use dp_mechanism::{Draws, Private};
+use dp_geometry::{FixedPointGrid, PointsView, PublicBox};
+use dp_mechanism::Draws;
+use dp_mechanism::passes::Counted;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -58,28 +59,50 @@ impl IntervalSize {
     }
 }
 
+/// How many gaps between neighbouring coordinates are at most so long. They are between all records at once, so no table answers this.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Gaps {
+    public_box: PublicBox,
+    thresholds: [u32; CANDIDATES.len()],
+}
+
+impl Gaps {
+    pub(super) fn new(public_box: &PublicBox, total: i64) -> Self {
+        Self { public_box: public_box.clone(), thresholds: thresholds(total) }
+    }
+
+    pub(crate) fn dim(&self) -> usize {
+        self.public_box.dim()
+    }
+
+    pub(crate) fn entries() -> usize {
+        CANDIDATES.len()
+    }
+
+    pub(crate) fn count(&self, points: PointsView<'_>) -> Vec<i64> {
+        let grid = FixedPointGrid::new(self.public_box.clone(), GAP_CELLS)
+            .expect("checked when the plan was built");
+        small_gaps(points, &grid, &self.thresholds).to_vec()
+    }
+}
+
 impl TreePlan {
-    /// The number of intervals per dimension; draws only if it is to be estimated.
-    pub(super) fn intervals(
+    /// The number of intervals per dimension, where it is to be estimated.
+    pub(super) fn choose_intervals(
         &self,
-        points: Private<PointsView<'_>>,
         total: i64,
+        counted: &Counted,
         draws: &mut Draws<'_>,
     ) -> usize {
-        let (IntervalSize::Estimated, Some(mechanism)) =
-            (self.settings.interval_size, &self.interval)
-        else {
+        let Some(mechanism) = &self.interval else {
             return self.settings.interval_size.largest();
         };
-        let grid = FixedPointGrid::new(self.settings.public_box.clone(), GAP_CELLS)
-            .expect("checked when the plan was built");
-        let thresholds = thresholds(total);
         let gaps = self.settings.public_box.dim() as f64 * (total - 1) as f64;
         #[allow(clippy::cast_possible_truncation, reason = "the noisy count is at most 2^36")]
         let target = (PERCENTILE * gaps).round() as i64;
-        let scores = points.map(|points| {
-            small_gaps(points, &grid, &thresholds).map(|count| -(count - target).abs()).to_vec()
-        });
+        let scores = counted.entries.view().into_private();
+        let scores = scores
+            .map(|counts| counts.iter().map(|count| -(count - target).abs()).collect::<Vec<_>>());
         let scores = scores.cells(CANDIDATES.len());
         CANDIDATES[mechanism.release(&scores, &mut draws.leaf("interval size", 0))]
     }

@@ -2,11 +2,14 @@
 
 use dp_accounting::{AddRemove, Budget, Receipt};
 use dp_geometry::{PointsView, PublicBox};
+use dp_mechanism::passes::{ByPasses, Counted, Next};
 use dp_mechanism::{Algorithm, Draws, GaussianSum, Private};
 use serde::{Deserialize, Serialize};
 
 use super::DpmBuilder;
-use super::plan::TreePlan;
+use super::plan::{Grown, TreePlan, TreeState};
+use super::sums::leaf_sums;
+use crate::passes::{Question, in_memory};
 use crate::{ClusterError, Clustering};
 
 /// A checked and calibrated DPM plan. See the [module](super).
@@ -66,8 +69,55 @@ impl Algorithm for Dpm {
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
-        let grown = self.tree.run(points, draws);
-        self.centres(points, &grown, draws)
+        in_memory(points, self.first(), |state, counted| self.answer(state, counted, draws))
+    }
+}
+
+/// Where a release stands between two questions.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DpmState(At);
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum At {
+    Tree(TreeState),
+    Sums(Grown),
+}
+
+/// A pass per level of the tree and one for the sums of its leaves; more where a level has more than 32 MiB of counts.
+impl ByPasses for Dpm {
+    type Question = Question;
+    type State = DpmState;
+
+    fn identity(&self) -> impl Serialize {
+        let DpmBuilder { budget, split, tree } = &self.settings;
+        (budget, split, tree)
+    }
+
+    fn has_tables(&self) -> bool {
+        !self.settings.tree.is_estimated()
+    }
+
+    fn first(&self) -> (DpmState, Question) {
+        let (state, question) = self.tree.first();
+        (DpmState(At::Tree(state)), question)
+    }
+
+    fn answer(
+        &self,
+        state: DpmState,
+        counted: &Counted,
+        draws: &mut Draws<'_>,
+    ) -> Next<DpmState, Question, Clustering> {
+        match state.0 {
+            At::Tree(state) => match self.tree.answer(state, counted, draws) {
+                Next::Ask(state, question) => Next::Ask(DpmState(At::Tree(state)), question),
+                Next::Done(grown) => {
+                    let question = Question::leaf_sums(leaf_sums(&grown));
+                    Next::Ask(DpmState(At::Sums(grown)), question)
+                }
+            },
+            At::Sums(grown) => Next::Done(self.centres(&grown, counted, draws)),
+        }
     }
 }
 

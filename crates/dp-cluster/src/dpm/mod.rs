@@ -43,17 +43,23 @@ mod cell;
 mod interval;
 mod mechanism;
 mod params;
+mod path;
 mod plan;
+mod questions;
 mod score;
 mod sums;
 #[cfg(test)]
 mod tests;
 mod tree;
 
-pub(crate) use plan::{AfterAMiss, TreeLosses, TreePlan, TreeSettings};
+pub(crate) use interval::Gaps;
+pub(crate) use path::{Path, Walk};
+pub(crate) use plan::{AfterAMiss, Grown, TreeLosses, TreePlan, TreeSettings, TreeState};
+pub(crate) use questions::{LeafCounter, LeafSums, Level, LevelCounter};
+pub(crate) use tree::Rows;
 
 pub use budget::BudgetSplit;
 pub use interval::IntervalSize;
-pub use mechanism::Dpm;
+pub use mechanism::{Dpm, DpmState};
 pub use params::DpmBuilder;
 pub use score::CutWeights;

@@ -1,16 +1,21 @@
 //! What growing a tree takes: checked settings, and the calibrated draws of every level.
 
+use std::ops::ControlFlow;
+
 use dp_accounting::{Epsilon, Rho, Step};
-use dp_geometry::{FixedPointGrid, Points, PointsView, PublicBox};
-use dp_mechanism::{Draws, ExponentialMechanism, NoisyCount, Private};
+use dp_geometry::{FixedPointGrid, Points, PublicBox};
+use dp_mechanism::passes::{Counted, Next};
+use dp_mechanism::{Draws, ExponentialMechanism, NoisyCount};
 use serde::{Deserialize, Serialize};
 
 use super::bins::{cells_per_bin, cells_per_dimension};
-use super::interval::score_range;
+use super::interval::{Gaps, score_range};
+use super::path::Path;
 use super::score::CutScore;
-use super::tree::{Leaf, Rows, Tree};
+use super::tree::{Growth, Leaf};
 use super::{CutWeights, DpmBuilder, IntervalSize};
 use crate::ClusterError;
+use crate::passes::Question;
 
 /// The public settings of a tree of cuts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -157,39 +162,91 @@ impl TreePlan {
         interval.chain(groups).collect()
     }
 
-    /// The tree over these points, and the grid that its cells are counted on.
-    pub(crate) fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Grown {
-        let total = self.count(0, 0, points.map(|points| points.len() as u64), draws);
-        let intervals = self.intervals(points, total, draws);
-        let public_box = self.settings.public_box.clone();
-        let grid = FixedPointGrid::new(public_box, cells_per_dimension(intervals))
-            .expect("checked when the plan was built");
-        let (rows, half_intervals) =
-            (points.map(|points| Rows::new(points, &grid, intervals)), 2 * intervals);
-        let tree = self.grow(rows, half_intervals, total, draws);
-        Grown { tree, grid, half_intervals }
+    /// What is asked first.
+    pub(crate) fn first(&self) -> (TreeState, Question) {
+        match self.settings.interval_size {
+            IntervalSize::Fixed { intervals } => {
+                // The number of records comes with the first histograms, and is released before the root is looked at.
+                let level = self.level(&Growth::new(self, 0, intervals));
+                (TreeState::Total, Question::level(level))
+            }
+            IntervalSize::Estimated => {
+                (TreeState::Total, Question::rows(self.settings.public_box.dim()))
+            }
+        }
+    }
+
+    /// Draws on what was counted.
+    pub(crate) fn answer(
+        &self,
+        state: TreeState,
+        counted: &Counted,
+        draws: &mut Draws<'_>,
+    ) -> Next<TreeState, Question, Grown> {
+        let growth = match state {
+            TreeState::Total => {
+                let total = self.count(0, 0, counted.rows, draws);
+                match self.settings.interval_size {
+                    IntervalSize::Fixed { intervals } => Growth::new(self, total, intervals),
+                    IntervalSize::Estimated => {
+                        let gaps = Gaps::new(&self.settings.public_box, total);
+                        return Next::Ask(TreeState::Interval { total }, Question::gaps(gaps));
+                    }
+                }
+            }
+            TreeState::Interval { total } => {
+                let intervals = self.choose_intervals(total, counted, draws);
+                let growth = Growth::new(self, total, intervals);
+                let level = self.level(&growth);
+                return Next::Ask(TreeState::Level(growth), Question::level(level));
+            }
+            TreeState::Level(growth) => growth,
+        };
+        match self.grow(growth, counted, draws) {
+            ControlFlow::Continue(growth) => {
+                let level = self.level(&growth);
+                Next::Ask(TreeState::Level(growth), Question::level(level))
+            }
+            ControlFlow::Break(grown) => Next::Done(grown),
+        }
     }
 }
 
-/// A tree with the grid of its cells.
-#[derive(Debug)]
+/// What a tree has learnt between two questions: released values only.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum TreeState {
+    /// Nothing yet.
+    Total,
+    /// The noisy number of records; it waits for the interval size.
+    Interval {
+        total: i64,
+    },
+    Level(Growth),
+}
+
+/// A tree whose leaves and cuts are released.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Grown {
-    pub(crate) tree: Tree,
-    pub(crate) grid: FixedPointGrid,
-    pub(crate) half_intervals: usize,
+    pub(crate) leaves: Vec<Leaf>,
+    pub(crate) path: Path,
 }
 
 impl Grown {
+    /// The grid that cells are counted on.
+    pub(super) fn grid(&self) -> FixedPointGrid {
+        self.path.grid().expect("checked when the plan was built")
+    }
+
     /// The middles of the leaves' cells, inside of the box.
     pub(crate) fn middles(&self) -> Points {
-        let Self { tree, grid, half_intervals } = self;
-        let cells = cells_per_bin(grid, *half_intervals);
+        let grid = &self.grid();
+        let cells = cells_per_bin(grid, self.path.half_intervals());
         let middle = |leaf: &Leaf, i| {
             let (middle, _) = leaf.cell.middle_and_radius(i, cells);
             // Half-cells, as everywhere in the tree.
             grid.public_box().clip_coordinate(i, grid.coordinate(i, middle as f64 / 2.0))
         };
-        let leaves = tree.leaves.iter();
+        let leaves = self.leaves.iter();
         let coords = leaves.flat_map(|leaf| (0..grid.dim()).map(move |i| middle(leaf, i)));
         Points::new(coords.collect(), grid.dim()).expect("one row per leaf")
     }

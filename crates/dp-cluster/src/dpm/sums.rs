@@ -1,33 +1,37 @@
 //! The centres: noisy means of the leaves.
 
-use dp_geometry::{FixedPointGrid, Points, PointsView};
-use dp_mechanism::{Draws, Private};
+use dp_geometry::Points;
+use dp_mechanism::Draws;
+use dp_mechanism::passes::Counted;
 
 use super::Dpm;
 use super::bins::cells_per_bin;
 use super::plan::Grown;
-use super::tree::Leaf;
+use super::questions::LeafSums;
 use crate::Clustering;
-use crate::table::sum_rows;
+
+/// No offset of a record, and no middle of a leaf, is longer, in half-cells: there are at most `2^17` cells.
+pub(super) const LARGEST_OFFSET: i64 = 1 << 18;
+
+/// The offsets of all records from the middles of their leaves' cells.
+pub(super) fn leaf_sums(grown: &Grown) -> LeafSums {
+    let middles = shapes(grown).iter().map(|shape| shape.middle).collect();
+    LeafSums { path: grown.path.clone(), middles }
+}
 
 impl Dpm {
-    /// Sums the offsets from the middle of each leaf's cell, adds noise to every leaf, empty or
-    /// not, divides by the noisy count and clips to the cell.
+    /// Adds noise to the sum of every leaf, empty or not, divides by the noisy count and clips to the cell.
     pub(super) fn centres(
         &self,
-        points: Private<PointsView<'_>>,
         grown: &Grown,
+        counted: &Counted,
         draws: &mut Draws<'_>,
     ) -> Clustering {
-        let Grown { tree, grid, half_intervals } = grown;
+        let (grid, shapes) = (grown.grid(), shapes(grown));
         let dim = grid.dim();
-        let shapes = Shapes::new(&tree.leaves, dim, cells_per_bin(grid, *half_intervals));
-        let sums = points.zip(tree.leaf_of.as_ref());
-        let sums = sums.map(|(points, leaf_of)| shapes.sum(points, grid, leaf_of));
-        let sums = sums.cells(tree.leaves.len() * dim);
-        let mut coords = Vec::with_capacity(sums.len());
-        let leaves = tree.leaves.iter().zip(sums.view().chunks(dim));
-        for (part, ((leaf, sum), shape)) in (0..).zip(leaves.zip(shapes.of.chunks_exact(dim))) {
+        let mut coords = Vec::with_capacity(shapes.len());
+        let leaves = grown.leaves.iter().zip(counted.entries.view().chunks(dim));
+        for (part, ((leaf, sum), shape)) in (0..).zip(leaves.zip(shapes.chunks_exact(dim))) {
             // Offsets are at most radius - 1 half-cells, since a point is the middle of its cell.
             let length_squared = shape.iter().map(|s| (s.radius - 1).max(0).pow(2)).sum::<i64>();
             let draw = &mut draws.part("sum of one leaf", 0, part);
@@ -40,49 +44,27 @@ impl Dpm {
                 coords.push(grid.public_box().clip_coordinate(i, centre));
             }
         }
-        let counts = tree.leaves.iter().map(|leaf| leaf.noisy_count).collect();
+        let counts = grown.leaves.iter().map(|leaf| leaf.noisy_count).collect();
         Clustering::new(Points::new(coords, dim).expect("one row per leaf"), counts)
     }
 }
 
-/// Middle and half-width of every leaf in every dimension, in half-cells of the grid.
-struct Shapes {
-    of: Vec<Shape>,
-    dim: usize,
-}
-
+/// In one dimension, in half-cells of the grid.
 #[derive(Clone, Copy)]
 struct Shape {
     middle: i64,
+    /// Half of the width.
     radius: i64,
 }
 
-impl Shapes {
-    fn new(leaves: &[Leaf], dim: usize, cells_per_bin: u32) -> Self {
-        let shape = |leaf: usize, i| {
-            let (middle, radius) = leaves[leaf].cell.middle_and_radius(i, cells_per_bin);
-            Shape { middle, radius }
-        };
-        let of = (0..leaves.len()).flat_map(|leaf| (0..dim).map(move |i| (leaf, i)));
-        Self { of: of.map(|(leaf, i)| shape(leaf, i)).collect(), dim }
-    }
-
-    /// Per leaf, the sum of its points' offsets from its middle: at most `2^19` half-cells each.
-    fn sum(&self, points: PointsView<'_>, grid: &FixedPointGrid, leaf_of: &[u16]) -> Vec<i64> {
-        let dim = self.dim;
-        sum_rows(
-            points,
-            self.of.len(),
-            || (),
-            |(), number, row, sums| {
-                let here = usize::from(leaf_of[number]) * dim;
-                let (sums, shapes) = (&mut sums[here..][..dim], &self.of[here..][..dim]);
-                for (i, (sum, (&x, shape))) in
-                    sums.iter_mut().zip(row.iter().zip(shapes)).enumerate()
-                {
-                    *sum += 2 * i64::from(grid.cell(i, x)) + 1 - shape.middle;
-                }
-            },
-        )
-    }
+/// Of every leaf in every dimension.
+fn shapes(grown: &Grown) -> Vec<Shape> {
+    let grid = grown.grid();
+    let cells_per_bin = cells_per_bin(&grid, grown.path.half_intervals());
+    let shape = |leaf: usize, i| {
+        let (middle, radius) = grown.leaves[leaf].cell.middle_and_radius(i, cells_per_bin);
+        Shape { middle, radius }
+    };
+    let of = (0..grown.leaves.len()).flat_map(|leaf| (0..grid.dim()).map(move |i| (leaf, i)));
+    of.map(|(leaf, i)| shape(leaf, i)).collect()
 }

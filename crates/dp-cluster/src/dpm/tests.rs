@@ -1,14 +1,17 @@
 //! Settings, odd data, and the fast tree against a plain one.
 #![allow(clippy::disallowed_methods, reason = "a test may look")]
 
+use std::ops::ControlFlow;
+
 use dp_accounting::{Budget, Epsilon};
 use dp_geometry::{FixedPointGrid, Points, PublicBox};
+use dp_mechanism::passes::Counted;
 use dp_mechanism::{ChaCha20Rng, Draws, Mechanism, Private, SecureSource};
 use rand::{RngExt, SeedableRng};
 
 use super::bins::{Bins, cells_per_dimension};
 use super::cell::Cell;
-use super::tree::Rows;
+use super::tree::{Growth, Rows};
 use super::{BudgetSplit, CutWeights, Dpm, DpmBuilder, IntervalSize};
 
 fn rng(seed: u64) -> ChaCha20Rng {
@@ -237,6 +240,11 @@ fn separated_clusters_are_found_with_their_sizes() {
     }
 }
 
+fn table(rows: u64, entries: Vec<i64>) -> Counted {
+    let len = entries.len();
+    Counted { rows: Private::new(rows), entries: Private::owned(entries).cells(len) }
+}
+
 /// The tree by the book: every node keeps its points and counts them again for every candidate.
 #[test]
 fn the_tree_equals_a_plain_one() {
@@ -251,10 +259,20 @@ fn the_tree_equals_a_plain_one() {
         let grid = FixedPointGrid::new(cube(dim), cells_per_dimension(INTERVALS)).expect("valid");
         let bins = Bins::new(points.view(), &grid, INTERVALS);
         let (mut fast_rng, mut plain_rng) = (rng(10), rng(10));
-        let rows = Private::new(points.view()).map(|points| Rows::new(points, &grid, INTERVALS));
+        let mut growth = Growth::new(&dpm.tree, 600, INTERVALS);
+        let mut rows = Rows::new(points.view(), &growth.path).expect("a grid");
         let mut source = SecureSource::new(&mut fast_rng);
-        let fast = dpm.tree.grow(rows, 2 * INTERVALS, 600, &mut Draws::unplanned(&mut source));
-        let leaf_of = fast.leaf_of.exact();
+        let fast = loop {
+            let level = dpm.tree.level(&growth);
+            rows.follow(&level.path);
+            let entries = rows.histograms(level.first, level.nodes);
+            let counted = table(600, entries);
+            match dpm.tree.grow(growth, &counted, &mut Draws::unplanned(&mut source)) {
+                ControlFlow::Continue(more) => growth = more,
+                ControlFlow::Break(grown) => break grown,
+            }
+        };
+        let leaf_of = rows.leaves(&fast.path);
         let plain = plain_tree(&dpm, &bins, 600, &mut SecureSource::new(&mut plain_rng));
         assert!(plain.len() > 1, "nothing was cut in {dim} dimensions");
         assert_eq!(fast.leaves.len(), plain.len());

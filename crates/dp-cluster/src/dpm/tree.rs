@@ -1,50 +1,65 @@
 //! Growing the tree: counts and cuts, level by level.
 
-use dp_geometry::{FixedPointGrid, PointsView};
+use std::ops::ControlFlow;
+
+use dp_geometry::PointsView;
+use dp_mechanism::passes::Counted;
 use dp_mechanism::{CellsRef, Draws, Private};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::bins::Bins;
 use super::cell::Cell;
-use super::plan::{AfterAMiss, TreePlan};
+use super::path::{Fate, LEAF, Path};
+use super::plan::{AfterAMiss, Grown, TreePlan};
+use super::questions::Level;
 use super::score::{CutScore, NodeScore};
 use crate::table::rows_per_piece;
 
-/// Marks the node number of a row as that of a leaf.
-const LEAF: u16 = 1 << 15;
-
 /// A cell that is not cut any further.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Leaf {
     pub(crate) cell: Cell,
     /// Released, at least 1.
     pub(crate) noisy_count: i64,
 }
 
-/// The leaves, and for every row the number of its leaf.
-#[derive(Debug)]
-pub(crate) struct Tree {
-    pub(crate) leaves: Vec<Leaf>,
-    pub(crate) leaf_of: Private<Vec<u16>>,
+/// A tree in the middle of growing: released values only.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Growth {
+    /// The noisy number of all records.
+    total: i64,
+    pub(super) path: Path,
+    /// Found on finished levels.
+    leaves: Vec<Leaf>,
+    /// Of the present level.
+    nodes: Vec<Leaf>,
+    /// What becomes of the first of them.
+    fates: Vec<Fate>,
+    /// Of the next level.
+    next: Vec<Leaf>,
 }
 
-/// What becomes of a node of the present level.
-#[derive(Clone, Copy, Debug)]
-enum Fate {
-    Leaf {
-        number: u16,
-    },
-    /// Becomes node `node` of the next level as it is.
-    Stay {
-        node: u16,
-    },
-    /// Rows with a half-interval below `cut` go to node `left` of the next level, others to the
-    /// node after it.
-    Cut {
-        dimension: usize,
-        cut: u16,
-        left: u16,
-    },
+impl Growth {
+    pub(super) fn new(plan: &TreePlan, total: i64, intervals: usize) -> Self {
+        let public_box = plan.settings.public_box.clone();
+        let cell = Cell::whole(public_box.dim(), 2 * intervals);
+        let nodes = vec![Leaf { cell, noisy_count: total }];
+        let path = Path::new(public_box, intervals);
+        Self { total, path, leaves: vec![], nodes, fates: vec![], next: vec![] }
+    }
+
+    /// Goes down to the next level, which may have no nodes.
+    fn descend(&mut self) {
+        self.path.levels.push(std::mem::take(&mut self.fates));
+        self.nodes = std::mem::take(&mut self.next);
+    }
+
+    /// The deepest level is made of leaves, numbered after those found earlier.
+    fn finish(mut self) -> Grown {
+        self.leaves.append(&mut self.nodes);
+        Grown { leaves: self.leaves, path: self.path }
+    }
 }
 
 impl TreePlan {
@@ -60,50 +75,49 @@ impl TreePlan {
         self.counts[level].release(count, draws).clamp(1, CutScore::MAX_COUNT)
     }
 
-    /// Cuts until no cell can be cut or the depth is reached.
+    /// Asks about as many nodes of the present level as one table may hold.
+    pub(super) fn level(&self, growth: &Growth) -> Level {
+        let per_pass = (self.settings.counters / growth.path.per_node()).max(1);
+        let first = growth.fates.len();
+        let nodes = per_pass.min(growth.nodes.len() - first);
+        Level { path: growth.path.clone(), first, nodes }
+    }
+
+    /// Cuts the nodes that were asked about; the tree, if no cell can be cut or the depth is reached.
     pub(super) fn grow(
         &self,
-        mut rows: Private<Rows>,
-        half_intervals: usize,
-        total: i64,
+        mut growth: Growth,
+        counted: &Counted,
         draws: &mut Draws<'_>,
-    ) -> Tree {
-        let minimum = self.minimum(total);
-        let dim = self.settings.public_box.dim();
-        let per_node = dim * half_intervals;
-        let per_pass = (self.settings.counters / per_node).max(1);
-        let mut leaves = Vec::new();
-        let mut level_nodes =
-            vec![Leaf { cell: Cell::whole(dim, half_intervals), noisy_count: total }];
-        for level in 0..self.settings.max_depth {
-            let mut fates = Vec::with_capacity(level_nodes.len());
-            let mut next = Vec::new();
-            for (pass, nodes) in level_nodes.chunks(per_pass).enumerate() {
-                let first = pass * per_pass;
-                let counted = rows.as_ref().map(|rows| rows.histograms(first, nodes.len()));
-                let counted = counted.cells(nodes.len() * per_node);
-                let histograms = counted.view().chunks(per_node);
-                for (number, (node, histogram)) in (first..).zip(nodes.iter().zip(histograms)) {
-                    let cut = self.cut((level, number), node, histogram, minimum, draws);
-                    if let Some((dimension, cut, children)) = cut {
-                        fates.push(Fate::Cut { dimension, cut, left: small(next.len()) });
-                        next.extend(children);
-                    } else if self.may_try_again(level, node, minimum) {
-                        fates.push(Fate::Stay { node: small(next.len()) });
-                        next.push(node.clone());
-                    } else {
-                        fates.push(Fate::Leaf { number: small(leaves.len()) });
-                        leaves.push(node.clone());
-                    }
-                }
-            }
-            rows.update(|rows| rows.descend(&fates));
-            level_nodes = next;
+    ) -> ControlFlow<Grown, Growth> {
+        let minimum = self.minimum(growth.total);
+        let level = growth.path.levels.len();
+        let first = growth.fates.len();
+        let histograms = counted.entries.view().chunks(growth.path.per_node());
+        for (number, histogram) in (first..growth.nodes.len()).zip(histograms) {
+            let node = &growth.nodes[number];
+            let cut = self.cut((level, number), node, histogram, minimum, draws);
+            growth.fates.push(if let Some((dimension, cut, children)) = cut {
+                let left = small(growth.next.len());
+                growth.next.extend(children);
+                Fate::Cut { dimension, cut, left }
+            } else if self.may_try_again(level, node, minimum) {
+                growth.next.push(node.clone());
+                Fate::Stay { node: small(growth.next.len() - 1) }
+            } else {
+                growth.leaves.push(node.clone());
+                Fate::Leaf { number: small(growth.leaves.len() - 1) }
+            });
         }
-        // The deepest level is made of leaves, numbered after those found earlier.
-        let first = small(leaves.len());
-        leaves.extend(level_nodes);
-        Tree { leaves, leaf_of: rows.map(|rows| rows.leaves(first)) }
+        if growth.fates.len() == growth.nodes.len() {
+            growth.descend();
+        }
+        let is_whole = growth.path.levels.len() == self.settings.max_depth;
+        if is_whole || growth.nodes.is_empty() {
+            ControlFlow::Break(growth.finish())
+        } else {
+            ControlFlow::Continue(growth)
+        }
     }
 
     /// Whether a node whose cut did not stand gets another at the next level, which is a choice by
@@ -126,7 +140,7 @@ impl TreePlan {
         &self,
         (level, number): (usize, usize),
         node: &Leaf,
-        histogram: CellsRef<'_, u64>,
+        histogram: CellsRef<'_, i64>,
         minimum: i64,
         draws: &mut Draws<'_>,
     ) -> Option<(usize, u16, [Leaf; 2])> {
@@ -142,7 +156,7 @@ impl TreePlan {
         let cut = 2 * (chosen % intervals) + 1; // the middle of the interval
         let sides: Private<[u64; 2]> = histogram.map(|histogram| {
             let here = &histogram[dimension * half_intervals..][..half_intervals];
-            [here[..cut].iter().sum(), here[cut..].iter().sum()]
+            [&here[..cut], &here[cut..]].map(|side| side.iter().sum::<i64>().unsigned_abs())
         });
         let counts = [0, 1].map(|side| {
             self.count(level + 1, 2 * number + side, sides.map(|sides| sides[side]), draws)
@@ -158,13 +172,14 @@ impl TreePlan {
 }
 
 /// The scores of all cuts of a node, dimension after dimension, from its histograms.
-fn cut_scores(histograms: &[u64], half_intervals: usize, score: &NodeScore) -> Vec<i64> {
+fn cut_scores(histograms: &[i64], half_intervals: usize, score: &NodeScore) -> Vec<i64> {
     let mut scores = Vec::with_capacity(histograms.len() / 2);
     for histogram in histograms.chunks_exact(half_intervals) {
         let mut rank = 0;
         for halves in histogram.chunks_exact(2) {
-            scores.push(score.of(rank + halves[0], halves[0] + halves[1]));
-            rank += halves[0] + halves[1];
+            let [left, right] = [halves[0], halves[1]].map(i64::unsigned_abs);
+            scores.push(score.of(rank + left, left + right));
+            rank += left + right;
         }
     }
     scores
@@ -174,22 +189,33 @@ fn small(n: usize) -> u16 {
     u16::try_from(n).ok().filter(|&n| n < LEAF).expect("at most 2^14 nodes on a level")
 }
 
-/// The records as cuts see them, and the node of the present level that each is in.
+/// The records in memory as cuts see them, and the node of the present level that each is in.
 #[derive(Debug)]
 pub(crate) struct Rows {
     bins: Bins,
     node_of: Vec<u16>,
+    /// Levels that they have gone down.
+    levels: usize,
 }
 
 impl Rows {
-    pub(super) fn new(points: PointsView<'_>, grid: &FixedPointGrid, intervals: usize) -> Self {
-        let bins = Bins::new(points, grid, intervals);
-        Self { node_of: vec![0; bins.len()], bins }
+    /// None if the path has no grid.
+    pub(crate) fn new(points: PointsView<'_>, path: &Path) -> Option<Self> {
+        let bins = Bins::new(points, &path.grid()?, path.intervals());
+        Some(Self { node_of: vec![0; bins.len()], bins, levels: 0 })
+    }
+
+    /// Sends every row to its node on the level after this path, of which it has gone the first part before.
+    pub(crate) fn follow(&mut self, path: &Path) {
+        for fates in path.levels.get(self.levels..).unwrap_or(&[]) {
+            self.descend(fates);
+        }
+        self.levels = path.levels.len();
     }
 
     /// Sends every row to its node on the next level.
     fn descend(&mut self, fates: &[Fate]) {
-        let Self { bins, node_of } = self;
+        let Self { bins, node_of, .. } = self;
         let rows_per_piece = rows_per_piece(node_of.len());
         node_of.par_chunks_mut(rows_per_piece).enumerate().for_each(|(piece, nodes)| {
             for (i, node) in nodes.iter_mut().enumerate().filter(|(_, node)| **node & LEAF == 0) {
@@ -205,8 +231,10 @@ impl Rows {
         });
     }
 
-    /// The leaf of every row; those of the last level are numbered from `first`.
-    fn leaves(mut self, first: u16) -> Vec<u16> {
+    /// The leaf of every row; those of the last level are numbered after those found earlier.
+    pub(crate) fn leaves(mut self, path: &Path) -> Vec<u16> {
+        self.follow(path);
+        let first = path.ends().map_or(0, |ends| small(ends.leaves));
         for node in &mut self.node_of {
             *node = if *node & LEAF == 0 { first + *node } else { *node & !LEAF };
         }
@@ -214,8 +242,8 @@ impl Rows {
     }
 
     /// Per node of `first..first + nodes` and dimension, how many rows lie in each half-interval; in one pass over all rows.
-    fn histograms(&self, first: usize, nodes: usize) -> Vec<u64> {
-        let Self { bins, node_of } = self;
+    pub(crate) fn histograms(&self, first: usize, nodes: usize) -> Vec<i64> {
+        let Self { bins, node_of, .. } = self;
         let per_node = bins.dim * bins.half_intervals;
         let rows_per_piece = rows_per_piece(node_of.len());
         node_of
@@ -238,9 +266,9 @@ impl Rows {
                 counters
             })
             .fold(
-                || vec![0_u64; nodes * per_node],
+                || vec![0_i64; nodes * per_node],
                 |mut sum, counters| {
-                    sum.iter_mut().zip(counters).for_each(|(sum, count)| *sum += u64::from(count));
+                    sum.iter_mut().zip(counters).for_each(|(sum, count)| *sum += i64::from(count));
                     sum
                 },
             )

@@ -102,7 +102,7 @@ impl<R: MapRelation> PrivateMap<R> {
     /// [`ClusterError::Dimension`].
     pub fn count(&self, points: PointsView<'_>) -> Result<MapCounts, ClusterError> {
         ClusterError::unless_equal(self.grid.dim(), points.dim())?;
-        let (plan, sums) = (self.hash(), self.sums(points));
+        let (plan, sums) = (self.hash(), self.vertices_asked().sums(points));
         Ok(MapCounts { plan, records: points.len() as u64, sums })
     }
 
@@ -198,7 +198,7 @@ impl<R: MapRelation> Algorithm for CountedMap<R> {
     }
 
     fn run(&self, counts: Private<&MapCounts>, draws: &mut Draws<'_>) -> ReleasedMap {
-        let sums = counts.map(|counts| counts.sums.clone());
-        self.map.release_sums(sums, counts.map(|counts| counts.records), draws)
+        let sums = counts.map(|counts| counts.sums.clone()).cells(self.map.vertices());
+        self.map.release_sums(&sums, counts.map(|counts| counts.records), draws)
     }
 }

@@ -2,15 +2,17 @@
 
 use dp_accounting::{AddRemove, Receipt, Step};
 use dp_geometry::{Cloud, NestedGrid, PointsView, PublicBox};
-use dp_mechanism::{Algorithm, Change, Draws, GaussianSum, NoisyCount, Private};
+use dp_mechanism::passes::{ByPasses, Counted, Next};
+use dp_mechanism::{Algorithm, Cells, Change, Draws, GaussianSum, NoisyCount, Private};
 use serde::{Deserialize, Serialize};
 
 use super::MapBuilder;
 use super::fit::{Measured, fit};
 use super::relation::MapRelation;
 use super::released::ReleasedMap;
+use super::vertices::Vertices;
 use crate::ClusterError;
-use crate::table::sum_rows;
+use crate::passes::{Question, in_memory};
 
 /// The steps of the receipt that pay for one level, and for the number of records where it is private.
 const LEVEL: &str = "sums of one level";
@@ -78,16 +80,9 @@ impl<R: MapRelation> PrivateMap<R> {
     }
 
     /// The sums of all levels, one after the other.
-    pub(super) fn sums(&self, points: PointsView<'_>) -> Vec<i64> {
-        let positions = || vec![0_u64; points.dim()];
-        sum_rows(points, self.vertices(), positions, |positions, _, row, mut sums| {
-            self.grid.positions(row, positions);
-            for level in &self.levels {
-                let (here, below) = sums.split_at_mut(level.cloud.vertices());
-                level.cloud.add(positions, here);
-                sums = below;
-            }
-        })
+    pub(super) fn vertices_asked(&self) -> Vertices {
+        let levels = self.levels.iter().map(|level| level.cloud.level()).collect();
+        Vertices::new(self.grid.public_box().clone(), levels)
     }
 
     /// Of all levels together.
@@ -152,8 +147,34 @@ impl<R: MapRelation> Algorithm for PrivateMap<R> {
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> ReleasedMap {
-        let sums = points.map(|points| self.sums(points));
-        self.release_sums(sums, points.map(|points| points.len() as u64), draws)
+        in_memory(points, self.first(), |(), counted| self.answer((), counted, draws))
+    }
+}
+
+/// One pass.
+impl<R: MapRelation> ByPasses for PrivateMap<R> {
+    type Question = Question;
+    type State = ();
+
+    fn identity(&self) -> impl Serialize {
+        self.hash()
+    }
+
+    fn public_rows(&self) -> Option<u64> {
+        self.settings.records
+    }
+
+    fn first(&self) -> ((), Question) {
+        ((), Question::vertices(self.vertices_asked()))
+    }
+
+    fn answer(
+        &self,
+        (): (),
+        counted: &Counted,
+        draws: &mut Draws<'_>,
+    ) -> Next<(), Question, ReleasedMap> {
+        Next::Done(self.release_sums(&counted.entries, counted.rows, draws))
     }
 }
 
@@ -161,11 +182,10 @@ impl<R: MapRelation> PrivateMap<R> {
     /// The one code path, from the sums of all levels.
     pub(super) fn release_sums(
         &self,
-        sums: Private<Vec<i64>>,
+        sums: &Cells<i64>,
         records: Private<u64>,
         draws: &mut Draws<'_>,
     ) -> ReleasedMap {
-        let sums = sums.cells(self.vertices());
         let mut start = 0;
         let mut measured = Vec::with_capacity(self.levels.len());
         for (number, level) in self.levels.iter().enumerate() {

@@ -66,6 +66,9 @@ mod released;
 mod simplex;
 #[cfg(test)]
 mod tests;
+mod vertices;
+
+pub(crate) use vertices::{VertexCounter, Vertices};
 
 pub use counts::{CountedMap, CountsShape, MapCounts};
 pub use fit::MapFit;

@@ -10,7 +10,7 @@ use super::params::{Choices, PrivateKMeansBuilder, Start, WEAK_SIGNAL};
 use crate::map::PrivateMap;
 use crate::private_box::BoxSearch;
 use crate::public_coins::{Purpose, public_generator};
-use crate::recentring::{self, Labels, Recentring};
+use crate::recentring::{self, Recentring};
 use crate::rings::RingPlan;
 use crate::{ClusterError, Clustering};
 
@@ -129,25 +129,25 @@ impl Algorithm for PrivateKMeans {
         let declared = &self.settings.public_box;
         let found = self.search.run(points, declared, self.choices.widest, draws);
         let public_box = found.public_box;
-        let (start, labels) = match &self.start {
+        let (start, hints) = match &self.start {
             StartPlan::Rings(rings) => {
                 let (found, near) = rings.in_box(public_box.clone()).locate(points, draws);
-                (found, Labels::Hints(near))
+                (found, Some(near))
             }
             StartPlan::Map(map) => {
                 let map = map.in_box(public_box.clone()).run(points, &mut draws.within(MAP));
                 let mut rng = public_generator(self.settings.public_seed, Purpose::MapSolver);
                 let found = map.clustering(self.settings.k, &mut rng).expect("k was checked");
-                (found, Labels::Nearest)
+                (found, None)
             }
         };
         let Clustering { centres, counts, .. } = start;
-        let start = recentring::Start { centres, counts, labels };
-        let start = match &self.number {
-            Some(number) => number.run(points, &public_box, start, draws),
-            None => start,
+        let start = recentring::Start { centres, counts, tree: None };
+        let (start, hints) = match &self.number {
+            Some(number) => (number.run(points, &public_box, start, draws), None),
+            None => (start, hints),
         };
-        self.recentring.in_box(public_box).run(points, start, draws)
+        self.recentring.in_box(public_box).run_near(points, start, hints, draws)
     }
 }
 

@@ -9,7 +9,7 @@ use super::parts::{Part, Parts};
 use crate::ClusterError;
 use crate::clustering::records;
 use crate::located::Located;
-use crate::recentring::{Centres, Labels, Recentring, Rounds, Start};
+use crate::recentring::{Centres, Recentring, Rounds, Start};
 use crate::table::sum_rows;
 
 /// The step of the receipt that pays for all of it, and the leaf that is not of its rounds.
@@ -86,7 +86,7 @@ impl NumberSearch {
         let counts = found.iter().map(|part| records(part.count / share)).collect();
         let centres = found.into_iter().flat_map(|part| part.at).collect();
         let centres = dp_geometry::Points::new(centres, dim).expect("whole rows");
-        Start { centres, counts, labels: Labels::Nearest }
+        Start { centres, counts, tree: None }
     }
 }
 

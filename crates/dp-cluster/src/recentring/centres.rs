@@ -1,6 +1,7 @@
 //! The centres between rounds: released values and public noise levels only.
 
 use dp_geometry::{PointsView, PublicBox};
+use serde::{Deserialize, Serialize};
 
 use super::plan::Start;
 use super::round::Round;
@@ -18,7 +19,7 @@ const SHORTENED: f64 = 0.85;
 const CLIPPING: f64 = 0.03;
 
 /// Private centres; nothing here touches a record.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Centres {
     pub(super) coords: Vec<f64>,
     pub(super) dim: usize,
@@ -28,7 +29,7 @@ pub(crate) struct Centres {
 }
 
 /// What is known about one centre besides where it is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Standing {
     /// Noisy number of points.
     pub(crate) count: f64,

@@ -2,12 +2,14 @@
 
 use dp_accounting::{AddRemove, Budget, Receipt, Step};
 use dp_geometry::{PointsView, PublicBox};
+use dp_mechanism::passes::{ByPasses, Counted, Next};
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
 use super::DpmRecentredBuilder;
-use super::plan::{Labels, Recentring, Start};
-use crate::dpm::TreePlan;
+use super::plan::{Recentring, RoundState, Start};
+use crate::dpm::{Grown, TreePlan, TreeState};
+use crate::passes::{Question, in_memory};
 use crate::{ClusterError, Clustering};
 
 /// A checked and calibrated plan: the cuts of [`Dpm`](crate::dpm::Dpm), then rounds of re-centring.
@@ -66,17 +68,71 @@ impl Algorithm for DpmRecentred {
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
-        let grown = self.tree.run(points, draws);
-        // The middles of the cells are nobody's data, so the first round starts there, with the
-        // points that the cuts sent to each: no coarse means are paid for.
-        let start = Start {
-            centres: grown.middles(),
-            counts: grown.tree.leaves.iter().map(|leaf| leaf.noisy_count).collect(),
-            labels: Labels::Given(
-                grown.tree.leaf_of.map(|leaf_of| leaf_of.into_iter().map(u32::from).collect()),
-            ),
+        in_memory(points, self.first(), |state, counted| self.answer(state, counted, draws))
+    }
+}
+
+/// Where a release stands between two questions.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RecentredState(At);
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum At {
+    Tree(TreeState),
+    Rounds(RoundState),
+}
+
+/// A pass per level of the tree and two per round; more where a level has more than 32 MiB of counts.
+impl ByPasses for DpmRecentred {
+    type Question = Question;
+    type State = RecentredState;
+
+    fn identity(&self) -> impl Serialize {
+        let DpmRecentredBuilder { budget, split, clusters, rounds, tree } = &self.settings;
+        (budget, split, clusters, rounds, tree)
+    }
+
+    fn has_tables(&self) -> bool {
+        !self.settings.tree.is_estimated()
+    }
+
+    fn first(&self) -> (RecentredState, Question) {
+        let (state, question) = self.tree.first();
+        (RecentredState(At::Tree(state)), question)
+    }
+
+    fn answer(
+        &self,
+        state: RecentredState,
+        counted: &Counted,
+        draws: &mut Draws<'_>,
+    ) -> Next<RecentredState, Question, Clustering> {
+        let rounds = match state.0 {
+            At::Tree(state) => match self.tree.answer(state, counted, draws) {
+                Next::Ask(state, question) => {
+                    return Next::Ask(RecentredState(At::Tree(state)), question);
+                }
+                Next::Done(grown) => {
+                    let (state, question) = self.recentring.first(start(grown));
+                    return Next::Ask(RecentredState(At::Rounds(state)), question);
+                }
+            },
+            At::Rounds(rounds) => rounds,
         };
-        self.recentring.run(points, start, draws)
+        match self.recentring.answer(rounds, counted, draws) {
+            Next::Ask(state, question) => Next::Ask(RecentredState(At::Rounds(state)), question),
+            Next::Done(centres) => Next::Done(centres.release()),
+        }
+    }
+}
+
+/// The middles of the cells are nobody's data, so the first round starts there, with the points that the cuts sent to each: no coarse means
+/// are paid for.
+fn start(grown: Grown) -> Start {
+    Start {
+        centres: grown.middles(),
+        counts: grown.leaves.iter().map(|leaf| leaf.noisy_count).collect(),
+        tree: Some(grown.path),
     }
 }
 

@@ -5,7 +5,7 @@ use dp_geometry::{PointsView, PublicBox};
 use dp_mechanism::{Algorithm, Draws, Mechanism, Private};
 
 use super::Rounds;
-use super::plan::{Labels, Recentring, Start};
+use super::plan::{Recentring, Start};
 use crate::clustering::records;
 use crate::total_rho::{total_mu, total_rho};
 use crate::{ClusterError, Clustering};
@@ -156,6 +156,6 @@ where
                 (finer.points().to_points(), counts)
             }
         };
-        self.recentring.run(points, Start { centres, counts, labels: Labels::Nearest }, draws)
+        self.recentring.run(points, Start { centres, counts, tree: None }, draws)
     }
 }

@@ -143,15 +143,14 @@ mod tests {
     use dp_geometry::{Points, PublicBox};
     use rand::RngExt;
 
-    use super::super::plan::{Labels, Start};
+    use super::super::plan::Start;
     use super::*;
     use crate::testing::rng;
 
     fn centres(coords: Vec<f64>, dim: usize, counts: Vec<i64>, variance: f64) -> Centres {
         let centres = Points::new(coords, dim).expect("whole rows");
         let public_box = PublicBox::cube(dim, -100.0, 100.0).expect("valid");
-        let mut centres =
-            Centres::new(&Start { centres, counts, labels: Labels::Nearest }, &public_box);
+        let mut centres = Centres::new(&Start { centres, counts, tree: None }, &public_box);
         centres.standings.iter_mut().for_each(|one| one.variance = variance);
         centres
     }

@@ -2,16 +2,20 @@
 
 use dp_accounting::{Mu, Step};
 use dp_geometry::{Points, PointsView, PublicBox};
+use dp_mechanism::passes::{Counted, Next};
 use dp_mechanism::{Draws, Private};
+use serde::{Deserialize, Serialize};
 
 use super::Rounds;
 use super::centres::Centres;
 use super::merge::Until;
+use super::questions::{Labels, Radii, Sums};
 use super::radius::{radii, target};
 use super::round::Round;
-use super::sums::{COUNTS, exact_sums};
+use super::sums::COUNTS;
+use crate::dpm::Path;
 use crate::kmeans::KMeans;
-use crate::located::Located;
+use crate::passes::{Question, in_memory, in_memory_near};
 use crate::{ClusterError, Clustering};
 
 /// A checked and calibrated sequence of rounds.
@@ -28,17 +32,8 @@ pub(crate) struct Recentring {
 pub(crate) struct Start {
     pub(crate) centres: Points,
     pub(crate) counts: Vec<i64>,
-    pub(crate) labels: Labels,
-}
-
-/// Which centre each point is at to begin with: a function of the point and of released values.
-pub(crate) enum Labels {
-    /// The nearest.
-    Nearest,
-    /// The nearest, about which there is a hint.
-    Hints(Private<Vec<u32>>),
-    /// These in the first round, and then the nearest.
-    Given(Private<Vec<u32>>),
+    /// A released tree with a leaf for every centre: in the first round a point belongs to that of its leaf, without a tree to the nearest.
+    pub(crate) tree: Option<Path>,
 }
 
 /// The step of the receipt that pays for all rounds.
@@ -101,7 +96,19 @@ impl Recentring {
         start: Start,
         draws: &mut Draws<'_>,
     ) -> Clustering {
-        self.settle(points, start, draws).release()
+        self.run_near(points, start, None, draws)
+    }
+
+    /// The same; `hints` say for each record near which centre a search for the nearest begins. They change the time only.
+    pub(crate) fn run_near(
+        &self,
+        points: Private<PointsView<'_>>,
+        start: Start,
+        hints: Option<Private<Vec<u32>>>,
+        draws: &mut Draws<'_>,
+    ) -> Clustering {
+        let answer = |state, counted: &Counted| self.answer(state, counted, draws);
+        in_memory_near(points, hints, self.first(start), answer).release()
     }
 
     /// The same with all that the rounds have learnt.
@@ -111,41 +118,89 @@ impl Recentring {
         start: Start,
         draws: &mut Draws<'_>,
     ) -> Centres {
-        let mut centres = Centres::new(&start, &self.public_box);
+        in_memory(points, self.first(start), |state, counted| self.answer(state, counted, draws))
+    }
+
+    /// What is asked first: how far the records are from where it starts.
+    pub(crate) fn first(&self, start: Start) -> (RoundState, Question) {
+        let centres = Centres::new(&start, &self.public_box);
         let counts = centres.standings.iter().map(|one| one.count);
         let target = target(self.settings.quantile, counts);
-        let mut search = !matches!(start.labels, Labels::Given(_));
-        let labels = match start.labels {
-            Labels::Nearest => points.map(|points| vec![0; points.len()]),
-            Labels::Hints(labels) | Labels::Given(labels) => labels,
-        };
-        let mut located = points.zip(labels).map(|(points, labels)| Located::at(points, labels));
-        let draws = &mut draws.within(STEP);
-        let width = self.public_box.dim() + COUNTS;
-        let mut radius = 0.0;
-        for (t, round) in self.rounds.iter().enumerate() {
-            if self.settings.may_split_before(t) {
-                let wanted = self.clusters.unwrap_or(0);
-                centres.split(wanted, SPLIT_STEP * radius, t, &self.public_box);
-            }
-            located.update(|located| located.update(&self.public_box, centres.view(), search));
-            search = true;
-            radius = round.choose_radius(t, &self.radii, &located, target, draws);
-            centres.set_radii(round, radius);
-            let vectors =
-                located.as_ref().map(|located| exact_sums(located, &self.public_box, &centres));
-            let vectors = vectors.cells(centres.len() * width);
-            let vectors = round.noisy_sums(t, &vectors, width, draws);
-            centres.update(round, self.settings.quantile, &vectors, &self.public_box);
-            if self.settings.merge_after(t) {
-                let least = NOTHING * round.count_noise();
-                let moved = centres.drop_below(least, self.clusters.unwrap_or(1));
-                located.update(|located| located.renumber(&moved));
-                let apart = Until::Apart(TOGETHER * radius);
-                let moved = centres.merge(self.clusters.map_or(apart, Until::Clusters));
-                located.update(|located| located.renumber(&moved));
-            }
-        }
-        centres
+        let Start { tree, .. } = start;
+        let state = RoundState { number: 0, centres, target, tree, moved: None, radius: None };
+        let question = self.radii(&state);
+        (state, question)
     }
+
+    /// Draws on what was counted.
+    pub(crate) fn answer(
+        &self,
+        mut state: RoundState,
+        counted: &Counted,
+        draws: &mut Draws<'_>,
+    ) -> Next<RoundState, Question, Centres> {
+        let draws = &mut draws.within(STEP);
+        let number = state.number;
+        let Some(round) = self.rounds.get(number) else { return Next::Done(state.centres) };
+        let centres = &mut state.centres;
+        let Some(radius) = state.radius.take() else {
+            let radius = round.choose_radius(number, &self.radii, counted, state.target, draws);
+            centres.set_radii(round, radius);
+            state.radius = Some(radius);
+            let radius = state.centres.standings.iter().map(|one| one.radius).collect();
+            let sums = Sums { labels: self.labels(&state), radius };
+            return Next::Ask(state, Question::sums(sums));
+        };
+        let width = self.public_box.dim() + COUNTS;
+        let vectors = round.noisy_sums(number, counted, width, draws);
+        centres.update(round, self.settings.quantile, &vectors, &self.public_box);
+        state.moved = self.settings.merge_after(number).then(|| {
+            let least = NOTHING * round.count_noise();
+            let moved = centres.drop_below(least, self.clusters.unwrap_or(1));
+            let apart = Until::Apart(TOGETHER * radius);
+            let joined = centres.merge(self.clusters.map_or(apart, Until::Clusters));
+            moved.iter().map(|&place| joined[place as usize]).collect()
+        });
+        state.number += 1;
+        state.tree = None;
+        if state.number == self.rounds.len() {
+            return Next::Done(state.centres);
+        }
+        if self.settings.may_split_before(state.number) {
+            let wanted = self.clusters.unwrap_or(0);
+            let step = SPLIT_STEP * radius;
+            state.centres.split(wanted, step, state.number, &self.public_box);
+        }
+        let question = self.radii(&state);
+        Next::Ask(state, question)
+    }
+
+    fn radii(&self, state: &RoundState) -> Question {
+        Question::radii(Radii { labels: self.labels(state), radii: self.radii.clone() })
+    }
+
+    fn labels(&self, state: &RoundState) -> Labels {
+        Labels {
+            public_box: self.public_box.clone(),
+            centres: state.centres.coords.clone(),
+            tree: state.tree.clone(),
+            moved: state.moved.clone(),
+        }
+    }
+}
+
+/// What rounds have learnt between two questions: released values only.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RoundState {
+    /// Of the round, from 0.
+    number: usize,
+    centres: Centres,
+    /// How many points the radius aims at.
+    target: i64,
+    /// In the first round, the tree that says which centre a record belongs to.
+    tree: Option<Path>,
+    /// Where each centre of the last round is now, if they moved.
+    moved: Option<Vec<u32>>,
+    /// Once it is chosen, while the sums of the round are counted.
+    radius: Option<f64>,
 }

@@ -23,19 +23,30 @@ pub(super) fn radii(public_box: &PublicBox) -> Vec<f64> {
 /// Steps that a search takes among all radii: each halves those left.
 pub(super) const SEARCH_STEPS: usize = (PER_OCTAVE * OCTAVES + 1).ilog2() as usize + 1;
 
-/// Per radius, how many points lie within it: a record changes each by at most 1.
-pub(super) fn within(radii: &[f64], distances: &[f64]) -> Vec<u64> {
-    let mut within = vec![0_u64; radii.len() + 1];
+/// Between which two radii a distance lies: the number of the radii below it, all of them for what is no number.
+#[inline]
+pub(super) fn bucket(radii: &[f64], distance: f64) -> usize {
+    radii.partition_point(|&r| r < distance || distance.is_nan())
+}
+
+/// Between each two radii and beyond the last, how many points there are: a record changes one of these counts, by 1.
+pub(crate) fn buckets(radii: &[f64], distances: &[f64]) -> Vec<i64> {
+    let mut buckets = vec![0; radii.len() + 1];
     for &distance in distances {
-        within[radii.partition_point(|&r| r < distance || distance.is_nan())] += 1;
+        buckets[bucket(radii, distance)] += 1;
     }
-    within.truncate(radii.len());
+    buckets
+}
+
+/// Per radius, how many points lie within it: a record changes each by at most 1.
+pub(super) fn within(buckets: &[i64]) -> Vec<u64> {
+    let radii = &buckets[..buckets.len().saturating_sub(1)];
     let mut count = 0;
-    for here in &mut within {
-        count += *here;
-        *here = count;
-    }
-    within
+    let within = radii.iter().map(|here| {
+        count += here.unsigned_abs();
+        count
+    });
+    within.collect()
 }
 
 #[cfg(test)]
@@ -47,9 +58,10 @@ mod tests {
     fn one_point_moves_each_count_by_at_most_one() {
         let radii = radii(&PublicBox::cube(3, 0.0, 1.0).expect("valid"));
         let distances: Vec<f64> = (0..40).map(|i| f64::from(i).powi(3) * 3e-5).collect();
-        let here = within(&radii, &distances);
+        let within = |distances: &[f64]| super::within(&buckets(&radii, distances));
+        let here = within(&distances);
         for added in [0.0, 1e-9, 0.01, 0.1, 0.5, 1.7, 1.8, f64::INFINITY, f64::NAN] {
-            let there = within(&radii, &[distances.as_slice(), &[added]].concat());
+            let there = within(&[distances.as_slice(), &[added]].concat());
             let first = here.iter().zip(&there).position(|(a, b)| a != b).unwrap_or(here.len());
             assert_eq!(radii[first..].len(), radii.iter().filter(|&&r| r >= added).count());
             assert!(here[first..].iter().zip(&there[first..]).all(|(a, b)| a + 1 == *b), "{added}");

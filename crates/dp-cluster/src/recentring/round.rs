@@ -1,12 +1,12 @@
 //! The calibrated draws of one round: a radius, then one noisy vector per centre.
 
 use dp_accounting::{Mu, Step};
-use dp_mechanism::{Cells, Draws, GaussianSum, NoisyCount, Private};
+use dp_mechanism::passes::Counted;
+use dp_mechanism::{Draws, GaussianSum, NoisyCount};
 
 use super::radius::{SEARCH_STEPS, within};
 use super::sums::{COUNT_UNITS, LENGTH_SQUARED};
 use crate::ClusterError;
-use crate::located::Located;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Round {
@@ -48,11 +48,11 @@ impl Round {
         &self,
         number: usize,
         radii: &[f64],
-        located: &Private<Located<'_>>,
+        counted: &Counted,
         target: i64,
         draws: &mut Draws<'_>,
     ) -> f64 {
-        let within = located.as_ref().map(|located| within(radii, &located.distances));
+        let within = counted.entries.view().into_private().map(within);
         let within = within.cells(radii.len());
         // The radius is in this range, ends included.
         let (mut low, mut high) = (0, radii.len() - 1);
@@ -73,7 +73,7 @@ impl Round {
     pub(super) fn noisy_sums(
         &self,
         number: usize,
-        vectors: &Cells<i64>,
+        counted: &Counted,
         width: usize,
         draws: &mut Draws<'_>,
     ) -> Vec<i64> {
@@ -81,6 +81,6 @@ impl Round {
             let draw = &mut draws.part("sum and counts of one centre", number, centre);
             self.sums.release(vector, LENGTH_SQUARED, draw)
         };
-        (0..).zip(vectors.view().chunks(width)).flat_map(one).collect()
+        (0..).zip(counted.entries.view().chunks(width)).flat_map(one).collect()
     }
 }

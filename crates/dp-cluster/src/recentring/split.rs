@@ -69,17 +69,14 @@ impl Centres {
 mod tests {
     use dp_geometry::Points;
 
-    use super::super::plan::{Labels, Start};
+    use super::super::plan::Start;
     use super::*;
     use crate::nearest::squared_distance;
 
     fn three(dim: usize) -> Centres {
         let coords = [vec![-5.0; dim], vec![0.0; dim], vec![10.0; dim]].concat();
         let centres = Points::new(coords, dim).expect("whole rows");
-        Centres::new(
-            &Start { centres, counts: vec![10, 30, 20], labels: Labels::Nearest },
-            &cube(dim),
-        )
+        Centres::new(&Start { centres, counts: vec![10, 30, 20], tree: None }, &cube(dim))
     }
 
     fn cube(dim: usize) -> PublicBox {

@@ -1,8 +1,6 @@
 //! Per centre, the sum of clipped residuals and two counts: one integer vector per centre.
 
-use dp_geometry::PublicBox;
-
-use super::centres::Centres;
+use super::questions::Sums;
 use crate::located::{Located, clip_into};
 use crate::residual::{UNITS, clip_residual};
 use crate::table::sum_rows;
@@ -18,25 +16,31 @@ pub(super) const COUNTS: usize = 2;
 /// A point counts as far beyond the radius from this many radii on.
 const FAR: f64 = 2.0;
 
-/// Adds up all points, one vector of `dim + COUNTS` entries per centre.
-pub(super) fn exact_sums(
-    located: &Located<'_>,
-    public_box: &PublicBox,
-    centres: &Centres,
-) -> Vec<i64> {
+/// Adds up all points, one vector of `dim + COUNTS` entries per centre, from where they have been located.
+pub(crate) fn exact_sums(located: &Located<'_>, asked: &Sums) -> Vec<i64> {
     let Located { points, labels, distances } = located;
-    let dim = points.dim();
-    let width = dim + COUNTS;
+    let (dim, width, centres) = (points.dim(), asked.width(), asked.labels.centres());
     let scratch = || (vec![0.0; dim], vec![0_i32; dim]);
-    sum_rows(*points, centres.len() * width, scratch, |(clipped, units), number, row, sums| {
-        clip_into(public_box, row, clipped);
-        let (label, distance) = (labels[number] as usize, distances[number]);
-        let radius = centres.standings[label].radius;
-        clip_residual(clipped, centres.row(label), distance, radius, units);
-        let (residual, counts) = sums[label * width..][..width].split_at_mut(dim);
-        for (sum, &unit) in residual.iter_mut().zip(&*units) {
-            *sum += i64::from(unit);
-        }
-        counts[usize::from(distance > FAR * radius)] += COUNT_UNITS;
+    sum_rows(*points, asked.entries(), scratch, |(clipped, units), number, row, sums| {
+        clip_into(&asked.labels.public_box, row, clipped);
+        let label = labels[number] as usize;
+        let at = (centres.row(label), distances[number], asked.radius[label]);
+        add_row(clipped, at, units, &mut sums[label * width..][..width]);
     })
+}
+
+/// Adds a point of the box to the vector of its centre, which is at this distance and has this radius.
+#[inline]
+pub(super) fn add_row(
+    clipped: &[f64],
+    (centre, distance, radius): (&[f64], f64, f64),
+    units: &mut [i32],
+    vector: &mut [i64],
+) {
+    clip_residual(clipped, centre, distance, radius, units);
+    let (residual, counts) = vector.split_at_mut(clipped.len());
+    for (sum, &unit) in residual.iter_mut().zip(&*units) {
+        *sum += i64::from(unit);
+    }
+    counts[usize::from(distance > FAR * radius)] += COUNT_UNITS;
 }

@@ -134,7 +134,7 @@ fn target_charging_is_calibrated_for_every_budget() {
     let too_large = refused(100.1, 1e-6, 1);
     assert_eq!(too_large, "epsilon must be finite and > 0 and at most 100, got 100.1");
     let too_small = refused(1e-9, 1e-12, 254);
-    assert_eq!(too_small, "epsilon must be large enough to leave 1e-9 to a test, got 0.000000001");
+    assert_eq!(too_small, "epsilon must be large enough to leave 1e-9 to a test, got 1e-9");
     let error = refused(1.0, 1e-41, 1);
     assert!(error.starts_with("delta must be at least 1e-39"), "{error}");
     assert!(build(1.0, 1e-41, 2).is_ok(), "a limit of more hits reaches further");

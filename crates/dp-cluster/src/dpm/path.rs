@@ -1,0 +1,159 @@
+//! Which node of a released tree a record is in.
+
+use dp_geometry::{FixedPointGrid, PublicBox};
+use serde::{Deserialize, Serialize};
+
+use super::DpmBuilder;
+use super::bins::{cells_per_bin, cells_per_dimension};
+
+/// Marks the node number of a row as that of a leaf.
+pub(super) const LEAF: u16 = 1 << 15;
+
+/// What becomes of a node of one level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Fate {
+    Leaf {
+        number: u16,
+    },
+    /// Becomes node `node` of the next level as it is.
+    Stay {
+        node: u16,
+    },
+    /// Rows with a half-interval below `cut` go to node `left` of the next level, others to the
+    /// node after it.
+    Cut {
+        dimension: usize,
+        cut: u16,
+        left: u16,
+    },
+}
+
+/// The released cuts from the root on: of each finished level, what became of its nodes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Path {
+    public_box: PublicBox,
+    intervals: usize,
+    pub(super) levels: Vec<Vec<Fate>>,
+}
+
+/// What the last level of a path leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ends {
+    /// Leaves of finished levels, numbered from 0.
+    pub(crate) leaves: usize,
+    /// Nodes of the level after them.
+    pub(crate) nodes: usize,
+}
+
+impl Path {
+    pub(super) fn new(public_box: PublicBox, intervals: usize) -> Self {
+        Self { public_box, intervals, levels: Vec::new() }
+    }
+
+    pub(crate) fn public_box(&self) -> &PublicBox {
+        &self.public_box
+    }
+
+    pub(super) fn intervals(&self) -> usize {
+        self.intervals
+    }
+
+    pub(crate) fn half_intervals(&self) -> usize {
+        2 * self.intervals
+    }
+
+    /// Entries of the histograms of one node.
+    pub(super) fn per_node(&self) -> usize {
+        self.public_box.dim() * self.half_intervals()
+    }
+
+    /// None if there is none.
+    pub(super) fn grid(&self) -> Option<FixedPointGrid> {
+        if !(2..=DpmBuilder::MAX_INTERVALS).contains(&self.intervals) {
+            return None;
+        }
+        FixedPointGrid::new(self.public_box.clone(), cells_per_dimension(self.intervals)).ok()
+    }
+
+    /// None if levels do not follow from each other: what came from bytes may be anything.
+    pub(crate) fn ends(&self) -> Option<Ends> {
+        let mut ends = Ends { leaves: 0, nodes: 1 };
+        for fates in &self.levels {
+            if fates.len() != ends.nodes {
+                return None;
+            }
+            ends.nodes = 0;
+            for fate in fates {
+                let (number, next) = match *fate {
+                    Fate::Leaf { number } => (number, &mut ends.leaves),
+                    Fate::Stay { node } => (node, &mut ends.nodes),
+                    Fate::Cut { left, .. } => (left, &mut ends.nodes),
+                };
+                if usize::from(number) != *next {
+                    return None;
+                }
+                *next += 1;
+                if let Fate::Cut { dimension, .. } = fate {
+                    ends.nodes += 1;
+                    if *dimension >= self.public_box.dim() {
+                        return None;
+                    }
+                }
+            }
+        }
+        (ends.leaves + ends.nodes <= usize::from(LEAF)).then_some(ends)
+    }
+}
+
+/// A path with its grid.
+#[derive(Debug)]
+pub(crate) struct Walk {
+    path: Path,
+    pub(super) grid: FixedPointGrid,
+    shift: u32,
+    ends: Ends,
+}
+
+impl Walk {
+    pub(crate) fn new(path: &Path) -> Option<Self> {
+        let (grid, ends) = (path.grid()?, path.ends()?);
+        let shift = cells_per_bin(&grid, path.half_intervals()).ilog2();
+        Some(Self { path: path.clone(), grid, shift, ends })
+    }
+
+    pub(crate) fn ends(&self) -> Ends {
+        self.ends
+    }
+
+    #[inline]
+    pub(super) fn bin(&self, dimension: usize, x: f64) -> u8 {
+        u8::try_from(self.grid.cell(dimension, x) >> self.shift).expect("at most 256 bins")
+    }
+
+    /// The node of the level after the last finished one, or a leaf marked as such.
+    #[inline]
+    pub(super) fn node(&self, bin: impl Fn(usize) -> u8) -> u16 {
+        let mut node = 0;
+        for fates in &self.path.levels {
+            node = match fates[usize::from(node)] {
+                Fate::Leaf { number } => return LEAF | number,
+                Fate::Stay { node } => node,
+                Fate::Cut { dimension, cut, left } => {
+                    left + u16::from(u16::from(bin(dimension)) >= cut)
+                }
+            };
+        }
+        node
+    }
+
+    /// The leaf of a row, if the last level is made of leaves, numbered after those found earlier.
+    #[inline]
+    pub(crate) fn leaf(&self, row: &[f64]) -> usize {
+        let node = self.node(|i| self.bin(i, row[i]));
+        if node & LEAF == 0 {
+            self.ends.leaves + usize::from(node)
+        } else {
+            usize::from(node & !LEAF)
+        }
+    }
+}

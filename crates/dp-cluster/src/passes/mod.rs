@@ -1,0 +1,58 @@
+//! Releases by passes: what DPM, re-centring after it and the private map ask of all records, so that these may be anywhere.
+//!
+//! [`Dpm`](crate::dpm::Dpm), [`DpmRecentred`](crate::recentring::DpmRecentred) and [`PrivateMap`](crate::map::PrivateMap) are
+//! [`ByPasses`]. [`Passes`] asks their questions one after the other; every answer is a [`Table`] of integers, merged from tables of parts
+//! of the records in any order. The release is that of [`Mechanism::release`](crate::Mechanism) on all records in memory, byte by byte.
+//!
+//! ```
+//! use dp_cluster::dpm::Dpm;
+//! use dp_cluster::passes::Passes;
+//! use dp_cluster::{Budget, Points, PublicBox, chacha_from_os};
+//!
+//! let plan = Dpm::builder(PublicBox::cube(2, -10.0, 10.0)?, Budget::new(1.0, 1e-6)?).build()?;
+//! let parts = [vec![-5.0, 0.0, -5.0, 0.1], vec![5.0, 0.0]]; // files, say
+//! let mut passes = Passes::new(plan)?;
+//! let (mut rng, mut release) = (chacha_from_os()?, None);
+//! while release.is_none() {
+//!     let mut tally = passes.asked().tally()?;
+//!     for part in &parts {
+//!         tally.add(Points::new(part.clone(), 2)?.view())?;
+//!     }
+//!     release = passes.answer(tally.table(), &mut rng)?;
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Complexity
+//! DPM takes a pass per level of the tree and one for its sums, re-centring two per round: 19 by default. A table has
+//! `8 nodes d bins` bytes for a level (at most 32 MiB, else the level takes more passes), `8 k (d + 2)` for sums and 1,296 for a radius,
+//! whatever the number of records; a question has at most about that. Per record and pass: `O(d)` steps and the depth of the tree, with
+//! `O(k d)` for the nearest centre in rounds.
+//!
+//! # Bad records
+//! As in memory: a coordinate outside of the box counts as on its boundary, NaN as the middle of its side.
+//!
+//! # Errors
+//! A plan with [`IntervalSize::Estimated`](crate::dpm::IntervalSize) sorts all records at once, so [`Passes::new`] refuses it.
+
+mod memory;
+mod question;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use memory::{in_memory, in_memory_near};
+pub use question::{Counter, Question};
+
+pub use dp_mechanism::passes::{
+    Asked, ByPasses, Counted, MAX_ROWS, Next, Passes, Table, TableError, Tally,
+};
+
+/// The sum of counts; none if one is negative or the sum is more than records can be.
+pub(crate) fn add_up(counts: &[i64]) -> Option<u64> {
+    counts.iter().try_fold(0_u64, |sum, &count| sum.checked_add(u64::try_from(count).ok()?))
+}
+
+/// Whether so many records of at most `most` each can add up to this.
+pub(crate) fn within(sum: i64, rows: u64, most: i64) -> bool {
+    u128::from(sum.unsigned_abs()) <= u128::from(rows) * u128::from(most.unsigned_abs())
+}

@@ -1,0 +1,163 @@
+//! One type for the questions of all mechanisms here, so that whoever holds records answers any of them.
+
+use std::fmt;
+
+use dp_geometry::PointsView;
+use dp_mechanism::passes;
+use serde::{Deserialize, Serialize};
+
+use crate::dpm::{Gaps, LeafCounter, LeafSums, Level, LevelCounter};
+use crate::map::{VertexCounter, Vertices};
+use crate::recentring::{Radii, RadiusCounter, SumCounter, Sums};
+
+/// What a pass over records asks. Public: settings and released values only.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    /// Of how records are counted: who counts otherwise must not answer.
+    counting: u32,
+    dim: usize,
+    pub(super) what: What,
+}
+
+/// The version of how records are counted.
+const COUNTING: u32 = 1;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum What {
+    /// Nothing but the number of records.
+    Rows,
+    Gaps(Gaps),
+    Level(Level),
+    LeafSums(LeafSums),
+    Radii(Radii),
+    Sums(Sums),
+    Vertices(Vertices),
+}
+
+impl Question {
+    pub(crate) fn rows(dim: usize) -> Self {
+        Self { counting: COUNTING, dim, what: What::Rows }
+    }
+
+    pub(crate) fn gaps(gaps: Gaps) -> Self {
+        Self { counting: COUNTING, dim: gaps.dim(), what: What::Gaps(gaps) }
+    }
+
+    pub(crate) fn level(level: Level) -> Self {
+        Self { counting: COUNTING, dim: level.path.public_box().dim(), what: What::Level(level) }
+    }
+
+    pub(crate) fn leaf_sums(sums: LeafSums) -> Self {
+        Self { counting: COUNTING, dim: sums.path.public_box().dim(), what: What::LeafSums(sums) }
+    }
+
+    pub(crate) fn radii(radii: Radii) -> Self {
+        Self { counting: COUNTING, dim: radii.labels.dim(), what: What::Radii(radii) }
+    }
+
+    pub(crate) fn sums(sums: Sums) -> Self {
+        Self { counting: COUNTING, dim: sums.labels.dim(), what: What::Sums(sums) }
+    }
+
+    pub(crate) fn vertices(vertices: Vertices) -> Self {
+        Self { counting: COUNTING, dim: vertices.dim(), what: What::Vertices(vertices) }
+    }
+
+    /// How many coordinates a record has.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// What is asked, for people.
+    pub fn name(&self) -> &'static str {
+        match self.what {
+            What::Rows => "number of records",
+            What::Gaps(_) => "gaps between neighbouring coordinates",
+            What::Level(_) => "histograms of the nodes of a level",
+            What::LeafSums(_) => "sums of the leaves",
+            What::Radii(_) => "distances to the centres",
+            What::Sums(_) => "sums around the centres",
+            What::Vertices(_) => "shares of the vertices of a map",
+        }
+    }
+}
+
+/// What it takes to count records for a [`Question`].
+pub struct Counter(Counting);
+
+/// Neighbours print the same: it holds the last record's place.
+impl fmt::Debug for Counter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Counter").finish_non_exhaustive()
+    }
+}
+
+enum Counting {
+    Rows,
+    Level(LevelCounter),
+    Leaves(LeafCounter),
+    Radii(RadiusCounter),
+    Sums(SumCounter),
+    Vertices(VertexCounter),
+}
+
+impl passes::Question for Question {
+    type Chunk<'a> = PointsView<'a>;
+    type Counter = Counter;
+
+    fn counter(&self) -> Option<Counter> {
+        let (dim, counting) = match &self.what {
+            What::Rows => (self.dim, Counting::Rows),
+            What::Gaps(_) => return None,
+            What::Level(level) => {
+                (level.path.public_box().dim(), Counting::Level(level.counter()?))
+            }
+            What::LeafSums(sums) => {
+                (sums.path.public_box().dim(), Counting::Leaves(sums.counter()?))
+            }
+            What::Radii(radii) => (radii.labels.dim(), Counting::Radii(radii.counter()?)),
+            What::Sums(sums) => (sums.labels.dim(), Counting::Sums(sums.counter()?)),
+            What::Vertices(vertices) => (vertices.dim(), Counting::Vertices(vertices.counter()?)),
+        };
+        (self.counting == COUNTING && dim == self.dim && dim > 0).then_some(Counter(counting))
+    }
+
+    fn entries(&self) -> usize {
+        match &self.what {
+            What::Rows => 0,
+            What::Gaps(_) => Gaps::entries(),
+            What::Level(level) => level.entries(),
+            What::LeafSums(sums) => sums.middles.len(),
+            What::Radii(radii) => radii.entries(),
+            What::Sums(sums) => sums.entries(),
+            What::Vertices(vertices) => vertices.entries(),
+        }
+    }
+
+    fn rows(&self, points: PointsView<'_>) -> Option<u64> {
+        (points.dim() == self.dim).then_some(points.len() as u64)
+    }
+
+    fn count(counter: &mut Counter, points: PointsView<'_>, entries: &mut [i64]) {
+        let rows = points.rows();
+        match &mut counter.0 {
+            Counting::Rows => {}
+            Counting::Level(level) => rows.for_each(|row| level.add(row, entries)),
+            Counting::Leaves(leaves) => rows.for_each(|row| leaves.add(row, entries)),
+            Counting::Radii(radii) => rows.for_each(|row| radii.add(row, entries)),
+            Counting::Sums(sums) => rows.for_each(|row| sums.add(row, entries)),
+            Counting::Vertices(vertices) => rows.for_each(|row| vertices.add(row, entries)),
+        }
+    }
+
+    fn is_possible(&self, rows: u64, entries: &[i64]) -> bool {
+        match &self.what {
+            What::Rows | What::Gaps(_) => true,
+            What::Level(level) => level.is_possible(rows, entries),
+            What::LeafSums(_) => LeafSums::is_possible(rows, entries),
+            What::Radii(_) => super::add_up(entries) == Some(rows),
+            What::Sums(sums) => sums.is_possible(rows, entries),
+            What::Vertices(vertices) => vertices.is_possible(rows, entries),
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! By passes as from memory; tables that are none; questions that come from anywhere.
+
+use dp_geometry::{Points, PointsView, PublicBox};
+use dp_mechanism::passes::Question as _;
+use dp_mechanism::{Algorithm, ChaCha20Rng, Mechanism, Nearby, SecureSource};
+use rand::{RngExt, SeedableRng};
+
+use super::*;
+use crate::dpm::{Dpm, IntervalSize};
+use crate::map::PrivateMap;
+use crate::recentring::{DpmRecentred, Rounds};
+use crate::testing::adversarial;
+use crate::{Budget, ClusterError};
+
+fn rng(seed: u64) -> ChaCha20Rng {
+    ChaCha20Rng::seed_from_u64(seed)
+}
+
+fn cube(dim: usize) -> PublicBox {
+    PublicBox::cube(dim, -10.0, 10.0).expect("valid")
+}
+
+fn budget() -> Budget {
+    Budget::new(3.0, 1e-6).expect("valid")
+}
+
+/// Records around eight places, some outside of the box, some no numbers.
+fn records(n: usize, dim: usize) -> Points {
+    let mut rng = rng(4);
+    let coords = (0..n * dim).map(|i| {
+        let corner = if (i / dim) >> (i % dim % 3) & 1 == 1 { 6.0 } else { -6.0 };
+        match rng.random_range(0..400) {
+            0 => f64::NAN,
+            1 => f64::NEG_INFINITY,
+            2 => 1e300,
+            _ => corner + rng.random_range(-1.5..1.5),
+        }
+    });
+    Points::new(coords.collect(), dim).expect("whole rows")
+}
+
+/// Tables of parts of the records, each as bytes of an asker's own bytes, merged the last first.
+fn answer<P>(asked: &Asked<P>, points: PointsView<'_>, rows: usize) -> Table
+where
+    P: dp_mechanism::passes::Question
+        + for<'a> dp_mechanism::passes::Question<Chunk<'a> = PointsView<'a>>,
+{
+    let asked: Asked<P> = Asked::from_bytes(&asked.to_bytes()).expect("whole");
+    let mut all = asked.tally().expect("has a table");
+    for coords in points.coords().chunks(rows * points.dim()).rev() {
+        let mut part = asked.tally().expect("has a table");
+        part.add(PointsView::new(coords, points.dim()).expect("rows")).expect("few rows");
+        let bytes = part.into_table().to_bytes();
+        all.merge(&Table::from_bytes(&bytes).expect("whole")).expect("of one question");
+    }
+    all.into_table()
+}
+
+/// The release by passes, kept as bytes after every pass; and how many there were.
+fn by_passes<P>(plan: &P, points: PointsView<'_>, rows: usize) -> (P::Output, u32)
+where
+    P: ByPasses<Question = Question> + Clone,
+{
+    let mut rng = rng(5);
+    let mut source = SecureSource::new(&mut rng);
+    let mut passes = Passes::new(plan.clone()).expect("has tables");
+    loop {
+        let table = answer(passes.asked(), points, rows);
+        let pass = passes.asked().pass();
+        if let Some(output) = passes.replay(&table, &mut source).expect("of all records") {
+            return (output, pass + 1);
+        }
+        passes = Passes::from_bytes(plan.clone(), &passes.to_bytes()).expect("whole");
+    }
+}
+
+fn same<P>(plan: &P, points: &Points) -> u32
+where
+    P: ByPasses<Question = Question> + Clone,
+    P: for<'a> Algorithm<
+            Data<'a> = PointsView<'a>,
+            Error = ClusterError,
+            Output: PartialEq + std::fmt::Debug,
+        >,
+{
+    let direct = plan.simulate(points.view(), &mut rng(5)).expect("the shape fits").output;
+    let passes = [1, 97, usize::MAX / 64].map(|rows| {
+        let (output, passes) = by_passes(plan, points.view(), rows.min(points.len().max(1)));
+        assert_eq!(output, direct, "{rows} rows a part");
+        passes
+    });
+    passes[0]
+}
+
+#[test]
+fn dpm_by_passes_is_dpm_from_memory() {
+    for dim in [1, 3] {
+        let points = records(700, dim);
+        let plan = Dpm::builder(cube(dim), budget()).max_depth(4);
+        // A pass per level that has nodes, and one for the sums.
+        let passes = same(&plan.clone().build().expect("valid"), &points);
+        assert!((3..=5).contains(&passes), "{passes}");
+        // One node per table, and an odd number of intervals.
+        let plan = plan.interval_size(IntervalSize::Fixed { intervals: 9 }).counters(1);
+        assert!(same(&plan.build().expect("valid"), &points) > passes);
+    }
+}
+
+#[test]
+fn recentring_by_passes_is_that_from_memory() {
+    for (dim, clusters) in [(1, None), (3, Some(8)), (3, Some(40))] {
+        let points = records(700, dim);
+        let plan = DpmRecentred::builder(cube(dim), budget()).max_depth(4);
+        let plan = if let Some(k) = clusters { plan.clusters(k) } else { plan };
+        let passes = same(&plan.build().expect("valid"), &points);
+        assert!((12 + 1..=12 + 4).contains(&passes), "{passes}");
+    }
+    let rounds = Rounds { merge_after: 9, ..Rounds::default() };
+    let plan = DpmRecentred::builder(cube(2), budget()).rounds(rounds).max_depth(3).build();
+    same(&plan.expect("valid"), &records(300, 2));
+}
+
+#[test]
+fn a_map_by_a_pass_is_that_from_memory() {
+    let points = records(300, 2);
+    assert_eq!(
+        same(&PrivateMap::add_remove(cube(2), budget()).build().expect("valid"), &points),
+        1
+    );
+    let near = Nearby::new(1.0).expect("above 0");
+    let within = PrivateMap::within(cube(2), near, 300, budget()).levels(1, 3).build();
+    let within = within.expect("valid");
+    same(&within, &points);
+    let passes = Passes::new(within).expect("has a table");
+    let table = answer(passes.asked(), records(299, 2).view(), 100);
+    assert_eq!(passes.check(&table), Err(TableError::OtherRows), "their number is public");
+}
+
+#[test]
+fn odd_records_make_possible_tables() {
+    for (name, points) in adversarial(2, 60) {
+        let points = &points;
+        let plan = DpmRecentred::builder(cube(2), budget()).max_depth(3).build().expect("valid");
+        assert!(same(&plan, points) > 0, "{name}");
+        same(&Dpm::builder(cube(2), budget()).max_depth(3).build().expect("valid"), points);
+    }
+}
+
+#[test]
+fn an_estimated_interval_size_has_no_table() {
+    let plan = Dpm::builder(cube(2), budget()).interval_size(IntervalSize::Estimated);
+    assert_eq!(Passes::new(plan.build().expect("valid")).err(), Some(TableError::NoTable));
+    let plan = DpmRecentred::builder(cube(2), budget()).interval_size(IntervalSize::Estimated);
+    assert_eq!(Passes::new(plan.build().expect("valid")).err(), Some(TableError::NoTable));
+}
+
+/// Every question refuses a table with one count more or less in any place, other than those that add up again.
+#[test]
+fn tables_that_no_records_make_are_refused() {
+    let points = records(200, 2);
+    let plan = DpmRecentred::builder(cube(2), budget()).max_depth(2).build().expect("valid");
+    let mut rng = rng(5);
+    let mut source = SecureSource::new(&mut rng);
+    let mut passes = Passes::new(plan).expect("has tables");
+    let mut names = std::collections::BTreeSet::new();
+    loop {
+        let asked = passes.asked();
+        let table = answer(asked, points.view(), 50);
+        let (question, bytes) = (asked.question(), table.to_bytes());
+        names.insert(question.name());
+        let (numbers, _) = bytes[40..bytes.len() - 8].as_chunks::<8>();
+        let entries: Vec<i64> = numbers.iter().map(|entry| i64::from_le_bytes(*entry)).collect();
+        assert!(question.is_possible(200, &entries) && !question.is_possible(199, &entries));
+        for place in [0, entries.len() / 2, entries.len() - 1] {
+            for other in [-1, i64::MAX, i64::MIN, entries[place] + (1 << 40)] {
+                let mut entries = entries.clone();
+                entries[place] = other;
+                let refused = !question.is_possible(200, &entries);
+                assert!(refused || (other == -1 && question.name().starts_with("sums")));
+            }
+        }
+        if passes.replay(&table, &mut source).expect("of all records").is_some() {
+            break;
+        }
+    }
+    assert_eq!(names.len(), 3);
+}

@@ -1,0 +1,348 @@
+//! The laws of tables, what is refused, and a release that is taken up again, on a mechanism of two passes.
+#![allow(clippy::disallowed_methods, reason = "a test may look")]
+
+use std::collections::BTreeSet;
+
+use dp_accounting::{AddRemove, Budget, Epsilon, Receipt, Step};
+use dp_noise::ChaCha20Rng;
+use rand::{RngExt, SeedableRng};
+use serde::{Deserialize, Serialize};
+
+use super::machine::Kept;
+use super::*;
+use crate::{Algorithm, Draws, Mechanism, NoisyCount, Private, SecureSource};
+
+/// How many numbers lie in each of the classes that these bounds make.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Classes {
+    bounds: Vec<i64>,
+}
+
+impl Question for Classes {
+    type Chunk<'a> = &'a [i64];
+    type Counter = Vec<i64>;
+
+    fn counter(&self) -> Option<Vec<i64>> {
+        (!self.bounds.is_empty()).then(|| self.bounds.clone())
+    }
+
+    fn entries(&self) -> usize {
+        self.bounds.len() + 1
+    }
+
+    fn rows(&self, chunk: &[i64]) -> Option<u64> {
+        (chunk.first() != Some(&i64::MIN)).then_some(chunk.len() as u64)
+    }
+
+    fn count(bounds: &mut Vec<i64>, chunk: &[i64], entries: &mut [i64]) {
+        for x in chunk {
+            entries[bounds.partition_point(|bound| bound <= x)] += 1;
+        }
+    }
+
+    fn is_possible(&self, rows: u64, entries: &[i64]) -> bool {
+        entries.iter().all(|&count| count >= 0)
+            && entries.iter().map(|&count| i128::from(count)).sum::<i128>() == i128::from(rows)
+    }
+}
+
+/// The number of all records, then of those above half of that.
+#[derive(Clone)]
+struct Halves {
+    noise: NoisyCount,
+    bounds: Vec<i64>,
+}
+
+const COUNT: &str = "count";
+
+impl Algorithm for Halves {
+    type Relation = AddRemove;
+    type Data<'a> = &'a [i64];
+    type Shape = ();
+    type Output = [i64; 2];
+    type Error = TableError;
+
+    fn cost(&self) -> Receipt<AddRemove> {
+        let one = Step::spend(COUNT, self.noise.loss());
+        let steps = Step::sequential("halves", vec![one.clone(), one]);
+        Receipt::new("halves", AddRemove, Budget::new(2.0, 0.0).expect("valid"), steps)
+    }
+
+    fn shape(_: &&[i64]) {}
+
+    fn check(&self, (): &()) -> Result<(), TableError> {
+        Ok(())
+    }
+
+    fn run(&self, data: Private<&[i64]>, draws: &mut Draws<'_>) -> [i64; 2] {
+        let (mut state, mut question) = self.first();
+        loop {
+            let entries = data.map(|data| {
+                let mut entries = vec![0; question.entries()];
+                Classes::count(&mut question.bounds.clone(), data, &mut entries);
+                entries
+            });
+            let rows = data.map(|data| data.len() as u64);
+            let counted = Counted { rows, entries: entries.cells(question.entries()) };
+            match self.answer(state, &counted, draws) {
+                Next::Ask(next, asked) => (state, question) = (next, asked),
+                Next::Done(output) => return output,
+            }
+        }
+    }
+}
+
+impl ByPasses for Halves {
+    type Question = Classes;
+    type State = Option<i64>;
+
+    fn identity(&self) -> impl Serialize {
+        &self.bounds
+    }
+
+    fn first(&self) -> (Option<i64>, Classes) {
+        (None, Classes { bounds: self.bounds.clone() })
+    }
+
+    fn answer(
+        &self,
+        first: Option<i64>,
+        counted: &Counted,
+        draws: &mut Draws<'_>,
+    ) -> Next<Option<i64>, Classes, [i64; 2]> {
+        let draw = &mut draws.next(COUNT);
+        match first {
+            None => {
+                let count = self.noise.release(counted.rows, draw);
+                Next::Ask(Some(count), Classes { bounds: vec![count / 2] })
+            }
+            Some(first) => {
+                let above = counted.entries.at(1).map(|count| count.unsigned_abs());
+                Next::Done([first, self.noise.release(above, draw)])
+            }
+        }
+    }
+}
+
+fn plan(bounds: &[i64]) -> Halves {
+    let noise = NoisyCount::geometric(Epsilon::new(1.0).expect("valid")).expect("valid");
+    Halves { noise, bounds: bounds.to_vec() }
+}
+
+fn rng(seed: u64) -> ChaCha20Rng {
+    ChaCha20Rng::seed_from_u64(seed)
+}
+
+fn records() -> Vec<i64> {
+    let mut rng = rng(1);
+    (0..500).map(|_| rng.random_range(0..1_000)).collect()
+}
+
+fn table_of(asked: &Asked<Classes>, parts: &[&[i64]]) -> Table {
+    let mut all = asked.tally().expect("has a table");
+    for part in parts {
+        let mut one = asked.tally().expect("has a table");
+        one.add(part).expect("few rows");
+        let bytes = one.into_table().to_bytes();
+        all.merge(&Table::from_bytes(&bytes).expect("whole")).expect("of one question");
+    }
+    all.into_table()
+}
+
+#[test]
+fn merging_is_associative_and_commutative_and_nothing_changes_nothing() {
+    let passes = Passes::new(plan(&[100, 400])).expect("has tables");
+    let (asked, records) = (passes.asked(), records());
+    let mut rng = rng(2);
+    let whole = table_of(asked, &[&records]);
+    for _ in 0..20 {
+        let mut cuts = [0; 4].map(|_| rng.random_range(0..=records.len()));
+        cuts.sort_unstable();
+        let [a, b, c, _] = cuts;
+        let parts = [&records[..a], &records[a..b], &records[b..c], &records[c..], &[]];
+        let [one, two, three, four, none] = parts.map(|part| table_of(asked, &[part]));
+        let merged = |tables: &[&Table]| {
+            let mut all = tables[0].clone();
+            for table in &tables[1..] {
+                all.merge(table).expect("of one question");
+            }
+            all
+        };
+        let left = merged(&[&merged(&[&one, &two]), &merged(&[&three, &four])]);
+        let right = merged(&[&one, &merged(&[&two, &merged(&[&three, &four])])]);
+        let mixed = merged(&[&four, &none, &two, &one, &three]);
+        assert!(left == whole && right == whole && mixed == whole);
+        assert!(merged(&[&none, &whole]) == whole && merged(&[&whole, &none]) == whole);
+    }
+}
+
+#[test]
+fn a_release_by_passes_is_that_from_memory_also_when_taken_up_again() {
+    let (plan, records) = (plan(&[500]), records());
+    let (mut ours, mut theirs) = (rng(7), rng(7));
+    let direct = plan.simulate(&records, &mut theirs).expect("any shape");
+    let mut source = SecureSource::new(&mut ours);
+    let mut passes = Passes::new(plan.clone()).expect("has tables");
+    let released = loop {
+        let parts: Vec<&[i64]> = records.chunks(37).rev().collect();
+        let table = table_of(passes.asked(), &parts);
+        let released = passes.replay(&table, &mut source).expect("of all records");
+        let bytes = passes.to_bytes();
+        passes = Passes::from_bytes(plan.clone(), &bytes).expect("whole");
+        assert_eq!(passes.to_bytes(), bytes);
+        if let Some(released) = released {
+            assert_eq!(passes.replay(&table, &mut source), Err(TableError::Finished));
+            break released;
+        }
+    };
+    assert_eq!(released, direct.output);
+}
+
+/// A state that has been changed to ask again gets no second draw: both are spent.
+#[test]
+#[should_panic(expected = "has no draw `count` left")]
+fn draws_of_all_passes_are_charged_to_one_receipt() {
+    let (plan, records) = (plan(&[500]), records());
+    let mut rng = rng(7);
+    let mut source = SecureSource::new(&mut rng);
+    let mut passes = Passes::new(plan.clone()).expect("has tables");
+    let first = Passes::new(plan).expect("has tables");
+    for _ in 0..3 {
+        let table = table_of(passes.asked(), &[&records]);
+        let _ = passes.replay(&table, &mut source);
+        let again = Passes::from_bytes(first.plan.clone(), &first.to_bytes()).expect("whole");
+        passes.kept = Kept { spent: passes.kept.spent, ..again.kept };
+    }
+}
+
+#[test]
+fn what_does_not_answer_the_question_is_refused_before_a_draw() {
+    let records = records();
+    let mut rng = rng(7);
+    let mut source = SecureSource::new(&mut rng);
+    let mut passes = Passes::new(plan(&[500])).expect("has tables");
+    let first = table_of(passes.asked(), &[&records]);
+    let other = Passes::new(plan(&[501])).expect("has tables");
+    let theirs = table_of(other.asked(), &[&records]);
+    assert_eq!(passes.check(&theirs), Err(TableError::OtherPlan));
+    assert_eq!(first.clone().merge(&theirs), Err(TableError::OtherPlan));
+    assert!(Passes::from_bytes(plan(&[500]), &other.to_bytes()).is_err());
+    let with = |rows, entries: &[i64]| Table { rows, entries: entries.to_vec(), ..first.clone() };
+    for (table, why) in [
+        (with(500, &[500]), TableError::Entries { want: 2, got: 1 }),
+        (with(500, &[501, -1]), TableError::Impossible),
+        (with(499, &[500, 0]), TableError::Impossible),
+        (with(500, &[i64::MAX, i64::MAX]), TableError::Impossible),
+        (with(MAX_ROWS + 1, &[0, 0]), TableError::TooManyRows),
+    ] {
+        assert_eq!(passes.check(&table), Err(why));
+        assert_eq!(passes.replay(&table, &mut source).expect_err("refused"), why);
+    }
+    assert_eq!(passes.kept.spent, crate::meter::Spent::default());
+    assert_eq!(passes.replay(&first, &mut source), Ok(None));
+    assert_eq!(passes.check(&first), Err(TableError::OtherPass { want: 1, got: 0 }));
+    let twice = table_of(passes.asked(), &[&records, &records[..1]]);
+    let without = table_of(passes.asked(), &[&records[1..]]);
+    for table in [twice, without] {
+        assert_eq!(passes.replay(&table, &mut source), Err(TableError::OtherRows));
+    }
+    assert_eq!(passes.check(&table_of(passes.asked(), &[&records])), Ok(()));
+}
+
+#[test]
+fn bytes_that_are_not_whole_are_refused() {
+    let passes = Passes::new(plan(&[500])).expect("has tables");
+    let table = table_of(passes.asked(), &[&records()]);
+    let whole = [table.to_bytes(), passes.asked().to_bytes(), passes.to_bytes()];
+    let read = |bytes: &[u8]| {
+        [
+            Table::from_bytes(bytes).is_ok(),
+            Asked::<Classes>::from_bytes(bytes).is_ok(),
+            Passes::from_bytes(plan(&[500]), bytes).is_ok(),
+        ]
+    };
+    for (number, bytes) in whole.iter().enumerate() {
+        assert_eq!(read(bytes), [0, 1, 2].map(|kind| kind == number));
+        for cut in 0..bytes.len() {
+            assert_eq!(read(&bytes[..cut]), [false; 3]);
+        }
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 4;
+            assert_eq!(read(&damaged), [false; 3], "byte {at}");
+        }
+    }
+}
+
+#[test]
+fn rows_stop_where_integers_do() {
+    let passes = Passes::new(plan(&[500])).expect("has tables");
+    let mut tally = passes.asked().tally().expect("has a table");
+    assert_eq!(tally.add(&[i64::MIN]), Err(TableError::Shape));
+    let all = i64::try_from(MAX_ROWS).expect("below 2^63");
+    let full = Table { rows: MAX_ROWS, entries: vec![all, 0], ..tally.table().clone() };
+    tally.merge(&full).expect("as many as there may be");
+    assert_eq!(tally.add(&[1]), Err(TableError::TooManyRows));
+    assert_eq!(tally.add(&[]), Ok(()));
+    let one = Table { rows: 1, entries: vec![1, 0], ..full };
+    assert_eq!(tally.merge(&one), Err(TableError::TooManyRows));
+    assert!(i128::from(MAX_ROWS) << 24 <= i128::from(i64::MAX));
+    assert!(Passes::new(plan(&[])).is_err(), "a question without a table");
+}
+
+#[test]
+fn neighbours_print_the_same() {
+    let mut passes = Passes::new(plan(&[500])).expect("has tables");
+    let mut rng = rng(7);
+    let asked = passes.asked().clone();
+    let (one, two) = (table_of(&asked, &[&[3, 4]]), table_of(&asked, &[&[3, 900, 7]]));
+    assert_eq!(format!("{one:?}"), format!("{two:?}"));
+    let before = format!("{passes:?}");
+    assert_eq!(before, "Passes { pass: 0, .. }");
+    passes.replay(&one, &mut SecureSource::new(&mut rng)).expect("all records");
+    assert_eq!(format!("{passes:?}"), "Passes { pass: 1, .. }");
+}
+
+/// Entries that two parts have wrong may add up to right ones.
+#[test]
+fn a_part_that_no_records_make_is_refused_before_it_is_merged() {
+    let passes = Passes::new(plan(&[500])).expect("has tables");
+    let mut all = passes.asked().tally().expect("has a table");
+    let whole = table_of(passes.asked(), &[&records()]);
+    for entries in [vec![505, -5], vec![i64::MAX, 0], vec![500, 1]] {
+        let part = Table { entries, ..whole.clone() };
+        assert_eq!(all.merge(&part), Err(TableError::Impossible));
+    }
+    assert_eq!(all.table().rows(), 0);
+}
+
+/// What was drawn at one loss is not taken for drawn at another, nor a state of fewer draws for one of this receipt.
+#[test]
+fn a_state_is_bound_to_its_receipt() {
+    let (mut passes, records) = (Passes::new(plan(&[500])).expect("has tables"), records());
+    let table = table_of(passes.asked(), &[&records]);
+    assert_eq!(passes.simulate(&table, &mut rng(7)), Ok(None));
+    let bytes = passes.to_bytes();
+    let noise = NoisyCount::geometric(Epsilon::new(0.1).expect("valid")).expect("valid");
+    let other = Passes::from_bytes(Halves { noise, ..plan(&[500]) }, &bytes);
+    assert_eq!(other.err(), Some(TableError::OtherPlan));
+    let spent = plain(&vec![(1_u64, BTreeSet::<u64>::new())]);
+    passes.kept.spent = read(&spent).expect("of one leaf");
+    let fewer = Passes::from_bytes(plan(&[500]), &passes.to_bytes());
+    assert_eq!(fewer.err(), Some(TableError::Damaged));
+}
+
+#[test]
+fn states_of_neighbours_are_of_one_length() {
+    let lengths = [0, 127, 128, 500].map(|n| {
+        let mut passes = Passes::new(plan(&[500])).expect("has tables");
+        let table = table_of(passes.asked(), &[&records()[..n]]);
+        // What is released has the length of what is released.
+        let mut quiet = rng(7);
+        assert_eq!(passes.simulate(&table, &mut quiet), Ok(None));
+        passes.kept.asked.question.bounds = vec![1];
+        passes.kept.state = Some(None);
+        passes.to_bytes().len()
+    });
+    assert_eq!(lengths, [lengths[0]; 4]);
+}
