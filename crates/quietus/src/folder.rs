@@ -133,7 +133,7 @@ pub(crate) fn lock(folder: &Path) -> io::Result<Option<File>> {
     Ok(Some(file))
 }
 
-/// Whether somebody may still write to a folder: also where locks tell nothing.
+/// Whether somebody may still write to a folder: also where a lock is refused for another reason than that.
 pub(crate) fn in_use(folder: &Path) -> bool {
     cfg!(unix) && File::open(folder).is_ok_and(|file| file.try_lock().is_err())
 }

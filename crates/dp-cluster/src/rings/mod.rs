@@ -32,7 +32,7 @@
 //!    shrunk towards the centre as far as noise explains it.
 //! 5. Weighted k-means on these means finds twice as many centres as wanted, and in the last round `k`.
 //!
-//! Counts that are released add up to the noisy number of all records, up to twice those of the groups: the others are near some centre too.
+//! Counts that are released add up to the noisy number of all records at least, up to twice those of the groups: the others are near some centre too.
 //!
 //! # Guarantee
 //! `(epsilon, delta)`-DP under [`AddRemove`](dp_accounting::AddRemove) for the budget given, by the exact curve of one Gaussian. Given

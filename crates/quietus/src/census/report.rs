@@ -49,7 +49,7 @@ impl Report {
             },
             largest = args.largest,
             errors = if has_errors {
-                "Standard errors and intervals come from carrying out the plan again on what it released: in 93 to 98 of 100 cells the truth is within, but where noise is larger than what makes the regions differ they are too narrow."
+                "Standard errors and intervals come from carrying out the plan again on what it released: in 91 of 100 cells or more the truth was within in trials, but where noise is larger than what makes the regions differ they are too narrow."
             } else {
                 "The table is too large for standard errors of its cells: the plan says what noise they have."
             },

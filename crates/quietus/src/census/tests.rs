@@ -232,7 +232,7 @@ fn the_report_says_what_was_promised_and_proved_and_nothing_of_the_people() {
     Certificate: every region is the sum of its parts, nothing is negative, and the number of groups is the public one.
     Level after level, each region was drawn to its share of the one above as far as its noise asks, and the closest rows that add up were found within a hundredth of a group, then whole numbers near to them.
     Size 2 means 2 or more.
-    Standard errors and intervals come from carrying out the plan again on what it released: in 93 to 98 of 100 cells the truth is within, but where noise is larger than what makes the regions differ they are too narrow.
+    Standard errors and intervals come from carrying out the plan again on what it released: in 91 of 100 cells or more the truth was within in trials, but where noise is larger than what makes the regions differ they are too narrow.
     The budget is spent: add this receipt to those of all other releases about the same people.
     ");
     let others = Home::with("p.csv", &format!("unit\n{}", "B\nnowhere\n".repeat(40)));
@@ -324,6 +324,8 @@ fn intervals_of_cells_hold_the_truth() {
         }
         // Cells of a release hang together, so that this is looser than so many cells would allow.
         let share = f64::from(held) / f64::from(all);
-        assert!((0.92..=0.99).contains(&share), "{epsilon}: {share}");
+        // Where noise is small, whole numbers and the least width hold more.
+        let most = if epsilon == "4" { 1.0 } else { 0.99 };
+        assert!((0.92..=most).contains(&share), "{epsilon}: {share}");
     }
 }
