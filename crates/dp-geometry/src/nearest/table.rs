@@ -7,7 +7,7 @@ use crate::points::PointsView;
 /// is what a portable build may use; the compiler turns the inner loop into such code by itself.
 const LANES: usize = 8;
 
-/// Centres in blocks of [`LANES`], coordinate by coordinate inside of a block.
+/// Centres in blocks of so many as are searched at once, coordinate by coordinate inside of a block.
 ///
 /// One coordinate of a point is then compared with the same coordinate of eight centres at once.
 /// Direct differences, not `|x|^2 - 2 x c + |c|^2`: the latter loses all digits of a small
