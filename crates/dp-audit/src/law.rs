@@ -87,7 +87,8 @@ impl<O: Ord> Law<O> {
     }
 
     /// To be compared on neighbours under this relation. How the data sets differ remains the caller's word; where they are made of records,
-    /// [`exact_laws`](crate::exact_laws) looks.
+    /// [`exact_laws`](crate::exact_laws) looks. A law of draws without any plan is taken at its word as well: there is no receipt that could
+    /// say otherwise, and `exact_laws` refuses it.
     ///
     /// # Panics
     /// If a plan promised something about other neighbours, or something was drawn beside it.
