@@ -41,6 +41,23 @@ pub(crate) fn smallest_epsilon(
     Ok(if good(rounded) { rounded } else { high })
 }
 
+/// The plan with the smallest epsilon that finds an item of so many people, and the sentence that says so.
+///
+/// # Errors
+/// Those of [`smallest_epsilon`].
+pub(crate) fn plan_that_finds<P>(
+    (people, whom): (f64, &str),
+    plan_at: impl Fn(f64) -> Result<P, Error>,
+    smallest_count: impl Fn(&P) -> u64,
+) -> Result<(P, String), Error> {
+    let found = |epsilon| Ok(smallest_count(&plan_at(epsilon)?) as f64);
+    let epsilon = smallest_epsilon(people, found)?;
+    let said = format!(
+        "Epsilon {epsilon} is the smallest with which an item of {people} {whom} is found.\n\n"
+    );
+    Ok((plan_at(epsilon)?, said))
+}
+
 #[cfg(test)]
 mod tests {
     use super::smallest_epsilon;

@@ -22,7 +22,7 @@ use crate::lease::{Standing, Wanted};
 use crate::ledger::{LedgerFile, sha256_hex};
 use crate::order::{Named, PLAN, RECEIPT, random_name, write_json};
 use crate::run::{PRIVATE, Said, different_files, form, target};
-use crate::search::{EPSILONS, smallest_epsilon};
+use crate::search::{EPSILONS, plan_that_finds};
 use crate::session::{Found, STATE, SessionFolder, damaged, found};
 use crate::stop::{Gate, Phase};
 use crate::table::{Form, Rows, Secrecy};
@@ -519,17 +519,11 @@ pub(crate) fn check(args: &ItemsArgs) -> Result<String, Error> {
 /// # Errors
 /// [`Error`].
 pub(crate) fn plan_text(args: &ItemsArgs) -> Result<String, Error> {
-    let mut text = String::new();
-    let plan = match args.loss.accuracy {
-        None => items_plan(args)?,
-        Some(accuracy) => {
-            let found = |epsilon| Ok(plan_at(args, epsilon)?.smallest_count() as f64);
-            let epsilon = smallest_epsilon(accuracy, found)?;
-            let _ = writeln!(
-                text,
-                "Epsilon {epsilon} is the smallest with which an item of {accuracy} users is found.\n"
-            );
-            plan_at(args, epsilon)?
+    let (plan, mut text) = match args.loss.accuracy {
+        None => (items_plan(args)?, String::new()),
+        Some(people) => {
+            let at = |epsilon| plan_at(args, epsilon);
+            plan_that_finds((people, "users"), at, ItemsPlan::smallest_count)?
         }
     };
     let ItemsSettings { items_per_user, within, clock, .. } = plan.settings();

@@ -10,7 +10,7 @@ use crate::disk::Disk;
 use crate::error::Error;
 use crate::order::{FillOf, Order};
 use crate::run::{PRIVATE, Said, different_files, form, target};
-use crate::search::{EPSILONS, smallest_epsilon};
+use crate::search::{EPSILONS, plan_that_finds};
 use crate::stop::Gate;
 use crate::table::{Form, Rows, Secrecy};
 use dp_mechanism::Mechanism;
@@ -189,17 +189,11 @@ pub(crate) fn check(args: &TopArgs) -> Result<String, Error> {
 /// # Errors
 /// [`Error`].
 pub(crate) fn plan_text(args: &TopArgs) -> Result<String, Error> {
-    let mut text = String::new();
-    let plan = match args.loss.accuracy {
-        None => top_plan(args)?,
-        Some(persons) => {
-            let found = |epsilon| Ok(plan_at(args, epsilon)?.smallest_count() as f64);
-            let epsilon = smallest_epsilon(persons, found)?;
-            let _ = writeln!(
-                text,
-                "Epsilon {epsilon} is the smallest with which an item of {persons} persons is found.\n"
-            );
-            plan_at(args, epsilon)?
+    let (plan, mut text) = match args.loss.accuracy {
+        None => (top_plan(args)?, String::new()),
+        Some(people) => {
+            let at = |epsilon| plan_at(args, epsilon);
+            plan_that_finds((people, "persons"), at, TopPlan::smallest_count)?
         }
     };
     let TopSettings { users, items_per_person, .. } = *plan.settings();
