@@ -43,7 +43,7 @@ impl NoisyCount {
     pub fn geometric(epsilon: Epsilon) -> Result<Self, MechanismError> {
         let name = "epsilon of a count";
         let (rounded, scale) = invert(name, epsilon.get(), 1.0)?;
-        let laplace = DiscreteLaplace::new(scale).ok_or(too_much(name, epsilon.get()))?;
+        let laplace = DiscreteLaplace::new(scale).map_err(|_| too_much(name, epsilon.get()))?;
         let epsilon = Epsilon::new(rounded).expect("rounded down from a valid one");
         Ok(Self { noise: Noise::Laplace(laplace), loss: Loss::Pure { epsilon }, leaf: None })
     }
@@ -55,7 +55,7 @@ impl NoisyCount {
     pub fn gaussian(rho: Rho) -> Result<Self, MechanismError> {
         let name = "rho of a count";
         let (rounded, variance) = invert(name, rho.get(), 2.0)?;
-        let gaussian = DiscreteGaussian::new(variance).ok_or(too_much(name, rho.get()))?;
+        let gaussian = DiscreteGaussian::new(variance).map_err(|_| too_much(name, rho.get()))?;
         let rho = Rho::new(rounded / 2.0).expect("rounded down from a valid one");
         Ok(Self { noise: Noise::Gaussian(gaussian), loss: Loss::Zcdp { rho }, leaf: None })
     }
@@ -70,7 +70,7 @@ impl NoisyCount {
             return Err(MechanismError::NotPositive { name });
         }
         let square = square_at_most(mu).ok_or(too_much(name, mu.get()))?;
-        let rounded = square.recip().and_then(RoundedGaussian::new);
+        let rounded = square.recip().and_then(|variance| RoundedGaussian::new(variance).ok());
         let rounded = rounded.ok_or(too_much(name, mu.get()))?;
         let loss = Loss::Gaussian { mu: mu_of_square(square) };
         Ok(Self { noise: Noise::Rounded(rounded), loss, leaf: None })

@@ -308,7 +308,7 @@ impl CreditedRun {
         let credit = NonZeroU64::new(most_credit).ok_or(MechanismError::NotPositive { name })?;
         // Scores are sums of credits in `i64`.
         let credit_fits = credit.get() <= Self::MOST_CREDIT;
-        let per_credit = Ratio::new(1, credit.get().into()).filter(|_| credit_fits);
+        let per_credit = Ratio::new(1, credit.get().into()).ok().filter(|_| credit_fits);
         let rate =
             per_credit.and_then(|per_credit| self.parts[part].spends.checked_mul(per_credit));
         rate.ok_or(MechanismError::TooMuchNoise { name, got: credit.get() as f64 })
@@ -322,7 +322,7 @@ impl CreditedRun {
             1 => too_little(self.epsilon),
             _ => MechanismError::TooMuchNoise { name, got },
         };
-        rate.recip().and_then(Geometric::new).ok_or(too_much)
+        rate.recip().and_then(|scale| Geometric::new(scale).ok()).ok_or(too_much)
     }
 }
 

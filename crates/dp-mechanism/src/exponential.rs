@@ -47,7 +47,7 @@ impl ExponentialMechanism {
         }
         let too_much = MechanismError::TooMuchNoise { name, got: epsilon.get() };
         let rounded = ratio_at_most(epsilon.get()).ok_or(too_much)?;
-        let per_unit = Ratio::new(1, range.into()).ok_or(too_much)?;
+        let per_unit = Ratio::new(1, range.into()).map_err(|_| too_much)?;
         Ok(Self {
             rate: rounded.checked_mul(per_unit).ok_or(too_much)?,
             epsilon: Epsilon::new(to_f64(rounded)).expect("rounded down from a valid one"),

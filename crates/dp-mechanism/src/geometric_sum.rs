@@ -45,7 +45,7 @@ impl GeometricSum {
         let too_much = MechanismError::TooMuchNoise { name, got: epsilon.get() };
         let rounded = ratio_at_most(epsilon.get()).ok_or(too_much)?;
         let scale = quotient_at_least(length, rounded).ok_or(too_much)?;
-        let noise = DiscreteLaplace::new(scale).ok_or(too_much)?;
+        let noise = DiscreteLaplace::new(scale).map_err(|_| too_much)?;
         let epsilon = Epsilon::new(to_f64(rounded)).expect("rounded down from a valid one");
         Ok(Self { noise, epsilon })
     }
@@ -79,7 +79,7 @@ fn quotient_at_least(length: NonZeroU64, epsilon: Ratio) -> Option<Ratio> {
     let divisor = epsilon.numerator();
     // A quotient below 2^32 gets 32 significant bits; its product is then below 2^64, so that the shift fits.
     let shift = (product / divisor).leading_zeros().saturating_sub(u128::BITS - 32);
-    Ratio::new((product << shift).div_ceil(divisor), 1 << shift)
+    Ratio::new((product << shift).div_ceil(divisor), 1 << shift).ok()
 }
 
 #[cfg(test)]

@@ -109,7 +109,7 @@ impl ThresholdReports {
         }
         let wanted = size.checked_ilog2()? + 1;
         let exponent = wanted.min(carried(self.rate, threshold)).min(RareHits::MAX_EXPONENT);
-        RareHits::new(exponent)
+        RareHits::new(exponent).ok()
     }
 
     /// Given a hit of the skeleton, whether a count this far below the threshold is reported.

@@ -18,7 +18,8 @@ pub(crate) fn ratio_at_most(x: f64) -> Option<Ratio> {
     let scaled = (x * 2_f64.powi(shift)).floor();
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^32")]
     let scaled = scaled as u128;
-    if shift >= 0 { Ratio::new(scaled, 1 << shift) } else { Ratio::new(scaled << -shift, 1) }
+    let (above, below) = if shift >= 0 { (scaled, 1 << shift) } else { (scaled << -shift, 1) };
+    Ratio::new(above, below).ok()
 }
 
 /// The value of a ratio made by [`ratio_at_most`]: exact, since both parts fit in 53 bits.
@@ -55,7 +56,7 @@ mod tests {
             assert!(rounded <= x, "{x} went up to {rounded}");
             assert!(rounded >= x * (1.0 - 2_f64.powi(-31)), "{x} fell to {rounded}");
         }
-        assert_eq!(ratio_at_most(0.75), Ratio::new(3, 4));
+        assert_eq!(ratio_at_most(0.75), Ratio::new(3, 4).ok());
     }
 
     #[test]

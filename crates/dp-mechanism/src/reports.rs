@@ -3,7 +3,7 @@
 use std::fmt;
 
 use dp_accounting::{Epsilon, Loss};
-use dp_noise::{Bits, DiscreteLaplace, Geometric, RareHits, Ratio};
+use dp_noise::{Bits, DiscreteLaplace, Geometric, NoiseError, RareHits, Ratio};
 
 use crate::rational::{ratio_at_most, to_f64};
 use crate::source::add;
@@ -145,7 +145,7 @@ impl ThresholdReports {
         each: Epsilon,
         grid: Grid,
         least_threshold: i64,
-        noise: impl FnOnce(Ratio) -> Option<ReportNoise>,
+        noise: impl FnOnce(Ratio) -> Result<ReportNoise, NoiseError>,
     ) -> Result<Self, MechanismError> {
         let name = "epsilon of a report";
         if each.get() <= 0.0 {
@@ -168,12 +168,12 @@ impl ThresholdReports {
         let exponent = wanted.min(carried(rate, least_threshold)).min(RareHits::MAX_EXPONENT);
         let reach = (u128::from(exponent) * LN_2 * b).div_ceil(a * UNITS);
         Ok(Self {
-            noise: noise(scale).ok_or(too_much)?,
+            noise: noise(scale).map_err(|_| too_much)?,
             among: None,
             rate,
             grid,
             least_threshold,
-            hits: RareHits::new(exponent).ok_or(too_much)?,
+            hits: RareHits::new(exponent).map_err(|_| too_much)?,
             reach: i64::try_from(reach).map_err(|_| too_much)?,
         })
     }

@@ -75,8 +75,8 @@ impl SubsetResponse {
             .ok_or(out_of_range)?;
         let (above, below) = (weight.numerator(), weight.denominator().get());
         let top = u128::from(favoured) * above;
-        let coin =
-            Ratio::new(top, top + u128::from(symbols - favoured) * below).ok_or(out_of_range)?;
+        let coin = Ratio::new(top, top + u128::from(symbols - favoured) * below)
+            .map_err(|_| out_of_range)?;
         Ok(Self { symbols, favoured, weight, coin, epsilon })
     }
 

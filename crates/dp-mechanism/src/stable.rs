@@ -57,9 +57,10 @@ impl StableHistogram {
         }
         let too_much = MechanismError::TooMuchNoise { name, got: mu.get() };
         let square = square_at_most(mu).ok_or(too_much)?;
-        let keys_ratio = dp_noise::Ratio::new(keys.get().into(), 1).ok_or(too_much)?;
+        let keys_ratio = dp_noise::Ratio::new(keys.get().into(), 1).map_err(|_| too_much)?;
         let variance = square.recip().and_then(|one| one.checked_mul(keys_ratio));
-        let noise = variance.and_then(RoundedGaussian::new).ok_or(too_much)?;
+        let noise =
+            variance.and_then(|variance| RoundedGaussian::new(variance).ok()).ok_or(too_much)?;
         // Rounded down by more than the division can go up.
         let each = delta.get() / f64::from(keys.get()) * (1.0 - 4.0 * f64::EPSILON);
         let threshold = threshold(noise, each).ok_or(too_much)?;

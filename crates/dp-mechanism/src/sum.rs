@@ -173,7 +173,7 @@ mod tests {
             assert!(mu.get() <= asked && mu.get() >= asked * (1.0 - 1e-9), "{asked}");
             for length_squared in lengths {
                 let ratio = sum.variance(length_squared);
-                assert!(RoundedGaussian::new(ratio).is_some(), "{asked} {length_squared}");
+                assert!(RoundedGaussian::new(ratio).is_ok(), "{asked} {length_squared}");
                 let length = length_squared.max(1) as f64;
                 let variance = ratio.numerator() as f64 / ratio.denominator().get() as f64;
                 assert!((length / variance).sqrt() <= mu.get() * (1.0 + 1e-15), "{asked}");

@@ -12,9 +12,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut rng = chacha_from_os()?;
     let mut bits = SecureBits::new(&mut rng);
     // Scale 2 has a variance of about 7.8.
-    let laplace = DiscreteLaplace::new(Ratio::new(2, 1).ok_or("a scale")?).ok_or("positive")?;
-    let gaussian =
-        RoundedGaussian::new(Ratio::new(39, 5).ok_or("a variance")?).ok_or("positive")?;
+    let laplace = DiscreteLaplace::new(Ratio::new(2, 1)?)?;
+    let gaussian = RoundedGaussian::new(Ratio::new(39, 5)?)?;
     show("discrete Laplace, scale 2", || laplace.sample(&mut bits));
     show("rounded Gaussian, variance 7.8", || gaussian.sample(&mut bits));
     Ok(())

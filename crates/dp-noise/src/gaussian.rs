@@ -4,7 +4,7 @@ use num_bigint::BigUint;
 
 use crate::lazy::exp_coin;
 use crate::scaled::Scaled;
-use crate::{Bits, DiscreteLaplace, Ratio, reference};
+use crate::{Bits, DiscreteLaplace, NoiseError, Ratio, reference};
 
 /// `Pr[Z = z]` proportional to `exp(-z^2 / (2 v))` over the integers, with rational `v`.
 ///
@@ -29,11 +29,14 @@ pub struct DiscreteGaussian {
 }
 
 impl DiscreteGaussian {
-    /// Discrete Gaussian noise with exactly the variance parameter `v`; `None` if `v` is zero.
-    pub fn new(variance: Ratio) -> Option<Self> {
+    /// Discrete Gaussian noise with exactly the variance parameter `v`.
+    ///
+    /// # Errors
+    /// If `v` is zero.
+    pub fn new(variance: Ratio) -> Result<Self, NoiseError> {
         let thinning = Thinning::new(variance)?;
         let proposal = DiscreteLaplace::new(Ratio::new(thinning.scale(), 1)?)?;
-        Some(Self { proposal, thinning })
+        Ok(Self { proposal, thinning })
     }
 
     /// The variance parameter `v`.
@@ -62,14 +65,15 @@ pub(crate) struct Thinning {
 }
 
 impl Thinning {
-    /// `None` if `variance` is zero.
-    pub(crate) fn new(variance: Ratio) -> Option<Self> {
+    /// Refuses a `variance` of zero.
+    pub(crate) fn new(variance: Ratio) -> Result<Self, NoiseError> {
         let (a, b) = (variance.numerator(), variance.denominator().get());
         let t = (a / b).isqrt() + 1;
-        let root = Scaled::new(t)?;
-        let twice = Scaled::new(2 * a)?.times(Scaled::new(b)?);
+        let positive = |x| Scaled::new(x).ok_or(NoiseError::Zero { what: "variance" });
+        let root = positive(t)?;
+        let twice = positive(2 * a)?.times(positive(b)?);
         let step = twice.times(root).times(root).recip();
-        Some(Self { variance, t, step })
+        Ok(Self { variance, t, step })
     }
 
     pub(crate) fn variance(self) -> Ratio {

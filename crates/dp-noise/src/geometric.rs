@@ -5,7 +5,7 @@ use std::num::NonZero;
 use crate::exp::{exp_minus, exp_minus_one_powers};
 use crate::lazy::{Uniform, exp_coin};
 use crate::scaled::Scaled;
-use crate::{Bits, Ratio};
+use crate::{Bits, NoiseError, Ratio};
 
 /// `Pr[X = x] = (1 - e^(-1/b)) e^(-x/b)` for `x = 0, 1, 2, ...`, with rational scale `b`.
 ///
@@ -34,13 +34,17 @@ impl Geometric {
     /// The largest numerator of a scale in lowest terms.
     pub const MAX_NUMERATOR: u128 = u64::MAX as u128;
 
-    /// Geometric noise of exactly this scale; `None` if the scale is zero or its numerator, in
-    /// lowest terms, is above [`Geometric::MAX_NUMERATOR`].
-    pub fn new(scale: Ratio) -> Option<Self> {
+    /// Geometric noise of exactly this scale.
+    ///
+    /// # Errors
+    /// If the scale is zero, or its numerator, in lowest terms, above [`Geometric::MAX_NUMERATOR`].
+    pub fn new(scale: Ratio) -> Result<Self, NoiseError> {
         if scale.numerator() > Self::MAX_NUMERATOR {
-            return None;
+            let what = "numerator of the scale";
+            return Err(NoiseError::TooLarge { what, most: u64::MAX, got: scale });
         }
-        Some(Self { scale, step: Scaled::new(scale.numerator())?.recip() })
+        let numerator = Scaled::new(scale.numerator()).ok_or(NoiseError::Zero { what: "scale" })?;
+        Ok(Self { scale, step: numerator.recip() })
     }
 
     /// The scale `b`.

@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use crate::{Bits, Geometric, Ratio, bernoulli};
+use crate::{Bits, Geometric, NoiseError, Ratio, bernoulli};
 
 /// `Pr[Z = z] = (1 - a) / (1 + a) a^|z|` over the integers, `a = e^(-1/b)`, with rational scale `b`.
 ///
@@ -26,9 +26,11 @@ pub struct DiscreteLaplace {
 }
 
 impl DiscreteLaplace {
-    /// Discrete Laplace noise of this scale; `None` under the conditions of [`Geometric::new`],
-    /// which rounds nothing.
-    pub fn new(scale: Ratio) -> Option<Self> {
+    /// Discrete Laplace noise of this scale, which is not rounded.
+    ///
+    /// # Errors
+    /// Those of [`Geometric::new`].
+    pub fn new(scale: Ratio) -> Result<Self, NoiseError> {
         Geometric::new(scale).map(|magnitude| Self { magnitude })
     }
 

@@ -11,8 +11,7 @@
 //!
 //! let mut rng = chacha_from_os()?;
 //! let mut bits = SecureBits::new(&mut rng);
-//! let scale = Ratio::new(5, 2).expect("in range"); // 2.5
-//! let noise = DiscreteLaplace::new(scale).expect("positive");
+//! let noise = DiscreteLaplace::new(Ratio::new(5, 2)?)?; // of scale 2.5
 //! let noisy_count = 1_000 + noise.sample(&mut bits);
 //! # let _ = noisy_count;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -50,6 +49,7 @@ mod bernoulli;
 mod bits;
 mod choice;
 mod digits;
+mod error;
 mod exp;
 mod flip;
 mod gaussian;
@@ -74,6 +74,7 @@ mod truncated;
 pub use bernoulli::{bernoulli, bernoulli_exp};
 pub use bits::{Bits, SecureBits, uniform_by_words};
 pub use choice::choose_exponentially;
+pub use error::NoiseError;
 pub use flip::permute_and_flip;
 pub use gaussian::DiscreteGaussian;
 pub use geometric::Geometric;

@@ -5,7 +5,7 @@ use std::num::NonZero;
 use crate::digits::{Decay, Digits};
 use crate::exp::exp_minus;
 use crate::lazy::coin;
-use crate::{Bits, Ratio};
+use crate::{Bits, NoiseError, Ratio};
 
 /// Every cell of a grid is hit with probability exactly `2^-m`, independently; the cells in between
 /// are jumped over.
@@ -35,17 +35,24 @@ impl RareHits {
     /// The largest `m`.
     pub const MAX_EXPONENT: u32 = 95;
 
-    /// Hits of probability `2^-exponent`; `None` above [`MAX_EXPONENT`](Self::MAX_EXPONENT).
-    pub fn new(exponent: u32) -> Option<Self> {
-        if exponent > Self::MAX_EXPONENT {
-            return None;
-        }
-        let size = 1_u128 << exponent;
+    /// Hits of probability `2^-exponent`.
+    ///
+    /// # Errors
+    /// If the exponent is above [`MAX_EXPONENT`](Self::MAX_EXPONENT).
+    pub fn new(exponent: u32) -> Result<Self, NoiseError> {
+        let got = Ratio::new(exponent.into(), 1)?;
+        let too_large =
+            NoiseError::TooLarge { what: "exponent", most: Self::MAX_EXPONENT.into(), got };
         let gaps = match exponent {
             0 => None,
-            _ => Some(Digits::all_but_impossible_wide(Decay::Power(Ratio::new(size - 1, size)?))?),
+            1..=Self::MAX_EXPONENT => {
+                let size = 1_u128 << exponent;
+                let decay = Decay::Power(Ratio::new(size - 1, size)?);
+                Some(Digits::all_but_impossible_wide(decay).ok_or(too_large)?)
+            }
+            _ => return Err(too_large),
         };
-        Some(Self { exponent, gaps })
+        Ok(Self { exponent, gaps })
     }
 
     /// `m`.
@@ -102,7 +109,7 @@ mod tests {
             }
             assert!(law.unresolved < ONE >> 10, "{}", law.unresolved_share());
         }
-        assert_eq!(RareHits::new(96), None);
+        assert!(RareHits::new(96).is_err());
     }
 
     /// Null: the gap divided by 2^80 is exponential, to within 2^-80. Massart's inequality holds

@@ -4,7 +4,7 @@ use std::num::NonZero;
 
 use crate::gaussian::Thinning;
 use crate::poisson::poisson;
-use crate::{Bits, Geometric, Ratio, bernoulli};
+use crate::{Bits, Geometric, NoiseError, Ratio, bernoulli};
 
 /// `round(N)` for `N` from the continuous normal law of mean 0 and rational variance `v`:
 /// `Pr[Z = z] = Phi((z + 1/2) / sqrt(v)) - Phi((z - 1/2) / sqrt(v))`.
@@ -54,12 +54,13 @@ impl RoundedGaussian {
 
     /// Rounded normal noise with exactly the variance `v` before rounding.
     ///
-    /// `None` if `v` is zero, and if `4v`, or from `v = 16` downwards the first `4^i v` that is at
+    /// # Errors
+    /// If `v` is zero, and if `4v`, or from `v = 16` downwards the first `4^i v` that is at
     /// least 64, has parts that no [`Ratio`] holds.
-    pub fn new(variance: Ratio) -> Option<Self> {
+    pub fn new(variance: Ratio) -> Result<Self, NoiseError> {
         let (mut a, b) = (variance.numerator(), variance.denominator().get());
         if a == 0 {
-            return None;
+            return Err(NoiseError::Zero { what: "variance" });
         }
         let mut splits = 0;
         // Below 2^98 after one round, and after more below 4 * 64 * 2^96.
@@ -67,9 +68,10 @@ impl RoundedGaussian {
             a <<= 2;
             splits += 1;
         }
-        let thinning = Thinning::new(Ratio::new(a, b)?)?;
+        let too_long = |_| NoiseError::VarianceTooLong { got: variance, power: splits };
+        let thinning = Thinning::new(Ratio::new(a, b).map_err(too_long)?)?;
         let proposal = Geometric::new(Ratio::new(thinning.scale(), 1)?)?;
-        Some(Self { variance, splits, proposal, thinning })
+        Ok(Self { variance, splits, proposal, thinning })
     }
 
     /// The variance `v` before rounding.

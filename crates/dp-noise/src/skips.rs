@@ -3,7 +3,7 @@
 use std::iter::FusedIterator;
 
 use crate::digits::{Decay, Digits};
-use crate::{Bits, Ratio};
+use crate::{Bits, NoiseError, Ratio};
 
 /// A Poisson sample: every one of `n` records is kept with the same probability `p`, independently.
 ///
@@ -35,30 +35,41 @@ enum Gaps {
     Geometric(Digits),
 }
 
+impl Gaps {
+    fn geometric(decay: Decay, got: Ratio) -> Result<Self, NoiseError> {
+        let digits = Digits::all_but_impossible(decay).ok_or(NoiseError::TooRare { got })?;
+        Ok(Self::Geometric(digits))
+    }
+}
+
 impl PoissonSkips {
-    /// Keeps with probability exactly `p`, taken as 1 from there on. `None` if `p` is positive but
-    /// below about `2^-56`.
-    pub fn with_probability(p: Ratio) -> Option<Self> {
+    /// Keeps with probability exactly `p`.
+    ///
+    /// # Errors
+    /// If `p` is above 1, or positive but below about `2^-56`.
+    pub fn with_probability(p: Ratio) -> Result<Self, NoiseError> {
         let (a, b) = (p.numerator(), p.denominator().get());
-        let gaps = match (a, b.saturating_sub(a)) {
+        let Some(rest) = b.checked_sub(a) else {
+            return Err(NoiseError::TooLarge { what: "probability", most: 1, got: p });
+        };
+        let gaps = match (a, rest) {
             (0, _) => Gaps::Endless,
             (_, 0) => Gaps::None,
-            (_, rest) => {
-                let decay = Decay::Power(Ratio::new(rest, b)?);
-                Gaps::Geometric(Digits::all_but_impossible(decay)?)
-            }
+            _ => Gaps::geometric(Decay::Power(Ratio::new(rest, b)?), p)?,
         };
-        Some(Self { gaps })
+        Ok(Self { gaps })
     }
 
-    /// Keeps with probability exactly `1 - exp(-x)`. `None` if `x` is positive but below about
-    /// `2^-56`.
-    pub fn with_one_minus_exp(x: Ratio) -> Option<Self> {
+    /// Keeps with probability exactly `1 - exp(-x)`.
+    ///
+    /// # Errors
+    /// If `x` is positive but below about `2^-56`.
+    pub fn with_one_minus_exp(x: Ratio) -> Result<Self, NoiseError> {
         let gaps = match x.numerator() {
             0 => Gaps::Endless,
-            _ => Gaps::Geometric(Digits::all_but_impossible(Decay::Exp(x))?),
+            _ => Gaps::geometric(Decay::Exp(x), x)?,
         };
-        Some(Self { gaps })
+        Ok(Self { gaps })
     }
 
     /// The positions kept out of `0..n`, in order. Drawing happens as it advances.

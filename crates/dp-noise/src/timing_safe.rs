@@ -3,7 +3,7 @@
 use std::num::NonZero;
 
 use crate::digits::{Decay, Digits};
-use crate::{Bits, Ratio, bernoulli};
+use crate::{Bits, NoiseError, Ratio, bernoulli};
 
 /// The law of [`Geometric`](crate::Geometric), drawn by its binary digits, three to a word.
 ///
@@ -30,10 +30,14 @@ pub struct TimingSafeGeometric {
 }
 
 impl TimingSafeGeometric {
-    /// Geometric noise of exactly this scale; `None` if it is zero or above about `2^56`.
-    pub fn new(scale: Ratio) -> Option<Self> {
-        let digits = Digits::all_but_impossible(Decay::Exp(scale.recip()?))?;
-        Some(Self { scale, digits })
+    /// Geometric noise of exactly this scale.
+    ///
+    /// # Errors
+    /// If the scale is zero or above about `2^56`.
+    pub fn new(scale: Ratio) -> Result<Self, NoiseError> {
+        let too_large = NoiseError::TooLarge { what: "scale", most: 1 << 56, got: scale };
+        let digits = Digits::all_but_impossible(exponential(scale)?).ok_or(too_large)?;
+        Ok(Self { scale, digits })
     }
 
     /// The scale `b`.
@@ -71,8 +75,11 @@ pub struct TimingSafeLaplace {
 }
 
 impl TimingSafeLaplace {
-    /// Discrete Laplace noise of exactly this scale; `None` if it is zero or above about `2^56`.
-    pub fn new(scale: Ratio) -> Option<Self> {
+    /// Discrete Laplace noise of exactly this scale.
+    ///
+    /// # Errors
+    /// If the scale is zero or above about `2^56`.
+    pub fn new(scale: Ratio) -> Result<Self, NoiseError> {
         TimingSafeGeometric::new(scale).map(|magnitude| Self { magnitude })
     }
 
@@ -115,11 +122,17 @@ pub struct TruncatedGeometric {
 }
 
 impl TruncatedGeometric {
-    /// Geometric noise of exactly this scale on `0..2^digits`; `None` if the scale is zero or
-    /// there are more than 63 digits.
-    pub fn new(scale: Ratio, digits: u32) -> Option<Self> {
-        let decay = Decay::Exp(scale.recip()?);
-        (digits <= Digits::MAX).then(|| Self { digits: Digits::new(decay, digits) })
+    /// Geometric noise of exactly this scale on `0..2^digits`.
+    ///
+    /// # Errors
+    /// If the scale is zero or there are more than 63 digits.
+    pub fn new(scale: Ratio, digits: u32) -> Result<Self, NoiseError> {
+        let decay = exponential(scale)?;
+        if digits > Digits::MAX {
+            let (what, most) = ("number of digits", Digits::MAX.into());
+            return Err(NoiseError::TooLarge { what, most, got: Ratio::new(digits.into(), 1)? });
+        }
+        Ok(Self { digits: Digits::new(decay, digits) })
     }
 
     /// One draw, below `2^j`.
@@ -127,4 +140,9 @@ impl TruncatedGeometric {
     pub fn sample<B: Bits + ?Sized>(&self, bits: &mut B) -> u64 {
         self.digits.sample(bits)
     }
+}
+
+/// The decay `exp(-1 / scale)` from one value to the next.
+fn exponential(scale: Ratio) -> Result<Decay, NoiseError> {
+    scale.recip().map(Decay::Exp).ok_or(NoiseError::Zero { what: "scale" })
 }

@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use crate::{Bits, DiscreteLaplace, Ratio, bernoulli_exp};
+use crate::{Bits, DiscreteLaplace, NoiseError, Ratio, bernoulli_exp};
 
 /// `Pr[Z = z]` proportional to `e^(-|z|/b)` on `-m..=m`, with rational scale `b`.
 ///
@@ -26,9 +26,11 @@ pub struct TruncatedLaplace {
 }
 
 impl TruncatedLaplace {
-    /// Noise of exactly this scale on `-bound..=bound`; `None` under the conditions of
-    /// [`DiscreteLaplace::new`]. A bound of zero is allowed and gives zero.
-    pub fn new(scale: Ratio, bound: u64) -> Option<Self> {
+    /// Noise of exactly this scale on `-bound..=bound`. A bound of zero is allowed and gives zero.
+    ///
+    /// # Errors
+    /// Those of [`DiscreteLaplace::new`].
+    pub fn new(scale: Ratio, bound: u64) -> Result<Self, NoiseError> {
         DiscreteLaplace::new(scale).map(|laplace| Self { bound, laplace })
     }
 

@@ -109,8 +109,8 @@ impl Source for Changed<'_> {
 }
 
 fn part(noise: RoundedGaussian, parts: u128) -> Option<RoundedGaussian> {
-    let variance = noise.variance().checked_mul(Ratio::new(1, parts)?)?;
-    RoundedGaussian::new(variance)
+    let variance = noise.variance().checked_mul(Ratio::new(1, parts).ok()?)?;
+    RoundedGaussian::new(variance).ok()
 }
 
 /// Each of up to four levels gets the noise of the whole budget.

@@ -19,7 +19,7 @@ pub(crate) fn code() -> [MutantCode; 5] {
 
 pub(crate) fn narrower(noise: RoundedGaussian, by: u128) -> Noise {
     let variance = noise.variance().checked_mul(Ratio::new(1, by).expect("valid"));
-    Noise::Rounded(variance.and_then(RoundedGaussian::new).expect("in range"))
+    Noise::Rounded(RoundedGaussian::new(variance.expect("in range")).expect("in range"))
 }
 
 /// A threshold for cells of no record: one less.

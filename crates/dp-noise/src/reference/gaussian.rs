@@ -4,7 +4,7 @@ use num_bigint::{BigInt, BigUint};
 
 use super::DiscreteLaplace;
 use super::coin::{bernoulli_exp, bernoulli_exp_big};
-use crate::{Bits, Ratio};
+use crate::{Bits, NoiseError, Ratio};
 
 /// `Pr[Z = z]` proportional to `exp(-z^2 / (2 v))` over the integers, with rational `v`.
 ///
@@ -25,14 +25,17 @@ pub struct DiscreteGaussian {
 }
 
 impl DiscreteGaussian {
-    /// Discrete Gaussian noise with variance parameter `v`; `None` if `v` is zero.
-    pub fn new(variance: Ratio) -> Option<Self> {
+    /// Discrete Gaussian noise with variance parameter `v`.
+    ///
+    /// # Errors
+    /// If `v` is zero.
+    pub fn new(variance: Ratio) -> Result<Self, NoiseError> {
         if variance.numerator() == 0 {
-            return None;
+            return Err(NoiseError::Zero { what: "variance" });
         }
         let t = (variance.numerator() / variance.denominator()).isqrt() + 1;
         let proposal = DiscreteLaplace::new(Ratio::new(t, 1)?)?;
-        Some(Self { variance, t, proposal })
+        Ok(Self { variance, t, proposal })
     }
 
     /// The variance parameter `v`.

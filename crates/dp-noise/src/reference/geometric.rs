@@ -3,7 +3,7 @@
 use std::num::NonZero;
 
 use super::coin::{bernoulli_exp, bernoulli_exp_one};
-use crate::{Bits, Ratio};
+use crate::{Bits, NoiseError, Ratio};
 
 /// `Pr[X = x] = (1 - e^(-1/b)) e^(-x/b)` for `x = 0, 1, 2, ...`, with rational scale `b`.
 ///
@@ -21,10 +21,12 @@ pub struct Geometric {
 }
 
 impl Geometric {
-    /// Geometric noise of this scale; `None` if the scale is zero or its numerator, in lowest
-    /// terms, is above [`Geometric::MAX_NUMERATOR`](crate::Geometric::MAX_NUMERATOR).
-    pub fn new(scale: Ratio) -> Option<Self> {
-        (1..=crate::Geometric::MAX_NUMERATOR).contains(&scale.numerator()).then_some(Self { scale })
+    /// Geometric noise of this scale.
+    ///
+    /// # Errors
+    /// Those of [`Geometric::new`](crate::Geometric::new).
+    pub fn new(scale: Ratio) -> Result<Self, NoiseError> {
+        crate::Geometric::new(scale).map(|_| Self { scale })
     }
 
     /// The scale `b`.

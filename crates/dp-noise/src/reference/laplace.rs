@@ -3,7 +3,7 @@
 use std::num::NonZero;
 
 use super::Geometric;
-use crate::{Bits, Ratio, bernoulli};
+use crate::{Bits, NoiseError, Ratio, bernoulli};
 
 /// `Pr[Z = z] = (1 - a) / (1 + a) a^|z|` over the integers, `a = e^(-1/b)`, with rational scale `b`.
 ///
@@ -22,8 +22,11 @@ pub struct DiscreteLaplace {
 }
 
 impl DiscreteLaplace {
-    /// Discrete Laplace noise of this scale; `None` under the conditions of [`Geometric::new`].
-    pub fn new(scale: Ratio) -> Option<Self> {
+    /// Discrete Laplace noise of this scale.
+    ///
+    /// # Errors
+    /// Those of [`Geometric::new`].
+    pub fn new(scale: Ratio) -> Result<Self, NoiseError> {
         Geometric::new(scale).map(|magnitude| Self { magnitude })
     }
 

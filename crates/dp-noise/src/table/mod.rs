@@ -2,11 +2,9 @@
 
 mod tails;
 
-use std::num::NonZero;
-
 use crate::exp::Strip;
 use crate::lazy::Uniform;
-use crate::{Bits, Ratio};
+use crate::{Bits, NoiseError, Ratio};
 use tails::{GUARD, tail, tails};
 
 /// The law of [`DiscreteGaussian`](crate::DiscreteGaussian), for `v <= 10^6`, by inverting a table
@@ -47,13 +45,18 @@ impl TableGaussian {
     /// The largest variance that a table is made for.
     pub const MAX_VARIANCE: u32 = 1_000_000;
 
-    /// Discrete Gaussian noise with exactly the variance parameter `v`; `None` if `v` is zero or
-    /// above [`TableGaussian::MAX_VARIANCE`].
-    pub fn new(variance: Ratio) -> Option<Self> {
+    /// Discrete Gaussian noise with exactly the variance parameter `v`.
+    ///
+    /// # Errors
+    /// If `v` is zero or above [`TableGaussian::MAX_VARIANCE`].
+    pub fn new(variance: Ratio) -> Result<Self, NoiseError> {
         let limit = u128::from(Self::MAX_VARIANCE) * variance.denominator().get();
-        let numerator = NonZero::new(variance.numerator())?;
-        if numerator.get() > limit {
-            return None;
+        if variance.numerator() == 0 {
+            return Err(NoiseError::Zero { what: "variance" });
+        }
+        if variance.numerator() > limit {
+            let (what, most) = ("variance", Self::MAX_VARIANCE.into());
+            return Err(NoiseError::TooLarge { what, most, got: variance });
         }
         // Pr[Z <= -j] for j = 1, 2, ..., and Pr[Z <= j - 1] = 1 - Pr[Z <= -j] by symmetry.
         let lower: Vec<Strip> =
@@ -67,7 +70,7 @@ impl TableGaussian {
         });
         let guide = guide.chain([u32::try_from(lows.len()).expect("a short table")]).collect();
         let reach = i64::try_from(lower.len()).expect("a short table");
-        Some(Self { variance, lows, width, reach, guide })
+        Ok(Self { variance, lows, width, reach, guide })
     }
 
     /// The variance parameter `v`.

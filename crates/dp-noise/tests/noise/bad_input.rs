@@ -1,10 +1,10 @@
 //! What is refused, and what the ends of the allowed ranges do.
 
 use dp_noise::{
-    Bits, DiscreteGaussian, DiscreteLaplace, Geometric, PoissonSkips, Ratio, RoundedGaussian,
-    SecureBits, TableGaussian, TimingSafeGeometric, TimingSafeLaplace, TruncatedGeometric,
-    TruncatedLaplace, bernoulli, bernoulli_exp, choose_exponentially, insecure_reproducible,
-    noisy_max, permute_and_flip, reference,
+    Bits, DiscreteGaussian, DiscreteLaplace, Geometric, NoiseError, PoissonSkips, RareHits, Ratio,
+    RoundedGaussian, SecureBits, TableGaussian, TimingSafeGeometric, TimingSafeLaplace,
+    TruncatedGeometric, TruncatedLaplace, bernoulli, bernoulli_exp, choose_exponentially,
+    insecure_reproducible, noisy_max, permute_and_flip, reference,
 };
 
 use super::{nonzero, ratio};
@@ -16,33 +16,97 @@ fn with_bits<T>(sample: impl FnOnce(&mut SecureBits<'_, dp_noise::ChaCha20Rng>) 
 }
 
 #[test]
+fn wrong_arguments_are_refused_with_value_and_limit() {
+    fn said<T>(outcome: Result<T, NoiseError>) -> String {
+        outcome.map_or_else(|error| error.to_string(), |_| "accepted".to_owned())
+    }
+    let most = Geometric::MAX_NUMERATOR;
+    let too_large =
+        "the numerator of the scale must be at most 18446744073709551615, got 18446744073709551616";
+    for (said, expected) in [
+        (said(Ratio::new(3, 0)), "the denominator of a ratio must not be zero, got 3/0"),
+        (said(Ratio::new(0, 0)), "the denominator of a ratio must not be zero, got 0/0"),
+        (
+            said(Ratio::new(u128::MAX, 5)),
+            "both parts of a ratio in lowest terms must be below 2^96, got 68056473384187692692674921486353642291/1",
+        ),
+        (
+            said(Ratio::new(1, Ratio::LIMIT)),
+            "both parts of a ratio in lowest terms must be below 2^96, got 1/79228162514264337593543950336",
+        ),
+        (said(Geometric::new(ratio(0, 1))), "the scale must be positive, got 0"),
+        (said(Geometric::new(ratio(most + 1, 1))), too_large),
+        (said(DiscreteLaplace::new(ratio(most + 1, 1))), too_large),
+        (said(TruncatedLaplace::new(ratio(most + 1, 1), 3)), too_large),
+        (said(TruncatedLaplace::new(ratio(0, 1), 3)), "the scale must be positive, got 0"),
+        (said(DiscreteGaussian::new(ratio(0, 1))), "the variance must be positive, got 0"),
+        (said(RoundedGaussian::new(ratio(0, 1))), "the variance must be positive, got 0"),
+        (
+            said(RoundedGaussian::new(ratio(1 << 95, 3))),
+            "the variance 39614081257132168796771975168/3 times 4^1 must be a ratio of parts below 2^96",
+        ),
+        (said(TableGaussian::new(ratio(0, 1))), "the variance must be positive, got 0"),
+        (
+            said(TableGaussian::new(ratio(2_000_001, 2))),
+            "the variance must be at most 1000000, got 2000001/2",
+        ),
+        (said(TimingSafeGeometric::new(ratio(0, 1))), "the scale must be positive, got 0"),
+        (
+            said(TimingSafeLaplace::new(ratio(1 << 60, 1))),
+            "the scale must be at most 72057594037927936, got 1152921504606846976",
+        ),
+        (said(TruncatedGeometric::new(ratio(0, 1), 3)), "the scale must be positive, got 0"),
+        (
+            said(TruncatedGeometric::new(ratio(1, 1), u32::MAX)),
+            "the number of digits must be at most 63, got 4294967295",
+        ),
+        (
+            said(PoissonSkips::with_probability(ratio(2, 1))),
+            "the probability must be at most 1, got 2",
+        ),
+        (
+            said(PoissonSkips::with_probability(ratio(1, 1 << 60))),
+            "a positive probability must be at least about 2^-56, got 1/1152921504606846976",
+        ),
+        (
+            said(PoissonSkips::with_one_minus_exp(ratio(1, 1 << 62))),
+            "a positive probability must be at least about 2^-56, got 1/4611686018427387904",
+        ),
+        (said(RareHits::new(96)), "the exponent must be at most 95, got 96"),
+        (said(RareHits::new(u32::MAX)), "the exponent must be at most 95, got 4294967295"),
+    ] {
+        assert_eq!(said, expected);
+    }
+}
+
+#[test]
 fn zero_is_refused_by_every_sampler() {
     let zero = ratio(0, 1);
-    assert!(Geometric::new(zero).is_none());
-    assert!(DiscreteLaplace::new(zero).is_none());
-    assert!(DiscreteGaussian::new(zero).is_none());
-    assert!(RoundedGaussian::new(zero).is_none());
-    assert!(TimingSafeGeometric::new(zero).is_none());
-    assert!(TimingSafeLaplace::new(zero).is_none());
-    assert!(TruncatedGeometric::new(zero, 3).is_none());
-    assert!(TruncatedLaplace::new(zero, 3).is_none());
-    assert!(TableGaussian::new(zero).is_none());
-    assert!(reference::Geometric::new(zero).is_none());
-    assert!(reference::DiscreteLaplace::new(zero).is_none());
-    assert!(reference::DiscreteGaussian::new(zero).is_none());
+    assert!(Geometric::new(zero).is_err());
+    assert!(DiscreteLaplace::new(zero).is_err());
+    assert!(DiscreteGaussian::new(zero).is_err());
+    assert!(RoundedGaussian::new(zero).is_err());
+    assert!(TimingSafeGeometric::new(zero).is_err());
+    assert!(TimingSafeLaplace::new(zero).is_err());
+    assert!(TruncatedGeometric::new(zero, 3).is_err());
+    assert!(TruncatedLaplace::new(zero, 3).is_err());
+    assert!(TableGaussian::new(zero).is_err());
+    assert!(reference::Geometric::new(zero).is_err());
+    assert!(reference::DiscreteLaplace::new(zero).is_err());
+    assert!(reference::DiscreteGaussian::new(zero).is_err());
 }
 
 #[test]
 fn scales_too_large_to_hold_are_refused_and_the_largest_work() {
     let most = Geometric::MAX_NUMERATOR;
-    assert!(Geometric::new(ratio(most + 1, 1)).is_none());
-    assert!(DiscreteLaplace::new(ratio(LARGEST, 1)).is_none());
-    assert!(TimingSafeGeometric::new(ratio(1 << 57, 1)).is_none());
-    assert!(TimingSafeLaplace::new(ratio(1 << 56, 1)).is_some());
-    assert!(TruncatedGeometric::new(ratio(1, 1), 64).is_none());
-    assert!(TruncatedGeometric::new(ratio(LARGEST, 1), 63).is_some());
-    assert!(TableGaussian::new(ratio(1_000_001, 1)).is_none());
-    assert!(TableGaussian::new(ratio(1_000_000, 1)).is_some());
+    assert!(Geometric::new(ratio(most + 1, 1)).is_err());
+    assert!(DiscreteLaplace::new(ratio(LARGEST, 1)).is_err());
+    assert!(TimingSafeGeometric::new(ratio(1 << 57, 1)).is_err());
+    assert!(TimingSafeLaplace::new(ratio(1 << 56, 1)).is_ok());
+    assert!(TruncatedGeometric::new(ratio(1, 1), 64).is_err());
+    assert!(TruncatedGeometric::new(ratio(LARGEST, 1), 63).is_ok());
+    assert!(TableGaussian::new(ratio(1_000_001, 1)).is_err());
+    assert!(TableGaussian::new(ratio(1_000_000, 1)).is_ok());
     let huge = DiscreteLaplace::new(ratio(most, 1)).expect("allowed");
     let large = (0..100).filter(|_| with_bits(|b| huge.sample(b)).unsigned_abs() > 1 << 60).count();
     assert!(large > 0);
@@ -61,10 +125,10 @@ fn scales_too_large_to_hold_are_refused_and_the_largest_work() {
 /// Rounded noise is made at 4 times the variance, or more, which must be held too.
 #[test]
 fn rounded_noise_at_the_ends_of_its_range() {
-    assert!(RoundedGaussian::new(ratio(1 << 94, 1)).is_none());
-    assert!(RoundedGaussian::new(ratio(LARGEST, 1)).is_none());
-    assert!(RoundedGaussian::new(ratio(LARGEST, LARGEST - 2)).is_none());
-    assert!(RoundedGaussian::new(ratio(1, LARGEST)).is_none(), "between 16 and 64 times 2^96");
+    assert!(RoundedGaussian::new(ratio(1 << 94, 1)).is_err());
+    assert!(RoundedGaussian::new(ratio(LARGEST, 1)).is_err());
+    assert!(RoundedGaussian::new(ratio(LARGEST, LARGEST - 2)).is_err());
+    assert!(RoundedGaussian::new(ratio(1, LARGEST)).is_err(), "between 16 and 64 times 2^96");
     let huge = RoundedGaussian::new(ratio((1 << 94) - 1, 1)).expect("allowed");
     with_bits(|bits| {
         let draws: Vec<i128> = (0..200).map(|_| huge.sample(bits)).collect();
@@ -118,8 +182,8 @@ fn probabilities_at_their_ends() {
         assert_eq!(always.indexes(0, bits).next(), None);
         let rare = PoissonSkips::with_probability(ratio(1, 1 << 56)).expect("allowed");
         assert!(rare.count(1 << 56, bits) < 20);
-        assert!(PoissonSkips::with_probability(ratio(1, 1 << 60)).is_none());
-        assert!(PoissonSkips::with_one_minus_exp(ratio(1, LARGEST)).is_none());
+        assert!(PoissonSkips::with_probability(ratio(1, 1 << 60)).is_err());
+        assert!(PoissonSkips::with_one_minus_exp(ratio(1, LARGEST)).is_err());
         let surely = PoissonSkips::with_one_minus_exp(ratio(LARGEST, 1)).expect("allowed");
         assert_eq!(surely.count(1000, bits), 1000);
         let nearly = PoissonSkips::with_probability(ratio(LARGEST - 1, LARGEST)).expect("allowed");

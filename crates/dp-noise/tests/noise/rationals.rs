@@ -30,7 +30,7 @@ fn ratios_agree_with_a_rational_library() {
     };
     for _ in 0..20_000 {
         let [a, b] = [part(&[1, 2, 6, 35]), part(&[1, 4, 15, 1 << 40])];
-        let Some(x) = Ratio::new(a, b) else {
+        let Ok(x) = Ratio::new(a, b) else {
             assert!(b == 0 || held(&Exact::new(a.into(), b.into())).is_none(), "{a}/{b}");
             refused[0] += 1;
             continue;
@@ -40,7 +40,7 @@ fn ratios_agree_with_a_rational_library() {
         assert_eq!(*lowest.numer(), x.numerator().into(), "{a}/{b} is in lowest terms");
         assert_eq!(x.recip().map(exact), (a != 0).then(|| lowest.recip()), "1 / ({a}/{b})");
         let [c, d] = [part(&[1, 3, 10, 1 << 20]), part(&[1, 2, 21])];
-        let Some(y) = Ratio::new(c, d) else {
+        let Ok(y) = Ratio::new(c, d) else {
             refused[1] += 1;
             continue;
         };

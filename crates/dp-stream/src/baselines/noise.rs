@@ -127,8 +127,8 @@ fn laplace(scale: f64) -> Result<(Noise, Epsilon), StreamError> {
     let unit = 2_f64.powi(32);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in (0, 2^63]")]
     let parts = (scale * unit).ceil() as u128;
-    let ratio = Ratio::new(parts, 1 << 32).ok_or(too_much)?;
-    let noise = DiscreteLaplace::new(ratio).ok_or(too_much)?;
+    let ratio = Ratio::new(parts, 1 << 32).map_err(|_| too_much)?;
+    let noise = DiscreteLaplace::new(ratio).map_err(|_| too_much)?;
     // Rounded up by two units in the last place of the quotient.
     let each = (unit / parts as f64).next_up().next_up();
     Ok((Noise::Laplace(noise), Epsilon::new(each)?))
