@@ -1,11 +1,13 @@
 //! What one step costs, in the measure in which its proof states it.
 
+use std::f64::consts::{LN_2, PI, SQRT_2};
 use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use crate::outward::{LEAST, Upper};
+use crate::outward::{LEAST, Lower, Upper};
 use crate::params::{Delta, Epsilon, Mu, Rho};
+use crate::special::erfcx;
 
 /// The privacy loss of one step for one pair of neighbours `(P, Q)` of output laws, as its proof states it.
 ///
@@ -89,6 +91,49 @@ impl Loss {
         }
     }
 
+    /// The loss as Gaussian DP under a two-sided relation, if it is one: the least `mu` whose pair covers every pair that has the loss.
+    ///
+    /// Pure `epsilon` gives `2 Phi^-1(e^epsilon / (1 + e^epsilon))`, about `1.2533 epsilon` where it is small and less everywhere. Bounded
+    /// range `eta` gives what pure `eta / 2` does, and needs no second side. So a choice beside Gaussian steps can be one more of them, and
+    /// all together have one exact curve.
+    ///
+    /// ```
+    /// use dp_accounting::{Epsilon, Loss};
+    ///
+    /// let choice = Loss::BoundedRange { eta: Epsilon::new(0.2)? };
+    /// assert_eq!(format!("{:.5}", choice.gaussian().expect("a choice").get()), "0.12531");
+    /// # Ok::<(), dp_accounting::ParamError>(())
+    /// ```
+    ///
+    /// # Proof
+    /// A pair with log-ratio in `[t - eta, t]` is a processing of the pair of coins that has its two ends: given `Q`, the density is a
+    /// number in `[e^(t - eta), e^t]` with mean 1, and spreading it to the ends makes the two easier to tell apart. These coins show heads with
+    /// probability `q = (e^-t - e^-eta) / (1 - e^-eta)` under `Q` and `p = e^t q` under `P`, where `0 <= t <= eta`. All that can be
+    /// reached by tests lies below the two lines through `(q, p)` from `(0, 0)` and to `(1, 1)`; the curve of the Gaussian pair,
+    /// `Phi(Phi^-1(x) + mu)`, is concave through the same ends. So it covers the coins if and only if it passes above `(q, p)`:
+    /// `mu >= m(t) = z(p) - z(q)`, with `z = Phi^-1`.
+    ///
+    /// It remains that `m` is largest at `t = eta / 2`, where `p = 1 - q = e^(eta/2) / (1 + e^(eta/2))`. With `I = phi(z(.))`, the
+    /// density at the quantile, and `dp/dt = -e^(t - eta) / (1 - e^-eta)`, `dq/dt = -e^-t / (1 - e^-eta)`, the slope `m' = (dp/dt) / I(p) - (dq/dt) / I(q)` has the sign of `e^(eta - t) I(p) - e^t I(q)`. Since
+    /// `e^t = p / q` and `e^(eta - t) = (1 - q) / (1 - p)`, that is the sign of `J(p) - J(q)` with `J(x) = I(x) / (x (1 - x))`. For `t < eta / 2`
+    /// is `p + q > 1` and `p > q`, so `p` is further from 1/2 than `q`, and `J` grows with the distance from 1/2: as a function of `z > 0`,
+    /// `(ln J)' = r(z) - r(-z) - z` with the hazard rate `r(z) = phi(z) / Phi(-z)`; it is 0 at `z = 0`, and its slope `r'(z) + r'(-z) - 1` is at least
+    /// `2 r'(0) - 1 = 4 / pi - 1 > 0` because `r` is convex. So `m` rises up to `eta / 2`; and `m(t) = m(eta - t)`, as `p` and `q` trade places with
+    /// `1 - q` and `1 - p`.
+    ///
+    /// Pure `epsilon` in both directions is a processing of the coins with `t = epsilon`, `eta = 2 epsilon`, which are that largest case.
+    ///
+    /// # Source
+    /// Coins as the worst pair: Kairouz, Oh, Viswanath (ICML 2015); of bounded range, Dong, Durfee, Rogers (ICML 2020). What covers what, and that covers
+    /// compose: Dong, Roth, Su (JRSS B 2022), Theorems 2 and 4. The hazard rate is convex: Sampford (Ann. Math. Statist. 1953).
+    pub fn gaussian(self) -> Option<Mu> {
+        match self {
+            Self::Gaussian { mu } => Some(mu),
+            Self::BoundedRange { eta } => Mu::of(bounded_range_mu(eta.get()).get()),
+            other => other.pure().and_then(|epsilon| Mu::of(pure_mu(epsilon.get()).get())),
+        }
+    }
+
     /// The loss when the two data sets are joined by a chain of `size` neighbours instead of one.
     ///
     /// Pure: `size * epsilon`. Bounded range: log-ratios along the chain add up, and so do their intervals: `size * eta`.
@@ -156,6 +201,73 @@ pub(crate) fn pure_rho(epsilon: f64) -> Upper {
     // The floor covers the underflow of epsilon / 2: a loss above 0 must not become free.
     let slope = Upper::new(libm::tanh(epsilon / 2.0)).raised(8.0).max(Upper::new(LEAST));
     Upper::new(epsilon).times(slope)
+}
+
+/// `2 Phi^-1(e^epsilon / (1 + e^epsilon))`, see [`Loss::gaussian`].
+pub(crate) fn pure_mu(epsilon: f64) -> Upper {
+    if epsilon == 0.0 {
+        return Upper::ZERO;
+    }
+    // Next to the least floats nothing keeps its digits. For mu up to 2, Phi(mu / 2) - 1/2 >= phi(1) mu / 2, and at 2.1 epsilon that is more
+    // than epsilon / 4 >= tanh(epsilon / 2) / 2.
+    if epsilon < 1e-290 {
+        return Upper::new(epsilon).times(Upper::new(2.1));
+    }
+    // With mu = 2 sqrt(2) x, the condition is erf(x) >= tanh(epsilon / 2), or erfc(x) <= 2 / (1 + e^epsilon). As erfc(x) <= e^(-x^2), and
+    // (1 + e^epsilon) / 2 <= e^epsilon, x = sqrt(epsilon) is enough.
+    let enough = Upper::new(epsilon).sqrt();
+    let half_mu = |x: Upper| x.times(Upper::new(SQRT_2)).raised(2.0);
+    let (mut x, covers): (f64, fn(f64, f64) -> bool) = if epsilon < 1.0 {
+        (near_root(epsilon), covers_small)
+    } else {
+        (far_root(epsilon), covers_large)
+    };
+    // Newton ends within a few units of the root, on either side.
+    for _ in 0..16 {
+        if covers(x, epsilon) {
+            return half_mu(Upper::new(x).or(enough)).times(Upper::new(2.0));
+        }
+        x *= 1.0 + 8.0 * f64::EPSILON;
+    }
+    half_mu(enough).times(Upper::new(2.0))
+}
+
+fn covers_small(x: f64, epsilon: f64) -> bool {
+    Lower::new(libm::erf(x)).lowered(8.0).get()
+        >= Upper::new(libm::tanh(epsilon / 2.0)).raised(8.0).get()
+}
+
+fn covers_large(x: f64, epsilon: f64) -> bool {
+    let odds = Upper::ONE + Upper::new(epsilon).exp();
+    // Multiplied out, so that nothing is divided; both sides are infinite where the exponential overflows, and that covers nothing.
+    let tail = Upper::new(libm::erfc(x)).raised(8.0).times(odds);
+    tail.is_known() && tail.get() <= 2.0
+}
+
+/// Newton on `erf(x) = tanh(epsilon / 2)`, from the left: `erf` is concave, so it climbs to the root.
+fn near_root(epsilon: f64) -> f64 {
+    let target = libm::tanh(epsilon / 2.0);
+    let mut x = target * PI.sqrt() / 2.0;
+    for _ in 0..8 {
+        x += (target - libm::erf(x)) * libm::exp(x * x) * PI.sqrt() / 2.0;
+    }
+    x
+}
+
+/// Newton on `ln erfc(x) = ln(2 / (1 + e^epsilon))`, from the right: the logarithm is concave, so it descends to the root.
+fn far_root(epsilon: f64) -> f64 {
+    let target = LN_2 - epsilon - libm::log1p(libm::exp(-epsilon));
+    let mut x = epsilon.sqrt();
+    for _ in 0..8 {
+        let scaled = erfcx(x);
+        x += (libm::log(scaled) - x * x - target) * scaled * PI.sqrt() / 2.0;
+    }
+    x
+}
+
+/// As [`pure_mu`] of half of it; half of what is next to the least float is rounded up.
+pub(crate) fn bounded_range_mu(eta: f64) -> Upper {
+    pure_mu(Upper::new(eta).times(Upper::new(0.5)).get())
 }
 
 /// `eta^2 / 8`.

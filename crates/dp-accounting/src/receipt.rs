@@ -87,20 +87,20 @@ impl<R: Relation> Receipt<R> {
         self.spent.costs_under::<R>().total_zcdp_outside()
     }
 
-    /// The total as Gaussian DP; `None` if some step is not Gaussian.
+    /// The total as Gaussian DP, choices as the pairs that cover them ([`Loss::gaussian`]); `None` if some step is covered by none, as zCDP.
     pub fn gaussian(&self) -> Option<Mu> {
         self.spent.gaussian_under::<R>()
     }
 
-    /// The total as Gaussian DP outside of some mass, as counts with Gaussian noise and a threshold have it; `None` if some step has another loss.
+    /// The total as Gaussian DP outside of some mass, as counts with Gaussian noise and a threshold have it; `None` as for [`Receipt::gaussian`].
     pub fn gaussian_outside(&self) -> Option<(Mu, Delta)> {
         self.spent.costs_under::<R>().total_gaussian_outside()
     }
 
     /// The most that Gaussian steps may spend after all steps of this receipt for the total to stay within `budget`; `None` if nothing is left.
     ///
-    /// Whatever is known about the steps counts: beside Gaussian steps the whole is one exact curve, beside zCDP ones all are zCDP, a pure
-    /// loss adds its epsilon, and a mass that is left out its delta. [`Mu::split`] divides the result over several steps.
+    /// Whatever is known about the steps counts: with Gaussian steps and choices the whole is one exact curve, beside zCDP ones all are zCDP, a pure
+    /// loss may add its epsilon, and a mass that is left out adds its delta. [`Mu::split`] divides the result over several steps.
     ///
     /// ```
     /// use dp_accounting::{AddRemove, Budget, Delta, Loss, Mu, Receipt, Step};

@@ -67,7 +67,7 @@ pub enum Step {
     /// key shows with probability `delta` at most, and if it does not, the noise in the other counts is all there is.
     ///
     /// Masses add up, whatever is inside: replace each `P` by the law near it, one after the other. In a group the mass grows; what it
-    /// grows to is known where the inside is all pure or all Gaussian, and through its epsilon otherwise.
+    /// grows to is known where the inside is all pure or covered by a Gaussian pair, and through its epsilon otherwise.
     ///
     /// # Source
     /// Bun and Steinke (TCC 2016), Definition 8.1, in the weaker form that composition and conversion need.
@@ -176,7 +176,7 @@ impl Step {
         self.costs_under::<R>().total_zcdp()
     }
 
-    /// The total as Gaussian DP, for neighbours under `R`; `None` if some step is not Gaussian.
+    /// The total as Gaussian DP, for neighbours under `R`; `None` if some step has no [`Loss::gaussian`] there.
     pub fn gaussian_under<R: Relation>(&self) -> Option<Mu> {
         self.costs_under::<R>().total_gaussian()
     }

@@ -108,7 +108,8 @@ impl Total {
             // The dearest part, if it is the same in every measure.
             Step::Parallel { .. } => {
                 let pure = step.pure().map(Loss::from);
-                let dearest = pure.or_else(|| step.gaussian_under::<AddRemove>().map(Loss::from));
+                let dearest = pure
+                    .or_else(|| step.costs_under::<AddRemove>().stated_gaussian().map(Loss::from));
                 self.add(dearest?.scaled_to(group))
             }
         }

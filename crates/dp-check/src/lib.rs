@@ -55,3 +55,4 @@ pub use formulas::{
 pub use interval::Interval;
 pub use law::{Law, Side};
 pub use moment::{delta_by_moment, epsilon_by_moment, log_moment};
+pub use normal::hockey_stick;

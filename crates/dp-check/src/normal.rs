@@ -62,7 +62,7 @@ fn upper_tail_from_zero(x: &Interval) -> Interval {
 /// `sup over S of P(S) - y Q(S)` for `P` and `Q` normal, `mu` standard deviations apart, with `loss = ln y`.
 ///
 /// The likelihood ratio exceeds `y` where the output under `P` is above `ln(y) / mu - mu / 2` standard deviations.
-pub(crate) fn hockey_stick(mu: &Interval, loss: &Interval) -> Interval {
+pub fn hockey_stick(mu: &Interval, loss: &Interval) -> Interval {
     let (middle, half) = (loss / mu, mu.scaled(-1));
     let (p, q) = (upper_tail(&(&middle - &half)), upper_tail(&(&middle + &half)));
     (&p - &(&loss.exp() * &q)).positive_part()

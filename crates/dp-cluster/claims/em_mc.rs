@@ -262,11 +262,13 @@ fn steps(effort: Effort) -> Found {
             shape,
             |points, draws| plan.replay(points.view(), draws).0,
             |seen, text| {
-                let of = |kind| -> f64 {
-                    seen.steps.iter().filter(|step| step.kind == kind).map(|step| step.rho).sum()
+                // Weights have geometric noise, whose loss is bounded, and means normal noise, whose loss is not.
+                let noisy = || seen.steps.iter().filter(|step| step.kind == DrawKind::Noisy);
+                let of = |bounded: bool| -> f64 {
+                    noisy().filter(|s| s.forward.is_finite() == bounded).map(|s| s.rho).sum()
                 };
                 let broken = seen.failed();
-                let share = (of(DrawKind::Noisy) / claims[0]).max(of(DrawKind::Vector) / claims[1]);
+                let share = (of(true) / claims[0]).max(of(false) / claims[1]);
                 found.see(if broken { f64::INFINITY } else { share }, text);
             },
         );

@@ -249,13 +249,14 @@ fn what_holds_outside_of_a_mass_adds_up() {
         let at = delta(1e-5);
         assert_eq!(one.epsilon_at(at), other.epsilon_at(at));
     }
-    // Mixed inside, a group is told through its epsilon only.
-    let mixed = Step::outside(
-        "over a threshold",
-        delta(1e-9),
-        Step::sequential("all", vec![step(pure(0.1)), step(gaussian(0.1))]),
-    );
-    let two = receipt(mixed).into_replace_one();
+    // With zCDP inside, a group is told through its epsilon only.
+    let mixed = |other| {
+        let inside = Step::sequential("all", vec![step(pure(0.1)), step(other)]);
+        receipt(Step::outside("over a threshold", delta(1e-9), inside)).into_replace_one()
+    };
+    let covered = mixed(gaussian(0.1)).gaussian_outside().expect("a Gaussian pair covers both").0;
+    close(covered.get(), 2.0 * 0.1 * (1.0 + 1.2533_f64.powi(2)).sqrt(), 1e-3);
+    let two = mixed(zcdp(0.005));
     assert!(two.gaussian_outside().is_none() && two.zcdp_outside().is_none());
     let epsilon = two.epsilon_at(delta(1e-6)).expect("through its epsilon").get();
     assert!(epsilon > 0.2 && epsilon < 2.0, "{epsilon}");

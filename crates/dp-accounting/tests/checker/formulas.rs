@@ -4,14 +4,15 @@ use dp_accounting::{
     AddRemove, Budget, Composition, Delta, Epsilon, Event, Loss, Meaning, Mu, Receipt, Rho, Step,
     advanced_composition_epsilon, bounded_range_composition_by_zcdp, budget_to_mu, budget_to_zcdp,
     gaussian_delta, gaussian_epsilon, gaussian_noise_multiplier, mu_to_epsilon,
-    near_optimal_composition_epsilon, one_sided_to_two_sided, optimal_composition_delta,
-    optimal_composition_epsilon, poisson_sampling, pure_composition_by_zcdp, renyi_to_epsilon,
-    repeated_selection_epsilon, repeated_selection_loss, sampling_with_replacement,
-    sampling_without_replacement, zcdp_to_delta, zcdp_to_epsilon, zcdp_to_log_delta,
+    near_optimal_composition_epsilon, normal_tail, one_sided_to_two_sided,
+    optimal_composition_delta, optimal_composition_epsilon, poisson_sampling,
+    pure_composition_by_zcdp, renyi_to_epsilon, repeated_selection_epsilon,
+    repeated_selection_loss, sampling_with_replacement, sampling_without_replacement,
+    zcdp_to_delta, zcdp_to_epsilon, zcdp_to_log_delta,
 };
 use dp_check::{
-    Composed, Effort, Interval, Law, Side, charge, exp_m1, hidden, ln_1p, optimal_composition,
-    renyi_epsilon, sampled, tanh_half, zcdp_epsilon, zcdp_log_delta,
+    Composed, Effort, Interval, Law, Side, charge, exp_m1, hidden, hockey_stick, ln_1p,
+    optimal_composition, renyi_epsilon, sampled, tanh_half, zcdp_epsilon, zcdp_log_delta,
 };
 
 use crate::queries::Cases;
@@ -177,6 +178,63 @@ fn conversions() {
             covers("range as zCDP", &[x], rho(range), &(&square * &of(0.125)));
         }
     }
+}
+
+/// The coins that are worst for bounded range `eta` with the larger log-ratio `t`: heads under `P` and under `Q`.
+fn coins(eta: &Interval, t: &Interval) -> [Interval; 2] {
+    let p = &-&exp_m1(&(t - eta)) / &-&exp_m1(&-eta);
+    let q = &(-t).exp() * &p;
+    [p, q]
+}
+
+/// `sup over S of P(S) - e^loss Q(S)` of coins.
+fn coin_delta([p, q]: &[Interval; 2], loss: &Interval) -> Interval {
+    let (y, one) = (loss.exp(), of(1.0));
+    let heads = (p - &(&y * q)).positive_part();
+    let tails = (&(&one - p) - &(&y * &(&one - q))).positive_part();
+    &heads + &tails
+}
+
+/// The Gaussian pair covers the coins for every `t`, at losses around the place where it is tightest; and where `t` is half of the range, a pair
+/// that is a thousand-millionth closer does not.
+#[test]
+fn gaussian_pairs_cover_choices() {
+    let mut proved = 0;
+    for eta in [1e-6, 1e-3, 0.1, 1.0, 1.999, 2.0, 5.0, 30.0, 200.0, 1400.0, 3000.0] {
+        let mu = Loss::BoundedRange { eta: epsilon(eta) }.gaussian().expect("in range");
+        assert_eq!(Some(mu), Loss::from(epsilon(eta / 2.0)).gaussian());
+        let mu = mu.get();
+        let (range, distance) = (of(eta), of(mu));
+        for i in 0..=32 {
+            let share = match i {
+                0 => 1e-9,
+                32 => 1.0 - 1e-9,
+                i => f64::from(i) / 32.0,
+            };
+            let pair = coins(&range, &of(eta * share));
+            // The log-ratio of the Gaussian pair where it has as much of `Q` as heads: found by halving, and only a place to look at.
+            let heads = pair[1].approximate();
+            let (mut low, mut high) = (-60.0, 60.0);
+            for _ in 0..60 {
+                let z = f64::midpoint(low, high);
+                if normal_tail(z).get() > heads { low = z } else { high = z }
+            }
+            let place = low * mu - mu * mu / 2.0;
+            for loss in [place, place - 0.1 * mu, place + 0.1 * mu, 0.0, eta / 3.0, -eta / 3.0] {
+                let loss = of(loss);
+                let (cover, need) = (hockey_stick(&distance, &loss), coin_delta(&pair, &loss));
+                let slack = &cover - &need;
+                assert!(!slack.is_below(0.0), "{eta} {share}: {need} of {cover} at {loss}");
+                proved += usize::from(!slack.reaches_below(0.0));
+            }
+        }
+        if eta < 1400.0 {
+            let even = coin_delta(&coins(&range, &of(eta / 2.0)), &of(0.0));
+            let closer = hockey_stick(&of(mu * (1.0 - 1e-9)), &of(0.0));
+            assert!((&closer - &even).is_below(0.0), "{eta}: {mu} is not the least");
+        }
+    }
+    assert!(proved > 1800, "{proved}");
 }
 
 #[test]

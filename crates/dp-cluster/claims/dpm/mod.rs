@@ -3,13 +3,18 @@
 pub(crate) mod gaps;
 pub(crate) mod splits;
 
+use std::cell::RefCell;
+
 use crate::neighbours::one_more;
-use dp_accounting::{Budget, Epsilon, Rho, Step};
+use crate::private_centres::variance;
+use dp_accounting::{AnyRelation, Budget, Epsilon, Rho, Step};
 use dp_audit::harness::{Check, Effort, Found, TOLERANCE};
 use dp_audit::{Comparison, DrawKind, Method, compare};
 use dp_cluster::dpm::{BudgetSplit, Dpm, IntervalSize};
 use dp_geometry::{Points, PublicBox};
-use dp_mechanism::{ChaCha20Rng, Mechanism, SecureSource, Source};
+use dp_mechanism::{
+    ChaCha20Rng, DiscreteGaussian, Geometric, Law, Mechanism, Noise, SecureSource, Source,
+};
 use rand::RngExt;
 
 use crate::mutants;
@@ -46,7 +51,7 @@ pub(crate) fn checks() -> Vec<Check> {
 /// path is long; they are met by running.
 fn transcripts(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
-    replay(effort, |dpm, comparison, describe| {
+    replay(effort, |dpm, comparison, _, describe| {
         let claimed = dpm.receipt().zcdp().expect("all steps are zCDP").get();
         found.see(comparison.rho() / claimed, describe);
     });
@@ -56,8 +61,8 @@ fn transcripts(effort: Effort) -> Found {
 /// The same runs, step by step: a cheap step that overspends does not show in the total.
 fn steps(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
-    replay(effort, |dpm, comparison, describe| {
-        found.see(worst_step(dpm, comparison), describe);
+    replay(effort, |dpm, comparison, of_sums, describe| {
+        found.see(worst_step(dpm, comparison, of_sums), describe);
     });
     found
 }
@@ -65,7 +70,7 @@ fn steps(effort: Effort) -> Found {
 /// The largest share of a step's own claim that its draw gives away. The nodes of a level are
 /// disjoint, so the new point shows in one count and one cut per level and in one sum; draws come
 /// level by level.
-fn worst_step(dpm: &Dpm, comparison: &Comparison) -> f64 {
+fn worst_step(dpm: &Dpm, comparison: &Comparison, of_sums: &[bool]) -> f64 {
     if comparison.failed() {
         return f64::INFINITY;
     }
@@ -75,24 +80,62 @@ fn worst_step(dpm: &Dpm, comparison: &Comparison) -> f64 {
     };
     let (counts, cuts, sums) = (claims("counts"), claims("cuts"), claims("sums of the leaves"));
     let interval = claims("interval size");
-    let mut next = [0; 4];
-    let shares = comparison.steps.iter().enumerate().filter(|(_, step)| step.rho > 0.0).map(
-        |(position, step)| {
-            let (slot, claims) = match step.kind {
-                DrawKind::Noisy => (0, &counts),
-                // The first draw after the root's count, if it is estimated at all.
-                DrawKind::Choice if position == 1 && !interval.is_empty() => (1, &interval),
-                DrawKind::Choice => (2, &cuts),
-                DrawKind::Vector => (3, &sums),
-                _ => return f64::INFINITY,
-            };
-            // A cut belongs to the level of the last count that has changed.
-            let level = if slot == 2 { next[0] - 1 } else { next[slot] };
-            next[slot] += 1;
-            claims.get(level).map_or(f64::INFINITY, |claim| step.rho / claim)
-        },
-    );
-    shares.fold(0.0, f64::max)
+    let (mut next, mut of_sum) = ([0; 3], 0.0);
+    let mut worst = 0.0_f64;
+    for (position, (step, in_sum)) in comparison.steps.iter().zip(of_sums).enumerate() {
+        if step.rho <= 0.0 {
+            continue;
+        }
+        // The coordinates of one sum are draws of their own.
+        if *in_sum {
+            of_sum += step.rho;
+            continue;
+        }
+        let (slot, claims) = match step.kind {
+            DrawKind::Noisy => (0, &counts),
+            // The first draw after the root's count, if it is estimated at all.
+            DrawKind::Choice if position == 1 && !interval.is_empty() => (1, &interval),
+            DrawKind::Choice => (2, &cuts),
+            _ => return f64::INFINITY,
+        };
+        // A cut belongs to the level of the last count that has changed.
+        let level = if slot == 2 { next[0] - 1 } else { next[slot] };
+        next[slot] += 1;
+        worst = worst.max(claims.get(level).map_or(f64::INFINITY, |claim| step.rho / claim));
+    }
+    worst.max(of_sum / sums[0])
+}
+
+/// Notes which draws are those of sums: normal noise of a variance that no count has.
+struct Noted<'a> {
+    draws: &'a mut dyn Source,
+    of_counts: &'a [f64],
+    of_sums: Vec<bool>,
+}
+
+impl Source for Noted<'_> {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
+        self.draws.promised(relation);
+    }
+
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        self.of_sums.push(match law {
+            Law::Noisy { noise: Noise::Rounded(noise), .. } => {
+                let here = variance(noise);
+                !self.of_counts.iter().any(|count| (count / here - 1.0).abs() < 1e-9)
+            }
+            _ => false,
+        });
+        self.draws.draw(law)
+    }
+
+    fn noisy_vector(&mut self, _: &mut [i64], _: DiscreteGaussian) {
+        panic!("nothing draws whole vectors")
+    }
+
+    fn noisy_max(&mut self, _: &[i64], _: Geometric) -> (usize, i64) {
+        panic!("nothing draws a maximum")
+    }
 }
 
 /// zCDP costs of all spends below the step of this name, in order; or of the spend itself.
@@ -111,7 +154,7 @@ pub(crate) fn spends(step: &Step, name: &str) -> Vec<Rho> {
 
 /// Runs several plans on the adversarial library, with the new point first and last, and hands over
 /// each comparison with a way to describe it.
-fn replay(effort: Effort, mut visit: impl FnMut(&Dpm, &Comparison, &dyn Fn() -> String)) {
+fn replay(effort: Effort, mut visit: impl FnMut(&Dpm, &Comparison, &[bool], &dyn Fn() -> String)) {
     let mut rng = effort.rng(40);
     let shapes = effort.of(
         [(1, 50), (2, 400), (5, 300), (2, 20_000)],
@@ -128,7 +171,16 @@ fn replay(effort: Effort, mut visit: impl FnMut(&Dpm, &Comparison, &dyn Fn() -> 
             plan(30.0, 1e-3).split(BudgetSplit::PAPER).minimum_share(1e-6).max_depth(6),
         ] {
             let dpm = settings.build().expect("valid settings");
-            let run = |points: &Points, draws: &mut dyn Source| dpm.replay(points.view(), draws).0;
+            let receipt = dpm.receipt();
+            let of_counts = spends(receipt.spent(), "counts");
+            let of_counts: Vec<f64> = of_counts.into_iter().map(|rho| 0.5 / rho.get()).collect();
+            let of_sums = RefCell::new(Vec::new());
+            let run = |points: &Points, draws: &mut dyn Source| {
+                let mut noted = Noted { draws, of_counts: &of_counts, of_sums: Vec::new() };
+                let output = dpm.replay(points.view(), &mut noted).0;
+                *of_sums.borrow_mut() = noted.of_sums;
+                output
+            };
             for (name, without) in families(dim, n, &mut rng) {
                 for (i, added) in added_points(dim, n, &mut rng).into_iter().enumerate() {
                     let (first, last) =
@@ -140,7 +192,7 @@ fn replay(effort: Effort, mut visit: impl FnMut(&Dpm, &Comparison, &dyn Fn() -> 
                     for (a, b) in [(&a, &b), (&b, &a)] {
                         let comparison =
                             compare(&one_more(), run, a, b, &mut SecureSource::new(&mut rng));
-                        visit(&dpm, &comparison, &|| {
+                        visit(&dpm, &comparison, &of_sums.borrow(), &|| {
                             let text = format!("{n}: {name}, {added:.2?}: {comparison:?}");
                             text.chars().take(400).collect()
                         });

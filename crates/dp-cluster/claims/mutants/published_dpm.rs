@@ -11,11 +11,12 @@ use dp_cluster::Clustering;
 use dp_cluster::dpm::Dpm;
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{
-    ChaCha20Rng, DiscreteGaussian, Geometric, Law, Mechanism, Ratio, SecureSource, Source,
+    ChaCha20Rng, DiscreteGaussian, Geometric, Law, Mechanism, Noise, Ratio, SecureSource, Source,
 };
 use rand::SeedableRng;
 
 use crate::dpm::{gaps, splits};
+use crate::rings;
 
 pub(crate) fn code() -> [MutantCode; 5] {
     [
@@ -92,12 +93,13 @@ fn without_noise_when_empty(dpm: &Dpm, points: &Points, draws: &mut dyn Source) 
         }
 
         fn draw(&mut self, law: Law<'_>) -> i64 {
+            if is_of_sum(law) && matches!(law, Law::Noisy { value: 0, .. }) {
+                return 0;
+            }
             self.0.draw(law)
         }
         fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
-            if values.iter().any(|value| *value != 0) {
-                self.0.noisy_vector(values, noise);
-            }
+            self.0.noisy_vector(values, noise);
         }
 
         fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
@@ -105,6 +107,11 @@ fn without_noise_when_empty(dpm: &Dpm, points: &Points, draws: &mut dyn Source) 
         }
     }
     dpm.replay(points.view(), &mut Lazy(draws)).0
+}
+
+/// Whether this is a number of the sum of a leaf.
+fn is_of_sum(law: Law<'_>) -> bool {
+    matches!(law, Law::Noisy { noise: Noise::Rounded(noise), .. } if rings::is_of_sum(noise))
 }
 
 /// Copies of one point, with and without a far one: do the runs draw alike? And if not, how often
@@ -150,10 +157,11 @@ fn noisy_leaves(dpm: &Dpm, points: &Points, seed: u64) -> usize {
         }
 
         fn draw(&mut self, law: Law<'_>) -> i64 {
+            // On a line, a sum is one number.
+            self.noisy += usize::from(is_of_sum(law));
             self.draws.draw(law)
         }
         fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
-            self.noisy += 1;
             self.draws.noisy_vector(values, noise);
         }
 

@@ -2,7 +2,7 @@
 
 use std::f64::consts::SQRT_2;
 
-use dp_accounting::{Budget, Rho, Step};
+use dp_accounting::{AddRemove, Receipt, Rho, Step};
 use dp_mechanism::{GaussianSum, NoisyCount};
 use serde::{Deserialize, Serialize};
 
@@ -18,8 +18,8 @@ use crate::ClusterError;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum BudgetSplit {
     /// One zero-concentrated budget in these proportions (they need not add up to 1). Counts get
-    /// discrete Gaussian noise. At large epsilon another way of adding up can find some budget
-    /// left; the sums get it.
+    /// rounded normal noise. The other ways of adding up find some of the budget left, as a Gaussian pair covers
+    /// every choice and all is one exact curve; the sums get it.
     Zcdp {
         /// Choosing the interval size.
         interval: f64,
@@ -92,24 +92,10 @@ impl Dpm {
             }
         };
         let tree = TreePlan::new(settings.tree.clone(), losses, AfterAMiss::Leaf)?;
-        let sums = GaussianSum::new(total)?;
-        Self { settings, tree, sums }.with_largest_sums(total).ok_or(too_much(i + n + c))
-    }
-
-    /// Gives the sums the largest share of `total` with which the whole receipt fits the budget.
-    fn with_largest_sums(self, total: Rho) -> Option<Self> {
-        let budget: Budget = self.settings.budget;
-        let with = |share: f64| {
-            let sums = GaussianSum::new(Rho::new(total.get() * share).ok()?).ok()?;
-            let epsilon = spent(&self.tree, &sums).epsilon(budget.delta())?;
-            (epsilon <= budget.epsilon()).then_some(sums)
-        };
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..40 {
-            let middle = f64::midpoint(low, high);
-            if with(middle).is_some() { low = middle } else { high = middle }
-        }
-        with(low).map(|sums| Self { sums, ..self })
+        let spent = Step::sequential("tree", tree.spent());
+        let spent = Receipt::new("tree", AddRemove, settings.budget, spent);
+        let left = spent.mu_left(settings.budget).ok_or(too_much(i + n + c))?;
+        Ok(Self { settings, tree, sums: GaussianSum::rounded(left)? })
     }
 
     /// The itemised cost.

@@ -27,7 +27,7 @@
 //!
 //! # Guarantee
 //! `(epsilon, delta)`-DP under [`AddRemove`](dp_accounting::AddRemove) for the budget given, by
-//! zero-concentrated DP composed over the levels of the tree: a point lies in one node per level
+//! zero-concentrated or Gaussian DP, whichever claims less, composed over the levels of the tree: a point lies in one node per level
 //! and in one leaf, so the nodes of a level cost as much as one of them.
 //!
 //! # Source

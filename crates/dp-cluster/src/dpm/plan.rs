@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use dp_accounting::{Epsilon, Rho, Step};
+use dp_accounting::{Epsilon, Mu, Rho, Step};
 use dp_geometry::{FixedPointGrid, Points, PublicBox};
 use dp_mechanism::passes::{Counted, Next};
 use dp_mechanism::{Draws, ExponentialMechanism, NoisyCount};
@@ -122,7 +122,7 @@ impl TreeLosses {
         let counts = counts.split(&powers(2.0, levels + 1))?.into_iter();
         Ok(Self {
             interval: eta(interval),
-            counts: counts.map(NoisyCount::gaussian).collect::<Result<_, _>>()?,
+            counts: counts.map(|rho| NoisyCount::rounded(mu(rho))).collect::<Result<_, _>>()?,
             cuts: cuts.split(&powers(2.0, levels))?.into_iter().map(eta).collect(),
         })
     }
@@ -257,6 +257,11 @@ fn eta(rho: Rho) -> Epsilon {
     // One step down outweighs the rounding of the root.
     let eta = (8.0 * rho.get()).sqrt().next_down().max(0.0);
     Epsilon::new(eta).expect("the root of a valid rho")
+}
+
+/// The loss of a count that costs `rho`: Gaussian `mu` is `mu^2/2`-zCDP.
+fn mu(rho: Rho) -> Mu {
+    Mu::new((2.0 * rho.get()).sqrt().next_down().max(0.0)).expect("the root of a valid rho")
 }
 
 /// `1, base, base^2, ...`

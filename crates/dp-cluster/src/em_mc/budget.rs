@@ -1,6 +1,6 @@
 //! How the budget is divided, and the calibrated primitives that follow.
 
-use dp_accounting::{Delta, Epsilon, Rho, Step};
+use dp_accounting::{AddRemove, Delta, Epsilon, Receipt, Step};
 use dp_mechanism::{
     Certificate, CreditedRun, CreditedSelection, GaussianSum, NoisyCount, Part, SelectionRule,
 };
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::EmMcBuilder;
 use crate::ClusterError;
 use crate::local_search::Objective;
-use crate::total_rho::total_rho;
+use crate::total_rho::total_mu;
 
 /// What certifies that all choices together are private.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,21 +98,13 @@ impl Primitives {
 
     /// Gives the means the largest loss with which the whole receipt fits the budget.
     fn with_largest_means(self, settings: &EmMcBuilder) -> Result<Self, ClusterError> {
-        let total = total_rho(settings.budget)?;
-        let with = |share: f64| {
-            let means = GaussianSum::new(Rho::new(total.get() * share).ok()?).ok()?;
-            let candidate = Self { means: Some(means), ..self.clone() };
-            let epsilon = candidate.spent().epsilon(settings.budget.delta())?;
-            (epsilon <= settings.budget.epsilon()).then_some(candidate)
-        };
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..40 {
-            let middle = f64::midpoint(low, high);
-            if with(middle).is_some() { low = middle } else { high = middle }
-        }
+        total_mu(settings.budget)?;
+        let spent = Receipt::new("so far", AddRemove, settings.budget, self.spent());
         let got = settings.split.cover + settings.split.weights;
         let want = "small enough to leave something for the means";
-        with(low).ok_or(ClusterError::Setting { name: "cover + weights", got, want })
+        let nothing = ClusterError::Setting { name: "cover + weights", got, want };
+        let left = spent.mu_left(settings.budget).ok_or(nothing)?;
+        Ok(Self { means: Some(GaussianSum::rounded(left)?), ..self })
     }
 
     /// The itemised cost.
