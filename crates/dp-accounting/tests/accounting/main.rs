@@ -16,6 +16,7 @@ mod gaussian;
 mod golden;
 mod ledger;
 mod meaning;
+mod odd_arguments;
 mod oracle;
 mod parameters;
 mod properties;
