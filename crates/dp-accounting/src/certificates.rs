@@ -2,7 +2,7 @@
 
 use crate::bisection::bisect;
 use crate::error::ParamError;
-use crate::outward::{Upper, total as sum_of};
+use crate::outward::Upper;
 use crate::params::{Delta, Epsilon};
 use crate::pure_composition::optimal_delta;
 use crate::rounding::UNIT;
@@ -163,7 +163,18 @@ fn charged_more(e: f64, uses: u32, limit: u32) -> Upper {
         let choose = libm::lgamma(n + 1.0) - libm::lgamma(i + 1.0) - libm::lgamma(n - i + 1.0);
         Upper::near(choose + i * hit + (n - i) * miss, error + 4.0 * UNIT * i * hit.abs()).exp()
     };
-    sum_of((0..limit.min(uses + 1)).map(term))
+    // From the largest down: below the likeliest number of hits each term is at most the one above it, and soon none counts.
+    let rising = (n + 1.0) * libm::exp(hit) * (1.0 - 1e-9);
+    let mut sum = Upper::ZERO;
+    for i in (0..limit.min(uses.saturating_add(1))).rev() {
+        let (here, below) = (term(i), f64::from(i));
+        sum = sum + here;
+        let rest = here.of_uses(below);
+        if below <= rising && rest.get() <= UNIT * sum.get() {
+            return sum + rest;
+        }
+    }
+    sum
 }
 
 /// The largest `each` for which [`target_charging_delta`] stays within `delta` at `epsilon`, rounded down to 1e-6 of itself.
@@ -223,6 +234,28 @@ mod tests {
         };
         let totals = numbers_of_tests(each, limit).map(total);
         Delta::saturating(totals.fold(Upper::ONE, Upper::or).get())
+    }
+
+    /// What is left out of the sum is put back as more than it is.
+    #[test]
+    fn hits_are_summed_from_above() {
+        for (e, uses, limit) in
+            [(0.1, 30, 9), (1.0, 400, 100), (0.01, 25_000, 10_000), (3.0, 20, 20)]
+        {
+            let (n, hit) = (f64::from(uses), -e - libm::log1p(libm::exp(-e)));
+            let miss = -libm::log1p(libm::exp(-e));
+            let mut plain = 0.0;
+            for i in (0..limit).map(f64::from) {
+                let choose =
+                    libm::lgamma(n + 1.0) - libm::lgamma(i + 1.0) - libm::lgamma(n - i + 1.0);
+                plain += libm::exp(choose + i * hit + (n - i) * miss);
+            }
+            let got = charged_more(e, uses, limit).get();
+            assert!(
+                got >= plain * (1.0 - 1e-10) && got <= plain * (1.0 + 1e-7),
+                "{e} {uses} {limit}: {got:e} {plain:e}"
+            );
+        }
     }
 
     /// To the last bit, from losses that are far too small to such that nothing fits.

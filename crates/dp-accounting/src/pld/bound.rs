@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::outward::Between;
+use crate::rounding::add_up;
 
 /// The true value lies in `[lower, upper]`, rounding and truncation included; `upper` may be infinite.
 ///
@@ -41,9 +42,9 @@ impl Bound {
         self.upper
     }
 
-    /// The width; infinite if only one side is known.
+    /// The width, rounded up; infinite if only one side is known.
     pub fn gap(self) -> f64 {
-        if self.lower.is_infinite() { 0.0 } else { self.upper - self.lower }
+        if self.lower.is_infinite() { 0.0 } else { add_up(self.upper, -self.lower) }
     }
 }
 
@@ -98,5 +99,32 @@ impl From<Bound> for Unchecked {
     fn from(bound: Bound) -> Self {
         let finite = |x: f64| x.is_finite().then_some(x);
         Self { lower: finite(bound.lower), upper: finite(bound.upper) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outward::{Lower, Upper};
+
+    /// What is reported is never less than how far the sides are apart.
+    #[test]
+    fn the_gap_is_not_below_the_width() {
+        let sides = [0.0, 5e-324, 1e-300, 1e-17, 0.1, 1.0 / 3.0, 1.0, 1e16, f64::MAX];
+        for (i, lower) in sides.into_iter().enumerate() {
+            for upper in sides.into_iter().skip(i) {
+                let bound =
+                    Bound::proved(Between { lower: Lower::new(lower), upper: Upper::new(upper) });
+                let gap = bound.gap();
+                // The rounding error of a sum of two floats is a float: gap + lower, and what that leaves out.
+                let sum = gap + lower;
+                let part = sum - gap;
+                let rest = (gap - (sum - part)) + (lower - part);
+                assert!(sum > upper || (sum - upper) + rest >= 0.0, "{lower:e} {upper:e}: {gap:e}");
+                assert!(gap > 0.0 || lower >= upper, "{lower:e} {upper:e}");
+            }
+            let open = Bound::proved(Between { lower: Lower::new(lower), upper: Upper::UNKNOWN });
+            assert!(open.gap().is_infinite());
+        }
     }
 }

@@ -67,6 +67,12 @@ impl Smooth {
         };
         let atomic = sum(atoms.iter().map(single));
         let deviation = (continuous + atomic) * (1.0 + 1e-6) + OUTSIDE;
+        // No interval holds more than the whole: where one seems to, or what it holds is not a number, an exponential overflowed, and
+        // nothing is known.
+        let overflowed = inside.is_nan() || inside > 1.0 + 1e-6;
+        if overflowed {
+            return Outline { settled: Vec::new(), deviation: f64::INFINITY };
+        }
         Outline { settled, deviation }
     }
 }
@@ -75,6 +81,18 @@ impl Smooth {
 mod tests {
     use super::super::rule::Rule;
     use super::super::rule::tests::pairs;
+
+    /// A moment that is not a number, or far from that of the law: no size is claimed, and no rate of change.
+    #[test]
+    fn what_overflows_says_nothing() {
+        for pair in pairs() {
+            let smooth = pair.smooth.as_ref().unwrap();
+            for log_moment in [f64::NAN, f64::NEG_INFINITY, -1e4, -10.0] {
+                let outline = smooth.outline(&pair.atoms, 4.0, log_moment);
+                assert!(outline.settled.is_empty() && outline.deviation.is_infinite());
+            }
+        }
+    }
 
     #[test]
     fn the_decay_holds() {
