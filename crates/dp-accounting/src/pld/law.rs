@@ -6,6 +6,11 @@
 //! cell and lies below both tangents that meet a point. Both are off by `O(step^2)` only. Where an atom falls between two points, its
 //! tangents are far apart; the lower law then merges it with a share of another atom, see `Knots::merge_atoms`.
 //!
+//! # Rounding
+//! Masses and losses are plain floats, and what they may be off by is counted beside them: a mass by `slack`, relative to itself, a loss by `snap`,
+//! and `cut` is the mass that no list holds. Where a cell splits its mass by a difference of numbers, the upper law moves as much more up as that may
+//! be off by, and the lower law as much less (`Knots::up`). What reads a curve turns all of it into bounds, see `Composed::finish`.
+//!
 //! # Source
 //! Upper law: Doroshenko, Ghazi, Kamath, Kumar, Manurangsi (Privacy Enhancing Technologies, 2022). Lower law: ours; see `Knots::lower`.
 
