@@ -41,7 +41,8 @@ impl Accuracy {
     }
 
     /// The same with at most about so many elementary steps per question: evaluations of a sine, points of a transform, each some
-    /// 20 nanoseconds. It is a count and not a time, so that the answer does not depend on the machine.
+    /// 20 nanoseconds. It is a count and not a time, so that the answer does not depend on the machine. No transform is made that the rest of
+    /// the effort does not pay for, the first look included; where a mix has so many laws that none can be made, the bound by moments remains.
     ///
     /// # Errors
     /// [`ParamError`] unless `1e5 <= effort <= 1e11`.

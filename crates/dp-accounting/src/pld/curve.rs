@@ -51,6 +51,9 @@ impl Composed {
 /// Elementary steps that an atom of a law takes, with the transforms of the law.
 const ATOM: f64 = 20.0;
 
+/// Those that a law takes, whatever it is: its pair, its moments, and the outline of its transform.
+const LAW: f64 = 5_000.0;
+
 /// Deltas below this are answered by a moment: no law is composed for what is next to the smallest float.
 const TINY: f64 = 1e-280;
 
@@ -106,15 +109,16 @@ impl Curve {
         }
         let log_cut = self.log_cut(query);
         let atoms = sum(self.parts.iter().map(|(event, _)| atoms_of(*event, log_cut)));
-        if atoms * ATOM > self.accuracy.effort() as f64 {
+        let laws = self.parts.len() as f64;
+        if atoms * ATOM + laws * LAW > self.accuracy.effort() as f64 {
             return Ok(answer);
         }
         let pairs: Vec<(Pair, f64)> = grid::pairs(&self.parts, self.direction, log_cut);
-        if let Some(sides) = grid::lattice_exact(&pairs, query) {
-            return Ok(answer.and(self.keep(Composed::Lattice(sides), query, pieces)?));
-        }
         // Whatever is tried is paid for by the same effort.
         let (gap, mut left) = (self.accuracy.gap(), self.accuracy.effort() as f64);
+        if let Some(sides) = grid::lattice_exact(&pairs, query, left) {
+            return Ok(answer.and(self.keep(Composed::Lattice(sides), query, pieces)?));
+        }
         let mix = Mix::new(&self.parts, self.direction, log_cut);
         if let Some(line) = mix.invert(query, gap, &mut left).or_else(|| mix.split(query)) {
             answer = answer.and(self.keep(Composed::Line(line), query, pieces)?);

@@ -56,14 +56,17 @@ fn tilt_for(moments: &dyn Moments, query: Query, most: f64) -> (f64, f64) {
     }
 }
 
-/// Composes given laws for `query`, tilted where the moments of `plan` say.
-fn compose(plan: &Plan<'_>, query: Query, log_missed: f64) -> Option<Sides> {
+/// Composes given laws for `query`, tilted where the moments of `plan` say; nothing where the transforms take more than `effort`.
+fn compose(plan: &Plan<'_>, query: Query, log_missed: f64, effort: f64) -> Option<Sides> {
     if !plan.laws.iter().all(|(law, _)| law.is_finite()) {
         return None;
     }
     let moments = plan.moments(Side::Upper);
     let (tilt, _) = tilt_for(&moments, query, most_tilt(plan.step()));
     let window = plan.window(tilt, log_missed)?;
+    if window.points() * per_point(plan.laws.iter().map(|(_, count)| *count)) > effort {
+        return None;
+    }
     Some(Sides {
         lower: plan.compose(window, Side::Lower),
         upper: plan.compose(window, Side::Upper),
@@ -85,7 +88,7 @@ fn common_lattice(pairs: &[(Pair, f64)]) -> Option<(f64, Vec<f64>)> {
 }
 
 /// The losses of a lattice that fits within rounding are exact; no discretisation error.
-pub(crate) fn lattice_exact(pairs: &[(Pair, f64)], query: Query) -> Option<Sides> {
+pub(crate) fn lattice_exact(pairs: &[(Pair, f64)], query: Query, effort: f64) -> Option<Sides> {
     let (step, origins) = common_lattice(pairs)?;
     let laws: Vec<Law> = pairs
         .iter()
@@ -93,17 +96,27 @@ pub(crate) fn lattice_exact(pairs: &[(Pair, f64)], query: Query) -> Option<Sides
         .map(|((pair, _), origin)| Law::exact(pair, origin, step))
         .collect();
     let plan = Plan::new(laws.iter().zip(pairs).map(|(law, (_, count))| (law, *count)).collect());
-    compose(&plan, query, LOG_MISSED)
+    compose(&plan, query, LOG_MISSED, effort)
 }
 
-/// How fine a first look is.
+/// How fine a first look is, at most and at least; in between, all laws together get a share of the effort.
 const FIRST_LOOK: f64 = 65536.0;
+const LEAST_LOOK: f64 = 256.0;
 
 /// Elementary steps for a point of a transform: of a law that is used once, or raised to a power, and of the composed law; and for a cell of a law.
 const POINT_OF_LAW: f64 = 2.0;
 const POINT_OF_POWER: f64 = 7.0;
 const POINT: f64 = 2.0;
 const CELL: f64 = 40.0;
+
+/// Elementary steps for one point of the window, over the laws that are used so often.
+fn per_point(counts: impl Iterator<Item = f64>) -> f64 {
+    let of_law = |count: f64| if count > 1.0 { POINT_OF_POWER } else { POINT_OF_LAW };
+    POINT + sum(counts.map(of_law))
+}
+
+/// A window may come out so many times longer than was planned: it is rounded up to what transforms well.
+const ROUNDED_UP: f64 = 2.5;
 
 /// Cells take some hundred bytes each.
 const MOST_CELLS: f64 = 4e6;
@@ -116,6 +129,10 @@ pub(crate) fn connect_the_dots(
     effort: f64,
 ) -> Option<(Between, Sides)> {
     let number = pairs.len() as f64;
+    // The first look alone is too much.
+    if LEAST_LOOK * CELL * number > 0.5 * effort {
+        return None;
+    }
     // A single part may use a lattice through its own atoms.
     let own = if pairs.len() == 1 { pairs[0].0.lattice } else { None };
     let widths = || pairs.iter().map(|(pair, _)| pair.range()).map(|(low, high)| high - low);
@@ -125,7 +142,8 @@ pub(crate) fn connect_the_dots(
         Some((origin, _)) => origin,
         None => through(pair, step, tilt),
     };
-    let coarse_step = fitted(widest / FIRST_LOOK);
+    let look = within(0.1 * effort / (CELL * number), LEAST_LOOK, FIRST_LOOK);
+    let coarse_step = fitted(widest / look);
     let places = places_of(pairs.len());
     let coarse: Vec<Law> = pairs
         .iter()
@@ -143,8 +161,7 @@ pub(crate) fn connect_the_dots(
     let wanted = 0.35 * gap * larger(epsilon, 1.0);
     let mut step = (8.0 * wanted / (loose * (1.0 + tilt))).sqrt();
     // The window decides the length of the transforms.
-    let of_law = |count: f64| if count > 1.0 { POINT_OF_POWER } else { POINT_OF_LAW };
-    let per_point = POINT + sum(counts().map(of_law));
+    let per_point = per_point(counts());
     // Less is covered only where all would be too much: next to the largest losses a small part of the tilted mass decides.
     let least_missed = 9.0 - libm::log(gap);
     let all = reach(&moments, tilt, LOG_MISSED);
@@ -158,7 +175,7 @@ pub(crate) fn connect_the_dots(
     }
     let least = span / (super::spectrum::MOST_POINTS as f64 * 0.98);
     // Cells may be as narrow as the lattice over the whole of every law: they must fit the effort, and memory.
-    let least = larger(least, sum(widths()) / smaller(0.05 * effort, MOST_CELLS));
+    let least = larger(least, sum(widths()) / smaller(effort / CELL, MOST_CELLS));
     let mut left = effort;
     let mut best: Option<(Between, Sides)> = None;
     for round in 0..MOST_ROUNDS {
@@ -172,6 +189,10 @@ pub(crate) fn connect_the_dots(
         }
         let fine = fitted(step);
         let transforms = span * per_point / fine;
+        // A coarser lattice would say nothing, and this one takes too long: the moments remain.
+        if 1.3 * transforms > left {
+            break;
+        }
         let cells = smaller(0.3 * transforms / CELL, MOST_CELLS) / number;
         let laws: Vec<Law> = pairs
             .iter()
@@ -180,7 +201,8 @@ pub(crate) fn connect_the_dots(
         let plan = Plan::new(laws.iter().zip(counts()).collect());
         let made = sum(laws.iter().map(|law| law.index.len() as f64));
         left = larger(left - 1.3 * transforms - CELL * made, 1.0);
-        let Some(sides) = compose(&plan, query, log_missed) else { break };
+        let most = larger(ROUNDED_UP * transforms, 0.1 * effort);
+        let Some(sides) = compose(&plan, query, log_missed, most) else { break };
         let bound = sides.read(query);
         let gap_before = best.as_ref().map_or(f64::INFINITY, |(best, _)| best.gap());
         let bound = best.as_ref().map_or(bound, |(best, _)| best.and(bound));

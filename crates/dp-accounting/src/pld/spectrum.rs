@@ -57,6 +57,13 @@ pub(crate) struct Window {
     up: f64,
 }
 
+impl Window {
+    /// The length of a transform.
+    pub(crate) fn points(self) -> f64 {
+        self.size as f64
+    }
+}
+
 /// Supports of at most this many points are taken whole.
 const SHORT: f64 = 16384.0;
 

@@ -121,6 +121,51 @@ fn little_effort_is_sound() {
     assert!(little.gap() > plenty.gap(), "{little} {plenty}");
 }
 
+/// Whatever the mix, no lattice is longer than the effort pays for: points times laws, some steps each. Counted, so on any machine.
+#[test]
+fn lattices_are_paid_for_by_the_effort() {
+    let with = |all: Composition, event: Event, uses| all.with(event, uses).unwrap();
+    let new = Composition::new;
+    let on_one_lattice = (1..=60).fold(new(), |all, s| {
+        with(all, Event::discrete_laplace(1.0 / 1024.0, s).unwrap(), 100_000)
+    });
+    let few_on_one = (1..=8)
+        .fold(new(), |all, s| with(all, Event::discrete_laplace(1.0 / 16.0, s).unwrap(), 10));
+    let responses = (1..=40_u32).fold(new(), |all, i| {
+        let e = epsilon(0.05 * f64::from(i).sqrt());
+        with(all, Event::randomised_response(e).unwrap(), 1000)
+    });
+    let sampled_once = (1..=200_u32).fold(new(), |all, i| {
+        let event = Event::laplace(0.5 + f64::from(i).sqrt()).unwrap();
+        with(all, sampled(event, 0.5 / f64::from(i)), 1)
+    });
+    let mut seen = 0;
+    for all in [on_one_lattice, few_on_one, responses, sampled_once] {
+        let laws = all.parts().len() as f64;
+        let mut least: Option<dp_accounting::Bound> = None;
+        for effort in [100_000, 1_000_000, 10_000_000] {
+            let accuracy = Accuracy::default().with_effort(effort).unwrap();
+            let answer = all.profile(accuracy).ask(Question::Epsilon(delta(1e-6))).unwrap();
+            for piece in answer.proofs.iter().flat_map(|proof| &proof.pieces) {
+                if let Method::Lattices { lower, upper } = &piece.by {
+                    let points = lower.points.max(upper.points) as f64;
+                    let work = points * (2.0 + 7.0 * laws);
+                    assert!(work <= 3.0 * effort as f64, "{laws} laws, {points} points");
+                    seen += 1;
+                }
+            }
+            let bound = answer.bound;
+            assert!(bound.upper().is_finite(), "{bound}");
+            if let Some(before) = least {
+                let agree = bound.lower() <= before.upper() && before.lower() <= bound.upper();
+                assert!(agree, "{before} {bound}");
+            }
+            least = Some(bound);
+        }
+    }
+    assert!(seen >= 2, "{seen} lattices");
+}
+
 /// A second question close by is answered from what was composed for the first.
 #[test]
 fn questions_share_what_was_composed() {
