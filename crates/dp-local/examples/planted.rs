@@ -1,4 +1,5 @@
-//! Planted clusters, measured: the cost of locally private centres over that of k-means, after each round.
+//! Planted clusters, measured: the cost of locally private centres over that of k-means, after each round, beside two trivial ways: the
+//! centres of uniform points, for which nobody is asked, and clients who send their coordinates with Laplace noise.
 //!
 //! `cargo run --release -p dp-local --example planted -- [RUNS] [CLIENTS] [FIRST ROW] [LAST ROW] [ROUNDS] [FIRST SEED]`
 #![allow(clippy::print_stdout, reason = "a program that prints what it measures")]
@@ -6,7 +7,7 @@
 use dp_local::{LocalKMeans, Points, PublicBox, Server};
 use dp_mechanism::ChaCha20Rng;
 use rand::{RngExt, SeedableRng};
-use rand_distr::{Distribution, Normal};
+use rand_distr::{Distribution, Exp1, Normal};
 use rayon::prelude::*;
 
 const K: usize = 8;
@@ -58,6 +59,29 @@ fn cost(points: &Points, centres: &[f64]) -> f64 {
     points.view().coords().par_chunks_exact(dim).map(least).sum()
 }
 
+/// Centres of uniform points.
+fn nobody(dim: usize, rng: &mut ChaCha20Rng) -> Vec<f64> {
+    let uniform = (0..4_000 * dim).map(|_| rng.random_range(-1.0..1.0)).collect();
+    let uniform = Points::new(uniform, dim).expect("whole rows");
+    let runs = (0..5).map(|_| {
+        let start: Vec<f64> = (0..K * dim).map(|_| rng.random_range(-1.0..1.0)).collect();
+        let found = (0..5).fold(start, |centres, _| lloyd(&uniform, &centres));
+        (cost(&uniform, &found), found)
+    });
+    runs.min_by(|a, b| a.0.total_cmp(&b.0)).expect("five").1
+}
+
+/// The records as clients would send them with Laplace noise, clipped to the cube: all coordinates may change, each by 2.
+fn noisy(points: &Points, epsilon: f64, rng: &mut ChaCha20Rng) -> Points {
+    let scale = 2.0 * points.dim() as f64 / epsilon;
+    let coords = points.view().coords().iter().map(|x| {
+        let size: f64 = Exp1.sample(rng);
+        let noise = if rng.random() { scale * size } else { -scale * size };
+        (x + noise).clamp(-1.0, 1.0)
+    });
+    Points::new(coords.collect(), points.dim()).expect("whole rows")
+}
+
 /// Lloyd from the planted centres: what k-means++ finds at its best.
 fn lloyd(points: &Points, start: &[f64]) -> Vec<f64> {
     let dim = points.dim();
@@ -89,10 +113,18 @@ fn main() {
     let rounds = arguments.get(4).and_then(|rounds| u8::try_from(*rounds).ok()).unwrap_or(3);
     for &(dim, sd, unequal) in &sets[first..=last] {
         let mut rows = vec![Vec::new(); 3];
+        let mut trivial = [0.0; 4];
         for run in 0..runs {
             let mut rng = ChaCha20Rng::seed_from_u64(first_seed + run);
             let (points, centres) = planted(n, dim, sd, unequal, &mut rng);
             let best = cost(&points, &lloyd(&points, &centres));
+            let each = best * runs as f64;
+            trivial[0] += cost(&points, &nobody(dim, &mut rng)) / each;
+            for (sum, epsilon) in trivial[1..].iter_mut().zip([1.0, 2.0, 4.0]) {
+                // From the planted centres, which nobody would know.
+                let found = lloyd(&noisy(&points, epsilon, &mut rng), &centres);
+                *sum += cost(&points, &found) / each;
+            }
             for (row, epsilon) in rows.iter_mut().zip([1.0, 2.0, 4.0]) {
                 let domain = PublicBox::cube(dim, -1.0, 1.0).expect("a box");
                 let clients = u32::try_from(n).expect("clients");
@@ -113,6 +145,7 @@ fn main() {
                 row.push((ratios, plan.cells_per_axis()));
             }
         }
+        println!("nobody asked {:.2}; Laplace {:.2?}", trivial[0], &trivial[1..]);
         for (row, epsilon) in rows.iter().zip([1, 2, 4]) {
             let rounds = row[0].0.len();
             let mean = |t: usize| row.iter().map(|r| r.0[t]).sum::<f64>() / row.len() as f64;

@@ -84,6 +84,7 @@ pub struct LocalKMeans {
     views: Vec<FixedPointGrid>,
     /// The codebook of a round; a session puts its own coins in.
     vectors: CodebookVector,
+    hash: u64,
 }
 
 /// Public settings of [`LocalKMeans`]; made by [`LocalKMeans::builder`].
@@ -180,9 +181,28 @@ impl LocalKMeansBuilder {
         let coordinates = coordinates as usize;
         let coins = PublicCoins::new(0);
         let vectors = CodebookVector::new(epsilon, coordinates, self.symbols, books, coins)?;
-        let plan = LocalKMeans { settings: self, epsilon, grid, views, vectors };
+        let hash = self.hash(cells);
+        let plan = LocalKMeans { settings: self, epsilon, grid, views, vectors, hash };
         plan.start(coins)?;
         Ok(plan)
+    }
+}
+
+impl LocalKMeansBuilder {
+    /// Every message is compared with it, so it is computed once.
+    fn hash(&self, cells: u32) -> u64 {
+        let mut bytes = Writer::default();
+        for axis in 0..self.public_box.dim() {
+            bytes.f64(self.public_box.min(axis));
+            bytes.f64(self.public_box.max(axis));
+        }
+        bytes.u64(self.k as u64);
+        bytes.f64(self.epsilon);
+        bytes.u32(self.clients);
+        bytes.u8(self.rounds);
+        bytes.u32(cells);
+        bytes.u32(self.symbols);
+        bytes.hash()
     }
 }
 
@@ -281,19 +301,7 @@ impl LocalKMeans {
 
     /// A number that plans with other settings do not share.
     pub fn hash(&self) -> u64 {
-        let settings = &self.settings;
-        let mut bytes = Writer::default();
-        for axis in 0..settings.public_box.dim() {
-            bytes.f64(settings.public_box.min(axis));
-            bytes.f64(settings.public_box.max(axis));
-        }
-        bytes.u64(settings.k as u64);
-        bytes.f64(settings.epsilon);
-        bytes.u32(settings.clients);
-        bytes.u8(settings.rounds);
-        bytes.u32(self.grid.cells());
-        bytes.u32(settings.symbols);
-        bytes.hash()
+        self.hash
     }
 
     /// A session of this plan. Its number decides who is asked what; two surveys of the same clients need two, and cost twice.

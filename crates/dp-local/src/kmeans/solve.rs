@@ -12,16 +12,16 @@ const STEPS: usize = 60;
 
 /// Centres of weighted points, row-major; repeated ones if there are fewer points than centres.
 ///
-/// Greedy k-means++ and Lloyd. Weights are positive, and there is a point.
+/// Greedy k-means++ and Lloyd, and Lloyd from a guess if there is one. Weights are positive, and there is a point.
 pub(super) fn centres(
     points: &[f64],
     weights: &[f64],
-    dim: usize,
-    k: usize,
+    (dim, k): (usize, usize),
+    guess: Option<&[f64]>,
     coins: PublicCoins,
 ) -> Vec<f64> {
-    let run = |start: u64| {
-        let mut centres = seeds(points, weights, dim, k, coins.of(start));
+    let run = |start: Vec<f64>| {
+        let mut centres = start;
         let mut cost = f64::INFINITY;
         for _ in 0..STEPS {
             let (next, now) = step(points, weights, dim, &centres);
@@ -33,8 +33,15 @@ pub(super) fn centres(
         }
         (centres, cost)
     };
-    let best = (0..STARTS).map(run).min_by(|a, b| a.1.total_cmp(&b.1));
+    let seeds = (0..STARTS).map(|start| seeds(points, weights, dim, k, coins.of(start)));
+    let starts = guess.map(<[f64]>::to_vec).into_iter().chain(seeds);
+    let best = starts.map(run).min_by(|a, b| a.1.total_cmp(&b.1));
     best.expect("there is a start").0
+}
+
+/// What weighted points cost with these centres.
+pub(super) fn cost(points: &[f64], weights: &[f64], dim: usize, centres: &[f64]) -> f64 {
+    step(points, weights, dim, centres).1
 }
 
 /// Greedy k-means++: each next centre is the best of a few draws.
@@ -106,10 +113,16 @@ mod tests {
     fn heavy_points_are_found_and_few_points_repeat() {
         let points = [0.0, 0.1, 5.0, 5.1, 9.0];
         let weights = [3.0, 1.0, 1.0, 1.0, 0.5];
-        let mut found = centres(&points, &weights, 1, 3, PublicCoins::new(1));
+        let mut found = centres(&points, &weights, (1, 3), None, PublicCoins::new(1));
         found.sort_by(f64::total_cmp);
         let close = found.iter().zip([0.025, 5.05, 9.0]).all(|(a, b)| (a - b).abs() < 1e-9);
         assert!(close, "{found:?}");
-        assert_eq!(centres(&[2.0, 3.0], &[1.0], 2, 3, PublicCoins::new(1)), [2.0, 3.0].repeat(3));
+        let one = centres(&[2.0, 3.0], &[1.0], (2, 3), None, PublicCoins::new(1));
+        assert_eq!(one, [2.0, 3.0].repeat(3));
+        // No start is worse than the guess.
+        let guess = [0.025, 5.05, 9.0];
+        let found = centres(&points, &weights, (1, 3), Some(&guess), PublicCoins::new(1));
+        let of = |centres: &[f64]| cost(&points, &weights, 1, centres);
+        assert!(of(&found) <= of(&guess) && of(&guess) < of(&[0.0, 0.1, 9.0]));
     }
 }

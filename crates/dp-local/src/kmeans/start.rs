@@ -2,7 +2,7 @@
 
 use dp_geometry::FixedPointGrid;
 
-use super::mixture::{Mixture, Noisy, View};
+use super::mixture::{Cluster, Mixture, Noisy, View};
 use super::plan::VIEWS;
 use super::session::{Session, nearest};
 use super::solve;
@@ -26,6 +26,8 @@ pub(super) struct Start {
 const ANYWHERE: u64 = 1 << 10;
 /// Clusters are not Gaussian: their centres are no better known than to this part of their width, squared.
 const MISFIT: f64 = 1.0 / 400.0;
+/// Clusters are apart if k-means has no centres that cost less than this part of what their middles do.
+const APART: f64 = 0.98;
 
 /// The first centres: those of the clusters that explain the histograms. Nothing if nobody answered.
 pub(super) fn start(session: &Session, counts: &SymbolCounts) -> Result<Option<Start>, LocalError> {
@@ -69,6 +71,30 @@ pub(super) fn shift(view: usize) -> f64 {
     (view as f64 + 0.5) / f64::from(VIEWS)
 }
 
+/// Points with weights that have the moments of a standard normal cluster, to the ninth along few axes and to the fifth along more (Gauss,
+/// Hermite): a wide cluster may have to be divided.
+fn normal_points(axes: usize) -> Vec<(Vec<f64>, f64)> {
+    let along: &[(f64, f64)] = if axes <= 2 {
+        &[
+            (0.0, 0.533_333),
+            (1.355_626, 0.222_076),
+            (-1.355_626, 0.222_076),
+            (2.856_970, 0.011_257),
+            (-2.856_970, 0.011_257),
+        ]
+    } else {
+        &[(0.0, 0.666_667), (1.732_051, 0.166_667), (-1.732_051, 0.166_667)]
+    };
+    (0..axes).fold(vec![(Vec::new(), 1.0)], |points, _| {
+        let with = |(at, weight): &(Vec<f64>, f64)| -> Vec<(Vec<f64>, f64)> {
+            let next =
+                along.iter().map(|(z, share)| ([at.as_slice(), &[*z]].concat(), weight * share));
+            next.collect()
+        };
+        points.iter().flat_map(with).collect()
+    })
+}
+
 impl Start {
     fn of_mixture(
         grid: &FixedPointGrid,
@@ -87,37 +113,22 @@ impl Start {
         let place = |at: &[f64]| -> Vec<f64> {
             at.iter().enumerate().map(|(axis, x)| grid.coordinate(axis, *x)).collect()
         };
-        if mixture.clusters.len() == k && anywhere == 0.0 {
-            let of = |f: &dyn Fn(&super::mixture::Cluster) -> f64| -> Vec<f64> {
-                mixture.clusters.iter().map(f).collect()
-            };
-            let squares = of(&|one| one.size * one.width() * one.width());
-            return Self {
-                centres: mixture.clusters.iter().flat_map(|one| place(&one.at)).collect(),
-                variances: of(&|one| {
-                    (one.place_variance + MISFIT * one.width().powi(2)) * squared_cell
-                }),
-                shares: of(&|one| one.size),
-                share_variances: of(&|one| one.size_variance),
-                squared_width: squares.iter().sum::<f64>() / explained * squared_cell,
-            };
-        }
-        // More clusters than centres, fewer, or clients between them: k-means on points that stand for all clients. Those of a cluster
-        // have its mean and its variance.
-        let half = (0.5 * cells).powi(2) / axes as f64;
+        // k-means on points that stand for all clients. Those of a cluster have its mean and its variance.
+        // Of a coordinate of a centre that may be anywhere, in cells.
+        let half = (0.5 * cells).powi(2);
         let mut points = Vec::new();
         let mut weights = Vec::new();
         let mut variances = Vec::new();
+        let mut cluster_of = Vec::new();
         for one in &mixture.clusters {
-            let away = one.width() * (axes as f64).sqrt();
-            for (axis, side) in
-                (0..2 * axes).map(|i| (i / 2, if i % 2 == 0 { away } else { -away }))
-            {
-                let mut at = one.at.clone();
-                at[axis] = (at[axis] + side).clamp(0.0, cells);
+            for (away, share) in normal_points(axes) {
+                let shifted = one.at.iter().zip(&away);
+                let at: Vec<f64> =
+                    shifted.map(|(x, z)| (x + z * one.width()).clamp(0.0, cells)).collect();
                 points.extend(place(&at));
-                weights.push(one.size / (2.0 * axes as f64));
+                weights.push(one.size * share);
                 variances.push((one.place_variance + one.width().powi(2) / 12.0).min(half));
+                cluster_of.push(one);
             }
         }
         if anywhere > 0.0 || mixture.clusters.is_empty() {
@@ -129,7 +140,27 @@ impl Start {
                 variances.push(half);
             }
         }
-        let centres = solve::centres(&points, &weights, axes, k, coins);
+        let guess: Vec<f64> = mixture.clusters.iter().flat_map(|one| place(&one.at)).collect();
+        let is_whole = mixture.clusters.len() == k && anywhere == 0.0;
+        let guess = is_whole.then_some(guess);
+        let centres = solve::centres(&points, &weights, (axes, k), guess.as_deref(), coins);
+        let cost = |centres: &[f64]| solve::cost(&points, &weights, axes, centres);
+        // As many clusters as centres, and no two of them share clients: their places are known better than by these points.
+        if let Some(guess) = guess.filter(|guess| cost(&centres) > APART * cost(guess)) {
+            let of = |f: &dyn Fn(&Cluster) -> f64| -> Vec<f64> {
+                mixture.clusters.iter().map(f).collect()
+            };
+            let squares = of(&|one| one.size * one.width() * one.width());
+            return Self {
+                centres: guess,
+                variances: of(&|one| {
+                    (one.place_variance + MISFIT * one.width().powi(2)) * squared_cell
+                }),
+                shares: of(&|one| one.size),
+                share_variances: of(&|one| one.size_variance),
+                squared_width: squares.iter().sum::<f64>() / explained * squared_cell,
+            };
+        }
         let mut start = Self {
             variances: vec![0.0; k],
             shares: vec![0.0; k],
@@ -139,10 +170,8 @@ impl Start {
         };
         // What is said of a cluster is wrong for all of its points at once.
         let unknown = |number: usize| {
-            mixture
-                .clusters
-                .get(number / (2 * axes))
-                .map_or(1.0, |one| one.size_variance.sqrt() / one.size.max(1e-12))
+            let one: Option<&&Cluster> = cluster_of.get(number);
+            one.map_or(1.0, |one| one.size_variance.sqrt() / one.size.max(1e-12))
         };
         for (number, (point, weight)) in points.chunks_exact(axes).zip(&weights).enumerate() {
             let at = nearest(point, &start.centres);
@@ -162,5 +191,38 @@ impl Start {
             start.share_variances[at] = start.share_variances[at].powi(2).max(1e-6);
         }
         start
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dp_geometry::PublicBox;
+
+    use super::*;
+
+    #[test]
+    fn points_of_a_cluster_have_its_moments() {
+        for axes in [1, 2, 4] {
+            let points = normal_points(axes);
+            let moment = |power: i32| -> f64 {
+                points.iter().map(|(at, share)| share * at[axes - 1].powi(power)).sum()
+            };
+            for (power, expected) in [(0, 1.0), (1, 0.0), (2, 1.0), (3, 0.0), (4, 3.0)] {
+                assert!((moment(power) - expected).abs() < 1e-4, "{axes} axes, {power}");
+            }
+        }
+    }
+
+    /// Where no cluster is seen, a coordinate of a centre may be off by half of a side, and no less where there are more axes.
+    #[test]
+    fn a_centre_of_which_nothing_is_known_may_be_anywhere() {
+        for axes in [1, 2, 4] {
+            let domain = PublicBox::cube(axes, -1.0, 1.0).expect("a box");
+            let grid = FixedPointGrid::new(domain, 5).expect("a grid");
+            let nothing = Mixture::default();
+            let start = Start::of_mixture(&grid, &nothing, 3, 1.0, PublicCoins::new(1));
+            let off = start.variances.iter().map(|variance| (variance - 1.0).abs());
+            assert!(off.fold(0.0, f64::max) < 1e-9, "{axes} axes: {:?}", start.variances);
+        }
     }
 }

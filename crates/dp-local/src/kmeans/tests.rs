@@ -314,6 +314,96 @@ fn messages_of(
         .collect()
 }
 
+/// A record outside is answered as its nearest point inside, a coordinate that is missing or not a number as the middle: the same cell, the same
+/// vector, and so the same law.
+#[test]
+fn records_are_clipped_before_anything_is_said_of_them() {
+    let plan = plan(2.0, 3_000);
+    let session = plan.session(9);
+    let mut server = Server::new(session.clone());
+    let data = records(3_000, 4);
+    let mut rng = ChaCha20Rng::seed_from_u64(7);
+    for round in 0..=plan.rounds() {
+        let asked = (0..3_000).find(|i| session.round_of(*i) == round).expect("somebody");
+        let said = |record: &[f64], seed| {
+            let answer = RoundAnswer::new(&session, server.question(), asked).expect("it is asked");
+            let mut rng = ChaCha20Rng::seed_from_u64(seed);
+            answer.simulate(Some(record), &mut rng).expect("no shape is refused").output
+        };
+        let (nan, infinite) = (f64::NAN, f64::INFINITY);
+        for (record, inside) in [
+            (&[5.0, -0.5][..], [1.0, -0.5]),
+            (&[-infinite, 1e300], [-1.0, 1.0]),
+            (&[nan, 0.25], [0.0, 0.25]),
+            (&[0.25], [0.25, 0.0]),
+            (&[], [0.0, 0.0]),
+            (&[0.25, 0.5, 7.0], [0.25, 0.5]),
+        ] {
+            // Seeds decide what is drawn, so equal answers to many say that the laws are equal.
+            for seed in 0..64 {
+                assert_eq!(said(record, seed), said(&inside, seed), "round {round}, {record:?}");
+            }
+        }
+        let differs = (0..64).any(|seed| said(&[1.0, -0.5], seed) != said(&[-1.0, 1.0], seed));
+        assert!(differs, "round {round}: no record is as any other");
+        let record = |client: u32| Some(data.view().row(client as usize));
+        session.simulate_round(&mut server, record, &mut rng).expect("a round");
+        server.finish_round().expect("a round");
+    }
+}
+
+/// Two of five clients have no record. They answer, are no part of any centre, and move none.
+#[test]
+fn clients_without_a_record_count_as_nobody() {
+    let (plan, data) = (plan(4.0, 60_000), records(60_000, 1));
+    let session = plan.session(4);
+    let mut server = Server::new(session.clone());
+    let mut rng = ChaCha20Rng::seed_from_u64(2);
+    while !server.is_finished() {
+        let record = |client: u32| (client % 5 > 1).then(|| data.view().row(client as usize));
+        session.simulate_round(&mut server, record, &mut rng).expect("a round");
+        server.finish_round().expect("a round");
+    }
+    let found = server.centres().expect("it is over");
+    assert_eq!(found.answers.iter().sum::<u64>(), 60_000);
+    assert!(worst(&found) < 0.03, "{found:?}");
+    for (share, error) in found.shares.iter().zip(&found.share_errors) {
+        assert!((share - 0.2).abs() < 6.0 * error && *error < 0.01, "{found:?}");
+    }
+}
+
+/// A server that stops after any message, and one that stops between rounds or at the end, goes on as if it had not: with the same bytes, and
+/// deaf to all whom it has heard.
+#[test]
+fn a_server_resumes_after_any_message() {
+    let plan = plan(2.0, 160);
+    let (session, data) = (plan.session(9), records(160, 4));
+    let mut server = Server::new(session.clone());
+    let resumed = |server: &Server| {
+        let state = server.to_bytes();
+        for cut in 0..state.len() {
+            assert!(Server::from_bytes(session.clone(), &state[..cut]).is_err(), "cut at {cut}");
+        }
+        let resumed = Server::from_bytes(session.clone(), &state).expect("its own state");
+        assert!(&resumed == server && resumed.to_bytes() == state);
+        resumed
+    };
+    let mut heard: Vec<Vec<u8>> = Vec::new();
+    for round in 0..=plan.rounds() {
+        for bytes in messages(&session, server.question(), &data, round.into()) {
+            server.receive(&bytes).expect("an answer");
+            server = resumed(&server);
+            heard.push(bytes);
+            assert!(heard.iter().all(|bytes| server.receive(bytes).is_err()));
+        }
+        server.finish_round().expect("a round");
+        server = resumed(&server);
+    }
+    assert!(server.is_finished() && server.finish_round().is_err());
+    assert_eq!(server.centres().expect("it is over").answers.iter().sum::<u64>(), 160);
+    assert!(heard.iter().all(|bytes| server.receive(bytes).is_err()));
+}
+
 #[test]
 fn threads_do_not_matter() {
     let (plan, data) = (plan(1.0, 30_000), records(30_000, 5));

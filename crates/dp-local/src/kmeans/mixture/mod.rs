@@ -70,8 +70,12 @@ const GAIN: f64 = 2.0;
 const FAINT: f64 = 1.0;
 /// Deviations below which there is no level.
 const FLAT: f64 = 5.0;
+/// So many clusters are tried elsewhere at a time, and so many times: all of few.
+const MOST_TRIED: usize = 8;
 /// Deviations of noise above which there are more clusters than were asked for.
-const CLEAR: f64 = 6.0;
+const CLEAR: f64 = 5.0;
+/// So many clusters may be needed to explain a group that is not Gaussian before a smaller one is what stands out most.
+const MOST_PIECES: usize = 32;
 /// No fit has more parameters: it would take longer than the answers.
 const MOST_PARAMETERS: usize = 300;
 
@@ -113,7 +117,7 @@ impl<'h> Noisy<'h> {
             }
         }
         best = self.improved(best);
-        while best.clusters.len() < (4 * k).min(most) {
+        while best.clusters.len() < (4 * k).max(MOST_PIECES).min(most) {
             let clear = self.best_place(&best).filter(|(_, score)| *score > CLEAR);
             match clear {
                 Some((cluster, _)) => best = self.settled(best.with(cluster), STEPS),
@@ -128,12 +132,16 @@ impl<'h> Noisy<'h> {
         Some(self.settled(mixture.with(cluster), STEPS))
     }
 
-    /// Tries each cluster elsewhere, as long as that explains more.
+    /// Tries clusters elsewhere, those first that explain least, as long as that explains more.
     fn improved(&self, mut best: Mixture) -> Mixture {
-        let k = best.clusters.len();
-        for _ in 0..k.min(8) {
-            let tried: Vec<Mixture> = (0..k)
+        let most = best.clusters.len().min(MOST_TRIED);
+        for _ in 0..most {
+            best = self.with_variances(best);
+            let mut order: Vec<usize> = (0..best.clusters.len()).collect();
+            order.sort_by(|a, b| best.clusters[*a].score().total_cmp(&best.clusters[*b].score()));
+            let tried: Vec<Mixture> = order[..most]
                 .into_par_iter()
+                .copied()
                 .filter_map(|at| {
                     let without = self.settled(best.without(at), STEPS);
                     self.with_one_more(&without)
@@ -152,11 +160,10 @@ impl<'h> Noisy<'h> {
     fn without_faint(&self, mixture: Mixture) -> Mixture {
         let mut best = self.with_variances(self.settled(mixture, LAST_STEPS));
         loop {
-            let score = |cluster: &Cluster| cluster.size / cluster.size_variance.sqrt();
-            let faintest = (0..best.clusters.len())
-                .min_by(|a, b| score(&best.clusters[*a]).total_cmp(&score(&best.clusters[*b])));
+            let score = |at: &usize| best.clusters[*at].score();
+            let faintest = (0..best.clusters.len()).min_by(|a, b| score(a).total_cmp(&score(b)));
             match faintest {
-                Some(at) if score(&best.clusters[at]) < FAINT => {
+                Some(at) if score(&at) < FAINT => {
                     best = self.with_variances(self.settled(best.without(at), STEPS));
                 }
                 _ => break,
@@ -173,6 +180,11 @@ impl Cluster {
     fn new(at: Vec<f64>, width: f64, size: f64) -> Self {
         let unknown = f64::INFINITY;
         Self { at, log_width: width.ln(), size, place_variance: unknown, size_variance: unknown }
+    }
+
+    /// Its size in deviations of noise; their square is what a mixture explains less without it.
+    fn score(&self) -> f64 {
+        self.size / self.size_variance.sqrt()
     }
 
     /// Standard deviation of its clients along each axis.

@@ -80,6 +80,11 @@ fn row(term: usize, axis: usize, axes: usize) -> usize {
     }
 }
 
+/// Whether any cell has a share of both; all inner products are 0 otherwise.
+pub(super) fn overlap(one: &Shape, other: &Shape) -> bool {
+    one.iter().zip(other).all(|(a, b)| a.first < b.end() && b.first < a.end())
+}
+
 /// The inner products of all terms of two clusters, row-major.
 pub(super) fn products(one: &Shape, other: &Shape) -> Vec<f64> {
     let axes = one.len();

@@ -12,6 +12,7 @@ const LONGEST_STEP: f64 = 1.0;
 
 /// The equations of a step: normal matrix, right side, and what the mixture leaves, in variances of a cell.
 struct Equations {
+    /// Its lower triangle, row-major.
     matrix: Vec<f64>,
     right: Vec<f64>,
     left: f64,
@@ -49,7 +50,8 @@ impl Noisy<'_> {
     pub(super) fn with_variances(&self, mut mixture: Mixture) -> Mixture {
         let axes = self.axes;
         let equations = self.equations(&mixture, mixture.usual_log_width());
-        let of = |place: usize| variance(&equations, place);
+        let factor = certain(&equations);
+        let of = |place: usize| variance(factor.as_ref(), equations.right.len(), place);
         for (at, cluster) in mixture.clusters.iter_mut().enumerate() {
             let first = at * (axes + 2);
             // Crowded cells have more noise: that of so many more clients who are sampled.
@@ -98,14 +100,25 @@ impl Noisy<'_> {
                 for (sum, x) in right[first(i)..].iter_mut().zip(collapse(i, &|term| seen[term])) {
                     *sum += x * precision;
                 }
-                for j in 0..=k {
+                for j in 0..=i {
+                    if !shape::overlap(&shapes[i], &shapes[j]) {
+                        continue;
+                    }
                     let table = shape::products(&shapes[i], &shapes[j]);
-                    left += sizes[i] * sizes[j] * table[0] * precision;
+                    let both = if i == j { 1.0 } else { 2.0 };
+                    left += both * sizes[i] * sizes[j] * table[0] * precision;
                     // What the mixture itself has there.
                     let explained = collapse(i, &|term| table[term * terms]);
                     for (sum, x) in right[first(i)..].iter_mut().zip(explained) {
                         *sum -= sizes[j] * x * precision;
                     }
+                    if i != j {
+                        let explained = collapse(j, &|term| table[term]);
+                        for (sum, x) in right[first(j)..].iter_mut().zip(explained) {
+                            *sum -= sizes[i] * x * precision;
+                        }
+                    }
+                    // The lower triangle is all that is read of the matrix.
                     let rows: Vec<Vec<f64>> = (0..terms)
                         .map(|term| collapse(j, &|other| table[term * terms + other]))
                         .collect();
@@ -159,16 +172,21 @@ fn damped(equations: &Equations, damping: f64) -> Option<Vec<f64>> {
     Some(solved(&factor, equations.right.clone()))
 }
 
-/// The variance of a parameter; infinite if it is not determined.
-fn variance(equations: &Equations, place: usize) -> f64 {
+/// The factor of which [`variance`] is read; none if the parameters are not determined.
+fn certain(equations: &Equations) -> Option<Vec<f64>> {
     let all = equations.right.len();
     let mut matrix = equations.matrix.clone();
     for i in 0..all {
         matrix[i * all + i] = matrix[i * all + i] * (1.0 + 1e-9) + 1e-12;
     }
+    factored(matrix, all)
+}
+
+/// The variance of a parameter; infinite without a factor.
+fn variance(factor: Option<&Vec<f64>>, all: usize, place: usize) -> f64 {
     let mut unit = vec![0.0; all];
     unit[place] = 1.0;
-    factored(matrix, all).map_or(f64::INFINITY, |factor| solved(&factor, unit)[place])
+    factor.map_or(f64::INFINITY, |factor| solved(factor, unit)[place])
 }
 
 /// The lower factor of a positive definite matrix (Cholesky).
