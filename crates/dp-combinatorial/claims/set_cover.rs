@@ -12,7 +12,8 @@ use dp_combinatorial::set_cover::{
     SetCoverThresholds, SetStream,
 };
 use dp_mechanism::{
-    Certificate, DiscreteGaussian, Geometric, Law, Mechanism, SecureSource, SelectionRule, Source,
+    Certificate, Coin, DiscreteGaussian, Geometric, Law, Mechanism, SecureSource, SelectionRule,
+    Source,
 };
 use rand::rngs::ChaCha20Rng;
 use rand::{RngExt, SeedableRng};
@@ -47,6 +48,12 @@ pub(crate) fn checks() -> Vec<Check> {
             "SetCoverGreedyScaling: up to three rounds",
             Method::Exact,
             scaling_rounds,
+        ),
+        check(
+            "cover-scaling-samples",
+            "SetCoverGreedyScaling: every round's sample is the one that it pays for",
+            Method::Range,
+            samples_of_rounds,
         ),
         check(
             "cover-scaling-credit",
@@ -432,6 +439,69 @@ impl Source for Eager {
     fn noisy_vector(&mut self, _: &mut [i64], _: DiscreteGaussian) {
         unreachable!("nor are there vectors")
     }
+}
+
+/// Notes the secret coins. Numbers with noise are what it says, and no test is passed.
+struct NotesCoins {
+    count: i64,
+    coins: Vec<Coin>,
+}
+
+impl Source for NotesCoins {
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        match law {
+            Law::Noisy { .. } => self.count,
+            Law::Report { threshold, .. } => threshold - 1,
+            Law::Keep { coin } => {
+                self.coins.push(coin);
+                1
+            }
+            _ => unreachable!("this mechanism draws nothing else"),
+        }
+    }
+
+    fn noisy_max(&mut self, _: &[i64], _: Geometric) -> (usize, i64) {
+        unreachable!("no rule here has noisy scores")
+    }
+
+    fn noisy_vector(&mut self, _: &mut [i64], _: DiscreteGaussian) {
+        unreachable!("nor are there vectors")
+    }
+}
+
+/// A test is paid for by the sample that it is made on, which exact laws of small families leave room to get wrong:
+/// the coin of a user is kept with probability `1 - e^-x`, and a round with that sample costs `x`.
+fn samples_of_rounds(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    for epsilon in [0.1, 1.0, 8.0] {
+        for thresholds in [ScalingThresholds::Proof, ScalingThresholds::Practical] {
+            let budget = Budget::new(epsilon, 0.0).expect("valid");
+            let plan = SetCoverGreedyScaling::builder(SETS, budget).thresholds(thresholds);
+            let plan = plan.build().expect("valid settings");
+            let receipt = plan.receipt();
+            let Step::Sequential { steps, .. } = receipt.spent() else {
+                unreachable!("a sequence")
+            };
+            let Step::Sequential { steps: rounds, .. } = &steps[1] else { unreachable!("rounds") };
+            for count in
+                effort.of(vec![0, 2_000, 1 << 24], vec![0, 300, 2_000, 1 << 16, 1 << 24, i64::MAX])
+            {
+                let mut notes = NotesCoins { count, coins: Vec::new() };
+                plan.replay(&family(SETS, &[0b11]), &mut notes);
+                // One user, so one coin a round; the dearest round is the last.
+                let taken = &rounds[rounds.len() - notes.coins.len()..];
+                for (coin, round) in notes.coins.iter().zip(taken) {
+                    let Coin::OneMinusExp(kept) = coin else { unreachable!("a sample") };
+                    let sampled = kept.numerator() as f64 / kept.denominator().get() as f64;
+                    let paid = round.pure().expect("pure").get();
+                    found.see(sampled / paid, || {
+                        format!("epsilon {epsilon}, {count} users, {}", round.name())
+                    });
+                }
+            }
+        }
+    }
+    found
 }
 
 /// Both kinds of thresholds, few rounds and many: over all rounds together a user is credited once.

@@ -47,6 +47,23 @@ fn a_part_has_the_distances_of_the_whole() {
     }
 }
 
+/// The radius bounds what a user is credited, whichever node is the farthest.
+#[test]
+fn no_node_is_beyond_the_radius_of_the_centre() {
+    for far in 0..7 {
+        let mut points = [1.0, 1.1, 1.3, 1.2, 1.4, 1.6, 1.5];
+        points[far] = 9.0;
+        points[(far + 3) % 7] = 0.0;
+        let all = [(Width::Bits16, true), (Width::Bits24, true), (Width::Bits24, false)];
+        for (width, keep) in all {
+            let metric = Metric::from_points_as(&points, 1, width, keep).unwrap();
+            let (centre, radius) = metric.centre();
+            let farthest = (0..7).map(|node| metric.distance(centre, node)).max().unwrap();
+            assert_eq!(radius, farthest, "node {far} is far, {width:?}, all kept: {keep}");
+        }
+    }
+}
+
 #[test]
 fn a_declared_diameter_clips() {
     let metric = Metric::from_f64(4, &line(), Some(3.0), Width::Bits16).unwrap();
