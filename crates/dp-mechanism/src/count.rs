@@ -125,3 +125,30 @@ fn invert(
 fn too_much(name: &'static str, got: f64) -> MechanismError {
     MechanismError::TooMuchNoise { name, got }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A plan divides its budget and takes the parts at their word.
+    #[test]
+    fn a_count_costs_what_it_was_asked_for_and_no_more() {
+        for asked in [1e-4, 0.3, 1.0, 7.0] {
+            let counts = [
+                NoisyCount::geometric(Epsilon::new(asked).expect("valid")),
+                NoisyCount::gaussian(Rho::new(asked).expect("valid")),
+                NoisyCount::rounded(Mu::new(asked).expect("valid")),
+            ];
+            for count in counts {
+                let loss = count.expect("moderate noise").loss();
+                let costs = match loss {
+                    Loss::Pure { epsilon } => epsilon.get(),
+                    Loss::Zcdp { rho } => rho.get(),
+                    Loss::Gaussian { mu } => mu.get(),
+                    _ => f64::INFINITY,
+                };
+                assert!(costs <= asked && costs > asked * (1.0 - 1e-8), "{loss:?} for {asked}");
+            }
+        }
+    }
+}

@@ -364,6 +364,23 @@ mod tests {
         assert_eq!(next, [Some(()), Some(()), None]);
     }
 
+    /// A release by passes is one release: what was drawn before the last pass is not drawn again after it.
+    #[test]
+    fn a_meter_that_goes_on_knows_what_was_drawn_before() {
+        let pure = Loss::Pure { epsilon: Epsilon::new(1.0).expect("valid") };
+        let leaf = |name: &str| Step::spend(name, pure);
+        let steps = vec![Step::parallel("towns", vec![leaf("town")]), leaf("total")];
+        let steps = Step::sequential("all", steps);
+        let mut first = Meter::new(&steps, 1);
+        assert!(first.charge(0, 4, pure).is_ok() && first.charge(1, 0, pure).is_ok());
+        let mut second = Meter::new(&steps, 1);
+        second.resume(&first.spent());
+        let charged = [(0, 4), (0, 5), (1, 0)].map(|(leaf, part)| second.charge(leaf, part, pure));
+        assert_eq!(charged.map(|charged| charged.is_ok()), [false, true, false]);
+        let uses: Vec<u64> = second.usage().leaves.iter().map(|leaf| leaf.1).collect();
+        assert_eq!(uses, [2, 1]);
+    }
+
     #[test]
     fn uses_of_two_runs_add_up() {
         let usage = |uses: u64| Usage { leaves: vec![("count".to_owned(), uses)] };
