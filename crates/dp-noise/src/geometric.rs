@@ -106,3 +106,19 @@ fn divide(y: u128, s: NonZero<u128>) -> u128 {
         _ => y / s,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotients_are_rounded_down_whatever_their_width() {
+        let wide = 1_u128 << 64;
+        for y in [0, 1, 7, wide - 1, wide, wide + 3, (wide << 33) + 5, u128::MAX] {
+            for s in [1, 2, 3, 1 << 33, wide - 1, wide + 1] {
+                let quotient = divide(y, NonZero::new(s).expect("above 0"));
+                assert!(quotient * s <= y && y - quotient * s < s, "{y} / {s}: {quotient}");
+            }
+        }
+    }
+}
