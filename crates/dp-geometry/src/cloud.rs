@@ -31,9 +31,12 @@ pub struct Cloud {
 }
 
 /// Fractions of a cell have this many bits.
-const FRACTION_BITS: u32 = 30;
+const FRACTION_BITS: u32 = Cloud::FRACTION_BITS;
 
 impl Cloud {
+    /// A share is a product of fractions of a cell with so many bits, cut off to so many after each axis.
+    pub const FRACTION_BITS: u32 = 30;
+
     /// What the shares of a record add up to.
     pub const UNITS: u64 = 1 << 24;
 

@@ -53,7 +53,7 @@ mod tests;
 mod tree;
 
 pub(crate) use interval::Gaps;
-pub(crate) use path::{Path, Walk};
+pub(crate) use path::{Fate, Path, Walk};
 pub(crate) use plan::{AfterAMiss, Grown, TreeLosses, TreePlan, TreeSettings, TreeState};
 pub(crate) use questions::{LeafCounter, LeafSums, Level, LevelCounter};
 pub(crate) use tree::Rows;

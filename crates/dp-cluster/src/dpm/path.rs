@@ -33,7 +33,7 @@ pub(crate) enum Fate {
 pub(crate) struct Path {
     public_box: PublicBox,
     intervals: usize,
-    pub(super) levels: Vec<Vec<Fate>>,
+    pub(crate) levels: Vec<Vec<Fate>>,
 }
 
 /// What the last level of a path leads to.
@@ -123,6 +123,16 @@ impl Walk {
 
     pub(crate) fn ends(&self) -> Ends {
         self.ends
+    }
+
+    /// Of the grid, per dimension.
+    pub(crate) fn cells(&self) -> u32 {
+        self.grid.cells()
+    }
+
+    /// Cells of the grid in a half-interval.
+    pub(crate) fn cells_per_bin(&self) -> u32 {
+        1 << self.shift
     }
 
     #[inline]

@@ -94,8 +94,14 @@ impl LeafSums {
         fits.then(|| LeafCounter { walk, middles: self.middles.clone() })
     }
 
-    pub(crate) fn is_possible(rows: u64, entries: &[i64]) -> bool {
-        entries.iter().all(|&entry| within(entry, rows, LARGEST_OFFSET))
+    /// A record is in one leaf, and adds one offset there per dimension.
+    pub(crate) fn is_possible(&self, rows: u64, entries: &[i64]) -> bool {
+        let dim = self.path.public_box().dim();
+        (0..dim).all(|dimension| {
+            let sums = entries.iter().skip(dimension).step_by(dim);
+            let length = sums.fold(0_u64, |all, sum| all.saturating_add(sum.unsigned_abs()));
+            i64::try_from(length).is_ok_and(|length| within(length, rows, LARGEST_OFFSET))
+        })
     }
 }
 

@@ -22,6 +22,15 @@ impl Vertices {
         self.public_box.dim()
     }
 
+    pub(crate) fn public_box(&self) -> &PublicBox {
+        &self.public_box
+    }
+
+    /// Each level with how many vertices it has.
+    pub(crate) fn levels(&self) -> impl Iterator<Item = (u32, usize)> {
+        self.levels.iter().copied().zip(self.sizes())
+    }
+
     fn sizes(&self) -> impl Iterator<Item = usize> {
         let dim = self.dim();
         self.levels.iter().map(move |&level| Cloud::vertices_of(dim, level).unwrap_or(0))

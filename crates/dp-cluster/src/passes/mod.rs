@@ -23,6 +23,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # SQL
+//! [`sql()`] writes what an engine counts that does not run our code: levels and leaves of DPM, and maps. Rounds of re-centring have none.
+//!
 //! # Complexity
 //! DPM takes a pass per level of the tree and one for its sums, re-centring two per round: 19 by default. A table has
 //! `8 nodes d bins` bytes for a level (at most 32 MiB, else the level takes more passes), `8 k (d + 2)` for sums and 1,296 for a radius,
@@ -37,11 +40,13 @@
 
 mod memory;
 mod question;
+mod sql;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use memory::{in_memory, in_memory_near};
 pub use question::{Counter, Question};
+pub use sql::{sql, sql_double};
 
 pub use dp_mechanism::passes::{
     Asked, ByPasses, Counted, MAX_ROWS, Next, Passes, Table, TableError, Tally,

@@ -154,7 +154,7 @@ impl passes::Question for Question {
         match &self.what {
             What::Rows | What::Gaps(_) => true,
             What::Level(level) => level.is_possible(rows, entries),
-            What::LeafSums(_) => LeafSums::is_possible(rows, entries),
+            What::LeafSums(sums) => sums.is_possible(rows, entries),
             What::Radii(_) => super::add_up(entries) == Some(rows),
             What::Sums(sums) => sums.is_possible(rows, entries),
             What::Vertices(vertices) => vertices.is_possible(rows, entries),

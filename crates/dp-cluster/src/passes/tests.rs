@@ -185,3 +185,90 @@ fn tables_that_no_records_make_are_refused() {
     }
     assert_eq!(names.len(), 3);
 }
+
+/// The last question that a plan asks of records, and its answer.
+fn last<P>(plan: P, points: &Points) -> (Asked<Question>, Vec<i64>)
+where
+    P: ByPasses<Question = Question>,
+{
+    let mut rng = rng(5);
+    let mut source = SecureSource::new(&mut rng);
+    let mut passes = Passes::new(plan).expect("has tables");
+    loop {
+        let asked = passes.asked().clone();
+        let table = answer(&asked, points.view(), 50);
+        let bytes = table.to_bytes();
+        let (numbers, _) = bytes[40..bytes.len() - 8].as_chunks::<8>();
+        if passes.replay(&table, &mut source).expect("of all records").is_some() {
+            return (asked, numbers.iter().map(|entry| i64::from_le_bytes(*entry)).collect());
+        }
+    }
+}
+
+/// Records of one corner lie as far from the middle of their leaf as any can; together they can be no further.
+#[test]
+fn sums_of_leaves_that_no_records_make_are_refused() {
+    let points = records(200, 2);
+    let plan = Dpm::builder(cube(2), budget()).max_depth(2).build().expect("valid");
+    let (asked, entries) = last(plan, &points);
+    let question = asked.question();
+    assert!(question.name() == "sums of the leaves" && entries.len() >= 4, "{}", entries.len());
+    assert!(question.is_possible(200, &entries));
+    let with = |changes: &[(usize, i64)]| {
+        let mut entries = vec![0; entries.len()];
+        for &(place, sum) in changes {
+            entries[place] = sum;
+        }
+        entries
+    };
+    let most = 200 << 18;
+    assert!(question.is_possible(200, &with(&[(0, most), (1, -most)])), "one per dimension");
+    for lie in [
+        with(&[(0, most + 1)]),
+        with(&[(1, -most - 1)]),
+        // Each of them could be, but a record is in one leaf.
+        with(&[(0, most), (2, 1)]),
+        with(&[(1, most / 2), (3, -most / 2 - 1)]),
+        with(&[(0, i64::MIN)]),
+        with(&[(0, i64::MAX), (2, i64::MAX)]),
+    ] {
+        assert!(!question.is_possible(200, &lie));
+    }
+    assert!(!question.is_possible(0, &with(&[(0, 1)])) && question.is_possible(0, &with(&[])));
+}
+
+/// On each level all records are shared out, and nobody has less than nothing.
+#[test]
+fn shares_of_a_map_that_no_records_make_are_refused() {
+    let points = records(200, 2);
+    let map = PrivateMap::add_remove(cube(2), budget()).levels(1, 3).build().expect("valid");
+    let (asked, entries) = last(map, &points);
+    let question = asked.question();
+    // 3 x 3, 5 x 5 and 9 x 9 vertices.
+    assert_eq!(entries.len(), 9 + 25 + 81);
+    assert!(question.is_possible(200, &entries));
+    let with = |changes: &[(usize, i64)]| {
+        let mut entries = entries.clone();
+        for &(place, change) in changes {
+            entries[place] = entries[place].saturating_add(change);
+        }
+        entries
+    };
+    for lie in [
+        with(&[(0, 1)]),
+        with(&[(114, -1)]),
+        // From one level to another, in which the sum of all stays.
+        with(&[(0, 1), (9, -1)]),
+        with(&[(8, -1), (114, 1)]),
+        // Below zero, and back in another vertex of the same level.
+        with(&[(0, -entries[0] - 1), (1, entries[0] + 1)]),
+        with(&[(0, i64::MAX), (1, i64::MAX)]),
+    ] {
+        assert!(!question.is_possible(200, &lie));
+    }
+    assert!(
+        question.is_possible(200, &with(&[(4, -entries[4]), (5, entries[4])])),
+        "elsewhere on a level"
+    );
+    assert!(!question.is_possible(199, &entries) && !question.is_possible(u64::MAX, &entries));
+}

@@ -94,6 +94,36 @@ impl<Q: Question> Asked<Q> {
         read(unframed(MAGIC, bytes)?)
     }
 
+    /// The version of tables, the hash of the plan, the number of the pass and the hash of the question, as a word: what a table says that
+    /// answers this, where somebody else has counted it.
+    pub fn signature(&self) -> String {
+        self.about().signature()
+    }
+
+    /// A table that somebody else has counted, who says that it answers the question of this [`signature`](Self::signature): so many
+    /// records, and what they add up to at each entry where that is not 0.
+    ///
+    /// # Errors
+    /// [`TableError::Damaged`] if there is no such signature or entry, or one twice; that it answers something else.
+    pub fn table(
+        &self,
+        signature: &str,
+        rows: u64,
+        entries: impl IntoIterator<Item = (usize, i64)>,
+    ) -> Result<Table, TableError> {
+        let about = table::About::parse(signature).ok_or(TableError::Damaged)?;
+        about.is_of(self.about())?;
+        let mut all = vec![None; self.question.entries()];
+        for (entry, sum) in entries {
+            match all.get_mut(entry) {
+                Some(empty @ None) => *empty = Some(sum),
+                _ => return Err(TableError::Damaged),
+            }
+        }
+        let entries = all.into_iter().map(Option::unwrap_or_default).collect();
+        Ok(Table { about, rows, entries })
+    }
+
     fn about(&self) -> table::About {
         table::About { plan: self.plan, pass: self.pass, question: hash(&plain(&self.question)) }
     }

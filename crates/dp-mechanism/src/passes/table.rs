@@ -69,7 +69,26 @@ pub(super) struct About {
     pub(super) question: u64,
 }
 
+/// What a signature begins with: the version of tables.
+const VERSION: &str = "dptable1";
+
 impl About {
+    pub(super) fn signature(self) -> String {
+        let Self { plan, pass, question } = self;
+        format!("{VERSION}-{plan:016x}-{pass}-{question:016x}")
+    }
+
+    /// None if it is no signature of this version.
+    pub(super) fn parse(signature: &str) -> Option<Self> {
+        let mut words = signature.split('-');
+        let [version, plan, pass, question] = [(); 4].map(|()| words.next());
+        let hash = |word: Option<&str>| u64::from_str_radix(word?, 16).ok();
+        let (plan, pass, question) = (hash(plan)?, pass?.parse().ok()?, hash(question)?);
+        let about = Self { plan, pass, question };
+        (version == Some(VERSION) && words.next().is_none() && about.signature() == signature)
+            .then_some(about)
+    }
+
     pub(super) fn is_of(self, asked: Self) -> Result<(), TableError> {
         if self.plan != asked.plan {
             Err(TableError::OtherPlan)

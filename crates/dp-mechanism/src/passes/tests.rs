@@ -346,3 +346,33 @@ fn states_of_neighbours_are_of_one_length() {
     });
     assert_eq!(lengths, [lengths[0]; 4]);
 }
+
+#[test]
+fn a_table_that_somebody_else_has_counted_is_as_good_as_ours_or_refused() {
+    let (passes, records) = (Passes::new(plan(&[500])).expect("has tables"), records());
+    let (asked, ours) = (passes.asked(), table_of(passes.asked(), &[&records]));
+    let signature = asked.signature();
+    let both = [(1, ours.entries[1]), (0, ours.entries[0])];
+    assert_eq!(asked.table(&signature, 500, both), Ok(ours));
+    let none = asked.table(&signature, 0, []).expect("what is missing is 0");
+    assert_eq!(none, table_of(asked, &[]));
+    for entries in [vec![(2, 1)], vec![(0, 1), (0, 1)], vec![(0, 0), (0, 0)]] {
+        assert_eq!(asked.table(&signature, 500, entries), Err(TableError::Damaged));
+    }
+    let [_, plan, pass, question] = signature.split('-').collect::<Vec<_>>()[..] else {
+        unreachable!("four words")
+    };
+    let other = format!("{:016x}", 7);
+    for (said, why) in [
+        (format!("dptable1-{other}-{pass}-{question}"), TableError::OtherPlan),
+        (format!("dptable1-{plan}-1-{question}"), TableError::OtherPass { want: 0, got: 1 }),
+        (format!("dptable1-{plan}-{pass}-{other}"), TableError::OtherQuestion),
+        (format!("dptable2-{plan}-{pass}-{question}"), TableError::Damaged),
+        (format!("{signature}-"), TableError::Damaged),
+        (signature.replacen("-0-", "-+0-", 1), TableError::Damaged),
+        (signature[..signature.len() - 1].to_owned(), TableError::Damaged),
+        (String::new(), TableError::Damaged),
+    ] {
+        assert_eq!(asked.table(&said, 500, both), Err(why), "{said}");
+    }
+}
