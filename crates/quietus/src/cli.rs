@@ -139,6 +139,33 @@ pub struct TargetArgs {
     pub no_ledger: bool,
 }
 
+/// How a file is read that does not fit into memory.
+#[derive(Clone, Debug, Default, Args)]
+pub struct PassArgs {
+    /// Keep no rows: read the file once for each pass. The release is the same, and memory does not grow with the file, but for the names of
+    /// --person. With a ledger, what is needed to go on is kept beside --out until it is there
+    #[arg(long, group = "by-passes")]
+    pub out_of_core: bool,
+    /// Count a table of the next pass yourself: print the SQL that does (`DuckDB`, Spark), of the file or table --data, which is not opened. Nothing is
+    /// drawn. With --out and --ledger of a release that was begun, that of its next pass
+    #[arg(long, group = "by-passes")]
+    pub explain_sql: bool,
+    /// Answer one pass with the table that --explain-sql has counted, in CSV; --data is not opened. The table is as private as the data
+    #[arg(long, value_name = "TABLE", group = "by-passes", requires = "ledger")]
+    pub from_tables: Option<PathBuf>,
+    /// Go on with a release --out-of-core that was stopped, with the same flags, from the last pass that it has answered; or, with
+    /// --from-tables, answer its next pass
+    #[arg(long, requires = "by-passes", requires = "ledger")]
+    pub resume: bool,
+}
+
+impl PassArgs {
+    /// Whether a release goes by passes over the file, or tables of it.
+    pub(crate) fn by_passes(&self) -> bool {
+        self.out_of_core || self.from_tables.is_some()
+    }
+}
+
 /// Public groups.
 #[derive(Clone, Debug, Args)]
 pub struct GroupArgs {
@@ -343,6 +370,9 @@ pub struct ClusterArgs {
     /// What is read.
     #[command(flatten)]
     pub file: FileArgs,
+    /// In how many passes.
+    #[command(flatten)]
+    pub passes: PassArgs,
     /// Where it goes.
     #[command(flatten)]
     pub target: TargetArgs,
@@ -390,6 +420,9 @@ pub struct MapArgs {
     /// What is read.
     #[command(flatten)]
     pub file: FileArgs,
+    /// In how many passes.
+    #[command(flatten)]
+    pub passes: PassArgs,
     /// Where it goes.
     #[command(flatten)]
     pub target: TargetArgs,

@@ -75,6 +75,11 @@ pub enum Error {
         /// What stopped it.
         cause: Box<Error>,
     },
+    /// A release by passes stopped after its first draw, and is kept.
+    Unfinished {
+        /// What stopped it.
+        cause: Box<Error>,
+    },
     /// A folder is not what it says.
     NotVerified {
         /// The folder.
@@ -130,6 +135,10 @@ impl fmt::Display for Error {
                 f,
                 "{cause}; the session counts as spent as before, and the same command goes on with it"
             ),
+            Self::Unfinished { cause } => write!(
+                f,
+                "{cause}; nothing was released, it counts as spent, and the same command with --resume goes on"
+            ),
             Self::NotVerified { path, reason } => {
                 write!(f, "{} is refused: {}", path.display(), in_words(reason))
             }
@@ -142,7 +151,9 @@ impl std::error::Error for Error {
         match self {
             Self::Io { source, .. } => Some(source),
             Self::Table(error) => Some(error),
-            Self::Lost { cause } | Self::Interrupted { cause } => Some(cause),
+            Self::Lost { cause } | Self::Interrupted { cause } | Self::Unfinished { cause } => {
+                Some(cause)
+            }
             _ => None,
         }
     }

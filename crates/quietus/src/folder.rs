@@ -60,7 +60,7 @@ impl<'a> Reserved<'a> {
         // Without a slash at the end, behind which a link would not be seen.
         let path: PathBuf = path.components().collect();
         check(&path)?;
-        let part = path.with_file_name(format!("{}{id}{}", PART.0, PART.1));
+        let part = part_beside(&path, id);
         let missing: Vec<&Path> =
             path.ancestors().skip(1).take_while(|parent| !parent.exists()).collect();
         let traces = Traces { part: None, parents: Vec::new() };
@@ -84,6 +84,12 @@ impl<'a> Reserved<'a> {
         reserved.traces.part = Some(part.clone());
         reserved.lock = lock(&part).map_err(Error::io("lock the folder", &part))?;
         Ok(reserved)
+    }
+
+    /// These folders go too when this is dropped, if they are empty then; the lowest first.
+    pub(crate) fn with_empty(mut self, folders: &[PathBuf]) -> Self {
+        self.traces.parents.extend_from_slice(folders);
+        self
     }
 
     pub(crate) fn traces(&self) -> &Traces {
@@ -121,6 +127,23 @@ impl<'a> Reserved<'a> {
     pub(crate) fn settle(&self) -> Result<(), Error> {
         sync_folder(self.disk, folder_of(&self.path)).map_err(Error::io("be sure of", &self.path))
     }
+}
+
+fn part_beside(path: &Path, id: &str) -> PathBuf {
+    path.with_file_name(format!("{}{id}{}", PART.0, PART.1))
+}
+
+/// Where the release of this name is while it is written.
+pub(crate) fn part_of(path: &Path, id: &str) -> Result<PathBuf, Error> {
+    let path = std::path::absolute(path).map_err(Error::io("find", path))?;
+    Ok(part_beside(&path.components().collect::<PathBuf>(), id))
+}
+
+/// Whether a folder holds the release of this name.
+pub(crate) fn holds(folder: &Path, release: &str) -> bool {
+    let text = fs::read(folder.join(RELEASE)).ok();
+    let said = text.and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
+    said.is_some_and(|said| said["release"] == release)
 }
 
 /// `None` where folders cannot be locked.

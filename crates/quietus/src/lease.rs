@@ -7,6 +7,7 @@
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::folder::{in_use, lock};
+use crate::items;
 use crate::ledger::{Book, Entry, LedgerFile};
 use crate::run::same_file;
 use crate::session::newest;
@@ -69,9 +70,35 @@ impl Book {
         standing
     }
 
-    /// The folders of leases that have no end.
-    pub(crate) fn open_leases(&self) -> impl Iterator<Item = PathBuf> {
-        self.sessions().filter_map(|session| Some(self.standing(session)?.open?.1))
+    /// The folders of leases that have no end, and of releases by passes that have not come to theirs.
+    pub(crate) fn open_sessions(&self) -> impl Iterator<Item = PathBuf> {
+        self.sessions().filter_map(|session| {
+            if self.goes_on(session) {
+                Some(self.standing(session)?.open?.1)
+            } else {
+                self.place(session).filter(|_| !self.is_done(session)).map(PathBuf::from)
+            }
+        })
+    }
+
+    /// Whether it is a session of many releases, and not of the passes of one.
+    pub(crate) fn goes_on(&self, wanted: &str) -> bool {
+        self.kind(wanted) == items::FAMILY
+    }
+
+    fn kind(&self, wanted: &str) -> &str {
+        let found = self.entries().iter().find_map(|entry| match entry {
+            Entry::Session { session, family, .. } if session == wanted => Some(family.as_str()),
+            _ => None,
+        });
+        found.unwrap_or_default()
+    }
+
+    /// Whether the release of a session by passes is in its place.
+    pub(crate) fn is_done(&self, session: &str) -> bool {
+        let done =
+            |entry: &Entry| matches!(entry, Entry::Outcome { release } if release == session);
+        self.entries().iter().any(done)
     }
 
     /// Where its last run was.
@@ -85,6 +112,12 @@ impl Book {
     pub(crate) fn session_shown(&self, session: &str) -> String {
         let place = self.place(session);
         let Standing { generation, open, .. } = self.standing(session).unwrap_or_default();
+        if !self.goes_on(session) {
+            let state =
+                if self.is_done(session) { "in its place" } else { "not finished, and spent" };
+            let (kind, place) = (self.kind(session), place.unwrap_or_default());
+            return format!("{kind:10} by passes, {generation} answered, {state}: {place}");
+        }
         let open = if open.is_some() { ", and one without an outcome" } else { "" };
         format!("{:10} session of {generation} runs{open}: {}", "items", place.unwrap_or_default())
     }

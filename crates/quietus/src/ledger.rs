@@ -8,7 +8,7 @@
 
 use crate::disk::{Disk, folder_of, sync_folder};
 use crate::error::Error;
-use crate::folder::{RELEASE, in_use, remove_part};
+use crate::folder::{holds, in_use, remove_part};
 use dp_accounting::{
     AddOnly, AddRemove, Budget, Ledger, MemberOfGroup, Receipt, Relation, ReplaceOne, Within,
 };
@@ -57,7 +57,7 @@ pub enum Entry {
         /// What it costs.
         receipt: Value,
     },
-    /// A release is in its place.
+    /// A release, or that of a session, is in its place.
     Outcome {
         /// Which.
         release: String,
@@ -259,10 +259,7 @@ impl LedgerFile {
             }
             let part = PathBuf::from(part);
             let removed = remove_part(&part, disk)?.then_some(part);
-            let whole = std::fs::read(out.join(RELEASE)).ok();
-            let whole = whole.and_then(|text| serde_json::from_slice::<Value>(&text).ok());
-            let here = whole.is_some_and(|said| said["release"] == release.as_str());
-            let (state, entry) = if here {
+            let (state, entry) = if holds(&out, &release) {
                 (State::Done, Entry::Outcome { release: release.clone() })
             } else {
                 (State::Lost, Entry::Lost { release: release.clone() })
@@ -423,11 +420,11 @@ impl Book {
     /// How many releases, and steps of sessions, have no outcome and are not being written.
     pub fn unfinished(&self) -> usize {
         let open = self.open_releases();
-        let leases = self.open_leases().filter(|out| !in_use(out)).count();
+        let sessions = self.open_sessions().filter(|out| !in_use(out)).count();
         let dead = |(_, out, part): &&(String, String, String)| {
             !in_use(Path::new(part)) && !in_use(Path::new(out))
         };
-        open.iter().filter(dead).count() + leases
+        open.iter().filter(dead).count() + sessions
     }
 
     /// The plan's digest in the line of a release.
@@ -489,7 +486,7 @@ impl Book {
                 writeln!(text, "{:4}  {}", states.len() + number + 1, self.session_shown(session));
         }
         let open = states.iter().filter(|state| state.3 == State::Open).count();
-        let open = open + self.open_leases().count();
+        let open = open + self.open_sessions().count();
         if open > 0 {
             let _ = writeln!(
                 text,

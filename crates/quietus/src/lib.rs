@@ -28,6 +28,7 @@
 //! - [`cluster`]: points to centres and counts. [`map`]: places to a map of which every clustering is free.
 //! - [`top`]: a log of persons and items to the most popular items. [`items`]: the same step after step, in a session that goes on.
 //! - [`sets`]: public sets that serve people. [`locate`]: public places near to where people are.
+//! - [`passes`]: the same releases from files that do not fit into memory, which go on when they were stopped.
 //! - [`Order`]: one release from receipt to folder. [`LedgerFile`]: the account of a data set.
 //! - [`Disk`]: every call that changes something on disk, so that tests let each of them fail.
 //!
@@ -52,6 +53,7 @@ pub mod ledger;
 pub mod locate;
 pub mod map;
 mod order;
+pub mod passes;
 mod persons;
 mod picture;
 mod run;

@@ -9,7 +9,7 @@
 
 use crate::disk::Disk;
 use crate::error::Error;
-use crate::folder::{Fill, RELEASE, Reserved, left_over};
+use crate::folder::{Fill, RELEASE, Reserved, left_over, part_of, remove_part};
 use crate::ledger::{Entry, LedgerFile, sha256_hex};
 use crate::stop::{Gate, Phase};
 use dp_accounting::{Receipt, Relation};
@@ -84,26 +84,51 @@ impl<'a, R: Relation> Order<'a, R> {
         gate: &'a Gate,
         disk: &'a dyn Disk,
     ) -> Result<Self, Error> {
+        Self::of(None, &[], family, target, receipt, plan, gate, disk)
+    }
+
+    /// The same of a release that has a name already: the ledger counts it, or its first draw will ask whether it does. What an earlier
+    /// run has left is removed; what this one `made` for itself goes with a signal, if it is empty.
+    #[expect(clippy::too_many_arguments, reason = "one more than a new one")]
+    pub(crate) fn of(
+        going_on: Option<&str>,
+        made: &[PathBuf],
+        family: &str,
+        target: &Target,
+        receipt: Receipt<R>,
+        plan: &impl Serialize,
+        gate: &'a Gate,
+        disk: &'a dyn Disk,
+    ) -> Result<Self, Error> {
         if !receipt.within_budget() {
             let reason = "its receipt is above its own budget; please report this".to_owned();
             return Err(Error::Library { what: "the plan", reason });
         }
-        let release = random_name()?;
+        let release = match going_on {
+            Some(release) => release.to_owned(),
+            None => random_name()?,
+        };
         let plan = serde_json::to_string_pretty(plan)
             .map_err(|error| Error::library("the plan", &error))?;
         let (ledger, mut notes) = (target.ledger.as_deref().map(LedgerFile::at), Vec::new());
         let mut ledger_id = None;
         if let Some(ledger) = &ledger {
             let book = ledger.read()?;
-            book.fits(&receipt)?;
+            if going_on.is_none() {
+                book.fits(&receipt)?;
+            }
             ledger_id = Some(book.id().to_owned());
             let unfinished = book.unfinished();
             if unfinished > 0 {
                 notes.push(format!("{unfinished} earlier release(s) of this ledger were never finished and count as spent; `quietus ledger recover` removes what they left"));
             }
         }
-        let reserved = gate.undisturbed(Phase::Before, || {
-            let reserved = Reserved::new(&target.out, &release, disk)?;
+        if going_on.is_some() {
+            remove_part(&part_of(&target.out, &release)?, disk)?;
+        }
+        let phase = if going_on.is_some() { Phase::Kept } else { Phase::Before };
+        let reserved = gate.undisturbed(phase, || {
+            let reserved = Reserved::new(&target.out, &release, disk)?.with_empty(made);
             let traces = reserved.traces().clone();
             Ok((reserved, Some(traces)))
         })?;
@@ -135,27 +160,46 @@ impl<'a, R: Relation> Order<'a, R> {
         let drawn = draw();
         let (gate, disk) = (self.gate, self.disk);
         gate.undisturbed(Phase::Written, || {
-            let (receipt, named, plan) = (&self.receipt, &self.named, &self.plan);
-            let mut contents: Vec<(&str, Fill<'_>)> = vec![
-                (RECEIPT, Box::new(move |to| write_json(to, receipt))),
-                (RELEASE, Box::new(move |to| write_json(to, named))),
-                ("receipt.txt", Box::new(move |to| writeln!(to, "{receipt:#}"))),
-                (PLAN, Box::new(move |to| to.write_all(plan.as_bytes()))),
-            ];
             let drawn = &drawn;
+            let mut contents: Vec<(&str, Fill<'_>)> = Vec::new();
             for (name, fill) in files {
                 contents.push((name, Box::new(move |to| fill(drawn, to))));
             }
-            let written = self.reserved.write(&contents);
-            drop(contents);
-            written.map_err(|cause| Error::Lost { cause: Box::new(cause) })?;
-            self.reserved.settle()?;
-            if let Some(ledger) = &self.ledger {
-                ledger.conclude(Entry::Outcome { release: self.named.release.clone() }, disk)?;
-            }
+            self.write(contents).map_err(|cause| Error::Lost { cause: Box::new(cause) })?;
+            self.conclude(disk)?;
             Ok(((), None))
         })?;
         Ok(drawn)
+    }
+
+    /// Writes the folder, whole or not at all.
+    pub(crate) fn write(&mut self, files: Vec<(&str, Fill<'_>)>) -> Result<(), Error> {
+        let (receipt, named, plan) = (&self.receipt, &self.named, &self.plan);
+        let mut contents: Vec<(&str, Fill<'_>)> = vec![
+            (RECEIPT, Box::new(move |to| write_json(to, receipt))),
+            (RELEASE, Box::new(move |to| write_json(to, named))),
+            ("receipt.txt", Box::new(move |to| writeln!(to, "{receipt:#}"))),
+            (PLAN, Box::new(move |to| to.write_all(plan.as_bytes()))),
+        ];
+        contents.extend(files);
+        self.reserved.write(&contents)
+    }
+
+    /// Waits until its name is on the disk.
+    pub(crate) fn settle(&self) -> Result<(), Error> {
+        self.reserved.settle()
+    }
+
+    /// The same, and writes into the ledger that it is.
+    fn conclude(&self, disk: &dyn Disk) -> Result<(), Error> {
+        self.settle()?;
+        let Some(ledger) = &self.ledger else { return Ok(()) };
+        ledger.conclude(Entry::Outcome { release: self.named.release.clone() }, disk)
+    }
+
+    /// Which release it is.
+    pub(crate) fn named(&self) -> &Named {
+        &self.named
     }
 
     fn intend(&self) -> Result<(), Error> {

@@ -14,6 +14,7 @@ use crate::ledger::{LedgerFile, State};
 use crate::locate;
 use crate::map;
 use crate::order::{Order, Target, random_name};
+use crate::passes::{self, PassDraws};
 use crate::sets::{self, Aim};
 use crate::shown::shown;
 use crate::stop::Gate;
@@ -28,6 +29,7 @@ use dp_cluster::map::ReleasedMap;
 use dp_mechanism::{Mechanism, ReleaseRng, SecureSource, chacha_from_os};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 /// What a command says when nothing stopped it.
@@ -59,6 +61,22 @@ pub fn release(family: &Family, gate: &Gate, disk: &dyn Disk) -> Result<Said, Er
         Family::Census(args) => census::release_census(args, gate, disk, |plan, sizes| {
             plan.with_evidence().release(sizes, &mut rng).expect("it was checked").output
         }),
+        Family::Cluster(args) if args.passes.explain_sql => {
+            Ok(Said { text: cluster::explain(args, disk)?, ..Said::default() })
+        }
+        Family::Map(args) if args.passes.explain_sql => {
+            Ok(Said { text: map::explain(args, disk)?, ..Said::default() })
+        }
+        Family::Cluster(args) if args.passes.by_passes() => {
+            let mut source = SecureSource::new(&mut rng);
+            let draws: &mut PassDraws<'_> = &mut |_, draw| draw(&mut source);
+            cluster::release_cluster_by_passes(args, gate, disk, draws, &mut say_pass)
+        }
+        Family::Map(args) if args.passes.by_passes() => {
+            let mut source = SecureSource::new(&mut rng);
+            let draws: &mut PassDraws<'_> = &mut |_, draw| draw(&mut source);
+            map::release_map_by_passes(args, gate, disk, draws, &mut say_pass)
+        }
         Family::Cluster(args) => cluster::release_cluster(args, gate, disk, |plan, points| {
             plan.release(points, &mut rng).expect("points of this plan").output
         }),
@@ -80,6 +98,12 @@ pub fn release(family: &Family, gate: &Gate, disk: &dyn Disk) -> Result<Said, Er
             plan.release(people, &mut rng).expect("nothing to refuse").output
         }),
     }
+}
+
+/// Public: how many passes there are follows from the plan and from what was drawn before.
+fn say_pass(pass: u32, what: &str) {
+    // Nobody may be listening.
+    let _ = writeln!(io::stderr(), "pass {}: {what}", pass.saturating_add(1));
 }
 
 /// Draws a map with noise that nobody can make again.
@@ -251,6 +275,16 @@ fn recover_sessions(ledger: &LedgerFile, disk: &dyn Disk) -> Result<String, Erro
     let mut text = String::new();
     for session in book.sessions() {
         let Some(place) = book.place(session) else { continue };
+        if !book.goes_on(session) {
+            let _ = match passes::recover(session, Path::new(place), ledger, disk) {
+                Ok(Some(said)) => {
+                    writeln!(text, "release {session} by passes {said}; it counts as spent")
+                }
+                Ok(None) => Ok(()),
+                Err(error) => writeln!(text, "release {session} by passes was left alone: {error}"),
+            };
+            continue;
+        }
         let open = book.standing(session).is_some_and(|standing| standing.open.is_some());
         let recovered = items::recover(session, Path::new(place), ledger, disk);
         if !open {

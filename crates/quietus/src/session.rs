@@ -140,6 +140,27 @@ impl<'a> SessionFolder<'a> {
         &self.path
     }
 
+    /// Folders that were made for it, the lowest first.
+    pub(crate) fn made(&self) -> &[PathBuf] {
+        &self.made
+    }
+
+    /// Removes what is private first, and what says whose it is last.
+    pub(crate) fn clear(&self) -> Result<(), Error> {
+        let (disk, path) = (self.disk, &self.path);
+        let clear = || {
+            for name in [STATE, RELEASE] {
+                let path = path.join(name);
+                if path.exists() {
+                    disk.remove_file(&path)?;
+                }
+            }
+            disk.remove_empty(path)?;
+            sync_folder(disk, folder_of(path))
+        };
+        clear().map_err(Error::io("remove", path))
+    }
+
     /// Which session it holds; `None` if it is empty, but for files that nobody has finished.
     pub(crate) fn named(&self) -> Result<Option<Named>, Error> {
         let path = self.path.join(RELEASE);

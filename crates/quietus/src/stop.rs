@@ -18,6 +18,8 @@ pub(crate) enum Phase {
     Before,
     /// It may have been drawn.
     Drawn,
+    /// Parts of it are drawn and kept for a run that goes on.
+    Kept,
     /// It is in its place.
     Written,
 }
@@ -50,6 +52,9 @@ impl Gate {
                 Phase::Before => "nothing was drawn, nothing is spent",
                 Phase::Drawn => {
                     "nothing was released, but it may have been drawn and counts as spent"
+                }
+                Phase::Kept => {
+                    "nothing was released; it counts as spent, and the same command with --resume goes on"
                 }
                 Phase::Written => return,
             };

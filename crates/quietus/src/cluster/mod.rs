@@ -12,14 +12,16 @@ use crate::cli::ClusterArgs;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::order::{FillOf, Order};
+use crate::passes::{self, Columns, Job, PassDraws, PassTold, refuse_person};
 use crate::persons::{Persons, Whose};
 use crate::run::{PRIVATE, Said, form, target};
 use crate::stop::Gate;
 use crate::table::{Form, Rows, Secrecy};
-use crate::value::{Decimal, number};
+use crate::value::Decimal;
 pub use accuracy::centre_errors;
 use dp_cluster::{Budget, Points};
 use dp_mechanism::Mechanism;
+use plan::Stepwise;
 pub use plan::{Axis, ClusterPlan, ClusterSettings, Clusters, Method, Records};
 pub(crate) use report::plan_text;
 use std::fmt::Write as _;
@@ -97,14 +99,33 @@ pub(crate) fn axes(ranges: &[String]) -> Result<Vec<Axis>, Error> {
     ranges.iter().map(axis).collect()
 }
 
-/// Reads points: rows of a wrong shape, without a person where one is asked for, that are not the first of their person, or without a
-/// number in some column are left out; numbers outside of the bounds count as the closer bound.
+/// Reads points, and keeps them: see [`each_point`].
 fn read(
     args: &ClusterArgs,
     plan: &ClusterPlan,
     form: &Form,
     met: &mut Met,
 ) -> Result<Records, Error> {
+    let mut coords = Vec::new();
+    each_point(args, plan, form, met, &mut |point| {
+        coords.extend_from_slice(point);
+        Ok(())
+    })?;
+    let outside = met.outside.iter().map(|(below, above)| (below + above).cast_signed()).collect();
+    let points = Points::new(coords, plan.settings().axes.len());
+    let points = points.map_err(|error| Error::library("the points", &error))?;
+    Ok(Records::new(points, outside))
+}
+
+/// Reads points: rows of a wrong shape, without a person where one is asked for, that are not the first of their person, or without a
+/// number in some column are left out; numbers outside of the bounds count as the closer bound.
+fn each_point(
+    args: &ClusterArgs,
+    plan: &ClusterPlan,
+    form: &Form,
+    met: &mut Met,
+    each: &mut dyn FnMut(&[f64]) -> Result<(), Error>,
+) -> Result<(), Error> {
     let settings = plan.settings();
     let decimal = if args.file.decimal_comma { Decimal::Comma } else { Decimal::Point };
     let mut rows = Rows::open(&args.file.data, Secrecy::Private, form)?;
@@ -113,30 +134,29 @@ fn read(
     rows.choose(&chosen)?;
     let dim = settings.axes.len();
     let mut persons = Persons::new(settings.person.is_some());
-    let (mut coords, mut point) = (Vec::new(), Vec::new());
+    let mut point = Vec::with_capacity(dim);
     met.outside = vec![(0, 0); dim];
     while rows.advance()? {
         if persons.whose(|| rows.name_or_none(dim)) != Whose::First {
             continue;
         }
         point.clear();
-        point.extend((0..dim).map_while(|axis| number(&rows.text_or_none(axis)?, decimal)));
+        point.extend((0..dim).map_while(|axis| rows.number_or_none(axis, decimal)));
         if point.len() < dim {
             met.no_number += 1;
             continue;
         }
         met.points += 1;
-        for (axis, &value) in point.iter().enumerate() {
-            met.outside[axis].0 += u64::from(value < settings.axes[axis].low);
-            met.outside[axis].1 += u64::from(value > settings.axes[axis].high);
-            coords.push(plan.inwards(axis, value));
+        for (axis, value) in point.iter_mut().enumerate() {
+            met.outside[axis].0 += u64::from(*value < settings.axes[axis].low);
+            met.outside[axis].1 += u64::from(*value > settings.axes[axis].high);
+            *value = plan.inwards(axis, *value);
         }
+        each(&point)?;
     }
     (met.nobodys, met.again) = (persons.nobodys, persons.again);
     met.passed_over = rows.passed_over();
-    let outside = met.outside.iter().map(|(below, above)| (below + above).cast_signed()).collect();
-    let points = Points::new(coords, dim).map_err(|error| Error::library("the points", &error))?;
-    Ok(Records::new(points, outside))
+    Ok(())
 }
 
 /// From a file to a folder. `draw` is the plan's release, or in a claim its replay.
@@ -154,29 +174,109 @@ pub fn release_cluster(
     let mut aside = order.notes().iter().fold(String::new(), |text, note| text + note + "\n");
     let records = read(args, &plan, &form, &mut Met::default())?;
     let text = report::report(&plan);
-    let drawn = || {
-        let clusters = draw(&plan, &records);
-        let errors = centre_errors(&plan, &clusters.clustering, args.simulations);
-        Released { clusters, errors }
+    let drawn = || released(args, &plan, draw(&plan, &records));
+    order.carry_out(drawn, &files(&plan, &text))?;
+    let _ = writeln!(aside, "Written to {}; only you can read it.", target.out.display());
+    Ok(Said { text, aside, unproved: false })
+}
+
+/// The same in passes over the file, of which nothing is kept.
+///
+/// # Errors
+/// Those of [`release_cluster`], and that the method is none of passes, or that the file has changed between two of them.
+pub fn release_cluster_by_passes(
+    args: &ClusterArgs,
+    gate: &Gate,
+    disk: &dyn Disk,
+    draws: &mut PassDraws<'_>,
+    told: &mut PassTold<'_>,
+) -> Result<Said, Error> {
+    let (target, form, plan) = (target(&args.target)?, form(&args.file.form)?, cluster_plan(args)?);
+    let text = report::report(&plan);
+    let (family, resume, table) =
+        ("cluster", args.passes.resume, args.passes.from_tables.as_deref());
+    if table.is_some() {
+        refuse_person(plan.settings().person.as_deref())?;
+    }
+    let job = Job {
+        family,
+        target: &target,
+        receipt: plan.receipt(),
+        plan: &plan,
+        resume,
+        table,
+        gate,
+        disk,
     };
+    let mut scan = |each: &mut dyn FnMut(&[f64]) -> Result<(), Error>| {
+        each_point(args, &plan, &form, &mut Met::default(), each)
+    };
+    let made = |clustering| released(args, &plan, Clusters { clustering, outside: None });
+    let files = files(&plan, &text);
+    let ended = match plan.stepwise()? {
+        Stepwise::Dpm(dpm) => {
+            passes::release(job, dpm.clone(), &mut scan, (draws, told), made, &files)
+        }
+        Stepwise::Recentred(_) if args.passes.from_tables.is_some() => Err(no_sql("--from-tables")),
+        Stepwise::Recentred(recentred) => {
+            passes::release(job, recentred.clone(), &mut scan, (draws, told), made, &files)
+        }
+    }?;
+    drop(files);
+    Ok(ended.said(text))
+}
+
+/// The SQL of the next pass.
+///
+/// # Errors
+/// [`Error`].
+pub(crate) fn explain(args: &ClusterArgs, disk: &dyn Disk) -> Result<String, Error> {
+    let (form, plan) = (form(&args.file.form)?, cluster_plan(args)?);
+    let target = args.target.out.is_some().then(|| target(&args.target)).transpose()?;
+    let ClusterSettings { axes, person, scaled, .. } = plan.settings();
+    let inwards = |axis: &Axis, x: &str| {
+        let [low, length] = [axis.low, axis.high - axis.low].map(passes::sql_double);
+        if *scaled { format!("({x} - {low}) / {length}") } else { x.to_owned() }
+    };
+    let person = person.as_deref();
+    let columns = Columns { axes, form: &form, person, inwards: &inwards, missing: None };
+    let from = (&columns, args.file.data.as_path());
+    match plan.stepwise()? {
+        Stepwise::Dpm(dpm) => {
+            passes::explain(dpm.clone(), ("cluster", &plan), target.as_ref(), from, disk)
+        }
+        Stepwise::Recentred(_) => Err(no_sql("--explain-sql")),
+    }
+}
+
+fn no_sql(name: &'static str) -> Error {
+    let got = "--method recentred".to_owned();
+    let want = "used with --method dpm: rounds of re-centring round as no SQL does";
+    Error::Setting { name, got, want }
+}
+
+fn released(args: &ClusterArgs, plan: &ClusterPlan, clusters: Clusters) -> Released {
+    let errors = centre_errors(plan, &clusters.clustering, args.simulations);
+    Released { clusters, errors }
+}
+
+/// What follows from a release, and what it says of itself.
+fn files<'a>(plan: &'a ClusterPlan, text: &'a str) -> Vec<(&'static str, FillOf<'a, Released>)> {
     let mut files: Vec<(&'static str, FillOf<'_, Released>)> = vec![
-        ("centres.csv", Box::new(|released, to| report::table(&plan, released, to))),
+        ("centres.csv", Box::new(|released, to| report::table(plan, released, to))),
         ("report.txt", Box::new(|_, to| to.write_all(text.as_bytes()))),
         (
             "centres.svg",
-            Box::new(|released, to| to.write_all(report::picture(&plan, released).as_bytes())),
+            Box::new(|released, to| to.write_all(report::picture(plan, released).as_bytes())),
         ),
     ];
     if plan.outside_noise().is_some() {
         files.push((
             "outside.csv",
-            Box::new(|released, to| report::outside(&plan, &released.clusters, to)),
+            Box::new(|released, to| report::outside(plan, &released.clusters, to)),
         ));
     }
-    order.carry_out(drawn, &files)?;
-    drop(files);
-    let _ = writeln!(aside, "Written to {}; only you can read it.", target.out.display());
-    Ok(Said { text, aside, unproved: false })
+    files
 }
 
 /// What was drawn, and what follows from it.

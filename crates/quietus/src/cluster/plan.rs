@@ -136,6 +136,12 @@ enum Run {
     Lloyd(DpLloyd),
 }
 
+/// A mechanism that goes by passes.
+pub(super) enum Stepwise<'a> {
+    Recentred(&'a DpmRecentred),
+    Dpm(&'a Dpm),
+}
+
 impl TryFrom<ClusterSettings> for ClusterPlan {
     type Error = Error;
 
@@ -211,6 +217,25 @@ impl ClusterPlan {
             }
         };
         Ok(Self { settings, run, outside })
+    }
+
+    /// The mechanism, if it needs no more of the points than a few tables.
+    pub(super) fn stepwise(&self) -> Result<Stepwise<'_>, Error> {
+        let refuse = |got: &str, want| {
+            let (name, got) = ("--out-of-core", got.to_owned());
+            Err(Error::Setting { name, got, want })
+        };
+        if self.outside.is_some() {
+            return refuse("--outside", "without --outside, for which no pass is made");
+        }
+        match &self.run {
+            Run::Dpm(plan) => Ok(Stepwise::Dpm(plan)),
+            Run::Recentred(plan) => Ok(Stepwise::Recentred(plan)),
+            Run::PrivateKmeans(_) | Run::Lloyd(_) => refuse(
+                "a method that needs all points at once",
+                "with --method recentred or --method dpm, which need tables of them only",
+            ),
+        }
     }
 
     /// What was asked for.

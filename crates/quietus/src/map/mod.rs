@@ -12,11 +12,12 @@ use crate::cluster::axes;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::order::{FillOf, Order};
+use crate::passes::{self, Columns, Job, PassDraws, PassTold, refuse_person};
 use crate::persons::{Persons, Whose};
 use crate::run::{PRIVATE, Said, form, target};
 use crate::stop::Gate;
 use crate::table::{Rows, Secrecy, is_binary};
-use crate::value::{Decimal, number};
+use crate::value::Decimal;
 use accuracy::{errors, solve};
 use dp_accounting::{AddRemove, ReplaceOne, Within};
 use dp_cluster::map::ReleasedMap;
@@ -112,9 +113,25 @@ struct Met {
     outside: u64,
 }
 
+/// Reads places, and keeps them: see [`each_place`].
+fn read<R: Hides>(args: &MapArgs, plan: &MapPlan<R>, met: &mut Met) -> Result<Points, Error> {
+    let mut coords = Vec::new();
+    each_place(args, plan, met, &mut |place| {
+        coords.extend_from_slice(place);
+        Ok(())
+    })?;
+    let places = Points::new(coords, plan.settings().axes.len());
+    places.map_err(|error| Error::library("the places", &error))
+}
+
 /// Reads places, in metres. Where somebody may come or go, rows without a number in every column are left out; where their number is public
 /// every row is a place, and what is no number is the middle of its range. Numbers outside of the bounds count as the closer bound.
-fn read<R: Hides>(args: &MapArgs, plan: &MapPlan<R>, met: &mut Met) -> Result<Points, Error> {
+fn each_place<R: Hides>(
+    args: &MapArgs,
+    plan: &MapPlan<R>,
+    met: &mut Met,
+    each: &mut dyn FnMut(&[f64]) -> Result<(), Error>,
+) -> Result<(), Error> {
     let settings = plan.settings();
     let decimal = if args.file.decimal_comma { Decimal::Comma } else { Decimal::Point };
     let mut rows = Rows::open(&args.file.data, Secrecy::Private, &form(&args.file.form)?)?;
@@ -131,13 +148,14 @@ fn read<R: Hides>(args: &MapArgs, plan: &MapPlan<R>, met: &mut Met) -> Result<Po
     }
     let (dim, metres) = (settings.axes.len(), settings.unit.metres());
     let mut persons = Persons::new(settings.person.is_some());
-    let (mut coords, mut place) = (Vec::new(), Vec::new());
+    let middle = |axis: &crate::cluster::Axis| f64::midpoint(axis.low, axis.high);
+    let (mut place, mut inside_of) = (Vec::with_capacity(dim), Vec::with_capacity(dim));
     while rows.advance()? {
         if persons.whose(|| rows.name_or_none(dim)) != Whose::First {
             continue;
         }
         place.clear();
-        place.extend((0..dim).map(|axis| number(&rows.text_or_none(axis)?, decimal)));
+        place.extend((0..dim).map(|axis| rows.number_or_none(axis, decimal)));
         if place.contains(&None) {
             met.no_number += 1;
             if !R::PUBLIC_SIZE {
@@ -149,21 +167,27 @@ fn read<R: Hides>(args: &MapArgs, plan: &MapPlan<R>, met: &mut Met) -> Result<Po
             x.is_none_or(|x| (axis.low..=axis.high).contains(&x))
         };
         met.outside += u64::from(!settings.axes.iter().zip(&place).all(inside));
-        coords.extend(settings.axes.iter().zip(&place).map(|(axis, x)| {
-            let middle = f64::midpoint(axis.low, axis.high);
-            x.map_or(middle, |x| x.clamp(axis.low, axis.high)) * metres
-        }));
+        inside_of.clear();
+        inside_of.extend(
+            settings
+                .axes
+                .iter()
+                .zip(&place)
+                .map(|(axis, x)| x.map_or(middle(axis), |x| x.clamp(axis.low, axis.high)) * metres),
+        );
+        each(&inside_of)?;
     }
     (met.nobodys, met.again) = (persons.nobodys, persons.again);
     met.passed_over = rows.passed_over();
     if R::PUBLIC_SIZE {
         // A row of a wrong shape is a row.
         met.places += met.passed_over;
+        let middles: Vec<f64> = settings.axes.iter().map(|axis| middle(axis) * metres).collect();
         for _ in 0..met.passed_over {
-            coords.extend(settings.axes.iter().map(|a| f64::midpoint(a.low, a.high) * metres));
+            each(&middles)?;
         }
     }
-    Points::new(coords, dim).map_err(|error| Error::library("the places", &error))
+    Ok(())
 }
 
 /// Draws, for whichever relation: the plan's release, or in a claim its replay.
@@ -211,13 +235,97 @@ fn release_one<R: Hides>(
     plan.check(&MapPlan::<R>::shape(&places.view()))
         .map_err(|error| Error::library("--rows", &error))?;
     let text = report::report(plan);
-    let drawn = || {
-        let map = draw.draw(plan, &places);
-        let solved = solve(plan, &map);
-        let errors = errors(plan, &map, &solved, args.simulations);
-        Released { map, clusterings: solved.into_iter().zip(errors).collect() }
+    let drawn = || released(args, plan, draw.draw(plan, &places));
+    order.carry_out(drawn, &files(plan, &text))?;
+    let _ = writeln!(aside, "Written to {}; only you can read it.", target.out.display());
+    Ok(Said { text, aside, unproved: false })
+}
+
+/// The same in a pass over the file, of which nothing is kept.
+///
+/// # Errors
+/// Those of [`release_map`].
+pub fn release_map_by_passes(
+    args: &MapArgs,
+    gate: &Gate,
+    disk: &dyn Disk,
+    draws: &mut PassDraws<'_>,
+    told: &mut PassTold<'_>,
+) -> Result<Said, Error> {
+    match map_plan(args)? {
+        AnyMap::AddRemove(plan) => by_passes(args, &plan, gate, disk, (draws, told)),
+        AnyMap::ReplaceOne(plan) => by_passes(args, &plan, gate, disk, (draws, told)),
+        AnyMap::Within(plan) => by_passes(args, &plan, gate, disk, (draws, told)),
+    }
+}
+
+fn by_passes<R: Hides>(
+    args: &MapArgs,
+    plan: &MapPlan<R>,
+    gate: &Gate,
+    disk: &dyn Disk,
+    with: (&mut PassDraws<'_>, &mut PassTold<'_>),
+) -> Result<Said, Error> {
+    let (target, text) = (target(&args.target)?, report::report(plan));
+    let (family, resume, table) = ("map", args.passes.resume, args.passes.from_tables.as_deref());
+    if table.is_some() {
+        refuse_person(plan.settings().person.as_deref())?;
+    }
+    let receipt = plan.receipt();
+    let job = Job { family, target: &target, receipt, plan, resume, table, gate, disk };
+    let mut scan = |each: &mut dyn FnMut(&[f64]) -> Result<(), Error>| {
+        each_place(args, plan, &mut Met::default(), each)
     };
-    let files: [(&str, FillOf<'_, Released>); 4] = [
+    let made = |map| released(args, plan, map);
+    let files = files(plan, &text);
+    let ended = passes::release(job, plan.map().clone(), &mut scan, with, made, &files)?;
+    drop(files);
+    Ok(ended.said(text))
+}
+
+/// The SQL of the pass.
+///
+/// # Errors
+/// [`Error`].
+pub(crate) fn explain(args: &MapArgs, disk: &dyn Disk) -> Result<String, Error> {
+    match map_plan(args)? {
+        AnyMap::AddRemove(plan) => explain_one(args, &plan, disk),
+        AnyMap::ReplaceOne(plan) => explain_one(args, &plan, disk),
+        AnyMap::Within(plan) => explain_one(args, &plan, disk),
+    }
+}
+
+fn explain_one<R: Hides>(
+    args: &MapArgs,
+    plan: &MapPlan<R>,
+    disk: &dyn Disk,
+) -> Result<String, Error> {
+    let (form, settings) = (form(&args.file.form)?, plan.settings());
+    let target = args.target.out.is_some().then(|| target(&args.target)).transpose()?;
+    let metres = settings.unit.metres();
+    let inwards =
+        |_: &crate::cluster::Axis, x: &str| format!("{x} * {}", passes::sql_double(metres));
+    let middle = |axis: &crate::cluster::Axis| f64::midpoint(axis.low, axis.high) * metres;
+    let (axes, person) = (&settings.axes, settings.person.as_deref());
+    let missing: Option<&dyn Fn(&crate::cluster::Axis) -> f64> =
+        if R::PUBLIC_SIZE { Some(&middle) } else { None };
+    let columns = Columns { axes, form: &form, person, inwards: &inwards, missing };
+    let from = (&columns, args.file.data.as_path());
+    passes::explain(plan.map().clone(), ("map", plan), target.as_ref(), from, disk)
+}
+
+fn released<R: Hides>(args: &MapArgs, plan: &MapPlan<R>, map: ReleasedMap) -> Released {
+    let solved = solve(plan, &map);
+    let errors = errors(plan, &map, &solved, args.simulations);
+    Released { map, clusterings: solved.into_iter().zip(errors).collect() }
+}
+
+/// What follows from a release, and what it says of itself.
+fn files<'a, R: Hides>(
+    plan: &'a MapPlan<R>,
+    text: &'a str,
+) -> [(&'static str, FillOf<'a, Released>); 4] {
+    [
         ("centres.csv", Box::new(|released, to| report::centres(plan, released, to))),
         ("map.csv", Box::new(|released, to| report::map(plan, released, to))),
         ("report.txt", Box::new(|_, to| to.write_all(text.as_bytes()))),
@@ -225,11 +333,7 @@ fn release_one<R: Hides>(
             "map.svg",
             Box::new(|released, to| to.write_all(report::picture(plan, released).as_bytes())),
         ),
-    ];
-    order.carry_out(drawn, &files)?;
-    drop(files);
-    let _ = writeln!(aside, "Written to {}; only you can read it.", target.out.display());
-    Ok(Said { text, aside, unproved: false })
+    ]
 }
 
 /// What a release would use, for the holder only.

@@ -17,6 +17,7 @@ mod quotes;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use crate::value::{Decimal, number};
 use csv_file::CsvFile;
 use limits::Limits;
 pub use limits::MOST_RECORD;
@@ -53,7 +54,7 @@ impl Default for Form {
 }
 
 impl Form {
-    fn name_in_file<'a>(&'a self, name: &'a str) -> &'a str {
+    pub(crate) fn name_in_file<'a>(&'a self, name: &'a str) -> &'a str {
         let found = self.renamed.iter().find(|(here, _)| here == name);
         found.map_or(name, |(_, there)| there)
     }
@@ -250,6 +251,15 @@ impl<'a> Rows<'a> {
     /// As [`text_or_none`](Self::text_or_none), but not empty.
     pub fn name_or_none(&self, chosen: usize) -> Option<Cow<'_, str>> {
         self.text_or_none(chosen).filter(|text| !text.is_empty())
+    }
+
+    /// A number; what is none, "not a number" included, is `None`. What a file holds as a number has no decimal mark.
+    pub fn number_or_none(&self, chosen: usize, decimal: Decimal) -> Option<f64> {
+        match self.source.cell(chosen) {
+            Cell::Whole(number) => Some(number as f64),
+            Cell::Real(number) => (!number.is_nan()).then_some(number),
+            Cell::Text(_) => number(&self.text_or_none(chosen)?, decimal),
+        }
     }
 
     /// A whole number; one beyond 64 bits is the closest there is.

@@ -1,6 +1,6 @@
 //! Processes that are killed, stopped or many at once.
 
-use super::{COUNT, ITEMS, with_ledger, with_log};
+use super::{COUNT, Home, ITEMS, with_ledger, with_log};
 use quietus::LedgerFile;
 use quietus::ledger::Entry;
 use std::fs;
@@ -85,6 +85,46 @@ fn a_session_that_is_killed_at_any_moment_draws_nothing_twice_and_loses_nothing(
     assert!(
         open == 0 && sessions == 1 && home.ok("ledger show data.ledger").contains("session of")
     );
+    assert!(!home.ok("ledger show data.ledger").contains("without an outcome"));
+}
+
+/// At any moment: the release goes on where it was, is counted once, and is whole in the end.
+#[test]
+fn a_release_by_passes_that_is_killed_at_any_moment_goes_on() {
+    let home = Home::new();
+    let row = |i: u32| format!("{},{}\n", i % 7, [1, 9][i as usize % 2]);
+    let rows: String = (0..2_000).map(row).collect();
+    home.write("p.csv", format!("x,y\n{rows}").as_bytes());
+    home.ok("ledger new data.ledger --dataset points --epsilon 100 --delta 1e-3");
+    let words = "release cluster --range x=0,10 --range y=0,10 --method recentred --epsilon 1 --delta 1e-6 --data p.csv --out-of-core --ledger data.ledger";
+    let mut died = 0;
+    for run in 0..3_u64 {
+        let words = format!("{words} --out out{run}");
+        let state = home.path(&format!("out{run}.PRIVATE-state"));
+        for attempt in 1.. {
+            // Of a release that has not got to its first draw nothing is there to go on from.
+            let resume = if state.join("release.json").exists() { "--resume" } else { "" };
+            let mut child = home.command(&format!("{words} {resume}")).spawn().unwrap();
+            std::thread::sleep(Duration::from_millis(attempt * 20 + run * 7));
+            child.kill().unwrap();
+            child.wait().unwrap();
+            if home.path(&format!("out{run}")).exists() {
+                break;
+            }
+            died += 1;
+        }
+        home.ok("ledger recover data.ledger");
+        home.ok(&format!("verify out{run} --ledger data.ledger"));
+        assert!(!state.exists());
+    }
+    assert!(died > 4, "{died} were killed before they had ended");
+    let book = LedgerFile::at(&home.path("data.ledger")).read().unwrap();
+    let count = |wanted: fn(&Entry) -> bool| book.entries().iter().filter(|e| wanted(e)).count();
+    assert_eq!(count(|entry| matches!(entry, Entry::Session { .. })), 3);
+    assert_eq!(count(|entry| matches!(entry, Entry::Outcome { .. })), 3);
+    let withdrawn = count(|entry| matches!(entry, Entry::Withdrawn { .. }));
+    let advances = count(|entry| matches!(entry, Entry::Advance { .. }));
+    assert_eq!(count(|entry| matches!(entry, Entry::Lease { .. })), advances + withdrawn);
     assert!(!home.ok("ledger show data.ledger").contains("without an outcome"));
 }
 

@@ -1,0 +1,553 @@
+//! By passes as from memory; and whatever dies at whichever call, the release goes on from its newest state, and nothing that was kept is drawn again.
+
+use super::{PassDraws, STATE_OF};
+use crate::cli::{Cli, Command, Family};
+use crate::cluster::{release_cluster, release_cluster_by_passes};
+use crate::disk::Disk;
+use crate::disk::failing::{FailingDisk, Fault, unsynced};
+use crate::error::Error;
+use crate::ledger::{Entry, LedgerFile};
+use crate::map::{self, DrawMap, Hides, MapPlan, release_map_by_passes};
+use crate::run::{Said, ledger};
+use crate::session::STATE;
+use crate::stop::Gate;
+use crate::verify::verify;
+use clap::Parser;
+use dp_accounting::AddRemove;
+use dp_cluster::dpm::Dpm;
+use dp_cluster::map::ReleasedMap;
+use dp_cluster::passes::{Asked, Passes, Question};
+use dp_cluster::{Budget, Points, PointsView, PublicBox};
+use dp_mechanism::{ChaCha20Rng, Mechanism, SecureSource};
+use rand::{RngExt, SeedableRng};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+struct Home(TempDir);
+
+const DPM: &str =
+    "cluster --range x=0,10 --range y=0,10 --method dpm --epsilon 4 --delta 1e-6 --simulations 1";
+
+impl Home {
+    /// Rows around three places, and such as say nothing.
+    fn new() -> Self {
+        let home = Self(tempfile::tempdir().unwrap());
+        let mut rng = ChaCha20Rng::seed_from_u64(3);
+        let row = |i: u32| match i % 40 {
+            0 => format!("p{i},,3\n"),
+            1 => format!("p{i},1,2,3\n"),
+            2 => format!("p{i},-1e999,nan\n"),
+            _ => {
+                let [x, y] = [[1.0, 2.0], [8.0, 2.0], [5.0, 9.0]][i as usize % 3];
+                let [dx, dy] = [0, 1].map(|_| rng.random_range(-0.5..0.5));
+                format!("p{},{},{}\n", i % 900, x + dx, y + dy)
+            }
+        };
+        let rows: String = (0..1_000).map(row).collect();
+        fs::write(home.path("p.csv"), format!("who,x,y\n{rows}")).unwrap();
+        home.ledger("data");
+        home
+    }
+
+    fn ledger(&self, name: &str) {
+        let words = "quietus ledger new FILE --dataset points --epsilon 50 --delta 1e-3";
+        let words = words.replace("FILE", self.path(&format!("{name}.ledger")).to_str().unwrap());
+        match Cli::try_parse_from(words.split(' ')).unwrap().command {
+            Command::Ledger { command } => ledger(&command, &unsynced()).unwrap(),
+            other => panic!("{other:?}"),
+        };
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn state(&self, out: &str) -> PathBuf {
+        self.path(&format!("{out}{STATE_OF}"))
+    }
+
+    fn family(&self, words: &str) -> Family {
+        let words = format!("quietus release {words} --data HOME/p.csv");
+        let words = words.replace("HOME", self.0.path().to_str().unwrap());
+        match Cli::try_parse_from(words.split_whitespace()).unwrap().command {
+            Command::Release { family } => family,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn by_passes(
+        &self,
+        words: &str,
+        disk: &dyn Disk,
+        draws: &mut PassDraws<'_>,
+        told: &mut dyn FnMut(u32),
+    ) -> Result<Said, Error> {
+        let (gate, told) = (&Gate::default(), &mut |pass: u32, _: &str| told(pass));
+        match self.family(words) {
+            Family::Cluster(args) => release_cluster_by_passes(&args, gate, disk, draws, told),
+            Family::Map(args) => release_map_by_passes(&args, gate, disk, draws, told),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// With draws of a pass that are the same whenever it is drawn.
+    fn go(&self, more: &str, disk: &dyn Disk) -> Result<Said, Error> {
+        let draws: &mut PassDraws<'_> = &mut |pass, draw| {
+            draw(&mut SecureSource::new(&mut ChaCha20Rng::seed_from_u64(u64::from(pass) + 50)));
+        };
+        let words = format!("{DPM} --out-of-core --ledger HOME/data.ledger {more}");
+        self.by_passes(&words, disk, draws, &mut |_| ())
+    }
+
+    fn entries(&self) -> Vec<Entry> {
+        LedgerFile::at(&self.path("data.ledger")).read().unwrap().entries().to_vec()
+    }
+
+    fn recover(&self) -> String {
+        let command = crate::cli::LedgerCommand::Recover { file: self.path("data.ledger") };
+        ledger(&command, &unsynced()).unwrap()
+    }
+
+    /// What a release says, but for its random name.
+    fn files(&self, out: &str) -> BTreeMap<String, Vec<u8>> {
+        let entries = fs::read_dir(self.path(out)).unwrap().map(|entry| entry.unwrap().path());
+        let content = |path: PathBuf| {
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            (name, fs::read(path).unwrap())
+        };
+        entries.map(content).filter(|(name, _)| name != "release.json").collect()
+    }
+
+    fn whole(&self, out: &str) {
+        let said = verify(&self.path(out), Some(&self.path("data.ledger"))).unwrap();
+        assert!(said.ends_with("The ledger has counted it.\n"), "{said}");
+        assert!(!self.state(out).exists(), "nothing private is left");
+        let book = LedgerFile::at(&self.path("data.ledger")).read().unwrap();
+        assert_eq!(book.unfinished(), 0);
+        assert!(book.show().unwrap().contains("in its place"));
+        for path in fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().path()) {
+            // Of a run that died before its first draw.
+            let part = path.file_name().unwrap().to_str().unwrap().starts_with(".quietus-");
+            assert!(!part || fs::read_dir(&path).unwrap().next().is_none(), "{}", path.display());
+        }
+    }
+
+    /// Goes on if something was begun, and begins otherwise.
+    fn again(&self) {
+        let resume = self.go("--out HOME/out --resume", &unsynced());
+        match resume {
+            Ok(_) => {}
+            Err(Error::Setting { name: "--resume", .. }) => {
+                self.go("--out HOME/out", &unsynced()).unwrap();
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+struct Seeded<'a>(&'a mut ChaCha20Rng);
+
+impl DrawMap for Seeded<'_> {
+    fn draw<R: Hides>(self, plan: &MapPlan<R>, places: &Points) -> ReleasedMap {
+        plan.simulate(places.view(), self.0).unwrap().output
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
+
+#[test]
+fn a_release_by_passes_has_the_files_of_that_from_memory() {
+    let home = Home::new();
+    let recentred = DPM.replace("dpm", "recentred");
+    let places = "map --range x=0,10 --range y=0,10 --unit km --k 2,3 --simulations 1 --epsilon 2 --delta 1e-6";
+    let releases = [
+        DPM.to_owned(),
+        format!("{DPM} --person who --unscaled"),
+        recentred.clone(),
+        format!("{recentred} --k 3"),
+        places.to_owned(),
+        format!("{places} --person who"),
+        format!("{places} --replace-one --rows 1000"),
+    ];
+    for (number, words) in releases.iter().enumerate() {
+        let (direct, passes) = (format!("direct{number}"), format!("passes{number}"));
+        let target = |out: &str| format!("{words} --no-ledger --out HOME/{out}");
+        let (gate, mut rng) = (Gate::default(), ChaCha20Rng::seed_from_u64(9));
+        let said = match home.family(&target(&direct)) {
+            Family::Cluster(args) => release_cluster(&args, &gate, &unsynced(), |plan, records| {
+                plan.simulate(records, &mut rng).unwrap().output
+            }),
+            Family::Map(args) => map::release_map(&args, &gate, &unsynced(), Seeded(&mut rng)),
+            other => panic!("{other:?}"),
+        };
+        for (ledger, out) in
+            [("--no-ledger", passes.clone()), ("--ledger HOME/data.ledger", passes + "l")]
+        {
+            if ledger != "--no-ledger" && words.contains("--replace-one") {
+                // The ledger is one of people who come and go.
+                continue;
+            }
+            let mut rng = ChaCha20Rng::seed_from_u64(9);
+            let mut source = SecureSource::new(&mut rng);
+            let (state, mut told) = (home.state(&out), Vec::new());
+            let by_passes = home.by_passes(
+                &format!("{words} --out-of-core {ledger} --out HOME/{out}"),
+                &unsynced(),
+                &mut |_, draw| draw(&mut source),
+                &mut |pass| {
+                    // Without a ledger, which alone could refuse a copy, nothing is kept that could be copied.
+                    assert_eq!(state.join(STATE).exists(), pass > 0 && ledger != "--no-ledger");
+                    told.push(pass);
+                },
+            );
+            assert_eq!(by_passes.unwrap().text, said.as_ref().unwrap().text);
+            assert_eq!(home.files(&out), home.files(&direct), "{words}");
+            assert!(told.iter().copied().eq(0..told.len().try_into().unwrap()) && !told.is_empty());
+            verify(&home.path(&out), None).unwrap();
+            assert!(!state.exists());
+        }
+    }
+    home.whole("passes0l");
+}
+
+#[test]
+fn whatever_call_fails_or_is_the_last_the_release_goes_on_and_is_counted_once() {
+    let unbroken = Home::new();
+    unbroken.go("--out HOME/out", &unsynced()).unwrap();
+    unbroken.whole("out");
+    let mut kinds = [0; 3];
+    for fault in [Fault::Once, Fault::Death] {
+        for at in 0.. {
+            let home = Home::new();
+            let disk = FailingDisk::new(at, fault);
+            let result = home.go("--out HOME/out", &disk);
+            if !disk.failed() {
+                assert!(result.is_ok() && at > 60, "{at} calls");
+                break;
+            }
+            let count = |wanted: fn(&Entry) -> bool| {
+                home.entries().iter().filter(|entry| wanted(entry)).count()
+            };
+            let state = home.state("out").join(STATE);
+            let sessions = count(|entry| matches!(entry, Entry::Session { .. }));
+            assert!(!state.exists() || sessions == 1, "{fault:?} {at}: drawn and not counted");
+            if let Err(error @ Error::Unfinished { .. }) = &result {
+                assert!(sessions == 1 && error.to_string().contains("--resume"), "{error}");
+            }
+            if home.path("out").exists() {
+                verify(&home.path("out"), Some(&home.path("data.ledger"))).unwrap();
+                kinds[2] += 1;
+            } else {
+                kinds[usize::from(state.exists())] += 1;
+            }
+            let answered = count(|entry| matches!(entry, Entry::Advance { .. }));
+            if at % 2 == 0 {
+                let said = home.recover();
+                assert!(!said.contains("left alone"), "{fault:?} {at}: {said}");
+            }
+            let begun = home.state("out").join("release.json").exists();
+            if result.is_ok() || home.path("out").exists() && !begun {
+                // Nothing is to be gone on with.
+                home.recover();
+            } else {
+                home.again();
+            }
+            home.whole("out");
+            assert_eq!(home.files("out"), unbroken.files("out"), "{fault:?} {at}");
+            assert_eq!(count(|entry| matches!(entry, Entry::Session { .. })), 1);
+            assert_eq!(count(|entry| matches!(entry, Entry::Outcome { .. })), 1);
+            // A pass that was kept is not drawn again.
+            let open = count(|entry| matches!(entry, Entry::Withdrawn { .. }));
+            let leases = count(|entry| matches!(entry, Entry::Lease { .. }));
+            let advances = count(|entry| matches!(entry, Entry::Advance { .. }));
+            assert!(
+                leases == advances + open && open <= 1 && advances >= answered,
+                "{fault:?} {at}"
+            );
+            let book = LedgerFile::at(&home.path("data.ledger")).read().unwrap();
+            let spent = book.account::<AddRemove>().unwrap().spent().unwrap().get();
+            assert!(spent <= 4.0 + 1e-9, "{spent}");
+        }
+    }
+    assert!(kinds.iter().all(|kind| *kind > 3), "{kinds:?}");
+}
+
+/// A release that died after so many passes, and what it would have been.
+fn stopped(passes: usize) -> Home {
+    for at in 0.. {
+        let home = Home::new();
+        let disk = FailingDisk::new(at, Fault::Death);
+        let _ = home.go("--out HOME/out", &disk);
+        assert!(disk.failed(), "there is such a moment");
+        let entries = home.entries();
+        let advances = entries.iter().filter(|entry| matches!(entry, Entry::Advance { .. }));
+        if advances.count() == passes {
+            return home;
+        }
+    }
+    unreachable!("the loop has no end")
+}
+
+#[test]
+fn an_old_or_copied_state_does_not_go_on() {
+    let home = stopped(1);
+    copy(&home.state("out"), &home.state("copy"));
+    let resume = |out: &str| home.go(&format!("--out HOME/{out} --resume"), &unsynced());
+    let refused = |out: &str| {
+        let entries = home.entries();
+        let error = resume(out).unwrap_err().to_string();
+        assert_eq!(entries, home.entries(), "before any draw");
+        assert!(!home.path(out).exists());
+        error
+    };
+    resume("out").unwrap();
+    home.go("--out HOME/other", &unsynced()).unwrap();
+    let error = refused("copy");
+    assert!(error.contains("an old or copied state cannot go on"), "{error}");
+
+    // Of two copies of the newest state, the first that goes on is the only one.
+    let home = stopped(2);
+    copy(&home.state("out"), &home.state("copy"));
+    home.go("--out HOME/copy --resume", &unsynced()).unwrap();
+    let error = home.go("--out HOME/out --resume", &unsynced()).unwrap_err().to_string();
+    assert!(error.contains("an old or copied state cannot go on"), "{error}");
+    // One that says that it is newer than it is.
+    let home = stopped(1);
+    let path = home.state("out").join(STATE);
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("\"generation\":1", "\"generation\":2")).unwrap();
+    let error = home.go("--out HOME/out --resume", &unsynced()).unwrap_err().to_string();
+    assert!(error.contains("a copy that was changed"), "{error}");
+}
+
+#[test]
+fn a_file_that_has_changed_between_two_passes_is_refused_before_a_draw() {
+    let home = stopped(1);
+    let unbroken = Home::new();
+    unbroken.go("--out HOME/out", &unsynced()).unwrap();
+    let text = fs::read_to_string(home.path("p.csv")).unwrap();
+    let mut lines: Vec<&str> = text.lines().collect();
+    let shorter = lines[..lines.len() - 1].join("\n");
+    lines.swap(700, 701);
+    let swapped = lines.join("\n");
+    for changed in
+        [shorter.clone(), text.clone() + "p1000,3,3\n", format!("{shorter}\np99,1,1\n"), swapped]
+    {
+        fs::write(home.path("p.csv"), changed).unwrap();
+        let advances = |home: &Home| {
+            home.entries().iter().filter(|entry| matches!(entry, Entry::Advance { .. })).count()
+        };
+        let before = advances(&home);
+        let error = home.go("--out HOME/out --resume", &unsynced()).unwrap_err();
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(error, @"the file: its rows are not those of the first pass: a release is of one file; put that back; nothing was released, it counts as spent, and the same command with --resume goes on");
+        }
+        assert_eq!(advances(&home), before);
+        assert!(!matches!(home.entries().last(), Some(Entry::Lease { .. })));
+    }
+    // What is no part of a record may change.
+    fs::write(home.path("p.csv"), text.replace("p99,", "p98,")).unwrap();
+    home.again();
+    home.whole("out");
+    assert_eq!(home.files("out"), unbroken.files("out"));
+}
+
+#[test]
+fn another_plan_ledger_or_command_is_refused() {
+    let home = stopped(1);
+    home.ledger("other");
+    let refused = |words: &str| home.go(words, &unsynced()).unwrap_err().to_string();
+    let error = refused("--out HOME/out");
+    assert!(error.contains("give --resume to go on"), "{error}");
+    let error = refused("--out HOME/out --resume --unscaled");
+    assert!(error.contains("another plan"), "{error}");
+    let error = refused("--out HOME/new/out --resume");
+    assert!(error.contains("nothing to go on with") && !home.path("new").exists(), "{error}");
+    let draws: &mut PassDraws<'_> = &mut |_, _| panic!("nothing may be drawn");
+    let mut by_passes = |words: &str| {
+        home.by_passes(words, &unsynced(), draws, &mut |_| ()).unwrap_err().to_string()
+    };
+    let error = by_passes(&format!(
+        "{DPM} --out-of-core --resume --ledger HOME/other.ledger --out HOME/out"
+    ));
+    assert!(error.contains("another ledger"), "{error}");
+    let new = "--out-of-core --ledger HOME/data.ledger --out HOME/new/out";
+    let error = by_passes(&format!("{DPM} --outside 0.1 {new}"));
+    assert!(error.contains("without --outside"), "{error}");
+    for method in ["private-kmeans", "lloyd"] {
+        let error = by_passes(&format!("{} --k 3 {new}", DPM.replace("dpm", method)));
+        assert!(error.contains("--method recentred or --method dpm"), "{error}");
+    }
+    let error = by_passes(&format!("{DPM} --column x=z {new}"));
+    assert!(error.contains("none is called `z`"), "{error}");
+    let places = "map --range x=0,10 --range y=0,10 --unit km --k 2 --epsilon 2 --delta 1e-6 --within 100 --rows 999";
+    fs::remove_file(home.path("other.ledger")).unwrap();
+    let error = by_passes(&format!("{places} --out-of-core --no-ledger --out HOME/new/out"));
+    assert!(error.contains("their number is not that"), "{error}");
+    assert!(!home.path("new").exists() && !home.state("new/out").exists());
+    let words = format!("quietus release {DPM} --data p.csv --out out --resume --ledger l");
+    assert!(Cli::try_parse_from(words.split_whitespace()).is_err(), "--resume of what?");
+    let error = home.by_passes(
+        &format!("{DPM} --out-of-core --resume --no-ledger --out HOME/out"),
+        &unsynced(),
+        &mut |_, _| (),
+        &mut |_| (),
+    );
+    assert!(error.unwrap_err().to_string().contains("--ledger must be given"));
+    // A second process.
+    let disk = unsynced();
+    let held = crate::session::SessionFolder::open(&home.state("out"), &disk).unwrap();
+    assert!(refused("--out HOME/out --resume").contains("another process is at work"));
+    drop(held);
+    home.again();
+    home.whole("out");
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_owner_reads_a_state_and_records_do_not_show_in_its_length() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = stopped(1);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let state = home.state("out");
+    assert_eq!((mode(&state), mode(&state.join(STATE))), (0o700, 0o600));
+    let text = fs::read_to_string(state.join(STATE)).unwrap();
+    let checksum = text.split("\"checksum\":\"").nth(1).unwrap().split('"').next().unwrap();
+    assert_eq!(checksum.len(), 16);
+}
+
+/// A pass that is counted elsewhere, from the words of the page: what each row counts as, and which lines a table has.
+fn by_hand(asked: &Asked<Question>, points: &[f64], left_out: usize) -> Vec<String> {
+    let mut tally = asked.tally().unwrap();
+    tally.add(PointsView::new(&points[2 * left_out..], 2).unwrap()).unwrap();
+    let bytes = tally.into_table().to_bytes();
+    let (numbers, _) = bytes[32..bytes.len() - 8].as_chunks::<8>();
+    let numbers: Vec<i64> = numbers.iter().map(|number| i64::from_le_bytes(*number)).collect();
+    let (signature, rows) = (asked.signature(), numbers[0]);
+    let entries = numbers[1..].iter().enumerate().filter(|(_, value)| **value != 0);
+    let mut lines: Vec<String> =
+        entries.map(|(entry, value)| format!("{signature},{entry},{value}")).collect();
+    let cells = lines.len();
+    lines.extend([format!("{signature},rows,{rows}"), format!("{signature},cells,{cells}")]);
+    lines.reverse();
+    lines
+}
+
+/// What the rows of a file count as, by the rules of the page.
+fn points_of(text: &str) -> Vec<f64> {
+    let number = |cell: &str| cell.parse::<f64>().ok().filter(|x| !x.is_nan());
+    let mut points = Vec::new();
+    for line in text.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        if let ([_, x, y], 3) = (&cells[..], cells.len())
+            && let (Some(x), Some(y)) = (number(x), number(y))
+        {
+            points.extend([x, y].map(|x| x.clamp(0.0, 10.0) / 10.0));
+        }
+    }
+    points
+}
+
+#[test]
+fn a_release_from_tables_is_that_from_the_file_and_what_is_no_table_of_all_rows_is_refused() {
+    let home = Home::new();
+    let points = points_of(&fs::read_to_string(home.path("p.csv")).unwrap());
+    home.go("--out HOME/direct", &unsynced()).unwrap();
+    fs::rename(home.path("p.csv"), home.path("away.csv")).unwrap();
+    let unit = PublicBox::cube(2, 0.0, 1.0).unwrap();
+    let dpm = Dpm::builder(unit, Budget::new(4.0, 1e-6).unwrap()).build().unwrap();
+    let mut passes = Passes::new(dpm).unwrap();
+    let words = format!("{DPM} --ledger HOME/data.ledger --out HOME/out --from-tables HOME/t.csv");
+    let answer = |lines: &[String], resume: &str| {
+        fs::write(home.path("t.csv"), format!("signature,entry,value\n{}\n", lines.join("\n")))
+            .unwrap();
+        let draws: &mut PassDraws<'_> = &mut |pass, draw| {
+            draw(&mut SecureSource::new(&mut ChaCha20Rng::seed_from_u64(u64::from(pass) + 50)));
+        };
+        home.by_passes(&format!("{words} {resume}"), &unsynced(), draws, &mut |_| ())
+    };
+    let mut before = None;
+    for pass in 0_u64.. {
+        let asked = passes.asked().clone();
+        let resume = if pass > 0 { "--resume" } else { "" };
+        let lines = by_hand(&asked, &points, 0);
+        let explained = match home.family(&words.replace("from-tables HOME/t.csv", "explain-sql")) {
+            Family::Cluster(args) => crate::cluster::explain(&args, &unsynced()).unwrap(),
+            other => panic!("{other:?}"),
+        };
+        assert!(explained.contains(&format!("SELECT '{}' AS signature", asked.signature())));
+        assert!(
+            explained.starts_with(&format!("-- Pass {}:", pass + 1))
+                && explained.contains("p.csv'")
+        );
+        let change = |from: &str, to: &str| -> Vec<String> {
+            lines.iter().map(|line| line.replace(from, to)).collect()
+        };
+        let first_entry = lines.len() - 1;
+        let with = |line: String| [&lines[..first_entry], &[line]].concat();
+        let entry: Vec<&str> = lines[first_entry].split(',').collect();
+        let more = entry[2].parse::<i64>().unwrap() + (1 << 40);
+        let mut lies = vec![
+            (change("dptable1", "dptable2"), "not a whole table"),
+            (change(&asked.signature()[9..25], "0123456789abcdef"), "another plan"),
+            (change(&format!("-{pass}-"), "-77-"), "answers pass 77"),
+            (lines[..first_entry].to_vec(), "not a whole table"),
+            (lines[1..].to_vec(), "not a whole table"),
+            (lines[..1].to_vec(), "not a whole table"),
+            ([&lines[..], &lines[first_entry..]].concat(), "not a whole table"),
+            (with(format!("{},{},{more}", entry[0], entry[1])), "no records can make"),
+            (with(format!("{},999999,{}", entry[0], entry[2])), "not a whole table"),
+            (with(format!("{},{},1.5", entry[0], entry[1])), "not a whole table"),
+        ];
+        let signature = asked.signature();
+        lies.push((
+            change(&signature[signature.len() - 16..], "0123456789abcdef"),
+            "another question",
+        ));
+        if !asked.question().name().starts_with("sums") {
+            let minus = entry[2].parse::<i64>().unwrap() + 1;
+            lies.push((with(format!("{},{},-{minus}", entry[0], entry[1])), "no records can make"));
+            lies.push((with(format!("{},{},{minus}", entry[0], entry[1])), "no records can make"));
+        }
+        if let Some(before) = before.replace(lines.clone()) {
+            lies.push((before, "answers pass"));
+            lies.push((by_hand(&asked, &points, 1), "not one of all records"));
+        }
+        let entries = home.entries();
+        for (lie, why) in lies {
+            let error = answer(&lie, resume).unwrap_err().to_string();
+            assert!(error.contains(why), "{why}: {error}");
+            assert_eq!(home.entries(), entries, "before any draw");
+        }
+        let said = answer(&lines, resume).unwrap();
+        let mut rng = ChaCha20Rng::seed_from_u64(pass + 50);
+        let table = {
+            let mut tally = asked.tally().unwrap();
+            tally.add(PointsView::new(&points, 2).unwrap()).unwrap();
+            tally.into_table()
+        };
+        let done = passes.simulate(&table, &mut rng).unwrap().is_some();
+        assert_eq!(done, !said.text.is_empty());
+        assert_eq!(done, home.path("out").exists());
+        if done {
+            break;
+        }
+        assert!(said.aside.contains(&format!("Pass {} is answered", pass + 1)), "{}", said.aside);
+    }
+    home.whole("out");
+    assert_eq!(home.files("out"), home.files("direct"));
+    let recentred = words.replace("dpm", "recentred").replace("HOME/out", "HOME/new/out");
+    let error = home.by_passes(&recentred, &unsynced(), &mut |_, _| (), &mut |_| ());
+    assert!(error.unwrap_err().to_string().contains("--method dpm") && !home.path("new").exists());
+    let error =
+        home.by_passes(&format!("{words} --person who"), &unsynced(), &mut |_, _| (), &mut |_| ());
+    assert!(error.unwrap_err().to_string().contains("--person"));
+}
