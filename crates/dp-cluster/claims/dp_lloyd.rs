@@ -18,6 +18,7 @@ pub(crate) fn checks() -> Vec<Check> {
         check("lloyd-transcript", "DpLloyd, a whole run, zCDP", Method::Exact, transcripts),
         check("lloyd-pure", "DpLloyd, a whole run, pure", Method::Exact, pure),
         check("lloyd-far", "DpLloyd, far from the origin", Method::Exact, far),
+        check("lloyd-flat", "DpLloyd, in a flat box", Method::Exact, flat),
         check("lloyd-receipt", "DpLloyd, receipt against budget", Method::Ledger, receipts),
     ]
 }
@@ -93,6 +94,35 @@ fn far(effort: Effort) -> Found {
                 None => seen.rho() / receipt.zcdp().expect("all steps are zCDP").get(),
             };
             found.see(share, || format!("{added} in a box at 1e16, {split:?}"));
+        }
+    }
+    found
+}
+
+/// Boxes that are long along one axis: every coordinate has a sensitivity of its own.
+fn flat(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(73);
+    for widths in [[0.01, 10.0], [10.0, 0.01]] {
+        let public_box = PublicBox::new(vec![0.0; 2], widths.to_vec()).expect("valid");
+        for split in [BudgetSplit::Joint, BudgetSplit::Pure] {
+            let budget = Budget::new(3.0, 1e-6).expect("valid");
+            let plan = DpLloyd::builder(public_box.clone(), 2, budget).split(split).iterations(2);
+            let plan = plan.build().expect("valid settings");
+            let receipt = plan.receipt();
+            for added in [[0.0; 2], widths, [widths[0], 0.0], [f64::NAN, 1e30]] {
+                let without: Vec<f64> = [[0.0; 2], widths].concat().repeat(10);
+                let with = [without.as_slice(), &added].concat();
+                let [a, b] = [without, with].map(|c| Points::new(c, 2).expect("whole rows"));
+                let run =
+                    |points: &Points, draws: &mut dyn Source| plan.replay(points.view(), draws).0;
+                let seen = compare(&one_more(), run, &a, &b, &mut SecureSource::new(&mut rng));
+                let share = match receipt.pure() {
+                    Some(claimed) => seen.pure_loss() / claimed.get(),
+                    None => seen.rho() / receipt.zcdp().expect("all steps are zCDP").get(),
+                };
+                found.see(share, || format!("{added:?} in a box of {widths:?}, {split:?}"));
+            }
         }
     }
     found

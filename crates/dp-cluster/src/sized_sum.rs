@@ -200,6 +200,25 @@ mod tests {
         }
     }
 
+    /// A length that is no number is not below anything: beside a NaN, other coordinates are clipped as ever.
+    #[test]
+    fn a_coordinate_that_is_no_number_lets_no_other_through() {
+        let ball =
+            PublicBall::around(&PublicBox::cube(3, -1.0, 1.0).expect("valid")).expect("valid");
+        let (sized, in_ball) = (SizedSum::new(3, ball.radius()), InBall::new(&ball));
+        for odd in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            for far in [0.5, -9.0, 1e30, f64::MAX] {
+                for row in [[odd, far, -far], [far, odd, 0.0], [far, odd, odd], [0.1, far, odd]] {
+                    let (mut residual, mut sum) = (vec![0.0; 3], vec![0; 4]);
+                    in_ball.residual(&row, &mut residual);
+                    sized.add(&residual, &mut sum);
+                    let squared: i64 = sum.iter().map(|s| s * s).sum();
+                    assert!(squared.unsigned_abs() <= sized.length_squared(), "{row:?}: {sum:?}");
+                }
+            }
+        }
+    }
+
     /// No record of any kind is longer than the bound, and it is nearly reached.
     #[test]
     fn what_a_record_adds_is_bounded() {

@@ -238,3 +238,28 @@ impl CandidatePlan {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In one cell a record can join, or take the place of the one at the opposite end.
+    #[test]
+    fn a_change_of_one_cell_is_bounded_and_the_bound_is_reached() {
+        let public_box = PublicBox::cube(1, 0.0, 1.0).expect("valid");
+        let cells = [(vec![0.5], 0.5)];
+        for (change, before) in [(Change::One, vec![0.5]), (Change::Swap, vec![0.5, 0.0])] {
+            let mu = Mu::new(1.0).expect("valid");
+            let outside = Delta::new(1e-6).expect("valid");
+            let settings = GridSettings::new(public_box.clone());
+            let plan = CandidatePlan::new(settings, change, mu, outside).expect("valid settings");
+            let sum = |records: &[f64]| {
+                let points = PointsView::new(records, 1).expect("one column");
+                plan.sums_of_cells(points, &cells, |_| Some(0))[0]
+            };
+            let moved = (sum(&[0.5, 1.0]) - sum(&before)).pow(2).unsigned_abs();
+            let most = plan.length_squared();
+            assert!(moved <= most && moved as f64 > 0.99 * most as f64, "{change:?}: {moved}");
+        }
+    }
+}
