@@ -238,6 +238,19 @@ mod tests {
         assert!((numerical(1.0, 1, 1e-6) - 1.0).abs() < 1e-3, "nobody to hide among");
     }
 
+    /// The theorem is about losses up to `ln(n / (16 ln(2 / delta)))`, which is 6.07 here, and about others who hide a client with
+    /// probability `e^-loss` each.
+    #[test]
+    fn nothing_is_stated_beyond_what_is_proved() {
+        assert!(closed(6.0, 100_000, 1e-6).is_some());
+        assert_eq!(closed(6.1, 100_000, 1e-6), None);
+        for local in [0.5_f64, 1.0, 3.0] {
+            let mean: f64 =
+                Clones::new(local, 100).bins.iter().map(|bin| f64::from(bin.0) * bin.1).sum();
+            assert!((mean / (100.0 * (-local).exp()) - 1.0).abs() < 1e-9, "{mean} at {local}");
+        }
+    }
+
     /// Randomised response of small groups, exactly: how many say yes, if one of them would and if none would.
     #[test]
     fn small_groups_give_away_no_more() {
