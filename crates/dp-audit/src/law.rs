@@ -4,13 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dp_accounting::{AnyRelation, Relation};
 
+use crate::NotNeighbours;
 use crate::numbers::worse;
-use crate::promises::Promises;
+use crate::promises::{Promises, Standing};
 
 /// Probabilities of all outputs of one run of a mechanism on one data set.
 ///
 /// What two laws say about a claim, they say about neighbours. Where plans drew, receipts say which; so the law of a plan is infinitely far from
-/// any other until somebody says [under](Self::under) which relation the two data sets are neighbours.
+/// any other until somebody says [under](Self::under) which relation the two data sets are neighbours. That of draws without a plan is as
+/// far until somebody [answers for them](Self::without_receipt), since a source that does not pass [`promised`](dp_mechanism::Source::promised)
+/// on makes any plan look so. Where nothing was drawn there is nothing to say.
+///
+/// Equal laws give the same outputs the same probabilities, within the window and beyond it, bit for bit. Equality is about the distribution only:
+/// it holds between a law of a plan and one of draws without a receipt, and says nothing about neighbours.
 ///
 /// ```
 /// use dp_accounting::{AddRemove, Budget, Epsilon, Receipt, Step};
@@ -27,12 +33,17 @@ use crate::promises::Promises;
 /// assert!(law(1).under(AddRemove).pure_loss(&law(2).under(AddRemove)) <= 0.5 + 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Law<O: Ord> {
     probabilities: BTreeMap<O, Mass>,
     paths: u64,
-    promises: Promises,
-    under: Option<AnyRelation>,
+    standing: Standing,
+}
+
+impl<O: Ord> PartialEq for Law<O> {
+    fn eq(&self, other: &Self) -> bool {
+        self.probabilities == other.probabilities
+    }
 }
 
 /// A probability, and how much of it comes from runs with a draw outside of the window.
@@ -76,7 +87,8 @@ impl<O: Ord> Law<O> {
         masses: impl IntoIterator<Item = (O, Mass)>,
         promises: Promises,
     ) -> Self {
-        let mut law = Self { probabilities: BTreeMap::new(), paths: 0, promises, under: None };
+        let standing = Standing::new(promises);
+        let mut law = Self { probabilities: BTreeMap::new(), paths: 0, standing };
         for (output, mass) in masses {
             law.probabilities.entry(output).or_default().add(mass);
             law.paths += 1;
@@ -87,39 +99,44 @@ impl<O: Ord> Law<O> {
     }
 
     /// To be compared on neighbours under this relation. How the data sets differ remains the caller's word; where they are made of records,
-    /// [`exact_laws`](crate::exact_laws) looks. A law of draws without any plan is taken at its word as well: there is no receipt that could
-    /// say otherwise, and `exact_laws` refuses it.
+    /// [`exact_laws`](crate::exact_laws) looks.
     ///
     /// # Panics
-    /// If a plan promised something about other neighbours, or something was drawn beside it.
+    /// If a plan promised something about other neighbours; if something was drawn beside plans, or without any, and nobody
+    /// [answers for it](Self::without_receipt).
     #[must_use]
     pub fn under<L: Relation>(self, relation: L) -> Self {
-        let fits = self.promises.cover_all_draws(relation.any());
-        if let (false, Err(why)) = (self.promises.is_empty(), fits) {
-            panic!("{why}");
+        match self.held_under(relation.any()) {
+            Ok(law) => law,
+            Err(why) => panic!("{why}"),
         }
-        self.known_to_fit(relation.any())
     }
 
-    /// The same where that was looked at.
-    pub(crate) fn known_to_fit(self, relation: AnyRelation) -> Self {
-        Self { under: Some(relation), ..self }
+    pub(crate) fn held_under(self, relation: AnyRelation) -> Result<Self, NotNeighbours> {
+        Ok(Self { standing: self.standing.under(relation)?, ..self })
     }
 
-    pub(crate) fn promises(&self) -> &Promises {
-        &self.promises
+    /// Of primitives on their own, whose loss the caller accounts for: no receipt stands behind draws beside a plan, and the two data sets differ by
+    /// what the caller says. It is compared with its like only.
+    ///
+    /// ```
+    /// use dp_audit::{Window, exact_law};
+    /// use dp_mechanism::{DiscreteLaplace, Noise, Ratio};
+    ///
+    /// let noise = Noise::Laplace(DiscreteLaplace::new(Ratio::new(1, 1)?)?);
+    /// let law = |n| exact_law(Window::new(-20, 20), |source| source.noisy(n, noise));
+    /// assert!(law(0).pure_loss(&law(1)).is_infinite());
+    /// assert!(law(0).without_receipt().pure_loss(&law(1).without_receipt()) <= 1.0 + 1e-9);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn without_receipt(self) -> Self {
+        Self { standing: self.standing.without_receipt(), ..self }
     }
 
     /// Whether the difference between the two says something about what was promised.
     fn speaks_of(&self, other: &Self) -> bool {
-        let unplanned = |law: &Self| law.promises.is_empty();
-        match (self.under, other.under) {
-            (Some(here), Some(there)) => here == there,
-            (None, None) => unplanned(self) && unplanned(other),
-            // A law that somebody made by hand, of what needs no plan.
-            (Some(_), None) => unplanned(other),
-            (None, Some(_)) => unplanned(self),
-        }
+        self.standing.speaks_of(&other.standing)
     }
 
     /// The probability that a draw was outside of the window.
@@ -297,6 +314,7 @@ mod tests {
         let mut planned = Promises::default();
         planned.note(Some(AddRemove.any()));
         planned.draw();
+        planned.note(None);
         let law = || Law::from_paths([(0, 0.5, false), (1, 0.5, false)], planned.clone());
         let far = |a: &Law<i32>, b: &Law<i32>| {
             let all = [a.pure_loss(b), a.delta(b, 1.0), a.charged_delta(b, 1.0), a.zcdp(b)];
@@ -307,7 +325,45 @@ mod tests {
         let (a, b) = (law().under(AddRemove), law().under(AddOnly));
         assert!(far(&law(), &law()) && far(&a, &law()) && far(&law(), &a) && far(&a, &b));
         assert!(!far(&a, &law().under(AddRemove)) && !far(&b, &law().under(AddOnly)));
-        assert!(!far(&of([(0, 0.5), (1, 0.5)]), &of([(0, 0.5), (1, 0.5)])), "no plan");
+        assert!(!far(&of([(0, 0.5), (1, 0.5)]), &of([(0, 0.5), (1, 0.5)])), "made by hand");
+        assert_eq!(law(), law().under(AddOnly), "equality is about the distribution");
+    }
+
+    /// Draws without a plan may be those of a plan whose promise a source has kept to itself.
+    #[test]
+    fn laws_of_draws_without_a_plan_say_nothing_until_somebody_answers_for_them() {
+        use dp_accounting::{AddOnly, AddRemove};
+        let mut drew = Promises::default();
+        drew.draw();
+        let halves = [(0, 0.5, false), (1, 0.5, false)];
+        let raw = || Law::from_paths(halves, drew.clone());
+        let mut plan = Promises::default();
+        plan.note(Some(AddRemove.any()));
+        plan.draw();
+        plan.note(None);
+        let planned = || Law::from_paths(halves, plan.clone());
+        let by_hand = || of([(0, 0.5), (1, 0.5)]);
+        let far = |a: &Law<i32>, b: &Law<i32>| a.pure_loss(b).is_infinite();
+        assert!(far(&raw(), &raw()) && far(&raw(), &by_hand()));
+        let (told, held) = (|| raw().without_receipt(), || planned().under(AddRemove));
+        assert!(!far(&told(), &told()) && !far(&told(), &by_hand()) && !far(&held(), &by_hand()));
+        assert!(far(&told(), &raw()) && far(&told(), &held()), "one of two has a receipt");
+        let under = || told().under(AddRemove);
+        assert!(!far(&under(), &under()) && far(&under(), &held()) && far(&under(), &told()));
+        assert!(far(&under(), &told().under(AddOnly)));
+        let unsaid = planned().without_receipt();
+        assert!(
+            far(&unsaid, &unsaid),
+            "a plan is held to its relation whatever was drawn beside it"
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "neighbours under add-remove, but no receipt says")]
+    fn a_law_of_draws_without_a_plan_is_under_no_relation() {
+        let mut drew = Promises::default();
+        drew.draw();
+        let _ = Law::from_paths([(0, 1.0, false)], drew).under(dp_accounting::AddRemove);
     }
 
     #[test]

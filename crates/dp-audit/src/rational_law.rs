@@ -6,15 +6,20 @@ use dp_accounting::Relation;
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
-use crate::promises::Promises;
+use crate::promises::{Promises, Standing};
 
-/// Exact probabilities of all outputs of one run of a mechanism on one data set.
-#[derive(Clone, Debug, PartialEq)]
+/// Exact probabilities of all outputs of one run of a mechanism on one data set. What it may be held against, and what makes two of them equal, is
+/// as for a [`Law`](crate::Law).
+#[derive(Clone, Debug)]
 pub struct RationalLaw<O: Ord> {
     probabilities: BTreeMap<O, BigRational>,
-    promises: Promises,
-    /// Whether it is known to be one of neighbours that the plan speaks of.
-    known: bool,
+    standing: Standing,
+}
+
+impl<O: Ord> PartialEq for RationalLaw<O> {
+    fn eq(&self, other: &Self) -> bool {
+        self.probabilities == other.probabilities
+    }
 }
 
 impl<O: Ord> RationalLaw<O> {
@@ -31,21 +36,25 @@ impl<O: Ord> RationalLaw<O> {
         }
         let total = probabilities.values().fold(zero(), |sum, p| sum + p);
         assert_eq!(total, BigRational::from_integer(1.into()), "the law does not sum to 1");
-        let known = promises.is_empty();
-        Self { probabilities, promises, known }
+        Self { probabilities, standing: Standing::new(promises) }
     }
 
     /// To be compared on neighbours under this relation, as [`Law::under`](crate::Law::under).
     ///
     /// # Panics
-    /// If a plan promised something about other neighbours, or something was drawn beside it.
+    /// As there.
     #[must_use]
     pub fn under<L: Relation>(self, relation: L) -> Self {
-        let fits = self.promises.cover_all_draws(relation.any());
-        if let (false, Err(why)) = (self.promises.is_empty(), fits) {
-            panic!("{why}");
+        match self.standing.under(relation.any()) {
+            Ok(standing) => Self { standing, ..self },
+            Err(why) => panic!("{why}"),
         }
-        Self { known: true, ..self }
+    }
+
+    /// Of primitives on their own, as [`Law::without_receipt`](crate::Law::without_receipt).
+    #[must_use]
+    pub fn without_receipt(self) -> Self {
+        Self { standing: self.standing.without_receipt(), ..self }
     }
 
     /// Outputs and their probabilities, in order.
@@ -56,7 +65,7 @@ impl<O: Ord> RationalLaw<O> {
     /// The largest ratio of this law to the other over all outputs; `None` if some output is
     /// possible here and impossible there, or the two are not known to be of neighbours. To be compared with `odds^k` for a claim of `k` units.
     pub fn largest_ratio(&self, other: &Self) -> Option<BigRational> {
-        if !(self.known && other.known) {
+        if !self.standing.speaks_of(&other.standing) {
             return None;
         }
         self.iter().try_fold(zero(), |largest, (output, p)| {
@@ -79,4 +88,34 @@ pub fn power_within(ratio: Option<BigRational>, bound: &BigRational, odds: u32) 
 
 fn zero() -> BigRational {
     BigRational::from_integer(0.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use dp_accounting::{AddOnly, AddRemove};
+
+    use super::*;
+
+    /// A loss under one relation says nothing about a claim under another.
+    #[test]
+    fn laws_under_two_relations_are_not_compared() {
+        let mut plan = Promises::default();
+        plan.note(Some(AddRemove.any()));
+        plan.draw();
+        plan.note(None);
+        let law =
+            || RationalLaw::from_paths([(0, BigRational::from_integer(1.into()))], plan.clone());
+        let (wide, narrow) = (law().under(AddRemove), law().under(AddOnly));
+        assert!(wide.largest_ratio(&wide).is_some() && narrow.largest_ratio(&narrow).is_some());
+        assert_eq!((wide.largest_ratio(&narrow), law().largest_ratio(&law())), (None, None));
+        assert!(wide == narrow, "equality is about the distribution");
+        let mut drew = Promises::default();
+        drew.draw();
+        let raw =
+            || RationalLaw::from_paths([(0, BigRational::from_integer(1.into()))], drew.clone());
+        assert_eq!(raw().largest_ratio(&raw()), None);
+        let told = raw().without_receipt();
+        assert!(told.largest_ratio(&told).is_some());
+        assert_eq!(told.largest_ratio(&wide), None);
+    }
 }

@@ -219,8 +219,8 @@ pub fn exact_laws<D: ?Sized, O: Ord>(
     neighbours.tell(first, second)?;
     let law = |data: &D| {
         let law = exact_law(window, |source| run(data, source));
-        neighbours.keep(law.promises())?;
-        Ok(law.known_to_fit(neighbours.relation))
+        let law = if neighbours.unplanned { law.without_receipt() } else { law };
+        law.held_under(neighbours.relation)
     };
     Ok((law(first)?, law(second)?))
 }

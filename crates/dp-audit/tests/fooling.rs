@@ -72,10 +72,13 @@ fn loss<O: Ord>(law: impl Fn(i64) -> Law<O>) -> f64 {
 #[test]
 fn code_for_draws_beyond_the_window_runs() {
     let window = Window::new(-30, 30);
-    let law = |limit| move |secret| exact_law(window, |source| raw_above(limit, secret, source));
+    let law = |limit| {
+        move |secret| exact_law(window, |source| raw_above(limit, secret, source)).without_receipt()
+    };
     assert!(loss(law(30)).is_infinite());
     assert!(loss(law(50)).is_infinite());
-    let honest = |secret| exact_law(window, |source| source.noisy(secret, laplace(2)));
+    let honest =
+        |secret| exact_law(window, |source| source.noisy(secret, laplace(2))).without_receipt();
     assert!((loss(honest) - 0.5).abs() < 1e-9);
 }
 
@@ -86,7 +89,7 @@ fn draws_beyond_the_window_are_charged_to_delta() {
         let noisy = source.noisy(secret, laplace(2));
         if noisy == 37 { 1_000 + secret } else { noisy }
     };
-    let law = |window, secret| exact_law(window, |source| magic(secret, source));
+    let law = |window, secret| exact_law(window, |source| magic(secret, source)).without_receipt();
     let narrow = |secret| law(Window::new(-30, 30), secret);
     let charged = narrow(0).charged_delta(&narrow(1), 0.5);
     let wide = |secret| law(Window::new(-80, 80), secret);
@@ -108,7 +111,8 @@ fn merged_states_charge_what_was_outside() {
     let whole = exact_law(window, |source| {
         source.noisy(0, laplace(1));
         source.noisy(0, laplace(1));
-    });
+    })
+    .without_receipt();
     assert!((merged.outside() - whole.outside()).abs() < 1e-12 && whole.outside() > 0.01);
 }
 
@@ -199,6 +203,7 @@ fn the_zcdp_of_a_choice_is_capped_by_its_pure_loss() {
     // And by no less than what the exact law shows.
     let law = |secret| {
         exact_law(Window::none(), |source| source.choose(&[secret, 0, -secret], ratio(6, 1)))
+            .without_receipt()
     };
     let run =
         |secret: &i64, source: &mut dyn Source| source.choose(&[*secret, 0, -secret], ratio(6, 1));
@@ -440,6 +445,63 @@ fn a_draw_beside_a_plan_is_refused() {
         law.under(AddRemove)
     };
     assert!(unit(&few).largest_ratio(&unit(&more)).is_some());
+}
+
+/// A plan that dies half way has ended: what is drawn after that is not its own, whoever catches the panic.
+#[test]
+fn a_plan_that_panics_pays_for_no_draw_after_it() {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    let count = NoisyCount::geometric(Epsilon::new(0.5).expect("valid")).expect("positive");
+    let step = Step::spend("count", count.loss());
+    let receipt = Receipt::new("c", AddRemove, Budget::new(0.5, 0.0).expect("valid"), step);
+    let run = |data: &Vec<u8>, source: &mut dyn Source| {
+        let died = catch_unwind(AssertUnwindSafe(|| {
+            Draws::planned(source, &receipt, |_| std::panic::resume_unwind(Box::new("half way"))).0
+        }));
+        died.unwrap_or_else(|_| count.release(data.len() as u64, &mut Draws::unplanned(source)))
+    };
+    let neighbours = Neighbours::of_records(AddRemove, Vec::clone);
+    let (few, more) = (vec![0], vec![0, 1]);
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let refused = Some(NotNeighbours::BesidePlan { compared: AddRemove.any() });
+    let seen = compare(&neighbours, run, &few, &more, &mut SecureSource::new(&mut rng));
+    assert_eq!(seen.refused, refused);
+    assert_eq!(exact_laws(&neighbours, Window::new(-6, 8), run, &few, &more).err(), refused);
+}
+
+/// A source that keeps the promise to itself makes noise of half the claim's size look like draws that somebody accounts for.
+#[test]
+fn a_source_that_hides_the_promise_makes_no_law() {
+    struct Hiding<'a>(&'a mut dyn Source);
+    impl Source for Hiding<'_> {
+        fn draw(&mut self, law: dp_mechanism::Law<'_>) -> i64 {
+            self.0.draw(law)
+        }
+        fn noisy_vector(&mut self, values: &mut [i64], noise: dp_mechanism::DiscreteGaussian) {
+            self.0.noisy_vector(values, noise);
+        }
+        fn noisy_max(&mut self, scores: &[i64], noise: dp_mechanism::Geometric) -> (usize, i64) {
+            self.0.noisy_max(scores, noise)
+        }
+    }
+    let count = NoisyCount::geometric(Epsilon::new(0.5).expect("valid")).expect("positive");
+    let step = Step::spend("count", count.loss());
+    let receipt = Receipt::new("c", ReplaceOne, Budget::new(0.5, 0.0).expect("valid"), step);
+    let run = |n: u64, source: &mut dyn Source| {
+        Draws::planned(source, &receipt, |draws| count.release(n, &mut draws.leaf("count", 0))).0
+    };
+    let window = Window::new(-40, 40);
+    let law = |n| exact_law(window, |source| run(n, &mut Hiding(source)));
+    let unit = |n| exact_rational_law(ratio(1, 2), 2, window, |source| run(n, &mut Hiding(source)));
+    assert!(law(0).pure_loss(&law(1)).is_infinite());
+    assert_eq!(unit(0).largest_ratio(&unit(1)), None);
+    let under = |which: usize| {
+        std::panic::catch_unwind(|| match which {
+            0 => drop(law(0).under(AddRemove)),
+            _ => drop(unit(0).under(AddRemove)),
+        })
+    };
+    assert!(under(0).is_err() && under(1).is_err());
 }
 
 #[test]

@@ -28,9 +28,18 @@ fn one_more<'a, R: serde::Serialize + Clone + 'a>() -> Neighbours<'a, Vec<R>> {
     Neighbours::of_records(AddRemove, Vec::clone).without_receipt()
 }
 
-/// Numbers and scores, which are told apart by so much.
-fn told<'a, D: ?Sized>() -> Neighbours<'a, D> {
-    Neighbours::tested(AddRemove, |_, _| true).without_receipt()
+/// Counts of which one is above the other by at most so much.
+fn counts<'a>(apart: u64) -> Neighbours<'a, i64> {
+    let near = move |a: &i64, b: &i64| a.abs_diff(*b) <= apart;
+    Neighbours::tested(AddRemove, near).without_receipt()
+}
+
+/// Scores of as many candidates, each of which moves by at most so much.
+fn scores<'a>(apart: u64) -> Neighbours<'a, [i64]> {
+    let near = move |a: &[i64], b: &[i64]| {
+        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.abs_diff(*b) <= apart)
+    };
+    Neighbours::tested(AddRemove, near).without_receipt()
 }
 
 fn rng() -> ChaCha20Rng {
@@ -53,7 +62,7 @@ fn above_threshold(users: &[u8], threshold: i64, draws: &mut dyn Source) -> Opti
 }
 
 fn above_threshold_law(users: &[u8]) -> Law<Option<u32>> {
-    exact_law(Window::none(), |draws| above_threshold(users, 1, draws))
+    exact_law(Window::none(), |draws| above_threshold(users, 1, draws)).without_receipt()
 }
 
 /// All data sets of up to two users, each with one more user.
@@ -102,6 +111,7 @@ fn a_secret_sample_makes_it_private_both_ways() {
                 draws.exceeds(i64::try_from(active).expect("few"), 1, noise)
             })
         })
+        .without_receipt()
     };
     let mut worst = f64::NEG_INFINITY;
     for (without, with) in neighbours() {
@@ -116,8 +126,10 @@ fn a_secret_sample_makes_it_private_both_ways() {
 fn counts_lose_exactly_what_they_claim() {
     let count = NoisyCount::geometric(epsilon(0.7)).expect("positive");
     let Loss::Pure { epsilon: claimed } = count.loss() else { panic!("geometric is pure") };
-    let law =
-        |n| exact_law(Window::new(-20, 20), |draws| count.release(n, &mut Draws::unplanned(draws)));
+    let law = |n| {
+        exact_law(Window::new(-20, 20), |draws| count.release(n, &mut Draws::unplanned(draws)))
+            .without_receipt()
+    };
     for n in 0..4 {
         let (a, b) = (law(n), law(n + 1));
         let loss = a.pure_loss(&b).max(b.pure_loss(&a));
@@ -133,6 +145,7 @@ fn a_bit_from_the_exact_law_matches_the_hockey_stick_of_its_definition() {
         exact_law(Window::none(), move |draws| {
             draws.keep(dp_mechanism::Coin::Rational(Ratio::new(p.into(), 4).expect("valid")))
         })
+        .without_receipt()
     };
     let (a, b) = (law(3), law(1));
     assert!((a.delta(&b, 1.0) - (0.75 - 1.0_f64.exp() / 4.0)).abs() < 1e-12);
@@ -236,6 +249,7 @@ fn rational_laws_have_no_tolerance() {
     let one = Ratio::new(1, 1).expect("valid");
     let law = |users: &[u8]| {
         exact_rational_law(one, 2, Window::none(), |draws| above_threshold(users, 1, draws))
+            .without_receipt()
     };
     let two = BigRational::from_integer(2.into());
     let (mut equal, mut removal_broken) = (false, false);
@@ -260,7 +274,7 @@ fn rational_laws_refuse_exponents_off_their_lattice() {
 #[test]
 fn far_thresholds_lose_as_much_as_near_ones() {
     let run = |value: &i64, draws: &mut dyn Source| draws.exceeds(*value, 1_000, unit_noise());
-    let comparison = compare(&told(), run, &0, &5, &mut SecureSource::new(&mut rng()));
+    let comparison = compare(&counts(5), run, &0, &5, &mut SecureSource::new(&mut rng()));
     assert!((comparison.pure_loss() - 5.0).abs() < 1e-9, "{}", comparison.pure_loss());
     // Gaussian tails do underflow: unbounded as a pure loss, never more than the noisy value in zCDP.
     let variance = Ratio::new(1, 1).expect("valid");
@@ -268,7 +282,7 @@ fn far_thresholds_lose_as_much_as_near_ones() {
     for threshold in [5, 1_000] {
         let run =
             move |value: &i64, draws: &mut dyn Source| draws.exceeds(*value, threshold, noise);
-        let comparison = compare(&told(), run, &0, &1, &mut SecureSource::new(&mut rng()));
+        let comparison = compare(&counts(1), run, &0, &1, &mut SecureSource::new(&mut rng()));
         assert!(comparison.rho() <= 0.5 && comparison.pure_loss() > 1.0, "{comparison:?}");
     }
 }
@@ -291,12 +305,12 @@ fn losing_candidates_lose_as_much_as_others() {
     let one = Ratio::new(1, 1).expect("valid");
     let run = |scores: &[i64], draws: &mut dyn Source| draws.flip(scores, one);
     let loss =
-        |a: &[i64], b: &[i64]| compare(&told(), run, a, b, &mut SecureSource::new(&mut rng()));
+        |a: &[i64], b: &[i64]| compare(&scores(10), run, a, b, &mut SecureSource::new(&mut rng()));
     let comparison = loss(&[0, 1_000], &[10, 1_000]);
     assert!((comparison.pure_loss() - 10.0).abs() < 1e-9, "{comparison:?}");
     let noise = Geometric::new(one).expect("positive");
     let run = |scores: &[i64], draws: &mut dyn Source| draws.noisy_max(scores, noise);
-    let comparison = compare(&told(), run, &[0_i64, 0][..], &[5, 0][..], &mut Far);
+    let comparison = compare(&scores(5), run, &[0_i64, 0][..], &[5, 0][..], &mut Far);
     assert!((comparison.steps[0].forward + 5.0).abs() < 1e-9, "{comparison:?}");
 }
 
@@ -323,7 +337,8 @@ fn noisy_integers_without_a_window_are_refused() {
 
 #[test]
 fn a_mechanism_that_draws_nothing_is_not_audited() {
-    let comparison = compare(&told(), |_: &i32, _| 7, &0, &1, &mut SecureSource::new(&mut rng()));
+    let comparison =
+        compare(&counts(1), |_: &i64, _| 7, &0, &1, &mut SecureSource::new(&mut rng()));
     assert!(comparison.steps.is_empty() && comparison.diverged.is_none());
     assert!(comparison.pure_loss().is_infinite() && comparison.rho().is_infinite());
 }

@@ -254,7 +254,7 @@ fn spent_within_budget(
 pub(crate) fn regions(effort: Effort, rule: RegionRule, instead: Instead) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(131);
-    let rho = 1.0;
+    let (rho, mut cases) = (1.0, 0);
     for (dim, seed) in (1..3).flat_map(|dim| (0..effort.of(2, 40)).map(move |seed| (dim, seed))) {
         let public_box = domain(dim, 0);
         for pair in pairs(&public_box, 2, rho, &mut rng) {
@@ -265,7 +265,10 @@ pub(crate) fn regions(effort: Effort, rule: RegionRule, instead: Instead) -> Fou
                 RegionCoreset::builder(public_box.clone(), near, 1_201, 1, budget).rule(rule);
             // Cells of fine levels are narrower than the move, and a region that is looked at has records from both ends.
             let plan = plan.repetitions(2).levels(6, 8).far(1.0).least_cell(30).public_seed(seed);
-            let plan = plan.build().expect("valid");
+            let in_table = plan.clone().with_tree_from(usize::MAX).build().expect("valid");
+            // The nearest centre from a tree, as where there are many.
+            let plan = plan.with_tree_from([1, 2, 3][cases % 3]).build().expect("valid");
+            cases += 1;
             let (claimed, _) = plan.receipt().zcdp_outside().expect("Gaussian");
             let run = |points: &Points, draws: &mut dyn Source| {
                 plan.replay(points.view(), &mut Through::new(draws, instead)).0
@@ -274,6 +277,12 @@ pub(crate) fn regions(effort: Effort, rule: RegionRule, instead: Instead) -> Fou
             let seen = pair_of(relation, &others, &pair, dim, run, &mut rng);
             found.see(seen.rho() / claimed.get(), || format!("{rule:?}, {pair:?}"));
             let set = points(&[others.as_slice(), pair[0].as_slice()].concat(), dim);
+            let released = [&plan, &in_table].map(|plan| {
+                plan.simulate(set.view(), &mut effort.rng(133)).expect("so many records").output
+            });
+            if released[0] != released[1] {
+                found.see(f64::INFINITY, || format!("{rule:?}, {pair:?}: tree and table differ"));
+            }
             let usage = plan.replay(set.view(), &mut SecureSource::new(&mut rng)).1;
             for step in usage.unreached() {
                 found.see(f64::INFINITY, || format!("`{step}` was never drawn"));

@@ -48,18 +48,27 @@ pub struct Assignment {
 /// # Ok::<(), dp_geometry::GeometryError>(())
 /// ```
 pub fn nearest(points: PointsView<'_>, centres: PointsView<'_>) -> Assignment {
+    nearest_from(points, centres, tree_from(centres.dim()))
+}
+
+/// The same with a tree from so many centres on, and with a table of fewer: a test sets this to a few.
+pub(crate) fn nearest_from(
+    points: PointsView<'_>,
+    centres: PointsView<'_>,
+    tree_from: usize,
+) -> Assignment {
     assert_eq!(points.dim(), centres.dim(), "points and centres must have the same dimension");
-    if tree_pays(points.len(), centres) {
+    // Building a tree is work for all centres, searching it saves some per point.
+    if centres.len() >= tree_from && points.len() >= centres.len() {
         assign(points, &CentreTree::new(centres))
     } else {
         assign(points, &CentreTable::new(centres))
     }
 }
 
-/// Whether a tree of the centres is faster than a table of them, as measured. Both give the same bytes.
-fn tree_pays(points: usize, centres: PointsView<'_>) -> bool {
-    let dim = centres.dim();
-    dim <= CentreTree::MAX_DIM && centres.len() >= (64 << dim).max(256) && points >= centres.len()
+/// From how many centres on a tree of them is faster than a table, as measured. Both give the same bytes.
+pub(crate) fn tree_from(dim: usize) -> usize {
+    if dim <= CentreTree::MAX_DIM { (64 << dim).max(256) } else { usize::MAX }
 }
 
 fn assign(points: PointsView<'_>, centres: &(impl NearestCentre + Sync)) -> Assignment {
@@ -119,11 +128,31 @@ mod tests {
                 Points::new(coords, dim).unwrap()
             };
             let (points, centres) = (cut(coords), cut(centres));
-            prop_assert_eq!(
-                nearest(points.view(), centres.view()),
-                plain(points.view(), centres.view())
-            );
+            let plain = plain(points.view(), centres.view());
+            prop_assert_eq!(&nearest(points.view(), centres.view()), &plain);
+            for tree_from in [1, 2, 3, usize::MAX] {
+                let found = nearest_from(points.view(), centres.view(), tree_from);
+                prop_assert_eq!(&found, &plain, "a tree from {} centres on", tree_from);
+            }
         }
+    }
+
+    /// The size that a release has, on both sides.
+    #[test]
+    fn a_tree_and_a_table_agree_where_one_takes_over() {
+        for dim in [1, 2] {
+            let from = tree_from(dim);
+            assert_eq!(from, 256);
+            let place = |i: usize| ((i * 7_919) % 1_009) as f64;
+            let points = Points::new((0..300 * dim).map(place).collect(), dim).unwrap();
+            for k in [from - 1, from] {
+                let centres =
+                    Points::new((0..k * dim).map(|i| place(i + 5)).collect(), dim).unwrap();
+                let found = nearest(points.view(), centres.view());
+                assert_eq!(found, plain(points.view(), centres.view()), "{k} centres");
+            }
+        }
+        assert_eq!((tree_from(8), tree_from(9)), (64 << 8, usize::MAX));
     }
 
     #[test]

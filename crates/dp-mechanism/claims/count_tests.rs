@@ -30,6 +30,7 @@ fn first(effort: Effort) -> Found {
             let threshold = test.secret(3, draws);
             counts.iter().position(|&count| test.reaches(count, threshold, draws))
         })
+        .without_receipt()
     };
     let tests = effort.of(4, 6);
     for base in 0..effort.of(5, 9) {

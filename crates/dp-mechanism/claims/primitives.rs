@@ -51,6 +51,7 @@ fn geometric(effort: Effort) -> Found {
         exact_law(Window::new(-reach, reach), |draws| {
             count.release(n, &mut Draws::unplanned(draws))
         })
+        .without_receipt()
     };
     for n in 0..effort.of(8, 60) {
         let (a, b) = (law(n), law(n + 1));
@@ -71,6 +72,7 @@ fn geometric_sum(effort: Effort) -> Found {
         exact_law(Window::new(-reach, reach), |draws| {
             sum.release(&values, &mut Draws::unplanned(draws))
         })
+        .without_receipt()
     };
     let base = law([0, 0, 0]);
     let steps = -2_i64..=2;
@@ -91,6 +93,7 @@ fn rational_count(effort: Effort) -> Found {
     let window = Window::new(-20, 20);
     let law = |n| {
         exact_rational_law(unit, 3, window, |draws| count.release(n, &mut Draws::unplanned(draws)))
+            .without_receipt()
     };
     for n in 0..effort.of(5, 20) {
         let (here, there) = (law(n), law(n + 1));
@@ -109,6 +112,7 @@ fn rational_choice(effort: Effort) -> Found {
         exact_rational_law(unit, 2, Window::none(), |draws| {
             mechanism.release(&scores, &mut Draws::unplanned(draws))
         })
+        .without_receipt()
     };
     let far = effort.of(40, 400);
     for scores in [[0, 0, 0], [far, 0, 0], [far, far, 0], [far, 1, 0]] {
@@ -154,6 +158,7 @@ fn rounded_count(effort: Effort) -> Found {
         let Loss::Gaussian { mu } = count.loss() else { unreachable!("it is Gaussian") };
         let law = |n| {
             exact_law(Window::new(-60, 60), |draws| count.release(n, &mut Draws::unplanned(draws)))
+                .without_receipt()
         };
         let (here, there) = (law(0), law(1));
         for step in 0..effort.of(60_u32, 600) {
@@ -179,6 +184,7 @@ fn choice(effort: Effort) -> Found {
     let far = effort.of(60, 200);
     let law = |scores: [i64; 3]| {
         exact_law(Window::none(), |draws| mechanism.release(&scores, &mut Draws::unplanned(draws)))
+            .without_receipt()
     };
     for scores in [[0, 0, 0], [far, 0, 0], [far, far, 0], [far, 1, 0]] {
         let here = law(scores);
@@ -249,7 +255,8 @@ fn sample(effort: Effort) -> Found {
             draws.exceeds(i64::try_from(active).expect("few"), 1, noise)
         })
     };
-    let law = |users: &[u32]| exact_law(Window::none(), |draws| run(users, draws));
+    let law =
+        |users: &[u32]| exact_law(Window::none(), |draws| run(users, draws)).without_receipt();
     let kinds = 1_u32 << steps;
     for others in (0..kinds).map(|user| vec![user; 2]).chain([vec![], vec![kinds - 1]]) {
         let without = law(&others);
@@ -331,6 +338,7 @@ fn responses(effort: Effort) -> Found {
                     exact_rational_law(unit, 3, Window::none(), |source| {
                         run(&mut Draws::unplanned(source))
                     })
+                    .without_receipt()
                 };
                 let ranked = |turn: u32| {
                     (0..symbols)

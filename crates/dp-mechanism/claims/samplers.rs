@@ -55,7 +55,7 @@ fn noise_distance(effort: Effort, noises: &[(String, Noise)]) -> Found {
     let runs = effort.of(50_000, 5_000_000);
     for (name, noise) in noises {
         let run = |source: &mut dyn Source| source.noisy(0, *noise);
-        let law = exact_law(Window::new(-REACH, REACH), run);
+        let law = exact_law(Window::new(-REACH, REACH), run).without_receipt();
         found.see(from_tape(&law, runs, &mut rng, run), || name.clone());
     }
     found
@@ -144,7 +144,7 @@ fn others(effort: Effort) -> Found {
     let mut rng = effort.rng(63);
     let runs = effort.of(20_000, 2_000_000);
     for (name, ask) in &asks {
-        let law = exact_law(Window::new(-40, 80), |source| ask(source));
+        let law = exact_law(Window::new(-40, 80), |source| ask(source)).without_receipt();
         found.see(from_tape(&law, runs, &mut rng, |source| ask(source)), || (*name).to_owned());
     }
     found

@@ -36,6 +36,7 @@ pub(crate) fn neighbours(_: Effort, planned: u32, changed: u32) -> Found {
                 let counts = Private::new(&counts);
                 histogram.release(counts, &mut Draws::unplanned(draws))
             })
+            .without_receipt()
         };
         let pairs: &[[[u64; 2]; 2]] = match changed {
             1 => &[[[0, 0], [1, 0]], [[2, 0], [3, 0]], [[5, 0], [5, 1]], [[4, 4], [5, 4]]],

@@ -84,14 +84,32 @@ impl<'a> Draws<'a> {
         spent: &Spent,
         run: impl FnOnce(&mut Draws<'_>) -> O,
     ) -> (O, Meter) {
-        source.promised(Some(receipt.relation().any()));
         let mut meter = Meter::new(receipt.spent(), L::PARTS_TOUCHED);
         meter.resume(spent);
         let scope = meter.all();
-        let draws = &mut Draws { source: &mut *source, meter: Some(&mut meter), scope, leaf: None };
-        let output = run(draws);
-        source.promised(None);
+        let promised = Promised::new(source, receipt);
+        let source = &mut *promised.source;
+        let output = run(&mut Draws { source, meter: Some(&mut meter), scope, leaf: None });
+        drop(promised);
         (output, meter)
+    }
+}
+
+/// A plan that has begun. It ends with this, also if the run panics and somebody catches that: draws that follow are not its own.
+struct Promised<'a> {
+    source: &'a mut dyn Source,
+}
+
+impl<'a> Promised<'a> {
+    fn new<L: Relation>(source: &'a mut dyn Source, receipt: &Receipt<L>) -> Self {
+        source.promised(Some(receipt.relation().any()));
+        Self { source }
+    }
+}
+
+impl Drop for Promised<'_> {
+    fn drop(&mut self) {
+        self.source.promised(None);
     }
 }
 
@@ -306,6 +324,12 @@ mod tests {
         let mut told = Told(Vec::new());
         let steps = Step::spend("count", count(0.5).loss());
         let receipt = Receipt::new("c", AddRemove, Budget::new(0.5, 0.0).expect("valid"), steps);
+        let dies = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            Draws::planned(&mut told, &receipt, |_| std::panic::resume_unwind(Box::new(())))
+        }));
+        let dies: Result<((), Usage), _> = dies;
+        assert!(dies.is_err() && told.0.len() == 2 && told.0[1].is_none(), "an end is an end");
+        told.0.clear();
         let paid = |draws: &mut Draws<'_>| count(0.5).release(3_u64, &mut draws.next("count"));
         let (noisy, usage) = Draws::planned(&mut told, &receipt, paid);
         assert_eq!((noisy, usage.leaves[0].1), (7, 1));

@@ -106,34 +106,65 @@ impl Way {
     fn neighbours(self, random: &mut impl RngExt) -> [Private; 2] {
         if self.units.is_some() {
             let [others, own] = self.rows(random);
-            let text =
-                |rows: &[&[String]]| format!("{}\n{}\n", self.header, rows.concat().join("\n"));
-            let after = [&others[..], &[own.concat()]].concat();
-            let files = [text(&[&others]), text(&[&own[..1], &others, &own[1..]])];
-            return [(others, files[0].clone()), (after, files[1].clone())];
+            let before: Vec<(usize, String)> = (1..).zip(others).collect();
+            // The first row of the one who comes is before all others, the rest after them.
+            let own: Vec<(usize, String)> = own.into_iter().map(|row| (0, row)).collect();
+            let after = [&own[..1], &before, &own[1..]].concat();
+            return [before, after].map(Private::Rows);
         }
-        let sizes: Vec<u64> = (0..3).map(|_| random.random_range(0..=3)).collect();
-        let (grown, more) = (random.random_range(0..3), sizes.clone());
-        [0, 1].map(|by| {
-            let mut sizes = more.clone();
-            sizes[grown] += by;
-            let row = |(region, size): (&str, &u64)| format!("{region},{size},1\n");
-            let rows: String = ["GA", "GA", "NY"].into_iter().zip(&sizes).map(row).collect();
-            let members = (0..3).zip(&sizes);
-            let members = members
-                .flat_map(|(group, &size)| (0..size).map(move |_| format!("of group {group}")));
-            (members.collect(), format!("{}\n{rows}", self.header))
-        })
+        let sizes = [(); 3].map(|()| random.random_range(0..=3));
+        let mut grown = sizes;
+        grown[random.random_range(0..3)] += 1;
+        [sizes, grown].map(Private::Sizes)
     }
 }
 
-/// All individuals, and the file that has them.
-type Private = (Vec<String>, String);
+/// What the file holds, from which both the file and its individuals follow: what is compared is what the command reads.
+#[derive(Clone, Debug)]
+enum Private {
+    /// Rows as they stand in the file, each with whose it is.
+    Rows(Vec<(usize, String)>),
+    /// How many members each of three groups has.
+    Sizes([u64; 3]),
+}
+
+impl Private {
+    /// The text of the file under this header.
+    fn file(&self, header: &str) -> String {
+        let rows: Vec<String> = match self {
+            Self::Rows(rows) => rows.iter().map(|(_, row)| row.clone()).collect(),
+            Self::Sizes(sizes) => {
+                let row = |(region, size): (&str, &u64)| format!("{region},{size},1");
+                ["GA", "GA", "NY"].into_iter().zip(sizes).map(row).collect()
+            }
+        };
+        format!("{header}\n{}\n", rows.join("\n"))
+    }
+
+    /// Each individual: all rows of one, or the group of a member.
+    fn individuals(&self) -> Vec<String> {
+        match self {
+            Self::Rows(rows) => {
+                let mut of = std::collections::BTreeMap::<usize, String>::new();
+                for (who, row) in rows {
+                    *of.entry(*who).or_default() += &format!("{row}\n");
+                }
+                of.into_values().collect()
+            }
+            Self::Sizes(sizes) => {
+                let members = |(group, &size): (usize, &u64)| {
+                    (0..size).map(move |_| format!("of group {group}"))
+                };
+                sizes.iter().enumerate().flat_map(members).collect()
+            }
+        }
+    }
+}
 
 /// Whether the second has one individual more.
 fn one_more(before: &Private, after: &Private) -> bool {
-    let mut left = after.0.clone();
-    let all_there = before.0.iter().all(|own| {
+    let mut left = after.individuals();
+    let all_there = before.individuals().iter().all(|own| {
         left.iter().position(|other| other == own).map(|place| left.swap_remove(place)).is_some()
     });
     all_there && left.len() == 1
@@ -179,7 +210,9 @@ fn on_files(effort: Effort) -> Found {
             let args = way.args(home.path(), method);
             for _ in 0..effort.of(2, 40) {
                 let [before, after] = way.neighbours(&mut rng);
-                let run = |file: &Private, source: &mut dyn Source| seen(&args, &file.1, source);
+                let run = |private: &Private, source: &mut dyn Source| {
+                    seen(&args, &private.file(way.header), source)
+                };
                 let comparison = compare(
                     &Neighbours::tested(MemberOfGroup, one_more),
                     run,

@@ -172,8 +172,22 @@ fn claimed(family: &Family) -> (Option<f64>, Option<f64>) {
     (receipt.pure().map(Epsilon::get), receipt.zcdp().map(Rho::get))
 }
 
-/// The rows of each person, and the file that has them.
-type Private = (Vec<Vec<Vec<u8>>>, Vec<u8>);
+/// The rows of the file as they stand in it, each with whose it is: what is compared is what the command reads.
+type Private = Vec<(usize, Vec<u8>)>;
+
+/// Everybody with all of their rows.
+fn people(rows: &Private) -> Vec<Vec<&[u8]>> {
+    let mut of = std::collections::BTreeMap::<usize, Vec<&[u8]>>::new();
+    for (who, row) in rows {
+        of.entry(*who).or_default().push(row);
+    }
+    of.into_values().collect()
+}
+
+fn file(header: &str, rows: &Private) -> Vec<u8> {
+    let rows = rows.iter().flat_map(|(_, row)| row.iter().copied());
+    format!("{header}\n").into_bytes().into_iter().chain(rows).collect()
+}
 
 fn on_files(effort: Effort, ways: &[(&str, &str)]) -> Found {
     let mut rng = effort.rng(95);
@@ -202,21 +216,19 @@ fn on_files(effort: Effort, ways: &[(&str, &str)]) -> Found {
             let odd = rng.random_range(0..2) == 0;
             let own: Vec<Vec<u8>> =
                 (0..rows).map(|_| odd_or_plain(header, name, odd, &mut rng)).collect();
-            let text = |rows: &[&[Vec<u8>]]| {
-                [format!("{header}\n").into_bytes(), rows.concat().concat()].concat()
+            let before: Private = (1..).zip(others).collect();
+            // The first row of the one who comes is before all others, the rest after them.
+            let own: Private = own.into_iter().map(|row| (0, row)).collect();
+            let after: Private = [&own[..1], &before, &own[1..]].concat();
+            let run = |rows: &Private, source: &mut dyn Source| {
+                seen(home.path(), &family, &file(header, rows), source)
             };
-            // Everybody with their rows, and the file of them.
-            let people = |own: &[Vec<Vec<u8>>]| {
-                others.iter().map(|row| vec![row.clone()]).chain(own.iter().cloned()).collect()
-            };
-            let before: Private = (people(&[]), text(&[&others]));
-            let after: Private =
-                (people(std::slice::from_ref(&own)), text(&[&own[..1], &others, &own[1..]]));
-            let run = |(_, private): &Private, source: &mut dyn Source| {
-                seen(home.path(), &family, private, source)
+            let owned = |rows: &Private| -> Vec<Vec<Vec<u8>>> {
+                let of = |rows: Vec<&[u8]>| rows.into_iter().map(<[u8]>::to_vec).collect();
+                people(rows).into_iter().map(of).collect()
             };
             let comparison = compare(
-                &Neighbours::of_records(AddRemove, |data: &Private| data.0.clone()),
+                &Neighbours::of_records(AddRemove, owned),
                 run,
                 &before,
                 &after,
@@ -227,7 +239,8 @@ fn on_files(effort: Effort, ways: &[(&str, &str)]) -> Found {
                 (None, Some(rho)) => comparison.rho() / rho,
                 (None, None) => f64::INFINITY,
             };
-            found.see(share, || format!("{words}: {:?}", String::from_utf8_lossy(&after.1)));
+            let text = || file(header, &after);
+            found.see(share, || format!("{words}: {:?}", String::from_utf8_lossy(&text())));
         }
     }
     found

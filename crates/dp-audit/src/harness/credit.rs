@@ -4,10 +4,11 @@ use dp_accounting::AnyRelation;
 use dp_mechanism::{DiscreteGaussian, Geometric, Law, Ratio, ReportNoise, Source};
 
 use crate::numbers::ratio_to_f64;
+use crate::promises::Promises;
 
 /// What a record more adds to the log probability of the choices and reports of a run on the sample, over two runs that release the same;
 /// infinite where the premise of [`CreditedRun`](dp_mechanism::CreditedRun) is broken: if any score falls, if anything but scores
-/// differs, or if the outputs do; and where a receipt is not about records that come or go.
+/// differs, or if the outputs do; and where a receipt is not about records that come or go, or a draw of either run has none.
 ///
 /// Everybody takes part: secret coins come up.
 ///
@@ -18,11 +19,14 @@ pub fn added_loss<O: PartialEq>(
     without: impl Fn(&mut dyn Source) -> O,
     with: impl Fn(&mut dyn Source) -> O,
 ) -> f64 {
-    let mut first = Notes { outcomes, seen: Vec::new(), loss: 0.0 };
+    let mut first = Notes { outcomes, seen: Vec::new(), promises: Promises::default() };
     let output = without(&mut first);
-    let mut second = Again { seen: first.seen.into_iter(), loss: first.loss };
+    let Notes { seen, promises: of_first, .. } = first;
+    let mut second = Again { seen: seen.into_iter(), loss: 0.0, promises: Promises::default() };
     let same = with(&mut second) == output && second.seen.next().is_none();
-    if same { second.loss } else { f64::INFINITY }
+    let has_receipt = |all: &Promises| all.cover_all_draws(AnyRelation::AddOnly).is_ok();
+    let covered = has_receipt(&of_first) && has_receipt(&second.promises);
+    if same && covered { second.loss } else { f64::INFINITY }
 }
 
 /// What a draw looked at, what a unit of it is worth, which of it was released, and what came out.
@@ -51,21 +55,16 @@ fn scores_of(law: Law<'_>) -> (Vec<i64>, f64, Option<i64>) {
 struct Notes<'a> {
     outcomes: &'a mut dyn Source,
     seen: Vec<Seen>,
-    loss: f64,
-}
-
-/// What it costs to show under another relation what holds when a record is added.
-fn of_another(promised: Option<AnyRelation>) -> f64 {
-    let covers = promised.is_none_or(|promised| promised.covers(AnyRelation::AddOnly));
-    if covers { 0.0 } else { f64::INFINITY }
+    promises: Promises,
 }
 
 impl Source for Notes<'_> {
     fn promised(&mut self, relation: Option<AnyRelation>) {
-        self.loss += of_another(relation);
+        self.promises.note(relation);
     }
 
     fn draw(&mut self, law: Law<'_>) -> i64 {
+        self.promises.draw();
         if let Law::Keep { .. } = law {
             return 1;
         }
@@ -80,6 +79,7 @@ impl Source for Notes<'_> {
     }
 
     fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.promises.draw();
         let drawn = self.outcomes.noisy_max(scores, noise);
         let (scores, rate) = (scores.to_vec(), ratio_to_f64(noise.scale()).recip());
         self.seen.push(Seen { scores, rate, chosen: Some(drawn.0), drawn });
@@ -94,6 +94,7 @@ impl Source for Notes<'_> {
 struct Again<I> {
     seen: I,
     loss: f64,
+    promises: Promises,
 }
 
 impl<I: Iterator<Item = Seen>> Again<I> {
@@ -116,10 +117,11 @@ impl<I: Iterator<Item = Seen>> Again<I> {
 
 impl<I: Iterator<Item = Seen>> Source for Again<I> {
     fn promised(&mut self, relation: Option<AnyRelation>) {
-        self.loss += of_another(relation);
+        self.promises.note(relation);
     }
 
     fn draw(&mut self, law: Law<'_>) -> i64 {
+        self.promises.draw();
         if let Law::Keep { .. } = law {
             return 1;
         }
@@ -128,6 +130,7 @@ impl<I: Iterator<Item = Seen>> Source for Again<I> {
     }
 
     fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.promises.draw();
         self.compare(scores, ratio_to_f64(noise.scale()).recip())
     }
 
@@ -139,15 +142,19 @@ impl<I: Iterator<Item = Seen>> Source for Again<I> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dp_mechanism::{ChaCha20Rng, SecureSource};
+    use dp_accounting::{AddRemove, Relation as _};
+    use dp_mechanism::{ChaCha20Rng, Coin, SecureSource};
     use rand::SeedableRng;
 
     fn loss(without: [i64; 2], with: [i64; 2]) -> f64 {
         let rate = Ratio::new(1, 2).expect("valid");
         // The second choice is among what the first has left.
         let run = |scores: [i64; 2], source: &mut dyn Source| {
+            source.promised(Some(AddRemove.any()));
             let first = source.flip(&scores, rate);
-            (first, source.flip(&scores[1 - first..=1 - first], rate))
+            let both = (first, source.flip(&scores[1 - first..=1 - first], rate));
+            source.promised(None);
+            both
         };
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         let mut source = SecureSource::new(&mut rng);
@@ -157,7 +164,7 @@ mod tests {
     /// What an added record is credited says nothing about one that is replaced.
     #[test]
     fn a_receipt_about_others_is_refused() {
-        use dp_accounting::{AddOnly, AddRemove, Relation as _, ReplaceOne};
+        use dp_accounting::{AddOnly, ReplaceOne};
         let loss = |promised: AnyRelation| {
             let run = |scores: [i64; 2], source: &mut dyn Source| {
                 source.promised(Some(promised));
@@ -173,6 +180,44 @@ mod tests {
             [AddRemove.any(), AddOnly.any()].iter().all(|one| (loss(*one) - 0.5).abs() < 1e-12)
         );
         assert!(loss(ReplaceOne.any()).is_infinite());
+    }
+
+    /// A draw that no receipt stands behind is no step of a credited run, in whichever of the two runs it is.
+    #[test]
+    fn a_draw_without_a_receipt_is_refused() {
+        let coin = |source: &mut dyn Source| {
+            source.keep(Coin::Rational(Ratio::new(1, 2).expect("valid")));
+        };
+        let noise = Geometric::new(Ratio::new(1, 1).expect("valid")).expect("positive");
+        let loss = |planned: bool, beside: [&dyn Fn(&mut dyn Source); 2]| {
+            let run =
+                |scores: [i64; 2], also: &dyn Fn(&mut dyn Source), source: &mut dyn Source| {
+                    if planned {
+                        source.promised(Some(AddRemove.any()));
+                    }
+                    let chosen = source.flip(&scores, Ratio::new(1, 2).expect("valid"));
+                    if planned {
+                        source.promised(None);
+                    }
+                    also(source);
+                    chosen
+                };
+            let mut rng = ChaCha20Rng::seed_from_u64(1);
+            let mut source = SecureSource::new(&mut rng);
+            let [first, second] = beside;
+            let without = |source: &mut dyn Source| run([3, 3], first, source);
+            added_loss(&mut source, without, |source| run([4, 4], second, source))
+        };
+        let nothing = |_: &mut dyn Source| {};
+        let maximum = |source: &mut dyn Source| {
+            source.noisy_max(&[1], noise);
+        };
+        assert!((loss(true, [&nothing; 2]) - 0.5).abs() < 1e-12);
+        assert!(loss(false, [&nothing; 2]).is_infinite(), "no plan at all");
+        assert!(loss(true, [&maximum; 2]).is_infinite());
+        assert!(loss(true, [&coin; 2]).is_infinite());
+        assert!(loss(true, [&coin, &nothing]).is_infinite());
+        assert!(loss(true, [&nothing, &coin]).is_infinite());
     }
 
     #[test]

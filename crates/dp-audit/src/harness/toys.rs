@@ -203,6 +203,7 @@ mod tests {
             exact_law(Window::none(), |source| {
                 !data.is_empty() || source.keep(Coin::Rational(ratio(0.25)))
             })
+            .without_receipt()
         };
         let worst = |side| pure_loss_of_one_more(side, 1.0, (1, 0), law).worst;
         assert!((worst(Side::Added) - 4_f64.ln()).abs() < 1e-9);

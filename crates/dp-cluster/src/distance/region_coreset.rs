@@ -13,7 +13,7 @@ use crate::ClusterError;
 use crate::coreset::{PrivateCoreset, WeightRule};
 use crate::kmeans::KMeans;
 use crate::map::{MapRelation, PublicSize};
-use crate::nearest::nearest;
+use crate::nearest::{nearest_from, tree_from};
 use crate::private_centres::without_thresholds;
 use crate::public_coins::{Purpose, public_generator};
 use crate::table::count_labels;
@@ -118,9 +118,18 @@ pub struct RegionCoresetBuilder {
     far: Option<f64>,
     least: Option<u64>,
     public_seed: u64,
+    tree_from: usize,
 }
 
 impl RegionCoresetBuilder {
+    /// From how many crude centres on the nearest is looked for in a tree: the release is the same, and a claim compares both ways.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_tree_from(mut self, centres: usize) -> Self {
+        self.tree_from = centres;
+        self
+    }
+
     /// Where a record belongs. Default: [`RegionRule::NoisedPoint`].
     #[must_use]
     pub fn rule(mut self, rule: RegionRule) -> Self {
@@ -258,6 +267,7 @@ impl RegionCoreset {
         budget: Budget,
     ) -> RegionCoresetBuilder {
         RegionCoresetBuilder {
+            tree_from: tree_from(public_box.dim()),
             public_box,
             nearby,
             records,
@@ -290,7 +300,7 @@ impl RegionCoreset {
 
     /// The region of every noised point that is near enough to one.
     fn near(&self, noised: PointsView<'_>, centres: &Points) -> Vec<Option<u32>> {
-        let found = nearest(noised, centres.view());
+        let found = nearest_from(noised, centres.view(), self.settings.tree_from);
         let is_near = |squared: f64| squared <= self.far * self.far;
         let pairs = found.labels.into_iter().zip(found.squared_distances);
         pairs.map(|(label, squared)| is_near(squared).then_some(label)).collect()
@@ -351,7 +361,8 @@ impl RegionCoreset {
                 .chunks_exact_mut(points.dim())
                 .for_each(|row| self.settings.public_box.clip(row));
             let inside = Points::new(inside, points.dim()).expect("as many rows");
-            let labels = nearest(inside.view(), centres.view()).labels;
+            let from = self.settings.tree_from;
+            let labels = nearest_from(inside.view(), centres.view(), from).labels;
             let of = |(label, near): (u32, &Option<u32>)| near.map(|_| label);
             labels.into_iter().zip(&is_near).map(of).collect::<Vec<Option<u32>>>()
         });

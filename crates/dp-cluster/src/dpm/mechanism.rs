@@ -93,6 +93,10 @@ impl ByPasses for Dpm {
         (budget, split, tree)
     }
 
+    fn shape_of(&self, question: &Question, _: u64) -> usize {
+        question.dim()
+    }
+
     fn has_tables(&self) -> bool {
         !self.settings.tree.is_estimated()
     }

@@ -164,6 +164,10 @@ impl<R: MapRelation> ByPasses for PrivateMap<R> {
         self.settings.records
     }
 
+    fn shape_of(&self, question: &Question, rows: u64) -> R::Shape {
+        R::shape_of(question.dim(), rows)
+    }
+
     fn first(&self) -> ((), Question) {
         ((), Question::vertices(self.vertices_asked()))
     }

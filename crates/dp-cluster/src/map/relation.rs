@@ -22,7 +22,12 @@ pub trait MapRelation: Relation + sealed::Sealed {
     const PUBLIC_SIZE: bool;
 
     /// Of these records.
-    fn shape(points: PointsView<'_>) -> Self::Shape;
+    fn shape(points: PointsView<'_>) -> Self::Shape {
+        Self::shape_of(points.dim(), points.len() as u64)
+    }
+
+    /// Of so many records of this dimension.
+    fn shape_of(dim: usize, records: u64) -> Self::Shape;
 
     /// Refuses records of another dimension, or of another number where that is public.
     ///
@@ -40,8 +45,8 @@ impl MapRelation for AddRemove {
 
     const PUBLIC_SIZE: bool = false;
 
-    fn shape(points: PointsView<'_>) -> usize {
-        points.dim()
+    fn shape_of(dim: usize, _: u64) -> usize {
+        dim
     }
 
     fn check(&got: &usize, dim: usize, _: Option<u64>) -> Result<(), ClusterError> {
@@ -63,10 +68,6 @@ pub struct PublicSize {
 }
 
 impl PublicSize {
-    fn of(points: PointsView<'_>) -> Self {
-        Self { dim: points.dim(), records: points.len() as u64 }
-    }
-
     fn check(self, dim: usize, records: Option<u64>) -> Result<(), ClusterError> {
         ClusterError::unless_equal(dim, self.dim)?;
         match records {
@@ -83,8 +84,8 @@ impl MapRelation for ReplaceOne {
 
     const PUBLIC_SIZE: bool = true;
 
-    fn shape(points: PointsView<'_>) -> PublicSize {
-        PublicSize::of(points)
+    fn shape_of(dim: usize, records: u64) -> PublicSize {
+        PublicSize { dim, records }
     }
 
     fn check(shape: &PublicSize, dim: usize, records: Option<u64>) -> Result<(), ClusterError> {
@@ -101,8 +102,8 @@ impl MapRelation for Within {
 
     const PUBLIC_SIZE: bool = true;
 
-    fn shape(points: PointsView<'_>) -> PublicSize {
-        PublicSize::of(points)
+    fn shape_of(dim: usize, records: u64) -> PublicSize {
+        PublicSize { dim, records }
     }
 
     fn check(shape: &PublicSize, dim: usize, records: Option<u64>) -> Result<(), ClusterError> {

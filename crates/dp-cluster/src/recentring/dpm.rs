@@ -92,6 +92,10 @@ impl ByPasses for DpmRecentred {
         (budget, split, clusters, rounds, tree)
     }
 
+    fn shape_of(&self, question: &Question, _: u64) -> usize {
+        question.dim()
+    }
+
     fn has_tables(&self) -> bool {
         !self.settings.tree.is_estimated()
     }

@@ -110,6 +110,7 @@ fn stops(effort: Effort, when_served: bool) -> Found {
             }
             order
         })
+        .without_receipt()
     })
 }
 
@@ -133,5 +134,6 @@ fn stays(effort: Effort, after_being_served: bool) -> Found {
             }
             chosen
         })
+        .without_receipt()
     })
 }

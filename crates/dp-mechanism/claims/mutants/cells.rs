@@ -41,6 +41,7 @@ pub(super) fn released_counts(effort: Effort, threshold: fn() -> f64) -> Found {
                 .map(|noisy| noisy.filter(|&noisy| noisy > threshold))
                 .collect::<Vec<_>>()
         })
+        .without_receipt()
     };
     for_each_one_more((CELLS, effort.of(2, 3)), law, |without, with, witness| {
         let delta = with.delta(without, EPSILON).max(without.delta(with, EPSILON));

@@ -46,6 +46,7 @@ fn sparse_vector(effort: Effort, most_answers: usize) -> Found {
             }
             answers
         })
+        .without_receipt()
     };
     let mut found = Found::claim(EPSILON);
     let mut see = |here: &[i64], there: &[i64]| {
@@ -80,7 +81,8 @@ fn noisy_maximum(_: Effort, with_value: bool) -> Found {
         (best, with_value.then_some(noisy[best]))
     };
     // The window ends where ties at its upper end have become too rare to matter.
-    let law = |counts| exact_law(Window::new(-5, 15), |draws| release(counts, draws));
+    let law =
+        |counts| exact_law(Window::new(-5, 15), |draws| release(counts, draws)).without_receipt();
     let mut laws = BTreeMap::new();
     for records in dp_audit::multisets(1 << COUNTS, 2) {
         let counts = of(&records);
@@ -114,6 +116,7 @@ fn concentrated_cost(_: Effort, choice: Choice) -> Found {
             Choice::Exponential => draws.choose(&scores, ratio(rate)),
             Choice::PermuteAndFlip => permute_and_flip(&scores, rate, draws),
         })
+        .without_receipt()
     };
     for lead in 0..6 {
         for change in 0..9 {

@@ -35,11 +35,14 @@ pub(super) fn epsilon_as_rate() -> Noise {
 pub(super) fn rounds(effort: Effort, noise: fn() -> Noise) -> Found {
     neighbours(effort, 0.5 * COVER, |n| {
         exact_law(Window::new(-60, 60), |draws| draws.noisy(n, noise()).max(1).ilog2())
+            .without_receipt()
     })
 }
 
 pub(super) fn released(effort: Effort, noise: fn() -> Noise) -> Found {
-    neighbours(effort, NODE, |n| exact_law(Window::new(-60, 60), |draws| draws.noisy(n, noise())))
+    neighbours(effort, NODE, |n| {
+        exact_law(Window::new(-60, 60), |draws| draws.noisy(n, noise())).without_receipt()
+    })
 }
 
 fn neighbours<O: Ord>(effort: Effort, claimed: f64, law: impl Fn(i64) -> Law<O>) -> Found {

@@ -53,7 +53,8 @@ pub(super) const INTEGERS: Sampler = Sampler {
         // Only the middle of the window stands for itself; the ends stand for what is beyond.
         let law = exact_law(Window::new(released - 1, released + 1), |draws| {
             draws.noisy(count, laplace(EPSILON))
-        });
+        })
+        .without_receipt();
         law.probability(&released)
     },
 };

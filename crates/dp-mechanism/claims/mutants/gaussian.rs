@@ -29,6 +29,7 @@ pub(super) fn counts_of_both(effort: Effort, squared_length: u128) -> Found {
                 draws.noisy_vector(&mut both, noise);
                 both
             })
+            .without_receipt()
         };
         // A record that stays in its region changes nothing.
         let epsilon = if counts(&here) == counts(&there) {
@@ -44,7 +45,9 @@ pub(super) fn counts_of_both(effort: Effort, squared_length: u128) -> Found {
 /// A count with this noise of variance 1, which the exact curve of the Gaussian mechanism is claimed for: deltas over the claimed ones.
 pub(super) fn count_by_the_curve(effort: Effort, noise: fn(Ratio) -> Noise) -> Found {
     let noise = noise(Ratio::new(1, 1).expect("one"));
-    let law = |count| exact_law(Window::new(-40, 41), |draws| draws.noisy(count, noise));
+    let law = |count| {
+        exact_law(Window::new(-40, 41), |draws| draws.noisy(count, noise)).without_receipt()
+    };
     let (here, there) = (law(0), law(1));
     let mut found = Found::claim(1.0);
     for step in 0..effort.of(111_u32, 1101) {

@@ -65,6 +65,7 @@ pub(super) fn exact(effort: Effort, repeating: bool) -> Found {
                 both(records, draws)
             }
         })
+        .without_receipt()
     })
 }
 

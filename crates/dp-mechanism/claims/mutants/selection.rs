@@ -37,6 +37,7 @@ pub(super) fn repeated_choice(_: Effort, sampled: bool) -> Found {
             let kept = if sampled { select(&sample, records, draws) } else { records.to_vec() };
             cover(&kept, sets, picks, rate, draws)
         })
+        .without_receipt()
     };
     let mut found = pure_loss_of_one_more(Side::Both, claimed, (1 << 4, 1), |kinds| {
         let records: Vec<u128> = kinds.iter().map(|&kind| kind as u128).collect();
@@ -90,6 +91,7 @@ pub(super) fn centres(effort: Effort, picks: Picks) -> Found {
             }
             centres
         })
+        .without_receipt()
     })
 }
 

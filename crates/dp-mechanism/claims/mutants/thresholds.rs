@@ -57,7 +57,7 @@ impl Monitor {
         let kinds = 1 << (self.steps * self.keys);
         let claimed = epsilon * f64::from(self.most_answers);
         pure_loss_of_one_more(Side::Added, claimed, (kinds, most_records), |records| {
-            exact_law(Window::none(), |draws| self.run(records, leaves, draws))
+            exact_law(Window::none(), |draws| self.run(records, leaves, draws)).without_receipt()
         })
     }
 }
@@ -98,6 +98,7 @@ pub(super) fn both_ways(effort: Effort, inner: Option<fn(&PoissonSample) -> f64>
             };
             monitor.run(&kept, Leaves::AtOnce, draws)
         })
+        .without_receipt()
     })
 }
 

@@ -33,6 +33,10 @@ pub trait ByPasses: Algorithm {
         None
     }
 
+    /// What is public of the records that this question counts, if they are so many: what [`check`](Algorithm::check) is asked of each table
+    /// before anything is drawn on it, as of records in memory.
+    fn shape_of(&self, question: &Self::Question, rows: u64) -> Self::Shape;
+
     /// Whether every question has a table: not where one needs all records at once. [`run`](Algorithm::run) may ask such a question.
     fn has_tables(&self) -> bool {
         true
@@ -145,11 +149,12 @@ impl<P: ByPasses> Passes<P> {
         }
         table.check(&self.kept.asked)?;
         let is_of_all = |rows: Option<u64>| rows.is_none_or(|rows| rows == table.rows());
-        if is_of_all(self.kept.rows.map(u64::from_le_bytes)) && is_of_all(self.plan.public_rows()) {
-            Ok(())
-        } else {
-            Err(TableError::OtherRows)
+        if !is_of_all(self.kept.rows.map(u64::from_le_bytes)) || !is_of_all(self.plan.public_rows())
+        {
+            return Err(TableError::OtherRows);
         }
+        let shape = self.plan.shape_of(&self.kept.asked.question, table.rows());
+        self.plan.check(&shape).map_err(|_| TableError::Shape)
     }
 
     /// Draws on the table of all records. The release, if this was the last pass.

@@ -50,8 +50,10 @@ pub enum TableError {
     /// No records have such entries.
     #[error("no records can make this table")]
     Impossible,
-    /// Records are not of the shape that the question asks about.
-    #[error("the records do not have the shape that the question asks about")]
+    /// Records are not of the shape that the question asks about, or that the plan is for.
+    #[error(
+        "the records do not have the shape that the question asks about, or that the plan is for"
+    )]
     Shape,
     /// What the plan asks has no table that could be added up: it needs all records at once.
     #[error("a question of this plan needs all records at once; it has no table")]

@@ -51,6 +51,8 @@ impl Question for Classes {
 struct Halves {
     noise: NoisyCount,
     bounds: Vec<i64>,
+    /// More records than these are not of the shape that the plan is for: their number is public here.
+    most: usize,
 }
 
 const COUNT: &str = "count";
@@ -58,9 +60,9 @@ const COUNT: &str = "count";
 impl Algorithm for Halves {
     type Relation = AddRemove;
     type Data<'a> = &'a [i64];
-    type Shape = ();
+    type Shape = u64;
     type Output = [i64; 2];
-    type Error = TableError;
+    type Error = u64;
 
     fn cost(&self) -> Receipt<AddRemove> {
         let one = Step::spend(COUNT, self.noise.loss());
@@ -68,10 +70,12 @@ impl Algorithm for Halves {
         Receipt::new("halves", AddRemove, Budget::new(2.0, 0.0).expect("valid"), steps)
     }
 
-    fn shape(_: &&[i64]) {}
+    fn shape(data: &&[i64]) -> u64 {
+        data.len() as u64
+    }
 
-    fn check(&self, (): &()) -> Result<(), TableError> {
-        Ok(())
+    fn check(&self, &rows: &u64) -> Result<(), u64> {
+        if rows <= self.most as u64 { Ok(()) } else { Err(rows) }
     }
 
     fn run(&self, data: Private<&[i64]>, draws: &mut Draws<'_>) -> [i64; 2] {
@@ -100,6 +104,10 @@ impl ByPasses for Halves {
         &self.bounds
     }
 
+    fn shape_of(&self, _: &Classes, rows: u64) -> u64 {
+        rows
+    }
+
     fn first(&self) -> (Option<i64>, Classes) {
         (None, Classes { bounds: self.bounds.clone() })
     }
@@ -126,7 +134,7 @@ impl ByPasses for Halves {
 
 fn plan(bounds: &[i64]) -> Halves {
     let noise = NoisyCount::geometric(Epsilon::new(1.0).expect("valid")).expect("valid");
-    Halves { noise, bounds: bounds.to_vec() }
+    Halves { noise, bounds: bounds.to_vec(), most: usize::MAX }
 }
 
 fn rng(seed: u64) -> ChaCha20Rng {
@@ -247,6 +255,27 @@ fn what_does_not_answer_the_question_is_refused_before_a_draw() {
         assert_eq!(passes.replay(&table, &mut source), Err(TableError::OtherRows));
     }
     assert_eq!(passes.check(&table_of(passes.asked(), &[&records])), Ok(()));
+}
+
+/// By passes as in memory: what `check` refuses is never drawn on, in no pass.
+#[test]
+fn a_shape_that_the_plan_is_not_for_is_refused_before_a_draw() {
+    let few = Halves { most: 499, ..plan(&[500]) };
+    let mut rng = rng(7);
+    assert_eq!(few.simulate(&records(), &mut rng).map(|release| release.output), Err(500));
+    let mut passes = Passes::new(few.clone()).expect("has tables");
+    let table = table_of(passes.asked(), &[&records()]);
+    assert_eq!(passes.check(&table), Err(TableError::Shape));
+    assert_eq!(passes.simulate(&table, &mut rng).err(), Some(TableError::Shape));
+    assert_eq!(rng.get_word_pos(), 0);
+    assert_eq!(passes.kept.spent, crate::meter::Spent::default());
+    let fitting = table_of(passes.asked(), &[&records()[1..]]);
+    assert_eq!(passes.simulate(&fitting, &mut rng), Ok(None));
+    // And in each pass: the plan that goes on has the shape of its own.
+    let mut narrower = Passes::new(Halves { most: 498, ..few }).expect("has tables");
+    narrower.kept = passes.kept;
+    let again = table_of(narrower.asked(), &[&records()[1..]]);
+    assert_eq!(narrower.check(&again), Err(TableError::Shape));
 }
 
 #[test]

@@ -52,7 +52,9 @@ fn outside(effort: Effort, paid: u64) -> Found {
         };
         let (before, after) = (vec![points; 3], vec![points + 1; 3]);
         // One point more, which is outside of each of them.
-        let one_range_each = |a: &Vec<i64>, b: &Vec<i64>| a.iter().zip(b).all(|(a, b)| b - a == 1);
+        let one_range_each = |a: &Vec<i64>, b: &Vec<i64>| {
+            [a.len(), b.len()] == [3; 2] && a.iter().zip(b).all(|(a, b)| b - a == 1)
+        };
         let comparison = compare(
             &Neighbours::tested(AddRemove, one_range_each).without_receipt(),
             run,

@@ -23,8 +23,8 @@ impl Laminar {
     /// are dropped.
     ///
     /// # Errors
-    /// [`CombinatorialError::OutOfRange`] if an element is out of range, or if two groups overlap
-    /// without one holding the other.
+    /// [`CombinatorialError::OutOfRange`] if there are more than `2^24` elements, or one of a group is not below their number;
+    /// [`CombinatorialError::NotNested`] if two groups overlap without one holding the other.
     pub fn new(
         elements: usize,
         mut groups: Vec<(Vec<usize>, usize)>,
