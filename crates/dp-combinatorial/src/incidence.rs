@@ -39,6 +39,15 @@ impl fmt::Debug for Incidence {
     }
 }
 
+fn check_sets(sets: u32) -> Result<(), CombinatorialError> {
+    let want = match sets {
+        0 => "at least 1",
+        1..=0x1000_0000 => return Ok(()),
+        _ => "at most 2^28",
+    };
+    Err(CombinatorialError::OutOfRange { name: "sets", got: sets.into(), want })
+}
+
 impl Incidence {
     /// Builds it from pairs `(user, set)` in any order.
     ///
@@ -46,15 +55,20 @@ impl Incidence {
     /// left out.
     ///
     /// # Errors
-    /// If there is no set.
+    /// If there is no set, or more than `2^28` sets or `2^30` users: of each user and set a place in memory is kept, in a pair or not.
     pub fn from_pairs(
         users: u32,
         sets: u32,
         pairs: &[(u32, u32)],
     ) -> Result<Self, CombinatorialError> {
+        check_sets(sets)?;
+        if users > 1 << 30 {
+            let (name, got) = ("users", users.into());
+            return Err(CombinatorialError::OutOfRange { name, got, want: "at most 2^30" });
+        }
         let kept = || pairs.iter().copied().filter(|&(user, set)| user < users && set < sets);
         let by_user = Lists::collect(users as usize, kept);
-        Self::from_user_lists(sets, by_user)
+        Ok(Self::from_user_lists(sets, by_user))
     }
 
     /// Builds it from the list of sets of each user, in the order of the users.
@@ -62,30 +76,24 @@ impl Incidence {
     /// Set ids that are not below `sets` are left out, and so are users beyond [`u32::MAX`].
     ///
     /// # Errors
-    /// If there is no set.
+    /// If there is no set, or more than `2^28`.
     pub fn from_slices<'a>(
         sets: u32,
         users: impl IntoIterator<Item = &'a [u32]>,
     ) -> Result<Self, CombinatorialError> {
+        check_sets(sets)?;
         let mut by_user = Lists { offsets: vec![0], ids: Vec::new() };
         for list in users.into_iter().take(u32::MAX as usize) {
             by_user.ids.extend(list.iter().filter(|&&set| set < sets));
             by_user.offsets.push(by_user.ids.len());
         }
-        Self::from_user_lists(sets, by_user)
+        Ok(Self::from_user_lists(sets, by_user))
     }
 
-    fn from_user_lists(sets: u32, mut by_user: Lists) -> Result<Self, CombinatorialError> {
-        if sets == 0 {
-            return Err(CombinatorialError::OutOfRange {
-                name: "sets",
-                got: 0,
-                want: "at least 1",
-            });
-        }
+    fn from_user_lists(sets: u32, mut by_user: Lists) -> Self {
         by_user.sort_and_dedup();
         let by_set = by_user.transposed(sets as usize);
-        Ok(Self { by_user, by_set })
+        Self { by_user, by_set }
     }
 
     /// The pairs that [`Incidence::from_pairs`] would leave out for being out of range.

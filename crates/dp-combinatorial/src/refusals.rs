@@ -185,8 +185,8 @@ fn wrong_arguments_are_refused_with_value_and_limit() {
             "epsilon of a sample = 1e-300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
         ),
         (
-            said(Greedy::builder(uniform(usize::MAX, usize::MAX), 1, one).build()),
-            "elements to choose must be below 2^32, got 18446744073709551615",
+            said(Uniform::new(usize::MAX, 1)),
+            "elements must be at most 2^24, got 18446744073709551615",
         ),
         (
             said(Greedy::builder(uniform(3, 2), 1, one).certificate(approximate).build()),
@@ -285,6 +285,26 @@ fn wrong_arguments_are_refused_with_value_and_limit() {
             "most credit must be at most the largest similarity, which is 16777216, got 4294967295",
         ),
         (said(Oracle::new(&records, 0, 1, value)), "elements must be at least 1, got 0"),
+        (
+            said(Oracle::new(&records, usize::MAX, 1, value)),
+            "elements must be at most 2^24, got 18446744073709551615",
+        ),
+        (
+            said(
+                Oracle::new(&records, 1 << 24, 1, value)
+                    .and_then(|o| Sampled::new(o, 1 << 30, &mut rng)),
+            ),
+            "samples times elements must be at most 2^28, got 18014398509481984",
+        ),
+        (
+            said(Incidence::from_pairs(u32::MAX, 3, &[])),
+            "users must be at most 2^30, got 4294967295",
+        ),
+        (
+            said(Incidence::from_pairs(3, u32::MAX, &[])),
+            "sets must be at most 2^28, got 4294967295",
+        ),
+        (said(Incidence::from_slices(u32::MAX, [])), "sets must be at most 2^28, got 4294967295"),
         (said(Oracle::new(&records, 3, 0, value)), "most credit must be at least 1, got 0"),
         (
             said(Oracle::new(&records, 3, u64::MAX, value)),

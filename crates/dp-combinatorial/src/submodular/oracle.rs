@@ -47,7 +47,7 @@ impl<'a, R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> Oracle<'a, R, F> {
     /// which they were picked. It must not fail.
     ///
     /// # Errors
-    /// [`CombinatorialError`] if there is no element, or if `most_credit` is zero or above
+    /// [`CombinatorialError`] if there is no element or more than `2^24`, or if `most_credit` is zero or above
     /// [`MOST_CREDIT`](Self::MOST_CREDIT).
     pub fn new(
         records: &'a [R],
@@ -60,6 +60,7 @@ impl<'a, R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> Oracle<'a, R, F> {
                 return Err(CombinatorialError::OutOfRange { name, got: 0, want: "at least 1" });
             }
         }
+        super::matroid::check_size("elements", elements)?;
         if most_credit > Self::MOST_CREDIT {
             let (name, got) = ("most credit", most_credit.into());
             return Err(CombinatorialError::OutOfRange { name, got, want: "at most 2^24" });

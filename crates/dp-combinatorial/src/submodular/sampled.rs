@@ -37,7 +37,7 @@ impl<'a, R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> Sampled<'a, R, F> {
     ///
     /// # Errors
     /// [`CombinatorialError`] if there are no samples, or so many that a record is credited more than
-    /// [`MOST_LEVEL_CREDIT`](Self::MOST_LEVEL_CREDIT) over all of them.
+    /// [`MOST_LEVEL_CREDIT`](Self::MOST_LEVEL_CREDIT) over all of them, or that samples times elements is above `2^28`, a GiB of thresholds.
     pub fn new<G: Rng + ?Sized>(
         oracle: Oracle<'a, R, F>,
         samples: usize,
@@ -55,7 +55,13 @@ impl<'a, R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> Sampled<'a, R, F> {
             let want = "so few that samples times most credit is at most 2^30";
             return Err(CombinatorialError::OutOfRange { name, got, want });
         }
-        let thresholds = (0..samples * oracle.elements()).map(|_| rng.random()).collect();
+        // Saturates where the product does not fit, which is above the limit as well.
+        let thresholds = samples.saturating_mul(oracle.elements());
+        if thresholds > 1 << 28 {
+            let (name, got) = ("samples times elements", thresholds as i128);
+            return Err(CombinatorialError::OutOfRange { name, got, want: "at most 2^28" });
+        }
+        let thresholds = (0..thresholds).map(|_| rng.random()).collect();
         Ok(Self { oracle, thresholds, samples })
     }
 

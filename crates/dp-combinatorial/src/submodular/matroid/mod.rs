@@ -85,7 +85,7 @@ impl<M: Matroid + ?Sized> Matroid for &M {
 }
 
 /// Refuses what would need more memory than a constraint that somebody means.
-fn check_size(name: &'static str, got: usize) -> Result<(), CombinatorialError> {
+pub(super) fn check_size(name: &'static str, got: usize) -> Result<(), CombinatorialError> {
     if got > 1 << 24 {
         let got = got as i128;
         return Err(CombinatorialError::OutOfRange { name, got, want: "at most 2^24" });

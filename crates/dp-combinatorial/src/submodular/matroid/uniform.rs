@@ -17,8 +17,10 @@ impl Uniform {
     /// At most `rank` of `elements`.
     ///
     /// # Errors
-    /// [`CombinatorialError::AboveLimit`] if `rank` is above `elements`.
+    /// [`CombinatorialError::OutOfRange`] if there are more than `2^24` elements, [`CombinatorialError::AboveLimit`] if `rank` is above
+    /// `elements`.
     pub fn new(elements: usize, rank: usize) -> Result<Self, CombinatorialError> {
+        super::check_size("elements", elements)?;
         if rank > elements {
             let (got, most) = (rank as u64, elements as u64);
             let most_name = "the number of elements";
