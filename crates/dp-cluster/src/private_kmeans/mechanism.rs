@@ -1,12 +1,12 @@
 //! The plan and its one code path.
 
-use dp_accounting::{AddRemove, Budget, Mu, Receipt, Step};
+use dp_accounting::{AddRemove, Budget, Receipt, Step};
 use dp_geometry::{PointsView, PublicBox};
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
 use super::number::NumberSearch;
-use super::params::{Choices, PrivateKMeansBuilder, Start, WEAK_SIGNAL};
+use super::params::{Choices, PrivateKMeansBuilder, Start};
 use crate::map::PrivateMap;
 use crate::private_box::BoxSearch;
 use crate::public_coins::{Purpose, public_generator};
@@ -31,8 +31,6 @@ use crate::{ClusterError, Clustering};
 pub struct PrivateKMeans {
     pub(super) settings: PrivateKMeansBuilder,
     pub(super) choices: Choices,
-    /// What the sums of re-centring cost.
-    pub(super) rounds_mu: Mu,
     pub(super) search: BoxSearch,
     pub(super) start: StartPlan,
     /// Where the number of clusters is to be found.
@@ -62,38 +60,24 @@ impl PrivateKMeans {
 
     /// By what part the squared inertia will be above that of k-means without privacy, if there are as many records as expected, in
     /// separate round clusters of like size; `None` without a number of records or of clusters, and infinite where a start may miss clusters, as
-    /// what that costs depends on how far apart they are.
+    /// what that costs depends on how far apart they are, or where noise [hides](Self::is_hopeless) all.
     ///
     /// With `rho` for the sums, a cluster of `m` points in `d` dimensions and a radius `r` gets an error of squared length
     /// `1.09 d r^2 / (2 rho m^2)`. `r` holds four fifths of the points, and of the rounds, the first works at a larger one. The weaker the signal,
     /// the more rounds that takes, as measured.
+    ///
+    /// It never grows with the budget or with the number of records. Where the choices change, the formula says up to a quarter more for a larger
+    /// budget than for one just below; what is forecast then is the less of both, which is well within the factor of two that a forecast is good for.
     pub fn forecast(&self) -> Option<f64> {
-        if self.number.is_some() {
-            return None;
-        }
-        let (dim, k) = (self.settings.public_box.dim() as f64, self.settings.k as f64);
-        let each = self.settings.expected_records? as f64 / k;
-        let rho = 0.5 * self.rounds_mu.get().powi(2);
-        let noise = 1.09 * dim / (2.0 * rho * each * each);
-        if noise.is_nan() || noise > HOPELESS {
-            return Some(f64::INFINITY);
-        }
-        let signal = self.settings.signal(self.choices.whole)?;
-        let unsettled = match self.choices.start {
-            Start::Rings if signal < WEAK_SIGNAL => return Some(f64::INFINITY),
-            Start::Rings => 1.0 + (WEAK_SIGNAL / signal).powi(3),
-            Start::Map => 1.0,
-        };
-        // The squared radius of 4/5 of a normal cluster over its mean square: Wilson and Hilferty (1931).
-        let spread = 2.0 / (9.0 * dim);
-        let radius = (1.0 - spread + 0.841_6 * spread.sqrt()).powi(3);
-        let rounds = self.choices.rounds[1] as f64;
-        Some(noise * radius * rounds / (rounds - 1.0) * unsettled)
+        self.number.is_none().then(|| self.settings.forecast(self.choices.whole))?
+    }
+
+    /// Whether nothing is to be expected: the noise in a cluster's sum is about as long as the sum. Below that and where
+    /// [`forecast`](Self::forecast) is finite, some clusters are found. `false` without a number of records.
+    pub fn is_hopeless(&self) -> bool {
+        self.settings.is_hopeless(self.choices.whole)
     }
 }
-
-/// Squared error of a centre, in squared radii of its cluster, from which on a start finds clusters by chance only.
-const HOPELESS: f64 = 0.3;
 
 impl Algorithm for PrivateKMeans {
     type Relation = AddRemove;

@@ -56,7 +56,8 @@
 //! Each centre comes with [standard errors](crate::CentreError) of its coordinates and its count, and with whether it is more than noise.
 //! Of 1,000 runs each on three clusters of 1,000 records at epsilon 1, with `k` given or not, 95 % intervals of coordinates held in 93 to 95 % (one dimension) and
 //! 94 to 96 % (two) where clusters were separate or touched and all were found, those of counts in 93 to 95 % of all cases; at epsilon .3 those of coordinates
-//! held in 90 to 92 %. Where clusters overlap they are only a guide, 52 % and 79 %: a centre between two of them has errors that are too small.
+//! held in 90 to 92 %. Of 300 runs each on 3 to 6 clusters 40 deviations apart (4,000 to 12,000 records, 1 to 10 dimensions, epsilon 1 and .3) they held in 93 to 96 %, those
+//! of counts in 94 to 96 %. Where clusters overlap they are only a guide, 52 % and 79 %: a centre between two of them has errors that are too small.
 //!
 //! # Guarantee
 //! `(epsilon, delta)`-DP under [`AddRemove`](dp_accounting::AddRemove) for the budget given, by the exact curve of one Gaussian over
@@ -70,6 +71,7 @@
 //! # What is not protected
 //! Running time and memory access patterns depend on the data.
 
+mod forecast;
 mod mechanism;
 mod number;
 mod params;

@@ -58,6 +58,8 @@ impl NumberSearch {
         draws: &mut Draws<'_>,
     ) -> Start {
         let draws = &mut draws.within(STEP);
+        // Sums of noisy counts, unlike those of rounds, which are no smaller than their noise: with many centres these add up to too many.
+        let all: f64 = start.counts.iter().map(|&count| count as f64).sum();
         let centres = self.rounds.in_box(public_box.clone()).settle(points, start, draws);
         let exact = points.map(|points| exact_spreads(points, public_box, &centres));
         let exact = exact.cells(centres.standings().len());
@@ -78,11 +80,8 @@ impl NumberSearch {
         });
         let found = Parts::new(parts.collect()).clusters();
         // Records of parts that were dropped are still there, near the centres that are left.
-        let [all, left]: [f64; 2] = [
-            centres.standings().iter().map(|standing| standing.count).sum(),
-            found.iter().map(|part| part.count).sum(),
-        ];
-        let share = (left / all).clamp(LEAST_LEFT, 1.0);
+        let left: f64 = found.iter().map(|part| part.count).sum();
+        let share = (left / all.max(1.0)).clamp(LEAST_LEFT, 1.0);
         let counts = found.iter().map(|part| records(part.count / share)).collect();
         let centres = found.into_iter().flat_map(|part| part.at).collect();
         let centres = dp_geometry::Points::new(centres, dim).expect("whole rows");

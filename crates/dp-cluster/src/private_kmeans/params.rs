@@ -145,15 +145,7 @@ impl PrivateKMeansBuilder {
         };
         let shares = [parts[2], parts[3]];
         let recentring = Recentring::new(public_box, rounds, Some(self.k), shares)?;
-        Ok(PrivateKMeans {
-            settings: self,
-            choices,
-            rounds_mu: parts[3],
-            search,
-            start,
-            number,
-            recentring,
-        })
+        Ok(PrivateKMeans { settings: self, choices, search, start, number, recentring })
     }
 
     /// Length of a typical cluster's sum in standard deviations of the noise of the whole budget.
@@ -163,7 +155,7 @@ impl PrivateKMeansBuilder {
         self.expected_records.map(|records| records as f64 * mu / (k * dim.sqrt()))
     }
 
-    fn choices(&self, whole: Mu) -> Choices {
+    pub(super) fn choices(&self, whole: Mu) -> Choices {
         let (dim, k) = (self.public_box.dim(), self.k);
         let signal = self.signal(whole).unwrap_or(USUAL_SIGNAL);
         let maps_well = match dim {
@@ -198,19 +190,19 @@ impl PrivateKMeansBuilder {
 /// If the number of records is not known.
 const USUAL_SIGNAL: f64 = 25.0;
 /// From here on re-centring has more than it needs, and small clusters are what can still be won.
-const STRONG_SIGNAL: f64 = 100.0;
+pub(super) const STRONG_SIGNAL: f64 = 100.0;
 /// A search for a box gets at most this.
-const MOST_FOR_SEARCH: f64 = 0.08;
+pub(super) const MOST_FOR_SEARCH: f64 = 0.08;
 /// A start that misses one of so many clusters loses more than noise does in the rounds after it, where the signal is weak
 const SOME_CLUSTERS: usize = 16;
 /// but not hopeless.
-const HOPELESS_SIGNAL: f64 = 5.0;
+pub(super) const HOPELESS_SIGNAL: f64 = 5.0;
 /// From so many dimensions on a signal that is weak in sums is clear in counts, which are what finds clusters: of few, a start misses none.
 const COUNTED_WELL: usize = 9;
 /// Below this, rings see no group small enough to be a cluster, where a map still sees how dense which part of the box is.
 pub(super) const WEAK_SIGNAL: f64 = 12.0;
 /// On a line there are few vertices, so that the noise of a map weighs little.
-const WEAK_SIGNAL_ON_A_LINE: f64 = 50.0;
+pub(super) const WEAK_SIGNAL_ON_A_LINE: f64 = 50.0;
 /// So few clusters lie apart as a rule. Noise all over a map then draws centres away from them; many clusters cover it anyway.
 const FEW_CLUSTERS: usize = 10;
 /// From so many on, two ring rounds do not tell them apart.

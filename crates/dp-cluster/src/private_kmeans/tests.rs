@@ -292,3 +292,58 @@ fn the_excess_is_as_forecast() {
     assert_eq!(hopeless.forecast(), Some(f64::INFINITY));
     assert_eq!(builder(10, 20, 0.1).build().expect("valid").forecast(), None);
 }
+
+/// More budget, or more records, never make the forecast worse, also where other choices are made; and it says which of both is so where it
+/// says nothing: clusters may be missed, or all is noise.
+#[test]
+fn the_forecast_never_grows() {
+    let mu = |step: i32| dp_accounting::Mu::new(1e-4 * 1.013_f64.powi(step)).expect("valid");
+    for dim in [1, 2, 3, 5, 10] {
+        for k in [1, 3, 11, 40] {
+            let mut finite = 0;
+            let mut last = f64::INFINITY;
+            for step in 0..900 {
+                let settings = builder(dim, k, 1.0).expected_records(3_000);
+                let forecast = settings.forecast(mu(step)).expect("a number of records");
+                assert!(
+                    forecast <= last,
+                    "{dim} dimensions, k {k}, step {step}: {forecast} {last}"
+                );
+                assert!(!(settings.is_hopeless(mu(step)) && forecast.is_finite()));
+                finite += usize::from(forecast.is_finite());
+                last = forecast;
+                let more = builder(dim, k, 1.0).expected_records(3_300).forecast(mu(step));
+                assert!(more.expect("a number of records") <= forecast * (1.0 + 1e-6));
+            }
+            // A factor of 110,000 from the first budget to the last.
+            assert!((200..800).contains(&finite), "{dim} dimensions, k {k}: {finite}");
+        }
+    }
+    let at = |k, records, epsilon| {
+        let plan = builder(5, k, epsilon).expected_records(records).build().expect("valid");
+        (plan.forecast().expect("a number of records").is_finite(), plan.is_hopeless())
+    };
+    assert_eq!(at(5, 20_000, 1.0), (true, false));
+    // A signal of 8: some are found.
+    assert_eq!(at(5, 450, 1.0), (false, false));
+    assert_eq!(at(5, 90, 1.0), (false, true));
+    // One cluster alone may be missed too.
+    assert_eq!(at(1, 90, 1.0), (false, false));
+}
+
+/// Of the records of parts that are dropped, the counts say where they are, and no more than there are: with many centres that have nothing
+/// but noise too.
+#[test]
+fn counts_add_up_to_all_records() {
+    for (dim, most) in [(2, 12), (5, 24)] {
+        let (points, _) = blobs(2_000, dim, 3, 90.0, 12);
+        let plan = PrivateKMeans::builder(cube(dim, 100.0), most, budget(0.5)).at_most();
+        let plan = plan.expected_records(2_000).build().expect("valid");
+        let target = |seed| {
+            let output = plan.simulate(points.view(), &mut rng(seed)).expect("fits").output;
+            output.counts.iter().sum::<i64>() as f64
+        };
+        let mean = (0..10).map(target).sum::<f64>() / 10.0;
+        assert!((1_600.0..2_400.0).contains(&mean), "{dim} dimensions: {mean}");
+    }
+}

@@ -15,6 +15,8 @@ const GROWTH: f64 = 4.0;
 const CLEAR: f64 = 3.5;
 /// What clipping leaves of a residual beyond the radius, on average over normal clusters.
 const SHORTENED: f64 = 0.85;
+/// No more than this part of a step is taken to be hidden: a lost centre may be four times as far off as it moved, as its radius grows.
+const MOST_HIDDEN: f64 = 0.8;
 /// What clipping makes of the difference between a mean and what the rounds settle at, as a part of a mean's own variance.
 const CLIPPING: f64 = 0.03;
 
@@ -45,11 +47,14 @@ pub(crate) struct Standing {
     pub(super) is_lost: bool,
 }
 
-/// By what part a clipped mean moves less than its points do: on the line all those beyond the radius say nothing, and of more axes only the
-/// one away from the centre.
-fn hidden_by_clipping(quantile: f64, dim: usize) -> f64 {
+/// By what part a clipped mean moves less than its points do, of which `far` is the share beyond twice the radius.
+///
+/// On the line all those beyond the radius say nothing, and of more axes only the one away from the centre. Those that are far beyond lie on one
+/// side of a centre that is lost, and hardly say more than which.
+fn hidden_by_clipping(quantile: f64, far: f64, dim: usize) -> f64 {
     let across = 1.0 - 1.0 / dim as f64;
-    (1.0 - quantile) * (1.0 - SHORTENED * across)
+    let usual = (1.0 - quantile) * (1.0 - SHORTENED * across);
+    (far + (1.0 - far) * usual).min(MOST_HIDDEN)
 }
 
 impl Centres {
@@ -157,7 +162,6 @@ impl Centres {
         public_box: &PublicBox,
     ) {
         let (dim, least) = (self.dim, round.count_noise());
-        let hidden = hidden_by_clipping(quantile, dim);
         let vectors = vectors.chunks_exact(dim + COUNTS);
         for ((row, standing), vector) in
             self.coords.chunks_exact_mut(dim).zip(&mut self.standings).zip(vectors)
@@ -169,6 +173,9 @@ impl Centres {
             standing.count_variance = 2.0 * least * least;
             standing.is_lost =
                 standing.beyond > 3.0 * least && 2.0 * standing.beyond > standing.count;
+            // Few are far beyond the radius of a centre that is where it belongs, and what noise may be of them says nothing.
+            let far = if standing.is_lost { standing.beyond / standing.count } else { 0.0 };
+            let hidden = hidden_by_clipping(quantile, far.min(1.0), dim);
             let step = standing.radius / UNITS as f64 / standing.count;
             let variance = (round.noise() * step).powi(2);
             let squares = residual.iter().map(|&v| (v as f64 * step).powi(2));
@@ -181,5 +188,41 @@ impl Centres {
                 *x = public_box.clip_coordinate(i, *x + gain * step * v as f64);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dp_accounting::Mu;
+    use dp_geometry::Points;
+
+    use super::*;
+
+    /// A thousand records, all as far from the centre: what is stated of where it went, as a length, and whether it is more than noise.
+    fn stated(distance: f64) -> (f64, bool) {
+        let public_box = PublicBox::cube(2, -100.0, 100.0).expect("valid");
+        let at = Points::new(vec![0.0, 0.0], 2).expect("a row");
+        let start = Start { centres: at, counts: vec![1_000], tree: None };
+        let mut centres = Centres::new(&start, &public_box);
+        let mu = Mu::new(1.0).expect("valid");
+        let round = Round::new(mu, mu).expect("valid");
+        centres.set_radii(&round, 1.0);
+        let far = distance > 2.0;
+        let counts = [1_000 * i64::from(!far), 1_000 * i64::from(far)].map(|n| n * COUNT_UNITS);
+        #[allow(clippy::cast_possible_truncation, reason = "at most 1")]
+        let moved = (1e3 * distance.min(1.0)) as i64 * UNITS;
+        centres.update(&round, 0.8, &[moved, 0, counts[0], counts[1]], &public_box);
+        let error = centres.error(&centres.standings[0]);
+        (error.at[0].hypot(error.at[1]), error.signal)
+    }
+
+    /// A centre all of whose records are fifteen radii away moves by one radius, and may be as far off as it is; one that is nearly where it
+    /// belongs is known well.
+    #[test]
+    fn a_lost_centre_says_that_it_is_lost() {
+        let (error, signal) = stated(15.0);
+        assert!(error > 14.0 / 4.0 && !signal, "{error}");
+        let (error, signal) = stated(0.1);
+        assert!(error < 0.02 && signal, "{error}");
     }
 }

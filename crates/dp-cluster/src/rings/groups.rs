@@ -28,6 +28,8 @@ pub(super) struct Groups {
     pub(super) all: Vec<Group>,
     /// [`NO_GROUP`] where a cell is in none.
     pub(super) of_cell: Vec<u32>,
+    /// Of each ring of each centre, what is in no group.
+    left: Vec<Rest>,
 }
 
 /// Noisy number of records in cells that are in no group yet, and how many cells these are.
@@ -44,7 +46,8 @@ impl Groups {
         // Hardly one of so many counts of nothing but noise is as large as the largest expected; adding up cells doubles their number.
         let deviations = OF_LARGEST * (2.0 * (2.0 * layout.len() as f64).ln()).sqrt();
         let deviations = deviations.max(LEAST);
-        let mut groups = Self { all: Vec::new(), of_cell: vec![NO_GROUP; layout.len()] };
+        let (all, left) = (Vec::new(), Vec::with_capacity(layout.planes.len() * RINGS));
+        let mut groups = Self { all, of_cell: vec![NO_GROUP; layout.len()], left };
         for centre in 0..layout.planes.len() {
             for ring in 0..RINGS {
                 let cells = layout.ring(centre, ring);
@@ -73,9 +76,63 @@ impl Groups {
                         rests[place].cells += other.cells;
                     }
                 }
+                groups.left.push(rests[0]);
             }
         }
         groups
+    }
+
+    /// How many of the `missing` records, those of no group, were near each centre of this round: released values only.
+    ///
+    /// Cells that are in no group say so with much noise, and only those of the rings next to a group are likely to have any. As far as noise
+    /// hides what they say, a centre has the share of them that it has of the records in groups.
+    fn ungrouped(&self, missing: f64, count_noise: f64) -> Vec<f64> {
+        let centres = self.left.len() / RINGS;
+        let mut grouped = vec![0.0; centres];
+        let mut rings = vec![(RINGS, 0); centres];
+        for group in &self.all {
+            grouped[group.centre] += group.count;
+            let (first, last) = &mut rings[group.centre];
+            (*first, *last) = ((*first).min(group.ring), (*last).max(group.ring));
+        }
+        let all: f64 = grouped.iter().sum();
+        let expected = |centre: usize| {
+            let usual = missing * grouped[centre] / all;
+            let rests = self.left[centre * RINGS..][..RINGS].iter().enumerate();
+            let (first, last) = rings[centre];
+            let near = rests.filter(|(ring, _)| ring + 1 >= first && *ring <= last + 1);
+            let (seen, cells) = near.fold((0.0, 0.0), |(seen, cells), (_, rest)| {
+                (seen + rest.count, cells + rest.cells)
+            });
+            // Twice as many and none are as likely, before the cells are looked at.
+            let (prior, noise) = (usual * usual, count_noise * count_noise * cells);
+            let trust = if prior > 0.0 { prior / (prior + noise) } else { 0.0 };
+            (usual + trust * (seen - usual)).max(0.0)
+        };
+        let expected: Vec<f64> = (0..centres).map(expected).collect();
+        let sum: f64 = expected.iter().sum();
+        let scale = if sum > 0.0 { missing / sum } else { 0.0 };
+        expected.into_iter().map(|records| scale * records).collect()
+    }
+
+    /// Adds the `missing` records, those of no group, to the counts of new centres, of which `of_groups` is that of each group: those near an old
+    /// centre go where its groups went, in the same shares.
+    pub(super) fn add_missing(
+        &self,
+        missing: f64,
+        count_noise: f64,
+        of_groups: &[u32],
+        counts: &mut [f64],
+    ) {
+        let ungrouped = self.ungrouped(missing, count_noise);
+        let mut grouped = vec![0.0; ungrouped.len()];
+        for group in &self.all {
+            grouped[group.centre] += group.count;
+        }
+        for (group, &to) in self.all.iter().zip(of_groups) {
+            let share = group.count / grouped[group.centre];
+            counts[to as usize] += share * ungrouped[group.centre];
+        }
     }
 
     /// The radius that residuals of each group are clipped to.

@@ -34,7 +34,7 @@ const COUNT_OVER_NOISE: f64 = 4.5;
 const ENOUGH_FOR_MORE: f64 = 1.5;
 
 /// Noise in cells may hide so many times the records that it does not, at most.
-const MOST_UNGROUPED: f64 = 2.0;
+const MOST_UNGROUPED: f64 = 1.0;
 
 /// Most cells of a round, unless there are more centres than a 22nd of that: what has to fit memory.
 const MOST_CELLS: usize = 1 << 24;
@@ -185,7 +185,13 @@ impl RingPlan {
                 let means = Points::new(means, dim).expect("whole rows");
                 let weights = groups.all.iter().map(|group| group.count).collect();
                 let means = PrivateCoreset::released(means, weights);
-                let (next, of_groups) = self.solve(&means, is_last, &mut solver_rng);
+                let (mut next, of_groups) = self.solve(&means, is_last, &mut solver_rng);
+                if is_last {
+                    // Records in no group are near some centre too.
+                    let grouped: f64 = next.counts.iter().sum();
+                    let missing = (total as f64 - grouped).clamp(0.0, MOST_UNGROUPED * grouped);
+                    groups.add_missing(missing, round.count_noise(), &of_groups, &mut next.counts);
+                }
                 // A record is likely to be where the mean of its group is, or the centre that it was at.
                 let moved = nearest(view, next.points.view()).labels;
                 let labels = located.as_ref().zip(cells.as_ref()).map(|(located, cells)| {
@@ -197,12 +203,14 @@ impl RingPlan {
                 });
                 located = points.zip(labels).map(|(points, labels)| Located::at(points, labels));
                 centres = next;
+            } else if is_last {
+                // Nothing is seen of who is where: the shares of the round before.
+                let grouped: f64 = centres.counts.iter().sum();
+                let all = (total as f64 / grouped).clamp(1.0, 1.0 + MOST_UNGROUPED);
+                centres.counts.iter_mut().for_each(|count| *count *= all);
             }
         }
-        // Records in no group are near some centre too: without them, a share of the counts would be a smaller share of the records.
-        let grouped: f64 = centres.counts.iter().sum();
-        let all = (total as f64 / grouped).clamp(1.0, MOST_UNGROUPED);
-        let counts = centres.counts.into_iter().map(|count| records(all * count)).collect();
+        let counts = centres.counts.into_iter().map(records).collect();
         (Clustering::new(centres.points, counts), located.map(|located| located.labels))
     }
 

@@ -148,3 +148,30 @@ fn neither_the_box_nor_small_clusters_matter() {
         }
     }
 }
+
+/// A tight cluster has all of its records in groups, wide ones have not: what is missing is theirs, and not its.
+#[test]
+fn a_tight_cluster_is_counted_as_it_is() {
+    let dim = 2;
+    let (mut tight, mut runs) = (0.0, 0);
+    for seed in 0..30 {
+        let (wide, truth) = blobs(6_000, dim, 3, 15.0, 40 + seed);
+        let coords = wide.view().coords().iter().map(|x| 6.0 * x).collect::<Vec<f64>>();
+        let (point, at) = blobs(2_000, dim, 1, 90.0, 60 + seed);
+        let far = |row: &[f64]| crate::nearest::squared_distance(row, at.view().row(0)) > 2_500.0;
+        if !truth.view().rows().all(|row| far(&[6.0 * row[0], 6.0 * row[1]])) {
+            continue;
+        }
+        let coords = [&coords, point.view().coords()].concat();
+        let points = Points::new(coords, dim).expect("whole rows");
+        let plan = RingRounds::builder(cube(dim, 120.0), 4, budget(0.3)).build().expect("valid");
+        let output = plan.simulate(points.view(), &mut rng(seed)).expect("fits").output;
+        let nearest = crate::nearest(at.view(), output.centres.view()).labels[0] as usize;
+        let own = crate::nearest(points.view(), output.centres.view()).labels;
+        let own = own.iter().filter(|label| **label as usize == nearest).count();
+        tight += output.counts[nearest] as f64 / own as f64;
+        runs += 1;
+    }
+    let tight = tight / f64::from(runs);
+    assert!(runs >= 8 && (0.85..1.1).contains(&tight), "{tight} in {runs} runs");
+}

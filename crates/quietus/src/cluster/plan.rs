@@ -251,6 +251,11 @@ impl ClusterPlan {
         }
     }
 
+    /// Whether noise hides all that might be found.
+    pub(super) fn is_hopeless(&self) -> bool {
+        matches!(&self.run, Run::PrivateKmeans(plan) if plan.is_hopeless())
+    }
+
     /// Whether what is released says how far it may be off.
     pub(super) fn knows_errors(&self) -> bool {
         matches!(self.run, Run::PrivateKmeans(_) | Run::Recentred(_))

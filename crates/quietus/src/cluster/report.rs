@@ -154,11 +154,11 @@ pub(crate) fn plan_text(args: &ClusterArgs) -> Result<String, Error> {
     );
     for epsilon in EPSILONS {
         // Some epsilons may be too small for the rest of the settings.
-        let Ok((_, Some(excess))) = forecast(epsilon) else { continue };
-        let excess = if excess.is_finite() {
-            format!("{:.3} %", 100.0 * excess)
-        } else {
-            "not sure".to_owned()
+        let Ok((plan, Some(excess))) = forecast(epsilon) else { continue };
+        let excess = match excess {
+            excess if excess.is_finite() => format!("{:.3} %", 100.0 * excess),
+            _ if plan.is_hopeless() => "hopeless".to_owned(),
+            _ => "not sure".to_owned(),
         };
         let _ = writeln!(text, "{epsilon:>8} {excess:>10}");
     }
