@@ -210,3 +210,30 @@ impl LedgerFile {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::RealDisk;
+    use dp_accounting::{AddRemove, Budget, Epsilon, Loss, Step};
+
+    /// Each of two sessions asked whether its receipt fits before the other began: the second of them is asked again.
+    #[test]
+    fn of_two_sessions_that_fit_by_themselves_one_begins() {
+        let folder = tempfile::tempdir().unwrap();
+        let epsilon = |x| Epsilon::new(x).unwrap();
+        let limit = Budget::new(1.0, 0.0).unwrap();
+        let path = folder.path().join("ledger");
+        let ledger = LedgerFile::create(&path, "log", AddRemove, limit, "id", &RealDisk).unwrap();
+        let spent = Step::spend("all steps", Loss::Pure { epsilon: epsilon(0.7) });
+        let receipt = Receipt::new("items", AddRemove, Budget::new(0.7, 0.0).unwrap(), spent);
+        let begins = |session: &str| {
+            let from = &Standing::default();
+            let (family, plan, lease, out) = ("items", "plan", "lease", "out");
+            let wanted = Wanted { session, family, plan, from, lease, out };
+            ledger.lease(&wanted, &receipt, &RealDisk).is_ok()
+        };
+        assert_eq!(["one", "two"].map(begins), [true, false]);
+        assert_eq!(ledger.read().unwrap().sessions().collect::<Vec<_>>(), ["one"]);
+    }
+}

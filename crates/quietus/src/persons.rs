@@ -59,6 +59,11 @@ mod tests {
         let (first, again) = (Whose::First, Whose::Again);
         assert_eq!(whose, [first, Whose::Nobodys, first, again, again]);
         assert_eq!((persons.nobodys, persons.again), (1, 2));
+        // Names that look alike are those of several persons.
+        let mut alike = Persons::new(true);
+        let whose =
+            ["7", "007", "a", "A", "\u{e4}", "a\u{308}"].map(|name| alike.whose(|| Some(name)));
+        assert_eq!(whose, [first; 6]);
         let mut rows_only = Persons::new(false);
         assert_eq!((rows_only.whose(|| None::<&str>), rows_only.nobodys), (first, 0));
     }

@@ -250,6 +250,8 @@ fn every_way_to_write_people_makes_the_table_of_sizes() {
         "quantity,unit\n1,A\n1,A\n1,C\n-7,B\n1,nowhere\n",
         "unit,person\nA,p1\nA,p2\nC,p3\nC,p1\nA,p1\nnowhere,p9\n",
         "unit,person,quantity\nA,1,9\nA,2,1\nC,3,1\nB,4,0\n,5,1\n",
+        // Of all who have no name, none counts: as one person, each would say where the others belong.
+        "unit,person\nB,\nA,p1\nA,p2\nC,\nC,p3\n",
     ] {
         assert_eq!(Home::with("p.csv", people).sizes(BY_PEOPLE), by_table, "{people}");
     }

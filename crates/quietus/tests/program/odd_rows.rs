@@ -126,3 +126,18 @@ fn a_check_is_private_on_its_first_line_and_counts_every_row() {
     assert!(plan.contains("error of mean") && !plan.contains("PRIVATE"), "{plan}");
     assert!(home.folders().is_empty());
 }
+
+/// A file that names more persons than it may is outside of the promise, but even that is not said.
+#[test]
+fn more_persons_than_users_change_no_exit_code_and_no_word() {
+    let said = |rows: &[u8]| {
+        let home = Home::new();
+        home.write("shown.csv", &[b"who,what\n", rows].concat());
+        let output = home.run(
+            "release top --data shown.csv --person who --item what --items A,B --users 2 --items-per-person 1 --epsilon 1 --no-ledger --out out",
+        );
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        (output.stdout, output.stderr)
+    };
+    assert_eq!(said(b"1,A\n2,B\n"), said(b"1,A\n2,B\n3,A\n4,nowhere\n"));
+}
