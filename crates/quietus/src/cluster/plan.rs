@@ -379,14 +379,9 @@ fn divided(settings: &ClusterSettings) -> Result<(Option<GeometricSum>, Budget),
         let rho = whole_rho(budget);
         // A pure loss is at most half of its square as zCDP.
         let left = Rho::new(rho * (1.0 - share)).map_err(|error| refuse(&error))?;
-        // The recommended plan and Lloyd are one Gaussian mechanism each, whose own curve is below that of its zCDP: they are asked for what is left as zCDP.
-        let loss = match settings.method {
-            Method::PrivateKmeans | Method::Lloyd => {
-                let mu = Mu::new((2.0 * left.get()).sqrt()).map_err(|error| refuse(&error))?;
-                Loss::Gaussian { mu }
-            }
-            Method::Recentred | Method::Dpm => Loss::from(left),
-        };
+        // Each plan is one Gaussian mechanism, or covered by one, whose own curve is below that of its zCDP: they are asked for what is left as zCDP.
+        let mu = Mu::new((2.0 * left.get()).sqrt()).map_err(|error| refuse(&error))?;
+        let loss = Loss::Gaussian { mu };
         let rest = epsilon_of(loss, budget).unwrap_or(0.0);
         ((2.0 * rho * share).sqrt(), rest)
     } else {
