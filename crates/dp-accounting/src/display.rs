@@ -127,7 +127,10 @@ fn line(name: String, step: &Step, times: usize, rho: Option<Rho>, total: Option
     let share = all.zip(total).filter(|(_, total)| *total > Rho::ZERO);
     let what = match step {
         Step::Spend { loss, .. } | Step::Composed { loss, .. } if times == 1 => loss.to_string(),
-        _ => format!("{} losses", times * spends(step)),
+        _ => match times * spends(step) {
+            1 => "1 loss".to_owned(),
+            several => format!("{several} losses"),
+        },
     };
     [
         name,
