@@ -33,9 +33,10 @@
 //! let broken = |truth: bool, draws: &mut dyn Source| truth && honest(truth, draws);
 //!
 //! let loss = |a: Law<bool>, b: Law<bool>| a.pure_loss(&b).max(b.pure_loss(&a));
-//! let law = |truth| exact_law(Window::none(), |draws| honest(truth, draws));
+//! // Nobody has planned these draws, so somebody has to say that the two answers are what is compared.
+//! let law = |truth| exact_law(Window::none(), |draws| honest(truth, draws)).without_receipt();
 //! assert!(loss(law(true), law(false)) <= 3_f64.ln() + 1e-12);
-//! let law = |truth| exact_law(Window::none(), |draws| broken(truth, draws));
+//! let law = |truth| exact_law(Window::none(), |draws| broken(truth, draws)).without_receipt();
 //! assert!(loss(law(true), law(false)).is_infinite());
 //! ```
 //!

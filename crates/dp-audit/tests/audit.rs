@@ -83,7 +83,9 @@ fn an_honest_count_stands_and_is_tight() {
         noisy_size(&count, records, draws)
     });
     assert!(found.stands(), "{found}");
-    assert!(found.findings.iter().all(|finding| finding.tightness() > 0.99), "{found}");
+    // The Gaussian pair that covers a pure loss is more than geometric noise uses up.
+    let mut stated = found.findings.iter().filter(|finding| !finding.measure.starts_with("mu"));
+    assert!(stated.all(|finding| finding.tightness() > 0.99), "{found}");
     assert!(
         found.found().stands() && found.to_string().starts_with("toy under add-remove: stands")
     );

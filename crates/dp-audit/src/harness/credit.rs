@@ -182,6 +182,8 @@ mod tests {
         assert!(loss(ReplaceOne.any()).is_infinite());
     }
 
+    type Drawing<'a> = &'a dyn Fn(&mut dyn Source);
+
     /// A draw that no receipt stands behind is no step of a credited run, in whichever of the two runs it is.
     #[test]
     fn a_draw_without_a_receipt_is_refused() {
@@ -189,19 +191,18 @@ mod tests {
             source.keep(Coin::Rational(Ratio::new(1, 2).expect("valid")));
         };
         let noise = Geometric::new(Ratio::new(1, 1).expect("valid")).expect("positive");
-        let loss = |planned: bool, beside: [&dyn Fn(&mut dyn Source); 2]| {
-            let run =
-                |scores: [i64; 2], also: &dyn Fn(&mut dyn Source), source: &mut dyn Source| {
-                    if planned {
-                        source.promised(Some(AddRemove.any()));
-                    }
-                    let chosen = source.flip(&scores, Ratio::new(1, 2).expect("valid"));
-                    if planned {
-                        source.promised(None);
-                    }
-                    also(source);
-                    chosen
-                };
+        let loss = |planned: bool, beside: [Drawing<'_>; 2]| {
+            let run = |scores: [i64; 2], also: Drawing<'_>, source: &mut dyn Source| {
+                if planned {
+                    source.promised(Some(AddRemove.any()));
+                }
+                let chosen = source.flip(&scores, Ratio::new(1, 2).expect("valid"));
+                if planned {
+                    source.promised(None);
+                }
+                also(source);
+                chosen
+            };
             let mut rng = ChaCha20Rng::seed_from_u64(1);
             let mut source = SecureSource::new(&mut rng);
             let [first, second] = beside;

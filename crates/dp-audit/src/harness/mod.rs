@@ -29,7 +29,7 @@
 //!     let mut found = Found::claim(count.loss().pure().expect("geometric is pure").get());
 //!     let law = |n| exact_law(Window::new(-30, 30), |source| {
 //!         count.release(n, &mut Draws::unplanned(source))
-//!     });
+//!     }).without_receipt(); // the primitive on its own; a plan is compared `under` its relation
 //!     for n in 0..effort.of(8, 60) {
 //!         let (a, b) = (law(n), law(n + 1));
 //!         found.see(a.pure_loss(&b).max(b.pure_loss(&a)), || format!("counts {n} and {}", n + 1));
