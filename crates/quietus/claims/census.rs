@@ -147,7 +147,9 @@ impl Private {
             Self::Rows(rows) => {
                 let mut of = std::collections::BTreeMap::<usize, String>::new();
                 for (who, row) in rows {
-                    *of.entry(*who).or_default() += &format!("{row}\n");
+                    let own = of.entry(*who).or_default();
+                    own.push_str(row);
+                    own.push('\n');
                 }
                 of.into_values().collect()
             }
