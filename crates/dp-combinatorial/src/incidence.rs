@@ -55,7 +55,8 @@ impl Incidence {
     /// left out.
     ///
     /// # Errors
-    /// If there is no set, or more than `2^28` sets or `2^30` users: of each user and set a place in memory is kept, in a pair or not.
+    /// If there is no set, or more than `2^28` sets or `2^30` users: of each user and set a place in memory is kept, in a pair or not. `users` is a
+    /// bound of their numbers, and as public as `sets`.
     pub fn from_pairs(
         users: u32,
         sets: u32,
