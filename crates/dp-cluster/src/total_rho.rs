@@ -33,6 +33,7 @@ fn none_of(budget: Budget) -> ClusterError {
 #[cfg(test)]
 mod tests {
     use dp_geometry::{Points, PublicBall, PublicBox};
+    use dp_mechanism::Mechanism as _;
 
     use super::*;
     use crate::coreset::CoresetFromCentres;
@@ -41,6 +42,24 @@ mod tests {
     use crate::em_mc::EmMc;
     use crate::lsh_splits::{self, LshSplits};
     use crate::recentring::DpmRecentred;
+
+    /// Where a delta is nearly 1, nearly everything is possible at no epsilon; a search for the least noise ends there too, and within the budget.
+    #[test]
+    fn the_largest_deltas_are_calibrated() {
+        for delta in [0.9, 0.9999, 1.0 - 1e-9] {
+            let budget = Budget::new(1.0, delta).expect("valid");
+            let ball = || PublicBall::new(vec![0.0, 0.0], 1.0).expect("valid");
+            for split in [None, Some(lsh_splits::BudgetSplit::PAPER)] {
+                let builder = LshSplits::builder(ball(), 3, budget);
+                let plan = match split {
+                    None => builder.build(),
+                    Some(split) => builder.split(split).build(),
+                };
+                let plan = plan.expect("a large delta");
+                assert!(plan.receipt().within_budget(), "{}", plan.receipt());
+            }
+        }
+    }
 
     /// Budgets whose zCDP is below the smallest float, or their noise above the largest: every plan is refused with a reason.
     #[test]

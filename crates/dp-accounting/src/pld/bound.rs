@@ -107,6 +107,20 @@ mod tests {
     use super::*;
     use crate::outward::{Lower, Upper};
 
+    /// A lower side above the upper one is not turned round: nothing is answered.
+    #[test]
+    fn sides_that_contradict_each_other_are_no_bound() {
+        let sides = |lower, upper| Between { lower: Lower::new(lower), upper: Upper::new(upper) };
+        let refused = Bound::new(sides(0.5, 0.25)).expect_err("one of the proofs is wrong");
+        assert_eq!(
+            refused.to_string(),
+            "a fault of dp-accounting: the lower bound 0.5 lies above the upper bound 0.25"
+        );
+        assert!(Bound::new(sides(f64::INFINITY, 1.0)).is_err());
+        assert!(Bound::new(sides(0.25, 0.25)).is_ok() && Bound::new(sides(f64::NAN, 0.0)).is_ok());
+        assert!(serde_json::from_str::<Bound>(r#"{"lower":0.5,"upper":0.25}"#).is_err());
+    }
+
     /// What is reported is never less than how far the sides are apart.
     #[test]
     fn the_gap_is_not_below_the_width() {
