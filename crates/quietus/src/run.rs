@@ -307,7 +307,7 @@ pub(crate) fn target(args: &TargetArgs) -> Result<Target, Error> {
     let missing = |name, want| Error::Setting { name, got: "nothing".to_owned(), want };
     let out = args.out.clone().ok_or_else(|| missing("--out", "a new folder"))?;
     if args.ledger.is_none() && !args.no_ledger {
-        return Err(missing("the ledger", "--ledger FILE; or, in so many words, --no-ledger"));
+        return Err(missing("--ledger", "given; or, in so many words, --no-ledger"));
     }
     Ok(Target { out, ledger: args.ledger.clone() })
 }

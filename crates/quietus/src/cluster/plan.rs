@@ -25,6 +25,26 @@ pub struct Axis {
     pub high: f64,
 }
 
+impl Axis {
+    /// Refuses a column that is named twice, and bounds that are none.
+    pub(crate) fn check(axes: &[Self]) -> Result<(), Error> {
+        for (place, axis) in axes.iter().enumerate() {
+            let Self { column, low, high } = axis;
+            let refuse = |want| {
+                let got = format!("`{column}={low},{high}`");
+                Err(Error::Setting { name: "--range", got, want })
+            };
+            if axes[..place].iter().any(|before| before.column == *column) {
+                return refuse("given once for each column");
+            }
+            if !(low.is_finite() && high.is_finite() && low < high) {
+                return refuse("two finite numbers, the lower one first");
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Which mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -162,6 +182,7 @@ impl ClusterPlan {
     /// # Errors
     /// Names the setting and its limits.
     pub fn new(settings: ClusterSettings) -> Result<Self, Error> {
+        Axis::check(&settings.axes)?;
         let ends = |of: fn(&Axis) -> f64| settings.axes.iter().map(of).collect();
         let bounds = PublicBox::new(ends(|axis| axis.low), ends(|axis| axis.high));
         let bounds = bounds.map_err(|error| Error::library("--range", &error))?;

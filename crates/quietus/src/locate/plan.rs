@@ -3,7 +3,7 @@
 use crate::error::Error;
 use dp_accounting::{AddRemove, Budget, Epsilon, Receipt};
 use dp_combinatorial::CombinatorialError;
-use dp_combinatorial::k_median::{Clustering, Edge, Metric, MetricClustering, Power};
+use dp_combinatorial::k_median::{Clustering, Edge, Metric, MetricClustering, MetricError, Power};
 use dp_mechanism::{Algorithm, Draws, Mechanism, NoisyCount, Private};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -92,7 +92,15 @@ impl LocatePlan {
             Distances::Points { dim, coordinates } => Metric::from_points(coordinates, *dim),
             Distances::Roads(roads) => Metric::from_graph(settings.places.len(), roads, None),
         };
-        let metric = Arc::new(metric.map_err(|error| Error::library("the places", &error))?);
+        let metric = metric.map_err(|error| match error {
+            MetricError::Unreachable { from, to } => {
+                let [from, to] = [from, to].map(|place| &settings.places[place]);
+                let reason = format!("no road leads from `{from}` to `{to}`");
+                Error::Library { what: "the places", reason }
+            }
+            error => Error::library("the places", &error),
+        })?;
+        let metric = Arc::new(metric);
         if metric.nodes() != settings.places.len() {
             let (name, got) = ("the places", metric.nodes().to_string());
             return Err(Error::Setting { name, got, want: "as many as there are coordinates of" });

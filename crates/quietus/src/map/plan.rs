@@ -210,6 +210,7 @@ impl<R: Hides> MapPlan<R> {
             let (name, got) = ("--range", format!("`{}`", axis.column));
             return Err(Error::Setting { name, got, want: NO_DEGREES });
         }
+        Axis::check(&settings.axes)?;
         let metres = settings.unit.metres();
         let ends = |of: fn(&Axis) -> f64| settings.axes.iter().map(|a| of(a) * metres).collect();
         let bounds = PublicBox::new(ends(|axis| axis.low), ends(|axis| axis.high));

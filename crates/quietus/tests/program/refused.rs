@@ -62,3 +62,42 @@ fn a_release_that_was_changed_is_not_verified() {
     let error = home.refused("verify out --ledger other.ledger");
     assert!(error.contains("has not counted it"), "{error}");
 }
+
+/// The message names the column and what was given for it, not its place in a box.
+#[test]
+fn bounds_that_are_none_are_refused_by_the_name_of_their_column() {
+    let home = with_ledger("1");
+    home.write("people.csv", b"age,cost\n1,2\n");
+    for command in ["cluster --k 2", "map --unit m --k 2"] {
+        for (ranges, want) in [
+            ("--range age=0,9 --range age=0,9", "once for each column, got `age=0,9`"),
+            ("--range age=0,9 --range cost=9,0", "the lower one first, got `cost=9,0`"),
+            ("--range age=0,9 --range cost=3,3", "the lower one first, got `cost=3,3`"),
+            (
+                "--range age=0,9 --range cost=0,inf",
+                "finite numbers, the lower one first, got `cost=0,inf`",
+            ),
+            (
+                "--range age=NaN,9 --range cost=0,9",
+                "finite numbers, the lower one first, got `age=NaN,9`",
+            ),
+        ] {
+            let words = format!(
+                "release {command} {ranges} --data people.csv --epsilon 1 --delta 1e-6 --out out --no-ledger"
+            );
+            let error = home.refused(&words);
+            assert!(error.starts_with("error: --range must be") && error.contains(want), "{error}");
+        }
+    }
+    assert!(home.folders().is_empty());
+}
+
+#[test]
+fn places_that_no_road_joins_are_named() {
+    let home = with_ledger("1");
+    home.write("people.csv", b"place\nx\n");
+    home.write("places.csv", b"place\nx\ny\nz\n");
+    home.write("roads.csv", b"from,to,length\nx,y,3\n");
+    let error = home.refused("release locate --data people.csv --places places.csv --roads roads.csv --k 1 --rows 9 --epsilon 1 --out out --no-ledger");
+    assert!(error.contains("no road leads from `x` to `z`"), "{error}");
+}
