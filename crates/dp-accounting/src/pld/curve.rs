@@ -332,6 +332,37 @@ mod tests {
         }
     }
 
+    /// Where the losses are so small that no moment is computed at their order, no tilt is beyond the orders that are searched.
+    #[test]
+    fn tiny_losses_are_not_sampled_at_a_huge_tilt() {
+        for (scale, rate, count) in [(20.0, 1e-4, 2.0), (100.0, 1e-4, 100.0), (1.0, 1e-6, 10.0)] {
+            let parts = [(sampled(Event::laplace(scale).unwrap(), rate), count)];
+            for query in [Query::Epsilon(1e-6), Query::Delta(1e-7)] {
+                let mix = Mix::new(&parts, Direction::Remove, 60.0);
+                let (tilt, most) = (mix.course(query).0, mix.most_order());
+                assert!(tilt <= most, "{parts:?} {query:?}: {tilt:e} above {most:e}");
+            }
+        }
+    }
+
+    /// A finer lattice can be worse on one side: the better law of each side is kept, and one round that gains nothing is not the last.
+    #[test]
+    fn few_sampled_laplace_reach_the_gap() {
+        for (scale, rate, count, delta) in [
+            (0.3, 0.999, 3, 1e-3),
+            (0.3, 0.1, 3, 1e-6),
+            (0.3, 0.5, 7, 1e-6),
+            (1.0, 0.9, 2, 1e-3),
+            (5.0, 0.9, 10, 1e-6),
+        ] {
+            let few = super::super::Composition::new()
+                .with(sampled(Event::laplace(scale).unwrap(), rate), count)
+                .unwrap();
+            let bound = few.epsilon(Delta::new(delta).unwrap());
+            assert!(bound.gap() <= GAP * larger(bound.upper(), 1.0), "{scale} {rate}: {bound:?}");
+        }
+    }
+
     /// Where atoms lie between the points of a lattice, both sides still get close to each other.
     #[test]
     fn lattices_of_distinct_laws_are_close() {

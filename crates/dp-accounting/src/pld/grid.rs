@@ -32,6 +32,14 @@ impl Sides {
         Method::Lattices { lower, upper }
     }
 
+    /// The better law on each side, by what they were read to say.
+    fn or(self, here: Between, other: Self, there: Between) -> Self {
+        Self {
+            lower: if there.lower > here.lower { other.lower } else { self.lower },
+            upper: if there.upper < here.upper { other.upper } else { self.upper },
+        }
+    }
+
     pub(crate) fn read(&self, query: Query) -> Between {
         let side = |composed: &Composed| match query {
             Query::Epsilon(delta) => composed.epsilon(delta),
@@ -178,6 +186,7 @@ pub(crate) fn connect_the_dots(
     let least = larger(least, sum(widths()) / smaller(effort / CELL, MOST_CELLS));
     let mut left = effort;
     let mut best: Option<(Between, Sides)> = None;
+    let mut stuck = 0;
     for round in 0..MOST_ROUNDS {
         // The finest that may be paid for.
         let shortest = larger(least, 1.6 * span * per_point / left);
@@ -203,17 +212,20 @@ pub(crate) fn connect_the_dots(
         left = larger(left - 1.3 * transforms - CELL * made, 1.0);
         let most = larger(ROUNDED_UP * transforms, 0.1 * effort);
         let Some(sides) = compose(&plan, query, log_missed, most) else { break };
-        let bound = sides.read(query);
+        let read = sides.read(query);
         let gap_before = best.as_ref().map_or(f64::INFINITY, |(best, _)| best.gap());
-        let bound = best.as_ref().map_or(bound, |(best, _)| best.and(bound));
+        let (bound, sides) = match best {
+            None => (read, sides),
+            Some((before, kept)) => (before.and(read), kept.or(before, sides, read)),
+        };
         best = Some((bound, sides));
         let upper = bound.upper.get();
         // A little more than was asked for.
         let size = if let Query::Epsilon(_) = query { larger(upper, 0.3) } else { upper };
         let ratio = gap * size / bound.gap();
-        // Where finer was not better, finer still will not be.
-        let stuck = round > 1 && bound.gap() > 0.97 * gap_before;
-        if ratio >= 1.0 || finest || stuck || left < 0.1 * effort {
+        // Where finer was not better twice, finer still will not be; once can be the place of an atom between two points.
+        stuck = if round > 1 && bound.gap() > 0.97 * gap_before { stuck + 1 } else { 0 };
+        if ratio >= 1.0 || finest || stuck > 1 || left < 0.1 * effort {
             break;
         }
         // Near the last atom the lower law is off by its step; elsewhere by the square.

@@ -159,7 +159,7 @@ impl Mix {
     }
 
     /// The tilt and the epsilon around which a line is good.
-    fn course(&self, query: Query) -> (f64, f64) {
+    pub(crate) fn course(&self, query: Query) -> (f64, f64) {
         let (tilt, epsilon) = self.first_course(query);
         (self.shorten(tilt, epsilon), epsilon)
     }
@@ -182,7 +182,8 @@ impl Mix {
         };
         let normal = self.normal();
         let least = LEAST_TILT / normal.1;
-        if tilt >= least || least.is_nan() {
+        // Nor where the losses are so small that no moment is computed there.
+        if tilt >= least || least.is_nan() || least > most {
             return (tilt, epsilon);
         }
         // A delta next to 1: moments say nothing there, and the tilt need not be small. The losses are about normal.
