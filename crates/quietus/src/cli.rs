@@ -7,6 +7,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 pub use crate::items::ItemsArgs;
+pub use crate::meaning::MeaningArgs;
 pub use crate::top::TopArgs;
 
 /// Private releases from your own files, with a ledger that counts every one of them.
@@ -60,6 +61,8 @@ pub enum Command {
         #[arg(long, value_name = "FILE")]
         ledger: Option<PathBuf>,
     },
+    /// Say what an epsilon and a delta mean for one person: guesses, tests and beliefs of the best attacker
+    Meaning(MeaningArgs),
     /// Print a script that completes commands in a shell
     Completions {
         /// Which shell

@@ -29,6 +29,7 @@
 //! - [`top`]: a log of persons and items to the most popular items. [`items`]: the same step after step, in a session that goes on.
 //! - [`sets`]: public sets that serve people. [`locate`]: public places near to where people are.
 //! - [`passes`]: the same releases from files that do not fit into memory, which go on when they were stopped.
+//! - [`meaning()`]: what an epsilon and a delta mean for one person.
 //! - [`Order`]: one release from receipt to folder. [`LedgerFile`]: the account of a data set.
 //! - [`Disk`]: every call that changes something on disk, so that tests let each of them fail.
 //!
@@ -52,6 +53,7 @@ mod lease;
 pub mod ledger;
 pub mod locate;
 pub mod map;
+mod meaning;
 mod order;
 pub mod passes;
 mod persons;
@@ -72,6 +74,7 @@ pub use census::release_census;
 pub use disk::{Disk, RealDisk};
 pub use error::Error;
 pub use ledger::LedgerFile;
+pub use meaning::{MeaningArgs, meaning};
 pub use order::{FillOf, Named, Order, Target, random_name};
 pub use run::{
     GroupJob, PRIVATE, Said, check, completions, group_job, ledger as run_ledger, manual, plan,
