@@ -114,13 +114,59 @@ impl RoundedGaussian {
         let odd = NonZero::new(odd).expect("odd");
         let pairs: u64 =
             bits.retry(|bits| Some((0..thrown).map(|_| u64::from(bernoulli(bits, 1, odd))).sum()));
-        // Single marks and both of every pair, in random order with `s`: how many come before it?
-        let marks = u128::from(thrown) + u128::from(pairs);
-        let before = bits.below(NonZero::new(marks + 1).expect("positive"));
-        (0..before).all(|i| {
-            // So far one each of `i` pairs; any mark of the other pairs may come next.
-            let left = NonZero::new(marks - i).expect("fewer before than there are");
-            bernoulli(bits, 2 * u128::from(pairs).saturating_sub(i), left)
-        })
+        first_of_its_pairs(bits, thrown, pairs)
+    }
+}
+
+/// True if `s` comes before every single mark and before the second mark of every pair, when `s` and all marks of `thrown` single ones and
+/// pairs, of which `pairs` are pairs, are in random order.
+#[inline]
+fn first_of_its_pairs<B: Bits + ?Sized>(bits: &mut B, thrown: u64, pairs: u64) -> bool {
+    let marks = u128::from(thrown) + u128::from(pairs);
+    // How many come before `s`?
+    let before = bits.below(NonZero::new(marks + 1).expect("positive"));
+    (0..before).all(|i| {
+        // So far one each of `i` pairs; any mark of the other pairs may come next.
+        let left = NonZero::new(marks - i).expect("fewer before than there are");
+        bernoulli(bits, 2 * u128::from(pairs).saturating_sub(i), left)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exact::{Interval, ONE, Tape, enumerate};
+
+    /// By definition: over all sets of marks that may come before `s`, each as likely as any other of its size.
+    fn truth(singles: u32, pairs: u32) -> Interval {
+        let marks = singles + 2 * pairs;
+        let (mut good, mut all) = (vec![0; 10], vec![0; 10]);
+        for set in 0..1_u32 << marks {
+            let (single, paired) = (set & ((1 << singles) - 1), set >> singles);
+            let whole = (0..pairs).any(|pair| (paired >> (2 * pair)) & 3 == 3);
+            let size = set.count_ones() as usize;
+            all[size] += 1;
+            good[size] += u128::from(single == 0 && !whole);
+        }
+        let shares = (0..=marks as usize)
+            .map(|size| Interval::ratio(good[size], all[size] * (u128::from(marks) + 1)));
+        shares.reduce(Interval::plus).expect("s comes somewhere")
+    }
+
+    #[test]
+    fn s_comes_first_as_often_as_in_a_random_order() {
+        // Two pairs are rarely thrown, so what enumeration sees of whole draws is blind to most of this.
+        for (singles, pairs) in (0..=3).flat_map(|singles| (0..=3).map(move |p| (singles, p))) {
+            let thrown = u64::from(singles + pairs);
+            let law =
+                enumerate(50, |tape: &mut Tape<3>| first_of_its_pairs(tape, thrown, pairs.into()));
+            assert!(law.unresolved < ONE >> 40, "{singles} {pairs}");
+            let (found, truth) =
+                (law.found.get(&true).copied().unwrap_or(0), truth(singles, pairs));
+            assert!(
+                found <= truth.high && truth.low <= found + law.unresolved,
+                "{singles} {pairs}"
+            );
+        }
     }
 }
