@@ -13,7 +13,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 pub(crate) fn checks() -> Vec<Check> {
-    let what = "Census, the command from files to files";
+    let what = "Census, the command from files to files: release census";
     vec![Check::new("quietus-census-command", what, "member-of-group", By::Exact, on_files)]
 }
 

@@ -16,14 +16,39 @@ use std::path::Path;
 
 pub(crate) fn checks() -> Vec<Check> {
     let check = |id, what, ways: &'static [(&str, &str)]| {
+        let what = named(what, ways.iter().map(|(words, _)| *words));
         Check::new(id, what, "add-remove", By::Exact, move |effort| on_files(effort, ways))
     };
     vec![
         check("quietus-group-command", "GroupPlan, the command from file to files", &GROUPS),
         check("quietus-cluster-command", "ClusterPlan, the command from file to files", &CLUSTERS),
+        check("quietus-cluster-passes", "ClusterPlan, by passes from file to files", &PASSES),
+        check(
+            "quietus-cluster-passes-recentred",
+            "ClusterPlan, by passes from file to files",
+            &RECENTRED_PASSES,
+        ),
         check("quietus-locate-command", "LocatePlan, the command from file to files", &LOCATIONS),
     ]
 }
+
+/// What a claim is about, with the subcommands and the ways by passes that are on its command lines.
+pub(crate) fn named<'a>(what: &str, lines: impl IntoIterator<Item = &'a str>) -> String {
+    let mut names = Vec::new();
+    for line in lines {
+        let mut words = line.split_whitespace();
+        let family = words.next().map(|family| format!("release {family}"));
+        let ways = words.filter(|word| WAYS_BY_PASSES.contains(word)).map(str::to_owned);
+        for name in family.into_iter().chain(ways) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    format!("{what}: {}", names.join(", "))
+}
+
+const WAYS_BY_PASSES: [&str; 3] = ["--out-of-core", "--from-tables", "--resume"];
 
 /// What is said on the command line, and the header of the private file.
 const GROUPS: [(&str, &str); 6] = [
@@ -54,6 +79,33 @@ const CLUSTERS: [(&str, &str); 9] = [
     ("cluster --range x=0,10 --delta 1e-6 --method dpm --person who", "who,x"),
     ("cluster --range x=0,10 --delta 1e-6 --method lloyd --k 2", "x"),
     ("cluster --range x=0,10 --k 1 --delimiter ; --decimal-comma", "x;town"),
+];
+
+/// With `--resume`, the release is stopped after its first pass, and goes on.
+const PASSES: [(&str, &str); 3] = [
+    (
+        "cluster --range x=0,10 --range y=-1,5 --method dpm --delta 1e-6 --simulations 1 --out-of-core --no-ledger",
+        "x,y",
+    ),
+    (
+        "cluster --range x=0,10 --method dpm --delta 1e-6 --simulations 1 --person who --out-of-core --ledger LEDGER",
+        "who,x",
+    ),
+    (
+        "cluster --range x=0,10 --method dpm --delta 1e-6 --simulations 1 --out-of-core --ledger LEDGER --resume",
+        "x,town",
+    ),
+];
+
+const RECENTRED_PASSES: [(&str, &str); 2] = [
+    (
+        "cluster --range x=0,10 --range y=-1,1e9 --delta 1e-6 --method recentred --k 2 --person who --out-of-core --no-ledger",
+        "y,who,x",
+    ),
+    (
+        "cluster --range x=0,10 --range y=-1,1e9 --delta 1e-6 --method recentred --unscaled --out-of-core --ledger LEDGER --resume",
+        "x,y",
+    ),
 ];
 
 const LOCATIONS: [(&str, &str); 2] = [
@@ -119,6 +171,9 @@ pub(crate) fn seen(home: &Path, family: &Family, private: &[u8], source: &mut dy
     let plain = "a folder of our own";
     fs::write(home.join("p.csv"), private).expect(plain);
     let said = match family {
+        Family::Cluster(args) if args.passes.out_of_core => {
+            crate::passes::release(home, family, source)
+        }
         Family::Cluster(args) => {
             release_cluster(args, &Gate::default(), &RealDisk, |plan, points| {
                 plan.replay(points, source).0
@@ -199,8 +254,10 @@ fn on_files(effort: Effort, ways: &[(&str, &str)]) -> Found {
         fs::write(home.path().join("places.csv"), "place,x\nA,0\nB,3\nC,7\n")
             .expect("a folder of our own");
         let words = words.replace("PLACES", &at("places.csv"));
+        let words = words.replace("LEDGER", &at("data.ledger"));
+        let uncounted = if words.contains("ledger") { "" } else { "--no-ledger" };
         let all =
-            format!("quietus release {words} --epsilon 1 --no-ledger --data {data} --out {out}");
+            format!("quietus release {words} --epsilon 1 {uncounted} --data {data} --out {out}");
         let Command::Release { family } = Cli::parse_from(all.split_whitespace()).command else {
             unreachable!("a release");
         };

@@ -16,7 +16,7 @@ use std::io;
 use std::path::Path;
 
 pub(crate) fn checks() -> Vec<Check> {
-    let what = "ItemsPlan, all runs of a session from log to files";
+    let what = "ItemsPlan, all runs of a session from log to files: release items";
     vec![Check::new("quietus-items-command", what, "add-remove", By::Exact, on_files)]
 }
 

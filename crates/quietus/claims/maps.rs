@@ -1,6 +1,6 @@
 //! Maps from file to files, under each relation that they can be asked for.
 
-use crate::commands::{files_of, odd_or_plain};
+use crate::commands::{files_of, named, odd_or_plain};
 use clap::Parser;
 use dp_accounting::{AddRemove, ReplaceOne, Within};
 use dp_audit::harness::{Check, Effort, Found};
@@ -15,28 +15,54 @@ use rand::RngExt;
 use std::fs;
 
 pub(crate) fn checks() -> Vec<Check> {
-    let what = "MapPlan, the command from file to files";
+    let check = |id, relation, ways: &'static [&str], neighbour| {
+        let what = named("MapPlan, from file to files", ways.iter().copied());
+        Check::new(id, what, relation, By::Exact, move |effort| on_files(effort, ways, neighbour))
+    };
     vec![
-        Check::new("quietus-map-command", what, "add-remove", By::Exact, |effort| {
-            on_files(
-                effort,
-                &["map --unit m", "map --unit m --median --person who"],
-                Neighbour::Joins,
-            )
-        }),
-        Check::new("quietus-map-replaced", what, "replace-one", By::Exact, |effort| {
-            on_files(effort, &["map --unit km --replace-one --rows 4"], Neighbour::Changes)
-        }),
-        Check::new("quietus-map-within", what, "within", By::Exact, |effort| {
-            let ways =
-                ["map --unit km --within 500 --rows 4", "map --unit m --within 0.5 --rows 4"];
-            let charged = "map --unit km --within 800 --charge-within 500 --rows 4";
-            on_files(effort, &ways, Neighbour::Moves(0.5)).and(on_files(
-                effort,
-                &[charged],
-                Neighbour::Moves(0.5),
-            ))
-        }),
+        check(
+            "quietus-map-command",
+            "add-remove",
+            &["map --unit m", "map --unit m --median --person who"],
+            Neighbour::Joins,
+        ),
+        check(
+            "quietus-map-replaced",
+            "replace-one",
+            &["map --unit km --replace-one --rows 4"],
+            Neighbour::Changes,
+        ),
+        check(
+            "quietus-map-within",
+            "within",
+            &[
+                "map --unit km --within 500 --rows 4",
+                "map --unit m --within 0.5 --rows 4",
+                "map --unit km --within 800 --charge-within 500 --rows 4",
+            ],
+            Neighbour::Moves(0.5),
+        ),
+        check(
+            "quietus-map-passes",
+            "add-remove",
+            &[
+                "map --unit m --out-of-core",
+                "map --unit m --person who --out-of-core --ledger LEDGER",
+            ],
+            Neighbour::Joins,
+        ),
+        check(
+            "quietus-map-passes-replaced",
+            "replace-one",
+            &["map --unit km --replace-one --rows 4 --out-of-core"],
+            Neighbour::Changes,
+        ),
+        check(
+            "quietus-map-passes-within",
+            "within",
+            &["map --unit km --within 500 --rows 4 --out-of-core"],
+            Neighbour::Moves(0.5),
+        ),
     ]
 }
 
@@ -64,15 +90,16 @@ fn on_files(effort: Effort, ways: &[&str], neighbour: Neighbour) -> Found {
     let at = |name: &str| home.path().join(name).to_str().expect("Unicode").to_owned();
     for words in ways {
         let (data, out) = (at("p.csv"), at("out"));
+        let uncounted = if words.contains("LEDGER") { "" } else { "--no-ledger" };
+        let words = words.replace("LEDGER", &at("data.ledger"));
         let all = format!(
-            "quietus release {words} --range x=0,10 --k 1,2 --epsilon 1 --delta 1e-6 --simulations 1 --no-ledger --data {data} --out {out}"
+            "quietus release {words} --range x=0,10 --k 1,2 --epsilon 1 --delta 1e-6 --simulations 1 {uncounted} --data {data} --out {out}"
         );
-        let Command::Release { family: Family::Map(args) } =
-            Cli::parse_from(all.split_whitespace()).command
-        else {
-            unreachable!("a map");
+        let Command::Release { family } = Cli::parse_from(all.split_whitespace()).command else {
+            unreachable!("a release");
         };
-        let claimed = match map_plan(&args).expect("valid") {
+        let Family::Map(args) = &family else { unreachable!("a map") };
+        let claimed = match map_plan(args).expect("valid") {
             AnyMap::AddRemove(plan) => plan.receipt().zcdp(),
             AnyMap::ReplaceOne(plan) => plan.receipt().zcdp(),
             AnyMap::Within(plan) => plan.receipt().zcdp(),
@@ -102,7 +129,11 @@ fn on_files(effort: Effort, ways: &[&str], neighbour: Neighbour) -> Found {
             let text = |rows: &Vec<Vec<u8>>| [b"x,who\n".to_vec(), rows.concat()].concat();
             let run = |rows: &Vec<Vec<u8>>, source: &mut dyn Source| {
                 fs::write(home.path().join("p.csv"), text(rows)).expect("a folder of our own");
-                let said = release_map(&args, &Gate::default(), &RealDisk, Replayed(source));
+                let said = if args.passes.out_of_core {
+                    crate::passes::release(home.path(), &family, source)
+                } else {
+                    release_map(args, &Gate::default(), &RealDisk, Replayed(source))
+                };
                 files_of(home.path(), said)
             };
             let neighbours = match neighbour {

@@ -1,6 +1,6 @@
 //! Sets that serve people, from file to files: who takes part is a secret coin, so laws are compared and not transcripts.
 
-use crate::commands::{Seen, files_of, odd_or_plain};
+use crate::commands::{Seen, files_of, named, odd_or_plain};
 use clap::Parser;
 use dp_accounting::AddRemove;
 use dp_audit::harness::{Check, Effort, Found};
@@ -13,21 +13,23 @@ use rand::RngExt;
 use std::fs;
 
 pub(crate) fn checks() -> Vec<Check> {
-    let what = "SetPlan, the command from file to files";
+    let what = named("SetPlan, the command from file to files", WAYS);
     vec![Check::new("quietus-set-command", what, "add-remove", By::Exact, on_files)]
 }
+
+const WAYS: [&str; 4] = [
+    "cover --sets A,B",
+    "cover --k 1 --sets A,B",
+    "coverage --k 1 --sets A,B,C",
+    "coverage --k 2 --sets A,B",
+];
 
 fn on_files(effort: Effort) -> Found {
     let mut rng = effort.rng(100);
     let mut found = Found::claim(1.0);
     let home = tempfile::tempdir().expect("a place for files");
     let at = |name: &str| home.path().join(name).to_str().expect("Unicode").to_owned();
-    for words in [
-        "cover --sets A,B",
-        "cover --k 1 --sets A,B",
-        "coverage --k 1 --sets A,B,C",
-        "coverage --k 2 --sets A,B",
-    ] {
+    for words in WAYS {
         let (data, out) = (at("p.csv"), at("out"));
         let all = format!(
             "quietus release {words} --person who --set town --epsilon 1 --no-ledger --data {data} --out {out}"

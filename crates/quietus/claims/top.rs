@@ -12,7 +12,7 @@ use quietus::top::{Items, TopPlan, TopSettings, top_plan};
 use std::path::Path;
 
 pub(crate) fn checks() -> Vec<Check> {
-    let what = "TopPlan, the command from file to files";
+    let what = "TopPlan, the command from file to files: release top";
     vec![Check::new("quietus-top-command", what, "add-remove", By::Exact, on_files)]
 }
 

@@ -124,6 +124,11 @@ impl Check {
         Self { id, mechanism, relation, method, resolution: TOLERANCE, run: Arc::new(run) }
     }
 
+    /// What it is about, as it was given.
+    pub fn mechanism(&self) -> &str {
+        &self.mechanism
+    }
+
     /// The smallest overspend, as a factor, that it would notice.
     #[must_use]
     pub fn resolution(self, resolution: f64) -> Self {
