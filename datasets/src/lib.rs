@@ -13,6 +13,11 @@
 //!
 //! Not for releases: everything here is public or made up.
 
+/// Programs of the guide are tests of this crate, which is nobody's dependency but of the tools.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide/mechanism.md")]
+pub struct Guide;
+
 pub mod catalogue;
 mod error;
 pub mod files;

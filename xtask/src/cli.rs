@@ -30,7 +30,7 @@ pub(crate) enum Command {
     /// Make one-line slips in the source and see which are noticed (needs cargo-mutants)
     Mutants(MutantsArgs),
     /// Exactly what CI runs, one named step after the other
-    Ci,
+    Ci(CiArgs),
 }
 
 #[derive(Clone, Debug, Default, Args)]
@@ -154,6 +154,12 @@ pub(crate) struct MutantsArgs {
     /// About so many mutants of each crate instead of all, always the same ones
     #[arg(long, value_name = "N")]
     pub(crate) sample: Option<usize>,
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct CiArgs {
+    /// Only the steps whose name contains this; what they read must be there from an earlier run
+    pub(crate) step: Option<String>,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -54,6 +54,6 @@ fn dispatch(command: cli::Command) -> Result<Ending, error::Error> {
         cli::Command::Bench(args) => bench::command(&args),
         cli::Command::BenchRow(args) => bench::scaling::row_command(&args),
         cli::Command::Mutants(args) => mutants::command(&args),
-        cli::Command::Ci => ci::command(),
+        cli::Command::Ci(args) => ci::command(&args),
     }
 }

@@ -1,15 +1,19 @@
 //! `cargo xtask ci`: exactly what CI runs. Each step is named, echoed and timed; the first failure
 //! ends it, and the command that failed can be repeated as it was printed.
 
+mod browser;
 mod dependencies;
 mod layers;
 mod licence;
+mod links;
 pub(crate) mod metadata;
 mod readme;
+mod spelling;
 mod toolchain;
 
 use crate::Ending;
 use crate::bench::cargo;
+use crate::cli::CiArgs;
 use crate::error::Error;
 use quietus_datasets::{files, workspace};
 use std::process::Command;
@@ -32,7 +36,7 @@ enum Work {
     Readme,
 }
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 15] = [
     Step { name: "format", work: Work::Cargo("fmt --all -- --check", &[]) },
     Step {
         name: "lints",
@@ -42,6 +46,8 @@ const STEPS: [Step; 12] = [
         ),
     },
     Step { name: "layers and documents", work: Work::Check(layers::check_workspace) },
+    Step { name: "links", work: Work::Check(links::check_workspace) },
+    Step { name: "spelling", work: Work::Check(spelling::check_workspace) },
     Step { name: "dependencies", work: Work::Check(dependencies::check_workspace) },
     // What a registry would be sent: metadata, licences, files, versions of our own crates. The builds are those of the other steps.
     Step {
@@ -50,6 +56,8 @@ const STEPS: [Step; 12] = [
     },
     Step { name: "oldest compiler", work: Work::OldestCompiler },
     Step { name: "commands of the README", work: Work::Readme },
+    // What the evaluation of the step before has written.
+    Step { name: "report in a browser", work: Work::Check(browser::check_report) },
     // Of the features that are off by default, the one that needs no C compiler (zstd does); it shares the builds of the step before.
     Step {
         name: "Parquet",
@@ -78,11 +86,17 @@ const STEPS: [Step; 12] = [
 /// Where the tests leave what the claims found; the last step reads it.
 const CLAIMS: &str = "target/claims";
 
-/// Runs all steps.
-pub(crate) fn command() -> Result<Ending, Error> {
+/// Runs all steps, or those asked for.
+pub(crate) fn command(args: &CiArgs) -> Result<Ending, Error> {
     let start = Instant::now();
-    for (step, number) in STEPS.iter().zip(1..) {
-        println!("\n[{number}/{}] {}", STEPS.len(), step.name);
+    let asked = |step: &&Step| args.step.as_ref().is_none_or(|part| step.name.contains(part));
+    let steps: Vec<&Step> = STEPS.iter().filter(asked).collect();
+    if steps.is_empty() {
+        let part = args.step.as_deref().unwrap_or_default();
+        return Err(Error::unknown("step", part, STEPS.iter().map(|step| step.name)));
+    }
+    for (step, number) in steps.iter().zip(1..) {
+        println!("\n[{number}/{}] {}", steps.len(), step.name);
         let step_start = Instant::now();
         let passed = run(&step.work)?;
         let seconds = step_start.elapsed().as_secs_f64();
@@ -92,7 +106,7 @@ pub(crate) fn command() -> Result<Ending, Error> {
         }
         println!("      {} passed in {seconds:.1} s", step.name);
     }
-    println!("\nall {} steps passed in {:.0} s", STEPS.len(), start.elapsed().as_secs_f64());
+    println!("\nall {} steps passed in {:.0} s", steps.len(), start.elapsed().as_secs_f64());
     Ok(Ending::Complete)
 }
 

@@ -177,7 +177,7 @@ const STYLE: &str = "\
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--panel); color: var(--ink); font: 16px/1.5 system-ui, sans-serif;
   overflow-wrap: anywhere; }
-main { max-width: 1240px; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
+main { max-width: 1320px; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
 nav { padding: 1rem; font-size: 0.9rem; border-bottom: 1px solid var(--grid); }
 nav p, nav details { margin: 0.3rem 0; }
 nav details > a { display: block; margin-left: 1.1rem; }
@@ -193,6 +193,7 @@ th[aria-sort]::after { content: ' \\2191'; }
 th[aria-sort=descending]::after { content: ' \\2193'; }
 th:first-child, td:first-child { position: sticky; left: 0; }
 td:first-child { white-space: normal; min-width: 9rem; max-width: 15rem; }
+td:not([style]):not(:first-child) { white-space: normal; min-width: 8rem; max-width: 22rem; }
 tbody tr:nth-child(even) td { background: var(--stripe); }
 td em { color: var(--muted); }
 figure { display: inline-block; margin: 0 1rem 1rem 0; max-width: 100%; vertical-align: top; }
@@ -202,15 +203,16 @@ summary { cursor: pointer; color: var(--first); }
 pre { overflow-x: auto; padding: 0.8rem 1rem; background: var(--stripe); border: 1px solid var(--grid);
   border-radius: 4px; font-size: 0.8rem; overflow-wrap: normal; }
 code { font-size: 0.9em; }
-@media (min-width: 1500px) {
+@media (min-width: 1600px) {
   nav { position: fixed; top: 0; left: 0; bottom: 0; width: 15rem; overflow-y: auto; border: 0;
     border-right: 1px solid var(--grid); }
-  main { margin-left: max(15rem, calc((100vw - 1240px) / 2)); }
+  main { margin-left: max(15rem, calc((100vw - 1320px) / 2)); }
 }
 @media (max-width: 600px) {
   body { font-size: 15px; }
   th, td { padding: 0.25rem 0.4rem; }
   td:first-child { min-width: 7.5rem; max-width: 9.5rem; }
+  td:not([style]):not(:first-child) { min-width: 6rem; max-width: 11rem; }
 }
 @media print {
   body { font-size: 10pt; }

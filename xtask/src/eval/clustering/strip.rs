@@ -74,9 +74,13 @@ pub(crate) fn strips(
 /// Draws the lines under a title.
 pub(crate) fn draw(title: &str, strips: &[Strip], log: bool) -> Result<Svg, Error> {
     let bottom = TOP + ROW * strips.len() as f64;
+    // On a linear scale one published value far beyond all of ours would leave no room for them: it is written at the end instead.
+    let ours = strips.iter().flat_map(|strip| &strip.runs).fold(0.0, |a: f64, &b| a.max(b));
+    let end = if log || ours <= 0.0 { f64::INFINITY } else { 2.0 * ours };
     let values: Vec<f64> = strips
         .iter()
         .flat_map(|strip| strip.runs.iter().copied().chain(strip.paper).chain(strip.rerun))
+        .filter(|&value| value <= end)
         .collect();
     let axis = if log { Axis::log } else { Axis::linear }(&values, (LEFT, RIGHT));
     canvas::draw(title, (WIDTH, height(strips.len())), |canvas| {
@@ -87,7 +91,7 @@ pub(crate) fn draw(title: &str, strips: &[Strip], log: bool) -> Result<Svg, Erro
             canvas.text(&tick(value), (x, bottom + 14.0), Anchor::Middle, 12.0, Ink::Muted)?;
         }
         for (index, strip) in strips.iter().enumerate() {
-            draw_strip(canvas, strip, &axis, TOP + ROW * (index as f64 + 0.5))?;
+            draw_strip(canvas, strip, (&axis, end), TOP + ROW * (index as f64 + 0.5))?;
         }
         legend(canvas, bottom + 42.0)
     })
@@ -99,10 +103,15 @@ pub(crate) fn draw(title: &str, strips: &[Strip], log: bool) -> Result<Svg, Erro
     reason = "a few hundred pixels, positive"
 )]
 fn height(lines: usize) -> u32 {
-    (TOP + ROW * lines as f64 + 60.0) as u32
+    (TOP + ROW * lines as f64 + 80.0) as u32
 }
 
-fn draw_strip(canvas: &mut Canvas<'_>, strip: &Strip, axis: &Axis, y: f64) -> Result<(), Error> {
+fn draw_strip(
+    canvas: &mut Canvas<'_>,
+    strip: &Strip,
+    (axis, end): (&Axis, f64),
+    y: f64,
+) -> Result<(), Error> {
     let ink = if strip.private { Ink::Second } else { Ink::First };
     canvas.line((LEFT, y), (RIGHT, y), Ink::Grid, 1)?;
     canvas.text(&strip.label, (LEFT - 10.0, y), Anchor::End, 13.0, Ink::Text)?;
@@ -116,14 +125,19 @@ fn draw_strip(canvas: &mut Canvas<'_>, strip: &Strip, axis: &Axis, y: f64) -> Re
     if let Some(x) = strip.mean.and_then(|mean| axis.at(mean)) {
         canvas.line((x, y - 11.0), (x, y + 11.0), ink, 3)?;
     }
-    if let Some(x) = strip.paper.and_then(|value| axis.at(value)) {
-        diamond(canvas, (x, y))?;
-    }
-    if let Some(x) = strip.rerun.and_then(|value| axis.at(value)) {
-        square(canvas, (x, y))?;
+    for (value, shape) in [(strip.paper, diamond as Shape), (strip.rerun, square)] {
+        let Some(value) = value else { continue };
+        if value > end {
+            shape(canvas, (RIGHT, y))?;
+            canvas.text(&tick(value), (RIGHT - 12.0, y), Anchor::End, 12.0, Ink::Muted)?;
+        } else if let Some(x) = axis.at(value) {
+            shape(canvas, (x, y))?;
+        }
     }
     Ok(())
 }
+
+type Shape = fn(&mut Canvas<'_>, (f64, f64)) -> Result<(), Error>;
 
 fn diamond(canvas: &mut Canvas<'_>, (x, y): (f64, f64)) -> Result<(), Error> {
     let corners = [(x - 7.0, y), (x, y - 7.0), (x + 7.0, y), (x, y + 7.0)];
@@ -146,12 +160,20 @@ fn legend(canvas: &mut Canvas<'_>, y: f64) -> Result<(), Error> {
     diamond(canvas, (LEFT + 142.0, y))?;
     say("paper", LEFT + 154.0, canvas)?;
     square(canvas, (LEFT + 214.0, y))?;
-    say("public code, re-run", LEFT + 226.0, canvas)
+    say("public code, re-run", LEFT + 226.0, canvas)?;
+    let below = y + 20.0;
+    for (left, ink, text) in
+        [(LEFT, Ink::Second, "private"), (LEFT + 78.0, Ink::First, "not private")]
+    {
+        canvas.block((left - 4.0, below - 4.0), (left + 4.0, below + 4.0), ink)?;
+        canvas.text(text, (left + 10.0, below), Anchor::Start, 12.0, Ink::Muted)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{draw, strips};
+    use super::{Strip, draw, strips};
     use crate::eval::clustering::published;
     use crate::eval::record::tests::example;
     use crate::eval::summary::rows;
@@ -170,6 +192,22 @@ mod tests {
         assert_eq!((found[1].paper, found[1].rerun), (Some(1.8e7), Some(1.35e7)));
         let svg = draw("Squared inertia", &found, true).unwrap().standalone();
         assert_eq!(svg.matches("<circle").count(), 3 + 1, "three runs and the legend");
+    }
+
+    #[test]
+    fn a_published_value_far_beyond_ours_leaves_them_their_scale() {
+        let strip = |paper| Strip {
+            label: "a".to_owned(),
+            private: true,
+            runs: vec![0.1, 0.2],
+            mean: Some(0.15),
+            paper: Some(paper),
+            rerun: None,
+        };
+        let near = draw("Distance", &[strip(0.3)], false).unwrap().standalone();
+        let far = draw("Distance", &[strip(15.0)], false).unwrap().standalone();
+        assert!(far.contains("\n15") && far.contains("\n0.2\n"), "{far}");
+        assert!(!near.contains("\n15") && near.contains("not private"), "{near}");
     }
 
     #[test]
