@@ -1,6 +1,7 @@
 //! What the server knows after a round, and what a round adds to it.
 
 use super::message::{Ask, Question};
+use super::projection::Anchors;
 use super::session::{PRESENCE, RESIDUAL, SPREAD, Session};
 use super::start::Start;
 use crate::{CodebookVector, LocalError, SymbolCounts, VectorSum};
@@ -18,7 +19,7 @@ pub(super) struct Fit {
     /// Where residuals are cut off next.
     pub(super) radius: f64,
     /// Where the centres lie on the projection, as long as that is all that is known.
-    pub(super) anchors: Option<Vec<f64>>,
+    pub(super) anchors: Option<Anchors>,
 }
 
 /// What earlier rounds knew counts less than it did then: clients were assigned to other centres.
@@ -30,7 +31,10 @@ impl Fit {
         let (public_box, k) = (session.plan().public_box(), session.plan().k());
         let middle: Vec<f64> = (0..public_box.dim()).map(|j| public_box.middle(j)).collect();
         let half = 0.5 * public_box.diagonal();
-        let anchors = session.projection().map(|projection| projection.of(&middle).repeat(k));
+        let anchors = session
+            .projections()
+            .first()
+            .map(|first| Anchors { projection: 0, places: first.of(&middle).repeat(k) });
         Self {
             centres: middle.repeat(k),
             variances: vec![half * half; k],
@@ -49,8 +53,8 @@ impl Fit {
         let half = 0.5 * grid.public_box().diagonal();
         let smallest = 0.5 * half / f64::from(grid.cells());
         let radius = wanted_radius(start.squared_width, noise, axes).clamp(smallest, half);
-        let Start { centres, variances, shares, share_variances, .. } = start;
-        match session.projection() {
+        let Start { picture, centres, variances, shares, share_variances, .. } = start;
+        match session.projections().get(usize::from(picture)) {
             None => Self { centres, variances, shares, share_variances, radius, anchors: None },
             Some(projection) => {
                 let lifted: Vec<f64> =
@@ -62,7 +66,7 @@ impl Fit {
                     shares,
                     share_variances,
                     radius,
-                    anchors: Some(centres),
+                    anchors: Some(Anchors { projection: picture, places: centres }),
                 }
             }
         }

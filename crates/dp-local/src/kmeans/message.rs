@@ -1,11 +1,11 @@
 //! What travels: questions to everybody, answers of one byte or two.
 
 use crate::bytes::{Reader, Writer};
-use crate::kmeans::projection::GRID_DIM;
+use crate::kmeans::projection::{Anchors, GRID_DIM};
 use crate::{LocalError, Session};
 
 /// The form of what travels and rests.
-pub(super) const VERSION: u8 = 3;
+pub(super) const VERSION: u8 = 4;
 
 /// What a server asks the clients of a round. Public.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +28,7 @@ pub(super) enum Ask {
         /// Residuals are cut off here.
         radius: f64,
         /// What is nearest is decided by these, on the projection.
-        anchors: Option<Vec<f64>>,
+        anchors: Option<Anchors>,
     },
 }
 
@@ -65,7 +65,8 @@ impl Question {
             bytes.f64s(centres);
             bytes.f64(*radius);
             if let Some(anchors) = anchors {
-                bytes.f64s(anchors);
+                bytes.u8(anchors.projection);
+                bytes.f64s(&anchors.places);
             }
         }
         bytes.sealed()
@@ -89,8 +90,12 @@ impl Question {
             let (k, dim) = (session.plan().k(), session.plan().public_box().dim());
             let centres = reader.f64s(k * dim)?;
             let radius = reader.f64()?;
-            let anchored = round == 1 && session.projection().is_some();
-            let anchors = anchored.then(|| reader.f64s(k * GRID_DIM)).transpose()?;
+            let anchored = round == 1 && session.plan().is_projected();
+            let anchors = if anchored {
+                Some(Anchors { projection: reader.u8()?, places: reader.f64s(k * GRID_DIM)? })
+            } else {
+                None
+            };
             Ask::Recentre { centres, radius, anchors }
         };
         reader.end()?;
@@ -105,11 +110,13 @@ impl Question {
         if self.round > session.plan().rounds() {
             return Err(LocalError::Round { got: self.round, expected: session.plan().rounds() });
         }
-        match self.ask {
-            Ask::Recentre { radius, .. } if !(radius.is_finite() && radius > 0.0) => {
-                Err(LocalError::Malformed { what: "question" })
-            }
-            _ => Ok(()),
+        let Ask::Recentre { radius, anchors, .. } = &self.ask else { return Ok(()) };
+        let projections = session.projections().len();
+        let is_seen = |anchors: &Anchors| usize::from(anchors.projection) < projections;
+        if radius.is_finite() && *radius > 0.0 && anchors.as_ref().is_none_or(is_seen) {
+            Ok(())
+        } else {
+            Err(LocalError::Malformed { what: "question" })
         }
     }
 }

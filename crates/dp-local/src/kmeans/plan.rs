@@ -4,7 +4,7 @@ use dp_accounting::{Epsilon, Receipt, ReplaceOne};
 use dp_geometry::{FixedPointGrid, GeometryError, PublicBox};
 use serde::{Deserialize, Serialize};
 
-use super::projection::{self, GRID_DIM};
+use super::projection;
 use super::session::Session;
 use super::start;
 use crate::bytes::Writer;
@@ -15,8 +15,8 @@ use crate::{CodebookVector, FrequencyOracle, LocalError, LocalHashing, Oracle, P
 /// Public coins put each client into one round. In the first, clients say in which cell they are of one of four shifted grids;
 /// Gaussian clusters that explain the noisy histograms give the first centres. In each later round clients say how they lie from the nearest centre (residual,
 /// presence, squared residual: a vector in one byte). The server moves each centre by what they say, as far as it knows better than before,
-/// and asks the next clients with a smaller radius, so the noise shrinks with it. In more than five dimensions cells are those of a
-/// public projection to four, and residuals have all dimensions.
+/// and asks the next clients with a smaller radius, so the noise shrinks with it. In more than five dimensions cells are those of three
+/// public projections to four, of which that one counts on which clusters are furthest apart, and residuals have all dimensions.
 ///
 /// # Guarantee
 /// `epsilon`-DP for each client, pure, under [`ReplaceOne`] for a data set of its one record, or none: against the server, whoever reads
@@ -104,7 +104,13 @@ const START_SHARE: f64 = 0.5;
 
 /// Grids that divide the clients of the first round, each shifted along the diagonal by a part of a cell: a cluster that one divides among
 /// many cells lies within few cells of another, and where it lies within a cell is known from all.
-pub(super) const VIEWS: u32 = 4;
+const VIEWS: u32 = 4;
+
+/// The same with projections, of each.
+const VIEWS_OF_PROJECTION: u32 = 2;
+
+/// Projections that are tried: on one of them two of eight clusters lie over each other in some ten of a hundred cases.
+const PROJECTIONS: u32 = 3;
 
 impl LocalKMeansBuilder {
     /// Rounds of re-centring after the histogram. Default: 3. With 0, all clients answer at once and the cells alone decide.
@@ -162,7 +168,7 @@ impl LocalKMeansBuilder {
         let axes = projection::grid_dim(dim);
         let cells = match self.cells_per_axis {
             Some(cells) => cells,
-            None => best_cells(epsilon, axes, start_clients)?,
+            None => best_cells(epsilon, dim, start_clients)?,
         };
         let most = u64::from(LocalHashing::MAX_CELLS - 1);
         let total = u64::from(cells) + 1;
@@ -172,8 +178,9 @@ impl LocalKMeansBuilder {
             return Err(LocalError::OutOfRange { name: "cells per axis", got: cells.into(), want });
         }
         let grid = FixedPointGrid::new(projection::grid_box(&self.public_box)?, cells)?;
-        let views = (0..VIEWS as usize)
-            .map(|view| FixedPointGrid::new(shifted(&grid, start::shift(view))?, cells + 1))
+        let (_, each) = pictures(dim);
+        let views = (0..each)
+            .map(|view| FixedPointGrid::new(shifted(&grid, start::shift(view, each))?, cells + 1))
             .collect::<Result<_, _>>()?;
         let round_clients = round_clients(self.clients, self.rounds);
         let books = (round_clients / 16).clamp(1, CodebookVector::MAX_BOOKS).next_power_of_two();
@@ -206,6 +213,11 @@ impl LocalKMeansBuilder {
     }
 }
 
+/// How many pictures of records of this dimension there are, and grids of each.
+fn pictures(dim: usize) -> (u32, u32) {
+    if projection::is_needed(dim) { (PROJECTIONS, VIEWS_OF_PROJECTION) } else { (1, VIEWS) }
+}
+
 fn share_of(clients: u32, share: f64) -> u32 {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a u32")]
     let part = (f64::from(clients) * share).ceil() as u32;
@@ -228,11 +240,15 @@ fn shifted(grid: &FixedPointGrid, shift: f64) -> Result<PublicBox, GeometryError
 }
 
 /// As many cells as the noise allows: where a cell's noise is the share `s` of all clients, about `1.7 x 1.95^(d - 2) s^-.8` of them, which was
-/// the best of a few on planted clusters. A few more or fewer matter little, since the grids are shifted.
-fn best_cells(epsilon: Epsilon, axes: usize, clients: u32) -> Result<u32, LocalError> {
+/// the best of a few on planted clusters. A few more or fewer matter little, since the grids are shifted. On a projection clusters take
+/// up less of the box, and more cells tell more of them apart: as many as this factor.
+fn best_cells(epsilon: Epsilon, dim: usize, clients: u32) -> Result<u32, LocalError> {
+    const OF_PROJECTION: f64 = 4.0;
+    let axes = projection::grid_dim(dim);
     let oracle = Oracle::best(epsilon, 1 << 10, clients, PublicCoins::new(0))?;
     let noise = (oracle.variance(0.0, 0.0) / f64::from(clients)).sqrt();
-    let total = 1.7 * 1.95_f64.powf(axes as f64 - 2.0) * noise.powf(-0.8);
+    let more = if projection::is_needed(dim) { OF_PROJECTION } else { 1.0 };
+    let total = more * 1.7 * 1.95_f64.powf(axes as f64 - 2.0) * noise.powf(-0.8);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
     let cells = total.powf(1.0 / axes as f64).round().clamp(2.0, 256.0) as u32;
     Ok(cells)
@@ -313,9 +329,21 @@ impl LocalKMeans {
         &self.grid
     }
 
-    /// The grid of some clients of the first round.
-    pub(super) fn view(&self, number: u32) -> &FixedPointGrid {
-        &self.views[(number % VIEWS) as usize]
+    /// How many pictures of the records there are, and grids of each, that divide the clients of the first round.
+    pub(super) fn pictures(&self) -> (u32, u32) {
+        pictures(self.public_box().dim())
+    }
+
+    /// The number of all grids.
+    pub(super) fn views(&self) -> u32 {
+        let (pictures, each) = self.pictures();
+        pictures * each
+    }
+
+    /// The grid of some clients of the first round, and of which picture it is.
+    pub(super) fn view(&self, number: u32) -> (usize, &FixedPointGrid) {
+        let (pictures, each) = self.pictures();
+        ((number / each % pictures) as usize, &self.views[(number % each) as usize])
     }
 
     pub(super) fn vectors(&self, coins: PublicCoins) -> CodebookVector {
@@ -326,7 +354,7 @@ impl LocalKMeans {
     pub(super) fn start(&self, coins: PublicCoins) -> Result<Oracle, LocalError> {
         let axes = u32::try_from(self.grid.dim()).unwrap_or(u32::MAX);
         let cells = (self.grid.cells() + 1).saturating_pow(axes).saturating_add(1);
-        Oracle::best(self.epsilon, cells, self.clients_of(0).div_ceil(VIEWS), coins)
+        Oracle::best(self.epsilon, cells, self.clients_of(0).div_ceil(self.views()), coins)
     }
 
     /// Where the shares of the clients in all rounds so far end, as parts of `2^32`.
@@ -344,7 +372,7 @@ impl LocalKMeans {
 
     /// Whether cells are those of a projection.
     pub(super) fn is_projected(&self) -> bool {
-        self.settings.public_box.dim() > GRID_DIM + 1
+        projection::is_needed(self.public_box().dim())
     }
 }
 

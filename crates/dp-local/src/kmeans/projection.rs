@@ -1,4 +1,4 @@
-//! Where cells lie: in the box itself, or on a public random projection to four dimensions if there are more than five.
+//! Where cells lie: in the box itself, or on public random projections to four dimensions if there are more than five.
 
 use dp_geometry::{GeometryError, PublicBox};
 
@@ -12,18 +12,32 @@ pub(super) const GRID_DIM: usize = 4;
 /// beyond belongs to the outermost cells.
 const REACH: f64 = 1.75;
 
+/// Whether there are too many dimensions for cells of their own.
+pub(super) fn is_needed(dim: usize) -> bool {
+    dim > GRID_DIM + 1
+}
+
 /// How many axes the histogram has.
 pub(super) fn grid_dim(dim: usize) -> usize {
-    if dim > GRID_DIM + 1 { GRID_DIM } else { dim }
+    if is_needed(dim) { GRID_DIM } else { dim }
 }
 
 /// The box that is cut into cells.
 pub(super) fn grid_box(public_box: &PublicBox) -> Result<PublicBox, GeometryError> {
-    if public_box.dim() > GRID_DIM + 1 {
+    if is_needed(public_box.dim()) {
         PublicBox::cube(GRID_DIM, -REACH, REACH)
     } else {
         Ok(public_box.clone())
     }
+}
+
+/// Which clusters clients belong to, as seen on a projection.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Anchors {
+    /// The number of the projection.
+    pub(super) projection: u8,
+    /// `(k, 4)`, row-major.
+    pub(super) places: Vec<f64>,
 }
 
 /// Four orthonormal directions in the cube that the box is scaled to.

@@ -4,7 +4,7 @@ use dp_geometry::Points;
 
 use super::fit::Fit;
 use super::message::{Ask, Message, Question, VERSION};
-use super::projection::GRID_DIM;
+use super::projection::{Anchors, GRID_DIM};
 use super::session::Session;
 use super::start;
 use crate::bytes::{Reader, Writer};
@@ -239,7 +239,10 @@ impl Server {
                 bytes.f64s(list);
             }
             bytes.f64(fit.radius);
-            bytes.f64s(fit.anchors.as_deref().unwrap_or(&[]));
+            if let Some(anchors) = &fit.anchors {
+                bytes.u8(anchors.projection);
+                bytes.f64s(&anchors.places);
+            }
         }
         self.seen.iter().for_each(|&word| bytes.u64(word));
         for (place, &count) in (0_u32..).zip(self.counts.flat()).filter(|(_, count)| **count > 0) {
@@ -285,10 +288,13 @@ impl Server {
             let (centres, variances) = (reader.f64s(k * dim)?, reader.f64s(k)?);
             let (shares, share_variances) = (reader.f64s(k)?, reader.f64s(k)?);
             let radius = reader.f64()?;
-            let anchored = server.session.projection().is_some()
+            let anchored = settings.is_projected()
                 && (round == 1 && !server.finished || settings.rounds() == 0);
-            let anchors = reader.f64s(if anchored { k * GRID_DIM } else { 0 })?;
-            let anchors = anchored.then_some(anchors);
+            let anchors = if anchored {
+                Some(Anchors { projection: reader.u8()?, places: reader.f64s(k * GRID_DIM)? })
+            } else {
+                None
+            };
             let fit = Fit { centres, variances, shares, share_variances, radius, anchors };
             if round > 0 {
                 // What was asked last: while a round goes on, that is what the fit says.

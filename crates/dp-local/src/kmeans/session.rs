@@ -5,8 +5,8 @@ use dp_geometry::nearest::squared_distance;
 use dp_mechanism::{Algorithm, Draws, Private, SubsetResponse};
 
 use super::message::{Ask, Question};
-use super::plan::{LocalKMeans, VIEWS};
-use super::projection::Projection;
+use super::plan::LocalKMeans;
+use super::projection::{Anchors, Projection};
 use crate::oracle::ANSWER;
 use crate::{
     CellAnswer, CodebookVector, FrequencyOracle, LocalError, Oracle, Part, PublicCoins,
@@ -27,7 +27,8 @@ pub struct Session {
     start: Oracle,
     /// One per round of re-centring.
     vectors: Vec<CodebookVector>,
-    projection: Option<Projection>,
+    /// None if cells are those of the box.
+    projections: Vec<Projection>,
 }
 
 /// What coins are for.
@@ -48,10 +49,12 @@ impl Session {
         let books = coins.of(Purpose::Codebooks as u64);
         let vectors =
             (1..=plan.rounds()).map(|round| plan.vectors(books.of(round.into()))).collect();
-        let projection = plan.is_projected().then(|| {
-            Projection::new(plan.public_box().clone(), coins.of(Purpose::Projection as u64))
-        });
-        Self { plan, number, coins, start, vectors, projection }
+        let projections = if plan.is_projected() { plan.pictures().0 } else { 0 };
+        let coins_of = coins.of(Purpose::Projection as u64);
+        let projections = (0..projections)
+            .map(|number| Projection::new(plan.public_box().clone(), coins_of.of(number.into())))
+            .collect();
+        Self { plan, number, coins, start, vectors, projections }
     }
 
     /// The plan.
@@ -74,7 +77,7 @@ impl Session {
     pub fn class_of(&self, client: u32) -> u32 {
         let coins = self.coins.of(Purpose::Classes as u64);
         match self.vectors_of(self.round_of(client)) {
-            None => coins.below(client.into(), VIEWS * self.start.classes()),
+            None => coins.below(client.into(), self.plan.views() * self.start.classes()),
             Some(vectors) => coins.below(client.into(), vectors.books()),
         }
     }
@@ -87,8 +90,8 @@ impl Session {
         &self.start
     }
 
-    pub(super) fn projection(&self) -> Option<&Projection> {
-        self.projection.as_ref()
+    pub(super) fn projections(&self) -> &[Projection] {
+        &self.projections
     }
 
     /// The codebook of a round, unless that is the first.
@@ -100,7 +103,7 @@ impl Session {
     pub(super) fn no_answers(&self, round: u8) -> SymbolCounts {
         let first = || {
             let (classes, symbols) = (self.start.classes(), self.start.response().symbols());
-            SymbolCounts::new(VIEWS * classes, symbols)
+            SymbolCounts::new(self.plan.views() * classes, symbols)
         };
         self.vectors_of(round).map_or_else(first, CodebookVector::no_answers)
     }
@@ -119,11 +122,11 @@ impl Session {
     fn cell(&self, class: u32, record: Option<&[f64]>) -> u32 {
         let none = self.start.cells() - 1;
         let Some(point) = record.map(|record| self.clipped(record)) else { return none };
-        let point = match &self.projection {
+        let (picture, grid) = self.plan.view(class / self.start.classes());
+        let point = match self.projections.get(picture) {
             Some(projection) => projection.of(&point),
             None => point,
         };
-        let grid = self.plan.view(class / self.start.classes());
         point
             .iter()
             .enumerate()
@@ -146,10 +149,11 @@ impl Session {
             return (0, Vec::new());
         };
         let dim = point.len();
-        let slot = match (&self.projection, ask.anchors) {
-            (Some(projection), Some(anchors)) => nearest(&projection.of(&point), anchors),
-            _ => nearest(&point, ask.centres),
-        };
+        let seen = ask.anchors.and_then(|anchors| {
+            let projection = self.projections.get(usize::from(anchors.projection))?;
+            Some(nearest(&projection.of(&point), &anchors.places))
+        });
+        let slot = seen.unwrap_or_else(|| nearest(&point, ask.centres));
         let centre = &ask.centres[slot * dim..(slot + 1) * dim];
         let away: Vec<f64> = point.iter().zip(centre).map(|(x, c)| (x - c) / ask.radius).collect();
         let length = away.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -165,7 +169,7 @@ impl Session {
 pub(super) struct Recentring<'a> {
     pub(super) centres: &'a [f64],
     pub(super) radius: f64,
-    pub(super) anchors: Option<&'a [f64]>,
+    pub(super) anchors: Option<&'a Anchors>,
 }
 
 /// The nearest of some centres, the first of equal ones.
@@ -220,7 +224,7 @@ impl<'s> RoundAnswer<'s> {
         if let (Ask::Recentre { centres, radius, anchors }, Some(vectors)) =
             (self.question.ask(), vectors)
         {
-            let ask = Recentring { centres, radius: *radius, anchors: anchors.as_deref() };
+            let ask = Recentring { centres, radius: *radius, anchors: anchors.as_ref() };
             let vector = record.map(|record| self.session.vector(&ask, record));
             let part = vector.as_ref().map(|(first, values)| Part { first: *first, values });
             vectors.answer(self.class).symbol(part, draws)

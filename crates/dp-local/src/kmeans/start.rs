@@ -3,7 +3,6 @@
 use dp_geometry::FixedPointGrid;
 
 use super::mixture::{Cluster, Mixture, Noisy, View};
-use super::plan::VIEWS;
 use super::session::{Session, nearest};
 use super::solve;
 use crate::{FrequencyOracle, LocalError, PublicCoins, SymbolCounts};
@@ -11,6 +10,8 @@ use crate::{FrequencyOracle, LocalError, PublicCoins, SymbolCounts};
 /// What the cells say. Lengths are those of the grid's box.
 #[derive(Clone, Debug)]
 pub(super) struct Start {
+    /// The picture of the records that this is about: the number of a projection, if there are any.
+    pub(super) picture: u8,
     /// `(k, axes)`, row-major.
     pub(super) centres: Vec<f64>,
     /// Of a coordinate of each centre.
@@ -34,10 +35,11 @@ pub(super) fn start(session: &Session, counts: &SymbolCounts) -> Result<Option<S
     let plan = session.plan();
     let (oracle, grid) = (session.start(), plan.grid());
     let clients = counts.total() as f64;
+    let (pictures, each) = plan.pictures();
     // Shares of those who were asked about the same grid.
-    let mut views = Vec::new();
+    let mut views: Vec<Vec<(u32, Vec<f64>, f64)>> = vec![Vec::new(); pictures as usize];
     let mut without_record = 0.0;
-    for (at, part) in counts.parts(VIEWS).into_iter().enumerate() {
+    for (view, part) in (0..).zip(counts.parts(plan.views())) {
         let answered = part.total() as f64;
         if answered == 0.0 {
             continue;
@@ -50,25 +52,33 @@ pub(super) fn start(session: &Session, counts: &SymbolCounts) -> Result<Option<S
         for x in &mut estimates {
             *x /= answered;
         }
-        views.push((at, estimates, sd));
+        views[plan.view(view).0].push((view % each, estimates, sd));
     }
-    if views.is_empty() {
-        return Ok(None);
-    }
-    let cells = grid.cells() as usize;
-    let views =
-        views.iter().map(|(at, estimates, sd)| View::new(cells + 1, shift(*at), estimates, *sd));
     // A client adds this to the variance of its cell: its answer's, and that of being asked about this grid.
     let crowding = (oracle.variance(1.0, 0.0) - oracle.variance(0.0, 0.0) + 1.0).max(0.0);
-    let noisy = Noisy::new(cells, grid.dim(), views.collect(), crowding / clients);
-    let mixture = noisy.explained(plan.k());
+    let cells = grid.cells() as usize;
+    let mixture = |views: &[(u32, Vec<f64>, f64)]| {
+        let views = views
+            .iter()
+            .map(|(at, estimates, sd)| View::new(cells + 1, shift(*at, each), estimates, *sd));
+        let crowding = crowding / clients * f64::from(pictures);
+        Noisy::new(cells, grid.dim(), views.collect(), crowding).explained(plan.k())
+    };
+    let seen = (0..).zip(&views).filter(|(_, views)| !views.is_empty());
+    let mixtures = seen.map(|(picture, views)| (picture, mixture(views)));
+    // Where clusters are furthest apart, hardly two of them are taken for one.
+    let best = mixtures
+        .max_by(|a, b| a.1.cheapest_merger(plan.k()).total_cmp(&b.1.cheapest_merger(plan.k())));
     let present = (1.0 - without_record).clamp(0.0, 1.0);
-    Ok(Some(Start::of_mixture(grid, &mixture, plan.k(), present, session.solver_coins())))
+    Ok(best.map(|(picture, mixture)| {
+        let coins = session.solver_coins();
+        Start { picture, ..Start::of_mixture(grid, &mixture, plan.k(), present, coins) }
+    }))
 }
 
-/// By what part of a cell a grid begins below the box.
-pub(super) fn shift(view: usize) -> f64 {
-    (view as f64 + 0.5) / f64::from(VIEWS)
+/// By what part of a cell a grid begins below the box, one of so many.
+pub(super) fn shift(view: u32, views: u32) -> f64 {
+    (f64::from(view) + 0.5) / f64::from(views)
 }
 
 /// Points with weights that have the moments of a standard normal cluster, to the ninth along few axes and to the fifth along more (Gauss,
@@ -152,6 +162,7 @@ impl Start {
             };
             let squares = of(&|one| one.size * one.width() * one.width());
             return Self {
+                picture: 0,
                 centres: guess,
                 variances: of(&|one| {
                     (one.place_variance + MISFIT * one.width().powi(2)) * squared_cell
@@ -162,6 +173,7 @@ impl Start {
             };
         }
         let mut start = Self {
+            picture: 0,
             variances: vec![0.0; k],
             shares: vec![0.0; k],
             share_variances: vec![0.0; k],

@@ -1,6 +1,8 @@
 use dp_mechanism::{ChaCha20Rng, Mechanism};
 use rand::{RngExt, SeedableRng};
 
+use super::message::Ask;
+use super::projection::Anchors;
 use super::*;
 use crate::{FrequencyOracle, LocalError, Points, PublicBox};
 
@@ -90,6 +92,43 @@ fn more_dimensions_than_five_go_through_a_projection() {
     }
 }
 
+/// Eight narrow clusters in ten dimensions. On one of three projections no two of them lie over each other, and each has its clients: of a
+/// fit that is wider than clusters are, there would be a sixth more.
+#[test]
+fn clusters_that_lie_over_each_other_on_a_projection_are_told_apart() {
+    const N: u32 = 40_000;
+    for seed in 4..8 {
+        let mut rng = ChaCha20Rng::seed_from_u64(seed);
+        let middles: Vec<f64> = (0..80).map(|_| rng.random_range(-0.9..0.9)).collect();
+        let coords = (0..N as usize).flat_map(|i| middles[i % 8 * 10..][..10].to_vec());
+        let coords = coords.map(|x| x + rng.random_range(-0.08..0.08)).collect();
+        let data = Points::new(coords, 10).expect("whole rows");
+        let domain = PublicBox::cube(10, -1.0, 1.0).expect("a box");
+        let plan = LocalKMeans::builder(domain, 8, 4.0, N).rounds(0).build();
+        let plan = plan.expect("valid settings");
+        let server = plan.simulate(seed, data.view(), &mut rng).expect("a session");
+        let shares = server.centres().expect("it is over").shares;
+        assert!(shares.iter().all(|share| (share - 0.125).abs() < 0.03), "{seed}: {shares:?}");
+        let sum: f64 = shares.iter().sum();
+        assert!((sum - 1.0).abs() < 0.09, "{seed}: {sum}");
+    }
+}
+
+#[test]
+fn anchors_on_a_projection_that_there_is_not_are_refused() {
+    let domain = PublicBox::cube(7, -1.0, 1.0).expect("a box");
+    let plan = LocalKMeans::builder(domain, 2, 4.0, 500).build().expect("valid settings");
+    let session = plan.session(1);
+    let asked = |projection| {
+        let anchors = Some(Anchors { projection, places: vec![0.0; 8] });
+        let ask = Ask::Recentre { centres: vec![0.0; 14], radius: 1.0, anchors };
+        let question = Question::new(&session, 1, ask);
+        Question::from_bytes(&session, &question.to_bytes()).map(|read| read == question)
+    };
+    let refused = Err(LocalError::Malformed { what: "question" });
+    assert_eq!([0, 2, 3, 255].map(asked), [Ok(true), Ok(true), refused.clone(), refused]);
+}
+
 #[test]
 fn bytes_objects_shards_and_states_are_one_server() {
     let plan = plan(2.0, 6_000);
@@ -169,7 +208,7 @@ fn what_is_not_an_answer_is_refused_by_name_and_changes_nothing() {
     let long = [bytes.as_slice(), &[0]].concat();
     assert_eq!(server.receive(&long), Err(LocalError::Malformed { what: "message" }));
     let newer = [&[9], &bytes[1..]].concat();
-    assert_eq!(server.receive(&newer), Err(LocalError::Version { got: 9, expected: 3 }));
+    assert_eq!(server.receive(&newer), Err(LocalError::Version { got: 9, expected: 4 }));
     assert!(server == before);
 }
 

@@ -206,6 +206,22 @@ impl Mixture {
         fewer
     }
 
+    /// What k-means would lose if two clusters had one centre, those two of which that is least, in squares of a cell; nothing if there are
+    /// fewer clusters than centres already.
+    pub(super) fn cheapest_merger(&self, k: usize) -> f64 {
+        if self.clusters.len() < k {
+            return 0.0;
+        }
+        let mut least = f64::INFINITY;
+        for (number, a) in self.clusters.iter().enumerate() {
+            for b in &self.clusters[..number] {
+                let apart: f64 = a.at.iter().zip(&b.at).map(|(x, y)| (x - y) * (x - y)).sum();
+                least = least.min(a.size * b.size / (a.size + b.size).max(1e-12) * apart);
+            }
+        }
+        least
+    }
+
     /// The mean logarithm of a client's width.
     fn usual_log_width(&self) -> f64 {
         let clients: f64 = self.clusters.iter().map(|cluster| cluster.size).sum();

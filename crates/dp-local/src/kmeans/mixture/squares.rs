@@ -5,8 +5,9 @@ use super::{Mixture, Noisy};
 
 /// Widths of clusters differ by so much, in the logarithm, unless cells say otherwise: a standard deviation.
 const SPREAD_OF_WIDTHS: f64 = 0.5;
-/// The smallest width in cells: what is narrower looks the same.
-pub(super) const NARROWEST: f64 = 0.2;
+/// The smallest width in cells. What is much narrower lies within a cell, where nothing says in which direction to move it; and a cluster
+/// that is narrower than its fit gets too many clients, because the fit expects some in cells where there are none.
+pub(super) const NARROWEST: f64 = 0.1;
 /// A step moves a cluster by no more than so many cells, and a logarithm of a width by no more than half of it.
 const LONGEST_STEP: f64 = 1.0;
 
