@@ -1,6 +1,7 @@
 //! The command line. Parsing only: no command does its work here.
 
 use crate::error::Error;
+use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use std::num::NonZeroU32;
@@ -100,11 +101,31 @@ pub enum Family {
     Locate(LocateArgs),
 }
 
+impl Family {
+    /// The private file, of all but a census.
+    pub(crate) fn file(&self) -> Option<&FileArgs> {
+        Some(match self {
+            Self::Count(args) => &args.file,
+            Self::Histogram(args) => &args.file,
+            Self::Mean(args) => &args.file,
+            Self::Census(_) => return None,
+            Self::Cluster(args) => &args.file,
+            Self::Top(args) => &args.file,
+            Self::Items(args) => &args.file,
+            Self::Map(args) => &args.file,
+            Self::Cover(CoverArgs { sets, .. }) | Self::Coverage(CoverageArgs { sets, .. }) => {
+                &sets.file
+            }
+            Self::Locate(args) => &args.file,
+        })
+    }
+}
+
 /// The private file and how it is written.
 #[derive(Clone, Debug, Args)]
 pub struct FileArgs {
-    /// Private: CSV, CSV in gzip (.gz) or Parquet (.parquet, in a build with that feature), with names in the first line
-    #[arg(long, value_name = "FILE")]
+    /// Private: CSV, CSV in gzip (.gz) or Parquet (.parquet, in a build with that feature), with names in the first line. A plan does without
+    #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true, value_parser = clap::builder::OsStringValueParser::new().map(PathBuf::from))]
     pub data: PathBuf,
     /// How the file is written.
     #[command(flatten)]
@@ -281,7 +302,7 @@ pub struct MeanArgs {
 
 /// `census`: what is public, what is private, what is asked for.
 #[derive(Clone, Debug, Args)]
-#[command(group = clap::ArgGroup::new("private").required(true).args(["table", "units"]))]
+#[command(group = clap::ArgGroup::new("private").args(["table", "units"]))]
 #[command(group = clap::ArgGroup::new("loss").required(true).args(["epsilon", "rho"]))]
 pub struct CensusArgs {
     /// Public: columns region, parent (empty for the one at the top) and, if you like, groups (their public number)
@@ -293,7 +314,7 @@ pub struct CensusArgs {
     pub table: Option<PathBuf>,
     /// Public: columns unit, region; which groups there are and where. It must come from elsewhere, never from the people: empty groups
     /// belong in it, and count as size 0
-    #[arg(long, value_name = "FILE", requires = "data")]
+    #[arg(long, value_name = "FILE")]
     pub units: Option<PathBuf>,
     /// Private: columns unit and, if there are any, person and quantity; without person, each individual is in one row only
     #[arg(long, value_name = "FILE", requires = "units")]

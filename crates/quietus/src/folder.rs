@@ -176,6 +176,19 @@ pub(crate) fn left_over(path: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// Removes empty folders that were taken for a release beside this place, if nobody holds them. They are locked meanwhile, so that whoever has
+/// just made one either has the lock already, or fails to get it and has drawn nothing.
+pub(crate) fn remove_empty(path: &Path, disk: &dyn Disk) -> Result<(), Error> {
+    for part in left_over(path) {
+        let Ok(_lock) = lock(&part) else { continue };
+        let is_empty = fs::read_dir(&part).is_ok_and(|mut entries| entries.next().is_none());
+        if is_empty {
+            disk.remove_empty(&part).map_err(Error::io("remove", &part))?;
+        }
+    }
+    Ok(())
+}
+
 /// Removes what an unfinished release has left; whether there was anything.
 pub(crate) fn remove_part(part: &Path, disk: &dyn Disk) -> Result<bool, Error> {
     if !part.exists() {

@@ -8,7 +8,7 @@
 
 use crate::disk::{Disk, folder_of, sync_folder};
 use crate::error::Error;
-use crate::folder::{holds, in_use, remove_part};
+use crate::folder::{holds, in_use, remove_empty, remove_part};
 use dp_accounting::{
     AddOnly, AddRemove, Budget, Ledger, MemberOfGroup, Receipt, Relation, ReplaceOne, Within,
 };
@@ -267,6 +267,10 @@ impl LedgerFile {
             self.conclude(entry, disk)?;
             done.push(Recovered { release, out, state, removed });
         }
+        // Places that a process took and died before its intent: nothing was drawn for them.
+        for out in self.read()?.places() {
+            remove_empty(&out, disk)?;
+        }
         Ok(done)
     }
 }
@@ -402,6 +406,19 @@ impl Book {
     }
 
     /// Release, place and unfinished place of those without an outcome.
+    /// Where releases were to go.
+    fn places(&self) -> Vec<PathBuf> {
+        let place = |entry: &Entry| match entry {
+            Entry::Intent { out, .. } => Some(PathBuf::from(out)),
+            _ => None,
+        };
+        let mut places: Vec<PathBuf> = self.entries.iter().filter_map(place).collect();
+        // One of each folder is enough to find what is beside it.
+        places.sort_by(|a, b| a.parent().cmp(&b.parent()));
+        places.dedup_by(|a, b| a.parent() == b.parent());
+        places
+    }
+
     fn open_releases(&self) -> Vec<(String, String, String)> {
         let open: Vec<&str> = self
             .states()

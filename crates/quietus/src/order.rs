@@ -11,6 +11,7 @@ use crate::disk::Disk;
 use crate::error::Error;
 use crate::folder::{Fill, RELEASE, Reserved, left_over, part_of, remove_part};
 use crate::ledger::{Entry, LedgerFile, sha256_hex};
+use crate::run::large_delta;
 use crate::stop::{Gate, Phase};
 use dp_accounting::{Receipt, Relation};
 use rand::Rng;
@@ -110,7 +111,9 @@ impl<'a, R: Relation> Order<'a, R> {
         };
         let plan = serde_json::to_string_pretty(plan)
             .map_err(|error| Error::library("the plan", &error))?;
-        let (ledger, mut notes) = (target.ledger.as_deref().map(LedgerFile::at), Vec::new());
+        let mut notes: Vec<String> =
+            large_delta(receipt.budget().delta().get()).into_iter().collect();
+        let ledger = target.ledger.as_deref().map(LedgerFile::at);
         let mut ledger_id = None;
         if let Some(ledger) = &ledger {
             let book = ledger.read()?;

@@ -51,6 +51,7 @@ pub const PRIVATE: &str = "PRIVATE: what follows is exact and about the people i
 /// # Errors
 /// [`Error`]; it does not depend on what private rows say.
 pub fn release(family: &Family, gate: &Gate, disk: &dyn Disk) -> Result<Said, Error> {
+    data_given(family)?;
     let mut rng = chacha_from_os().map_err(|error| Error::library("system randomness", &error))?;
     match family {
         Family::Count(_) | Family::Histogram(_) | Family::Mean(_) => {
@@ -120,6 +121,7 @@ impl map::DrawMap for Secure<'_> {
 /// # Errors
 /// [`Error`].
 pub fn check(family: &Family) -> Result<String, Error> {
+    data_given(family)?;
     match family {
         Family::Count(_) | Family::Histogram(_) | Family::Mean(_) => {
             check_groups(&group_job(family)?)
@@ -137,11 +139,47 @@ pub fn check(family: &Family) -> Result<String, Error> {
     }
 }
 
+/// Everything but a plan has a private file.
+fn data_given(family: &Family) -> Result<(), Error> {
+    match family.file() {
+        Some(file) if file.data.as_os_str().is_empty() => {
+            let (name, got) = ("--data", "nothing".to_owned());
+            Err(Error::Setting { name, got, want: "a file; only `quietus plan` does without" })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// From here on a delta is no promise to so few people as a release is about.
+const LARGE_DELTA: f64 = 1e-3;
+
+/// What there is to say about a delta that somebody may have mistaken for something else.
+pub(crate) fn large_delta(delta: f64) -> Option<String> {
+    (delta >= LARGE_DELTA).then(|| {
+        format!("delta {delta} is large: with that chance all that is promised may fail, and somebody be given away whole; take less than one over the number of people")
+    })
+}
+
 /// `quietus plan`.
 ///
 /// # Errors
 /// [`Error`].
 pub fn plan(family: &Family) -> Result<String, Error> {
+    let mut text = plan_of(family)?;
+    let delta = match family {
+        Family::Cluster(args) => args.delta,
+        Family::Map(args) => args.delta,
+        Family::Items(args) => args.delta,
+        Family::Census(args) => args.delta.unwrap_or(0.0),
+        _ => 0.0,
+    };
+    if let Some(note) = large_delta(delta) {
+        let _ = writeln!(text, "\nNote: {note}.");
+    }
+    Ok(text)
+}
+
+fn plan_of(family: &Family) -> Result<String, Error> {
     match family {
         Family::Count(args) => plan_groups(family, &args.groups.loss, None),
         Family::Histogram(args) => plan_groups(family, &args.groups.loss, None),
@@ -219,11 +257,13 @@ pub fn ledger(command: &LedgerCommand, disk: &dyn Disk) -> Result<String, Error>
             let limit = Budget::new(*epsilon, *delta)
                 .map_err(|error| Error::library("--epsilon and --delta", &error))?;
             let id = random_name()?;
+            let note = large_delta(*delta).map(|note| format!("\nNote: {note}.\n"));
+            let noted = |shown: String| shown + note.as_deref().unwrap_or_default();
             if let Some(metres) = within {
                 let relation =
                     Within::new(*metres).map_err(|error| Error::library("--within", &error))?;
                 let ledger = LedgerFile::create(file, dataset, relation, limit, &id, disk)?;
-                return ledger.read()?.show();
+                return ledger.read()?.show().map(noted);
             }
             match relation.as_str() {
                 "add-remove" => LedgerFile::create(file, dataset, AddRemove, limit, &id, disk),
@@ -242,6 +282,7 @@ pub fn ledger(command: &LedgerCommand, disk: &dyn Disk) -> Result<String, Error>
             }?
             .read()?
             .show()
+            .map(noted)
         }
         LedgerCommand::Show { file } => LedgerFile::at(file).read()?.show(),
         LedgerCommand::Recover { file } => {
@@ -482,10 +523,10 @@ fn ends(text: &str) -> Result<((f64, f64), bool), Error> {
             both(&|text| text.trim().parse().ok().filter(|value: &f64| value.is_finite()));
         numbers.map(|ends| (ends, false)).or_else(|| both(&days).map(|ends| (ends, true)))
     });
-    two.ok_or_else(|| Error::Setting {
+    two.filter(|((low, high), _)| low < high).ok_or_else(|| Error::Setting {
         name: "--bounds",
         got: format!("`{text}`"),
-        want: "two numbers as 0,100 or two dates as 2024-01-01,2025-01-01",
+        want: "two numbers as 0,100 or two dates as 2024-01-01,2025-01-01, the lower one first",
     })
 }
 

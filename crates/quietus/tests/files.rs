@@ -3,13 +3,22 @@
 
 use clap::Parser;
 use dp_mechanism::ChaCha20Rng;
+use peak_alloc::PeakAlloc;
 use quietus::check;
 use quietus::cli::{Cli, Command, Family};
 use rand::{RngExt, SeedableRng};
 use std::fs;
 
-/// How many files; a hundred thousand take two minutes.
-const FILES: usize = 4_000;
+/// How many files; `QUIETUS_FUZZ_FILES=100000` takes some minutes.
+fn files() -> usize {
+    std::env::var("QUIETUS_FUZZ_FILES").map_or(4_000, |text| text.parse().expect("a number"))
+}
+
+/// Memory that a small file may take, in the process, beyond what was there before. Alone in its binary, so that nothing else allocates.
+const MOST_MEMORY: usize = 100 << 20;
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
 
 const WORDS: [&str; 8] = [
     "count --by a --groups x,y --epsilon 1 --data FILE",
@@ -71,7 +80,10 @@ fn any_file_is_read_or_refused() {
         .collect();
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let (mut read, mut refused) = (0, 0);
-    for number in 0..FILES {
+    let files = files();
+    let before = ALLOCATOR.current_usage();
+    ALLOCATOR.reset_peak_usage();
+    for number in 0..files {
         let mut bytes = Vec::new();
         if rng.random_range(0..4) > 0 {
             bytes.extend_from_slice(if number % 6 == 2 { b"a;b;c\n" } else { b"a,b,c\n" });
@@ -99,5 +111,7 @@ fn any_file_is_read_or_refused() {
             }
         }
     }
-    assert!(read > FILES / 10 && refused > FILES / 10, "{read} read, {refused} refused");
+    let memory = ALLOCATOR.peak_usage() - before;
+    assert!(memory < MOST_MEMORY, "{memory} bytes");
+    assert!(read > files / 10 && refused > files / 10, "{read} read, {refused} refused");
 }

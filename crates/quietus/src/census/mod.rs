@@ -59,6 +59,9 @@ pub fn release_census(
     disk: &dyn Disk,
     draw: impl FnOnce(&Census, &GroupSizes) -> (GroupTable, Evidence),
 ) -> Result<Said, Error> {
+    if args.table.is_none() && (args.units.is_none() || args.data.is_none()) {
+        return Err(no_data());
+    }
     let target = target(&args.target)?;
     let job = prepare(args)?;
     let order = Order::new("census", &target, job.plan.receipt(), &job.plan, gate, disk)?;

@@ -176,6 +176,9 @@ impl From<ClusterPlan> for ClusterSettings {
     }
 }
 
+/// Centres that a release may have; beyond it a plan takes minutes, and centres have nobody near them.
+const MOST_CENTRES: usize = 4096;
+
 impl ClusterPlan {
     /// Checks all settings.
     ///
@@ -194,6 +197,11 @@ impl ClusterPlan {
         let refuse = |error: ClusterError| Error::library("the plan", &error);
         let (outside, budget) = divided(&settings)?;
         let ClusterSettings { k, at_most, .. } = settings;
+        for (name, k) in [("--k", k), ("--at-most", at_most)] {
+            if let Some(k) = k.filter(|k| *k > MOST_CENTRES) {
+                return Err(Error::Setting { name, got: k.to_string(), want: "1 to 4096 centres" });
+            }
+        }
         if let Some(most) = at_most
             && (k.is_some() || settings.method != Method::PrivateKmeans)
         {

@@ -103,8 +103,8 @@ impl SetPlan {
         if let Aim::Cover(Some(k)) | Aim::Coverage(k) = settings.aim
             && !(1..=sets).contains(&k)
         {
-            let (name, got) = ("--k", k.to_string());
-            return Err(Error::Setting { name, got, want: "1 up to the number of sets" });
+            let reason = format!("must be 1 to {sets}, as many as there are sets, got {k}");
+            return Err(Error::Library { what: "--k", reason });
         }
         let refuse = |error: CombinatorialError| Error::library("the plan", &error);
         let run = match settings.aim {

@@ -15,6 +15,11 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
+/// How often: as many times as a variable says, for a long run.
+fn many(variable: &str, usual: u64) -> u64 {
+    std::env::var(variable).map_or(usual, |text| text.parse().expect("a number"))
+}
+
 struct Home(TempDir);
 
 impl Home {

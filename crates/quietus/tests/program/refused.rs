@@ -101,3 +101,29 @@ fn places_that_no_road_joins_are_named() {
     let error = home.refused("release locate --data people.csv --places places.csv --roads roads.csv --k 1 --rows 9 --epsilon 1 --out out --no-ledger");
     assert!(error.contains("no road leads from `x` to `z`"), "{error}");
 }
+
+/// Dates are shown as dates, numbers with their limit, and a plan needs no file.
+#[test]
+fn what_was_given_is_shown_as_it_was_and_with_its_limit() {
+    let home = with_ledger("1");
+    home.write("people.csv", b"when,who,what\n2024-01-01,a,x\n");
+    let dates = "histogram --of when --bins 3 --epsilon 1 --bounds 2024-06-01,2024-01-01";
+    let error = home.refused(&format!("plan {dates}"));
+    assert!(error.contains("`2024-06-01,2024-01-01`") && !error.contains("19"), "{error}");
+    let sets = "coverage --person who --set what --sets x,y,z --epsilon 1 --k 4";
+    let error = home.refused(&format!("plan {sets}"));
+    assert!(error.contains("1 to 3") && error.contains("got 4"), "{error}");
+    let cluster = "cluster --range when=0,9 --epsilon 1 --delta 0.999999";
+    let error = home.refused(&format!("plan {cluster} --k 1000000"));
+    assert!(error.contains("1 to 4096") && error.contains("1000000"), "{error}");
+    assert!(
+        home.ok(&format!("plan {cluster} --k 2 --rows 1000")).contains("delta 0.999999 is large")
+    );
+    let error = home.refused(&format!("release {COUNT_WITHOUT} --out out --no-ledger"));
+    assert!(error.contains("--data must be a file"), "{error}");
+    let made = home.ok("ledger new large.ledger --dataset x --epsilon 1 --delta 0.5");
+    assert!(made.contains("delta 0.5 is large"), "{made}");
+    assert!(home.folders().is_empty());
+}
+
+const COUNT_WITHOUT: &str = "count --by who --groups a --epsilon 1";
