@@ -27,7 +27,7 @@ pub(crate) enum Command {
     /// One row of the scaling table in its own process, so that peak memory is that row's alone
     #[command(hide = true)]
     BenchRow(BenchRowArgs),
-    /// Make one-line slips in the source and see which are noticed (needs cargo-mutants)
+    /// Make one-line slips in the source and see which are noticed (installs cargo-mutants in target/tools)
     Mutants(MutantsArgs),
     /// Exactly what CI runs, one named step after the other
     Ci(CiArgs),
@@ -154,6 +154,10 @@ pub(crate) struct MutantsArgs {
     /// About so many mutants of each crate instead of all, always the same ones
     #[arg(long, value_name = "N")]
     pub(crate) sample: Option<usize>,
+    /// A look instead: one of the crates, chosen by the commit as the mutants are, and as many of those as there is time for. It says what
+    /// survived, and does not fail for it
+    #[arg(long, value_name = "M", conflicts_with = "sample")]
+    pub(crate) minutes: Option<u64>,
 }
 
 #[derive(Clone, Debug, Default, Args)]

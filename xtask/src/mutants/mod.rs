@@ -4,9 +4,13 @@
 
 mod verdicts;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
+use rand::SeedableRng;
+use rand::rngs::ChaCha20Rng;
+use rand::seq::SliceRandom;
 use serde::Deserialize;
 
 use crate::Ending;
@@ -58,14 +62,21 @@ pub(crate) fn command(args: &MutantsArgs) -> Result<Ending, Error> {
     if let Some(got) = args.crates.iter().find(|name| !CRATES.contains(&name.as_str())) {
         return Err(Error::unknown("crate", got, CRATES));
     }
+    let start = Instant::now();
     let verdicts = Verdicts::read()?;
     install()?;
-    let wanted = |name: &&&str| args.crates.is_empty() || args.crates.iter().any(|c| c == **name);
-    let mut tallies = Vec::new();
-    for name in CRATES.iter().filter(wanted) {
-        println!("{name}");
-        tallies.push((name, run(name, args.sample)?));
-    }
+    let wanted = |name: &&str| args.crates.is_empty() || args.crates.iter().any(|c| c == name);
+    let wanted: Vec<&str> = CRATES.into_iter().filter(wanted).collect();
+    let tallies = match args.minutes {
+        Some(minutes) => vec![look(&wanted, start + Duration::from_secs(60 * minutes))?],
+        None => wanted
+            .into_iter()
+            .map(|name| {
+                println!("{name}");
+                Ok((name, run(name, args.sample)?))
+            })
+            .collect::<Result<_, Error>>()?,
+    };
     let mut unjudged = Vec::new();
     let (caught, survived, unviable) = ("caught", "survived", "unviable");
     println!("\n{:<18}{caught:>8}{survived:>10}{unviable:>10}{:>11}", "crate", "kill rate");
@@ -80,30 +91,83 @@ pub(crate) fn command(args: &MutantsArgs) -> Result<Ending, Error> {
             }
         }
     }
+    let (word, fails) = if args.minutes.is_some() { ("note", false) } else { ("error", true) };
     for survivor in &unjudged {
-        eprintln!("error: it survived, and {} has no verdict: {survivor}", Verdicts::FILE);
+        eprintln!("{word}: it survived, and {} has no verdict: {survivor}", Verdicts::FILE);
     }
-    Ok(if unjudged.is_empty() { Ending::Complete } else { Ending::Incomplete })
+    Ok(if fails && !unjudged.is_empty() { Ending::Incomplete } else { Ending::Complete })
+}
+
+/// One of the crates, and its mutants one after the other in an order of their own, until there is no time for another. The commit decides
+/// which, so that it can be done again, and the next one looks elsewhere.
+fn look<'a>(crates: &[&'a str], end: Instant) -> Result<(&'a str, Tally), Error> {
+    let commit = git(&["rev-parse", "HEAD"])?;
+    let mut rng = ChaCha20Rng::seed_from_u64(seed(&commit));
+    let mut crates = crates.to_vec();
+    crates.shuffle(&mut rng);
+    let name = crates[0];
+    let all = count(&of_crate(name))?;
+    let mut order: Vec<usize> = (0..all).collect();
+    order.shuffle(&mut rng);
+    println!(
+        "{name}: of {all} mutants as many as there is time for, as commit {} has them",
+        commit.trim()
+    );
+    let (mut tally, mut longest) = (Tally::default(), Duration::ZERO);
+    for one in order {
+        let start = Instant::now();
+        if start + longest > end {
+            break;
+        }
+        let shard = format!("{one}/{all}");
+        let found = tested(name, &["--shard", &shard, "--sharding", "round-robin"], LOOK_SECONDS)?;
+        tally.unviable += found.unviable;
+        tally.caught += found.caught;
+        tally.survivors.extend(found.survivors);
+        longest = longest.max(start.elapsed());
+    }
+    Ok((name, tally))
+}
+
+/// The first 64 bits of the name of a commit.
+fn seed(commit: &str) -> u64 {
+    commit
+        .chars()
+        .take(16)
+        .fold(0, |seed, digit| seed << 4 | u64::from(digit.to_digit(16).unwrap_or(0)))
+}
+
+/// For how long the tests may run on one mutant, in seconds: what takes longer counts as caught.
+const SECONDS: u32 = 300;
+
+/// The same where there is little time: several times what the tests of a small crate take.
+const LOOK_SECONDS: u32 = 90;
+
+fn of_crate(name: &str) -> Vec<String> {
+    ["mutants", "--no-shuffle", "--package", name].map(str::to_owned).to_vec()
 }
 
 /// All mutants of a crate, or about so many of them, always the same ones.
 fn run(name: &str, sample: Option<usize>) -> Result<Tally, Error> {
+    let Some(sample) = sample else { return tested(name, &[], SECONDS) };
+    // In turn, so that a sample has mutants from every file.
+    let shard = format!("0/{}", (count(&of_crate(name))? / sample.max(1)).max(1));
+    tested(name, &["--shard", &shard, "--sharding", "round-robin"], SECONDS)
+}
+
+/// What became of the mutants of a crate that `which` chooses.
+fn tested(name: &str, which: &[&str], seconds: u32) -> Result<Tally, Error> {
     let out = workspace::root().join("target").join("mutants").join(name);
     files::create_folder(&out)?;
-    let mut words =
-        vec!["mutants".to_owned(), "--no-shuffle".into(), "--package".into(), name.into()];
-    if let Some(sample) = sample {
-        let all = count(&words)?;
-        // In turn, so that a sample has mutants from every file.
-        words.extend(["--shard".into(), format!("0/{}", (all / sample.max(1)).max(1))]);
-        words.extend(["--sharding", "round-robin"].map(Into::into));
-    }
+    let seconds = seconds.to_string();
+    let mut words = of_crate(name);
+    words.extend(which.iter().copied().map(str::to_owned));
     // That the tests pass without a mutant is what `cargo xtask ci` has shown.
     words.extend(
-        ["--baseline", "skip", "--timeout", "300", "--no-times", "--output"].map(Into::into),
+        ["--baseline", "skip", "--timeout", &seconds, "--no-times", "--output"].map(Into::into),
     );
     words.push(out.display().to_string());
-    if is_committed()? {
+    if git(&["status", "--porcelain", "--untracked-files=no"])?.is_empty() {
         // What is built already is used again. A copy is for those who are in the middle of a change.
         words.push("--in-place".into());
     }
@@ -114,27 +178,40 @@ fn run(name: &str, sample: Option<usize>) -> Result<Tally, Error> {
     read(&out.join("mutants.out").join("outcomes.json"))
 }
 
-/// Whether every tracked file is as it was committed, so that changing one for a moment loses nothing.
-fn is_committed() -> Result<bool, Error> {
-    let words = ["status", "--porcelain", "--untracked-files=no"];
-    let mut command = Command::new("git");
-    let status = command.args(words).current_dir(workspace::root()).output().map_err(|error| {
-        Error::Process { command: "git status".to_owned(), reason: error.to_string() }
-    })?;
-    Ok(status.status.success() && status.stdout.is_empty())
+/// What git says.
+fn git(words: &[&str]) -> Result<String, Error> {
+    let refused = |reason| Error::Process { command: format!("git {}", words.join(" ")), reason };
+    let output = Command::new("git").args(words).current_dir(workspace::root()).output();
+    let output = output.map_err(|error| refused(error.to_string()))?;
+    if !output.status.success() {
+        return Err(refused(String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Puts the tool in place if it is missing; unoptimised, since it only starts compilers.
 fn install() -> Result<(), Error> {
-    let missing = |mut command: Command| command.output().is_ok_and(|got| !got.status.success());
-    if missing(cargo_mutants(&["mutants".to_owned(), "--version".to_owned()])) {
-        let words = ["install", "--debug", "--locked", "cargo-mutants", "--version", VERSION];
-        println!("cargo {}", words.join(" "));
-        let words = words.map(str::to_owned);
-        let status = cargo_mutants(&words).status();
-        status.map_err(|error| failed(&words, error.to_string()))?;
+    if tool().exists() {
+        return Ok(());
     }
-    Ok(())
+    let root = tools();
+    let words = ["install", "--debug", "--locked", "cargo-mutants", "--version", VERSION, "--root"];
+    let mut words = words.map(str::to_owned).to_vec();
+    words.push(root.display().to_string());
+    println!("cargo {}", words.join(" "));
+    let mut command = cargo();
+    command.args(&words).env("CARGO_PROFILE_DEV_DEBUG", "0").current_dir(workspace::root());
+    let status = command.status().map_err(|error| failed(&words, error.to_string()))?;
+    if status.success() { Ok(()) } else { Err(failed(&words, status.to_string())) }
+}
+
+/// Tools of our own, one folder for each version.
+fn tools() -> PathBuf {
+    workspace::root().join("target").join("tools").join(format!("cargo-mutants-{VERSION}"))
+}
+
+fn tool() -> PathBuf {
+    tools().join("bin").join(format!("cargo-mutants{}", std::env::consts::EXE_SUFFIX))
 }
 
 /// How many mutants there are.
@@ -149,7 +226,7 @@ fn count(words: &[String]) -> Result<usize, Error> {
 }
 
 fn cargo_mutants(words: &[String]) -> Command {
-    let mut command = cargo();
+    let mut command = Command::new(tool());
     command.args(words).current_dir(workspace::root());
     command
 }
@@ -210,8 +287,14 @@ mod tests {
     }
 
     #[test]
+    fn every_commit_has_an_order_of_its_own() {
+        assert_eq!(seed("00000000000000ff00000000000000000000000a\n"), 255);
+        assert_ne!(seed("d7059d2aaaaaaaaa"), seed("e7059d2aaaaaaaaa"));
+    }
+
+    #[test]
     fn a_crate_without_mutants_is_refused() {
-        let args = MutantsArgs { crates: vec!["dp-check".into()], sample: None };
+        let args = MutantsArgs { crates: vec!["dp-check".into()], ..MutantsArgs::default() };
         let message = command(&args).expect_err("unknown").to_string();
         assert!(message.starts_with("there is no crate `dp-check`; these exist: dp-noise"));
     }
