@@ -67,11 +67,21 @@ impl Table {
     ///
     /// Putting in what was taken out is no swap. One record moves each cost by 0 to [`UNITS`].
     pub(crate) fn swaps(&self, points: PointsView<'_>, chosen: &[usize]) -> Vec<i64> {
+        self.swaps_by_blocks(points, chosen, BLOCK)
+    }
+
+    /// The same with so many records in a block, at most [`BLOCK`].
+    pub(super) fn swaps_by_blocks(
+        &self,
+        points: PointsView<'_>,
+        chosen: &[usize],
+        block: usize,
+    ) -> Vec<i64> {
         let (dim, len) = (points.dim(), self.len);
         let rows = rows_per_piece(points.len());
         let pieces = points.coords().par_chunks(rows * dim).map(|piece| {
             let mut sums = vec![0_i64; (1 + chosen.len()) * len];
-            for block in piece.chunks(BLOCK * dim) {
+            for block in piece.chunks(block * dim) {
                 for (sum, block) in sums.iter_mut().zip(self.block(block, chosen)) {
                     *sum += i64::from(block);
                 }

@@ -47,6 +47,9 @@ fn all_swaps_cost_what_each_costs_alone() {
             let (points, candidates) = (clip(&points), clip(&candidates));
             let chosen = vec![2, 5, 7];
             let swaps = table.swaps(points.view(), &chosen);
+            for block in [1, 2, 7] {
+                assert_eq!(table.swaps_by_blocks(points.view(), &chosen, block), swaps, "{block}");
+            }
             let most = objective.of_squared(cube(dim).diagonal().powi(2));
             for (place, cost) in swaps.iter().enumerate() {
                 let mut set = chosen.clone();

@@ -244,14 +244,16 @@ const PART: usize = 4096;
 struct Counting {
     tally: Tally<Question>,
     dim: usize,
+    /// Records at once.
+    at_once: usize,
     part: Vec<f64>,
     checksum: u64,
 }
 
 impl Counting {
-    fn new(asked: &Asked<Question>) -> Result<Self, TableError> {
+    fn new(asked: &Asked<Question>, at_once: usize) -> Result<Self, TableError> {
         let (tally, dim) = (asked.tally()?, asked.question().dim());
-        Ok(Self { tally, dim, part: Vec::with_capacity(PART * dim), checksum: 0 })
+        Ok(Self { tally, dim, at_once, part: Vec::with_capacity(at_once * dim), checksum: 0 })
     }
 
     fn add(&mut self, record: &[f64]) -> Result<(), Error> {
@@ -260,7 +262,7 @@ impl Counting {
             (sum ^ x.to_bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
         });
         self.part.extend_from_slice(record);
-        if self.part.len() >= PART * self.dim { self.count() } else { Ok(()) }
+        if self.part.len() >= self.at_once * self.dim { self.count() } else { Ok(()) }
     }
 
     fn count(&mut self) -> Result<(), Error> {
@@ -274,7 +276,7 @@ impl Counting {
 }
 
 fn counted(asked: &Asked<Question>, scan: &mut Scan<'_>) -> Result<(Table, String), Error> {
-    let counting = Counting::new(asked);
+    let counting = Counting::new(asked, PART);
     let mut counting = counting.map_err(|error| Error::library("the plan", &error))?;
     scan(&mut |record| counting.add(record))?;
     counting.count()?;

@@ -1,6 +1,6 @@
 //! By passes as from memory; and whatever dies at whichever call, the release goes on from its newest state, and nothing that was kept is drawn again.
 
-use super::{PassDraws, STATE_OF};
+use super::{Counting, PassDraws, STATE_OF};
 use crate::cli::{Cli, Command, Family};
 use crate::cluster::{release_cluster, release_cluster_by_passes};
 use crate::disk::Disk;
@@ -216,6 +216,22 @@ fn a_release_by_passes_has_the_files_of_that_from_memory() {
         }
     }
     home.whole("passes0l");
+}
+
+#[test]
+fn a_table_is_the_same_however_many_records_are_counted_at_once() {
+    let unit = PublicBox::cube(2, 0.0, 1.0).unwrap();
+    let dpm = Dpm::builder(unit, Budget::new(4.0, 1e-6).unwrap()).build().unwrap();
+    let passes = Passes::new(dpm).unwrap();
+    let points: Vec<f64> = (0..14).map(|i| f64::from(i * i % 11) / 11.0).collect();
+    let mut all = passes.asked().tally().unwrap();
+    all.add(PointsView::new(&points, 2).unwrap()).unwrap();
+    for at_once in [1, 2, 3, 7, 8] {
+        let mut counting = Counting::new(passes.asked(), at_once).unwrap();
+        points.chunks(2).for_each(|point| counting.add(point).unwrap());
+        counting.count().unwrap();
+        assert_eq!(counting.tally.into_table(), *all.table(), "{at_once}");
+    }
 }
 
 #[test]
