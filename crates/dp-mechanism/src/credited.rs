@@ -118,7 +118,7 @@ impl CreditedRun {
         if parts.iter().any(|part| part.rounds == 0) {
             return Err(MechanismError::NotPositive { name: "rounds of a part" });
         }
-        let total: f64 = parts.iter().map(|part| part.share).sum();
+        let total = parts.iter().fold(0.0, |total, part| total + part.share);
         // Shares such as ten times .1 add up to 1 only roughly; the excess is divided out below.
         if parts.is_empty() || total > 1.0 + 1e-9 {
             return Err(MechanismError::Shares { got: total });

@@ -32,7 +32,7 @@ pub enum MechanismError {
         got: f64,
     },
     /// Shares of a budget add up to more than 1, or there are none.
-    #[error("shares of a budget must be positive and add up to at most 1, got {got}")]
+    #[error("shares of a budget must be positive and add up to at most 1, got {}", plain_number(*got))]
     Shares {
         /// Their sum.
         got: f64,
