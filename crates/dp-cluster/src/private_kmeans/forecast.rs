@@ -3,13 +3,22 @@
 use dp_accounting::Mu;
 
 use super::params::{
-    HOPELESS_SIGNAL, MOST_FOR_SEARCH, PrivateKMeansBuilder, RADII, STRONG_SIGNAL, Start,
-    WEAK_SIGNAL, WEAK_SIGNAL_ON_A_LINE,
+    HOPELESS_SIGNAL, MOST_FOR_SEARCH, PrivateKMeansBuilder, STRONG_SIGNAL, Start, WEAK_SIGNAL,
+    WEAK_SIGNAL_ON_A_LINE,
 };
 use crate::private_box::BoxSearch;
 
 /// Squared error of a centre, in squared radii of its cluster, from which on a start finds clusters by chance only.
 const HOPELESS: f64 = 0.3;
+
+/// Records times `mu` below which noise hides how far records are from their centres, so that radii are less than the best,
+const FAINT: f64 = 330.0;
+/// so many records times `mu` as the share that this adds to the excess: measured;
+const FAINT_EXCESS: f64 = 200.0;
+/// and below which they are anything.
+const NO_RADIUS: f64 = 40.0;
+/// Of several clusters, rounds at such radii lose some, unless the signal is above this.
+const FAINT_SIGNAL: f64 = 40.0;
 
 impl PrivateKMeansBuilder {
     /// The forecast at a whole budget, or at one just below a change of choices if that is less.
@@ -31,17 +40,21 @@ impl PrivateKMeansBuilder {
         let one = Mu::new(1.0).ok()?;
         let per_mu = self.signal(one)?;
         let signals = [HOPELESS_SIGNAL, WEAK_SIGNAL, WEAK_SIGNAL_ON_A_LINE, STRONG_SIGNAL];
-        let sure = BoxSearch::share_to_be_sure(self.expected_records? as f64, one);
+        let sure = self.search_to_be_sure(one)?;
         let search = (sure / MOST_FOR_SEARCH).sqrt();
         let all = signals.into_iter().map(|signal| signal / per_mu).chain([search]);
         Some(all.map(|mu| mu * (1.0 - 1e-9)).filter(|mu| mu.is_finite()).collect())
+    }
+
+    fn search_to_be_sure(&self, whole: Mu) -> Option<f64> {
+        Some(BoxSearch::share_to_be_sure(self.expected_records? as f64, whole))
     }
 
     /// Squared error of a centre, in squared radii of its cluster, by the sums of one round that gets all that re-centring has.
     fn noise(&self, whole: Mu) -> Option<f64> {
         let (dim, choices) = (self.public_box.dim() as f64, self.choices(whole));
         let each = self.expected_records? as f64 / self.k as f64;
-        let sums = (1.0 - choices.share - choices.search) * (1.0 - RADII);
+        let sums = (1.0 - choices.share - choices.search) * (1.0 - choices.radii);
         let rho = 0.5 * whole.get().powi(2) * sums;
         Some(1.09 * dim / (2.0 * rho * each * each))
     }
@@ -56,12 +69,21 @@ impl PrivateKMeansBuilder {
         let unsettled = match choices.start {
             Start::Rings if signal < WEAK_SIGNAL => return Some(f64::INFINITY),
             Start::Rings => 1.0 + (WEAK_SIGNAL / signal).powi(3),
+            // In a box that is too wide a map loses all, and the search for a better one needs to be sure of it.
+            Start::Map if self.search_to_be_sure(whole)? > choices.search => {
+                return Some(f64::INFINITY);
+            }
             Start::Map => 1.0,
         };
+        let records = self.expected_records? as f64 * whole.get();
+        let faint = if records < FAINT { 1.0 + FAINT_EXCESS / records } else { 1.0 };
+        if records < NO_RADIUS || records < FAINT && self.k > 1 && signal < FAINT_SIGNAL {
+            return Some(f64::INFINITY);
+        }
         // The squared radius of 4/5 of a normal cluster over its mean square: Wilson and Hilferty (1931).
         let spread = 2.0 / (9.0 * dim);
         let radius = (1.0 - spread + 0.841_6 * spread.sqrt()).powi(3);
         let rounds = choices.rounds[1] as f64;
-        Some(noise * radius * rounds / (rounds - 1.0) * unsettled)
+        Some(noise * radius * rounds / (rounds - 1.0) * unsettled * faint)
     }
 }

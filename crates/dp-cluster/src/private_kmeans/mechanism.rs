@@ -64,7 +64,8 @@ impl PrivateKMeans {
     ///
     /// With `rho` for the sums, a cluster of `m` points in `d` dimensions and a radius `r` gets an error of squared length
     /// `1.09 d r^2 / (2 rho m^2)`. `r` holds four fifths of the points, and of the rounds, the first works at a larger one. The weaker the signal,
-    /// the more rounds that takes, as measured.
+    /// the more rounds that takes, as measured; and of few records, so do radii that noise has chosen. A [map](Start::Map) loses all in a box that
+    /// is too wide, so that there is a forecast only where the search for a better one is sure of it.
     ///
     /// It never grows with the budget or with the number of records. Where the choices change, the formula says up to a quarter more for a larger
     /// budget than for one just below; what is forecast then is the less of both, which is well within the factor of two that a forecast is good for.
@@ -113,20 +114,20 @@ impl Algorithm for PrivateKMeans {
         let declared = &self.settings.public_box;
         let found = self.search.run(points, declared, self.choices.widest, draws);
         let public_box = found.public_box;
-        let (start, hints) = match &self.start {
+        let (start, hints, reach) = match &self.start {
             StartPlan::Rings(rings) => {
-                let (found, near) = rings.in_box(public_box.clone()).locate(points, draws);
-                (found, Some(near))
+                let found = rings.in_box(public_box.clone()).locate(points, draws);
+                (found.clustering, Some(found.near), Some(found.reach))
             }
             StartPlan::Map(map) => {
                 let map = map.in_box(public_box.clone()).run(points, &mut draws.within(MAP));
                 let mut rng = public_generator(self.settings.public_seed, Purpose::MapSolver);
                 let found = map.clustering(self.settings.k, &mut rng).expect("k was checked");
-                (found, None)
+                (found, None, None)
             }
         };
         let Clustering { centres, counts, .. } = start;
-        let start = recentring::Start { centres, counts, tree: None };
+        let start = recentring::Start { centres, counts, tree: None, reach };
         let (start, hints) = match &self.number {
             Some(number) => (number.run(points, &public_box, start, draws), None),
             None => (start, hints),

@@ -4,7 +4,6 @@ use dp_accounting::{Mu, Step};
 use dp_geometry::{PointsView, PublicBox};
 use dp_mechanism::{Draws, GaussianSum, Private};
 
-use super::params::RADII;
 use super::parts::{Part, Parts};
 use crate::ClusterError;
 use crate::clustering::records;
@@ -36,9 +35,15 @@ pub(super) struct NumberSearch {
 
 impl NumberSearch {
     /// A search that costs `mu`.
-    pub(super) fn new(public_box: PublicBox, most: usize, mu: Mu) -> Result<Self, ClusterError> {
+    /// Of what its rounds get, `radii` is for the choice of radii.
+    pub(super) fn new(
+        public_box: PublicBox,
+        most: usize,
+        radii: f64,
+        mu: Mu,
+    ) -> Result<Self, ClusterError> {
         let rest = 1.0 - SPREADS_SHARE;
-        let parts = mu.split(&[SPREADS_SHARE, rest * RADII, rest * (1.0 - RADII)])?;
+        let parts = mu.split(&[SPREADS_SHARE, rest * radii, rest * (1.0 - radii)])?;
         let rounds = Rounds::without_splits(ROUNDS);
         let rounds = Recentring::new(public_box, rounds, Some(most), [parts[1], parts[2]])?;
         Ok(Self { rounds, spreads: GaussianSum::rounded(parts[0])? })
@@ -85,7 +90,7 @@ impl NumberSearch {
         let counts = found.iter().map(|part| records(part.count / share)).collect();
         let centres = found.into_iter().flat_map(|part| part.at).collect();
         let centres = dp_geometry::Points::new(centres, dim).expect("whole rows");
-        Start { centres, counts, tree: None }
+        Start { centres, counts, tree: None, reach: None }
     }
 }
 

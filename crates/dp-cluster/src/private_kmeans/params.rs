@@ -43,7 +43,12 @@ pub struct PrivateKMeansBuilder {
 }
 
 /// What the choice of radii gets of what re-centring may spend.
-pub(super) const RADII: f64 = 0.05;
+const RADII: f64 = 0.05;
+/// Or, if that is more and as far as the records are known to be few, what makes the noise in a step of a search among few radii this
+/// share of them,
+const RADIUS_NOISE: f64 = 0.1;
+/// but no more than this.
+const MOST_RADII: f64 = 0.15;
 /// And the search for a number of clusters, where there is one.
 const NUMBER: f64 = 0.5;
 
@@ -55,6 +60,8 @@ pub(super) struct Choices {
     pub(super) start: Start,
     /// What the start gets, of the square of `mu`.
     pub(super) share: f64,
+    /// What radii get of what re-centring may spend.
+    pub(super) radii: f64,
     /// Of ring rounds, and of re-centring.
     pub(super) rounds: [usize; 2],
     /// What the search for a box gets, of the square of `mu`.
@@ -112,7 +119,8 @@ impl PrivateKMeansBuilder {
         let for_number = if self.finds_k { NUMBER } else { 0.0 };
         let rest = 1.0 - choices.share - choices.search;
         let last = rest * (1.0 - for_number);
-        let mut shares = vec![choices.search, choices.share, last * RADII, last * (1.0 - RADII)];
+        let mut shares =
+            vec![choices.search, choices.share, last * choices.radii, last * (1.0 - choices.radii)];
         if self.finds_k {
             shares.push(rest * for_number);
         }
@@ -140,7 +148,7 @@ impl PrivateKMeansBuilder {
         let rounds = Rounds::without_splits(choices.rounds[1]);
         let search = BoxSearch::new(&public_box, parts[0])?;
         let number = match parts.get(4) {
-            Some(&mu) => Some(NumberSearch::new(public_box.clone(), self.k, mu)?),
+            Some(&mu) => Some(NumberSearch::new(public_box.clone(), self.k, choices.radii, mu)?),
             None => None,
         };
         let shares = [parts[2], parts[3]];
@@ -159,6 +167,7 @@ impl PrivateKMeansBuilder {
         let (dim, k) = (self.public_box.dim(), self.k);
         let signal = self.signal(whole).unwrap_or(USUAL_SIGNAL);
         let maps_well = match dim {
+            _ if k <= VERY_FEW_CLUSTERS => false,
             1 => k > FEW_CLUSTERS || signal < WEAK_SIGNAL_ON_A_LINE,
             2 => k > FEW_CLUSTERS || signal < WEAK_SIGNAL,
             3 => signal < WEAK_SIGNAL,
@@ -183,7 +192,12 @@ impl PrivateKMeansBuilder {
         let records = self.expected_records.filter(|_| start == Start::Rings);
         let sure = records.map(|n| BoxSearch::share_to_be_sure(n as f64, whole));
         let search = sure.filter(|sure| *sure <= MOST_FOR_SEARCH).map_or(search, |s| s.max(search));
-        Choices { whole, start, share, rounds, search, widest }
+        let radii = self.expected_records.map_or(RADII, |n| {
+            let noise = RADIUS_NOISE * n as f64 * whole.get();
+            let draws = 3.0 * rounds[1] as f64 / (1.0 - share - search);
+            (draws / (noise * noise)).clamp(RADII, MOST_RADII)
+        });
+        Choices { whole, start, share, radii, rounds, search, widest }
     }
 }
 
@@ -205,5 +219,7 @@ pub(super) const WEAK_SIGNAL: f64 = 12.0;
 pub(super) const WEAK_SIGNAL_ON_A_LINE: f64 = 50.0;
 /// So few clusters lie apart as a rule. Noise all over a map then draws centres away from them; many clusters cover it anyway.
 const FEW_CLUSTERS: usize = 10;
+/// Of so few, rings see each as long as anything does, and noise all over a map outweighs them.
+const VERY_FEW_CLUSTERS: usize = 2;
 /// From so many on, two ring rounds do not tell them apart.
 const MANY_CLUSTERS: usize = 32;

@@ -52,6 +52,7 @@ fn the_start_follows_from_public_facts_and_can_be_overruled() {
     for (dim, k, records, start) in [
         (1, 3, 900, Start::Rings),
         (1, 3, 300, Start::Map),
+        (1, 2, 300, Start::Rings),
         (2, 5, 2_000, Start::Rings),
         (2, 5, 200, Start::Map),
         (2, 15, 20_000, Start::Map),
@@ -291,6 +292,51 @@ fn the_excess_is_as_forecast() {
     let hopeless = builder(10, 20, 0.1).expected_records(500).build().expect("valid");
     assert_eq!(hopeless.forecast(), Some(f64::INFINITY));
     assert_eq!(builder(10, 20, 0.1).build().expect("valid").forecast(), None);
+}
+
+/// The mean of a few hundred records: near what the whole budget could make of it in a box that fits, however wide the box is. And what is
+/// forecast is that, or nothing.
+#[test]
+fn one_cluster_of_few_records_is_found() {
+    for (dim, n, epsilon, most) in
+        [(1, 300, 1.0, 1.1), (5, 300, 1.0, 1.1), (10, 300, 1.0, 1.1), (5, 2_000, 0.1, 1.2)]
+    {
+        let (points, _) = blobs(n, dim, 1, 90.0, 21);
+        let mut mean = vec![0.0; dim];
+        for row in points.view().rows() {
+            mean.iter_mut().zip(row).for_each(|(mean, x)| *mean += x / n as f64);
+        }
+        let mean = Points::new(mean, dim).expect("a row");
+        let best = squared_inertia(points.view(), mean.view());
+        for half in [100.0, 1_000.0] {
+            let plan = PrivateKMeans::builder(cube(dim, half), 1, budget(epsilon));
+            let plan = plan.expected_records(n as u64).build().expect("valid");
+            assert_eq!(plan.start(), Start::Rings);
+            let ratio = |seed| {
+                let output = plan.simulate(points.view(), &mut rng(seed)).expect("fits").output;
+                squared_inertia(points.view(), output.centres.view()) / best
+            };
+            let mut ratios: Vec<f64> = (0..15).map(ratio).collect();
+            ratios.sort_by(f64::total_cmp);
+            let text = || format!("{dim} dimensions, n {n}, {half}: {ratios:?}");
+            assert!(ratios[12] < most, "{}", text());
+            let forecast = plan.forecast().expect("a number of records");
+            let usual = ratios[7] - 1.0;
+            assert!(forecast > 0.3 * usual && forecast < 0.1, "{}, {forecast}", text());
+        }
+    }
+    // Where a start may miss clusters, or a map may be in a box that is too wide, nothing is forecast.
+    for (dim, k, n, epsilon) in [
+        (5, 1, 300, 0.3),
+        (2, 5, 2_000, 0.3),
+        (5, 5, 2_000, 0.3),
+        (1, 5, 2_000, 0.1),
+        (2, 15, 2_000, 1.0),
+    ] {
+        let plan = PrivateKMeans::builder(cube(dim, 100.0), k, budget(epsilon));
+        let plan = plan.expected_records(n).build().expect("valid");
+        assert_eq!(plan.forecast(), Some(f64::INFINITY), "{dim} dimensions, {k} clusters, {n}");
+    }
 }
 
 /// More budget, or more records, never make the forecast worse, also where other choices are made; and it says which of both is so where it

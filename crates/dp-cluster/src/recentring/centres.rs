@@ -89,6 +89,12 @@ impl Centres {
         Self { coords, dim, standings, largest_radius: public_box.diagonal() }
     }
 
+    /// Says that centres are no further off than that: noise of that length and more moves them less.
+    pub(super) fn are_within(&mut self, reach: f64) {
+        let variance = reach * reach / self.dim as f64;
+        self.standings.iter_mut().for_each(|one| one.variance = variance);
+    }
+
     /// What comes out.
     pub(crate) fn release(&self) -> Clustering {
         #[allow(clippy::cast_possible_truncation, reason = "a noisy count of records")]
@@ -202,7 +208,7 @@ mod tests {
     fn stated(distance: f64) -> (f64, bool) {
         let public_box = PublicBox::cube(2, -100.0, 100.0).expect("valid");
         let at = Points::new(vec![0.0, 0.0], 2).expect("a row");
-        let start = Start { centres: at, counts: vec![1_000], tree: None };
+        let start = Start { centres: at, counts: vec![1_000], tree: None, reach: None };
         let mut centres = Centres::new(&start, &public_box);
         let mu = Mu::new(1.0).expect("valid");
         let round = Round::new(mu, mu).expect("valid");

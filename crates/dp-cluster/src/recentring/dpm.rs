@@ -137,6 +137,7 @@ fn start(grown: Grown) -> Start {
         centres: grown.middles(),
         counts: grown.leaves.iter().map(|leaf| leaf.noisy_count).collect(),
         tree: Some(grown.path),
+        reach: None,
     }
 }
 

@@ -156,6 +156,6 @@ where
                 (finer.points().to_points(), counts)
             }
         };
-        self.recentring.run(points, Start { centres, counts, tree: None }, draws)
+        self.recentring.run(points, Start { centres, counts, tree: None, reach: None }, draws)
     }
 }

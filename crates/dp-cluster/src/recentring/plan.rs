@@ -10,7 +10,7 @@ use super::Rounds;
 use super::centres::Centres;
 use super::merge::Until;
 use super::questions::{Labels, Radii, Sums};
-use super::radius::{radii, target};
+use super::radius::{few_within, radii, target};
 use super::round::Round;
 use super::sums::COUNTS;
 use crate::dpm::Path;
@@ -34,6 +34,8 @@ pub(crate) struct Start {
     pub(crate) counts: Vec<i64>,
     /// A released tree with a leaf for every centre: in the first round a point belongs to that of its leaf, without a tree to the nearest.
     pub(crate) tree: Option<Path>,
+    /// How far most records are from the centres, at most, as far as is known.
+    pub(crate) reach: Option<f64>,
 }
 
 /// The step of the receipt that pays for all rounds.
@@ -42,6 +44,10 @@ const STEP: &str = "re-centring";
 const TOGETHER: f64 = 1.0;
 /// A count below this many standard deviations of its noise could be nothing.
 const NOTHING: f64 = 2.0;
+/// If the noise in a count within a radius is above this share of all points, a search among all radii ends anywhere.
+const FAINT: f64 = 0.1;
+/// Then no later radius is above so many times an earlier one, as centres get better.
+const WIDER: f64 = 2.0;
 /// The step between two centres that come of one, in radii: small, so that only its direction counts.
 const SPLIT_STEP: f64 = 0.1;
 
@@ -123,11 +129,18 @@ impl Recentring {
 
     /// What is asked first: how far the records are from where it starts.
     pub(crate) fn first(&self, start: Start) -> (RoundState, Question) {
-        let centres = Centres::new(&start, &self.public_box);
+        let mut centres = Centres::new(&start, &self.public_box);
         let counts = centres.standings.iter().map(|one| one.count);
         let target = target(self.settings.quantile, counts);
-        let Start { tree, .. } = start;
-        let state = RoundState { number: 0, centres, target, tree, moved: None, radius: None };
+        let all = target as f64 / self.settings.quantile;
+        let is_faint = self.rounds.iter().any(|round| round.radius_noise() > FAINT * all);
+        let Start { tree, reach, .. } = start;
+        let reach = reach.filter(|_| is_faint);
+        if let Some(reach) = reach {
+            centres.are_within(reach);
+        }
+        let state =
+            RoundState { number: 0, centres, target, tree, moved: None, radius: None, reach };
         let question = self.radii(&state);
         (state, question)
     }
@@ -144,7 +157,13 @@ impl Recentring {
         let Some(round) = self.rounds.get(number) else { return Next::Done(state.centres) };
         let centres = &mut state.centres;
         let Some(radius) = state.radius.take() else {
-            let radius = round.choose_radius(number, &self.radii, counted, state.target, draws);
+            let among = match state.reach {
+                Some(reach) => few_within(&self.radii, reach),
+                None => (0..self.radii.len()).collect(),
+            };
+            let among = (&*self.radii, &*among);
+            let radius = round.choose_radius(number, among, counted, state.target, draws);
+            state.reach = state.reach.map(|reach| reach.min(WIDER * radius));
             centres.set_radii(round, radius);
             state.radius = Some(radius);
             let radius = state.centres.standings.iter().map(|one| one.radius).collect();
@@ -161,6 +180,11 @@ impl Recentring {
             let joined = centres.merge(self.clusters.map_or(apart, Until::Clusters));
             moved.iter().map(|&place| joined[place as usize]).collect()
         });
+        if state.reach.is_some() {
+            // The start's counts are no better than what these centres have counted.
+            let counts = state.centres.standings.iter().map(|one| one.count);
+            state.target = target(self.settings.quantile, counts);
+        }
         state.number += 1;
         state.tree = None;
         if state.number == self.rounds.len() {
@@ -203,4 +227,7 @@ pub(crate) struct RoundState {
     moved: Option<Vec<u32>>,
     /// Once it is chosen, while the sums of the round are counted.
     radius: Option<f64>,
+    /// The longest radius to choose from, where noise is too large for a search among all.
+    #[serde(default)]
+    reach: Option<f64>,
 }

@@ -21,7 +21,23 @@ pub(super) fn radii(public_box: &PublicBox) -> Vec<f64> {
 }
 
 /// Steps that a search takes among all radii: each halves those left.
-pub(super) const SEARCH_STEPS: usize = (PER_OCTAVE * OCTAVES + 1).ilog2() as usize + 1;
+pub(super) const SEARCH_STEPS: usize = steps_among((PER_OCTAVE * OCTAVES + 1) as usize);
+
+/// Steps that a search takes among so many radii, of which there is one at least.
+pub(super) const fn steps_among(radii: usize) -> usize {
+    radii.ilog2() as usize + 1
+}
+
+/// A search that noise would lead astray chooses among few radii: from one on down, so many, by factors of root 2.
+const FEW: usize = 10;
+
+/// The places of these few among all radii, ascending: released values and public numbers only.
+pub(super) fn few_within(radii: &[f64], reach: f64) -> Vec<usize> {
+    let step = (PER_OCTAVE / 2) as usize;
+    let most = radii.partition_point(|&r| r < reach).min(radii.len() - 1);
+    let few = (0..FEW).rev().filter_map(|down| most.checked_sub(down * step));
+    few.collect()
+}
 
 /// Between which two radii a distance lies: the number of the radii below it, all of them for what is no number.
 #[inline]
@@ -65,6 +81,19 @@ mod tests {
             let first = here.iter().zip(&there).position(|(a, b)| a != b).unwrap_or(here.len());
             assert_eq!(radii[first..].len(), radii.iter().filter(|&&r| r >= added).count());
             assert!(here[first..].iter().zip(&there[first..]).all(|(a, b)| a + 1 == *b), "{added}");
+        }
+    }
+
+    /// Wherever most records are seen, there are radii to choose from, none of them above it but by a step.
+    #[test]
+    fn few_radii_are_near_where_records_are_seen() {
+        let radii = radii(&PublicBox::cube(2, 0.0, 1.0).expect("valid"));
+        for reach in [0.0, 1e-9, 1e-5, 0.2, 1.0, 9.0, f64::INFINITY, f64::NAN] {
+            let few = few_within(&radii, reach);
+            assert!((1..=FEW).contains(&few.len()) && few.is_sorted(), "{reach}: {few:?}");
+            let most = radii[*few.last().expect("one at least")];
+            assert!(reach.is_nan() || most <= 1.1 * reach.max(radii[0]), "{reach}: {most}");
+            assert!(steps_among(few.len()) <= SEARCH_STEPS);
         }
     }
 

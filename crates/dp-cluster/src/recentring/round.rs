@@ -4,7 +4,7 @@ use dp_accounting::{Mu, Step};
 use dp_mechanism::passes::Counted;
 use dp_mechanism::{Draws, GaussianSum, NoisyCount};
 
-use super::radius::{SEARCH_STEPS, within};
+use super::radius::{SEARCH_STEPS, steps_among, within};
 use super::sums::{COUNT_UNITS, LENGTH_SQUARED};
 use crate::ClusterError;
 
@@ -43,11 +43,19 @@ impl Round {
         self.noise() / COUNT_UNITS as f64
     }
 
-    /// The radius within which about `target` points lie, of these public ones; `number` is that of the round, from 0.
+    /// Standard deviation of the noise in a count within a radius, in records.
+    pub(super) fn radius_noise(&self) -> f64 {
+        self.radius.standard_deviation()
+    }
+
+    /// The radius within which about `target` points lie, of these public ones, at these places among them; `number` is that of the round,
+    /// from 0.
+    ///
+    /// There are [`SEARCH_STEPS`] draws in any case: among fewer radii, each step has the mean of several.
     pub(super) fn choose_radius(
         &self,
         number: usize,
-        radii: &[f64],
+        (radii, among): (&[f64], &[usize]),
         counted: &Counted,
         target: i64,
         draws: &mut Draws<'_>,
@@ -55,18 +63,24 @@ impl Round {
         let within = counted.entries.view().into_private().map(within);
         let within = within.cells(radii.len());
         // The radius is in this range, ends included.
-        let (mut low, mut high) = (0, radii.len() - 1);
-        for step in 0..SEARCH_STEPS {
+        let (mut low, mut high) = (0, among.len() - 1);
+        let (steps, mut drawn) = (steps_among(among.len()), 0);
+        for step in 0..steps {
             let middle = usize::midpoint(low, high);
-            let exact = within.at(middle).map(|&count| count);
-            let draw = &mut draws.leaf(WITHIN, number * SEARCH_STEPS + step);
-            if self.radius.release(exact, draw) < target {
+            let exact = within.at(among[middle]).map(|&count| count);
+            let mut beyond_target = 0;
+            for _ in 0..(SEARCH_STEPS - drawn).div_ceil(steps - step) {
+                let draw = &mut draws.leaf(WITHIN, number * SEARCH_STEPS + drawn);
+                beyond_target += i128::from(self.radius.release(exact, draw)) - i128::from(target);
+                drawn += 1;
+            }
+            if beyond_target < 0 {
                 low = (middle + 1).min(high);
             } else {
                 high = middle;
             }
         }
-        radii[low]
+        radii[among[low]]
     }
 
     /// The vectors of all centres with noise, whether they have points or not.

@@ -76,7 +76,10 @@ mod tests {
     fn three(dim: usize) -> Centres {
         let coords = [vec![-5.0; dim], vec![0.0; dim], vec![10.0; dim]].concat();
         let centres = Points::new(coords, dim).expect("whole rows");
-        Centres::new(&Start { centres, counts: vec![10, 30, 20], tree: None }, &cube(dim))
+        Centres::new(
+            &Start { centres, counts: vec![10, 30, 20], tree: None, reach: None },
+            &cube(dim),
+        )
     }
 
     fn cube(dim: usize) -> PublicBox {

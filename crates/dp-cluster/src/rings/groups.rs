@@ -13,6 +13,11 @@ const LEAST: f64 = 2.0;
 /// And this part of the largest that noise alone is expected to make of so many. A few groups of noise, of small weight, cost less than small
 /// clusters that are missed.
 const OF_LARGEST: f64 = 0.85;
+/// But where there is one cluster, a group of noise far away costs much, and there is no small one to miss.
+const OF_LARGEST_ALONE: f64 = 1.3;
+
+/// A few groups of noise do not say how far records are.
+const MOST: f64 = 0.9;
 
 /// Cells of one ring of one centre that get a sum together.
 #[derive(Clone, Copy, Debug)]
@@ -41,10 +46,16 @@ struct Rest {
 
 impl Groups {
     /// Cells with more records than noise explains. What is left is looked at without the last hyperplane, then without the one before
-    /// it, up to the ring as a whole: a cluster that some hyperplane cuts is found by the others.
-    pub(super) fn new(layout: &Layout<'_>, noisy_counts: &[i64], count_noise: f64) -> Self {
+    /// it, up to the ring as a whole: a cluster that some hyperplane cuts is found by the others. `alone` says that there is one cluster.
+    pub(super) fn new(
+        layout: &Layout<'_>,
+        noisy_counts: &[i64],
+        count_noise: f64,
+        alone: bool,
+    ) -> Self {
         // Hardly one of so many counts of nothing but noise is as large as the largest expected; adding up cells doubles their number.
-        let deviations = OF_LARGEST * (2.0 * (2.0 * layout.len() as f64).ln()).sqrt();
+        let of_largest = if alone { OF_LARGEST_ALONE } else { OF_LARGEST };
+        let deviations = of_largest * (2.0 * (2.0 * layout.len() as f64).ln()).sqrt();
         let deviations = deviations.max(LEAST);
         let (all, left) = (Vec::new(), Vec::with_capacity(layout.planes.len() * RINGS));
         let mut groups = Self { all, of_cell: vec![NO_GROUP; layout.len()], left };
@@ -138,6 +149,19 @@ impl Groups {
     /// The radius that residuals of each group are clipped to.
     pub(super) fn radii(&self, layout: &Layout<'_>) -> Vec<f64> {
         self.all.iter().map(|group| layout.radii[group.ring]).collect()
+    }
+
+    /// The radius of the ring up to which [`MOST`] of the records in groups are, of which there are some.
+    pub(super) fn reach(&self, layout: &Layout<'_>) -> f64 {
+        let mut counts = [0.0; RINGS];
+        self.all.iter().for_each(|group| counts[group.ring] += group.count);
+        let enough = MOST * counts.iter().sum::<f64>();
+        let mut within = 0.0;
+        let ring = counts.iter().position(|count| {
+            within += count;
+            within >= enough
+        });
+        layout.radii[ring.unwrap_or(RINGS - 1)]
     }
 
     /// Where each group lies: its noisy mean, shrunk towards the centre as far as noise explains it. Row-major.

@@ -75,6 +75,15 @@ struct Centres {
     counts: Vec<f64>,
 }
 
+/// What all rounds have found.
+pub(crate) struct Found {
+    pub(crate) clustering: Clustering,
+    /// The centre that each record is likely to be nearest to: a function of this record and of released values.
+    pub(crate) near: Private<Vec<u32>>,
+    /// How far most records are from these centres, at most: released values only.
+    pub(crate) reach: f64,
+}
+
 impl RingPlan {
     /// A plan that costs `mu`.
     pub(crate) fn new(settings: RingSettings, mu: Mu) -> Result<Self, ClusterError> {
@@ -142,15 +151,11 @@ impl RingPlan {
     }
 
     pub(crate) fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
-        self.locate(points, draws).0
+        self.locate(points, draws).clustering
     }
 
-    /// The same, with the centre that each record is likely to be nearest to: a function of this record and of released values.
-    pub(crate) fn locate(
-        &self,
-        points: Private<PointsView<'_>>,
-        draws: &mut Draws<'_>,
-    ) -> (Clustering, Private<Vec<u32>>) {
+    /// The same, with what else the rounds have found.
+    pub(crate) fn locate(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Found {
         let draws = &mut draws.within(STEP);
         let RingSettings { public_box, most_planes, public_seed, .. } = &self.settings;
         let dim = public_box.dim();
@@ -159,6 +164,7 @@ impl RingPlan {
         let middle = (0..dim).map(|i| public_box.middle(i)).collect();
         let middle = Points::new(middle, dim).expect("one row");
         let mut centres = Centres { points: middle, counts: vec![total.max(0) as f64] };
+        let mut reach = 0.5 * public_box.diagonal();
         let mut directions = public_generator(*public_seed, Purpose::RingPlanes);
         let mut solver_rng = public_generator(*public_seed, Purpose::RingSolver);
         let mut located = points.map(|points| Located::at(points, vec![0; points.len()]));
@@ -173,7 +179,8 @@ impl RingPlan {
             let cells = located.as_ref().map(|located| layout.cells(located, public_box));
             let counts = cells.as_ref().map(|cells| exact_counts(cells, layout.len()));
             let counts = round.noisy_counts(t, &counts.cells(layout.len()), draws);
-            let groups = Groups::new(&layout, &counts, round.count_noise());
+            let alone = self.settings.k == 1;
+            let groups = Groups::new(&layout, &counts, round.count_noise(), alone);
             let radii = groups.radii(&layout);
             let sums = located.as_ref().zip(cells.as_ref()).map(|(located, cells)| {
                 exact_sums((located, cells), public_box, view, &groups.of_cell, &radii)
@@ -182,6 +189,7 @@ impl RingPlan {
             let means = groups.means(&layout, &sums, round, public_box);
             let is_last = t + 1 == self.rounds.len();
             if !groups.all.is_empty() {
+                reach = groups.reach(&layout);
                 let means = Points::new(means, dim).expect("whole rows");
                 let weights = groups.all.iter().map(|group| group.count).collect();
                 let means = PrivateCoreset::released(means, weights);
@@ -211,7 +219,8 @@ impl RingPlan {
             }
         }
         let counts = centres.counts.into_iter().map(records).collect();
-        (Clustering::new(centres.points, counts), located.map(|located| located.labels))
+        let near = located.map(|located| located.labels);
+        Found { clustering: Clustering::new(centres.points, counts), near, reach }
     }
 
     /// How many hyperplanes cut the rings of each centre: the more, the more records it has, and some extra in early rounds, whose cells
@@ -221,16 +230,18 @@ impl RingPlan {
         let need = (RADIUS_OVER_NOISE * dim.sqrt() * round.sum_noise())
             .max(COUNT_OVER_NOISE * round.count_noise());
         let extra = self.rounds.len() - t;
+        // Planes tell clusters apart, of which there is one.
+        let most_planes = if self.settings.k == 1 { 0 } else { self.settings.most_planes };
         let of = |&count: &f64| {
             let cells = (count / need).max(1.0);
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 64")]
             let halvings = cells.log2() as usize;
             let extra = if cells < ENOUGH_FOR_MORE { 0 } else { extra };
-            (halvings + extra).min(self.settings.most_planes)
+            (halvings + extra).min(most_planes)
         };
         let mut planes: Vec<usize> = centres.counts.iter().map(of).collect();
         // Fewer for all, where so many centres have so many records that there would be too many cells.
-        let mut most = self.settings.most_planes;
+        let mut most = most_planes;
         while most > 0 && planes.iter().map(|planes| RINGS << planes).sum::<usize>() > MOST_CELLS {
             most -= 1;
             for planes in &mut planes {
