@@ -212,7 +212,14 @@ impl RingPlan {
                 located = points.zip(labels).map(|(points, labels)| Located::at(points, labels));
                 centres = next;
             } else if is_last {
-                // Nothing is seen of who is where: the shares of the round before.
+                // Nothing is seen of who is where: the centres of the round before, as many as wanted, and their shares.
+                let before = PrivateCoreset::released(centres.points, centres.counts);
+                let (fewer, moved) = self.solve(&before, true, &mut solver_rng);
+                let labels = located.as_ref().map(|located| {
+                    located.labels.iter().map(|&label| moved[label as usize]).collect()
+                });
+                located = points.zip(labels).map(|(points, labels)| Located::at(points, labels));
+                centres = fewer;
                 let grouped: f64 = centres.counts.iter().sum();
                 let all = (total as f64 / grouped).clamp(1.0, 1.0 + MOST_UNGROUPED);
                 centres.counts.iter_mut().for_each(|count| *count *= all);
