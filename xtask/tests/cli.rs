@@ -32,7 +32,7 @@ fn path(path: &Path) -> &str {
 fn an_unknown_suite_is_answered_with_those_that_exist() {
     insta::assert_snapshot!(
         refused(&["eval", "kmedian"]),
-        @"error: there is no suite `kmedian`; these exist: dpm, robust, submodular, set-cover, k-median, distance, local, heavy-hitters, census"
+        @"error: there is no suite `kmedian`; these exist: dpm, robust, submodular, set-cover, k-median, distance, stable, local, heavy-hitters, census"
     );
 }
 

@@ -22,6 +22,7 @@ mod session;
 mod set_cover;
 pub(crate) mod settings;
 pub(crate) mod speed;
+mod stable;
 mod submodular;
 pub(crate) mod suite;
 pub(crate) mod summary;

@@ -132,6 +132,7 @@ mod tests {
             "set-cover",
             "k-median",
             "distance",
+            "stable",
             "local",
             "heavy-hitters",
             "census",
@@ -148,7 +149,7 @@ mod tests {
     #[test]
     fn bad_settings_are_named_before_anything_runs() {
         let suites = vec!["dpm".into(), "dmp".into()];
-        insta::assert_snapshot!(refused(&EvalArgs { suites, ..plain() }), @"there is no suite `dmp`; these exist: dpm, robust, submodular, set-cover, k-median, distance, local, heavy-hitters, census");
+        insta::assert_snapshot!(refused(&EvalArgs { suites, ..plain() }), @"there is no suite `dmp`; these exist: dpm, robust, submodular, set-cover, k-median, distance, stable, local, heavy-hitters, census");
         insta::assert_snapshot!(refused(&EvalArgs { runs: Some(0), ..plain() }), @"--runs must be at least 1, got 0");
         insta::assert_snapshot!(refused(&EvalArgs { jobs: Some(0), ..plain() }), @"--jobs must be at least 1, got 0");
         insta::assert_snapshot!(refused(&EvalArgs { epsilon: f64::NAN, ..plain() }), @"--epsilon: epsilon must be finite and > 0 and at most 100, got NaN");

@@ -16,6 +16,7 @@ use crate::eval::record::Record;
 use crate::eval::robust::Robust;
 use crate::eval::set_cover::SetCover;
 use crate::eval::settings::Settings;
+use crate::eval::stable::Stable;
 use crate::eval::submodular::Submodular;
 use crate::report::page::Page;
 use quietus_datasets::manifest::Manifest;
@@ -101,6 +102,7 @@ pub(crate) fn all() -> Vec<Box<dyn Suite>> {
         Box::new(SetCover),
         Box::new(KMedian),
         Box::new(Distance),
+        Box::new(Stable),
         Box::new(Local),
         Box::new(HeavyHitters),
         Box::new(Census::default()),

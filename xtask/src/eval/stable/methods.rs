@@ -1,0 +1,144 @@
+//! The algorithms of the suite.
+
+use crate::error::Error;
+use crate::eval::family::Label;
+use crate::eval::stable::data::Planted;
+use dp_accounting::Budget;
+use dp_cluster::private_centres::{Payment, PrivateCentres};
+use dp_cluster::private_kmeans::PrivateKMeans;
+use dp_cluster::recentring::{DpmRecentred, Recentred, Rounds, part_of};
+use dp_cluster::stemmer_kaplan::StemmerKaplan;
+use dp_cluster::{ClusterError, Clustering};
+use dp_geometry::Points;
+use dp_local::LocalKMeans;
+use dp_mechanism::{ChaCha20Rng, Mechanism};
+use rand::RngExt;
+
+const DELTA: f64 = 1e-6;
+
+/// What a start gets, if it is re-centred.
+const START: f64 = 0.5;
+
+/// One algorithm at one setting.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Method {
+    algorithm: &'static str,
+    variant: &'static str,
+    how: How,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum How {
+    /// k-means on uniform points.
+    Nobody,
+    Centres(Payment),
+    Paper,
+    PaperRecentred,
+    DpmRecentred,
+    Recommended,
+    /// Without a collector: one message for each record.
+    Local,
+}
+
+const fn method(algorithm: &'static str, variant: &'static str, how: How) -> Method {
+    Method { algorithm, variant, how }
+}
+
+pub(super) const METHODS: [Method; 8] = [
+    method("public-uniform", "default", How::Nobody),
+    method("private-centres", "default", How::Centres(Payment::AllRecords)),
+    method("private-centres", "subsamples", How::Centres(Payment::Subsamples)),
+    method("stemmer-kaplan", "default", How::Paper),
+    method("stemmer-kaplan-recentred", "default", How::PaperRecentred),
+    method("dpm-recentred", "default", How::DpmRecentred),
+    method("private-kmeans", "default", How::Recommended),
+    method("local-k-means", "default", How::Local),
+];
+
+impl Method {
+    pub(super) fn label(self) -> Label {
+        let (relation, delta) = match self.how {
+            How::Nobody => (None, None),
+            How::Local => (Some("replace-one"), Some(0.0)),
+            _ => (Some("add-remove"), Some(DELTA)),
+        };
+        Label {
+            algorithm: self.algorithm,
+            variant: self.variant.to_owned(),
+            relation,
+            has_epsilon: relation.is_some(),
+            delta,
+            once: false,
+            params: Vec::new(),
+        }
+    }
+
+    /// Its centres; the middle of the box if there is none.
+    pub(super) fn run(
+        self,
+        data: &Planted,
+        epsilon: f64,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Points, Error> {
+        let failed = |error: &dyn std::fmt::Display| Error::library(self.algorithm, error);
+        let (k, dim) = (data.means.len(), data.means.dim());
+        let centres = match self.how {
+            How::Nobody => {
+                let uniform = (0..2_000 * dim).map(|_| rng.random_range(-1.0..1.0)).collect();
+                let uniform = Points::new(uniform, dim).map_err(|error| failed(&error))?;
+                let solver = dp_cluster::kmeans::KMeans::builder(k).build();
+                let fit = solver.and_then(|solver| solver.exact_fit(uniform.view(), None, rng));
+                fit.map_err(|error| failed(&error))?.centres
+            }
+            How::Local => {
+                let clients = u32::try_from(data.records.len()).map_err(|error| failed(&error))?;
+                let plan = LocalKMeans::builder(data.public_box.clone(), k, epsilon, clients);
+                let plan = plan.build().map_err(|error| failed(&error))?;
+                let server = plan.simulate(rng.random(), data.records.view(), rng);
+                let found = server.map_err(|error| failed(&error))?.centres();
+                found.expect("all rounds are over").centres
+            }
+            _ => self.central(data, k, epsilon, rng).map_err(|error| failed(&error))?.centres,
+        };
+        if centres.is_empty() {
+            return Points::new(vec![0.0; dim], dim).map_err(|error| failed(&error));
+        }
+        Ok(centres)
+    }
+
+    fn central(
+        self,
+        data: &Planted,
+        k: usize,
+        epsilon: f64,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Clustering, ClusterError> {
+        let (records, public_box) = (data.records.view(), data.public_box.clone());
+        let budget = Budget::new(epsilon, DELTA)?;
+        Ok(match self.how {
+            How::Centres(payment) => {
+                let plan = PrivateCentres::builder(public_box, k, budget).payment(payment);
+                plan.build()?.simulate(records, rng)?.output.into()
+            }
+            How::PaperRecentred => {
+                let part = part_of(budget, START)?;
+                let start = StemmerKaplan::builder(public_box.clone(), k, part).build()?;
+                let plan = Recentred::new(start, public_box, budget, Rounds::default(), Some(k))?;
+                plan.simulate(records, rng)?.output
+            }
+            How::DpmRecentred => {
+                let plan = DpmRecentred::builder(public_box, budget).clusters(k).build()?;
+                plan.simulate(records, rng)?.output
+            }
+            How::Recommended => {
+                let plan = PrivateKMeans::builder(public_box, k, budget);
+                let plan = plan.expected_records(records.len() as u64).build()?;
+                plan.simulate(records, rng)?.output
+            }
+            _ => {
+                let plan = StemmerKaplan::builder(public_box, k, budget).build()?;
+                plan.simulate(records, rng)?.output
+            }
+        })
+    }
+}
