@@ -16,6 +16,7 @@ use crate::bench::cargo;
 use crate::cli::CiArgs;
 use crate::error::Error;
 use quietus_datasets::{files, workspace};
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
@@ -28,6 +29,8 @@ struct Step {
 enum Work {
     /// Words after `cargo`, and environment variables to set.
     Cargo(&'static str, &'static [(&'static str, &'static str)]),
+    /// The same in the folder of the engine.
+    Engine(&'static str, &'static [(&'static str, &'static str)]),
     /// Returns what is wrong; empty means that nothing is.
     Check(fn() -> Result<Vec<String>, Error>),
     /// The check with the oldest supported compiler.
@@ -89,6 +92,24 @@ const STEPS: [Step; 16] = [
     },
 ];
 
+/// Of the crate for an engine, which has a lock file and a build of its own that takes longer than all other steps: `cargo xtask ci engine`.
+const ENGINE_STEPS: [Step; 5] = [
+    Step { name: "format", work: Work::Engine("fmt --all -- --check", &[]) },
+    Step { name: "tests", work: Work::Engine("test --locked", &[]) },
+    Step { name: "example", work: Work::Engine("run --locked --example release", &[]) },
+    Step { name: "lints", work: Work::Engine("clippy --locked --all-targets -- -D warnings", &[]) },
+    Step {
+        name: "documentation",
+        work: Work::Engine("doc --locked --no-deps", &[("RUSTDOCFLAGS", "-D warnings")]),
+    },
+];
+
+/// What they are asked for by.
+const ENGINE_NAME: &str = "engine";
+
+/// Their folder.
+const ENGINE: &str = "engines/dp-datafusion";
+
 /// Where the tests leave what the claims found; the audit reads it.
 const CLAIMS: &str = "target/claims";
 
@@ -96,10 +117,17 @@ const CLAIMS: &str = "target/claims";
 pub(crate) fn command(args: &CiArgs) -> Result<Ending, Error> {
     let start = Instant::now();
     let asked = |step: &&Step| args.step.as_ref().is_none_or(|part| step.name.contains(part));
-    let steps: Vec<&Step> = STEPS.iter().filter(asked).collect();
+    let steps: Vec<&Step> = match args.step.as_deref() {
+        Some(ENGINE_NAME) => ENGINE_STEPS.iter().collect(),
+        _ => STEPS.iter().filter(asked).collect(),
+    };
     if steps.is_empty() {
         let part = args.step.as_deref().unwrap_or_default();
-        return Err(Error::unknown("step", part, STEPS.iter().map(|step| step.name)));
+        return Err(Error::unknown(
+            "step",
+            part,
+            STEPS.iter().map(|step| step.name).chain([ENGINE_NAME]),
+        ));
     }
     for (step, number) in steps.iter().zip(1..) {
         println!("\n[{number}/{}] {}", steps.len(), step.name);
@@ -119,6 +147,10 @@ pub(crate) fn command(args: &CiArgs) -> Result<Ending, Error> {
 fn run(work: &Work) -> Result<bool, Error> {
     match work {
         Work::Cargo(words, variables) => run_command(cargo(), "cargo", words, variables),
+        Work::Engine(words, variables) => {
+            let folder = workspace::root().join(ENGINE);
+            run_command_in(&folder, cargo(), "cargo", words, variables)
+        }
         Work::Check(check) => Ok(tell(&check()?)),
         Work::Readme => {
             let commands = readme::commands()?;
@@ -158,6 +190,16 @@ fn tell(complaints: &[String]) -> bool {
 }
 
 fn run_command(
+    command: Command,
+    program: &str,
+    words: &str,
+    variables: &[(&str, &str)],
+) -> Result<bool, Error> {
+    run_command_in(&workspace::root(), command, program, words, variables)
+}
+
+fn run_command_in(
+    folder: &Path,
     mut command: Command,
     program: &str,
     words: &str,
@@ -169,7 +211,7 @@ fn run_command(
     let status = command
         .args(words.split(' '))
         .envs(variables.iter().copied())
-        .current_dir(workspace::root())
+        .current_dir(folder)
         .status()
         .map_err(|error| Error::Process {
             command: program.to_owned(),
@@ -180,7 +222,8 @@ fn run_command(
 
 #[cfg(test)]
 mod tests {
-    use super::{STEPS, Work};
+    use super::{ENGINE, ENGINE_NAME, ENGINE_STEPS, STEPS, Work};
+    use quietus_datasets::workspace;
     use std::collections::BTreeSet;
 
     #[test]
@@ -200,5 +243,18 @@ mod tests {
                 assert!(!words.contains('"') && !words.contains("  "), "{words}");
             }
         }
+    }
+
+    /// Its crates may not come into the workspace's lock, nor its build into the workspace's steps.
+    #[test]
+    fn the_engine_has_a_workspace_of_its_own() {
+        let text = |path: &str| std::fs::read_to_string(workspace::root().join(path)).unwrap();
+        let own = text(&format!("{ENGINE}/Cargo.toml"));
+        assert!(own.lines().any(|line| line == "[workspace]"));
+        assert!(text(&format!("{ENGINE}/Cargo.lock")).contains("name = \"datafusion\""));
+        assert!(!text("Cargo.lock").contains("name = \"datafusion\""));
+        assert!(ENGINE_STEPS.iter().all(|step| matches!(step.work, Work::Engine(..))));
+        assert!(!STEPS.iter().any(|step| matches!(step.work, Work::Engine(..))));
+        assert!(!STEPS.iter().any(|step| step.name.contains(ENGINE_NAME)));
     }
 }
