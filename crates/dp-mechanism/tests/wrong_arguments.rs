@@ -132,7 +132,7 @@ fn other_settings_are_refused_with_value_and_limit() {
             let rounds = parts.first().map_or(0, |part| part.rounds);
             see(
                 &format!("{certificate:?}, {} parts of {rounds} rounds", parts.len()),
-                run.as_ref().err().map(|error| error.to_string()),
+                run.as_ref().err().map(ToString::to_string),
             );
             let Ok(run) = run else { continue };
             for credit in [0, 1, CreditedRun::MOST_CREDIT, CreditedRun::MOST_CREDIT + 1, u64::MAX] {
