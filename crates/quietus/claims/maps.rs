@@ -7,7 +7,7 @@ use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Method as By, Neighbours, compare};
 use dp_cluster::Points;
 use dp_cluster::map::ReleasedMap;
-use dp_mechanism::{Mechanism, SecureSource, Source};
+use dp_mechanism::{ChaCha20Rng, Mechanism, SecureSource, Source};
 use quietus::cli::{Cli, Command, Family};
 use quietus::map::{AnyMap, DrawMap, Hides, MapPlan, map_plan, release_map};
 use quietus::{Gate, RealDisk};
@@ -108,7 +108,12 @@ fn on_files(effort: Effort, ways: &[&str], neighbour: Neighbour) -> Found {
         for _ in 0..effort.of(12, 400) {
             let others: Vec<Vec<u8>> =
                 ["1", "2", "3"].map(|who| odd_or_plain("x,who", who, false, &mut rng)).into();
-            let odd = |rng: &mut _| odd_or_plain("x,who", "new", true, rng);
+            // Who joins is one record however many rows they have, where the command says whose they are.
+            let most = if args.person.is_some() { 4 } else { 1 };
+            let odd = |rng: &mut ChaCha20Rng| -> Vec<u8> {
+                let number = rng.random_range(1..=most);
+                (0..number).flat_map(|_| odd_or_plain("x,who", "new", true, rng)).collect()
+            };
             let (own, changed) = match neighbour {
                 Neighbour::Joins => (None, odd(&mut rng)),
                 Neighbour::Changes => (Some(odd(&mut rng)), odd(&mut rng)),

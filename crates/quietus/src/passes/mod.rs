@@ -280,7 +280,12 @@ fn counted(asked: &Asked<Question>, scan: &mut Scan<'_>) -> Result<(Table, Strin
     let mut counting = counting.map_err(|error| Error::library("the plan", &error))?;
     scan(&mut |record| counting.add(record))?;
     counting.count()?;
-    Ok((counting.tally.into_table(), format!("{:016x}", counting.checksum)))
+    Ok((counting.tally.into_table(), checksum_text(counting.checksum)))
+}
+
+/// Of fixed length, whatever the records are.
+fn checksum_text(checksum: u64) -> String {
+    format!("{checksum:016x}")
 }
 
 /// Where a command has come to.

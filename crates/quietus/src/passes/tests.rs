@@ -1,6 +1,6 @@
 //! By passes as from memory; and whatever dies at whichever call, the release goes on from its newest state, and nothing that was kept is drawn again.
 
-use super::{Counting, PassDraws, STATE_OF};
+use super::{Counting, PassDraws, STATE_OF, State, checksum_text};
 use crate::cli::{Cli, Command, Family};
 use crate::cluster::{release_cluster, release_cluster_by_passes};
 use crate::disk::Disk;
@@ -408,6 +408,11 @@ fn another_plan_ledger_or_command_is_refused() {
     fs::remove_file(home.path("other.ledger")).unwrap();
     let error = by_passes(&format!("{places} --out-of-core --no-ledger --out HOME/new/out"));
     assert!(error.contains("their number is not that"), "{error}");
+    for words in [DPM, &places.replace(" --within 100 --rows 999", "")] {
+        let tables = "--from-tables HOME/t.csv --ledger HOME/data.ledger --out HOME/new/out";
+        let error = by_passes(&format!("{words} --person who {tables}"));
+        assert!(error.contains("left out where somebody else counts"), "{error}");
+    }
     assert!(!home.path("new").exists() && !home.state("new/out").exists());
     let words = format!("quietus release {DPM} --data p.csv --out out --resume --ledger l");
     assert!(Cli::try_parse_from(words.split_whitespace()).is_err(), "--resume of what?");
@@ -435,9 +440,34 @@ fn only_the_owner_reads_a_state_and_records_do_not_show_in_its_length() {
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let state = home.state("out");
     assert_eq!((mode(&state), mode(&state.join(STATE))), (0o700, 0o600));
-    let text = fs::read_to_string(state.join(STATE)).unwrap();
-    let checksum = text.split("\"checksum\":\"").nth(1).unwrap().split('"').next().unwrap();
-    assert_eq!(checksum.len(), 16);
+    let text = fs::read(state.join(STATE)).unwrap();
+    let state: State = serde_json::from_slice(&text).unwrap();
+    assert_eq!(state.checksum.len(), 16);
+    for records in [0, 1, 1 << 40, u64::MAX] {
+        assert_eq!(checksum_text(records).len(), 16, "{records}");
+    }
+}
+
+/// Else whoever knows what is public and guesses the records could compare their hash with that in the ledger.
+#[test]
+fn the_hash_of_a_state_in_the_ledger_cannot_be_guessed() {
+    let [one, other] = [stopped(1), stopped(1)].map(|home| {
+        let text = fs::read(home.state("out").join(STATE)).unwrap();
+        let state: State = serde_json::from_slice(&text).unwrap();
+        for public in [home.path("data.ledger"), home.state("out").join("release.json")] {
+            let public = fs::read_to_string(public).unwrap();
+            assert!(!public.contains(&state.salt), "it is in no other place");
+        }
+        state
+    });
+    assert_eq!((&one.checksum, &one.passes), (&other.checksum, &other.passes), "all else is alike");
+    // 128 bits, in hexadecimal.
+    assert!(
+        one.salt.len() >= 32 && one.salt.chars().all(|c| c.is_ascii_hexdigit()),
+        "{}",
+        one.salt
+    );
+    assert_ne!(one.salt, other.salt);
 }
 
 /// A pass that is counted elsewhere, from the words of the page: what each row counts as, and which lines a table has.
