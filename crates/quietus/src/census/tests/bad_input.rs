@@ -154,9 +154,12 @@ fn settings_that_cannot_be_are_refused() {
     insta::assert_snapshot!(refused("--largest 0"), @"--largest: the largest size must be between 1 and 2^24 - 1, got 0");
     insta::assert_snapshot!(refused("--method best"), @"there is no method `best`; these exist: m-c-fitted, m-c-top-down, m-c-exact, m-c-dp, m-h-dp, top-down, root-spread, m-c-chain");
     insta::assert_snapshot!(refused("--out r.csv"), @"r.csv is not a folder");
+    for words in ["--regions r.csv", "--regions r.csv --units u.csv"] {
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(Home::new().refused(words), @"the data must be --table, or --units with --data, got neither");
+        }
+    }
     for words in [
-        "--largest 2 --epsilon 1 --out x",
-        "--units u --largest 2 --epsilon 1 --out x",
         "--table t --units u --data p --largest 2 --epsilon 1 --out x",
         "--table t --largest 2 --epsilon 1 --rho 1 --delta 0.1 --out x",
         "--table t --largest 2 --rho 1 --out x",
