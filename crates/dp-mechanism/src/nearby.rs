@@ -188,6 +188,16 @@ mod tests {
         assert_eq!(most, step.replaced());
     }
 
+    /// A length of 80 that may have been rounded is a square above 6400, never below.
+    #[test]
+    fn squares_are_rounded_up() {
+        for (per_distance, rho, slack) in [(80.0, 1.0, 0.0), (8000.0, 0.01, 0.0), (60.0, 1.0, 20.0)]
+        {
+            let step = Modulus::<Coordinates>::new(per_distance, slack, 1, 1 << 20).expect("valid");
+            assert_eq!(step.moved(Nearby::new(rho).expect("valid")).squared, 6_401);
+        }
+    }
+
     #[test]
     fn distances_and_slopes_that_mean_nothing_are_refused_by_name() {
         for (rho, shown) in
