@@ -101,11 +101,12 @@ fn cells_keep_their_promises_and_become_a_chapter() {
     assert_ne!(of("m-c-exact", 0.5)[0].metrics, of("m-c-exact", 0.5)[1].metrics, "runs differ");
 
     let scaling = plan::of_scaling(&context).unwrap();
-    let few: Vec<Record> = scaling.cells.into_iter().filter(|cell| cell.d <= 10).collect();
+    let few: Vec<Record> =
+        scaling.cells.into_iter().filter(|cell| cell.d <= 5 && cell.run == 0).collect();
     let timed = run(out.path(), &mut ScalingBench, &few);
     let by_tables: Vec<&Record> =
         timed.iter().filter(|record| record.algorithm == op::ID).collect();
-    assert_eq!(by_tables.len(), 2 * 2, "two numbers of columns, two runs");
+    assert_eq!(by_tables.len(), 1, "one run on five columns");
     for record in by_tables {
         assert!(record.metrics[op::STOPPED] < 0.5 && record.metrics["programs"] > 100.0);
         assert!(record.metrics["objective_excess"].abs() < 0.5, "{record:?}");
