@@ -3,7 +3,6 @@
 use crate::error::Error;
 use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand};
-use clap_complete::Shell;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -64,13 +63,6 @@ pub enum Command {
     },
     /// Say what an epsilon and a delta mean for one person: guesses, tests and beliefs of the best attacker
     Meaning(MeaningArgs),
-    /// Print a script that completes commands in a shell
-    Completions {
-        /// Which shell
-        shell: Shell,
-    },
-    /// Print the manual page of all commands, in roff: `quietus manual | man -l -`
-    Manual,
 }
 
 /// What can be released.

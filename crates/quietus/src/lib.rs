@@ -77,8 +77,8 @@ pub use ledger::LedgerFile;
 pub use meaning::{MeaningArgs, meaning};
 pub use order::{FillOf, Named, Order, Target, random_name};
 pub use run::{
-    GroupJob, PRIVATE, Said, check, completions, group_job, ledger as run_ledger, manual, plan,
-    release, release_groups, set_args,
+    GroupJob, PRIVATE, Said, check, group_job, ledger as run_ledger, plan, release, release_groups,
+    set_args,
 };
 pub use settings_file::with_settings;
 pub use stop::Gate;

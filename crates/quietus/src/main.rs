@@ -3,8 +3,7 @@
 use clap::Parser;
 use quietus::cli::{Cli, Command};
 use quietus::{
-    Error, Gate, RealDisk, check, completions, manual, meaning, plan, release, run_ledger, verify,
-    with_settings,
+    Error, Gate, RealDisk, check, meaning, plan, release, run_ledger, verify, with_settings,
 };
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -35,8 +34,6 @@ fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Ledger { command } => run_ledger(&command, &RealDisk)?,
         Command::Verify { folder, ledger } => verify(&folder, ledger.as_deref())?,
         Command::Meaning(arguments) => meaning(&arguments)?,
-        Command::Completions { shell } => completions(shell),
-        Command::Manual => manual()?,
         _ => unreachable!("every command of this version is above"),
     };
     let _ = write!(io::stdout(), "{text}");

@@ -2,7 +2,7 @@
 
 use crate::census;
 use crate::cli::{
-    Cli, CountArgs, Family, FileArgs, FormArgs, GroupArgs, HistogramArgs, LedgerCommand, LossArgs,
+    CountArgs, Family, FileArgs, FormArgs, GroupArgs, HistogramArgs, LedgerCommand, LossArgs,
     MeanArgs, SetArgs, TargetArgs,
 };
 use crate::cluster;
@@ -21,8 +21,6 @@ use crate::stop::Gate;
 use crate::table::{Form, Rows, Secrecy};
 use crate::top;
 use crate::value::{Decimal, days};
-use clap::CommandFactory;
-use clap_complete::Shell;
 use dp_accounting::{AddOnly, AddRemove, Budget, MemberOfGroup, ReplaceOne, Within};
 use dp_cluster::Points;
 use dp_cluster::map::ReleasedMap;
@@ -195,31 +193,6 @@ fn plan_of(family: &Family) -> Result<String, Error> {
         }
         Family::Locate(args) => locate::plan_text(args),
     }
-}
-
-/// `quietus completions`.
-pub fn completions(shell: Shell) -> String {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "quietus", &mut script);
-    String::from_utf8_lossy(&script).into_owned()
-}
-
-/// `quietus manual`: the page of the program, then that of every command.
-///
-/// # Errors
-/// None that is known; the page is written into memory.
-pub fn manual() -> Result<String, Error> {
-    fn pages(command: &clap::Command, to: &mut Vec<u8>) -> std::io::Result<()> {
-        clap_mangen::Man::new(command.clone()).render(to)?;
-        command
-            .get_subcommands()
-            .filter(|below| below.get_name() != "help")
-            .try_for_each(|below| pages(below, to))
-    }
-    let (mut page, mut command) = (Vec::new(), Cli::command());
-    command.build();
-    pages(&command, &mut page).map_err(|error| Error::library("the manual", &error))?;
-    Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
 /// What sets are for, and the rest of what was said about them.
