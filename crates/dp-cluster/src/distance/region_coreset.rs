@@ -198,6 +198,9 @@ impl RegionCoresetBuilder {
                 return refuse(name, got, "finite and > 0");
             }
         }
+        if self.least == Some(0) {
+            return Err(ClusterError::ZeroSetting { name: "least_cell" });
+        }
         let (rest, outside) = without_thresholds(self.budget, 2.0 * OUTSIDE)?;
         let outside = Delta::new(0.5 * outside.get())?;
         // As in the paper a third each; and of the last third, a half for sizes that are private.

@@ -129,6 +129,9 @@ impl<R: MapRelation> MapBuilder<R> {
             let (name, want) = ("the coarsest level", "at most the finest");
             return Err(ClusterError::Setting { name, got: f64::from(coarsest), want });
         }
+        let grid = NestedGrid::new(self.public_box.clone())?;
+        // The largest: if it is within the limits, so are all, and how many there are.
+        Cloud::new(&grid, finest)?;
         let whole = total_mu(self.budget)?;
         let total = self.spend.unwrap_or(whole);
         if total > whole {
@@ -141,7 +144,6 @@ impl<R: MapRelation> MapBuilder<R> {
             shares.push(f64::from(levels) * COUNT_SHARE / (1.0 - COUNT_SHARE));
         }
         let losses = total.split(&shares)?;
-        let grid = NestedGrid::new(self.public_box.clone())?;
         let level = |(level, &mu)| {
             let cloud = Cloud::new(&grid, level)?;
             let units = Cloud::UNITS as f64;

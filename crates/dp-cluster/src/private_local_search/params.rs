@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::PrivateLocalSearch;
 use super::choices::{Spending, SwapPlan, farthest_first};
 use crate::ClusterError;
-use crate::kmeans::MAX_MAGNITUDE;
+use crate::kmeans::{KMeans, MAX_MAGNITUDE};
 use crate::local_search::Objective;
 use crate::total_rho::total_rho;
 
@@ -63,6 +63,9 @@ impl PrivateLocalSearchBuilder {
     /// # Errors
     /// [`ClusterError`] names the setting, its value and what would be accepted.
     pub fn build(self) -> Result<PrivateLocalSearch, ClusterError> {
+        if !(1..=KMeans::MAX_CLUSTERS).contains(&self.k) {
+            return Err(ClusterError::ClusterCount { got: self.k });
+        }
         ClusterError::unless_equal(self.public_box.dim(), self.candidates.dim())?;
         if self.candidates.is_empty() {
             return Err(ClusterError::ZeroSetting { name: "candidates" });
@@ -85,7 +88,7 @@ impl PrivateLocalSearchBuilder {
                 start.clone()
             }
         };
-        let rounds = self.rounds.unwrap_or(3 * self.k);
+        let rounds = self.rounds.unwrap_or((3 * self.k).min(SwapPlan::MAX_ROUNDS));
         let shares = [1.0 - SIZES, SIZES];
         let (spending, sizes) = if self.budget.delta().get() == 0.0 {
             // The last digits are for the rounding of the sum.

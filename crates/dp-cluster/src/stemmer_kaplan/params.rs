@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::StemmerKaplan;
 use crate::ClusterError;
+use crate::kmeans::KMeans;
 use crate::local_search::Objective;
 use crate::private_centres::{CandidatePlan, Change, GridSettings, Payment, without_thresholds};
 use crate::private_local_search::{SIZES, Spending, SwapPlan};
@@ -122,6 +123,9 @@ impl StemmerKaplanBuilder {
     /// # Errors
     /// [`ClusterError`] names the setting, its value and what would be accepted.
     pub fn build(self) -> Result<StemmerKaplan, ClusterError> {
+        if !(1..=KMeans::MAX_CLUSTERS).contains(&self.k) {
+            return Err(ClusterError::ClusterCount { got: self.k });
+        }
         if !(1..=Self::MAX_ROUNDS).contains(&self.rounds) {
             let (got, want) = (self.rounds as f64, "between 1 and 3");
             return Err(ClusterError::Setting { name: "rounds", got, want });
@@ -129,6 +133,9 @@ impl StemmerKaplanBuilder {
         if self.most_candidates < self.rounds {
             let (got, want) = (self.most_candidates as f64, "at least one per round");
             return Err(ClusterError::Setting { name: "most_candidates", got, want });
+        }
+        if self.farthest == Some(0) {
+            return Err(ClusterError::ZeroSetting { name: "farthest" });
         }
         let (rest, outside) = without_thresholds(self.budget, OUTSIDE)?;
         let whole = Rho::new(total_rho(rest)?.get() * (1.0 - 1e-12))?;
@@ -157,7 +164,7 @@ impl StemmerKaplanBuilder {
         let last = &rounds[rounds.len() - 1];
         let needed = usize::try_from(last.threshold()).unwrap_or(usize::MAX);
         let farthest = self.farthest.unwrap_or(needed.saturating_mul(FARTHEST * self.k));
-        let swaps = self.swaps.unwrap_or(3 * self.k);
+        let swaps = self.swaps.unwrap_or((3 * self.k).min(SwapPlan::MAX_ROUNDS));
         let public_box = self.grids.public_box.clone();
         let spending = Spending::Zcdp(choices);
         let search = SwapPlan::new(public_box, self.objective, self.k, swaps, spending)?;
