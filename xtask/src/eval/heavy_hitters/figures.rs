@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::eval::heavy_hitters::measure;
-use crate::eval::heavy_hitters::methods::{DELTA, Setting};
+use crate::eval::heavy_hitters::methods::{DELTA, How, Setting};
 use crate::eval::settings::Settings;
 use crate::report::page::Page;
 use crate::report::plot::lines::{Labels, Place, Series, draw};
@@ -73,7 +73,7 @@ pub(super) fn timeline(
     let Some(steps) = drift_of(source) else { return Ok(()) };
     let stream = Stream { source, steps, checksum: String::new() };
     let truth = measure::truth(&stream);
-    let setting = Setting { algorithm: "thresh-monitor", k: 4, universe_bits: None };
+    let setting = Setting { how: How::ThreshMonitor, k: 4, universe_bits: None };
     let mut rng = named_rng(&["timeline", &settings.seed.to_string()]);
     let outcome = setting.run(&stream, settings.epsilon, &mut rng)?;
     let heavy: BTreeSet<(u64, u64)> = truth

@@ -6,20 +6,50 @@ use dp_accounting::Budget;
 use dp_mechanism::{ChaCha20Rng, Mechanism};
 use dp_stream::baselines::{CellMethod, CellMonitor, exact_heavy_hitters};
 use dp_stream::{
-    Histograms, MonitorPlan, Report, SecureSource, StreamShape, TargetCharging, ThreshMonitor,
-    Threshold, Universe,
+    Histograms, MonitorBuilder, MonitorPlan, Report, SecureSource, StreamError, StreamShape,
+    TargetCharging, ThreshMonitor, Threshold, Universe,
 };
 use quietus_datasets::sets::heavy_hitters::{Source, Stream};
 
 /// Of every method that has one.
 pub(super) const DELTA: f64 = 1e-6;
 /// Expected number of reports of items that nobody shows, over a whole stream.
-const BETA: f64 = 0.1;
+const THRESHOLD: Threshold = Threshold::Rule { beta: 0.1 };
+
+/// An algorithm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum How {
+    /// Without privacy.
+    Exact,
+    ThreshMonitor,
+    /// Which reports only what a sampled user shows.
+    ThreshMonitorSeen,
+    TargetCharging,
+    BasicHistograms,
+    GaussianHistograms,
+    KaplanStyle,
+    SparseVector,
+}
+
+impl How {
+    fn id(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::ThreshMonitor => "thresh-monitor",
+            Self::ThreshMonitorSeen => "thresh-monitor-seen",
+            Self::TargetCharging => "target-charging",
+            Self::BasicHistograms => "basic-histograms",
+            Self::GaussianHistograms => "gaussian-histograms",
+            Self::KaplanStyle => "kaplan-style",
+            Self::SparseVector => "sparse-vector",
+        }
+    }
+}
 
 /// One algorithm at one setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Setting {
-    pub(super) algorithm: &'static str,
+    pub(super) how: How,
     /// Reports per user.
     pub(super) k: u8,
     /// log2 of the universe if it is not that of the source.
@@ -39,7 +69,7 @@ impl Setting {
     pub(super) fn label(&self) -> Label {
         let is_private = self.is_private();
         Label {
-            algorithm: self.algorithm,
+            algorithm: self.how.id(),
             variant: match self.universe_bits {
                 _ if !is_private => "default".to_owned(),
                 Some(bits) => format!("k={}, 2^{bits} items", self.k),
@@ -54,24 +84,17 @@ impl Setting {
     }
 
     pub(super) fn is_private(&self) -> bool {
-        self.algorithm != "exact"
+        self.how != How::Exact
     }
 
     fn delta(&self) -> Option<f64> {
-        let pure = ["thresh-monitor", "basic-histograms", "sparse-vector"];
-        self.is_private().then(|| if pure.contains(&self.algorithm) { 0.0 } else { DELTA })
-    }
-
-    /// Whether every item of the universe takes a draw.
-    fn cell_method(&self, source: &Source) -> Option<CellMethod> {
-        match self.algorithm {
-            "gaussian-histograms" => Some(CellMethod::GaussianHistograms),
-            "kaplan-style" => Some(CellMethod::KaplanStyle { spread: 10 }),
-            "sparse-vector" => {
-                let reports = u32::try_from(4 * source.steps).unwrap_or(u32::MAX);
-                Some(CellMethod::SparseVector { reports })
-            }
-            _ => None,
+        match self.how {
+            How::Exact => None,
+            How::ThreshMonitor | How::BasicHistograms | How::SparseVector => Some(0.0),
+            How::ThreshMonitorSeen
+            | How::TargetCharging
+            | How::GaussianHistograms
+            | How::KaplanStyle => Some(DELTA),
         }
     }
 
@@ -82,30 +105,52 @@ impl Setting {
         rng: &mut ChaCha20Rng,
     ) -> Result<Outcome, Error> {
         let source = stream.source;
-        let failed = |error: dp_stream::StreamError| Error::library(self.algorithm, &error);
-        if self.algorithm == "exact" {
-            let reports = exact_heavy_hitters(&stream.steps, source.heavy);
-            return Ok(Outcome { reports, dropped: None, promised: None });
-        }
+        let failed = |error: StreamError| Error::library(self.how.id(), &error);
         let universe = self.universe_bits.map(|bits| match bits {
             64.. => Universe::Bits64,
             bits => Universe::Range { size: 1 << bits },
         });
         let shape = source.shape(universe);
         let budget = Budget::new(epsilon, self.delta().unwrap_or(0.0))
-            .map_err(|error| Error::library(self.algorithm, &error))?;
-        let threshold = Threshold::Rule { beta: BETA };
-        if let Some(method) = self.cell_method(source) {
-            let k = if method == CellMethod::GaussianHistograms {
-                source.items_per_step
-            } else {
-                self.k.max(source.items_per_step)
-            };
-            let plan = CellMonitor::new(shape, budget, method, k, threshold).map_err(failed)?;
-            let release = plan.simulate(&stream.steps, rng).map_err(failed)?;
-            return Ok(Outcome { reports: release.output, dropped: None, promised: None });
-        }
-        let plan = self.plan(shape, budget, source).map_err(failed)?;
+            .map_err(|error| Error::library(self.how.id(), &error))?;
+        let items = source.items_per_step;
+        let k = self.k.max(items);
+        let plan = match self.how {
+            How::Exact => {
+                let reports = exact_heavy_hitters(&stream.steps, source.heavy);
+                return Ok(Outcome { reports, dropped: None, promised: None });
+            }
+            How::GaussianHistograms => {
+                return by_cells(
+                    stream,
+                    (shape, budget),
+                    CellMethod::GaussianHistograms,
+                    items,
+                    rng,
+                )
+                .map_err(failed);
+            }
+            How::KaplanStyle => {
+                let method = CellMethod::KaplanStyle { spread: 10 };
+                return by_cells(stream, (shape, budget), method, k, rng).map_err(failed);
+            }
+            How::SparseVector => {
+                let reports = u32::try_from(4 * source.steps).unwrap_or(u32::MAX);
+                let method = CellMethod::SparseVector { reports };
+                return by_cells(stream, (shape, budget), method, k, rng).map_err(failed);
+            }
+            How::ThreshMonitor => ThreshMonitor::builder(shape, epsilon, self.k)
+                .and_then(|plan| self.monitor(plan, source)),
+            How::ThreshMonitorSeen => {
+                self.monitor(ThreshMonitor::builder_seen(shape, budget, self.k), source)
+            }
+            How::TargetCharging => {
+                self.monitor(TargetCharging::builder(shape, budget, self.k), source)
+            }
+            How::BasicHistograms => Histograms::builder(shape, epsilon, items)
+                .and_then(|plan| plan.threshold(THRESHOLD).build()),
+        };
+        let plan = plan.map_err(failed)?;
         let mut monitor = plan.start_with(&mut SecureSource::new(rng));
         let sampled = monitor.exact_active_users();
         let mut reports = Vec::new();
@@ -119,26 +164,20 @@ impl Setting {
         Ok(Outcome { reports, dropped: Some(dropped), promised: Some(plan.smallest_count(1e-3)) })
     }
 
-    fn plan(
-        &self,
-        shape: StreamShape,
-        budget: Budget,
-        source: &Source,
-    ) -> Result<MonitorPlan, dp_stream::StreamError> {
-        let items = source.items_per_step.min(self.k);
-        let builder = match self.algorithm {
-            "thresh-monitor-seen" => ThreshMonitor::builder_seen(shape, budget, self.k),
-            "target-charging" => TargetCharging::builder(shape, budget, self.k),
-            "basic-histograms" => {
-                Histograms::builder(shape, budget.epsilon().get(), source.items_per_step)?
-            }
-            _ => ThreshMonitor::builder(shape, budget.epsilon().get(), self.k)?,
-        };
-        let builder = if self.algorithm == "basic-histograms" {
-            builder
-        } else {
-            builder.items_per_step(items)
-        };
-        builder.threshold(Threshold::Rule { beta: BETA }).build()
+    fn monitor(&self, plan: MonitorBuilder, source: &Source) -> Result<MonitorPlan, StreamError> {
+        plan.items_per_step(source.items_per_step.min(self.k)).threshold(THRESHOLD).build()
     }
+}
+
+/// By a method that draws for every item of the universe in every step.
+fn by_cells(
+    stream: &Stream,
+    (shape, budget): (StreamShape, Budget),
+    method: CellMethod,
+    k: u8,
+    rng: &mut ChaCha20Rng,
+) -> Result<Outcome, StreamError> {
+    let plan = CellMonitor::new(shape, budget, method, k, THRESHOLD)?;
+    let release = plan.simulate(&stream.steps, rng)?;
+    Ok(Outcome { reports: release.output, dropped: None, promised: None })
 }

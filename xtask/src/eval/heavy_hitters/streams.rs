@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::eval::family::{Bench, Card, Family, Label};
-use crate::eval::heavy_hitters::methods::{Outcome, Setting};
+use crate::eval::heavy_hitters::methods::{How, Outcome, Setting};
 use crate::eval::heavy_hitters::{chapter, measure};
 use crate::eval::record::Record;
 use crate::eval::settings::{Effort, Settings};
@@ -64,9 +64,9 @@ impl Family for Streams {
     /// At the epsilon asked for: every method, and the monitor over `k` and the size of the universe. Fuller
     /// evaluations add epsilons.
     fn cells(source: &&'static Source, settings: &Settings) -> Vec<(Setting, Option<f64>)> {
-        let of = |algorithm, k, universe_bits| Setting { algorithm, k, universe_bits };
+        let of = |how, k, universe_bits| Setting { how, k, universe_bits };
         let k = source.items_per_step;
-        let mut found = vec![of("exact", k, None)];
+        let mut found = vec![of(How::Exact, k, None)];
         let ks: &[u8] = match settings.effort {
             Effort::Quick => &[1, 4],
             _ => &[1, 2, 4, 8, 16, 64],
@@ -74,16 +74,16 @@ impl Family for Streams {
         let ks: Vec<u8> = if k > 1 { vec![1, k, 4 * k] } else { ks.to_vec() };
         for &k in &ks {
             found.extend(
-                ["thresh-monitor", "thresh-monitor-seen", "target-charging"]
-                    .map(|id| of(id, k, None)),
+                [How::ThreshMonitor, How::ThreshMonitorSeen, How::TargetCharging]
+                    .map(|how| of(how, k, None)),
             );
         }
         let bits: &[u32] = if settings.effort == Effort::Quick { &[32] } else { &[24, 32, 64] };
-        found.extend(bits.iter().map(|&bits| of("thresh-monitor", ks[0], Some(bits))));
-        found.push(of("basic-histograms", k, None));
+        found.extend(bits.iter().map(|&bits| of(How::ThreshMonitor, ks[0], Some(bits))));
+        found.push(of(How::BasicHistograms, k, None));
         if source.steps * source.items <= MOST_DRAWS {
-            let cells = ["gaussian-histograms", "kaplan-style", "sparse-vector"];
-            found.extend(cells.map(|id| of(id, k, None)));
+            let cells = [How::GaussianHistograms, How::KaplanStyle, How::SparseVector];
+            found.extend(cells.map(|how| of(how, k, None)));
         }
         let paid = |setting: Setting, epsilon| (setting, setting.is_private().then_some(epsilon));
         let mut all: Vec<_> =

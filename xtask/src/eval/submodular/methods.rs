@@ -47,27 +47,77 @@ impl Constraint {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Method {
     pub(super) algorithm: &'static str,
-    pub(super) variant: &'static str,
+    variant: &'static str,
+    how: How,
 }
 
-const fn method(algorithm: &'static str, variant: &'static str) -> Method {
-    Method { algorithm, variant }
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum How {
+    /// Without privacy.
+    Exact,
+    /// Looks at nobody.
+    Random,
+    Greedy(Proof, SelectionRule),
+    /// In so many steps, the best of so many roundings.
+    Continuous(u32, u32),
 }
+
+/// What says how large the loss of all choices is together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Proof {
+    /// Pure, of users who take part by chance; as published these weigh less than they pay for.
+    Subsampled {
+        published: bool,
+    },
+    /// Every choice pays for itself.
+    Composition,
+    /// The same, with twice the loss that a choice has.
+    Twice,
+    ZeroConcentrated,
+    /// By the advanced theorem, with twice the loss.
+    AdvancedTwice,
+    /// All choices for one price, with a delta; as published at a smaller rate than our bound allows.
+    Approximate {
+        published: bool,
+    },
+}
+
+const fn method(algorithm: &'static str, variant: &'static str, how: How) -> Method {
+    Method { algorithm, variant, how }
+}
+
+const fn greedy(
+    algorithm: &'static str,
+    variant: &'static str,
+    proof: Proof,
+    rule: SelectionRule,
+) -> Method {
+    method(algorithm, variant, How::Greedy(proof, rule))
+}
+
+const PURE: Proof = Proof::Subsampled { published: false };
+const FLIP: SelectionRule = SelectionRule::PermuteAndFlip;
+const EXPONENTIAL: SelectionRule = SelectionRule::Exponential;
 
 /// Without and with privacy; the first two have no epsilon.
 pub(super) const METHODS: [Method; 12] = [
-    method("greedy", "default"),
-    method("random", "default"),
-    method("pure-greedy", "default"),
-    method("composition-greedy", "default"),
-    method("approximate-greedy", "default"),
-    method("pure-greedy", "exponential"),
-    method("pure-greedy", "noisy max"),
-    method("pure-greedy", "published constant"),
-    method("composition-greedy", "factor 2"),
-    method("composition-greedy", "zero-concentrated"),
-    method("composition-greedy", "advanced, factor 2"),
-    method("approximate-greedy", "published constant"),
+    method("greedy", "default", How::Exact),
+    method("random", "default", How::Random),
+    greedy("pure-greedy", "default", PURE, FLIP),
+    greedy("composition-greedy", "default", Proof::Composition, FLIP),
+    greedy("approximate-greedy", "default", Proof::Approximate { published: false }, EXPONENTIAL),
+    greedy("pure-greedy", "exponential", PURE, EXPONENTIAL),
+    greedy("pure-greedy", "noisy max", PURE, SelectionRule::NoisyMax),
+    greedy("pure-greedy", "published constant", Proof::Subsampled { published: true }, EXPONENTIAL),
+    greedy("composition-greedy", "factor 2", Proof::Twice, EXPONENTIAL),
+    greedy("composition-greedy", "zero-concentrated", Proof::ZeroConcentrated, EXPONENTIAL),
+    greedy("composition-greedy", "advanced, factor 2", Proof::AdvancedTwice, EXPONENTIAL),
+    greedy(
+        "approximate-greedy",
+        "published constant",
+        Proof::Approximate { published: true },
+        EXPONENTIAL,
+    ),
 ];
 
 /// How many of [`METHODS`] are run everywhere and drawn.
@@ -75,26 +125,39 @@ pub(super) const MAIN: usize = 5;
 
 /// Steps and roundings of continuous greedy under blocks.
 pub(super) const CONTINUOUS: [Method; 4] = [
-    method("pure-continuous-greedy", "2 steps"),
-    method("pure-continuous-greedy", "4 steps"),
-    method("pure-continuous-greedy", "8 steps"),
-    method("pure-continuous-greedy", "4 steps, best of 8"),
+    method("pure-continuous-greedy", "2 steps", How::Continuous(2, 1)),
+    method("pure-continuous-greedy", "4 steps", How::Continuous(4, 1)),
+    method("pure-continuous-greedy", "8 steps", How::Continuous(8, 1)),
+    method("pure-continuous-greedy", "4 steps, best of 8", How::Continuous(4, 8)),
 ];
 
 impl Method {
     /// Whether it looks at the users, under a guarantee.
     pub(super) fn has_epsilon(self) -> bool {
-        !["greedy", "random"].contains(&self.algorithm)
+        !matches!(self.how, How::Exact | How::Random)
+    }
+
+    pub(super) fn is_random(self) -> bool {
+        self.how == How::Random
+    }
+
+    /// Whether it is there for a constant of the paper.
+    pub(super) fn is_as_published(self) -> bool {
+        use Proof::{Approximate, Subsampled};
+        matches!(
+            self.how,
+            How::Greedy(Approximate { published: true } | Subsampled { published: true }, _)
+        )
     }
 
     fn delta(self) -> Option<f64> {
-        let approximate = self.algorithm == "approximate-greedy"
-            || ["zero-concentrated", "advanced, factor 2"].contains(&self.variant);
-        self.has_epsilon().then_some(if approximate { DELTA } else { 0.0 })
+        let How::Greedy(proof, _) = self.how else { return self.has_epsilon().then_some(0.0) };
+        let is_pure = matches!(proof, Proof::Subsampled { .. } | Proof::Composition | Proof::Twice);
+        Some(if is_pure { 0.0 } else { DELTA })
     }
 
     pub(super) fn label(self, constraint: Constraint) -> Label {
-        let is_greedy = self.algorithm == "greedy";
+        let is_greedy = self.how == How::Exact;
         Label {
             algorithm: self.algorithm,
             variant: match self.variant {
@@ -120,9 +183,9 @@ impl Method {
         let objective = function.objective();
         let matroid = constraint.matroid(objective.elements())?;
         let matroid = &*matroid;
-        match self.algorithm {
-            "greedy" => Ok(exact_greedy(objective, matroid)),
-            "random" => {
+        match self.how {
+            How::Exact => Ok(exact_greedy(objective, matroid)),
+            How::Random => {
                 let mut chosen = Vec::new();
                 while let candidates = matroid.addable(&chosen)
                     && !candidates.is_empty()
@@ -131,8 +194,17 @@ impl Method {
                 }
                 Ok(chosen)
             }
-            "pure-continuous-greedy" => self.continuous(function, matroid, epsilon, rng),
-            _ => self.greedy(function, matroid, epsilon, rng),
+            How::Greedy(proof, rule) => self.greedy((proof, rule), function, matroid, epsilon, rng),
+            How::Continuous(steps, roundings) => {
+                let Function::Coverage(coverage) = function else {
+                    return Err(Error::library(self.algorithm, &"only coverages are run"));
+                };
+                let budget = self.budget(epsilon)?;
+                let plan = ContinuousGreedy::builder(matroid, Credits::ranked(1), budget);
+                let plan = plan.steps(steps).roundings(roundings).build();
+                let release = plan.and_then(|plan| plan.simulate(coverage, rng));
+                release.map(|release| release.output.elements).map_err(|error| self.failed(&error))
+            }
         }
     }
 
@@ -147,15 +219,16 @@ impl Method {
 
     fn greedy(
         self,
+        (proof, rule): (Proof, SelectionRule),
         function: &Function,
         matroid: &dyn Matroid,
         epsilon: f64,
         rng: &mut ChaCha20Rng,
     ) -> Result<Vec<usize>, Error> {
         let mut objective = function.objective();
-        let (certificate, rule, epsilon) = self.proof(matroid.rank(), epsilon)?;
+        let (certificate, epsilon) = self.certificate(proof, matroid.rank(), epsilon)?;
         let weaker = weaker_weights(function, epsilon)?;
-        if self.algorithm == "pure-greedy" && self.variant == "published constant" {
+        if proof == (Proof::Subsampled { published: true }) {
             objective = weaker.as_ref().map_or(objective, |weaker| weaker);
         }
         let plan = Greedy::builder(matroid, objective.most_credit(), self.budget(epsilon)?);
@@ -164,61 +237,37 @@ impl Method {
         release.map(|release| release.output.elements).map_err(|error| self.failed(&error))
     }
 
-    /// The proof with its rule, and the epsilon under our bounds whose rate is that of the method.
-    fn proof(self, rank: usize, epsilon: f64) -> Result<(Certificate, SelectionRule, f64), Error> {
+    /// Our certificate, and the epsilon under our bounds whose rate is that of the proof.
+    fn certificate(
+        self,
+        proof: Proof,
+        rank: usize,
+        epsilon: f64,
+    ) -> Result<(Certificate, f64), Error> {
         let delta = Delta::new(DELTA).map_err(|error| self.failed(&error))?;
         let rounds = rank as f64;
-        let flip = SelectionRule::PermuteAndFlip;
-        let exponential = SelectionRule::Exponential;
-        let approximate = Certificate::Approximate { delta };
-        Ok(match (self.algorithm, self.variant) {
-            ("pure-greedy", "exponential" | "published constant") => {
-                (Certificate::Subsampled, exponential, epsilon)
-            }
-            ("pure-greedy", "noisy max") => {
-                (Certificate::Subsampled, SelectionRule::NoisyMax, epsilon)
-            }
-            ("pure-greedy", _) => (Certificate::Subsampled, flip, epsilon),
-            ("composition-greedy", "factor 2") => {
-                (Certificate::Composition, exponential, epsilon / 2.0)
-            }
-            ("composition-greedy", "zero-concentrated") => {
+        Ok(match proof {
+            Proof::Subsampled { .. } => (Certificate::Subsampled, epsilon),
+            Proof::Composition => (Certificate::Composition, epsilon),
+            Proof::Twice => (Certificate::Composition, epsilon / 2.0),
+            Proof::ZeroConcentrated => {
                 // A monotone choice at this rate is rate^2/8 zero-concentrated.
                 let rho = budget_to_zcdp(self.budget(epsilon)?).map_or(0.0, Rho::get);
-                (Certificate::Composition, exponential, (8.0 * rho / rounds).sqrt() * rounds)
+                (Certificate::Composition, (8.0 * rho / rounds).sqrt() * rounds)
             }
-            ("composition-greedy", "advanced, factor 2") => {
-                (Certificate::Composition, exponential, rounds * advanced(epsilon, rounds) / 2.0)
+            Proof::AdvancedTwice => {
+                (Certificate::Composition, rounds * advanced(epsilon, rounds) / 2.0)
             }
-            ("approximate-greedy", "published constant") => {
+            Proof::Approximate { published: false } => {
+                (Certificate::Approximate { delta }, epsilon)
+            }
+            Proof::Approximate { published: true } => {
                 let rate = epsilon / ((std::f64::consts::E - 1.0) * (1.0 - DELTA.ln()));
                 let rate = Epsilon::new(rate).map_err(|error| self.failed(&error))?;
                 let bound = repeated_selection_epsilon(rate, delta).map_or(epsilon, Epsilon::get);
-                (approximate, exponential, bound)
+                (Certificate::Approximate { delta }, bound)
             }
-            ("approximate-greedy", _) => (approximate, exponential, epsilon),
-            _ => (Certificate::Composition, flip, epsilon),
         })
-    }
-
-    fn continuous(
-        self,
-        function: &Function,
-        matroid: &dyn Matroid,
-        epsilon: f64,
-        rng: &mut ChaCha20Rng,
-    ) -> Result<Vec<usize>, Error> {
-        let Function::Coverage(coverage) = function else { return Ok(Vec::new()) };
-        let plan = ContinuousGreedy::builder(matroid, Credits::ranked(1), self.budget(epsilon)?);
-        let (steps, roundings) = match self.variant {
-            "2 steps" => (2, 1),
-            "4 steps" => (4, 1),
-            "8 steps" => (8, 1),
-            _ => (4, 8),
-        };
-        let plan = plan.steps(steps).roundings(roundings).build();
-        let release = plan.and_then(|plan| plan.simulate(coverage, rng));
-        release.map(|release| release.output.elements).map_err(|error| self.failed(&error))
     }
 }
 

@@ -17,8 +17,7 @@ const BLOCKS: [(&str, usize, usize); 4] = [
 pub(super) fn methods_of(source: &Source, effort: Effort) -> Vec<(Constraint, Method)> {
     let ks = if effort == Effort::Quick { &source.ks[..2] } else { source.ks };
     let methods = if effort == Effort::Full { &METHODS[..] } else { &METHODS[..MAIN] };
-    let coverage_only = |method: &Method| method.variant != "published constant";
-    let fits = |method: &&Method| source.is_coverage() || coverage_only(method);
+    let fits = |method: &&Method| source.is_coverage() || !method.is_as_published();
     let plain = ks.iter().flat_map(|&k| {
         methods.iter().filter(fits).map(move |method| (Constraint::Any(k), *method))
     });
@@ -27,7 +26,7 @@ pub(super) fn methods_of(source: &Source, effort: Effort) -> Vec<(Constraint, Me
             let continuous = CONTINUOUS.iter().filter(|_| effort != Effort::Quick);
             let continuous =
                 continuous.chain(CONTINUOUS.iter().skip(3).filter(|_| effort == Effort::Quick));
-            let methods = METHODS[..4].iter().filter(|method| method.algorithm != "random");
+            let methods = METHODS[..4].iter().filter(|method| !method.is_random());
             methods.chain(continuous).map(move |method| (Constraint::Blocks(blocks, each), *method))
         });
     plain.chain(blocks).collect()
