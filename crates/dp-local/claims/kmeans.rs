@@ -2,7 +2,9 @@
 
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Audit, Method};
-use dp_local::{LocalKMeans, Mechanism, PublicBox, Question, RoundAnswer, Server, Session};
+use dp_local::{
+    LocalKMeans, LocalKMeansSettings, Mechanism, PublicBox, Question, RoundAnswer, Server, Session,
+};
 use rand::RngExt;
 
 use crate::answers::{EPSILONS, rational_law, see_all};
@@ -59,7 +61,13 @@ fn questions(session: &Session, effort: Effort, answered: bool) -> Vec<Question>
 fn plans(asked: f64, symbols: u32) -> Vec<LocalKMeans> {
     let plan = |dim, cells| {
         let domain = PublicBox::cube(dim, -1.0, 1.0).expect("a box");
-        LocalKMeans::builder(domain, 2, asked, 400).symbols(symbols).cells_per_axis(cells).build()
+        LocalKMeans::new(
+            domain,
+            2,
+            asked,
+            400,
+            LocalKMeansSettings { symbols, cells_per_axis: Some(cells), ..Default::default() },
+        )
     };
     vec![plan(2, 3).expect("valid settings"), plan(6, 2).expect("valid settings")]
 }
@@ -117,7 +125,13 @@ fn receipts(effort: Effort) -> Found {
     for _ in 0..effort.of(20, 400) {
         let asked = 10_f64.powf(rng.random_range(-2.0..1.0));
         let domain = PublicBox::cube(2, -1.0, 1.0).expect("a box");
-        let plan = LocalKMeans::builder(domain, 2, asked, 400).symbols(8).build();
+        let plan = LocalKMeans::new(
+            domain,
+            2,
+            asked,
+            400,
+            LocalKMeansSettings { symbols: 8, ..Default::default() },
+        );
         let receipt = plan.expect("valid settings").receipt();
         let spent = receipt.pure().map_or(f64::INFINITY, |epsilon| epsilon.get() / asked);
         let share = if receipt.within_budget() { spent } else { f64::INFINITY };

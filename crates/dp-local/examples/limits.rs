@@ -7,7 +7,7 @@
 use std::error::Error;
 use std::time::Instant;
 
-use dp_local::{LocalKMeans, Message, Points, PublicBox, RoundAnswer, Server};
+use dp_local::{LocalKMeans, LocalKMeansSettings, Message, Points, PublicBox, RoundAnswer, Server};
 use dp_mechanism::{ChaCha20Rng, Mechanism};
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Normal};
@@ -60,8 +60,14 @@ fn hidden(runs: usize) -> Result<(), Box<dyn Error>> {
                         });
                     }
                     let points = Points::new(coords, 2)?;
-                    let plan = LocalKMeans::builder(PublicBox::cube(2, -1.0, 1.0)?, 2, epsilon, n);
-                    let server = plan.build()?.simulate(run, points.view(), &mut rng)?;
+                    let server = LocalKMeans::new(
+                        PublicBox::cube(2, -1.0, 1.0)?,
+                        2,
+                        epsilon,
+                        n,
+                        LocalKMeansSettings::default(),
+                    )?
+                    .simulate(run, points.view(), &mut rng)?;
                     let centres = server.centres().ok_or("over")?;
                     let near = |row: &[f64]| (row[0] - small[0]).hypot(row[1] - small[1]) < 0.15;
                     let is_found = centres.centres.view().rows().any(near);
@@ -110,7 +116,13 @@ fn server(clients: usize) -> Result<(), Box<dyn Error>> {
     let mut rng = ChaCha20Rng::seed_from_u64(3);
     let points = planted(n, 4, 8, &mut rng)?;
     for epsilon in [1.0, 4.0] {
-        let plan = LocalKMeans::builder(PublicBox::cube(4, -1.0, 1.0)?, 8, epsilon, n).build()?;
+        let plan = LocalKMeans::new(
+            PublicBox::cube(4, -1.0, 1.0)?,
+            8,
+            epsilon,
+            n,
+            LocalKMeansSettings::default(),
+        )?;
         let clock = Instant::now();
         plan.simulate(1, points.view(), &mut rng)?;
         println!(
@@ -158,7 +170,13 @@ fn start(k: usize) -> Result<(), Box<dyn Error>> {
         let mut rng = ChaCha20Rng::seed_from_u64(3);
         let n = 1_000_000;
         let points = planted(n, dim, k.min(if dim == 2 { 12 } else { 64 }), &mut rng)?;
-        let plan = LocalKMeans::builder(PublicBox::cube(dim, -1.0, 1.0)?, k, epsilon, n).build()?;
+        let plan = LocalKMeans::new(
+            PublicBox::cube(dim, -1.0, 1.0)?,
+            k,
+            epsilon,
+            n,
+            LocalKMeansSettings::default(),
+        )?;
         let session = plan.session(1);
         let mut server = Server::new(session.clone());
         let record = |client: u32| Some(points.view().row(client as usize));
@@ -248,7 +266,7 @@ fn file(path: &str, columns: usize, k: usize, runs: usize) -> Result<(), Box<dyn
     println!("{path}: {} records, k {k}; nobody asked {nobody:.3}", points.len());
     for epsilon in [1.0, 2.0, 4.0] {
         let n = u32::try_from(points.len())?;
-        let plan = LocalKMeans::builder(domain.clone(), k, epsilon, n).build()?;
+        let plan = LocalKMeans::new(domain.clone(), k, epsilon, n, LocalKMeansSettings::default())?;
         let mut ratios = Vec::new();
         for run in 0..runs as u64 {
             let server = plan.simulate(90_001 + run, points.view(), &mut rng)?;

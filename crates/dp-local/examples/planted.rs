@@ -4,7 +4,7 @@
 //! `cargo run --release -p dp-local --example planted -- [RUNS] [CLIENTS] [FIRST ROW] [LAST ROW] [ROUNDS] [FIRST SEED]`
 #![allow(clippy::print_stdout, reason = "a program that prints what it measures")]
 
-use dp_local::{LocalKMeans, Points, PublicBox, Server};
+use dp_local::{LocalKMeans, LocalKMeansSettings, Points, PublicBox, Server};
 use dp_mechanism::ChaCha20Rng;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Exp1, Normal};
@@ -128,10 +128,14 @@ fn main() {
             for (row, epsilon) in rows.iter_mut().zip([1.0, 2.0, 4.0]) {
                 let domain = PublicBox::cube(dim, -1.0, 1.0).expect("a box");
                 let clients = u32::try_from(n).expect("clients");
-                let plan = LocalKMeans::builder(domain, K, epsilon, clients)
-                    .rounds(rounds)
-                    .build()
-                    .expect("valid");
+                let plan = LocalKMeans::new(
+                    domain,
+                    K,
+                    epsilon,
+                    clients,
+                    LocalKMeansSettings { rounds, ..Default::default() },
+                )
+                .expect("valid");
                 let session = plan.session(run);
                 let mut server = Server::new(session.clone());
                 let mut ratios = Vec::new();

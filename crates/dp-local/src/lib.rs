@@ -55,7 +55,7 @@ pub use coins::PublicCoins;
 pub use counts::SymbolCounts;
 pub use error::LocalError;
 pub use kmeans::{
-    Client, LocalCentres, LocalKMeans, LocalKMeansBuilder, Message, NotAnswered, Question,
+    Client, LocalCentres, LocalKMeans, LocalKMeansSettings, Message, NotAnswered, Question,
     RoundAnswer, Server, Session,
 };
 pub use oracle::{CellAnswer, FrequencyOracle, HadamardResponse, LocalHashing, Oracle};

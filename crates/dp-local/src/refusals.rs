@@ -4,8 +4,8 @@ use dp_accounting::{Receipt, ReplaceOne};
 use rand::SeedableRng;
 
 use crate::{
-    Client, CodebookVector, Epsilon, HadamardResponse, LocalHashing, LocalKMeans, Oracle, Points,
-    PublicBox, PublicCoins, Shuffled,
+    Client, CodebookVector, Epsilon, HadamardResponse, LocalHashing, LocalKMeans,
+    LocalKMeansSettings, Oracle, Points, PublicBox, PublicCoins, Shuffled,
 };
 
 fn said<T, E: std::fmt::Display>(outcome: Result<T, E>) -> String {
@@ -18,10 +18,11 @@ fn wrong_arguments_are_refused_with_value_and_limit() {
     let epsilon = |value| Epsilon::new(value).expect("in range");
     let (one, coins) = (epsilon(1.0), PublicCoins::new(1));
     let square = || PublicBox::cube(2, 0.0, 1.0).expect("a box");
-    let plan = |k, clients| LocalKMeans::builder(square(), k, 1.0, clients);
-    let at = |value| LocalKMeans::builder(square(), 2, value, 900).build();
-    let receipt: Receipt<ReplaceOne> = plan(2, 900).build().expect("in range").receipt();
-    let session = plan(2, 900).build().expect("in range").session(1);
+    let plan = |k, clients, settings| LocalKMeans::new(square(), k, 1.0, clients, settings);
+    let at = |value| LocalKMeans::new(square(), 2, value, 900, LocalKMeansSettings::default());
+    let receipt: Receipt<ReplaceOne> =
+        plan(2, 900, LocalKMeansSettings::default()).expect("in range").receipt();
+    let session = plan(2, 900, LocalKMeansSettings::default()).expect("in range").session(1);
     let shuffled = |name: &str, group, delta| Shuffled::new(&receipt, name, group, delta);
     for (said, expected) in [
         (
@@ -130,36 +131,56 @@ fn wrong_arguments_are_refused_with_value_and_limit() {
             said(Oracle::best(epsilon(1e-300), 9, 9, coins)),
             "epsilon of a response = 1e-300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
         ),
-        (said(plan(0, 900).build()), "k must be at least 1 and at most 1024, got 0"),
-        (said(plan(1025, 900).build()), "k must be at least 1 and at most 1024, got 1025"),
         (
-            said(plan(usize::MAX, 900).build()),
+            said(plan(0, 900, LocalKMeansSettings::default())),
+            "k must be at least 1 and at most 1024, got 0",
+        ),
+        (
+            said(plan(1025, 900, LocalKMeansSettings::default())),
+            "k must be at least 1 and at most 1024, got 1025",
+        ),
+        (
+            said(plan(usize::MAX, 900, LocalKMeansSettings::default())),
             "k must be at least 1 and at most 1024, got 18446744073709551615",
         ),
-        (said(plan(2, 0).build()), "clients must be at least 1 and at most 2^30, got 0"),
         (
-            said(plan(2, u32::MAX).build()),
+            said(plan(2, 0, LocalKMeansSettings::default())),
+            "clients must be at least 1 and at most 2^30, got 0",
+        ),
+        (
+            said(plan(2, u32::MAX, LocalKMeansSettings::default())),
             "clients must be at least 1 and at most 2^30, got 4294967295",
         ),
-        (said(plan(2, 900).rounds(255).build()), "rounds must be at most 16, got 255"),
         (
-            said(plan(2, 900).cells_per_axis(0).build()),
+            said(plan(2, 900, LocalKMeansSettings { rounds: 255, ..Default::default() })),
+            "rounds must be at most 16, got 255",
+        ),
+        (
+            said(plan(
+                2,
+                900,
+                LocalKMeansSettings { cells_per_axis: Some(0), ..Default::default() },
+            )),
             "cells per axis must be at least 1, with fewer than 2^22 cells in all of one more, got 0",
         ),
         (
-            said(plan(2, 900).cells_per_axis(u32::MAX).build()),
+            said(plan(
+                2,
+                900,
+                LocalKMeansSettings { cells_per_axis: Some(u32::MAX), ..Default::default() },
+            )),
             "cells per axis must be at least 1, with fewer than 2^22 cells in all of one more, got 4294967295",
         ),
         (
-            said(plan(2, 900).symbols(0).build()),
+            said(plan(2, 900, LocalKMeansSettings { symbols: 0, ..Default::default() })),
             "symbols must be at least 2 and at most 256, got 0",
         ),
         (
-            said(plan(2, 900).symbols(1).build()),
+            said(plan(2, 900, LocalKMeansSettings { symbols: 1, ..Default::default() })),
             "symbols must be at least 2 and at most 256, got 1",
         ),
         (
-            said(plan(2, 900).symbols(u32::MAX).build()),
+            said(plan(2, 900, LocalKMeansSettings { symbols: u32::MAX, ..Default::default() })),
             "symbols must be at least 2 and at most 256, got 4294967295",
         ),
         (said(at(0.0)), "epsilon of a response must be > 0, got 0"),
@@ -180,24 +201,33 @@ fn wrong_arguments_are_refused_with_value_and_limit() {
             "epsilon of a response = 5e-324 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
         ),
         (
-            said(
-                LocalKMeans::builder(PublicBox::cube(1, 0.0, 1e-100).expect("a box"), 2, 1.0, 9)
-                    .build(),
-            ),
+            said(LocalKMeans::new(
+                PublicBox::cube(1, 0.0, 1e-100).expect("a box"),
+                2,
+                1.0,
+                9,
+                LocalKMeansSettings::default(),
+            )),
             "diagonal of the box must be at least 1e-60 and at most 1e60, got 1e-100",
         ),
         (
-            said(
-                LocalKMeans::builder(PublicBox::cube(1, 0.0, 1e100).expect("a box"), 2, 1.0, 9)
-                    .build(),
-            ),
+            said(LocalKMeans::new(
+                PublicBox::cube(1, 0.0, 1e100).expect("a box"),
+                2,
+                1.0,
+                9,
+                LocalKMeansSettings::default(),
+            )),
             "diagonal of the box must be at least 1e-60 and at most 1e60, got 1e100",
         ),
         (
-            said(
-                LocalKMeans::builder(PublicBox::cube(70_000, 0.0, 1.0).expect("a box"), 2, 1.0, 9)
-                    .build(),
-            ),
+            said(LocalKMeans::new(
+                PublicBox::cube(70_000, 0.0, 1.0).expect("a box"),
+                2,
+                1.0,
+                9,
+                LocalKMeansSettings::default(),
+            )),
             "k (dim + 2) must be at most 65536, got 140004",
         ),
         (said(shuffled("", 9, 1e-6)), "length of the shuffler's name must be at least 1, got 0"),

@@ -22,10 +22,10 @@ use crate::LocalError;
 /// The pair is symmetric, so both directions cost the same.
 ///
 /// ```
-/// use dp_local::{LocalKMeans, PublicBox, Shuffled};
+/// use dp_local::{LocalKMeans, LocalKMeansSettings, PublicBox, Shuffled};
 ///
 /// let domain = PublicBox::cube(2, -1.0, 1.0)?;
-/// let plan = LocalKMeans::builder(domain, 8, 1.0, 1_000_000).build()?;
+/// let plan = LocalKMeans::new(domain, 8, 1.0, 1_000_000, LocalKMeansSettings::default())?;
 /// let shuffled = Shuffled::new(&plan.receipt(), "mix of example.org", 200_000, 1e-6)?;
 /// println!("{shuffled}");
 /// assert!(shuffled.numerical() < shuffled.closed().expect("the group is large"));
@@ -296,7 +296,9 @@ mod tests {
     #[test]
     fn a_shuffler_without_a_name_is_refused() {
         let domain = dp_geometry::PublicBox::cube(2, -1.0, 1.0).expect("a box");
-        let plan = crate::LocalKMeans::builder(domain, 2, 1.0, 100).build().expect("valid");
+        let plan =
+            crate::LocalKMeans::new(domain, 2, 1.0, 100, crate::LocalKMeansSettings::default())
+                .expect("valid");
         let refused = |name: &str, group, delta| {
             Shuffled::new(&plan.receipt(), name, group, delta).expect_err("refused").to_string()
         };
@@ -309,7 +311,9 @@ mod tests {
     #[test]
     fn what_is_shown_is_two_lines_and_rounded_up() {
         let domain = dp_geometry::PublicBox::cube(2, -1.0, 1.0).expect("a box");
-        let plan = crate::LocalKMeans::builder(domain, 2, 1.0, 100).build().expect("valid");
+        let plan =
+            crate::LocalKMeans::new(domain, 2, 1.0, 100, crate::LocalKMeansSettings::default())
+                .expect("valid");
         let shuffled = Shuffled::new(&plan.receipt(), "x", 200_000, 1e-6).expect("valid");
         let shown = shuffled.to_string();
         assert_eq!(shown.lines().count(), 2, "{shown}");

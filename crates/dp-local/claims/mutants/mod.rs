@@ -4,8 +4,8 @@ use dp_accounting::{Epsilon, ReplaceOne};
 use dp_audit::harness::{Effort, Found, MutantCheck};
 use dp_audit::{Window, exact_law};
 use dp_local::{
-    CellAnswer, CodebookVector, LocalHashing, LocalKMeans, Mechanism, Message, Part, PublicBox,
-    PublicCoins, Question, RoundAnswer, Server, Session,
+    CellAnswer, CodebookVector, LocalHashing, LocalKMeans, LocalKMeansSettings, Mechanism, Message,
+    Part, PublicBox, PublicCoins, Question, RoundAnswer, Server, Session,
 };
 use dp_mechanism::{Coin, Ratio, Source, SparseScores, SubsetResponse};
 
@@ -95,8 +95,15 @@ fn classes(effort: Effort, of_the_cell: bool) -> Found {
 /// A small session, with a client of its first round.
 fn small_session(effort: Effort) -> (Session, u32) {
     let domain = PublicBox::cube(1, -1.0, 1.0).expect("a box");
-    let plan = LocalKMeans::builder(domain, 1, EPSILON, 40).symbols(6).cells_per_axis(3);
-    let session = plan.build().expect("valid settings").session(effort.seed);
+    let session = LocalKMeans::new(
+        domain,
+        1,
+        EPSILON,
+        40,
+        LocalKMeansSettings { symbols: 6, cells_per_axis: Some(3), ..Default::default() },
+    )
+    .expect("valid settings")
+    .session(effort.seed);
     let client = (0..40).find(|client| session.round_of(*client) == 0);
     (session, client.expect("half of them"))
 }

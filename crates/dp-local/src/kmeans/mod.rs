@@ -19,7 +19,7 @@ mod start;
 
 pub use client::{Client, NotAnswered};
 pub use message::{Message, Question};
-pub use plan::{LocalKMeans, LocalKMeansBuilder};
+pub use plan::{LocalKMeans, LocalKMeansSettings};
 pub use server::{LocalCentres, Server};
 pub use session::{RoundAnswer, Session};
 

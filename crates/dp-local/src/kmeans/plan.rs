@@ -48,10 +48,10 @@ use crate::{CodebookVector, FrequencyOracle, LocalError, LocalHashing, Oracle, P
 ///
 /// # Example
 /// ```
-/// use dp_local::{Client, LocalKMeans, PublicBox, Question, Server, chacha_from_os};
+/// use dp_local::{Client, LocalKMeans, LocalKMeansSettings, PublicBox, Question, Server, chacha_from_os};
 ///
 /// let domain = PublicBox::cube(2, 0.0, 100.0)?;
-/// let plan = LocalKMeans::builder(domain, 3, 2.0, 3_000).build()?;
+/// let plan = LocalKMeans::new(domain, 3, 2.0, 3_000, LocalKMeansSettings::default())?;
 /// let session = plan.session(20_261_122);
 /// let mut server = Server::new(session.clone());
 /// while !server.is_finished() {
@@ -74,9 +74,9 @@ use crate::{CodebookVector, FrequencyOracle, LocalError, LocalHashing, Oracle, P
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "LocalKMeansBuilder", into = "LocalKMeansBuilder")]
+#[serde(try_from = "Asked", into = "Asked")]
 pub struct LocalKMeans {
-    settings: LocalKMeansBuilder,
+    asked: Asked,
     epsilon: Epsilon,
     /// The cells of the box.
     grid: FixedPointGrid,
@@ -87,16 +87,33 @@ pub struct LocalKMeans {
     hash: u64,
 }
 
-/// Public settings of [`LocalKMeans`]; made by [`LocalKMeans::builder`].
+/// Settings of [`LocalKMeans`]. Nothing here depends on data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LocalKMeansSettings {
+    /// Rounds of re-centring after the histogram. Default: 3. With 0, all clients answer at once and the cells alone decide.
+    pub rounds: u8,
+    /// Cells of the histogram along each axis. Default: what the noise allows, finer for more clients and a larger epsilon.
+    pub cells_per_axis: Option<u32>,
+    /// Directions in a codebook, 2 to 256. Default: 256, one byte. Audits take few.
+    pub symbols: u32,
+}
+
+impl Default for LocalKMeansSettings {
+    fn default() -> Self {
+        Self { rounds: 3, cells_per_axis: None, symbols: CodebookVector::MAX_SYMBOLS }
+    }
+}
+
+/// What was asked for. The file form of plans, which are read back through their checks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LocalKMeansBuilder {
+#[serde(deny_unknown_fields)]
+struct Asked {
     public_box: PublicBox,
     k: usize,
     epsilon: f64,
     clients: u32,
-    rounds: u8,
-    cells_per_axis: Option<u32>,
-    symbols: u32,
+    settings: LocalKMeansSettings,
 }
 
 /// The share of the clients who say which cell they are in, if there are rounds after that.
@@ -112,90 +129,7 @@ const VIEWS_OF_PROJECTION: u32 = 2;
 /// Projections that are tried: on one of them two of eight clusters lie over each other in some ten of a hundred cases.
 const PROJECTIONS: u32 = 3;
 
-impl LocalKMeansBuilder {
-    /// Rounds of re-centring after the histogram. Default: 3. With 0, all clients answer at once and the cells alone decide.
-    #[must_use]
-    pub fn rounds(mut self, rounds: u8) -> Self {
-        self.rounds = rounds;
-        self
-    }
-
-    /// Cells of the histogram along each axis. Default: what the noise allows, finer for more clients and a larger epsilon.
-    #[must_use]
-    pub fn cells_per_axis(mut self, cells: u32) -> Self {
-        self.cells_per_axis = Some(cells);
-        self
-    }
-
-    /// Directions in a codebook, 2 to 256. Default: 256, one byte. Audits take few.
-    #[must_use]
-    pub fn symbols(mut self, symbols: u32) -> Self {
-        self.symbols = symbols;
-        self
-    }
-
-    /// Checks the settings; afterwards nothing can fail but what arrives from outside.
-    ///
-    /// # Errors
-    /// No cluster or more than 1024; a box whose squares would overflow or vanish; no clients, or more than `2^30`; more than 16 rounds; too many dimensions for so many clusters; cells,
-    /// symbols or an epsilon out of range.
-    pub fn build(self) -> Result<LocalKMeans, LocalError> {
-        let limit = |name, got: i128, most, want| {
-            if (1..=most).contains(&got) {
-                Ok(())
-            } else {
-                Err(LocalError::OutOfRange { name, got, want })
-            }
-        };
-        limit("k", self.k as i128, 1024, "at least 1 and at most 1024")?;
-        limit("clients", self.clients.into(), 1 << 30, "at least 1 and at most 2^30")?;
-        if self.rounds > 16 {
-            let got = self.rounds.into();
-            return Err(LocalError::OutOfRange { name: "rounds", got, want: "at most 16" });
-        }
-        let dim = self.public_box.dim();
-        let diagonal = self.public_box.diagonal();
-        if !(1e-60..=1e60).contains(&diagonal) {
-            let (name, want) = ("diagonal of the box", "at least 1e-60 and at most 1e60");
-            return Err(LocalError::real(name, diagonal, want));
-        }
-        let coordinates = (dim as i128 + 2) * self.k as i128;
-        let want = "at most 65536";
-        limit("k (dim + 2)", coordinates, CodebookVector::MAX_DIM as i128, want)?;
-        let epsilon = Epsilon::new(self.epsilon)?;
-        let start_clients =
-            share_of(self.clients, if self.rounds == 0 { 1.0 } else { START_SHARE });
-        let axes = projection::grid_dim(dim);
-        let cells = match self.cells_per_axis {
-            Some(cells) => cells,
-            None => best_cells(epsilon, dim, start_clients)?,
-        };
-        let most = u64::from(LocalHashing::MAX_CELLS - 1);
-        let total = u64::from(cells) + 1;
-        let total = total.checked_pow(u32::try_from(axes).unwrap_or(u32::MAX));
-        if cells == 0 || total.is_none_or(|total| total > most) {
-            let want = "at least 1, with fewer than 2^22 cells in all of one more";
-            return Err(LocalError::OutOfRange { name: "cells per axis", got: cells.into(), want });
-        }
-        let grid = FixedPointGrid::new(projection::grid_box(&self.public_box)?, cells)?;
-        let (_, each) = pictures(dim);
-        let views = (0..each)
-            .map(|view| FixedPointGrid::new(shifted(&grid, start::shift(view, each))?, cells + 1))
-            .collect::<Result<_, _>>()?;
-        let round_clients = round_clients(self.clients, self.rounds);
-        let books = (round_clients / 16).clamp(1, CodebookVector::MAX_BOOKS).next_power_of_two();
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
-        let coordinates = coordinates as usize;
-        let coins = PublicCoins::new(0);
-        let vectors = CodebookVector::new(epsilon, coordinates, self.symbols, books, coins)?;
-        let hash = self.hash(cells);
-        let plan = LocalKMeans { settings: self, epsilon, grid, views, vectors, hash };
-        plan.start(coins)?;
-        Ok(plan)
-    }
-}
-
-impl LocalKMeansBuilder {
+impl Asked {
     /// Every message is compared with it, so it is computed once.
     fn hash(&self, cells: u32) -> u64 {
         let mut bytes = Writer::default();
@@ -206,9 +140,9 @@ impl LocalKMeansBuilder {
         bytes.u64(self.k as u64);
         bytes.f64(self.epsilon);
         bytes.u32(self.clients);
-        bytes.u8(self.rounds);
+        bytes.u8(self.settings.rounds);
         bytes.u32(cells);
-        bytes.u32(self.symbols);
+        bytes.u32(self.settings.symbols);
         bytes.hash()
     }
 }
@@ -255,15 +189,72 @@ fn best_cells(epsilon: Epsilon, dim: usize, clients: u32) -> Result<u32, LocalEr
 }
 
 impl LocalKMeans {
-    /// Settings for so many clients with records in a public box, `k` clusters, and the whole loss of each client.
-    pub fn builder(
+    /// For so many clients with records in a public box, `k` clusters, and the whole loss of each client.
+    ///
+    /// Checks the settings; afterwards nothing can fail but what arrives from outside.
+    ///
+    /// # Errors
+    /// No cluster or more than 1024; a box whose squares would overflow or vanish; no clients, or more than `2^30`; more than 16 rounds; too many dimensions for so many clusters; cells,
+    /// symbols or an epsilon out of range.
+    pub fn new(
         public_box: PublicBox,
         k: usize,
         epsilon: f64,
         clients: u32,
-    ) -> LocalKMeansBuilder {
-        let (rounds, cells_per_axis, symbols) = (3, None, CodebookVector::MAX_SYMBOLS);
-        LocalKMeansBuilder { public_box, k, epsilon, clients, rounds, cells_per_axis, symbols }
+        settings: LocalKMeansSettings,
+    ) -> Result<Self, LocalError> {
+        let limit = |name, got: i128, most, want| {
+            if (1..=most).contains(&got) {
+                Ok(())
+            } else {
+                Err(LocalError::OutOfRange { name, got, want })
+            }
+        };
+        limit("k", k as i128, 1024, "at least 1 and at most 1024")?;
+        limit("clients", clients.into(), 1 << 30, "at least 1 and at most 2^30")?;
+        if settings.rounds > 16 {
+            let got = settings.rounds.into();
+            return Err(LocalError::OutOfRange { name: "rounds", got, want: "at most 16" });
+        }
+        let dim = public_box.dim();
+        let diagonal = public_box.diagonal();
+        if !(1e-60..=1e60).contains(&diagonal) {
+            let (name, want) = ("diagonal of the box", "at least 1e-60 and at most 1e60");
+            return Err(LocalError::real(name, diagonal, want));
+        }
+        let coordinates = (dim as i128 + 2) * k as i128;
+        let want = "at most 65536";
+        limit("k (dim + 2)", coordinates, CodebookVector::MAX_DIM as i128, want)?;
+        let asked = Asked { public_box, k, epsilon, clients, settings };
+        let epsilon = Epsilon::new(epsilon)?;
+        let start_clients = share_of(clients, if settings.rounds == 0 { 1.0 } else { START_SHARE });
+        let axes = projection::grid_dim(dim);
+        let cells = match settings.cells_per_axis {
+            Some(cells) => cells,
+            None => best_cells(epsilon, dim, start_clients)?,
+        };
+        let most = u64::from(LocalHashing::MAX_CELLS - 1);
+        let total = u64::from(cells) + 1;
+        let total = total.checked_pow(u32::try_from(axes).unwrap_or(u32::MAX));
+        if cells == 0 || total.is_none_or(|total| total > most) {
+            let want = "at least 1, with fewer than 2^22 cells in all of one more";
+            return Err(LocalError::OutOfRange { name: "cells per axis", got: cells.into(), want });
+        }
+        let grid = FixedPointGrid::new(projection::grid_box(&asked.public_box)?, cells)?;
+        let (_, each) = pictures(dim);
+        let views = (0..each)
+            .map(|view| FixedPointGrid::new(shifted(&grid, start::shift(view, each))?, cells + 1))
+            .collect::<Result<_, _>>()?;
+        let round_clients = round_clients(clients, settings.rounds);
+        let books = (round_clients / 16).clamp(1, CodebookVector::MAX_BOOKS).next_power_of_two();
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
+        let coordinates = coordinates as usize;
+        let coins = PublicCoins::new(0);
+        let vectors = CodebookVector::new(epsilon, coordinates, settings.symbols, books, coins)?;
+        let hash = asked.hash(cells);
+        let plan = LocalKMeans { asked, epsilon, grid, views, vectors, hash };
+        plan.start(coins)?;
+        Ok(plan)
     }
 
     /// What a client's answer costs it, in whichever round: all rounds cost the same, and a client is in one.
@@ -273,31 +264,31 @@ impl LocalKMeans {
 
     /// The public box.
     pub fn public_box(&self) -> &PublicBox {
-        &self.settings.public_box
+        &self.asked.public_box
     }
 
     /// The number of clusters.
     pub fn k(&self) -> usize {
-        self.settings.k
+        self.asked.k
     }
 
     /// The number of clients that was planned for; theirs are the numbers below it.
     pub fn clients(&self) -> u32 {
-        self.settings.clients
+        self.asked.clients
     }
 
     /// How many clients a round expects.
     pub fn clients_of(&self, round: u8) -> u32 {
-        match (round, self.settings.rounds) {
-            (0, 0) => self.settings.clients,
-            (0, _) => share_of(self.settings.clients, START_SHARE),
-            (_, rounds) => round_clients(self.settings.clients, rounds),
+        match (round, self.asked.settings.rounds) {
+            (0, 0) => self.asked.clients,
+            (0, _) => share_of(self.asked.clients, START_SHARE),
+            (_, rounds) => round_clients(self.asked.clients, rounds),
         }
     }
 
     /// Rounds of re-centring.
     pub fn rounds(&self) -> u8 {
-        self.settings.rounds
+        self.asked.settings.rounds
     }
 
     /// Cells of the histogram along each of its axes.
@@ -359,7 +350,7 @@ impl LocalKMeans {
 
     /// Where the shares of the clients in all rounds so far end, as parts of `2^32`.
     pub(super) fn round_at(&self, place: u32) -> u8 {
-        let rounds = self.settings.rounds;
+        let rounds = self.asked.settings.rounds;
         let place = f64::from(place) / 2_f64.powi(32);
         if rounds == 0 || place < START_SHARE {
             return 0;
@@ -376,16 +367,16 @@ impl LocalKMeans {
     }
 }
 
-impl TryFrom<LocalKMeansBuilder> for LocalKMeans {
+impl TryFrom<Asked> for LocalKMeans {
     type Error = LocalError;
 
-    fn try_from(settings: LocalKMeansBuilder) -> Result<Self, LocalError> {
-        settings.build()
+    fn try_from(asked: Asked) -> Result<Self, LocalError> {
+        Self::new(asked.public_box, asked.k, asked.epsilon, asked.clients, asked.settings)
     }
 }
 
-impl From<LocalKMeans> for LocalKMeansBuilder {
+impl From<LocalKMeans> for Asked {
     fn from(plan: LocalKMeans) -> Self {
-        plan.settings
+        plan.asked
     }
 }

@@ -8,7 +8,8 @@ use crate::{FrequencyOracle, LocalError, Points, PublicBox};
 
 fn plan(epsilon: f64, clients: u32) -> LocalKMeans {
     let domain = PublicBox::cube(2, -1.0, 1.0).expect("a box");
-    LocalKMeans::builder(domain, 3, epsilon, clients).build().expect("valid settings")
+    LocalKMeans::new(domain, 3, epsilon, clients, LocalKMeansSettings::default())
+        .expect("valid settings")
 }
 
 const TRUTH: [[f64; 2]; 3] = [[-0.6, -0.5], [0.6, -0.4], [0.1, 0.7]];
@@ -74,7 +75,8 @@ fn clusters_are_found_and_the_stated_errors_are_true() {
 #[test]
 fn more_dimensions_than_five_go_through_a_projection() {
     let domain = PublicBox::cube(7, -1.0, 1.0).expect("a box");
-    let plan = LocalKMeans::builder(domain, 2, 4.0, 60_000).build().expect("valid settings");
+    let plan = LocalKMeans::new(domain, 2, 4.0, 60_000, LocalKMeansSettings::default())
+        .expect("valid settings");
     let mut rng = ChaCha20Rng::seed_from_u64(3);
     let coords = (0..60_000).flat_map(|i| {
         let centre = if i % 2 == 0 { 0.5 } else { -0.4 };
@@ -104,7 +106,13 @@ fn clusters_that_lie_over_each_other_on_a_projection_are_told_apart() {
         let coords = coords.map(|x| x + rng.random_range(-0.08..0.08)).collect();
         let data = Points::new(coords, 10).expect("whole rows");
         let domain = PublicBox::cube(10, -1.0, 1.0).expect("a box");
-        let plan = LocalKMeans::builder(domain, 8, 4.0, N).rounds(0).build();
+        let plan = LocalKMeans::new(
+            domain,
+            8,
+            4.0,
+            N,
+            LocalKMeansSettings { rounds: 0, ..Default::default() },
+        );
         let plan = plan.expect("valid settings");
         let server = plan.simulate(seed, data.view(), &mut rng).expect("a session");
         let shares = server.centres().expect("it is over").shares;
@@ -117,7 +125,8 @@ fn clusters_that_lie_over_each_other_on_a_projection_are_told_apart() {
 #[test]
 fn anchors_on_a_projection_that_there_is_not_are_refused() {
     let domain = PublicBox::cube(7, -1.0, 1.0).expect("a box");
-    let plan = LocalKMeans::builder(domain, 2, 4.0, 500).build().expect("valid settings");
+    let plan = LocalKMeans::new(domain, 2, 4.0, 500, LocalKMeansSettings::default())
+        .expect("valid settings");
     let session = plan.session(1);
     let asked = |projection| {
         let anchors = Some(Anchors { projection, places: vec![0.0; 8] });
@@ -310,7 +319,8 @@ fn a_cluster_of_one_percent_is_missed_at_epsilon_one() {
         });
         let data = Points::new(coords.collect(), 2).expect("whole rows");
         let domain = PublicBox::cube(2, -1.0, 1.0).expect("a box");
-        let plan = LocalKMeans::builder(domain, 2, 1.0, 100_000).build().expect("valid settings");
+        let plan = LocalKMeans::new(domain, 2, 1.0, 100_000, LocalKMeansSettings::default())
+            .expect("valid settings");
         let claimed = |session: &u64| {
             let mut rng = ChaCha20Rng::seed_from_u64(*session);
             let server = plan.simulate(*session, data.view(), &mut rng).expect("a session");
@@ -480,26 +490,34 @@ fn threads_do_not_matter() {
 fn settings_out_of_range_are_refused_by_name() {
     let domain = || PublicBox::cube(2, -1.0, 1.0).expect("a box");
     let refused = |k, epsilon, clients| {
-        LocalKMeans::builder(domain(), k, epsilon, clients)
-            .build()
+        LocalKMeans::new(domain(), k, epsilon, clients, LocalKMeansSettings::default())
             .expect_err("refused")
             .to_string()
     };
     assert_eq!(refused(0, 1.0, 9), "k must be at least 1 and at most 1024, got 0");
     let huge = PublicBox::cube(2, -1e200, 1e200).expect("a box");
-    assert!(LocalKMeans::builder(huge, 2, 1.0, 9).build().is_err());
+    assert!(LocalKMeans::new(huge, 2, 1.0, 9, LocalKMeansSettings::default()).is_err());
     assert_eq!(refused(2, 1.0, 0), "clients must be at least 1 and at most 2^30, got 0");
     assert!(refused(2, 0.0, 9).contains("epsilon"), "{}", refused(2, 0.0, 9));
     assert!(refused(2, f64::NAN, 9).contains("epsilon"), "{}", refused(2, f64::NAN, 9));
     assert!(refused(2, -1.0, 9).contains("epsilon"));
     let wide = |cells, rounds| {
-        let builder = LocalKMeans::builder(domain(), 2, 1.0, 9).cells_per_axis(cells);
-        builder.rounds(rounds).build().map(|plan| plan.rounds())
+        LocalKMeans::new(
+            domain(),
+            2,
+            1.0,
+            9,
+            LocalKMeansSettings { cells_per_axis: Some(cells), rounds, ..Default::default() },
+        )
+        .map(|plan| plan.rounds())
     };
     assert!(wide(0, 3).is_err() && wide(u32::MAX, 3).is_err() && wide(9, 17).is_err());
     assert_eq!(wide(9, 0), Ok(0));
-    let hash =
-        |k, epsilon| LocalKMeans::builder(domain(), k, epsilon, 9).build().expect("valid").hash();
+    let hash = |k, epsilon| {
+        LocalKMeans::new(domain(), k, epsilon, 9, LocalKMeansSettings::default())
+            .expect("valid")
+            .hash()
+    };
     assert!(
         hash(2, 1.0) == hash(2, 1.0)
             && hash(2, 1.0) != hash(3, 1.0)

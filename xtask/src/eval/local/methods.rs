@@ -6,7 +6,7 @@ use crate::eval::local::data::{K, domain};
 use crate::eval::local::paper::{self, Form};
 use dp_cluster::kmeans::KMeans;
 use dp_geometry::Points;
-use dp_local::LocalKMeans;
+use dp_local::{LocalKMeans, LocalKMeansSettings};
 use dp_mechanism::ChaCha20Rng;
 use rand::RngExt;
 use rand_distr::{Distribution as _, Exp1};
@@ -66,8 +66,14 @@ impl Method {
         match self.how {
             How::Records | How::Nobody => None,
             How::Rounds(rounds) => {
-                let plan = LocalKMeans::builder(domain(dim).ok()?, K, epsilon, 1 << 20);
-                let plan = plan.rounds(rounds).build().ok()?;
+                let plan = LocalKMeans::new(
+                    domain(dim).ok()?,
+                    K,
+                    epsilon,
+                    1 << 20,
+                    LocalKMeansSettings { rounds, ..Default::default() },
+                )
+                .ok()?;
                 let most = (0..=rounds).map(|round| plan.answer_bytes(round)).max()?;
                 Some((most, usize::from(rounds) + 1))
             }
@@ -95,8 +101,14 @@ impl Method {
             }
             How::Rounds(rounds) => {
                 let clients = u32::try_from(n).map_err(|error| failed(&error))?;
-                let plan = LocalKMeans::builder(domain(dim)?, K, epsilon, clients).rounds(rounds);
-                let plan = plan.build().map_err(|error| failed(&error))?;
+                let plan = LocalKMeans::new(
+                    domain(dim)?,
+                    K,
+                    epsilon,
+                    clients,
+                    LocalKMeansSettings { rounds, ..Default::default() },
+                )
+                .map_err(|error| failed(&error))?;
                 let server = plan.simulate(rng.random(), records.view(), rng);
                 let found = server.map_err(|error| failed(&error))?.centres();
                 Ok(found.expect("all rounds are over").centres)

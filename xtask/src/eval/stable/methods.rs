@@ -10,7 +10,7 @@ use dp_cluster::recentring::{DpmRecentred, Recentred, Rounds, part_of};
 use dp_cluster::stemmer_kaplan::StemmerKaplan;
 use dp_cluster::{ClusterError, Clustering};
 use dp_geometry::Points;
-use dp_local::LocalKMeans;
+use dp_local::{LocalKMeans, LocalKMeansSettings};
 use dp_mechanism::{ChaCha20Rng, Mechanism};
 use rand::RngExt;
 
@@ -92,8 +92,14 @@ impl Method {
             }
             How::Local => {
                 let clients = u32::try_from(data.records.len()).map_err(|error| failed(&error))?;
-                let plan = LocalKMeans::builder(data.public_box.clone(), k, epsilon, clients);
-                let plan = plan.build().map_err(|error| failed(&error))?;
+                let plan = LocalKMeans::new(
+                    data.public_box.clone(),
+                    k,
+                    epsilon,
+                    clients,
+                    LocalKMeansSettings::default(),
+                )
+                .map_err(|error| failed(&error))?;
                 let server = plan.simulate(rng.random(), data.records.view(), rng);
                 let found = server.map_err(|error| failed(&error))?.centres();
                 found.expect("all rounds are over").centres
