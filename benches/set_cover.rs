@@ -5,7 +5,10 @@ use std::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use dp_accounting::Budget;
 use dp_combinatorial::Incidence;
-use dp_combinatorial::set_cover::{SetCoverSelect, SetCoverThresholds, exact_greedy};
+use dp_combinatorial::set_cover::{
+    SetCoverSelect, SetCoverSelectSettings, SetCoverThresholds, SetCoverThresholdsSettings,
+    exact_greedy,
+};
 use dp_mechanism::{ChaCha20Rng, Mechanism, SelectionRule};
 use rand::{RngExt, SeedableRng};
 
@@ -37,12 +40,18 @@ fn orders(criterion: &mut Criterion, users: u32, sets: u32) {
         rules.push(("select by noisy maximum", SelectionRule::NoisyMax));
     }
     for (name, rule) in rules {
-        let plan = SetCoverSelect::builder(sets, budget).rule(rule).build().expect("valid");
+        let plan = SetCoverSelect::new(
+            sets,
+            budget,
+            SetCoverSelectSettings { rule, ..Default::default() },
+        )
+        .expect("valid");
         group.bench_function(name, |bencher| {
             bencher.iter(|| plan.simulate(black_box(&family), &mut rng).expect("it fits"));
         });
     }
-    let plan = SetCoverThresholds::builder(sets, users, budget).build().expect("valid");
+    let plan = SetCoverThresholds::new(sets, users, budget, SetCoverThresholdsSettings::default())
+        .expect("valid");
     group.bench_function("thresholds", |bencher| {
         bencher.iter(|| plan.simulate(black_box(&family), &mut rng).expect("it fits"));
     });

@@ -6,8 +6,8 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use dp_accounting::Budget;
 use dp_combinatorial::Incidence;
 use dp_combinatorial::submodular::{
-    ContinuousGreedy, Coverage, Credits, DenseFacilityLocation, Greedy, Objective, Partition,
-    Uniform, exact_greedy,
+    ContinuousGreedy, ContinuousGreedySettings, Coverage, Credits, DenseFacilityLocation, Greedy,
+    GreedySettings, Objective, Partition, Uniform, exact_greedy,
 };
 use dp_mechanism::{Certificate, ChaCha20Rng, Mechanism, SelectionRule};
 use rand::{RngExt, SeedableRng};
@@ -46,8 +46,13 @@ fn picks(criterion: &mut Criterion, name: &str, objective: &dyn Objective, k: us
         bencher.iter(|| exact_greedy(objective, &uniform));
     });
     let mut run = |name: &str, rule, certificate| {
-        let greedy = Greedy::builder(uniform, objective.most_credit(), budget()).rule(rule);
-        let greedy = greedy.certificate(certificate).build().expect("valid");
+        let greedy = Greedy::new(
+            uniform,
+            objective.most_credit(),
+            budget(),
+            GreedySettings { rule, certificate: Some(certificate) },
+        )
+        .expect("valid");
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         group.bench_function(format!("{name}, k={k}"), |bencher| {
             bencher.iter(|| greedy.simulate(black_box(objective), &mut rng).expect("it fits"));
@@ -87,7 +92,12 @@ fn facility_location(criterion: &mut Criterion) {
 fn continuous(criterion: &mut Criterion) {
     let objective = Coverage::new(incidence(size(100_000), 1_000));
     let matroid = Partition::new((0..1_000).map(|i| i / 50).collect(), vec![1; 20]).expect("valid");
-    let plan = ContinuousGreedy::builder(matroid, Credits::ranked(1), budget()).build();
+    let plan = ContinuousGreedy::new(
+        matroid,
+        Credits::ranked(1),
+        budget(),
+        ContinuousGreedySettings::default(),
+    );
     let (plan, mut rng) = (plan.expect("valid"), ChaCha20Rng::seed_from_u64(3));
     let mut group = criterion.benchmark_group("submodular/continuous greedy");
     group.sample_size(10);

@@ -8,8 +8,8 @@ use dp_accounting::{
 use dp_audit::{Law as OutputLaw, Method, Scripted, Window, exact_law};
 use dp_combinatorial::Incidence;
 use dp_combinatorial::set_cover::{
-    Cover, ScalingThresholds, SetCoverGreedyScaling, SetCoverSelect, SetCoverSelectBuilder,
-    SetCoverThresholds, SetStream,
+    Cover, ScalingThresholds, SetCoverGreedyScaling, SetCoverGreedyScalingSettings, SetCoverSelect,
+    SetCoverSelectSettings, SetCoverThresholds, SetCoverThresholdsSettings, SetStream,
 };
 use dp_mechanism::{
     Certificate, Coin, DiscreteGaussian, Geometric, Law, Mechanism, SecureSource, SelectionRule,
@@ -32,12 +32,12 @@ pub(crate) fn checks() -> Vec<Check> {
             let most = e.of(2, 3);
             worst_of(
                 [SelectionRule::PermuteAndFlip, SelectionRule::Exponential]
-                    .map(|rule| selected(select().rule(rule), most)),
+                    .map(|rule| selected(&select(by(rule)), most)),
             )
         }),
         check("cover-noisy-max", "SetCoverSelect with noisy gains", Method::Exact, noisy_gains),
         check("cover-composition", "SetCoverSelect by composition", Method::Exact, |effort| {
-            selected(select().certificate(Certificate::Composition), effort.of(3, 4))
+            selected(&select(under(Certificate::Composition)), effort.of(3, 4))
         }),
         check("cover-approximate", "SetCoverSelect: share of delta", Method::Exact, approximate),
         check("cover-thresholds", "SetCoverThresholds: all orders", Method::Exact, thresholds),
@@ -91,8 +91,16 @@ fn budget() -> Budget {
     Budget::new(1.0, 0.0).expect("valid")
 }
 
-pub(crate) fn select() -> SetCoverSelectBuilder {
-    SetCoverSelect::builder(SETS, budget())
+pub(crate) fn select(settings: SetCoverSelectSettings) -> SetCoverSelect {
+    SetCoverSelect::new(SETS, budget(), settings).expect("valid settings")
+}
+
+fn under(certificate: Certificate) -> SetCoverSelectSettings {
+    SetCoverSelectSettings { certificate, ..Default::default() }
+}
+
+pub(crate) fn by(rule: SelectionRule) -> SetCoverSelectSettings {
+    SetCoverSelectSettings { rule, ..Default::default() }
 }
 
 pub(crate) fn family(sets: u32, users: &[usize]) -> Incidence {
@@ -130,8 +138,7 @@ fn worst_of(found: [Found; 2]) -> Found {
     Found { cases, ..worse }
 }
 
-fn selected(settings: SetCoverSelectBuilder, most: usize) -> Found {
-    let plan = settings.build().expect("valid settings");
+fn selected(plan: &SetCoverSelect, most: usize) -> Found {
     all_families(claimed(&plan.receipt()), most, |family| {
         exact_law(Window::none(), |draws| plan.replay(family, draws).0.order)
     })
@@ -139,7 +146,8 @@ fn selected(settings: SetCoverSelectBuilder, most: usize) -> Found {
 
 /// Two choices with their noisy gains, which have been followed up to 5.
 fn noisy_gains(effort: Effort) -> Found {
-    let plan = select().rule(SelectionRule::NoisyMax).partial(2).build().expect("valid settings");
+    let two = SetCoverSelectSettings { partial: Some(2), ..by(SelectionRule::NoisyMax) };
+    let plan = select(two);
     tight(all_families(claimed(&plan.receipt()), effort.of(1, 2), |family| {
         exact_law(Window::new(-1, 5), |draws| {
             let Cover { order, noisy_gains } = plan.replay(family, draws).0;
@@ -152,11 +160,16 @@ fn noisy_gains(effort: Effort) -> Found {
 /// the exact loss of an added user, as a share of the rate.
 fn approximate(effort: Effort) -> Found {
     let delta = Delta::new(0.02).expect("valid");
-    let plan = SetCoverSelect::builder(SETS, Budget::new(1.0, 0.02).expect("valid"))
-        .certificate(Certificate::Approximate { delta })
-        .rule(SelectionRule::Exponential)
-        .build()
-        .expect("valid settings");
+    let plan = SetCoverSelect::new(
+        SETS,
+        Budget::new(1.0, 0.02).expect("valid"),
+        SetCoverSelectSettings {
+            certificate: Certificate::Approximate { delta },
+            rule: SelectionRule::Exponential,
+            ..Default::default()
+        },
+    )
+    .expect("valid settings");
     let epsilon = plan.receipt().epsilon().expect("within its delta").get();
     let rate = repeated_selection_loss(budget().epsilon(), delta).expect("in range").get();
     let mut found = Found::claim(1.0);
@@ -175,8 +188,13 @@ fn approximate(effort: Effort) -> Found {
 
 /// Thresholds 2 and 1.
 pub(crate) fn tiny_thresholds() -> SetCoverThresholds {
-    let settings = SetCoverThresholds::builder(SETS, 2, budget()).ratio(1000.0).floor(1.0);
-    settings.build().expect("valid settings")
+    SetCoverThresholds::new(
+        SETS,
+        2,
+        budget(),
+        SetCoverThresholdsSettings { ratio: 1000.0, floor: Some(1.0) },
+    )
+    .expect("valid settings")
 }
 
 fn thresholds(effort: Effort) -> Found {
@@ -236,8 +254,12 @@ fn stream(effort: Effort) -> Found {
 
 /// Two sets and a large epsilon, with which one to three rounds are within reach of the noise of the count.
 fn scaling_rounds(effort: Effort) -> Found {
-    let plan = SetCoverGreedyScaling::builder(2, Budget::new(8.0, 0.0).expect("valid")).beta(0.999);
-    let plan = plan.build().expect("valid settings");
+    let plan = SetCoverGreedyScaling::new(
+        2,
+        Budget::new(8.0, 0.0).expect("valid"),
+        SetCoverGreedyScalingSettings { beta: 0.999, ..Default::default() },
+    )
+    .expect("valid settings");
     let law = |users: &[usize]| {
         let family = family(2, users);
         exact_law(Window::new(0, 13), |draws| {
@@ -282,7 +304,8 @@ impl Source for NotesCounts<'_> {
 /// The noisy number of users and the order, for so few users that there is one round, against what
 /// the receipt has for the number and the last round.
 fn scaling(effort: Effort) -> Found {
-    let plan = SetCoverGreedyScaling::builder(SETS, budget()).build().expect("valid settings");
+    let plan = SetCoverGreedyScaling::new(SETS, budget(), SetCoverGreedyScalingSettings::default())
+        .expect("valid settings");
     let receipt = plan.receipt();
     let Step::Sequential { steps, .. } = receipt.spent() else { unreachable!("a sequence") };
     let Step::Sequential { steps: rounds, .. } = &steps[1] else { unreachable!("a sequence") };
@@ -412,7 +435,8 @@ fn credited(without: &[Seen], with: &[Seen]) -> Option<f64> {
 }
 
 fn credit(effort: Effort) -> Found {
-    let plan = SetCoverSelect::builder(FAMILY, budget()).build().expect("valid settings");
+    let plan = SetCoverSelect::new(FAMILY, budget(), SetCoverSelectSettings::default())
+        .expect("valid settings");
     credits(effort, 101, |family, draws| plan.replay(family, draws).0, None)
 }
 
@@ -476,8 +500,12 @@ fn samples_of_rounds(effort: Effort) -> Found {
     for epsilon in [0.1, 1.0, 8.0] {
         for thresholds in [ScalingThresholds::Proof, ScalingThresholds::Practical] {
             let budget = Budget::new(epsilon, 0.0).expect("valid");
-            let plan = SetCoverGreedyScaling::builder(SETS, budget).thresholds(thresholds);
-            let plan = plan.build().expect("valid settings");
+            let plan = SetCoverGreedyScaling::new(
+                SETS,
+                budget,
+                SetCoverGreedyScalingSettings { thresholds, ..Default::default() },
+            )
+            .expect("valid settings");
             let receipt = plan.receipt();
             let Step::Sequential { steps, .. } = receipt.spent() else {
                 unreachable!("a sequence")
@@ -510,8 +538,12 @@ fn credit_of_rounds(effort: Effort) -> Found {
     for (thresholds, number) in
         [(ScalingThresholds::Practical, 104), (ScalingThresholds::Proof, 105)]
     {
-        let plan = SetCoverGreedyScaling::builder(FAMILY, budget()).thresholds(thresholds);
-        let plan = plan.build().expect("valid settings");
+        let plan = SetCoverGreedyScaling::new(
+            FAMILY,
+            budget(),
+            SetCoverGreedyScalingSettings { thresholds, ..Default::default() },
+        )
+        .expect("valid settings");
         for count in [0, 100, 2_000, 1 << 24, i64::MAX] {
             let run = |family: &Incidence, draws: &mut dyn Source| plan.replay(family, draws).0;
             all = all.and(credits(effort, number, run, Some(count)));
@@ -521,8 +553,13 @@ fn credit_of_rounds(effort: Effort) -> Found {
 }
 
 fn credit_of_tests(effort: Effort) -> Found {
-    let plan = SetCoverThresholds::builder(FAMILY, 60, budget()).floor(1.0);
-    let plan = plan.build().expect("valid settings");
+    let plan = SetCoverThresholds::new(
+        FAMILY,
+        60,
+        budget(),
+        SetCoverThresholdsSettings { floor: Some(1.0), ..Default::default() },
+    )
+    .expect("valid settings");
     credits(effort, 102, |family, draws| plan.replay(family, draws).0, None)
 }
 
@@ -530,10 +567,18 @@ type Run<'a> = dyn Fn(&[usize], &mut dyn Source) -> Cover + 'a;
 
 /// Who is not in the sample leaves no trace in any draw; in rounds with samples of their own, who is in none of them.
 fn left_out(effort: Effort) -> Found {
-    let select = SetCoverSelect::builder(FAMILY, budget()).build().expect("valid settings");
-    let tests = SetCoverThresholds::builder(FAMILY, 60, budget()).floor(1.0);
-    let tests = tests.build().expect("valid settings");
-    let scaling = SetCoverGreedyScaling::builder(FAMILY, budget()).build().expect("valid settings");
+    let select = SetCoverSelect::new(FAMILY, budget(), SetCoverSelectSettings::default())
+        .expect("valid settings");
+    let tests = SetCoverThresholds::new(
+        FAMILY,
+        60,
+        budget(),
+        SetCoverThresholdsSettings { floor: Some(1.0), ..Default::default() },
+    )
+    .expect("valid settings");
+    let scaling =
+        SetCoverGreedyScaling::new(FAMILY, budget(), SetCoverGreedyScalingSettings::default())
+            .expect("valid settings");
     let mut found = Found::claim(1e-9);
     let mut rng = effort.rng(106);
     for _ in 0..effort.of(40, 1_000) {
@@ -595,8 +640,13 @@ fn receipts(effort: Effort) -> Found {
         let budget = Budget::new(epsilon, delta).expect("valid");
         let (exponential, flip) = (SelectionRule::Exponential, SelectionRule::PermuteAndFlip);
         let select = |certificate, rule| {
-            let plan = SetCoverSelect::builder(sets, budget).certificate(certificate).rule(rule);
-            plan.build().expect("valid settings").receipt()
+            SetCoverSelect::new(
+                sets,
+                budget,
+                SetCoverSelectSettings { certificate, rule, ..Default::default() },
+            )
+            .expect("valid settings")
+            .receipt()
         };
         let receipt = match i % 5 {
             0 => select(Certificate::Subsampled, flip),
@@ -604,11 +654,20 @@ fn receipts(effort: Effort) -> Found {
             2 => select(Certificate::Approximate { delta: budget.delta() }, exponential),
             3 => {
                 let most_users = rng.random_range(1..1 << 30);
-                let plan = SetCoverThresholds::builder(sets, most_users, budget).build();
+                let plan = SetCoverThresholds::new(
+                    sets,
+                    most_users,
+                    budget,
+                    SetCoverThresholdsSettings::default(),
+                );
                 plan.expect("valid settings").receipt()
             }
             _ => {
-                let plan = SetCoverGreedyScaling::builder(sets, budget).build();
+                let plan = SetCoverGreedyScaling::new(
+                    sets,
+                    budget,
+                    SetCoverGreedyScalingSettings::default(),
+                );
                 plan.expect("valid settings").receipt()
             }
         };

@@ -4,8 +4,8 @@
 use dp_accounting::{AddRemove, Budget, Delta, Epsilon, Receipt, repeated_selection_loss};
 use dp_audit::{Law as OutputLaw, Method, Window, exact_law};
 use dp_combinatorial::submodular::{
-    Chosen, ContinuousGreedy, Coverage, Credits, DenseFacilityLocation, FacilityLocation, Greedy,
-    GreedyBuilder, Oracle, Partition, Rounded, Sampled, Uniform,
+    Chosen, ContinuousGreedy, ContinuousGreedySettings, Coverage, Credits, DenseFacilityLocation,
+    FacilityLocation, Greedy, GreedySettings, Oracle, Partition, Rounded, Sampled, Uniform,
 };
 use dp_combinatorial::{Incidence, Sizes};
 use dp_mechanism::{Certificate, ChaCha20Rng, Mechanism, SecureSource, SelectionRule, Source};
@@ -22,16 +22,16 @@ pub(crate) fn checks() -> Vec<Check> {
     };
     vec![
         check("submodular-flip", "Greedy, CreditedSelection: coverage", Method::Exact, |e| {
-            covered(&plan(|b| b.rule(SelectionRule::PermuteAndFlip)), Window::none(), e.of(2, 3))
+            covered(&plan(by(SelectionRule::PermuteAndFlip)), Window::none(), e.of(2, 3))
         }),
         check("submodular-exponential", "Greedy with exponential choices", Method::Exact, |e| {
-            covered(&plan(|b| b.rule(SelectionRule::Exponential)), Window::none(), e.of(2, 3))
+            covered(&plan(by(SelectionRule::Exponential)), Window::none(), e.of(2, 3))
         }),
         check("submodular-noisy-max", "Greedy with noisy gains", Method::Exact, |e| {
-            covered(&plan(|b| b.rule(SelectionRule::NoisyMax)), Window::new(-1, 4), e.of(1, 2))
+            covered(&plan(by(SelectionRule::NoisyMax)), Window::new(-1, 4), e.of(1, 2))
         }),
         check("submodular-composition", "Greedy by composition", Method::Exact, |e| {
-            let composed = plan(|b| b.certificate(Certificate::Composition));
+            let composed = plan(under(Certificate::Composition));
             covered(&composed, Window::none(), e.of(2, 4))
         }),
         check("submodular-approximate", "Greedy: share of delta", Method::Exact, approximate),
@@ -89,10 +89,16 @@ pub(crate) fn uniform(m: usize, k: usize) -> Uniform {
 }
 
 /// Two picks out of three sets.
-pub(crate) fn plan(
-    set: impl FnOnce(GreedyBuilder<Uniform>) -> GreedyBuilder<Uniform>,
-) -> Greedy<Uniform> {
-    set(Greedy::builder(uniform(SETS as usize, 2), 1, budget())).build().expect("valid settings")
+pub(crate) fn plan(settings: GreedySettings) -> Greedy<Uniform> {
+    Greedy::new(uniform(SETS as usize, 2), 1, budget(), settings).expect("valid settings")
+}
+
+fn by(rule: SelectionRule) -> GreedySettings {
+    GreedySettings { rule, ..Default::default() }
+}
+
+fn under(certificate: Certificate) -> GreedySettings {
+    GreedySettings { certificate: Some(certificate), ..Default::default() }
 }
 
 pub(crate) fn coverage(sets: u32, records: &[usize]) -> Coverage {
@@ -129,9 +135,9 @@ fn covered(plan: &Greedy<Uniform>, window: Window, most: usize) -> Found {
 fn approximate(effort: Effort) -> Found {
     let delta = Delta::new(0.02).expect("valid");
     let certificate = Certificate::Approximate { delta };
-    let builder = Greedy::builder(uniform(3, 3), 1, Budget::new(1.0, 0.02).expect("valid"));
-    let builder = builder.certificate(certificate).rule(SelectionRule::Exponential);
-    let plan = builder.build().expect("valid settings");
+    let settings = GreedySettings { rule: SelectionRule::Exponential, ..under(certificate) };
+    let budget = Budget::new(1.0, 0.02).expect("valid");
+    let plan = Greedy::new(uniform(3, 3), 1, budget, settings).expect("valid settings");
     let epsilon = plan.receipt().epsilon().expect("within its delta").get();
     let mut found = Found::claim(1.0);
     let law = |records: &[usize]| {
@@ -147,7 +153,8 @@ fn approximate(effort: Effort) -> Found {
 
 /// A record is its sets, then a weight of 0, 1, 2 or far more than declared.
 fn weights(effort: Effort) -> Found {
-    let plan = Greedy::builder(uniform(3, 2), 2, budget()).build().expect("valid settings");
+    let plan =
+        Greedy::new(uniform(3, 2), 2, budget(), GreedySettings::default()).expect("valid settings");
     all_pairs(claimed(&plan.receipt()), (4 * KINDS, effort.of(1, 2)), |records| {
         let sets: Vec<usize> = records.iter().map(|record| record % KINDS).collect();
         let weight = |user: usize| [0, 1, 2, u32::MAX][records[user] / KINDS];
@@ -162,7 +169,8 @@ const EVERY_SIZE: fn() -> [Sizes; 3] = || [Sizes::default(), Sizes::small(1), Si
 
 /// A record is its similarities of 0, 1 or far more than declared to three places, then one of 0 or 1 to the default.
 fn dense(effort: Effort) -> Found {
-    let plan = Greedy::builder(uniform(3, 2), 3, budget()).build().expect("valid settings");
+    let plan =
+        Greedy::new(uniform(3, 2), 3, budget(), GreedySettings::default()).expect("valid settings");
     let value = |record: usize, unit: usize| [0, 2, u16::MAX][record / unit % 3];
     let in_size = |sizes: Sizes| {
         all_pairs(claimed(&plan.receipt()), (54, effort.of(1, 2)), |records| {
@@ -180,7 +188,8 @@ fn dense(effort: Effort) -> Found {
 /// together.
 fn facilities(effort: Effort) -> Found {
     let matroid = Partition::new(vec![0, 0, 1], vec![1, 1]).expect("valid");
-    let plan = Greedy::builder(matroid, 2, budget()).build().expect("valid settings");
+    let plan =
+        Greedy::new(matroid, 2, budget(), GreedySettings::default()).expect("valid settings");
     all_pairs(claimed(&plan.receipt()), (27, effort.of(1, 2)), |records| {
         let list = |record: &usize| {
             [(0, 1), (1, 3), (2, 9)].map(|(place, unit)| (place, bits(record / unit % 3)))
@@ -204,7 +213,8 @@ fn erratic(record: &usize, set: &[usize]) -> u64 {
 }
 
 fn oracle(effort: Effort) -> Found {
-    let plan = Greedy::builder(uniform(3, 2), 3, budget()).build().expect("valid settings");
+    let plan =
+        Greedy::new(uniform(3, 2), 3, budget(), GreedySettings::default()).expect("valid settings");
     let in_size = |sizes: Sizes| {
         all_pairs(claimed(&plan.receipt()), (KINDS, effort.of(2, 3)), |records| {
             let objective = Oracle::new(records, 3, 3, erratic).expect("valid").with_sizes(sizes);
@@ -240,8 +250,13 @@ pub(crate) fn probability_of_the_last_sets(rate: f64, kept: f64) -> [f64; 2] {
 /// code has the law of the formula.
 fn last_sets(_: Effort) -> Found {
     let (picks, sets) = (LAST.0 as usize, LAST.1 as usize);
-    let builder = Greedy::builder(uniform(sets, picks), 1, budget());
-    let plan = builder.rule(SelectionRule::Exponential).build().expect("valid settings");
+    let plan = Greedy::new(
+        uniform(sets, picks),
+        1,
+        budget(),
+        GreedySettings { rule: SelectionRule::Exponential, ..Default::default() },
+    )
+    .expect("valid settings");
     let claimed = claimed(&plan.receipt());
     let mut found = Found::claim(claimed);
     let [nobody, somebody] = [false, true].map(|anybody| last_sets_law(&plan, anybody));
@@ -260,8 +275,13 @@ fn last_sets(_: Effort) -> Found {
 /// Two steps over a partition, the better of two roundings.
 fn continuous(effort: Effort) -> Found {
     let matroid = Partition::new(vec![0, 0, 1], vec![1, 1]).expect("valid");
-    let plan = ContinuousGreedy::builder(matroid, Credits::ranked(1), budget());
-    let plan = plan.steps(2).roundings(2).build().expect("valid settings");
+    let plan = ContinuousGreedy::new(
+        matroid,
+        Credits::ranked(1),
+        budget(),
+        ContinuousGreedySettings { steps: 2, roundings: 2, ..Default::default() },
+    )
+    .expect("valid settings");
     all_pairs(claimed(&plan.receipt()), (KINDS, effort.of(1, 2)), |records| {
         let objective = coverage(SETS, records);
         exact_law(Window::none(), |draws| plan.replay(&objective, draws).0)
@@ -273,13 +293,19 @@ fn continuous_composition(effort: Effort) -> Found {
     let matroid = Partition::new(vec![0, 0, 1], vec![1, 1]).expect("valid");
     let mut all = Found::claim(1.0);
     for rule in [SelectionRule::PermuteAndFlip, SelectionRule::Exponential] {
-        let plan = ContinuousGreedy::builder(matroid.clone(), Credits::ranked(1), budget())
-            .certificate(Certificate::Composition)
-            .rule(rule)
-            .steps(2)
-            .roundings(2)
-            .build()
-            .expect("valid settings");
+        let plan = ContinuousGreedy::new(
+            matroid.clone(),
+            Credits::ranked(1),
+            budget(),
+            ContinuousGreedySettings {
+                certificate: Certificate::Composition,
+                rule,
+                steps: 2,
+                roundings: 2,
+                ..Default::default()
+            },
+        )
+        .expect("valid settings");
         let claimed = claimed(&plan.receipt());
         all = all.and(pure_loss_of_one_more(
             Side::Both,
@@ -297,18 +323,19 @@ fn continuous_composition(effort: Effort) -> Found {
 /// The exact delta at the epsilon of the receipt, as a share of its delta.
 fn continuous_approximate(effort: Effort) -> Found {
     let delta = Delta::new(0.02).expect("valid");
-    let plan = ContinuousGreedy::builder(
+    let plan = ContinuousGreedy::new(
         uniform(3, 2),
         Credits::ranked(1),
         Budget::new(1.0, 0.02).expect("valid"),
-    );
-    let plan = plan
-        .certificate(Certificate::Approximate { delta })
-        .rule(SelectionRule::Exponential)
-        .steps(2)
-        .roundings(1)
-        .build()
-        .expect("valid settings");
+        ContinuousGreedySettings {
+            certificate: Certificate::Approximate { delta },
+            rule: SelectionRule::Exponential,
+            steps: 2,
+            roundings: 1,
+            ..Default::default()
+        },
+    )
+    .expect("valid settings");
     let epsilon = plan.receipt().epsilon().expect("within its delta").get();
     let each = repeated_selection_loss(budget().epsilon(), delta).expect("in range").get();
     let mut found = Found::claim(1.0);
@@ -333,8 +360,13 @@ fn public_samples(records: &[usize], samples: usize, sizes: Sizes) -> Sampled<'_
 type Erratic = fn(&usize, &[usize]) -> u64;
 
 fn sampled(effort: Effort) -> Found {
-    let plan = ContinuousGreedy::builder(uniform(3, 1), Credits::sampled(3, 4), budget());
-    let plan = plan.steps(2).roundings(1).build().expect("valid settings");
+    let plan = ContinuousGreedy::new(
+        uniform(3, 1),
+        Credits::sampled(3, 4),
+        budget(),
+        ContinuousGreedySettings { steps: 2, roundings: 1, ..Default::default() },
+    )
+    .expect("valid settings");
     let in_size = |sizes: Sizes| {
         all_pairs(claimed(&plan.receipt()), (KINDS, effort.of(1, 2)), |records| {
             let objective = public_samples(records, 4, sizes);
@@ -408,8 +440,8 @@ fn each_greedy(
     let rules =
         [SelectionRule::PermuteAndFlip, SelectionRule::Exponential, SelectionRule::NoisyMax];
     let plan = |most, rule| {
-        let plan = Greedy::builder(blocks(), most, budget()).rule(rule);
-        plan.build().expect("valid settings")
+        Greedy::new(blocks(), most, budget(), GreedySettings { rule, ..Default::default() })
+            .expect("valid settings")
     };
     let plans = rules.map(|rule| [plan(1, rule), plan(MOST.into(), rule)]);
     let called = |record: &usize, set: &[usize]| erratic(record, set) * 9;
@@ -439,8 +471,13 @@ fn each_continuous(
     mut see: impl FnMut(&[usize], &mut ChaCha20Rng, &str, &Run<Rounded>),
 ) {
     let plan = |credits| {
-        let plan = ContinuousGreedy::builder(blocks(), credits, budget());
-        plan.steps(3).roundings(2).build().expect("valid settings")
+        ContinuousGreedy::new(
+            blocks(),
+            credits,
+            budget(),
+            ContinuousGreedySettings { steps: 3, roundings: 2, ..Default::default() },
+        )
+        .expect("valid settings")
     };
     let [unit, most] = [plan(Credits::ranked(1)), plan(Credits::ranked(MOST))];
     for (all, mut rng) in crowds(effort, check) {
@@ -464,7 +501,7 @@ fn added<O: PartialEq>(all: &[usize], rng: &mut ChaCha20Rng, run: &Run<O>) -> f6
 }
 
 fn credit(effort: Effort) -> Found {
-    let mut found = Found::claim(inner(&plan(|builder| builder).receipt()));
+    let mut found = Found::claim(inner(&plan(GreedySettings::default()).receipt()));
     each_greedy(effort, 111, |all, rng, name, run| {
         found.see(added(all, rng, run), || format!("{name}, the last of {all:?} added"));
     });
@@ -472,7 +509,7 @@ fn credit(effort: Effort) -> Found {
 }
 
 fn level_credit(effort: Effort) -> Found {
-    let mut found = Found::claim(inner(&plan(|builder| builder).receipt()));
+    let mut found = Found::claim(inner(&plan(GreedySettings::default()).receipt()));
     each_continuous(effort, 112, |all, rng, name, run| {
         found.see(added(all, rng, run), || format!("{name}, the last of {all:?} added"));
     });
@@ -507,22 +544,28 @@ fn receipts(effort: Effort) -> Found {
         let (matroid, most) = (uniform(m, rng.random_range(1..m)), rng.random_range(1..1_000));
         let receipt = if i % 3 == 0 {
             let credits = Credits::ranked(most);
-            let plan = ContinuousGreedy::builder(matroid, credits, budget)
-                .steps(rng.random_range(1..9))
-                .roundings(rng.random_range(1..9))
-                .rounding_share(rng.random_range(0.01..0.99));
-            plan.build().expect("valid settings").receipt()
+            ContinuousGreedy::new(
+                matroid,
+                credits,
+                budget,
+                ContinuousGreedySettings {
+                    steps: rng.random_range(1..9),
+                    roundings: rng.random_range(1..9),
+                    rounding_share: rng.random_range(0.01..0.99),
+                    ..Default::default()
+                },
+            )
+            .expect("valid settings")
+            .receipt()
         } else {
-            let plan = Greedy::builder(matroid, most.into(), budget);
-            let plan = match i % 4 {
-                0 => plan,
-                1 => plan.rule(SelectionRule::NoisyMax),
-                2 => plan.certificate(Certificate::Composition),
-                _ => plan
-                    .certificate(Certificate::Approximate { delta: budget.delta() })
-                    .rule(SelectionRule::Exponential),
+            let approximate = under(Certificate::Approximate { delta: budget.delta() });
+            let settings = match i % 4 {
+                0 => GreedySettings::default(),
+                1 => by(SelectionRule::NoisyMax),
+                2 => under(Certificate::Composition),
+                _ => GreedySettings { rule: SelectionRule::Exponential, ..approximate },
             };
-            plan.build().expect("valid settings").receipt()
+            Greedy::new(matroid, most.into(), budget, settings).expect("valid settings").receipt()
         };
         let spent = receipt.epsilon_at(budget.delta()).map_or(f64::INFINITY, Epsilon::get);
         found.see(spent / epsilon, || format!("epsilon {epsilon}, {receipt}"));

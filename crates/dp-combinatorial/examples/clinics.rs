@@ -3,7 +3,7 @@
 //! `cargo run -p dp-combinatorial --example clinics -- [EPSILON]`
 #![allow(clippy::print_stdout, reason = "a program that prints what it finds")]
 
-use dp_combinatorial::set_cover::SetCoverSelect;
+use dp_combinatorial::set_cover::{SetCoverSelect, SetCoverSelectSettings};
 use dp_combinatorial::{Budget, Incidence, Mechanism, chacha_from_os};
 use std::collections::BTreeMap;
 
@@ -24,7 +24,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let people = Incidence::from_slices(sets, reach.values().map(Vec::as_slice))?;
 
-    let plan = SetCoverSelect::builder(sets, Budget::new(epsilon, 0.0)?).build()?;
+    let plan =
+        SetCoverSelect::new(sets, Budget::new(epsilon, 0.0)?, SetCoverSelectSettings::default())?;
     println!("{}\n", plan.receipt());
     let order = plan.release(&people, &mut chacha_from_os()?)?.output.order;
     for (place, id) in (1..).zip(order) {

@@ -4,14 +4,14 @@
 //! served once, however many choices are made ([`CreditedRun`](dp_mechanism::CreditedRun)).
 //!
 //! ```
-//! use dp_combinatorial::set_cover::SetCoverSelect;
+//! use dp_combinatorial::set_cover::{SetCoverSelect, SetCoverSelectSettings};
 //! use dp_combinatorial::{Budget, Incidence, Mechanism, chacha_from_os};
 //!
 //! // Private: which of three public shops each of 900 people can walk to.
 //! let lists: [&[u32]; 3] = [&[0, 1], &[0, 2], &[0, 1]];
 //! let people = Incidence::from_slices(3, (0..900).map(|person| lists[person % 3]))?;
 //!
-//! let plan = SetCoverSelect::builder(3, Budget::new(1.0, 0.0)?).build()?;
+//! let plan = SetCoverSelect::new(3, Budget::new(1.0, 0.0)?, SetCoverSelectSettings::default())?;
 //! println!("{}", plan.receipt()); // the whole cost, before any data is touched
 //! let release = plan.release(&people, &mut chacha_from_os()?)?;
 //! println!("open shops in this order: {:?}", release.output.order);

@@ -7,10 +7,14 @@ use rand::SeedableRng;
 use crate::k_median::{
     Denoise, FasterPam, Metric, MetricBicriteria, MetricClustering, MetricHistogram, Power, Width,
 };
-use crate::set_cover::{SetCoverGreedyScaling, SetCoverSelect, SetCoverThresholds};
+use crate::set_cover::{
+    SetCoverGreedyScaling, SetCoverGreedyScalingSettings, SetCoverSelect, SetCoverSelectSettings,
+    SetCoverThresholds, SetCoverThresholdsSettings,
+};
 use crate::submodular::{
-    ContinuousGreedy, Coverage, Credits, DenseFacilityLocation, FacilityLocation, Graphic, Greedy,
-    Laminar, Oracle, Partition, Sampled, Transversal, Uniform,
+    ContinuousGreedy, ContinuousGreedySettings, Coverage, Credits, DenseFacilityLocation,
+    FacilityLocation, Graphic, Greedy, GreedySettings, Laminar, Oracle, Partition, Sampled,
+    Transversal, Uniform,
 };
 use crate::{Budget, Certificate, ChaCha20Rng, Delta, Incidence, SelectionRule};
 
@@ -24,12 +28,19 @@ fn wrong_arguments_are_refused_with_value_and_limit() {
     let budget = |epsilon| Budget::new(epsilon, 0.0).expect("in range");
     let one = budget(1.0);
     let approximate = Certificate::Approximate { delta: Delta::new(1e-6).expect("in range") };
-    let pair = |a, b| Partition::new(vec![0, 0], vec![2]).map(|m| Greedy::builder(m, a, b));
-    let cover = |sets| SetCoverSelect::builder(sets, one);
-    let thresholds = |users| SetCoverThresholds::builder(9, users, one);
-    let scaling = |beta| SetCoverGreedyScaling::builder(9, one).beta(beta);
+    let pair = |a, b| {
+        Partition::new(vec![0, 0], vec![2])
+            .and_then(|m| Greedy::new(m, a, b, GreedySettings::default()))
+    };
+    let cover = |sets, settings| SetCoverSelect::new(sets, one, settings);
+    let thresholds = |users, settings| SetCoverThresholds::new(9, users, one, settings);
+    let scaling = |beta| {
+        let settings = SetCoverGreedyScalingSettings { beta, ..Default::default() };
+        SetCoverGreedyScaling::new(9, one, settings)
+    };
     let uniform = |elements, rank| Uniform::new(elements, rank).expect("in range");
-    let continuous = || ContinuousGreedy::builder(uniform(4, 2), Credits::ranked(1), one);
+    let continuous =
+        |settings| ContinuousGreedy::new(uniform(4, 2), Credits::ranked(1), one, settings);
     let none: [&[(u32, u32)]; 0] = [];
     let records = [(); 3];
     let value = |(): &(), _: &[usize]| 1;
@@ -42,78 +53,139 @@ fn wrong_arguments_are_refused_with_value_and_limit() {
     for (said, expected) in [
         (said(Incidence::from_pairs(3, 0, &[])), "sets must be at least 1, got 0"),
         (said(Incidence::from_slices(0, [[1_u32].as_slice()])), "sets must be at least 1, got 0"),
-        (said(cover(0).build()), "sets must be at least 1, got 0"),
-        (said(cover(9).partial(0).build()), "partial must be at least 1, got 0"),
+        (said(cover(0, SetCoverSelectSettings::default())), "sets must be at least 1, got 0"),
         (
-            said(cover(9).partial(10).build()),
+            said(cover(9, SetCoverSelectSettings { partial: Some(0), ..Default::default() })),
+            "partial must be at least 1, got 0",
+        ),
+        (
+            said(cover(9, SetCoverSelectSettings { partial: Some(10), ..Default::default() })),
             "partial must be at most the number of sets, which is 9, got 10",
         ),
         (
-            said(cover(9).partial(u32::MAX).build()),
+            said(cover(
+                9,
+                SetCoverSelectSettings { partial: Some(u32::MAX), ..Default::default() },
+            )),
             "partial must be at most the number of sets, which is 9, got 4294967295",
         ),
         (
-            said(cover(9).certificate(approximate).rule(SelectionRule::Exponential).build()),
+            said(cover(
+                9,
+                SetCoverSelectSettings {
+                    certificate: approximate,
+                    rule: SelectionRule::Exponential,
+                    ..Default::default()
+                },
+            )),
             "delta of the certificate must be at most that of the budget, which is 0, got 1e-6",
         ),
         (
-            said(
-                cover(9)
-                    .certificate(Certificate::Composition)
-                    .rule(SelectionRule::NoisyMax)
-                    .build(),
-            ),
+            said(cover(
+                9,
+                SetCoverSelectSettings {
+                    certificate: Certificate::Composition,
+                    rule: SelectionRule::NoisyMax,
+                    ..Default::default()
+                },
+            )),
             "a noisy maximum without the subsampled certificate is not proved to be private",
         ),
         (
-            said(SetCoverSelect::builder(9, budget(1e-300)).build()),
+            said(SetCoverSelect::new(9, budget(1e-300), SetCoverSelectSettings::default())),
             "epsilon of a sample = 1e-300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
         ),
         (
-            said(SetCoverSelect::builder(9, budget(f64::MIN_POSITIVE / 4.0)).build()),
+            said(SetCoverSelect::new(
+                9,
+                budget(f64::MIN_POSITIVE / 4.0),
+                SetCoverSelectSettings::default(),
+            )),
             "epsilon of a sample = 5.562684646268003e-309 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
         ),
-        (said(thresholds(0).build()), "most_users must be at least 1, got 0"),
-        (said(SetCoverThresholds::builder(0, 9, one).build()), "sets must be at least 1, got 0"),
-        (said(thresholds(9).ratio(1.0).build()), "ratio must be from 1.001 to 1000, got 1"),
-        (said(thresholds(9).ratio(f64::NAN).build()), "ratio must be from 1.001 to 1000, got NaN"),
         (
-            said(thresholds(9).ratio(f64::INFINITY).build()),
+            said(thresholds(0, SetCoverThresholdsSettings::default())),
+            "most_users must be at least 1, got 0",
+        ),
+        (
+            said(SetCoverThresholds::new(0, 9, one, SetCoverThresholdsSettings::default())),
+            "sets must be at least 1, got 0",
+        ),
+        (
+            said(thresholds(9, SetCoverThresholdsSettings { ratio: 1.0, ..Default::default() })),
+            "ratio must be from 1.001 to 1000, got 1",
+        ),
+        (
+            said(thresholds(
+                9,
+                SetCoverThresholdsSettings { ratio: f64::NAN, ..Default::default() },
+            )),
+            "ratio must be from 1.001 to 1000, got NaN",
+        ),
+        (
+            said(thresholds(
+                9,
+                SetCoverThresholdsSettings { ratio: f64::INFINITY, ..Default::default() },
+            )),
             "ratio must be from 1.001 to 1000, got inf",
         ),
-        (said(thresholds(9).ratio(-0.0).build()), "ratio must be from 1.001 to 1000, got -0"),
         (
-            said(thresholds(9).floor(0.0).build()),
+            said(thresholds(9, SetCoverThresholdsSettings { ratio: -0.0, ..Default::default() })),
+            "ratio must be from 1.001 to 1000, got -0",
+        ),
+        (
+            said(thresholds(
+                9,
+                SetCoverThresholdsSettings { floor: Some(0.0), ..Default::default() },
+            )),
             "floor must be at least 1 and at most most_users * (1 - e^-epsilon), which is 5.6890850294570185, got 0",
         ),
         (
-            said(thresholds(9).floor(f64::NAN).build()),
+            said(thresholds(
+                9,
+                SetCoverThresholdsSettings { floor: Some(f64::NAN), ..Default::default() },
+            )),
             "floor must be at least 1 and at most most_users * (1 - e^-epsilon), which is 5.6890850294570185, got NaN",
         ),
         (
-            said(thresholds(9).floor(10.0).build()),
+            said(thresholds(
+                9,
+                SetCoverThresholdsSettings { floor: Some(10.0), ..Default::default() },
+            )),
             "floor must be at least 1 and at most most_users * (1 - e^-epsilon), which is 5.6890850294570185, got 10",
         ),
         (
-            said(thresholds(9).floor(-1e300).build()),
+            said(thresholds(
+                9,
+                SetCoverThresholdsSettings { floor: Some(-1e300), ..Default::default() },
+            )),
             "floor must be at least 1 and at most most_users * (1 - e^-epsilon), which is 5.6890850294570185, got -1e300",
         ),
         (
-            said(SetCoverThresholds::builder(9, 9, budget(1e-300)).build()),
+            said(SetCoverThresholds::new(
+                9,
+                9,
+                budget(1e-300),
+                SetCoverThresholdsSettings::default(),
+            )),
             "epsilon of a sample = 1e-300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
         ),
-        (said(scaling(0.0).build()), "beta must be at least 1e-100 and below 1, got 0"),
-        (said(scaling(1.0).build()), "beta must be at least 1e-100 and below 1, got 1"),
-        (said(scaling(-0.0).build()), "beta must be at least 1e-100 and below 1, got -0"),
-        (said(scaling(f64::NAN).build()), "beta must be at least 1e-100 and below 1, got NaN"),
-        (said(scaling(1e-300).build()), "beta must be at least 1e-100 and below 1, got 1e-300"),
+        (said(scaling(0.0)), "beta must be at least 1e-100 and below 1, got 0"),
+        (said(scaling(1.0)), "beta must be at least 1e-100 and below 1, got 1"),
+        (said(scaling(-0.0)), "beta must be at least 1e-100 and below 1, got -0"),
+        (said(scaling(f64::NAN)), "beta must be at least 1e-100 and below 1, got NaN"),
+        (said(scaling(1e-300)), "beta must be at least 1e-100 and below 1, got 1e-300"),
+        (said(scaling(f64::NEG_INFINITY)), "beta must be at least 1e-100 and below 1, got -inf"),
         (
-            said(scaling(f64::NEG_INFINITY).build()),
-            "beta must be at least 1e-100 and below 1, got -inf",
+            said(SetCoverGreedyScaling::new(0, one, SetCoverGreedyScalingSettings::default())),
+            "sets must be at least 1, got 0",
         ),
-        (said(SetCoverGreedyScaling::builder(0, one).build()), "sets must be at least 1, got 0"),
         (
-            said(SetCoverGreedyScaling::builder(9, budget(1e-300)).build()),
+            said(SetCoverGreedyScaling::new(
+                9,
+                budget(1e-300),
+                SetCoverGreedyScalingSettings::default(),
+            )),
             "epsilon must be so large that the noise of its parts fits in 64 bits, got 1e-300",
         ),
         (
@@ -165,23 +237,23 @@ fn wrong_arguments_are_refused_with_value_and_limit() {
             "elements must be at most 2^24, got 18446744073709551615",
         ),
         (
-            said(Greedy::builder(uniform(3, 0), 1, one).build()),
+            said(Greedy::new(uniform(3, 0), 1, one, GreedySettings::default())),
             "elements to choose must be at least 1, got 0",
         ),
         (
-            said(Greedy::builder(uniform(0, 0), 1, one).build()),
+            said(Greedy::new(uniform(0, 0), 1, one, GreedySettings::default())),
             "elements to choose must be at least 1, got 0",
         ),
         (
-            said(Greedy::builder(uniform(3, 2), 0, one).build()),
+            said(Greedy::new(uniform(3, 2), 0, one, GreedySettings::default())),
             "most credit of a record must be > 0, got 0",
         ),
         (
-            said(Greedy::builder(uniform(3, 2), u64::MAX, one).build()),
+            said(Greedy::new(uniform(3, 2), u64::MAX, one, GreedySettings::default())),
             "most credit of a record = 1.8446744073709552e19 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
         ),
         (
-            said(Greedy::builder(uniform(3, 2), 1, budget(1e-300)).build()),
+            said(Greedy::new(uniform(3, 2), 1, budget(1e-300), GreedySettings::default())),
             "epsilon of a sample = 1e-300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
         ),
         (
@@ -189,80 +261,124 @@ fn wrong_arguments_are_refused_with_value_and_limit() {
             "elements must be at most 2^24, got 18446744073709551615",
         ),
         (
-            said(Greedy::builder(uniform(3, 2), 1, one).certificate(approximate).build()),
+            said(Greedy::new(
+                uniform(3, 2),
+                1,
+                one,
+                GreedySettings { certificate: Some(approximate), ..Default::default() },
+            )),
             "delta of the certificate must be at most that of the budget, which is 0, got 1e-6",
         ),
         (
-            said(
-                Greedy::builder(uniform(3, 2), 1, one)
-                    .certificate(Certificate::Composition)
-                    .rule(SelectionRule::NoisyMax)
-                    .build(),
-            ),
+            said(Greedy::new(
+                uniform(3, 2),
+                1,
+                one,
+                GreedySettings {
+                    certificate: Some(Certificate::Composition),
+                    rule: SelectionRule::NoisyMax,
+                },
+            )),
             "a noisy maximum without the subsampled certificate is not proved to be private",
         ),
+        (said(pair(0, one)), "most credit of a record must be > 0, got 0"),
         (
-            said(pair(0, one).and_then(super::submodular::GreedyBuilder::build)),
-            "most credit of a record must be > 0, got 0",
+            said(continuous(ContinuousGreedySettings { steps: 0, ..Default::default() })),
+            "steps must be at least 1, got 0",
         ),
-        (said(continuous().steps(0).build()), "steps must be at least 1, got 0"),
         (
-            said(continuous().steps(u32::MAX).build()),
+            said(continuous(ContinuousGreedySettings { steps: u32::MAX, ..Default::default() })),
             "steps times elements to choose must be at most 2^24, got 8589934590",
         ),
-        (said(continuous().roundings(0).build()), "roundings must be at least 1, got 0"),
         (
-            said(continuous().roundings(u32::MAX).build()),
+            said(continuous(ContinuousGreedySettings { roundings: 0, ..Default::default() })),
+            "roundings must be at least 1, got 0",
+        ),
+        (
+            said(continuous(ContinuousGreedySettings {
+                roundings: u32::MAX,
+                ..Default::default()
+            })),
             "roundings must be at most 2^16, got 4294967295",
         ),
         (
-            said(continuous().rounding_share(0.0).build()),
+            said(continuous(ContinuousGreedySettings {
+                rounding_share: 0.0,
+                ..Default::default()
+            })),
             "rounding share must be above 0 and below 1, got 0",
         ),
         (
-            said(continuous().rounding_share(1.0).build()),
+            said(continuous(ContinuousGreedySettings {
+                rounding_share: 1.0,
+                ..Default::default()
+            })),
             "rounding share must be above 0 and below 1, got 1",
         ),
         (
-            said(continuous().rounding_share(f64::NAN).build()),
+            said(continuous(ContinuousGreedySettings {
+                rounding_share: f64::NAN,
+                ..Default::default()
+            })),
             "rounding share must be above 0 and below 1, got NaN",
         ),
         (
-            said(continuous().rounding_share(f64::INFINITY).build()),
+            said(continuous(ContinuousGreedySettings {
+                rounding_share: f64::INFINITY,
+                ..Default::default()
+            })),
             "rounding share must be above 0 and below 1, got inf",
         ),
         (
-            said(continuous().certificate(approximate).build()),
+            said(continuous(ContinuousGreedySettings {
+                certificate: approximate,
+                ..Default::default()
+            })),
             "delta of the certificate must be at most that of the budget, which is 0, got 1e-6",
         ),
         (
-            said(ContinuousGreedy::builder(uniform(4, 0), Credits::ranked(1), one).build()),
+            said(ContinuousGreedy::new(
+                uniform(4, 0),
+                Credits::ranked(1),
+                one,
+                ContinuousGreedySettings::default(),
+            )),
             "elements to choose must be at least 1, got 0",
         ),
         (
-            said(ContinuousGreedy::builder(uniform(4, 2), Credits::ranked(0), one).build()),
+            said(ContinuousGreedy::new(
+                uniform(4, 2),
+                Credits::ranked(0),
+                one,
+                ContinuousGreedySettings::default(),
+            )),
             "most credit of a record must be > 0, got 0",
         ),
         (
-            said(
-                ContinuousGreedy::builder(
-                    uniform(4, 2),
-                    Credits::sampled(u64::MAX, usize::MAX),
-                    one,
-                )
-                .build(),
-            ),
+            said(ContinuousGreedy::new(
+                uniform(4, 2),
+                Credits::sampled(u64::MAX, usize::MAX),
+                one,
+                ContinuousGreedySettings::default(),
+            )),
             "most credit of a record = 1.8446744073709552e19 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
         ),
         (
-            said(ContinuousGreedy::builder(uniform(4, 2), Credits::sampled(1, 0), one).build()),
+            said(ContinuousGreedy::new(
+                uniform(4, 2),
+                Credits::sampled(1, 0),
+                one,
+                ContinuousGreedySettings::default(),
+            )),
             "most credit of a record must be > 0, got 0",
         ),
         (
-            said(
-                ContinuousGreedy::builder(uniform(4, 2), Credits::ranked(1), budget(1e-300))
-                    .build(),
-            ),
+            said(ContinuousGreedy::new(
+                uniform(4, 2),
+                Credits::ranked(1),
+                budget(1e-300),
+                ContinuousGreedySettings::default(),
+            )),
             "epsilon of a sample = 1e-300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
         ),
         (said(Coverage::weighted(incidence(), |_| 1, 0)), "most weight must be at least 1, got 0"),

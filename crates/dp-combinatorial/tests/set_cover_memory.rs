@@ -3,7 +3,7 @@
 
 use std::convert::Infallible;
 
-use dp_combinatorial::set_cover::{SetCoverThresholds, SetStream};
+use dp_combinatorial::set_cover::{SetCoverThresholds, SetCoverThresholdsSettings, SetStream};
 use dp_combinatorial::{Budget, ChaCha20Rng};
 use peak_alloc::PeakAlloc;
 use rand::SeedableRng;
@@ -39,8 +39,13 @@ impl SetStream for Runs {
 #[test]
 fn passes_need_one_bit_per_user() {
     let (users, sets) = (1_000_000, 500);
-    let plan = SetCoverThresholds::builder(sets, users, Budget::new(1.0, 0.0).expect("valid"));
-    let plan = plan.ratio(8.0).build().expect("valid");
+    let plan = SetCoverThresholds::new(
+        sets,
+        users,
+        Budget::new(1.0, 0.0).expect("valid"),
+        SetCoverThresholdsSettings { ratio: 8.0, ..Default::default() },
+    )
+    .expect("valid");
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let before = ALLOCATOR.current_usage();
     ALLOCATOR.reset_peak_usage();

@@ -8,7 +8,7 @@ use dp_mechanism::{
     SelectionRule, Source,
 };
 
-use crate::set_cover::{claimed, family, select, tiny_thresholds};
+use crate::set_cover::{by, claimed, family, select, tiny_thresholds};
 use dp_audit::harness::MutantCode;
 use dp_audit::harness::toys::{Side, pure_loss_of_one_more};
 use dp_audit::harness::{Effort, Found};
@@ -45,7 +45,7 @@ impl Source for NoSample<'_> {
 
 /// The library's choices among three sets, on all users or on the sample.
 fn everybody(effort: Effort, unsampled: bool) -> Found {
-    let plan = select().rule(SelectionRule::Exponential).build().expect("valid settings");
+    let plan = select(by(SelectionRule::Exponential));
     pure_loss_of_one_more(Side::Both, claimed(&plan.receipt()), (8, effort.of(1, 2)), |users| {
         let family = family(3, users);
         exact_law(Window::none(), |draws| {

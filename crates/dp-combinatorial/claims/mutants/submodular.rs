@@ -4,7 +4,8 @@
 use dp_accounting::{AddRemove, AnyRelation};
 use dp_audit::{Law as OutputLaw, Window, exact_law};
 use dp_combinatorial::submodular::{
-    ContinuousGreedy, Coverage, Credits, Extension, Gains, Greedy, LevelGains, Objective, Oracle,
+    ContinuousGreedy, ContinuousGreedySettings, Coverage, Credits, Extension, Gains, Greedy,
+    GreedySettings, LevelGains, Objective, Oracle,
 };
 use dp_mechanism::{DiscreteGaussian, Geometric, Law, Mechanism, SelectionRule, Source};
 
@@ -48,8 +49,13 @@ impl Source for AllKept<'_> {
 /// Nobody, against one record in all sets but the last, claimed for both directions. By the formula, and
 /// on the code, which has to agree.
 fn everybody_takes_part(broken: bool) -> Found {
-    let builder = Greedy::builder(uniform(LAST.1 as usize, LAST.0 as usize), 1, plan_budget());
-    let greedy = builder.rule(SelectionRule::Exponential).build().expect("valid settings");
+    let greedy = Greedy::new(
+        uniform(LAST.1 as usize, LAST.0 as usize),
+        1,
+        plan_budget(),
+        GreedySettings { rule: SelectionRule::Exponential, ..Default::default() },
+    )
+    .expect("valid settings");
     let claimed = claimed(&greedy.receipt());
     let law = |anybody: bool| -> OutputLaw<Vec<usize>> {
         if !broken {
@@ -134,12 +140,13 @@ impl LevelGains for Straight {
 fn beyond_the_cube(effort: Effort, broken: bool) -> Found {
     // As in the paper, ceil(1 / .7) = 2 steps. Many sets bring the loss close to its bound.
     const SETS: u32 = 20;
-    let builder = ContinuousGreedy::builder(
+    let plan = ContinuousGreedy::new(
         uniform(SETS as usize, 1),
         Credits { most_credit: 1, level_credit: ONE },
         plan_budget(),
-    );
-    let plan = builder.steps(2).roundings(1).build().expect("valid settings");
+        ContinuousGreedySettings { steps: 2, roundings: 1, ..Default::default() },
+    )
+    .expect("valid settings");
     let claimed = claimed(&plan.receipt());
     pure_loss_of_one_more(Side::Both, claimed, (2, effort.of(1, 3)), |kinds| {
         let sets: Vec<Option<usize>> = kinds.iter().map(|&kind| (kind == 1).then_some(0)).collect();
@@ -215,8 +222,8 @@ impl Gains for UncappedRun {
 }
 
 fn without_a_cap(effort: Effort, broken: bool) -> Found {
-    let builder = Greedy::builder(uniform(ORACLE_SETS, 3), 3, plan_budget());
-    let greedy = builder.build().expect("valid settings");
+    let greedy = Greedy::new(uniform(ORACLE_SETS, 3), 3, plan_budget(), GreedySettings::default())
+        .expect("valid settings");
     let claimed = claimed(&greedy.receipt());
     pure_loss_of_one_more(Side::Both, claimed, (2, effort.of(1, 3)), |records| {
         let uncapped = Uncapped { records };
@@ -257,7 +264,7 @@ impl Source for UntilDone<'_> {
 
 /// Two picks out of three sets; the mutant keeps silent once everybody who takes part is covered.
 fn ends_when_done(effort: Effort, broken: bool) -> Found {
-    let greedy = plan(|builder| builder);
+    let greedy = plan(GreedySettings::default());
     let claimed = claimed(&greedy.receipt());
     pure_loss_of_one_more(Side::Both, claimed, (8, effort.of(1, 2)), |records| {
         let objective = coverage(3, records);

@@ -47,9 +47,9 @@ pub enum ScalingThresholds {
 /// Ghazi, Kamath, Kumar, Manurangsi, Sealfon (2024), Algorithm 4 and Theorem 1.4. As printed, the count
 /// has noise of scale `1 / (2 epsilon)` and costs four times what it may; see the errata page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "SetCoverGreedyScalingBuilder", into = "SetCoverGreedyScalingBuilder")]
+#[serde(try_from = "Asked", into = "Asked")]
 pub struct SetCoverGreedyScaling {
-    settings: SetCoverGreedyScalingBuilder,
+    asked: Asked,
     count: NoisyCount,
     /// By how many rounds follow.
     rounds: Vec<Round>,
@@ -72,81 +72,81 @@ const COUNT: &str = "number of users";
 /// Users are numbered in 32 bits, so no more rounds are of use.
 const MOST_ROUNDS: usize = 32;
 
-/// Public settings of [`SetCoverGreedyScaling`]; made by [`SetCoverGreedyScaling::builder`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SetCoverGreedyScalingBuilder {
-    sets: u32,
-    budget: Budget,
-    thresholds: ScalingThresholds,
-    beta: f64,
+/// Settings of [`SetCoverGreedyScaling`]. Nothing here depends on data.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SetCoverGreedyScalingSettings {
+    /// Default: [`ScalingThresholds::Practical`].
+    pub thresholds: ScalingThresholds,
+    /// With which probability the cost may miss its bound, above 0 and below 1. Default: .1.
+    pub beta: f64,
 }
 
-impl SetCoverGreedyScalingBuilder {
-    /// Default: [`ScalingThresholds::Practical`].
-    #[must_use]
-    pub fn thresholds(mut self, thresholds: ScalingThresholds) -> Self {
-        self.thresholds = thresholds;
-        self
+impl Default for SetCoverGreedyScalingSettings {
+    fn default() -> Self {
+        Self { thresholds: ScalingThresholds::default(), beta: 0.1 }
     }
+}
 
-    /// With which probability the cost may miss its bound, above 0 and below 1. Default: .1.
-    #[must_use]
-    pub fn beta(mut self, beta: f64) -> Self {
-        self.beta = beta;
-        self
-    }
+/// What was asked for. The file form of plans, which are read back through their checks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    sets: u32,
+    budget: Budget,
+    settings: SetCoverGreedyScalingSettings,
+}
 
+impl SetCoverGreedyScaling {
+    /// For a family of so many sets, to be ordered within this budget.
+    ///
     /// Checks every setting and calibrates all rounds; afterwards nothing can fail.
     ///
     /// # Errors
     /// [`CombinatorialError`] if there is no set, if beta is out of range, or if epsilon is too small
     /// to be divided among 32 rounds.
-    pub fn build(self) -> Result<SetCoverGreedyScaling, CombinatorialError> {
-        if self.sets == 0 {
+    pub fn new(
+        sets: u32,
+        budget: Budget,
+        settings: SetCoverGreedyScalingSettings,
+    ) -> Result<Self, CombinatorialError> {
+        if sets == 0 {
             return Err(CombinatorialError::OutOfRange {
                 name: "sets",
                 got: 0,
                 want: "at least 1",
             });
         }
-        if !(self.beta >= 1e-100 && self.beta < 1.0) {
+        if !(settings.beta >= 1e-100 && settings.beta < 1.0) {
             let (name, want) = ("beta", "at least 1e-100 and below 1");
-            return Err(CombinatorialError::real(name, self.beta, want));
+            return Err(CombinatorialError::real(name, settings.beta, want));
         }
-        let epsilon = self.budget.epsilon().get();
-        let too_little = in_terms_of(self.budget);
+        let epsilon = budget.epsilon().get();
+        let too_little = in_terms_of(budget);
         let count = NoisyCount::geometric(Epsilon::new(0.5 * epsilon)?).map_err(&too_little)?;
         let round = |following: usize| {
             let halvings = i32::try_from(following).expect("few rounds");
             let epsilon = Epsilon::new(epsilon / 4.0 / 2_f64.powi(halvings))?;
             let inner = epsilon.get() + (-epsilon.get()).exp().ln_1p();
-            let share = match self.thresholds {
+            let share = match settings.thresholds {
                 ScalingThresholds::Proof => 2_f64.ln() / inner,
                 ScalingThresholds::Practical => 1.0,
             };
-            let part = Part { name: "tests of sets", share, rounds: self.sets.into() };
+            let part = Part { name: "tests of sets", share, rounds: sets.into() };
             let run =
                 CreditedRun::new(Certificate::Subsampled, epsilon, &[part]).map_err(&too_little)?;
             let reports = run.reports(0, 1).map_err(&too_little)?;
             Ok(Round { name: format!("round before {following} more"), run, reports })
         };
         let rounds = (0..MOST_ROUNDS).map(round).collect::<Result<_, CombinatorialError>>()?;
-        let bits = (f64::from(self.sets) / self.beta).log2();
-        Ok(SetCoverGreedyScaling { settings: self, count, rounds, bits })
-    }
-}
-
-impl SetCoverGreedyScaling {
-    /// Settings for a family of so many sets, to be ordered within this budget.
-    pub fn builder(sets: u32, budget: Budget) -> SetCoverGreedyScalingBuilder {
-        let thresholds = ScalingThresholds::default();
-        SetCoverGreedyScalingBuilder { sets, budget, thresholds, beta: 0.1 }
+        let bits = (f64::from(sets) / settings.beta).log2();
+        Ok(Self { asked: Asked { sets, budget, settings }, count, rounds, bits })
     }
 
     /// The thresholds of all rounds, in users of the sample, given the noisy number of users.
     fn thresholds(&self, noisy_users: i64) -> Vec<i64> {
         let users = (noisy_users as f64).clamp(0.0, f64::from(u32::MAX));
-        let thresholds: Vec<f64> = match self.settings.thresholds {
+        let thresholds: Vec<f64> = match self.asked.settings.thresholds {
             ScalingThresholds::Proof => {
                 let least = 100.0 * self.bits;
                 let halved = |round: i32| users.max(least) / 2_f64.powi(round);
@@ -180,7 +180,7 @@ impl Algorithm for SetCoverGreedyScaling {
         let rounds = self.rounds.iter().rev().map(step).collect();
         let steps = vec![Step::spend(COUNT, self.count.loss()), Step::sequential("rounds", rounds)];
         let spent = Step::sequential("all steps", steps);
-        Receipt::new("set-cover-greedy-scaling", AddRemove, self.settings.budget, spent)
+        Receipt::new("set-cover-greedy-scaling", AddRemove, self.asked.budget, spent)
     }
 
     fn shape(incidence: &&Incidence) -> usize {
@@ -190,7 +190,7 @@ impl Algorithm for SetCoverGreedyScaling {
     /// # Errors
     /// [`CombinatorialError::SetCount`] if the family has another number of sets than the plan.
     fn check(&self, sets: &usize) -> Result<(), CombinatorialError> {
-        super::check_sets(self.settings.sets, *sets)
+        super::check_sets(self.asked.sets, *sets)
     }
 
     fn run(&self, incidence: Private<&Incidence>, draws: &mut Draws<'_>) -> Cover {
@@ -199,7 +199,7 @@ impl Algorithm for SetCoverGreedyScaling {
         let noisy_users = self.count.release(count, &mut draws.leaf(COUNT, 0));
         let thresholds = self.thresholds(noisy_users);
         let mut covered = users.map(|users| vec![false; users]);
-        let mut rest: Vec<u32> = (0..self.settings.sets).collect();
+        let mut rest: Vec<u32> = (0..self.asked.sets).collect();
         let mut order = Vec::with_capacity(rest.len());
         let rounds = self.rounds[..thresholds.len()].iter().rev();
         for (round, &threshold) in rounds.zip(&thresholds) {
@@ -232,17 +232,17 @@ impl Algorithm for SetCoverGreedyScaling {
     }
 }
 
-impl TryFrom<SetCoverGreedyScalingBuilder> for SetCoverGreedyScaling {
+impl TryFrom<Asked> for SetCoverGreedyScaling {
     type Error = CombinatorialError;
 
-    fn try_from(settings: SetCoverGreedyScalingBuilder) -> Result<Self, CombinatorialError> {
-        settings.build()
+    fn try_from(asked: Asked) -> Result<Self, CombinatorialError> {
+        Self::new(asked.sets, asked.budget, asked.settings)
     }
 }
 
-impl From<SetCoverGreedyScaling> for SetCoverGreedyScalingBuilder {
+impl From<SetCoverGreedyScaling> for Asked {
     fn from(plan: SetCoverGreedyScaling) -> Self {
-        plan.settings
+        plan.asked
     }
 }
 
@@ -255,9 +255,12 @@ mod tests {
     #[test]
     fn rounds_of_the_reference_begin_above_the_users_and_end_above_the_noise() {
         for epsilon in [0.01, 0.1, 1.0] {
-            let plan = SetCoverGreedyScaling::builder(1_000, Budget::new(epsilon, 0.0).unwrap())
-                .build()
-                .unwrap();
+            let plan = SetCoverGreedyScaling::new(
+                1_000,
+                Budget::new(epsilon, 0.0).unwrap(),
+                SetCoverGreedyScalingSettings::default(),
+            )
+            .unwrap();
             for users in [-5, 0, 100, 10_000, 1 << 30, i64::MAX] {
                 let thresholds = plan.thresholds(users);
                 let rounds = thresholds.len();
@@ -269,8 +272,15 @@ mod tests {
                 let users = users.clamp(0, u32::MAX.into());
                 assert!(rounds == 32 || first >= users as f64);
             }
-            let proof = SetCoverGreedyScaling::builder(1_000, Budget::new(epsilon, 0.0).unwrap());
-            let proof = proof.thresholds(ScalingThresholds::Proof).build().unwrap();
+            let proof = SetCoverGreedyScaling::new(
+                1_000,
+                Budget::new(epsilon, 0.0).unwrap(),
+                SetCoverGreedyScalingSettings {
+                    thresholds: ScalingThresholds::Proof,
+                    ..Default::default()
+                },
+            )
+            .unwrap();
             assert!(proof.thresholds(1_000).is_empty());
             let bits = (1_000.0_f64 / 0.1).log2();
             let thresholds = proof.thresholds(1 << 20);

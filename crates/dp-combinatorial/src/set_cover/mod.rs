@@ -11,7 +11,7 @@
 //! - [`exact_greedy`], [`exact_cost`]: not private, to compare with.
 //!
 //! ```
-//! use dp_combinatorial::set_cover::{SetCoverSelect, exact_cost, exact_greedy};
+//! use dp_combinatorial::set_cover::{SetCoverSelect, SetCoverSelectSettings, exact_cost, exact_greedy};
 //! use dp_combinatorial::{Budget, Incidence, Mechanism, chacha_from_os};
 //!
 //! // Each of 5,000 users is in three of 40 sets, and in one of the first four.
@@ -19,7 +19,7 @@
 //!     (0..5_000).map(|i: u32| [i % 4, 4 + i % 31, 4 + i % 36]).collect();
 //! let incidence = Incidence::from_slices(40, lists.iter().map(|list| &list[..]))?;
 //!
-//! let plan = SetCoverSelect::builder(40, Budget::new(0.5, 0.0)?).build()?;
+//! let plan = SetCoverSelect::new(40, Budget::new(0.5, 0.0)?, SetCoverSelectSettings::default())?;
 //! let cover = plan.release(&incidence, &mut chacha_from_os()?)?.output;
 //! // For the owner of the data alone:
 //! assert_eq!(exact_cost(&exact_greedy(&incidence), &incidence).sets_used, 4);
@@ -47,10 +47,10 @@ mod waiting;
 
 pub use cover::{Cover, CoverCost, exact_cost};
 pub use greedy::exact_greedy;
-pub use greedy_scaling::{ScalingThresholds, SetCoverGreedyScaling, SetCoverGreedyScalingBuilder};
-pub use select::{SetCoverSelect, SetCoverSelectBuilder};
+pub use greedy_scaling::{ScalingThresholds, SetCoverGreedyScaling, SetCoverGreedyScalingSettings};
+pub use select::{SetCoverSelect, SetCoverSelectSettings};
 pub use stream::SetStream;
-pub use thresholds::{SetCoverThresholds, SetCoverThresholdsBuilder};
+pub use thresholds::{SetCoverThresholds, SetCoverThresholdsSettings};
 
 use crate::CombinatorialError;
 

@@ -37,96 +37,89 @@ use crate::{CombinatorialError, Incidence};
 /// noise, and with permute-and-flip in place of the exponential mechanism.
 ///
 /// ```
-/// use dp_combinatorial::set_cover::SetCoverSelect;
+/// use dp_combinatorial::set_cover::{SetCoverSelect, SetCoverSelectSettings};
 /// use dp_combinatorial::{Budget, Incidence, Mechanism, chacha_from_os};
 ///
 /// // 900 users, each in two of three sets; nobody is in all of them.
 /// let lists: [&[u32]; 3] = [&[0, 1], &[0, 2], &[0, 1]];
 /// let incidence = Incidence::from_slices(3, (0..900).map(|user| lists[user % 3]))?;
-/// let plan = SetCoverSelect::builder(3, Budget::new(1.0, 0.0)?).build()?;
+/// let plan = SetCoverSelect::new(3, Budget::new(1.0, 0.0)?, SetCoverSelectSettings::default())?;
 /// let release = plan.release(&incidence, &mut chacha_from_os()?)?;
 /// assert_eq!(release.output.order[0], 0); // 900 users wait for it, 600 and 300 for the others
 /// assert!(release.receipt.within_budget());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "SetCoverSelectBuilder", into = "SetCoverSelectBuilder")]
+#[serde(try_from = "Asked", into = "Asked")]
 pub struct SetCoverSelect {
-    settings: SetCoverSelectBuilder,
+    asked: Asked,
     run: CreditedRun,
     selection: CreditedSelection,
 }
 
-/// Public settings of [`SetCoverSelect`]; made by [`SetCoverSelect::builder`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SetCoverSelectBuilder {
-    sets: u32,
-    budget: Budget,
-    certificate: Certificate,
-    rule: SelectionRule,
-    partial: Option<u32>,
-}
-
-impl SetCoverSelectBuilder {
+/// Settings of [`SetCoverSelect`]. Nothing here depends on data.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SetCoverSelectSettings {
     /// Which proof pays. Default: [`Certificate::Subsampled`].
-    #[must_use]
-    pub fn certificate(mut self, certificate: Certificate) -> Self {
-        self.certificate = certificate;
-        self
-    }
-
+    pub certificate: Certificate,
     /// How a choice favours sets that serve many. Default: [`SelectionRule::PermuteAndFlip`].
     ///
     /// [`SelectionRule::NoisyMax`] chooses a little worse and also says, for free, about how many
     /// users each set serves.
-    #[must_use]
-    pub fn rule(mut self, rule: SelectionRule) -> Self {
-        self.rule = rule;
-        self
-    }
-
+    pub rule: SelectionRule,
     /// Only the first `sets` sets of the order: for a cover of most users. Default: all.
-    #[must_use]
-    pub fn partial(mut self, sets: u32) -> Self {
-        self.partial = Some(sets);
-        self
-    }
+    pub partial: Option<u32>,
+}
 
+impl Default for SetCoverSelectSettings {
+    fn default() -> Self {
+        Self {
+            certificate: Certificate::Subsampled,
+            rule: SelectionRule::PermuteAndFlip,
+            partial: None,
+        }
+    }
+}
+
+/// What was asked for. The file form of plans, which are read back through their checks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    sets: u32,
+    budget: Budget,
+    settings: SetCoverSelectSettings,
+}
+
+impl SetCoverSelect {
+    /// For a family of so many sets, to be ordered within this budget.
+    ///
     /// Checks every setting and calibrates the choices; afterwards nothing can fail.
     ///
     /// # Errors
     /// [`CombinatorialError`] if there is no set, if the partial cover has none or more than there
     /// are, if `delta` of the certificate is above that of the budget, or if there is no proof for
     /// the rule under the certificate.
-    pub fn build(self) -> Result<SetCoverSelect, CombinatorialError> {
-        let steps = self.partial.unwrap_or(self.sets);
-        if self.sets == 0 || steps == 0 {
-            let name = if self.sets == 0 { "sets" } else { "partial" };
+    pub fn new(
+        sets: u32,
+        budget: Budget,
+        settings: SetCoverSelectSettings,
+    ) -> Result<Self, CombinatorialError> {
+        let steps = settings.partial.unwrap_or(sets);
+        if sets == 0 || steps == 0 {
+            let name = if sets == 0 { "sets" } else { "partial" };
             return Err(CombinatorialError::OutOfRange { name, got: 0, want: "at least 1" });
         }
-        if steps > self.sets {
-            let (got, most) = (steps.into(), self.sets.into());
+        if steps > sets {
+            let (got, most) = (steps.into(), sets.into());
             let most_name = "the number of sets";
             return Err(CombinatorialError::AboveLimit { name: "partial", got, most_name, most });
         }
-        check_delta(self.certificate, self.budget)?;
+        check_delta(settings.certificate, budget)?;
         let part = Part { name: "choices of sets", share: 1.0, rounds: steps.into() };
-        let run = CreditedRun::new(self.certificate, self.budget.epsilon(), &[part])?;
-        let selection = run.selection(0, self.rule, 1)?;
-        Ok(SetCoverSelect { settings: self, run, selection })
-    }
-}
-
-impl SetCoverSelect {
-    /// Settings for a family of so many sets, to be ordered within this budget.
-    pub fn builder(sets: u32, budget: Budget) -> SetCoverSelectBuilder {
-        SetCoverSelectBuilder {
-            sets,
-            budget,
-            certificate: Certificate::Subsampled,
-            rule: SelectionRule::PermuteAndFlip,
-            partial: None,
-        }
+        let run = CreditedRun::new(settings.certificate, budget.epsilon(), &[part])?;
+        let selection = run.selection(0, settings.rule, 1)?;
+        Ok(Self { asked: Asked { sets, budget, settings }, run, selection })
     }
 
     /// About how many users the first one, two, three, ... sets of the order serve, from the noisy
@@ -139,8 +132,8 @@ impl SetCoverSelect {
     #[must_use]
     pub fn post_users_served(&self, cover: &Cover) -> Vec<f64> {
         let harmonic = |n: u32| (1..=n).map(|i| f64::from(i).recip()).sum::<f64>();
-        let candidates = (1..=self.settings.sets).rev();
-        let mut largest_noise = harmonic(self.settings.sets);
+        let candidates = (1..=self.asked.sets).rev();
+        let mut largest_noise = harmonic(self.asked.sets);
         let mut served: f64 = 0.0;
         let of_gain = |(&gain, candidates): (&i64, u32)| {
             let noise = largest_noise / self.selection.rate();
@@ -160,7 +153,7 @@ impl Algorithm for SetCoverSelect {
     type Error = CombinatorialError;
 
     fn cost(&self) -> Receipt<AddRemove> {
-        Receipt::new("set-cover-select", AddRemove, self.settings.budget, self.run.step())
+        Receipt::new("set-cover-select", AddRemove, self.asked.budget, self.run.step())
     }
 
     fn shape(incidence: &&Incidence) -> usize {
@@ -170,16 +163,16 @@ impl Algorithm for SetCoverSelect {
     /// # Errors
     /// [`CombinatorialError::SetCount`] if the family has another number of sets than the plan.
     fn check(&self, sets: &usize) -> Result<(), CombinatorialError> {
-        super::check_sets(self.settings.sets, *sets)
+        super::check_sets(self.asked.sets, *sets)
     }
 
     fn run(&self, incidence: Private<&Incidence>, draws: &mut Draws<'_>) -> Cover {
         let kept = self.run.sample(incidence.map(Incidence::users), draws);
         let mut waiting =
             incidence.zip(kept).map(|(incidence, kept)| Waiting::new(incidence, |user| kept[user]));
-        let mut rest: Vec<u32> = (0..self.settings.sets).collect();
+        let mut rest: Vec<u32> = (0..self.asked.sets).collect();
         let mut cover = Cover::default();
-        for _ in 0..self.settings.partial.unwrap_or(self.settings.sets) {
+        for _ in 0..self.asked.settings.partial.unwrap_or(self.asked.sets) {
             let gains = waiting.as_mut().map(|waiting| waiting.gains(&rest));
             let selected = self.selection.release_unless_zero(rest.len(), gains, draws);
             let set = rest.swap_remove(selected.index);
@@ -191,16 +184,16 @@ impl Algorithm for SetCoverSelect {
     }
 }
 
-impl TryFrom<SetCoverSelectBuilder> for SetCoverSelect {
+impl TryFrom<Asked> for SetCoverSelect {
     type Error = CombinatorialError;
 
-    fn try_from(settings: SetCoverSelectBuilder) -> Result<Self, CombinatorialError> {
-        settings.build()
+    fn try_from(asked: Asked) -> Result<Self, CombinatorialError> {
+        Self::new(asked.sets, asked.budget, asked.settings)
     }
 }
 
-impl From<SetCoverSelect> for SetCoverSelectBuilder {
+impl From<SetCoverSelect> for Asked {
     fn from(plan: SetCoverSelect) -> Self {
-        plan.settings
+        plan.asked
     }
 }

@@ -11,7 +11,7 @@ use dp_mechanism::Private;
 /// ```
 /// use std::convert::Infallible;
 ///
-/// use dp_combinatorial::set_cover::{SetCoverThresholds, SetStream};
+/// use dp_combinatorial::set_cover::{SetCoverThresholds, SetCoverThresholdsSettings, SetStream};
 /// use dp_combinatorial::{Budget, chacha_from_os};
 ///
 /// /// Set `s` has the users whose number can be divided by `s + 2`; read from a disk, for example.
@@ -31,7 +31,7 @@ use dp_mechanism::Private;
 ///     }
 /// }
 ///
-/// let plan = SetCoverThresholds::builder(20, 10_000, Budget::new(1.0, 0.0)?).build()?;
+/// let plan = SetCoverThresholds::new(20, 10_000, Budget::new(1.0, 0.0)?, SetCoverThresholdsSettings::default())?;
 /// let release = plan.release_stream(&mut Multiples, &mut chacha_from_os()?)?;
 /// assert_eq!(release.output.order[..2], [0, 1]); // 5,000 users, then 1,667 of the others
 /// # Ok::<(), Box<dyn std::error::Error>>(())

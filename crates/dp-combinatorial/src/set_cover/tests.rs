@@ -45,18 +45,36 @@ fn orders(incidence: &Incidence, epsilon: f64, seed: u64) -> Vec<(&'static str, 
         ("composition", Certificate::Composition, SelectionRule::PermuteAndFlip),
         ("approximate", Certificate::Approximate { delta }, SelectionRule::Exponential),
     ] {
-        let plan = SetCoverSelect::builder(sets, with_delta).certificate(certificate).rule(rule);
-        let release = plan.build().unwrap().simulate(incidence, &mut rng).unwrap();
+        let release = SetCoverSelect::new(
+            sets,
+            with_delta,
+            SetCoverSelectSettings { certificate, rule, ..Default::default() },
+        )
+        .unwrap()
+        .simulate(incidence, &mut rng)
+        .unwrap();
         assert!(release.receipt.within_budget(), "{name}");
         found.push((name, release.output.order));
     }
-    let plan = SetCoverThresholds::builder(sets, 1 << 20, budget(epsilon)).build().unwrap();
+    let plan = SetCoverThresholds::new(
+        sets,
+        1 << 20,
+        budget(epsilon),
+        SetCoverThresholdsSettings::default(),
+    )
+    .unwrap();
     let release = plan.simulate(incidence, &mut rng).unwrap();
     assert!(release.receipt.within_budget());
     found.push(("thresholds", release.output.order));
     for thresholds in [ScalingThresholds::Practical, ScalingThresholds::Proof] {
-        let plan = SetCoverGreedyScaling::builder(sets, budget(epsilon)).thresholds(thresholds);
-        let release = plan.build().unwrap().simulate(incidence, &mut rng).unwrap();
+        let release = SetCoverGreedyScaling::new(
+            sets,
+            budget(epsilon),
+            SetCoverGreedyScalingSettings { thresholds, ..Default::default() },
+        )
+        .unwrap()
+        .simulate(incidence, &mut rng)
+        .unwrap();
         assert!(release.receipt.within_budget());
         found.push(("scaling", release.output.order));
     }
@@ -99,9 +117,15 @@ fn a_planted_cover_is_found() {
             assert!(used <= 9, "{used}");
         }
     }
-    let plan = SetCoverSelect::builder(60, budget(0.01)).certificate(Certificate::Composition);
     let mut rng = ChaCha20Rng::seed_from_u64(1);
-    let release = plan.build().unwrap().simulate(&incidence, &mut rng).unwrap();
+    let release = SetCoverSelect::new(
+        60,
+        budget(0.01),
+        SetCoverSelectSettings { certificate: Certificate::Composition, ..Default::default() },
+    )
+    .unwrap()
+    .simulate(&incidence, &mut rng)
+    .unwrap();
     assert!(release.output.exact_cost(&incidence).sets_used > 20);
 }
 
@@ -113,7 +137,7 @@ proptest! {
         seed in 0_u64..1000,
     ) {
         let incidence = Incidence::from_slices(9, lists.iter().map(Vec::as_slice)).unwrap();
-        let plan = SetCoverThresholds::builder(9, 60, budget(1.0)).floor(1.0).build().unwrap();
+        let plan = SetCoverThresholds::new(9, 60, budget(1.0), SetCoverThresholdsSettings { floor: Some(1.0), ..Default::default() }).unwrap();
         let rng = || ChaCha20Rng::seed_from_u64(seed);
         let in_memory = plan.replay(&incidence, &mut SecureSource::new(&mut rng())).0;
         let in_passes = plan.replay_stream(&mut &incidence, &mut SecureSource::new(&mut rng())).0;
@@ -136,7 +160,8 @@ fn an_error_of_the_stream_is_handed_on_and_bad_sets_are_passed_over() {
             if self.0 == 0 { Err("unplugged") } else { Ok(()) }
         }
     }
-    let plan = SetCoverThresholds::builder(3, 100, budget(1.0)).build().unwrap();
+    let plan = SetCoverThresholds::new(3, 100, budget(1.0), SetCoverThresholdsSettings::default())
+        .unwrap();
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let cover = plan.simulate_stream(&mut Broken(1000), &mut rng).unwrap().output;
     assert!(is_a_permutation(&cover.order, 3));
@@ -148,8 +173,16 @@ fn an_error_of_the_stream_is_handed_on_and_bad_sets_are_passed_over() {
 #[test]
 fn noisy_gains_say_how_many_users_are_served() {
     let incidence = planted(3_000, 30, 6, 8);
-    let plan = SetCoverSelect::builder(30, budget(1.0)).rule(SelectionRule::NoisyMax).partial(6);
-    let plan = plan.build().unwrap();
+    let plan = SetCoverSelect::new(
+        30,
+        budget(1.0),
+        SetCoverSelectSettings {
+            rule: SelectionRule::NoisyMax,
+            partial: Some(6),
+            ..Default::default()
+        },
+    )
+    .unwrap();
     let (mut estimated, mut served) = (0.0, 0.0);
     let mut rng = ChaCha20Rng::seed_from_u64(2);
     let runs = 400;
@@ -168,7 +201,8 @@ fn noisy_gains_say_how_many_users_are_served() {
     assert!(estimated > served - most_taken_off - 10.5, "{estimated} of {served}");
     // Control: without the correction for the noise, or for the sample, it would be refused.
     assert!(served * 0.632 < served - most_taken_off - 10.5);
-    let index_only = SetCoverSelect::builder(30, budget(1.0)).build().unwrap();
+    let index_only =
+        SetCoverSelect::new(30, budget(1.0), SetCoverSelectSettings::default()).unwrap();
     let cover = index_only.replay(&incidence, &mut SecureSource::new(&mut rng)).0;
     assert!(index_only.post_users_served(&cover).is_empty());
 }
@@ -176,9 +210,15 @@ fn noisy_gains_say_how_many_users_are_served() {
 #[test]
 fn settings_out_of_range_are_refused_with_what_would_be_accepted() {
     let message = |error: CombinatorialError| error.to_string();
-    let zero = SetCoverSelect::builder(0, budget(1.0)).build().unwrap_err();
+    let zero = SetCoverSelect::new(0, budget(1.0), SetCoverSelectSettings::default()).unwrap_err();
     assert_eq!(message(zero), "sets must be at least 1, got 0");
-    let partial = |sets| SetCoverSelect::builder(3, budget(1.0)).partial(sets).build();
+    let partial = |sets| {
+        SetCoverSelect::new(
+            3,
+            budget(1.0),
+            SetCoverSelectSettings { partial: Some(sets), ..Default::default() },
+        )
+    };
     assert_eq!(message(partial(0).unwrap_err()), "partial must be at least 1, got 0");
     assert_eq!(
         message(partial(4).unwrap_err()),
@@ -186,38 +226,79 @@ fn settings_out_of_range_are_refused_with_what_would_be_accepted() {
     );
     let delta = Delta::new(1e-6).unwrap();
     let approximate = Certificate::Approximate { delta };
-    let plan = SetCoverSelect::builder(3, budget(1.0)).certificate(approximate);
-    let message_of_delta = message(plan.rule(SelectionRule::Exponential).build().unwrap_err());
+    let message_of_delta = message(
+        SetCoverSelect::new(
+            3,
+            budget(1.0),
+            SetCoverSelectSettings {
+                certificate: approximate,
+                rule: SelectionRule::Exponential,
+                ..Default::default()
+            },
+        )
+        .unwrap_err(),
+    );
     assert_eq!(
         message_of_delta,
         "delta of the certificate must be at most that of the budget, which is 0, got 1e-6"
     );
     // Half of it would do for the count; it is the last of 32 rounds that gets too little.
-    let tiny = SetCoverGreedyScaling::builder(3, budget(1e-9)).build().unwrap_err();
+    let tiny =
+        SetCoverGreedyScaling::new(3, budget(1e-9), SetCoverGreedyScalingSettings::default())
+            .unwrap_err();
     let fits = "so large that the noise of its parts fits in 64 bits";
     assert_eq!(message(tiny), format!("epsilon must be {fits}, got 1e-9"));
-    let composed = SetCoverSelect::builder(3, budget(1.0)).certificate(Certificate::Composition);
-    assert!(composed.rule(SelectionRule::NoisyMax).build().is_err());
+    assert!(
+        SetCoverSelect::new(
+            3,
+            budget(1.0),
+            SetCoverSelectSettings {
+                certificate: Certificate::Composition,
+                rule: SelectionRule::NoisyMax,
+                ..Default::default()
+            }
+        )
+        .is_err()
+    );
 
-    let thresholds = || SetCoverThresholds::builder(1_000, 10, budget(1.0));
+    let thresholds = |settings| SetCoverThresholds::new(1_000, 10, budget(1.0), settings);
     for ratio in [1.0, 0.5, 0.0, -1.0, f64::NAN, f64::INFINITY, 1e4] {
-        assert!(thresholds().ratio(ratio).build().is_err(), "{ratio}");
+        assert!(
+            thresholds(SetCoverThresholdsSettings { ratio, ..Default::default() }).is_err(),
+            "{ratio}"
+        );
     }
     for floor in [0.0, 0.99, 6.4, f64::NAN, f64::INFINITY, -1.0] {
-        assert!(thresholds().floor(floor).build().is_err(), "{floor}");
+        assert!(
+            thresholds(SetCoverThresholdsSettings { floor: Some(floor), ..Default::default() })
+                .is_err(),
+            "{floor}"
+        );
     }
-    assert!(thresholds().floor(6.3).build().is_ok());
-    let no_users = SetCoverThresholds::builder(3, 0, budget(1.0)).build().unwrap_err();
+    assert!(
+        thresholds(SetCoverThresholdsSettings { floor: Some(6.3), ..Default::default() }).is_ok()
+    );
+    let no_users =
+        SetCoverThresholds::new(3, 0, budget(1.0), SetCoverThresholdsSettings::default())
+            .unwrap_err();
     assert_eq!(message(no_users), "most_users must be at least 1, got 0");
     // So few users that the usual floor would be above the start.
-    let few = SetCoverThresholds::builder(1_000, 2, budget(1.0)).build().unwrap();
+    let few = SetCoverThresholds::new(1_000, 2, budget(1.0), SetCoverThresholdsSettings::default())
+        .unwrap();
     assert_eq!(few.thresholds(), [2]);
 
     for beta in [0.0, 1.0, -0.1, f64::NAN, 1e-200] {
-        let plan = SetCoverGreedyScaling::builder(3, budget(1.0)).beta(beta);
-        assert!(plan.build().is_err(), "{beta}");
+        assert!(
+            SetCoverGreedyScaling::new(
+                3,
+                budget(1.0),
+                SetCoverGreedyScalingSettings { beta, ..Default::default() }
+            )
+            .is_err(),
+            "{beta}"
+        );
     }
-    let plan = SetCoverSelect::builder(3, budget(1.0)).build().unwrap();
+    let plan = SetCoverSelect::new(3, budget(1.0), SetCoverSelectSettings::default()).unwrap();
     let other = Incidence::from_slices(4, []).unwrap();
     assert_eq!(
         plan.check(&other.sets()).unwrap_err().to_string(),
@@ -227,29 +308,57 @@ fn settings_out_of_range_are_refused_with_what_would_be_accepted() {
 
 #[test]
 fn thresholds_fall_by_the_ratio_and_end_at_the_floor() {
-    let plan = SetCoverThresholds::builder(100, 1 << 20, budget(1.0)).ratio(2.0);
-    let thresholds = plan.floor(3.5).build().unwrap().thresholds().to_vec();
+    let thresholds = SetCoverThresholds::new(
+        100,
+        1 << 20,
+        budget(1.0),
+        SetCoverThresholdsSettings { ratio: 2.0, floor: Some(3.5) },
+    )
+    .unwrap()
+    .thresholds()
+    .to_vec();
     let start = (f64::from(1 << 20) * (1.0 - (-1_f64).exp())).ceil();
     assert!((thresholds[0] as f64 - start).abs() <= 1.0);
     assert_eq!(thresholds.last(), Some(&4));
     assert!(thresholds.windows(2).all(|pair| pair[1] < pair[0] && pair[0] <= 2 * pair[1]));
-    let usual = SetCoverThresholds::builder(100, 1 << 20, budget(1.0)).build().unwrap();
+    let usual =
+        SetCoverThresholds::new(100, 1 << 20, budget(1.0), SetCoverThresholdsSettings::default())
+            .unwrap();
     // ln(1000) / (2 ln(1 + e)) = 2.63
     assert_eq!(usual.thresholds().last(), Some(&3));
 }
 
 #[test]
 fn plans_survive_a_file_and_files_are_checked() {
-    let plan = SetCoverSelect::builder(30, budget(0.7)).rule(SelectionRule::NoisyMax).partial(9);
-    let plan = plan.build().unwrap();
+    let plan = SetCoverSelect::new(
+        30,
+        budget(0.7),
+        SetCoverSelectSettings {
+            rule: SelectionRule::NoisyMax,
+            partial: Some(9),
+            ..Default::default()
+        },
+    )
+    .unwrap();
     let text = serde_json::to_string(&plan).unwrap();
     assert_eq!(serde_json::from_str::<SetCoverSelect>(&text).unwrap(), plan);
     let broken = text.replace("\"sets\":30", "\"sets\":3");
     assert!(serde_json::from_str::<SetCoverSelect>(&broken).is_err());
-    let plan = SetCoverThresholds::builder(30, 500, budget(0.7)).ratio(1.5).build().unwrap();
+    let plan = SetCoverThresholds::new(
+        30,
+        500,
+        budget(0.7),
+        SetCoverThresholdsSettings { ratio: 1.5, ..Default::default() },
+    )
+    .unwrap();
     let text = serde_json::to_string(&plan).unwrap();
     assert_eq!(serde_json::from_str::<SetCoverThresholds>(&text).unwrap(), plan);
-    let plan = SetCoverGreedyScaling::builder(30, budget(0.7)).beta(0.2).build().unwrap();
+    let plan = SetCoverGreedyScaling::new(
+        30,
+        budget(0.7),
+        SetCoverGreedyScalingSettings { beta: 0.2, ..Default::default() },
+    )
+    .unwrap();
     let text = serde_json::to_string(&plan).unwrap();
     assert_eq!(serde_json::from_str::<SetCoverGreedyScaling>(&text).unwrap(), plan);
 }

@@ -43,85 +43,53 @@ use crate::{CombinatorialError, Incidence};
 /// passes and on integers; Kumar, Moseley, Vassilvitskii, Vattani (2015) for the passes.
 ///
 /// ```
-/// use dp_combinatorial::set_cover::SetCoverThresholds;
+/// use dp_combinatorial::set_cover::{SetCoverThresholds, SetCoverThresholdsSettings};
 /// use dp_combinatorial::{Budget, Incidence, Mechanism, chacha_from_os};
 ///
 /// let lists: [&[u32]; 3] = [&[0, 1], &[0, 2], &[0, 1]];
 /// let incidence = Incidence::from_slices(3, (0..900).map(|user| lists[user % 3]))?;
 /// // That there are no more than a thousand users is public.
-/// let plan = SetCoverThresholds::builder(3, 1_000, Budget::new(1.0, 0.0)?).build()?;
+/// let plan = SetCoverThresholds::new(3, 1_000, Budget::new(1.0, 0.0)?, SetCoverThresholdsSettings::default())?;
 /// let release = plan.release(&incidence, &mut chacha_from_os()?)?;
 /// assert_eq!(release.output.order[0], 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "SetCoverThresholdsBuilder", into = "SetCoverThresholdsBuilder")]
+#[serde(try_from = "Asked", into = "Asked")]
 pub struct SetCoverThresholds {
-    settings: SetCoverThresholdsBuilder,
+    asked: Asked,
     run: CreditedRun,
     reports: CreditedReports,
     /// In users of the sample, falling.
     thresholds: Vec<i64>,
 }
 
-/// Public settings of [`SetCoverThresholds`]; made by [`SetCoverThresholds::builder`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SetCoverThresholdsBuilder {
-    sets: u32,
-    most_users: u32,
-    budget: Budget,
-    ratio: f64,
-    floor: Option<f64>,
-}
-
-impl SetCoverThresholdsBuilder {
+/// Settings of [`SetCoverThresholds`]. Nothing here depends on data.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SetCoverThresholdsSettings {
     /// By what factor the threshold falls from pass to pass, from 1.001 to 1000. Default: 1.25.
-    #[must_use]
-    pub fn ratio(mut self, ratio: f64) -> Self {
-        self.ratio = ratio;
-        self
-    }
-
+    pub ratio: f64,
     /// Where the thresholds end, in users of the sample (a share `1 - e^(-epsilon)` of all), at
     /// least 1. Default: half of the noise that some set in ten runs exceeds,
     /// `ln(10 sets) / (2 ln(1 + e^epsilon))`, or where they begin if that is lower.
-    #[must_use]
-    pub fn floor(mut self, floor: f64) -> Self {
-        self.floor = Some(floor);
-        self
-    }
+    pub floor: Option<f64>,
+}
 
-    /// Checks every setting and calibrates the tests; afterwards nothing can fail.
-    ///
-    /// # Errors
-    /// [`CombinatorialError`] if there is no set or no user, or if the ratio or the floor is out of
-    /// range.
-    pub fn build(self) -> Result<SetCoverThresholds, CombinatorialError> {
-        for (name, count) in [("sets", self.sets), ("most_users", self.most_users)] {
-            if count == 0 {
-                return Err(CombinatorialError::OutOfRange { name, got: 0, want: "at least 1" });
-            }
-        }
-        if !(1.001..=1000.0).contains(&self.ratio) {
-            let (name, want) = ("ratio", "from 1.001 to 1000");
-            return Err(CombinatorialError::real(name, self.ratio, want));
-        }
-        // The thresholds depend on the rate, the rate not on how many tests there are.
-        let run = |rounds| {
-            let part = Part { name: "tests of sets", share: 1.0, rounds };
-            CreditedRun::new(Certificate::Subsampled, self.budget.epsilon(), &[part])
-        };
-        let start = (f64::from(self.most_users) * run(1)?.keep_rate()).max(1.0);
-        let usual = 0.5 * (f64::from(self.sets) * 10.0).ln() / run(1)?.reports(0, 1)?.rate();
-        let floor = self.floor.unwrap_or(usual.clamp(1.0, start));
-        if !(floor >= 1.0 && floor <= start) {
-            return Err(CombinatorialError::Floor { got: floor, most: start });
-        }
-        let thresholds = falling(start, self.ratio, floor);
-        let run = run(thresholds.len() as u64 * u64::from(self.sets))?;
-        let reports = run.reports(0, 1)?;
-        Ok(SetCoverThresholds { settings: self, run, reports, thresholds })
+impl Default for SetCoverThresholdsSettings {
+    fn default() -> Self {
+        Self { ratio: 1.25, floor: None }
     }
+}
+
+/// What was asked for. The file form of plans, which are read back through their checks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    sets: u32,
+    most_users: u32,
+    budget: Budget,
+    settings: SetCoverThresholdsSettings,
 }
 
 /// From `start` down by factors of `ratio`, ending with `floor`, rounded up, each once.
@@ -136,12 +104,46 @@ fn falling(start: f64, ratio: f64, floor: f64) -> Vec<i64> {
 }
 
 impl SetCoverThresholds {
-    /// Settings for a family of so many sets, at most so many users, and this budget.
+    /// For a family of so many sets, at most so many users, and this budget.
     ///
     /// The bound on the users must be public. It only says where the thresholds begin: with more
     /// users than that, the guarantee is the same and the cover may be worse.
-    pub fn builder(sets: u32, most_users: u32, budget: Budget) -> SetCoverThresholdsBuilder {
-        SetCoverThresholdsBuilder { sets, most_users, budget, ratio: 1.25, floor: None }
+    ///
+    /// Checks every setting and calibrates the tests; afterwards nothing can fail.
+    ///
+    /// # Errors
+    /// [`CombinatorialError`] if there is no set or no user, or if the ratio or the floor is out of
+    /// range.
+    pub fn new(
+        sets: u32,
+        most_users: u32,
+        budget: Budget,
+        settings: SetCoverThresholdsSettings,
+    ) -> Result<Self, CombinatorialError> {
+        for (name, count) in [("sets", sets), ("most_users", most_users)] {
+            if count == 0 {
+                return Err(CombinatorialError::OutOfRange { name, got: 0, want: "at least 1" });
+            }
+        }
+        if !(1.001..=1000.0).contains(&settings.ratio) {
+            let (name, want) = ("ratio", "from 1.001 to 1000");
+            return Err(CombinatorialError::real(name, settings.ratio, want));
+        }
+        // The thresholds depend on the rate, the rate not on how many tests there are.
+        let run = |rounds| {
+            let part = Part { name: "tests of sets", share: 1.0, rounds };
+            CreditedRun::new(Certificate::Subsampled, budget.epsilon(), &[part])
+        };
+        let start = (f64::from(most_users) * run(1)?.keep_rate()).max(1.0);
+        let usual = 0.5 * (f64::from(sets) * 10.0).ln() / run(1)?.reports(0, 1)?.rate();
+        let floor = settings.floor.unwrap_or(usual.clamp(1.0, start));
+        if !(floor >= 1.0 && floor <= start) {
+            return Err(CombinatorialError::Floor { got: floor, most: start });
+        }
+        let thresholds = falling(start, settings.ratio, floor);
+        let run = run(thresholds.len() as u64 * u64::from(sets))?;
+        let reports = run.reports(0, 1)?;
+        Ok(Self { asked: Asked { sets, most_users, budget, settings }, run, reports, thresholds })
     }
 
     /// The thresholds of the passes, in users of the sample. Public.
@@ -158,7 +160,7 @@ impl SetCoverThresholds {
         let mut stream = PrivateStream::new(stream);
         let nobody = stream.users().map(|users| (users as usize, WaitingBits::new(users)));
         let mut waiting = self.run.sample_into(nobody, WaitingBits::put, draws);
-        let mut chosen = vec![false; self.settings.sets as usize];
+        let mut chosen = vec![false; self.asked.sets as usize];
         let mut order = Vec::new();
         for &threshold in &self.thresholds {
             let mut tested = vec![false; chosen.len()];
@@ -232,7 +234,7 @@ impl Algorithm for SetCoverThresholds {
     type Error = CombinatorialError;
 
     fn cost(&self) -> Receipt<AddRemove> {
-        Receipt::new("set-cover-thresholds", AddRemove, self.settings.budget, self.run.step())
+        Receipt::new("set-cover-thresholds", AddRemove, self.asked.budget, self.run.step())
     }
 
     fn shape(incidence: &&Incidence) -> usize {
@@ -242,14 +244,14 @@ impl Algorithm for SetCoverThresholds {
     /// # Errors
     /// [`CombinatorialError::SetCount`] if the family has another number of sets than the plan.
     fn check(&self, sets: &usize) -> Result<(), CombinatorialError> {
-        super::check_sets(self.settings.sets, *sets)
+        super::check_sets(self.asked.sets, *sets)
     }
 
     fn run(&self, incidence: Private<&Incidence>, draws: &mut Draws<'_>) -> Cover {
         let kept = self.run.sample(incidence.map(Incidence::users), draws);
         let mut waiting =
             incidence.zip(kept).map(|(incidence, kept)| Waiting::new(incidence, |user| kept[user]));
-        let mut chosen = vec![false; self.settings.sets as usize];
+        let mut chosen = vec![false; self.asked.sets as usize];
         let mut order = Vec::new();
         for &threshold in &self.thresholds {
             for (set, chosen) in (0..).zip(&mut chosen).filter(|(_, chosen)| !**chosen) {
@@ -281,16 +283,16 @@ impl SetStream for &Incidence {
     }
 }
 
-impl TryFrom<SetCoverThresholdsBuilder> for SetCoverThresholds {
+impl TryFrom<Asked> for SetCoverThresholds {
     type Error = CombinatorialError;
 
-    fn try_from(settings: SetCoverThresholdsBuilder) -> Result<Self, CombinatorialError> {
-        settings.build()
+    fn try_from(asked: Asked) -> Result<Self, CombinatorialError> {
+        Self::new(asked.sets, asked.most_users, asked.budget, asked.settings)
     }
 }
 
-impl From<SetCoverThresholds> for SetCoverThresholdsBuilder {
+impl From<SetCoverThresholds> for Asked {
     fn from(plan: SetCoverThresholds) -> Self {
-        plan.settings
+        plan.asked
     }
 }

@@ -36,19 +36,43 @@ impl Credits {
     }
 }
 
-/// Public settings of [`ContinuousGreedy`]; made by [`ContinuousGreedy::builder`].
-///
-/// Serialises as plain settings; a [`ContinuousGreedy`] is read back through [`build`](Self::build).
+/// Settings of [`ContinuousGreedy`]. Nothing here depends on data.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ContinuousGreedySettings {
+    /// Steps, at least 1. Default: 4.
+    pub steps: u32,
+    /// Roundings among which the best is chosen privately, at least 1. Default: 8. With one, nothing is
+    /// spent on the choice.
+    pub roundings: u32,
+    /// The share of the budget for choosing among roundings, above 0 and below 1. Default: 0.1.
+    pub rounding_share: f64,
+    /// Which proof pays. Default: [`Certificate::Subsampled`].
+    pub certificate: Certificate,
+    /// How a pick favours high gains. Default: [`SelectionRule::PermuteAndFlip`].
+    pub rule: SelectionRule,
+}
+
+impl Default for ContinuousGreedySettings {
+    fn default() -> Self {
+        Self {
+            steps: 4,
+            roundings: 8,
+            rounding_share: 0.1,
+            certificate: Certificate::Subsampled,
+            rule: SelectionRule::PermuteAndFlip,
+        }
+    }
+}
+
+/// What was asked for. The file form of plans, which are read back through their checks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ContinuousGreedyBuilder<M> {
+#[serde(deny_unknown_fields)]
+struct Asked<M> {
     matroid: M,
     credits: Credits,
     budget: Budget,
-    steps: u32,
-    roundings: u32,
-    rounding_share: f64,
-    certificate: Certificate,
-    rule: SelectionRule,
+    settings: ContinuousGreedySettings,
 }
 
 /// Goes in `steps` steps from nothing to a mixture of bases, each step adding a base that private greedy
@@ -81,7 +105,7 @@ pub struct ContinuousGreedyBuilder<M> {
 /// ```
 /// use dp_accounting::Budget;
 /// use dp_combinatorial::Incidence;
-/// use dp_combinatorial::submodular::{ContinuousGreedy, Coverage, Credits, Partition};
+/// use dp_combinatorial::submodular::{ContinuousGreedy, ContinuousGreedySettings, Coverage, Credits, Partition};
 /// use dp_mechanism::{Mechanism, chacha_from_os};
 ///
 /// // One set of each half of a public family of ten; user `i` is in set `i % 7`.
@@ -90,7 +114,7 @@ pub struct ContinuousGreedyBuilder<M> {
 /// let coverage = Coverage::new(Incidence::from_slices(10, users.iter().map(|u| &u[..]))?);
 ///
 /// let budget = Budget::new(1.0, 0.0)?;
-/// let plan = ContinuousGreedy::builder(halves, Credits::ranked(1), budget).steps(3).build()?;
+/// let plan = ContinuousGreedy::new(halves, Credits::ranked(1), budget, ContinuousGreedySettings { steps: 3, ..Default::default() })?;
 /// let release = plan.release(&coverage, &mut chacha_from_os()?)?;
 /// assert_eq!(release.output.elements.len(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -100,10 +124,10 @@ pub struct ContinuousGreedyBuilder<M> {
 /// Călinescu, Chekuri, Pál, Vondrák (2011); Chaturvedi, Nguyen, Zakynthinou (2021) for the private form;
 /// Ghazi, Kamath, Kumar, Manurangsi, Sealfon (2024), Algorithm 5, with steps of exactly `1 / steps`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "ContinuousGreedyBuilder<M>", into = "ContinuousGreedyBuilder<M>")]
+#[serde(try_from = "Asked<M>", into = "Asked<M>")]
 #[serde(bound = "M: Matroid + Clone + Serialize + serde::de::DeserializeOwned")]
 pub struct ContinuousGreedy<M> {
-    settings: ContinuousGreedyBuilder<M>,
+    asked: Asked<M>,
     rank: u32,
     run: CreditedRun,
     picks: CreditedSelection,
@@ -121,100 +145,61 @@ pub struct Rounded {
     pub bases: Vec<Vec<usize>>,
 }
 
-impl<M: Matroid> ContinuousGreedyBuilder<M> {
+impl<M: Matroid> ContinuousGreedy<M> {
     /// Most picks of all steps together.
     pub const MOST_PICKS: u64 = 1 << 24;
     /// Most roundings.
     pub const MOST_ROUNDINGS: u32 = 1 << 16;
 
-    /// Steps, at least 1. Default: 4.
-    #[must_use]
-    pub fn steps(mut self, steps: u32) -> Self {
-        self.steps = steps;
-        self
-    }
-
-    /// Roundings among which the best is chosen privately, at least 1. Default: 8. With one, nothing is
-    /// spent on the choice.
-    #[must_use]
-    pub fn roundings(mut self, roundings: u32) -> Self {
-        self.roundings = roundings;
-        self
-    }
-
-    /// The share of the budget for choosing among roundings, above 0 and below 1. Default: 0.1.
-    #[must_use]
-    pub fn rounding_share(mut self, share: f64) -> Self {
-        self.rounding_share = share;
-        self
-    }
-
-    /// Which proof pays. Default: [`Certificate::Subsampled`].
-    #[must_use]
-    pub fn certificate(mut self, certificate: Certificate) -> Self {
-        self.certificate = certificate;
-        self
-    }
-
-    /// How a pick favours high gains. Default: [`SelectionRule::PermuteAndFlip`].
-    #[must_use]
-    pub fn rule(mut self, rule: SelectionRule) -> Self {
-        self.rule = rule;
-        self
-    }
-
+    /// For a public constraint, and for objectives that credit a record no more than declared.
+    ///
     /// Checks every setting; afterwards nothing can fail.
     ///
     /// # Errors
     /// [`CombinatorialError`] names the setting, its value and what would be accepted.
-    pub fn build(self) -> Result<ContinuousGreedy<M>, CombinatorialError> {
-        let rank = checked_rank(&self.matroid)?;
-        check_delta(self.certificate, self.budget)?;
-        for (name, got) in [("steps", self.steps), ("roundings", self.roundings)] {
+    pub fn new(
+        matroid: M,
+        credits: Credits,
+        budget: Budget,
+        settings: ContinuousGreedySettings,
+    ) -> Result<Self, CombinatorialError> {
+        let rank = checked_rank(&matroid)?;
+        check_delta(settings.certificate, budget)?;
+        for (name, got) in [("steps", settings.steps), ("roundings", settings.roundings)] {
             if got == 0 {
                 return Err(CombinatorialError::OutOfRange { name, got: 0, want: "at least 1" });
             }
         }
-        if self.roundings > Self::MOST_ROUNDINGS {
-            let (name, got) = ("roundings", self.roundings.into());
+        if settings.roundings > Self::MOST_ROUNDINGS {
+            let (name, got) = ("roundings", settings.roundings.into());
             return Err(CombinatorialError::OutOfRange { name, got, want: "at most 2^16" });
         }
-        let picks = u64::from(rank) * u64::from(self.steps);
+        let picks = u64::from(rank) * u64::from(settings.steps);
         if picks > Self::MOST_PICKS {
             let (name, got) = ("steps times elements to choose", picks.into());
             return Err(CombinatorialError::OutOfRange { name, got, want: "at most 2^24" });
         }
-        let share = self.rounding_share;
+        let share = settings.rounding_share;
         if !(share > 0.0 && share < 1.0) {
             let (name, want) = ("rounding share", "above 0 and below 1");
             return Err(CombinatorialError::real(name, share, want));
         }
-        let for_rounding = if self.roundings > 1 { share } else { 0.0 };
+        let for_rounding = if settings.roundings > 1 { share } else { 0.0 };
         let mut parts = vec![Part { name: "steps", share: 1.0 - for_rounding, rounds: picks }];
-        if self.roundings > 1 {
+        if settings.roundings > 1 {
             parts.push(Part { name: "rounding", share, rounds: 1 });
         }
-        let run = CreditedRun::new(self.certificate, self.budget.epsilon(), &parts)?;
-        let picks = run.selection(0, self.rule, self.credits.level_credit)?;
-        let choice = || run.selection(1, self.rule, self.credits.most_credit);
-        let final_choice = (self.roundings > 1).then(choice).transpose()?;
-        Ok(ContinuousGreedy { settings: self, rank, run, picks, final_choice })
-    }
-}
-
-impl<M: Matroid> ContinuousGreedy<M> {
-    /// Settings for a public constraint, and for objectives that credit a record no more than declared.
-    pub fn builder(matroid: M, credits: Credits, budget: Budget) -> ContinuousGreedyBuilder<M> {
-        ContinuousGreedyBuilder {
-            matroid,
-            credits,
-            budget,
-            steps: 4,
-            roundings: 8,
-            rounding_share: 0.1,
-            certificate: Certificate::Subsampled,
-            rule: SelectionRule::PermuteAndFlip,
-        }
+        let run = CreditedRun::new(settings.certificate, budget.epsilon(), &parts)?;
+        let picks = run.selection(0, settings.rule, credits.level_credit)?;
+        let choice = || run.selection(1, settings.rule, credits.most_credit);
+        let final_choice = (settings.roundings > 1).then(choice).transpose()?;
+        Ok(Self {
+            asked: Asked { matroid, credits, budget, settings },
+            rank,
+            run,
+            picks,
+            final_choice,
+        })
     }
 
     /// One base per step.
@@ -223,7 +208,7 @@ impl<M: Matroid> ContinuousGreedy<M> {
         on: Private<(&dyn Extension, &Vec<bool>)>,
         draws: &mut Draws<'_>,
     ) -> Vec<Vec<usize>> {
-        let steps = self.settings.steps;
+        let steps = self.asked.settings.steps;
         let mut path = on.map(|(objective, kept)| objective.start_levels(kept, steps));
         let mut gains = Cells::default();
         let mut bases = Vec::new();
@@ -231,7 +216,7 @@ impl<M: Matroid> ContinuousGreedy<M> {
             let mut base = Vec::new();
             for _ in 0..self.rank {
                 // Public. Never empty for a matroid.
-                let candidates = self.settings.matroid.addable(&base);
+                let candidates = self.asked.matroid.addable(&base);
                 if candidates.is_empty() {
                     break;
                 }
@@ -249,7 +234,7 @@ impl<M: Matroid> ContinuousGreedy<M> {
     fn rounded(&self, bases: &[Vec<usize>], draws: &mut Draws<'_>) -> Vec<usize> {
         let mixture: Vec<(Vec<usize>, u32)> = bases.iter().map(|base| (base.clone(), 1)).collect();
         // Only an oracle that is no matroid fails here; any of its sets will do.
-        swap_round(&self.settings.matroid, &mixture, draws).unwrap_or_else(|_| bases[0].clone())
+        swap_round(&self.asked.matroid, &mixture, draws).unwrap_or_else(|_| bases[0].clone())
     }
 }
 
@@ -262,7 +247,7 @@ impl<M: Matroid> Algorithm for ContinuousGreedy<M> {
 
     fn cost(&self) -> Receipt<AddRemove> {
         let name = "submodular continuous greedy";
-        Receipt::new(name, AddRemove, self.settings.budget, self.run.step())
+        Receipt::new(name, AddRemove, self.asked.budget, self.run.step())
     }
 
     fn shape(objective: &&dyn Extension) -> (ObjectiveShape, u64) {
@@ -270,8 +255,8 @@ impl<M: Matroid> Algorithm for ContinuousGreedy<M> {
     }
 
     fn check(&self, (shape, got): &(ObjectiveShape, u64)) -> Result<(), CombinatorialError> {
-        let Credits { most_credit, level_credit } = self.settings.credits;
-        check_objective(shape, self.settings.matroid.elements(), most_credit)?;
+        let Credits { most_credit, level_credit } = self.asked.credits;
+        check_objective(shape, self.asked.matroid.elements(), most_credit)?;
         check_credit("level credit of the objective", *got, level_credit)
     }
 
@@ -280,7 +265,7 @@ impl<M: Matroid> Algorithm for ContinuousGreedy<M> {
         let on = objective.zip(kept.as_ref());
         let bases = self.bases(on, draws);
         let mut roundings: Vec<Vec<usize>> =
-            (0..self.settings.roundings).map(|_| self.rounded(&bases, draws)).collect();
+            (0..self.asked.settings.roundings).map(|_| self.rounded(&bases, draws)).collect();
         let best = self.final_choice.map_or(0, |choice| {
             let values = Cells::table(&on, &roundings, |(objective, kept), set| {
                 value_on(*objective, kept, set)
@@ -291,16 +276,16 @@ impl<M: Matroid> Algorithm for ContinuousGreedy<M> {
     }
 }
 
-impl<M: Matroid> TryFrom<ContinuousGreedyBuilder<M>> for ContinuousGreedy<M> {
+impl<M: Matroid> TryFrom<Asked<M>> for ContinuousGreedy<M> {
     type Error = CombinatorialError;
 
-    fn try_from(settings: ContinuousGreedyBuilder<M>) -> Result<Self, CombinatorialError> {
-        settings.build()
+    fn try_from(asked: Asked<M>) -> Result<Self, CombinatorialError> {
+        Self::new(asked.matroid, asked.credits, asked.budget, asked.settings)
     }
 }
 
-impl<M> From<ContinuousGreedy<M>> for ContinuousGreedyBuilder<M> {
+impl<M> From<ContinuousGreedy<M>> for Asked<M> {
     fn from(greedy: ContinuousGreedy<M>) -> Self {
-        greedy.settings
+        greedy.asked
     }
 }

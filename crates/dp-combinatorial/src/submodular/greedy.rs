@@ -11,16 +11,31 @@ use super::{Matroid, Objective, ObjectiveShape, check_matroid};
 use crate::CombinatorialError;
 use crate::error::check_delta;
 
-/// Public settings of [`Greedy`]; made by [`Greedy::builder`].
-///
-/// Serialises as plain settings; a [`Greedy`] is read back through [`build`](Self::build).
+/// Settings of [`Greedy`]. Nothing here depends on data.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GreedySettings {
+    /// Which proof pays. Default: [`Certificate::Subsampled`], and [`Certificate::Composition`] for a
+    /// single pick, which needs no sample.
+    pub certificate: Option<Certificate>,
+    /// How a pick favours high gains. Default: [`SelectionRule::PermuteAndFlip`].
+    pub rule: SelectionRule,
+}
+
+impl Default for GreedySettings {
+    fn default() -> Self {
+        Self { certificate: None, rule: SelectionRule::PermuteAndFlip }
+    }
+}
+
+/// What was asked for. The file form of plans, which are read back through their checks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GreedyBuilder<M> {
+#[serde(deny_unknown_fields)]
+struct Asked<M> {
     matroid: M,
     most_credit: u64,
     budget: Budget,
-    certificate: Option<Certificate>,
-    rule: SelectionRule,
+    settings: GreedySettings,
 }
 
 /// Picks one element after the other, each by a private choice among those that the constraint still
@@ -57,10 +72,10 @@ pub struct GreedyBuilder<M> {
 /// pure privacy at one charge per record, here with the sharper pairing of rate and sample and with
 /// permute-and-flip of McKenna and Sheldon (2020).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "GreedyBuilder<M>", into = "GreedyBuilder<M>")]
+#[serde(try_from = "Asked<M>", into = "Asked<M>")]
 #[serde(bound = "M: Matroid + Clone + Serialize + serde::de::DeserializeOwned")]
 pub struct Greedy<M> {
-    settings: GreedyBuilder<M>,
+    asked: Asked<M>,
     rounds: u32,
     run: CreditedRun,
     selection: CreditedSelection,
@@ -74,41 +89,6 @@ pub struct Chosen {
     /// What each added to the sample, with one-sided noise; empty but under
     /// [`SelectionRule::NoisyMax`], where it costs nothing more.
     pub noisy_gains: Vec<i64>,
-}
-
-impl<M: Matroid> GreedyBuilder<M> {
-    /// Which proof pays. Default: [`Certificate::Subsampled`], and [`Certificate::Composition`] for a
-    /// single pick, which needs no sample.
-    #[must_use]
-    pub fn certificate(mut self, certificate: Certificate) -> Self {
-        self.certificate = Some(certificate);
-        self
-    }
-
-    /// How a pick favours high gains. Default: [`SelectionRule::PermuteAndFlip`].
-    #[must_use]
-    pub fn rule(mut self, rule: SelectionRule) -> Self {
-        self.rule = rule;
-        self
-    }
-
-    /// Checks every setting; afterwards nothing can fail.
-    ///
-    /// # Errors
-    /// [`CombinatorialError`] names the setting, its value and what would be accepted: nothing may be
-    /// chosen, `most_credit` is zero, `delta` is above the budget's, the constraint is small enough to be
-    /// tried out and is no matroid, or the rule has no proof under the certificate.
-    pub fn build(self) -> Result<Greedy<M>, CombinatorialError> {
-        let rounds = checked_rank(&self.matroid)?;
-        let single = rounds == 1 && self.rule != SelectionRule::NoisyMax;
-        let usual = if single { Certificate::Composition } else { Certificate::Subsampled };
-        let part = Part { name: "picks", share: 1.0, rounds: rounds.into() };
-        let certificate = self.certificate.unwrap_or(usual);
-        check_delta(certificate, self.budget)?;
-        let run = CreditedRun::new(certificate, self.budget.epsilon(), &[part])?;
-        let selection = run.selection(0, self.rule, self.most_credit)?;
-        Ok(Greedy { settings: self, rounds, run, selection })
-    }
 }
 
 /// The rank of what is a matroid as far as can be seen, and allows something to be chosen.
@@ -158,10 +138,29 @@ pub(super) fn check_credit(
 }
 
 impl<M: Matroid> Greedy<M> {
-    /// Settings for a public constraint, and for objectives that credit a record at most `most_credit`.
-    pub fn builder(matroid: M, most_credit: u64, budget: Budget) -> GreedyBuilder<M> {
-        let rule = SelectionRule::PermuteAndFlip;
-        GreedyBuilder { matroid, most_credit, budget, certificate: None, rule }
+    /// For a public constraint, and for objectives that credit a record at most `most_credit`.
+    ///
+    /// Checks every setting; afterwards nothing can fail.
+    ///
+    /// # Errors
+    /// [`CombinatorialError`] names the setting, its value and what would be accepted: nothing may be
+    /// chosen, `most_credit` is zero, `delta` is above the budget's, the constraint is small enough to be
+    /// tried out and is no matroid, or the rule has no proof under the certificate.
+    pub fn new(
+        matroid: M,
+        most_credit: u64,
+        budget: Budget,
+        settings: GreedySettings,
+    ) -> Result<Self, CombinatorialError> {
+        let rounds = checked_rank(&matroid)?;
+        let single = rounds == 1 && settings.rule != SelectionRule::NoisyMax;
+        let usual = if single { Certificate::Composition } else { Certificate::Subsampled };
+        let part = Part { name: "picks", share: 1.0, rounds: rounds.into() };
+        let certificate = settings.certificate.unwrap_or(usual);
+        check_delta(certificate, budget)?;
+        let run = CreditedRun::new(certificate, budget.epsilon(), &[part])?;
+        let selection = run.selection(0, settings.rule, most_credit)?;
+        Ok(Self { asked: Asked { matroid, most_credit, budget, settings }, rounds, run, selection })
     }
 
     /// How many elements are picked.
@@ -192,7 +191,7 @@ impl<M: Matroid> Algorithm for Greedy<M> {
     type Error = CombinatorialError;
 
     fn cost(&self) -> Receipt<AddRemove> {
-        Receipt::new("submodular greedy", AddRemove, self.settings.budget, self.run.step())
+        Receipt::new("submodular greedy", AddRemove, self.asked.budget, self.run.step())
     }
 
     fn shape(objective: &&dyn Objective) -> ObjectiveShape {
@@ -200,7 +199,7 @@ impl<M: Matroid> Algorithm for Greedy<M> {
     }
 
     fn check(&self, shape: &ObjectiveShape) -> Result<(), CombinatorialError> {
-        check_objective(shape, self.settings.matroid.elements(), self.settings.most_credit)
+        check_objective(shape, self.asked.matroid.elements(), self.asked.most_credit)
     }
 
     fn run(&self, objective: Private<&dyn Objective>, draws: &mut Draws<'_>) -> Chosen {
@@ -210,7 +209,7 @@ impl<M: Matroid> Algorithm for Greedy<M> {
         let mut gains = Cells::default();
         for _ in 0..self.rounds {
             // Public, like everything that follows from what was released. Never empty for a matroid.
-            let candidates = self.settings.matroid.addable(&chosen.elements);
+            let candidates = self.asked.matroid.addable(&chosen.elements);
             if candidates.is_empty() {
                 break;
             }
@@ -225,16 +224,16 @@ impl<M: Matroid> Algorithm for Greedy<M> {
     }
 }
 
-impl<M: Matroid> TryFrom<GreedyBuilder<M>> for Greedy<M> {
+impl<M: Matroid> TryFrom<Asked<M>> for Greedy<M> {
     type Error = CombinatorialError;
 
-    fn try_from(settings: GreedyBuilder<M>) -> Result<Self, CombinatorialError> {
-        settings.build()
+    fn try_from(asked: Asked<M>) -> Result<Self, CombinatorialError> {
+        Self::new(asked.matroid, asked.most_credit, asked.budget, asked.settings)
     }
 }
 
-impl<M> From<Greedy<M>> for GreedyBuilder<M> {
+impl<M> From<Greedy<M>> for Asked<M> {
     fn from(greedy: Greedy<M>) -> Self {
-        greedy.settings
+        greedy.asked
     }
 }

@@ -8,14 +8,14 @@
 //! ```
 //! use dp_accounting::Budget;
 //! use dp_combinatorial::Incidence;
-//! use dp_combinatorial::submodular::{Coverage, Greedy, Uniform};
+//! use dp_combinatorial::submodular::{Coverage, Greedy, GreedySettings, Uniform};
 //! use dp_mechanism::{Mechanism, chacha_from_os};
 //!
 //! // Three thousand users, most of them in one of the sets 0, 4 and 7, out of a public family of ten.
 //! let users: Vec<[u32; 1]> = (0..3_000).map(|i| [[0, 4, 7, 7][i % 4]]).collect();
 //! let coverage = Coverage::new(Incidence::from_slices(10, users.iter().map(|u| &u[..]))?);
 //!
-//! let greedy = Greedy::builder(Uniform::new(10, 3)?, 1, Budget::new(1.0, 0.0)?).build()?;
+//! let greedy = Greedy::new(Uniform::new(10, 3)?, 1, Budget::new(1.0, 0.0)?, GreedySettings::default())?;
 //! println!("{}", greedy.receipt()); // the whole cost, before any data is touched
 //! let release = greedy.release(&coverage, &mut chacha_from_os()?)?;
 //! println!("chosen: {:?}", release.output.elements);
@@ -44,11 +44,11 @@ mod swap_rounding;
 #[cfg(test)]
 mod tests;
 
-pub use continuous_greedy::{ContinuousGreedy, ContinuousGreedyBuilder, Credits, Rounded};
+pub use continuous_greedy::{ContinuousGreedy, ContinuousGreedySettings, Credits, Rounded};
 pub use coverage::Coverage;
 pub use dense_facility_location::DenseFacilityLocation;
 pub use facility_location::FacilityLocation;
-pub use greedy::{Chosen, Greedy, GreedyBuilder};
+pub use greedy::{Chosen, Greedy, GreedySettings};
 pub use levels::{Extension, LevelGains};
 pub use matroid::{
     Graphic, Laminar, MOST_CHECKED_ELEMENTS, Matroid, Partition, Transversal, Uniform,

@@ -2,8 +2,8 @@
 
 use crate::error::Error;
 use dp_accounting::{AddRemove, Budget, Receipt};
-use dp_combinatorial::set_cover::SetCoverSelect;
-use dp_combinatorial::submodular::{Coverage, Greedy, Objective, Uniform};
+use dp_combinatorial::set_cover::{SetCoverSelect, SetCoverSelectSettings};
+use dp_combinatorial::submodular::{Coverage, Greedy, GreedySettings, Objective, Uniform};
 use dp_combinatorial::{CombinatorialError, Incidence};
 use dp_mechanism::{Algorithm, Draws, Mechanism, Private};
 use serde::{Deserialize, Serialize};
@@ -109,16 +109,14 @@ impl SetPlan {
         let refuse = |error: CombinatorialError| Error::library("the plan", &error);
         let run = match settings.aim {
             Aim::Cover(k) => {
-                let builder = SetCoverSelect::builder(sets, budget);
-                let builder = match k {
-                    Some(k) => builder.partial(k),
-                    None => builder,
-                };
-                Run::Cover(builder.build().map_err(refuse)?)
+                let settings = SetCoverSelectSettings { partial: k, ..Default::default() };
+                Run::Cover(SetCoverSelect::new(sets, budget, settings).map_err(refuse)?)
             }
             Aim::Coverage(k) => {
                 let any = Uniform::new(sets as usize, k as usize).map_err(refuse)?;
-                Run::Coverage(Greedy::builder(any, 1, budget).build().map_err(refuse)?)
+                Run::Coverage(
+                    Greedy::new(any, 1, budget, GreedySettings::default()).map_err(refuse)?,
+                )
             }
         };
         Ok(Self { settings, run, places })

@@ -4,8 +4,8 @@ use crate::error::Error;
 use crate::eval::family::Label;
 use dp_accounting::{Budget, Delta, Epsilon, repeated_selection_epsilon};
 use dp_combinatorial::set_cover::{
-    Cover, ScalingThresholds, SetCoverGreedyScaling, SetCoverSelect, SetCoverThresholds,
-    exact_greedy,
+    Cover, ScalingThresholds, SetCoverGreedyScaling, SetCoverGreedyScalingSettings, SetCoverSelect,
+    SetCoverSelectSettings, SetCoverThresholds, SetCoverThresholdsSettings, exact_greedy,
 };
 use dp_combinatorial::{
     Certificate, ChaCha20Rng, CombinatorialError, Incidence, Mechanism, SelectionRule,
@@ -104,16 +104,17 @@ impl Method {
         let sets = u32::try_from(family.sets()).expect("sets are numbered in 32 bits");
         let unnoised = |order| Ok(Cover { order, noisy_gains: Vec::new() });
         let pure = Budget::new(epsilon, 0.0)?;
-        let plan = match self.how {
+        let (budget, settings) = match self.how {
             How::Greedy => return unnoised(exact_greedy(family)),
             How::Random => {
                 let mut order: Vec<u32> = (0..sets).collect();
                 order.shuffle(rng);
                 return unnoised(order);
             }
-            How::Select(rule) => SetCoverSelect::builder(sets, pure).rule(rule),
+            How::Select(rule) => (pure, SetCoverSelectSettings { rule, ..Default::default() }),
             How::Composition => {
-                SetCoverSelect::builder(sets, pure).certificate(Certificate::Composition)
+                let certificate = Certificate::Composition;
+                (pure, SetCoverSelectSettings { certificate, ..Default::default() })
             }
             How::Gupta { published } => {
                 let delta = Delta::new(DELTA)?;
@@ -121,23 +122,30 @@ impl Method {
                 let rate = Epsilon::new(epsilon / (2.0 * (1.0 - DELTA.ln())))?;
                 let bound = repeated_selection_epsilon(rate, delta).map_or(epsilon, Epsilon::get);
                 let budget = Budget::new(if published { bound } else { epsilon }, DELTA)?;
-                SetCoverSelect::builder(sets, budget)
-                    .certificate(Certificate::Approximate { delta })
-                    .rule(SelectionRule::Exponential)
+                let certificate = Certificate::Approximate { delta };
+                let rule = SelectionRule::Exponential;
+                (budget, SetCoverSelectSettings { certificate, rule, partial: None })
             }
             How::Thresholds(ratio) => {
                 // A public bound: the next power of two above a number that is not public here.
                 let users = u32::try_from(family.users()).expect("users are numbered in 32 bits");
                 let most_users = users.checked_next_power_of_two().unwrap_or(u32::MAX);
-                let plan = SetCoverThresholds::builder(sets, most_users, pure);
-                let plan = ratio.map_or(plan.clone(), |ratio| plan.ratio(ratio));
-                return Ok(plan.build()?.simulate(family, rng)?.output);
+                let usual = SetCoverThresholdsSettings::default();
+                let settings =
+                    SetCoverThresholdsSettings { ratio: ratio.unwrap_or(usual.ratio), ..usual };
+                let plan = SetCoverThresholds::new(sets, most_users, pure, settings)?;
+                return Ok(plan.simulate(family, rng)?.output);
             }
             How::Scaling(thresholds) => {
-                let plan = SetCoverGreedyScaling::builder(sets, pure).thresholds(thresholds);
-                return Ok(plan.build()?.simulate(family, rng)?.output);
+                return Ok(SetCoverGreedyScaling::new(
+                    sets,
+                    pure,
+                    SetCoverGreedyScalingSettings { thresholds, ..Default::default() },
+                )?
+                .simulate(family, rng)?
+                .output);
             }
         };
-        Ok(plan.build()?.simulate(family, rng)?.output)
+        Ok(SetCoverSelect::new(sets, budget, settings)?.simulate(family, rng)?.output)
     }
 }

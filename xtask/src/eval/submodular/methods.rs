@@ -4,7 +4,8 @@ use crate::error::Error;
 use crate::eval::family::Label;
 use dp_accounting::{Budget, Delta, Epsilon, Rho, budget_to_zcdp, repeated_selection_epsilon};
 use dp_combinatorial::submodular::{
-    ContinuousGreedy, Coverage, Credits, Greedy, Matroid, Partition, Uniform, exact_greedy,
+    ContinuousGreedy, ContinuousGreedySettings, Coverage, Credits, Greedy, GreedySettings, Matroid,
+    Partition, Uniform, exact_greedy,
 };
 use dp_combinatorial::{Certificate, ChaCha20Rng, Mechanism, SelectionRule};
 use quietus_datasets::sets::submodular::Function;
@@ -200,8 +201,12 @@ impl Method {
                     return Err(Error::library(self.algorithm, &"only coverages are run"));
                 };
                 let budget = self.budget(epsilon)?;
-                let plan = ContinuousGreedy::builder(matroid, Credits::ranked(1), budget);
-                let plan = plan.steps(steps).roundings(roundings).build();
+                let plan = ContinuousGreedy::new(
+                    matroid,
+                    Credits::ranked(1),
+                    budget,
+                    ContinuousGreedySettings { steps, roundings, ..Default::default() },
+                );
                 let release = plan.and_then(|plan| plan.simulate(coverage, rng));
                 release.map(|release| release.output.elements).map_err(|error| self.failed(&error))
             }
@@ -231,8 +236,12 @@ impl Method {
         if proof == (Proof::Subsampled { published: true }) {
             objective = weaker.as_ref().map_or(objective, |weaker| weaker);
         }
-        let plan = Greedy::builder(matroid, objective.most_credit(), self.budget(epsilon)?);
-        let plan = plan.certificate(certificate).rule(rule).build();
+        let plan = Greedy::new(
+            matroid,
+            objective.most_credit(),
+            self.budget(epsilon)?,
+            GreedySettings { certificate: Some(certificate), rule },
+        );
         let release = plan.and_then(|plan| plan.simulate(objective, rng));
         release.map(|release| release.output.elements).map_err(|error| self.failed(&error))
     }
