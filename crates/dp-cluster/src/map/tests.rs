@@ -145,9 +145,9 @@ fn bad_settings_are_refused_by_name() {
         "the coarsest level must be at most the finest, got 4"
     );
     assert!(
-        message(plan(50).build()).starts_with("(2^0 + 1)^50 vertices: there may be 8 dimensions")
+        message(plan(50).build()).starts_with("(2^1 + 1)^50 vertices: there may be 8 dimensions")
     );
-    assert!(message(plan(2).levels(1, 17).build()).starts_with("(2^12 + 1)^2 vertices"));
+    assert!(message(plan(2).levels(1, 17).build()).starts_with("(2^17 + 1)^2 vertices"));
     assert!(
         message(PrivateMap::add_remove(cube(2), Budget::new(1.0, 0.0).expect("valid")).build())
             .starts_with("delta must be above 0")
