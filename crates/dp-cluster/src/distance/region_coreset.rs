@@ -167,7 +167,7 @@ impl RegionCoresetBuilder {
         self
     }
 
-    /// A region is divided so that cells have at least so many records, if these were evenly spread. Default: the least count of a cell that shows.
+    /// A region is divided so that cells have at least so many records, at least 1, if these were evenly spread. Default: the least count of a cell that shows.
     #[must_use]
     pub fn least_cell(mut self, least: u64) -> Self {
         self.least = Some(least);

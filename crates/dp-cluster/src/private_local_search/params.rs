@@ -43,7 +43,7 @@ impl PrivateLocalSearchBuilder {
         self
     }
 
-    /// How many swaps. Default: `3 k`. The papers' guarantees ask for about `2 k ln n` and more, which costs more than it finds.
+    /// How many swaps, 1 to 100,000. Default: `3 k`, or 100,000 if that is less. The papers' guarantees ask for about `2 k ln n` and more, which costs more than it finds.
     #[must_use]
     pub fn rounds(mut self, rounds: usize) -> Self {
         self.rounds = Some(rounds);

@@ -68,14 +68,14 @@ impl StemmerKaplanBuilder {
         self
     }
 
-    /// How many of the farthest records rounds after the first look at. Default: for each cluster, 8 times what a cell needs.
+    /// How many of the farthest records rounds after the first look at, at least 1. Default: for each cluster, 8 times what a cell needs.
     #[must_use]
     pub fn farthest(mut self, farthest: usize) -> Self {
         self.farthest = Some(farthest);
         self
     }
 
-    /// How many swaps the local search makes. Default: `3 k`.
+    /// How many swaps the local search makes, 1 to 100,000. Default: `3 k`, or 100,000 if that is less.
     #[must_use]
     pub fn swaps(mut self, swaps: usize) -> Self {
         self.swaps = Some(swaps);
