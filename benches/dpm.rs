@@ -2,8 +2,8 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use dp_accounting::Budget;
-use dp_cluster::dpm::Dpm;
-use dp_cluster::kmeans::KMeans;
+use dp_cluster::dpm::{Dpm, DpmSettings};
+use dp_cluster::kmeans::{KMeans, KMeansSettings};
 use dp_geometry::PublicBox;
 use dp_mechanism::Mechanism;
 use quietus_benches::blobs;
@@ -18,7 +18,7 @@ fn dpm(criterion: &mut Criterion) {
         let points = blobs(n, dim);
         let public_box = PublicBox::cube(dim, -100.0, 100.0).expect("valid");
         let budget = Budget::new(1.0, (n as f64).powf(-1.5)).expect("valid");
-        let plan = Dpm::builder(public_box, budget).build().expect("valid");
+        let plan = Dpm::new(public_box, budget, DpmSettings::default()).expect("valid");
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         group.bench_function(format!("{n}x{dim}"), |bencher| {
             bencher.iter(|| pool.install(|| plan.simulate(points.view(), &mut rng)));
@@ -31,7 +31,7 @@ fn plan(criterion: &mut Criterion) {
     let public_box = PublicBox::cube(10, -100.0, 100.0).expect("valid");
     let budget = Budget::new(1.0, 3e-8).expect("valid");
     criterion.bench_function("dpm-plan", |bencher| {
-        bencher.iter(|| Dpm::builder(public_box.clone(), budget).build());
+        bencher.iter(|| Dpm::new(public_box.clone(), budget, DpmSettings::default()));
     });
 }
 
@@ -41,7 +41,7 @@ fn kmeans(criterion: &mut Criterion) {
     group.sample_size(10);
     for (n, dim) in [(100_000, 10), (100_000, 100)] {
         let points = blobs(n, dim);
-        let solver = KMeans::builder(64).build().expect("valid");
+        let solver = KMeans::new(64, KMeansSettings::default()).expect("valid");
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         group.bench_function(format!("{n}x{dim}"), |bencher| {
             bencher.iter(|| pool.install(|| solver.exact_fit(points.view(), None, &mut rng)));

@@ -3,7 +3,7 @@
 use dp_accounting::{AddRemove, Budget, Epsilon};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Method, Window, exact_law};
-use dp_cluster::coreset::{CoresetFromCentres, WeightRule};
+use dp_cluster::coreset::{CoresetFromCentres, CoresetFromCentresSettings, WeightRule};
 use dp_geometry::Points;
 use dp_mechanism::Mechanism;
 use rand::RngExt;
@@ -24,7 +24,8 @@ pub(crate) fn checks() -> Vec<Check> {
 pub(crate) fn plan(centres: Vec<f64>, dim: usize, budget: Budget) -> CoresetFromCentres {
     let centres = Points::new(centres, dim).expect("whole rows");
     let rule = WeightRule::Simplex;
-    CoresetFromCentres::builder(centres, budget).weight_rule(rule).build().expect("valid settings")
+    CoresetFromCentres::new(centres, budget, CoresetFromCentresSettings { weight_rule: rule })
+        .expect("valid settings")
 }
 
 /// The exact law of two weights, for up to three records and one more.

@@ -5,7 +5,9 @@ use dp_audit::Method;
 use dp_audit::harness::{Check, Effort, Found};
 use dp_cluster::Points;
 use dp_cluster::coreset::PrivateCoreset;
-use dp_cluster::distance::{NoisedPoints, RegionCoreset, RegionRule, SoftRecentred, SoftStep};
+use dp_cluster::distance::{
+    NoisedPoints, RegionCoreset, RegionCoresetSettings, RegionRule, SoftRecentred, SoftStep,
+};
 use dp_mechanism::{Coordinates, Mechanism, Nearby, SecureSource, Source};
 use rand::RngExt;
 
@@ -223,8 +225,16 @@ fn regions_receipts(effort: Effort) -> Found {
     let sizes = (132, effort.of(100_usize, 2_000), -6.0);
     spent_within_budget(effort, sizes, |i, near, budget| {
         let rule = if i % 2 == 0 { RegionRule::NoisedPoint } else { RegionRule::TruePoint };
-        let plan = RegionCoreset::builder(domain(1 + i % 9, 0), near, 9, 1 + i % 5, budget);
-        plan.rule(rule).build().expect("valid").receipt()
+        RegionCoreset::new(
+            domain(1 + i % 9, 0),
+            near,
+            9,
+            1 + i % 5,
+            budget,
+            RegionCoresetSettings { rule, ..Default::default() },
+        )
+        .expect("valid")
+        .receipt()
     })
 }
 
@@ -261,13 +271,22 @@ pub(crate) fn regions(effort: Effort, rule: RegionRule, instead: Instead) -> Fou
             let others: Vec<f64> = (0..600).flat_map(|_| pair.concat()).collect();
             let near = Nearby::new(rho).expect("above 0");
             let budget = Budget::new(2.0, 0.01).expect("valid");
-            let plan =
-                RegionCoreset::builder(public_box.clone(), near, 1_201, 1, budget).rule(rule);
             // Cells of fine levels are narrower than the move, and a region that is looked at has records from both ends.
-            let plan = plan.repetitions(2).levels(6, 8).far(1.0).least_cell(30).public_seed(seed);
-            let in_table = plan.clone().with_tree_from(usize::MAX).build().expect("valid");
+            let settings = RegionCoresetSettings {
+                rule,
+                repetitions: 2,
+                coarse_level: Some(6),
+                finest_level: Some(8),
+                far: Some(1.0),
+                least_cell: Some(30),
+                public_seed: seed,
+                ..Default::default()
+            };
+            let plan = RegionCoreset::new(public_box.clone(), near, 1_201, 1, budget, settings);
+            let plan = plan.expect("valid");
+            let in_table = plan.clone().with_tree_from(usize::MAX);
             // The nearest centre from a tree, as where there are many.
-            let plan = plan.with_tree_from([1, 2, 3][cases % 3]).build().expect("valid");
+            let plan = plan.with_tree_from([1, 2, 3][cases % 3]);
             cases += 1;
             let (claimed, _) = plan.receipt().zcdp_outside().expect("Gaussian");
             let run = |points: &Points, draws: &mut dyn Source| {

@@ -3,7 +3,7 @@
 use dp_accounting::{Budget, Epsilon};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Method, compare};
-use dp_cluster::dp_lloyd::{BudgetSplit, DpLloyd, DpLloydBuilder};
+use dp_cluster::dp_lloyd::{BudgetSplit, DpLloyd, DpLloydSettings};
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{Mechanism, SecureSource, Source};
 use rand::RngExt;
@@ -23,10 +23,11 @@ pub(crate) fn checks() -> Vec<Check> {
     ]
 }
 
-pub(crate) fn plan(dim: usize, k: usize, split: BudgetSplit) -> DpLloydBuilder {
+pub(crate) fn plan(dim: usize, k: usize, split: BudgetSplit, iterations: usize) -> DpLloyd {
     let public_box = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
     let budget = Budget::new(3.0, 1e-6).expect("valid");
-    DpLloyd::builder(public_box, k, budget).split(split).iterations(3)
+    let settings = DpLloydSettings { split, iterations: Some(iterations), ..Default::default() };
+    DpLloyd::new(public_box, k, budget, settings).expect("valid settings")
 }
 
 const SHAPES: [(usize, usize); 3] = [(1, 50), (2, 300), (6, 100)];
@@ -37,7 +38,7 @@ fn transcripts(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     for shape in effort.of(SHAPES, DEEP_SHAPES) {
         for k in [1, 4] {
-            let plan = plan(shape.0, k, BudgetSplit::Joint).build().expect("valid settings");
+            let plan = plan(shape.0, k, BudgetSplit::Joint, 3);
             let claimed = plan.receipt().zcdp().expect("all steps are zCDP").get();
             replay(
                 effort,
@@ -57,7 +58,7 @@ fn transcripts(effort: Effort) -> Found {
 fn pure(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     for shape in effort.of(SHAPES, DEEP_SHAPES) {
-        let plan = plan(shape.0, 4, BudgetSplit::Pure).build().expect("valid settings");
+        let plan = plan(shape.0, 4, BudgetSplit::Pure, 3);
         let claimed = plan.receipt().pure().expect("all steps are pure").get();
         replay(
             effort,
@@ -80,8 +81,8 @@ fn far(effort: Effort) -> Found {
     let public_box = PublicBox::cube(2, min, max).expect("valid");
     for split in [BudgetSplit::Joint, BudgetSplit::Pure] {
         let budget = Budget::new(3.0, 1e-6).expect("valid");
-        let settings = DpLloyd::builder(public_box.clone(), 1, budget).split(split).iterations(2);
-        let plan = settings.build().expect("valid settings");
+        let settings = DpLloydSettings { split, iterations: Some(2), ..Default::default() };
+        let plan = DpLloyd::new(public_box.clone(), 1, budget, settings).expect("valid settings");
         let receipt = plan.receipt();
         for added in [min, max, f64::NAN, f64::INFINITY] {
             let without = vec![min; 40];
@@ -107,8 +108,9 @@ fn flat(effort: Effort) -> Found {
         let public_box = PublicBox::new(vec![0.0; 2], widths.to_vec()).expect("valid");
         for split in [BudgetSplit::Joint, BudgetSplit::Pure] {
             let budget = Budget::new(3.0, 1e-6).expect("valid");
-            let plan = DpLloyd::builder(public_box.clone(), 2, budget).split(split).iterations(2);
-            let plan = plan.build().expect("valid settings");
+            let settings = DpLloydSettings { split, iterations: Some(2), ..Default::default() };
+            let plan =
+                DpLloyd::new(public_box.clone(), 2, budget, settings).expect("valid settings");
             let receipt = plan.receipt();
             for added in [[0.0; 2], widths, [widths[0], 0.0], [f64::NAN, 1e30]] {
                 let without: Vec<f64> = [[0.0; 2], widths].concat().repeat(10);
@@ -137,11 +139,11 @@ fn receipts(effort: Effort) -> Found {
         let delta = 10_f64.powf(rng.random_range(-15.0..-1.0));
         let split = if i % 2 == 0 { BudgetSplit::Joint } else { BudgetSplit::Pure };
         let public_box = PublicBox::cube(1 + i % 11, 0.0, 1.0).expect("valid");
-        let plan = DpLloyd::builder(public_box, 2, Budget::new(epsilon, delta).expect("valid"))
-            .split(split)
-            .iterations(1 + i % 20)
-            .build()
-            .expect("valid settings");
+        let settings =
+            DpLloydSettings { split, iterations: Some(1 + i % 20), ..Default::default() };
+        let plan =
+            DpLloyd::new(public_box, 2, Budget::new(epsilon, delta).expect("valid"), settings)
+                .expect("valid settings");
         let receipt = plan.receipt();
         let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
         let over = !receipt.within_budget();

@@ -3,7 +3,8 @@
 use dp_accounting::{AddRemove, AnyRelation, Budget, Delta, Epsilon};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{DrawKind, Law as OutputLaw, Method, Scripted, Window, exact_law, multisets};
-use dp_cluster::em_mc::{EmMc, EmMcBuilder, Selection};
+use dp_cluster::ClusterError;
+use dp_cluster::em_mc::{EmMc, EmMcSettings, Selection};
 use dp_cluster::local_search::Objective;
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{
@@ -30,16 +31,27 @@ pub(crate) fn checks() -> Vec<Check> {
     ]
 }
 
-pub(crate) fn plan(dim: usize, k: usize, budget: Budget) -> EmMcBuilder {
+pub(crate) fn plan(
+    dim: usize,
+    k: usize,
+    budget: Budget,
+    settings: EmMcSettings,
+) -> Result<EmMc, ClusterError> {
     let public_box = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
-    EmMc::builder(public_box, k, budget)
+    EmMc::new(public_box, k, budget, settings)
 }
 
 /// A plan of two scales with three and five cells on a line, two choices each.
 fn tiny() -> EmMc {
     let budget = Budget::new(4.0, 0.0).expect("valid");
-    let settings = plan(1, 1, budget).objective(Objective::KMedian).shifts(1).finest_halvings(2);
-    settings.picks_per_scale(2).build().expect("valid settings")
+    let settings = EmMcSettings {
+        objective: Objective::KMedian,
+        shifts: 1,
+        finest_halvings: 2,
+        picks_per_scale: Some(2),
+        ..Default::default()
+    };
+    plan(1, 1, budget, settings).expect("valid settings")
 }
 
 /// What the choices cost by the receipt.
@@ -201,8 +213,9 @@ fn credit(effort: Effort) -> Found {
     let mut rng = effort.rng(68);
     for (dim, n) in effort.of([(1, 60), (3, 300)], [(2, 3_000), (20, 2_000)]) {
         let budget = Budget::new(3.0, 1e-6).expect("valid");
-        let settings = plan(dim, 3, budget).selection(Selection::Approximate);
-        let plan = settings.finest_halvings(4).build().expect("valid settings");
+        let selection = Selection::Approximate;
+        let settings = EmMcSettings { selection, finest_halvings: 4, ..Default::default() };
+        let plan = plan(dim, 3, budget, settings).expect("valid settings");
         for (name, without) in families(dim, n, &mut rng) {
             for added in added_points(dim, n, &mut rng) {
                 let with = [without.as_slice(), &added].concat();
@@ -251,8 +264,9 @@ fn steps(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     for shape in effort.of([(1, 60), (12, 200)], [(2, 3_000), (40, 2_000)]) {
         let budget = Budget::new(3.0, 1e-6).expect("valid");
-        let settings = plan(shape.0, 3, budget).selection(Selection::Approximate);
-        let plan = settings.finest_halvings(3).build().expect("valid settings");
+        let selection = Selection::Approximate;
+        let settings = EmMcSettings { selection, finest_halvings: 3, ..Default::default() };
+        let plan = plan(shape.0, 3, budget, settings).expect("valid settings");
         let receipt = plan.receipt();
         let dp_accounting::Step::Sequential { steps, .. } = receipt.spent() else {
             unreachable!("all steps are in sequence")
@@ -290,8 +304,9 @@ fn receipts(effort: Effort) -> Found {
             cover: rng.random_range(0.02..0.4),
             weights: rng.random_range(0.02..0.4),
         };
-        let settings = plan(1, 1, Budget::new(epsilon, delta).expect("valid")).split(split);
-        let receipt = settings.selection(selection).build().expect("valid settings").receipt();
+        let settings = EmMcSettings { split, selection, ..Default::default() };
+        let plan = plan(1, 1, Budget::new(epsilon, delta).expect("valid"), settings);
+        let receipt = plan.expect("valid settings").receipt();
         let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
         let over = !receipt.within_budget();
         found.see(if over { f64::INFINITY } else { spent / epsilon }, || {

@@ -3,7 +3,8 @@
 use dp_accounting::{Budget, Composition, Epsilon, Event};
 use dp_audit::Method;
 use dp_audit::harness::{Check, Effort, Found};
-use dp_cluster::lsh_splits::{BudgetSplit, Form, LshSplits, LshSplitsBuilder};
+use dp_cluster::ClusterError;
+use dp_cluster::lsh_splits::{BudgetSplit, Form, LshSplits, LshSplitsSettings};
 use dp_geometry::PublicBall;
 use dp_mechanism::Mechanism;
 use rand::RngExt;
@@ -21,9 +22,13 @@ pub(crate) fn checks() -> Vec<Check> {
     ]
 }
 
-pub(crate) fn plan(dim: usize, epsilon: f64) -> LshSplitsBuilder {
+pub(crate) fn plan(
+    dim: usize,
+    epsilon: f64,
+    settings: LshSplitsSettings,
+) -> Result<LshSplits, ClusterError> {
     let ball = PublicBall::new(vec![0.0; dim], 9.0).expect("valid");
-    LshSplits::builder(ball, 3, Budget::new(epsilon, 1e-6).expect("valid"))
+    LshSplits::new(ball, 3, Budget::new(epsilon, 1e-6).expect("valid"), settings)
 }
 
 const SHAPES: [(usize, usize); 3] = [(1, 50), (2, 400), (5, 300)];
@@ -34,14 +39,14 @@ fn transcripts(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     for shape in effort.of(SHAPES, DEEP_SHAPES) {
         let dim = shape.0;
-        for settings in [
-            plan(dim, 8.0).depth(6),
-            plan(dim, 60.0)
-                .least_leaf(0.01)
-                .split(BudgetSplit::Gaussian { counts: 3.0, sums: 1.0 }),
-            plan(dim, 30.0).form(Form::Published).least_leaf(0.01),
+        let d = LshSplitsSettings { least_leaf: 0.01, ..Default::default() };
+        let split = BudgetSplit::Gaussian { counts: 3.0, sums: 1.0 };
+        for plan in [
+            plan(dim, 8.0, LshSplitsSettings { depth: 6, ..Default::default() }),
+            plan(dim, 60.0, LshSplitsSettings { split, ..d }),
+            plan(dim, 30.0, LshSplitsSettings { form: Form::Published, ..d }),
         ] {
-            let plan = settings.build().expect("valid settings");
+            let plan = plan.expect("valid settings");
             let claimed = plan.receipt().zcdp().expect("all steps are zCDP").get();
             replay(
                 effort,
@@ -63,8 +68,13 @@ fn joint(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     let (count_noise, depth) = (20.0, 7);
     for shape in effort.of([(1, 50), (2, 400)], [(2, 2_000), (20, 3_000)]) {
-        let settings = plan(shape.0, 20.0).split(BudgetSplit::PAPER).depth(depth).least_leaf(0.01);
-        let plan = settings.build().expect("valid settings");
+        let settings = LshSplitsSettings {
+            split: BudgetSplit::PAPER,
+            depth,
+            least_leaf: 0.01,
+            ..Default::default()
+        };
+        let plan = plan(shape.0, 20.0, settings).expect("valid settings");
         let multiplier = plan.sum_noise_multiplier();
         let budget = plan.receipt().budget();
         let mix = Event::discrete_laplace(1.0 / (count_noise * multiplier), 1)
@@ -113,10 +123,8 @@ fn receipts(effort: Effort) -> Found {
             sums: rng.random_range(0.01..1.0),
         };
         let ball = PublicBall::new(vec![0.0; 1 + i % 7], 1.0).expect("valid");
-        let plan = LshSplits::builder(ball, 2, Budget::new(epsilon, delta).expect("valid"))
-            .split(split)
-            .depth(1 + i % 32)
-            .build()
+        let settings = LshSplitsSettings { split, depth: 1 + i % 32, ..Default::default() };
+        let plan = LshSplits::new(ball, 2, Budget::new(epsilon, delta).expect("valid"), settings)
             .expect("valid settings");
         let receipt = plan.receipt();
         let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);

@@ -3,7 +3,7 @@
 use dp_accounting::{AddRemove, Budget, Epsilon, Relation, ReplaceOne, Within};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Comparison, Method, Neighbours, compare};
-use dp_cluster::map::{MapRelation, PrivateMap};
+use dp_cluster::map::{MapRelation, PrivateMap, PrivateMapSettings};
 use dp_cluster::{Points, PublicBox};
 use dp_mechanism::{ChaCha20Rng, Mechanism, Nearby, SecureSource, Source, Usage};
 use rand::RngExt;
@@ -48,8 +48,13 @@ fn added(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     for shape in effort.of(SHAPES, DEEP_SHAPES) {
         for levels in [(0, 0), (1, 2), (0, 3)] {
-            let plan = PrivateMap::add_remove(domain(shape.0, 0), budget());
-            let plan = plan.levels(levels.0, levels.1).fit_steps(20).build().expect("valid");
+            let settings = PrivateMapSettings {
+                levels: Some(levels.0..=levels.1),
+                fit_steps: 20,
+                ..Default::default()
+            };
+            let plan =
+                PrivateMap::add_remove(domain(shape.0, 0), budget(), settings).expect("valid");
             let claimed = plan.receipt().zcdp().expect("Gaussian").get();
             let run = |points: &Points, draws: &mut dyn Source| plan.replay(points.view(), draws).0;
             replay(effort, 120, shape, run, |seen, text| found.see(seen.rho() / claimed, text));
@@ -62,8 +67,9 @@ fn added(effort: Effort) -> Found {
 fn counted(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     for shape in effort.of(SHAPES, DEEP_SHAPES) {
-        let plan = PrivateMap::add_remove(domain(shape.0, 0), budget());
-        let plan = plan.levels(0, 2).fit_steps(20).build().expect("valid");
+        let settings =
+            PrivateMapSettings { levels: Some(0..=2), fit_steps: 20, ..Default::default() };
+        let plan = PrivateMap::add_remove(domain(shape.0, 0), budget(), settings).expect("valid");
         let released = plan.clone().counted();
         let claimed = released.receipt().zcdp().expect("Gaussian").get();
         let run = |points: &Points, draws: &mut dyn Source| {
@@ -88,8 +94,13 @@ fn replaced(effort: Effort) -> Found {
     for (dim, n) in effort.of(SHAPES, DEEP_SHAPES) {
         for levels in [(0, 0), (1, 2), (0, 3)] {
             let public_box = domain(dim, 0);
-            let plan = PrivateMap::replace_one(public_box.clone(), n as u64, budget());
-            let plan = plan.levels(levels.0, levels.1).fit_steps(20).build().expect("valid");
+            let settings = PrivateMapSettings {
+                levels: Some(levels.0..=levels.1),
+                fit_steps: 20,
+                ..Default::default()
+            };
+            let plan = PrivateMap::replace_one(public_box.clone(), n as u64, budget(), settings)
+                .expect("valid");
             let claimed = plan.receipt().zcdp().expect("Gaussian").get();
             for _ in 0..effort.of(4, 20) {
                 let others = random_rows(dim, n - 1, &mut rng);
@@ -148,9 +159,21 @@ pub(crate) fn plan(
     let public_box = domain(dim, which);
     let width = (0..dim).map(|i| public_box.width(i)).fold(f64::MAX, f64::min);
     let rho = share * width / f64::from(1 << levels.0);
-    let plan =
-        PrivateMap::within(public_box, Nearby::new(rho).expect("above 0"), n as u64, budget());
-    (plan.levels(levels.0, levels.1).fit_steps(20).build().expect("valid"), rho)
+    (
+        PrivateMap::within(
+            public_box,
+            Nearby::new(rho).expect("above 0"),
+            n as u64,
+            budget(),
+            PrivateMapSettings {
+                levels: Some(levels.0..=levels.1),
+                fit_steps: 20,
+                ..Default::default()
+            },
+        )
+        .expect("valid"),
+        rho,
+    )
 }
 
 /// Pairs at a distance of at most `rho`: at a vertex of all levels along the diagonal of the cell, across a border, at the border of the box,
@@ -263,26 +286,35 @@ fn settings(effort: Effort) -> Found {
                 let points = Points::new(vec![1.0; 2 * n], 2).expect("rows");
                 let usages = [
                     usage(
-                        &PrivateMap::add_remove(cube(), budget())
-                            .levels(1, 2)
-                            .build()
-                            .expect("valid"),
+                        &PrivateMap::add_remove(
+                            cube(),
+                            budget(),
+                            PrivateMapSettings { levels: Some(1..=2), ..Default::default() },
+                        )
+                        .expect("valid"),
                         &points,
                         &mut rng,
                     ),
                     usage(
-                        &PrivateMap::replace_one(cube(), n as u64, budget())
-                            .levels(1, 2)
-                            .build()
-                            .expect("valid"),
+                        &PrivateMap::replace_one(
+                            cube(),
+                            n as u64,
+                            budget(),
+                            PrivateMapSettings { levels: Some(1..=2), ..Default::default() },
+                        )
+                        .expect("valid"),
                         &points,
                         &mut rng,
                     ),
                     usage(
-                        &PrivateMap::within(cube(), near, n as u64, budget())
-                            .levels(1, 2)
-                            .build()
-                            .expect("valid"),
+                        &PrivateMap::within(
+                            cube(),
+                            near,
+                            n as u64,
+                            budget(),
+                            PrivateMapSettings { levels: Some(1..=2), ..Default::default() },
+                        )
+                        .expect("valid"),
                         &points,
                         &mut rng,
                     ),
@@ -316,22 +348,40 @@ fn receipts(effort: Effort) -> Found {
         let near = Nearby::new(10_f64.powf(rng.random_range(-5.0..1.0))).expect("valid");
         let (spent, within) = match i % 3 {
             0 => spent::<AddRemove>(
-                &PrivateMap::add_remove(public_box, budget)
-                    .levels(levels[0], levels[1])
-                    .build()
-                    .expect("valid"),
+                &PrivateMap::add_remove(
+                    public_box,
+                    budget,
+                    PrivateMapSettings {
+                        levels: Some(levels[0]..=levels[1]),
+                        ..Default::default()
+                    },
+                )
+                .expect("valid"),
             ),
             1 => spent::<ReplaceOne>(
-                &PrivateMap::replace_one(public_box, 9, budget)
-                    .levels(levels[0], levels[1])
-                    .build()
-                    .expect("valid"),
+                &PrivateMap::replace_one(
+                    public_box,
+                    9,
+                    budget,
+                    PrivateMapSettings {
+                        levels: Some(levels[0]..=levels[1]),
+                        ..Default::default()
+                    },
+                )
+                .expect("valid"),
             ),
             _ => spent::<Within>(
-                &PrivateMap::within(public_box, near, 9, budget)
-                    .levels(levels[0], levels[1])
-                    .build()
-                    .expect("valid"),
+                &PrivateMap::within(
+                    public_box,
+                    near,
+                    9,
+                    budget,
+                    PrivateMapSettings {
+                        levels: Some(levels[0]..=levels[1]),
+                        ..Default::default()
+                    },
+                )
+                .expect("valid"),
             ),
         };
         found.see(if within { spent / epsilon } else { f64::INFINITY }, || {

@@ -3,9 +3,9 @@
 use dp_accounting::Budget;
 use dp_audit::Method;
 use dp_audit::harness::{Check, Effort, Found, TOLERANCE};
-use dp_cluster::dpm::Dpm;
+use dp_cluster::dpm::{Dpm, DpmSettings};
 use dp_cluster::passes::{Asked, ByPasses, Passes, Question, Table};
-use dp_cluster::recentring::DpmRecentred;
+use dp_cluster::recentring::{DpmRecentred, DpmRecentredSettings};
 use dp_geometry::{Points, PointsView, PublicBox};
 use dp_mechanism::{Mechanism, Source};
 
@@ -82,13 +82,18 @@ fn budget(epsilon: f64) -> Budget {
 
 pub(crate) fn of_dpm(effort: Effort, merge: Merge) -> Found {
     transcripts(effort, 290, merge, |cube| {
-        Dpm::builder(cube, budget(4.0)).max_depth(3).build().expect("valid")
+        Dpm::new(cube, budget(4.0), DpmSettings { max_depth: 3, ..Default::default() })
+            .expect("valid")
     })
 }
 
 pub(crate) fn of_recentred(effort: Effort, merge: Merge) -> Found {
     transcripts(effort, 291, merge, |cube| {
-        let recentred = DpmRecentred::builder(cube, budget(8.0)).max_depth(2).clusters(3);
-        recentred.build().expect("valid")
+        DpmRecentred::new(
+            cube,
+            budget(8.0),
+            DpmRecentredSettings { max_depth: 2, clusters: Some(3), ..Default::default() },
+        )
+        .expect("valid")
     })
 }

@@ -7,9 +7,9 @@ use dp_accounting::{AnyRelation, Budget, Epsilon, Receipt, Rho, Step};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Method, Window, compare, exact_law};
 use dp_cluster::local_search::Objective;
-use dp_cluster::private_centres::{Payment, PrivateCentres};
-use dp_cluster::private_local_search::PrivateLocalSearch;
-use dp_cluster::stemmer_kaplan::StemmerKaplan;
+use dp_cluster::private_centres::{Payment, PrivateCentres, PrivateCentresSettings};
+use dp_cluster::private_local_search::{PrivateLocalSearch, PrivateLocalSearchSettings};
+use dp_cluster::stemmer_kaplan::{StemmerKaplan, StemmerKaplanSettings};
 use dp_cluster::{AddRemove, Points, PublicBox};
 use dp_mechanism::{
     DiscreteGaussian, Geometric, Law, Mechanism, Noise, RoundedGaussian, SecureSource, Source,
@@ -124,8 +124,13 @@ const PAYMENTS: [Payment; 2] = [Payment::AllRecords, Payment::Subsamples];
 fn centres(dim: usize, epsilon: f64, delta: f64, payment: Payment) -> PrivateCentres {
     let public_box = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
     let budget = Budget::new(epsilon, delta).expect("valid");
-    let plan = PrivateCentres::builder(public_box, 2, budget).payment(payment);
-    plan.levels(1, 2).repetitions(2).build().expect("valid settings")
+    PrivateCentres::new(
+        public_box,
+        2,
+        budget,
+        PrivateCentresSettings { payment, levels: 1..=2, repetitions: 2, ..Default::default() },
+    )
+    .expect("valid settings")
 }
 
 /// So many records at each of a few places.
@@ -173,9 +178,14 @@ pub(crate) fn new_cells(_: Effort, instead: Instead) -> Found {
         for (epsilon, delta) in [(1.0, 0.4), (2.0, 0.1), (5.0, 0.1), (0.7, 0.02), (30.0, 0.3)] {
             for repetitions in [1, 2] {
                 let budget = Budget::new(epsilon, delta).expect("valid");
-                let plan = PrivateCentres::builder(public_box.clone(), 1, budget);
-                let plan = plan.payment(payment).levels(1, 1).repetitions(repetitions);
-                let plan = plan.build().expect("valid settings");
+                let settings = PrivateCentresSettings {
+                    payment,
+                    levels: 1..=1,
+                    repetitions,
+                    ..Default::default()
+                };
+                let plan = PrivateCentres::new(public_box.clone(), 1, budget, settings)
+                    .expect("valid settings");
                 let (_, outside) = plan.receipt().zcdp_outside().expect("Gaussian");
                 // The window begins below the threshold, so that both answers have a path.
                 let window = Window::new(plan.threshold() - 3, plan.threshold() + 2);
@@ -206,18 +216,30 @@ fn receipts(effort: Effort) -> Found {
         let budget = Budget::new(epsilon, delta).expect("valid");
         let cube = || PublicBox::cube(1 + i % 3, 0.0, 1.0).expect("valid");
         let receipts = [
-            PrivateCentres::builder(cube(), 2, budget)
-                .payment(PAYMENTS[i % 2])
-                .repetitions(1 + i % 4)
-                .build()
-                .expect("valid settings")
-                .receipt(),
-            StemmerKaplan::builder(cube(), 2, budget)
-                .payment(PAYMENTS[i % 2])
-                .rounds(1 + i % 3)
-                .build()
-                .expect("valid settings")
-                .receipt(),
+            PrivateCentres::new(
+                cube(),
+                2,
+                budget,
+                PrivateCentresSettings {
+                    payment: PAYMENTS[i % 2],
+                    repetitions: 1 + i % 4,
+                    ..Default::default()
+                },
+            )
+            .expect("valid settings")
+            .receipt(),
+            StemmerKaplan::new(
+                cube(),
+                2,
+                budget,
+                StemmerKaplanSettings {
+                    payment: PAYMENTS[i % 2],
+                    rounds: 1 + i % 3,
+                    ..Default::default()
+                },
+            )
+            .expect("valid settings")
+            .receipt(),
         ];
         for receipt in receipts {
             let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
@@ -234,8 +256,14 @@ fn search(dim: usize, k: usize, budget: Budget, objective: Objective) -> Private
     let public_box = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
     // Two opposite corners, and places between.
     let candidates = (0..5 * dim).map(|at| [-10.0, 10.0, 0.0, 3.0, -7.0][at / dim]).collect();
-    let plan = PrivateLocalSearch::builder(points(candidates, dim), public_box, k, budget);
-    plan.objective(objective).rounds(3).build().expect("valid settings")
+    PrivateLocalSearch::new(
+        points(candidates, dim),
+        public_box,
+        k,
+        budget,
+        PrivateLocalSearchSettings { objective, rounds: Some(3), ..Default::default() },
+    )
+    .expect("valid settings")
 }
 
 /// Whole runs, as a share of what the receipt says in zCDP.
@@ -273,9 +301,19 @@ fn pure(effort: Effort) -> Found {
 
 fn stemmer_kaplan(dim: usize, farthest: usize) -> StemmerKaplan {
     let public_box = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
-    let plan = StemmerKaplan::builder(public_box, 2, Budget::new(8.0, 1e-3).expect("valid"));
-    let plan = plan.levels(2, 3).repetitions(1).farthest(farthest).swaps(2);
-    plan.build().expect("valid settings")
+    StemmerKaplan::new(
+        public_box,
+        2,
+        Budget::new(8.0, 1e-3).expect("valid"),
+        StemmerKaplanSettings {
+            levels: 2..=3,
+            repetitions: 1,
+            farthest: Some(farthest),
+            swaps: Some(2),
+            ..Default::default()
+        },
+    )
+    .expect("valid settings")
 }
 
 /// Crowds of which one is too small to be found at first, so that it is among the farthest, and ends in the middle of another.

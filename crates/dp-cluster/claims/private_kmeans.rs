@@ -3,8 +3,8 @@
 use dp_accounting::{Budget, Epsilon};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Method, compare};
-use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansBuilder, Start};
-use dp_cluster::{Clustering, Points, PublicBox};
+use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansSettings, Start};
+use dp_cluster::{ClusterError, Clustering, Points, PublicBox};
 use dp_mechanism::{Mechanism, SecureSource, Source};
 use rand::RngExt;
 
@@ -25,9 +25,14 @@ pub(crate) fn checks() -> Vec<Check> {
     ]
 }
 
-pub(crate) fn settings(dim: usize, k: usize, epsilon: f64) -> PrivateKMeansBuilder {
+pub(crate) fn plan(
+    dim: usize,
+    k: usize,
+    epsilon: f64,
+    settings: PrivateKMeansSettings,
+) -> Result<PrivateKMeans, ClusterError> {
     let public_box = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
-    PrivateKMeans::builder(public_box, k, Budget::new(epsilon, 1e-6).expect("valid"))
+    PrivateKMeans::new(public_box, k, Budget::new(epsilon, 1e-6).expect("valid"), settings)
 }
 
 /// How the draws of a plan reach the source; a mutant puts something in between.
@@ -43,17 +48,19 @@ pub(crate) fn transcripts(effort: Effort, through: Through) -> Found {
     let mut found = Found::claim(1.0);
     for shape in effort.of([(1, 40), (2, 60), (5, 60)], [(1, 1_000), (3, 2_000), (20, 500)]) {
         let dim = shape.0;
+        let d = PrivateKMeansSettings { start: Some(Start::Rings), ..Default::default() };
+        let expected_records = Some(40);
         let mut all = vec![
-            settings(dim, 2, 8.0).start(Start::Rings),
-            settings(dim, 3, 2.0).start(Start::Rings).expected_records(40),
-            settings(dim, 4, 6.0).start(Start::Rings).at_most(),
+            plan(dim, 2, 8.0, d),
+            plan(dim, 3, 2.0, PrivateKMeansSettings { expected_records, ..d }),
+            plan(dim, 4, 6.0, PrivateKMeansSettings { finds_k: true, ..d }),
         ];
         // In more dimensions, the fit takes long.
         if dim == 1 {
-            all.push(settings(dim, 2, 5.0).start(Start::Map));
+            all.push(plan(dim, 2, 5.0, PrivateKMeansSettings { start: Some(Start::Map), ..d }));
         }
-        for settings in all {
-            let plan = settings.build().expect("valid settings");
+        for plan in all {
+            let plan = plan.expect("valid settings");
             let claimed = plan.receipt().zcdp().expect("all steps are zCDP").get();
             replay(
                 effort,
@@ -75,7 +82,9 @@ pub(crate) fn choices(effort: Effort, told: Told) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(72);
     let receipt = |records| {
-        let plan = settings(4, 2, 2.0).expected_records(records).build().expect("valid settings");
+        let settings =
+            PrivateKMeansSettings { expected_records: Some(records), ..Default::default() };
+        let plan = plan(4, 2, 2.0, settings).expect("valid settings");
         (plan.receipt(), plan)
     };
     for records in 1..effort.of(1_000, 5_000) {
@@ -108,9 +117,13 @@ fn receipts(effort: Effort) -> Found {
         let delta = 10_f64.powf(rng.random_range(-15.0..-1.0));
         let public_box = PublicBox::cube(1 + i % 6, 0.0, 1.0).expect("valid");
         let budget = Budget::new(epsilon, delta).expect("valid");
-        let plan = PrivateKMeans::builder(public_box, 1 + i % 5, budget);
-        let plan = if i % 3 == 0 { plan.at_most() } else { plan };
-        let plan = plan.expected_records(1 << (i % 20)).build().expect("valid settings");
+        let settings = PrivateKMeansSettings {
+            finds_k: i % 3 == 0,
+            expected_records: Some(1 << (i % 20)),
+            ..Default::default()
+        };
+        let plan = PrivateKMeans::new(public_box, 1 + i % 5, budget, settings);
+        let plan = plan.expect("valid settings");
         let receipt = plan.receipt();
         let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
         let over = !receipt.within_budget();

@@ -7,7 +7,7 @@ use dp_audit::harness::{Check, Effort, Found, TOLERANCE};
 use dp_audit::{Comparison, DrawKind, Method, compare, statistical};
 use dp_cluster::dpm::IntervalSize;
 use dp_cluster::recentring::{
-    DpmRecentred, DpmRecentredBuilder, Recentred, RecentredSplit, Rounds,
+    DpmRecentred, DpmRecentredSettings, Recentred, RecentredSplit, Rounds,
 };
 use dp_cluster::{ClusterError, Clustering};
 use dp_geometry::{Points, PointsView, PublicBox};
@@ -261,8 +261,12 @@ impl Source for Watched<'_> {
     }
 }
 
-fn settings(dim: usize, epsilon: f64) -> DpmRecentredBuilder {
-    DpmRecentred::builder(cube(dim), Budget::new(epsilon, 1e-6).expect("valid"))
+fn planned(
+    dim: usize,
+    epsilon: f64,
+    settings: DpmRecentredSettings,
+) -> Result<DpmRecentred, ClusterError> {
+    DpmRecentred::new(cube(dim), Budget::new(epsilon, 1e-6).expect("valid"), settings)
 }
 
 /// What a draw of a run is for.
@@ -311,12 +315,15 @@ fn whole_runs(
 ) {
     let shapes = effort.of([(1, 50), (2, 300), (5, 200)], [(1, 500), (2, 5_000), (10, 3_000)]);
     for shape in shapes {
-        for settings in [
-            settings(shape.0, 8.0).max_depth(3).clusters(3),
-            settings(shape.0, 1.0).interval_size(IntervalSize::Estimated),
-            settings(shape.0, 40.0).minimum_share(0.01).max_depth(5),
+        let d = DpmRecentredSettings::default;
+        let (clusters, minimum_share) = (Some(3), Some(0.01));
+        let interval_size = IntervalSize::Estimated;
+        for plan in [
+            planned(shape.0, 8.0, DpmRecentredSettings { max_depth: 3, clusters, ..d() }),
+            planned(shape.0, 1.0, DpmRecentredSettings { interval_size, ..d() }),
+            planned(shape.0, 40.0, DpmRecentredSettings { minimum_share, max_depth: 5, ..d() }),
         ] {
-            let plan = settings.build().expect("valid settings");
+            let plan = plan.expect("valid settings");
             let kinds = RefCell::new(Vec::new());
             let run = |points: &Points, draws: &mut dyn Source| {
                 let mut noted = Noted { draws, kinds: Vec::new() };
@@ -411,14 +418,15 @@ fn receipts(effort: Effort) -> Found {
         let shares = (0..=i % 8).map(|_| share()).collect();
         let size = [IntervalSize::Estimated, IntervalSize::default()][i % 2];
         let budget = Budget::new(epsilon, delta).expect("valid");
-        let receipt = DpmRecentred::builder(cube(1 + i % 7), budget)
-            .split(split)
-            .rounds(Rounds { shares, ..Rounds::default() })
-            .interval_size(size)
-            .max_depth(1 + i % 10)
-            .build()
-            .expect("valid settings")
-            .receipt();
+        let settings = DpmRecentredSettings {
+            split,
+            rounds: Rounds { shares, ..Rounds::default() },
+            interval_size: size,
+            max_depth: 1 + i % 10,
+            ..Default::default()
+        };
+        let receipt =
+            DpmRecentred::new(cube(1 + i % 7), budget, settings).expect("valid settings").receipt();
         let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
         let over = !receipt.within_budget();
         found.see(if over { f64::INFINITY } else { spent / epsilon }, || {

@@ -3,8 +3,8 @@
 use dp_accounting::{AnyRelation, Budget, Epsilon};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Method, compare};
-use dp_cluster::rings::{RingRounds, RingRoundsBuilder};
-use dp_cluster::{Clustering, Points, PublicBox};
+use dp_cluster::rings::{RingRounds, RingRoundsSettings};
+use dp_cluster::{ClusterError, Clustering, Points, PublicBox};
 use dp_mechanism::{
     DiscreteGaussian, Geometric, Law, Mechanism, Noise, RoundedGaussian, SecureSource, Source,
 };
@@ -39,19 +39,24 @@ pub(crate) fn honest(plan: &RingRounds, points: &Points, draws: &mut dyn Source)
 }
 
 /// In the cube of ten around the origin.
-pub(crate) fn settings(dim: usize, k: usize, epsilon: f64) -> RingRoundsBuilder {
+pub(crate) fn plan(
+    dim: usize,
+    k: usize,
+    epsilon: f64,
+    settings: RingRoundsSettings,
+) -> Result<RingRounds, ClusterError> {
     let public_box = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
-    RingRounds::builder(public_box, k, Budget::new(epsilon, 1e-6).expect("valid"))
+    RingRounds::new(public_box, k, Budget::new(epsilon, 1e-6).expect("valid"), settings)
 }
 
 /// Few planes and many, no group and many.
 fn plans(dim: usize) -> [RingRounds; 3] {
     [
-        settings(dim, 3, 8.0).most_planes(3).rounds(2),
-        settings(dim, 2, 100.0).most_planes(2),
-        settings(dim, 1, 1.0).most_planes(0),
+        plan(dim, 3, 8.0, RingRoundsSettings { most_planes: 3, rounds: 2, ..Default::default() }),
+        plan(dim, 2, 100.0, RingRoundsSettings { most_planes: 2, ..Default::default() }),
+        plan(dim, 1, 1.0, RingRoundsSettings { most_planes: 0, ..Default::default() }),
     ]
-    .map(|settings| settings.build().expect("valid settings"))
+    .map(|plan| plan.expect("valid settings"))
 }
 
 /// What all draws of a run give away together, as a share of what the receipt says.
@@ -148,7 +153,8 @@ pub(crate) fn borders(effort: Effort, through: Through) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(68);
     for dim in [1, 2, 7] {
-        let plan = settings(dim, 2, 50.0).most_planes(1).rounds(2).build().expect("valid settings");
+        let settings = RingRoundsSettings { most_planes: 1, rounds: 2, ..Default::default() };
+        let plan = plan(dim, 2, 50.0, settings).expect("valid settings");
         let claimed = claimed(&plan);
         let diagonal = 20.0 * (dim as f64).sqrt();
         for halvings in [1, 2, 3, 10, 21] {
@@ -181,11 +187,12 @@ fn receipts(effort: Effort) -> Found {
         let delta = 10_f64.powf(rng.random_range(-15.0..-1.0));
         let public_box = PublicBox::cube(1 + i % 11, 0.0, 1.0).expect("valid");
         let budget = Budget::new(epsilon, delta).expect("valid");
-        let plan = RingRounds::builder(public_box, 2, budget)
-            .rounds(1 + i % 20)
-            .count_weight(10_f64.powf(rng.random_range(-1.0..1.0)))
-            .build()
-            .expect("valid settings");
+        let settings = RingRoundsSettings {
+            rounds: 1 + i % 20,
+            count_weight: Some(10_f64.powf(rng.random_range(-1.0..1.0))),
+            ..Default::default()
+        };
+        let plan = RingRounds::new(public_box, 2, budget, settings).expect("valid settings");
         let receipt = plan.receipt();
         let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
         let over = !receipt.within_budget();

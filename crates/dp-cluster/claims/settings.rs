@@ -5,15 +5,15 @@ use crate::neighbours::one_more;
 use dp_accounting::{Budget, Step};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Comparison, DrawKind, Method, compare};
-use dp_cluster::coreset::{CoresetFromCentres, WeightRule};
-use dp_cluster::dp_lloyd::{self, DpLloyd};
-use dp_cluster::dpm::{self, Dpm, DpmBuilder, IntervalSize};
-use dp_cluster::em_mc::{EmMc, Selection};
+use dp_cluster::coreset::{CoresetFromCentres, CoresetFromCentresSettings, WeightRule};
+use dp_cluster::dp_lloyd::{self, DpLloyd, DpLloydSettings};
+use dp_cluster::dpm::{self, Dpm, DpmSettings, IntervalSize};
+use dp_cluster::em_mc::{EmMc, EmMcSettings, Selection};
 use dp_cluster::local_search::Objective;
-use dp_cluster::lsh_splits::{self, Form, LshSplits};
-use dp_cluster::private_kmeans::{PrivateKMeans, Start};
-use dp_cluster::recentring::{DpmRecentred, Recentred, Rounds, part_of};
-use dp_cluster::rings::RingRounds;
+use dp_cluster::lsh_splits::{self, Form, LshSplits, LshSplitsSettings};
+use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansSettings, Start};
+use dp_cluster::recentring::{DpmRecentred, DpmRecentredSettings, Recentred, Rounds, part_of};
+use dp_cluster::rings::{RingRounds, RingRoundsSettings};
 use dp_cluster::{ClusterError, Points, PointsView, PublicBall, PublicBox};
 use dp_mechanism::{ChaCha20Rng, Mechanism, SecureSource, Source, Usage};
 use serde::Serialize;
@@ -242,17 +242,26 @@ fn every_kind_is_listed(
     }
 }
 
-fn trees(domain: &Domain, epsilon: f64) -> Vec<(String, DpmBuilder)> {
+fn trees(domain: &Domain, epsilon: f64) -> Vec<(String, Result<Dpm, ClusterError>)> {
     let mut all = Vec::new();
     for split in [dpm::BudgetSplit::default(), dpm::BudgetSplit::PAPER] {
         for intervals in INTERVALS {
             // One node in a pass over the rows, two, and all of them.
             for counters in [1, 2 * 2 * intervals_of(intervals) * DIM, usize::MAX] {
-                let plan = Dpm::builder(domain.public_box(), budget(epsilon)).split(split);
-                let plan = plan.interval_size(intervals).counters(counters).max_depth(2);
                 all.push((
                     format!("{split:?}, {intervals:?}, {counters} counters"),
-                    plan.minimum_share(0.01),
+                    Dpm::new(
+                        domain.public_box(),
+                        budget(epsilon),
+                        DpmSettings {
+                            split,
+                            interval_size: intervals,
+                            counters,
+                            max_depth: 2,
+                            minimum_share: Some(0.01),
+                            ..Default::default()
+                        },
+                    ),
                 ));
             }
         }
@@ -270,7 +279,7 @@ fn intervals_of(size: IntervalSize) -> usize {
 
 fn dpm_subjects(domain: &Domain) -> Vec<Subject> {
     let trees = trees(domain, LARGE).into_iter();
-    trees.map(|(name, plan)| subject(name, plan.build())).collect()
+    trees.map(|(name, plan)| subject(name, plan)).collect()
 }
 
 fn rounds(shares: usize, merge_after: usize, settle: usize) -> Rounds {
@@ -283,15 +292,16 @@ fn recentred_subjects(domain: &Domain) -> Vec<Subject> {
         for clusters in [None, Some(1), Some(5)] {
             for rounds in [rounds(1, 2, 2), rounds(3, 1, 0)] {
                 let name = format!("{intervals:?}, {clusters:?} clusters, {rounds:?}");
-                let mut plan = DpmRecentred::builder(domain.public_box(), budget(LARGE))
-                    .interval_size(intervals)
-                    .max_depth(2)
-                    .minimum_share(0.01)
-                    .rounds(rounds);
-                if let Some(clusters) = clusters {
-                    plan = plan.clusters(clusters);
-                }
-                all.push(subject(name, plan.build()));
+                let settings = DpmRecentredSettings {
+                    interval_size: intervals,
+                    max_depth: 2,
+                    minimum_share: Some(0.01),
+                    rounds,
+                    clusters,
+                    ..Default::default()
+                };
+                let plan = DpmRecentred::new(domain.public_box(), budget(LARGE), settings);
+                all.push(subject(name, plan));
             }
         }
     }
@@ -307,12 +317,13 @@ fn plan_subjects(domain: &Domain) -> Vec<Subject> {
             if start == Start::Map && records.is_some() {
                 continue;
             }
-            let plan = PrivateKMeans::builder(domain.public_box(), 2, budget(LARGE)).start(start);
-            let plan = match records {
-                Some(records) => plan.expected_records(records),
-                None => plan,
+            let settings = PrivateKMeansSettings {
+                start: Some(start),
+                expected_records: records,
+                ..Default::default()
             };
-            all.push(subject(format!("{start:?}, {records:?} records"), plan.build()));
+            let plan = PrivateKMeans::new(domain.public_box(), 2, budget(LARGE), settings);
+            all.push(subject(format!("{start:?}, {records:?} records"), plan));
         }
     }
     all
@@ -324,10 +335,21 @@ fn ring_subjects(domain: &Domain) -> Vec<Subject> {
     for (k, rounds) in [(1, 1), (3, 2)] {
         for planes in [0, 1, 3] {
             for weight in [0.1, 1.2, 10.0] {
-                let plan = RingRounds::builder(domain.public_box(), k, budget(LARGE));
-                let plan = plan.rounds(rounds).most_planes(planes).count_weight(weight);
                 let name = format!("{k} clusters, {rounds} rounds, {planes} planes, {weight}");
-                all.push(subject(name, plan.build()));
+                all.push(subject(
+                    name,
+                    RingRounds::new(
+                        domain.public_box(),
+                        k,
+                        budget(LARGE),
+                        RingRoundsSettings {
+                            rounds,
+                            most_planes: planes,
+                            count_weight: Some(weight),
+                            ..Default::default()
+                        },
+                    ),
+                ));
             }
         }
     }
@@ -340,8 +362,13 @@ fn starts(domain: &Domain) -> Vec<Subject> {
     let whole = budget(LARGE);
     let half = |whole| part_of(whole, 0.5).expect("valid");
     let again = || rounds(2, 1, 0);
-    let dpm =
-        |whole| Dpm::builder(public_box(), half(whole)).max_depth(2).minimum_share(0.01).build();
+    let dpm = |whole| {
+        Dpm::new(
+            public_box(),
+            half(whole),
+            DpmSettings { max_depth: 2, minimum_share: Some(0.01), ..Default::default() },
+        )
+    };
     let after = |clusters| {
         dpm(whole).and_then(|start| Recentred::new(start, public_box(), whole, again(), clusters))
     };
@@ -354,9 +381,9 @@ fn starts(domain: &Domain) -> Vec<Subject> {
         subject("after re-centring".to_owned(), twice),
     ];
     for clusters in [None, Some(2)] {
-        let start = RingRounds::builder(public_box(), 2, half(whole)).rounds(2).most_planes(1);
-        let plan =
-            start.build().and_then(|s| Recentred::new(s, public_box(), whole, again(), clusters));
+        let settings = RingRoundsSettings { rounds: 2, most_planes: 1, ..Default::default() };
+        let plan = RingRounds::new(public_box(), 2, half(whole), settings)
+            .and_then(|s| Recentred::new(s, public_box(), whole, again(), clusters));
         all.push(subject(format!("after ring rounds, {clusters:?}"), plan));
     }
     for form in [Form::Improved, Form::Published] {
@@ -376,8 +403,12 @@ fn lsh(
     split: lsh_splits::BudgetSplit,
     budget: Budget,
 ) -> Result<LshSplits, ClusterError> {
-    let plan = LshSplits::builder(domain.ball(), 2, budget).form(form).split(split);
-    plan.depth(2).least_leaf(0.01).build()
+    LshSplits::new(
+        domain.ball(),
+        2,
+        budget,
+        LshSplitsSettings { form, split, depth: 2, least_leaf: 0.01, ..Default::default() },
+    )
 }
 
 fn lsh_subjects(domain: &Domain) -> Vec<Subject> {
@@ -398,9 +429,16 @@ fn lloyd_subjects(domain: &Domain) -> Vec<Subject> {
     let mut all = Vec::new();
     for split in [Joint, Pure] {
         for (k, iterations) in [(1, 1), (1, 3), (5, 2)] {
-            let plan = DpLloyd::builder(domain.public_box(), k, budget(LARGE)).split(split);
             let name = format!("{split:?}, {k} clusters, {iterations} iterations");
-            all.push(subject(name, plan.iterations(iterations).build()));
+            all.push(subject(
+                name,
+                DpLloyd::new(
+                    domain.public_box(),
+                    k,
+                    budget(LARGE),
+                    DpLloydSettings { split, iterations: Some(iterations), ..Default::default() },
+                ),
+            ));
         }
     }
     all
@@ -413,14 +451,21 @@ fn em_mc_subjects(domain: &Domain) -> Vec<Subject> {
     let mut all = Vec::new();
     for rule in RULES {
         for projected in [1, 2] {
-            let plan = EmMc::builder(domain.public_box(), 2, budget(LARGE)).weight_rule(rule);
-            let plan = plan.selection(Selection::Approximate).finest_halvings(2).shifts(2);
+            let settings = EmMcSettings {
+                weight_rule: rule,
+                selection: Selection::Approximate,
+                finest_halvings: 2,
+                shifts: 2,
+                ..Default::default()
+            };
+            let plan = |settings| EmMc::new(domain.public_box(), 2, budget(LARGE), settings);
             let name = format!("{rule:?}, {projected} dimensions");
             if projected == DIM {
-                let median = plan.clone().objective(Objective::KMedian).build();
+                let median = plan(EmMcSettings { objective: Objective::KMedian, ..settings });
                 all.push(subject(format!("k-median, {name}"), median));
             }
-            all.push(subject(name, plan.projected_dim(projected).build()));
+            let plan = plan(EmMcSettings { projected_dim: projected, ..settings });
+            all.push(subject(name, plan));
         }
     }
     all
@@ -434,8 +479,14 @@ fn coreset_subjects(domain: &Domain) -> Vec<Subject> {
         // Geometric noise, and Gaussian noise, which is narrower for a large delta.
         for (epsilon, delta) in [(0.5, 0.0), (0.5, 1e-6), (0.5, 0.1)] {
             let budget = Budget::new(epsilon, delta).expect("valid");
-            let plan = CoresetFromCentres::builder(centres.clone(), budget).weight_rule(rule);
-            all.push(subject(format!("{rule:?}, delta {delta}"), plan.build()));
+            all.push(subject(
+                format!("{rule:?}, delta {delta}"),
+                CoresetFromCentres::new(
+                    centres.clone(),
+                    budget,
+                    CoresetFromCentresSettings { weight_rule: rule },
+                ),
+            ));
         }
     }
     all

@@ -3,7 +3,7 @@
 //! `cargo run -p dp-cluster --example meters -- [EPSILON]`
 #![allow(clippy::print_stdout, reason = "a program that prints what it finds")]
 
-use dp_cluster::private_kmeans::PrivateKMeans;
+use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansSettings};
 use dp_cluster::{Budget, Mechanism, Points, PublicBox, chacha_from_os};
 
 const FILE: &str =
@@ -23,9 +23,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let meters = Points::new(coords, 2)?;
     let map = PublicBox::cube(2, 0.0, SIDE)?;
 
-    let plan = PrivateKMeans::builder(map, 3, Budget::new(epsilon, 1e-6)?)
-        .expected_records(300) // public, a guess will do
-        .build()?;
+    // About how many there are is public; a guess will do.
+
+    let settings = PrivateKMeansSettings { expected_records: Some(300), ..Default::default() };
+    let plan = PrivateKMeans::new(map, 3, Budget::new(epsilon, 1e-6)?, settings)?;
     println!("{}\n", plan.receipt());
     let clusters = plan.release(meters.view(), &mut chacha_from_os()?)?.output;
 

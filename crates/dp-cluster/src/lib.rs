@@ -24,11 +24,11 @@
 //! - [`metrics`]: how good a clustering is; evaluation only, not private.
 //!
 //! ```
-//! use dp_cluster::private_kmeans::PrivateKMeans;
+//! use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansSettings};
 //! use dp_cluster::{Budget, Mechanism, Points, PublicBox, chacha_from_os};
 //!
 //! let points = Points::new(vec![0.5; 2_000], 2)?;
-//! let plan = PrivateKMeans::builder(PublicBox::cube(2, 0.0, 1.0)?, 3, Budget::new(1.0, 1e-6)?).build()?;
+//! let plan = PrivateKMeans::new(PublicBox::cube(2, 0.0, 1.0)?, 3, Budget::new(1.0, 1e-6)?, PrivateKMeansSettings::default())?;
 //! let release = plan.release(points.view(), &mut chacha_from_os()?)?;
 //! assert!(release.receipt.within_budget());
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -36,12 +36,12 @@ mod tests {
     use dp_mechanism::Mechanism as _;
 
     use super::*;
-    use crate::coreset::CoresetFromCentres;
-    use crate::dp_lloyd::DpLloyd;
-    use crate::dpm::Dpm;
-    use crate::em_mc::EmMc;
-    use crate::lsh_splits::{self, LshSplits};
-    use crate::recentring::DpmRecentred;
+    use crate::coreset::{CoresetFromCentres, CoresetFromCentresSettings};
+    use crate::dp_lloyd::{DpLloyd, DpLloydSettings};
+    use crate::dpm::{Dpm, DpmSettings};
+    use crate::em_mc::{EmMc, EmMcSettings};
+    use crate::lsh_splits::{self, LshSplits, LshSplitsSettings};
+    use crate::recentring::{DpmRecentred, DpmRecentredSettings};
 
     /// Where a delta is nearly 1, nearly everything is possible at no epsilon; a search for the least noise ends there too, and within the budget.
     #[test]
@@ -49,13 +49,9 @@ mod tests {
         for delta in [0.9, 0.9999, 1.0 - 1e-9] {
             let budget = Budget::new(1.0, delta).expect("valid");
             let ball = || PublicBall::new(vec![0.0, 0.0], 1.0).expect("valid");
-            for split in [None, Some(lsh_splits::BudgetSplit::PAPER)] {
-                let builder = LshSplits::builder(ball(), 3, budget);
-                let plan = match split {
-                    None => builder.build(),
-                    Some(split) => builder.split(split).build(),
-                };
-                let plan = plan.expect("a large delta");
+            for split in [lsh_splits::BudgetSplit::default(), lsh_splits::BudgetSplit::PAPER] {
+                let settings = LshSplitsSettings { split, ..Default::default() };
+                let plan = LshSplits::new(ball(), 3, budget, settings).expect("a large delta");
                 assert!(plan.receipt().within_budget(), "{}", plan.receipt());
             }
         }
@@ -69,17 +65,17 @@ mod tests {
             let cube = || PublicBox::new(vec![0.0, 0.0], vec![1.0, 1.0]).expect("valid");
             let ball = || PublicBall::new(vec![0.0, 0.0], 1.0).expect("valid");
             let centres = Points::new(vec![0.5, 0.5], 2).expect("valid");
+            let split = lsh_splits::BudgetSplit::PAPER;
+            let published = LshSplitsSettings { split, ..Default::default() };
             let refusals = [
-                Dpm::builder(cube(), budget).build().err(),
-                DpmRecentred::builder(cube(), budget).build().err(),
-                DpLloyd::builder(cube(), 3, budget).build().err(),
-                LshSplits::builder(ball(), 3, budget).build().err(),
-                LshSplits::builder(ball(), 3, budget)
-                    .split(lsh_splits::BudgetSplit::PAPER)
-                    .build()
+                Dpm::new(cube(), budget, DpmSettings::default()).err(),
+                DpmRecentred::new(cube(), budget, DpmRecentredSettings::default()).err(),
+                DpLloyd::new(cube(), 3, budget, DpLloydSettings::default()).err(),
+                LshSplits::new(ball(), 3, budget, LshSplitsSettings::default()).err(),
+                LshSplits::new(ball(), 3, budget, published).err(),
+                EmMc::new(cube(), 3, budget, EmMcSettings::default()).err(),
+                CoresetFromCentres::new(centres, budget, CoresetFromCentresSettings::default())
                     .err(),
-                EmMc::builder(cube(), 3, budget).build().err(),
-                CoresetFromCentres::builder(centres, budget).build().err(),
             ];
             for (i, refusal) in refusals.into_iter().enumerate() {
                 // A coreset draws so little that a delta alone can pay for it.

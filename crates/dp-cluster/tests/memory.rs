@@ -2,8 +2,8 @@
 //! allocates meanwhile.
 
 use dp_accounting::Budget;
-use dp_cluster::dpm::Dpm;
-use dp_cluster::lsh_splits::LshSplits;
+use dp_cluster::dpm::{Dpm, DpmSettings};
+use dp_cluster::lsh_splits::{LshSplits, LshSplitsSettings};
 use dp_geometry::{Points, PublicBall, PublicBox};
 use dp_mechanism::{ChaCha20Rng, Mechanism};
 use peak_alloc::PeakAlloc;
@@ -23,7 +23,7 @@ fn releases_need_little_beyond_their_input() {
         let public_box = PublicBox::cube(dim, 0.0, 1_000.0).expect("valid");
         let ball = PublicBall::around(&public_box).expect("valid");
         let budget = Budget::new(1.0, 1e-9).expect("valid");
-        let dpm = Dpm::builder(public_box, budget).build().expect("valid");
+        let dpm = Dpm::new(public_box, budget, DpmSettings::default()).expect("valid");
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         let before = ALLOCATOR.current_usage();
         ALLOCATOR.reset_peak_usage();
@@ -33,7 +33,7 @@ fn releases_need_little_beyond_their_input() {
         assert!(used <= 3 * n * dim + (8 << 20), "{used} bytes for {n} x {dim}");
         assert!(used >= n * dim, "{used} bytes: the allocator was not counting");
 
-        let lsh = LshSplits::builder(ball, 8, budget).build().expect("valid");
+        let lsh = LshSplits::new(ball, 8, budget, LshSplitsSettings::default()).expect("valid");
         let before = ALLOCATOR.current_usage();
         ALLOCATOR.reset_peak_usage();
         let release = pool.install(|| lsh.simulate(points.view(), &mut rng));

@@ -1,9 +1,9 @@
 //! Quality at a size where it means something: worse than half the published inertia is a failure.
 
 use dp_accounting::Budget;
-use dp_cluster::dpm::Dpm;
-use dp_cluster::em_mc::EmMc;
-use dp_cluster::lsh_splits::LshSplits;
+use dp_cluster::dpm::{Dpm, DpmSettings};
+use dp_cluster::em_mc::{EmMc, EmMcSettings};
+use dp_cluster::lsh_splits::{LshSplits, LshSplitsSettings};
 use dp_cluster::metrics::{distinct_clusters_found, normalised_kmeans_distance, squared_inertia};
 use dp_geometry::{Points, PublicBall, PublicBox};
 use dp_mechanism::{ChaCha20Rng, Mechanism};
@@ -30,7 +30,7 @@ fn clusters(dim: usize, rng: &mut ChaCha20Rng) -> (Points, Points) {
 fn synthetic(dim: usize, seeds: u64) -> (f64, f64) {
     let public_box = PublicBox::cube(dim, -100.0, 100.0).expect("valid");
     let budget = Budget::new(1.0, (N as f64).powf(-1.5)).expect("valid");
-    let dpm = Dpm::builder(public_box.clone(), budget).build().expect("valid");
+    let dpm = Dpm::new(public_box.clone(), budget, DpmSettings::default()).expect("valid");
     let (mut inertia, mut distance) = (0.0, 0.0);
     for seed in 0..seeds {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
@@ -74,12 +74,14 @@ fn lsh_splits_and_em_mc_come_near_the_clusters() {
     for seed in 0..3 {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let (points, _) = clusters(10, &mut rng);
-        let lsh = LshSplits::builder(ball.clone(), CLUSTERS, budget).build().expect("valid");
+        let lsh = LshSplits::new(ball.clone(), CLUSTERS, budget, LshSplitsSettings::default())
+            .expect("valid");
         let centres = lsh.simulate(points.view(), &mut rng).expect("the shape fits").output.centres;
         let inertia = squared_inertia(points.view(), centres.view());
         assert!(inertia > 1.0e6, "{seed}: {inertia:.3e}");
         mean_of_lsh += inertia / 3.0;
-        let cover = EmMc::builder(public_box.clone(), CLUSTERS, budget).build().expect("valid");
+        let cover = EmMc::new(public_box.clone(), CLUSTERS, budget, EmMcSettings::default())
+            .expect("valid");
         let centres =
             cover.simulate(points.view(), &mut rng).expect("the shape fits").output.centres;
         let inertia = squared_inertia(points.view(), centres.view());

@@ -6,22 +6,24 @@
 use std::fmt::Display;
 
 use dp_cluster::coreset::CoresetFromCentres;
-use dp_cluster::distance::{NoisedPoints, RegionCoreset, RegionRule};
-use dp_cluster::dp_lloyd::DpLloyd;
-use dp_cluster::dpm::{self, CutWeights, Dpm, IntervalSize};
-use dp_cluster::em_mc::EmMc;
-use dp_cluster::kmeans::KMeans;
-use dp_cluster::kmedian::KMedian;
-use dp_cluster::local_search::{LocalSearch, Objective};
-use dp_cluster::lsh_splits::LshSplits;
-use dp_cluster::map::PrivateMap;
-use dp_cluster::private_centres::PrivateCentres;
-use dp_cluster::private_kmeans::{PrivateKMeans, Start};
-use dp_cluster::private_local_search::PrivateLocalSearch;
-use dp_cluster::recentring::{DpmRecentred, Recentred, RecentredSplit, Rounds};
-use dp_cluster::rings::RingRounds;
-use dp_cluster::stemmer_kaplan::StemmerKaplan;
-use dp_cluster::{Budget, Points, PublicBall, PublicBox};
+use dp_cluster::distance::{NoisedPoints, RegionCoreset, RegionCoresetSettings, RegionRule};
+use dp_cluster::dp_lloyd::{DpLloyd, DpLloydSettings};
+use dp_cluster::dpm::{self, CutWeights, Dpm, DpmSettings, IntervalSize};
+use dp_cluster::em_mc::{EmMc, EmMcSettings};
+use dp_cluster::kmeans::{KMeans, KMeansSettings};
+use dp_cluster::kmedian::{KMedian, KMedianSettings};
+use dp_cluster::local_search::{LocalSearch, LocalSearchSettings, Objective};
+use dp_cluster::lsh_splits::{LshSplits, LshSplitsSettings};
+use dp_cluster::map::{PrivateMap, PrivateMapSettings};
+use dp_cluster::private_centres::{PrivateCentres, PrivateCentresSettings};
+use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansSettings, Start};
+use dp_cluster::private_local_search::{PrivateLocalSearch, PrivateLocalSearchSettings};
+use dp_cluster::recentring::{
+    DpmRecentred, DpmRecentredSettings, Recentred, RecentredSplit, Rounds,
+};
+use dp_cluster::rings::{RingRounds, RingRoundsSettings};
+use dp_cluster::stemmer_kaplan::{StemmerKaplan, StemmerKaplanSettings};
+use dp_cluster::{AddRemove, Budget, ClusterError, Points, PublicBall, PublicBox};
 use dp_mechanism::{Coordinates, Nearby};
 
 const SIZES: [usize; 7] = [0, 1, 2, 1000, 1 << 20, 1 << 40, usize::MAX];
@@ -100,6 +102,79 @@ fn near() -> Nearby<Coordinates> {
     Nearby::new(0.1).expect("valid")
 }
 
+/// What changes the usual settings.
+type Set<'a, S> = &'a dyn Fn(&mut S);
+
+fn with<S: Default>(set: Set<'_, S>) -> S {
+    let mut settings = S::default();
+    set(&mut settings);
+    settings
+}
+
+fn usual<S: Default>() -> S {
+    S::default()
+}
+
+fn dpm(set: Set<'_, DpmSettings>) -> Result<Dpm, ClusterError> {
+    Dpm::new(square(), budget(), with(set))
+}
+
+fn recentred(set: Set<'_, DpmRecentredSettings>) -> Result<DpmRecentred, ClusterError> {
+    DpmRecentred::new(square(), budget(), with(set))
+}
+
+fn splits(set: Set<'_, LshSplitsSettings>) -> Result<LshSplits, ClusterError> {
+    LshSplits::new(ball(), 3, budget(), with(set))
+}
+
+fn lloyd(set: Set<'_, DpLloydSettings>) -> Result<DpLloyd, ClusterError> {
+    DpLloyd::new(square(), 3, budget(), with(set))
+}
+
+fn centres(set: Set<'_, PrivateCentresSettings>) -> Result<PrivateCentres, ClusterError> {
+    PrivateCentres::new(square(), 3, budget(), with(set))
+}
+
+fn paper(set: Set<'_, StemmerKaplanSettings>) -> Result<StemmerKaplan, ClusterError> {
+    StemmerKaplan::new(square(), 3, budget(), with(set))
+}
+
+fn swaps(set: Set<'_, PrivateLocalSearchSettings>) -> Result<PrivateLocalSearch, ClusterError> {
+    PrivateLocalSearch::new(corners(), square(), 2, budget(), with(set))
+}
+
+fn regions(set: Set<'_, RegionCoresetSettings>) -> Result<RegionCoreset, ClusterError> {
+    RegionCoreset::new(square(), near(), 100, 3, budget(), with(set))
+}
+
+fn means(set: Set<'_, KMeansSettings>) -> Result<KMeans, ClusterError> {
+    KMeans::new(3, with(set))
+}
+
+fn medians(set: Set<'_, KMedianSettings>) -> Result<KMedian, ClusterError> {
+    KMedian::new(3, with(set))
+}
+
+fn search(set: Set<'_, LocalSearchSettings>) -> Result<LocalSearch, ClusterError> {
+    LocalSearch::new(3, Objective::KMedian, with(set))
+}
+
+fn cover(set: Set<'_, EmMcSettings>) -> Result<EmMc, ClusterError> {
+    EmMc::new(square(), 3, budget(), with(set))
+}
+
+fn rings(set: Set<'_, RingRoundsSettings>) -> Result<RingRounds, ClusterError> {
+    RingRounds::new(square(), 3, budget(), with(set))
+}
+
+fn plan(set: Set<'_, PrivateKMeansSettings>) -> Result<PrivateKMeans, ClusterError> {
+    PrivateKMeans::new(square(), 3, budget(), with(set))
+}
+
+fn map(set: Set<'_, PrivateMapSettings>) -> Result<PrivateMap<AddRemove>, ClusterError> {
+    PrivateMap::add_remove(square(), budget(), with(set))
+}
+
 /// Ends with all that differ, so that one run shows them.
 fn compare(seen: &[(&str, String, &str)]) {
     let differ = seen.iter().filter(|(_, seen, want)| seen != want);
@@ -111,47 +186,35 @@ fn compare(seen: &[(&str, String, &str)]) {
 #[test]
 fn numbers_of_clusters() {
     compare(&[
-        ("KMeans", sizes(|k| KMeans::builder(k).build()), "-++++--"),
-        ("KMedian", sizes(|k| KMedian::builder(k).build()), "-++++--"),
-        ("LocalSearch", sizes(|k| LocalSearch::builder(k, Objective::KMeans).build()), "-++++--"),
-        (
-            "DpmRecentred",
-            sizes(|k| DpmRecentred::builder(square(), budget()).clusters(k).build()),
-            "-++++--",
-        ),
-        (
-            "PrivateKMeans",
-            sizes(|k| PrivateKMeans::builder(square(), k, budget()).build()),
-            "-++++--",
-        ),
-        ("RingRounds", sizes(|k| RingRounds::builder(square(), k, budget()).build()), "-++++--"),
-        ("LshSplits", sizes(|k| LshSplits::builder(ball(), k, budget()).build()), "-++++--"),
-        ("EmMc", sizes(|k| EmMc::builder(square(), k, budget()).build()), "-+++---"),
-        ("DpLloyd", sizes(|k| DpLloyd::builder(square(), k, budget()).build()), "-+++---"),
+        ("KMeans", sizes(|k| KMeans::new(k, usual())), "-++++--"),
+        ("KMedian", sizes(|k| KMedian::new(k, usual())), "-++++--"),
+        ("LocalSearch", sizes(|k| LocalSearch::new(k, Objective::KMeans, usual())), "-++++--"),
+        ("DpmRecentred", sizes(|k| recentred(&|s| s.clusters = Some(k))), "-++++--"),
+        ("PrivateKMeans", sizes(|k| PrivateKMeans::new(square(), k, budget(), usual())), "-++++--"),
+        ("RingRounds", sizes(|k| RingRounds::new(square(), k, budget(), usual())), "-++++--"),
+        ("LshSplits", sizes(|k| LshSplits::new(ball(), k, budget(), usual())), "-++++--"),
+        ("EmMc", sizes(|k| EmMc::new(square(), k, budget(), usual())), "-+++---"),
+        ("DpLloyd", sizes(|k| DpLloyd::new(square(), k, budget(), usual())), "-+++---"),
         (
             "PrivateCentres",
-            sizes(|k| PrivateCentres::builder(square(), k, budget()).build()),
+            sizes(|k| PrivateCentres::new(square(), k, budget(), usual())),
             "-++++--",
         ),
-        (
-            "StemmerKaplan",
-            sizes(|k| StemmerKaplan::builder(square(), k, budget()).build()),
-            "-++++--",
-        ),
+        ("StemmerKaplan", sizes(|k| StemmerKaplan::new(square(), k, budget(), usual())), "-++++--"),
         (
             "PrivateLocalSearch",
-            sizes(|k| PrivateLocalSearch::builder(corners(), square(), k, budget()).build()),
+            sizes(|k| PrivateLocalSearch::new(corners(), square(), k, budget(), usual())),
             "-++++--",
         ),
         (
             "RegionCoreset",
-            sizes(|k| RegionCoreset::builder(square(), near(), 100, k, budget()).build()),
+            sizes(|k| RegionCoreset::new(square(), near(), 100, k, budget(), usual())),
             "-++++--",
         ),
         (
             "Recentred",
             sizes(|k| {
-                let start = Dpm::builder(square(), Budget::new(0.5, 1e-7)?).build()?;
+                let start = Dpm::new(square(), Budget::new(0.5, 1e-7)?, usual())?;
                 Recentred::new(start, square(), budget(), Rounds::default(), Some(k))
             }),
             "-++++--",
@@ -161,122 +224,98 @@ fn numbers_of_clusters() {
 
 #[test]
 fn sizes_of_other_settings() {
-    let dpm = || Dpm::builder(square(), budget());
-    let recentred = || DpmRecentred::builder(square(), budget());
-    let splits = || LshSplits::builder(ball(), 3, budget());
-    let lloyd = || DpLloyd::builder(square(), 3, budget());
-    let centres = || PrivateCentres::builder(square(), 3, budget());
-    let paper = || StemmerKaplan::builder(square(), 3, budget());
-    let swaps = || PrivateLocalSearch::builder(corners(), square(), 2, budget());
-    let regions = || RegionCoreset::builder(square(), near(), 100, 3, budget());
-    let means = || KMeans::builder(3);
-    let cover = || EmMc::builder(square(), 3, budget());
-    let rings = || RingRounds::builder(square(), 3, budget());
     compare(&[
-        ("KMeans restarts", sizes(|n| means().restarts(n).build()), "-++++++"),
-        ("KMeans trials", sizes(|n| means().trials_per_step(Some(n)).build()), "-++++++"),
-        ("KMedian restarts", sizes(|n| KMedian::builder(3).restarts(n).build()), "-++++++"),
-        ("Dpm depth", sizes(|n| dpm().max_depth(n).build()), "-++----"),
-        ("Dpm counters", sizes(|n| dpm().counters(n).build()), "+++++++"),
+        ("KMeans restarts", sizes(|n| means(&|s| s.restarts = n)), "-++++++"),
+        ("KMeans trials", sizes(|n| means(&|s| s.trials_per_step = Some(n))), "-++++++"),
+        ("KMeans iterations", sizes(|n| means(&|s| s.max_iterations = n)), "+++++--"),
+        ("KMeans steps", sizes(|n| means(&|s| s.local_search_steps = n)), "+++++--"),
+        ("KMedian iterations", sizes(|n| medians(&|s| s.max_iterations = n)), "+++++--"),
+        ("KMedian steps", sizes(|n| medians(&|s| s.local_search_steps = Some(n))), "+++++--"),
+        ("KMedian restarts", sizes(|n| medians(&|s| s.restarts = n)), "-++++++"),
+        ("Dpm depth", sizes(|n| dpm(&|s| s.max_depth = n)), "-++----"),
+        ("Dpm counters", sizes(|n| dpm(&|s| s.counters = n)), "+++++++"),
         (
             "Dpm intervals",
-            sizes(|intervals| dpm().interval_size(IntervalSize::Fixed { intervals }).build()),
+            sizes(|intervals| dpm(&|s| s.interval_size = IntervalSize::Fixed { intervals })),
             "--+----",
         ),
-        ("DpmRecentred depth", sizes(|n| recentred().max_depth(n).build()), "-++----"),
+        ("DpmRecentred depth", sizes(|n| recentred(&|s| s.max_depth = n)), "-++----"),
         (
             "PrivateKMeans records",
-            sizes(|n| {
-                PrivateKMeans::builder(square(), 3, budget()).expected_records(n as u64).build()
-            }),
+            sizes(|n| plan(&|s| s.expected_records = Some(n as u64))),
             "+++++++",
         ),
-        ("RingRounds rounds", sizes(|n| rings().rounds(n).build()), "-++----"),
-        ("RingRounds planes", sizes(|n| rings().most_planes(n).build()), "+++----"),
-        ("LshSplits depth", sizes(|n| splits().depth(n).build()), "-++----"),
-        ("EmMc dimensions", sizes(|n| cover().projected_dim(n).build()), "-++----"),
-        ("EmMc shifts", sizes(|n| cover().shifts(n).build()), "-++----"),
-        ("EmMc picks", sizes(|n| cover().picks_per_scale(n).build()), "-+++---"),
+        ("RingRounds rounds", sizes(|n| rings(&|s| s.rounds = n)), "-++----"),
+        ("RingRounds planes", sizes(|n| rings(&|s| s.most_planes = n)), "+++----"),
+        ("LshSplits depth", sizes(|n| splits(&|s| s.depth = n)), "-++----"),
+        ("EmMc dimensions", sizes(|n| cover(&|s| s.projected_dim = n)), "-++----"),
+        ("EmMc shifts", sizes(|n| cover(&|s| s.shifts = n)), "-++----"),
+        ("EmMc picks", sizes(|n| cover(&|s| s.picks_per_scale = Some(n))), "-+++---"),
         (
             "EmMc halvings",
-            outcomes(&LEVELS, f64::from, |n| cover().finest_halvings(n).build()),
+            outcomes(&LEVELS, f64::from, |n| cover(&|s| s.finest_halvings = n)),
             "-+++--",
         ),
-        ("DpLloyd iterations", sizes(|n| lloyd().iterations(n).build()), "-+++---"),
-        ("DpLloyd records", sizes(|n| lloyd().expected_records(n as u64).build()), "+++++++"),
-        ("PrivateCentres repetitions", sizes(|n| centres().repetitions(n).build()), "-+++---"),
-        ("PrivateCentres levels", levels(|a, b| centres().levels(a, b).build()), "+++--- +++---"),
-        ("StemmerKaplan rounds", sizes(|n| paper().rounds(n).build()), "-++----"),
-        ("StemmerKaplan farthest", sizes(|n| paper().farthest(n).build()), "-++++++"),
-        ("StemmerKaplan swaps", sizes(|n| paper().swaps(n).build()), "-+++---"),
-        ("StemmerKaplan candidates", sizes(|n| paper().most_candidates(n).build()), "--+++++"),
-        ("StemmerKaplan repetitions", sizes(|n| paper().repetitions(n).build()), "-+++---"),
-        ("StemmerKaplan levels", levels(|a, b| paper().levels(a, b).build()), "+++--- +++---"),
-        ("PrivateLocalSearch rounds", sizes(|n| swaps().rounds(n).build()), "-+++---"),
-        ("PrivateLocalSearch start", sizes(|n| swaps().start(vec![0, n]).build()), "+++----"),
+        ("DpLloyd iterations", sizes(|n| lloyd(&|s| s.iterations = Some(n))), "-+++---"),
+        ("DpLloyd records", sizes(|n| lloyd(&|s| s.expected_records = Some(n as u64))), "+++++++"),
+        ("PrivateCentres repetitions", sizes(|n| centres(&|s| s.repetitions = n)), "-+++---"),
+        ("PrivateCentres levels", levels(|a, b| centres(&|s| s.levels = a..=b)), "+++--- +++---"),
+        ("StemmerKaplan rounds", sizes(|n| paper(&|s| s.rounds = n)), "-++----"),
+        ("StemmerKaplan farthest", sizes(|n| paper(&|s| s.farthest = Some(n))), "-++++++"),
+        ("StemmerKaplan swaps", sizes(|n| paper(&|s| s.swaps = Some(n))), "-+++---"),
+        ("StemmerKaplan candidates", sizes(|n| paper(&|s| s.most_candidates = n)), "--+++++"),
+        ("StemmerKaplan repetitions", sizes(|n| paper(&|s| s.repetitions = n)), "-+++---"),
+        ("StemmerKaplan levels", levels(|a, b| paper(&|s| s.levels = a..=b)), "+++--- +++---"),
+        ("PrivateLocalSearch rounds", sizes(|n| swaps(&|s| s.rounds = Some(n))), "-+++---"),
+        ("PrivateLocalSearch start", sizes(|n| swaps(&|s| s.start = Some(vec![0, n]))), "-++----"),
         (
             "RegionCoreset repetitions",
-            outcomes(&LEVELS, f64::from, |n| regions().repetitions(n).build()),
+            outcomes(&LEVELS, f64::from, |n| regions(&|s| s.repetitions = n)),
             "-++++-",
         ),
-        ("RegionCoreset levels", levels(|a, b| regions().levels(a, b).build()), "+++--- -++---"),
-        ("RegionCoreset least cell", sizes(|n| regions().least_cell(n as u64).build()), "-++++++"),
+        (
+            "RegionCoreset levels",
+            levels(|a, b| regions(&|s| (s.coarse_level, s.finest_level) = (Some(a), Some(b)))),
+            "+++--- -++---",
+        ),
+        (
+            "RegionCoreset least cell",
+            sizes(|n| regions(&|s| s.least_cell = Some(n as u64))),
+            "-++++++",
+        ),
         (
             "RegionCoreset records",
-            sizes(|n| RegionCoreset::builder(square(), near(), n as u64, 3, budget()).build()),
-            "+++++++",
+            sizes(|n| RegionCoreset::new(square(), near(), n as u64, 3, budget(), usual())),
+            "-++++++",
         ),
         (
             "NoisedPoints records",
             sizes(|n| NoisedPoints::new(square(), near(), n as u64, budget())),
             "+++++++",
         ),
-        (
-            "map levels",
-            levels(|a, b| PrivateMap::add_remove(square(), budget()).levels(a, b).build()),
-            "+++--- +++---",
-        ),
+        ("map levels", levels(|a, b| map(&|s| s.levels = Some(a..=b))), "+++--- +++---"),
         (
             "map records",
-            sizes(|n| PrivateMap::replace_one(square(), n as u64, budget()).build()),
+            sizes(|n| PrivateMap::replace_one(square(), n as u64, budget(), usual())),
             "+++++++",
         ),
-        (
-            "map steps",
-            sizes(|n| PrivateMap::add_remove(square(), budget()).fit_steps(n).build()),
-            "+++++++",
-        ),
+        ("map steps", sizes(|n| map(&|s| s.fit_steps = n)), "+++++++"),
     ]);
 }
 
 #[test]
 fn numbers_of_other_settings() {
-    let dpm = || Dpm::builder(square(), budget());
-    let rounds = |rounds| DpmRecentred::builder(square(), budget()).rounds(rounds).build();
-    let weights = |weights| dpm().weights(weights).build();
-    let regions = || RegionCoreset::builder(square(), near(), 100, 3, budget());
+    let weights = |weights| dpm(&|s| s.weights = weights);
     compare(&[
-        (
-            "KMeans tolerance",
-            numbers(|x| KMeans::builder(3).relative_tolerance(x).build()),
-            "---+++----",
-        ),
-        (
-            "KMedian tolerance",
-            numbers(|x| KMedian::builder(3).relative_tolerance(x).build()),
-            "---+++----",
-        ),
-        (
-            "LocalSearch tolerance",
-            numbers(|x| LocalSearch::builder(3, Objective::KMedian).tolerance(x).build()),
-            "---+++----",
-        ),
-        ("Dpm share", numbers(|x| dpm().minimum_share(x).build()), "----++----"),
+        ("KMeans tolerance", numbers(|x| means(&|s| s.relative_tolerance = x)), "---+++----"),
+        ("KMedian tolerance", numbers(|x| medians(&|s| s.relative_tolerance = x)), "---+++----"),
+        ("LocalSearch tolerance", numbers(|x| search(&|s| s.tolerance = x)), "---+++----"),
+        ("Dpm share", numbers(|x| dpm(&|s| s.minimum_share = Some(x))), "----++----"),
         (
             "Dpm split",
             numbers(|cuts| {
                 let split = dpm::BudgetSplit::Zcdp { interval: 0.1, counts: 0.1, cuts, sums: 0.7 };
-                dpm().split(split).build()
+                dpm(&|s| s.split = split)
             }),
             "----?+++?-",
         ),
@@ -291,36 +330,24 @@ fn numbers_of_other_settings() {
             "DpmRecentred split",
             numbers(|radii| {
                 let split = RecentredSplit { radii, ..RecentredSplit::default() };
-                DpmRecentred::builder(square(), budget()).split(split).build()
+                recentred(&|s| s.split = split)
             }),
             "----?++??-",
         ),
-        (
-            "Rounds share",
-            numbers(|x| rounds(Rounds { shares: vec![x], ..Rounds::default() })),
-            "----+++++-",
-        ),
-        (
-            "RingRounds weight",
-            numbers(|x| RingRounds::builder(square(), 3, budget()).count_weight(x).build()),
-            "-----++---",
-        ),
-        (
-            "LshSplits leaf",
-            numbers(|x| LshSplits::builder(ball(), 3, budget()).least_leaf(x).build()),
-            "----+++---",
-        ),
-        ("RegionCoreset spacing", numbers(|x| regions().spacing(x).build()), "----+++++-"),
+        ("Rounds share", numbers(|x| recentred(&|s| s.rounds.shares = vec![x])), "----+++++-"),
+        ("RingRounds weight", numbers(|x| rings(&|s| s.count_weight = Some(x))), "-----++---"),
+        ("LshSplits leaf", numbers(|x| splits(&|s| s.least_leaf = x)), "----+++---"),
+        ("RegionCoreset spacing", numbers(|x| regions(&|s| s.spacing = Some(x))), "----+++++-"),
         (
             "RegionCoreset far",
-            numbers(|x| regions().rule(RegionRule::TruePoint).far(x).build()),
+            numbers(|x| regions(&|s| (s.rule, s.far) = (RegionRule::TruePoint, Some(x)))),
             "----+++++-",
         ),
         (
             "CoresetFromCentres",
             numbers(|x| {
                 let centres = Points::new(vec![x, 0.0], 2)?;
-                CoresetFromCentres::builder(centres, budget()).build()
+                CoresetFromCentres::new(centres, budget(), usual())
             }),
             "??++++++??",
         ),
@@ -334,18 +361,36 @@ fn boxes_and_starts_that_do_not_fit() {
     let pure = Budget::new(1.0, 0.0).expect("valid");
     let none = Points::new(Vec::new(), 2).expect("no row");
     let refused = [
-        PrivateMap::add_remove(wide.clone(), budget()).build().err(),
-        PrivateMap::add_remove(square(), pure).build().err(),
-        PrivateKMeans::builder(wide, 3, budget()).start(Start::Map).build().err(),
-        PrivateLocalSearch::builder(none.clone(), square(), 2, budget()).build().err(),
-        PrivateLocalSearch::builder(corners(), line.clone(), 2, budget()).build().err(),
-        PrivateLocalSearch::builder(corners(), square(), 2, budget()).start(vec![0]).build().err(),
-        DpLloyd::builder(line, 3, budget()).start(corners()).build().err(),
-        StemmerKaplan::builder(square(), 3, pure).build().err(),
-        DpmRecentred::builder(square(), budget())
-            .rounds(Rounds { shares: Vec::new(), ..Rounds::default() })
-            .build()
+        PrivateMap::add_remove(wide.clone(), budget(), usual()).err(),
+        PrivateMap::add_remove(square(), pure, usual()).err(),
+        PrivateKMeans::new(
+            wide,
+            3,
+            budget(),
+            with(&|s: &mut PrivateKMeansSettings| s.start = Some(Start::Map)),
+        )
+        .err(),
+        PrivateLocalSearch::new(none.clone(), square(), 2, budget(), usual()).err(),
+        PrivateLocalSearch::new(corners(), line.clone(), 2, budget(), usual()).err(),
+        PrivateLocalSearch::new(
+            corners(),
+            square(),
+            2,
+            budget(),
+            with(&|s: &mut PrivateLocalSearchSettings| s.start = Some(vec![0])),
+        )
+        .err(),
+        DpLloyd::new(line, 3, budget(), with(&|s: &mut DpLloydSettings| s.start = Some(corners())))
             .err(),
+        StemmerKaplan::new(square(), 3, pure, usual()).err(),
+        DpmRecentred::new(
+            square(),
+            budget(),
+            with(&|s: &mut DpmRecentredSettings| {
+                s.rounds = Rounds { shares: Vec::new(), ..Rounds::default() }
+            }),
+        )
+        .err(),
     ];
     for (number, error) in refused.iter().enumerate() {
         assert!(error.as_ref().is_some_and(|error| !error.to_string().is_empty()), "{number}");

@@ -6,7 +6,7 @@ use clap::Parser;
 use dp_accounting::{AddRemove, Budget};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Method as By, Neighbours, compare};
-use dp_cluster::dpm::Dpm;
+use dp_cluster::dpm::{Dpm, DpmSettings};
 use dp_cluster::passes::{Asked, ByPasses, Passes, Question};
 use dp_cluster::{PointsView, PublicBox};
 use dp_mechanism::{Mechanism, SecureSource, Source};
@@ -29,8 +29,11 @@ pub(crate) fn checks() -> Vec<Check> {
     };
     vec![
         check("quietus-cluster-tables", "ClusterPlan, from tables to files", OF_DPM, |effort| {
-            let dpm = Dpm::builder(unit(), budget());
-            from_tables(effort, OF_DPM, &dpm.build().expect("valid"))
+            from_tables(
+                effort,
+                OF_DPM,
+                &Dpm::new(unit(), budget(), DpmSettings::default()).expect("valid"),
+            )
         }),
         check("quietus-map-tables", "MapPlan, from tables to files", OF_MAP, |effort| {
             from_tables(effort, OF_MAP, &AddRemove.map(unit(), None, budget()).expect("valid"))

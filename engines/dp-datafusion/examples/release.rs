@@ -7,7 +7,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, Float64Array, RecordBatch};
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::prelude::SessionContext;
-use dp_cluster::recentring::DpmRecentred;
+use dp_cluster::recentring::{DpmRecentred, DpmRecentredSettings};
 use dp_cluster::{Budget, Mechanism, PublicBox, chacha_from_os};
 use dp_datafusion::{KeepFile, Records, Run};
 
@@ -20,7 +20,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // All that is public: the box, how many groups, and the budget.
     let map = PublicBox::cube(2, -10.0, 10.0)?;
-    let plan = DpmRecentred::builder(map, Budget::new(1.0, 1e-7)?).clusters(3).build()?;
+    let settings = DpmRecentredSettings { clusters: Some(3), ..Default::default() };
+    let plan = DpmRecentred::new(map, Budget::new(1.0, 1e-7)?, settings)?;
     println!("{}", plan.receipt());
 
     tokio::runtime::Runtime::new()?.block_on(async {

@@ -11,7 +11,7 @@ use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::Compression;
 use datafusion::parquet::file::properties::WriterProperties;
 use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext, ident};
-use dp_cluster::recentring::DpmRecentred;
+use dp_cluster::recentring::{DpmRecentred, DpmRecentredSettings};
 use dp_cluster::{Budget, ChaCha20Rng, PublicBox, chacha_from_os};
 use dp_datafusion::{Records, Run};
 use rand::{RngExt, SeedableRng};
@@ -37,8 +37,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let columns: Vec<&str> = names.iter().map(String::as_str).collect();
         let records = Records::parquet(&session, &[file], &columns).await?;
         let public_box = PublicBox::cube(DIM, -10.0, 10.0)?;
-        let plan = DpmRecentred::builder(public_box, Budget::new(1.0, 1e-7)?).clusters(CLUSTERS);
-        let mut run = Run::new(plan.build()?, records)?;
+        let settings = DpmRecentredSettings { clusters: Some(CLUSTERS), ..Default::default() };
+        let plan = DpmRecentred::new(public_box, Budget::new(1.0, 1e-7)?, settings)?;
+        let mut run = Run::new(plan, records)?;
         let mut rng = chacha_from_os()?;
         let mut all: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         loop {

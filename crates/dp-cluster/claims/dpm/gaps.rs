@@ -5,7 +5,7 @@ use dp_accounting::{AnyRelation, Budget};
 use dp_audit::harness::{Effort, Found};
 use dp_audit::{Scripted, climb, compare, first_choice};
 use dp_cluster::Clustering;
-use dp_cluster::dpm::{BudgetSplit, Dpm, IntervalSize};
+use dp_cluster::dpm::{BudgetSplit, Dpm, DpmSettings, IntervalSize};
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{
     ChaCha20Rng, DiscreteGaussian, Geometric, Law, Mechanism, Ratio, SecureSource, Source,
@@ -147,12 +147,17 @@ pub(crate) fn estimated_interval(effort: Effort, through: Through) -> Found {
 /// A plan whose estimate of the interval size costs exactly `epsilon`.
 fn estimating_plan(epsilon: f64) -> Dpm {
     let budget = Budget::new(4.0 * epsilon, 1e-6).expect("valid");
-    Dpm::builder(PublicBox::cube(2, 0.0, 1.0).expect("valid"), budget)
-        .interval_size(IntervalSize::Estimated)
-        .split(BudgetSplit::Pure { interval: 0.25, counts: 0.1, cuts: 0.1 })
-        .max_depth(1)
-        .build()
-        .expect("valid settings")
+    Dpm::new(
+        PublicBox::cube(2, 0.0, 1.0).expect("valid"),
+        budget,
+        DpmSettings {
+            interval_size: IntervalSize::Estimated,
+            split: BudgetSplit::Pure { interval: 0.25, counts: 0.1, cuts: 0.1 },
+            max_depth: 1,
+            ..Default::default()
+        },
+    )
+    .expect("valid settings")
 }
 
 impl GapCase {

@@ -10,7 +10,7 @@ use crate::private_centres::variance;
 use dp_accounting::{AnyRelation, Budget, Epsilon, Rho, Step};
 use dp_audit::harness::{Check, Effort, Found, TOLERANCE};
 use dp_audit::{Comparison, DrawKind, Method, compare};
-use dp_cluster::dpm::{BudgetSplit, Dpm, IntervalSize};
+use dp_cluster::dpm::{BudgetSplit, Dpm, DpmSettings, IntervalSize};
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{
     ChaCha20Rng, DiscreteGaussian, Geometric, Law, Mechanism, Noise, SecureSource, Source,
@@ -162,15 +162,25 @@ fn replay(effort: Effort, mut visit: impl FnMut(&Dpm, &Comparison, &[bool], &dyn
     );
     for (dim, n) in shapes {
         let public_box = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
-        let plan = |epsilon, delta| {
-            Dpm::builder(public_box.clone(), Budget::new(epsilon, delta).expect("valid"))
+        let plan = |epsilon, delta, settings| {
+            Dpm::new(public_box.clone(), Budget::new(epsilon, delta).expect("valid"), settings)
         };
-        for settings in [
-            plan(8.0, 1e-6).max_depth(4),
-            plan(1.0, 1e-6).interval_size(IntervalSize::Estimated),
-            plan(30.0, 1e-3).split(BudgetSplit::PAPER).minimum_share(1e-6).max_depth(6),
+        let (d, size) = (DpmSettings::default(), IntervalSize::Estimated);
+        for dpm in [
+            plan(8.0, 1e-6, DpmSettings { max_depth: 4, ..d }),
+            plan(1.0, 1e-6, DpmSettings { interval_size: size, ..d }),
+            plan(
+                30.0,
+                1e-3,
+                DpmSettings {
+                    split: BudgetSplit::PAPER,
+                    minimum_share: Some(1e-6),
+                    max_depth: 6,
+                    ..d
+                },
+            ),
         ] {
-            let dpm = settings.build().expect("valid settings");
+            let dpm = dpm.expect("valid settings");
             let receipt = dpm.receipt();
             let of_counts = spends(receipt.spent(), "counts");
             let of_counts: Vec<f64> = of_counts.into_iter().map(|rho| 0.5 / rho.get()).collect();
@@ -249,15 +259,17 @@ fn receipts(effort: Effort) -> Found {
             BudgetSplit::Pure { interval: share(), counts: share(), cuts: share() }
         };
         let public_box = PublicBox::cube(1 + i % 7, 0.0, 1.0).expect("valid");
-        let dpm = Dpm::builder(public_box, Budget::new(epsilon, delta).expect("valid"))
-            .split(split)
-            .interval_size(if i % 3 == 0 {
+        let settings = DpmSettings {
+            split,
+            interval_size: if i % 3 == 0 {
                 IntervalSize::Estimated
             } else {
                 IntervalSize::default()
-            })
-            .max_depth(1 + i % 14)
-            .build()
+            },
+            max_depth: 1 + i % 14,
+            ..Default::default()
+        };
+        let dpm = Dpm::new(public_box, Budget::new(epsilon, delta).expect("valid"), settings)
             .expect("the shares leave something for the sums");
         let receipt = dpm.receipt();
         let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);

@@ -14,7 +14,7 @@ use dp_audit::{
     statistical,
 };
 use dp_cluster::Clustering;
-use dp_cluster::dpm::{BudgetSplit, CutWeights, Dpm, IntervalSize};
+use dp_cluster::dpm::{BudgetSplit, CutWeights, Dpm, DpmSettings, IntervalSize};
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{
     ChaCha20Rng, DiscreteGaussian, Geometric, Law, Mechanism, SecureSource, Source,
@@ -49,13 +49,18 @@ pub(crate) fn honest(dpm: &Dpm, points: &Points, draws: &mut dyn Source) -> Clus
 /// One cut with an epsilon of exactly [`CUT`].
 fn plan(dim: usize, weights: CutWeights) -> Dpm {
     let public_box = PublicBox::cube(dim, 0.0, 1.0).expect("valid");
-    Dpm::builder(public_box, Budget::new(4.0, 1e-6).expect("valid"))
-        .interval_size(IntervalSize::Fixed { intervals: INTERVALS })
-        .split(BudgetSplit::Pure { interval: 0.0, counts: 0.25, cuts: CUT / 4.0 })
-        .weights(weights)
-        .max_depth(1)
-        .build()
-        .expect("valid settings")
+    Dpm::new(
+        public_box,
+        Budget::new(4.0, 1e-6).expect("valid"),
+        DpmSettings {
+            interval_size: IntervalSize::Fixed { intervals: INTERVALS },
+            split: BudgetSplit::Pure { interval: 0.0, counts: 0.25, cuts: CUT / 4.0 },
+            weights,
+            max_depth: 1,
+            ..Default::default()
+        },
+    )
+    .expect("valid settings")
 }
 
 /// Other weights than the paper's: without emptiness, with little of it, and with flat quantiles.

@@ -7,9 +7,9 @@ use dp_audit::harness::{Effort, Found, MutantCode};
 use dp_audit::{Comparison, compare};
 use dp_cluster::Clustering;
 use dp_cluster::dp_lloyd::{BudgetSplit, DpLloyd};
-use dp_cluster::em_mc::EmMc;
+use dp_cluster::em_mc::{EmMc, EmMcSettings};
 use dp_cluster::local_search::Objective;
-use dp_cluster::lsh_splits::LshSplits;
+use dp_cluster::lsh_splits::{LshSplits, LshSplitsSettings};
 use dp_geometry::{Points, PublicBall};
 use dp_mechanism::{
     DiscreteGaussian, DiscreteLaplace, Geometric, Law, Mechanism, Noise, Ratio, SecureSource,
@@ -82,7 +82,7 @@ impl Source for Swapped<'_> {
 
 /// One record in the corner of the box, more or less, in a pure run.
 fn swapped(effort: Effort, dim: usize, swap: bool) -> Found {
-    let plan = dp_lloyd::plan(dim, 1, BudgetSplit::Pure).iterations(2).build().expect("valid");
+    let plan = dp_lloyd::plan(dim, 1, BudgetSplit::Pure, 2);
     let mut found = Found::claim(plan.receipt().pure().expect("all steps are pure").get());
     let ratio = (4.0 * dim as f64 * 0.225 * 0.225).cbrt();
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 3, in 2^-20")]
@@ -131,7 +131,7 @@ impl Source for NoNoiseOnZero<'_> {
 
 /// Copies of one record, and one more far away: DP-Lloyd with four clusters.
 fn empty_clusters(effort: Effort, silent: bool) -> Found {
-    let plan = dp_lloyd::plan(2, 4, BudgetSplit::Joint).build().expect("valid settings");
+    let plan = dp_lloyd::plan(2, 4, BudgetSplit::Joint, 3);
     let run = |points: &Points, draws: &mut dyn Source| -> Clustering {
         let plan: &DpLloyd = &plan;
         if silent {
@@ -189,7 +189,7 @@ fn centred(effort: Effort, on_the_mean: bool) -> Found {
         };
         let centre = if on_the_mean { (0..dim).map(mean).collect() } else { vec![0.0; dim] };
         let ball = PublicBall::new(centre, radius).expect("valid");
-        LshSplits::builder(ball, 2, budget).build().expect("valid settings")
+        LshSplits::new(ball, 2, budget, LshSplitsSettings::default()).expect("valid settings")
     };
     let run = |points: &Points, draws: &mut dyn Source| -> Clustering {
         plan(points).replay(points.view(), draws).0
@@ -228,8 +228,14 @@ fn forgotten_between_scales(plan: &EmMc, points: &Points, draws: &mut dyn Source
 /// The same epsilon for the choices, and one scale.
 fn one_scale(plan: &EmMc) -> EmMc {
     let budget = plan.receipt().budget();
-    let settings = em_mc::plan(1, 1, budget).objective(Objective::KMedian).shifts(1);
-    settings.finest_halvings(1).picks_per_scale(1).build().expect("valid settings")
+    let settings = EmMcSettings {
+        objective: Objective::KMedian,
+        shifts: 1,
+        finest_halvings: 1,
+        picks_per_scale: Some(1),
+        ..Default::default()
+    };
+    em_mc::plan(1, 1, budget, settings).expect("valid settings")
 }
 
 /// Keeps every record, at the rate that is made for a sample.

@@ -8,7 +8,7 @@ use dp_mechanism::{
 };
 
 use crate::map::{Plan, budget, domain, honest, moves, pair_of, pairs, plan, weights};
-use dp_cluster::map::PrivateMap;
+use dp_cluster::map::{PrivateMap, PrivateMapSettings};
 
 pub(crate) fn code() -> [MutantCode; 5] {
     [
@@ -57,8 +57,8 @@ fn in_degrees(effort: Effort, mixed: bool) -> Found {
         (PublicBox::new(vec![0.0, 0.0], max).expect("valid"), 50.0)
     };
     let near = Nearby::new(rho).expect("above 0");
-    let plan = PrivateMap::within(public_box.clone(), near, 2, budget()).levels(1, 3);
-    let plan = plan.fit_steps(20).build().expect("valid");
+    let settings = PrivateMapSettings { levels: Some(1..=3), fit_steps: 20, ..Default::default() };
+    let plan = PrivateMap::within(public_box.clone(), near, 2, budget(), settings).expect("valid");
     let claimed = plan.receipt().zcdp().expect("Gaussian").get();
     for angle in 0..effort.of(16, 64) {
         let (sine, cosine) = (f64::from(angle) / 16.0 * std::f64::consts::TAU).sin_cos();

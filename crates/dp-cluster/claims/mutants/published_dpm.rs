@@ -8,7 +8,7 @@ use dp_accounting::{AnyRelation, Budget};
 use dp_audit::harness::{Effort, Found, MutantCode};
 use dp_audit::{choice_log_probabilities, compare, statistical};
 use dp_cluster::Clustering;
-use dp_cluster::dpm::Dpm;
+use dp_cluster::dpm::{Dpm, DpmSettings};
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{
     ChaCha20Rng, DiscreteGaussian, Geometric, Law, Mechanism, Noise, Ratio, SecureSource, Source,
@@ -120,7 +120,7 @@ fn empty_leaves(effort: Effort, through: splits::Through) -> Found {
     const N: usize = 1_000;
     let public_box = PublicBox::cube(1, -10.0, 10.0).expect("valid");
     let budget = Budget::new(1.0, (N as f64).powf(-1.5)).expect("valid");
-    let dpm = Dpm::builder(public_box, budget).build().expect("valid settings");
+    let dpm = Dpm::new(public_box, budget, DpmSettings::default()).expect("valid settings");
     let copies = vec![-8.1; N];
     let with = [copies.as_slice(), &[9.3]].concat();
     let [copies, with] = [copies, with].map(|coords| Points::new(coords, 1).expect("whole rows"));

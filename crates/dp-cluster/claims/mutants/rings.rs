@@ -2,7 +2,7 @@
 
 use dp_accounting::AnyRelation;
 use dp_audit::harness::MutantCode;
-use dp_cluster::rings::RingRounds;
+use dp_cluster::rings::{RingRounds, RingRoundsSettings};
 use dp_cluster::{Clustering, Points, PublicBox};
 use dp_mechanism::{
     DiscreteGaussian, Geometric, Law, Mechanism, Noise, Ratio, RoundedGaussian, Source,
@@ -95,8 +95,15 @@ fn radii_of_the_records(plan: &RingRounds, points: &Points, draws: &mut dyn Sour
     let budget = plan.receipt().budget();
     let dim = points.view().dim();
     let public_box = PublicBox::cube(dim, -far, far).expect("valid");
-    let plan = RingRounds::builder(public_box, 2, budget).most_planes(1).rounds(2);
-    plan.build().expect("valid settings").replay(points.view(), draws).0
+    RingRounds::new(
+        public_box,
+        2,
+        budget,
+        RingRoundsSettings { most_planes: 1, rounds: 2, ..Default::default() },
+    )
+    .expect("valid settings")
+    .replay(points.view(), draws)
+    .0
 }
 
 /// Sums have the noise of a whole round, and counts theirs besides.

@@ -42,42 +42,46 @@ const SIZE: &str = "size of one centre";
 ///
 /// # Example
 /// ```
-/// use dp_cluster::coreset::CoresetFromCentres;
-/// use dp_cluster::kmedian::KMedian;
+/// use dp_cluster::coreset::{CoresetFromCentres, CoresetFromCentresSettings};
+/// use dp_cluster::kmedian::{KMedian, KMedianSettings};
 /// use dp_cluster::{Budget, Mechanism, Points, chacha_from_os};
 ///
 /// let records = Points::new((0..3_000).map(|i| f64::from(i % 3)).collect(), 1)?;
 /// let centres = Points::new(vec![0.0, 1.0, 2.0, 50.0], 1)?; // public, or from a release
-/// let plan = CoresetFromCentres::builder(centres, Budget::new(1.0, 0.0)?).build()?;
+/// let plan = CoresetFromCentres::new(centres, Budget::new(1.0, 0.0)?, CoresetFromCentresSettings::default())?;
 /// let mut rng = chacha_from_os()?;
 /// let coreset = plan.release(records.view(), &mut rng)?.output;
-/// let fit = KMedian::builder(1).build()?.post_fit(&coreset, &mut rng)?; // free
+/// let fit = KMedian::new(1, KMedianSettings::default())?.post_fit(&coreset, &mut rng)?; // free
 /// println!("{:?}", fit.centres.view().row(0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "CoresetBuilder", into = "CoresetBuilder")]
+#[serde(try_from = "Asked", into = "Asked")]
 pub struct CoresetFromCentres {
-    settings: CoresetBuilder,
+    asked: Asked,
     count: NoisyCount,
 }
 
-/// Public settings of [`CoresetFromCentres`]; made by [`CoresetFromCentres::builder`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CoresetBuilder {
-    centres: Points,
-    budget: Budget,
-    weight_rule: WeightRule,
+/// Settings of [`CoresetFromCentres`]. Nothing here depends on data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CoresetFromCentresSettings {
+    /// What is made of noisy sizes. Default: [`WeightRule::Threshold`].
+    pub weight_rule: WeightRule,
 }
 
-impl CoresetBuilder {
-    /// What is made of noisy sizes. Default: [`WeightRule::Threshold`].
-    #[must_use]
-    pub fn weight_rule(mut self, weight_rule: WeightRule) -> Self {
-        self.weight_rule = weight_rule;
-        self
-    }
+/// What was asked for. The file form of plans, which are read back through their checks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    centres: Points,
+    budget: Budget,
+    settings: CoresetFromCentresSettings,
+}
 
+impl CoresetFromCentres {
+    /// For these centres, which must be public or released already.
+    ///
     /// Checks the settings and calibrates the noise; afterwards nothing can fail.
     ///
     /// The noise is geometric or Gaussian, whichever has the smaller variance for the budget.
@@ -85,15 +89,19 @@ impl CoresetBuilder {
     /// # Errors
     /// No centre, or a centre with a coordinate that is not a number of at most `1e75`; noise that
     /// does not fit in 64-bit integers.
-    pub fn build(self) -> Result<CoresetFromCentres, ClusterError> {
-        if self.centres.is_empty() {
+    pub fn new(
+        centres: Points,
+        budget: Budget,
+        settings: CoresetFromCentresSettings,
+    ) -> Result<Self, ClusterError> {
+        if centres.is_empty() {
             return Err(ClusterError::ZeroSetting { name: "centres" });
         }
-        if !self.centres.view().coords().iter().all(|x| x.abs() <= MAX_MAGNITUDE) {
+        if !centres.view().coords().iter().all(|x| x.abs() <= MAX_MAGNITUDE) {
             return Err(ClusterError::Coordinate);
         }
-        let geometric = NoisyCount::geometric(self.budget.epsilon());
-        let gaussian = budget_to_mu(self.budget).map(NoisyCount::rounded);
+        let geometric = NoisyCount::geometric(budget.epsilon());
+        let gaussian = budget_to_mu(budget).map(NoisyCount::rounded);
         let count = match (geometric, gaussian) {
             (Ok(geometric), Some(Ok(gaussian))) => {
                 let wider = gaussian.standard_deviation() > geometric.standard_deviation();
@@ -102,14 +110,7 @@ impl CoresetBuilder {
             (Err(_), Some(Ok(gaussian))) => gaussian,
             (geometric, _) => geometric?,
         };
-        Ok(CoresetFromCentres { settings: self, count })
-    }
-}
-
-impl CoresetFromCentres {
-    /// Settings for these centres, which must be public or released already.
-    pub fn builder(centres: Points, budget: Budget) -> CoresetBuilder {
-        CoresetBuilder { centres, budget, weight_rule: WeightRule::default() }
+        Ok(Self { asked: Asked { centres, budget, settings }, count })
     }
 
     /// Standard deviation of the noise of a size, in records.
@@ -129,7 +130,7 @@ impl Algorithm for CoresetFromCentres {
     fn cost(&self) -> Receipt<AddRemove> {
         let size = Step::spend(SIZE, self.count.loss());
         let spent = Step::parallel("sizes of all centres", vec![size]);
-        Receipt::new("coreset-from-centres", AddRemove, self.settings.budget, spent)
+        Receipt::new("coreset-from-centres", AddRemove, self.asked.budget, spent)
     }
 
     fn shape(points: &PointsView<'_>) -> usize {
@@ -139,30 +140,31 @@ impl Algorithm for CoresetFromCentres {
     /// # Errors
     /// [`ClusterError::Dimension`] if the records do not have the dimension of the centres.
     fn check(&self, &dim: &usize) -> Result<(), ClusterError> {
-        ClusterError::unless_equal(self.settings.centres.dim(), dim)
+        ClusterError::unless_equal(self.asked.centres.dim(), dim)
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> PrivateCoreset {
-        let centres = &self.settings.centres;
+        let centres = &self.asked.centres;
         let sizes = points
             .map(|points| count_labels(&nearest(points, centres.view()).labels, centres.len()))
             .cells(centres.len());
         let noisy = noisy_counts(&sizes, &self.count, SIZE, draws);
-        let weights = self.settings.weight_rule.post_weights(&noisy, self.standard_deviation());
+        let weights =
+            self.asked.settings.weight_rule.post_weights(&noisy, self.standard_deviation());
         PrivateCoreset::released(centres.clone(), weights)
     }
 }
 
-impl TryFrom<CoresetBuilder> for CoresetFromCentres {
+impl TryFrom<Asked> for CoresetFromCentres {
     type Error = ClusterError;
 
-    fn try_from(settings: CoresetBuilder) -> Result<Self, ClusterError> {
-        settings.build()
+    fn try_from(asked: Asked) -> Result<Self, ClusterError> {
+        Self::new(asked.centres, asked.budget, asked.settings)
     }
 }
 
-impl From<CoresetFromCentres> for CoresetBuilder {
+impl From<CoresetFromCentres> for Asked {
     fn from(plan: CoresetFromCentres) -> Self {
-        plan.settings
+        plan.asked
     }
 }

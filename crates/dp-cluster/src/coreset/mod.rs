@@ -9,14 +9,14 @@
 //!
 //! ```
 //! use dp_cluster::coreset::PrivateCoreset;
-//! use dp_cluster::kmeans::KMeans;
+//! use dp_cluster::kmeans::{KMeans, KMeansSettings};
 //! use dp_geometry::Points;
 //! use rand::{SeedableRng, rngs::ChaCha20Rng};
 //!
 //! // Published town centres and their published numbers of inhabitants.
 //! let towns = Points::new(vec![0.0, 1.0, 50.0], 1)?;
 //! let coreset = PrivateCoreset::assume_public(towns, vec![3_000.0, 1_000.0, 500.0])?;
-//! let fit = KMeans::builder(2).build()?.post_fit(&coreset, &mut ChaCha20Rng::seed_from_u64(1))?;
+//! let fit = KMeans::new(2, KMeansSettings::default())?.post_fit(&coreset, &mut ChaCha20Rng::seed_from_u64(1))?;
 //! assert_eq!(fit.squared_inertia, 750.0); // (0, 1) become 0.25; 50 stays
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -27,6 +27,6 @@ mod released;
 mod tests;
 mod weights;
 
-pub use mechanism::{CoresetBuilder, CoresetFromCentres};
+pub use mechanism::{CoresetFromCentres, CoresetFromCentresSettings};
 pub use released::PrivateCoreset;
 pub use weights::WeightRule;

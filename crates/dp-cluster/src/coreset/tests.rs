@@ -5,7 +5,7 @@ use dp_geometry::Points;
 use dp_mechanism::Mechanism;
 use rand::RngExt;
 
-use super::{CoresetFromCentres, PrivateCoreset, WeightRule};
+use super::{CoresetFromCentres, CoresetFromCentresSettings, PrivateCoreset, WeightRule};
 use crate::metrics::{inertia, squared_inertia};
 use crate::nearest;
 use crate::testing::{adversarial, blobs, rng};
@@ -21,8 +21,9 @@ fn every_centre_gets_a_weight_whatever_the_records() {
         for rule in [WeightRule::Clamp, WeightRule::Threshold, WeightRule::Simplex] {
             for delta in [0.0, 1e-6] {
                 let budget = Budget::new(0.5, delta).expect("valid");
-                let plan = CoresetFromCentres::builder(centres.clone(), budget).weight_rule(rule);
-                let plan = plan.build().expect("valid");
+                let settings = CoresetFromCentresSettings { weight_rule: rule };
+                let plan =
+                    CoresetFromCentres::new(centres.clone(), budget, settings).expect("valid");
                 for (name, records) in adversarial(dim, 300) {
                     let coreset = plan.simulate(records.view(), &mut rng(1)).expect("fits").output;
                     assert_eq!(coreset.points().coords(), centres.view().coords(), "{name}");
@@ -41,8 +42,13 @@ fn receipts_stay_within_the_budget() {
         let epsilon = 10_f64.powf(rng.random_range(-3.0..2.0));
         let delta = if i % 3 == 0 { 0.0 } else { 10_f64.powf(rng.random_range(-15.0..-1.0)) };
         let budget = Budget::new(epsilon, delta).expect("valid");
-        let plan = CoresetFromCentres::builder(points(vec![0.0], 1), budget);
-        let receipt = plan.build().expect("valid").receipt();
+        let receipt = CoresetFromCentres::new(
+            points(vec![0.0], 1),
+            budget,
+            CoresetFromCentresSettings::default(),
+        )
+        .expect("valid")
+        .receipt();
         let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
         assert!(receipt.within_budget() && spent > 0.99 * epsilon, "{epsilon} {delta}: {spent}");
     }
@@ -51,7 +57,9 @@ fn receipts_stay_within_the_budget() {
 #[test]
 fn settings_are_checked_also_when_read_from_a_file() {
     let budget = Budget::new(1.0, 0.0).expect("valid");
-    let build = |coords| CoresetFromCentres::builder(points(coords, 1), budget).build();
+    let build = |coords| {
+        CoresetFromCentres::new(points(coords, 1), budget, CoresetFromCentresSettings::default())
+    };
     assert_eq!(build(vec![]).expect_err("none").to_string(), "`centres` must be at least 1, got 0");
     assert!(build(vec![f64::NAN]).is_err() && build(vec![1e80]).is_err());
     let plan = build(vec![1.0, 2.0]).expect("valid");
@@ -104,9 +112,13 @@ fn empty_centres_add_up_only_when_clamped() {
     let centres = points((0..1_000).map(f64::from).collect(), 1);
     let records = points(vec![], 1);
     let total = |rule| {
-        let plan =
-            CoresetFromCentres::builder(centres.clone(), Budget::new(0.1, 0.0).expect("valid"));
-        let plan = plan.weight_rule(rule).build().expect("valid");
+        let settings = CoresetFromCentresSettings { weight_rule: rule };
+        let plan = CoresetFromCentres::new(
+            centres.clone(),
+            Budget::new(0.1, 0.0).expect("valid"),
+            settings,
+        )
+        .expect("valid");
         plan.simulate(records.view(), &mut rng(3)).expect("fits").output.total_weight()
     };
     // E max(Z, 0) is about 1 / (2 epsilon) = 5 each, with standard deviation about 8.7.

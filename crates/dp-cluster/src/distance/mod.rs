@@ -34,6 +34,6 @@ mod soft_step;
 mod tests;
 
 pub use noised_points::NoisedPoints;
-pub use region_coreset::{RegionCoreset, RegionCoresetBuilder, RegionRule};
+pub use region_coreset::{RegionCoreset, RegionCoresetSettings, RegionRule};
 pub use soft_recentred::SoftRecentred;
 pub use soft_step::{SoftScratch, SoftStep};

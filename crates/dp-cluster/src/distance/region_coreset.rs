@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use dp_accounting::{Budget, Delta, Receipt, Step, Within};
 use dp_geometry::{Points, PointsView, PublicBox};
 use dp_mechanism::{Algorithm, Coordinates, Draws, GaussianSum, Nearby, Private, StableHistogram};
+use serde::{Deserialize, Serialize};
 
 use super::NoisedPoints;
 use super::quadtree::Quadtrees;
@@ -35,7 +36,8 @@ const NOISES_PER_SIDE: f64 = 4.0;
 const FINE_LEVELS: u32 = 5;
 
 /// Where a record belongs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RegionRule {
     /// In the region of its noised point, as in the paper's Algorithm 1. Regions and their sizes are then as public as the noised points.
     #[default]
@@ -65,8 +67,8 @@ pub enum RegionRule {
 /// `O(n (d L + F d))` for `L` trees with levels and `F` crude centres, up to `4 k L`.
 ///
 /// # Shapes and units
-/// `n` records `(n, d)`; weighted points in the box of twice the size around the public box, in all about `n`; possibly none, if there are no records or, under
-/// [`RegionRule::TruePoint`], no region that shows.
+/// `n` records `(n, d)`; weighted points in the box of twice the size around the public box, in all about `n`; under [`RegionRule::TruePoint`] possibly
+/// none, if no region shows.
 ///
 /// # Bad records
 /// A coordinate outside of the box counts as on its boundary, which takes no two records further apart; NaN counts as the middle of its side.
@@ -76,8 +78,8 @@ pub enum RegionRule {
 ///
 /// # Example
 /// ```
-/// use dp_cluster::distance::RegionCoreset;
-/// use dp_cluster::kmedian::KMedian;
+/// use dp_cluster::distance::{RegionCoreset, RegionCoresetSettings};
+/// use dp_cluster::kmedian::{KMedian, KMedianSettings};
 /// use dp_cluster::{Budget, Mechanism, Points, PublicBox, chacha_from_os};
 /// use dp_mechanism::Nearby;
 ///
@@ -85,16 +87,21 @@ pub enum RegionRule {
 /// let records = Points::new(coords, 2)?;
 /// let public_box = PublicBox::cube(2, 0.0, 40.0)?;
 /// let (near, budget) = (Nearby::new(0.1)?, Budget::new(1.0, 1e-6)?);
-/// let plan = RegionCoreset::builder(public_box, near, 1_000, 3, budget).build()?;
+/// let plan = RegionCoreset::new(public_box, near, 1_000, 3, budget, RegionCoresetSettings::default())?;
 /// let mut rng = chacha_from_os()?;
 /// let coreset = plan.release(records.view(), &mut rng)?.output;
-/// let fit = KMedian::builder(3).build()?.post_fit(&coreset, &mut rng)?; // free
+/// let fit = KMedian::new(3, KMedianSettings::default())?.post_fit(&coreset, &mut rng)?; // free
 /// assert_eq!(fit.centres.len(), 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegionCoreset {
-    settings: RegionCoresetBuilder,
+    public_box: PublicBox,
+    nearby: Nearby<Coordinates>,
+    records: u64,
+    budget: Budget,
+    rule: RegionRule,
+    tree_from: usize,
     noised: NoisedPoints,
     trees: Quadtrees,
     sizes: Option<GaussianSum>,
@@ -103,141 +110,109 @@ pub struct RegionCoreset {
     least: u64,
 }
 
-/// Public settings of [`RegionCoreset`]; made by [`RegionCoreset::builder`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct RegionCoresetBuilder {
-    public_box: PublicBox,
-    nearby: Nearby<Coordinates>,
-    records: u64,
-    k: usize,
-    budget: Budget,
-    rule: RegionRule,
-    repetitions: u32,
-    levels: Option<[u32; 2]>,
-    spacing: Option<f64>,
-    far: Option<f64>,
-    least: Option<u64>,
-    public_seed: u64,
-    tree_from: usize,
-}
-
-impl RegionCoresetBuilder {
-    /// From how many crude centres on the nearest is looked for in a tree: the release is the same, and a claim compares both ways.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn with_tree_from(mut self, centres: usize) -> Self {
-        self.tree_from = centres;
-        self
-    }
-
+/// Settings of [`RegionCoreset`]. Nothing here depends on data.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RegionCoresetSettings {
     /// Where a record belongs. Default: [`RegionRule::NoisedPoint`].
-    #[must_use]
-    pub fn rule(mut self, rule: RegionRule) -> Self {
-        self.rule = rule;
-        self
-    }
-
+    pub rule: RegionRule,
     /// How many quadtrees, 1 to 100. Default: 5, as in the paper.
-    #[must_use]
-    pub fn repetitions(mut self, repetitions: u32) -> Self {
-        self.repetitions = repetitions;
-        self
-    }
-
-    /// The last level that is counted on noised points, and the last of all, at most 20: cells of level `l` have a side of `2^(2 - l)` of the box. Default:
-    /// as long as a cell is at least four lengths of the noise wide, and five more.
-    #[must_use]
-    pub fn levels(mut self, coarse: u32, finest: u32) -> Self {
-        self.levels = Some([coarse, finest]);
-        self
-    }
-
+    pub repetitions: u32,
+    /// The last level that is counted on noised points: cells of level `l` have a side of `2^(2 - l)` of the box. Default: as long as a cell is at least
+    /// four lengths of the noise wide.
+    pub coarse_level: Option<u32>,
+    /// The last level of all, above that one, at most 20. Default: five more.
+    pub finest_level: Option<u32>,
     /// Of crude centres that are nearer to each other, one is left. Default: a length of the noise, which mixes the records of nearer ones anyway; for regions of
     /// true points, which it does not mix, a sixteenth of that.
-    #[must_use]
-    pub fn spacing(mut self, spacing: f64) -> Self {
-        self.spacing = Some(spacing);
-        self
-    }
-
+    pub spacing: Option<f64>,
     /// Records whose noised points are farther than this from all crude centres are represented by them. Default: a length that noise rarely has.
-    #[must_use]
-    pub fn far(mut self, far: f64) -> Self {
-        self.far = Some(far);
-        self
-    }
-
+    pub far: Option<f64>,
     /// A region is divided so that cells have at least so many records, at least 1, if these were evenly spread. Default: the least count of a cell that shows.
-    #[must_use]
-    pub fn least_cell(mut self, least: u64) -> Self {
-        self.least = Some(least);
-        self
-    }
+    pub least_cell: Option<u64>,
+    /// Decides the shifts of the quadtrees. It hides nothing and may be published. Default: 0.
+    pub public_seed: u64,
+}
 
-    /// Decides the shifts of the quadtrees. It hides nothing and may be published.
-    #[must_use]
-    pub fn public_seed(mut self, public_seed: u64) -> Self {
-        self.public_seed = public_seed;
-        self
+impl Default for RegionCoresetSettings {
+    fn default() -> Self {
+        Self {
+            rule: RegionRule::default(),
+            repetitions: 5,
+            coarse_level: None,
+            finest_level: None,
+            spacing: None,
+            far: None,
+            least_cell: None,
+            public_seed: 0,
+        }
     }
+}
 
+impl RegionCoreset {
+    /// For a public number of records in this public box, and `k` clusters: so many cells are looked for, and any number may be made of them.
+    ///
     /// Checks every setting and calibrates every step; afterwards nothing can fail.
     ///
     /// # Errors
     /// [`ClusterError`] names the setting, its value and what would be accepted.
-    pub fn build(self) -> Result<RegionCoreset, ClusterError> {
+    pub fn new(
+        public_box: PublicBox,
+        nearby: Nearby<Coordinates>,
+        records: u64,
+        k: usize,
+        budget: Budget,
+        settings: RegionCoresetSettings,
+    ) -> Result<Self, ClusterError> {
         let refuse = |name, got, want| Err(ClusterError::Setting { name, got, want });
-        if !(1..=KMeans::MAX_CLUSTERS).contains(&self.k) {
-            return Err(ClusterError::ClusterCount { got: self.k });
+        if records == 0 {
+            return Err(ClusterError::ZeroSetting { name: "records" });
         }
-        if !(1..=100).contains(&self.repetitions) {
-            return refuse("repetitions", f64::from(self.repetitions), "between 1 and 100");
+        if !(1..=KMeans::MAX_CLUSTERS).contains(&k) {
+            return Err(ClusterError::ClusterCount { got: k });
         }
-        for (name, length) in [("spacing", self.spacing), ("far", self.far)] {
+        if !(1..=100).contains(&settings.repetitions) {
+            return refuse("repetitions", f64::from(settings.repetitions), "between 1 and 100");
+        }
+        for (name, length) in [("spacing", settings.spacing), ("far", settings.far)] {
             if let Some(got) = length.filter(|length| !(*length > 0.0 && length.is_finite())) {
                 return refuse(name, got, "finite and > 0");
             }
         }
-        if self.least == Some(0) {
+        if settings.least_cell == Some(0) {
             return Err(ClusterError::ZeroSetting { name: "least_cell" });
         }
-        let (rest, outside) = without_thresholds(self.budget, 2.0 * OUTSIDE)?;
+        let (rest, outside) = without_thresholds(budget, 2.0 * OUTSIDE)?;
         let outside = Delta::new(0.5 * outside.get())?;
         // As in the paper a third each; and of the last third, a half for sizes that are private.
-        let shares = match self.rule {
+        let shares = match settings.rule {
             RegionRule::NoisedPoint => vec![2.0, 2.0, 2.0],
             RegionRule::TruePoint => vec![2.0, 2.0, 1.0, 1.0],
         };
         let losses = total_mu(rest)?.split(&shares)?;
-        let noised = NoisedPoints::at(
-            self.public_box.clone(),
-            self.nearby,
-            self.records,
-            self.budget,
-            losses[0],
-        )?;
-        let dim = self.public_box.dim() as f64;
+        let noised = NoisedPoints::at(public_box.clone(), nearby, records, budget, losses[0])?;
+        let dim = public_box.dim() as f64;
         let deviation = noised.standard_deviation();
         let length = deviation * dim.sqrt();
-        let [coarse, finest] = match self.levels {
-            Some(levels) => levels,
-            None => default_levels(&self.public_box, NOISES_PER_SIDE * length),
-        };
+        let wide = || default_coarse(&public_box, NOISES_PER_SIDE * length);
+        let coarse = settings.coarse_level.unwrap_or_else(wide);
+        let finest = settings.finest_level.unwrap_or(coarse.saturating_add(FINE_LEVELS));
         if coarse >= finest || finest > Quadtrees::MAX_LEVEL {
-            return refuse("levels", f64::from(finest), "at most 20, and above the coarse ones");
+            let want = "at most 20, and above the coarse one";
+            return refuse("finest_level", f64::from(finest), want);
         }
-        let spacing = match self.rule {
+        let spacing = match settings.rule {
             RegionRule::NoisedPoint => length,
             RegionRule::TruePoint => length / 16.0,
         };
-        let keys = Quadtrees::keys(self.repetitions, [coarse, finest]);
+        let keys = Quadtrees::keys(settings.repetitions, [coarse, finest]);
         let keys = NonZeroU32::new(keys).expect("two per fine level");
-        let mut shifts = public_generator(self.public_seed, Purpose::Quadtrees);
+        let mut shifts = public_generator(settings.public_seed, Purpose::Quadtrees);
         let trees = Quadtrees::new(
-            &self.public_box,
-            [self.repetitions as usize, self.k.saturating_mul(4)],
+            &public_box,
+            [settings.repetitions as usize, k.saturating_mul(4)],
             [coarse, finest],
-            self.spacing.unwrap_or(spacing),
+            settings.spacing.unwrap_or(spacing),
             StableHistogram::new(losses[1], outside, keys)?,
             &mut shifts,
         )?;
@@ -245,45 +220,31 @@ impl RegionCoresetBuilder {
         let cells = StableHistogram::new(losses[2], outside, two)?;
         let sizes = losses.get(3).map(|mu| GaussianSum::rounded(*mu)).transpose()?;
         // Noise is longer than this for less than one record in all.
-        let long = dim.sqrt() + (2.0 * (self.records.max(2) as f64).ln()).sqrt();
-        let far = self.far.unwrap_or(deviation * long);
-        let least = self.least.unwrap_or(cells.threshold().unsigned_abs());
-        Ok(RegionCoreset { settings: self, noised, trees, sizes, cells, far, least })
-    }
-}
-
-fn default_levels(public_box: &PublicBox, side: f64) -> [u32; 2] {
-    let width = (0..public_box.dim()).map(|i| public_box.width(i)).fold(0.0, f64::max);
-    let most = f64::from(Quadtrees::MAX_LEVEL - FINE_LEVELS);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 15")]
-    let coarse = (4.0 * width / side).log2().floor().clamp(0.0, most) as u32;
-    [coarse, coarse + FINE_LEVELS]
-}
-
-impl RegionCoreset {
-    /// Settings for a public number of records in this public box, and `k` clusters: so many cells are looked for, and any number may be made of them.
-    pub fn builder(
-        public_box: PublicBox,
-        nearby: Nearby<Coordinates>,
-        records: u64,
-        k: usize,
-        budget: Budget,
-    ) -> RegionCoresetBuilder {
-        RegionCoresetBuilder {
+        let long = dim.sqrt() + (2.0 * (records.max(2) as f64).ln()).sqrt();
+        let far = settings.far.unwrap_or(deviation * long);
+        let least = settings.least_cell.unwrap_or(cells.threshold().unsigned_abs());
+        Ok(Self {
+            rule: settings.rule,
             tree_from: tree_from(public_box.dim()),
             public_box,
             nearby,
             records,
-            k,
             budget,
-            rule: RegionRule::default(),
-            repetitions: 5,
-            levels: None,
-            spacing: None,
-            far: None,
-            least: None,
-            public_seed: 0,
-        }
+            noised,
+            trees,
+            sizes,
+            cells,
+            far,
+            least,
+        })
+    }
+
+    /// From how many crude centres on the nearest is looked for in a tree: the release is the same, and a claim compares both ways.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_tree_from(mut self, centres: usize) -> Self {
+        self.tree_from = centres;
+        self
     }
 
     /// Beyond this distance from all crude centres, a record is represented by its noised point.
@@ -303,18 +264,18 @@ impl RegionCoreset {
 
     /// The region of every noised point that is near enough to one.
     fn near(&self, noised: PointsView<'_>, centres: &Points) -> Vec<Option<u32>> {
-        let found = nearest_from(noised, centres.view(), self.settings.tree_from);
+        let found = nearest_from(noised, centres.view(), self.tree_from);
         let is_near = |squared: f64| squared <= self.far * self.far;
         let pairs = found.labels.into_iter().zip(found.squared_distances);
         pairs.map(|(label, squared)| is_near(squared).then_some(label)).collect()
     }
 
     fn regions<'a>(&'a self, centres: &'a Points, sizes: Vec<f64>) -> Regions<'a> {
-        let public_box = &self.settings.public_box;
+        let public_box = &self.public_box;
         // A record is as near to its noised point as that is to the centre, but for noise that is longer than is likely.
         let half_side = (2.0 * self.far).min(public_box.diagonal());
         // Where noised points are the other choice, cells must be narrower than their noise.
-        let widest = match self.settings.rule {
+        let widest = match self.rule {
             RegionRule::NoisedPoint => 2.0 * self.noised.standard_deviation(),
             RegionRule::TruePoint => f64::INFINITY,
         };
@@ -360,11 +321,9 @@ impl RegionCoreset {
         let is_near = self.near(noised, centres);
         let region = points.map(|points| {
             let mut inside = points.coords().to_vec();
-            inside
-                .chunks_exact_mut(points.dim())
-                .for_each(|row| self.settings.public_box.clip(row));
+            inside.chunks_exact_mut(points.dim()).for_each(|row| self.public_box.clip(row));
             let inside = Points::new(inside, points.dim()).expect("as many rows");
-            let from = self.settings.tree_from;
+            let from = self.tree_from;
             let labels = nearest_from(inside.view(), centres.view(), from).labels;
             let of = |(label, near): (u32, &Option<u32>)| near.map(|_| label);
             labels.into_iter().zip(&is_near).map(of).collect::<Vec<Option<u32>>>()
@@ -396,6 +355,14 @@ impl RegionCoreset {
     }
 }
 
+fn default_coarse(public_box: &PublicBox, side: f64) -> u32 {
+    let width = (0..public_box.dim()).map(|i| public_box.width(i)).fold(0.0, f64::max);
+    let most = f64::from(Quadtrees::MAX_LEVEL - FINE_LEVELS);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 15")]
+    let coarse = (4.0 * width / side).log2().floor().clamp(0.0, most) as u32;
+    coarse
+}
+
 /// The squared length by which the sizes of all regions change, if a record moves from one to another.
 const TWO_REGIONS: u64 = 2;
 
@@ -414,8 +381,8 @@ impl Algorithm for RegionCoreset {
         steps.extend(self.sizes.iter().map(|sizes| Step::spend(SIZES, sizes.loss())));
         steps.push(self.cells.step(REGIONS, CELLS));
         let spent = Step::sequential("all steps", steps);
-        let relation = self.settings.nearby.within();
-        Receipt::new("region-coreset", relation, self.settings.budget, spent)
+        let relation = self.nearby.within();
+        Receipt::new("region-coreset", relation, self.budget, spent)
     }
 
     fn shape(points: &PointsView<'_>) -> PublicSize {
@@ -425,7 +392,7 @@ impl Algorithm for RegionCoreset {
     /// # Errors
     /// [`ClusterError::Dimension`], [`ClusterError::Records`].
     fn check(&self, shape: &PublicSize) -> Result<(), ClusterError> {
-        Within::check(shape, self.settings.public_box.dim(), Some(self.settings.records))
+        Within::check(shape, self.public_box.dim(), Some(self.records))
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> PrivateCoreset {

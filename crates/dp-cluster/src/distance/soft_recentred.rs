@@ -11,8 +11,8 @@ use super::NoisedPoints;
 use super::soft_step::SoftStep;
 use crate::clustering::records;
 use crate::coreset::PrivateCoreset;
-use crate::kmeans::KMeans;
-use crate::map::{MapRelation, PrivateMap, PublicSize};
+use crate::kmeans::{KMeans, KMeansSettings};
+use crate::map::{MapRelation, PrivateMap, PrivateMapSettings, PublicSize};
 use crate::nearest::nearest;
 use crate::table::sum_rows;
 use crate::total_rho::total_mu;
@@ -98,8 +98,9 @@ impl SoftRecentred {
         shares[0] = share;
         let losses = total_mu(budget)?.split(&shares)?;
         let start = if by_map {
-            let map = PrivateMap::within(public_box.clone(), nearby, records, budget);
-            Start::Map(Box::new(map.spend(losses[0]).build()?))
+            let settings = PrivateMapSettings { spend: Some(losses[0]), ..Default::default() };
+            let map = PrivateMap::within(public_box.clone(), nearby, records, budget, settings)?;
+            Start::Map(Box::new(map))
         } else {
             Start::Noised(NoisedPoints::at(public_box.clone(), nearby, records, budget, losses[0])?)
         };
@@ -172,8 +173,9 @@ impl Algorithm for SoftRecentred {
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
         let (coreset, noise) = self.begin(points, &mut draws.within(START));
         let mut rng = ChaCha20Rng::seed_from_u64(self.public_seed);
-        let solver = KMeans::builder(self.k).restarts(3).local_search_steps(4 * self.k);
-        let solver = solver.build().expect("k has been checked");
+        let settings =
+            KMeansSettings { restarts: 3, local_search_steps: 4 * self.k, ..Default::default() };
+        let solver = KMeans::new(self.k, settings).expect("k has been checked");
         let fit = solver.post_fit(&coreset, &mut rng).expect("released points are finite");
         let radius = self.radius(&coreset, &fit.centres, noise);
         let mut coords = fit.centres.into_coords();

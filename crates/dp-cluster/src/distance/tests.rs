@@ -3,11 +3,13 @@ use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{Mechanism, Nearby};
 use rand::seq::SliceRandom as _;
 
-use super::{NoisedPoints, RegionCoreset, RegionRule, SoftRecentred, SoftStep};
+use super::{
+    NoisedPoints, RegionCoreset, RegionCoresetSettings, RegionRule, SoftRecentred, SoftStep,
+};
 use crate::ClusterError;
-use crate::kmeans::KMeans;
-use crate::kmedian::KMedian;
-use crate::map::PrivateMap;
+use crate::kmeans::{KMeans, KMeansSettings};
+use crate::kmedian::{KMedian, KMedianSettings};
+use crate::map::{PrivateMap, PrivateMapSettings};
 use crate::metrics::squared_inertia;
 use crate::testing::{adversarial, blobs, rng};
 
@@ -67,7 +69,8 @@ fn rounds_improve_on_noised_points() {
     let cube = || PublicBox::cube(9, -10.0, 10.0).expect("valid");
     let (budget, near) = (Budget::new(1.0, 1e-6).expect("valid"), Nearby::new(0.5).expect("valid"));
     let n = points.len() as u64;
-    let solver = KMeans::builder(4).restarts(5).build().expect("valid");
+    let settings = KMeansSettings { restarts: 5, ..Default::default() };
+    let solver = KMeans::new(4, settings).expect("valid");
     let best = solver.exact_fit(points.view(), None, &mut rng(1)).expect("finite").squared_inertia;
     let (mut plain, mut soft) = (0.0, 0.0);
     for seed in 0..3 {
@@ -117,17 +120,24 @@ fn rounds_stand_odd_data_and_bad_settings() {
 
 const RULES: [RegionRule; 2] = [RegionRule::NoisedPoint, RegionRule::TruePoint];
 
-fn regions(dim: usize, rho: f64, records: usize, k: usize) -> super::RegionCoresetBuilder {
+fn regions(
+    dim: usize,
+    rho: f64,
+    records: usize,
+    k: usize,
+    settings: RegionCoresetSettings,
+) -> Result<RegionCoreset, ClusterError> {
     let cube = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
     let (near, budget) = (Nearby::new(rho).expect("valid"), Budget::new(1.0, 1e-6).expect("valid"));
-    RegionCoreset::builder(cube, near, records as u64, k, budget)
+    RegionCoreset::new(cube, near, records as u64, k, budget, settings)
 }
 
 /// With noise as wide as the box, counts of records still find clusters, for both objectives.
 #[test]
 fn regions_improve_on_noised_points() {
     let (points, _) = blobs(20_000, 2, 4, 8.0, 6);
-    let solver = KMeans::builder(4).restarts(5).build().expect("valid");
+    let settings = KMeansSettings { restarts: 5, ..Default::default() };
+    let solver = KMeans::new(4, settings).expect("valid");
     let best = solver.exact_fit(points.view(), None, &mut rng(1)).expect("finite").squared_inertia;
     let ratio = |coreset: &crate::coreset::PrivateCoreset| {
         let fit = solver.post_fit(coreset, &mut rng(2)).expect("finite");
@@ -136,12 +146,13 @@ fn regions_improve_on_noised_points() {
     let noised = plan(2, 5.0, 20_000).simulate(points.view(), &mut rng(3)).expect("fits").output;
     let noised = ratio(&noised);
     for rule in RULES {
-        let plan = regions(2, 5.0, 20_000, 4).rule(rule).build().expect("valid");
+        let settings = RegionCoresetSettings { rule, ..Default::default() };
+        let plan = regions(2, 5.0, 20_000, 4, settings).expect("valid");
         let coreset = plan.simulate(points.view(), &mut rng(3)).expect("fits").output;
         assert!((coreset.total_weight() / 20_000.0 - 1.0).abs() < 0.2, "{rule:?}");
         let found = ratio(&coreset);
         assert!(found < 0.3 * noised, "{rule:?}: {found} {noised}");
-        let medians = KMedian::builder(4).build().expect("valid");
+        let medians = KMedian::new(4, KMedianSettings::default()).expect("valid");
         let fit = medians.post_fit(&coreset, &mut rng(2)).expect("finite");
         let medians = squared_inertia(points.view(), fit.centres.view()) / best;
         assert!(medians < 0.3 * noised, "{rule:?}: {medians} {noised}");
@@ -151,9 +162,10 @@ fn regions_improve_on_noised_points() {
 #[test]
 fn regions_stand_odd_data_and_spend_the_budget() {
     for (dim, rule) in [1, 3, 50].into_iter().flat_map(|dim| RULES.map(|rule| (dim, rule))) {
-        for (name, points) in adversarial(dim, 30) {
+        for (name, points) in adversarial(dim, 30).into_iter().filter(|(_, all)| !all.is_empty()) {
             for (rho, k) in [(1e-6, 1), (0.3, 4), (1e6, 50)] {
-                let plan = regions(dim, rho, points.len(), k).rule(rule).build().expect("valid");
+                let settings = RegionCoresetSettings { rule, ..Default::default() };
+                let plan = regions(dim, rho, points.len(), k, settings).expect("valid");
                 let receipt = plan.receipt();
                 assert!(receipt.within_budget());
                 assert!(receipt.epsilon().is_some_and(|epsilon| epsilon.get() > 0.99), "{rule:?}");
@@ -171,7 +183,8 @@ fn far_distances_and_threads_do_not_matter() {
     let (points, _) = blobs(3_000, 2, 3, 8.0, 4);
     for rule in RULES {
         let run = |rho: f64| {
-            let plan = regions(2, rho, 3_000, 3).rule(rule).build().expect("valid");
+            let settings = RegionCoresetSettings { rule, ..Default::default() };
+            let plan = regions(2, rho, 3_000, 3, settings).expect("valid");
             plan.simulate(points.view(), &mut rng(5)).expect("fits").output
         };
         let diagonal = 800.0_f64.sqrt();
@@ -188,38 +201,49 @@ fn far_distances_and_threads_do_not_matter() {
 /// Derived settings follow the noise, and what is given instead is kept.
 #[test]
 fn thresholds_of_regions_are_derived_or_given() {
-    let plan = regions(2, 0.1, 1_000, 3).build().expect("valid");
-    let again = regions(2, 0.2, 1_000, 3).build().expect("valid");
+    let plan = regions(2, 0.1, 1_000, 3, RegionCoresetSettings::default()).expect("valid");
+    let again = regions(2, 0.2, 1_000, 3, RegionCoresetSettings::default()).expect("valid");
     assert!((again.far() / plan.far() - 2.0).abs() < 1e-4, "{} {}", plan.far(), again.far());
     assert_eq!(plan.least_cell(), plan.thresholds()[1].unsigned_abs());
     // Fifty cells of quadtrees change, two of regions, at the same loss.
     let [trees, cells] = plan.thresholds().map(|threshold| threshold as f64);
     assert!((trees / cells) > 5.0 && (trees / cells) < 7.0, "{trees} {cells}");
-    let given = regions(2, 0.1, 1_000, 3).far(0.25).least_cell(7).levels(3, 4).repetitions(1);
-    let given = given.build().expect("valid");
+    let settings = RegionCoresetSettings {
+        far: Some(0.25),
+        least_cell: Some(7),
+        coarse_level: Some(3),
+        finest_level: Some(4),
+        repetitions: 1,
+        ..Default::default()
+    };
+    let given = regions(2, 0.1, 1_000, 3, settings).expect("valid");
     assert_eq!((given.far(), given.least_cell()), (0.25, 7));
     assert!(given.thresholds()[0] < plan.thresholds()[0]);
     let message = |plan: Result<RegionCoreset, ClusterError>| plan.expect_err("bad").to_string();
-    let plan = || regions(2, 0.1, 9, 3);
+    let d = RegionCoresetSettings { coarse_level: Some(5), ..Default::default() };
+    for (finest, want) in [
+        (5, "finest_level must be at most 20, and above the coarse one, got 5"),
+        (21, "finest_level must be at most 20, and above the coarse one, got 21"),
+    ] {
+        let settings = RegionCoresetSettings { finest_level: Some(finest), ..d };
+        assert_eq!(message(regions(2, 0.1, 9, 3, settings)), want);
+    }
     assert_eq!(
-        message(plan().levels(5, 5).build()),
-        "levels must be at most 20, and above the coarse ones, got 5"
-    );
-    assert_eq!(
-        message(plan().levels(5, 21).build()),
-        "levels must be at most 20, and above the coarse ones, got 21"
-    );
-    assert_eq!(
-        message(plan().repetitions(0).build()),
+        message(regions(2, 0.1, 9, 3, RegionCoresetSettings { repetitions: 0, ..d })),
         "repetitions must be between 1 and 100, got 0"
     );
+    assert_eq!(message(regions(2, 0.1, 0, 3, d)), "`records` must be at least 1, got 0");
     for far in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(message(plan().far(far).build()).starts_with("far must be finite and > 0"));
-        assert!(message(plan().spacing(far).build()).starts_with("spacing must be finite and > 0"));
+        let message = |settings| message(regions(2, 0.1, 9, 3, settings));
+        let refused = message(RegionCoresetSettings { far: Some(far), ..d });
+        assert!(refused.starts_with("far must be finite and > 0"));
+        let refused = message(RegionCoresetSettings { spacing: Some(far), ..d });
+        assert!(refused.starts_with("spacing must be finite and > 0"));
     }
-    assert!(message(regions(2, 0.1, 9, 0).build()).contains("number of clusters"));
+    assert!(message(regions(2, 0.1, 9, 0, d)).contains("number of clusters"));
     let none = Points::new(vec![], 2).expect("rows");
-    let refused = plan().build().expect("valid").simulate(none.view(), &mut rng(1));
+    let plan = regions(2, 0.1, 9, 3, d).expect("valid");
+    let refused = plan.simulate(none.view(), &mut rng(1));
     assert_eq!(refused.expect_err("nine missing"), ClusterError::Records { expected: 9, got: 0 });
 }
 
@@ -241,7 +265,7 @@ fn nobody_costs_less_than_the_lower_bound() {
         Points::new(order[..k].concat(), 2).expect("rows")
     };
     let runs = 40;
-    let solver = KMeans::builder(k).build().expect("valid");
+    let solver = KMeans::new(k, KMeansSettings::default()).expect("valid");
     let mean = |rho: f64, centres: &dyn Fn(&Points, u64) -> Points| {
         let cost = |seed: u64| {
             let records = subset(rho, seed);
@@ -260,16 +284,17 @@ fn nobody_costs_less_than_the_lower_bound() {
         })
     };
     let map = |rho: f64| {
-        let plan = PrivateMap::within(cube(), near(rho), 8, budget).levels(1, 4).fit_steps(30);
-        let plan = plan.build().expect("valid");
+        let settings =
+            PrivateMapSettings { levels: Some(1..=4), fit_steps: 30, ..Default::default() };
+        let plan = PrivateMap::within(cube(), near(rho), 8, budget, settings).expect("valid");
         mean(rho, &|records, seed| {
             let map = plan.simulate(records.view(), &mut rng(seed)).expect("fits").output;
             map.kmeans(k, &mut rng(seed)).expect("valid").centres
         })
     };
     let regions = |rho: f64, rule| {
-        let plan = RegionCoreset::builder(cube(), near(rho), 8, k, budget).rule(rule);
-        let plan = plan.build().expect("valid");
+        let settings = RegionCoresetSettings { rule, ..Default::default() };
+        let plan = RegionCoreset::new(cube(), near(rho), 8, k, budget, settings).expect("valid");
         mean(rho, &|records, seed| {
             let coreset = plan.simulate(records.view(), &mut rng(seed)).expect("fits").output;
             solver.post_fit(&coreset, &mut rng(seed)).expect("finite").centres

@@ -6,7 +6,7 @@ use dp_accounting::{Delta, Epsilon, Step};
 use dp_mechanism::{CellsRef, Draws, GaussianSum, GeometricSum, NoisyCount};
 use serde::{Deserialize, Serialize};
 
-use super::DpLloydBuilder;
+use super::params::Asked;
 use crate::ClusterError;
 use crate::sized_sum::{SizedSum, UNITS, box_radius};
 use crate::total_rho::total_mu;
@@ -42,27 +42,27 @@ pub(super) struct Primitives {
 const SHIFT: f64 = 0.225;
 
 impl Primitives {
-    pub(super) fn calibrate(settings: &DpLloydBuilder) -> Result<Self, ClusterError> {
-        let dim = settings.public_box.dim();
-        let radius = box_radius(&settings.public_box);
+    pub(super) fn calibrate(asked: &Asked) -> Result<Self, ClusterError> {
+        let dim = asked.public_box.dim();
+        let radius = box_radius(&asked.public_box);
         let sized = SizedSum::new(dim, radius);
-        let (noise, iterations) = match settings.split {
+        let (noise, iterations) = match asked.settings.split {
             BudgetSplit::Joint => {
-                if settings.budget.delta() == Delta::ZERO {
+                if asked.budget.delta() == Delta::ZERO {
                     let want = "above 0: the sums have Gaussian noise, unless the split is `Pure`";
                     return Err(ClusterError::Setting { name: "delta", got: 0.0, want });
                 }
-                let total = total_mu(settings.budget)?;
-                let iterations = worthwhile(settings, total.get().recip());
+                let total = total_mu(asked.budget)?;
+                let iterations = worthwhile(asked, total.get().recip());
                 let each = total.split(&vec![1.0; iterations])?[0];
                 (Noise::Joint(GaussianSum::rounded(each)?), iterations)
             }
             BudgetSplit::Pure => {
-                let epsilon = settings.budget.epsilon().get();
-                let iterations = worthwhile(settings, 2_f64.sqrt() * dim as f64 / epsilon);
+                let epsilon = asked.budget.epsilon().get();
+                let iterations = worthwhile(asked, 2_f64.sqrt() * dim as f64 / epsilon);
                 let (coordinate, size) = pure_shares(dim, epsilon, iterations);
                 let coordinates = (0..dim).map(|i| {
-                    let half = 0.5 * settings.public_box.width(i) / radius * UNITS as f64;
+                    let half = 0.5 * asked.public_box.width(i) / radius * UNITS as f64;
                     #[allow(
                         clippy::cast_possible_truncation,
                         clippy::cast_sign_loss,
@@ -149,17 +149,17 @@ fn pure_shares(dim: usize, epsilon: f64, iterations: usize) -> (f64, f64) {
 
 /// As many iterations as keep the noise of a typical centre below a tenth of the radius, 2 to 7. A
 /// function of public numbers only. `multiplier`: noise of a sum at one iteration, in radii.
-fn worthwhile(settings: &DpLloydBuilder, multiplier: f64) -> usize {
+fn worthwhile(asked: &Asked, multiplier: f64) -> usize {
     const UNKNOWN: usize = 5;
-    if let Some(iterations) = settings.iterations {
+    if let Some(iterations) = asked.settings.iterations {
         return iterations;
     }
-    let Some(records) = settings.expected_records else { return UNKNOWN };
-    let dim = settings.public_box.dim() as f64;
-    let once = settings.k as f64 * dim.sqrt() * multiplier / (records.max(1) as f64);
+    let Some(records) = asked.settings.expected_records else { return UNKNOWN };
+    let dim = asked.public_box.dim() as f64;
+    let once = asked.k as f64 * dim.sqrt() * multiplier / (records.max(1) as f64);
     // The noise of a sum grows with the root of the iterations, or, pure, with their number.
     let ratio = 0.1 / once;
-    let most = if settings.split == BudgetSplit::Joint { ratio * ratio } else { ratio };
+    let most = if asked.settings.split == BudgetSplit::Joint { ratio * ratio } else { ratio };
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "2 to 7")]
     let iterations = most.clamp(2.0, 7.0) as usize;
     iterations

@@ -1,12 +1,12 @@
 //! The plan and its one code path.
 
-use dp_accounting::{AddRemove, Budget, Receipt};
-use dp_geometry::{Points, PointsView, PublicBox};
+use dp_accounting::{AddRemove, Receipt};
+use dp_geometry::{Points, PointsView};
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
-use super::DpLloydBuilder;
 use super::budget::Primitives;
+use super::params::Asked;
 use crate::clustering::records;
 use crate::nearest::{CentreTable, NearestCentre};
 use crate::sized_sum::box_residual;
@@ -26,19 +26,14 @@ use crate::{ClusterError, Clustering};
 /// A coordinate outside of the box counts as on its boundary; NaN counts as the middle of the box.
 /// Whether a release succeeds does not depend on the data, which may be empty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "DpLloydBuilder", into = "DpLloydBuilder")]
+#[serde(try_from = "Asked", into = "Asked")]
 pub struct DpLloyd {
-    pub(super) settings: DpLloydBuilder,
+    pub(super) asked: Asked,
     pub(super) primitives: Primitives,
     pub(super) start: Points,
 }
 
 impl DpLloyd {
-    /// Settings for points in this public box, to be put in `k` clusters within this budget.
-    pub fn builder(public_box: PublicBox, k: usize, budget: Budget) -> DpLloydBuilder {
-        DpLloydBuilder::new(public_box, k, budget)
-    }
-
     /// The number of iterations.
     pub fn iterations(&self) -> usize {
         self.primitives.iterations
@@ -52,11 +47,11 @@ impl DpLloyd {
     /// Assigns every record to its nearest centre and sums per cluster. Centres are relative to the
     /// middle of the box, as the sums are.
     fn sums(&self, points: PointsView<'_>, centres: &[f64]) -> Vec<i64> {
-        let (public_box, sized) = (&self.settings.public_box, &self.primitives.sized);
+        let (public_box, sized) = (&self.asked.public_box, &self.primitives.sized);
         let (dim, width) = (points.dim(), sized.width());
         let table = CentreTable::new(PointsView::new(centres, dim).expect("whole rows"));
         let residual = || vec![0.0; dim];
-        sum_rows(points, self.settings.k * width, residual, |residual, _, row, sums| {
+        sum_rows(points, self.asked.k * width, residual, |residual, _, row, sums| {
             box_residual(public_box, row, residual);
             let label = table.two_nearest(residual).label as usize;
             sized.add(residual, &mut sums[label * width..][..width]);
@@ -74,7 +69,7 @@ impl Algorithm for DpLloyd {
     type Error = ClusterError;
 
     fn cost(&self) -> Receipt<AddRemove> {
-        Receipt::new("dp-lloyd", AddRemove, self.settings.budget, self.primitives.spent())
+        Receipt::new("dp-lloyd", AddRemove, self.asked.budget, self.primitives.spent())
     }
 
     fn shape(points: &PointsView<'_>) -> usize {
@@ -84,23 +79,23 @@ impl Algorithm for DpLloyd {
     /// # Errors
     /// [`ClusterError::Dimension`] if the points do not have the dimension of the public box.
     fn check(&self, &dim: &usize) -> Result<(), ClusterError> {
-        ClusterError::unless_equal(self.settings.public_box.dim(), dim)
+        ClusterError::unless_equal(self.asked.public_box.dim(), dim)
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
-        let (public_box, sized) = (&self.settings.public_box, &self.primitives.sized);
+        let (public_box, sized) = (&self.asked.public_box, &self.primitives.sized);
         let dim = public_box.dim();
         let half = |i| 0.5 * public_box.width(i);
         let mut centres = self.start.view().coords().to_vec();
         for centre in centres.chunks_exact_mut(dim) {
             centre.iter_mut().enumerate().for_each(|(i, x)| *x -= public_box.middle(i));
         }
-        let mut sizes = vec![0.0; self.settings.k];
+        let mut sizes = vec![0.0; self.asked.k];
         // Below this, a mean would be mostly noise.
         let least = (2.0 * self.primitives.size_standard_deviation()).max(1.0);
         for iteration in 0..self.primitives.iterations {
             let sums = points.map(|points| self.sums(points, &centres));
-            let sums = sums.cells(self.settings.k * sized.width());
+            let sums = sums.cells(self.asked.k * sized.width());
             let clusters = sums.view().chunks(sized.width()).zip(&mut sizes);
             let moved = clusters.zip(centres.chunks_exact_mut(dim));
             for (cluster, ((sum, size), centre)) in (0..).zip(moved) {
@@ -123,16 +118,16 @@ impl Algorithm for DpLloyd {
     }
 }
 
-impl TryFrom<DpLloydBuilder> for DpLloyd {
+impl TryFrom<Asked> for DpLloyd {
     type Error = ClusterError;
 
-    fn try_from(settings: DpLloydBuilder) -> Result<Self, ClusterError> {
-        settings.build()
+    fn try_from(asked: Asked) -> Result<Self, ClusterError> {
+        Self::new(asked.public_box, asked.k, asked.budget, asked.settings)
     }
 }
 
-impl From<DpLloyd> for DpLloydBuilder {
+impl From<DpLloyd> for Asked {
     fn from(plan: DpLloyd) -> Self {
-        plan.settings
+        plan.asked
     }
 }

@@ -5,14 +5,14 @@
 //! large clusters, and for budgets without a delta.
 //!
 //! ```
-//! use dp_cluster::dp_lloyd::DpLloyd;
+//! use dp_cluster::dp_lloyd::{DpLloyd, DpLloydSettings};
 //! use dp_cluster::{Budget, Mechanism, Points, PublicBox, chacha_from_os};
 //!
 //! let coords = (0..10_000).flat_map(|i| [if i % 2 == 0 { -5.0 } else { 5.0 }, 0.0]).collect();
 //! let points = Points::new(coords, 2)?;
 //! let public_box = PublicBox::cube(2, -10.0, 10.0)?;
 //!
-//! let plan = DpLloyd::builder(public_box, 2, Budget::new(1.0, 1e-6)?).build()?;
+//! let plan = DpLloyd::new(public_box, 2, Budget::new(1.0, 1e-6)?, DpLloydSettings::default())?;
 //! println!("{}", plan.receipt()); // the whole cost, before any data is touched
 //! let release = plan.release(points.view(), &mut chacha_from_os()?)?;
 //! assert_eq!(release.output.centres.len(), 2);
@@ -45,4 +45,4 @@ mod tests;
 
 pub use budget::BudgetSplit;
 pub use mechanism::DpLloyd;
-pub use params::DpLloydBuilder;
+pub use params::DpLloydSettings;

@@ -10,115 +10,86 @@ use super::{BudgetSplit, DpLloyd};
 use crate::ClusterError;
 use crate::kmeans::MAX_MAGNITUDE;
 
-/// Public settings of [`DpLloyd`]; made by [`DpLloyd::builder`].
-///
-/// Serialises as plain settings; a plan is read back through [`build`](Self::build), so that a file
-/// cannot bypass its checks.
+/// Settings of [`DpLloyd`]. Nothing here depends on data.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DpLloydSettings {
+    /// How each iteration divides its part of the budget. Default: [`BudgetSplit::Joint`].
+    pub split: BudgetSplit,
+    /// The number of iterations. Default: from [`expected_records`](Self::expected_records) if given,
+    /// else 5.
+    pub iterations: Option<usize>,
+    /// About how many records there are, if that is public. It only decides how many iterations are
+    /// worth their noise: between 2 and 7.
+    pub expected_records: Option<u64>,
+    /// `k` centres to start from, which must not come from the records. Default: places in the box
+    /// far away from each other.
+    pub start: Option<Points>,
+    /// Decides the default start. It hides nothing and may be published, and must not be chosen by
+    /// looking at the data. Default: 0.
+    pub public_seed: u64,
+}
+
+/// What was asked for. The file form of plans, which are read back through their checks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct DpLloydBuilder {
+#[serde(deny_unknown_fields)]
+pub(super) struct Asked {
     pub(super) public_box: PublicBox,
     pub(super) k: usize,
     pub(super) budget: Budget,
-    pub(super) split: BudgetSplit,
-    pub(super) iterations: Option<usize>,
-    pub(super) expected_records: Option<u64>,
-    pub(super) start: Option<Points>,
-    pub(super) public_seed: u64,
+    pub(super) settings: DpLloydSettings,
 }
 
-impl DpLloydBuilder {
+impl DpLloyd {
     /// Most clusters.
     pub const MAX_CLUSTERS: usize = 1 << 16;
     /// Most iterations.
     pub const MAX_ITERATIONS: usize = 1_000;
 
-    pub(super) fn new(public_box: PublicBox, k: usize, budget: Budget) -> Self {
-        Self {
-            public_box,
-            k,
-            budget,
-            split: BudgetSplit::default(),
-            iterations: None,
-            expected_records: None,
-            start: None,
-            public_seed: 0,
-        }
-    }
-
-    /// How each iteration divides its part of the budget. Default: [`BudgetSplit::Joint`].
-    #[must_use]
-    pub fn split(mut self, split: BudgetSplit) -> Self {
-        self.split = split;
-        self
-    }
-
-    /// The number of iterations. Default: from [`expected_records`](Self::expected_records) if given,
-    /// else 5.
-    #[must_use]
-    pub fn iterations(mut self, iterations: usize) -> Self {
-        self.iterations = Some(iterations);
-        self
-    }
-
-    /// About how many records there are, if that is public. It only decides how many iterations are
-    /// worth their noise: between 2 and 7.
-    #[must_use]
-    pub fn expected_records(mut self, expected_records: u64) -> Self {
-        self.expected_records = Some(expected_records);
-        self
-    }
-
-    /// `k` centres to start from, which must not come from the records. Default: places in the box
-    /// far away from each other.
-    #[must_use]
-    pub fn start(mut self, start: Points) -> Self {
-        self.start = Some(start);
-        self
-    }
-
-    /// Decides the default start. It hides nothing and may be published, and must not be chosen by
-    /// looking at the data. Default: 0.
-    #[must_use]
-    pub fn public_seed(mut self, public_seed: u64) -> Self {
-        self.public_seed = public_seed;
-        self
-    }
-
+    /// For points in this public box, to be put in `k` clusters within this budget.
+    ///
     /// Checks every setting and calibrates every step; afterwards nothing can fail.
     ///
     /// # Errors
     /// [`ClusterError`] names the setting, its value and what would be accepted.
-    pub fn build(self) -> Result<DpLloyd, ClusterError> {
+    pub fn new(
+        public_box: PublicBox,
+        k: usize,
+        budget: Budget,
+        settings: DpLloydSettings,
+    ) -> Result<Self, ClusterError> {
+        let asked = Asked { public_box, k, budget, settings };
         let refuse = |name, got: f64, want| Err(ClusterError::Setting { name, got, want });
-        if !(1..=Self::MAX_CLUSTERS).contains(&self.k) {
-            return refuse("k", self.k as f64, "between 1 and 65536");
+        if !(1..=Self::MAX_CLUSTERS).contains(&asked.k) {
+            return refuse("k", asked.k as f64, "between 1 and 65536");
         }
-        if let Some(iterations) = self.iterations
+        if let Some(iterations) = asked.settings.iterations
             && !(1..=Self::MAX_ITERATIONS).contains(&iterations)
         {
             return refuse("iterations", iterations as f64, "between 1 and 1000");
         }
-        let dim = self.public_box.dim();
-        let bounds = (0..dim).flat_map(|i| [self.public_box.min(i), self.public_box.max(i)]);
+        let dim = asked.public_box.dim();
+        let bounds = (0..dim).flat_map(|i| [asked.public_box.min(i), asked.public_box.max(i)]);
         let farthest = bounds.fold(0.0, |far: f64, x| far.max(x.abs()));
-        if farthest > MAX_MAGNITUDE || self.public_box.diagonal() < 1.0 / MAX_MAGNITUDE {
+        if farthest > MAX_MAGNITUDE || asked.public_box.diagonal() < 1.0 / MAX_MAGNITUDE {
             let want = "at most 1e75, with a diagonal of at least 1e-75";
             return refuse("the public box's extent", farthest, want);
         }
-        if let Some(start) = &self.start {
+        if let Some(start) = &asked.settings.start {
             if start.dim() != dim {
                 return Err(ClusterError::Dimension { expected: dim, got: start.dim() });
             }
-            if start.len() != self.k {
+            if start.len() != asked.k {
                 return refuse("start", start.len() as f64, "k centres");
             }
-            if !start.view().rows().all(|centre| self.public_box.contains(centre)) {
+            if !start.view().rows().all(|centre| asked.public_box.contains(centre)) {
                 return Err(ClusterError::Coordinate);
             }
         }
-        let primitives = Primitives::calibrate(&self)?;
-        let start = self.start.clone();
-        let start = start.unwrap_or_else(|| spread(&self.public_box, self.k, self.public_seed));
-        Ok(DpLloyd { settings: self, primitives, start })
+        let primitives = Primitives::calibrate(&asked)?;
+        let start = asked.settings.start.clone();
+        let start =
+            start.unwrap_or_else(|| spread(&asked.public_box, asked.k, asked.settings.public_seed));
+        Ok(Self { asked, primitives, start })
     }
 }

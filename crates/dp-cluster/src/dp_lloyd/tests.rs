@@ -5,7 +5,8 @@ use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{DiscreteGaussian, Geometric, Law, Mechanism, Source};
 use rand::RngExt;
 
-use super::{BudgetSplit, DpLloyd, DpLloydBuilder};
+use super::{BudgetSplit, DpLloyd, DpLloydSettings};
+use crate::ClusterError;
 use crate::nearest;
 use crate::testing::{adversarial, blobs, rng};
 
@@ -17,35 +18,64 @@ fn budget(epsilon: f64) -> Budget {
     Budget::new(epsilon, 1e-6).expect("valid")
 }
 
-fn builder(dim: usize, k: usize) -> DpLloydBuilder {
-    DpLloyd::builder(cube(dim), k, budget(1.0))
+fn planned(dim: usize, k: usize, settings: DpLloydSettings) -> Result<DpLloyd, ClusterError> {
+    DpLloyd::new(cube(dim), k, budget(1.0), settings)
 }
 
 #[test]
 fn settings_out_of_range_are_refused_with_their_value() {
     let none = Budget::new(1.0, 0.0).expect("a pure budget");
     let start = |coords: Vec<f64>| Points::new(coords, 2).expect("whole rows");
-    for (builder, want) in [
-        (builder(2, 0), "k must be between 1 and 65536, got 0"),
-        (builder(2, 65_537), "k must be between 1 and 65536, got 65537"),
-        (builder(2, 2).iterations(0), "iterations must be between 1 and 1000, got 0"),
+    for (plan, want) in [
+        (planned(2, 0, DpLloydSettings::default()), "k must be between 1 and 65536, got 0"),
         (
-            DpLloyd::builder(cube(2), 2, none),
+            planned(2, 65_537, DpLloydSettings::default()),
+            "k must be between 1 and 65536, got 65537",
+        ),
+        (
+            planned(2, 2, DpLloydSettings { iterations: Some(0), ..Default::default() }),
+            "iterations must be between 1 and 1000, got 0",
+        ),
+        (
+            DpLloyd::new(cube(2), 2, none, DpLloydSettings::default()),
             "delta must be above 0: the sums have Gaussian noise, unless the split is `Pure`, got 0",
         ),
-        (builder(2, 2).start(start(vec![0.0; 6])), "start must be k centres, got 3"),
         (
-            builder(2, 1).start(start(vec![11.0, 0.0])),
+            planned(
+                2,
+                2,
+                DpLloydSettings { start: Some(start(vec![0.0; 6])), ..Default::default() },
+            ),
+            "start must be k centres, got 3",
+        ),
+        (
+            planned(
+                2,
+                1,
+                DpLloydSettings { start: Some(start(vec![11.0, 0.0])), ..Default::default() },
+            ),
             "every coordinate must be a number between +-1e75",
         ),
         (
-            builder(3, 1).start(start(vec![1.0, 0.0])),
+            planned(
+                3,
+                1,
+                DpLloydSettings { start: Some(start(vec![1.0, 0.0])), ..Default::default() },
+            ),
             "the points have 2 coordinates each, the public domain has 3 dimensions",
         ),
     ] {
-        assert_eq!(builder.build().expect_err("out of range").to_string(), want);
+        assert_eq!(plan.expect_err("out of range").to_string(), want);
     }
-    assert!(DpLloyd::builder(cube(2), 2, none).split(BudgetSplit::Pure).build().is_ok());
+    assert!(
+        DpLloyd::new(
+            cube(2),
+            2,
+            none,
+            DpLloydSettings { split: BudgetSplit::Pure, ..Default::default() }
+        )
+        .is_ok()
+    );
 }
 
 /// Whatever the records, `k` centres come out, all of them in the box.
@@ -53,23 +83,28 @@ fn settings_out_of_range_are_refused_with_their_value() {
 fn odd_data_is_released_like_any_other() {
     for dim in [1, 2, 7] {
         for settings in [
-            builder(dim, 3),
-            builder(dim, 1_500).iterations(2),
-            builder(dim, 5).split(BudgetSplit::Pure),
-            DpLloyd::builder(cube(dim), 8, budget(100.0)),
-            DpLloyd::builder(cube(dim), 8, Budget::new(1e-4, 1e-12).expect("valid")),
+            planned(dim, 3, DpLloydSettings::default()),
+            planned(dim, 1_500, DpLloydSettings { iterations: Some(2), ..Default::default() }),
+            planned(dim, 5, DpLloydSettings { split: BudgetSplit::Pure, ..Default::default() }),
+            DpLloyd::new(cube(dim), 8, budget(100.0), DpLloydSettings::default()),
+            DpLloyd::new(
+                cube(dim),
+                8,
+                Budget::new(1e-4, 1e-12).expect("valid"),
+                DpLloydSettings::default(),
+            ),
         ] {
-            let plan = settings.build().expect("valid");
+            let plan = settings.expect("valid");
             for (name, points) in adversarial(dim, 1_000) {
                 let output = plan.simulate(points.view(), &mut rng(3)).expect("it fits").output;
-                assert_eq!(output.centres.len(), plan.settings.k, "{name}");
-                assert_eq!(output.counts.len(), plan.settings.k, "{name}");
+                assert_eq!(output.centres.len(), plan.asked.k, "{name}");
+                assert_eq!(output.counts.len(), plan.asked.k, "{name}");
                 assert!(output.centres.view().rows().all(|c| cube(dim).contains(c)), "{name}");
                 assert!(output.counts.iter().all(|&count| count >= 0), "{name}");
             }
         }
     }
-    let plan = builder(784, 10).build().expect("valid");
+    let plan = planned(784, 10, DpLloydSettings::default()).expect("valid");
     for (name, points) in adversarial(784, 60) {
         let output = plan.simulate(points.view(), &mut rng(4)).expect("it fits").output;
         assert!(output.centres.view().rows().all(|c| cube(784).contains(c)), "{name}");
@@ -85,14 +120,14 @@ fn receipts_stay_within_the_budget() {
         let delta = 10_f64.powf(rng.random_range(-15.0..-1.0));
         let split = if i % 2 == 0 { BudgetSplit::Joint } else { BudgetSplit::Pure };
         let delta = if split == BudgetSplit::Pure && i % 3 == 0 { 0.0 } else { delta };
-        let plan = DpLloyd::builder(
+        let settings =
+            DpLloydSettings { split, iterations: Some(1 + i % 12), ..Default::default() };
+        let plan = DpLloyd::new(
             cube(1 + i % 9),
             1 + i % 4,
             Budget::new(epsilon, delta).expect("valid"),
+            settings,
         )
-        .split(split)
-        .iterations(1 + i % 12)
-        .build()
         .expect("valid settings");
         let receipt = plan.receipt();
         let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
@@ -107,7 +142,8 @@ fn receipts_stay_within_the_budget() {
 fn the_budget_is_that_of_one_gaussian_mechanism() {
     for iterations in [1, 7] {
         let budget = Budget::new(1.0, 1e-6).expect("valid");
-        let plan = DpLloyd::builder(cube(2), 4, budget).iterations(iterations).build();
+        let settings = DpLloydSettings { iterations: Some(iterations), ..Default::default() };
+        let plan = DpLloyd::new(cube(2), 4, budget, settings);
         let mu = plan.expect("valid").receipt().gaussian().expect("nothing but sums").get();
         assert!((1.0 / mu - 4.224_678_889).abs() < 1e-6, "{iterations}: {}", 1.0 / mu);
     }
@@ -134,7 +170,8 @@ impl Source for Silent {
 fn without_noise_it_is_lloyd() {
     let (points, _) = blobs(3_000, 3, 4, 6.0, 6);
     for split in [BudgetSplit::Joint, BudgetSplit::Pure] {
-        let plan = builder(3, 4).split(split).iterations(3).build().expect("valid");
+        let settings = DpLloydSettings { split, iterations: Some(3), ..Default::default() };
+        let plan = planned(3, 4, settings).expect("valid");
         let output = plan.replay(points.view(), &mut Silent).0;
         let mut centres = plan.start.clone();
         for _ in 0..3 {
@@ -169,7 +206,7 @@ fn plain_iteration(points: &Points, centres: &Points, least: f64) -> Points {
 #[test]
 fn threads_do_not_matter() {
     let (points, _) = blobs(3_000, 9, 5, 8.0, 8);
-    let plan = builder(9, 5).build().expect("valid");
+    let plan = planned(9, 5, DpLloydSettings::default()).expect("valid");
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         pool.install(|| plan.simulate(points.view(), &mut rng(9)).expect("it fits").output)
@@ -179,7 +216,9 @@ fn threads_do_not_matter() {
 
 #[test]
 fn a_plan_is_read_back_through_its_checks() {
-    let plan = builder(2, 4).public_seed(9).split(BudgetSplit::Pure).build().expect("valid");
+    let settings =
+        DpLloydSettings { public_seed: 9, split: BudgetSplit::Pure, ..Default::default() };
+    let plan = planned(2, 4, settings).expect("valid");
     let text = serde_json::to_string(&plan).expect("serialises");
     assert_eq!(serde_json::from_str::<DpLloyd>(&text).expect("valid"), plan);
     let broken = text.replace("\"k\":4", "\"k\":0");
@@ -190,17 +229,23 @@ fn a_plan_is_read_back_through_its_checks() {
 #[test]
 fn the_number_of_iterations_follows_public_numbers() {
     let iterations = |records, epsilon| {
-        let settings = DpLloyd::builder(cube(2), 4, budget(epsilon)).expected_records(records);
-        settings.build().expect("valid").iterations()
+        DpLloyd::new(
+            cube(2),
+            4,
+            budget(epsilon),
+            DpLloydSettings { expected_records: Some(records), ..Default::default() },
+        )
+        .expect("valid")
+        .iterations()
     };
-    assert_eq!(builder(2, 4).build().expect("valid").iterations(), 5);
+    assert_eq!(planned(2, 4, DpLloydSettings::default()).expect("valid").iterations(), 5);
     assert_eq!((iterations(100, 1.0), iterations(1_000_000, 1.0)), (2, 7));
     assert!(iterations(1_000, 0.1) <= iterations(1_000, 10.0));
 }
 
 #[test]
 fn starts_are_spread_out_and_do_not_look_at_the_data() {
-    let plan = builder(2, 9).build().expect("valid");
+    let plan = planned(2, 9, DpLloydSettings::default()).expect("valid");
     let start = plan.start().view();
     let closest = (0..9)
         .flat_map(|i| (0..i).map(move |j| (i, j)))
@@ -208,6 +253,7 @@ fn starts_are_spread_out_and_do_not_look_at_the_data() {
         .fold(f64::INFINITY, f64::min);
     // Nine places on a grid would be 20/3 apart; uniform ones are within about 1 of each other.
     assert!(closest > 3.0, "{closest}");
-    let other = builder(2, 9).public_seed(1).build().expect("valid");
+    let settings = DpLloydSettings { public_seed: 1, ..Default::default() };
+    let other = planned(2, 9, settings).expect("valid");
     assert_ne!(plan.start(), other.start());
 }

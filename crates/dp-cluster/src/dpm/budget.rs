@@ -6,8 +6,9 @@ use dp_accounting::{AddRemove, Receipt, Rho, Step};
 use dp_mechanism::{GaussianSum, NoisyCount};
 use serde::{Deserialize, Serialize};
 
+use super::Dpm;
+use super::params::Asked;
 use super::plan::{AfterAMiss, TreeLosses, TreePlan, powers};
-use super::{Dpm, DpmBuilder};
 use crate::ClusterError;
 
 /// How the budget is divided among interval size, counts, cuts and sums.
@@ -56,10 +57,10 @@ impl Default for BudgetSplit {
 
 impl Dpm {
     /// Divides the budget and fits every step's noise to its part.
-    pub(super) fn calibrate(settings: DpmBuilder, total: Rho) -> Result<Self, ClusterError> {
-        let estimated = settings.tree.is_estimated();
-        let levels = settings.tree.max_depth;
-        let shares = match settings.split {
+    pub(super) fn calibrate(asked: Asked, total: Rho) -> Result<Self, ClusterError> {
+        let (tree, split) = (asked.tree(), asked.settings.split);
+        let (estimated, levels) = (tree.is_estimated(), tree.max_depth);
+        let shares = match split {
             BudgetSplit::Zcdp { interval, counts, cuts, sums } => [interval, counts, cuts, sums],
             // The last is what the others leave of epsilon; what the sums really get comes below.
             BudgetSplit::Pure { interval, counts, cuts } => [interval, counts, cuts, 1.0],
@@ -72,7 +73,7 @@ impl Dpm {
         }
         let [i, n, c, s] = shares;
         let i = if estimated { i } else { 0.0 };
-        let losses = match settings.split {
+        let losses = match split {
             BudgetSplit::Zcdp { .. } => {
                 let parts = total.split(&[i, n, c, s])?;
                 TreeLosses::zcdp(levels, parts[0], parts[1], parts[2])?
@@ -82,7 +83,7 @@ impl Dpm {
                 if rest <= 0.0 {
                     return Err(too_much(i + n + c));
                 }
-                let parts = settings.budget.epsilon().split(&[i, n, c, rest])?;
+                let parts = asked.budget.epsilon().split(&[i, n, c, rest])?;
                 let epsilons = parts[1].split(&powers(SQRT_2, levels + 1))?.into_iter();
                 TreeLosses {
                     interval: parts[0],
@@ -91,11 +92,11 @@ impl Dpm {
                 }
             }
         };
-        let tree = TreePlan::new(settings.tree.clone(), losses, AfterAMiss::Leaf)?;
+        let tree = TreePlan::new(tree, losses, AfterAMiss::Leaf)?;
         let spent = Step::sequential("tree", tree.spent());
-        let spent = Receipt::new("tree", AddRemove, settings.budget, spent);
-        let left = spent.mu_left(settings.budget).ok_or(too_much(i + n + c))?;
-        Ok(Self { settings, tree, sums: GaussianSum::rounded(left)? })
+        let spent = Receipt::new("tree", AddRemove, asked.budget, spent);
+        let left = spent.mu_left(asked.budget).ok_or(too_much(i + n + c))?;
+        Ok(Self { asked, tree, sums: GaussianSum::rounded(left)? })
     }
 
     /// The itemised cost.

@@ -1,12 +1,12 @@
 //! The plan and its one code path.
 
-use dp_accounting::{AddRemove, Budget, Receipt};
-use dp_geometry::{PointsView, PublicBox};
+use dp_accounting::{AddRemove, Receipt};
+use dp_geometry::PointsView;
 use dp_mechanism::passes::{ByPasses, Counted, Next};
 use dp_mechanism::{Algorithm, Draws, GaussianSum, Private};
 use serde::{Deserialize, Serialize};
 
-use super::DpmBuilder;
+use super::params::Asked;
 use super::plan::{Grown, TreePlan, TreeState};
 use super::sums::leaf_sums;
 use crate::passes::{Question, in_memory};
@@ -27,19 +27,14 @@ use crate::{ClusterError, Clustering};
 /// A coordinate outside of the box counts as on its boundary; NaN counts as the middle of the box.
 /// Whether a release succeeds does not depend on the data, which may be empty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "DpmBuilder", into = "DpmBuilder")]
+#[serde(try_from = "Asked", into = "Asked")]
 pub struct Dpm {
-    pub(super) settings: DpmBuilder,
+    pub(super) asked: Asked,
     pub(super) tree: TreePlan,
     pub(super) sums: GaussianSum,
 }
 
 impl Dpm {
-    /// Settings for points in this public box, to be clustered within this budget.
-    pub fn builder(public_box: PublicBox, budget: Budget) -> DpmBuilder {
-        DpmBuilder::new(public_box, budget)
-    }
-
     /// Standard deviation of the noise in a leaf's sum, as a multiple of half its diagonal.
     pub fn sum_noise_multiplier(&self) -> f64 {
         self.sums.noise_multiplier()
@@ -55,7 +50,7 @@ impl Algorithm for Dpm {
     type Error = ClusterError;
 
     fn cost(&self) -> Receipt<AddRemove> {
-        Receipt::new("dpm", AddRemove, self.settings.budget, self.spent())
+        Receipt::new("dpm", AddRemove, self.asked.budget, self.spent())
     }
 
     fn shape(points: &PointsView<'_>) -> usize {
@@ -65,7 +60,7 @@ impl Algorithm for Dpm {
     /// # Errors
     /// [`ClusterError::Dimension`] if the points do not have the dimension of the public box.
     fn check(&self, &dim: &usize) -> Result<(), ClusterError> {
-        ClusterError::unless_equal(self.settings.tree.public_box.dim(), dim)
+        ClusterError::unless_equal(self.asked.public_box.dim(), dim)
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
@@ -89,8 +84,7 @@ impl ByPasses for Dpm {
     type State = DpmState;
 
     fn identity(&self) -> impl Serialize {
-        let DpmBuilder { budget, split, tree } = &self.settings;
-        (budget, split, tree)
+        &self.asked
     }
 
     fn shape_of(&self, question: &Question, _: u64) -> usize {
@@ -98,7 +92,7 @@ impl ByPasses for Dpm {
     }
 
     fn has_tables(&self) -> bool {
-        !self.settings.tree.is_estimated()
+        !self.tree.settings.is_estimated()
     }
 
     fn first(&self) -> (DpmState, Question) {
@@ -125,16 +119,16 @@ impl ByPasses for Dpm {
     }
 }
 
-impl TryFrom<DpmBuilder> for Dpm {
+impl TryFrom<Asked> for Dpm {
     type Error = ClusterError;
 
-    fn try_from(settings: DpmBuilder) -> Result<Self, ClusterError> {
-        settings.build()
+    fn try_from(asked: Asked) -> Result<Self, ClusterError> {
+        Self::new(asked.public_box, asked.budget, asked.settings)
     }
 }
 
-impl From<Dpm> for DpmBuilder {
+impl From<Dpm> for Asked {
     fn from(dpm: Dpm) -> Self {
-        dpm.settings
+        dpm.asked
     }
 }

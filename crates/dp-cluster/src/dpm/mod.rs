@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use dp_accounting::Budget;
-//! use dp_cluster::dpm::Dpm;
+//! use dp_cluster::dpm::{Dpm, DpmSettings};
 //! use dp_geometry::{Points, PublicBox};
 //! use dp_mechanism::{Mechanism, chacha_from_os};
 //!
@@ -16,7 +16,8 @@
 //! let points = Points::new(coords, 2)?;
 //! let public_box = PublicBox::cube(2, -10.0, 10.0)?;
 //!
-//! let dpm = Dpm::builder(public_box, Budget::new(1.0, 1e-6)?).max_depth(2).build()?;
+//! let settings = DpmSettings { max_depth: 2, ..Default::default() };
+//! let dpm = Dpm::new(public_box, Budget::new(1.0, 1e-6)?, settings)?;
 //! println!("{}", dpm.receipt()); // the whole cost, before any data is touched
 //! let release = dpm.release(points.view(), &mut chacha_from_os()?)?;
 //! for centre in release.output.centres.view().rows() {
@@ -54,12 +55,12 @@ mod tree;
 
 pub(crate) use interval::Gaps;
 pub(crate) use path::{Fate, Path, Walk};
-pub(crate) use plan::{AfterAMiss, Grown, TreeLosses, TreePlan, TreeSettings, TreeState};
+pub(crate) use plan::{AfterAMiss, COUNTERS, Grown, TreeLosses, TreePlan, TreeSettings, TreeState};
 pub(crate) use questions::{LeafCounter, LeafSums, Level, LevelCounter};
 pub(crate) use tree::Rows;
 
 pub use budget::BudgetSplit;
 pub use interval::IntervalSize;
 pub use mechanism::{Dpm, DpmState};
-pub use params::DpmBuilder;
+pub use params::DpmSettings;
 pub use score::CutWeights;

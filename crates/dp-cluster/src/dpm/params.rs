@@ -4,85 +4,85 @@ use dp_accounting::Budget;
 use dp_geometry::PublicBox;
 use serde::{Deserialize, Serialize};
 
-use super::plan::TreeSettings;
+use super::plan::{COUNTERS, TreeSettings};
 use super::{BudgetSplit, CutWeights, Dpm, IntervalSize};
 use crate::ClusterError;
 use crate::total_rho::total_rho;
 
-/// Public settings of [`Dpm`]; made by [`Dpm::builder`].
-///
-/// Serialises as plain settings; a [`Dpm`] is read back through [`build`](Self::build), so that a
-/// file cannot bypass its checks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct DpmBuilder {
-    pub(super) budget: Budget,
-    pub(super) split: BudgetSplit,
-    #[serde(flatten)]
-    pub(super) tree: TreeSettings,
+/// Settings of [`Dpm`]. Nothing here depends on data.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DpmSettings {
+    /// How the budget is divided among the steps. Default: [`BudgetSplit::default`].
+    pub split: BudgetSplit,
+    /// How wide the intervals are in whose middles cuts may lie. Default: 32 per dimension.
+    pub interval_size: IntervalSize,
+    /// Levels of cuts, 1 to [`MAX_DEPTH`](Dpm::MAX_DEPTH), so at most `2^max_depth` clusters.
+    /// Default: 7.
+    pub max_depth: usize,
+    /// Smallest share of all points that a cluster may hold, above 0 and below 1.
+    /// Default: `2^-max_depth`.
+    pub minimum_share: Option<f64>,
+    /// What makes a good cut. Default: the paper's `t = 0.3`, `q = 1/12`, `alpha = 5`.
+    pub weights: CutWeights,
+    /// Entries of histograms that one pass over the points may count, per thread: fewer take less memory and more passes. No
+    /// release depends on it, and files do not hold it. Default: `2^22`, which are 16 MiB.
+    #[serde(skip)]
+    pub counters: usize,
 }
 
-impl DpmBuilder {
+impl Default for DpmSettings {
+    fn default() -> Self {
+        Self {
+            split: BudgetSplit::default(),
+            interval_size: IntervalSize::default(),
+            max_depth: 7,
+            minimum_share: None,
+            weights: CutWeights::default(),
+            counters: COUNTERS,
+        }
+    }
+}
+
+/// What was asked for. The file form of plans, which are read back through their checks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Asked {
+    pub(super) public_box: PublicBox,
+    pub(super) budget: Budget,
+    pub(super) settings: DpmSettings,
+}
+
+impl Dpm {
     /// Deepest tree: the leaves of one level must fit in 15 bits.
     pub const MAX_DEPTH: usize = 14;
     /// Most intervals per dimension: a half-interval is kept in one byte.
     pub const MAX_INTERVALS: usize = 128;
 
-    pub(super) fn new(public_box: PublicBox, budget: Budget) -> Self {
-        Self { budget, split: BudgetSplit::default(), tree: TreeSettings::new(public_box) }
-    }
-
-    /// How the budget is divided among the steps. Default: [`BudgetSplit::default`].
-    #[must_use]
-    pub fn split(mut self, split: BudgetSplit) -> Self {
-        self.split = split;
-        self
-    }
-
-    /// How wide the intervals are in whose middles cuts may lie. Default: 32 per dimension.
-    #[must_use]
-    pub fn interval_size(mut self, interval_size: IntervalSize) -> Self {
-        self.tree.interval_size = interval_size;
-        self
-    }
-
-    /// Levels of cuts, 1 to [`MAX_DEPTH`](Self::MAX_DEPTH), so at most `2^max_depth` clusters.
-    /// Default: 7.
-    #[must_use]
-    pub fn max_depth(mut self, max_depth: usize) -> Self {
-        self.tree.max_depth = max_depth;
-        self
-    }
-
-    /// Smallest share of all points that a cluster may hold, above 0 and below 1.
-    /// Default: `2^-max_depth`.
-    #[must_use]
-    pub fn minimum_share(mut self, share: f64) -> Self {
-        self.tree.minimum_share = Some(share);
-        self
-    }
-
-    /// What makes a good cut. Default: the paper's `t = 0.3`, `q = 1/12`, `alpha = 5`.
-    #[must_use]
-    pub fn weights(mut self, weights: CutWeights) -> Self {
-        self.tree.weights = weights;
-        self
-    }
-
-    /// Entries of histograms that one pass over the points may count, per thread: fewer take less memory and more passes. No
-    /// release depends on it, and files do not hold it. Default: `2^22`, which are 16 MiB.
-    #[must_use]
-    pub fn counters(mut self, counters: usize) -> Self {
-        self.tree.counters = counters;
-        self
-    }
-
+    /// For points in this public box, to be clustered within this budget.
+    ///
     /// Checks every setting and calibrates every step; afterwards nothing can fail.
     ///
     /// # Errors
     /// [`ClusterError`] names the setting, its value and what would be accepted.
-    pub fn build(self) -> Result<Dpm, ClusterError> {
-        self.tree.checked()?;
-        let total = total_rho(self.budget)?;
-        Dpm::calibrate(self, total)
+    pub fn new(
+        public_box: PublicBox,
+        budget: Budget,
+        settings: DpmSettings,
+    ) -> Result<Self, ClusterError> {
+        let asked = Asked { public_box, budget, settings };
+        asked.tree().checked()?;
+        let total = total_rho(budget)?;
+        Self::calibrate(asked, total)
+    }
+}
+
+impl Asked {
+    /// What of it decides the tree.
+    pub(super) fn tree(&self) -> TreeSettings {
+        let DpmSettings { interval_size, max_depth, minimum_share, weights, counters, .. } =
+            self.settings;
+        let public_box = self.public_box.clone();
+        TreeSettings { public_box, interval_size, max_depth, minimum_share, weights, counters }
     }
 }

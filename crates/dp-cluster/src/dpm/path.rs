@@ -3,7 +3,7 @@
 use dp_geometry::{FixedPointGrid, PublicBox};
 use serde::{Deserialize, Serialize};
 
-use super::DpmBuilder;
+use super::Dpm;
 use super::bins::{cells_per_bin, cells_per_dimension};
 
 /// Marks the node number of a row as that of a leaf.
@@ -69,7 +69,7 @@ impl Path {
 
     /// None if there is none.
     pub(super) fn grid(&self) -> Option<FixedPointGrid> {
-        if !(2..=DpmBuilder::MAX_INTERVALS).contains(&self.intervals) {
+        if !(2..=Dpm::MAX_INTERVALS).contains(&self.intervals) {
             return None;
         }
         FixedPointGrid::new(self.public_box.clone(), cells_per_dimension(self.intervals)).ok()

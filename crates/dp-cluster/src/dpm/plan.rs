@@ -13,27 +13,24 @@ use super::interval::{Gaps, score_range};
 use super::path::Path;
 use super::score::CutScore;
 use super::tree::{Growth, Leaf};
-use super::{CutWeights, DpmBuilder, IntervalSize};
+use super::{CutWeights, Dpm, IntervalSize};
 use crate::ClusterError;
 use crate::passes::Question;
 
 /// The public settings of a tree of cuts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TreeSettings {
     pub(crate) public_box: PublicBox,
     pub(crate) interval_size: IntervalSize,
     pub(crate) max_depth: usize,
     pub(crate) minimum_share: Option<f64>,
     pub(crate) weights: CutWeights,
-    /// Histogram entries that one pass over the rows may count, per thread. It changes no release, so it is not part of a file.
-    #[serde(skip, default = "counters")]
+    /// Histogram entries that one pass over the rows may count, per thread.
     pub(crate) counters: usize,
 }
 
 /// 16 MiB of them.
-fn counters() -> usize {
-    1 << 22
-}
+pub(crate) const COUNTERS: usize = 1 << 22;
 
 /// Per step the loss of one use; counts as they are drawn.
 pub(crate) struct TreeLosses {
@@ -68,21 +65,10 @@ pub(crate) struct TreePlan {
 }
 
 impl TreeSettings {
-    pub(crate) fn new(public_box: PublicBox) -> Self {
-        Self {
-            public_box,
-            interval_size: IntervalSize::default(),
-            max_depth: 7,
-            minimum_share: None,
-            weights: CutWeights::default(),
-            counters: counters(),
-        }
-    }
-
     /// Checks every setting; afterwards nothing about them can fail.
     pub(crate) fn checked(&self) -> Result<CutScore, ClusterError> {
         let refuse = |name, got: f64, want| Err(ClusterError::Setting { name, got, want });
-        if !(1..=DpmBuilder::MAX_DEPTH).contains(&self.max_depth) {
+        if !(1..=Dpm::MAX_DEPTH).contains(&self.max_depth) {
             return refuse("max_depth", self.max_depth as f64, "between 1 and 14");
         }
         let share = self.least_share();
@@ -90,11 +76,11 @@ impl TreeSettings {
             return refuse("minimum_share", share, "above 0 and below 1");
         }
         let intervals = self.interval_size.largest();
-        if !(2..=DpmBuilder::MAX_INTERVALS).contains(&intervals) {
+        if !(2..=Dpm::MAX_INTERVALS).contains(&intervals) {
             return refuse("intervals", intervals as f64, "between 2 and 128");
         }
         // Every number of intervals has a grid of the same fineness, so one check serves all.
-        let finest = cells_per_dimension(DpmBuilder::MAX_INTERVALS);
+        let finest = cells_per_dimension(Dpm::MAX_INTERVALS);
         FixedPointGrid::new(self.public_box.clone(), finest)?;
         self.weights.checked()
     }

@@ -12,7 +12,8 @@ use rand::{RngExt, SeedableRng};
 use super::bins::{Bins, cells_per_dimension};
 use super::cell::Cell;
 use super::tree::{Growth, Rows};
-use super::{BudgetSplit, CutWeights, Dpm, DpmBuilder, IntervalSize};
+use super::{BudgetSplit, CutWeights, Dpm, DpmSettings, IntervalSize};
+use crate::ClusterError;
 
 fn rng(seed: u64) -> ChaCha20Rng {
     ChaCha20Rng::seed_from_u64(seed)
@@ -26,8 +27,8 @@ fn budget(epsilon: f64) -> Budget {
     Budget::new(epsilon, 1e-6).expect("valid")
 }
 
-fn builder(dim: usize) -> DpmBuilder {
-    Dpm::builder(cube(dim), budget(1.0))
+fn planned(dim: usize, settings: DpmSettings) -> Result<Dpm, ClusterError> {
+    Dpm::new(cube(dim), budget(1.0), settings)
 }
 
 /// `n` points around `2^dim` corners of a cube.
@@ -42,53 +43,87 @@ fn corners(n: usize, dim: usize, seed: u64) -> Points {
 
 #[test]
 fn settings_out_of_range_are_refused_with_their_value() {
-    let message = |builder: DpmBuilder| builder.build().expect_err("out of range").to_string();
-    for (builder, want) in [
-        (builder(2).max_depth(0), "max_depth must be between 1 and 14, got 0"),
-        (builder(2).max_depth(15), "max_depth must be between 1 and 14, got 15"),
-        (builder(2).max_depth(64), "max_depth must be between 1 and 14, got 64"),
-        (builder(2).minimum_share(0.0), "minimum_share must be above 0 and below 1, got 0"),
-        (builder(2).minimum_share(1.0), "minimum_share must be above 0 and below 1, got 1"),
-        (builder(2).minimum_share(f64::NAN), "minimum_share must be above 0 and below 1, got NaN"),
+    let d = DpmSettings::default();
+    for (plan, want) in [
         (
-            builder(2).interval_size(IntervalSize::Fixed { intervals: 1 }),
+            planned(2, DpmSettings { max_depth: 0, ..d }),
+            "max_depth must be between 1 and 14, got 0",
+        ),
+        (
+            planned(2, DpmSettings { max_depth: 15, ..d }),
+            "max_depth must be between 1 and 14, got 15",
+        ),
+        (
+            planned(2, DpmSettings { max_depth: 64, ..d }),
+            "max_depth must be between 1 and 14, got 64",
+        ),
+        (
+            planned(2, DpmSettings { minimum_share: Some(0.0), ..d }),
+            "minimum_share must be above 0 and below 1, got 0",
+        ),
+        (
+            planned(2, DpmSettings { minimum_share: Some(1.0), ..d }),
+            "minimum_share must be above 0 and below 1, got 1",
+        ),
+        (
+            planned(2, DpmSettings { minimum_share: Some(f64::NAN), ..d }),
+            "minimum_share must be above 0 and below 1, got NaN",
+        ),
+        (
+            planned(2, DpmSettings { interval_size: IntervalSize::Fixed { intervals: 1 }, ..d }),
             "intervals must be between 2 and 128, got 1",
         ),
         (
-            builder(2).interval_size(IntervalSize::Fixed { intervals: 129 }),
+            planned(2, DpmSettings { interval_size: IntervalSize::Fixed { intervals: 129 }, ..d }),
             "intervals must be between 2 and 128, got 129",
         ),
         (
-            builder(2).weights(CutWeights { t: 0.1, ..CutWeights::default() }),
+            planned(
+                2,
+                DpmSettings { weights: CutWeights { t: 0.1, ..CutWeights::default() }, ..d },
+            ),
             "t must be between 2 q and 1, got 0.1",
         ),
         (
-            builder(2).weights(CutWeights { q: f64::NAN, ..CutWeights::default() }),
+            planned(
+                2,
+                DpmSettings { weights: CutWeights { q: f64::NAN, ..CutWeights::default() }, ..d },
+            ),
             "q must be between 0.001 and 0.499, got NaN",
         ),
         (
-            builder(2).weights(CutWeights { alpha: -1.0, ..CutWeights::default() }),
+            planned(
+                2,
+                DpmSettings { weights: CutWeights { alpha: -1.0, ..CutWeights::default() }, ..d },
+            ),
             "alpha must be between 0 and 1000, got -1",
         ),
         (
-            builder(2).split(BudgetSplit::Zcdp {
-                interval: 0.0,
-                counts: -1.0,
-                cuts: 1.0,
-                sums: 1.0,
-            }),
+            planned(
+                2,
+                DpmSettings {
+                    split: BudgetSplit::Zcdp { interval: 0.0, counts: -1.0, cuts: 1.0, sums: 1.0 },
+                    ..d
+                },
+            ),
             "counts must be a finite share above 0, got -1",
         ),
         (
-            builder(2).split(BudgetSplit::Pure { interval: 0.0, counts: 0.9, cuts: 0.9 }),
+            planned(
+                2,
+                DpmSettings {
+                    split: BudgetSplit::Pure { interval: 0.0, counts: 0.9, cuts: 0.9 },
+                    ..d
+                },
+            ),
             "interval + counts + cuts must be small enough to leave something for the sums, got 1.8",
         ),
         (
-            Dpm::builder(cube(2), Budget::new(1.0, 0.0).expect("a pure budget")),
+            Dpm::new(cube(2), Budget::new(1.0, 0.0).expect("a pure budget"), d),
             "delta must be above 0: the sums have Gaussian noise, got 0",
         ),
     ] {
-        assert_eq!(message(builder), want);
+        assert_eq!(plan.expect_err("out of range").to_string(), want);
     }
     for epsilon in [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY, 1e9] {
         assert!(Budget::new(epsilon, 1e-6).is_err(), "{epsilon}");
@@ -100,7 +135,7 @@ fn settings_out_of_range_are_refused_with_their_value() {
 
 #[test]
 fn points_of_another_dimension_are_refused() {
-    let dpm = builder(3).build().expect("valid");
+    let dpm = planned(3, DpmSettings::default()).expect("valid");
     let error = dpm.simulate(corners(10, 2, 1).view(), &mut rng(1)).expect_err("wrong shape");
     assert_eq!(
         error.to_string(),
@@ -122,13 +157,28 @@ fn odd_data_is_released_like_any_other() {
         ("huge", vec![f64::MAX, f64::MIN, 5e-324, -0.0]),
     ];
     for settings in [
-        builder(2),
-        builder(2).interval_size(IntervalSize::Estimated).max_depth(14),
-        builder(2).split(BudgetSplit::PAPER).minimum_share(1e-9).max_depth(6),
-        Dpm::builder(cube(2), budget(100.0)),
-        Dpm::builder(cube(2), Budget::new(1e-4, 1e-12).expect("valid")),
+        planned(2, DpmSettings::default()),
+        planned(
+            2,
+            DpmSettings {
+                interval_size: IntervalSize::Estimated,
+                max_depth: 14,
+                ..Default::default()
+            },
+        ),
+        planned(
+            2,
+            DpmSettings {
+                split: BudgetSplit::PAPER,
+                minimum_share: Some(1e-9),
+                max_depth: 6,
+                ..Default::default()
+            },
+        ),
+        Dpm::new(cube(2), budget(100.0), DpmSettings::default()),
+        Dpm::new(cube(2), Budget::new(1e-4, 1e-12).expect("valid"), DpmSettings::default()),
     ] {
-        let dpm = settings.build().expect("valid");
+        let dpm = settings.expect("valid");
         for (name, coords) in &cases {
             let points = Points::new(coords.clone(), 2).expect("whole rows");
             let release = dpm.simulate(points.view(), &mut rng(3)).expect("the shape fits");
@@ -145,9 +195,8 @@ fn odd_data_is_released_like_any_other() {
 #[test]
 fn centres_stay_inside_an_awkward_box() {
     let public_box = PublicBox::cube(1, -0.1, 0.3).expect("valid");
-    let dpm = Dpm::builder(public_box.clone(), Budget::new(0.01, 1e-6).expect("valid"))
-        .max_depth(1)
-        .build()
+    let settings = DpmSettings { max_depth: 1, ..Default::default() };
+    let dpm = Dpm::new(public_box.clone(), Budget::new(0.01, 1e-6).expect("valid"), settings)
         .expect("valid");
     let points = Points::new(vec![0.3; 3], 1).expect("whole rows");
     for seed in 0..200 {
@@ -160,7 +209,7 @@ fn centres_stay_inside_an_awkward_box() {
 #[test]
 fn shares_too_small_to_carry_are_refused() {
     let tiny = Budget::new(1e-5, 1e-9).expect("valid");
-    let error = Dpm::builder(cube(1_000), tiny).max_depth(1).build();
+    let error = Dpm::new(cube(1_000), tiny, DpmSettings { max_depth: 1, ..Default::default() });
     let message = error.expect_err("too much noise").to_string();
     assert!(message.contains("mu of a sum"), "{message}");
 }
@@ -169,7 +218,7 @@ fn shares_too_small_to_carry_are_refused() {
 #[test]
 fn sums_have_the_noise_of_one_exact_curve() {
     for epsilon in [0.1, 1.0, 4.0] {
-        let dpm = Dpm::builder(cube(2), budget(epsilon)).build().expect("valid");
+        let dpm = Dpm::new(cube(2), budget(epsilon), DpmSettings::default()).expect("valid");
         let rho = dp_accounting::budget_to_zcdp(budget(epsilon)).expect("there is a delta");
         let through_zcdp = 1.0 / (2.0 * rho.get() * 0.785).sqrt();
         let share = dpm.sum_noise_multiplier() / through_zcdp;
@@ -193,11 +242,10 @@ fn receipts_stay_within_the_budget_to_the_last_digit() {
         let interval_size =
             if i % 3 == 0 { IntervalSize::Estimated } else { IntervalSize::default() };
         let budget = Budget::new(epsilon, delta).expect("valid");
-        let settings = Dpm::builder(cube(1 + i % 5), budget)
-            .split(split)
-            .interval_size(interval_size)
-            .max_depth(1 + i % 14);
-        let dpm = settings.build().expect("there is something left for the sums");
+        let settings =
+            DpmSettings { split, interval_size, max_depth: 1 + i % 14, ..Default::default() };
+        let dpm = Dpm::new(cube(1 + i % 5), budget, settings)
+            .expect("there is something left for the sums");
         let receipt = dpm.receipt();
         assert!(receipt.within_budget(), "{receipt}");
         let spent = receipt.epsilon().map_or(0.0, Epsilon::get);
@@ -208,7 +256,8 @@ fn receipts_stay_within_the_budget_to_the_last_digit() {
 #[test]
 fn the_answer_does_not_depend_on_the_number_of_threads() {
     let points = corners(5_000, 3, 5);
-    let dpm = builder(3).interval_size(IntervalSize::Estimated).build().expect("valid");
+    let settings = DpmSettings { interval_size: IntervalSize::Estimated, ..Default::default() };
+    let dpm = planned(3, settings).expect("valid");
     let release = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         pool.install(|| dpm.simulate(points.view(), &mut rng(6)).expect("the shape fits"))
@@ -220,7 +269,7 @@ fn the_answer_does_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn plans_and_releases_survive_a_file() {
-    let dpm = builder(2).max_depth(3).build().expect("valid");
+    let dpm = planned(2, DpmSettings { max_depth: 3, ..Default::default() }).expect("valid");
     let json = serde_json::to_string(&dpm).expect("serialisable");
     assert_eq!(serde_json::from_str::<Dpm>(&json).expect("own output"), dpm);
     let smuggled = json.replace("\"max_depth\":3", "\"max_depth\":64");
@@ -239,7 +288,8 @@ fn plans_and_releases_survive_a_file() {
 #[test]
 fn separated_clusters_are_found_with_their_sizes() {
     let points = corners(8_000, 3, 7);
-    let dpm = Dpm::builder(cube(3), budget(20.0)).max_depth(3).minimum_share(0.05).build();
+    let settings = DpmSettings { max_depth: 3, minimum_share: Some(0.05), ..Default::default() };
+    let dpm = Dpm::new(cube(3), budget(20.0), settings);
     let dpm = dpm.expect("valid");
     for seed in 0..20 {
         let release = dpm.simulate(points.view(), &mut rng(seed)).expect("the shape fits");
@@ -263,11 +313,12 @@ fn the_tree_equals_a_plain_one() {
     const INTERVALS: usize = 9;
     for dim in [1, 2, 5] {
         let points = corners(600, dim, 9);
-        let dpm = Dpm::builder(cube(dim), budget(20.0))
-            .interval_size(IntervalSize::Fixed { intervals: INTERVALS })
-            .max_depth(4)
-            .build()
-            .expect("valid");
+        let settings = DpmSettings {
+            interval_size: IntervalSize::Fixed { intervals: INTERVALS },
+            max_depth: 4,
+            ..Default::default()
+        };
+        let dpm = Dpm::new(cube(dim), budget(20.0), settings).expect("valid");
         let grid = FixedPointGrid::new(cube(dim), cells_per_dimension(INTERVALS)).expect("valid");
         let bins = Bins::new(points.view(), &grid, INTERVALS);
         let (mut fast_rng, mut plain_rng) = (rng(10), rng(10));

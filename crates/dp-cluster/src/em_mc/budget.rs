@@ -6,7 +6,7 @@ use dp_mechanism::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::EmMcBuilder;
+use super::params::Asked;
 use crate::ClusterError;
 use crate::local_search::Objective;
 use crate::total_rho::total_mu;
@@ -59,8 +59,8 @@ pub(super) struct Primitives {
 }
 
 impl Primitives {
-    pub(super) fn calibrate(settings: &EmMcBuilder, choices: u64) -> Result<Self, ClusterError> {
-        let BudgetSplit { cover, weights } = settings.split;
+    pub(super) fn calibrate(asked: &Asked, choices: u64) -> Result<Self, ClusterError> {
+        let BudgetSplit { cover, weights } = asked.settings.split;
         for (name, got) in [("cover", cover), ("weights", weights)] {
             if !(got > 0.0 && got < 1.0) {
                 let want = "a share above 0 and below 1";
@@ -71,14 +71,14 @@ impl Primitives {
             let (name, want) = ("cover + weights", "below 1");
             return Err(ClusterError::Setting { name, got: cover + weights, want });
         }
-        let (epsilon, delta) = (settings.budget.epsilon().get(), settings.budget.delta());
-        let means = settings.objective == Objective::KMeans;
-        if delta == Delta::ZERO && (means || settings.selection == Selection::Approximate) {
+        let (epsilon, delta) = (asked.budget.epsilon().get(), asked.budget.delta());
+        let means = asked.settings.objective == Objective::KMeans;
+        if delta == Delta::ZERO && (means || asked.settings.selection == Selection::Approximate) {
             let want = "above 0, unless for k-median with pure selection";
             return Err(ClusterError::Setting { name: "delta", got: 0.0, want });
         }
         let each = Epsilon::new(epsilon * cover)?;
-        let certificate = match settings.selection {
+        let certificate = match asked.settings.selection {
             Selection::Pure => Certificate::Subsampled,
             Selection::Approximate => {
                 Certificate::Approximate { delta: Delta::new(0.5 * delta.get())? }
@@ -89,21 +89,21 @@ impl Primitives {
         let cover = CreditedRun::new(certificate, each, &[choices])?;
         let choice = cover.selection(0, SelectionRule::Exponential, 1)?;
         // A little less, so that no rounding of a sum of losses can cross the budget.
-        let rest = epsilon * (1.0 - settings.split.cover) * (1.0 - 1e-9);
+        let rest = epsilon * (1.0 - asked.settings.split.cover) * (1.0 - 1e-9);
         let counted = if means { epsilon * weights } else { rest };
         let weights = NoisyCount::geometric(Epsilon::new(counted)?)?;
         let primitives = Self { cover, choice, weights, means: None };
-        if means { primitives.with_largest_means(settings) } else { Ok(primitives) }
+        if means { primitives.with_largest_means(asked) } else { Ok(primitives) }
     }
 
     /// Gives the means the largest loss with which the whole receipt fits the budget.
-    fn with_largest_means(self, settings: &EmMcBuilder) -> Result<Self, ClusterError> {
-        total_mu(settings.budget)?;
-        let spent = Receipt::new("so far", AddRemove, settings.budget, self.spent());
-        let got = settings.split.cover + settings.split.weights;
+    fn with_largest_means(self, asked: &Asked) -> Result<Self, ClusterError> {
+        total_mu(asked.budget)?;
+        let spent = Receipt::new("so far", AddRemove, asked.budget, self.spent());
+        let got = asked.settings.split.cover + asked.settings.split.weights;
         let want = "small enough to leave something for the means";
         let nothing = ClusterError::Setting { name: "cover + weights", got, want };
-        let left = spent.mu_left(settings.budget).ok_or(nothing)?;
+        let left = spent.mu_left(asked.budget).ok_or(nothing)?;
         Ok(Self { means: Some(GaussianSum::rounded(left)?), ..self })
     }
 

@@ -1,20 +1,20 @@
 //! The plan and its one code path.
 
-use dp_accounting::{AddRemove, Budget, Receipt};
+use dp_accounting::{AddRemove, Receipt};
 use dp_geometry::lsh::ShiftedGrids;
-use dp_geometry::{Points, PointsView, PublicBox};
+use dp_geometry::{Points, PointsView};
 use dp_mechanism::{Algorithm, Draws, GaussianSum, Private};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::EmMcBuilder;
 use super::budget::{MEAN, Primitives, WEIGHT};
 use super::cover::cover;
+use super::params::Asked;
 use super::projection::Projection;
 use crate::clustering::{nearest_weights, records};
 use crate::coreset::PrivateCoreset;
-use crate::kmeans::KMeans;
-use crate::kmedian::KMedian;
+use crate::kmeans::{KMeans, KMeansSettings};
+use crate::kmedian::{KMedian, KMedianSettings};
 use crate::local_search::Objective;
 use crate::public_coins::{Purpose, public_generator};
 use crate::sized_sum::{SizedSum, box_radius, box_residual};
@@ -36,9 +36,9 @@ use crate::{ClusterError, Clustering, nearest};
 /// A coordinate outside of the box counts as on its boundary; NaN counts as the middle of the box.
 /// Whether a release succeeds does not depend on the data, which may be empty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "EmMcBuilder", into = "EmMcBuilder")]
+#[serde(try_from = "Asked", into = "Asked")]
 pub struct EmMc {
-    pub(super) settings: EmMcBuilder,
+    pub(super) asked: Asked,
     pub(super) primitives: Primitives,
     pub(super) projection: Projection,
     /// Shifted grids of one scale after the other, fine to coarse.
@@ -46,14 +46,9 @@ pub struct EmMc {
 }
 
 impl EmMc {
-    /// Settings for points in this public box, to be put in `k` clusters within this budget.
-    pub fn builder(public_box: PublicBox, k: usize, budget: Budget) -> EmMcBuilder {
-        EmMcBuilder::new(public_box, k, budget)
-    }
-
     /// The number of choices, whatever the records.
     pub fn picks(&self) -> usize {
-        self.settings.picks() * self.scales.len()
+        self.asked.picks() * self.scales.len()
     }
 
     fn project(&self, points: PointsView<'_>) -> Points {
@@ -86,22 +81,26 @@ impl EmMc {
             .cells(middles.len());
         let count = &self.primitives.weights;
         let noisy = noisy_counts(&records, count, WEIGHT, draws);
-        let weights = self.settings.weight_rule.post_weights(&noisy, count.standard_deviation());
+        let weights =
+            self.asked.settings.weight_rule.post_weights(&noisy, count.standard_deviation());
         PrivateCoreset::released(middles, weights)
     }
 
     /// `k` centres in the projected dimensions: post-processing with public randomness.
     fn post_solve(&self, coreset: &PrivateCoreset) -> Points {
-        let mut rng = public_generator(self.settings.public_seed, Purpose::EmMcSolver);
-        let k = self.settings.k;
-        match self.settings.objective {
+        let mut rng = public_generator(self.asked.settings.public_seed, Purpose::EmMcSolver);
+        let k = self.asked.k;
+        match self.asked.settings.objective {
             Objective::KMeans => {
-                let solver = KMeans::builder(k).restarts(5).local_search_steps(2 * k).build();
+                let settings =
+                    KMeansSettings { restarts: 5, local_search_steps: 2 * k, ..Default::default() };
+                let solver = KMeans::new(k, settings);
                 let fit = solver.expect("k was checked").post_fit(coreset, &mut rng);
                 fit.expect("released points are finite").centres
             }
             Objective::KMedian => {
-                let solver = KMedian::builder(k).restarts(5).build().expect("k was checked");
+                let settings = KMedianSettings { restarts: 5, ..Default::default() };
+                let solver = KMedian::new(k, settings).expect("k was checked");
                 solver.post_fit(coreset, &mut rng).expect("released points are finite").centres
             }
         }
@@ -116,7 +115,7 @@ impl EmMc {
         noise: &GaussianSum,
         draws: &mut Draws<'_>,
     ) -> Clustering {
-        let public_box = &self.settings.public_box;
+        let public_box = &self.asked.public_box;
         let dim = public_box.dim();
         let sized = SizedSum::new(dim, box_radius(public_box));
         let sums = points.zip(projected).map(|(points, projected)| {
@@ -154,7 +153,7 @@ impl EmMc {
 
     /// Released points, moved from around the middle of the box to where they belong.
     fn back(&self, points: Points) -> Points {
-        let public_box = &self.settings.public_box;
+        let public_box = &self.asked.public_box;
         let dim = public_box.dim();
         let back = |(at, x): (usize, f64)| {
             let i = at % dim;
@@ -176,7 +175,7 @@ impl Algorithm for EmMc {
     type Error = ClusterError;
 
     fn cost(&self) -> Receipt<AddRemove> {
-        Receipt::new("em-mc", AddRemove, self.settings.budget, self.primitives.spent())
+        Receipt::new("em-mc", AddRemove, self.asked.budget, self.primitives.spent())
     }
 
     fn shape(points: &PointsView<'_>) -> usize {
@@ -186,14 +185,14 @@ impl Algorithm for EmMc {
     /// # Errors
     /// [`ClusterError::Dimension`] if the points do not have the dimension of the public box.
     fn check(&self, &dim: &usize) -> Result<(), ClusterError> {
-        ClusterError::unless_equal(self.settings.public_box.dim(), dim)
+        ClusterError::unless_equal(self.asked.public_box.dim(), dim)
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
         let projected = points.map(|points| self.project(points));
         let projected = projected.as_ref().map(Points::view);
         let Primitives { cover: run, choice, means, .. } = &self.primitives;
-        let picks = self.settings.picks();
+        let picks = self.asked.picks();
         let middles = cover((run, choice), &self.scales, picks, projected, draws);
         let middles = Points::new(middles, self.projection.dim()).expect("whole rows");
         let coreset = self.weigh(projected, middles, draws);
@@ -212,16 +211,16 @@ impl Algorithm for EmMc {
     }
 }
 
-impl TryFrom<EmMcBuilder> for EmMc {
+impl TryFrom<Asked> for EmMc {
     type Error = ClusterError;
 
-    fn try_from(settings: EmMcBuilder) -> Result<Self, ClusterError> {
-        settings.build()
+    fn try_from(asked: Asked) -> Result<Self, ClusterError> {
+        Self::new(asked.public_box, asked.k, asked.budget, asked.settings)
     }
 }
 
-impl From<EmMc> for EmMcBuilder {
+impl From<EmMc> for Asked {
     fn from(plan: EmMc) -> Self {
-        plan.settings
+        plan.asked
     }
 }

@@ -7,14 +7,14 @@
 //! to which a public random projection leads.
 //!
 //! ```
-//! use dp_cluster::em_mc::EmMc;
+//! use dp_cluster::em_mc::{EmMc, EmMcSettings};
 //! use dp_cluster::{Budget, Mechanism, Points, PublicBox, chacha_from_os};
 //!
 //! let coords = (0..20_000).flat_map(|i| [if i % 2 == 0 { -5.0 } else { 5.0 }, 0.0]).collect();
 //! let points = Points::new(coords, 2)?;
 //! let public_box = PublicBox::cube(2, -10.0, 10.0)?;
 //!
-//! let plan = EmMc::builder(public_box, 2, Budget::new(1.0, 1e-6)?).build()?;
+//! let plan = EmMc::new(public_box, 2, Budget::new(1.0, 1e-6)?, EmMcSettings::default())?;
 //! println!("{}", plan.receipt()); // the whole cost, before any data is touched
 //! let release = plan.release(points.view(), &mut chacha_from_os()?)?;
 //! assert_eq!(release.output.centres.len(), 2);
@@ -49,4 +49,4 @@ mod tests;
 
 pub use budget::{BudgetSplit, Selection};
 pub use mechanism::EmMc;
-pub use params::EmMcBuilder;
+pub use params::EmMcSettings;

@@ -8,7 +8,8 @@ use dp_mechanism::{
 use rand::RngExt;
 
 use super::cover::cover;
-use super::{BudgetSplit, EmMc, EmMcBuilder, Selection};
+use super::{BudgetSplit, EmMc, EmMcSettings, Selection};
+use crate::ClusterError;
 use crate::local_search::Objective;
 use crate::metrics::{inertia, squared_inertia};
 use crate::testing::{adversarial, blobs, rng};
@@ -25,35 +26,51 @@ fn pure(epsilon: f64) -> Budget {
     Budget::new(epsilon, 0.0).expect("valid")
 }
 
-fn builder(dim: usize, k: usize) -> EmMcBuilder {
-    EmMc::builder(cube(dim), k, budget(1.0))
+fn planned(dim: usize, k: usize, settings: EmMcSettings) -> Result<EmMc, ClusterError> {
+    EmMc::new(cube(dim), k, budget(1.0), settings)
 }
 
 #[test]
 fn settings_out_of_range_are_refused_with_their_value() {
     let split = |cover, weights| BudgetSplit { cover, weights };
-    for (builder, want) in [
-        (builder(2, 0), "k must be between 1 and 8192, got 0"),
-        (builder(2, 2).projected_dim(33), "projected_dim must be between 1 and 32, got 33"),
-        (builder(2, 2).shifts(0), "shifts must be between 1 and 64, got 0"),
-        (builder(2, 2).finest_halvings(31), "finest_halvings must be between 1 and 30, got 31"),
-        (builder(2, 2).picks_per_scale(0), "picks_per_scale must be between 1 and 16384, got 0"),
-        (builder(2, 2).split(split(0.0, 0.1)), "cover must be a share above 0 and below 1, got 0"),
+    let d = EmMcSettings::default();
+    for (plan, want) in [
+        (planned(2, 0, d), "k must be between 1 and 8192, got 0"),
         (
-            builder(2, 2).split(split(0.1, f64::NAN)),
+            planned(2, 2, EmMcSettings { projected_dim: 33, ..d }),
+            "projected_dim must be between 1 and 32, got 33",
+        ),
+        (planned(2, 2, EmMcSettings { shifts: 0, ..d }), "shifts must be between 1 and 64, got 0"),
+        (
+            planned(2, 2, EmMcSettings { finest_halvings: 31, ..d }),
+            "finest_halvings must be between 1 and 30, got 31",
+        ),
+        (
+            planned(2, 2, EmMcSettings { picks_per_scale: Some(0), ..d }),
+            "picks_per_scale must be between 1 and 16384, got 0",
+        ),
+        (
+            planned(2, 2, EmMcSettings { split: split(0.0, 0.1), ..d }),
+            "cover must be a share above 0 and below 1, got 0",
+        ),
+        (
+            planned(2, 2, EmMcSettings { split: split(0.1, f64::NAN), ..d }),
             "weights must be a share above 0 and below 1, got NaN",
         ),
-        (builder(2, 2).split(split(0.75, 0.5)), "cover + weights must be below 1, got 1.25"),
         (
-            builder(3, 2).objective(Objective::KMedian).projected_dim(2),
+            planned(2, 2, EmMcSettings { split: split(0.75, 0.5), ..d }),
+            "cover + weights must be below 1, got 1.25",
+        ),
+        (
+            planned(3, 2, EmMcSettings { objective: Objective::KMedian, projected_dim: 2, ..d }),
             "projected_dim must be at least the dimension, for k-median, got 2",
         ),
         (
-            EmMc::builder(cube(2), 2, pure(1.0)),
+            EmMc::new(cube(2), 2, pure(1.0), d),
             "delta must be above 0, unless for k-median with pure selection, got 0",
         ),
     ] {
-        assert_eq!(builder.build().expect_err("out of range").to_string(), want);
+        assert_eq!(plan.expect_err("out of range").to_string(), want);
     }
 }
 
@@ -62,25 +79,49 @@ fn settings_out_of_range_are_refused_with_their_value() {
 fn odd_data_is_released_like_any_other() {
     for dim in [1, 2, 7] {
         for settings in [
-            builder(dim, 3),
-            builder(dim, 150).picks_per_scale(20),
-            builder(dim, 5).selection(Selection::Approximate).projected_dim(1),
-            EmMc::builder(cube(dim), 4, pure(0.5)).objective(Objective::KMedian),
-            EmMc::builder(cube(dim), 4, Budget::new(1e-2, 1e-12).expect("valid")),
-            EmMc::builder(cube(dim), 4, budget(100.0)).split(BudgetSplit::PAPER),
+            planned(dim, 3, EmMcSettings::default()),
+            planned(dim, 150, EmMcSettings { picks_per_scale: Some(20), ..Default::default() }),
+            planned(
+                dim,
+                5,
+                EmMcSettings {
+                    selection: Selection::Approximate,
+                    projected_dim: 1,
+                    ..Default::default()
+                },
+            ),
+            EmMc::new(
+                cube(dim),
+                4,
+                pure(0.5),
+                EmMcSettings { objective: Objective::KMedian, ..Default::default() },
+            ),
+            EmMc::new(
+                cube(dim),
+                4,
+                Budget::new(1e-2, 1e-12).expect("valid"),
+                EmMcSettings::default(),
+            ),
+            EmMc::new(
+                cube(dim),
+                4,
+                budget(100.0),
+                EmMcSettings { split: BudgetSplit::PAPER, ..Default::default() },
+            ),
         ] {
-            let plan = settings.build().expect("valid");
+            let plan = settings.expect("valid");
             for (name, points) in adversarial(dim, 600) {
                 let output = plan.simulate(points.view(), &mut rng(3)).expect("it fits").output;
                 let centres = output.centres.view();
-                assert!((1..=plan.settings.k).contains(&centres.len()), "{name}");
+                assert!((1..=plan.asked.k).contains(&centres.len()), "{name}");
                 assert!(centres.rows().all(|centre| cube(dim).contains(centre)), "{name}");
                 let coreset = output.coreset.map(|coreset| coreset.len());
                 assert_eq!(coreset, plan.projection.is_identity().then(|| plan.picks()), "{name}");
             }
         }
     }
-    let plan = builder(784, 10).picks_per_scale(4).build().expect("valid");
+    let settings = EmMcSettings { picks_per_scale: Some(4), ..Default::default() };
+    let plan = planned(784, 10, settings).expect("valid");
     for (name, points) in adversarial(784, 40) {
         let output = plan.simulate(points.view(), &mut rng(4)).expect("it fits").output;
         assert!(output.centres.view().rows().all(|c| cube(784).contains(c)), "{name}");
@@ -99,12 +140,13 @@ fn receipts_stay_within_the_budget() {
         let selection = if i % 2 == 0 { Selection::Pure } else { Selection::Approximate };
         let zero = median && selection == Selection::Pure;
         let budget = Budget::new(epsilon, if zero { 0.0 } else { delta }).expect("valid");
-        let plan = EmMc::builder(cube(1), 1, budget)
-            .split(BudgetSplit { cover, weights })
-            .selection(selection)
-            .objective(if median { Objective::KMedian } else { Objective::KMeans })
-            .build()
-            .expect("valid settings");
+        let settings = EmMcSettings {
+            split: BudgetSplit { cover, weights },
+            selection,
+            objective: if median { Objective::KMedian } else { Objective::KMeans },
+            ..Default::default()
+        };
+        let plan = EmMc::new(cube(1), 1, budget, settings).expect("valid settings");
         let receipt = plan.receipt();
         let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
         assert!(receipt.within_budget(), "{epsilon} {delta}: {spent}");
@@ -148,7 +190,7 @@ impl Source for Recount<'_> {
                 self.next += 1;
             }
             Law::SparseChoice { scores, .. } => {
-                let scale = self.choices / self.plan.settings.picks();
+                let scale = self.choices / self.plan.asked.picks();
                 self.choices += 1;
                 let mut counts = std::collections::BTreeMap::new();
                 for record in (0..self.kept.len()).filter(|&record| self.kept[record]) {
@@ -186,8 +228,8 @@ fn scores_are_counts_of_uncovered_records() {
     for (selection, n) in
         [(Selection::Pure, 300), (Selection::Approximate, 200), (Selection::Pure, 0)]
     {
-        let plan = EmMc::builder(cube(2), 3, budget(8.0)).selection(selection).finest_halvings(4);
-        let plan = plan.build().expect("valid");
+        let settings = EmMcSettings { selection, finest_halvings: 4, ..Default::default() };
+        let plan = EmMc::new(cube(2), 3, budget(8.0), settings).expect("valid");
         let (points, _) = blobs(n, 2, 4, 8.0, 6);
         let projected =
             points.view().coords().iter().map(|x| x.clamp(-10.0, 10.0)).collect::<Vec<_>>();
@@ -200,7 +242,7 @@ fn scores_are_counts_of_uncovered_records() {
             next: 0,
             choices: 0,
         };
-        let picks = plan.settings.picks();
+        let picks = plan.asked.picks();
         let run = (&plan.primitives.cover, &plan.primitives.choice);
         let view = Private::new(PointsView::new(&projected, 2).expect("whole rows"));
         let middles = cover(run, &plan.scales, picks, view, &mut Draws::unplanned(&mut recount));
@@ -213,7 +255,7 @@ fn scores_are_counts_of_uncovered_records() {
 #[test]
 fn threads_do_not_matter() {
     let (points, _) = blobs(3_000, 15, 5, 8.0, 8);
-    let plan = builder(15, 5).build().expect("valid");
+    let plan = planned(15, 5, EmMcSettings::default()).expect("valid");
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         pool.install(|| plan.simulate(points.view(), &mut rng(9)).expect("it fits").output)
@@ -223,7 +265,7 @@ fn threads_do_not_matter() {
 
 #[test]
 fn a_plan_is_read_back_through_its_checks() {
-    let plan = builder(2, 4).public_seed(9).build().expect("valid");
+    let plan = planned(2, 4, EmMcSettings { public_seed: 9, ..Default::default() }).expect("valid");
     let text = serde_json::to_string(&plan).expect("serialises");
     assert_eq!(serde_json::from_str::<EmMc>(&text).expect("valid"), plan);
     let broken = text.replace("\"k\":4", "\"k\":0");
@@ -236,7 +278,7 @@ fn a_plan_is_read_back_through_its_checks() {
 fn clusters_are_found_through_the_projection_too() {
     for dim in [4, 30] {
         let (points, truth) = blobs(30_000, dim, 8, 10.0, 10);
-        let plan = builder(dim, 8).build().expect("valid");
+        let plan = planned(dim, 8, EmMcSettings::default()).expect("valid");
         let output = plan.simulate(points.view(), &mut rng(1)).expect("it fits").output;
         let found = squared_inertia(points.view(), output.centres.view());
         let best = squared_inertia(points.view(), truth.view());
@@ -244,8 +286,9 @@ fn clusters_are_found_through_the_projection_too() {
     }
     // k-median, pure: no better than the middles of cells, far better than one centre.
     let (points, truth) = blobs(30_000, 2, 5, 10.0, 11);
-    let plan = EmMc::builder(cube(2), 5, pure(1.0)).objective(Objective::KMedian);
-    let plan = plan.finest_halvings(8).build().expect("valid");
+    let settings =
+        EmMcSettings { objective: Objective::KMedian, finest_halvings: 8, ..Default::default() };
+    let plan = EmMc::new(cube(2), 5, pure(1.0), settings).expect("valid");
     let output = plan.simulate(points.view(), &mut rng(1)).expect("it fits").output;
     let found = inertia(points.view(), output.centres.view());
     let best = inertia(points.view(), truth.view());

@@ -83,14 +83,14 @@ impl KMeans {
     ///
     /// # Example
     /// ```
-    /// use dp_cluster::kmeans::{KMeans, StopReason};
+    /// use dp_cluster::kmeans::{KMeans, KMeansSettings, StopReason};
     /// use dp_geometry::Points;
     /// use rand::{SeedableRng, rngs::ChaCha20Rng};
     ///
     /// let coreset = Points::new(vec![0.0, 0.0, 4.0, 0.0, 0.0, 90.0], 2)?;
     /// let weights = [3.0, 1.0, 10.0];
     /// let mut rng = ChaCha20Rng::seed_from_u64(1);
-    /// let fit = KMeans::builder(2).build()?.exact_fit(coreset.view(), Some(&weights), &mut rng)?;
+    /// let fit = KMeans::new(2, KMeansSettings::default())?.exact_fit(coreset.view(), Some(&weights), &mut rng)?;
     /// assert!(fit.centres.view().rows().any(|c| c == [1.0, 0.0])); // (3 * 0 + 1 * 4) / 4
     /// assert_eq!((fit.squared_inertia, fit.stop), (12.0, StopReason::Converged));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -108,12 +108,12 @@ impl KMeans {
         }
         let mut run = || {
             let mut seeding = seed(&data, self.k(), self.trials_per_step(), rng);
-            let steps = self.local_search_steps();
+            let steps = self.asked.settings.local_search_steps;
             improve_seeding(&data, &mut seeding.centres, Objective::KMeans, steps, rng);
             lloyd(self, &data, seeding.centres, seeding.labels)
         };
         let mut best = run();
-        for _ in 1..self.restarts() {
+        for _ in 1..self.asked.settings.restarts {
             let fit = run();
             if fit.squared_inertia < best.squared_inertia {
                 best = fit;

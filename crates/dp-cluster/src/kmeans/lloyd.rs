@@ -15,12 +15,12 @@ use crate::nearest::{CentreTable, NearestCentre, rounding_slack, squared_distanc
 /// weighted mean of its points; a centre without points moves to a point with the largest `w d^2`.
 /// The returned centres are those of the lowest cost seen, so the cost never rises.
 pub(super) fn lloyd(
-    settings: &KMeans,
+    solver: &KMeans,
     data: &WeightedPoints<'_>,
     centres: Vec<f64>,
     labels: Vec<u32>,
 ) -> KMeansFit {
-    let mut state = State::new(data, settings.k(), centres, labels);
+    let mut state = State::new(data, solver.k(), centres, labels);
     let mut previous = f64::INFINITY;
     let mut iterations = 0;
     loop {
@@ -30,12 +30,12 @@ pub(super) fn lloyd(
             // Only rounding can do this: the spread of a cluster is down to the spacing of numbers.
             return state.finish_with_previous(previous, iterations, StopReason::Converged);
         }
-        let settled =
-            previous.is_finite() && previous - cost <= settings.relative_tolerance() * previous;
+        let settled = previous.is_finite()
+            && previous - cost <= solver.asked.settings.relative_tolerance * previous;
         if cost == 0.0 || (settled && !sums.has_empty_cluster()) {
             return state.finish(cost, iterations, StopReason::Converged);
         }
-        if iterations == settings.max_iterations() {
+        if iterations == solver.asked.settings.max_iterations {
             return state.finish(cost, iterations, StopReason::IterationLimit);
         }
         state.update(&sums);

@@ -6,12 +6,12 @@
 //! [`exact_fit`](KMeans::exact_fit), and `exact_` marks whatever is not private in this workspace.
 //!
 //! ```
-//! use dp_cluster::kmeans::KMeans;
+//! use dp_cluster::kmeans::{KMeans, KMeansSettings};
 //! use dp_geometry::Points;
 //! use rand::{SeedableRng, rngs::ChaCha20Rng};
 //!
 //! let points = Points::new(vec![0.0, 1.0, 2.0, 100.0, 101.0, 102.0], 1)?;
-//! let solver = KMeans::builder(2).restarts(3).build()?;
+//! let solver = KMeans::new(2, KMeansSettings { restarts: 3, ..Default::default() })?;
 //! let fit = solver.exact_fit(points.view(), None, &mut ChaCha20Rng::seed_from_u64(7))?;
 //!
 //! let mut centres = fit.centres.into_coords();
@@ -29,11 +29,11 @@
 mod algorithm;
 pub(crate) mod data;
 mod lloyd;
-mod params;
+pub(crate) mod params;
 mod seeding;
 #[cfg(test)]
 mod tests;
 
 pub use algorithm::{KMeansFit, StopReason};
 pub use data::MAX_MAGNITUDE;
-pub use params::{KMeans, KMeansBuilder};
+pub use params::{KMeans, KMeansSettings};

@@ -31,7 +31,8 @@ fn blobs(n: usize, dim: usize, k: usize, spread: f64, seed: u64) -> Points {
 }
 
 fn seeding_of(points: &Points, weights: Option<&[f64]>, k: usize, seed: u64) -> Vec<f64> {
-    let only_seed = KMeans::builder(k).max_iterations(0).build().unwrap();
+    let settings = KMeansSettings { max_iterations: 0, ..Default::default() };
+    let only_seed = KMeans::new(k, settings).unwrap();
     let fit = only_seed.exact_fit(points.view(), weights, &mut rng(seed)).unwrap();
     fit.centres.into_coords()
 }
@@ -39,9 +40,12 @@ fn seeding_of(points: &Points, weights: Option<&[f64]>, k: usize, seed: u64) -> 
 fn assert_lloyd_is_plain(points: &Points, weights: &[f64], k: usize, tolerance: f64, seed: u64) {
     // Up to 1024 points are one chunk, so even the order of the sums is that of the plain loop.
     assert!(points.len() <= 1024);
-    let solver = KMeans::builder(k).relative_tolerance(tolerance).max_iterations(60);
-    let fit =
-        solver.build().unwrap().exact_fit(points.view(), Some(weights), &mut rng(seed)).unwrap();
+    let settings =
+        KMeansSettings { relative_tolerance: tolerance, max_iterations: 60, ..Default::default() };
+    let fit = KMeans::new(k, settings)
+        .unwrap()
+        .exact_fit(points.view(), Some(weights), &mut rng(seed))
+        .unwrap();
     let start = seeding_of(points, Some(weights), k, seed);
     let (centres, cost, iterations) = plain::lloyd(points.view(), weights, start, tolerance, 60);
     assert_eq!(fit.iterations, iterations);
@@ -79,8 +83,8 @@ proptest! {
         let data = WeightedPoints::new(points.view(), Some(&weights)).unwrap();
         prop_assume!(data.distinct_points_if_at_most(k).is_none());
 
-        let solver = KMeans::builder(k).trials_per_step(Some(trials)).max_iterations(0);
-        let fit = solver.build().unwrap()
+        let settings = KMeansSettings { trials_per_step: Some(trials), max_iterations: 0, ..Default::default() };
+        let fit = KMeans::new(k, settings).unwrap()
             .exact_fit(points.view(), Some(&weights), &mut rng(seed)).unwrap();
         let expected = plain::seed(points.view(), &weights, k, trials, &mut rng(seed));
         prop_assert_eq!(fit.centres.into_coords(), expected);
@@ -96,7 +100,7 @@ proptest! {
     ) {
         let points = line(&coords.into_iter().map(f64::from).collect::<Vec<_>>());
         let weights: Vec<f64> = weights.into_iter().map(f64::from).collect();
-        let solver = KMeans::builder(k).restarts(10).build().unwrap();
+        let solver = KMeans::new(k, KMeansSettings { restarts: 10, ..Default::default() }).unwrap();
         let fit = solver.exact_fit(points.view(), Some(&weights), &mut rng(seed)).unwrap();
         let optimum = plain::optimum(points.view(), &weights, k);
         prop_assert!(fit.squared_inertia >= optimum - 1e-9);
@@ -111,7 +115,8 @@ fn number_of_threads_does_not_matter() {
     let on = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let solver = KMeans::builder(20).restarts(2).max_iterations(30).build().unwrap();
+            let settings = KMeansSettings { restarts: 2, max_iterations: 30, ..Default::default() };
+            let solver = KMeans::new(20, settings).unwrap();
             let fit = solver.exact_fit(points.view(), Some(&weights), &mut rng(9)).unwrap();
             let bits: Vec<u64> = fit.centres.view().coords().iter().map(|x| x.to_bits()).collect();
             let inertia = squared_inertia(points.view(), fit.centres.view());
@@ -127,15 +132,19 @@ fn cost_never_rises_and_is_that_of_the_centres() {
     let points = blobs(3_000, 3, 6, 1.5, 2);
     let mut last = f64::INFINITY;
     for limit in 0..25 {
-        let solver = KMeans::builder(9).relative_tolerance(0.0).max_iterations(limit);
-        let fit = solver.build().unwrap().exact_fit(points.view(), None, &mut rng(3)).unwrap();
+        let settings =
+            KMeansSettings { relative_tolerance: 0.0, max_iterations: limit, ..Default::default() };
+        let fit =
+            KMeans::new(9, settings).unwrap().exact_fit(points.view(), None, &mut rng(3)).unwrap();
         let measured = squared_inertia(points.view(), fit.centres.view());
         assert!((fit.squared_inertia - measured).abs() <= 1e-12 * measured);
         assert!(fit.squared_inertia <= last);
         assert!(fit.iterations <= limit);
         last = fit.squared_inertia;
     }
-    let solver = KMeans::builder(9).relative_tolerance(0.0).max_iterations(5).build().unwrap();
+    let settings =
+        KMeansSettings { relative_tolerance: 0.0, max_iterations: 5, ..Default::default() };
+    let solver = KMeans::new(9, settings).unwrap();
     let fit = solver.exact_fit(points.view(), None, &mut rng(3)).unwrap();
     assert_eq!((fit.iterations, fit.stop), (5, StopReason::IterationLimit));
 }
@@ -144,8 +153,9 @@ fn cost_never_rises_and_is_that_of_the_centres() {
 fn restarts_keep_the_best() {
     let points = blobs(500, 2, 15, 4.0, 6);
     let cost = |restarts| {
-        let solver = KMeans::builder(15).trials_per_step(Some(1)).restarts(restarts);
-        let fit = solver.build().unwrap().exact_fit(points.view(), None, &mut rng(1)).unwrap();
+        let settings = KMeansSettings { trials_per_step: Some(1), restarts, ..Default::default() };
+        let fit =
+            KMeans::new(15, settings).unwrap().exact_fit(points.view(), None, &mut rng(1)).unwrap();
         fit.squared_inertia
     };
     let costs: Vec<f64> = (1..8).map(cost).collect();
@@ -162,7 +172,10 @@ fn far_from_the_origin_nothing_is_lost() {
     let near = Points::new(coords.collect(), 2).unwrap();
     let far = Points::new(near.view().coords().iter().map(|x| x + shift).collect(), 2).unwrap();
     let fit = |points: &Points| {
-        KMeans::builder(5).build().unwrap().exact_fit(points.view(), None, &mut rng(1)).unwrap()
+        KMeans::new(5, KMeansSettings::default())
+            .unwrap()
+            .exact_fit(points.view(), None, &mut rng(1))
+            .unwrap()
     };
     let (near, far) = (fit(&near), fit(&far));
     assert!((near.squared_inertia / far.squared_inertia - 1.0).abs() < 1e-9);
@@ -176,7 +189,7 @@ fn empty_clusters_move_to_the_largest_residuals() {
     let points = line(&[0.0, 1.0, 2.0, 50.0, 90.0]);
     let data = WeightedPoints::new(points.view(), None).unwrap();
     // Three centres at the same place: two of them start without points.
-    let solver = KMeans::builder(3).build().unwrap();
+    let solver = KMeans::new(3, KMeansSettings::default()).unwrap();
     let fit = lloyd(&solver, &data, vec![1.0; 3], vec![0; 5]);
     let mut centres = fit.centres.into_coords();
     centres.sort_by(f64::total_cmp);
@@ -191,7 +204,9 @@ fn empty_clusters_move_to_the_largest_residuals() {
 #[test]
 fn seeding_draws_by_weight_and_squared_distance() {
     let (coords, weights) = ([0.0, 1.0, 3.0], [1.0, 4.0, 2.0]);
-    let solver = KMeans::builder(2).trials_per_step(Some(1)).max_iterations(0).build().unwrap();
+    let settings =
+        KMeansSettings { trials_per_step: Some(1), max_iterations: 0, ..Default::default() };
+    let solver = KMeans::new(2, settings).unwrap();
     let mut rng = rng(12);
     let runs = 20_000;
     let mut counts = [[0usize; 3]; 3];
@@ -218,7 +233,7 @@ fn seeding_draws_by_weight_and_squared_distance() {
 
 #[test]
 fn few_distinct_points_are_the_centres() {
-    let solver = KMeans::builder(4).build().unwrap();
+    let solver = KMeans::new(4, KMeansSettings::default()).unwrap();
     let fit = |points: &Points, weights: Option<&[f64]>| {
         solver.exact_fit(points.view(), weights, &mut rng(1)).unwrap()
     };
@@ -242,14 +257,14 @@ fn weights_stand_for_copies() {
     let (once, weights) = (line(&[0.0, 1.0, 4.0, 9.0, 11.0]), [3.0, 1.0, 2.0, 1.0, 2.0]);
     let copies = line(&[0.0, 0.0, 0.0, 1.0, 4.0, 4.0, 9.0, 11.0, 11.0]);
     for k in 1..4 {
-        let solver = KMeans::builder(k).restarts(20).build().unwrap();
+        let solver = KMeans::new(k, KMeansSettings { restarts: 20, ..Default::default() }).unwrap();
         let a = solver.exact_fit(once.view(), Some(&weights), &mut rng).unwrap();
         let b = solver.exact_fit(copies.view(), None, &mut rng).unwrap();
         assert!((a.squared_inertia - b.squared_inertia).abs() < 1e-12);
         let optimum = plain::optimum(once.view(), &weights, k);
         assert!((a.squared_inertia - optimum).abs() < 1e-12);
     }
-    let mean = KMeans::builder(1).build().unwrap();
+    let mean = KMeans::new(1, KMeansSettings::default()).unwrap();
     let fit = mean.exact_fit(once.view(), Some(&weights), &mut rng).unwrap();
     assert!((fit.centres.view().coords()[0] - 40.0 / 9.0).abs() < 1e-14);
 }
@@ -259,7 +274,7 @@ fn extreme_magnitudes_do_not_overflow() {
     let big = MAX_MAGNITUDE;
     let points = line(&[-big, big, 0.0, 5e-324, 1.0, 1e-200, -1e-180, 3e-170]);
     for k in 1..8 {
-        let solver = KMeans::builder(k).build().unwrap();
+        let solver = KMeans::new(k, KMeansSettings::default()).unwrap();
         let fit = solver.exact_fit(points.view(), Some(&[big; 8]), &mut rng(2)).unwrap();
         assert_eq!(fit.centres.len(), k);
         assert!(fit.squared_inertia.is_finite());
@@ -269,31 +284,43 @@ fn extreme_magnitudes_do_not_overflow() {
 
 #[test]
 fn bad_settings_are_refused() {
-    let refused = |builder: KMeansBuilder| builder.build().unwrap_err().to_string();
+    let refused = |solver: Result<KMeans, ClusterError>| solver.unwrap_err().to_string();
     assert_eq!(
-        refused(KMeans::builder(0)),
+        refused(KMeans::new(0, KMeansSettings::default())),
         "the number of clusters must lie between 1 and 16777216, got 0"
     );
-    assert!(KMeans::builder(KMeans::MAX_CLUSTERS).build().is_ok());
-    assert!(KMeans::builder(usize::MAX).build().is_err());
-    assert_eq!(refused(KMeans::builder(1).restarts(0)), "`restarts` must be at least 1, got 0");
+    assert!(KMeans::new(KMeans::MAX_CLUSTERS, KMeansSettings::default()).is_ok());
+    assert!(KMeans::new(usize::MAX, KMeansSettings::default()).is_err());
     assert_eq!(
-        refused(KMeans::builder(1).trials_per_step(Some(0))),
+        refused(KMeans::new(1, KMeansSettings { restarts: 0, ..Default::default() })),
+        "`restarts` must be at least 1, got 0"
+    );
+    assert_eq!(
+        refused(KMeans::new(1, KMeansSettings { trials_per_step: Some(0), ..Default::default() })),
         "`trials_per_step` must be at least 1, got 0"
     );
     for tolerance in [f64::NAN, -1e-9, 1.0, f64::INFINITY, f64::MAX, -5e-324] {
-        assert!(refused(KMeans::builder(1).relative_tolerance(tolerance)).contains("below 1, got"));
+        assert!(
+            refused(KMeans::new(
+                1,
+                KMeansSettings { relative_tolerance: tolerance, ..Default::default() }
+            ))
+            .contains("below 1, got")
+        );
     }
     for tolerance in [0.0, -0.0, 5e-324, 0.999] {
-        assert!(KMeans::builder(1).relative_tolerance(tolerance).build().is_ok());
+        assert!(
+            KMeans::new(1, KMeansSettings { relative_tolerance: tolerance, ..Default::default() })
+                .is_ok()
+        );
     }
-    let trials = |k| KMeans::builder(k).build().unwrap().trials_per_step();
+    let trials = |k| KMeans::new(k, KMeansSettings::default()).unwrap().trials_per_step();
     assert_eq!([1, 2, 3, 7, 8, 64].map(trials), [2, 2, 3, 3, 4, 6]);
 }
 
 #[test]
 fn bad_input_is_refused_without_showing_it() {
-    let solver = KMeans::builder(2).build().unwrap();
+    let solver = KMeans::new(2, KMeansSettings::default()).unwrap();
     let fit = |coords: &[f64], weights: Option<&[f64]>| {
         solver.exact_fit(line(coords).view(), weights, &mut rng(1)).map(|_| ())
     };
@@ -318,13 +345,18 @@ fn bad_input_is_refused_without_showing_it() {
 
 #[test]
 fn serialised_settings_are_checked_again() {
-    let solver = KMeans::builder(8).restarts(3).trials_per_step(Some(2)).build().unwrap();
+    let settings = KMeansSettings { restarts: 3, trials_per_step: Some(2), ..Default::default() };
+    let solver = KMeans::new(8, settings).unwrap();
     let json = serde_json::to_string(&solver).unwrap();
     assert_eq!(serde_json::from_str::<KMeans>(&json).unwrap(), solver);
     assert!(serde_json::from_str::<KMeans>(&json.replace("\"k\":8", "\"k\":0")).is_err());
     // The mean of each pair is a short decimal, which text gives back exactly.
     let pairs = line(&[0.0, 1.0, 50.0, 51.0]);
-    let fit = KMeans::builder(2).build().unwrap().exact_fit(pairs.view(), None, &mut rng(1));
+    let fit = KMeans::new(2, KMeansSettings::default()).unwrap().exact_fit(
+        pairs.view(),
+        None,
+        &mut rng(1),
+    );
     let fit = fit.unwrap();
     let json = serde_json::to_string(&fit).unwrap();
     assert_eq!(serde_json::from_str::<KMeansFit>(&json).unwrap(), fit);
@@ -334,10 +366,13 @@ fn serialised_settings_are_checked_again() {
 fn any_generator_will_do_and_types_can_be_shared() {
     fn assert_send_sync<T: Send + Sync>() {}
     assert_send_sync::<KMeans>();
-    assert_send_sync::<KMeansBuilder>();
+    assert_send_sync::<KMeansSettings>();
     assert_send_sync::<KMeansFit>();
     let dynamic: &mut dyn Rng = &mut rng(1);
     let points = blobs(50, 2, 3, 5.0, 1);
-    let fit = KMeans::builder(3).build().unwrap().exact_fit(points.view(), None, dynamic).unwrap();
+    let fit = KMeans::new(3, KMeansSettings::default())
+        .unwrap()
+        .exact_fit(points.view(), None, dynamic)
+        .unwrap();
     assert_eq!(fit.centres.len(), 3);
 }

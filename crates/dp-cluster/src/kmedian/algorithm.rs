@@ -68,12 +68,12 @@ impl KMedian {
         rng: &mut (impl Rng + ?Sized),
     ) -> Result<KMedianFit, ClusterError> {
         let data = WeightedPoints::new(points, weights)?;
-        if let Some(centres) = data.distinct_points_if_at_most(self.settings.k) {
+        if let Some(centres) = data.distinct_points_if_at_most(self.asked.k) {
             let stop = StopReason::FewDistinctPoints;
             return Ok(KMedianFit { centres, inertia: 0.0, iterations: 0, stop });
         }
         let mut best = self.one_run(&data, rng);
-        for _ in 1..self.settings.restarts {
+        for _ in 1..self.asked.settings.restarts {
             let fit = self.one_run(&data, rng);
             if fit.inertia < best.inertia {
                 best = fit;
@@ -83,8 +83,8 @@ impl KMedian {
     }
 
     fn one_run(&self, data: &WeightedPoints<'_>, rng: &mut (impl Rng + ?Sized)) -> KMedianFit {
-        let mut centres = seed(data, self.settings.k, rng);
-        let steps = self.settings.local_search_steps;
+        let mut centres = seed(data, self.asked.k, rng);
+        let steps = self.asked.local_search_steps();
         improve_seeding(data, &mut centres, Objective::KMedian, steps, rng);
         let view =
             |centres: Vec<f64>| Points::new(centres, data.points().dim()).expect("whole rows");
@@ -93,14 +93,14 @@ impl KMedian {
         let mut inertia = cost(data, &assignment);
         let mut iterations = 0;
         loop {
-            if iterations == self.settings.max_iterations {
+            if iterations == self.asked.settings.max_iterations {
                 let stop = StopReason::IterationLimit;
                 return KMedianFit { centres, inertia, iterations, stop };
             }
             let next = view(update(data, centres.view(), &assignment));
             let next_assignment = nearest(data.points(), next.view());
             let next_inertia = cost(data, &next_assignment);
-            let settled = next_inertia >= inertia * (1.0 - self.settings.relative_tolerance);
+            let settled = next_inertia >= inertia * (1.0 - self.asked.settings.relative_tolerance);
             if next_inertia < inertia {
                 (centres, assignment, inertia) = (next, next_assignment, next_inertia);
                 iterations += 1;

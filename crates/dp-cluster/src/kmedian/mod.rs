@@ -4,12 +4,12 @@
 //! then alternately nearest centres and geometric medians.
 //!
 //! ```
-//! use dp_cluster::kmedian::KMedian;
+//! use dp_cluster::kmedian::{KMedian, KMedianSettings};
 //! use dp_geometry::Points;
 //! use rand::{SeedableRng, rngs::ChaCha20Rng};
 //!
 //! let points = Points::new(vec![0.0, 1.0, 5.0, 100.0, 101.0, 109.0], 1)?;
-//! let solver = KMedian::builder(2).restarts(3).build()?;
+//! let solver = KMedian::new(2, KMedianSettings { restarts: 3, ..Default::default() })?;
 //! let fit = solver.exact_fit(points.view(), None, &mut ChaCha20Rng::seed_from_u64(7))?;
 //!
 //! let mut centres = fit.centres.into_coords();
@@ -26,4 +26,4 @@ mod tests;
 
 pub use algorithm::KMedianFit;
 pub use median::{GeometricMedian, exact_geometric_median};
-pub use params::{KMedian, KMedianBuilder};
+pub use params::{KMedian, KMedianSettings};

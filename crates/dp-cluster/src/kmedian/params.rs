@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ClusterError;
-use crate::kmeans::KMeans;
+use crate::kmeans::params::check;
 
 /// A k-median solver whose settings have been checked. See the [module](super).
 ///
@@ -11,93 +11,76 @@ use crate::kmeans::KMeans;
 /// None of privacy. Of quality: the seeding is within `O(log k)` of the optimum in expectation; the
 /// alternation never makes it worse.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "KMedianBuilder", into = "KMedianBuilder")]
+#[serde(try_from = "Asked", into = "Asked")]
 pub struct KMedian {
-    pub(super) settings: KMedianBuilder,
+    pub(super) asked: Asked,
 }
 
-/// Collects the settings of a [`KMedian`]; made by [`KMedian::builder`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct KMedianBuilder {
-    pub(super) k: usize,
-    pub(super) restarts: usize,
-    pub(super) max_iterations: usize,
-    pub(super) relative_tolerance: f64,
-    pub(super) local_search_steps: usize,
+/// Settings of [`KMedian`]. Nothing here depends on data.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct KMedianSettings {
+    /// Independent runs, of which the cheapest is kept, at least 1. Default: 1.
+    pub restarts: usize,
+    /// Most updates of the centres per run. 0 returns the seeding as it is. Limit as
+    /// [for k-means](crate::kmeans::KMeansSettings::max_iterations). Default: 100.
+    pub max_iterations: usize,
+    /// A run stops when an update lowers the cost by this share or less. Default: `1e-6`.
+    pub relative_tolerance: f64,
+    /// Tries at a better seeding, as
+    /// [for k-means](crate::kmeans::KMeansSettings::local_search_steps). Default: `2 k`.
+    pub local_search_steps: Option<usize>,
 }
 
-impl KMedian {
-    /// Starts with `k` clusters, 1 restart, 100 iterations, a tolerance of `1e-6` and `2 k` tries of
-    /// local search after the seeding.
-    pub fn builder(k: usize) -> KMedianBuilder {
-        KMedianBuilder {
-            k,
+impl Default for KMedianSettings {
+    fn default() -> Self {
+        Self {
             restarts: 1,
             max_iterations: 100,
             relative_tolerance: 1e-6,
-            local_search_steps: k.saturating_mul(2),
+            local_search_steps: None,
         }
     }
 }
 
-impl KMedianBuilder {
-    /// Independent runs, of which the cheapest is kept. At least 1.
-    #[must_use]
-    pub fn restarts(mut self, restarts: usize) -> Self {
-        self.restarts = restarts;
-        self
-    }
+/// What was asked for. The file form of plans, which are read back through their checks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Asked {
+    pub(super) k: usize,
+    pub(super) settings: KMedianSettings,
+}
 
-    /// Most updates of the centres per run. 0 returns the seeding as it is.
-    #[must_use]
-    pub fn max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations;
-        self
-    }
-
-    /// A run stops when an update lowers the cost by this share or less.
-    #[must_use]
-    pub fn relative_tolerance(mut self, relative_tolerance: f64) -> Self {
-        self.relative_tolerance = relative_tolerance;
-        self
-    }
-
-    /// Tries at a better seeding, as
-    /// [for k-means](crate::kmeans::KMeansBuilder::local_search_steps).
-    #[must_use]
-    pub fn local_search_steps(mut self, local_search_steps: usize) -> Self {
-        self.local_search_steps = local_search_steps;
-        self
-    }
-
-    /// Checks the settings.
+impl KMedian {
+    /// For `k` clusters.
     ///
     /// # Errors
-    /// `k` outside of 1 to [`KMeans::MAX_CLUSTERS`], no restart, or a tolerance not in `[0, 1)`.
-    pub fn build(self) -> Result<KMedian, ClusterError> {
-        if !(1..=KMeans::MAX_CLUSTERS).contains(&self.k) {
-            return Err(ClusterError::ClusterCount { got: self.k });
-        }
-        if self.restarts == 0 {
-            return Err(ClusterError::ZeroSetting { name: "restarts" });
-        }
-        if !(0.0..1.0).contains(&self.relative_tolerance) {
-            return Err(ClusterError::RelativeTolerance { got: self.relative_tolerance });
-        }
-        Ok(KMedian { settings: self })
+    /// `k` outside of 1 to [`KMeans::MAX_CLUSTERS`](crate::kmeans::KMeans::MAX_CLUSTERS), no restart, a
+    /// tolerance not in `[0, 1)`, more iterations or tries than k-means may have.
+    pub fn new(k: usize, settings: KMedianSettings) -> Result<Self, ClusterError> {
+        let KMedianSettings { restarts, max_iterations, relative_tolerance, .. } = settings;
+        let asked = Asked { k, settings };
+        check(k, restarts, max_iterations, relative_tolerance, asked.local_search_steps())?;
+        Ok(Self { asked })
     }
 }
 
-impl TryFrom<KMedianBuilder> for KMedian {
+impl Asked {
+    pub(super) fn local_search_steps(&self) -> usize {
+        self.settings.local_search_steps.unwrap_or_else(|| self.k.saturating_mul(2))
+    }
+}
+
+impl TryFrom<Asked> for KMedian {
     type Error = ClusterError;
 
-    fn try_from(settings: KMedianBuilder) -> Result<Self, ClusterError> {
-        settings.build()
+    fn try_from(asked: Asked) -> Result<Self, ClusterError> {
+        Self::new(asked.k, asked.settings)
     }
 }
 
-impl From<KMedian> for KMedianBuilder {
+impl From<KMedian> for Asked {
     fn from(solver: KMedian) -> Self {
-        solver.settings
+        solver.asked
     }
 }

@@ -3,9 +3,9 @@
 use dp_geometry::Points;
 use rand::RngExt;
 
-use super::{KMedian, exact_geometric_median};
+use super::{KMedian, KMedianSettings, exact_geometric_median};
 use crate::kmeans::StopReason;
-use crate::local_search::{LocalSearch, Objective};
+use crate::local_search::{LocalSearch, LocalSearchSettings, Objective};
 use crate::metrics::inertia;
 use crate::testing::{adversarial, blobs, rng};
 
@@ -76,14 +76,17 @@ fn every_median_is_certified() {
 #[test]
 fn the_alternation_improves_on_the_best_data_points() {
     let (data, _) = blobs(600, 3, 5, 30.0, 3);
-    let fit = KMedian::builder(5).restarts(3).build().expect("valid");
+    let settings = KMedianSettings { restarts: 3, ..Default::default() };
+    let fit = KMedian::new(5, settings).expect("valid");
     let fit = fit.exact_fit(data.view(), None, &mut rng(1)).expect("valid");
     assert_eq!(fit.stop, StopReason::Converged);
     assert!((fit.inertia / inertia(data.view(), fit.centres.view()) - 1.0).abs() < 1e-12);
-    let search = LocalSearch::builder(5, Objective::KMedian).build().expect("valid");
+    let search =
+        LocalSearch::new(5, Objective::KMedian, LocalSearchSettings::default()).expect("valid");
     let swaps = search.exact_fit(data.view(), None, data.view(), &mut rng(1)).expect("valid");
     assert!(fit.inertia < swaps.cost && fit.inertia > 0.8 * swaps.cost);
-    let limited = KMedian::builder(5).max_iterations(0).build().expect("valid");
+    let settings = KMedianSettings { max_iterations: 0, ..Default::default() };
+    let limited = KMedian::new(5, settings).expect("valid");
     let limited = limited.exact_fit(data.view(), None, &mut rng(1)).expect("valid");
     assert_eq!((limited.stop, limited.iterations), (StopReason::IterationLimit, 0));
 }
@@ -91,7 +94,7 @@ fn the_alternation_improves_on_the_best_data_points() {
 #[test]
 fn odd_input_is_handled_or_refused() {
     for dim in [1, 3] {
-        let solver = KMedian::builder(4).build().expect("valid");
+        let solver = KMedian::new(4, KMedianSettings::default()).expect("valid");
         for (name, data) in adversarial(dim, 200) {
             match solver.exact_fit(data.view(), None, &mut rng(1)) {
                 Ok(fit) => {
@@ -105,15 +108,17 @@ fn odd_input_is_handled_or_refused() {
             }
         }
     }
-    assert!(KMedian::builder(0).build().is_err());
-    assert!(KMedian::builder(1).restarts(0).build().is_err());
-    assert!(KMedian::builder(1).relative_tolerance(1.0).build().is_err());
+    assert!(KMedian::new(0, KMedianSettings::default()).is_err());
+    assert!(KMedian::new(1, KMedianSettings { restarts: 0, ..Default::default() }).is_err());
+    assert!(
+        KMedian::new(1, KMedianSettings { relative_tolerance: 1.0, ..Default::default() }).is_err()
+    );
 }
 
 #[test]
 fn threads_do_not_matter() {
     let (data, _) = blobs(3_000, 4, 5, 8.0, 8);
-    let solver = KMedian::builder(5).build().expect("valid");
+    let solver = KMedian::new(5, KMedianSettings::default()).expect("valid");
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         pool.install(|| solver.exact_fit(data.view(), None, &mut rng(9)).expect("valid"))

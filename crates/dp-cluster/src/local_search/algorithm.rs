@@ -86,15 +86,15 @@ impl LocalSearch {
         if !candidates.coords().iter().all(|x| x.abs() <= MAX_MAGNITUDE) {
             return Err(ClusterError::Coordinate);
         }
-        let mut search = Search::new(&data, candidates, self.settings.objective);
-        if candidates.len() <= self.settings.k {
+        let mut search = Search::new(&data, candidates, self.asked.objective);
+        if candidates.len() <= self.asked.k {
             search.take((0..candidates.len()).collect());
             return Ok(search.finish(0, SearchStop::FewCandidates));
         }
-        search.start(self.settings.k, rng);
-        let enough = 1.0 - self.settings.tolerance / self.settings.k as f64;
-        let doubles = self.settings.double_swaps
-            && self.settings.k >= 2
+        search.start(self.asked.k, rng);
+        let enough = 1.0 - self.asked.settings.tolerance / self.asked.k as f64;
+        let doubles = self.asked.settings.double_swaps
+            && self.asked.k >= 2
             && candidates.len() <= Self::MAX_DOUBLE_CANDIDATES;
         let mut swaps = 0;
         loop {
@@ -108,7 +108,7 @@ impl LocalSearch {
             let Some(chosen) = better else {
                 return Ok(search.finish(swaps, SearchStop::LocalOptimum));
             };
-            if swaps == self.settings.max_swaps {
+            if swaps == self.asked.settings.max_swaps {
                 return Ok(search.finish(swaps, SearchStop::SwapLimit));
             }
             search.take(chosen);

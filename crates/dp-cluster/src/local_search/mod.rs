@@ -2,13 +2,13 @@
 //!
 //! ```
 //! use dp_cluster::coreset::PrivateCoreset;
-//! use dp_cluster::local_search::{LocalSearch, Objective};
+//! use dp_cluster::local_search::{LocalSearch, LocalSearchSettings, Objective};
 //! use dp_geometry::Points;
 //! use rand::{SeedableRng, rngs::ChaCha20Rng};
 //!
 //! let towns = Points::new(vec![0.0, 1.0, 2.0, 10.0, 11.0], 1)?;
 //! let coreset = PrivateCoreset::assume_public(towns.clone(), vec![1.0, 1.0, 1.0, 1.0, 5.0])?;
-//! let search = LocalSearch::builder(2, Objective::KMedian).build()?;
+//! let search = LocalSearch::new(2, Objective::KMedian, LocalSearchSettings::default())?;
 //! let fit = search.post_fit(&coreset, towns.view(), &mut ChaCha20Rng::seed_from_u64(1))?;
 //! assert_eq!((fit.chosen, fit.cost), (vec![1, 4], 3.0));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -34,5 +34,5 @@ mod tests;
 pub(crate) use algorithm::draw;
 pub use algorithm::{LocalSearchFit, SearchStop};
 pub use objective::Objective;
-pub use params::{LocalSearch, LocalSearchBuilder};
+pub use params::{LocalSearch, LocalSearchSettings};
 pub(crate) use plus_plus::improve_seeding;

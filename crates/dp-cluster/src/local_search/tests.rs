@@ -4,9 +4,9 @@ use dp_geometry::{Points, PointsView};
 use rand::RngExt;
 
 use super::nearest_three::NearestThree;
-use super::{LocalSearch, Objective, SearchStop, improve_seeding};
-use crate::kmeans::KMeans;
+use super::{LocalSearch, LocalSearchSettings, Objective, SearchStop, improve_seeding};
 use crate::kmeans::data::WeightedPoints;
+use crate::kmeans::{KMeans, KMeansSettings};
 use crate::nearest::squared_distance;
 use crate::testing::{adversarial, rng};
 
@@ -47,10 +47,12 @@ fn a_local_optimum_is_near_the_best_choice() {
                 .map(|set| plain_cost(points.view(), &weights, points.view(), set, objective))
                 .fold(f64::INFINITY, f64::min);
             for double in [false, true] {
-                let settings =
-                    LocalSearch::builder(k, objective).tolerance(0.0).double_swaps(double);
-                let fit = settings
-                    .build()
+                let settings = LocalSearchSettings {
+                    tolerance: 0.0,
+                    double_swaps: double,
+                    ..Default::default()
+                };
+                let fit = LocalSearch::new(k, objective, settings)
                     .expect("valid")
                     .exact_fit(points.view(), Some(&weights), points.view(), &mut rng(seed))
                     .expect("valid");
@@ -107,13 +109,13 @@ fn swaps_are_as_few_as_promised() {
     for seed in 0..20 {
         let (points, weights) = random(200, 2, seed);
         let (k, tolerance) = (7, 0.01);
-        let search = LocalSearch::builder(k, Objective::KMedian).tolerance(tolerance);
-        let run = |settings: super::LocalSearchBuilder| {
-            let search = settings.build().expect("valid");
+        let settings = LocalSearchSettings { tolerance, ..Default::default() };
+        let run = |settings| {
+            let search = LocalSearch::new(k, Objective::KMedian, settings).expect("valid");
             search.exact_fit(points.view(), Some(&weights), points.view(), &mut rng(seed))
         };
-        let start = run(search.clone().max_swaps(0)).expect("valid");
-        let end = run(search).expect("valid");
+        let start = run(LocalSearchSettings { max_swaps: 0, ..settings }).expect("valid");
+        let end = run(settings).expect("valid");
         let most = k as f64 / tolerance * (start.cost / end.cost).ln() + 1.0;
         assert!((end.swaps as f64) <= most, "{} {most}", end.swaps);
         assert!(start.swaps == 0 && end.cost <= start.cost);
@@ -122,8 +124,8 @@ fn swaps_are_as_few_as_promised() {
 
 #[test]
 fn odd_input_is_handled_or_refused() {
-    let search = LocalSearch::builder(3, Objective::KMeans).double_swaps(true);
-    let search = search.build().expect("valid");
+    let settings = LocalSearchSettings { double_swaps: true, ..Default::default() };
+    let search = LocalSearch::new(3, Objective::KMeans, settings).expect("valid");
     for (name, points) in adversarial(2, 60) {
         let candidates = Points::new(vec![0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 9.0, 9.0, -9.0, 9.0], 2);
         let candidates = candidates.expect("whole rows");
@@ -143,8 +145,15 @@ fn odd_input_is_handled_or_refused() {
     let none = Points::new(vec![], 2).expect("whole rows");
     let fit = search.exact_fit(points.view(), None, none.view(), &mut rng(1)).expect("valid");
     assert!(fit.chosen.is_empty() && fit.cost == 0.0);
-    assert!(LocalSearch::builder(0, Objective::KMeans).build().is_err());
-    assert!(LocalSearch::builder(1, Objective::KMeans).tolerance(f64::NAN).build().is_err());
+    assert!(LocalSearch::new(0, Objective::KMeans, LocalSearchSettings::default()).is_err());
+    assert!(
+        LocalSearch::new(
+            1,
+            Objective::KMeans,
+            LocalSearchSettings { tolerance: f64::NAN, ..Default::default() }
+        )
+        .is_err()
+    );
 }
 
 /// Improving a seeding never raises the cost, and repairs a start that misses clusters.
@@ -162,7 +171,8 @@ fn a_bad_seeding_is_repaired() {
     let before = cost(&centres);
     improve_seeding(&data, &mut centres, Objective::KMeans, 20, &mut rng(1));
     assert!(before > 1e6 && cost(&centres) < 200.0, "{before} {}", cost(&centres));
-    let solver = KMeans::builder(4).local_search_steps(8).build().expect("valid");
+    let settings = KMeansSettings { local_search_steps: 8, ..Default::default() };
+    let solver = KMeans::new(4, settings).expect("valid");
     let fit = solver.exact_fit(points.view(), None, &mut rng(2)).expect("valid");
     assert!(fit.squared_inertia < 40.0, "{}", fit.squared_inertia);
 }
@@ -183,8 +193,9 @@ fn a_weight_is_a_number_of_copies() {
         assert!((weighted - copied).abs() < 1e-9);
     }
     let best = |points: &Points, weights: Option<&[f64]>, candidates: &Points| {
-        let search = LocalSearch::builder(2, Objective::KMeans).tolerance(0.0).double_swaps(true);
-        let search = search.build().expect("valid");
+        let settings =
+            LocalSearchSettings { tolerance: 0.0, double_swaps: true, ..Default::default() };
+        let search = LocalSearch::new(2, Objective::KMeans, settings).expect("valid");
         search.exact_fit(points.view(), weights, candidates.view(), &mut rng(4)).expect("valid")
     };
     assert_eq!(best(&points, Some(&weights), &points).chosen, best(&copies, None, &points).chosen);

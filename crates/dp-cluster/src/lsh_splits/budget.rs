@@ -6,7 +6,7 @@ use dp_accounting::{
 use dp_mechanism::{GaussianSum, NoisyCount};
 use serde::{Deserialize, Serialize};
 
-use super::LshSplitsBuilder;
+use super::params::Asked;
 use crate::ClusterError;
 use crate::total_rho::total_mu;
 
@@ -51,8 +51,8 @@ pub(super) struct Primitives {
 }
 
 impl Primitives {
-    pub(super) fn calibrate(settings: &LshSplitsBuilder) -> Result<Self, ClusterError> {
-        match settings.split {
+    pub(super) fn calibrate(asked: &Asked) -> Result<Self, ClusterError> {
+        match asked.settings.split {
             BudgetSplit::Gaussian { counts, sums } => {
                 for (name, got) in [("counts", counts), ("sums", sums)] {
                     if !(got.is_finite() && got > 0.0) {
@@ -60,21 +60,21 @@ impl Primitives {
                         return Err(ClusterError::Setting { name, got, want });
                     }
                 }
-                Self::gaussian(settings, [counts, sums])
+                Self::gaussian(asked, [counts, sums])
             }
             BudgetSplit::Joint { count_noise } => {
                 if !(0.01..=1e6).contains(&count_noise) {
                     let (name, want) = ("count_noise", "between 0.01 and 1e6");
                     return Err(ClusterError::Setting { name, got: count_noise, want });
                 }
-                Self::joint(settings, count_noise)
+                Self::joint(asked, count_noise)
             }
         }
     }
 
-    fn gaussian(settings: &LshSplitsBuilder, shares: [f64; 2]) -> Result<Self, ClusterError> {
-        let parts = total_mu(settings.budget)?.split(&shares)?;
-        let levels = parts[0].split(&vec![1.0; settings.depth + 1])?;
+    fn gaussian(asked: &Asked, shares: [f64; 2]) -> Result<Self, ClusterError> {
+        let parts = total_mu(asked.budget)?.split(&shares)?;
+        let levels = parts[0].split(&vec![1.0; asked.settings.depth + 1])?;
         let counts: Vec<NoisyCount> =
             levels.into_iter().map(NoisyCount::rounded).collect::<Result<_, _>>()?;
         let sums = GaussianSum::rounded(parts[1])?;
@@ -82,26 +82,26 @@ impl Primitives {
         Ok(Self { counts, sums, spent })
     }
 
-    fn joint(settings: &LshSplitsBuilder, count_noise: f64) -> Result<Self, ClusterError> {
-        let uses = settings.depth as u64 + 1;
+    fn joint(asked: &Asked, count_noise: f64) -> Result<Self, ClusterError> {
+        let uses = asked.settings.depth as u64 + 1;
         let mix = |multiplier: f64| {
             let count = Event::discrete_laplace(1.0 / (count_noise * multiplier), 1)?;
             let sum = Event::gaussian(multiplier)?;
             Composition::new().with(sum, 1)?.with(count, uses)
         };
         // The sums alone need this much.
-        let low = gaussian_noise_multiplier(settings.budget).max(0.006 / count_noise).max(0.03);
+        let low = gaussian_noise_multiplier(asked.budget).max(0.006 / count_noise).max(0.03);
         let high = 1e6_f64.min(1e8 / count_noise);
-        let found = if low < high { calibrate(settings.budget, low, high, mix)? } else { None };
+        let found = if low < high { calibrate(asked.budget, low, high, mix)? } else { None };
         let multiplier = found.ok_or(ClusterError::Setting {
             name: "epsilon",
-            got: settings.budget.epsilon().get(),
+            got: asked.budget.epsilon().get(),
             want: "large enough for noise that can be composed exactly",
         })?;
         let mu = Mu::new(multiplier.recip().next_down())?;
         let each = Epsilon::new(1.0 / (count_noise * multiplier))?;
-        let counts = vec![NoisyCount::geometric(each)?; settings.depth + 1];
-        let (epsilon, delta) = (settings.budget.epsilon(), settings.budget.delta());
+        let counts = vec![NoisyCount::geometric(each)?; asked.settings.depth + 1];
+        let (epsilon, delta) = (asked.budget.epsilon(), asked.budget.delta());
         let (loss, sums) = (Loss::Approximate { epsilon, delta }, GaussianSum::rounded(mu)?);
         let spent = Step::composed("composed exactly", loss, steps(&counts, &sums));
         Ok(Self { counts, sums, spent })

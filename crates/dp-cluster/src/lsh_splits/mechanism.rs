@@ -1,13 +1,14 @@
 //! The plan and its one code path.
 
-use dp_accounting::{AddRemove, Budget, Receipt};
-use dp_geometry::{Points, PointsView, PublicBall};
+use dp_accounting::{AddRemove, Receipt};
+use dp_geometry::{Points, PointsView};
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
-use super::LshSplitsBuilder;
+use super::LshSplitsSettings;
 use super::budget::Primitives;
 use super::codes::{codes, hyperplanes};
+use super::params::Asked;
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::KMeans;
 use crate::public_coins::{Purpose, public_generator};
@@ -27,19 +28,14 @@ use crate::{ClusterError, Clustering};
 /// A record outside of the ball is moved to its surface; a NaN coordinate counts as the centre's.
 /// Whether a release succeeds does not depend on the data, which may be empty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "LshSplitsBuilder", into = "LshSplitsBuilder")]
+#[serde(try_from = "Asked", into = "Asked")]
 pub struct LshSplits {
-    pub(super) settings: LshSplitsBuilder,
+    pub(super) asked: Asked,
     pub(super) primitives: Primitives,
     pub(super) solver: KMeans,
 }
 
 impl LshSplits {
-    /// Settings for points in this public ball, to be put in `k` clusters within this budget.
-    pub fn builder(public_ball: PublicBall, k: usize, budget: Budget) -> LshSplitsBuilder {
-        LshSplitsBuilder::new(public_ball, k, budget)
-    }
-
     /// Standard deviation of the noise in a leaf's sum, as a multiple of the length of the longest
     /// vector that a record adds (the radius, and a share for the size).
     pub fn sum_noise_multiplier(&self) -> f64 {
@@ -53,7 +49,7 @@ impl LshSplits {
 
     /// Weighted k-means on the leaves: post-processing with public randomness.
     fn post_centres(&self, coreset: &PrivateCoreset) -> Points {
-        let mut rng = public_generator(self.settings.public_seed, Purpose::LshSolver);
+        let mut rng = public_generator(self.asked.settings.public_seed, Purpose::LshSolver);
         let solver = if coreset.len() < self.solver.k() {
             // Fewer leaves than clusters: they are the centres.
             return coreset.points().to_points();
@@ -61,9 +57,9 @@ impl LshSplits {
             &self.solver
         };
         let fit = solver.post_fit(coreset, &mut rng).expect("released points are finite");
-        let (mut coords, dim) = (fit.centres.into_coords(), self.settings.public_ball.dim());
+        let (mut coords, dim) = (fit.centres.into_coords(), self.asked.public_ball.dim());
         // A mean can round to just outside of the ball.
-        coords.chunks_exact_mut(dim).for_each(|centre| self.settings.public_ball.clip(centre));
+        coords.chunks_exact_mut(dim).for_each(|centre| self.asked.public_ball.clip(centre));
         Points::new(coords, dim).expect("whole rows")
     }
 }
@@ -79,7 +75,7 @@ impl Algorithm for LshSplits {
 
     fn cost(&self) -> Receipt<AddRemove> {
         let spent = self.primitives.spent.clone();
-        Receipt::new("lsh-splits", AddRemove, self.settings.budget, spent)
+        Receipt::new("lsh-splits", AddRemove, self.asked.budget, spent)
     }
 
     fn shape(points: &PointsView<'_>) -> usize {
@@ -89,13 +85,13 @@ impl Algorithm for LshSplits {
     /// # Errors
     /// [`ClusterError::Dimension`] if the points do not have the dimension of the public ball.
     fn check(&self, &dim: &usize) -> Result<(), ClusterError> {
-        ClusterError::unless_equal(self.settings.public_ball.dim(), dim)
+        ClusterError::unless_equal(self.asked.public_ball.dim(), dim)
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
-        let LshSplitsBuilder { public_ball, depth, public_seed, .. } = &self.settings;
-        let dim = public_ball.dim();
-        let hyperplanes = hyperplanes(dim, *depth, *public_seed);
+        let (public_ball, dim) = (&self.asked.public_ball, self.asked.public_ball.dim());
+        let LshSplitsSettings { depth, public_seed, .. } = self.asked.settings;
+        let hyperplanes = hyperplanes(dim, depth, public_seed);
         let codes = points.map(|points| codes(&hyperplanes, points, public_ball));
         let tree = self.grow(codes, draws);
         let coreset = self.coreset(points, &tree, draws);
@@ -103,16 +99,16 @@ impl Algorithm for LshSplits {
     }
 }
 
-impl TryFrom<LshSplitsBuilder> for LshSplits {
+impl TryFrom<Asked> for LshSplits {
     type Error = ClusterError;
 
-    fn try_from(settings: LshSplitsBuilder) -> Result<Self, ClusterError> {
-        settings.build()
+    fn try_from(asked: Asked) -> Result<Self, ClusterError> {
+        Self::new(asked.public_ball, asked.k, asked.budget, asked.settings)
     }
 }
 
-impl From<LshSplits> for LshSplitsBuilder {
+impl From<LshSplits> for Asked {
     fn from(plan: LshSplits) -> Self {
-        plan.settings
+        plan.asked
     }
 }

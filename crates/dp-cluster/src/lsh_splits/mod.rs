@@ -6,7 +6,7 @@
 //! k-means on it is post-processing.
 //!
 //! ```
-//! use dp_cluster::lsh_splits::LshSplits;
+//! use dp_cluster::lsh_splits::{LshSplits, LshSplitsSettings};
 //! use dp_cluster::{Budget, Mechanism, Points, PublicBall, chacha_from_os};
 //!
 //! // Ten thousand points around (-5, 0) and (5, 0); the ball is public knowledge.
@@ -14,7 +14,8 @@
 //! let points = Points::new(coords, 2)?;
 //! let ball = PublicBall::new(vec![0.0, 0.0], 10.0)?;
 //!
-//! let plan = LshSplits::builder(ball, 2, Budget::new(1.0, 1e-6)?).public_seed(2024).build()?;
+//! let settings = LshSplitsSettings { public_seed: 2024, ..Default::default() };
+//! let plan = LshSplits::new(ball, 2, Budget::new(1.0, 1e-6)?, settings)?;
 //! println!("{}", plan.receipt()); // the whole cost, before any data is touched
 //! let release = plan.release(points.view(), &mut chacha_from_os()?)?;
 //! assert!(release.output.centres.len() <= 2);
@@ -50,4 +51,4 @@ mod tree;
 
 pub use budget::BudgetSplit;
 pub use mechanism::LshSplits;
-pub use params::{Form, LshSplitsBuilder};
+pub use params::{Form, LshSplitsSettings};

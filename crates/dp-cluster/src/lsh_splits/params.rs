@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::budget::Primitives;
 use super::{BudgetSplit, LshSplits};
 use crate::ClusterError;
-use crate::kmeans::{KMeans, MAX_MAGNITUDE};
+use crate::kmeans::{KMeans, KMeansSettings, MAX_MAGNITUDE};
 
 /// Which departures from the published algorithm are made. All of them are post-processing or
 /// change how the same budget is used.
@@ -23,31 +23,27 @@ pub enum Form {
     Published,
 }
 
-/// Public settings of [`LshSplits`]; made by [`LshSplits::builder`].
-///
-/// Serialises as plain settings; a plan is read back through [`build`](Self::build), so that a file
-/// cannot bypass its checks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LshSplitsBuilder {
-    pub(super) public_ball: PublicBall,
-    pub(super) k: usize,
-    pub(super) budget: Budget,
-    pub(super) split: BudgetSplit,
-    pub(super) form: Form,
-    pub(super) depth: usize,
-    pub(super) least_leaf: f64,
-    pub(super) public_seed: u64,
+/// Settings of [`LshSplits`]. Nothing here depends on data.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LshSplitsSettings {
+    /// How the budget is divided between counts and sums. Default: [`BudgetSplit::default`].
+    pub split: BudgetSplit,
+    /// With or without our departures from the published algorithm. Default: [`Form::Improved`].
+    pub form: Form,
+    /// Levels of hyperplanes, 1 to [`MAX_DEPTH`](LshSplits::MAX_DEPTH). Default: 20.
+    pub depth: usize,
+    /// A leaf should hold this many times `sqrt(d) * noise_multiplier` records, which makes the noise
+    /// of its centre one over this of the radius; but not more than `n / (2 k)`. Default: 8; published: 10.
+    pub least_leaf: f64,
+    /// Decides the hyperplanes and the random choices of the final k-means. It hides nothing and may
+    /// be published. It must not be chosen by looking at the data. Default: 0.
+    pub public_seed: u64,
 }
 
-impl LshSplitsBuilder {
-    /// Deepest tree: the sides of one record at all levels are kept in 32 bits.
-    pub const MAX_DEPTH: usize = 32;
-
-    pub(super) fn new(public_ball: PublicBall, k: usize, budget: Budget) -> Self {
+impl Default for LshSplitsSettings {
+    fn default() -> Self {
         Self {
-            public_ball,
-            k,
-            budget,
             split: BudgetSplit::default(),
             form: Form::default(),
             depth: 20,
@@ -55,71 +51,60 @@ impl LshSplitsBuilder {
             public_seed: 0,
         }
     }
+}
 
-    /// How the budget is divided between counts and sums. Default: [`BudgetSplit::default`].
-    #[must_use]
-    pub fn split(mut self, split: BudgetSplit) -> Self {
-        self.split = split;
-        self
-    }
+/// What was asked for. The file form of plans, which are read back through their checks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Asked {
+    pub(super) public_ball: PublicBall,
+    pub(super) k: usize,
+    pub(super) budget: Budget,
+    pub(super) settings: LshSplitsSettings,
+}
 
-    /// With or without our departures from the published algorithm.
-    #[must_use]
-    pub fn form(mut self, form: Form) -> Self {
-        self.form = form;
-        self
-    }
+impl LshSplits {
+    /// Deepest tree: the sides of one record at all levels are kept in 32 bits.
+    pub const MAX_DEPTH: usize = 32;
 
-    /// Levels of hyperplanes, 1 to [`MAX_DEPTH`](Self::MAX_DEPTH). Default: 20.
-    #[must_use]
-    pub fn depth(mut self, depth: usize) -> Self {
-        self.depth = depth;
-        self
-    }
-
-    /// A leaf should hold this many times `sqrt(d) * noise_multiplier` records, which makes the noise
-    /// of its centre one over this of the radius; but not more than `n / (2 k)`. Default: 8; published: 10.
-    #[must_use]
-    pub fn least_leaf(mut self, least_leaf: f64) -> Self {
-        self.least_leaf = least_leaf;
-        self
-    }
-
-    /// Decides the hyperplanes and the random choices of the final k-means. It hides nothing and may
-    /// be published. It must not be chosen by looking at the data. Default: 0.
-    #[must_use]
-    pub fn public_seed(mut self, public_seed: u64) -> Self {
-        self.public_seed = public_seed;
-        self
-    }
-
+    /// For points in this public ball, to be put in `k` clusters within this budget.
+    ///
     /// Checks every setting and calibrates every step; afterwards nothing can fail.
     ///
     /// # Errors
     /// [`ClusterError`] names the setting, its value and what would be accepted.
-    pub fn build(self) -> Result<LshSplits, ClusterError> {
+    pub fn new(
+        public_ball: PublicBall,
+        k: usize,
+        budget: Budget,
+        settings: LshSplitsSettings,
+    ) -> Result<Self, ClusterError> {
+        let asked = Asked { public_ball, k, budget, settings };
         let refuse = |name, got: f64, want| Err(ClusterError::Setting { name, got, want });
-        if !(1..=KMeans::MAX_CLUSTERS).contains(&self.k) {
-            return Err(ClusterError::ClusterCount { got: self.k });
+        if !(1..=KMeans::MAX_CLUSTERS).contains(&asked.k) {
+            return Err(ClusterError::ClusterCount { got: asked.k });
         }
-        if !(1..=Self::MAX_DEPTH).contains(&self.depth) {
-            return refuse("depth", self.depth as f64, "between 1 and 32");
+        if !(1..=Self::MAX_DEPTH).contains(&asked.settings.depth) {
+            return refuse("depth", asked.settings.depth as f64, "between 1 and 32");
         }
-        if !(self.least_leaf > 0.0 && self.least_leaf <= 1e6) {
-            return refuse("least_leaf", self.least_leaf, "above 0 and at most 1e6");
+        if !(asked.settings.least_leaf > 0.0 && asked.settings.least_leaf <= 1e6) {
+            return refuse("least_leaf", asked.settings.least_leaf, "above 0 and at most 1e6");
         }
-        if self.budget.delta().get() <= 0.0 {
+        if asked.budget.delta().get() <= 0.0 {
             return refuse("delta", 0.0, "above 0: the sums have Gaussian noise");
         }
-        let ball = &self.public_ball;
+        let ball = &asked.public_ball;
         let farthest = ball.centre().iter().fold(0.0, |far: f64, x| far.max(x.abs()));
         if farthest + ball.radius() > MAX_MAGNITUDE {
             return refuse("the public ball's extent", farthest + ball.radius(), "at most 1e75");
         }
-        let primitives = Primitives::calibrate(&self)?;
+        let primitives = Primitives::calibrate(&asked)?;
         // Few swaps, since each costs a pass over leaves and centres.
-        let swaps = (2 * self.k).min(200);
-        let solver = KMeans::builder(self.k).restarts(10).local_search_steps(swaps).build()?;
-        Ok(LshSplits { settings: self, primitives, solver })
+        let swaps = (2 * asked.k).min(200);
+        let solver = KMeans::new(
+            asked.k,
+            KMeansSettings { restarts: 10, local_search_steps: swaps, ..Default::default() },
+        )?;
+        Ok(Self { asked, primitives, solver })
     }
 }

@@ -17,7 +17,7 @@ impl LshSplits {
         tree: &Tree,
         draws: &mut Draws<'_>,
     ) -> PrivateCoreset {
-        let ball = &self.settings.public_ball;
+        let ball = &self.asked.public_ball;
         let dim = ball.dim();
         let (sized, in_ball) = (SizedSum::new(dim, ball.radius()), InBall::new(ball));
         let leaves = tree.noisy_counts.len();
@@ -30,7 +30,7 @@ impl LshSplits {
         for (leaf, &count) in tree.noisy_counts.iter().enumerate() {
             let (first, draw) = (leaf * sized.width(), &mut draws.part(LEAF, 0, leaf as u64));
             let noise = &self.primitives.sums;
-            let (sum, size) = match self.settings.form {
+            let (sum, size) = match self.asked.settings.form {
                 Form::Improved => {
                     let sum = sized.release(sums.range(first..first + sized.width()), noise, draw);
                     let size = sized.size(&sum);
@@ -51,7 +51,8 @@ impl LshSplits {
                 largest = (size, centre.clone());
             }
             // A leaf that turns out to hold next to nothing would put its noise anywhere.
-            if self.settings.form == Form::Published || size >= 0.5 * tree.least_count as f64 {
+            if self.asked.settings.form == Form::Published || size >= 0.5 * tree.least_count as f64
+            {
                 coords.extend(centre);
                 weights.push(weight);
             }

@@ -7,7 +7,8 @@ use dp_mechanism::{Draws, Mechanism, Private, SecureSource};
 use rand::RngExt;
 
 use super::codes::{codes, hyperplanes};
-use super::{BudgetSplit, Form, LshSplits, LshSplitsBuilder};
+use super::{BudgetSplit, Form, LshSplits, LshSplitsSettings};
+use crate::ClusterError;
 use crate::metrics::squared_inertia;
 use crate::sized_sum::NO_GROUP;
 use crate::testing::{adversarial, blobs, rng};
@@ -20,42 +21,62 @@ fn budget(epsilon: f64) -> Budget {
     Budget::new(epsilon, 1e-6).expect("valid")
 }
 
-fn builder(dim: usize, k: usize) -> LshSplitsBuilder {
-    LshSplits::builder(ball(dim, 10.0 * (dim as f64).sqrt()), k, budget(1.0))
+fn planned(dim: usize, k: usize, settings: LshSplitsSettings) -> Result<LshSplits, ClusterError> {
+    LshSplits::new(ball(dim, 10.0 * (dim as f64).sqrt()), k, budget(1.0), settings)
 }
 
 #[test]
 fn settings_out_of_range_are_refused_with_their_value() {
     let gaussian = |counts| BudgetSplit::Gaussian { counts, sums: 1.0 };
     let pure = Budget::new(1.0, 0.0).expect("a pure budget");
-    for (builder, want) in [
-        (builder(2, 0), "the number of clusters must lie between 1 and 16777216, got 0"),
-        (builder(2, 2).depth(0), "depth must be between 1 and 32, got 0"),
-        (builder(2, 2).depth(33), "depth must be between 1 and 32, got 33"),
-        (builder(2, 2).least_leaf(-0.0), "least_leaf must be above 0 and at most 1e6, got -0"),
-        (builder(2, 2).least_leaf(f64::NAN), "least_leaf must be above 0 and at most 1e6, got NaN"),
-        (builder(2, 2).split(gaussian(0.0)), "counts must be a finite share above 0, got 0"),
+    let d = LshSplitsSettings::default();
+    for (plan, want) in [
+        (planned(2, 0, d), "the number of clusters must lie between 1 and 16777216, got 0"),
         (
-            builder(2, 2).split(gaussian(f64::INFINITY)),
+            planned(2, 2, LshSplitsSettings { depth: 0, ..d }),
+            "depth must be between 1 and 32, got 0",
+        ),
+        (
+            planned(2, 2, LshSplitsSettings { depth: 33, ..d }),
+            "depth must be between 1 and 32, got 33",
+        ),
+        (
+            planned(2, 2, LshSplitsSettings { least_leaf: -0.0, ..d }),
+            "least_leaf must be above 0 and at most 1e6, got -0",
+        ),
+        (
+            planned(2, 2, LshSplitsSettings { least_leaf: f64::NAN, ..d }),
+            "least_leaf must be above 0 and at most 1e6, got NaN",
+        ),
+        (
+            planned(2, 2, LshSplitsSettings { split: gaussian(0.0), ..d }),
+            "counts must be a finite share above 0, got 0",
+        ),
+        (
+            planned(2, 2, LshSplitsSettings { split: gaussian(f64::INFINITY), ..d }),
             "counts must be a finite share above 0, got inf",
         ),
         (
-            builder(2, 2).split(BudgetSplit::Joint { count_noise: f64::NAN }),
+            planned(
+                2,
+                2,
+                LshSplitsSettings { split: BudgetSplit::Joint { count_noise: f64::NAN }, ..d },
+            ),
             "count_noise must be between 0.01 and 1e6, got NaN",
         ),
         (
-            LshSplits::builder(ball(2, 1.0), 2, pure),
+            LshSplits::new(ball(2, 1.0), 2, pure, d),
             "delta must be above 0: the sums have Gaussian noise, got 0",
         ),
         (
-            LshSplits::builder(ball(2, 1e80), 2, budget(1.0)),
+            LshSplits::new(ball(2, 1e80), 2, budget(1.0), d),
             "the public ball's extent must be at most 1e75, \
              got 100000000000000000000000000000000000000000000000000000000000000000000000000000000",
         ),
     ] {
-        assert_eq!(builder.build().expect_err("out of range").to_string(), want);
+        assert_eq!(plan.expect_err("out of range").to_string(), want);
     }
-    let plan = builder(3, 2).build().expect("valid");
+    let plan = planned(3, 2, LshSplitsSettings::default()).expect("valid");
     let two = Points::new(vec![0.0; 4], 2).expect("whole rows");
     let error = plan.simulate(two.view(), &mut rng(1)).expect_err("wrong shape");
     let want = "the points have 2 coordinates each, the public domain has 3 dimensions";
@@ -67,14 +88,33 @@ fn settings_out_of_range_are_refused_with_their_value() {
 fn odd_data_is_released_like_any_other() {
     for dim in [1, 2, 7] {
         for settings in [
-            builder(dim, 3),
-            builder(dim, 5_000),
-            builder(dim, 40).form(Form::Published).split(BudgetSplit::PAPER).depth(32),
-            LshSplits::builder(ball(dim, 10.0), 8, budget(100.0)).least_leaf(1e-6),
-            LshSplits::builder(ball(dim, 1e-140), 8, Budget::new(1e-3, 1e-12).expect("valid")),
+            planned(dim, 3, LshSplitsSettings::default()),
+            planned(dim, 5_000, LshSplitsSettings::default()),
+            planned(
+                dim,
+                40,
+                LshSplitsSettings {
+                    form: Form::Published,
+                    split: BudgetSplit::PAPER,
+                    depth: 32,
+                    ..Default::default()
+                },
+            ),
+            LshSplits::new(
+                ball(dim, 10.0),
+                8,
+                budget(100.0),
+                LshSplitsSettings { least_leaf: 1e-6, ..Default::default() },
+            ),
+            LshSplits::new(
+                ball(dim, 1e-140),
+                8,
+                Budget::new(1e-3, 1e-12).expect("valid"),
+                LshSplitsSettings::default(),
+            ),
         ] {
-            let plan = settings.build().expect("valid");
-            let (domain, k) = (plan.settings.public_ball.clone(), plan.settings.k);
+            let plan = settings.expect("valid");
+            let (domain, k) = (plan.asked.public_ball.clone(), plan.asked.k);
             for (name, points) in adversarial(dim, 1_000) {
                 let output = plan.simulate(points.view(), &mut rng(3)).expect("it fits").output;
                 let centres = output.centres.view();
@@ -107,16 +147,14 @@ fn odd_data_is_released_like_any_other() {
 
 #[test]
 fn many_dimensions_and_far_away_balls() {
-    let plan = builder(784, 10).build().expect("valid");
+    let plan = planned(784, 10, LshSplitsSettings::default()).expect("valid");
     for (name, points) in adversarial(784, 60) {
         let output = plan.simulate(points.view(), &mut rng(4)).expect("it fits").output;
-        assert!(
-            output.centres.view().rows().all(|c| plan.settings.public_ball.contains(c)),
-            "{name}"
-        );
+        assert!(output.centres.view().rows().all(|c| plan.asked.public_ball.contains(c)), "{name}");
     }
     let far = PublicBall::new(vec![1e9, -1e9], 3.0).expect("valid");
-    let plan = LshSplits::builder(far.clone(), 2, budget(1.0)).build().expect("valid");
+    let plan =
+        LshSplits::new(far.clone(), 2, budget(1.0), LshSplitsSettings::default()).expect("valid");
     let coords = (0..20_000).map(|i| if i % 2 == 0 { 1e9 + 1.0 } else { -1e9 - 1.0 }).collect();
     let points = Points::new(coords, 2).expect("whole rows");
     let output = plan.simulate(points.view(), &mut rng(4)).expect("it fits").output;
@@ -140,11 +178,9 @@ fn receipts_stay_within_the_budget() {
             }
         };
         let budget = Budget::new(epsilon, delta).expect("valid");
-        let plan = LshSplits::builder(ball(1 + i % 5, 1.0), 2, budget)
-            .split(split)
-            .depth(1 + i % 32)
-            .build()
-            .expect("valid settings");
+        let settings = LshSplitsSettings { split, depth: 1 + i % 32, ..Default::default() };
+        let plan =
+            LshSplits::new(ball(1 + i % 5, 1.0), 2, budget, settings).expect("valid settings");
         let receipt = plan.receipt();
         let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
         assert!(receipt.within_budget(), "{epsilon} {delta} {split:?}: {spent}");
@@ -158,8 +194,10 @@ fn receipts_stay_within_the_budget() {
 fn joint_calibration_gives_the_known_noise() {
     for (n, want) in [(1e4_f64, 4.34), (1e5, 5.02), (1e6, 5.64)] {
         let budget = Budget::new(1.0, n.powf(-1.5)).expect("valid");
-        let plan = LshSplits::builder(ball(2, 1.0), 2, budget).split(BudgetSplit::PAPER);
-        let got = plan.build().expect("valid").sum_noise_multiplier();
+        let settings = LshSplitsSettings { split: BudgetSplit::PAPER, ..Default::default() };
+        let got = LshSplits::new(ball(2, 1.0), 2, budget, settings)
+            .expect("valid")
+            .sum_noise_multiplier();
         assert!((got - want).abs() < 0.01, "{n}: {got}");
     }
 }
@@ -169,8 +207,8 @@ fn joint_calibration_gives_the_known_noise() {
 fn the_tree_equals_a_plain_one() {
     let (points, _) = blobs(5_000, 3, 6, 8.0, 6);
     for form in [Form::Improved, Form::Published] {
-        let plan = builder(3, 6).form(form).build().expect("valid");
-        let codes = codes(&hyperplanes(3, 20, 0), points.view(), &plan.settings.public_ball);
+        let plan = planned(3, 6, LshSplitsSettings { form, ..Default::default() }).expect("valid");
+        let codes = codes(&hyperplanes(3, 20, 0), points.view(), &plan.asked.public_ball);
         let plain = plain_tree(&plan, &codes, 7);
         let (mut rng, codes) = (rng(7), Private::owned(codes));
         let tree = plan.grow(codes, &mut Draws::unplanned(&mut SecureSource::new(&mut rng)));
@@ -193,7 +231,7 @@ fn plain_tree(plan: &LshSplits, codes: &[u32], seed: u64) -> (Vec<u32>, Vec<i64>
     let total = count(0, &all);
     let least_count = plan.least_count(total);
     let (mut open, mut leaves) = (vec![(all, total)], Vec::new());
-    for level in 0..plan.settings.depth {
+    for level in 0..plan.asked.settings.depth {
         let mut next = Vec::new();
         for (records, size) in open {
             if size < 3 * least_count {
@@ -206,7 +244,7 @@ fn plain_tree(plan: &LshSplits, codes: &[u32], seed: u64) -> (Vec<u32>, Vec<i64>
             match (left_size >= least_count, right_size >= least_count) {
                 (true, true) => next.extend([(left, left_size), (right, right_size)]),
                 (false, false) => leaves.push((records, size)),
-                _ if plan.settings.form == Form::Improved => next.push((records, size)),
+                _ if plan.asked.settings.form == Form::Improved => next.push((records, size)),
                 (true, false) => next.push((left, left_size)),
                 (false, true) => next.push((right, right_size)),
             }
@@ -226,7 +264,7 @@ fn plain_tree(plan: &LshSplits, codes: &[u32], seed: u64) -> (Vec<u32>, Vec<i64>
 #[test]
 fn threads_do_not_matter() {
     let (points, _) = blobs(3_000, 9, 5, 8.0, 8);
-    let plan = builder(9, 5).build().expect("valid");
+    let plan = planned(9, 5, LshSplitsSettings::default()).expect("valid");
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         pool.install(|| plan.simulate(points.view(), &mut rng(9)).expect("it fits").output)
@@ -236,7 +274,9 @@ fn threads_do_not_matter() {
 
 #[test]
 fn a_plan_is_read_back_through_its_checks() {
-    let plan = builder(2, 4).public_seed(9).split(BudgetSplit::PAPER).build().expect("valid");
+    let settings =
+        LshSplitsSettings { public_seed: 9, split: BudgetSplit::PAPER, ..Default::default() };
+    let plan = planned(2, 4, settings).expect("valid");
     let text = serde_json::to_string(&plan).expect("serialises");
     assert_eq!(serde_json::from_str::<LshSplits>(&text).expect("valid"), plan);
     let broken = text.replace("\"k\":4", "\"k\":0");
@@ -251,8 +291,9 @@ fn clusters_are_found_and_the_improvements_help() {
     let (points, _) = blobs(30_000, 4, 10, 10.0, 10);
     let inertia = |form, split| -> f64 {
         let one = |seed| {
-            let settings = builder(4, 10).form(form).split(split).public_seed(seed);
-            let plan = settings.build().expect("valid");
+            let settings =
+                LshSplitsSettings { form, split, public_seed: seed, ..Default::default() };
+            let plan = planned(4, 10, settings).expect("valid");
             let output = plan.simulate(points.view(), &mut rng(seed)).expect("it fits").output;
             squared_inertia(points.view(), output.centres.view())
         };

@@ -44,7 +44,7 @@ impl LshSplits {
         let root = count(0, &records);
         let least_count = self.least_count(root.noisy_count);
         let (mut open, mut leaves) = (vec![root], Vec::new());
-        for level in 0..self.settings.depth {
+        for level in 0..self.asked.settings.depth {
             let mut next = Vec::with_capacity(2 * open.len());
             for part in open {
                 if part.noisy_count < 3 * least_count {
@@ -54,7 +54,7 @@ impl LshSplits {
                 records.update(|records| records.split(part.id, level));
                 let (left, right) = (count(level + 1, &records), count(level + 1, &records));
                 let kept = [left, right].map(|side| side.noisy_count >= least_count);
-                match (kept, self.settings.form) {
+                match (kept, self.asked.settings.form) {
                     ([true, true], _) => next.extend([left, right]),
                     ([false, false], _) => leaves.push(part),
                     // Nothing was gained by this hyperplane; the next one may do better.
@@ -74,10 +74,10 @@ impl LshSplits {
     /// there can be several leaves per cluster.
     #[allow(clippy::cast_possible_truncation, reason = "the saturating cast of a public number")]
     pub(super) fn least_count(&self, noisy_total: i64) -> i64 {
-        let dim = self.settings.public_ball.dim() as f64;
+        let dim = self.asked.public_ball.dim() as f64;
         let multiplier = self.primitives.sums.noise_multiplier();
-        let for_the_sums = (self.settings.least_leaf * dim.sqrt() * multiplier) as i64;
-        let for_k = noisy_total / i64::try_from(2 * self.settings.k).expect("at most 2^25");
+        let for_the_sums = (self.asked.settings.least_leaf * dim.sqrt() * multiplier) as i64;
+        let for_k = noisy_total / i64::try_from(2 * self.asked.k).expect("at most 2^25");
         // The bound keeps three times as much within the integers.
         for_the_sums.min(for_k).clamp(1, i64::MAX / 4)
     }

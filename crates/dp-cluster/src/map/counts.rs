@@ -113,19 +113,19 @@ impl<R: MapRelation> PrivateMap<R> {
 
     /// Of everything that decides what is counted and what noise it gets.
     pub(super) fn hash(&self) -> u64 {
-        let settings = &self.settings;
-        let public_box = &settings.public_box;
-        let mut bytes = settings.relation.name().as_bytes().to_vec();
+        let asked = &self.asked;
+        let public_box = &asked.public_box;
+        let mut bytes = asked.relation.name().as_bytes().to_vec();
         let mut number = |bits: u64| bytes.extend_from_slice(&bits.to_le_bytes());
-        number(settings.relation.distance().map_or(0, f64::to_bits));
+        number(asked.relation.distance().map_or(0, f64::to_bits));
         for i in 0..public_box.dim() {
             number(public_box.min(i).to_bits());
             number(public_box.max(i).to_bits());
         }
-        number(settings.budget.epsilon().get().to_bits());
-        number(settings.budget.delta().get().to_bits());
-        number(settings.spend.map_or(0, |mu| mu.get().to_bits()));
-        number(settings.records.map_or(u64::MAX, |records| records));
+        number(asked.budget.epsilon().get().to_bits());
+        number(asked.budget.delta().get().to_bits());
+        number(asked.settings.spend.map_or(0, |mu| mu.get().to_bits()));
+        number(asked.records().map_or(u64::MAX, |records| records));
         self.levels.iter().for_each(|level| number(level.cloud.level().into()));
         hash(&bytes)
     }
@@ -138,10 +138,10 @@ impl<R: MapRelation> PrivateMap<R> {
 ///
 /// # Example
 /// ```
-/// use dp_cluster::map::{MapCounts, PrivateMap};
+/// use dp_cluster::map::{MapCounts, PrivateMap, PrivateMapSettings};
 /// use dp_cluster::{Budget, Mechanism, Points, PublicBox, chacha_from_os};
 ///
-/// let plan = PrivateMap::add_remove(PublicBox::cube(1, 0.0, 9.0)?, Budget::new(1.0, 1e-6)?).build()?;
+/// let plan = PrivateMap::add_remove(PublicBox::cube(1, 0.0, 9.0)?, Budget::new(1.0, 1e-6)?, PrivateMapSettings::default())?;
 /// let parts = [vec![1.0, 2.0, 2.5], vec![7.0, 7.1]];
 /// let mut all = plan.count(Points::new(vec![], 1)?.view())?;
 /// for part in parts {
@@ -189,7 +189,7 @@ impl<R: MapRelation> Algorithm for CountedMap<R> {
         if (shape.plan, shape.vertices) != (self.map.hash(), self.map.vertices()) {
             return Err(ClusterError::OtherPlan);
         }
-        match (shape.records, self.map.settings.records) {
+        match (shape.records, self.map.asked.records) {
             (Some(got), Some(expected)) if got != expected => {
                 Err(ClusterError::Records { expected, got })
             }

@@ -6,8 +6,8 @@ use dp_mechanism::passes::{ByPasses, Counted, Next};
 use dp_mechanism::{Algorithm, Cells, Change, Draws, GaussianSum, NoisyCount, Private};
 use serde::{Deserialize, Serialize};
 
-use super::MapBuilder;
 use super::fit::{Measured, fit};
+use super::params::Asked;
 use super::relation::MapRelation;
 use super::released::ReleasedMap;
 use super::vertices::Vertices;
@@ -32,9 +32,9 @@ const COUNT: &str = "number of records";
 /// A coordinate outside of the box counts as on its boundary, which takes no two records further apart; NaN counts as the middle of its side.
 /// Whether a release succeeds does not depend on the data, which may be empty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "MapBuilder<R>", into = "MapBuilder<R>", bound = "R: MapRelation")]
+#[serde(try_from = "Asked<R>", into = "Asked<R>", bound = "R: MapRelation")]
 pub struct PrivateMap<R: MapRelation> {
-    pub(super) settings: MapBuilder<R>,
+    pub(super) asked: Asked<R>,
     pub(super) grid: NestedGrid,
     pub(super) levels: Vec<Level>,
     pub(super) count: Option<NoisyCount>,
@@ -93,7 +93,7 @@ impl<R: MapRelation> PrivateMap<R> {
     /// The number of records: public, or the mean of its noisy counts, the sum of every level being one, weighted by their variances.
     fn total(&self, levels: &[Measured], count: Option<i64>) -> f64 {
         let (Some(counted), Some(noise)) = (count, &self.count) else {
-            return self.settings.records.unwrap_or(0) as f64;
+            return self.asked.records.unwrap_or(0) as f64;
         };
         let mut weight = noise.standard_deviation().powi(-2);
         let mut sum = weight * counted as f64;
@@ -132,7 +132,7 @@ impl<R: MapRelation> Algorithm for PrivateMap<R> {
             self.levels.iter().map(|level| Step::spend(LEVEL, level.noise.loss())).collect();
         steps.extend(self.count.iter().map(|count| Step::spend(COUNT, count.loss())));
         let spent = Step::sequential("map", steps);
-        Receipt::new("private-map", self.settings.relation, self.settings.budget, spent)
+        Receipt::new("private-map", self.asked.relation, self.asked.budget, spent)
     }
 
     fn shape(points: &PointsView<'_>) -> R::Shape {
@@ -143,7 +143,7 @@ impl<R: MapRelation> Algorithm for PrivateMap<R> {
     /// [`ClusterError::Dimension`] if the records do not have the dimension of the public box, [`ClusterError::Records`] if their number is
     /// public and another one.
     fn check(&self, shape: &R::Shape) -> Result<(), ClusterError> {
-        R::check(shape, self.grid.dim(), self.settings.records)
+        R::check(shape, self.grid.dim(), self.asked.records)
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> ReleasedMap {
@@ -161,7 +161,7 @@ impl<R: MapRelation> ByPasses for PrivateMap<R> {
     }
 
     fn public_rows(&self) -> Option<u64> {
-        self.settings.records
+        self.asked.records()
     }
 
     fn shape_of(&self, question: &Question, rows: u64) -> R::Shape {
@@ -207,7 +207,7 @@ impl<R: MapRelation> PrivateMap<R> {
         let count =
             self.count.as_ref().map(|count| count.release(records, &mut draws.leaf(COUNT, 0)));
         let total = self.total(&measured, count);
-        let fitted = fit(self.grid.dim(), &measured, total, self.settings.fit_steps);
+        let fitted = fit(self.grid.dim(), &measured, total, self.asked.settings.fit_steps);
         ReleasedMap::new(self.grid.public_box().clone(), self.finest(), total, fitted)
     }
 
@@ -216,16 +216,16 @@ impl<R: MapRelation> PrivateMap<R> {
     }
 }
 
-impl<R: MapRelation> TryFrom<MapBuilder<R>> for PrivateMap<R> {
+impl<R: MapRelation> TryFrom<Asked<R>> for PrivateMap<R> {
     type Error = ClusterError;
 
-    fn try_from(settings: MapBuilder<R>) -> Result<Self, ClusterError> {
-        settings.build()
+    fn try_from(asked: Asked<R>) -> Result<Self, ClusterError> {
+        Self::new(asked)
     }
 }
 
-impl<R: MapRelation> From<PrivateMap<R>> for MapBuilder<R> {
+impl<R: MapRelation> From<PrivateMap<R>> for Asked<R> {
     fn from(plan: PrivateMap<R>) -> Self {
-        plan.settings
+        plan.asked
     }
 }

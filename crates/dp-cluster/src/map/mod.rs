@@ -5,7 +5,7 @@
 //! these weighted vertices.
 //!
 //! ```
-//! use dp_cluster::map::PrivateMap;
+//! use dp_cluster::map::{PrivateMap, PrivateMapSettings};
 //! use dp_cluster::{Budget, Mechanism, Points, PublicBox, chacha_from_os};
 //! use dp_mechanism::Nearby;
 //!
@@ -15,7 +15,8 @@
 //! let square = PublicBox::cube(2, 0.0, 40.0)?;
 //!
 //! let budget = Budget::new(1.0, 1e-6)?;
-//! let plan = PrivateMap::within(square, Nearby::new(0.5)?, 2_000, budget).levels(2, 4).build()?;
+//! let settings = PrivateMapSettings { levels: Some(2..=4), ..Default::default() };
+//! let plan = PrivateMap::within(square, Nearby::new(0.5)?, 2_000, budget, settings)?;
 //! println!("{}", plan.receipt()); // the whole cost, before any data is touched
 //! let mut rng = chacha_from_os()?;
 //! let map = plan.release(places.view(), &mut rng)?.output;
@@ -73,6 +74,6 @@ pub(crate) use vertices::{VertexCounter, Vertices};
 pub use counts::{CountedMap, CountsShape, MapCounts};
 pub use fit::MapFit;
 pub use mechanism::{MapLevel, PrivateMap};
-pub use params::MapBuilder;
+pub use params::PrivateMapSettings;
 pub use relation::{MapRelation, PublicSize};
 pub use released::ReleasedMap;

@@ -1,5 +1,7 @@
 //! The public settings, and the check that turns them into a plan.
 
+use std::ops::RangeInclusive;
+
 use dp_accounting::{AddRemove, Budget, Mu, ReplaceOne, Within};
 use dp_geometry::{Cloud, NestedGrid, PublicBox};
 use dp_mechanism::{Coordinates, GaussianSum, Modulus, Nearby, NoisyCount};
@@ -11,19 +13,38 @@ use crate::ClusterError;
 use crate::kmeans::MAX_MAGNITUDE;
 use crate::total_rho::total_mu;
 
-/// Public settings of a [`PrivateMap`]; made by [`PrivateMap::add_remove`], [`PrivateMap::replace_one`] and [`PrivateMap::within`].
-///
-/// Serialises as plain settings; a plan is read back through [`build`](Self::build), so that a file cannot bypass its checks.
+/// Settings of a [`PrivateMap`]. Nothing here depends on data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "R: MapRelation")]
-pub struct MapBuilder<R> {
+#[serde(default, deny_unknown_fields)]
+pub struct PrivateMapSettings {
+    /// About how many records there are, if their number is hidden and this is public. It only decides how fine the map is. Not for maps of a public
+    /// number of records.
+    pub expected_records: Option<u64>,
+    /// From the coarsest to the finest level: a level has `2^level + 1` vertices per dimension. Default: by the dimension, and one level more
+    /// above 20,000 records; `2..=6`, that is 5 to 65 vertices, for few records in two dimensions.
+    pub levels: Option<RangeInclusive<u32>>,
+    /// Spends this much of the budget and not all of it: for a map that is the first step of something else. Default: all.
+    pub spend: Option<Mu>,
+    /// Most steps of the fit, which ends before if it is certified to be close. Default: 3,000, which is enough for 65 vertices per dimension.
+    pub fit_steps: usize,
+}
+
+impl Default for PrivateMapSettings {
+    fn default() -> Self {
+        Self { expected_records: None, levels: None, spend: None, fit_steps: 3_000 }
+    }
+}
+
+/// What was asked for. The file form of plans, which are read back through their checks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "R: MapRelation", deny_unknown_fields)]
+pub(super) struct Asked<R> {
     pub(super) public_box: PublicBox,
     pub(super) relation: R,
-    pub(super) budget: Budget,
-    pub(super) spend: Option<Mu>,
+    /// Where their number is public.
     pub(super) records: Option<u64>,
-    pub(super) levels: Option<[u32; 2]>,
-    pub(super) fit_steps: usize,
+    pub(super) budget: Budget,
+    pub(super) settings: PrivateMapSettings,
 }
 
 /// What the number of records gets of the square of `mu`, where it is private.
@@ -34,106 +55,101 @@ const MANY: u64 = 20_000;
 
 impl PrivateMap<AddRemove> {
     /// A map for records in this public box that hides whether anybody takes part.
-    pub fn add_remove(public_box: PublicBox, budget: Budget) -> MapBuilder<AddRemove> {
-        MapBuilder::new(public_box, AddRemove, budget, None)
+    ///
+    /// # Errors
+    /// [`ClusterError`] names the setting, its value and what would be accepted: a budget without a delta, levels out of order, more than
+    /// [`Cloud::MAX_DIM`] dimensions or [`Cloud::MAX_VERTICES`] vertices, a box whose coordinates are above `1e75`.
+    pub fn add_remove(
+        public_box: PublicBox,
+        budget: Budget,
+        settings: PrivateMapSettings,
+    ) -> Result<Self, ClusterError> {
+        Self::new(Asked { public_box, relation: AddRemove, records: None, budget, settings })
     }
 }
 
 impl PrivateMap<ReplaceOne> {
     /// A map for a public number of records in this public box that hides all of any one record.
+    ///
+    /// # Errors
+    /// As [`add_remove`](PrivateMap::add_remove), and if records are expected whose number is public.
     pub fn replace_one(
         public_box: PublicBox,
         records: u64,
         budget: Budget,
-    ) -> MapBuilder<ReplaceOne> {
-        MapBuilder::new(public_box, ReplaceOne, budget, Some(records))
+        settings: PrivateMapSettings,
+    ) -> Result<Self, ClusterError> {
+        let records = Some(records);
+        Self::new(Asked { public_box, relation: ReplaceOne, records, budget, settings })
     }
 }
 
 impl PrivateMap<Within> {
     /// A map for a public number of records in this public box that hides where any one record is, up to a distance in the unit of the
     /// box's coordinates.
+    ///
+    /// # Errors
+    /// As [`add_remove`](PrivateMap::add_remove), and if records are expected whose number is public.
     pub fn within(
         public_box: PublicBox,
         nearby: Nearby<Coordinates>,
         records: u64,
         budget: Budget,
-    ) -> MapBuilder<Within> {
-        MapBuilder::new(public_box, nearby.within(), budget, Some(records))
+        settings: PrivateMapSettings,
+    ) -> Result<Self, ClusterError> {
+        let (relation, records) = (nearby.within(), Some(records));
+        Self::new(Asked { public_box, relation, records, budget, settings })
     }
 }
 
-impl MapBuilder<AddRemove> {
-    /// About how many records there are, if that is public. It only decides how fine the map is.
-    #[must_use]
-    pub fn expected_records(mut self, expected_records: u64) -> Self {
-        self.records = Some(expected_records);
-        self
-    }
-}
-
-impl<R: MapRelation> MapBuilder<R> {
-    fn new(public_box: PublicBox, relation: R, budget: Budget, records: Option<u64>) -> Self {
-        Self { public_box, relation, budget, spend: None, records, levels: None, fit_steps: 3_000 }
+impl<R: MapRelation> Asked<R> {
+    /// Those of the plan: all, or as many as are expected.
+    pub(super) fn records(&self) -> Option<u64> {
+        self.records.or(self.settings.expected_records)
     }
 
-    /// The coarsest and the finest level: a level has `2^level + 1` vertices per dimension. Default: by the dimension, and one level more
-    /// above 20,000 records; `2..=6`, that is 5 to 65 vertices, for few records in two dimensions.
-    #[must_use]
-    pub fn levels(mut self, coarsest: u32, finest: u32) -> Self {
-        self.levels = Some([coarsest, finest]);
-        self
-    }
-
-    /// Spends this much of the budget and not all of it: for a map that is the first step of something else.
-    #[must_use]
-    pub fn spend(mut self, mu: Mu) -> Self {
-        self.spend = Some(mu);
-        self
-    }
-
-    /// Most steps of the fit, which ends before if it is certified to be close. Default: 3,000, which is enough for 65 vertices per dimension.
-    #[must_use]
-    pub fn fit_steps(mut self, fit_steps: usize) -> Self {
-        self.fit_steps = fit_steps;
-        self
-    }
-
-    fn default_levels(&self) -> [u32; 2] {
-        let more = u32::from(self.records.is_some_and(|records| records > MANY));
+    fn default_levels(&self) -> RangeInclusive<u32> {
+        let more = u32::from(self.records().is_some_and(|records| records > MANY));
         match self.public_box.dim() {
-            1 => [3, 8],
-            2 => [2, 6 + more],
-            3 => [1 + more, 4 + more],
-            4 => [1, 3],
-            5 | 6 => [1, 2],
-            _ => [0, 1],
+            1 => 3..=8,
+            2 => 2..=6 + more,
+            3 => 1 + more..=4 + more,
+            4 => 1..=3,
+            5 | 6 => 1..=2,
+            _ => 0..=1,
         }
     }
+}
 
-    /// Checks every setting and calibrates every level; afterwards nothing can fail.
-    ///
-    /// # Errors
-    /// [`ClusterError`] names the setting, its value and what would be accepted: a budget without a delta, levels out of order, more than
-    /// [`Cloud::MAX_DIM`] dimensions or [`Cloud::MAX_VERTICES`] vertices, a box whose coordinates are above `1e75`.
-    pub fn build(self) -> Result<PrivateMap<R>, ClusterError> {
-        let dim = self.public_box.dim();
-        let bounds = (0..dim).flat_map(|i| [self.public_box.min(i), self.public_box.max(i)]);
+impl<R: MapRelation> PrivateMap<R> {
+    pub(super) fn new(asked: Asked<R>) -> Result<Self, ClusterError> {
+        let (records, expected) = (asked.records, asked.settings.expected_records);
+        if R::PUBLIC_SIZE != records.is_some() {
+            let (name, want) = ("records", "given if their number is public, and only then");
+            return Err(ClusterError::Setting { name, got: records.unwrap_or(0) as f64, want });
+        }
+        if let Some(got) = expected.filter(|_| R::PUBLIC_SIZE) {
+            let (name, want) = ("expected_records", "left out, as their number is public");
+            return Err(ClusterError::Setting { name, got: got as f64, want });
+        }
+        let dim = asked.public_box.dim();
+        let bounds = (0..dim).flat_map(|i| [asked.public_box.min(i), asked.public_box.max(i)]);
         let farthest = bounds.fold(0.0, |far: f64, x| far.max(x.abs()));
         if farthest > MAX_MAGNITUDE {
             let (name, want) = ("the public box's extent", "at most 1e75");
             return Err(ClusterError::Setting { name, got: farthest, want });
         }
-        let [coarsest, finest] = self.levels.unwrap_or_else(|| self.default_levels());
+        let levels = asked.settings.levels.clone().unwrap_or_else(|| asked.default_levels());
+        let (coarsest, finest) = levels.into_inner();
         if coarsest > finest {
             let (name, want) = ("the coarsest level", "at most the finest");
             return Err(ClusterError::Setting { name, got: f64::from(coarsest), want });
         }
-        let grid = NestedGrid::new(self.public_box.clone())?;
+        let grid = NestedGrid::new(asked.public_box.clone())?;
         // The largest: if it is within the limits, so are all, and how many there are.
         Cloud::new(&grid, finest)?;
-        let whole = total_mu(self.budget)?;
-        let total = self.spend.unwrap_or(whole);
+        let whole = total_mu(asked.budget)?;
+        let total = asked.settings.spend.unwrap_or(whole);
         if total > whole {
             let (name, want) = ("mu to spend", "at most that of the budget");
             return Err(ClusterError::Setting { name, got: total.get(), want });
@@ -150,7 +166,7 @@ impl<R: MapRelation> MapBuilder<R> {
             let squared = Cloud::UNITS * Cloud::UNITS;
             let slope = (cloud.slope() * units).min(f64::MAX);
             let modulus = Modulus::new(slope, cloud.slack(), squared, 2 * squared)?;
-            let change = self.relation.change(&modulus);
+            let change = asked.relation.change(&modulus);
             Ok(Level { cloud, change, noise: GaussianSum::rounded(mu)? })
         };
         let levels =
@@ -159,6 +175,6 @@ impl<R: MapRelation> MapBuilder<R> {
             Some(&mu) if !R::PUBLIC_SIZE => Some(NoisyCount::rounded(mu)?),
             _ => None,
         };
-        Ok(PrivateMap { settings: self, grid, levels, count })
+        Ok(Self { asked, grid, levels, count })
     }
 }

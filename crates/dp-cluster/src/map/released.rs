@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::fit::MapFit;
 use crate::clustering::nearest_weights;
 use crate::coreset::PrivateCoreset;
-use crate::kmeans::{KMeans, KMeansFit};
-use crate::kmedian::{KMedian, KMedianFit};
+use crate::kmeans::{KMeans, KMeansFit, KMeansSettings};
+use crate::kmedian::{KMedian, KMedianFit, KMedianSettings};
 use crate::{ClusterError, Clustering};
 
 /// A released map: a weight for every vertex of its finest level. Everything computed from it is free.
@@ -76,8 +76,10 @@ impl ReleasedMap {
         k: usize,
         rng: &mut (impl Rng + ?Sized),
     ) -> Result<KMeansFit, ClusterError> {
-        let solver = KMeans::builder(k).restarts(RESTARTS);
-        let solver = solver.local_search_steps(local_search_steps(k)).build()?;
+        let local_search_steps = local_search_steps(k);
+        let settings =
+            KMeansSettings { restarts: RESTARTS, local_search_steps, ..Default::default() };
+        let solver = KMeans::new(k, settings)?;
         let fit = solver.post_fit(&self.coreset(), rng)?;
         Ok(KMeansFit { centres: self.inside(fit.centres)?, ..fit })
     }
@@ -91,8 +93,10 @@ impl ReleasedMap {
         k: usize,
         rng: &mut (impl Rng + ?Sized),
     ) -> Result<KMedianFit, ClusterError> {
-        let solver = KMedian::builder(k).restarts(RESTARTS);
-        let solver = solver.local_search_steps(local_search_steps(k)).build()?;
+        let local_search_steps = Some(local_search_steps(k));
+        let settings =
+            KMedianSettings { restarts: RESTARTS, local_search_steps, ..Default::default() };
+        let solver = KMedian::new(k, settings)?;
         let fit = solver.post_fit(&self.coreset(), rng)?;
         Ok(KMedianFit { centres: self.inside(fit.centres)?, ..fit })
     }

@@ -1,10 +1,12 @@
+use std::ops::RangeInclusive;
+
 use dp_accounting::{Budget, Receipt, Relation};
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{Mechanism, Nearby, Rule};
 
 use super::*;
 use crate::ClusterError;
-use crate::kmeans::KMeans;
+use crate::kmeans::{KMeans, KMeansSettings};
 use crate::metrics::squared_inertia;
 use crate::testing::{adversarial, blobs, rng};
 
@@ -31,20 +33,17 @@ fn one_release_serves_every_k() {
     let n = points.len() as u64;
     let mut rng = rng(7);
     let maps = [
-        PrivateMap::add_remove(square(), budget(1.0))
-            .build()
+        PrivateMap::add_remove(square(), budget(1.0), PrivateMapSettings::default())
             .expect("valid")
             .simulate(points.view(), &mut rng)
             .expect("fits")
             .output,
-        PrivateMap::replace_one(square(), n, budget(1.0))
-            .build()
+        PrivateMap::replace_one(square(), n, budget(1.0), PrivateMapSettings::default())
             .expect("valid")
             .simulate(points.view(), &mut rng)
             .expect("fits")
             .output,
-        PrivateMap::within(square(), near(0.1), n, budget(1.0))
-            .build()
+        PrivateMap::within(square(), near(0.1), n, budget(1.0), PrivateMapSettings::default())
             .expect("valid")
             .simulate(points.view(), &mut rng)
             .expect("fits")
@@ -53,8 +52,9 @@ fn one_release_serves_every_k() {
     for map in maps {
         assert!((map.total() - 20_000.0).abs() < 500.0, "{}", map.total());
         for k in [2, 5, 9] {
-            let plain =
-                KMeans::builder(k).restarts(3).local_search_steps(20).build().expect("valid");
+            let settings =
+                KMeansSettings { restarts: 3, local_search_steps: 20, ..Default::default() };
+            let plain = KMeans::new(k, settings).expect("valid");
             let best =
                 plain.exact_fit(points.view(), None, &mut rng).expect("finite").squared_inertia;
             let fit = map.kmeans(k, &mut rng).expect("valid");
@@ -71,23 +71,21 @@ fn one_release_serves_every_k() {
 #[test]
 fn far_enough_is_replace_one_byte_by_byte() {
     let (points, _) = blobs(300, 2, 3, 8.0, 4);
-    let whole =
-        PrivateMap::replace_one(square(), 300, budget(1.0)).levels(2, 4).build().expect("valid");
+    let settings = PrivateMapSettings { levels: Some(2..=4), ..Default::default() };
+    let whole = PrivateMap::replace_one(square(), 300, budget(1.0), settings).expect("valid");
     let reference = whole.simulate(points.view(), &mut rng(1)).expect("fits").output;
     for rho in [square().diagonal(), 1e9, f64::MAX] {
-        let plan = PrivateMap::within(square(), near(rho), 300, budget(1.0))
-            .levels(2, 4)
-            .build()
-            .expect("valid");
+        let settings = PrivateMapSettings { levels: Some(2..=4), ..Default::default() };
+        let plan =
+            PrivateMap::within(square(), near(rho), 300, budget(1.0), settings).expect("valid");
         assert_eq!(plan.levels(), whole.levels());
         assert_eq!(plan.simulate(points.view(), &mut rng(1)).expect("fits").output, reference);
     }
     let mut before = vec![0.0; 3];
     for rho in [1e-9, 0.001, 0.1, 0.5, 1.0, 2.0, 5.0, 40.0] {
-        let plan = PrivateMap::within(square(), near(rho), 300, budget(1.0))
-            .levels(2, 4)
-            .build()
-            .expect("valid");
+        let settings = PrivateMapSettings { levels: Some(2..=4), ..Default::default() };
+        let plan =
+            PrivateMap::within(square(), near(rho), 300, budget(1.0), settings).expect("valid");
         for ((level, whole), before) in plan.levels().iter().zip(whole.levels()).zip(&mut before) {
             assert!(level.standard_deviation <= whole.standard_deviation);
             assert!(level.standard_deviation >= *before, "the noise grows with the distance");
@@ -100,16 +98,24 @@ fn far_enough_is_replace_one_byte_by_byte() {
 #[test]
 fn receipts_spend_the_budget_and_no_more() {
     assert!(within_budget(
-        &PrivateMap::add_remove(square(), budget(1.0)).build().expect("valid").receipt()
+        &PrivateMap::add_remove(square(), budget(1.0), PrivateMapSettings::default())
+            .expect("valid")
+            .receipt()
     ));
     assert!(within_budget(
-        &PrivateMap::replace_one(square(), 9, budget(1.0)).build().expect("valid").receipt()
+        &PrivateMap::replace_one(square(), 9, budget(1.0), PrivateMapSettings::default())
+            .expect("valid")
+            .receipt()
     ));
-    let plan = PrivateMap::within(square(), near(0.5), 9, budget(1.0)).build().expect("valid");
+    let plan =
+        PrivateMap::within(square(), near(0.5), 9, budget(1.0), PrivateMapSettings::default())
+            .expect("valid");
     assert!(within_budget(&plan.receipt()));
     assert_eq!(plan.receipt().relation().distance(), Some(0.5));
     // One Gaussian mechanism at epsilon 1 and delta 1e-6: 4.2247 times the change, on each of 5 levels.
-    let levels = PrivateMap::replace_one(square(), 9, budget(1.0)).build().expect("valid").levels();
+    let levels = PrivateMap::replace_one(square(), 9, budget(1.0), PrivateMapSettings::default())
+        .expect("valid")
+        .levels();
     let expected = 4.2247 * (2.0 * 5.0_f64).sqrt();
     assert!(levels.iter().all(|level| (level.standard_deviation - expected).abs() < 1e-3));
 }
@@ -117,7 +123,9 @@ fn receipts_spend_the_budget_and_no_more() {
 #[test]
 fn sizes_that_are_public_must_fit() {
     let (points, _) = blobs(30, 2, 3, 8.0, 4);
-    let plan = PrivateMap::within(square(), near(0.5), 31, budget(1.0)).build().expect("valid");
+    let plan =
+        PrivateMap::within(square(), near(0.5), 31, budget(1.0), PrivateMapSettings::default())
+            .expect("valid");
     let refused = plan.simulate(points.view(), &mut rng(1)).expect_err("one is missing");
     assert_eq!(refused, ClusterError::Records { expected: 31, got: 30 });
     assert_eq!(refused.to_string(), "the plan is made for 31 records, got 30");
@@ -125,8 +133,7 @@ fn sizes_that_are_public_must_fit() {
     let refused = plan.simulate(line.view(), &mut rng(1)).expect_err("one dimension");
     assert_eq!(refused, ClusterError::Dimension { expected: 2, got: 1 });
     assert!(
-        PrivateMap::add_remove(square(), budget(1.0))
-            .build()
+        PrivateMap::add_remove(square(), budget(1.0), PrivateMapSettings::default())
             .expect("valid")
             .simulate(points.view(), &mut rng(1))
             .is_ok()
@@ -139,44 +146,66 @@ fn bad_settings_are_refused_by_name() {
         plan.expect_err("bad").to_string()
     };
     let cube = |dim| PublicBox::cube(dim, 0.0, 1.0).expect("valid");
-    let plan = |dim| PrivateMap::add_remove(cube(dim), budget(1.0));
+    let plan = |dim, settings| PrivateMap::add_remove(cube(dim), budget(1.0), settings);
     assert_eq!(
-        message(plan(2).levels(4, 3).build()),
+        message(plan(
+            2,
+            PrivateMapSettings { levels: Some(RangeInclusive::new(4, 3)), ..Default::default() }
+        )),
         "the coarsest level must be at most the finest, got 4"
     );
     assert!(
-        message(plan(50).build()).starts_with("(2^1 + 1)^50 vertices: there may be 8 dimensions")
+        message(plan(50, PrivateMapSettings::default()))
+            .starts_with("(2^1 + 1)^50 vertices: there may be 8 dimensions")
     );
-    assert!(message(plan(2).levels(1, 17).build()).starts_with("(2^17 + 1)^2 vertices"));
     assert!(
-        message(PrivateMap::add_remove(cube(2), Budget::new(1.0, 0.0).expect("valid")).build())
-            .starts_with("delta must be above 0")
+        message(plan(2, PrivateMapSettings { levels: Some(1..=17), ..Default::default() }))
+            .starts_with("(2^17 + 1)^2 vertices")
+    );
+    assert!(
+        message(PrivateMap::add_remove(
+            cube(2),
+            Budget::new(1.0, 0.0).expect("valid"),
+            PrivateMapSettings::default()
+        ))
+        .starts_with("delta must be above 0")
     );
     let huge = PublicBox::cube(2, -1e80, 1e80).expect("valid");
     assert!(
-        message(PrivateMap::add_remove(huge, budget(1.0)).build())
+        message(PrivateMap::add_remove(huge, budget(1.0), PrivateMapSettings::default()))
             .starts_with("the public box's extent")
     );
     let much = dp_accounting::Mu::new(1.0).expect("valid");
     assert_eq!(
-        message(plan(2).spend(much).build()),
+        message(plan(2, PrivateMapSettings { spend: Some(much), ..Default::default() })),
         "mu to spend must be at most that of the budget, got 1"
     );
-    assert!(message(plan(2).spend(dp_accounting::Mu::ZERO).build()).contains("mu of a sum"));
-    for dim in 1..=8 {
-        assert!(plan(dim).build().is_ok(), "{dim}");
-    }
-    let file = serde_json::to_string(&plan(2).build().expect("valid")).expect("plain");
-    assert_eq!(
-        serde_json::from_str::<PrivateMap<dp_accounting::AddRemove>>(&file).expect("valid"),
-        plan(2).build().expect("valid")
-    );
     assert!(
-        serde_json::from_str::<PrivateMap<dp_accounting::AddRemove>>(
-            &file.replace("null", "[7,3]")
-        )
-        .is_err()
+        message(plan(
+            2,
+            PrivateMapSettings { spend: Some(dp_accounting::Mu::ZERO), ..Default::default() }
+        ))
+        .contains("mu of a sum")
     );
+    for dim in 1..=8 {
+        assert!(plan(dim, PrivateMapSettings::default()).is_ok(), "{dim}");
+    }
+    let known = PrivateMapSettings { expected_records: Some(9), ..Default::default() };
+    assert_eq!(
+        PrivateMap::replace_one(cube(2), 9, budget(1.0), known).expect_err("bad").to_string(),
+        "expected_records must be left out, as their number is public, got 9"
+    );
+    let whole = plan(2, PrivateMapSettings::default()).expect("valid");
+    let file = serde_json::to_string(&whole).expect("plain");
+    let read = |file: &str| serde_json::from_str::<PrivateMap<dp_accounting::AddRemove>>(file);
+    assert_eq!(read(&file).expect("valid"), whole);
+    for (good, bad) in [
+        ("\"levels\":null", "\"levels\":{\"start\":7,\"end\":3}"),
+        ("\"records\":null", "\"records\":9"),
+        ("\"fit_steps\"", "\"fit\""),
+    ] {
+        assert!(file.contains(good) && read(&file.replacen(good, bad, 1)).is_err(), "{bad}");
+    }
     assert!(serde_json::from_str::<PrivateMap<dp_accounting::ReplaceOne>>(&file).is_err());
 }
 
@@ -188,20 +217,26 @@ fn odd_data_and_odd_sizes() {
         for (name, points) in adversarial(dim, 40) {
             let n = points.len() as u64;
             let maps = [
-                PrivateMap::add_remove(cube(), budget(1.0))
-                    .levels(1, 2)
-                    .build()
-                    .expect("valid")
-                    .simulate(points.view(), &mut rng(1))
-                    .expect("fits")
-                    .output,
-                PrivateMap::within(cube(), near(0.1), n, budget(1.0))
-                    .levels(1, 2)
-                    .build()
-                    .expect("valid")
-                    .simulate(points.view(), &mut rng(1))
-                    .expect("fits")
-                    .output,
+                PrivateMap::add_remove(
+                    cube(),
+                    budget(1.0),
+                    PrivateMapSettings { levels: Some(1..=2), ..Default::default() },
+                )
+                .expect("valid")
+                .simulate(points.view(), &mut rng(1))
+                .expect("fits")
+                .output,
+                PrivateMap::within(
+                    cube(),
+                    near(0.1),
+                    n,
+                    budget(1.0),
+                    PrivateMapSettings { levels: Some(1..=2), ..Default::default() },
+                )
+                .expect("valid")
+                .simulate(points.view(), &mut rng(1))
+                .expect("fits")
+                .output,
             ];
             for map in maps {
                 assert!(map.fit().weights.iter().all(|w| *w >= 0.0 && w.is_finite()), "{name}");
@@ -222,12 +257,14 @@ fn odd_data_and_odd_sizes() {
 #[test]
 fn no_records() {
     let none = Points::new(vec![], 2).expect("rows");
-    let plan = PrivateMap::replace_one(square(), 0, budget(1.0)).build().expect("valid");
+    let plan = PrivateMap::replace_one(square(), 0, budget(1.0), PrivateMapSettings::default())
+        .expect("valid");
     let map = plan.simulate(none.view(), &mut rng(1)).expect("fits").output;
     assert_eq!((map.total(), map.fit().weights.iter().sum::<f64>()), (0.0, 0.0));
     assert!(square().contains(map.kmeans(1, &mut rng(1)).expect("valid").centres.view().row(0)));
     let far = PublicBox::cube(2, 5.0, 9.0).expect("valid");
-    let plan = PrivateMap::replace_one(far.clone(), 0, budget(1.0)).build().expect("valid");
+    let plan = PrivateMap::replace_one(far.clone(), 0, budget(1.0), PrivateMapSettings::default())
+        .expect("valid");
     let map = plan.simulate(none.view(), &mut rng(1)).expect("fits").output;
     let means = map.clustering(3, &mut rng(1)).expect("valid").centres;
     let medians = map.kmedian(3, &mut rng(1)).expect("valid").centres;
@@ -240,10 +277,8 @@ fn no_records() {
 fn threads_and_order_do_not_matter() {
     let (points, _) = blobs(2_000, 3, 3, 8.0, 4);
     let cube = PublicBox::cube(3, -10.0, 10.0).expect("valid");
-    let plan = PrivateMap::within(cube, near(0.3), 2_000, budget(1.0))
-        .levels(1, 3)
-        .build()
-        .expect("valid");
+    let settings = PrivateMapSettings { levels: Some(1..=3), ..Default::default() };
+    let plan = PrivateMap::within(cube, near(0.3), 2_000, budget(1.0), settings).expect("valid");
     let run = |points: &Points| plan.simulate(points.view(), &mut rng(5)).expect("fits").output;
     let reference = run(&points);
     for threads in [1, 2, 7] {
@@ -259,9 +294,10 @@ fn threads_and_order_do_not_matter() {
 fn counts_of_parts_make_the_release_of_all() {
     let (points, _) = blobs(900, 2, 3, 8.0, 4);
     let near = near(0.3);
-    let hidden = PrivateMap::add_remove(square(), budget(1.0)).levels(1, 3).build().expect("valid");
-    let moved = PrivateMap::within(square(), near, 900, budget(1.0)).levels(1, 3);
-    let moved = moved.build().expect("valid");
+    let settings = PrivateMapSettings { levels: Some(1..=3), ..Default::default() };
+    let hidden = PrivateMap::add_remove(square(), budget(1.0), settings).expect("valid");
+    let settings = PrivateMapSettings { levels: Some(1..=3), ..Default::default() };
+    let moved = PrivateMap::within(square(), near, 900, budget(1.0), settings).expect("valid");
     let of = |range: std::ops::Range<usize>| {
         Points::new(points.view().coords()[2 * range.start..2 * range.end].to_vec(), 2)
             .expect("rows")
@@ -313,7 +349,8 @@ fn counts_of_parts_make_the_release_of_all() {
 /// Bytes that are cut, changed anywhere or of another version are refused; what is printed does not depend on records.
 #[test]
 fn damaged_counts_are_refused() {
-    let plan = PrivateMap::add_remove(square(), budget(1.0)).levels(0, 1).build().expect("valid");
+    let settings = PrivateMapSettings { levels: Some(0..=1), ..Default::default() };
+    let plan = PrivateMap::add_remove(square(), budget(1.0), settings).expect("valid");
     let (points, _) = blobs(30, 2, 3, 8.0, 4);
     let counts = plan.count(points.view()).expect("two dimensions");
     let bytes = counts.to_bytes();
@@ -375,7 +412,13 @@ fn the_fit_is_the_best_there_is() {
 fn the_fit_is_certified_at_short_distances() {
     let (points, _) = blobs(5_000, 2, 12, 8.0, 3);
     for (rho, epsilon) in [(0.08, 1.0), (0.08, 0.1)] {
-        let plan = PrivateMap::within(square(), near(rho), 5_000, budget(epsilon)).build();
+        let plan = PrivateMap::within(
+            square(),
+            near(rho),
+            5_000,
+            budget(epsilon),
+            PrivateMapSettings::default(),
+        );
         let map = plan.expect("valid").simulate(points.view(), &mut rng(1)).expect("fits").output;
         assert!(map.fit().gap <= 5e-3, "{rho}, {epsilon}: {}", map.fit().gap);
     }

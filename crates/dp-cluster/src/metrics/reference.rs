@@ -6,7 +6,7 @@ use rand::Rng;
 use super::sample::sample_of;
 use super::silhouette::exact_silhouette;
 use crate::error::ClusterError;
-use crate::kmeans::KMeans;
+use crate::kmeans::{KMeans, KMeansSettings};
 
 /// The `keep` k-means fits with the best silhouette, best first. Not private.
 ///
@@ -50,8 +50,10 @@ pub fn reference_clusterings(
     sample: usize,
     rng: &mut (impl Rng + ?Sized),
 ) -> Result<Vec<Points>, ClusterError> {
-    let solvers: Vec<KMeans> =
-        candidates.iter().map(|&k| KMeans::builder(k).build()).collect::<Result<_, _>>()?;
+    let solvers: Vec<KMeans> = candidates
+        .iter()
+        .map(|&k| KMeans::new(k, KMeansSettings::default()))
+        .collect::<Result<_, _>>()?;
     let sample = sample_of(points, sample, rng);
     let mut best: Vec<(f64, Points)> = Vec::new();
     for solver in &solvers {

@@ -5,11 +5,11 @@
 //! of the records in any order. The release is that of [`Mechanism::release`](crate::Mechanism) on all records in memory, byte by byte.
 //!
 //! ```
-//! use dp_cluster::dpm::Dpm;
+//! use dp_cluster::dpm::{Dpm, DpmSettings};
 //! use dp_cluster::passes::Passes;
 //! use dp_cluster::{Budget, Points, PublicBox, chacha_from_os};
 //!
-//! let plan = Dpm::builder(PublicBox::cube(2, -10.0, 10.0)?, Budget::new(1.0, 1e-6)?).build()?;
+//! let plan = Dpm::new(PublicBox::cube(2, -10.0, 10.0)?, Budget::new(1.0, 1e-6)?, DpmSettings::default())?;
 //! let parts = [vec![-5.0, 0.0, -5.0, 0.1], vec![5.0, 0.0]]; // files, say
 //! let mut passes = Passes::new(plan)?;
 //! let (mut rng, mut release) = (chacha_from_os()?, None);

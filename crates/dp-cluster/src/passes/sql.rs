@@ -224,10 +224,10 @@ mod tests {
 
     use super::{sql, sql_double};
     use crate::Budget;
-    use crate::dpm::Dpm;
-    use crate::map::PrivateMap;
+    use crate::dpm::{Dpm, DpmSettings};
+    use crate::map::{PrivateMap, PrivateMapSettings};
     use crate::passes::Question;
-    use crate::recentring::DpmRecentred;
+    use crate::recentring::{DpmRecentred, DpmRecentredSettings};
 
     #[test]
     fn doubles_are_read_back_as_they_were() {
@@ -244,10 +244,12 @@ mod tests {
         let (public_box, budget) = (PublicBox::cube(2, -1.0, 1.0), Budget::new(1.0, 1e-6));
         let (public_box, budget) = (public_box.expect("valid"), budget.expect("valid"));
         let side = PublicBox::cube(1, 0.0, 1.0).expect("valid");
-        let map = PrivateMap::add_remove(side, budget).levels(1, 1).build().expect("valid");
-        let dpm = Dpm::builder(public_box.clone(), budget).max_depth(1).counters(1);
-        let dpm = dpm.build().expect("valid");
-        let recentred = DpmRecentred::builder(public_box, budget).max_depth(1).build();
+        let settings = PrivateMapSettings { levels: Some(1..=1), ..Default::default() };
+        let map = PrivateMap::add_remove(side, budget, settings).expect("valid");
+        let settings = DpmSettings { max_depth: 1, counters: 1, ..Default::default() };
+        let dpm = Dpm::new(public_box.clone(), budget, settings).expect("valid");
+        let settings = DpmRecentredSettings { max_depth: 1, ..Default::default() };
+        let recentred = DpmRecentred::new(public_box, budget, settings);
         let mut texts = statements(map, 1);
         texts.extend(statements(dpm, 2));
         assert!(texts.len() >= 3, "{texts:?}");

@@ -6,9 +6,9 @@ use dp_mechanism::{Algorithm, ChaCha20Rng, Mechanism, Nearby, SecureSource};
 use rand::{RngExt, SeedableRng};
 
 use super::*;
-use crate::dpm::{Dpm, IntervalSize};
-use crate::map::PrivateMap;
-use crate::recentring::{DpmRecentred, Rounds};
+use crate::dpm::{Dpm, DpmSettings, IntervalSize};
+use crate::map::{PrivateMap, PrivateMapSettings};
+use crate::recentring::{DpmRecentred, DpmRecentredSettings, Rounds};
 use crate::testing::adversarial;
 use crate::{Budget, ClusterError};
 
@@ -96,13 +96,15 @@ where
 fn dpm_by_passes_is_dpm_from_memory() {
     for dim in [1, 3] {
         let points = records(700, dim);
-        let plan = Dpm::builder(cube(dim), budget()).max_depth(4);
+        let settings = DpmSettings { max_depth: 4, ..Default::default() };
+        let plan = |settings| Dpm::new(cube(dim), budget(), settings).expect("valid");
         // A pass per level that has nodes, and one for the sums.
-        let passes = same(&plan.clone().build().expect("valid"), &points);
+        let passes = same(&plan(settings), &points);
         assert!((3..=5).contains(&passes), "{passes}");
         // One node per table, and an odd number of intervals.
-        let plan = plan.interval_size(IntervalSize::Fixed { intervals: 9 }).counters(1);
-        assert!(same(&plan.build().expect("valid"), &points) > passes);
+        let interval_size = IntervalSize::Fixed { intervals: 9 };
+        let plan = plan(DpmSettings { interval_size, counters: 1, ..settings });
+        assert!(same(&plan, &points) > passes);
     }
 }
 
@@ -110,13 +112,14 @@ fn dpm_by_passes_is_dpm_from_memory() {
 fn recentring_by_passes_is_that_from_memory() {
     for (dim, clusters) in [(1, None), (3, Some(8)), (3, Some(40))] {
         let points = records(700, dim);
-        let plan = DpmRecentred::builder(cube(dim), budget()).max_depth(4);
-        let plan = if let Some(k) = clusters { plan.clusters(k) } else { plan };
-        let passes = same(&plan.build().expect("valid"), &points);
+        let settings = DpmRecentredSettings { max_depth: 4, clusters, ..Default::default() };
+        let plan = DpmRecentred::new(cube(dim), budget(), settings);
+        let passes = same(&plan.expect("valid"), &points);
         assert!((12 + 1..=12 + 4).contains(&passes), "{passes}");
     }
     let rounds = Rounds { merge_after: 9, ..Rounds::default() };
-    let plan = DpmRecentred::builder(cube(2), budget()).rounds(rounds).max_depth(3).build();
+    let settings = DpmRecentredSettings { rounds, max_depth: 3, ..Default::default() };
+    let plan = DpmRecentred::new(cube(2), budget(), settings);
     same(&plan.expect("valid"), &records(300, 2));
 }
 
@@ -124,11 +127,16 @@ fn recentring_by_passes_is_that_from_memory() {
 fn a_map_by_a_pass_is_that_from_memory() {
     let points = records(300, 2);
     assert_eq!(
-        same(&PrivateMap::add_remove(cube(2), budget()).build().expect("valid"), &points),
+        same(
+            &PrivateMap::add_remove(cube(2), budget(), PrivateMapSettings::default())
+                .expect("valid"),
+            &points
+        ),
         1
     );
     let near = Nearby::new(1.0).expect("above 0");
-    let within = PrivateMap::within(cube(2), near, 300, budget()).levels(1, 3).build();
+    let settings = PrivateMapSettings { levels: Some(1..=3), ..Default::default() };
+    let within = PrivateMap::within(cube(2), near, 300, budget(), settings);
     let within = within.expect("valid");
     same(&within, &points);
     let passes = Passes::new(within).expect("has a table");
@@ -140,25 +148,54 @@ fn a_map_by_a_pass_is_that_from_memory() {
 fn odd_records_make_possible_tables() {
     for (name, points) in adversarial(2, 60) {
         let points = &points;
-        let plan = DpmRecentred::builder(cube(2), budget()).max_depth(3).build().expect("valid");
+        let settings = DpmRecentredSettings { max_depth: 3, ..Default::default() };
+        let plan = DpmRecentred::new(cube(2), budget(), settings).expect("valid");
         assert!(same(&plan, points) > 0, "{name}");
-        same(&Dpm::builder(cube(2), budget()).max_depth(3).build().expect("valid"), points);
+        same(
+            &Dpm::new(cube(2), budget(), DpmSettings { max_depth: 3, ..Default::default() })
+                .expect("valid"),
+            points,
+        );
     }
 }
 
 #[test]
 fn an_estimated_interval_size_has_no_table() {
-    let plan = Dpm::builder(cube(2), budget()).interval_size(IntervalSize::Estimated);
-    assert_eq!(Passes::new(plan.build().expect("valid")).err(), Some(TableError::NoTable));
-    let plan = DpmRecentred::builder(cube(2), budget()).interval_size(IntervalSize::Estimated);
-    assert_eq!(Passes::new(plan.build().expect("valid")).err(), Some(TableError::NoTable));
+    assert_eq!(
+        Passes::new(
+            Dpm::new(
+                cube(2),
+                budget(),
+                DpmSettings { interval_size: IntervalSize::Estimated, ..Default::default() }
+            )
+            .expect("valid")
+        )
+        .err(),
+        Some(TableError::NoTable)
+    );
+    assert_eq!(
+        Passes::new(
+            DpmRecentred::new(
+                cube(2),
+                budget(),
+                DpmRecentredSettings {
+                    interval_size: IntervalSize::Estimated,
+                    ..Default::default()
+                }
+            )
+            .expect("valid")
+        )
+        .err(),
+        Some(TableError::NoTable)
+    );
 }
 
 /// Every question refuses a table with one count more or less in any place, other than those that add up again.
 #[test]
 fn tables_that_no_records_make_are_refused() {
     let points = records(200, 2);
-    let plan = DpmRecentred::builder(cube(2), budget()).max_depth(2).build().expect("valid");
+    let settings = DpmRecentredSettings { max_depth: 2, ..Default::default() };
+    let plan = DpmRecentred::new(cube(2), budget(), settings).expect("valid");
     let mut rng = rng(5);
     let mut source = SecureSource::new(&mut rng);
     let mut passes = Passes::new(plan).expect("has tables");
@@ -209,7 +246,8 @@ where
 #[test]
 fn sums_of_leaves_that_no_records_make_are_refused() {
     let points = records(200, 2);
-    let plan = Dpm::builder(cube(2), budget()).max_depth(2).build().expect("valid");
+    let settings = DpmSettings { max_depth: 2, ..Default::default() };
+    let plan = Dpm::new(cube(2), budget(), settings).expect("valid");
     let (asked, entries) = last(plan, &points);
     let question = asked.question();
     assert!(question.name() == "sums of the leaves" && entries.len() >= 4, "{}", entries.len());
@@ -241,7 +279,8 @@ fn sums_of_leaves_that_no_records_make_are_refused() {
 #[test]
 fn shares_of_a_map_that_no_records_make_are_refused() {
     let points = records(200, 2);
-    let map = PrivateMap::add_remove(cube(2), budget()).levels(1, 3).build().expect("valid");
+    let settings = PrivateMapSettings { levels: Some(1..=3), ..Default::default() };
+    let map = PrivateMap::add_remove(cube(2), budget(), settings).expect("valid");
     let (asked, entries) = last(map, &points);
     let question = asked.question();
     // 3 x 3, 5 x 5 and 9 x 9 vertices.

@@ -7,6 +7,7 @@ use dp_geometry::{Points, PointsView, PublicBox};
 use dp_mechanism::{Draws, GaussianSum, Kept, Private, StableHistogram};
 use serde::{Deserialize, Serialize};
 
+use super::PrivateCentresSettings;
 use super::buckets::{Key, ShiftedGrid};
 use super::subsamples::subsamples;
 use crate::ClusterError;
@@ -34,24 +35,6 @@ pub(crate) enum Change {
     Swap,
 }
 
-/// Public settings of the grids.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct GridSettings {
-    pub(crate) public_box: PublicBox,
-    /// First and last level, of sides `2^(1 - level)` of the box.
-    pub(crate) levels: [u32; 2],
-    pub(crate) repetitions: usize,
-    pub(crate) payment: Payment,
-    pub(crate) public_seed: u64,
-}
-
-impl GridSettings {
-    pub(crate) fn new(public_box: PublicBox) -> Self {
-        let (levels, repetitions) = ([3, 7], 4);
-        Self { public_box, levels, repetitions, payment: Payment::AllRecords, public_seed: 0 }
-    }
-}
-
 /// A candidate: the noisy mean of the records of one cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Origin {
@@ -65,7 +48,8 @@ pub(crate) struct Origin {
 /// A checked and calibrated plan.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CandidatePlan {
-    settings: GridSettings,
+    public_box: PublicBox,
+    settings: PrivateCentresSettings,
     /// One per repetition.
     grids: Vec<ShiftedGrid>,
     change: Change,
@@ -86,27 +70,28 @@ impl CandidatePlan {
 
     /// A plan that costs `mu` outside of a mass `outside`.
     pub(crate) fn new(
-        settings: GridSettings,
+        public_box: PublicBox,
+        settings: PrivateCentresSettings,
         change: Change,
         mu: Mu,
         outside: Delta,
     ) -> Result<Self, ClusterError> {
         let refuse = |name, got: f64, want| Err(ClusterError::Setting { name, got, want });
-        let [first, last] = settings.levels;
+        let (first, last) = (*settings.levels.start(), *settings.levels.end());
         if first > last || last > ShiftedGrid::MAX_LEVEL {
             return refuse("levels", f64::from(last), "at most 20, and at least the first");
         }
         if !(1..=Self::MAX_REPETITIONS).contains(&settings.repetitions) {
             return refuse("repetitions", settings.repetitions as f64, "between 1 and 1000");
         }
-        let diagonal = settings.public_box.diagonal();
+        let diagonal = public_box.diagonal();
         if !(1e-75..=1e75).contains(&diagonal) {
             let want = "between 1e-75 and 1e75";
             return refuse("diagonal of the public box", diagonal, want);
         }
         let mut rng = public_generator(settings.public_seed, Purpose::Buckets);
         let grids = (0..settings.repetitions)
-            .map(|_| ShiftedGrid::new(settings.public_box.clone(), &mut rng))
+            .map(|_| ShiftedGrid::new(public_box.clone(), &mut rng))
             .collect::<Result<Vec<_>, _>>()?;
         let histograms = grids.len() * (last - first + 1) as usize;
         let (mu, outside) = match settings.payment {
@@ -123,7 +108,7 @@ impl CandidatePlan {
         let keys = if change == Change::Swap { NonZeroU32::new(2) } else { NonZeroU32::new(1) };
         let counts = StableHistogram::new(parts[0], outside, keys.expect("not 0"))?;
         let sums = GaussianSum::rounded(parts[1])?;
-        Ok(Self { settings, grids, change, counts, sums })
+        Ok(Self { public_box, settings, grids, change, counts, sums })
     }
 
     /// The least noisy count of a cell that is kept.
@@ -133,8 +118,8 @@ impl CandidatePlan {
 
     /// Repetition and level of every histogram, in the order of the receipt.
     fn histograms(&self) -> impl Iterator<Item = (usize, u32)> {
-        let [first, last] = self.settings.levels;
-        (0..self.grids.len()).flat_map(move |grid| (first..=last).map(move |level| (grid, level)))
+        let levels = |grid| self.settings.levels.clone().map(move |level| (grid, level));
+        (0..self.grids.len()).flat_map(levels)
     }
 
     /// The itemised cost.
@@ -170,7 +155,7 @@ impl CandidatePlan {
         draws: &mut Draws<'_>,
     ) -> (Points, Vec<Origin>) {
         let draws = &mut draws.within(STEP);
-        let (seed, dim) = (self.settings.public_seed, self.settings.public_box.dim());
+        let (seed, dim) = (self.settings.public_seed, self.public_box.dim());
         let histograms = self.histograms().count();
         let of = match self.settings.payment {
             Payment::AllRecords => points.map(|_| Vec::new()),
@@ -209,7 +194,7 @@ impl CandidatePlan {
                 let sum = self.sums.release(sum, self.length_squared(), draws);
                 let per_unit = radius / UNITS as f64 / (*count).max(1) as f64;
                 coords.extend(middle.iter().zip(sum).enumerate().map(|(i, (x, units))| {
-                    self.settings.public_box.clip_coordinate(i, x + units as f64 * per_unit)
+                    self.public_box.clip_coordinate(i, x + units as f64 * per_unit)
                 }));
                 origins.push(Origin { repetition, level, count: *count });
             }
@@ -228,7 +213,7 @@ impl CandidatePlan {
         let scratch = || (vec![0.0; dim], vec![0_i32; dim]);
         sum_rows(points, cells.len() * dim, scratch, |(row, units), record, raw, sums| {
             let Some(cell) = cell_of(record) else { return };
-            crate::located::clip_into(&self.settings.public_box, raw, row);
+            crate::located::clip_into(&self.public_box, raw, row);
             let (middle, radius) = &cells[cell];
             let distance = squared_distance(row, middle).sqrt();
             clip_residual(row, middle, distance, *radius, units);
@@ -251,8 +236,9 @@ mod tests {
         for (change, before) in [(Change::One, vec![0.5]), (Change::Swap, vec![0.5, 0.0])] {
             let mu = Mu::new(1.0).expect("valid");
             let outside = Delta::new(1e-6).expect("valid");
-            let settings = GridSettings::new(public_box.clone());
-            let plan = CandidatePlan::new(settings, change, mu, outside).expect("valid settings");
+            let settings = PrivateCentresSettings::default();
+            let plan = CandidatePlan::new(public_box.clone(), settings, change, mu, outside);
+            let plan = plan.expect("valid settings");
             let sum = |records: &[f64]| {
                 let points = PointsView::new(records, 1).expect("one column");
                 plan.sums_of_cells(points, &cells, |_| Some(0))[0]

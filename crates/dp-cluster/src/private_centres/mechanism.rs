@@ -1,12 +1,13 @@
 //! The plan and its one code path.
 
-use dp_accounting::{AddRemove, Budget, Receipt, Step};
-use dp_geometry::{PointsView, PublicBox};
+use dp_accounting::{AddRemove, Receipt, Step};
+use dp_geometry::PointsView;
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
 use super::candidates::CandidatePlan;
-use super::{Candidates, PrivateCentresBuilder, ShiftedGrid};
+use super::params::Asked;
+use super::{Candidates, PrivateCentresSettings, ShiftedGrid};
 use crate::ClusterError;
 
 /// Releases candidate centres. See the [module](super).
@@ -34,18 +35,13 @@ use crate::ClusterError;
 /// # What is not protected
 /// Running time depends on the data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "PrivateCentresBuilder", into = "PrivateCentresBuilder")]
+#[serde(try_from = "Asked", into = "Asked")]
 pub struct PrivateCentres {
-    pub(super) settings: PrivateCentresBuilder,
+    pub(super) asked: Asked,
     pub(super) plan: CandidatePlan,
 }
 
 impl PrivateCentres {
-    /// Settings for points in this public box, to be put in `k` clusters within this budget.
-    pub fn builder(public_box: PublicBox, k: usize, budget: Budget) -> PrivateCentresBuilder {
-        PrivateCentresBuilder::new(public_box, k, budget)
-    }
-
     /// The least noisy count of a cell that is kept.
     pub fn threshold(&self) -> i64 {
         self.plan.threshold()
@@ -53,7 +49,7 @@ impl PrivateCentres {
 
     /// The diagonal of a cell of this level, in the units of the points.
     pub fn cell_diagonal(&self, level: u32) -> f64 {
-        ShiftedGrid::side(level) * self.settings.settings.public_box.diagonal()
+        ShiftedGrid::side(level) * self.asked.public_box.diagonal()
     }
 }
 
@@ -67,7 +63,7 @@ impl Algorithm for PrivateCentres {
 
     fn cost(&self) -> Receipt<AddRemove> {
         let spent = Step::sequential("all steps", vec![self.plan.spent()]);
-        Receipt::new("private-centres", AddRemove, self.settings.budget, spent)
+        Receipt::new("private-centres", AddRemove, self.asked.budget, spent)
     }
 
     fn shape(points: &PointsView<'_>) -> usize {
@@ -77,26 +73,26 @@ impl Algorithm for PrivateCentres {
     /// # Errors
     /// [`ClusterError::Dimension`] if the points do not have the dimension of the public box.
     fn check(&self, &dim: &usize) -> Result<(), ClusterError> {
-        ClusterError::unless_equal(self.settings.settings.public_box.dim(), dim)
+        ClusterError::unless_equal(self.asked.public_box.dim(), dim)
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Candidates {
-        let settings = &self.settings.settings;
+        let PrivateCentresSettings { repetitions, public_seed, .. } = self.asked.settings;
         let found = self.plan.run(points, draws);
-        Candidates::new(found, settings.repetitions, self.settings.k, settings.public_seed)
+        Candidates::new(found, repetitions, self.asked.k, public_seed)
     }
 }
 
-impl TryFrom<PrivateCentresBuilder> for PrivateCentres {
+impl TryFrom<Asked> for PrivateCentres {
     type Error = ClusterError;
 
-    fn try_from(settings: PrivateCentresBuilder) -> Result<Self, ClusterError> {
-        settings.build()
+    fn try_from(asked: Asked) -> Result<Self, ClusterError> {
+        Self::new(asked.public_box, asked.k, asked.budget, asked.settings)
     }
 }
 
-impl From<PrivateCentres> for PrivateCentresBuilder {
+impl From<PrivateCentres> for Asked {
     fn from(plan: PrivateCentres) -> Self {
-        plan.settings
+        plan.asked
     }
 }

@@ -6,12 +6,12 @@
 //! them, and [`StemmerKaplan`](crate::stemmer_kaplan::StemmerKaplan) does both within one budget.
 //!
 //! ```
-//! use dp_cluster::private_centres::PrivateCentres;
+//! use dp_cluster::private_centres::{PrivateCentres, PrivateCentresSettings};
 //! use dp_cluster::{Budget, Mechanism, Points, PublicBox, chacha_from_os};
 //!
 //! let coords = (0..20_000).flat_map(|i| [f64::from(i % 2) * 0.5, f64::from(i % 97) * 1e-4]).collect();
 //! let points = Points::new(coords, 2)?;
-//! let plan = PrivateCentres::builder(PublicBox::cube(2, -1.0, 1.0)?, 2, Budget::new(1.0, 1e-6)?).build()?;
+//! let plan = PrivateCentres::new(PublicBox::cube(2, -1.0, 1.0)?, 2, Budget::new(1.0, 1e-6)?, PrivateCentresSettings::default())?;
 //! let found = plan.release(points.view(), &mut chacha_from_os()?)?.output;
 //! assert!(found.points().len() >= 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -46,8 +46,8 @@ mod tests;
 
 pub(crate) use buckets::ShiftedGrid;
 pub use candidates::Payment;
-pub(crate) use candidates::{CandidatePlan, Change, GridSettings};
+pub(crate) use candidates::{CandidatePlan, Change};
 pub use mechanism::PrivateCentres;
-pub use params::PrivateCentresBuilder;
+pub use params::PrivateCentresSettings;
 pub(crate) use params::without_thresholds;
 pub use released::Candidates;

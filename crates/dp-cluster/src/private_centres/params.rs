@@ -1,76 +1,71 @@
 //! The public settings, and the check that turns them into a plan.
 
+use std::ops::RangeInclusive;
+
 use dp_accounting::{Budget, Delta};
 use dp_geometry::PublicBox;
 use serde::{Deserialize, Serialize};
 
-use super::candidates::{CandidatePlan, Change, GridSettings};
+use super::candidates::{CandidatePlan, Change};
 use super::{Payment, PrivateCentres};
 use crate::ClusterError;
 use crate::kmeans::KMeans;
 use crate::total_rho::total_mu;
 
-/// Public settings of [`PrivateCentres`]; made by [`PrivateCentres::builder`].
-///
-/// Serialises as plain settings; a plan is read back through [`build`](Self::build), so that a file
-/// cannot bypass its checks.
+/// Settings of [`PrivateCentres`]. Nothing here depends on data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PrivateCentresBuilder {
+#[serde(default, deny_unknown_fields)]
+pub struct PrivateCentresSettings {
+    /// Levels, up to 20: cells of level `l` have sides of `2^(1 - l)` of the box. Default: `3..=7`, sides of a quarter to 1/64.
+    pub levels: RangeInclusive<u32>,
+    /// Grids per level, each with a shift of its own. Default: 4.
+    pub repetitions: usize,
+    /// How the histograms are paid for. Default: [`Payment::AllRecords`], which has less noise for its counts from 18 histograms on.
+    pub payment: Payment,
+    /// Decides the shifts of the grids, and subsamples. It hides nothing and may be published. It must not be chosen by looking at the
+    /// data. Default: 0.
+    pub public_seed: u64,
+}
+
+impl Default for PrivateCentresSettings {
+    fn default() -> Self {
+        Self { levels: 3..=7, repetitions: 4, payment: Payment::AllRecords, public_seed: 0 }
+    }
+}
+
+/// What was asked for. The file form of plans, which are read back through their checks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Asked {
+    pub(super) public_box: PublicBox,
     pub(super) k: usize,
     pub(super) budget: Budget,
-    #[serde(flatten)]
-    pub(super) settings: GridSettings,
+    pub(super) settings: PrivateCentresSettings,
 }
 
 /// What the thresholds get of delta: they hardly fall with it.
 const OUTSIDE: f64 = 0.1;
 
-impl PrivateCentresBuilder {
-    pub(super) fn new(public_box: PublicBox, k: usize, budget: Budget) -> Self {
-        Self { k, budget, settings: GridSettings::new(public_box) }
-    }
-
-    /// The first and the last level: cells of level `l` have sides of `2^(1 - l)` of the box. Default: 3 and 7, sides of a quarter to 1/64.
-    #[must_use]
-    pub fn levels(mut self, first: u32, last: u32) -> Self {
-        self.settings.levels = [first, last];
-        self
-    }
-
-    /// Grids per level, each with a shift of its own. Default: 4.
-    #[must_use]
-    pub fn repetitions(mut self, repetitions: usize) -> Self {
-        self.settings.repetitions = repetitions;
-        self
-    }
-
-    /// How the histograms are paid for. Default: [`Payment::AllRecords`], which has less noise for its counts from 18 histograms on.
-    #[must_use]
-    pub fn payment(mut self, payment: Payment) -> Self {
-        self.settings.payment = payment;
-        self
-    }
-
-    /// Decides the shifts of the grids, and subsamples. It hides nothing and may be published. It must not be chosen by looking at the
-    /// data. Default: 0.
-    #[must_use]
-    pub fn public_seed(mut self, public_seed: u64) -> Self {
-        self.settings.public_seed = public_seed;
-        self
-    }
-
+impl PrivateCentres {
+    /// For points in this public box, to be put in `k` clusters within this budget.
+    ///
     /// Checks every setting and calibrates every step; afterwards nothing can fail.
     ///
     /// # Errors
     /// [`ClusterError`] names the setting, its value and what would be accepted.
-    pub fn build(self) -> Result<PrivateCentres, ClusterError> {
-        if !(1..=KMeans::MAX_CLUSTERS).contains(&self.k) {
-            return Err(ClusterError::ClusterCount { got: self.k });
+    pub fn new(
+        public_box: PublicBox,
+        k: usize,
+        budget: Budget,
+        settings: PrivateCentresSettings,
+    ) -> Result<Self, ClusterError> {
+        if !(1..=KMeans::MAX_CLUSTERS).contains(&k) {
+            return Err(ClusterError::ClusterCount { got: k });
         }
-        let (rest, outside) = without_thresholds(self.budget, OUTSIDE)?;
-        let plan =
-            CandidatePlan::new(self.settings.clone(), Change::One, total_mu(rest)?, outside)?;
-        Ok(PrivateCentres { settings: self, plan })
+        let (rest, outside) = without_thresholds(budget, OUTSIDE)?;
+        let (domain, grids) = (public_box.clone(), settings.clone());
+        let plan = CandidatePlan::new(domain, grids, Change::One, total_mu(rest)?, outside)?;
+        Ok(Self { asked: Asked { public_box, k, budget, settings }, plan })
     }
 }
 

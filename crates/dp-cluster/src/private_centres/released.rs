@@ -7,7 +7,7 @@ use super::candidates::Origin;
 use crate::Clustering;
 use crate::clustering::nearest_weights;
 use crate::coreset::PrivateCoreset;
-use crate::kmeans::KMeans;
+use crate::kmeans::{KMeans, KMeansSettings};
 use crate::public_coins::{Purpose, public_generator};
 
 /// Candidate centres: released values, free to compute with.
@@ -100,9 +100,14 @@ impl From<Candidates> for Clustering {
             let counts = coreset.weights().iter().map(|&w| crate::clustering::records(w)).collect();
             return Clustering::new(coreset.points().to_points(), counts);
         }
-        let solver = KMeans::builder(candidates.k).restarts(5).local_search_steps(2 * candidates.k);
+        let settings = KMeansSettings {
+            restarts: 5,
+            local_search_steps: 2 * candidates.k,
+            ..Default::default()
+        };
+        let solver = KMeans::new(candidates.k, settings);
         let mut rng = public_generator(candidates.public_seed, Purpose::BucketSolver);
-        let fit = solver.build().and_then(|solver| solver.post_fit(&coreset, &mut rng));
+        let fit = solver.and_then(|solver| solver.post_fit(&coreset, &mut rng));
         let centres = fit.expect("k was checked, and released points are finite").centres;
         let counts = nearest_weights(&coreset, centres.view());
         Clustering::new(centres, counts)

@@ -1,14 +1,16 @@
 //! Settings, odd data, receipts, and what is found.
 
+use std::ops::RangeInclusive;
+
 use dp_accounting::{Budget, Epsilon};
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::Mechanism;
 use rand::RngExt;
 
-use super::{Payment, PrivateCentres, PrivateCentresBuilder};
-use crate::Clustering;
+use super::{Payment, PrivateCentres, PrivateCentresSettings};
 use crate::nearest;
 use crate::testing::{adversarial, blobs, rng};
+use crate::{ClusterError, Clustering};
 
 const PAYMENTS: [Payment; 2] = [Payment::AllRecords, Payment::Subsamples];
 
@@ -16,8 +18,12 @@ fn cube(dim: usize) -> PublicBox {
     PublicBox::cube(dim, -10.0, 10.0).expect("valid")
 }
 
-fn builder(dim: usize, epsilon: f64) -> PrivateCentresBuilder {
-    PrivateCentres::builder(cube(dim), 3, Budget::new(epsilon, 1e-6).expect("valid"))
+fn planned(
+    dim: usize,
+    epsilon: f64,
+    settings: PrivateCentresSettings,
+) -> Result<PrivateCentres, ClusterError> {
+    PrivateCentres::new(cube(dim), 3, Budget::new(epsilon, 1e-6).expect("valid"), settings)
 }
 
 #[test]
@@ -25,27 +31,37 @@ fn settings_out_of_range_are_refused_with_their_value() {
     let pure = Budget::new(1.0, 0.0).expect("valid");
     let flat = PublicBox::cube(1, 0.0, 1e-80).expect("valid");
     let budget = Budget::new(1.0, 1e-6).expect("valid");
-    for (builder, want) in [
-        (builder(2, 1.0).levels(4, 3), "levels must be at most 20, and at least the first, got 3"),
+    for (plan, want) in [
         (
-            builder(2, 1.0).levels(1, 21),
+            planned(
+                2,
+                1.0,
+                PrivateCentresSettings { levels: RangeInclusive::new(4, 3), ..Default::default() },
+            ),
+            "levels must be at most 20, and at least the first, got 3",
+        ),
+        (
+            planned(2, 1.0, PrivateCentresSettings { levels: 1..=21, ..Default::default() }),
             "levels must be at most 20, and at least the first, got 21",
         ),
-        (builder(2, 1.0).repetitions(0), "repetitions must be between 1 and 1000, got 0"),
         (
-            PrivateCentres::builder(cube(1), 0, budget),
+            planned(2, 1.0, PrivateCentresSettings { repetitions: 0, ..Default::default() }),
+            "repetitions must be between 1 and 1000, got 0",
+        ),
+        (
+            PrivateCentres::new(cube(1), 0, budget, PrivateCentresSettings::default()),
             "the number of clusters must lie between 1 and 16777216, got 0",
         ),
         (
-            PrivateCentres::builder(cube(1), 1, pure),
+            PrivateCentres::new(cube(1), 1, pure, PrivateCentresSettings::default()),
             "delta must be above 0: the sums have Gaussian noise, got 0",
         ),
         (
-            PrivateCentres::builder(flat, 1, budget),
+            PrivateCentres::new(flat, 1, budget, PrivateCentresSettings::default()),
             "diagonal of the public box must be between 1e-75 and 1e75, got 0.0000000000000000000000000000000000000000000000000000000000000000000000000000000100000000000000",
         ),
     ] {
-        let got = builder.build().expect_err("out of range").to_string();
+        let got = plan.expect_err("out of range").to_string();
         assert!(got.starts_with(&want[..want.len().min(60)]), "{got}");
     }
 }
@@ -55,8 +71,13 @@ fn odd_data_is_released_like_any_other_and_a_file_holds_a_plan() {
     for dim in [1, 2, 7] {
         for payment in PAYMENTS {
             for epsilon in [1.0, 100.0] {
-                let settings = builder(dim, epsilon).levels(1, 3).repetitions(2).payment(payment);
-                let plan = settings.build().expect("valid");
+                let settings = PrivateCentresSettings {
+                    levels: 1..=3,
+                    repetitions: 2,
+                    payment,
+                    ..Default::default()
+                };
+                let plan = planned(dim, epsilon, settings).expect("valid");
                 for (name, points) in adversarial(dim, 500) {
                     let found = plan.simulate(points.view(), &mut rng(3)).expect("fits").output;
                     assert!(found.points().rows().all(|c| cube(dim).contains(c)), "{name}");
@@ -78,7 +99,8 @@ fn odd_data_is_released_like_any_other_and_a_file_holds_a_plan() {
 fn threads_do_not_matter() {
     let (points, _) = blobs(5_000, 3, 3, 8.0, 1);
     for payment in PAYMENTS {
-        let plan = builder(3, 10.0).payment(payment).build().expect("valid");
+        let settings = PrivateCentresSettings { payment, ..Default::default() };
+        let plan = planned(3, 10.0, settings).expect("valid");
         let with = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
             let run = || plan.simulate(points.view(), &mut rng(5)).expect("fits").output;
@@ -97,8 +119,12 @@ fn receipts_stay_within_the_budget() {
         let epsilon = 10_f64.powf(rng.random_range(-1.0..2.0));
         let delta = 10_f64.powf(rng.random_range(-12.0..-1.0));
         let budget = Budget::new(epsilon, delta).expect("valid");
-        let plan = PrivateCentres::builder(cube(2), 2, budget).payment(PAYMENTS[i % 2]);
-        let receipt = plan.repetitions(1 + i % 5).build().expect("valid").receipt();
+        let settings = PrivateCentresSettings {
+            payment: PAYMENTS[i % 2],
+            repetitions: 1 + i % 5,
+            ..Default::default()
+        };
+        let receipt = PrivateCentres::new(cube(2), 2, budget, settings).expect("valid").receipt();
         let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
         assert!(receipt.within_budget() && spent > 0.99 * epsilon, "{epsilon} {delta}: {spent}");
     }
@@ -120,8 +146,8 @@ fn every_planted_ball_has_a_candidate() {
             centres[ball * dim + at % dim] + rng.random_range(-radius..radius) / 2.0
         });
         let points = Points::new(coords.collect(), dim).expect("rows");
-        let plan = PrivateCentres::builder(public_box.clone(), 5, budget).payment(payment);
-        let plan = plan.public_seed(seed).build().expect("valid");
+        let settings = PrivateCentresSettings { payment, public_seed: seed, ..Default::default() };
+        let plan = PrivateCentres::new(public_box.clone(), 5, budget, settings).expect("valid");
         let found = plan.simulate(points.view(), &mut rng).expect("fits").output;
         let centres = Points::new(centres, dim).expect("rows");
         let far = nearest(centres.view(), found.points()).squared_distances;

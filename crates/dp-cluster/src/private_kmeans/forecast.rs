@@ -3,7 +3,7 @@
 use dp_accounting::Mu;
 
 use super::params::{
-    HOPELESS_SIGNAL, MOST_FOR_SEARCH, PrivateKMeansBuilder, STRONG_SIGNAL, Start, WEAK_SIGNAL,
+    Asked, HOPELESS_SIGNAL, MOST_FOR_SEARCH, STRONG_SIGNAL, Start, WEAK_SIGNAL,
     WEAK_SIGNAL_ON_A_LINE,
 };
 use crate::private_box::BoxSearch;
@@ -20,7 +20,7 @@ const NO_RADIUS: f64 = 40.0;
 /// Of several clusters, rounds at such radii lose some, unless the signal is above this.
 const FAINT_SIGNAL: f64 = 40.0;
 
-impl PrivateKMeansBuilder {
+impl Asked {
     /// The forecast at a whole budget, or at one just below a change of choices if that is less.
     pub(super) fn forecast(&self, whole: Mu) -> Option<f64> {
         let own = self.of_choices(whole)?;
@@ -47,13 +47,13 @@ impl PrivateKMeansBuilder {
     }
 
     fn search_to_be_sure(&self, whole: Mu) -> Option<f64> {
-        Some(BoxSearch::share_to_be_sure(self.expected_records? as f64, whole))
+        Some(BoxSearch::share_to_be_sure(self.settings.expected_records? as f64, whole))
     }
 
     /// Squared error of a centre, in squared radii of its cluster, by the sums of one round that gets all that re-centring has.
     fn noise(&self, whole: Mu) -> Option<f64> {
         let (dim, choices) = (self.public_box.dim() as f64, self.choices(whole));
-        let each = self.expected_records? as f64 / self.k as f64;
+        let each = self.settings.expected_records? as f64 / self.k as f64;
         let sums = (1.0 - choices.share - choices.search) * (1.0 - choices.radii);
         let rho = 0.5 * whole.get().powi(2) * sums;
         Some(1.09 * dim / (2.0 * rho * each * each))
@@ -75,7 +75,7 @@ impl PrivateKMeansBuilder {
             }
             Start::Map => 1.0,
         };
-        let records = self.expected_records? as f64 * whole.get();
+        let records = self.settings.expected_records? as f64 * whole.get();
         let faint = if records < FAINT { 1.0 + FAINT_EXCESS / records } else { 1.0 };
         if records < NO_RADIUS || records < FAINT && self.k > 1 && signal < FAINT_SIGNAL {
             return Some(f64::INFINITY);

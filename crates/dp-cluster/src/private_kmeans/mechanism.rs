@@ -1,12 +1,12 @@
 //! The plan and its one code path.
 
-use dp_accounting::{AddRemove, Budget, Receipt, Step};
-use dp_geometry::{PointsView, PublicBox};
+use dp_accounting::{AddRemove, Receipt, Step};
+use dp_geometry::PointsView;
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
 use super::number::NumberSearch;
-use super::params::{Choices, PrivateKMeansBuilder, Start};
+use super::params::{Asked, Choices, Start};
 use crate::map::PrivateMap;
 use crate::private_box::BoxSearch;
 use crate::public_coins::{Purpose, public_generator};
@@ -18,7 +18,7 @@ use crate::{ClusterError, Clustering};
 ///
 /// # Complexity
 /// That of [`RingRounds`](crate::rings::RingRounds) or of [`PrivateMap`], and `O(n k d)` per round of re-centring at worst; points well inside of
-/// their cluster take `O(d)`. With `at_most`, one more pass, and `O(k^3 d)` at worst to join parts, whatever `n` is.
+/// their cluster take `O(d)`. With [`finds_k`](super::PrivateKMeansSettings::finds_k), one more pass, and `O(k^3 d)` at worst to join parts, whatever `n` is.
 ///
 /// # Shapes and units
 /// Points `(n, d)`; at most `k` centres `(k, d)` in the units of the points, inside the public box. There is always one.
@@ -27,9 +27,9 @@ use crate::{ClusterError, Clustering};
 /// A coordinate outside of the box counts as on its boundary; NaN counts as the middle of the box.
 /// Whether a release succeeds does not depend on the data, which may be empty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "PrivateKMeansBuilder", into = "PrivateKMeansBuilder")]
+#[serde(try_from = "Asked", into = "Asked")]
 pub struct PrivateKMeans {
-    pub(super) settings: PrivateKMeansBuilder,
+    pub(super) asked: Asked,
     pub(super) choices: Choices,
     pub(super) search: BoxSearch,
     pub(super) start: StartPlan,
@@ -48,11 +48,6 @@ pub(super) enum StartPlan {
 const MAP: &str = "map as a start";
 
 impl PrivateKMeans {
-    /// Settings for points in this public box, to be put in `k` clusters within this budget.
-    pub fn builder(public_box: PublicBox, k: usize, budget: Budget) -> PrivateKMeansBuilder {
-        PrivateKMeansBuilder::new(public_box, k, budget)
-    }
-
     /// How it starts.
     pub fn start(&self) -> Start {
         self.choices.start
@@ -70,13 +65,13 @@ impl PrivateKMeans {
     /// It never grows with the budget or with the number of records. Where the choices change, the formula says up to a quarter more for a larger
     /// budget than for one just below; what is forecast then is the less of both, which is well within the factor of two that a forecast is good for.
     pub fn forecast(&self) -> Option<f64> {
-        self.number.is_none().then(|| self.settings.forecast(self.choices.whole))?
+        self.number.is_none().then(|| self.asked.forecast(self.choices.whole))?
     }
 
     /// Whether nothing is to be expected: the noise in a cluster's sum is about as long as the sum. Below that and where
     /// [`forecast`](Self::forecast) is finite, some clusters are found. `false` without a number of records.
     pub fn is_hopeless(&self) -> bool {
-        self.settings.is_hopeless(self.choices.whole)
+        self.asked.is_hopeless(self.choices.whole)
     }
 }
 
@@ -97,7 +92,7 @@ impl Algorithm for PrivateKMeans {
         steps.extend(self.number.as_ref().map(NumberSearch::spent));
         steps.push(self.recentring.spent());
         let spent = Step::sequential("all steps", steps);
-        Receipt::new("private-kmeans", AddRemove, self.settings.budget, spent)
+        Receipt::new("private-kmeans", AddRemove, self.asked.budget, spent)
     }
 
     fn shape(points: &PointsView<'_>) -> usize {
@@ -111,7 +106,7 @@ impl Algorithm for PrivateKMeans {
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
-        let declared = &self.settings.public_box;
+        let declared = &self.asked.public_box;
         let found = self.search.run(points, declared, self.choices.widest, draws);
         let public_box = found.public_box;
         let (start, hints, reach) = match &self.start {
@@ -121,8 +116,8 @@ impl Algorithm for PrivateKMeans {
             }
             StartPlan::Map(map) => {
                 let map = map.in_box(public_box.clone()).run(points, &mut draws.within(MAP));
-                let mut rng = public_generator(self.settings.public_seed, Purpose::MapSolver);
-                let found = map.clustering(self.settings.k, &mut rng).expect("k was checked");
+                let mut rng = public_generator(self.asked.settings.public_seed, Purpose::MapSolver);
+                let found = map.clustering(self.asked.k, &mut rng).expect("k was checked");
                 (found, None, None)
             }
         };
@@ -136,16 +131,16 @@ impl Algorithm for PrivateKMeans {
     }
 }
 
-impl TryFrom<PrivateKMeansBuilder> for PrivateKMeans {
+impl TryFrom<Asked> for PrivateKMeans {
     type Error = ClusterError;
 
-    fn try_from(settings: PrivateKMeansBuilder) -> Result<Self, ClusterError> {
-        settings.build()
+    fn try_from(asked: Asked) -> Result<Self, ClusterError> {
+        Self::new(asked.public_box, asked.k, asked.budget, asked.settings)
     }
 }
 
-impl From<PrivateKMeans> for PrivateKMeansBuilder {
+impl From<PrivateKMeans> for Asked {
     fn from(plan: PrivateKMeans) -> Self {
-        plan.settings
+        plan.asked
     }
 }

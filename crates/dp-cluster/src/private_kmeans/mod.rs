@@ -6,7 +6,7 @@
 //! names what was chosen.
 //!
 //! ```
-//! use dp_cluster::private_kmeans::PrivateKMeans;
+//! use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansSettings};
 //! use dp_cluster::{Budget, Mechanism, Points, PublicBox, chacha_from_os};
 //!
 //! // Ten thousand points around (-5, .., -5) and (5, .., 5); the box is public knowledge, and much too wide.
@@ -14,7 +14,8 @@
 //! let points = Points::new(coords, 4)?;
 //! let public_box = PublicBox::cube(4, -1e4, 1e4)?;
 //!
-//! let plan = PrivateKMeans::builder(public_box, 2, Budget::new(1.0, 1e-6)?).expected_records(10_000).build()?;
+//! let settings = PrivateKMeansSettings { expected_records: Some(10_000), ..Default::default() };
+//! let plan = PrivateKMeans::new(public_box, 2, Budget::new(1.0, 1e-6)?, settings)?;
 //! println!("{}", plan.receipt()); // the whole cost, before any data is touched
 //! println!("excess of the squared inertia: {:?}", plan.forecast()); // and how good it may become
 //! let release = plan.release(points.view(), &mut chacha_from_os()?)?;
@@ -26,7 +27,7 @@
 //!
 //! # What is chosen
 //! - [`Start::Rings`] in more than three dimensions, below for few clusters that are likely to lie apart, and for one or two in any case;
-//!   [`Start::Map`] in one and two dimensions for more than ten clusters, and up to three where the signal is weak. [`start`](PrivateKMeansBuilder::start) overrules it.
+//!   [`Start::Map`] in one and two dimensions for more than ten clusters, and up to three where the signal is weak. [`start`](PrivateKMeansSettings::start) overrules it.
 //! - Whether the box that was found takes the place of the public one: for a map if it has at most a quarter of the width, for rings, which
 //!   hardly see how wide a box is, an eighth.
 //! - No centre is split in a round: after these starts, splits undo more than they find.
@@ -38,7 +39,7 @@
 //! - What the search for a box gets: what makes it sure of one, if the number of records is known and that is not more than a twelfth.
 //!
 //! # How many clusters
-//! With [`at_most`](PrivateKMeansBuilder::at_most), the start and two rounds have as many centres as there may be; these rounds, and what
+//! With [`finds_k`](PrivateKMeansSettings::finds_k), the start and two rounds have as many centres as there may be; these rounds, and what
 //! follows them, get half of what re-centring may spend. Then the noisy mean square of the distances around each centre is released, and what follows is free:
 //! - Parts whose counts could be noise are dropped.
 //! - Parts that are no denser than if their records were spread evenly over the hull of all centres are background, up to a quarter of all
@@ -82,4 +83,4 @@ mod parts;
 mod tests;
 
 pub use mechanism::PrivateKMeans;
-pub use params::{PrivateKMeansBuilder, Start};
+pub use params::{PrivateKMeansSettings, Start};

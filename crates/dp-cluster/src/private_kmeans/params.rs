@@ -9,10 +9,10 @@ use super::mechanism::StartPlan;
 use super::number::NumberSearch;
 use crate::ClusterError;
 use crate::kmeans::KMeans;
-use crate::map::PrivateMap;
+use crate::map::{PrivateMap, PrivateMapSettings};
 use crate::private_box::BoxSearch;
 use crate::recentring::{Recentring, Rounds};
-use crate::rings::{RingPlan, RingSettings};
+use crate::rings::{RingPlan, RingRoundsSettings};
 use crate::total_rho::total_mu;
 
 /// What finds about where the clusters are.
@@ -25,21 +25,30 @@ pub enum Start {
     Map,
 }
 
-/// Public settings of [`PrivateKMeans`]; made by [`PrivateKMeans::builder`].
-///
-/// Serialises as plain settings; a plan is read back through [`build`](Self::build), so that a file
-/// cannot bypass its checks.
+/// Settings of [`PrivateKMeans`]. Nothing here depends on data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PrivateKMeansSettings {
+    /// Whether `k` is only the most clusters there may be, and the plan finds how many there are. See the
+    /// [module](super#how-many-clusters) for what counts as one. Default: no.
+    pub finds_k: bool,
+    /// About how many records there are, if that is public. It decides how the budget is used, and is what the forecast is for.
+    pub expected_records: Option<u64>,
+    /// How to start. Default: by the number of dimensions.
+    pub start: Option<Start>,
+    /// Decides hyperplanes and the random choices of k-means on what has been released. It hides nothing and may be published. It
+    /// must not be chosen by looking at the data. Default: 0.
+    pub public_seed: u64,
+}
+
+/// What was asked for. The file form of plans, which are read back through their checks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PrivateKMeansBuilder {
+#[serde(deny_unknown_fields)]
+pub(super) struct Asked {
     pub(super) public_box: PublicBox,
     pub(super) k: usize,
-    /// Whether `k` is only the most.
-    #[serde(default)]
-    pub(super) finds_k: bool,
     pub(super) budget: Budget,
-    pub(super) expected_records: Option<u64>,
-    pub(super) start: Option<Start>,
-    pub(super) public_seed: u64,
+    pub(super) settings: PrivateKMeansSettings,
 }
 
 /// What the choice of radii gets of what re-centring may spend.
@@ -70,97 +79,71 @@ pub(super) struct Choices {
     pub(super) widest: f64,
 }
 
-impl PrivateKMeansBuilder {
-    pub(super) fn new(public_box: PublicBox, k: usize, budget: Budget) -> Self {
-        let (expected_records, start) = (None, None);
-        Self { public_box, k, finds_k: false, budget, expected_records, start, public_seed: 0 }
-    }
-
-    /// Takes the number of clusters as the most there may be, and finds how many there are. See the
-    /// [module](super#how-many-clusters) for what counts as one.
-    #[must_use]
-    pub fn at_most(mut self) -> Self {
-        self.finds_k = true;
-        self
-    }
-
-    /// About how many records there are, if that is public. It decides how the budget is used, and is what the forecast is for.
-    #[must_use]
-    pub fn expected_records(mut self, expected_records: u64) -> Self {
-        self.expected_records = Some(expected_records);
-        self
-    }
-
-    /// How to start. Default: by the number of dimensions.
-    #[must_use]
-    pub fn start(mut self, start: Start) -> Self {
-        self.start = Some(start);
-        self
-    }
-
-    /// Decides hyperplanes and the random choices of k-means on what has been released. It hides nothing and may be published. It
-    /// must not be chosen by looking at the data. Default: 0.
-    #[must_use]
-    pub fn public_seed(mut self, public_seed: u64) -> Self {
-        self.public_seed = public_seed;
-        self
-    }
-
+impl PrivateKMeans {
+    /// For points in this public box, to be put in `k` clusters within this budget.
+    ///
     /// Checks every setting and calibrates every step; afterwards nothing can fail.
     ///
     /// # Errors
     /// [`ClusterError`] names the setting, its value and what would be accepted.
-    pub fn build(self) -> Result<PrivateKMeans, ClusterError> {
-        if !(1..=KMeans::MAX_CLUSTERS).contains(&self.k) {
-            return Err(ClusterError::ClusterCount { got: self.k });
+    pub fn new(
+        public_box: PublicBox,
+        k: usize,
+        budget: Budget,
+        settings: PrivateKMeansSettings,
+    ) -> Result<Self, ClusterError> {
+        let asked = Asked { public_box, k, budget, settings };
+        if !(1..=KMeans::MAX_CLUSTERS).contains(&asked.k) {
+            return Err(ClusterError::ClusterCount { got: asked.k });
         }
-        let whole = total_mu(self.budget)?;
-        let choices = self.choices(whole);
-        let for_number = if self.finds_k { NUMBER } else { 0.0 };
+        let whole = total_mu(asked.budget)?;
+        let choices = asked.choices(whole);
+        let for_number = if asked.settings.finds_k { NUMBER } else { 0.0 };
         let rest = 1.0 - choices.share - choices.search;
         let last = rest * (1.0 - for_number);
         let mut shares =
             vec![choices.search, choices.share, last * choices.radii, last * (1.0 - choices.radii)];
-        if self.finds_k {
+        if asked.settings.finds_k {
             shares.push(rest * for_number);
         }
         let parts = whole.split(&shares)?;
-        let public_box = self.public_box.clone();
+        let public_box = asked.public_box.clone();
         let mu = parts[1];
+        let PrivateKMeansSettings { expected_records, public_seed, .. } = asked.settings;
         let start = match choices.start {
             Start::Rings => {
-                let settings = RingSettings {
+                let settings = RingRoundsSettings {
                     rounds: choices.rounds[0],
-                    public_seed: self.public_seed,
-                    ..RingSettings::new(public_box.clone(), self.k)
+                    public_seed,
+                    ..Default::default()
                 };
-                StartPlan::Rings(RingPlan::new(settings, mu)?)
+                StartPlan::Rings(RingPlan::new(public_box.clone(), asked.k, settings, mu)?)
             }
             Start::Map => {
-                let map = PrivateMap::add_remove(public_box.clone(), self.budget).spend(mu);
-                let map = match self.expected_records {
-                    Some(records) => map.expected_records(records),
-                    None => map,
-                };
-                StartPlan::Map(map.build()?)
+                let settings =
+                    PrivateMapSettings { expected_records, spend: Some(mu), ..Default::default() };
+                let map = PrivateMap::add_remove(public_box.clone(), asked.budget, settings)?;
+                StartPlan::Map(map)
             }
         };
         let rounds = Rounds::without_splits(choices.rounds[1]);
         let search = BoxSearch::new(&public_box, parts[0])?;
         let number = match parts.get(4) {
-            Some(&mu) => Some(NumberSearch::new(public_box.clone(), self.k, choices.radii, mu)?),
+            Some(&mu) => Some(NumberSearch::new(public_box.clone(), asked.k, choices.radii, mu)?),
             None => None,
         };
         let shares = [parts[2], parts[3]];
-        let recentring = Recentring::new(public_box, rounds, Some(self.k), shares)?;
-        Ok(PrivateKMeans { settings: self, choices, search, start, number, recentring })
+        let recentring = Recentring::new(public_box, rounds, Some(asked.k), shares)?;
+        Ok(Self { asked, choices, search, start, number, recentring })
     }
+}
 
+impl Asked {
     /// Length of a typical cluster's sum in standard deviations of the noise of the whole budget.
     pub(super) fn signal(&self, whole: Mu) -> Option<f64> {
         let (k, dim) = (self.k as f64, self.public_box.dim() as f64);
         let mu = whole.get();
-        self.expected_records.map(|records| records as f64 * mu / (k * dim.sqrt()))
+        self.settings.expected_records.map(|records| records as f64 * mu / (k * dim.sqrt()))
     }
 
     pub(super) fn choices(&self, whole: Mu) -> Choices {
@@ -173,7 +156,8 @@ impl PrivateKMeansBuilder {
             3 => signal < WEAK_SIGNAL,
             _ => false,
         };
-        let start = self.start.unwrap_or(if maps_well { Start::Map } else { Start::Rings });
+        let start =
+            self.settings.start.unwrap_or(if maps_well { Start::Map } else { Start::Rings });
         let ring_rounds = if k >= MANY_CLUSTERS { 3 } else { 2 };
         let is_weak = (HOPELESS_SIGNAL..WEAK_SIGNAL).contains(&signal);
         let (share, rounds) = match start {
@@ -189,10 +173,10 @@ impl PrivateKMeansBuilder {
             Start::Rings => (0.02, 0.125),
         };
         // More, where that makes it sure, and a box that was not found would spoil all.
-        let records = self.expected_records.filter(|_| start == Start::Rings);
+        let records = self.settings.expected_records.filter(|_| start == Start::Rings);
         let sure = records.map(|n| BoxSearch::share_to_be_sure(n as f64, whole));
         let search = sure.filter(|sure| *sure <= MOST_FOR_SEARCH).map_or(search, |s| s.max(search));
-        let radii = self.expected_records.map_or(RADII, |n| {
+        let radii = self.settings.expected_records.map_or(RADII, |n| {
             let noise = RADIUS_NOISE * n as f64 * whole.get();
             let draws = 3.0 * rounds[1] as f64 / (1.0 - share - search);
             (draws / (noise * noise)).clamp(RADII, MOST_RADII)

@@ -5,7 +5,8 @@ use dp_geometry::{Points, PublicBox};
 use dp_mechanism::Mechanism;
 use rand::RngExt;
 
-use super::{PrivateKMeans, PrivateKMeansBuilder, Start};
+use super::params::Asked;
+use super::{PrivateKMeans, PrivateKMeansSettings, Start};
 use crate::ClusterError;
 use crate::metrics::{distinct_clusters_found, squared_inertia};
 use crate::testing::{adversarial, blobs, rng};
@@ -18,29 +19,37 @@ fn budget(epsilon: f64) -> Budget {
     Budget::new(epsilon, 1e-6).expect("valid")
 }
 
-fn builder(dim: usize, k: usize, epsilon: f64) -> PrivateKMeansBuilder {
-    PrivateKMeans::builder(cube(dim, 10.0), k, budget(epsilon))
+fn planned(
+    dim: usize,
+    k: usize,
+    epsilon: f64,
+    settings: PrivateKMeansSettings,
+) -> Result<PrivateKMeans, ClusterError> {
+    PrivateKMeans::new(cube(dim, 10.0), k, budget(epsilon), settings)
 }
 
 #[test]
 fn settings_out_of_range_are_refused_with_their_value() {
     let pure = Budget::new(1.0, 0.0).expect("a pure budget");
-    for (builder, want) in [
-        (builder(2, 0, 1.0), "the number of clusters must lie between 1 and 16777216, got 0"),
+    for (plan, want) in [
         (
-            PrivateKMeans::builder(cube(2, 10.0), 3, pure),
+            planned(2, 0, 1.0, PrivateKMeansSettings::default()),
+            "the number of clusters must lie between 1 and 16777216, got 0",
+        ),
+        (
+            PrivateKMeans::new(cube(2, 10.0), 3, pure, PrivateKMeansSettings::default()),
             "delta must be above 0: the sums have Gaussian noise, got 0",
         ),
         (
-            PrivateKMeans::builder(cube(5, 1e99), 3, budget(1.0)),
+            PrivateKMeans::new(cube(5, 1e99), 3, budget(1.0), PrivateKMeansSettings::default()),
             "the public box's extent must be at most 1e75, with a diagonal of at least 1e-75, got \
              1000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000",
         ),
     ] {
-        let message = builder.build().expect_err("out of range").to_string();
+        let message = plan.expect_err("out of range").to_string();
         assert!(message.starts_with(&want[..40]), "{message}");
     }
-    let plan = builder(3, 2, 1.0).build().expect("valid");
+    let plan = planned(3, 2, 1.0, PrivateKMeansSettings::default()).expect("valid");
     let points = Points::new(vec![0.0; 4], 2).expect("whole rows");
     let error = plan.simulate(points.view(), &mut rng(1)).expect_err("wrong shape");
     assert_eq!(error, ClusterError::Dimension { expected: 3, got: 2 });
@@ -48,7 +57,14 @@ fn settings_out_of_range_are_refused_with_their_value() {
 
 #[test]
 fn the_start_follows_from_public_facts_and_can_be_overruled() {
-    let plan = |dim, k, records| builder(dim, k, 1.0).expected_records(records).build();
+    let plan = |dim, k, records| {
+        planned(
+            dim,
+            k,
+            1.0,
+            PrivateKMeansSettings { expected_records: Some(records), ..Default::default() },
+        )
+    };
     for (dim, k, records, start) in [
         (1, 3, 900, Start::Rings),
         (1, 3, 300, Start::Map),
@@ -65,7 +81,8 @@ fn the_start_follows_from_public_facts_and_can_be_overruled() {
         assert_eq!(chosen, start, "{dim} dimensions, {k} clusters, {records} records");
         for other in [Start::Rings, Start::Map] {
             if dim <= 4 {
-                let plan = builder(dim, 3, 1.0).start(other).build().expect("valid");
+                let settings = PrivateKMeansSettings { start: Some(other), ..Default::default() };
+                let plan = planned(dim, 3, 1.0, settings).expect("valid");
                 assert_eq!(plan.start(), other);
             }
         }
@@ -82,8 +99,12 @@ fn no_range_needs_to_be_known() {
     for (dim, start) in [(2, Start::Map), (2, Start::Rings), (5, Start::Rings)] {
         let (points, truth) = blobs(20_000, dim, 5, 90.0, 33);
         let best = squared_inertia(points.view(), truth.view());
-        let plan = PrivateKMeans::builder(cube(dim, 1e12), 5, budget(1.0)).start(start);
-        let plan = plan.expected_records(20_000).build().expect("valid");
+        let settings = PrivateKMeansSettings {
+            start: Some(start),
+            expected_records: Some(20_000),
+            ..Default::default()
+        };
+        let plan = PrivateKMeans::new(cube(dim, 1e12), 5, budget(1.0), settings).expect("valid");
         for seed in 0..3 {
             let output = plan.simulate(points.view(), &mut rng(seed)).expect("fits").output;
             let ratio = squared_inertia(points.view(), output.centres.view()) / best;
@@ -98,8 +119,8 @@ fn a_corner_of_a_wide_box_is_found() {
     let (points, truth) = blobs(20_000, 5, 6, 90.0, 34);
     let best = squared_inertia(points.view(), truth.view());
     let wide = PublicBox::cube(5, -100.0, 2e5).expect("valid");
-    let plan = PrivateKMeans::builder(wide, 6, budget(0.3)).expected_records(20_000);
-    let plan = plan.build().expect("valid");
+    let settings = PrivateKMeansSettings { expected_records: Some(20_000), ..Default::default() };
+    let plan = PrivateKMeans::new(wide, 6, budget(0.3), settings).expect("valid");
     for seed in 0..5 {
         let output = plan.simulate(points.view(), &mut rng(seed)).expect("fits").output;
         let ratio = squared_inertia(points.view(), output.centres.view()) / best;
@@ -117,14 +138,9 @@ fn odd_data_is_released_like_any_other() {
             (60, 1.0, Some(9_999), false),
             (9, 0.7, Some(500), true),
         ] {
-            let mut settings = builder(dim, k, epsilon);
-            if finds_k {
-                settings = settings.at_most();
-            }
-            if let Some(records) = records {
-                settings = settings.expected_records(records);
-            }
-            let plan = settings.build().expect("valid");
+            let settings =
+                PrivateKMeansSettings { finds_k, expected_records: records, ..Default::default() };
+            let plan = planned(dim, k, epsilon, settings).expect("valid");
             for (name, points) in adversarial(dim, n) {
                 let output = plan.simulate(points.view(), &mut rng(3)).expect("fits").output;
                 assert!((1..=k).contains(&output.centres.len()), "{name}");
@@ -148,10 +164,13 @@ fn receipts_stay_within_the_budget_to_the_last_digit() {
         let epsilon = 10_f64.powf(rng.random_range(-2.0..2.0));
         let delta = 10_f64.powf(rng.random_range(-15.0..-1.0));
         let budget = Budget::new(epsilon, delta).expect("valid");
-        let plan = PrivateKMeans::builder(cube(1 + i % 5, 1.0), 1 + i % 9, budget);
-        let plan = if i % 3 == 0 { plan.at_most() } else { plan };
-        let plan = plan.expected_records(10_u64.pow(u32::try_from(i % 7).expect("small")));
-        let receipt = plan.build().expect("valid").receipt();
+        let settings = PrivateKMeansSettings {
+            finds_k: i % 3 == 0,
+            expected_records: Some(10_u64.pow(u32::try_from(i % 7).expect("small"))),
+            ..Default::default()
+        };
+        let plan = PrivateKMeans::new(cube(1 + i % 5, 1.0), 1 + i % 9, budget, settings);
+        let receipt = plan.expect("valid").receipt();
         assert!(receipt.within_budget(), "{receipt}");
     }
 }
@@ -159,7 +178,12 @@ fn receipts_stay_within_the_budget_to_the_last_digit() {
 #[test]
 fn plans_survive_a_file_and_a_file_cannot_bypass_the_checks() {
     for dim in [2, 5] {
-        let plan = builder(dim, 3, 1.0).at_most().expected_records(500).build().expect("valid");
+        let settings = PrivateKMeansSettings {
+            finds_k: true,
+            expected_records: Some(500),
+            ..Default::default()
+        };
+        let plan = planned(dim, 3, 1.0, settings).expect("valid");
         let json = serde_json::to_string(&plan).expect("serialisable");
         assert_eq!(serde_json::from_str::<PrivateKMeans>(&json).expect("own output"), plan);
         let smuggled = json.replace("\"k\":3", "\"k\":0");
@@ -171,7 +195,8 @@ fn plans_survive_a_file_and_a_file_cannot_bypass_the_checks() {
 fn the_answer_does_not_depend_on_the_number_of_threads() {
     for dim in [2, 4] {
         let (points, _) = blobs(4_000, dim, 6, 9.0, 5);
-        let plan = builder(dim, 6, 1.0).at_most().build().expect("valid");
+        let settings = PrivateKMeansSettings { finds_k: true, ..Default::default() };
+        let plan = planned(dim, 6, 1.0, settings).expect("valid");
         let release = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
             let release =
@@ -188,8 +213,12 @@ fn the_answer_does_not_depend_on_the_number_of_threads() {
 fn the_number_of_clusters_is_found() {
     for (dim, k, n) in [(2, 6, 12_000), (5, 1, 5_000), (5, 9, 12_000), (10, 4, 8_000)] {
         let (points, truth) = blobs(n, dim, k, 90.0, 77);
-        let plan = PrivateKMeans::builder(cube(dim, 100.0), 16, budget(1.0)).at_most();
-        let plan = plan.expected_records(n as u64).build().expect("valid");
+        let settings = PrivateKMeansSettings {
+            finds_k: true,
+            expected_records: Some(n as u64),
+            ..Default::default()
+        };
+        let plan = PrivateKMeans::new(cube(dim, 100.0), 16, budget(1.0), settings).expect("valid");
         assert_eq!(plan.forecast(), None);
         let best = squared_inertia(points.view(), truth.view());
         for seed in 0..3 {
@@ -202,8 +231,11 @@ fn the_number_of_clusters_is_found() {
     let mut rng = rng(3);
     let anywhere = (0..40_000).map(|_| rng.random_range(-100.0..100.0)).collect();
     let anywhere = Points::new(anywhere, 4).expect("whole rows");
-    let plan = PrivateKMeans::builder(cube(4, 100.0), 12, budget(1.0)).at_most();
-    let output = plan.build().expect("valid").simulate(anywhere.view(), &mut rng).expect("fits");
+    let settings = PrivateKMeansSettings { finds_k: true, ..Default::default() };
+    let output = PrivateKMeans::new(cube(4, 100.0), 12, budget(1.0), settings)
+        .expect("valid")
+        .simulate(anywhere.view(), &mut rng)
+        .expect("fits");
     assert_eq!(output.output.centres.len(), 1);
 }
 
@@ -211,8 +243,10 @@ fn the_number_of_clusters_is_found() {
 #[test]
 fn errors_are_as_released() {
     for (dim, k, n, epsilon) in [(2, 4, 3_000, 1.0), (4, 8, 8_000, 1.0), (10, 8, 8_000, 0.8)] {
-        let plan = PrivateKMeans::builder(cube(dim, 100.0), k, budget(epsilon));
-        let plan = plan.expected_records(n as u64).build().expect("valid");
+        let settings =
+            PrivateKMeansSettings { expected_records: Some(n as u64), ..Default::default() };
+        let plan =
+            PrivateKMeans::new(cube(dim, 100.0), k, budget(epsilon), settings).expect("valid");
         let (mut places, mut counts, mut halves, mut all) = (0, 0, 0, 0_usize);
         let least = 350;
         let mut seed = 500;
@@ -250,7 +284,7 @@ fn errors_are_as_released() {
     }
     // Nobody is there, and noise does not say otherwise.
     let nobody = Points::new(Vec::new(), 3).expect("no rows");
-    let plan = builder(3, 20, 1.0).build().expect("valid");
+    let plan = planned(3, 20, 1.0, PrivateKMeansSettings::default()).expect("valid");
     for seed in 0..5 {
         let output = plan.simulate(nobody.view(), &mut rng(seed)).expect("fits").output;
         let errors = output.errors.expect("of the last round");
@@ -265,8 +299,10 @@ fn the_excess_is_as_forecast() {
         [(5, 8, 12_000, 1.0), (10, 5, 4_000, 1.0), (20, 6, 20_000, 0.5), (2, 5, 6_000, 1.0)]
     {
         let (points, truth) = blobs(n, dim, k, 90.0, 31);
-        let plan = PrivateKMeans::builder(cube(dim, 100.0), k, budget(epsilon));
-        let plan = plan.expected_records(n as u64).build().expect("valid");
+        let settings =
+            PrivateKMeansSettings { expected_records: Some(n as u64), ..Default::default() };
+        let plan =
+            PrivateKMeans::new(cube(dim, 100.0), k, budget(epsilon), settings).expect("valid");
         // Points come in turns, so this is the mean of each cluster.
         let mut means = vec![0.0; k * dim];
         for (i, row) in points.view().rows().enumerate() {
@@ -289,9 +325,13 @@ fn the_excess_is_as_forecast() {
         let forecast = plan.forecast().expect("a number of records");
         assert!(excess < 2.0 * forecast && forecast < 2.0 * excess, "{dim}: {excess} {forecast}");
     }
-    let hopeless = builder(10, 20, 0.1).expected_records(500).build().expect("valid");
+    let settings = PrivateKMeansSettings { expected_records: Some(500), ..Default::default() };
+    let hopeless = planned(10, 20, 0.1, settings).expect("valid");
     assert_eq!(hopeless.forecast(), Some(f64::INFINITY));
-    assert_eq!(builder(10, 20, 0.1).build().expect("valid").forecast(), None);
+    assert_eq!(
+        planned(10, 20, 0.1, PrivateKMeansSettings::default()).expect("valid").forecast(),
+        None
+    );
 }
 
 /// The mean of a few hundred records: near what the whole budget could make of it in a box that fits, however wide the box is. And what is
@@ -309,8 +349,10 @@ fn one_cluster_of_few_records_is_found() {
         let mean = Points::new(mean, dim).expect("a row");
         let best = squared_inertia(points.view(), mean.view());
         for half in [100.0, 1_000.0] {
-            let plan = PrivateKMeans::builder(cube(dim, half), 1, budget(epsilon));
-            let plan = plan.expected_records(n as u64).build().expect("valid");
+            let settings =
+                PrivateKMeansSettings { expected_records: Some(n as u64), ..Default::default() };
+            let plan =
+                PrivateKMeans::new(cube(dim, half), 1, budget(epsilon), settings).expect("valid");
             assert_eq!(plan.start(), Start::Rings);
             let ratio = |seed| {
                 let output = plan.simulate(points.view(), &mut rng(seed)).expect("fits").output;
@@ -333,8 +375,9 @@ fn one_cluster_of_few_records_is_found() {
         (1, 5, 2_000, 0.1),
         (2, 15, 2_000, 1.0),
     ] {
-        let plan = PrivateKMeans::builder(cube(dim, 100.0), k, budget(epsilon));
-        let plan = plan.expected_records(n).build().expect("valid");
+        let settings = PrivateKMeansSettings { expected_records: Some(n), ..Default::default() };
+        let plan =
+            PrivateKMeans::new(cube(dim, 100.0), k, budget(epsilon), settings).expect("valid");
         assert_eq!(plan.forecast(), Some(f64::INFINITY), "{dim} dimensions, {k} clusters, {n}");
     }
 }
@@ -348,17 +391,22 @@ fn the_forecast_never_grows() {
         for k in [1, 3, 11, 40] {
             let mut finite = 0;
             let mut last = f64::INFINITY;
+            let asked = |records| {
+                let settings =
+                    PrivateKMeansSettings { expected_records: Some(records), ..Default::default() };
+                Asked { public_box: cube(dim, 10.0), k, budget: budget(1.0), settings }
+            };
+            let (asked, with_more) = (asked(3_000), asked(3_300));
             for step in 0..900 {
-                let settings = builder(dim, k, 1.0).expected_records(3_000);
-                let forecast = settings.forecast(mu(step)).expect("a number of records");
+                let forecast = asked.forecast(mu(step)).expect("a number of records");
                 assert!(
                     forecast <= last,
                     "{dim} dimensions, k {k}, step {step}: {forecast} {last}"
                 );
-                assert!(!(settings.is_hopeless(mu(step)) && forecast.is_finite()));
+                assert!(!(asked.is_hopeless(mu(step)) && forecast.is_finite()));
                 finite += usize::from(forecast.is_finite());
                 last = forecast;
-                let more = builder(dim, k, 1.0).expected_records(3_300).forecast(mu(step));
+                let more = with_more.forecast(mu(step));
                 assert!(more.expect("a number of records") <= forecast * (1.0 + 1e-6));
             }
             // A factor of 110,000 from the first budget to the last.
@@ -366,7 +414,9 @@ fn the_forecast_never_grows() {
         }
     }
     let at = |k, records, epsilon| {
-        let plan = builder(5, k, epsilon).expected_records(records).build().expect("valid");
+        let settings =
+            PrivateKMeansSettings { expected_records: Some(records), ..Default::default() };
+        let plan = planned(5, k, epsilon, settings).expect("valid");
         (plan.forecast().expect("a number of records").is_finite(), plan.is_hopeless())
     };
     assert_eq!(at(5, 20_000, 1.0), (true, false));
@@ -383,8 +433,13 @@ fn the_forecast_never_grows() {
 fn counts_add_up_to_all_records() {
     for (dim, most) in [(2, 12), (5, 24)] {
         let (points, _) = blobs(2_000, dim, 3, 90.0, 12);
-        let plan = PrivateKMeans::builder(cube(dim, 100.0), most, budget(0.5)).at_most();
-        let plan = plan.expected_records(2_000).build().expect("valid");
+        let settings = PrivateKMeansSettings {
+            finds_k: true,
+            expected_records: Some(2_000),
+            ..Default::default()
+        };
+        let plan =
+            PrivateKMeans::new(cube(dim, 100.0), most, budget(0.5), settings).expect("valid");
         let target = |seed| {
             let output = plan.simulate(points.view(), &mut rng(seed)).expect("fits").output;
             output.counts.iter().sum::<i64>() as f64

@@ -1,12 +1,12 @@
 //! The plan and its one code path.
 
-use dp_accounting::{AddRemove, Budget, Receipt, Step};
-use dp_geometry::{Points, PointsView, PublicBox};
+use dp_accounting::{AddRemove, Receipt, Step};
+use dp_geometry::PointsView;
 use dp_mechanism::{Algorithm, Draws, NoisyCount, Private};
 use serde::{Deserialize, Serialize};
 
-use super::PrivateLocalSearchBuilder;
 use super::choices::SwapPlan;
+use super::params::Asked;
 use crate::clustering::sizes;
 use crate::{ClusterError, Clustering};
 
@@ -35,9 +35,9 @@ use crate::{ClusterError, Clustering};
 /// # Precision
 /// Costs are integers of `2^-20` of that of the diagonal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "PrivateLocalSearchBuilder", into = "PrivateLocalSearchBuilder")]
+#[serde(try_from = "Asked", into = "Asked")]
 pub struct PrivateLocalSearch {
-    pub(super) settings: PrivateLocalSearchBuilder,
+    pub(super) asked: Asked,
     pub(super) start: Vec<usize>,
     pub(super) plan: SwapPlan,
     pub(super) sizes: NoisyCount,
@@ -47,19 +47,9 @@ pub struct PrivateLocalSearch {
 pub(crate) const SIZE: &str = "size of one cluster";
 
 impl PrivateLocalSearch {
-    /// Settings for choosing `k` of these candidates, which must be public or released already, for records in this public box.
-    pub fn builder(
-        candidates: Points,
-        public_box: PublicBox,
-        k: usize,
-        budget: Budget,
-    ) -> PrivateLocalSearchBuilder {
-        PrivateLocalSearchBuilder::new(candidates, public_box, k, budget)
-    }
-
     /// By how much what one choice results in may cost more than the best swap would, except with probability `beta`.
     pub fn forecast(&self, beta: f64) -> f64 {
-        self.plan.forecast(self.settings.candidates.len(), beta)
+        self.plan.forecast(self.asked.candidates.len(), beta)
     }
 }
 
@@ -74,7 +64,7 @@ impl Algorithm for PrivateLocalSearch {
     fn cost(&self) -> Receipt<AddRemove> {
         let sizes = Step::parallel("sizes", vec![Step::spend(SIZE, self.sizes.loss())]);
         let spent = Step::sequential("all steps", vec![self.plan.spent(), sizes]);
-        Receipt::new("private-local-search", AddRemove, self.settings.budget, spent)
+        Receipt::new("private-local-search", AddRemove, self.asked.budget, spent)
     }
 
     fn shape(points: &PointsView<'_>) -> usize {
@@ -84,26 +74,26 @@ impl Algorithm for PrivateLocalSearch {
     /// # Errors
     /// [`ClusterError::Dimension`] if the points do not have the dimension of the public box.
     fn check(&self, &dim: &usize) -> Result<(), ClusterError> {
-        ClusterError::unless_equal(self.settings.public_box.dim(), dim)
+        ClusterError::unless_equal(self.asked.public_box.dim(), dim)
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
-        let candidates = self.settings.candidates.view();
+        let candidates = self.asked.candidates.view();
         let centres = self.plan.run(points, candidates, self.start.clone(), draws);
-        sizes(points, centres, &self.settings.public_box, &self.sizes, SIZE, draws)
+        sizes(points, centres, &self.asked.public_box, &self.sizes, SIZE, draws)
     }
 }
 
-impl TryFrom<PrivateLocalSearchBuilder> for PrivateLocalSearch {
+impl TryFrom<Asked> for PrivateLocalSearch {
     type Error = ClusterError;
 
-    fn try_from(settings: PrivateLocalSearchBuilder) -> Result<Self, ClusterError> {
-        settings.build()
+    fn try_from(asked: Asked) -> Result<Self, ClusterError> {
+        Self::new(asked.candidates, asked.public_box, asked.k, asked.budget, asked.settings)
     }
 }
 
-impl From<PrivateLocalSearch> for PrivateLocalSearchBuilder {
+impl From<PrivateLocalSearch> for Asked {
     fn from(plan: PrivateLocalSearch) -> Self {
-        plan.settings
+        plan.asked
     }
 }

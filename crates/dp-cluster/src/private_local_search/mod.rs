@@ -5,14 +5,14 @@
 //! released before, as by [`PrivateCentres`](crate::private_centres::PrivateCentres).
 //!
 //! ```
-//! use dp_cluster::private_local_search::PrivateLocalSearch;
+//! use dp_cluster::private_local_search::{PrivateLocalSearch, PrivateLocalSearchSettings};
 //! use dp_cluster::{Budget, Mechanism, Points, PublicBox, chacha_from_os};
 //!
 //! let coords = (0..9_000).map(|i| f64::from(i % 3) * 4.0).collect();
 //! let points = Points::new(coords, 1)?;
 //! let candidates = Points::new((0..10).map(f64::from).collect(), 1)?; // public
 //! let public_box = PublicBox::cube(1, 0.0, 9.0)?;
-//! let plan = PrivateLocalSearch::builder(candidates, public_box, 3, Budget::new(1.0, 1e-6)?).build()?;
+//! let plan = PrivateLocalSearch::new(candidates, public_box, 3, Budget::new(1.0, 1e-6)?, PrivateLocalSearchSettings::default())?;
 //! let clustering = plan.release(points.view(), &mut chacha_from_os()?)?.output;
 //! assert_eq!(clustering.centres.len(), 3);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -37,5 +37,5 @@ mod tests;
 pub(crate) use choices::{Spending, SwapPlan};
 pub use mechanism::PrivateLocalSearch;
 pub(crate) use mechanism::SIZE;
-pub use params::PrivateLocalSearchBuilder;
+pub use params::PrivateLocalSearchSettings;
 pub(crate) use params::SIZES;

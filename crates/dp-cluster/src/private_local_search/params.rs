@@ -12,96 +12,101 @@ use crate::kmeans::{KMeans, MAX_MAGNITUDE};
 use crate::local_search::Objective;
 use crate::total_rho::total_rho;
 
-/// Public settings of [`PrivateLocalSearch`]; made by [`PrivateLocalSearch::builder`].
-///
-/// Serialises as plain settings; a plan is read back through [`build`](Self::build), so that a file
-/// cannot bypass its checks.
+/// Settings of [`PrivateLocalSearch`]. Nothing here depends on data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PrivateLocalSearchBuilder {
+#[serde(default, deny_unknown_fields)]
+pub struct PrivateLocalSearchSettings {
+    /// What is minimised. Default: [`Objective::KMeans`].
+    pub objective: Objective,
+    /// How many swaps, 1 to 100,000. Default: `3 k`, or 100,000 if that is less. The papers' guarantees ask for about `2 k ln n` and more, which costs more than it finds.
+    pub rounds: Option<usize>,
+    /// The numbers of `k` different candidates to start from, which must not be chosen by looking at the records. Default: each as far as possible from those
+    /// before.
+    pub start: Option<Vec<usize>>,
+}
+
+impl Default for PrivateLocalSearchSettings {
+    fn default() -> Self {
+        Self { objective: Objective::KMeans, rounds: None, start: None }
+    }
+}
+
+/// What was asked for. The file form of plans, which are read back through their checks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Asked {
     pub(super) candidates: Points,
     pub(super) public_box: PublicBox,
     pub(super) k: usize,
     pub(super) budget: Budget,
-    pub(super) objective: Objective,
-    pub(super) rounds: Option<usize>,
-    pub(super) start: Option<Vec<usize>>,
+    pub(super) settings: PrivateLocalSearchSettings,
 }
 
 /// What the noisy sizes of the clusters get of the budget.
 pub(crate) const SIZES: f64 = 0.05;
 
-impl PrivateLocalSearchBuilder {
-    pub(super) fn new(candidates: Points, public_box: PublicBox, k: usize, budget: Budget) -> Self {
-        let objective = Objective::KMeans;
-        Self { candidates, public_box, k, budget, objective, rounds: None, start: None }
-    }
-
-    /// What is minimised. Default: [`Objective::KMeans`].
-    #[must_use]
-    pub fn objective(mut self, objective: Objective) -> Self {
-        self.objective = objective;
-        self
-    }
-
-    /// How many swaps, 1 to 100,000. Default: `3 k`, or 100,000 if that is less. The papers' guarantees ask for about `2 k ln n` and more, which costs more than it finds.
-    #[must_use]
-    pub fn rounds(mut self, rounds: usize) -> Self {
-        self.rounds = Some(rounds);
-        self
-    }
-
-    /// The `k` candidates to start from, which must not be chosen by looking at the records. Default: each as far as possible from those
-    /// before.
-    #[must_use]
-    pub fn start(mut self, start: Vec<usize>) -> Self {
-        self.start = Some(start);
-        self
-    }
-
+impl PrivateLocalSearch {
+    /// For choosing `k` of these candidates, which must be public or released already, for records in this public box.
+    ///
     /// Checks every setting and calibrates every step; afterwards nothing can fail.
     ///
     /// # Errors
     /// [`ClusterError`] names the setting, its value and what would be accepted.
-    pub fn build(self) -> Result<PrivateLocalSearch, ClusterError> {
-        if !(1..=KMeans::MAX_CLUSTERS).contains(&self.k) {
-            return Err(ClusterError::ClusterCount { got: self.k });
+    pub fn new(
+        candidates: Points,
+        public_box: PublicBox,
+        k: usize,
+        budget: Budget,
+        settings: PrivateLocalSearchSettings,
+    ) -> Result<Self, ClusterError> {
+        if !(1..=KMeans::MAX_CLUSTERS).contains(&k) {
+            return Err(ClusterError::ClusterCount { got: k });
         }
-        ClusterError::unless_equal(self.public_box.dim(), self.candidates.dim())?;
-        if self.candidates.is_empty() {
+        ClusterError::unless_equal(public_box.dim(), candidates.dim())?;
+        if candidates.is_empty() {
             return Err(ClusterError::ZeroSetting { name: "candidates" });
         }
-        if !self.candidates.view().coords().iter().all(|x| x.abs() <= MAX_MAGNITUDE) {
+        if !candidates.view().coords().iter().all(|x| x.abs() <= MAX_MAGNITUDE) {
             return Err(ClusterError::Coordinate);
         }
-        let start = match &self.start {
-            None => farthest_first(self.candidates.view(), &self.public_box, self.k),
+        let start = match &settings.start {
+            None => farthest_first(candidates.view(), &public_box, k),
             Some(start) => {
-                let wrong = start.iter().find(|i| **i >= self.candidates.len());
-                let want = "k numbers of candidates";
-                if let Some(&wrong) = wrong {
-                    return Err(ClusterError::Setting { name: "start", got: wrong as f64, want });
+                let refuse = |got: usize, want| {
+                    Err(ClusterError::Setting { name: "start", got: got as f64, want })
+                };
+                if start.len() != k {
+                    return refuse(start.len(), "k numbers of candidates");
                 }
-                if start.len() != self.k {
-                    let got = start.len() as f64;
-                    return Err(ClusterError::Setting { name: "start", got, want });
+                let mut taken = vec![false; candidates.len()];
+                for &i in start {
+                    match taken.get_mut(i) {
+                        None => return refuse(i, "k numbers of candidates"),
+                        Some(true) => return refuse(i, "k numbers of candidates, each once"),
+                        Some(taken) => *taken = true,
+                    }
                 }
                 start.clone()
             }
         };
-        let rounds = self.rounds.unwrap_or((3 * self.k).min(SwapPlan::MAX_ROUNDS));
+        let rounds = settings.rounds.unwrap_or((3 * k).min(SwapPlan::MAX_ROUNDS));
         let shares = [1.0 - SIZES, SIZES];
-        let (spending, sizes) = if self.budget.delta().get() == 0.0 {
+        let (spending, sizes) = if budget.delta().get() == 0.0 {
             // The last digits are for the rounding of the sum.
-            let whole = self.budget.epsilon().get() * (1.0 - 1e-12);
+            let whole = budget.epsilon().get() * (1.0 - 1e-12);
             let parts = dp_accounting::Epsilon::new(whole)?.split(&shares)?;
             (Spending::Pure(parts[0]), NoisyCount::geometric(parts[1])?)
         } else {
-            let whole = total_rho(self.budget)?.get() * (1.0 - 1e-12);
+            let whole = total_rho(budget)?.get() * (1.0 - 1e-12);
             let parts = dp_accounting::Rho::new(whole)?.split(&shares)?;
             (Spending::Zcdp(parts[0]), NoisyCount::gaussian(parts[1])?)
         };
-        let plan =
-            SwapPlan::new(self.public_box.clone(), self.objective, self.k, rounds, spending)?;
-        Ok(PrivateLocalSearch { start, plan, sizes, settings: self })
+        let plan = SwapPlan::new(public_box.clone(), settings.objective, k, rounds, spending)?;
+        Ok(Self {
+            start,
+            plan,
+            sizes,
+            asked: Asked { candidates, public_box, k, budget, settings },
+        })
     }
 }

@@ -6,7 +6,8 @@ use dp_mechanism::Mechanism;
 use rand::RngExt;
 
 use super::costs::{Table, UNITS};
-use super::{PrivateLocalSearch, PrivateLocalSearchBuilder};
+use super::{PrivateLocalSearch, PrivateLocalSearchSettings};
+use crate::ClusterError;
 use crate::local_search::Objective;
 use crate::metrics::{inertia, squared_inertia};
 use crate::nearest;
@@ -16,13 +17,20 @@ fn cube(dim: usize) -> PublicBox {
     PublicBox::cube(dim, -10.0, 10.0).expect("valid")
 }
 
-fn builder(candidates: Points, k: usize, epsilon: f64, delta: f64) -> PrivateLocalSearchBuilder {
+fn planned(
+    candidates: Points,
+    k: usize,
+    epsilon: f64,
+    delta: f64,
+    settings: PrivateLocalSearchSettings,
+) -> Result<PrivateLocalSearch, ClusterError> {
     let public_box = cube(candidates.dim());
-    PrivateLocalSearch::builder(
+    PrivateLocalSearch::new(
         candidates,
         public_box,
         k,
         Budget::new(epsilon, delta).expect("valid"),
+        settings,
     )
 }
 
@@ -90,27 +98,25 @@ fn a_record_is_worth_at_most_the_diagonal() {
 
 #[test]
 fn settings_out_of_range_are_refused_with_their_value() {
-    let some = || random(5, 2, 1);
-    for (builder, want) in [
+    let some = |k, settings| planned(random(5, 2, 1), k, 1.0, 1e-6, settings);
+    let of = |start: &[usize]| {
+        let start = Some(start.to_vec());
+        some(2, PrivateLocalSearchSettings { start, ..Default::default() })
+    };
+    let none = Points::new(vec![], 2).expect("none");
+    let d = PrivateLocalSearchSettings::default;
+    for (plan, want) in [
+        (planned(none, 1, 1.0, 1e-6, d()), "`candidates` must be at least 1, got 0"),
+        (some(0, d()), "the number of clusters must lie between 1 and 16777216, got 0"),
         (
-            builder(Points::new(vec![], 2).expect("none"), 1, 1.0, 1e-6),
-            "`candidates` must be at least 1, got 0",
+            some(2, PrivateLocalSearchSettings { rounds: Some(0), ..d() }),
+            "rounds must be between 1 and 100000, got 0",
         ),
-        (
-            builder(some(), 0, 1.0, 1e-6),
-            "the number of clusters must lie between 1 and 16777216, got 0",
-        ),
-        (builder(some(), 2, 1.0, 1e-6).rounds(0), "rounds must be between 1 and 100000, got 0"),
-        (
-            builder(some(), 2, 1.0, 1e-6).start(vec![1]),
-            "start must be k numbers of candidates, got 1",
-        ),
-        (
-            builder(some(), 2, 1.0, 1e-6).start(vec![1, 5]),
-            "start must be k numbers of candidates, got 5",
-        ),
+        (of(&[1]), "start must be k numbers of candidates, got 1"),
+        (of(&[1, 5]), "start must be k numbers of candidates, got 5"),
+        (of(&[3, 3]), "start must be k numbers of candidates, each once, got 3"),
     ] {
-        assert_eq!(builder.build().expect_err("out of range").to_string(), want);
+        assert_eq!(plan.expect_err("out of range").to_string(), want);
     }
 }
 
@@ -122,8 +128,9 @@ fn odd_data_is_released_like_any_other_and_receipts_stay_within_the_budget() {
             (3, 1e-6, Objective::KMedian),
             (20, 1e-6, Objective::KMeans),
         ] {
-            let plan = builder(random(12, dim, 4), k, 1.0, delta).objective(objective).rounds(3);
-            let plan = plan.build().expect("valid");
+            let settings =
+                PrivateLocalSearchSettings { objective, rounds: Some(3), ..Default::default() };
+            let plan = planned(random(12, dim, 4), k, 1.0, delta, settings).expect("valid");
             let receipt = plan.receipt();
             let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
             assert!(receipt.within_budget() && spent > 0.98, "{k} {delta}: {spent}");
@@ -147,8 +154,12 @@ fn planted_centres_are_found() {
     let coords = [decoys.view().coords(), planted.view().coords()].concat();
     let candidates = Points::new(coords, 2).expect("rows");
     for objective in [Objective::KMeans, Objective::KMedian] {
-        let plan = builder(candidates.clone(), 4, 1.0, 1e-6).objective(objective);
-        let plan = plan.start(vec![0, 1, 2, 3]).build().expect("valid");
+        let settings = PrivateLocalSearchSettings {
+            objective,
+            start: Some(vec![0, 1, 2, 3]),
+            ..Default::default()
+        };
+        let plan = planned(candidates.clone(), 4, 1.0, 1e-6, settings).expect("valid");
         let found = plan.simulate(points.view(), &mut rng(1)).expect("fits").output;
         let cost = match objective {
             Objective::KMeans => squared_inertia,

@@ -1,12 +1,12 @@
 //! DPM's cuts, then re-centring: the plan and its one code path.
 
-use dp_accounting::{AddRemove, Budget, Receipt, Step};
-use dp_geometry::{PointsView, PublicBox};
+use dp_accounting::{AddRemove, Receipt, Step};
+use dp_geometry::PointsView;
 use dp_mechanism::passes::{ByPasses, Counted, Next};
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
-use super::DpmRecentredBuilder;
+use super::dpm_params::Asked;
 use super::plan::{Recentring, RoundState, Start};
 use crate::dpm::{Grown, TreePlan, TreeState};
 use crate::passes::{Question, in_memory};
@@ -28,19 +28,14 @@ use crate::{ClusterError, Clustering};
 /// A coordinate outside of the box counts as on its boundary; NaN counts as the middle of the box.
 /// Whether a release succeeds does not depend on the data, which may be empty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "DpmRecentredBuilder", into = "DpmRecentredBuilder")]
+#[serde(try_from = "Asked", into = "Asked")]
 pub struct DpmRecentred {
-    pub(super) settings: DpmRecentredBuilder,
+    pub(super) asked: Asked,
     pub(super) tree: TreePlan,
     pub(super) recentring: Recentring,
 }
 
-impl DpmRecentred {
-    /// Settings for points in this public box, to be clustered within this budget.
-    pub fn builder(public_box: PublicBox, budget: Budget) -> DpmRecentredBuilder {
-        DpmRecentredBuilder::new(public_box, budget)
-    }
-}
+impl DpmRecentred {}
 
 impl Algorithm for DpmRecentred {
     type Relation = AddRemove;
@@ -54,7 +49,7 @@ impl Algorithm for DpmRecentred {
         let mut steps = self.tree.spent();
         steps.push(self.recentring.spent());
         let spent = Step::sequential("all steps", steps);
-        Receipt::new("dpm-recentred", AddRemove, self.settings.budget, spent)
+        Receipt::new("dpm-recentred", AddRemove, self.asked.budget, spent)
     }
 
     fn shape(points: &PointsView<'_>) -> usize {
@@ -88,8 +83,7 @@ impl ByPasses for DpmRecentred {
     type State = RecentredState;
 
     fn identity(&self) -> impl Serialize {
-        let DpmRecentredBuilder { budget, split, clusters, rounds, tree } = &self.settings;
-        (budget, split, clusters, rounds, tree)
+        &self.asked
     }
 
     fn shape_of(&self, question: &Question, _: u64) -> usize {
@@ -97,7 +91,7 @@ impl ByPasses for DpmRecentred {
     }
 
     fn has_tables(&self) -> bool {
-        !self.settings.tree.is_estimated()
+        !self.tree.settings.is_estimated()
     }
 
     fn first(&self) -> (RecentredState, Question) {
@@ -141,16 +135,16 @@ fn start(grown: Grown) -> Start {
     }
 }
 
-impl TryFrom<DpmRecentredBuilder> for DpmRecentred {
+impl TryFrom<Asked> for DpmRecentred {
     type Error = ClusterError;
 
-    fn try_from(settings: DpmRecentredBuilder) -> Result<Self, ClusterError> {
-        settings.build()
+    fn try_from(asked: Asked) -> Result<Self, ClusterError> {
+        Self::new(asked.public_box, asked.budget, asked.settings)
     }
 }
 
-impl From<DpmRecentred> for DpmRecentredBuilder {
+impl From<DpmRecentred> for Asked {
     fn from(plan: DpmRecentred) -> Self {
-        plan.settings
+        plan.asked
     }
 }

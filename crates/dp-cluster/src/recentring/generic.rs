@@ -33,14 +33,15 @@ const START: &str = "start";
 /// # Example
 /// ```
 /// use dp_accounting::Budget;
-/// use dp_cluster::dpm::Dpm;
+/// use dp_cluster::dpm::{Dpm, DpmSettings};
 /// use dp_cluster::recentring::{Recentred, Rounds, part_of};
 /// use dp_geometry::{Points, PublicBox};
 /// use dp_mechanism::{Mechanism, chacha_from_os};
 ///
 /// let public_box = PublicBox::cube(1, -10.0, 10.0)?;
 /// let budget = Budget::new(1.0, 1e-6)?;
-/// let start = Dpm::builder(public_box.clone(), part_of(budget, 0.5)?).max_depth(2).build()?;
+/// let settings = DpmSettings { max_depth: 2, ..Default::default() };
+/// let start = Dpm::new(public_box.clone(), part_of(budget, 0.5)?, settings)?;
 /// let plan = Recentred::new(start, public_box, budget, Rounds::default(), Some(2))?;
 /// assert!(plan.receipt().within_budget());
 ///

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use dp_accounting::Budget;
-//! use dp_cluster::recentring::DpmRecentred;
+//! use dp_cluster::recentring::{DpmRecentred, DpmRecentredSettings};
 //! use dp_geometry::{Points, PublicBox};
 //! use dp_mechanism::{Mechanism, chacha_from_os};
 //!
@@ -16,7 +16,8 @@
 //! let points = Points::new(coords, 2)?;
 //! let public_box = PublicBox::cube(2, -100.0, 100.0)?;
 //!
-//! let plan = DpmRecentred::builder(public_box, Budget::new(1.0, 1e-6)?).clusters(2).build()?;
+//! let settings = DpmRecentredSettings { clusters: Some(2), ..Default::default() };
+//! let plan = DpmRecentred::new(public_box, Budget::new(1.0, 1e-6)?, settings)?;
 //! println!("{}", plan.receipt()); // the whole cost, before any data is touched
 //! let release = plan.release(points.view(), &mut chacha_from_os()?)?;
 //! for centre in release.output.centres.view().rows() {
@@ -114,7 +115,7 @@ mod tests;
 
 pub(crate) use centres::Centres;
 pub use dpm::{DpmRecentred, RecentredState};
-pub use dpm_params::{DpmRecentredBuilder, RecentredSplit};
+pub use dpm_params::{DpmRecentredSettings, RecentredSplit};
 pub use generic::{Recentred, part_of};
 pub(crate) use plan::{Recentring, Start};
 pub(crate) use questions::{Radii, RadiusCounter, SumCounter, Sums};

@@ -5,11 +5,11 @@ use dp_geometry::{Points, PublicBall, PublicBox};
 use dp_mechanism::Mechanism;
 use rand::RngExt;
 
-use super::{DpmRecentred, DpmRecentredBuilder, Recentred, RecentredSplit, Rounds, part_of};
+use super::{DpmRecentred, DpmRecentredSettings, Recentred, RecentredSplit, Rounds, part_of};
 use crate::ClusterError;
 use crate::Clustering;
-use crate::dpm::{Dpm, IntervalSize};
-use crate::lsh_splits::LshSplits;
+use crate::dpm::{Dpm, DpmSettings, IntervalSize};
+use crate::lsh_splits::{LshSplits, LshSplitsSettings};
 use crate::metrics::{distinct_clusters_found, squared_inertia};
 use crate::testing::{adversarial, blobs, rng};
 
@@ -21,55 +21,81 @@ fn budget(epsilon: f64) -> Budget {
     Budget::new(epsilon, 1e-6).expect("valid")
 }
 
-fn builder(dim: usize) -> DpmRecentredBuilder {
-    DpmRecentred::builder(cube(dim), budget(1.0))
+fn planned(dim: usize, settings: DpmRecentredSettings) -> Result<DpmRecentred, ClusterError> {
+    DpmRecentred::new(cube(dim), budget(1.0), settings)
 }
 
 #[test]
 fn settings_out_of_range_are_refused_with_their_value() {
     let split = RecentredSplit::default();
     let rounds = Rounds::default();
-    for (builder, want) in [
-        (builder(2).max_depth(0), "max_depth must be between 1 and 14, got 0"),
-        (builder(2).max_depth(11), "max_depth must be between 1 and 10, got 11"),
-        (builder(2).minimum_share(f64::NAN), "minimum_share must be above 0 and below 1, got NaN"),
-        (builder(2).clusters(0), "the number of clusters must lie between 1 and 16777216, got 0"),
+    let d = DpmRecentredSettings::default;
+    let two = |settings| planned(2, settings);
+    for (plan, want) in [
         (
-            builder(2).split(RecentredSplit { radii: 0.0, ..split }),
+            two(DpmRecentredSettings { max_depth: 0, ..d() }),
+            "max_depth must be between 1 and 14, got 0",
+        ),
+        (
+            two(DpmRecentredSettings { max_depth: 11, ..d() }),
+            "max_depth must be between 1 and 10, got 11",
+        ),
+        (
+            two(DpmRecentredSettings { minimum_share: Some(f64::NAN), ..d() }),
+            "minimum_share must be above 0 and below 1, got NaN",
+        ),
+        (
+            two(DpmRecentredSettings { clusters: Some(0), ..d() }),
+            "the number of clusters must lie between 1 and 16777216, got 0",
+        ),
+        (
+            two(DpmRecentredSettings { split: RecentredSplit { radii: 0.0, ..split }, ..d() }),
             "radii must be a finite share above 0, got 0",
         ),
         (
-            builder(2).split(RecentredSplit { cuts: f64::INFINITY, ..split }),
+            two(DpmRecentredSettings {
+                split: RecentredSplit { cuts: f64::INFINITY, ..split },
+                ..d()
+            }),
             "cuts must be a finite share above 0, got inf",
         ),
         (
-            builder(2)
-                .interval_size(IntervalSize::Estimated)
-                .split(RecentredSplit { interval: -1.0, ..split }),
+            two(DpmRecentredSettings {
+                interval_size: IntervalSize::Estimated,
+                split: RecentredSplit { interval: -1.0, ..split },
+                ..d()
+            }),
             "interval must be a finite share above 0, got -1",
         ),
         (
-            builder(2).rounds(Rounds { shares: vec![], ..rounds.clone() }),
+            two(DpmRecentredSettings {
+                rounds: Rounds { shares: vec![], ..rounds.clone() },
+                ..d()
+            }),
             "rounds must be between 1 and 100, got 0",
         ),
         (
-            builder(2).rounds(Rounds { shares: vec![1.0, f64::NAN], ..rounds.clone() }),
+            two(DpmRecentredSettings {
+                rounds: Rounds { shares: vec![1.0, f64::NAN], ..rounds.clone() },
+                ..d()
+            }),
             "share of a round must be finite and above 0, got NaN",
         ),
         (
-            builder(2).rounds(Rounds { quantile: 1.0, ..rounds }),
+            two(DpmRecentredSettings { rounds: Rounds { quantile: 1.0, ..rounds }, ..d() }),
             "quantile must be above 0 and below 1, got 1",
         ),
         (
-            DpmRecentred::builder(cube(2), Budget::new(1.0, 0.0).expect("a pure budget")),
+            DpmRecentred::new(cube(2), Budget::new(1.0, 0.0).expect("a pure budget"), d()),
             "delta must be above 0: the sums have Gaussian noise, got 0",
         ),
     ] {
-        assert_eq!(builder.build().expect_err("out of range").to_string(), want);
+        assert_eq!(plan.expect_err("out of range").to_string(), want);
     }
     for width in [1e-120, 1e120] {
         let public_box = PublicBox::cube(2, 0.0, width).expect("valid");
-        let error = DpmRecentred::builder(public_box, budget(1.0)).build().expect_err("extreme");
+        let error = DpmRecentred::new(public_box, budget(1.0), DpmRecentredSettings::default())
+            .expect_err("extreme");
         assert!(error.to_string().contains("between 1e-100 and 1e100"), "{error}");
     }
     for share in [0.0, -1.0, 1.1, f64::NAN] {
@@ -79,7 +105,7 @@ fn settings_out_of_range_are_refused_with_their_value() {
 
 #[test]
 fn a_start_that_leaves_nothing_is_refused() {
-    let start = || Dpm::builder(cube(2), budget(1.0)).build().expect("valid");
+    let start = || Dpm::new(cube(2), budget(1.0), DpmSettings::default()).expect("valid");
     let error = Recentred::new(start(), cube(2), budget(0.9), Rounds::default(), None);
     let message = error.expect_err("the start has spent more").to_string();
     assert!(
@@ -91,7 +117,7 @@ fn a_start_that_leaves_nothing_is_refused() {
 
 #[test]
 fn points_of_another_dimension_are_refused() {
-    let plan = builder(3).build().expect("valid");
+    let plan = planned(3, DpmRecentredSettings::default()).expect("valid");
     let points = Points::new(vec![0.0; 4], 2).expect("whole rows");
     let error = plan.simulate(points.view(), &mut rng(1)).expect_err("wrong shape");
     assert_eq!(error, ClusterError::Dimension { expected: 3, got: 2 });
@@ -103,11 +129,8 @@ fn points_of_another_dimension_are_refused() {
 fn odd_data_is_released_like_any_other() {
     for (dim, n) in [(1, 300), (2, 600), (784, 20)] {
         for (k, epsilon) in [(None, 1.0), (Some(1), 100.0), (Some(5), 0.05), (Some(1_000), 1.0)] {
-            let mut settings = DpmRecentred::builder(cube(dim), budget(epsilon)).max_depth(4);
-            if let Some(k) = k {
-                settings = settings.clusters(k);
-            }
-            let plan = settings.build().expect("valid");
+            let settings = DpmRecentredSettings { max_depth: 4, clusters: k, ..Default::default() };
+            let plan = DpmRecentred::new(cube(dim), budget(epsilon), settings).expect("valid");
             for (name, points) in adversarial(dim, n) {
                 let release = plan.simulate(points.view(), &mut rng(3)).expect("the shape fits");
                 check(&release.output, &cube(dim), k, name);
@@ -139,7 +162,8 @@ fn receipts_stay_within_the_budget_to_the_last_digit() {
         let public_box = cube(1 + i % 5);
         let receipt = if i % 4 == 0 {
             let part = part_of(budget, share()).expect("valid");
-            let start = Dpm::builder(public_box.clone(), part).max_depth(1 + i % 7).build();
+            let settings = DpmSettings { max_depth: 1 + i % 7, ..Default::default() };
+            let start = Dpm::new(public_box.clone(), part, settings);
             Recentred::new(start.expect("valid"), public_box, budget, rounds, None)
                 .expect("the start leaves something")
                 .receipt()
@@ -152,9 +176,19 @@ fn receipts_stay_within_the_budget_to_the_last_digit() {
                 sums: share(),
             };
             let size = [IntervalSize::Estimated, IntervalSize::default()][i % 2];
-            let settings = DpmRecentred::builder(public_box, budget);
-            let settings = settings.split(split).interval_size(size).max_depth(1 + i % 10);
-            settings.rounds(rounds).build().expect("valid").receipt()
+            DpmRecentred::new(
+                public_box,
+                budget,
+                DpmRecentredSettings {
+                    split,
+                    interval_size: size,
+                    max_depth: 1 + i % 10,
+                    rounds,
+                    ..Default::default()
+                },
+            )
+            .expect("valid")
+            .receipt()
         };
         assert!(receipt.within_budget(), "{receipt}");
         let spent = receipt.epsilon().map_or(0.0, Epsilon::get);
@@ -165,7 +199,8 @@ fn receipts_stay_within_the_budget_to_the_last_digit() {
 #[test]
 fn the_answer_does_not_depend_on_the_number_of_threads() {
     let (points, _) = blobs(9_000, 3, 9, 9.0, 5);
-    let plan = builder(3).clusters(9).build().expect("valid");
+    let settings = DpmRecentredSettings { clusters: Some(9), ..Default::default() };
+    let plan = planned(3, settings).expect("valid");
     let release = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         let release = pool.install(|| plan.simulate(points.view(), &mut rng(6)));
@@ -177,7 +212,8 @@ fn the_answer_does_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn plans_survive_a_file_and_a_file_cannot_bypass_the_checks() {
-    let plan = builder(2).clusters(3).max_depth(5).build().expect("valid");
+    let settings = DpmRecentredSettings { clusters: Some(3), max_depth: 5, ..Default::default() };
+    let plan = planned(2, settings).expect("valid");
     let json = serde_json::to_string(&plan).expect("serialisable");
     assert_eq!(serde_json::from_str::<DpmRecentred>(&json).expect("own output"), plan);
     let smuggled = json.replace("\"quantile\":0.8", "\"quantile\":8.0");
@@ -191,8 +227,8 @@ fn clear_clusters_are_found_as_well_as_without_privacy() {
     for (dim, k) in [(2, 5), (5, 12), (20, 12)] {
         let (points, truth) = blobs(6_000, dim, k, 90.0, 7);
         let public_box = PublicBox::cube(dim, -100.0, 100.0).expect("valid");
-        let plan = DpmRecentred::builder(public_box, budget(20.0)).clusters(k);
-        let plan = plan.build().expect("valid");
+        let settings = DpmRecentredSettings { clusters: Some(k), ..Default::default() };
+        let plan = DpmRecentred::new(public_box, budget(20.0), settings).expect("valid");
         let best = squared_inertia(points.view(), truth.view());
         for seed in 0..5 {
             let release = plan.simulate(points.view(), &mut rng(seed)).expect("the shape fits");
@@ -209,7 +245,8 @@ fn clear_clusters_are_found_as_well_as_without_privacy() {
 fn the_number_of_clear_clusters_need_not_be_given() {
     let (points, truth) = blobs(8_000, 4, 8, 90.0, 8);
     let public_box = PublicBox::cube(4, -100.0, 100.0).expect("valid");
-    let plan = DpmRecentred::builder(public_box, budget(10.0)).build().expect("valid");
+    let plan = DpmRecentred::new(public_box, budget(10.0), DpmRecentredSettings::default())
+        .expect("valid");
     for seed in 0..5 {
         let release = plan.simulate(points.view(), &mut rng(seed)).expect("the shape fits");
         assert_eq!(release.output.centres.len(), 8, "seed {seed}");
@@ -228,8 +265,17 @@ fn any_start_gets_better() {
     let whole = budget(1.0);
     let part = part_of(whole, 0.4).expect("valid");
 
-    let dpm = |budget| Dpm::builder(public_box.clone(), budget).max_depth(4).build();
-    let lsh = |budget| LshSplits::builder(ball.clone(), 8, budget).public_seed(5).build();
+    let dpm = |budget| {
+        Dpm::new(public_box.clone(), budget, DpmSettings { max_depth: 4, ..Default::default() })
+    };
+    let lsh = |budget| {
+        LshSplits::new(
+            ball.clone(),
+            8,
+            budget,
+            LshSplitsSettings { public_seed: 5, ..Default::default() },
+        )
+    };
     let rounds = Rounds::default;
     let plans = (
         Recentred::new(dpm(part).expect("valid"), public_box.clone(), whole, rounds(), Some(8))

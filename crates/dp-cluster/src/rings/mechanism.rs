@@ -1,11 +1,11 @@
 //! Ring rounds as a mechanism of their own.
 
-use dp_accounting::{AddRemove, Budget, Receipt, Step};
-use dp_geometry::{PointsView, PublicBox};
+use dp_accounting::{AddRemove, Receipt, Step};
+use dp_geometry::PointsView;
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
-use super::RingRoundsBuilder;
+use super::params::Asked;
 use super::plan::RingPlan;
 use crate::{ClusterError, Clustering};
 
@@ -24,18 +24,13 @@ use crate::{ClusterError, Clustering};
 /// A coordinate outside of the box counts as on its boundary; NaN counts as the middle of the box.
 /// Whether a release succeeds does not depend on the data, which may be empty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "RingRoundsBuilder", into = "RingRoundsBuilder")]
+#[serde(try_from = "Asked", into = "Asked")]
 pub struct RingRounds {
-    pub(super) settings: RingRoundsBuilder,
+    pub(super) asked: Asked,
     pub(super) plan: RingPlan,
 }
 
 impl RingRounds {
-    /// Settings for points in this public box, to be put in `k` clusters within this budget.
-    pub fn builder(public_box: PublicBox, k: usize, budget: Budget) -> RingRoundsBuilder {
-        RingRoundsBuilder::new(public_box, k, budget)
-    }
-
     /// Standard deviation of the noise in a cell's count, in records.
     pub fn count_standard_deviation(&self) -> f64 {
         self.plan.count_standard_deviation()
@@ -52,7 +47,7 @@ impl Algorithm for RingRounds {
 
     fn cost(&self) -> Receipt<AddRemove> {
         let spent = Step::sequential("all steps", vec![self.plan.spent()]);
-        Receipt::new("ring-rounds", AddRemove, self.settings.budget, spent)
+        Receipt::new("ring-rounds", AddRemove, self.asked.budget, spent)
     }
 
     fn shape(points: &PointsView<'_>) -> usize {
@@ -70,16 +65,16 @@ impl Algorithm for RingRounds {
     }
 }
 
-impl TryFrom<RingRoundsBuilder> for RingRounds {
+impl TryFrom<Asked> for RingRounds {
     type Error = ClusterError;
 
-    fn try_from(settings: RingRoundsBuilder) -> Result<Self, ClusterError> {
-        settings.build()
+    fn try_from(asked: Asked) -> Result<Self, ClusterError> {
+        Self::new(asked.public_box, asked.k, asked.budget, asked.settings)
     }
 }
 
-impl From<RingRounds> for RingRoundsBuilder {
+impl From<RingRounds> for Asked {
     fn from(plan: RingRounds) -> Self {
-        plan.settings
+        plan.asked
     }
 }

@@ -6,7 +6,7 @@
 //! round. Rings shrink with the distance from a centre, so that neither the width of the box nor clusters of very different size matter.
 //!
 //! ```
-//! use dp_cluster::rings::RingRounds;
+//! use dp_cluster::rings::{RingRounds, RingRoundsSettings};
 //! use dp_cluster::{Budget, Mechanism, Points, PublicBox, chacha_from_os};
 //!
 //! // Ten thousand points around (-5, 0) and (5, 0); the box is public knowledge, and much too wide.
@@ -14,7 +14,7 @@
 //! let points = Points::new(coords, 2)?;
 //! let public_box = PublicBox::cube(2, -1e4, 1e4)?;
 //!
-//! let plan = RingRounds::builder(public_box, 2, Budget::new(1.0, 1e-6)?).build()?;
+//! let plan = RingRounds::new(public_box, 2, Budget::new(1.0, 1e-6)?, RingRoundsSettings::default())?;
 //! println!("{}", plan.receipt()); // the whole cost, before any data is touched
 //! let release = plan.release(points.view(), &mut chacha_from_os()?)?;
 //! assert!(release.output.centres.len() <= 2);
@@ -65,5 +65,5 @@ mod round;
 mod tests;
 
 pub use mechanism::RingRounds;
-pub use params::RingRoundsBuilder;
-pub(crate) use plan::{RingPlan, RingSettings};
+pub use params::RingRoundsSettings;
+pub(crate) use plan::RingPlan;

@@ -4,15 +4,14 @@ use dp_accounting::{Mu, Step};
 use dp_geometry::{Points, PointsView, PublicBox};
 use dp_mechanism::{Draws, NoisyCount, Private};
 use rand::rngs::ChaCha20Rng;
-use serde::{Deserialize, Serialize};
 
-use super::RingRoundsBuilder;
 use super::cells::{Layout, RINGS, exact_counts, exact_sums, ring_radii};
 use super::groups::Groups;
 use super::round::RingRound;
+use super::{RingRounds, RingRoundsSettings};
 use crate::clustering::{labelled_weights, records};
 use crate::coreset::PrivateCoreset;
-use crate::kmeans::KMeans;
+use crate::kmeans::{KMeans, KMeansSettings};
 use crate::located::Located;
 use crate::public_coins::{Purpose, public_generator};
 use crate::sized_sum::NO_GROUP;
@@ -39,29 +38,12 @@ const MOST_UNGROUPED: f64 = 1.0;
 /// Most cells of a round, unless there are more centres than a 22nd of that: what has to fit memory.
 const MOST_CELLS: usize = 1 << 24;
 
-/// Public settings.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct RingSettings {
-    pub(crate) public_box: PublicBox,
-    pub(crate) k: usize,
-    pub(crate) rounds: usize,
-    pub(crate) count_weight: f64,
-    pub(crate) most_planes: usize,
-    pub(crate) public_seed: u64,
-}
-
-impl RingSettings {
-    pub(crate) fn new(public_box: PublicBox, k: usize) -> Self {
-        let count_weight = if public_box.dim() <= 8 { 1.2 } else { 0.8 };
-        let most_planes = RingRoundsBuilder::MAX_PLANES;
-        Self { public_box, k, rounds: 3, count_weight, most_planes, public_seed: 0 }
-    }
-}
-
 /// A checked and calibrated sequence of ring rounds.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RingPlan {
-    settings: RingSettings,
+    public_box: PublicBox,
+    k: usize,
+    settings: RingRoundsSettings,
     total: NoisyCount,
     rounds: Vec<RingRound>,
     radii: Vec<f64>,
@@ -86,25 +68,30 @@ pub(crate) struct Found {
 
 impl RingPlan {
     /// A plan that costs `mu`.
-    pub(crate) fn new(settings: RingSettings, mu: Mu) -> Result<Self, ClusterError> {
-        let RingSettings { k, rounds, count_weight, most_planes, .. } = settings;
+    pub(crate) fn new(
+        public_box: PublicBox,
+        k: usize,
+        settings: RingRoundsSettings,
+        mu: Mu,
+    ) -> Result<Self, ClusterError> {
+        let RingRoundsSettings { rounds, count_weight, most_planes, .. } = settings;
+        let dim = public_box.dim();
+        let count_weight = count_weight.unwrap_or(if dim <= 8 { 1.2 } else { 0.8 });
         let refuse = |name, got, want| Err(ClusterError::Setting { name, got, want });
         if !(1..=KMeans::MAX_CLUSTERS).contains(&k) {
             return Err(ClusterError::ClusterCount { got: k });
         }
-        if !(1..=RingRoundsBuilder::MAX_ROUNDS).contains(&rounds) {
+        if !(1..=RingRounds::MAX_ROUNDS).contains(&rounds) {
             return refuse("rounds", rounds as f64, "between 1 and 20");
         }
         if !(0.01..=100.0).contains(&count_weight) {
             return refuse("count_weight", count_weight, "between 0.01 and 100");
         }
-        if most_planes > RingRoundsBuilder::MAX_PLANES {
+        if most_planes > RingRounds::MAX_PLANES {
             return refuse("most_planes", most_planes as f64, "at most 10");
         }
-        let diagonal = settings.public_box.diagonal();
-        let dim = settings.public_box.dim();
-        let far = (0..dim)
-            .map(|i| settings.public_box.min(i).abs().max(settings.public_box.max(i).abs()));
+        let diagonal = public_box.diagonal();
+        let far = (0..dim).map(|i| public_box.min(i).abs().max(public_box.max(i).abs()));
         let far = far.fold(0.0, f64::max);
         if far > crate::kmeans::MAX_MAGNITUDE || diagonal < 1.0 / crate::kmeans::MAX_MAGNITUDE {
             let want = "at most 1e75, with a diagonal of at least 1e-75";
@@ -116,26 +103,27 @@ impl RingPlan {
         let total = NoisyCount::rounded(parts[0])?;
         let rounds = parts[1..].iter().map(|&mu| RingRound::new(mu, count_weight));
         let rounds = rounds.collect::<Result<_, _>>()?;
-        let radii = ring_radii(&settings.public_box);
+        let radii = ring_radii(&public_box);
         // Few swaps, since each costs a pass over groups and centres.
         let solver = |wanted| {
-            let swaps = (4 * k).min(200);
-            KMeans::builder(wanted).restarts(5).local_search_steps(swaps).build()
+            let local_search_steps = (4 * k).min(200);
+            KMeans::new(
+                wanted,
+                KMeansSettings { restarts: 5, local_search_steps, ..Default::default() },
+            )
         };
         let solvers = [solver((2 * k).min(KMeans::MAX_CLUSTERS))?, solver(k)?];
-        Ok(Self { settings, total, rounds, radii, solvers })
+        Ok(Self { public_box, k, settings, total, rounds, radii, solvers })
     }
 
     /// The same rounds in another box.
     pub(crate) fn in_box(&self, public_box: PublicBox) -> Self {
-        let radii = ring_radii(&public_box);
-        let settings = RingSettings { public_box, ..self.settings.clone() };
-        Self { settings, radii, ..self.clone() }
+        Self { radii: ring_radii(&public_box), public_box, ..self.clone() }
     }
 
     /// Shapes only.
     pub(crate) fn check(&self, dim: usize) -> Result<(), ClusterError> {
-        ClusterError::unless_equal(self.settings.public_box.dim(), dim)
+        ClusterError::unless_equal(self.public_box.dim(), dim)
     }
 
     /// The itemised cost.
@@ -157,19 +145,19 @@ impl RingPlan {
     /// The same, with what else the rounds have found.
     pub(crate) fn locate(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Found {
         let draws = &mut draws.within(STEP);
-        let RingSettings { public_box, most_planes, public_seed, .. } = &self.settings;
-        let dim = public_box.dim();
+        let RingRoundsSettings { most_planes, public_seed, .. } = self.settings;
+        let (public_box, dim) = (&self.public_box, self.public_box.dim());
         let size = points.map(|points| points.len() as u64);
         let total = self.total.release(size, &mut draws.leaf(TOTAL, 0));
         let middle = (0..dim).map(|i| public_box.middle(i)).collect();
         let middle = Points::new(middle, dim).expect("one row");
         let mut centres = Centres { points: middle, counts: vec![total.max(0) as f64] };
         let mut reach = 0.5 * public_box.diagonal();
-        let mut directions = public_generator(*public_seed, Purpose::RingPlanes);
-        let mut solver_rng = public_generator(*public_seed, Purpose::RingSolver);
+        let mut directions = public_generator(public_seed, Purpose::RingPlanes);
+        let mut solver_rng = public_generator(public_seed, Purpose::RingSolver);
         let mut located = points.map(|points| Located::at(points, vec![0; points.len()]));
         for (t, round) in self.rounds.iter().enumerate() {
-            let normals = normal_directions((*most_planes).max(1), dim, &mut directions);
+            let normals = normal_directions(most_planes.max(1), dim, &mut directions);
             let normals = PointsView::new(&normals, dim).expect("whole rows");
             let hyperplanes = SignProjections::new(normals).expect("at most ten");
             let planes = self.planes(&centres, t);
@@ -179,7 +167,7 @@ impl RingPlan {
             let cells = located.as_ref().map(|located| layout.cells(located, public_box));
             let counts = cells.as_ref().map(|cells| exact_counts(cells, layout.len()));
             let counts = round.noisy_counts(t, &counts.cells(layout.len()), draws);
-            let alone = self.settings.k == 1;
+            let alone = self.k == 1;
             let groups = Groups::new(&layout, &counts, round.count_noise(), alone);
             let radii = groups.radii(&layout);
             let sums = located.as_ref().zip(cells.as_ref()).map(|(located, cells)| {
@@ -233,12 +221,12 @@ impl RingPlan {
     /// How many hyperplanes cut the rings of each centre: the more, the more records it has, and some extra in early rounds, whose cells
     /// need not be large.
     fn planes(&self, centres: &Centres, t: usize) -> Vec<usize> {
-        let (round, dim) = (&self.rounds[t], self.settings.public_box.dim() as f64);
+        let (round, dim) = (&self.rounds[t], self.public_box.dim() as f64);
         let need = (RADIUS_OVER_NOISE * dim.sqrt() * round.sum_noise())
             .max(COUNT_OVER_NOISE * round.count_noise());
         let extra = self.rounds.len() - t;
         // Planes tell clusters apart, of which there is one.
-        let most_planes = if self.settings.k == 1 { 0 } else { self.settings.most_planes };
+        let most_planes = if self.k == 1 { 0 } else { self.settings.most_planes };
         let of = |&count: &f64| {
             let cells = (count / need).max(1.0);
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 64")]
@@ -273,7 +261,7 @@ impl RingPlan {
             return (Centres { points: means.points().to_points(), counts }, labels);
         }
         let fit = solver.post_fit(means, rng).expect("released points are finite");
-        let (mut coords, public_box) = (fit.centres.into_coords(), &self.settings.public_box);
+        let (mut coords, public_box) = (fit.centres.into_coords(), &self.public_box);
         // A mean can round to just outside of the box.
         coords.chunks_exact_mut(public_box.dim()).for_each(|centre| public_box.clip(centre));
         let points = Points::new(coords, public_box.dim()).expect("whole rows");

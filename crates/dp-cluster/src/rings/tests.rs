@@ -4,7 +4,7 @@ use dp_accounting::Budget;
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::Mechanism;
 
-use super::{RingRounds, RingRoundsBuilder};
+use super::{RingRounds, RingRoundsSettings};
 use crate::ClusterError;
 use crate::metrics::distinct_clusters_found;
 use crate::testing::{adversarial, blobs, rng};
@@ -17,38 +17,53 @@ fn budget(epsilon: f64) -> Budget {
     Budget::new(epsilon, 1e-6).expect("valid")
 }
 
-fn builder(dim: usize, k: usize, epsilon: f64) -> RingRoundsBuilder {
-    RingRounds::builder(cube(dim, 10.0), k, budget(epsilon))
+fn planned(
+    dim: usize,
+    k: usize,
+    epsilon: f64,
+    settings: RingRoundsSettings,
+) -> Result<RingRounds, ClusterError> {
+    RingRounds::new(cube(dim, 10.0), k, budget(epsilon), settings)
 }
 
 #[test]
 fn settings_out_of_range_are_refused_with_their_value() {
-    let two = || builder(2, 3, 1.0);
+    let two = |settings| planned(2, 3, 1.0, settings);
     let pure = Budget::new(1.0, 0.0).expect("a pure budget");
-    for (builder, want) in [
-        (builder(2, 0, 1.0), "the number of clusters must lie between 1 and 16777216, got 0"),
-        (two().rounds(0), "rounds must be between 1 and 20, got 0"),
-        (two().rounds(21), "rounds must be between 1 and 20, got 21"),
-        (two().most_planes(11), "most_planes must be at most 10, got 11"),
-        (two().count_weight(0.0), "count_weight must be between 0.01 and 100, got 0"),
-        (two().count_weight(f64::NAN), "count_weight must be between 0.01 and 100, got NaN"),
+    let d = RingRoundsSettings::default();
+    for (plan, want) in [
+        (planned(2, 0, 1.0, d), "the number of clusters must lie between 1 and 16777216, got 0"),
+        (two(RingRoundsSettings { rounds: 0, ..d }), "rounds must be between 1 and 20, got 0"),
+        (two(RingRoundsSettings { rounds: 21, ..d }), "rounds must be between 1 and 20, got 21"),
         (
-            RingRounds::builder(cube(2, 1e80), 3, budget(1.0)),
+            two(RingRoundsSettings { most_planes: 11, ..d }),
+            "most_planes must be at most 10, got 11",
+        ),
+        (
+            two(RingRoundsSettings { count_weight: Some(0.0), ..d }),
+            "count_weight must be between 0.01 and 100, got 0",
+        ),
+        (
+            two(RingRoundsSettings { count_weight: Some(f64::NAN), ..d }),
+            "count_weight must be between 0.01 and 100, got NaN",
+        ),
+        (
+            RingRounds::new(cube(2, 1e80), 3, budget(1.0), d),
             "the public box's extent must be at most 1e75, with a diagonal of at least 1e-75, got \
              100000000000000000000000000000000000000000000000000000000000000000000000000000000",
         ),
         (
-            RingRounds::builder(cube(2, 10.0), 3, pure),
+            RingRounds::new(cube(2, 10.0), 3, pure, d),
             "delta must be above 0: the sums have Gaussian noise, got 0",
         ),
     ] {
-        assert_eq!(builder.build().expect_err("out of range").to_string(), want);
+        assert_eq!(plan.expect_err("out of range").to_string(), want);
     }
 }
 
 #[test]
 fn points_of_another_dimension_are_refused() {
-    let plan = builder(3, 2, 1.0).build().expect("valid");
+    let plan = planned(3, 2, 1.0, RingRoundsSettings::default()).expect("valid");
     let points = Points::new(vec![0.0; 4], 2).expect("whole rows");
     let error = plan.simulate(points.view(), &mut rng(1)).expect_err("wrong shape");
     assert_eq!(error, ClusterError::Dimension { expected: 3, got: 2 });
@@ -59,7 +74,8 @@ fn points_of_another_dimension_are_refused() {
 fn counts_add_up_to_all_records() {
     for (dim, k, half) in [(2, 3, 10.0), (5, 4, 12.0)] {
         let (points, _) = blobs(3_000, dim, k, 9.0, 8);
-        let plan = RingRounds::builder(cube(dim, half), k, budget(0.7)).build().expect("valid");
+        let plan = RingRounds::new(cube(dim, half), k, budget(0.7), RingRoundsSettings::default())
+            .expect("valid");
         for seed in 0..4 {
             let output = plan.simulate(points.view(), &mut rng(seed)).expect("fits").output;
             let all: i64 = output.counts.iter().sum();
@@ -75,7 +91,8 @@ fn odd_data_is_released_like_any_other() {
     for (dim, n) in [(1, 300), (2, 600), (784, 20)] {
         for (k, epsilon) in [(1, 100.0), (5, 0.05), (1_000, 1.0)] {
             for rounds in [1, 3] {
-                let plan = builder(dim, k, epsilon).rounds(rounds).build().expect("valid");
+                let settings = RingRoundsSettings { rounds, ..Default::default() };
+                let plan = planned(dim, k, epsilon, settings).expect("valid");
                 for (name, points) in adversarial(dim, n) {
                     let output = plan.simulate(points.view(), &mut rng(3)).expect("fits").output;
                     assert!((1..=k).contains(&output.centres.len()), "{name}");
@@ -90,7 +107,8 @@ fn odd_data_is_released_like_any_other() {
 
 #[test]
 fn plans_survive_a_file_and_a_file_cannot_bypass_the_checks() {
-    let plan = builder(2, 3, 1.0).rounds(4).build().expect("valid");
+    let settings = RingRoundsSettings { rounds: 4, ..Default::default() };
+    let plan = planned(2, 3, 1.0, settings).expect("valid");
     let json = serde_json::to_string(&plan).expect("serialisable");
     assert_eq!(serde_json::from_str::<RingRounds>(&json).expect("own output"), plan);
     let smuggled = json.replace("\"rounds\":4", "\"rounds\":400");
@@ -101,7 +119,7 @@ fn plans_survive_a_file_and_a_file_cannot_bypass_the_checks() {
 #[test]
 fn the_answer_does_not_depend_on_the_number_of_threads() {
     let (points, _) = blobs(9_000, 3, 9, 9.0, 5);
-    let plan = builder(3, 9, 1.0).build().expect("valid");
+    let plan = planned(3, 9, 1.0, RingRoundsSettings::default()).expect("valid");
     let release = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         let release = pool.install(|| plan.simulate(points.view(), &mut rng(6)));
@@ -118,7 +136,8 @@ fn a_box_and_data_on_another_scale_give_the_same_release_on_that_scale() {
     let released = |factor: f64| {
         let scaled = points.view().coords().iter().map(|x| x * factor).collect();
         let scaled = Points::new(scaled, 3).expect("whole rows");
-        let plan = RingRounds::builder(cube(3, 10.0 * factor), 6, budget(2.0)).build();
+        let plan =
+            RingRounds::new(cube(3, 10.0 * factor), 6, budget(2.0), RingRoundsSettings::default());
         let output =
             plan.expect("valid").simulate(scaled.view(), &mut rng(7)).expect("fits").output;
         let back = output.centres.view().coords().iter().map(|x| x / factor);
@@ -140,7 +159,8 @@ fn neither_the_box_nor_small_clusters_matter() {
     }
     let [points, truth] = [coords, truth].map(|x| Points::new(x, dim).expect("whole rows"));
     for half in [100.0, 1e5] {
-        let plan = RingRounds::builder(cube(dim, half), 4, budget(1.0)).build().expect("valid");
+        let plan = RingRounds::new(cube(dim, half), 4, budget(1.0), RingRoundsSettings::default())
+            .expect("valid");
         for seed in 0..3 {
             let output = plan.simulate(points.view(), &mut rng(seed)).expect("fits").output;
             let found = distinct_clusters_found(output.centres.view(), truth.view());
@@ -164,7 +184,8 @@ fn a_tight_cluster_is_counted_as_it_is() {
         }
         let coords = [&coords, point.view().coords()].concat();
         let points = Points::new(coords, dim).expect("whole rows");
-        let plan = RingRounds::builder(cube(dim, 120.0), 4, budget(0.3)).build().expect("valid");
+        let plan = RingRounds::new(cube(dim, 120.0), 4, budget(0.3), RingRoundsSettings::default())
+            .expect("valid");
         let output = plan.simulate(points.view(), &mut rng(seed)).expect("fits").output;
         let nearest = crate::nearest(at.view(), output.centres.view()).labels[0] as usize;
         let own = crate::nearest(points.view(), output.centres.view()).labels;

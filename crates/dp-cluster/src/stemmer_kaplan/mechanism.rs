@@ -1,12 +1,13 @@
 //! The plan and its one code path.
 
-use dp_accounting::{AddRemove, Budget, Receipt, Step};
+use dp_accounting::{AddRemove, Receipt, Step};
 use dp_geometry::{Points, PointsView, PublicBox};
 use dp_mechanism::{Algorithm, Draws, NoisyCount, Private};
 use serde::{Deserialize, Serialize};
 
-use super::StemmerKaplanBuilder;
+use super::StemmerKaplanSettings;
 use super::farthest::farthest;
+use super::params::Asked;
 use crate::clustering::sizes;
 use crate::nearest::squared_distance;
 use crate::private_centres::{CandidatePlan, Candidates};
@@ -32,9 +33,9 @@ use crate::{ClusterError, Clustering};
 /// A coordinate outside of the box counts as on its boundary; NaN counts as the middle of the box.
 /// Whether a release succeeds does not depend on the data, which may be empty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "StemmerKaplanBuilder", into = "StemmerKaplanBuilder")]
+#[serde(try_from = "Asked", into = "Asked")]
 pub struct StemmerKaplan {
-    pub(super) settings: StemmerKaplanBuilder,
+    pub(super) asked: Asked,
     pub(super) rounds: Vec<CandidatePlan>,
     pub(super) farthest: usize,
     pub(super) search: SwapPlan,
@@ -42,18 +43,13 @@ pub struct StemmerKaplan {
 }
 
 impl StemmerKaplan {
-    /// Settings for points in this public box, to be put in `k` clusters within this budget.
-    pub fn builder(public_box: PublicBox, k: usize, budget: Budget) -> StemmerKaplanBuilder {
-        StemmerKaplanBuilder::new(public_box, k, budget)
-    }
-
     /// How many of the farthest records rounds after the first look at.
     pub fn farthest(&self) -> usize {
         self.farthest
     }
 
     fn public_box(&self) -> &PublicBox {
-        &self.settings.grids.public_box
+        &self.asked.public_box
     }
 
     fn name(round: usize) -> String {
@@ -66,8 +62,8 @@ impl StemmerKaplan {
         points: Private<PointsView<'_>>,
         draws: &mut Draws<'_>,
     ) -> Vec<Candidates> {
-        let grids = &self.settings.grids;
-        let (dim, seed) = (grids.public_box.dim(), grids.public_seed);
+        let public_box = self.public_box();
+        let StemmerKaplanSettings { repetitions, public_seed, .. } = self.asked.settings;
         let mut all: Vec<Candidates> = Vec::new();
         let mut coords: Vec<f64> = Vec::new();
         for (round, plan) in self.rounds.iter().enumerate() {
@@ -75,13 +71,12 @@ impl StemmerKaplan {
             let found = if round == 0 {
                 plan.run(points, draws)
             } else {
-                let so_far = PointsView::new(&coords, dim).expect("whole rows");
-                let far =
-                    points.map(|points| farthest(points, so_far, &grids.public_box, self.farthest));
+                let so_far = PointsView::new(&coords, public_box.dim()).expect("whole rows");
+                let far = points.map(|points| farthest(points, so_far, public_box, self.farthest));
                 plan.run(far.as_ref().map(Points::view), draws)
             };
             coords.extend_from_slice(found.0.view().coords());
-            all.push(Candidates::new(found, grids.repetitions, self.settings.k, seed));
+            all.push(Candidates::new(found, repetitions, self.asked.k, public_seed));
         }
         all
     }
@@ -115,7 +110,7 @@ impl Algorithm for StemmerKaplan {
         let sizes = Step::parallel("sizes", vec![Step::spend(SIZE, self.sizes.loss())]);
         let steps = rounds.chain([self.search.spent(), sizes]).collect();
         let spent = Step::sequential("all steps", steps);
-        Receipt::new("stemmer-kaplan", AddRemove, self.settings.budget, spent)
+        Receipt::new("stemmer-kaplan", AddRemove, self.asked.budget, spent)
     }
 
     fn shape(points: &PointsView<'_>) -> usize {
@@ -131,7 +126,7 @@ impl Algorithm for StemmerKaplan {
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
         let dim = self.public_box().dim();
         let rounds = self.candidates(points, draws);
-        let most = self.settings.most_candidates / self.rounds.len();
+        let most = self.asked.settings.most_candidates / self.rounds.len();
         let coords = rounds.iter().flat_map(|round| round.post_select(most).into_coords());
         let mut coords: Vec<f64> = coords.collect();
         if coords.is_empty() {
@@ -140,22 +135,22 @@ impl Algorithm for StemmerKaplan {
         }
         let candidates = Points::new(coords, dim).expect("whole rows");
         let guess = Clustering::from(rounds[0].clone());
-        let start = nearest_candidates(guess.centres.view(), candidates.view(), self.settings.k);
+        let start = nearest_candidates(guess.centres.view(), candidates.view(), self.asked.k);
         let centres = self.search.run(points, candidates.view(), start, draws);
         sizes(points, centres, self.public_box(), &self.sizes, SIZE, draws)
     }
 }
 
-impl TryFrom<StemmerKaplanBuilder> for StemmerKaplan {
+impl TryFrom<Asked> for StemmerKaplan {
     type Error = ClusterError;
 
-    fn try_from(settings: StemmerKaplanBuilder) -> Result<Self, ClusterError> {
-        settings.build()
+    fn try_from(asked: Asked) -> Result<Self, ClusterError> {
+        Self::new(asked.public_box, asked.k, asked.budget, asked.settings)
     }
 }
 
-impl From<StemmerKaplan> for StemmerKaplanBuilder {
+impl From<StemmerKaplan> for Asked {
     fn from(plan: StemmerKaplan) -> Self {
-        plan.settings
+        plan.asked
     }
 }

@@ -6,13 +6,13 @@
 //! [`PrivateKMeans`](crate::private_kmeans::PrivateKMeans), which is what to use.
 //!
 //! ```
-//! use dp_cluster::stemmer_kaplan::StemmerKaplan;
+//! use dp_cluster::stemmer_kaplan::{StemmerKaplan, StemmerKaplanSettings};
 //! use dp_cluster::{Budget, Mechanism, Points, PublicBox, chacha_from_os};
 //!
 //! let coords = (0..20_000).flat_map(|i| [f64::from(i % 2) * 0.5, f64::from(i % 97) * 1e-4]).collect();
 //! let points = Points::new(coords, 2)?;
 //! let public_box = PublicBox::cube(2, -1.0, 1.0)?;
-//! let plan = StemmerKaplan::builder(public_box, 2, Budget::new(1.0, 1e-6)?).build()?;
+//! let plan = StemmerKaplan::new(public_box, 2, Budget::new(1.0, 1e-6)?, StemmerKaplanSettings::default())?;
 //! let clustering = plan.release(points.view(), &mut chacha_from_os()?)?.output;
 //! assert!(!clustering.centres.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -28,4 +28,4 @@ mod params;
 mod tests;
 
 pub use mechanism::StemmerKaplan;
-pub use params::StemmerKaplanBuilder;
+pub use params::StemmerKaplanSettings;

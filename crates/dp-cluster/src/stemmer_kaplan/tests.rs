@@ -6,11 +6,12 @@ use dp_mechanism::Mechanism;
 use rand::RngExt;
 
 use super::farthest::farthest;
-use super::{StemmerKaplan, StemmerKaplanBuilder};
-use crate::kmeans::KMeans;
+use super::{StemmerKaplan, StemmerKaplanSettings};
+use crate::ClusterError;
+use crate::kmeans::{KMeans, KMeansSettings};
 use crate::local_search::Objective;
 use crate::metrics::squared_inertia;
-use crate::private_centres::{Payment, PrivateCentres};
+use crate::private_centres::{Payment, PrivateCentres, PrivateCentresSettings};
 use crate::recentring::{Recentred, Rounds, part_of};
 use crate::testing::{adversarial, blobs, rng};
 
@@ -18,8 +19,13 @@ fn cube(dim: usize) -> PublicBox {
     PublicBox::cube(dim, -10.0, 10.0).expect("valid")
 }
 
-fn builder(dim: usize, k: usize, epsilon: f64) -> StemmerKaplanBuilder {
-    StemmerKaplan::builder(cube(dim), k, Budget::new(epsilon, 1e-6).expect("valid"))
+fn planned(
+    dim: usize,
+    k: usize,
+    epsilon: f64,
+    settings: StemmerKaplanSettings,
+) -> Result<StemmerKaplan, ClusterError> {
+    StemmerKaplan::new(cube(dim), k, Budget::new(epsilon, 1e-6).expect("valid"), settings)
 }
 
 /// One record more, or another in its place, exchanges one of the farthest at most; with many ties, wherever it stands.
@@ -61,16 +67,25 @@ fn one_record_exchanges_one_of_the_farthest() {
 
 #[test]
 fn settings_out_of_range_are_refused_with_their_value() {
-    for (builder, want) in [
-        (builder(2, 3, 1.0).rounds(4), "rounds must be between 1 and 3, got 4"),
+    for (plan, want) in [
         (
-            builder(2, 3, 1.0).most_candidates(1),
+            planned(2, 3, 1.0, StemmerKaplanSettings { rounds: 4, ..Default::default() }),
+            "rounds must be between 1 and 3, got 4",
+        ),
+        (
+            planned(2, 3, 1.0, StemmerKaplanSettings { most_candidates: 1, ..Default::default() }),
             "most_candidates must be at least one per round, got 1",
         ),
-        (builder(2, 3, 1.0).swaps(0), "rounds must be between 1 and 100000, got 0"),
-        (builder(2, 0, 1.0), "the number of clusters must lie between 1 and 16777216, got 0"),
+        (
+            planned(2, 3, 1.0, StemmerKaplanSettings { swaps: Some(0), ..Default::default() }),
+            "rounds must be between 1 and 100000, got 0",
+        ),
+        (
+            planned(2, 0, 1.0, StemmerKaplanSettings::default()),
+            "the number of clusters must lie between 1 and 16777216, got 0",
+        ),
     ] {
-        assert_eq!(builder.build().expect_err("out of range").to_string(), want);
+        assert_eq!(plan.expect_err("out of range").to_string(), want);
     }
 }
 
@@ -81,9 +96,16 @@ fn odd_data_is_released_like_any_other_and_receipts_stay_within_the_budget() {
             [(1, Payment::AllRecords), (2, Payment::Subsamples), (3, Payment::AllRecords)]
         {
             for epsilon in [1.0, 50.0] {
-                let plan = builder(dim, 3, epsilon).rounds(rounds).payment(payment).levels(1, 3);
-                let plan = plan.swaps(2).farthest(100).objective(Objective::KMedian);
-                let plan = plan.build().expect("valid");
+                let settings = StemmerKaplanSettings {
+                    rounds,
+                    payment,
+                    levels: 1..=3,
+                    swaps: Some(2),
+                    farthest: Some(100),
+                    objective: Objective::KMedian,
+                    ..Default::default()
+                };
+                let plan = planned(dim, 3, epsilon, settings).expect("valid");
                 let receipt = plan.receipt();
                 let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
                 assert!(receipt.within_budget() && spent > 0.9 * epsilon, "{rounds}: {spent}");
@@ -106,12 +128,14 @@ fn balls_are_found_and_centred() {
     let (points, _) = blobs(50_000, 4, 5, 8.0, 3);
     let budget = Budget::new(1.0, 1e-6).expect("valid");
     let part = part_of(budget, 0.5).expect("valid");
-    let best = KMeans::builder(5).build().expect("valid");
+    let best = KMeans::new(5, KMeansSettings::default()).expect("valid");
     let best = best.exact_fit(points.view(), None, &mut rng(1)).expect("fits").squared_inertia;
     let rounds = || Rounds::default();
-    let start = StemmerKaplan::builder(cube(4), 5, part).build().expect("valid");
+    let start =
+        StemmerKaplan::new(cube(4), 5, part, StemmerKaplanSettings::default()).expect("valid");
     let whole = Recentred::new(start, cube(4), budget, rounds(), Some(5)).expect("valid");
-    let other = PrivateCentres::builder(cube(4), 5, part).build().expect("valid");
+    let other =
+        PrivateCentres::new(cube(4), 5, part, PrivateCentresSettings::default()).expect("valid");
     let other = Recentred::new(other, cube(4), budget, rounds(), Some(5)).expect("valid");
     let whole = whole.simulate(points.view(), &mut rng(2)).expect("fits");
     let other = other.simulate(points.view(), &mut rng(2)).expect("fits");

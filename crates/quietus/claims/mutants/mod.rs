@@ -4,7 +4,7 @@ use crate::groups::plan;
 use dp_accounting::{AddRemove, Budget, Epsilon, Within};
 use dp_audit::harness::{Effort, Found, MutantCheck, MutantCode};
 use dp_audit::{Neighbours, compare};
-use dp_cluster::map::PrivateMap;
+use dp_cluster::map::{PrivateMap, PrivateMapSettings};
 use dp_cluster::{Points, PublicBox};
 use dp_mechanism::{Draws, GeometricSum, Mechanism, Nearby, Private, SecureSource, Source};
 use quietus::groups::{GroupPlan, Measure, Noisy};
@@ -108,7 +108,8 @@ fn kilometres(effort: Effort, hidden: f64) -> Found {
         let budget = Budget::new(1.0, 1e-6).expect("valid");
         let nearby = Nearby::new(metres).expect("valid");
         let public_box = PublicBox::cube(1, 0.0, 10_000.0).expect("valid");
-        PrivateMap::within(public_box, nearby, 4, budget).build().expect("valid")
+        PrivateMap::within(public_box, nearby, 4, budget, PrivateMapSettings::default())
+            .expect("valid")
     };
     let claimed = plan(50.0).receipt().zcdp().expect("Gaussian").get();
     let plan = plan(hidden);

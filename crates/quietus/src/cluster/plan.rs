@@ -2,10 +2,10 @@
 
 use crate::error::Error;
 use dp_accounting::{Epsilon, Loss, Mu, Rho, Step};
-use dp_cluster::dp_lloyd::{BudgetSplit, DpLloyd};
-use dp_cluster::dpm::Dpm;
-use dp_cluster::private_kmeans::PrivateKMeans;
-use dp_cluster::recentring::DpmRecentred;
+use dp_cluster::dp_lloyd::{BudgetSplit, DpLloyd, DpLloydSettings};
+use dp_cluster::dpm::{Dpm, DpmSettings};
+use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansSettings};
+use dp_cluster::recentring::{DpmRecentred, DpmRecentredSettings};
 use dp_cluster::{
     AddRemove, Budget, ClusterError, Clustering, Points, PointsView, PublicBox, Receipt,
 };
@@ -211,33 +211,31 @@ impl ClusterPlan {
         }
         let run = match (settings.method, k.or(at_most)) {
             (Method::PrivateKmeans, Some(most)) => {
-                let builder = PrivateKMeans::builder(bounds, most, budget);
-                let builder = if at_most.is_some() { builder.at_most() } else { builder };
-                let builder = match settings.records {
-                    Some(records) => builder.expected_records(records),
-                    None => builder,
+                let settings = PrivateKMeansSettings {
+                    finds_k: at_most.is_some(),
+                    expected_records: settings.records,
+                    ..Default::default()
                 };
-                Run::PrivateKmeans(Box::new(builder.build().map_err(refuse)?))
+                let plan = PrivateKMeans::new(bounds, most, budget, settings);
+                Run::PrivateKmeans(Box::new(plan.map_err(refuse)?))
             }
             (Method::Recentred, k) => {
-                let builder = DpmRecentred::builder(bounds, budget);
-                let builder = match k {
-                    Some(k) => builder.clusters(k),
-                    None => builder,
-                };
-                Run::Recentred(builder.build().map_err(refuse)?)
+                let settings = DpmRecentredSettings { clusters: k, ..Default::default() };
+                Run::Recentred(DpmRecentred::new(bounds, budget, settings).map_err(refuse)?)
             }
-            (Method::Dpm, None) => Run::Dpm(Dpm::builder(bounds, budget).build().map_err(refuse)?),
+            (Method::Dpm, None) => {
+                Run::Dpm(Dpm::new(bounds, budget, DpmSettings::default()).map_err(refuse)?)
+            }
             (Method::Dpm, Some(k)) => {
                 let (name, got) = ("--k", format!("{k} with dpm"));
                 let want = "left out, as it finds the number of clusters itself; or use recentred";
                 return Err(Error::Setting { name, got, want });
             }
             (Method::Lloyd, Some(k)) => {
-                let builder = DpLloyd::builder(bounds, k, budget);
                 let pure = budget.delta().get() <= 0.0;
-                let builder = if pure { builder.split(BudgetSplit::Pure) } else { builder };
-                Run::Lloyd(builder.build().map_err(refuse)?)
+                let split = if pure { BudgetSplit::Pure } else { BudgetSplit::default() };
+                let settings = DpLloydSettings { split, ..Default::default() };
+                Run::Lloyd(DpLloyd::new(bounds, k, budget, settings).map_err(refuse)?)
             }
             (method, None) => {
                 let named = Method::ALL.into_iter().find(|(_, known)| *known == method);

@@ -4,7 +4,7 @@ use crate::cluster::Axis;
 use crate::error::Error;
 use dp_accounting::ReplaceOne;
 use dp_accounting::Within;
-use dp_cluster::map::{MapRelation, PrivateMap, ReleasedMap};
+use dp_cluster::map::{MapRelation, PrivateMap, PrivateMapSettings, ReleasedMap};
 use dp_cluster::{AddRemove, Budget, ClusterError, PointsView, PublicBox, Receipt};
 use dp_mechanism::{Algorithm, Draws, Mechanism, Nearby, Private};
 use serde::{Deserialize, Serialize};
@@ -102,12 +102,8 @@ impl Hides for AddRemove {
         records: Option<u64>,
         budget: Budget,
     ) -> Result<PrivateMap<Self>, Error> {
-        let map = PrivateMap::add_remove(bounds, budget);
-        let map = match records {
-            Some(records) => map.expected_records(records),
-            None => map,
-        };
-        map.build().map_err(|error| refuse(&error))
+        let settings = PrivateMapSettings { expected_records: records, ..Default::default() };
+        PrivateMap::add_remove(bounds, budget, settings).map_err(|error| refuse(&error))
     }
 
     fn charged_as(_: Receipt<Self>, _: Self) -> Result<Receipt<Self>, Error> {
@@ -127,8 +123,7 @@ impl Hides for ReplaceOne {
         records: Option<u64>,
         budget: Budget,
     ) -> Result<PrivateMap<Self>, Error> {
-        PrivateMap::replace_one(bounds, known(records)?, budget)
-            .build()
+        PrivateMap::replace_one(bounds, known(records)?, budget, PrivateMapSettings::default())
             .map_err(|error| refuse(&error))
     }
 
@@ -151,8 +146,7 @@ impl Hides for Within {
     ) -> Result<PrivateMap<Self>, Error> {
         let nearby = Nearby::new(self.rho());
         let nearby = nearby.map_err(|error| Error::library("--within", &error))?;
-        PrivateMap::within(bounds, nearby, known(records)?, budget)
-            .build()
+        PrivateMap::within(bounds, nearby, known(records)?, budget, PrivateMapSettings::default())
             .map_err(|error| refuse(&error))
     }
 

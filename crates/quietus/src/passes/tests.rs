@@ -14,7 +14,7 @@ use crate::stop::Gate;
 use crate::verify::verify;
 use clap::Parser;
 use dp_accounting::AddRemove;
-use dp_cluster::dpm::Dpm;
+use dp_cluster::dpm::{Dpm, DpmSettings};
 use dp_cluster::map::ReleasedMap;
 use dp_cluster::passes::{Asked, Passes, Question};
 use dp_cluster::{Budget, Points, PointsView, PublicBox};
@@ -221,7 +221,7 @@ fn a_release_by_passes_has_the_files_of_that_from_memory() {
 #[test]
 fn a_table_is_the_same_however_many_records_are_counted_at_once() {
     let unit = PublicBox::cube(2, 0.0, 1.0).unwrap();
-    let dpm = Dpm::builder(unit, Budget::new(4.0, 1e-6).unwrap()).build().unwrap();
+    let dpm = Dpm::new(unit, Budget::new(4.0, 1e-6).unwrap(), DpmSettings::default()).unwrap();
     let passes = Passes::new(dpm).unwrap();
     let points: Vec<f64> = (0..14).map(|i| f64::from(i * i % 11) / 11.0).collect();
     let mut all = passes.asked().tally().unwrap();
@@ -509,7 +509,7 @@ fn a_release_from_tables_is_that_from_the_file_and_what_is_no_table_of_all_rows_
     home.go("--out HOME/direct", &unsynced()).unwrap();
     fs::rename(home.path("p.csv"), home.path("away.csv")).unwrap();
     let unit = PublicBox::cube(2, 0.0, 1.0).unwrap();
-    let dpm = Dpm::builder(unit, Budget::new(4.0, 1e-6).unwrap()).build().unwrap();
+    let dpm = Dpm::new(unit, Budget::new(4.0, 1e-6).unwrap(), DpmSettings::default()).unwrap();
     let mut passes = Passes::new(dpm).unwrap();
     let words = format!("{DPM} --ledger HOME/data.ledger --out HOME/out --from-tables HOME/t.csv");
     let answer = |lines: &[String], resume: &str| {

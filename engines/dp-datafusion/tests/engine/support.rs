@@ -11,10 +11,10 @@ use datafusion::datasource::MemTable;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::file::properties::WriterProperties;
 use datafusion::prelude::{SessionConfig, SessionContext};
-use dp_cluster::dpm::Dpm;
-use dp_cluster::map::PrivateMap;
+use dp_cluster::dpm::{Dpm, DpmSettings};
+use dp_cluster::map::{PrivateMap, PrivateMapSettings};
 use dp_cluster::passes::{ByPasses, Question};
-use dp_cluster::recentring::DpmRecentred;
+use dp_cluster::recentring::{DpmRecentred, DpmRecentredSettings};
 use dp_cluster::{Budget, ChaCha20Rng, ClusterError, Mechanism, Points, PointsView, PublicBox};
 use dp_datafusion::{Error, KeepNothing, Records, Run};
 use dp_mechanism::Algorithm;
@@ -55,15 +55,18 @@ fn cube(dim: usize) -> PublicBox {
 }
 
 pub(crate) fn dpm(dim: usize) -> Dpm {
-    Dpm::builder(cube(dim), budget()).max_depth(3).build().expect("valid")
+    Dpm::new(cube(dim), budget(), DpmSettings { max_depth: 3, ..Default::default() })
+        .expect("valid")
 }
 
 pub(crate) fn recentred(dim: usize) -> DpmRecentred {
-    DpmRecentred::builder(cube(dim), budget()).max_depth(3).clusters(8).build().expect("valid")
+    let settings = DpmRecentredSettings { max_depth: 3, clusters: Some(8), ..Default::default() };
+    DpmRecentred::new(cube(dim), budget(), settings).expect("valid")
 }
 
 pub(crate) fn map() -> PrivateMap<dp_cluster::AddRemove> {
-    PrivateMap::add_remove(cube(2), budget()).levels(1, 4).build().expect("valid")
+    let settings = PrivateMapSettings { levels: Some(1..=4), ..Default::default() };
+    PrivateMap::add_remove(cube(2), budget(), settings).expect("valid")
 }
 
 /// Records around eight places, some outside of the box, some no numbers.

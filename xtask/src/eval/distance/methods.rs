@@ -6,10 +6,10 @@ use crate::eval::distance::sources::Source;
 use crate::eval::family::Label;
 use dp_accounting::Budget;
 use dp_cluster::ClusterError;
-use dp_cluster::distance::{NoisedPoints, RegionCoreset, RegionRule};
-use dp_cluster::kmeans::KMeans;
-use dp_cluster::map::PrivateMap;
-use dp_cluster::recentring::DpmRecentred;
+use dp_cluster::distance::{NoisedPoints, RegionCoreset, RegionCoresetSettings, RegionRule};
+use dp_cluster::kmeans::{KMeans, KMeansSettings};
+use dp_cluster::map::{PrivateMap, PrivateMapSettings};
+use dp_cluster::recentring::{DpmRecentred, DpmRecentredSettings};
 use dp_geometry::Points;
 use dp_mechanism::{ChaCha20Rng, Mechanism, Nearby};
 use rand::RngExt;
@@ -117,43 +117,58 @@ impl Method {
     ) -> Result<Points, ClusterError> {
         let (k, points, public_box) = (data.source.k, data.points.view(), data.public_box.clone());
         let (n, budget) = (points.len() as u64, Budget::new(epsilon, DELTA)?);
-        let solver = KMeans::builder(k).local_search_steps(2 * k);
+        let solver = |restarts| {
+            let settings =
+                KMeansSettings { restarts, local_search_steps: 2 * k, ..Default::default() };
+            KMeans::new(k, settings)
+        };
         let map = match self.how {
             How::KMeans => {
-                let solver = solver.restarts(STARTS).build()?;
-                return Ok(solver.exact_fit(points, None, rng)?.centres);
+                return Ok(solver(STARTS)?.exact_fit(points, None, rng)?.centres);
             }
             How::Uniform => {
                 let dim = points.dim();
                 let anywhere = (0..2_000 * dim).map(|_| rng.random_range(-1.0..1.0)).collect();
                 let anywhere = Points::new(anywhere, dim).expect("whole rows");
-                return Ok(solver.build()?.exact_fit(anywhere.view(), None, rng)?.centres);
+                return Ok(solver(1)?.exact_fit(anywhere.view(), None, rng)?.centres);
             }
             How::DpmRecentred => {
-                let plan = DpmRecentred::builder(public_box, budget).clusters(k).build()?;
+                let settings = DpmRecentredSettings { clusters: Some(k), ..Default::default() };
+                let plan = DpmRecentred::new(public_box, budget, settings)?;
                 return Ok(plan.simulate(points, rng)?.output.centres);
             }
             How::Noised { rho } => {
                 let plan = NoisedPoints::new(public_box, Nearby::new(rho)?, n, budget)?;
                 let noised = plan.simulate(points, rng)?.output;
-                return Ok(solver.restarts(FREE_STARTS).build()?.post_fit(&noised, rng)?.centres);
+                return Ok(solver(FREE_STARTS)?.post_fit(&noised, rng)?.centres);
             }
             How::Regions { rho, rule } => {
-                let plan = RegionCoreset::builder(public_box, Nearby::new(rho)?, n, k, budget);
-                let coreset = plan.rule(rule).build()?.simulate(points, rng)?.output;
-                return Ok(solver.restarts(FREE_STARTS).build()?.post_fit(&coreset, rng)?.centres);
+                let settings = RegionCoresetSettings { rule, ..Default::default() };
+                let coreset =
+                    RegionCoreset::new(public_box, Nearby::new(rho)?, n, k, budget, settings)?
+                        .simulate(points, rng)?
+                        .output;
+                return Ok(solver(FREE_STARTS)?.post_fit(&coreset, rng)?.centres);
             }
             How::MapAddRemove => {
-                let plan =
-                    PrivateMap::add_remove(public_box, budget).expected_records(n).build()?;
+                let settings =
+                    PrivateMapSettings { expected_records: Some(n), ..Default::default() };
+                let plan = PrivateMap::add_remove(public_box, budget, settings)?;
                 plan.simulate(points, rng)?.output
             }
             How::MapReplaceOne => {
-                let plan = PrivateMap::replace_one(public_box, n, budget).build()?;
+                let plan =
+                    PrivateMap::replace_one(public_box, n, budget, PrivateMapSettings::default())?;
                 plan.simulate(points, rng)?.output
             }
             How::Map { rho } => {
-                let plan = PrivateMap::within(public_box, Nearby::new(rho)?, n, budget).build()?;
+                let plan = PrivateMap::within(
+                    public_box,
+                    Nearby::new(rho)?,
+                    n,
+                    budget,
+                    PrivateMapSettings::default(),
+                )?;
                 plan.simulate(points, rng)?.output
             }
         };

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::eval::family::Label;
 use crate::eval::local::data::{K, domain};
 use crate::eval::local::paper::{self, Form};
-use dp_cluster::kmeans::KMeans;
+use dp_cluster::kmeans::{KMeans, KMeansSettings};
 use dp_geometry::Points;
 use dp_local::{LocalKMeans, LocalKMeansSettings};
 use dp_mechanism::ChaCha20Rng;
@@ -131,7 +131,7 @@ impl Method {
 
 /// k-means with these points in hand.
 pub(super) fn solved(points: &Points, rng: &mut ChaCha20Rng) -> Result<Points, Error> {
-    let solver = KMeans::builder(K).build();
+    let solver = KMeans::new(K, KMeansSettings::default());
     let fit = solver.and_then(|solver| solver.exact_fit(points.view(), None, rng));
     fit.map(|fit| fit.centres).map_err(|error| Error::library("kmeans++", &error))
 }

@@ -1,7 +1,7 @@
 //! The protocol that the paper sketches, as a baseline: buckets at several radii, sums of those that are heavy, votes for candidates.
 
 use crate::error::Error;
-use dp_cluster::kmeans::KMeans;
+use dp_cluster::kmeans::{KMeans, KMeansSettings};
 use dp_geometry::{Points, PublicBox};
 use dp_local::{
     CellAnswer, CodebookVector, Epsilon, FrequencyOracle, Mechanism, Oracle, Part, PublicCoins,
@@ -92,7 +92,7 @@ pub(super) fn centres(
         return Points::new(middle.repeat(k), dim).map_err(|error| failed(&error));
     }
     let points = Points::new(points, dim).map_err(|error| failed(&error))?;
-    let solver = KMeans::builder(k.min(points.len())).build();
+    let solver = KMeans::new(k.min(points.len()), KMeansSettings::default());
     let fit = solver.and_then(|solver| solver.exact_fit(points.view(), Some(&weights), rng));
     fit.map(|fit| fit.centres).map_err(|error| failed(&error))
 }

@@ -4,10 +4,10 @@ use crate::error::Error;
 use crate::eval::family::Label;
 use crate::eval::stable::data::Planted;
 use dp_accounting::Budget;
-use dp_cluster::private_centres::{Payment, PrivateCentres};
-use dp_cluster::private_kmeans::PrivateKMeans;
-use dp_cluster::recentring::{DpmRecentred, Recentred, Rounds, part_of};
-use dp_cluster::stemmer_kaplan::StemmerKaplan;
+use dp_cluster::private_centres::{Payment, PrivateCentres, PrivateCentresSettings};
+use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansSettings};
+use dp_cluster::recentring::{DpmRecentred, DpmRecentredSettings, Recentred, Rounds, part_of};
+use dp_cluster::stemmer_kaplan::{StemmerKaplan, StemmerKaplanSettings};
 use dp_cluster::{ClusterError, Clustering};
 use dp_geometry::Points;
 use dp_local::{LocalKMeans, LocalKMeansSettings};
@@ -86,7 +86,10 @@ impl Method {
             How::Nobody => {
                 let uniform = (0..2_000 * dim).map(|_| rng.random_range(-1.0..1.0)).collect();
                 let uniform = Points::new(uniform, dim).map_err(|error| failed(&error))?;
-                let solver = dp_cluster::kmeans::KMeans::builder(k).build();
+                let solver = dp_cluster::kmeans::KMeans::new(
+                    k,
+                    dp_cluster::kmeans::KMeansSettings::default(),
+                );
                 let fit = solver.and_then(|solver| solver.exact_fit(uniform.view(), None, rng));
                 fit.map_err(|error| failed(&error))?.centres
             }
@@ -122,27 +125,42 @@ impl Method {
         let (records, public_box) = (data.records.view(), data.public_box.clone());
         let budget = Budget::new(epsilon, DELTA)?;
         Ok(match self.how {
-            How::Centres(payment) => {
-                let plan = PrivateCentres::builder(public_box, k, budget).payment(payment);
-                plan.build()?.simulate(records, rng)?.output.into()
-            }
+            How::Centres(payment) => PrivateCentres::new(
+                public_box,
+                k,
+                budget,
+                PrivateCentresSettings { payment, ..Default::default() },
+            )?
+            .simulate(records, rng)?
+            .output
+            .into(),
             How::PaperRecentred => {
                 let part = part_of(budget, START)?;
-                let start = StemmerKaplan::builder(public_box.clone(), k, part).build()?;
+                let start = StemmerKaplan::new(
+                    public_box.clone(),
+                    k,
+                    part,
+                    StemmerKaplanSettings::default(),
+                )?;
                 let plan = Recentred::new(start, public_box, budget, Rounds::default(), Some(k))?;
                 plan.simulate(records, rng)?.output
             }
             How::DpmRecentred => {
-                let plan = DpmRecentred::builder(public_box, budget).clusters(k).build()?;
+                let settings = DpmRecentredSettings { clusters: Some(k), ..Default::default() };
+                let plan = DpmRecentred::new(public_box, budget, settings)?;
                 plan.simulate(records, rng)?.output
             }
             How::Recommended => {
-                let plan = PrivateKMeans::builder(public_box, k, budget);
-                let plan = plan.expected_records(records.len() as u64).build()?;
+                let settings = PrivateKMeansSettings {
+                    expected_records: Some(records.len() as u64),
+                    ..Default::default()
+                };
+                let plan = PrivateKMeans::new(public_box, k, budget, settings)?;
                 plan.simulate(records, rng)?.output
             }
             _ => {
-                let plan = StemmerKaplan::builder(public_box, k, budget).build()?;
+                let plan =
+                    StemmerKaplan::new(public_box, k, budget, StemmerKaplanSettings::default())?;
                 plan.simulate(records, rng)?.output
             }
         })

@@ -5,7 +5,7 @@ mod private;
 use crate::error::Error;
 use crate::eval::clustering::{as_published, studies};
 use dp_accounting::Budget;
-use dp_cluster::kmeans::{KMeans, KMeansBuilder};
+use dp_cluster::kmeans::{KMeans, KMeansSettings};
 use dp_geometry::Points;
 use quietus_datasets::catalogue::Recipe;
 use quietus_datasets::prepare::Dataset;
@@ -86,8 +86,8 @@ impl Algorithm for KMeansPlusPlus {
         _epsilon: f64,
         rng: &mut ChaCha20Rng,
     ) -> Result<Outcome, Error> {
-        let solver = KMeans::builder(dataset.recipe.k).restarts(STARTS);
-        let centres = fit(solver, &dataset.points, rng)?;
+        let settings = KMeansSettings { restarts: STARTS, ..Default::default() };
+        let centres = fit(dataset.recipe.k, settings, &dataset.points, rng)?;
         Ok(Outcome { centres, receipt: None })
     }
 }
@@ -104,12 +104,17 @@ pub(crate) fn exact_kmeans(
     k: usize,
     rng: &mut ChaCha20Rng,
 ) -> Result<Points, Error> {
-    fit(KMeans::builder(k), points, rng)
+    fit(k, KMeansSettings::default(), points, rng)
 }
 
-fn fit(solver: KMeansBuilder, points: &Points, rng: &mut ChaCha20Rng) -> Result<Points, Error> {
+fn fit(
+    k: usize,
+    settings: KMeansSettings,
+    points: &Points,
+    rng: &mut ChaCha20Rng,
+) -> Result<Points, Error> {
     let library = |error: &dyn std::fmt::Display| Error::library("kmeans++", error);
-    let solver = solver.build().map_err(|error| library(&error))?;
+    let solver = KMeans::new(k, settings).map_err(|error| library(&error))?;
     let fit = solver.exact_fit(points.view(), None, rng).map_err(|error| library(&error))?;
     Ok(fit.centres)
 }

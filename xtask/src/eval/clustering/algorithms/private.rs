@@ -3,12 +3,12 @@
 use super::{Algorithm, Outcome};
 use crate::error::Error;
 use dp_accounting::Budget;
-use dp_cluster::dp_lloyd::DpLloyd;
-use dp_cluster::dpm::{BudgetSplit, CutWeights, Dpm};
-use dp_cluster::em_mc::EmMc;
-use dp_cluster::lsh_splits::LshSplits;
-use dp_cluster::private_kmeans::PrivateKMeans;
-use dp_cluster::recentring::{self, DpmRecentred, Recentred, Rounds};
+use dp_cluster::dp_lloyd::{DpLloyd, DpLloydSettings};
+use dp_cluster::dpm::{BudgetSplit, CutWeights, Dpm, DpmSettings};
+use dp_cluster::em_mc::{EmMc, EmMcSettings};
+use dp_cluster::lsh_splits::{LshSplits, LshSplitsSettings};
+use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansSettings};
+use dp_cluster::recentring::{self, DpmRecentred, DpmRecentredSettings, Recentred, Rounds};
 use dp_geometry::{Points, PointsView, PublicBall};
 use dp_mechanism::Mechanism;
 use quietus_datasets::catalogue::Recipe;
@@ -88,13 +88,26 @@ impl Algorithm for Private {
 pub(super) fn all() -> Vec<Private> {
     let lloyd = Private::new("dp-lloyd", true, |dataset, budget, rng| {
         let recipe = dataset.recipe;
-        let builder = DpLloyd::builder(dataset.domain.clone(), recipe.k, budget);
-        let builder = builder.expected_records(recipe.n as u64).public_seed(rng.random());
-        released("dp-lloyd", builder.build(), dataset, rng, |output| output.centres)
+        released(
+            "dp-lloyd",
+            DpLloyd::new(
+                dataset.domain.clone(),
+                recipe.k,
+                budget,
+                DpLloydSettings {
+                    expected_records: Some(recipe.n as u64),
+                    public_seed: rng.random(),
+                    ..Default::default()
+                },
+            ),
+            dataset,
+            rng,
+            |output| output.centres,
+        )
     });
     let em_mc = Private::new("em-mc", true, |dataset, budget, rng| {
-        let builder = EmMc::builder(dataset.domain.clone(), dataset.recipe.k, budget);
-        let plan = builder.public_seed(rng.random()).build();
+        let settings = EmMcSettings { public_seed: rng.random(), ..Default::default() };
+        let plan = EmMc::new(dataset.domain.clone(), dataset.recipe.k, budget, settings);
         released("em-mc", plan, dataset, rng, |output| output.centres)
     });
     let lsh_splits = Private::new("lsh-splits", true, |dataset, budget, rng| {
@@ -112,16 +125,33 @@ pub(super) fn all() -> Vec<Private> {
     // The plan that the documentation recommends: its steps follow from public facts.
     let recommended = Private::new("private-kmeans", true, |dataset, budget, rng| {
         let recipe = dataset.recipe;
-        let builder = PrivateKMeans::builder(dataset.domain.clone(), recipe.k, budget);
-        let builder = builder.expected_records(recipe.n as u64).public_seed(rng.random());
-        released("private-kmeans", builder.build(), dataset, rng, |output| output.centres)
+        released(
+            "private-kmeans",
+            PrivateKMeans::new(
+                dataset.domain.clone(),
+                recipe.k,
+                budget,
+                PrivateKMeansSettings {
+                    expected_records: Some(recipe.n as u64),
+                    public_seed: rng.random(),
+                    ..Default::default()
+                },
+            ),
+            dataset,
+            rng,
+            |output| output.centres,
+        )
     });
     // The same without a number of clusters: at most twice as many.
     let own_k = Private::new("private-kmeans", false, |dataset, budget, rng| {
         let recipe = dataset.recipe;
-        let builder = PrivateKMeans::builder(dataset.domain.clone(), 2 * recipe.k, budget);
-        let builder = builder.at_most().expected_records(recipe.n as u64);
-        let plan = builder.public_seed(rng.random()).build();
+        let settings = PrivateKMeansSettings {
+            finds_k: true,
+            expected_records: Some(recipe.n as u64),
+            public_seed: rng.random(),
+            ..Default::default()
+        };
+        let plan = PrivateKMeans::new(dataset.domain.clone(), 2 * recipe.k, budget, settings);
         released("private-kmeans", plan, dataset, rng, |output| output.centres)
     });
     let default = dpm("default", BudgetSplit::default(), CutWeights::default());
@@ -142,8 +172,8 @@ pub(super) fn all() -> Vec<Private> {
 /// Density-based partitioning; finds the number of clusters by itself.
 pub(crate) fn dpm(variant: &str, split: BudgetSplit, weights: CutWeights) -> Private {
     let dpm = Private::new("dpm", false, move |dataset, budget, rng| {
-        let builder = Dpm::builder(dataset.domain.clone(), budget);
-        let plan = builder.split(split).weights(weights).build();
+        let settings = DpmSettings { split, weights, ..Default::default() };
+        let plan = Dpm::new(dataset.domain.clone(), budget, settings);
         released("dpm", plan, dataset, rng, |output| output.centres)
     });
     dpm.named(variant)
@@ -152,9 +182,10 @@ pub(crate) fn dpm(variant: &str, split: BudgetSplit, weights: CutWeights) -> Pri
 /// DPM's cuts, then rounds of re-centring.
 fn dpm_recentred(k_given: bool) -> Private {
     Private::new("dpm-recentred", k_given, move |dataset, budget, rng| {
-        let builder = DpmRecentred::builder(dataset.domain.clone(), budget);
-        let builder = if k_given { builder.clusters(dataset.recipe.k) } else { builder };
-        released("dpm-recentred", builder.build(), dataset, rng, |output| output.centres)
+        let clusters = k_given.then_some(dataset.recipe.k);
+        let settings = DpmRecentredSettings { clusters, ..Default::default() };
+        let plan = DpmRecentred::new(dataset.domain.clone(), budget, settings);
+        released("dpm-recentred", plan, dataset, rng, |output| output.centres)
     })
 }
 
@@ -162,8 +193,13 @@ fn dpm_recentred(k_given: bool) -> Private {
 fn lsh_plan(dataset: &Dataset, budget: Budget, rng: &mut ChaCha20Rng) -> Result<LshSplits, Error> {
     let library = |error: &dyn Display| Error::library("lsh-splits", error);
     let ball = PublicBall::around(&dataset.domain).map_err(|error| library(&error))?;
-    let builder = LshSplits::builder(ball, dataset.recipe.k, budget);
-    builder.public_seed(rng.random()).build().map_err(|error| library(&error))
+    LshSplits::new(
+        ball,
+        dataset.recipe.k,
+        budget,
+        LshSplitsSettings { public_seed: rng.random(), ..Default::default() },
+    )
+    .map_err(|error| library(&error))
 }
 
 /// Releases a plan that may not have come about.
