@@ -161,7 +161,7 @@ impl<R: MapRelation> ByPasses for PrivateMap<R> {
     }
 
     fn public_rows(&self) -> Option<u64> {
-        self.asked.records()
+        self.asked.records
     }
 
     fn shape_of(&self, question: &Question, rows: u64) -> R::Shape {
