@@ -1,5 +1,7 @@
 //! Checks of private maps under every relation.
 
+use std::ops::RangeInclusive;
+
 use dp_accounting::{AddRemove, Budget, Epsilon, Relation, ReplaceOne, Within};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Comparison, Method, Neighbours, compare};
@@ -48,11 +50,7 @@ fn added(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     for shape in effort.of(SHAPES, DEEP_SHAPES) {
         for levels in [(0, 0), (1, 2), (0, 3)] {
-            let settings = PrivateMapSettings {
-                levels: Some(levels.0..=levels.1),
-                fit_steps: 20,
-                ..Default::default()
-            };
+            let settings = of_levels(levels.0..=levels.1);
             let plan =
                 PrivateMap::add_remove(domain(shape.0, 0), budget(), settings).expect("valid");
             let claimed = plan.receipt().zcdp().expect("Gaussian").get();
@@ -67,8 +65,7 @@ fn added(effort: Effort) -> Found {
 fn counted(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     for shape in effort.of(SHAPES, DEEP_SHAPES) {
-        let settings =
-            PrivateMapSettings { levels: Some(0..=2), fit_steps: 20, ..Default::default() };
+        let settings = of_levels(0..=2);
         let plan = PrivateMap::add_remove(domain(shape.0, 0), budget(), settings).expect("valid");
         let released = plan.clone().counted();
         let claimed = released.receipt().zcdp().expect("Gaussian").get();
@@ -94,11 +91,7 @@ fn replaced(effort: Effort) -> Found {
     for (dim, n) in effort.of(SHAPES, DEEP_SHAPES) {
         for levels in [(0, 0), (1, 2), (0, 3)] {
             let public_box = domain(dim, 0);
-            let settings = PrivateMapSettings {
-                levels: Some(levels.0..=levels.1),
-                fit_steps: 20,
-                ..Default::default()
-            };
+            let settings = of_levels(levels.0..=levels.1);
             let plan = PrivateMap::replace_one(public_box.clone(), n as u64, budget(), settings)
                 .expect("valid");
             let claimed = plan.receipt().zcdp().expect("Gaussian").get();
@@ -148,6 +141,10 @@ pub(crate) fn weights(map: &dp_cluster::map::ReleasedMap) -> Vec<u64> {
     map.fit().weights.iter().map(|weight| weight.to_bits()).collect()
 }
 
+fn of_levels(levels: RangeInclusive<u32>) -> PrivateMapSettings {
+    PrivateMapSettings { levels: Some(levels), fit_steps: 20, ..Default::default() }
+}
+
 /// A plan for moves of up to `rho`, which is a share of the narrowest cell of the coarsest level.
 pub(crate) fn plan(
     dim: usize,
@@ -159,21 +156,9 @@ pub(crate) fn plan(
     let public_box = domain(dim, which);
     let width = (0..dim).map(|i| public_box.width(i)).fold(f64::MAX, f64::min);
     let rho = share * width / f64::from(1 << levels.0);
-    (
-        PrivateMap::within(
-            public_box,
-            Nearby::new(rho).expect("above 0"),
-            n as u64,
-            budget(),
-            PrivateMapSettings {
-                levels: Some(levels.0..=levels.1),
-                fit_steps: 20,
-                ..Default::default()
-            },
-        )
-        .expect("valid"),
-        rho,
-    )
+    let near = Nearby::new(rho).expect("above 0");
+    let settings = of_levels(levels.0..=levels.1);
+    (PrivateMap::within(public_box, near, n as u64, budget(), settings).expect("valid"), rho)
 }
 
 /// Pairs at a distance of at most `rho`: at a vertex of all levels along the diagonal of the cell, across a border, at the border of the box,
@@ -282,39 +267,23 @@ fn settings(effort: Effort) -> Found {
                     found.see(seen.rho() / claimed, || format!("{n} records at 1e9: {pair:?}"));
                 }
                 let cube = || domain(2, 0);
+                let set = || PrivateMapSettings { levels: Some(1..=2), ..Default::default() };
                 let near = Nearby::new(0.1).expect("valid");
                 let points = Points::new(vec![1.0; 2 * n], 2).expect("rows");
                 let usages = [
                     usage(
-                        &PrivateMap::add_remove(
-                            cube(),
-                            budget(),
-                            PrivateMapSettings { levels: Some(1..=2), ..Default::default() },
-                        )
-                        .expect("valid"),
+                        &PrivateMap::add_remove(cube(), budget(), set()).expect("valid"),
                         &points,
                         &mut rng,
                     ),
                     usage(
-                        &PrivateMap::replace_one(
-                            cube(),
-                            n as u64,
-                            budget(),
-                            PrivateMapSettings { levels: Some(1..=2), ..Default::default() },
-                        )
-                        .expect("valid"),
+                        &PrivateMap::replace_one(cube(), n as u64, budget(), set()).expect("valid"),
                         &points,
                         &mut rng,
                     ),
                     usage(
-                        &PrivateMap::within(
-                            cube(),
-                            near,
-                            n as u64,
-                            budget(),
-                            PrivateMapSettings { levels: Some(1..=2), ..Default::default() },
-                        )
-                        .expect("valid"),
+                        &PrivateMap::within(cube(), near, n as u64, budget(), set())
+                            .expect("valid"),
                         &points,
                         &mut rng,
                     ),
@@ -343,45 +312,19 @@ fn receipts(effort: Effort) -> Found {
         let delta = 10_f64.powf(rng.random_range(-12.0..-1.0));
         let budget = Budget::new(epsilon, delta).expect("valid");
         let coarsest = rng.random_range(0..3);
-        let levels = [coarsest, coarsest + rng.random_range(0..3)];
+        let levels = Some(coarsest..=coarsest + rng.random_range(0..3));
+        let settings = PrivateMapSettings { levels: levels.clone(), ..Default::default() };
         let public_box = PublicBox::cube(1 + i % 3, 0.0, 1.0).expect("valid");
         let near = Nearby::new(10_f64.powf(rng.random_range(-5.0..1.0))).expect("valid");
         let (spent, within) = match i % 3 {
             0 => spent::<AddRemove>(
-                &PrivateMap::add_remove(
-                    public_box,
-                    budget,
-                    PrivateMapSettings {
-                        levels: Some(levels[0]..=levels[1]),
-                        ..Default::default()
-                    },
-                )
-                .expect("valid"),
+                &PrivateMap::add_remove(public_box, budget, settings).expect("valid"),
             ),
             1 => spent::<ReplaceOne>(
-                &PrivateMap::replace_one(
-                    public_box,
-                    9,
-                    budget,
-                    PrivateMapSettings {
-                        levels: Some(levels[0]..=levels[1]),
-                        ..Default::default()
-                    },
-                )
-                .expect("valid"),
+                &PrivateMap::replace_one(public_box, 9, budget, settings).expect("valid"),
             ),
             _ => spent::<Within>(
-                &PrivateMap::within(
-                    public_box,
-                    near,
-                    9,
-                    budget,
-                    PrivateMapSettings {
-                        levels: Some(levels[0]..=levels[1]),
-                        ..Default::default()
-                    },
-                )
-                .expect("valid"),
+                &PrivateMap::within(public_box, near, 9, budget, settings).expect("valid"),
             ),
         };
         found.see(if within { spent / epsilon } else { f64::INFINITY }, || {

@@ -89,11 +89,8 @@ pub(crate) fn of_dpm(effort: Effort, merge: Merge) -> Found {
 
 pub(crate) fn of_recentred(effort: Effort, merge: Merge) -> Found {
     transcripts(effort, 291, merge, |cube| {
-        DpmRecentred::new(
-            cube,
-            budget(8.0),
-            DpmRecentredSettings { max_depth: 2, clusters: Some(3), ..Default::default() },
-        )
-        .expect("valid")
+        let settings =
+            DpmRecentredSettings { max_depth: 2, clusters: Some(3), ..Default::default() };
+        DpmRecentred::new(cube, budget(8.0), settings).expect("valid")
     })
 }

@@ -124,13 +124,9 @@ const PAYMENTS: [Payment; 2] = [Payment::AllRecords, Payment::Subsamples];
 fn centres(dim: usize, epsilon: f64, delta: f64, payment: Payment) -> PrivateCentres {
     let public_box = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
     let budget = Budget::new(epsilon, delta).expect("valid");
-    PrivateCentres::new(
-        public_box,
-        2,
-        budget,
-        PrivateCentresSettings { payment, levels: 1..=2, repetitions: 2, ..Default::default() },
-    )
-    .expect("valid settings")
+    let settings =
+        PrivateCentresSettings { payment, levels: 1..=2, repetitions: 2, ..Default::default() };
+    PrivateCentres::new(public_box, 2, budget, settings).expect("valid settings")
 }
 
 /// So many records at each of a few places.
@@ -256,14 +252,9 @@ fn search(dim: usize, k: usize, budget: Budget, objective: Objective) -> Private
     let public_box = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
     // Two opposite corners, and places between.
     let candidates = (0..5 * dim).map(|at| [-10.0, 10.0, 0.0, 3.0, -7.0][at / dim]).collect();
-    PrivateLocalSearch::new(
-        points(candidates, dim),
-        public_box,
-        k,
-        budget,
-        PrivateLocalSearchSettings { objective, rounds: Some(3), ..Default::default() },
-    )
-    .expect("valid settings")
+    let settings = PrivateLocalSearchSettings { objective, rounds: Some(3), ..Default::default() };
+    PrivateLocalSearch::new(points(candidates, dim), public_box, k, budget, settings)
+        .expect("valid settings")
 }
 
 /// Whole runs, as a share of what the receipt says in zCDP.
@@ -301,19 +292,15 @@ fn pure(effort: Effort) -> Found {
 
 fn stemmer_kaplan(dim: usize, farthest: usize) -> StemmerKaplan {
     let public_box = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
-    StemmerKaplan::new(
-        public_box,
-        2,
-        Budget::new(8.0, 1e-3).expect("valid"),
-        StemmerKaplanSettings {
-            levels: 2..=3,
-            repetitions: 1,
-            farthest: Some(farthest),
-            swaps: Some(2),
-            ..Default::default()
-        },
-    )
-    .expect("valid settings")
+    let settings = StemmerKaplanSettings {
+        levels: 2..=3,
+        repetitions: 1,
+        farthest: Some(farthest),
+        swaps: Some(2),
+        ..Default::default()
+    };
+    let budget = Budget::new(8.0, 1e-3).expect("valid");
+    StemmerKaplan::new(public_box, 2, budget, settings).expect("valid settings")
 }
 
 /// Crowds of which one is too small to be found at first, so that it is among the farthest, and ends in the middle of another.

@@ -363,11 +363,9 @@ fn starts(domain: &Domain) -> Vec<Subject> {
     let half = |whole| part_of(whole, 0.5).expect("valid");
     let again = || rounds(2, 1, 0);
     let dpm = |whole| {
-        Dpm::new(
-            public_box(),
-            half(whole),
-            DpmSettings { max_depth: 2, minimum_share: Some(0.01), ..Default::default() },
-        )
+        let settings =
+            DpmSettings { max_depth: 2, minimum_share: Some(0.01), ..Default::default() };
+        Dpm::new(public_box(), half(whole), settings)
     };
     let after = |clusters| {
         dpm(whole).and_then(|start| Recentred::new(start, public_box(), whole, again(), clusters))
@@ -403,12 +401,9 @@ fn lsh(
     split: lsh_splits::BudgetSplit,
     budget: Budget,
 ) -> Result<LshSplits, ClusterError> {
-    LshSplits::new(
-        domain.ball(),
-        2,
-        budget,
-        LshSplitsSettings { form, split, depth: 2, least_leaf: 0.01, ..Default::default() },
-    )
+    let settings =
+        LshSplitsSettings { form, split, depth: 2, least_leaf: 0.01, ..Default::default() };
+    LshSplits::new(domain.ball(), 2, budget, settings)
 }
 
 fn lsh_subjects(domain: &Domain) -> Vec<Subject> {
@@ -430,15 +425,9 @@ fn lloyd_subjects(domain: &Domain) -> Vec<Subject> {
     for split in [Joint, Pure] {
         for (k, iterations) in [(1, 1), (1, 3), (5, 2)] {
             let name = format!("{split:?}, {k} clusters, {iterations} iterations");
-            all.push(subject(
-                name,
-                DpLloyd::new(
-                    domain.public_box(),
-                    k,
-                    budget(LARGE),
-                    DpLloydSettings { split, iterations: Some(iterations), ..Default::default() },
-                ),
-            ));
+            let settings =
+                DpLloydSettings { split, iterations: Some(iterations), ..Default::default() };
+            all.push(subject(name, DpLloyd::new(domain.public_box(), k, budget(LARGE), settings)));
         }
     }
     all

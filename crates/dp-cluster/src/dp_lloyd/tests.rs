@@ -229,14 +229,8 @@ fn a_plan_is_read_back_through_its_checks() {
 #[test]
 fn the_number_of_iterations_follows_public_numbers() {
     let iterations = |records, epsilon| {
-        DpLloyd::new(
-            cube(2),
-            4,
-            budget(epsilon),
-            DpLloydSettings { expected_records: Some(records), ..Default::default() },
-        )
-        .expect("valid")
-        .iterations()
+        let settings = DpLloydSettings { expected_records: Some(records), ..Default::default() };
+        DpLloyd::new(cube(2), 4, budget(epsilon), settings).expect("valid").iterations()
     };
     assert_eq!(planned(2, 4, DpLloydSettings::default()).expect("valid").iterations(), 5);
     assert_eq!((iterations(100, 1.0), iterations(1_000_000, 1.0)), (2, 7));

@@ -44,78 +44,55 @@ fn corners(n: usize, dim: usize, seed: u64) -> Points {
 #[test]
 fn settings_out_of_range_are_refused_with_their_value() {
     let d = DpmSettings::default();
+    let of = |settings| planned(2, settings);
     for (plan, want) in [
+        (of(DpmSettings { max_depth: 0, ..d }), "max_depth must be between 1 and 14, got 0"),
+        (of(DpmSettings { max_depth: 15, ..d }), "max_depth must be between 1 and 14, got 15"),
+        (of(DpmSettings { max_depth: 64, ..d }), "max_depth must be between 1 and 14, got 64"),
         (
-            planned(2, DpmSettings { max_depth: 0, ..d }),
-            "max_depth must be between 1 and 14, got 0",
-        ),
-        (
-            planned(2, DpmSettings { max_depth: 15, ..d }),
-            "max_depth must be between 1 and 14, got 15",
-        ),
-        (
-            planned(2, DpmSettings { max_depth: 64, ..d }),
-            "max_depth must be between 1 and 14, got 64",
-        ),
-        (
-            planned(2, DpmSettings { minimum_share: Some(0.0), ..d }),
+            of(DpmSettings { minimum_share: Some(0.0), ..d }),
             "minimum_share must be above 0 and below 1, got 0",
         ),
         (
-            planned(2, DpmSettings { minimum_share: Some(1.0), ..d }),
+            of(DpmSettings { minimum_share: Some(1.0), ..d }),
             "minimum_share must be above 0 and below 1, got 1",
         ),
         (
-            planned(2, DpmSettings { minimum_share: Some(f64::NAN), ..d }),
+            of(DpmSettings { minimum_share: Some(f64::NAN), ..d }),
             "minimum_share must be above 0 and below 1, got NaN",
         ),
         (
-            planned(2, DpmSettings { interval_size: IntervalSize::Fixed { intervals: 1 }, ..d }),
+            of(DpmSettings { interval_size: IntervalSize::Fixed { intervals: 1 }, ..d }),
             "intervals must be between 2 and 128, got 1",
         ),
         (
-            planned(2, DpmSettings { interval_size: IntervalSize::Fixed { intervals: 129 }, ..d }),
+            of(DpmSettings { interval_size: IntervalSize::Fixed { intervals: 129 }, ..d }),
             "intervals must be between 2 and 128, got 129",
         ),
         (
-            planned(
-                2,
-                DpmSettings { weights: CutWeights { t: 0.1, ..CutWeights::default() }, ..d },
-            ),
+            of(DpmSettings { weights: CutWeights { t: 0.1, ..CutWeights::default() }, ..d }),
             "t must be between 2 q and 1, got 0.1",
         ),
         (
-            planned(
-                2,
-                DpmSettings { weights: CutWeights { q: f64::NAN, ..CutWeights::default() }, ..d },
-            ),
+            of(DpmSettings { weights: CutWeights { q: f64::NAN, ..CutWeights::default() }, ..d }),
             "q must be between 0.001 and 0.499, got NaN",
         ),
         (
-            planned(
-                2,
-                DpmSettings { weights: CutWeights { alpha: -1.0, ..CutWeights::default() }, ..d },
-            ),
+            of(DpmSettings { weights: CutWeights { alpha: -1.0, ..CutWeights::default() }, ..d }),
             "alpha must be between 0 and 1000, got -1",
         ),
         (
-            planned(
-                2,
-                DpmSettings {
-                    split: BudgetSplit::Zcdp { interval: 0.0, counts: -1.0, cuts: 1.0, sums: 1.0 },
-                    ..d
-                },
-            ),
+            of(DpmSettings {
+                split: BudgetSplit::Zcdp { interval: 0.0, counts: -1.0, cuts: 1.0, sums: 1.0 },
+                ..d
+            }),
             "counts must be a finite share above 0, got -1",
         ),
         (
-            planned(
-                2,
-                DpmSettings {
-                    split: BudgetSplit::Pure { interval: 0.0, counts: 0.9, cuts: 0.9 },
-                    ..d
-                },
-            ),
+            of(DpmSettings {
+                split: BudgetSplit::Pure { interval: 0.0, counts: 0.9, cuts: 0.9 },
+                ..d
+            }),
             "interval + counts + cuts must be small enough to leave something for the sums, got 1.8",
         ),
         (

@@ -34,31 +34,32 @@ fn planned(dim: usize, k: usize, settings: EmMcSettings) -> Result<EmMc, Cluster
 fn settings_out_of_range_are_refused_with_their_value() {
     let split = |cover, weights| BudgetSplit { cover, weights };
     let d = EmMcSettings::default();
+    let of = |settings| planned(2, 2, settings);
     for (plan, want) in [
         (planned(2, 0, d), "k must be between 1 and 8192, got 0"),
         (
-            planned(2, 2, EmMcSettings { projected_dim: 33, ..d }),
+            of(EmMcSettings { projected_dim: 33, ..d }),
             "projected_dim must be between 1 and 32, got 33",
         ),
-        (planned(2, 2, EmMcSettings { shifts: 0, ..d }), "shifts must be between 1 and 64, got 0"),
+        (of(EmMcSettings { shifts: 0, ..d }), "shifts must be between 1 and 64, got 0"),
         (
-            planned(2, 2, EmMcSettings { finest_halvings: 31, ..d }),
+            of(EmMcSettings { finest_halvings: 31, ..d }),
             "finest_halvings must be between 1 and 30, got 31",
         ),
         (
-            planned(2, 2, EmMcSettings { picks_per_scale: Some(0), ..d }),
+            of(EmMcSettings { picks_per_scale: Some(0), ..d }),
             "picks_per_scale must be between 1 and 16384, got 0",
         ),
         (
-            planned(2, 2, EmMcSettings { split: split(0.0, 0.1), ..d }),
+            of(EmMcSettings { split: split(0.0, 0.1), ..d }),
             "cover must be a share above 0 and below 1, got 0",
         ),
         (
-            planned(2, 2, EmMcSettings { split: split(0.1, f64::NAN), ..d }),
+            of(EmMcSettings { split: split(0.1, f64::NAN), ..d }),
             "weights must be a share above 0 and below 1, got NaN",
         ),
         (
-            planned(2, 2, EmMcSettings { split: split(0.75, 0.5), ..d }),
+            of(EmMcSettings { split: split(0.75, 0.5), ..d }),
             "cover + weights must be below 1, got 1.25",
         ),
         (

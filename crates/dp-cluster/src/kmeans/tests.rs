@@ -83,7 +83,9 @@ proptest! {
         let data = WeightedPoints::new(points.view(), Some(&weights)).unwrap();
         prop_assume!(data.distinct_points_if_at_most(k).is_none());
 
-        let settings = KMeansSettings { trials_per_step: Some(trials), max_iterations: 0, ..Default::default() };
+        let trials_per_step = Some(trials);
+        let settings =
+            KMeansSettings { trials_per_step, max_iterations: 0, ..Default::default() };
         let fit = KMeans::new(k, settings).unwrap()
             .exact_fit(points.view(), Some(&weights), &mut rng(seed)).unwrap();
         let expected = plain::seed(points.view(), &weights, k, trials, &mut rng(seed));

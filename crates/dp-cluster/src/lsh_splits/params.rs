@@ -101,10 +101,9 @@ impl LshSplits {
         let primitives = Primitives::calibrate(&asked)?;
         // Few swaps, since each costs a pass over leaves and centres.
         let swaps = (2 * asked.k).min(200);
-        let solver = KMeans::new(
-            asked.k,
-            KMeansSettings { restarts: 10, local_search_steps: swaps, ..Default::default() },
-        )?;
+        let settings =
+            KMeansSettings { restarts: 10, local_search_steps: swaps, ..Default::default() };
+        let solver = KMeans::new(asked.k, settings)?;
         Ok(Self { asked, primitives, solver })
     }
 }

@@ -30,38 +30,29 @@ fn settings_out_of_range_are_refused_with_their_value() {
     let gaussian = |counts| BudgetSplit::Gaussian { counts, sums: 1.0 };
     let pure = Budget::new(1.0, 0.0).expect("a pure budget");
     let d = LshSplitsSettings::default();
+    let of = |settings| planned(2, 2, settings);
     for (plan, want) in [
         (planned(2, 0, d), "the number of clusters must lie between 1 and 16777216, got 0"),
+        (of(LshSplitsSettings { depth: 0, ..d }), "depth must be between 1 and 32, got 0"),
+        (of(LshSplitsSettings { depth: 33, ..d }), "depth must be between 1 and 32, got 33"),
         (
-            planned(2, 2, LshSplitsSettings { depth: 0, ..d }),
-            "depth must be between 1 and 32, got 0",
-        ),
-        (
-            planned(2, 2, LshSplitsSettings { depth: 33, ..d }),
-            "depth must be between 1 and 32, got 33",
-        ),
-        (
-            planned(2, 2, LshSplitsSettings { least_leaf: -0.0, ..d }),
+            of(LshSplitsSettings { least_leaf: -0.0, ..d }),
             "least_leaf must be above 0 and at most 1e6, got -0",
         ),
         (
-            planned(2, 2, LshSplitsSettings { least_leaf: f64::NAN, ..d }),
+            of(LshSplitsSettings { least_leaf: f64::NAN, ..d }),
             "least_leaf must be above 0 and at most 1e6, got NaN",
         ),
         (
-            planned(2, 2, LshSplitsSettings { split: gaussian(0.0), ..d }),
+            of(LshSplitsSettings { split: gaussian(0.0), ..d }),
             "counts must be a finite share above 0, got 0",
         ),
         (
-            planned(2, 2, LshSplitsSettings { split: gaussian(f64::INFINITY), ..d }),
+            of(LshSplitsSettings { split: gaussian(f64::INFINITY), ..d }),
             "counts must be a finite share above 0, got inf",
         ),
         (
-            planned(
-                2,
-                2,
-                LshSplitsSettings { split: BudgetSplit::Joint { count_noise: f64::NAN }, ..d },
-            ),
+            of(LshSplitsSettings { split: BudgetSplit::Joint { count_noise: f64::NAN }, ..d }),
             "count_noise must be between 0.01 and 1e6, got NaN",
         ),
         (

@@ -165,33 +165,13 @@ fn odd_records_make_possible_tables() {
 
 #[test]
 fn an_estimated_interval_size_has_no_table() {
-    assert_eq!(
-        Passes::new(
-            Dpm::new(
-                cube(2),
-                budget(),
-                DpmSettings { interval_size: IntervalSize::Estimated, ..Default::default() }
-            )
-            .expect("valid")
-        )
-        .err(),
-        Some(TableError::NoTable)
-    );
-    assert_eq!(
-        Passes::new(
-            DpmRecentred::new(
-                cube(2),
-                budget(),
-                DpmRecentredSettings {
-                    interval_size: IntervalSize::Estimated,
-                    ..Default::default()
-                }
-            )
-            .expect("valid")
-        )
-        .err(),
-        Some(TableError::NoTable)
-    );
+    let interval_size = IntervalSize::Estimated;
+    let settings = DpmSettings { interval_size, ..Default::default() };
+    let plan = Dpm::new(cube(2), budget(), settings).expect("valid");
+    assert_eq!(Passes::new(plan).err(), Some(TableError::NoTable));
+    let settings = DpmRecentredSettings { interval_size, ..Default::default() };
+    let plan = DpmRecentred::new(cube(2), budget(), settings).expect("valid");
+    assert_eq!(Passes::new(plan).err(), Some(TableError::NoTable));
 }
 
 /// Every question refuses a table with one count more or less in any place, other than those that add up again.

@@ -31,33 +31,31 @@ fn settings_out_of_range_are_refused_with_their_value() {
     let pure = Budget::new(1.0, 0.0).expect("valid");
     let flat = PublicBox::cube(1, 0.0, 1e-80).expect("valid");
     let budget = Budget::new(1.0, 1e-6).expect("valid");
+    let of = |settings| planned(2, 1.0, settings);
+    let d = PrivateCentresSettings::default;
     for (plan, want) in [
         (
-            planned(
-                2,
-                1.0,
-                PrivateCentresSettings { levels: RangeInclusive::new(4, 3), ..Default::default() },
-            ),
+            of(PrivateCentresSettings { levels: RangeInclusive::new(4, 3), ..d() }),
             "levels must be at most 20, and at least the first, got 3",
         ),
         (
-            planned(2, 1.0, PrivateCentresSettings { levels: 1..=21, ..Default::default() }),
+            of(PrivateCentresSettings { levels: 1..=21, ..d() }),
             "levels must be at most 20, and at least the first, got 21",
         ),
         (
-            planned(2, 1.0, PrivateCentresSettings { repetitions: 0, ..Default::default() }),
+            of(PrivateCentresSettings { repetitions: 0, ..d() }),
             "repetitions must be between 1 and 1000, got 0",
         ),
         (
-            PrivateCentres::new(cube(1), 0, budget, PrivateCentresSettings::default()),
+            PrivateCentres::new(cube(1), 0, budget, d()),
             "the number of clusters must lie between 1 and 16777216, got 0",
         ),
         (
-            PrivateCentres::new(cube(1), 1, pure, PrivateCentresSettings::default()),
+            PrivateCentres::new(cube(1), 1, pure, d()),
             "delta must be above 0: the sums have Gaussian noise, got 0",
         ),
         (
-            PrivateCentres::new(flat, 1, budget, PrivateCentresSettings::default()),
+            PrivateCentres::new(flat, 1, budget, d()),
             "diagonal of the public box must be between 1e-75 and 1e75, got 0.0000000000000000000000000000000000000000000000000000000000000000000000000000000100000000000000",
         ),
     ] {

@@ -58,12 +58,9 @@ fn settings_out_of_range_are_refused_with_their_value() {
 #[test]
 fn the_start_follows_from_public_facts_and_can_be_overruled() {
     let plan = |dim, k, records| {
-        planned(
-            dim,
-            k,
-            1.0,
-            PrivateKMeansSettings { expected_records: Some(records), ..Default::default() },
-        )
+        let settings =
+            PrivateKMeansSettings { expected_records: Some(records), ..Default::default() };
+        planned(dim, k, 1.0, settings)
     };
     for (dim, k, records, start) in [
         (1, 3, 900, Start::Rings),

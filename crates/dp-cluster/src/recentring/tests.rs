@@ -176,19 +176,14 @@ fn receipts_stay_within_the_budget_to_the_last_digit() {
                 sums: share(),
             };
             let size = [IntervalSize::Estimated, IntervalSize::default()][i % 2];
-            DpmRecentred::new(
-                public_box,
-                budget,
-                DpmRecentredSettings {
-                    split,
-                    interval_size: size,
-                    max_depth: 1 + i % 10,
-                    rounds,
-                    ..Default::default()
-                },
-            )
-            .expect("valid")
-            .receipt()
+            let settings = DpmRecentredSettings {
+                split,
+                interval_size: size,
+                max_depth: 1 + i % 10,
+                rounds,
+                ..Default::default()
+            };
+            DpmRecentred::new(public_box, budget, settings).expect("valid").receipt()
         };
         assert!(receipt.within_budget(), "{receipt}");
         let spent = receipt.epsilon().map_or(0.0, Epsilon::get);
@@ -269,12 +264,8 @@ fn any_start_gets_better() {
         Dpm::new(public_box.clone(), budget, DpmSettings { max_depth: 4, ..Default::default() })
     };
     let lsh = |budget| {
-        LshSplits::new(
-            ball.clone(),
-            8,
-            budget,
-            LshSplitsSettings { public_seed: 5, ..Default::default() },
-        )
+        let settings = LshSplitsSettings { public_seed: 5, ..Default::default() };
+        LshSplits::new(ball.clone(), 8, budget, settings)
     };
     let rounds = Rounds::default;
     let plans = (

@@ -107,10 +107,8 @@ impl RingPlan {
         // Few swaps, since each costs a pass over groups and centres.
         let solver = |wanted| {
             let local_search_steps = (4 * k).min(200);
-            KMeans::new(
-                wanted,
-                KMeansSettings { restarts: 5, local_search_steps, ..Default::default() },
-            )
+            let settings = KMeansSettings { restarts: 5, local_search_steps, ..Default::default() };
+            KMeans::new(wanted, settings)
         };
         let solvers = [solver((2 * k).min(KMeans::MAX_CLUSTERS))?, solver(k)?];
         Ok(Self { public_box, k, settings, total, rounds, radii, solvers })

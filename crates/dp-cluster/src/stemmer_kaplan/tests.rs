@@ -67,23 +67,19 @@ fn one_record_exchanges_one_of_the_farthest() {
 
 #[test]
 fn settings_out_of_range_are_refused_with_their_value() {
+    let of = |settings| planned(2, 3, 1.0, settings);
+    let d = StemmerKaplanSettings::default;
     for (plan, want) in [
+        (of(StemmerKaplanSettings { rounds: 4, ..d() }), "rounds must be between 1 and 3, got 4"),
         (
-            planned(2, 3, 1.0, StemmerKaplanSettings { rounds: 4, ..Default::default() }),
-            "rounds must be between 1 and 3, got 4",
-        ),
-        (
-            planned(2, 3, 1.0, StemmerKaplanSettings { most_candidates: 1, ..Default::default() }),
+            of(StemmerKaplanSettings { most_candidates: 1, ..d() }),
             "most_candidates must be at least one per round, got 1",
         ),
         (
-            planned(2, 3, 1.0, StemmerKaplanSettings { swaps: Some(0), ..Default::default() }),
+            of(StemmerKaplanSettings { swaps: Some(0), ..d() }),
             "rounds must be between 1 and 100000, got 0",
         ),
-        (
-            planned(2, 0, 1.0, StemmerKaplanSettings::default()),
-            "the number of clusters must lie between 1 and 16777216, got 0",
-        ),
+        (planned(2, 0, 1.0, d()), "the number of clusters must lie between 1 and 16777216, got 0"),
     ] {
         assert_eq!(plan.expect_err("out of range").to_string(), want);
     }

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::eval::family::Label;
 use crate::eval::stable::data::Planted;
 use dp_accounting::Budget;
+use dp_cluster::kmeans::{KMeans, KMeansSettings};
 use dp_cluster::private_centres::{Payment, PrivateCentres, PrivateCentresSettings};
 use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansSettings};
 use dp_cluster::recentring::{DpmRecentred, DpmRecentredSettings, Recentred, Rounds, part_of};
@@ -86,10 +87,7 @@ impl Method {
             How::Nobody => {
                 let uniform = (0..2_000 * dim).map(|_| rng.random_range(-1.0..1.0)).collect();
                 let uniform = Points::new(uniform, dim).map_err(|error| failed(&error))?;
-                let solver = dp_cluster::kmeans::KMeans::new(
-                    k,
-                    dp_cluster::kmeans::KMeansSettings::default(),
-                );
+                let solver = KMeans::new(k, KMeansSettings::default());
                 let fit = solver.and_then(|solver| solver.exact_fit(uniform.view(), None, rng));
                 fit.map_err(|error| failed(&error))?.centres
             }
@@ -125,15 +123,11 @@ impl Method {
         let (records, public_box) = (data.records.view(), data.public_box.clone());
         let budget = Budget::new(epsilon, DELTA)?;
         Ok(match self.how {
-            How::Centres(payment) => PrivateCentres::new(
-                public_box,
-                k,
-                budget,
-                PrivateCentresSettings { payment, ..Default::default() },
-            )?
-            .simulate(records, rng)?
-            .output
-            .into(),
+            How::Centres(payment) => {
+                let settings = PrivateCentresSettings { payment, ..Default::default() };
+                let plan = PrivateCentres::new(public_box, k, budget, settings)?;
+                plan.simulate(records, rng)?.output.into()
+            }
             How::PaperRecentred => {
                 let part = part_of(budget, START)?;
                 let start = StemmerKaplan::new(

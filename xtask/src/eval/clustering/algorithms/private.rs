@@ -88,22 +88,13 @@ impl Algorithm for Private {
 pub(super) fn all() -> Vec<Private> {
     let lloyd = Private::new("dp-lloyd", true, |dataset, budget, rng| {
         let recipe = dataset.recipe;
-        released(
-            "dp-lloyd",
-            DpLloyd::new(
-                dataset.domain.clone(),
-                recipe.k,
-                budget,
-                DpLloydSettings {
-                    expected_records: Some(recipe.n as u64),
-                    public_seed: rng.random(),
-                    ..Default::default()
-                },
-            ),
-            dataset,
-            rng,
-            |output| output.centres,
-        )
+        let settings = DpLloydSettings {
+            expected_records: Some(recipe.n as u64),
+            public_seed: rng.random(),
+            ..Default::default()
+        };
+        let plan = DpLloyd::new(dataset.domain.clone(), recipe.k, budget, settings);
+        released("dp-lloyd", plan, dataset, rng, |output| output.centres)
     });
     let em_mc = Private::new("em-mc", true, |dataset, budget, rng| {
         let settings = EmMcSettings { public_seed: rng.random(), ..Default::default() };
@@ -125,22 +116,13 @@ pub(super) fn all() -> Vec<Private> {
     // The plan that the documentation recommends: its steps follow from public facts.
     let recommended = Private::new("private-kmeans", true, |dataset, budget, rng| {
         let recipe = dataset.recipe;
-        released(
-            "private-kmeans",
-            PrivateKMeans::new(
-                dataset.domain.clone(),
-                recipe.k,
-                budget,
-                PrivateKMeansSettings {
-                    expected_records: Some(recipe.n as u64),
-                    public_seed: rng.random(),
-                    ..Default::default()
-                },
-            ),
-            dataset,
-            rng,
-            |output| output.centres,
-        )
+        let settings = PrivateKMeansSettings {
+            expected_records: Some(recipe.n as u64),
+            public_seed: rng.random(),
+            ..Default::default()
+        };
+        let plan = PrivateKMeans::new(dataset.domain.clone(), recipe.k, budget, settings);
+        released("private-kmeans", plan, dataset, rng, |output| output.centres)
     });
     // The same without a number of clusters: at most twice as many.
     let own_k = Private::new("private-kmeans", false, |dataset, budget, rng| {
@@ -193,13 +175,8 @@ fn dpm_recentred(k_given: bool) -> Private {
 fn lsh_plan(dataset: &Dataset, budget: Budget, rng: &mut ChaCha20Rng) -> Result<LshSplits, Error> {
     let library = |error: &dyn Display| Error::library("lsh-splits", error);
     let ball = PublicBall::around(&dataset.domain).map_err(|error| library(&error))?;
-    LshSplits::new(
-        ball,
-        dataset.recipe.k,
-        budget,
-        LshSplitsSettings { public_seed: rng.random(), ..Default::default() },
-    )
-    .map_err(|error| library(&error))
+    let settings = LshSplitsSettings { public_seed: rng.random(), ..Default::default() };
+    LshSplits::new(ball, dataset.recipe.k, budget, settings).map_err(|error| library(&error))
 }
 
 /// Releases a plan that may not have come about.
