@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use dp_stream::{
-    Event, Monitor, MonitorBuilder, SecureSource, StreamShape, ThreshMonitor, Threshold, Universe,
+    Budget, Event, Method, Monitor, MonitorPlan, MonitorSettings, SecureSource, StreamShape,
+    Threshold, Universe,
 };
 use rand::rngs::ChaCha20Rng;
 use rand::{RngExt, SeedableRng};
@@ -42,10 +43,12 @@ fn crafted(mut batches: Vec<Vec<Event>>) -> Vec<Vec<Event>> {
 fn monitor(k: u8, active: bool) -> (Monitor, ChaCha20Rng) {
     let shape = StreamShape { universe: Universe::Bits64, users: USERS, steps: 1 << 40 };
     let never = Threshold::Count { count: 1 << 30 };
-    let plan = ThreshMonitor::builder(shape, 1.0, k)
-        .map(|builder| if active { builder.threshold(never) } else { builder })
-        .and_then(MonitorBuilder::build)
-        .expect("valid");
+    let mut settings = MonitorSettings::default();
+    if active {
+        settings.threshold = never;
+    }
+    let budget = Budget::new(1.0, 0.0).expect("valid");
+    let plan = MonitorPlan::new(Method::ThreshMonitor, shape, budget, k, settings).expect("valid");
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     (plan.start_with(&mut SecureSource::new(&mut rng)), rng)
 }

@@ -3,9 +3,9 @@
 use dp_accounting::Epsilon;
 use dp_audit::{Law, Window, exact_law};
 use dp_mechanism::{Mechanism, Source};
-use dp_stream::{Budget, Event, Histograms, MonitorPlan, Report, TargetCharging, ThreshMonitor};
+use dp_stream::{Budget, Event, Method, MonitorPlan, Report};
 
-use crate::setup::{AllKept, built, shape, stream, thresh_monitor};
+use crate::setup::{AllKept, built, pure, shape, stream, thresh_monitor};
 use dp_audit::harness::toys::{Side, for_each_one_more, pure_loss_of_one_more};
 use dp_audit::harness::{Effort, Found};
 
@@ -109,8 +109,8 @@ fn delta_of(plan: &MonitorPlan, items: u64, users: usize) -> Found {
 pub(crate) fn seen_items(effort: Effort) -> Found {
     let budget = Budget::new(EPSILON, 0.3).expect("valid");
     let case = |items, steps, users, k, threshold| {
-        let builder = ThreshMonitor::builder_seen(shape(items, users + 1, steps), budget, k);
-        delta_of(&built(builder, threshold), items, users)
+        let shape = shape(items, users + 1, steps);
+        delta_of(&built(Method::ThreshMonitorSeen, shape, budget, k, threshold), items, users)
     };
     worst_of([
         case(1, 3, 1, 1, 5),
@@ -122,8 +122,8 @@ pub(crate) fn seen_items(effort: Effort) -> Found {
 pub(crate) fn target_charging(effort: Effort) -> Found {
     let budget = Budget::new(EPSILON, 0.05).expect("valid");
     let case = |items, steps, users, k, threshold| {
-        let builder = TargetCharging::builder(shape(items, users + 1, steps), budget, k);
-        delta_of(&built(builder, threshold), items, users)
+        let shape = shape(items, users + 1, steps);
+        delta_of(&built(Method::TargetCharging, shape, budget, k, threshold), items, users)
     };
     worst_of([
         case(1, 3, effort.of(1, 2), 1, 0),
@@ -135,8 +135,8 @@ pub(crate) fn target_charging(effort: Effort) -> Found {
 
 pub(crate) fn histograms(effort: Effort) -> Found {
     let plan = |items, steps, per_step| {
-        let builder = Histograms::builder(shape(items, 2, steps), EPSILON, per_step);
-        built(builder.expect("valid"), 1)
+        let shape = shape(items, 2, steps);
+        built(Method::BasicHistograms, shape, pure(EPSILON), per_step, 1)
     };
     worst_of([
         both_ways(&plan(1, 3, 1), 1, 1, effort.of(1, 3)),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use dp_accounting::AddRemove;
 use dp_audit::{Law, Progress, Window, exact_law_of_steps};
 use dp_mechanism::Mechanism;
-use dp_stream::{Budget, Event, MonitorPlan, MonitorState, TargetCharging};
+use dp_stream::{Budget, Event, Method, MonitorPlan, MonitorState};
 
 use crate::setup::{AllKept, built, shape};
 use crate::wire::wire;
@@ -25,7 +25,7 @@ pub(crate) fn target_charging(effort: Effort) -> Found {
         for threshold in 0..effort.of(3, 8) {
             let budget = Budget::new(1.0, delta).expect("valid");
             let shape = shape(1, 1, effort.of(60, 300));
-            let plan = built(TargetCharging::builder(shape, budget, k), threshold);
+            let plan = built(Method::TargetCharging, shape, budget, k, threshold);
             let (with, without) =
                 (law(&plan, true).under(AddRemove), law(&plan, false).under(AddRemove));
             let mut found = Found::claim(crate::setup::claimed_delta(&plan.receipt()));

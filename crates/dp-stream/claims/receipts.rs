@@ -2,8 +2,10 @@
 
 use dp_audit::harness::{Effort, Found};
 use dp_mechanism::Mechanism;
-use dp_stream::{Budget, Histograms, StreamShape, TargetCharging, ThreshMonitor, Universe};
+use dp_stream::{Budget, Method, MonitorPlan, MonitorSettings, StreamShape, Universe};
 use rand::RngExt;
+
+use crate::setup::pure;
 
 /// Random settings of all methods: the receipt never exceeds the budget, and comes close to it.
 pub(crate) fn receipts(effort: Effort) -> Found {
@@ -21,13 +23,14 @@ pub(crate) fn receipts(effort: Effort) -> Found {
             steps: steps as u64,
         };
         let budget = Budget::new(epsilon, delta).expect("valid");
-        let builder = match case % 4 {
-            0 => ThreshMonitor::builder(shape, epsilon, k).expect("valid"),
-            1 => ThreshMonitor::builder_seen(shape, budget, k),
-            2 => TargetCharging::builder(shape, budget, k),
-            _ => Histograms::builder(shape, epsilon, k).expect("valid"),
+        let (method, budget) = match case % 4 {
+            0 => (Method::ThreshMonitor, pure(epsilon)),
+            1 => (Method::ThreshMonitorSeen, budget),
+            2 => (Method::TargetCharging, budget),
+            _ => (Method::BasicHistograms, pure(epsilon)),
         };
-        let Ok(plan) = builder.build() else { continue };
+        let settings = MonitorSettings::default();
+        let Ok(plan) = MonitorPlan::new(method, shape, budget, k, settings) else { continue };
         let receipt = plan.receipt();
         let spent = receipt.epsilon().map_or(f64::INFINITY, |spent| spent.get() / epsilon);
         found.see(spent, || format!("{} at epsilon {epsilon} and k = {k}", plan.method().id()));

@@ -6,7 +6,7 @@ use dp_accounting::{AddRemove, AnyRelation, Loss, Receipt, Step};
 use dp_audit::Neighbours;
 use dp_mechanism::{DiscreteGaussian, Geometric, Law, Reported, Source, ThresholdReports, Touched};
 use dp_stream::{
-    Event, MonitorBuilder, MonitorPlan, StreamShape, ThreshMonitor, Threshold, Universe,
+    Budget, Event, Method, MonitorPlan, MonitorSettings, StreamShape, Threshold, Universe,
 };
 
 /// A small stream: items, users, steps.
@@ -15,8 +15,21 @@ pub(crate) fn shape(items: u64, users: usize, steps: u64) -> StreamShape {
     StreamShape { universe: Universe::Range { size: items }, users, steps }
 }
 
-pub(crate) fn built(builder: MonitorBuilder, threshold: i64) -> MonitorPlan {
-    builder.threshold(Threshold::Count { count: threshold }).build().expect("valid")
+/// Each user in `k` reports, from this noisy count on.
+pub(crate) fn built(
+    method: Method,
+    shape: StreamShape,
+    budget: Budget,
+    k: u8,
+    threshold: i64,
+) -> MonitorPlan {
+    let threshold = Threshold::Count { count: threshold };
+    let settings = MonitorSettings { threshold, ..Default::default() };
+    MonitorPlan::new(method, shape, budget, k, settings).expect("valid")
+}
+
+pub(crate) fn pure(epsilon: f64) -> Budget {
+    Budget::new(epsilon, 0.0).expect("valid")
 }
 
 pub(crate) fn thresh_monitor(
@@ -25,7 +38,7 @@ pub(crate) fn thresh_monitor(
     k: u8,
     threshold: i64,
 ) -> MonitorPlan {
-    built(ThreshMonitor::builder(shape, epsilon, k).expect("valid"), threshold)
+    built(Method::ThreshMonitor, shape, pure(epsilon), k, threshold)
 }
 
 /// The delta of the only step.

@@ -8,8 +8,8 @@ use dp_audit::harness::{Effort, Found};
 use dp_audit::{Law, Window, exact_law};
 use dp_mechanism::{JumpSizes, Mechanism, Source};
 use dp_stream::{
-    Budget, CountingSizes, Decider, Event, Histograms, Method, Monitor, MonitorBuilder,
-    MonitorPlan, Report, Shard, ShardState, TargetCharging, ThreshMonitor, Threshold,
+    Budget, CountingSizes, Decider, Event, Method, Monitor, MonitorPlan, MonitorSettings, Report,
+    Shard, ShardState, Threshold,
 };
 
 use crate::setup::{claimed_delta, shape, stream};
@@ -112,21 +112,19 @@ fn limited(
     sizes: Sizes,
 ) -> MonitorPlan {
     let shape = shape(items, users, steps);
-    let seen = Budget::new(0.7, 0.3).expect("valid");
-    let charged = Budget::new(0.7, 0.05).expect("valid");
-    let (builder, least): (MonitorBuilder, i64) = match method {
-        Method::ThreshMonitor => (ThreshMonitor::builder(shape, 0.7, k).expect("valid"), 1),
-        Method::ThreshMonitorSeen => (ThreshMonitor::builder_seen(shape, seen, k), 9),
-        Method::TargetCharging => (TargetCharging::builder(shape, charged, k), 0),
-        Method::BasicHistograms => (Histograms::builder(shape, 0.7, k).expect("valid"), 0),
+    let (delta, least): (f64, i64) = match method {
+        Method::ThreshMonitor => (0.0, 1),
+        Method::ThreshMonitorSeen => (0.3, 9),
+        Method::TargetCharging => (0.05, 0),
+        Method::BasicHistograms => (0.0, 0),
     };
-    let threshold = Threshold::Count { count: least + 1 };
-    let plan = builder
-        .items_per_step(items_per_step)
-        .threshold(threshold)
-        .least_threshold(least)
-        .build()
-        .expect("valid");
+    let budget = Budget::new(0.7, delta).expect("valid");
+    let settings = MonitorSettings {
+        items_per_step: Some(items_per_step),
+        threshold: Threshold::Count { count: least + 1 },
+        least_threshold: Some(least),
+    };
+    let plan = MonitorPlan::new(method, shape, budget, k, settings).expect("valid");
     plan.with_sizes(sizes.counting())
 }
 

@@ -8,8 +8,8 @@
 use std::collections::BTreeMap;
 
 use dp_stream::{
-    Event, Monitor, MonitorPlan, MonitorState, Report, StreamShape, ThreshMonitor, Threshold,
-    Universe, chacha_from_os,
+    Budget, Event, Method, Monitor, MonitorPlan, MonitorSettings, MonitorState, Report,
+    StreamShape, Threshold, Universe, chacha_from_os,
 };
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,8 @@ fn plan() -> Result<MonitorPlan, Failure> {
     let universe = Universe::BoundedNames { alphabet, max_bytes: 8 };
     let shape = StreamShape { universe, users: 50_000, steps: 24 };
     let rarely = Threshold::Rule { beta: 1e-6 };
-    Ok(ThreshMonitor::builder(shape, 1.0, 3)?.threshold(rarely).build()?)
+    let settings = MonitorSettings { threshold: rarely, ..Default::default() };
+    Ok(MonitorPlan::new(Method::ThreshMonitor, shape, Budget::new(1.0, 0.0)?, 3, settings)?)
 }
 
 /// Numbers by first appearance. Saved with the state: nobody may get the number of somebody else.

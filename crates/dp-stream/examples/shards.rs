@@ -5,8 +5,8 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 use dp_stream::{
-    Decider, Event, MonitorPlan, Shard, ShardCounts, ShardState, StreamShape, ThreshMonitor,
-    Threshold, Universe, chacha_from_os,
+    Budget, Decider, Event, Method, MonitorPlan, MonitorSettings, Shard, ShardCounts, ShardState,
+    StreamShape, Threshold, Universe, chacha_from_os,
 };
 
 type Failure = Box<dyn std::error::Error>;
@@ -60,7 +60,8 @@ impl Head {
 fn plan() -> Result<MonitorPlan, Failure> {
     let shape = StreamShape { universe: Universe::Bits64, users: 30_000, steps: 6 };
     let rarely = Threshold::Rule { beta: 1e-6 };
-    Ok(ThreshMonitor::builder(shape, 1.0, 4)?.threshold(rarely).build()?)
+    let settings = MonitorSettings { threshold: rarely, ..Default::default() };
+    Ok(MonitorPlan::new(Method::ThreshMonitor, shape, Budget::new(1.0, 0.0)?, 4, settings)?)
 }
 
 /// In step 3 a third of the users show item 7.

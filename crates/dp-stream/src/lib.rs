@@ -2,16 +2,17 @@
 //! everything that a user ever does.
 //!
 //! One pass, one byte per user, exact over universes of up to `2^64` items, and
-//! [pure](ThreshMonitor) differential privacy.
+//! [pure](Method::ThreshMonitor) differential privacy.
 //!
 //! ```
-//! use dp_stream::{Event, StreamShape, ThreshMonitor, Threshold, Universe, chacha_from_os};
+//! use dp_stream::{Budget, Event, Method, MonitorPlan, MonitorSettings, StreamShape, Threshold, Universe, chacha_from_os};
 //!
 //! // Public: which items there could be, how many users and steps at most.
 //! let shape = StreamShape { universe: Universe::Bits64, users: 10_000, steps: 24 };
 //! // Each user may be part of 4 reports; epsilon is for the whole history of a user.
 //! let rarely = Threshold::Rule { beta: 1e-6 }; // expected reports of items that nobody shows
-//! let plan = ThreshMonitor::builder(shape, 1.0, 4)?.threshold(rarely).build()?;
+//! let settings = MonitorSettings { threshold: rarely, ..Default::default() };
+//! let plan = MonitorPlan::new(Method::ThreshMonitor, shape, Budget::new(1.0, 0.0)?, 4, settings)?;
 //! println!("items of {} users or more are found", plan.smallest_count(1e-6));
 //!
 //! let mut rng = chacha_from_os()?;
@@ -33,7 +34,7 @@
 //! ```
 //!
 //! # What matters
-//! - [`ThreshMonitor`], [`TargetCharging`], [`Histograms`]: the methods and their guarantees. [`baselines`] has those that are
+//! - [`Method`]: the methods and their guarantees. [`baselines`] has those that are
 //!   only good for small universes.
 //! - [`MonitorPlan`]: checked settings with their receipt. [`Monitor`]: a session, and how a service runs it.
 //! - [`MonitorState`]: a session at rest. [`Shard`] and [`Decider`]: a session on many machines that
@@ -47,12 +48,12 @@
 //!
 //! # Windows and decay
 //! A window of the last `w` steps costs nothing more: give each step the events of the last `w` steps. The theorems of
-//! [`ThreshMonitor`] and [`TargetCharging`] charge a user for reports, not for cells counted in, so they hold as they are, and the count
-//! of an item is that of the users who have shown it in the window. ([`Histograms`] are composed over steps, and cost the same too.)
+//! [`ThreshMonitor`](Method::ThreshMonitor) and [`TargetCharging`](Method::TargetCharging) charge a user for reports, not for cells counted in, so they hold as they are, and the count
+//! of an item is that of the users who have shown it in the window. ([`BasicHistograms`](Method::BasicHistograms) are composed over steps, and cost the same too.)
 //!
 //! There is no decay, and no sum that counts a user once for each step of the window: a user would then weigh up to `w` in a
 //! cell, a report would cost `w` times as much, and the threshold would be `w` times as high (the sensitivity of a count enters
-//! [`ThreshMonitor`]'s proof as a factor of `ln(1/a)`). Weights that fall from 1 cost no more than a window and only shrink counts, so they
+//! [`ThreshMonitor`](Method::ThreshMonitor)'s proof as a factor of `ln(1/a)`). Weights that fall from 1 cost no more than a window and only shrink counts, so they
 //! find less than the window that they fade out over.
 //!
 //! Out of scope: interning of names, reading streams.
@@ -69,6 +70,8 @@ mod plan;
 mod record;
 mod session;
 mod shards;
+#[cfg(test)]
+mod testing;
 mod universe;
 mod users;
 
@@ -76,10 +79,7 @@ pub use advice::{
     Advice, AdviceRow, ExcludedRow, Question, SettingRow, Settings, Wanted, advise, advise_settings,
 };
 pub use error::StreamError;
-pub use plan::{
-    Histograms, Method, MonitorBuilder, MonitorPlan, StreamShape, TargetCharging, ThreshMonitor,
-    Threshold,
-};
+pub use plan::{Method, MonitorPlan, MonitorSettings, StreamShape, Threshold};
 pub use record::{Event, Report};
 pub use session::{Monitor, MonitorState};
 pub use shards::{Decider, DeciderState, Decision, Shard, ShardCounts, ShardState};

@@ -2,7 +2,8 @@
 //! allocates meanwhile.
 
 use dp_stream::{
-    ChaCha20Rng, Event, Monitor, MonitorBuilder, SecureSource, StreamShape, ThreshMonitor, Universe,
+    Budget, ChaCha20Rng, Event, Method, Monitor, MonitorPlan, MonitorSettings, SecureSource,
+    StreamShape, Universe,
 };
 use peak_alloc::PeakAlloc;
 use rand::{RngExt, SeedableRng};
@@ -15,8 +16,10 @@ const USERS: u32 = 400_000;
 /// Small enough for a plan whose users all count at least once.
 fn session(rng: &mut ChaCha20Rng) -> Monitor {
     let shape = StreamShape { universe: Universe::Bits64, users: USERS, steps: 100 };
+    let budget = Budget::new(50.0, 0.0).expect("valid");
     let plan =
-        ThreshMonitor::builder(shape, 50.0, 4).and_then(MonitorBuilder::build).expect("valid");
+        MonitorPlan::new(Method::ThreshMonitor, shape, budget, 4, MonitorSettings::default())
+            .expect("valid");
     plan.start_with(&mut SecureSource::new(rng))
 }
 

@@ -7,7 +7,9 @@ use dp_accounting::{AddRemove, Budget};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Law, Method as By, Window, exact_law};
 use dp_mechanism::{Mechanism, Source};
-use dp_stream::{Event, MonitorPlan, Report, StreamShape, ThreshMonitor, Threshold, Universe};
+use dp_stream::{
+    Budget, Event, Method, MonitorPlan, MonitorSettings, Report, StreamShape, Threshold, Universe,
+};
 use quietus::cli::{Cli, Command, Family, ItemsArgs};
 use quietus::items::{items_plan, release_items};
 use quietus::{Disk, Gate, LedgerFile, RealDisk};
@@ -153,9 +155,9 @@ fn law((home, most): (&Path, i64), runs: &[ItemsArgs], rows: &str) -> Law<Vec<Se
 fn small(steps: u64) -> MonitorPlan {
     let shape = StreamShape { universe: Universe::Range { size: 1 }, users: 2, steps };
     let threshold = Threshold::Count { count: 2 };
-    ThreshMonitor::builder(shape, 1.0, 1)
-        .and_then(|builder| builder.threshold(threshold).build())
-        .expect("valid")
+    let settings = MonitorSettings { threshold, ..Default::default() };
+    let budget = Budget::new(1.0, 0.0).expect("valid");
+    MonitorPlan::new(Method::ThreshMonitor, shape, budget, 1, settings).expect("valid")
 }
 
 /// A state that is copied between two steps: both copies take the second one. What a kept user may cost is then spent twice.

@@ -12,8 +12,8 @@ pub use settings::{SettingRow, Settings, Wanted, advise_settings};
 
 use crate::advice::utility::{Tail, smallest};
 use crate::baselines::{CellMethod, CellMonitor};
-use crate::plan::params::{Method, MonitorBuilder};
-use crate::{Histograms, StreamError, StreamShape, TargetCharging, ThreshMonitor, Threshold};
+use crate::plan::params::Asked;
+use crate::{Method, MonitorSettings, StreamError, StreamShape, Threshold};
 
 /// What is to be monitored, and with what budget. Everything here is public.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,7 +72,7 @@ pub struct Advice {
 /// Compares all methods on a question, by formulas alone: no data, no draws.
 ///
 /// A method is ranked if its plan can be built with these settings; of any other the advice says why
-/// not. Counts of [`ThreshMonitor`], [`TargetCharging`] and [`Histograms`] are exact for the integer laws;
+/// not. Counts of the [`Method`]s are exact for the integer laws;
 /// those of [`baselines`](crate::baselines), which go through the universe item by item and take a whole stream
 /// at once, see their noise as continuous.
 ///
@@ -86,22 +86,27 @@ pub fn advise(question: &Question) -> Result<Advice, StreamError> {
             return Err(StreamError::real(name, got, want));
         }
     }
-    let epsilon = budget.epsilon().get();
-    let of_shape = || shape.clone();
-    let monitor = ThreshMonitor::builder(of_shape(), epsilon, *k)?;
-    monitor.clone().items_per_step(*items).check()?;
+    let asked = |method, budget, reports_per_user| {
+        let threshold = Threshold::Rule { beta: question.beta };
+        let items_per_step = Some(*items);
+        let settings = MonitorSettings { items_per_step, threshold, ..Default::default() };
+        Asked { method, shape: shape.clone(), budget, reports_per_user, settings }
+    };
+    let pure = Budget::new(budget.epsilon().get(), 0.0)?;
+    let monitor = asked(Method::ThreshMonitor, pure, *k);
+    monitor.check()?;
     let plans = [
-        (Method::ThreshMonitor, monitor),
-        (Method::BasicHistograms, Histograms::builder(of_shape(), epsilon, *items)?),
-        (Method::ThreshMonitorSeen, ThreshMonitor::builder_seen(of_shape(), *budget, *k)),
-        (Method::TargetCharging, TargetCharging::builder(of_shape(), *budget, *k)),
+        monitor,
+        asked(Method::BasicHistograms, pure, *items),
+        asked(Method::ThreshMonitorSeen, *budget, *k),
+        asked(Method::TargetCharging, *budget, *k),
     ];
     let cells = [
         CellMethod::SparseVector { reports: question.reports_in_all },
         CellMethod::KaplanStyle { spread: 10 },
         CellMethod::GaussianHistograms,
     ];
-    let of_plans = plans.map(|(method, builder)| (method.id(), of_plan(question, builder)));
+    let of_plans = plans.map(|asked| (asked.method.id(), of_plan(question, asked)));
     let of_cells = cells.map(|method| (method.id(), of_cells(question, method)));
     let (mut rows, mut excluded) = (Vec::new(), Vec::new());
     for (method, row) in of_plans.into_iter().chain(of_cells) {
@@ -117,9 +122,8 @@ pub fn advise(question: &Question) -> Result<Advice, StreamError> {
     Ok(Advice { rows, excluded, because })
 }
 
-fn of_plan(question: &Question, builder: MonitorBuilder) -> Result<AdviceRow, StreamError> {
-    let threshold = Threshold::Rule { beta: question.beta };
-    let plan = builder.items_per_step(question.items_per_step).threshold(threshold).build()?;
+fn of_plan(question: &Question, asked: Asked) -> Result<AdviceRow, StreamError> {
+    let plan = asked.plan()?;
     let scale = plan.loss_per_report().recip();
     let why = format!(
         "threshold {} at noise scale {scale:.3}, {:.1} % of the users sampled",

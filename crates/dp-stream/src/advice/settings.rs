@@ -5,10 +5,7 @@ use std::fmt;
 use dp_accounting::Budget;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::params::MonitorBuilder;
-use crate::{
-    Histograms, MonitorPlan, StreamError, StreamShape, TargetCharging, ThreshMonitor, Threshold,
-};
+use crate::{Method, MonitorPlan, MonitorSettings, StreamError, StreamShape, Threshold};
 
 /// An item that should be found. Everything here is public.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,20 +54,22 @@ pub struct Settings {
 /// [`StreamError`] names the setting that is out of range for every method.
 pub fn advise_settings(wanted: &Wanted) -> Result<Settings, StreamError> {
     let Wanted { shape, budget, reports_of_a_user: least, .. } = wanted;
-    let epsilon = budget.epsilon().get();
-    ThreshMonitor::builder(shape.clone(), epsilon, *least)?
-        .threshold(Threshold::Rule { beta: wanted.beta })
-        .build()?;
-    let pure = |k| ThreshMonitor::builder(shape.clone(), epsilon, k);
-    let seen = |k| Ok(ThreshMonitor::builder_seen(shape.clone(), *budget, k));
-    let charging = |k| Ok(TargetCharging::builder(shape.clone(), *budget, k));
-    let composed = |k| Histograms::builder(shape.clone(), epsilon, k);
+    let pure = Budget::new(budget.epsilon().get(), 0.0)?;
+    let plan = |method, budget, k, items_per_step| {
+        let threshold = Threshold::Rule { beta: wanted.beta };
+        let settings = MonitorSettings { items_per_step, threshold, ..Default::default() };
+        MonitorPlan::new(method, shape.clone(), budget, k, settings)
+    };
+    plan(Method::ThreshMonitor, pure, *least, None)?;
     let best = [
-        best_of(wanted, *least, pure),
-        best_of(wanted, *least, seen),
-        best_of(wanted, *least, charging),
-        best_of(wanted, 1, composed),
-    ];
+        (Method::ThreshMonitor, pure, *least),
+        (Method::ThreshMonitorSeen, *budget, *least),
+        (Method::TargetCharging, *budget, *least),
+        (Method::BasicHistograms, pure, 1),
+    ]
+    .map(|(method, budget, least)| {
+        best_of(wanted, least, |k, items| plan(method, budget, k, Some(items)))
+    });
     let mut rows: Vec<SettingRow> = best.into_iter().flatten().collect();
     rows.sort_by(|a, b| b.found.total_cmp(&a.found).then(a.smallest_count.cmp(&b.smallest_count)));
     Ok(Settings { rows })
@@ -80,7 +79,7 @@ pub fn advise_settings(wanted: &Wanted) -> Result<Settings, StreamError> {
 fn best_of(
     wanted: &Wanted,
     least: u8,
-    builder: impl Fn(u8) -> Result<MonitorBuilder, StreamError>,
+    plan: impl Fn(u8, u8) -> Result<MonitorPlan, StreamError>,
 ) -> Option<SettingRow> {
     let items = u8::try_from(wanted.items_of_a_user.clamp(1, 254)).unwrap_or(254);
     let mut numbers: Vec<u8> = (0..=14).map(|i| f64::from(i) / 2.0).map(power).collect();
@@ -88,9 +87,8 @@ fn best_of(
     numbers.retain(|&k| k >= least);
     numbers.sort_unstable();
     numbers.dedup();
-    let plan = |&k: &u8| {
-        let builder = builder(k).ok()?.items_per_step(k.min(items));
-        let plan = builder.threshold(Threshold::Rule { beta: wanted.beta }).build().ok()?;
+    let with = |&k: &u8| {
+        let plan = plan(k, k.min(items)).ok()?;
         let found = plan.found_within(wanted.users, wanted.items_of_a_user, wanted.within);
         Some((found, plan))
     };
@@ -98,7 +96,7 @@ fn best_of(
     let better = |best: (f64, MonitorPlan), next: (f64, MonitorPlan)| {
         if next.0 > best.0 { next } else { best }
     };
-    let (found, plan) = numbers.iter().filter_map(plan).reduce(better)?;
+    let (found, plan) = numbers.iter().filter_map(with).reduce(better)?;
     let smallest_count = plan.smallest_count_within(wanted.items_of_a_user, wanted.within, 0.05);
     Some(SettingRow { plan, found, smallest_count })
 }

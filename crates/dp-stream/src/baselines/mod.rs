@@ -21,7 +21,7 @@ pub enum CellMethod {
     /// In the style of Kaplan, Mansour and Stemmer (2021): the count has Laplace noise of loss `e` and
     /// a second, wider noise, and the threshold has a noise of its own.
     ///
-    /// Certified like [`TargetCharging`](crate::TargetCharging) with `k` hits per user: the wider
+    /// Certified like [`TargetCharging`](crate::Method::TargetCharging) with `k` hits per user: the wider
     /// noises do not depend on the data, so they are part of a public threshold. This is not the
     /// algorithm of that paper with its constants, which were not at hand.
     KaplanStyle {

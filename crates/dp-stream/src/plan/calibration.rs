@@ -3,10 +3,11 @@
 use dp_accounting::{Delta, Epsilon, Loss, target_charging_delta, target_charging_loss};
 use dp_mechanism::PoissonSample;
 
+use crate::Method;
 use crate::StreamError;
-use crate::plan::params::{Method, MonitorBuilder, Threshold, check_count};
+use crate::plan::params::{Asked, Threshold, check_count};
 
-impl MonitorBuilder {
+impl Asked {
     /// The loss of one answer.
     pub(crate) fn each(&self, sample: Option<&PoissonSample>) -> Result<Epsilon, StreamError> {
         let epsilon = self.budget.epsilon();
@@ -23,7 +24,7 @@ impl MonitorBuilder {
 
     /// The most cells of the whole grid that one user can be counted in.
     fn cells_of_a_user(&self) -> f64 {
-        self.shape.steps as f64 * f64::from(self.items_per_step)
+        self.shape.steps as f64 * f64::from(self.items_per_step())
     }
 
     pub(crate) fn first_threshold(
@@ -31,7 +32,7 @@ impl MonitorBuilder {
         each: Epsilon,
         sample: Option<&PoissonSample>,
     ) -> Result<i64, StreamError> {
-        let logarithm = match (self.threshold, self.method) {
+        let logarithm = match (self.settings.threshold, self.method) {
             (Threshold::Count { count }, _) => {
                 check_count("threshold", count)?;
                 return Ok(count);

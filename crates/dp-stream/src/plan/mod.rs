@@ -4,21 +4,22 @@ pub(crate) mod calibration;
 mod methods;
 pub(crate) mod params;
 
-use dp_accounting::{AddRemove, Receipt};
+use dp_accounting::{AddRemove, Budget, Receipt};
 use dp_mechanism::{
     Algorithm, Draws, Grid, PoissonSample, Private, ReleaseRng, SecureSource, Source,
     ThresholdReports,
 };
 use serde::{Deserialize, Serialize};
 
-pub use methods::{Histograms, TargetCharging, ThreshMonitor};
-pub use params::{Method, MonitorBuilder, StreamShape, Threshold};
+pub use methods::Method;
+pub use params::{MonitorSettings, StreamShape, Threshold};
 
 use crate::advice::utility::{Crowd, Reporting};
 use crate::session::Monitor;
 use crate::users::{Admission, CountingSizes};
 use crate::{Event, Report, StreamError, Universe};
 use calibration::expected_empty;
+use params::Asked;
 
 /// A monitor whose settings have been checked and whose whole cost is known.
 ///
@@ -26,23 +27,21 @@ use calibration::expected_empty;
 /// [`release`](dp_mechanism::Mechanism::release) runs a stream that is at hand as a whole.
 ///
 /// # Guarantee
-/// That of the method: [`ThreshMonitor`](crate::ThreshMonitor),
-/// [`TargetCharging`](crate::TargetCharging), [`Histograms`](crate::Histograms); for users, that is for
-/// all events of a user in the whole stream together.
+/// That of the [`Method`]; for users, that is for all events of a user in the whole stream together.
 ///
 /// # Complexity
 /// Constant time per event and one draw per step and per item that is close to the threshold.
 ///
 /// # Memory
 /// One byte per user, about 80 per item that has been reported (of which 65,536 are remembered), and for the largest step so far at most 256 bytes per event that counted (of which
-/// a user has at most [`items_per_step`](MonitorBuilder::items_per_step)) and 8 MiB, however many
+/// a user has at most [`items_per_step`](MonitorSettings::items_per_step)) and 8 MiB, however many
 /// events came: those that repeat users are looked at in portions. Measured are 68 bytes where every
 /// user is alone on an item, and 55 where users share items.
 ///
 /// # Which events count
 /// Events of users and items that do not exist are dropped. An item that a user shows twice in a step
 /// counts once. Of a user who shows more items than may still be charged, those count that come first in a
-/// public order: at most [`items_per_step`](MonitorBuilder::items_per_step), and at most as many as
+/// public order: at most [`items_per_step`](MonitorSettings::items_per_step), and at most as many as
 /// reports are left to the user, so that no step can charge more than that.
 ///
 /// The order begins with the items that have been reported (the last 65,536 of them at least once in two), and goes on with all
@@ -54,9 +53,9 @@ use calibration::expected_empty;
 /// Nothing of this is an error: which events are bad must not decide whether a step succeeds, for that
 /// would be seen. [`Monitor::check_batch`] tells whoever may see the events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "MonitorBuilder", into = "MonitorBuilder")]
+#[serde(try_from = "Asked", into = "Asked")]
 pub struct MonitorPlan {
-    pub(crate) settings: MonitorBuilder,
+    pub(crate) asked: Asked,
     pub(crate) sample: Option<PoissonSample>,
     pub(crate) reports: ThresholdReports,
     pub(crate) threshold: i64,
@@ -68,6 +67,23 @@ pub struct MonitorPlan {
 impl MonitorPlan {
     /// Plans have at most this many steps.
     pub const MAX_STEPS: u64 = 1 << 40;
+
+    /// A plan by this method, within this budget, in which every user can be part of `reports_per_user` reports
+    /// ([`Method::BasicHistograms`]: of which so many items count in a step). The pure methods do not use a delta.
+    ///
+    /// Checks every setting and calibrates the noise; afterwards nothing can fail.
+    ///
+    /// # Errors
+    /// [`StreamError`] names the setting and the limit.
+    pub fn new(
+        method: Method,
+        shape: StreamShape,
+        budget: Budget,
+        reports_per_user: u8,
+        settings: MonitorSettings,
+    ) -> Result<Self, StreamError> {
+        Asked { method, shape, budget, reports_per_user, settings }.plan()
+    }
 
     /// Begins a stream: tosses the secret coins of all users.
     #[must_use = "the budget is meant for this session"]
@@ -99,33 +115,33 @@ impl MonitorPlan {
 
     /// The number of steps.
     pub fn steps(&self) -> u64 {
-        self.settings.shape.steps
+        self.asked.shape.steps
     }
 
     /// The bound on the number of users.
     pub fn users(&self) -> u32 {
-        self.settings.shape.users
+        self.asked.shape.users
     }
 
     /// The items that there could be.
     pub fn universe(&self) -> &Universe {
-        &self.settings.shape.universe
+        &self.asked.shape.universe
     }
 
     /// The method.
     pub fn method(&self) -> Method {
-        self.settings.method
+        self.asked.method
     }
 
     /// In how many reports one user can be; `None` if in any number.
     pub fn limit(&self) -> Option<u8> {
-        let charged = self.settings.method != Method::BasicHistograms;
-        charged.then_some(self.settings.reports_per_user)
+        let charged = self.asked.method != Method::BasicHistograms;
+        charged.then_some(self.asked.reports_per_user)
     }
 
     /// How many items of one user count in one step.
     pub fn items_per_step(&self) -> u8 {
-        self.settings.items_per_step
+        self.asked.items_per_step()
     }
 
     /// Refuses times that have passed or are not planned.
@@ -258,16 +274,16 @@ impl Algorithm for MonitorPlan {
     }
 }
 
-impl TryFrom<MonitorBuilder> for MonitorPlan {
+impl TryFrom<Asked> for MonitorPlan {
     type Error = StreamError;
 
-    fn try_from(settings: MonitorBuilder) -> Result<Self, StreamError> {
-        settings.build()
+    fn try_from(asked: Asked) -> Result<Self, StreamError> {
+        asked.plan()
     }
 }
 
-impl From<MonitorPlan> for MonitorBuilder {
+impl From<MonitorPlan> for Asked {
     fn from(plan: MonitorPlan) -> Self {
-        plan.settings
+        plan.asked
     }
 }

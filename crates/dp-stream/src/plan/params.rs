@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::Checksum;
 use crate::plan::calibration::check_empty;
-use crate::{CountingSizes, MonitorPlan, StreamError, Universe};
+use crate::{CountingSizes, Method, MonitorPlan, StreamError, Universe};
 
 /// What is public about a stream before it begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,32 +18,6 @@ pub struct StreamShape {
     pub users: u32,
     /// Times are numbered `0..steps`.
     pub steps: u64,
-}
-
-/// How privacy is had.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Method {
-    /// [`ThreshMonitor`](crate::ThreshMonitor).
-    ThreshMonitor,
-    /// [`ThreshMonitor`](crate::ThreshMonitor) that reports only items that a sampled user shows.
-    ThreshMonitorSeen,
-    /// [`TargetCharging`](crate::TargetCharging).
-    TargetCharging,
-    /// [`Histograms`](crate::Histograms).
-    BasicHistograms,
-}
-
-impl Method {
-    /// The stable id.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::ThreshMonitor => "thresh-monitor",
-            Self::ThreshMonitorSeen => "thresh-monitor-seen",
-            Self::TargetCharging => "target-charging",
-            Self::BasicHistograms => "basic-histograms",
-        }
-    }
 }
 
 /// From which noisy count on an item is reported.
@@ -65,53 +39,41 @@ pub enum Threshold {
 /// What the receipt of a plan pays for, by name.
 const REPORTS: &str = "reports";
 
-/// Settings of a plan. Nothing here depends on data.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MonitorBuilder {
-    pub(crate) shape: StreamShape,
-    pub(crate) method: Method,
-    pub(crate) budget: Budget,
-    pub(crate) reports_per_user: u8,
-    pub(crate) items_per_step: u8,
-    pub(crate) threshold: Threshold,
-    least_threshold: Option<i64>,
-}
-
-impl MonitorBuilder {
-    pub(crate) fn new(
-        shape: StreamShape,
-        method: Method,
-        budget: Budget,
-        reports_per_user: u8,
-    ) -> Self {
-        let threshold = Threshold::Rule { beta: 0.1 };
-        let items_per_step = reports_per_user;
-        let least_threshold = None;
-        Self { shape, method, budget, reports_per_user, items_per_step, threshold, least_threshold }
-    }
-
+/// Settings of a [`MonitorPlan`]. Nothing here depends on data.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MonitorSettings {
+    /// How many items of one user count in one step. Default: as many as reports per user.
+    pub items_per_step: Option<u8>,
     /// When to report. Default: the rule with `beta = 0.1`. Where only seen items are reported the
     /// threshold follows from delta, and the rule's beta is not used.
-    #[must_use]
-    pub fn threshold(mut self, threshold: Threshold) -> Self {
-        self.threshold = threshold;
-        self
-    }
-
+    pub threshold: Threshold,
     /// Down to which count [`Monitor::set_threshold`](crate::Monitor::set_threshold) may go. Default: not
     /// below the threshold.
-    #[must_use]
-    pub fn least_threshold(mut self, count: i64) -> Self {
-        self.least_threshold = Some(count);
-        self
-    }
+    pub least_threshold: Option<i64>,
+}
 
-    /// How many items of one user count in one step. Default: as many as reports per user.
-    #[must_use]
-    pub fn items_per_step(mut self, items: u8) -> Self {
-        self.items_per_step = items;
-        self
+impl Default for MonitorSettings {
+    fn default() -> Self {
+        let threshold = Threshold::Rule { beta: 0.1 };
+        Self { items_per_step: None, threshold, least_threshold: None }
+    }
+}
+
+/// What was asked for. The file form of plans, which are read back through their checks, and part of every state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Asked {
+    pub(crate) method: Method,
+    pub(crate) shape: StreamShape,
+    pub(crate) budget: Budget,
+    pub(crate) reports_per_user: u8,
+    pub(crate) settings: MonitorSettings,
+}
+
+impl Asked {
+    pub(crate) fn items_per_step(&self) -> u8 {
+        self.settings.items_per_step.unwrap_or(self.reports_per_user)
     }
 
     /// Every setting, for checksums.
@@ -121,9 +83,7 @@ impl MonitorBuilder {
             method,
             budget,
             reports_per_user,
-            items_per_step,
-            threshold,
-            least_threshold,
+            settings: MonitorSettings { items_per_step, threshold, least_threshold },
         } = self;
         universe.add_to(sum);
         sum.number((*users).into());
@@ -132,7 +92,7 @@ impl MonitorBuilder {
         sum.number(budget.epsilon().get().to_bits());
         sum.number(budget.delta().get().to_bits());
         sum.number((*reports_per_user).into());
-        sum.number((*items_per_step).into());
+        sum.number(items_per_step.map_or(0, u64::from));
         let (kind, value) = match threshold {
             Threshold::Rule { beta } => (1, beta.to_bits()),
             Threshold::Count { count } => (2, count.cast_unsigned()),
@@ -147,7 +107,7 @@ impl MonitorBuilder {
     ///
     /// # Errors
     /// [`StreamError`] names the setting and the limit.
-    pub fn build(self) -> Result<MonitorPlan, StreamError> {
+    pub(crate) fn plan(self) -> Result<MonitorPlan, StreamError> {
         self.check()?;
         let sample = match self.method {
             Method::ThreshMonitor | Method::ThreshMonitorSeen => {
@@ -167,7 +127,7 @@ impl MonitorBuilder {
         // The loss that is really had decides the threshold, so it is asked for first.
         let each = reports(0)?.each();
         let threshold = self.first_threshold(each, sample.as_ref())?;
-        let least = self.least_threshold.unwrap_or(threshold);
+        let least = self.settings.least_threshold.unwrap_or(threshold);
         if least > threshold {
             let want = "at most the threshold";
             return Err(StreamError::OutOfRange {
@@ -191,7 +151,7 @@ impl MonitorBuilder {
             return Err(StreamError::OutOfRange { name: "threshold", got: least.into(), want });
         }
         Ok(MonitorPlan {
-            settings: self,
+            asked: self,
             sample,
             reports,
             threshold,
@@ -204,7 +164,7 @@ impl MonitorBuilder {
     pub(crate) fn check(&self) -> Result<(), StreamError> {
         self.shape.universe.check()?;
         let setting = |name, got, want| Err(StreamError::OutOfRange { name, got, want });
-        let (k, m) = (self.reports_per_user, self.items_per_step);
+        let (k, m) = (self.reports_per_user, self.items_per_step());
         if !(1..=MonitorPlan::MAX_STEPS).contains(&self.shape.steps) {
             return setting("steps", self.shape.steps.into(), "between 1 and 2^40");
         }

@@ -6,7 +6,7 @@ use dp_mechanism::{Draws, Private, Reported, Touched};
 use serde::{Deserialize, Serialize};
 
 use crate::files::Checksum;
-use crate::plan::params::{MonitorBuilder, check_count};
+use crate::plan::params::{Asked, check_count};
 use crate::users::{KnownItems, Precedence};
 use crate::{MonitorPlan, Report, StreamError};
 
@@ -21,7 +21,7 @@ pub(crate) struct Decisions {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Progress {
-    pub(crate) settings: MonitorBuilder,
+    pub(crate) asked: Asked,
     /// The first step of the last decision: it also decided steps that were skipped.
     pub(crate) from: u64,
     pub(crate) next: u64,
@@ -36,7 +36,7 @@ const MOST_SKIPPED: f64 = 1e7;
 impl Decisions {
     pub(crate) fn new(plan: MonitorPlan) -> Self {
         let progress = Progress {
-            settings: plan.settings.clone(),
+            asked: plan.asked.clone(),
             from: 0,
             next: 0,
             threshold: plan.threshold,
@@ -115,7 +115,7 @@ impl Progress {
         plan: &MonitorPlan,
         published: u64,
     ) -> Result<Decisions, StreamError> {
-        if self.settings != plan.settings {
+        if self.asked != plan.asked {
             return Err(StreamError::StateOfAnotherPlan);
         }
         if self.next < published {
@@ -125,7 +125,7 @@ impl Progress {
     }
 
     pub(crate) fn add_to(&self, sum: &mut Checksum) {
-        self.settings.add_to(sum);
+        self.asked.add_to(sum);
         sum.number(self.from);
         sum.number(self.next);
         sum.number(self.threshold.cast_unsigned());
@@ -172,17 +172,18 @@ pub(crate) fn items_of(reports: &[Report], time: u64) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{StreamShape, ThreshMonitor, Threshold, Universe};
+    use crate::{MonitorSettings, StreamShape, Threshold, Universe};
 
     /// With a checksum that matches: what no run leaves behind is found all the same.
     #[test]
     fn impossible_progress_is_refused() {
         let shape = StreamShape { universe: Universe::Range { size: 20 }, users: 5, steps: 9 };
-        let plan = ThreshMonitor::builder(shape, 1.0, 2)
-            .and_then(|builder| {
-                builder.threshold(Threshold::Count { count: 8 }).least_threshold(6).build()
-            })
-            .expect("valid");
+        let settings = MonitorSettings {
+            threshold: Threshold::Count { count: 8 },
+            least_threshold: Some(6),
+            ..Default::default()
+        };
+        let plan = crate::testing::pure(shape, 1.0, 2, settings).expect("valid");
         let report = |time, item, noisy_count| Report { time, item, noisy_count };
         let known = |reports: &[Report]| {
             let mut known = KnownItems::none();
@@ -190,7 +191,7 @@ mod tests {
             known
         };
         let progress = |from, next, last_reports: &[Report]| Progress {
-            settings: plan.settings.clone(),
+            asked: plan.asked.clone(),
             from,
             next,
             threshold: 7,

@@ -90,7 +90,7 @@ impl Content for Resting {
     }
 
     fn check(&self) -> Result<(), StreamError> {
-        let plan = self.progress.settings.clone().build()?;
+        let plan = self.progress.asked.clone().plan()?;
         let possible = |charges: &Vec<u8>| {
             charges.len() == plan.users() as usize && are_charges(charges, plan.limit())
         };
@@ -105,13 +105,13 @@ mod tests {
 
     use super::*;
     use crate::session::decisions::Decisions;
-    use crate::{StreamShape, ThreshMonitor, Universe};
+    use crate::{MonitorSettings, StreamShape, Universe};
 
     /// With a checksum that matches: charges that no run leaves behind are found all the same.
     #[test]
     fn impossible_charges_are_refused() {
         let shape = StreamShape { universe: Universe::Range { size: 20 }, users: 3, steps: 9 };
-        let plan = ThreshMonitor::builder(shape, 1.0, 2).and_then(crate::MonitorBuilder::build);
+        let plan = crate::testing::pure(shape, 1.0, 2, MonitorSettings::default());
         let progress = Decisions::new(plan.expect("valid")).progress().clone();
         let read = |charges: &[u8]| {
             let charges = Confidential::new(Private::owned(charges.to_vec()));

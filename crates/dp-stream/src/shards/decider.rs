@@ -254,13 +254,13 @@ mod tests {
 
     use super::*;
     use crate::files::Confidential;
-    use crate::{ChaCha20Rng, MonitorBuilder, StreamShape, ThreshMonitor, Universe};
+    use crate::{ChaCha20Rng, MonitorSettings, StreamShape, Universe};
 
     /// With a checksum that matches: what no shard of so many users counts is found all the same.
     #[test]
     fn impossible_counts_are_refused() {
         let shape = StreamShape { universe: Universe::Range { size: 20 }, users: 5, steps: 9 };
-        let plan = ThreshMonitor::builder(shape, 1.0, 2).and_then(MonitorBuilder::build);
+        let plan = crate::testing::pure(shape, 1.0, 2, MonitorSettings::default());
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         let mut source = SecureSource::new(&mut rng);
         let started = plan.expect("valid").start_sharded_with(1, &[2, 3], &mut source);

@@ -115,7 +115,7 @@ impl Content for Resting {
     }
 
     fn check(&self) -> Result<(), StreamError> {
-        let plan = self.progress.settings.clone().build()?;
+        let plan = self.progress.asked.clone().plan()?;
         let tickets = &self.last.tickets;
         let decided = self.progress.next > 0 && tickets.len() == self.sizes.len();
         let whole = check_sizes(&plan, &self.sizes).is_ok()

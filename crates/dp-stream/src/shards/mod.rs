@@ -32,7 +32,7 @@ pub(crate) fn check_sizes(plan: &MonitorPlan, sizes: &[u32]) -> Result<(), Strea
 /// What binds messages to a session: another plan, another split or another number gives another one.
 fn binding(plan: &MonitorPlan, session: u64, sizes: &[u32]) -> u64 {
     let mut sum = Checksum::new();
-    plan.settings.add_to(&mut sum);
+    plan.asked.add_to(&mut sum);
     sum.number(session);
     for size in sizes {
         sum.number((*size).into());

@@ -206,7 +206,7 @@ impl Shard {
         };
         let counted = self.counted.map(of_step);
         ShardState::new(Resting {
-            settings: self.plan.settings.clone(),
+            asked: self.plan.asked.clone(),
             session: self.session,
             shard: self.number,
             first_user: self.part.first,

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::shard::{Part, Shard};
 use crate::files::{self as sealed, Checksum, Confidential, Content};
+use crate::plan::params::Asked;
 use crate::users::{Admission, KnownItems, Participants, Precedence, are_charges};
-use crate::{Event, MonitorBuilder, StreamError};
+use crate::{Event, StreamError};
 
 /// A [`Shard`] at rest or on its way to another machine, as confidential as the data of its users.
 ///
@@ -21,7 +22,7 @@ pub struct ShardState(#[serde(with = "sealed")] Resting);
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Resting {
-    pub(crate) settings: MonitorBuilder,
+    pub(crate) asked: Asked,
     pub(crate) session: u64,
     pub(crate) shard: u32,
     pub(crate) first_user: u32,
@@ -103,7 +104,7 @@ impl ShardState {
 impl Resting {
     fn resume(self) -> Result<Shard, StreamError> {
         let Self {
-            settings,
+            asked,
             session,
             shard,
             first_user: first,
@@ -113,7 +114,7 @@ impl Resting {
             counted,
             charges,
         } = self;
-        let plan = settings.build()?;
+        let plan = asked.plan()?;
         let users = u32::try_from(charges.public_len()).expect("at most the users of the plan");
         let admission = plan.admission();
         let charges = charges.into_private();
@@ -134,9 +135,9 @@ impl Content for Resting {
     const KIND: &'static str = "shard-state";
 
     fn add_to(&self, sum: &mut Checksum) {
-        let Self { settings, session, shard, first_user, next, history, known, counted, charges } =
+        let Self { asked, session, shard, first_user, next, history, known, counted, charges } =
             self;
-        settings.add_to(sum);
+        asked.add_to(sum);
         for number in [*session, u64::from(*shard), u64::from(*first_user), *next, *history] {
             sum.number(number);
         }
@@ -157,7 +158,7 @@ impl Content for Resting {
     }
 
     fn check(&self) -> Result<(), StreamError> {
-        let plan = self.settings.clone().build()?;
+        let plan = self.asked.clone().plan()?;
         let last = u64::from(self.first_user) + self.charges.public_len() as u64;
         let step = |counted: &Counted| {
             let admitted = |events: &Vec<Event>| {
@@ -196,20 +197,20 @@ fn admitted_again(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{StreamShape, ThreshMonitor, Universe};
+    use crate::{MonitorSettings, StreamShape, Universe};
 
     /// With a checksum that matches: users that the plan does not have are found all the same.
     #[test]
     fn users_beyond_the_plan_are_refused() {
         let shape = StreamShape { universe: Universe::Range { size: 20 }, users: 3, steps: 9 };
-        let plan = ThreshMonitor::builder(shape, 1.0, 2).and_then(MonitorBuilder::build);
-        let settings = plan.expect("valid").settings;
+        let plan = crate::testing::pure(shape, 1.0, 2, MonitorSettings::default());
+        let asked = plan.expect("valid").asked;
         let read = |first_user: u32, users: usize| {
             let charges = Confidential::new(Private::owned(vec![0; users]));
-            let (settings, known) = (settings.clone(), KnownItems::from(Vec::new()));
+            let (asked, known) = (asked.clone(), KnownItems::from(Vec::new()));
             let (session, shard, next, history, counted) = (1, 0, 0, 0, None);
             let state = Resting {
-                settings,
+                asked,
                 session,
                 shard,
                 first_user,

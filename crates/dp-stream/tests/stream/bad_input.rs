@@ -2,23 +2,23 @@
 
 use dp_stream::baselines::{CellMethod, CellMonitor};
 use dp_stream::{
-    BadEventKind, Budget, Event, Histograms, Mechanism, MonitorBuilder, SecureSource, StreamError,
-    TargetCharging, ThreshMonitor, Threshold,
+    BadEventKind, Budget, Event, Mechanism, Method, MonitorPlan, MonitorSettings, SecureSource,
+    StreamError, Threshold,
 };
 
 use super::shards::wire;
-use super::{plan, rng, shape};
+use super::{by, from, plan, pure, rng, shape};
 
-fn refusal(builder: Result<MonitorBuilder, StreamError>) -> String {
-    builder.and_then(MonitorBuilder::build).expect_err("out of range").to_string()
-}
-
-fn builder(size: u64, users: u32, steps: u64, k: u8) -> Result<MonitorBuilder, StreamError> {
-    ThreshMonitor::builder(shape(size, users, steps), 1.0, k)
+fn refusal(plan: Result<MonitorPlan, StreamError>) -> String {
+    plan.expect_err("out of range").to_string()
 }
 
 #[test]
 fn settings_out_of_range_are_named() {
+    let builder =
+        |size, users, steps, k| pure(shape(size, users, steps), 1.0, k, MonitorSettings::default());
+    let with = |settings| pure(shape(9, 9, 9), 1.0, 3, settings);
+    let default = MonitorSettings::default();
     for (refused, message) in [
         (builder(0, 9, 9, 1), "size of the universe must be between 1 and 2^64, got 0"),
         (builder(9, 0, 9, 1), "users must be at least 1, got 0"),
@@ -27,28 +27,27 @@ fn settings_out_of_range_are_named() {
         (builder(9, 9, 9, 0), "reports_per_user must be between 1 and 254, got 0"),
         (builder(9, 9, 9, 255), "reports_per_user must be between 1 and 254, got 255"),
         (
-            builder(9, 9, 9, 3).map(|b| b.items_per_step(4)),
+            with(MonitorSettings { items_per_step: Some(4), ..default }),
             "items_per_step must be between 1 and reports_per_user, got 4",
         ),
+        (with(from(-1)), "threshold must be between 0 and 2^41, got -1"),
+        (with(by(Threshold::Rule { beta: f64::NAN })), "beta must be above 0 and below 1, got NaN"),
         (
-            builder(9, 9, 9, 3).map(|b| b.threshold(Threshold::Count { count: -1 })),
-            "threshold must be between 0 and 2^41, got -1",
-        ),
-        (
-            builder(9, 9, 9, 3).map(|b| b.threshold(Threshold::Rule { beta: f64::NAN })),
-            "beta must be above 0 and below 1, got NaN",
-        ),
-        (
-            builder(9, 9, 9, 3)
-                .map(|b| b.threshold(Threshold::Count { count: 5 }).least_threshold(6)),
+            with(MonitorSettings { least_threshold: Some(6), ..from(5) }),
             "least_threshold must be at most the threshold, got 6",
         ),
         (
-            ThreshMonitor::builder(shape(9, 9, 9), f64::NAN, 1),
+            pure(shape(9, 9, 9), f64::NAN, 1, default),
             "epsilon must be finite and > 0 and at most 100, got NaN",
         ),
         (
-            Ok(TargetCharging::builder(shape(9, 9, 9), Budget::new(1.0, 0.0).expect("valid"), 1)),
+            MonitorPlan::new(
+                Method::TargetCharging,
+                shape(9, 9, 9),
+                Budget::new(1.0, 0.0).expect("valid"),
+                1,
+                default,
+            ),
             "delta must be above 0 for this method, got 0",
         ),
     ] {
@@ -59,41 +58,41 @@ fn settings_out_of_range_are_named() {
 /// Also where the threshold follows from delta and beta is not used.
 #[test]
 fn a_beta_that_is_no_probability_is_refused_for_every_method() {
-    let shape = || shape(9, 9, 9);
     let budget = Budget::new(1.0, 1e-6).expect("valid");
-    let builders: [&dyn Fn() -> Result<MonitorBuilder, StreamError>; 4] = [
-        &|| ThreshMonitor::builder(shape(), 1.0, 2),
-        &|| Ok(ThreshMonitor::builder_seen(shape(), budget, 2)),
-        &|| Ok(TargetCharging::builder(shape(), budget, 2)),
-        &|| Histograms::builder(shape(), 1.0, 2),
-    ];
-    for builder in builders {
-        let with = |beta| builder().map(|b| b.threshold(Threshold::Rule { beta }));
+    for method in [
+        Method::ThreshMonitor,
+        Method::ThreshMonitorSeen,
+        Method::TargetCharging,
+        Method::BasicHistograms,
+    ] {
+        let with = |beta| {
+            MonitorPlan::new(method, shape(9, 9, 9), budget, 2, by(Threshold::Rule { beta }))
+        };
         for beta in [f64::NAN, f64::INFINITY, -1.0, -0.0, 0.0, 1.0, 2.0] {
             let message = format!("beta must be above 0 and below 1, got {beta}");
             assert_eq!(refusal(with(beta)), message);
         }
-        assert!(with(0.5).and_then(MonitorBuilder::build).is_ok());
+        assert!(with(0.5).is_ok());
     }
 }
 
 #[test]
 fn a_threshold_of_0_is_for_small_universes_and_one_of_2_to_the_40_is_fine() {
-    let at = |size, count| builder(size, 9, 9, 1).map(|b| b.threshold(Threshold::Count { count }));
+    let at = |size, count| pure(shape(size, 9, 9), 1.0, 1, from(count));
     assert_eq!(
         refusal(at(1 << 32, 0)),
         "at threshold 0 a step would report 4294967296 items that nobody shows; the least threshold \
          with these settings is 7"
     );
-    assert!(at(1 << 32, 7).and_then(MonitorBuilder::build).is_ok());
-    let plan = at(5, 0).and_then(MonitorBuilder::build).expect("all five, always");
+    assert!(at(1 << 32, 7).is_ok());
+    let plan = at(5, 0).expect("all five, always");
     let mut draws = rng(1);
     let all = plan
         .start_with(&mut SecureSource::new(&mut draws))
         .step_with(0, &[], &mut SecureSource::new(&mut draws))
         .expect("in time");
     assert_eq!(all.iter().map(|r| r.item).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
-    let plan = at(1 << 60, 1 << 40).and_then(MonitorBuilder::build).expect("never");
+    let plan = at(1 << 60, 1 << 40).expect("never");
     assert_eq!(
         plan.start_with(&mut SecureSource::new(&mut draws))
             .finish_with(&mut SecureSource::new(&mut draws)),
@@ -126,10 +125,8 @@ fn times_that_passed_or_are_not_planned_change_nothing() {
 
 #[test]
 fn thresholds_move_within_what_was_planned() {
-    let plan = builder(4, 6, 10, 1)
-        .map(|b| b.threshold(Threshold::Count { count: 9 }).least_threshold(5))
-        .and_then(MonitorBuilder::build)
-        .expect("valid");
+    let settings = MonitorSettings { least_threshold: Some(5), ..from(9) };
+    let plan = pure(shape(4, 6, 10), 1.0, 1, settings).expect("valid");
     let mut monitor = plan.start_with(&mut SecureSource::new(&mut rng(1)));
     assert_eq!(monitor.set_threshold(5), Ok(()));
     let message = monitor.set_threshold(4).expect_err("too low").to_string();
@@ -247,9 +244,9 @@ fn the_event_that_is_named_is_the_first_to_be_dropped() {
 fn a_receipt_pays_for_the_least_threshold() {
     let spent = |threshold, least| {
         let budget = Budget::new(0.7, 0.3).expect("valid");
-        let builder = ThreshMonitor::builder_seen(shape(9, 5, 4), budget, 2);
-        let builder = builder.threshold(Threshold::Count { count: threshold });
-        builder.least_threshold(least).build().expect("valid").receipt().spent().clone()
+        let settings = MonitorSettings { least_threshold: Some(least), ..from(threshold) };
+        let plan = MonitorPlan::new(Method::ThreshMonitorSeen, shape(9, 5, 4), budget, 2, settings);
+        plan.expect("valid").receipt().spent().clone()
     };
     assert_eq!(spent(12, 9), spent(9, 9));
     assert_ne!(spent(12, 12), spent(9, 9));

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dp_stream::{Event, Mechanism, Monitor, MonitorPlan, Report, SecureSource, ThreshMonitor};
+use dp_stream::{
+    Budget, Event, Mechanism, Method, Monitor, MonitorPlan, MonitorSettings, Report, SecureSource,
+};
 use proptest::prelude::*;
 
 use super::{plan, rng, shape, shifting};
@@ -202,9 +204,7 @@ fn a_release_is_its_session_and_an_iterator_is_its_steps() {
 #[test]
 fn skipped_steps_can_report_what_nobody_shows() {
     // Every unseen item has a chance of e^-4.02 per step, so 600 cells have ten reports.
-    let plan = ThreshMonitor::builder(shape(3, 5, 200), 4.0, 1)
-        .and_then(|builder| builder.threshold(dp_stream::Threshold::Count { count: 1 }).build())
-        .expect("valid");
+    let plan = plan(3, 5, 200, 1, 1);
     let mut rng = rng(2);
     let mut monitor = plan.start_with(&mut SecureSource::new(&mut rng));
     let reports = monitor.step_with(150, &[], &mut SecureSource::new(&mut rng)).expect("in time");
@@ -221,9 +221,10 @@ fn skipped_steps_can_report_what_nobody_shows() {
 #[test]
 fn histograms_charge_nobody() {
     let stream = shifting(50, 20, 200, 4, 8);
-    let plan = dp_stream::Histograms::builder(shape(4, 50, 20), 50.0, 4)
-        .and_then(dp_stream::MonitorBuilder::build)
-        .expect("valid");
+    let budget = Budget::new(50.0, 0.0).expect("valid");
+    let settings = MonitorSettings::default();
+    let plan = MonitorPlan::new(Method::BasicHistograms, shape(4, 50, 20), budget, 4, settings);
+    let plan = plan.expect("valid");
     let mut rng = rng(3);
     let mut monitor = plan.start_with(&mut SecureSource::new(&mut rng));
     let mut reports = 0;

@@ -2,9 +2,9 @@
 
 use dp_accounting::AddRemove;
 use dp_audit::{Law, Window, exact_law};
-use dp_stream::{Event, Mechanism, MonitorPlan, Report, ThreshMonitor, Threshold};
+use dp_stream::{Event, Mechanism, MonitorPlan, Report};
 
-use super::shape;
+use super::{from, pure, shape};
 
 fn law(plan: &MonitorPlan, data: &[Vec<Event>], highest: i64) -> Law<Vec<Report>> {
     exact_law(Window::new(0, highest), |source| plan.replay(data, source).0).under(AddRemove)
@@ -15,9 +15,7 @@ fn law(plan: &MonitorPlan, data: &[Vec<Event>], highest: i64) -> Law<Vec<Report>
 fn adding_and_removing_a_user_cost_exactly_epsilon() {
     let epsilon = 0.9;
     for (items, k) in [(2, 1), (2, 2), (3, 1), (3, 2)] {
-        let plan = ThreshMonitor::builder(shape(items, 1, 3), epsilon, k)
-            .and_then(|builder| builder.threshold(Threshold::Count { count: 1 }).build())
-            .expect("valid");
+        let plan = pure(shape(items, 1, 3), epsilon, k, from(1)).expect("valid");
         let user: Vec<Vec<Event>> =
             (0..3).map(|time| vec![Event { user: 0, item: time % items }]).collect();
         // Noisy counts up to one above the threshold on their own, where that is few enough.

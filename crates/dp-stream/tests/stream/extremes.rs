@@ -1,11 +1,11 @@
 //! The largest plans and the lowest and highest thresholds.
 
 use dp_stream::{
-    Budget, Event, Histograms, Mechanism, MonitorBuilder, SecureSource, StreamError, StreamShape,
-    TargetCharging, ThreshMonitor, Threshold, Universe,
+    Budget, Event, Mechanism, Method, MonitorPlan, MonitorSettings, SecureSource, StreamError,
+    StreamShape, Threshold, Universe,
 };
 
-use super::{rng, shape};
+use super::{by, from, pure, rng, shape};
 
 /// 2^104 cells, nearly all of them skipped in one call: a few thousand draws instead of 2^40. At the threshold
 /// of `beta = 0.9`, 110, the reports of unseen items in 300 streams are Poisson with mean 260.3: from 185 to
@@ -13,9 +13,7 @@ use super::{rng, shape};
 #[test]
 fn the_longest_stream_over_the_largest_universe_can_be_skipped() {
     let shape = StreamShape { universe: Universe::Bits64, users: 1_000, steps: 1 << 40 };
-    let plan = ThreshMonitor::builder(shape, 1.0, 2)
-        .and_then(|builder| builder.threshold(Threshold::Rule { beta: 0.9 }).build())
-        .expect("valid");
+    let plan = pure(shape, 1.0, 2, by(Threshold::Rule { beta: 0.9 })).expect("valid");
     assert_eq!(plan.threshold(), 110);
     let mut draws = rng(4);
     let events: Vec<Event> = (0..1_000).map(|user| Event { user, item: u64::MAX }).collect();
@@ -37,9 +35,7 @@ fn the_longest_stream_over_the_largest_universe_can_be_skipped() {
 #[test]
 fn a_skip_without_end_is_refused_and_changes_nothing() {
     // At threshold 0 every item is reported in every step.
-    let plan = ThreshMonitor::builder(shape(3, 5, 1 << 40), 1.0, 1)
-        .and_then(|builder| builder.threshold(Threshold::Count { count: 0 }).build())
-        .expect("valid");
+    let plan = pure(shape(3, 5, 1 << 40), 1.0, 1, from(0)).expect("valid");
     let mut draws = rng(4);
     let mut monitor = plan.start_with(&mut SecureSource::new(&mut draws));
     let before = monitor.state();
@@ -60,10 +56,7 @@ fn a_skip_without_end_is_refused_and_changes_nothing() {
 
 #[test]
 fn thresholds_of_zero_and_of_the_largest_count() {
-    let build = |steps, count| {
-        ThreshMonitor::builder(shape(1 << 10, 5, steps), 1.0, 254)
-            .and_then(|builder| builder.threshold(Threshold::Count { count }).build())
-    };
+    let build = |steps, count| pure(shape(1 << 10, 5, steps), 1.0, 254, from(count));
     let mut draws = rng(4);
     let everything = build(2, 0).expect("1,024 reports per step");
     let mut monitor = everything.start_with(&mut SecureSource::new(&mut draws));
@@ -77,23 +70,19 @@ fn thresholds_of_zero_and_of_the_largest_count() {
         assert_eq!(monitor.finish_with(&mut SecureSource::new(&mut draws)), Ok(vec![]));
     }
     assert!(build(1, (1 << 41) + 1).is_err());
-    let error = ThreshMonitor::builder(shape(1 << 32, 5, 1), 1.0, 1)
-        .and_then(|builder| builder.threshold(Threshold::Count { count: 0 }).build())
-        .expect_err("2^32 reports per step")
-        .to_string();
+    let error =
+        pure(shape(1 << 32, 5, 1), 1.0, 1, from(0)).expect_err("2^32 reports per step").to_string();
     assert!(error.starts_with("at threshold 0 a step would report 4294967296 items"), "{error}");
 }
 
 /// Nonsense has an answer too, and so has a promise about 2^41 sampled users; none takes long.
 #[test]
 fn smallest_counts_of_any_miss_have_an_answer() {
-    let pure = |count| {
-        ThreshMonitor::builder(shape(9, 9, 9), 0.01, 2)
-            .and_then(|builder| builder.threshold(Threshold::Count { count }).build())
-            .expect("valid")
-    };
-    let two_sided =
-        Histograms::builder(shape(9, 9, 9), 1.0, 2).and_then(MonitorBuilder::build).expect("valid");
+    let pure = |count| pure(shape(9, 9, 9), 0.01, 2, from(count)).expect("valid");
+    let budget = Budget::new(1.0, 0.0).expect("valid");
+    let settings = MonitorSettings::default();
+    let two_sided = MonitorPlan::new(Method::BasicHistograms, shape(9, 9, 9), budget, 2, settings)
+        .expect("valid");
     for plan in [pure(0), pure(50), pure(1 << 41), two_sided] {
         for never in [0.0, -0.0, -1.0, f64::NEG_INFINITY, f64::NAN] {
             assert_eq!(plan.smallest_count(never), u64::MAX);
@@ -114,7 +103,8 @@ fn smallest_counts_of_any_miss_have_an_answer() {
 fn target_charging_is_calibrated_for_every_budget() {
     let build = |epsilon, delta, k| {
         let budget = Budget::new(epsilon, delta).map_err(StreamError::from)?;
-        TargetCharging::builder(shape(9, 9, 9), budget, k).build()
+        let settings = MonitorSettings::default();
+        MonitorPlan::new(Method::TargetCharging, shape(9, 9, 9), budget, k, settings)
     };
     for (delta, k) in
         [1e-12, 1e-6, 0.5].into_iter().flat_map(|delta| [1, 16, 254].map(|k| (delta, k)))

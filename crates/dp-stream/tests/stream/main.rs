@@ -17,7 +17,10 @@ mod shards;
 mod states;
 mod statistics;
 
-use dp_stream::{ChaCha20Rng, Event, MonitorPlan, StreamShape, ThreshMonitor, Threshold, Universe};
+use dp_stream::{
+    Budget, ChaCha20Rng, Event, Method, MonitorPlan, MonitorSettings, StreamError, StreamShape,
+    Threshold, Universe,
+};
 use rand::{RngExt, SeedableRng};
 
 fn shape(size: u64, users: u32, steps: u64) -> StreamShape {
@@ -26,11 +29,27 @@ fn shape(size: u64, users: u32, steps: u64) -> StreamShape {
 
 /// Pure, with an unusual generosity: little noise, so that small streams report something.
 fn plan(size: u64, users: u32, steps: u64, k: u8, threshold: i64) -> MonitorPlan {
-    ThreshMonitor::builder(shape(size, users, steps), 4.0, k)
-        .expect("valid")
-        .threshold(Threshold::Count { count: threshold })
-        .build()
-        .expect("valid")
+    pure(shape(size, users, steps), 4.0, k, from(threshold)).expect("valid")
+}
+
+/// By the pure method.
+fn pure(
+    shape: StreamShape,
+    epsilon: f64,
+    k: u8,
+    settings: MonitorSettings,
+) -> Result<MonitorPlan, StreamError> {
+    let budget = Budget::new(epsilon, 0.0)?;
+    MonitorPlan::new(Method::ThreshMonitor, shape, budget, k, settings)
+}
+
+/// From this noisy count on.
+fn from(count: i64) -> MonitorSettings {
+    by(Threshold::Count { count })
+}
+
+fn by(threshold: Threshold) -> MonitorSettings {
+    MonitorSettings { threshold, ..Default::default() }
 }
 
 fn rng(seed: u64) -> ChaCha20Rng {

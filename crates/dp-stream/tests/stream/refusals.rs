@@ -2,11 +2,11 @@
 
 use dp_stream::baselines::{CellMethod, CellMonitor};
 use dp_stream::{
-    Budget, Histograms, MonitorBuilder, Question, StreamError, StreamShape, TargetCharging,
-    ThreshMonitor, Threshold, Universe, Wanted, advise, advise_settings,
+    Budget, Method, MonitorPlan, MonitorSettings, Question, StreamShape, Threshold, Universe,
+    Wanted, advise, advise_settings,
 };
 
-use super::{plan, rng, shape};
+use super::{by, from, plan, pure, rng, shape};
 
 fn said<T, E: std::fmt::Display>(outcome: Result<T, E>) -> String {
     outcome.map_or_else(|error| error.to_string(), |_| "accepted".to_owned())
@@ -17,19 +17,17 @@ fn names(alphabet: &str, max_bytes: u32) -> StreamShape {
     StreamShape { universe, users: 9, steps: 9 }
 }
 
-fn build(
-    builder: Result<MonitorBuilder, StreamError>,
-) -> Result<dp_stream::MonitorPlan, StreamError> {
-    builder.and_then(MonitorBuilder::build)
-}
-
 #[test]
 #[allow(clippy::too_many_lines, reason = "one entry for each refusal")]
 fn wrong_arguments_are_refused_with_value_and_limit() {
-    let at = |epsilon| build(ThreshMonitor::builder(shape(9, 9, 9), epsilon, 1));
+    let default = MonitorSettings::default();
+    let at = |epsilon| pure(shape(9, 9, 9), epsilon, 1, default);
+    let with = |settings| pure(shape(9, 9, 9), 1.0, 2, settings);
+    let by_method =
+        |method, budget, k| MonitorPlan::new(method, shape(9, 9, 9), budget, k, default);
     let budget = |epsilon, delta| Budget::new(epsilon, delta).expect("in range");
     let (one, some) = (budget(1.0, 0.0), budget(1.0, 1e-6));
-    let of = |shape| build(ThreshMonitor::builder(shape, 1.0, 1));
+    let of = |shape| pure(shape, 1.0, 1, default);
     let cells = |method, k, threshold| CellMonitor::new(shape(9, 9, 9), some, method, k, threshold);
     let sparse = |reports| CellMethod::SparseVector { reports };
     let question = || Question {
@@ -95,87 +93,70 @@ fn wrong_arguments_are_refused_with_value_and_limit() {
             "there are more than 2^64 names of up to 4294967295 bytes over 2 symbols",
         ),
         (
-            said(build(ThreshMonitor::builder(shape(9, 9, u64::MAX), 1.0, 1))),
+            said(pure(shape(9, 9, u64::MAX), 1.0, 1, default)),
             "steps must be between 1 and 2^40, got 18446744073709551615",
         ),
         (
-            said(build(ThreshMonitor::builder(shape(9, u32::MAX, 9), 1.0, 255))),
+            said(pure(shape(9, u32::MAX, 9), 1.0, 255, default)),
             "reports_per_user must be between 1 and 254, got 255",
         ),
         (
-            said(build(Ok(ThreshMonitor::builder_seen(shape(9, 9, 9), one, 1)))),
+            said(by_method(Method::ThreshMonitorSeen, one, 1)),
             "delta must be above 0 for this method, got 0",
         ),
         (
-            said(build(Ok(ThreshMonitor::builder_seen(shape(9, 9, 9), budget(1e-300, 1e-300), 1)))),
+            said(by_method(Method::ThreshMonitorSeen, budget(1e-300, 1e-300), 1)),
             "epsilon of a sample = 1e-300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
         ),
         (
-            said(build(Ok(TargetCharging::builder(shape(9, 9, 9), budget(1.0, 1e-300), 0)))),
+            said(by_method(Method::TargetCharging, budget(1.0, 1e-300), 0)),
             "reports_per_user must be between 1 and 254, got 0",
         ),
         (
-            said(build(Ok(TargetCharging::builder(shape(9, 9, 9), budget(1e-300, 1e-6), 1)))),
+            said(by_method(Method::TargetCharging, budget(1e-300, 1e-6), 1)),
             "epsilon of a report = 5e-301 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
         ),
+        (said(at(f64::NAN)), "epsilon must be finite and > 0 and at most 100, got NaN"),
         (
-            said(build(Histograms::builder(shape(9, 9, 9), 0.0, 1))),
-            "epsilon must be finite and > 0 and at most 100, got 0",
-        ),
-        (
-            said(build(Histograms::builder(shape(9, 9, 9), f64::NAN, 1))),
-            "epsilon must be finite and > 0 and at most 100, got NaN",
-        ),
-        (
-            said(build(Histograms::builder(shape(9, 9, 1 << 40), 1e-300, 1))),
+            said(MonitorPlan::new(
+                Method::BasicHistograms,
+                shape(9, 9, 1 << 40),
+                budget(1e-300, 0.0),
+                1,
+                default,
+            )),
             "epsilon of a report = 9.09494701773e-313 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
         ),
         (
-            said(build(Histograms::builder(shape(9, 9, 9), 1.0, 0))),
+            said(by_method(Method::BasicHistograms, one, 0)),
             "reports_per_user must be between 1 and 254, got 0",
         ),
         (
-            said(build(
-                ThreshMonitor::builder(shape(9, 9, 9), 1.0, 2).map(|b| b.items_per_step(0)),
-            )),
+            said(with(MonitorSettings { items_per_step: Some(0), ..default })),
             "items_per_step must be between 1 and reports_per_user, got 0",
         ),
         (
-            said(build(
-                ThreshMonitor::builder(shape(9, 9, 9), 1.0, 2).map(|b| b.items_per_step(255)),
-            )),
+            said(with(MonitorSettings { items_per_step: Some(255), ..default })),
             "items_per_step must be between 1 and reports_per_user, got 255",
         ),
         (
-            said(build(
-                ThreshMonitor::builder(shape(9, 9, 9), 1.0, 2)
-                    .map(|b| b.threshold(Threshold::Count { count: i64::MAX })),
-            )),
+            said(with(from(i64::MAX))),
             "threshold must be between 0 and 2^41, got 9223372036854775807",
         ),
         (
-            said(build(
-                ThreshMonitor::builder(shape(9, 9, 9), 1.0, 2)
-                    .map(|b| b.threshold(Threshold::Count { count: i64::MIN })),
-            )),
+            said(with(from(i64::MIN))),
             "threshold must be between 0 and 2^41, got -9223372036854775808",
         ),
         (
-            said(build(
-                ThreshMonitor::builder(shape(9, 9, 9), 1.0, 2).map(|b| b.least_threshold(i64::MIN)),
-            )),
+            said(with(MonitorSettings { least_threshold: Some(i64::MIN), ..default })),
             "least_threshold must be between 0 and 2^41, got -9223372036854775808",
         ),
         (
-            said(build(
-                ThreshMonitor::builder(shape(9, 9, 9), 1.0, 2).map(|b| b.least_threshold(i64::MAX)),
-            )),
+            said(with(MonitorSettings { least_threshold: Some(i64::MAX), ..default })),
             "least_threshold must be at most the threshold, got 9223372036854775807",
         ),
         (
-            said(build(
-                ThreshMonitor::builder(shape(9, 9, 9), 1.0, 2).map(|b| b.threshold(rule(5e-324))),
-            )),
+            said(with(by(rule(5e-324)))),
             "threshold by the rule must be between 0 and 2^41, got 9223372036854775807",
         ),
         (

@@ -1,11 +1,11 @@
 //! Sessions at rest: what survives, and what is refused.
 
-use dp_stream::{Event, Monitor, MonitorBuilder, MonitorState, SecureSource, ThreshMonitor};
+use dp_stream::{Event, Monitor, MonitorSettings, MonitorState, SecureSource};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::charges::charges;
-use super::{plan, rng, shape, shifting};
+use super::{plan, pure, rng, shape, shifting};
 
 fn after_some_steps() -> (dp_stream::MonitorPlan, Monitor) {
     let plan = plan(20, 300, 40, 2, 25);
@@ -45,9 +45,7 @@ fn other_versions_other_plans_and_old_states_are_refused() {
         let expected = format!("the state has version {got}, this program reads version 4");
         assert!(message.contains(&expected), "{message}");
     }
-    let other = ThreshMonitor::builder(shape(20, 300, 40), 4.0, 3)
-        .and_then(MonitorBuilder::build)
-        .expect("valid");
+    let other = pure(shape(20, 300, 40), 4.0, 3, MonitorSettings::default()).expect("valid");
     let message = monitor.state().resume(&other, 0).expect_err("another plan").to_string();
     assert_eq!(message, "the state belongs to a plan with other settings");
     let message = monitor.state().resume(&plan, 13).expect_err("too old").to_string();
@@ -98,8 +96,8 @@ fn damage_is_noticed() {
     refused(&|state| {
         state["content"]["charges"].as_array_mut().expect("a list").pop();
     });
-    refused(&|state| state["content"]["progress"]["settings"]["reports_per_user"] = 3.into());
-    refused(&|state| state["content"]["progress"]["settings"]["budget"]["epsilon"] = 4.5.into());
+    refused(&|state| state["content"]["progress"]["asked"]["reports_per_user"] = 3.into());
+    refused(&|state| state["content"]["progress"]["asked"]["budget"]["epsilon"] = 4.5.into());
     let report = serde_json::json!({ "time": 11, "item": 3, "noisy_count": 40 });
     refused(&|state| state["content"]["progress"]["last_reports"] = serde_json::json!([report]));
     refused(&|state| state["checksum"] = 1.into());

@@ -1,17 +1,15 @@
 //! What is promised about counts, at the size at which it is promised.
 
-use dp_stream::{Event, MonitorBuilder, SecureSource, ThreshMonitor, Threshold};
+use dp_stream::{Event, MonitorSettings, SecureSource, Threshold};
 
-use super::{rng, shape};
+use super::{by, pure, rng, shape};
 
 /// Null: a count of `smallest_count(miss)` is missed with probability `miss`. Of 2,000 runs at
 /// `miss = 0.02` at most 79 miss except with probability 1e-6 (binomial tail, 7.4e-7); the control, a count 30 %
 /// lower, misses more.
 #[test]
 fn counts_of_the_promised_size_are_found() {
-    let plan = ThreshMonitor::builder(shape(1 << 32, 2_000, 1), 1.0, 4)
-        .and_then(MonitorBuilder::build)
-        .expect("valid");
+    let plan = pure(shape(1 << 32, 2_000, 1), 1.0, 4, MonitorSettings::default()).expect("valid");
     let count = u32::try_from(plan.smallest_count(0.02)).expect("small");
     let missed = |count: u32, seed: u64| {
         let mut draws = rng(seed);
@@ -36,12 +34,8 @@ fn counts_of_the_promised_size_are_found() {
 #[test]
 fn unseen_items_are_reported_as_rarely_as_the_rule_says() {
     let plan = |lower: i64| {
-        let build = |threshold| {
-            ThreshMonitor::builder(shape(1 << 40, 10, 1_000), 1.0, 4)
-                .map(|builder| builder.threshold(threshold))
-                .and_then(MonitorBuilder::build)
-                .expect("valid")
-        };
+        let build =
+            |threshold| pure(shape(1 << 40, 10, 1_000), 1.0, 4, by(threshold)).expect("valid");
         let rule = build(Threshold::Rule { beta: 0.5 });
         build(Threshold::Count { count: rule.threshold() - lower })
     };

@@ -6,8 +6,8 @@ use crate::top::Catalogue;
 use dp_accounting::{AddRemove, Budget, Receipt};
 use dp_mechanism::{Algorithm, Draws, Mechanism, Private};
 use dp_stream::{
-    Event, MonitorPlan, Report, StreamError, StreamShape, ThreshMonitor, Threshold, Wanted,
-    advise_settings,
+    Event, Method, MonitorPlan, MonitorSettings, Report, StreamError, StreamShape, Threshold,
+    Wanted, advise_settings,
 };
 use serde::{Deserialize, Serialize};
 
@@ -98,18 +98,11 @@ pub(super) fn monitor(
     let refuse = |error: StreamError| Error::library("the plan", &error);
     match sizes {
         Sizes::Given { reports_per_user, items_per_step } => {
-            let builder = if budget.delta().get() > 0.0 {
-                ThreshMonitor::builder_seen(shape, budget, reports_per_user)
-            } else {
-                let epsilon = budget.epsilon().get();
-                ThreshMonitor::builder(shape, epsilon, reports_per_user).map_err(refuse)?
-            };
-            let items = items_per_step.unwrap_or(reports_per_user);
-            builder
-                .items_per_step(items)
-                .threshold(Threshold::Rule { beta: BETA })
-                .build()
-                .map_err(refuse)
+            let pure = budget.delta().get() <= 0.0;
+            let method = if pure { Method::ThreshMonitor } else { Method::ThreshMonitorSeen };
+            let threshold = Threshold::Rule { beta: BETA };
+            let settings = MonitorSettings { items_per_step, threshold, ..Default::default() };
+            MonitorPlan::new(method, shape, budget, reports_per_user, settings).map_err(refuse)
         }
         Sizes::Find { users, stay_for } => {
             let wanted = Wanted {

@@ -2,10 +2,10 @@
 
 use crate::catalogue::{Catalogue, Items};
 use crate::error::Error;
-use dp_accounting::{AddRemove, Receipt};
+use dp_accounting::{AddRemove, Budget, Receipt};
 use dp_mechanism::{Algorithm, Draws, Mechanism, Private};
 use dp_stream::{
-    Event, Method, MonitorPlan, Report, StreamError, StreamShape, ThreshMonitor, Threshold,
+    Event, Method, MonitorPlan, MonitorSettings, Report, StreamError, StreamShape, Threshold,
 };
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ const MISS: f64 = 0.05;
 /// A one-off release of popular items.
 ///
 /// # Guarantee
-/// `epsilon`-DP under [`AddRemove`] of a person with all rows: that of [`ThreshMonitor`] over one step.
+/// `epsilon`-DP under [`AddRemove`] of a person with all rows: that of [`Method::ThreshMonitor`] over one step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "TopSettings", into = "TopSettings")]
 pub struct TopPlan {
@@ -66,8 +66,14 @@ impl TopPlan {
     pub fn new(settings: TopSettings) -> Result<Self, Error> {
         let catalogue = Catalogue::try_from(settings.items.clone())?;
         let shape = StreamShape { universe: catalogue.universe(), users: settings.users, steps: 1 };
-        let monitor = ThreshMonitor::builder(shape, settings.epsilon, settings.items_per_person)
-            .and_then(|builder| builder.threshold(Threshold::Rule { beta: BETA }).build())
+        let of_monitor =
+            MonitorSettings { threshold: Threshold::Rule { beta: BETA }, ..Default::default() };
+        let monitor = Budget::new(settings.epsilon, 0.0)
+            .map_err(StreamError::from)
+            .and_then(|budget| {
+                let items = settings.items_per_person;
+                MonitorPlan::new(Method::ThreshMonitor, shape, budget, items, of_monitor)
+            })
             .map_err(|error| Error::library("the plan", &error))?;
         Ok(Self { settings, catalogue, monitor })
     }

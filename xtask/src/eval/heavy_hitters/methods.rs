@@ -6,10 +6,10 @@ use dp_accounting::Budget;
 use dp_mechanism::{ChaCha20Rng, Mechanism};
 use dp_stream::baselines::{CellMethod, CellMonitor, exact_heavy_hitters};
 use dp_stream::{
-    Histograms, MonitorBuilder, MonitorPlan, Report, SecureSource, StreamError, StreamShape,
-    TargetCharging, ThreshMonitor, Threshold, Universe,
+    Method, MonitorPlan, MonitorSettings, Report, SecureSource, StreamError, StreamShape,
+    Threshold, Universe,
 };
-use quietus_datasets::sets::heavy_hitters::{Source, Stream};
+use quietus_datasets::sets::heavy_hitters::Stream;
 
 /// Of every method that has one.
 pub(super) const DELTA: f64 = 1e-6;
@@ -115,6 +115,12 @@ impl Setting {
             .map_err(|error| Error::library(self.how.id(), &error))?;
         let items = source.items_per_step;
         let k = self.k.max(items);
+        let monitor = |method, k: u8| {
+            let items_per_step = Some(source.items_per_step.min(k));
+            let threshold = THRESHOLD;
+            let settings = MonitorSettings { items_per_step, threshold, ..Default::default() };
+            MonitorPlan::new(method, shape.clone(), budget, k, settings)
+        };
         let plan = match self.how {
             How::Exact => {
                 let reports = exact_heavy_hitters(&stream.steps, source.heavy);
@@ -139,16 +145,10 @@ impl Setting {
                 let method = CellMethod::SparseVector { reports };
                 return by_cells(stream, (shape, budget), method, k, rng).map_err(failed);
             }
-            How::ThreshMonitor => ThreshMonitor::builder(shape, epsilon, self.k)
-                .and_then(|plan| self.monitor(plan, source)),
-            How::ThreshMonitorSeen => {
-                self.monitor(ThreshMonitor::builder_seen(shape, budget, self.k), source)
-            }
-            How::TargetCharging => {
-                self.monitor(TargetCharging::builder(shape, budget, self.k), source)
-            }
-            How::BasicHistograms => Histograms::builder(shape, epsilon, items)
-                .and_then(|plan| plan.threshold(THRESHOLD).build()),
+            How::ThreshMonitor => monitor(Method::ThreshMonitor, self.k),
+            How::ThreshMonitorSeen => monitor(Method::ThreshMonitorSeen, self.k),
+            How::TargetCharging => monitor(Method::TargetCharging, self.k),
+            How::BasicHistograms => monitor(Method::BasicHistograms, items),
         };
         let plan = plan.map_err(failed)?;
         let mut monitor = plan.start_with(&mut SecureSource::new(rng));
@@ -162,10 +162,6 @@ impl Setting {
         let left = monitor.exact_active_users();
         let dropped = (sampled - left) as f64 / sampled.max(1) as f64;
         Ok(Outcome { reports, dropped: Some(dropped), promised: Some(plan.smallest_count(1e-3)) })
-    }
-
-    fn monitor(&self, plan: MonitorBuilder, source: &Source) -> Result<MonitorPlan, StreamError> {
-        plan.items_per_step(source.items_per_step.min(self.k)).threshold(THRESHOLD).build()
     }
 }
 

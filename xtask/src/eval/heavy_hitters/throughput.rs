@@ -8,7 +8,9 @@ use crate::eval::record::Record;
 use crate::eval::settings::{Effort, Settings};
 use crate::eval::suite::{Plan, Workbench};
 use dp_mechanism::ChaCha20Rng;
-use dp_stream::{Event, MonitorBuilder, SecureSource, StreamShape, ThreshMonitor, Universe};
+use dp_stream::{
+    Budget, Event, Method, MonitorPlan, MonitorSettings, SecureSource, StreamShape, Universe,
+};
 use quietus_datasets::seed::named_rng;
 use rand::RngExt;
 use std::collections::BTreeMap;
@@ -94,9 +96,11 @@ impl Workbench for Throughput {
         let mut rng = named_rng(&["throughput", &cell.seed.to_string(), &cell.run.to_string()]);
         let universe = Universe::Range { size: 1 << 32 };
         let shape = StreamShape { universe, users: USERS, steps: 10_000 };
-        let plan = ThreshMonitor::builder(shape, cell.epsilon.unwrap_or(1.0), 16)
-            .and_then(MonitorBuilder::build)
-            .map_err(failed)?;
+        let budget =
+            Budget::new(cell.epsilon.unwrap_or(1.0), 0.0).map_err(|error| failed(error.into()))?;
+        let settings = MonitorSettings::default();
+        let plan =
+            MonitorPlan::new(Method::ThreshMonitor, shape, budget, 16, settings).map_err(failed)?;
         let batches: Vec<Vec<Event>> =
             (0..(2_000_000 / size).clamp(2, 20)).map(|_| batch(size, &mut rng)).collect();
         let steps = (4_000_000 / size).max(4);
