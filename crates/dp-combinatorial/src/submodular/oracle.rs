@@ -111,7 +111,7 @@ impl<R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> Objective for Oracle<'_, R, F> 
         assert_eq!(kept.len(), self.records(), "one entry per record");
         let accounts = (0..self.records.len())
             .filter(|&record| kept[record])
-            .map(|record| Account { record, value: self.value(record, &[]), credited: 0 })
+            .map(|record| Account { record, value: self.value(record, &[]) })
             .collect();
         let mut run = Run { oracle: self, accounts, picked: Vec::new(), gains: Vec::new() };
         run.measure();
@@ -119,23 +119,22 @@ impl<R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> Objective for Oracle<'_, R, F> 
     }
 }
 
-/// What a record has been credited.
+/// What a record has got so far. Values are cut at the most credit and this one never falls, so over a run its rises, which are what
+/// the record is credited, add up to the most credit at most.
 #[derive(Clone, Copy)]
 pub(super) struct Account {
     pub(super) record: usize,
     /// The largest value so far.
     pub(super) value: u64,
-    pub(super) credited: u64,
 }
 
 impl Account {
-    /// What a value `after` would add: nothing if it is lower, and no more than is left.
-    pub(super) fn gain(&self, after: u64, most_credit: u64) -> u64 {
-        after.saturating_sub(self.value).min(most_credit - self.credited)
+    /// What a value `after` would add: nothing if it is lower.
+    pub(super) fn gain(&self, after: u64) -> u64 {
+        after.saturating_sub(self.value)
     }
 
-    pub(super) fn credit(&mut self, after: u64, most_credit: u64) {
-        self.credited += self.gain(after, most_credit);
+    pub(super) fn credit(&mut self, after: u64) {
         self.value = self.value.max(after);
     }
 }
@@ -157,9 +156,8 @@ impl<R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> Run<'_, R, F> {
             for (element, gain) in gains.iter_mut().enumerate() {
                 if !picked.contains(&element) {
                     with.push(element);
-                    let of_one = |account: &Account| {
-                        account.gain(oracle.value(account.record, &with), oracle.most_credit)
-                    };
+                    let of_one =
+                        |account: &Account| account.gain(oracle.value(account.record, &with));
                     *gain = chunk.iter().map(of_one).sum::<u64>().cast_signed();
                     with.pop();
                 }
@@ -193,7 +191,7 @@ impl<R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> Gains for Run<'_, R, F> {
             self.picked.push(element);
             let (oracle, picked) = (self.oracle, &self.picked);
             self.accounts.par_iter_mut().with_min_len(oracle.chunk()).for_each(|account| {
-                account.credit(oracle.value(account.record, picked), oracle.most_credit);
+                account.credit(oracle.value(account.record, picked));
             });
             self.measure();
         }

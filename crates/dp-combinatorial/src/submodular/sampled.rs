@@ -17,7 +17,7 @@ use crate::CombinatorialError;
 /// on the number of samples, only how closely the extension is followed.
 ///
 /// # Complexity
-/// About `records * elements * samples / steps` calls per raise; 24 bytes per record and sample.
+/// About `records * elements * samples / steps` calls per raise; 16 bytes per record and sample.
 ///
 /// # Source
 /// Chaturvedi, Nguyen, Zakynthinou (2021), with the samples of Ghazi, Kamath, Kumar, Manurangsi, Sealfon
@@ -108,7 +108,7 @@ impl<R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> Extension for Sampled<'_, R, F>
         let accounts = records
             .map(|record| {
                 let value = self.oracle.value(record, &[]);
-                vec![Account { record, value, credited: 0 }; self.samples]
+                vec![Account { record, value }; self.samples]
             })
             .collect();
         let sets = vec![Vec::new(); self.samples];
@@ -144,7 +144,6 @@ impl<R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> Path<'_, '_, R, F> {
 
     fn measure(&mut self) {
         let source = self.source;
-        let most_credit = source.most_credit();
         // Public: each sample's set with one element more.
         let with: Vec<Vec<(usize, Vec<usize>)>> = (0..source.elements())
             .map(|element| {
@@ -155,7 +154,7 @@ impl<R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> Path<'_, '_, R, F> {
         let of_chunk = |chunk: &[Vec<Account>]| {
             let gain = |accounts: &Vec<Account>, (sample, set): &(usize, Vec<usize>)| {
                 let account = accounts[*sample];
-                account.gain(source.oracle.value(account.record, set), most_credit)
+                account.gain(source.oracle.value(account.record, set))
             };
             let of_element = |sets: &Vec<(usize, Vec<usize>)>| -> u64 {
                 chunk.iter().map(|a| sets.iter().map(|set| gain(a, set)).sum::<u64>()).sum()
@@ -182,11 +181,10 @@ impl<R: Sync, F: Fn(&R, &[usize]) -> u64 + Sync> LevelGains for Path<'_, '_, R, 
             self.sets[sample].push(element);
         }
         let (source, sets) = (self.source, &self.sets);
-        let most_credit = source.most_credit();
         self.accounts.par_iter_mut().with_min_len(source.oracle.chunk()).for_each(|accounts| {
             for &sample in &entered {
                 let account = &mut accounts[sample];
-                account.credit(source.oracle.value(account.record, &sets[sample]), most_credit);
+                account.credit(source.oracle.value(account.record, &sets[sample]));
             }
         });
         self.measure();
