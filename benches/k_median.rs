@@ -6,7 +6,8 @@ use std::sync::Arc;
 use criterion::{Criterion, criterion_group, criterion_main};
 use dp_accounting::Budget;
 use dp_combinatorial::k_median::{
-    FasterPam, Metric, MetricBicriteria, MetricHistogram, Power, exact_weights,
+    FasterPam, Metric, MetricBicriteria, MetricBicriteriaSettings, MetricHistogram,
+    MetricHistogramSettings, Power, exact_weights,
 };
 use dp_mechanism::{ChaCha20Rng, Mechanism};
 use rand::{RngExt, SeedableRng};
@@ -48,12 +49,14 @@ fn mechanisms(criterion: &mut Criterion) {
     let budget = Budget::new(1.0, 0.0).expect("valid");
     let k = 20.min(metric.nodes() / 5);
     let mut rng = ChaCha20Rng::seed_from_u64(1);
-    let picks = MetricBicriteria::builder(k, Power::Median, budget, users.len() as u64);
-    let picks = picks.build(&metric).expect("valid");
+    let (hint, settings) = (users.len() as u64, MetricBicriteriaSettings::default());
+    let picks = MetricBicriteria::new(&metric, k, Power::Median, budget, hint, settings);
+    let picks = picks.expect("valid");
     group.bench_function("bicriteria", |bencher| {
         bencher.iter(|| picks.simulate(black_box(&users), &mut rng).expect("it fits"));
     });
-    let counts = MetricHistogram::builder(k, Power::Median, budget).build(&metric).expect("valid");
+    let settings = MetricHistogramSettings::default();
+    let counts = MetricHistogram::new(&metric, k, Power::Median, budget, settings).expect("valid");
     group.bench_function("histogram", |bencher| {
         bencher.iter(|| counts.simulate(black_box(&users), &mut rng).expect("it fits"));
     });

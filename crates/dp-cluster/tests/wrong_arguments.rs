@@ -2,6 +2,7 @@
 //! named with its value.
 //!
 //! Budgets, boxes, balls and distances are checked where they are made, by the crates below.
+#![allow(clippy::print_stderr, reason = "of a test that fails")]
 
 use std::fmt::Display;
 

@@ -7,8 +7,8 @@ use dp_accounting::{AddRemove, AnyRelation, Budget, Delta, Epsilon, Receipt};
 use dp_audit::{Law as OutputLaw, Method, Neighbours, Window, compare, exact_law};
 use dp_combinatorial::Sizes;
 use dp_combinatorial::k_median::{
-    Base, Clustering, Denoise, Metric, MetricBicriteria, MetricBicriteriaBuilder, MetricClustering,
-    MetricHistogram, Power, Width,
+    Base, Clustering, Denoise, Metric, MetricBicriteria, MetricBicriteriaSettings,
+    MetricClustering, MetricHistogram, MetricHistogramSettings, Power, Width,
 };
 use dp_mechanism::{
     Certificate, ChaCha20Rng, DiscreteGaussian, Geometric, Law, Mechanism, SecureSource,
@@ -79,8 +79,30 @@ fn budget() -> Budget {
     Budget::new(1.0, 0.0).expect("valid")
 }
 
-fn settings(power: Power) -> MetricBicriteriaBuilder {
-    MetricBicriteria::builder(1, power, budget(), 10)
+/// One centre, by so many picks.
+fn one_centre(
+    metric: &Arc<Metric>,
+    power: Power,
+    picks: u32,
+    settings: MetricBicriteriaSettings,
+) -> MetricBicriteria {
+    let settings = MetricBicriteriaSettings { picks: Some(picks), ..settings };
+    MetricBicriteria::new(metric, 1, power, budget(), 10, settings).expect("valid settings")
+}
+
+/// Two centres for a hundred users or so.
+fn two_centres(
+    metric: &Arc<Metric>,
+    power: Power,
+    picks: u32,
+    settings: MetricBicriteriaSettings,
+) -> MetricBicriteria {
+    let settings = MetricBicriteriaSettings { picks: Some(picks), ..settings };
+    MetricBicriteria::new(metric, 2, power, budget(), 100, settings).expect("valid settings")
+}
+
+fn by_rule(rule: SelectionRule) -> MetricBicriteriaSettings {
+    MetricBicriteriaSettings { rule, ..Default::default() }
 }
 
 fn nodes(users: &[usize]) -> Vec<u32> {
@@ -114,11 +136,11 @@ fn exact(plan: &MetricBicriteria, most: usize, window: Window) -> Found {
 
 /// One or two picks and the counts, on one sample.
 fn bicriteria(effort: Effort) -> Found {
-    let plan = |settings: MetricBicriteriaBuilder| settings.build(&line()).expect("valid settings");
     let window = Window::new(-1, 3);
-    let flip = plan(settings(Power::Median).picks(2));
-    let far =
-        plan(settings(Power::Means).rule(SelectionRule::Exponential).base(Base::Diameter).picks(1));
+    let flip = one_centre(&line(), Power::Median, 2, MetricBicriteriaSettings::default());
+    let base = Base::Diameter;
+    let far = MetricBicriteriaSettings { base, ..by_rule(SelectionRule::Exponential) };
+    let far = one_centre(&line(), Power::Means, 1, far);
     worst_of([exact(&flip, effort.of(1, 2), window), exact(&far, effort.of(1, 2), window)])
 }
 
@@ -130,8 +152,10 @@ fn worst_of(found: [Found; 2]) -> Found {
 }
 
 fn composition(effort: Effort) -> Found {
-    let plan = settings(Power::Median).certificate(Certificate::Composition).picks(2);
-    exact(&plan.build(&line()).expect("valid settings"), effort.of(1, 3), Window::new(-2, 4))
+    let certificate = Certificate::Composition;
+    let settings = MetricBicriteriaSettings { certificate, ..Default::default() };
+    let plan = one_centre(&line(), Power::Median, 2, settings);
+    exact(&plan, effort.of(1, 3), Window::new(-2, 4))
 }
 
 /// Every way to keep distances between these points, with every size that computing with them has.
@@ -146,17 +170,15 @@ fn every_storage(coordinates: &[f64], dimension: usize) -> impl Iterator<Item = 
 
 /// Every way to keep distances, with every rule of an index that a secret sample allows.
 fn storages(effort: Effort) -> Found {
-    let plan = |metric: &Arc<Metric>, settings: MetricBicriteriaBuilder| {
-        settings.picks(1).build(metric).expect("valid settings")
-    };
-    let receipt = plan(&line(), settings(Power::Median)).receipt();
+    let usual = MetricBicriteriaSettings::default();
+    let receipt = one_centre(&line(), Power::Median, 1, usual).receipt();
     let mut found = Found::claim(claimed(&receipt));
     for metric in every_storage(&[0.0, 2.0, 5.0], 1).map(Arc::new) {
         for (power, rule) in [
             (Power::Median, SelectionRule::PermuteAndFlip),
             (Power::Means, SelectionRule::Exponential),
         ] {
-            let plan = plan(&metric, settings(power).rule(rule));
+            let plan = one_centre(&metric, power, 1, by_rule(rule));
             found = found.and(exact(&plan, effort.of(1, 2), Window::new(-1, 3)));
         }
     }
@@ -167,10 +189,7 @@ fn storages(effort: Effort) -> Found {
 fn noisy_max(effort: Effort) -> Found {
     let metric = Metric::from_graph(3, &[(0, 1, 2), (1, 2, 3)], None).expect("a metric");
     let metric = Arc::new(metric);
-    let plan = |picks| {
-        let plan = settings(Power::Median).rule(SelectionRule::NoisyMax).picks(picks);
-        plan.build(&metric).expect("valid settings")
-    };
+    let plan = |picks| one_centre(&metric, Power::Median, picks, by_rule(SelectionRule::NoisyMax));
     worst_of([
         exact(&plan(1), effort.of(1, 2), Window::new(-1, 7)),
         exact(&plan(2), effort.of(0, 1), Window::new(-1, 4)),
@@ -225,8 +244,8 @@ fn credit(effort: Effort) -> Found {
         for (case, metric) in every_storage(&coordinates, 2).map(Arc::new).enumerate() {
             let power = if (case + round) % 2 == 0 { Power::Median } else { Power::Means };
             let base = if round % 4 < 2 { Base::Diameter } else { Base::Centre };
-            let plan = MetricBicriteria::builder(2, power, budget(), 100).base(base);
-            let plan = plan.rule(RULES[case % 3]).picks(4).build(&metric).expect("valid settings");
+            let settings = MetricBicriteriaSettings { base, ..by_rule(RULES[case % 3]) };
+            let plan = two_centres(&metric, power, 4, settings);
             let users = random_users(&mut rng, 13, 40);
             let with = [users.as_slice(), &[rng.random_range(0..14)]].concat();
             let run = |users: &[u32], draws: &mut dyn Source| released(plan.replay(users, draws).0);
@@ -245,8 +264,7 @@ fn left_out(effort: Effort) -> Found {
     let mut rng = effort.rng(95);
     for round in 0..effort.of(30, 300) {
         let metric = random_metric(13, &mut rng);
-        let plan = MetricBicriteria::builder(2, Power::Median, budget(), 100);
-        let plan = plan.rule(RULES[round % 3]).picks(4).build(&metric).expect("valid settings");
+        let plan = two_centres(&metric, Power::Median, 4, by_rule(RULES[round % 3]));
         let all: Vec<u32> = (0..rng.random_range(1..30)).map(|_| rng.random_range(0..13)).collect();
         let run = |users: &[u32], draws: &mut dyn Source| released(plan.replay(users, draws).0);
         let none = nothing_of_who_is_left_out(&all, &mut SecureSource::new(&mut rng), run);
@@ -272,8 +290,7 @@ fn sizes(effort: Effort) -> Found {
         let power = if round % 2 == 0 { Power::Median } else { Power::Means };
         let all: Vec<MetricBicriteria> = every_storage(&coordinates, 2)
             .map(|metric| {
-                let plan = MetricBicriteria::builder(2, power, budget(), 100);
-                plan.picks(5).build(&Arc::new(metric)).expect("valid settings")
+                two_centres(&Arc::new(metric), power, 5, MetricBicriteriaSettings::default())
             })
             .collect();
         // The first of each storage has the sizes of a release.
@@ -307,8 +324,9 @@ fn ways(effort: Effort) -> Found {
     ];
     let mut found = Found::claim(budget().epsilon().get());
     for ways in all.iter().map(|&way| vec![way]).chain([all.to_vec()]) {
-        let plan = MetricHistogram::builder(1, Power::Median, budget()).denoise(ways);
-        let plan = plan.build(&line()).expect("valid settings");
+        let settings = MetricHistogramSettings { denoise: ways };
+        let plan = MetricHistogram::new(&line(), 1, Power::Median, budget(), settings)
+            .expect("valid settings");
         found = found.and(all_sets(claimed(&plan.receipt()), effort.of(1, 2), |users| {
             exact_law(Window::new(-2, 4), |draws| released(plan.replay(users, draws).0))
         }));
@@ -319,13 +337,14 @@ fn ways(effort: Effort) -> Found {
 /// The exact delta at the epsilon of the receipt, as a share of its delta.
 fn approximate(effort: Effort) -> Found {
     let delta = Delta::new(0.02).expect("valid");
-    let plan =
-        MetricBicriteria::builder(1, Power::Median, Budget::new(1.0, 0.02).expect("valid"), 10)
-            .certificate(Certificate::Approximate { delta })
-            .rule(SelectionRule::Exponential)
-            .picks(3)
-            .build(&line())
-            .expect("valid settings");
+    let settings = MetricBicriteriaSettings {
+        certificate: Certificate::Approximate { delta },
+        picks: Some(3),
+        ..by_rule(SelectionRule::Exponential)
+    };
+    let budget = Budget::new(1.0, 0.02).expect("valid");
+    let plan = MetricBicriteria::new(&line(), 1, Power::Median, budget, 10, settings)
+        .expect("valid settings");
     let epsilon = plan.receipt().epsilon().expect("within the budget").get();
     let law = |users: &[usize]| {
         let users = nodes(users);
@@ -363,8 +382,9 @@ fn histogram(effort: Effort) -> Found {
     for round in 0..effort.of(12, 200_usize) {
         let metric = random_metric(15, &mut rng);
         let power = if round % 2 == 0 { Power::Median } else { Power::Means };
+        let settings = MetricHistogramSettings::default();
         let plan =
-            MetricHistogram::builder(2, power, budget()).build(&metric).expect("valid settings");
+            MetricHistogram::new(&metric, 2, power, budget(), settings).expect("valid settings");
         // So many users that the rule takes the histogram, too.
         let chosen =
             MetricClustering::new(&metric, 2, power, budget(), 1_000).expect("valid settings");
@@ -408,17 +428,25 @@ fn receipts(effort: Effort) -> Found {
         let delta = 10_f64.powf(rng.random_range(-15.0..-1.0));
         let budget = Budget::new(epsilon, delta).expect("valid");
         let picks = rng.random_range(0.01..0.99);
-        let plan = MetricBicriteria::builder(1 + i % 9, Power::Means, budget, 1 + i as u64)
-            .shares(picks, (1.0 - picks) * rng.random_range(0.01..1.0));
-        let plan = match i % 3 {
-            0 => plan,
-            1 => plan.certificate(Certificate::Composition),
-            _ => plan
-                .certificate(Certificate::Approximate { delta: Delta::new(delta).expect("valid") })
-                .rule(SelectionRule::Exponential),
+        let (certificate, rule) = match i % 3 {
+            0 => (Certificate::Subsampled, SelectionRule::PermuteAndFlip),
+            1 => (Certificate::Composition, SelectionRule::PermuteAndFlip),
+            _ => {
+                let delta = Delta::new(delta).expect("valid");
+                (Certificate::Approximate { delta }, SelectionRule::Exponential)
+            }
         };
-        let plan = plan.build(&metric).expect("valid settings");
-        let whole = MetricHistogram::builder(1, Power::Median, budget).build(&metric);
+        let settings = MetricBicriteriaSettings {
+            certificate,
+            picks_share: picks,
+            counts_share: (1.0 - picks) * rng.random_range(0.01..1.0),
+            ..by_rule(rule)
+        };
+        let (k, hint) = (1 + i % 9, 1 + i as u64);
+        let plan = MetricBicriteria::new(&metric, k, Power::Means, budget, hint, settings)
+            .expect("valid settings");
+        let each = MetricHistogramSettings::default();
+        let whole = MetricHistogram::new(&metric, 1, Power::Median, budget, each);
         for receipt in [plan.receipt(), whole.expect("valid settings").receipt()] {
             let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
             let over = !receipt.within_budget();

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use rand::SeedableRng;
 
 use crate::k_median::{
-    Denoise, FasterPam, Metric, MetricBicriteria, MetricClustering, MetricHistogram, Power, Width,
+    Denoise, FasterPam, Metric, MetricBicriteria, MetricBicriteriaSettings, MetricClustering,
+    MetricHistogram, MetricHistogramSettings, Power, Width,
 };
 use crate::set_cover::{
     SetCoverGreedyScaling, SetCoverGreedyScalingSettings, SetCoverSelect, SetCoverSelectSettings,
@@ -47,8 +48,17 @@ fn wrong_arguments_are_refused_with_value_and_limit() {
     let incidence = || Incidence::from_slices(2, [[0_u32].as_slice()]).expect("two sets");
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let line = Arc::new(Metric::from_points(&[0.0, 1.0, 5.0], 1).expect("three points"));
-    let bicriteria = || MetricBicriteria::builder(2, Power::Median, one, 9);
-    let histogram = |k| MetricHistogram::builder(k, Power::Median, one);
+    let usual = MetricBicriteriaSettings::default();
+    let bicriteria = |settings| MetricBicriteria::new(&line, 2, Power::Median, one, 9, settings);
+    let of_shares = |picks_share, counts_share| {
+        bicriteria(MetricBicriteriaSettings { picks_share, counts_share, ..usual })
+    };
+    let of_size =
+        |k, power, budget, hint| MetricBicriteria::new(&line, k, power, budget, hint, usual);
+    let histogram =
+        |k, budget, settings| MetricHistogram::new(&line, k, Power::Median, budget, settings);
+    let ways = |denoise| histogram(2, one, MetricHistogramSettings { denoise });
+    let each = MetricHistogramSettings::default;
     let edge = |from, to, length| (from, to, length);
     for (said, expected) in [
         (said(Incidence::from_pairs(3, 0, &[])), "sets must be at least 1, got 0"),
@@ -522,63 +532,48 @@ fn wrong_arguments_are_refused_with_value_and_limit() {
             said(Metric::from_graph(2, &[edge(0, 1, u32::MAX)], None)),
             "the path from 0 to 1 is longer than 16777215 steps; declare a smaller diameter",
         ),
-        (said(bicriteria().picks(0).build(&line)), "picks must be at least 1, got 0"),
         (
-            said(bicriteria().shares(0.0, 0.5).build(&line)),
-            "share of the picks must be above 0, got 0",
+            said(bicriteria(MetricBicriteriaSettings { picks: Some(0), ..usual })),
+            "picks must be at least 1, got 0",
         ),
+        (said(of_shares(0.0, 0.5)), "share of the picks must be above 0, got 0"),
+        (said(of_shares(0.5, f64::NAN)), "share of the counts must be above 0, got NaN"),
+        (said(of_shares(0.9, 0.2)), "shares must be at most 1 together, got 1.1"),
+        (said(of_shares(f64::INFINITY, 0.2)), "shares must be at most 1 together, got inf"),
         (
-            said(bicriteria().shares(0.5, f64::NAN).build(&line)),
-            "share of the counts must be above 0, got NaN",
-        ),
-        (
-            said(bicriteria().shares(0.9, 0.2).build(&line)),
-            "shares must be at most 1 together, got 1.1",
-        ),
-        (
-            said(bicriteria().shares(f64::INFINITY, 0.2).build(&line)),
-            "shares must be at most 1 together, got inf",
-        ),
-        (
-            said(bicriteria().shares(1e-300, 0.2).build(&line)),
+            said(of_shares(1e-300, 0.2)),
             "epsilon must be so large that the noise of its parts fits in 64 bits, got 1",
         ),
         (
-            said(bicriteria().certificate(approximate).build(&line)),
+            said(bicriteria(MetricBicriteriaSettings { certificate: approximate, ..usual })),
             "delta of the certificate must be at most that of the budget, which is 0, got 1e-6",
         ),
+        (said(of_size(0, Power::Median, one, 9)), "k must be at least 1, got 0"),
         (
-            said(MetricBicriteria::builder(0, Power::Median, one, 9).build(&line)),
-            "k must be at least 1, got 0",
-        ),
-        (
-            said(MetricBicriteria::builder(4, Power::Means, one, 9).build(&line)),
+            said(of_size(4, Power::Means, one, 9)),
             "k must be at most the number of nodes, which is 3, got 4",
         ),
+        (said(of_size(2, Power::Means, one, 0)), "users_hint must be at least 1, got 0"),
         (
-            said(MetricBicriteria::builder(2, Power::Means, one, 0).build(&line)),
-            "users_hint must be at least 1, got 0",
-        ),
-        (
-            said(MetricBicriteria::builder(2, Power::Means, budget(1e-300), 9).build(&line)),
+            said(of_size(2, Power::Means, budget(1e-300), 9)),
             "epsilon must be so large that the noise of its parts fits in 64 bits, got 1e-300",
         ),
-        (said(histogram(0).build(&line)), "k must be at least 1, got 0"),
+        (said(histogram(0, one, each())), "k must be at least 1, got 0"),
         (
-            said(histogram(usize::MAX).build(&line)),
+            said(histogram(usize::MAX, one, each())),
             "k must be at most the number of nodes, which is 3, got 18446744073709551615",
         ),
-        (said(histogram(2).denoise(vec![]).build(&line)), "denoise must not be empty"),
+        (said(ways(vec![])), "denoise must not be empty"),
         (
-            said(histogram(2).denoise(vec![Denoise::Threshold(f64::NAN)]).build(&line)),
+            said(ways(vec![Denoise::Threshold(f64::NAN)])),
             "threshold must be finite and at least 0, got NaN",
         ),
         (
-            said(histogram(2).denoise(vec![Denoise::Threshold(-1.0)]).build(&line)),
+            said(ways(vec![Denoise::Threshold(-1.0)])),
             "threshold must be finite and at least 0, got -1",
         ),
         (
-            said(MetricHistogram::builder(2, Power::Median, budget(1e-300)).build(&line)),
+            said(histogram(2, budget(1e-300), each())),
             "epsilon of a count = 1e-300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
         ),
         (

@@ -8,7 +8,7 @@ use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Law, Method as By, Window, exact_law};
 use dp_mechanism::{Mechanism, Source};
 use dp_stream::{
-    Budget, Event, Method, MonitorPlan, MonitorSettings, Report, StreamShape, Threshold, Universe,
+    Event, Method, MonitorPlan, MonitorSettings, Report, StreamShape, Threshold, Universe,
 };
 use quietus::cli::{Cli, Command, Family, ItemsArgs};
 use quietus::items::{items_plan, release_items};

@@ -58,6 +58,7 @@ fn tell(line: &str) {
     println!("{line}");
 }
 
+#[allow(clippy::print_stderr, reason = "this is a program's main")]
 fn refuse(why: &str) -> ExitCode {
     eprintln!("error: {why}");
     ExitCode::from(2)

@@ -146,6 +146,17 @@ mod tests {
         assert_eq!(error.to_string(), "Gaussian noise needs a delta above 0");
     }
 
+    /// A budget is used whole by its Gaussian noise, and never exceeded.
+    #[test]
+    fn noise_within_a_budget_costs_that_budget() {
+        for (epsilon, delta) in [(0.01, 1e-9), (0.3, 1e-6), (1.0, 1e-12), (8.0, 0.01), (90.0, 1e-6)]
+        {
+            let within = Privacy::within(Budget::new(epsilon, delta).expect("valid"));
+            let cost = within.and_then(Privacy::budget).expect("valid").epsilon().get();
+            assert!(cost <= epsilon && cost > epsilon * (1.0 - 1e-4), "{cost} of {epsilon}");
+        }
+    }
+
     #[test]
     fn zcdp_is_labelled_as_what_it_is() {
         assert_eq!(Privacy::pure(0.5).expect("valid").to_string(), "epsilon 0.5");

@@ -31,134 +31,57 @@ pub enum Base {
     Diameter,
 }
 
-/// Settings of [`MetricBicriteria`]; made by [`MetricBicriteria::builder`].
+/// Settings of [`MetricBicriteria`]. Nothing here depends on data.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MetricBicriteriaBuilder {
-    k: usize,
-    power: Power,
-    budget: Budget,
-    users_hint: u64,
-    certificate: Certificate,
-    rule: SelectionRule,
-    picks: Option<u32>,
-    shares: (f64, f64),
-    base: Base,
-    subtract_mean: bool,
-}
-
-impl MetricBicriteriaBuilder {
+#[serde(default, deny_unknown_fields)]
+pub struct MetricBicriteriaSettings {
     /// Which proof pays. Default: [`Certificate::Subsampled`], which is pure.
-    #[must_use]
-    pub fn certificate(mut self, certificate: Certificate) -> Self {
-        self.certificate = certificate;
-        self
-    }
-
+    pub certificate: Certificate,
     /// How a choice favours high scores. Default: [`SelectionRule::PermuteAndFlip`].
-    #[must_use]
-    pub fn rule(mut self, rule: SelectionRule) -> Self {
-        self.rule = rule;
-        self
-    }
-
+    pub rule: SelectionRule,
     /// How many places are chosen. Default: `2 k ln users_hint`, the paper's, but not more than there are
     /// nodes.
-    #[must_use]
-    pub fn picks(mut self, picks: u32) -> Self {
-        self.picks = Some(picks);
-        self
-    }
-
-    /// The shares of the choices and of the counts, which add up to 1 at most. Default: half and half.
-    #[must_use]
-    pub fn shares(mut self, picks: f64, counts: f64) -> Self {
-        self.shares = (picks, counts);
-        self
-    }
-
+    pub picks: Option<u32>,
+    /// The share of the choices. With that of the counts at most 1. Default: half.
+    pub picks_share: f64,
+    /// The share of the counts. Default: half.
+    pub counts_share: f64,
     /// What a user costs before anything is chosen. Default: [`Base::Centre`].
-    #[must_use]
-    pub fn base(mut self, base: Base) -> Self {
-        self.base = base;
-        self
-    }
-
+    pub base: Base,
     /// Whether the mean of one-sided noise is taken off the counts before the search. Default: yes.
-    #[must_use]
-    pub fn subtract_mean(mut self, subtract_mean: bool) -> Self {
-        self.subtract_mean = subtract_mean;
-        self
-    }
+    pub subtract_mean: bool,
+}
 
-    /// Checks every setting against a metric, and fits the noise.
-    ///
-    /// # Errors
-    /// [`CombinatorialError`] if `k` is zero or above the number of nodes, if the hint or the number of
-    /// picks is zero, if the shares are not positive or too large, if the certificate needs a larger delta
-    /// than the budget has or has no proof for the rule, or if the noise does not fit in 64 bits.
-    pub fn build(self, metric: &Arc<Metric>) -> Result<MetricBicriteria, CombinatorialError> {
-        checked_k(self.k, metric)?;
-        for (name, got) in
-            [("users_hint", self.users_hint), ("picks", self.picks.map_or(1, u64::from))]
-        {
-            if got == 0 {
-                return Err(CombinatorialError::OutOfRange { name, got: 0, want: "at least 1" });
-            }
+impl Default for MetricBicriteriaSettings {
+    fn default() -> Self {
+        Self {
+            certificate: Certificate::Subsampled,
+            rule: SelectionRule::PermuteAndFlip,
+            picks: None,
+            picks_share: 0.5,
+            counts_share: 0.5,
+            base: Base::Centre,
+            subtract_mean: true,
         }
-        check_delta(self.certificate, self.budget)?;
-        let (picks, counts) = self.shares;
-        for (name, got) in [("share of the picks", picks), ("share of the counts", counts)] {
-            if got.is_nan() || got <= 0.0 {
-                return Err(CombinatorialError::real(name, got, "above 0"));
-            }
-        }
-        let all = picks + counts;
-        if all > 1.0 + 1e-9 {
-            let (name, want) = ("shares", "at most 1 together");
-            return Err(CombinatorialError::real(name, all, want));
-        }
-        let rounds = self.rounds(metric.nodes());
-        let credit = self.most_credit(metric);
-        let part = |name, share, rounds| Part { name, share, rounds };
-        let epsilon = self.budget.epsilon();
-        let too_little = in_terms_of(self.budget);
-        let (run, counting) = if self.certificate == Certificate::Subsampled {
-            let parts = [
-                part("picks", picks, rounds.into()),
-                part("counts", counts, u64::from(rounds) + 1),
-            ];
-            let run = CreditedRun::new(self.certificate, epsilon, &parts).map_err(&too_little)?;
-            let reports = run.reports(1, 1).map_err(&too_little)?;
-            (run, Counting::OfTheSample(reports))
-        } else {
-            // One-sided noise needs the sample; without one the counts pay for themselves.
-            let parts = epsilon.split(&[picks, counts, (1.0 - all).max(0.0)])?;
-            let run =
-                CreditedRun::new(self.certificate, parts[0], &[part("picks", 1.0, rounds.into())])
-                    .map_err(&too_little)?;
-            (run, Counting::OfAll(NoisyCount::geometric(parts[1]).map_err(&too_little)?))
-        };
-        let selection = run.selection(0, self.rule, credit.into()).map_err(too_little)?;
-        let metric = Arc::clone(metric);
-        Ok(MetricBicriteria { settings: self, metric, rounds, run, selection, counting })
     }
+}
 
-    /// A user saves what it costs at the start at most. At least 1, so that noise can be fitted to it.
-    fn most_credit(&self, metric: &Metric) -> u32 {
-        let costs = Costs::new(metric, self.power, Costs::SCORE_BITS);
-        let credit = match self.base {
-            Base::Centre => costs.of(metric.centre().1),
-            Base::Diameter => costs.most(),
-        };
-        credit.max(1)
-    }
+/// A user saves what it costs at the start at most. At least 1, so that noise can be fitted to it.
+fn most_credit(base: Base, power: Power, metric: &Metric) -> u32 {
+    let costs = Costs::new(metric, power, Costs::SCORE_BITS);
+    let credit = match base {
+        Base::Centre => costs.of(metric.centre().1),
+        Base::Diameter => costs.most(),
+    };
+    credit.max(1)
+}
 
-    fn rounds(&self, nodes: usize) -> u32 {
-        let most = u32::try_from(nodes).expect("ids are u32");
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-        let papers = (2.0 * self.k as f64 * (self.users_hint.max(2) as f64).ln()).ceil() as u32;
-        self.picks.unwrap_or(papers).min(most)
-    }
+/// How many places are chosen among so many nodes.
+fn rounds(asked: Option<u32>, (k, users_hint): (usize, u64), nodes: usize) -> u32 {
+    let most = u32::try_from(nodes).expect("ids are u32");
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    let papers = (2.0 * k as f64 * (users_hint.max(2) as f64).ln()).ceil() as u32;
+    asked.unwrap_or(papers).min(most)
 }
 
 /// How users near a place are counted.
@@ -199,7 +122,10 @@ enum Counting {
 /// centre to start from, permute-and-flip, the sharper sample, and unbiased counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetricBicriteria {
-    settings: MetricBicriteriaBuilder,
+    k: usize,
+    power: Power,
+    budget: Budget,
+    settings: MetricBicriteriaSettings,
     metric: Arc<Metric>,
     rounds: u32,
     run: CreditedRun,
@@ -208,30 +134,75 @@ pub struct MetricBicriteria {
 }
 
 impl MetricBicriteria {
-    /// Settings for `k` centres within this budget. `users_hint` is roughly the number of users, as
+    /// For `k` centres among the nodes of a metric within this budget. `users_hint` is roughly the number of users, as
     /// publicly known; it decides on the number of picks and must not be counted.
-    pub fn builder(
+    ///
+    /// Checks every setting, and fits the noise.
+    ///
+    /// # Errors
+    /// [`CombinatorialError`] if `k` is zero or above the number of nodes, if the hint or the number of
+    /// picks is zero, if the shares are not positive or too large, if the certificate needs a larger delta
+    /// than the budget has or has no proof for the rule, or if the noise does not fit in 64 bits.
+    pub fn new(
+        metric: &Arc<Metric>,
         k: usize,
         power: Power,
         budget: Budget,
         users_hint: u64,
-    ) -> MetricBicriteriaBuilder {
-        MetricBicriteriaBuilder {
-            k,
-            power,
-            budget,
-            users_hint,
-            certificate: Certificate::Subsampled,
-            rule: SelectionRule::PermuteAndFlip,
-            picks: None,
-            shares: (0.5, 0.5),
-            base: Base::Centre,
-            subtract_mean: true,
+        settings: MetricBicriteriaSettings,
+    ) -> Result<Self, CombinatorialError> {
+        checked_k(k, metric)?;
+        for (name, got) in
+            [("users_hint", users_hint), ("picks", settings.picks.map_or(1, u64::from))]
+        {
+            if got == 0 {
+                return Err(CombinatorialError::OutOfRange { name, got: 0, want: "at least 1" });
+            }
         }
+        check_delta(settings.certificate, budget)?;
+        let (picks, counts) = (settings.picks_share, settings.counts_share);
+        for (name, got) in [("share of the picks", picks), ("share of the counts", counts)] {
+            if got.is_nan() || got <= 0.0 {
+                return Err(CombinatorialError::real(name, got, "above 0"));
+            }
+        }
+        let all = picks + counts;
+        if all > 1.0 + 1e-9 {
+            let (name, want) = ("shares", "at most 1 together");
+            return Err(CombinatorialError::real(name, all, want));
+        }
+        let rounds = rounds(settings.picks, (k, users_hint), metric.nodes());
+        let credit = most_credit(settings.base, power, metric);
+        let part = |name, share, rounds| Part { name, share, rounds };
+        let epsilon = budget.epsilon();
+        let too_little = in_terms_of(budget);
+        let (run, counting) = if settings.certificate == Certificate::Subsampled {
+            let parts = [
+                part("picks", picks, rounds.into()),
+                part("counts", counts, u64::from(rounds) + 1),
+            ];
+            let run =
+                CreditedRun::new(settings.certificate, epsilon, &parts).map_err(&too_little)?;
+            let reports = run.reports(1, 1).map_err(&too_little)?;
+            (run, Counting::OfTheSample(reports))
+        } else {
+            // One-sided noise needs the sample; without one the counts pay for themselves.
+            let parts = epsilon.split(&[picks, counts, (1.0 - all).max(0.0)])?;
+            let run = CreditedRun::new(
+                settings.certificate,
+                parts[0],
+                &[part("picks", 1.0, rounds.into())],
+            )
+            .map_err(&too_little)?;
+            (run, Counting::OfAll(NoisyCount::geometric(parts[1]).map_err(&too_little)?))
+        };
+        let selection = run.selection(0, settings.rule, credit.into()).map_err(too_little)?;
+        let metric = Arc::clone(metric);
+        Ok(Self { k, power, budget, settings, metric, rounds, run, selection, counting })
     }
 
     /// The settings it was built from.
-    pub fn settings(&self) -> &MetricBicriteriaBuilder {
+    pub fn settings(&self) -> &MetricBicriteriaSettings {
         &self.settings
     }
 
@@ -242,7 +213,7 @@ impl MetricBicriteria {
 
     /// What a user may be credited with over all choices, in the units of the scores.
     pub fn most_credit(&self) -> u64 {
-        self.settings.most_credit(&self.metric).into()
+        most_credit(self.settings.base, self.power, &self.metric).into()
     }
 
     /// Nodes with users that take part, and how many.
@@ -270,7 +241,7 @@ impl MetricBicriteria {
 
     /// The places: the public centre if users start from it, and what is chosen.
     fn places(&self, clients: Private<&(Vec<u32>, Vec<u64>)>, draws: &mut Draws<'_>) -> Vec<u32> {
-        let costs = Costs::new(&self.metric, self.settings.power, Costs::SCORE_BITS);
+        let costs = Costs::new(&self.metric, self.power, Costs::SCORE_BITS);
         let mut gains = clients.map(|(clients, weights)| {
             let mut base = vec![costs.most(); clients.len()];
             if self.settings.base == Base::Centre {
@@ -347,7 +318,7 @@ impl MetricBicriteria {
         for (&place, weight) in places.iter().zip(in_units(&means)) {
             weights[place as usize] = weight;
         }
-        let search = FasterPam::new(self.settings.k, self.settings.power);
+        let search = FasterPam::new(self.k, self.power);
         search.post_search(&self.metric, &weights).expect("checked when built").centres
     }
 }
@@ -368,7 +339,7 @@ impl Algorithm for MetricBicriteria {
                 Step::sequential("picks and counts", vec![self.run.step(), counts])
             }
         };
-        Receipt::new("metric-bicriteria", AddRemove, self.settings.budget, spent)
+        Receipt::new("metric-bicriteria", AddRemove, self.budget, spent)
     }
 
     fn shape(_: &&[u32]) {}

@@ -6,9 +6,9 @@ use dp_accounting::{AddRemove, Budget, Receipt};
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
-use super::bicriteria::MetricBicriteria;
+use super::bicriteria::{MetricBicriteria, MetricBicriteriaSettings};
 use super::cost::Power;
-use super::histogram::MetricHistogram;
+use super::histogram::{MetricHistogram, MetricHistogramSettings};
 use super::metric::Metric;
 use crate::CombinatorialError;
 
@@ -90,11 +90,14 @@ impl MetricClustering {
     ) -> Result<Self, CombinatorialError> {
         match Method::default_rule(users_hint, budget.epsilon().get(), metric.nodes()) {
             Method::Histogram => {
-                MetricHistogram::builder(k, power, budget).build(metric).map(Self::Histogram)
+                let settings = MetricHistogramSettings::default();
+                MetricHistogram::new(metric, k, power, budget, settings).map(Self::Histogram)
             }
-            Method::Bicriteria => MetricBicriteria::builder(k, power, budget, users_hint)
-                .build(metric)
-                .map(Self::Bicriteria),
+            Method::Bicriteria => {
+                let settings = MetricBicriteriaSettings::default();
+                MetricBicriteria::new(metric, k, power, budget, users_hint, settings)
+                    .map(Self::Bicriteria)
+            }
         }
     }
 }

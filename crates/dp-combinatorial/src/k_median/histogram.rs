@@ -16,37 +16,18 @@ use crate::CombinatorialError;
 /// On the receipt.
 const ONE_NODE: &str = "count of one node";
 
-/// Settings of [`MetricHistogram`]; made by [`MetricHistogram::builder`].
+/// Settings of [`MetricHistogram`]. Nothing here depends on data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MetricHistogramBuilder {
-    k: usize,
-    power: Power,
-    budget: Budget,
-    denoise: Vec<Denoise>,
-}
-
-impl MetricHistogramBuilder {
+#[serde(default, deny_unknown_fields)]
+pub struct MetricHistogramSettings {
     /// How noisy counts become weights. If there are several ways, the solution with the smallest noisy cost
     /// is released, which favours those that follow the noise. Default: [`Denoise::Neighbourhoods`] alone.
-    #[must_use]
-    pub fn denoise(mut self, ways: Vec<Denoise>) -> Self {
-        self.denoise = ways;
-        self
-    }
+    pub denoise: Vec<Denoise>,
+}
 
-    /// Checks every setting against a metric.
-    ///
-    /// # Errors
-    /// [`CombinatorialError`] if `k` is zero or above the number of nodes, if there is no way to denoise,
-    /// or if `epsilon` is too small for 64-bit noise.
-    pub fn build(self, metric: &Arc<Metric>) -> Result<MetricHistogram, CombinatorialError> {
-        checked_k(self.k, metric)?;
-        if self.denoise.is_empty() {
-            return Err(ParamError::Empty { name: "denoise" }.into());
-        }
-        self.denoise.iter().try_for_each(|way| way.checked())?;
-        let count = NoisyCount::geometric(self.budget.epsilon())?;
-        Ok(MetricHistogram { settings: self, metric: Arc::clone(metric), count })
+impl Default for MetricHistogramSettings {
+    fn default() -> Self {
+        Self { denoise: vec![Denoise::Neighbourhoods] }
     }
 }
 
@@ -74,19 +55,38 @@ impl MetricHistogramBuilder {
 /// done about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetricHistogram {
-    settings: MetricHistogramBuilder,
+    k: usize,
+    power: Power,
+    budget: Budget,
+    settings: MetricHistogramSettings,
     metric: Arc<Metric>,
     count: NoisyCount,
 }
 
 impl MetricHistogram {
-    /// Settings for `k` centres within this budget, of which only `epsilon` is used.
-    pub fn builder(k: usize, power: Power, budget: Budget) -> MetricHistogramBuilder {
-        MetricHistogramBuilder { k, power, budget, denoise: vec![Denoise::Neighbourhoods] }
+    /// For `k` centres among the nodes of a metric within this budget, of which only `epsilon` is used.
+    ///
+    /// # Errors
+    /// [`CombinatorialError`] if `k` is zero or above the number of nodes, if there is no way to denoise,
+    /// or if `epsilon` is too small for 64-bit noise.
+    pub fn new(
+        metric: &Arc<Metric>,
+        k: usize,
+        power: Power,
+        budget: Budget,
+        settings: MetricHistogramSettings,
+    ) -> Result<Self, CombinatorialError> {
+        checked_k(k, metric)?;
+        if settings.denoise.is_empty() {
+            return Err(ParamError::Empty { name: "denoise" }.into());
+        }
+        settings.denoise.iter().try_for_each(|way| way.checked())?;
+        let count = NoisyCount::geometric(budget.epsilon())?;
+        Ok(Self { k, power, budget, settings, metric: Arc::clone(metric), count })
     }
 
     /// The settings it was built from.
-    pub fn settings(&self) -> &MetricHistogramBuilder {
+    pub fn settings(&self) -> &MetricHistogramSettings {
         &self.settings
     }
 }
@@ -101,7 +101,7 @@ impl Algorithm for MetricHistogram {
     fn cost(&self) -> Receipt<AddRemove> {
         let one = Step::spend(ONE_NODE, self.count.loss());
         let spent = Step::parallel("counts of the nodes", vec![one]);
-        Receipt::new("metric-histogram", AddRemove, self.settings.budget, spent)
+        Receipt::new("metric-histogram", AddRemove, self.budget, spent)
     }
 
     fn shape(_: &&[u32]) {}
@@ -119,8 +119,8 @@ impl Algorithm for MetricHistogram {
                 self.count.release(counts.at(node).map(|&count| count), draws)
             })
             .collect();
-        let MetricHistogramBuilder { k, power, budget, ref denoise } = self.settings;
-        let centres = best(&self.metric, k, power, denoise, budget.epsilon().get(), &noisy);
+        let (denoise, epsilon) = (&self.settings.denoise, self.budget.epsilon().get());
+        let centres = best(&self.metric, self.k, self.power, denoise, epsilon, &noisy);
         let places = (0..u32::try_from(noisy.len()).expect("ids are u32")).collect();
         Clustering { centres, places, users: noisy.iter().map(|&count| count as f64).collect() }
     }

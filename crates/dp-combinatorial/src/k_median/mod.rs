@@ -5,7 +5,7 @@
 //! use std::sync::Arc;
 //!
 //! use dp_accounting::Budget;
-//! use dp_combinatorial::k_median::{Metric, MetricBicriteria, Power};
+//! use dp_combinatorial::k_median::{Metric, MetricBicriteria, MetricBicriteriaSettings, Power};
 //! use dp_mechanism::{Mechanism, chacha_from_os};
 //!
 //! // A street grid of 20 by 20 corners, one unit apart; users at the corners of its diagonal.
@@ -17,7 +17,8 @@
 //! let users: Vec<u32> = (0..40_000).map(|i| corner(i % 20, i % 20)).collect();
 //!
 //! let budget = Budget::new(1.0, 0.0)?;
-//! let plan = MetricBicriteria::builder(2, Power::Means, budget, 50_000).build(&metric)?;
+//! let settings = MetricBicriteriaSettings::default();
+//! let plan = MetricBicriteria::new(&metric, 2, Power::Means, budget, 50_000, settings)?;
 //! let release = plan.release(&users, &mut chacha_from_os()?)?;
 //! println!("{:?}, for {}", release.output.centres, release.receipt);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -47,10 +48,10 @@ mod shrink;
 #[cfg(test)]
 mod tests;
 
-pub use bicriteria::{Base, MetricBicriteria, MetricBicriteriaBuilder};
+pub use bicriteria::{Base, MetricBicriteria, MetricBicriteriaSettings};
 pub use candidates::Denoise;
 pub use clustering::{Clustering, Method, MetricClustering};
 pub use cost::Power;
 pub use faster_pam::{FasterPam, Solution, exact_cost, exact_weights};
-pub use histogram::{MetricHistogram, MetricHistogramBuilder};
+pub use histogram::{MetricHistogram, MetricHistogramSettings};
 pub use metric::{Edge, Metric, MetricError, Width};

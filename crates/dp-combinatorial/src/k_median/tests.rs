@@ -29,21 +29,30 @@ fn two_towns(users: usize) -> (Arc<Metric>, Vec<u32>) {
 fn plans(power: Power, metric: &Arc<Metric>) -> Vec<MetricClustering> {
     let budget = budget(1.0, 1e-6);
     let delta = Delta::new(1e-6).unwrap();
-    let picks = MetricBicriteria::builder(2, power, budget, 10_000);
-    let approximate = picks.certificate(Certificate::Approximate { delta });
+    let picks = MetricBicriteriaSettings::default();
+    let approximate = Certificate::Approximate { delta };
+    let (exponential, composition) = (SelectionRule::Exponential, Certificate::Composition);
     let mut plans: Vec<MetricClustering> = [
         picks,
-        picks.rule(SelectionRule::NoisyMax).base(Base::Diameter),
-        picks.certificate(Certificate::Composition).picks(4),
-        approximate.rule(SelectionRule::Exponential).picks(20),
+        MetricBicriteriaSettings { rule: SelectionRule::NoisyMax, base: Base::Diameter, ..picks },
+        MetricBicriteriaSettings { certificate: composition, picks: Some(4), ..picks },
+        MetricBicriteriaSettings {
+            certificate: approximate,
+            rule: exponential,
+            picks: Some(20),
+            ..picks
+        },
     ]
     .into_iter()
-    .map(|settings| MetricClustering::Bicriteria(settings.build(metric).unwrap()))
+    .map(|settings| {
+        let plan = MetricBicriteria::new(metric, 2, power, budget, 10_000, settings);
+        MetricClustering::Bicriteria(plan.unwrap())
+    })
     .collect();
     for way in [Denoise::Neighbourhoods, Denoise::Exchangeable, Denoise::Threshold(0.5)] {
-        let settings =
-            MetricHistogram::builder(2, power, budget).denoise(vec![way, Denoise::Uniform]);
-        plans.push(MetricClustering::Histogram(settings.build(metric).unwrap()));
+        let settings = MetricHistogramSettings { denoise: vec![way, Denoise::Uniform] };
+        let plan = MetricHistogram::new(metric, 2, power, budget, settings);
+        plans.push(MetricClustering::Histogram(plan.unwrap()));
     }
     plans
 }
@@ -88,39 +97,48 @@ fn what_must_not_matter_does_not() {
 #[test]
 fn settings_out_of_range_are_refused_by_name() {
     let (metric, _) = two_towns(1);
-    let refused =
-        |settings: MetricBicriteriaBuilder| settings.build(&metric).unwrap_err().to_string();
-    let plan = |k, hint| MetricBicriteria::builder(k, Power::Median, budget(1.0, 1e-9), hint);
-    assert_eq!(refused(plan(0, 9)), "k must be at least 1, got 0");
+    let asked = |k, power, budget, hint, settings| {
+        MetricBicriteria::new(&metric, k, power, budget, hint, settings)
+    };
+    let refused = |k, hint, settings| {
+        asked(k, Power::Median, budget(1.0, 1e-9), hint, settings).unwrap_err().to_string()
+    };
+    let default = MetricBicriteriaSettings::default();
+    assert_eq!(refused(0, 9, default), "k must be at least 1, got 0");
     assert_eq!(
-        refused(plan(401, 9)),
+        refused(401, 9, default),
         "k must be at most the number of nodes, which is 400, got 401"
     );
-    assert_eq!(refused(plan(2, 0)), "users_hint must be at least 1, got 0");
-    assert_eq!(refused(plan(2, 9).picks(0)), "picks must be at least 1, got 0");
-    for (picks, counts, names) in [
+    assert_eq!(refused(2, 0, default), "users_hint must be at least 1, got 0");
+    let none = MetricBicriteriaSettings { picks: Some(0), ..default };
+    assert_eq!(refused(2, 9, none), "picks must be at least 1, got 0");
+    for (picks_share, counts_share, names) in [
         (0.0, 0.5, "share of the picks must be above 0, got 0"),
         (0.7, -0.5, "share of the counts must be above 0, got -0.5"),
         (f64::NAN, 0.5, "share of the picks must be above 0, got NaN"),
         (0.75, 0.5, "shares must be at most 1 together, got 1.25"),
     ] {
-        assert_eq!(refused(plan(2, 9).shares(picks, counts)), names);
+        let shares = MetricBicriteriaSettings { picks_share, counts_share, ..default };
+        assert_eq!(refused(2, 9, shares), names);
     }
     // What the picks get, or the credit in steps, is nothing that anybody has asked for.
     for certificate in [Certificate::Subsampled, Certificate::Composition] {
-        let tiny = MetricBicriteria::builder(2, Power::Means, budget(1e-19, 0.0), 9);
-        let names = refused(tiny.certificate(certificate).shares(0.01, 0.5));
+        let settings = MetricBicriteriaSettings { certificate, picks_share: 0.01, ..default };
+        let tiny = asked(2, Power::Means, budget(1e-19, 0.0), 9, settings);
+        let names = tiny.unwrap_err().to_string();
         assert!(names.starts_with("epsilon must be so large"), "{names}");
         assert!(names.ends_with("got 1e-19"), "{names}");
     }
-    let delta = Delta::new(1e-6).unwrap();
-    let approximate = plan(2, 9).certificate(Certificate::Approximate { delta });
-    assert!(refused(approximate).starts_with("delta of the certificate must be"));
-    let composed = plan(2, 9).certificate(Certificate::Composition).rule(SelectionRule::NoisyMax);
-    assert!(composed.build(&metric).is_err());
-    let histogram = |k, ways| {
-        let settings = MetricHistogram::builder(k, Power::Means, budget(1.0, 0.0)).denoise(ways);
-        settings.build(&metric).unwrap_err().to_string()
+    let certificate = Certificate::Approximate { delta: Delta::new(1e-6).unwrap() };
+    let approximate = MetricBicriteriaSettings { certificate, ..default };
+    assert!(refused(2, 9, approximate).starts_with("delta of the certificate must be"));
+    let (certificate, rule) = (Certificate::Composition, SelectionRule::NoisyMax);
+    let composed = MetricBicriteriaSettings { certificate, rule, ..default };
+    assert!(asked(2, Power::Median, budget(1.0, 1e-9), 9, composed).is_err());
+    let histogram = |k, denoise| {
+        let settings = MetricHistogramSettings { denoise };
+        let plan = MetricHistogram::new(&metric, k, Power::Means, budget(1.0, 0.0), settings);
+        plan.unwrap_err().to_string()
     };
     assert_eq!(histogram(0, vec![Denoise::Uniform]), "k must be at least 1, got 0");
     assert_eq!(histogram(3, vec![]), "denoise must not be empty");
@@ -133,8 +151,9 @@ fn settings_out_of_range_are_refused_by_name() {
 fn the_number_of_picks_is_public_and_bounded() {
     let (metric, _) = two_towns(1);
     let rounds = |k, hint| {
-        let settings = MetricBicriteria::builder(k, Power::Median, budget(1.0, 0.0), hint);
-        settings.build(&metric).unwrap().rounds()
+        let (budget, settings) = (budget(1.0, 0.0), MetricBicriteriaSettings::default());
+        let plan = MetricBicriteria::new(&metric, k, Power::Median, budget, hint, settings);
+        plan.unwrap().rounds()
     };
     // 2 k ln n, rounded up: 4 ln 1000 = 27.6; and never more than there are nodes.
     assert_eq!([rounds(2, 1_000), rounds(2, 1), rounds(400, u64::MAX)], [28, 3, 400]);
@@ -142,12 +161,13 @@ fn the_number_of_picks_is_public_and_bounded() {
 
 #[test]
 fn settings_survive_a_file() {
-    let settings = MetricBicriteria::builder(3, Power::Means, budget(0.5, 0.0), 77).picks(9);
+    let settings = MetricBicriteriaSettings { picks: Some(9), ..Default::default() };
     let text = serde_json::to_string(&settings).unwrap();
-    assert_eq!(serde_json::from_str::<MetricBicriteriaBuilder>(&text).unwrap(), settings);
-    let settings = MetricHistogram::builder(3, Power::Means, budget(0.5, 0.0));
+    assert_eq!(serde_json::from_str::<MetricBicriteriaSettings>(&text).unwrap(), settings);
+    let settings = MetricHistogramSettings { denoise: vec![Denoise::Uniform] };
     let text = serde_json::to_string(&settings).unwrap();
-    assert_eq!(serde_json::from_str::<MetricHistogramBuilder>(&text).unwrap(), settings);
+    assert_eq!(serde_json::from_str::<MetricHistogramSettings>(&text).unwrap(), settings);
+    assert_eq!(serde_json::from_str::<MetricHistogramSettings>("{}").unwrap(), Default::default());
 }
 
 #[test]

@@ -5,7 +5,8 @@ use crate::eval::family::Label;
 use dp_accounting::{Budget, Delta};
 use dp_combinatorial::CombinatorialError;
 use dp_combinatorial::k_median::{
-    Base, Denoise, FasterPam, MetricBicriteria, MetricBicriteriaBuilder, MetricHistogram,
+    Base, Denoise, FasterPam, MetricBicriteria, MetricBicriteriaSettings, MetricHistogram,
+    MetricHistogramSettings,
 };
 use dp_mechanism::{Certificate, ChaCha20Rng, Mechanism, SelectionRule};
 use quietus_datasets::sets::k_median::{Instance, weights};
@@ -98,43 +99,43 @@ impl Method {
             let found = FasterPam::new(source.k, source.power).post_search(metric, weights);
             found.map(|solution| solution.centres)
         };
-        let bicriteria = match self.how {
+        let usual = MetricBicriteriaSettings::default();
+        let (delta, settings) = match self.how {
             How::TrueWeights => return search(&weights(instance)),
             How::EqualWeights => return search(&vec![1; metric.nodes()]),
             How::Histogram(ways) => {
                 let budget = Budget::new(epsilon, 0.0)?;
-                let plan = MetricHistogram::builder(source.k, source.power, budget);
-                let plan = plan.denoise(ways.to_vec()).build(metric)?;
+                let settings = MetricHistogramSettings { denoise: ways.to_vec() };
+                let plan = MetricHistogram::new(metric, source.k, source.power, budget, settings)?;
                 return Ok(plan.simulate(&instance.users, rng)?.output.centres);
             }
-            How::Bicriteria => plan(instance, epsilon, 0.0)?,
+            How::Bicriteria => (0.0, usual),
             How::AsPublished => {
                 // The paper spends ln 2 where ln(1 + e^epsilon) is allowed.
                 let share = 0.5 * std::f64::consts::LN_2 / epsilon.exp().ln_1p();
-                let paper = plan(instance, epsilon, 0.0)?.rule(SelectionRule::Exponential);
-                paper.base(Base::Diameter).shares(share, share).subtract_mean(false)
+                let paper = MetricBicriteriaSettings {
+                    rule: SelectionRule::Exponential,
+                    base: Base::Diameter,
+                    picks_share: share,
+                    counts_share: share,
+                    subtract_mean: false,
+                    ..usual
+                };
+                (0.0, paper)
             }
             How::Approximate => {
-                let delta = Delta::new(DELTA)?;
-                plan(instance, epsilon, DELTA)?
-                    .certificate(Certificate::Approximate { delta })
-                    .rule(SelectionRule::Exponential)
+                let certificate = Certificate::Approximate { delta: Delta::new(DELTA)? };
+                let rule = SelectionRule::Exponential;
+                (DELTA, MetricBicriteriaSettings { certificate, rule, ..usual })
             }
             How::Composition => {
-                let picks = u32::try_from(source.k).expect("few centres");
-                plan(instance, epsilon, 0.0)?.certificate(Certificate::Composition).picks(picks)
+                let picks = Some(u32::try_from(source.k).expect("few centres"));
+                let certificate = Certificate::Composition;
+                (0.0, MetricBicriteriaSettings { certificate, picks, ..usual })
             }
         };
-        Ok(bicriteria.build(metric)?.simulate(&instance.users, rng)?.output.centres)
+        let (budget, hint) = (Budget::new(epsilon, delta)?, source.users as u64);
+        let plan = MetricBicriteria::new(metric, source.k, source.power, budget, hint, settings)?;
+        Ok(plan.simulate(&instance.users, rng)?.output.centres)
     }
-}
-
-fn plan(
-    instance: &Instance,
-    epsilon: f64,
-    delta: f64,
-) -> Result<MetricBicriteriaBuilder, CombinatorialError> {
-    let source = &instance.source;
-    let budget = Budget::new(epsilon, delta)?;
-    Ok(MetricBicriteria::builder(source.k, source.power, budget, source.users as u64))
 }

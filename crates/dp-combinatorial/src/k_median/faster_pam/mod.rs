@@ -47,6 +47,7 @@ use crate::CombinatorialError;
 pub struct FasterPam {
     k: usize,
     power: Power,
+    /// Stops after having looked at every candidate so many times, on a sample and on all.
     max_passes: u32,
 }
 
@@ -67,13 +68,6 @@ impl FasterPam {
     /// Searches for `k` centres.
     pub fn new(k: usize, power: Power) -> Self {
         Self { k, power, max_passes: 100 }
-    }
-
-    /// Stops after having looked at every candidate so many times, on a sample and on all. Default: 100.
-    #[must_use]
-    pub fn max_passes(mut self, max_passes: u32) -> Self {
-        self.max_passes = max_passes;
-        self
     }
 
     /// Searches among all nodes, for these weights, one per node.

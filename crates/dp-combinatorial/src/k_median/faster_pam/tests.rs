@@ -219,7 +219,8 @@ fn edges_of_the_settings() {
     // Weights at the end of the range are scaled down, not refused.
     let heavy: Vec<u64> = weights.iter().map(|&w| w << 55).collect();
     assert_eq!(search(4, &heavy).unwrap().centres, search(4, &weights).unwrap().centres);
-    let cut = FasterPam::new(4, Power::Median).max_passes(0).post_search(&metric, &weights);
+    let cut = FasterPam { max_passes: 0, ..FasterPam::new(4, Power::Median) };
+    let cut = cut.post_search(&metric, &weights);
     assert!(!cut.unwrap().converged);
     let refused = |k, weights: &[u64]| search(k, weights).unwrap_err().to_string();
     assert_eq!(refused(0, &weights), "k must be at least 1, got 0");
