@@ -167,7 +167,10 @@ fn settings_survive_a_file() {
     let settings = MetricHistogramSettings { denoise: vec![Denoise::Uniform] };
     let text = serde_json::to_string(&settings).unwrap();
     assert_eq!(serde_json::from_str::<MetricHistogramSettings>(&text).unwrap(), settings);
-    assert_eq!(serde_json::from_str::<MetricHistogramSettings>("{}").unwrap(), Default::default());
+    assert_eq!(
+        serde_json::from_str::<MetricHistogramSettings>("{}").unwrap(),
+        MetricHistogramSettings::default()
+    );
 }
 
 #[test]

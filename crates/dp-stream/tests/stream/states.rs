@@ -40,9 +40,9 @@ fn other_versions_other_plans_and_old_states_are_refused() {
     let (plan, monitor) = after_some_steps();
     let text = serde_json::to_string(&monitor.state()).expect("plain data");
     for got in [1, 2] {
-        let other = text.replace("{\"version\":4", &format!("{{\"version\":{got}"));
+        let other = text.replace("{\"version\":5", &format!("{{\"version\":{got}"));
         let message = read(&other).expect_err("another version").to_string();
-        let expected = format!("the state has version {got}, this program reads version 4");
+        let expected = format!("the state has version {got}, this program reads version 5");
         assert!(message.contains(&expected), "{message}");
     }
     let other = pure(shape(20, 300, 40), 4.0, 3, MonitorSettings::default()).expect("valid");
@@ -167,7 +167,7 @@ fn a_state_of_another_version_is_named_whatever_its_form() {
         (r#"[5,"and",["something","else"]]"#, 5),
     ] {
         let message = read(text).expect_err("another version").to_string();
-        let expected = format!("the state has version {version}, this program reads version 4");
+        let expected = format!("the state has version {version}, this program reads version 5");
         assert!(message.starts_with(&expected), "{message}");
     }
     let (_, monitor) = after_some_steps();
@@ -177,8 +177,8 @@ fn a_state_of_another_version_is_named_whatever_its_form() {
     assert_eq!(read(&list.to_string()).ok(), Some(monitor.state()), "without names it is the same");
     for (text, message) in [
         ("{}", "missing field `version`"),
-        (r#"{"version":4}"#, "missing field `kind`"),
-        (r#"{"version":4,"kind":"decision"}"#, "this is not a monitor-state"),
+        (r#"{"version":5}"#, "missing field `kind`"),
+        (r#"{"version":5,"kind":"decision"}"#, "this is not a monitor-state"),
     ] {
         let error = read(text).expect_err("incomplete").to_string();
         assert!(error.starts_with(message), "{error}");
