@@ -18,13 +18,15 @@ over runs ± standard deviation.
 - `dpm-recentred` and `map-add-remove` hide whether somebody takes part, `map-replace-one` all of one record.
 - `noised-points` is k-means on records with noise of their own, the paper's baseline; `region-coreset` is the paper's algorithm, with regions by noised points, \
 and `region-coreset-true` with regions by true points, as in its experiments.
+- `soft-recentred` moves the centres of a map by soft steps, or those of noised points where there are more dimensions than a map has.
 - `map` releases one map, from which any number of clusters is free.";
 
 /// Rows that protect more than any distance.
 pub(super) const STANDARD: [&str; 3] = ["dpm-recentred", "map-add-remove", "map-replace-one"];
 
 /// Rows that protect as much as the map, and the paper's own algorithm among them.
-const SAME: [&str; 3] = ["noised-points", "region-coreset", "region-coreset-true"];
+const SAME: [&str; 4] =
+    ["noised-points", "region-coreset", "region-coreset-true", "soft-recentred"];
 
 pub(super) fn write(records: &[Record], page: &mut Page) -> Result<(), Error> {
     page.chapter("k-means with distance-based privacy");

@@ -12,9 +12,16 @@ use std::collections::BTreeMap;
 /// Of the paper.
 const EPSILON: f64 = 1.0;
 
-/// The paper's two baselines, its algorithm, its baseline of noised points, and the map.
-const ALGORITHMS: [&str; 6] =
-    ["kmeans++", "dpm-recentred", "noised-points", "region-coreset", "region-coreset-true", "map"];
+/// The paper's two baselines, its algorithm, its baseline of noised points, soft steps, and the map.
+const ALGORITHMS: [&str; 7] = [
+    "kmeans++",
+    "dpm-recentred",
+    "noised-points",
+    "region-coreset",
+    "region-coreset-true",
+    "soft-recentred",
+    "map",
+];
 
 /// One figure: what is on the horizontal axis, and which rows are in it.
 struct Figure {

@@ -6,7 +6,9 @@ use crate::eval::distance::sources::Source;
 use crate::eval::family::Label;
 use dp_accounting::Budget;
 use dp_cluster::ClusterError;
-use dp_cluster::distance::{NoisedPoints, RegionCoreset, RegionCoresetSettings, RegionRule};
+use dp_cluster::distance::{
+    NoisedPoints, RegionCoreset, RegionCoresetSettings, RegionRule, SoftRecentred,
+};
 use dp_cluster::kmeans::{KMeans, KMeansSettings};
 use dp_cluster::map::{PrivateMap, PrivateMapSettings};
 use dp_cluster::recentring::{DpmRecentred, DpmRecentredSettings};
@@ -43,13 +45,18 @@ enum How {
         rho: f64,
         rule: RegionRule,
     },
+    Soft {
+        rho: f64,
+    },
 }
 
 /// Starts of what is not private: its best is what others are compared with.
 const STARTS: usize = 10;
 
-/// Starts on what has been released.
+/// Starts on what has been released, and on so many records that one start takes half a minute.
 const FREE_STARTS: usize = 5;
+const FREE_STARTS_OF_MANY: usize = 1;
+const MANY: usize = 50_000;
 
 /// Dimensions up to which there is a map.
 const MAP_DIMENSIONS: usize = 3;
@@ -72,6 +79,7 @@ pub(super) fn all(source: &Source) -> Vec<Method> {
         let regions = |rule| How::Regions { rho, rule };
         all.push(method("region-coreset", regions(RegionRule::NoisedPoint)));
         all.push(method("region-coreset-true", regions(RegionRule::TruePoint)));
+        all.push(method("soft-recentred", How::Soft { rho }));
         if has_map {
             all.push(method("map", How::Map { rho }));
         }
@@ -82,7 +90,10 @@ pub(super) fn all(source: &Source) -> Vec<Method> {
 impl Method {
     pub(super) fn label(self) -> Label {
         let rho = match self.how {
-            How::Map { rho } | How::Noised { rho } | How::Regions { rho, .. } => Some(rho),
+            How::Map { rho }
+            | How::Noised { rho }
+            | How::Regions { rho, .. }
+            | How::Soft { rho } => Some(rho),
             _ => None,
         };
         let variant = rho.map_or("default".to_owned(), |rho| format!("ρ {rho}"));
@@ -90,7 +101,9 @@ impl Method {
             How::KMeans => None,
             How::Uniform | How::DpmRecentred | How::MapAddRemove => Some("add-remove"),
             How::MapReplaceOne => Some("replace-one"),
-            How::Map { .. } | How::Noised { .. } | How::Regions { .. } => Some("within"),
+            How::Map { .. } | How::Noised { .. } | How::Regions { .. } | How::Soft { .. } => {
+                Some("within")
+            }
         };
         let has_epsilon = !matches!(self.how, How::KMeans | How::Uniform);
         let (algorithm, once) = (self.algorithm, !has_epsilon);
@@ -140,7 +153,8 @@ impl Method {
             How::Noised { rho } => {
                 let plan = NoisedPoints::new(public_box, Nearby::new(rho)?, n, budget)?;
                 let noised = plan.simulate(points, rng)?.output;
-                return Ok(solver(FREE_STARTS)?.post_fit(&noised, rng)?.centres);
+                let starts = if points.len() > MANY { FREE_STARTS_OF_MANY } else { FREE_STARTS };
+                return Ok(solver(starts)?.post_fit(&noised, rng)?.centres);
             }
             How::Regions { rho, rule } => {
                 let settings = RegionCoresetSettings { rule, ..Default::default() };
@@ -149,6 +163,11 @@ impl Method {
                         .simulate(points, rng)?
                         .output;
                 return Ok(solver(FREE_STARTS)?.post_fit(&coreset, rng)?.centres);
+            }
+            How::Soft { rho } => {
+                let (nearby, public_seed) = (Nearby::new(rho)?, rng.random());
+                let plan = SoftRecentred::new(public_box, nearby, n, k, budget, public_seed)?;
+                return Ok(plan.simulate(points, rng)?.output.centres);
             }
             How::MapAddRemove => {
                 let settings =

@@ -1,6 +1,8 @@
 //! The suite from cells to the report, on a generated set.
 
 use super::Distance;
+use super::sources::Source;
+use crate::eval::family::Family as _;
 use crate::eval::family::testing::{first_run, left_out, metric, reported};
 use crate::eval::record::Record;
 use crate::eval::record::tests::example;
@@ -22,6 +24,7 @@ fn a_generated_set_runs_and_is_reported() {
     assert!(cost("noised-points", "ρ 0.05") > 1.5 * cost("map", "ρ 0.05"));
     assert!(cost("region-coreset", "ρ 0.05") > cost("map", "ρ 0.05"));
     assert!(cost("region-coreset-true", "ρ 0.05") > cost("map", "ρ 0.05"));
+    assert!(cost("soft-recentred", "ρ 0.05") < cost("noised-points", "ρ 0.05"));
     assert!(cost("public-uniform", "default") > 2.0 * near);
     assert!(page.text.contains("| map (ρ 0.05) | 1 |"), "{}", page.text);
     assert!(page.text.contains("Of 5 cells of the map"), "{}", page.text);
@@ -85,4 +88,17 @@ fn figures_and_frontier_are_drawn_from_records() {
     // Of two distances one pays.
     let frontier = page.plots["plots/distance-frontier.svg"].standalone();
     assert_eq!(frontier.matches("<circle").count(), 2);
+}
+
+/// The table of targets has 16 clusters, so that a standard run has them; a quick one does not.
+#[test]
+fn standard_runs_have_sixteen_clusters() {
+    let ids = |effort| Distance::sources(effort).iter().map(Source::id).collect::<Vec<_>>();
+    let (standard, quick) = (ids(Effort::Standard), ids(Effort::Quick));
+    for id in ["gowalla_nyc_latest-k8", "gowalla_nyc_latest-k16", "s1-k16", "foursquare_latest-k16"]
+    {
+        assert!(standard.iter().any(|got| got == id), "{id}: {standard:?}");
+    }
+    assert!(standard.iter().any(|id| id == "birch1-k16"));
+    assert!(!quick.iter().any(|id| id == "s1-k16"), "{quick:?}");
 }
