@@ -277,3 +277,58 @@ fn an_approximate_claim_is_not_kept_by_a_run_that_looks() {
     };
     assert!(unbounded(true) && !unbounded(false));
 }
+
+/// What a mechanism of records does with one of them: refuses the data, or stops.
+struct Touchy {
+    count: NoisyCount,
+    refuses: bool,
+}
+
+impl Algorithm for Touchy {
+    type Relation = AddRemove;
+    type Data<'a> = &'a [i64];
+    type Shape = bool;
+    type Output = i64;
+    type Error = ();
+
+    fn cost(&self) -> Receipt<AddRemove> {
+        Receipt::new(
+            "touchy",
+            AddRemove,
+            Budget::new(3.0, 0.0).expect("valid"),
+            of_count(&self.count),
+        )
+    }
+
+    fn shape(records: &&[i64]) -> bool {
+        records.contains(&2)
+    }
+
+    fn check(&self, odd: &bool) -> Result<(), ()> {
+        if *odd && self.refuses { Err(()) } else { Ok(()) }
+    }
+
+    fn run(&self, records: Private<&[i64]>, draws: &mut Draws<'_>) -> i64 {
+        assert!(!records.map(Self::is_odd).exact(), "an odd record");
+        noisy_size(&self.count, records, draws)
+    }
+}
+
+impl Touchy {
+    fn is_odd(records: &[i64]) -> bool {
+        records.contains(&2)
+    }
+}
+
+/// Both are outputs, which nobody pays for; all other pairs of data sets give nothing away.
+#[test]
+fn a_refusal_and_a_panic_that_depend_on_a_record_are_losses() {
+    for refuses in [true, false] {
+        let audit = Audit::new([1, 2]);
+        let found = audit.run(&Touchy { count: count(0.5), refuses }, |records, run| run(records));
+        assert!(!found.stands() && found.found().worst.is_infinite(), "{refuses}: {found}");
+        let calm = Audit::new([1, 3]);
+        let found = calm.run(&Touchy { count: count(0.5), refuses }, |records, run| run(records));
+        assert!(found.stands(), "{refuses}: {found}");
+    }
+}

@@ -312,6 +312,26 @@ fn losing_candidates_lose_as_much_as_others() {
     let run = |scores: &[i64], draws: &mut dyn Source| draws.noisy_max(scores, noise);
     let comparison = compare(&scores(5), run, &[0_i64, 0][..], &[5, 0][..], &mut Far);
     assert!((comparison.steps[0].forward + 5.0).abs() < 1e-9, "{comparison:?}");
+    // Another value could have been released that only one of them can.
+    assert!(comparison.rho().is_infinite(), "{comparison:?}");
+    let alike = compare(&scores(5), run, &[0_i64, 0][..], &[0, 0][..], &mut Far);
+    assert!(alike.rho() <= 0.0, "{alike:?}");
+}
+
+/// Infinite losses of both signs make no number, which is not a small one.
+#[test]
+fn what_is_no_number_is_no_small_loss() {
+    let one = Ratio::new(1, 1).expect("valid");
+    let run = |scores: &[i64], draws: &mut dyn Source| draws.flip(scores, one);
+    let mut seen =
+        compare(&scores(1), run, &[0_i64, 1], &[1, 1], &mut SecureSource::new(&mut rng()));
+    assert!(seen.pure_loss() <= 1.0 + 1e-9 && seen.rho() <= 1.0, "{seen:?}");
+    seen.steps[0].forward = f64::NAN;
+    seen.steps[0].backward = f64::NAN;
+    seen.steps[0].rho = f64::NAN;
+    for loss in [seen.pure_loss(), seen.forward_loss(), seen.rho()] {
+        assert!(loss.is_infinite(), "{seen:?}");
+    }
 }
 
 #[test]
