@@ -1,7 +1,7 @@
 //! Filters and odometers in pure and approximate terms.
 
 use dp_accounting::{
-    AddRemove, BasicFilter, BasicOdometer, Loss, Odometer, Receipt, Within, zcdp_to_epsilon,
+    AddRemove, BasicFilter, BasicOdometer, Filter, Loss, Odometer, Receipt, Within, zcdp_to_epsilon,
 };
 
 use crate::{approximate, budget, close, delta, epsilon, pure, rho, step, zcdp};
@@ -54,6 +54,24 @@ fn sums_round_up_and_other_distances_are_unknown() {
     let mut near = BasicOdometer::new(within(1.0));
     near.charge(&Receipt::new("m", within(2.0), budget(1.0, 0.0), step(pure(0.1))));
     assert_eq!(near.spent(), None);
+}
+
+/// Of a larger distance too: it covers the smaller one, but only where somebody says so.
+#[test]
+fn zcdp_is_counted_for_one_distance_only() {
+    let within = |distance| Within::new(distance).unwrap();
+    let receipt = |d| Receipt::new("m", within(d), budget(3.0, 1e-6), step(zcdp(0.1)));
+    let mut filter = Filter::new(within(1.0), rho(1.0));
+    assert!(!filter.admit(&receipt(2.0)) && !filter.admit(&receipt(0.5)));
+    assert_eq!(filter.spent(), rho(0.0));
+    assert!(filter.admit(&receipt(1.0)));
+    assert!(filter.admit(&receipt(2.0).for_shorter(within(1.0)).unwrap()));
+    assert!(receipt(0.5).for_shorter(within(1.0)).is_err());
+    let mut odometer = Odometer::new(within(1.0), delta(1e-6), rho(0.1)).unwrap();
+    odometer.charge(&receipt(1.0));
+    assert!(odometer.spent().is_some());
+    odometer.charge(&receipt(2.0));
+    assert_eq!(odometer.spent(), None);
 }
 
 /// An odometer may be read at any level of spending, so its levels share the delta: 1/2, 1/6, 1/12, ...

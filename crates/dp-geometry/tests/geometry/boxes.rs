@@ -83,3 +83,20 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    /// Who is hidden within a distance stays hidden within it: clipping brings two records no further apart, in any coordinate, also where
+    /// both or one of them lie outside.
+    #[test]
+    fn clipping_lengthens_no_move(
+        sides in prop::collection::vec((-1e9..1e9_f64, 1e-6..1e9_f64), 1..4),
+        moves in prop::collection::vec((-3e9..3e9_f64, -3e9..3e9_f64), 4),
+    ) {
+        let (min, max) = sides.iter().map(|&(low, width)| (low, low + width)).unzip();
+        let domain = PublicBox::new(min, max).unwrap();
+        for (i, &(a, b)) in moves.iter().take(domain.dim()).enumerate() {
+            let (here, there) = (domain.clip_coordinate(i, a), domain.clip_coordinate(i, b));
+            prop_assert!((here - there).abs() <= (a - b).abs(), "{a} {b} -> {here} {there}");
+        }
+    }
+}
