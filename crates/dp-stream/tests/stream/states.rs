@@ -164,7 +164,7 @@ fn a_state_of_another_version_is_named_whatever_its_form() {
     for (text, version) in [
         (r#"{"version":1,"settings":{"shape":null},"next":3}"#, 1),
         (r#"{"version":2,"kind":17}"#, 2),
-        (r#"[5,"and",["something","else"]]"#, 5),
+        (r#"[6,"and",["something","else"]]"#, 6),
     ] {
         let message = read(text).expect_err("another version").to_string();
         let expected = format!("the state has version {version}, this program reads version 5");
