@@ -30,15 +30,7 @@ pub struct DpLloydSettings {
     pub public_seed: u64,
 }
 
-/// What was asked for. The file form of plans, which are read back through their checks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Asked {
-    pub(super) public_box: PublicBox,
-    pub(super) k: usize,
-    pub(super) budget: Budget,
-    pub(super) settings: DpLloydSettings,
-}
+pub(super) type Asked = crate::asked::Asked<DpLloydSettings>;
 
 impl DpLloyd {
     /// Most clusters.

@@ -33,15 +33,7 @@ impl Default for PrivateCentresSettings {
     }
 }
 
-/// What was asked for. The file form of plans, which are read back through their checks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Asked {
-    pub(super) public_box: PublicBox,
-    pub(super) k: usize,
-    pub(super) budget: Budget,
-    pub(super) settings: PrivateCentresSettings,
-}
+pub(super) type Asked = crate::asked::Asked<PrivateCentresSettings>;
 
 /// What the thresholds get of delta: they hardly fall with it.
 const OUTSIDE: f64 = 0.1;

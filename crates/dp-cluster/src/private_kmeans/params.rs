@@ -41,15 +41,7 @@ pub struct PrivateKMeansSettings {
     pub public_seed: u64,
 }
 
-/// What was asked for. The file form of plans, which are read back through their checks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Asked {
-    pub(super) public_box: PublicBox,
-    pub(super) k: usize,
-    pub(super) budget: Budget,
-    pub(super) settings: PrivateKMeansSettings,
-}
+pub(super) type Asked = crate::asked::Asked<PrivateKMeansSettings>;
 
 /// What the choice of radii gets of what re-centring may spend.
 const RADII: f64 = 0.05;

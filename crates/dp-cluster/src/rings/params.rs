@@ -31,15 +31,7 @@ impl Default for RingRoundsSettings {
     }
 }
 
-/// What was asked for. The file form of plans, which are read back through their checks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Asked {
-    pub(super) public_box: PublicBox,
-    pub(super) k: usize,
-    pub(super) budget: Budget,
-    pub(super) settings: RingRoundsSettings,
-}
+pub(super) type Asked = crate::asked::Asked<RingRoundsSettings>;
 
 impl RingRounds {
     /// Most rounds.

@@ -58,15 +58,7 @@ impl Default for StemmerKaplanSettings {
     }
 }
 
-/// What was asked for. The file form of plans, which are read back through their checks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Asked {
-    pub(super) public_box: PublicBox,
-    pub(super) k: usize,
-    pub(super) budget: Budget,
-    pub(super) settings: StemmerKaplanSettings,
-}
+pub(super) type Asked = crate::asked::Asked<StemmerKaplanSettings>;
 
 /// What thresholds get of delta.
 const OUTSIDE: f64 = 0.1;
