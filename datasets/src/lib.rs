@@ -8,7 +8,7 @@
 //! | [`manifest`], [`store`], [`import`] | which real sets there are, reading one, taking over a folder of them |
 //! | [`catalogue`], [`prepare`] | sets of points with their public domain, and how each is made |
 //! | [`synth`], [`nation`], [`generate`] | clusters, a made-up census, and both as files |
-//! | [`sets`] | sets that are no points: families of sets, streams, metrics |
+//! | [`sets`] | sets that are no points: tables of groups, families of sets, streams, metrics |
 //! | [`seed`], [`files`], [`workspace`] | named generators, files that are whole or not there, where things are |
 //!
 //! Not for releases: everything here is public or made up.

@@ -2,10 +2,9 @@
 
 use crate::Error;
 use crate::catalogue::{Origin, Recipe};
-use crate::manifest::Manifest;
 use crate::seed::named_rng;
-use crate::{files, workspace};
-use crate::{store, synth};
+use crate::sets::Shelf;
+use crate::{files, store, synth};
 use dp_geometry::{Points, PublicBox};
 use quietus::table::{TableError, TableProblem};
 use rand::rngs::ChaCha20Rng;
@@ -30,38 +29,20 @@ pub struct Dataset {
     pub checksum: String,
 }
 
-/// A data set, or why there is none.
-#[derive(Debug)]
-pub enum Prepared {
-    /// In memory.
-    Ready(Box<Dataset>),
-    /// Its file is not here; this is no error, the evaluation goes on without it.
-    LeftOut {
-        /// And how to get it.
-        reason: String,
-    },
-}
-
-/// Makes the points of a recipe; real sets are looked for in `folder`.
+/// Makes the points of a recipe; `None` if it is a real set whose file is not here.
 ///
 /// # Errors
 /// If a file is not the one of the manifest, or has another shape.
-pub fn prepare(
-    recipe: &'static Recipe,
-    manifest: &Manifest,
-    folder: &Path,
-) -> Result<Prepared, Error> {
+pub fn prepare(recipe: &'static Recipe, shelf: &Shelf<'_>) -> Result<Option<Dataset>, Error> {
     let (values, labels, centres) = match recipe.origin {
         Origin::Blobs => {
             let made = synth::blobs(&recipe.blobs(), &mut blob_rng(recipe.id, 0));
             (made.points, Some(made.labels), Some(made.centres))
         }
         Origin::Table | Origin::ClippedTable | Origin::RowsPerClass(_) => {
-            let set = manifest.set(recipe.id)?;
-            let Some((mut table, path)) = store::read_table(folder, set)? else {
-                return Ok(Prepared::LeftOut {
-                    reason: how_to_get(recipe.id, &set.published, folder),
-                });
+            let set = shelf.manifest.set(recipe.id)?;
+            let Some((mut table, path)) = store::read_table(shelf.folder, set)? else {
+                return Ok(None);
             };
             let labels = match &set.label {
                 Some(name) => table.take_labels(name, &path)?,
@@ -91,7 +72,7 @@ pub fn prepare(
     let (low, high) = recipe.range;
     let as_points =
         |values| Points::new(values, recipe.d).map_err(|error| Error::library("points", &error));
-    Ok(Prepared::Ready(Box::new(Dataset {
+    Ok(Some(Dataset {
         recipe,
         checksum: checksum(&values),
         points: as_points(values)?,
@@ -99,7 +80,7 @@ pub fn prepare(
         true_centres: centres.map(as_points).transpose()?,
         domain: PublicBox::cube(recipe.d, low, high)
             .map_err(|error| Error::library("declared range", &error))?,
-    })))
+    }))
 }
 
 /// The stream behind a generated set; the evaluation uses seed 0.
@@ -113,14 +94,6 @@ fn expect(holds: bool, path: &Path, problem: TableProblem) -> Result<(), Error> 
     } else {
         Err(TableError { path: path.to_path_buf(), line: 0, problem }.into())
     }
-}
-
-fn how_to_get(name: &str, published: &str, folder: &Path) -> String {
-    format!(
-        "`{name}` is not in {}; published at {published}; \
-         `cargo xtask data import DIR` takes a local copy, `--datasets DIR` reads one in place",
-        workspace::shown(folder)
-    )
 }
 
 /// `rows` rows of each class, drawn with replacement, class after class.
@@ -157,11 +130,12 @@ fn checksum(values: &[f64]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Prepared, checksum, prepare, resample};
+    use super::{checksum, prepare, resample};
     use crate::catalogue::CLUSTERING;
     use crate::files::sha256_hex;
     use crate::manifest::Manifest;
     use crate::seed::named_rng;
+    use crate::sets::Shelf;
 
     #[test]
     fn each_class_gets_its_rows_and_keeps_its_label() {
@@ -184,15 +158,12 @@ mod tests {
 
     #[test]
     fn a_set_that_is_not_here_is_left_out_with_the_way_to_get_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let manifest = Manifest::of_workspace().unwrap();
-        let Prepared::LeftOut { reason } =
-            prepare(&CLUSTERING[2], &manifest, folder.path()).unwrap()
-        else {
-            panic!("the folder is empty");
-        };
-        let reason = reason.replace(&folder.path().display().to_string(), "DIR");
-        insta::assert_snapshot!(reason, @"`letter` is not in DIR; published at archive.ics.uci.edu/dataset/59; `cargo xtask data import DIR` takes a local copy, `--datasets DIR` reads one in place");
+        let (folder, manifest) = (tempfile::tempdir().unwrap(), Manifest::of_workspace().unwrap());
+        let shelf = Shelf { manifest: &manifest, folder: folder.path() };
+        assert!(prepare(&CLUSTERING[2], &shelf).unwrap().is_none());
+        let how = shelf.how_to_get("letter").unwrap();
+        let how = how.replace(&folder.path().display().to_string(), "DIR");
+        insta::assert_snapshot!(how, @"`letter` is not in DIR; published at archive.ics.uci.edu/dataset/59; `cargo xtask data import DIR` takes a local copy, `--datasets DIR` reads one in place");
     }
 
     #[test]
@@ -201,7 +172,8 @@ mod tests {
         std::fs::create_dir(folder.path().join("letter")).unwrap();
         std::fs::write(folder.path().join("letter/letter.csv.gz"), "not it").unwrap();
         let manifest = Manifest::of_workspace().unwrap();
-        let error = prepare(&CLUSTERING[2], &manifest, folder.path()).unwrap_err().to_string();
+        let shelf = Shelf { manifest: &manifest, folder: folder.path() };
+        let error = prepare(&CLUSTERING[2], &shelf).unwrap_err().to_string();
         assert!(error.contains("letter.csv.gz is refused: sha256 is "), "{error}");
         assert!(error.contains("the manifest says 4a29dad3"), "{error}");
     }

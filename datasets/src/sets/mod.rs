@@ -1,5 +1,6 @@
 //! Sets that are no points of one domain, each read from the manifest's files or generated from a named seed.
 
+pub mod census;
 pub mod heavy_hitters;
 pub mod k_median;
 pub mod robust;
@@ -9,7 +10,7 @@ pub mod submodular;
 use crate::Error;
 use crate::files;
 use crate::manifest::Manifest;
-use crate::store;
+use crate::{store, workspace};
 use dp_combinatorial::Incidence;
 use flate2::read::MultiGzDecoder;
 use std::io::Read as _;
@@ -37,6 +38,19 @@ impl Shelf<'_> {
         };
         let bytes = store::read_checked(self.folder, entry)?;
         Ok(bytes.map(|bytes| (bytes, self.folder.join(&entry.path))))
+    }
+
+    /// What to tell somebody who lacks the files of a set.
+    ///
+    /// # Errors
+    /// If the manifest does not know it.
+    pub fn how_to_get(&self, set: &str) -> Result<String, Error> {
+        let published = &self.manifest.set(set)?.published;
+        Ok(format!(
+            "`{set}` is not in {}; published at {published}; `cargo xtask data import DIR` takes a local copy, `--datasets DIR` reads \
+             one in place",
+            workspace::shown(self.folder)
+        ))
     }
 }
 

@@ -198,13 +198,7 @@ impl<F: Family> Suite for F {
             if let Some(bench) = F::open(source, context)? {
                 return Ok(Opened::Ready(Box::new(Planned { bench, planned })));
             }
-            let folder = context.settings.datasets.display();
-            let published = match card.file {
-                Some((set, _)) => &context.manifest.set(set)?.published,
-                None => F::ID,
-            };
-            let reason = format!("not in {folder}; published at {published}");
-            return Ok(Opened::LeftOut { reason });
+            return context.left_out(card.file.map_or(F::ID, |(set, _)| set));
         }
         Err(Error::unknown("data set of this suite", dataset, known.iter().map(String::as_str)))
     }

@@ -34,6 +34,12 @@ impl Context {
     pub(crate) fn shelf(&self) -> Shelf<'_> {
         Shelf { manifest: &self.manifest, folder: &self.settings.datasets }
     }
+
+    /// Goes on without a set of the manifest whose files are not here.
+    pub(crate) fn left_out(&self, set: &str) -> Result<Opened, Error> {
+        let reason = self.shelf().how_to_get(set)?;
+        Ok(Opened::LeftOut { reason })
+    }
 }
 
 /// What there is to run on one data set, before any of it is read.

@@ -2,7 +2,6 @@
 
 use crate::error::Error;
 use crate::eval::cell::{Cost, measured};
-use crate::eval::census::datasets::Dataset;
 use crate::eval::census::published_chain::{self, true_epsilon};
 use crate::eval::census::{op, qp};
 use dp_accounting::Epsilon;
@@ -12,6 +11,7 @@ use dp_census::{
     Query, RealCensus, RegionTree,
 };
 use dp_mechanism::{Draws, GeometricSum, Mechanism, SecureSource};
+use quietus_datasets::sets::census::Dataset;
 use rand::rngs::ChaCha20Rng;
 use std::num::NonZeroU32;
 

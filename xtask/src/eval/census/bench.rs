@@ -3,12 +3,12 @@
 use crate::error::Error;
 use crate::eval::cell::{Cost, rng_of};
 use crate::eval::census::algorithms::{self, Algorithm};
-use crate::eval::census::datasets::Dataset;
 use crate::eval::census::{measure, op, plan, scaling};
 use crate::eval::record::Record;
 use crate::eval::suite::Workbench;
 use quietus_datasets::files;
 use quietus_datasets::seed::named_rng;
+use quietus_datasets::sets::census::Dataset;
 use std::path::PathBuf;
 
 /// The cell as it is named in its stream of randomness, and for the file of its receipt.

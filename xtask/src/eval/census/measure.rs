@@ -1,8 +1,8 @@
 //! How far a released table is from the truth, and which promises about tables it breaks.
 
-use crate::eval::census::datasets::Dataset;
 use dp_census::Certificate;
 use dp_census::solve::Problem;
+use quietus_datasets::sets::census::Dataset;
 use std::collections::BTreeMap;
 
 /// The metrics of one release, by the names that results.jsonl uses.

@@ -6,7 +6,6 @@
 use crate::error::Error;
 use crate::eval::cell::{Cost, measured};
 use crate::eval::census::algorithms::noisy_table;
-use crate::eval::census::datasets::Dataset;
 use crate::eval::census::qp::Program;
 use crate::eval::census::{measure, scaling};
 use crate::eval::record::Record;
@@ -14,6 +13,7 @@ use crate::eval::settings::Effort;
 use dp_census::solve::cost_table::CostTable;
 use dp_census::solve::{Problem, tree};
 use dp_census::{CensusError, Query};
+use quietus_datasets::sets::census::Dataset;
 use rand::rngs::ChaCha20Rng;
 use serde_json::Value;
 use std::ops::RangeInclusive;

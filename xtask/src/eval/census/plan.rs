@@ -2,7 +2,6 @@
 
 use crate::error::Error;
 use crate::eval::census::algorithms::{self, Algorithm};
-use crate::eval::census::datasets::{self, Recipe};
 use crate::eval::census::solvers::Shape;
 use crate::eval::census::{large, op, published, scaling, solvers};
 use crate::eval::record::Record;
@@ -10,6 +9,7 @@ use crate::eval::settings::{Effort, Settings};
 use crate::eval::suite::{Context, Plan};
 use dp_census::Method;
 use quietus_datasets::nation::{self, Scale};
+use quietus_datasets::sets::census::Recipe;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -62,7 +62,7 @@ pub(super) fn of(recipe: &Recipe, context: &Context) -> Result<Plan, Error> {
         cells,
         units: recipe.units,
         warm_up_steps: 0,
-        here: datasets::is_here(recipe, context)?,
+        here: recipe.is_here(&context.shelf())?,
     })
 }
 

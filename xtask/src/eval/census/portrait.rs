@@ -1,12 +1,12 @@
 //! One region of the lowest level: what is true, what is noisy, what is released.
 
 use crate::error::Error;
-use crate::eval::census::datasets::Dataset;
 use crate::report::plot::Svg;
 use crate::report::plot::bars::{self, Heights};
 use dp_census::{Census, CensusSettings, Privacy};
 use dp_mechanism::Mechanism;
 use quietus_datasets::seed::named_rng;
+use quietus_datasets::sets::census::Dataset;
 
 /// Low, so that the noise can be seen.
 const EPSILON: f64 = 0.1;

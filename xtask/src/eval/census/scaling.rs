@@ -1,12 +1,12 @@
 //! Tables for run times: the zones of a city, and as many columns as asked for.
 
 use crate::error::Error;
-use crate::eval::census::datasets::{Dataset, Origin, Recipe};
 use crate::eval::census::solvers::Shape;
 use crate::eval::settings::Effort;
 use dp_census::{From0, GroupSizes, Hierarchy};
 use quietus_datasets::nation::Scale;
 use quietus_datasets::seed::named_rng;
+use quietus_datasets::sets::census::{Dataset, Origin, Recipe};
 use rand::RngExt;
 
 pub(super) const ID: &str = "census-scaling";
@@ -59,5 +59,5 @@ pub(super) fn table(shape: Shape) -> Result<Dataset, Error> {
     // Only its id and its columns are looked at.
     let origin = Origin::Nation(Scale { states: 0, counties: 0, groups: 0, largest });
     let recipe = Recipe { id: ID, origin, groups: GROUPS, largest, levels: &[], who: "", units: 1 };
-    Dataset::new(recipe, hierarchy, sizes)
+    Ok(Dataset::new(recipe, hierarchy, sizes)?)
 }

@@ -23,7 +23,7 @@ use crate::report::page::Page;
 use bench::Bench;
 use cloud::Cloud;
 use quietus_datasets::catalogue::{CLUSTERING, OVER_D, OVER_N, Recipe};
-use quietus_datasets::prepare::{Dataset, Prepared, prepare};
+use quietus_datasets::prepare::{Dataset, prepare};
 
 /// The suite, with what its chapter needs of the data sets once their points are gone.
 #[derive(Debug)]
@@ -75,16 +75,14 @@ impl Suite for Clustering {
     }
 
     fn open(&mut self, dataset: &str, context: &Context) -> Result<Opened, Error> {
-        let folder = &context.settings.datasets;
-        match prepare(self.recipe(dataset)?, &context.manifest, folder)? {
-            Prepared::LeftOut { reason } => Ok(Opened::LeftOut { reason }),
-            Prepared::Ready(dataset) => {
-                if !studies::only(dataset.recipe) {
-                    self.sections.push(Section::of(&dataset));
-                }
-                Ok(Opened::Ready(Box::new(Bench::new(*dataset, context.settings.clone()))))
-            }
+        let recipe = self.recipe(dataset)?;
+        let Some(dataset) = prepare(recipe, &context.shelf())? else {
+            return context.left_out(recipe.id);
+        };
+        if !studies::only(recipe) {
+            self.sections.push(Section::of(&dataset));
         }
+        Ok(Opened::Ready(Box::new(Bench::new(dataset, context.settings.clone()))))
     }
 
     fn report(&self, records: &[Record], context: &Context, page: &mut Page) -> Result<(), Error> {

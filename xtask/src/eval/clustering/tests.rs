@@ -11,7 +11,8 @@ use crate::eval::settings::Settings;
 use crate::eval::suite::{Context, Suite, Workbench};
 use quietus_datasets::catalogue::{Origin, Recipe};
 use quietus_datasets::manifest::Manifest;
-use quietus_datasets::prepare::{Dataset, Prepared, prepare};
+use quietus_datasets::prepare::{Dataset, prepare};
+use quietus_datasets::sets::Shelf;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -40,10 +41,8 @@ fn settings(out: &Path, resume: bool) -> Settings {
 
 fn tiny() -> Dataset {
     let manifest = Manifest::of_workspace().unwrap();
-    match prepare(&TINY[0], &manifest, Path::new("unused")).unwrap() {
-        Prepared::Ready(dataset) => *dataset,
-        Prepared::LeftOut { reason } => panic!("{reason}"),
-    }
+    let shelf = Shelf { manifest: &manifest, folder: Path::new("unused") };
+    prepare(&TINY[0], &shelf).unwrap().unwrap()
 }
 
 /// A record without what differs from machine to machine.

@@ -1,38 +1,38 @@
-//! The tables of groups that the suite runs on: a made-up nation and three public data sets.
+//! Tables of groups in regions: a made-up nation and three public data sets.
 
-use crate::error::{Error, TableError, TableProblem};
-use crate::eval::settings::Effort;
-use crate::eval::suite::Context;
+use super::Shelf;
+use crate::Error;
+use crate::files;
+use crate::nation::{self, Scale};
 use dp_census::{From0, GroupDirectory, GroupSizes, Hierarchy};
-use quietus::table::for_each_row;
-use quietus_datasets::manifest::Set;
-use quietus_datasets::nation::{self, Scale};
-use quietus_datasets::store::read_checked;
-use quietus_datasets::{files, workspace};
+use quietus::table::{TableError, TableProblem, for_each_row};
 use sha2::{Digest, Sha256};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// A data set before it is read: everything here is public.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Recipe {
-    pub(super) id: &'static str,
-    pub(super) origin: Origin,
+pub struct Recipe {
+    /// Its name.
+    pub id: &'static str,
+    /// Where its tables come from.
+    pub origin: Origin,
     /// Number of groups.
-    pub(super) groups: i64,
+    pub groups: i64,
     /// The size at which the last column begins.
-    pub(super) largest: u32,
+    pub largest: u32,
     /// Names of the levels and how many regions they have, the widest first.
-    pub(super) levels: &'static [(&'static str, usize)],
+    pub levels: &'static [(&'static str, usize)],
     /// Who is a group and who is protected, in a sentence.
-    pub(super) who: &'static str,
+    pub who: &'static str,
     /// Work of one cell, roughly; only ratios matter.
-    pub(super) units: u64,
+    pub units: u64,
 }
 
 /// Where a data set comes from.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Origin {
+pub enum Origin {
+    /// Made up, of this size.
     Nation(Scale),
     /// Households by size in Australian areas, as a table.
     Areas,
@@ -44,7 +44,8 @@ pub(super) enum Origin {
 
 const HOUSEHOLD: &str = "A group is a household, and the individual is a person who lives in it.";
 
-const NATION: Recipe = Recipe {
+/// The made-up nation.
+pub const NATION: Recipe = Recipe {
     id: nation::ID,
     origin: Origin::Nation(nation::WHOLE),
     groups: nation::WHOLE.groups,
@@ -53,7 +54,8 @@ const NATION: Recipe = Recipe {
     who: HOUSEHOLD,
     units: 3_200,
 };
-const TENTH: Recipe = Recipe {
+/// One of a tenth of its size.
+pub const TENTH: Recipe = Recipe {
     id: "census-synthetic-tenth",
     origin: Origin::Nation(nation::TENTH),
     groups: nation::TENTH.groups,
@@ -62,7 +64,8 @@ const TENTH: Recipe = Recipe {
     who: HOUSEHOLD,
     units: 66,
 };
-const PUBLIC: [Recipe; 3] = [
+/// Those that are read from files.
+pub const PUBLIC: [Recipe; 3] = [
     Recipe {
         id: "households_au_lga",
         origin: Origin::Areas,
@@ -95,38 +98,49 @@ const PUBLIC: [Recipe; 3] = [
 
 impl Recipe {
     /// How many regions each level has.
-    pub(super) fn regions_by_level(&self) -> Vec<usize> {
+    pub fn regions_by_level(&self) -> Vec<usize> {
         self.levels.iter().map(|(_, regions)| *regions).collect()
+    }
+
+    /// Whether its files seem to be there.
+    ///
+    /// # Errors
+    /// If the manifest does not know it.
+    pub fn is_here(&self, shelf: &Shelf<'_>) -> Result<bool, Error> {
+        if matches!(self.origin, Origin::Nation(_)) {
+            return Ok(true);
+        }
+        let set = shelf.manifest.set(self.id)?;
+        Ok(set.files.iter().all(|file| shelf.folder.join(&file.path).is_file()))
     }
 }
 
 /// Hours of January.
 const HOURS: i64 = 744;
 
-/// The data sets of an effort: a quick look has a tenth of the nation.
-pub(super) fn of(effort: Effort) -> Vec<Recipe> {
-    let nation = if effort == Effort::Quick { TENTH } else { NATION };
-    [nation].into_iter().chain(PUBLIC).collect()
-}
-
 /// A data set in memory.
 #[derive(Clone, Debug)]
-pub(super) struct Dataset {
-    pub(super) recipe: Recipe,
-    pub(super) hierarchy: Hierarchy,
-    pub(super) bins: From0,
-    pub(super) sizes: GroupSizes,
+pub struct Dataset {
+    /// What it was made from.
+    pub recipe: Recipe,
+    /// Public.
+    pub hierarchy: Hierarchy,
+    /// Public: the columns.
+    pub bins: From0,
+    /// The table of the lowest level.
+    pub sizes: GroupSizes,
     /// The table of all regions.
-    pub(super) totals: Vec<i64>,
-    pub(super) checksum: String,
+    pub totals: Vec<i64>,
+    /// SHA-256 of the table of the lowest level.
+    pub checksum: String,
 }
 
 impl Dataset {
-    pub(super) fn new(
-        recipe: Recipe,
-        hierarchy: Hierarchy,
-        sizes: GroupSizes,
-    ) -> Result<Self, Error> {
+    /// A table with what is known of it.
+    ///
+    /// # Errors
+    /// For no column.
+    pub fn new(recipe: Recipe, hierarchy: Hierarchy, sizes: GroupSizes) -> Result<Self, Error> {
         let bins = From0::up_to(recipe.largest).map_err(|e| Error::library(recipe.id, &e))?;
         let totals = sizes.exact_totals(hierarchy.tree());
         let mut hash = Sha256::new();
@@ -136,45 +150,35 @@ impl Dataset {
     }
 }
 
-/// Whether the files of a data set seem to be there.
-pub(super) fn is_here(recipe: &Recipe, context: &Context) -> Result<bool, Error> {
-    if matches!(recipe.origin, Origin::Nation(_)) {
-        return Ok(true);
-    }
-    let set = context.manifest.set(recipe.id)?;
-    Ok(set.files.iter().all(|file| context.settings.datasets.join(&file.path).is_file()))
-}
-
-/// Reads or generates it; `Err` inside says why it is left out.
-pub(super) fn read(recipe: Recipe, context: &Context) -> Result<Result<Dataset, String>, Error> {
+/// Reads or generates it; `None` if its files are not here.
+///
+/// # Errors
+/// If there is no such set, its files are not those of the manifest, or its tables are not as announced.
+pub fn read(recipe: Recipe, shelf: &Shelf<'_>) -> Result<Option<Dataset>, Error> {
+    let file = |path| {
+        let found = shelf.bytes(recipe.id, path)?;
+        Ok::<_, Error>(found.map(|(bytes, path)| File { path, bytes }))
+    };
     let made = match recipe.origin {
-        Origin::Nation(scale) => nation::generate(scale, nation::SEED)?,
-        Origin::Areas | Origin::Households | Origin::Trips => {
-            let set = context.manifest.set(recipe.id)?;
-            let Some(files) = files_of(set, context)? else {
-                return Ok(Err(format!(
-                    "`{}` is not in {}; published at {}; `cargo xtask data import DIR` takes a local \
-                     copy, `--datasets DIR` reads one in place",
-                    recipe.id,
-                    workspace::shown(&context.settings.datasets),
-                    set.published
-                )));
-            };
-            match recipe.origin {
-                Origin::Areas => areas(&files[0])?,
-                Origin::Households => households(&files[0], recipe.largest)?,
-                _ => trips(&files[0], &files[1], recipe.largest)?,
-            }
+        Origin::Nation(scale) => Some(nation::generate(scale, nation::SEED)?),
+        Origin::Areas => file(None)?.map(|file| areas(&file)).transpose()?,
+        Origin::Households => {
+            file(None)?.map(|file| households(&file, recipe.largest)).transpose()?
+        }
+        Origin::Trips => {
+            let both = file(None)?.zip(file(Some("nyc_green_2022_01/taxi_zones.csv.gz"))?);
+            both.map(|(rows, zones)| trips(&rows, &zones, recipe.largest)).transpose()?
         }
     };
-    let dataset = Dataset::new(recipe, made.0, made.1)?;
+    let Some((hierarchy, sizes)) = made else { return Ok(None) };
+    let dataset = Dataset::new(recipe, hierarchy, sizes)?;
     let count = |groups: i64| usize::try_from(groups).unwrap_or_default();
     let groups = (count(dataset.sizes.groups()), count(recipe.groups));
     let tree = dataset.hierarchy.tree();
     let regions = (tree.len(), recipe.regions_by_level().iter().sum());
     // What is public must be as announced; true epsilons are computed from it.
     let differs = [groups, regions].into_iter().find(|(got, want)| got != want);
-    let Some((got, want)) = differs else { return Ok(Ok(dataset)) };
+    let Some((got, want)) = differs else { return Ok(Some(dataset)) };
     let problem = TableProblem::Rows { got, want };
     Err(TableError { path: PathBuf::from(recipe.id), line: 0, problem }.into())
 }
@@ -189,15 +193,6 @@ impl File {
     fn rows(&self, columns: &[&str], visit: impl FnMut(&[i64])) -> Result<usize, Error> {
         Ok(for_each_row(self.bytes.as_slice(), &self.path, columns, visit)?)
     }
-}
-
-fn files_of(set: &Set, context: &Context) -> Result<Option<Vec<File>>, Error> {
-    let folder = &context.settings.datasets;
-    let read = |entry| {
-        let bytes = read_checked(folder, entry)?;
-        Ok(bytes.map(|bytes| File { path: folder.join(&entry.path), bytes }))
-    };
-    set.files.iter().map(read).collect()
 }
 
 type Made = (Hierarchy, GroupSizes);
