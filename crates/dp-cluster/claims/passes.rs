@@ -5,7 +5,9 @@ use dp_audit::Method;
 use dp_audit::harness::{Check, Effort, Found, TOLERANCE};
 use dp_cluster::dpm::{Dpm, DpmSettings};
 use dp_cluster::passes::{Asked, ByPasses, Passes, Question, Table};
+use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansSettings};
 use dp_cluster::recentring::{DpmRecentred, DpmRecentredSettings};
+use dp_cluster::rings::{RingRounds, RingRoundsSettings};
 use dp_geometry::{Points, PointsView, PublicBox};
 use dp_mechanism::{Mechanism, Source};
 
@@ -19,6 +21,8 @@ pub(crate) fn checks() -> Vec<Check> {
     vec![
         check("passes-transcript", "Dpm, by passes over parts", of_dpm),
         check("passes-transcript-recentred", "DpmRecentred, by passes over parts", of_recentred),
+        check("passes-transcript-kmeans", "PrivateKMeans, by passes over parts", of_kmeans),
+        check("passes-transcript-rings", "RingRounds, by passes over parts", of_rings),
     ]
 }
 
@@ -92,5 +96,19 @@ pub(crate) fn of_recentred(effort: Effort, merge: Merge) -> Found {
         let settings =
             DpmRecentredSettings { max_depth: 2, clusters: Some(3), ..Default::default() };
         DpmRecentred::new(cube, budget(8.0), settings).expect("valid")
+    })
+}
+
+pub(crate) fn of_kmeans(effort: Effort, merge: Merge) -> Found {
+    transcripts(effort, 292, merge, |cube| {
+        let settings = PrivateKMeansSettings { expected_records: Some(120), ..Default::default() };
+        PrivateKMeans::new(cube, 3, budget(8.0), settings).expect("valid")
+    })
+}
+
+pub(crate) fn of_rings(effort: Effort, merge: Merge) -> Found {
+    transcripts(effort, 293, merge, |cube| {
+        let settings = RingRoundsSettings { rounds: 2, most_planes: 2, ..Default::default() };
+        RingRounds::new(cube, 3, budget(8.0), settings).expect("valid")
     })
 }

@@ -28,6 +28,11 @@ pub(crate) fn checks() -> Vec<Check> {
             "ClusterPlan, by passes from file to files",
             &RECENTRED_PASSES,
         ),
+        check(
+            "quietus-cluster-passes-kmeans",
+            "ClusterPlan, by passes from file to files",
+            &KMEANS_PASSES,
+        ),
         check("quietus-locate-command", "LocatePlan, the command from file to files", &LOCATIONS),
     ]
 }
@@ -105,6 +110,21 @@ const RECENTRED_PASSES: [(&str, &str); 2] = [
     (
         "cluster --range x=0,10 --range y=-1,1e9 --delta 1e-6 --method recentred --unscaled --out-of-core --ledger LEDGER --resume",
         "x,y",
+    ),
+];
+
+const KMEANS_PASSES: [(&str, &str); 3] = [
+    (
+        "cluster --range x=0,10 --range y=-1,5 --delta 1e-6 --k 2 --simulations 1 --out-of-core --no-ledger",
+        "x,y",
+    ),
+    (
+        "cluster --range x=0,10 --delta 1e-6 --k 12 --rows 9 --person who --out-of-core --ledger LEDGER --resume",
+        "who,x",
+    ),
+    (
+        "cluster --range x=0,10 --delta 1e-6 --at-most 3 --simulations 1 --out-of-core --ledger LEDGER --resume",
+        "x,town",
     ),
 ];
 

@@ -31,8 +31,10 @@ fn by_passes_memory_does_not_grow_with_the_file() {
     let home = tempfile::tempdir().unwrap();
     let dpm = "cluster --method dpm --range x=0,1000 --range y=0,1000 --range z=0,1000 --epsilon 1 --delta 1e-6";
     let map = "map --range x=0,1000 --range y=0,1000 --unit m --k 2 --epsilon 1 --delta 1e-6";
+    let kmeans =
+        "cluster --k 4 --range x=0,1000 --range y=0,1000 --range z=0,1000 --epsilon 1 --delta 1e-6";
     let mut number = 0;
-    for words in [dpm, map] {
+    for words in [dpm, map, kmeans] {
         let mut peaks = Vec::new();
         for n in [1_000_u32, 400_000] {
             let mut file = BufWriter::new(File::create(home.path().join("p.csv")).unwrap());

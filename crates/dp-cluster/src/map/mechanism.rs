@@ -184,7 +184,7 @@ impl<R: MapRelation> ByPasses for PrivateMap<R> {
 
 impl<R: MapRelation> PrivateMap<R> {
     /// The one code path, from the sums of all levels.
-    pub(super) fn release_sums(
+    pub(crate) fn release_sums(
         &self,
         sums: &Cells<i64>,
         records: Private<u64>,

@@ -8,26 +8,16 @@ use super::Question;
 use super::question::What;
 use crate::dpm::Rows;
 use crate::located::Located;
-use crate::recentring::{buckets, exact_sums};
+use crate::recentring::{Labels, buckets, exact_sums};
+use crate::rings::exact_counts;
 
 /// Asks from the first question to the release: the loop that is a mechanism's `run`.
 pub(crate) fn in_memory<S, O>(
     points: Private<PointsView<'_>>,
-    first: (S, Question),
-    answer: impl FnMut(S, &Counted) -> Next<S, Question, O>,
-) -> O {
-    in_memory_near(points, None, first, answer)
-}
-
-/// The same; `hints` say for each record near which centre a search for the nearest begins. They change the time only.
-pub(crate) fn in_memory_near<S, O>(
-    points: Private<PointsView<'_>>,
-    hints: Option<Private<Vec<u32>>>,
     (mut state, mut question): (S, Question),
     mut answer: impl FnMut(S, &Counted) -> Next<S, Question, O>,
 ) -> O {
-    let hints = hints.unwrap_or_else(|| points.map(|_| Vec::new()));
-    let mut memory = points.zip(hints).map(|(points, hints)| Memory::new(points, hints));
+    let mut memory = points.map(Memory::new);
     let rows = points.map(|points| points.len() as u64);
     loop {
         memory.update(|memory| memory.prepare(&question));
@@ -47,21 +37,26 @@ struct Memory<'a> {
     rows: Option<Rows>,
     /// Of a whole tree.
     leaf_of: Vec<u16>,
-    /// Until the first round; empty if there are none.
-    hints: Vec<u32>,
     /// In rounds.
     located: Option<Located<'a>>,
+    /// In ring rounds: the cell of each record, and how many cells there are.
+    cells: (Vec<u32>, usize),
 }
 
 impl<'a> Memory<'a> {
-    fn new(points: PointsView<'a>, hints: Vec<u32>) -> Self {
-        Self { points, rows: None, leaf_of: vec![], hints, located: None }
+    fn new(points: PointsView<'a>) -> Self {
+        Self { points, rows: None, leaf_of: vec![], located: None, cells: (vec![], 0) }
     }
 
     /// Brings what is remembered to where this question is about.
     fn prepare(&mut self, question: &Question) {
         match &question.what {
-            What::Rows | What::Gaps(_) | What::Vertices(_) | What::Sums(_) => {}
+            What::Rows
+            | What::Gaps(_)
+            | What::Vertices(_)
+            | What::Nest(_)
+            | What::Sums(_)
+            | What::GroupSums(_) => {}
             What::Level(level) => {
                 if self.rows.is_none() {
                     self.rows = Rows::new(self.points, &level.path);
@@ -75,28 +70,47 @@ impl<'a> Memory<'a> {
                 self.leaf_of = rows.map_or_else(Vec::new, |rows| rows.leaves(&sums.path));
             }
             What::Radii(radii) => {
-                let labels = &radii.labels;
-                let located = match self.located.take() {
-                    Some(mut located) => {
-                        if let Some(moved) = &labels.moved {
-                            located.renumber(moved);
-                        }
-                        located
-                    }
-                    None => Located::at(self.points, self.first_labels(labels.tree.as_ref())),
-                };
-                let located = self.located.insert(located);
-                located.update(&labels.public_box, labels.centres(), labels.tree.is_none());
+                self.locate(&radii.labels);
+            }
+            What::Spreads(spreads) => {
+                self.locate(&spreads.labels);
+            }
+            What::RingCells(cells) => {
+                let located = self.locate(&cells.labels);
+                let layout = cells.layout();
+                let found = layout.map(|layout| layout.cells(located, &cells.labels.public_box));
+                self.cells = (found.unwrap_or_default(), cells.entries());
             }
         }
     }
 
-    fn first_labels(&mut self, tree: Option<&crate::dpm::Path>) -> Vec<u32> {
-        match (self.rows.take(), tree) {
-            (Some(rows), Some(path)) => rows.leaves(path).into_iter().map(u32::from).collect(),
-            _ if self.hints.len() == self.points.len() => std::mem::take(&mut self.hints),
-            _ => vec![0; self.points.len()],
+    /// Finds the centre of each record. Where it was before says where a search begins, and changes the time only.
+    fn locate(&mut self, labels: &Labels) -> &Located<'a> {
+        let centres = labels.centres();
+        let mut located = self.located.take().unwrap_or_else(|| {
+            let first = match (self.rows.take(), labels.tree.as_ref()) {
+                (Some(rows), Some(path)) => rows.leaves(path).into_iter().map(u32::from).collect(),
+                _ => vec![0; self.points.len()],
+            };
+            Located::at(self.points, first)
+        });
+        match (&labels.moved, &labels.of_cells) {
+            (Some(moved), _) => located.renumber(moved),
+            (None, Some(of_cells)) if of_cells.len() == self.cells.1 => {
+                for (label, &cell) in located.labels.iter_mut().zip(&self.cells.0) {
+                    *label = of_cells[cell as usize];
+                }
+            }
+            _ => {}
         }
+        if labels.tree.is_none() {
+            // Of other centres than these, as many as they may be.
+            for label in &mut located.labels {
+                *label = if (*label as usize) < centres.len() { *label } else { 0 };
+            }
+        }
+        located.update(&labels.public_box, centres, labels.tree.is_none());
+        self.located.insert(located)
     }
 
     fn count(&self, question: &Question) -> Vec<i64> {
@@ -109,6 +123,10 @@ impl<'a> Memory<'a> {
             (What::Radii(radii), _, Some(located)) => buckets(&radii.radii, &located.distances),
             (What::Sums(sums), _, Some(located)) => exact_sums(located, sums),
             (What::Vertices(vertices), _, _) => vertices.sums(self.points),
+            (What::Nest(nest), _, _) => nest.sums(self.points),
+            (What::RingCells(cells), _, _) => exact_counts(&self.cells.0, cells.entries()),
+            (What::GroupSums(sums), _, Some(located)) => sums.sums(located, &self.cells.0),
+            (What::Spreads(spreads), _, Some(located)) => spreads.sums(located),
             _ => vec![0; question.entries()],
         }
     }

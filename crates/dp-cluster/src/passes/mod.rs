@@ -1,15 +1,17 @@
-//! Releases by passes: what DPM, re-centring after it and the private map ask of all records, so that these may be anywhere.
+//! Releases by passes: what some plans ask of all records, so that these may be anywhere.
 //!
-//! [`Dpm`](crate::dpm::Dpm), [`DpmRecentred`](crate::recentring::DpmRecentred) and [`PrivateMap`](crate::map::PrivateMap) are
-//! [`ByPasses`]. [`Passes`] asks their questions one after the other; every answer is a [`Table`] of integers, merged from tables of parts
+//! [`PrivateKMeans`](crate::private_kmeans::PrivateKMeans) with its parts [`PrivateBox`](crate::private_box::PrivateBox) and
+//! [`RingRounds`](crate::rings::RingRounds), [`Dpm`](crate::dpm::Dpm), [`DpmRecentred`](crate::recentring::DpmRecentred) and
+//! [`PrivateMap`](crate::map::PrivateMap) are [`ByPasses`]. [`Passes`] asks their questions one after the other; every answer is a [`Table`] of integers, merged from tables of parts
 //! of the records in any order. The release is that of [`Mechanism::release`](crate::Mechanism) on all records in memory, byte by byte.
 //!
 //! ```
-//! use dp_cluster::dpm::{Dpm, DpmSettings};
 //! use dp_cluster::passes::Passes;
+//! use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansSettings};
 //! use dp_cluster::{Budget, Points, PublicBox, chacha_from_os};
 //!
-//! let plan = Dpm::new(PublicBox::cube(2, -10.0, 10.0)?, Budget::new(1.0, 1e-6)?, DpmSettings::default())?;
+//! let public_box = PublicBox::cube(2, -10.0, 10.0)?;
+//! let plan = PrivateKMeans::new(public_box, 2, Budget::new(1.0, 1e-6)?, PrivateKMeansSettings::default())?;
 //! let parts = [vec![-5.0, 0.0, -5.0, 0.1], vec![5.0, 0.0]]; // files, say
 //! let mut passes = Passes::new(plan)?;
 //! let (mut rng, mut release) = (chacha_from_os()?, None);
@@ -24,13 +26,15 @@
 //! ```
 //!
 //! # SQL
-//! [`sql()`] writes what an engine counts that does not run our code: levels and leaves of DPM, and maps. Rounds of re-centring have none.
+//! [`sql()`] writes what an engine counts that does not run our code: levels and leaves of DPM, and maps. Rounds and the search for a box have none.
 //!
 //! # Complexity
-//! DPM takes a pass per level of the tree and one for its sums, re-centring two per round: 19 by default. A table has
-//! `8 nodes d bins` bytes for a level (at most 32 MiB, else the level takes more passes), `8 k (d + 2)` for sums and 1,296 for a radius,
-//! whatever the number of records; a question has at most about that. Per record and pass: `O(d)` steps and the depth of the tree, with
-//! `O(k d)` for the nearest centre in rounds.
+//! DPM takes a pass per level of the tree and one for its sums, re-centring two per round: 19 by default. `PrivateKMeans` takes five for a
+//! box, one for a map or two per ring round, and two per round: 17 at most, five more where it finds the number of clusters. A table has
+//! `8 nodes d bins` bytes for a level (at most 32 MiB, else the level takes more passes), `8 k (d + 2)` for sums, 1,296 for a radius, 768 for
+//! boxes, and `176 * 2^b` per centre for the cells of ring rounds, with `b` at most 10 and 128 MiB at most in all, whatever the number of
+//! records; a question has at most about that. Per record and pass: `O(d)` steps and the depth of the tree, with `O(k d)` for the nearest
+//! centre in rounds.
 //!
 //! # Bad records
 //! As in memory: a coordinate outside of the box counts as on its boundary, NaN as the middle of its side.
@@ -44,7 +48,7 @@ mod sql;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use memory::{in_memory, in_memory_near};
+pub(crate) use memory::in_memory;
 pub use question::{Counter, Question};
 pub use sql::{sql, sql_double};
 

@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::dpm::{Gaps, LeafCounter, LeafSums, Level, LevelCounter};
 use crate::map::{VertexCounter, Vertices};
+use crate::private_box::{Nest, NestCounter};
+use crate::private_kmeans::{SpreadCounter, Spreads};
 use crate::recentring::{Radii, RadiusCounter, SumCounter, Sums};
+use crate::rings::{CellCounter, GroupCounter, GroupSums, RingCells};
 
 /// What a pass over records asks. Public: settings and released values only.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +35,10 @@ pub(super) enum What {
     Radii(Radii),
     Sums(Sums),
     Vertices(Vertices),
+    Nest(Nest),
+    RingCells(RingCells),
+    GroupSums(GroupSums),
+    Spreads(Spreads),
 }
 
 impl Question {
@@ -63,6 +70,22 @@ impl Question {
         Self { counting: COUNTING, dim: vertices.dim(), what: What::Vertices(vertices) }
     }
 
+    pub(crate) fn nest(nest: Nest) -> Self {
+        Self { counting: COUNTING, dim: nest.dim(), what: What::Nest(nest) }
+    }
+
+    pub(crate) fn ring_cells(cells: RingCells) -> Self {
+        Self { counting: COUNTING, dim: cells.dim(), what: What::RingCells(cells) }
+    }
+
+    pub(crate) fn group_sums(sums: GroupSums) -> Self {
+        Self { counting: COUNTING, dim: sums.cells.dim(), what: What::GroupSums(sums) }
+    }
+
+    pub(crate) fn spreads(spreads: Spreads) -> Self {
+        Self { counting: COUNTING, dim: spreads.labels.dim(), what: What::Spreads(spreads) }
+    }
+
     /// How many coordinates a record has.
     pub fn dim(&self) -> usize {
         self.dim
@@ -78,6 +101,10 @@ impl Question {
             What::Radii(_) => "distances to the centres",
             What::Sums(_) => "sums around the centres",
             What::Vertices(_) => "shares of the vertices of a map",
+            What::Nest(_) => "places in nested boxes",
+            What::RingCells(_) => "cells of the rings around the centres",
+            What::GroupSums(_) => "sums of groups of cells",
+            What::Spreads(_) => "spreads around the centres",
         }
     }
 }
@@ -99,6 +126,10 @@ enum Counting {
     Radii(RadiusCounter),
     Sums(SumCounter),
     Vertices(VertexCounter),
+    Nest(NestCounter),
+    RingCells(CellCounter),
+    GroupSums(GroupCounter),
+    Spreads(SpreadCounter),
 }
 
 impl passes::Question for Question {
@@ -118,6 +149,10 @@ impl passes::Question for Question {
             What::Radii(radii) => (radii.labels.dim(), Counting::Radii(radii.counter()?)),
             What::Sums(sums) => (sums.labels.dim(), Counting::Sums(sums.counter()?)),
             What::Vertices(vertices) => (vertices.dim(), Counting::Vertices(vertices.counter()?)),
+            What::Nest(nest) => (nest.dim(), Counting::Nest(nest.counter()?)),
+            What::RingCells(cells) => (cells.dim(), Counting::RingCells(cells.counter()?)),
+            What::GroupSums(sums) => (sums.cells.dim(), Counting::GroupSums(sums.counter()?)),
+            What::Spreads(spreads) => (spreads.labels.dim(), Counting::Spreads(spreads.counter()?)),
         };
         (self.counting == COUNTING && dim == self.dim && dim > 0).then_some(Counter(counting))
     }
@@ -131,6 +166,10 @@ impl passes::Question for Question {
             What::Radii(radii) => radii.entries(),
             What::Sums(sums) => sums.entries(),
             What::Vertices(vertices) => vertices.entries(),
+            What::Nest(nest) => nest.entries(),
+            What::RingCells(cells) => cells.entries(),
+            What::GroupSums(sums) => sums.entries(),
+            What::Spreads(spreads) => spreads.entries(),
         }
     }
 
@@ -147,6 +186,10 @@ impl passes::Question for Question {
             Counting::Radii(radii) => rows.for_each(|row| radii.add(row, entries)),
             Counting::Sums(sums) => rows.for_each(|row| sums.add(row, entries)),
             Counting::Vertices(vertices) => rows.for_each(|row| vertices.add(row, entries)),
+            Counting::Nest(nest) => rows.for_each(|row| nest.add(row, entries)),
+            Counting::RingCells(cells) => rows.for_each(|row| cells.add(row, entries)),
+            Counting::GroupSums(groups) => rows.for_each(|row| groups.add(row, entries)),
+            Counting::Spreads(spreads) => rows.for_each(|row| spreads.add(row, entries)),
         }
     }
 
@@ -158,6 +201,10 @@ impl passes::Question for Question {
             What::Radii(_) => super::add_up(entries) == Some(rows),
             What::Sums(sums) => sums.is_possible(rows, entries),
             What::Vertices(vertices) => vertices.is_possible(rows, entries),
+            What::Nest(nest) => nest.is_possible(rows, entries),
+            What::RingCells(_) => RingCells::is_possible(rows, entries),
+            What::GroupSums(sums) => sums.is_possible(rows, entries),
+            What::Spreads(_) => Spreads::is_possible(rows, entries),
         }
     }
 }

@@ -28,7 +28,13 @@ pub fn sql(asked: &Asked<Question>, records: &str) -> Option<String> {
         What::Level(level) => of_level(level)?,
         What::LeafSums(sums) => of_leaves(sums)?,
         What::Vertices(vertices) => of_vertices(vertices),
-        What::Gaps(_) | What::Radii(_) | What::Sums(_) => return None,
+        What::Gaps(_)
+        | What::Radii(_)
+        | What::Sums(_)
+        | What::Nest(_)
+        | What::RingCells(_)
+        | What::GroupSums(_)
+        | What::Spreads(_) => return None,
     };
     let signature = asked.signature();
     Some(format!(

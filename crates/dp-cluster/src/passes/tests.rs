@@ -8,7 +8,10 @@ use rand::{RngExt, SeedableRng};
 use super::*;
 use crate::dpm::{Dpm, DpmSettings, IntervalSize};
 use crate::map::{PrivateMap, PrivateMapSettings};
+use crate::private_box::PrivateBox;
+use crate::private_kmeans::{PrivateKMeans, PrivateKMeansSettings};
 use crate::recentring::{DpmRecentred, DpmRecentredSettings, Rounds};
+use crate::rings::{RingRounds, RingRoundsSettings};
 use crate::testing::adversarial;
 use crate::{Budget, ClusterError};
 
@@ -149,9 +152,56 @@ fn a_map_by_a_pass_is_that_from_memory() {
 }
 
 #[test]
+fn a_search_for_a_box_by_passes_is_that_from_memory() {
+    for half in [10.0, 1e5] {
+        let wide = PublicBox::cube(3, -half, half).expect("valid");
+        let plan = PrivateBox::plan(wide, budget()).expect("valid");
+        assert_eq!(same(&plan, &records(700, 3)), 5);
+    }
+}
+
+#[test]
+fn ring_rounds_by_passes_are_those_from_memory() {
+    // One pass for the number of records; a round in which nothing is seen has one.
+    for (n, dim, k, passes) in [(700, 3, 8, 7..=7), (700, 2, 1, 7..=7), (3, 2, 4, 4..=6)] {
+        let plan = RingRounds::new(cube(dim), k, budget(), RingRoundsSettings::default());
+        let asked = same(&plan.expect("valid"), &records(n, dim));
+        assert!(passes.contains(&asked), "{asked}");
+    }
+}
+
+/// Both starts, with and without a number of clusters, in boxes that fit and that do not.
+#[test]
+fn private_kmeans_by_passes_is_that_from_memory() {
+    let mut starts = Vec::new();
+    for (dim, k, half) in [(1, 40, 10.0), (2, 8, 10.0), (3, 8, 1e4), (5, 8, 10.0)] {
+        let wide = PublicBox::cube(dim, -half, half).expect("valid");
+        for finds_k in [false, true] {
+            let settings = PrivateKMeansSettings {
+                finds_k,
+                expected_records: Some(3_000),
+                ..Default::default()
+            };
+            let plan = PrivateKMeans::new(wide.clone(), k, budget(), settings).expect("valid");
+            let passes = same(&plan, &records(900, dim));
+            assert!((5 + 1 + 2..=5 + 6 + 5 + 12).contains(&passes), "{passes}");
+            starts.push(format!("{:?}", plan.start()));
+        }
+    }
+    starts.sort();
+    starts.dedup();
+    assert_eq!(starts, ["Map", "Rings"]);
+}
+
+#[test]
 fn odd_records_make_possible_tables() {
     for (name, points) in adversarial(2, 60) {
         let points = &points;
+        for k in [2, 9] {
+            let settings = PrivateKMeansSettings { finds_k: k == 9, ..Default::default() };
+            let plan = PrivateKMeans::new(cube(2), k, budget(), settings).expect("valid");
+            assert!(same(&plan, points) > 0, "{name}");
+        }
         let settings = DpmRecentredSettings { max_depth: 3, ..Default::default() };
         let plan = DpmRecentred::new(cube(2), budget(), settings).expect("valid");
         assert!(same(&plan, points) > 0, "{name}");
@@ -177,9 +227,21 @@ fn an_estimated_interval_size_has_no_table() {
 /// Every question refuses a table with one count more or less in any place, other than those that add up again.
 #[test]
 fn tables_that_no_records_make_are_refused() {
-    let points = records(200, 2);
     let settings = DpmRecentredSettings { max_depth: 2, ..Default::default() };
     let plan = DpmRecentred::new(cube(2), budget(), settings).expect("valid");
+    assert_eq!(refused_in_all_passes(plan, &records(200, 2)), 3);
+    let settings = PrivateKMeansSettings { finds_k: true, ..Default::default() };
+    let budget = Budget::new(8.0, 1e-6).expect("valid");
+    let plan = PrivateKMeans::new(cube(5), 6, budget, settings).expect("valid");
+    assert_eq!(refused_in_all_passes(plan, &records(900, 5)), 6);
+}
+
+/// The number of different questions of a plan.
+fn refused_in_all_passes<P>(plan: P, points: &Points) -> usize
+where
+    P: ByPasses<Question = Question>,
+{
+    let n = points.len() as u64;
     let mut rng = rng(5);
     let mut source = SecureSource::new(&mut rng);
     let mut passes = Passes::new(plan).expect("has tables");
@@ -191,20 +253,23 @@ fn tables_that_no_records_make_are_refused() {
         names.insert(question.name());
         let (numbers, _) = bytes[40..bytes.len() - 8].as_chunks::<8>();
         let entries: Vec<i64> = numbers.iter().map(|entry| i64::from_le_bytes(*entry)).collect();
-        assert!(question.is_possible(200, &entries) && !question.is_possible(199, &entries));
+        // Sums say less of how many records there are than counts do.
+        let is_sum =
+            ["sums", "places", "spreads"].iter().any(|word| question.name().starts_with(word));
+        assert!(question.is_possible(n, &entries), "{}", question.name());
+        assert!(is_sum || !question.is_possible(n - 1, &entries), "{}", question.name());
         for place in [0, entries.len() / 2, entries.len() - 1] {
             for other in [-1, i64::MAX, i64::MIN, entries[place] + (1 << 40)] {
                 let mut entries = entries.clone();
                 entries[place] = other;
-                let refused = !question.is_possible(200, &entries);
-                assert!(refused || (other == -1 && question.name().starts_with("sums")));
+                let refused = !question.is_possible(n, &entries);
+                assert!(refused || (other == -1 && is_sum), "{}", question.name());
             }
         }
         if passes.replay(&table, &mut source).expect("of all records").is_some() {
-            break;
+            return names.len();
         }
     }
-    assert_eq!(names.len(), 3);
 }
 
 /// The last question that a plan asks of records, and its answer.

@@ -2,11 +2,13 @@
 
 use dp_accounting::{AddRemove, Budget, Receipt, Step};
 use dp_geometry::{PointsView, PublicBox};
+use dp_mechanism::passes::{ByPasses, Counted, Next};
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
-use super::BoxSearch;
+use super::{BoxSearch, BoxState};
 use crate::ClusterError;
+use crate::passes::{Question, in_memory};
 use crate::total_rho::total_mu;
 
 /// A checked and calibrated plan of a search for a box. See the [module](super).
@@ -78,8 +80,39 @@ impl Algorithm for PrivateBox {
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> FoundBox {
-        let public_box = &self.settings.public_box;
-        self.search.run(points, public_box, 1.0, draws)
+        in_memory(points, self.first(), |state, counted| self.answer(state, counted, draws))
+    }
+}
+
+/// Where a search stands between two questions.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct BoxSearchState(BoxState);
+
+/// Five passes.
+impl ByPasses for PrivateBox {
+    type Question = Question;
+    type State = BoxSearchState;
+
+    fn identity(&self) -> impl Serialize {
+        &self.settings
+    }
+
+    fn shape_of(&self, question: &Question, _: u64) -> usize {
+        question.dim()
+    }
+
+    fn first(&self) -> (BoxSearchState, Question) {
+        let (state, question) = BoxSearch::first(&self.settings.public_box);
+        (BoxSearchState(state), question)
+    }
+
+    fn answer(
+        &self,
+        BoxSearchState(state): BoxSearchState,
+        counted: &Counted,
+        draws: &mut Draws<'_>,
+    ) -> Next<BoxSearchState, Question, FoundBox> {
+        self.search.answer(state, 1.0, counted, draws).map_state(BoxSearchState)
     }
 }
 

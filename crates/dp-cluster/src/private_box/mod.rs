@@ -49,9 +49,11 @@
 //! its side stays so.
 
 mod mechanism;
+mod nest;
 mod search;
 #[cfg(test)]
 mod tests;
 
-pub use mechanism::{FoundBox, PrivateBox};
-pub(crate) use search::BoxSearch;
+pub use mechanism::{BoxSearchState, FoundBox, PrivateBox};
+pub(crate) use nest::{Nest, NestCounter};
+pub(crate) use search::{BoxSearch, BoxState};

@@ -1,17 +1,19 @@
 //! The plan and its one code path.
 
 use dp_accounting::{AddRemove, Receipt, Step};
-use dp_geometry::PointsView;
+use dp_geometry::{PointsView, PublicBox};
+use dp_mechanism::passes::{ByPasses, Counted, Next};
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
-use super::number::NumberSearch;
-use super::params::{Asked, Choices, Start};
+use super::number::{NumberSearch, NumberState};
+use super::params::{self, Asked, Choices};
 use crate::map::PrivateMap;
-use crate::private_box::BoxSearch;
+use crate::passes::{Question, in_memory};
+use crate::private_box::{BoxSearch, BoxState, FoundBox};
 use crate::public_coins::{Purpose, public_generator};
-use crate::recentring::{self, Recentring};
-use crate::rings::RingPlan;
+use crate::recentring::{Recentring, RoundState, Start};
+use crate::rings::{self, RingPlan, RingState};
 use crate::{ClusterError, Clustering};
 
 /// A checked and calibrated plan. See the [module](super).
@@ -49,7 +51,7 @@ const MAP: &str = "map as a start";
 
 impl PrivateKMeans {
     /// How it starts.
-    pub fn start(&self) -> Start {
+    pub fn start(&self) -> params::Start {
         self.choices.start
     }
 
@@ -106,28 +108,113 @@ impl Algorithm for PrivateKMeans {
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
-        let declared = &self.asked.public_box;
-        let found = self.search.run(points, declared, self.choices.widest, draws);
-        let public_box = found.public_box;
-        let (start, hints, reach) = match &self.start {
-            StartPlan::Rings(rings) => {
-                let found = rings.in_box(public_box.clone()).locate(points, draws);
-                (found.clustering, Some(found.near), Some(found.reach))
+        in_memory(points, self.first(), |state, counted| self.answer(state, counted, draws))
+    }
+}
+
+/// Where a release stands between two questions.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct KMeansState(At);
+
+/// All but the first in the box found.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum At {
+    Box(BoxState),
+    Rings(PublicBox, RingState),
+    Map(PublicBox),
+    Number(PublicBox, NumberState),
+    Rounds(PublicBox, RoundState),
+}
+
+type Asks = Next<KMeansState, Question, Clustering>;
+
+/// Five passes for the box, two for each ring round or one for a map, two for each round, and five where the number of clusters is to be found.
+impl ByPasses for PrivateKMeans {
+    type Question = Question;
+    type State = KMeansState;
+
+    fn identity(&self) -> impl Serialize {
+        &self.asked
+    }
+
+    fn shape_of(&self, question: &Question, _: u64) -> usize {
+        question.dim()
+    }
+
+    fn first(&self) -> (KMeansState, Question) {
+        let (state, question) = BoxSearch::first(&self.asked.public_box);
+        (KMeansState(At::Box(state)), question)
+    }
+
+    fn answer(
+        &self,
+        KMeansState(at): KMeansState,
+        counted: &Counted,
+        draws: &mut Draws<'_>,
+    ) -> Asks {
+        let ask = |at, question| Next::Ask(KMeansState(at), question);
+        match (at, &self.start) {
+            (At::Box(state), start) => {
+                match (self.search.answer(state, self.choices.widest, counted, draws), start) {
+                    (Next::Ask(state, question), _) => ask(At::Box(state), question),
+                    (Next::Done(FoundBox { public_box, .. }), StartPlan::Rings(rings)) => {
+                        let rings = rings.in_box(public_box.clone());
+                        let (state, question) = rings.first(counted.rows, draws);
+                        ask(At::Rings(public_box, state), question)
+                    }
+                    (Next::Done(FoundBox { public_box, .. }), StartPlan::Map(map)) => {
+                        let ((), question) = map.in_box(public_box.clone()).first();
+                        ask(At::Map(public_box), question)
+                    }
+                }
             }
-            StartPlan::Map(map) => {
-                let map = map.in_box(public_box.clone()).run(points, &mut draws.within(MAP));
+            (At::Rings(public_box, state), StartPlan::Rings(rings)) => {
+                match rings.in_box(public_box.clone()).answer(state, counted, draws) {
+                    Next::Ask(state, question) => ask(At::Rings(public_box, state), question),
+                    Next::Done(rings::Found { clustering, of_cells, reach }) => {
+                        let start = Start::at(clustering.centres, clustering.counts);
+                        let (reach, of_cells) = (Some(reach), Some(of_cells));
+                        self.started(public_box, Start { reach, of_cells, ..start })
+                    }
+                }
+            }
+            (At::Map(public_box), StartPlan::Map(map)) => {
+                let draws = &mut draws.within(MAP);
+                let map = map.in_box(public_box.clone());
+                let map = map.release_sums(&counted.entries, counted.rows, draws);
                 let mut rng = public_generator(self.asked.settings.public_seed, Purpose::MapSolver);
                 let found = map.clustering(self.asked.k, &mut rng).expect("k was checked");
-                (found, None, None)
+                self.started(public_box, Start::at(found.centres, found.counts))
             }
-        };
-        let Clustering { centres, counts, .. } = start;
-        let start = recentring::Start { centres, counts, tree: None, reach };
-        let (start, hints) = match &self.number {
-            Some(number) => (number.run(points, &public_box, start, draws), None),
-            None => (start, hints),
-        };
-        self.recentring.in_box(public_box).run_near(points, start, hints, draws)
+            (At::Number(public_box, state), _) if let Some(number) = &self.number => {
+                match number.answer(&public_box, state, counted, draws) {
+                    Next::Ask(state, question) => ask(At::Number(public_box, state), question),
+                    Next::Done(start) => self.last(public_box, start),
+                }
+            }
+            (At::Rounds(public_box, state), _) => {
+                match self.recentring.in_box(public_box.clone()).answer(state, counted, draws) {
+                    Next::Ask(state, question) => ask(At::Rounds(public_box, state), question),
+                    Next::Done(centres) => Next::Done(centres.release()),
+                }
+            }
+            _ => unreachable!("a state is bound to its plan"),
+        }
+    }
+}
+
+impl PrivateKMeans {
+    /// What is asked once there is a start.
+    fn started(&self, public_box: PublicBox, start: Start) -> Asks {
+        let Some(number) = &self.number else { return self.last(public_box, start) };
+        let (state, question) = number.first(&public_box, start);
+        Next::Ask(KMeansState(At::Number(public_box, state)), question)
+    }
+
+    /// What the last rounds ask first.
+    fn last(&self, public_box: PublicBox, start: Start) -> Asks {
+        let (state, question) = self.recentring.in_box(public_box.clone()).first(start);
+        Next::Ask(KMeansState(At::Rounds(public_box, state)), question)
     }
 }
 

@@ -79,8 +79,10 @@ mod mechanism;
 mod number;
 mod params;
 mod parts;
+mod spreads;
 #[cfg(test)]
 mod tests;
 
-pub use mechanism::PrivateKMeans;
+pub use mechanism::{KMeansState, PrivateKMeans};
 pub use params::{PrivateKMeansSettings, Start};
+pub(crate) use spreads::{SpreadCounter, Spreads};

@@ -1,15 +1,17 @@
 //! How many clusters there are: rounds with as many centres as there may be, what is spread around each, and what of them is one cluster.
 
 use dp_accounting::{Mu, Step};
-use dp_geometry::{PointsView, PublicBox};
-use dp_mechanism::{Draws, GaussianSum, Private};
+use dp_geometry::{Points, PublicBox};
+use dp_mechanism::passes::{Counted, Next};
+use dp_mechanism::{Draws, GaussianSum};
+use serde::{Deserialize, Serialize};
 
 use super::parts::{Part, Parts};
+use super::spreads::{Spreads, UNITS};
 use crate::ClusterError;
 use crate::clustering::records;
-use crate::located::Located;
-use crate::recentring::{Centres, Recentring, Rounds, Start};
-use crate::table::sum_rows;
+use crate::passes::Question;
+use crate::recentring::{Centres, Recentring, RoundState, Rounds, Start};
 
 /// The step of the receipt that pays for all of it, and the leaf that is not of its rounds.
 const STEP: &str = "number of clusters";
@@ -23,8 +25,6 @@ const ROUNDS: usize = 2;
 const REACH: f64 = 1.75;
 /// Parts that are dropped are taken for so many records at most.
 const LEAST_LEFT: f64 = 0.5;
-/// What a record adds to the spread around its centre, at most.
-const UNITS: i64 = 1 << 20;
 
 /// A checked and calibrated search.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,23 +54,51 @@ impl NumberSearch {
         Step::sequential(STEP, vec![self.rounds.spent(), Step::spend(SPREADS, self.spreads.loss())])
     }
 
-    /// The centres of as many clusters as there are.
-    pub(super) fn run(
+    /// What is asked first.
+    pub(super) fn first(&self, public_box: &PublicBox, start: Start) -> (NumberState, Question) {
+        // Sums of noisy counts, unlike those of rounds, which are no smaller than their noise: with many centres these add up to too many.
+        let all = start.counts.iter().map(|&count| count as f64).sum();
+        let (state, question) = self.rounds.in_box(public_box.clone()).first(start);
+        (NumberState { all, at: At::Rounds(state) }, question)
+    }
+
+    /// Draws on what was counted. The centres of as many clusters as there are.
+    pub(super) fn answer(
         &self,
-        points: Private<PointsView<'_>>,
         public_box: &PublicBox,
-        start: Start,
+        NumberState { all, at }: NumberState,
+        counted: &Counted,
+        draws: &mut Draws<'_>,
+    ) -> Next<NumberState, Question, Start> {
+        let draws = &mut draws.within(STEP);
+        match at {
+            At::Rounds(state) => {
+                match self.rounds.in_box(public_box.clone()).answer(state, counted, draws) {
+                    Next::Ask(state, question) => {
+                        Next::Ask(NumberState { all, at: At::Rounds(state) }, question)
+                    }
+                    Next::Done(centres) => {
+                        let question =
+                            Question::spreads(Spreads::within(REACH, &centres, public_box));
+                        Next::Ask(NumberState { all, at: At::Spreads(centres) }, question)
+                    }
+                }
+            }
+            At::Spreads(centres) => Next::Done(self.found(all, &centres, counted, draws)),
+        }
+    }
+
+    fn found(
+        &self,
+        all: f64,
+        centres: &Centres,
+        counted: &Counted,
         draws: &mut Draws<'_>,
     ) -> Start {
-        let draws = &mut draws.within(STEP);
-        // Sums of noisy counts, unlike those of rounds, which are no smaller than their noise: with many centres these add up to too many.
-        let all: f64 = start.counts.iter().map(|&count| count as f64).sum();
-        let centres = self.rounds.in_box(public_box.clone()).settle(points, start, draws);
-        let exact = points.map(|points| exact_spreads(points, public_box, &centres));
-        let exact = exact.cells(centres.standings().len());
         let length_squared = (UNITS * UNITS).unsigned_abs();
-        let spreads = self.spreads.release(&exact, length_squared, &mut draws.leaf(SPREADS, 0));
-        let dim = public_box.dim();
+        let draw = &mut draws.leaf(SPREADS, 0);
+        let spreads = self.spreads.release(&counted.entries, length_squared, draw);
+        let dim = centres.view().dim();
         let rows = centres.view().rows().zip(centres.standings()).zip(&spreads);
         let parts = rows.map(|((row, standing), &spread)| {
             let reach = (REACH * standing.radius).powi(2);
@@ -89,34 +117,26 @@ impl NumberSearch {
         let share = (left / all.max(1.0)).clamp(LEAST_LEFT, 1.0);
         let counts = found.iter().map(|part| records(part.count / share)).collect();
         let centres = found.into_iter().flat_map(|part| part.at).collect();
-        let centres = dp_geometry::Points::new(centres, dim).expect("whole rows");
-        Start { centres, counts, tree: None, reach: None }
+        Start::at(Points::new(centres, dim).expect("whole rows"), counts)
     }
+}
+
+/// Where a search stands between two questions: released values only.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct NumberState {
+    /// Noisy number of all records.
+    all: f64,
+    at: At,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum At {
+    Rounds(RoundState),
+    Spreads(Centres),
 }
 
 /// A mean square as a share of the squared reach, as if nothing had been moved there.
 fn beyond_reach(share: f64) -> f64 {
     let share = share.clamp(0.0, 0.95);
     if share > 0.4 { share * 0.6 / (1.0 - share) } else { share }
-}
-
-/// The sum of squared distances to each centre, as shares of its squared reach.
-fn exact_spreads(points: PointsView<'_>, public_box: &PublicBox, centres: &Centres) -> Vec<i64> {
-    let mut located = Located::at(points, vec![0; points.len()]);
-    located.update(public_box, centres.view(), true);
-    let standings = centres.standings();
-    sum_rows(
-        points,
-        standings.len(),
-        || (),
-        |(), number, _, sums| {
-            let label = located.labels[number] as usize;
-            let reach = REACH * standings[label].radius;
-            let share = (located.distances[number] / reach).min(1.0).powi(2);
-            #[allow(clippy::cast_possible_truncation, reason = "towards zero, at most UNITS")]
-            {
-                sums[label] += (share * UNITS as f64) as i64;
-            }
-        },
-    )
 }

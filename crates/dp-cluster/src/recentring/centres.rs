@@ -208,7 +208,7 @@ mod tests {
     fn stated(distance: f64) -> (f64, bool) {
         let public_box = PublicBox::cube(2, -100.0, 100.0).expect("valid");
         let at = Points::new(vec![0.0, 0.0], 2).expect("a row");
-        let start = Start { centres: at, counts: vec![1_000], tree: None, reach: None };
+        let start = Start::at(at, vec![1_000]);
         let mut centres = Centres::new(&start, &public_box);
         let mu = Mu::new(1.0).expect("valid");
         let round = Round::new(mu, mu).expect("valid");

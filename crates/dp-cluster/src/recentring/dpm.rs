@@ -127,12 +127,9 @@ impl ByPasses for DpmRecentred {
 /// The middles of the cells are nobody's data, so the first round starts there, with the points that the cuts sent to each: no coarse means
 /// are paid for.
 fn start(grown: Grown) -> Start {
-    Start {
-        centres: grown.middles(),
-        counts: grown.leaves.iter().map(|leaf| leaf.noisy_count).collect(),
-        tree: Some(grown.path),
-        reach: None,
-    }
+    let counts = grown.leaves.iter().map(|leaf| leaf.noisy_count).collect();
+    let middles = grown.middles();
+    Start { tree: Some(grown.path), ..Start::at(middles, counts) }
 }
 
 impl TryFrom<Asked> for DpmRecentred {

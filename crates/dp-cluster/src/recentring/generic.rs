@@ -157,6 +157,6 @@ where
                 (finer.points().to_points(), counts)
             }
         };
-        self.recentring.run(points, Start { centres, counts, tree: None, reach: None }, draws)
+        self.recentring.run(points, Start::at(centres, counts), draws)
     }
 }

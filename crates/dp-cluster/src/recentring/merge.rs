@@ -150,8 +150,7 @@ mod tests {
     fn centres(coords: Vec<f64>, dim: usize, counts: Vec<i64>, variance: f64) -> Centres {
         let centres = Points::new(coords, dim).expect("whole rows");
         let public_box = PublicBox::cube(dim, -100.0, 100.0).expect("valid");
-        let mut centres =
-            Centres::new(&Start { centres, counts, tree: None, reach: None }, &public_box);
+        let mut centres = Centres::new(&Start::at(centres, counts), &public_box);
         centres.standings.iter_mut().for_each(|one| one.variance = variance);
         centres
     }

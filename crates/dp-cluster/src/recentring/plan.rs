@@ -15,7 +15,7 @@ use super::round::Round;
 use super::sums::COUNTS;
 use crate::dpm::Path;
 use crate::kmeans::KMeans;
-use crate::passes::{Question, in_memory, in_memory_near};
+use crate::passes::{Question, in_memory};
 use crate::{ClusterError, Clustering};
 
 /// A checked and calibrated sequence of rounds.
@@ -36,6 +36,15 @@ pub(crate) struct Start {
     pub(crate) tree: Option<Path>,
     /// How far most records are from the centres, at most, as far as is known.
     pub(crate) reach: Option<f64>,
+    /// After ring rounds: the centre that records of each cell are likely to be nearest to.
+    pub(crate) of_cells: Option<Vec<u32>>,
+}
+
+impl Start {
+    /// At these centres, of which nothing else is known.
+    pub(crate) fn at(centres: Points, counts: Vec<i64>) -> Self {
+        Self { centres, counts, tree: None, reach: None, of_cells: None }
+    }
 }
 
 /// The step of the receipt that pays for all rounds.
@@ -102,29 +111,8 @@ impl Recentring {
         start: Start,
         draws: &mut Draws<'_>,
     ) -> Clustering {
-        self.run_near(points, start, None, draws)
-    }
-
-    /// The same; `hints` say for each record near which centre a search for the nearest begins. They change the time only.
-    pub(crate) fn run_near(
-        &self,
-        points: Private<PointsView<'_>>,
-        start: Start,
-        hints: Option<Private<Vec<u32>>>,
-        draws: &mut Draws<'_>,
-    ) -> Clustering {
         let answer = |state, counted: &Counted| self.answer(state, counted, draws);
-        in_memory_near(points, hints, self.first(start), answer).release()
-    }
-
-    /// The same with all that the rounds have learnt.
-    pub(crate) fn settle(
-        &self,
-        points: Private<PointsView<'_>>,
-        start: Start,
-        draws: &mut Draws<'_>,
-    ) -> Centres {
-        in_memory(points, self.first(start), |state, counted| self.answer(state, counted, draws))
+        in_memory(points, self.first(start), answer).release()
     }
 
     /// What is asked first: how far the records are from where it starts.
@@ -134,14 +122,15 @@ impl Recentring {
         let target = target(self.settings.quantile, counts);
         let all = target as f64 / self.settings.quantile;
         let is_faint = self.rounds.iter().any(|round| round.radius_noise() > FAINT * all);
-        let Start { tree, reach, .. } = start;
+        let Start { tree, reach, of_cells, .. } = start;
         let reach = reach.filter(|_| is_faint);
         if let Some(reach) = reach {
             centres.are_within(reach);
         }
         let state =
             RoundState { number: 0, centres, target, tree, moved: None, radius: None, reach };
-        let question = self.radii(&state);
+        let labels = Labels { of_cells, ..self.labels(&state) };
+        let question = Question::radii(Radii { labels, radii: self.radii.clone() });
         (state, question)
     }
 
@@ -209,6 +198,7 @@ impl Recentring {
             centres: state.centres.coords.clone(),
             tree: state.tree.clone(),
             moved: state.moved.clone(),
+            of_cells: None,
         }
     }
 }

@@ -14,14 +14,23 @@ use crate::residual::UNITS;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Labels {
     pub(crate) public_box: PublicBox,
-    pub(super) centres: Vec<f64>,
+    /// Row-major.
+    pub(crate) centres: Vec<f64>,
     /// The centre of the leaf that a record is in; without a tree, the nearest.
     pub(crate) tree: Option<Path>,
     /// A hint: where each centre of the last round is now. The outcome is the same without it.
     pub(crate) moved: Option<Vec<u32>>,
+    /// A hint for records in memory: the centre that those of each cell of the ring round before are likely to be nearest to.
+    #[serde(skip)]
+    pub(crate) of_cells: Option<Vec<u32>>,
 }
 
 impl Labels {
+    /// The nearest of these centres, without a hint.
+    pub(crate) fn nearest(public_box: PublicBox, centres: Vec<f64>) -> Self {
+        Self { public_box, centres, tree: None, moved: None, of_cells: None }
+    }
+
     pub(crate) fn dim(&self) -> usize {
         self.public_box.dim()
     }
@@ -34,7 +43,8 @@ impl Labels {
         self.centres.len() / self.dim()
     }
 
-    fn labeller(&self) -> Option<Labeller> {
+    /// None if this is no question of a plan.
+    pub(crate) fn labeller(&self) -> Option<Labeller> {
         let dim = self.dim();
         let centres = PointsView::new(&self.centres, dim).ok()?;
         let by = match &self.tree {
@@ -51,7 +61,8 @@ impl Labels {
     }
 }
 
-struct Labeller {
+/// Finds the centre of one record after the other.
+pub(crate) struct Labeller {
     public_box: PublicBox,
     centres: Vec<f64>,
     by: By,
@@ -77,9 +88,14 @@ impl Labeller {
         &self.centres[centre * dim..][..dim]
     }
 
+    /// The point of the box that the last record counts as.
+    pub(crate) fn clipped(&self) -> &[f64] {
+        &self.clipped
+    }
+
     /// The centre of a record and the distance to it.
     #[inline]
-    fn locate(&mut self, row: &[f64]) -> (usize, f64) {
+    pub(crate) fn locate(&mut self, row: &[f64]) -> (usize, f64) {
         clip_into(&self.public_box, row, &mut self.clipped);
         let (label, squared) = match &self.by {
             By::Leaf(walk) => {

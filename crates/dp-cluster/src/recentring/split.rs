@@ -76,10 +76,7 @@ mod tests {
     fn three(dim: usize) -> Centres {
         let coords = [vec![-5.0; dim], vec![0.0; dim], vec![10.0; dim]].concat();
         let centres = Points::new(coords, dim).expect("whole rows");
-        Centres::new(
-            &Start { centres, counts: vec![10, 30, 20], tree: None, reach: None },
-            &cube(dim),
-        )
+        Centres::new(&Start::at(centres, vec![10, 30, 20]), &cube(dim))
     }
 
     fn cube(dim: usize) -> PublicBox {

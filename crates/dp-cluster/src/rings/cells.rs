@@ -1,17 +1,24 @@
 //! Which cell each record is in: its nearest centre, a ring around it, and a side of each of a few hyperplanes.
 
+use dp_geometry::lsh::SignProjections;
 use dp_geometry::{PointsView, PublicBox};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
+use super::RingRounds;
 use super::round::LENGTH_SQUARED;
 use crate::located::{Located, clip_into};
-use crate::residual::clip_residual;
+use crate::passes::add_up;
+use crate::recentring::{Labeller, Labels};
+use crate::residual::{UNITS, clip_residual};
 use crate::sized_sum::NO_GROUP;
 use crate::table::{rows_per_task, sum_rows};
-use dp_geometry::lsh::SignProjections;
 
 /// Rings around a centre; the last ends at the diagonal of the box.
 pub(super) const RINGS: usize = 22;
+
+/// Most cells of a round, unless there are more centres than a 22nd of that: what has to fit memory.
+pub(super) const MOST_CELLS: usize = 1 << 24;
 
 /// The radii at which rings end, ascending.
 pub(super) fn ring_radii(public_box: &PublicBox) -> Vec<f64> {
@@ -19,35 +26,87 @@ pub(super) fn ring_radii(public_box: &PublicBox) -> Vec<f64> {
     (0..RINGS).rev().map(|halvings| diagonal / (1_u64 << halvings) as f64).collect()
 }
 
-/// The cells of one round: released values and public numbers only.
-pub(super) struct Layout<'a> {
-    pub(super) centres: PointsView<'a>,
-    pub(super) radii: &'a [f64],
-    pub(super) hyperplanes: &'a SignProjections,
+/// How many records are in each cell: released values and public numbers only.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RingCells {
+    pub(crate) labels: Labels,
+    /// Normal vectors of hyperplanes, row-major.
+    pub(super) normals: Vec<f64>,
+    /// How many of them cut the rings of each centre.
+    pub(super) planes: Vec<usize>,
+}
+
+impl RingCells {
+    pub(crate) fn dim(&self) -> usize {
+        self.labels.dim()
+    }
+
+    pub(crate) fn entries(&self) -> usize {
+        self.planes.iter().fold(0, |all, &planes| all.saturating_add(cells_of(planes)))
+    }
+
+    /// None if this is no question of a plan.
+    pub(crate) fn layout(&self) -> Option<Layout> {
+        let (dim, centres) = (self.labels.dim(), self.labels.centres().len());
+        let normals = PointsView::new(&self.normals, dim).ok()?;
+        let hyperplanes = SignProjections::new(normals).ok()?;
+        let most = self.planes.iter().copied().max()?;
+        let fits = most == 0 || self.entries() <= MOST_CELLS;
+        let are_there = most <= RingRounds::MAX_PLANES.min(hyperplanes.planes());
+        if self.planes.len() != centres || !fits || !are_there {
+            return None;
+        }
+        let mut first = vec![0];
+        first.extend(self.planes.iter().scan(0, |end, &planes| {
+            *end += cells_of(planes);
+            Some(*end)
+        }));
+        Some(Layout {
+            dim,
+            centres: self.labels.centres().coords().to_vec(),
+            radii: ring_radii(&self.labels.public_box),
+            hyperplanes,
+            planes: self.planes.clone(),
+            first,
+        })
+    }
+
+    pub(crate) fn counter(&self) -> Option<CellCounter> {
+        let (labeller, layout) = (self.labels.labeller()?, self.layout()?);
+        Some(CellCounter { labeller, layout, residual: vec![0.0; self.dim()] })
+    }
+
+    /// A record is in one cell.
+    pub(crate) fn is_possible(rows: u64, entries: &[i64]) -> bool {
+        add_up(entries) == Some(rows)
+    }
+}
+
+/// Cells of one centre whose rings so many hyperplanes cut; more than there may be for more than there are.
+fn cells_of(planes: usize) -> usize {
+    if planes <= RingRounds::MAX_PLANES { RINGS << planes } else { usize::MAX }
+}
+
+/// Where the cells of one round are.
+pub(crate) struct Layout {
+    dim: usize,
+    centres: Vec<f64>,
+    pub(super) radii: Vec<f64>,
+    hyperplanes: SignProjections,
     /// How many hyperplanes cut the rings of each centre.
     pub(super) planes: Vec<usize>,
     /// The first cell of each centre, and the number of all cells.
-    pub(super) first: Vec<usize>,
+    first: Vec<usize>,
 }
 
-impl<'a> Layout<'a> {
-    pub(super) fn new(
-        centres: PointsView<'a>,
-        radii: &'a [f64],
-        hyperplanes: &'a SignProjections,
-        planes: Vec<usize>,
-    ) -> Self {
-        let mut first = vec![0];
-        first.extend(planes.iter().scan(0, |end, planes| {
-            *end += RINGS << planes;
-            Some(*end)
-        }));
-        Self { centres, radii, hyperplanes, planes, first }
-    }
-
+impl Layout {
     /// The number of cells.
     pub(super) fn len(&self) -> usize {
         self.first[self.planes.len()]
+    }
+
+    pub(super) fn centre(&self, centre: usize) -> &[f64] {
+        &self.centres[centre * self.dim..][..self.dim]
     }
 
     /// The cells of one ring, next to each other.
@@ -56,8 +115,34 @@ impl<'a> Layout<'a> {
         start + ring * cells..start + (ring + 1) * cells
     }
 
+    /// The cells of all rings of each centre.
+    pub(super) fn of_centres(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
+        self.first.windows(2).map(|ends| ends[0]..ends[1])
+    }
+
+    /// The cell of a record of this centre at this distance; `clip` writes the point of the box that it counts as, where that is looked at.
+    #[inline]
+    fn cell(
+        &self,
+        (centre, distance): (usize, f64),
+        clip: impl FnOnce(&mut [f64]),
+        residual: &mut [f64],
+    ) -> usize {
+        // Rounding can put a corner of the box beyond its diagonal.
+        let ring = self.radii.partition_point(|&r| r < distance).min(RINGS - 1);
+        let mut code = 0;
+        if self.planes[centre] > 0 {
+            clip(residual);
+            for (x, c) in residual.iter_mut().zip(self.centre(centre)) {
+                *x -= c;
+            }
+            code = self.hyperplanes.key(residual, self.planes[centre]) as usize;
+        }
+        self.ring(centre, ring).start + code
+    }
+
     /// The cell of each record: a function of that record and of released values. Records outside of the box count as moved into it.
-    pub(super) fn cells(&self, located: &Located<'_>, public_box: &PublicBox) -> Vec<u32> {
+    pub(crate) fn cells(&self, located: &Located<'_>, public_box: &PublicBox) -> Vec<u32> {
         let Located { points, labels, distances } = located;
         let (dim, rows) = (points.dim(), rows_per_task(points.len()));
         let mut cells = vec![0; points.len()];
@@ -71,20 +156,11 @@ impl<'a> Layout<'a> {
                 for ((cell, (&label, &distance)), row) in
                     cells.iter_mut().zip(places).zip(rows.chunks_exact(dim))
                 {
-                    let centre = label as usize;
-                    // Rounding can put a corner of the box beyond its diagonal.
-                    let ring = self.radii.partition_point(|&r| r < distance).min(RINGS - 1);
-                    let mut code = 0;
-                    if self.planes[centre] > 0 {
-                        clip_into(public_box, row, &mut residual);
-                        for (x, c) in residual.iter_mut().zip(self.centres.row(centre)) {
-                            *x -= c;
-                        }
-                        code = self.hyperplanes.key(&residual, self.planes[centre]) as usize;
-                    }
+                    let clip = |to: &mut [f64]| clip_into(public_box, row, to);
+                    let found = self.cell((label as usize, distance), clip, &mut residual);
                     #[allow(clippy::cast_possible_truncation, reason = "2^24, or 22 per centre")]
                     {
-                        *cell = (self.ring(centre, ring).start + code) as u32;
+                        *cell = found as u32;
                     }
                 }
             });
@@ -92,8 +168,30 @@ impl<'a> Layout<'a> {
     }
 }
 
+pub(crate) struct CellCounter {
+    labeller: Labeller,
+    layout: Layout,
+    residual: Vec<f64>,
+}
+
+impl CellCounter {
+    /// The centre of a record, the distance to it, and its cell.
+    #[inline]
+    fn locate(&mut self, row: &[f64]) -> (usize, f64, usize) {
+        let (centre, distance) = self.labeller.locate(row);
+        let clip = |to: &mut [f64]| to.copy_from_slice(self.labeller.clipped());
+        (centre, distance, self.layout.cell((centre, distance), clip, &mut self.residual))
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, row: &[f64], entries: &mut [i64]) {
+        let (_, _, cell) = self.locate(row);
+        entries[cell] += 1;
+    }
+}
+
 /// How many records are in each cell.
-pub(super) fn exact_counts(cells: &[u32], number: usize) -> Vec<i64> {
+pub(crate) fn exact_counts(cells: &[u32], number: usize) -> Vec<i64> {
     let mut counts = vec![0; number];
     for &cell in cells {
         counts[cell as usize] += 1;
@@ -101,28 +199,90 @@ pub(super) fn exact_counts(cells: &[u32], number: usize) -> Vec<i64> {
     counts
 }
 
-/// Per group, the sum of residuals in units of `2^-20` of its ring's radius; no record adds more than one radius.
-pub(super) fn exact_sums(
-    (located, cells): (&Located<'_>, &[u32]),
-    public_box: &PublicBox,
-    centres: PointsView<'_>,
-    group_of_cell: &[u32],
-    radii_of_groups: &[f64],
-) -> Vec<i64> {
-    const { assert!(LENGTH_SQUARED < 1 << 60) };
-    let Located { points, labels, distances } = located;
-    let dim = points.dim();
-    let scratch = || (vec![0.0; dim], vec![0_i32; dim]);
-    let size = radii_of_groups.len() * dim;
-    sum_rows(*points, size, scratch, |(clipped, units), number, row, sums| {
-        let group = group_of_cell[cells[number] as usize];
-        if group != NO_GROUP {
-            clip_into(public_box, row, clipped);
-            let (centre, group) = (centres.row(labels[number] as usize), group as usize);
-            clip_residual(clipped, centre, distances[number], radii_of_groups[group], units);
-            for (sum, &unit) in sums[group * dim..][..dim].iter_mut().zip(&*units) {
-                *sum += i64::from(unit);
+/// Per group of cells, the sum of residuals in units of `2^-20` of its radius; no record adds more than one radius.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct GroupSums {
+    pub(crate) cells: RingCells,
+    /// [`NO_GROUP`] where a cell is in none.
+    pub(super) of_cell: Vec<u32>,
+    /// The radius that residuals of each group are clipped to.
+    pub(super) radii: Vec<f64>,
+}
+
+impl GroupSums {
+    pub(crate) fn entries(&self) -> usize {
+        self.radii.len().saturating_mul(self.cells.dim())
+    }
+
+    pub(crate) fn counter(&self) -> Option<GroupCounter> {
+        let (located, groups) = (self.cells.counter()?, self.radii.len());
+        let is_one = |&group: &u32| group == NO_GROUP || (group as usize) < groups;
+        let fits = self.of_cell.len() == located.layout.len() && self.of_cell.iter().all(is_one);
+        let units = vec![0; self.cells.dim()];
+        let (of_cell, radii) = (self.of_cell.clone(), self.radii.clone());
+        fits.then_some(GroupCounter { located, of_cell, radii, units })
+    }
+
+    /// A record adds at most one radius to each coordinate, of one group at most.
+    pub(crate) fn is_possible(&self, rows: u64, entries: &[i64]) -> bool {
+        let at_least = |sum: &[i64]| {
+            let most = sum.iter().map(|units| units.unsigned_abs()).max().unwrap_or(0);
+            most.div_ceil(UNITS.unsigned_abs())
+        };
+        let groups = entries.chunks(self.cells.dim()).map(at_least);
+        groups.fold(0_u64, u64::saturating_add) <= rows
+    }
+
+    /// The answer of records that have been located.
+    pub(crate) fn sums(&self, located: &Located<'_>, cells: &[u32]) -> Vec<i64> {
+        const { assert!(LENGTH_SQUARED < 1 << 60) };
+        let Located { points, labels, distances } = located;
+        let (dim, centres) = (points.dim(), self.cells.labels.centres());
+        let public_box = &self.cells.labels.public_box;
+        let scratch = || (vec![0.0; dim], vec![0_i32; dim]);
+        sum_rows(*points, self.entries(), scratch, |(clipped, units), number, row, sums| {
+            let group = self.of_cell[cells[number] as usize];
+            if group != NO_GROUP {
+                clip_into(public_box, row, clipped);
+                let at = (centres.row(labels[number] as usize), distances[number]);
+                add_row(clipped, at, (group, &self.radii), units, sums);
             }
+        })
+    }
+}
+
+pub(crate) struct GroupCounter {
+    located: CellCounter,
+    of_cell: Vec<u32>,
+    radii: Vec<f64>,
+    units: Vec<i32>,
+}
+
+impl GroupCounter {
+    #[inline]
+    pub(crate) fn add(&mut self, row: &[f64], entries: &mut [i64]) {
+        let (centre, distance, cell) = self.located.locate(row);
+        let group = self.of_cell[cell];
+        if group != NO_GROUP {
+            let clipped = self.located.labeller.clipped();
+            let at = (self.located.layout.centre(centre), distance);
+            add_row(clipped, at, (group, &self.radii), &mut self.units, entries);
         }
-    })
+    }
+}
+
+/// Adds a point of the box to the sum of its group.
+#[inline]
+fn add_row(
+    clipped: &[f64],
+    (centre, distance): (&[f64], f64),
+    (group, radii): (u32, &[f64]),
+    units: &mut [i32],
+    sums: &mut [i64],
+) {
+    let group = group as usize;
+    clip_residual(clipped, centre, distance, radii[group], units);
+    for (sum, &unit) in sums[group * units.len()..].iter_mut().zip(&*units) {
+        *sum += i64::from(unit);
+    }
 }

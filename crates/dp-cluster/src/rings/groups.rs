@@ -1,6 +1,7 @@
 //! Which cells get a sum, and what is made of it: released values only.
 
 use dp_geometry::PublicBox;
+use serde::{Deserialize, Serialize};
 
 use super::cells::{Layout, RINGS};
 use super::round::RingRound;
@@ -20,7 +21,7 @@ const OF_LARGEST_ALONE: f64 = 1.3;
 const MOST: f64 = 0.9;
 
 /// Cells of one ring of one centre that get a sum together.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Group {
     centre: usize,
     ring: usize,
@@ -29,6 +30,7 @@ pub(super) struct Group {
 }
 
 /// The groups of a round.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Groups {
     pub(super) all: Vec<Group>,
     /// [`NO_GROUP`] where a cell is in none.
@@ -38,7 +40,7 @@ pub(super) struct Groups {
 }
 
 /// Noisy number of records in cells that are in no group yet, and how many cells these are.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Rest {
     count: f64,
     cells: f64,
@@ -48,7 +50,7 @@ impl Groups {
     /// Cells with more records than noise explains. What is left is looked at without the last hyperplane, then without the one before
     /// it, up to the ring as a whole: a cluster that some hyperplane cuts is found by the others. `alone` says that there is one cluster.
     pub(super) fn new(
-        layout: &Layout<'_>,
+        layout: &Layout,
         noisy_counts: &[i64],
         count_noise: f64,
         alone: bool,
@@ -147,12 +149,12 @@ impl Groups {
     }
 
     /// The radius that residuals of each group are clipped to.
-    pub(super) fn radii(&self, layout: &Layout<'_>) -> Vec<f64> {
+    pub(super) fn radii(&self, layout: &Layout) -> Vec<f64> {
         self.all.iter().map(|group| layout.radii[group.ring]).collect()
     }
 
     /// The radius of the ring up to which [`MOST`] of the records in groups are, of which there are some.
-    pub(super) fn reach(&self, layout: &Layout<'_>) -> f64 {
+    pub(super) fn reach(&self, layout: &Layout) -> f64 {
         let mut counts = [0.0; RINGS];
         self.all.iter().for_each(|group| counts[group.ring] += group.count);
         let enough = MOST * counts.iter().sum::<f64>();
@@ -167,7 +169,7 @@ impl Groups {
     /// Where each group lies: its noisy mean, shrunk towards the centre as far as noise explains it. Row-major.
     pub(super) fn means(
         &self,
-        layout: &Layout<'_>,
+        layout: &Layout,
         noisy_sums: &[i64],
         round: &RingRound,
         public_box: &PublicBox,
@@ -181,7 +183,7 @@ impl Groups {
             let squared = sum.iter().map(|&units| mean(units).powi(2)).sum::<f64>() / dim as f64;
             let explained = (squared - noise).max(0.0);
             let gain = explained / (explained + noise) * layout.radii[group.ring];
-            let centre = layout.centres.row(group.centre).iter().zip(sum);
+            let centre = layout.centre(group.centre).iter().zip(sum);
             coords.extend(
                 centre
                     .enumerate()

@@ -2,11 +2,13 @@
 
 use dp_accounting::{AddRemove, Receipt, Step};
 use dp_geometry::PointsView;
+use dp_mechanism::passes::{ByPasses, Counted, Next};
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
 use super::params::Asked;
-use super::plan::RingPlan;
+use super::plan::{RingPlan, RingState};
+use crate::passes::{Question, in_memory};
 use crate::{ClusterError, Clustering};
 
 /// A checked and calibrated plan of ring rounds. See the [module](super).
@@ -61,7 +63,48 @@ impl Algorithm for RingRounds {
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
-        self.plan.run(points, draws)
+        in_memory(points, self.first(), |state, counted| self.answer(state, counted, draws))
+    }
+}
+
+/// Where a release stands between two questions.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RingsState(Option<RingState>);
+
+/// One pass for the number of records, and at most two per round.
+impl ByPasses for RingRounds {
+    type Question = Question;
+    type State = RingsState;
+
+    fn identity(&self) -> impl Serialize {
+        &self.asked
+    }
+
+    fn shape_of(&self, question: &Question, _: u64) -> usize {
+        question.dim()
+    }
+
+    fn first(&self) -> (RingsState, Question) {
+        (RingsState(None), Question::rows(self.asked.public_box.dim()))
+    }
+
+    fn answer(
+        &self,
+        RingsState(state): RingsState,
+        counted: &Counted,
+        draws: &mut Draws<'_>,
+    ) -> Next<RingsState, Question, Clustering> {
+        let next = match state {
+            None => {
+                let (state, question) = self.plan.first(counted.rows, draws);
+                Next::Ask(state, question)
+            }
+            Some(state) => self.plan.answer(state, counted, draws),
+        };
+        match next {
+            Next::Ask(state, question) => Next::Ask(RingsState(Some(state)), question),
+            Next::Done(found) => Next::Done(found.clustering),
+        }
     }
 }
 

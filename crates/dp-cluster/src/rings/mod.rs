@@ -64,6 +64,7 @@ mod round;
 #[cfg(test)]
 mod tests;
 
-pub use mechanism::RingRounds;
+pub(crate) use cells::{CellCounter, GroupCounter, GroupSums, RingCells, exact_counts};
+pub use mechanism::{RingRounds, RingsState};
 pub use params::RingRoundsSettings;
-pub(crate) use plan::RingPlan;
+pub(crate) use plan::{Found, RingPlan, RingState};

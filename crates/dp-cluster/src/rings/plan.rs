@@ -1,22 +1,24 @@
 //! All ring rounds in a row.
 
 use dp_accounting::{Mu, Step};
-use dp_geometry::{Points, PointsView, PublicBox};
+use dp_geometry::lsh::normal_directions;
+use dp_geometry::{Points, PublicBox};
+use dp_mechanism::passes::{Counted, Next};
 use dp_mechanism::{Draws, NoisyCount, Private};
-use rand::rngs::ChaCha20Rng;
+use serde::{Deserialize, Serialize};
 
-use super::cells::{Layout, RINGS, exact_counts, exact_sums, ring_radii};
+use super::cells::{GroupSums, Layout, MOST_CELLS, RINGS, RingCells};
 use super::groups::Groups;
 use super::round::RingRound;
 use super::{RingRounds, RingRoundsSettings};
 use crate::clustering::{labelled_weights, records};
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::{KMeans, KMeansSettings};
-use crate::located::Located;
+use crate::passes::Question;
 use crate::public_coins::{Purpose, public_generator};
+use crate::recentring::Labels;
 use crate::sized_sum::NO_GROUP;
 use crate::{ClusterError, Clustering, nearest};
-use dp_geometry::lsh::{SignProjections, normal_directions};
 
 /// The step of the receipt that pays for all rounds.
 const STEP: &str = "ring rounds";
@@ -35,9 +37,6 @@ const ENOUGH_FOR_MORE: f64 = 1.5;
 /// Noise in cells may hide so many times the records that it does not, at most.
 const MOST_UNGROUPED: f64 = 1.0;
 
-/// Most cells of a round, unless there are more centres than a 22nd of that: what has to fit memory.
-const MOST_CELLS: usize = 1 << 24;
-
 /// A checked and calibrated sequence of ring rounds.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RingPlan {
@@ -46,23 +45,39 @@ pub(crate) struct RingPlan {
     settings: RingRoundsSettings,
     total: NoisyCount,
     rounds: Vec<RingRound>,
-    radii: Vec<f64>,
     /// For twice as many centres as wanted, and for as many as wanted.
     solvers: [KMeans; 2],
 }
 
 /// Centres between rounds, with their noisy counts: released values.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Centres {
     points: Points,
     counts: Vec<f64>,
 }
 
-/// What all rounds have found.
+/// What rounds have found out between two questions: released values only.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RingState {
+    /// Of the round, from 0.
+    number: usize,
+    /// Noisy number of all records.
+    total: i64,
+    centres: Centres,
+    /// While their sums are asked for.
+    groups: Option<Groups>,
+    /// How far most records are from the centres, at most.
+    reach: f64,
+    /// How much of the solver's public randomness is used.
+    solver_words: u128,
+}
+
+/// What all rounds have found: released values only.
 pub(crate) struct Found {
     pub(crate) clustering: Clustering,
-    /// The centre that each record is likely to be nearest to: a function of this record and of released values.
-    pub(crate) near: Private<Vec<u32>>,
-    /// How far most records are from these centres, at most: released values only.
+    /// The centre that records of each cell of the last round are likely to be nearest to.
+    pub(crate) of_cells: Vec<u32>,
+    /// How far most records are from these centres, at most.
     pub(crate) reach: f64,
 }
 
@@ -103,7 +118,6 @@ impl RingPlan {
         let total = NoisyCount::rounded(parts[0])?;
         let rounds = parts[1..].iter().map(|&mu| RingRound::new(mu, count_weight));
         let rounds = rounds.collect::<Result<_, _>>()?;
-        let radii = ring_radii(&public_box);
         // Few swaps, since each costs a pass over groups and centres.
         let solver = |wanted| {
             let local_search_steps = (4 * k).min(200);
@@ -111,12 +125,12 @@ impl RingPlan {
             KMeans::new(wanted, settings)
         };
         let solvers = [solver((2 * k).min(KMeans::MAX_CLUSTERS))?, solver(k)?];
-        Ok(Self { public_box, k, settings, total, rounds, radii, solvers })
+        Ok(Self { public_box, k, settings, total, rounds, solvers })
     }
 
     /// The same rounds in another box.
     pub(crate) fn in_box(&self, public_box: PublicBox) -> Self {
-        Self { radii: ring_radii(&public_box), public_box, ..self.clone() }
+        Self { public_box, ..self.clone() }
     }
 
     /// Shapes only.
@@ -136,84 +150,118 @@ impl RingPlan {
         self.rounds[0].count_noise()
     }
 
-    pub(crate) fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
-        self.locate(points, draws).clustering
+    /// Draws the number of records, and what is asked first.
+    pub(crate) fn first(&self, rows: Private<u64>, draws: &mut Draws<'_>) -> (RingState, Question) {
+        let (public_box, dim) = (&self.public_box, self.public_box.dim());
+        let total = self.total.release(rows, &mut draws.within(STEP).leaf(TOTAL, 0));
+        let middle = (0..dim).map(|i| public_box.middle(i)).collect();
+        let points = Points::new(middle, dim).expect("one row");
+        let centres = Centres { points, counts: vec![total.max(0) as f64] };
+        let reach = 0.5 * public_box.diagonal();
+        let state = RingState { number: 0, total, centres, groups: None, reach, solver_words: 0 };
+        let question = Question::ring_cells(self.cells(&state, None));
+        (state, question)
     }
 
-    /// The same, with what else the rounds have found.
-    pub(crate) fn locate(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Found {
+    /// Draws on what was counted.
+    pub(crate) fn answer(
+        &self,
+        mut state: RingState,
+        counted: &Counted,
+        draws: &mut Draws<'_>,
+    ) -> Next<RingState, Question, Found> {
         let draws = &mut draws.within(STEP);
-        let RingRoundsSettings { most_planes, public_seed, .. } = self.settings;
-        let (public_box, dim) = (&self.public_box, self.public_box.dim());
-        let size = points.map(|points| points.len() as u64);
-        let total = self.total.release(size, &mut draws.leaf(TOTAL, 0));
-        let middle = (0..dim).map(|i| public_box.middle(i)).collect();
-        let middle = Points::new(middle, dim).expect("one row");
-        let mut centres = Centres { points: middle, counts: vec![total.max(0) as f64] };
-        let mut reach = 0.5 * public_box.diagonal();
-        let mut directions = public_generator(public_seed, Purpose::RingPlanes);
-        let mut solver_rng = public_generator(public_seed, Purpose::RingSolver);
-        let mut located = points.map(|points| Located::at(points, vec![0; points.len()]));
-        for (t, round) in self.rounds.iter().enumerate() {
-            let normals = normal_directions(most_planes.max(1), dim, &mut directions);
-            let normals = PointsView::new(&normals, dim).expect("whole rows");
-            let hyperplanes = SignProjections::new(normals).expect("at most ten");
-            let planes = self.planes(&centres, t);
-            let view = centres.points.view();
-            let layout = Layout::new(view, &self.radii, &hyperplanes, planes);
-            located.update(|located| located.update(public_box, view, true));
-            let cells = located.as_ref().map(|located| layout.cells(located, public_box));
-            let counts = cells.as_ref().map(|cells| exact_counts(cells, layout.len()));
-            let counts = round.noisy_counts(t, &counts.cells(layout.len()), draws);
-            let alone = self.k == 1;
-            let groups = Groups::new(&layout, &counts, round.count_noise(), alone);
-            let radii = groups.radii(&layout);
-            let sums = located.as_ref().zip(cells.as_ref()).map(|(located, cells)| {
-                exact_sums((located, cells), public_box, view, &groups.of_cell, &radii)
-            });
-            let sums = round.noisy_sums(t, &sums.cells(radii.len() * dim), dim, draws);
-            let means = groups.means(&layout, &sums, round, public_box);
-            let is_last = t + 1 == self.rounds.len();
-            if !groups.all.is_empty() {
-                reach = groups.reach(&layout);
-                let means = Points::new(means, dim).expect("whole rows");
-                let weights = groups.all.iter().map(|group| group.count).collect();
-                let means = PrivateCoreset::released(means, weights);
-                let (mut next, of_groups) = self.solve(&means, is_last, &mut solver_rng);
-                if is_last {
-                    // Records in no group are near some centre too.
-                    let grouped: f64 = next.counts.iter().sum();
-                    let missing = (total as f64 - grouped).clamp(0.0, MOST_UNGROUPED * grouped);
-                    groups.add_missing(missing, round.count_noise(), &of_groups, &mut next.counts);
-                }
-                // A record is likely to be where the mean of its group is, or the centre that it was at.
-                let moved = nearest(view, next.points.view()).labels;
-                let labels = located.as_ref().zip(cells.as_ref()).map(|(located, cells)| {
-                    let near = |(&cell, &label): (&u32, &u32)| match groups.of_cell[cell as usize] {
-                        NO_GROUP => moved[label as usize],
-                        group => of_groups[group as usize],
-                    };
-                    cells.iter().zip(&located.labels).map(near).collect()
-                });
-                located = points.zip(labels).map(|(points, labels)| Located::at(points, labels));
-                centres = next;
-            } else if is_last {
-                // Nothing is seen of who is where: the centres of the round before, as many as wanted, and their shares.
-                let before = PrivateCoreset::released(centres.points, centres.counts);
-                let (fewer, moved) = self.solve(&before, true, &mut solver_rng);
-                let labels = located.as_ref().map(|located| {
-                    located.labels.iter().map(|&label| moved[label as usize]).collect()
-                });
-                located = points.zip(labels).map(|(points, labels)| Located::at(points, labels));
-                centres = fewer;
-                let grouped: f64 = centres.counts.iter().sum();
-                let all = (total as f64 / grouped).clamp(1.0, 1.0 + MOST_UNGROUPED);
-                centres.counts.iter_mut().for_each(|count| *count *= all);
+        let (public_box, t) = (&self.public_box, state.number);
+        let round = &self.rounds[t];
+        let asked = self.cells(&state, None);
+        let layout = asked.layout().expect("cells of this plan");
+        let Some(groups) = state.groups.take() else {
+            let counts = round.noisy_counts(t, &counted.entries, draws);
+            let groups = Groups::new(&layout, &counts, round.count_noise(), self.k == 1);
+            if groups.all.is_empty() {
+                return self.nothing_seen(state, &layout);
             }
+            let (of_cell, radii) = (groups.of_cell.clone(), groups.radii(&layout));
+            state.groups = Some(groups);
+            let sums = GroupSums { cells: asked, of_cell, radii };
+            return Next::Ask(state, Question::group_sums(sums));
+        };
+        let sums = round.noisy_sums(t, &counted.entries, public_box.dim(), draws);
+        let means = groups.means(&layout, &sums, round, public_box);
+        state.reach = groups.reach(&layout);
+        let means = Points::new(means, public_box.dim()).expect("whole rows");
+        let weights = groups.all.iter().map(|group| group.count).collect();
+        let means = PrivateCoreset::released(means, weights);
+        let (mut next, of_groups) = self.solve(&means, &mut state);
+        if self.is_last(t) {
+            // Records in no group are near some centre too.
+            let grouped: f64 = next.counts.iter().sum();
+            let missing = (state.total as f64 - grouped).clamp(0.0, MOST_UNGROUPED * grouped);
+            groups.add_missing(missing, round.count_noise(), &of_groups, &mut next.counts);
         }
-        let counts = centres.counts.into_iter().map(records).collect();
-        let near = located.map(|located| located.labels);
-        Found { clustering: Clustering::new(centres.points, counts), near, reach }
+        // A record is likely to be where the mean of its group is, or the centre that it was at.
+        let moved = nearest(state.centres.points.view(), next.points.view()).labels;
+        let of_cells = of_cells(&layout, &moved, |cell| match groups.of_cell[cell] {
+            NO_GROUP => None,
+            group => Some(of_groups[group as usize]),
+        });
+        state.centres = next;
+        self.next(state, Some(of_cells))
+    }
+
+    /// Nobody says who is where: the centres of the round before, in the end as many as wanted, and their shares.
+    fn nothing_seen(
+        &self,
+        mut state: RingState,
+        layout: &Layout,
+    ) -> Next<RingState, Question, Found> {
+        if !self.is_last(state.number) {
+            return self.next(state, None);
+        }
+        let Centres { points, counts } = state.centres.clone();
+        let before = PrivateCoreset::released(points, counts);
+        let (mut fewer, moved) = self.solve(&before, &mut state);
+        let grouped: f64 = fewer.counts.iter().sum();
+        let all = (state.total as f64 / grouped).clamp(1.0, 1.0 + MOST_UNGROUPED);
+        fewer.counts.iter_mut().for_each(|count| *count *= all);
+        state.centres = fewer;
+        self.next(state, Some(of_cells(layout, &moved, |_| None)))
+    }
+
+    /// The question of the next round, or what there is.
+    fn next(
+        &self,
+        mut state: RingState,
+        of_cells: Option<Vec<u32>>,
+    ) -> Next<RingState, Question, Found> {
+        if self.is_last(state.number) {
+            let RingState { centres: Centres { points, counts }, reach, .. } = state;
+            let counts = counts.into_iter().map(records).collect();
+            let (clustering, of_cells) =
+                (Clustering::new(points, counts), of_cells.unwrap_or_default());
+            return Next::Done(Found { clustering, of_cells, reach });
+        }
+        state.number += 1;
+        let question = Question::ring_cells(self.cells(&state, of_cells));
+        Next::Ask(state, question)
+    }
+
+    fn is_last(&self, number: usize) -> bool {
+        number + 1 == self.rounds.len()
+    }
+
+    /// The cells of a round; `of_cells` is a hint about those of the round before.
+    fn cells(&self, state: &RingState, of_cells: Option<Vec<u32>>) -> RingCells {
+        let RingRoundsSettings { most_planes, public_seed, .. } = self.settings;
+        let dim = self.public_box.dim();
+        let mut directions = public_generator(public_seed, Purpose::RingPlanes);
+        let mut normals = Vec::new();
+        for _ in 0..=state.number {
+            normals = normal_directions(most_planes.max(1), dim, &mut directions);
+        }
+        let centres = state.centres.points.view().coords().to_vec();
+        let labels = Labels { of_cells, ..Labels::nearest(self.public_box.clone(), centres) };
+        RingCells { labels, normals, planes: self.planes(&state.centres, state.number) }
     }
 
     /// How many hyperplanes cut the rings of each centre: the more, the more records it has, and some extra in early rounds, whose cells
@@ -245,20 +293,18 @@ impl RingPlan {
     }
 
     /// Weighted k-means on the groups' means, and which centre is nearest to each of these: post-processing with public randomness.
-    fn solve(
-        &self,
-        means: &PrivateCoreset,
-        is_last: bool,
-        rng: &mut ChaCha20Rng,
-    ) -> (Centres, Vec<u32>) {
-        let solver = &self.solvers[usize::from(is_last)];
+    fn solve(&self, means: &PrivateCoreset, state: &mut RingState) -> (Centres, Vec<u32>) {
+        let solver = &self.solvers[usize::from(self.is_last(state.number))];
         if means.len() <= solver.k() {
             // Fewer groups than clusters: they are the centres.
             let counts = means.weights().to_vec();
             let labels = (0..).take(means.len()).collect();
             return (Centres { points: means.points().to_points(), counts }, labels);
         }
-        let fit = solver.post_fit(means, rng).expect("released points are finite");
+        let mut rng = public_generator(self.settings.public_seed, Purpose::RingSolver);
+        rng.set_word_pos(state.solver_words);
+        let fit = solver.post_fit(means, &mut rng).expect("released points are finite");
+        state.solver_words = rng.get_word_pos();
         let (mut coords, public_box) = (fit.centres.into_coords(), &self.public_box);
         // A mean can round to just outside of the box.
         coords.chunks_exact_mut(public_box.dim()).for_each(|centre| public_box.clip(centre));
@@ -268,4 +314,11 @@ impl RingPlan {
         let counts = counts.into_iter().map(|count| count as f64).collect();
         (Centres { points, counts }, labels)
     }
+}
+
+/// The centre that records of each cell are likely to be nearest to: that of their group, or where their centre is now.
+fn of_cells(layout: &Layout, moved: &[u32], of_group: impl Fn(usize) -> Option<u32>) -> Vec<u32> {
+    let centres = layout.of_centres().zip(moved);
+    let cells = centres.flat_map(|(cells, &moved)| cells.map(move |cell| (cell, moved)));
+    cells.map(|(cell, moved)| of_group(cell).unwrap_or(moved)).collect()
 }

@@ -18,6 +18,16 @@ pub enum Next<S, Q, O> {
     Done(O),
 }
 
+impl<S, Q, O> Next<S, Q, O> {
+    /// The same for a mechanism of which this one is a part: what it remembers is a part of what that one does.
+    pub fn map_state<T>(self, of_whole: impl FnOnce(S) -> T) -> Next<T, Q, O> {
+        match self {
+            Self::Ask(state, question) => Next::Ask(of_whole(state), question),
+            Self::Done(output) => Next::Done(output),
+        }
+    }
+}
+
 /// A mechanism that needs of the records nothing but a few tables of integers.
 pub trait ByPasses: Algorithm {
     /// What it asks.

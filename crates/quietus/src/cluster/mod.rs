@@ -213,13 +213,15 @@ pub fn release_cluster_by_passes(
     };
     let made = |clustering| released(args, &plan, Clusters { clustering, outside: None });
     let files = files(&plan, &text);
+    let from = (draws, told);
     let ended = match plan.stepwise()? {
-        Stepwise::Dpm(dpm) => {
-            passes::release(job, dpm.clone(), &mut scan, (draws, told), made, &files)
+        Stepwise::Dpm(dpm) => passes::release(job, dpm.clone(), &mut scan, from, made, &files),
+        _ if args.passes.from_tables.is_some() => Err(no_sql("--from-tables", &plan)),
+        Stepwise::PrivateKmeans(kmeans) => {
+            passes::release(job, kmeans.clone(), &mut scan, from, made, &files)
         }
-        Stepwise::Recentred(_) if args.passes.from_tables.is_some() => Err(no_sql("--from-tables")),
         Stepwise::Recentred(recentred) => {
-            passes::release(job, recentred.clone(), &mut scan, (draws, told), made, &files)
+            passes::release(job, recentred.clone(), &mut scan, from, made, &files)
         }
     }?;
     drop(files);
@@ -245,12 +247,12 @@ pub(crate) fn explain(args: &ClusterArgs, disk: &dyn Disk) -> Result<String, Err
         Stepwise::Dpm(dpm) => {
             passes::explain(dpm.clone(), ("cluster", &plan), target.as_ref(), from, disk)
         }
-        Stepwise::Recentred(_) => Err(no_sql("--explain-sql")),
+        Stepwise::PrivateKmeans(_) | Stepwise::Recentred(_) => Err(no_sql("--explain-sql", &plan)),
     }
 }
 
-fn no_sql(name: &'static str) -> Error {
-    let got = "--method recentred".to_owned();
+fn no_sql(name: &'static str, plan: &ClusterPlan) -> Error {
+    let got = format!("--method {}", plan.settings().method.name());
     let want = "used with --method dpm: rounds of re-centring round as no SQL does";
     Error::Setting { name, got, want }
 }

@@ -68,6 +68,11 @@ impl Method {
         ("lloyd", Self::Lloyd),
     ];
 
+    /// What it is called.
+    pub(super) fn name(self) -> &'static str {
+        Self::ALL.into_iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
+    }
+
     /// What suits best, by what is public alone.
     pub(super) fn auto(delta: f64) -> Self {
         if delta > 0.0 { Self::PrivateKmeans } else { Self::Lloyd }
@@ -158,6 +163,7 @@ enum Run {
 
 /// A mechanism that goes by passes.
 pub(super) enum Stepwise<'a> {
+    PrivateKmeans(&'a PrivateKMeans),
     Recentred(&'a DpmRecentred),
     Dpm(&'a Dpm),
 }
@@ -238,8 +244,7 @@ impl ClusterPlan {
                 Run::Lloyd(DpLloyd::new(bounds, k, budget, settings).map_err(refuse)?)
             }
             (method, None) => {
-                let named = Method::ALL.into_iter().find(|(_, known)| *known == method);
-                let (name, got) = ("--k", format!("nothing with {}", named.map_or("", |n| n.0)));
+                let (name, got) = ("--k", format!("nothing with {}", method.name()));
                 return Err(Error::Setting { name, got, want: "the number of clusters" });
             }
         };
@@ -258,9 +263,10 @@ impl ClusterPlan {
         match &self.run {
             Run::Dpm(plan) => Ok(Stepwise::Dpm(plan)),
             Run::Recentred(plan) => Ok(Stepwise::Recentred(plan)),
-            Run::PrivateKmeans(_) | Run::Lloyd(_) => refuse(
-                "a method that needs all points at once",
-                "with --method recentred or --method dpm, which need tables of them only",
+            Run::PrivateKmeans(plan) => Ok(Stepwise::PrivateKmeans(plan)),
+            Run::Lloyd(_) => refuse(
+                "with --method lloyd, which needs all points at once",
+                "used with another method: all others need tables of them only",
             ),
         }
     }
