@@ -94,7 +94,7 @@ impl<'a> Memory<'a> {
             };
             Located::at(self.points, first)
         });
-        match (&labels.moved, &labels.of_cells) {
+        match (&labels.moved, &labels.of_cells.0) {
             (Some(moved), _) => located.renumber(moved),
             (None, Some(of_cells)) if of_cells.len() == self.cells.1 => {
                 for (label, &cell) in located.labels.iter_mut().zip(&self.cells.0) {

@@ -173,8 +173,7 @@ impl ByPasses for PrivateKMeans {
                     Next::Ask(state, question) => ask(At::Rings(public_box, state), question),
                     Next::Done(rings::Found { clustering, of_cells, reach }) => {
                         let start = Start::at(clustering.centres, clustering.counts);
-                        let (reach, of_cells) = (Some(reach), Some(of_cells));
-                        self.started(public_box, Start { reach, of_cells, ..start })
+                        self.started(public_box, Start { reach: Some(reach), of_cells, ..start })
                     }
                 }
             }

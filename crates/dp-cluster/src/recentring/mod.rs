@@ -118,7 +118,7 @@ pub use dpm::{DpmRecentred, RecentredState};
 pub use dpm_params::{DpmRecentredSettings, RecentredSplit};
 pub use generic::{Recentred, part_of};
 pub(crate) use plan::{Recentring, RoundState, Start};
-pub(crate) use questions::{Labeller, Labels, Radii, RadiusCounter, SumCounter, Sums};
+pub(crate) use questions::{Hint, Labeller, Labels, Radii, RadiusCounter, SumCounter, Sums};
 pub(crate) use radius::buckets;
 pub use rounds::Rounds;
 pub(crate) use sums::exact_sums;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Rounds;
 use super::centres::Centres;
 use super::merge::Until;
-use super::questions::{Labels, Radii, Sums};
+use super::questions::{Hint, Labels, Radii, Sums};
 use super::radius::{few_within, radii, target};
 use super::round::Round;
 use super::sums::COUNTS;
@@ -37,13 +37,13 @@ pub(crate) struct Start {
     /// How far most records are from the centres, at most, as far as is known.
     pub(crate) reach: Option<f64>,
     /// After ring rounds: the centre that records of each cell are likely to be nearest to.
-    pub(crate) of_cells: Option<Vec<u32>>,
+    pub(crate) of_cells: Hint,
 }
 
 impl Start {
     /// At these centres, of which nothing else is known.
     pub(crate) fn at(centres: Points, counts: Vec<i64>) -> Self {
-        Self { centres, counts, tree: None, reach: None, of_cells: None }
+        Self { centres, counts, tree: None, reach: None, of_cells: Hint(None) }
     }
 }
 
@@ -198,7 +198,7 @@ impl Recentring {
             centres: state.centres.coords.clone(),
             tree: state.tree.clone(),
             moved: state.moved.clone(),
-            of_cells: None,
+            of_cells: Hint(None),
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::coreset::PrivateCoreset;
 use crate::kmeans::{KMeans, KMeansSettings};
 use crate::passes::Question;
 use crate::public_coins::{Purpose, public_generator};
-use crate::recentring::Labels;
+use crate::recentring::{Hint, Labels};
 use crate::sized_sum::NO_GROUP;
 use crate::{ClusterError, Clustering, nearest};
 
@@ -76,7 +76,7 @@ pub(crate) struct RingState {
 pub(crate) struct Found {
     pub(crate) clustering: Clustering,
     /// The centre that records of each cell of the last round are likely to be nearest to.
-    pub(crate) of_cells: Vec<u32>,
+    pub(crate) of_cells: Hint,
     /// How far most records are from these centres, at most.
     pub(crate) reach: f64,
 }
@@ -159,7 +159,7 @@ impl RingPlan {
         let centres = Centres { points, counts: vec![total.max(0) as f64] };
         let reach = 0.5 * public_box.diagonal();
         let state = RingState { number: 0, total, centres, groups: None, reach, solver_words: 0 };
-        let question = Question::ring_cells(self.cells(&state, None));
+        let question = Question::ring_cells(self.cells(&state, Hint(None)));
         (state, question)
     }
 
@@ -173,7 +173,7 @@ impl RingPlan {
         let draws = &mut draws.within(STEP);
         let (public_box, t) = (&self.public_box, state.number);
         let round = &self.rounds[t];
-        let asked = self.cells(&state, None);
+        let asked = self.cells(&state, Hint(None));
         let layout = asked.layout().expect("cells of this plan");
         let Some(groups) = state.groups.take() else {
             let counts = round.noisy_counts(t, &counted.entries, draws);
@@ -206,7 +206,7 @@ impl RingPlan {
             group => Some(of_groups[group as usize]),
         });
         state.centres = next;
-        self.next(state, Some(of_cells))
+        self.next(state, of_cells)
     }
 
     /// Nobody says who is where: the centres of the round before, in the end as many as wanted, and their shares.
@@ -216,7 +216,7 @@ impl RingPlan {
         layout: &Layout,
     ) -> Next<RingState, Question, Found> {
         if !self.is_last(state.number) {
-            return self.next(state, None);
+            return self.next(state, Hint(None));
         }
         let Centres { points, counts } = state.centres.clone();
         let before = PrivateCoreset::released(points, counts);
@@ -225,20 +225,15 @@ impl RingPlan {
         let all = (state.total as f64 / grouped).clamp(1.0, 1.0 + MOST_UNGROUPED);
         fewer.counts.iter_mut().for_each(|count| *count *= all);
         state.centres = fewer;
-        self.next(state, Some(of_cells(layout, &moved, |_| None)))
+        self.next(state, of_cells(layout, &moved, |_| None))
     }
 
     /// The question of the next round, or what there is.
-    fn next(
-        &self,
-        mut state: RingState,
-        of_cells: Option<Vec<u32>>,
-    ) -> Next<RingState, Question, Found> {
+    fn next(&self, mut state: RingState, of_cells: Hint) -> Next<RingState, Question, Found> {
         if self.is_last(state.number) {
             let RingState { centres: Centres { points, counts }, reach, .. } = state;
             let counts = counts.into_iter().map(records).collect();
-            let (clustering, of_cells) =
-                (Clustering::new(points, counts), of_cells.unwrap_or_default());
+            let clustering = Clustering::new(points, counts);
             return Next::Done(Found { clustering, of_cells, reach });
         }
         state.number += 1;
@@ -251,7 +246,7 @@ impl RingPlan {
     }
 
     /// The cells of a round; `of_cells` is a hint about those of the round before.
-    fn cells(&self, state: &RingState, of_cells: Option<Vec<u32>>) -> RingCells {
+    fn cells(&self, state: &RingState, of_cells: Hint) -> RingCells {
         let RingRoundsSettings { most_planes, public_seed, .. } = self.settings;
         let dim = self.public_box.dim();
         let mut directions = public_generator(public_seed, Purpose::RingPlanes);
@@ -317,8 +312,8 @@ impl RingPlan {
 }
 
 /// The centre that records of each cell are likely to be nearest to: that of their group, or where their centre is now.
-fn of_cells(layout: &Layout, moved: &[u32], of_group: impl Fn(usize) -> Option<u32>) -> Vec<u32> {
+fn of_cells(layout: &Layout, moved: &[u32], of_group: impl Fn(usize) -> Option<u32>) -> Hint {
     let centres = layout.of_centres().zip(moved);
     let cells = centres.flat_map(|(cells, &moved)| cells.map(move |cell| (cell, moved)));
-    cells.map(|(cell, moved)| of_group(cell).unwrap_or(moved)).collect()
+    Hint(Some(cells.map(|(cell, moved)| of_group(cell).unwrap_or(moved)).collect()))
 }

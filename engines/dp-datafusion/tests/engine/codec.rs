@@ -8,17 +8,24 @@ use datafusion_proto::bytes::{
 use datafusion_proto::physical_plan::{DefaultPhysicalExtensionCodec, PhysicalExtensionCodec};
 use dp_datafusion::{Answer, CountPass, NAME, PassCodec, Records, Run};
 
-use crate::support::{NAMES, batch, map, recentred, records, session, table, wait, write_parquet};
+use crate::support::{
+    NAMES, Plan, batch, kmeans, map, recentred, records, session, table, wait, write_parquet,
+};
 
 #[test]
 fn a_release_by_executors_that_get_bytes() {
+    by_executors(recentred(2));
+    by_executors(kmeans(2));
+}
+
+fn by_executors<P: Plan>(plan: P) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("one.parquet");
     let points = records(500, 2);
     write_parquet(&file, &batch(&points, 0..500));
     let name = file.display().to_string();
     let files = wait(Records::parquet(&session(4), &[&name], &NAMES[..2])).expect("columns");
-    let mut run = Run::new(recentred(2), files).expect("fits");
+    let mut run = Run::new(plan, files).expect("fits");
     let executor = session(4);
     let mut source = dp_cluster::chacha_from_os().expect("random");
     loop {

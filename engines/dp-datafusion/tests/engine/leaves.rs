@@ -9,7 +9,9 @@ use dp_cluster::passes::Question;
 use dp_datafusion::{Records, Run};
 use dp_mechanism::passes::Question as _;
 
-use crate::support::{NAMES, batch, dpm, map, recentred, records, session, wait, write_parquet};
+use crate::support::{
+    NAMES, batch, dpm, kmeans, map, recentred, records, session, wait, write_parquet,
+};
 
 /// Numbers of rows that a plan holds, as text or on its way to an executor.
 fn rows_known(plan: &Arc<dyn ExecutionPlan>) -> Vec<usize> {
@@ -87,6 +89,11 @@ fn of_dpm() {
 #[test]
 fn of_recentring() {
     only_tables_leave(&recentred(2));
+}
+
+#[test]
+fn of_private_kmeans() {
+    only_tables_leave(&kmeans(2));
 }
 
 #[test]

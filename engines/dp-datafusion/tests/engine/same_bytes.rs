@@ -5,8 +5,8 @@ use dp_cluster::Points;
 use dp_datafusion::{Records, Run};
 
 use crate::support::{
-    NAMES, Plan, batch, dpm, from_memory, map, recentred, records, session, table, through, wait,
-    write_csv, write_parquet,
+    NAMES, Plan, batch, dpm, from_memory, kmeans, map, recentred, records, session, table, through,
+    wait, write_csv, write_parquet,
 };
 
 /// Partitions that the records are read in.
@@ -47,6 +47,12 @@ fn dpm_is_that_from_memory() {
 #[test]
 fn recentring_is_that_from_memory() {
     same(&recentred(3), 3);
+}
+
+#[test]
+fn private_kmeans_is_that_from_memory() {
+    same(&kmeans(2), 2);
+    same(&kmeans(3), 3);
 }
 
 #[test]

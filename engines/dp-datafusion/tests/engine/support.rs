@@ -14,6 +14,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use dp_cluster::dpm::{Dpm, DpmSettings};
 use dp_cluster::map::{PrivateMap, PrivateMapSettings};
 use dp_cluster::passes::{ByPasses, Question};
+use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansSettings};
 use dp_cluster::recentring::{DpmRecentred, DpmRecentredSettings};
 use dp_cluster::{Budget, ChaCha20Rng, ClusterError, Mechanism, Points, PointsView, PublicBox};
 use dp_datafusion::{Error, KeepNothing, Records, Run};
@@ -62,6 +63,11 @@ pub(crate) fn dpm(dim: usize) -> Dpm {
 pub(crate) fn recentred(dim: usize) -> DpmRecentred {
     let settings = DpmRecentredSettings { max_depth: 3, clusters: Some(8), ..Default::default() };
     DpmRecentred::new(cube(dim), budget(), settings).expect("valid")
+}
+
+pub(crate) fn kmeans(dim: usize) -> PrivateKMeans {
+    let settings = PrivateKMeansSettings { expected_records: Some(700), ..Default::default() };
+    PrivateKMeans::new(cube(dim), 8, budget(), settings).expect("valid")
 }
 
 pub(crate) fn map() -> PrivateMap<dp_cluster::AddRemove> {
