@@ -1,6 +1,7 @@
 use std::fmt;
 use std::num::NonZeroU32;
 
+use crate::sizes::cells_of;
 use crate::{Bins, CensusError, GroupSizes, Hierarchy};
 
 /// Which groups there are and in which region each of them lies. Public; people come and go, groups stay.
@@ -208,7 +209,7 @@ impl<U: Ord> MemberCount<'_, U> {
     /// # Errors
     /// [`CensusError::Quantity`] if members were counted with another most quantity: for a higher one the noise of that plan would be too
     /// small, and under a lower one more was cut off than its noise asks for. [`CensusError::TooManyGroups`] for more groups than a table
-    /// may have.
+    /// may have, [`CensusError::OutOfRange`] for more than `2^32` cells.
     pub fn into_sizes<B: Bins>(
         self,
         bins: B,
@@ -219,7 +220,7 @@ impl<U: Ord> MemberCount<'_, U> {
             return Err(CensusError::Quantity { most, got });
         }
         let columns = bins.count();
-        let mut counts = vec![0; self.directory.regions * columns];
+        let mut counts = vec![0; cells_of(self.directory.regions, columns)?];
         for (&size, &leaf) in self.sizes.iter().zip(&self.directory.leaves) {
             if let Some(column) = bins.column(size) {
                 counts[leaf as usize * columns + column] += 1;

@@ -62,14 +62,15 @@ impl<B: Bins> GroupSizes<B> {
     /// is no group.
     ///
     /// # Errors
-    /// [`CensusError::UnknownRegion`], as where groups are is public; and as [`from_table`](Self::from_table).
+    /// [`CensusError::UnknownRegion`], as where groups are is public; [`CensusError::OutOfRange`] for a table of more than `2^32` cells; and as
+    /// [`from_table`](Self::from_table).
     pub fn from_rows<'a>(
         hierarchy: &Hierarchy,
         bins: B,
         rows: impl IntoIterator<Item = (&'a str, u64, i64)>,
     ) -> Result<Self, CensusError> {
         let columns = bins.count();
-        let mut counts = vec![0_i64; hierarchy.tree().leaves().len() * columns];
+        let mut counts = vec![0_i64; cells_of(hierarchy.tree().leaves().len(), columns)?];
         for (region, size, groups) in rows {
             if groups < 0 {
                 return Err(CensusError::NegativeCount);
@@ -200,6 +201,16 @@ impl<B: Bins> From<GroupSizes<B>> for Rows<B> {
         let GroupSizes { bins, most_quantity, counts } = sizes;
         Self { bins, most_quantity, counts }
     }
+}
+
+/// The number of cells of a table, if some memory may hold them.
+pub(crate) fn cells_of(regions: usize, columns: usize) -> Result<usize, CensusError> {
+    let cells = regions.saturating_mul(columns);
+    if cells > 1 << 32 {
+        let (name, got) = ("regions times columns", cells as i128);
+        return Err(CensusError::OutOfRange { name, got, want: "at most 2^32" });
+    }
+    Ok(cells)
 }
 
 #[cfg(test)]

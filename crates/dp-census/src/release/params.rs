@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::chosen::Model;
 use super::noise::{Noise, expected_variances};
 use super::{LevelShares, Method, Privacy, Query};
+use crate::sizes::cells_of;
 use crate::solve::{MAX_LEVELS, MAX_VALUE, MAX_WEIGHT};
 use crate::{Bins, CensusError, Hierarchy};
 
@@ -90,11 +91,7 @@ impl<B: Bins> Asked<B> {
             let (name, got) = ("the number of levels", tree.levels() as i128);
             return Err(CensusError::OutOfRange { name, got, want: "at most 16" });
         }
-        let cells = tree.len() as i128 * self.bins.count() as i128;
-        if cells > 1 << 40 {
-            let name = "regions times columns";
-            return Err(CensusError::OutOfRange { name, got: cells, want: "at most 2^40" });
-        }
+        cells_of(tree.len(), self.bins.count())?;
         if !(0..=MAX_VALUE).contains(&self.groups) {
             let (name, got) = ("the number of groups", self.groups.into());
             return Err(CensusError::OutOfRange { name, got, want: "between 0 and 2^36" });

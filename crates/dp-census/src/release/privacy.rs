@@ -105,11 +105,14 @@ fn at_delta(
     epsilon: Option<Epsilon>,
     delta: Delta,
 ) -> Result<Budget, CensusError> {
-    let (setting, needs) = ("Gaussian noise", "a delta above 0");
-    let epsilon = epsilon.ok_or(CensusError::Conflict { setting, needs })?;
+    if delta.get() <= 0.0 {
+        let (setting, needs) = ("Gaussian noise", "a delta above 0");
+        return Err(CensusError::Conflict { setting, needs });
+    }
+    // There is none where it would be no number.
+    let budget = epsilon.and_then(|epsilon| Budget::new(epsilon.get(), delta.get()).ok());
     let want = "such that its epsilon at delta is above 0 and at most 100";
-    let out_of_range = ParamError::OutOfRange { name, got, want };
-    Ok(Budget::new(epsilon.get(), delta.get()).map_err(|_| out_of_range)?)
+    Ok(budget.ok_or(ParamError::OutOfRange { name, got, want })?)
 }
 
 impl fmt::Display for Privacy {
@@ -137,7 +140,7 @@ mod tests {
         for delta in [0.0, -1e-9, 1.0, f64::NAN] {
             assert!(Privacy::zcdp(0.5, delta).is_err(), "{delta}");
         }
-        for rho in [0.0, 1e-300, 1e3] {
+        for rho in [0.0, 1e-300, 1e3, f64::MAX] {
             let text = Privacy::zcdp(rho, 1e-6).expect_err("out of range").to_string();
             let want = "rho must be such that its epsilon at delta is above 0 and at most 100, got";
             assert_eq!(text, format!("{want} {}", dp_accounting::plain_number(rho)));
