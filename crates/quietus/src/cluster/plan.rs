@@ -415,7 +415,11 @@ fn divided(settings: &ClusterSettings) -> Result<(Option<GeometricSum>, Budget),
         // Each plan is one Gaussian mechanism, or covered by one, whose own curve is below that of its zCDP: they are asked for what is left as zCDP.
         let mu = Mu::new((2.0 * left.get()).sqrt()).map_err(|error| refuse(&error))?;
         let loss = Loss::Gaussian { mu };
-        let rest = epsilon_of(loss, budget).unwrap_or(0.0);
+        let Some(rest) = epsilon_of(loss, budget).filter(|rest| *rest > 0.0) else {
+            let (name, got) = ("--delta", delta.get().to_string());
+            let want = "smaller with --outside: at this delta, what it leaves of the budget has no epsilon above 0";
+            return Err(Error::Setting { name, got, want });
+        };
         ((2.0 * rho * share).sqrt(), rest)
     } else {
         (epsilon * share, epsilon * (1.0 - share))
@@ -489,5 +493,22 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_delta_that_leaves_nothing_is_named() {
+        let error = ClusterPlan::new(ClusterSettings {
+            axes: vec![Axis { column: "x".to_owned(), low: 0.0, high: 10.0 }],
+            person: None,
+            k: Some(2),
+            at_most: None,
+            method: Method::PrivateKmeans,
+            scaled: true,
+            records: None,
+            outside: Some(0.5),
+            budget: Budget::new(1.0, 0.999_999).unwrap(),
+        });
+        let error = error.unwrap_err().to_string();
+        assert!(error.starts_with("--delta must be smaller"), "{error}");
     }
 }
