@@ -70,13 +70,13 @@ impl SizedSum {
     pub(crate) fn sums(
         &self,
         points: PointsView<'_>,
-        group_of: &[u32],
+        group_of: impl Fn(usize) -> u32 + Sync,
         groups: usize,
         residual_of: impl Fn(&[f64], &mut [f64]) + Sync,
     ) -> Vec<i64> {
         let residual = || vec![0.0; self.dim];
         sum_rows(points, groups * self.width(), residual, |residual, number, row, sums| {
-            let group = group_of[number];
+            let group = group_of(number);
             if group != NO_GROUP {
                 residual_of(row, residual);
                 self.add(residual, &mut sums[group as usize * self.width()..][..self.width()]);
@@ -92,6 +92,12 @@ impl SizedSum {
         draws: &mut Draws<'_>,
     ) -> Vec<i64> {
         noise.release(sum, self.length_squared(), draws)
+    }
+
+    /// The number of records that a sum is made of, if it is made of whole ones.
+    pub(crate) fn whole_records(&self, sum: &[i64]) -> Option<u64> {
+        let size = sum[self.dim];
+        (size >= 0 && size % self.size_units == 0).then(|| self.records(sum))
     }
 
     /// The number of records that a sum is made of.

@@ -120,9 +120,14 @@ impl EmMc {
         let sized = SizedSum::new(dim, box_radius(public_box));
         let sums = points.zip(projected).map(|(points, projected)| {
             let part_of = nearest(projected, solution.view()).labels;
-            sized.sums(points, &part_of, solution.len(), |row, out| {
-                box_residual(public_box, row, out);
-            })
+            sized.sums(
+                points,
+                |number| part_of[number],
+                solution.len(),
+                |row, out| {
+                    box_residual(public_box, row, out);
+                },
+            )
         });
         let sums = sums.cells(solution.len() * sized.width());
         // Below this, a mean would be mostly noise.

@@ -2,22 +2,26 @@
 
 use dp_accounting::{AddRemove, Receipt};
 use dp_geometry::{Points, PointsView};
-use dp_mechanism::{Algorithm, Draws, Private};
+use dp_mechanism::passes::{ByPasses, Counted, Next};
+use dp_mechanism::{Algorithm, Cells, Draws, Private};
 use serde::{Deserialize, Serialize};
 
 use super::LshSplitsSettings;
 use super::budget::Primitives;
-use super::codes::{codes, hyperplanes};
+use super::codes::{Codes, MOST_COUNTED};
 use super::params::Asked;
+use super::sums::PartSums;
+use super::tree::{Records, Tree};
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::KMeans;
+use crate::passes::Question;
 use crate::public_coins::{Purpose, public_generator};
 use crate::{ClusterError, Clustering};
 
 /// A checked and calibrated LSH-Splits plan. See the [module](super).
 ///
 /// # Complexity
-/// `O(n d depth)` for the sides of all records, in one pass, and `O(n d)` for the sums; `20 n` bytes
+/// `O(n d depth)` for the sides of all records, in one pass, and `O(n (d + depth))` for the sums; at most `24 n` bytes
 /// beyond the input and `8 (d + 1)` per leaf and thread. The final k-means works on the leaves only.
 ///
 /// # Shapes and units
@@ -89,14 +93,70 @@ impl Algorithm for LshSplits {
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
-        let (public_ball, dim) = (&self.asked.public_ball, self.asked.public_ball.dim());
+        let asked = self.codes();
+        let codes = points.map(|points| asked.of(points));
+        let tree = self.grow(codes.as_ref().map(|codes| Records::of_codes(codes)), draws);
+        let asked = part_sums(asked, &tree);
+        let sums = points.zip(codes.as_ref()).map(|(points, codes)| asked.sums(points, codes));
+        self.released(&tree, &sums.cells(asked.entries()), draws)
+    }
+}
+
+/// Where a release stands between two questions.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SplitsState(Option<Tree>);
+
+/// Two passes, for trees of at most 20 levels: the codes of all records, then the sums of the leaves.
+impl ByPasses for LshSplits {
+    type Question = Question;
+    type State = SplitsState;
+
+    fn identity(&self) -> impl Serialize {
+        &self.asked
+    }
+
+    fn shape_of(&self, question: &Question, _: u64) -> usize {
+        question.dim()
+    }
+
+    fn has_tables(&self) -> bool {
+        self.asked.settings.depth <= MOST_COUNTED
+    }
+
+    fn first(&self) -> (SplitsState, Question) {
+        (SplitsState(None), Question::codes(self.codes()))
+    }
+
+    fn answer(
+        &self,
+        SplitsState(tree): SplitsState,
+        counted: &Counted,
+        draws: &mut Draws<'_>,
+    ) -> Next<SplitsState, Question, Clustering> {
+        if let Some(tree) = tree {
+            return Next::Done(self.released(&tree, &counted.entries, draws));
+        }
+        let records = counted.entries.view().into_private().map(Records::of_counts);
+        let tree = self.grow(records, draws);
+        let question = Question::part_sums(part_sums(self.codes(), &tree));
+        Next::Ask(SplitsState(Some(tree)), question)
+    }
+}
+
+impl LshSplits {
+    fn codes(&self) -> Codes {
         let LshSplitsSettings { depth, public_seed, .. } = self.asked.settings;
-        let hyperplanes = hyperplanes(dim, depth, public_seed);
-        let codes = points.map(|points| codes(&hyperplanes, points, public_ball));
-        let tree = self.grow(codes, draws);
-        let coreset = self.coreset(points, &tree, draws);
+        Codes::new(self.asked.public_ball.clone(), depth, public_seed)
+    }
+
+    fn released(&self, tree: &Tree, sums: &Cells<i64>, draws: &mut Draws<'_>) -> Clustering {
+        let coreset = self.coreset(tree, sums, draws);
         Clustering::of_coreset(self.post_centres(&coreset), coreset)
     }
+}
+
+fn part_sums(codes: Codes, tree: &Tree) -> PartSums {
+    PartSums { codes, fates: tree.fates.clone(), leaves: tree.noisy_counts.len() }
 }
 
 impl TryFrom<Asked> for LshSplits {

@@ -50,5 +50,7 @@ mod tests;
 mod tree;
 
 pub use budget::BudgetSplit;
-pub use mechanism::LshSplits;
+pub(crate) use codes::{CodeCounter, Codes};
+pub use mechanism::{LshSplits, SplitsState};
 pub use params::{Form, LshSplitsSettings};
+pub(crate) use sums::{PartCounter, PartSums};

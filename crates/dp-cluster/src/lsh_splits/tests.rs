@@ -6,7 +6,8 @@ use dp_geometry::{Points, PublicBall};
 use dp_mechanism::{Draws, Mechanism, Private, SecureSource};
 use rand::RngExt;
 
-use super::codes::{codes, hyperplanes};
+use super::codes::Codes;
+use super::tree::Records;
 use super::{BudgetSplit, Form, LshSplits, LshSplitsSettings};
 use crate::ClusterError;
 use crate::metrics::squared_inertia;
@@ -199,12 +200,12 @@ fn the_tree_equals_a_plain_one() {
     let (points, _) = blobs(5_000, 3, 6, 8.0, 6);
     for form in [Form::Improved, Form::Published] {
         let plan = planned(3, 6, LshSplitsSettings { form, ..Default::default() }).expect("valid");
-        let codes = codes(&hyperplanes(3, 20, 0), points.view(), &plan.asked.public_ball);
+        let codes = Codes::new(plan.asked.public_ball.clone(), 20, 0).of(points.view());
         let plain = plain_tree(&plan, &codes, 7);
-        let (mut rng, codes) = (rng(7), Private::owned(codes));
-        let tree = plan.grow(codes, &mut Draws::unplanned(&mut SecureSource::new(&mut rng)));
+        let (mut rng, records) = (rng(7), Private::owned(Records::of_codes(&codes)));
+        let tree = plan.grow(records, &mut Draws::unplanned(&mut SecureSource::new(&mut rng)));
         assert!(tree.noisy_counts.len() > 10);
-        let leaf_of = tree.leaf_of.exact();
+        let leaf_of: Vec<u32> = codes.iter().map(|&code| tree.fates.leaf(code)).collect();
         assert_eq!((&leaf_of, tree.noisy_counts, tree.least_count), (&plain.0, plain.1, plain.2));
         let dropped = leaf_of.iter().filter(|&&leaf| leaf == NO_GROUP).count();
         assert_eq!(form == Form::Improved, dropped == 0, "{dropped} records in no leaf");

@@ -3,6 +3,8 @@
 use std::ops::Range;
 
 use dp_mechanism::{Draws, Private};
+use rayon::slice::ParallelSliceMut as _;
+use serde::{Deserialize, Serialize};
 
 use super::budget::COUNT;
 use super::{Form, LshSplits};
@@ -16,11 +18,55 @@ struct Part {
     noisy_count: i64,
 }
 
-/// The leaves, and which of them each record is in.
-#[derive(Debug)]
+/// What became of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+enum Fate {
+    Dropped,
+    /// The number of its leaf.
+    Leaf(u32),
+    /// Cut by the hyperplane of a level: the parts of its two sides.
+    Cut {
+        level: u8,
+        sides: [u32; 2],
+    },
+}
+
+/// Which leaf a code belongs to: released values only.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Fates(Vec<Fate>);
+
+impl Fates {
+    /// [`NO_GROUP`] for codes of dropped parts.
+    #[inline]
+    pub(super) fn leaf(&self, code: u32) -> u32 {
+        let mut part = 0;
+        loop {
+            match self.0[part] {
+                Fate::Dropped => return NO_GROUP,
+                Fate::Leaf(leaf) => return leaf,
+                Fate::Cut { level, sides } => part = sides[(code >> level & 1) as usize] as usize,
+            }
+        }
+    }
+
+    /// Whether every code ends in one of so many leaves, or nowhere: sides come after what they are of.
+    pub(super) fn are_of(&self, leaves: usize) -> bool {
+        let fits = |(part, fate): (usize, &Fate)| match *fate {
+            Fate::Dropped => true,
+            Fate::Leaf(leaf) => (leaf as usize) < leaves,
+            Fate::Cut { level, sides } => {
+                let are_after = |&side: &u32| (part + 1..self.0.len()).contains(&(side as usize));
+                level < 32 && sides.iter().all(are_after)
+            }
+        };
+        !self.0.is_empty() && self.0.iter().enumerate().all(fits)
+    }
+}
+
+/// The leaves, and which of them each code is in: released values only.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Tree {
-    /// [`NO_GROUP`] for records of dropped parts.
-    pub(super) leaf_of: Private<Vec<u32>>,
+    pub(super) fates: Fates,
     /// The count that each leaf's part got in the tree.
     pub(super) noisy_counts: Vec<i64>,
     /// Smallest part that is kept.
@@ -30,18 +76,17 @@ pub(super) struct Tree {
 impl LshSplits {
     /// Splits level by level. Every part that is wide enough is split by the hyperplane of its level,
     /// and both sides are counted with noise, empty or not; all decisions look at noisy counts only.
-    pub(super) fn grow(&self, codes: Private<Vec<u32>>, draws: &mut Draws<'_>) -> Tree {
-        let mut records = codes.map(Records::new);
-        let mut parts = 0;
+    pub(super) fn grow(&self, mut records: Private<Records>, draws: &mut Draws<'_>) -> Tree {
+        let mut fates = Vec::new();
         // The parts of a level are disjoint; their numbers, which go on from level to level, tell them apart.
-        let mut count = |level: usize, records: &Private<Records>| {
-            let size = records.as_ref().map(|records| records.size(parts));
-            let draw = &mut draws.part(COUNT, level, parts as u64);
-            let noisy_count = self.primitives.counts[level].release(size, draw);
-            parts += 1;
-            Part { id: parts - 1, noisy_count }
+        let mut count = |level: usize, records: &Private<Records>, fates: &mut Vec<Fate>| {
+            let id = fates.len();
+            fates.push(Fate::Dropped);
+            let size = records.as_ref().map(|records| records.size(id));
+            let draw = &mut draws.part(COUNT, level, id as u64);
+            Part { id, noisy_count: self.primitives.counts[level].release(size, draw) }
         };
-        let root = count(0, &records);
+        let root = count(0, &records, &mut fates);
         let least_count = self.least_count(root.noisy_count);
         let (mut open, mut leaves) = (vec![root], Vec::new());
         for level in 0..self.asked.settings.depth {
@@ -52,22 +97,37 @@ impl LshSplits {
                     continue;
                 }
                 records.update(|records| records.split(part.id, level));
-                let (left, right) = (count(level + 1, &records), count(level + 1, &records));
+                let left = count(level + 1, &records, &mut fates);
+                let right = count(level + 1, &records, &mut fates);
                 let kept = [left, right].map(|side| side.noisy_count >= least_count);
+                let sides = [left, right].map(|side| u32::try_from(side.id).expect("few parts"));
+                let cut = Fate::Cut { level: u8::try_from(level).expect("at most 32"), sides };
                 match (kept, self.asked.settings.form) {
-                    ([true, true], _) => next.extend([left, right]),
+                    ([true, true], _) => {
+                        fates[part.id] = cut;
+                        next.extend([left, right]);
+                    }
                     ([false, false], _) => leaves.push(part),
                     // Nothing was gained by this hyperplane; the next one may do better.
                     (_, Form::Improved) => next.push(part),
-                    ([true, false], Form::Published) => next.push(left),
-                    ([false, true], Form::Published) => next.push(right),
+                    ([true, false], Form::Published) => {
+                        fates[part.id] = cut;
+                        next.push(left);
+                    }
+                    ([false, true], Form::Published) => {
+                        fates[part.id] = cut;
+                        next.push(right);
+                    }
                 }
             }
             open = next;
         }
         leaves.extend(open);
+        for (leaf, part) in (0..).zip(&leaves) {
+            fates[part.id] = Fate::Leaf(leaf);
+        }
         let noisy_counts = leaves.iter().map(|part| part.noisy_count).collect();
-        Tree { leaf_of: records.map(|records| records.leaves(&leaves)), noisy_counts, least_count }
+        Tree { fates: Fates(fates), noisy_counts, least_count }
     }
 
     /// Large enough that the noise of a centre is a small part of the radius, small enough that
@@ -83,52 +143,54 @@ impl LshSplits {
     }
 }
 
-/// The records, part by part.
+/// How many records have which code, part by part.
 #[derive(Debug)]
-struct Records {
-    codes: Vec<u32>,
-    /// Records of one part are next to each other.
-    order: Vec<usize>,
-    /// Where each part is in that order.
+pub(super) struct Records {
+    /// Codes that records have, with how many; those of one part are next to each other.
+    codes: Vec<(u32, u64)>,
+    /// Where each part is among them.
     parts: Vec<Range<usize>>,
 }
 
 impl Records {
+    /// From the code of each record.
+    pub(super) fn of_codes(codes: &[u32]) -> Self {
+        let mut sorted = codes.to_vec();
+        sorted.par_sort_unstable();
+        let equal = sorted.chunk_by(|a, b| a == b);
+        Self::new(equal.map(|equal| (equal[0], equal.len() as u64)).collect())
+    }
+
+    /// From the number of records of each code.
+    pub(super) fn of_counts(counts: &[i64]) -> Self {
+        let some = (0..).zip(counts).filter(|(_, count)| **count > 0);
+        Self::new(some.map(|(code, count)| (code, count.unsigned_abs())).collect())
+    }
+
     /// All in one part.
-    fn new(codes: Vec<u32>) -> Self {
+    fn new(codes: Vec<(u32, u64)>) -> Self {
         let all = 0..codes.len();
-        Self { order: all.clone().collect(), parts: Vec::from([all]), codes }
+        Self { codes, parts: Vec::from([all]) }
     }
 
     fn size(&self, part: usize) -> u64 {
-        self.parts[part].len() as u64
+        self.codes[self.parts[part].clone()].iter().map(|(_, count)| count).sum()
     }
 
     /// Two parts more: the records of one with a zero bit at a level, and its others.
     fn split(&mut self, part: usize, level: usize) {
         let Range { start, end } = self.parts[part];
-        let middle = start + split(&mut self.order[start..end], &self.codes, level);
+        let middle = start + split(&mut self.codes[start..end], level);
         self.parts.extend([start..middle, middle..end]);
-    }
-
-    /// The place of each record's part among some parts.
-    fn leaves(self, leaves: &[Part]) -> Vec<u32> {
-        let mut leaf_of = vec![NO_GROUP; self.codes.len()];
-        for (leaf, part) in (0..).zip(leaves) {
-            for &record in &self.order[self.parts[part.id].clone()] {
-                leaf_of[record] = leaf;
-            }
-        }
-        leaf_of
     }
 }
 
-/// Moves the records with a zero bit to the front, in place; returns how many these are.
-fn split(records: &mut [usize], codes: &[u32], level: usize) -> usize {
+/// Moves the codes with a zero bit to the front, in place; returns how many these are.
+fn split(codes: &mut [(u32, u64)], level: usize) -> usize {
     let mut zeros = 0;
-    for i in 0..records.len() {
-        let is_zero = codes[records[i]] >> level & 1 == 0;
-        records.swap(zeros, i);
+    for i in 0..codes.len() {
+        let is_zero = codes[i].0 >> level & 1 == 0;
+        codes.swap(zeros, i);
         zeros += usize::from(is_zero);
     }
     zeros
@@ -139,16 +201,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_split_moves_records_and_loses_none() {
+    fn a_split_moves_codes_and_loses_none() {
         for bits in 0_u32..64 {
-            let codes: Vec<u32> = (0..6).map(|i| (bits >> i & 1) << 3).collect();
-            let mut records: Vec<usize> = (0..6).collect();
-            let zeros = split(&mut records, &codes, 3);
+            let mut codes: Vec<(u32, u64)> =
+                (0..6).map(|i| ((bits >> i & 1) << 3 | i << 4, u64::from(i))).collect();
+            let before = codes.clone();
+            let zeros = split(&mut codes, 3);
             assert_eq!(zeros, 6 - bits.count_ones() as usize);
-            assert!(records[..zeros].iter().all(|&record| codes[record] == 0));
-            assert!(records[zeros..].iter().all(|&record| codes[record] != 0));
-            records.sort_unstable();
-            assert!(records.into_iter().eq(0..6));
+            assert!(codes[..zeros].iter().all(|(code, _)| code >> 3 & 1 == 0));
+            assert!(codes[zeros..].iter().all(|(code, _)| code >> 3 & 1 == 1));
+            codes.sort_unstable_by_key(|(code, _)| code >> 4);
+            assert_eq!(codes, before);
         }
+    }
+
+    #[test]
+    fn codes_are_counted_from_records_as_from_a_table() {
+        let of_codes = Records::of_codes(&[3, 0, 3, 2, 3]);
+        assert_eq!(of_codes.codes, [(0, 1), (2, 1), (3, 3)]);
+        assert_eq!(of_codes.codes, Records::of_counts(&[1, 0, 1, 3]).codes);
+        assert_eq!((of_codes.size(0), Records::of_codes(&[]).size(0)), (5, 0));
+    }
+
+    #[test]
+    fn trees_that_lead_nowhere_are_no_trees() {
+        let cut = |sides| Fate::Cut { level: 0, sides };
+        let leaves = [Fate::Leaf(0), Fate::Leaf(1)];
+        let fates = |first: Fate| Fates([vec![first], leaves.to_vec()].concat());
+        assert!(fates(cut([1, 2])).are_of(2) && !fates(cut([1, 2])).are_of(1));
+        for wrong in [cut([0, 1]), cut([1, 3]), Fate::Cut { level: 32, sides: [1, 2] }] {
+            assert!(!fates(wrong).are_of(2), "{wrong:?}");
+        }
+        assert!(!Fates(vec![]).are_of(2));
+        assert_eq!([0, 1].map(|code| fates(cut([1, 2])).leaf(code)), [0, 1]);
     }
 }

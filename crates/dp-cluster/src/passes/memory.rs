@@ -56,7 +56,9 @@ impl<'a> Memory<'a> {
             | What::Vertices(_)
             | What::Nest(_)
             | What::Sums(_)
-            | What::GroupSums(_) => {}
+            | What::GroupSums(_)
+            | What::Codes(_)
+            | What::PartSums(_) => {}
             What::Level(level) => {
                 if self.rows.is_none() {
                     self.rows = Rows::new(self.points, &level.path);

@@ -7,6 +7,7 @@ use dp_mechanism::passes;
 use serde::{Deserialize, Serialize};
 
 use crate::dpm::{Gaps, LeafCounter, LeafSums, Level, LevelCounter};
+use crate::lsh_splits::{CodeCounter, Codes, PartCounter, PartSums};
 use crate::map::{VertexCounter, Vertices};
 use crate::private_box::{Nest, NestCounter};
 use crate::private_kmeans::{SpreadCounter, Spreads};
@@ -39,6 +40,8 @@ pub(super) enum What {
     RingCells(RingCells),
     GroupSums(GroupSums),
     Spreads(Spreads),
+    Codes(Codes),
+    PartSums(PartSums),
 }
 
 impl Question {
@@ -86,6 +89,14 @@ impl Question {
         Self { counting: COUNTING, dim: spreads.labels.dim(), what: What::Spreads(spreads) }
     }
 
+    pub(crate) fn codes(codes: Codes) -> Self {
+        Self { counting: COUNTING, dim: codes.dim(), what: What::Codes(codes) }
+    }
+
+    pub(crate) fn part_sums(sums: PartSums) -> Self {
+        Self { counting: COUNTING, dim: sums.dim(), what: What::PartSums(sums) }
+    }
+
     /// How many coordinates a record has.
     pub fn dim(&self) -> usize {
         self.dim
@@ -105,6 +116,8 @@ impl Question {
             What::RingCells(_) => "cells of the rings around the centres",
             What::GroupSums(_) => "sums of groups of cells",
             What::Spreads(_) => "spreads around the centres",
+            What::Codes(_) => "sides of hyperplanes",
+            What::PartSums(_) => "sums of parts",
         }
     }
 }
@@ -130,6 +143,8 @@ enum Counting {
     RingCells(CellCounter),
     GroupSums(GroupCounter),
     Spreads(SpreadCounter),
+    Codes(CodeCounter),
+    PartSums(PartCounter),
 }
 
 impl passes::Question for Question {
@@ -153,6 +168,8 @@ impl passes::Question for Question {
             What::RingCells(cells) => (cells.dim(), Counting::RingCells(cells.counter()?)),
             What::GroupSums(sums) => (sums.cells.dim(), Counting::GroupSums(sums.counter()?)),
             What::Spreads(spreads) => (spreads.labels.dim(), Counting::Spreads(spreads.counter()?)),
+            What::Codes(codes) => (codes.dim(), Counting::Codes(codes.counter()?)),
+            What::PartSums(sums) => (sums.dim(), Counting::PartSums(sums.counter()?)),
         };
         (self.counting == COUNTING && dim == self.dim && dim > 0).then_some(Counter(counting))
     }
@@ -170,6 +187,8 @@ impl passes::Question for Question {
             What::RingCells(cells) => cells.entries(),
             What::GroupSums(sums) => sums.entries(),
             What::Spreads(spreads) => spreads.entries(),
+            What::Codes(codes) => codes.entries(),
+            What::PartSums(sums) => sums.entries(),
         }
     }
 
@@ -190,6 +209,8 @@ impl passes::Question for Question {
             Counting::RingCells(cells) => rows.for_each(|row| cells.add(row, entries)),
             Counting::GroupSums(groups) => rows.for_each(|row| groups.add(row, entries)),
             Counting::Spreads(spreads) => rows.for_each(|row| spreads.add(row, entries)),
+            Counting::Codes(codes) => rows.for_each(|row| codes.add(row, entries)),
+            Counting::PartSums(parts) => rows.for_each(|row| parts.add(row, entries)),
         }
     }
 
@@ -205,6 +226,8 @@ impl passes::Question for Question {
             What::RingCells(_) => RingCells::is_possible(rows, entries),
             What::GroupSums(sums) => sums.is_possible(rows, entries),
             What::Spreads(_) => Spreads::is_possible(rows, entries),
+            What::Codes(_) => Codes::is_possible(rows, entries),
+            What::PartSums(sums) => sums.is_possible(rows, entries),
         }
     }
 }

@@ -34,7 +34,9 @@ pub fn sql(asked: &Asked<Question>, records: &str) -> Option<String> {
         | What::Nest(_)
         | What::RingCells(_)
         | What::GroupSums(_)
-        | What::Spreads(_) => return None,
+        | What::Spreads(_)
+        | What::Codes(_)
+        | What::PartSums(_) => return None,
     };
     let signature = asked.signature();
     Some(format!(

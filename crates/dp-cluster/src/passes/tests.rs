@@ -1,12 +1,13 @@
 //! By passes as from memory; tables that are none; questions that come from anywhere.
 
-use dp_geometry::{Points, PointsView, PublicBox};
+use dp_geometry::{Points, PointsView, PublicBall, PublicBox};
 use dp_mechanism::passes::Question as _;
 use dp_mechanism::{Algorithm, ChaCha20Rng, Mechanism, Nearby, SecureSource};
 use rand::{RngExt, SeedableRng};
 
 use super::*;
 use crate::dpm::{Dpm, DpmSettings, IntervalSize};
+use crate::lsh_splits::{Form, LshSplits, LshSplitsSettings};
 use crate::map::{PrivateMap, PrivateMapSettings};
 use crate::private_box::PrivateBox;
 use crate::private_kmeans::{PrivateKMeans, PrivateKMeansSettings};
@@ -168,6 +169,26 @@ fn ring_rounds_by_passes_are_those_from_memory() {
         let asked = same(&plan.expect("valid"), &records(n, dim));
         assert!(passes.contains(&asked), "{asked}");
     }
+}
+
+#[test]
+fn lsh_splits_by_passes_is_that_from_memory() {
+    let plan = |dim: usize, settings| {
+        let ball = PublicBall::around(&cube(dim)).expect("valid");
+        LshSplits::new(ball, 4, budget(), settings).expect("valid")
+    };
+    for form in [Form::Improved, Form::Published] {
+        for (dim, depth) in [(1, 1), (3, 9), (5, 20)] {
+            let settings = LshSplitsSettings { form, depth, least_leaf: 1.0, ..Default::default() };
+            // A table of a million codes for each part.
+            let n = if depth == 20 { 30 } else { 700 };
+            assert_eq!(same(&plan(dim, settings), &records(n, dim)), 2);
+        }
+    }
+    let deep = LshSplitsSettings { depth: 21, ..Default::default() };
+    assert_eq!(Passes::new(plan(2, deep)).err(), Some(TableError::NoTable));
+    let settings = LshSplitsSettings { depth: 6, ..Default::default() };
+    assert_eq!(refused_in_all_passes(plan(2, settings), &records(900, 2)), 2);
 }
 
 /// Both starts, with and without a number of clusters, in boxes that fit and that do not.
