@@ -4,11 +4,12 @@ use dp_accounting::Budget;
 use dp_audit::Method;
 use dp_audit::harness::{Check, Effort, Found, TOLERANCE};
 use dp_cluster::dpm::{Dpm, DpmSettings};
+use dp_cluster::lsh_splits::{LshSplits, LshSplitsSettings};
 use dp_cluster::passes::{Asked, ByPasses, Passes, Question, Table};
 use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansSettings};
 use dp_cluster::recentring::{DpmRecentred, DpmRecentredSettings};
 use dp_cluster::rings::{RingRounds, RingRoundsSettings};
-use dp_geometry::{Points, PointsView, PublicBox};
+use dp_geometry::{Points, PointsView, PublicBall, PublicBox};
 use dp_mechanism::{Mechanism, Source};
 
 use crate::neighbours::replay;
@@ -22,6 +23,7 @@ pub(crate) fn checks() -> Vec<Check> {
         check("passes-transcript", "Dpm, by passes over parts", of_dpm),
         check("passes-transcript-recentred", "DpmRecentred, by passes over parts", of_recentred),
         check("passes-transcript-kmeans", "PrivateKMeans, by passes over parts", of_kmeans),
+        check("passes-transcript-splits", "LshSplits, by passes over parts", of_splits),
         check("passes-transcript-rings", "RingRounds, by passes over parts", of_rings),
     ]
 }
@@ -110,5 +112,13 @@ pub(crate) fn of_rings(effort: Effort, merge: Merge) -> Found {
     transcripts(effort, 293, merge, |cube| {
         let settings = RingRoundsSettings { rounds: 2, most_planes: 2, ..Default::default() };
         RingRounds::new(cube, 3, budget(8.0), settings).expect("valid")
+    })
+}
+
+pub(crate) fn of_splits(effort: Effort, merge: Merge) -> Found {
+    transcripts(effort, 294, merge, |cube| {
+        let settings = LshSplitsSettings { depth: 4, least_leaf: 0.5, ..Default::default() };
+        let ball = PublicBall::around(&cube).expect("valid");
+        LshSplits::new(ball, 3, budget(8.0), settings).expect("valid")
     })
 }

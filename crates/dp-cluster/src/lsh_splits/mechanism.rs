@@ -95,7 +95,9 @@ impl Algorithm for LshSplits {
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
         let asked = self.codes();
         let codes = points.map(|points| asked.of(points));
-        let tree = self.grow(codes.as_ref().map(|codes| Records::of_codes(codes)), draws);
+        let depth = self.asked.settings.depth;
+        let records = codes.as_ref().map(|codes| Records::of_codes(codes, depth));
+        let tree = self.grow(records, draws);
         let asked = part_sums(asked, &tree);
         let sums = points.zip(codes.as_ref()).map(|(points, codes)| asked.sums(points, codes));
         self.released(&tree, &sums.cells(asked.entries()), draws)

@@ -202,7 +202,7 @@ fn the_tree_equals_a_plain_one() {
         let plan = planned(3, 6, LshSplitsSettings { form, ..Default::default() }).expect("valid");
         let codes = Codes::new(plan.asked.public_ball.clone(), 20, 0).of(points.view());
         let plain = plain_tree(&plan, &codes, 7);
-        let (mut rng, records) = (rng(7), Private::owned(Records::of_codes(&codes)));
+        let (mut rng, records) = (rng(7), Private::owned(Records::of_codes(&codes, 20)));
         let tree = plan.grow(records, &mut Draws::unplanned(&mut SecureSource::new(&mut rng)));
         assert!(tree.noisy_counts.len() > 10);
         let leaf_of: Vec<u32> = codes.iter().map(|&code| tree.fates.leaf(code)).collect();

@@ -7,6 +7,7 @@ use rayon::slice::ParallelSliceMut as _;
 use serde::{Deserialize, Serialize};
 
 use super::budget::COUNT;
+use super::codes::MOST_COUNTED;
 use super::{Form, LshSplits};
 use crate::sized_sum::NO_GROUP;
 
@@ -153,8 +154,13 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// From the code of each record.
-    pub(super) fn of_codes(codes: &[u32]) -> Self {
+    /// From the code of each record, of so many bits.
+    pub(super) fn of_codes(codes: &[u32], bits: usize) -> Self {
+        if bits <= MOST_COUNTED && codes.len() >> (bits - bits.min(2)) > 0 {
+            let mut counts = vec![0; 1 << bits];
+            codes.iter().for_each(|&code| counts[code as usize] += 1);
+            return Self::of_counts(&counts);
+        }
         let mut sorted = codes.to_vec();
         sorted.par_sort_unstable();
         let equal = sorted.chunk_by(|a, b| a == b);
@@ -217,10 +223,12 @@ mod tests {
 
     #[test]
     fn codes_are_counted_from_records_as_from_a_table() {
-        let of_codes = Records::of_codes(&[3, 0, 3, 2, 3]);
-        assert_eq!(of_codes.codes, [(0, 1), (2, 1), (3, 3)]);
-        assert_eq!(of_codes.codes, Records::of_counts(&[1, 0, 1, 3]).codes);
-        assert_eq!((of_codes.size(0), Records::of_codes(&[]).size(0)), (5, 0));
+        for bits in [2, 3, 9, 32] {
+            let of_codes = Records::of_codes(&[3, 0, 3, 2, 3], bits);
+            assert_eq!(of_codes.codes, [(0, 1), (2, 1), (3, 3)]);
+            assert_eq!(of_codes.codes, Records::of_counts(&[1, 0, 1, 3]).codes);
+            assert_eq!((of_codes.size(0), Records::of_codes(&[], bits).size(0)), (5, 0));
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Releases by passes: what some plans ask of all records, so that these may be anywhere.
 //!
 //! [`PrivateKMeans`](crate::private_kmeans::PrivateKMeans) with its parts [`PrivateBox`](crate::private_box::PrivateBox) and
-//! [`RingRounds`](crate::rings::RingRounds), [`Dpm`](crate::dpm::Dpm), [`DpmRecentred`](crate::recentring::DpmRecentred) and
-//! [`PrivateMap`](crate::map::PrivateMap) are [`ByPasses`]. [`Passes`] asks their questions one after the other; every answer is a [`Table`] of integers, merged from tables of parts
+//! [`RingRounds`](crate::rings::RingRounds), [`Dpm`](crate::dpm::Dpm), [`DpmRecentred`](crate::recentring::DpmRecentred),
+//! [`LshSplits`](crate::lsh_splits::LshSplits) and [`PrivateMap`](crate::map::PrivateMap) are [`ByPasses`]. [`Passes`] asks their questions one after the other; every answer is a [`Table`] of integers, merged from tables of parts
 //! of the records in any order. The release is that of [`Mechanism::release`](crate::Mechanism) on all records in memory, byte by byte.
 //!
 //! ```
@@ -29,18 +29,23 @@
 //! [`sql()`] writes what an engine counts that does not run our code: levels and leaves of DPM, and maps. Rounds and the search for a box have none.
 //!
 //! # Complexity
-//! DPM takes a pass per level of the tree and one for its sums, re-centring two per round: 19 by default. `PrivateKMeans` takes five for a
-//! box, one for a map or two per ring round, and two per round: 17 at most, five more where it finds the number of clusters. A table has
-//! `8 nodes d bins` bytes for a level (at most 32 MiB, else the level takes more passes), `8 k (d + 2)` for sums, 1,296 for a radius, 768 for
-//! boxes, and `176 * 2^b` per centre for the cells of ring rounds, with `b` at most 10 and 128 MiB at most in all, whatever the number of
-//! records; a question has at most about that. Per record and pass: `O(d)` steps and the depth of the tree, with `O(k d)` for the nearest
-//! centre in rounds.
+//! | plan | passes | bytes of a table, whatever the number of records |
+//! |---|---|---|
+//! | `Dpm` | one per level, and one: 8 by default | `8 nodes d bins` for a level, at most 32 MiB, else the level takes more passes; `8 d` per leaf |
+//! | `DpmRecentred` | the same levels, two per round: 19 by default | and 1,296 for a radius, `8 k (d + 2)` for sums |
+//! | `PrivateKMeans` | five for a box, two per ring round or one for a map, two per round: 17 at most, or 22 where it finds the number of clusters | 768 for a box, `176 * 2^b` per centre for rings with `b` at most 10 (128 MiB in all), and those of rounds and maps |
+//! | `LshSplits` | two | `8 * 2^depth`, at most 8 MiB; `8 (d + 1)` per leaf |
+//! | `PrivateMap` | one | 8 per vertex |
+//!
+//! A question has at most about as many bytes as its table. Per record and pass: `O(d)` steps and the depth of the tree, with `O(k d)` for the
+//! nearest centre in rounds.
 //!
 //! # Bad records
 //! As in memory: a coordinate outside of the box counts as on its boundary, NaN as the middle of its side.
 //!
 //! # Errors
-//! A plan with [`IntervalSize::Estimated`](crate::dpm::IntervalSize) sorts all records at once, so [`Passes::new`] refuses it.
+//! A plan with [`IntervalSize::Estimated`](crate::dpm::IntervalSize) sorts all records at once, so [`Passes::new`] refuses it; and `LshSplits` of more
+//! than 20 levels.
 
 mod memory;
 mod question;
