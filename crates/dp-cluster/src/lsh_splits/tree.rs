@@ -158,7 +158,9 @@ impl Records {
     pub(super) fn of_codes(codes: &[u32], bits: usize) -> Self {
         if bits <= MOST_COUNTED && codes.len() >> (bits - bits.min(2)) > 0 {
             let mut counts = vec![0; 1 << bits];
-            codes.iter().for_each(|&code| counts[code as usize] += 1);
+            for &code in codes {
+                counts[code as usize] += 1;
+            }
             return Self::of_counts(&counts);
         }
         let mut sorted = codes.to_vec();

@@ -61,7 +61,7 @@ impl PrivateKMeans {
     ///
     /// With `rho` for the sums, a cluster of `m` points in `d` dimensions and a radius `r` gets an error of squared length
     /// `1.09 d r^2 / (2 rho m^2)`. `r` holds four fifths of the points, and of the rounds, the first works at a larger one. The weaker the signal,
-    /// the more rounds that takes, as measured; and of few records, so do radii that noise has chosen. A [map](Start::Map) loses all in a box that
+    /// the more rounds that takes, as measured; and of few records, so do radii that noise has chosen. A [map](super::Start::Map) loses all in a box that
     /// is too wide, so that there is a forecast only where the search for a better one is sure of it.
     ///
     /// It never grows with the budget or with the number of records. Where the choices change, the formula says up to a quarter more for a larger
