@@ -153,6 +153,49 @@ impl<R: Relation> Receipt<R> {
     }
 }
 
+impl<R: Relation> Receipt<R> {
+    /// The same release, charged for neighbours that are up to `size` steps of the relation apart: `size` records that come or go, or that move
+    /// each by up to the distance, as those of one person; or one record that moves `size` times as far.
+    ///
+    /// Nothing in the type tells it from the receipt of a single step: a ledger that is kept for groups takes no receipt as it is.
+    /// The budget grows as for [`into_replace_one`](Receipt::into_replace_one), to `size` times the epsilon. Where one step can touch two parts of a
+    /// partition and the receipt has parallel steps, it counts as two changes: dearer than need be, and perhaps above that budget.
+    ///
+    /// ```
+    /// use dp_accounting::{Budget, Epsilon, Loss, Receipt, Step, Within};
+    ///
+    /// let spent = Step::spend("map", Loss::from(Epsilon::new(0.25)?));
+    /// let receipt = Receipt::new("map", Within::new(500.0)?, Budget::new(0.25, 0.0)?, spent);
+    /// // Somebody has up to four places.
+    /// let of_a_person = receipt.for_groups(4.try_into()?);
+    /// assert_eq!(of_a_person.epsilon(), Some(Epsilon::new(1.0)?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn for_groups(self, size: NonZeroU32) -> Self {
+        let relation = self.relation;
+        let mut receipt = self;
+        if R::PARTS_TOUCHED > 1 && receipt.spent.has_parts() {
+            let two = NonZeroU32::new(2).expect("2 is not 0");
+            receipt.spent = Step::group("one part, then another", two, receipt.spent);
+        }
+        receipt.grouped(&format!("group of {size}"), size, relation)
+    }
+
+    fn grouped<S: Relation>(self, name: &str, size: NonZeroU32, relation: S) -> Receipt<S> {
+        let (epsilon, delta) = (self.budget.epsilon().get(), self.budget.delta().get());
+        // Some slack, so that a receipt that used its budget to the last digit is still within it.
+        let grown =
+            group_factor(epsilon, u64::from(size.get())).times(Upper::new(delta)).raised(64.0);
+        let delta = grown.or(Upper::new(MOST_DELTA)).get();
+        let many = f64::from(size.get());
+        let budget = Budget::new(smaller(many * epsilon, Budget::MAX_EPSILON), delta)
+            .expect("a multiple of epsilon is positive and both values were cut to their range");
+        let spent = Step::group(name, size, self.spent);
+        let rho = self.rho.and_then(|rho| Rho::of(many * many * rho.get()));
+        Receipt { mechanism: self.mechanism, relation, budget, rho, spent }
+    }
+}
+
 /// Where a delta that grew past 1 is cut; further from 1 than the last digit that a text format may lose.
 const MOST_DELTA: f64 = 1.0 - 1e-9;
 
@@ -190,15 +233,7 @@ impl Receipt<AddRemove> {
     /// [`Budget::MAX_EPSILON`] and to a delta of `1 - 1e-9` where it would leave the range; a cut budget asks for less.
     /// A zCDP that was asked for becomes 4 times as much.
     pub fn into_replace_one(self) -> Receipt<ReplaceOne> {
-        let (epsilon, delta) = (self.budget.epsilon().get(), self.budget.delta().get());
-        // Some slack, so that a receipt that used its budget to the last digit is still within it.
-        let grown = group_factor(epsilon, 2).times(Upper::new(delta)).raised(64.0);
-        let delta = grown.or(Upper::new(MOST_DELTA)).get();
-        let budget = Budget::new(smaller(2.0 * epsilon, Budget::MAX_EPSILON), delta)
-            .expect("a doubled epsilon is positive and both values were cut to their range");
         let two = NonZeroU32::new(2).expect("2 is not 0");
-        let spent = Step::group("replace = remove + add", two, self.spent);
-        let rho = self.rho.and_then(|rho| Rho::of(4.0 * rho.get()));
-        Receipt { mechanism: self.mechanism, relation: ReplaceOne, budget, rho, spent }
+        self.grouped("replace = remove + add", two, ReplaceOne)
     }
 }

@@ -186,6 +186,18 @@ impl Step {
         self.best::<R>(delta, R::PARTS_TOUCHED, true)
     }
 
+    /// Whether parallel steps are somewhere below.
+    pub(crate) fn has_parts(&self) -> bool {
+        match self {
+            Self::Spend { .. } => false,
+            Self::Parallel { .. } => true,
+            Self::Sequential { steps, .. } | Self::Composed { steps, .. } => {
+                steps.iter().any(Self::has_parts)
+            }
+            Self::Group { step, .. } | Self::Outside { step, .. } => step.has_parts(),
+        }
+    }
+
     /// What the whole step costs neighbours under `R`.
     pub(crate) fn costs_under<R: Relation>(&self) -> Costs {
         self.costs::<R>(Some(1), R::PARTS_TOUCHED)

@@ -1,8 +1,10 @@
 //! Receipts: totals, the table, and the named conversion.
 
+use std::num::NonZeroU32;
+
 use dp_accounting::{
-    AddOnly, AddRemove, FurtherMemberOfGroup, MemberOfGroup, Receipt, Relation, ReplaceOne, Step,
-    Within, budget_to_zcdp, zcdp_to_epsilon,
+    AddOnly, AddRemove, FurtherMemberOfGroup, Ledger, MemberOfGroup, Receipt, Relation, ReplaceOne,
+    Rho, Step, Within, budget_to_zcdp, zcdp_to_epsilon,
 };
 
 use crate::{approximate, budget, close, delta, gaussian, mu, pure, range, rho, step, zcdp};
@@ -316,6 +318,46 @@ fn what_is_left_fits_also_where_delta_is_next_to_one() {
         }
     }
     assert!(found > 3, "{found} had something left");
+}
+
+/// Three records that move, or one that moves three times as far: a Gaussian of three times the `mu`, and what that comes to at the budget's delta.
+#[test]
+fn groups_cost_their_size_and_keep_their_budget() {
+    let three = NonZeroU32::new(3).unwrap();
+    let near = Within::new(2.0).unwrap();
+    let pure_one = Receipt::new("m", near, budget(0.5, 0.0), step(pure(0.5))).for_groups(three);
+    assert_eq!((pure_one.relation(), pure_one.epsilon()), (near, Some(crate::epsilon(1.5))));
+    for (e, d) in [(0.1, 1e-9), (1.0, 1e-6), (3.0, 1e-5)] {
+        let asked = budget(e, d);
+        let mu = dp_accounting::budget_to_mu(asked).unwrap();
+        let once = Receipt::new("m", near, asked, step(mu.into()));
+        let group = once.clone().for_groups(three);
+        close(group.gaussian().unwrap().get(), 3.0 * mu.get(), 1e-12);
+        close(group.budget().epsilon().get(), 3.0 * e, 1e-15);
+        close(group.budget().delta().get(), (1.0 + e.exp() + (2.0 * e).exp()) * d, 1e-13);
+        assert!(once.within_budget() && group.within_budget(), "{group}");
+        // What fits for one record does not for three.
+        let mut ledger = Ledger::new(near, asked);
+        assert!(ledger.spend(&group).is_err());
+        assert_eq!(once.clone().for_groups(NonZeroU32::MIN).epsilon_at(delta(d)), once.epsilon());
+    }
+}
+
+/// Three moves from one part to another take three records from the first and bring three to the second: 9 times the zCDP of each.
+#[test]
+fn groups_that_move_between_parts_pay_for_both() {
+    let three = NonZeroU32::new(3).unwrap();
+    let parts = || Step::parallel("halves", vec![step(zcdp(0.01)), step(zcdp(0.01))]);
+    let near = Within::new(2.0).unwrap();
+    let outside = Step::outside("rare", delta(1e-9), parts());
+    for spent in [parts(), Step::sequential("all", vec![parts()]), outside] {
+        let moved = Receipt::new("m", near, budget(1.0, 1e-6), spent).for_groups(three);
+        let rho = moved.zcdp().map_or(f64::INFINITY, Rho::get);
+        assert!(rho >= 18.0 * 0.01, "{rho}");
+    }
+    // Who comes or goes is in one part.
+    let added = Receipt::new("m", AddRemove, budget(1.0, 1e-6), parts()).for_groups(three);
+    close(added.zcdp().unwrap().get(), 9.0 * 0.01, 1e-12);
 }
 
 /// What is private for a distance is so for a shorter one, and not for a longer one.
