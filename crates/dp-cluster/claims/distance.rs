@@ -6,7 +6,8 @@ use dp_audit::harness::{Check, Effort, Found};
 use dp_cluster::Points;
 use dp_cluster::coreset::PrivateCoreset;
 use dp_cluster::distance::{
-    NoisedPoints, RegionCoreset, RegionCoresetSettings, RegionRule, SoftRecentred, SoftStep,
+    NearbyKMeans, NoisedPoints, RegionCoreset, RegionCoresetSettings, RegionRule, SoftRecentred,
+    SoftStep, Way,
 };
 use dp_mechanism::{Coordinates, Mechanism, Nearby, SecureSource, Source};
 use rand::RngExt;
@@ -26,6 +27,13 @@ pub(crate) fn checks() -> Vec<Check> {
             steps(effort, as_it_is)
         }),
         check("soft-within", "SoftRecentred, a whole run", Method::Exact, soft_moves),
+        check(
+            "nearby-within",
+            "NearbyKMeans, a whole run of each way",
+            Method::Exact,
+            chosen_moves,
+        ),
+        check("nearby-receipt", "NearbyKMeans, receipt", Method::Ledger, nearby_receipts),
         check(
             "regions-noised",
             "RegionCoreset, regions by noised points",
@@ -212,6 +220,60 @@ fn soft_moves(effort: Effort) -> Found {
         }
     }
     found
+}
+
+/// Whole runs of a plan that chooses: two clusters, and a record between or within them that moves. All three ways are taken.
+fn chosen_moves(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(134);
+    let mut ways = Vec::new();
+    for (dim, n) in effort.of([(2, 21), (4, 41), (5, 41)], [(2, 201), (4, 401), (9, 401)]) {
+        for rho in [1e-4, 0.05, 2.0, 100.0] {
+            let public_box = domain(dim, 0);
+            let near = Nearby::new(rho).expect("above 0");
+            let plan = NearbyKMeans::new(public_box.clone(), near, n as u64, 2, eager(), 1);
+            let plan = plan.expect("valid");
+            ways.push(plan.way());
+            let claimed = plan.receipt().zcdp().expect("Gaussian").get();
+            let place = |i: usize| if (i / dim).is_multiple_of(2) { -4.0 } else { 4.0 };
+            let others: Vec<f64> = (0..(n - 1) * dim).map(place).collect();
+            let mut all = pairs(&public_box, 1, rho, &mut rng);
+            all.truncate(effort.of(3, 7));
+            if rho >= 20.0 {
+                // From one cluster to the other.
+                all.push([vec![-4.0; dim], vec![4.0; dim]]);
+            }
+            for pair in &all {
+                let run =
+                    |points: &Points, draws: &mut dyn Source| plan.replay(points.view(), draws).0;
+                let relation = Within::new(rho).expect("above 0");
+                let seen = pair_of(relation, &others, pair, dim, run, &mut rng);
+                found.see(seen.rho() / claimed, || {
+                    format!("{:?}, {dim} dimensions, rho {rho}: {pair:?}", plan.way())
+                });
+            }
+        }
+    }
+    for way in [Way::Map, Way::Soft, Way::Whole] {
+        if !ways.contains(&way) {
+            found.see(f64::INFINITY, || format!("{way:?} was never chosen"));
+        }
+    }
+    found
+}
+
+/// So much that both ways are taken with few records.
+fn eager() -> Budget {
+    Budget::new(8.0, 1e-6).expect("valid")
+}
+
+fn nearby_receipts(effort: Effort) -> Found {
+    let sizes = (135, effort.of(200_usize, 5_000), -6.0);
+    spent_within_budget(effort, sizes, |i, near, budget| {
+        let records = 10_u64.pow(1 + u32::try_from(i % 6).expect("few"));
+        let plan = NearbyKMeans::new(domain(2 + i % 5, 0), near, records, 1 + i % 9, budget, 0);
+        plan.expect("valid").receipt()
+    })
 }
 
 fn receipts(effort: Effort) -> Found {

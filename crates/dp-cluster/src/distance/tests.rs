@@ -1,10 +1,11 @@
-use dp_accounting::Budget;
+use dp_accounting::{Budget, budget_to_mu};
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{Mechanism, Nearby};
 use rand::seq::SliceRandom as _;
 
 use super::{
-    NoisedPoints, RegionCoreset, RegionCoresetSettings, RegionRule, SoftRecentred, SoftStep,
+    NearbyKMeans, NoisedPoints, RegionCoreset, RegionCoresetSettings, RegionRule, SoftRecentred,
+    SoftStep, Way,
 };
 use crate::ClusterError;
 use crate::kmeans::{KMeans, KMeansSettings};
@@ -324,4 +325,63 @@ fn nobody_costs_less_than_the_lower_bound() {
     let budget = Budget::new(1.0, delta).expect("valid");
     let falls = noised(0.4, budget) / noised(0.1, budget);
     assert!((8.0..32.0).contains(&falls), "{falls}");
+}
+
+/// A map in few dimensions. Above, a record's noise of a millionth of the box costs less than hiding whole records does, and that of a tenth more; the
+/// receipt says which, whole records are hidden at half the `mu`, and both find the clusters.
+#[test]
+fn a_plan_chooses_by_public_numbers() {
+    let budget = Budget::new(1.0, 1e-6).expect("valid");
+    let most = budget_to_mu(budget).expect("has a delta").get();
+    for (dim, rho, way, step) in [
+        (2, 0.5, Way::Map, "map"),
+        (6, 1e-4, Way::Soft, "noised points and soft re-centring"),
+        (6, 1.0, Way::Whole, "whole records hidden"),
+    ] {
+        let (points, _) = blobs(6_000, dim, 4, 6.0, 5);
+        let cube = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
+        let (near, n) = (Nearby::new(rho).expect("valid"), points.len() as u64);
+        let plan = NearbyKMeans::new(cube, near, n, 4, budget, 1).expect("valid");
+        let receipt = plan.receipt();
+        assert_eq!(plan.way(), way, "{receipt:#}");
+        assert!(format!("{receipt:#}").contains(step), "{receipt:#}");
+        let spent = receipt.gaussian().expect("Gaussian").get();
+        assert!(receipt.within_budget() && spent > 0.999_9 * most, "{receipt:#}");
+        let solver = KMeans::new(4, KMeansSettings { restarts: 5, ..Default::default() });
+        let best = solver.expect("valid").exact_fit(points.view(), None, &mut rng(1));
+        let found = plan.simulate(points.view(), &mut rng(3)).expect("fits").output;
+        let cost = squared_inertia(points.view(), found.centres.view());
+        let cost = cost / best.expect("finite").squared_inertia;
+        assert!(cost < 1.1, "{way:?}: {cost}");
+    }
+}
+
+#[test]
+fn a_choosing_plan_stands_odd_data_and_bad_settings() {
+    let budget = Budget::new(1.0, 1e-6).expect("valid");
+    let cube = |dim| PublicBox::cube(dim, -10.0, 10.0).expect("valid");
+    for dim in [1, 4, 50] {
+        for (name, points) in adversarial(dim, 30) {
+            for (rho, k) in [(1e-3, 1), (0.3, 4), (1e6, 50)] {
+                let (near, n) = (Nearby::new(rho).expect("valid"), points.len() as u64);
+                let plan = NearbyKMeans::new(cube(dim), near, n, k, budget, 0).expect("valid");
+                let found = plan.simulate(points.view(), &mut rng(2)).expect("fits").output;
+                assert_eq!(found.centres.len(), found.counts.len(), "{name}");
+                assert!(!found.centres.is_empty() && found.centres.len() <= k, "{name}");
+                assert!(found.centres.view().rows().all(|c| cube(dim).contains(c)), "{name}");
+            }
+        }
+    }
+    let near = Nearby::new(0.5).expect("valid");
+    let refused = NearbyKMeans::new(cube(5), near, 5, 0, budget, 0).expect_err("no cluster");
+    assert_eq!(refused, ClusterError::ClusterCount { got: 0 });
+    let pure = Budget::new(1.0, 0.0).expect("valid");
+    for dim in [2, 5] {
+        let refused = NearbyKMeans::new(cube(dim), near, 5, 2, pure, 0).expect_err("no delta");
+        assert!(refused.to_string().starts_with("delta"), "{refused}");
+    }
+    let plan = NearbyKMeans::new(cube(5), near, 5, 2, budget, 0).expect("valid");
+    let none = Points::new(vec![], 5).expect("rows");
+    let refused = plan.simulate(none.view(), &mut rng(1)).expect_err("five missing");
+    assert_eq!(refused, ClusterError::Records { expected: 5, got: 0 });
 }
