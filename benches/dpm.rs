@@ -1,11 +1,12 @@
-//! DPM and its non-private baseline, on one thread.
+//! DPM, its non-private baseline, and maps, on one thread.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use dp_accounting::Budget;
 use dp_cluster::dpm::{Dpm, DpmSettings};
 use dp_cluster::kmeans::{KMeans, KMeansSettings};
+use dp_cluster::map::{PrivateMap, PrivateMapSettings};
 use dp_geometry::PublicBox;
-use dp_mechanism::Mechanism;
+use dp_mechanism::{Mechanism, Nearby};
 use quietus_benches::blobs;
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
@@ -50,5 +51,33 @@ fn kmeans(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, dpm, plan, kmeans);
+/// The sums, which are linear in the records; then a release, most of which is the fit of 65 x 65 vertices, with 16 clusters of it.
+fn map(criterion: &mut Criterion) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("one thread");
+    let mut group = criterion.benchmark_group("map");
+    group.sample_size(10);
+    for n in [100_000, 1_000_000, 10_000_000] {
+        let points = blobs(n, 2);
+        let square = PublicBox::cube(2, -100.0, 100.0).expect("valid");
+        let (near, budget) = (Nearby::new(5.0).expect("valid"), Budget::new(1.0, 1e-6));
+        let settings = PrivateMapSettings { levels: Some(2..=6), ..Default::default() };
+        let budget = budget.expect("valid");
+        let plan = PrivateMap::within(square, near, n as u64, budget, settings).expect("valid");
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        group.bench_function(format!("{n}x2/sums"), |bencher| {
+            bencher.iter(|| pool.install(|| plan.count(points.view())));
+        });
+        group.bench_function(format!("{n}x2/release and 16 clusters"), |bencher| {
+            bencher.iter(|| {
+                pool.install(|| {
+                    let release = plan.simulate(points.view(), &mut rng).expect("fits");
+                    release.output.kmeans(16, &mut rng).expect("16 are few")
+                })
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, dpm, plan, kmeans, map);
 criterion_main!(benches);

@@ -24,7 +24,7 @@ const PER_EVENT: f64 = 1.0 / 50e6;
 
 /// A bench by its full name in criterion's files, its holder, and the seconds it should take.
 #[rustfmt::skip]
-const BENCHES: [(&str, Holder, Option<f64>); 23] = [
+const BENCHES: [(&str, Holder, Option<f64>); 26] = [
     ("laplace/1000", Elsewhere("OpenDP", 11_000.0 * NS), Some(80.0 * NS)),
     ("gaussian/1000", Elsewhere("OpenDP", 17_000.0 * NS), Some(200.0 * NS)),
     ("gaussian-rounded/1000", Nobody, Some(200.0 * NS)),
@@ -33,6 +33,9 @@ const BENCHES: [(&str, Holder, Option<f64>); 23] = [
     ("accounting/1000 distinct laplace", Elsewhere("dp_accounting", 4.3), Some(38e-3)),
     ("kmeans++/100000x10", Elsewhere("scikit-learn", 0.13), Some(0.10)),
     ("kmeans++/100000x100", Elsewhere("scikit-learn", 0.80), Some(0.70)),
+    ("map/100000x2/sums", Nobody, None),
+    ("map/10000000x2/sums", SameRun("map/100000x2/sums", "a hundredth of the records"), None),
+    ("map/1000000x2/release and 16 clusters", Nobody, Some(1.5)),
     ("submodular/coverage 100000 x 1000/permute-and-flip, k=20", Elsewhere("apricot", 1.1), Some(5e-3)),
     ("submodular/facility location 5000 x 5000/permute-and-flip, k=100", Elsewhere("submodlib", 1.23), Some(0.04)),
     ("set-cover/1000000 x 10000/select", SameRun("set-cover/1000000 x 10000/greedy", "greedy without privacy"), None),

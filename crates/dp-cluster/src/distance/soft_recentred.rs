@@ -48,8 +48,7 @@ const RADII_PER_SOFTNESS: f64 = 8.0;
 /// A round moves a centre of `m` records with noise of `rho L / mu` over `m`, with `L` about 6.6 at the default softness: the noise of the
 /// start does not stay, and becomes less with more records.
 /// But the rounds begin where noised points put the centres, and above three dimensions that noise grows: where `rho` is not far below the clusters'
-/// size, try [`PrivateKMeans`](crate::private_kmeans::PrivateKMeans) at half the epsilon, which hides records altogether and cost less on the one
-/// set of nine dimensions that was measured (see the guide's page of the paper).
+/// size, hiding whole records costs less: [`NearbyKMeans`](super::NearbyKMeans) chooses.
 ///
 /// # Complexity
 /// `O(n k d)` per round, beside the start.

@@ -7,10 +7,11 @@ use crate::eval::family::Label;
 use dp_accounting::Budget;
 use dp_cluster::ClusterError;
 use dp_cluster::distance::{
-    NoisedPoints, RegionCoreset, RegionCoresetSettings, RegionRule, SoftRecentred,
+    NearbyKMeans, NoisedPoints, RegionCoreset, RegionCoresetSettings, RegionRule, SoftRecentred,
 };
 use dp_cluster::kmeans::{KMeans, KMeansSettings};
 use dp_cluster::map::{PrivateMap, PrivateMapSettings};
+use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansSettings};
 use dp_cluster::recentring::{DpmRecentred, DpmRecentredSettings};
 use dp_geometry::Points;
 use dp_mechanism::{ChaCha20Rng, Mechanism, Nearby};
@@ -33,6 +34,7 @@ enum How {
     /// Looks at no record.
     Uniform,
     DpmRecentred,
+    PrivateKMeans,
     MapAddRemove,
     MapReplaceOne,
     Map {
@@ -46,6 +48,10 @@ enum How {
         rule: RegionRule,
     },
     Soft {
+        rho: f64,
+    },
+    /// The one that chooses.
+    Nearby {
         rho: f64,
     },
 }
@@ -68,6 +74,7 @@ pub(super) fn all(source: &Source) -> Vec<Method> {
         method("kmeans++", How::KMeans),
         method("public-uniform", How::Uniform),
         method("dpm-recentred", How::DpmRecentred),
+        method("private-kmeans", How::PrivateKMeans),
     ];
     let has_map = source.dim() <= MAP_DIMENSIONS;
     if has_map {
@@ -82,6 +89,8 @@ pub(super) fn all(source: &Source) -> Vec<Method> {
         all.push(method("soft-recentred", How::Soft { rho }));
         if has_map {
             all.push(method("map", How::Map { rho }));
+        } else {
+            all.push(method("nearby-kmeans", How::Nearby { rho }));
         }
     }
     all
@@ -93,17 +102,22 @@ impl Method {
             How::Map { rho }
             | How::Noised { rho }
             | How::Regions { rho, .. }
-            | How::Soft { rho } => Some(rho),
+            | How::Soft { rho }
+            | How::Nearby { rho } => Some(rho),
             _ => None,
         };
         let variant = rho.map_or("default".to_owned(), |rho| format!("ρ {rho}"));
         let relation = match self.how {
             How::KMeans => None,
-            How::Uniform | How::DpmRecentred | How::MapAddRemove => Some("add-remove"),
-            How::MapReplaceOne => Some("replace-one"),
-            How::Map { .. } | How::Noised { .. } | How::Regions { .. } | How::Soft { .. } => {
-                Some("within")
+            How::Uniform | How::DpmRecentred | How::PrivateKMeans | How::MapAddRemove => {
+                Some("add-remove")
             }
+            How::MapReplaceOne => Some("replace-one"),
+            How::Map { .. }
+            | How::Noised { .. }
+            | How::Regions { .. }
+            | How::Soft { .. }
+            | How::Nearby { .. } => Some("within"),
         };
         let has_epsilon = !matches!(self.how, How::KMeans | How::Uniform);
         let (algorithm, once) = (self.algorithm, !has_epsilon);
@@ -150,6 +164,15 @@ impl Method {
                 let plan = DpmRecentred::new(public_box, budget, settings)?;
                 return Ok(plan.simulate(points, rng)?.output.centres);
             }
+            How::PrivateKMeans => {
+                let settings = PrivateKMeansSettings {
+                    expected_records: Some(n),
+                    public_seed: rng.random(),
+                    ..Default::default()
+                };
+                let plan = PrivateKMeans::new(public_box, k, budget, settings)?;
+                return Ok(plan.simulate(points, rng)?.output.centres);
+            }
             How::Noised { rho } => {
                 let plan = NoisedPoints::new(public_box, Nearby::new(rho)?, n, budget)?;
                 let noised = plan.simulate(points, rng)?.output;
@@ -167,6 +190,11 @@ impl Method {
             How::Soft { rho } => {
                 let (nearby, public_seed) = (Nearby::new(rho)?, rng.random());
                 let plan = SoftRecentred::new(public_box, nearby, n, k, budget, public_seed)?;
+                return Ok(plan.simulate(points, rng)?.output.centres);
+            }
+            How::Nearby { rho } => {
+                let (nearby, public_seed) = (Nearby::new(rho)?, rng.random());
+                let plan = NearbyKMeans::new(public_box, nearby, n, k, budget, public_seed)?;
                 return Ok(plan.simulate(points, rng)?.output.centres);
             }
             How::MapAddRemove => {

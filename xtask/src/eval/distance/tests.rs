@@ -25,6 +25,7 @@ fn a_generated_set_runs_and_is_reported() {
     assert!(cost("region-coreset", "ρ 0.05") > cost("map", "ρ 0.05"));
     assert!(cost("region-coreset-true", "ρ 0.05") > cost("map", "ρ 0.05"));
     assert!(cost("soft-recentred", "ρ 0.05") < cost("noised-points", "ρ 0.05"));
+    assert!(cost("private-kmeans", "default") < cost("public-uniform", "default"));
     assert!(cost("public-uniform", "default") > 2.0 * near);
     assert!(page.text.contains("| map (ρ 0.05) | 1 |"), "{}", page.text);
     assert!(page.text.contains("Of 5 cells of the map"), "{}", page.text);
@@ -101,4 +102,19 @@ fn standard_runs_have_sixteen_clusters() {
     }
     assert!(standard.iter().any(|id| id == "birch1-k16"));
     assert!(!quick.iter().any(|id| id == "s1-k16"), "{quick:?}");
+}
+
+/// Above three dimensions the plan that chooses is there, and no map.
+#[test]
+fn more_dimensions_have_a_plan_that_chooses() {
+    let has = |id: &str, algorithm: &str| {
+        let all = Distance::sources(Effort::Full);
+        let source = all.iter().find(|source| source.id() == id).expect("a source");
+        let methods = Distance::methods(source, Effort::Full);
+        methods.into_iter().any(|method| Distance::label(method).algorithm == algorithm)
+    };
+    for id in ["shuttle-k8", "s1-k16"] {
+        assert!(has(id, "private-kmeans") && has(id, "soft-recentred"), "{id}");
+        assert_eq!((has(id, "map"), has(id, "nearby-kmeans")), (id == "s1-k16", id != "s1-k16"));
+    }
 }
