@@ -26,6 +26,7 @@
 //! - [`FrequencyOracle`]: how many clients are in each cell; [`LocalHashing`], [`HadamardResponse`], and [`Oracle::best`] of both.
 //! - [`CodebookVector`]: the sum of bounded vectors, one byte each.
 //! - [`LocalKMeans`]: k-means in a few rounds; a [`Session`] of it has [`Client`]s, who answer once, and a [`Server`].
+//! - [`LocalPrivateCentres`]: the protocol that the paper sketches, as a baseline.
 //! - [`Shuffled`]: what a shuffler adds, under its own name.
 //! - [`PublicCoins`], [`SymbolCounts`]: what all sides know, and all that a server keeps.
 //!
@@ -40,6 +41,7 @@
 struct Readme;
 
 mod bytes;
+mod centres;
 mod codebook;
 mod coins;
 mod counts;
@@ -50,6 +52,7 @@ mod oracle;
 mod refusals;
 mod shuffle;
 
+pub use centres::{CentreCandidates, CentresForm, LocalPrivateCentres};
 pub use codebook::{CodebookVector, Part, VectorAnswer, VectorSum};
 pub use coins::PublicCoins;
 pub use counts::SymbolCounts;

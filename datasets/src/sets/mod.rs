@@ -3,6 +3,7 @@
 pub mod census;
 pub mod heavy_hitters;
 pub mod k_median;
+pub mod planted;
 pub mod robust;
 pub mod set_cover;
 pub mod submodular;

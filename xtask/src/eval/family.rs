@@ -101,6 +101,22 @@ pub(crate) struct Label {
     pub(crate) params: Vec<(&'static str, Value)>,
 }
 
+/// An algorithm with a variant of it, and what that comes to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Named<H> {
+    pub(crate) algorithm: &'static str,
+    pub(crate) variant: &'static str,
+    pub(crate) how: H,
+}
+
+pub(crate) const fn method<H: Copy>(
+    algorithm: &'static str,
+    variant: &'static str,
+    how: H,
+) -> Named<H> {
+    Named { algorithm, variant, how }
+}
+
 /// One data set in memory: runs single methods and measures what they found.
 pub(crate) trait Bench {
     type Method;

@@ -1,7 +1,7 @@
 //! The algorithms of the suite with their settings.
 
 use crate::error::Error;
-use crate::eval::family::Label;
+use crate::eval::family::{Label, Named, method};
 use dp_accounting::{Budget, Delta};
 use dp_combinatorial::CombinatorialError;
 use dp_combinatorial::k_median::{
@@ -15,15 +15,10 @@ use quietus_datasets::sets::k_median::{Instance, weights};
 const DELTA: f64 = 1e-6;
 
 /// One algorithm at one setting.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Method {
-    algorithm: &'static str,
-    variant: &'static str,
-    how: How,
-}
+pub(crate) type Method = Named<How>;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum How {
+pub(crate) enum How {
     TrueWeights,
     EqualWeights,
     Histogram(&'static [Denoise]),
@@ -34,10 +29,6 @@ enum How {
     Approximate,
     /// As many picks as centres, each for its share of epsilon.
     Composition,
-}
-
-const fn method(algorithm: &'static str, variant: &'static str, how: How) -> Method {
-    Method { algorithm, variant, how }
 }
 
 pub(super) const METHODS: [Method; 10] = [

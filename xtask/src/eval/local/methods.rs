@@ -1,26 +1,21 @@
 //! The algorithms of the suite.
 
 use crate::error::Error;
-use crate::eval::family::Label;
-use crate::eval::local::data::{K, domain};
-use crate::eval::local::paper::{self, Form};
+use crate::eval::family::{Label, Named, method};
+use crate::eval::local::data::K;
 use dp_cluster::kmeans::{KMeans, KMeansSettings};
-use dp_geometry::Points;
-use dp_local::{LocalKMeans, LocalKMeansSettings};
+use dp_geometry::{Points, PublicBox};
+use dp_local::{CentresForm, Epsilon, LocalKMeans, LocalKMeansSettings, LocalPrivateCentres};
 use dp_mechanism::ChaCha20Rng;
+use quietus_datasets::sets::planted::Planted;
 use rand::RngExt;
 use rand_distr::{Distribution as _, Exp1};
 
 /// One algorithm at one setting.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Method {
-    algorithm: &'static str,
-    variant: &'static str,
-    how: How,
-}
+pub(crate) type Method = Named<How>;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum How {
+pub(crate) enum How {
     /// With the records in hand.
     Records,
     /// The centres of uniform records: nobody is asked.
@@ -28,13 +23,9 @@ enum How {
     /// So many rounds of re-centring.
     Rounds(u8),
     /// What the paper sketches.
-    Paper(Form),
+    Paper(CentresForm),
     /// Each client adds Laplace noise to its coordinates and sends them.
     NoisyRecords,
-}
-
-const fn method(algorithm: &'static str, variant: &'static str, how: How) -> Method {
-    Method { algorithm, variant, how }
 }
 
 pub(super) const METHODS: [Method; 7] = [
@@ -42,8 +33,8 @@ pub(super) const METHODS: [Method; 7] = [
     method("public-uniform", "default", How::Nobody),
     method("local-k-means", "default", How::Rounds(3)),
     method("local-k-means", "one histogram", How::Rounds(0)),
-    method("local-private-centers", "default", How::Paper(Form::FourRounds)),
-    method("local-private-centers", "one round", How::Paper(Form::OneRound)),
+    method("local-private-centers", "default", How::Paper(CentresForm::FourRounds)),
+    method("local-private-centers", "one round", How::Paper(CentresForm::OneRound)),
     method("laplace-records", "default", How::NoisyRecords),
 ];
 
@@ -62,12 +53,12 @@ impl Method {
     }
 
     /// Bytes that a client sends about its record, and rounds of questions.
-    pub(super) fn sends(self, dim: usize, epsilon: f64) -> Option<(usize, usize)> {
+    pub(super) fn sends(self, domain: &PublicBox, epsilon: f64) -> Option<(usize, usize)> {
         match self.how {
             How::Records | How::Nobody => None,
             How::Rounds(rounds) => {
                 let plan = LocalKMeans::new(
-                    domain(dim).ok()?,
+                    domain.clone(),
                     K,
                     epsilon,
                     1 << 20,
@@ -79,14 +70,14 @@ impl Method {
             }
             // The name of a direction, or of a cell's hash, of which there are about e^epsilon + 1.
             How::Paper(form) => Some((if epsilon > 5.5 { 2 } else { 1 }, form.rounds())),
-            How::NoisyRecords => Some((8 * dim, 1)),
+            How::NoisyRecords => Some((8 * domain.dim(), 1)),
         }
     }
 
     /// Its centres.
     pub(super) fn run(
         self,
-        records: &Points,
+        Planted { records, public_box, .. }: &Planted,
         epsilon: f64,
         rng: &mut ChaCha20Rng,
     ) -> Result<Points, Error> {
@@ -102,7 +93,7 @@ impl Method {
             How::Rounds(rounds) => {
                 let clients = u32::try_from(n).map_err(|error| failed(&error))?;
                 let plan = LocalKMeans::new(
-                    domain(dim)?,
+                    public_box.clone(),
                     K,
                     epsilon,
                     clients,
@@ -113,7 +104,18 @@ impl Method {
                 let found = server.map_err(|error| failed(&error))?.centres();
                 Ok(found.expect("all rounds are over").centres)
             }
-            How::Paper(form) => paper::centres(form, (records, &domain(dim)?), K, epsilon, rng),
+            How::Paper(form) => {
+                let epsilon = Epsilon::new(epsilon).map_err(|error| failed(&error))?;
+                let plan = LocalPrivateCentres::new(public_box.clone(), K, epsilon, form);
+                let plan = plan.map_err(|error| failed(&error))?;
+                let found = plan.simulate(rng.random(), records.view(), rng);
+                let found = found.map_err(|error| failed(&error))?;
+                let solver = KMeans::new(K.min(found.points.len()), KMeansSettings::default());
+                let fit = solver.and_then(|solver| {
+                    solver.exact_fit(found.points.view(), Some(&found.weights), rng)
+                });
+                fit.map(|fit| fit.centres).map_err(|error| failed(&error))
+            }
             How::NoisyRecords => {
                 // A record can change all coordinates, each by 2.
                 let scale = 2.0 * dim as f64 / epsilon;

@@ -3,7 +3,6 @@
 mod chapter;
 mod data;
 mod methods;
-mod paper;
 
 use crate::error::Error;
 use crate::eval::family::{Bench, Card, Family, Label};
@@ -11,12 +10,13 @@ use crate::eval::record::Record;
 use crate::eval::settings::Effort;
 use crate::eval::suite::Context;
 use crate::report::page::Page;
-use data::{K, Set};
+use data::K;
 use dp_cluster::metrics::squared_inertia;
 use dp_geometry::Points;
 use dp_mechanism::ChaCha20Rng;
 use methods::{METHODS, Method};
 use quietus_datasets::seed::named_rng;
+use quietus_datasets::sets::planted::{Planted, Set};
 
 /// The suite.
 #[derive(Debug)]
@@ -56,14 +56,14 @@ impl Family for Local {
     }
 
     fn open(set: Set, _: &Context) -> Result<Option<Clients>, Error> {
-        let (records, checksum) = data::generate(&set)?;
+        let planted = set.generate()?;
         let mut rng = named_rng(&["local", "reference", &set.id]);
         let mut best = f64::INFINITY;
         for _ in 0..3 {
-            let centres = methods::solved(&records, &mut rng)?;
-            best = best.min(squared_inertia(records.view(), centres.view()));
+            let centres = methods::solved(&planted.records, &mut rng)?;
+            best = best.min(squared_inertia(planted.records.view(), centres.view()));
         }
-        Ok(Some(Clients { records, checksum, best }))
+        Ok(Some(Clients { planted, best }))
     }
 
     fn report(records: &[Record], _: &Context, page: &mut Page) -> Result<(), Error> {
@@ -78,8 +78,7 @@ impl Family for Local {
 
 /// Records of clients, and the cost of k-means with the records in hand.
 pub(crate) struct Clients {
-    records: Points,
-    checksum: String,
+    planted: Planted,
     best: f64,
 }
 
@@ -88,11 +87,11 @@ impl Bench for Clients {
     type Found = Points;
 
     fn checksum(&self) -> &str {
-        &self.checksum
+        &self.planted.checksum
     }
 
     fn run(&self, method: Method, epsilon: f64, rng: &mut ChaCha20Rng) -> Result<Points, Error> {
-        method.run(&self.records, epsilon, rng)
+        method.run(&self.planted, epsilon, rng)
     }
 
     fn measure(
@@ -101,9 +100,9 @@ impl Bench for Clients {
         epsilon: f64,
         centres: &Points,
     ) -> Result<Vec<(&'static str, f64)>, Error> {
-        let cost = squared_inertia(self.records.view(), centres.view());
+        let cost = squared_inertia(self.planted.records.view(), centres.view());
         let mut metrics = vec![("inertia_squared", cost), ("cost_ratio", cost / self.best)];
-        if let Some((bytes, rounds)) = method.sends(self.records.dim(), epsilon) {
+        if let Some((bytes, rounds)) = method.sends(&self.planted.public_box, epsilon) {
             metrics.extend([("bytes_per_client", bytes as f64), ("rounds", rounds as f64)]);
         }
         Ok(metrics)

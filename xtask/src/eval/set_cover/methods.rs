@@ -1,7 +1,7 @@
 //! The algorithms of the suite with their settings.
 
 use crate::error::Error;
-use crate::eval::family::Label;
+use crate::eval::family::{Label, Named, method};
 use dp_accounting::{Budget, Delta, Epsilon, repeated_selection_epsilon};
 use dp_combinatorial::set_cover::{
     Cover, ScalingThresholds, SetCoverGreedyScaling, SetCoverGreedyScalingSettings, SetCoverSelect,
@@ -15,16 +15,11 @@ use rand::seq::SliceRandom;
 /// Of every method that has one.
 pub(super) const DELTA: f64 = 1e-6;
 
-/// An algorithm with a variant of it; `default` is none.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Method {
-    algorithm: &'static str,
-    variant: &'static str,
-    how: How,
-}
+/// One algorithm at one setting.
+pub(crate) type Method = Named<How>;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum How {
+pub(crate) enum How {
     /// Without privacy.
     Greedy,
     /// Looks at nobody.
@@ -40,10 +35,6 @@ enum How {
     /// With thresholds that fall by this ratio, if it is not the usual one.
     Thresholds(Option<f64>),
     Scaling(ScalingThresholds),
-}
-
-const fn method(algorithm: &'static str, variant: &'static str, how: How) -> Method {
-    Method { algorithm, variant, how }
 }
 
 pub(super) const METHODS: [Method; 13] = [

@@ -1,8 +1,7 @@
 //! The algorithms of the suite.
 
 use crate::error::Error;
-use crate::eval::family::Label;
-use crate::eval::stable::data::Planted;
+use crate::eval::family::{Label, Named, method};
 use dp_accounting::Budget;
 use dp_cluster::kmeans::{KMeans, KMeansSettings};
 use dp_cluster::private_centres::{Payment, PrivateCentres, PrivateCentresSettings};
@@ -13,6 +12,7 @@ use dp_cluster::{ClusterError, Clustering};
 use dp_geometry::Points;
 use dp_local::{LocalKMeans, LocalKMeansSettings};
 use dp_mechanism::{ChaCha20Rng, Mechanism};
+use quietus_datasets::sets::planted::Planted;
 use rand::RngExt;
 
 const DELTA: f64 = 1e-6;
@@ -21,15 +21,10 @@ const DELTA: f64 = 1e-6;
 const START: f64 = 0.5;
 
 /// One algorithm at one setting.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Method {
-    algorithm: &'static str,
-    variant: &'static str,
-    how: How,
-}
+pub(crate) type Method = Named<How>;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum How {
+pub(crate) enum How {
     /// k-means on uniform points.
     Nobody,
     Centres(Payment),
@@ -39,10 +34,6 @@ enum How {
     Recommended,
     /// Without a collector: one message for each record.
     Local,
-}
-
-const fn method(algorithm: &'static str, variant: &'static str, how: How) -> Method {
-    Method { algorithm, variant, how }
 }
 
 pub(super) const METHODS: [Method; 8] = [

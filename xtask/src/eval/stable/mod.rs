@@ -11,11 +11,11 @@ use crate::eval::settings::Effort;
 use crate::eval::suite::Context;
 use crate::eval::tables;
 use crate::report::page::Page;
-use data::{Planted, Set};
 use dp_cluster::metrics::squared_inertia;
 use dp_geometry::Points;
 use dp_mechanism::ChaCha20Rng;
 use methods::{METHODS, Method};
+use quietus_datasets::sets::planted::{Planted, Set};
 
 /// The suite.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Family for Stable {
 
     fn card(set: &Set, _: &Context) -> Result<Card, Error> {
         Ok(Card {
-            id: set.id(),
+            id: set.id.clone(),
             n: set.n,
             d: set.dim,
             params: vec![("k", set.k.into())],
@@ -55,7 +55,7 @@ impl Family for Stable {
     }
 
     fn open(set: Set, _: &Context) -> Result<Option<Records>, Error> {
-        let planted = data::generate(set)?;
+        let planted = set.generate()?;
         let best = squared_inertia(planted.records.view(), planted.means.view());
         Ok(Some(Records { planted, best }))
     }
@@ -109,8 +109,7 @@ impl Bench for Records {
 #[test]
 fn the_quick_set_runs_and_is_reported() {
     use crate::eval::family::testing::{first_run, metric};
-    let id = data::sets(Effort::Quick)[0].id();
-    let (records, page) = first_run(&mut Stable, (id.as_str(), 1.0), |_| false);
+    let (records, page) = first_run(&mut Stable, ("stable-n10000-d4-k8", 1.0), |_| false);
     let cost = |name| metric(&records, name, "cost_ratio");
     assert!(cost(("private-centres", "")) < 1.5, "{records:?}");
     assert!(cost(("private-kmeans", "")) < 1.01 && cost(("public-uniform", "")) > 5.0);

@@ -1,7 +1,7 @@
 //! The algorithms of the suite with their settings.
 
 use crate::error::Error;
-use crate::eval::family::Label;
+use crate::eval::family::{Label, Named, method};
 use dp_accounting::{Budget, Delta, Epsilon, Rho, budget_to_zcdp, repeated_selection_epsilon};
 use dp_combinatorial::submodular::{
     ContinuousGreedy, ContinuousGreedySettings, Coverage, Credits, Greedy, GreedySettings, Matroid,
@@ -44,16 +44,11 @@ impl Constraint {
     }
 }
 
-/// An algorithm with a variant of it; `default` is none.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Method {
-    pub(super) algorithm: &'static str,
-    variant: &'static str,
-    how: How,
-}
+/// One algorithm at one setting.
+pub(crate) type Method = Named<How>;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum How {
+pub(crate) enum How {
     /// Without privacy.
     Exact,
     /// Looks at nobody.
@@ -65,7 +60,7 @@ enum How {
 
 /// What says how large the loss of all choices is together.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Proof {
+pub(crate) enum Proof {
     /// Pure, of users who take part by chance; as published these weigh less than they pay for.
     Subsampled {
         published: bool,
@@ -81,10 +76,6 @@ enum Proof {
     Approximate {
         published: bool,
     },
-}
-
-const fn method(algorithm: &'static str, variant: &'static str, how: How) -> Method {
-    Method { algorithm, variant, how }
 }
 
 const fn greedy(
