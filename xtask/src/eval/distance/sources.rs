@@ -64,72 +64,38 @@ const fn generated(name: &'static str, n: usize, ks: &'static [usize], role: Rol
     Set { name, origin: Origin::Blobs, n, sides: &[(-20.0, 20.0); 2], ks, role }
 }
 
+const fn read(
+    name: &'static str,
+    (set, file): (&'static str, usize),
+    n: usize,
+    sides: &'static [(f64, f64)],
+    ks: &'static [usize],
+) -> Set {
+    Set { name, origin: Origin::File { set, file }, n, sides, ks, role: Role::Figures }
+}
+
 static SETS: [Set; 14] = [
     generated("blobs", 5_000, FIGURE_1_KS, Role::Figures),
-    Set {
-        name: "gowalla_nyc_latest",
-        origin: Origin::File { set: "gowalla_nyc_latest", file: 0 },
-        n: 7_115,
-        sides: &[(40.4, 41.0), (-74.3, -73.7)],
-        ks: FIGURE_1_KS,
-        role: Role::Figures,
-    },
-    Set {
-        name: "foursquare_latest",
-        origin: Origin::File { set: "foursquare_latest", file: 0 },
-        n: 4_969,
-        sides: &[(24.0, 50.0), (-125.0, -66.0)],
-        ks: FIGURE_1_KS,
-        role: Role::Figures,
-    },
-    Set {
-        name: "s1",
-        origin: Origin::File { set: "s_sets", file: 0 },
-        n: 5_000,
-        sides: &[(0.0, 1e6); 2],
-        ks: FIGURE_1_KS,
-        role: Role::Figures,
-    },
-    Set {
-        name: "s3",
-        origin: Origin::File { set: "s_sets", file: 1 },
-        n: 5_000,
-        sides: &[(0.0, 1e6); 2],
-        ks: FIGURE_1_KS,
-        role: Role::Figures,
-    },
-    Set {
-        name: "skin-5000",
-        origin: Origin::File { set: "skin", file: 0 },
-        n: 5_000,
-        sides: &[COLOUR; 3],
-        ks: &[8],
-        role: Role::Figures,
-    },
-    Set {
-        name: "skin",
-        origin: Origin::File { set: "skin", file: 0 },
-        n: 245_057,
-        sides: &[COLOUR; 3],
-        ks: FIGURE_1_KS,
-        role: Role::Figures,
-    },
-    Set {
-        name: "birch1",
-        origin: Origin::File { set: "birch1", file: 0 },
-        n: 100_000,
-        sides: &[(0.0, 1e6); 2],
-        ks: &[16, 100],
-        role: Role::Figures,
-    },
-    Set {
-        name: "shuttle",
-        origin: Origin::File { set: "shuttle", file: 0 },
-        n: 58_000,
-        sides: &[SENSOR; 9],
-        ks: FIGURE_1_KS,
-        role: Role::Figures,
-    },
+    read(
+        "gowalla_nyc_latest",
+        ("gowalla_nyc_latest", 0),
+        7_115,
+        &[(40.4, 41.0), (-74.3, -73.7)],
+        FIGURE_1_KS,
+    ),
+    read(
+        "foursquare_latest",
+        ("foursquare_latest", 0),
+        4_969,
+        &[(24.0, 50.0), (-125.0, -66.0)],
+        FIGURE_1_KS,
+    ),
+    read("s1", ("s_sets", 0), 5_000, &[(0.0, 1e6); 2], FIGURE_1_KS),
+    read("s3", ("s_sets", 1), 5_000, &[(0.0, 1e6); 2], FIGURE_1_KS),
+    read("skin-5000", ("skin", 0), 5_000, &[COLOUR; 3], &[8]),
+    read("skin", ("skin", 0), 245_057, &[COLOUR; 3], FIGURE_1_KS),
+    read("birch1", ("birch1", 0), 100_000, &[(0.0, 1e6); 2], &[16, 100]),
+    read("shuttle", ("shuttle", 0), 58_000, &[SENSOR; 9], FIGURE_1_KS),
     generated("blobs-1000", 1_000, &[8], Role::Frontier),
     generated("blobs-3000", 3_000, &[8], Role::Frontier),
     generated("blobs-10000", 10_000, &[8], Role::Frontier),
