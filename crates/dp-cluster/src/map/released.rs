@@ -25,7 +25,7 @@ const RESTARTS: usize = 5;
 
 /// Tries at a better seeding: plain k-means++ loses up to 8 % on a map.
 fn local_search_steps(k: usize) -> usize {
-    k.saturating_mul(4).clamp(25, 200)
+    k.saturating_mul(4).clamp(25, 400)
 }
 
 impl ReleasedMap {
