@@ -3,12 +3,12 @@
 use dp_accounting::{Budget, Epsilon, Receipt, Within};
 use dp_audit::Method;
 use dp_audit::harness::{Check, Effort, Found};
-use dp_cluster::Points;
 use dp_cluster::coreset::PrivateCoreset;
 use dp_cluster::distance::{
     NearbyKMeans, NoisedPoints, RegionCoreset, RegionCoresetSettings, RegionRule, SoftRecentred,
     SoftStep, Way,
 };
+use dp_cluster::{Clustering, Points};
 use dp_mechanism::{Coordinates, Mechanism, Nearby, SecureSource, Source};
 use rand::RngExt;
 
@@ -27,12 +27,9 @@ pub(crate) fn checks() -> Vec<Check> {
             steps(effort, as_it_is)
         }),
         check("soft-within", "SoftRecentred, a whole run", Method::Exact, soft_moves),
-        check(
-            "nearby-within",
-            "NearbyKMeans, a whole run of each way",
-            Method::Exact,
-            chosen_moves,
-        ),
+        check("nearby-within", "NearbyKMeans, a whole run of each way", Method::Exact, |effort| {
+            chosen_moves(effort, as_chosen)
+        }),
         check("nearby-receipt", "NearbyKMeans, receipt", Method::Ledger, nearby_receipts),
         check(
             "regions-noised",
@@ -222,8 +219,18 @@ fn soft_moves(effort: Effort) -> Found {
     found
 }
 
+pub(crate) type RunChosen = fn(&NearbyKMeans, &Points, &mut dyn Source) -> Clustering;
+
+pub(crate) fn as_chosen(
+    plan: &NearbyKMeans,
+    points: &Points,
+    draws: &mut dyn Source,
+) -> Clustering {
+    plan.replay(points.view(), draws).0
+}
+
 /// Whole runs of a plan that chooses: two clusters, and a record between or within them that moves. All three ways are taken.
-fn chosen_moves(effort: Effort) -> Found {
+pub(crate) fn chosen_moves(effort: Effort, chosen: RunChosen) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(134);
     let mut ways = Vec::new();
@@ -244,8 +251,7 @@ fn chosen_moves(effort: Effort) -> Found {
                 all.push([vec![-4.0; dim], vec![4.0; dim]]);
             }
             for pair in &all {
-                let run =
-                    |points: &Points, draws: &mut dyn Source| plan.replay(points.view(), draws).0;
+                let run = |points: &Points, draws: &mut dyn Source| chosen(&plan, points, draws);
                 let relation = Within::new(rho).expect("above 0");
                 let seen = pair_of(relation, &others, pair, dim, run, &mut rng);
                 found.see(seen.rho() / claimed, || {

@@ -1,18 +1,20 @@
-//! Broken forms of noise on every record and of soft steps.
+//! Broken forms of noise on every record, of soft steps, and of the plan that chooses.
 
 use dp_audit::harness::MutantCode;
-use dp_cluster::Points;
 use dp_cluster::coreset::PrivateCoreset;
-use dp_cluster::distance::NoisedPoints;
 use dp_cluster::distance::RegionRule::{NoisedPoint, TruePoint};
+use dp_cluster::distance::{NearbyKMeans, NoisedPoints, Way};
+use dp_cluster::{Clustering, Points};
 use dp_mechanism::{Law, Noise, Source};
 
-use crate::distance::{Setting, added, as_it_is, honest, moves, regions, steps};
-use crate::private_centres::{plainly, variance};
+use crate::distance::{
+    Setting, added, as_chosen, as_it_is, chosen_moves, honest, moves, regions, steps,
+};
+use crate::private_centres::{Through, plainly, variance};
 
 use super::private_centres::narrower;
 
-pub(crate) fn code() -> [MutantCode; 6] {
+pub(crate) fn code() -> [MutantCode; 7] {
     [
         ("M75", |effort| moves(effort, drawn_twice), |effort| moves(effort, honest)),
         ("M76", |effort| steps(effort, nearest_centre), |effort| steps(effort, as_it_is)),
@@ -36,7 +38,33 @@ pub(crate) fn code() -> [MutantCode; 6] {
             |effort| regions(effort, NoisedPoint, one_cell),
             |effort| regions(effort, NoisedPoint, plainly),
         ),
+        (
+            "M291",
+            |effort| chosen_moves(effort, whole_records_for_the_whole_budget),
+            |effort| chosen_moves(effort, as_chosen),
+        ),
     ]
+}
+
+/// Whole records hidden with the noise for one that comes or goes: half of what a move needs.
+fn whole_records_for_the_whole_budget(
+    plan: &NearbyKMeans,
+    points: &Points,
+    draws: &mut dyn Source,
+) -> Clustering {
+    if plan.way() == Way::Whole {
+        return as_chosen(plan, points, &mut Through::new(draws, half_as_wide));
+    }
+    as_chosen(plan, points, draws)
+}
+
+fn half_as_wide(_: &[f64], law: Law<'_>, draws: &mut dyn Source) -> i64 {
+    match law {
+        Law::Noisy { value, noise: Noise::Rounded(noise) } => {
+            draws.draw(Law::Noisy { value, noise: narrower(noise, 4) })
+        }
+        other => draws.draw(other),
+    }
 }
 
 /// Each of four grids of fine cells with the noise of one.
