@@ -80,7 +80,9 @@ pub struct LocalKMeans {
     epsilon: Epsilon,
     /// The cells of the box.
     grid: FixedPointGrid,
-    /// Shifted ones, with one cell more along each axis.
+    /// How many pictures of the records there are, and grids of each.
+    pictures: (u32, u32),
+    /// Shifted grids, with one cell more along each axis.
     views: Vec<FixedPointGrid>,
     /// The codebook of a round; a session puts its own coins in.
     vectors: CodebookVector,
@@ -126,12 +128,16 @@ const VIEWS: u32 = 4;
 /// The same with projections, of each.
 const VIEWS_OF_PROJECTION: u32 = 2;
 
-/// Projections that are tried: on one of them two of eight clusters lie over each other in some ten of a hundred cases.
+/// Projections that are tried: on all of three, two of eight clusters lie over each other in some ten of a hundred cases. Where noise is small, more
+/// of them lose fewer clusters; where it is large, each of more has too few clients.
 const PROJECTIONS: u32 = 3;
+const MORE_PROJECTIONS: u32 = 5;
+/// Below this share of all clients, the noise of a cell is small: that is between epsilon 1 and 2 for a million clients.
+const SMALL_NOISE: f64 = 0.002;
 
 impl Asked {
     /// Every message is compared with it, so it is computed once.
-    fn hash(&self, cells: u32) -> u64 {
+    fn hash(&self, cells: u32, pictures: u32) -> u64 {
         let mut bytes = Writer::default();
         for axis in 0..self.public_box.dim() {
             bytes.f64(self.public_box.min(axis));
@@ -142,14 +148,28 @@ impl Asked {
         bytes.u32(self.clients);
         bytes.u8(self.settings.rounds);
         bytes.u32(cells);
+        if pictures > PROJECTIONS {
+            // Earlier versions had no more.
+            bytes.u32(pictures);
+        }
         bytes.u32(self.settings.symbols);
         bytes.hash()
     }
 }
 
 /// How many pictures of records of this dimension there are, and grids of each.
-fn pictures(dim: usize) -> (u32, u32) {
-    if projection::is_needed(dim) { (PROJECTIONS, VIEWS_OF_PROJECTION) } else { (1, VIEWS) }
+fn pictures(dim: usize, noise: f64) -> (u32, u32) {
+    match (projection::is_needed(dim), noise < SMALL_NOISE) {
+        (false, _) => (1, VIEWS),
+        (true, false) => (PROJECTIONS, VIEWS_OF_PROJECTION),
+        (true, true) => (MORE_PROJECTIONS, VIEWS_OF_PROJECTION),
+    }
+}
+
+/// The noise of a cell among these clients, as a share of them.
+fn noise_of_cells(epsilon: Epsilon, clients: u32) -> Result<f64, LocalError> {
+    let oracle = Oracle::best(epsilon, 1 << 10, clients, PublicCoins::new(0))?;
+    Ok((oracle.variance(0.0, 0.0) / f64::from(clients)).sqrt())
 }
 
 fn share_of(clients: u32, share: f64) -> u32 {
@@ -176,16 +196,15 @@ fn shifted(grid: &FixedPointGrid, shift: f64) -> Result<PublicBox, GeometryError
 /// As many cells as the noise allows: where a cell's noise is the share `s` of all clients, about `1.7 x 1.95^(d - 2) s^-.8` of them, which was
 /// the best of a few on planted clusters. A few more or fewer matter little, since the grids are shifted. On a projection clusters take
 /// up less of the box, and more cells tell more of them apart: as many as this factor.
-fn best_cells(epsilon: Epsilon, dim: usize, clients: u32) -> Result<u32, LocalError> {
+fn best_cells(noise: f64, dim: usize) -> u32 {
     const OF_PROJECTION: f64 = 4.0;
     let axes = projection::grid_dim(dim);
-    let oracle = Oracle::best(epsilon, 1 << 10, clients, PublicCoins::new(0))?;
-    let noise = (oracle.variance(0.0, 0.0) / f64::from(clients)).sqrt();
     let more = if projection::is_needed(dim) { OF_PROJECTION } else { 1.0 };
     let total = more * 1.7 * 1.95_f64.powf(axes as f64 - 2.0) * noise.powf(-0.8);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
-    let cells = total.powf(1.0 / axes as f64).round().clamp(2.0, 256.0) as u32;
-    Ok(cells)
+    {
+        total.powf(1.0 / axes as f64).round().clamp(2.0, 256.0) as u32
+    }
 }
 
 impl LocalKMeans {
@@ -229,10 +248,8 @@ impl LocalKMeans {
         let epsilon = Epsilon::new(epsilon)?;
         let start_clients = share_of(clients, if settings.rounds == 0 { 1.0 } else { START_SHARE });
         let axes = projection::grid_dim(dim);
-        let cells = match settings.cells_per_axis {
-            Some(cells) => cells,
-            None => best_cells(epsilon, dim, start_clients)?,
-        };
+        let noise = noise_of_cells(epsilon, start_clients)?;
+        let cells = settings.cells_per_axis.unwrap_or_else(|| best_cells(noise, dim));
         let most = u64::from(LocalHashing::MAX_CELLS - 1);
         let total = u64::from(cells) + 1;
         let total = total.checked_pow(u32::try_from(axes).unwrap_or(u32::MAX));
@@ -241,7 +258,8 @@ impl LocalKMeans {
             return Err(LocalError::OutOfRange { name: "cells per axis", got: cells.into(), want });
         }
         let grid = FixedPointGrid::new(projection::grid_box(&asked.public_box)?, cells)?;
-        let (_, each) = pictures(dim);
+        let pictures = pictures(dim, noise);
+        let (number, each) = pictures;
         let views = (0..each)
             .map(|view| FixedPointGrid::new(shifted(&grid, start::shift(view, each))?, cells + 1))
             .collect::<Result<_, _>>()?;
@@ -251,8 +269,8 @@ impl LocalKMeans {
         let coordinates = coordinates as usize;
         let coins = PublicCoins::new(0);
         let vectors = CodebookVector::new(epsilon, coordinates, settings.symbols, books, coins)?;
-        let hash = asked.hash(cells);
-        let plan = LocalKMeans { asked, epsilon, grid, views, vectors, hash };
+        let hash = asked.hash(cells, number);
+        let plan = LocalKMeans { asked, epsilon, grid, pictures, views, vectors, hash };
         plan.start(coins)?;
         Ok(plan)
     }
@@ -322,7 +340,7 @@ impl LocalKMeans {
 
     /// How many pictures of the records there are, and grids of each, that divide the clients of the first round.
     pub(super) fn pictures(&self) -> (u32, u32) {
-        pictures(self.public_box().dim())
+        self.pictures
     }
 
     /// The number of all grids.

@@ -94,7 +94,7 @@ fn more_dimensions_than_five_go_through_a_projection() {
     }
 }
 
-/// Eight narrow clusters in ten dimensions. On one of three projections no two of them lie over each other, and each has its clients: of a
+/// Eight narrow clusters in ten dimensions. On one of the projections no two of them lie over each other, and each has its clients: of a
 /// fit that is wider than clusters are, there would be a sixth more.
 #[test]
 fn clusters_that_lie_over_each_other_on_a_projection_are_told_apart() {
@@ -120,6 +120,19 @@ fn clusters_that_lie_over_each_other_on_a_projection_are_told_apart() {
         let sum: f64 = shares.iter().sum();
         assert!((sum - 1.0).abs() < 0.09, "{seed}: {sum}");
     }
+}
+
+/// Public facts alone decide how many projections there are.
+#[test]
+fn less_noise_has_more_projections() {
+    let pictures = |dim, epsilon, clients| {
+        let domain = PublicBox::cube(dim, -1.0, 1.0).expect("a box");
+        let plan = LocalKMeans::new(domain, 8, epsilon, clients, LocalKMeansSettings::default());
+        plan.expect("valid settings").pictures()
+    };
+    assert_eq!([1.0, 2.0, 4.0].map(|epsilon| pictures(10, epsilon, 1_000_000).0), [3, 5, 5]);
+    assert_eq!([10_000, 100_000].map(|clients| pictures(10, 4.0, clients).0), [3, 5]);
+    assert_eq!(pictures(5, 4.0, 1_000_000), (1, 4));
 }
 
 #[test]
