@@ -150,13 +150,14 @@ impl Asked {
         };
         let start =
             self.settings.start.unwrap_or(if maps_well { Start::Map } else { Start::Rings });
-        let ring_rounds = if k >= MANY_CLUSTERS { 3 } else { 2 };
+        let is_cut = dim >= CUT_BY_PLANES && k > VERY_FEW_CLUSTERS && signal < CLEAR_SIGNAL;
+        let hard_to_tell = k >= MANY_CLUSTERS || is_cut;
+        let ring_rounds = if hard_to_tell { 3 } else { 2 };
         let is_weak = (HOPELESS_SIGNAL..WEAK_SIGNAL).contains(&signal);
         let (share, rounds) = match start {
             Start::Map => (0.6, [0, 2]),
             Start::Rings if signal >= STRONG_SIGNAL => (0.6, [ring_rounds, 3]),
             Start::Rings if is_weak && k >= SOME_CLUSTERS => (0.65, [ring_rounds, 3]),
-            Start::Rings if is_weak && dim >= COUNTED_WELL => (0.4, [ring_rounds, 3]),
             Start::Rings => (0.5, [ring_rounds, 3]),
         };
         let (search, widest) = match start {
@@ -187,8 +188,6 @@ pub(super) const MOST_FOR_SEARCH: f64 = 0.08;
 const SOME_CLUSTERS: usize = 16;
 /// but not hopeless.
 pub(super) const HOPELESS_SIGNAL: f64 = 5.0;
-/// From so many dimensions on a signal that is weak in sums is clear in counts, which are what finds clusters: of few, a start misses none.
-const COUNTED_WELL: usize = 9;
 /// Below this, rings see no group small enough to be a cluster, where a map still sees how dense which part of the box is.
 pub(super) const WEAK_SIGNAL: f64 = 12.0;
 /// On a line there are few vertices, so that the noise of a map weighs little.
@@ -197,5 +196,9 @@ pub(super) const WEAK_SIGNAL_ON_A_LINE: f64 = 50.0;
 const FEW_CLUSTERS: usize = 10;
 /// Of so few, rings see each as long as anything does, and noise all over a map outweighs them.
 const VERY_FEW_CLUSTERS: usize = 2;
-/// From so many on, two ring rounds do not tell them apart.
+/// From so many on, two ring rounds do not tell them apart,
 const MANY_CLUSTERS: usize = 32;
+/// nor fewer of them, where planes cut clusters of so many dimensions
+const CUT_BY_PLANES: usize = 4;
+/// and a cell that holds a part of one is hardly more than noise.
+const CLEAR_SIGNAL: f64 = 30.0;

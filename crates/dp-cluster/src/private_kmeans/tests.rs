@@ -85,8 +85,9 @@ fn the_start_follows_from_public_facts_and_can_be_overruled() {
         }
     }
     let choices = |k, records| plan(10, k, records).expect("valid").choices;
-    let rounds = [(5, 1_000), (5, 100_000), (40, 1_000)].map(|(k, n)| choices(k, n).rounds);
-    assert_eq!(rounds, [[2, 3], [2, 3], [3, 3]]);
+    let rounds = [(5, 1_000), (2, 400), (5, 100_000), (40, 1_000)];
+    assert_eq!(rounds.map(|(k, n)| choices(k, n).rounds[0]), [3, 2, 2, 3]);
+    assert_eq!(plan(3, 5, 4_000).expect("valid").choices.rounds[0], 2);
     assert!(choices(5, 1_000).share < choices(5, 100_000).share);
 }
 
