@@ -155,9 +155,10 @@ impl<R: MapRelation> PrivateMap<R> {
             return Err(ClusterError::Setting { name, got: total.get(), want });
         }
         let levels = finest - coarsest + 1;
-        let mut shares = vec![1.0; levels as usize];
+        let mut shares: Vec<f64> =
+            (0..levels).map(|finer| R::FINER.powf(f64::from(finer))).collect();
         if !R::PUBLIC_SIZE {
-            shares.push(f64::from(levels) * COUNT_SHARE / (1.0 - COUNT_SHARE));
+            shares.push(shares.iter().sum::<f64>() * COUNT_SHARE / (1.0 - COUNT_SHARE));
         }
         let losses = total.split(&shares)?;
         let level = |(level, &mu)| {
