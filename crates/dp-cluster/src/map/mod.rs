@@ -40,7 +40,7 @@
 //!
 //! # Utility
 //! The noise of a vertex has a standard deviation of that length over the `mu` of its level. Levels have equal shares of the budget, under `AddRemove` each
-//! three quarters of that of the next coarser one: of 16 clusters of check-ins, maps were 2 to 4 % better for that, of 15 of 5,000 records 2 to 8 %, of birch1's hundred 1 % worse. Coarse structure is nearly free under `Within`, fine
+//! three quarters of that of the next coarser one: of 16 clusters of check-ins, maps were 2 to 4 % better for that, of 15 of 5,000 records 2 to 8 %, of birch1's hundred 1 to 2 % worse. Coarse structure is nearly free under `Within`, fine
 //! structure costs what it costs otherwise; so `rho` helps where `n epsilon` is small for the number of clusters, and with many records all relations
 //! are as good as no privacy. No weak vertex is cut off: cutting loses the tails, which is worse than their noise.
 //!
