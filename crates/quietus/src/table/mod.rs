@@ -371,19 +371,23 @@ pub fn for_each_row(
     Ok(count)
 }
 
+/// What a file of this form may hold.
+fn limits_of(form: &Form) -> Limits {
+    Limits { most_bytes: form.most_bytes, most_record: MOST_RECORD }
+}
+
 fn csv<'a>(
     text: impl Read + 'a,
     path: &Path,
     form: &Form,
 ) -> Result<Box<dyn Source + 'a>, TableError> {
-    let limits = Limits { most_bytes: form.most_bytes, most_record: MOST_RECORD };
-    let file = CsvFile::open(text, is_compressed(path), form.delimiter, limits);
+    let file = CsvFile::open(text, is_compressed(path), form.delimiter, limits_of(form));
     Ok(Box::new(file.map_err(|(line, problem)| table(path, line, problem))?))
 }
 
 #[cfg(feature = "parquet")]
 fn open_parquet(file: File, form: &Form) -> Result<Box<dyn Source>, TableProblem> {
-    Ok(Box::new(parquet_file::ParquetFile::open(file, form.most_bytes)?))
+    Ok(Box::new(parquet_file::ParquetFile::open(file, limits_of(form))?))
 }
 
 #[cfg(not(feature = "parquet"))]

@@ -1,5 +1,6 @@
 //! Parquet: the chosen columns only, row group after row group, a few thousand rows in memory at a time.
 
+use super::limits::{Limits, Used};
 use super::{Cell, Source, TableProblem};
 use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -16,7 +17,10 @@ const BATCH: usize = 8192;
 /// A file at one row of one batch.
 pub(super) struct ParquetFile {
     file: SerializedFileReader<File>,
-    most_bytes: u64,
+    limits: Limits,
+    used: Used,
+    /// Whether there is text enough in the batch for a record that is too long.
+    long: bool,
     header: Vec<String>,
     columns: Vec<Column>,
     next_group: usize,
@@ -45,13 +49,25 @@ enum Value {
     Nothing,
 }
 
+impl Value {
+    /// As many as there would be in a text, about; one at least.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Whole(_) | Self::Real(_) => size_of::<u64>(),
+            Self::Text(text) => 1 + text.len(),
+            Self::Nothing => 1,
+        }
+    }
+}
+
 impl ParquetFile {
-    pub(super) fn open(file: File, most_bytes: u64) -> Result<Self, TableProblem> {
+    pub(super) fn open(file: File, limits: Limits) -> Result<Self, TableProblem> {
         let file = SerializedFileReader::new(file).map_err(|error| unreadable(&error))?;
         let columns = file.metadata().file_metadata().schema_descr().columns();
         let header = columns.iter().map(|column| column.path().string()).collect();
         let (columns, next_group, at, rows, line) = (Vec::new(), 0, 0, 0, 0);
-        Ok(Self { file, most_bytes, header, columns, next_group, at, rows, line })
+        let (used, long) = (Used::new(limits), false);
+        Ok(Self { file, limits, used, long, header, columns, next_group, at, rows, line })
     }
 
     /// Decodes the next rows; false if there are none left.
@@ -67,6 +83,11 @@ impl ParquetFile {
                 return Err(TableProblem::Unreadable { reason });
             }
             self.at = 0;
+            // A few bytes of a file can stand for any number of rows, and of copies of a text: what counts is what comes out.
+            let bytes = self.columns.iter().flat_map(|column| &column.batch).map(Value::bytes);
+            let bytes = bytes.fold(0_usize, usize::saturating_add);
+            self.used.read(bytes)?;
+            self.long = bytes as u64 > self.limits.most_record;
             if self.rows > 0 || !self.open_group().map_err(|error| unreadable(&error))? {
                 return Ok(self.rows > 0);
             }
@@ -105,8 +126,8 @@ impl Source for ParquetFile {
                 bytes = bytes.saturating_add(unpacked);
             }
         }
-        if bytes > self.most_bytes {
-            return Err(TableProblem::TooManyBytes { most: self.most_bytes });
+        if bytes > self.limits.most_bytes {
+            return Err(TableProblem::TooManyBytes { most: self.limits.most_bytes });
         }
         Ok(())
     }
@@ -117,6 +138,13 @@ impl Source for ParquetFile {
             return Ok(false);
         }
         self.line += 1;
+        if self.long {
+            self.used.next_record();
+            for column in &self.columns {
+                let bytes = column.batch[self.at].bytes();
+                self.used.within_record(bytes).map_err(|problem| (self.line, problem))?;
+            }
+        }
         Ok(true)
     }
 

@@ -146,6 +146,20 @@ fn what_parquet_cannot_give_is_named() {
     let error = rows.choose(&["d", "a"]).unwrap_err().to_string();
     assert!(error.contains("there is more than 3 bytes"), "{error}");
 
+    // A dictionary: what is in the file once comes out as often as there are rows.
+    let text = "x".repeat(5_000) + ",1\n";
+    write(&path, &("a,b\n".to_owned() + &text.repeat(9_000)), &[Kind::Text, Kind::Narrow], 9_000);
+    assert!(std::fs::metadata(&path).unwrap().len() < 3_000_000);
+    let bomb = Form { most_bytes: 30_000_000, ..Form::default() };
+    let mut rows = Rows::open(&path, Secrecy::Public, &bomb).unwrap();
+    rows.choose(&["a", "b"]).unwrap();
+    let end = std::iter::repeat_with(|| rows.advance()).find(|next| !matches!(next, Ok(true)));
+    insta::assert_snapshot!(shown(end.unwrap().unwrap_err()), @"DIR/a.parquet: there is more than 30000000 bytes; if that is right, say so with --most-bytes");
+    let long = "x".repeat(1 << 19);
+    write(&path, &format!("a,b\nx,y\n{long}x,{long}\n"), &[Kind::Text, Kind::Bytes], 10);
+    insta::assert_snapshot!(texts_of(&path, &["a", "b"]).unwrap_err(), @"DIR/a.parquet, row 2: a record begins here that is longer than 1048576 bytes");
+    write(&path, "a,b,c,d\nx,0.5,3,4\n,1,4,\n", &kinds, 10);
+
     let whole = std::fs::read(&path).unwrap();
     for bytes in [&b""[..], b"unit\na\n", &whole[..whole.len() - 9]] {
         std::fs::write(&path, bytes).unwrap();
