@@ -1,6 +1,7 @@
 //! Sets that are no points of one domain, each read from the manifest's files or generated from a named seed.
 
 pub mod census;
+pub mod clients;
 pub mod heavy_hitters;
 pub mod k_median;
 pub mod planted;

@@ -8,6 +8,7 @@ mod distance;
 mod evaluation;
 mod family;
 mod frame;
+mod growth;
 mod heavy_hitters;
 mod k_median;
 mod local;

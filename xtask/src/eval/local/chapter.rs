@@ -1,16 +1,17 @@
 //! The suite's chapter of the report.
 
+use crate::eval::growth;
 use crate::eval::record::Record;
 use crate::eval::summary;
 use crate::report::number::significant;
 use crate::report::page::Page;
 
 const INTRODUCTION: &str = "\
-k-means of clients who trust nobody: each randomises its own record, so the guarantee holds against the server. Eight generated \
-clusters in a cube of side 2, one record per client. **cost** is the true cost of the centres as a multiple of that of the best of three \
+k-means of clients who trust nobody: each randomises its own record, so the guarantee holds against the server. Eight \
+clusters in a cube of side 2, generated or of real sets, one record per client. **cost** is the true cost of the centres as a multiple of that of the best of three \
 k-means++ with the records in hand; mean over runs ± standard deviation, and the worst.
 
-- `kmeans++` sees the records and is not private; `public-uniform` asks nobody and clusters uniform points of the cube.
+- `kmeans++` sees the records and is not private; `private-kmeans` trusts one place with them (delta 1e-6); `public-uniform` asks nobody and clusters uniform points of the cube.
 - `local-k-means` asks each client once, for one byte or two; *one histogram* has one round and no re-centring.
 - `local-private-centers` is the protocol that the paper sketches: heavy buckets of shifted grids at four radii, their sums, a vote for \
 candidates, a vote for those that are left; *one round* stops at the buckets.
@@ -25,6 +26,8 @@ pub(super) fn write(records: &[Record], page: &mut Page) {
         let headings = ["algorithm", "runs", "cost", "worst", "bytes", "rounds", "seconds"];
         page.table(&headings, 1, &lines);
     }
+    let of = "the planted clusters of two dimensions";
+    growth::powers(records, of, |id| id.starts_with("local-planted-d2-"), page);
 }
 
 fn lines(records: &[Record], id: &str) -> Vec<Vec<String>> {

@@ -2,12 +2,13 @@
 
 use crate::error::Error;
 use crate::eval::family::{Label, Named, method};
-use crate::eval::local::data::K;
+use dp_accounting::Budget;
 use dp_cluster::kmeans::{KMeans, KMeansSettings};
+use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansSettings};
 use dp_geometry::{Points, PublicBox};
 use dp_local::{CentresForm, Epsilon, LocalKMeans, LocalKMeansSettings, LocalPrivateCentres};
-use dp_mechanism::ChaCha20Rng;
-use quietus_datasets::sets::planted::Planted;
+use dp_mechanism::{ChaCha20Rng, Mechanism};
+use quietus_datasets::sets::clients::{Clients, K};
 use rand::RngExt;
 use rand_distr::{Distribution as _, Exp1};
 
@@ -18,6 +19,8 @@ pub(crate) type Method = Named<How>;
 pub(crate) enum How {
     /// With the records in hand.
     Records,
+    /// By a collector whom all trust.
+    Central,
     /// The centres of uniform records: nobody is asked.
     Nobody,
     /// So many rounds of re-centring.
@@ -28,8 +31,12 @@ pub(crate) enum How {
     NoisyRecords,
 }
 
-pub(super) const METHODS: [Method; 7] = [
+/// Of the collector whom all trust.
+const DELTA: f64 = 1e-6;
+
+pub(super) const METHODS: [Method; 8] = [
     method("kmeans++", "default", How::Records),
+    method("private-kmeans", "default", How::Central),
     method("public-uniform", "default", How::Nobody),
     method("local-k-means", "default", How::Rounds(3)),
     method("local-k-means", "one histogram", How::Rounds(0)),
@@ -40,13 +47,13 @@ pub(super) const METHODS: [Method; 7] = [
 
 impl Method {
     pub(super) fn label(self) -> Label {
-        let is_private = self.how != How::Records;
+        let (is_private, is_central) = (self.how != How::Records, self.how == How::Central);
         Label {
             algorithm: self.algorithm,
             variant: self.variant.to_owned(),
-            relation: is_private.then_some("replace-one"),
-            has_epsilon: matches!(self.how, How::Rounds(_) | How::Paper(_) | How::NoisyRecords),
-            delta: is_private.then_some(0.0),
+            relation: is_private.then_some(if is_central { "add-remove" } else { "replace-one" }),
+            has_epsilon: !matches!(self.how, How::Records | How::Nobody),
+            delta: is_private.then_some(if is_central { DELTA } else { 0.0 }),
             once: false,
             params: Vec::new(),
         }
@@ -55,16 +62,10 @@ impl Method {
     /// Bytes that a client sends about its record, and rounds of questions.
     pub(super) fn sends(self, domain: &PublicBox, epsilon: f64) -> Option<(usize, usize)> {
         match self.how {
-            How::Records | How::Nobody => None,
+            How::Records | How::Central | How::Nobody => None,
             How::Rounds(rounds) => {
-                let plan = LocalKMeans::new(
-                    domain.clone(),
-                    K,
-                    epsilon,
-                    1 << 20,
-                    LocalKMeansSettings { rounds, ..Default::default() },
-                )
-                .ok()?;
+                let settings = LocalKMeansSettings { rounds, ..Default::default() };
+                let plan = LocalKMeans::new(domain.clone(), K, epsilon, 1 << 20, settings).ok()?;
                 let most = (0..=rounds).map(|round| plan.answer_bytes(round)).max()?;
                 Some((most, usize::from(rounds) + 1))
             }
@@ -77,7 +78,7 @@ impl Method {
     /// Its centres.
     pub(super) fn run(
         self,
-        Planted { records, public_box, .. }: &Planted,
+        Clients { records, public_box, .. }: &Clients,
         epsilon: f64,
         rng: &mut ChaCha20Rng,
     ) -> Result<Points, Error> {
@@ -86,20 +87,24 @@ impl Method {
             |error: &dyn std::fmt::Display| Error::library(self.algorithm, &error.to_string());
         match self.how {
             How::Records => solved(records, rng),
+            How::Central => {
+                let budget = Budget::new(epsilon, DELTA).map_err(|error| failed(&error))?;
+                let expected_records = Some(n as u64);
+                let settings = PrivateKMeansSettings { expected_records, ..Default::default() };
+                let plan = PrivateKMeans::new(public_box.clone(), K, budget, settings);
+                let plan = plan.map_err(|error| failed(&error))?;
+                let release = plan.simulate(records.view(), rng);
+                Ok(release.map_err(|error| failed(&error))?.output.centres)
+            }
             How::Nobody => {
                 let uniform = (0..20_000 * dim).map(|_| rng.random_range(-1.0..1.0)).collect();
                 solved(&Points::new(uniform, dim).map_err(|error| failed(&error))?, rng)
             }
             How::Rounds(rounds) => {
                 let clients = u32::try_from(n).map_err(|error| failed(&error))?;
-                let plan = LocalKMeans::new(
-                    public_box.clone(),
-                    K,
-                    epsilon,
-                    clients,
-                    LocalKMeansSettings { rounds, ..Default::default() },
-                )
-                .map_err(|error| failed(&error))?;
+                let settings = LocalKMeansSettings { rounds, ..Default::default() };
+                let plan = LocalKMeans::new(public_box.clone(), K, epsilon, clients, settings);
+                let plan = plan.map_err(|error| failed(&error))?;
                 let server = plan.simulate(rng.random(), records.view(), rng);
                 let found = server.map_err(|error| failed(&error))?.centres();
                 Ok(found.expect("all rounds are over").centres)

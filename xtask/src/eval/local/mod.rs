@@ -1,7 +1,6 @@
 //! The suite `local`: k-means of clients who trust nobody, beside k-means that sees their records and what needs no method at all.
 
 mod chapter;
-mod data;
 mod methods;
 
 use crate::error::Error;
@@ -10,13 +9,12 @@ use crate::eval::record::Record;
 use crate::eval::settings::Effort;
 use crate::eval::suite::Context;
 use crate::report::page::Page;
-use data::K;
 use dp_cluster::metrics::squared_inertia;
 use dp_geometry::Points;
 use dp_mechanism::ChaCha20Rng;
 use methods::{METHODS, Method};
 use quietus_datasets::seed::named_rng;
-use quietus_datasets::sets::planted::{Planted, Set};
+use quietus_datasets::sets::clients::{self, K, Source};
 
 /// The suite.
 #[derive(Debug)]
@@ -24,26 +22,31 @@ pub(crate) struct Local;
 
 impl Family for Local {
     const ID: &'static str = "local";
-    type Source = Set;
+    type Source = Source;
     type Method = Method;
     type Bench = Clients;
 
-    fn sources(effort: Effort) -> Vec<Set> {
-        data::sets(effort)
+    fn sources(effort: Effort) -> Vec<Source> {
+        match effort {
+            Effort::Quick => clients::sources(100_000, &[]).into_iter().take(1).collect(),
+            Effort::Standard => clients::sources(1_000_000, &[10_000, 100_000]),
+            Effort::Full => clients::sources(1_000_000, &[10_000, 100_000, 10_000_000]),
+        }
     }
 
-    fn card(set: &Set, _: &Context) -> Result<Card, Error> {
+    fn card(source: &Source, context: &Context) -> Result<Card, Error> {
+        let (n, d) = source.size();
         Ok(Card {
-            id: set.id.clone(),
-            n: set.n,
-            d: set.dim,
+            id: source.id(),
+            n,
+            d,
             params: vec![("k", K.into())],
-            units: (set.n * set.dim / 100_000) as u64 + 1,
-            file: None,
+            units: (n * d / 100_000) as u64 + 1,
+            file: source.file(&context.shelf())?,
         })
     }
 
-    fn methods(_: &Set, _: Effort) -> Vec<Method> {
+    fn methods(_: &Source, _: Effort) -> Vec<Method> {
         METHODS.to_vec()
     }
 
@@ -55,15 +58,15 @@ impl Family for Local {
         if effort == Effort::Quick { &[] } else { &[1.0, 2.0, 4.0] }
     }
 
-    fn open(set: Set, _: &Context) -> Result<Option<Clients>, Error> {
-        let planted = set.generate()?;
-        let mut rng = named_rng(&["local", "reference", &set.id]);
+    fn open(source: Source, context: &Context) -> Result<Option<Clients>, Error> {
+        let Some(all) = source.open(&context.shelf())? else { return Ok(None) };
+        let mut rng = named_rng(&["local", "reference", &source.id()]);
         let mut best = f64::INFINITY;
         for _ in 0..3 {
-            let centres = methods::solved(&planted.records, &mut rng)?;
-            best = best.min(squared_inertia(planted.records.view(), centres.view()));
+            let centres = methods::solved(&all.records, &mut rng)?;
+            best = best.min(squared_inertia(all.records.view(), centres.view()));
         }
-        Ok(Some(Clients { planted, best }))
+        Ok(Some(Clients { all, best }))
     }
 
     fn report(records: &[Record], _: &Context, page: &mut Page) -> Result<(), Error> {
@@ -78,7 +81,7 @@ impl Family for Local {
 
 /// Records of clients, and the cost of k-means with the records in hand.
 pub(crate) struct Clients {
-    planted: Planted,
+    all: clients::Clients,
     best: f64,
 }
 
@@ -87,11 +90,11 @@ impl Bench for Clients {
     type Found = Points;
 
     fn checksum(&self) -> &str {
-        &self.planted.checksum
+        &self.all.checksum
     }
 
     fn run(&self, method: Method, epsilon: f64, rng: &mut ChaCha20Rng) -> Result<Points, Error> {
-        method.run(&self.planted, epsilon, rng)
+        method.run(&self.all, epsilon, rng)
     }
 
     fn measure(
@@ -100,9 +103,9 @@ impl Bench for Clients {
         epsilon: f64,
         centres: &Points,
     ) -> Result<Vec<(&'static str, f64)>, Error> {
-        let cost = squared_inertia(self.planted.records.view(), centres.view());
+        let cost = squared_inertia(self.all.records.view(), centres.view());
         let mut metrics = vec![("inertia_squared", cost), ("cost_ratio", cost / self.best)];
-        if let Some((bytes, rounds)) = method.sends(&self.planted.public_box, epsilon) {
+        if let Some((bytes, rounds)) = method.sends(&self.all.public_box, epsilon) {
             metrics.extend([("bytes_per_client", bytes as f64), ("rounds", rounds as f64)]);
         }
         Ok(metrics)

@@ -1,9 +1,9 @@
 //! The suite's chapter of the report.
 
+use crate::eval::growth;
 use crate::eval::record::Record;
-use crate::eval::summary::{self, Row};
+use crate::eval::summary;
 use crate::eval::tables;
-use crate::report::number::significant;
 use crate::report::page::Page;
 
 const INTRODUCTION: &str = "\
@@ -39,7 +39,8 @@ pub(super) fn write(records: &[Record], page: &mut Page) {
     page.chapter("k-means with a constant factor");
     page.paragraph(INTRODUCTION);
     crossovers(page);
-    slopes(records, page);
+    let of = "the sets of four dimensions and eight clusters";
+    growth::powers(records, of, |id| id.ends_with("-d4-k8"), page);
     for id in summary::datasets(records) {
         page.section(id);
         let rows = summary::rows(records, id);
@@ -71,58 +72,12 @@ fn crossovers(page: &mut Page) {
     page.table(&headings.collect::<Vec<_>>(), 1, &lines);
 }
 
-/// By what power of the number of records the cost above that of k-means falls, with four dimensions and eight clusters.
-fn slopes(records: &[Record], page: &mut Page) {
-    let family: Vec<&str> =
-        summary::datasets(records).into_iter().filter(|id| id.ends_with("-d4-k8")).collect();
-    let rows: Vec<Row> = family.iter().flat_map(|id| summary::rows(records, id)).collect();
-    let mut labels: Vec<String> = Vec::new();
-    for row in &rows {
-        if !labels.contains(&row.label()) {
-            labels.push(row.label());
-        }
-    }
-    let line = |label: &String| -> Option<Vec<String>> {
-        let places: Vec<(f64, f64)> = rows
-            .iter()
-            .filter(|row| &row.label() == label)
-            .filter_map(|row| {
-                let excess = row.statistic("cost_ratio")?.mean - 1.0;
-                (excess > 0.0).then(|| ((row.n as f64).ln(), excess.ln()))
-            })
-            .collect();
-        let slope = slope(&places)?;
-        Some(vec![label.clone(), places.len().to_string(), significant(slope, 2)])
-    };
-    let lines: Vec<Vec<String>> = labels.iter().filter_map(line).collect();
-    if !lines.is_empty() {
-        page.paragraph(
-            "The excess of cost as a power of the number of records, fitted on the sets of four dimensions and eight clusters:",
-        );
-        page.table(&["algorithm", "sets", "power"], 1, &lines);
-    }
-}
-
-/// Of the line with least squares; none through fewer than two places.
-fn slope(places: &[(f64, f64)]) -> Option<f64> {
-    let count = places.len() as f64;
-    let mean = |of: fn(&(f64, f64)) -> f64| places.iter().map(of).sum::<f64>() / count;
-    let (x, y) = (mean(|place| place.0), mean(|place| place.1));
-    let spread: f64 = places.iter().map(|place| (place.0 - x).powi(2)).sum();
-    let both: f64 = places.iter().map(|place| (place.0 - x) * (place.1 - y)).sum();
-    (spread > 0.0).then(|| both / spread)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn crossovers_and_slopes_are_those_of_their_formulas() {
-        assert!(
-            (slope(&[(0.0, 1.0), (1.0, 0.0), (2.0, -1.0)]).expect("three") + 1.0).abs() < 1e-12
-        );
-        assert_eq!(slope(&[(1.0, 1.0)]), None);
+    fn crossovers_are_those_of_their_formulas() {
         for (name, rival) in RIVALS {
             for k in CLUSTERS {
                 let Some(first) = first_dimension(rival, k) else { continue };
