@@ -184,6 +184,7 @@ mod tests {
     #[test]
     fn favoured_symbols_come_as_often_as_stated() {
         let half = response(3_f64.ln(), 4, 2).expect("valid");
+        assert_eq!((half.symbols(), half.favoured()), (4, 2));
         assert!((half.favours() - 0.75).abs() < 1e-9);
         let mut rng = ChaCha20Rng::seed_from_u64(5);
         let mut source = SecureSource::new(&mut rng);
