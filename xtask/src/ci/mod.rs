@@ -64,7 +64,10 @@ const STEPS: [Step; 16] = [
     // Of the features that are off by default, the one that needs no C compiler (zstd does); it shares the builds of the step before.
     Step {
         name: "Parquet",
-        work: Work::Cargo("test --workspace --features quietus/parquet --lib parquet", &[]),
+        work: Work::Cargo(
+            "test --workspace --features quietus/parquet --lib --test memory parquet",
+            &[],
+        ),
     },
     // These draw more when optimised.
     Step {

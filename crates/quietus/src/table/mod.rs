@@ -12,6 +12,8 @@ mod limits;
 pub mod numbers;
 #[cfg(feature = "parquet")]
 mod parquet_file;
+#[cfg(feature = "parquet")]
+mod parquet_pages;
 mod problem;
 mod quotes;
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! Parquet: the chosen columns only, row group after row group, a few thousand rows in memory at a time.
 
 use super::limits::{Limits, Used};
+use super::parquet_pages::{Bounded, Pages, decoded, room};
 use super::{Cell, Source, TableProblem};
 use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
@@ -16,7 +17,9 @@ const BATCH: usize = 8192;
 
 /// A file at one row of one batch.
 pub(super) struct ParquetFile {
-    file: SerializedFileReader<File>,
+    file: SerializedFileReader<Bounded>,
+    /// The same file, for the pages of its columns.
+    bytes: Bounded,
     limits: Limits,
     used: Used,
     /// Whether there is text enough in the batch for a record that is too long.
@@ -62,20 +65,21 @@ impl Value {
 
 impl ParquetFile {
     pub(super) fn open(file: File, limits: Limits) -> Result<Self, TableProblem> {
-        let file = SerializedFileReader::new(file).map_err(|error| unreadable(&error))?;
+        let bytes = Bounded::new(file);
+        let file = decoded(|| SerializedFileReader::new(bytes.clone()));
+        let file = file.map_err(|error| unreadable(&error))?;
         let columns = file.metadata().file_metadata().schema_descr().columns();
         let header = columns.iter().map(|column| column.path().string()).collect();
         let (columns, next_group, at, rows, line) = (Vec::new(), 0, 0, 0, 0);
         let (used, long) = (Used::new(limits), false);
-        Ok(Self { file, limits, used, long, header, columns, next_group, at, rows, line })
+        Ok(Self { file, bytes, limits, used, long, header, columns, next_group, at, rows, line })
     }
 
     /// Decodes the next rows; false if there are none left.
     fn next_batch(&mut self) -> Result<bool, TableProblem> {
         loop {
-            for column in &mut self.columns {
-                column.next_batch().map_err(|error| unreadable(&error))?;
-            }
+            let batches = || self.columns.iter_mut().try_for_each(Column::next_batch);
+            decoded(batches).map_err(|error| unreadable(&error))?;
             let mut lengths = self.columns.iter().map(|column| column.batch.len());
             self.rows = lengths.next().unwrap_or(0);
             if lengths.any(|rows| rows != self.rows) {
@@ -99,9 +103,14 @@ impl ParquetFile {
         if self.next_group == self.file.num_row_groups() {
             return Ok(false);
         }
-        let group = self.file.get_row_group(self.next_group)?;
+        let group = self.file.metadata().row_group(self.next_group);
+        let rows = usize::try_from(group.num_rows())?;
+        let room = room(self.columns.len());
         for column in &mut self.columns {
-            column.reader = Some(group.get_column_reader(column.place)?);
+            let chunk = group.column(column.place);
+            column.reader = None; // Its pages make room.
+            let pages = Pages::new(self.bytes.clone(), chunk, rows, room)?;
+            column.reader = Some(get_column_reader(chunk.column_descr_ptr(), Box::new(pages)));
         }
         self.next_group += 1;
         Ok(true)

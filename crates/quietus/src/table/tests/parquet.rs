@@ -2,11 +2,13 @@
 
 use super::super::{Form, Rows, Secrecy, TableError};
 use super::texts_of;
+use dp_mechanism::ChaCha20Rng;
 use parquet::basic::{Compression, GzipLevel, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
+use rand::{RngExt, SeedableRng};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::Path;
@@ -58,10 +60,15 @@ pub(crate) fn write(path: &Path, text: &str, kinds: &[Kind], rows_of_group: usiz
     };
     let fields = header.iter().zip(kinds).enumerate().map(field).collect();
     let schema = Arc::new(Type::group_type_builder("schema").with_fields(fields).build().unwrap());
-    // Small row groups in one way and large ones in another, so that both are read.
-    let small = rows_of_group < 1_000;
-    let codec = if small { Compression::SNAPPY } else { Compression::GZIP(GzipLevel::default()) };
-    let settings = WriterProperties::builder().set_compression(codec);
+    // Small row groups in one way and large ones in another, so that all are read.
+    let (codec, version) = match rows_of_group {
+        0..10 => (Compression::UNCOMPRESSED, WriterVersion::PARQUET_1_0),
+        10..1_000 => (Compression::SNAPPY, WriterVersion::PARQUET_2_0),
+        1_000..9_000 => (Compression::SNAPPY, WriterVersion::PARQUET_1_0),
+        9_000 => (Compression::GZIP(GzipLevel::default()), WriterVersion::PARQUET_1_0),
+        _ => (Compression::GZIP(GzipLevel::default()), WriterVersion::PARQUET_2_0),
+    };
+    let settings = WriterProperties::builder().set_compression(codec).set_writer_version(version);
     // Small pages, so that a batch goes over several of them.
     let settings = settings.set_data_page_row_count_limit(3).set_write_batch_size(1).build();
     let file = File::create(path).unwrap();
@@ -116,11 +123,13 @@ fn parquet_gives_the_cells_of_csv() {
     let (csv, parquet) = (folder.path().join("a.csv"), folder.path().join("a.parquet"));
     std::fs::write(&csv, &text).unwrap();
     let kinds = [Kind::Text, Kind::Real, Kind::Narrow, Kind::Wide, Kind::Unsigned, Kind::Bytes];
-    write(&parquet, &text, &kinds, 9_000);
-    for columns in [&["large", "name", "small", "hash", "raw"][..], &["small"], &[]] {
-        let want = texts_of(&csv, columns).unwrap();
-        let want = if columns.is_empty() { Vec::new() } else { want };
-        assert!(texts_of(&parquet, columns).unwrap() == want, "{columns:?}");
+    for rows_of_group in [900, 7_000, 9_000, 15_000] {
+        write(&parquet, &text, &kinds, rows_of_group);
+        for columns in [&["large", "name", "small", "hash", "raw"][..], &["small"], &[]] {
+            let want = texts_of(&csv, columns).unwrap();
+            let want = if columns.is_empty() { Vec::new() } else { want };
+            assert!(texts_of(&parquet, columns).unwrap() == want, "{rows_of_group}: {columns:?}");
+        }
     }
 }
 
@@ -165,4 +174,46 @@ fn what_parquet_cannot_give_is_named() {
         std::fs::write(&path, bytes).unwrap();
         assert!(texts_of(&path, &["a"]).unwrap_err().starts_with("DIR/a.parquet: "));
     }
+}
+
+/// Bytes changed at random, in a footer, a header, levels, a dictionary or values. `QUIETUS_FUZZ_FILES=100000` takes some minutes.
+#[test]
+fn any_parquet_file_is_read_or_refused() {
+    let files = std::env::var("QUIETUS_FUZZ_FILES").map_or(2_000, |text| text.parse().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let kinds = [Kind::Text, Kind::Real, Kind::Narrow, Kind::Unsigned];
+    let mut text = "a,b,c,d\n".to_owned();
+    for row in 0..40 {
+        let gap = if row % 7 == 0 { String::new() } else { row.to_string() };
+        writeln!(text, "unit {},{}.5,{gap},{row}", row % 5, row % 3).unwrap();
+    }
+    let whole: Vec<_> = [9, 20, 7_000, 9_000, 15_000]
+        .map(|rows_of_group| {
+            write(&path, &text, &kinds, rows_of_group);
+            std::fs::read(&path).unwrap()
+        })
+        .into();
+    let mut rng = ChaCha20Rng::seed_from_u64(7);
+    let (mut read, mut refused) = (0, 0);
+    for number in 0..files {
+        let mut bytes = whole[number % whole.len()].clone();
+        for _ in 0..rng.random_range(1..4) {
+            let at = rng.random_range(0..bytes.len());
+            bytes[at] = match rng.random_range(0..4) {
+                0 => rng.random(),
+                1 => [0, 0x7f, 0x80, 0xff][rng.random_range(0..4)],
+                _ => bytes[at] ^ (1 << rng.random_range(0..8)),
+            };
+        }
+        std::fs::write(&path, bytes).unwrap();
+        match texts_of(&path, &["d", "a", "b", "c"]) {
+            Ok(_) => read += 1,
+            Err(error) => {
+                refused += 1;
+                assert_eq!(error.lines().count(), 1, "{error}");
+            }
+        }
+    }
+    assert!(read > files / 10 && refused > files / 3, "{read} read, {refused} refused");
 }
