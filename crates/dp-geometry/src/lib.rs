@@ -44,6 +44,10 @@
 //!
 //! Noise, sensitivities, budgets, reading files, distances between sets of points.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod cloud;
 mod error;
 mod grid;

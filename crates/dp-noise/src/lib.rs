@@ -45,6 +45,10 @@
 //! where the value is, so that the cache can tell; [`choose_exponentially`], which makes the same passes over the scores. All others are
 //! not, and there is no timing-safe Gaussian beyond the table.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod bernoulli;
 mod bits;
 mod choice;

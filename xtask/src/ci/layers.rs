@@ -75,8 +75,10 @@ fn complaints(metadata: &Metadata, map: &str) -> Vec<String> {
         found.extend(arrows(package));
         let name = &package.name;
         let folder = package.manifest_path.parent().unwrap_or(Path::new(""));
-        if !folder.join("README.md").is_file() {
-            found.push(format!("{name} has no README.md"));
+        let text = |file| std::fs::read_to_string(folder.join(file)).unwrap_or_default();
+        let tested = text("src/lib.rs").contains("include_str!(\"../README.md\")");
+        if !tested || !text("README.md").contains("\nfn main()") {
+            found.push(format!("{name} has no README.md with a program that its tests compile"));
         }
         if !map.contains(name.as_str()) {
             found.push(format!("{name} is not on the map in ARCHITECTURE.md"));
@@ -126,8 +128,9 @@ mod tests {
 
     fn package(folder: &Path, name: &str, uses: &[(&str, Option<&str>)]) -> Package {
         let own = folder.join("crates").join(name);
-        std::fs::create_dir_all(&own).unwrap();
-        std::fs::write(own.join("README.md"), "").unwrap();
+        std::fs::create_dir_all(own.join("src")).unwrap();
+        std::fs::write(own.join("README.md"), "\nfn main() {}").unwrap();
+        std::fs::write(own.join("src/lib.rs"), "include_str!(\"../README.md\")").unwrap();
         let dependency = |&(name, kind): &(&str, Option<&str>)| Dependency {
             name: name.to_owned(),
             kind: kind.map(str::to_owned),
@@ -196,9 +199,9 @@ mod tests {
     fn a_crate_is_explained_and_on_the_map() {
         let folder = tempfile::tempdir().unwrap();
         let packages = vec![package(folder.path(), "dp-noise", &[])];
-        std::fs::remove_file(folder.path().join("crates/dp-noise/README.md")).unwrap();
+        std::fs::remove_dir_all(folder.path().join("crates/dp-noise")).unwrap();
         insta::assert_snapshot!(complaints(&Metadata { packages }, "").join("\n"), @r"
-        dp-noise has no README.md
+        dp-noise has no README.md with a program that its tests compile
         dp-noise is not on the map in ARCHITECTURE.md
         ");
     }

@@ -39,7 +39,7 @@ enum Work {
     Readme,
 }
 
-const STEPS: [Step; 16] = [
+const STEPS: [Step; 17] = [
     Step { name: "format", work: Work::Cargo("fmt --all -- --check", &[]) },
     Step {
         name: "lints",
@@ -59,7 +59,8 @@ const STEPS: [Step; 16] = [
     },
     Step { name: "oldest compiler", work: Work::OldestCompiler },
     Step { name: "commands of the README", work: Work::Readme },
-    // What the evaluation of the step before has written.
+    Step { name: "examples", work: Work::Check(readme::run_examples) },
+    // What the evaluation two steps before has written.
     Step { name: "report in a browser", work: Work::Check(browser::check_report) },
     // Of the features that are off by default, the one that needs no C compiler (zstd does); it shares the builds of the step before.
     Step {
@@ -99,7 +100,7 @@ const STEPS: [Step; 16] = [
 const ENGINE_STEPS: [Step; 5] = [
     Step { name: "format", work: Work::Engine("fmt --all -- --check", &[]) },
     Step { name: "tests", work: Work::Engine("test --locked", &[]) },
-    Step { name: "example", work: Work::Engine("run --locked --example release", &[]) },
+    Step { name: "example", work: Work::Engine("run --locked --example people", &[]) },
     Step { name: "lints", work: Work::Engine("clippy --locked --all-targets -- -D warnings", &[]) },
     Step {
         name: "documentation",
@@ -148,18 +149,18 @@ pub(crate) fn command(args: &CiArgs) -> Result<Ending, Error> {
 }
 
 fn run(work: &Work) -> Result<bool, Error> {
+    let root = workspace::root();
     match work {
-        Work::Cargo(words, variables) => run_command(cargo(), "cargo", words, variables),
+        Work::Cargo(words, variables) => run_command(&root, cargo(), "cargo", words, variables),
         Work::Engine(words, variables) => {
-            let folder = workspace::root().join(ENGINE);
-            run_command_in(&folder, cargo(), "cargo", words, variables)
+            run_command(&root.join(ENGINE), cargo(), "cargo", words, variables)
         }
         Work::Check(check) => Ok(tell(&check()?)),
         Work::Readme => {
             let commands = readme::commands()?;
             let mut passed = tell(&readme::complaints(&commands));
             // Nothing that an earlier run has left may count.
-            let folder = workspace::root().join(CLAIMS);
+            let folder = root.join(CLAIMS);
             if folder.exists() {
                 std::fs::remove_dir_all(&folder).map_err(Error::io("remove", &folder))?;
             }
@@ -168,7 +169,13 @@ fn run(work: &Work) -> Result<bool, Error> {
             let reports = format!("../../{CLAIMS}");
             for words in &commands {
                 passed = passed
-                    && run_command(cargo(), "cargo", words, &[("DP_AUDIT_REPORTS", &reports)])?;
+                    && run_command(
+                        &root,
+                        cargo(),
+                        "cargo",
+                        words,
+                        &[("DP_AUDIT_REPORTS", &reports)],
+                    )?;
             }
             Ok(passed)
         }
@@ -178,7 +185,7 @@ fn run(work: &Work) -> Result<bool, Error> {
                 Ok(true)
             }
             toolchain::Plan::Check(words) => {
-                run_command(Command::new("rustup"), "rustup", &words, &[])
+                run_command(&root, Command::new("rustup"), "rustup", &words, &[])
             }
         },
     }
@@ -193,15 +200,6 @@ fn tell(complaints: &[String]) -> bool {
 }
 
 fn run_command(
-    command: Command,
-    program: &str,
-    words: &str,
-    variables: &[(&str, &str)],
-) -> Result<bool, Error> {
-    run_command_in(&workspace::root(), command, program, words, variables)
-}
-
-fn run_command_in(
     folder: &Path,
     mut command: Command,
     program: &str,

@@ -1,5 +1,7 @@
 //! The commands of the README, taken from it, so that what it promises is what is run.
 
+use super::metadata::{self, Package, Target};
+use crate::bench::cargo;
 use crate::error::Error;
 use quietus_datasets::workspace;
 
@@ -16,12 +18,32 @@ pub(super) fn commands() -> Result<Vec<String>, Error> {
 /// What is wrong with them; empty means that nothing is.
 pub(super) fn complaints(commands: &[String]) -> Vec<String> {
     let number = commands.len();
-    let right = number == COMMANDS;
-    if right {
-        Vec::new()
-    } else {
-        vec![format!("README.md holds {number} commands, not {COMMANDS}")]
+    let wrong = number != COMMANDS;
+    wrong
+        .then(|| format!("README.md holds {number} commands, not {COMMANDS}"))
+        .into_iter()
+        .collect()
+}
+
+/// Examples that measure for minutes, or write into a folder that one names.
+const LONGER: [&str; 4] = ["candidates", "limits", "planted", "manual"];
+
+/// What is wrong with the examples of the crates: each runs without arguments and prints something.
+pub(super) fn run_examples() -> Result<Vec<String>, Error> {
+    let mut found = Vec::new();
+    for Package { name, targets, .. } in metadata::of_members()?.packages {
+        let shows =
+            |target: &&Target| target.kind == ["example"] && !LONGER.contains(&&*target.name);
+        for Target { name: example, .. } in targets.iter().filter(shows) {
+            let run = cargo().args(["run", "-q", "-p", &name, "--example", example]).output();
+            if !run.is_ok_and(|run| run.status.success() && !run.stdout.is_empty()) {
+                found.push(format!(
+                    "cargo run -p {name} --example {example} fails, or shows nothing"
+                ));
+            }
+        }
     }
+    Ok(found)
 }
 
 fn in_blocks(text: &str) -> Vec<String> {
@@ -46,11 +68,5 @@ mod tests {
         let text = "cargo a\n```sh\ncargo b c\nls\n```\ncargo d\n```toml\ncargo e\n```\n```sh\ncargo f\n```";
         assert_eq!(in_blocks(text), ["b c", "f"]);
         assert!(complaints(&in_blocks(text)).is_empty() && !complaints(&[]).is_empty());
-    }
-
-    #[test]
-    fn the_readme_has_its_commands() {
-        let commands = commands().expect("the README can be read");
-        assert_eq!(complaints(&commands), Vec::<String>::new());
     }
 }
