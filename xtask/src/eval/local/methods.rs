@@ -86,7 +86,7 @@ impl Method {
         let failed =
             |error: &dyn std::fmt::Display| Error::library(self.algorithm, &error.to_string());
         match self.how {
-            How::Records => solved(records, rng),
+            How::Records => solved(records, None, rng),
             How::Central => {
                 let budget = Budget::new(epsilon, DELTA).map_err(|error| failed(&error))?;
                 let expected_records = Some(n as u64);
@@ -98,7 +98,7 @@ impl Method {
             }
             How::Nobody => {
                 let uniform = (0..20_000 * dim).map(|_| rng.random_range(-1.0..1.0)).collect();
-                solved(&Points::new(uniform, dim).map_err(|error| failed(&error))?, rng)
+                solved(&Points::new(uniform, dim).map_err(|error| failed(&error))?, None, rng)
             }
             How::Rounds(rounds) => {
                 let clients = u32::try_from(n).map_err(|error| failed(&error))?;
@@ -115,11 +115,7 @@ impl Method {
                 let plan = plan.map_err(|error| failed(&error))?;
                 let found = plan.simulate(rng.random(), records.view(), rng);
                 let found = found.map_err(|error| failed(&error))?;
-                let solver = KMeans::new(K.min(found.points.len()), KMeansSettings::default());
-                let fit = solver.and_then(|solver| {
-                    solver.exact_fit(found.points.view(), Some(&found.weights), rng)
-                });
-                fit.map(|fit| fit.centres).map_err(|error| failed(&error))
+                solved(&found.points, Some(&found.weights), rng)
             }
             How::NoisyRecords => {
                 // A record can change all coordinates, each by 2.
@@ -130,15 +126,19 @@ impl Method {
                     (x + noise).clamp(-1.0, 1.0)
                 });
                 let noisy = Points::new(noisy.collect(), dim).map_err(|error| failed(&error))?;
-                solved(&noisy, rng)
+                solved(&noisy, None, rng)
             }
         }
     }
 }
 
 /// k-means with these points in hand.
-pub(super) fn solved(points: &Points, rng: &mut ChaCha20Rng) -> Result<Points, Error> {
-    let solver = KMeans::new(K, KMeansSettings::default());
-    let fit = solver.and_then(|solver| solver.exact_fit(points.view(), None, rng));
+pub(super) fn solved(
+    points: &Points,
+    weights: Option<&[f64]>,
+    rng: &mut ChaCha20Rng,
+) -> Result<Points, Error> {
+    let solver = KMeans::new(K.min(points.len()), KMeansSettings::default());
+    let fit = solver.and_then(|solver| solver.exact_fit(points.view(), weights, rng));
     fit.map(|fit| fit.centres).map_err(|error| Error::library("kmeans++", &error))
 }

@@ -63,7 +63,7 @@ impl Family for Local {
         let mut rng = named_rng(&["local", "reference", &source.id()]);
         let mut best = f64::INFINITY;
         for _ in 0..3 {
-            let centres = methods::solved(&all.records, &mut rng)?;
+            let centres = methods::solved(&all.records, None, &mut rng)?;
             best = best.min(squared_inertia(all.records.view(), centres.view()));
         }
         Ok(Some(Clients { all, best }))
