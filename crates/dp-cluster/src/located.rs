@@ -3,7 +3,7 @@
 use dp_geometry::{PointsView, PublicBox};
 use rayon::prelude::*;
 
-use crate::nearest::{CentreTable, NearestCentre, rounding_slack, squared_distance};
+use crate::nearest::{HintedTable, squared_distance};
 use crate::table::rows_per_task;
 
 /// The points, the centre of each and the distance to it.
@@ -30,16 +30,10 @@ impl<'a> Located<'a> {
     /// one first, the lowest index in a tie.
     ///
     /// A point is taken as moved into the box, so that the result is a function of this one record
-    /// and public values, whatever the record holds. The label it had is a hint only: a point nearer
-    /// to that centre than half the way from there to any other needs no search, and the outcome is
-    /// that of a full one.
+    /// and public values, whatever the record holds. The label it had is a hint only.
     pub(crate) fn update(&mut self, public_box: &PublicBox, centres: PointsView<'_>, search: bool) {
         let (dim, rows) = (self.points.dim(), rows_per_task(self.points.len()));
-        let table = CentreTable::new(centres);
-        // The margin covers rounding, see `rounding_slack`.
-        let shrink = 0.25 * (1.0 - rounding_slack(dim));
-        let reach: Vec<f64> =
-            centres.rows().map(|c| shrink * table.two_nearest(c).second_squared).collect();
+        let table = HintedTable::new(centres);
         self.labels
             .par_chunks_mut(rows)
             .zip(self.distances.par_chunks_mut(rows))
@@ -49,13 +43,13 @@ impl<'a> Located<'a> {
                 let rows = rows.chunks_exact(dim);
                 for ((label, distance), row) in labels.iter_mut().zip(distances).zip(rows) {
                     clip_into(public_box, row, &mut clipped);
-                    let hint = *label as usize;
-                    let mut squared = squared_distance(&clipped, centres.row(hint));
-                    let is_nearest = squared < reach[hint];
-                    if search && !is_nearest {
-                        let two = table.two_nearest(&clipped);
-                        (*label, squared) = (two.label, two.squared);
-                    }
+                    let squared = if search {
+                        let (nearest, squared) = table.nearest_from(&clipped, *label);
+                        *label = nearest;
+                        squared
+                    } else {
+                        squared_distance(&clipped, table.centre(*label as usize))
+                    };
                     *distance = squared.sqrt();
                 }
             });
@@ -65,9 +59,7 @@ impl<'a> Located<'a> {
 /// The point of the box that a record counts as.
 #[inline]
 pub(crate) fn clip_into(public_box: &PublicBox, row: &[f64], clipped: &mut [f64]) {
-    for (i, (y, &x)) in clipped.iter_mut().zip(row).enumerate() {
-        *y = public_box.clip_coordinate(i, x);
-    }
+    public_box.clip_to(row, clipped);
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use dp_geometry::PointsView;
 pub(crate) use dp_geometry::nearest::{
-    CentreTable, CentreTree, NearestCentre, rounding_slack, squared_distance,
+    CentreTable, CentreTree, HintedTable, NearestCentre, rounding_slack, squared_distance,
 };
 use rayon::prelude::*;
 

@@ -152,6 +152,15 @@ impl PublicBox {
         if x.is_nan() { self.middle(i) } else { x.clamp(self.min[i], self.max[i]) }
     }
 
+    /// Writes the point of the box that a record counts as: [`clip_coordinate`](Self::clip_coordinate) of each, as far as `to` has room.
+    #[inline]
+    pub fn clip_to(&self, record: &[f64], to: &mut [f64]) {
+        let bounds = self.min.iter().zip(&self.max);
+        for (i, ((to, &x), (&min, &max))) in to.iter_mut().zip(record).zip(bounds).enumerate() {
+            *to = if x >= min && x <= max { x } else { self.clip_coordinate(i, x) };
+        }
+    }
+
     /// Moves a point into the box, coordinate by coordinate.
     ///
     /// # Panics

@@ -106,6 +106,7 @@ mod merge;
 mod plan;
 mod questions;
 mod radius;
+mod recent;
 mod round;
 mod rounds;
 mod split;

@@ -3,10 +3,12 @@
 use dp_geometry::{PointsView, PublicBox};
 use serde::{Deserialize, Serialize};
 
+use super::radius::Buckets;
+use super::recent::Recent;
 use super::sums::{COUNT_UNITS, COUNTS, add_row};
 use crate::dpm::{Path, Walk};
 use crate::located::clip_into;
-use crate::nearest::{CentreTable, NearestCentre, squared_distance};
+use crate::nearest::{HintedTable, squared_distance};
 use crate::passes::within;
 use crate::residual::UNITS;
 
@@ -64,17 +66,17 @@ impl Labels {
                 let fits = leaves == centres.len() && path.public_box().dim() == dim;
                 fits.then_some(By::Leaf(walk))?
             }
-            None => By::Nearest(CentreTable::new(centres)),
+            None => By::Nearest(Recent::new(centres)),
         };
-        let (public_box, centres) = (self.public_box.clone(), self.centres.clone());
-        (!centres.is_empty()).then(|| Labeller { public_box, centres, by, clipped: vec![0.0; dim] })
+        let (public_box, table) = (self.public_box.clone(), HintedTable::new(centres));
+        (!centres.is_empty()).then(|| Labeller { public_box, table, by, clipped: vec![0.0; dim] })
     }
 }
 
 /// Finds the centre of one record after the other.
 pub(crate) struct Labeller {
     public_box: PublicBox,
-    centres: Vec<f64>,
+    table: HintedTable,
     by: By,
     /// The point of the box that the last record counts as.
     clipped: Vec<f64>,
@@ -83,7 +85,7 @@ pub(crate) struct Labeller {
 #[allow(missing_debug_implementations, reason = "written below")]
 enum By {
     Leaf(Walk),
-    Nearest(CentreTable),
+    Nearest(Recent),
 }
 
 impl std::fmt::Debug for By {
@@ -93,11 +95,6 @@ impl std::fmt::Debug for By {
 }
 
 impl Labeller {
-    fn row(&self, centre: usize) -> &[f64] {
-        let dim = self.clipped.len();
-        &self.centres[centre * dim..][..dim]
-    }
-
     /// The point of the box that the last record counts as.
     pub(crate) fn clipped(&self) -> &[f64] {
         &self.clipped
@@ -107,14 +104,16 @@ impl Labeller {
     #[inline]
     pub(crate) fn locate(&mut self, row: &[f64]) -> (usize, f64) {
         clip_into(&self.public_box, row, &mut self.clipped);
-        let (label, squared) = match &self.by {
+        let (label, squared) = match &mut self.by {
             By::Leaf(walk) => {
                 let leaf = walk.leaf(row);
-                (leaf, squared_distance(&self.clipped, self.row(leaf)))
+                (leaf, squared_distance(&self.clipped, self.table.centre(leaf)))
             }
-            By::Nearest(table) => {
-                let two = table.two_nearest(&self.clipped);
-                (two.label as usize, two.squared)
+            By::Nearest(recent) => {
+                let hint = recent.near(&self.clipped);
+                let (label, squared) = self.table.nearest_from(&self.clipped, *hint);
+                *hint = label;
+                (label as usize, squared)
             }
         };
         (label, squared.sqrt())
@@ -135,20 +134,21 @@ impl Radii {
     }
 
     pub(crate) fn counter(&self) -> Option<RadiusCounter> {
-        Some(RadiusCounter { labeller: self.labels.labeller()?, radii: self.radii.clone() })
+        let radii = Buckets::new(self.radii.clone());
+        Some(RadiusCounter { labeller: self.labels.labeller()?, radii })
     }
 }
 
 pub(crate) struct RadiusCounter {
     labeller: Labeller,
-    radii: Vec<f64>,
+    radii: Buckets,
 }
 
 impl RadiusCounter {
     #[inline]
     pub(crate) fn add(&mut self, row: &[f64], entries: &mut [i64]) {
         let (_, distance) = self.labeller.locate(row);
-        entries[super::radius::bucket(&self.radii, distance)] += 1;
+        entries[self.radii.find(distance)] += 1;
     }
 }
 
@@ -205,7 +205,7 @@ impl SumCounter {
     pub(crate) fn add(&mut self, row: &[f64], entries: &mut [i64]) {
         let (label, distance) = self.labeller.locate(row);
         let Self { labeller, radius, units } = self;
-        let at = (labeller.row(label), distance, radius[label]);
+        let at = (labeller.table.centre(label), distance, radius[label]);
         let width = row.len() + COUNTS;
         add_row(&labeller.clipped, at, units, &mut entries[label * width..][..width]);
     }

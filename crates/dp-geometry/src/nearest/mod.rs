@@ -1,10 +1,12 @@
 //! Which of some public centres is nearest to a point: exactly, and the same whichever way it is found.
 
+mod hinted;
 mod table;
 #[cfg(test)]
 mod tests;
 mod tree;
 
+pub use hinted::HintedTable;
 pub use table::CentreTable;
 pub use tree::CentreTree;
 

@@ -88,6 +88,22 @@ impl CentreTable {
         }
     }
 
+    /// The nearest centre and its squared distance, where `best` is one of them, or the first at infinity.
+    pub(super) fn nearest_below(&self, point: &[f64], mut best: (u32, f64)) -> (u32, f64) {
+        for (first, block) in (0..).step_by(LANES).zip(self.full.chunks_exact(self.dim)) {
+            see_below(point, block, first, &mut best);
+        }
+        let rest = u32::try_from(self.len / LANES * LANES).expect("labels fit");
+        match self.rest_width() {
+            0 => {}
+            2 => see_below(point, self.rest.as_chunks::<2>().0, rest, &mut best),
+            4 => see_below(point, self.rest.as_chunks::<4>().0, rest, &mut best),
+            6 => see_below(point, self.rest.as_chunks::<6>().0, rest, &mut best),
+            _ => see_below(point, self.rest.as_chunks::<LANES>().0, rest, &mut best),
+        }
+        best
+    }
+
     #[inline]
     fn rest<const ROWS: usize, const WIDTH: usize>(
         &self,
@@ -146,4 +162,38 @@ fn block_distances<const ROWS: usize, const WIDTH: usize>(
         }
     }
     sums
+}
+
+/// Coordinates between two looks at whether a block can still win.
+const LOOK: usize = 4;
+
+/// Takes note of a centre of this block, of which the first is number `label`, if it is nearer, or as near and before.
+///
+/// Sums of squares only grow, so a block all of whose sums are above the best, or no numbers, is left before its last coordinate.
+#[inline]
+fn see_below<const WIDTH: usize>(
+    point: &[f64],
+    block: &[[f64; WIDTH]],
+    label: u32,
+    best: &mut (u32, f64),
+) {
+    let mut sums = [0.0; WIDTH];
+    for (block, point) in block.chunks(LOOK).zip(point.chunks(LOOK)) {
+        for (centres, x) in block.iter().zip(point) {
+            for (sum, c) in sums.iter_mut().zip(centres) {
+                let difference = x - c;
+                *sum += difference * difference;
+            }
+        }
+        // All of them, so that they are compared at once.
+        let may_win = sums.iter().filter(|sum| **sum <= best.1).count();
+        if may_win == 0 {
+            return;
+        }
+    }
+    for (label, &squared) in (label..).zip(&sums) {
+        if squared < best.1 || (squared <= best.1 && label < best.0) {
+            *best = (label, squared);
+        }
+    }
 }

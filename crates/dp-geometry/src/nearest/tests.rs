@@ -44,13 +44,17 @@ proptest! {
         };
         let (points, centres) = (cut(&coords), cut(&centres));
         let table = CentreTable::new(centres.view());
-        let tree = CentreTree::new(centres.view());
+        let (tree, hinted) = (CentreTree::new(centres.view()), HintedTable::new(centres.view()));
         prop_assert_eq!((table.len(), tree.len()), (centres.len(), centres.len()));
         // The centres themselves are points, too: at distance 0, or tied with their copies.
         for point in points.view().rows().chain(centres.view().rows()) {
             let expected = plain(point, centres.view());
             prop_assert_eq!(table.two_nearest(point), expected);
             prop_assert_eq!(tree.two_nearest(point), expected);
+            for hint in 0..centres.len().min(40) {
+                let found = hinted.nearest_from(point, u32::try_from(hint).unwrap());
+                prop_assert_eq!(found, (expected.label, expected.squared));
+            }
         }
     }
 }
