@@ -167,8 +167,8 @@ fn state(checksum: u64, table: &Table) -> Vec<u8> {
     [&checksum.to_le_bytes()[..], &table.to_bytes()].concat()
 }
 
-/// Records that are laid out at once: their coordinates stay in the cache.
-const PART: usize = 2048;
+/// Records that are laid out at once: their coordinates stay in the nearest cache.
+const PART: usize = 256;
 
 struct Counting {
     tally: Tally<Question>,
@@ -177,6 +177,8 @@ struct Counting {
     /// while others of the same number are left out.
     checksum: u64,
     part: Vec<f64>,
+    /// Of each record of the part, as far as its coordinates have been seen.
+    hashes: Vec<u64>,
 }
 
 /// Neighbours print the same.
@@ -189,40 +191,51 @@ impl fmt::Debug for Counting {
 impl Counting {
     fn new(asked: &Asked<Question>) -> Result<Self, TableError> {
         let (tally, dim) = (asked.tally()?, asked.question().dim());
-        Ok(Self { tally, dim, checksum: 0, part: Vec::new() })
+        Ok(Self { tally, dim, checksum: 0, part: Vec::new(), hashes: Vec::new() })
     }
 
+    /// Column by column, as they come; each record's hash goes on from column to column beside those of the others.
     fn add(&mut self, columns: &[Float64Array], from: usize, rows: usize) -> Result<()> {
-        self.part.resize(rows * self.dim, 0.0);
+        let Self { dim, part, hashes, .. } = self;
+        part.resize(rows * *dim, 0.0);
+        hashes.clear();
+        hashes.resize(rows, HASH_OF_NOTHING);
         for (place, column) in columns.iter().enumerate() {
             let values = &column.values()[from..from + rows];
-            let into = self.part.iter_mut().skip(place).step_by(self.dim);
+            let into = part.iter_mut().skip(place).step_by(*dim).zip(&mut *hashes);
+            let put = |((to, hash), x): ((&mut f64, &mut u64), f64)| {
+                *to = x;
+                *hash = and_then(*hash, x);
+            };
             match column.nulls() {
-                None => into.zip(values).for_each(|(to, &x)| *to = x),
+                None => into.zip(values.iter().copied()).for_each(put),
                 // What stands in the place of a null is arbitrary.
                 Some(nulls) => {
-                    for ((to, &x), row) in into.zip(values).zip(from..) {
-                        *to = if nulls.is_valid(row) { x } else { f64::NAN };
-                    }
+                    let known = |(&x, row)| if nulls.is_valid(row) { x } else { f64::NAN };
+                    into.zip(values.iter().zip(from..).map(known)).for_each(put);
                 }
             }
         }
-        for record in self.part.chunks_exact(self.dim) {
-            self.checksum = self.checksum.wrapping_add(hash(record));
-        }
+        let hashes = hashes.iter().map(|&hash| finished(hash));
+        self.checksum = hashes.fold(self.checksum, u64::wrapping_add);
         let part = PointsView::new(&self.part, self.dim).map_err(refused)?;
         self.tally.add(part).map_err(refused)
     }
 }
 
-/// Of the bits of one record.
-fn hash(record: &[f64]) -> u64 {
-    let bits = record.iter().fold(0x243f_6a88_85a3_08d3_u64, |sum, x| {
-        // An odd factor loses nothing; turning brings high bits, where differences gather, back to where they count.
-        (sum ^ x.to_bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
-    });
-    // Sums of hashes must not follow sums of records.
-    (bits ^ bits >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93)
+const HASH_OF_NOTHING: u64 = 0x243f_6a88_85a3_08d3;
+
+/// The hash of some coordinates with the bits of one more.
+#[inline]
+fn and_then(hash: u64, x: f64) -> u64 {
+    // An odd factor loses nothing; turning brings high bits, where differences gather, back to where they count.
+    (hash ^ x.to_bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+}
+
+/// Sums of hashes must not follow sums of records.
+#[inline]
+fn finished(hash: u64) -> u64 {
+    (hash ^ hash >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93)
 }
 
 /// A column as floats: whole numbers to the nearest one, text as Rust reads it, and nothing, or what is no number, as null.
@@ -277,6 +290,8 @@ impl Accumulator for Counting {
     }
 
     fn size(&self) -> usize {
-        size_of_val(self) + self.tally.table().size() + self.part.capacity() * size_of::<f64>()
+        size_of_val(self)
+            + self.tally.table().size()
+            + (self.part.capacity() + self.hashes.capacity()) * size_of::<f64>()
     }
 }

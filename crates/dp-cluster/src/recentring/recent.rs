@@ -3,8 +3,8 @@
 use dp_geometry::PointsView;
 
 /// Cells are told apart by so many bits, of so many coordinates at most.
-const BITS: u32 = 12;
-const AXES: usize = 4;
+const BITS: u32 = 15;
+const AXES: usize = 5;
 
 /// A coarse grid over the coordinates in which centres differ most. What it remembers changes the time of a search, and not its outcome.
 pub(crate) struct Recent {

@@ -165,7 +165,7 @@ fn block_distances<const ROWS: usize, const WIDTH: usize>(
 }
 
 /// Coordinates between two looks at whether a block can still win.
-const LOOK: usize = 4;
+const LOOK: usize = 8;
 
 /// Takes note of a centre of this block, of which the first is number `label`, if it is nearer, or as near and before.
 ///
