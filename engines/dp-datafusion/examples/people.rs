@@ -12,13 +12,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     // 30,000 people around three places.
     let folder = std::env::temp_dir().join("people-of-an-example");
     std::fs::create_dir_all(&folder)?;
-    let mut text = String::from("east,north\n");
-    for person in 0..30_000_u32 {
+    let line = |person: u32| {
         let (x, y) = [(-6.0, 2.0), (1.0, -5.0), (7.0, 6.0)][person as usize % 3];
         let angle = f64::from(person);
-        text += &format!("{},{}\n", x + angle.sin(), y + angle.cos());
-    }
-    std::fs::write(folder.join("people.csv"), text)?;
+        format!("{},{}", x + angle.sin(), y + angle.cos())
+    };
+    let lines: Vec<String> = (0..30_000).map(line).collect();
+    std::fs::write(folder.join("people.csv"), format!("east,north\n{}\n", lines.join("\n")))?;
 
     // All that is public: the box, how many clusters, and the budget.
     let map = PublicBox::cube(2, -10.0, 10.0)?;

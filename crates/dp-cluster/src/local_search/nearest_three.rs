@@ -27,30 +27,59 @@ pub(super) struct Removal {
     pub(super) cost: f64,
 }
 
+fn three_of(row: &[f64], centres: PointsView<'_>, objective: Objective) -> [Server; 3] {
+    let mut three = [NOBODY; 3];
+    for (centre, other) in centres.rows().enumerate() {
+        let cost = objective.of_squared(squared_distance(row, other));
+        see(&mut three, Server { centre, cost });
+    }
+    three
+}
+
+/// Puts a server among the three if it is cheaper than one of them, or as cheap and earlier among the centres.
+#[inline]
+fn see(three: &mut [Server; 3], server: Server) {
+    let before = |a: Server, b: Server| {
+        a.cost < b.cost || (a.cost <= b.cost && a.cost < f64::INFINITY && a.centre < b.centre)
+    };
+    if before(server, three[2]) {
+        three[2] = server;
+        if before(three[2], three[1]) {
+            three.swap(1, 2);
+        }
+        if before(three[1], three[0]) {
+            three.swap(0, 1);
+        }
+    }
+}
+
 impl NearestThree {
     pub(super) fn new(
         data: &WeightedPoints<'_>,
         centres: PointsView<'_>,
         objective: Objective,
     ) -> Self {
-        let of = data.points().rows().map(|row| {
-            let mut three = [NOBODY; 3];
-            for (centre, other) in centres.rows().enumerate() {
-                let cost = objective.of_squared(squared_distance(row, other));
-                if cost < three[2].cost {
-                    three[2] = Server { centre, cost };
-                    // Ties stay in the order of the centres.
-                    if three[2].cost < three[1].cost {
-                        three.swap(1, 2);
-                    }
-                    if three[1].cost < three[0].cost {
-                        three.swap(0, 1);
-                    }
-                }
-            }
-            three
-        });
+        let of = data.points().rows().map(|row| three_of(row, centres, objective));
         Self { of: of.collect() }
+    }
+
+    /// After centre `replaced` has moved, to where points cost `to_new`: the same as [`new`](Self::new) for the centres as they are now.
+    ///
+    /// Only points that had it among their three look at all centres again: three of `k`, where clusters are of like size.
+    pub(super) fn replace(
+        &mut self,
+        data: &WeightedPoints<'_>,
+        centres: PointsView<'_>,
+        objective: Objective,
+        (replaced, to_new): (usize, &[f64]),
+    ) {
+        for ((three, row), &cost) in self.of.iter_mut().zip(data.points().rows()).zip(to_new) {
+            if three.iter().any(|server| server.centre == replaced) {
+                *three = three_of(row, centres, objective);
+            } else {
+                see(three, Server { centre: replaced, cost });
+            }
+        }
     }
 
     /// The cost of all points.

@@ -26,10 +26,7 @@ pub(crate) fn improve_seeding(
     }
     let points = data.points();
     let dim = points.dim();
-    let assign = |centres: &[f64]| {
-        NearestThree::new(data, PointsView::new(centres, dim).expect("whole rows"), objective)
-    };
-    let mut nearest = assign(centres);
+    let mut nearest = NearestThree::new(data, view(centres, dim), objective);
     let mut cost = nearest.cost(data);
     for _ in 0..steps {
         let mass: Vec<f64> =
@@ -40,9 +37,14 @@ pub(crate) fn improve_seeding(
             points.rows().map(|row| objective.of_squared(squared_distance(row, new))).collect();
         let removal = nearest.best_removal(data, centres.len() / dim, &to_new);
         if removal.cost < cost {
-            centres[removal.centres[0] * dim..][..dim].copy_from_slice(new);
-            nearest = assign(centres);
+            let replaced = removal.centres[0];
+            centres[replaced * dim..][..dim].copy_from_slice(new);
+            nearest.replace(data, view(centres, dim), objective, (replaced, &to_new));
             cost = nearest.cost(data);
         }
     }
+}
+
+fn view(centres: &[f64], dim: usize) -> PointsView<'_> {
+    PointsView::new(centres, dim).expect("whole rows")
 }

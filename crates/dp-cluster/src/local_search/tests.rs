@@ -200,3 +200,36 @@ fn a_weight_is_a_number_of_copies() {
     };
     assert_eq!(best(&points, Some(&weights), &points).chosen, best(&copies, None, &points).chosen);
 }
+
+/// Few distinct coordinates make ties and equal centres common.
+#[test]
+fn what_follows_a_moved_centre_is_what_is_found_anew() {
+    let mut rng = rng(11);
+    for round in 0..60 {
+        let (dim, k) = (1 + round % 3, 1 + round % 7);
+        let mut lattice = |n: usize| -> Vec<f64> {
+            let coordinate = |_| match rng.random_range(0..40) {
+                0 => 1e70,
+                x => f64::from(x % 5) / 3.0,
+            };
+            (0..n * dim).map(coordinate).collect()
+        };
+        let points = Points::new(lattice(50), dim).expect("whole rows");
+        let (mut centres, moves) = (lattice(k), lattice(20));
+        let data = WeightedPoints::new(points.view(), None).expect("valid");
+        for objective in [Objective::KMedian, Objective::KMeans] {
+            let view = |centres: &[f64]| Points::new(centres.to_vec(), dim).expect("whole rows");
+            let mut nearest = NearestThree::new(&data, view(&centres).view(), objective);
+            for (number, new) in moves.chunks_exact(dim).enumerate() {
+                let replaced = number % k;
+                centres[replaced * dim..][..dim].copy_from_slice(new);
+                let to_new = points.view().rows().map(|row| squared_distance(row, new));
+                let to_new: Vec<f64> =
+                    to_new.map(|squared| objective.of_squared(squared)).collect();
+                let now = view(&centres);
+                nearest.replace(&data, now.view(), objective, (replaced, &to_new));
+                assert_eq!(nearest.of, NearestThree::new(&data, now.view(), objective).of);
+            }
+        }
+    }
+}

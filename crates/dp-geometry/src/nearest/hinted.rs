@@ -3,38 +3,64 @@
 use super::{CentreTable, NearestCentre, rounding_slack, squared_distance};
 use crate::points::PointsView;
 
-/// Centres, and how far around each of them no other one can be nearer.
+/// Of each centre, so many others are known by how near they are.
+const NEIGHBOURS: usize = 16;
+
+/// Another centre, and the square of half the way to it, less a margin for rounding: it is farther than the first from every point nearer
+/// to that one than this.
+#[derive(Clone, Copy, Debug)]
+struct Neighbour {
+    reach: f64,
+    label: u32,
+}
+
+/// Of no centre.
+const NOBODY: Neighbour = Neighbour { reach: f64::INFINITY, label: 0 };
+
+/// Centres, and which others are around each of them.
 ///
 /// A hint changes the time only: the answer is that of [`NearestCentre::two_nearest`] on all centres, bit for bit. With a good one a point
-/// costs one distance where clusters lie apart, and about half of all distances where they touch.
+/// costs one distance where clusters lie apart, and a few where they touch.
 #[derive(Clone, Debug)]
 pub struct HintedTable {
     table: CentreTable,
     /// Row-major.
     rows: Vec<f64>,
     dim: usize,
-    /// Of each centre, the square of half the way to the next one, less a margin for rounding.
-    reach: Vec<f64>,
+    /// Ascending by reach.
+    neighbours: Vec<[Neighbour; NEIGHBOURS]>,
 }
 
 impl HintedTable {
-    /// A table of these centres.
+    /// A table of these centres, in `O(k^2 d)`.
     pub fn new(centres: PointsView<'_>) -> Self {
-        let (table, dim) = (CentreTable::new(centres), centres.dim());
+        let dim = centres.dim();
         let shrink = 0.25 * (1.0 - rounding_slack(dim));
-        let reach = |centre| shrink * table.two_nearest(centre).second_squared;
-        let reach = centres.rows().map(reach).collect();
-        Self { table, rows: centres.coords().to_vec(), dim, reach }
+        let of_one = |(own, centre): (usize, &[f64])| {
+            let mut nearest = [NOBODY; NEIGHBOURS];
+            for (label, (place, other)) in (0..).zip(centres.rows().enumerate()) {
+                let neighbour =
+                    Neighbour { reach: shrink * squared_distance(centre, other), label };
+                if place != own && neighbour.reach < nearest[NEIGHBOURS - 1].reach {
+                    let at = nearest.partition_point(|known| known.reach <= neighbour.reach);
+                    nearest[at..].rotate_right(1);
+                    nearest[at] = neighbour;
+                }
+            }
+            nearest
+        };
+        let neighbours = centres.rows().enumerate().map(of_one).collect();
+        Self { table: CentreTable::new(centres), rows: centres.coords().to_vec(), dim, neighbours }
     }
 
     /// The number of centres.
     pub fn len(&self) -> usize {
-        self.reach.len()
+        self.table.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.reach.is_empty()
+        self.table.is_empty()
     }
 
     /// A centre.
@@ -66,8 +92,16 @@ impl HintedTable {
     pub fn nearest_from(&self, point: &[f64], hint: u32) -> (u32, f64) {
         let point = &point[..self.dim];
         let squared = squared_distance(point, self.centre(hint as usize));
-        if squared < self.reach[hint as usize] {
-            return (hint, squared);
+        let neighbours = &self.neighbours[hint as usize];
+        if squared < neighbours[NEIGHBOURS - 1].reach {
+            let mut best = (hint, squared);
+            for neighbour in neighbours.iter().take_while(|neighbour| squared >= neighbour.reach) {
+                let squared = squared_distance(point, self.centre(neighbour.label as usize));
+                if squared < best.1 || (squared <= best.1 && neighbour.label < best.0) {
+                    best = (neighbour.label, squared);
+                }
+            }
+            return best;
         }
         // What is infinitely far, or no number, is no better than the first centre at infinity.
         let start = if squared < f64::INFINITY { (hint, squared) } else { (0, f64::INFINITY) };
