@@ -207,11 +207,11 @@ fn cost(points: &Points, centres: &[f64]) -> f64 {
     points.view().rows().map(|row| nearest(row, centres).1).sum()
 }
 
-/// The best of a few k-means++ with the records in hand.
+/// The best of twenty k-means++ with the records in hand, each until nothing moves.
 fn solved(points: &Points, k: usize, rng: &mut ChaCha20Rng) -> Vec<f64> {
     let (dim, n) = (points.dim(), points.len());
     let mut best = (f64::INFINITY, Vec::new());
-    for _ in 0..5 {
+    for _ in 0..20 {
         let mut centres = points.view().row(rng.random_range(0..n)).to_vec();
         while centres.len() < k * dim {
             let apart: Vec<f64> =
@@ -223,7 +223,8 @@ fn solved(points: &Points, k: usize, rng: &mut ChaCha20Rng) -> Vec<f64> {
             });
             centres.extend_from_slice(points.view().row(hit.unwrap_or(0)));
         }
-        for _ in 0..60 {
+        for _ in 0..500 {
+            let before = centres.clone();
             let (mut sums, mut sizes) = (vec![0.0; centres.len()], vec![0.0_f64; k]);
             for row in points.view().rows() {
                 let at = nearest(row, &centres).0;
@@ -232,6 +233,9 @@ fn solved(points: &Points, k: usize, rng: &mut ChaCha20Rng) -> Vec<f64> {
             }
             for (x, (at, sum)) in centres.iter_mut().zip(sums.iter().enumerate()) {
                 *x = sum / sizes[at / dim].max(1.0);
+            }
+            if centres == before {
+                break;
             }
         }
         let cost = cost(points, &centres);
