@@ -32,7 +32,9 @@ impl Spreads {
     }
 
     pub(crate) fn counter(&self) -> Option<SpreadCounter> {
-        let fits = self.reach.len() == self.labels.centres().len();
+        let is_reach = |reach: &f64| *reach >= 0.0;
+        let fits =
+            self.reach.len() == self.labels.centres().len() && self.reach.iter().all(is_reach);
         let labeller = self.labels.labeller()?;
         fits.then(|| SpreadCounter { labeller, reach: self.reach.clone() })
     }
@@ -77,5 +79,20 @@ fn add(label: usize, distance: f64, reach: &[f64], sums: &mut [i64]) {
     #[allow(clippy::cast_possible_truncation, reason = "towards zero, at most UNITS")]
     {
         sums[label] += (share * UNITS as f64) as i64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reach_below_zero_is_no_question() {
+        let public_box = PublicBox::cube(1, -1.0, 1.0).expect("valid");
+        for (reach, is_question) in [(1.0, true), (0.0, true), (-1.0, false), (f64::NAN, false)] {
+            let labels = Labels::nearest(public_box.clone(), vec![0.0]);
+            let counter = Spreads { labels, reach: vec![reach] }.counter();
+            assert_eq!(counter.is_some(), is_question, "{reach}");
+        }
     }
 }
