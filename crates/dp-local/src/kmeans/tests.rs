@@ -4,6 +4,7 @@ use rand::{RngExt, SeedableRng};
 use super::message::Ask;
 use super::projection::Anchors;
 use super::*;
+use crate::bytes::Writer;
 use crate::{FrequencyOracle, LocalError, Points, PublicBox};
 
 fn plan(epsilon: f64, clients: u32) -> LocalKMeans {
@@ -262,6 +263,61 @@ fn states_and_questions_that_were_cut_or_changed_are_refused() {
     let why = Server::from_bytes(session.plan().session(8), &state).expect_err("refused");
     assert_eq!(why, LocalError::Session { got: 9, expected: 8 });
     assert!(Question::from_bytes(&other, &asked).is_err());
+}
+
+/// A client trusts nobody: whatever is asked is refused, whoever the record is of, or answered in as many bytes by all records.
+#[test]
+fn forged_questions_are_refused_or_answered_by_every_record() {
+    let mut rng = ChaCha20Rng::seed_from_u64(8);
+    let (mut answered, mut refused) = (0, 0);
+    for dim in [2, 7] {
+        let domain = PublicBox::cube(dim, -1.0, 1.0).expect("a box");
+        let settings = LocalKMeansSettings::default();
+        let plan = LocalKMeans::new(domain, 3, 2.0, 400, settings).expect("valid settings");
+        let session = plan.session(9);
+        let mut server = Server::new(session.clone());
+        let records = [0.0, -1.0, 0.3, 1e300, f64::NEG_INFINITY, f64::NAN].map(|x| vec![x; dim]);
+        for round in 0..=plan.rounds() {
+            let whole = server.question().to_bytes();
+            let client = (0..400).find(|client| session.round_of(*client) == round);
+            let client = client.expect("some in each round");
+            for _ in 0..400 {
+                let mut bytes = whole[..whole.len() - 8].to_vec();
+                for _ in 0..rng.random_range(1..4) {
+                    let at = rng.random_range(0..bytes.len());
+                    bytes[at] = match rng.random_range(0..3) {
+                        0 => rng.random(),
+                        1 => [0, 0x7f, 0xf0, 0xff][rng.random_range(0..4)],
+                        _ => bytes[at] ^ (1 << rng.random_range(0..8)),
+                    };
+                }
+                let mut forged = Writer::default();
+                for &byte in &bytes {
+                    forged.u8(byte);
+                }
+                let Ok(question) = Question::from_bytes(&session, &forged.sealed()) else {
+                    refused += 1;
+                    continue;
+                };
+                let Ok(answer) = RoundAnswer::new(&session, &question, client) else {
+                    refused += 1;
+                    continue;
+                };
+                for record in records.iter().map(|record| Some(record.as_slice())).chain([None]) {
+                    let symbol = answer.simulate(record, &mut rng).expect("no shape").output;
+                    let message = Message::new(&session, client, symbol).to_bytes(&session);
+                    assert_eq!(message.len(), 22 + plan.answer_bytes(round));
+                    Message::from_bytes(&session, &message).expect("an answer");
+                }
+                answered += 1;
+            }
+            session
+                .simulate_round(&mut server, |_| Some(&[0.1; 7][..dim]), &mut rng)
+                .expect("a round");
+            server.finish_round().expect("a round");
+        }
+    }
+    assert!(answered > 100 && refused > 100, "{answered} answered, {refused} refused");
 }
 
 #[test]
