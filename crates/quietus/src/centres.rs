@@ -59,28 +59,30 @@ pub(crate) fn gaps(centres: PointsView<'_>, widest: f64) -> Vec<f64> {
     centres.rows().enumerate().map(gap).collect()
 }
 
-/// What a run on made-up points is off: for each released centre, how far the nearest one of the run is from the points nearest to that.
+/// What a run on made-up points is off: for each released centre, how far the nearest one of the run is from the points nearest to that. Each
+/// point stands for so many.
 pub(crate) fn one_run(
     points: PointsView<'_>,
+    stands_for: impl Fn(usize) -> f64,
     (there, said): (PointsView<'_>, &[i64]),
     centres: PointsView<'_>,
     gaps: &[f64],
 ) -> Run {
     let dim = centres.dim();
-    let (mut sums, mut counts) = (vec![0.0; there.len() * dim], vec![0_u32; there.len()]);
-    for (point, label) in points.rows().zip(nearest(points, there).labels) {
-        let label = label as usize;
-        counts[label] += 1;
-        sums[label * dim..][..dim].iter_mut().zip(point).for_each(|(sum, x)| *sum += x);
+    let (mut sums, mut counts) = (vec![0.0; there.len() * dim], vec![0.0; there.len()]);
+    for (number, (point, label)) in points.rows().zip(nearest(points, there).labels).enumerate() {
+        let (label, weight) = (label as usize, stands_for(number));
+        counts[label] += weight;
+        sums[label * dim..][..dim].iter_mut().zip(point).for_each(|(sum, x)| *sum += weight * x);
     }
     let back = nearest(centres, there);
     let close = back.labels.iter().zip(&back.squared_distances).zip(gaps);
     close
         .map(|((label, squared), gap)| {
             let label = *label as usize;
-            let found = squared.sqrt() <= gap / 2.0 && counts.get(label).is_some_and(|n| *n > 0);
+            let found = squared.sqrt() <= gap / 2.0 && counts.get(label).is_some_and(|n| *n > 0.0);
             found.then(|| {
-                let points = f64::from(counts[label]);
+                let points = counts[label];
                 let off = |(x, sum): (&f64, &f64)| x - sum / points;
                 let at = there.row(label).iter().zip(&sums[label * dim..]).map(off).collect();
                 Off { at, count: said[label] as f64 - points }
@@ -131,7 +133,7 @@ mod tests {
         let gaps = gaps(centres.view(), 10.0);
         assert_eq!(gaps, [4.0, 4.0, 5.0]);
         let found = points(&[0.3, 4.1]);
-        let run = one_run(data.view(), (found.view(), &[5, 2]), centres.view(), &gaps);
+        let run = one_run(data.view(), |_| 1.0, (found.view(), &[5, 2]), centres.view(), &gaps);
         let runs = [run];
         let errors = summary(&runs, &[14, 5, 5], 1, 1.0);
         assert!((errors[0].at[0] - 0.2).abs() < 1e-9 && (errors[0].count - 3.0).abs() < 1e-9);

@@ -1,9 +1,10 @@
 //! The commands of the README, taken from it, so that what it promises is what is run.
 
-use super::metadata::{self, Package, Target};
+use super::metadata::{self, Target};
 use crate::bench::cargo;
 use crate::error::Error;
 use quietus_datasets::workspace;
+use std::process::{Command, Output};
 
 /// How many there should be: the evaluation and the tests.
 const COMMANDS: usize = 2;
@@ -28,22 +29,22 @@ pub(super) fn complaints(commands: &[String]) -> Vec<String> {
 /// Examples that measure for minutes, or write into a folder that one names.
 const LONGER: [&str; 4] = ["candidates", "limits", "planted", "manual"];
 
-/// What is wrong with the examples of the crates: each runs without arguments and prints something.
+/// What is wrong with the examples of the crates: each runs without arguments and prints something. They have been built with the tests.
 pub(super) fn run_examples() -> Result<Vec<String>, Error> {
-    let mut found = Vec::new();
-    for Package { name, targets, .. } in metadata::of_members()?.packages {
-        let shows =
-            |target: &&Target| target.kind == ["example"] && !LONGER.contains(&&*target.name);
-        for Target { name: example, .. } in targets.iter().filter(shows) {
-            let run = cargo().args(["run", "-q", "-p", &name, "--example", example]).output();
-            if !run.is_ok_and(|run| run.status.success() && !run.stdout.is_empty()) {
-                found.push(format!(
-                    "cargo run -p {name} --example {example} fails, or shows nothing"
-                ));
-            }
-        }
-    }
-    Ok(found)
+    let packages = metadata::of_members()?.packages;
+    let mut names: Vec<_> = packages.iter().flat_map(|package| &package.targets).collect();
+    names.retain(|target| target.kind == ["example"] && !LONGER.contains(&&*target.name));
+    let built = cargo().args(["build", "-q", "--workspace", "--examples"]).status();
+    let folder = std::env::current_exe().map(|own| own.with_file_name("examples"));
+    let (Ok(true), Ok(folder)) = (built.map(|status| status.success()), folder) else {
+        return Ok(vec!["the examples cannot be built".to_owned()]);
+    };
+    let shows = |run: Output| run.status.success() && !run.stdout.is_empty();
+    names.retain(|name| !Command::new(folder.join(&name.name)).output().is_ok_and(shows));
+    Ok(names
+        .iter()
+        .map(|Target { name, .. }| format!("example {name} fails, or shows nothing"))
+        .collect())
 }
 
 fn in_blocks(text: &str) -> Vec<String> {

@@ -39,7 +39,7 @@ fn simulated(plan: &ClusterPlan, clustering: &Clustering, runs: u32) -> Vec<Cent
         let records = Records::new(points, vec![0; centres.dim()]);
         let release = plan.simulate(&records, &mut rng).expect("points of this plan");
         let Clusters { clustering: found, .. } = release.output;
-        one_run(records.points(), (found.centres.view(), &found.counts), centres, &gaps)
+        one_run(records.points(), |_| 1.0, (found.centres.view(), &found.counts), centres, &gaps)
     };
     let runs: Vec<Run> = seeds.par_iter().map(one).collect();
     let mut errors = summary(&runs, &clustering.counts, centres.dim(), thinned);

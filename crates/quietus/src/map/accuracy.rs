@@ -2,8 +2,8 @@
 
 use super::plan::{Hides, MapPlan};
 use crate::centres::{CentreError, Run, gaps, one_run, summary};
-use dp_cluster::map::ReleasedMap;
-use dp_cluster::{Clustering, Points, nearest};
+use dp_cluster::map::{MapCounts, ReleasedMap};
+use dp_cluster::{Clustering, PointsView, nearest};
 use dp_mechanism::{ChaCha20Rng, Mechanism};
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
@@ -30,8 +30,8 @@ pub(super) fn solve<R: Hides>(plan: &MapPlan<R>, map: &ReleasedMap) -> Vec<Clust
     plan.settings().k.iter().map(solve).collect()
 }
 
-/// Most places that are made up where their number is not public; noise on a centre is in proportion to one over the places near it.
-const MOST_PLACES: f64 = 20_000.0;
+/// Most places that are made up; of more, each stands for as many as it takes.
+const MOST_PLACES: u64 = 20_000;
 
 /// Errors of the centres in metres, for each number of them, from so many runs on places that follow the released map.
 pub(super) fn errors<R: Hides>(
@@ -40,48 +40,64 @@ pub(super) fn errors<R: Hides>(
     solved: &[Clustering],
     runs: u32,
 ) -> Vec<Vec<CentreError>> {
-    let settings = plan.settings();
+    let (settings, dim) = (plan.settings(), plan.settings().axes.len());
     let side = |axis: &crate::cluster::Axis| (axis.high - axis.low) * settings.unit.metres();
     let widest = settings.axes.iter().map(side).fold(0.0, f64::max);
     let gaps: Vec<Vec<f64>> = solved.iter().map(|of| gaps(of.centres.view(), widest)).collect();
-    let thinned = if R::PUBLIC_SIZE { 1.0 } else { (MOST_PLACES / map.total()).min(1.0) };
-    let one = |seed: u64| -> Vec<Run> {
-        let mut rng = ChaCha20Rng::seed_from_u64(seed);
-        let places = made_up(plan, map, thinned, &mut rng);
-        let release = plan.simulate(places.view(), &mut rng).expect("places of this plan");
-        let found = solve(plan, &release.output);
-        let of = |((found, solved), gaps): ((&Clustering, &Clustering), &Vec<f64>)| {
-            let there = (found.centres.view(), &*found.counts);
-            one_run(places.view(), there, solved.centres.view(), gaps)
-        };
-        found.iter().zip(solved).zip(&gaps).map(of).collect()
-    };
-    let runs: Vec<Vec<Run>> = (0..u64::from(runs)).into_par_iter().map(one).collect();
-    let dim = settings.axes.len();
-    let of = |(which, solved): (usize, &Clustering)| {
-        let runs: Vec<Run> = runs.iter().map(|run| run[which].clone()).collect();
-        summary(&runs, &solved.counts, dim, thinned)
-    };
-    solved.iter().enumerate().map(of).collect()
-}
-
-/// Places at the vertices of the map, as often as their weights say: as many as there are where their number is public.
-fn made_up<R: Hides>(
-    plan: &MapPlan<R>,
-    map: &ReleasedMap,
-    thinned: f64,
-    rng: &mut ChaCha20Rng,
-) -> Points {
-    let weighted = map.coreset();
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "a number of records, at least 0"
     )]
-    let wanted = match plan.settings().records {
+    let all = match settings.records {
         Some(records) if R::PUBLIC_SIZE => records,
-        _ => (map.total() * thinned).round() as u64,
+        _ => map.total().round() as u64,
     };
+    let copies = all.div_ceil(MOST_PLACES).max(1);
+    let counted = plan.map().clone().counted();
+    let one = |seed: u64| -> Vec<Run> {
+        let mut rng = ChaCha20Rng::seed_from_u64(seed);
+        // Places that stand for many, and the few that are left over.
+        let many = made_up(map, all / copies, &mut rng);
+        let places = [many.clone(), made_up(map, all % copies, &mut rng)].concat();
+        let stands_for = |place: usize| if place * dim < many.len() { copies as f64 } else { 1.0 };
+        let view = |coords| PointsView::new(coords, dim).expect("whole places");
+        let count = |coords| plan.map().count(view(coords)).expect("places of this plan");
+        let mut counts = repeated(count(&many), copies);
+        counts.merge(&count(&places[many.len()..])).expect("of one plan");
+        let release = counted.simulate(&counts, &mut rng).expect("counts of this plan");
+        let found = solve(plan, &release.output);
+        let of = |((found, solved), gaps): ((&Clustering, &Clustering), &Vec<f64>)| {
+            let there = (found.centres.view(), &*found.counts);
+            one_run(view(&places), stands_for, there, solved.centres.view(), gaps)
+        };
+        found.iter().zip(solved).zip(&gaps).map(of).collect()
+    };
+    let runs: Vec<Vec<Run>> = (0..u64::from(runs)).into_par_iter().map(one).collect();
+    let of = |(which, solved): (usize, &Clustering)| {
+        let runs: Vec<Run> = runs.iter().map(|run| run[which].clone()).collect();
+        summary(&runs, &solved.counts, dim, 1.0)
+    };
+    solved.iter().enumerate().map(of).collect()
+}
+
+/// The counts of so many times the same places, one at least.
+fn repeated(counts: MapCounts, times: u64) -> MapCounts {
+    if times < 2 {
+        return counts;
+    }
+    let half = repeated(counts.clone(), times / 2);
+    let mut all = half.clone();
+    all.merge(&half).expect("of one plan");
+    if times % 2 == 1 {
+        all.merge(&counts).expect("of one plan");
+    }
+    all
+}
+
+/// So many places at the vertices of the map, as often as their weights say; row-major.
+fn made_up(map: &ReleasedMap, wanted: u64, rng: &mut ChaCha20Rng) -> Vec<f64> {
+    let weighted = map.coreset();
     let mut coords = Vec::new();
     let (all, mut above) = (weighted.total_weight(), 0.0);
     let mut next = 0_u64;
@@ -100,5 +116,5 @@ fn made_up<R: Hides>(
         coords.extend_from_slice(weighted.points().row(last));
         next += 1;
     }
-    Points::new(coords, plan.settings().axes.len()).expect("whole places")
+    coords
 }
