@@ -74,4 +74,25 @@ mod tests {
             assert!(per_bin.is_power_of_two() && per_bin >= 2);
         }
     }
+
+    /// So that a pass need not look at the cells of the grid.
+    #[test]
+    fn a_half_interval_as_a_cell_holds_the_cells_that_are_in_it() {
+        use dp_geometry::PublicBox;
+        for (min, max) in [(-1.0, 1.0), (0.1, 0.3), (-8e307, 8e307), (1e16, 1e16 + 64.0)] {
+            for intervals in [2, 3, 5, 60, 64, 127, 128] {
+                let public_box = PublicBox::cube(1, min, max).expect("valid");
+                let cells = cells_per_dimension(intervals);
+                let grid = FixedPointGrid::new(public_box.clone(), cells).expect("valid");
+                let half_intervals = u32::try_from(2 * intervals).expect("small");
+                let bins = FixedPointGrid::new(public_box, half_intervals).expect("valid");
+                let shift = cells_per_bin(&grid, 2 * intervals).ilog2();
+                let edges = (0..=half_intervals).map(|edge| bins.coordinate(0, edge.into()));
+                let near = edges.flat_map(|x| [x.next_down(), x, x.next_up()]);
+                for x in near.chain([f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, 0.0]) {
+                    assert_eq!(bins.cell(0, x), grid.cell(0, x) >> shift, "{x} of {intervals}");
+                }
+            }
+        }
+    }
 }

@@ -4,7 +4,7 @@ use dp_geometry::{FixedPointGrid, PublicBox};
 use serde::{Deserialize, Serialize};
 
 use super::Dpm;
-use super::bins::{cells_per_bin, cells_per_dimension};
+use super::bins::cells_per_dimension;
 
 /// Marks the node number of a row as that of a leaf.
 pub(super) const LEAF: u16 = 1 << 15;
@@ -110,15 +110,17 @@ impl Path {
 pub(crate) struct Walk {
     path: Path,
     pub(super) grid: FixedPointGrid,
-    shift: u32,
+    /// The half-intervals as cells. There is a power of two of the grid's in each, so a coordinate is here where its cell of the grid is, bit for bit.
+    pub(super) bins: FixedPointGrid,
     ends: Ends,
 }
 
 impl Walk {
     pub(crate) fn new(path: &Path) -> Option<Self> {
         let (grid, ends) = (path.grid()?, path.ends()?);
-        let shift = cells_per_bin(&grid, path.half_intervals()).ilog2();
-        Some(Self { path: path.clone(), grid, shift, ends })
+        let half_intervals = u32::try_from(path.half_intervals()).ok()?;
+        let bins = FixedPointGrid::new(path.public_box.clone(), half_intervals).ok()?;
+        Some(Self { path: path.clone(), grid, bins, ends })
     }
 
     pub(crate) fn ends(&self) -> Ends {
@@ -132,24 +134,19 @@ impl Walk {
 
     /// Cells of the grid in a half-interval.
     pub(crate) fn cells_per_bin(&self) -> u32 {
-        1 << self.shift
-    }
-
-    #[inline]
-    pub(super) fn bin(&self, dimension: usize, x: f64) -> u8 {
-        u8::try_from(self.grid.cell(dimension, x) >> self.shift).expect("at most 256 bins")
+        self.grid.cells() / self.bins.cells()
     }
 
     /// The node of the level after the last finished one, or a leaf marked as such.
     #[inline]
-    pub(super) fn node(&self, bin: impl Fn(usize) -> u8) -> u16 {
+    pub(super) fn node(&self, bin: impl Fn(usize) -> u32) -> u16 {
         let mut node = 0;
         for fates in &self.path.levels {
             node = match fates[usize::from(node)] {
                 Fate::Leaf { number } => return LEAF | number,
                 Fate::Stay { node } => node,
                 Fate::Cut { dimension, cut, left } => {
-                    left + u16::from(u16::from(bin(dimension)) >= cut)
+                    left + u16::from(bin(dimension) >= u32::from(cut))
                 }
             };
         }
@@ -159,7 +156,7 @@ impl Walk {
     /// The leaf of a row, if the last level is made of leaves, numbered after those found earlier.
     #[inline]
     pub(crate) fn leaf(&self, row: &[f64]) -> usize {
-        let node = self.node(|i| self.bin(i, row[i]));
+        let node = self.node(|i| self.bins.cell(i, row[i]));
         if node & LEAF == 0 {
             self.ends.leaves + usize::from(node)
         } else {

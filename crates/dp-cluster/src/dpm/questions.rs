@@ -54,15 +54,13 @@ pub(crate) struct LevelCounter {
     first: usize,
     nodes: usize,
     half_intervals: usize,
-    bins: Vec<u8>,
+    bins: Vec<u32>,
 }
 
 impl LevelCounter {
     #[inline]
     pub(crate) fn add(&mut self, row: &[f64], entries: &mut [i64]) {
-        for (i, (bin, &x)) in self.bins.iter_mut().zip(row).enumerate() {
-            *bin = self.walk.bin(i, x);
-        }
+        self.walk.bins.cells_of(row, &mut self.bins);
         // Leaves have numbers far above those of nodes and drop out here.
         let node = usize::from(self.walk.node(|i| self.bins[i])).wrapping_sub(self.first);
         if node < self.nodes {
@@ -70,7 +68,7 @@ impl LevelCounter {
             let entries =
                 entries[node * per_node..][..per_node].chunks_exact_mut(self.half_intervals);
             for (entries, &bin) in entries.zip(&self.bins) {
-                entries[usize::from(bin)] += 1;
+                entries[bin as usize] += 1;
             }
         }
     }

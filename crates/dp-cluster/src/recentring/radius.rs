@@ -64,7 +64,8 @@ impl Buckets {
             |radius: Option<&f64>| radius.map_or(0, |radius| (radius.to_bits() >> UNSEEN) as usize);
         let (first, last) = (part(radii.first()), part(radii.last()));
         // Bits are in the order of the numbers where these are not negative.
-        let is_table = radii.is_sorted() && radii.first().is_some_and(|radius| *radius >= 0.0);
+        let is_table = radii.is_sorted()
+            && radii.first().is_some_and(|radius| *radius >= 0.0 && radius.is_sign_positive());
         let parts = if is_table && last - first < PARTS { first..last + 1 } else { 0..0 };
         let from = |part: usize| f64::from_bits((part as u64) << UNSEEN);
         let starts = parts.map(|part| bucket(&radii, from(part))).collect();
@@ -143,6 +144,7 @@ mod tests {
             vec![0.0],
             vec![0.0, 5e-324, 1.0, 1.0, f64::INFINITY],
             vec![-1.0, 2.0],
+            vec![-0.0, 1.0],
             vec![1.0, f64::NAN],
             vec![3.0, 3.0 + 1e-9, 3.0 + 2e-9],
         ];

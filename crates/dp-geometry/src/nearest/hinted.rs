@@ -39,8 +39,10 @@ impl HintedTable {
         let of_one = |(own, centre): (usize, &[f64])| {
             let mut nearest = [NOBODY; NEIGHBOURS];
             for (label, (place, other)) in (0..).zip(centres.rows().enumerate()) {
-                let neighbour =
-                    Neighbour { reach: shrink * squared_distance(centre, other), label };
+                // A square that overflows is at least the largest number; a very small one may be all rounding, which no margin in proportion covers.
+                let reach = shrink * squared_distance(centre, other).min(f64::MAX);
+                let reach = if reach < f64::MIN_POSITIVE / f64::EPSILON { 0.0 } else { reach };
+                let neighbour = Neighbour { reach, label };
                 if place != own && neighbour.reach < nearest[NEIGHBOURS - 1].reach {
                     let at = nearest.partition_point(|known| known.reach <= neighbour.reach);
                     nearest[at..].rotate_right(1);

@@ -21,8 +21,20 @@ fn plain(point: &[f64], centres: PointsView<'_>) -> TwoNearest {
 
 /// Few distinct coordinates make ties and equal centres common; the last ones are odd.
 fn coordinate() -> impl Strategy<Value = f64> {
-    let odd =
-        vec![-0.0, 5e-324, 1e-200, 1e200, f64::MAX, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+    let odd = vec![
+        -0.0,
+        5e-324,
+        1e-200,
+        1e200,
+        f64::MAX,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+        1.3e154,
+        1.4e154,
+        1.5e-162,
+        1.6e-162,
+    ];
     prop_oneof![
         12 => (-4..=4_i8).prop_map(|x| f64::from(x) / 3.0),
         4 => -2.0..2.0_f64,
@@ -93,4 +105,20 @@ fn runner_up_counts_equal_centres() {
     assert_eq!((two.label, two.squared, two.second_squared), (0, 1.0, 1.0));
     let alone = CentreTable::new(PointsView::new(&[3.0], 1).unwrap()).two_nearest(&[2.0]);
     assert_eq!((alone.squared, alone.second_squared), (1.0, f64::INFINITY));
+}
+
+/// Where the square of a way overflows, or is too small for its digits.
+#[test]
+fn hints_do_not_matter_where_squares_end() {
+    let far = (vec![0.0, 1.4e154], vec![1.3e154], 1);
+    let near = ([[1.6e-162; 9], [0.0; 9]].concat(), vec![1.5e-162; 9], 9);
+    let odd = (vec![f64::NAN, 0.0, 1e200], vec![1e199], 1);
+    for (centres, point, dim) in [far, near, odd] {
+        let centres = Points::new(centres, dim).unwrap();
+        let (expected, hinted) = (plain(&point, centres.view()), HintedTable::new(centres.view()));
+        for hint in 0..centres.len() {
+            let found = hinted.nearest_from(&point, u32::try_from(hint).unwrap());
+            assert_eq!(found, (expected.label, expected.squared), "{point:?} from {hint}");
+        }
+    }
 }

@@ -8,7 +8,7 @@ use crate::report::page::Page;
 
 const INTRODUCTION: &str = "\
 k-means of clients who trust nobody: each randomises its own record, so the guarantee holds against the server. Eight \
-clusters in a cube of side 2, generated or of real sets, one record per client. **cost** is the true cost of the centres as a multiple of that of the best of three \
+clusters in a cube of side 2, generated or of real sets (all columns scaled from one declared range), one record per client. **cost** is the true cost of the centres as a multiple of that of the best of three \
 k-means++ with the records in hand; mean over runs ± standard deviation, and the worst.
 
 - `kmeans++` sees the records and is not private; `private-kmeans` trusts one place with them (delta 1e-6); `public-uniform` asks nobody and clusters uniform points of the cube.
