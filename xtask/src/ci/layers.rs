@@ -161,7 +161,7 @@ mod tests {
             at("dp-new", &[]),
         ];
         let map = "dp-noise dp-mechanism dp-cluster dp-stream dp-accounting dp-new";
-        insta::assert_snapshot!(complaints(&Metadata { packages }, map).join("\n"), @r"
+        insta::assert_snapshot!(complaints(&Metadata { packages, target_directory: "".into() }, map).join("\n"), @r"
         dp-mechanism may not use dp-geometry: it is not below it
         dp-cluster may use dp-audit in its tests only
         dp-stream may not use dp-cluster: it is not below it
@@ -200,7 +200,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let packages = vec![package(folder.path(), "dp-noise", &[])];
         std::fs::remove_dir_all(folder.path().join("crates/dp-noise")).unwrap();
-        insta::assert_snapshot!(complaints(&Metadata { packages }, "").join("\n"), @r"
+        insta::assert_snapshot!(complaints(&Metadata { packages, target_directory: "".into() }, "").join("\n"), @r"
         dp-noise has no README.md with a program that its tests compile
         dp-noise is not on the map in ARCHITECTURE.md
         ");

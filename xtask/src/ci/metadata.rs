@@ -10,6 +10,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Metadata {
     pub(crate) packages: Vec<Package>,
+    pub(crate) target_directory: PathBuf,
 }
 
 /// One package; `source` is `None` for what lives in the workspace.

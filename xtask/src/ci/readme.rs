@@ -1,6 +1,6 @@
 //! The commands of the README, taken from it, so that what it promises is what is run.
 
-use super::metadata::{self, Target};
+use super::metadata::{self, Metadata, Target};
 use crate::bench::cargo;
 use crate::error::Error;
 use quietus_datasets::workspace;
@@ -31,14 +31,14 @@ const LONGER: [&str; 4] = ["candidates", "limits", "planted", "manual"];
 
 /// What is wrong with the examples of the crates: each runs without arguments and prints something. They have been built with the tests.
 pub(super) fn run_examples() -> Result<Vec<String>, Error> {
-    let packages = metadata::of_members()?.packages;
+    let Metadata { packages, target_directory } = metadata::of_members()?;
     let mut names: Vec<_> = packages.iter().flat_map(|package| &package.targets).collect();
     names.retain(|target| target.kind == ["example"] && !LONGER.contains(&&*target.name));
     let built = cargo().args(["build", "-q", "--workspace", "--examples"]).status();
-    let folder = std::env::current_exe().map(|own| own.with_file_name("examples"));
-    let (Ok(true), Ok(folder)) = (built.map(|status| status.success()), folder) else {
+    if !built.is_ok_and(|status| status.success()) {
         return Ok(vec!["the examples cannot be built".to_owned()]);
-    };
+    }
+    let folder = target_directory.join("debug/examples");
     let shows = |run: Output| run.status.success() && !run.stdout.is_empty();
     names.retain(|name| !Command::new(folder.join(&name.name)).output().is_ok_and(shows));
     Ok(names
