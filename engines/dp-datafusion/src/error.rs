@@ -83,6 +83,12 @@ pub enum Error {
     /// The state after a pass could not be kept. Its noise is drawn and nobody has seen it.
     #[error("the state after a pass cannot be kept")]
     Keep(#[source] std::io::Error),
+    /// Nobody to count.
+    #[error("no worker answers, or none of this version: {0}")]
+    NoWorker(String),
+    /// A worker cannot listen.
+    #[error("the worker cannot listen any longer")]
+    Network(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The engine failed. Nothing was drawn on what it had counted, so the pass may be asked again.
     #[error("the engine failed; what it says of it may quote records")]
     Engine(#[from] DataFusionError),

@@ -6,7 +6,8 @@
 //! - [`Run`]: a plan and its records, from the first question to the release;
 //! - [`CountPass`]: the one aggregate function of all passes;
 //! - [`PassCodec`]: how it comes to executors;
-//! - [`Keep`]: where the state after a pass is, before the next one is asked.
+//! - [`Keep`]: where the state after a pass is, before the next one is asked;
+//! - `workers`, a feature: processes on other machines that count, by `datafusion-distributed`.
 //!
 //! # What is not protected
 //! Answers are exact. What lies between the records and this process, its network, logs, spill files and the history of its queries, is as
@@ -24,6 +25,8 @@ mod function;
 mod keep;
 mod records;
 mod run;
+#[cfg(feature = "workers")]
+pub mod workers;
 
 pub use codec::PassCodec;
 pub use error::Error;

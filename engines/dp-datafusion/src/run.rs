@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::logical_expr::AggregateUDF;
@@ -25,6 +26,7 @@ pub struct Run<P: ByPasses<Question = Question>> {
     /// Of the records of the first pass.
     checksum: Option<u64>,
     finished: bool,
+    attempts: u32,
 }
 
 /// Neighbours print the same.
@@ -37,6 +39,9 @@ impl<P: ByPasses<Question = Question>> fmt::Debug for Run<P> {
     }
 }
 
+/// After a failure. Workers that are gone are known to be by then.
+const PAUSE: Duration = Duration::from_secs(5);
+
 /// The first bytes of a state: what it is, and in which version.
 const MAGIC: &[u8; 8] = b"dpengin1";
 
@@ -46,8 +51,8 @@ impl<P: ByPasses<Question = Question>> Run<P> {
     /// # Errors
     /// [`Error::Dimension`], [`Error::Table`].
     pub fn new(plan: P, records: Records) -> Result<Self, Error> {
-        let run = Self { passes: Passes::new(plan)?, records, checksum: None, finished: false };
-        run.fits()
+        let passes = Passes::new(plan)?;
+        Self { passes, records, checksum: None, finished: false, attempts: 1 }.fits()
     }
 
     /// A release that goes on. Only one copy of a state may do so, and only the newest.
@@ -68,7 +73,7 @@ impl<P: ByPasses<Question = Question>> Run<P> {
         if flag(finished)? {
             return Err(TableError::Finished.into());
         }
-        Self { passes, records, checksum, finished: false }.fits()
+        Self { passes, records, checksum, finished: false, attempts: 1 }.fits()
     }
 
     fn fits(self) -> Result<Self, Error> {
@@ -82,6 +87,13 @@ impl<P: ByPasses<Question = Question>> Run<P> {
         let flags = [u8::from(self.checksum.is_some()), u8::from(self.finished)];
         let checksum = self.checksum.unwrap_or(0).to_le_bytes();
         [&MAGIC[..], self.records.hash(), &checksum, &flags, &self.passes.to_bytes()].concat()
+    }
+
+    /// How often a pass is put to the engine, five seconds after it has failed, before its failure ends a [`release`](Self::release): once,
+    /// unless told, and at least once. Nothing is drawn on what a failed pass has counted.
+    #[must_use]
+    pub fn attempts(self, attempts: u32) -> Self {
+        Self { attempts, ..self }
     }
 
     /// The question of this pass: public.
@@ -109,6 +121,17 @@ impl<P: ByPasses<Question = Question>> Run<P> {
         let batches = collect(self.plan().await?, Arc::new(frame.task_ctx())).await?;
         self.records.check().await?;
         Answer::of_batches(&batches)
+    }
+
+    /// [`count`](Self::count), and again if the engine fails.
+    async fn count_again(&self) -> Result<Answer, Error> {
+        for _ in 1..self.attempts {
+            match self.count().await {
+                Err(Error::Engine(_)) => tokio::time::sleep(PAUSE).await,
+                counted => return counted,
+            }
+        }
+        self.count().await
     }
 
     /// Refuses what is not the answer of this pass for all records, each once: what [`answer`](Self::answer) does first.
@@ -172,7 +195,7 @@ impl<P: ByPasses<Question = Question>> Run<P> {
         keep: &mut (dyn Keep + Send),
     ) -> Result<ReleaseOf<P>, Error> {
         loop {
-            let answer = self.count().await?;
+            let answer = self.count_again().await?;
             let released = self.simulate_pass(&answer, rng)?;
             keep.keep(&self.to_bytes()).map_err(Error::Keep)?;
             if let Some(release) = released {

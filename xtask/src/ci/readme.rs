@@ -19,11 +19,8 @@ pub(super) fn commands() -> Result<Vec<String>, Error> {
 /// What is wrong with them; empty means that nothing is.
 pub(super) fn complaints(commands: &[String]) -> Vec<String> {
     let number = commands.len();
-    let wrong = number != COMMANDS;
-    wrong
-        .then(|| format!("README.md holds {number} commands, not {COMMANDS}"))
-        .into_iter()
-        .collect()
+    let wrong = || format!("README.md holds {number} commands, not {COMMANDS}");
+    (number != COMMANDS).then(wrong).into_iter().collect()
 }
 
 /// Examples that measure for minutes, or write into a folder that one names.

@@ -8,6 +8,8 @@ mod leaves;
 mod refused;
 mod same_bytes;
 mod support;
+#[cfg(all(feature = "workers", unix))]
+mod workers;
 
 /// So the program of the README compiles, as it is an example.
 #[test]

@@ -44,7 +44,7 @@ pub(crate) fn rng(seed: u64) -> ChaCha20Rng {
 
 pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    runtime.worker_threads(2).build().expect("threads").block_on(future)
+    runtime.worker_threads(2).enable_all().build().expect("threads").block_on(future)
 }
 
 fn budget() -> Budget {
