@@ -20,6 +20,9 @@ pub struct ReleasedMap {
     fit: MapFit,
 }
 
+/// The weight of every vertex where there seem to be no records: of all together, less than half a record.
+const NOTHING: f64 = 1e-9;
+
 /// Runs of a solver, of which the best is kept.
 const RESTARTS: usize = 5;
 
@@ -48,7 +51,8 @@ impl ReleasedMap {
         &self.fit
     }
 
-    /// The vertices that have a weight. If none has, since there seem to be no records, all have the same.
+    /// The vertices that have a weight. If none has, since there seem to be no records, all have the same, which is too little to be
+    /// counted.
     pub fn coreset(&self) -> PrivateCoreset {
         let grid = NestedGrid::new(self.public_box.clone()).expect("of a plan");
         let cloud = Cloud::new(&grid, self.level).expect("of a plan");
@@ -59,7 +63,7 @@ impl ReleasedMap {
         for (place, &weight) in places.chunks_exact(dim).zip(&self.fit.weights) {
             if nothing || weight > 0.0 {
                 coords.extend_from_slice(place);
-                weights.push(if nothing { 1.0 } else { weight });
+                weights.push(if nothing { NOTHING } else { weight });
             }
         }
         PrivateCoreset::released(Points::new(coords, dim).expect("whole rows"), weights)

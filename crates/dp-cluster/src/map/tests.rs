@@ -289,6 +289,18 @@ fn threads_and_order_do_not_matter() {
     assert_eq!(run(&Points::new(backwards, 3).expect("rows")), reference);
 }
 
+/// A map of a public 0 records has centres, but nobody near them.
+#[test]
+fn no_records_are_counted_where_there_are_none() {
+    let settings = PrivateMapSettings::default();
+    let plan = PrivateMap::within(square(), near(0.3), 0, budget(1.0), settings).expect("valid");
+    let none = Points::new(vec![], 2).expect("rows");
+    let map = plan.simulate(none.view(), &mut rng(1)).expect("fits").output;
+    let clustering = map.clustering(4, &mut rng(2)).expect("valid");
+    assert_eq!(clustering.counts, [0; 4]);
+    assert!(clustering.centres.view().rows().all(|x| x.iter().all(|x| x.abs() <= 10.0)));
+}
+
 /// Parts of the records, in any order and through bytes, add up to the release of all, byte by byte; no records change nothing.
 #[test]
 fn counts_of_parts_make_the_release_of_all() {
