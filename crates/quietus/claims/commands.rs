@@ -6,10 +6,10 @@ use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Method as By, Neighbours, compare};
 use dp_mechanism::{Mechanism, SecureSource, Source};
 use quietus::cli::{Cli, Command, Family};
-use quietus::cluster::{cluster_plan, release_cluster};
+use quietus::cluster::{AnyClusters, cluster_plan, release_cluster};
 use quietus::locate::{locate_plan, release_locate};
 use quietus::top::release_top;
-use quietus::{Error, Gate, RealDisk, Said, group_job, release_groups};
+use quietus::{Draw, Error, Gate, RealDisk, Said, group_job, release_groups};
 use rand::RngExt;
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,11 @@ pub(crate) fn checks() -> Vec<Check> {
     };
     vec![
         check("quietus-group-command", "GroupPlan, the command from file to files", &GROUPS),
-        check("quietus-cluster-command", "ClusterPlan, the command from file to files", &CLUSTERS),
+        check(
+            "quietus-cluster-command",
+            "ClusterPlan of Presence, the command from file to files",
+            &CLUSTERS,
+        ),
         check("quietus-cluster-passes", "ClusterPlan, by passes from file to files", &PASSES),
         check(
             "quietus-cluster-passes-recentred",
@@ -184,6 +188,15 @@ pub(crate) fn odd_or_plain(
     row
 }
 
+/// A release that is drawn again.
+pub(crate) struct Replayed<'a>(pub(crate) &'a mut dyn Source);
+
+impl Draw for Replayed<'_> {
+    fn draw<M: Mechanism<Error: std::fmt::Debug>>(self, plan: &M, data: M::Data<'_>) -> M::Output {
+        plan.replay(data, self.0).0
+    }
+}
+
 /// What somebody sees of a command: what is printed, and every byte of every file but for the random name; or the error.
 pub(crate) type Seen = Result<(String, Vec<(String, Vec<u8>)>), String>;
 
@@ -195,9 +208,7 @@ pub(crate) fn seen(home: &Path, family: &Family, private: &[u8], source: &mut dy
             crate::passes::release(home, family, source)
         }
         Family::Cluster(args) => {
-            release_cluster(args, &Gate::default(), &RealDisk, |plan, points| {
-                plan.replay(points, source).0
-            })
+            release_cluster(args, &Gate::default(), &RealDisk, Replayed(source))
         }
         Family::Top(args) => release_top(args, &Gate::default(), &RealDisk, |plan, steps| {
             plan.replay(steps, source).0
@@ -239,7 +250,10 @@ pub(crate) fn files_of(home: &Path, said: Result<Said, Error>) -> Seen {
 /// What a command may lose: pure, or where that is not promised zCDP.
 fn claimed(family: &Family) -> (Option<f64>, Option<f64>) {
     let receipt = match family {
-        Family::Cluster(args) => cluster_plan(args).expect("valid").receipt(),
+        Family::Cluster(args) => match cluster_plan(args).expect("valid") {
+            AnyClusters::AddRemove(plan) => plan.receipt(),
+            AnyClusters::Within(_) => unreachable!("of another relation"),
+        },
         Family::Locate(args) => locate_plan(args).expect("valid").receipt(),
         _ => group_job(family).expect("valid").plan.receipt(),
     };

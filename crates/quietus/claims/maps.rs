@@ -1,22 +1,23 @@
-//! Maps from file to files, under each relation that they can be asked for.
+//! Maps from file to files, under each relation that they can be asked for, and clusters under a distance.
 
-use crate::commands::{files_of, named, odd_or_plain};
+use crate::commands::{Replayed, files_of, named, odd_or_plain};
 use clap::Parser;
 use dp_accounting::{AddRemove, ReplaceOne, Within};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Method as By, Neighbours, compare};
-use dp_cluster::Points;
-use dp_cluster::map::ReleasedMap;
 use dp_mechanism::{ChaCha20Rng, Mechanism, SecureSource, Source};
 use quietus::cli::{Cli, Command, Family};
-use quietus::map::{AnyMap, DrawMap, Hides, MapPlan, map_plan, release_map};
-use quietus::{Gate, RealDisk};
+use quietus::cluster::{AnyClusters, cluster_plan, release_cluster};
+use quietus::map::{AnyMap, map_plan, release_map};
+use quietus::{Error, Gate, RealDisk, Said};
 use rand::RngExt;
 use std::fs;
+use std::path::Path;
 
 pub(crate) fn checks() -> Vec<Check> {
     let check = |id, relation, ways: &'static [&str], neighbour| {
-        let what = named("MapPlan, from file to files", ways.iter().copied());
+        let plan = if ways[0].starts_with("map") { "MapPlan" } else { "ClusterPlan" };
+        let what = named(&format!("{plan}, from file to files"), ways.iter().copied());
         Check::new(id, what, relation, By::Exact, move |effort| on_files(effort, ways, neighbour))
     };
     vec![
@@ -39,6 +40,15 @@ pub(crate) fn checks() -> Vec<Check> {
                 "map --unit km --within 500 --rows 4",
                 "map --unit m --within 0.5 --rows 4",
                 "map --unit km --within 800 --charge-within 500 --rows 4",
+            ],
+            Neighbour::Moves(0.5),
+        ),
+        check(
+            "quietus-cluster-within",
+            "within",
+            &[
+                "cluster --unscaled --within 0.5 --rows 4",
+                "cluster --unscaled --within 0.5 --rows 4 --outside 0.5",
             ],
             Neighbour::Moves(0.5),
         ),
@@ -75,14 +85,6 @@ enum Neighbour {
     Moves(f64),
 }
 
-struct Replayed<'a>(&'a mut dyn Source);
-
-impl DrawMap for Replayed<'_> {
-    fn draw<R: Hides>(self, plan: &MapPlan<R>, places: &Points) -> ReleasedMap {
-        plan.replay(places.view(), self.0).0
-    }
-}
-
 fn on_files(effort: Effort, ways: &[&str], neighbour: Neighbour) -> Found {
     let mut rng = effort.rng(97);
     let mut found = Found::claim(1.0);
@@ -92,24 +94,19 @@ fn on_files(effort: Effort, ways: &[&str], neighbour: Neighbour) -> Found {
         let (data, out) = (at("p.csv"), at("out"));
         let uncounted = if words.contains("LEDGER") { "" } else { "--no-ledger" };
         let words = words.replace("LEDGER", &at("data.ledger"));
+        let k = if words.starts_with("map") { "1,2" } else { "2" };
         let all = format!(
-            "quietus release {words} --range x=0,10 --k 1,2 --epsilon 1 --delta 1e-6 --simulations 1 {uncounted} --data {data} --out {out}"
+            "quietus release {words} --range x=0,10 --k {k} --epsilon 1 --delta 1e-6 --simulations 1 {uncounted} --data {data} --out {out}"
         );
         let Command::Release { family } = Cli::parse_from(all.split_whitespace()).command else {
             unreachable!("a release");
         };
-        let Family::Map(args) = &family else { unreachable!("a map") };
-        let claimed = match map_plan(args).expect("valid") {
-            AnyMap::AddRemove(plan) => plan.receipt().zcdp(),
-            AnyMap::ReplaceOne(plan) => plan.receipt().zcdp(),
-            AnyMap::Within(plan) => plan.receipt().zcdp(),
-        };
-        let claimed = claimed.expect("Gaussian").get();
+        let claimed = claimed(&family);
         for _ in 0..effort.of(12, 400) {
             let others: Vec<Vec<u8>> =
                 ["1", "2", "3"].map(|who| odd_or_plain("x,who", who, false, &mut rng)).into();
             // Who joins is one record however many rows they have, where the command says whose they are.
-            let most = if args.person.is_some() { 4 } else { 1 };
+            let most = if words.contains("--person") { 4 } else { 1 };
             let odd = |rng: &mut ChaCha20Rng| -> Vec<u8> {
                 let number = rng.random_range(1..=most);
                 (0..number).flat_map(|_| odd_or_plain("x,who", "new", true, rng)).collect()
@@ -134,12 +131,7 @@ fn on_files(effort: Effort, ways: &[&str], neighbour: Neighbour) -> Found {
             let text = |rows: &Vec<Vec<u8>>| [b"x,who\n".to_vec(), rows.concat()].concat();
             let run = |rows: &Vec<Vec<u8>>, source: &mut dyn Source| {
                 fs::write(home.path().join("p.csv"), text(rows)).expect("a folder of our own");
-                let said = if args.passes.out_of_core {
-                    crate::passes::release(home.path(), &family, source)
-                } else {
-                    release_map(args, &Gate::default(), &RealDisk, Replayed(source))
-                };
-                files_of(home.path(), said)
+                files_of(home.path(), released(home.path(), &family, source))
             };
             let neighbours = match neighbour {
                 Neighbour::Joins => Neighbours::of_records(AddRemove, Vec::clone),
@@ -155,4 +147,33 @@ fn on_files(effort: Effort, ways: &[&str], neighbour: Neighbour) -> Found {
         }
     }
     found
+}
+
+fn released(home: &Path, family: &Family, source: &mut dyn Source) -> Result<Said, Error> {
+    let (gate, draw) = (Gate::default(), Replayed(source));
+    match family {
+        Family::Map(args) if args.passes.out_of_core => {
+            crate::passes::release(home, family, draw.0)
+        }
+        Family::Map(args) => release_map(args, &gate, &RealDisk, draw),
+        Family::Cluster(args) => release_cluster(args, &gate, &RealDisk, draw),
+        other => unreachable!("{other:?} is no map and no clusters"),
+    }
+}
+
+/// What a command may lose, as zCDP.
+fn claimed(family: &Family) -> f64 {
+    let claimed = match family {
+        Family::Map(args) => match map_plan(args).expect("valid") {
+            AnyMap::AddRemove(plan) => plan.receipt().zcdp(),
+            AnyMap::ReplaceOne(plan) => plan.receipt().zcdp(),
+            AnyMap::Within(plan) => plan.receipt().zcdp(),
+        },
+        Family::Cluster(args) => match cluster_plan(args).expect("valid") {
+            AnyClusters::AddRemove(plan) => plan.receipt().zcdp(),
+            AnyClusters::Within(plan) => plan.receipt().zcdp(),
+        },
+        other => unreachable!("{other:?} is no map and no clusters"),
+    };
+    claimed.expect("Gaussian, or pure").get()
 }

@@ -77,7 +77,7 @@ pub enum Family {
     Mean(MeanArgs),
     /// Numbers of groups by size (households, say) in every region of a hierarchy, consistent and in whole numbers
     Census(CensusArgs),
-    /// Points to centres and noisy counts
+    /// Points to centres and noisy counts; also where only the place to within a distance is hidden
     Cluster(ClusterArgs),
     /// The items that most persons of a log show, once
     Top(TopArgs),
@@ -359,22 +359,27 @@ pub struct ClusterArgs {
     /// one for each 300 / epsilon rows, and 2 at least, if that is less
     #[arg(long, value_name = "K", conflicts_with = "k")]
     pub at_most: Option<usize>,
-    /// private-kmeans, recentred, dpm, lloyd, or auto: the first with a delta, the last without
+    /// private-kmeans, recentred, dpm, lloyd, or auto: the first with a delta, the last without. With --within, nearby-kmeans
     #[arg(long, value_name = "METHOD", default_value = "auto")]
     pub method: String,
-    /// Do not scale columns to ranges of equal length
+    /// Do not scale columns to ranges of equal length, as all count in one unit
     #[arg(long)]
     pub unscaled: bool,
+    /// Hide where somebody is to within this distance, in the one unit of all columns (--unscaled says that there is one), and not that
+    /// somebody is there
+    #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true)]
+    pub within: Option<f64>,
     /// The column that says whose row it is: a person is then protected in all rows, and only the first one counts
     #[arg(long, value_name = "COLUMN")]
     pub person: Option<String>,
-    /// About how many points there are, if that is public; it decides how the budget is used, and `plan` says what to expect
+    /// About how many points there are, if that is public; it decides how the budget is used, and `plan` says what to expect. With
+    /// --within, how many rows there are: public, and needed
     #[arg(long, value_name = "N")]
     pub rows: Option<u64>,
     /// The part of the budget that is spent on how many points are outside of the bounds, column by column; else nobody is told
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub outside: Option<f64>,
-    /// With dpm and lloyd: how often the plan is run on points like the released ones, to say how far centres may be off
+    /// With dpm, lloyd and --within: how often the plan is run on points like the released ones, to say how far centres may be off
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(..=1000))]
     pub simulations: u32,
     /// What it costs.
@@ -544,10 +549,10 @@ pub enum LedgerCommand {
         /// Between which data sets releases promise something: add-remove (most families), replace-one, member-of-group (census)
         #[arg(long, value_name = "R", default_value = "add-remove")]
         relation: String,
-        /// Instead: where somebody is to within so many metres (map)
+        /// Instead: where somebody is to within so many metres (map), or units of the columns (cluster)
         #[arg(
             long,
-            value_name = "METRES",
+            value_name = "DISTANCE",
             conflicts_with = "relation",
             allow_negative_numbers = true
         )]

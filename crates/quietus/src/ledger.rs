@@ -485,7 +485,7 @@ impl Book {
             limit.epsilon(),
             limit.delta(),
             relation = match relation["within"]["rho"].as_f64() {
-                Some(metres) => format!("within {metres} metres"),
+                Some(rho) => format!("within {rho} metres, or units of the columns of clusters"),
                 None => name,
             },
         );

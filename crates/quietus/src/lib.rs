@@ -58,6 +58,7 @@ mod order;
 pub mod passes;
 mod persons;
 mod picture;
+mod points;
 mod run;
 mod search;
 mod session;
@@ -75,7 +76,7 @@ pub use disk::{Disk, RealDisk};
 pub use error::Error;
 pub use ledger::LedgerFile;
 pub use meaning::{MeaningArgs, meaning};
-pub use order::{FillOf, Named, Order, Target, random_name};
+pub use order::{Draw, FillOf, Named, Order, Target, random_name};
 pub use run::{
     GroupJob, PRIVATE, Said, check, group_job, ledger as run_ledger, plan, release, release_groups,
     set_args,

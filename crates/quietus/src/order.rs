@@ -14,6 +14,7 @@ use crate::ledger::{Entry, LedgerFile, sha256_hex};
 use crate::run::large_delta;
 use crate::stop::{Gate, Phase};
 use dp_accounting::{Receipt, Relation};
+use dp_mechanism::Mechanism;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
@@ -39,6 +40,12 @@ pub struct Named {
 
 /// Writes the content of one file about what was drawn.
 pub type FillOf<'a, T> = Box<dyn Fn(&T, &mut dyn Write) -> io::Result<()> + 'a>;
+
+/// Draws, whatever the plan is: its release, or in a claim its replay.
+pub trait Draw {
+    /// Of this plan, which has checked the data.
+    fn draw<M: Mechanism<Error: std::fmt::Debug>>(self, plan: &M, data: M::Data<'_>) -> M::Output;
+}
 
 /// What every release says about where it goes.
 #[derive(Clone, Debug)]

@@ -13,7 +13,7 @@ use crate::items;
 use crate::ledger::{LedgerFile, State};
 use crate::locate;
 use crate::map;
-use crate::order::{Order, Target, random_name};
+use crate::order::{Draw, Order, Target, random_name};
 use crate::passes::{self, PassDraws};
 use crate::sets::{self, Aim};
 use crate::shown::shown;
@@ -22,11 +22,9 @@ use crate::table::{Form, Rows, Secrecy};
 use crate::top;
 use crate::value::{Decimal, days};
 use dp_accounting::{AddOnly, AddRemove, Budget, MemberOfGroup, ReplaceOne, Within};
-use dp_cluster::Points;
-use dp_cluster::map::ReleasedMap;
 use dp_mechanism::{Mechanism, ReleaseRng, SecureSource, chacha_from_os};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{Debug, Write as _};
 use std::io::{self, Write as _};
 use std::path::Path;
 
@@ -76,9 +74,7 @@ pub fn release(family: &Family, gate: &Gate, disk: &dyn Disk) -> Result<Said, Er
             let draws: &mut PassDraws<'_> = &mut |_, draw| draw(&mut source);
             map::release_map_by_passes(args, gate, disk, draws, &mut say_pass)
         }
-        Family::Cluster(args) => cluster::release_cluster(args, gate, disk, |plan, points| {
-            plan.release(points, &mut rng).expect("points of this plan").output
-        }),
+        Family::Cluster(args) => cluster::release_cluster(args, gate, disk, Secure(&mut rng)),
         Family::Top(args) => top::release_top(args, gate, disk, |plan, steps| {
             plan.release(steps, &mut rng).expect("one step").output
         }),
@@ -105,12 +101,12 @@ fn say_pass(pass: u32, what: &str) {
     let _ = writeln!(io::stderr(), "pass {}: {what}", pass.saturating_add(1));
 }
 
-/// Draws a map with noise that nobody can make again.
+/// Draws with noise that nobody can make again.
 struct Secure<'a>(&'a mut ReleaseRng);
 
-impl map::DrawMap for Secure<'_> {
-    fn draw<R: map::Hides>(self, plan: &map::MapPlan<R>, places: &Points) -> ReleasedMap {
-        plan.release(places.view(), self.0).expect("it was checked").output
+impl Draw for Secure<'_> {
+    fn draw<M: Mechanism<Error: Debug>>(self, plan: &M, data: M::Data<'_>) -> M::Output {
+        plan.release(data, self.0).expect("it was checked").output
     }
 }
 

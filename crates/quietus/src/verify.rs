@@ -41,7 +41,8 @@ pub fn verify(folder: &Path, ledger: Option<&Path>) -> Result<String, Error> {
     let (follows, text) = match named.family.as_str() {
         "count" | "histogram" | "mean" => cost::<GroupPlan>(&plan),
         "census" => cost::<Census>(&plan),
-        "cluster" => cost::<ClusterPlan>(&plan),
+        "cluster" if receipt["relation"] == "add-remove" => cost::<ClusterPlan<AddRemove>>(&plan),
+        "cluster" => cost::<ClusterPlan<Within>>(&plan),
         "top" => cost::<TopPlan>(&plan),
         FAMILY => cost::<ItemsPlan>(&plan),
         "cover" | "coverage" => cost::<SetPlan>(&plan),

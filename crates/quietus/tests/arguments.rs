@@ -6,13 +6,14 @@ use quietus::cli::{Cli, Command};
 use quietus::plan;
 
 /// Of each family the flags that a plan needs, with their values.
-const FAMILIES: [&str; 11] = [
+const FAMILIES: [&str; 12] = [
     "count --by a --groups x,y --epsilon 1",
     "histogram --of b --bounds 0,10 --bins 3 --by a --groups x,y --epsilon 1",
     "mean --of b --bounds 0,10 --rows 100 --by a --groups x --epsilon 1",
     "census --regions REGIONS --groups 20 --largest 3 --epsilon 1 --shares equal --most-quantity 1",
     "cluster --range b=0,9 --range c=-5,1e9 --k 2 --rows 100 --outside 0.1 --epsilon 1 --delta 1e-6",
     "cluster --range b=0,9 --at-most 5 --method private-kmeans --rows 100 --epsilon 1 --delta 1e-6",
+    "cluster --range b=0,9 --range c=0,9 --within 3 --rows 20 --k 2 --method nearby-kmeans --epsilon 1 --delta 1e-6 --unscaled",
     "top --person a --item b --items x,y,z --users 10 --epsilon 1",
     "items --user a --item b --time c --items x,y,z --users 100 --from 0 --step 1 --steps 4 --reports-per-user 4 --epsilon 4",
     "map --range b=0,9 --range c=0,9 --unit m --within 3 --rows 20 --k 2 --epsilon 1 --delta 1e-6",

@@ -15,12 +15,13 @@ fn files() -> usize {
     std::env::var("QUIETUS_FUZZ_FILES").map_or(300, |text| text.parse().expect("a number"))
 }
 
-const RELEASES: [&str; 6] = [
+const RELEASES: [&str; 7] = [
     "count --by a --groups x,y --epsilon 1",
     "histogram --of b --bounds 0,10 --bins 3 --person a --epsilon 1",
     "coverage --k 1 --person a --set b --sets 1,2 --epsilon 1",
     "top --person a --item b --items 1,2,3 --users 10 --epsilon 1",
     "cluster --range b=0,9 --k 2 --rows 10 --simulations 0 --epsilon 1 --delta 1e-6",
+    "cluster --range b=0,9 --unscaled --within 1 --k 2 --rows 2 --simulations 0 --epsilon 1 --delta 1e-6",
     "map --range b=0,9 --range c=0,9 --unit m --k 2 --simulations 0 --epsilon 1 --delta 1e-6",
 ];
 

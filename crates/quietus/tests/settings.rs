@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails, in its helpers too")]
 
 use clap::Parser;
-use dp_accounting::{AddRemove, ReplaceOne};
+use dp_accounting::{AddRemove, ReplaceOne, Within};
 use dp_census::{Census, From0};
 use dp_mechanism::Mechanism;
 use peak_alloc::PeakAlloc;
@@ -145,15 +145,19 @@ fn plans_with_any_other_value_are_read_or_refused() {
         ),
         of(
             "cluster --range b=0,9 --range c=-5,1e9 --k 2 --rows 100 --outside 0.1 --simulations 1 --epsilon 1 --delta 1e-6",
-            ClusterPlan::receipt,
+            ClusterPlan::<AddRemove>::receipt,
         ),
         of(
             "cluster --range b=0,9 --at-most 5 --rows 100 --simulations 1 --epsilon 1 --delta 1e-6",
-            ClusterPlan::receipt,
+            ClusterPlan::<AddRemove>::receipt,
         ),
         of(
             "cluster --range b=0,9 --method lloyd --k 2 --simulations 1 --epsilon 1",
-            ClusterPlan::receipt,
+            ClusterPlan::<AddRemove>::receipt,
+        ),
+        of(
+            "cluster --range b=0,9 --range c=0,9 --unscaled --within 0.5 --rows 3 --k 2 --simulations 1 --epsilon 1 --delta 1e-6",
+            ClusterPlan::<Within>::receipt,
         ),
         of(
             "map --range b=0,9 --range c=0,9 --unit m --k 2 --simulations 1 --epsilon 1 --delta 1e-6",

@@ -1,9 +1,9 @@
 //! How far centres may be off: what the mechanism says, or where it says nothing, the plan run again on points made up around the released
 //! centres. See [`centres`](crate::centres).
 
-use super::plan::{ClusterPlan, Clusters, Records};
+use super::plan::{ClusterPlan, ClusterSettings, Clustered, Clusters, Records};
 use crate::centres::{CentreError, OF_NOISE, Run, gaps, one_run, summary};
-use dp_cluster::{Clustering, Points};
+use dp_cluster::{Clustering, Points, PointsView};
 use dp_mechanism::{ChaCha20Rng, Mechanism};
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
@@ -15,10 +15,15 @@ const MOST_POINTS: f64 = 20_000.0;
 const SPREAD: f64 = 0.25;
 
 /// Errors of every centre in the units of the columns, as the mechanism says or from so many runs; the same for the same release.
-pub fn centre_errors(plan: &ClusterPlan, clustering: &Clustering, runs: u32) -> Vec<CentreError> {
+pub fn centre_errors<R: Clustered>(
+    plan: &ClusterPlan<R>,
+    clustering: &Clustering,
+    runs: u32,
+) -> Vec<CentreError> {
+    let settings = plan.settings();
     let Some(errors) = &clustering.errors else { return simulated(plan, clustering, runs) };
     let known = |error: &dp_cluster::CentreError| CentreError {
-        at: error.at.iter().enumerate().map(|(axis, at)| plan.length(axis, *at)).collect(),
+        at: error.at.iter().enumerate().map(|(axis, at)| settings.length(axis, *at)).collect(),
         count: error.count,
         reach: OF_NOISE,
         signal: error.signal,
@@ -26,16 +31,29 @@ pub fn centre_errors(plan: &ClusterPlan, clustering: &Clustering, runs: u32) -> 
     errors.iter().map(known).collect()
 }
 
-fn simulated(plan: &ClusterPlan, clustering: &Clustering, runs: u32) -> Vec<CentreError> {
-    let centres = clustering.centres.view();
+fn simulated<R: Clustered>(
+    plan: &ClusterPlan<R>,
+    clustering: &Clustering,
+    runs: u32,
+) -> Vec<CentreError> {
+    let (centres, settings) = (clustering.centres.view(), plan.settings());
     let all: f64 = clustering.counts.iter().map(|count| *count as f64).sum();
     let thinned = (MOST_POINTS / all).min(1.0);
-    let sides = (0..centres.dim()).map(|axis| plan.ends(axis)).map(|[low, high]| high - low);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "counts are at least 0, and all together MOST_POINTS at most"
+    )]
+    let points = |count: &i64| (*count as f64 * thinned).round() as u64;
+    let points: Vec<u64> = clustering.counts.iter().map(points).collect();
+    // Fewer points need no other plan, as noise is not in proportion to them: what hides whole points knows its errors.
+    let plan = &plan.of_records(points.iter().sum()).expect("a plan for more points");
+    let sides = (0..centres.dim()).map(|axis| settings.ends(axis)).map(|[low, high]| high - low);
     let gaps = gaps(centres, sides.fold(0.0, f64::max));
     let seeds: Vec<u64> = (0..runs.into()).collect();
     let one = |seed: &u64| {
         let mut rng = ChaCha20Rng::seed_from_u64(*seed);
-        let points = made_up(plan, clustering, &gaps, thinned, &mut rng);
+        let points = made_up(settings, centres, &points, &gaps, &mut rng);
         let records = Records::new(points, vec![0; centres.dim()]);
         let release = plan.simulate(&records, &mut rng).expect("points of this plan");
         let Clusters { clustering: found, .. } = release.output;
@@ -43,16 +61,17 @@ fn simulated(plan: &ClusterPlan, clustering: &Clustering, runs: u32) -> Vec<Cent
     };
     let runs: Vec<Run> = seeds.par_iter().map(one).collect();
     let mut errors = summary(&runs, &clustering.counts, centres.dim(), thinned);
-    let noise = 2 * most_of_nobody(plan, &seeds);
+    // Where their number is public, there is never nobody.
+    let noise = if R::PUBLIC_SIZE { 0 } else { 2 * most_of_nobody(plan, &seeds) };
     for (error, &count) in errors.iter_mut().zip(&clustering.counts) {
         error.signal &= count > noise;
-        error.at.iter_mut().enumerate().for_each(|(axis, at)| *at = plan.length(axis, *at));
+        error.at.iter_mut().enumerate().for_each(|(axis, at)| *at = settings.length(axis, *at));
     }
     errors
 }
 
 /// The largest count that the plan gives a centre where nobody is: what noise makes, and where it looks.
-fn most_of_nobody(plan: &ClusterPlan, seeds: &[u64]) -> i64 {
+fn most_of_nobody<R: Clustered>(plan: &ClusterPlan<R>, seeds: &[u64]) -> i64 {
     let dim = plan.settings().axes.len();
     let one = |seed: &u64| {
         let nobody = Points::new(Vec::new(), dim).expect("no rows");
@@ -64,25 +83,18 @@ fn most_of_nobody(plan: &ClusterPlan, seeds: &[u64]) -> i64 {
     seeds.par_iter().map(one).max().unwrap_or(0)
 }
 
-/// Normal points around the centres, within the box.
+/// So many normal points around each centre, within the box.
 fn made_up(
-    plan: &ClusterPlan,
-    clustering: &Clustering,
+    settings: &ClusterSettings,
+    centres: PointsView<'_>,
+    points: &[u64],
     gaps: &[f64],
-    thinned: f64,
     rng: &mut ChaCha20Rng,
 ) -> Points {
-    let centres = clustering.centres.view();
-    let ends: Vec<[f64; 2]> = (0..centres.dim()).map(|axis| plan.ends(axis)).collect();
+    let ends: Vec<[f64; 2]> = (0..centres.dim()).map(|axis| settings.ends(axis)).collect();
     let mut coords = Vec::new();
-    for ((centre, count), gap) in centres.rows().zip(&clustering.counts).zip(gaps) {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "counts are at least 0, and all together MOST_POINTS at most"
-        )]
-        let points = (*count as f64 * thinned).round() as usize;
-        for _ in 0..points {
+    for ((centre, points), gap) in centres.rows().zip(points).zip(gaps) {
+        for _ in 0..*points {
             for (x, [low, high]) in centre.iter().zip(&ends) {
                 coords.push((x + SPREAD * gap * normal(rng)).clamp(*low, *high));
             }

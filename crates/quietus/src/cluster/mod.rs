@@ -1,7 +1,8 @@
 //! Points to centres and counts.
 //!
 //! A row with a number in every column is a point. Columns are scaled by their public bounds unless that is declined, so that no unit
-//! outweighs another, and centres are released in the units of the columns.
+//! outweighs another, and centres are released in the units of the columns. What is hidden is chosen: whether a point is there, or where it is, up
+//! to a distance in the one unit of all columns.
 
 mod accuracy;
 mod plan;
@@ -11,45 +12,51 @@ pub use crate::centres::CentreError;
 use crate::cli::ClusterArgs;
 use crate::disk::Disk;
 use crate::error::Error;
-use crate::order::{FillOf, Order};
+use crate::order::{Draw, FillOf, Order};
 use crate::passes::{self, Columns, Job, PassDraws, PassTold, refuse_person};
-use crate::persons::{Persons, Whose};
-use crate::run::{PRIVATE, Said, form, target};
+use crate::points::{Met, PointRows};
+use crate::run::{Said, form, target};
 use crate::stop::Gate;
-use crate::table::{Form, Rows, Secrecy};
-use crate::value::Decimal;
 pub use accuracy::centre_errors;
-use dp_cluster::{Budget, Points};
-use dp_mechanism::Mechanism;
+use dp_accounting::{AddRemove, Within};
+use dp_cluster::Budget;
+use dp_mechanism::{Algorithm, Mechanism};
 use plan::Stepwise;
-pub use plan::{Axis, ClusterPlan, ClusterSettings, Clusters, Method, Records};
+pub use plan::{
+    Axis, ClusterPlan, ClusterSettings, Clustered, Clusters, Method, Presence, Records,
+};
 pub(crate) use report::plan_text;
 use std::fmt::Write as _;
 
-/// How many rows met what end. Private.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Met {
-    points: u64,
-    no_number: u64,
-    nobodys: u64,
-    again: u64,
-    passed_over: u64,
-    /// By column: below and above its bounds.
-    outside: Vec<(u64, u64)>,
+/// A plan under whichever relation was asked for.
+#[derive(Clone, Debug)]
+pub enum AnyClusters {
+    /// Whether a point is there is hidden.
+    AddRemove(Box<ClusterPlan<AddRemove>>),
+    /// Where a point is, up to a distance.
+    Within(Box<ClusterPlan<Within>>),
 }
 
 /// Checks all that is public.
 ///
 /// # Errors
 /// Names the setting and what was wanted.
-pub fn cluster_plan(args: &ClusterArgs) -> Result<ClusterPlan, Error> {
-    ClusterPlan::new(settings(args, args.loss.epsilon()?)?)
+pub fn cluster_plan(args: &ClusterArgs) -> Result<AnyClusters, Error> {
+    cluster_plan_at(args, args.loss.epsilon()?)
+}
+
+fn cluster_plan_at(args: &ClusterArgs, epsilon: f64) -> Result<AnyClusters, Error> {
+    let settings = settings(args, epsilon)?;
+    Ok(match args.within {
+        Some(_) => AnyClusters::Within(Box::new(ClusterPlan::new(settings)?)),
+        None => AnyClusters::AddRemove(Box::new(ClusterPlan::new(settings)?)),
+    })
 }
 
 fn settings(args: &ClusterArgs, epsilon: f64) -> Result<ClusterSettings, Error> {
     let axes = axes(&args.range)?;
     let method = match args.method.as_str() {
-        "auto" => Method::auto(args.delta),
+        "auto" => Method::auto(args.within, args.delta),
         name => {
             let found = Method::ALL.into_iter().find(|(known, _)| *known == name);
             let known = || Method::ALL.map(|(name, _)| name.to_owned()).to_vec();
@@ -67,6 +74,7 @@ fn settings(args: &ClusterArgs, epsilon: f64) -> Result<ClusterSettings, Error> 
         at_most: args.at_most.or_else(|| finds_k.then(|| most(args.rows, epsilon))),
         method,
         scaled: !args.unscaled,
+        within: args.within,
         records: args.rows,
         outside: args.outside,
         budget: budget.map_err(|error| Error::library("--epsilon and --delta", &error))?,
@@ -99,83 +107,52 @@ pub(crate) fn axes(ranges: &[String]) -> Result<Vec<Axis>, Error> {
     ranges.iter().map(axis).collect()
 }
 
-/// Reads points, and keeps them: see [`each_point`].
-fn read(
-    args: &ClusterArgs,
-    plan: &ClusterPlan,
-    form: &Form,
-    met: &mut Met,
-) -> Result<Records, Error> {
-    let mut coords = Vec::new();
-    each_point(args, plan, form, met, &mut |point| {
-        coords.extend_from_slice(point);
-        Ok(())
-    })?;
-    let outside = met.outside.iter().map(|(below, above)| (below + above).cast_signed()).collect();
-    let points = Points::new(coords, plan.settings().axes.len());
-    let points = points.map_err(|error| Error::library("the points", &error))?;
-    Ok(Records::new(points, outside))
-}
-
-/// Reads points: rows of a wrong shape, without a person where one is asked for, that are not the first of their person, or without a
-/// number in some column are left out; numbers outside of the bounds count as the closer bound.
-fn each_point(
-    args: &ClusterArgs,
-    plan: &ClusterPlan,
-    form: &Form,
-    met: &mut Met,
-    each: &mut dyn FnMut(&[f64]) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let settings = plan.settings();
-    let decimal = if args.file.decimal_comma { Decimal::Comma } else { Decimal::Point };
-    let mut rows = Rows::open(&args.file.data, Secrecy::Private, form)?;
-    let columns = settings.axes.iter().map(|axis| axis.column.as_str());
-    let chosen: Vec<&str> = columns.chain(settings.person.as_deref()).collect();
-    rows.choose(&chosen)?;
-    let dim = settings.axes.len();
-    let mut persons = Persons::new(settings.person.is_some());
-    let mut point = Vec::with_capacity(dim);
-    met.outside = vec![(0, 0); dim];
-    while rows.advance()? {
-        if persons.whose(|| rows.name_or_none(dim)) != Whose::First {
-            continue;
-        }
-        point.clear();
-        point.extend((0..dim).map_while(|axis| rows.number_or_none(axis, decimal)));
-        if point.len() < dim {
-            met.no_number += 1;
-            continue;
-        }
-        met.points += 1;
-        for (axis, value) in point.iter_mut().enumerate() {
-            met.outside[axis].0 += u64::from(*value < settings.axes[axis].low);
-            met.outside[axis].1 += u64::from(*value > settings.axes[axis].high);
-            *value = plan.inwards(axis, *value);
-        }
-        each(&point)?;
+/// Reads points, as the mechanism takes them.
+fn rows<'a>(args: &'a ClusterArgs, settings: &'a ClusterSettings) -> PointRows<'a> {
+    PointRows {
+        file: &args.file,
+        axes: &settings.axes,
+        person: settings.person.as_deref(),
+        every_row: settings.within.is_some(),
+        inwards: Box::new(|axis, x| settings.inwards(axis, x)),
     }
-    (met.nobodys, met.again) = (persons.nobodys, persons.again);
-    met.passed_over = rows.passed_over();
-    Ok(())
 }
 
-/// From a file to a folder. `draw` is the plan's release, or in a claim its replay.
+/// From a file to a folder.
 ///
 /// # Errors
-/// [`Error`]. What rows say is never one.
+/// [`Error`]. What rows say is never one; another number of rows than the public one is.
 pub fn release_cluster(
     args: &ClusterArgs,
     gate: &Gate,
     disk: &dyn Disk,
-    draw: impl FnOnce(&ClusterPlan, &Records) -> Clusters,
+    draw: impl Draw,
 ) -> Result<Said, Error> {
-    let (target, form, plan) = (target(&args.target)?, form(&args.file.form)?, cluster_plan(args)?);
-    let order = Order::new("cluster", &target, plan.receipt(), &plan, gate, disk)?;
+    match cluster_plan(args)? {
+        AnyClusters::AddRemove(plan) => release_one(args, &*plan, gate, disk, draw),
+        AnyClusters::Within(plan) => release_one(args, &*plan, gate, disk, draw),
+    }
+}
+
+fn release_one<R: Clustered>(
+    args: &ClusterArgs,
+    plan: &ClusterPlan<R>,
+    gate: &Gate,
+    disk: &dyn Disk,
+    draw: impl Draw,
+) -> Result<Said, Error> {
+    let target = target(&args.target)?;
+    let order = Order::new("cluster", &target, plan.receipt(), plan, gate, disk)?;
     let mut aside = order.notes().iter().fold(String::new(), |text, note| text + note + "\n");
-    let records = read(args, &plan, &form, &mut Met::default())?;
-    let text = report::report(&plan);
-    let drawn = || released(args, &plan, draw(&plan, &records));
-    order.carry_out(drawn, &files(&plan, &text))?;
+    let mut met = Met::default();
+    let records = rows(args, plan.settings()).keep(&mut met)?;
+    let records = Records::new(records, met.outside());
+    // The number of rows, where it is public: before anything is spent.
+    plan.check(&ClusterPlan::<R>::shape(&&records))
+        .map_err(|error| Error::library("--rows", &error))?;
+    let text = report::report(plan);
+    let drawn = || released(args, plan, draw.draw(plan, &records));
+    order.carry_out(drawn, &files(plan, &text))?;
     let _ = writeln!(aside, "Written to {}; only you can read it.", target.out.display());
     Ok(Said { text, aside, unproved: false })
 }
@@ -191,7 +168,7 @@ pub fn release_cluster_by_passes(
     draws: &mut PassDraws<'_>,
     told: &mut PassTold<'_>,
 ) -> Result<Said, Error> {
-    let (target, form, plan) = (target(&args.target)?, form(&args.file.form)?, cluster_plan(args)?);
+    let (target, plan) = (target(&args.target)?, by_passes(args, "--out-of-core")?);
     let text = report::report(&plan);
     let (family, resume, table) =
         ("cluster", args.passes.resume, args.passes.from_tables.as_deref());
@@ -209,7 +186,7 @@ pub fn release_cluster_by_passes(
         disk,
     };
     let mut scan = |each: &mut dyn FnMut(&[f64]) -> Result<(), Error>| {
-        each_point(args, &plan, &form, &mut Met::default(), each)
+        rows(args, plan.settings()).each(&mut Met::default(), each)
     };
     let made = |clustering| released(args, &plan, Clusters { clustering, outside: None });
     let files = files(&plan, &text);
@@ -228,12 +205,23 @@ pub fn release_cluster_by_passes(
     Ok(ended.said(text))
 }
 
+/// A plan that has passes.
+fn by_passes(args: &ClusterArgs, name: &'static str) -> Result<ClusterPlan<AddRemove>, Error> {
+    match cluster_plan(args)? {
+        AnyClusters::AddRemove(plan) => Ok(*plan),
+        AnyClusters::Within(_) => {
+            let (got, want) = ("with --within".to_owned(), "used with `map`, or without --within");
+            Err(Error::Setting { name, got, want })
+        }
+    }
+}
+
 /// The SQL of the next pass.
 ///
 /// # Errors
 /// [`Error`].
 pub(crate) fn explain(args: &ClusterArgs, disk: &dyn Disk) -> Result<String, Error> {
-    let (form, plan) = (form(&args.file.form)?, cluster_plan(args)?);
+    let (form, plan) = (form(&args.file.form)?, by_passes(args, "--explain-sql")?);
     let target = args.target.out.is_some().then(|| target(&args.target)).transpose()?;
     let ClusterSettings { axes, person, scaled, .. } = plan.settings();
     let inwards = |axis: &Axis, x: &str| {
@@ -251,31 +239,39 @@ pub(crate) fn explain(args: &ClusterArgs, disk: &dyn Disk) -> Result<String, Err
     }
 }
 
-fn no_sql(name: &'static str, plan: &ClusterPlan) -> Error {
+fn no_sql(name: &'static str, plan: &ClusterPlan<AddRemove>) -> Error {
     let got = format!("--method {}", plan.settings().method.name());
     let want = "used with --method dpm: rounds of re-centring round as no SQL does";
     Error::Setting { name, got, want }
 }
 
-fn released(args: &ClusterArgs, plan: &ClusterPlan, clusters: Clusters) -> Released {
+fn released<R: Clustered>(
+    args: &ClusterArgs,
+    plan: &ClusterPlan<R>,
+    clusters: Clusters,
+) -> Released {
     let errors = centre_errors(plan, &clusters.clustering, args.simulations);
     Released { clusters, errors }
 }
 
 /// What follows from a release, and what it says of itself.
-fn files<'a>(plan: &'a ClusterPlan, text: &'a str) -> Vec<(&'static str, FillOf<'a, Released>)> {
+fn files<'a, R: Clustered>(
+    plan: &'a ClusterPlan<R>,
+    text: &'a str,
+) -> Vec<(&'static str, FillOf<'a, Released>)> {
+    let settings = plan.settings();
     let mut files: Vec<(&'static str, FillOf<'_, Released>)> = vec![
-        ("centres.csv", Box::new(|released, to| report::table(plan, released, to))),
+        ("centres.csv", Box::new(|released, to| report::table(settings, released, to))),
         ("report.txt", Box::new(|_, to| to.write_all(text.as_bytes()))),
         (
             "centres.svg",
-            Box::new(|released, to| to.write_all(report::picture(plan, released).as_bytes())),
+            Box::new(|released, to| to.write_all(report::picture(settings, released).as_bytes())),
         ),
     ];
-    if plan.outside_noise().is_some() {
+    if let Some(noise) = plan.outside_noise() {
         files.push((
             "outside.csv",
-            Box::new(|released, to| report::outside(plan, &released.clusters, to)),
+            Box::new(move |released, to| report::outside(settings, noise, &released.clusters, to)),
         ));
     }
     files
@@ -292,33 +288,9 @@ struct Released {
 /// # Errors
 /// [`Error`].
 pub(crate) fn check(args: &ClusterArgs) -> Result<String, Error> {
-    let (form, plan) = (form(&args.file.form)?, cluster_plan(args)?);
-    let mut text = PRIVATE.to_owned();
-    let rows = Rows::open(&args.file.data, Secrecy::Private, &form)?;
-    let _ = writeln!(text, "columns: {}", crate::shown::names(rows.header()));
-    let mut met = Met::default();
-    read(args, &plan, &form, &mut met)?;
-    let Met { points, no_number, nobodys, again, passed_over, outside } = met;
-    for (number, what) in [
-        (points + no_number + nobodys + again + passed_over, "rows"),
-        (points, "points"),
-        (no_number, "left out: no number in some column"),
-        (nobodys, "left out: nobody's"),
-        (again, "left out: not the first of their person"),
-        (passed_over, "left out: too few or too many cells, or a line break in one"),
-    ] {
-        let _ = writeln!(text, "{number:12}  {what}");
+    let of = |settings: &ClusterSettings| rows(args, settings).check(settings.records);
+    match cluster_plan(args)? {
+        AnyClusters::AddRemove(plan) => of(plan.settings()),
+        AnyClusters::Within(plan) => of(plan.settings()),
     }
-    for (axis, (below, above)) in plan.settings().axes.iter().zip(outside) {
-        let Axis { column, low, high } = axis;
-        let _ =
-            writeln!(text, "{below:12}  points below {low} in `{column}`, {above} above {high}");
-        if 2 * (below + above) > points {
-            let _ = writeln!(
-                text,
-                "More than half of the points are outside in `{column}`: are the bounds in its unit?"
-            );
-        }
-    }
-    Ok(text)
 }

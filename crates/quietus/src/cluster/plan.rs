@@ -1,7 +1,9 @@
 //! What is asked for, and the mechanism that does it.
 
 use crate::error::Error;
-use dp_accounting::{Epsilon, Loss, Mu, Rho, Step};
+use crate::map::{Hides, NO_DEGREES, known};
+use dp_accounting::{Epsilon, Loss, Mu, Rho, Step, Within};
+use dp_cluster::distance::{NearbyKMeans, Way};
 use dp_cluster::dp_lloyd::{BudgetSplit, DpLloyd, DpLloydSettings};
 use dp_cluster::dpm::{Dpm, DpmSettings};
 use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansSettings};
@@ -9,7 +11,7 @@ use dp_cluster::recentring::{DpmRecentred, DpmRecentredSettings};
 use dp_cluster::{
     AddRemove, Budget, ClusterError, Clustering, Points, PointsView, PublicBox, Receipt,
 };
-use dp_mechanism::{Algorithm, Draws, GeometricSum, Mechanism, Private};
+use dp_mechanism::{Algorithm, Draws, GeometricSum, Mechanism, Nearby, Private};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 
@@ -25,7 +27,22 @@ pub struct Axis {
     pub high: f64,
 }
 
+/// Names of columns that hold degrees.
+const DEGREES: [&str; 6] = ["lat", "latitude", "lon", "long", "lng", "longitude"];
+
 impl Axis {
+    /// Refuses columns of degrees, by their names.
+    pub(crate) fn no_degrees(axes: &[Self]) -> Result<(), Error> {
+        let named = |axis: &&Self| DEGREES.contains(&axis.column.to_lowercase().as_str());
+        match axes.iter().find(named) {
+            Some(Self { column, .. }) => {
+                let (name, got) = ("--range", format!("`{column}`"));
+                Err(Error::Setting { name, got, want: NO_DEGREES })
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Refuses a column that is named twice, and bounds that are none.
     pub(crate) fn check(axes: &[Self]) -> Result<(), Error> {
         for (place, axis) in axes.iter().enumerate() {
@@ -57,15 +74,18 @@ pub enum Method {
     Dpm,
     /// Lloyd's iteration with noise; needs no delta, but a number of clusters.
     Lloyd,
+    /// What hides how far a point is from where it says: from a map, from noised points, or by hiding whole ones.
+    NearbyKmeans,
 }
 
 impl Method {
     /// All of them, with their names.
-    pub const ALL: [(&str, Self); 4] = [
+    pub const ALL: [(&str, Self); 5] = [
         ("private-kmeans", Self::PrivateKmeans),
         ("recentred", Self::Recentred),
         ("dpm", Self::Dpm),
         ("lloyd", Self::Lloyd),
+        ("nearby-kmeans", Self::NearbyKmeans),
     ];
 
     /// What it is called.
@@ -74,8 +94,12 @@ impl Method {
     }
 
     /// What suits best, by what is public alone.
-    pub(super) fn auto(delta: f64) -> Self {
-        if delta > 0.0 { Self::PrivateKmeans } else { Self::Lloyd }
+    pub(super) fn auto(within: Option<f64>, delta: f64) -> Self {
+        match within {
+            Some(_) => Self::NearbyKmeans,
+            None if delta > 0.0 => Self::PrivateKmeans,
+            None => Self::Lloyd,
+        }
     }
 }
 
@@ -96,7 +120,11 @@ pub struct ClusterSettings {
     pub method: Method,
     /// Whether a range counts as long as another, however it is measured; centres are released in the columns' own units.
     pub scaled: bool,
-    /// About how many points there are, if that is public; it decides how the budget is used.
+    /// Up to which distance it is hidden where a point is, in the unit of the columns; without it, whether it is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<f64>,
+    /// How many points there are: exactly, where it is hidden up to a distance where they are. Else about how many, if that is public; it
+    /// decides how the budget is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub records: Option<u64>,
     /// The part of the budget that pays for how many points are outside of the bounds, column by column; without it nobody is told.
@@ -104,6 +132,33 @@ pub struct ClusterSettings {
     pub outside: Option<f64>,
     /// What may be spent.
     pub budget: Budget,
+}
+
+impl ClusterSettings {
+    /// A number of a column as the mechanism takes it.
+    pub(super) fn inwards(&self, axis: usize, value: f64) -> f64 {
+        let Axis { low, high, .. } = self.axes[axis];
+        let value = value.clamp(low, high);
+        if self.scaled { (value - low) / (high - low) } else { value }
+    }
+
+    /// The range of a column as the mechanism takes it.
+    pub(super) fn ends(&self, axis: usize) -> [f64; 2] {
+        let Axis { low, high, .. } = self.axes[axis];
+        [low, high].map(|end| self.inwards(axis, end))
+    }
+
+    /// A length along an axis in the unit of its column.
+    pub(super) fn length(&self, axis: usize, released: f64) -> f64 {
+        let Axis { low, high, .. } = self.axes[axis];
+        if self.scaled { released * (high - low) } else { released }
+    }
+
+    /// A released coordinate in the unit of its column.
+    pub(super) fn outwards(&self, axis: usize, released: f64) -> f64 {
+        let Axis { low, high, .. } = self.axes[axis];
+        if self.scaled { low + released * (high - low) } else { released }
+    }
 }
 
 /// Points as the mechanism takes them, and how many were outside of each range: private.
@@ -144,20 +199,53 @@ pub struct Clusters {
 /// A release of centres and their counts.
 ///
 /// # Guarantee
-/// That of the mechanism: the budget, under [`AddRemove`] of a point.
+/// That of the mechanism: the budget, under `R` for a point, with distances in the unit of the columns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "ClusterSettings", into = "ClusterSettings")]
-pub struct ClusterPlan {
+#[serde(try_from = "ClusterSettings", into = "ClusterSettings", bound = "R: Clustered")]
+pub struct ClusterPlan<R: Clustered> {
     settings: ClusterSettings,
-    run: Run,
+    run: R::Run,
     outside: Option<GeometricSum>,
 }
 
+/// What clusters can hide.
+pub trait Clustered: Hides {
+    /// The mechanisms that do.
+    type Run: for<'a> Algorithm<
+            Relation = Self,
+            Data<'a> = PointsView<'a>,
+            Shape = Self::Shape,
+            Output = Clustering,
+            Error = ClusterError,
+        > + Clone
+        + std::fmt::Debug
+        + PartialEq
+        + Sync;
+
+    /// The one that is asked for, in this box and for this part of the budget.
+    ///
+    /// # Errors
+    /// Names the setting and its limits.
+    fn run(
+        settings: &ClusterSettings,
+        bounds: PublicBox,
+        budget: Budget,
+    ) -> Result<Self::Run, Error>;
+
+    /// Whether what it releases says how far it may be off.
+    fn knows_errors(run: &Self::Run) -> bool;
+}
+
+/// A mechanism that hides whether a point is there.
 #[derive(Clone, Debug, PartialEq)]
-enum Run {
+pub enum Presence {
+    /// [`Method::PrivateKmeans`].
     PrivateKmeans(Box<PrivateKMeans>),
+    /// [`Method::Recentred`].
     Recentred(DpmRecentred),
+    /// [`Method::Dpm`].
     Dpm(Dpm),
+    /// [`Method::Lloyd`].
     Lloyd(DpLloyd),
 }
 
@@ -168,7 +256,7 @@ pub(super) enum Stepwise<'a> {
     Dpm(&'a Dpm),
 }
 
-impl TryFrom<ClusterSettings> for ClusterPlan {
+impl<R: Clustered> TryFrom<ClusterSettings> for ClusterPlan<R> {
     type Error = Error;
 
     fn try_from(settings: ClusterSettings) -> Result<Self, Error> {
@@ -176,8 +264,8 @@ impl TryFrom<ClusterSettings> for ClusterPlan {
     }
 }
 
-impl From<ClusterPlan> for ClusterSettings {
-    fn from(plan: ClusterPlan) -> Self {
+impl<R: Clustered> From<ClusterPlan<R>> for ClusterSettings {
+    fn from(plan: ClusterPlan<R>) -> Self {
         plan.settings
     }
 }
@@ -185,7 +273,7 @@ impl From<ClusterPlan> for ClusterSettings {
 /// Centres that a release may have; beyond it a plan takes minutes, and centres have nobody near them.
 const MOST_CENTRES: usize = 4096;
 
-impl ClusterPlan {
+impl<R: Clustered> ClusterPlan<R> {
     /// Checks all settings.
     ///
     /// # Errors
@@ -200,7 +288,6 @@ impl ClusterPlan {
         } else {
             bounds
         };
-        let refuse = |error: ClusterError| Error::library("the plan", &error);
         let (outside, budget) = divided(&settings)?;
         let ClusterSettings { k, at_most, .. } = settings;
         for (name, k) in [("--k", k), ("--at-most", at_most)] {
@@ -215,42 +302,35 @@ impl ClusterPlan {
             let want = "asked of private-kmeans alone, and without --k";
             return Err(Error::Setting { name, got, want });
         }
-        let run = match (settings.method, k.or(at_most)) {
-            (Method::PrivateKmeans, Some(most)) => {
-                let settings = PrivateKMeansSettings {
-                    finds_k: at_most.is_some(),
-                    expected_records: settings.records,
-                    ..Default::default()
-                };
-                let plan = PrivateKMeans::new(bounds, most, budget, settings);
-                Run::PrivateKmeans(Box::new(plan.map_err(refuse)?))
-            }
-            (Method::Recentred, k) => {
-                let settings = DpmRecentredSettings { clusters: k, ..Default::default() };
-                Run::Recentred(DpmRecentred::new(bounds, budget, settings).map_err(refuse)?)
-            }
-            (Method::Dpm, None) => {
-                Run::Dpm(Dpm::new(bounds, budget, DpmSettings::default()).map_err(refuse)?)
-            }
-            (Method::Dpm, Some(k)) => {
-                let (name, got) = ("--k", format!("{k} with dpm"));
-                let want = "left out, as it finds the number of clusters itself; or use recentred";
-                return Err(Error::Setting { name, got, want });
-            }
-            (Method::Lloyd, Some(k)) => {
-                let pure = budget.delta().get() <= 0.0;
-                let split = if pure { BudgetSplit::Pure } else { BudgetSplit::default() };
-                let settings = DpLloydSettings { split, ..Default::default() };
-                Run::Lloyd(DpLloyd::new(bounds, k, budget, settings).map_err(refuse)?)
-            }
-            (method, None) => {
-                let (name, got) = ("--k", format!("nothing with {}", method.name()));
-                return Err(Error::Setting { name, got, want: "the number of clusters" });
-            }
-        };
+        let run = R::run(&settings, bounds, budget)?;
         Ok(Self { settings, run, outside })
     }
 
+    /// What was asked for.
+    pub fn settings(&self) -> &ClusterSettings {
+        &self.settings
+    }
+
+    /// Whether what is released says how far it may be off.
+    pub(super) fn knows_errors(&self) -> bool {
+        R::knows_errors(&self.run)
+    }
+
+    /// The same for another number of points, if it is public how many there are.
+    pub(super) fn of_records(&self, records: u64) -> Result<Self, Error> {
+        if !R::PUBLIC_SIZE {
+            return Ok(self.clone());
+        }
+        Self::new(ClusterSettings { records: Some(records), ..self.settings.clone() })
+    }
+
+    /// The noise of the numbers of points outside, if they are paid for.
+    pub(super) fn outside_noise(&self) -> Option<GeometricSum> {
+        self.outside
+    }
+}
+
+impl ClusterPlan<AddRemove> {
     /// The mechanism, if it needs no more of the points than a few tables.
     pub(super) fn stepwise(&self) -> Result<Stepwise<'_>, Error> {
         let refuse = |got: &str, want| {
@@ -261,102 +341,183 @@ impl ClusterPlan {
             return refuse("--outside", "without --outside, for which no pass is made");
         }
         match &self.run {
-            Run::Dpm(plan) => Ok(Stepwise::Dpm(plan)),
-            Run::Recentred(plan) => Ok(Stepwise::Recentred(plan)),
-            Run::PrivateKmeans(plan) => Ok(Stepwise::PrivateKmeans(plan)),
-            Run::Lloyd(_) => refuse(
+            Presence::Dpm(plan) => Ok(Stepwise::Dpm(plan)),
+            Presence::Recentred(plan) => Ok(Stepwise::Recentred(plan)),
+            Presence::PrivateKmeans(plan) => Ok(Stepwise::PrivateKmeans(plan)),
+            Presence::Lloyd(_) => refuse(
                 "with --method lloyd, which needs all points at once",
                 "used with another method: all others need tables of them only",
             ),
         }
     }
 
-    /// What was asked for.
-    pub fn settings(&self) -> &ClusterSettings {
-        &self.settings
-    }
-
     /// By what part the squared inertia will be above that of k-means without privacy, as far as the plan can say.
     pub(super) fn forecast(&self) -> Option<f64> {
         match &self.run {
-            Run::PrivateKmeans(plan) => plan.forecast(),
+            Presence::PrivateKmeans(plan) => plan.forecast(),
             _ => None,
         }
     }
 
     /// Whether noise hides all that might be found.
     pub(super) fn is_hopeless(&self) -> bool {
-        matches!(&self.run, Run::PrivateKmeans(plan) if plan.is_hopeless())
-    }
-
-    /// Whether what is released says how far it may be off.
-    pub(super) fn knows_errors(&self) -> bool {
-        matches!(self.run, Run::PrivateKmeans(_) | Run::Recentred(_))
-    }
-
-    /// The noise of the numbers of points outside, if they are paid for.
-    pub(super) fn outside_noise(&self) -> Option<GeometricSum> {
-        self.outside
-    }
-
-    /// A number of a column as the mechanism takes it.
-    pub(super) fn inwards(&self, axis: usize, value: f64) -> f64 {
-        let Axis { low, high, .. } = self.settings.axes[axis];
-        let value = value.clamp(low, high);
-        if self.settings.scaled { (value - low) / (high - low) } else { value }
-    }
-
-    /// The range of a column as the mechanism takes it.
-    pub(super) fn ends(&self, axis: usize) -> [f64; 2] {
-        let Axis { low, high, .. } = self.settings.axes[axis];
-        [low, high].map(|end| self.inwards(axis, end))
-    }
-
-    /// A length along an axis in the unit of its column.
-    pub(super) fn length(&self, axis: usize, released: f64) -> f64 {
-        let Axis { low, high, .. } = self.settings.axes[axis];
-        if self.settings.scaled { released * (high - low) } else { released }
-    }
-
-    /// A released coordinate in the unit of its column.
-    pub(super) fn outwards(&self, axis: usize, released: f64) -> f64 {
-        let Axis { low, high, .. } = self.settings.axes[axis];
-        if self.settings.scaled { low + released * (high - low) } else { released }
+        matches!(&self.run, Presence::PrivateKmeans(plan) if plan.is_hopeless())
     }
 }
 
-impl ClusterPlan {
-    const CLUSTERS: &str = "clusters";
-    const OUTSIDE: &str = "points outside of each range";
+fn no_k(method: Method) -> Error {
+    let (name, got) = ("--k", format!("nothing with {}", method.name()));
+    Error::Setting { name, got, want: "the number of clusters" }
+}
 
-    fn cost_of_clusters(&self) -> Receipt<AddRemove> {
-        match &self.run {
-            Run::PrivateKmeans(plan) => plan.receipt(),
-            Run::Recentred(plan) => plan.receipt(),
-            Run::Dpm(plan) => plan.receipt(),
-            Run::Lloyd(plan) => plan.receipt(),
+impl Clustered for AddRemove {
+    type Run = Presence;
+
+    fn run(
+        settings: &ClusterSettings,
+        bounds: PublicBox,
+        budget: Budget,
+    ) -> Result<Presence, Error> {
+        let ClusterSettings { k, at_most, .. } = *settings;
+        if let Some(rho) = settings.within {
+            let (name, got) = ("--within", rho.to_string());
+            return Err(Error::Setting { name, got, want: "left out where presence is hidden" });
         }
+        let refuse = |error: ClusterError| Error::library("the plan", &error);
+        Ok(match (settings.method, k.or(at_most)) {
+            (Method::PrivateKmeans, Some(most)) => {
+                let settings = PrivateKMeansSettings {
+                    finds_k: at_most.is_some(),
+                    expected_records: settings.records,
+                    ..Default::default()
+                };
+                let plan = PrivateKMeans::new(bounds, most, budget, settings);
+                Presence::PrivateKmeans(Box::new(plan.map_err(refuse)?))
+            }
+            (Method::Recentred, k) => {
+                let settings = DpmRecentredSettings { clusters: k, ..Default::default() };
+                Presence::Recentred(DpmRecentred::new(bounds, budget, settings).map_err(refuse)?)
+            }
+            (Method::Dpm, None) => {
+                Presence::Dpm(Dpm::new(bounds, budget, DpmSettings::default()).map_err(refuse)?)
+            }
+            (Method::Dpm, Some(k)) => {
+                let (name, got) = ("--k", format!("{k} with dpm"));
+                let want = "left out, as it finds the number of clusters itself; or use recentred";
+                return Err(Error::Setting { name, got, want });
+            }
+            (Method::Lloyd, Some(k)) => {
+                let pure = budget.delta().get() <= 0.0;
+                let split = if pure { BudgetSplit::Pure } else { BudgetSplit::default() };
+                let settings = DpLloydSettings { split, ..Default::default() };
+                Presence::Lloyd(DpLloyd::new(bounds, k, budget, settings).map_err(refuse)?)
+            }
+            (Method::NearbyKmeans, _) => {
+                let (name, got) = ("--method", settings.method.name().to_owned());
+                return Err(Error::Setting { name, got, want: "another one without --within" });
+            }
+            (method, None) => return Err(no_k(method)),
+        })
     }
 
-    fn clusters(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
-        match &self.run {
-            Run::PrivateKmeans(plan) => plan.run(points, draws),
-            Run::Recentred(plan) => plan.run(points, draws),
-            Run::Dpm(plan) => plan.run(points, draws),
-            Run::Lloyd(plan) => plan.run(points, draws),
-        }
+    fn knows_errors(run: &Presence) -> bool {
+        matches!(run, Presence::PrivateKmeans(_) | Presence::Recentred(_))
     }
 }
 
-impl Algorithm for ClusterPlan {
+impl Clustered for Within {
+    type Run = NearbyKMeans;
+
+    fn run(
+        settings: &ClusterSettings,
+        bounds: PublicBox,
+        budget: Budget,
+    ) -> Result<NearbyKMeans, Error> {
+        let wrong = |name, got: String, want| Err(Error::Setting { name, got, want });
+        let rho = settings.within.unwrap_or(0.0);
+        let Ok(nearby) = Nearby::new(rho) else {
+            let want = "a distance in the unit of the columns, finite and above 0: at 0, nothing would be hidden";
+            return wrong("--within", rho.to_string(), want);
+        };
+        if settings.scaled {
+            let want = "said with --unscaled, by which all columns count in one unit: a distance is none between years and incomes, \
+                        which are to be brought to one scale, by a public rule, first";
+            return wrong("--within", format!("{rho} for scaled columns"), want);
+        }
+        Axis::no_degrees(&settings.axes)?;
+        if settings.method != Method::NearbyKmeans {
+            let want = "left out with --within, or nearby-kmeans: all others hide whether somebody is there";
+            return wrong("--method", settings.method.name().to_owned(), want);
+        }
+        if let Some(person) = &settings.person {
+            let want =
+                "left out with --within, as the number of rows is public and each of them a point";
+            return wrong("--person", format!("`{person}`"), want);
+        }
+        let (records, k) = (known(settings.records)?, settings.k);
+        let k = k.ok_or_else(|| no_k(settings.method))?;
+        NearbyKMeans::new(bounds, nearby, records, k, budget, 0)
+            .map_err(|error| Error::library("the plan", &error))
+    }
+
+    fn knows_errors(run: &NearbyKMeans) -> bool {
+        run.way() == Way::Whole
+    }
+}
+
+impl Algorithm for Presence {
     type Relation = AddRemove;
-    type Data<'a> = &'a Records;
+    type Data<'a> = PointsView<'a>;
     type Shape = usize;
-    type Output = Clusters;
+    type Output = Clustering;
     type Error = ClusterError;
 
     fn cost(&self) -> Receipt<AddRemove> {
-        let clusters = self.cost_of_clusters();
+        match self {
+            Self::PrivateKmeans(plan) => plan.receipt(),
+            Self::Recentred(plan) => plan.receipt(),
+            Self::Dpm(plan) => plan.receipt(),
+            Self::Lloyd(plan) => plan.receipt(),
+        }
+    }
+
+    fn shape(points: &PointsView<'_>) -> usize {
+        points.dim()
+    }
+
+    fn check(&self, dim: &usize) -> Result<(), ClusterError> {
+        match self {
+            Self::PrivateKmeans(plan) => plan.check(dim),
+            Self::Recentred(plan) => plan.check(dim),
+            Self::Dpm(plan) => plan.check(dim),
+            Self::Lloyd(plan) => plan.check(dim),
+        }
+    }
+
+    fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
+        match self {
+            Self::PrivateKmeans(plan) => plan.run(points, draws),
+            Self::Recentred(plan) => plan.run(points, draws),
+            Self::Dpm(plan) => plan.run(points, draws),
+            Self::Lloyd(plan) => plan.run(points, draws),
+        }
+    }
+}
+
+impl<R: Clustered> ClusterPlan<R> {
+    const CLUSTERS: &str = "clusters";
+    const OUTSIDE: &str = "points outside of each range";
+}
+
+impl<R: Clustered> Algorithm for ClusterPlan<R> {
+    type Relation = R;
+    type Data<'a> = &'a Records;
+    type Shape = R::Shape;
+    type Output = Clusters;
+    type Error = ClusterError;
+
+    fn cost(&self) -> Receipt<R> {
+        let clusters = self.run.receipt();
         let Some(outside) = self.outside else { return clusters };
         let steps = vec![
             Step::sequential(Self::CLUSTERS, vec![clusters.spent().clone()]),
@@ -364,29 +525,24 @@ impl Algorithm for ClusterPlan {
         ];
         let name = format!("{} and what is outside", clusters.mechanism());
         let spent = Step::sequential("clusters, and what is outside", steps);
-        Receipt::new(name, AddRemove, self.settings.budget, spent)
+        Receipt::new(name, clusters.relation(), self.settings.budget, spent)
     }
 
-    fn shape(records: &&Records) -> usize {
-        records.points.dim()
+    fn shape(records: &&Records) -> R::Shape {
+        R::shape(records.points())
     }
 
-    fn check(&self, dim: &usize) -> Result<(), ClusterError> {
-        match &self.run {
-            Run::PrivateKmeans(plan) => plan.check(dim),
-            Run::Recentred(plan) => plan.check(dim),
-            Run::Dpm(plan) => plan.check(dim),
-            Run::Lloyd(plan) => plan.check(dim),
-        }
+    fn check(&self, shape: &R::Shape) -> Result<(), ClusterError> {
+        self.run.check(shape)
     }
 
     fn run(&self, records: Private<&Records>, draws: &mut Draws<'_>) -> Clusters {
         let points = records.map(|records| records.points.view());
         let Some(noise) = self.outside else {
-            return Clusters { clustering: self.clusters(points, draws), outside: None };
+            return Clusters { clustering: self.run.run(points, draws), outside: None };
         };
-        let clustering = self.clusters(points, &mut draws.within(Self::CLUSTERS));
-        // A point is outside in each column at most once, and it was one point more or less.
+        let clustering = self.run.run(points, &mut draws.within(Self::CLUSTERS));
+        // A point is outside of each column once at most, so one that comes, goes or moves changes each number by one at most.
         let outside = records.map(|records| records.outside.clone());
         let outside = outside.cells(self.settings.axes.len());
         let outside = noise.release(&outside, &mut draws.leaf(Self::OUTSIDE, 0));
@@ -457,56 +613,111 @@ fn whole_rho(budget: Budget) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Axis, ClusterPlan, ClusterSettings, Method};
+    use super::{Axis, ClusterPlan, ClusterSettings, Clustered, Error, Method};
+    use dp_accounting::{AddRemove, Within};
     use dp_cluster::Budget;
     use dp_mechanism::Mechanism;
 
+    fn asked(method: Method, delta: f64) -> ClusterSettings {
+        let axis = |column: &str| Axis { column: column.to_owned(), low: 0.0, high: 10.0 };
+        ClusterSettings {
+            axes: ["w", "x", "y", "z"].map(axis).into(),
+            person: None,
+            k: (method != Method::Dpm).then_some(2),
+            at_most: None,
+            method,
+            scaled: method != Method::NearbyKmeans,
+            within: (method == Method::NearbyKmeans).then_some(0.1),
+            records: (method == Method::NearbyKmeans).then_some(100),
+            outside: None,
+            budget: Budget::new(1.0, delta).unwrap(),
+        }
+    }
+
+    /// Epsilon, if it is within the budget.
+    fn spent(settings: ClusterSettings) -> Result<f64, Error> {
+        fn of<R: Clustered>(settings: ClusterSettings) -> Result<f64, Error> {
+            let receipt = ClusterPlan::<R>::new(settings)?.receipt();
+            assert!(receipt.within_budget());
+            Ok(receipt.epsilon().unwrap().get())
+        }
+        match settings.within {
+            Some(_) => of::<Within>(settings),
+            None => of::<AddRemove>(settings),
+        }
+    }
+
     #[test]
     fn what_is_outside_is_paid_from_the_same_budget() {
-        let axis = |column: &str| Axis { column: column.to_owned(), low: 0.0, high: 10.0 };
         for (method, delta) in
             Method::ALL.map(|(_, method)| (method, 1e-6)).into_iter().chain([(Method::Lloyd, 0.0)])
         {
             for (epsilon, share) in [(0.1, 0.5), (1.0, 0.05), (1.0, 0.9), (8.0, 0.2)] {
                 let finds_k = method == Method::PrivateKmeans && epsilon > 0.5;
-                let plan = |outside| {
-                    ClusterPlan::new(ClusterSettings {
-                        axes: vec![axis("x"), axis("y"), axis("z")],
-                        person: None,
-                        k: (method != Method::Dpm && !finds_k).then_some(2),
+                // From a map, from noised points, by hiding whole ones.
+                for (within, axes) in [(0.1, 3), (0.001, 4), (9.0, 4)] {
+                    let asked = asked(method, delta);
+                    let settings = ClusterSettings {
+                        axes: asked.axes[..axes].to_vec(),
+                        k: asked.k.filter(|_| !finds_k),
                         at_most: finds_k.then_some(9),
-                        method,
-                        scaled: true,
-                        records: None,
-                        outside,
+                        within: asked.within.map(|_| within),
                         budget: Budget::new(epsilon, delta).unwrap(),
-                    })
-                };
-                let receipt = plan(Some(share)).unwrap().receipt();
-                let spent = receipt.epsilon().unwrap().get();
-                assert!(
-                    receipt.within_budget() && spent > 0.4 * epsilon,
-                    "{method:?} {epsilon} {share}: {spent}"
-                );
-                for wrong in [0.0, -0.5, 1.0, f64::NAN] {
-                    assert!(plan(Some(wrong)).is_err());
+                        ..asked
+                    };
+                    let paid =
+                        |share| spent(ClusterSettings { outside: Some(share), ..settings.clone() });
+                    let spent = paid(share).unwrap();
+                    assert!(spent > 0.4 * epsilon, "{method:?} {epsilon} {share}: {spent}");
+                    assert!(
+                        [0.0, -0.5, 1.0, f64::NAN].into_iter().all(|share| paid(share).is_err())
+                    );
+                    if method != Method::NearbyKmeans {
+                        break;
+                    }
                 }
             }
         }
     }
 
+    /// What a distance needs, and what has none: each is refused under its flag.
+    #[test]
+    fn a_distance_is_in_one_unit_and_of_a_public_number_of_rows() {
+        let good = asked(Method::NearbyKmeans, 1e-6);
+        assert!(spent(good.clone()).unwrap() <= 1.0);
+        let columns = |name: &str| {
+            let axis = Axis { column: name.to_owned(), low: 0.0, high: 10.0 };
+            [vec![axis], good.axes[1..].to_vec()].concat()
+        };
+        let of = |within| ClusterSettings { within: Some(within), ..good.clone() };
+        let wrong = [
+            ("--within", of(0.0)),
+            ("--within", of(-1.0)),
+            ("--within", of(f64::NAN)),
+            ("--within", of(f64::INFINITY)),
+            ("--within", ClusterSettings { scaled: true, ..good.clone() }),
+            ("--range", ClusterSettings { axes: columns("Lat"), ..good.clone() }),
+            ("--method", ClusterSettings { method: Method::Lloyd, ..good.clone() }),
+            ("--person", ClusterSettings { person: Some("who".to_owned()), ..good.clone() }),
+            ("--rows", ClusterSettings { records: None, ..good.clone() }),
+            ("--k", ClusterSettings { k: None, ..good.clone() }),
+            ("--at-most", ClusterSettings { k: None, at_most: Some(3), ..good.clone() }),
+            ("--method", ClusterSettings { within: None, ..good.clone() }),
+        ];
+        for (name, settings) in wrong {
+            let error = spent(settings).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("{name} must be ")), "{name}: {error}");
+        }
+        // A plan that was changed by hand is of the other relation, or of none.
+        assert!(ClusterPlan::<AddRemove>::new(good).is_err());
+        assert!(ClusterPlan::<Within>::new(asked(Method::PrivateKmeans, 1e-6)).is_err());
+    }
+
     #[test]
     fn a_delta_that_leaves_nothing_is_named() {
-        let error = ClusterPlan::new(ClusterSettings {
-            axes: vec![Axis { column: "x".to_owned(), low: 0.0, high: 10.0 }],
-            person: None,
-            k: Some(2),
-            at_most: None,
-            method: Method::PrivateKmeans,
-            scaled: true,
-            records: None,
+        let error = spent(ClusterSettings {
             outside: Some(0.5),
-            budget: Budget::new(1.0, 0.999_999).unwrap(),
+            ..asked(Method::PrivateKmeans, 0.999_999)
         });
         let error = error.unwrap_err().to_string();
         assert!(error.starts_with("--delta must be smaller"), "{error}");

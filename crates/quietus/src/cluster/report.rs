@@ -1,18 +1,21 @@
 //! What a release of clusters says in files and in words. All of it follows from settings and from what was drawn.
 
-use super::plan::{ClusterPlan, ClusterSettings, Clusters};
-use super::{CentreError, Released, settings};
+use super::plan::{ClusterPlan, ClusterSettings, Clustered, Clusters};
+use super::{AnyClusters, CentreError, Released, cluster_plan_at};
 use crate::cli::ClusterArgs;
 use crate::error::Error;
 use crate::picture::{Dot, dots};
 use crate::search::{EPSILONS, smallest_epsilon};
 use crate::value::short;
 use dp_cluster::Budget;
-use dp_mechanism::Mechanism;
+use dp_mechanism::{GeometricSum, Mechanism};
 use std::fmt::Write as _;
 use std::io;
 
-pub(super) fn report(plan: &ClusterPlan) -> String {
+/// What a distance is in.
+const UNIT: &str = "in the unit of the columns";
+
+pub(super) fn report<R: Clustered>(plan: &ClusterPlan<R>) -> String {
     let ClusterSettings { person, scaled, .. } = plan.settings();
     let who = match person {
         Some(column) => format!(
@@ -20,6 +23,11 @@ pub(super) fn report(plan: &ClusterPlan) -> String {
         ),
         None => "whoever is in one row; somebody in several rows is protected in each of them only"
             .to_owned(),
+    };
+    let odd = if R::PUBLIC_SIZE {
+        "Every row is a point: what is no number counts as the middle of its range"
+    } else {
+        "Rows without a number in every column are left out"
     };
     let units = if *scaled {
         "Ranges were scaled to the same length; centres are in the units of their columns."
@@ -31,16 +39,17 @@ pub(super) fn report(plan: &ClusterPlan) -> String {
     } else {
         "Errors are those of the plan on made-up points around the released centres, as wide as their distances allow: a guide, not a promise."
     };
+    let receipt = plan.receipt();
     format!(
-        "{}\n\nProtected: {who}.\nRows without a number in every column are left out; numbers outside of the bounds count as the closer bound.\n{units}\n\
+        "{receipt}\n\n{}\nProtected: {who}.\n{odd}; numbers outside of the bounds count as the closer bound.\n{units}\n\
          Counts are noisy and at least 0. {errors} They say how far a centre is from the mean of the points nearest to it. A signal of `no` means that noise alone explains the centre.\n\
          The budget is spent: add this receipt to those of all other releases about the same people.\n",
-        plan.receipt()
+        receipt.relation().in_words(UNIT),
     )
 }
 
 pub(super) fn table(
-    plan: &ClusterPlan,
+    settings: &ClusterSettings,
     released: &Released,
     to: &mut dyn io::Write,
 ) -> io::Result<()> {
@@ -49,7 +58,7 @@ pub(super) fn table(
         ["centre", "count", "count_error", "count_low", "count_high", "signal"]
             .map(str::to_owned)
             .to_vec();
-    for axis in &plan.settings().axes {
+    for axis in &settings.axes {
         head.extend(["", "_error", "_low", "_high"].map(|end| format!("{}{end}", axis.column)));
     }
     lines.write_record(head)?;
@@ -61,9 +70,9 @@ pub(super) fn table(
         record.extend([errors.count, low, high].map(short));
         record.push(if errors.signal { "yes" } else { "no" }.to_owned());
         for ((x, error), (place, axis)) in
-            centre.iter().zip(&errors.at).zip(plan.settings().axes.iter().enumerate())
+            centre.iter().zip(&errors.at).zip(settings.axes.iter().enumerate())
         {
-            let x = plan.outwards(place, *x);
+            let x = settings.outwards(place, *x);
             let [low, high] = errors.interval(x, *error, [axis.low, axis.high]);
             record.extend([x.to_string(), error.to_string(), low.to_string(), high.to_string()]);
         }
@@ -74,27 +83,28 @@ pub(super) fn table(
 
 /// How many points are outside of each range.
 pub(super) fn outside(
-    plan: &ClusterPlan,
+    settings: &ClusterSettings,
+    noise: GeometricSum,
     drawn: &Clusters,
     to: &mut dyn io::Write,
 ) -> io::Result<()> {
     let mut lines = csv::Writer::from_writer(to);
     lines.write_record(["column", "outside", "outside_error"])?;
-    let error = plan.outside_noise().map_or(0.0, |noise| noise.variance().sqrt());
-    for (axis, count) in plan.settings().axes.iter().zip(drawn.outside.iter().flatten()) {
+    let error = noise.variance().sqrt();
+    for (axis, count) in settings.axes.iter().zip(drawn.outside.iter().flatten()) {
         lines.write_record([axis.column.clone(), count.to_string(), short(error)])?;
     }
     lines.flush()
 }
 
 /// The first two columns, or one.
-pub(super) fn picture(plan: &ClusterPlan, released: &Released) -> String {
-    let axes = &plan.settings().axes;
+pub(super) fn picture(settings: &ClusterSettings, released: &Released) -> String {
+    let axes = &settings.axes;
     let ends =
         |axis: usize| axes.get(axis).map_or(("", 0.0, 1.0), |a| (a.column.as_str(), a.low, a.high));
     let clustering = &released.clusters.clustering;
     let dot = |((centre, count), errors): ((&[f64], &i64), &CentreError)| Dot {
-        at: [0, 1].map(|axis| centre.get(axis).map_or(0.5, |x| plan.outwards(axis, *x))),
+        at: [0, 1].map(|axis| centre.get(axis).map_or(0.5, |x| settings.outwards(axis, *x))),
         reach: [0, 1].map(|axis| errors.at.get(axis).map_or(0.0, |e| errors.reach * e)),
         count: *count,
         signal: errors.signal,
@@ -108,9 +118,12 @@ pub(super) fn picture(plan: &ClusterPlan, released: &Released) -> String {
 /// # Errors
 /// [`Error`].
 pub(crate) fn plan_text(args: &ClusterArgs) -> Result<String, Error> {
-    let forecast = |epsilon: f64| -> Result<(ClusterPlan, Option<f64>), Error> {
-        let plan = ClusterPlan::new(settings(args, epsilon)?)?;
-        let forecast = plan.forecast();
+    let forecast = |epsilon: f64| -> Result<(AnyClusters, Option<f64>), Error> {
+        let plan = cluster_plan_at(args, epsilon)?;
+        let forecast = match &plan {
+            AnyClusters::AddRemove(plan) => plan.forecast(),
+            AnyClusters::Within(_) => None,
+        };
         Ok((plan, forecast))
     };
     let mut text = String::new();
@@ -132,21 +145,14 @@ pub(crate) fn plan_text(args: &ClusterArgs) -> Result<String, Error> {
         }
     };
     let (plan, expected) = forecast(epsilon)?;
-    let dim = plan.settings().axes.len();
-    let _ = writeln!(
-        text,
-        "{}\n\nOne pass over the file; then {} bytes of memory for each row, and what the method needs.",
-        plan.receipt(),
-        8 * dim + 16,
-    );
-    if !plan.knows_errors() {
-        let runs = args.simulations;
-        let _ = writeln!(text, "Afterwards the plan is run {runs} times on made-up points.");
+    match &plan {
+        AnyClusters::AddRemove(plan) => costs(plan, args.simulations, &mut text),
+        AnyClusters::Within(plan) => costs(plan, args.simulations, &mut text),
     }
-    if expected.is_none() {
-        text.push_str("How good the centres will be depends on how far apart the clusters are. With --k, a delta and --rows there is a forecast here.\n");
+    let (AnyClusters::AddRemove(plan), Some(_)) = (plan, expected) else {
+        text.push_str("How good the centres will be depends on how far apart the clusters are. With --k, a delta and --rows, and without --within, there is a forecast here.\n");
         return Ok(text);
-    }
+    };
     let _ = writeln!(
         text,
         "The sum of squared distances to the centres will be above that of k-means without privacy by the excess, if clusters are separate, round and of like size:\n{:>8} {:>10}",
@@ -154,7 +160,7 @@ pub(crate) fn plan_text(args: &ClusterArgs) -> Result<String, Error> {
     );
     for epsilon in EPSILONS {
         // Some epsilons may be too small for the rest of the settings.
-        let Ok((plan, Some(excess))) = forecast(epsilon) else { continue };
+        let Ok((AnyClusters::AddRemove(plan), Some(excess))) = forecast(epsilon) else { continue };
         let excess = match excess {
             excess if excess.is_finite() => format!("{:.3} %", 100.0 * excess),
             _ if plan.is_hopeless() => "hopeless".to_owned(),
@@ -170,4 +176,18 @@ pub(crate) fn plan_text(args: &ClusterArgs) -> Result<String, Error> {
         }
     }
     Ok(text)
+}
+
+/// What a release costs, in epsilon, time and memory.
+fn costs<R: Clustered>(plan: &ClusterPlan<R>, runs: u32, text: &mut String) {
+    let receipt = plan.receipt();
+    let _ = writeln!(
+        text,
+        "{receipt}\n\n{}\n\nOne pass over the file; then {} bytes of memory for each row, and what the method needs.",
+        receipt.relation().in_words(UNIT),
+        8 * plan.settings().axes.len() + 16,
+    );
+    if !plan.knows_errors() {
+        let _ = writeln!(text, "Afterwards the plan is run {runs} times on made-up points.");
+    }
 }

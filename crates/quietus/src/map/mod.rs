@@ -11,20 +11,18 @@ use crate::cli::MapArgs;
 use crate::cluster::axes;
 use crate::disk::Disk;
 use crate::error::Error;
-use crate::order::{FillOf, Order};
+use crate::order::{Draw, FillOf, Order};
 use crate::passes::{self, Columns, Job, PassDraws, PassTold, refuse_person};
-use crate::persons::{Persons, Whose};
-use crate::run::{PRIVATE, Said, form, target};
+use crate::points::{Met, PointRows};
+use crate::run::{Said, form, target};
 use crate::stop::Gate;
-use crate::table::{Rows, Secrecy, is_binary};
-use crate::value::Decimal;
 use accuracy::{errors, solve};
 use dp_accounting::{AddRemove, ReplaceOne, Within};
 use dp_cluster::map::ReleasedMap;
-use dp_cluster::{Budget, Clustering, Points};
+use dp_cluster::{Budget, Clustering};
 use dp_mechanism::{Algorithm, Mechanism};
-use plan::NO_DEGREES;
 pub use plan::{Hides, MapPlan, MapSettings, Unit};
+pub(crate) use plan::{NO_DEGREES, known};
 pub(crate) use report::plan_text;
 use std::fmt::Write as _;
 
@@ -102,98 +100,16 @@ fn settings<R: Hides>(
     })
 }
 
-/// How many rows met what end. Private.
-#[derive(Clone, Debug, Default)]
-struct Met {
-    places: u64,
-    no_number: u64,
-    nobodys: u64,
-    again: u64,
-    passed_over: u64,
-    outside: u64,
-}
-
-/// Reads places, and keeps them: see [`each_place`].
-fn read<R: Hides>(args: &MapArgs, plan: &MapPlan<R>, met: &mut Met) -> Result<Points, Error> {
-    let mut coords = Vec::new();
-    each_place(args, plan, met, &mut |place| {
-        coords.extend_from_slice(place);
-        Ok(())
-    })?;
-    let places = Points::new(coords, plan.settings().axes.len());
-    places.map_err(|error| Error::library("the places", &error))
-}
-
-/// Reads places, in metres. Where somebody may come or go, rows without a number in every column are left out; where their number is public
-/// every row is a place, and what is no number is the middle of its range. Numbers outside of the bounds count as the closer bound.
-fn each_place<R: Hides>(
-    args: &MapArgs,
-    plan: &MapPlan<R>,
-    met: &mut Met,
-    each: &mut dyn FnMut(&[f64]) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let settings = plan.settings();
-    let decimal = if args.file.decimal_comma { Decimal::Comma } else { Decimal::Point };
-    let mut rows = Rows::open(&args.file.data, Secrecy::Private, &form(&args.file.form)?)?;
-    let columns = settings.axes.iter().map(|axis| axis.column.as_str());
-    let chosen: Vec<&str> = columns.chain(settings.person.as_deref()).collect();
-    rows.choose(&chosen)?;
-    if R::PUBLIC_SIZE && rows.header().len() == 1 && !is_binary(&args.file.data) {
-        // A reader of text skips blank lines, so one empty place would change the number of rows, and with it whether there is a release.
-        return Err(Error::Setting {
-            name: "--data",
-            got: "a file of one column".to_owned(),
-            want: "a file of two columns or more where the number of rows is public: in one, an empty row is a blank line",
-        });
+/// Reads places, in metres.
+fn rows<'a, R: Hides>(args: &'a MapArgs, settings: &'a MapSettings<R>) -> PointRows<'a> {
+    let metres = settings.unit.metres();
+    PointRows {
+        file: &args.file,
+        axes: &settings.axes,
+        person: settings.person.as_deref(),
+        every_row: R::PUBLIC_SIZE,
+        inwards: Box::new(move |_, x| x * metres),
     }
-    let (dim, metres) = (settings.axes.len(), settings.unit.metres());
-    let mut persons = Persons::new(settings.person.is_some());
-    let middle = |axis: &crate::cluster::Axis| f64::midpoint(axis.low, axis.high);
-    let (mut place, mut inside_of) = (Vec::with_capacity(dim), Vec::with_capacity(dim));
-    while rows.advance()? {
-        if persons.whose(|| rows.name_or_none(dim)) != Whose::First {
-            continue;
-        }
-        place.clear();
-        place.extend((0..dim).map(|axis| rows.number_or_none(axis, decimal)));
-        if place.contains(&None) {
-            met.no_number += 1;
-            if !R::PUBLIC_SIZE {
-                continue;
-            }
-        }
-        met.places += 1;
-        let inside = |(axis, x): (&crate::cluster::Axis, &Option<f64>)| {
-            x.is_none_or(|x| (axis.low..=axis.high).contains(&x))
-        };
-        met.outside += u64::from(!settings.axes.iter().zip(&place).all(inside));
-        inside_of.clear();
-        inside_of.extend(
-            settings
-                .axes
-                .iter()
-                .zip(&place)
-                .map(|(axis, x)| x.map_or(middle(axis), |x| x.clamp(axis.low, axis.high)) * metres),
-        );
-        each(&inside_of)?;
-    }
-    (met.nobodys, met.again) = (persons.nobodys, persons.again);
-    met.passed_over = rows.passed_over();
-    if R::PUBLIC_SIZE {
-        // A row of a wrong shape is a row.
-        met.places += met.passed_over;
-        let middles: Vec<f64> = settings.axes.iter().map(|axis| middle(axis) * metres).collect();
-        for _ in 0..met.passed_over {
-            each(&middles)?;
-        }
-    }
-    Ok(())
-}
-
-/// Draws, for whichever relation: the plan's release, or in a claim its replay.
-pub trait DrawMap {
-    /// Of this plan and these places.
-    fn draw<R: Hides>(self, plan: &MapPlan<R>, places: &Points) -> ReleasedMap;
 }
 
 /// From a file to a folder.
@@ -204,7 +120,7 @@ pub fn release_map(
     args: &MapArgs,
     gate: &Gate,
     disk: &dyn Disk,
-    draw: impl DrawMap,
+    draw: impl Draw,
 ) -> Result<Said, Error> {
     match map_plan(args)? {
         AnyMap::AddRemove(plan) => release_one(args, &plan, gate, disk, draw),
@@ -225,17 +141,17 @@ fn release_one<R: Hides>(
     plan: &MapPlan<R>,
     gate: &Gate,
     disk: &dyn Disk,
-    draw: impl DrawMap,
+    draw: impl Draw,
 ) -> Result<Said, Error> {
     let target = target(&args.target)?;
     let order = Order::new("map", &target, plan.receipt(), plan, gate, disk)?;
     let mut aside = order.notes().iter().fold(String::new(), |text, note| text + note + "\n");
-    let places = read(args, plan, &mut Met::default())?;
+    let places = rows(args, plan.settings()).keep(&mut Met::default())?;
     // The number of rows, where it is public: before anything is spent.
     plan.check(&MapPlan::<R>::shape(&places.view()))
         .map_err(|error| Error::library("--rows", &error))?;
     let text = report::report(plan);
-    let drawn = || released(args, plan, draw.draw(plan, &places));
+    let drawn = || released(args, plan, draw.draw(plan, places.view()));
     order.carry_out(drawn, &files(plan, &text))?;
     let _ = writeln!(aside, "Written to {}; only you can read it.", target.out.display());
     Ok(Said { text, aside, unproved: false })
@@ -274,7 +190,7 @@ fn by_passes<R: Hides>(
     let receipt = plan.receipt();
     let job = Job { family, target: &target, receipt, plan, resume, table, gate, disk };
     let mut scan = |each: &mut dyn FnMut(&[f64]) -> Result<(), Error>| {
-        each_place(args, plan, &mut Met::default(), each)
+        rows(args, plan.settings()).each(&mut Met::default(), each)
     };
     let made = |map| released(args, plan, map);
     let files = files(plan, &text);
@@ -349,27 +265,5 @@ pub(crate) fn check(args: &MapArgs) -> Result<String, Error> {
 }
 
 fn check_one<R: Hides>(args: &MapArgs, plan: &MapPlan<R>) -> Result<String, Error> {
-    let mut text = PRIVATE.to_owned();
-    let rows = Rows::open(&args.file.data, Secrecy::Private, &form(&args.file.form)?)?;
-    let _ = writeln!(text, "columns: {}", crate::shown::names(rows.header()));
-    let mut met = Met::default();
-    read(args, plan, &mut met)?;
-    let left_out = if R::PUBLIC_SIZE { "in the middle" } else { "left out" };
-    for (number, what) in [
-        (met.places, "places".to_owned()),
-        (met.outside, "of them outside of the bounds".to_owned()),
-        (met.no_number, format!("{left_out}: no number in some column")),
-        (met.nobodys, "left out: nobody's".to_owned()),
-        (met.again, "left out: not the first of their person".to_owned()),
-        (met.passed_over, format!("{left_out}: too few or too many cells, or a line break in one")),
-    ] {
-        let _ = writeln!(text, "{number:12}  {what}");
-    }
-    if R::PUBLIC_SIZE && plan.settings().records != Some(met.places) {
-        let _ = writeln!(text, "--rows must be {}.", met.places);
-    }
-    if 2 * met.outside > met.places {
-        text.push_str("More than half of the places are outside: are the bounds in their unit?\n");
-    }
-    Ok(text)
+    rows(args, plan.settings()).check(plan.settings().records)
 }

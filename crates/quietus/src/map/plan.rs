@@ -73,8 +73,8 @@ pub trait Hides: MapRelation {
     /// If it is not less.
     fn charged_as(receipt: Receipt<Self>, less: Self) -> Result<Receipt<Self>, Error>;
 
-    /// For the report: what is hidden, and what is not.
-    fn in_words(self) -> String;
+    /// For the report: what is hidden, and what is not. Distances are in this unit.
+    fn in_words(self, unit: &str) -> String;
 }
 
 fn refuse(error: &ClusterError) -> Error {
@@ -82,7 +82,7 @@ fn refuse(error: &ClusterError) -> Error {
 }
 
 /// Where nobody comes or goes the number of rows is public.
-fn known(records: Option<u64>) -> Result<u64, Error> {
+pub(crate) fn known(records: Option<u64>) -> Result<u64, Error> {
     records.ok_or_else(|| Error::Setting {
         name: "--rows",
         got: "nothing".to_owned(),
@@ -110,7 +110,7 @@ impl Hides for AddRemove {
         only_distances()
     }
 
-    fn in_words(self) -> String {
+    fn in_words(self, _: &str) -> String {
         "Hidden: whether anybody is in the file, and where. Not hidden: nothing of a single one."
             .to_owned()
     }
@@ -131,7 +131,7 @@ impl Hides for ReplaceOne {
         only_distances()
     }
 
-    fn in_words(self) -> String {
+    fn in_words(self, _: &str) -> String {
         "Hidden: where anybody is, however far away it might be. Not hidden: how many rows there are."
             .to_owned()
     }
@@ -154,11 +154,11 @@ impl Hides for Within {
         receipt.for_shorter(less).map_err(|error| Error::library("--charge-within", &error))
     }
 
-    fn in_words(self) -> String {
+    fn in_words(self, unit: &str) -> String {
         format!(
-            "Hidden: where anybody is, to within {0} metres; a row that lay {0} metres away would have given much the same release. \
-             Not hidden: that somebody is in the file, how many rows there are, and where everybody is as far as places more than {0} metres apart are told \
-             from each other.",
+            "Hidden: where anybody is, to within {} {unit}; a row that lay so far away would have given much the same release. \
+             Not hidden: that somebody is in the file, how many rows there are, and where everybody is as far as places farther apart are told from each \
+             other.",
             self.rho()
         )
     }
@@ -190,20 +190,13 @@ impl<R: Hides> From<MapPlan<R>> for MapSettings<R> {
     }
 }
 
-/// Names of columns that hold degrees.
-const DEGREES: [&str; 6] = ["lat", "latitude", "lon", "long", "lng", "longitude"];
-
 impl<R: Hides> MapPlan<R> {
     /// Checks all settings.
     ///
     /// # Errors
     /// Names the setting and its limits.
     pub fn new(settings: MapSettings<R>) -> Result<Self, Error> {
-        let named = |axis: &&Axis| DEGREES.contains(&axis.column.to_lowercase().as_str());
-        if let Some(axis) = settings.axes.iter().find(named) {
-            let (name, got) = ("--range", format!("`{}`", axis.column));
-            return Err(Error::Setting { name, got, want: NO_DEGREES });
-        }
+        Axis::no_degrees(&settings.axes)?;
         Axis::check(&settings.axes)?;
         let metres = settings.unit.metres();
         let ends = |of: fn(&Axis) -> f64| settings.axes.iter().map(|a| of(a) * metres).collect();
@@ -233,7 +226,7 @@ impl<R: Hides> MapPlan<R> {
 }
 
 /// What a column of a map must be.
-pub(super) const NO_DEGREES: &str = "a distance on the ground: degrees are none, a degree of longitude is shorter the further from the equator; \
+pub(crate) const NO_DEGREES: &str = "a distance on the ground: degrees are none, a degree of longitude is shorter the further from the equator; \
      project the places first, by a public rule such as UTM";
 
 /// Centres for one number of them.

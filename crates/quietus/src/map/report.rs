@@ -35,7 +35,7 @@ pub(super) fn report<R: Hides>(plan: &MapPlan<R>) -> String {
          not a promise. They say how far a centre is from the mean of the places nearest to it. A signal of `no` means that noise alone explains the centre.\n\
          The budget is spent: add this receipt to those of all other releases about the same people.\n",
         plan.receipt(),
-        settings.relation.in_words(),
+        settings.relation.in_words("metres"),
     )
 }
 
@@ -153,7 +153,8 @@ fn finest<R: Hides>(plan: &MapPlan<R>) -> f64 {
 }
 
 fn levels<R: Hides>(plan: &MapPlan<R>, text: &mut String) {
-    let _ = writeln!(text, "{}\n\n{}\n", plan.receipt(), plan.settings().relation.in_words());
+    let _ =
+        writeln!(text, "{}\n\n{}\n", plan.receipt(), plan.settings().relation.in_words("metres"));
     text.push_str("One pass over the file; memory does not grow with it by more than the places. Records are spread over the corners of their cells:\n");
     let _ = writeln!(text, "{:>10} {:>32}", "vertices", "standard error of each, records");
     for level in plan.map().levels() {

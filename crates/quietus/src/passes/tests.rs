@@ -7,7 +7,8 @@ use crate::disk::Disk;
 use crate::disk::failing::{FailingDisk, Fault, unsynced};
 use crate::error::Error;
 use crate::ledger::{Entry, LedgerFile};
-use crate::map::{self, DrawMap, Hides, MapPlan, release_map_by_passes};
+use crate::map::{release_map, release_map_by_passes};
+use crate::order::Draw;
 use crate::run::{Said, ledger};
 use crate::session::STATE;
 use crate::stop::Gate;
@@ -15,12 +16,12 @@ use crate::verify::verify;
 use clap::Parser;
 use dp_accounting::AddRemove;
 use dp_cluster::dpm::{Dpm, DpmSettings};
-use dp_cluster::map::ReleasedMap;
 use dp_cluster::passes::{Asked, Passes, Question};
-use dp_cluster::{Budget, Points, PointsView, PublicBox};
+use dp_cluster::{Budget, PointsView, PublicBox};
 use dp_mechanism::{ChaCha20Rng, Mechanism, SecureSource};
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -149,9 +150,9 @@ impl Home {
 
 struct Seeded<'a>(&'a mut ChaCha20Rng);
 
-impl DrawMap for Seeded<'_> {
-    fn draw<R: Hides>(self, plan: &MapPlan<R>, places: &Points) -> ReleasedMap {
-        plan.simulate(places.view(), self.0).unwrap().output
+impl Draw for Seeded<'_> {
+    fn draw<M: Mechanism<Error: Debug>>(self, plan: &M, data: M::Data<'_>) -> M::Output {
+        plan.simulate(data, self.0).unwrap().output
     }
 }
 
@@ -184,10 +185,8 @@ fn a_release_by_passes_has_the_files_of_that_from_memory() {
         let target = |out: &str| format!("{words} --no-ledger --out HOME/{out}");
         let (gate, mut rng) = (Gate::default(), ChaCha20Rng::seed_from_u64(9));
         let said = match home.family(&target(&direct)) {
-            Family::Cluster(args) => release_cluster(&args, &gate, &unsynced(), |plan, records| {
-                plan.simulate(records, &mut rng).unwrap().output
-            }),
-            Family::Map(args) => map::release_map(&args, &gate, &unsynced(), Seeded(&mut rng)),
+            Family::Cluster(args) => release_cluster(&args, &gate, &unsynced(), Seeded(&mut rng)),
+            Family::Map(args) => release_map(&args, &gate, &unsynced(), Seeded(&mut rng)),
             other => panic!("{other:?}"),
         };
         for (ledger, out) in

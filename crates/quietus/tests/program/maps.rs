@@ -1,4 +1,4 @@
-//! Maps under a distance.
+//! Maps and clusters under a distance.
 
 use super::Home;
 use std::fs;
@@ -17,12 +17,16 @@ fn with_places() -> Home {
 #[test]
 fn a_file_of_one_column_whose_number_of_rows_is_public_is_refused_whatever_it_holds() {
     let home = Home::new();
-    let words = "release map --data p.csv --range x=0,10 --unit m --within 2 --rows 3 --k 1 --delta 1e-6 --epsilon 1 --out out --no-ledger";
-    let refused = ["x\n1\n2\n3\n", "x\n1\n\n3\n"].map(|text| {
-        home.write("p.csv", text.as_bytes());
-        home.refused(words)
-    });
-    assert!(refused[0].contains("two columns") && refused[0] == refused[1], "{refused:?}");
+    for family in ["map --unit m", "cluster --unscaled"] {
+        let words = format!(
+            "release {family} --data p.csv --range x=0,10 --within 2 --rows 3 --k 1 --delta 1e-6 --epsilon 1 --out out --no-ledger"
+        );
+        let refused = ["x\n1\n2\n3\n", "x\n1\n\n3\n"].map(|text| {
+            home.write("p.csv", text.as_bytes());
+            home.refused(&words)
+        });
+        assert!(refused[0].contains("two columns") && refused[0] == refused[1], "{refused:?}");
+    }
 }
 
 /// Two towns; where anybody is, is hidden to within two kilometres.
@@ -91,4 +95,90 @@ fn a_ledger_of_one_distance_takes_a_larger_one_only_in_so_many_words() {
         home.ok(&format!("verify {out} --ledger data.ledger"));
     }
     assert!(home.ok("ledger show data.ledger").contains("spent: epsilon"));
+}
+
+const CLUSTERS: &str = "release cluster --data p.csv --unscaled --k 2 --delta 1e-6 --rows 2000";
+
+/// Of two dimensions from a map, of four from noised points; where that is too much noise, by hiding whole points.
+#[test]
+fn clusters_say_what_is_hidden_up_to_a_distance_and_centres_are_where_points_are() {
+    let home = Home::new();
+    // Two clusters, of 8 and 32 in each column.
+    let cell = |i: u32, of: u32| 24 * (i % 2) + 7 + i * (1 + of % 2) % 3;
+    let row = |i: u32| [0, 1, 2, 3].map(|of| cell(i, of).to_string()).join(",") + "\n";
+    let rows: String = (0..2_000).map(row).collect();
+    home.write("p.csv", format!("a,b,c,d\n{rows}").as_bytes());
+    home.ok("ledger new data.ledger --dataset p --within 0.25 --epsilon 4 --delta 1e-5");
+    for (columns, within, way, ledger, off) in [
+        ("ab", 0.25, "map", "--ledger data.ledger", 50.0),
+        ("abcd", 0.25, "noised points and soft", "--ledger data.ledger", 50.0),
+        // The standard error of these counts is 107.
+        ("abcd", 30.0, "whole records hidden", "--no-ledger", 600.0),
+    ] {
+        let range = |name: char| format!("--range {name}=0,40");
+        let ranges = columns.chars().map(range).collect::<Vec<_>>().join(" ");
+        let out = format!("out{}{within}", columns.len());
+        let words = format!("{CLUSTERS} {ranges} --within {within} --epsilon 1 --simulations 4");
+        let said = home.ok(&format!("{words} --out {out} {ledger}"));
+        let hidden = format!("where anybody is, to within {within} in the unit of the columns");
+        assert!(said.contains(&hidden) && said.contains(way), "{said}");
+        assert!(said.contains("Not hidden: that somebody is in the file"), "{said}");
+        home.ok(&format!("verify {out} {}", ledger.replace("--no-ledger", "")));
+        let table = fs::read_to_string(home.path(&out).join("centres.csv")).unwrap();
+        assert!(home.path(&out).join("centres.svg").exists() && table.lines().count() == 3);
+        for line in table.lines().skip(1) {
+            let cells: Vec<f64> =
+                line.replace("yes", "1").split(',').map(|cell| cell.parse().unwrap()).collect();
+            assert!((cells[1] - 1_000.0).abs() < off && cells[5] > 0.5, "{table}");
+            for at in cells[6..].chunks(4) {
+                let far = (at[0] - 8.0).abs().min((at[0] - 32.0).abs());
+                assert!(far < 1.0 && 0.0 < at[1] && at[1] < 1.0, "{table}");
+                assert!(at[2] < at[0] && at[0] < at[3], "{table}");
+            }
+        }
+        let plan = home.ok(&words.replace("release", "plan"));
+        assert!(plan.contains(way) && plan.contains(&hidden), "{plan}");
+        let check = home.ok(&words.replace("release", "check").replace("2000", "1999"));
+        assert!(
+            check.starts_with("PRIVATE: ") && check.contains("--rows must be 2000."),
+            "{check}"
+        );
+    }
+    let show = home.ok("ledger show data.ledger");
+    assert!(show.contains("within 0.25 metres, or units of the columns"), "{show}");
+}
+
+/// Before anything is spent, and by the name of the flag.
+#[test]
+fn clusters_without_a_distance_in_one_unit_or_of_other_rows_are_refused() {
+    let home = with_places();
+    home.ok("ledger new data.ledger --dataset p --within 0.5 --epsilon 2 --delta 1e-5");
+    let good = format!(
+        "{CLUSTERS} --range east=0,40 --range north=0,40 --within 0.5 --epsilon 1 --simulations 1 --out out --ledger data.ledger"
+    );
+    for (from, to, want) in [
+        ("--within 0.5", "--within 0", "--within must be a distance in the unit of the columns"),
+        ("--within 0.5", "--within -1", "--within must be a distance in the unit of the columns"),
+        ("--within 0.5", "--within NaN", "--within must be a distance in the unit of the columns"),
+        ("--unscaled", "", "--within must be said with --unscaled"),
+        ("east=0,40", "Longitude=0,40", "degrees are none"),
+        ("--rows 2000", "", "--rows must be the public number of rows"),
+        ("--rows 2000", "--rows 1999", "1999"),
+        ("--rows 2000", "--rows 2001", "2001"),
+        ("--k 2", "", "--k must be the number of clusters"),
+        ("--k 2", "--at-most 2", "--at-most must be asked of private-kmeans"),
+        ("--k 2", "--k 2 --person north", "--person must be left out with --within"),
+        ("--k 2", "--k 2 --method dpm", "--method must be left out with --within"),
+        ("--k 2", "--k 2 --out-of-core", "--out-of-core must be used with `map`"),
+        ("--within 0.5", "--within 0.7", "distance 0.5"),
+        ("--within 0.5", "", "--method must be another one without --within"),
+    ] {
+        let method =
+            if to.is_empty() && from == "--within 0.5" { "--method nearby-kmeans" } else { "" };
+        let error = home.refused(&format!("{} {method}", good.replace(from, to)));
+        assert!(error.contains(want), "{to}: {error}");
+    }
+    assert!(home.intents() == 0 && home.folders().is_empty());
+    home.ok(&good);
+    home.ok("verify out --ledger data.ledger");
 }

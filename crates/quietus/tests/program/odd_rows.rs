@@ -67,6 +67,8 @@ fn ten_odd_individuals_change_no_exit_code_no_word_and_no_name_of_a_file() {
         "cluster --range x=0,10 --range who=0,9 --k 1 --delta 1e-6",
         "cluster --range x=0,10 --k 1 --person who",
         "cluster --range x=0,10 --k 2 --delta 1e-6 --outside 0.5 --simulations 2",
+        "cluster --range x=0,10 --k 1 --delta 1e-6 --unscaled --within 2 --rows 3 --simulations 2",
+        "cluster --range x=0,10 --range who=0,9 --k 2 --delta 1e-6 --unscaled --within 50 --rows 3 --outside 0.5 --simulations 2",
         "cover --person who --set town --sets A,B",
         "coverage --k 1 --person who --set town --sets A,B,C",
         "locate --places places.csv --at at --k 1 --rows 9 --place town --person who",
