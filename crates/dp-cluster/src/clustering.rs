@@ -41,6 +41,26 @@ pub struct CentreError {
     pub signal: bool,
 }
 
+/// So many standard errors a count is above 0 where noise does not explain it: of four thousand centres with nothing but noise one is.
+const CLEAR: f64 = 3.5;
+/// What clipping makes of the difference between a mean and what rounds settle at, as a part of a mean's own variance.
+const CLIPPING: f64 = 0.03;
+
+impl CentreError {
+    /// Of rounds that move a centre to the mean of so many records, clipped to a radius: with the variance that their noise gives each
+    /// coordinate and the count.
+    pub(crate) fn of_noise(
+        dim: usize,
+        (variance, radius): (f64, f64),
+        (records, count_variance): (f64, f64),
+    ) -> Self {
+        let clipping = CLIPPING * radius.powi(2) / (dim as f64 * records);
+        let (at, count) = ((variance + clipping).sqrt(), count_variance.sqrt());
+        let signal = records > CLEAR * count && at * (dim as f64).sqrt() < radius;
+        Self { at: vec![at; dim], count, signal }
+    }
+}
+
 impl Clustering {
     /// Centres and counts that have been released or were public all along; nothing is made private here.
     ///

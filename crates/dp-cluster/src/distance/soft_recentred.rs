@@ -16,7 +16,7 @@ use crate::map::{MapRelation, PrivateMap, PrivateMapSettings, PublicSize};
 use crate::nearest::nearest;
 use crate::table::sum_rows;
 use crate::total_rho::total_mu;
-use crate::{ClusterError, Clustering};
+use crate::{CentreError, ClusterError, Clustering};
 
 /// Steps of the receipt.
 const START: &str = "start";
@@ -47,6 +47,8 @@ const RADII_PER_SOFTNESS: f64 = 8.0;
 /// # Utility
 /// A round moves a centre of `m` records with noise of `rho L / mu` over `m`, with `L` about 6.6 at the default softness: the noise of the
 /// start does not stay, and becomes less with more records.
+/// That noise is in the [errors](CentreError) of the centres, with that of the counts; that records are shared is not.
+///
 /// But the rounds begin where noised points put the centres, and above three dimensions that noise grows: where `rho` is not far below the clusters'
 /// size, hiding whole records costs less: [`NearbyKMeans`](super::NearbyKMeans) chooses.
 ///
@@ -183,7 +185,7 @@ impl Algorithm for SoftRecentred {
         let mut coords = fit.centres.into_coords();
         coords.chunks_exact_mut(self.public_box.dim()).for_each(|c| self.public_box.clip(c));
         let mut centres = Points::new(coords, self.public_box.dim()).expect("whole rows");
-        let mut counts = Vec::new();
+        let (mut counts, mut errors) = (Vec::new(), Vec::new());
         for (number, round) in self.rounds.iter().enumerate() {
             let softness = radius / RADII_PER_SOFTNESS;
             let soft = SoftStep::new(self.public_box.clone(), centres, radius, softness);
@@ -209,7 +211,21 @@ impl Algorithm for SoftRecentred {
             let sd = round.noise_multiplier() * (change.squared as f64).sqrt();
             let least = 2.0 * sd / (SoftStep::KAPPA * SoftStep::UNITS);
             (centres, counts) = step.moved(&released, least);
+            let (dim, of_count) = (centres.dim(), sd / (SoftStep::KAPPA * SoftStep::UNITS));
+            let error = |&count: &f64| {
+                let moved = sd / SoftStep::UNITS * radius / count;
+                // One that was not moved is where the start has put it.
+                let variance =
+                    if count > least { moved * moved } else { radius * radius / dim as f64 };
+                CentreError::of_noise(
+                    dim,
+                    (variance, radius),
+                    (count.max(1.0), of_count * of_count),
+                )
+            };
+            errors = counts.iter().map(error).collect();
         }
-        Clustering::new(centres, counts.into_iter().map(records).collect())
+        let clustering = Clustering::new(centres, counts.into_iter().map(records).collect());
+        Clustering { errors: Some(errors), ..clustering }
     }
 }

@@ -12,7 +12,7 @@ use crate::kmeans::{KMeans, KMeansSettings};
 use crate::kmedian::{KMedian, KMedianSettings};
 use crate::map::{PrivateMap, PrivateMapSettings};
 use crate::metrics::squared_inertia;
-use crate::testing::{adversarial, blobs, rng};
+use crate::testing::{adversarial, blobs, off_by_errors, rng};
 
 fn plan(dim: usize, rho: f64, records: u64) -> NoisedPoints {
     let cube = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
@@ -84,6 +84,36 @@ fn rounds_improve_on_noised_points() {
         soft += squared_inertia(points.view(), found.centres.view()) / best / 3.0;
     }
     assert!(soft < plain && soft < 1.3, "{soft} {plain}");
+}
+
+/// Of separate clusters, 95 of 100 intervals hold the mean of their records, and their number.
+#[test]
+fn errors_of_rounds_are_as_released() {
+    let cube = PublicBox::cube(4, -100.0, 100.0).expect("valid");
+    let (budget, near) = (Budget::new(1.0, 1e-6).expect("valid"), Nearby::new(0.5).expect("valid"));
+    let (mut places, mut counts, mut all) = (0, 0, 0);
+    for seed in 0..60 {
+        // Of standard deviation 1, at places far apart.
+        let (mut points, _) = blobs(3_000, 4, 1, 1e-9, seed);
+        let mut coords = points.into_coords();
+        for (row, coords) in coords.chunks_exact_mut(4).enumerate() {
+            coords[row % 3] += 60.0;
+        }
+        points = Points::new(coords, 4).expect("rows");
+        let plan = SoftRecentred::new(cube.clone(), near, 3_000, 3, budget, seed).expect("valid");
+        let output = plan.simulate(points.view(), &mut rng(seed)).expect("fits").output;
+        assert!(output.errors.iter().flatten().all(|error| error.signal));
+        for [place, count] in off_by_errors(points.view(), &output) {
+            places += usize::from(place < 1.96);
+            counts += usize::from(count < 1.96);
+            all += 1;
+        }
+    }
+    // Of 180 intervals, four standard deviations are 6.5 %; errors twice as long would hold all but one in 10,000.
+    assert!(
+        all == 180 && [places, counts].iter().all(|held| (159..180).contains(held)),
+        "{places} {counts}"
+    );
 }
 
 #[test]

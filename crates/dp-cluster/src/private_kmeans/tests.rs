@@ -9,7 +9,7 @@ use super::params::Asked;
 use super::{PrivateKMeans, PrivateKMeansSettings, Start};
 use crate::ClusterError;
 use crate::metrics::{distinct_clusters_found, squared_inertia};
-use crate::testing::{adversarial, blobs, rng};
+use crate::testing::{adversarial, blobs, off_by_errors, rng};
 
 fn cube(dim: usize, half: f64) -> PublicBox {
     PublicBox::cube(dim, -half, half).expect("valid")
@@ -259,20 +259,12 @@ fn errors_are_as_released() {
                 continue;
             }
             let output = plan.simulate(points.view(), &mut rng(seed)).expect("fits").output;
-            let labels = crate::nearest(points.view(), output.centres.view()).labels;
-            let errors = output.errors.expect("of the last round");
-            for (centre, error) in errors.iter().enumerate() {
-                let own = points.view().rows().zip(&labels);
-                let own: Vec<&[f64]> =
-                    own.filter(|(_, label)| **label as usize == centre).map(|own| own.0).collect();
-                let mean = own.iter().map(|row| row[0]).sum::<f64>() / own.len() as f64;
-                let off = (output.centres.view().row(centre)[0] - mean).abs() / error.at[0];
-                places += usize::from(off < 1.96);
-                halves += usize::from(off < 0.98);
-                let off = (output.counts[centre] as f64 - own.len() as f64).abs() / error.count;
-                counts += usize::from(off < 1.96);
+            assert!(output.errors.iter().flatten().all(|error| error.signal));
+            for [place, count] in off_by_errors(points.view(), &output) {
+                places += usize::from(place < 1.96);
+                halves += usize::from(place < 0.98);
+                counts += usize::from(count < 1.96);
                 all += 1;
-                assert!(error.signal);
             }
         }
         let share = |hits: usize| hits as f64 / all as f64;

@@ -11,14 +11,10 @@ use crate::{CentreError, Clustering};
 
 /// By how much the radius of a centre grows that most of its points lie beyond.
 const GROWTH: f64 = 4.0;
-/// So many standard errors a count is above 0 where noise does not explain it: of four thousand centres with nothing but noise one is.
-const CLEAR: f64 = 3.5;
 /// What clipping leaves of a residual beyond the radius, on average over normal clusters.
 const SHORTENED: f64 = 0.85;
 /// No more than this part of a step is taken to be hidden: a lost centre may be four times as far off as it moved, as its radius grows.
 const MOST_HIDDEN: f64 = 0.8;
-/// What clipping makes of the difference between a mean and what the rounds settle at, as a part of a mean's own variance.
-const CLIPPING: f64 = 0.03;
 
 /// Private centres; nothing here touches a record.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -105,12 +101,8 @@ impl Centres {
     }
 
     fn error(&self, one: &Standing) -> CentreError {
-        let dim = self.dim as f64;
-        let clipping = CLIPPING * one.radius.powi(2) / (dim * one.count);
-        let at = (one.variance + clipping).sqrt();
-        let count = one.count_variance.sqrt();
-        let signal = one.count > CLEAR * count && at * dim.sqrt() < one.radius;
-        CentreError { at: vec![at; self.dim], count, signal }
+        let (place, number) = ((one.variance, one.radius), (one.count, one.count_variance));
+        CentreError::of_noise(self.dim, place, number)
     }
 
     /// What was learnt about each centre, for those who go on.
