@@ -14,21 +14,34 @@ const MOST_POINTS: f64 = 20_000.0;
 /// Spread of the made-up points along each axis: this part of the distance to the next centre, so that neighbours just touch.
 const SPREAD: f64 = 0.25;
 
-/// Errors of every centre in the units of the columns, as the mechanism says or from so many runs; the same for the same release.
+/// The same where points are shared among centres, or a map is smoother than they are: what that does to centres is not in proportion to
+/// one over the points.
+const MOST_SHARED: f64 = 100_000.0;
+
+/// Errors of every centre in the units of the columns, as the mechanism says or from so many runs; the same for the same release. What knows
+/// the errors of its noise alone has the larger ones of both.
 pub fn centre_errors<R: Clustered>(
     plan: &ClusterPlan<R>,
     clustering: &Clustering,
     runs: u32,
 ) -> Vec<CentreError> {
-    let settings = plan.settings();
-    let Some(errors) = &clustering.errors else { return simulated(plan, clustering, runs) };
-    let known = |error: &dp_cluster::CentreError| CentreError {
-        at: error.at.iter().enumerate().map(|(axis, at)| settings.length(axis, *at)).collect(),
+    let length = |(axis, at): (usize, &f64)| plan.settings().length(axis, *at);
+    let known = clustering.errors.iter().flatten().map(|error| CentreError {
+        at: error.at.iter().enumerate().map(length).collect(),
         count: error.count,
         reach: OF_NOISE,
         signal: error.signal,
-    };
-    errors.iter().map(known).collect()
+    });
+    if clustering.errors.is_some() && plan.knows_errors() {
+        return known.collect();
+    }
+    let mut errors = simulated(plan, clustering, runs);
+    for (error, known) in errors.iter_mut().zip(known) {
+        error.at.iter_mut().zip(&known.at).for_each(|(at, known)| *at = at.max(*known));
+        error.count = error.count.max(known.count);
+        error.signal &= known.signal;
+    }
+    errors
 }
 
 fn simulated<R: Clustered>(
@@ -38,15 +51,16 @@ fn simulated<R: Clustered>(
 ) -> Vec<CentreError> {
     let (centres, settings) = (clustering.centres.view(), plan.settings());
     let all: f64 = clustering.counts.iter().map(|count| *count as f64).sum();
-    let thinned = (MOST_POINTS / all).min(1.0);
+    let most = if R::PUBLIC_SIZE { MOST_SHARED } else { MOST_POINTS };
+    let thinned = (most / all).min(1.0);
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "counts are at least 0, and all together MOST_POINTS at most"
+        reason = "counts are at least 0, and all together as many as are made up at most"
     )]
     let points = |count: &i64| (*count as f64 * thinned).round() as u64;
     let points: Vec<u64> = clustering.counts.iter().map(points).collect();
-    // Fewer points need no other plan, as noise is not in proportion to them: what hides whole points knows its errors.
+    // Of fewer points it is the same kind of plan: what is not from a map knows its errors.
     let plan = &plan.of_records(points.iter().sum()).expect("a plan for more points");
     let sides = (0..centres.dim()).map(|axis| settings.ends(axis)).map(|[low, high]| high - low);
     let gaps = gaps(centres, sides.fold(0.0, f64::max));
