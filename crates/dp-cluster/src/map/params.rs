@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use dp_accounting::{AddRemove, Budget, Mu, ReplaceOne, Within};
 use dp_geometry::{Cloud, NestedGrid, PublicBox};
-use dp_mechanism::{Coordinates, GaussianSum, Modulus, Nearby, NoisyCount};
+use dp_mechanism::{Change, Coordinates, GaussianSum, Modulus, Nearby, NoisyCount};
 use serde::{Deserialize, Serialize};
 
 use super::mechanism::{Level, PrivateMap};
@@ -52,6 +52,26 @@ const COUNT_SHARE: f64 = 0.02;
 
 /// Above so many records another level pays.
 const MANY: u64 = 20_000;
+
+/// What a level gets of the square of `mu`, as a multiple of what the next coarser one gets, if a record changes both as much: on a fine one
+/// many vertices have little but noise.
+const FINER: f64 = 0.75;
+
+/// What every level gets, by the squares of its change, from the coarsest. One that a record changes twice as much as the next coarser, as
+/// one that moves a little does, gets as much: its noise is that much larger.
+fn shares(squared: impl Iterator<Item = f64>) -> Vec<f64> {
+    let (mut share, mut before) = (1.0, f64::INFINITY);
+    squared
+        .map(|squared| {
+            let doublings = 0.5 * (squared / before).log2();
+            if before.is_finite() {
+                share *= FINER.powf(1.0 - doublings.clamp(0.0, 1.0));
+            }
+            before = squared;
+            share
+        })
+        .collect()
+}
 
 impl PrivateMap<AddRemove> {
     /// A map for records in this public box that hides whether anybody takes part.
@@ -154,28 +174,43 @@ impl<R: MapRelation> PrivateMap<R> {
             let (name, want) = ("mu to spend", "at most that of the budget");
             return Err(ClusterError::Setting { name, got: total.get(), want });
         }
-        let levels = finest - coarsest + 1;
-        let mut shares: Vec<f64> =
-            (0..levels).map(|finer| R::FINER.powf(f64::from(finer))).collect();
-        if !R::PUBLIC_SIZE {
-            shares.push(shares.iter().sum::<f64>() * COUNT_SHARE / (1.0 - COUNT_SHARE));
-        }
-        let losses = total.split(&shares)?;
-        let level = |(level, &mu)| {
+        let level = |level| -> Result<(Cloud, Change), ClusterError> {
             let cloud = Cloud::new(&grid, level)?;
             let units = Cloud::UNITS as f64;
             let squared = Cloud::UNITS * Cloud::UNITS;
             let slope = (cloud.slope() * units).min(f64::MAX);
             let modulus = Modulus::new(slope, cloud.slack(), squared, 2 * squared)?;
-            let change = asked.relation.change(&modulus);
-            Ok(Level { cloud, change, noise: GaussianSum::rounded(mu)? })
+            Ok((cloud, asked.relation.change(&modulus)))
         };
+        let levels: Vec<_> = (coarsest..=finest).map(level).collect::<Result<_, _>>()?;
+        let mut shares = shares(levels.iter().map(|(_, change)| change.squared as f64));
+        if !R::PUBLIC_SIZE {
+            shares.push(shares.iter().sum::<f64>() * COUNT_SHARE / (1.0 - COUNT_SHARE));
+        }
+        let losses = total.split(&shares)?;
+        let level =
+            |((cloud, change), &mu)| Ok(Level { cloud, change, noise: GaussianSum::rounded(mu)? });
         let levels =
-            (coarsest..=finest).zip(&losses).map(level).collect::<Result<_, ClusterError>>()?;
+            levels.into_iter().zip(&losses).map(level).collect::<Result<_, ClusterError>>()?;
         let count = match losses.last() {
             Some(&mu) if !R::PUBLIC_SIZE => Some(NoisyCount::rounded(mu)?),
             _ => None,
         };
         Ok(Self { asked, grid, levels, count })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shares;
+
+    #[test]
+    fn finer_levels_get_less_where_they_do_not_change_more() {
+        assert_eq!(shares([2.0; 3].into_iter()), [1.0, 0.75, 0.5625]);
+        assert_eq!(shares([0.25, 1.0, 4.0].into_iter()), [1.0; 3]);
+        // Twice, then by half as many doublings, then no more.
+        let some = shares([1.0, 4.0, 8.0, 8.0].into_iter());
+        let half = 0.75_f64.sqrt();
+        assert!(some.iter().zip([1.0, 1.0, half, 0.75 * half]).all(|(a, b)| (a - b).abs() < 1e-12));
     }
 }

@@ -21,9 +21,6 @@ pub trait MapRelation: Relation + sealed::Sealed {
     /// Whether all neighbours have the same number of records, which then is public.
     const PUBLIC_SIZE: bool;
 
-    /// What a level gets of the budget, as a multiple of what the next coarser one gets.
-    const FINER: f64 = 1.0;
-
     /// Of these records.
     fn shape(points: PointsView<'_>) -> Self::Shape {
         Self::shape_of(points.dim(), points.len() as u64)
@@ -47,8 +44,6 @@ impl MapRelation for AddRemove {
     type Shape = usize;
 
     const PUBLIC_SIZE: bool = false;
-    // A record weighs as much on every level, and on a fine one many vertices have little but noise.
-    const FINER: f64 = 0.75;
 
     fn shape_of(dim: usize, _: u64) -> usize {
         dim

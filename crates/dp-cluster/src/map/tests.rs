@@ -112,12 +112,16 @@ fn receipts_spend_the_budget_and_no_more() {
             .expect("valid");
     assert!(within_budget(&plan.receipt()));
     assert_eq!(plan.receipt().relation().distance(), Some(0.5));
-    // One Gaussian mechanism at epsilon 1 and delta 1e-6: 4.2247 times the change, on each of 5 levels.
+    // One Gaussian mechanism at epsilon 1 and delta 1e-6: 4.2247 times the change, on 5 levels of which each gets .75 of what the next
+    // coarser one does.
     let levels = PrivateMap::replace_one(square(), 9, budget(1.0), PrivateMapSettings::default())
         .expect("valid")
         .levels();
-    let expected = 4.2247 * (2.0 * 5.0_f64).sqrt();
-    assert!(levels.iter().all(|level| (level.standard_deviation - expected).abs() < 1e-3));
+    let all: f64 = (0..5).map(|finer| 0.75_f64.powi(finer)).sum();
+    for (finer, level) in (0..5).zip(levels) {
+        let expected = 4.2247 * (2.0 * all / 0.75_f64.powi(finer)).sqrt();
+        assert!((level.standard_deviation - expected).abs() < 1e-3, "{finer}");
+    }
 }
 
 #[test]
