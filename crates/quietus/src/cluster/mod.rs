@@ -168,7 +168,8 @@ pub fn release_cluster_by_passes(
     draws: &mut PassDraws<'_>,
     told: &mut PassTold<'_>,
 ) -> Result<Said, Error> {
-    let (target, plan) = (target(&args.target)?, by_passes(args, "--out-of-core")?);
+    let name = if args.passes.out_of_core { "--out-of-core" } else { "--from-tables" };
+    let (target, plan) = (target(&args.target)?, by_passes(args, name)?);
     let text = report::report(&plan);
     let (family, resume, table) =
         ("cluster", args.passes.resume, args.passes.from_tables.as_deref());

@@ -170,6 +170,8 @@ fn clusters_without_a_distance_in_one_unit_or_of_other_rows_are_refused() {
         ("--k 2", "--k 2 --person north", "--person must be left out with --within"),
         ("--k 2", "--k 2 --method dpm", "--method must be left out with --within"),
         ("--k 2", "--k 2 --out-of-core", "--out-of-core must be used with `map`"),
+        ("--k 2", "--k 2 --from-tables t.csv", "--from-tables must be used with `map`"),
+        ("--k 2", "--k 2 --explain-sql", "--explain-sql must be used with `map`"),
         ("--within 0.5", "--within 0.7", "distance 0.5"),
         ("--within 0.5", "", "--method must be another one without --within"),
     ] {
