@@ -14,11 +14,11 @@ pub enum Method {
     #[default]
     Fitted,
     /// Noise on cumulative counts; level after level from the top, each time the closest split of what is there, informed by the levels
-    /// below. Not from a paper: see [`cumulative_top_down`](crate::solve::cumulative_top_down). The default: on a nation of 3,144 counties
-    /// it has the least error of all at every level, and takes the least time of those that do well.
+    /// below. Not from a paper: see [`cumulative_top_down`](crate::solve::cumulative_top_down). Closest for the upper levels where these matter
+    /// most and [`LevelShares::Equal`](super::LevelShares::Equal) gives them their part of the loss.
     CumulativeTopDown,
     /// Noise on cumulative counts; the closest consistent real table by least squares over all levels (`M_c^r`), then whole numbers
-    /// within `d + 1/2` of it, `d` levels below the root. Closer than the default where nearly every region has groups of nearly
+    /// within `d + 1/2` of it, `d` levels below the root. Closer than the one before where nearly every region has groups of nearly
     /// every size and the levels below get most of the loss, as zones by hour do; its rounding shows at large losses.
     Cumulative,
     /// Noise on cumulative counts; each row alone made nondecreasing, then the closest consistent table of counts

@@ -6,7 +6,7 @@ use crate::solve::{Problem, cumulative};
 /// The closest consistent real table over all levels at once, [`cumulative`].
 ///
 /// It knows more about sums of regions than their noisy sums do where order holds most of the cells in place, and is off where it makes
-/// thousands of regions too large. Which of these it is, noisy values say: see [`risk`](Self::risk).
+/// thousands of regions too large. Which of these it is, noisy values say, level by level and column by column.
 pub(super) struct Joint {
     /// Cumulative, row-major.
     pub(super) rows: Vec<f64>,
@@ -15,18 +15,15 @@ pub(super) struct Joint {
 
 /// Cells of a table up to which leaves are rounded where noise is small. Beyond, it would take most of the time of a release.
 const MOST_CELLS: usize = 1 << 19;
-/// Cells up to which the joint table is asked for sums. With a thousand columns, of which most are flat, the risk on average says little
-/// about those that are not, and drawing to its rows takes long.
-const MOST_CELLS_TRUSTED: usize = 1 << 17;
-/// Estimated risk, as a share of that of the noisy sums, up to which the joint table is trusted.
-const TRUSTED: f64 = 0.35;
+/// Cells up to which the joint table is asked where noise is larger, and it takes longer.
+const MOST_CELLS_ASKED: usize = 1 << 17;
 /// Variance of a cell of a leaf up to which whole numbers say more than what is drawn to a row above.
 const NEARLY_WHOLE: f64 = 0.25;
 
 impl Joint {
     /// None for tables that are too large, and for one level, which has nothing to be joined. `of_leaf` is the variance of the noise of leaves.
     pub(super) fn new(problem: &Problem<'_>, of_leaf: f64) -> Option<Self> {
-        let most = if is_nearly_whole(of_leaf) { MOST_CELLS } else { MOST_CELLS_TRUSTED };
+        let most = if is_nearly_whole(of_leaf) { MOST_CELLS } else { MOST_CELLS_ASKED };
         if problem.tree().levels() < 2 || problem.noisy().len() > most {
             return None;
         }
@@ -34,55 +31,30 @@ impl Joint {
         Some(Self { rows, residual })
     }
 
-    pub(super) fn is_trusted(&self, problem: &Problem<'_>, variances: &[f64]) -> bool {
-        self.risk(problem, variances) <= TRUSTED
-    }
-
-    /// Estimated mean square error of the counts of the inner rows, over that of the best linear estimate without bias.
-    ///
-    /// With `u` that estimate, of variance `V`, and `j` the joint one, the risk of `j` is `E (j - u)^2 - V + 2 Cov(j, u)`. Errors are compared
-    /// in counts, which are differences of cells, as what is off by the same in neighbouring cells costs nothing there.
-    fn risk(&self, problem: &Problem<'_>, variances: &[f64]) -> f64 {
-        let (tree, bins) = (problem.tree(), problem.bins());
-        let inner = tree.leaves().start;
-        let mut linear: Vec<f64> = problem.noisy().iter().map(|&noisy| noisy as f64).collect();
-        let of_level = |level: usize| tree.level(level).map(move |_| variances[level].max(1e-9));
-        let mut variance: Vec<f64> = (0..tree.levels()).flat_map(of_level).collect();
-        let mut squares = 0.0;
-        for node in (0..inner).rev() {
-            let below: f64 = tree.children(node).map(|child| variance[child]).sum();
-            let own = variance[node];
-            variance[node] = own * below / (own + below);
-            let mut before = 0.0;
-            for column in 0..bins {
-                let of_children =
-                    tree.children(node).map(|child| linear[child * bins + column]).sum::<f64>();
-                let cell = &mut linear[node * bins + column];
-                *cell = (*cell * below + of_children * own) / (own + below);
-                let off = *cell - self.rows[node * bins + column];
-                // The first count is one cell, the others are differences of two.
-                let cells = if column == 0 { 1.0 } else { 2.0 };
-                squares += (off - before).powi(2) / (cells * variance[node]);
-                before = off;
-            }
-        }
-        squares / (inner * bins) as f64 - 1.0 + 2.0 * self.follows(tree, bins)
-    }
-
-    /// How much a count of a joint row follows its own noise, on average: by Stein's identity, a cell of a piece of `n` cells that are held
-    /// together follows that of each of them by `1 / n`.
-    fn follows(&self, tree: &RegionTree, bins: usize) -> f64 {
-        let mut follows = 0.0;
-        for row in self.rows[tree.leaves().start * bins..].chunks_exact(bins) {
-            let mut before = None;
+    /// How much each cell follows the noise of the best linear estimate of it, as a share of the variance of that, row-major. By Stein's
+    /// identity, a cell of a leaf in a piece of `n` cells that are held together follows that of each of them by `1 / n`, and one that is held
+    /// at 0 not at all; a cell of an inner node follows as much as those of its leaves do on average.
+    pub(super) fn follows(&self, tree: &RegionTree) -> Vec<f64> {
+        let bins = self.rows.len() / tree.len();
+        let mut follows = vec![0.0; tree.leaves().start * bins];
+        for row in self.rows[follows.len()..].chunks_exact(bins) {
             #[expect(clippy::float_cmp, reason = "pieces are filled with one value")]
             for piece in row.chunk_by(|a, b| a == b) {
                 let own = if piece[0] > 0.0 { 1.0 / piece.len() as f64 } else { 0.0 };
-                follows += before.map_or(own, |before| f64::midpoint(own, before));
-                before = Some(own);
+                follows.extend(std::iter::repeat_n(own, piece.len()));
             }
         }
-        follows / (tree.leaves().len() * bins) as f64
+        let mut leaves = vec![1.0; tree.len()];
+        for node in (0..tree.leaves().start).rev() {
+            leaves[node] = tree.children(node).map(|child| leaves[child]).sum();
+            for child in tree.children(node) {
+                for column in 0..bins {
+                    let of_child = follows[child * bins + column];
+                    follows[node * bins + column] += of_child * leaves[child] / leaves[node];
+                }
+            }
+        }
+        follows
     }
 }
 
@@ -168,38 +140,5 @@ mod tests {
                 assert_eq!(row.iter().sum::<i64>(), total);
             }
         }
-    }
-
-    /// Sixty zones of a few sizes each, and as many columns that are empty: order holds most cells, so that joint sums are close. Forty
-    /// large noises on regions that are empty: none can be negative, so that joint sums are too large.
-    #[test]
-    fn risk_tells_where_sums_may_be_trusted() {
-        let mut rng = random::generator(95);
-        let parents: Vec<Option<u32>> = std::iter::once(None).chain([Some(0); 60]).collect();
-        let tree = RegionTree::from_parents(&parents).expect("valid");
-        let bins = 40;
-        let mut risk = |groups_of: &dyn Fn(usize) -> i64, noise: i64| {
-            let groups: i64 = (0..60).map(groups_of).sum();
-            let of_zone =
-                |zone: usize, column: usize| if column < zone % 5 { 0 } else { groups_of(zone) };
-            let of_root = |column: usize| (0..60).map(|zone| of_zone(zone, column)).sum::<i64>();
-            let truth: Vec<i64> = (0..=60)
-                .flat_map(|node| (0..bins).map(move |column| (node, column)))
-                .map(
-                    |(node, column)| {
-                        if node == 0 { of_root(column) } else { of_zone(node - 1, column) }
-                    },
-                )
-                .collect();
-            let noisy: Vec<i64> =
-                truth.iter().map(|cell| cell + rng.random_range(-noise..=noise)).collect();
-            let problem = Problem::new(&tree, bins, &noisy, &[1, 1], groups).expect("valid");
-            let variance = (noise * (noise + 1)) as f64 / 3.0;
-            Joint::new(&problem, variance).expect("two levels").risk(&problem, &[variance; 2])
-        };
-        let trusted = risk(&|_| 500, 20);
-        assert!(trusted < TRUSTED, "{trusted}");
-        let off = risk(&|zone| if zone == 0 { 500 } else { 0 }, 400);
-        assert!(off > trusted, "{off}");
     }
 }

@@ -2,9 +2,11 @@
 //!
 //! As [`cumulative_top_down`](super::cumulative_top_down), with what noisy values say about the regions used in three places:
 //!
-//! 1. Upwards: a row is that of the closest table over all levels at once (`joint`) where the estimated risk of that is small against the
-//!    risk of noisy sums. Elsewhere (`upwards`) it is pooled with what its parts say together, which is between their plain noisy sums,
-//!    which have no bias, and the sum of their monotone fits, which have less noise. How far between is fitted by Stein's unbiased estimate.
+//! 1. Upwards (`upwards`): every row has a best linear estimate from its own noisy row and all below, without bias. Beside it stand
+//!    estimates that are not linear and have less noise: the sum of the monotone fits of its parts, pooled with its own noisy row, and the row
+//!    of the closest table over all levels at once (`joint`). How far to go from the linear one to either, and which is then better, is settled
+//!    for each level and column by Stein's unbiased estimate of the risk; leaves have the second only. What is compared with has no bias,
+//!    so that small biases of thousands of parts, which add up, show.
 //! 2. Downwards (`prior`): given the row above, the groups of a part are expected in proportion to its public number of groups, with a
 //!    scatter whose law is fitted to all parts of the level by maximum likelihood. A part without signal becomes its share of its parent.
 //! 3. The closest rows that add up, weighted by how precise each cell is by then, in real numbers to a hundredth of a group; then in whole
@@ -52,10 +54,7 @@ pub fn solve(problem: &Problem<'_>, variances: &[f64], totals: Option<&[i64]>) -
         return Solution { counts, residual: joint.residual };
     }
     let totals = totals.map(|leaves| totals_of(tree, leaves, problem.groups()));
-    let upwards = match joint.filter(|joint| joint.is_trusted(problem, variances)) {
-        Some(joint) => Upwards::joint(*problem, variances, joint.rows),
-        None => Upwards::new(*problem, variances, totals.as_deref()),
-    };
+    let upwards = Upwards::new(*problem, variances, totals.as_deref(), joint.as_ref());
     let mut counts = vec![0; problem.noisy().len()];
     counts[..bins].copy_from_slice(&closest_root(upwards.row(0), problem.groups()));
     let mut residual: f64 = 0.0;
