@@ -51,11 +51,45 @@ impl Part<'_> {
         1.0 + correlation * (self.groups as f64 - 1.0).max(0.0)
     }
 
+    /// As [`filtered`](Self::filtered) for every scatter, side by side: none waits for another's divisions, and one logarithm serves several steps.
     pub(super) fn likelihoods(&self) -> Likelihoods {
+        const SCATTERS: usize = CORRELATIONS.len();
         if self.groups == 0 {
             return Likelihoods::default();
         }
-        CORRELATIONS.map(|correlation| self.filtered(self.factor(correlation), |_, _, _| {}))
+        let factors = CORRELATIONS.map(|correlation| self.factor(correlation));
+        let (mut means, mut variances) = ([0.0; SCATTERS], [0.0; SCATTERS]);
+        let (mut twice, mut spreads) = ([0.0; SCATTERS], [1.0; SCATTERS]);
+        let last = self.means.len() - 1;
+        for step in 0..=last {
+            let expected = self.expected(step);
+            let (value, noise) = self.seen(step);
+            for scatter in 0..SCATTERS {
+                let variance = variances[scatter] + factors[scatter] * expected;
+                let spread = (variance + noise).max(1e-9);
+                let off = value - means[scatter] - expected;
+                let precision = 1.0 / spread;
+                spreads[scatter] *= spread;
+                twice[scatter] += off * off * precision;
+                means[scatter] += expected + variance * precision * off;
+                variances[scatter] = variance * noise * precision;
+            }
+            // Variances are below 2^128, so that products stay in range.
+            if step % 4 == 3 || step == last {
+                twice.iter_mut().zip(&spreads).for_each(|(twice, spread)| *twice += spread.ln());
+                spreads = [1.0; SCATTERS];
+            }
+        }
+        twice.map(|twice| -0.5 * twice)
+    }
+
+    /// What is seen of a step, and the variance of its noise. The end is known, and what was seen of it is noise.
+    fn seen(&self, step: usize) -> (f64, f64) {
+        if step + 1 == self.means.len() {
+            (self.groups as f64, 0.0)
+        } else {
+            (self.means[step], self.variances[step])
+        }
     }
 
     /// Kalman's filter along the row: `seen` gets, for each step, mean and variance given the values up to it. Returns the logarithm of
@@ -67,12 +101,7 @@ impl Part<'_> {
             let expected = self.expected(step);
             mean += expected;
             variance += factor * expected;
-            // The end is known, and what was seen of it is noise.
-            let (value, noise) = if step == last {
-                (self.groups as f64, 0.0)
-            } else {
-                (self.means[step], self.variances[step])
-            };
+            let (value, noise) = self.seen(step);
             let spread = (variance + noise).max(1e-9);
             let off = value - mean;
             twice += spread.ln() + off * off / spread;
@@ -169,5 +198,29 @@ impl Scatter {
                 (mean, (second / total - mean * mean).max(0.0))
             })
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solve::random;
+    use rand::RngExt;
+
+    #[test]
+    fn likelihoods_are_those_of_the_filter_one_by_one() {
+        let mut rng = random::generator(97);
+        for steps in 1..40 {
+            let parent: Vec<i64> = (1..=steps).map(|step| step * step * 5).collect();
+            let means: Vec<f64> = parent.iter().map(|_| rng.random_range(-9.0..90.0)).collect();
+            let variances: Vec<f64> = means.iter().map(|_| rng.random_range(0.1..1e6)).collect();
+            let groups = rng.random_range(1..500);
+            let part = Part { groups, parent: &parent, means: &means, variances: &variances };
+            let found = part.likelihoods();
+            for (found, correlation) in found.into_iter().zip(CORRELATIONS) {
+                let one = part.filtered(part.factor(correlation), |_, _, _| {});
+                assert!((found - one).abs() < 1e-9 * (1.0 + one.abs()), "{found} {one}");
+            }
+        }
     }
 }
