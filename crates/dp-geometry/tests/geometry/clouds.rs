@@ -182,3 +182,14 @@ fn hard_cells_break_the_bound() {
         Cloud::UNITS as f64 * cloud.slope() * 1e-6 + cloud.slack() < 0.001 * Cloud::UNITS as f64
     );
 }
+
+/// Of `2^d` shares of two records each is rounded down, by less than `1 + d / 64` units.
+#[test]
+fn slack_is_what_all_shares_of_two_records_may_lose() {
+    for dim in 1..=6_u32 {
+        let d = dim as usize;
+        let cloud = Cloud::new(&nested(vec![0.0; d], vec![1.0; d]), 1).unwrap();
+        let lost = f64::from(2 * 2_u32.pow(dim)) * (1.0 + f64::from(dim) / 64.0);
+        assert!(cloud.slack() >= lost && cloud.slack() < lost + f64::from(dim), "{dim}");
+    }
+}
