@@ -1,15 +1,17 @@
 //! What a release gives away, from the check of a table on: its noise replayed on every neighbour, for every way to make a plan.
 
-use dp_audit::Method as By;
 use dp_audit::harness::{Check, Effort, Found};
+use dp_audit::{Method as By, Neighbours, compare};
+use dp_census::passes::{Group, Passes};
 use dp_census::{
     Bins, Census, CensusSettings, Certificate, Evidence, From0, From1, GroupSizes, GroupTable,
     Method, RealCensus, RealGroupTable,
 };
+use dp_mechanism::{Mechanism, SecureSource, Source};
 use rand::RngExt;
 
 use crate::nation::{
-    MEMBERS, Promise, TINY, above_zero, by, every_way, hierarchy, neighbours, share_shown,
+    MEMBERS, Promise, TINY, above_zero, by, every_way, groups, hierarchy, neighbours, share_shown,
     share_used,
 };
 
@@ -37,6 +39,9 @@ pub(crate) fn checks() -> Vec<Check> {
         }),
         check("census-other-quantity", "Census, tables for another quantity", MEMBERS, others),
         check("census-real", "RealCensus, WithEvidence, every setting", MEMBERS, real),
+        check("census-by-parts", "Census, RealCensus, by passes over parts", MEMBERS, |effort| {
+            by_parts(effort, 1)
+        }),
         check("census-wide", "Census, RealCensus, beyond the small sizes", MEMBERS, wide),
     ]
 }
@@ -116,6 +121,56 @@ fn evidence(effort: Effort) -> Found {
         },
     );
     found
+}
+
+/// Tables that were counted in two places, and a release that is taken up from its bytes. The plan is for individuals who add one to a
+/// group; `quantity` is what they add.
+pub(crate) fn by_parts(effort: Effort, quantity: u32) -> Found {
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(79);
+    let bins = From0::up_to(2).expect("valid");
+    for parents in TINY {
+        let tree = hierarchy(parents);
+        let leaves = tree.tree().leaves().len();
+        let most = if leaves > 3 { 1 } else { effort.of(1, 2) };
+        neighbours(leaves, bins, most, quantity as usize, |a, b, witness| {
+            let public = [None, Some(a.groups_of_regions())];
+            for (method, region_groups) in Method::ALL.into_iter().zip(public.iter().cycle()) {
+                let settings =
+                    CensusSettings { region_groups: region_groups.clone(), ..by(method) };
+                let privacy = Promise::Pure.privacy();
+                let plan = Census::new(tree.clone(), bins, a.groups(), privacy, settings);
+                let plan = plan.expect("valid");
+                let run =
+                    |sizes: &GroupSizes, source: &mut dyn Source| from_parts(&plan, sizes, source);
+                let relation = plan.receipt().relation();
+                let pair = Neighbours::of_records(relation, groups);
+                let seen = compare(&pair, run, a, b, &mut SecureSource::new(&mut rng));
+                found.see(seen.pure_loss(), || format!("{parents:?}, {method:?}: {witness}"));
+            }
+        });
+    }
+    found
+}
+
+/// A release from the tables of single groups, merged.
+fn from_parts(plan: &Census, sizes: &GroupSizes, source: &mut dyn Source) -> GroupTable {
+    let columns = sizes.columns();
+    let group = |cell: usize| Group {
+        region: u32::try_from(cell / columns).expect("few regions"),
+        size: (cell % columns) as u64,
+    };
+    let all: Vec<Group> = groups(sizes).into_iter().map(group).collect();
+    let bytes = Passes::new(plan.clone()).expect("has tables").to_bytes();
+    let mut passes = Passes::from_bytes(plan.clone(), &bytes).expect("whole");
+    let mut table = passes.asked().tally().expect("has a table");
+    for part in all.chunks(1) {
+        let mut counted = passes.asked().tally().expect("has a table");
+        counted.add(part).expect("groups of the hierarchy");
+        table.merge(counted.table()).expect("of one question");
+    }
+    let output = passes.replay(table.table(), source).expect("of all groups");
+    output.expect("there is one pass")
 }
 
 /// Under the weaker relation, groups of size 1 or more that keep a member.

@@ -53,6 +53,7 @@ struct Readme;
 mod bins;
 mod error;
 mod hierarchy;
+pub mod passes;
 mod people;
 pub mod release;
 mod sizes;

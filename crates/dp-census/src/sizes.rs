@@ -134,19 +134,23 @@ impl<B: Bins> GroupSizes<B> {
     /// If the table has not one row per leaf.
     pub fn exact_totals(&self, tree: &RegionTree) -> Vec<i64> {
         assert_eq!(self.regions(), tree.leaves().len(), "one row per leaf region");
-        let columns = self.columns();
-        let mut totals = vec![0; tree.leaves().start * columns];
-        totals.extend_from_slice(&self.counts);
-        for region in (1..tree.len()).rev() {
-            let parent = tree.parent(region).expect("only the first region has none");
-            let (above, from_here) = totals.split_at_mut(region * columns);
-            let parent = &mut above[parent * columns..(parent + 1) * columns];
-            for (total, count) in parent.iter_mut().zip(&from_here[..columns]) {
-                *total += count;
-            }
-        }
-        totals
+        totals(tree, self.columns(), &self.counts)
     }
+}
+
+/// Of all regions, from the rows of the leaves.
+pub(crate) fn totals(tree: &RegionTree, columns: usize, leaves: &[i64]) -> Vec<i64> {
+    let mut totals = vec![0; tree.leaves().start * columns];
+    totals.extend_from_slice(leaves);
+    for region in (1..tree.len()).rev() {
+        let parent = tree.parent(region).expect("only the first region has none");
+        let (above, from_here) = totals.split_at_mut(region * columns);
+        let parent = &mut above[parent * columns..(parent + 1) * columns];
+        for (total, count) in parent.iter_mut().zip(&from_here[..columns]) {
+            *total += count;
+        }
+    }
+    totals
 }
 
 /// What of a private table is public: it is the same for all neighbours.

@@ -13,10 +13,11 @@ use std::num::{NonZeroU32, NonZeroU64};
 use dp_audit::harness::{Effort, Found, MutantCheck, MutantCode};
 
 use crate::nation::{TINY, by, groups, hierarchy, neighbours};
+use crate::tables::by_parts;
 
 /// Every mutant with its twin.
 pub(crate) fn all() -> Vec<MutantCheck> {
-    let code: [MutantCode; 7] = [
+    let code: [MutantCode; 8] = [
         ("M14", chain_as_published, chain_of_the_library),
         ("M14-appears", no_column_for_empty_groups, a_column_for_empty_groups),
         ("M14-outgrown", dropped_beyond_the_last_column, counted_in_the_last_column),
@@ -24,6 +25,7 @@ pub(crate) fn all() -> Vec<MutantCheck> {
         ("M60", zero_where_no_group_is, as_it_comes),
         ("M140", scatter_of_exact_counts, as_it_comes),
         ("M141", method_by_exact_counts, as_it_comes),
+        ("M292", |effort| by_parts(effort, 2), |effort| by_parts(effort, 1)),
     ];
     dp_audit::harness::mutants(include_str!("mutants.toml"), &code)
 }

@@ -1,6 +1,7 @@
 use std::num::NonZeroU32;
 
 use dp_accounting::Receipt;
+use dp_mechanism::passes::{ByPasses, Counted, Next};
 use dp_mechanism::{Algorithm, CryptoRng, Draws, Mechanism, Private};
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +10,7 @@ use super::{
     CensusSettings, Certificate, Evidence, GroupTable, Method, Privacy, RealGroupTable, post,
     shrink,
 };
+use crate::passes::GroupCounts;
 use crate::solve::{MAX_VALUE, Problem};
 use crate::{Bins, CensusError, From0, GroupSizes, Hierarchy, TableShape};
 
@@ -279,10 +281,32 @@ impl<B: Bins> Plan<B> {
         }
     }
 
-    /// The only use of private data: everything after it sees noisy numbers and settings.
-    fn noisy(&self, sizes: Private<&GroupSizes<B>>, draws: &mut Draws<'_>) -> Vec<i64> {
+    /// The only use of private data, the rows of the leaf regions: everything after it sees noisy numbers and settings.
+    fn noisy(&self, leaves: Private<&[i64]>, draws: &mut Draws<'_>) -> Vec<i64> {
         let table = (self.asked.hierarchy.tree(), self.asked.bins.count());
-        self.noise.release(table, sizes, MAX_VALUE, draws)
+        self.noise.release(table, leaves, MAX_VALUE, draws)
+    }
+
+    fn question(&self) -> GroupCounts<B> {
+        let Asked { hierarchy, bins, settings, .. } = &self.asked;
+        let leaves = u32::try_from(hierarchy.tree().leaves().len());
+        GroupCounts {
+            bins: *bins,
+            leaves: leaves.expect("fewer regions than a u32 counts"),
+            most_quantity: settings.most_quantity,
+            region_groups: settings.region_groups.clone(),
+        }
+    }
+
+    /// Where the groups are is compared by the question, if it is public; here it is as good in one region as in another.
+    fn shape_of(&self, question: &GroupCounts<B>, rows: u64) -> TableShape {
+        let groups_of_regions = question.region_groups.clone().unwrap_or_else(|| {
+            let mut groups = vec![0; question.leaves as usize];
+            groups[0] = rows.cast_signed();
+            groups
+        });
+        let (columns, most_quantity) = (question.bins.count(), question.most_quantity);
+        TableShape { columns, most_quantity, groups_of_regions }
     }
 
     fn problem<'a>(&'a self, noisy: &'a [i64]) -> Problem<'a> {
@@ -344,7 +368,40 @@ macro_rules! mechanisms {
             }
 
             fn run(&self, sizes: Private<&GroupSizes<B>>, draws: &mut Draws<'_>) -> Self::Output {
-                self.0.table(self.0.plan.noisy(sizes, draws))
+                let leaves = sizes.map(|sizes| sizes.counts());
+                self.0.table(self.0.plan.noisy(leaves, draws))
+            }
+        }
+
+        /// One pass.
+        impl<B: Bins> ByPasses for $plan<B> {
+            type Question = GroupCounts<B>;
+            type State = ();
+
+            fn identity(&self) -> impl Serialize {
+                &self.plan.asked
+            }
+
+            fn public_rows(&self) -> Option<u64> {
+                u64::try_from(self.plan.asked.groups).ok()
+            }
+
+            fn shape_of(&self, question: &GroupCounts<B>, rows: u64) -> TableShape {
+                self.plan.shape_of(question, rows)
+            }
+
+            fn first(&self) -> ((), GroupCounts<B>) {
+                ((), self.plan.question())
+            }
+
+            fn answer(
+                &self,
+                (): (),
+                counted: &Counted,
+                draws: &mut Draws<'_>,
+            ) -> Next<(), GroupCounts<B>, $table> {
+                let leaves = counted.entries.view().into_private();
+                Next::Done(self.table(self.plan.noisy(leaves, draws)).0)
             }
         }
     };

@@ -5,7 +5,8 @@ use dp_mechanism::{CellsRef, Draws, GaussianSum, GeometricSum, Private};
 use serde::{Deserialize, Serialize};
 
 use super::{Privacy, dearest_path};
-use crate::{Bins, CensusError, GroupSizes, RegionTree};
+use crate::sizes::totals;
+use crate::{CensusError, RegionTree};
 
 /// What noise is added to, for each level of the hierarchy.
 ///
@@ -82,9 +83,9 @@ impl Query {
     }
 
     /// The private phase of a release: the table of all regions that noise is added to.
-    fn exact_table<B: Bins>(self, tree: &RegionTree, sizes: &GroupSizes<B>) -> Vec<i64> {
-        let mut table = sizes.exact_totals(tree);
-        self.of_totals(tree, sizes.columns(), &mut table);
+    fn exact_table(self, tree: &RegionTree, columns: usize, leaves: &[i64]) -> Vec<i64> {
+        let mut table = totals(tree, columns, leaves);
+        self.of_totals(tree, columns, &mut table);
         table
     }
 
@@ -213,16 +214,17 @@ impl Noise {
         Ok(Self { query, levels, most_quantity })
     }
 
-    /// The noisy table of all regions, 0 in levels that are not looked at. Its cells saturate at `most` in absolute value.
-    pub(super) fn release<B: Bins>(
+    /// The noisy table of all regions, 0 in levels that are not looked at, from the exact one of the leaves. Its cells saturate at `most` in
+    /// absolute value.
+    pub(super) fn release(
         &self,
         (tree, columns): (&RegionTree, usize),
-        sizes: Private<&GroupSizes<B>>,
+        leaves: Private<&[i64]>,
         most: i64,
         draws: &mut Draws<'_>,
     ) -> Vec<i64> {
         // Here the table leaves the data: everything after the draws below sees noisy cells and public numbers.
-        let exact = sizes.map(|sizes| self.query.exact_table(tree, sizes));
+        let exact = leaves.map(|leaves| self.query.exact_table(tree, columns, leaves));
         let exact = exact.cells(tree.len() * columns);
         let mut noisy = Vec::with_capacity(exact.len());
         for (level, noise) in self.levels.iter().enumerate() {

@@ -17,9 +17,7 @@ use crate::map::Vertices;
 /// The statement that counts a table. `records` is SQL for all records, with coordinates `x0`, `x1`, .. that are doubles of IEEE 754, none of
 /// them missing, "not a number" or infinite. None where SQL does not round as counting does: in rounds of re-centring.
 ///
-/// Of a line, `signature` is [`Asked::signature`], `entry` the number of an entry of the table, and `value` what the records add up to there; entries
-/// that are 0 may be missing. Two more lines have, as `entry`, the words `rows`, for the number of records, and `cells`, for that of the other
-/// lines, so that one which is lost is missed. All of it is public, but for what it counts.
+/// What it returns is described at [`Asked::sql`].
 pub fn sql(asked: &Asked<Question>, records: &str) -> Option<String> {
     let cells = match &asked.question().what {
         What::Rows => {
@@ -38,13 +36,7 @@ pub fn sql(asked: &Asked<Question>, records: &str) -> Option<String> {
         | What::Codes(_)
         | What::PartSums(_) => return None,
     };
-    let signature = asked.signature();
-    Some(format!(
-        "WITH records AS (\n{records}\n),\n{cells}\n\
-         SELECT '{signature}' AS signature, CAST(entry AS STRING) AS entry, CAST(value AS BIGINT) AS value FROM cells\n\
-         UNION ALL SELECT '{signature}', 'rows', CAST(COUNT(*) AS BIGINT) FROM records\n\
-         UNION ALL SELECT '{signature}', 'cells', CAST(COUNT(*) AS BIGINT) FROM cells\n"
-    ))
+    Some(asked.sql(&format!("records AS (\n{records}\n),\n{cells}")))
 }
 
 /// A double that is read back as the same.

@@ -124,6 +124,22 @@ impl<Q: Question> Asked<Q> {
         Ok(Table { about, rows, entries })
     }
 
+    /// The statement that counts a table in SQL, from one that defines, as parts of a `WITH`, `records`, all that are counted, and `cells`, with
+    /// whole numbers `entry` and `value`.
+    ///
+    /// Of a line of the result, `signature` is [`signature`](Self::signature), `entry` the number of an entry of the table, and `value` what
+    /// the records add up to there; entries that are 0 may be missing. Two more lines have, as `entry`, the words `rows`, for the number of
+    /// records, and `cells`, for that of the other lines, so that one which is lost is missed. All of it is public, but for what it counts.
+    pub fn sql(&self, parts: &str) -> String {
+        let signature = self.signature();
+        format!(
+            "WITH {parts}\n\
+             SELECT '{signature}' AS signature, CAST(entry AS STRING) AS entry, CAST(value AS BIGINT) AS value FROM cells\n\
+             UNION ALL SELECT '{signature}', 'rows', CAST(COUNT(*) AS BIGINT) FROM records\n\
+             UNION ALL SELECT '{signature}', 'cells', CAST(COUNT(*) AS BIGINT) FROM cells\n"
+        )
+    }
+
     fn about(&self) -> table::About {
         table::About { plan: self.plan, pass: self.pass, question: hash(&plain(&self.question)) }
     }
