@@ -70,6 +70,8 @@ impl Way {
             table: by_table.then(|| file("private.csv")),
             units: (!by_table).then(|| file("units.csv")),
             data: (!by_table).then(|| file("private.csv")),
+            explain_sql: false,
+            from_tables: None,
             groups: by_table.then_some(3),
             largest: 2,
             epsilon: (!self.zcdp).then_some(1.0),

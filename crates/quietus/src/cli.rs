@@ -311,6 +311,13 @@ pub struct CensusArgs {
     /// Private: columns unit and, if there are any, person and quantity; without person, each individual is in one row only
     #[arg(long, value_name = "FILE", requires = "units")]
     pub data: Option<PathBuf>,
+    /// Count the table yourself: print the SQL that does (`DuckDB`, Spark) of the files or tables --units and --data, of which --data is not opened.
+    /// Nothing is drawn. Every row is another individual, who adds 1, or with --most-quantity what is in the column quantity
+    #[arg(long, requires = "data")]
+    pub explain_sql: bool,
+    /// Release from the table that --explain-sql has counted, in CSV; --data is not opened. The table is as private as the data
+    #[arg(long, value_name = "TABLE", conflicts_with_all = ["table", "explain_sql"])]
+    pub from_tables: Option<PathBuf>,
     /// How the files are written.
     #[command(flatten)]
     pub form: FormArgs,

@@ -55,6 +55,9 @@ pub fn release(family: &Family, gate: &Gate, disk: &dyn Disk) -> Result<Said, Er
                 plan.release(tally, &mut rng).expect("a table of this plan").output
             })
         }
+        Family::Census(args) if args.explain_sql => {
+            Ok(Said { text: census::explain(args)?, ..Said::default() })
+        }
         Family::Census(args) => census::release_census(args, gate, disk, |plan, sizes| {
             plan.with_evidence().release(sizes, &mut rng).expect("it was checked").output
         }),

@@ -192,7 +192,7 @@ impl Individuals {
     pub(super) fn in_words(self) -> &'static str {
         match self {
             Self::Counted => {
-                "each is taken to be in one group of --table, and the public numbers of groups to come from elsewhere, never from the \
+                "each is taken to be in one group of the table, and the public numbers of groups to come from elsewhere, never from the \
                  people (empty groups count, as size 0)"
             }
             Self::Rows => {
@@ -314,7 +314,7 @@ fn or_note<T>(next: Result<Option<T>, Error>, failed: &mut Option<Error>) -> Opt
     })
 }
 
-fn refuse_file<T>(path: &Path, result: Result<T, CensusError>) -> Result<T, Error> {
+pub(super) fn refuse_file<T>(path: &Path, result: Result<T, CensusError>) -> Result<T, Error> {
     result.map_err(|error| {
         let problem = TableProblem::Refused { reason: error.to_string() };
         Error::Table(TableError { path: path.to_path_buf(), line: 0, problem })

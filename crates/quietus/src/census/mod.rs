@@ -4,6 +4,7 @@ mod accuracy;
 mod input;
 mod report;
 mod settings;
+mod sql;
 #[cfg(test)]
 mod tests;
 mod unit;
@@ -24,6 +25,7 @@ use dp_mechanism::{Algorithm, Mechanism};
 use input::Individuals;
 use report::Report;
 use settings::Settings;
+pub(crate) use sql::explain;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
@@ -59,7 +61,8 @@ pub fn release_census(
     disk: &dyn Disk,
     draw: impl FnOnce(&Census, &GroupSizes) -> (GroupTable, Evidence),
 ) -> Result<Said, Error> {
-    if args.table.is_none() && (args.units.is_none() || args.data.is_none()) {
+    let people = args.units.is_some() && args.data.is_some();
+    if args.table.is_none() && args.from_tables.is_none() && !people {
         return Err(no_data());
     }
     let target = target(&args.target)?;
@@ -147,7 +150,11 @@ fn prepare(args: &CensusArgs) -> Result<Job, Error> {
     let (regions, units) = (Some(args.regions.as_path()), args.units.as_deref());
     different_files(
         &[("--regions", regions), ("--units", units)],
-        &[("--data", args.data.as_deref()), ("--table", args.table.as_deref())],
+        &[
+            ("--data", args.data.as_deref()),
+            ("--table", args.table.as_deref()),
+            ("--from-tables", args.from_tables.as_deref()),
+        ],
     )?;
     let regions = input::regions(&args.regions, &form)?;
     let hierarchy = regions.hierarchy;
@@ -190,6 +197,9 @@ fn read(
     met: &mut dyn FnMut(input::Met),
 ) -> Result<(GroupSizes, Individuals), Error> {
     let (bins, most) = (Settings::new(args)?.bins, args.most_quantity);
+    if let Some(path) = &args.from_tables {
+        return Ok((sql::table(path, &job.plan, bins, most)?, Individuals::Counted));
+    }
     let (private, (sizes, individuals)) = match (&args.table, &args.data, &job.directory) {
         (Some(path), ..) => (
             path,

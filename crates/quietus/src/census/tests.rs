@@ -3,7 +3,7 @@
 mod bad_input;
 
 use super::accuracy::errors;
-use super::{Job, prepare, read, release_census};
+use super::{Job, explain, prepare, read, release_census};
 use crate::cli::{CensusArgs, Cli, Command, Family};
 use crate::disk::RealDisk;
 use crate::error::Error;
@@ -65,7 +65,8 @@ impl Home {
         }
         all.push_str(" --no-ledger");
         let mut args = census_args(&format!("release census {all}"));
-        let files = [&mut args.table, &mut args.units, &mut args.data].into_iter().flatten();
+        let files = [&mut args.table, &mut args.units, &mut args.data, &mut args.from_tables];
+        let files = files.into_iter().flatten();
         let out = args.target.out.iter_mut();
         for path in files.chain(out).chain([&mut args.regions]) {
             *path = self.0.path().join(&*path);
@@ -89,6 +90,56 @@ impl Home {
         let error = release(&self.args(words)).unwrap_err();
         assert_eq!(names(self.0.path()), before, "{error}");
         error.to_string().replace(&format!("{}/", self.0.path().display()), "")
+    }
+}
+
+/// As the engine that was asked would write it, from the signature in the SQL.
+fn counted(sql: &str, sizes: &[i64]) -> String {
+    let signature = sql.split("SELECT 'dptable1").nth(1).and_then(|rest| rest.split('\'').next());
+    let signature = format!("dptable1{}", signature.unwrap());
+    let cells: Vec<_> = sizes.iter().enumerate().filter(|(_, groups)| **groups != 0).collect();
+    let (mut text, all) = ("signature,entry,value\n".to_owned(), sizes.iter().sum::<i64>());
+    for (entry, groups) in &cells {
+        let _ = writeln!(text, "{signature},{entry},{groups}");
+    }
+    let _ = writeln!(text, "{signature},rows,{all}\n{signature},cells,{}", cells.len());
+    text
+}
+
+/// What `DuckDB` and DataFusion count by the same SQL is compared by hand: see docs/own-files.md.
+#[test]
+fn a_table_that_sql_has_counted_is_that_of_the_people_and_others_are_refused() {
+    let home = Home::new();
+    for quantity in ["", " --most-quantity 3"] {
+        let sql = explain(&home.args(&format!("{BY_PEOPLE}{quantity} --explain-sql"))).unwrap();
+        let adds =
+            if quantity.is_empty() { ", 1 AS brought" } else { "TRY_CAST(quantity AS DOUBLE)" };
+        assert!(sql.contains("(VALUES ('GA', 0), ('NY', 1))") && sql.contains(adds), "{sql}");
+        let sizes = home.sizes(&format!("{BY_PEOPLE}{quantity}"));
+        let text = counted(&sql, &sizes);
+        let words =
+            format!("--regions r.csv --units u.csv --data gone.csv --from-tables s.csv{quantity}");
+        fs::write(home.path("s.csv"), &text).unwrap();
+        assert_eq!(home.sizes(&words), sizes);
+        let lie = |text: String| {
+            fs::write(home.path("s.csv"), text).unwrap();
+            home.refused(&words)
+        };
+        // Groups that nobody has, in the wrong region, of another plan, lines that were lost.
+        let moved = counted(&sql, &[sizes[0] - 1, 0, 1, 1, 1, 0]);
+        assert!(lie(moved).contains("no records can make"));
+        let more = counted(&sql, &[sizes[0], 0, 1, 0, 2, 0]);
+        assert!(lie(more).contains("no records can make"));
+        let fewer = counted(&sql, &[1, 0, 0, 0, 1, 0]);
+        assert!(lie(fewer).contains("not one of all records"));
+        assert!(lie(text.replace("-0-", "-1-")).contains("answers pass 1"));
+        assert!(
+            lie(text.lines().take(3).fold(String::new(), |all, line| all + line + "\n"))
+                .contains("not a whole table")
+        );
+        let other =
+            explain(&home.args(&format!("{BY_PEOPLE}{quantity} --epsilon 2 --explain-sql")));
+        assert!(lie(counted(&other.unwrap(), &sizes)).contains("another plan"));
     }
 }
 

@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 mod sql;
 
 pub(crate) use dp_cluster::passes::sql_double;
-pub(crate) use sql::{Columns, explain, refuse_person};
+pub(crate) use sql::{Columns, explain, headed, name, quoted, read, refuse_person, relation};
 
 /// Where the draws of a pass come from: it is given the number of the pass, and lets it draw.
 pub type PassDraws<'a> = dyn FnMut(u32, &mut dyn FnMut(&mut dyn Source)) + 'a;
@@ -353,7 +353,7 @@ where
             told(number, passes.asked().question().name());
             let (table, sum) = match by_hand {
                 None => counted(passes.asked(), scan)?,
-                Some(path) => (sql::read(path, passes.asked())?, NO_CHECKSUM.to_owned()),
+                Some(path) => (sql::read(path, passes.asked())?.0, NO_CHECKSUM.to_owned()),
             };
             if checksum.as_ref().is_some_and(|before| *before != sum) {
                 return Err(Error::Library { what: "the file", reason: CHANGED.to_owned() });

@@ -10,6 +10,7 @@ use crate::order::Target;
 use crate::shown::shown;
 use crate::table::Form;
 use dp_cluster::passes::{Asked, ByPasses, Question, Table, TableError, sql, sql_double};
+use dp_mechanism::passes as mechanism_passes;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -32,8 +33,30 @@ pub(crate) fn refuse_person(person: Option<&str>) -> Result<(), Error> {
     person.map_or(Ok(()), |column| setting("--person", column, want))
 }
 
+/// What is printed above a statement: of which pass it is, and how its table comes back.
+pub(crate) fn headed(pass: u32, what: &str, resume: &str, sql: &str) -> String {
+    format!(
+        "-- Pass {}: {what}. This text is public; the table that it makes is exact, and as private as the data.\n\
+         -- Save the table as CSV with its names, and answer: the same command, --from-tables TABLE.csv{resume} in place of --explain-sql.\n{sql}",
+        pass + 1
+    )
+}
+
+/// A file or a table of this name, as SQL has it.
+pub(crate) fn relation(flag: &'static str, path: &Path) -> Result<String, Error> {
+    let Some(text) = path.to_str() else {
+        return setting(flag, &path.display().to_string(), "a name in Unicode");
+    };
+    Ok(if text.contains(['.', '/', '\\']) { quoted(text) } else { name(text) })
+}
+
+/// Text as SQL has it.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
 /// A name as SQL has it.
-fn name(text: &str) -> String {
+pub(crate) fn name(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if text.chars().all(plain) && text.starts_with(|c: char| c.is_ascii_alphabetic()) {
         text.to_owned()
@@ -45,11 +68,7 @@ fn name(text: &str) -> String {
 /// All records of a file or a table.
 fn records(columns: &Columns<'_>, data: &Path) -> Result<String, Error> {
     refuse_person(columns.person)?;
-    let Some(data) = data.to_str() else {
-        return setting("--data", &data.display().to_string(), "a name in Unicode");
-    };
-    let file = data.contains(['.', '/', '\\']);
-    let from = if file { format!("'{}'", data.replace('\'', "''")) } else { name(data) };
+    let from = relation("--data", data)?;
     let (mut numbers, mut wanted, mut taken) = (Vec::new(), Vec::new(), Vec::new());
     for (i, axis) in columns.axes.iter().enumerate() {
         let column = name(columns.form.name_in_file(&axis.column));
@@ -114,15 +133,17 @@ pub(crate) fn explain<P: ByPasses<Question = Question>>(
         return setting("--explain-sql", what, want);
     };
     let resume = if pass > 0 { " --resume" } else { "" };
-    Ok(format!(
-        "-- Pass {}: {what}. This text is public; the table that it makes is exact, and as private as the data.\n\
-         -- Save the table as CSV with its names, and answer: the same command, --from-tables TABLE.csv{resume} in place of --explain-sql.\n{sql}",
-        pass + 1
-    ))
+    Ok(headed(pass, what, resume, &sql))
 }
 
+/// The entries of a table that are not 0.
+pub(crate) type Entries = Vec<(usize, i64)>;
+
 /// The table in a file of CSV. What is wrong with it says nothing about what it counts.
-pub(super) fn read(path: &Path, asked: &Asked<Question>) -> Result<Table, Error> {
+pub(crate) fn read<Q: mechanism_passes::Question>(
+    path: &Path,
+    asked: &Asked<Q>,
+) -> Result<(Table, Entries), Error> {
     let refuse = |error: TableError| Error::library("--from-tables", &error);
     let damaged = || refuse(TableError::Damaged);
     let mut lines = csv::Reader::from_path(path).map_err(|error| Error::Io {
@@ -134,7 +155,8 @@ pub(super) fn read(path: &Path, asked: &Asked<Question>) -> Result<Table, Error>
         let want = "a table that the SQL of --explain-sql has made, with the names signature, entry, value in its first line";
         return setting("--from-tables", &shown(&path.display().to_string()), want);
     }
-    let (mut signature, mut rows, mut cells, mut entries) = (None, None, None, Vec::new());
+    let (mut signature, mut rows, mut cells) = (None, None, None);
+    let mut entries = Entries::new();
     for line in lines.records() {
         let line = line.map_err(|_| damaged())?;
         let [said, entry, value] = [0, 1, 2].map(|place| line.get(place).unwrap_or_default());
@@ -161,5 +183,6 @@ pub(super) fn read(path: &Path, asked: &Asked<Question>) -> Result<Table, Error>
         return Err(damaged());
     }
     let rows = u64::try_from(rows).map_err(|_| damaged())?;
-    asked.table(&signature, rows, entries).map_err(refuse)
+    let table = asked.table(&signature, rows, entries.iter().copied()).map_err(refuse)?;
+    Ok((table, entries))
 }
