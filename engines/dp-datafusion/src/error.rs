@@ -43,6 +43,22 @@ pub enum Error {
         /// Its type.
         got: DataType,
     },
+    /// A column that has to be one of whole numbers of at most 63 bits.
+    #[error("the column `{column}` of {place} is {got}: whole numbers are added up")]
+    NotWhole {
+        /// Its name.
+        column: String,
+        /// Where.
+        place: String,
+        /// Its type.
+        got: DataType,
+    },
+    /// The directory, which is public, names a region that is none of the lowest level.
+    #[error("the directory has a region `{0}`, which is none of the lowest level")]
+    NoRegion(String),
+    /// The question is about another hierarchy.
+    #[error("the question is about another hierarchy: it has another number of leaf regions")]
+    OtherHierarchy,
     /// Files whose columns differ.
     #[error("the column `{column}` is {got} in {place}, and {want} in the first file")]
     Drift {

@@ -6,6 +6,7 @@
 //! - [`Run`]: a plan and its records, from the first question to the release;
 //! - [`CountPass`]: the one aggregate function of all passes;
 //! - [`PassCodec`]: how it comes to executors;
+//! - [`count_groups`]: the table of a census, which is one pass, from a directory of groups and their people;
 //! - [`Keep`]: where the state after a pass is, before the next one is asked;
 //! - `workers`, a feature: processes on other machines that count, by `datafusion-distributed`.
 //!
@@ -22,6 +23,7 @@
 mod codec;
 mod error;
 mod function;
+mod groups;
 mod keep;
 mod records;
 mod run;
@@ -31,6 +33,7 @@ pub mod workers;
 pub use codec::PassCodec;
 pub use error::Error;
 pub use function::{Answer, CountPass, NAME};
+pub use groups::count_groups;
 pub use keep::{Keep, KeepFile, KeepNothing};
 pub use records::Records;
 pub use run::Run;

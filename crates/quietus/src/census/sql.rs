@@ -31,12 +31,14 @@ fn groups(args: &CensusArgs, job: &Job) -> Result<String, Error> {
     let text = |here: &str| format!("TRIM(CAST({} AS STRING))", column(here));
     let file = |flag, path: &Option<_>| relation(flag, path.as_deref().unwrap_or(Path::new("")));
     let (units, data) = (file("--units", &args.units)?, file("--data", &args.data)?);
-    let (unit, region, most) = (text("unit"), text("region"), args.most_quantity);
+    let (unit, region) = (text("unit"), text("region"));
+    // Whoever brings more than the largest size fills the last column alone; so no sum leaves 64 bits.
+    let most = args.most_quantity.get().min(args.largest);
     let leaves = job.hierarchy.tree().leaves().enumerate();
     let row = |(leaf, region)| format!("({}, {leaf})", quoted(job.hierarchy.name(region)));
     let leaves: Vec<String> = leaves.map(row).collect();
     // A number that is none, or has a fraction, is no quantity.
-    let (brought, wanted) = if most == NonZeroU32::MIN {
+    let (brought, wanted) = if args.most_quantity == NonZeroU32::MIN {
         ("1".to_owned(), "unit IS NOT NULL")
     } else {
         let number = format!("TRY_CAST({} AS DOUBLE)", column("quantity"));

@@ -3,6 +3,7 @@
 mod bad_input;
 mod codec;
 mod counted_twice;
+mod groups;
 mod kept;
 mod leaves;
 mod refused;
