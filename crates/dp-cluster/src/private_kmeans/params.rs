@@ -34,7 +34,7 @@ pub struct PrivateKMeansSettings {
     pub finds_k: bool,
     /// About how many records there are, if that is public. It decides how the budget is used, and is what the forecast is for.
     pub expected_records: Option<u64>,
-    /// How to start. Default: by the number of dimensions.
+    /// How to start. Default: by the number of dimensions, of clusters and of records. A map takes 16,384 clusters at most.
     pub start: Option<Start>,
     /// Decides hyperplanes and the random choices of k-means on what has been released. It hides nothing and may be published. It
     /// must not be chosen by looking at the data. Default: 0.
@@ -87,6 +87,10 @@ impl PrivateKMeans {
         let asked = Asked { public_box, k, budget, settings };
         if !(1..=KMeans::MAX_CLUSTERS).contains(&asked.k) {
             return Err(ClusterError::ClusterCount { got: asked.k });
+        }
+        if asked.settings.start == Some(Start::Map) && asked.k > MOST_ON_A_MAP {
+            let (name, got) = ("clusters on a map", asked.k as f64);
+            return Err(ClusterError::Setting { name, got, want: "at most 16384" });
         }
         let whole = total_mu(asked.budget)?;
         let choices = asked.choices(whole);
@@ -142,7 +146,7 @@ impl Asked {
         let (dim, k) = (self.public_box.dim(), self.k);
         let signal = self.signal(whole).unwrap_or(USUAL_SIGNAL);
         let maps_well = match dim {
-            _ if k <= VERY_FEW_CLUSTERS => false,
+            _ if !(VERY_FEW_CLUSTERS + 1..=MOST_ON_A_MAP).contains(&k) => false,
             1 => k > FEW_CLUSTERS || signal < WEAK_SIGNAL_ON_A_LINE,
             2 => k > FEW_CLUSTERS || signal < WEAK_SIGNAL,
             3 => signal < WEAK_SIGNAL,
@@ -196,6 +200,9 @@ pub(super) const WEAK_SIGNAL_ON_A_LINE: f64 = 50.0;
 const FEW_CLUSTERS: usize = 10;
 /// Of so few, rings see each as long as anything does, and noise all over a map outweighs them.
 const VERY_FEW_CLUSTERS: usize = 2;
+/// The search on a map takes time that grows with the square of their number: 5 to 20 seconds for so many, where rings, which never find
+/// more groups than they have cells with records, take one.
+const MOST_ON_A_MAP: usize = 1 << 14;
 /// From so many on, two ring rounds do not tell them apart,
 const MANY_CLUSTERS: usize = 32;
 /// nor fewer of them, where planes cut clusters of so many dimensions

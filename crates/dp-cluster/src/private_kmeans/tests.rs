@@ -37,6 +37,15 @@ fn settings_out_of_range_are_refused_with_their_value() {
             "the number of clusters must lie between 1 and 16777216, got 0",
         ),
         (
+            planned(
+                2,
+                1_000_000,
+                1.0,
+                PrivateKMeansSettings { start: Some(Start::Map), ..Default::default() },
+            ),
+            "`clusters on a map` must be at most 16384, got 1000000",
+        ),
+        (
             PrivateKMeans::new(cube(2, 10.0), 3, pure, PrivateKMeansSettings::default()),
             "delta must be above 0: the sums have Gaussian noise, got 0",
         ),
@@ -73,6 +82,8 @@ fn the_start_follows_from_public_facts_and_can_be_overruled() {
         (3, 15, 1_000, Start::Map),
         (4, 15, 1_000, Start::Rings),
         (50, 3, 1_000, Start::Rings),
+        (2, 1 << 14, 200, Start::Map),
+        (2, (1 << 14) + 1, 200, Start::Rings),
     ] {
         let chosen = plan(dim, k, records).expect("valid").start();
         assert_eq!(chosen, start, "{dim} dimensions, {k} clusters, {records} records");
@@ -89,6 +100,16 @@ fn the_start_follows_from_public_facts_and_can_be_overruled() {
     assert_eq!(rounds.map(|(k, n)| choices(k, n).rounds[0]), [3, 2, 2, 3]);
     assert_eq!(plan(3, 5, 4_000).expect("valid").choices.rounds[0], 2);
     assert!(choices(5, 1_000).share < choices(5, 100_000).share);
+}
+
+/// More clusters than records, by far: an answer, in a time that does not grow with them.
+#[test]
+fn a_million_clusters_of_two_hundred_records_are_some() {
+    let settings = PrivateKMeansSettings { expected_records: Some(200), ..Default::default() };
+    let plan = planned(2, 1_000_000, 1.0, settings).expect("valid");
+    let points = Points::new((0..400).map(f64::from).collect(), 2).expect("whole rows");
+    let found = plan.simulate(points.view(), &mut rng(1)).expect("released").output;
+    assert!((1..=1_000_000).contains(&found.counts.len()) && plan.is_hopeless());
 }
 
 /// In a box of trillions, whatever the start: as good as in one that fits.
