@@ -6,7 +6,7 @@ use dp_mechanism::passes::{ByPasses, Counted, Next};
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
-use super::{BoxSearch, BoxState};
+use super::{BoxSearch, BoxState, Surely};
 use crate::ClusterError;
 use crate::passes::{Question, in_memory};
 use crate::total_rho::total_mu;
@@ -51,7 +51,7 @@ impl PrivateBox {
     /// # Errors
     /// [`ClusterError`] without a delta, or if the budget is too small for any noise, or the box so wide that its width is no number.
     pub fn plan(public_box: PublicBox, budget: Budget) -> Result<Self, ClusterError> {
-        let search = BoxSearch::new(&public_box, total_mu(budget)?)?;
+        let search = BoxSearch::new(&public_box, total_mu(budget)?, Surely::WELL)?;
         Ok(Self { settings: Settings { public_box, budget }, search })
     }
 }

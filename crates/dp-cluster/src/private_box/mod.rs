@@ -56,4 +56,4 @@ mod tests;
 
 pub use mechanism::{BoxSearchState, FoundBox, PrivateBox};
 pub(crate) use nest::{Nest, NestCounter};
-pub(crate) use search::{BoxSearch, BoxState};
+pub(crate) use search::{BoxSearch, BoxState, Surely};

@@ -21,12 +21,24 @@ const MEAN: &str = "mean of a box";
 const ROUNDS: usize = 3;
 /// Of so many coordinates the squared length of a sum is still a number: a bound that saturates would be too small.
 const MOST_DIMENSIONS: usize = 1 << 20;
-/// A ring between two boxes has records if it seems to have so many standard deviations of its noise: noise alone makes one look so, of 96 rings
-/// and as many sums in each round, in two runs of a thousand.
-const SURELY: f64 = 4.5;
-/// Noise may hide this part of all records.
-const HIDDEN: f64 = 0.05;
-/// And for each factor of two that the public box is too wide beyond [`FITS`], so many times more, up to [`MOST_HIDDEN`].
+/// How sure a search has to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Surely {
+    /// A ring between two boxes has records if it seems to have so many standard deviations of its noise.
+    deviations: f64,
+    /// Noise may hide this part of all records.
+    hidden: f64,
+}
+
+impl Surely {
+    /// Noise alone makes a ring look as if it had records, of 96 rings and as many sums in each round, in two runs of a thousand; a box so found is
+    /// wider than it could be.
+    pub(crate) const WELL: Self = Self { deviations: 4.5, hidden: 0.05 };
+    /// Where a box that is too wide loses more than one that is somewhat wide, or that leaves some records at its sides.
+    pub(crate) const ROUGHLY: Self = Self { deviations: 3.0, hidden: 0.3 };
+}
+
+/// For each factor of two that the public box is too wide beyond [`FITS`], so many times more may be hidden, up to [`MOST_HIDDEN`].
 const HIDDEN_PER_OCTAVE: f64 = 0.5;
 const FITS: f64 = 0.25;
 const MOST_HIDDEN: f64 = 0.5;
@@ -36,11 +48,16 @@ const MOST_HIDDEN: f64 = 0.5;
 pub(crate) struct BoxSearch {
     counts: GaussianSum,
     mean: GaussianSum,
+    surely: Surely,
 }
 
 impl BoxSearch {
     /// A search that costs `mu`.
-    pub(crate) fn new(public_box: &PublicBox, mu: Mu) -> Result<Self, ClusterError> {
+    pub(crate) fn new(
+        public_box: &PublicBox,
+        mu: Mu,
+        surely: Surely,
+    ) -> Result<Self, ClusterError> {
         let diagonal = public_box.diagonal();
         if !(1.0 / MAX_MAGNITUDE..=MAX_MAGNITUDE).contains(&diagonal) {
             let (name, want) = ("diagonal of the public box", "between 1e-75 and 1e75");
@@ -52,13 +69,14 @@ impl BoxSearch {
             return Err(ClusterError::Setting { name, got: dim as f64, want });
         }
         let parts = mu.split(&[1.0; 2 * ROUNDS - 1])?;
-        Ok(Self { counts: GaussianSum::rounded(parts[0])?, mean: GaussianSum::rounded(parts[1])? })
+        let [counts, mean] = [parts[0], parts[1]].map(GaussianSum::rounded);
+        Ok(Self { counts: counts?, mean: mean?, surely })
     }
 
     /// Which share of the square of `mu` a search should get to be sure of a box, wherever so many records are in it, with a quarter more than
     /// needed on average.
-    pub(crate) fn share_to_be_sure(records: f64, mu: Mu) -> f64 {
-        let noise = HIDDEN * records / (1.25 * SURELY);
+    pub(crate) fn share_to_be_sure(records: f64, mu: Mu, surely: Surely) -> f64 {
+        let noise = surely.hidden * records / (1.25 * surely.deviations);
         (2 * ROUNDS - 1) as f64 / (noise * mu.get()).powi(2)
     }
 
@@ -99,11 +117,12 @@ impl BoxSearch {
         let noise = self.counts.noise_multiplier();
         let counts = self.counts.release(&counted.entries, 1, &mut draws.leaf(COUNTS, round));
         let total = counts.iter().map(|&count| count as f64).sum::<f64>();
-        let ring = outermost(&counts, noise);
+        let Surely { deviations, hidden } = self.surely;
+        let ring = outermost(&counts, noise, deviations);
         let half = half_width(ring);
         let octaves_too_wide = (FITS / (2.0 * half)).log2().max(0.0);
-        let hidden = (HIDDEN * (1.0 + HIDDEN_PER_OCTAVE * octaves_too_wide)).min(MOST_HIDDEN);
-        let is_sure = SURELY * noise <= hidden * total;
+        let hidden = (hidden * (1.0 + HIDDEN_PER_OCTAVE * octaves_too_wide)).min(MOST_HIDDEN);
+        let is_sure = deviations * noise <= hidden * total;
         if round + 1 < ROUNDS {
             let question = Question::nest(Nest { half: Some(half), ..state.nest.clone() });
             state.of_mean = Some(OfMean { half, total, is_sure });
@@ -147,12 +166,12 @@ pub(super) fn length_squared(dim: usize) -> u64 {
 }
 
 /// The widest ring that surely has records, alone or with all beyond it.
-fn outermost(counts: &[i64], noise: f64) -> usize {
+fn outermost(counts: &[i64], noise: f64, deviations: f64) -> usize {
     let mut beyond = 0.0;
     let surely = counts.iter().zip(1..).position(|(&count, rings)| {
         beyond += count as f64;
         let noise_beyond = noise * f64::from(rings).sqrt();
-        count as f64 > SURELY * noise || beyond > SURELY * noise_beyond
+        count as f64 > deviations * noise || beyond > deviations * noise_beyond
     });
     surely.unwrap_or(0)
 }
@@ -169,7 +188,7 @@ mod tests {
             for &(ring, count) in places {
                 counts[ring] = count;
             }
-            outermost(&counts, 10.0)
+            outermost(&counts, 10.0, Surely::WELL.deviations)
         };
         assert_eq!(with(&[]), 0);
         assert_eq!(with(&[(20, 46), (40, 900)]), 20);

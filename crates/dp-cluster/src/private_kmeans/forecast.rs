@@ -4,9 +4,9 @@ use dp_accounting::Mu;
 
 use super::params::{
     Asked, HOPELESS_SIGNAL, MOST_FOR_SEARCH, STRONG_SIGNAL, Start, WEAK_SIGNAL,
-    WEAK_SIGNAL_ON_A_LINE,
+    WEAK_SIGNAL_ON_A_LINE, WEAK_SIGNAL_ON_A_PLANE,
 };
-use crate::private_box::BoxSearch;
+use crate::private_box::{BoxSearch, Surely};
 
 /// Squared error of a centre, in squared radii of its cluster, from which on a start finds clusters by chance only.
 const HOPELESS: f64 = 0.3;
@@ -39,7 +39,13 @@ impl Asked {
     fn changes(&self) -> Option<Vec<f64>> {
         let one = Mu::new(1.0).ok()?;
         let per_mu = self.signal(one)?;
-        let signals = [HOPELESS_SIGNAL, WEAK_SIGNAL, WEAK_SIGNAL_ON_A_LINE, STRONG_SIGNAL];
+        let signals = [
+            HOPELESS_SIGNAL,
+            WEAK_SIGNAL,
+            WEAK_SIGNAL_ON_A_LINE,
+            WEAK_SIGNAL_ON_A_PLANE,
+            STRONG_SIGNAL,
+        ];
         let sure = self.search_to_be_sure(one)?;
         let search = (sure / MOST_FOR_SEARCH).sqrt();
         let all = signals.into_iter().map(|signal| signal / per_mu).chain([search]);
@@ -47,7 +53,8 @@ impl Asked {
     }
 
     fn search_to_be_sure(&self, whole: Mu) -> Option<f64> {
-        Some(BoxSearch::share_to_be_sure(self.settings.expected_records? as f64, whole))
+        let records = self.settings.expected_records? as f64;
+        Some(BoxSearch::share_to_be_sure(records, whole, Surely::WELL))
     }
 
     /// Squared error of a centre, in squared radii of its cluster, by the sums of one round that gets all that re-centring has.

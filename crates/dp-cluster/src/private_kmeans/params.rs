@@ -10,7 +10,7 @@ use super::number::NumberSearch;
 use crate::ClusterError;
 use crate::kmeans::KMeans;
 use crate::map::{PrivateMap, PrivateMapSettings};
-use crate::private_box::BoxSearch;
+use crate::private_box::{BoxSearch, Surely};
 use crate::recentring::{Recentring, Rounds};
 use crate::rings::{RingPlan, RingRoundsSettings};
 use crate::total_rho::total_mu;
@@ -67,6 +67,8 @@ pub(super) struct Choices {
     pub(super) rounds: [usize; 2],
     /// What the search for a box gets, of the square of `mu`.
     pub(super) search: f64,
+    /// And how sure it has to be.
+    pub(super) surely: Surely,
     /// A box found is used if it has at most this share of the width of the public one.
     pub(super) widest: f64,
 }
@@ -123,7 +125,7 @@ impl PrivateKMeans {
             }
         };
         let rounds = Rounds::without_splits(choices.rounds[1]);
-        let search = BoxSearch::new(&public_box, parts[0])?;
+        let search = BoxSearch::new(&public_box, parts[0], choices.surely)?;
         let number = match parts.get(4) {
             Some(&mu) => Some(NumberSearch::new(public_box.clone(), asked.k, choices.radii, mu)?),
             None => None,
@@ -148,7 +150,7 @@ impl Asked {
         let maps_well = match dim {
             _ if !(VERY_FEW_CLUSTERS + 1..=MOST_ON_A_MAP).contains(&k) => false,
             1 => k > FEW_CLUSTERS || signal < WEAK_SIGNAL_ON_A_LINE,
-            2 => k > FEW_CLUSTERS || signal < WEAK_SIGNAL,
+            2 => k > FEW_CLUSTERS || signal < WEAK_SIGNAL_ON_A_PLANE,
             3 => signal < WEAK_SIGNAL,
             _ => false,
         };
@@ -164,21 +166,27 @@ impl Asked {
             Start::Rings if is_weak && k >= SOME_CLUSTERS => (0.65, [ring_rounds, 3]),
             Start::Rings => (0.5, [ring_rounds, 3]),
         };
-        let (search, widest) = match start {
-            Start::Map => (0.04, 0.25),
+        // More than the least, where that makes it sure, and a box that was not found would spoil all.
+        let sure = self.settings.expected_records;
+        let sure = sure.map(|n| BoxSearch::share_to_be_sure(n as f64, whole, Surely::WELL));
+        let within_reach = sure.filter(|sure| *sure <= MOST_FOR_SEARCH);
+        let (search, widest, surely) = match (start, self.settings.expected_records) {
             // Rings see what is ten times smaller than the box, in two rounds not what is a thousand times smaller and in a corner.
-            Start::Rings => (0.02, 0.125),
+            (Start::Rings, _) => (0.02, 0.125, Surely::WELL),
+            // A map loses more, so that a rough box is better than one that is too wide.
+            (Start::Map, Some(n)) if within_reach.is_none() => {
+                let share = 5.0 / (MAP_SEARCH_NOISE * n as f64 * whole.get()).powi(2);
+                (share.clamp(0.04, MOST_FOR_SEARCH_FOR_A_MAP), 0.7, Surely::ROUGHLY)
+            }
+            (Start::Map, _) => (0.04, 0.7, Surely::WELL),
         };
-        // More, where that makes it sure, and a box that was not found would spoil all.
-        let records = self.settings.expected_records.filter(|_| start == Start::Rings);
-        let sure = records.map(|n| BoxSearch::share_to_be_sure(n as f64, whole));
-        let search = sure.filter(|sure| *sure <= MOST_FOR_SEARCH).map_or(search, |s| s.max(search));
+        let search = within_reach.map_or(search, |sure| search.max(sure));
         let radii = self.settings.expected_records.map_or(RADII, |n| {
             let noise = RADIUS_NOISE * n as f64 * whole.get();
             let draws = 3.0 * rounds[1] as f64 / (1.0 - share - search);
             (draws / (noise * noise)).clamp(RADII, MOST_RADII)
         });
-        Choices { whole, start, share, radii, rounds, search, widest }
+        Choices { whole, start, share, radii, rounds, search, surely, widest }
     }
 }
 
@@ -186,6 +194,9 @@ impl Asked {
 const USUAL_SIGNAL: f64 = 25.0;
 /// From here on re-centring has more than it needs, and small clusters are what can still be won.
 pub(super) const STRONG_SIGNAL: f64 = 100.0;
+/// In a search for a box for a map, noise in a count is this share of all records, or more where that would cost more than this: measured.
+const MAP_SEARCH_NOISE: f64 = 0.035;
+const MOST_FOR_SEARCH_FOR_A_MAP: f64 = 0.1;
 /// A search for a box gets at most this.
 pub(super) const MOST_FOR_SEARCH: f64 = 0.08;
 /// A start that misses one of so many clusters loses more than noise does in the rounds after it, where the signal is weak
@@ -194,6 +205,8 @@ const SOME_CLUSTERS: usize = 16;
 pub(super) const HOPELESS_SIGNAL: f64 = 5.0;
 /// Below this, rings see no group small enough to be a cluster, where a map still sees how dense which part of the box is.
 pub(super) const WEAK_SIGNAL: f64 = 12.0;
+/// On a plane rings see such a group, but not every one, if there are more than a few.
+pub(super) const WEAK_SIGNAL_ON_A_PLANE: f64 = 60.0;
 /// On a line there are few vertices, so that the noise of a map weighs little.
 pub(super) const WEAK_SIGNAL_ON_A_LINE: f64 = 50.0;
 /// So few clusters lie apart as a rule. Noise all over a map then draws centres away from them; many clusters cover it anyway.

@@ -43,7 +43,7 @@ fn settings_out_of_range_are_refused_with_their_value() {
                 1.0,
                 PrivateKMeansSettings { start: Some(Start::Map), ..Default::default() },
             ),
-            "`clusters on a map` must be at most 16384, got 1000000",
+            "clusters on a map must be at most 16384, got 1000000",
         ),
         (
             PrivateKMeans::new(cube(2, 10.0), 3, pure, PrivateKMeansSettings::default()),

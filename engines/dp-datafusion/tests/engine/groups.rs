@@ -153,7 +153,7 @@ fn what_is_wrong_with_public_columns_is_refused_by_name_and_a_lost_group_before_
 #[test]
 fn no_people_are_a_table_of_empty_groups() {
     let passes = Passes::new(plan(400, None)).expect("has tables");
-    let counted =
-        count_groups(passes.asked(), &nation(), units(3, &directory()), rows(3, &[], true));
+    let nation = nation();
+    let counted = count_groups(passes.asked(), &nation, units(3, &directory()), rows(3, &[], true));
     assert_eq!(passes.check(&wait(counted).expect("counted")), Ok(()));
 }
