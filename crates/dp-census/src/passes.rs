@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 pub use dp_mechanism::passes::{Asked, ByPasses, Passes, Question, Table, TableError, Tally};
 
 use crate::sizes::cells_of;
-use crate::{Bins, From0};
+use crate::{Bins, From0, TableShape};
 
 /// A group, by its leaf region and its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +74,18 @@ impl<B: Bins> GroupCounts<B> {
     /// The most that one individual may have added to the size of a group.
     pub fn most_quantity(&self) -> NonZeroU32 {
         self.most_quantity
+    }
+
+    /// Of a table that [`is_possible`](Question::is_possible), which compares where the groups are if that is public: else it is as good in one
+    /// region as in another.
+    pub(crate) fn shape(&self, rows: u64) -> TableShape {
+        let groups_of_regions = self.region_groups.clone().unwrap_or_else(|| {
+            let mut groups = vec![0; self.leaves as usize];
+            groups[0] = rows.cast_signed();
+            groups
+        });
+        let (columns, most_quantity) = (self.bins.count(), self.most_quantity);
+        TableShape { columns, most_quantity, groups_of_regions }
     }
 
     fn cells(&self) -> Option<usize> {

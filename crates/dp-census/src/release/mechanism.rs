@@ -298,17 +298,6 @@ impl<B: Bins> Plan<B> {
         }
     }
 
-    /// Where the groups are is compared by the question, if it is public; here it is as good in one region as in another.
-    fn shape_of(&self, question: &GroupCounts<B>, rows: u64) -> TableShape {
-        let groups_of_regions = question.region_groups.clone().unwrap_or_else(|| {
-            let mut groups = vec![0; question.leaves as usize];
-            groups[0] = rows.cast_signed();
-            groups
-        });
-        let (columns, most_quantity) = (question.bins.count(), question.most_quantity);
-        TableShape { columns, most_quantity, groups_of_regions }
-    }
-
     fn problem<'a>(&'a self, noisy: &'a [i64]) -> Problem<'a> {
         let Asked { hierarchy, bins, groups, .. } = &self.asked;
         Problem::new(hierarchy.tree(), bins.count(), noisy, &self.weights, *groups)
@@ -387,7 +376,7 @@ macro_rules! mechanisms {
             }
 
             fn shape_of(&self, question: &GroupCounts<B>, rows: u64) -> TableShape {
-                self.plan.shape_of(question, rows)
+                question.shape(rows)
             }
 
             fn first(&self) -> ((), GroupCounts<B>) {

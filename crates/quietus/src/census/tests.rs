@@ -106,7 +106,7 @@ fn counted(sql: &str, sizes: &[i64]) -> String {
     text
 }
 
-/// What `DuckDB` and DataFusion count by the same SQL is compared by hand: see docs/own-files.md.
+/// What `DuckDB` and `DataFusion` count by the same SQL is compared by hand: see docs/own-files.md.
 #[test]
 fn a_table_that_sql_has_counted_is_that_of_the_people_and_others_are_refused() {
     let home = Home::new();
