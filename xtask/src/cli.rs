@@ -177,6 +177,9 @@ pub(crate) struct BenchRowArgs {
     /// Dimension
     #[arg(long)]
     pub(crate) d: usize,
+    /// Number of clusters
+    #[arg(long, default_value_t = 64)]
+    pub(crate) k: usize,
     /// How often to repeat; the median counts
     #[arg(long, default_value_t = 3)]
     pub(crate) repeats: usize,

@@ -30,7 +30,7 @@ pub(crate) fn command(args: &BenchArgs) -> Result<Ending, Error> {
     let folder = workspace::root().join("target/criterion");
     let mut rows = criterion::rows(&folder, args.filter.as_deref())?;
     rows.extend(scaling::measure(args)?);
-    print!("\n{}", aligned(&speed::lines(&rows)));
+    print!("\n{}\n{}", aligned(&speed::lines(&rows)), aligned(&speed::powers(&rows)));
     let path = out.join("bench.json");
     files::write_atomically(&path, |writer| {
         serde_json::to_writer_pretty(&mut *writer, &rows)?;

@@ -7,7 +7,7 @@ use crate::Ending;
 use crate::cli::{BenchArgs, BenchRowArgs};
 use crate::error::Error;
 use crate::eval::clustering::algorithms;
-use crate::eval::speed::{Beside, Row};
+use crate::eval::speed::{Beside, Clusters, Row};
 use dp_geometry::{Points, PublicBox};
 use quietus_datasets::catalogue::{Origin, Recipe};
 use quietus_datasets::prepare::Dataset;
@@ -20,47 +20,48 @@ use std::time::Instant;
 const RANGE: (f64, f64) = (-100.0, 100.0);
 
 /// An algorithm at a size, with the seconds of published code there if it gets that far, and those it should take.
-struct Size {
-    id: &'static str,
-    algorithm: &'static str,
-    n: usize,
-    d: usize,
-    beside: Beside,
-}
-
-const fn size(
-    id: &'static str,
-    algorithm: &'static str,
-    (n, d): (usize, usize),
-    holder: &'static str,
-    holder_seconds: Option<f64>,
-    target_seconds: Option<f64>,
-) -> Size {
-    Size { id, algorithm, n, d, beside: Beside { holder, holder_seconds, target_seconds } }
-}
+struct Size(&'static str, Clusters, &'static str, Option<f64>, Option<f64>);
 
 const DPM: &str = "published DPM code";
 const LSH: &str = "open-source library, core";
 const IBM: &str = "IBM library";
 const NOBODY: &str = "nobody";
-const SMALL: (usize, usize) = (100_000, 10);
-const WIDE: (usize, usize) = (100_000, 100);
 
 /// Smallest first.
-const SIZES: [Size; 12] = [
-    size("dpm-1e5x10", "dpm", SMALL, DPM, Some(6.4), Some(0.012)),
-    size("dpm-1e5x100", "dpm", WIDE, DPM, Some(17.1), Some(0.12)),
-    size("lsh-splits-1e5x10", "lsh-splits", SMALL, LSH, Some(0.38), Some(0.019)),
-    size("lsh-splits-1e5x100", "lsh-splits", WIDE, LSH, Some(0.9), Some(0.090)),
-    size("dp-lloyd-1e5x10", "dp-lloyd", SMALL, IBM, Some(1.15), None),
-    size("dp-lloyd-1e5x100", "dp-lloyd", WIDE, IBM, Some(7.5), None),
-    size("em-mc-1e5x100", "em-mc", WIDE, NOBODY, None, None),
-    size("dpm-recentred-1e5x10", "dpm-recentred", SMALL, NOBODY, None, None),
-    size("dpm-recentred-1e5x100", "dpm-recentred", WIDE, NOBODY, None, Some(0.3)),
-    size("dpm-1e6x10", "dpm", (1_000_000, 10), DPM, Some(86.0), Some(0.11)),
-    size("lsh-splits-1e6x100", "lsh-splits", (1_000_000, 100), LSH, None, Some(0.71)),
-    size("dpm-1e7x10", "dpm", (10_000_000, 10), DPM, None, Some(1.3)),
+#[rustfmt::skip]
+const SIZES: [Size; 19] = [
+    Size("dpm", of(100_000, 10, 64), DPM, Some(6.4), Some(0.012)),
+    Size("dpm", of(100_000, 100, 64), DPM, Some(17.1), Some(0.12)),
+    Size("lsh-splits", of(100_000, 10, 64), LSH, Some(0.38), Some(0.019)),
+    Size("lsh-splits", of(100_000, 100, 64), LSH, Some(0.9), Some(0.090)),
+    Size("dp-lloyd", of(100_000, 10, 64), IBM, Some(1.15), None),
+    Size("dp-lloyd", of(100_000, 100, 64), IBM, Some(7.5), None),
+    Size("em-mc", of(100_000, 100, 64), NOBODY, None, None),
+    Size("dpm-recentred", of(100_000, 10, 64), NOBODY, None, None),
+    Size("dpm-recentred", of(100_000, 100, 64), NOBODY, None, Some(0.3)),
+    Size("private-kmeans", of(100_000, 10, 8), NOBODY, None, None),
+    Size("private-kmeans", of(100_000, 10, 64), NOBODY, None, None),
+    Size("private-kmeans", of(100_000, 10, 512), NOBODY, None, None),
+    Size("private-kmeans", of(100_000, 100, 64), NOBODY, None, None),
+    Size("dpm", of(1_000_000, 10, 64), DPM, Some(86.0), Some(0.11)),
+    Size("dpm-recentred", of(1_000_000, 10, 64), NOBODY, None, None),
+    Size("private-kmeans", of(1_000_000, 10, 64), NOBODY, None, None),
+    Size("lsh-splits", of(1_000_000, 100, 64), LSH, None, Some(0.71)),
+    Size("dpm", of(10_000_000, 10, 64), DPM, None, Some(1.3)),
+    Size("dpm-recentred", of(10_000_000, 10, 64), NOBODY, None, Some(12.0)),
 ];
+
+const fn of(n: usize, d: usize, k: usize) -> Clusters {
+    Clusters { n, d, k }
+}
+
+impl Size {
+    fn id(&self) -> String {
+        let Self(algorithm, Clusters { n, d, k }, ..) = self;
+        let clusters = if *k == 64 { String::new() } else { format!("-k{k}") };
+        format!("{algorithm}-{n:e}x{d}{clusters}")
+    }
+}
 
 /// What a child process prints.
 #[derive(Debug, Serialize, Deserialize)]
@@ -71,14 +72,15 @@ struct Measured {
 
 /// Measures the rows that the arguments select, smallest first.
 pub(crate) fn measure(args: &BenchArgs) -> Result<Vec<Row>, Error> {
-    let selected = |size: &&Size| args.filter.as_ref().is_none_or(|part| size.id.contains(part));
+    let selected = |size: &&Size| args.filter.as_ref().is_none_or(|part| size.id().contains(part));
     let count = if args.quick { 1 } else { SIZES.len() };
     SIZES.iter().take(count).filter(selected).map(measure_apart).collect()
 }
 
 fn measure_apart(size: &Size) -> Result<Row, Error> {
-    let (n, d) = (size.n.to_string(), size.d.to_string());
-    let words = ["bench-row", "--algorithm", size.algorithm, "--n", &n, "--d", &d];
+    let Size(algorithm, clusters, ..) = size;
+    let [n, d, k] = [clusters.n, clusters.d, clusters.k].map(|number| number.to_string());
+    let words = ["bench-row", "--algorithm", algorithm, "--n", &n, "--d", &d, "--k", &k];
     let failed = |reason: String| Error::Process { command: words.join(" "), reason };
     let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
     let output = Command::new(program)
@@ -95,7 +97,9 @@ fn measure_apart(size: &Size) -> Result<Row, Error> {
 }
 
 fn row(size: &Size, measured: &Measured) -> Row {
-    let row = Row::new(size.id.to_owned(), Some((size.n, size.d)), measured.seconds, size.beside);
+    let &Size(algorithm, clusters, holder, holder_seconds, target_seconds) = size;
+    let beside = Beside { holder, holder_seconds, target_seconds };
+    let row = Row::new(size.id(), Some((algorithm, clusters)), measured.seconds, beside);
     Row { peak_rss_mib: measured.peak_rss_mib, ..row }
 }
 
@@ -117,7 +121,7 @@ fn measure_here(args: &BenchRowArgs) -> Result<Measured, Error> {
     let algorithm = all.iter().find(|one| one.id() == args.algorithm).ok_or_else(|| {
         Error::unknown("algorithm", &args.algorithm, all.iter().map(|one| one.id()))
     })?;
-    let dataset = dataset(args.n, args.d)?;
+    let dataset = dataset(of(args.n, args.d, args.k))?;
     let mut rng = named_rng(&["bench release"]);
     let mut seconds = Vec::new();
     for _ in 0..args.repeats.max(1) {
@@ -131,10 +135,10 @@ fn measure_here(args: &BenchRowArgs) -> Result<Measured, Error> {
     Ok(Measured { seconds: seconds[seconds.len() / 2], peak_rss_mib })
 }
 
-/// 64 blobs, as in the evaluation.
-fn dataset(n: usize, d: usize) -> Result<Dataset, Error> {
+/// Blobs, as in the evaluation.
+fn dataset(Clusters { n, d, k }: Clusters) -> Result<Dataset, Error> {
     let recipe =
-        Recipe { id: "bench", origin: Origin::Blobs, n, d, k: 64, range: RANGE, k_search: [64; 5] };
+        Recipe { id: "bench", origin: Origin::Blobs, n, d, k, range: RANGE, k_search: [k; 5] };
     // One per process, and a data set keeps its recipe for ever.
     let recipe: &'static Recipe = Box::leak(Box::new(recipe));
     let made = blobs(&recipe.blobs(), &mut named_rng(&["bench", &n.to_string(), &d.to_string()]));

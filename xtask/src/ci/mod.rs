@@ -4,7 +4,6 @@
 mod browser;
 mod dependencies;
 mod layers;
-mod licence;
 mod links;
 pub(crate) mod metadata;
 mod readme;

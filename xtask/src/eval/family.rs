@@ -86,7 +86,7 @@ pub(crate) struct Card {
 }
 
 /// A method in the words of records.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Label {
     pub(crate) algorithm: &'static str,
     pub(crate) variant: String,

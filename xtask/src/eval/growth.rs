@@ -2,6 +2,7 @@
 
 use crate::eval::record::Record;
 use crate::eval::summary::{self, Row};
+use crate::eval::tables;
 use crate::report::number::significant;
 use crate::report::page::Page;
 
@@ -9,12 +10,7 @@ use crate::report::page::Page;
 pub(crate) fn powers(records: &[Record], of: &str, is_one: fn(&str) -> bool, page: &mut Page) {
     let family = summary::datasets(records).into_iter().filter(|id| is_one(id));
     let rows: Vec<Row> = family.flat_map(|id| summary::rows(records, id)).collect();
-    let mut labels: Vec<String> = Vec::new();
-    for row in &rows {
-        if !labels.contains(&row.label()) {
-            labels.push(row.label());
-        }
-    }
+    let labels = tables::once_each(rows.iter().map(Row::label));
     let line = |label: &String| -> Option<Vec<String>> {
         let same = rows.iter().filter(|row| &row.label() == label);
         let place = |row: &Row| {
@@ -35,7 +31,7 @@ pub(crate) fn powers(records: &[Record], of: &str, is_one: fn(&str) -> bool, pag
 }
 
 /// Of the line with least squares; none through fewer than two places.
-fn slope(places: &[(f64, f64)]) -> Option<f64> {
+pub(crate) fn slope(places: &[(f64, f64)]) -> Option<f64> {
     let count = places.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| places.iter().map(of).sum::<f64>() / count;
     let (x, y) = (mean(|place| place.0), mean(|place| place.1));

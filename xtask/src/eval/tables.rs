@@ -66,10 +66,15 @@ pub(crate) fn epsilons(rows: &[Row]) -> Vec<f64> {
 
 /// Names without epsilon in the order of the rows, once each.
 pub(crate) fn names(rows: &[Row]) -> Vec<String> {
+    once_each(rows.iter().map(Row::name))
+}
+
+/// These texts in their order, without those that came before.
+pub(crate) fn once_each(texts: impl Iterator<Item = String>) -> Vec<String> {
     let mut seen: Vec<String> = Vec::new();
-    for name in rows.iter().map(Row::name) {
-        if !seen.contains(&name) {
-            seen.push(name);
+    for text in texts {
+        if !seen.contains(&text) {
+            seen.push(text);
         }
     }
     seen

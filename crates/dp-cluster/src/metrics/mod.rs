@@ -11,6 +11,7 @@
 //! | [`accuracy`] | share of points that carry the majority label of their cluster | higher, in `[0, 1]` |
 //! | [`kmeans_distance`], [`normalised_kmeans_distance`] | how far centres are from reference centres | lower |
 //! | [`distinct_clusters_found`] | how many known clusters got a centre | higher |
+//! | [`information_floor`] | what noise alone would cost who knows everything else | of the data, not of the centres |
 //!
 //! [`reference_clusterings`] makes the reference centres.
 //!
@@ -27,6 +28,7 @@
 
 mod accuracy;
 mod distinct;
+mod floor;
 mod inertia;
 mod kmeans_distance;
 mod reference;
@@ -37,6 +39,7 @@ mod testing;
 
 pub use accuracy::accuracy;
 pub use distinct::distinct_clusters_found;
+pub use floor::information_floor;
 pub use inertia::{inertia, squared_inertia};
 pub use kmeans_distance::{kmeans_distance, normalised_kmeans_distance};
 pub use reference::reference_clusterings;

@@ -7,6 +7,7 @@ use crate::eval::clustering::{centres, measure, references, studies};
 use crate::eval::record::Record;
 use crate::eval::settings::Settings;
 use crate::eval::suite::Workbench;
+use dp_cluster::metrics::squared_inertia;
 use dp_geometry::Points;
 use quietus_datasets::prepare::Dataset;
 use quietus_datasets::seed::named_rng;
@@ -69,6 +70,11 @@ impl Workbench for Bench {
             let sample = self.settings.effort.silhouette_sample();
             let (dataset, references) = (&self.dataset, &self.references);
             metrics.extend(measure::costly(&outcome.centres, dataset, references, sample));
+            if let (Some(_), Some(best)) = (algorithm.relation(), references.first()) {
+                let lost = measure::floor(dataset, best, epsilon)?;
+                let least = squared_inertia(dataset.points.view(), best.view());
+                metrics.extend(lost.map(|lost| ("floor".to_owned(), 1.0 + lost / least)));
+            }
             centres::keep(&self.settings.out, cell, &outcome)?;
         }
         Ok(Record { metrics, seconds, peak_rss_mib, ..cell.clone() })

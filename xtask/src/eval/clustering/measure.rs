@@ -1,5 +1,8 @@
 //! The metrics of one clustering, by the names that results.jsonl uses.
 
+use crate::error::Error;
+use crate::eval::clustering::algorithms;
+use dp_accounting::budget_to_mu;
 use dp_cluster::metrics;
 use dp_geometry::Points;
 use quietus_datasets::prepare::Dataset;
@@ -36,6 +39,12 @@ pub(crate) fn costly(
     let distance = metrics::normalised_kmeans_distance(centres.view(), references, &dataset.domain);
     found.extend(distance.map(|distance| ("kmeans_distance_normalised", distance)));
     numbers(found)
+}
+
+/// What a private method at this epsilon loses at least, in squared inertia; `None` without a delta.
+pub(crate) fn floor(data: &Dataset, best: &Points, epsilon: f64) -> Result<Option<f64>, Error> {
+    let mu = budget_to_mu(algorithms::budget(epsilon, data.recipe.delta())?);
+    Ok(mu.map(|mu| metrics::information_floor(data.points.view(), best.view(), mu)))
 }
 
 /// JSON has no NaN; a metric that is not a number is as good as absent.

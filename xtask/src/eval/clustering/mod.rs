@@ -7,7 +7,7 @@ mod bench;
 mod centres;
 mod chapter;
 mod cloud;
-mod measure;
+pub(crate) mod measure;
 mod plan;
 mod published;
 mod references;

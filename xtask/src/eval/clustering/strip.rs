@@ -14,7 +14,7 @@ const TOP: f64 = 46.0;
 const ROW: f64 = 34.0;
 
 /// One line of the plot.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Strip {
     label: String,
     private: bool,
@@ -40,8 +40,7 @@ pub(crate) fn strips(
                     private: row.private,
                     runs: row.values.get(metric).cloned().unwrap_or_default(),
                     mean: Some(found.mean),
-                    paper: None,
-                    rerun: None,
+                    ..Default::default()
                 },
             ));
         }
@@ -52,17 +51,9 @@ pub(crate) fn strips(
     for row in published {
         let Some((value, _)) = row.metric(metric) else { continue };
         let at = strips.iter().position(|(name, _)| name == row.algorithm).unwrap_or_else(|| {
-            strips.push((
-                row.algorithm.to_owned(),
-                Strip {
-                    label: row.algorithm.to_owned(),
-                    private: true,
-                    runs: Vec::new(),
-                    mean: None,
-                    paper: None,
-                    rerun: None,
-                },
-            ));
+            let label = row.algorithm.to_owned();
+            let strip = Strip { label, private: true, ..Default::default() };
+            strips.push((row.algorithm.to_owned(), strip));
             strips.len() - 1
         });
         let strip = &mut strips[at].1;

@@ -8,8 +8,9 @@ use crate::report::number::{count, mean_sd, significant};
 use std::fmt::Write as _;
 
 /// Metrics in the order of the columns: key and heading.
-const COLUMNS: [(&str, &str); 8] = [
+const COLUMNS: [(&str, &str); 9] = [
     ("inertia_squared", "squared inertia"),
+    ("floor", "floor"),
     ("kmeans_distance_normalised", "KMeans distance"),
     ("silhouette", "silhouette"),
     ("accuracy", "accuracy"),
@@ -158,6 +159,7 @@ impl<'a> Line<'a> {
             (None, _) => ABSENT.to_owned(),
             // Timings are noisy and memory is one number: a spread would only widen the table.
             (Some((mean, _)), "seconds" | "peak_rss_mib") => significant(mean, 2),
+            (Some((mean, _)), "floor") => significant(mean, 4),
             (Some((mean, sd)), "centres" | "clusters_found") => count(mean, sd),
             (Some((mean, sd)), _) => mean_sd(mean, sd),
         }

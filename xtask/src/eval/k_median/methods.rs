@@ -65,7 +65,7 @@ impl Method {
             has_epsilon,
             delta: is_private.then_some(delta),
             once: !has_epsilon,
-            params: Vec::new(),
+            ..Default::default()
         }
     }
 

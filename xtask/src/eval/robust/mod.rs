@@ -1,16 +1,14 @@
 //! The suite `robust`: private clusterings on kinds of data that they fail on, beside what information allows.
 
 use crate::error::Error;
-use crate::eval::clustering::algorithms;
+use crate::eval::clustering::{algorithms, measure};
 use crate::eval::family::{Bench, Card, Family, Label};
 use crate::eval::record::Record;
 use crate::eval::settings::Effort;
 use crate::eval::suite::Context;
 use crate::eval::{summary, tables};
 use crate::report::page::Page;
-use dp_accounting::{Budget, budget_to_mu};
 use dp_cluster::metrics::squared_inertia;
-use dp_cluster::nearest;
 use dp_geometry::Points;
 use dp_mechanism::ChaCha20Rng;
 use quietus_datasets::prepare::Dataset;
@@ -72,9 +70,7 @@ impl Family for Robust {
             variant: variant.to_owned(),
             relation,
             has_epsilon,
-            delta: None,
-            once: false,
-            params: Vec::new(),
+            ..Default::default()
         };
         let Method::Algorithm(number) = method else {
             return of("public-uniform", "default", None, false);
@@ -102,8 +98,7 @@ impl Family for Robust {
         let (best, centres) = reference.expect("five runs");
         let tiny = 1e-6 * (set.recipe.n * set.recipe.d) as f64;
         let tiny = if best < tiny { tiny } else { 0.0 };
-        let lost = lost_at_rho_one(&dataset, &centres);
-        Ok(Some(Records { dataset, best, tiny, lost }))
+        Ok(Some(Records { dataset, centres, best, tiny }))
     }
 
     fn report(records: &[Record], _: &Context, page: &mut Page) -> Result<(), Error> {
@@ -122,27 +117,12 @@ impl Family for Robust {
     }
 }
 
-/// What one Gaussian round of `rho` 1 adds to the squared inertia, over clusters that are known with a radius that four fifths keep.
-fn lost_at_rho_one(dataset: &Dataset, centres: &Points) -> f64 {
-    let found = nearest(dataset.points.view(), centres.view());
-    let mut distances = vec![Vec::new(); centres.len()];
-    for (label, squared) in found.labels.iter().zip(&found.squared_distances) {
-        distances[*label as usize].push(*squared);
-    }
-    let of = |squared: &mut Vec<f64>| {
-        squared.sort_by(f64::total_cmp);
-        let radius = squared.get(squared.len() * 4 / 5).copied().unwrap_or(0.0);
-        centres.dim() as f64 * radius / (2.0 * squared.len().max(1) as f64)
-    };
-    distances.iter_mut().map(of).sum()
-}
-
 /// Records with what k-means finds that sees them.
 pub(crate) struct Records {
     dataset: Dataset,
+    centres: Points,
     best: f64,
     tiny: f64,
-    lost: f64,
 }
 
 impl Bench for Records {
@@ -173,12 +153,8 @@ impl Bench for Records {
         let ratio = (cost + self.tiny) / (self.best + self.tiny);
         let mut metrics = vec![("inertia_squared", cost), ("cost_ratio", ratio)];
         if Robust::label(method).has_epsilon {
-            let budget = Budget::new(epsilon, self.dataset.recipe.delta());
-            let budget = budget.map_err(|error| Error::library("budget", &error))?;
-            if let Some(mu) = budget_to_mu(budget) {
-                let lost = 2.0 * self.lost / (mu.get() * mu.get());
-                metrics.push(("floor", 1.0 + lost / (self.best + self.tiny)));
-            }
+            let lost = measure::floor(&self.dataset, &self.centres, epsilon)?;
+            metrics.extend(lost.map(|lost| ("floor", 1.0 + lost / (self.best + self.tiny))));
         }
         Ok(metrics)
     }

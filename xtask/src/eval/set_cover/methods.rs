@@ -73,7 +73,7 @@ impl Method {
             has_epsilon,
             delta: has_epsilon.then_some(delta),
             once: is_greedy,
-            params: Vec::new(),
+            ..Default::default()
         }
     }
 

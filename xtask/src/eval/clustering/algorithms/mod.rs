@@ -92,7 +92,7 @@ impl Algorithm for KMeansPlusPlus {
     }
 }
 
-fn budget(epsilon: f64, delta: f64) -> Result<Budget, Error> {
+pub(crate) fn budget(epsilon: f64, delta: f64) -> Result<Budget, Error> {
     Budget::new(epsilon, delta).map_err(|error| Error::library("budget", &error))
 }
 
