@@ -20,6 +20,9 @@ pub(super) fn checks() -> Vec<Check> {
     ]
 }
 
+/// So many that nothing is rare any more.
+const MANY: u64 = 1_000_000;
+
 /// The delta of neighbours at several epsilons, as a share of that of the Gaussian part and the mass outside of it. The noise is that for
 /// `planned` keys of which a record changes `changed`.
 pub(crate) fn neighbours(_: Effort, planned: u32, changed: u32) -> Found {
@@ -29,8 +32,13 @@ pub(crate) fn neighbours(_: Effort, planned: u32, changed: u32) -> Found {
         let outside = Delta::new(delta).expect("valid");
         let histogram = StableHistogram::new(Mu::new(mu).expect("valid"), outside, keys);
         let histogram = histogram.expect("in range");
-        let window = Window::new(-6, histogram.threshold() + 8);
         let law = |counts: [u64; 2]| {
+            // Around a large count, or around none and the threshold.
+            let window = if counts[0] < MANY / 2 {
+                Window::new(-6, histogram.threshold() + 8)
+            } else {
+                Window::new(MANY.cast_signed() - 12, MANY.cast_signed() + 12)
+            };
             let counts: BTreeMap<u32, u64> = (0..).zip(counts).collect();
             exact_law(window, |draws| {
                 let counts = Private::new(&counts);
@@ -39,8 +47,20 @@ pub(crate) fn neighbours(_: Effort, planned: u32, changed: u32) -> Found {
             .without_receipt()
         };
         let pairs: &[[[u64; 2]; 2]] = match changed {
-            1 => &[[[0, 0], [1, 0]], [[2, 0], [3, 0]], [[5, 0], [5, 1]], [[4, 4], [5, 4]]],
-            _ => &[[[1, 0], [0, 1]], [[2, 0], [1, 1]], [[2, 3], [3, 2]], [[1, 5], [0, 6]]],
+            1 => &[
+                [[0, 0], [1, 0]],
+                [[2, 0], [3, 0]],
+                [[5, 0], [5, 1]],
+                [[4, 4], [5, 4]],
+                [[MANY, 0], [MANY + 1, 0]],
+            ],
+            _ => &[
+                [[1, 0], [0, 1]],
+                [[2, 0], [1, 1]],
+                [[2, 3], [3, 2]],
+                [[1, 5], [0, 6]],
+                [[MANY, MANY], [MANY + 1, MANY - 1]],
+            ],
         };
         for [a, b] in pairs {
             let (here, there) = (law(*a), law(*b));

@@ -11,18 +11,8 @@ use std::time::{Duration, Instant};
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
 /// What a browser gets that shows one page of ours and talks to nobody.
-const QUIET: [&str; 10] = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-    "--virtual-time-budget=20000",
-];
+const QUIET: &str = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
+    --disable-component-update --disable-sync --hide-scrollbars --virtual-time-budget=20000";
 
 /// A window, and whether its reader prefers the dark.
 const VIEWS: [(u32, bool); 4] = [(390, false), (390, true), (1440, false), (1440, true)];
@@ -162,7 +152,7 @@ fn open(browser: &str, scratch: &Path, width: u32, dark: bool) -> Result<Found, 
     files::write_atomically(&around, |writer| writer.write_all(frame(width).as_bytes()))?;
     let file = std::fs::File::create(&out).map_err(Error::io("create", &out))?;
     let mut child = Command::new(browser)
-        .args(QUIET)
+        .args(QUIET.split_whitespace())
         .arg(format!("--user-data-dir={}", scratch.join(format!("{width}-{dark}")).display()))
         .arg("--window-size=1600,1000")
         .arg(format!("--blink-settings=preferredColorScheme={}", u8::from(!dark)))

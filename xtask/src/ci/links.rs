@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 pub(super) fn check_workspace() -> Result<Vec<String>, Error> {
     let root = workspace::root();
     let mut pages = Vec::new();
-    for folder in ["docs", "crates", "datasets"] {
+    for folder in ["docs", "crates", "datasets", "engines"] {
         pages.extend(files::below(&root.join(folder), "md")?);
     }
     let top = std::fs::read_dir(&root).map_err(Error::io("list", &root))?;

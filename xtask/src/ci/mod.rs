@@ -7,8 +7,8 @@ mod layers;
 mod links;
 pub(crate) mod metadata;
 mod readme;
-mod spelling;
 mod toolchain;
+mod tools;
 
 use crate::Ending;
 use crate::bench::cargo;
@@ -38,7 +38,7 @@ enum Work {
     Readme,
 }
 
-const STEPS: [Step; 17] = [
+const STEPS: [Step; 18] = [
     Step { name: "format", work: Work::Cargo("fmt --all -- --check", &[]) },
     Step {
         name: "lints",
@@ -49,7 +49,8 @@ const STEPS: [Step; 17] = [
     },
     Step { name: "layers and documents", work: Work::Check(layers::check_workspace) },
     Step { name: "links", work: Work::Check(links::check_workspace) },
-    Step { name: "spelling", work: Work::Check(spelling::check_workspace) },
+    Step { name: "spelling", work: Work::Check(tools::spelling) },
+    Step { name: "book", work: Work::Check(tools::book) },
     Step { name: "dependencies", work: Work::Check(dependencies::check_workspace) },
     // What a registry would be sent: metadata, licences, files, versions of our own crates. The builds are those of the other steps.
     Step {

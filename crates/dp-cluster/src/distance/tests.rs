@@ -149,6 +149,26 @@ fn rounds_stand_odd_data_and_bad_settings() {
     assert!(SoftStep::new(cube, none, 1.0, 1.0).is_err());
 }
 
+/// What a record adds follows from where it is in the box, also where it is outside or no number.
+#[test]
+fn soft_steps_clip_records() {
+    let cube = PublicBox::cube(2, -10.0, 10.0).expect("valid");
+    let centres = Points::new(vec![-5.0, 0.0, 6.0, 3.0, 9.5, 9.5], 2).expect("rows");
+    let soft = SoftStep::new(cube.clone(), centres, 2.5, 0.7).expect("valid");
+    for step in [soft.clone(), soft.hard()] {
+        for row in [[10.1, 0.0], [-1e9, 1e300], [f64::NAN, 3.0], [f64::INFINITY, f64::NAN]] {
+            let mut clipped = row;
+            cube.clip(&mut clipped);
+            let [outside, inside] = [row, clipped].map(|row| {
+                let mut sums = vec![0; step.width()];
+                step.add(&row, &mut step.scratch(), &mut sums);
+                sums
+            });
+            assert_eq!(outside, inside, "{row:?}");
+        }
+    }
+}
+
 const RULES: [RegionRule; 2] = [RegionRule::NoisedPoint, RegionRule::TruePoint];
 
 fn regions(
