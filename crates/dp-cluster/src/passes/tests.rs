@@ -87,13 +87,23 @@ where
             Output: PartialEq + std::fmt::Debug,
         >,
 {
+    let all = points.len().max(1);
+    [1, 97, all].map(|rows| same_in_parts(plan, points, rows.min(all)))[0]
+}
+
+fn same_in_parts<P>(plan: &P, points: &Points, rows: usize) -> u32
+where
+    P: ByPasses<Question = Question> + Clone,
+    P: for<'a> Algorithm<
+            Data<'a> = PointsView<'a>,
+            Error = ClusterError,
+            Output: PartialEq + std::fmt::Debug,
+        >,
+{
     let direct = plan.simulate(points.view(), &mut rng(5)).expect("the shape fits").output;
-    let passes = [1, 97, usize::MAX / 64].map(|rows| {
-        let (output, passes) = by_passes(plan, points.view(), rows.min(points.len().max(1)));
-        assert_eq!(output, direct, "{rows} rows a part");
-        passes
-    });
-    passes[0]
+    let (output, passes) = by_passes(plan, points.view(), rows);
+    assert_eq!(output, direct, "{rows} rows a part");
+    passes
 }
 
 #[test]
@@ -189,6 +199,26 @@ fn lsh_splits_by_passes_is_that_from_memory() {
     assert_eq!(Passes::new(plan(2, deep)).err(), Some(TableError::NoTable));
     let settings = LshSplitsSettings { depth: 6, ..Default::default() };
     assert_eq!(refused_in_all_passes(plan(2, settings), &records(900, 2)), 2);
+}
+
+/// What few records count, each of many counts as well: nothing changes beyond 2^16 or 2^17 of them, where memory has other ways than passes.
+#[test]
+fn many_records_are_counted_like_few() {
+    let points = records(140_000, 2);
+    let rows = 17_001;
+    let settings = DpmRecentredSettings { clusters: Some(8), ..Default::default() };
+    let plan = DpmRecentred::new(cube(2), budget(), settings).expect("valid");
+    same_in_parts(&plan, &points, rows);
+    let plan = RingRounds::new(cube(2), 8, budget(), RingRoundsSettings::default());
+    same_in_parts(&plan.expect("valid"), &points, rows);
+    let ball = PublicBall::around(&cube(2)).expect("valid");
+    let plan = LshSplits::new(ball, 4, budget(), LshSplitsSettings::default()).expect("valid");
+    same_in_parts(&plan, &points, rows);
+    let settings = PrivateKMeansSettings { expected_records: Some(140_000), ..Default::default() };
+    let plan = PrivateKMeans::new(cube(2), 8, budget(), settings).expect("valid");
+    same_in_parts(&plan, &points, rows);
+    let plan = PrivateMap::add_remove(cube(2), budget(), PrivateMapSettings::default());
+    same_in_parts(&plan.expect("valid"), &points, rows);
 }
 
 /// Both starts, with and without a number of clusters, in boxes that fit and that do not.
