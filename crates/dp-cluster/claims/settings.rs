@@ -126,43 +126,58 @@ where
     Subject { name, cost, run: Box::new(run) }
 }
 
-/// Runs the subjects of all domains on the adversarial library of tiny sets, with threads for one, two and three pieces.
+/// Runs the subjects of all domains on the adversarial library of tiny sets, with threads for one, two and three pieces; then the first and the
+/// last of them on many records, so that nothing counts otherwise because it comes late.
 fn all(effort: Effort, subjects: fn(&Domain) -> Vec<Subject>) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(90);
+    let mut see = |subject: &Subject, what: &str, pair: &[Points; 2], rng: &mut ChaCha20Rng| {
+        let [without, with] = pair;
+        let output = |points: &Points, source: &mut dyn Source| (subject.run)(points, source).0;
+        for (a, b) in [(without, with), (with, without)] {
+            let seen = compare(&one_more(), output, a, b, &mut SecureSource::new(&mut *rng));
+            found.see(subject.cost.share(&seen), || {
+                format!("{}: {what}: {seen:?}", subject.name).chars().take(400).collect()
+            });
+        }
+        (subject.run)(with, &mut SecureSource::new(rng)).1
+    };
+    let mut unreached = Vec::new();
     let shapes = effort.of(vec![(1, 7), (2, 3), (3, 3)], vec![(1, 60), (2, 9), (3, 20), (9, 9)]);
     for domain in &DOMAINS {
-        for Subject { name, cost, run } in subjects(domain) {
+        for subject in subjects(domain) {
             let mut usage = Usage::default();
             for &(threads, n) in &shapes {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
                 pool.expect("threads").install(|| {
-                    for (what, [without, with]) in neighbours(domain, n, effort, &mut rng) {
-                        for (a, b) in [(&without, &with), (&with, &without)] {
-                            let output =
-                                |points: &Points, source: &mut dyn Source| run(points, source).0;
-                            let seen = compare(
-                                &one_more(),
-                                output,
-                                a,
-                                b,
-                                &mut SecureSource::new(&mut rng),
-                            );
-                            found.see(cost.share(&seen), || {
-                                let text = format!("{name} at {}: {what}: {seen:?}", domain.min);
-                                text.chars().take(400).collect()
-                            });
-                        }
-                        usage.merge(&run(&with, &mut SecureSource::new(&mut rng)).1);
+                    for (what, pair) in neighbours(domain, n, effort, &mut rng) {
+                        let what = format!("{what} at {}", domain.min);
+                        usage.merge(&see(&subject, &what, &pair, &mut rng));
                     }
                 });
             }
-            for step in usage.unreached() {
-                found.see(f64::INFINITY, || format!("{name}: `{step}` was never drawn"));
-            }
+            let steps = usage.unreached().into_iter();
+            unreached
+                .extend(steps.map(|step| format!("{}: `{step}` was never drawn", subject.name)));
         }
     }
+    let (pair, subjects) = (many_records(&DOMAINS[0]), subjects(&DOMAINS[0]));
+    for subject in [&subjects[0], &subjects[subjects.len() - 1]] {
+        see(subject, "many records", &pair, &mut rng);
+    }
+    for step in unreached {
+        found.see(f64::INFINITY, || step);
+    }
     found
+}
+
+/// More than 2^16 records and more than 2^17, without the last and with it.
+fn many_records(domain: &Domain) -> [Points; 2] {
+    const MANY: u32 = 140_000;
+    let record = |i: u32| [f64::from(i % 19), f64::from(i % 17)].map(|x| domain.place(x - 9.0));
+    let coords: Vec<f64> = (0..MANY).flat_map(record).collect();
+    let without = coords[..coords.len() - DIM].to_vec();
+    [without, coords].map(|coords| Points::new(coords, DIM).expect("whole rows"))
 }
 
 /// The adversarial library in a domain, each set without a new point and with it, first or last.
