@@ -156,7 +156,7 @@ fn all(effort: Effort, subjects: fn(&Domain) -> Vec<Subject>) -> Found {
                     }
                 });
             }
-            let steps = usage.unreached().into_iter();
+            let steps = usage.unreached();
             unreached
                 .extend(steps.map(|step| format!("{}: `{step}` was never drawn", subject.name)));
         }
