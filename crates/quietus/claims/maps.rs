@@ -49,6 +49,7 @@ pub(crate) fn checks() -> Vec<Check> {
             &[
                 "cluster --unscaled --within 0.5 --rows 4",
                 "cluster --unscaled --within 0.5 --rows 4 --outside 0.5",
+                "cluster --unscaled --within 0.8 --charge-within 0.5 --rows 4",
             ],
             Neighbour::Moves(0.5),
         ),

@@ -376,6 +376,9 @@ pub struct ClusterArgs {
     /// somebody is there
     #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true)]
     pub within: Option<f64>,
+    /// With --within: count it in a ledger that is about this smaller distance
+    #[arg(long, value_name = "DISTANCE", requires = "within", allow_negative_numbers = true)]
+    pub charge_within: Option<f64>,
     /// The column that says whose row it is: a person is then protected in all rows, and only the first one counts
     #[arg(long, value_name = "COLUMN")]
     pub person: Option<String>,

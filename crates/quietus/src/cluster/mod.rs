@@ -75,6 +75,7 @@ fn settings(args: &ClusterArgs, epsilon: f64) -> Result<ClusterSettings, Error> 
         method,
         scaled: !args.unscaled,
         within: args.within,
+        charged: args.charge_within,
         records: args.rows,
         outside: args.outside,
         budget: budget.map_err(|error| Error::library("--epsilon and --delta", &error))?,

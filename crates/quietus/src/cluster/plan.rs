@@ -1,7 +1,7 @@
 //! What is asked for, and the mechanism that does it.
 
 use crate::error::Error;
-use crate::map::{Hides, NO_DEGREES, known};
+use crate::map::{Hides, NO_DEGREES, known, only_distances};
 use dp_accounting::{Epsilon, Loss, Mu, Rho, Step, Within};
 use dp_cluster::distance::{NearbyKMeans, Way};
 use dp_cluster::dp_lloyd::{BudgetSplit, DpLloyd, DpLloydSettings};
@@ -123,6 +123,9 @@ pub struct ClusterSettings {
     /// Up to which distance it is hidden where a point is, in the unit of the columns; without it, whether it is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<f64>,
+    /// The smaller distance that the release is charged for, as its ledger is about that: who hides more hides less too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub charged: Option<f64>,
     /// How many points there are: exactly, where it is hidden up to a distance where they are. Else about how many, if that is public; it
     /// decides how the budget is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -206,6 +209,7 @@ pub struct ClusterPlan<R: Clustered> {
     settings: ClusterSettings,
     run: R::Run,
     outside: Option<GeometricSum>,
+    receipt: Receipt<R>,
 }
 
 /// What clusters can hide.
@@ -231,6 +235,12 @@ pub trait Clustered: Hides {
         bounds: PublicBox,
         budget: Budget,
     ) -> Result<Self::Run, Error>;
+
+    /// The relation of this distance, which a release may be charged for.
+    ///
+    /// # Errors
+    /// If no distance is hidden here, or the number is none.
+    fn shorter(distance: f64) -> Result<Self, Error>;
 
     /// Whether what it releases says how far it may be off.
     fn knows_errors(run: &Self::Run) -> bool;
@@ -303,12 +313,34 @@ impl<R: Clustered> ClusterPlan<R> {
             return Err(Error::Setting { name, got, want });
         }
         let run = R::run(&settings, bounds, budget)?;
-        Ok(Self { settings, run, outside })
+        let receipt = Self::itemised(&run, outside, settings.budget);
+        let receipt = match settings.charged {
+            None => receipt,
+            Some(distance) => R::charged_as(receipt, R::shorter(distance)?)?,
+        };
+        Ok(Self { settings, run, outside, receipt })
+    }
+
+    fn itemised(run: &R::Run, outside: Option<GeometricSum>, budget: Budget) -> Receipt<R> {
+        let clusters = run.receipt();
+        let Some(outside) = outside else { return clusters };
+        let steps = vec![
+            Step::sequential(Self::CLUSTERS, vec![clusters.spent().clone()]),
+            Step::spend(Self::OUTSIDE, outside.loss()),
+        ];
+        let name = format!("{} and what is outside", clusters.mechanism());
+        let spent = Step::sequential("clusters, and what is outside", steps);
+        Receipt::new(name, clusters.relation(), budget, spent)
     }
 
     /// What was asked for.
     pub fn settings(&self) -> &ClusterSettings {
         &self.settings
+    }
+
+    /// What is hidden, which may be more than is charged for.
+    pub(super) fn hidden(&self) -> R {
+        self.run.receipt().relation()
     }
 
     /// Whether what is released says how far it may be off.
@@ -420,6 +452,10 @@ impl Clustered for AddRemove {
         })
     }
 
+    fn shorter(_: f64) -> Result<Self, Error> {
+        only_distances()
+    }
+
     fn knows_errors(run: &Presence) -> bool {
         matches!(run, Presence::PrivateKmeans(_) | Presence::Recentred(_))
     }
@@ -458,6 +494,14 @@ impl Clustered for Within {
         let k = k.ok_or_else(|| no_k(settings.method))?;
         NearbyKMeans::new(bounds, nearby, records, k, budget, 0)
             .map_err(|error| Error::library("the plan", &error))
+    }
+
+    fn shorter(distance: f64) -> Result<Self, Error> {
+        Self::new(distance).map_err(|_| Error::Setting {
+            name: "--charge-within",
+            got: distance.to_string(),
+            want: "a distance in the unit of the columns, finite and above 0",
+        })
     }
 
     fn knows_errors(run: &NearbyKMeans) -> bool {
@@ -517,15 +561,7 @@ impl<R: Clustered> Algorithm for ClusterPlan<R> {
     type Error = ClusterError;
 
     fn cost(&self) -> Receipt<R> {
-        let clusters = self.run.receipt();
-        let Some(outside) = self.outside else { return clusters };
-        let steps = vec![
-            Step::sequential(Self::CLUSTERS, vec![clusters.spent().clone()]),
-            Step::spend(Self::OUTSIDE, outside.loss()),
-        ];
-        let name = format!("{} and what is outside", clusters.mechanism());
-        let spent = Step::sequential("clusters, and what is outside", steps);
-        Receipt::new(name, clusters.relation(), self.settings.budget, spent)
+        self.receipt.clone()
     }
 
     fn shape(records: &&Records) -> R::Shape {
@@ -628,6 +664,7 @@ mod tests {
             method,
             scaled: method != Method::NearbyKmeans,
             within: (method == Method::NearbyKmeans).then_some(0.1),
+            charged: None,
             records: (method == Method::NearbyKmeans).then_some(100),
             outside: None,
             budget: Budget::new(1.0, delta).unwrap(),

@@ -44,7 +44,7 @@ pub(super) fn report<R: Clustered>(plan: &ClusterPlan<R>) -> String {
         "{receipt}\n\n{}\nProtected: {who}.\n{odd}; numbers outside of the bounds count as the closer bound.\n{units}\n\
          Counts are noisy and at least 0. {errors} They say how far a centre is from the mean of the points nearest to it. A signal of `no` means that noise alone explains the centre.\n\
          The budget is spent: add this receipt to those of all other releases about the same people.\n",
-        receipt.relation().in_words(UNIT),
+        plan.hidden().in_words(UNIT),
     )
 }
 
@@ -184,7 +184,7 @@ fn costs<R: Clustered>(plan: &ClusterPlan<R>, runs: u32, text: &mut String) {
     let _ = writeln!(
         text,
         "{receipt}\n\n{}\n\nOne pass over the file; then {} bytes of memory for each row, and what the method needs.",
-        receipt.relation().in_words(UNIT),
+        plan.hidden().in_words(UNIT),
         8 * plan.settings().axes.len() + 16,
     );
     if !plan.knows_errors() {

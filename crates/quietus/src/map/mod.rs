@@ -22,7 +22,7 @@ use dp_cluster::map::ReleasedMap;
 use dp_cluster::{Budget, Clustering};
 use dp_mechanism::{Algorithm, Mechanism};
 pub use plan::{Hides, MapPlan, MapSettings, Unit};
-pub(crate) use plan::{NO_DEGREES, known};
+pub(crate) use plan::{NO_DEGREES, known, only_distances};
 pub(crate) use report::plan_text;
 use std::fmt::Write as _;
 

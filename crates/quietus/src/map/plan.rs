@@ -90,7 +90,8 @@ pub(crate) fn known(records: Option<u64>) -> Result<u64, Error> {
     })
 }
 
-fn only_distances<T>() -> Result<T, Error> {
+/// No other relation has a smaller one that a release could be charged for.
+pub(crate) fn only_distances<T>() -> Result<T, Error> {
     let (name, got) = ("--charge-within", "another kind of release".to_owned());
     Err(Error::Setting { name, got, want: "with --within alone" })
 }

@@ -144,6 +144,12 @@ fn clusters_say_what_is_hidden_up_to_a_distance_and_centres_are_where_points_are
             "{check}"
         );
     }
+    // Whoever hides more hides less too, if that is said.
+    let words =
+        format!("{CLUSTERS} --range a=0,40 --range b=0,40 --epsilon 1 --simulations 1 --out more");
+    let said = home.ok(&format!("{words} --within 0.5 --charge-within 0.25 --ledger data.ledger"));
+    assert!(said.contains("to within 0.5 in") && said.contains("under within 0.25"), "{said}");
+    home.ok("verify more --ledger data.ledger");
     let show = home.ok("ledger show data.ledger");
     assert!(show.contains("within 0.25 metres, or units of the columns"), "{show}");
 }
@@ -173,6 +179,9 @@ fn clusters_without_a_distance_in_one_unit_or_of_other_rows_are_refused() {
         ("--k 2", "--k 2 --from-tables t.csv", "--from-tables must be used with `map`"),
         ("--k 2", "--k 2 --explain-sql", "--explain-sql must be used with `map`"),
         ("--within 0.5", "--within 0.7", "distance 0.5"),
+        ("--within 0.5", "--within 0.4 --charge-within 0.5", "--charge-within"),
+        ("--within 0.5", "--within 0.7 --charge-within NaN", "--charge-within must be a distance"),
+        ("--within 0.5", "--within 0.7 --charge-within 0.6", "distance 0.5"),
         ("--within 0.5", "", "--method must be another one without --within"),
     ] {
         let method =
