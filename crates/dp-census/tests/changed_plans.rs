@@ -18,7 +18,7 @@ fn nation() -> Hierarchy {
 }
 
 fn sizes<B: Bins>(bins: B) -> GroupSizes<B> {
-    let of_a_region = |scale: i64| (0..bins.count()).map(move |bin| scale * (bin % 3) as i64);
+    let of_a_region = |scale: i64| (0..bins.count()).map(move |bin| scale * [0, 1, 2][bin % 3]);
     let counts = [4, 9].into_iter().flat_map(of_a_region).collect();
     GroupSizes::from_table(bins, counts).expect("valid")
 }
