@@ -126,10 +126,17 @@ impl PrivateKMeans {
         };
         let rounds = Rounds::without_splits(choices.rounds[1]);
         let search = BoxSearch::new(&public_box, parts[0], choices.surely)?;
-        let number = match parts.get(4) {
-            Some(&mu) => Some(NumberSearch::new(public_box.clone(), asked.k, choices.radii, mu)?),
-            None => None,
+        let start_noise = match &start {
+            StartPlan::Rings(_) => f64::INFINITY,
+            StartPlan::Map(map) => {
+                let noise = map.levels().into_iter().map(|level| level.standard_deviation);
+                COUNT_ON_A_MAP * noise.fold(f64::INFINITY, f64::min)
+            }
         };
+        let number = parts.get(4).map(|&mu| {
+            NumberSearch::new(public_box.clone(), asked.k, choices.radii, mu, start_noise)
+        });
+        let number = number.transpose()?;
         let shares = [parts[2], parts[3]];
         let recentring = Recentring::new(public_box, rounds, Some(asked.k), shares)?;
         Ok(Self { asked, choices, search, start, number, recentring })
@@ -190,6 +197,8 @@ impl Asked {
     }
 }
 
+/// The noise in how many records of a map are near one centre, in standard deviations of its least noisy level: measured.
+const COUNT_ON_A_MAP: f64 = 3.0;
 /// If the number of records is not known.
 const USUAL_SIGNAL: f64 = 25.0;
 /// From here on re-centring has more than it needs, and small clusters are what can still be won.

@@ -19,7 +19,7 @@ pub(super) struct Part {
 }
 
 /// A part has more records than noise explains if there are so many standard deviations.
-const CLEAR: f64 = 2.5;
+const CLEAR: f64 = 2.0;
 /// Background has at most this share of all records.
 const MOST_BACKGROUND: f64 = 0.25;
 /// What one part's spread may differ from the usual one, as a factor: noise beyond that is shrunk.
@@ -32,7 +32,7 @@ const SPREADS: f64 = 2.0;
 /// or so much for each record: more would hide clusters that overlap;
 const MOST_BY_SPREADS: f64 = 0.15;
 /// and in counts.
-const COUNTS: f64 = 3.0;
+const COUNTS: f64 = 2.0;
 /// What background gains for each record: a cluster is clearly denser.
 const CONTRAST: f64 = 0.3;
 
