@@ -38,9 +38,9 @@ pub enum Origin {
 }
 
 impl Recipe {
-    /// delta = n^-1.5, the papers' choice.
+    /// delta = n^-1.5, the papers' choice; of fewer than a hundred records, a thousandth.
     pub fn delta(&self) -> f64 {
-        (self.n as f64).powf(-1.5)
+        (self.n as f64).powf(-1.5).min(1e-3)
     }
 
     /// The parameters of the generator, for a generated set.
