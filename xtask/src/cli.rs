@@ -139,7 +139,10 @@ pub(crate) struct BenchArgs {
     /// Short measurements and the first row of the scaling table only
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Only benches and rows whose name contains this
+    /// Also time the peers, each installed by name into a folder of its own, and print the ratios
+    #[arg(long)]
+    pub(crate) peers: bool,
+    /// Only benches, rows and peers whose name contains this
     pub(crate) filter: Option<String>,
     /// Where bench.json goes (default: target/eval)
     #[arg(long, value_name = "DIR")]

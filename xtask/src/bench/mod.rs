@@ -37,7 +37,23 @@ pub(crate) fn command(args: &BenchArgs) -> Result<Ending, Error> {
         writer.write_all(b"\n")
     })?;
     println!("written to {}", workspace::shown(&path));
+    if args.peers {
+        peers(args.filter.as_deref())?;
+    }
     Ok(Ending::Complete)
+}
+
+/// Each script installs a peer, times it beside ours and prints the ratio, or says that it cannot be had.
+fn peers(filter: Option<&str>) -> Result<(), Error> {
+    for script in files::below(&workspace::root().join("benches/peers"), "sh")? {
+        let name = workspace::shown(&script);
+        if filter.is_none_or(|part| name.contains(part)) {
+            println!("\nsh {name}");
+            let run = Command::new("sh").arg(&script).status();
+            run.map_err(|error| Error::Process { command: name, reason: error.to_string() })?;
+        }
+    }
+    Ok(())
 }
 
 /// The cargo that runs us, so that a pinned toolchain stays pinned.
@@ -65,7 +81,7 @@ mod tests {
 
     #[test]
     fn the_filter_and_quick_reach_criterion() {
-        let args = BenchArgs { quick: true, filter: Some("dpm".into()), out: None };
+        let args = BenchArgs { quick: true, filter: Some("dpm".into()), ..Default::default() };
         assert_eq!(criterion_arguments(&args).join(" "), "bench -p quietus-benches -- --quick dpm");
         assert_eq!(
             criterion_arguments(&BenchArgs::default()).join(" "),

@@ -49,16 +49,9 @@ pub(crate) fn table(id: &str, rows: &[Row]) -> String {
 
 /// The closing table on the terminal: one line per data set and algorithm.
 pub(super) fn summary(records: &[Record]) -> Vec<Vec<String>> {
-    let headings = [
-        "data set",
-        "algorithm",
-        "runs",
-        "squared inertia",
-        "x baseline",
-        "KMeans distance",
-        "seconds",
-    ];
-    let mut found = vec![headings.map(str::to_owned).to_vec()];
+    let headings =
+        "data set,algorithm,runs,squared inertia,x baseline,KMeans distance,seconds".split(',');
+    let mut found = vec![headings.map(str::to_owned).collect()];
     let records: Vec<Record> =
         records.iter().filter(|record| studies::of_table(record)).cloned().collect();
     for id in summary::datasets(&records) {
