@@ -1,9 +1,10 @@
-//! What the planted clusters of `planted` do not show: small groups beside large ones, the server alone, files of records.
+//! What the planted clusters of `planted` do not show: small groups beside large ones, liars, the server alone, files of records.
 //!
-//! `cargo run --release -p dp-local --example limits -- hidden [RUNS]`, `-- server [CLIENTS]`, `-- start [CLUSTERS]` or
+//! `cargo run --release -p dp-local --example limits -- hidden [RUNS]`, `-- liars [RUNS] [CLIENTS]`, `-- server [CLIENTS]`, `-- start [CLUSTERS]` or
 //! `-- file PATH COLUMNS CLUSTERS [RUNS]` (CSV with a header; the first columns are taken).
 #![allow(clippy::print_stdout, reason = "a program that prints what it measures")]
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::Instant;
 
@@ -19,13 +20,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     match arguments.first().map(String::as_str) {
         Some("hidden") => hidden(number(1, 10)),
+        Some("liars") => liars(number(1, 10), number(2, 100_000)),
         Some("server") => server(number(1, 1_000_000)),
         Some("start") => start(number(1, 16)),
         Some("file") => {
             let path = arguments.get(1).ok_or("a path")?;
             file(path, number(2, 2), number(3, 8), number(4, 10))
         }
-        _ => Err("hidden, server, start or file".into()),
+        _ => Err("hidden, liars, server, start or file".into()),
     }
 }
 
@@ -84,7 +86,13 @@ fn hidden(runs: usize) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn planted(n: u32, dim: usize, k: usize, rng: &mut ChaCha20Rng) -> Result<Points, Box<dyn Error>> {
+/// Clients in Gaussian clusters, in turn, and the middles of these.
+fn planted(
+    n: u32,
+    dim: usize,
+    k: usize,
+    rng: &mut ChaCha20Rng,
+) -> Result<(Points, Vec<f64>), Box<dyn Error>> {
     let mut centres: Vec<Vec<f64>> = Vec::new();
     while centres.len() < k {
         let new: Vec<f64> = (0..dim).map(|_| rng.random_range(-0.9..0.9)).collect();
@@ -100,7 +108,7 @@ fn planted(n: u32, dim: usize, k: usize, rng: &mut ChaCha20Rng) -> Result<Points
     for i in 0..n as usize {
         coords.extend(centres[i % k].iter().map(|x| (x + normal.sample(rng)).clamp(-1.0, 1.0)));
     }
-    Ok(Points::new(coords, dim)?)
+    Ok((Points::new(coords, dim)?, centres.concat()))
 }
 
 /// The most memory that the process has had, as far as the system says.
@@ -114,7 +122,7 @@ fn peak() -> String {
 fn server(clients: usize) -> Result<(), Box<dyn Error>> {
     let n = u32::try_from(clients)?;
     let mut rng = ChaCha20Rng::seed_from_u64(3);
-    let points = planted(n, 4, 8, &mut rng)?;
+    let (points, _) = planted(n, 4, 8, &mut rng)?;
     for epsilon in [1.0, 4.0] {
         let plan = LocalKMeans::new(
             PublicBox::cube(4, -1.0, 1.0)?,
@@ -164,12 +172,91 @@ fn server(clients: usize) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Liars in every round: each sends the symbol that says most surely that it is at a place where nobody is. In how many runs a centre goes there, and what the honest clients'
+/// clusters cost, as a multiple of what their middles do.
+fn liars(runs: usize, clients: usize) -> Result<(), Box<dyn Error>> {
+    let (n, dim, k) = (u32::try_from(clients)?, 2, 8);
+    for epsilon in [1.0, 4.0] {
+        let plan = LocalKMeans::new(
+            PublicBox::cube(dim, -1.0, 1.0)?,
+            k,
+            epsilon,
+            n,
+            LocalKMeansSettings::default(),
+        )?;
+        for per_mille in [0, 1, 3, 10, 30, 100] {
+            let liars = n / 1000 * per_mille;
+            let (mut stolen, mut ratios) = (0, Vec::new());
+            for run in 0..runs as u64 {
+                let mut rng = ChaCha20Rng::seed_from_u64(80_001 + run);
+                let (points, middles) = planted(n, dim, k, &mut rng)?;
+                let free = (0..10_000).map(|_| [0; 2].map(|_: u8| rng.random_range(-1.0..1.0)));
+                let away = |place: &[f64; 2]| nearest(place, &middles).1;
+                let place = free.max_by(|a, b| away(a).total_cmp(&away(b))).ok_or("places")?;
+                let centres = with_liars(&plan, &points, liars, &place, run, &mut rng)?;
+                let honest = &points.view().coords()[liars as usize * dim..];
+                let honest = Points::new(honest.to_vec(), dim)?;
+                ratios.push(cost(&honest, &centres) / cost(&honest, &middles));
+                stolen += usize::from(nearest(&place, &centres).1 < 0.15 * 0.15);
+            }
+            let mean = ratios.iter().sum::<f64>() / runs as f64;
+            let worst = ratios.iter().copied().fold(0.0, f64::max);
+            println!(
+                "n {n} epsilon {epsilon} liars {} %: a centre there in {stolen} of {runs}, cost {mean:.3} / {worst:.3}",
+                f64::from(per_mille) / 10.0
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The centres of a session in which the first clients lie.
+fn with_liars(
+    plan: &LocalKMeans,
+    points: &Points,
+    liars: u32,
+    place: &[f64],
+    number: u64,
+    rng: &mut ChaCha20Rng,
+) -> Result<Vec<f64>, Box<dyn Error>> {
+    let session = plan.session(number);
+    let mut server = Server::new(session.clone());
+    while !server.is_finished() {
+        let question = server.question().clone();
+        let round = question.round();
+        // What an honest client there would say most often, by class: found by trying.
+        let mut surest: BTreeMap<u32, u32> = BTreeMap::new();
+        for client in (0..plan.clients()).filter(|client| session.round_of(*client) == round) {
+            let answer = RoundAnswer::new(&session, &question, client)?;
+            let class = session.class_of(client);
+            let symbol = if client >= liars {
+                answer.simulate(Some(points.view().row(client as usize)), rng)?.output
+            } else if let Some(known) = surest.get(&class) {
+                *known
+            } else {
+                let mut tried: BTreeMap<u32, u32> = BTreeMap::new();
+                for _ in 0..1_000 {
+                    *tried.entry(answer.simulate(Some(place), rng)?.output).or_default() += 1;
+                }
+                let best = tried.into_iter().max_by_key(|(_, times)| *times).ok_or("tried")?.0;
+                surest.insert(class, best);
+                best
+            };
+            let plan = plan.hash();
+            let message = Message { plan, session: number, round, client, symbol };
+            server.receive(&message.to_bytes(&session))?;
+        }
+        server.finish_round()?;
+    }
+    Ok(server.centres().ok_or("over")?.centres.into_coords())
+}
+
 /// How long the first round takes to decode, and to go through all.
 fn start(k: usize) -> Result<(), Box<dyn Error>> {
     for (dim, epsilon) in [(2, 1.0), (2, 4.0), (4, 1.0), (4, 4.0)] {
         let mut rng = ChaCha20Rng::seed_from_u64(3);
         let n = 1_000_000;
-        let points = planted(n, dim, k.min(if dim == 2 { 12 } else { 64 }), &mut rng)?;
+        let (points, _) = planted(n, dim, k.min(if dim == 2 { 12 } else { 64 }), &mut rng)?;
         let plan = LocalKMeans::new(
             PublicBox::cube(dim, -1.0, 1.0)?,
             k,

@@ -41,7 +41,8 @@ use crate::{CodebookVector, FrequencyOracle, LocalError, LocalHashing, Oracle, P
 ///
 /// # Liars
 /// An answer can be any symbol, so one client adds a bounded share, see [`Server::largest_moves`](super::Server::largest_moves); as many as
-/// collude add as many. Privacy makes that share larger than that of an honest collector's record: at epsilon 1 some tenfold.
+/// collude add as many. Privacy makes that share larger than that of an honest collector's record: at epsilon 1 some tenfold. In the first round,
+/// where no bound on a centre holds, a few per cent of the clients can make a cluster that is not there; the crate's README has a table.
 ///
 /// # Source
 /// The task: Stemmer and Kaplan (2018). The rounds: shrinking clipped means after Biswas et al. (2020), all clusters at once.

@@ -119,7 +119,7 @@ impl Session {
     }
 
     /// The cell of a record, in the grid of a class; the last one is that of clients without one.
-    fn cell(&self, class: u32, record: Option<&[f64]>) -> u32 {
+    pub(super) fn cell(&self, class: u32, record: Option<&[f64]>) -> u32 {
         let none = self.start.cells() - 1;
         let Some(point) = record.map(|record| self.clipped(record)) else { return none };
         let (picture, grid) = self.plan.view(class / self.start.classes());

@@ -84,14 +84,9 @@ impl Method {
             }
             How::Local => {
                 let clients = u32::try_from(data.records.len()).map_err(|error| failed(&error))?;
-                let plan = LocalKMeans::new(
-                    data.public_box.clone(),
-                    k,
-                    epsilon,
-                    clients,
-                    LocalKMeansSettings::default(),
-                )
-                .map_err(|error| failed(&error))?;
+                let (domain, settings) = (data.public_box.clone(), LocalKMeansSettings::default());
+                let plan = LocalKMeans::new(domain, k, epsilon, clients, settings);
+                let plan = plan.map_err(|error| failed(&error))?;
                 let server = plan.simulate(rng.random(), data.records.view(), rng);
                 let found = server.map_err(|error| failed(&error))?.centres();
                 found.expect("all rounds are over").centres
@@ -120,13 +115,9 @@ impl Method {
                 plan.simulate(records, rng)?.output.into()
             }
             How::PaperRecentred => {
-                let part = part_of(budget, START)?;
-                let start = StemmerKaplan::new(
-                    public_box.clone(),
-                    k,
-                    part,
-                    StemmerKaplanSettings::default(),
-                )?;
+                let settings = StemmerKaplanSettings::default();
+                let start =
+                    StemmerKaplan::new(public_box.clone(), k, part_of(budget, START)?, settings)?;
                 let plan = Recentred::new(start, public_box, budget, Rounds::default(), Some(k))?;
                 plan.simulate(records, rng)?.output
             }
@@ -136,10 +127,8 @@ impl Method {
                 plan.simulate(records, rng)?.output
             }
             How::Recommended => {
-                let settings = PrivateKMeansSettings {
-                    expected_records: Some(records.len() as u64),
-                    ..Default::default()
-                };
+                let expected_records = Some(records.len() as u64);
+                let settings = PrivateKMeansSettings { expected_records, ..Default::default() };
                 let plan = PrivateKMeans::new(public_box, k, budget, settings)?;
                 plan.simulate(records, rng)?.output
             }

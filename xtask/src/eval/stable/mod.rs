@@ -7,7 +7,7 @@ mod methods;
 use crate::error::Error;
 use crate::eval::family::{Bench, Card, Family, Label};
 use crate::eval::record::Record;
-use crate::eval::settings::Effort;
+use crate::eval::settings::{Effort, Settings};
 use crate::eval::suite::Context;
 use crate::eval::tables;
 use crate::report::page::Page;
@@ -40,6 +40,12 @@ impl Family for Stable {
             units: (set.n * set.dim * set.k / 100_000) as u64 + 1,
             file: None,
         })
+    }
+
+    /// A local search goes through all records for every swap: half an hour for ten million.
+    fn runs(set: &Set, settings: &Settings) -> u32 {
+        let most = [1, 2, 5][usize::from(set.n <= 1_000_000) + usize::from(set.n <= 100_000)];
+        settings.runs_asked.unwrap_or(settings.runs.min(most))
     }
 
     fn methods(_: &Set, _: Effort) -> Vec<Method> {
