@@ -1,7 +1,5 @@
 //! The running account of a data set.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
@@ -127,7 +125,11 @@ impl<R: Relation> Ledger<R> {
 }
 
 /// A receipt does not fit any more.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error(
+    "budget exceeded: the release needs {} at delta {}, {} is spent, together {}, the limit is epsilon {}",
+    in_words(*.requested), limit.delta(), in_words(*.spent), in_words(*.total), limit.epsilon()
+)]
 #[non_exhaustive]
 pub struct BudgetExceeded {
     /// The epsilon of the refused receipt alone, at the delta of the limit; `None` if it does not fit that delta.
@@ -140,33 +142,19 @@ pub struct BudgetExceeded {
     pub limit: Budget,
 }
 
-impl fmt::Display for BudgetExceeded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let show = |value: Option<Epsilon>| {
-            value.map_or("no finite epsilon".to_owned(), |e| format!("epsilon {e}"))
-        };
-        write!(
-            f,
-            "budget exceeded: the release needs {} at delta {}, {} is spent, together {}, \
-             the limit is epsilon {}",
-            show(self.requested),
-            self.limit.delta(),
-            show(self.spent),
-            show(self.total),
-            self.limit.epsilon(),
-        )
-    }
+fn in_words(epsilon: Option<Epsilon>) -> String {
+    epsilon.map_or("no finite epsilon".to_owned(), |epsilon| format!("epsilon {epsilon}"))
 }
 
-impl std::error::Error for BudgetExceeded {}
-
 /// Why a ledger refused a receipt.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpendError {
     /// It does not fit any more.
-    Exceeded(BudgetExceeded),
+    #[error(transparent)]
+    Exceeded(#[from] BudgetExceeded),
     /// It protects another distance than the ledger; see [`Within`](crate::Within).
+    #[error("the ledger protects distance {}, the receipt {}", distance(*.ledger), distance(*.receipt))]
     OtherDistance {
         /// The distance of the ledger.
         ledger: Option<f64>,
@@ -175,30 +163,8 @@ pub enum SpendError {
     },
 }
 
-impl fmt::Display for SpendError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Exceeded(exceeded) => exceeded.fmt(f),
-            Self::OtherDistance { ledger, receipt } => {
-                let show =
-                    |distance: &Option<f64>| distance.map_or("none".to_owned(), |d| d.to_string());
-                write!(
-                    f,
-                    "the ledger protects distance {}, the receipt {}",
-                    show(ledger),
-                    show(receipt)
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for SpendError {}
-
-impl From<BudgetExceeded> for SpendError {
-    fn from(exceeded: BudgetExceeded) -> Self {
-        Self::Exceeded(exceeded)
-    }
+fn distance(distance: Option<f64>) -> String {
+    distance.map_or("none".to_owned(), |distance| distance.to_string())
 }
 
 /// The file form. Reading it spends every entry again.

@@ -45,10 +45,11 @@ impl<D: ?Sized> fmt::Debug for Neighbours<'_, D> {
 }
 
 /// Why a comparison says nothing about a claim.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotNeighbours {
     /// The receipt is about other neighbours.
+    #[error("neighbours under {compared}, but the receipt is about {promised}")]
     Relation {
         /// Under which the data sets are neighbours.
         compared: AnyRelation,
@@ -56,16 +57,21 @@ pub enum NotNeighbours {
         promised: AnyRelation,
     },
     /// No plan began, so nothing says which relation the noise is for.
+    #[error("neighbours under {compared}, but no receipt says what the noise is for")]
     NoReceipt {
         /// Under which the data sets are neighbours.
         compared: AnyRelation,
     },
     /// A plan began, and something was drawn beside it: no receipt says what that noise is for.
+    #[error("neighbours under {compared}, but no receipt stands behind a draw beside the plan")]
     BesidePlan {
         /// Under which the data sets are neighbours.
         compared: AnyRelation,
     },
     /// So many records are in one of the two data sets only.
+    #[error(
+        "not neighbours under {compared}: {first} and {second} records are in one of the two only"
+    )]
     Records {
         /// Under which they were said to be neighbours.
         compared: AnyRelation,
@@ -75,37 +81,12 @@ pub enum NotNeighbours {
         second: usize,
     },
     /// The caller's own test refuses them.
+    #[error("not neighbours under {compared}")]
     Other {
         /// Under which they were said to be neighbours.
         compared: AnyRelation,
     },
 }
-
-impl fmt::Display for NotNeighbours {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Relation { compared, promised } => {
-                write!(f, "neighbours under {compared}, but the receipt is about {promised}")
-            }
-            Self::NoReceipt { compared } => {
-                write!(f, "neighbours under {compared}, but no receipt says what the noise is for")
-            }
-            Self::BesidePlan { compared } => {
-                write!(
-                    f,
-                    "neighbours under {compared}, but no receipt stands behind a draw beside the plan"
-                )
-            }
-            Self::Records { compared, first, second } => write!(
-                f,
-                "not neighbours under {compared}: {first} and {second} records are in one of the two only"
-            ),
-            Self::Other { compared } => write!(f, "not neighbours under {compared}"),
-        }
-    }
-}
-
-impl std::error::Error for NotNeighbours {}
 
 impl<'a, D: ?Sized> Neighbours<'a, D> {
     /// Pairs that were made from the relation itself.

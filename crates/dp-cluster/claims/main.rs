@@ -7,6 +7,7 @@ mod dp_lloyd;
 mod dpm;
 mod em_mc;
 mod lsh_splits;
+mod many;
 mod map;
 mod mutants;
 mod neighbours;
@@ -27,6 +28,7 @@ fn main() -> std::process::ExitCode {
         checks: [
             dpm::checks(),
             lsh_splits::checks(),
+            many::checks(),
             map::checks(),
             distance::checks(),
             dp_lloyd::checks(),

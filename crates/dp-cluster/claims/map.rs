@@ -141,7 +141,7 @@ pub(crate) fn weights(map: &dp_cluster::map::ReleasedMap) -> Vec<u64> {
     map.fit().weights.iter().map(|weight| weight.to_bits()).collect()
 }
 
-fn of_levels(levels: RangeInclusive<u32>) -> PrivateMapSettings {
+pub(crate) fn of_levels(levels: RangeInclusive<u32>) -> PrivateMapSettings {
     PrivateMapSettings { levels: Some(levels), fit_steps: 20, ..Default::default() }
 }
 

@@ -46,3 +46,14 @@ pub(crate) fn replay<O: PartialEq + serde::Serialize>(
         }
     }
 }
+
+/// More than 2^16 records and more than 2^17.
+pub(crate) const MANY: usize = 140_000;
+
+/// So many in two dimensions, without the last and with it: each at one of few places in the cube of ten around the origin, moved by `place`.
+pub(crate) fn many_records(place: impl Fn(f64) -> f64) -> [Points; 2] {
+    let record = |i: usize| [(i % 19) as f64, (i % 17) as f64].map(|x| place(x - 9.0));
+    let coords: Vec<f64> = (0..MANY).flat_map(record).collect();
+    let without = coords[..coords.len() - 2].to_vec();
+    [without, coords].map(|coords| Points::new(coords, 2).expect("whole rows"))
+}

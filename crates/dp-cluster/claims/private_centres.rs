@@ -121,7 +121,7 @@ fn inside(receipt: &Receipt<AddRemove>) -> f64 {
 
 const PAYMENTS: [Payment; 2] = [Payment::AllRecords, Payment::Subsamples];
 
-fn centres(dim: usize, epsilon: f64, delta: f64, payment: Payment) -> PrivateCentres {
+pub(crate) fn centres(dim: usize, epsilon: f64, delta: f64, payment: Payment) -> PrivateCentres {
     let public_box = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
     let budget = Budget::new(epsilon, delta).expect("valid");
     let settings =
@@ -248,7 +248,12 @@ fn receipts(effort: Effort) -> Found {
     found
 }
 
-fn search(dim: usize, k: usize, budget: Budget, objective: Objective) -> PrivateLocalSearch {
+pub(crate) fn search(
+    dim: usize,
+    k: usize,
+    budget: Budget,
+    objective: Objective,
+) -> PrivateLocalSearch {
     let public_box = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
     // Two opposite corners, and places between.
     let candidates = (0..5 * dim).map(|at| [-10.0, 10.0, 0.0, 3.0, -7.0][at / dim]).collect();
@@ -290,7 +295,7 @@ fn pure(effort: Effort) -> Found {
     found
 }
 
-fn stemmer_kaplan(dim: usize, farthest: usize) -> StemmerKaplan {
+pub(crate) fn stemmer_kaplan(dim: usize, farthest: usize) -> StemmerKaplan {
     let public_box = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
     let settings = StemmerKaplanSettings {
         levels: 2..=3,

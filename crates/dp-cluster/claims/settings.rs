@@ -1,7 +1,7 @@
 //! Every mechanism with every setting, on tiny data: boxes near and far from the origin, rows in one piece and one row in each, few
 //! counters and many. What all draws of a run give away, against the receipt; and whether every step of the receipt was reached.
 
-use crate::neighbours::one_more;
+use crate::neighbours::{many_records, one_more};
 use dp_accounting::{Budget, Step};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Comparison, DrawKind, Method, compare};
@@ -161,7 +161,7 @@ fn all(effort: Effort, subjects: fn(&Domain) -> Vec<Subject>) -> Found {
                 .extend(steps.map(|step| format!("{}: `{step}` was never drawn", subject.name)));
         }
     }
-    let (pair, subjects) = (many_records(&DOMAINS[0]), subjects(&DOMAINS[0]));
+    let (pair, subjects) = (many_records(|x| DOMAINS[0].place(x)), subjects(&DOMAINS[0]));
     for subject in [&subjects[0], &subjects[subjects.len() - 1]] {
         see(subject, "many records", &pair, &mut rng);
     }
@@ -169,15 +169,6 @@ fn all(effort: Effort, subjects: fn(&Domain) -> Vec<Subject>) -> Found {
         found.see(f64::INFINITY, || step);
     }
     found
-}
-
-/// More than 2^16 records and more than 2^17, without the last and with it.
-fn many_records(domain: &Domain) -> [Points; 2] {
-    const MANY: u32 = 140_000;
-    let record = |i: u32| [f64::from(i % 19), f64::from(i % 17)].map(|x| domain.place(x - 9.0));
-    let coords: Vec<f64> = (0..MANY).flat_map(record).collect();
-    let without = coords[..coords.len() - DIM].to_vec();
-    [without, coords].map(|coords| Points::new(coords, DIM).expect("whole rows"))
 }
 
 /// The adversarial library in a domain, each set without a new point and with it, first or last.

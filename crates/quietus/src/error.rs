@@ -7,10 +7,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Why a command stopped.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused; `action` reads as "cannot {action} {path}".
+    #[error("cannot {action} {}: {source}", path.display())]
     Io {
         /// What was attempted.
         action: &'static str,
@@ -20,11 +21,13 @@ pub enum Error {
         source: io::Error,
     },
     /// A path that must be a folder is something else.
+    #[error("{} is not a folder", path.display())]
     NotAFolder {
         /// The path.
         path: PathBuf,
     },
     /// A setting on the command line is out of range.
+    #[error("{name} must be {want}, got {}", shown(got))]
     Setting {
         /// Its flag.
         name: &'static str,
@@ -34,6 +37,7 @@ pub enum Error {
         want: &'static str,
     },
     /// A name that is not in the list of those that exist.
+    #[error("there is no {what} `{}`; these exist: {}", shown(got), known.join(", "))]
     Unknown {
         /// Of what kind.
         what: &'static str,
@@ -43,8 +47,10 @@ pub enum Error {
         known: Vec<String>,
     },
     /// A table cannot be used.
-    Table(TableError),
+    #[error("{0}")]
+    Table(#[from] TableError),
     /// A library crate refused public settings.
+    #[error("{what}: {}", in_words(reason))]
     Library {
         /// What was refused.
         what: &'static str,
@@ -52,6 +58,7 @@ pub enum Error {
         reason: String,
     },
     /// A folder is taken: what is in it is kept.
+    #[error("{} {}: choose another --out", path.display(), what_is_there(*.release))]
     Taken {
         /// The folder.
         path: PathBuf,
@@ -59,6 +66,7 @@ pub enum Error {
         release: bool,
     },
     /// A ledger is not whole, is of another relation, or refuses.
+    #[error("ledger {}: {}", path.display(), in_words(reason))]
     Ledger {
         /// The file.
         path: PathBuf,
@@ -66,21 +74,30 @@ pub enum Error {
         reason: String,
     },
     /// What was drawn is lost, and spent all the same.
+    #[error("{cause}; nothing was released, but it was drawn and counts as spent")]
     Lost {
         /// What stopped it.
+        #[source]
         cause: Box<Error>,
     },
     /// A run of a session stopped after it had its lease.
+    #[error("{cause}; the session counts as spent as before, and the same command goes on with it")]
     Interrupted {
         /// What stopped it.
+        #[source]
         cause: Box<Error>,
     },
     /// A release by passes stopped after its first draw, and is kept.
+    #[error(
+        "{cause}; nothing was released, it counts as spent, and the same command with --resume goes on"
+    )]
     Unfinished {
         /// What stopped it.
+        #[source]
         cause: Box<Error>,
     },
     /// A folder is not what it says.
+    #[error("{} is refused: {}", path.display(), in_words(reason))]
     NotVerified {
         /// The folder.
         path: PathBuf,
@@ -102,65 +119,10 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io { action, path, source } => {
-                write!(f, "cannot {action} {}: {source}", path.display())
-            }
-            Self::NotAFolder { path } => write!(f, "{} is not a folder", path.display()),
-            Self::Setting { name, got, want } => {
-                write!(f, "{name} must be {want}, got {}", shown(got))
-            }
-            Self::Unknown { what, got, known } => {
-                write!(f, "there is no {what} `{}`; these exist: {}", shown(got), known.join(", "))
-            }
-            Self::Table(error) => error.fmt(f),
-            Self::Library { what, reason } => write!(f, "{what}: {}", in_words(reason)),
-            Self::Taken { path, release: true } => write!(
-                f,
-                "{} holds a release; another one of the same people costs its budget again, and the costs add up: choose another --out",
-                path.display()
-            ),
-            Self::Taken { path, release: false } => {
-                write!(f, "{} is not empty: choose another --out", path.display())
-            }
-            Self::Ledger { path, reason } => {
-                write!(f, "ledger {}: {}", path.display(), in_words(reason))
-            }
-            Self::Lost { cause } => {
-                write!(f, "{cause}; nothing was released, but it was drawn and counts as spent")
-            }
-            Self::Interrupted { cause } => write!(
-                f,
-                "{cause}; the session counts as spent as before, and the same command goes on with it"
-            ),
-            Self::Unfinished { cause } => write!(
-                f,
-                "{cause}; nothing was released, it counts as spent, and the same command with --resume goes on"
-            ),
-            Self::NotVerified { path, reason } => {
-                write!(f, "{} is refused: {}", path.display(), in_words(reason))
-            }
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io { source, .. } => Some(source),
-            Self::Table(error) => Some(error),
-            Self::Lost { cause } | Self::Interrupted { cause } | Self::Unfinished { cause } => {
-                Some(cause)
-            }
-            _ => None,
-        }
-    }
-}
-
-impl From<TableError> for Error {
-    fn from(error: TableError) -> Self {
-        Self::Table(error)
+fn what_is_there(release: bool) -> &'static str {
+    if release {
+        "holds a release; another one of the same people costs its budget again, and the costs add up"
+    } else {
+        "is not empty"
     }
 }

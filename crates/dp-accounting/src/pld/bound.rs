@@ -49,23 +49,12 @@ impl Bound {
 }
 
 /// A lower bound above the upper bound of the same number: one of the two proofs is wrong, and neither side may be used.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("a fault of dp-accounting: the lower bound {lower} lies above the upper bound {upper}")]
 pub struct Contradiction {
     lower: f64,
     upper: f64,
 }
-
-impl fmt::Display for Contradiction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { lower, upper } = self;
-        write!(
-            f,
-            "a fault of dp-accounting: the lower bound {lower} lies above the upper bound {upper}"
-        )
-    }
-}
-
-impl std::error::Error for Contradiction {}
 
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

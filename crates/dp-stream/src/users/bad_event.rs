@@ -1,12 +1,11 @@
 //! Which events of a step are dropped, for whoever may see them.
 
-use std::fmt;
-
 use super::known::{Precedence, Rank};
 use crate::{Event, MonitorPlan};
 
 /// An event that a step would drop. Private: its position and reason depend on the data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("event {position} of the batch would be dropped: {why}")]
 pub struct BadEvent {
     /// In the batch.
     pub position: usize,
@@ -15,13 +14,16 @@ pub struct BadEvent {
 }
 
 /// What is wrong with an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadEventKind {
     /// The user is not below the bound on users.
+    #[error("its user is not below the public bound on users")]
     UnknownUser,
     /// The item is not in the universe.
+    #[error("its item is not in the universe")]
     UnknownItem,
     /// Its user shows as many other items in this step as count, which come first in the order of the step.
+    #[error("its user shows more items in this step than may count")]
     TooManyItems,
 }
 
@@ -60,16 +62,3 @@ pub(crate) fn first_dropped(
         beyond.min().map(|position| BadEvent { position, why: BadEventKind::TooManyItems });
     [unknown, crowded].into_iter().flatten().min_by_key(|bad| bad.position)
 }
-
-impl fmt::Display for BadEvent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let why = match self.why {
-            BadEventKind::UnknownUser => "its user is not below the public bound on users",
-            BadEventKind::UnknownItem => "its item is not in the universe",
-            BadEventKind::TooManyItems => "its user shows more items in this step than may count",
-        };
-        write!(f, "event {} of the batch would be dropped: {why}", self.position)
-    }
-}
-
-impl std::error::Error for BadEvent {}
