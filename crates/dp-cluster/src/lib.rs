@@ -37,6 +37,7 @@
 //! Out of scope: reading files, plotting, declaring a public box for you; it may be as wide as you like.
 
 mod asked;
+mod buckets;
 mod clustering;
 pub mod coreset;
 pub mod distance;

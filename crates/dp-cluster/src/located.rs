@@ -3,7 +3,7 @@
 use dp_geometry::{PointsView, PublicBox};
 use rayon::prelude::*;
 
-use crate::nearest::{HintedTable, squared_distance};
+use crate::nearest::{HintedTable, four_squared_distances};
 use crate::table::rows_per_task;
 
 /// The points, the centre of each and the distance to it.
@@ -32,29 +32,58 @@ impl<'a> Located<'a> {
     /// A point is taken as moved into the box, so that the result is a function of this one record
     /// and public values, whatever the record holds. The label it had is a hint only.
     pub(crate) fn update(&mut self, public_box: &PublicBox, centres: PointsView<'_>, search: bool) {
+        let nothing = &mut vec![(); self.labels.len()];
+        self.update_each(public_box, centres, search, nothing, || (), |(), _, _, ()| ());
+    }
+
+    /// The same, and something else of each: `also` gets the point of the box, its centre and the distance to it, and room to work in that
+    /// `scratch` makes.
+    pub(crate) fn update_each<S, T: Send>(
+        &mut self,
+        public_box: &PublicBox,
+        centres: PointsView<'_>,
+        search: bool,
+        found: &mut [T],
+        scratch: impl Fn() -> S + Sync,
+        also: impl Fn(&mut S, &[f64], (u32, f64), &mut T) + Sync,
+    ) {
         let (dim, rows) = (self.points.dim(), rows_per_task(self.points.len()));
         let table = HintedTable::new(centres);
         self.labels
             .par_chunks_mut(rows)
             .zip(self.distances.par_chunks_mut(rows))
+            .zip(found.par_chunks_mut(rows))
             .zip(self.points.coords().par_chunks(rows * dim))
-            .for_each(|((labels, distances), rows)| {
-                let mut clipped = vec![0.0; dim];
-                let rows = rows.chunks_exact(dim);
-                for ((label, distance), row) in labels.iter_mut().zip(distances).zip(rows) {
-                    clip_into(public_box, row, &mut clipped);
-                    let squared = if search {
-                        let (nearest, squared) = table.nearest_from(&clipped, *label);
-                        *label = nearest;
-                        squared
-                    } else {
-                        squared_distance(&clipped, table.centre(*label as usize))
-                    };
-                    *distance = squared.sqrt();
+            .for_each(|(((labels, distances), found), rows)| {
+                let (mut clipped, mut scratch) = (vec![0.0; TOGETHER * dim], scratch());
+                let together = labels.chunks_mut(TOGETHER).zip(distances.chunks_mut(TOGETHER));
+                let together = together.zip(found.chunks_mut(TOGETHER));
+                let rows = rows.chunks(TOGETHER * dim);
+                for (((labels, distances), found), rows) in together.zip(rows) {
+                    for (row, clipped) in rows.chunks_exact(dim).zip(clipped.chunks_exact_mut(dim))
+                    {
+                        clip_into(public_box, row, clipped);
+                    }
+                    // Of the last few, some are those of before once more.
+                    let own = |i: usize| table.centre(labels[i.min(labels.len() - 1)] as usize);
+                    let point = |i: usize| &clipped[i * dim..][..dim];
+                    let points = [point(0), point(1), point(2), point(3)];
+                    let squares = four_squared_distances(points, [own(0), own(1), own(2), own(3)]);
+                    let places = labels.iter_mut().zip(distances).zip(found);
+                    let of_each = points.into_iter().zip(squares);
+                    for (((label, distance), found), (point, squared)) in places.zip(of_each) {
+                        let nearest = || table.nearest_known(point, *label, squared);
+                        let (nearest, squared) = if search { nearest() } else { (*label, squared) };
+                        (*label, *distance) = (nearest, squared.sqrt());
+                        also(&mut scratch, point, (*label, *distance), found);
+                    }
                 }
             });
     }
 }
+
+/// Records whose distances are measured together.
+const TOGETHER: usize = 4;
 
 /// The point of the box that a record counts as.
 #[inline]

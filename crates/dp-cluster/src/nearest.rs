@@ -2,7 +2,8 @@
 
 use dp_geometry::PointsView;
 pub(crate) use dp_geometry::nearest::{
-    CentreTable, CentreTree, HintedTable, NearestCentre, rounding_slack, squared_distance,
+    CentreTable, CentreTree, HintedTable, NearestCentre, four_squared_distances, rounding_slack,
+    squared_distance,
 };
 use rayon::prelude::*;
 

@@ -9,14 +9,33 @@ pub(crate) const UNITS: i64 = 1 << 20;
 /// than [`UNITS`]. `distance` is `|x - c|` up to rounding.
 #[inline]
 pub(crate) fn clip_residual(x: &[f64], c: &[f64], distance: f64, radius: f64, units: &mut [i32]) {
-    // The margin outweighs the rounding of the distance and of the products below; rounding towards
-    // zero then only shortens.
-    let scale = UNITS as f64 * (1.0 - rounding_slack(x.len())) / distance.max(radius);
+    let scale = units_per_length(x.len(), distance, radius);
     for (unit, (x, c)) in units.iter_mut().zip(x.iter().zip(c)) {
-        #[allow(clippy::cast_possible_truncation, reason = "towards zero, at most 2^20")]
-        {
-            *unit = ((x - c) * scale) as i32;
-        }
+        *unit = whole((x - c) * scale);
+    }
+}
+
+/// Adds that to sums, one per coordinate.
+#[inline]
+pub(crate) fn add_residual(x: &[f64], c: &[f64], distance: f64, radius: f64, sums: &mut [i64]) {
+    let scale = units_per_length(x.len(), distance, radius);
+    for (sum, (x, c)) in sums.iter_mut().zip(x.iter().zip(c)) {
+        *sum += i64::from(whole((x - c) * scale));
+    }
+}
+
+#[inline]
+fn units_per_length(dim: usize, distance: f64, radius: f64) -> f64 {
+    // The margin outweighs the rounding of the distance and of the products; rounding towards
+    // zero then only shortens.
+    UNITS as f64 * (1.0 - rounding_slack(dim)) / distance.max(radius)
+}
+
+#[inline]
+fn whole(units: f64) -> i32 {
+    #[allow(clippy::cast_possible_truncation, reason = "towards zero, at most 2^20")]
+    {
+        units as i32
     }
 }
 
@@ -50,6 +69,9 @@ mod tests {
             let distance = squared_distance(&x, &zero).sqrt();
             let mut units = vec![0; dim];
             clip_residual(&x, &zero, distance, radius, &mut units);
+            let mut sums = vec![5; dim];
+            add_residual(&x, &zero, distance, radius, &mut sums);
+            assert!(sums.iter().zip(&units).all(|(sum, unit)| *sum == 5 + i64::from(*unit)));
             let squared: i64 = units.iter().map(|&u| i64::from(u) * i64::from(u)).sum();
             assert!(squared <= UNITS * UNITS, "dim {dim}, radius {radius}, factor {factor}");
             longest = longest.max(squared as f64 / (UNITS * UNITS) as f64);

@@ -156,8 +156,17 @@ impl PublicBox {
     #[inline]
     pub fn clip_to(&self, record: &[f64], to: &mut [f64]) {
         let bounds = self.min.iter().zip(&self.max);
-        for (i, ((to, &x), (&min, &max))) in to.iter_mut().zip(record).zip(bounds).enumerate() {
-            *to = if x >= min && x <= max { x } else { self.clip_coordinate(i, x) };
+        let mut odd = 0_u64;
+        for ((to, &x), (&min, &max)) in to.iter_mut().zip(record).zip(bounds) {
+            // Without a branch, so that two are clipped at once; NaN stays what it is.
+            let at_least = if x < min { min } else { x };
+            *to = if at_least > max { max } else { at_least };
+            odd += u64::from(x.is_nan());
+        }
+        if odd > 0 {
+            for (i, (to, &x)) in to.iter_mut().zip(record).enumerate().take(self.dim()) {
+                *to = self.clip_coordinate(i, x);
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use dp_geometry::PointsView;
 
 use super::Objective;
 use crate::kmeans::data::WeightedPoints;
-use crate::nearest::squared_distance;
+use crate::nearest::{CentreTable, NearestCentre};
 
 /// A centre (its position among the centres) and what a unit of weight costs there.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,13 +27,28 @@ pub(super) struct Removal {
     pub(super) cost: f64,
 }
 
-fn three_of(row: &[f64], centres: PointsView<'_>, objective: Objective) -> [Server; 3] {
-    let mut three = [NOBODY; 3];
-    for (centre, other) in centres.rows().enumerate() {
-        let cost = objective.of_squared(squared_distance(row, other));
-        see(&mut three, Server { centre, cost });
+/// All centres, and room for the distances of a point to them.
+struct Servers {
+    table: CentreTable,
+    squares: Vec<f64>,
+    objective: Objective,
+}
+
+impl Servers {
+    fn new(centres: PointsView<'_>, objective: Objective) -> Self {
+        let table = CentreTable::new(centres);
+        Self { squares: vec![0.0; table.padded_len()], table, objective }
     }
-    three
+
+    fn three_of(&mut self, row: &[f64]) -> [Server; 3] {
+        self.table.distances([row], &mut self.squares);
+        let mut three = [NOBODY; 3];
+        for (centre, &squared) in self.squares.iter().enumerate().take(self.table.len()) {
+            let cost = self.objective.of_squared(squared);
+            see(&mut three, Server { centre, cost });
+        }
+        three
+    }
 }
 
 /// Puts a server among the three if it is cheaper than one of them, or as cheap and earlier among the centres.
@@ -59,8 +74,8 @@ impl NearestThree {
         centres: PointsView<'_>,
         objective: Objective,
     ) -> Self {
-        let of = data.points().rows().map(|row| three_of(row, centres, objective));
-        Self { of: of.collect() }
+        let mut servers = Servers::new(centres, objective);
+        Self { of: data.points().rows().map(|row| servers.three_of(row)).collect() }
     }
 
     /// After centre `replaced` has moved, to where points cost `to_new`: the same as [`new`](Self::new) for the centres as they are now.
@@ -73,9 +88,11 @@ impl NearestThree {
         objective: Objective,
         (replaced, to_new): (usize, &[f64]),
     ) {
+        let mut servers = None;
         for ((three, row), &cost) in self.of.iter_mut().zip(data.points().rows()).zip(to_new) {
             if three.iter().any(|server| server.centre == replaced) {
-                *three = three_of(row, centres, objective);
+                let servers = servers.get_or_insert_with(|| Servers::new(centres, objective));
+                *three = servers.three_of(row);
             } else {
                 see(three, Server { centre: replaced, cost });
             }
@@ -85,6 +102,11 @@ impl NearestThree {
     /// The cost of all points.
     pub(super) fn cost(&self, data: &WeightedPoints<'_>) -> f64 {
         self.of.iter().enumerate().map(|(i, three)| data.weight(i) * three[0].cost).sum()
+    }
+
+    /// The cost of each point.
+    pub(super) fn costs(&self, data: &WeightedPoints<'_>) -> Vec<f64> {
+        self.of.iter().enumerate().map(|(i, three)| data.weight(i) * three[0].cost).collect()
     }
 
     /// The best single centre of `k` to give up for a new one at these costs per point.

@@ -7,7 +7,7 @@ use super::Objective;
 use super::algorithm::draw;
 use super::nearest_three::NearestThree;
 use crate::kmeans::data::WeightedPoints;
-use crate::nearest::squared_distance;
+use crate::nearest::CentreTable;
 
 /// `steps` tries: a point drawn with probability proportional to its cost replaces the centre that
 /// is missed least, if that lowers the cost.
@@ -27,20 +27,20 @@ pub(crate) fn improve_seeding(
     let points = data.points();
     let dim = points.dim();
     let mut nearest = NearestThree::new(data, view(centres, dim), objective);
-    let mut cost = nearest.cost(data);
+    let (mut cost, mut mass) = (nearest.cost(data), nearest.costs(data));
+    let table = CentreTable::new(points);
+    let mut to_new = vec![0.0; table.padded_len()];
     for _ in 0..steps {
-        let mass: Vec<f64> =
-            nearest.of.iter().enumerate().map(|(i, n)| data.weight(i) * n[0].cost).collect();
         let Some(i) = draw(&mass, rng) else { return };
         let new = points.row(i);
-        let to_new: Vec<f64> =
-            points.rows().map(|row| objective.of_squared(squared_distance(row, new))).collect();
+        table.distances([new], &mut to_new);
+        to_new.iter_mut().for_each(|cost| *cost = objective.of_squared(*cost));
         let removal = nearest.best_removal(data, centres.len() / dim, &to_new);
         if removal.cost < cost {
             let replaced = removal.centres[0];
             centres[replaced * dim..][..dim].copy_from_slice(new);
             nearest.replace(data, view(centres, dim), objective, (replaced, &to_new));
-            cost = nearest.cost(data);
+            (cost, mass) = (nearest.cost(data), nearest.costs(data));
         }
     }
 }

@@ -78,16 +78,39 @@ impl<'a> Memory<'a> {
                 self.locate(&spreads.labels);
             }
             What::RingCells(cells) => {
-                let located = self.locate(&cells.labels);
-                let layout = cells.layout();
-                let found = layout.map(|layout| layout.cells(located, &cells.labels.public_box));
-                self.cells = (found.unwrap_or_default(), cells.entries());
+                let Some(layout) = cells.layout() else { return };
+                let mut located = self.hinted(&cells.labels);
+                let mut found = std::mem::take(&mut self.cells.0);
+                found.resize(self.points.len(), 0);
+                let Labels { public_box, .. } = &cells.labels;
+                located.update_each(
+                    public_box,
+                    cells.labels.centres(),
+                    true,
+                    &mut found,
+                    || vec![0.0; public_box.dim()],
+                    |residual, clipped, (centre, distance), cell| {
+                        let found = layout.cell((centre as usize, distance), clipped, residual);
+                        #[allow(clippy::cast_possible_truncation, reason = "2^24, or 22 a centre")]
+                        {
+                            *cell = found as u32;
+                        }
+                    },
+                );
+                (self.located, self.cells) = (Some(located), (found, cells.entries()));
             }
         }
     }
 
-    /// Finds the centre of each record. Where it was before says where a search begins, and changes the time only.
-    fn locate(&mut self, labels: &Labels) -> &Located<'a> {
+    /// Finds the centre of each record.
+    fn locate(&mut self, labels: &Labels) {
+        let mut located = self.hinted(labels);
+        located.update(&labels.public_box, labels.centres(), labels.tree.is_none());
+        self.located = Some(located);
+    }
+
+    /// Where each record was before, which says where a search begins and changes the time only.
+    fn hinted(&mut self, labels: &Labels) -> Located<'a> {
         let centres = labels.centres();
         let mut located = self.located.take().unwrap_or_else(|| {
             let first = match (self.rows.take(), labels.tree.as_ref()) {
@@ -111,8 +134,7 @@ impl<'a> Memory<'a> {
                 *label = if (*label as usize) < centres.len() { *label } else { 0 };
             }
         }
-        located.update(&labels.public_box, centres, labels.tree.is_none());
-        self.located.insert(located)
+        located
     }
 
     fn count(&self, question: &Question) -> Vec<i64> {

@@ -3,9 +3,9 @@
 use dp_geometry::{PointsView, PublicBox};
 use serde::{Deserialize, Serialize};
 
-use super::radius::Buckets;
 use super::recent::Recent;
 use super::sums::{COUNT_UNITS, COUNTS, add_row};
+use crate::buckets::Buckets;
 use crate::dpm::{Path, Walk};
 use crate::located::clip_into;
 use crate::nearest::{HintedTable, squared_distance};
@@ -171,9 +171,8 @@ impl Sums {
 
     pub(crate) fn counter(&self) -> Option<SumCounter> {
         let fits = self.radius.len() == self.labels.len();
-        let units = vec![0; self.labels.dim()];
         let labeller = self.labels.labeller()?;
-        fits.then(|| SumCounter { labeller, radius: self.radius.clone(), units })
+        fits.then(|| SumCounter { labeller, radius: self.radius.clone() })
     }
 
     /// A record is in one of the two counts of one centre, and adds at most a radius there.
@@ -197,16 +196,15 @@ impl Sums {
 pub(crate) struct SumCounter {
     labeller: Labeller,
     radius: Vec<f64>,
-    units: Vec<i32>,
 }
 
 impl SumCounter {
     #[inline]
     pub(crate) fn add(&mut self, row: &[f64], entries: &mut [i64]) {
         let (label, distance) = self.labeller.locate(row);
-        let Self { labeller, radius, units } = self;
+        let Self { labeller, radius } = self;
         let at = (labeller.table.centre(label), distance, radius[label]);
         let width = row.len() + COUNTS;
-        add_row(&labeller.clipped, at, units, &mut entries[label * width..][..width]);
+        add_row(&labeller.clipped, at, &mut entries[label * width..][..width]);
     }
 }

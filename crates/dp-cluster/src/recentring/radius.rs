@@ -2,6 +2,8 @@
 
 use dp_geometry::PublicBox;
 
+use crate::buckets::Buckets;
+
 /// Radii per factor of two, and factors of two below the diagonal of the box.
 const PER_OCTAVE: i32 = 8;
 const OCTAVES: i32 = 20;
@@ -37,50 +39,6 @@ pub(super) fn few_within(radii: &[f64], reach: f64) -> Vec<usize> {
     let most = radii.partition_point(|&r| r < reach).min(radii.len() - 1);
     let few = (0..FEW).rev().filter_map(|down| most.checked_sub(down * step));
     few.collect()
-}
-
-/// Between which two radii a distance lies: the number of the radii below it, all of them for what is no number.
-#[inline]
-pub(super) fn bucket(radii: &[f64], distance: f64) -> usize {
-    radii.partition_point(|&r| r < distance || distance.is_nan())
-}
-
-/// Bits of a distance that a table does not look at: it tells sixteen parts of an octave from each other.
-const UNSEEN: u32 = 52 - 4;
-
-/// Most parts of a table; 20 octaves have 320.
-const PARTS: usize = 1 << 12;
-
-/// [`bucket`] by a table of where to begin: a distance is compared with the one or two radii near it.
-pub(super) struct Buckets {
-    radii: Vec<f64>,
-    first: usize,
-    starts: Vec<usize>,
-}
-
-impl Buckets {
-    pub(super) fn new(radii: Vec<f64>) -> Self {
-        let part =
-            |radius: Option<&f64>| radius.map_or(0, |radius| (radius.to_bits() >> UNSEEN) as usize);
-        let (first, last) = (part(radii.first()), part(radii.last()));
-        // Bits are in the order of the numbers where these are not negative.
-        let is_table = radii.is_sorted()
-            && radii.first().is_some_and(|radius| *radius >= 0.0 && radius.is_sign_positive());
-        let parts = if is_table && last - first < PARTS { first..last + 1 } else { 0..0 };
-        let from = |part: usize| f64::from_bits((part as u64) << UNSEEN);
-        let starts = parts.map(|part| bucket(&radii, from(part))).collect();
-        Self { radii, first, starts }
-    }
-
-    #[inline]
-    pub(super) fn find(&self, distance: f64) -> usize {
-        let part = (distance.to_bits() >> UNSEEN) as usize;
-        let Some(&start) = self.starts.get(part.wrapping_sub(self.first)) else {
-            return bucket(&self.radii, distance);
-        };
-        let below = self.radii[start..].iter().take_while(|radius| **radius < distance);
-        start + below.count()
-    }
 }
 
 /// Between each two radii and beyond the last, how many points there are: a record changes one of these counts, by 1.
@@ -132,29 +90,6 @@ mod tests {
             let most = radii[*few.last().expect("one at least")];
             assert!(reach.is_nan() || most <= 1.1 * reach.max(radii[0]), "{reach}: {most}");
             assert!(steps_among(few.len()) <= SEARCH_STEPS);
-        }
-    }
-
-    /// On, just above and just below each radius, at the ends of all numbers, and with radii that no plan has.
-    #[test]
-    fn a_table_finds_the_bucket_of_the_search() {
-        let usual = radii(&PublicBox::cube(7, -3.0, 1e9).expect("valid"));
-        let odd = [
-            vec![],
-            vec![0.0],
-            vec![0.0, 5e-324, 1.0, 1.0, f64::INFINITY],
-            vec![-1.0, 2.0],
-            vec![-0.0, 1.0],
-            vec![1.0, f64::NAN],
-            vec![3.0, 3.0 + 1e-9, 3.0 + 2e-9],
-        ];
-        for radii in odd.into_iter().chain([usual]) {
-            let near = radii.iter().flat_map(|r| [r.next_down(), *r, r.next_up(), r * 1.03]);
-            let ends = [0.0, 5e-324, 1e-300, 1e300, f64::INFINITY, f64::NAN, -f64::NAN];
-            let table = Buckets::new(radii.clone());
-            for distance in near.chain(ends) {
-                assert_eq!(table.find(distance), bucket(&radii, distance), "{distance} {radii:?}");
-            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::questions::Sums;
 use crate::located::{Located, clip_into};
-use crate::residual::{UNITS, clip_residual};
+use crate::residual::{UNITS, add_residual};
 use crate::table::sum_rows;
 
 /// What one point adds to a count, in the same units: 0.3 radii.
@@ -20,13 +20,17 @@ const FAR: f64 = 2.0;
 pub(crate) fn exact_sums(located: &Located<'_>, asked: &Sums) -> Vec<i64> {
     let Located { points, labels, distances } = located;
     let (dim, width, centres) = (points.dim(), asked.width(), asked.labels.centres());
-    let scratch = || (vec![0.0; dim], vec![0_i32; dim]);
-    sum_rows(*points, asked.entries(), scratch, |(clipped, units), number, row, sums| {
-        clip_into(&asked.labels.public_box, row, clipped);
-        let label = labels[number] as usize;
-        let at = (centres.row(label), distances[number], asked.radius[label]);
-        add_row(clipped, at, units, &mut sums[label * width..][..width]);
-    })
+    sum_rows(
+        *points,
+        asked.entries(),
+        || vec![0.0; dim],
+        |clipped, number, row, sums| {
+            clip_into(&asked.labels.public_box, row, clipped);
+            let label = labels[number] as usize;
+            let at = (centres.row(label), distances[number], asked.radius[label]);
+            add_row(clipped, at, &mut sums[label * width..][..width]);
+        },
+    )
 }
 
 /// Adds a point of the box to the vector of its centre, which is at this distance and has this radius.
@@ -34,13 +38,9 @@ pub(crate) fn exact_sums(located: &Located<'_>, asked: &Sums) -> Vec<i64> {
 pub(super) fn add_row(
     clipped: &[f64],
     (centre, distance, radius): (&[f64], f64, f64),
-    units: &mut [i32],
     vector: &mut [i64],
 ) {
-    clip_residual(clipped, centre, distance, radius, units);
     let (residual, counts) = vector.split_at_mut(clipped.len());
-    for (sum, &unit) in residual.iter_mut().zip(&*units) {
-        *sum += i64::from(unit);
-    }
+    add_residual(clipped, centre, distance, radius, residual);
     counts[usize::from(distance > FAR * radius)] += COUNT_UNITS;
 }

@@ -2,17 +2,17 @@
 
 use dp_geometry::lsh::SignProjections;
 use dp_geometry::{PointsView, PublicBox};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::RingRounds;
 use super::round::LENGTH_SQUARED;
+use crate::buckets::Buckets;
 use crate::located::{Located, clip_into};
 use crate::passes::add_up;
 use crate::recentring::{Labeller, Labels};
-use crate::residual::{UNITS, clip_residual};
+use crate::residual::{UNITS, add_residual};
 use crate::sized_sum::NO_GROUP;
-use crate::table::{rows_per_task, sum_rows};
+use crate::table::sum_rows;
 
 /// Rings around a centre; the last ends at the diagonal of the box.
 pub(super) const RINGS: usize = 22;
@@ -64,7 +64,7 @@ impl RingCells {
         Some(Layout {
             dim,
             centres: self.labels.centres().coords().to_vec(),
-            radii: ring_radii(&self.labels.public_box),
+            ends: Buckets::new(ring_radii(&self.labels.public_box)),
             hyperplanes,
             planes: self.planes.clone(),
             first,
@@ -91,7 +91,7 @@ fn cells_of(planes: usize) -> usize {
 pub(crate) struct Layout {
     dim: usize,
     centres: Vec<f64>,
-    pub(super) radii: Vec<f64>,
+    ends: Buckets,
     hyperplanes: SignProjections,
     /// How many hyperplanes cut the rings of each centre.
     pub(super) planes: Vec<usize>,
@@ -103,6 +103,11 @@ impl Layout {
     /// The number of cells.
     pub(super) fn len(&self) -> usize {
         self.first[self.planes.len()]
+    }
+
+    /// The radii at which rings end, ascending.
+    pub(super) fn radii(&self) -> &[f64] {
+        self.ends.radii()
     }
 
     pub(super) fn centre(&self, centre: usize) -> &[f64] {
@@ -120,51 +125,23 @@ impl Layout {
         self.first.windows(2).map(|ends| ends[0]..ends[1])
     }
 
-    /// The cell of a record of this centre at this distance; `clip` writes the point of the box that it counts as, where that is looked at.
+    /// The cell of a record of this centre at this distance.
     #[inline]
-    fn cell(
+    pub(crate) fn cell(
         &self,
         (centre, distance): (usize, f64),
-        clip: impl FnOnce(&mut [f64]),
+        clipped: &[f64],
         residual: &mut [f64],
     ) -> usize {
         // Rounding can put a corner of the box beyond its diagonal.
-        let ring = self.radii.partition_point(|&r| r < distance).min(RINGS - 1);
+        let ring = self.ends.find(distance).min(RINGS - 1);
         let mut code = 0;
         if self.planes[centre] > 0 {
-            clip(residual);
-            for (x, c) in residual.iter_mut().zip(self.centre(centre)) {
-                *x -= c;
-            }
+            let offsets = clipped.iter().zip(self.centre(centre)).map(|(x, c)| x - c);
+            residual.iter_mut().zip(offsets).for_each(|(residual, offset)| *residual = offset);
             code = self.hyperplanes.key(residual, self.planes[centre]) as usize;
         }
         self.ring(centre, ring).start + code
-    }
-
-    /// The cell of each record: a function of that record and of released values. Records outside of the box count as moved into it.
-    pub(crate) fn cells(&self, located: &Located<'_>, public_box: &PublicBox) -> Vec<u32> {
-        let Located { points, labels, distances } = located;
-        let (dim, rows) = (points.dim(), rows_per_task(points.len()));
-        let mut cells = vec![0; points.len()];
-        cells
-            .par_chunks_mut(rows)
-            .zip(labels.par_chunks(rows).zip(distances.par_chunks(rows)))
-            .zip(points.coords().par_chunks(rows * dim))
-            .for_each(|((cells, (labels, distances)), rows)| {
-                let mut residual = vec![0.0; dim];
-                let places = labels.iter().zip(distances);
-                for ((cell, (&label, &distance)), row) in
-                    cells.iter_mut().zip(places).zip(rows.chunks_exact(dim))
-                {
-                    let clip = |to: &mut [f64]| clip_into(public_box, row, to);
-                    let found = self.cell((label as usize, distance), clip, &mut residual);
-                    #[allow(clippy::cast_possible_truncation, reason = "2^24, or 22 per centre")]
-                    {
-                        *cell = found as u32;
-                    }
-                }
-            });
-        cells
     }
 }
 
@@ -179,8 +156,8 @@ impl CellCounter {
     #[inline]
     fn locate(&mut self, row: &[f64]) -> (usize, f64, usize) {
         let (centre, distance) = self.labeller.locate(row);
-        let clip = |to: &mut [f64]| to.copy_from_slice(self.labeller.clipped());
-        (centre, distance, self.layout.cell((centre, distance), clip, &mut self.residual))
+        let clipped = self.labeller.clipped();
+        (centre, distance, self.layout.cell((centre, distance), clipped, &mut self.residual))
     }
 
     #[inline]
@@ -218,9 +195,8 @@ impl GroupSums {
         let (located, groups) = (self.cells.counter()?, self.radii.len());
         let is_one = |&group: &u32| group == NO_GROUP || (group as usize) < groups;
         let fits = self.of_cell.len() == located.layout.len() && self.of_cell.iter().all(is_one);
-        let units = vec![0; self.cells.dim()];
         let (of_cell, radii) = (self.of_cell.clone(), self.radii.clone());
-        fits.then_some(GroupCounter { located, of_cell, radii, units })
+        fits.then_some(GroupCounter { located, of_cell, radii })
     }
 
     /// A record adds at most one radius to each coordinate, of one group at most.
@@ -239,15 +215,19 @@ impl GroupSums {
         let Located { points, labels, distances } = located;
         let (dim, centres) = (points.dim(), self.cells.labels.centres());
         let public_box = &self.cells.labels.public_box;
-        let scratch = || (vec![0.0; dim], vec![0_i32; dim]);
-        sum_rows(*points, self.entries(), scratch, |(clipped, units), number, row, sums| {
-            let group = self.of_cell[cells[number] as usize];
-            if group != NO_GROUP {
-                clip_into(public_box, row, clipped);
-                let at = (centres.row(labels[number] as usize), distances[number]);
-                add_row(clipped, at, (group, &self.radii), units, sums);
-            }
-        })
+        sum_rows(
+            *points,
+            self.entries(),
+            || vec![0.0; dim],
+            |clipped, number, row, sums| {
+                let group = self.of_cell[cells[number] as usize];
+                if group != NO_GROUP {
+                    clip_into(public_box, row, clipped);
+                    let at = (centres.row(labels[number] as usize), distances[number]);
+                    add_row(clipped, at, (group, &self.radii), sums);
+                }
+            },
+        )
     }
 }
 
@@ -255,7 +235,6 @@ pub(crate) struct GroupCounter {
     located: CellCounter,
     of_cell: Vec<u32>,
     radii: Vec<f64>,
-    units: Vec<i32>,
 }
 
 impl GroupCounter {
@@ -266,7 +245,7 @@ impl GroupCounter {
         if group != NO_GROUP {
             let clipped = self.located.labeller.clipped();
             let at = (self.located.layout.centre(centre), distance);
-            add_row(clipped, at, (group, &self.radii), &mut self.units, entries);
+            add_row(clipped, at, (group, &self.radii), entries);
         }
     }
 }
@@ -277,12 +256,8 @@ fn add_row(
     clipped: &[f64],
     (centre, distance): (&[f64], f64),
     (group, radii): (u32, &[f64]),
-    units: &mut [i32],
     sums: &mut [i64],
 ) {
-    let group = group as usize;
-    clip_residual(clipped, centre, distance, radii[group], units);
-    for (sum, &unit) in sums[group * units.len()..].iter_mut().zip(&*units) {
-        *sum += i64::from(unit);
-    }
+    let (group, dim) = (group as usize, clipped.len());
+    add_residual(clipped, centre, distance, radii[group], &mut sums[group * dim..][..dim]);
 }

@@ -150,7 +150,7 @@ impl Groups {
 
     /// The radius that residuals of each group are clipped to.
     pub(super) fn radii(&self, layout: &Layout) -> Vec<f64> {
-        self.all.iter().map(|group| layout.radii[group.ring]).collect()
+        self.all.iter().map(|group| layout.radii()[group.ring]).collect()
     }
 
     /// The radius of the ring up to which [`MOST`] of the records in groups are, of which there are some.
@@ -163,7 +163,7 @@ impl Groups {
             within += count;
             within >= enough
         });
-        layout.radii[ring.unwrap_or(RINGS - 1)]
+        layout.radii()[ring.unwrap_or(RINGS - 1)]
     }
 
     /// Where each group lies: its noisy mean, shrunk towards the centre as far as noise explains it. Row-major.
@@ -182,7 +182,7 @@ impl Groups {
             let noise = (round.sum_noise() / group.count).powi(2);
             let squared = sum.iter().map(|&units| mean(units).powi(2)).sum::<f64>() / dim as f64;
             let explained = (squared - noise).max(0.0);
-            let gain = explained / (explained + noise) * layout.radii[group.ring];
+            let gain = explained / (explained + noise) * layout.radii()[group.ring];
             let centre = layout.centre(group.centre).iter().zip(sum);
             coords.extend(
                 centre

@@ -3,8 +3,8 @@
 use crate::PointsView;
 use crate::error::GeometryError;
 
-/// Planes per block: eight running sums are four registers of the oldest 64-bit machines.
-const LANES: usize = 8;
+/// Planes per block: sixteen running sums are half of the registers of the oldest 64-bit machines.
+const LANES: usize = 16;
 
 /// Planes through the origin; the key of a point has a bit for each, set on the positive side.
 ///
@@ -67,20 +67,21 @@ impl SignProjections {
     pub fn key(&self, point: &[f64], planes: usize) -> u32 {
         let planes = planes.min(self.planes);
         let mut key = 0;
-        let blocks = self.lanes.chunks_exact(self.dim).take(planes.div_ceil(LANES));
-        for (b, block) in blocks.enumerate() {
-            // Eight planes at once; one bit each, set on the side that the normal points to.
-            let mut sums = [0.0; LANES];
-            for (x, group) in point.iter().zip(block) {
-                for (sum, normal) in sums.iter_mut().zip(group) {
-                    *sum += x * normal;
-                }
-            }
-            for (lane, sum) in sums.iter().enumerate().take(planes - b * LANES) {
-                key |= u32::from(*sum > 0.0) << (b * LANES + lane);
-            }
+        let blocks = self.lanes.chunks_exact(self.dim).zip((0..planes).step_by(LANES));
+        for (block, first) in blocks {
+            let bits = match planes - first {
+                1 | 2 => sides::<2>(point, block),
+                3 | 4 => sides::<4>(point, block),
+                5 | 6 => sides::<6>(point, block),
+                7 | 8 => sides::<8>(point, block),
+                9 | 10 => sides::<10>(point, block),
+                11 | 12 => sides::<12>(point, block),
+                _ => sides::<LANES>(point, block),
+            };
+            key |= bits << first;
         }
-        key
+        // A lane more than planes makes an even number.
+        if planes < 32 { key & ((1 << planes) - 1) } else { key }
     }
 
     /// How likely the first `planes` bits of two points are the same, over random normal vectors, if they are seen from the origin at
@@ -88,4 +89,16 @@ impl SignProjections {
     pub fn collision_probability(angle: f64, planes: usize) -> f64 {
         (1.0 - angle / std::f64::consts::PI).powf(planes as f64)
     }
+}
+
+/// A bit for each of the first planes of a block, set on the side that its normal vector points to.
+#[inline]
+fn sides<const PLANES: usize>(point: &[f64], block: &[[f64; LANES]]) -> u32 {
+    let mut sums = [0.0; PLANES];
+    for (x, group) in point.iter().zip(block) {
+        for (sum, normal) in sums.iter_mut().zip(group) {
+            *sum += x * normal;
+        }
+    }
+    (0..).zip(&sums).fold(0, |bits, (lane, sum)| bits | u32::from(*sum > 0.0) << lane)
 }

@@ -1,10 +1,13 @@
 //! The nearest centre, found from one that is likely to be it.
 
-use super::{CentreTable, NearestCentre, rounding_slack, squared_distance};
+use super::{CentreTable, NearestCentre, four_squared_distances, rounding_slack, squared_distance};
 use crate::points::PointsView;
 
 /// Of each centre, so many others are known by how near they are.
 const NEIGHBOURS: usize = 16;
+
+/// From so many centres on, a hint that is far off leads to a better one by way of neighbours, before all are looked at.
+const MANY: usize = 8 * NEIGHBOURS;
 
 /// Another centre, and the square of half the way to it, less a margin for rounding: it is farther than the first from every point nearer
 /// to that one than this.
@@ -93,20 +96,71 @@ impl HintedTable {
     #[inline]
     pub fn nearest_from(&self, point: &[f64], hint: u32) -> (u32, f64) {
         let point = &point[..self.dim];
-        let squared = squared_distance(point, self.centre(hint as usize));
+        self.nearest_known(point, hint, squared_distance(point, self.centre(hint as usize)))
+    }
+
+    /// The same where the [squared distance](squared_distance) of the hint is known.
+    ///
+    /// # Panics
+    /// If the hint is no centre, or the point has another number of coordinates.
+    #[inline]
+    pub fn nearest_known(&self, point: &[f64], hint: u32, squared: f64) -> (u32, f64) {
         let neighbours = &self.neighbours[hint as usize];
         if squared < neighbours[NEIGHBOURS - 1].reach {
-            let mut best = (hint, squared);
-            for neighbour in neighbours.iter().take_while(|neighbour| squared >= neighbour.reach) {
-                let squared = squared_distance(point, self.centre(neighbour.label as usize));
-                if squared < best.1 || (squared <= best.1 && neighbour.label < best.0) {
+            self.nearest_around(point, neighbours, (hint, squared))
+        } else {
+            self.nearest_far_off(point, (hint, squared))
+        }
+    }
+
+    /// Where no centre but a neighbour can be nearer.
+    #[inline]
+    fn nearest_around(
+        &self,
+        point: &[f64],
+        neighbours: &[Neighbour],
+        own: (u32, f64),
+    ) -> (u32, f64) {
+        let mut best = own;
+        for neighbour in neighbours.iter().take_while(|neighbour| own.1 >= neighbour.reach) {
+            let squared = squared_distance(point, self.centre(neighbour.label as usize));
+            if squared < best.1 || (squared <= best.1 && neighbour.label < best.0) {
+                best = (neighbour.label, squared);
+            }
+        }
+        best
+    }
+
+    /// Where any centre can be.
+    fn nearest_far_off(&self, point: &[f64], mut own: (u32, f64)) -> (u32, f64) {
+        while self.len() >= MANY {
+            let nearer = self.nearest_neighbour(point, own);
+            if nearer.1 >= own.1 || nearer.1.is_nan() {
+                break;
+            }
+            own = nearer;
+            let neighbours = &self.neighbours[own.0 as usize];
+            if own.1 < neighbours[NEIGHBOURS - 1].reach {
+                return self.nearest_around(point, neighbours, own);
+            }
+        }
+        // What is infinitely far, or no number, is no better than the first centre at infinity.
+        let start = if own.1 < f64::INFINITY { own } else { (0, f64::INFINITY) };
+        self.table.nearest_below(point, start)
+    }
+
+    /// The nearest of a centre and its neighbours.
+    fn nearest_neighbour(&self, point: &[f64], own: (u32, f64)) -> (u32, f64) {
+        let mut best = own;
+        for four in self.neighbours[own.0 as usize].as_chunks::<4>().0 {
+            let rows = four.map(|neighbour| self.centre(neighbour.label as usize));
+            let squared = four_squared_distances([point; 4], rows);
+            for (neighbour, squared) in four.iter().zip(squared) {
+                if squared < best.1 {
                     best = (neighbour.label, squared);
                 }
             }
-            return best;
         }
-        // What is infinitely far, or no number, is no better than the first centre at infinity.
-        let start = if squared < f64::INFINITY { (hint, squared) } else { (0, f64::INFINITY) };
-        self.table.nearest_below(point, start)
+        best
     }
 }
