@@ -127,10 +127,12 @@ impl<'a> State<'a> {
             PointsView::new(centres, dim).expect("centres have the dimension of the points"),
         );
         let slack = rounding_slack(dim);
-        // Inside of half the distance to the next centre nothing else can be nearer.
+        // Inside of half the distance to the next centre nothing else can be nearer. Not worth to know of hardly more points than centres.
+        let few = points.len() < 2 * table.len();
         let safe: Vec<f64> = centres
             .par_chunks_exact(dim)
-            .map(|c| 0.5 * (1.0 - slack) * table.two_nearest(c).second_squared.sqrt())
+            .map(|c| if few { 0.0 } else { table.two_nearest(c).second_squared })
+            .map(|squared| 0.5 * (1.0 - slack) * squared.sqrt())
             .collect();
 
         let sums: Vec<ClusterSums> = self

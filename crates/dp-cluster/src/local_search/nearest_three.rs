@@ -43,13 +43,23 @@ impl Servers {
     fn three_of(&mut self, row: &[f64]) -> [Server; 3] {
         self.table.distances([row], &mut self.squares);
         let mut three = [NOBODY; 3];
-        for (centre, &squared) in self.squares.iter().enumerate().take(self.table.len()) {
-            let cost = self.objective.of_squared(squared);
-            see(&mut three, Server { centre, cost });
+        let centres = self.table.len();
+        for (first, squares) in (0..).step_by(BLOCK).zip(self.squares[..centres].chunks(BLOCK)) {
+            let cost = |squared: &f64| self.objective.of_squared(*squared);
+            // All of them, so that they are compared at once.
+            let cheaper = squares.iter().filter(|squared| cost(squared) <= three[2].cost).count();
+            if cheaper > 0 {
+                for (centre, cost) in (first..).zip(squares.iter().map(cost)) {
+                    see(&mut three, Server { centre, cost });
+                }
+            }
         }
         three
     }
 }
+
+/// Centres that are compared with the third at once.
+const BLOCK: usize = 8;
 
 /// Puts a server among the three if it is cheaper than one of them, or as cheap and earlier among the centres.
 #[inline]

@@ -39,23 +39,26 @@ impl HintedTable {
     pub fn new(centres: PointsView<'_>) -> Self {
         let dim = centres.dim();
         let shrink = 0.25 * (1.0 - rounding_slack(dim));
+        let table = CentreTable::new(centres);
+        let mut squares = vec![0.0; table.padded_len()];
         let of_one = |(own, centre): (usize, &[f64])| {
+            table.distances([centre], &mut squares);
             let mut nearest = [NOBODY; NEIGHBOURS];
-            for (label, (place, other)) in (0..).zip(centres.rows().enumerate()) {
+            let others = (0..).zip(squares.iter().enumerate()).take(centres.len());
+            for (label, (_, squared)) in others.filter(|(_, (place, _))| *place != own) {
                 // A square that overflows is at least the largest number; a very small one may be all rounding, which no margin in proportion covers.
-                let reach = shrink * squared_distance(centre, other).min(f64::MAX);
+                let reach = shrink * squared.min(f64::MAX);
                 let reach = if reach < f64::MIN_POSITIVE / f64::EPSILON { 0.0 } else { reach };
-                let neighbour = Neighbour { reach, label };
-                if place != own && neighbour.reach < nearest[NEIGHBOURS - 1].reach {
-                    let at = nearest.partition_point(|known| known.reach <= neighbour.reach);
+                if reach < nearest[NEIGHBOURS - 1].reach {
+                    let at = nearest.partition_point(|known| known.reach <= reach);
                     nearest[at..].rotate_right(1);
-                    nearest[at] = neighbour;
+                    nearest[at] = Neighbour { reach, label };
                 }
             }
             nearest
         };
         let neighbours = centres.rows().enumerate().map(of_one).collect();
-        Self { table: CentreTable::new(centres), rows: centres.coords().to_vec(), dim, neighbours }
+        Self { table, rows: centres.coords().to_vec(), dim, neighbours }
     }
 
     /// The number of centres.

@@ -59,32 +59,38 @@ impl CentreTable {
     ///
     /// Several rows at once have the processor wait for one while it works on another.
     pub fn distances<const ROWS: usize>(&self, rows: [&[f64]; ROWS], out: &mut [f64]) {
-        self.blocks(rows, |start, by_row| {
-            for (out, distances) in out.chunks_exact_mut(self.padded_len()).zip(by_row) {
-                out[start..][..distances.len()].copy_from_slice(distances);
-            }
-        });
-    }
-
-    /// Hands over squared distances block by block: the number of the first centre of the block, and
-    /// for each row the distances to its centres.
-    #[inline]
-    fn blocks<const ROWS: usize>(
-        &self,
-        rows: [&[f64]; ROWS],
-        mut take: impl FnMut(usize, [&[f64]; ROWS]),
-    ) {
         for (number, block) in self.full.chunks_exact(self.dim).enumerate() {
-            let distances = block_distances(rows, block);
-            take(number * LANES, distances.each_ref().map(<[f64; LANES]>::as_slice));
+            self.write(number * LANES, &block_distances(rows, block), out);
         }
-        let start = self.len / LANES * LANES;
         match self.rest_width() {
             0 => {}
-            2 => self.rest::<ROWS, 2>(rows, |distances| take(start, distances)),
-            4 => self.rest::<ROWS, 4>(rows, |distances| take(start, distances)),
-            6 => self.rest::<ROWS, 6>(rows, |distances| take(start, distances)),
-            _ => self.rest::<ROWS, LANES>(rows, |distances| take(start, distances)),
+            2 => self.write_rest::<ROWS, 2>(rows, out),
+            4 => self.write_rest::<ROWS, 4>(rows, out),
+            6 => self.write_rest::<ROWS, 6>(rows, out),
+            _ => self.write_rest::<ROWS, LANES>(rows, out),
+        }
+    }
+
+    #[inline]
+    fn write_rest<const ROWS: usize, const WIDTH: usize>(
+        &self,
+        rows: [&[f64]; ROWS],
+        out: &mut [f64],
+    ) {
+        let distances = block_distances(rows, self.rest.as_chunks::<WIDTH>().0);
+        self.write(self.len / LANES * LANES, &distances, out);
+    }
+
+    /// Writes the distances of each row to the centres from `start` on.
+    #[inline]
+    fn write<const ROWS: usize, const WIDTH: usize>(
+        &self,
+        start: usize,
+        distances: &[[f64; WIDTH]; ROWS],
+        out: &mut [f64],
+    ) {
+        for (out, distances) in out.chunks_exact_mut(self.padded_len()).zip(distances) {
+            out[start..][..WIDTH].copy_from_slice(distances);
         }
     }
 
@@ -103,16 +109,6 @@ impl CentreTable {
         }
         best
     }
-
-    #[inline]
-    fn rest<const ROWS: usize, const WIDTH: usize>(
-        &self,
-        rows: [&[f64]; ROWS],
-        take: impl FnOnce([&[f64]; ROWS]),
-    ) {
-        let distances = block_distances(rows, self.rest.as_chunks::<WIDTH>().0);
-        take(distances.each_ref().map(<[f64; WIDTH]>::as_slice));
-    }
 }
 
 impl NearestCentre for CentreTable {
@@ -123,25 +119,39 @@ impl NearestCentre for CentreTable {
     #[inline]
     fn two_nearest(&self, point: &[f64]) -> TwoNearest {
         let mut best = TwoNearest::NONE;
-        let mut label = 0;
-        self.blocks([point], |_, [distances]| best.see(&mut label, distances));
+        for (first, block) in (0..).step_by(LANES).zip(self.full.chunks_exact(self.dim)) {
+            best.see(point, block, first);
+        }
+        let rest = u32::try_from(self.len / LANES * LANES).expect("labels fit");
+        match self.rest_width() {
+            0 => {}
+            2 => best.see(point, self.rest.as_chunks::<2>().0, rest),
+            4 => best.see(point, self.rest.as_chunks::<4>().0, rest),
+            6 => best.see(point, self.rest.as_chunks::<6>().0, rest),
+            _ => best.see(point, self.rest.as_chunks::<LANES>().0, rest),
+        }
         best
     }
 }
 
 impl TwoNearest {
-    /// Takes note of the next centres, of which the first is number `label`.
+    /// Takes note of the centres of a block, of which the first is number `label`.
     #[inline]
-    fn see(&mut self, label: &mut u32, distances: &[f64]) {
-        for &squared in distances {
+    fn see<const WIDTH: usize>(&mut self, point: &[f64], block: &[[f64; WIDTH]], label: u32) {
+        let [distances] = block_distances([point], block);
+        // All of them, so that they are compared at once.
+        let nearer = distances.iter().filter(|squared| **squared < self.second_squared).count();
+        if nearer == 0 {
+            return;
+        }
+        for (label, &squared) in (label..).zip(&distances) {
             if squared < self.second_squared {
                 if squared < self.squared {
-                    *self = Self { label: *label, squared, second_squared: self.squared };
+                    *self = Self { label, squared, second_squared: self.squared };
                 } else {
                     self.second_squared = squared;
                 }
             }
-            *label += 1;
         }
     }
 }
