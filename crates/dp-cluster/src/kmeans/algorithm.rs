@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::data::WeightedPoints;
 use super::lloyd::lloyd;
+use super::pairs::Pairs;
 use super::params::KMeans;
 use super::seeding::seed;
 use crate::coreset::PrivateCoreset;
@@ -64,8 +65,8 @@ impl KMeans {
     ///
     /// # Complexity
     /// Seeding `O(n k dim trials)` and `O(n k dim)` per iteration at worst; the triangle
-    /// inequality skips most of it on clustered data. Memory `O(n trials + k dim)` beside the input (a
-    /// copy of it if there are weights of zero). Parallel over the threads of the current pool,
+    /// inequality skips most of it on clustered data. Memory `O(n trials + k dim)` beside the input, and a
+    /// copy of it if there are weights of zero, or with local search; at most 8 MiB of distances if there are few points. Parallel over the threads of the current pool,
     /// with the same result, bit for bit, for every number of threads.
     ///
     /// # Precision
@@ -106,10 +107,12 @@ impl KMeans {
             let stop = StopReason::FewDistinctPoints;
             return Ok(KMeansFit { centres, squared_inertia: 0.0, iterations: 0, stop });
         }
+        let mut pairs = Pairs::new(data.points());
         let mut run = || {
-            let mut seeding = seed(&data, self.k(), self.trials_per_step(), rng);
+            let mut seeding = seed(&data, &mut pairs, self.k(), self.trials_per_step(), rng);
             let steps = self.asked.settings.local_search_steps;
-            improve_seeding(&data, &mut seeding.centres, Objective::KMeans, steps, rng);
+            let centres = &mut seeding.centres;
+            improve_seeding(&data, &mut pairs, centres, Objective::KMeans, steps, rng);
             lloyd(self, &data, seeding.centres, seeding.labels)
         };
         let mut best = run();

@@ -29,6 +29,7 @@
 mod algorithm;
 pub(crate) mod data;
 mod lloyd;
+pub(crate) mod pairs;
 pub(crate) mod params;
 mod seeding;
 #[cfg(test)]

@@ -5,6 +5,7 @@ use rand::{Rng, RngExt};
 use rayon::prelude::*;
 
 use super::data::WeightedPoints;
+use super::pairs::Pairs;
 use crate::nearest::{CentreTable, NearestCentre, rounding_slack};
 
 /// Points that are compared with the candidates together.
@@ -29,6 +30,7 @@ pub(super) struct Seeding {
 /// fills up.
 pub(super) fn seed<R: Rng + ?Sized>(
     data: &WeightedPoints<'_>,
+    pairs: &mut Pairs<'_>,
     k: usize,
     trials: usize,
     rng: &mut R,
@@ -49,7 +51,15 @@ pub(super) fn seed<R: Rng + ?Sized>(
         squared: vec![f64::INFINITY; n],
         mass: vec![0.0; n.div_ceil(chunk)],
     };
-    seeding.add_best_of(data, chunk, &[first]);
+    let is_one_chunk = n <= chunk;
+    let mut add_best_of = |seeding: &mut Seeding, candidates: &[usize]| {
+        if pairs.are_few() && is_one_chunk {
+            seeding.add_best_of_few(data, pairs, candidates);
+        } else {
+            seeding.add_best_of(data, chunk, candidates);
+        }
+    };
+    add_best_of(&mut seeding, &[first]);
     for _ in 1..k {
         let candidates: Option<Vec<usize>> = (0..trials)
             .map(|_| {
@@ -57,7 +67,8 @@ pub(super) fn seed<R: Rng + ?Sized>(
                 draw(&seeding.mass, chunk, n, mass_of, rng)
             })
             .collect();
-        seeding.add_best_of(data, chunk, &candidates.unwrap_or_else(|| vec![heaviest(data)]));
+        let candidates = candidates.unwrap_or_else(|| vec![heaviest(data)]);
+        add_best_of(&mut seeding, &candidates);
     }
     seeding
 }
@@ -108,6 +119,34 @@ impl Seeding {
                 let masses = (c * chunk..).zip(squared).map(|(i, d)| data.weight(i) * *d);
                 *mass = masses.sum();
             });
+        self.centres.extend_from_slice(data.points().row(candidates[winner]));
+    }
+
+    /// The same where distances between points are kept and points are one chunk: the same sums in the same order.
+    fn add_best_of_few(
+        &mut self,
+        data: &WeightedPoints<'_>,
+        pairs: &mut Pairs<'_>,
+        candidates: &[usize],
+    ) {
+        let mut gain = |&candidate: &usize| {
+            let places = pairs.of(candidate).iter().zip(&self.squared).enumerate();
+            let better = places.filter(|(_, (squared, now))| squared < now);
+            better.fold(0.0, |sum, (i, (squared, now))| sum + data.weight(i) * (now - squared))
+        };
+        let gains: Vec<f64> = candidates.iter().map(&mut gain).collect();
+        let winner =
+            (1..gains.len()).fold(0, |best, t| if gains[t] > gains[best] { t } else { best });
+
+        let label = as_u32(self.centres.len() / data.points().dim());
+        let places = self.squared.iter_mut().zip(&mut self.labels);
+        for ((now, own), &squared) in places.zip(pairs.of(candidates[winner])) {
+            if squared < *now {
+                (*now, *own) = (squared, label);
+            }
+        }
+        let masses = self.squared.iter().enumerate().map(|(i, squared)| data.weight(i) * squared);
+        self.mass[0] = masses.sum();
         self.centres.extend_from_slice(data.points().row(candidates[winner]));
     }
 

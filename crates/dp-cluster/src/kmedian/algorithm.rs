@@ -11,6 +11,7 @@ use crate::ClusterError;
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::StopReason;
 use crate::kmeans::data::WeightedPoints;
+use crate::kmeans::pairs::Pairs;
 use crate::local_search::{Objective, improve_seeding};
 use crate::nearest::squared_distance;
 use crate::{Assignment, nearest};
@@ -72,9 +73,10 @@ impl KMedian {
             let stop = StopReason::FewDistinctPoints;
             return Ok(KMedianFit { centres, inertia: 0.0, iterations: 0, stop });
         }
-        let mut best = self.one_run(&data, rng);
+        let mut pairs = Pairs::new(data.points());
+        let mut best = self.one_run(&data, &mut pairs, rng);
         for _ in 1..self.asked.settings.restarts {
-            let fit = self.one_run(&data, rng);
+            let fit = self.one_run(&data, &mut pairs, rng);
             if fit.inertia < best.inertia {
                 best = fit;
             }
@@ -82,10 +84,15 @@ impl KMedian {
         Ok(best)
     }
 
-    fn one_run(&self, data: &WeightedPoints<'_>, rng: &mut (impl Rng + ?Sized)) -> KMedianFit {
+    fn one_run(
+        &self,
+        data: &WeightedPoints<'_>,
+        pairs: &mut Pairs<'_>,
+        rng: &mut (impl Rng + ?Sized),
+    ) -> KMedianFit {
         let mut centres = seed(data, self.asked.k, rng);
         let steps = self.asked.local_search_steps();
-        improve_seeding(data, &mut centres, Objective::KMedian, steps, rng);
+        improve_seeding(data, pairs, &mut centres, Objective::KMedian, steps, rng);
         let view =
             |centres: Vec<f64>| Points::new(centres, data.points().dim()).expect("whole rows");
         let mut centres = view(centres);

@@ -7,7 +7,7 @@ use super::Objective;
 use super::algorithm::draw;
 use super::nearest_three::NearestThree;
 use crate::kmeans::data::WeightedPoints;
-use crate::nearest::CentreTable;
+use crate::kmeans::pairs::Pairs;
 
 /// `steps` tries: a point drawn with probability proportional to its cost replaces the centre that
 /// is missed least, if that lowers the cost.
@@ -16,6 +16,7 @@ use crate::nearest::CentreTable;
 /// Lattanzi and Sohler (ICML 2019), Algorithm 2.
 pub(crate) fn improve_seeding(
     data: &WeightedPoints<'_>,
+    pairs: &mut Pairs<'_>,
     centres: &mut [f64],
     objective: Objective,
     steps: usize,
@@ -28,13 +29,13 @@ pub(crate) fn improve_seeding(
     let dim = points.dim();
     let mut nearest = NearestThree::new(data, view(centres, dim), objective);
     let (mut cost, mut mass) = (nearest.cost(data), nearest.costs(data));
-    let table = CentreTable::new(points);
-    let mut to_new = vec![0.0; table.padded_len()];
+    let mut to_new = vec![0.0; points.len()];
     for _ in 0..steps {
         let Some(i) = draw(&mass, rng) else { return };
         let new = points.row(i);
-        table.distances([new], &mut to_new);
-        to_new.iter_mut().for_each(|cost| *cost = objective.of_squared(*cost));
+        for (cost, &squared) in to_new.iter_mut().zip(pairs.of(i)) {
+            *cost = objective.of_squared(squared);
+        }
         let removal = nearest.best_removal(data, centres.len() / dim, &to_new);
         if removal.cost < cost {
             let replaced = removal.centres[0];

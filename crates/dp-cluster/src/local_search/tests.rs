@@ -6,6 +6,7 @@ use rand::RngExt;
 use super::nearest_three::NearestThree;
 use super::{LocalSearch, LocalSearchSettings, Objective, SearchStop, improve_seeding};
 use crate::kmeans::data::WeightedPoints;
+use crate::kmeans::pairs::Pairs;
 use crate::kmeans::{KMeans, KMeansSettings};
 use crate::nearest::squared_distance;
 use crate::testing::{adversarial, rng};
@@ -169,7 +170,8 @@ fn a_bad_seeding_is_repaired() {
         NearestThree::new(&data, centres, Objective::KMeans).cost(&data)
     };
     let before = cost(&centres);
-    improve_seeding(&data, &mut centres, Objective::KMeans, 20, &mut rng(1));
+    let pairs = &mut Pairs::new(points.view());
+    improve_seeding(&data, pairs, &mut centres, Objective::KMeans, 20, &mut rng(1));
     assert!(before > 1e6 && cost(&centres) < 200.0, "{before} {}", cost(&centres));
     let settings = KMeansSettings { local_search_steps: 8, ..Default::default() };
     let solver = KMeans::new(4, settings).expect("valid");
