@@ -45,6 +45,7 @@ pub mod dp_lloyd;
 pub mod dpm;
 pub mod em_mc;
 mod error;
+mod inside;
 pub mod kmeans;
 pub mod kmedian;
 pub mod local_search;

@@ -3,6 +3,7 @@
 use dp_geometry::{PointsView, PublicBox};
 use rayon::prelude::*;
 
+use crate::inside::Inside;
 use crate::nearest::{HintedTable, four_squared_distances};
 use crate::table::rows_per_task;
 
@@ -32,20 +33,19 @@ impl<'a> Located<'a> {
     /// A point is taken as moved into the box, so that the result is a function of this one record
     /// and public values, whatever the record holds. The label it had is a hint only.
     pub(crate) fn update(&mut self, public_box: &PublicBox, centres: PointsView<'_>, search: bool) {
+        let inside = &Inside::of(self.points, public_box);
         let nothing = &mut vec![(); self.labels.len()];
-        self.update_each(public_box, centres, search, nothing, || (), |(), _, _, ()| ());
+        self.update_each(inside, centres, search, nothing, |_, _, ()| ());
     }
 
-    /// The same, and something else of each: `also` gets the point of the box, its centre and the distance to it, and room to work in that
-    /// `scratch` makes.
-    pub(crate) fn update_each<S, T: Send>(
+    /// The same, and something else of each: `also` gets the point of the box, its centre and the distance to it.
+    pub(crate) fn update_each<T: Send>(
         &mut self,
-        public_box: &PublicBox,
+        inside: &Inside,
         centres: PointsView<'_>,
         search: bool,
         found: &mut [T],
-        scratch: impl Fn() -> S + Sync,
-        also: impl Fn(&mut S, &[f64], (u32, f64), &mut T) + Sync,
+        also: impl Fn(&[f64], (u32, f64), &mut T) + Sync,
     ) {
         let (dim, rows) = (self.points.dim(), rows_per_task(self.points.len()));
         let table = HintedTable::new(centres);
@@ -54,20 +54,22 @@ impl<'a> Located<'a> {
             .zip(self.distances.par_chunks_mut(rows))
             .zip(found.par_chunks_mut(rows))
             .zip(self.points.coords().par_chunks(rows * dim))
-            .for_each(|(((labels, distances), found), rows)| {
-                let (mut clipped, mut scratch) = (vec![0.0; TOGETHER * dim], scratch());
+            .enumerate()
+            .for_each(|(task, (((labels, distances), found), records))| {
+                let mut room = [(); TOGETHER].map(|()| vec![0.0; dim]);
                 let together = labels.chunks_mut(TOGETHER).zip(distances.chunks_mut(TOGETHER));
                 let together = together.zip(found.chunks_mut(TOGETHER));
-                let rows = rows.chunks(TOGETHER * dim);
-                for (((labels, distances), found), rows) in together.zip(rows) {
-                    for (row, clipped) in rows.chunks_exact(dim).zip(clipped.chunks_exact_mut(dim))
-                    {
-                        clip_into(public_box, row, clipped);
-                    }
-                    // Of the last few, some are those of before once more.
-                    let own = |i: usize| table.centre(labels[i.min(labels.len() - 1)] as usize);
-                    let point = |i: usize| &clipped[i * dim..][..dim];
-                    let points = [point(0), point(1), point(2), point(3)];
+                let numbers = (task * rows..).step_by(TOGETHER);
+                let together = together.zip(records.chunks(TOGETHER * dim)).zip(numbers);
+                for ((((labels, distances), found), records), number) in together {
+                    // The last one once more, where there are not enough.
+                    let at = |i: usize| i.min(labels.len() - 1);
+                    let [a, b, c, d] = &mut room;
+                    let point = |i: usize, room| {
+                        inside.point(number + at(i), &records[at(i) * dim..][..dim], room)
+                    };
+                    let points = [point(0, a), point(1, b), point(2, c), point(3, d)];
+                    let own = |i: usize| table.centre(labels[at(i)] as usize);
                     let squares = four_squared_distances(points, [own(0), own(1), own(2), own(3)]);
                     let places = labels.iter_mut().zip(distances).zip(found);
                     let of_each = points.into_iter().zip(squares);
@@ -75,7 +77,7 @@ impl<'a> Located<'a> {
                         let nearest = || table.nearest_known(point, *label, squared);
                         let (nearest, squared) = if search { nearest() } else { (*label, squared) };
                         (*label, *distance) = (nearest, squared.sqrt());
-                        also(&mut scratch, point, (*label, *distance), found);
+                        also(point, (*label, *distance), found);
                     }
                 }
             });

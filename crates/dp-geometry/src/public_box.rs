@@ -187,7 +187,10 @@ impl PublicBox {
     /// If `point` does not have `dim()` coordinates.
     pub fn contains(&self, point: &[f64]) -> bool {
         assert_eq!(point.len(), self.dim(), "a point must have as many coordinates as the box");
-        point.iter().enumerate().all(|(i, x)| (self.min[i]..=self.max[i]).contains(x))
+        let sides = self.min.iter().zip(&self.max);
+        // All of them, so that two are compared at once.
+        let outside = point.iter().zip(sides).filter(|(x, (min, max))| !(*x >= min && x <= max));
+        outside.count() == 0
     }
 }
 

@@ -1,12 +1,13 @@
 //! Records in memory, which remember between two questions what they would otherwise work out again.
 
-use dp_geometry::PointsView;
+use dp_geometry::{PointsView, PublicBox};
 use dp_mechanism::Private;
 use dp_mechanism::passes::{Counted, Next, Question as _};
 
 use super::Question;
 use super::question::What;
 use crate::dpm::Rows;
+use crate::inside::Inside;
 use crate::located::Located;
 use crate::recentring::{Labels, buckets, exact_sums};
 use crate::rings::exact_counts;
@@ -41,24 +42,24 @@ struct Memory<'a> {
     located: Option<Located<'a>>,
     /// In ring rounds: the cell of each record, and how many cells there are.
     cells: (Vec<u32>, usize),
+    /// Of the box that was asked about last.
+    inside: Option<Inside>,
 }
 
 impl<'a> Memory<'a> {
     fn new(points: PointsView<'a>) -> Self {
-        Self { points, rows: None, leaf_of: vec![], located: None, cells: (vec![], 0) }
+        let (rows, located, inside) = (None, None, None);
+        Self { points, rows, leaf_of: vec![], located, cells: (vec![], 0), inside }
     }
 
     /// Brings what is remembered to where this question is about.
     fn prepare(&mut self, question: &Question) {
         match &question.what {
-            What::Rows
-            | What::Gaps(_)
-            | What::Vertices(_)
-            | What::Nest(_)
-            | What::Sums(_)
-            | What::GroupSums(_)
-            | What::Codes(_)
-            | What::PartSums(_) => {}
+            What::Rows | What::Gaps(_) | What::Vertices(_) | What::Codes(_) | What::PartSums(_) => {
+            }
+            What::Nest(nest) => self.enter(nest.public_box()),
+            What::Sums(sums) => self.enter(&sums.labels.public_box),
+            What::GroupSums(sums) => self.enter(&sums.cells.labels.public_box),
             What::Level(level) => {
                 if self.rows.is_none() {
                     self.rows = Rows::new(self.points, &level.path);
@@ -71,41 +72,47 @@ impl<'a> Memory<'a> {
                 let rows = self.rows.take();
                 self.leaf_of = rows.map_or_else(Vec::new, |rows| rows.leaves(&sums.path));
             }
-            What::Radii(radii) => {
-                self.locate(&radii.labels);
-            }
-            What::Spreads(spreads) => {
-                self.locate(&spreads.labels);
-            }
+            What::Radii(radii) => self.locate(&radii.labels),
+            What::Spreads(spreads) => self.locate(&spreads.labels),
             What::RingCells(cells) => {
                 let Some(layout) = cells.layout() else { return };
-                let mut located = self.hinted(&cells.labels);
-                let mut found = std::mem::take(&mut self.cells.0);
-                found.resize(self.points.len(), 0);
-                let Labels { public_box, .. } = &cells.labels;
-                located.update_each(
-                    public_box,
-                    cells.labels.centres(),
-                    true,
-                    &mut found,
-                    || vec![0.0; public_box.dim()],
-                    |residual, clipped, (centre, distance), cell| {
-                        let found = layout.cell((centre as usize, distance), clipped, residual);
-                        #[allow(clippy::cast_possible_truncation, reason = "2^24, or 22 a centre")]
-                        {
-                            *cell = found as u32;
-                        }
-                    },
-                );
-                (self.located, self.cells) = (Some(located), (found, cells.entries()));
+                let mut found = vec![0; self.points.len()];
+                self.locate_each(&cells.labels, &mut found, |point, (centre, distance), cell| {
+                    let found = layout.cell((centre as usize, distance), point);
+                    #[allow(clippy::cast_possible_truncation, reason = "2^24, or 22 per centre")]
+                    {
+                        *cell = found as u32;
+                    }
+                });
+                self.cells = (found, cells.entries());
             }
+        }
+    }
+
+    /// Finds out which records are inside of a box, if that is another one than before.
+    fn enter(&mut self, public_box: &PublicBox) {
+        if self.inside.as_ref().is_none_or(|inside| inside.public_box() != public_box) {
+            self.inside = Some(Inside::of(self.points, public_box));
         }
     }
 
     /// Finds the centre of each record.
     fn locate(&mut self, labels: &Labels) {
+        self.locate_each(labels, &mut vec![(); self.points.len()], |_, _, ()| ());
+    }
+
+    /// The same, and [something else](Located::update_each) of each.
+    fn locate_each<T: Send>(
+        &mut self,
+        labels: &Labels,
+        found: &mut [T],
+        also: impl Fn(&[f64], (u32, f64), &mut T) + Sync,
+    ) {
+        self.enter(&labels.public_box);
         let mut located = self.hinted(labels);
-        located.update(&labels.public_box, labels.centres(), labels.tree.is_none());
+        if let Some(inside) = &self.inside {
+            located.update_each(inside, labels.centres(), labels.tree.is_none(), found, also);
+        }
         self.located = Some(located);
     }
 
@@ -138,19 +145,26 @@ impl<'a> Memory<'a> {
     }
 
     fn count(&self, question: &Question) -> Vec<i64> {
-        match (&question.what, &self.rows, &self.located) {
+        let located = self.located.as_ref().zip(self.inside.as_ref());
+        match (&question.what, &self.rows, located) {
             (What::Gaps(gaps), _, _) => gaps.count(self.points),
             (What::Level(level), Some(rows), _) => rows.histograms(level.first, level.nodes),
             (What::LeafSums(sums), _, _) => sums
                 .counter()
                 .map_or_else(Vec::new, |leaves| leaves.sums(self.points, &self.leaf_of)),
-            (What::Radii(radii), _, Some(located)) => buckets(&radii.radii, &located.distances),
-            (What::Sums(sums), _, Some(located)) => exact_sums(located, sums),
+            (What::Radii(radii), _, Some((located, _))) => {
+                buckets(&radii.radii, &located.distances)
+            }
+            (What::Sums(sums), _, Some((located, inside))) => exact_sums(located, inside, sums),
             (What::Vertices(vertices), _, _) => vertices.sums(self.points),
-            (What::Nest(nest), _, _) => nest.sums(self.points),
+            (What::Nest(nest), _, _) => {
+                self.inside.as_ref().map_or_else(Vec::new, |inside| nest.sums(self.points, inside))
+            }
             (What::RingCells(cells), _, _) => exact_counts(&self.cells.0, cells.entries()),
-            (What::GroupSums(sums), _, Some(located)) => sums.sums(located, &self.cells.0),
-            (What::Spreads(spreads), _, Some(located)) => spreads.sums(located),
+            (What::GroupSums(sums), _, Some((located, inside))) => {
+                sums.sums(located, inside, &self.cells.0)
+            }
+            (What::Spreads(spreads), _, Some((located, _))) => spreads.sums(located),
             _ => vec![0; question.entries()],
         }
     }

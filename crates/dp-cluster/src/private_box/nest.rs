@@ -4,6 +4,7 @@ use dp_geometry::{PointsView, PublicBox};
 use serde::{Deserialize, Serialize};
 
 use crate::buckets::Buckets;
+use crate::inside::Inside;
 use crate::located::clip_into;
 use crate::passes::{add_up, within};
 use crate::table::sum_rows;
@@ -45,19 +46,24 @@ impl Nest {
     pub(crate) fn counter(&self) -> Option<NestCounter> {
         let widths = (0..self.dim()).map(|i| self.half.unwrap_or(1.0) * self.public_box.width(i));
         let ends = Buckets::new((1..BOXES).rev().map(half_width).collect());
-        let (widths, clipped) = (widths.collect(), vec![0.0; self.dim()]);
-        let nest = self.clone();
-        (self.middle.len() == self.dim()).then_some(NestCounter { nest, widths, ends, clipped })
+        let (widths, nest) = (widths.collect(), self.clone());
+        let [clipped, units] = [(); 2].map(|()| vec![0.0; self.dim()]);
+        let is_one = self.middle.len() == self.dim();
+        is_one.then_some(NestCounter { nest, widths, ends, clipped, units })
     }
 
-    /// The answer of all records.
-    pub(crate) fn sums(&self, points: PointsView<'_>) -> Vec<i64> {
-        let add = |counter: &mut Option<NestCounter>, _, row: &[f64], sums: &mut [i64]| {
+    /// The answer of all records, of which some are inside of the box.
+    pub(crate) fn sums(&self, points: PointsView<'_>, inside: &Inside) -> Vec<i64> {
+        let scratch = || (self.counter(), vec![0.0; self.dim()]);
+        sum_rows(points, self.entries(), scratch, |(counter, room), number, row, sums| {
             if let Some(counter) = counter {
-                counter.add(row, sums);
+                counter.add_point(inside.point(number, row, room), sums);
             }
-        };
-        sum_rows(points, self.entries(), || self.counter(), add)
+        })
+    }
+
+    pub(crate) fn public_box(&self) -> &PublicBox {
+        &self.public_box
     }
 
     /// A record is in one ring, and adds at most half a width to each coordinate of a sum.
@@ -95,24 +101,36 @@ pub(crate) struct NestCounter {
     ends: Buckets,
     /// The point of the public box that a record counts as.
     clipped: Vec<f64>,
+    /// What it adds to a sum, before that is rounded: two coordinates are worked out at once.
+    units: Vec<f64>,
 }
 
 impl NestCounter {
     #[inline]
     pub(crate) fn add(&mut self, row: &[f64], entries: &mut [i64]) {
-        let Nest { public_box, middle, half } = &self.nest;
-        clip_into(public_box, row, &mut self.clipped);
+        let mut clipped = std::mem::take(&mut self.clipped);
+        clip_into(&self.nest.public_box, row, &mut clipped);
+        self.add_point(&clipped, entries);
+        self.clipped = clipped;
+    }
+
+    /// Adds a point of the public box.
+    #[inline]
+    fn add_point(&mut self, point: &[f64], entries: &mut [i64]) {
+        let Nest { middle, half, .. } = &self.nest;
         if half.is_none() {
-            let far = farthest(&self.clipped, middle, &self.widths);
+            let far = farthest(point, middle, &self.widths);
             entries[BOXES - 1 - self.ends.find(far)] += 1;
             return;
         }
-        let places = self.clipped.iter().zip(middle).zip(&self.widths);
-        for (sum, ((x, m), width)) in entries.iter_mut().zip(places) {
-            let halves = ((x - m) / width).clamp(-1.0, 1.0);
+        let places = point.iter().zip(middle).zip(&self.widths);
+        for (units, ((x, m), width)) in self.units.iter_mut().zip(places) {
+            *units = ((x - m) / width).clamp(-1.0, 1.0) * UNITS as f64;
+        }
+        for (sum, &units) in entries.iter_mut().zip(&self.units) {
             #[allow(clippy::cast_possible_truncation, reason = "towards zero, at most UNITS")]
             {
-                *sum += i64::from((halves * UNITS as f64) as i32);
+                *sum += i64::from(units as i32);
             }
         }
     }
@@ -164,12 +182,13 @@ mod tests {
                     for (_, points) in adversarial(dim, 60) {
                         for row in points.view().rows() {
                             let one = Points::new(row.to_vec(), dim).expect("a row");
-                            let counts = nest(None).sums(one.view());
+                            let inside = Inside::of(one.view(), &public_box);
+                            let counts = nest(None).sums(one.view(), &inside);
                             assert_eq!((counts.len(), counts.iter().sum()), (BOXES, 1));
                             assert!(nest(None).is_possible(1, &counts));
                             for ring in [0, 7, BOXES - 1] {
                                 let nest = nest(Some(half_width(ring)));
-                                let sums = nest.sums(one.view());
+                                let sums = nest.sums(one.view(), &inside);
                                 let squared: i64 = sums.iter().map(|s| s * s).sum();
                                 assert!(squared.unsigned_abs() <= length_squared(dim), "{row:?}");
                                 longest[which] = longest[which].max(squared.unsigned_abs());
@@ -226,7 +245,8 @@ mod tests {
                 let nest = Nest { half, ..Nest::new(&public_box) };
                 for row in &points {
                     let one = PointsView::new(row, dim).expect("a row");
-                    assert_eq!(nest.sums(one), plain(&nest, row), "{row:?} {half:?}");
+                    let found = nest.sums(one, &Inside::of(one, &public_box));
+                    assert_eq!(found, plain(&nest, row), "{row:?} {half:?}");
                 }
             }
         }

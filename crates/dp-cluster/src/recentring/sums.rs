@@ -1,7 +1,8 @@
 //! Per centre, the sum of clipped residuals and two counts: one integer vector per centre.
 
 use super::questions::Sums;
-use crate::located::{Located, clip_into};
+use crate::inside::Inside;
+use crate::located::Located;
 use crate::residual::{UNITS, add_residual};
 use crate::table::sum_rows;
 
@@ -17,20 +18,15 @@ pub(super) const COUNTS: usize = 2;
 const FAR: f64 = 2.0;
 
 /// Adds up all points, one vector of `dim + COUNTS` entries per centre, from where they have been located.
-pub(crate) fn exact_sums(located: &Located<'_>, asked: &Sums) -> Vec<i64> {
+pub(crate) fn exact_sums(located: &Located<'_>, inside: &Inside, asked: &Sums) -> Vec<i64> {
     let Located { points, labels, distances } = located;
     let (dim, width, centres) = (points.dim(), asked.width(), asked.labels.centres());
-    sum_rows(
-        *points,
-        asked.entries(),
-        || vec![0.0; dim],
-        |clipped, number, row, sums| {
-            clip_into(&asked.labels.public_box, row, clipped);
-            let label = labels[number] as usize;
-            let at = (centres.row(label), distances[number], asked.radius[label]);
-            add_row(clipped, at, &mut sums[label * width..][..width]);
-        },
-    )
+    let room = || vec![0.0; dim];
+    sum_rows(*points, asked.entries(), room, |room, number, row, sums| {
+        let label = labels[number] as usize;
+        let at = (centres.row(label), distances[number], asked.radius[label]);
+        add_row(inside.point(number, row, room), at, &mut sums[label * width..][..width]);
+    })
 }
 
 /// Adds a point of the box to the vector of its centre, which is at this distance and has this radius.

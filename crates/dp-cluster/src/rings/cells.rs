@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::RingRounds;
 use super::round::LENGTH_SQUARED;
 use crate::buckets::Buckets;
-use crate::located::{Located, clip_into};
+use crate::inside::Inside;
+use crate::located::Located;
 use crate::passes::add_up;
 use crate::recentring::{Labeller, Labels};
 use crate::residual::{UNITS, add_residual};
@@ -73,7 +74,7 @@ impl RingCells {
 
     pub(crate) fn counter(&self) -> Option<CellCounter> {
         let (labeller, layout) = (self.labels.labeller()?, self.layout()?);
-        Some(CellCounter { labeller, layout, residual: vec![0.0; self.dim()] })
+        Some(CellCounter { labeller, layout })
     }
 
     /// A record is in one cell.
@@ -125,30 +126,22 @@ impl Layout {
         self.first.windows(2).map(|ends| ends[0]..ends[1])
     }
 
-    /// The cell of a record of this centre at this distance.
+    /// The cell of a point of the box of this centre at this distance.
     #[inline]
-    pub(crate) fn cell(
-        &self,
-        (centre, distance): (usize, f64),
-        clipped: &[f64],
-        residual: &mut [f64],
-    ) -> usize {
+    pub(crate) fn cell(&self, (centre, distance): (usize, f64), point: &[f64]) -> usize {
         // Rounding can put a corner of the box beyond its diagonal.
         let ring = self.ends.find(distance).min(RINGS - 1);
-        let mut code = 0;
-        if self.planes[centre] > 0 {
-            let offsets = clipped.iter().zip(self.centre(centre)).map(|(x, c)| x - c);
-            residual.iter_mut().zip(offsets).for_each(|(residual, offset)| *residual = offset);
-            code = self.hyperplanes.key(residual, self.planes[centre]) as usize;
-        }
-        self.ring(centre, ring).start + code
+        let code = match self.planes[centre] {
+            0 => 0,
+            planes => self.hyperplanes.key_around(self.centre(centre), point, planes),
+        };
+        self.ring(centre, ring).start + code as usize
     }
 }
 
 pub(crate) struct CellCounter {
     labeller: Labeller,
     layout: Layout,
-    residual: Vec<f64>,
 }
 
 impl CellCounter {
@@ -156,8 +149,7 @@ impl CellCounter {
     #[inline]
     fn locate(&mut self, row: &[f64]) -> (usize, f64, usize) {
         let (centre, distance) = self.labeller.locate(row);
-        let clipped = self.labeller.clipped();
-        (centre, distance, self.layout.cell((centre, distance), clipped, &mut self.residual))
+        (centre, distance, self.layout.cell((centre, distance), self.labeller.clipped()))
     }
 
     #[inline]
@@ -210,24 +202,18 @@ impl GroupSums {
     }
 
     /// The answer of records that have been located.
-    pub(crate) fn sums(&self, located: &Located<'_>, cells: &[u32]) -> Vec<i64> {
+    pub(crate) fn sums(&self, located: &Located<'_>, inside: &Inside, cells: &[u32]) -> Vec<i64> {
         const { assert!(LENGTH_SQUARED < 1 << 60) };
         let Located { points, labels, distances } = located;
         let (dim, centres) = (points.dim(), self.cells.labels.centres());
-        let public_box = &self.cells.labels.public_box;
-        sum_rows(
-            *points,
-            self.entries(),
-            || vec![0.0; dim],
-            |clipped, number, row, sums| {
-                let group = self.of_cell[cells[number] as usize];
-                if group != NO_GROUP {
-                    clip_into(public_box, row, clipped);
-                    let at = (centres.row(labels[number] as usize), distances[number]);
-                    add_row(clipped, at, (group, &self.radii), sums);
-                }
-            },
-        )
+        let room = || vec![0.0; dim];
+        sum_rows(*points, self.entries(), room, |room, number, row, sums| {
+            let group = self.of_cell[cells[number] as usize];
+            if group != NO_GROUP {
+                let at = (centres.row(labels[number] as usize), distances[number]);
+                add_row(inside.point(number, row, room), at, (group, &self.radii), sums);
+            }
+        })
     }
 }
 

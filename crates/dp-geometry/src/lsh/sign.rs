@@ -30,6 +30,7 @@ const LANES: usize = 16;
 pub struct SignProjections {
     /// `(blocks, dim)` groups of [`LANES`] normal vectors' coordinates; unused lanes are zero.
     lanes: Vec<[f64; LANES]>,
+    origin: Vec<f64>,
     dim: usize,
     planes: usize,
 }
@@ -54,7 +55,7 @@ impl SignProjections {
                 group[plane % LANES] = x;
             }
         }
-        Ok(Self { lanes, dim, planes })
+        Ok(Self { lanes, origin: vec![0.0; dim], dim, planes })
     }
 
     /// How many planes there are.
@@ -65,18 +66,24 @@ impl SignProjections {
     /// The first `planes` bits of the key. Coordinates that are missing count as zero; a product that is not a number is not positive.
     #[inline]
     pub fn key(&self, point: &[f64], planes: usize) -> u32 {
+        self.key_around(&self.origin, point, planes)
+    }
+
+    /// The same for planes through another point than the origin: [`key`](Self::key) of the difference.
+    #[inline]
+    pub fn key_around(&self, centre: &[f64], point: &[f64], planes: usize) -> u32 {
         let planes = planes.min(self.planes);
         let mut key = 0;
         let blocks = self.lanes.chunks_exact(self.dim).zip((0..planes).step_by(LANES));
         for (block, first) in blocks {
             let bits = match planes - first {
-                1 | 2 => sides::<2>(point, block),
-                3 | 4 => sides::<4>(point, block),
-                5 | 6 => sides::<6>(point, block),
-                7 | 8 => sides::<8>(point, block),
-                9 | 10 => sides::<10>(point, block),
-                11 | 12 => sides::<12>(point, block),
-                _ => sides::<LANES>(point, block),
+                1 | 2 => sides::<2>(centre, point, block),
+                3 | 4 => sides::<4>(centre, point, block),
+                5 | 6 => sides::<6>(centre, point, block),
+                7 | 8 => sides::<8>(centre, point, block),
+                9 | 10 => sides::<10>(centre, point, block),
+                11 | 12 => sides::<12>(centre, point, block),
+                _ => sides::<LANES>(centre, point, block),
             };
             key |= bits << first;
         }
@@ -93,9 +100,10 @@ impl SignProjections {
 
 /// A bit for each of the first planes of a block, set on the side that its normal vector points to.
 #[inline]
-fn sides<const PLANES: usize>(point: &[f64], block: &[[f64; LANES]]) -> u32 {
+fn sides<const PLANES: usize>(centre: &[f64], point: &[f64], block: &[[f64; LANES]]) -> u32 {
     let mut sums = [0.0; PLANES];
-    for (x, group) in point.iter().zip(block) {
+    for ((x, c), group) in point.iter().zip(centre).zip(block) {
+        let x = x - c;
         for (sum, normal) in sums.iter_mut().zip(group) {
             *sum += x * normal;
         }
