@@ -121,11 +121,16 @@ fn farthest(effort: Effort) -> Found {
     late.found
 }
 
+/// The late record is where a candidate costs it nothing, and another one as much as can be.
 fn searches(effort: Effort) -> Found {
-    let pair = many_records(|x| x);
+    let [without, _] = many_records(|x| x);
+    let with = [without.view().coords(), &[-10.0; DIM]].concat();
+    let pair = [without, Points::new(with, DIM).expect("whole rows")];
     let mut late = Late::new(effort, &pair);
     for objective in [Objective::KMeans, Objective::KMedian] {
-        late.see(&format!("{objective:?}"), Ok(search(DIM, 2, budget(0.5), objective)));
+        for k in [1, 2] {
+            late.see(&format!("{objective:?}, {k}"), Ok(search(DIM, k, budget(0.5), objective)));
+        }
     }
     late.found
 }
