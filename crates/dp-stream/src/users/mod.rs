@@ -63,6 +63,21 @@ pub(crate) struct Participants {
     places: Vec<u32>,
 }
 
+/// The places of the charges that this holds of, found without a branch that could be guessed wrong.
+#[inline]
+fn places_where<'a>(
+    charges: &[u8],
+    holds: impl Fn(u8) -> bool,
+    places: &'a mut [u16; MOST_PORTION],
+) -> &'a [u16] {
+    let mut found = 0;
+    for (place, &charge) in (0..).zip(charges) {
+        places[found] = place;
+        found += usize::from(holds(charge));
+    }
+    &places[..found]
+}
+
 /// Whether users whose limit this is can have these charges between two steps.
 pub(crate) fn are_charges(charges: &[u8], limit: Option<u8>) -> bool {
     let limit = limit.unwrap_or(1);
@@ -141,24 +156,27 @@ impl Participants {
 
     /// Who counts, without a branch that could be guessed wrong.
     fn add_portion(&mut self, portion: &[Event]) {
-        let nobody = self.charged.len() - 1;
-        let mut first = [Shown::default(); MOST_PORTION];
-        let mut further = [Shown::default(); MOST_PORTION];
-        let (mut firsts, mut furthers) = (0, 0);
-        for &Event { user, item } in portion {
-            let user = user.wrapping_sub(self.first_user);
-            let place = (user as usize).min(nobody);
-            let before = self.charged[place];
-            let known = item <= self.admission.last_item;
-            let counts = known && before < BUSY;
-            self.charged[place] = if counts { BUSY } else { before };
-            first[firsts] = Shown { item, user, before };
-            firsts += usize::from(counts);
-            further[furthers] = Shown { item, user, before: UNKNOWN };
-            furthers += usize::from(known && before == BUSY);
+        let Self { first_user, charged, admission, admitted, more, .. } = self;
+        let nobody = charged.len() - 1;
+        let mut charges = [GONE; MOST_PORTION];
+        let charges = &mut charges[..portion.len()];
+        // Nothing here waits for the charge of another event, so many are fetched at a time.
+        for (charge, event) in charges.iter_mut().zip(portion) {
+            let place = (event.user.wrapping_sub(*first_user) as usize).min(nobody);
+            let charged = &mut charged[if event.item <= admission.last_item { place } else { nobody }];
+            *charge = *charged;
+            // Who is gone stays so.
+            *charged = (*charged).max(BUSY);
         }
-        self.admitted.extend_from_slice(&first[..firsts]);
-        self.more.extend_from_slice(&further[..furthers]);
+        let shown = |place: u16, before: u8| {
+            let Event { user, item } = portion[usize::from(place)];
+            Shown { item, user: user.wrapping_sub(*first_user), before }
+        };
+        let mut places = [0; MOST_PORTION];
+        let first = places_where(charges, |charge| charge < BUSY, &mut places);
+        admitted.extend(first.iter().map(|&place| shown(place, charges[usize::from(place)])));
+        let further = places_where(charges, |charge| charge == BUSY, &mut places);
+        more.extend(further.iter().map(|&place| shown(place, UNKNOWN)));
     }
 
     /// How many users show each item, among those that count. Private: it must not leave the trusted
