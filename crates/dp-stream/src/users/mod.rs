@@ -175,8 +175,10 @@ impl Participants {
         let mut places = [0; MOST_PORTION];
         let first = places_where(charges, |charge| charge < BUSY, &mut places);
         admitted.extend(first.iter().map(|&place| shown(place, charges[usize::from(place)])));
-        let further = places_where(charges, |charge| charge == BUSY, &mut places);
-        more.extend(further.iter().map(|&place| shown(place, UNKNOWN)));
+        if charges.contains(&BUSY) {
+            let further = places_where(charges, |charge| charge == BUSY, &mut places);
+            more.extend(further.iter().map(|&place| shown(place, UNKNOWN)));
+        }
     }
 
     /// How many users show each item, among those that count. Private: it must not leave the trusted

@@ -95,9 +95,7 @@ impl ItemTable {
             }
             // The heads are at hand now: loads that do not wait for each other.
             std::hint::black_box(&block);
-            for &(item, chain, _) in &block[..size] {
-                places.push(self.add_to(chain, item));
-            }
+            places.extend(block[..size].iter().map(|&(item, chain, _)| self.add_to(chain, item)));
             if size < BLOCK {
                 break;
             }
