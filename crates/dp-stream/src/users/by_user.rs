@@ -27,7 +27,7 @@ pub(crate) fn sort_by_user(shown: &mut Vec<Shown>, scratch: &mut Vec<Shown>, use
         shown.sort_by_key(|shown| shown.user);
         return;
     }
-    scratch.clear();
+    // What is left there is written over.
     scratch.resize(shown.len(), Shown::default());
     let bits = usize::BITS - users.leading_zeros();
     let passes = bits.div_ceil(DIGIT_BITS).max(1);

@@ -20,7 +20,7 @@ const GONE: u8 = 255;
 /// Events are taken up so many at a time, at most.
 const MOST_PORTION: usize = 256;
 /// Has shown an item in the step under way. Between steps no user is busy.
-const BUSY: u8 = 254;
+const BUSY: u8 = GONE - 1;
 
 /// From where on counting takes another way. None of it changes what is counted, which claims show by going through all ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,7 +163,8 @@ impl Participants {
         // Nothing here waits for the charge of another event, so many are fetched at a time.
         for (charge, event) in charges.iter_mut().zip(portion) {
             let place = (event.user.wrapping_sub(*first_user) as usize).min(nobody);
-            let charged = &mut charged[if event.item <= admission.last_item { place } else { nobody }];
+            let charged =
+                &mut charged[if event.item <= admission.last_item { place } else { nobody }];
             *charge = *charged;
             // Who is gone stays so.
             *charged = (*charged).max(BUSY);
@@ -256,6 +257,28 @@ impl Participants {
                 * size_of::<Shown>()
     }
 
+    /// Takes what was admitted of users who are gone by now, in order.
+    fn withdraw(&mut self, withdrawn: &mut Vec<Shown>) {
+        let Self { admitted, charged, .. } = self;
+        let mut places = [0; MOST_PORTION];
+        let mut kept = 0;
+        for start in (0..admitted.len()).step_by(MOST_PORTION) {
+            let portion = &admitted[start..admitted.len().min(start + MOST_PORTION)];
+            let mut charges = [GONE; MOST_PORTION];
+            for (charge, admitted) in charges.iter_mut().zip(portion) {
+                *charge = charged[admitted.user as usize];
+            }
+            let charges = &charges[..portion.len()];
+            let gone = places_where(charges, |charge| charge == GONE, &mut places);
+            withdrawn.extend(gone.iter().map(|&place| portion[usize::from(place)]));
+            for &place in places_where(charges, |charge| charge != GONE, &mut places) {
+                admitted[kept] = admitted[start + usize::from(place)];
+                kept += 1;
+            }
+        }
+        admitted.truncate(kept);
+    }
+
     /// Decides about users who have shown more than one item: those count that come first in the order, as many as there is room
     /// for. What was admitted and comes later makes room.
     fn choose(&mut self, order: Precedence<'_>) {
@@ -266,16 +289,9 @@ impl Participants {
         // For a moment, who shows more is gone, to be told from others who are busy.
         for further in &shown {
             let charged = &mut self.charged[further.user as usize];
-            *charged = if *charged == BUSY { GONE } else { *charged };
+            *charged |= u8::from(*charged == BUSY);
         }
-        let charged = &self.charged;
-        self.admitted.retain(|admitted| {
-            let stays = charged[admitted.user as usize] == BUSY;
-            if !stays {
-                shown.push(*admitted);
-            }
-            stays
-        });
+        self.withdraw(&mut shown);
         let users = self.users();
         sort_by_user(&mut shown, &mut self.scratch, users);
         let mut ranked: Vec<(Rank, u64)> = Vec::new();

@@ -34,6 +34,8 @@ struct Entry {
 
 /// So many items are hashed before the first of them is looked up, so that memory is waited for once.
 const BLOCK: usize = 64;
+/// Above so many entries, one is waited for about as long as for a head.
+const MANY: usize = 1 << 16;
 /// Stamps begin again above this.
 const MOST_STAMPS: u32 = 1 << 31;
 
@@ -95,6 +97,16 @@ impl ItemTable {
             }
             // The heads are at hand now: loads that do not wait for each other.
             std::hint::black_box(&block);
+            // And so are the entries that they lead to, where there are more than a cache holds.
+            let mut ahead = 0;
+            if self.entries.len() > MANY {
+                let most = self.entries.len() - 1;
+                for &(_, _, head) in &block[..size] {
+                    let index = head.saturating_sub(self.first) as usize;
+                    ahead ^= self.entries[index.min(most)].item;
+                }
+            }
+            std::hint::black_box(ahead);
             places.extend(block[..size].iter().map(|&(item, chain, _)| self.add_to(chain, item)));
             if size < BLOCK {
                 break;
@@ -246,10 +258,10 @@ mod tests {
     fn a_table_grows_and_keeps_its_places() {
         let mut table = ItemTable::new(64);
         let mut places = Vec::new();
-        table.add_all((0..10_000).map(|item| item * 977), &mut places);
-        assert_eq!(places, (0..10_000).collect::<Vec<_>>());
-        assert!((0..10_000).all(|i| table.find(u64::from(i) * 977) == Some(i)));
-        assert_eq!(table.heads.len(), 1 << 15);
+        table.add_all((0..100_000).map(|item| item * 977), &mut places);
+        assert_eq!(places, (0..100_000).collect::<Vec<_>>());
+        assert!((0..100_000).all(|i| table.find(u64::from(i) * 977) == Some(i)));
+        assert_eq!(table.heads.len(), 1 << 18);
     }
 
     #[test]
