@@ -247,3 +247,44 @@ fn heaviest(data: &WeightedPoints<'_>) -> usize {
     (1..data.points().len())
         .fold(0, |best, i| if data.weight(i) > data.weight(best) { i } else { best })
 }
+
+#[cfg(test)]
+mod tests {
+    use dp_geometry::Points;
+    use dp_mechanism::ChaCha20Rng;
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::local_search::{Objective, improve_seeding};
+
+    /// Few distinct coordinates make ties and copies common.
+    #[test]
+    fn kept_distances_change_nothing() {
+        for round in 0..40_u32 {
+            let rng = |seed: u32| ChaCha20Rng::seed_from_u64(seed.into());
+            let mut of_data = rng(round);
+            let (n, dim) = (of_data.random_range(30..200), of_data.random_range(1..12));
+            let k = 1 + round as usize % 20;
+            let coords = (0..n * dim).map(|_| match of_data.random_range(0..30) {
+                0 => of_data.random_range(-1e3..1e3),
+                x => f64::from(x % 6) / 3.0,
+            });
+            let points = Points::new(coords.collect(), dim).expect("whole rows");
+            let weights: Vec<f64> = (0..n).map(|_| of_data.random_range(0.0..3.0)).collect();
+            let weights = (round % 3 > 0).then_some(&*weights);
+            let data = WeightedPoints::new(points.view(), weights).expect("valid");
+            let found = |most_kept| {
+                let mut rng = rng(round + 100);
+                let mut pairs = Pairs::with_sizes(data.points(), most_kept);
+                assert_eq!(pairs.are_few(), most_kept > 0);
+                let seeding = seed(&data, &mut pairs, k, 5, &mut rng);
+                let Seeding { mut centres, labels, squared, mass } = seeding;
+                let seeded = centres.clone();
+                let objective = [Objective::KMeans, Objective::KMedian][round as usize % 2];
+                improve_seeding(&data, &mut pairs, &mut centres, objective, 30, &mut rng);
+                (seeded, labels, squared, mass, centres)
+            };
+            assert_eq!(found(1024), found(0));
+        }
+    }
+}

@@ -72,6 +72,9 @@ fn keys_of_signs_are_those_of_the_plain_products() {
             };
             let plain = normals.chunks_exact(5).take(prefix).enumerate().map(bit).sum::<u32>();
             assert_eq!(hash.key(&point, prefix), plain);
+            let centre: [f64; 5] = std::array::from_fn(|_| rng.random_range(-1.0..1.0));
+            let offset: [f64; 5] = std::array::from_fn(|i| point[i] - centre[i]);
+            assert_eq!(hash.key_around(&centre, &point, prefix), hash.key(&offset, prefix));
         }
         assert_eq!(hash.key(&[f64::NAN; 5], planes), 0);
         assert_eq!(hash.key(&[], planes), 0);

@@ -84,6 +84,10 @@ proptest! {
         let centres = cut(&centres, centres.len() / dim);
         let table = CentreTable::new(centres.view());
         let rows = [0, 1, 2, 3].map(|i| points.view().row(i));
+        for centre in centres.view().rows() {
+            let together = four_squared_distances(rows, [centre; 4]);
+            prop_assert_eq!(together, rows.map(|row| squared_distance(row, centre)));
+        }
         let mut together = vec![f64::NAN; 4 * table.padded_len()];
         table.distances(rows, &mut together);
         for (number, row) in rows.into_iter().enumerate() {
