@@ -85,7 +85,7 @@ fn of_ways() -> Vec<Check> {
     let mut all: Vec<Check> = ways::methods().map(of).collect();
     all.push(Check::new(
         "stream-admission",
-        "MonitorPlan, Monitor, Decider, Shard: which items of a user count, by what was reported",
+        "MonitorPlan, Monitor, Decider, Shard: which items of a user count, by what was reported or by user",
         "add-remove",
         Method::Exact,
         ways::admission,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use dp_accounting::{AddRemove, AnyRelation, Loss, Receipt, Step};
-use dp_audit::Neighbours;
+use dp_accounting::{AddRemove, AnyRelation, Loss, Receipt, Relation, Step};
+use dp_audit::{Law as Outcomes, Neighbours};
 use dp_mechanism::{DiscreteGaussian, Geometric, Law, Reported, Source, ThresholdReports, Touched};
 use dp_stream::{
     Budget, Event, Method, MonitorPlan, MonitorSettings, StreamShape, Threshold, Universe,
@@ -59,6 +59,35 @@ pub(crate) fn stream(records: &[usize], items: u64, steps: u64) -> Vec<Vec<Event
         records.iter().enumerate().filter_map(user)
     };
     (0..steps).map(|step| (0..items).flat_map(|item| shown(step, item)).collect()).collect()
+}
+
+/// The laws of all streams of so many users, and of the same in which one of them shows nothing: for what depends on the numbers
+/// of users, which stay as they are when one is added.
+pub(crate) fn for_each_who_shows<O: Ord>(
+    relation: impl Relation,
+    (kinds, users): (usize, u32),
+    law: impl Fn(&[usize]) -> Outcomes<O>,
+    mut see: impl FnMut(&Outcomes<O>, &Outcomes<O>, &str),
+) {
+    let records = |number: usize| {
+        (0..users).map(|user| number / kinds.pow(user) % kinds).collect::<Vec<usize>>()
+    };
+    let laws: BTreeMap<Vec<usize>, Outcomes<O>> = (0..kinds.pow(users))
+        .map(records)
+        .map(|records| {
+            let law = law(&records).under(relation);
+            (records, law)
+        })
+        .collect();
+    for (records, with) in &laws {
+        for user in 0..records.len() {
+            if records[user] != 0 {
+                let mut without = records.clone();
+                without[user] = 0;
+                see(&laws[&without], with, &format!("user {user} of {records:?}"));
+            }
+        }
+    }
 }
 
 /// A record is a user with all that they show, and when.

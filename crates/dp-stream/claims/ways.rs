@@ -3,16 +3,17 @@
 use std::fmt::Debug;
 use std::iter::successors;
 
+use dp_accounting::AddRemove;
 use dp_audit::harness::toys::{Jumping, for_each_one_more};
 use dp_audit::harness::{Effort, Found};
 use dp_audit::{Law, Window, exact_law};
 use dp_mechanism::{JumpSizes, Mechanism, Source};
 use dp_stream::{
-    Budget, CountingSizes, Decider, Event, Method, Monitor, MonitorPlan, MonitorSettings, Report,
-    Shard, ShardState, Threshold,
+    Budget, CountingSizes, Decider, Event, ItemOrder, Method, Monitor, MonitorPlan,
+    MonitorSettings, Report, Shard, ShardState, Threshold,
 };
 
-use crate::setup::{claimed_delta, shape, stream};
+use crate::setup::{claimed_delta, for_each_who_shows, shape, stream};
 use crate::wire::wire;
 
 /// How a stream is put through a session.
@@ -66,6 +67,14 @@ pub(crate) fn methods() -> impl Iterator<Item = Method> {
     })
 }
 
+/// All orders of items: a new one does not compile without its place here.
+fn item_orders() -> impl Iterator<Item = ItemOrder> {
+    successors(Some(ItemOrder::ReportedFirst), |order| match order {
+        ItemOrder::ReportedFirst => Some(ItemOrder::Spread),
+        ItemOrder::Spread => None,
+    })
+}
+
 /// Which sizes the code that takes another way from a size on is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sizes {
@@ -101,7 +110,7 @@ impl Sizes {
 }
 
 fn built(method: Method, shape: (u64, usize, u64), sizes: Sizes) -> MonitorPlan {
-    limited(method, shape, (2, 2), sizes)
+    limited(method, shape, (2, 2), ItemOrder::ReportedFirst, sizes)
 }
 
 /// Each user in so many reports, and so many items in a step.
@@ -109,6 +118,7 @@ fn limited(
     method: Method,
     (items, users, steps): (u64, usize, u64),
     (k, items_per_step): (u8, u8),
+    item_order: ItemOrder,
     sizes: Sizes,
 ) -> MonitorPlan {
     let shape = shape(items, users, steps);
@@ -123,6 +133,7 @@ fn limited(
         items_per_step: Some(items_per_step),
         threshold: Threshold::Count { count: least + 1 },
         least_threshold: Some(least),
+        item_order,
     };
     let plan = MonitorPlan::new(method, shape, budget, k, settings).expect("valid");
     plan.with_sizes(sizes.counting())
@@ -322,13 +333,15 @@ fn seen<O: Ord>(
     law: impl Fn(&[Vec<Event>]) -> Law<O>,
 ) {
     let steps = plan.steps();
-    for_each_one_more(
-        (1 << (items * steps), others),
-        |records| law(&stream(records, items, steps)),
-        |without, with, witness| {
-            found.see(excess(plan, with, without), || format!("{name:?}, {witness}"));
-        },
-    );
+    let kinds = 1 << (items * steps);
+    let law = |records: &[usize]| law(&stream(records, items, steps));
+    let see = |without: &Law<O>, with: &Law<O>, witness: &str| {
+        found.see(excess(plan, with, without), || format!("{name:?}, {witness}"));
+    };
+    match plan.item_order() {
+        ItemOrder::ReportedFirst => for_each_one_more((kinds, others), law, see),
+        ItemOrder::Spread => for_each_who_shows(AddRemove, (kinds, plan.users()), law, see),
+    }
 }
 
 /// One method in every way, with every size: four items in a step of which two count, two that others show too, two in each of two
@@ -355,18 +368,20 @@ pub(crate) fn of(method: Method, effort: Effort) -> Found {
 }
 
 /// Users who show more items than count, over steps that have reports behind them: which of the items count then follows from
-/// the reports. One of three and one of two items, for one report and for two; in every way, with every size.
+/// the reports, or from the user. One of three and one of two items, for one report and for two; in every way, order and size.
 pub(crate) fn admission(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
-    for method in methods() {
+    for (method, order) in
+        methods().flat_map(|method| item_orders().map(move |order| (method, order)))
+    {
         for sizes in [Sizes::CellByCell, Sizes::Small(1)] {
             for (items, steps, others, k) in
                 [(3, 1, effort.of(0, 1), 1), (2, 2, 0, 1), (2, 2, 0, 2), (2, 2, effort.of(0, 1), 1)]
             {
-                let plan = limited(method, (items, others + 1, steps), (k, 1), sizes);
+                let plan = limited(method, (items, others + 1, steps), (k, 1), order, sizes);
                 let window = Window::new(0, plan.threshold());
                 for way in ways() {
-                    let name = (method, way, sizes, items, steps, k);
+                    let name = (method, order, way, sizes, items, steps, k);
                     seen(&mut found, &plan, (items, others), &name, |data| {
                         exact_law(window, |source| {
                             sizes.run(source, |source| run(way, &plan, data, source))

@@ -79,7 +79,7 @@ pub use advice::{
     Advice, AdviceRow, ExcludedRow, Question, SettingRow, Settings, Wanted, advise, advise_settings,
 };
 pub use error::StreamError;
-pub use plan::{Method, MonitorPlan, MonitorSettings, StreamShape, Threshold};
+pub use plan::{ItemOrder, Method, MonitorPlan, MonitorSettings, StreamShape, Threshold};
 pub use record::{Event, Report};
 pub use session::{Monitor, MonitorState};
 pub use shards::{Decider, DeciderState, Decision, Shard, ShardCounts, ShardState};

@@ -1,15 +1,18 @@
 //! The real monitor in the hands of a service that runs it wrongly.
 
-use dp_accounting::AnyRelation;
+use dp_accounting::{AddOnly, AnyRelation};
 use dp_audit::{Window, exact_law};
 use dp_mechanism::{
     DiscreteGaussian, Draws, Geometric, Grid, Law, Mechanism, Private, Ratio, ReportNoise,
     Reported, Source, ThresholdReports, Touched,
 };
-use dp_stream::{Decider, Event, MonitorPlan, Report, Shard, ShardCounts};
+use dp_stream::{
+    Decider, Event, ItemOrder, Method, MonitorPlan, MonitorSettings, Report, Shard, ShardCounts,
+    Threshold,
+};
 
 use crate::exact::added_loss;
-use crate::setup::{shape, stream, thresh_monitor};
+use crate::setup::{AllKept, for_each_who_shows, pure, shape, stream, thresh_monitor};
 use crate::wire::wire;
 use dp_audit::harness::toys::{Side, pure_loss_of_one_more};
 use dp_audit::harness::{Effort, Found, MutantCheck, MutantCode};
@@ -20,7 +23,7 @@ pub(crate) fn all() -> Vec<MutantCheck> {
     dp_audit::harness::mutants(include_str!("mutants.toml"), &code())
 }
 
-fn code() -> [MutantCode; 8] {
+fn code() -> [MutantCode; 9] {
     [
         ("M40", |effort| shards(effort, true), |effort| shards(effort, false)),
         ("M41", |effort| restarts(effort, true), |effort| restarts(effort, false)),
@@ -30,6 +33,7 @@ fn code() -> [MutantCode; 8] {
         ("M45", |effort| repeats(effort, true), |effort| repeats(effort, false)),
         ("M46", |effort| restarts_with_note(effort, 0), |effort| restarts_with_note(effort, 1)),
         ("M150", |effort| admission(effort, true), |effort| admission(effort, false)),
+        ("M293", |effort| spread(effort, true), |effort| spread(effort, false)),
     ]
 }
 
@@ -273,4 +277,39 @@ fn admission(_: Effort, by_counts: bool) -> Found {
         }
         plan.replay(&data, draws).0
     })
+}
+
+/// One step of two items, of which one counts for a user: by the number of the user and the item, or as one generator in the order of
+/// the batch says, so that a user more turns the coins of those that come later.
+fn spread(_: Effort, one_generator: bool) -> Found {
+    let settings = MonitorSettings {
+        threshold: Threshold::Count { count: 3 },
+        item_order: ItemOrder::Spread,
+        ..Default::default()
+    };
+    let budget = pure(EPSILON);
+    let plan = MonitorPlan::new(Method::ThreshMonitor, shape(2, 3, 1), budget, 1, settings);
+    let plan = plan.expect("valid");
+    let law = |records: &[usize]| {
+        let mut data = stream(records, 2, 1);
+        if one_generator {
+            let mut users: Vec<u32> = data[0].iter().map(|event| event.user).collect();
+            users.sort_unstable();
+            users.dedup();
+            // Of every second user who takes part, the second item.
+            let preferred = |event: &Event| {
+                let both = (0..2).all(|item| data[0].contains(&Event { item, ..*event }));
+                let place = users.iter().position(|user| *user == event.user);
+                !both || place.is_some_and(|place| event.item == place as u64 % 2)
+            };
+            data[0] = data[0].iter().copied().filter(preferred).collect();
+        }
+        let window = Window::new(0, plan.threshold());
+        exact_law(window, |draws| plan.replay(&data, &mut AllKept(draws)).0)
+    };
+    let mut found = Found::claim(plan.loss_per_report());
+    for_each_who_shows(AddOnly, (4, plan.users()), law, |without, with, witness| {
+        found.see(with.pure_loss(without), || witness.to_owned());
+    });
+    found
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use dp_accounting::Budget;
 use serde::{Deserialize, Serialize};
 
-use crate::{Method, MonitorPlan, MonitorSettings, StreamError, StreamShape, Threshold};
+use crate::{ItemOrder, Method, MonitorPlan, MonitorSettings, StreamError, StreamShape, Threshold};
 
 /// An item that should be found. Everything here is public.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ pub struct Wanted {
 /// The best settings of one method.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SettingRow {
-    /// Ready to be started: it holds reports per user, items per step and threshold.
+    /// Ready to be started: it holds reports per user, items per step, their order and threshold.
     pub plan: MonitorPlan,
     /// How often the item is found in time: the recall to expect over items like it.
     pub found: f64,
@@ -45,7 +45,7 @@ pub struct Settings {
     pub rows: Vec<SettingRow>,
 }
 
-/// Searches reports per user and items per step of every method, by formulas alone: no data, no draws.
+/// Searches reports per user, items per step and their order of every method, by formulas alone: no data, no draws.
 ///
 /// More reports per user mean more noise; fewer mean that of the items of a user fewer count. What it expects was
 /// compared with runs over generated streams (the tests of this crate): within .07 of the share found.
@@ -55,12 +55,13 @@ pub struct Settings {
 pub fn advise_settings(wanted: &Wanted) -> Result<Settings, StreamError> {
     let Wanted { shape, budget, reports_of_a_user: least, .. } = wanted;
     let pure = Budget::new(budget.epsilon().get(), 0.0)?;
-    let plan = |method, budget, k, items_per_step| {
+    let plan = |method, budget, k, items_per_step, item_order| {
         let threshold = Threshold::Rule { beta: wanted.beta };
-        let settings = MonitorSettings { items_per_step, threshold, ..Default::default() };
+        let settings =
+            MonitorSettings { items_per_step, threshold, item_order, ..Default::default() };
         MonitorPlan::new(method, shape.clone(), budget, k, settings)
     };
-    plan(Method::ThreshMonitor, pure, *least, None)?;
+    plan(Method::ThreshMonitor, pure, *least, None, ItemOrder::default())?;
     let best = [
         (Method::ThreshMonitor, pure, *least),
         (Method::ThreshMonitorSeen, *budget, *least),
@@ -68,7 +69,7 @@ pub fn advise_settings(wanted: &Wanted) -> Result<Settings, StreamError> {
         (Method::BasicHistograms, pure, 1),
     ]
     .map(|(method, budget, least)| {
-        best_of(wanted, least, |k, items| plan(method, budget, k, Some(items)))
+        best_of(wanted, least, |k, items, order| plan(method, budget, k, Some(items), order))
     });
     let mut rows: Vec<SettingRow> = best.into_iter().flatten().collect();
     rows.sort_by(|a, b| b.found.total_cmp(&a.found).then(a.smallest_count.cmp(&b.smallest_count)));
@@ -79,7 +80,7 @@ pub fn advise_settings(wanted: &Wanted) -> Result<Settings, StreamError> {
 fn best_of(
     wanted: &Wanted,
     least: u8,
-    plan: impl Fn(u8, u8) -> Result<MonitorPlan, StreamError>,
+    plan: impl Fn(u8, u8, ItemOrder) -> Result<MonitorPlan, StreamError>,
 ) -> Option<SettingRow> {
     let items = u8::try_from(wanted.items_of_a_user.clamp(1, 254)).unwrap_or(254);
     let mut numbers: Vec<u8> = (0..=14).map(|i| f64::from(i) / 2.0).map(power).collect();
@@ -87,16 +88,18 @@ fn best_of(
     numbers.retain(|&k| k >= least);
     numbers.sort_unstable();
     numbers.dedup();
-    let with = |&k: &u8| {
-        let plan = plan(k, k.min(items)).ok()?;
+    let with = |(k, order): (u8, ItemOrder)| {
+        let plan = plan(k, k.min(items), order).ok()?;
         let found = plan.found_within(wanted.users, wanted.items_of_a_user, wanted.within);
         Some((found, plan))
     };
-    // Of those that are as good, the one with the fewest reports per user.
+    let orders = [ItemOrder::ReportedFirst, ItemOrder::Spread];
+    let choices = numbers.into_iter().flat_map(|k| orders.map(|order| (k, order)));
+    // Of those that are as good, the one with the fewest reports per user, and all users with the same items first.
     let better = |best: (f64, MonitorPlan), next: (f64, MonitorPlan)| {
         if next.0 > best.0 { next } else { best }
     };
-    let (found, plan) = numbers.iter().filter_map(with).reduce(better)?;
+    let (found, plan) = choices.filter_map(with).reduce(better)?;
     let smallest_count = plan.smallest_count_within(wanted.items_of_a_user, wanted.within, 0.05);
     Some(SettingRow { plan, found, smallest_count })
 }
@@ -112,14 +115,24 @@ impl fmt::Display for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:<22} {:>16} {:>14} {:>10} {:>7} {:>14}",
-            "method", "reports per user", "items per step", "threshold", "found", "19 in 20 from"
+            "{:<22} {:>16} {:>14} {:>14} {:>10} {:>7} {:>14}",
+            "method",
+            "reports per user",
+            "items per step",
+            "order",
+            "threshold",
+            "found",
+            "19 in 20 from"
         )?;
         for SettingRow { plan, found, smallest_count } in &self.rows {
+            let order = match plan.item_order() {
+                ItemOrder::ReportedFirst => "reported first",
+                ItemOrder::Spread => "spread",
+            };
             let limit = plan.limit().map_or_else(|| "any".to_owned(), |limit| limit.to_string());
             write!(
                 f,
-                "\n{:<22} {limit:>16} {:>14} {:>10} {found:>7.3} {smallest_count:>14}",
+                "\n{:<22} {limit:>16} {:>14} {order:>14} {:>10} {found:>7.3} {smallest_count:>14}",
                 plan.method().id(),
                 plan.items_per_step(),
                 plan.threshold(),

@@ -2,8 +2,8 @@
 
 use dp_accounting::Budget;
 
-use crate::StreamError;
 use crate::baselines::{CellMethod, scales};
+use crate::{ItemOrder, StreamError};
 
 /// From so many users on, a sample is taken for normal: that changes a probability of 1e-6 by a hundredth,
 /// and the count that has it by less than one in a million.
@@ -19,6 +19,7 @@ const PLACES: u32 = 32;
 pub(crate) struct Crowd {
     pub(crate) shown: u32,
     pub(crate) counted: u32,
+    pub(crate) order: ItemOrder,
 }
 
 impl Crowd {
@@ -172,11 +173,14 @@ impl Reporting {
         if crowd.shown <= crowd.counted {
             return self.missed_sampled(kept as f64);
         }
-        let missed = |place: u32| {
-            let before = (f64::from(place) + 0.5) / f64::from(PLACES);
-            Self { rate: crowd.share(before), ..*self }.missed(kept)
-        };
-        (0..PLACES).map(missed).sum::<f64>() / f64::from(PLACES)
+        let missed_at = |share| Self { rate: share, ..*self }.missed(kept);
+        let missed =
+            |place: u32| missed_at(crowd.share((f64::from(place) + 0.5) / f64::from(PLACES)));
+        match crowd.order {
+            ItemOrder::ReportedFirst => (0..PLACES).map(missed).sum::<f64>() / f64::from(PLACES),
+            // The items that count of each user are a sample of those shown.
+            ItemOrder::Spread => missed_at(f64::from(crowd.counted) / f64::from(crowd.shown)),
+        }
     }
 
     /// The smallest count that is missed with probability at most `miss` within so many steps; `u64::MAX` if there is none.
@@ -361,7 +365,7 @@ mod tests {
     /// One step and no more items than count: the same question in two ways.
     #[test]
     fn found_within_one_step_is_found_in_a_step() {
-        let alone = Crowd { shown: 1, counted: 1 };
+        let alone = Crowd { shown: 1, counted: 1, order: ItemOrder::ReportedFirst };
         for (threshold, each, rate) in
             [(12, 1.3, 0.63), (4, 4.0, 0.98), (200, 0.1, 0.63), (9, 0.5, 1.0)]
         {
@@ -379,11 +383,11 @@ mod tests {
 
     #[test]
     fn shares_of_a_crowd_are_binomial() {
-        let crowd = Crowd { shown: 4, counted: 2 };
+        let crowd = Crowd { shown: 4, counted: 2, order: ItemOrder::ReportedFirst };
         // None or one of three others below .25.
         assert!((crowd.share(0.25) - (0.421_875 + 0.421_875)).abs() < 1e-12);
         assert!((crowd.share(1e-9) - 1.0).abs() < 1e-6);
-        assert!(Crowd { shown: 3, counted: 3 }.share(0.9) > 1.0 - 1e-12);
+        assert!(Crowd { shown: 3, counted: 3, ..crowd }.share(0.9) > 1.0 - 1e-12);
     }
 
     #[test]

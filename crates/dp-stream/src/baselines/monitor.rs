@@ -9,7 +9,7 @@ use crate::advice::utility::Tail;
 use crate::plan::params::check_count;
 use crate::session::decisions::items_of;
 use crate::users::{Admission, CountingSizes, KnownItems, Participants};
-use crate::{Event, Report, StreamError, StreamShape, Threshold};
+use crate::{Event, ItemOrder, Report, StreamError, StreamShape, Threshold};
 
 /// A plan that draws for every item of the universe in every step.
 ///
@@ -199,7 +199,7 @@ impl Algorithm for CellMonitor {
         let (mut reports, mut known) = (Vec::new(), KnownItems::none());
         for (place, time) in (0..self.shape.steps).enumerate() {
             let events = data.map(|steps| steps.get(place).map_or(&[][..], Vec::as_slice));
-            let order = known.precedence(time);
+            let order = known.precedence(time, ItemOrder::ReportedFirst);
             let _ = users.as_mut().zip(events).map(|(users, events)| users.add(events, order));
             let counts = users.as_mut().map(|users| dense(cells, users.counts(order))).cells(cells);
             let mut found = Vec::new();

@@ -12,7 +12,7 @@ use dp_mechanism::{
 use serde::{Deserialize, Serialize};
 
 pub use methods::Method;
-pub use params::{MonitorSettings, StreamShape, Threshold};
+pub use params::{ItemOrder, MonitorSettings, StreamShape, Threshold};
 
 use crate::advice::utility::{Crowd, Reporting};
 use crate::session::Monitor;
@@ -44,11 +44,13 @@ use params::Asked;
 /// public order: at most [`items_per_step`](MonitorSettings::items_per_step), and at most as many as
 /// reports are left to the user, so that no step can charge more than that.
 ///
-/// The order begins with the items that have been reported (the last 65,536 of them at least once in two), and goes on with all
+/// [By default](ItemOrder::ReportedFirst) the order begins with the items that have been reported (the last 65,536 of them at least
+/// once in two), and goes on with all
 /// others, mixed anew in every step by a fixed function. So users who show ten items each do not spread over all of
 /// them: an item that comes early in a step has nearly all of its users there, and once it has been reported it has them
-/// from then on. The order follows from reports and step numbers alone, so whether a user counts for an item depends on
-/// that user and on what has been released, as the proofs ask.
+/// from then on. [Spread](ItemOrder::Spread), it is another one for every user: each item then has a tenth of its users in every
+/// step, which finds more where a tenth reaches the threshold. Either follows from reports and the numbers of steps and users
+/// alone, so whether a user counts for an item depends on that user and on what has been released, as the proofs ask.
 ///
 /// Nothing of this is an error: which events are bad must not decide whether a step succeeds, for that
 /// would be seen. [`Monitor::check_batch`] tells whoever may see the events.
@@ -139,6 +141,11 @@ impl MonitorPlan {
         charged.then_some(self.asked.reports_per_user)
     }
 
+    /// Which items of a user come first where not all of them count.
+    pub fn item_order(&self) -> ItemOrder {
+        self.asked.settings.item_order
+    }
+
     /// How many items of one user count in one step.
     pub fn items_per_step(&self) -> u8 {
         self.asked.items_per_step()
@@ -216,7 +223,7 @@ impl MonitorPlan {
     }
 
     fn crowd(&self, shown: u32) -> Crowd {
-        Crowd { shown, counted: self.items_per_step().into() }
+        Crowd { shown, counted: self.items_per_step().into(), order: self.item_order() }
     }
 
     fn reporting(&self) -> Reporting {

@@ -36,6 +36,19 @@ pub enum Threshold {
     },
 }
 
+/// Which items of a user come first where more are shown in a step than count: see [`MonitorPlan`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ItemOrder {
+    /// Those that have been reported, then the others mixed anew in every step: all users prefer the same, so a few items have
+    /// nearly all of their users.
+    #[default]
+    ReportedFirst,
+    /// Mixed anew for every user and step: every item has the same share of its users, which is that of items that count. For low
+    /// thresholds, where that share is enough to be found; it also spares reports, since fewer users are in each.
+    Spread,
+}
+
 /// What the receipt of a plan pays for, by name.
 const REPORTS: &str = "reports";
 
@@ -51,12 +64,19 @@ pub struct MonitorSettings {
     /// Down to which count [`Monitor::set_threshold`](crate::Monitor::set_threshold) may go. Default: not
     /// below the threshold.
     pub least_threshold: Option<i64>,
+    /// Which items of a user count where not all do. Default: those that have been reported first.
+    pub item_order: ItemOrder,
 }
 
 impl Default for MonitorSettings {
     fn default() -> Self {
         let threshold = Threshold::Rule { beta: 0.1 };
-        Self { items_per_step: None, threshold, least_threshold: None }
+        Self {
+            items_per_step: None,
+            threshold,
+            least_threshold: None,
+            item_order: ItemOrder::default(),
+        }
     }
 }
 
@@ -83,7 +103,7 @@ impl Asked {
             method,
             budget,
             reports_per_user,
-            settings: MonitorSettings { items_per_step, threshold, least_threshold },
+            settings: MonitorSettings { items_per_step, threshold, least_threshold, item_order },
         } = self;
         universe.add_to(sum);
         sum.number((*users).into());
@@ -101,6 +121,7 @@ impl Asked {
         sum.number(value);
         sum.number(least_threshold.is_some().into());
         sum.number(least_threshold.unwrap_or(0).cast_unsigned());
+        sum.number((*item_order == ItemOrder::Spread).into());
     }
 
     /// Checks every setting and calibrates the noise.

@@ -60,7 +60,7 @@ impl Decisions {
 
     /// Of items in the step under way.
     pub(crate) fn precedence(&self) -> Precedence<'_> {
-        self.progress.known.precedence(self.progress.next)
+        self.progress.known.precedence(self.progress.next, self.plan.item_order())
     }
 
     pub(crate) fn set_threshold(&mut self, threshold: i64) -> Result<(), StreamError> {

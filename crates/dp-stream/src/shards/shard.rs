@@ -100,7 +100,7 @@ impl Shard {
         if let Some((time, _)) = self.counted {
             return Err(StreamError::StepCounted { time });
         }
-        let order = self.known.precedence(self.next);
+        let order = self.known.precedence(self.next, self.plan.item_order());
         let users = self.part.participants.as_mut().zip(Private::new(events));
         let _ = users.map(|(users, events)| users.add(events, order));
         Ok(())
@@ -120,7 +120,7 @@ impl Shard {
             return Err(StreamError::StepCounted { time: counted });
         }
         self.counted = Some((time, ticket));
-        let order = self.known.precedence(self.next);
+        let order = self.known.precedence(self.next, self.plan.item_order());
         let counts = self.part.participants.as_mut().map(|users| in_order(users.counts(order)));
         let (items, counts) = counts.unzip();
         let (items, counts) = (Confidential::new(items), Confidential::new(counts));

@@ -120,7 +120,7 @@ impl Resting {
         let charges = charges.into_private();
         let participants = match &counted {
             Some(step) => charges.zip(step.events.private()).map(|(charges, events)| {
-                let order = known.precedence(next);
+                let order = known.precedence(next, plan.item_order());
                 admitted_again((admission, order), first, charges, events)
             }),
             None => charges.map(|charges| Participants::with_charges(admission, first, charges)),
@@ -164,7 +164,7 @@ impl Content for Resting {
             let admitted = |events: &Vec<Event>| {
                 self.charges.could_be(|charges| {
                     let (admission, charges) = (plan.admission(), charges.clone());
-                    let order = self.known.precedence(self.next);
+                    let order = self.known.precedence(self.next, plan.item_order());
                     let users =
                         admitted_again((admission, order), self.first_user, charges, events);
                     users.counted().len() == events.len()

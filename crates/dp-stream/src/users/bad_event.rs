@@ -49,7 +49,7 @@ pub(crate) fn first_dropped(
     let mut known: Vec<(u32, Rank, usize)> = (0..)
         .zip(events)
         .filter(|(_, event)| why(event).is_none())
-        .map(|(position, event)| (event.user, order.rank(event.item), position))
+        .map(|(position, event)| (event.user, order.rank(event.user, event.item), position))
         .collect();
     known.sort_unstable();
     let most = usize::from(plan.items_per_step());

@@ -6,8 +6,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::table::ItemTable;
-use crate::Report;
 use crate::files::Checksum;
+use crate::{ItemOrder, Report};
 
 /// The items that have been reported, which is public.
 ///
@@ -21,18 +21,17 @@ pub(crate) struct KnownItems {
     members: ItemTable,
 }
 
-/// The order of items in one step: those that have been reported, then the others; within each, an order that is
-/// another one in every step.
+/// The order of the items of a user in one step, as [`ItemOrder`] says.
 ///
-/// It follows from reports and from the number of the step, so it is public. All users prefer the same items, so what one in ten
-/// of the events can be said of is a few items with most of their users, and not all items with a tenth of theirs.
+/// It follows from reports and from the numbers of step and user, so it is public.
 #[derive(Clone, Copy)]
 pub(crate) struct Precedence<'a> {
     known: &'a ItemTable,
     step: u64,
+    order: ItemOrder,
 }
 
-/// What comes first is smaller. No two items of a step have the same.
+/// What comes first is smaller. No two items of a user have the same in a step.
 pub(crate) type Rank = (bool, u64);
 
 impl KnownItems {
@@ -59,8 +58,8 @@ impl KnownItems {
     }
 
     /// `step` is the first that has not been decided.
-    pub(crate) fn precedence(&self, step: u64) -> Precedence<'_> {
-        Precedence { known: &self.members, step: mixed(step ^ 0x243f_6a88_85a3_08d3) }
+    pub(crate) fn precedence(&self, step: u64, order: ItemOrder) -> Precedence<'_> {
+        Precedence { known: &self.members, step: mixed(step ^ 0x243f_6a88_85a3_08d3), order }
     }
 
     pub(crate) fn add_to(&self, sum: &mut Checksum) {
@@ -109,9 +108,14 @@ impl fmt::Debug for KnownItems {
 
 impl Precedence<'_> {
     #[inline]
-    pub(crate) fn rank(&self, item: u64) -> Rank {
-        let known = self.known.len() > 0 && self.known.find(item).is_some();
-        (!known, mixed(item ^ self.step))
+    pub(crate) fn rank(&self, user: u32, item: u64) -> Rank {
+        match self.order {
+            ItemOrder::ReportedFirst => {
+                let known = self.known.len() > 0 && self.known.find(item).is_some();
+                (!known, mixed(item ^ self.step))
+            }
+            ItemOrder::Spread => (false, mixed(item ^ mixed(self.step ^ u64::from(user)))),
+        }
     }
 }
 
@@ -136,7 +140,9 @@ mod tests {
         known.note(&[report(0, 3), report(1, 9)]);
         let order = |step| {
             let mut items: Vec<u64> = (0..10).collect();
-            items.sort_by_key(|&item| known.precedence(step).rank(item));
+            items.sort_by_key(|&item| {
+                known.precedence(step, ItemOrder::ReportedFirst).rank(0, item)
+            });
             items
         };
         for step in 0..20 {
@@ -146,6 +152,26 @@ mod tests {
         }
         assert_ne!(order(5)[2..], order(6)[2..]);
         assert_eq!(order(5), order(5));
+    }
+
+    /// Null hypothesis: each of four items comes first for a quarter of the users, whatever was reported. Of 4,000, 1,000 deviate
+    /// by more than 150 less than once in 10^7. The control is the order that all share.
+    #[test]
+    fn spread_over_users_every_item_comes_first_as_often() {
+        let mut known = KnownItems::none();
+        known.note(&[report(0, 3)]);
+        let firsts = |order: ItemOrder, user: u32, step: u64| {
+            let rank = |item: &u64| known.precedence(step, order).rank(user, *item);
+            (0..4).min_by_key(rank).expect("four")
+        };
+        for step in 1..4 {
+            let count =
+                |order, item| (0..4_000).filter(|&user| firsts(order, user, step) == item).count();
+            for item in 0..4 {
+                assert!(count(ItemOrder::Spread, item).abs_diff(1_000) < 150);
+            }
+            assert_eq!(count(ItemOrder::ReportedFirst, 3), 4_000);
+        }
     }
 
     #[test]

@@ -314,7 +314,9 @@ impl Participants {
                 }
                 _ => {
                     ranked.clear();
-                    ranked.extend(own.iter().map(|shown| (order.rank(shown.item), shown.item)));
+                    let number = self.first_user + user;
+                    let rank = |shown: &Shown| (order.rank(number, shown.item), shown.item);
+                    ranked.extend(own.iter().map(rank));
                     ranked.sort_unstable();
                     // No two items have one rank, so what is alike is an item that was shown again.
                     ranked.dedup();
@@ -332,7 +334,7 @@ impl Participants {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Report;
+    use crate::{ItemOrder, Report};
 
     fn users(charges: &[u8]) -> Participants {
         let sizes = CountingSizes::default();
@@ -345,9 +347,9 @@ mod tests {
     fn events_of_users_who_were_not_admitted_count_nothing() {
         let mut users = users(&[0, 2, GONE]);
         let known = KnownItems::none();
-        users.add(&[Event { user: 10, item: 1 }], known.precedence(0));
+        users.add(&[Event { user: 10, item: 1 }], known.precedence(0, ItemOrder::default()));
         users.more = (0..3).map(|user| Shown { user, item: 5, before: UNKNOWN }).collect();
-        let touched = users.counts(known.precedence(0));
+        let touched = users.counts(known.precedence(0, ItemOrder::default()));
         assert_eq!((touched.cells.len(), touched.counts), (2, &[1, 1][..]));
         users.settle(&[5]);
         assert_eq!(users.charges(), [1, 2, GONE]);
@@ -362,10 +364,15 @@ mod tests {
 
     #[test]
     fn counted_events_are_admitted_again_as_they_were() {
+        counted_again(ItemOrder::ReportedFirst);
+        counted_again(ItemOrder::Spread);
+    }
+
+    fn counted_again(item_order: ItemOrder) {
         let report = |item| Report { time: 0, item, noisy_count: 1 };
         let mut known = KnownItems::none();
         known.note(&[report(4), report(7)]);
-        let order = known.precedence(3);
+        let order = known.precedence(3, item_order);
         let mut first = users(&[0, 1, 2]);
         let item = |item| move |user| Event { user, item };
         let shown = [item(4), item(4), item(7), item(8)].into_iter();
@@ -384,7 +391,10 @@ mod tests {
         assert_eq!(sorted(&again), sorted(&first));
         for users in [&mut first, &mut again] {
             users.settle(&[4, 7]);
-            assert_eq!(users.charges(), [2, GONE, GONE]);
+        }
+        assert_eq!(again.charges(), first.charges());
+        if item_order == ItemOrder::ReportedFirst {
+            assert_eq!(first.charges(), [2, GONE, GONE]);
         }
     }
 }

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dp_stream::{
-    Budget, Event, Mechanism, Method, Monitor, MonitorPlan, MonitorSettings, Report, SecureSource,
+    Budget, Event, ItemOrder, Mechanism, Method, Monitor, MonitorPlan, MonitorSettings, Report,
+    SecureSource,
 };
 use proptest::prelude::*;
 
-use super::{plan, rng, shape, shifting};
+use super::{from, plan, pure, rng, shape, shifting};
 
 fn event(user: u32, item: u64) -> Event {
     Event { user, item }
@@ -23,6 +24,7 @@ struct Plain {
     charged: BTreeMap<u32, usize>,
     /// Items that have been reported.
     known: BTreeSet<u64>,
+    order: ItemOrder,
 }
 
 impl Plain {
@@ -33,16 +35,23 @@ impl Plain {
         let charged = sampled.map(|(user, charge)| (user, usize::from(*charge))).collect();
         let k = usize::from(plan.limit().expect("charged"));
         let (items_per_step, known) = (plan.items_per_step().into(), BTreeSet::new());
-        Self { k, items_per_step, items, charged, known }
+        Self { k, items_per_step, items, charged, known, order: plan.item_order() }
     }
 
-    /// For each user the distinct items that count: reported ones first, then by the order of the step.
+    /// For each user the distinct items that count, in the order of the plan.
     fn admitted(&self, events: &[Event], step: u64) -> BTreeMap<u32, Vec<u64>> {
         let mut shown: BTreeMap<u32, BTreeSet<(bool, u64, u64)>> = BTreeMap::new();
         let known = events.iter().filter(|event| event.item < self.items);
         for event in known.filter(|event| self.charged.contains_key(&event.user)) {
-            let rank = mixed(event.item ^ mixed(step ^ 0x243f_6a88_85a3_08d3));
-            let rank = (!self.known.contains(&event.item), rank, event.item);
+            let step = mixed(step ^ 0x243f_6a88_85a3_08d3);
+            let rank = match self.order {
+                ItemOrder::ReportedFirst => {
+                    (!self.known.contains(&event.item), mixed(event.item ^ step), event.item)
+                }
+                ItemOrder::Spread => {
+                    (false, mixed(event.item ^ mixed(step ^ u64::from(event.user))), event.item)
+                }
+            };
             shown.entry(event.user).or_default().insert(rank);
         }
         let admitted = |(user, ranked): (u32, BTreeSet<(bool, u64, u64)>)| {
@@ -74,6 +83,15 @@ fn mixed(number: u64) -> u64 {
 pub(super) fn charges(monitor: &Monitor) -> Vec<u8> {
     let state = serde_json::to_value(monitor.state()).expect("plain data");
     serde_json::from_value(state["content"]["charges"].clone()).expect("bytes")
+}
+
+fn in_both_orders(items: u64, users: u32, steps: u64, k: u8, threshold: i64) -> [MonitorPlan; 2] {
+    [ItemOrder::ReportedFirst, ItemOrder::Spread].map(|item_order| {
+        // Of a user who may still be in many reports, fewer items count than are shown.
+        let settings =
+            MonitorSettings { item_order, items_per_step: Some(k.min(3)), ..from(threshold) };
+        pure(shape(items, users, steps), 4.0, k, settings).expect("valid")
+    })
 }
 
 fn check_against_plain(plan: &MonitorPlan, stream: &[Vec<Event>], items: u64, seed: u64) {
@@ -115,8 +133,9 @@ proptest! {
             (0_u32..7, 0_u64..9).prop_map(|(user, item)| event(user, item)), 0..60), 1..8),
         k in 1_u8..5, threshold in 0_i64..5, seed in 0_u64..1000,
     ) {
-        let plan = plan(8, 6, stream.len() as u64, k, threshold);
-        check_against_plain(&plan, &stream, 8, seed);
+        for plan in in_both_orders(8, 6, stream.len() as u64, k, threshold) {
+            check_against_plain(&plan, &stream, 8, seed);
+        }
     }
 }
 
@@ -124,7 +143,9 @@ proptest! {
 fn large_batches_do_what_the_plain_rule_says() {
     for (k, per_step) in [(1, 2_000), (3, 5_000), (254, 20_000)] {
         let stream = shifting(700, 12, per_step, 40, 3);
-        check_against_plain(&plan(40, 700, 12, k, 30), &stream, 40, 4);
+        for plan in in_both_orders(40, 700, 12, k, 30) {
+            check_against_plain(&plan, &stream, 40, 4);
+        }
     }
 }
 

@@ -40,9 +40,9 @@ fn other_versions_other_plans_and_old_states_are_refused() {
     let (plan, monitor) = after_some_steps();
     let text = serde_json::to_string(&monitor.state()).expect("plain data");
     for got in [1, 2] {
-        let other = text.replace("{\"version\":5", &format!("{{\"version\":{got}"));
+        let other = text.replace("{\"version\":6", &format!("{{\"version\":{got}"));
         let message = read(&other).expect_err("another version").to_string();
-        let expected = format!("the state has version {got}, this program reads version 5");
+        let expected = format!("the state has version {got}, this program reads version 6");
         assert!(message.contains(&expected), "{message}");
     }
     let other = pure(shape(20, 300, 40), 4.0, 3, MonitorSettings::default()).expect("valid");
@@ -164,10 +164,10 @@ fn a_state_of_another_version_is_named_whatever_its_form() {
     for (text, version) in [
         (r#"{"version":1,"settings":{"shape":null},"next":3}"#, 1),
         (r#"{"version":2,"kind":17}"#, 2),
-        (r#"[6,"and",["something","else"]]"#, 6),
+        (r#"[7,"and",["something","else"]]"#, 7),
     ] {
         let message = read(text).expect_err("another version").to_string();
-        let expected = format!("the state has version {version}, this program reads version 5");
+        let expected = format!("the state has version {version}, this program reads version 6");
         assert!(message.starts_with(&expected), "{message}");
     }
     let (_, monitor) = after_some_steps();
@@ -177,8 +177,8 @@ fn a_state_of_another_version_is_named_whatever_its_form() {
     assert_eq!(read(&list.to_string()).ok(), Some(monitor.state()), "without names it is the same");
     for (text, message) in [
         ("{}", "missing field `version`"),
-        (r#"{"version":5}"#, "missing field `kind`"),
-        (r#"{"version":5,"kind":"decision"}"#, "this is not a monitor-state"),
+        (r#"{"version":6}"#, "missing field `kind`"),
+        (r#"{"version":6,"kind":"decision"}"#, "this is not a monitor-state"),
     ] {
         let error = read(text).expect_err("incomplete").to_string();
         assert!(error.starts_with(message), "{error}");
