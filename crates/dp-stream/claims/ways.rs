@@ -368,16 +368,21 @@ pub(crate) fn of(method: Method, effort: Effort) -> Found {
 }
 
 /// Users who show more items than count, over steps that have reports behind them: which of the items count then follows from
-/// the reports, or from the user. One of three and one of two items, for one report and for two; in every way, order and size.
+/// the reports, or from the user. One of three and one of two items, alone and beside another user, for one report and for two; in
+/// every way, order and size.
 pub(crate) fn admission(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     for (method, order) in
         methods().flat_map(|method| item_orders().map(move |order| (method, order)))
     {
         for sizes in [Sizes::CellByCell, Sizes::Small(1)] {
-            for (items, steps, others, k) in
-                [(3, 1, effort.of(0, 1), 1), (2, 2, 0, 1), (2, 2, 0, 2), (2, 2, effort.of(0, 1), 1)]
-            {
+            for (items, steps, others, k) in [
+                (3, 1, effort.of(0, 1), 1),
+                (2, 1, 1, 1),
+                (2, 2, 0, 1),
+                (2, 2, 0, 2),
+                (2, 2, effort.of(0, 1), 1),
+            ] {
                 let plan = limited(method, (items, others + 1, steps), (k, 1), order, sizes);
                 let window = Window::new(0, plan.threshold());
                 for way in ways() {

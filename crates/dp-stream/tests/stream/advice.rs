@@ -1,8 +1,8 @@
 //! Which method is advised, and the numbers that the project promises.
 
 use dp_stream::{
-    Budget, ChaCha20Rng, Event, MonitorPlan, Question, SecureSource, StreamShape, Universe, Wanted,
-    advise, advise_settings,
+    Budget, ChaCha20Rng, Event, ItemOrder, Method, MonitorPlan, MonitorSettings, Question,
+    SecureSource, StreamShape, Universe, Wanted, advise, advise_settings,
 };
 use rand::{RngExt, SeedableRng};
 
@@ -172,6 +172,36 @@ fn what_is_advised_finds_as_much_as_it_says() {
         let fewer = best.plan.found_within(users / 8, items, within);
         assert!(fewer < 0.5 * best.found.max(0.2), "{users} {items} {within}: {fewer}");
     }
+}
+
+/// The same where every user has an order of items: at epsilon 4 a share of the users is enough. The control is the promise for
+/// an order that all share, of which an item that comes late has nobody.
+#[test]
+fn spread_items_are_found_as_often_as_is_said() {
+    let plan = |k, item_order| {
+        let settings =
+            MonitorSettings { items_per_step: Some(k), item_order, ..Default::default() };
+        let budget = Budget::new(4.0, 0.0).expect("valid");
+        let shape = wanted(1, 1, 1).shape;
+        MonitorPlan::new(Method::ThreshMonitor, shape, budget, k, settings).expect("valid")
+    };
+    for (k, users, items, within) in
+        [(1, 60, 12, 1), (1, 40, 12, 3), (4, 60, 12, 1), (1, 126, 12, 1)]
+    {
+        let spread = plan(k, ItemOrder::Spread);
+        let said = spread.found_within(users, items, within);
+        let number = u32::try_from(users).expect("small");
+        let found = share_found(&spread, (number, items, within), 150);
+        assert!((found - said - 0.015).abs() < 0.17, "{k} {users} {within}: {found}, said {said}");
+        let shared = plan(k, ItemOrder::ReportedFirst).found_within(users, items, within);
+        assert!((shared - said).abs() > 0.05, "{k} {users} {within}: {shared}, {said}");
+    }
+    let settings = advise_settings(&Wanted {
+        budget: Budget::new(4.0, 0.0).expect("valid"),
+        ..wanted(126, 12, 1)
+    });
+    let best = settings.expect("valid").rows[0].found;
+    assert!(best >= plan(1, ItemOrder::Spread).found_within(126, 12, 1), "{best}");
 }
 
 /// At epsilon 1, 28 steps, users who show 12 items each, of which one counts: with the first to arrive, 126 users come to seven sampled
