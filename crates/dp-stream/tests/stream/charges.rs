@@ -85,7 +85,13 @@ pub(super) fn charges(monitor: &Monitor) -> Vec<u8> {
     serde_json::from_value(state["content"]["charges"].clone()).expect("bytes")
 }
 
-fn in_both_orders(items: u64, users: u32, steps: u64, k: u8, threshold: i64) -> [MonitorPlan; 2] {
+pub(super) fn in_both_orders(
+    items: u64,
+    users: u32,
+    steps: u64,
+    k: u8,
+    threshold: i64,
+) -> [MonitorPlan; 2] {
     [ItemOrder::ReportedFirst, ItemOrder::Spread].map(|item_order| {
         // Of a user who may still be in many reports, fewer items count than are shown.
         let settings =

@@ -1,9 +1,10 @@
 //! Many shards are one session, also when all they say crosses a wire.
 
-use dp_stream::{Event, SecureSource, Shard, ShardState, StreamError};
+use dp_stream::{Event, MonitorPlan, SecureSource, Shard, ShardState, StreamError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::charges::in_both_orders;
 use super::{plan, rng, shifting};
 
 const USERS: u32 = 400;
@@ -28,8 +29,13 @@ pub(super) fn wire<T: Serialize + DeserializeOwned>(sent: &T) -> T {
 #[test]
 fn shards_report_what_one_session_reports() {
     let stream = shifting(USERS + 5, 25, 1500, 30, 2);
-    let plan = plan(30, USERS, 25, 3, 30);
-    for sizes in [vec![USERS], vec![1, 99, 0, 300], vec![100; 4]] {
+    let [shared, spread] = in_both_orders(30, USERS, 25, 3, 30);
+    for (plan, sizes) in [
+        (&shared, vec![USERS]),
+        (&shared, vec![1, 99, 0, 300]),
+        (&spread, vec![1, 99, 0, 300]),
+        (&spread, vec![100; 4]),
+    ] {
         let (mut a, mut b) = (rng(6), rng(6));
         let mut whole = plan.start_with(&mut SecureSource::new(&mut a));
         let (mut decider, mut shards) =
@@ -57,8 +63,13 @@ fn shards_report_what_one_session_reports() {
 /// parts are put to rest and taken up again.
 #[test]
 fn shards_on_other_machines_report_what_one_session_reports() {
+    for plan in in_both_orders(30, USERS, 25, 3, 30) {
+        on_other_machines(&plan);
+    }
+}
+
+fn on_other_machines(plan: &MonitorPlan) {
     let stream = shifting(USERS, 25, 1500, 30, 2);
-    let plan = plan(30, USERS, 25, 3, 30);
     let sizes = [150, 50, 200];
     let (mut a, mut b) = (rng(6), rng(6));
     let mut whole = plan.start_with(&mut SecureSource::new(&mut a));
@@ -77,7 +88,7 @@ fn shards_on_other_machines_report_what_one_session_reports() {
             messages.push(wire(&counts));
             *file = wire(&shard.state());
         }
-        let mut decider = wire(&decider_file).resume(&plan, time).expect("whole");
+        let mut decider = wire(&decider_file).resume(plan, time).expect("whole");
         let decision = wire(
             &decider.decide_with(&messages, &mut SecureSource::new(&mut b)).expect("all shards"),
         );
