@@ -2,31 +2,43 @@
 //!
 //! The model follows one size through the tree. Going up, a region is seen by its own noise and by that of its parts, pooled by precision.
 //! Going down, a region of `g` groups is expected at its share of its parent, with the parent's error in proportion and a scatter of
-//! its own of variance `(1 + c (g - 1)) g / k`; what is seen of it is pooled with that. `c` is how much the groups of a region are alike, which
-//! nobody knows before: it is taken to be 0.001, 0.02 or 0.3, and what is minimised is the product of the three errors, each the sum over
-//! all levels. Whatever that says, a level above the lowest gets at least 0.7 of its share by the roots of numbers of regions: the model
-//! knows sums of regions better than they are known, as these cannot be negative. `k` is a
-//! number of sizes among which the groups are divided: 20, or the number of columns if there are fewer.
+//! its own of variance `(1 + c (g - 1)) g / k`; what is seen of it is pooled with that. Two things nobody knows before: `c`, how much the
+//! groups of a region are alike, and `k`, the number of sizes among which they are divided. Each pair of some values is a case, of which the
+//! *regret* is the expected error, as a sum over all levels, over that of the best of three fixed choices: equal shares, shares by roots of
+//! numbers of regions, and all of the loss for the root. What is minimised is the sum of high powers of regrets, so nearly the largest one:
+//! shares that are never far behind, whatever the regions are like.
+//!
+//! A minimum of the product of errors, as stood here before, gives up a case altogether where that helps another one more. Alike regions
+//! of few groups lost twice the error of a plain spread of the root's row to it.
 
 use std::collections::BTreeMap;
 
 use crate::RegionTree;
 
-/// Likeness of the groups of a region, from hardly any to as much as in zones of a city by hour.
-const LIKENESS: [f64; 3] = [0.001, 0.02, 0.3];
-/// Sizes that matter.
-const SIZES: f64 = 20.0;
+/// Likeness of the groups of a region, from none to as much as in zones of a city by hour, and what a regret counts there: regions
+/// that are as unlike as the last are seldom, and seen from little.
+const LIKENESS: [(f64, f64); 4] = [(0.0, 1.0), (0.003, 1.0), (0.03, 1.0), (0.3, 0.5)];
+/// Sizes that matter, as powers of the number of columns.
+const SIZES: [f64; 2] = [0.5, 1.0];
+/// The power of regrets that is summed.
+const POWER: i32 = 10;
 /// The lowest level gets no less than that part of what equal shares would give it.
 const LEAST: f64 = 0.01;
-/// The levels above get no less than that part of what shares by roots would give them.
-const LEAST_ABOVE: f64 = 0.7;
+/// The levels above get no less than that part of what shares by roots would give them: the model knows sums of regions better than they
+/// are known, as these cannot be negative.
+const LEAST_ABOVE: f64 = 0.05;
+/// With methods that do not draw regions to the row above, which know sums less well.
+const LEAST_ABOVE_UNDRAWN: f64 = 0.7;
+/// Starts from which the search goes on.
+const STARTS: usize = 2;
 
 /// A hierarchy as the model sees it: regions of a level are alike if their numbers of groups and those of their parents have the same
 /// power of two.
 pub(super) struct Model {
-    sizes: f64,
+    columns: f64,
     /// Whether regions are drawn to the row above, which takes their public numbers of groups.
     draws: bool,
+    least_above: f64,
     /// Regions of each level.
     regions: Vec<f64>,
     /// For each level the kinds of its regions.
@@ -44,12 +56,14 @@ struct Kind {
 }
 
 impl Model {
-    /// For so many groups of each leaf region; if that is not public, for as many in each, and by noise alone.
+    /// For so many groups of each leaf region; if that is not public, for as many in each. `draws` is whether a method draws regions to the row
+    /// above, which takes the public numbers; if not, noise alone says what they are like.
     pub(super) fn new(
         tree: &RegionTree,
         columns: usize,
         groups: i64,
         region_groups: Option<&[i64]>,
+        draws: bool,
     ) -> Self {
         let leaves = tree.leaves();
         let mut of_region = vec![0.0; tree.len()];
@@ -89,12 +103,13 @@ impl Model {
             kinds.push(of_level);
         }
         let regions = (0..tree.levels()).map(|level| tree.level(level).len() as f64).collect();
-        let (sizes, draws) = (SIZES.min(columns as f64), region_groups.is_some());
-        Self { sizes, draws, regions, kinds }
+        let least_above = if draws { LEAST_ABOVE } else { LEAST_ABOVE_UNDRAWN };
+        let draws = draws && region_groups.is_some();
+        Self { columns: columns as f64, draws, least_above, regions, kinds }
     }
 
-    /// Expected sum of absolute errors of each level, in groups, for noise of these variances.
-    fn errors(&self, variances: &[f64], likeness: f64) -> Vec<f64> {
+    /// Expected sum of absolute errors over all levels, in groups, for noise of these variances.
+    fn error(&self, variances: &[f64], likeness: f64, sizes: f64) -> f64 {
         // Of a count there are two cumulative numbers, so that it has twice the variance.
         let mut seen: Vec<f64> =
             variances.iter().map(|variance| 2.0 * variance.max(1e-30)).collect();
@@ -102,13 +117,11 @@ impl Model {
             let below = self.regions[level + 1] / self.regions[level] * seen[level + 1];
             seen[level] = 1.0 / (1.0 / seen[level] + 1.0 / below);
         }
-        let mut above = vec![0.0];
-        let mut errors = Vec::new();
+        let (mut above, mut error) = (vec![0.0], 0.0);
         for (level, kinds) in self.kinds.iter().enumerate() {
-            let mut error = 0.0;
             let mut of_level = Vec::with_capacity(kinds.len());
             for kind in kinds {
-                let expected = kind.groups / self.sizes;
+                let expected = kind.groups / sizes;
                 let factor = 1.0 + likeness * (kind.groups - 1.0).max(0.0);
                 let scatter = match level {
                     0 => f64::INFINITY,
@@ -117,34 +130,56 @@ impl Model {
                 };
                 let left = 1.0 / (1.0 / seen[level] + 1.0 / scatter.max(1e-30));
                 // Half of the mass of a bell is within 0.8 of its deviation; whole numbers that are seldom wrong are so by one.
-                error += kind.regions * self.sizes * left.min(0.8 * left.sqrt());
+                error += kind.regions * sizes * left.min(0.8 * left.sqrt());
                 of_level.push(left);
             }
             above = of_level;
-            errors.push(error);
         }
-        errors
+        error.max(1e-300)
     }
 
-    /// Shares of the levels, and for each the expected error in groups, where `variances` gives those of the noise at some shares.
+    /// Shares of the levels, where `variances` gives those of the noise at some shares.
     pub(super) fn shares(&self, variances: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
         let levels = self.regions.len();
+        let by_power = |power: f64| -> Vec<f64> {
+            let of_level = self.regions.iter().map(|n| n.powf(power));
+            let total: f64 = of_level.clone().sum();
+            of_level.map(|share| share / total).collect()
+        };
+        let roots = by_power(0.5);
+        // Shares of 0 have no noise to speak of.
+        let mixed = |parts: &[(usize, f64)]| {
+            let mut shares = vec![1e-9; levels];
+            parts.iter().for_each(|&(level, share)| shares[level] += share);
+            shares
+        };
+        let fixed = [by_power(0.0), roots.clone(), mixed(&[(0, 1.0)])];
+        let cases: Vec<(f64, f64, f64)> = LIKENESS
+            .iter()
+            .flat_map(|of_case| SIZES.map(|power| (of_case, self.columns.powf(power))))
+            .map(|(&(likeness, counts), sizes)| {
+                let error = |shares: &Vec<f64>| self.error(&variances(shares), likeness, sizes);
+                let best = fixed.iter().map(error).fold(f64::INFINITY, f64::min);
+                (likeness, sizes, counts / best)
+            })
+            .collect();
         let cost = |shares: &[f64]| -> f64 {
             let variances = variances(shares);
-            let of = |&likeness: &f64| {
-                self.errors(&variances, likeness).iter().sum::<f64>().max(1e-300).ln()
+            let regret = |&(likeness, sizes, scale): &(f64, f64, f64)| {
+                (scale * self.error(&variances, likeness, sizes)).powi(POWER)
             };
-            LIKENESS.iter().map(of).sum()
+            cases.iter().map(regret).sum()
         };
-        let roots: f64 = self.regions.iter().map(|regions| regions.sqrt()).sum();
-        let least = |(level, regions): (usize, &f64)| {
-            if level + 1 == levels {
-                LEAST / levels as f64
-            } else {
-                LEAST_ABOVE * regions.sqrt() / roots
-            }
-        };
-        let least: Vec<f64> = self.regions.iter().enumerate().map(least).collect();
+        let least: Vec<f64> =
+            (roots.iter().enumerate())
+                .map(|(level, root)| {
+                    if level + 1 == levels {
+                        LEAST / levels as f64
+                    } else {
+                        self.least_above * root
+                    }
+                })
+                .collect();
         let normal = |mut shares: Vec<f64>| {
             let total: f64 = shares.iter().sum();
             let least = shares.iter_mut().zip(&least);
@@ -152,31 +187,60 @@ impl Model {
             let total: f64 = shares.iter().sum();
             shares.into_iter().map(|share| share / total).collect::<Vec<f64>>()
         };
-        let by_power = |power: f64| normal(self.regions.iter().map(|n| n.powf(power)).collect());
-        let starts = [-1.0, 0.0, 0.25, 0.5, 0.75].map(by_power);
-        let costs = starts.iter().map(|shares| cost(shares));
-        let start = costs.zip(&starts).min_by(|a, b| a.0.total_cmp(&b.0));
-        let (mut least, mut best) = start.map(|(c, s)| (c, s.clone())).expect("there are starts");
-        // One share after the other, by smaller and smaller factors.
-        for factor in [2.0, 1.4, 1.15] {
-            for _ in 0..8 {
-                let before = least;
-                for level in 0..levels {
-                    for by in [factor, 1.0 / factor] {
-                        let mut shares = best.clone();
-                        shares[level] *= by;
-                        let shares = normal(shares);
-                        let found = cost(&shares);
-                        if found < least {
-                            (least, best) = (found, shares);
-                        }
+        // The cost has many valleys: a level that is seen well makes those around it superfluous.
+        let mut starts: Vec<Vec<f64>> = [0.5, 0.0, 0.25, 0.75, -1.0].map(by_power).to_vec();
+        for level in 0..levels {
+            starts.push(mixed(&[(level, 1.0)]));
+            let with =
+                |other| [0.2, 0.5, 0.8].map(|part| mixed(&[(level, part), (other, 1.0 - part)]));
+            starts.extend((0..level).flat_map(with));
+        }
+        let mut starts: Vec<(f64, Vec<f64>)> =
+            starts.into_iter().map(normal).map(|shares| (cost(&shares), shares)).collect();
+        starts.sort_by(|a, b| a.0.total_cmp(&b.0));
+        starts.truncate(STARTS);
+        let found = starts.into_iter().map(|start| descend(start, &cost, &normal));
+        found
+            .min_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, shares)| shares)
+            .expect("there are starts")
+    }
+}
+
+/// One share after the other changed, and a part of one given to another, in smaller and smaller steps.
+fn descend(
+    (mut least, mut best): (f64, Vec<f64>),
+    cost: impl Fn(&[f64]) -> f64,
+    normal: impl Fn(Vec<f64>) -> Vec<f64>,
+) -> (f64, Vec<f64>) {
+    let levels = best.len();
+    for factor in [2.0, 1.4, 1.15, 1.05] {
+        for _ in 0..12 {
+            let before = least;
+            for level in 0..levels {
+                let mut attempt = |change: &dyn Fn(&mut [f64])| {
+                    let mut shares = best.clone();
+                    change(&mut shares);
+                    let shares = normal(shares);
+                    let found = cost(&shares);
+                    if found < least {
+                        (least, best) = (found, shares);
                     }
-                }
-                if least >= before {
-                    break;
+                };
+                attempt(&|shares| shares[level] *= factor);
+                attempt(&|shares| shares[level] /= factor);
+                for other in (0..levels).filter(|&other| other != level) {
+                    attempt(&|shares| {
+                        let rest = shares[level] / factor;
+                        shares[other] += shares[level] - rest;
+                        shares[level] = rest;
+                    });
                 }
             }
+            if least >= before * (1.0 - 1e-3) {
+                break;
+            }
         }
-        best
     }
+    (least, best)
 }

@@ -103,7 +103,8 @@ impl<B: Bins> Asked<B> {
         let shares = match &self.settings.shares {
             LevelShares::Chosen if tree.levels() > 1 => {
                 let region_groups = self.settings.region_groups.as_deref();
-                let model = Model::new(tree, self.bins.count(), self.groups, region_groups);
+                let draws = self.settings.method == Method::Fitted;
+                let model = Model::new(tree, self.bins.count(), self.groups, region_groups, draws);
                 model.shares(|shares| expected_variances(self.privacy, query, table, shares, most))
             }
             given => given.of(tree)?,

@@ -17,6 +17,8 @@ pub(super) struct Joint {
 const MOST_CELLS: usize = 1 << 19;
 /// Cells up to which the joint table is asked where noise is larger, and it takes longer.
 const MOST_CELLS_ASKED: usize = 1 << 17;
+/// In groups: where levels differ so much in noise that the search was given up further from the closest table, it is no estimate.
+const MOST_RESIDUAL: f64 = 0.01;
 /// Variance of a cell of a leaf up to which whole numbers say more than what is drawn to a row above.
 const NEARLY_WHOLE: f64 = 0.25;
 
@@ -28,7 +30,7 @@ impl Joint {
             return None;
         }
         let cumulative::Solution { rows, residual, .. } = cumulative::solve(problem);
-        Some(Self { rows, residual })
+        (residual <= MOST_RESIDUAL).then_some(Self { rows, residual })
     }
 
     /// How much each cell follows the noise of the best linear estimate of it, as a share of the variance of that, row-major. By Stein's
