@@ -6,7 +6,8 @@
 //! groups of a region are alike, and `k`, the number of sizes among which they are divided. Each pair of some values is a case, of which the
 //! *regret* is the expected error, as a sum over all levels, over that of the best of three fixed choices: equal shares, shares by roots of
 //! numbers of regions, and all of the loss for the root. What is minimised is the sum of high powers of regrets, so nearly the largest one:
-//! shares that are never far behind, whatever the regions are like.
+//! shares that are never far behind, whatever the regions are like. Where the noise of leaves with nearly all of the loss is mostly less than
+//! half a group, they get that: their rows are rounded then, and added up.
 //!
 //! A minimum of the product of errors, as stood here before, gives up a case altogether where that helps another one more. Alike regions
 //! of few groups lost twice the error of a plain spread of the root's row to it.
@@ -14,6 +15,7 @@
 use std::collections::BTreeMap;
 
 use crate::RegionTree;
+use crate::solve::fitted::are_leaves_rounded;
 
 /// Likeness of the groups of a region, from none to as much as in zones of a city by hour, and what a regret counts there: regions
 /// that are as unlike as the last are seldom, and seen from little.
@@ -38,6 +40,9 @@ pub(super) struct Model {
     columns: f64,
     /// Whether regions are drawn to the row above, which takes their public numbers of groups.
     draws: bool,
+    /// Whether the method is the one that rounds leaves where their noise is small, and adds them up.
+    rounds: bool,
+    cells: usize,
     least_above: f64,
     /// Regions of each level.
     regions: Vec<f64>,
@@ -104,8 +109,9 @@ impl Model {
         }
         let regions = (0..tree.levels()).map(|level| tree.level(level).len() as f64).collect();
         let least_above = if draws { LEAST_ABOVE } else { LEAST_ABOVE_UNDRAWN };
+        let (rounds, cells) = (draws && tree.levels() > 1, tree.len().saturating_mul(columns));
         let draws = draws && region_groups.is_some();
-        Self { columns: columns as f64, draws, least_above, regions, kinds }
+        Self { columns: columns as f64, draws, rounds, cells, least_above, regions, kinds }
     }
 
     /// Expected sum of absolute errors over all levels, in groups, for noise of these variances.
@@ -187,6 +193,12 @@ impl Model {
             let total: f64 = shares.iter().sum();
             shares.into_iter().map(|share| share / total).collect::<Vec<f64>>()
         };
+        // Leaves that are rounded and added up are all that is looked at.
+        let lowest = normal(mixed(&[(levels - 1, 1.0)]));
+        let of_leaf = variances(&lowest)[levels - 1];
+        if self.rounds && are_leaves_rounded(self.cells, of_leaf) {
+            return lowest;
+        }
         // The cost has many valleys: a level that is seen well makes those around it superfluous.
         let mut starts: Vec<Vec<f64>> = [0.5, 0.0, 0.25, 0.75, -1.0].map(by_power).to_vec();
         for level in 0..levels {

@@ -23,7 +23,7 @@ const MOST_RESIDUAL: f64 = 0.01;
 const NEARLY_WHOLE: f64 = 0.25;
 
 impl Joint {
-    /// None for tables that are too large, and for one level, which has nothing to be joined. `of_leaf` is the variance of the noise of leaves.
+    /// None for tables that are too large, for one level, which has nothing to be joined, and where the search was given up. `of_leaf` is the variance of the noise of leaves.
     pub(super) fn new(problem: &Problem<'_>, of_leaf: f64) -> Option<Self> {
         let most = if is_nearly_whole(of_leaf) { MOST_CELLS } else { MOST_CELLS_ASKED };
         if problem.tree().levels() < 2 || problem.noisy().len() > most {
@@ -58,6 +58,11 @@ impl Joint {
         }
         follows
     }
+}
+
+/// Whether leaves are rounded, in a table of so many cells: then nothing counts but their noise.
+pub(crate) fn are_leaves_rounded(cells: usize, of_leaf: f64) -> bool {
+    cells <= MOST_CELLS && is_nearly_whole(of_leaf)
 }
 
 /// Whether the noise of leaves is so small that [`Joint::rounded`] is closer than anything that is drawn to a row above.

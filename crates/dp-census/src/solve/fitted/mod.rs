@@ -23,6 +23,7 @@ mod upwards;
 use rayon::prelude::*;
 
 use self::joint::Joint;
+pub(crate) use self::joint::are_leaves_rounded;
 use self::prior::{Likelihoods, Part, Scatter};
 use self::upwards::Upwards;
 use super::Problem;
