@@ -276,6 +276,10 @@ mod tests {
             let table = passes.asked().table(&signature, 40, entries.iter().copied());
             table.and_then(|table| passes.check(&table))
         };
+        // Also where no number of a region is public that a sum could be above.
+        let signature_of_free = free.asked().signature();
+        let below_zero = free.asked().table(&signature_of_free, 40, [(0, 41), (1, -1)]);
+        assert_eq!(below_zero.and_then(|table| free.check(&table)), Err(TableError::Impossible));
         assert_eq!(by_hand(&[(0, 41), (1, -1)]), Err(TableError::Impossible));
         assert_eq!(by_hand(&[(18, 40)]), Err(TableError::Damaged));
         assert_eq!(by_hand(&[(0, i64::MAX), (1, i64::MAX)]), Err(TableError::Impossible));

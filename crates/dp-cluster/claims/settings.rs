@@ -314,23 +314,23 @@ fn recentred_subjects(domain: &Domain) -> Vec<Subject> {
     all
 }
 
-/// Every start, with few records, many, and an unknown number of them.
+/// Every start, with few records, many, and an unknown number of them; for a number of clusters, and for one that is to be found.
 fn plan_subjects(domain: &Domain) -> Vec<Subject> {
     let mut all = Vec::new();
+    let mut add = |settings: PrivateKMeansSettings| {
+        let plan = PrivateKMeans::new(domain.public_box(), 2, budget(LARGE), settings);
+        all.push(subject(format!("{settings:?}"), plan));
+    };
     for start in [Start::Rings, Start::Map] {
-        for records in [None, Some(0), Some(3), Some(1 << 40)] {
+        let start = Some(start);
+        for expected_records in [None, Some(0), Some(3), Some(1 << 40)] {
             // The number of records only says how fine a map is, and a finer one takes long.
-            if start == Start::Map && records.is_some() {
+            if start == Some(Start::Map) && expected_records.is_some() {
                 continue;
             }
-            let settings = PrivateKMeansSettings {
-                start: Some(start),
-                expected_records: records,
-                ..Default::default()
-            };
-            let plan = PrivateKMeans::new(domain.public_box(), 2, budget(LARGE), settings);
-            all.push(subject(format!("{start:?}, {records:?} records"), plan));
+            add(PrivateKMeansSettings { start, expected_records, ..Default::default() });
         }
+        add(PrivateKMeansSettings { start, finds_k: true, ..Default::default() });
     }
     all
 }

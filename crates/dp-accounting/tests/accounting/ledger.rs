@@ -54,6 +54,17 @@ fn zcdp_adds_up_in_rho() {
     assert!(ledger.spend(&costs(1e-3)).is_err());
 }
 
+/// Two releases leave out twice the mass that each of them leaves out.
+#[test]
+fn deltas_add_up() {
+    for (most, fits) in [(1e-6, 1), (1.9e-6, 1), (2.1e-6, 2), (3.1e-6, 3)] {
+        let mut ledger = Ledger::new(AddRemove, budget(9.0, most));
+        let one = Receipt::new("m", AddRemove, budget(1.0, 1e-6), step(approximate(1.0, 1e-6)));
+        let spent = (0..5).filter(|_| ledger.spend(&one).is_ok()).count();
+        assert_eq!(spent, fits, "{most}");
+    }
+}
+
 #[test]
 fn the_order_of_entries_does_not_matter() {
     let limit = budget(10.0, 1e-5);

@@ -127,9 +127,13 @@ fn receipts_spend_the_budget_and_no_more() {
 #[test]
 fn sizes_that_are_public_must_fit() {
     let (points, _) = blobs(30, 2, 3, 8.0, 4);
-    let plan =
-        PrivateMap::within(square(), near(0.5), 31, budget(1.0), PrivateMapSettings::default())
-            .expect("valid");
+    let plan = |records| {
+        let settings = PrivateMapSettings::default();
+        PrivateMap::within(square(), near(0.5), records, budget(1.0), settings).expect("valid")
+    };
+    let refused = plan(29).simulate(points.view(), &mut rng(1)).expect_err("one is too many");
+    assert_eq!(refused, ClusterError::Records { expected: 29, got: 30 });
+    let plan = plan(31);
     let refused = plan.simulate(points.view(), &mut rng(1)).expect_err("one is missing");
     assert_eq!(refused, ClusterError::Records { expected: 31, got: 30 });
     assert_eq!(refused.to_string(), "the plan is made for 31 records, got 30");
