@@ -271,6 +271,7 @@ mod tests {
         for odd in [
             vec![(9, "A", i64::MAX), (9, "A", i64::MAX), (9, "D", 1)],
             vec![(9, "A", -5), (9, "A", 7)],
+            vec![(9, "A", -1), (9, "A", 2)],
             vec![(9, "D", 2), (9, "A", 1), (9, "A", 1)],
         ] {
             assert_eq!(table(&[&others[..], &odd].concat())[..6], [1, 0, 0, 0, 0, 1], "{odd:?}");

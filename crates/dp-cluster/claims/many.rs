@@ -54,7 +54,8 @@ impl<'a> Late<'a> {
 
     fn see<M>(&mut self, name: &str, plan: Result<M, ClusterError>)
     where
-        M: for<'p> Mechanism<Data<'p> = dp_cluster::PointsView<'p>, Output: PartialEq + Serialize>,
+        M: for<'p> Mechanism<Data<'p> = dp_cluster::PointsView<'p>, Output: PartialEq + Serialize>
+            + Sync,
         M::Relation: Relation,
     {
         let plan = plan.unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -69,14 +70,17 @@ impl<'a> Late<'a> {
         name: &str,
         relation: impl Relation,
         claimed: f64,
-        run: impl Fn(&Points, &mut dyn Source) -> O,
+        run: impl Fn(&Points, &mut dyn Source) -> O + Sync,
     ) {
-        let neighbours = Neighbours::of_records(relation, records);
         let [without, with] = self.pair;
         let mut rng = self.effort.rng(150);
-        for (a, b) in [(without, with), (with, without)] {
-            let seen: Comparison =
-                compare(&neighbours, &run, a, b, &mut SecureSource::new(&mut rng));
+        // In pieces, and in one piece that the late record is at the end of.
+        for (threads, a, b) in [(2, without, with), (1, with, without)] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let seen: Comparison = pool.expect("threads").install(|| {
+                let neighbours = Neighbours::of_records(relation, records);
+                compare(&neighbours, &run, a, b, &mut SecureSource::new(&mut rng))
+            });
             let text = || format!("{name}: {seen:?}").chars().take(400).collect();
             self.found.see(seen.rho() / claimed, text);
         }
@@ -199,12 +203,18 @@ fn regions(effort: Effort) -> Found {
 fn clustered(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     let mut ways = Vec::new();
-    for (dim, rho) in [(2, 1.0), (4, 1e-3), (4, 2.0)] {
+    for (dim, rho) in [(2, 100.0), (4, 1e-3), (4, 100.0)] {
         let place = |i: usize| if (i / dim).is_multiple_of(2) { -4.0 } else { 4.0 };
         let others: Vec<f64> = (0..(MANY - 1) * dim).map(place).collect();
-        let pair = [0.0, rho * (1.0 - 1e-9)].map(|moved| {
-            let mut last = vec![1.0; dim];
-            last[0] += moved;
+        // Along one axis by a little, or from one cluster to the other.
+        let pair = [0.0, 1.0].map(|moved| {
+            let last: Vec<f64> = if rho < 16.0 {
+                (0..dim)
+                    .map(|i| if i == 0 { 1.0 + moved * rho * (1.0 - 1e-9) } else { 1.0 })
+                    .collect()
+            } else {
+                vec![8.0 * moved - 4.0; dim]
+            };
             Points::new([others.as_slice(), &last].concat(), dim).expect("whole rows")
         });
         let mut late = Late::new(effort, &pair);
@@ -212,10 +222,8 @@ fn clustered(effort: Effort) -> Found {
         let plan = NearbyKMeans::new(domain(dim, 0), near, many(), 2, budget(1.0), 1);
         ways.extend(plan.as_ref().map(NearbyKMeans::way));
         late.see(&format!("NearbyKMeans, {dim} dimensions, {rho}"), plan);
-        if rho < 1.5 {
-            let plan = SoftRecentred::new(domain(dim, 0), near, many(), 2, budget(1.0), 1);
-            late.see(&format!("SoftRecentred, {dim} dimensions"), plan);
-        }
+        let plan = SoftRecentred::new(domain(dim, 0), near, many(), 2, budget(1.0), 1);
+        late.see(&format!("SoftRecentred, {dim} dimensions, {rho}"), plan);
         found = found.and(late.found);
     }
     for way in [Way::Map, Way::Soft, Way::Whole] {

@@ -122,20 +122,16 @@ fn audits(effort: Effort) -> Found {
 fn receipts(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(82);
-    for _ in 0..effort.of(20, 400) {
+    for i in 0..effort.of(34_u8, 255) {
         let asked = 10_f64.powf(rng.random_range(-2.0..1.0));
-        let domain = PublicBox::cube(2, -1.0, 1.0).expect("a box");
-        let plan = LocalKMeans::new(
-            domain,
-            2,
-            asked,
-            400,
-            LocalKMeansSettings { symbols: 8, ..Default::default() },
-        );
+        // In a box and in projections, with every number of rounds.
+        let domain = PublicBox::cube([2, 6][usize::from(i % 2)], -1.0, 1.0).expect("a box");
+        let settings = LocalKMeansSettings { symbols: 8, rounds: i % 17, ..Default::default() };
+        let plan = LocalKMeans::new(domain, 2, asked, 400, settings);
         let receipt = plan.expect("valid settings").receipt();
         let spent = receipt.pure().map_or(f64::INFINITY, |epsilon| epsilon.get() / asked);
         let share = if receipt.within_budget() { spent } else { f64::INFINITY };
-        found.see(share, || format!("epsilon {asked}"));
+        found.see(share, || format!("epsilon {asked}, {} rounds", i % 17));
     }
     found
 }

@@ -176,6 +176,13 @@ fn a_table_of_larger_quantities_is_refused_and_the_receipt_names_the_quantity() 
     assert!(plan.simulate(&sizes(9, 5, 1), &mut rng(1)).is_ok(), "less is fine");
     let lowered = table.with_most_quantity(NonZeroU32::MIN);
     assert!(one.simulate(&lowered, &mut rng(1)).is_err(), "what is recorded does not fall");
+    for most in (1..9).filter_map(NonZeroU32::new) {
+        let settings = CensusSettings { most_quantity: most, ..usual() };
+        let plan = Census::new(nation(), up_to(4), lowered.groups(), pure(1.0), settings);
+        let more = sizes(9, 5, 1).with_most_quantity(most.saturating_add(1));
+        let refused = plan.expect("valid").simulate(&more, &mut rng(1)).expect_err("too much");
+        assert_eq!(refused, CensusError::Quantity { most: most.get(), got: most.get() + 1 });
+    }
 }
 
 /// The same table, receipt and refusals as without evidence.

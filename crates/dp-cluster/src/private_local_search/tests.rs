@@ -40,6 +40,18 @@ fn random(n: usize, dim: usize, seed: u64) -> Points {
     Points::new(coords, dim).expect("rows")
 }
 
+/// Everybody as far away as can be, in one piece: sums of one block fit, and each block counts once.
+#[test]
+fn costs_of_many_records_at_a_corner_do_not_wrap() {
+    const MANY: usize = 200_000;
+    let candidates = Points::new(vec![-10.0, -10.0], 1).expect("rows");
+    let table = Table::new(cube(1), Objective::KMeans, candidates.view());
+    let points = Points::new(vec![10.0; MANY], 1).expect("rows");
+    let all = i64::from(UNITS) * MANY as i64;
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
+    assert_eq!(one.install(|| table.swaps(points.view(), &[0])), [all, all]);
+}
+
 /// What one pass computes for all swaps is what each costs by itself, up to the rounding of every record's cost.
 #[test]
 fn all_swaps_cost_what_each_costs_alone() {
