@@ -34,7 +34,7 @@ impl Buckets {
         let starts: Vec<usize> = parts.map(|part| bucket(&radii, from(part))).collect();
         let ends = starts.iter().copied().skip(1).chain([radii.len()]);
         let is_fine = starts.iter().zip(ends).all(|(start, end)| end - start <= 1);
-        Self { is_fine, radii, first, starts }
+        Self { radii, first, starts, is_fine }
     }
 
     pub(crate) fn radii(&self) -> &[f64] {

@@ -216,7 +216,11 @@ mod tests {
             return entries;
         };
         for (i, (sum, x)) in entries.iter_mut().zip(offsets).enumerate() {
-            *sum = ((x / (half * width(i))).clamp(-1.0, 1.0) * UNITS as f64) as i64;
+            let halves = (x / (half * width(i))).clamp(-1.0, 1.0);
+            #[allow(clippy::cast_possible_truncation, reason = "towards zero, at most UNITS")]
+            {
+                *sum = (halves * UNITS as f64) as i64;
+            }
         }
         entries
     }
