@@ -86,7 +86,8 @@ proptest! {
         let rows = [0, 1, 2, 3].map(|i| points.view().row(i));
         for centre in centres.view().rows() {
             let together = four_squared_distances(rows, [centre; 4]);
-            prop_assert_eq!(together, rows.map(|row| squared_distance(row, centre)));
+            let alone = rows.map(|row| squared_distance(row, centre)).to_vec();
+            prop_assert_eq!(together.to_vec(), alone);
         }
         let mut together = vec![f64::NAN; 4 * table.padded_len()];
         table.distances(rows, &mut together);
