@@ -80,6 +80,69 @@ pub fn changed_json<R: Rng + ?Sized>(text: &str, rng: &mut R) -> serde_json::Res
     serde_json::to_string(&value)
 }
 
+/// What is put into a text or a table to see what becomes of it.
+const PIECES: [&[u8]; 25] = [
+    b"0",
+    b"-1",
+    b"1e999",
+    b"-0.0",
+    b"18446744073709551615",
+    b"1e-300",
+    b"NaN",
+    b"null",
+    b"{",
+    b"[",
+    b"]",
+    b"\\u0000",
+    b"\xff",
+    b"\0",
+    b",",
+    b";",
+    b"\"",
+    b"\"\"",
+    b"\n",
+    b"\r\n",
+    b"\xef\xbb\xbf",
+    b"0,5",
+    b" ",
+    b"\xff\xff\xff\xff\xff\xff\xff\x7f",
+    b"\x80",
+];
+
+/// Bytes with one to three changes: bits flipped, an end cut off, a part twice, pieces of texts put in or over, a number in the place of another.
+pub fn changed_bytes<R: Rng + ?Sized>(whole: &[u8], rng: &mut R) -> Vec<u8> {
+    let mut bytes = whole.to_vec();
+    for _ in 0..rng.random_range(1..4) {
+        if bytes.is_empty() {
+            break;
+        }
+        let at = rng.random_range(0..bytes.len());
+        let piece = PIECES[rng.random_range(0..PIECES.len())].iter().copied();
+        match rng.random_range(0..6) {
+            0 => bytes[at] ^= 1 << rng.random_range(0..8),
+            1 => bytes.truncate(at),
+            2 => {
+                let to = rng.random_range(at..bytes.len());
+                let again = bytes[at..to].to_vec();
+                bytes.splice(at..at, again);
+            }
+            3 => drop(bytes.splice(at..at, piece)),
+            4 => drop(bytes.splice(at..bytes.len().min(at + piece.len()), piece)),
+            // A number in the place of another.
+            _ => {
+                let digit = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
+                if let Some(from) = bytes[at..].iter().position(digit).map(|more| at + more) {
+                    let to = bytes[from..].iter().position(|byte| !digit(byte));
+                    let to = to.map_or(bytes.len(), |more| from + more);
+                    let number = PIECES[rng.random_range(0..7)].iter().copied();
+                    bytes.splice(from..to, number);
+                }
+            }
+        }
+    }
+    bytes
+}
+
 /// Of a plan's file with changes, as often as asked: the plans that its reader accepts, each with its text. Whatever they are asked next, they
 /// have to stand by.
 ///

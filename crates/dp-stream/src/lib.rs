@@ -79,6 +79,8 @@ pub use advice::{
     Advice, AdviceRow, ExcludedRow, Question, SettingRow, Settings, Wanted, advise, advise_settings,
 };
 pub use error::StreamError;
+#[doc(hidden)]
+pub use files::resealed;
 pub use plan::{ItemOrder, Method, MonitorPlan, MonitorSettings, StreamShape, Threshold};
 pub use record::{Event, Report};
 pub use session::{Monitor, MonitorState};

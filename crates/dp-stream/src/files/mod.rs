@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub(crate) use confidential::Confidential;
 pub(crate) use turn::Turn;
 
-use crate::StreamError;
+use crate::{StreamError, session, shards};
 
 /// Of every file form. Another number means that something in a content means something else.
 const VERSION: u32 = 6;
@@ -90,6 +90,35 @@ pub(crate) fn deserialize<'de, T: Content, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     deserializer.deserialize_struct("Sealed", FIELDS, Reader(PhantomData))
+}
+
+/// For those who test what is read: what says that it is of this kind, with a checksum that fits. None if it has not the fields of one.
+///
+/// # Errors
+/// Those of the serializer.
+pub fn resealed<'de, D: Deserializer<'de>, S: Serializer>(
+    kind: &str,
+    content: D,
+    to: S,
+) -> Option<Result<S::Ok, S::Error>> {
+    fn of<'de, T: Content, D: Deserializer<'de>, S: Serializer>(
+        content: D,
+        to: S,
+    ) -> Option<Result<S::Ok, S::Error>> {
+        T::deserialize(content).ok().map(|content| serialize(&content, to))
+    }
+    match kind {
+        session::state::Resting::KIND => of::<session::state::Resting, _, _>(content, to),
+        shards::shard_state::Resting::KIND => of::<shards::shard_state::Resting, _, _>(content, to),
+        shards::decider_state::Resting::KIND => {
+            of::<shards::decider_state::Resting, _, _>(content, to)
+        }
+        shards::messages::CountsMessage::KIND => {
+            of::<shards::messages::CountsMessage, _, _>(content, to)
+        }
+        shards::messages::Decided::KIND => of::<shards::messages::Decided, _, _>(content, to),
+        _ => None,
+    }
 }
 
 /// Fields one after the other, with names or without.

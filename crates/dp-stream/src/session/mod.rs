@@ -1,7 +1,7 @@
 //! A session: one step after the other.
 
 pub(crate) mod decisions;
-mod state;
+pub(crate) mod state;
 
 use std::fmt;
 

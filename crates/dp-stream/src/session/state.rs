@@ -31,7 +31,7 @@ pub struct MonitorState(#[serde(with = "sealed")] Resting, #[serde(skip)] Turn);
 
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Resting {
+pub(crate) struct Resting {
     progress: Progress,
     charges: Confidential<Vec<u8>>,
 }

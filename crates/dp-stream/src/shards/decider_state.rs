@@ -19,7 +19,7 @@ pub struct DeciderState(#[serde(with = "sealed")] Resting, #[serde(skip)] Turn);
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Resting {
+pub(crate) struct Resting {
     session: u64,
     sizes: Vec<u32>,
     last: Last,

@@ -1,11 +1,11 @@
 //! How a session is split into shards.
 
 mod decider;
-mod decider_state;
+pub(crate) mod decider_state;
 mod line;
-mod messages;
+pub(crate) mod messages;
 mod shard;
-mod shard_state;
+pub(crate) mod shard_state;
 
 use dp_mechanism::{ReleaseRng, SecureSource, Source};
 
