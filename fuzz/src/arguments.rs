@@ -23,21 +23,30 @@ use dp_noise::{
 };
 use dp_stream::baselines::{CellMethod, CellMonitor};
 use dp_stream::{StreamShape, Threshold, Universe};
+use rand::RngExt;
 use std::fmt::Display;
 use std::num::{NonZeroU32, NonZeroU64};
 
-pub(crate) const TARGETS: [Target; 6] = [
-    target("arguments-noise", noise),
-    target("arguments-accounting", accounting),
-    target("arguments-geometry", geometry),
-    target("arguments-mechanism", mechanism),
-    target("arguments-local", local),
-    target("arguments-structures", structures),
-];
+macro_rules! arguments {
+    ($($name:literal $run:expr;)*) => {
+        [$(Target { name: $name, kind: Kind::Choices, seeds: || seeds($run), run: $run },)*]
+    };
+}
 
-const fn target(name: &'static str, run: fn(&[u8]) -> bool) -> Target {
-    let seeds = || (0..4).map(|of| (0..64_u8).map(|i| i.wrapping_mul(37 + 2 * of)).collect()).collect();
-    Target { name, kind: Kind::Choices, seeds, run }
+pub(crate) const TARGETS: [Target; 6] = arguments! {
+    "arguments-noise" noise;
+    "arguments-accounting" accounting;
+    "arguments-geometry" geometry;
+    "arguments-mechanism" mechanism;
+    "arguments-local" local;
+    "arguments-structures" structures;
+};
+
+/// Choices that make something.
+fn seeds(run: fn(&[u8]) -> bool) -> Vec<Vec<u8>> {
+    let mut rng = rng();
+    let all = std::iter::repeat_with(|| (0..64).map(|_| rng.random()).collect::<Vec<u8>>());
+    all.filter(|bytes| run(bytes)).take(4).collect()
 }
 
 /// What was made. A refusal is one line that says what was got: a number, or that there is nothing.
@@ -66,14 +75,14 @@ fn noise(bytes: &[u8]) -> bool {
     let (mut rng, kind) = (rng(), choices.below(12));
     let mut bits = SecureBits::new(&mut rng);
     match kind {
-        0 => made(DiscreteGaussian::new(ratio)).map(|noise| drop(noise.sample(&mut bits))),
-        1 => made(DiscreteLaplace::new(ratio)).map(|noise| drop(noise.sample(&mut bits))),
-        2 => made(Geometric::new(ratio)).map(|noise| drop(noise.sample(&mut bits))),
-        3 => made(RoundedGaussian::new(ratio)).map(|noise| drop(noise.sample(&mut bits))),
-        4 => made(TableGaussian::new(ratio)).map(|noise| drop(noise.sample(&mut bits))),
-        5 => made(TimingSafeGeometric::new(ratio)).map(|noise| drop(noise.sample(&mut bits))),
-        6 => made(TimingSafeLaplace::new(ratio)).map(|noise| drop(noise.sample(&mut bits))),
-        7 => made(TruncatedGeometric::new(ratio, choices.small())).map(|noise| drop(noise.sample(&mut bits))),
+        0 => made(DiscreteGaussian::new(ratio)).map(|noise| _ = noise.sample(&mut bits)),
+        1 => made(DiscreteLaplace::new(ratio)).map(|noise| _ = noise.sample(&mut bits)),
+        2 => made(Geometric::new(ratio)).map(|noise| _ = noise.sample(&mut bits)),
+        3 => made(RoundedGaussian::new(ratio)).map(|noise| _ = noise.sample(&mut bits)),
+        4 => made(TableGaussian::new(ratio)).map(|noise| _ = noise.sample(&mut bits)),
+        5 => made(TimingSafeGeometric::new(ratio)).map(|noise| _ = noise.sample(&mut bits)),
+        6 => made(TimingSafeLaplace::new(ratio)).map(|noise| _ = noise.sample(&mut bits)),
+        7 => made(TruncatedGeometric::new(ratio, choices.small())).map(|noise| _ = noise.sample(&mut bits)),
         8 => made(TruncatedLaplace::new(ratio, choices.size())).map(|noise| {
             assert!(noise.sample(&mut bits).unsigned_abs() <= noise.bound().into());
         }),
@@ -83,7 +92,7 @@ fn noise(bytes: &[u8]) -> bool {
         10 => made(PoissonSkips::with_one_minus_exp(ratio)).map(|skips| {
             assert!(skips.count(1_000, &mut bits) <= 1_000);
         }),
-        _ => made(RareHits::new(choices.small())).map(|hits| drop(hits.gap(&mut bits))),
+        _ => made(RareHits::new(choices.small())).map(|hits| _ = hits.gap(&mut bits)),
     }
     .is_some()
 }
@@ -111,7 +120,7 @@ fn accounting(bytes: &[u8]) -> bool {
     }
     let Some(composition) = made(Composition::new().with(event, choices.size())) else { return false };
     let accuracy = made(Accuracy::within(choices.float()));
-    let accuracy = accuracy.and_then(|accuracy| made(accuracy.with_effort(choices.size() % 5_000)));
+    let accuracy = accuracy.and_then(|accuracy| made(accuracy.with_effort(choices.size() % 200_000)));
     let Some(accuracy) = accuracy else { return false };
     let question = Question::Delta(epsilon);
     if let Ok(answer) = composition.profile(accuracy).ask(question) {

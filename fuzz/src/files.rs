@@ -68,7 +68,7 @@ pub(crate) const TARGETS: [Target; 17] = [
         vec![json(&with(Composition::new(), event(true))), json(&with(both, event(false)))]
     }, |bytes| {
         let Some(composition) = read::<Composition>(bytes) else { return false };
-        let rough = Accuracy::within(0.5).and_then(|rough| rough.with_effort(1_000)).expect("valid");
+        let rough = Accuracy::within(0.5).and_then(|rough| rough.with_effort(100_000)).expect("valid");
         let delta = Delta::new(1e-6).expect("valid");
         let answer = composition.profile(rough).ask(dp_accounting::Question::Epsilon(delta));
         answer.is_ok_and(|answer| !format!("{answer:?}").contains("NaN"))

@@ -45,7 +45,10 @@ macro_rules! plans {
 
 pub(crate) const TARGETS: [Target; 27] = plans! {
     "plan-dpm" seeds(Dpm::new(square(), budget(), DpmSettings::default())), of_points::<Dpm>;
-    "plan-map" seeds(PrivateMap::add_remove(square(), budget(), PrivateMapSettings::default())), of_points::<PrivateMap<AddRemove>>;
+    "plan-map" {
+        let settings = PrivateMapSettings { fit_steps: 30, ..Default::default() };
+        seeds(PrivateMap::add_remove(square(), budget(), settings))
+    }, of_points::<PrivateMap<AddRemove>>;
     "plan-lsh-splits" seeds(LshSplits::new(ball(), 3, budget(), LshSplitsSettings::default())), of_points::<LshSplits>;
     "plan-recentred" {
         let settings = DpmRecentredSettings { clusters: Some(3), ..Default::default() };
