@@ -4,7 +4,8 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use dp_accounting::{
-    Budget, Composition, Delta, Epsilon, Event, calibrate, gaussian_noise_multiplier,
+    Accuracy, Budget, Composition, Delta, Epsilon, Event, Question, calibrate,
+    gaussian_noise_multiplier,
 };
 
 fn composition(events: impl IntoIterator<Item = Event>, count: u64) -> Composition {
@@ -45,6 +46,13 @@ fn accounting(criterion: &mut Criterion) {
     ];
     for (name, query) in &queries {
         group.bench_function(*name, |b| b.iter(|| black_box(query.epsilon(delta))));
+    }
+    let few = composition([sampled(laplace(0.3), 0.5)], 7);
+    for gap in [1e-4, 1e-6] {
+        let accuracy = Accuracy::within(gap).expect("in range");
+        group.bench_function(format!("a few sampled laplace, gap {gap:e}"), |b| {
+            b.iter(|| black_box(few.profile(accuracy).ask(Question::Epsilon(delta))));
+        });
     }
     for delta in [1e-6, 1e-300] {
         let budget = Budget::new(1.0, delta).expect("in range");

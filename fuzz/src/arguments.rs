@@ -51,14 +51,18 @@ fn seeds(run: fn(&[u8]) -> bool) -> Vec<Vec<u8>> {
 
 /// What was made. A refusal is one line that says what was got: a number, or that there is nothing.
 fn made<T, E: Display>(outcome: Result<T, E>) -> Option<T> {
-    outcome.map_err(|error| {
-        let text = error.to_string();
-        let says = |word: &str| text.contains(word);
-        let value = text.contains(|c: char| c.is_ascii_digit());
-        assert!(text.lines().count() == 1 && text.len() < 300, "{text}");
-        assert!(value || ["NaN", "inf", "no ", "empty"].into_iter().any(says), "no value: {text}");
-    })
-    .ok()
+    outcome
+        .map_err(|error| {
+            let text = error.to_string();
+            let says = |word: &str| text.contains(word);
+            let value = text.contains(|c: char| c.is_ascii_digit());
+            assert!(text.lines().count() == 1 && text.len() < 300, "{text}");
+            assert!(
+                value || ["NaN", "inf", "no ", "empty"].into_iter().any(says),
+                "no value: {text}"
+            );
+        })
+        .ok()
 }
 
 fn noise(bytes: &[u8]) -> bool {
@@ -82,7 +86,8 @@ fn noise(bytes: &[u8]) -> bool {
         4 => made(TableGaussian::new(ratio)).map(|noise| _ = noise.sample(&mut bits)),
         5 => made(TimingSafeGeometric::new(ratio)).map(|noise| _ = noise.sample(&mut bits)),
         6 => made(TimingSafeLaplace::new(ratio)).map(|noise| _ = noise.sample(&mut bits)),
-        7 => made(TruncatedGeometric::new(ratio, choices.small())).map(|noise| _ = noise.sample(&mut bits)),
+        7 => made(TruncatedGeometric::new(ratio, choices.small()))
+            .map(|noise| _ = noise.sample(&mut bits)),
         8 => made(TruncatedLaplace::new(ratio, choices.size())).map(|noise| {
             assert!(noise.sample(&mut bits).unsigned_abs() <= noise.bound().into());
         }),
@@ -102,7 +107,8 @@ fn accounting(bytes: &[u8]) -> bool {
     let epsilon = made(Epsilon::new(choices.float())).unwrap_or(Epsilon::ZERO);
     let delta = made(Delta::new(choices.float())).unwrap_or(Delta::ZERO);
     let _ = (made(Rho::new(choices.float())), made(Mu::new(choices.float())));
-    let _ = (made(Within::new(choices.float())), made(Budget::new(choices.float(), choices.float())));
+    let _ =
+        (made(Within::new(choices.float())), made(Budget::new(choices.float(), choices.float())));
     let _ = made(epsilon.split(&choices.floats()));
     let _ = made(one_sided_to_two_sided(epsilon, choices.float(), choices.float()));
     let event = match choices.below(7) {
@@ -118,9 +124,12 @@ fn accounting(bytes: &[u8]) -> bool {
     if choices.below(3) == 0 {
         event = made(event.poisson_sampled(choices.float())).unwrap_or(event);
     }
-    let Some(composition) = made(Composition::new().with(event, choices.size())) else { return false };
+    let Some(composition) = made(Composition::new().with(event, choices.size())) else {
+        return false;
+    };
     let accuracy = made(Accuracy::within(choices.float()));
-    let accuracy = accuracy.and_then(|accuracy| made(accuracy.with_effort(choices.size() % 200_000)));
+    let accuracy =
+        accuracy.and_then(|accuracy| made(accuracy.with_effort(choices.size() % 200_000)));
     let Some(accuracy) = accuracy else { return false };
     let question = Question::Delta(epsilon);
     if let Ok(answer) = composition.profile(accuracy).ask(question) {
@@ -140,7 +149,8 @@ fn geometry(bytes: &[u8]) -> bool {
     };
     let ball = made(PublicBall::new(choices.floats(), choices.float()));
     let mut rng = rng();
-    let shifted = ShiftedGrids::new(choices.floats(), choices.below(9), choices.small() % 70, &mut rng);
+    let shifted =
+        ShiftedGrids::new(choices.floats(), choices.below(9), choices.small() % 70, &mut rng);
     if let Some(grids) = made(shifted).filter(|grids| grids.len() > 0) {
         assert!(grids.middle(grids.len() - 1).iter().all(|x| x.is_finite()));
     }
@@ -175,7 +185,12 @@ fn mechanism(bytes: &[u8]) -> bool {
     let delta = made(Delta::new(choices.float())).unwrap_or(Delta::ZERO);
     let length = NonZeroU64::new(choices.size()).unwrap_or(NonZeroU64::MIN);
     let keys = NonZeroU32::new(choices.small()).unwrap_or(NonZeroU32::MIN);
-    let modulus = Modulus::<Coordinates>::new(choices.float(), choices.float(), choices.size(), choices.size());
+    let modulus = Modulus::<Coordinates>::new(
+        choices.float(),
+        choices.float(),
+        choices.size(),
+        choices.size(),
+    );
     let all = [
         made(NoisyCount::geometric(epsilon)).is_some(),
         made(NoisyCount::gaussian(rho)).is_some(),
@@ -219,8 +234,10 @@ fn structures(bytes: &[u8]) -> bool {
     let transversal = made(Transversal::new(size(choices), fits)).is_some();
     let points = choices.floats();
     let metric = made(Metric::from_points(&points, choices.below(4))).is_some();
-    let pairs: Vec<(u32, u32)> = (0..choices.below(5)).map(|_| (choices.small() % 99, choices.small())).collect();
-    let incidence = made(Incidence::from_pairs(choices.small(), choices.small() % 1_000, &pairs)).is_some();
+    let pairs: Vec<(u32, u32)> =
+        (0..choices.below(5)).map(|_| (choices.small() % 99, choices.small())).collect();
+    let incidence =
+        made(Incidence::from_pairs(choices.small(), choices.small() % 1_000, &pairs)).is_some();
     #[allow(clippy::cast_possible_truncation, reason = "any number is as good")]
     let universe = match choices.below(3) {
         0 => Universe::Range { size: choices.size() },

@@ -35,103 +35,186 @@ pub(crate) const TARGETS: [Target; 17] = [
     target("table-csv", Kind::Bytes, tables, table),
     target("table-gz", Kind::Bytes, packed_tables, table),
     target("table-parquet", Kind::Bytes, parquet_tables, table),
-    target("table-numbers", Kind::Bytes, || vec![b"a,b\n1,2\n-3.5e2,1\n".to_vec(), b"\"a\"\n1\n\n2\n".to_vec()], |bytes| {
-        numbers::parse(bytes, Path::new("t.csv")).map_err(one_line).is_ok()
-    }),
+    target(
+        "table-numbers",
+        Kind::Bytes,
+        || vec![b"a,b\n1,2\n-3.5e2,1\n".to_vec(), b"\"a\"\n1\n\n2\n".to_vec()],
+        |bytes| numbers::parse(bytes, Path::new("t.csv")).map_err(one_line).is_ok(),
+    ),
     target("ledger", Kind::Bytes, ledgers, ledger),
-    target("settings", Kind::Bytes, || {
-        vec![b"epsilon = 0.5\nby = \"town\"\ngroups = [\"a\", \"b\"]\nno-ledger = true\n".to_vec()]
-    }, settings),
+    target(
+        "settings",
+        Kind::Bytes,
+        || {
+            vec![
+                b"epsilon = 0.5\nby = \"town\"\ngroups = [\"a\", \"b\"]\nno-ledger = true\n"
+                    .to_vec(),
+            ]
+        },
+        settings,
+    ),
     target("release", Kind::Json, releases, folder),
-    target("manifest", Kind::Bytes, || {
-        let line = |name: &str| format!("{name} = \"x\"\n");
-        let words = ["name", "shape", "columns", "licence", "publisher", "published"].map(line).concat();
-        let file = "[[set.file]]\npath = \"x/x.csv\"\nrows = 3\nbytes = 9\nsha256 = \"0a\"\n";
-        vec![format!("[[set]]\n{words}copied_from = [\"y\"]\n{file}").into_bytes()]
-    }, |bytes| {
-        let Ok(text) = std::str::from_utf8(bytes) else { return false };
-        Manifest::parse(text, Path::new("m.toml")).map_err(one_line).is_ok_and(|all| all.files().count() > 0)
-    }),
-    target("json-ledger", Kind::Json, || {
-        let mut ledger = Ledger::new(AddRemove, dp_accounting::Budget::new(9.0, 0.5).expect("valid"));
-        let receipt = release_of_a_map().receipt;
-        ledger.spend(&receipt).and_then(|()| ledger.spend(&receipt)).expect("below its limit");
-        vec![json(&ledger)]
-    }, |bytes| account::<AddRemove>(bytes) || account::<ReplaceOne>(bytes) || account::<Within>(bytes)),
-    target("json-composition", Kind::Json, || {
-        let event = |sampled| {
-            let event = Event::gaussian(2.0).expect("valid");
-            if sampled { event.poisson_sampled(0.01).expect("valid") } else { event }
-        };
-        let with = |composition: Composition, event| composition.with(event, 3).expect("valid");
-        let both = with(Composition::new(), Event::laplace(3.0).expect("valid"));
-        vec![json(&with(Composition::new(), event(true))), json(&with(both, event(false)))]
-    }, |bytes| {
-        let Some(composition) = read::<Composition>(bytes) else { return false };
-        let rough = Accuracy::within(0.5).and_then(|rough| rough.with_effort(100_000)).expect("valid");
-        let delta = Delta::new(1e-6).expect("valid");
-        let answer = composition.profile(rough).ask(dp_accounting::Question::Epsilon(delta));
-        answer.is_ok_and(|answer| !format!("{answer:?}").contains("NaN"))
-    }),
-    target("json-census", Kind::Json, || {
-        let privacy = Privacy::pure(1.0).expect("valid");
-        let plan = Census::new(nation(), whole(), data(whole()).groups(), privacy, CensusSettings::default());
-        let table = plan.expect("valid").simulate(&data(whole()), &mut rng()).expect("its data").output;
-        vec![json(&nation()), json(&data(whole())), json(&table)]
-    }, |bytes| {
-        let hierarchy = read::<Hierarchy>(bytes).map(|all| assert!(!json(&all).is_empty()));
-        let sizes = read::<GroupSizes<From0>>(bytes).map(|all| assert!(all.groups() >= 0));
-        let table = read::<GroupTable>(bytes).map(|all| assert!(!all.row(0).is_empty()));
-        let real = read::<RealGroupTable>(bytes).map(|all| assert!(!all.row(0).is_empty()));
-        hierarchy.or(sizes).or(table).or(real).is_some()
-    }),
-    target("json-geometry", Kind::Json, || {
-        let (square, ball) = (cube(2), PublicBall::around(&cube(2)).expect("valid"));
-        let grid = FixedPointGrid::new(cube(2), 16).expect("valid");
-        let nested = NestedGrid::new(cube(2)).expect("valid");
-        let points = Points::new(vec![0.5, 2.0, -1.0, 3.0], 2).expect("pairs");
-        vec![json(&square), json(&ball), json(&grid), json(&nested), json(&points)]
-    }, geometry),
-    target("json-clustering", Kind::Json, || {
-        let settings = KMeansSettings::default();
-        let points = Points::new((0..40).map(f64::from).collect(), 2).expect("pairs");
-        let kmeans = KMeans::new(3, settings).expect("valid");
-        let fit = kmeans.exact_fit(points.view(), None, &mut rng()).expect("more than 3");
-        let plan = crate::plans::any_clustering();
-        vec![json(&fit), json(&kmeans), json(&plan)]
-    }, |bytes| {
-        let fit = read::<KMeansFit>(bytes).map(|fit| assert!(!json(&fit).is_empty()));
-        let plan = read::<KMeans>(bytes).map(|plan| assert!(!json(&plan).is_empty()));
-        let clusters = read::<Clustering>(bytes).map(|all| {
-            assert!(!json(&all).is_empty());
-            let _ = dp_cluster::nearest(records().view(), all.centres.view());
-        });
-        fit.or(plan).or(clusters).is_some()
-    }),
-    target("json-map", Kind::Json, || vec![json(&release_of_a_map().output)], |bytes| {
-        let Some(map) = read::<ReleasedMap>(bytes) else { return false };
-        map.total().is_finite() && map.vertices_per_dimension() > 0
-    }),
-    target("json-release", Kind::Json, || vec![json(&release_of_a_map())], |bytes| {
-        let read = serde_json::from_slice::<Release<ReleasedMap, AddRemove>>(bytes);
-        read.is_ok_and(|release| !format!("{:?} {:#}", release.receipt, release.receipt).is_empty())
-    }),
-    target("json-advice", Kind::Json, || {
-        let shape = StreamShape { universe: Universe::Range { size: 1_000 }, users: 10_000, steps: 50 };
-        let question = Question {
-            shape,
-            budget: budget(),
-            reports_per_user: 3,
-            items_per_step: 2,
-            reports_in_all: 50,
-            beta: 1e-3,
-            miss: 1e-3,
-        };
-        vec![json(&question)]
-    }, |bytes| read::<Question>(bytes).is_some_and(|question| advise(&question).map_err(one_line).is_ok())),
-    target("json-wanted", Kind::Json, || vec![json(&wanted())], |bytes| {
-        read::<Wanted>(bytes).is_some_and(|wanted| advise_settings(&wanted).map_err(one_line).is_ok())
-    }),
+    target(
+        "manifest",
+        Kind::Bytes,
+        || {
+            let line = |name: &str| format!("{name} = \"x\"\n");
+            let words = ["name", "shape", "columns", "licence", "publisher", "published"]
+                .map(line)
+                .concat();
+            let file = "[[set.file]]\npath = \"x/x.csv\"\nrows = 3\nbytes = 9\nsha256 = \"0a\"\n";
+            vec![format!("[[set]]\n{words}copied_from = [\"y\"]\n{file}").into_bytes()]
+        },
+        |bytes| {
+            let Ok(text) = std::str::from_utf8(bytes) else { return false };
+            Manifest::parse(text, Path::new("m.toml"))
+                .map_err(one_line)
+                .is_ok_and(|all| all.files().count() > 0)
+        },
+    ),
+    target(
+        "json-ledger",
+        Kind::Json,
+        || {
+            let mut ledger =
+                Ledger::new(AddRemove, dp_accounting::Budget::new(9.0, 0.5).expect("valid"));
+            let receipt = release_of_a_map().receipt;
+            ledger.spend(&receipt).and_then(|()| ledger.spend(&receipt)).expect("below its limit");
+            vec![json(&ledger)]
+        },
+        |bytes| {
+            account::<AddRemove>(bytes) || account::<ReplaceOne>(bytes) || account::<Within>(bytes)
+        },
+    ),
+    target(
+        "json-composition",
+        Kind::Json,
+        || {
+            let event = |sampled| {
+                let event = Event::gaussian(2.0).expect("valid");
+                if sampled { event.poisson_sampled(0.01).expect("valid") } else { event }
+            };
+            let with = |composition: Composition, event| composition.with(event, 3).expect("valid");
+            let both = with(Composition::new(), Event::laplace(3.0).expect("valid"));
+            vec![json(&with(Composition::new(), event(true))), json(&with(both, event(false)))]
+        },
+        |bytes| {
+            let Some(composition) = read::<Composition>(bytes) else { return false };
+            let rough =
+                Accuracy::within(0.5).and_then(|rough| rough.with_effort(100_000)).expect("valid");
+            let delta = Delta::new(1e-6).expect("valid");
+            let answer = composition.profile(rough).ask(dp_accounting::Question::Epsilon(delta));
+            answer.is_ok_and(|answer| !format!("{answer:?}").contains("NaN"))
+        },
+    ),
+    target(
+        "json-census",
+        Kind::Json,
+        || {
+            let privacy = Privacy::pure(1.0).expect("valid");
+            let plan = Census::new(
+                nation(),
+                whole(),
+                data(whole()).groups(),
+                privacy,
+                CensusSettings::default(),
+            );
+            let table =
+                plan.expect("valid").simulate(&data(whole()), &mut rng()).expect("its data").output;
+            vec![json(&nation()), json(&data(whole())), json(&table)]
+        },
+        |bytes| {
+            let hierarchy = read::<Hierarchy>(bytes).map(|all| assert!(!json(&all).is_empty()));
+            let sizes = read::<GroupSizes<From0>>(bytes).map(|all| assert!(all.groups() >= 0));
+            let table = read::<GroupTable>(bytes).map(|all| assert!(!all.row(0).is_empty()));
+            let real = read::<RealGroupTable>(bytes).map(|all| assert!(!all.row(0).is_empty()));
+            hierarchy.or(sizes).or(table).or(real).is_some()
+        },
+    ),
+    target(
+        "json-geometry",
+        Kind::Json,
+        || {
+            let (square, ball) = (cube(2), PublicBall::around(&cube(2)).expect("valid"));
+            let grid = FixedPointGrid::new(cube(2), 16).expect("valid");
+            let nested = NestedGrid::new(cube(2)).expect("valid");
+            let points = Points::new(vec![0.5, 2.0, -1.0, 3.0], 2).expect("pairs");
+            vec![json(&square), json(&ball), json(&grid), json(&nested), json(&points)]
+        },
+        geometry,
+    ),
+    target(
+        "json-clustering",
+        Kind::Json,
+        || {
+            let settings = KMeansSettings::default();
+            let points = Points::new((0..40).map(f64::from).collect(), 2).expect("pairs");
+            let kmeans = KMeans::new(3, settings).expect("valid");
+            let fit = kmeans.exact_fit(points.view(), None, &mut rng()).expect("more than 3");
+            let plan = crate::plans::any_clustering();
+            vec![json(&fit), json(&kmeans), json(&plan)]
+        },
+        |bytes| {
+            let fit = read::<KMeansFit>(bytes).map(|fit| assert!(!json(&fit).is_empty()));
+            let plan = read::<KMeans>(bytes).map(|plan| assert!(!json(&plan).is_empty()));
+            let clusters = read::<Clustering>(bytes).map(|all| {
+                assert!(!json(&all).is_empty());
+                let _ = dp_cluster::nearest(records().view(), all.centres.view());
+            });
+            fit.or(plan).or(clusters).is_some()
+        },
+    ),
+    target(
+        "json-map",
+        Kind::Json,
+        || vec![json(&release_of_a_map().output)],
+        |bytes| {
+            let Some(map) = read::<ReleasedMap>(bytes) else { return false };
+            map.total().is_finite() && map.vertices_per_dimension() > 0
+        },
+    ),
+    target(
+        "json-release",
+        Kind::Json,
+        || vec![json(&release_of_a_map())],
+        |bytes| {
+            let read = serde_json::from_slice::<Release<ReleasedMap, AddRemove>>(bytes);
+            read.is_ok_and(|release| {
+                !format!("{:?} {:#}", release.receipt, release.receipt).is_empty()
+            })
+        },
+    ),
+    target(
+        "json-advice",
+        Kind::Json,
+        || {
+            let shape =
+                StreamShape { universe: Universe::Range { size: 1_000 }, users: 10_000, steps: 50 };
+            let question = Question {
+                shape,
+                budget: budget(),
+                reports_per_user: 3,
+                items_per_step: 2,
+                reports_in_all: 50,
+                beta: 1e-3,
+                miss: 1e-3,
+            };
+            vec![json(&question)]
+        },
+        |bytes| {
+            read::<Question>(bytes)
+                .is_some_and(|question| advise(&question).map_err(one_line).is_ok())
+        },
+    ),
+    target(
+        "json-wanted",
+        Kind::Json,
+        || vec![json(&wanted())],
+        |bytes| {
+            read::<Wanted>(bytes)
+                .is_some_and(|wanted| advise_settings(&wanted).map_err(one_line).is_ok())
+        },
+    ),
 ];
 
 const fn target(
@@ -190,7 +273,15 @@ fn geometry(bytes: &[u8]) -> bool {
 
 fn wanted() -> Wanted {
     let shape = StreamShape { universe: Universe::Bits64, users: 10_000, steps: 50 };
-    Wanted { shape, budget: budget(), users: 800, items_of_a_user: 2, within: 3, reports_of_a_user: 2, beta: 1e-3 }
+    Wanted {
+        shape,
+        budget: budget(),
+        users: 800,
+        items_of_a_user: 2,
+        within: 3,
+        reports_of_a_user: 2,
+        beta: 1e-3,
+    }
 }
 
 fn release_of_a_map() -> Release<ReleasedMap, AddRemove> {
@@ -227,7 +318,8 @@ fn table(bytes: &[u8]) -> bool {
         [("regions.csv", "region,parent\nUS,\nGA,US\n"), ("units.csv", "unit,region\nx,GA\ny,GA\n")]
     {
         let is_table = ending == 0 && rest.starts_with(&text.as_bytes()[..4]);
-        fs::write(home.path().join(name), if is_table { rest } else { text.as_bytes() }).expect("a disk");
+        fs::write(home.path().join(name), if is_table { rest } else { text.as_bytes() })
+            .expect("a disk");
     }
     fs::write(&path, rest).expect("a disk");
     let words = CHECKS[words].replace("FOLDER", folder);
@@ -268,14 +360,17 @@ fn gzipped(bytes: &[u8]) -> Vec<u8> {
 fn parquet_tables() -> Vec<Vec<u8>> {
     let schema = "message people { required byte_array a (UTF8); optional double b; }";
     let schema = parquet::schema::parser::parse_message_type(schema).expect("a schema");
-    let codecs = [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::GZIP(GzipLevel::default())];
+    let codecs =
+        [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::GZIP(GzipLevel::default())];
     let versions = [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0];
     let file = |(codec, version)| {
-        let settings = WriterProperties::builder().set_compression(codec).set_writer_version(version);
+        let settings =
+            WriterProperties::builder().set_compression(codec).set_writer_version(version);
         let settings = settings.set_data_page_row_count_limit(3).set_write_batch_size(1).build();
         let mut bytes = vec![0, 2];
         let mut writer =
-            SerializedFileWriter::new(&mut bytes, Arc::new(schema.clone()), Arc::new(settings)).expect("memory");
+            SerializedFileWriter::new(&mut bytes, Arc::new(schema.clone()), Arc::new(settings))
+                .expect("memory");
         let mut group = writer.next_row_group().expect("memory");
         let names: Vec<ByteArray> = (0..20).map(|row| ["x", "y"][row % 2].into()).collect();
         let mut column = group.next_column().expect("memory").expect("the first");
@@ -290,8 +385,11 @@ fn parquet_tables() -> Vec<Vec<u8>> {
         writer.close().expect("memory");
         bytes
     };
-    let mut all: Vec<Vec<u8>> =
-        codecs.into_iter().flat_map(|codec| versions.map(|version| (codec, version))).map(file).collect();
+    let mut all: Vec<Vec<u8>> = codecs
+        .into_iter()
+        .flat_map(|codec| versions.map(|version| (codec, version)))
+        .map(file)
+        .collect();
     for (words, file) in (0..).zip(&mut all) {
         file[0] = words % 2;
     }
@@ -311,7 +409,8 @@ const RELEASES: [&str; 7] = [
 fn released(home: &Path, words: &str, out: &str, account: &str) {
     fs::write(home.join("p.csv"), "a,b,c\nx,1,2\ny,2,3\n").expect("a disk");
     let folder = home.to_str().expect("a plain name");
-    let words = format!("quietus release {words} --data {folder}/p.csv --out {folder}/{out} {account}");
+    let words =
+        format!("quietus release {words} --data {folder}/p.csv --out {folder}/{out} {account}");
     let Command::Release { family } = command(&words) else { unreachable!("a release") };
     release(&family, &Gate::default(), &RealDisk).expect("a disk");
 }
@@ -384,7 +483,10 @@ fn ledger(bytes: &[u8]) -> bool {
     }
     fs::write(&path, text).expect("a disk");
     let Ok(book) = LedgerFile::at(&path).read().map_err(one_line) else { return false };
-    let _ = (book.account::<ReplaceOne>().map_err(one_line), book.account::<Within>().map_err(one_line));
+    let _ = (
+        book.account::<ReplaceOne>().map_err(one_line),
+        book.account::<Within>().map_err(one_line),
+    );
     book.account::<AddRemove>().map_err(one_line).is_ok() && book.show().map_err(one_line).is_ok()
 }
 
@@ -393,7 +495,9 @@ fn settings(bytes: &[u8]) -> bool {
     let path = home.path().join("s.toml");
     fs::write(&path, bytes).expect("a disk");
     let words = ["quietus", "release", "count", "--settings"].map(OsString::from);
-    let Ok(words) = with_settings(words.into_iter().chain([path.into_os_string()])).map_err(one_line) else {
+    let Ok(words) =
+        with_settings(words.into_iter().chain([path.into_os_string()])).map_err(one_line)
+    else {
         return false;
     };
     drop(Cli::try_parse_from(words));

@@ -150,7 +150,8 @@ fn of_points<P>(bytes: &[u8]) -> bool
 where
     P: DeserializeOwned + for<'a> Algorithm<Data<'a> = PointsView<'a>>,
 {
-    let large = ["k", "clusters", "repetitions", "restarts", "swaps", "picks_per_scale", "fit_steps"];
+    let large =
+        ["k", "clusters", "repetitions", "restarts", "swaps", "picks_per_scale", "fit_steps"];
     used::<P>(bytes, &large, |plan, rng| plan.simulate(records().view(), rng).is_ok())
 }
 

@@ -1,7 +1,6 @@
 //! Records that a mechanism may not expect.
 
 use rand::{Rng, RngExt};
-use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 /// Integers: small, large, and the ends, whose sums and differences do not fit.
@@ -141,28 +140,6 @@ pub fn changed_bytes<R: Rng + ?Sized>(whole: &[u8], rng: &mut R) -> Vec<u8> {
         }
     }
     bytes
-}
-
-/// Of a plan's file with changes, as often as asked: the plans that its reader accepts, each with its text. Whatever they are asked next, they
-/// have to stand by.
-///
-/// # Errors
-/// If the plan cannot be written as JSON, or its own text is refused.
-pub fn changed_plans<P: Serialize + DeserializeOwned, R: Rng + ?Sized>(
-    plan: &P,
-    times: usize,
-    rng: &mut R,
-) -> serde_json::Result<Vec<(P, Value)>> {
-    let text = serde_json::to_string(plan)?;
-    serde_json::from_str::<P>(&text)?;
-    let mut accepted = vec![];
-    for _ in 0..times {
-        let changed = changed_json(&text, rng)?;
-        if let Ok(plan) = serde_json::from_str(&changed) {
-            accepted.push((plan, serde_json::from_str(&changed)?));
-        }
-    }
-    Ok(accepted)
 }
 
 /// Values in a value, itself included.

@@ -24,13 +24,15 @@ const PER_EVENT: f64 = 1.0 / 50e6;
 
 /// A bench by its full name in criterion's files, its holder, and the seconds it should take.
 #[rustfmt::skip]
-const BENCHES: [(&str, Holder, Option<f64>); 26] = [
+const BENCHES: [(&str, Holder, Option<f64>); 28] = [
     ("laplace/1000", Elsewhere("OpenDP", 11_000.0 * NS), Some(80.0 * NS)),
     ("gaussian/1000", Elsewhere("OpenDP", 17_000.0 * NS), Some(200.0 * NS)),
     ("gaussian-rounded/1000", Nobody, Some(200.0 * NS)),
     ("gaussian-table/1000", Nobody, Some(17.0 * NS)),
     ("accounting/dp-sgd q=.01 sigma=1 T=1e4", Elsewhere("dp_accounting", 0.7), Some(2.5e-3)),
     ("accounting/1000 distinct laplace", Elsewhere("dp_accounting", 4.3), Some(38e-3)),
+    ("accounting/a few sampled laplace, gap 1e-4", Elsewhere("dp_accounting", 0.04), Some(0.05)),
+    ("accounting/a few sampled laplace, gap 1e-6", Elsewhere("dp_accounting", 2.4), Some(0.5)),
     ("kmeans++/100000x10", Elsewhere("scikit-learn", 0.13), Some(0.10)),
     ("kmeans++/100000x100", Elsewhere("scikit-learn", 0.80), Some(0.70)),
     ("map/100000x2/sums", Nobody, None),

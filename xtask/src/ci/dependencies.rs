@@ -7,17 +7,17 @@ use spdx::{Expression, ParseMode};
 
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// Licences that ask for nothing beyond a notice.
-const ALLOWED: &str = "0BSD, Apache-2.0, Apache-2.0 WITH LLVM-exception, BSD-2-Clause, BSD-3-Clause, BSL-1.0, CC0-1.0, ISC, MIT, MIT-0, \
-    Unicode-3.0, Unlicense, Zlib";
+/// Settings of cargo-deny, with the licences that ask for nothing beyond a notice.
+const DENY: &str = include_str!("../../../deny.toml");
 
 /// Whether an SPDX expression can be satisfied with allowed licences only. Older crates write `/`
 /// for `OR`. What does not parse is not allowed.
 fn is_allowed(expression: &str) -> bool {
+    let settings: toml::Table = DENY.parse().expect("a test reads it");
+    let allowed = settings["licenses"]["allow"].as_array().expect("a list");
     let parsed = Expression::parse_mode(expression, ParseMode::LAX);
-    parsed.is_ok_and(|parsed| {
-        parsed.evaluate(|one| ALLOWED.split(", ").any(|name| name == one.to_string()))
-    })
+    let is_there = |one: String| allowed.iter().any(|name| name.as_str() == Some(&one));
+    parsed.is_ok_and(|parsed| parsed.evaluate(|one| is_there(one.to_string())))
 }
 
 /// Complaints about the workspace's dependencies.
@@ -40,9 +40,9 @@ fn complaints_about(package: &Package, promised: &str) -> Vec<String> {
     }
     match package.license.as_deref() {
         None => found.push(format!("{name} names no licence")),
-        Some(expression) if !is_allowed(expression) => found.push(format!(
-            "{name} is under `{expression}`, which the list in xtask/src/ci/dependencies.rs does not allow"
-        )),
+        Some(expression) if !is_allowed(expression) => {
+            found.push(format!("{name} is under `{expression}`, which deny.toml does not allow"))
+        }
         Some(_) => {}
     }
     if let Some(needed) = &package.rust_version
@@ -85,7 +85,7 @@ mod tests {
         insta::assert_snapshot!(complaints(&bad, "1.95").join("\n"), @r"
         thing 1.2.3 comes from git+https://example.org/x; only crates.io and paths are allowed
         thing 1.2.3 names no licence
-        thing 1.2.3 is under `GPL-3.0-only`, which the list in xtask/src/ci/dependencies.rs does not allow
+        thing 1.2.3 is under `GPL-3.0-only`, which deny.toml does not allow
         thing 1.2.3 needs Rust 1.96, we promise 1.95
         ");
     }

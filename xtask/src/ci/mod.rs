@@ -52,6 +52,7 @@ const STEPS: [Step; 18] = [
     Step { name: "spelling", work: Work::Check(tools::spelling) },
     Step { name: "book", work: Work::Check(tools::book) },
     Step { name: "dependencies", work: Work::Check(dependencies::check_workspace) },
+    Step { name: "advisories", work: Work::Check(tools::advisories) },
     // What a registry would be sent: metadata, licences, files, versions of our own crates. The builds are those of the other steps.
     Step {
         name: "packages",
@@ -62,14 +63,6 @@ const STEPS: [Step; 18] = [
     Step { name: "examples", work: Work::Check(readme::run_examples) },
     // What the evaluation two steps before has written.
     Step { name: "report in a browser", work: Work::Check(browser::check_report) },
-    // Of the features that are off by default, the one that needs no C compiler (zstd does); it shares the builds of the step before.
-    Step {
-        name: "Parquet",
-        work: Work::Cargo(
-            "test --workspace --features quietus/parquet --lib --test memory parquet",
-            &[],
-        ),
-    },
     // These draw more when optimised.
     Step {
         name: "statistics, optimised",

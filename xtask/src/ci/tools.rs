@@ -14,6 +14,11 @@ pub(super) fn book() -> Result<Vec<String>, Error> {
     complaints("mdbook build docs", "`cargo install mdbook --no-default-features`")
 }
 
+/// What is known against the crates of others, by a database that has to be fetched.
+pub(super) fn advisories() -> Result<Vec<String>, Error> {
+    complaints("cargo-deny --color never check advisories", "`cargo install cargo-deny`")
+}
+
 /// What a program says at the root, line by line, if it fails.
 #[expect(clippy::unnecessary_wraps, reason = "as the other checks")]
 fn complaints(words: &str, how_to_get: &str) -> Result<Vec<String>, Error> {

@@ -116,6 +116,8 @@ const POINT_OF_LAW: f64 = 2.0;
 const POINT_OF_POWER: f64 = 7.0;
 const POINT: f64 = 2.0;
 const CELL: f64 = 40.0;
+/// And for a node of the density that a law is made of.
+const NODE: f64 = 10.0;
 
 /// Elementary steps for one point of the window, over the laws that are used so often.
 fn per_point(counts: impl Iterator<Item = f64>) -> f64 {
@@ -137,8 +139,9 @@ pub(crate) fn connect_the_dots(
     effort: f64,
 ) -> Option<(Between, Sides)> {
     let number = pairs.len() as f64;
+    let nodes = sum(pairs.iter().filter_map(|(pair, _)| Some(pair.smooth?.nodes_at_most())));
     // The first look alone is too much.
-    if LEAST_LOOK * CELL * number > 0.5 * effort {
+    if LEAST_LOOK * CELL * number > 0.5 * effort || NODE * nodes > 0.5 * effort {
         return None;
     }
     // A single part may use a lattice through its own atoms.

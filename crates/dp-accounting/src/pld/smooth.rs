@@ -290,6 +290,15 @@ impl Smooth {
         }
     }
 
+    /// How many nodes the whole has, at most. The squared slope decides: many uses of a Gaussian are one with a slope of thousands.
+    pub(crate) fn nodes_at_most(&self) -> f64 {
+        let steepness = match self.density {
+            Density::Normal => larger(self.low.abs(), self.high.abs()) + self.slope + 9.0,
+            Density::Falling { .. } => 2.5,
+        };
+        LEGENDRE_10.len() as f64 * (1.0 + 0.25 * steepness * (self.high - self.low))
+    }
+
     /// Losses and masses that stand for the whole, roughly.
     pub(crate) fn nodes(&self) -> Vec<(f64, f64)> {
         let mut nodes = Vec::new();
