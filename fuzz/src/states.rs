@@ -18,6 +18,7 @@ use dp_stream::{
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, to_value};
+use std::sync::LazyLock;
 
 pub(crate) const TARGETS: [Target; 15] = [
     target(
@@ -271,23 +272,22 @@ fn read<T: DeserializeOwned>(kind: &str, content: &[u8]) -> Option<T> {
 
 // Clients and servers. The first byte says which session.
 
-fn sessions_of_clients() -> [Session; 2] {
+static SESSIONS: LazyLock<[Session; 2]> = LazyLock::new(|| {
     [2, 7].map(|dim| {
         let settings = LocalKMeansSettings::default();
         LocalKMeans::new(cube(dim), 3, 2.0, 400, settings).expect("valid").session(9)
     })
-}
+});
 
 fn session(bytes: &[u8]) -> Session {
-    let [plane, seven] = sessions_of_clients();
-    if bytes.first().is_some_and(|first| first % 2 == 1) { seven } else { plane }
+    SESSIONS[usize::from(bytes.first().is_some_and(|first| first % 2 == 1))].clone()
 }
 
 /// Of both sessions and each round: questions, a message, states.
 fn servers() -> (Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let (mut questions, mut messages, mut states) = (vec![], vec![], vec![]);
     let mut rng = rng();
-    for (number, session) in (0..).zip(sessions_of_clients()) {
+    for (number, session) in (0..).zip(SESSIONS.clone()) {
         let with = |bytes: &[u8]| [&[number], bytes].concat();
         let mut server = Server::new(session.clone());
         let place = vec![0.5; session.plan().public_box().dim()];
@@ -329,8 +329,11 @@ fn question(bytes: &[u8]) -> bool {
 // Releases by passes.
 
 fn kmeans() -> PrivateKMeans {
-    let settings = PrivateKMeansSettings { expected_records: Some(100), ..Default::default() };
-    PrivateKMeans::new(cube(2), 3, budget(), settings).expect("valid")
+    static PLAN: LazyLock<PrivateKMeans> = LazyLock::new(|| {
+        let settings = PrivateKMeansSettings { expected_records: Some(100), ..Default::default() };
+        PrivateKMeans::new(cube(2), 3, budget(), settings).expect("valid")
+    });
+    PLAN.clone()
 }
 
 fn splits() -> LshSplits {
