@@ -151,7 +151,7 @@ fn geometry(bytes: &[u8]) -> bool {
     let mut rng = rng();
     let shifted =
         ShiftedGrids::new(choices.floats(), choices.below(9), choices.small() % 70, &mut rng);
-    if let Some(grids) = made(shifted).filter(|grids| grids.len() > 0) {
+    if let Some(grids) = made(shifted).filter(|grids| !grids.is_empty()) {
         assert!(grids.middle(grids.len() - 1).iter().all(|x| x.is_finite()));
     }
     let _ = made(StableProjections::new(dim, choices.below(200), choices.float(), &mut rng));

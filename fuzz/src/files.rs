@@ -230,6 +230,7 @@ fn read<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     serde_json::from_slice(bytes).ok()
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "what `map_err` hands over")]
 fn one_line(error: impl std::fmt::Display) {
     let text = error.to_string();
     assert!(!text.is_empty() && text.lines().count() == 1, "{text}");

@@ -6,7 +6,7 @@ use dp_census::{
     Bins, Census, CensusSettings, From0, From1, GroupSizes, Hierarchy, LevelShares, Method,
     Privacy, RealCensus,
 };
-use dp_cluster::coreset::CoresetFromCentres;
+use dp_cluster::coreset::{CoresetFromCentres, CoresetFromCentresSettings};
 use dp_cluster::dp_lloyd::{DpLloyd, DpLloydSettings};
 use dp_cluster::dpm::{Dpm, DpmSettings};
 use dp_cluster::em_mc::{EmMc, EmMcSettings};
@@ -70,7 +70,7 @@ pub(crate) const TARGETS: [Target; 27] = plans! {
         seeds(PrivateLocalSearch::new(corners(), square(), 2, budget(), PrivateLocalSearchSettings::default()))
     }, of_points::<PrivateLocalSearch>;
     "plan-stemmer-kaplan" seeds(StemmerKaplan::new(square(), 2, budget(), StemmerKaplanSettings::default())), of_points::<StemmerKaplan>;
-    "plan-coreset" seeds(CoresetFromCentres::new(corners(), budget(), Default::default())), of_points::<CoresetFromCentres>;
+    "plan-coreset" seeds(CoresetFromCentres::new(corners(), budget(), CoresetFromCentresSettings::default())), of_points::<CoresetFromCentres>;
     "plan-local" {
         let plan = |dim| LocalKMeans::new(cube(dim), 3, 2.0, 400, LocalKMeansSettings::default());
         [seeds(plan(2)), seeds(plan(7))].concat()
