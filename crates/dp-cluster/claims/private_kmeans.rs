@@ -57,7 +57,9 @@ pub(crate) fn transcripts(effort: Effort, through: Through) -> Found {
         ];
         // In more dimensions, the fit takes long.
         if dim == 1 {
-            all.push(plan(dim, 2, 5.0, PrivateKMeansSettings { start: Some(Start::Map), ..d }));
+            let map = PrivateKMeansSettings { start: Some(Start::Map), ..d };
+            all.push(plan(dim, 2, 5.0, map));
+            all.push(plan(dim, 5, 5.0, PrivateKMeansSettings { finds_k: true, ..map }));
         }
         for plan in all {
             let plan = plan.expect("valid settings");

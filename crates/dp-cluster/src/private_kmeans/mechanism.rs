@@ -1,14 +1,16 @@
 //! The plan and its one code path.
 
 use dp_accounting::{AddRemove, Receipt, Step};
-use dp_geometry::{PointsView, PublicBox};
+use dp_geometry::{Points, PointsView, PublicBox};
 use dp_mechanism::passes::{ByPasses, Counted, Next};
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
+use super::mixture::{self, Resolution, Weighted};
 use super::number::{NumberSearch, NumberState};
 use super::params::{self, Asked, Choices};
-use crate::map::PrivateMap;
+use crate::clustering::records;
+use crate::map::{MapLevel, PrivateMap, ReleasedMap};
 use crate::passes::{Question, in_memory};
 use crate::private_box::{BoxSearch, BoxState, FoundBox};
 use crate::public_coins::{Purpose, public_generator};
@@ -67,7 +69,7 @@ impl PrivateKMeans {
     /// It never grows with the budget or with the number of records. Where the choices change, the formula says up to a quarter more for a larger
     /// budget than for one just below; what is forecast then is the less of both, which is well within the factor of two that a forecast is good for.
     pub fn forecast(&self) -> Option<f64> {
-        self.number.is_none().then(|| self.asked.forecast(self.choices.whole))?
+        (!self.asked.settings.finds_k).then(|| self.asked.forecast(self.choices.whole))?
     }
 
     /// Whether nothing is to be expected: the noise in a cluster's sum is about as long as the sum. Below that and where
@@ -180,10 +182,15 @@ impl ByPasses for PrivateKMeans {
             (At::Map(public_box), StartPlan::Map(map)) => {
                 let draws = &mut draws.within(MAP);
                 let map = map.in_box(public_box.clone());
+                let levels = map.levels();
                 let map = map.release_sums(&counted.entries, counted.rows, draws);
                 let mut rng = public_generator(self.asked.settings.public_seed, Purpose::MapSolver);
                 let found = map.clustering(self.asked.k, &mut rng).expect("k was checked");
-                self.started(public_box, Start::at(found.centres, found.counts))
+                if self.asked.settings.finds_k {
+                    return self
+                        .last(public_box.clone(), as_many(&map, levels, &public_box, &found));
+                }
+                self.last(public_box, Start::at(found.centres, found.counts))
             }
             (At::Number(public_box, state), _) if let Some(number) = &self.number => {
                 match number.answer(&public_box, state, counted, draws) {
@@ -215,6 +222,36 @@ impl PrivateKMeans {
         let (state, question) = self.recentring.in_box(public_box.clone()).first(start);
         Next::Ask(KMeansState(At::Rounds(public_box, state)), question)
     }
+}
+
+/// As many clusters as the map says that there are, of these parts.
+fn as_many(
+    map: &ReleasedMap,
+    levels: Vec<MapLevel>,
+    public_box: &PublicBox,
+    parts: &Clustering,
+) -> Start {
+    let dim = public_box.dim();
+    let widths: Vec<f64> = (0..dim).map(|i| public_box.max(i) - public_box.min(i)).collect();
+    let levels = levels.into_iter().map(|level| {
+        let steps = f64::from(level.vertices_per_dimension - 1);
+        Resolution {
+            side: widths.iter().fold(0.0, |longest: f64, width| longest.max(width / steps)),
+            volume: widths.iter().map(|width| width / steps).product(),
+            noise: level.standard_deviation.powi(2),
+        }
+    });
+    let coreset = map.coreset();
+    let weighted = Weighted {
+        places: coreset.points().coords(),
+        weights: coreset.weights(),
+        dim,
+        levels: levels.collect(),
+    };
+    let found = mixture::clusters(&weighted, parts.centres.view().coords());
+    let counts = found.iter().map(|one| records(one.count)).collect();
+    let centres = found.into_iter().flat_map(|one| one.at).collect();
+    Start::at(Points::new(centres, dim).expect("whole rows"), counts)
 }
 
 impl TryFrom<Asked> for PrivateKMeans {

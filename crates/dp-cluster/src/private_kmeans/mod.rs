@@ -103,6 +103,7 @@
 
 mod forecast;
 mod mechanism;
+mod mixture;
 mod number;
 mod params;
 mod parts;

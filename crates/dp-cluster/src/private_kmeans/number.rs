@@ -23,8 +23,6 @@ const SPREADS_SHARE: f64 = 0.15;
 const ROUNDS: usize = 2;
 /// A record counts as no further from its centre than this many radii of the last of these rounds.
 const REACH: f64 = 1.75;
-/// Centres have moved since the start: its counts are off by about this share.
-const DRIFT: f64 = 0.1;
 /// Parts that are dropped are taken for so many records at most.
 const LEAST_LEFT: f64 = 0.5;
 
@@ -33,25 +31,22 @@ const LEAST_LEFT: f64 = 0.5;
 pub(super) struct NumberSearch {
     rounds: Recentring,
     spreads: GaussianSum,
-    /// Standard deviation of the noise in a count of the start; infinite where that is not known.
-    start_noise: f64,
 }
 
 impl NumberSearch {
     /// A search that costs `mu`.
-    /// Of what its rounds get, `radii` is for the choice of radii. Counts of the start are known up to `start_noise`.
+    /// Of what its rounds get, `radii` is for the choice of radii.
     pub(super) fn new(
         public_box: PublicBox,
         most: usize,
         radii: f64,
         mu: Mu,
-        start_noise: f64,
     ) -> Result<Self, ClusterError> {
         let rest = 1.0 - SPREADS_SHARE;
         let parts = mu.split(&[SPREADS_SHARE, rest * radii, rest * (1.0 - radii)])?;
         let rounds = Rounds::without_splits(ROUNDS);
         let rounds = Recentring::new(public_box, rounds, Some(most), [parts[1], parts[2]])?;
-        Ok(Self { rounds, spreads: GaussianSum::rounded(parts[0])?, start_noise })
+        Ok(Self { rounds, spreads: GaussianSum::rounded(parts[0])? })
     }
 
     /// The itemised cost.
@@ -63,16 +58,15 @@ impl NumberSearch {
     pub(super) fn first(&self, public_box: &PublicBox, start: Start) -> (NumberState, Question) {
         // Sums of noisy counts, unlike those of rounds, which are no smaller than their noise: with many centres these add up to too many.
         let all = start.counts.iter().map(|&count| count as f64).sum();
-        let counts = start.counts.clone();
         let (state, question) = self.rounds.in_box(public_box.clone()).first(start);
-        (NumberState { all, counts, at: At::Rounds(state) }, question)
+        (NumberState { all, at: At::Rounds(state) }, question)
     }
 
     /// Draws on what was counted. The centres of as many clusters as there are.
     pub(super) fn answer(
         &self,
         public_box: &PublicBox,
-        NumberState { all, counts, at }: NumberState,
+        NumberState { all, at }: NumberState,
         counted: &Counted,
         draws: &mut Draws<'_>,
     ) -> Next<NumberState, Question, Start> {
@@ -81,32 +75,22 @@ impl NumberSearch {
             At::Rounds(state) => {
                 match self.rounds.in_box(public_box.clone()).answer(state, counted, draws) {
                     Next::Ask(state, question) => {
-                        Next::Ask(NumberState { all, counts, at: At::Rounds(state) }, question)
+                        Next::Ask(NumberState { all, at: At::Rounds(state) }, question)
                     }
                     Next::Done(centres) => {
                         let question =
                             Question::spreads(Spreads::within(REACH, &centres, public_box));
-                        Next::Ask(NumberState { all, counts, at: At::Spreads(centres) }, question)
+                        Next::Ask(NumberState { all, at: At::Spreads(centres) }, question)
                     }
                 }
             }
-            At::Spreads(centres) => {
-                Next::Done(self.found((all, &counts), &centres, counted, draws))
-            }
+            At::Spreads(centres) => Next::Done(self.found(all, &centres, counted, draws)),
         }
-    }
-
-    /// How many records a part has, and the variance of that: what the rounds say, and the start, whose noise is less if it is a map.
-    fn together(&self, (count, variance): (f64, f64), before: f64) -> (f64, f64) {
-        let drift = DRIFT * count.max(before);
-        let weights = [variance, self.start_noise.powi(2) + drift.powi(2)].map(f64::recip);
-        let variance = (weights[0] + weights[1]).recip();
-        (variance * (weights[0] * count + weights[1] * before), variance)
     }
 
     fn found(
         &self,
-        (all, before): (f64, &[i64]),
+        all: f64,
         centres: &Centres,
         counted: &Counted,
         draws: &mut Draws<'_>,
@@ -116,10 +100,8 @@ impl NumberSearch {
         let spreads = self.spreads.release(&counted.entries, length_squared, draw);
         let dim = centres.view().dim();
         let rows = centres.view().rows().zip(centres.standings()).zip(&spreads);
-        let before = before.iter().chain(std::iter::repeat(&0));
-        let parts = rows.zip(before).map(|(((row, standing), &spread), &before)| {
-            let by_rounds = (standing.count, standing.count_variance);
-            let (count, count_variance) = self.together(by_rounds, before as f64);
+        let parts = rows.map(|((row, standing), &spread)| {
+            let (count, count_variance) = (standing.count, standing.count_variance);
             let reach = (REACH * standing.radius).powi(2);
             Part {
                 at: row.to_vec(),
@@ -145,8 +127,6 @@ impl NumberSearch {
 pub(super) struct NumberState {
     /// Noisy number of all records.
     all: f64,
-    /// Of the start.
-    counts: Vec<i64>,
     at: At,
 }
 

@@ -96,12 +96,14 @@ impl PrivateKMeans {
         }
         let whole = total_mu(asked.budget)?;
         let choices = asked.choices(whole);
-        let for_number = if asked.settings.finds_k { NUMBER } else { 0.0 };
+        // A map says that without further draws.
+        let asks_number = asked.settings.finds_k && choices.start == Start::Rings;
+        let for_number = if asks_number { NUMBER } else { 0.0 };
         let rest = 1.0 - choices.share - choices.search;
         let last = rest * (1.0 - for_number);
         let mut shares =
             vec![choices.search, choices.share, last * choices.radii, last * (1.0 - choices.radii)];
-        if asked.settings.finds_k {
+        if asks_number {
             shares.push(rest * for_number);
         }
         let parts = whole.split(&shares)?;
@@ -126,16 +128,9 @@ impl PrivateKMeans {
         };
         let rounds = Rounds::without_splits(choices.rounds[1]);
         let search = BoxSearch::new(&public_box, parts[0], choices.surely)?;
-        let start_noise = match &start {
-            StartPlan::Rings(_) => f64::INFINITY,
-            StartPlan::Map(map) => {
-                let noise = map.levels().into_iter().map(|level| level.standard_deviation);
-                COUNT_ON_A_MAP * noise.fold(f64::INFINITY, f64::min)
-            }
-        };
-        let number = parts.get(4).map(|&mu| {
-            NumberSearch::new(public_box.clone(), asked.k, choices.radii, mu, start_noise)
-        });
+        let number = parts
+            .get(4)
+            .map(|&mu| NumberSearch::new(public_box.clone(), asked.k, choices.radii, mu));
         let number = number.transpose()?;
         let shares = [parts[2], parts[3]];
         let recentring = Recentring::new(public_box, rounds, Some(asked.k), shares)?;
@@ -197,8 +192,6 @@ impl Asked {
     }
 }
 
-/// The noise in how many records of a map are near one centre, in standard deviations of its least noisy level: measured.
-const COUNT_ON_A_MAP: f64 = 3.0;
 /// If the number of records is not known.
 const USUAL_SIGNAL: f64 = 25.0;
 /// From here on re-centring has more than it needs, and small clusters are what can still be won.

@@ -16,7 +16,7 @@ pub struct RingRoundsSettings {
     /// How many rounds there are, 1 to [`MAX_ROUNDS`](RingRounds::MAX_ROUNDS), at equal shares. Default: 3.
     pub rounds: usize,
     /// What a record adds to a count, as a multiple of the longest residual: `w` in the description of a round, .01 to 100.
-    /// Default: 1.2 in up to 8 dimensions, .8 above.
+    /// Default: 1.2 in up to 8 dimensions, .8 in up to 20, above `.8 (20 / d)^(1/4)`.
     pub count_weight: Option<f64>,
     /// Most hyperplanes per centre, 0 to [`MAX_PLANES`](RingRounds::MAX_PLANES). Default: 10.
     pub most_planes: usize,

@@ -91,7 +91,7 @@ impl RingPlan {
     ) -> Result<Self, ClusterError> {
         let RingRoundsSettings { rounds, count_weight, most_planes, .. } = settings;
         let dim = public_box.dim();
-        let count_weight = count_weight.unwrap_or(if dim <= 8 { 1.2 } else { 0.8 });
+        let count_weight = count_weight.unwrap_or_else(|| usual_count_weight(dim));
         let refuse = |name, got, want| Err(ClusterError::Setting { name, got, want });
         if !(1..=KMeans::MAX_CLUSTERS).contains(&k) {
             return Err(ClusterError::ClusterCount { got: k });
@@ -308,6 +308,15 @@ impl RingPlan {
         let counts = labelled_weights(means, &labels, points.len());
         let counts = counts.into_iter().map(|count| count as f64).collect();
         (Centres { points, counts }, labels)
+    }
+}
+
+/// The more dimensions, the longer is the noise of a sum, and of a count it is the same: measured.
+fn usual_count_weight(dim: usize) -> f64 {
+    match dim {
+        ..=8 => 1.2,
+        9..=20 => 0.8,
+        _ => 0.8 * (20.0 / dim as f64).sqrt().sqrt(),
     }
 }
 

@@ -1,0 +1,364 @@
+//! How many clusters there are on a map: a mixture of round normal clusters and of background, with as many clusters as pay. Released values only.
+//!
+//! From as many parts as there may be, what is worth least is left out or joined, one after the other, and the rest is fitted again by expectation and
+//! maximisation. Of all these mixtures the one is taken whose likelihood is the largest after what its clusters cost: their parameters, and
+//! the more, the more of their records noise could have made. Between two clusters that overlap, a map shows a valley; between the parts of one
+//! cluster, and of records that are spread evenly, it does not.
+
+use std::f64::consts::{PI, TAU};
+
+use crate::nearest::squared_distance;
+
+/// What a map says.
+pub(super) struct Weighted<'a> {
+    /// Where its vertices are, row-major.
+    pub(super) places: &'a [f64],
+    /// Of each, in records.
+    pub(super) weights: &'a [f64],
+    pub(super) dim: usize,
+    /// The coarsest first; there is one at least.
+    pub(super) levels: Vec<Resolution>,
+}
+
+/// One level of a map.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Resolution {
+    /// The longest side of a cell.
+    pub(super) side: f64,
+    /// The volume of a cell.
+    pub(super) volume: f64,
+    /// Variance of the noise of a vertex, in records.
+    pub(super) noise: f64,
+}
+
+/// A normal cluster of the same variance on every axis.
+#[derive(Clone, Debug)]
+pub(super) struct Cluster {
+    pub(super) at: Vec<f64>,
+    /// In records.
+    pub(super) count: f64,
+    variance: f64,
+}
+
+/// Background has at most this share of all records.
+const MOST_BACKGROUND: f64 = 0.25;
+/// And this share at first.
+const BACKGROUND: f64 = 0.05;
+/// What is beyond these shares of all records at either end of an axis says nothing of how far background reaches.
+const ENDS: f64 = 0.005;
+
+/// Steps of expectation and maximisation at first, and after clusters were joined.
+const FIRST_STEPS: usize = 30;
+const STEPS: usize = 6;
+/// Beyond so many squared deviations a cluster has no records.
+const FAR: f64 = 50.0;
+/// A cluster may be joined with one of so many next to it.
+const NEIGHBOURS: usize = 4;
+/// Of more clusters than this, several pairs are joined at once.
+const ONE_BY_ONE: usize = 64;
+
+/// What a parameter costs, in logarithms of the number of records, and for each record that noise could have made, as a share of the cluster's:
+/// measured.
+const PARAMETER: f64 = 1.0;
+const NOISE: f64 = 1.5;
+/// The same for a cluster that is so many times the deviations of both from any other: it is no part of one, and to lose it costs much.
+const NOISE_ALONE: f64 = 0.15;
+const ALONE: f64 = 3.0;
+/// Noise in a cluster is that of the coarsest level whose cells have at most so many of its deviations.
+const RESOLVED: f64 = 1.5;
+
+struct Mixture<'a> {
+    map: &'a Weighted<'a>,
+    clusters: Vec<Cluster>,
+    /// In records.
+    background: f64,
+    /// Density of background, as a share of its records.
+    thin: f64,
+    records: f64,
+    least_variance: f64,
+}
+
+/// The shares of a cluster in all vertices.
+#[derive(Clone, Default)]
+struct Sums {
+    weight: f64,
+    places: Vec<f64>,
+    squares: f64,
+}
+
+impl Mixture<'_> {
+    fn peak(&self, one: &Cluster) -> f64 {
+        one.count / self.records * (TAU * one.variance).powf(-0.5 * self.map.dim as f64)
+    }
+
+    /// Of background, or so little more that there is a logarithm.
+    fn least_density(&self) -> f64 {
+        self.thin * (self.background / self.records).max(1e-12)
+    }
+
+    /// One step of expectation and maximisation. The log-likelihood before it.
+    fn step(&mut self) -> f64 {
+        let dim = self.map.dim;
+        let none = Sums { places: vec![0.0; dim], ..Sums::default() };
+        let mut sums = vec![none; self.clusters.len()];
+        let peaks: Vec<f64> = self.clusters.iter().map(|one| self.peak(one)).collect();
+        let thin = self.least_density();
+        let (mut likelihood, mut background) = (0.0, 0.0);
+        let mut near = Vec::new();
+        for (place, &weight) in self.map.places.chunks_exact(dim).zip(self.map.weights) {
+            near.clear();
+            for (i, (one, peak)) in self.clusters.iter().zip(&peaks).enumerate() {
+                let squared = squared_distance(place, &one.at);
+                let far = squared / one.variance;
+                if far < FAR {
+                    near.push((i, peak * (-0.5 * far).exp(), squared));
+                }
+            }
+            let all = thin + near.iter().map(|(_, density, _)| density).sum::<f64>();
+            likelihood += weight * all.ln();
+            background += weight * thin / all;
+            for &(i, density, squared) in &near {
+                let (share, sums) = (weight * density / all, &mut sums[i]);
+                sums.weight += share;
+                sums.squares += share * squared;
+                for (sum, x) in sums.places.iter_mut().zip(place) {
+                    *sum += share * x;
+                }
+            }
+        }
+        self.background = background.min(MOST_BACKGROUND * self.records);
+        for (one, Sums { weight, places, squares }) in self.clusters.iter_mut().zip(sums) {
+            one.count = weight.max(1e-9);
+            if weight > 1e-6 {
+                let at: Vec<f64> = places.into_iter().map(|sum| sum / weight).collect();
+                let moved = squared_distance(&at, &one.at);
+                let variance = (squares / weight - moved) / dim as f64;
+                one.variance = variance.max(self.least_variance);
+                one.at = at;
+            }
+        }
+        likelihood
+    }
+
+    /// What a cluster has to gain; those at these places are no others.
+    fn price(&self, one: &Cluster, places: [usize; 2]) -> f64 {
+        let others = self.clusters.iter().enumerate().filter(|(i, _)| !places.contains(i));
+        let apart = others.map(|(_, other)| {
+            let deviations = one.variance.sqrt() + other.variance.sqrt();
+            squared_distance(&one.at, &other.at).sqrt() / deviations
+        });
+        let is_alone = apart.fold(f64::INFINITY, f64::min) > ALONE;
+        let (dim, deviation) = (self.map.dim as f64, one.variance.sqrt());
+        let levels = &self.map.levels;
+        let level = levels.iter().find(|level| level.side <= RESOLVED * deviation);
+        let level = level.unwrap_or(&levels[levels.len() - 1]);
+        let cells = ((4.0 * PI * one.variance).powf(0.5 * dim) / level.volume).max(1.0);
+        let noise = level.noise * cells / one.count.max(1.0);
+        let noise = if is_alone { NOISE_ALONE * noise } else { noise };
+        0.5 * (dim + 2.0) * (PARAMETER * self.records.max(2.0).ln() + NOISE * noise)
+    }
+
+    fn prices(&self) -> Vec<f64> {
+        let clusters = self.clusters.iter().enumerate();
+        clusters.map(|(i, one)| self.price(one, [i, i])).collect()
+    }
+
+    /// One normal cluster in place of two.
+    fn joined(&self, a: &Cluster, b: &Cluster) -> Cluster {
+        let count = a.count + b.count;
+        let (p, q) = (a.count / count, b.count / count);
+        let apart = squared_distance(&a.at, &b.at) / self.map.dim as f64;
+        let variance = p * a.variance + q * b.variance + p * q * apart;
+        let at = a.at.iter().zip(&b.at).map(|(x, y)| p * x + q * y).collect();
+        Cluster { at, count, variance }
+    }
+
+    /// The density of a cluster at each vertex where it has any.
+    fn density(&self, one: &Cluster) -> Vec<(usize, f64)> {
+        let (dim, peak) = (self.map.dim, self.peak(one));
+        let places = self.map.places.chunks_exact(dim).enumerate();
+        let far = places.map(|(v, place)| (v, squared_distance(place, &one.at) / one.variance));
+        let near = far.filter(|(_, far)| *far < FAR);
+        near.map(|(v, far)| (v, peak * (-0.5 * far).exp())).collect()
+    }
+
+    /// Leaves out the cluster, or joins the pair, that is worth the least; of many clusters several at once.
+    fn simplify(&mut self) {
+        let (k, vertices, thin) =
+            (self.clusters.len(), self.map.weights.len(), self.least_density());
+        let densities: Vec<_> = self.clusters.iter().map(|one| self.density(one)).collect();
+        let mut all = vec![thin; vertices];
+        densities.iter().flatten().for_each(|&(v, density)| all[v] += density);
+        let prices = self.prices();
+        // What likelihood loses where these are replaced.
+        let mut change = vec![0.0; vertices];
+        let mut loss = |old: &[&[(usize, f64)]], new: &[(usize, f64)]| -> f64 {
+            let old = || old.iter().copied().flatten();
+            old().for_each(|&(v, density)| change[v] -= density);
+            new.iter().for_each(|&(v, density)| change[v] += density);
+            old().chain(new).fold(0.0, |sum, &(v, _)| {
+                // Each vertex once.
+                let to = all[v] + std::mem::take(&mut change[v]);
+                sum + self.map.weights[v] * (all[v] / to.max(thin)).ln()
+            })
+        };
+        let mut choices = Vec::new();
+        for (i, a) in self.clusters.iter().enumerate() {
+            choices.push((loss(&[&densities[i]], &[]) - prices[i], i, i));
+            let others = self.clusters.iter().enumerate().filter(|(j, _)| *j != i);
+            let mut near: Vec<(f64, usize)> = others
+                .map(|(j, b)| (squared_distance(&a.at, &b.at) / a.variance.max(b.variance), j))
+                .collect();
+            near.sort_by(|x, y| x.0.total_cmp(&y.0));
+            for &(_, j) in near.iter().take(NEIGHBOURS) {
+                let one = self.joined(a, &self.clusters[j]);
+                let saved = prices[i] + prices[j] - self.price(&one, [i, j]);
+                let lost = loss(&[&densities[i], &densities[j]], &self.density(&one));
+                choices.push((lost - saved, i.min(j), i.max(j)));
+            }
+        }
+        choices.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut left = if k > ONE_BY_ONE { k / 16 } else { 1 };
+        let (mut gone, mut used) = (vec![false; k], vec![false; k]);
+        for (_, i, j) in choices {
+            if left > 0 && !used[i] && !used[j] {
+                if i != j {
+                    self.clusters[i] = self.joined(&self.clusters[i], &self.clusters[j]);
+                }
+                (used[i], used[j], gone[j]) = (true, true, true);
+                left -= 1;
+            }
+        }
+        let mut gone = gone.into_iter();
+        self.clusters.retain(|_| !gone.next().expect("one flag per cluster"));
+    }
+}
+
+/// Clusters of a map, from these centres of as many parts as there may be.
+pub(super) fn clusters(map: &Weighted<'_>, centres: &[f64]) -> Vec<Cluster> {
+    let (dim, finest) = (map.dim, map.levels[map.levels.len() - 1]);
+    let records = map.weights.iter().sum::<f64>().max(1.0);
+    let least_variance = (0.5 * finest.side).powi(2);
+    let mut parts: Vec<Cluster> = centres
+        .chunks_exact(dim)
+        .map(|at| Cluster { at: at.to_vec(), count: 0.0, variance: 0.0 })
+        .collect();
+    for (place, &weight) in map.places.chunks_exact(dim).zip(map.weights) {
+        let distances = parts.iter().map(|part| squared_distance(place, &part.at)).enumerate();
+        let nearest = distances.min_by(|a, b| a.1.total_cmp(&b.1));
+        let (nearest, squared) = nearest.expect("one centre at least");
+        parts[nearest].count += weight;
+        parts[nearest].variance += weight * squared;
+    }
+    for part in &mut parts {
+        part.variance = (part.variance / (part.count.max(1.0) * dim as f64)).max(least_variance);
+    }
+    let mut some = parts.clone();
+    some.retain(|part| part.count > 0.5);
+    if some.is_empty() {
+        parts.truncate(1);
+        return parts;
+    }
+    let volume: f64 = (0..dim).map(|axis| reach(map, axis, records).max(finest.side)).product();
+    let (background, thin) = (BACKGROUND * records, volume.recip());
+    let mut mixture = Mixture { map, clusters: some, background, thin, records, least_variance };
+    for _ in 0..FIRST_STEPS {
+        mixture.step();
+    }
+    let (mut least, mut best) = (f64::INFINITY, mixture.clusters.clone());
+    loop {
+        let (before, price) = (mixture.clusters.clone(), mixture.prices().iter().sum::<f64>());
+        let score = price - mixture.step();
+        if score < least {
+            (least, best) = (score, before);
+        }
+        if mixture.clusters.len() == 1 {
+            break;
+        }
+        mixture.simplify();
+        for _ in 0..STEPS {
+            mixture.step();
+        }
+    }
+    // Records that are anywhere are one cluster.
+    if records * volume.ln() <= least { mixture.clusters } else { best }
+}
+
+/// How far nearly all records reach along an axis.
+fn reach(map: &Weighted<'_>, axis: usize, records: f64) -> f64 {
+    let along = map.places.iter().skip(axis).step_by(map.dim).zip(map.weights);
+    let mut along: Vec<(f64, f64)> = along.map(|(x, weight)| (*x, *weight)).collect();
+    along.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let end = |along: Vec<&(f64, f64)>| {
+        let mut sum = 0.0;
+        let found = along.into_iter().find(|(_, weight)| {
+            sum += weight;
+            sum > ENDS * records
+        });
+        found.map_or(0.0, |(x, _)| *x)
+    };
+    end(along.iter().rev().collect()) - end(along.iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIDE: usize = 64;
+
+    /// A map of a square of 32 by 32 with this density, up to a constant, and noise of this variance in ten thousand records.
+    fn found(noise: f64, density: impl Fn(f64, f64) -> f64) -> Vec<Cluster> {
+        let at = |i: usize| i as f64 / 2.0;
+        let cells = || (0..=SIDE).flat_map(|i| (0..=SIDE).map(move |j| (at(i), at(j))));
+        let weights: Vec<f64> = cells().map(|(x, y)| density(x, y)).collect();
+        let all: f64 = weights.iter().sum();
+        let weights: Vec<f64> = weights.iter().map(|weight| 1e4 * weight / all).collect();
+        let places: Vec<f64> = cells().flat_map(|(x, y)| [x, y]).collect();
+        let levels = vec![Resolution { side: 0.5, volume: 0.25, noise }];
+        let map = Weighted { places: &places, weights: &weights, dim: 2, levels };
+        let parts: Vec<f64> = (0..25_u32)
+            .flat_map(|i| [3.0 + 6.5 * f64::from(i % 5), 3.0 + 6.5 * f64::from(i / 5)])
+            .collect();
+        clusters(&map, &parts)
+    }
+
+    fn normal(x: f64, y: f64, at: [f64; 2]) -> f64 {
+        (-0.5 * squared_distance(&[x, y], &at)).exp()
+    }
+
+    #[test]
+    fn clusters_that_overlap_are_several_and_parts_of_one_are_not() {
+        let row = |n: u32, apart: f64| {
+            move |x: f64, y: f64| {
+                (0..n).map(|i| normal(x, y, [10.0 + apart * f64::from(i), 16.0])).sum()
+            }
+        };
+        assert_eq!(found(0.0, row(1, 0.0)).len(), 1);
+        assert_eq!(found(0.0, row(5, 3.0)).len(), 5);
+        let five = found(0.0, row(5, 3.0));
+        let middle =
+            five.iter().min_by(|a, b| (a.at[0] - 16.0).abs().total_cmp(&(b.at[0] - 16.0).abs()));
+        let middle = middle.expect("five");
+        assert!((middle.at[0] - 16.0).abs() < 0.1 && (middle.count - 2e3).abs() < 100.0);
+        // Two deviations apart, there is no valley between two.
+        assert_eq!(found(0.0, row(2, 1.0)).len(), 1);
+        // What noise may have made is joined.
+        assert!(found(1e4, row(5, 3.0)).len() < 5);
+    }
+
+    #[test]
+    fn records_that_are_anywhere_are_one_and_background_is_none() {
+        let even = found(1.0, |_, _| 1.0);
+        assert_eq!(even.len(), 1);
+        let two = |x, y| normal(x, y, [8.0, 8.0]) + normal(x, y, [24.0, 20.0]);
+        assert_eq!(found(1.0, |x, y| two(x, y) + 1e-3).len(), 2);
+    }
+
+    #[test]
+    fn a_map_of_nobody_has_a_centre() {
+        let levels = vec![Resolution { side: 1.0, volume: 1.0, noise: 1e9 }];
+        let map = Weighted { places: &[0.0, 1.0], weights: &[1e-9, 1e-9], dim: 1, levels };
+        let one = clusters(&map, &[0.0, 1.0]);
+        assert!(one.len() == 1 && one[0].at[0].is_finite());
+    }
+}
