@@ -75,7 +75,10 @@ impl<'a> Memory<'a> {
             What::Radii(radii) => self.locate(&radii.labels),
             What::Spreads(spreads) => self.locate(&spreads.labels),
             What::RingCells(cells) => {
-                let Some(layout) = cells.layout() else { return };
+                let Some(layout) = cells.layout() else {
+                    self.cells = (vec![], cells.entries());
+                    return;
+                };
                 let mut found = vec![0; self.points.len()];
                 self.locate_each(&cells.labels, &mut found, |point, (centre, distance), cell| {
                     let found = layout.cell((centre as usize, distance), point);
