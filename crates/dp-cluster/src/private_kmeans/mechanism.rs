@@ -22,7 +22,8 @@ use crate::{ClusterError, Clustering};
 ///
 /// # Complexity
 /// That of [`RingRounds`](crate::rings::RingRounds) or of [`PrivateMap`], and `O(n k d)` per round of re-centring at worst; points well inside of
-/// their cluster take `O(d)`. With [`finds_k`](super::PrivateKMeansSettings::finds_k), one more pass, and `O(k^3 d)` at worst to join parts, whatever `n` is.
+/// their cluster take `O(d)`. With [`finds_k`](super::PrivateKMeansSettings::finds_k), one more pass after rings and `O(k^3 d)` at worst to join parts,
+/// or `O(k)` looks at each vertex of a map for each cluster that is joined, whatever `n` is.
 ///
 /// # Shapes and units
 /// Points `(n, d)`; at most `k` centres `(k, d)` in the units of the points, inside the public box. There is always one.
@@ -130,7 +131,7 @@ enum At {
 
 type Asks = Next<KMeansState, Question, Clustering>;
 
-/// Five passes for the box, two for each ring round or one for a map, two for each round, and five where the number of clusters is to be found.
+/// Five passes for the box, two for each ring round or one for a map, two for each round, and five where the number of clusters is to be found after rings.
 impl ByPasses for PrivateKMeans {
     type Question = Question;
     type State = KMeansState;

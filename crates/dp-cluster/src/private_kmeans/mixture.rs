@@ -62,7 +62,7 @@ const ONE_BY_ONE: usize = 64;
 const PARAMETER: f64 = 1.0;
 const NOISE: f64 = 1.5;
 /// The same for a cluster that is so many times the deviations of both from any other: it is no part of one, and to lose it costs much.
-const NOISE_ALONE: f64 = 0.15;
+const NOISE_ALONE: f64 = 0.3;
 const ALONE: f64 = 3.0;
 /// Noise in a cluster is that of the coarsest level whose cells have at most so many of its deviations.
 const RESOLVED: f64 = 1.5;
