@@ -342,8 +342,8 @@ mod tests {
             // Background has some of the records in between.
             assert!((one.count - 2e3).abs() < 700.0, "{one:?}");
         }
-        // One deviation apart, there is no valley between two.
-        assert_eq!(found(0.0, row(2, 1.0)).len(), 1);
+        // Half a deviation apart, there is no valley between two.
+        assert_eq!(found(0.0, row(2, 0.5)).len(), 1);
         // What noise may have made is joined.
         assert!(found(1e4, row(5, 3.0)).len() < 5);
     }
