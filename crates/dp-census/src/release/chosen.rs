@@ -153,10 +153,12 @@ impl Model {
             of_level.map(|share| share / total).collect()
         };
         let roots = by_power(0.5);
-        // Shares of 0 have no noise to speak of.
+        // The noise of a share of 0 has no variance.
         let mixed = |parts: &[(usize, f64)]| {
             let mut shares = vec![1e-9; levels];
-            parts.iter().for_each(|&(level, share)| shares[level] += share);
+            for &(level, share) in parts {
+                shares[level] += share;
+            }
             shares
         };
         let fixed = [by_power(0.0), roots.clone(), mixed(&[(0, 1.0)])];
@@ -222,8 +224,8 @@ impl Model {
 /// One share after the other changed, and a part of one given to another, in smaller and smaller steps.
 fn descend(
     (mut least, mut best): (f64, Vec<f64>),
-    cost: impl Fn(&[f64]) -> f64,
-    normal: impl Fn(Vec<f64>) -> Vec<f64>,
+    cost: &dyn Fn(&[f64]) -> f64,
+    normal: &dyn Fn(Vec<f64>) -> Vec<f64>,
 ) -> (f64, Vec<f64>) {
     let levels = best.len();
     for factor in [2.0, 1.4, 1.15, 1.05] {

@@ -491,7 +491,8 @@ fn releases_of_a_seed_are_pinned() {
     assert_eq!(reals, [0x5b6f_e20e_4003_3ec0, 0x177c_195e_df7d_cf03]);
 }
 
-/// Chosen shares: the same for the same public facts, for the counties where noise is small, for the nation where nothing is seen of them.
+/// Chosen shares: the same for the same public facts, for the counties where noise is small, for the nation where nothing is seen of them, and nearly
+/// all of the loss for counties that are rounded and added up.
 #[test]
 fn shares_are_chosen_by_public_facts() {
     let shares = |groups: i64, epsilon: f64| {
@@ -505,6 +506,8 @@ fn shares_are_chosen_by_public_facts() {
         assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{shares:?}");
     }
     assert!(much[2] > much[0] && little[0] > 0.5, "{much:?} {little:?}");
+    let rounded = shares(20, 20.0);
+    assert!(rounded[2] > 0.95, "{rounded:?}");
 }
 
 /// Regions without signal get their share of the row above, and with signal their own.
