@@ -238,7 +238,6 @@ fn structures(bytes: &[u8]) -> bool {
         (0..choices.below(5)).map(|_| (choices.small() % 99, choices.small())).collect();
     let incidence =
         made(Incidence::from_pairs(choices.small(), choices.small() % 1_000, &pairs)).is_some();
-    #[allow(clippy::cast_possible_truncation, reason = "any number is as good")]
     let universe = match choices.below(3) {
         0 => Universe::Range { size: choices.size() },
         1 => Universe::Bits64,
@@ -248,6 +247,7 @@ fn structures(bytes: &[u8]) -> bool {
         }
     };
     let shape = StreamShape { universe, users: choices.small(), steps: choices.size() };
+    #[allow(clippy::cast_possible_truncation, reason = "any number is as good")]
     let method = [
         CellMethod::SparseVector { reports: choices.small() },
         CellMethod::KaplanStyle { spread: choices.small() as u8 },

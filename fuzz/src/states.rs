@@ -24,7 +24,7 @@ pub(crate) const TARGETS: [Target; 15] = [
     target(
         "stream-monitor",
         Kind::Json,
-        || sessions().0,
+        || sessions()[0].clone(),
         |bytes| {
             let Some(state) = read::<MonitorState>("monitor-state", bytes) else { return false };
             let published = state.next_time();
@@ -38,7 +38,7 @@ pub(crate) const TARGETS: [Target; 15] = [
     target(
         "stream-shard",
         Kind::Json,
-        || sessions().1,
+        || sessions()[1].clone(),
         |bytes| {
             let Some(state) = read::<ShardState>("shard-state", bytes) else { return false };
             let Ok(mut shard) = state.resume() else { return false };
@@ -50,7 +50,7 @@ pub(crate) const TARGETS: [Target; 15] = [
     target(
         "stream-decider",
         Kind::Json,
-        || sessions().2,
+        || sessions()[2].clone(),
         |bytes| {
             let Some(state) = read::<DeciderState>("decider-state", bytes) else { return false };
             let next = state.next_time();
@@ -63,7 +63,7 @@ pub(crate) const TARGETS: [Target; 15] = [
     target(
         "stream-counts",
         Kind::Json,
-        || sessions().3,
+        || sessions()[3].clone(),
         |bytes| {
             let (mut decider, mut all, _) = begun();
             // Bound to a history that is drawn anew.
@@ -82,7 +82,7 @@ pub(crate) const TARGETS: [Target; 15] = [
     target(
         "stream-decision",
         Kind::Json,
-        || sessions().4,
+        || sessions()[4].clone(),
         |bytes| {
             let Some(decision) = read::<Decision>("decision", bytes) else { return false };
             let (_, _, mut shards) = begun();
@@ -91,11 +91,11 @@ pub(crate) const TARGETS: [Target; 15] = [
             true
         },
     ),
-    target("local-question", Kind::Bytes, || servers().0, question),
+    target("local-question", Kind::Bytes, || servers()[0].clone(), question),
     target(
         "local-message",
         Kind::Bytes,
-        || servers().1,
+        || servers()[1].clone(),
         |bytes| {
             let session = session(bytes);
             let Ok(message) = Message::from_bytes(&session, bytes.get(1..).unwrap_or_default())
@@ -108,7 +108,7 @@ pub(crate) const TARGETS: [Target; 15] = [
     target(
         "local-server",
         Kind::Bytes,
-        || servers().2,
+        || servers()[2].clone(),
         |bytes| {
             let state = sealed(b"", bytes.get(1..).unwrap_or_default());
             let Ok(mut server) = Server::from_bytes(session(bytes), &state) else { return false };
@@ -238,7 +238,7 @@ fn begun() -> (Decider, Vec<ShardCounts>, Vec<Shard>) {
 }
 
 /// States and messages of some steps: monitors, shards, deciders, counts, decisions.
-fn sessions() -> (Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<Vec<u8>>) {
+fn sessions() -> [Vec<Vec<u8>>; 5] {
     let content =
         |state: Result<Value, serde_json::Error>| json(&state.expect("plain fields")["content"]);
     let mut draws = rng();
@@ -259,7 +259,7 @@ fn sessions() -> (Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<Ve
     of_shards.push(content(to_value(shards[0].state())));
     deciders.push(content(to_value(decider.state())));
     let decisions = vec![content(to_value(&decision))];
-    (monitors, of_shards, deciders, of_counts, decisions)
+    [monitors, of_shards, deciders, of_counts, decisions]
 }
 
 /// A file form with this content and the checksum that fits.
@@ -284,7 +284,7 @@ fn session(bytes: &[u8]) -> Session {
 }
 
 /// Of both sessions and each round: questions, a message, states.
-fn servers() -> (Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<Vec<u8>>) {
+fn servers() -> [Vec<Vec<u8>>; 3] {
     let (mut questions, mut messages, mut states) = (vec![], vec![], vec![]);
     let mut rng = rng();
     for (number, session) in (0..).zip(SESSIONS.clone()) {
@@ -307,7 +307,7 @@ fn servers() -> (Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<Vec<u8>>) {
         }
         states.push(with(&unsealed(b"", &server.to_bytes())));
     }
-    (questions, messages, states)
+    [questions, messages, states]
 }
 
 /// A client trusts nobody: whatever is asked is refused, whoever the record is of, or answered by all.
