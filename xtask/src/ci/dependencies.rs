@@ -41,7 +41,7 @@ fn complaints_about(package: &Package, promised: &str) -> Vec<String> {
     match package.license.as_deref() {
         None => found.push(format!("{name} names no licence")),
         Some(expression) if !is_allowed(expression) => {
-            found.push(format!("{name} is under `{expression}`, which deny.toml does not allow"))
+            found.push(format!("{name} is under `{expression}`, which deny.toml does not allow"));
         }
         Some(_) => {}
     }
