@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use dp_accounting::{AddRemove, Budget, Epsilon, Relation, ReplaceOne, Within};
+use dp_accounting::{AddRemove, Budget, Epsilon, Mu, Relation, ReplaceOne, Within, budget_to_mu};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Comparison, Method, Neighbours, compare};
 use dp_cluster::map::{MapRelation, PrivateMap, PrivateMapSettings};
@@ -313,10 +313,14 @@ fn receipts(effort: Effort) -> Found {
         let budget = Budget::new(epsilon, delta).expect("valid");
         let coarsest = rng.random_range(0..3);
         let levels = Some(coarsest..=coarsest + rng.random_range(0..3));
-        let settings = PrivateMapSettings { levels: levels.clone(), ..Default::default() };
+        // All of the budget, or a part of it.
+        let whole = budget_to_mu(budget).expect("a delta above 0");
+        let spend = (i % 2 == 0).then(|| Mu::new(whole.get() * rng.random_range(0.1..0.9)));
+        let spend = spend.map(|mu| mu.expect("above 0"));
+        let settings = PrivateMapSettings { levels: levels.clone(), spend, ..Default::default() };
         let public_box = PublicBox::cube(1 + i % 3, 0.0, 1.0).expect("valid");
         let near = Nearby::new(10_f64.powf(rng.random_range(-5.0..1.0))).expect("valid");
-        let (spent, within) = match i % 3 {
+        let (spent, within, mu) = match i % 3 {
             0 => spent::<AddRemove>(
                 &PrivateMap::add_remove(public_box, budget, settings).expect("valid"),
             ),
@@ -330,11 +334,15 @@ fn receipts(effort: Effort) -> Found {
         found.see(if within { spent / epsilon } else { f64::INFINITY }, || {
             format!("epsilon {epsilon}, delta {delta}, levels {levels:?}")
         });
+        if let Some(asked) = spend {
+            found.see(mu / asked.get(), || format!("{asked} of {whole}, levels {levels:?}"));
+        }
     }
     found
 }
 
-fn spent<R: MapRelation>(plan: &PrivateMap<R>) -> (f64, bool) {
+fn spent<R: MapRelation>(plan: &PrivateMap<R>) -> (f64, bool, f64) {
     let receipt = plan.receipt();
-    (receipt.epsilon().map_or(f64::INFINITY, Epsilon::get), receipt.within_budget())
+    let epsilon = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
+    (epsilon, receipt.within_budget(), receipt.gaussian().map_or(f64::INFINITY, Mu::get))
 }
