@@ -195,7 +195,9 @@ impl Mixture<'_> {
         let mut loss = |old: &[&[(usize, f64)]], new: &[(usize, f64)]| -> f64 {
             let old = || old.iter().copied().flatten();
             old().for_each(|&(v, density)| change[v] -= density);
-            new.iter().for_each(|&(v, density)| change[v] += density);
+            for &(v, density) in new {
+                change[v] += density;
+            }
             old().chain(new).fold(0.0, |sum, &(v, _)| {
                 // Each vertex once.
                 let to = all[v] + std::mem::take(&mut change[v]);
