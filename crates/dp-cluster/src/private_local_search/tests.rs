@@ -47,7 +47,7 @@ fn costs_of_many_records_at_a_corner_do_not_wrap() {
     let candidates = Points::new(vec![-10.0, -10.0], 1).expect("rows");
     let table = Table::new(cube(1), Objective::KMeans, candidates.view());
     let points = Points::new(vec![10.0; MANY], 1).expect("rows");
-    let all = i64::from(UNITS) * MANY as i64;
+    let all = i64::from(UNITS) * i64::try_from(MANY).expect("few");
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
     assert_eq!(one.install(|| table.swaps(points.view(), &[0])), [all, all]);
 }
