@@ -214,7 +214,11 @@ fn monitor(row: &Row, _: &[Row]) -> Option<[String; 2]> {
     let found = row.statistic("smallest_count_found")?.mean;
     Some([
         significant(claimed, 3),
-        format!("promised {}, found {}", significant(promised, 3), significant(found, 3)),
+        format!(
+            "promised {} of users still active, found {} of all",
+            significant(promised, 3),
+            significant(found, 3)
+        ),
     ])
 }
 
@@ -263,6 +267,9 @@ mod tests {
         let entry = ENTRIES.iter().find(|entry| entry.number.ends_with("5.6")).expect("is there");
         // 2000 * 4 * ln(100 * 65536 / .05) = 1.495e5.
         let lines = entry.lines(&[record], "");
-        assert_eq!(lines[0][3..5], ["1.50e5", "promised 110, found 100"]);
+        assert_eq!(
+            lines[0][3..5],
+            ["1.50e5", "promised 110 of users still active, found 100 of all"]
+        );
     }
 }

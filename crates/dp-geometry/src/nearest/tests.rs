@@ -127,3 +127,22 @@ fn hints_do_not_matter_where_squares_end() {
         }
     }
 }
+
+/// Far outside of many centres: the hint or one of its neighbours is right, but too far from the point to say so.
+#[test]
+fn hints_of_far_off_points_end_in_a_search() {
+    let line: Vec<f64> = (0..300).map(f64::from).collect();
+    let bent: Vec<f64> = (0..300).map(f64::from).flat_map(|x| [x.cos() * x, x.sin() * x]).collect();
+    for (centres, points, dim) in
+        [(line, vec![-1e6, 1e6, 150.2], 1), (bent, vec![1e5, 1.0, 0.0, 0.0], 2)]
+    {
+        let centres = Points::new(centres, dim).unwrap();
+        let hinted = HintedTable::new(centres.view());
+        for point in points.chunks(dim) {
+            let expected = plain(point, centres.view());
+            for hint in 0..300 {
+                assert_eq!(hinted.nearest_from(point, hint), (expected.label, expected.squared));
+            }
+        }
+    }
+}
