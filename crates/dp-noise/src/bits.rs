@@ -151,4 +151,24 @@ mod tests {
         assert!(distance(&short) > Some(bound));
         assert!(draws.iter().all(|&x| x < n.get()));
     }
+
+    /// Cells of the upper digits do not tell two words from one that was taken twice.
+    #[test]
+    fn a_wide_integer_has_the_digits_of_two_words() {
+        struct Script(Vec<u64>);
+        impl Bits for Script {
+            fn word(&mut self) -> u64 {
+                self.0.pop().expect("no more than two words")
+            }
+        }
+        let below = |n: u128, first: u64, second: u64| {
+            Script(vec![second, first]).below(NonZero::new(n).expect("positive"))
+        };
+        let (first, second) = (0x0123_4567_89ab_cdef_u64, 0xfedc_ba98_7654_3210_u64);
+        let both = u128::from(first) << 64 | u128::from(second);
+        assert_eq!(below(u128::MAX, first, second), both);
+        for digits in 65..128 {
+            assert_eq!(below(1 << digits, first, second), both % (1 << digits), "{digits}");
+        }
+    }
 }
