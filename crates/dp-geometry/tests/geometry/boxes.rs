@@ -65,6 +65,23 @@ fn serde_checks_the_bounds_again() {
     assert!(serde_json::from_str::<PublicBox>(r#"{"min":[1.0],"max":[1.0]}"#).is_err());
 }
 
+/// Whatever any one of its coordinates is: the others are ordinary, so nothing else tells that the record is odd.
+#[test]
+fn a_record_at_once_is_clipped_as_coordinate_by_coordinate() {
+    let domain = PublicBox::new(vec![0.0, -5.0, 3.0], vec![1.0, 5.0, 7.0]).unwrap();
+    for x in BOUNDARY {
+        for odd in 0..3 {
+            let mut record = [0.25, 1.0, 5.0];
+            record[odd] = x;
+            let mut found = [f64::NAN; 3];
+            domain.clip_to(&record, &mut found);
+            domain.clip(&mut record);
+            assert_eq!(found, record, "{x} at {odd}");
+            assert!(domain.contains(&found));
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn clipped_is_inside_and_nearest(
