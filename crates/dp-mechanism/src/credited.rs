@@ -511,6 +511,30 @@ mod tests {
         assert!(spent <= 1.0 && spent > 1.0 - 1e-6);
     }
 
+    /// Shares are decimal numbers, so their sum may be a little above 1; what all parts spend together may not be.
+    #[test]
+    fn parts_spend_no_more_together_than_there_is() {
+        let delta = Delta::new(1e-6).expect("valid");
+        for certificate in
+            [Certificate::Composition, Certificate::Subsampled, Certificate::Approximate { delta }]
+        {
+            for (asked, number) in [(0.1, 3_u32), (0.3, 7), (1.0, 2), (1.7, 10)] {
+                let share = (1.0 + 9e-10) / f64::from(number);
+                let parts = parts(&vec![share; number as usize], 1);
+                let run = CreditedRun::new(certificate, epsilon(asked), &parts).expect("in range");
+                let all = match certificate {
+                    Certificate::Subsampled => run.sample.expect("a sample").inner(),
+                    Certificate::Composition => epsilon(asked),
+                    Certificate::Approximate { delta } => {
+                        repeated_selection_loss(epsilon(asked), delta).expect("a delta")
+                    }
+                };
+                let spent: f64 = run.parts.iter().map(|part| to_f64(part.spends)).sum();
+                assert!(spent <= all.get() && spent > all.get() * (1.0 - 2e-9), "{certificate:?}");
+            }
+        }
+    }
+
     #[test]
     fn what_has_no_proof_is_refused() {
         let delta = Delta::new(1e-6).expect("valid");

@@ -83,3 +83,24 @@ impl PoissonSample {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dp_accounting::{Delta, poisson_sampling};
+
+    use super::*;
+
+    /// The accountant, which rounds up, finds no more than what was asked for: inside, everything is rounded down by more than that.
+    #[test]
+    fn what_is_spent_inside_comes_to_no_more_than_epsilon() {
+        for asked in [1e-6, 0.01, 0.1, 1.0 / 3.0, 1.0, 4.0, 10.0, 30.0] {
+            let sample = PoissonSample::new(Epsilon::new(asked).expect("valid")).expect("in range");
+            let rate = sample.rate().next_up().min(1.0);
+            let added =
+                poisson_sampling(sample.inner(), Delta::ZERO, rate).expect("a rate").0.get();
+            let epsilon = sample.epsilon().get();
+            assert!(added <= epsilon && epsilon <= asked, "{added} {epsilon} {asked}");
+            assert!(added >= epsilon * (1.0 - 1e-12), "{added} is far below {epsilon}");
+        }
+    }
+}
