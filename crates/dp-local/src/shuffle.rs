@@ -286,6 +286,62 @@ mod tests {
         }
     }
 
+    /// Delta over all numbers of clones and all values, without bins or tails.
+    fn plain_delta(local: f64, others: u32, epsilon: f64) -> f64 {
+        let (p, b, odds) = ((-local).exp(), 1.0 / (1.0 + (-local).exp()), epsilon.exp());
+        let given = |clones: u32| -> f64 {
+            let all = -f64::from(clones) * std::f64::consts::LN_2;
+            let law: Vec<f64> = (0..=clones).map(|a| (log_choose(clones, a) + all).exp()).collect();
+            let before = std::iter::once(&0.0).chain(&law);
+            let pairs = before.zip(law.iter().chain([&0.0]));
+            let lost = pairs.map(|(before, here)| {
+                b * before + (1.0 - b) * here - odds * ((1.0 - b) * before + b * here)
+            });
+            lost.map(|lost| lost.max(0.0)).sum()
+        };
+        let mass =
+            |c: u32| (log_choose(others, c) + power(p, c) + power(1.0 - p, others - c)).exp();
+        let likely = (0..=others).map(|c| (c, mass(c))).filter(|(_, mass)| *mass > 1e-25);
+        likely.map(|(clones, mass)| mass * given(clones)).sum()
+    }
+
+    /// With bins of one number and of several, and as far out as delta is small.
+    #[test]
+    fn delta_is_no_less_than_the_whole_sum_and_what_is_told_keeps_it() {
+        for (local, others) in [(0.5, 60), (1.0, 400), (1.0, 4_000), (3.0, 9_000)] {
+            let clones = Clones::new(local, others);
+            for delta in [1e-2, 1e-6, 1e-9] {
+                let told = numerical(local, others + 1, delta);
+                for epsilon in [0.0, 0.5 * told, told] {
+                    let (bound, plain) =
+                        (clones.delta(epsilon), plain_delta(local, others, epsilon));
+                    assert!(bound >= plain * (1.0 + 1e-9), "{local} {others} {epsilon}: {plain}");
+                    assert!(bound <= plain * 1.3 + 1e-13, "{bound} is far above {plain}");
+                }
+                // Where nobody hides a client, it is the local loss that is told.
+                assert!(told >= local || clones.delta(told) <= delta, "{local} {others} {delta}");
+            }
+        }
+    }
+
+    /// In groups of all sizes that the theorem is about; the last term counts in the small ones.
+    #[test]
+    fn the_closed_form_is_that_of_the_theorem() {
+        for (local, delta) in [(0.5_f64, 1e-6_f64), (1.0, 1e-3), (3.0, 1e-9)] {
+            let least = 16.0 * (2.0 / delta).ln() * local.exp();
+            for times in [1.01, 30.0, 1e4] {
+                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
+                let group = (least * times) as u32;
+                let n = f64::from(group);
+                let within = 8.0 * (local.exp() * (4.0 / delta).ln() / n).sqrt();
+                let more = 8.0 * local.exp() / n;
+                let stated = (1.0 + (local / 2.0).tanh() * (within + more)).ln();
+                let told = closed(local, group, delta).expect("proved");
+                assert!(told >= stated * (1.0 - 1e-14) && told <= stated * (1.0 + 1e-9), "{told}");
+            }
+        }
+    }
+
     /// What is outside of the bins is not proved to give away less, so a delta that small buys nothing.
     #[test]
     fn no_delta_is_smaller_than_what_is_not_followed() {
