@@ -1,6 +1,6 @@
 //! Whatever dies at whichever call, every step is drawn once, under a lease, and the next run goes on; what is old or copied does not.
 
-use super::release_items;
+use super::{State, release_items};
 use crate::cli::{Cli, Command, Family};
 use crate::disk::Disk;
 use crate::disk::failing::{FailingDisk, Fault, unsynced};
@@ -352,4 +352,29 @@ fn only_the_owner_reads_and_a_changed_file_is_not_verified() {
     // The next run puts it right.
     home.go(2, &unsynced()).unwrap();
     home.whole();
+}
+
+/// Else whoever knows what is public and guesses the rows could compare their hash with that in the ledger.
+#[test]
+fn the_hash_of_a_state_in_the_ledger_cannot_be_guessed() {
+    let salts = || {
+        let home = Home::new();
+        [2, 3].map(|until| {
+            home.go(until, &unsynced()).unwrap();
+            let text = fs::read(home.path("out").join(STATE)).unwrap();
+            let salt = serde_json::from_slice::<State>(&text).unwrap().salt;
+            // 128 bits, in hexadecimal.
+            assert!(salt.len() >= 32 && salt.chars().all(|c| c.is_ascii_hexdigit()), "{salt}");
+            let others = FILES.iter().filter(|name| **name != STATE);
+            let others = others.map(|name| home.path("out").join(name));
+            for public in others.chain([home.path("data.ledger")]) {
+                let public = fs::read_to_string(public).unwrap();
+                assert!(!public.contains(&salt), "it is in no other place");
+            }
+            salt
+        })
+    };
+    let all = [salts(), salts()].concat();
+    let different: std::collections::BTreeSet<&String> = all.iter().collect();
+    assert_eq!(different.len(), 4, "of every session and run another one");
 }
