@@ -358,3 +358,26 @@ fn approach(s: f64, log_target: f64) -> f64 {
     }
     epsilon
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The mass of a chain link by link, on both sides of the size from where on all further links count as the last, which is the largest.
+    #[test]
+    fn the_mass_of_a_group_is_no_less_than_that_of_its_links() {
+        for (mu, mass) in [(0.005, 1e-9), (0.02, 1e-12), (0.3, 1e-6)] {
+            // The place whose upper tail is the mass, from above: its links are then no larger than they are.
+            let (_, place) = bisect(0.0, 40.0, |z| 0.5 * libm::erfc(z * FRAC_1_SQRT_2) >= mass);
+            for size in [1, 2, ONE_BY_ONE - 1, ONE_BY_ONE, ONE_BY_ONE + 1, 200, 1_000] {
+                let link = |j: u64| 0.5 * libm::erfc((place - j as f64 * mu) * FRAC_1_SQRT_2);
+                let links: f64 = (0..size).map(link).sum();
+                let known = (Mu::of(mu).expect("valid"), Delta::of(mass).expect("valid"));
+                let bound = group_delta(known.0, size, known.1).get();
+                assert!(bound >= links * (1.0 - 1e-12), "{mu} {size}: {bound} {links}");
+                let few = size <= ONE_BY_ONE;
+                assert!(bound <= links * 1.001 || !few, "{mu} {size}: {bound} {links}");
+            }
+        }
+    }
+}

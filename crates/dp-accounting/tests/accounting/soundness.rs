@@ -325,6 +325,12 @@ fn receipts_as_compositions() {
         Step::sequential("more", vec![spent.clone(), Step::spend("b", crate::zcdp(0.01))]);
     let more = Receipt::new("m", AddRemove, budget(10.0, 1e-6), with_rest).total().unwrap();
     assert!(more.epsilon(delta(1e-6)).upper() > bound.upper());
+    // One of next to nothing costs its share of delta, a hundredth at least: what is converted with it the pairs do not have.
+    let next_to_nothing =
+        Step::sequential("rest", vec![spent.clone(), Step::spend("b", crate::zcdp(1e-40))]);
+    let rest = Receipt::new("m", AddRemove, budget(10.0, 1e-6), next_to_nothing).total().unwrap();
+    let (with_rest, without) = (rest.epsilon(delta(1e-6)), total.epsilon(delta(0.991e-6)));
+    assert!(with_rest.upper() >= without.upper(), "{with_rest} {without}");
     assert!(Receipt::new("m", AddOnly, budget(10.0, 1e-6), spent).total().is_none());
     let nothing = Step::spend("n", Loss::Unbounded);
     assert!(Receipt::new("m", AddRemove, budget(10.0, 1e-6), nothing).total().is_none());

@@ -133,3 +133,21 @@ fn laplace(scale: f64) -> Result<(Noise, Epsilon), StreamError> {
     let each = (unit / parts as f64).next_up().next_up();
     Ok((Noise::Laplace(noise), Epsilon::new(each)?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By one rounding: a unit of count costs one over the scale, which the loss that is told is not below.
+    #[test]
+    fn the_loss_of_a_test_is_no_less_than_that_of_its_noise() {
+        for scale in [1e-6, 0.1, 1.0 / 3.0, 1.0, 2.7, 1_000.0, 123_456.789] {
+            let (noise, each) = laplace(scale).expect("in range");
+            let Noise::Laplace(noise) = noise else { unreachable!("it is Laplace noise") };
+            let (above, below) = (noise.scale().numerator(), noise.scale().denominator().get());
+            let over = each.get().mul_add(above as f64, -(below as f64));
+            assert!(over >= 0.0 && over <= 1e-15 * below as f64, "{scale}: {over:e}");
+            assert!(above as f64 / below as f64 >= scale, "{scale}");
+        }
+    }
+}

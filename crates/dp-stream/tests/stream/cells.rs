@@ -40,6 +40,18 @@ fn a_crowd_is_found_by_every_method_within_its_limits() {
     }
 }
 
+/// It pays for so many reports in all, of which one step may have several: all of 8 items pass in each of 3 steps.
+#[test]
+fn a_sparse_vector_stops_where_its_reports_end_also_within_a_step() {
+    let shown = |user: u32| (0..2).map(move |i| Event { user, item: u64::from(user % 4 * 2 + i) });
+    let stream: Vec<Vec<Event>> = (0..3).map(|_| (0..4_000).flat_map(shown).collect()).collect();
+    for reports in [1, 2, 3, 7, 8, 9, 20] {
+        let plan = monitor(CellMethod::SparseVector { reports }, 4_000, 3);
+        let found = plan.simulate(&stream, &mut rng(1)).expect("as planned").output;
+        assert_eq!(found.len(), reports as usize);
+    }
+}
+
 #[test]
 fn noisy_counts_come_out_only_where_they_are_free() {
     let stream = crowd(4_000, 5);
