@@ -1,3 +1,4 @@
+use approx::assert_abs_diff_eq;
 use rand::rngs::ChaCha20Rng;
 use rand::{RngExt, SeedableRng};
 
@@ -38,8 +39,8 @@ fn directions_have_the_moments_of_the_normal_law() {
     let moment = |power| coords.iter().map(|x| x.powi(power)).sum::<f64>() / n;
     // Five standard errors: the variances of x, x^2 and x^4 are 1, 2 and 96. The seed is pinned.
     assert!(moment(1).abs() < 5.0 / n.sqrt());
-    assert!((moment(2) - 1.0).abs() < 5.0 * (2.0 / n).sqrt());
-    assert!((moment(4) - 3.0).abs() < 5.0 * (96.0 / n).sqrt());
+    assert_abs_diff_eq!(moment(2), 1.0, epsilon = 5.0 * (2.0 / n).sqrt());
+    assert_abs_diff_eq!(moment(4), 3.0, epsilon = 5.0 * (96.0 / n).sqrt());
 }
 
 #[test]
@@ -171,7 +172,7 @@ fn cells_hold_their_records() {
                 let middle = grids.middle(cell);
                 for ((x, m), h) in point.iter().zip(&middle).zip(half_widths) {
                     // Half a cell, and what moving the middle into the domain may add.
-                    assert!((x - m).abs() <= side(h) * 1.000_001);
+                    assert_abs_diff_eq!(x, m, epsilon = side(h) * 1.000_001);
                 }
             }
         }

@@ -1,3 +1,4 @@
+use approx::assert_abs_diff_eq;
 use dp_geometry::{Cloud, GeometryError, NestedGrid, PublicBox};
 use proptest::prelude::*;
 
@@ -83,7 +84,7 @@ fn the_slope_of_equal_spacing_is_the_root_of_one_more_than_the_dimension() {
     // One axis a million times longer: the other one alone, whose shares change by root 2.
     let grid = nested(vec![0.0, 0.0], vec![1.0, 1e6]);
     let slope = Cloud::new(&grid, 0).unwrap().slope();
-    assert!((slope - 2.0_f64.sqrt()).abs() < 1e-5, "{slope}");
+    assert_abs_diff_eq!(slope, 2.0_f64.sqrt(), epsilon = 1e-5);
 }
 
 /// The largest change that a move of length `rho` makes, as a share of the bound: from vertices along diagonals, across borders and anywhere.
