@@ -1,4 +1,7 @@
 //! A net below the claims: what releases, by name, from the source text.
+//!
+//! From text, since Rust has no list of a trait's implementors: a constant in `Algorithm` that names a claim would not compile when it is
+//! forgotten, but would when it is copied from another mechanism, and primitives that draw have no trait.
 
 use std::collections::BTreeSet;
 use std::io;
