@@ -236,4 +236,24 @@ mod tests {
         assert_eq!(["one", "two"].map(begins), [true, false]);
         assert_eq!(ledger.read().unwrap().sessions().collect::<Vec<_>>(), ["one"]);
     }
+
+    /// Two that ask and write at once would each find room for what only one of them can have.
+    #[test]
+    fn whoever_asks_waits_until_the_other_has_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger");
+        let limit = Budget::new(1.0, 0.0).unwrap();
+        let ledger = LedgerFile::create(&path, "log", AddRemove, limit, "id", &RealDisk).unwrap();
+        let (done, answers) = std::sync::mpsc::channel();
+        let other = LedgerFile::at(&path);
+        let asks = ledger.locked(|_file, _book| {
+            let asks = std::thread::spawn(move || done.send(other.read().is_ok()));
+            // Much longer than a read takes. One that waits is never here, however slow the machine is.
+            let early = answers.recv_timeout(std::time::Duration::from_millis(300));
+            assert!(early.is_err(), "it did not wait");
+            Ok(asks)
+        });
+        assert_eq!(answers.recv(), Ok(true));
+        assert!(asks.unwrap().join().unwrap().is_ok());
+    }
 }

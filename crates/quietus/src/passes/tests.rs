@@ -447,6 +447,27 @@ fn only_the_owner_reads_a_state_and_records_do_not_show_in_its_length() {
     }
 }
 
+/// Counted before drawn: whatever dies then, the ledger has the pass.
+#[test]
+fn every_pass_is_drawn_under_an_open_lease() {
+    let home = Home::new();
+    let mut drawn = 0;
+    let draws: &mut PassDraws<'_> = &mut |pass, draw| {
+        let last = home.entries().pop();
+        let next = u64::from(pass) + 1;
+        assert!(
+            matches!(last, Some(Entry::Lease { generation, .. }) if generation == next),
+            "{last:?}"
+        );
+        drawn += 1;
+        draw(&mut SecureSource::new(&mut ChaCha20Rng::seed_from_u64(next)));
+    };
+    let words = format!("{DPM} --out-of-core --ledger HOME/data.ledger --out HOME/out");
+    home.by_passes(&words, &unsynced(), draws, &mut |_| ()).unwrap();
+    assert!(drawn > 1, "{drawn}");
+    home.whole("out");
+}
+
 /// Else whoever knows what is public and guesses the records could compare their hash with that in the ledger.
 #[test]
 fn the_hash_of_a_state_in_the_ledger_cannot_be_guessed() {
