@@ -107,6 +107,8 @@ impl LongSum {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     use super::*;
 
     #[test]
@@ -144,7 +146,7 @@ mod tests {
             plain += 0.1;
         }
         // 0.1 as a float is more than a tenth by 5.6e-18.
-        assert!((long.get() - 100_000.0).abs() <= 2e-11, "{}", long.get());
+        assert_abs_diff_eq!(long.get(), 100_000.0, epsilon = 2e-11);
         assert!((plain - 100_000.0_f64).abs() > 1e-8, "the plain sum drifts");
     }
 }

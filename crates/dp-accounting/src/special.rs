@@ -91,11 +91,13 @@ pub(crate) fn erfcx_drop(t: f64, width: f64) -> f64 {
 #[cfg(test)]
 #[allow(clippy::unreadable_literal, reason = "reference values as they were computed")]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     use super::*;
 
     #[track_caller]
     fn close(got: f64, want: f64, relative: f64) {
-        assert!((got - want).abs() <= relative * want, "got {got:e}, want {want:e}");
+        assert_abs_diff_eq!(got, want, epsilon = relative * want);
     }
 
     // Independent multi-precision evaluation (60 digits).

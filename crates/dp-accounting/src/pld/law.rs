@@ -356,6 +356,8 @@ fn even_out(index: &[i64]) -> Vec<i64> {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     use super::super::closed::closed;
     use super::super::event::{Direction, Event};
     use super::super::grid::Query;
@@ -431,7 +433,7 @@ mod tests {
         let q_mass = |masses: &[f64]| {
             crate::outward::sum(losses().zip(masses).map(|(loss, mass)| mass * libm::exp(-loss)))
         };
-        assert!((q_mass(&law.upper) - 1.0).abs() < 1e-12);
+        assert_abs_diff_eq!(q_mass(&law.upper), 1.0, epsilon = 1e-12);
         let off = q_mass(&law.lower) - 1.0;
         // Moving the lower atom alone down by a part of the step would add that to the mean.
         assert!(off.abs() < 0.02 * step, "{off:e} of {step:e}");

@@ -167,6 +167,8 @@ pub(crate) fn split(known: Known, log_moment: f64, course: Course, aim: f64) -> 
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     use super::super::factor::{Factor, size};
     use super::super::moments::Moments;
     use super::*;
@@ -187,7 +189,7 @@ mod tests {
             let mass = width * libm::exp((x - e) / 2.0) / 4.0;
             want += 2.0 * mass * (0.5 * stick(x + e) + weak * stick(x - e));
         }
-        assert!((known.at(epsilon) - want).abs() < 1e-10, "{} {want}", known.at(epsilon));
+        assert_abs_diff_eq!(known.at(epsilon), want, epsilon = 1e-10);
         let (lower, upper) = (known.lower(epsilon).get(), known.upper(epsilon).get());
         assert!(lower < known.at(epsilon) && known.at(epsilon) < upper);
         assert!(upper / lower < 1.0 + 1e-13);

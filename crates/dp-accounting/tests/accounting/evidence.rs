@@ -1,5 +1,6 @@
 //! Answers with what proves them, as accurate as was asked for.
 
+use approx::assert_abs_diff_eq;
 use dp_accounting::{
     Accuracy, Answer, Composition, Direction, Epsilon, Event, Method, Question, renyi_divergence,
 };
@@ -72,7 +73,7 @@ fn moments_are_divergences() {
         for piece in &proof.pieces {
             if let Method::Moment { order, log_moment } = piece.by {
                 let divergence = renyi_divergence(&all, proof.direction, order + 1.0).unwrap();
-                assert!((divergence * order / log_moment - 1.0).abs() < 1e-9);
+                assert_abs_diff_eq!(divergence * order / log_moment, 1.0, epsilon = 1e-9);
                 assert!(
                     piece.bound.upper() >= answer.bound.lower()
                         || proof.direction == Direction::Add

@@ -24,6 +24,7 @@ mod receipts;
 mod refusals;
 mod soundness;
 
+use approx::assert_abs_diff_eq;
 use dp_accounting::{Budget, Delta, Epsilon, Loss, Mu, Rho, Step};
 
 fn epsilon(value: f64) -> Epsilon {
@@ -72,5 +73,5 @@ fn step(loss: Loss) -> Step {
 
 #[track_caller]
 fn close(got: f64, want: f64, relative: f64) {
-    assert!((got - want).abs() <= relative * want.abs(), "got {got:e}, want {want:e}");
+    assert_abs_diff_eq!(got, want, epsilon = relative * want.abs());
 }

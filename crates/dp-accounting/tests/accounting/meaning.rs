@@ -1,5 +1,6 @@
 //! What is told a person, against the definition: all tests of the worst mechanism, output by output.
 
+use approx::assert_abs_diff_eq;
 use dp_accounting::{Budget, Composition, Event, Meaning, epsilon_for, noise_for, uses_for};
 
 use crate::{budget, delta, epsilon};
@@ -98,7 +99,7 @@ fn a_mechanism_never_says_more_than_its_budget() {
     }
     // Phi(1 / (2 sigma)) for even odds.
     let want = 1.0 - 0.5 * libm::erfc(0.5 / noise / 2.0_f64.sqrt());
-    assert!((gaussian.attack_success(0.5).upper() - want).abs() < 1e-9);
+    assert_abs_diff_eq!(gaussian.attack_success(0.5).upper(), want, epsilon = 1e-9);
 }
 
 #[test]

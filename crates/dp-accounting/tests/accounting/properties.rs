@@ -1,5 +1,6 @@
 //! What holds for every composition: the sides in order, and all that must rise or fall.
 
+use approx::assert_abs_diff_eq;
 use std::num::NonZeroU32;
 
 use dp_accounting::{
@@ -132,7 +133,7 @@ fn gaussians_scale_with_the_root() {
         let many = Composition::new().with(Event::gaussian(sigma).unwrap(), k).unwrap();
         for d in [1e-3, 1e-6, 1e-12] {
             let (a, b) = (once.epsilon(delta(d)), many.epsilon(delta(d)));
-            assert!((a.upper() - b.upper()).abs() <= 1e-11 * a.upper(), "{a} {b}");
+            assert_abs_diff_eq!(a.upper(), b.upper(), epsilon = 1e-11 * a.upper());
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Bounds against truth in big-number arithmetic, far into the tails; and the faults of other libraries, which must not recur.
 
+use approx::assert_abs_diff_eq;
 use dp_accounting::{
     Bound, Composition, Epsilon, Event, Loss, Step, gaussian_delta, gaussian_noise_multiplier,
 };
@@ -266,7 +267,7 @@ fn sampled_mechanisms_at_tiny_deltas_in_both_directions() {
         let both = [dp_accounting::Direction::Remove, dp_accounting::Direction::Add]
             .map(|direction| all.epsilon_in(direction, delta(at)));
         assert!(both[0].lower() > both[1].upper(), "the directions differ");
-        assert!((bound.upper() - both[0].upper().max(both[1].upper())).abs() <= 1e-9);
+        assert_abs_diff_eq!(bound.upper(), both[0].upper().max(both[1].upper()), epsilon = 1e-9);
     }
 }
 
@@ -291,7 +292,7 @@ fn order_and_grouping_do_not_matter_and_more_is_more() {
     assert!(one.epsilon(delta(1e-8)).lower() > one.epsilon(at).upper());
     let once = Composition::new().with(Event::gaussian(2.0).unwrap(), 1).unwrap().epsilon(at);
     let many = Composition::new().with(Event::gaussian(20.0).unwrap(), 100).unwrap().epsilon(at);
-    assert!((once.upper() - many.upper()).abs() <= 1e-9, "{once} {many}");
+    assert_abs_diff_eq!(once.upper(), many.upper(), epsilon = 1e-9);
 }
 
 /// Two paths for one value: a mix by inversion, and its parts by lattice.
@@ -319,7 +320,7 @@ fn receipts_as_compositions() {
     let receipt = Receipt::new("m", AddRemove, budget(10.0, 1e-6), spent.clone());
     let total = receipt.total().unwrap();
     let bound = total.epsilon(delta(1e-6));
-    assert!((bound.upper() - 4.774_567_588_107_986).abs() < 1e-8, "{bound}");
+    assert_abs_diff_eq!(bound.upper(), 4.774_567_588_107_986, epsilon = 1e-8);
     assert!(receipt.epsilon().unwrap().get() > bound.upper());
     let with_rest =
         Step::sequential("more", vec![spent.clone(), Step::spend("b", crate::zcdp(0.01))]);
@@ -364,7 +365,7 @@ fn the_trade_off_of_randomised_response_is_known_exactly() {
     for (bound, a) in all.trade_off(&[epsilon(e)], &alphas).iter().zip(alphas) {
         let want = (1.0 - e.exp() * a).max((-e).exp() * (1.0 - a));
         assert!(bound.lower() <= want + 1e-15 && bound.upper() >= want - 1e-15, "{bound} {want}");
-        assert!((bound.lower() - want).abs() <= 1e-12, "{bound} {want}");
+        assert_abs_diff_eq!(bound.lower(), want, epsilon = 1e-12);
     }
 }
 
