@@ -2,9 +2,9 @@
 
 use dp_accounting::{
     AddRemove, Budget, Composition, Delta, Epsilon, Event, Loss, Meaning, Mu, Receipt, Rho, Step,
-    advanced_composition_epsilon, bounded_range_composition_by_zcdp, budget_to_mu, budget_to_zcdp,
-    gaussian_delta, gaussian_epsilon, gaussian_noise_multiplier, mu_to_epsilon,
-    near_optimal_composition_epsilon, normal_tail, one_sided_to_two_sided,
+    advanced_composition_epsilon, bounded_range_composition_by_zcdp, bounded_range_optimal_delta,
+    budget_to_mu, budget_to_zcdp, gaussian_delta, gaussian_epsilon, gaussian_noise_multiplier,
+    mu_to_epsilon, near_optimal_composition_epsilon, normal_tail, one_sided_to_two_sided,
     optimal_composition_delta, optimal_composition_epsilon, poisson_sampling,
     pure_composition_by_zcdp, renyi_to_epsilon, repeated_selection_epsilon,
     repeated_selection_loss, sampling_with_replacement, sampling_without_replacement,
@@ -320,6 +320,39 @@ fn composition_of_like_mechanisms() {
                 covers("loss of a selection", &[x, d], x, &grown.max(&each));
             }
         }
+    }
+}
+
+/// The losses `t` and `t - eta`, so many times, at each `t` that could be the worst: none of them loses more, and one as much.
+#[test]
+fn bounded_ranges_chosen_beforehand() {
+    let mut cases = Cases::new(108);
+    for _ in 0..40 {
+        let (eta, uses) = (cases.between(1e-6, 8.0), cases.up_to(24));
+        let k = u64::from(uses);
+        let at = eta * f64::from(uses) * cases.share();
+        let claimed = bounded_range_optimal_delta(epsilon(eta), uses, epsilon(at));
+        let claimed = claimed.expect("in range");
+        let mut worst = of(0.0);
+        for place in 1..=uses {
+            let t = (at + f64::from(place) * eta) / (f64::from(uses) + 1.0);
+            let (t, eta_exactly) = (of(t.clamp(0.0, eta)), of(eta));
+            let below = &t - &eta_exactly;
+            let high = &-&exp_m1(&below) / &-&exp_m1(&-&eta_exactly);
+            let low = &of(1.0) - &high;
+            let (mut truth, mut choose) = (of(0.0), of(1.0));
+            for i in 0..=k {
+                let (hits, others) = (Interval::whole(i), Interval::whole(k - i));
+                let loss = &(&hits * &t) + &(&others * &below);
+                let lost = (&of(1.0) - &(&of(at) - &loss).exp()).positive_part();
+                let mass = &(&choose * &high.power(i)) * &low.power(k - i);
+                truth = &truth + &(&mass * &lost);
+                choose = &(&choose * &others) / &Interval::whole(i + 1);
+            }
+            covers_delta("bounded range", &[eta, f64::from(uses), at], claimed, &truth);
+            worst = worst.max(&truth);
+        }
+        assert!(worst.is_above(claimed.get() * (1.0 - 1e-9)), "{eta} {uses} {at}: {claimed}");
     }
 }
 
