@@ -38,8 +38,6 @@ pub enum Kind {
     Json,
     /// Any bytes may change.
     Bytes,
-    /// The same, and a sum that is not made to fit finds every change.
-    Sealed,
     /// Each byte is a choice.
     Choices,
 }

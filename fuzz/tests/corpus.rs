@@ -2,7 +2,7 @@
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use peak_alloc::PeakAlloc;
-use quietus_fuzz::{Kind, TARGETS, Target};
+use quietus_fuzz::{TARGETS, Target};
 use std::fs;
 use std::path::Path;
 
@@ -62,12 +62,9 @@ fn feed(target: &Target, numbers: std::ops::Range<u64>) -> Result<(), Failed> {
         let whole = &corpus[usize::try_from(number).unwrap_or(0) % corpus.len()];
         let changed = target.changed(whole, number);
         let is_used = run(&changed)?;
-        if is_used && target.kind == Kind::Sealed && changed != *whole {
-            return Err(format!("a change was not noticed: {}", current.display()).into());
-        }
         refused += u64::from(!is_used);
     }
-    let finds_nothing = refused == 0 || refused == all && target.kind != Kind::Sealed;
+    let finds_nothing = refused == 0 || refused == all;
     if all > 20 && finds_nothing {
         return Err(
             format!("of {all} changed inputs {refused} were refused: none says anything").into()

@@ -77,7 +77,7 @@ impl Algorithm for Given {
     }
 
     fn run(&self, _: Private<PointsView<'_>>, _: &mut Draws<'_>) -> Clustering {
-        Clustering::new(self.centres.clone(), self.counts.clone())
+        Clustering::new(self.centres.clone(), self.counts.clone()).expect("one count per centre")
     }
 }
 

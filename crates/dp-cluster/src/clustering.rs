@@ -4,6 +4,7 @@ use dp_geometry::{Points, PointsView, PublicBox};
 use dp_mechanism::{Draws, NoisyCount, Private};
 use serde::{Deserialize, Serialize};
 
+use crate::ClusterError;
 use crate::coreset::PrivateCoreset;
 use crate::located::Located;
 use crate::nearest;
@@ -64,17 +65,26 @@ impl CentreError {
 impl Clustering {
     /// Centres and counts that have been released or were public all along; nothing is made private here.
     ///
-    /// # Panics
-    /// If there is not one count per centre.
-    pub fn new(centres: Points, counts: Vec<i64>) -> Self {
-        assert_eq!(centres.len(), counts.len(), "one count per centre");
+    /// # Errors
+    /// [`ClusterError::CountsLength`] if there is not one count per centre.
+    pub fn new(centres: Points, counts: Vec<i64>) -> Result<Self, ClusterError> {
+        if centres.len() != counts.len() {
+            let (centres, counts) = (centres.len(), counts.len());
+            return Err(ClusterError::CountsLength { centres, counts });
+        }
+        Ok(Self::of(centres, counts))
+    }
+
+    /// The same, where there is one count per centre.
+    pub(crate) fn of(centres: Points, counts: Vec<i64>) -> Self {
+        debug_assert_eq!(centres.len(), counts.len(), "one count per centre");
         Self { centres, counts, coreset: None, errors: None }
     }
 
     /// Centres that were computed from a coreset: the weight of the points nearest to a centre is its count.
     pub(crate) fn of_coreset(centres: Points, coreset: PrivateCoreset) -> Self {
         let counts = nearest_weights(&coreset, centres.view());
-        Self { coreset: Some(coreset), ..Self::new(centres, counts) }
+        Self { coreset: Some(coreset), ..Self::of(centres, counts) }
     }
 }
 
@@ -112,7 +122,7 @@ pub(crate) fn sizes(
     });
     let counts = noisy_counts(&counts.cells(centres.len()), noise, leaf, draws);
     let counts = counts.into_iter().map(|count| count.max(0)).collect();
-    Clustering::new(centres, counts)
+    Clustering::of(centres, counts)
 }
 
 /// A noisy number of records as an integer, at least 0.

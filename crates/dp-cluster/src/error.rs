@@ -39,6 +39,14 @@ pub enum ClusterError {
         /// Number of weights.
         weights: usize,
     },
+    /// There is not one count per centre.
+    #[error("there must be one count per centre, got {counts} for {centres} centres")]
+    CountsLength {
+        /// Number of centres.
+        centres: usize,
+        /// Number of counts.
+        counts: usize,
+    },
     /// A weight is NaN, negative, infinite, or above [`MAX_MAGNITUDE`].
     #[error("every weight must be a number between 0 and {MAX_MAGNITUDE:?}")]
     Weight,

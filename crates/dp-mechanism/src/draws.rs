@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::num::NonZeroU64;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use dp_accounting::{Loss, Receipt, Relation};
 use dp_noise::Ratio;
@@ -62,30 +63,40 @@ impl<'a> Draws<'a> {
         receipt: &Receipt<L>,
         run: impl FnOnce(&mut Draws<'_>) -> O,
     ) -> (O, Usage) {
-        let (output, meter) = Self::metered(source, receipt, &Spent::default(), run);
+        let meter = Meter::new(receipt.spent(), L::PARTS_TOUCHED);
+        let (output, meter) = Self::metered(source, receipt, meter, run);
         (output, meter.usage())
     }
 
-    /// The same for a run that was interrupted, of whose receipt so much has been drawn already.
+    /// The same for a run that was interrupted, of whose receipt so much has been drawn already; nothing, if it makes a draw that is not paid for.
+    /// What was drawn comes from a state that somebody may have made up, so that is no mistake of the mechanism: the run ends there, and all
+    /// that it has drawn is dropped.
     pub(crate) fn resumed<L: Relation, O>(
         source: &mut dyn Source,
         receipt: &Receipt<L>,
         spent: &mut Spent,
         run: impl FnOnce(&mut Draws<'_>) -> O,
-    ) -> O {
-        let (output, meter) = Self::metered(source, receipt, spent, run);
-        *spent = meter.spent();
-        output
+    ) -> Option<O> {
+        let mut meter = Meter::new(receipt.spent(), L::PARTS_TOUCHED);
+        meter.resume(spent);
+        // Nothing that is left behind is looked at again but the source, which has been told that the plan is over.
+        let run = AssertUnwindSafe(|| Self::metered(source, receipt, meter, run));
+        match catch_unwind(run) {
+            Ok((output, meter)) => {
+                *spent = meter.spent();
+                Some(output)
+            }
+            Err(end) if end.is::<NotPaid>() => None,
+            Err(end) => resume_unwind(end),
+        }
     }
 
     fn metered<L: Relation, O>(
         source: &mut dyn Source,
         receipt: &Receipt<L>,
-        spent: &Spent,
+        mut meter: Meter,
         run: impl FnOnce(&mut Draws<'_>) -> O,
     ) -> (O, Meter) {
-        let mut meter = Meter::new(receipt.spent(), L::PARTS_TOUCHED);
-        meter.resume(spent);
         let scope = meter.all();
         let promised = Promised::new(source, receipt);
         let source = &mut *promised.source;
@@ -113,13 +124,22 @@ impl Drop for Promised<'_> {
     }
 }
 
+/// Ends a run that goes on from a state, without a word: see [`Draws::resumed`].
+struct NotPaid;
+
 #[cold]
-fn refused(why: &str) -> ! {
+fn refused(meter: &Meter, why: &str) -> ! {
+    if meter.is_resumed() {
+        resume_unwind(Box::new(NotPaid));
+    }
     panic!("the receipt does not pay for this draw: {why}");
 }
 
 #[cold]
-fn none_left(name: &str) -> ! {
+fn none_left(meter: &Meter, name: &str) -> ! {
+    if meter.is_resumed() {
+        resume_unwind(Box::new(NotPaid));
+    }
     panic!("the receipt has no draw `{name}` left");
 }
 
@@ -168,7 +188,8 @@ impl Draws<'_> {
     #[inline]
     pub fn next(&mut self, name: &'static str) -> Draws<'_> {
         let leaf = self.meter.as_mut().map(|meter| {
-            (meter.next(&self.scope.leaves, name).unwrap_or_else(|| none_left(name)), 0)
+            let leaf = meter.next(&self.scope.leaves, name);
+            (leaf.unwrap_or_else(|| none_left(meter, name)), 0)
         });
         self.at(leaf)
     }
@@ -201,8 +222,8 @@ impl Draws<'_> {
     #[inline]
     pub(crate) fn charge(&mut self, loss: Loss) -> &mut dyn Source {
         if let Some(meter) = &mut self.meter {
-            let Some((leaf, part)) = self.leaf else { refused("it names no leaf") };
-            meter.charge(leaf, part, loss).unwrap_or_else(|why| refused(&why));
+            let Some((leaf, part)) = self.leaf else { refused(meter, "it names no leaf") };
+            meter.charge(leaf, part, loss).unwrap_or_else(|why| refused(meter, &why));
             self.source.charged(meter.alone(leaf));
         }
         self.source
@@ -212,8 +233,9 @@ impl Draws<'_> {
     #[inline]
     pub(crate) fn charge_next(&mut self, name: &'static str, loss: Loss) -> &mut dyn Source {
         if let Some(meter) = &mut self.meter {
-            let leaf = meter.next(&self.scope.leaves, name).unwrap_or_else(|| none_left(name));
-            meter.charge(leaf, 0, loss).unwrap_or_else(|why| refused(&why));
+            let leaf = meter.next(&self.scope.leaves, name);
+            let leaf = leaf.unwrap_or_else(|| none_left(meter, name));
+            meter.charge(leaf, 0, loss).unwrap_or_else(|why| refused(meter, &why));
             self.source.charged(meter.alone(leaf));
         }
         self.source

@@ -15,6 +15,8 @@ pub(crate) struct Meter {
     /// The steps of this name.
     below: BTreeMap<String, Vec<Scope>>,
     last: Option<Named>,
+    /// Of a run that goes on from a state.
+    resumed: bool,
 }
 
 /// What was drawn from last, by its name: runs draw from the same leaf many times over.
@@ -85,9 +87,25 @@ pub(crate) struct Spent {
 
 impl Spent {
     /// Whether it is of a run under this receipt, as far as its leaves tell.
-    pub(crate) fn fits<L: Relation>(&self, receipt: &Receipt<L>) -> bool {
+    pub(crate) fn is_of<L: Relation>(&self, receipt: &Receipt<L>) -> bool {
         let leaves = Meter::new(receipt.spent(), L::PARTS_TOUCHED).leaves.len();
         self.leaves.is_empty() || self.leaves.len() == leaves
+    }
+
+    /// Whether no leaf was drawn more often than this receipt allows.
+    pub(crate) fn is_within<L: Relation>(&self, receipt: &Receipt<L>) -> bool {
+        let leaves = Meter::new(receipt.spent(), L::PARTS_TOUCHED).leaves;
+        leaves.iter().zip(&self.leaves).all(|(leaf, (uses, parts))| match leaf.most {
+            Most::Times(times) => *uses <= times && parts.is_empty(),
+            Most::OfOnePart => *uses <= 1 && parts.is_empty(),
+            Most::OncePerPart => *uses == parts.len() as u64,
+            Most::Unbounded => *uses < u64::MAX / 2 && parts.is_empty(),
+        })
+    }
+
+    /// Whether nothing has been drawn.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.leaves.iter().all(|(uses, _)| *uses == 0)
     }
 }
 
@@ -124,6 +142,7 @@ impl Meter {
             by_name: BTreeMap::new(),
             below: BTreeMap::new(),
             last: None,
+            resumed: false,
         };
         meter.add(spent, "", 0, Below { parts: false, touched, conditions: false });
         meter
@@ -270,10 +289,16 @@ impl Meter {
 
     /// Takes what an earlier part of the run has drawn as drawn.
     pub(crate) fn resume(&mut self, spent: &Spent) {
+        self.resumed = true;
         for (leaf, (uses, parts)) in self.leaves.iter_mut().zip(&spent.leaves) {
             leaf.uses = *uses;
             leaf.parts.clone_from(parts);
         }
+    }
+
+    /// Whether what has been drawn comes from a state.
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.resumed
     }
 
     pub(crate) fn usage(&self) -> Usage {

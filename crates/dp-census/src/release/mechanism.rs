@@ -1,7 +1,7 @@
 use std::num::NonZeroU32;
 
 use dp_accounting::Receipt;
-use dp_mechanism::passes::{ByPasses, Counted, Next};
+use dp_mechanism::passes::{ByPasses, Counted, Next, TableError};
 use dp_mechanism::{Algorithm, CryptoRng, Draws, Mechanism, Private};
 use serde::{Deserialize, Serialize};
 
@@ -377,6 +377,13 @@ macro_rules! mechanisms {
 
             fn shape_of(&self, question: &GroupCounts<B>, rows: u64) -> TableShape {
                 question.shape(rows)
+            }
+
+            fn fits(&self, (): &(), question: &GroupCounts<B>) -> Result<(), TableError> {
+                if *question == self.plan.question() {
+                    return Ok(());
+                }
+                Err(TableError::OtherQuestion)
             }
 
             fn first(&self) -> ((), GroupCounts<B>) {

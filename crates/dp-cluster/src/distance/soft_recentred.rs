@@ -225,7 +225,7 @@ impl Algorithm for SoftRecentred {
             };
             errors = counts.iter().map(error).collect();
         }
-        let clustering = Clustering::new(centres, counts.into_iter().map(records).collect());
+        let clustering = Clustering::of(centres, counts.into_iter().map(records).collect());
         Clustering { errors: Some(errors), ..clustering }
     }
 }

@@ -114,7 +114,7 @@ impl Algorithm for DpLloyd {
         };
         let coords = centres.iter().enumerate().map(back).collect();
         let counts = sizes.into_iter().map(records).collect();
-        Clustering::new(Points::new(coords, dim).expect("whole rows"), counts)
+        Clustering::of(Points::new(coords, dim).expect("whole rows"), counts)
     }
 }
 

@@ -1,5 +1,6 @@
 //! A box between cuts, in half-intervals.
 
+use dp_mechanism::passes::{StateError, TableError};
 use serde::{Deserialize, Serialize};
 
 /// The part of the public box that a node of the tree covers: per dimension the half-intervals
@@ -23,6 +24,16 @@ impl Cell {
         left.high[dimension] = cut;
         right.low[dimension] = cut;
         (left, right)
+    }
+
+    /// That it is one of so many dimensions, and within so many half-intervals.
+    pub(super) fn fits(&self, dim: usize, half_intervals: usize) -> Result<(), TableError> {
+        StateError::unless_equal("dimension of a cell", self.low.len(), dim)?;
+        StateError::unless_equal("dimension of a cell", self.high.len(), dim)?;
+        self.low.iter().zip(&self.high).try_for_each(|(&low, &high)| {
+            let ends = [f64::from(low), half_intervals as f64];
+            StateError::unless_within("end of a cell", f64::from(high), ends)
+        })
     }
 
     /// Middle and half of the width in one dimension, in half-cells of a grid with this many cells

@@ -2,14 +2,14 @@
 
 use dp_accounting::{AddRemove, Receipt};
 use dp_geometry::PointsView;
-use dp_mechanism::passes::{ByPasses, Counted, Next};
+use dp_mechanism::passes::{ByPasses, Counted, Next, TableError};
 use dp_mechanism::{Algorithm, Draws, GaussianSum, Private};
 use serde::{Deserialize, Serialize};
 
 use super::params::Asked;
 use super::plan::{Grown, TreePlan, TreeState};
 use super::sums::leaf_sums;
-use crate::passes::{Question, in_memory};
+use crate::passes::{Question, asks, in_memory};
 use crate::{ClusterError, Clustering};
 
 /// A checked and calibrated DPM plan. See the [module](super).
@@ -93,6 +93,16 @@ impl ByPasses for Dpm {
 
     fn has_tables(&self) -> bool {
         !self.tree.settings.is_estimated()
+    }
+
+    fn fits(&self, state: &DpmState, question: &Question) -> Result<(), TableError> {
+        match &state.0 {
+            At::Tree(state) => self.tree.fits(state, question),
+            At::Sums(grown) => {
+                grown.fits(&self.tree)?;
+                asks(question, &Question::leaf_sums(leaf_sums(grown)))
+            }
+        }
     }
 
     fn first(&self) -> (DpmState, Question) {

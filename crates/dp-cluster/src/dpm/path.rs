@@ -1,10 +1,12 @@
 //! Which node of a released tree a record is in.
 
 use dp_geometry::{FixedPointGrid, PublicBox};
+use dp_mechanism::passes::{StateError, TableError};
 use serde::{Deserialize, Serialize};
 
 use super::Dpm;
 use super::bins::cells_per_dimension;
+use crate::passes::is_there;
 
 /// Marks the node number of a row as that of a leaf.
 pub(super) const LEAF: u16 = 1 << 15;
@@ -82,26 +84,50 @@ impl Path {
             if fates.len() != ends.nodes {
                 return None;
             }
-            ends.nodes = 0;
-            for fate in fates {
-                let (number, next) = match *fate {
-                    Fate::Leaf { number } => (number, &mut ends.leaves),
-                    Fate::Stay { node } => (node, &mut ends.nodes),
-                    Fate::Cut { left, .. } => (left, &mut ends.nodes),
-                };
-                if usize::from(number) != *next {
+            ends = ends.after(fates, self.public_box.dim())?;
+        }
+        (ends.leaves + ends.nodes <= usize::from(LEAF)).then_some(ends)
+    }
+
+    /// That it is one of a plan with this box and so many intervals, and has at most so many levels.
+    pub(super) fn fits(
+        &self,
+        public_box: &PublicBox,
+        intervals: usize,
+        levels: usize,
+    ) -> Result<Ends, TableError> {
+        is_there("the box of the plan", self.public_box == *public_box)?;
+        StateError::unless_equal("number of intervals", self.intervals, intervals)?;
+        let depth = self.levels.len() as f64;
+        StateError::unless_within("number of levels", depth, [0.0, levels as f64])?;
+        let ends = self.ends();
+        is_there("levels that follow from each other", ends.is_some())?;
+        Ok(ends.unwrap_or(Ends { leaves: 0, nodes: 0 }))
+    }
+}
+
+impl Ends {
+    /// After so many nodes of the level that it leads to: leaves so far, and nodes of the next level.
+    pub(super) fn after(self, fates: &[Fate], dim: usize) -> Option<Self> {
+        let mut ends = Self { nodes: 0, ..self };
+        for fate in fates {
+            let (number, next) = match *fate {
+                Fate::Leaf { number } => (number, &mut ends.leaves),
+                Fate::Stay { node } => (node, &mut ends.nodes),
+                Fate::Cut { left, .. } => (left, &mut ends.nodes),
+            };
+            if usize::from(number) != *next {
+                return None;
+            }
+            *next += 1;
+            if let Fate::Cut { dimension, .. } = fate {
+                ends.nodes += 1;
+                if *dimension >= dim {
                     return None;
-                }
-                *next += 1;
-                if let Fate::Cut { dimension, .. } = fate {
-                    ends.nodes += 1;
-                    if *dimension >= self.public_box.dim() {
-                        return None;
-                    }
                 }
             }
         }
-        (ends.leaves + ends.nodes <= usize::from(LEAF)).then_some(ends)
+        Some(ends)
     }
 }
 

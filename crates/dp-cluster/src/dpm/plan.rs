@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use dp_accounting::{Epsilon, Mu, Rho, Step};
 use dp_geometry::{FixedPointGrid, Points, PublicBox};
-use dp_mechanism::passes::{Counted, Next};
+use dp_mechanism::passes::{Counted, Next, TableError};
 use dp_mechanism::{Draws, ExponentialMechanism, NoisyCount};
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ use super::score::CutScore;
 use super::tree::{Growth, Leaf};
 use super::{CutWeights, Dpm, IntervalSize};
 use crate::ClusterError;
-use crate::passes::Question;
+use crate::passes::{Question, asks};
 
 /// The public settings of a tree of cuts.
 #[derive(Clone, Debug, PartialEq)]
@@ -158,6 +158,18 @@ impl TreePlan {
             }
             IntervalSize::Estimated => {
                 (TreeState::Total, Question::rows(self.settings.public_box.dim()))
+            }
+        }
+    }
+
+    /// That a run can have got here, and asks this.
+    pub(crate) fn fits(&self, state: &TreeState, question: &Question) -> Result<(), TableError> {
+        match state {
+            TreeState::Total => asks(question, &self.first().1),
+            TreeState::Interval { .. } => Err(TableError::NoTable),
+            TreeState::Level(growth) => {
+                growth.fits(self)?;
+                asks(question, &Question::level(self.level(growth)))
             }
         }
     }

@@ -45,7 +45,7 @@ impl Dpm {
             }
         }
         let counts = grown.leaves.iter().map(|leaf| leaf.noisy_count).collect();
-        Clustering::new(Points::new(coords, dim).expect("one row per leaf"), counts)
+        Clustering::of(Points::new(coords, dim).expect("one row per leaf"), counts)
     }
 }
 

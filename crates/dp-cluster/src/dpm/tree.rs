@@ -3,17 +3,18 @@
 use std::ops::ControlFlow;
 
 use dp_geometry::PointsView;
-use dp_mechanism::passes::Counted;
+use dp_mechanism::passes::{Counted, StateError, TableError};
 use dp_mechanism::{CellsRef, Draws, Private};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::bins::Bins;
 use super::cell::Cell;
-use super::path::{Fate, LEAF, Path};
+use super::path::{Ends, Fate, LEAF, Path};
 use super::plan::{AfterAMiss, Grown, TreePlan};
 use super::questions::Level;
 use super::score::{CutScore, NodeScore};
+use crate::passes::is_there;
 use crate::table::rows_per_piece;
 
 /// A cell that is not cut any further.
@@ -49,6 +50,24 @@ impl Growth {
         Self { total, path, leaves: vec![], nodes, fates: vec![], next: vec![] }
     }
 
+    /// That a run of the plan can have got here.
+    pub(super) fn fits(&self, plan: &TreePlan) -> Result<(), TableError> {
+        let counts = [1.0, CutScore::MAX_COUNT as f64];
+        StateError::unless_within("number of records", self.total as f64, counts)?;
+        let ends = plan.fits_path(&self.path, plan.settings.max_depth - 1)?;
+        StateError::unless_equal("number of nodes", self.nodes.len(), ends.nodes)?;
+        let most = self.nodes.len() as f64 - 1.0;
+        let cut = self.fates.len() as f64;
+        StateError::unless_within("number of nodes that are cut", cut, [0.0, most])?;
+        let begun = ends.after(&self.fates, plan.settings.public_box.dim());
+        is_there("nodes that follow from each other", begun.is_some())?;
+        let begun = begun.unwrap_or(ends);
+        StateError::unless_equal("number of leaves", self.leaves.len(), begun.leaves)?;
+        StateError::unless_equal("number of next nodes", self.next.len(), begun.nodes)?;
+        let all = self.leaves.iter().chain(&self.nodes).chain(&self.next);
+        plan.fit_leaves(all, self.path.half_intervals())
+    }
+
     /// Goes down to the next level, which may have no nodes.
     fn descend(&mut self) {
         self.path.levels.push(std::mem::take(&mut self.fates));
@@ -62,7 +81,34 @@ impl Growth {
     }
 }
 
+impl Grown {
+    /// That a run of the plan can have grown it.
+    pub(crate) fn fits(&self, plan: &TreePlan) -> Result<(), TableError> {
+        let ends = plan.fits_path(&self.path, plan.settings.max_depth)?;
+        let leaves = ends.leaves + ends.nodes;
+        StateError::unless_equal("number of leaves", self.leaves.len(), leaves)?;
+        plan.fit_leaves(self.leaves.iter(), self.path.half_intervals())
+    }
+}
+
 impl TreePlan {
+    fn fits_path(&self, path: &Path, levels: usize) -> Result<Ends, TableError> {
+        // Of trees with an estimated interval no state is kept: they need all records at once.
+        path.fits(&self.settings.public_box, self.settings.interval_size.largest(), levels)
+    }
+
+    fn fit_leaves<'a>(
+        &self,
+        mut leaves: impl Iterator<Item = &'a Leaf>,
+        half_intervals: usize,
+    ) -> Result<(), TableError> {
+        leaves.try_for_each(|Leaf { cell, noisy_count }| {
+            cell.fits(self.settings.public_box.dim(), half_intervals)?;
+            let counts = [1.0, CutScore::MAX_COUNT as f64];
+            StateError::unless_within("count of a cell", *noisy_count as f64, counts)
+        })
+    }
+
     /// Releases the count of a node of a level, clamped to where the rest of the algorithm is defined.
     pub(super) fn count(
         &self,

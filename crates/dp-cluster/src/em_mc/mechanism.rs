@@ -153,7 +153,7 @@ impl EmMc {
         if counts.is_empty() {
             (coords, counts) = (largest.1, vec![records(largest.0)]);
         }
-        Clustering::new(Points::new(coords, dim).expect("whole rows"), counts)
+        Clustering::of(Points::new(coords, dim).expect("whole rows"), counts)
     }
 
     /// Released points, moved from around the middle of the box to where they belong.
@@ -206,7 +206,7 @@ impl Algorithm for EmMc {
             self.lift(points, projected, &solution, noise, draws)
         } else {
             let counts = nearest_weights(&coreset, solution.view());
-            Clustering::new(self.back(solution), counts)
+            Clustering::of(self.back(solution), counts)
         };
         let coreset = self.projection.is_identity().then(|| {
             let weights = coreset.weights().to_vec();

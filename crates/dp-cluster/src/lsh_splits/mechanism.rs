@@ -2,7 +2,7 @@
 
 use dp_accounting::{AddRemove, Receipt};
 use dp_geometry::{Points, PointsView};
-use dp_mechanism::passes::{ByPasses, Counted, Next};
+use dp_mechanism::passes::{ByPasses, Counted, Next, TableError};
 use dp_mechanism::{Algorithm, Cells, Draws, Private};
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use super::sums::PartSums;
 use super::tree::{Records, Tree};
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::KMeans;
-use crate::passes::Question;
+use crate::passes::{Question, asks};
 use crate::public_coins::{Purpose, public_generator};
 use crate::{ClusterError, Clustering};
 
@@ -123,6 +123,12 @@ impl ByPasses for LshSplits {
 
     fn has_tables(&self) -> bool {
         self.asked.settings.depth <= MOST_COUNTED
+    }
+
+    fn fits(&self, state: &SplitsState, question: &Question) -> Result<(), TableError> {
+        let Some(tree) = &state.0 else { return asks(question, &self.first().1) };
+        tree.fits()?;
+        asks(question, &Question::part_sums(part_sums(self.codes(), tree)))
     }
 
     fn first(&self) -> (SplitsState, Question) {

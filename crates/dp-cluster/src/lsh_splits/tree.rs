@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use dp_mechanism::passes::{StateError, TableError};
 use dp_mechanism::{Draws, Private};
 use rayon::slice::ParallelSliceMut as _;
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::budget::COUNT;
 use super::codes::MOST_COUNTED;
 use super::{Form, LshSplits};
+use crate::passes::is_there;
 use crate::sized_sum::NO_GROUP;
 
 /// One part of the records.
@@ -72,6 +74,17 @@ pub(super) struct Tree {
     pub(super) noisy_counts: Vec<i64>,
     /// Smallest part that is kept.
     pub(super) least_count: i64,
+}
+
+impl Tree {
+    /// That it can have been grown. No count has to be above 0.
+    pub(super) fn fits(&self) -> Result<(), TableError> {
+        let (leaves, parts) = (self.noisy_counts.len(), self.fates.0.len());
+        StateError::unless_within("number of leaves", leaves as f64, [1.0, parts as f64])?;
+        is_there("parts that follow from each other", self.fates.are_of(leaves))?;
+        let least = [1.0, (i64::MAX / 4) as f64];
+        StateError::unless_within("smallest part", self.least_count as f64, least)
+    }
 }
 
 impl LshSplits {

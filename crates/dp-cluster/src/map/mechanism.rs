@@ -2,7 +2,7 @@
 
 use dp_accounting::{AddRemove, Receipt, Step};
 use dp_geometry::{Cloud, NestedGrid, PointsView, PublicBox};
-use dp_mechanism::passes::{ByPasses, Counted, Next};
+use dp_mechanism::passes::{ByPasses, Counted, Next, TableError};
 use dp_mechanism::{Algorithm, Cells, Change, Draws, GaussianSum, NoisyCount, Private};
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use super::relation::MapRelation;
 use super::released::ReleasedMap;
 use super::vertices::Vertices;
 use crate::ClusterError;
-use crate::passes::{Question, in_memory};
+use crate::passes::{Question, asks, in_memory};
 
 /// The steps of the receipt that pay for one level, and for the number of records where it is private.
 const LEVEL: &str = "sums of one level";
@@ -166,6 +166,10 @@ impl<R: MapRelation> ByPasses for PrivateMap<R> {
 
     fn shape_of(&self, question: &Question, rows: u64) -> R::Shape {
         R::shape_of(question.dim(), rows)
+    }
+
+    fn fits(&self, (): &(), question: &Question) -> Result<(), TableError> {
+        asks(question, &self.first().1)
     }
 
     fn first(&self) -> ((), Question) {

@@ -124,6 +124,6 @@ impl ReleasedMap {
     ) -> Result<Clustering, ClusterError> {
         let centres = self.kmeans(k, rng)?.centres;
         let counts = nearest_weights(&self.coreset(), centres.view());
-        Ok(Clustering::new(centres, counts))
+        Ok(Clustering::of(centres, counts))
     }
 }

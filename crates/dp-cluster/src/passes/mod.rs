@@ -47,18 +47,20 @@
 //! A plan with [`IntervalSize::Estimated`](crate::dpm::IntervalSize) sorts all records at once, so [`Passes::new`] refuses it; and `LshSplits` of more
 //! than 20 levels.
 
+mod fits;
 mod memory;
 mod question;
 mod sql;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use fits::{LARGEST, are_in, asks, is_inside, is_there};
 pub(crate) use memory::in_memory;
 pub use question::{Counter, Question};
 pub use sql::{sql, sql_double};
 
 pub use dp_mechanism::passes::{
-    Asked, ByPasses, Counted, MAX_ROWS, Next, Passes, Table, TableError, Tally,
+    Asked, ByPasses, Counted, MAX_ROWS, Next, Passes, StateError, Table, TableError, Tally,
 };
 
 /// The sum of counts; none if one is negative or the sum is more than records can be.

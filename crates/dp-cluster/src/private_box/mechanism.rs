@@ -2,7 +2,7 @@
 
 use dp_accounting::{AddRemove, Budget, Receipt, Step};
 use dp_geometry::{PointsView, PublicBox};
-use dp_mechanism::passes::{ByPasses, Counted, Next};
+use dp_mechanism::passes::{ByPasses, Counted, Next, TableError};
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
@@ -99,6 +99,10 @@ impl ByPasses for PrivateBox {
 
     fn shape_of(&self, question: &Question, _: u64) -> usize {
         question.dim()
+    }
+
+    fn fits(&self, state: &BoxSearchState, question: &Question) -> Result<(), TableError> {
+        BoxSearch::fits(&self.settings.public_box, &state.0, question)
     }
 
     fn first(&self) -> (BoxSearchState, Question) {

@@ -2,15 +2,15 @@
 
 use dp_accounting::{Mu, Step};
 use dp_geometry::PublicBox;
-use dp_mechanism::passes::{Counted, Next};
+use dp_mechanism::passes::{Counted, Next, StateError, TableError};
 use dp_mechanism::{Draws, GaussianSum};
 use serde::{Deserialize, Serialize};
 
 use super::FoundBox;
-use super::nest::{Nest, UNITS, half_width};
+use super::nest::{BOXES, Nest, UNITS, half_width};
 use crate::ClusterError;
 use crate::kmeans::MAX_MAGNITUDE;
-use crate::passes::Question;
+use crate::passes::{LARGEST, Question, are_in, asks, is_there};
 
 /// The step of the receipt that pays for all of it, and its leaves.
 const STEP: &str = "private box";
@@ -91,6 +91,30 @@ impl BoxSearch {
     pub(crate) fn first(public_box: &PublicBox) -> (BoxState, Question) {
         let nest = Nest::new(public_box);
         (BoxState { round: 0, nest: nest.clone(), of_mean: None }, Question::nest(nest))
+    }
+
+    /// That a run in this box can have got here, and asks this.
+    pub(crate) fn fits(
+        public_box: &PublicBox,
+        state: &BoxState,
+        question: &Question,
+    ) -> Result<(), TableError> {
+        let within = StateError::unless_within;
+        // The last round asks for no mean.
+        let last = ROUNDS - 1 - usize::from(state.of_mean.is_some());
+        within("number of the round", state.round as f64, [0.0, last as f64])?;
+        let Nest { public_box: of_nest, middle, .. } = &state.nest;
+        is_there("the box of the plan", of_nest == public_box)?;
+        StateError::unless_equal("dimension of a middle", middle.len(), public_box.dim())?;
+        are_in(middle, public_box)?;
+        let narrowest = half_width(BOXES - 1);
+        let Some(OfMean { half, total, is_sure }) = state.of_mean else {
+            return asks(question, &Question::nest(state.nest.clone()));
+        };
+        within("half of a box", half, [narrowest, 1.0])?;
+        let least = if is_sure { f64::MIN_POSITIVE } else { -LARGEST };
+        within("number of records", total, [least, LARGEST])?;
+        asks(question, &Question::nest(Nest { half: Some(half), ..state.nest.clone() }))
     }
 
     /// Draws on what was counted. The box found, if it has at most `widest` times the width of the public one, and that if not.
@@ -178,7 +202,6 @@ fn outermost(counts: &[i64], noise: f64, deviations: f64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::nest::BOXES;
     use super::*;
 
     #[test]

@@ -98,7 +98,7 @@ impl From<Candidates> for Clustering {
         let coreset = candidates.post_coreset();
         if coreset.len() <= candidates.k {
             let counts = coreset.weights().iter().map(|&w| crate::clustering::records(w)).collect();
-            return Clustering::new(coreset.points().to_points(), counts);
+            return Clustering::of(coreset.points().to_points(), counts);
         }
         let settings = KMeansSettings {
             restarts: 5,
@@ -110,6 +110,6 @@ impl From<Candidates> for Clustering {
         let fit = solver.and_then(|solver| solver.post_fit(&coreset, &mut rng));
         let centres = fit.expect("k was checked, and released points are finite").centres;
         let counts = nearest_weights(&coreset, centres.view());
-        Clustering::new(centres, counts)
+        Clustering::of(centres, counts)
     }
 }

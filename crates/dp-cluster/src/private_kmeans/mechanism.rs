@@ -2,7 +2,7 @@
 
 use dp_accounting::{AddRemove, Receipt, Step};
 use dp_geometry::{Points, PointsView, PublicBox};
-use dp_mechanism::passes::{ByPasses, Counted, Next};
+use dp_mechanism::passes::{ByPasses, Counted, Next, TableError};
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use super::number::{NumberSearch, NumberState};
 use super::params::{self, Asked, Choices};
 use crate::clustering::records;
 use crate::map::{MapLevel, PrivateMap, ReleasedMap};
-use crate::passes::{Question, in_memory};
+use crate::passes::{Question, asks, in_memory, is_inside, is_there};
 use crate::private_box::{BoxSearch, BoxState, FoundBox};
 use crate::public_coins::{Purpose, public_generator};
 use crate::recentring::{Recentring, RoundState, Start};
@@ -142,6 +142,28 @@ impl ByPasses for PrivateKMeans {
 
     fn shape_of(&self, question: &Question, _: u64) -> usize {
         question.dim()
+    }
+
+    fn fits(&self, KMeansState(at): &KMeansState, question: &Question) -> Result<(), TableError> {
+        let box_of =
+            |found: &PublicBox| is_inside(found, &self.asked.public_box).map(|()| found.clone());
+        match (at, &self.start) {
+            (At::Box(state), _) => BoxSearch::fits(&self.asked.public_box, state, question),
+            (At::Rings(found, state), StartPlan::Rings(rings)) => {
+                rings.in_box(box_of(found)?).fits(state, question)
+            }
+            (At::Map(found), StartPlan::Map(map)) => {
+                asks(question, &map.in_box(box_of(found)?).first().1)
+            }
+            (At::Rings(..) | At::Map(_), _) => is_there("the start of the plan", false),
+            (At::Number(found, state), _) => match &self.number {
+                Some(number) => number.fits(&box_of(found)?, state, question),
+                None => is_there("a search for the number of clusters", false),
+            },
+            (At::Rounds(found, state), _) => {
+                self.recentring.in_box(box_of(found)?).fits(state, question)
+            }
+        }
     }
 
     fn first(&self) -> (KMeansState, Question) {

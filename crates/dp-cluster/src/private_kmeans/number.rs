@@ -2,7 +2,7 @@
 
 use dp_accounting::{Mu, Step};
 use dp_geometry::{Points, PublicBox};
-use dp_mechanism::passes::{Counted, Next};
+use dp_mechanism::passes::{Counted, Next, StateError, TableError};
 use dp_mechanism::{Draws, GaussianSum};
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use super::parts::{Part, Parts};
 use super::spreads::{Spreads, UNITS};
 use crate::ClusterError;
 use crate::clustering::records;
-use crate::passes::Question;
+use crate::passes::{LARGEST, Question, asks};
 use crate::recentring::{Centres, Recentring, RoundState, Rounds, Start};
 
 /// The step of the receipt that pays for all of it, and the leaf that is not of its rounds.
@@ -60,6 +60,24 @@ impl NumberSearch {
         let all = start.counts.iter().map(|&count| count as f64).sum();
         let (state, question) = self.rounds.in_box(public_box.clone()).first(start);
         (NumberState { all, at: At::Rounds(state) }, question)
+    }
+
+    /// That a run in this box can have got here, and asks this.
+    pub(super) fn fits(
+        &self,
+        public_box: &PublicBox,
+        state: &NumberState,
+        question: &Question,
+    ) -> Result<(), TableError> {
+        StateError::unless_within("number of records", state.all, [-LARGEST, LARGEST])?;
+        match &state.at {
+            At::Rounds(state) => self.rounds.in_box(public_box.clone()).fits(state, question),
+            At::Spreads(centres) => {
+                centres.fits(public_box)?;
+                let spreads = Spreads::within(REACH, centres, public_box);
+                asks(question, &Question::spreads(spreads))
+            }
+        }
     }
 
     /// Draws on what was counted. The centres of as many clusters as there are.

@@ -32,10 +32,11 @@ impl Spreads {
     }
 
     pub(crate) fn counter(&self) -> Option<SpreadCounter> {
+        // First, as it finds out whether centres are whole rows.
+        let labeller = self.labels.labeller()?;
         let is_reach = |reach: &f64| *reach >= 0.0;
         let fits =
             self.reach.len() == self.labels.centres().len() && self.reach.iter().all(is_reach);
-        let labeller = self.labels.labeller()?;
         fits.then(|| SpreadCounter { labeller, reach: self.reach.clone() })
     }
 

@@ -1,11 +1,13 @@
 //! The centres between rounds: released values and public noise levels only.
 
 use dp_geometry::{PointsView, PublicBox};
+use dp_mechanism::passes::{StateError, TableError};
 use serde::{Deserialize, Serialize};
 
 use super::plan::Start;
 use super::round::Round;
 use super::sums::{COUNT_UNITS, COUNTS};
+use crate::passes::{LARGEST, are_in};
 use crate::residual::UNITS;
 use crate::{CentreError, Clustering};
 
@@ -85,6 +87,26 @@ impl Centres {
         Self { coords, dim, standings, largest_radius: public_box.diagonal() }
     }
 
+    /// That a run in this box can have left them.
+    pub(crate) fn fits(&self, public_box: &PublicBox) -> Result<(), TableError> {
+        StateError::unless_equal("dimension of the centres", self.dim, public_box.dim())?;
+        let number = self.standings.len();
+        StateError::unless_within("number of centres", number as f64, [1.0, LARGEST])?;
+        let wanted = number.saturating_mul(self.dim);
+        StateError::unless_equal("number of coordinates", self.coords.len(), wanted)?;
+        are_in(&self.coords, public_box)?;
+        let diagonal = public_box.diagonal();
+        StateError::unless_within("largest radius", self.largest_radius, [diagonal; 2])?;
+        self.standings.iter().try_for_each(|one| {
+            let within = StateError::unless_within;
+            within("count of a centre", one.count, [f64::MIN_POSITIVE, LARGEST])?;
+            within("variance of a count", one.count_variance, [0.0, f64::MAX])?;
+            within("count beyond a radius", one.beyond, [-LARGEST, LARGEST])?;
+            within("variance of a centre", one.variance, [0.0, f64::INFINITY])?;
+            within("radius of a centre", one.radius, [0.0, diagonal])
+        })
+    }
+
     /// Says that centres are no further off than that: noise of that length and more moves them less.
     pub(super) fn are_within(&mut self, reach: f64) {
         let variance = reach * reach / self.dim as f64;
@@ -96,7 +118,7 @@ impl Centres {
         #[allow(clippy::cast_possible_truncation, reason = "a noisy count of records")]
         let counts = self.standings.iter().map(|one| (one.count.round() as i64).max(1));
         let errors = self.standings.iter().map(|one| self.error(one)).collect();
-        let clustering = Clustering::new(self.view().to_points(), counts.collect());
+        let clustering = Clustering::of(self.view().to_points(), counts.collect());
         Clustering { errors: Some(errors), ..clustering }
     }
 

@@ -2,7 +2,7 @@
 
 use dp_accounting::{AddRemove, Receipt, Step};
 use dp_geometry::PointsView;
-use dp_mechanism::passes::{ByPasses, Counted, Next};
+use dp_mechanism::passes::{ByPasses, Counted, Next, TableError};
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
@@ -92,6 +92,13 @@ impl ByPasses for DpmRecentred {
 
     fn has_tables(&self) -> bool {
         !self.tree.settings.is_estimated()
+    }
+
+    fn fits(&self, state: &RecentredState, question: &Question) -> Result<(), TableError> {
+        match &state.0 {
+            At::Tree(state) => self.tree.fits(state, question),
+            At::Rounds(state) => self.recentring.fits(state, question),
+        }
     }
 
     fn first(&self) -> (RecentredState, Question) {

@@ -2,7 +2,7 @@
 
 use dp_accounting::{Mu, Step};
 use dp_geometry::{Points, PointsView, PublicBox};
-use dp_mechanism::passes::{Counted, Next};
+use dp_mechanism::passes::{Counted, Next, StateError, TableError};
 use dp_mechanism::{Draws, Private};
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ use super::round::Round;
 use super::sums::COUNTS;
 use crate::dpm::Path;
 use crate::kmeans::KMeans;
-use crate::passes::{Question, in_memory};
+use crate::passes::{Question, asks, in_memory};
 use crate::{ClusterError, Clustering};
 
 /// A checked and calibrated sequence of rounds.
@@ -155,9 +155,8 @@ impl Recentring {
             state.reach = state.reach.map(|reach| reach.min(WIDER * radius));
             centres.set_radii(round, radius);
             state.radius = Some(radius);
-            let radius = state.centres.standings.iter().map(|one| one.radius).collect();
-            let sums = Sums { labels: self.labels(&state), radius };
-            return Next::Ask(state, Question::sums(sums));
+            let question = self.question(&state);
+            return Next::Ask(state, question);
         };
         let width = self.public_box.dim() + COUNTS;
         let vectors = round.noisy_sums(number, counted, width, draws);
@@ -186,6 +185,26 @@ impl Recentring {
         }
         let question = self.radii(&state);
         Next::Ask(state, question)
+    }
+
+    /// That a run can have got here, and asks this.
+    pub(crate) fn fits(&self, state: &RoundState, question: &Question) -> Result<(), TableError> {
+        let last = self.rounds.len() as f64 - 1.0;
+        StateError::unless_within("number of the round", state.number as f64, [0.0, last])?;
+        state.centres.fits(&self.public_box)?;
+        let lengths = [0.0, self.public_box.diagonal()];
+        StateError::unless_all_within("radius", state.radius, lengths)?;
+        StateError::unless_all_within("reach", state.reach, [0.0, f64::INFINITY])?;
+        asks(question, &self.question(state))
+    }
+
+    /// What is asked in this state.
+    fn question(&self, state: &RoundState) -> Question {
+        if state.radius.is_none() {
+            return self.radii(state);
+        }
+        let radius = state.centres.standings.iter().map(|one| one.radius).collect();
+        Question::sums(Sums { labels: self.labels(state), radius })
     }
 
     fn radii(&self, state: &RoundState) -> Question {

@@ -1,10 +1,12 @@
 //! Which cells get a sum, and what is made of it: released values only.
 
 use dp_geometry::PublicBox;
+use dp_mechanism::passes::{StateError, TableError};
 use serde::{Deserialize, Serialize};
 
-use super::cells::{Layout, RINGS};
+use super::cells::{GroupSums, Layout, RINGS, RingCells};
 use super::round::RingRound;
+use crate::passes::LARGEST;
 use crate::residual::UNITS;
 use crate::sized_sum::NO_GROUP;
 
@@ -148,8 +150,34 @@ impl Groups {
         }
     }
 
+    /// That they can be made of these cells.
+    pub(super) fn fits(&self, layout: &Layout) -> Result<(), TableError> {
+        let within = StateError::unless_within;
+        let (centres, number) = (layout.planes.len(), self.all.len());
+        within("number of groups", number as f64, [1.0, layout.len() as f64])?;
+        StateError::unless_equal("number of cells", self.of_cell.len(), layout.len())?;
+        let of_cells = self.of_cell.iter().filter(|group| **group != NO_GROUP);
+        let most = [0.0, number as f64 - 1.0];
+        StateError::unless_all_within("group of a cell", of_cells.map(|&g| f64::from(g)), most)?;
+        StateError::unless_equal("number of rings", self.left.len(), centres * RINGS)?;
+        self.all.iter().try_for_each(|group| {
+            within("centre of a group", group.centre as f64, [0.0, centres as f64 - 1.0])?;
+            within("ring of a group", group.ring as f64, [0.0, RINGS as f64 - 1.0])?;
+            within("count of a group", group.count, [1.0, LARGEST])
+        })?;
+        self.left.iter().try_for_each(|rest| {
+            within("count of no group", rest.count, [-LARGEST, LARGEST])?;
+            within("cells of no group", rest.cells, [0.0, layout.len() as f64])
+        })
+    }
+
+    /// What is asked about them.
+    pub(super) fn sums(&self, cells: RingCells, layout: &Layout) -> GroupSums {
+        GroupSums { cells, of_cell: self.of_cell.clone(), radii: self.radii(layout) }
+    }
+
     /// The radius that residuals of each group are clipped to.
-    pub(super) fn radii(&self, layout: &Layout) -> Vec<f64> {
+    fn radii(&self, layout: &Layout) -> Vec<f64> {
         self.all.iter().map(|group| layout.radii()[group.ring]).collect()
     }
 

@@ -2,13 +2,13 @@
 
 use dp_accounting::{AddRemove, Receipt, Step};
 use dp_geometry::PointsView;
-use dp_mechanism::passes::{ByPasses, Counted, Next};
+use dp_mechanism::passes::{ByPasses, Counted, Next, TableError};
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
 use super::params::Asked;
 use super::plan::{RingPlan, RingState};
-use crate::passes::{Question, in_memory};
+use crate::passes::{Question, asks, in_memory};
 use crate::{ClusterError, Clustering};
 
 /// A checked and calibrated plan of ring rounds. See the [module](super).
@@ -82,6 +82,13 @@ impl ByPasses for RingRounds {
 
     fn shape_of(&self, question: &Question, _: u64) -> usize {
         question.dim()
+    }
+
+    fn fits(&self, state: &RingsState, question: &Question) -> Result<(), TableError> {
+        match &state.0 {
+            None => asks(question, &self.first().1),
+            Some(state) => self.plan.fits(state, question),
+        }
     }
 
     fn first(&self) -> (RingsState, Question) {

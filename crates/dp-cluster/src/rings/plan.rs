@@ -3,18 +3,18 @@
 use dp_accounting::{Mu, Step};
 use dp_geometry::lsh::normal_directions;
 use dp_geometry::{Points, PublicBox};
-use dp_mechanism::passes::{Counted, Next};
+use dp_mechanism::passes::{Counted, Next, StateError, TableError};
 use dp_mechanism::{Draws, NoisyCount, Private};
 use serde::{Deserialize, Serialize};
 
-use super::cells::{GroupSums, Layout, MOST_CELLS, RINGS, RingCells};
+use super::cells::{Layout, MOST_CELLS, RINGS, RingCells};
 use super::groups::Groups;
 use super::round::RingRound;
 use super::{RingRounds, RingRoundsSettings};
 use crate::clustering::{labelled_weights, records};
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::{KMeans, KMeansSettings};
-use crate::passes::Question;
+use crate::passes::{LARGEST, Question, are_in, asks};
 use crate::public_coins::{Purpose, public_generator};
 use crate::recentring::{Hint, Labels};
 use crate::sized_sum::NO_GROUP;
@@ -26,6 +26,8 @@ const STEP: &str = "ring rounds";
 const TOTAL: &str = "number of records";
 /// What that gets of the budget.
 const TOTAL_SHARE: f64 = 0.01;
+/// A solver draws no more words than a generator has.
+const MOST_WORDS: f64 = (1_u64 << 63) as f64;
 
 /// A mean's noise is at most this part of its radius on each side, or there are fewer planes.
 const RADIUS_OVER_NOISE: f64 = 3.0;
@@ -163,6 +165,31 @@ impl RingPlan {
         (state, question)
     }
 
+    /// That a run can have got here, and asks this.
+    pub(crate) fn fits(&self, state: &RingState, question: &Question) -> Result<(), TableError> {
+        let within = StateError::unless_within;
+        let (public_box, Centres { points, counts }) = (&self.public_box, &state.centres);
+        within("number of the round", state.number as f64, [0.0, self.rounds.len() as f64 - 1.0])?;
+        within("number of centres", points.len() as f64, [1.0, self.solvers[0].k() as f64])?;
+        StateError::unless_equal("dimension of the centres", points.dim(), public_box.dim())?;
+        StateError::unless_equal("number of counts", counts.len(), points.len())?;
+        are_in(points.view().coords(), public_box)?;
+        StateError::unless_all_within("count of a centre", counts.iter().copied(), [0.0, LARGEST])?;
+        // Several centres are those of groups, each of which has a record.
+        let least = if points.len() > 1 { 0.5 } else { 0.0 };
+        within("number of records of all centres", counts.iter().sum(), [least, f64::MAX])?;
+        within("reach", state.reach, [0.0, public_box.diagonal()])?;
+        #[allow(clippy::cast_precision_loss, reason = "a number of words, far below the limit")]
+        within("words of the solver", state.solver_words as f64, [0.0, MOST_WORDS])?;
+        let cells = self.cells(state, Hint(None));
+        let Some(groups) = &state.groups else {
+            return asks(question, &Question::ring_cells(cells));
+        };
+        let layout = cells.layout().ok_or(TableError::NoTable)?;
+        groups.fits(&layout)?;
+        asks(question, &Question::group_sums(groups.sums(cells, &layout)))
+    }
+
     /// Draws on what was counted.
     pub(crate) fn answer(
         &self,
@@ -181,9 +208,8 @@ impl RingPlan {
             if groups.all.is_empty() {
                 return self.nothing_seen(state, &layout);
             }
-            let (of_cell, radii) = (groups.of_cell.clone(), groups.radii(&layout));
+            let sums = groups.sums(asked, &layout);
             state.groups = Some(groups);
-            let sums = GroupSums { cells: asked, of_cell, radii };
             return Next::Ask(state, Question::group_sums(sums));
         };
         let sums = round.noisy_sums(t, &counted.entries, public_box.dim(), draws);
@@ -233,7 +259,7 @@ impl RingPlan {
         if self.is_last(state.number) {
             let RingState { centres: Centres { points, counts }, reach, .. } = state;
             let counts = counts.into_iter().map(records).collect();
-            let clustering = Clustering::new(points, counts);
+            let clustering = Clustering::of(points, counts);
             return Next::Done(Found { clustering, of_cells, reach });
         }
         state.number += 1;

@@ -5,7 +5,9 @@ use std::fmt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Asked, Counted, Question, Table, TableError, framed, hash, plain, read, unframed};
+use super::{
+    Asked, Counted, Question, StateError, Table, TableError, framed, hash, plain, read, unframed,
+};
 use crate::meter::Spent;
 use crate::{Algorithm, CryptoRng, Draws, Release, ReleaseRng, SecureSource, Source};
 
@@ -51,6 +53,13 @@ pub trait ByPasses: Algorithm {
     fn has_tables(&self) -> bool {
         true
     }
+
+    /// Whether a run of this plan can have left this state behind with this question. Both may have come from anywhere: what passes here must not
+    /// make [`answer`](Self::answer) panic. Most states say which question goes with them, and need little else.
+    ///
+    /// # Errors
+    /// [`TableError::State`] with the value and the limit; [`TableError::OtherQuestion`].
+    fn fits(&self, state: &Self::State, question: &Self::Question) -> Result<(), TableError>;
 
     /// The first question.
     fn first(&self) -> (Self::State, Self::Question);
@@ -122,14 +131,29 @@ impl<P: ByPasses> Passes<P> {
     /// A release that goes on.
     ///
     /// # Errors
-    /// [`TableError::Damaged`], [`TableError::OtherPlan`].
+    /// [`TableError::Damaged`], [`TableError::OtherPlan`]; [`TableError::State`], [`TableError::OtherQuestion`], [`TableError::NoTable`] and
+    /// [`TableError::Overdrawn`] of bytes that are whole and that no run of this plan has left behind.
     pub fn from_bytes(plan: P, bytes: &[u8]) -> Result<Self, TableError> {
         let kept: Kept<P::State, P::Question> = read(unframed(MAGIC, bytes)?)?;
         if kept.asked.plan != plan_hash(&plan) {
             return Err(TableError::OtherPlan);
         }
-        if !kept.spent.fits(&plan.cost()) {
+        if !kept.spent.is_of(&plan.cost()) {
             return Err(TableError::Damaged);
+        }
+        let Kept { asked, state, rows, spent } = &kept;
+        let begun = usize::from(asked.pass > 0 || state.is_none());
+        if !spent.is_within(&plan.cost()) || (begun == 0 && !spent.is_nothing()) {
+            return Err(TableError::Overdrawn);
+        }
+        let with_rows = usize::from(rows.is_some());
+        StateError::unless_equal("whether it has a number of records", with_rows, begun)?;
+        if let Some(state) = state {
+            if !plan.has_tables() {
+                return Err(TableError::NoTable);
+            }
+            plan.fits(state, &asked.question)?;
+            asked.tally()?;
         }
         Ok(Self { plan, kept })
     }
@@ -170,7 +194,8 @@ impl<P: ByPasses> Passes<P> {
     /// Draws on the table of all records. The release, if this was the last pass.
     ///
     /// # Errors
-    /// Those of [`check`](Self::check); nothing has been drawn then.
+    /// Those of [`check`](Self::check); nothing has been drawn then. And [`TableError::Overdrawn`] of a state that was made up, which has more draws
+    /// left than its receipt: nothing comes out then, and it goes on no more.
     pub fn answer(
         &mut self,
         table: &Table,
@@ -184,7 +209,7 @@ impl<P: ByPasses> Passes<P> {
     /// Who knows the seed knows the noise: what comes out is not private.
     ///
     /// # Errors
-    /// Those of [`check`](Self::check).
+    /// Those of [`answer`](Self::answer).
     pub fn simulate<R: CryptoRng + ?Sized>(
         &mut self,
         table: &Table,
@@ -197,7 +222,7 @@ impl<P: ByPasses> Passes<P> {
     /// The same code with any source of draws, for audits.
     ///
     /// # Errors
-    /// Those of [`check`](Self::check).
+    /// Those of [`answer`](Self::answer).
     pub fn replay(
         &mut self,
         table: &Table,
@@ -209,6 +234,7 @@ impl<P: ByPasses> Passes<P> {
         let next = Draws::resumed(source, &receipt, &mut self.kept.spent, |draws| {
             plan.answer(state, &table.counted(), draws)
         });
+        let next = next.ok_or(TableError::Overdrawn)?;
         self.kept.rows = Some(table.rows().to_le_bytes());
         match next {
             Next::Ask(state, question) => {

@@ -14,11 +14,13 @@
 //! **Tables are exact**: they, their bytes and [`Passes`] are as confidential as the records. Only questions and the release are not.
 
 mod machine;
+mod state;
 mod table;
 #[cfg(test)]
 mod tests;
 
 pub use machine::{ByPasses, Next, Passes, ReleaseOf};
+pub use state::StateError;
 pub use table::{Counted, MAX_ROWS, Table, TableError, Tally};
 
 use serde::de::DeserializeOwned;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Asked, Question, framed, unframed};
+use super::{Asked, Question, StateError, framed, unframed};
 use crate::{Cells, Private};
 
 /// Most records of a table: with at most `2^24` per record and entry no sum overflows.
@@ -11,7 +11,7 @@ use crate::{Cells, Private};
 pub const MAX_ROWS: u64 = (1 << 39) - 1;
 
 /// Why a table was refused, or could not be made. None holds a number of a table: those are private.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
     /// Bytes are not what they should be, of another version, or not whole.
@@ -61,6 +61,12 @@ pub enum TableError {
     /// The release is made.
     #[error("all passes have been answered")]
     Finished,
+    /// Bytes are whole and of this plan, and say what no run of it leaves behind.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// More has been drawn than the receipt pays for.
+    #[error("more has been drawn for this state than the receipt of its plan has")]
+    Overdrawn,
 }
 
 /// What a table answers.

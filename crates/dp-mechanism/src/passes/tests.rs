@@ -108,6 +108,11 @@ impl ByPasses for Halves {
         rows
     }
 
+    fn fits(&self, state: &Option<i64>, question: &Classes) -> Result<(), TableError> {
+        let bounds = state.map_or_else(|| self.bounds.clone(), |count| vec![count / 2]);
+        if question.bounds == bounds { Ok(()) } else { Err(TableError::OtherQuestion) }
+    }
+
     fn first(&self) -> (Option<i64>, Classes) {
         (None, Classes { bounds: self.bounds.clone() })
     }
@@ -208,16 +213,15 @@ fn a_release_by_passes_is_that_from_memory_also_when_taken_up_again() {
 
 /// A state that has been changed to ask again gets no second draw: both are spent.
 #[test]
-#[should_panic(expected = "has no draw `count` left")]
 fn draws_of_all_passes_are_charged_to_one_receipt() {
     let (plan, records) = (plan(&[500]), records());
     let mut rng = rng(7);
     let mut source = SecureSource::new(&mut rng);
     let mut passes = Passes::new(plan.clone()).expect("has tables");
     let first = Passes::new(plan).expect("has tables");
-    for _ in 0..3 {
+    for end in [Ok(None), Ok(None), Err(TableError::Overdrawn)] {
         let table = table_of(passes.asked(), &[&records]);
-        let _ = passes.replay(&table, &mut source);
+        assert_eq!(passes.replay(&table, &mut source), end);
         let again = Passes::from_bytes(first.plan.clone(), &first.to_bytes()).expect("whole");
         passes.kept = Kept { spent: passes.kept.spent, ..again.kept };
     }
@@ -359,6 +363,42 @@ fn a_state_is_bound_to_its_receipt() {
     passes.kept.spent = read(&spent).expect("of one leaf");
     let fewer = Passes::from_bytes(plan(&[500]), &passes.to_bytes());
     assert_eq!(fewer.err(), Some(TableError::Damaged));
+}
+
+/// A checksum stops damage only: bytes that fit it and that no run has left behind are refused, with what is wrong about them.
+#[test]
+fn a_state_that_was_made_up_is_refused_when_it_is_read() {
+    let records = records();
+    let mut passes = Passes::new(plan(&[500])).expect("has tables");
+    let before = passes.to_bytes();
+    let table = table_of(passes.asked(), &[&records]);
+    assert_eq!(passes.simulate(&table, &mut rng(7)), Ok(None));
+    let bytes = passes.to_bytes();
+    let read_with = |bytes: &[u8], change: &dyn Fn(&mut Kept<Option<i64>, Classes>)| {
+        let mut passes = Passes::from_bytes(plan(&[500]), bytes).expect("as it was left");
+        change(&mut passes.kept);
+        Passes::from_bytes(plan(&[500]), &passes.to_bytes()).map(|_| ()).map_err(|e| e.to_string())
+    };
+    assert_eq!(read_with(&before, &|_| ()), Ok(()));
+    assert_eq!(read_with(&bytes, &|_| ()), Ok(()));
+    let other = read_with(&bytes, &|kept| kept.asked.question.bounds[0] += 1);
+    assert_eq!(other, Err("the table answers another question".to_owned()));
+    let rows = "no run of this plan leaves this state: whether it has a number of records is";
+    let none = read_with(&bytes, &|kept| kept.rows = None);
+    assert_eq!(none, Err(format!("{rows} 0, the limit is 1")));
+    let early = read_with(&before, &|kept| kept.rows = Some([0; 8]));
+    assert_eq!(early, Err(format!("{rows} 1, the limit is 0")));
+    let more = "more has been drawn for this state than the receipt of its plan has".to_owned();
+    let spent = |uses: [u64; 2], parts: &[u64]| {
+        let parts: BTreeSet<u64> = parts.iter().copied().collect();
+        read::<crate::meter::Spent>(&plain(&uses.map(|uses| (uses, parts.clone())).to_vec()))
+            .expect("of two leaves")
+    };
+    for (uses, parts) in [([2, 0], &[][..]), ([u64::MAX, 1], &[]), ([1, 0], &[0])] {
+        let over = read_with(&bytes, &|kept| kept.spent = spent(uses, parts));
+        assert_eq!(over, Err(more.clone()), "{uses:?}");
+    }
+    assert_eq!(read_with(&before, &|kept| kept.spent = spent([1, 0], &[])), Err(more));
 }
 
 #[test]

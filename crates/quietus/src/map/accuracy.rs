@@ -25,7 +25,7 @@ pub(super) fn solve<R: Hides>(plan: &MapPlan<R>, map: &ReleasedMap) -> Vec<Clust
         }
         #[expect(clippy::cast_possible_truncation, reason = "saturates")]
         let counts = counts.into_iter().map(|count| count.round() as i64).collect();
-        Clustering::new(centres, counts)
+        Clustering::new(centres, counts).expect("one count per centre")
     };
     plan.settings().k.iter().map(solve).collect()
 }
