@@ -18,6 +18,20 @@ pub enum LocalError {
         /// What would be accepted.
         want: &'static str,
     },
+    /// A state says what no server of its plan has left behind: its checksum stops damage, not somebody who makes one that fits.
+    #[error(
+        "no server leaves such a state: {what} must be between {least:e} and {most:e}, got {got:e}"
+    )]
+    State {
+        /// What is wrong.
+        what: &'static str,
+        /// Its value.
+        got: f64,
+        /// The least that it may be.
+        least: f64,
+        /// And the most.
+        most: f64,
+    },
     /// No cells, or more than can be decoded.
     #[error("cells must be at least 1 and at most {most}, got {got}")]
     Cells {

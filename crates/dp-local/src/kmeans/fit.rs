@@ -72,6 +72,28 @@ impl Fit {
         }
     }
 
+    /// That a server can have left this behind: what came from bytes may be any finite numbers.
+    pub(super) fn check(&self, session: &Session) -> Result<(), LocalError> {
+        let all = |what, list: &[f64], [least, most]: [f64; 2]| match list
+            .iter()
+            .find(|x| !(least..=most).contains(*x))
+        {
+            Some(&got) => Err(LocalError::State { what, got, least, most }),
+            None => Ok(()),
+        };
+        let public_box = session.plan().public_box();
+        let (half, dim) = (0.5 * public_box.diagonal(), public_box.dim());
+        for (i, x) in self.centres.iter().enumerate() {
+            // What is lifted from a projection lies within its reach of the box.
+            let (i, far) = (i % dim, 4.0 * half);
+            let sides = [public_box.min(i) - far, public_box.max(i) + far];
+            all("a coordinate of a centre", &[*x], sides)?;
+        }
+        all("the variance of a centre", &self.variances, [0.0, f64::MAX])?;
+        all("the variance of a share", &self.share_variances, [0.0, f64::MAX])?;
+        all("the radius", &[self.radius], [f64::MIN_POSITIVE, 4.0 * half])
+    }
+
     /// The question of the next round.
     pub(super) fn question(&self, session: &Session, round: u8) -> Question {
         let (centres, anchors) = (self.centres.clone(), self.anchors.clone());

@@ -296,6 +296,7 @@ impl Server {
                 None
             };
             let fit = Fit { centres, variances, shares, share_variances, radius, anchors };
+            fit.check(&server.session)?;
             if round > 0 {
                 // What was asked last: while a round goes on, that is what the fit says.
                 server.question = fit.question(&server.session, round);

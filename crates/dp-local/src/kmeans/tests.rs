@@ -320,6 +320,56 @@ fn forged_questions_are_refused_or_answered_by_every_record() {
     assert!(answered > 100 && refused > 100, "{answered} answered, {refused} refused");
 }
 
+/// A checksum stops damage only: a state that was made up is refused with what is wrong about it, or goes on to the end.
+#[test]
+fn forged_states_are_refused_or_go_on() {
+    let mut rng = ChaCha20Rng::seed_from_u64(11);
+    let (mut refused, mut went_on) = (0, 0);
+    for dim in [2, 7] {
+        let domain = PublicBox::cube(dim, -1.0, 1.0).expect("a box");
+        let settings = LocalKMeansSettings::default();
+        let plan = LocalKMeans::new(domain, 2, 2.0, 200, settings).expect("valid settings");
+        let session = plan.session(9);
+        let mut server = Server::new(session.clone());
+        loop {
+            let whole = server.to_bytes();
+            let content = &whole[..whole.len() - 8];
+            for at in (17..content.len()).step_by((content.len() / 60).max(1)) {
+                for change in [1, 0x80, rng.random_range(1..=u8::MAX)] {
+                    let mut forged = Writer::default();
+                    for (place, &byte) in content.iter().enumerate() {
+                        forged.u8(if place == at { byte ^ change } else { byte });
+                    }
+                    let Ok(mut made_up) = Server::from_bytes(session.clone(), &forged.sealed())
+                    else {
+                        refused += 1;
+                        continue;
+                    };
+                    let _ = (made_up.centres(), made_up.largest_moves(), made_up.to_bytes());
+                    while made_up.finish_round().is_ok() {}
+                    assert!(made_up.is_finished() && made_up.centres().is_some());
+                    went_on += 1;
+                }
+            }
+            if server.is_finished() {
+                break;
+            }
+            session
+                .simulate_round(&mut server, |_| Some(&[0.1; 7][..dim]), &mut rng)
+                .expect("a round");
+            server.finish_round().expect("a round");
+        }
+    }
+    assert!(refused > 100 && went_on > 100, "{refused} refused, {went_on} went on");
+    let fit = super::fit::Fit::nothing(&plan(2.0, 200).session(9));
+    let radius = super::fit::Fit { radius: f64::MAX, ..fit };
+    let said = radius.check(&plan(2.0, 200).session(9)).expect_err("no such radius").to_string();
+    assert_eq!(
+        said,
+        "no server leaves such a state: the radius must be between 2.2250738585072014e-308 and 5.656854249492381e0, got 1.7976931348623157e308"
+    );
+}
+
 #[test]
 fn a_client_keeps_its_turn_until_it_has_answered() {
     let session = plan(2.0, 500).session(9);
