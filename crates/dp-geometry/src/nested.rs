@@ -127,7 +127,7 @@ impl NestedGrid {
 
     /// Cells of a level per unit of length in dimension `i`: `2^level / width`.
     pub fn cells_per_unit(&self, i: usize, level: u32) -> f64 {
-        f64::from(1 << level) / self.public_box.width(i)
+        cells(level) / self.public_box.width(i)
     }
 
     /// The middle of a cell.
@@ -141,10 +141,15 @@ impl NestedGrid {
 
     /// The coordinate that is so many cells of a level from the lower bound, clipped to the box.
     pub(crate) fn place(&self, i: usize, cells_from_min: f64, level: u32) -> f64 {
-        let share = cells_from_min / f64::from(1 << level);
+        let share = cells_from_min / cells(level);
         let x = self.public_box.min(i) + share * self.public_box.width(i);
         self.public_box.clip_coordinate(i, x)
     }
+}
+
+/// Of a level, per dimension: any power of two that is a number, so that no level is too fine to ask about.
+fn cells(level: u32) -> f64 {
+    2.0_f64.powi(i32::try_from(level).unwrap_or(i32::MAX))
 }
 
 #[inline]

@@ -92,9 +92,9 @@ impl SignProjections {
     }
 
     /// How likely the first `planes` bits of two points are the same, over random normal vectors, if they are seen from the origin at
-    /// this angle between 0 and pi.
+    /// this angle; one that is not between 0 and pi counts as the nearer of these.
     pub fn collision_probability(angle: f64, planes: usize) -> f64 {
-        (1.0 - angle / std::f64::consts::PI).powf(planes as f64)
+        (1.0 - angle / std::f64::consts::PI).clamp(0.0, 1.0).powf(planes as f64)
     }
 }
 

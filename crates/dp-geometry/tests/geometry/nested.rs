@@ -56,6 +56,22 @@ fn the_middle_of_a_cell_is_in_it() {
     assert_eq!(grid.middle(&[0, 1], 1), [0.0, 5.75]);
 }
 
+/// Also at the finest level, whose number of cells is no `i32`.
+#[test]
+fn cells_of_every_level_have_a_middle_and_a_width() {
+    let grid = NestedGrid::new(PublicBox::cube(1, -4.0, 4.0).unwrap()).unwrap();
+    for level in 0..=NestedGrid::MAX_LEVEL {
+        let cells = 2_f64.powi(level.cast_signed());
+        assert_eq!(grid.cells_per_unit(0, level), cells / 8.0, "{level}");
+        let last = (1_u64 << level) - 1;
+        let middle = grid.middle(&[u32::try_from(last).unwrap()], level);
+        assert_eq!(middle, [4.0 - 4.0 / cells], "{level}");
+    }
+    // There are no such levels; asking about them is no mistake that ends a program.
+    assert_eq!(grid.cells_per_unit(0, 32), 2_f64.powi(29));
+    assert!(grid.cells_per_unit(0, u32::MAX).is_infinite());
+}
+
 #[test]
 fn reading_back_runs_the_checks() {
     let grid = grid(0.0, 8.0);

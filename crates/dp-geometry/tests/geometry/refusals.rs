@@ -226,3 +226,120 @@ fn wrong_arguments_are_refused_with_value_and_limit() {
         assert_eq!(said, expected);
     }
 }
+
+/// What somebody else has written, with the value and the limit, or what is missing.
+#[test]
+fn wrong_files_are_refused_with_value_and_limit() {
+    fn read<T: serde::de::DeserializeOwned>(text: &str) -> String {
+        said(serde_json::from_str::<T>(text))
+    }
+    for (said, wanted) in [
+        (
+            read::<Points>(r#"{"coords":[1,2,3],"dim":2}"#),
+            "3 coordinates cannot be cut into rows of 2",
+        ),
+        (read::<Points>(r#"{"coords":[],"dim":0}"#), "the dimension must be at least 1, got 0"),
+        (read::<Points>(r#"{"coords":[1],"dim":-1}"#), "invalid value: integer `-1`"),
+        (
+            read::<Points>(r#"{"coords":[1],"dim":18446744073709551615}"#),
+            "rows of 18446744073709551615",
+        ),
+        (read::<Points>(r#"{"coords":[1],"dim":1.5}"#), "invalid type: floating point `1.5`"),
+        (read::<Points>(r#"{"coords":[1e999],"dim":1}"#), "number out of range"),
+        (read::<Points>(r#"{"coords":[null],"dim":1}"#), "invalid type: null"),
+        (read::<Points>(r#"{"dim":1}"#), "missing field `coords`"),
+        (
+            read::<PublicBox>(r#"{"min":[0],"max":[0]}"#),
+            "must be below the upper one, got [0.0, 0.0]",
+        ),
+        (read::<PublicBox>(r#"{"min":[0,1],"max":[1]}"#), "got 2 lower, 1 upper"),
+        (read::<PublicBox>(r#"{"min":[],"max":[]}"#), "the dimension must be at least 1, got 0"),
+        (read::<PublicBox>(r#"{"min":[3],"max":[-3]}"#), "got [3.0, -3.0] in dimension 0"),
+        (
+            read::<PublicBox>(r#"{"min":[-1e308],"max":[1.7e308]}"#),
+            "wider than 1.7976931348623157e308",
+        ),
+        (read::<PublicBox>(r#"{"min":[0]}"#), "missing field `max`"),
+        (read::<PublicBall>(r#"{"centre":[0],"radius":0}"#), "between 1e-150 and 1e150, got 0.0"),
+        (read::<PublicBall>(r#"{"centre":[0],"radius":-2}"#), "between 1e-150 and 1e150, got -2.0"),
+        (
+            read::<PublicBall>(r#"{"centre":[],"radius":1}"#),
+            "the dimension must be at least 1, got 0",
+        ),
+        (
+            read::<PublicBall>(r#"{"centre":[0],"radius":1e200}"#),
+            "between 1e-150 and 1e150, got 1e200",
+        ),
+        (
+            read::<FixedPointGrid>(r#"{"public_box":{"min":[0],"max":[1]},"cells":0}"#),
+            "between 1 and 16777216, got 0",
+        ),
+        (
+            read::<FixedPointGrid>(r#"{"public_box":{"min":[0],"max":[1]},"cells":4294967295}"#),
+            "between 1 and 16777216, got 4294967295",
+        ),
+        (
+            read::<FixedPointGrid>(r#"{"public_box":{"min":[0],"max":[5e-324]},"cells":16}"#),
+            "too narrow for 16 cells",
+        ),
+        (
+            read::<NestedGrid>(r#"{"public_box":{"min":[0],"max":[5e-324]}}"#),
+            "a side of width 5e-324 in dimension 0",
+        ),
+        (
+            read::<NestedGrid>(r#"{"public_box":{"min":[1],"max":[0]}}"#),
+            "got [1.0, 0.0] in dimension 0",
+        ),
+    ] {
+        assert!(said.contains(wanted), "{said}, not {wanted}");
+    }
+}
+
+/// What takes any number answers with one that means something.
+#[test]
+fn odd_numbers_have_answers() {
+    let odd = [f64::NAN, f64::NEG_INFINITY, -1.0, -0.0, 5e-324, 4.0, 1e300, f64::INFINITY];
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let grids = ShiftedGrids::new(vec![1.0, 2.0], 3, 2, &mut rng).expect("valid");
+    let strips = StableProjections::new(2, 4, 1.0, &mut rng).expect("valid");
+    let square = PublicBox::cube(2, -1.0, 1.0).expect("valid");
+    let ball = PublicBall::new(vec![0.0, 0.0], 1.0).expect("valid");
+    let grid = FixedPointGrid::new(square.clone(), 8).expect("valid");
+    let nested = NestedGrid::new(square.clone()).expect("valid");
+    let share = |p: f64| assert!(p.is_nan() || (0.0..=1.0).contains(&p), "{p}");
+    for x in odd {
+        for planes in [0, 1, 3, 32, usize::MAX] {
+            share(SignProjections::collision_probability(x, planes));
+        }
+        share(strips.collision_probability(x));
+        share(grids.collision_probability(&[x, 0.0]));
+        let mut point = [x, 0.0];
+        square.clip(&mut point);
+        assert!(square.contains(&point), "{x}");
+        let mut point = [x, 0.0];
+        ball.clip(&mut point);
+        assert!(ball.contains(&point), "{x}");
+        assert!(grid.cell(0, x) < 8 && (-1.0..=1.0).contains(&square.clip_coordinate(1, x)));
+        let (mut positions, mut keys) = ([0; 2], [0; 2]);
+        nested.positions(&[x, -x], &mut positions);
+        nested.key(&positions, NestedGrid::MAX_LEVEL, &mut keys);
+        assert!(keys.iter().all(|key| *key < 1 << NestedGrid::MAX_LEVEL), "{x}");
+        let mut cells = [0; 3];
+        grids.cells(&[x], &mut cells);
+        assert!(cells.iter().all(|cell| *cell < grids.len()), "{x}");
+    }
+    for cell in [0, grids.len(), u64::MAX] {
+        let middle = grids.middle(cell);
+        assert!(middle[0].abs() <= 1.0 && middle[1].abs() <= 2.0, "{cell}: {middle:?}");
+    }
+    let none = [
+        ShiftedGrids::cells_of(usize::MAX, 1, 1),
+        ShiftedGrids::cells_of(64, 1, 1),
+        ShiftedGrids::cells_of(1, usize::MAX, 63),
+        ShiftedGrids::cells_of(1, 1, 64),
+        ShiftedGrids::cells_of(1, 1, u32::MAX),
+    ];
+    assert_eq!(none, [None; 5]);
+    let none = [(9, 1), (1, 17), (usize::MAX, 0), (8, 16), (1, u32::MAX)];
+    assert!(none.iter().all(|&(dim, level)| Cloud::vertices_of(dim, level).is_none()));
+}
