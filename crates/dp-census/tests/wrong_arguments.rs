@@ -289,3 +289,39 @@ fn problems_of_solvers() {
     }
     assert_eq!(From0::up_to(7).expect("valid").count(), 8);
 }
+
+/// What somebody else has written, with the value and the limit, or what is missing.
+#[test]
+fn files() {
+    fn read<T: serde::de::DeserializeOwned>(text: &str) -> String {
+        serde_json::from_str::<T>(text)
+            .map_or_else(|error| error.to_string(), |_| "accepted".to_owned())
+    }
+    let whole = serde_json::to_string(&plan(9, |_| ()).expect("valid")).expect("plain fields");
+    let with = |from: &str, to: &str| {
+        assert!(whole.contains(from), "{from} in {whole}");
+        read::<Census>(&whole.replacen(from, to, 1))
+    };
+    for (said, wanted) in [
+        (read::<From0>("{\"smallest\":0,\"largest\":0}"), "got 0"),
+        (read::<From0>("{\"smallest\":0,\"largest\":4294967295}"), "got 4294967295"),
+        (read::<From0>("{\"smallest\":0,\"largest\":-1}"), "integer `-1`"),
+        (read::<From0>("{}"), "missing field `smallest`"),
+        (read::<From1>("{\"smallest\":1,\"largest\":1}"), "got 1"),
+        (with("\"groups\":9", "\"groups\":-9"), "got -9"),
+        (with("\"groups\":9", "\"groups\":9223372036854775807"), "got 9223372036854775807"),
+        (with("\"groups\":9", "\"groups\":9.5"), "floating point `9.5`"),
+        (with("\"most_quantity\":1", "\"most_quantity\":0"), "integer `0`"),
+        (with("\"largest\":2", "\"largest\":0"), "got 0"),
+        (with("\"GA\"", "\"US\""), "US"),
+        (with("\"epsilon\":1.0", "\"epsilon\":0.0"), "got 0"),
+        (with("\"epsilon\":1.0", "\"epsilon\":-1.0"), "got -1"),
+        (
+            with("\"epsilon\":1.0", "\"epsilon\":1e-320"),
+            "noise of level 1: epsilon of a sum = 4.135e-321 asks for more noise",
+        ),
+        (with("\"epsilon\":1.0", "\"rho\":1.0"), "rho"),
+    ] {
+        assert!(said.contains(wanted), "{said}, not {wanted}");
+    }
+}

@@ -252,3 +252,43 @@ fn wrong_arguments_are_refused_with_value_and_limit() {
         assert_eq!(said, expected);
     }
 }
+
+/// What arrives: answers, counts and questions that are none, with the value and the limit; nothing is counted then.
+#[test]
+fn what_arrives_and_is_none_is_refused() {
+    use crate::{FrequencyOracle, Message, Server};
+    let square = PublicBox::cube(2, 0.0, 1.0).expect("a box");
+    let plan = LocalKMeans::new(square, 2, 1.0, 900, LocalKMeansSettings::default());
+    let session = plan.expect("valid").session(1);
+    let mut server = Server::new(session.clone());
+    let before = server.to_bytes();
+    let client = (0..900).find(|client| session.round_of(*client) == 0).expect("some begin");
+    let later = (0..900).find(|client| session.round_of(*client) == 1).expect("some go on");
+    let plan = session.plan().hash();
+    let whole = Message { plan, session: 1, round: 0, client, symbol: 0 };
+    let mut see = |message: Message| said(server.accept(&message));
+    for (said, wanted) in [
+        (see(Message { client: 900, ..whole }), "below 900, got 900"),
+        (see(Message { client: u32::MAX, ..whole }), "below 900, got 4294967295"),
+        (see(Message { client: later, ..whole }), "round"),
+        (see(Message { round: 1, ..whole }), "round"),
+        (see(Message { round: u8::MAX, ..whole }), "round"),
+        (see(Message { session: 0, ..whole }), "session"),
+        (see(Message { session: u64::MAX, ..whole }), "session"),
+        (see(Message { plan: plan ^ 1, ..whole }), "plan"),
+        (see(Message { symbol: u32::MAX, ..whole }), "4294967295"),
+        (said(server.receive(&[])), "message"),
+        (said(server.receive(&[0; 22])), "version"),
+        (said(server.receive(&[1; 4096])), "version 1 instead of"),
+    ] {
+        assert!(said.contains(wanted), "{said}, not {wanted}");
+    }
+    assert!(server.to_bytes() == before, "nothing is counted");
+    let oracle = HadamardResponse::new(Epsilon::new(1.0).expect("in range"), 8).expect("valid");
+    let mut counts = oracle.no_answers();
+    for (class, symbol) in [(u32::MAX, 0), (0, u32::MAX), (u32::MAX, u32::MAX)] {
+        assert!(said(counts.add(class, symbol)).contains("4294967295"), "{class} {symbol}");
+    }
+    let other = HadamardResponse::new(Epsilon::new(1.0).expect("in range"), 64).expect("valid");
+    assert!(counts.merge(&other.no_answers()).is_err() && counts.total() == 0);
+}

@@ -237,12 +237,9 @@ impl CreditedRun {
     /// The selections of a part, counted from 0.
     ///
     /// # Errors
-    /// [`MechanismError`] if `most_credit` is zero or too large, and if there is no proof for the rule:
+    /// [`MechanismError`] if there is no such part, if `most_credit` is zero or too large, and if there is no proof for the rule:
     /// [`NoisyMax`](SelectionRule::NoisyMax) lets out more than an index, which nothing but the sample
     /// makes good; the approximate certificate is proved for [`Exponential`](SelectionRule::Exponential).
-    ///
-    /// # Panics
-    /// If there is no such part.
     pub fn selection(
         &self,
         part: usize,
@@ -280,9 +277,6 @@ impl CreditedRun {
     ///
     /// # Errors
     /// As [`selection`](Self::selection); their noise is one-sided, so they need the sample.
-    ///
-    /// # Panics
-    /// If there is no such part.
     pub fn reports(
         &self,
         part: usize,
@@ -304,13 +298,14 @@ impl CreditedRun {
     }
 
     fn rate(&self, part: usize, most_credit: u64) -> Result<Ratio, MechanismError> {
+        let parts = self.parts.len();
+        let planned = self.parts.get(part).ok_or(MechanismError::Part { got: part, parts })?;
         let name = "most credit of a record";
         let credit = NonZeroU64::new(most_credit).ok_or(MechanismError::NotPositive { name })?;
         // Scores are sums of credits in `i64`.
         let credit_fits = credit.get() <= Self::MOST_CREDIT;
         let per_credit = Ratio::new(1, credit.get().into()).ok().filter(|_| credit_fits);
-        let rate =
-            per_credit.and_then(|per_credit| self.parts[part].spends.checked_mul(per_credit));
+        let rate = per_credit.and_then(|per_credit| planned.spends.checked_mul(per_credit));
         rate.ok_or(MechanismError::TooMuchNoise { name, got: credit.get() as f64 })
     }
 

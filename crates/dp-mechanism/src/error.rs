@@ -46,6 +46,14 @@ pub enum MechanismError {
         /// Those that a record favours.
         favoured: u32,
     },
+    /// There is no such part of a run.
+    #[error("the run has {parts} parts, counted from 0, got {got}")]
+    Part {
+        /// The number that was asked for.
+        got: usize,
+        /// How many there are.
+        parts: usize,
+    },
     /// There is no proof that this is private.
     #[error("{what} is not proved to be private")]
     NoProof {

@@ -135,6 +135,15 @@ fn other_settings_are_refused_with_value_and_limit() {
                 run.as_ref().err().map(ToString::to_string),
             );
             let Ok(run) = run else { continue };
+            for part in [1, 2, usize::MAX] {
+                let wanted = format!("the run has 1 parts, counted from 0, got {part}");
+                let selection = run.selection(part, SelectionRule::Exponential, 1);
+                assert_eq!(selection.err().map(|error| error.to_string()), Some(wanted.clone()));
+                if certificate == Certificate::Subsampled {
+                    let reports = run.reports(part, 1).err();
+                    assert_eq!(reports.map(|error| error.to_string()), Some(wanted));
+                }
+            }
             for credit in [0, 1, CreditedRun::MOST_CREDIT, CreditedRun::MOST_CREDIT + 1, u64::MAX] {
                 let selection = run.selection(0, SelectionRule::Exponential, credit);
                 see(&format!("credit {credit}"), selection.err().map(|error| error.to_string()));
@@ -159,5 +168,22 @@ fn other_settings_are_refused_with_value_and_limit() {
         "credit 0: most credit of a record must be > 0, got 0",
     ] {
         assert!(seen.iter().any(|seen| seen == line), "{line}");
+    }
+}
+
+/// What is listed of scores comes from records, and what is counted of them may be anything: nothing of it is refused.
+#[test]
+fn odd_scores_and_candidates_have_answers() {
+    use dp_mechanism::SparseScores;
+    let most = SparseScores::MAX_CANDIDATES;
+    for candidates in [0, 1, most, u64::MAX] {
+        let listed = [(0, u64::MAX), (0, 1), (u64::MAX, 5), (most, 7)];
+        let mut scores = SparseScores::new(candidates, listed);
+        assert!((1..most).contains(&scores.candidates()), "{candidates}");
+        assert_eq!((scores.score(0), scores.score(u64::MAX)), (most, 0));
+        for position in [0, 1, usize::MAX] {
+            scores.lower(position);
+        }
+        assert_eq!((scores.score(0), scores.position(u64::MAX)), (most - 1, None));
     }
 }

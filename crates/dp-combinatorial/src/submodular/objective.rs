@@ -57,7 +57,7 @@ pub trait Gains {
     fn pick(&mut self, element: usize);
 }
 
-/// The value of a set on all records. Not private.
+/// The value of a set on all records. Not private. What is no element adds nothing.
 pub fn exact_value(objective: &dyn Objective, set: &[usize]) -> i64 {
     value_on(objective, &vec![true; objective.records()], set)
 }
@@ -66,7 +66,7 @@ pub fn exact_value(objective: &dyn Objective, set: &[usize]) -> i64 {
 pub(super) fn value_on(objective: &dyn Objective, kept: &[bool], set: &[usize]) -> i64 {
     let mut run = objective.start(kept);
     let mut value = 0_i64;
-    for &element in set {
+    for &element in set.iter().filter(|element| **element < objective.elements()) {
         value = value.saturating_add(run.gains()[element]);
         run.pick(element);
     }

@@ -243,3 +243,37 @@ fn one_of_one_is_drawn_without_a_word() {
     }
     assert_eq!(Empty.below(nonzero(1)), 0);
 }
+
+/// Ratios of every size, and what is made of them: refused with the value, or a sampler that draws.
+#[test]
+fn ratios_of_every_size_are_refused_with_their_value_or_sampled() {
+    let parts = [0, 1, 2, 3, (1 << 56) - 1, 1 << 56, u64::MAX.into(), 1 << 64, LARGEST];
+    let (mut refused, mut drawn) = (0, 0);
+    for numerator in parts {
+        for denominator in parts.into_iter().filter(|part| *part > 0) {
+            let x = ratio(numerator, denominator);
+            let shown = [x.numerator(), x.denominator().get()].map(|part| part.to_string());
+            let mut see = |error: Option<NoiseError>| match error {
+                None => drawn += 1,
+                Some(error) => {
+                    refused += 1;
+                    let said = error.to_string();
+                    let limit = ["must be", "must not be"].iter().any(|word| said.contains(word));
+                    assert!(limit && said.contains(&shown[0]), "{numerator}/{denominator}: {said}");
+                }
+            };
+            with_bits(|bits| {
+                see(Geometric::new(x).map(|noise| noise.sample(bits)).err());
+                see(DiscreteLaplace::new(x).map(|noise| noise.sample(bits)).err());
+                see(DiscreteGaussian::new(x).map(|noise| noise.sample(bits)).err());
+                see(RoundedGaussian::new(x).map(|noise| noise.sample(bits)).err());
+                see(TimingSafeLaplace::new(x).map(|noise| noise.sample(bits)).err());
+                see(TruncatedLaplace::new(x, 9).map(|noise| noise.sample(bits)).err());
+                see(PoissonSkips::with_probability(x).map(|skips| skips.count(99, bits)).err());
+                see(PoissonSkips::with_one_minus_exp(x).map(|skips| skips.count(99, bits)).err());
+            });
+        }
+    }
+    assert_eq!(refused + drawn, 8 * 9 * 8);
+    assert!(refused > 100 && drawn > 200, "{refused} refused, {drawn} drawn");
+}

@@ -312,3 +312,70 @@ fn wrong_arguments_are_refused_with_value_and_limit() {
         assert_eq!(said, expected);
     }
 }
+
+/// What somebody else has written, with the value and the limit, or what is missing.
+#[test]
+fn wrong_files_are_refused_with_value_and_limit() {
+    let whole = serde_json::to_string(&plan(4, 6, 9, 1, 2)).expect("plain fields");
+    let with = |from: &str, to: &str| {
+        assert!(whole.contains(from), "{from} in {whole}");
+        said(serde_json::from_str::<MonitorPlan>(&whole.replacen(from, to, 1)))
+    };
+    for (said, wanted) in [
+        (with("\"users\":6", "\"users\":0"), "users must be at least 1, got 0"),
+        (with("\"users\":6", "\"users\":-1"), "invalid value: integer `-1`"),
+        (with("\"users\":6", "\"users\":6.5"), "invalid type: floating point `6.5`"),
+        (with("\"users\":6", "\"users\":4294967296"), "invalid value: integer `4294967296`"),
+        (with("\"users\":6", "\"people\":6"), "unknown field `people`"),
+        (with("\"steps\":9", "\"steps\":0"), "steps must be between 1 and 2^40, got 0"),
+        (
+            with("\"steps\":9", "\"steps\":18446744073709551615"),
+            "steps must be between 1 and 2^40, got 18446744073709551615",
+        ),
+        (
+            with("\"size\":4", "\"size\":0"),
+            "size of the universe must be between 1 and 2^64, got 0",
+        ),
+        (
+            with("\"epsilon\":", "\"epsilon\":-"),
+            "epsilon must be finite and > 0 and at most 100, got -4",
+        ),
+        (with("\"epsilon\":", "\"epsilon\":1e999,\"x\":"), "number out of range"),
+        (with("\"delta\":0.0", "\"delta\":1.0"), "delta must be"),
+        (with("\"delta\":0.0", "\"delta\":-0.5"), "delta must be"),
+        (with("thresh-monitor", "thresh"), "unknown variant `thresh`"),
+    ] {
+        assert!(said.contains(wanted), "{said}, not {wanted}");
+    }
+}
+
+/// What takes any number answers with one that means something.
+#[test]
+fn odd_numbers_have_answers() {
+    let plan = plan(4, 6, 9, 1, 2);
+    for miss in [f64::NAN, f64::NEG_INFINITY, -1.0, 0.0, 5e-324, 1.0, f64::INFINITY] {
+        let counts = [
+            plan.smallest_count(miss),
+            plan.smallest_count_within(0, 0, miss),
+            plan.smallest_count_within(u32::MAX, u64::MAX, miss),
+        ];
+        // Never missing is promised to no count; missing always to all.
+        let never = miss.is_nan() || miss <= 0.0;
+        assert!(!never || counts == [u64::MAX; 3], "{miss}: {counts:?}");
+        assert!(never || miss < 1.0 || counts[0] == 0 && counts[2] == 0, "{miss}: {counts:?}");
+    }
+    for (users, items, steps) in [(0, 0, 0), (u64::MAX, 1, 1), (1, u32::MAX, u64::MAX), (6, 1, 0)] {
+        let share = plan.found_within(users, items, steps);
+        assert!((0.0..=1.0).contains(&share), "{users} {items} {steps}: {share}");
+    }
+    for count in [i64::MIN, -1, 0, i64::MAX] {
+        assert!(plan.estimate(count).is_finite(), "{count}");
+    }
+    let names = Universe::BoundedNames { alphabet: "ab".to_owned(), max_bytes: 3 };
+    for name in ["c", "abab", "\u{e9}", "a b"] {
+        assert_eq!(names.item_of(name), None, "{name}");
+    }
+    for item in [names.size() as u64, u64::MAX] {
+        assert_eq!(names.name_of(item), None, "{item}");
+    }
+}
