@@ -397,3 +397,179 @@ fn boxes_and_starts_that_do_not_fit() {
         assert!(error.as_ref().is_some_and(|error| !error.to_string().is_empty()), "{number}");
     }
 }
+
+fn said<T, E: Display>(outcome: Result<T, E>) -> String {
+    outcome.map_or_else(|error| error.to_string(), |_| "accepted".to_owned())
+}
+
+/// What takes points, weights and numbers of clusters after a release. A message never has a coordinate or a weight of somebody's data.
+#[test]
+fn solvers_and_what_is_made_of_releases() {
+    use dp_cluster::coreset::{PrivateCoreset, WeightRule};
+    use dp_cluster::distance::{NearbyKMeans, SoftRecentred, SoftStep};
+    use dp_cluster::kmedian::exact_geometric_median;
+    use dp_cluster::metrics::reference_clusterings;
+    use dp_cluster::recentring::part_of;
+    use dp_cluster::{Clustering, Mechanism};
+    use rand::{SeedableRng, rngs::ChaCha20Rng};
+
+    let rng = || ChaCha20Rng::seed_from_u64(1);
+    let (nan, inf) = (f64::NAN, f64::INFINITY);
+    let means = KMeans::new(2, usual()).expect("valid");
+    let medians = KMedian::new(2, usual()).expect("valid");
+    let search = LocalSearch::new(2, Objective::KMeans, usual()).expect("valid");
+    let fit = |weights: &[f64]| said(means.exact_fit(corners().view(), Some(weights), &mut rng()));
+    let fit_median =
+        |weights: &[f64]| said(medians.exact_fit(corners().view(), Some(weights), &mut rng()));
+    let middle = |weights: &[f64]| said(exact_geometric_median(corners().view(), Some(weights), 9));
+    let row = |x: f64| Points::new(vec![x, 0.0], 2).expect("a row");
+    let of_row = |x: f64| said(means.exact_fit(row(x).view(), None, &mut rng()));
+    let three = Points::new(vec![0.0; 6], 3).expect("rows");
+    let swaps = |candidates: &Points| {
+        said(search.exact_fit(corners().view(), None, candidates.view(), &mut rng()))
+    };
+    let references =
+        |k: &[usize]| said(reference_clusterings(corners().view(), k, 1, 1, 10, &mut rng()));
+    let public = |weights: &[f64]| said(PrivateCoreset::assume_public(corners(), weights.to_vec()));
+    let step = |radius, softness| said(SoftStep::new(square(), corners(), radius, softness));
+    let plan = PrivateMap::add_remove(square(), budget(), usual()).expect("valid");
+    let map = plan.simulate(corners().view(), &mut rng()).expect("a map").output;
+    let nearby = |k| said(NearbyKMeans::new(square(), near(), 100, k, budget(), 1));
+    let soft = |k| said(SoftRecentred::new(square(), near(), 100, k, budget(), 1));
+    let count = |counts: &[i64]| said(Clustering::new(corners(), counts.to_vec()));
+    let share = |share| said(part_of(budget(), share));
+    let (weights, weight) = ("one weight per point, got", "between 0 and 1e75");
+    let clusters = "between 1 and 16777216, got";
+    let (mut seen, mut differ) = (0, Vec::new());
+    for (said, wanted) in [
+        (fit(&[]), format!("{weights} 0 for 3 points")),
+        (fit(&[1.0; 4]), format!("{weights} 4 for 3 points")),
+        (fit(&[1.0, nan, 1.0]), weight.to_owned()),
+        (fit(&[1.0, -1.0, 1.0]), weight.to_owned()),
+        (fit(&[1.0, inf, 1.0]), weight.to_owned()),
+        (fit(&[1e300; 3]), weight.to_owned()),
+        (fit(&[0.0; 3]), "accepted".to_owned()),
+        (fit(&[5e-324; 3]), "accepted".to_owned()),
+        (fit_median(&[1.0]), format!("{weights} 1 for 3 points")),
+        (fit_median(&[nan; 3]), weight.to_owned()),
+        (fit_median(&[-5e-324, 1.0, 1.0]), weight.to_owned()),
+        (fit_median(&[0.0; 3]), "accepted".to_owned()),
+        (middle(&[1.0; 2]), format!("{weights} 2 for 3 points")),
+        (middle(&[inf; 3]), weight.to_owned()),
+        (middle(&[0.0; 3]), "accepted".to_owned()),
+        (middle(&[5e-324, 0.0, 1e75]), "accepted".to_owned()),
+        (of_row(nan), "coordinate".to_owned()),
+        (of_row(inf), "coordinate".to_owned()),
+        (of_row(-1e300), "coordinate".to_owned()),
+        (of_row(1e75), "accepted".to_owned()),
+        (swaps(&three), "the points have 2 coordinates each, the public domain has 3".to_owned()),
+        (swaps(&Points::new(vec![], 2).expect("none")), "accepted".to_owned()),
+        (swaps(&row(nan)), "coordinate".to_owned()),
+        (references(&[0]), format!("{clusters} 0")),
+        (references(&[2, usize::MAX]), format!("{clusters} 18446744073709551615")),
+        (references(&[]), "accepted".to_owned()),
+        (public(&[1.0]), format!("{weights} 1 for 3 points")),
+        (public(&[nan; 3]), weight.to_owned()),
+        (public(&[-0.5; 3]), weight.to_owned()),
+        (public(&[inf; 3]), weight.to_owned()),
+        (step(0.0, 1.0), "radius must be finite and > 0, got 0".to_owned()),
+        (step(nan, 1.0), "radius must be finite and > 0, got NaN".to_owned()),
+        (step(1.0, -1.0), "softness must be finite and > 0, got -1".to_owned()),
+        (step(1.0, inf), "softness must be finite and > 0, got inf".to_owned()),
+        (
+            said(SoftStep::new(square(), three.clone(), 1.0, 1.0)),
+            "have 3 coordinates each".to_owned(),
+        ),
+        (
+            said(SoftStep::new(square(), Points::new(vec![], 2).expect("none"), 1.0, 1.0)),
+            "`centres` must be at least 1, got 0".to_owned(),
+        ),
+        (said(map.kmeans(0, &mut rng())), format!("{clusters} 0")),
+        (said(map.kmeans(usize::MAX, &mut rng())), format!("{clusters} 18446744073709551615")),
+        (said(map.kmedian(0, &mut rng())), format!("{clusters} 0")),
+        (said(map.kmedian(1 << 40, &mut rng())), format!("{clusters} 1099511627776")),
+        (said(map.clustering(0, &mut rng())), format!("{clusters} 0")),
+        (nearby(0), format!("{clusters} 0")),
+        (nearby(usize::MAX), format!("{clusters} 18446744073709551615")),
+        (soft(0), "k must be between 1 and 65536, got 0".to_owned()),
+        (soft(65_537), "k must be between 1 and 65536, got 65537".to_owned()),
+        (count(&[]), "one count per centre, got 0 for 3 centres".to_owned()),
+        (count(&[1; 4]), "one count per centre, got 4 for 3 centres".to_owned()),
+        (count(&[i64::MIN, 0, i64::MAX]), "accepted".to_owned()),
+        (share(0.0), "above 0 and at most 1, got 0".to_owned()),
+        (share(-0.5), "above 0 and at most 1, got -0.5".to_owned()),
+        (share(1.5), "above 0 and at most 1, got 1.5".to_owned()),
+        (share(nan), "above 0 and at most 1, got NaN".to_owned()),
+        (said(part_of(Budget::new(1.0, 0.0).expect("pure"), 0.5)), "delta".to_owned()),
+    ] {
+        seen += 1;
+        if !said.contains(&wanted) {
+            differ.push(format!("{said}, not {wanted}"));
+        }
+    }
+    assert!(differ.is_empty(), "{}", differ.join("\n"));
+    assert_eq!(seen, 53);
+    for rule in [WeightRule::Clamp, WeightRule::Threshold, WeightRule::Simplex] {
+        for noise in [0.0, nan, -1.0, inf] {
+            assert_eq!(rule.post_weights(&[], noise), []);
+            let weights = rule.post_weights(&[i64::MIN, -1, 0, i64::MAX], noise);
+            assert!(weights.iter().all(|weight| *weight >= 0.0), "{rule:?} {noise}: {weights:?}");
+        }
+    }
+    let swaps = PrivateLocalSearch::new(corners(), square(), 2, budget(), usual()).expect("valid");
+    for beta in [nan, -1.0, 0.0, 5e-324, 0.5, 1.0, inf] {
+        let cost = swaps.forecast(beta);
+        assert!(cost >= 0.0, "{beta}: {cost}");
+    }
+}
+
+/// Records of another dimension are refused by every plan, before anything is drawn.
+#[test]
+fn records_of_another_dimension() {
+    use dp_cluster::Mechanism;
+    use dp_cluster::passes::Passes;
+    use dp_cluster::private_box::PrivateBox;
+    use rand::{SeedableRng, rngs::ChaCha20Rng};
+
+    macro_rules! refuse {
+        ($($plan:expr),* $(,)?) => {
+            [$({
+                let plan = $plan.expect("valid");
+                [1_usize, 3].map(|dim| {
+                    let points = Points::new(vec![0.0; 3 * dim], dim).expect("rows");
+                    let mut rng = ChaCha20Rng::seed_from_u64(1);
+                    let outcome = plan.simulate(points.view(), &mut rng);
+                    assert_eq!(rng.get_word_pos(), 0, "nothing is drawn");
+                    (dim, said(outcome))
+                })
+            }),*]
+        };
+    }
+    let centres = CoresetFromCentres::new(corners(), budget(), usual());
+    let seen = refuse![
+        dpm(&|_| ()),
+        recentred(&|_| ()),
+        splits(&|_| ()),
+        lloyd(&|_| ()),
+        self::centres(&|_| ()),
+        paper(&|_| ()),
+        swaps(&|_| ()),
+        cover(&|_| ()),
+        rings(&|_| ()),
+        plan(&|_| ()),
+        map(&|_| ()),
+        PrivateBox::plan(square(), budget()),
+        centres,
+    ];
+    for (dim, said) in seen.iter().flatten() {
+        let wanted = format!("have {dim} coordinates each, the public domain has 2 dimensions");
+        assert!(said.contains(&wanted), "{said}");
+    }
+    assert_eq!(2 * seen.len(), 26);
+    let passes = Passes::new(plan(&|_| ()).expect("valid")).expect("has tables");
+    let mut tally = passes.asked().tally().expect("has a table");
+    for dim in [1, 3] {
+        let points = Points::new(vec![0.0; 3 * dim], dim).expect("rows");
+        assert!(said(tally.add(points.view())).contains("do not have the shape"), "{dim}");
+    }
+}

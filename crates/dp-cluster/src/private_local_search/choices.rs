@@ -79,8 +79,11 @@ impl SwapPlan {
     pub(crate) fn forecast(&self, candidates: usize, beta: f64) -> f64 {
         let most = self.objective.of_squared(self.public_box.diagonal().powi(2));
         let Loss::BoundedRange { eta } = self.choice.loss() else { return f64::INFINITY };
+        if beta.is_nan() || beta <= 0.0 {
+            return f64::INFINITY;
+        }
         let choices = (self.k * candidates).max(self.rounds + 1) as f64;
-        most / eta.get() * (choices / beta).ln()
+        most / eta.get() * (choices / beta).ln().max(0.0)
     }
 
     /// `k` of the candidates, or all of them if there are no more; `start` says where to begin.

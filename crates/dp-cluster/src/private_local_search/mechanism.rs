@@ -47,7 +47,8 @@ pub struct PrivateLocalSearch {
 pub(crate) const SIZE: &str = "size of one cluster";
 
 impl PrivateLocalSearch {
-    /// By how much what one choice results in may cost more than the best swap would, except with probability `beta`.
+    /// By how much what one choice results in may cost more than the best swap would, except with probability `beta`; without end if that is no
+    /// number above 0.
     pub fn forecast(&self, beta: f64) -> f64 {
         self.plan.forecast(self.asked.candidates.len(), beta)
     }
