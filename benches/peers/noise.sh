@@ -85,7 +85,7 @@ fn main() {
             black_box(gaussian.sample(&mut bits));
         });
         row("Gaussian", scale, ours, peer);
-        if let Some(table) = TableGaussian::new(variance) {
+        if let Ok(table) = TableGaussian::new(variance) {
             let ours = time(10_000, || {
                 black_box(table.sample(&mut bits));
             });
