@@ -404,6 +404,7 @@ fn said<T, E: Display>(outcome: Result<T, E>) -> String {
 
 /// What takes points, weights and numbers of clusters after a release. A message never has a coordinate or a weight of somebody's data.
 #[test]
+#[allow(clippy::too_many_lines, reason = "one entry for each refusal")]
 fn solvers_and_what_is_made_of_releases() {
     use dp_cluster::coreset::{PrivateCoreset, WeightRule};
     use dp_cluster::distance::{NearbyKMeans, SoftRecentred, SoftStep};

@@ -148,12 +148,13 @@ impl<P: ByPasses> Passes<P> {
         }
         let with_rows = usize::from(rows.is_some());
         StateError::unless_equal("whether it has a number of records", with_rows, begun)?;
+        if !plan.has_tables() {
+            return Err(TableError::NoTable);
+        }
+        // After the release, the last question is still there to be looked at.
+        asked.tally()?;
         if let Some(state) = state {
-            if !plan.has_tables() {
-                return Err(TableError::NoTable);
-            }
             plan.fits(state, &asked.question)?;
-            asked.tally()?;
         }
         Ok(Self { plan, kept })
     }

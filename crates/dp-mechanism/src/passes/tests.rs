@@ -365,6 +365,8 @@ fn a_state_is_bound_to_its_receipt() {
     assert_eq!(fewer.err(), Some(TableError::Damaged));
 }
 
+type Change<'a> = &'a dyn Fn(&mut Kept<Option<i64>, Classes>);
+
 /// A checksum stops damage only: bytes that fit it and that no run has left behind are refused, with what is wrong about them.
 #[test]
 fn a_state_that_was_made_up_is_refused_when_it_is_read() {
@@ -374,7 +376,7 @@ fn a_state_that_was_made_up_is_refused_when_it_is_read() {
     let table = table_of(passes.asked(), &[&records]);
     assert_eq!(passes.simulate(&table, &mut rng(7)), Ok(None));
     let bytes = passes.to_bytes();
-    let read_with = |bytes: &[u8], change: &dyn Fn(&mut Kept<Option<i64>, Classes>)| {
+    let read_with = |bytes: &[u8], change: Change<'_>| {
         let mut passes = Passes::from_bytes(plan(&[500]), bytes).expect("as it was left");
         change(&mut passes.kept);
         Passes::from_bytes(plan(&[500]), &passes.to_bytes()).map(|_| ()).map_err(|e| e.to_string())
