@@ -12,6 +12,7 @@ use crate::table::{count_labels, noisy_counts};
 
 /// Private centres with private counts: the output of every private clustering of this crate. Everything computed from it alone is free.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
 #[non_exhaustive]
 pub struct Clustering {
     /// One row per cluster, inside the public domain.
@@ -20,11 +21,43 @@ pub struct Clustering {
     pub counts: Vec<i64>,
     /// The released weighted points that the centres were computed from, where there are any: finer than the centres, in the units of the
     /// points. Any other solver may work on them for free.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub coreset: Option<PrivateCoreset>,
     /// How far each centre and its count may be off, where the mechanism knows: rounds of [re-centring](crate::recentring) do.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub errors: Option<Vec<CentreError>>,
+}
+
+/// The serialised form, before it is checked.
+#[derive(Deserialize)]
+#[serde(rename = "Clustering")]
+struct Unchecked {
+    centres: Points,
+    counts: Vec<i64>,
+    #[serde(default)]
+    coreset: Option<PrivateCoreset>,
+    #[serde(default)]
+    errors: Option<Vec<CentreError>>,
+}
+
+impl TryFrom<Unchecked> for Clustering {
+    type Error = ClusterError;
+
+    fn try_from(raw: Unchecked) -> Result<Self, ClusterError> {
+        let Unchecked { centres, counts, coreset, errors } = raw;
+        let (dim, number) = (centres.dim(), centres.len());
+        if let Some(coreset) = &coreset {
+            ClusterError::unless_equal(dim, coreset.points().dim())?;
+        }
+        if let Some(errors) = &errors {
+            if errors.len() != number {
+                let (centres, errors) = (number, errors.len());
+                return Err(ClusterError::ErrorsLength { centres, errors });
+            }
+            errors.iter().try_for_each(|one| ClusterError::unless_equal(dim, one.at.len()))?;
+        }
+        Ok(Self { coreset, errors, ..Self::new(centres, counts)? })
+    }
 }
 
 /// Standard errors of a released centre, from public noise levels and released counts: free.

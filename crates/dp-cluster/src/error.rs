@@ -47,6 +47,14 @@ pub enum ClusterError {
         /// Number of counts.
         counts: usize,
     },
+    /// There is not one error per centre.
+    #[error("there must be one error per centre, got {errors} for {centres} centres")]
+    ErrorsLength {
+        /// Number of centres.
+        centres: usize,
+        /// Number of errors.
+        errors: usize,
+    },
     /// A weight is NaN, negative, infinite, or above [`MAX_MAGNITUDE`].
     #[error("every weight must be a number between 0 and {MAX_MAGNITUDE:?}")]
     Weight,

@@ -512,7 +512,7 @@ fn solvers_and_what_is_made_of_releases() {
     assert_eq!(seen, 53);
     for rule in [WeightRule::Clamp, WeightRule::Threshold, WeightRule::Simplex] {
         for noise in [0.0, nan, -1.0, inf] {
-            assert_eq!(rule.post_weights(&[], noise), []);
+            assert!(rule.post_weights(&[], noise).is_empty());
             let weights = rule.post_weights(&[i64::MIN, -1, 0, i64::MAX], noise);
             assert!(weights.iter().all(|weight| *weight >= 0.0), "{rule:?} {noise}: {weights:?}");
         }
@@ -521,6 +521,34 @@ fn solvers_and_what_is_made_of_releases() {
     for beta in [nan, -1.0, 0.0, 5e-324, 0.5, 1.0, inf] {
         let cost = swaps.forecast(beta);
         assert!(cost >= 0.0, "{beta}: {cost}");
+    }
+}
+
+/// What somebody else has written of a release.
+#[test]
+fn releases_that_are_none() {
+    let read = |text: &str| said(serde_json::from_str::<dp_cluster::Clustering>(text));
+    let centre = r#""centres":{"coords":[1,2],"dim":2},"counts":[3]"#;
+    let errors = |errors: &str| read(&format!("{{{centre},\"errors\":{errors}}}"));
+    let coreset = |dim: &str| {
+        let points = format!("{{\"coords\":[1,2,3,4,5,6],\"dim\":{dim}}}");
+        let weights = if dim == "2" { "[1,1,1]" } else { "[1,1]" };
+        read(&format!("{{{centre},\"coreset\":{{\"points\":{points},\"weights\":{weights}}}}}"))
+    };
+    for (said, wanted) in [
+        (read(&format!("{{{centre}}}")), "accepted"),
+        (read(r#"{"centres":{"coords":[1,2],"dim":2},"counts":[]}"#), "got 0 for 1 centres"),
+        (read(r#"{"centres":{"coords":[1,2],"dim":2},"counts":[1,4]}"#), "got 2 for 1 centres"),
+        (read(r#"{"centres":{"coords":[1,2],"dim":3},"counts":[1]}"#), "cut into rows of 3"),
+        (read(r#"{"centres":{"coords":[1,2],"dim":2}}"#), "missing field `counts`"),
+        (errors(r#"[{"at":[1,1],"count":1,"signal":true}]"#), "accepted"),
+        (errors("[]"), "one error per centre, got 0 for 1 centres"),
+        (errors(r#"[{"at":[1],"count":1,"signal":true}]"#), "have 1 coordinates each"),
+        (coreset("2"), "accepted"),
+        (coreset("3"), "have 3 coordinates each"),
+        (coreset("0"), "the dimension must be at least 1, got 0"),
+    ] {
+        assert!(said.contains(wanted), "{said}, not {wanted}");
     }
 }
 

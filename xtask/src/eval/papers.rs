@@ -73,16 +73,15 @@ pub(crate) fn write(records: &[Record], chapters: &str, page: &mut Page) {
     );
     let lines: Vec<Vec<String>> =
         ENTRIES.iter().flat_map(|entry| entry.lines(records, chapters)).collect();
-    page.table(&["number", "what", "where", "published", "ours", "ours / published"], 3, &lines);
+    page.table(&["number", "where", "ours", "published", "ours / published", "what"], 2, &lines);
 }
 
 impl Entry {
     fn lines(&self, records: &[Record], chapters: &str) -> Vec<Vec<String>> {
         let own: Vec<Record> =
             records.iter().filter(|record| record.suite == self.suite).cloned().collect();
-        let line = |place: String, rest: [String; 3]| {
-            let fixed = [self.number.to_owned(), self.what.to_owned(), place];
-            fixed.into_iter().chain(rest).collect::<Vec<_>>()
+        let line = |place: String, [published, ours, ratio]: [String; 3]| {
+            vec![self.number.to_owned(), place, ours, published, ratio, self.what.to_owned()]
         };
         let none = || ["–", "–", "–"].map(str::to_owned);
         let found: Vec<Vec<String>> = match self.beside {
@@ -246,8 +245,8 @@ mod tests {
         let lines = ENTRIES[0].lines(&[record], "");
         assert_eq!(lines.len(), 1);
         let want =
-            ["synth-10d, dpm", "1.30e7 / – / – / –", "2.50e6 / – / – / –", "0.192 / – / – / –"];
-        assert_eq!(lines[0][2..], want);
+            ["synth-10d, dpm", "2.50e6 / – / – / –", "1.30e7 / – / – / –", "0.192 / – / – / –"];
+        assert_eq!(lines[0][1..5], want);
     }
 
     #[test]
@@ -264,6 +263,6 @@ mod tests {
         let entry = ENTRIES.iter().find(|entry| entry.number.ends_with("5.6")).expect("is there");
         // 2000 * 4 * ln(100 * 65536 / .05) = 1.495e5.
         let lines = entry.lines(&[record], "");
-        assert_eq!(lines[0][3..5], ["1.50e5", "promised 110, found 100"]);
+        assert_eq!(lines[0][2..4], ["promised 110, found 100", "1.50e5"]);
     }
 }

@@ -36,10 +36,13 @@ impl Page {
         writeln!(self.text, "- {text}").expect(STRING);
     }
 
-    /// A table; the first `text_columns` are aligned left, the others right.
+    /// A table; the first `text_columns` are aligned left, and so are columns of words; the others right.
     pub(crate) fn table(&mut self, headings: &[&str], text_columns: usize, lines: &[Vec<String>]) {
         writeln!(self.text, "| {} |", headings.join(" | ")).expect(STRING);
-        let rule = |index: usize| if index < text_columns { "---" } else { "---:" };
+        let is_word = |cell: &String| cell == "–" || cell.starts_with(char::is_alphabetic);
+        let is_words = |at| lines.iter().all(|line| line.get(at).is_none_or(is_word));
+        let rule =
+            |index: usize| if index < text_columns || is_words(index) { "---" } else { "---:" };
         let rules: Vec<&str> = (0..headings.len()).map(rule).collect();
         writeln!(self.text, "|{}|", rules.join("|")).expect(STRING);
         for line in lines {

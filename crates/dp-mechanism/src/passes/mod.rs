@@ -78,7 +78,7 @@ impl<Q: Question> Asked<Q> {
     /// An empty table with what it takes to count.
     ///
     /// # Errors
-    /// [`TableError::NoTable`].
+    /// [`TableError::NoTable`], [`TableError::Memory`].
     pub fn tally(&self) -> Result<Tally<Q>, TableError> {
         Tally::new(self)
     }

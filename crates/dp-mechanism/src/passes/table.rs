@@ -44,6 +44,12 @@ pub enum TableError {
         "the table is not one of all records, each once: their number is not that of the first pass, or of the plan"
     )]
     OtherRows,
+    /// There is no memory for so many entries.
+    #[error("a table of {entries} entries does not fit into memory")]
+    Memory {
+        /// As many as the question asks for.
+        entries: usize,
+    },
     /// More records than integers can hold.
     #[error("a table holds at most {MAX_ROWS} records")]
     TooManyRows,
@@ -246,7 +252,11 @@ impl<Q: Question> fmt::Debug for Tally<Q> {
 impl<Q: Question> Tally<Q> {
     pub(super) fn new(asked: &Asked<Q>) -> Result<Self, TableError> {
         let counter = asked.question.counter().ok_or(TableError::NoTable)?;
-        let entries = vec![0; asked.question.entries()];
+        // Asked for first, so that a question which is too large is refused and does not end the program; not a page of it is touched.
+        let entries = asked.question.entries();
+        let room = Vec::<i64>::new().try_reserve_exact(entries);
+        room.map_err(|_| TableError::Memory { entries })?;
+        let entries = vec![0; entries];
         let table = Table { about: asked.about(), rows: 0, entries };
         Ok(Self { asked: asked.clone(), counter, table })
     }
