@@ -26,7 +26,7 @@ type Guarantee = (String, u64);
 /// Of each method, its mean measure on each data set.
 type Means = BTreeMap<String, BTreeMap<String, f64>>;
 
-/// Writes the table, with what is looked for first: a phone shows three columns. A method counts if it ran on every data set of its family at that guarantee.
+/// Writes the table, with what is looked for first: a phone shows four columns. A method counts if it ran on every data set of its family at that guarantee.
 pub(crate) fn write<'a>(families: impl Iterator<Item = (&'a str, &'a [Record])>, page: &mut Page) {
     let lines: Vec<Vec<String>> =
         families.flat_map(|(name, records)| verdicts(name, records)).collect();
