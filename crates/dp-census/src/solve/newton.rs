@@ -59,13 +59,17 @@ const MAX_INNER_STEPS: usize = 400;
 /// gradients. Damping keeps it solvable where the reaction is singular (all leaves at zero) and
 /// grows where the pieces of a step do not hold along it: where the line search had to cut it short.
 /// It falls only with the residual, or two sets of pieces could take turns.
-pub(super) fn maximise<D: Dual>(dual: &D, tolerance: f64) -> (f64, Vec<f64>, Point<D::Reaction>) {
+pub(super) fn maximise<D: Dual>(
+    dual: &D,
+    tolerance: f64,
+    most_steps: usize,
+) -> (f64, Vec<f64>, Point<D::Reaction>) {
     let (mut point, mut next) = (Point::default(), Point::default());
     point.multipliers = dual.start();
     dual.evaluate(&mut point, None);
     let mut best = (largest(&point.gradient), point.multipliers.clone());
     let (mut damping, mut stalled): (f64, usize) = (0.0, 0);
-    for _ in 0..D::MAX_STEPS {
+    for _ in 0..most_steps {
         // The gradient is what is missing in each sum, so that its largest entry is how far the rows are from adding up.
         let residual = largest(&point.gradient);
         let at_the_end = best.0 <= 1e3 * tolerance;

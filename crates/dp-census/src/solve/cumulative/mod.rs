@@ -74,13 +74,19 @@ impl Certificate {
 /// More steps where a level has much more weight than its noise would give it, or many values are tied: with weights of 100, 25
 /// and 1 for equal noise, some 60 times as long.
 pub fn solve(problem: &Problem<'_>) -> Solution {
+    solve_within(problem, tolerance(problem), <Dual<'_> as newton::Dual>::MAX_STEPS)
+}
+
+/// As [`solve`], but for a search that ends as soon as no row is further than `residual` groups from the sum of its children, and is given
+/// up after so many steps.
+pub(super) fn solve_within(problem: &Problem<'_>, residual: f64, steps: usize) -> Solution {
     if problem.tree().levels() == 1 {
         return Solution { rows: root_alone(problem), multipliers: Vec::new(), residual: 0.0 };
     }
     let dual = Dual::new(*problem);
     // Once in the pool of threads, the many small parallel loops need not go there each.
     rayon::scope(|_| {
-        let (residual, multipliers, point) = newton::maximise(&dual, tolerance(problem));
+        let (residual, multipliers, point) = newton::maximise(&dual, residual, steps);
         let rows = primal(problem, &dual, &multipliers, &point);
         Solution { rows, multipliers, residual }
     })

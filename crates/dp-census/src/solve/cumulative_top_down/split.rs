@@ -229,8 +229,9 @@ impl Split {
         let largest = values.fold(0.0, |most: f64, value| most.max(value.abs()));
         // The gradient is in groups times bins.
         let longest = self.lengths.iter().copied().fold(1.0, f64::max);
-        let (residual, multipliers, _) =
-            newton::maximise(self, longest * (nearly.max(1e-11) + 2e-15 * largest));
+        let tolerance = longest * (nearly.max(1e-11) + 2e-15 * largest);
+        let most_steps = <Self as newton::Dual>::MAX_STEPS;
+        let (residual, multipliers, _) = newton::maximise(self, tolerance, most_steps);
         (residual / longest, multipliers)
     }
 

@@ -19,6 +19,13 @@ const MOST_CELLS: usize = 1 << 19;
 const MOST_CELLS_ASKED: usize = 1 << 17;
 /// In groups: where levels differ so much in noise that the search was given up further from the closest table, it is no estimate.
 const MOST_RESIDUAL: f64 = 0.01;
+/// In groups: where the search ends if the table is to be one estimate among others.
+const NEARLY: f64 = 1e-3;
+/// Newton steps after which that search is given up. It takes 2 to 23; hundreds where a level has all but all of the loss.
+const MOST_STEPS: usize = 24;
+/// Leaves whose noise has that many times their mean number of groups as its deviation say nothing to a joint table, and make the search for it
+/// long.
+const DROWNED: f64 = 4.0;
 /// Variance of a cell of a leaf up to which whole numbers say more than what is drawn to a row above.
 const NEARLY_WHOLE: f64 = 0.25;
 
@@ -29,7 +36,15 @@ impl Joint {
         if problem.tree().levels() < 2 || problem.noisy().len() > most {
             return None;
         }
-        let cumulative::Solution { rows, residual, .. } = cumulative::solve(problem);
+        let of_a_leaf = problem.groups() as f64 / problem.tree().leaves().len() as f64;
+        if of_leaf > (DROWNED * of_a_leaf.max(1.0)).powi(2) {
+            return None;
+        }
+        let cumulative::Solution { rows, residual, .. } = if is_nearly_whole(of_leaf) {
+            cumulative::solve(problem)
+        } else {
+            cumulative::solve_within(problem, NEARLY, MOST_STEPS)
+        };
         (residual <= MOST_RESIDUAL).then_some(Self { rows, residual })
     }
 

@@ -130,6 +130,12 @@ impl Part<'_> {
     }
 }
 
+/// Likelihoods over the largest one, from their logarithms.
+fn relative(logarithms: &Likelihoods) -> Likelihoods {
+    let most = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    logarithms.map(|logarithm| (logarithm - most).exp())
+}
+
 /// How often each scatter occurs among the regions of a level: the nonparametric maximum likelihood estimate on a grid.
 #[derive(Debug)]
 pub(super) struct Scatter {
@@ -141,10 +147,11 @@ impl Scatter {
     pub(super) fn fitted(regions: &[&Likelihoods]) -> Self {
         let scatters = CORRELATIONS.len() as f64;
         let mut fit = Self { shares: [scatters.recip(); CORRELATIONS.len()] };
+        let relative: Vec<Likelihoods> = regions.iter().map(|region| relative(region)).collect();
         for _ in 0..STEPS {
             // As if one region more had been seen of all scatters alike: none is ruled out by few regions.
             let mut sums = [scatters.recip(); CORRELATIONS.len()];
-            for region in regions {
+            for region in &relative {
                 sums.iter_mut().zip(fit.posterior(region)).for_each(|(sum, p)| *sum += p);
             }
             let total: f64 = sums.iter().sum();
@@ -153,11 +160,10 @@ impl Scatter {
         fit
     }
 
-    /// How likely each scatter is for a region.
-    fn posterior(&self, region: &Likelihoods) -> [f64; CORRELATIONS.len()] {
-        let most = region.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    /// How likely each scatter is for a region with these [`relative`] likelihoods.
+    fn posterior(&self, relative: &Likelihoods) -> [f64; CORRELATIONS.len()] {
         let mut weights = self.shares;
-        weights.iter_mut().zip(region).for_each(|(w, likelihood)| *w *= (likelihood - most).exp());
+        weights.iter_mut().zip(relative).for_each(|(weight, likelihood)| *weight *= likelihood);
         let total: f64 = weights.iter().sum();
         weights.map(|weight| weight / total)
     }
@@ -171,7 +177,7 @@ impl Scatter {
         if part.groups == 0 {
             return vec![(0.0, 1.0); steps];
         }
-        let posterior = self.posterior(likelihoods);
+        let posterior = self.posterior(&relative(likelihoods));
         let (sizes, drowned) = (part.sizes(), part.is_drowned());
         let (mut first, mut second, mut total) = (vec![0.0; steps], vec![0.0; steps], 0.0);
         let mut row = Vec::with_capacity(steps);
