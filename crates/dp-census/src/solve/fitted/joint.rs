@@ -13,10 +13,8 @@ pub(super) struct Joint {
     pub(super) residual: f64,
 }
 
-/// Cells of a table up to which leaves are rounded where noise is small. Beyond, it would take most of the time of a release.
+/// Cells of a table up to which there is a joint one. Beyond, it would take most of the time of a release.
 const MOST_CELLS: usize = 1 << 19;
-/// Cells up to which the joint table is asked where noise is larger, and it takes longer.
-const MOST_CELLS_ASKED: usize = 1 << 17;
 /// In groups: where levels differ so much in noise that the search was given up further from the closest table, it is no estimate.
 const MOST_RESIDUAL: f64 = 0.01;
 /// In groups: where the search ends if the table is to be one estimate among others.
@@ -32,8 +30,7 @@ const NEARLY_WHOLE: f64 = 0.25;
 impl Joint {
     /// None for tables that are too large, for one level, which has nothing to be joined, and where the search was given up. `of_leaf` is the variance of the noise of leaves.
     pub(super) fn new(problem: &Problem<'_>, of_leaf: f64) -> Option<Self> {
-        let most = if is_nearly_whole(of_leaf) { MOST_CELLS } else { MOST_CELLS_ASKED };
-        if problem.tree().levels() < 2 || problem.noisy().len() > most {
+        if problem.tree().levels() < 2 || problem.noisy().len() > MOST_CELLS {
             return None;
         }
         let of_a_leaf = problem.groups() as f64 / problem.tree().leaves().len() as f64;
