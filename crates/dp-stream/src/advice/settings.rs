@@ -21,7 +21,8 @@ pub struct Wanted {
     pub items_of_a_user: u32,
     /// In so many steps it should be reported for the first time.
     pub within: u64,
-    /// For how many reports a user should stay active over the whole stream, at least.
+    /// For how many reports a user should stay active over the whole stream, at least. All that are made of a user's items count, one for each item
+    /// in each step: four popular items in each of 28 steps take 112.
     pub reports_of_a_user: u8,
     /// Expected number of reports of items that nobody shows, over the whole stream.
     pub beta: f64,
@@ -32,7 +33,7 @@ pub struct Wanted {
 pub struct SettingRow {
     /// Ready to be started: it holds reports per user, items per step, their order and threshold.
     pub plan: MonitorPlan,
-    /// How often the item is found in time: the recall to expect over items like it.
+    /// How often the item is found in time: the recall to expect over items like it, as long as its users have reports left.
     pub found: f64,
     /// From so many users on, 19 of 20 items are found in time.
     pub smallest_count: u64,
@@ -49,6 +50,11 @@ pub struct Settings {
 ///
 /// More reports per user mean more noise; fewer mean that of the items of a user fewer count. What it expects was
 /// compared with runs over generated streams (the tests of this crate): within .07 of the share found.
+///
+/// That is of one popular item at a time. In streams of many (1,000 users, 28 steps, 8 items of Zipf laws each, `epsilon` 4, `k` 4), of items that were
+/// popular from the start .96 to .99 were found in five steps where 1.00 was expected, and of those that became so later 0 to .06: reports of
+/// the first had used up their users. With [`reports_of_a_user`](Wanted::reports_of_a_user) for all of them (112, at `epsilon` 16), all were, early and late. A trend
+/// among lasting items takes a monitor whose users do not run out.
 ///
 /// # Errors
 /// [`StreamError`] names the setting that is out of range for every method.

@@ -215,3 +215,37 @@ fn users_with_many_items_are_not_in_vain_at_epsilon_1() {
     let kept = share_found(&best.plan, (promised, 12, 28), 60);
     assert!(kept > 0.85, "{kept} of 60 at {promised}: less than 0.85 once in 1,000");
 }
+
+/// Users who show one item from the start and another one later: how often the later one is found within five steps.
+fn share_of_later_found(plan: &MonitorPlan, runs: u64) -> f64 {
+    let found = |run: &u64| {
+        let mut rng = ChaCha20Rng::seed_from_u64(*run);
+        let [early, late] = [0, 1].map(|_| rng.random_range(0..1 << 20));
+        let mut monitor = plan.start_with(&mut SecureSource::new(&mut rng));
+        (0..19).any(|time| {
+            let shown = if time < 14 { &[early][..] } else { &[early, late] };
+            let of_user = |user| shown.iter().map(move |&item| Event { user, item });
+            let events: Vec<Event> = (0..300).flat_map(of_user).collect();
+            let reports = monitor.step_with(time, &events, &mut SecureSource::new(&mut rng));
+            reports.expect("in time").iter().any(|report| report.item == late)
+        })
+    };
+    (0..runs).filter(found).count() as f64 / runs as f64
+}
+
+/// What is said of an item holds as long as its users have reports left. One that is reported in each of 14 steps takes 14 from them. The control is the
+/// advice for users who need only one: of the later item it says as much, and is wrong.
+#[test]
+fn items_that_come_later_are_found_if_reports_of_all_items_were_counted() {
+    let best = |reports_of_a_user| {
+        let budget = Budget::new(16.0, 0.0).expect("valid");
+        let wanted = Wanted { budget, reports_of_a_user, ..wanted(300, 2, 5) };
+        advise_settings(&wanted).expect("valid").rows[0].clone()
+    };
+    let enough = best(14 + 2 * 5);
+    let found = share_of_later_found(&enough.plan, 40);
+    assert!(enough.found > 0.95 && found > 0.85, "{} {found}", enough.found);
+    let few = best(1);
+    let found = share_of_later_found(&few.plan, 40);
+    assert!(few.found > 0.95 && found < 0.1, "{} {found}", few.found);
+}
