@@ -119,7 +119,8 @@ impl NumberSearch {
         let dim = centres.view().dim();
         let rows = centres.view().rows().zip(centres.standings()).zip(&spreads);
         let parts = rows.map(|((row, standing), &spread)| {
-            let (count, count_variance) = (standing.count, standing.count_variance);
+            // A filter leans towards counts of before, of other parts.
+            let (count, count_variance) = (standing.counted, standing.counted_variance);
             let reach = (REACH * standing.radius).powi(2);
             Part {
                 at: row.to_vec(),

@@ -219,7 +219,7 @@ const VERY_FEW_CLUSTERS: usize = 2;
 /// more groups than they have cells with records, take one.
 const MOST_ON_A_MAP: usize = 1 << 14;
 /// From so many on, two ring rounds do not tell them apart,
-const MANY_CLUSTERS: usize = 32;
+const MANY_CLUSTERS: usize = 20;
 /// nor fewer of them, where planes cut clusters of so many dimensions
 const CUT_BY_PLANES: usize = 4;
 /// and a cell that holds a part of one is hardly more than noise.

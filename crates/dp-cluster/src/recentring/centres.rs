@@ -15,6 +15,8 @@ use crate::{CentreError, Clustering};
 const GROWTH: f64 = 4.0;
 /// What clipping leaves of a residual beyond the radius, on average over normal clusters.
 const SHORTENED: f64 = 0.85;
+/// A round changes which records are at a centre: its count is expected to change by this part.
+const COUNT_DRIFT: f64 = 0.25;
 /// No more than this part of a step is taken to be hidden: a lost centre may be four times as far off as it moved, as its radius grows.
 const MOST_HIDDEN: f64 = 0.8;
 
@@ -31,10 +33,13 @@ pub(crate) struct Centres {
 /// What is known about one centre besides where it is.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Standing {
-    /// Noisy number of points.
+    /// Noisy number of points, by all rounds so far.
     pub(crate) count: f64,
     /// Variance of the noise in that.
-    pub(crate) count_variance: f64,
+    pub(super) count_variance: f64,
+    /// The same by the last round alone.
+    pub(crate) counted: f64,
+    pub(crate) counted_variance: f64,
     /// Noisy number of them beyond the radius of the last round.
     pub(super) beyond: f64,
     /// Variance per coordinate that the noise has left in its position; infinite before any round.
@@ -43,6 +48,22 @@ pub(crate) struct Standing {
     pub(crate) radius: f64,
     /// Whether most of its points were far beyond that.
     pub(super) is_lost: bool,
+}
+
+impl Standing {
+    /// Before any round, with the count that a centre has at least.
+    fn of_nobody() -> Self {
+        Self {
+            count: 1.0,
+            count_variance: 0.0,
+            counted: 1.0,
+            counted_variance: 0.0,
+            beyond: 0.0,
+            variance: f64::INFINITY,
+            radius: 0.0,
+            is_lost: false,
+        }
+    }
 }
 
 /// By what part a clipped mean moves less than its points do, of which `far` is the share beyond twice the radius.
@@ -62,27 +83,15 @@ impl Centres {
         for (i, x) in coords.iter_mut().enumerate() {
             *x = public_box.clip_coordinate(i % dim, *x);
         }
-        let standings = start.counts.iter().map(|&count| Standing {
-            count: count.max(1) as f64,
-            count_variance: 0.0,
-            beyond: 0.0,
-            variance: f64::INFINITY,
-            radius: 0.0,
-            is_lost: false,
-        });
+        let standings = start
+            .counts
+            .iter()
+            .map(|&count| Standing { count: count.max(1) as f64, ..Standing::of_nobody() });
         let mut standings: Vec<Standing> = standings.collect();
         if standings.is_empty() {
             // Nothing to go by: one centre in the middle.
             coords = (0..dim).map(|i| public_box.middle(i)).collect();
-            let variance = f64::INFINITY;
-            standings = vec![Standing {
-                count: 1.0,
-                count_variance: 0.0,
-                beyond: 0.0,
-                variance,
-                radius: 0.0,
-                is_lost: false,
-            }];
+            standings = vec![Standing::of_nobody()];
         }
         Self { coords, dim, standings, largest_radius: public_box.diagonal() }
     }
@@ -101,6 +110,8 @@ impl Centres {
             let within = StateError::unless_within;
             within("count of a centre", one.count, [f64::MIN_POSITIVE, LARGEST])?;
             within("variance of a count", one.count_variance, [0.0, f64::MAX])?;
+            within("count of the last round", one.counted, [f64::MIN_POSITIVE, LARGEST])?;
+            within("variance of the last count", one.counted_variance, [0.0, f64::MAX])?;
             within("count beyond a radius", one.beyond, [-LARGEST, LARGEST])?;
             within("variance of a centre", one.variance, [0.0, f64::INFINITY])?;
             within("radius of a centre", one.radius, [0.0, diagonal])
@@ -171,7 +182,8 @@ impl Centres {
     ///
     /// Each round measures where a cluster lies, with a known variance. What earlier rounds found
     /// keeps its weight: the step is the gain of a Kalman filter, whose prior variance grows if the
-    /// residual is longer than noise explains.
+    /// residual is longer than noise explains. Of the first round, before which nothing is known, it is that of James and Stein: whatever
+    /// the start, on more than two axes the expected error is less than with a whole step. Counts are filtered alike.
     /// Of a centre that is off, clipping hides a part of the way: what the step is expected to leave of it is added to what is not known.
     /// `quantile` is the share of points within the radius.
     pub(super) fn update(
@@ -189,8 +201,12 @@ impl Centres {
             let (residual, counts) = vector.split_at(dim);
             let records = |units: i64| units as f64 / COUNT_UNITS as f64;
             standing.beyond = records(counts[1]);
-            standing.count = (records(counts[0]) + standing.beyond).max(least);
-            standing.count_variance = 2.0 * least * least;
+            let (counted, noise) = (records(counts[0]) + standing.beyond, 2.0 * least * least);
+            let prior = standing.count_variance + (COUNT_DRIFT * standing.count).powi(2);
+            let trust = 1.0 / (1.0 + noise / prior);
+            standing.count = (standing.count + trust * (counted - standing.count)).max(least);
+            standing.count_variance = trust * noise;
+            (standing.counted, standing.counted_variance) = (counted.max(least), noise);
             standing.is_lost =
                 standing.beyond > 3.0 * least && 2.0 * standing.beyond > standing.count;
             // Few are far beyond the radius of a centre that is where it belongs, and what noise may be of them says nothing.
@@ -201,7 +217,12 @@ impl Centres {
             let squares = residual.iter().map(|&v| (v as f64 * step).powi(2));
             let excess = squares.sum::<f64>() / dim as f64 - variance;
             let prior = standing.variance.max(excess);
-            let gain = if prior.is_finite() { prior / (prior + variance) } else { 1.0 };
+            // Of a start nobody knows how far off it is: on more than two axes, the residual says that better than nothing.
+            let gain = if prior.is_finite() {
+                prior / (prior + variance)
+            } else {
+                1.0 - (1.0 - 2.0 / dim as f64).max(0.0) * (variance / (excess + variance)).min(1.0)
+            };
             let left = gain * hidden / (1.0 - hidden);
             standing.variance = gain * variance + left * left * excess.max(0.0);
             for (i, (x, &v)) in row.iter_mut().zip(residual).enumerate() {

@@ -130,6 +130,8 @@ impl Centres {
         self.standings[i] = Standing {
             count,
             count_variance: a.count_variance + b.count_variance,
+            counted: a.counted + b.counted,
+            counted_variance: a.counted_variance + b.counted_variance,
             beyond: a.beyond + b.beyond,
             variance,
             radius: a.radius.max(b.radius),

@@ -41,6 +41,8 @@ impl Centres {
         let share = children as f64;
         let other = Standing {
             count: count / share,
+            // Either may have all of them.
+            count_variance: self.standings[i].count_variance + (count / share).powi(2),
             beyond: beyond / share,
             variance: f64::INFINITY,
             ..self.standings[i]

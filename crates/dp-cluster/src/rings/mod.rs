@@ -24,7 +24,8 @@
 //! # One round
 //! It has `2 rho_t = mu_t^2` to spend, and centres `c` with noisy counts. `s^2 = (1 + w^2) / mu_t^2`.
 //! 1. The cell of a record is its nearest centre, the ring of its distance (ring `j` ends at `R_j = diagonal / 2^(21 - j)`, `j = 0..=21`),
-//!    and its side of each of `b` hyperplanes, `b` from the centre's noisy count.
+//!    and its side of each of `b` hyperplanes, `b` from the centre's noisy count: so few that means are more than their noise, but enough
+//!    to tell two clusters at one centre apart wherever counts can.
 //! 2. All cells are counted, empty or not, with noise of standard deviation `s / w`. Those beyond what noise explains are groups.
 //! 3. What is left is looked at without the last hyperplane, then without the one before it, up to whole rings: cells whose noisy counts
 //!    together are beyond what noise explains are a group too. So a cluster that some hyperplane cuts is found by the others.

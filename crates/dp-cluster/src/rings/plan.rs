@@ -36,6 +36,9 @@ const COUNT_OVER_NOISE: f64 = 4.5;
 /// A centre with fewer records than this many times the need of one cell gets no extra planes.
 const ENOUGH_FOR_MORE: f64 = 1.5;
 
+/// But a plane cuts a centre whose halves hold this many standard deviations of a count's noise: one cluster would still be seen on either side.
+const HALF_OVER_NOISE: f64 = 6.0;
+
 /// Noise in cells may hide so many times the records that it does not, at most.
 const MOST_UNGROUPED: f64 = 1.0;
 
@@ -295,11 +298,11 @@ impl RingPlan {
         // Planes tell clusters apart, of which there is one.
         let most_planes = if self.k == 1 { 0 } else { self.settings.most_planes };
         let of = |&count: &f64| {
-            let cells = (count / need).max(1.0);
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 64")]
-            let halvings = cells.log2() as usize;
-            let extra = if cells < ENOUGH_FOR_MORE { 0 } else { extra };
-            (halvings + extra).min(most_planes)
+            let cells = count / need;
+            let more = if cells < ENOUGH_FOR_MORE { 0 } else { extra };
+            // Clusters that no plane has told apart yet would stay together, however short the noise of their sums is.
+            let apart = halvings(count / (HALF_OVER_NOISE * round.count_noise()));
+            (halvings(cells) + more).max(apart.min(extra)).min(most_planes)
         };
         let mut planes: Vec<usize> = centres.counts.iter().map(of).collect();
         // Fewer for all, where so many centres have so many records that there would be too many cells.
@@ -335,6 +338,13 @@ impl RingPlan {
         let counts = counts.into_iter().map(|count| count as f64).collect();
         (Centres { points, counts }, labels)
     }
+}
+
+/// How often a number can be halved before it is below 1.
+fn halvings(number: f64) -> usize {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 64")]
+    let halvings = number.max(1.0).log2() as usize;
+    halvings
 }
 
 /// The more dimensions, the longer is the noise of a sum, and of a count it is the same: measured.
