@@ -77,7 +77,7 @@ pub enum MetricClustering {
 }
 
 impl MetricClustering {
-    /// A plan by [`Method::default_rule`], with default settings.
+    /// A plan by [`Method::default_rule`], with default settings, or those of [`MetricHistogramSettings::for_sizes`].
     ///
     /// # Errors
     /// Those of the mechanism that is chosen.
@@ -90,7 +90,7 @@ impl MetricClustering {
     ) -> Result<Self, CombinatorialError> {
         match Method::default_rule(users_hint, budget.epsilon().get(), metric.nodes()) {
             Method::Histogram => {
-                let settings = MetricHistogramSettings::default();
+                let settings = MetricHistogramSettings::for_sizes(k, metric.nodes());
                 MetricHistogram::new(metric, k, power, budget, settings).map(Self::Histogram)
             }
             Method::Bicriteria => {

@@ -25,6 +25,18 @@ pub struct MetricHistogramSettings {
     pub denoise: Vec<Denoise>,
 }
 
+impl MetricHistogramSettings {
+    /// One prior for all nodes where there are fewer than 16 for each centre, and the default otherwise.
+    ///
+    /// Where a centre serves a few nodes, its users are told apart node by node, and neighbourhoods of 4 to 64 nodes mix those of several
+    /// centres. With one user per node on average and `epsilon` 1 one prior was 4 to 24 % closer on graphs with 3 to 10 nodes for each
+    /// centre; in the plane, with 8 to 15, from 17 % closer to 4 % further.
+    pub fn for_sizes(k: usize, nodes: usize) -> Self {
+        let few = nodes < k.saturating_mul(16);
+        if few { Self { denoise: vec![Denoise::Exchangeable] } } else { Self::default() }
+    }
+}
+
 impl Default for MetricHistogramSettings {
     fn default() -> Self {
         Self { denoise: vec![Denoise::Neighbourhoods] }

@@ -173,6 +173,37 @@ fn settings_survive_a_file() {
     );
 }
 
+/// As many users as places in a field, more of them to the east, and a centre for every eight places. The control is the setting that is not chosen.
+#[test]
+fn where_centres_serve_few_nodes_one_prior_is_closer() {
+    let mut rng = ChaCha20Rng::seed_from_u64(31);
+    let points: Vec<f64> = (0..1_600).map(|_| rng.random_range(0.0..1.0)).collect();
+    let metric = Arc::new(Metric::from_points(&points, 2).unwrap());
+    let mut users = Vec::new();
+    while users.len() < 800 {
+        let node = rng.random_range(0..800_u32);
+        if rng.random_range(0.0..1.2) < 0.2 + points[2 * node as usize] {
+            users.push(node);
+        }
+    }
+    let weights = exact_weights(&metric, &users);
+    let cost = |settings: MetricHistogramSettings| -> f64 {
+        let plan =
+            MetricHistogram::new(&metric, 100, Power::Median, budget(0.3, 0.0), settings).unwrap();
+        let of_run = |run| {
+            let mut rng = ChaCha20Rng::seed_from_u64(run);
+            let centres = plan.simulate(&users, &mut rng).unwrap().output.centres;
+            exact_cost(&metric, Power::Median, &weights, &centres)
+        };
+        (0..6).map(of_run).sum()
+    };
+    let chosen = MetricHistogramSettings::for_sizes(100, 800);
+    let other = MetricHistogramSettings::default();
+    assert!(chosen != other && MetricHistogramSettings::for_sizes(50, 800) == other);
+    let (chosen, other) = (cost(chosen), cost(other));
+    assert!(chosen < 0.95 * other, "{chosen} {other}");
+}
+
 #[test]
 fn the_rule_takes_picks_only_where_nodes_are_very_many_and_users_few() {
     assert_eq!(Method::default_rule(1_000, 0.1, 5_000), Method::Histogram);
