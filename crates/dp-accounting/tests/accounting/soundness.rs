@@ -335,6 +335,10 @@ fn receipts_as_compositions() {
     assert!(Receipt::new("m", AddOnly, budget(10.0, 1e-6), spent).total().is_none());
     let nothing = Step::spend("n", Loss::Unbounded);
     assert!(Receipt::new("m", AddRemove, budget(10.0, 1e-6), nothing).total().is_none());
+    // What is left out grows with a group by more than is known here.
+    let outside = Step::outside("rare", delta(1e-9), Step::spend("a", pure(0.1)));
+    let outside = Receipt::new("m", AddRemove, budget(1.0, 1e-6), outside);
+    assert!(outside.total().is_some() && outside.into_replace_one().total().is_none());
     // The group of two changes under another relation is the doubled loss.
     let replace = receipt.into_replace_one().total().unwrap().epsilon(delta(1e-6));
     assert!(replace.lower() > bound.upper());
