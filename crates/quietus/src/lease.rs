@@ -215,6 +215,8 @@ impl LedgerFile {
 mod tests {
     use super::*;
     use crate::disk::RealDisk;
+    use crate::folder::RELEASE;
+    use crate::session::STATE;
     use dp_accounting::{AddRemove, Budget, Epsilon, Loss, Step};
 
     /// Each of two sessions asked whether its receipt fits before the other began: the second of them is asked again.
@@ -235,6 +237,42 @@ mod tests {
         };
         assert_eq!(["one", "two"].map(begins), [true, false]);
         assert_eq!(ledger.read().unwrap().sessions().collect::<Vec<_>>(), ["one"]);
+    }
+
+    /// What goes on is the plan that was paid for, from the state that the ledger names: when a holder has died, another state of the same
+    /// generation in its folder is none to go on from.
+    #[test]
+    fn a_session_goes_on_by_its_own_plan_from_the_state_that_it_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out");
+        std::fs::create_dir(&out).unwrap();
+        let named = r#"{"release":"mine","family":"items","ledger":null,"plan":"plan"}"#;
+        std::fs::write(out.join(RELEASE), named).unwrap();
+        let limit = Budget::new(1.0, 0.0).unwrap();
+        let path = folder.path().join("ledger");
+        let ledger = LedgerFile::create(&path, "log", AddRemove, limit, "id", &RealDisk).unwrap();
+        let spent = Step::spend("all steps", Loss::Pure { epsilon: Epsilon::new(0.7).unwrap() });
+        let receipt = Receipt::new("items", AddRemove, limit, spent);
+        let begin = |from: &Standing, plan: &str, lease: &str| {
+            let (session, family, out) = ("mine", "items", out.to_str().unwrap());
+            let wanted = Wanted { session, family, plan, from, lease, out };
+            ledger.lease(&wanted, &receipt, &RealDisk)
+        };
+        let put = |users: u64| {
+            let head = r#""session":"mine","generation":1,"lease":"one""#;
+            std::fs::write(out.join(STATE), format!("{{{head},\"users\":{users}}}")).unwrap();
+        };
+        let settle = || ledger.settle("mine", None, &RealDisk);
+        begin(&Standing::default(), "plan", "one").unwrap();
+        put(5);
+        let newest = settle().unwrap().unwrap();
+        assert_eq!((newest.generation, &newest.open), (1, &None));
+        assert!(begin(&newest, "another plan", "two").is_err());
+        begin(&newest, "plan", "two").unwrap();
+        put(6);
+        assert!(settle().is_err(), "the ledger does not name this state");
+        put(5);
+        assert_eq!(settle().unwrap().unwrap(), newest);
     }
 
     /// Two that ask and write at once would each find room for what only one of them can have.
