@@ -88,6 +88,11 @@ fn the_better_oracle_is_chosen() {
     assert!(matches!(best(0.1, 1_000, 100_000), Oracle::Hadamard(_)));
     assert!(matches!(best(1.0, 1_000, 100_000), Oracle::Hashing(_)));
     assert!(matches!(best(4.0, 14_641, 400_000), Oracle::Hashing(_)));
+    // Whichever it is, it costs what was asked for.
+    for asked in [0.1, 0.5, 1.0, 4.0] {
+        let paid = Loss::Pure { epsilon: epsilon(asked) };
+        assert_eq!(best(asked, 1_000, 100_000).response().loss(), paid);
+    }
 }
 
 #[test]
