@@ -251,12 +251,14 @@ impl Draws<'_> {
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    use dp_accounting::{AddRemove, Budget, Epsilon, ReplaceOne, Step};
+    use dp_accounting::{AddRemove, Budget, Epsilon, Mu, ReplaceOne, Step};
     use dp_noise::ChaCha20Rng;
     use rand::SeedableRng;
 
     use super::*;
-    use crate::{Certificate, CreditedRun, NoisyCount, Part, SecureSource, SelectionRule};
+    use crate::{
+        Certificate, CreditedRun, GaussianSum, NoisyCount, Part, SecureSource, SelectionRule,
+    };
 
     fn count(epsilon: f64) -> NoisyCount {
         NoisyCount::geometric(Epsilon::new(epsilon).expect("valid")).expect("in range")
@@ -305,6 +307,16 @@ mod tests {
             other.release(3_u64, &mut draws.next("count"));
         });
         says(of_other, "costs");
+        // No pure loss tells these apart.
+        let sum = |mu| GaussianSum::rounded(Mu::new(mu).expect("valid")).expect("in range");
+        let of_sum = |drawn: f64| {
+            refusal(AddRemove, Step::spend("sum", sum(0.5).loss()), |draws| {
+                sum(drawn).release(&[3_i64, 4], 1, &mut draws.next("sum"));
+            })
+        };
+        assert_eq!(of_sum(0.5), None);
+        says(of_sum(0.6), "costs");
+        says(of_sum(0.4), "costs");
         says(of(&once), "it names no leaf");
         says(of(&|draws| once(&mut draws.leaf("count", 1))), "no leaf `count`");
         says(of(&|draws| once(&mut draws.within("other"))), "no step `other`");
