@@ -172,7 +172,7 @@ impl<B: Bins> Census<B> {
         let totals = settings.region_groups.as_deref();
         let variances = self.plan.noise.variances();
         let solve = |noisy: &[i64]| {
-            post::whole_numbers(settings.method, &self.plan.problem(noisy), &variances, totals)
+            post::whole_numbers(self.plan.method, &self.plan.problem(noisy), &variances, totals)
         };
         let (mut counts, mut proof) = solve(&noisy);
         if let (true, Some(region_groups)) = (settings.shrinkage, totals) {
@@ -193,7 +193,7 @@ impl<B: Bins> Census<B> {
         let totals = settings.region_groups.as_deref();
         let (problem, variances) =
             (self.plan.problem(&evidence.noisy), self.plan.noise.variances());
-        evidence.certify(settings.method, &problem, &variances, totals, table)
+        evidence.certify(self.plan.method, &problem, &variances, totals, table)
     }
 }
 

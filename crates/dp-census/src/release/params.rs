@@ -59,6 +59,10 @@ impl Default for CensusSettings {
     }
 }
 
+/// Where the model gives the root that much of the loss, it says that regions are mostly drowned; what is left to them then costs the root's
+/// row more than it tells of theirs, so that the root gets all.
+const ROOT_ALONE: f64 = 0.7;
+
 /// What was asked for. The file form of plans, which are read back through their checks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "B: Bins", deny_unknown_fields)]
@@ -75,6 +79,8 @@ pub(super) struct Asked<B: Bins> {
 pub(super) struct Plan<B: Bins> {
     pub(super) asked: Asked<B>,
     pub(super) budget: Budget,
+    /// The one that is carried out: the one asked for, or [`Method::RootSpread`] where chosen shares give the root most of the loss.
+    pub(super) method: Method,
     pub(super) shares: Vec<f64>,
     pub(super) noise: Noise,
     pub(super) weights: Vec<u32>,
@@ -109,7 +115,17 @@ impl<B: Bins> Asked<B> {
             }
             given => given.of(tree)?,
         };
-        let shares = match self.settings.method {
+        let method = match (&self.settings.shares, &self.settings.region_groups) {
+            (LevelShares::Chosen, Some(_))
+                if self.settings.method == Method::Fitted
+                    && tree.levels() > 1
+                    && shares[0] >= ROOT_ALONE =>
+            {
+                Method::RootSpread
+            }
+            _ => self.settings.method,
+        };
+        let shares = match method {
             // Nothing is drawn below the root.
             Method::RootSpread => vec![1.0],
             _ => shares,
@@ -124,7 +140,7 @@ impl<B: Bins> Asked<B> {
         assert!(spent <= allowed * (1.0 + 1e-12), "shares add up to one and were rounded down");
         let mut weights = noise.weights(MAX_WEIGHT);
         weights.resize(tree.levels(), 1);
-        Ok(Plan { budget: self.privacy.budget()?, shares, noise, weights, asked: self })
+        Ok(Plan { budget: self.privacy.budget()?, method, shares, noise, weights, asked: self })
     }
 
     fn check_region_groups(&self) -> Result<(), CensusError> {

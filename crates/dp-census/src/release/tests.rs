@@ -561,3 +561,20 @@ fn standard_errors_are_of_the_size_of_errors() {
         assert!(other.standard_errors(&release, ten, &mut rng(1)).is_err());
     }
 }
+
+/// Where nothing is seen of the regions, the default is the root's row alone, draw by draw; and not where shares are given or something is seen.
+#[test]
+fn regions_without_signal_leave_all_of_the_loss_to_the_root() {
+    let table = sizes(20, 5, 21);
+    let release = |method, epsilon, shares| {
+        let totals = with_totals(table.groups_of_regions());
+        let settings = CensusSettings { method, shares, ..totals };
+        let plan = Census::new(nation(), up_to(4), table.groups(), pure(epsilon), settings);
+        let release = plan.expect("valid").simulate(&table, &mut rng(3)).expect("it fits");
+        release.output.into_counts()
+    };
+    let spread = |epsilon| release(Method::RootSpread, epsilon, LevelShares::Chosen);
+    assert_eq!(release(Method::Fitted, 0.01, LevelShares::Chosen), spread(0.01));
+    assert_ne!(release(Method::Fitted, 0.01, LevelShares::Equal), spread(0.01));
+    assert_ne!(release(Method::Fitted, 20.0, LevelShares::Chosen), spread(20.0));
+}
