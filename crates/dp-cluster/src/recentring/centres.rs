@@ -127,14 +127,16 @@ impl Centres {
     /// What comes out.
     pub(crate) fn release(&self) -> Clustering {
         #[allow(clippy::cast_possible_truncation, reason = "a noisy count of records")]
-        let counts = self.standings.iter().map(|one| (one.count.round() as i64).max(1));
+        let counts = self.standings.iter().map(|one| (one.counted.round() as i64).max(1));
         let errors = self.standings.iter().map(|one| self.error(one)).collect();
         let clustering = Clustering::of(self.view().to_points(), counts.collect());
         Clustering { errors: Some(errors), ..clustering }
     }
 
     fn error(&self, one: &Standing) -> CentreError {
-        let (place, number) = ((one.variance, one.radius), (one.count, one.count_variance));
+        // Not by a filter, which begins with what a start saw: it took the largest of many noisy counts.
+        let number = (one.counted, one.counted_variance);
+        let place = (one.variance, one.radius);
         CentreError::of_noise(self.dim, place, number)
     }
 
