@@ -38,7 +38,8 @@
 //!    beyond twice the radius,
 //! 4. moves each centre by its noisy mean residual, as far as that is more than noise: what earlier
 //!    rounds have measured keeps its weight, as in a Kalman filter, of counts as well as of places; in
-//!    the first round, where nobody knows how far off a start is, by the gain of James and Stein.
+//!    the first round, where nobody knows how far off a start is, by the gain of James and Stein. Counts
+//!    that are released are those of the last round alone.
 //!
 //! Between rounds, from released values alone: centres that could be all noise are dropped, and
 //! those that are one cluster are joined by Ward's method, on distances less what noise explains.
