@@ -98,10 +98,16 @@ fn construction(c: &mut Criterion) {
 fn choice(c: &mut Criterion) {
     let scores: Vec<i64> = (0..10_000).map(|i| (i * 7919) % 10_007).collect();
     let rate = ratio(1, 100);
-    per_draw(c, "choice", "10000", |bits| choose_exponentially(bits, &scores, rate));
-    per_draw(c, "permute-and-flip", "10000", |bits| permute_and_flip(bits, &scores, rate));
+    per_draw(c, "choice", "10000", |bits| {
+        choose_exponentially(bits, &scores, rate).expect("there are scores")
+    });
+    per_draw(c, "permute-and-flip", "10000", |bits| {
+        permute_and_flip(bits, &scores, rate).expect("there are scores")
+    });
     let noise = Geometric::new(ratio(100, 1)).expect("valid");
-    per_draw(c, "noisy-max", "10000", |bits| noisy_max(bits, &scores, noise));
+    per_draw(c, "noisy-max", "10000", |bits| {
+        noisy_max(bits, &scores, noise).expect("there are scores")
+    });
 }
 
 fn subsample(c: &mut Criterion) {

@@ -181,7 +181,7 @@ mod tests {
         let tree = hierarchy.tree();
         assert_eq!((tree.len(), tree.levels(), tree.level(1).len()), (327, 3, 12));
         assert_eq!((sizes.groups(), sizes.columns()), (TENTH.groups, 201));
-        let nation = &sizes.exact_totals(tree)[..201];
+        let nation = &sizes.exact_totals(tree).unwrap()[..201];
         let share = |size: usize| nation[size] as f64 / TENTH.groups as f64;
         assert_eq!(nation[0], 0, "nobody lives in an empty household");
         assert!((share(1) - 0.267).abs() < 0.03 && (share(2) - 0.328).abs() < 0.03);

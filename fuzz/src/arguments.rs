@@ -160,7 +160,8 @@ fn geometry(bytes: &[u8]) -> bool {
     }
     let Some(domain) = made(domain) else { return ball.is_some() };
     let mut point: Vec<f64> = (0..domain.dim()).map(|_| choices.float()).collect();
-    let _ = made(PublicBall::around(&domain)).map(|ball| ball.clip(&mut point.clone()));
+    let _ = made(PublicBall::around(&domain))
+        .map(|ball| ball.clip(&mut point.clone()).expect("of its dimension"));
     if let Some(grid) = made(FixedPointGrid::new(domain.clone(), choices.small())) {
         grid.cells_of(&point, &mut vec![0; grid.dim()]);
     }
@@ -171,7 +172,7 @@ fn geometry(bytes: &[u8]) -> bool {
             cloud.add(&positions, &mut vec![0; cloud.vertices()]);
         }
     }
-    domain.clip(&mut point);
+    domain.clip(&mut point).expect("of its dimension");
     assert!(domain.contains(&point), "{point:?}");
     true
 }

@@ -126,8 +126,8 @@ pub(crate) const TARGETS: [Target; 17] = [
         |bytes| {
             let hierarchy = read::<Hierarchy>(bytes).map(|all| assert!(!json(&all).is_empty()));
             let sizes = read::<GroupSizes<From0>>(bytes).map(|all| assert!(all.groups() >= 0));
-            let table = read::<GroupTable>(bytes).map(|all| assert!(!all.row(0).is_empty()));
-            let real = read::<RealGroupTable>(bytes).map(|all| assert!(!all.row(0).is_empty()));
+            let table = read::<GroupTable>(bytes).map(|all| assert!(!all[0].is_empty()));
+            let real = read::<RealGroupTable>(bytes).map(|all| assert!(!all[0].is_empty()));
             hierarchy.or(sizes).or(table).or(real).is_some()
         },
     ),
@@ -252,11 +252,11 @@ fn account<R: Relation>(bytes: &[u8]) -> bool {
 fn geometry(bytes: &[u8]) -> bool {
     let mut used = false;
     if let Some(domain) = read::<PublicBox>(bytes) {
-        domain.clip(&mut vec![f64::NAN; domain.dim()]);
+        domain.clip(&mut vec![f64::NAN; domain.dim()]).expect("of its dimension");
         used = true;
     }
     if let Some(ball) = read::<PublicBall>(bytes) {
-        ball.clip(&mut vec![1e300; ball.dim()]);
+        ball.clip(&mut vec![1e300; ball.dim()]).expect("of its dimension");
         used = true;
     }
     if let Some(grid) = read::<FixedPointGrid>(bytes) {

@@ -57,6 +57,30 @@ impl Error {
     }
 }
 
+/// Where it does not matter which method it was.
+macro_rules! of_crates {
+    ($($name:literal: $error:ty),+) => {
+        $(impl From<$error> for Error {
+            fn from(error: $error) -> Self {
+                Self::library($name, &error)
+            }
+        })+
+    };
+}
+
+of_crates!(
+    "dp-cluster": dp_cluster::ClusterError,
+    "dp-combinatorial": dp_combinatorial::CombinatorialError,
+    "dp-census": dp_census::CensusError,
+    "dp-geometry": dp_geometry::GeometryError,
+    "dp-stream": dp_stream::StreamError,
+    "dp-mechanism": dp_mechanism::MechanismError,
+    "dp-accounting": dp_accounting::ParamError,
+    "dp-local": dp_local::LocalError,
+    "a number": std::num::TryFromIntError,
+    "threads": rayon::ThreadPoolBuildError
+);
+
 impl From<TableError> for Error {
     fn from(error: TableError) -> Self {
         quietus_datasets::Error::from(error).into()

@@ -66,6 +66,7 @@ fn log_term(h: f64, n: f64, p: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
 
     #[test]
     fn limits_match_their_closed_forms() {
@@ -73,8 +74,8 @@ mod tests {
         let alpha = 1e-6;
         for n in [1, 14, 1_000] {
             let root = alpha_root(alpha, n);
-            assert!((lower_confidence_limit(n, n, alpha) - root).abs() < 1e-9);
-            assert!((upper_confidence_limit(0, n, alpha) - (1.0 - root)).abs() < 1e-9);
+            assert_abs_diff_eq!(lower_confidence_limit(n, n, alpha), root, epsilon = 1e-9);
+            assert_abs_diff_eq!(upper_confidence_limit(0, n, alpha), 1.0 - root, epsilon = 1e-9);
         }
         assert!(lower_confidence_limit(0, 10, alpha).abs() < 1e-15);
     }
@@ -88,7 +89,7 @@ mod tests {
         for p in [0.01, 0.3, 0.5, 0.9] {
             for hits in 0..=30 {
                 let plain: f64 = (hits..=30).map(|h| log_term(h as f64, 30.0, p).exp()).sum();
-                assert!((upper_tail(hits, 30, p) - plain).abs() < 1e-12, "{hits} at {p}");
+                assert_abs_diff_eq!(upper_tail(hits, 30, p), plain, epsilon = 1e-12);
             }
         }
     }

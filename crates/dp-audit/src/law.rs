@@ -258,6 +258,7 @@ impl<O: Ord> Law<O> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
 
     fn of<O: Ord, const N: usize>(paths: [(O, f64); N]) -> Law<O> {
         Law::from_paths(paths.map(|(output, p)| (output, p, false)), Promises::default())
@@ -274,7 +275,7 @@ mod tests {
     fn all_measures_of_randomised_response_match_their_closed_forms() {
         for epsilon in [0.1, 1.0, 3.0] {
             let (a, b) = response(epsilon);
-            let close = |x: f64, y: f64| assert!((x - y).abs() < 1e-9, "{x} is not {y}");
+            let close = |x: f64, y: f64| assert_abs_diff_eq!(x, y, epsilon = 1e-9);
             close(a.pure_loss(&b), epsilon);
             close(a.bounded_range(&b), 2.0 * epsilon);
             let p = epsilon.exp() / (1.0 + epsilon.exp());
@@ -297,8 +298,8 @@ mod tests {
         let b = of([(0, 1.0)]);
         assert!(a.pure_loss(&b).is_infinite() && a.renyi(&b, 2.0).is_infinite());
         assert!(a.zcdp(&b).is_infinite() && a.bounded_range(&b).is_infinite());
-        assert!((a.delta(&b, 5.0) - 0.5).abs() < 1e-15);
-        assert!((b.pure_loss(&a) - 2_f64.ln()).abs() < 1e-15);
+        assert_abs_diff_eq!(a.delta(&b, 5.0), 0.5, epsilon = 1e-15);
+        assert_abs_diff_eq!(b.pure_loss(&a), 2_f64.ln(), epsilon = 1e-15);
     }
 
     #[test]

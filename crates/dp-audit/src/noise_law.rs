@@ -344,6 +344,7 @@ pub fn gaussian_renyi_divergence(noise: DiscreteGaussian, shift: i64, alpha: f64
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
     use dp_mechanism::{DiscreteLaplace, RoundedGaussian};
 
     use super::*;
@@ -431,7 +432,7 @@ mod tests {
             assert!((p - plain).abs() < 1e-12, "{released:?}: {p} for {plain}");
             let (index, value) = *released;
             let one = noisy_max_probability(&Floats, &scores, noise, index, value);
-            assert!((one - p).abs() < 1e-15);
+            assert_abs_diff_eq!(one, p, epsilon = 1e-15);
         }
         for (index, value) in (0..3).flat_map(|i| (-1..40).map(move |v| (i, v))) {
             let p = noisy_max_probability(&Floats, &scores, noise, index, value);

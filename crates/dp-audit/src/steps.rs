@@ -57,6 +57,7 @@ pub fn exact_law_of_steps<S: Ord + Clone, O: Ord>(
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
     use dp_mechanism::{Coin, Ratio};
 
     use super::*;
@@ -74,7 +75,7 @@ mod tests {
             if toss == 7 { Progress::Done(sum) } else { Progress::Continue((toss + 1, sum)) }
         });
         for (output, p) in whole.iter() {
-            assert!((merged.probability(output) - p).abs() < 1e-12);
+            assert_abs_diff_eq!(merged.probability(output), p, epsilon = 1e-12);
         }
     }
 
@@ -86,6 +87,6 @@ mod tests {
             if toss == 199 { Progress::Done(sum) } else { Progress::Continue((toss + 1, sum)) }
         });
         let mean: f64 = law.iter().map(|(sum, p)| f64::from(*sum) * p).sum();
-        assert!((mean - 200.0 / 3.0).abs() < 1e-9, "{mean}");
+        assert_abs_diff_eq!(mean, 200.0 / 3.0, epsilon = 1e-9);
     }
 }

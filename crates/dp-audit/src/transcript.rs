@@ -568,6 +568,7 @@ impl<I: Iterator<Item = i64>> Source for Scripted<'_, I> {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
     use dp_mechanism::{DiscreteLaplace, Geometric};
 
     use super::*;
@@ -624,7 +625,7 @@ mod tests {
                     let step = step([value, other], noise, released);
                     if here > 0.0 && there > 0.0 {
                         let loss = (here / there).ln();
-                        assert!((step.forward - loss).abs() < 1e-9, "{step:?} for {loss}");
+                        assert_abs_diff_eq!(step.forward, loss, epsilon = 1e-9);
                         assert!((step.backward + loss).abs() < 1e-9, "{step:?} for {loss}");
                     }
                     let divergence = [1.01, 2.0, 8.0]

@@ -222,7 +222,7 @@ fn secret_coins_need_an_exact_law() {
                     let count = |set| left.iter().filter(|record| **record == set).count();
                     (0..3).map(|set| i64::try_from(count(set)).expect("few")).collect::<Vec<i64>>()
                 });
-                let picked = selection.release(&scores.cells(3), draws).index;
+                let picked = selection.release(&scores.cells(3), draws).unwrap().index;
                 let gone = i64::try_from(picked).expect("few");
                 left.update(move |left| left.retain(|record| !served || *record != gone));
                 picked

@@ -1,5 +1,6 @@
 //! Broken mechanisms that are out to fool an audit, each beside an honest one that it must not accuse.
 
+use approx::assert_abs_diff_eq;
 use dp_accounting::{AddRemove, Budget, Epsilon, Receipt, Relation, ReplaceOne, Step};
 use dp_audit::{
     Comparison, Law, Neighbours, NotNeighbours, Steered, Window, compare, exact_law, exact_laws,
@@ -79,7 +80,7 @@ fn code_for_draws_beyond_the_window_runs() {
     assert!(loss(law(50)).is_infinite());
     let honest =
         |secret| exact_law(window, |source| source.noisy(secret, laplace(2))).without_receipt();
-    assert!((loss(honest) - 0.5).abs() < 1e-9);
+    assert_abs_diff_eq!(loss(honest), 0.5, epsilon = 1e-9);
 }
 
 /// Whatever the code does with a value that nothing stands for, its mass can be charged to delta.
@@ -185,7 +186,7 @@ fn steering_accuses_nobody() {
                 let loss = step.forward.abs().max(step.backward.abs());
                 assert!(loss <= 0.25 * (1.0 + 1e-9), "{step:?}");
             }
-            assert!((comparison.steps[0].rho - 1.0 / 18.0).abs() < 1e-12);
+            assert_abs_diff_eq!(comparison.steps[0].rho, 1.0 / 18.0, epsilon = 1e-12);
         }
     }
 }
@@ -250,7 +251,7 @@ fn what_one_leaf_overspends_another_cannot_make_up_for() {
     let broken = compared(run([2, 0]));
     let leaf = broken.overdrawn.expect("the first");
     assert!(leaf.draw == 0 && (leaf.share - 2.0).abs() < 1e-9);
-    assert!((broken.pure_loss() - 2.0).abs() < 1e-9, "as if both were overspent");
+    assert_abs_diff_eq!(broken.pure_loss(), 2.0, epsilon = 1e-9);
 }
 
 /// Two counts, under either relation: a record that is replaced shows in both.
@@ -313,11 +314,11 @@ fn a_claim_is_checked_on_the_neighbours_it_is_about() {
     // On the right neighbours, both halves lose.
     let seen = compare(&replaced, run, &few, &other, &mut source);
     assert!(seen.refused.is_none() && (seen.pure_loss() - 1.0).abs() < 1e-9);
-    assert!((seen.share_of(&replace.receipt()) - 1.0).abs() < 1e-9);
+    assert_abs_diff_eq!(seen.share_of(&replace.receipt()), 1.0, epsilon = 1e-9);
 
     let run = |data: &Vec<u8>, source: &mut dyn Source| add.replay(data, source).0;
     let seen = compare(&one_more, run, &few, &more, &mut source);
-    assert!((seen.share_of(&add.receipt()) - 1.0).abs() < 1e-9);
+    assert_abs_diff_eq!(seen.share_of(&add.receipt()), 1.0, epsilon = 1e-9);
     // The same run, held against a claim for other neighbours.
     assert!(seen.share_of(&replace.receipt()).is_infinite());
     assert!(seen.share_of(&add.receipt().into_replace_one()).is_infinite());
@@ -329,7 +330,11 @@ fn a_claim_is_checked_on_the_neighbours_it_is_about() {
     let seen = compare(&one_more, run, &few, &more, &mut source);
     assert!(matches!(seen.refused, Some(NotNeighbours::NoReceipt { .. })));
     let raw = Neighbours::of_records(AddRemove, records).without_receipt();
-    assert!((compare(&raw, run, &few, &more, &mut source).pure_loss() - 0.5).abs() < 1e-9);
+    assert_abs_diff_eq!(
+        compare(&raw, run, &few, &more, &mut source).pure_loss(),
+        0.5,
+        epsilon = 1e-9
+    );
 }
 
 /// Nothing of the outcome is put out.
@@ -439,7 +444,7 @@ fn a_draw_beside_a_plan_is_refused() {
     let run = |data: &Vec<u8>, source: &mut dyn Source| planned(data.len() as u64, source);
     let wide = Window::new(-40, 40);
     let (p, q) = exact_laws(&neighbours, wide, run, &few, &more).expect("neighbours");
-    assert!((p.pure_loss(&q).max(q.pure_loss(&p)) - 0.5).abs() < 1e-6);
+    assert_abs_diff_eq!(p.pure_loss(&q).max(q.pure_loss(&p)), 0.5, epsilon = 1e-6);
     let unit = |data: &Vec<u8>| {
         let law = exact_rational_law(ratio(1, 2), 2, wide, |source| run(data, source));
         law.under(AddRemove)

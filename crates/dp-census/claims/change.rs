@@ -44,7 +44,7 @@ fn change_by(quantity: u32, effort: Effort, query: Query, found: &mut Found) {
         let leaves = tree.leaves().len();
         neighbours(leaves, bins, effort.of(2, 3), quantity as usize, |a, b, witness| {
             let [a, b] = [a, b].map(|sizes| {
-                let mut table = sizes.exact_totals(tree);
+                let mut table = sizes.exact_totals(tree).expect("of this tree");
                 query.of_totals(tree, bins.count(), &mut table);
                 table
             });

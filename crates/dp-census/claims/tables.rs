@@ -112,7 +112,7 @@ fn evidence(effort: Effort) -> Found {
                 let plan = plan.expect("valid");
                 let show = |(table, evidence): (GroupTable, Evidence)| {
                     let counts = table.counts().iter().map(|count| count.cast_unsigned()).collect();
-                    bits(counts, &evidence, plan.certify(&table, &evidence))
+                    bits(counts, &evidence, plan.certify(&table, &evidence).expect("of this plan"))
                 };
                 let pair = (a, b);
                 let share = share_shown(&plan.with_evidence(), Promise::Pure, pair, &mut rng, show);
@@ -261,7 +261,11 @@ fn real(effort: Effort) -> Found {
                     let alone =
                         share_shown(&plan, promise, pair, &mut rng, |table| of_real(&table));
                     let show = |(table, evidence): (RealGroupTable, Evidence)| {
-                        bits(of_real(&table), &evidence, plan.certify(&table, &evidence))
+                        bits(
+                            of_real(&table),
+                            &evidence,
+                            plan.certify(&table, &evidence).expect("of this plan"),
+                        )
                     };
                     let both = share_shown(&plan.with_evidence(), promise, pair, &mut rng, show);
                     found.see(alone.max(both), || format!("{says} {promise:?}: {witness}"));

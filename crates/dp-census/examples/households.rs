@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let release = plan.release(&households, &mut chacha_from_os()?)?.output;
     println!("{:<16}{:>7}{:>7}{:>7}{:>7}{:>7}", "persons", 0, 1, 2, 3, "4+");
     for (region, (name, _)) in regions.iter().enumerate() {
-        let cells = release.row(region).iter().map(|groups| format!("{groups:>7}"));
+        let cells = release[region].iter().map(|groups| format!("{groups:>7}"));
         println!("{name:<16}{}", cells.collect::<String>());
     }
     println!("\nEach region is the sum of its parts, and there are {number} households in all.");

@@ -152,6 +152,9 @@ pub enum CensusError {
         /// That of the table.
         got: (usize, usize),
     },
+    /// A table was made for other regions.
+    #[error("the evidence is about another hierarchy than that of the plan")]
+    OtherHierarchy,
     /// A table says that there are fewer than no groups of some size.
     #[error("no number of groups may be negative")]
     NegativeCount,

@@ -20,7 +20,7 @@
 //! let release = plan.release(&sizes, &mut chacha_from_os()?)?;
 //! assert!(release.output.is_consistent(nation.tree(), 6));
 //! for (region, name) in ["US", "GA", "NY"].into_iter().enumerate() {
-//!     println!("{name}: {:?} households of 0, 1, 2, 3 or more", release.output.row(region));
+//!     println!("{name}: {:?} households of 0, 1, 2, 3 or more", &release.output[region]);
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

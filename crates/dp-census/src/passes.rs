@@ -21,7 +21,7 @@
 //!     all.merge(counted.table())?;
 //! }
 //! let release = passes.answer(all.table(), &mut chacha_from_os()?)?.expect("there is one pass");
-//! assert_eq!(release.output.row(0).len(), 4);
+//! assert_eq!(release.output[0].len(), 4);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

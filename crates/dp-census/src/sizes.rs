@@ -130,11 +130,14 @@ impl<B: Bins> GroupSizes<B> {
 
     /// The table of all regions of `tree`, not private: every region has the sum of its children.
     ///
-    /// # Panics
-    /// If the table has not one row per leaf.
-    pub fn exact_totals(&self, tree: &RegionTree) -> Vec<i64> {
-        assert_eq!(self.regions(), tree.leaves().len(), "one row per leaf region");
-        totals(tree, self.columns(), &self.counts)
+    /// # Errors
+    /// [`CensusError::Shape`] if the table has not one row per leaf.
+    pub fn exact_totals(&self, tree: &RegionTree) -> Result<Vec<i64>, CensusError> {
+        let [expected, got] = [tree.leaves().len(), self.regions()].map(|of| (of, self.columns()));
+        if got != expected {
+            return Err(CensusError::Shape { expected, got });
+        }
+        Ok(totals(tree, self.columns(), &self.counts))
     }
 }
 
@@ -234,7 +237,7 @@ mod tests {
         let sizes = sizes.expect("valid");
         assert_eq!(sizes.counts(), [0, 2, 0, 1, 0, 1, 1, 1]);
         assert_eq!((sizes.groups(), sizes.groups_of_regions()), (6, vec![3, 3]));
-        let totals = sizes.exact_totals(nation().tree());
+        let totals = sizes.exact_totals(nation().tree()).unwrap();
         assert_eq!(totals, [0, 3, 1, 2, 0, 2, 0, 1, 0, 1, 1, 1]);
     }
 
@@ -286,7 +289,7 @@ mod tests {
         let sizes = GroupSizes::from_rows(&nation(), From0::up_to(2).expect("valid"), rows);
         let sizes = sizes.expect("valid");
         assert_eq!(sizes.groups_of_regions(), [1_000_000_000, 0]);
-        assert_eq!(sizes.exact_totals(nation().tree())[2], 1_000_000_000);
+        assert_eq!(sizes.exact_totals(nation().tree()).unwrap()[2], 1_000_000_000);
     }
 
     /// A file of one kind of columns is not read as one of another, whatever the number of columns.

@@ -325,3 +325,30 @@ fn files() {
         assert!(said.contains(wanted), "{said}, not {wanted}");
     }
 }
+
+/// Tables and evidence of another plan, regions and levels that there are not.
+#[test]
+fn tables_that_do_not_fit_their_plan() {
+    let bins = From0::up_to(2).expect("valid");
+    let rows = [("GA", 2, 1), ("NY", 0, 3)];
+    let sizes = GroupSizes::from_rows(&nation(), bins, rows).expect("valid");
+    let privacy = || Privacy::pure(1.0).expect("valid");
+    let plan = |hierarchy, bins| {
+        Census::new(hierarchy, bins, 4, privacy(), CensusSettings::default()).expect("valid")
+    };
+    let rng = &mut ChaCha20Rng::seed_from_u64(1);
+    let ours = plan(nation(), bins);
+    let (table, evidence) = ours.with_evidence().simulate(&sizes, rng).expect("fits").output;
+    assert!(ours.certify(&table, &evidence).is_ok_and(|proof| proof.feasible));
+    assert_eq!((table.get(2).map(<[i64]>::len), table.get(3)), (Some(3), None));
+    assert_eq!(table.get(usize::MAX), None);
+    assert!(ours.noise_variance(1).is_some() && ours.noise_variance(2).is_none());
+    let other = Hierarchy::new([("US", None), ("GA", Some("US"))]).expect("valid");
+    let refused = plan(other.clone(), bins).certify(&table, &evidence);
+    assert_eq!(refused, Err(CensusError::OtherHierarchy));
+    let wider = plan(nation(), From0::up_to(5).expect("valid")).certify(&table, &evidence);
+    let lengths = CensusError::TableLength { regions: 3, bins: 6, cells: 9 };
+    assert_eq!(wider, Err(lengths));
+    let shape = CensusError::Shape { expected: (1, 3), got: (2, 3) };
+    assert_eq!(sizes.exact_totals(other.tree()), Err(shape));
+}

@@ -49,13 +49,15 @@ fn file(path: &str, columns: usize, k: usize, runs: u64) -> Result<(), Box<dyn E
     let mut best = f64::INFINITY;
     for _ in 0..5 {
         let found = solver.exact_fit(points.view(), None, &mut rng)?.centres;
-        best = best.min(squared_inertia(points.view(), found.view()));
+        best = best.min(squared_inertia(points.view(), found.view())?);
     }
     for epsilon in [1.0, 2.0, 4.0] {
         let budget = Budget::new(epsilon, 1e-6)?;
         let (mut dpm, mut recommended) = (Vec::new(), Vec::new());
         for _ in 0..runs {
-            let cost = |found: &Points| squared_inertia(points.view(), found.view()) / best;
+            let cost = |found: &Points| {
+                squared_inertia(points.view(), found.view()).expect("alike") / best
+            };
             let settings = DpmRecentredSettings { clusters: Some(k), ..Default::default() };
             let plan = DpmRecentred::new(domain.clone(), budget, settings)?;
             dpm.push(cost(&plan.simulate(points.view(), &mut rng)?.output.centres));
@@ -115,13 +117,13 @@ fn balls(runs: u64) -> Result<(), Box<dyn Error>> {
                 found.points().rows().map(squared).fold(f64::INFINITY, f64::min).sqrt()
             };
             far.push(centres.view().rows().map(nearest).fold(0.0, f64::max));
-            let best = squared_inertia(points.view(), centres.view());
+            let best = squared_inertia(points.view(), centres.view())?;
             let cost = |found: &Points| {
                 let none = found.is_empty();
                 if none {
                     f64::INFINITY
                 } else {
-                    squared_inertia(points.view(), found.view()) / best
+                    squared_inertia(points.view(), found.view()).expect("alike") / best
                 }
             };
             let settings = StemmerKaplanSettings::default();

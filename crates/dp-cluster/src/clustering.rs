@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::ClusterError;
 use crate::coreset::PrivateCoreset;
 use crate::located::Located;
-use crate::nearest;
+use crate::nearest::assign;
 use crate::table::{count_labels, noisy_counts};
 
 /// Private centres with private counts: the output of every private clustering of this crate. Everything computed from it alone is free.
@@ -123,7 +123,7 @@ impl Clustering {
 
 /// The weight of the points of a coreset that are nearest to each centre.
 pub(crate) fn nearest_weights(coreset: &PrivateCoreset, centres: PointsView<'_>) -> Vec<i64> {
-    labelled_weights(coreset, &nearest(coreset.points(), centres).labels, centres.len())
+    labelled_weights(coreset, &assign(coreset.points(), centres).labels, centres.len())
 }
 
 /// The same, where it is known which centre is the nearest to each point.

@@ -1,7 +1,7 @@
 //! The one error type of the crate.
 
 use dp_accounting::ParamError;
-use dp_geometry::GeometryError;
+use dp_geometry::{GeometryError, PointsView};
 use dp_mechanism::MechanismError;
 
 use crate::kmeans::{KMeans, MAX_MAGNITUDE};
@@ -79,6 +79,22 @@ pub enum ClusterError {
         /// Of the points.
         got: usize,
     },
+    /// Points and centres have different numbers of coordinates.
+    #[error("the points have {points} coordinates each, the centres {centres}")]
+    CentresDimension {
+        /// Of the points.
+        points: usize,
+        /// Of the centres.
+        centres: usize,
+    },
+    /// There is not one label per point.
+    #[error("there must be one label per point, got {labels} for {points} points")]
+    LabelsLength {
+        /// Number of points.
+        points: usize,
+        /// Number of labels.
+        labels: usize,
+    },
     /// There are not as many records as the plan was made for, where their number is public.
     #[error("the plan is made for {expected} records, got {got}")]
     Records {
@@ -108,5 +124,14 @@ impl ClusterError {
     /// Refuses points of another dimension than that of the public domain.
     pub(crate) fn unless_equal(expected: usize, got: usize) -> Result<(), Self> {
         if got == expected { Ok(()) } else { Err(Self::Dimension { expected, got }) }
+    }
+
+    /// Refuses centres of another dimension than that of the points.
+    pub(crate) fn unless_alike(
+        points: PointsView<'_>,
+        centres: PointsView<'_>,
+    ) -> Result<(), Self> {
+        let [points, centres] = [points, centres].map(|of| of.dim());
+        if points == centres { Ok(()) } else { Err(Self::CentresDimension { points, centres }) }
     }
 }

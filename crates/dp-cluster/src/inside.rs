@@ -58,7 +58,7 @@ mod tests {
                 let inside = Inside::of(points.view(), &public_box);
                 for (number, row) in points.view().rows().enumerate() {
                     let mut plain = row.to_vec();
-                    public_box.clip(&mut plain);
+                    public_box.clip(&mut plain).expect("as many coordinates");
                     let mut room = vec![f64::NAN; dim];
                     let point = inside.point(number, row, &mut room);
                     assert_eq!(point, plain, "{name}");

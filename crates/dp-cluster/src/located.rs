@@ -100,7 +100,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     use super::*;
-    use crate::nearest;
+    use crate::nearest::assign;
 
     /// Few distinct coordinates make ties and equal centres common.
     #[test]
@@ -113,7 +113,7 @@ mod tests {
             };
             let (points, centres) = (lattice(2_500), lattice(17));
             let public_box = PublicBox::cube(dim, -1.4, 1.4).expect("valid");
-            let plain = nearest(points.view(), centres.view());
+            let plain = assign(points.view(), centres.view());
             for _ in 0..5 {
                 let hints = (0..points.len()).map(|_| rng.random_range(0..17)).collect();
                 let mut located = Located::at(points.view(), hints);

@@ -7,6 +7,7 @@ pub(crate) use dp_geometry::nearest::{
 };
 use rayon::prelude::*;
 
+use crate::error::ClusterError;
 use crate::table::rows_per_task;
 
 /// The nearest centre of each point and the squared distance to it.
@@ -33,8 +34,8 @@ pub struct Assignment {
 /// `O(n k dim)`, spread over the threads of the current pool. The result is the same, bit for bit,
 /// for every number of threads: each distance is one sum in the order of the dimensions.
 ///
-/// # Panics
-/// If the dimensions differ.
+/// # Errors
+/// [`ClusterError::CentresDimension`].
 ///
 /// # Example
 /// ```
@@ -43,17 +44,26 @@ pub struct Assignment {
 ///
 /// let points = Points::new(vec![0.0, 4.0, 5.0, 9.0], 1)?;
 /// let centres = Points::new(vec![0.0, 10.0], 1)?;
-/// let assignment = nearest(points.view(), centres.view());
+/// let assignment = nearest(points.view(), centres.view())?;
 /// assert_eq!(assignment.labels, [0, 0, 0, 1]); // 5 is a tie
 /// assert_eq!(assignment.squared_distances, [0.0, 16.0, 25.0, 1.0]);
-/// # Ok::<(), dp_geometry::GeometryError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn nearest(points: PointsView<'_>, centres: PointsView<'_>) -> Assignment {
-    nearest_from(points, centres, tree_from(centres.dim()))
+pub fn nearest(
+    points: PointsView<'_>,
+    centres: PointsView<'_>,
+) -> Result<Assignment, ClusterError> {
+    ClusterError::unless_alike(points, centres)?;
+    Ok(assign(points, centres))
+}
+
+/// [`nearest`], where both are known to have the same dimension.
+pub(crate) fn assign(points: PointsView<'_>, centres: PointsView<'_>) -> Assignment {
+    assign_from(points, centres, tree_from(centres.dim()))
 }
 
 /// The same with a tree from so many centres on, and with a table of fewer: a test sets this to a few.
-pub(crate) fn nearest_from(
+pub(crate) fn assign_from(
     points: PointsView<'_>,
     centres: PointsView<'_>,
     tree_from: usize,
@@ -61,9 +71,9 @@ pub(crate) fn nearest_from(
     assert_eq!(points.dim(), centres.dim(), "points and centres must have the same dimension");
     // Building a tree is work for all centres, searching it saves some per point.
     if centres.len() >= tree_from && points.len() >= centres.len() {
-        assign(points, &CentreTree::new(centres))
+        assign_by(points, &CentreTree::new(centres))
     } else {
-        assign(points, &CentreTable::new(centres))
+        assign_by(points, &CentreTable::new(centres))
     }
 }
 
@@ -72,7 +82,7 @@ pub(crate) fn tree_from(dim: usize) -> usize {
     if dim <= CentreTree::MAX_DIM { (64 << dim).max(256) } else { usize::MAX }
 }
 
-fn assign(points: PointsView<'_>, centres: &(impl NearestCentre + Sync)) -> Assignment {
+fn assign_by(points: PointsView<'_>, centres: &(impl NearestCentre + Sync)) -> Assignment {
     let mut labels = vec![0; points.len()];
     let mut squared_distances = vec![f64::INFINITY; points.len()];
     let rows = rows_per_task(points.len());
@@ -130,9 +140,9 @@ mod tests {
             };
             let (points, centres) = (cut(coords), cut(centres));
             let plain = plain(points.view(), centres.view());
-            prop_assert_eq!(&nearest(points.view(), centres.view()), &plain);
+            prop_assert_eq!(&assign(points.view(), centres.view()), &plain);
             for tree_from in [1, 2, 3, usize::MAX] {
-                let found = nearest_from(points.view(), centres.view(), tree_from);
+                let found = assign_from(points.view(), centres.view(), tree_from);
                 prop_assert_eq!(&found, &plain, "a tree from {} centres on", tree_from);
             }
         }
@@ -149,7 +159,7 @@ mod tests {
             for k in [from - 1, from] {
                 let centres =
                     Points::new((0..k * dim).map(|i| place(i + 5)).collect(), dim).unwrap();
-                let found = nearest(points.view(), centres.view());
+                let found = assign(points.view(), centres.view());
                 assert_eq!(found, plain(points.view(), centres.view()), "{k} centres");
             }
         }
@@ -160,11 +170,11 @@ mod tests {
     fn no_centre_and_no_number_is_infinitely_far() {
         let points = Points::new(vec![f64::NAN, f64::INFINITY, 1.0], 1).unwrap();
         let none = Points::new(vec![], 1).unwrap();
-        let far = nearest(points.view(), none.view());
+        let far = assign(points.view(), none.view());
         assert_eq!(far.labels, [0, 0, 0]);
         assert!(far.squared_distances.iter().all(|d| d.is_infinite()));
         let one = Points::new(vec![0.0, 1.0], 1).unwrap();
-        let some = nearest(points.view(), one.view());
+        let some = assign(points.view(), one.view());
         assert_eq!(some.labels, [0, 0, 1]);
         assert_eq!(some.squared_distances, [f64::INFINITY, f64::INFINITY, 0.0]);
     }

@@ -144,7 +144,7 @@ impl<'a> InBall<'a> {
         let inside = squared <= self.surely_inside;
         if !inside {
             let mut clipped = row.to_vec();
-            self.ball.clip(&mut clipped);
+            self.ball.clip(&mut clipped).expect("as many coordinates");
             self.subtract(&clipped, out);
         }
     }

@@ -54,12 +54,12 @@ pub(crate) fn adversarial(dim: usize, n: usize) -> Vec<(&'static str, Points)> {
 /// Of each centre, by how many of its errors it is off the mean of the records nearest to it, in the first coordinate, and its count off
 /// their number.
 pub(crate) fn off_by_errors(points: PointsView<'_>, found: &Clustering) -> Vec<[f64; 2]> {
-    let labels = nearest(points, found.centres.view()).labels;
+    let labels = nearest(points, found.centres.view()).unwrap().labels;
     let off = |(centre, error): (usize, &CentreError)| {
         let own = points.rows().zip(&labels).filter(|(_, label)| **label as usize == centre);
         let (sum, number) =
             own.fold((0.0, 0.0), |(sum, number), (row, _)| (sum + row[0], number + 1.0));
-        let place = found.centres.view().row(centre)[0] - sum / number;
+        let place = found.centres[centre][0] - sum / number;
         let count = found.counts[centre] as f64 - number;
         [place.abs() / error.at[0], count.abs() / error.count]
     };

@@ -38,9 +38,13 @@ fn synthetic(dim: usize, seeds: u64) -> (f64, f64) {
         let released =
             dpm.simulate(points.view(), &mut rng).expect("the shape fits").output.centres;
         assert_eq!(released.len(), CLUSTERS, "{dim} dimensions, seed {seed}");
-        assert_eq!(distinct_clusters_found(released.view(), centres.view()), CLUSTERS);
-        inertia += squared_inertia(points.view(), released.view());
+        assert_eq!(
+            distinct_clusters_found(released.view(), centres.view()).expect("alike"),
+            CLUSTERS
+        );
+        inertia += squared_inertia(points.view(), released.view()).expect("alike");
         distance += normalised_kmeans_distance(released.view(), &[centres], &public_box)
+            .expect("alike")
             .expect("there are centres");
     }
     (inertia / seeds as f64, distance / seeds as f64)
@@ -77,14 +81,14 @@ fn lsh_splits_and_em_mc_come_near_the_clusters() {
         let lsh = LshSplits::new(ball.clone(), CLUSTERS, budget, LshSplitsSettings::default())
             .expect("valid");
         let centres = lsh.simulate(points.view(), &mut rng).expect("the shape fits").output.centres;
-        let inertia = squared_inertia(points.view(), centres.view());
+        let inertia = squared_inertia(points.view(), centres.view()).expect("alike");
         assert!(inertia > 1.0e6, "{seed}: {inertia:.3e}");
         mean_of_lsh += inertia / 3.0;
         let cover = EmMc::new(public_box.clone(), CLUSTERS, budget, EmMcSettings::default())
             .expect("valid");
         let centres =
             cover.simulate(points.view(), &mut rng).expect("the shape fits").output.centres;
-        let inertia = squared_inertia(points.view(), centres.view());
+        let inertia = squared_inertia(points.view(), centres.view()).expect("alike");
         assert!(inertia > 1.0e6 && inertia < 6.0e6, "{seed}: {inertia:.3e}");
     }
     assert!(mean_of_lsh < 0.5 * 7.4e7, "{mean_of_lsh:.3e}");

@@ -6,6 +6,7 @@
 
 use std::fmt::Display;
 
+use dp_accounting::Mu;
 use dp_cluster::coreset::CoresetFromCentres;
 use dp_cluster::distance::{NoisedPoints, RegionCoreset, RegionCoresetSettings, RegionRule};
 use dp_cluster::dp_lloyd::{DpLloyd, DpLloydSettings};
@@ -24,8 +25,11 @@ use dp_cluster::recentring::{
 };
 use dp_cluster::rings::{RingRounds, RingRoundsSettings};
 use dp_cluster::stemmer_kaplan::{StemmerKaplan, StemmerKaplanSettings};
-use dp_cluster::{AddRemove, Budget, ClusterError, Points, PublicBall, PublicBox};
-use dp_mechanism::{Coordinates, Nearby};
+use dp_cluster::{
+    AddRemove, Budget, ClusterError, Points, PublicBall, PublicBox, metrics, nearest,
+};
+use dp_mechanism::{ChaCha20Rng, Coordinates, Nearby};
+use rand::SeedableRng;
 
 const SIZES: [usize; 7] = [0, 1, 2, 1000, 1 << 20, 1 << 40, usize::MAX];
 const LEVELS: [u32; 6] = [0, 1, 5, 30, 64, u32::MAX];
@@ -601,4 +605,36 @@ fn records_of_another_dimension() {
         let points = Points::new(vec![0.0; 3 * dim], dim).expect("rows");
         assert!(said(tally.add(points.view())).contains("do not have the shape"), "{dim}");
     }
+}
+
+/// What looks at points beside centres, references, labels or a domain of another shape: refused with both numbers.
+#[test]
+fn shapes_that_do_not_fit_each_other() {
+    let plane = Points::new(vec![0.0; 8], 2).unwrap();
+    let line = Points::new(vec![0.0; 3], 1).unwrap();
+    let (plane, line) = (plane.view(), line.view());
+    let references = [line.to_points()];
+    let rng = &mut ChaCha20Rng::seed_from_u64(1);
+    let mu = Mu::new(1.0).unwrap();
+    let unlike = ClusterError::CentresDimension { points: 2, centres: 1 };
+    assert_eq!(unlike.to_string(), "the points have 2 coordinates each, the centres 1");
+    assert_eq!(nearest(plane, line), Err(unlike.clone()));
+    let numbers = [
+        metrics::squared_inertia(plane, line),
+        metrics::inertia(plane, line),
+        metrics::accuracy(plane, &[0; 4], line),
+        metrics::silhouette(plane, line, 10, rng),
+        metrics::information_floor(plane, line, mu),
+        metrics::distinct_clusters_found(plane, line).map(|found| found as f64),
+    ];
+    assert!(numbers.iter().all(|number| *number == Err(unlike.clone())), "{numbers:?}");
+    assert_eq!(metrics::kmeans_distance(plane, &references), Err(unlike.clone()));
+    let labels = ClusterError::LabelsLength { points: 4, labels: 3 };
+    assert_eq!(metrics::accuracy(plane, &[0; 3], plane), Err(labels));
+    let domain = PublicBox::cube(3, 0.0, 1.0).unwrap();
+    let found = metrics::normalised_kmeans_distance(plane, &[plane.to_points()], &domain);
+    assert_eq!(found, Err(ClusterError::Dimension { expected: 3, got: 2 }));
+    // No centres at all are another matter: they have a dimension.
+    let none = Points::new(vec![], 1).unwrap();
+    assert_eq!(nearest(plane, none.view()), Err(unlike));
 }

@@ -1,5 +1,6 @@
 //! Checks of set cover: exact laws of whole runs on all tiny families, and what a user is credited.
 
+use approx::assert_abs_diff_eq;
 use std::convert::Infallible;
 
 use dp_accounting::{
@@ -127,7 +128,7 @@ fn all_families<O: Ord>(
 /// What loses exactly what it claims, to nine digits: less would be a claim about something else.
 fn tight(found: Found) -> Found {
     let share = found.worst / found.claimed;
-    assert!((share - 1.0).abs() < 1e-9, "{share} of the claim");
+    assert_abs_diff_eq!(share, 1.0, epsilon = 1e-9);
     found
 }
 

@@ -126,19 +126,13 @@ impl Incidence {
         self.by_user.ids.len()
     }
 
-    /// The sets of a user, ascending.
-    ///
-    /// # Panics
-    /// If there is no such user.
+    /// The sets of a user, ascending. A user that does not exist is in none.
     #[must_use]
     pub fn sets_of(&self, user: usize) -> &[u32] {
         self.by_user.get(user)
     }
 
-    /// The users of a set, ascending.
-    ///
-    /// # Panics
-    /// If there is no such set.
+    /// The users of a set, ascending. A set that does not exist has none.
     #[must_use]
     pub fn users_of(&self, set: usize) -> &[u32] {
         self.by_set.get(set)
@@ -208,7 +202,10 @@ impl Lists {
     }
 
     fn get(&self, list: usize) -> &[u32] {
-        &self.ids[self.offsets[list]..self.offsets[list + 1]]
+        match self.offsets.get(list..).unwrap_or_default() {
+            [start, end, ..] => &self.ids[*start..*end],
+            _ => &[],
+        }
     }
 }
 

@@ -702,3 +702,24 @@ fn what_is_not_there_counts_as_nothing() {
         assert!(greedy.post_value(&chosen).is_some_and(f64::is_finite));
     }
 }
+
+/// Of a solution that is looked at with a metric: nodes that there are not, nobody to serve anyone, weights of another metric.
+#[test]
+fn solutions_that_do_not_fit_their_metric() {
+    use crate::k_median::{Power, exact_cost};
+    let line = Metric::from_points(&[0.0, 1.0, 5.0], 1).expect("three points");
+    let cost = |weights: &[u64], centres: &[u32]| {
+        exact_cost(&line, Power::Median, weights, centres).map_err(|error| error.to_string())
+    };
+    let refused = [cost(&[1; 3], &[]), cost(&[1; 3], &[0, 3]), cost(&[1; 2], &[0])];
+    let want = [
+        "the number of centres must be at least 1, got 0",
+        "a centre must be below the number of nodes, which is 3, got 3",
+        "there must be as many weights as nodes, which are 3, got 2",
+    ];
+    assert_eq!(refused, want.map(|message| Err(message.to_owned())));
+    assert!(cost(&[1; 3], &[1]).is_ok());
+    assert_eq!([line.distance(0, 3), line.distance(u32::MAX, 0)], [None; 2]);
+    let incidence = Incidence::from_slices(2, [&[0_u32][..], &[0, 1]]).expect("two sets");
+    assert!(incidence.sets_of(usize::MAX).is_empty() && incidence.users_of(1 << 40).is_empty());
+}

@@ -109,6 +109,14 @@ pub enum GeometryError {
         /// The number of cells that was asked for.
         cells: u32,
     },
+    /// A point has another number of coordinates than the domain.
+    #[error("the point has {got} coordinates, the domain has {expected} dimensions")]
+    PointLength {
+        /// Of the domain.
+        expected: usize,
+        /// Of the point.
+        got: usize,
+    },
     /// Cells per unit of length overflow: the side is too narrow to be divided this finely.
     #[error("a side of width {width:?} in dimension {dimension} is too narrow for {cells} cells")]
     CellTooNarrow {
@@ -172,4 +180,12 @@ pub enum GeometryError {
         /// The width of the box is two to this power cells.
         halvings: u32,
     },
+}
+
+impl GeometryError {
+    /// Refuses a point with another number of coordinates than there are dimensions.
+    pub(crate) fn unless_in(expected: usize, point: &[f64]) -> Result<(), Self> {
+        let got = point.len();
+        if got == expected { Ok(()) } else { Err(Self::PointLength { expected, got }) }
+    }
 }

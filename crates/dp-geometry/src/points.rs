@@ -1,6 +1,7 @@
 //! A set of points in one flat row-major buffer.
 
 use std::fmt;
+use std::ops::Index;
 use std::slice::ChunksExact;
 
 use serde::{Deserialize, Serialize};
@@ -23,7 +24,7 @@ use crate::error::GeometryError;
 ///
 /// let points = Points::new(vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0], 3)?;
 /// assert_eq!(points.len(), 2);
-/// assert_eq!(points.view().row(1), [3.0, 4.0, 5.0]);
+/// assert_eq!(&points[1], [3.0, 4.0, 5.0]);
 /// assert!(Points::new(vec![0.0, 1.0, 2.0], 2).is_err());
 /// # Ok::<(), dp_geometry::GeometryError>(())
 /// ```
@@ -152,13 +153,11 @@ impl<'a> PointsView<'a> {
         self.coords
     }
 
-    /// Point `i`.
-    ///
-    /// # Panics
-    /// If `i >= len()`.
+    /// Point `i`; `None` from [`len`](Self::len) on. `points[i]` is for those who know that it is there.
     #[inline]
-    pub fn row(&self, i: usize) -> &'a [f64] {
-        &self.coords[i * self.dim..(i + 1) * self.dim]
+    pub fn get(&self, i: usize) -> Option<&'a [f64]> {
+        let start = i.checked_mul(self.dim)?;
+        self.coords.get(start..)?.get(..self.dim)
     }
 
     /// All points in order.
@@ -170,6 +169,26 @@ impl<'a> PointsView<'a> {
     /// A copy that owns its coordinates.
     pub fn to_points(&self) -> Points {
         Points { coords: self.coords.to_vec(), dim: self.dim }
+    }
+}
+
+/// As with a slice, there has to be such a point.
+impl Index<usize> for Points {
+    type Output = [f64];
+
+    #[inline]
+    fn index(&self, i: usize) -> &[f64] {
+        &self.coords[i * self.dim..(i + 1) * self.dim]
+    }
+}
+
+/// As with a slice, there has to be such a point.
+impl Index<usize> for PointsView<'_> {
+    type Output = [f64];
+
+    #[inline]
+    fn index(&self, i: usize) -> &[f64] {
+        &self.coords[i * self.dim..(i + 1) * self.dim]
     }
 }
 

@@ -20,7 +20,7 @@ use crate::public_box::PublicBox;
 ///
 /// let unit = PublicBall::new(vec![0.0, 0.0], 1.0)?;
 /// let mut record = [30.0, 40.0];
-/// unit.clip(&mut record);
+/// unit.clip(&mut record)?;
 /// assert!((record[0] - 0.6).abs() < 1e-12 && (record[1] - 0.8).abs() < 1e-12);
 /// assert!(record[0].hypot(record[1]) <= 1.0);
 /// # Ok::<(), dp_geometry::GeometryError>(())
@@ -113,12 +113,11 @@ impl PublicBall {
     ///
     /// The distance is rounded to nearest, so a point less than about `dim` units in the last place
     /// outside may pass. Whatever [`clip`](Self::clip) returns is inside without this proviso. A
-    /// point with a NaN or infinite coordinate is outside.
-    ///
-    /// # Panics
-    /// If `point` does not have `dim()` coordinates.
+    /// point with a NaN or infinite coordinate is outside, and so is one with another number of coordinates.
     pub fn contains(&self, point: &[f64]) -> bool {
-        self.check_len(point);
+        if point.len() != self.dim() {
+            return false;
+        }
         let residual = Residual::of(point, &self.centre);
         point.iter().all(|x| x.is_finite()) && residual.half_norm() <= 0.5 * self.radius
     }
@@ -144,10 +143,10 @@ impl PublicBall {
     /// # Complexity
     /// `O(dim)`, no allocation.
     ///
-    /// # Panics
-    /// If `point` does not have `dim()` coordinates.
-    pub fn clip(&self, point: &mut [f64]) {
-        self.check_len(point);
+    /// # Errors
+    /// [`GeometryError::PointLength`], and nothing is moved.
+    pub fn clip(&self, point: &mut [f64]) -> Result<(), GeometryError> {
+        GeometryError::unless_in(self.dim(), point)?;
         for (x, &c) in point.iter_mut().zip(&self.centre) {
             if x.is_nan() {
                 *x = c;
@@ -159,7 +158,7 @@ impl PublicBall {
         let slack = (self.dim() as f64 + 16.0) * f64::EPSILON;
         let residual = Residual::of(point, &self.centre);
         if residual.half_norm() * (1.0 + slack) <= 0.5 * self.radius {
-            return;
+            return Ok(());
         }
         let step = self.radius * (1.0 - 4.0 * slack) / residual.norm_over_largest;
         for (x, &c) in point.iter_mut().zip(&self.centre) {
@@ -167,10 +166,7 @@ impl PublicBall {
             let move_by = step * residual.direction(*x, c);
             *x = towards(c, move_by);
         }
-    }
-
-    fn check_len(&self, point: &[f64]) {
-        assert_eq!(point.len(), self.dim(), "a point must have as many coordinates as the ball");
+        Ok(())
     }
 }
 

@@ -21,7 +21,7 @@ use crate::error::GeometryError;
 ///
 /// let ages_and_incomes = PublicBox::new(vec![0.0, 0.0], vec![120.0, 1e6])?;
 /// let mut record = [131.0, f64::NAN];
-/// ages_and_incomes.clip(&mut record);
+/// ages_and_incomes.clip(&mut record)?;
 /// assert_eq!(record, [120.0, 500_000.0]);
 /// # Ok::<(), dp_geometry::GeometryError>(())
 /// ```
@@ -172,21 +172,21 @@ impl PublicBox {
 
     /// Moves a point into the box, coordinate by coordinate.
     ///
-    /// # Panics
-    /// If `point` does not have `dim()` coordinates.
-    pub fn clip(&self, point: &mut [f64]) {
-        assert_eq!(point.len(), self.dim(), "a point must have as many coordinates as the box");
+    /// # Errors
+    /// [`GeometryError::PointLength`], and nothing is moved.
+    pub fn clip(&self, point: &mut [f64]) -> Result<(), GeometryError> {
+        GeometryError::unless_in(self.dim(), point)?;
         for (i, x) in point.iter_mut().enumerate() {
             *x = self.clip_coordinate(i, *x);
         }
+        Ok(())
     }
 
-    /// Whether the point lies in the box; the bounds belong to it, NaN does not.
-    ///
-    /// # Panics
-    /// If `point` does not have `dim()` coordinates.
+    /// Whether the point lies in the box; the bounds belong to it, NaN does not, nor does a point with another number of coordinates.
     pub fn contains(&self, point: &[f64]) -> bool {
-        assert_eq!(point.len(), self.dim(), "a point must have as many coordinates as the box");
+        if point.len() != self.dim() {
+            return false;
+        }
         let sides = self.min.iter().zip(&self.max);
         // All of them, so that two are compared at once.
         let outside = point.iter().zip(sides).filter(|(x, (min, max))| !(*x >= min && x <= max));

@@ -147,7 +147,7 @@ fn server(clients: usize) -> Result<(), Box<dyn Error>> {
             let mut sent = Vec::new();
             for client in (0..n).filter(|client| session.round_of(*client) == round) {
                 let answer = RoundAnswer::new(&session, &question, client)?;
-                let record = Some(points.view().row(client as usize));
+                let record = Some(&points[client as usize]);
                 let symbol = answer.simulate(record, &mut rng)?.output;
                 let plan = plan.hash();
                 let message = Message { plan, session: 2, round, client, symbol };
@@ -230,7 +230,7 @@ fn with_liars(
             let answer = RoundAnswer::new(&session, &question, client)?;
             let class = session.class_of(client);
             let symbol = if client >= liars {
-                answer.simulate(Some(points.view().row(client as usize)), rng)?.output
+                answer.simulate(Some(&points[client as usize]), rng)?.output
             } else if let Some(known) = surest.get(&class) {
                 *known
             } else {
@@ -266,7 +266,7 @@ fn start(k: usize) -> Result<(), Box<dyn Error>> {
         )?;
         let session = plan.session(1);
         let mut server = Server::new(session.clone());
-        let record = |client: u32| Some(points.view().row(client as usize));
+        let record = |client: u32| Some(&points[client as usize]);
         session.simulate_round(&mut server, record, &mut rng)?;
         let clock = Instant::now();
         server.finish_round()?;
@@ -299,7 +299,7 @@ fn solved(points: &Points, k: usize, rng: &mut ChaCha20Rng) -> Vec<f64> {
     let (dim, n) = (points.dim(), points.len());
     let mut best = (f64::INFINITY, Vec::new());
     for _ in 0..20 {
-        let mut centres = points.view().row(rng.random_range(0..n)).to_vec();
+        let mut centres = points[rng.random_range(0..n)].to_vec();
         while centres.len() < k * dim {
             let apart: Vec<f64> =
                 points.view().rows().map(|row| nearest(row, &centres).1).collect();
@@ -308,7 +308,7 @@ fn solved(points: &Points, k: usize, rng: &mut ChaCha20Rng) -> Vec<f64> {
                 left -= x;
                 left < 0.0
             });
-            centres.extend_from_slice(points.view().row(hit.unwrap_or(0)));
+            centres.extend_from_slice(&points[hit.unwrap_or(0)]);
         }
         for _ in 0..500 {
             let before = centres.clone();

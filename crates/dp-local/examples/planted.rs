@@ -140,7 +140,7 @@ fn main() {
                 let mut server = Server::new(session.clone());
                 let mut ratios = Vec::new();
                 while !server.is_finished() {
-                    let record = |client: u32| Some(points.view().row(client as usize));
+                    let record = |client: u32| Some(&points[client as usize]);
                     session.simulate_round(&mut server, record, &mut rng).expect("answers");
                     server.finish_round().expect("a round");
                     let found = server.centres().expect("a round is over");

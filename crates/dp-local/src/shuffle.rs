@@ -225,6 +225,7 @@ fn log_choose(n: u32, k: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::{assert_abs_diff_eq, assert_relative_eq};
 
     #[test]
     fn the_closed_form_is_the_documented_one_and_the_numerical_one_is_several_times_smaller() {
@@ -235,7 +236,7 @@ mod tests {
             assert!(numerical < closed / 2.0 && numerical > closed / 20.0, "{numerical} {closed}");
         }
         assert_eq!(closed(1.0, 100, 1e-6), None);
-        assert!((numerical(1.0, 1, 1e-6) - 1.0).abs() < 1e-3, "nobody to hide among");
+        assert_abs_diff_eq!(numerical(1.0, 1, 1e-6), 1.0, epsilon = 1e-3);
     }
 
     /// The theorem is about losses up to `ln(n / (16 ln(2 / delta)))`, which is 6.07 here, and about others who hide a client with
@@ -247,7 +248,7 @@ mod tests {
         for local in [0.5_f64, 1.0, 3.0] {
             let mean: f64 =
                 Clones::new(local, 100).bins.iter().map(|bin| f64::from(bin.0) * bin.1).sum();
-            assert!((mean / (100.0 * (-local).exp()) - 1.0).abs() < 1e-9, "{mean} at {local}");
+            assert_relative_eq!(mean, 100.0 * (-local).exp(), max_relative = 1e-9);
         }
     }
 

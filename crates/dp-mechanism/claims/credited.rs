@@ -68,7 +68,7 @@ fn select(
     let kept = left.clone();
     let mut released = Vec::new();
     for _ in 0..rounds {
-        let selected = selection.release(&scores(&left), draws);
+        let selected = selection.release(&scores(&left), draws).expect("there are candidates");
         left.retain(|record| record >> selected.index & 1 == 0);
         released.push((selected.index, selected.noisy_score.unwrap_or(0)));
     }

@@ -110,7 +110,7 @@ fn rational_choice(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     let law = |scores: [i64; 3]| {
         exact_rational_law(unit, 2, Window::none(), |draws| {
-            mechanism.release(&scores, &mut Draws::unplanned(draws))
+            mechanism.release(&scores, &mut Draws::unplanned(draws)).expect("there are candidates")
         })
         .without_receipt()
     };
@@ -183,8 +183,10 @@ fn choice(effort: Effort) -> Found {
     // Far scores concentrate the choice, which is where the bound becomes tight.
     let far = effort.of(60, 200);
     let law = |scores: [i64; 3]| {
-        exact_law(Window::none(), |draws| mechanism.release(&scores, &mut Draws::unplanned(draws)))
-            .without_receipt()
+        exact_law(Window::none(), |draws| {
+            mechanism.release(&scores, &mut Draws::unplanned(draws)).expect("there are candidates")
+        })
+        .without_receipt()
     };
     for scores in [[0, 0, 0], [far, 0, 0], [far, far, 0], [far, 1, 0]] {
         let here = law(scores);

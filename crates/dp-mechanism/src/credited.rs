@@ -348,14 +348,18 @@ pub struct CreditedSelection {
 impl CreditedSelection {
     /// One selection.
     ///
-    /// # Panics
-    /// If there are no scores. Their number is public.
+    /// # Errors
+    /// [`MechanismError::NoCandidates`]. Their number is public; nothing is drawn or charged then.
     pub fn release<'s>(
         &self,
         scores: impl Into<CellsRef<'s, i64>>,
         draws: &mut Draws<'_>,
-    ) -> Selected {
-        self.choose(scores.into().0, draws.charge_next(self.name, self.paid_by))
+    ) -> Result<Selected, MechanismError> {
+        let scores = scores.into().0;
+        if scores.is_empty() {
+            return Err(MechanismError::NoCandidates);
+        }
+        Ok(self.choose(scores, draws.charge_next(self.name, self.paid_by)))
     }
 
     fn choose(&self, scores: &[i64], source: &mut dyn Source) -> Selected {
@@ -380,16 +384,19 @@ impl CreditedSelection {
     /// One selection among so many candidates, whose scores are `None` if all are 0: a choice of an index alone is then made without
     /// going through them, with the same law. Missing scores are 0, and those beyond the candidates are left out.
     ///
-    /// # Panics
-    /// If there are no candidates, which is public.
+    /// # Errors
+    /// [`MechanismError::NoCandidates`]. Their number is public; nothing is drawn or charged then.
     pub fn release_unless_zero(
         &self,
         candidates: usize,
         scores: Private<Option<&[i64]>>,
         draws: &mut Draws<'_>,
-    ) -> Selected {
+    ) -> Result<Selected, MechanismError> {
+        if candidates == 0 {
+            return Err(MechanismError::NoCandidates);
+        }
         let source = draws.charge_next(self.name, self.paid_by);
-        match scores.into_draw() {
+        Ok(match scores.into_draw() {
             Some(scores) if scores.len() == candidates => self.choose(scores, source),
             None if self.rule != SelectionRule::NoisyMax => {
                 let index = source.choose_among_zeros(candidates, self.rule, self.rate);
@@ -400,7 +407,7 @@ impl CreditedSelection {
                 scores.resize(candidates, 0);
                 self.choose(&scores, source)
             }
-        }
+        })
     }
 
     /// How it favours high scores.
@@ -462,6 +469,7 @@ impl CreditedReports {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
     use rand::SeedableRng;
 
     use super::*;
@@ -483,16 +491,16 @@ mod tests {
         let rate = |part, credit| {
             run.selection(part, SelectionRule::NoisyMax, credit).expect("in range").rate()
         };
-        assert!((rate(0, 1) - 0.75 * inner).abs() < 1e-8);
-        assert!((rate(1, 10) - 0.025 * inner).abs() < 1e-8);
-        assert!((run.keep_rate() - (1.0 - (-0.2_f64).exp())).abs() < 1e-8);
+        assert_abs_diff_eq!(rate(0, 1), 0.75 * inner, epsilon = 1e-8);
+        assert_abs_diff_eq!(rate(1, 10), 0.025 * inner, epsilon = 1e-8);
+        assert_abs_diff_eq!(run.keep_rate(), 1.0 - (-0.2_f64).exp(), epsilon = 1e-8);
         let spent = run.step().pure().expect("pure").get();
         assert!(spent <= 0.2 && spent > 0.2 * (1.0 - 1e-8));
 
         let run = CreditedRun::new(Certificate::Composition, epsilon(0.2), &parts(&[0.5, 0.5], 4))
             .expect("in range");
         let selection = run.selection(1, SelectionRule::PermuteAndFlip, 2).expect("in range");
-        assert!((selection.rate() - 0.2 / 16.0).abs() < 1e-9);
+        assert_abs_diff_eq!(selection.rate(), 0.2 / 16.0, epsilon = 1e-9);
         let spent = run.step().pure().expect("pure").get();
         assert!(spent <= 0.2 && spent > 0.2 * (1.0 - 1e-8));
 
@@ -501,7 +509,7 @@ mod tests {
         let run = CreditedRun::new(certificate, epsilon(1.0), &parts(&[1.0], 5)).expect("valid");
         let selection = run.selection(0, SelectionRule::Exponential, 1).expect("in range");
         // e^rate - 1 = 1 / 17.7, as computed by hand.
-        assert!((selection.rate() - (1.0 + 1.0 / 17.7_f64).ln()).abs() < 1e-4);
+        assert_abs_diff_eq!(selection.rate(), (1.0 + 1.0 / 17.7_f64).ln(), epsilon = 1e-4);
         let spent = run.step().epsilon(delta).expect("approximate").get();
         assert!(spent <= 1.0 && spent > 1.0 - 1e-6);
     }
@@ -563,6 +571,7 @@ mod tests {
                         let scores = Private::new(Some(scored.as_slice()));
                         selection
                             .release_unless_zero(4, scores, &mut Draws::unplanned(source))
+                            .expect("four candidates")
                             .index
                     })
                     .collect();

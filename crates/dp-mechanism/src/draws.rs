@@ -331,7 +331,7 @@ mod tests {
         let draws = |times: usize| {
             refusal(AddRemove, run.step(), |draws| {
                 for _ in 0..times {
-                    selection.release(&[1, 2], draws);
+                    selection.release(&[1, 2], draws).expect("two candidates");
                 }
             })
         };

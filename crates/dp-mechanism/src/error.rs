@@ -46,6 +46,9 @@ pub enum MechanismError {
         /// Those that a record favours.
         favoured: u32,
     },
+    /// Somebody has to win.
+    #[error("there must be at least one candidate to choose from, got 0")]
+    NoCandidates,
     /// There is no such part of a run.
     #[error("the run has {parts} parts, counted from 0, got {got}")]
     Part {

@@ -61,13 +61,17 @@ impl ExponentialMechanism {
 
     /// The index chosen.
     ///
-    /// # Panics
-    /// If there are no scores. Their number is public.
+    /// # Errors
+    /// [`MechanismError::NoCandidates`]. Their number is public; nothing is drawn or charged then.
     pub fn release<'s>(
         &self,
         scores: impl Into<CellsRef<'s, i64>>,
         draws: &mut Draws<'_>,
-    ) -> usize {
-        draws.charge(self.loss()).choose(scores.into().0, self.rate)
+    ) -> Result<usize, MechanismError> {
+        let scores = scores.into().0;
+        if scores.is_empty() {
+            return Err(MechanismError::NoCandidates);
+        }
+        Ok(draws.charge(self.loss()).choose(scores, self.rate))
     }
 }

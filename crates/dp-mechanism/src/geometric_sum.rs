@@ -85,6 +85,7 @@ fn quotient_at_least(length: NonZeroU64, epsilon: Ratio) -> Option<Ratio> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::{assert_abs_diff_eq, assert_relative_eq};
 
     fn sum(epsilon: f64, length: u64) -> Result<GeometricSum, MechanismError> {
         GeometricSum::new(
@@ -112,9 +113,9 @@ mod tests {
     #[test]
     fn the_variance_is_that_of_the_law() {
         let variance = |epsilon| sum(epsilon, 1).expect("in range").variance();
-        assert!((variance(1e-4) / 2e8 - 1.0).abs() < 1e-6);
+        assert_relative_eq!(variance(1e-4), 2e8, max_relative = 1e-6);
         let a = (-1_f64).exp();
-        assert!((variance(1.0) - 2.0 * a / (1.0 - a).powi(2)).abs() < 1e-12);
+        assert_abs_diff_eq!(variance(1.0), 2.0 * a / (1.0 - a).powi(2), epsilon = 1e-12);
         assert!(variance(40.0) < 1e-16);
     }
 

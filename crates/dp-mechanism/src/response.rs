@@ -154,6 +154,7 @@ impl SubsetResponse {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
     use dp_noise::ChaCha20Rng;
     use rand::SeedableRng;
 
@@ -185,7 +186,7 @@ mod tests {
     fn favoured_symbols_come_as_often_as_stated() {
         let half = response(3_f64.ln(), 4, 2).expect("valid");
         assert_eq!((half.symbols(), half.favoured()), (4, 2));
-        assert!((half.favours() - 0.75).abs() < 1e-9);
+        assert_abs_diff_eq!(half.favours(), 0.75, epsilon = 1e-9);
         let mut rng = ChaCha20Rng::seed_from_u64(5);
         let mut source = SecureSource::new(&mut rng);
         let draws = &mut Draws::unplanned(&mut source);

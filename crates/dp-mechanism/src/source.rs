@@ -13,6 +13,8 @@ use rand::CryptoRng;
 use crate::reports::{ReportNoise, Reported, ThresholdReports, Touched};
 use crate::{JumpSizes, SelectionRule, SparseScores};
 
+const CANDIDATES: &str = "a choice without candidates is refused before it is drawn";
+
 /// The law of one draw, with the private value that it hides.
 ///
 /// The value goes in and the noisy value comes out: nobody holds raw noise. That is what
@@ -218,10 +220,12 @@ impl<R: CryptoRng + ?Sized> Source for SecureSource<'_, R> {
         let bits = &mut self.bits;
         match law {
             Law::Choice { scores, rate } => {
-                i64::try_from(choose_exponentially(bits, scores, rate)).expect("an index fits")
+                i64::try_from(choose_exponentially(bits, scores, rate).expect(CANDIDATES))
+                    .expect("an index fits")
             }
             Law::Flip { scores, rate } => {
-                i64::try_from(permute_and_flip(bits, scores, rate)).expect("an index fits")
+                i64::try_from(permute_and_flip(bits, scores, rate).expect(CANDIDATES))
+                    .expect("an index fits")
             }
             Law::SparseChoice { scores, rate } => {
                 i64::try_from(scores.choose(bits, rate)).expect("below 2^62")
@@ -257,7 +261,7 @@ impl<R: CryptoRng + ?Sized> Source for SecureSource<'_, R> {
     }
 
     fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
-        let (index, value) = noisy_max_with_value(&mut self.bits, scores, noise);
+        let (index, value) = noisy_max_with_value(&mut self.bits, scores, noise).expect(CANDIDATES);
         (index, add(0, value))
     }
 

@@ -116,7 +116,7 @@ impl SparseScores {
             candidates: of_score.len() as u64,
         });
         let levels: Vec<Level> = std::iter::once(zero).chain(positive).collect();
-        let level = choose_level(bits, &levels, rate);
+        let level = choose_level(bits, &levels, rate).expect("candidates were counted");
         let below = |bits: &mut B, n: u64| {
             let n = NonZero::new(n.into()).expect("a level that was chosen has candidates");
             u64::try_from(bits.below(n)).expect("below a u64")

@@ -187,3 +187,24 @@ fn odd_scores_and_candidates_have_answers() {
         assert_eq!((scores.score(0), scores.position(u64::MAX)), (most - 1, None));
     }
 }
+
+/// No candidates, which is public: refused before anything is drawn or charged.
+#[test]
+fn nobody_to_choose_from() {
+    use dp_mechanism::{ChaCha20Rng, Draws, MechanismError, Private, SecureSource};
+    use rand::SeedableRng;
+    let rng = &mut ChaCha20Rng::seed_from_u64(1);
+    let (source, none) = (&mut SecureSource::new(rng), [0_i64; 0]);
+    let draws = &mut Draws::unplanned(source);
+    let part = Part { name: "choice", share: 1.0, rounds: 1 };
+    let choice = ExponentialMechanism::by_range(epsilon(1.0), 1).expect("valid");
+    assert_eq!(choice.release(&none, draws), Err(MechanismError::NoCandidates));
+    let run = CreditedRun::new(Certificate::Subsampled, epsilon(1.0), &[part]);
+    for rule in [SelectionRule::Exponential, SelectionRule::PermuteAndFlip, SelectionRule::NoisyMax]
+    {
+        let selection = run.clone().and_then(|run| run.selection(0, rule, 1)).expect("valid");
+        assert_eq!(selection.release(&none, draws), Err(MechanismError::NoCandidates));
+        let zeros = selection.release_unless_zero(0, Private::new(None), draws);
+        assert_eq!(zeros, Err(MechanismError::NoCandidates));
+    }
+}

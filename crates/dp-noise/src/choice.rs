@@ -5,7 +5,7 @@ use num_bigint::BigUint;
 use crate::exp::{Enclosure, exp_minus, exp_strip};
 use crate::scaled::{Scaled, multiply_high_wide};
 use crate::shares::settle;
-use crate::{Bits, Ratio};
+use crate::{Bits, NoiseError, Ratio};
 
 /// Index `i` with probability proportional to `exp(rate * scores[i])`, exactly.
 ///
@@ -22,15 +22,19 @@ use crate::{Bits, Ratio};
 /// Exact: the edges are enclosed, and a uniform real in doubt is extended until it is in none.
 /// The rate is used as given.
 ///
-/// # Panics
-/// If `scores` is empty. Its length is public.
+/// # Errors
+/// [`NoiseError::NoScores`]. Their number is public.
 ///
 /// # Source
 /// McSherry, Talwar (2007) for the law; the evaluation is ours. The plain form is
 /// [`reference::choose_exponentially`](crate::reference::choose_exponentially).
-pub fn choose_exponentially<B: Bits + ?Sized>(bits: &mut B, scores: &[i64], rate: Ratio) -> usize {
-    let weights = Weights::new(scores, rate);
-    bits.retry(|bits| Some(weights.pick(bits)))
+pub fn choose_exponentially<B: Bits + ?Sized>(
+    bits: &mut B,
+    scores: &[i64],
+    rate: Ratio,
+) -> Result<usize, NoiseError> {
+    let weights = Weights::new(scores, rate)?;
+    Ok(bits.retry(|bits| Some(weights.pick(bits))))
 }
 
 struct Weights<'a> {
@@ -43,8 +47,8 @@ struct Weights<'a> {
 }
 
 impl<'a> Weights<'a> {
-    fn new(scores: &'a [i64], rate: Ratio) -> Self {
-        let best = scores.iter().copied().max().expect("at least one candidate");
+    fn new(scores: &'a [i64], rate: Ratio) -> Result<Self, NoiseError> {
+        let best = scores.iter().copied().max().ok_or(NoiseError::NoScores)?;
         let near = Scaled::ratio(rate.numerator(), rate.denominator().get());
         let mut width = 1;
         let lows = scores.iter().map(|score| {
@@ -58,7 +62,7 @@ impl<'a> Weights<'a> {
             strip.low
         });
         let lows = lows.collect();
-        Self { scores, best, rate, lows, width }
+        Ok(Self { scores, best, rate, lows, width })
     }
 
     fn pick<B: Bits + ?Sized>(&self, bits: &mut B) -> usize {
@@ -113,7 +117,7 @@ mod tests {
     #[test]
     fn points_next_to_an_edge_are_told_apart() {
         let scores: Vec<i64> = (0..14).map(|i| (i * 37) % 61).collect();
-        let weights = Weights::new(&scores, Ratio::new(1, 9).expect("valid"));
+        let weights = Weights::new(&scores, Ratio::new(1, 9).expect("valid")).unwrap();
         let exact: Vec<BigUint> = (0..14).map(|i| weights.weight(i, 600).low).collect();
         let total: BigUint = exact.iter().sum();
         let mut sum = BigUint::ZERO;

@@ -44,6 +44,15 @@ pub enum NoiseError {
         /// The probability, or the exponent `x` of `1 - exp(-x)`.
         got: Ratio,
     },
+    /// Somebody has to win.
+    #[error("there must be at least one score to choose from, got 0")]
+    NoScores,
+    /// Candidates are counted in 62 bits.
+    #[error("there must be at least one candidate and fewer than 2^62, got {got}")]
+    Candidates {
+        /// How many there are.
+        got: u128,
+    },
     /// Rounded normal noise is made at a larger variance, which has to be held as well.
     #[error("the variance {got} times 4^{power} must be a ratio of parts below 2^96")]
     VarianceTooLong {

@@ -6,7 +6,7 @@ use num_bigint::BigUint;
 
 use crate::lazy::exp_coin;
 use crate::scaled::Scaled;
-use crate::{Bits, Ratio};
+use crate::{Bits, NoiseError, Ratio};
 
 /// Goes through the candidates in random order and takes the first whose coin of probability
 /// `exp(-rate * (max - score))` comes up. A best candidate always stops it.
@@ -29,13 +29,17 @@ use crate::{Bits, Ratio};
 /// # Precision
 /// Exact. The rate is used as given.
 ///
-/// # Panics
-/// If `scores` is empty. Its length is public.
+/// # Errors
+/// [`NoiseError::NoScores`]. Their number is public.
 ///
 /// # Source
 /// R. McKenna and D. Sheldon, "Permute-and-Flip" (2020).
-pub fn permute_and_flip<B: Bits + ?Sized>(bits: &mut B, scores: &[i64], rate: Ratio) -> usize {
-    let best = scores.iter().copied().max().expect("at least one candidate");
+pub fn permute_and_flip<B: Bits + ?Sized>(
+    bits: &mut B,
+    scores: &[i64],
+    rate: Ratio,
+) -> Result<usize, NoiseError> {
+    let best = scores.iter().copied().max().ok_or(NoiseError::NoScores)?;
     let near = Scaled::ratio(rate.numerator(), rate.denominator().get());
     let mut order: Vec<usize> = (0..scores.len()).collect();
     for visited in 0..order.len() {
@@ -44,7 +48,7 @@ pub fn permute_and_flip<B: Bits + ?Sized>(bits: &mut B, scores: &[i64], rate: Ra
         order.swap(visited, pick);
         let gap = best.abs_diff(scores[order[visited]]);
         if accept(bits, gap, rate, near) {
-            return order[visited];
+            return Ok(order[visited]);
         }
     }
     unreachable!("a candidate with the best score is always taken")

@@ -5,7 +5,7 @@ use num_bigint::BigUint;
 use crate::exp::{Enclosure, exp_minus, exp_strip};
 use crate::scaled::{Scaled, multiply_high_wide};
 use crate::shares::settle;
-use crate::{Bits, Ratio};
+use crate::{Bits, NoiseError, Ratio};
 
 /// Candidates that share a score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,11 +29,15 @@ pub struct Level {
 /// # Precision
 /// Exact, as [`choose_exponentially`](crate::choose_exponentially) is, and by the same argument.
 ///
-/// # Panics
-/// If there is no candidate, or `2^62` or more in total. Both numbers are public.
-pub fn choose_level<B: Bits + ?Sized>(bits: &mut B, levels: &[Level], rate: Ratio) -> usize {
-    let weights = Weights::new(levels, rate);
-    bits.retry(|bits| Some(weights.pick(bits)))
+/// # Errors
+/// [`NoiseError::Candidates`]: none, or `2^62` or more in total. Their number is public.
+pub fn choose_level<B: Bits + ?Sized>(
+    bits: &mut B,
+    levels: &[Level],
+    rate: Ratio,
+) -> Result<usize, NoiseError> {
+    let weights = Weights::new(levels, rate)?;
+    Ok(bits.retry(|bits| Some(weights.pick(bits))))
 }
 
 struct Weights<'a> {
@@ -46,9 +50,11 @@ struct Weights<'a> {
 }
 
 impl<'a> Weights<'a> {
-    fn new(levels: &'a [Level], rate: Ratio) -> Self {
+    fn new(levels: &'a [Level], rate: Ratio) -> Result<Self, NoiseError> {
         let total: u128 = levels.iter().map(|level| u128::from(level.candidates)).sum();
-        assert!(total > 0 && total < 1 << 62, "the number of candidates is out of range");
+        if total == 0 || total >= 1 << 62 {
+            return Err(NoiseError::Candidates { got: total });
+        }
         let occupied = levels.iter().filter(|level| level.candidates > 0);
         let best = occupied.map(|level| level.score).max().expect("some level has candidates");
         let near = Scaled::ratio(rate.numerator(), rate.denominator().get());
@@ -65,7 +71,7 @@ impl<'a> Weights<'a> {
             strip.low
         });
         let lows = lows.collect();
-        Self { levels, best, rate, lows, width }
+        Ok(Self { levels, best, rate, lows, width })
     }
 
     /// Products are below `2^126`, and so are their sums, since all candidates together are.
@@ -130,7 +136,7 @@ mod tests {
         let mut rng = ChaCha20Rng::seed_from_u64(11);
         let mut bits = SecureBits::new(&mut rng);
         let n = 40_000;
-        let hits = (0..n).filter(|_| choose_level(&mut bits, &levels, rate) == 0).count();
+        let hits = (0..n).filter(|_| choose_level(&mut bits, &levels, rate) == Ok(0)).count();
         let p = 1.0 / (1.0 + (61.0 * 2_f64.ln() - 40.0).exp());
         let (mean, sd) = (f64::from(n) * p, (f64::from(n) * p * (1.0 - p)).sqrt());
         // Five standard deviations: a false alarm in less than 1 of 10^6 seeds, and this one is
@@ -150,7 +156,7 @@ mod tests {
         let level =
             |i: u64| Level { score: (i * 37 % 61).cast_signed(), candidates: 1 + i * i % 7 };
         let levels: Vec<Level> = (0..14).map(level).collect();
-        let weights = Weights::new(&levels, Ratio::new(1, 9).expect("valid"));
+        let weights = Weights::new(&levels, Ratio::new(1, 9).expect("valid")).unwrap();
         let all: Vec<Enclosure> = (0..levels.len()).map(|i| weights.weight(i, 600)).collect();
         let total: BigUint = all.iter().map(|weight| &weight.low).sum();
         let mut sum = BigUint::ZERO;

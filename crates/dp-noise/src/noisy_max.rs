@@ -1,6 +1,6 @@
 //! Report noisy max with one-sided geometric noise on integer scores.
 
-use crate::{Bits, Geometric};
+use crate::{Bits, Geometric, NoiseError};
 
 /// The index of the largest of `scores[i] + X_i`, each `X_i` geometric; the lowest index of a tie.
 ///
@@ -23,14 +23,18 @@ use crate::{Bits, Geometric};
 /// # Precision
 /// Exact integers; a noisy score beyond `i128` saturates, which takes a noise above `2^126`.
 ///
-/// # Panics
-/// If `scores` is empty. Its length is public.
+/// # Errors
+/// [`NoiseError::NoScores`]. Their number is public.
 ///
 /// # Source
 /// Dwork, Roth (2014), Claim 3.9, with one-sided noise; Ding et al. (2021) for its equality with
 /// permute-and-flip in the continuous case.
-pub fn noisy_max<B: Bits + ?Sized>(bits: &mut B, scores: &[i64], noise: Geometric) -> usize {
-    noisy_max_with_value(bits, scores, noise).0
+pub fn noisy_max<B: Bits + ?Sized>(
+    bits: &mut B,
+    scores: &[i64],
+    noise: Geometric,
+) -> Result<usize, NoiseError> {
+    Ok(noisy_max_with_value(bits, scores, noise)?.0)
 }
 
 /// The index of [`noisy_max`] together with the noisy score that won.
@@ -45,13 +49,16 @@ pub fn noisy_max<B: Bits + ?Sized>(bits: &mut B, scores: &[i64], noise: Geometri
 /// From `q'` to `q` nothing is bounded: a value below a score is impossible. Use it where only
 /// added records count, for example inside a secret subsample.
 ///
-/// # Complexity, Precision, Panics
+/// # Complexity, Precision
+/// As [`noisy_max`].
+///
+/// # Errors
 /// As [`noisy_max`].
 pub fn noisy_max_with_value<B: Bits + ?Sized>(
     bits: &mut B,
     scores: &[i64],
     noise: Geometric,
-) -> (usize, i128) {
+) -> Result<(usize, i128), NoiseError> {
     let noisy = scores.iter().map(|&score| {
         let noise = i128::try_from(noise.sample(bits)).unwrap_or(i128::MAX);
         i128::from(score).saturating_add(noise)
@@ -59,5 +66,5 @@ pub fn noisy_max_with_value<B: Bits + ?Sized>(
     noisy
         .enumerate()
         .reduce(|best, next| if next.1 > best.1 { next } else { best })
-        .expect("at least one candidate")
+        .ok_or(NoiseError::NoScores)
 }

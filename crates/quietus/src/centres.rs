@@ -59,6 +59,8 @@ pub(crate) fn gaps(centres: PointsView<'_>, widest: f64) -> Vec<f64> {
     centres.rows().enumerate().map(gap).collect()
 }
 
+const ALIKE: &str = "made-up points have the dimension of the centres";
+
 /// What a run on made-up points is off: for each released centre, how far the nearest one of the run is from the points nearest to that. Each
 /// point stands for so many.
 pub(crate) fn one_run(
@@ -70,12 +72,13 @@ pub(crate) fn one_run(
 ) -> Run {
     let dim = centres.dim();
     let (mut sums, mut counts) = (vec![0.0; there.len() * dim], vec![0.0; there.len()]);
-    for (number, (point, label)) in points.rows().zip(nearest(points, there).labels).enumerate() {
+    let own = nearest(points, there).expect(ALIKE).labels;
+    for (number, (point, label)) in points.rows().zip(own).enumerate() {
         let (label, weight) = (label as usize, stands_for(number));
         counts[label] += weight;
         sums[label * dim..][..dim].iter_mut().zip(point).for_each(|(sum, x)| *sum += weight * x);
     }
-    let back = nearest(centres, there);
+    let back = nearest(centres, there).expect(ALIKE);
     let close = back.labels.iter().zip(&back.squared_distances).zip(gaps);
     close
         .map(|((label, squared), gap)| {
@@ -84,7 +87,7 @@ pub(crate) fn one_run(
             found.then(|| {
                 let points = counts[label];
                 let off = |(x, sum): (&f64, &f64)| x - sum / points;
-                let at = there.row(label).iter().zip(&sums[label * dim..]).map(off).collect();
+                let at = there[label].iter().zip(&sums[label * dim..]).map(off).collect();
                 Off { at, count: said[label] as f64 - points }
             })
         })

@@ -61,11 +61,12 @@ pub(crate) fn plan_that_finds<P>(
 #[cfg(test)]
 mod tests {
     use super::smallest_epsilon;
+    use approx::assert_abs_diff_eq;
 
     #[test]
     fn the_smallest_epsilon_is_found_and_rounded_up() {
         let found = smallest_epsilon(7.0, |epsilon| Ok(1.0 / epsilon)).unwrap();
-        assert!((found - 0.143).abs() < 1e-12, "{found}");
+        assert_abs_diff_eq!(found, 0.143, epsilon = 1e-12);
         assert!(smallest_epsilon(1e-9, |epsilon| Ok(1.0 / epsilon)).is_err());
         for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let error = smallest_epsilon(wrong, |_| Ok(0.0)).unwrap_err().to_string();

@@ -139,10 +139,10 @@ impl Dataset {
     /// A table with what is known of it.
     ///
     /// # Errors
-    /// For no column.
+    /// For no column, or a table of other regions.
     pub fn new(recipe: Recipe, hierarchy: Hierarchy, sizes: GroupSizes) -> Result<Self, Error> {
-        let bins = From0::up_to(recipe.largest).map_err(|e| Error::library(recipe.id, &e))?;
-        let totals = sizes.exact_totals(hierarchy.tree());
+        let bins = From0::up_to(recipe.largest).map_err(|error| refused(&error))?;
+        let totals = sizes.exact_totals(hierarchy.tree()).map_err(|error| refused(&error))?;
         let mut hash = Sha256::new();
         sizes.counts().iter().for_each(|count| hash.update(count.to_le_bytes()));
         let checksum = files::hex(&hash.finalize());

@@ -140,7 +140,8 @@ pub fn read(source: Source, shelf: &Shelf<'_>) -> Result<Option<Instance>, Error
     let mut bytes = Vec::new();
     let nodes = u32::try_from(metric.nodes()).expect("ids are u32");
     let centre = metric.centre().0;
-    bytes.extend((0..nodes).flat_map(|node| metric.distance(node, centre).to_le_bytes()));
+    let distance = |node| metric.distance(node, centre).expect("both are nodes");
+    bytes.extend((0..nodes).flat_map(|node| distance(node).to_le_bytes()));
     bytes.extend(users.iter().flat_map(|user| user.to_le_bytes()));
     let checksum = files::sha256_hex(&bytes);
     Ok(Some(Instance { source, metric: Arc::new(metric), users, checksum }))
@@ -196,7 +197,8 @@ fn hotspots(metric: &Metric, users: usize, rng: &mut ChaCha20Rng) -> Vec<u32> {
     let width = 0.08 * f64::from(metric.centre().1);
     let weight = |node: u32| {
         let of = |&(spot, height): &(u32, f64)| {
-            height * (-(f64::from(metric.distance(node, spot)) / width).powi(2)).exp()
+            let distance = metric.distance(node, spot).expect("both are nodes");
+            height * (-(f64::from(distance) / width).powi(2)).exp()
         };
         spots.iter().map(of).sum::<f64>() + 1e-4
     };

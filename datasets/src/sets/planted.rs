@@ -146,7 +146,7 @@ mod tests {
                 a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum()
             };
             let nearest = |row: &[f64]| {
-                let of = |at: &usize| squared(row, made.means.view().row(*at));
+                let of = |at: &usize| squared(row, &made.means[*at]);
                 (0..4).min_by(|a, b| of(a).total_cmp(&of(b))).unwrap()
             };
             let mut sizes = [0; 4];

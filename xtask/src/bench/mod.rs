@@ -6,7 +6,7 @@ pub(crate) mod scaling;
 use crate::Ending;
 use crate::cli::BenchArgs;
 use crate::error::Error;
-use crate::eval::speed;
+use crate::eval::{aims, speed};
 use crate::report::terminal::aligned;
 use quietus_datasets::{files, workspace};
 use std::process::Command;
@@ -28,9 +28,13 @@ pub(crate) fn command(args: &BenchArgs) -> Result<Ending, Error> {
         return Err(failed(&benches, format!("ended with {status}")));
     }
     let folder = workspace::root().join("target/criterion");
-    let mut rows = criterion::rows(&folder, args.filter.as_deref())?;
-    rows.extend(scaling::measure(args)?);
-    print!("\n{}\n{}", aligned(&speed::lines(&rows)), aligned(&speed::powers(&rows)));
+    let aims = aims::read()?;
+    let mut rows = criterion::rows(&aims.bench, &folder, args.filter.as_deref())?;
+    rows.extend(scaling::measure(&aims.size, args)?);
+    // Quality and trust are the work of `eval` and `audit`; what they left in this folder is put beside the targets.
+    rows.extend(aims::in_folder(&out)?);
+    let tables = [speed::lines(&rows), speed::powers(&rows), speed::values(&rows)];
+    print!("\n{}", tables.map(|table| aligned(&table)).join("\n"));
     let path = out.join("bench.json");
     files::write_atomically(&path, |writer| {
         serde_json::to_writer_pretty(&mut *writer, &rows)?;

@@ -3,8 +3,7 @@
 use crate::Ending;
 use crate::cli::CompareArgs;
 use crate::error::Error;
-use crate::eval::record::Record;
-use crate::eval::results::FILE;
+use crate::eval::results::{self, FILE};
 use crate::eval::summary::statistic;
 use crate::eval::verdict::measure;
 use crate::report::number::{mean_sd, significant};
@@ -85,12 +84,7 @@ fn is_blind(a: usize, b: usize, tests: usize) -> bool {
 /// The measure that each suite is judged by, by cell, in the order of the runs.
 fn cells(folder: &Path) -> Result<BTreeMap<Cell, Vec<f64>>, Error> {
     let path = if folder.is_dir() { folder.join(FILE) } else { folder.to_owned() };
-    let text = std::fs::read_to_string(&path).map_err(Error::io("read", &path))?;
-    let read = |(line, number): (&str, usize)| {
-        serde_json::from_str(line)
-            .map_err(|error| Error::malformed(&path, format!("line {number}: {error}")))
-    };
-    let mut records = text.lines().zip(1..).map(read).collect::<Result<Vec<Record>, Error>>()?;
+    let mut records = results::read(&path)?;
     records.sort_by_key(|record| record.run);
     let mut found = BTreeMap::<Cell, Vec<f64>>::new();
     for record in &records {

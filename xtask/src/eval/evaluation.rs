@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::eval::record::Record;
 use crate::eval::runner::Failure;
 use crate::eval::suite::{Context, Suite};
-use crate::eval::{frame, papers, speed, verdict};
+use crate::eval::{aims, frame, papers, speed, verdict};
 use crate::report::page::Page;
 use crate::report::{publish, terminal};
 
@@ -49,6 +49,7 @@ pub(crate) fn write(evaluation: &Evaluation) -> Result<(), Error> {
     for (suite, records) in chapters {
         suite.report(&records, &evaluation.context, &mut below)?;
     }
+    speed::write_values(&aims::measured(&evaluation.records, out)?, &mut page);
     papers::write(&evaluation.records, &below.text, &mut page);
     page.append(below);
     speed::write(out, &mut page)?;

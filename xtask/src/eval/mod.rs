@@ -1,5 +1,6 @@
 //! `cargo xtask eval`: every algorithm of a suite on every data set, one cell after another.
 
+pub(crate) mod aims;
 mod cell;
 mod census;
 pub(crate) mod clustering;

@@ -151,6 +151,16 @@ impl Results {
     }
 }
 
+/// All results of a file.
+pub(crate) fn read(path: &Path) -> Result<Vec<Record>, Error> {
+    let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
+    let read = |(line, number): (&str, usize)| {
+        serde_json::from_str(line)
+            .map_err(|error| Error::malformed(path, format!("line {number}: {error}")))
+    };
+    text.lines().zip(1..).map(read).collect()
+}
+
 /// Two evaluations that append to one file would run, and count, every cell twice.
 fn only_writer(out: &Path) -> Result<File, Error> {
     let path = out.join("results.lock");

@@ -203,7 +203,7 @@ mod tests {
             let tilted = Tilted::new(known, tilt, log(tilt));
             // At 0 the transforms sum to 1.
             let smooth = 0.5 * (tilted.top - tilted.bottom) / tilted.x;
-            assert!((tilted.top + tilted.bottom + smooth - 1.0).abs() < 1e-12);
+            assert_abs_diff_eq!(tilted.top + tilted.bottom + smooth, 1.0, epsilon = 1e-12);
             let (step, from) = (3.0, 3000.0);
             let sum: f64 = (1..200_000_u32)
                 .map(|j| from + step * f64::from(j))

@@ -142,6 +142,7 @@ impl<I: Iterator<Item = Seen>> Source for Again<I> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
     use dp_accounting::{AddRemove, Relation as _};
     use dp_mechanism::{ChaCha20Rng, Coin, SecureSource};
     use rand::SeedableRng;
@@ -213,7 +214,7 @@ mod tests {
         let maximum = |source: &mut dyn Source| {
             source.noisy_max(&[1], noise);
         };
-        assert!((loss(true, [&nothing; 2]) - 0.5).abs() < 1e-12);
+        assert_abs_diff_eq!(loss(true, [&nothing; 2]), 0.5, epsilon = 1e-12);
         assert!(loss(false, [&nothing; 2]).is_infinite(), "no plan at all");
         assert!(loss(true, [&maximum; 2]).is_infinite());
         assert!(loss(true, [&coin; 2]).is_infinite());
@@ -223,7 +224,7 @@ mod tests {
 
     #[test]
     fn credits_of_what_was_chosen_add_up() {
-        assert!((loss([3, 4], [4, 6]) - 1.5).abs() < 1e-12);
+        assert_abs_diff_eq!(loss([3, 4], [4, 6]), 1.5, epsilon = 1e-12);
         assert!(loss([3, 4], [3, 4]).abs() < 1e-12);
         assert!(loss([3, 4], [9, 3]).is_infinite());
     }

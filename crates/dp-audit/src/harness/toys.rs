@@ -191,6 +191,7 @@ impl Source for Jumping<'_> {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
     use dp_mechanism::Coin;
 
     use super::*;
@@ -206,7 +207,7 @@ mod tests {
             .without_receipt()
         };
         let worst = |side| pure_loss_of_one_more(side, 1.0, (1, 0), law).worst;
-        assert!((worst(Side::Added) - 4_f64.ln()).abs() < 1e-9);
+        assert_abs_diff_eq!(worst(Side::Added), 4_f64.ln(), epsilon = 1e-9);
         assert!(worst(Side::Both).is_infinite());
     }
 }

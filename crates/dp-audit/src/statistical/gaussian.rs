@@ -38,11 +38,12 @@ pub fn normal_quantile(p: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
 
     #[test]
     fn quantiles_are_those_of_the_tables() {
         for (p, x) in [(0.5, 0.0), (0.975, 1.959_963_985), (0.001, -3.090_232_306)] {
-            assert!((normal_quantile(p) - x).abs() < 1e-9, "{p}");
+            assert_abs_diff_eq!(normal_quantile(p), x, epsilon = 1e-9);
         }
     }
 

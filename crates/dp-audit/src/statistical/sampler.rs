@@ -34,6 +34,7 @@ pub fn largest_cdf_distance(draws: &mut [i64], cdf: impl Fn(i64) -> f64) -> f64 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
 
     #[test]
     fn distances_of_a_die_by_hand() {
@@ -41,9 +42,9 @@ mod tests {
         let mut fair: Vec<i64> = (1..=6).collect();
         assert!(largest_cdf_distance(&mut fair, die) < 1e-12);
         let mut ones = [1; 6];
-        assert!((largest_cdf_distance(&mut ones, die) - 5.0 / 6.0).abs() < 1e-12);
+        assert_abs_diff_eq!(largest_cdf_distance(&mut ones, die), 5.0 / 6.0, epsilon = 1e-12);
         assert!(largest_cdf_distance(&mut [], die).is_infinite());
         // ln(2e6) / 2 / 1e6 under the root.
-        assert!((dkw_bound(1_000_000, 1e-6) - 0.002_693).abs() < 1e-6);
+        assert_abs_diff_eq!(dkw_bound(1_000_000, 1e-6), 0.002_693, epsilon = 1e-6);
     }
 }

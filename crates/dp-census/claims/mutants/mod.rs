@@ -43,7 +43,7 @@ fn published_chain(
     source: &mut dyn Source,
 ) -> Result<Vec<i64>, CensusError> {
     let columns = sizes.columns();
-    let mut noisy = sizes.exact_totals(tree);
+    let mut noisy = sizes.exact_totals(tree).expect("of this tree");
     Query::Chain.of_totals(tree, columns, &mut noisy);
     let share = Epsilon::new(epsilon / tree.levels() as f64)?;
     let noise = GeometricSum::new(share, NonZeroU64::MIN)
@@ -79,7 +79,7 @@ fn chain_of_the_library(effort: Effort) -> Found {
 fn zero_where_no_group_is(effort: Effort) -> Found {
     on_all_pairs(effort, |hierarchy, sizes, source| {
         let mut counts = default_release(hierarchy, sizes, source);
-        let truth = sizes.exact_totals(hierarchy.tree());
+        let truth = sizes.exact_totals(hierarchy.tree()).expect("of this tree");
         counts.iter_mut().zip(truth).filter(|(_, truth)| *truth == 0).for_each(|(c, _)| *c = 0);
         counts
     })
@@ -95,7 +95,8 @@ fn as_it_comes(effort: Effort) -> Found {
 fn scatter_of_exact_counts(effort: Effort) -> Found {
     on_all_pairs(effort, |hierarchy, sizes, source| {
         let noisy = default_release(hierarchy, sizes, source);
-        let (columns, mut exact) = (sizes.columns(), sizes.exact_totals(hierarchy.tree()));
+        let (columns, mut exact) =
+            (sizes.columns(), sizes.exact_totals(hierarchy.tree()).expect("of this tree"));
         Query::Cumulative.of_totals(hierarchy.tree(), columns, &mut exact);
         let width = i64::try_from(columns).expect("four");
         let of_row = |row: &[i64]| {

@@ -2,12 +2,15 @@ use super::{GroupTable, Method, RealGroupTable};
 use crate::solve::{
     Problem, chain, cumulative, cumulative_top_down, edf, fitted, monotone_rows, top_down, tree,
 };
+use crate::tree::RegionTree;
 
 /// What a table was made from, kept so that [`Census::certify`](super::Census::certify) can prove the table.
 ///
 /// It holds noisy numbers and what follows from them, so it is as private as the release.
 #[derive(Clone, Debug)]
 pub struct Evidence {
+    /// The hierarchy that it is about.
+    pub(super) tree: RegionTree,
     pub(super) noisy: Vec<i64>,
     pub(super) proof: Proof,
 }

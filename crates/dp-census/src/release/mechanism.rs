@@ -72,13 +72,11 @@ impl<B: Bins> Census<B> {
     }
 
     /// Variance of the noise in each cell of a level, in groups squared; 0 is the root, which receipts call level 1. Infinite for levels that
-    /// [`Method::RootSpread`] does not look at.
-    ///
-    /// # Panics
-    /// If there is no such level.
-    pub fn noise_variance(&self, level: usize) -> f64 {
-        assert!(level < self.plan.asked.hierarchy.tree().levels(), "no such level");
-        self.plan.noise.levels.get(level).map_or(f64::INFINITY, |level| level.variance())
+    /// [`Method::RootSpread`] does not look at; `None` if there is no such level.
+    pub fn noise_variance(&self, level: usize) -> Option<f64> {
+        let variance = |level: usize| Some(self.plan.noise.levels.get(level)?.variance());
+        let known = level < self.plan.asked.hierarchy.tree().levels();
+        known.then(|| variance(level).unwrap_or(f64::INFINITY))
     }
 
     /// Each level's share of the loss, the root's first: of epsilon, or of rho. Those that were chosen by [`LevelShares::Chosen`](super::LevelShares::Chosen) depend on
@@ -103,7 +101,7 @@ impl<B: Bins> Census<B> {
     ///
     /// let (table, evidence) =
     ///     plan.with_evidence().release(&sizes, &mut chacha_from_os()?)?.output;
-    /// let proof = plan.certify(&table, &evidence);
+    /// let proof = plan.certify(&table, &evidence)?;
     /// // Of the default method: real rows added up to a hundredth of a group.
     /// assert!(proof.feasible && proof.residual < 0.02, "{proof:?}");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -177,23 +175,29 @@ impl<B: Bins> Census<B> {
         let (mut counts, mut proof) = solve(&noisy);
         if let (true, Some(region_groups)) = (settings.shrinkage, totals) {
             let tree = hierarchy.tree();
-            let variance = self.noise_variance(tree.levels() - 1);
+            let variance = self.noise_variance(tree.levels() - 1).expect("there is a last level");
             noisy = shrink::towards_parents(tree, &noisy, &counts, region_groups, variance);
             (counts, proof) = solve(&noisy);
         }
-        (GroupTable { columns: bins.count(), counts }, Evidence { noisy, proof })
+        let evidence = Evidence { tree: hierarchy.tree().clone(), noisy, proof };
+        (GroupTable { columns: bins.count(), counts }, evidence)
     }
 
     /// How good a table is for the noise of its run. Linear time; nothing private is looked at.
     ///
-    /// # Panics
-    /// If the table or the evidence has another shape.
-    pub fn certify(&self, table: &GroupTable, evidence: &Evidence) -> Certificate {
+    /// # Errors
+    /// [`CensusError`] if the table or the evidence is of another hierarchy or has other columns.
+    pub fn certify(
+        &self,
+        table: &GroupTable,
+        evidence: &Evidence,
+    ) -> Result<Certificate, CensusError> {
+        self.plan.check_evidence(evidence, table.counts().len(), table.columns())?;
         let settings = &self.plan.asked.settings;
         let totals = settings.region_groups.as_deref();
         let (problem, variances) =
             (self.plan.problem(&evidence.noisy), self.plan.noise.variances());
-        evidence.certify(self.plan.method, &problem, &variances, totals, table)
+        Ok(evidence.certify(self.plan.method, &problem, &variances, totals, table))
     }
 }
 
@@ -227,15 +231,21 @@ impl<B: Bins> RealCensus<B> {
     fn table(&self, noisy: Vec<i64>) -> (RealGroupTable, Evidence) {
         let Asked { bins, settings, .. } = &self.plan.asked;
         let (counts, proof) = post::real_numbers(settings.method, &self.plan.problem(&noisy));
-        (RealGroupTable { columns: bins.count(), counts }, Evidence { noisy, proof })
+        let evidence = Evidence { tree: self.plan.asked.hierarchy.tree().clone(), noisy, proof };
+        (RealGroupTable { columns: bins.count(), counts }, evidence)
     }
 
     /// How good a table is for the noise of its run. Linear time; nothing private is looked at.
     ///
-    /// # Panics
-    /// If the table or the evidence has another shape.
-    pub fn certify(&self, table: &RealGroupTable, evidence: &Evidence) -> Certificate {
-        evidence.certify_real(&self.plan.problem(&evidence.noisy), table)
+    /// # Errors
+    /// As [`Census::certify`].
+    pub fn certify(
+        &self,
+        table: &RealGroupTable,
+        evidence: &Evidence,
+    ) -> Result<Certificate, CensusError> {
+        self.plan.check_evidence(evidence, table.counts().len(), table.columns())?;
+        Ok(evidence.certify_real(&self.plan.problem(&evidence.noisy), table))
     }
 }
 
@@ -244,6 +254,30 @@ impl<B: Bins> RealCensus<B> {
 pub struct WithEvidence<'p, P>(&'p P);
 
 impl<B: Bins> Plan<B> {
+    /// Refuses a table of so many cells in so many columns, or evidence, that no release of this plan has made.
+    fn check_evidence(
+        &self,
+        evidence: &Evidence,
+        cells: usize,
+        columns: usize,
+    ) -> Result<(), CensusError> {
+        let (tree, bins) = (self.asked.hierarchy.tree(), self.asked.bins.count());
+        let regions = tree.len();
+        if evidence.tree != *tree {
+            return Err(CensusError::OtherHierarchy);
+        }
+        for cells in [cells, evidence.noisy.len()] {
+            if cells != regions * bins {
+                return Err(CensusError::TableLength { regions, bins, cells });
+            }
+        }
+        if columns != bins {
+            let [expected, got] = [bins, columns].map(|columns| (tree.leaves().len(), columns));
+            return Err(CensusError::Shape { expected, got });
+        }
+        Ok(())
+    }
+
     /// # Errors
     /// A shape, a quantity or a number of groups that is not the public one. They are equal for all neighbours.
     fn check(&self, shape: &TableShape) -> Result<(), CensusError> {

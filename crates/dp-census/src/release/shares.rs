@@ -79,6 +79,7 @@ pub fn dearest_path(tree: &RegionTree, losses: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
 
     fn tree() -> RegionTree {
         let parents = [None, Some(0), Some(0), Some(1), Some(1), Some(1), Some(2)];
@@ -91,10 +92,10 @@ mod tests {
             [LevelShares::Equal, LevelShares::RootOfRegions, LevelShares::ten_twenty_seventy()]
         {
             let shares = shares.of(&tree()).expect("three levels");
-            assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{shares:?}");
+            assert_abs_diff_eq!(shares.iter().sum::<f64>(), 1.0, epsilon = 1e-12);
         }
         let roots = LevelShares::RootOfRegions.of(&tree()).expect("valid");
-        assert!((roots[2] / roots[0] - 2.0).abs() < 1e-12);
+        assert_abs_diff_eq!(roots[2] / roots[0], 2.0, epsilon = 1e-12);
     }
 
     #[test]
@@ -114,6 +115,6 @@ mod tests {
     #[test]
     fn the_dearest_path_is_a_sum_over_levels_not_over_regions() {
         let losses = [0.1, 0.2, 0.5, 0.3, 0.7, 0.0, 0.2];
-        assert!((dearest_path(&tree(), &losses) - 1.0).abs() < 1e-12);
+        assert_abs_diff_eq!(dearest_path(&tree(), &losses), 1.0, epsilon = 1e-12);
     }
 }

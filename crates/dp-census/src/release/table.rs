@@ -1,3 +1,5 @@
+use std::ops::Index;
+
 use serde::{Deserialize, Serialize};
 
 use crate::solve::MAX_VALUE;
@@ -26,12 +28,9 @@ impl GroupTable {
         self.columns
     }
 
-    /// Groups by size in one region.
-    ///
-    /// # Panics
-    /// If there is no such region.
-    pub fn row(&self, region: usize) -> &[i64] {
-        &self.counts[region * self.columns..(region + 1) * self.columns]
+    /// Groups by size in one region; `None` if there is no such region. `table[region]` is for those who know that there is.
+    pub fn get(&self, region: usize) -> Option<&[i64]> {
+        row(&self.counts, self.columns, region)
     }
 
     /// The whole table.
@@ -51,11 +50,11 @@ impl GroupTable {
         }
         let adds_up = |region: usize| {
             let parts = tree.children(region);
-            let sum = |column| total(parts.clone().map(|part| self.row(part)[column]));
-            self.row(region).iter().enumerate().all(|(column, &count)| sum(column) == count.into())
+            let sum = |column| total(parts.clone().map(|part| self[part][column]));
+            self[region].iter().enumerate().all(|(column, &count)| sum(column) == count.into())
         };
         self.counts.iter().all(|&count| count >= 0)
-            && total(self.row(0).iter().copied()) == groups.into()
+            && total(self[0].iter().copied()) == groups.into()
             && (0..tree.leaves().start).all(adds_up)
     }
 }
@@ -79,12 +78,9 @@ impl RealGroupTable {
         self.columns
     }
 
-    /// Groups by size in one region.
-    ///
-    /// # Panics
-    /// If there is no such region.
-    pub fn row(&self, region: usize) -> &[f64] {
-        &self.counts[region * self.columns..(region + 1) * self.columns]
+    /// Groups by size in one region; `None` if there is no such region. `table[region]` is for those who know that there is.
+    pub fn get(&self, region: usize) -> Option<&[f64]> {
+        row(&self.counts, self.columns, region)
     }
 
     /// The whole table.
@@ -144,6 +140,28 @@ impl TryFrom<Unchecked<f64>> for RealGroupTable {
             return Err(CensusError::NotFinite);
         }
         Ok(Self { columns: file.columns, counts: file.counts })
+    }
+}
+
+fn row<T>(counts: &[T], columns: usize, region: usize) -> Option<&[T]> {
+    counts.get(region.checked_mul(columns)?..)?.get(..columns)
+}
+
+/// As with a slice, there has to be such a region.
+impl Index<usize> for GroupTable {
+    type Output = [i64];
+
+    fn index(&self, region: usize) -> &[i64] {
+        &self.counts[region * self.columns..(region + 1) * self.columns]
+    }
+}
+
+/// As with a slice, there has to be such a region.
+impl Index<usize> for RealGroupTable {
+    type Output = [f64];
+
+    fn index(&self, region: usize) -> &[f64] {
+        &self.counts[region * self.columns..(region + 1) * self.columns]
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{PrivateCoreset, WeightRule};
 use crate::ClusterError;
 use crate::kmeans::MAX_MAGNITUDE;
-use crate::nearest;
+use crate::nearest::assign;
 use crate::table::{count_labels, noisy_counts};
 
 /// The step of the receipt that pays for one size.
@@ -52,7 +52,7 @@ const SIZE: &str = "size of one centre";
 /// let mut rng = chacha_from_os()?;
 /// let coreset = plan.release(records.view(), &mut rng)?.output;
 /// let fit = KMedian::new(1, KMedianSettings::default())?.post_fit(&coreset, &mut rng)?; // free
-/// println!("{:?}", fit.centres.view().row(0));
+/// println!("{:?}", &fit.centres[0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -146,7 +146,7 @@ impl Algorithm for CoresetFromCentres {
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> PrivateCoreset {
         let centres = &self.asked.centres;
         let sizes = points
-            .map(|points| count_labels(&nearest(points, centres.view()).labels, centres.len()))
+            .map(|points| count_labels(&assign(points, centres.view()).labels, centres.len()))
             .cells(centres.len());
         let noisy = noisy_counts(&sizes, &self.count, SIZE, draws);
         let weights =

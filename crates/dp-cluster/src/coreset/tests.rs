@@ -88,17 +88,18 @@ fn costs_on_the_coreset_bound_costs_on_the_records() {
             |n: usize| points((0..2 * n).map(|_| rng.random_range(-8.0..8.0)).collect(), 2);
         let (centres, solution) = (random(6), random(3));
         let mut weights = vec![0.0; 6];
-        for label in nearest(records.view(), centres.view()).labels {
+        for label in nearest(records.view(), centres.view()).unwrap().labels {
             weights[label as usize] += 1.0;
         }
-        let distances = nearest(centres.view(), solution.view()).squared_distances;
+        let distances = nearest(centres.view(), solution.view()).unwrap().squared_distances;
         let on = |z: i32| -> f64 {
             distances.iter().zip(&weights).map(|(d, w)| w * d.sqrt().powi(z)).sum()
         };
         let at_most = |a: f64, b: f64| assert!(a <= b * (1.0 + 1e-9), "{seed}: {a} above {b}");
-        let [far, near] = [&solution, &centres].map(|c| inertia(records.view(), c.view()));
+        let [far, near] = [&solution, &centres].map(|c| inertia(records.view(), c.view()).unwrap());
         at_most((on(1) - far).abs(), near);
-        let [far, near] = [&solution, &centres].map(|c| squared_inertia(records.view(), c.view()));
+        let [far, near] =
+            [&solution, &centres].map(|c| squared_inertia(records.view(), c.view()).unwrap());
         for g in [0.1, 1.0, 3.0] {
             at_most(on(2), (1.0 + g) * far + (1.0 + 1.0 / g) * near);
             at_most(far, (1.0 + g) * on(2) + (1.0 + 1.0 / g) * near);

@@ -61,6 +61,7 @@ fn simplex_shift(noisy: &[i64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
 
     #[test]
     fn each_rule_does_what_it_says() {
@@ -83,7 +84,7 @@ mod tests {
             let noisy: Vec<i64> = (0..6).map(|i| (seed * 37 + i * i * 91) % 101 - 40).collect();
             let weights = WeightRule::Simplex.post_weights(&noisy, 1.0);
             let total: i64 = noisy.iter().sum();
-            assert!((weights.iter().sum::<f64>() - total.max(0) as f64).abs() < 1e-9);
+            assert_abs_diff_eq!(weights.iter().sum::<f64>(), total.max(0) as f64, epsilon = 1e-9);
             assert!(weights.iter().all(|&w| w >= 0.0));
             if total <= 0 {
                 continue;

@@ -75,7 +75,7 @@ impl Quadtrees {
             cells.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
             for (_, key) in cells.iter().take(self.heaviest) {
                 let mut middle = self.trees[tree].middle(key, level);
-                self.public_box.clip(&mut middle);
+                self.public_box.clip(&mut middle).expect("as many coordinates");
                 let near = self.spacing * self.spacing;
                 if centres.iter().all(|centre| squared_distance(centre, &middle) > near) {
                     centres.push(middle);

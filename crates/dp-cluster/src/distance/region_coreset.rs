@@ -14,7 +14,7 @@ use crate::ClusterError;
 use crate::coreset::{PrivateCoreset, WeightRule};
 use crate::kmeans::KMeans;
 use crate::map::{MapRelation, PublicSize};
-use crate::nearest::{nearest_from, tree_from};
+use crate::nearest::{assign_from, tree_from};
 use crate::private_centres::without_thresholds;
 use crate::public_coins::{Purpose, public_generator};
 use crate::table::count_labels;
@@ -264,7 +264,7 @@ impl RegionCoreset {
 
     /// The region of every noised point that is near enough to one.
     fn near(&self, noised: PointsView<'_>, centres: &Points) -> Vec<Option<u32>> {
-        let found = nearest_from(noised, centres.view(), self.tree_from);
+        let found = assign_from(noised, centres.view(), self.tree_from);
         let is_near = |squared: f64| squared <= self.far * self.far;
         let pairs = found.labels.into_iter().zip(found.squared_distances);
         pairs.map(|(label, squared)| is_near(squared).then_some(label)).collect()
@@ -321,10 +321,12 @@ impl RegionCoreset {
         let is_near = self.near(noised, centres);
         let region = points.map(|points| {
             let mut inside = points.coords().to_vec();
-            inside.chunks_exact_mut(points.dim()).for_each(|row| self.public_box.clip(row));
+            inside
+                .chunks_exact_mut(points.dim())
+                .for_each(|row| self.public_box.clip(row).expect("as many coordinates"));
             let inside = Points::new(inside, points.dim()).expect("as many rows");
             let from = self.tree_from;
-            let labels = nearest_from(inside.view(), centres.view(), from).labels;
+            let labels = assign_from(inside.view(), centres.view(), from).labels;
             let of = |(label, near): (u32, &Option<u32>)| near.map(|_| label);
             labels.into_iter().zip(&is_near).map(of).collect::<Vec<Option<u32>>>()
         });

@@ -83,7 +83,7 @@ impl Regions<'_> {
 
     /// Per dimension the lower end and the width of what is divided: the cube around the centre, as far as it is in the box.
     fn sides(&self, region: u32) -> impl Iterator<Item = (f64, f64)> {
-        let centre = self.centres.view().row(region as usize);
+        let centre = &self.centres[region as usize];
         centre.iter().enumerate().map(|(i, c)| {
             let low = (c - self.half_side).max(self.public_box.min(i));
             (low, (c + self.half_side).min(self.public_box.max(i)) - low)

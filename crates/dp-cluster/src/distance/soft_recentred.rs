@@ -13,7 +13,7 @@ use crate::clustering::records;
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::{KMeans, KMeansSettings};
 use crate::map::{MapRelation, PrivateMap, PrivateMapSettings, PublicSize};
-use crate::nearest::nearest;
+use crate::nearest::assign;
 use crate::table::sum_rows;
 use crate::total_rho::total_mu;
 use crate::{CentreError, ClusterError, Clustering};
@@ -130,7 +130,7 @@ impl SoftRecentred {
 
     /// The distance from its centre within which most of the points lie, less what their noise explains.
     fn radius(&self, coreset: &PrivateCoreset, centres: &Points, noise: f64) -> f64 {
-        let squared = nearest(coreset.points(), centres.view()).squared_distances;
+        let squared = assign(coreset.points(), centres.view()).squared_distances;
         let mut far: Vec<(f64, f64)> =
             squared.into_iter().zip(coreset.weights().iter().copied()).collect();
         far.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -183,7 +183,9 @@ impl Algorithm for SoftRecentred {
         let fit = solver.post_fit(&coreset, &mut rng).expect("released points are finite");
         let radius = self.radius(&coreset, &fit.centres, noise);
         let mut coords = fit.centres.into_coords();
-        coords.chunks_exact_mut(self.public_box.dim()).for_each(|c| self.public_box.clip(c));
+        coords
+            .chunks_exact_mut(self.public_box.dim())
+            .for_each(|c| self.public_box.clip(c).expect("as many coordinates"));
         let mut centres = Points::new(coords, self.public_box.dim()).expect("whole rows");
         let (mut counts, mut errors) = (Vec::new(), Vec::new());
         for (number, round) in self.rounds.iter().enumerate() {

@@ -118,7 +118,7 @@ impl SoftStep {
         assert_eq!(sums.len(), self.width(), "coordinates and a count per centre");
         let SoftScratch { weights, record, residual } = scratch;
         record.copy_from_slice(row);
-        self.public_box.clip(record);
+        self.public_box.clip(record).expect("as many coordinates");
         let centres = self.centres.view();
         for (weight, centre) in weights.iter_mut().zip(centres.rows()) {
             let squares = record.iter().zip(centre).map(|(x, c)| (x - c) * (x - c));

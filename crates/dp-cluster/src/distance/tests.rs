@@ -78,10 +78,10 @@ fn rounds_improve_on_noised_points() {
         let noised = NoisedPoints::new(cube(), near, n, budget).expect("valid");
         let noised = noised.simulate(points.view(), &mut rng(seed)).expect("fits").output;
         let fit = solver.post_fit(&noised, &mut rng(seed)).expect("finite");
-        plain += squared_inertia(points.view(), fit.centres.view()) / best / 3.0;
+        plain += squared_inertia(points.view(), fit.centres.view()).unwrap() / best / 3.0;
         let plan = SoftRecentred::new(cube(), near, n, 4, budget, seed).expect("valid");
         let found = plan.simulate(points.view(), &mut rng(seed)).expect("fits").output;
-        soft += squared_inertia(points.view(), found.centres.view()) / best / 3.0;
+        soft += squared_inertia(points.view(), found.centres.view()).unwrap() / best / 3.0;
     }
     assert!(soft < plain && soft < 1.3, "{soft} {plain}");
 }
@@ -158,7 +158,7 @@ fn soft_steps_clip_records() {
     for step in [soft.clone(), soft.hard()] {
         for row in [[10.1, 0.0], [-1e9, 1e300], [f64::NAN, 3.0], [f64::INFINITY, f64::NAN]] {
             let mut clipped = row;
-            cube.clip(&mut clipped);
+            cube.clip(&mut clipped).unwrap();
             let [outside, inside] = [row, clipped].map(|row| {
                 let mut sums = vec![0; step.width()];
                 step.add(&row, &mut step.scratch(), &mut sums);
@@ -192,7 +192,7 @@ fn regions_improve_on_noised_points() {
     let best = solver.exact_fit(points.view(), None, &mut rng(1)).expect("finite").squared_inertia;
     let ratio = |coreset: &crate::coreset::PrivateCoreset| {
         let fit = solver.post_fit(coreset, &mut rng(2)).expect("finite");
-        squared_inertia(points.view(), fit.centres.view()) / best
+        squared_inertia(points.view(), fit.centres.view()).unwrap() / best
     };
     let noised = plan(2, 5.0, 20_000).simulate(points.view(), &mut rng(3)).expect("fits").output;
     let noised = ratio(&noised);
@@ -205,7 +205,7 @@ fn regions_improve_on_noised_points() {
         assert!(found < 0.3 * noised, "{rule:?}: {found} {noised}");
         let medians = KMedian::new(4, KMedianSettings::default()).expect("valid");
         let fit = medians.post_fit(&coreset, &mut rng(2)).expect("finite");
-        let medians = squared_inertia(points.view(), fit.centres.view()) / best;
+        let medians = squared_inertia(points.view(), fit.centres.view()).unwrap() / best;
         assert!(medians < 0.3 * noised, "{rule:?}: {medians} {noised}");
     }
 }
@@ -320,7 +320,7 @@ fn nobody_costs_less_than_the_lower_bound() {
     let mean = |rho: f64, centres: &dyn Fn(&Points, u64) -> Points| {
         let cost = |seed: u64| {
             let records = subset(rho, seed);
-            squared_inertia(records.view(), centres(&records, seed).view())
+            squared_inertia(records.view(), centres(&records, seed).view()).unwrap()
         };
         (0..runs).map(cost).sum::<f64>() / runs as f64
     };
@@ -400,7 +400,7 @@ fn a_plan_chooses_by_public_numbers() {
         let solver = KMeans::new(4, KMeansSettings { restarts: 5, ..Default::default() });
         let best = solver.expect("valid").exact_fit(points.view(), None, &mut rng(1));
         let found = plan.simulate(points.view(), &mut rng(3)).expect("fits").output;
-        let cost = squared_inertia(points.view(), found.centres.view());
+        let cost = squared_inertia(points.view(), found.centres.view()).unwrap();
         let cost = cost / best.expect("finite").squared_inertia;
         assert!(cost < 1.1, "{way:?}: {cost}");
     }

@@ -188,7 +188,7 @@ fn plain_iteration(points: &Points, centres: &Points, least: f64) -> Points {
     // The noisy form clips first, as it must.
     let coords = points.view().coords().iter().map(|x| x.clamp(-10.0, 10.0)).collect();
     let points = Points::new(coords, centres.dim()).expect("whole rows");
-    let labels = nearest(points.view(), centres.view()).labels;
+    let labels = nearest(points.view(), centres.view()).unwrap().labels;
     let mut coords = Vec::new();
     for (j, old) in (0..).zip(centres.view().rows()) {
         let members: Vec<&[f64]> =
@@ -243,7 +243,7 @@ fn starts_are_spread_out_and_do_not_look_at_the_data() {
     let start = plan.start().view();
     let closest = (0..9)
         .flat_map(|i| (0..i).map(move |j| (i, j)))
-        .map(|(i, j)| crate::nearest::squared_distance(start.row(i), start.row(j)).sqrt())
+        .map(|(i, j)| crate::nearest::squared_distance(&start[i], &start[j]).sqrt())
         .fold(f64::INFINITY, f64::min);
     // Nine places on a grid would be 20/3 apart; uniform ones are within about 1 of each other.
     assert!(closest > 3.0, "{closest}");

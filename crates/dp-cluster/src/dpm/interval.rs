@@ -104,7 +104,8 @@ impl TreePlan {
         let scores = scores
             .map(|counts| counts.iter().map(|count| -(count - target).abs()).collect::<Vec<_>>());
         let scores = scores.cells(CANDIDATES.len());
-        CANDIDATES[mechanism.release(&scores, &mut draws.leaf("interval size", 0))]
+        let chosen = mechanism.release(&scores, &mut draws.leaf("interval size", 0));
+        CANDIDATES[chosen.expect("there are candidates")]
     }
 }
 

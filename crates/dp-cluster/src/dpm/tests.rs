@@ -353,7 +353,8 @@ fn plain_tree(
                     dpm.tree.score.at(count).of(within(i, 0, 2 * j + 1), inside)
                 })
                 .collect();
-            let chosen = dpm.tree.cuts[level].release(&scores, &mut Draws::unplanned(draws));
+            let chosen =
+                dpm.tree.cuts[level].release(&scores, &mut Draws::unplanned(draws)).unwrap();
             let (i, cut) = (chosen / intervals, 2 * (chosen % intervals) + 1);
             let (left, right): (Vec<_>, Vec<_>) = rows.iter().partition(|&&row| bin(row, i) < cut);
             let mut counted = |rows: &[usize]| {

@@ -197,7 +197,7 @@ impl TreePlan {
         let scores = histogram.map(|histogram| cut_scores(histogram, half_intervals, &score));
         let scores = scores.cells(self.settings.public_box.dim() * intervals);
         let draw = &mut draws.part("cut of one node", level, number as u64);
-        let chosen = self.cuts[level].release(&scores, draw);
+        let chosen = self.cuts[level].release(&scores, draw).expect("there are intervals");
         let dimension = chosen / intervals;
         let cut = 2 * (chosen % intervals) + 1; // the middle of the interval
         let sides: Private<[u64; 2]> = histogram.map(|histogram| {

@@ -83,7 +83,7 @@ impl Cells {
         let mut held = vec![0; shifts];
         let mut entries: Vec<(u64, usize)> = Vec::with_capacity(uncovered.len() * shifts);
         for (record, &row) in (0..).zip(uncovered) {
-            grids.cells(projected.row(row), &mut held);
+            grids.cells(&projected[row], &mut held);
             entries.extend(held.iter().map(|&cell| (cell, record)));
         }
         entries.sort_unstable();

@@ -16,10 +16,11 @@ use crate::coreset::PrivateCoreset;
 use crate::kmeans::{KMeans, KMeansSettings};
 use crate::kmedian::{KMedian, KMedianSettings};
 use crate::local_search::Objective;
+use crate::nearest::assign;
 use crate::public_coins::{Purpose, public_generator};
 use crate::sized_sum::{SizedSum, box_radius, box_residual};
 use crate::table::{count_labels, noisy_counts, rows_per_task};
-use crate::{ClusterError, Clustering, nearest};
+use crate::{ClusterError, Clustering};
 
 /// A checked and calibrated EM-MC plan. See the [module](super).
 ///
@@ -75,9 +76,7 @@ impl EmMc {
         draws: &mut Draws<'_>,
     ) -> PrivateCoreset {
         let records = projected
-            .map(|projected| {
-                count_labels(&nearest(projected, middles.view()).labels, middles.len())
-            })
+            .map(|projected| count_labels(&assign(projected, middles.view()).labels, middles.len()))
             .cells(middles.len());
         let count = &self.primitives.weights;
         let noisy = noisy_counts(&records, count, WEIGHT, draws);
@@ -119,7 +118,7 @@ impl EmMc {
         let dim = public_box.dim();
         let sized = SizedSum::new(dim, box_radius(public_box));
         let sums = points.zip(projected).map(|(points, projected)| {
-            let part_of = nearest(projected, solution.view()).labels;
+            let part_of = assign(projected, solution.view()).labels;
             sized.sums(
                 points,
                 |number| part_of[number],

@@ -81,7 +81,7 @@ impl<'a> WeightedPoints<'a> {
         // Representatives in lexicographic order; `mass` and `order` belong to the same positions.
         let mut sorted: Vec<(usize, f64)> = Vec::new();
         for (i, row) in points.rows().enumerate() {
-            match sorted.binary_search_by(|&(j, _)| compare(points.row(j), row)) {
+            match sorted.binary_search_by(|&(j, _)| compare(&points[j], row)) {
                 Ok(found) => sorted[found].1 += self.weight(i),
                 Err(_) if sorted.len() == k => return None,
                 Err(place) => sorted.insert(place, (i, self.weight(i))),
@@ -91,11 +91,10 @@ impl<'a> WeightedPoints<'a> {
         let heaviest = sorted.iter().fold(None, |best: Option<(usize, f64)>, &(i, mass)| {
             best.filter(|&(_, most)| most >= mass).or(Some((i, mass)))
         });
-        let mut coords: Vec<f64> =
-            sorted.iter().flat_map(|&(i, _)| points.row(i)).copied().collect();
+        let mut coords: Vec<f64> = sorted.iter().flat_map(|&(i, _)| &points[i]).copied().collect();
         for _ in sorted.len()..k {
             match heaviest {
-                Some((i, _)) => coords.extend_from_slice(points.row(i)),
+                Some((i, _)) => coords.extend_from_slice(&points[i]),
                 None => coords.resize(coords.len() + self.dim, 0.0),
             }
         }

@@ -145,7 +145,7 @@ impl<'a> State<'a> {
                 let mut sums = ClusterSums::new(safe.len(), dim);
                 let states = labels.iter_mut().zip(squared).zip(lower);
                 for (i, ((label, squared), lower)) in (c * chunk..).zip(states) {
-                    let row = points.row(i);
+                    let row = &points[i];
                     let moved = if *label == drift.mover { drift.second } else { drift.largest };
                     *lower = (*lower - moved * (1.0 + slack)) * (1.0 - slack);
                     *squared = squared_distance(row, centre(centres, dim, *label));
@@ -213,7 +213,7 @@ impl<'a> State<'a> {
         far.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let dim = self.dim();
         for (&j, &(_, i)) in empty.iter().zip(&far) {
-            self.centres[j * dim..][..dim].copy_from_slice(points.row(i));
+            self.centres[j * dim..][..dim].copy_from_slice(&points[i]);
         }
     }
 

@@ -41,7 +41,7 @@ impl<'a> Pairs<'a> {
         if row.is_empty() || !are_few {
             let table = self.table.get_or_insert_with(|| CentreTable::new(self.points));
             row.resize(table.padded_len(), 0.0);
-            table.distances([self.points.row(point)], row);
+            table.distances([&self.points[point]], row);
         }
         &row[..n]
     }

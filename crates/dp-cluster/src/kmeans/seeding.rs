@@ -119,7 +119,7 @@ impl Seeding {
                 let masses = (c * chunk..).zip(squared).map(|(i, d)| data.weight(i) * *d);
                 *mass = masses.sum();
             });
-        self.centres.extend_from_slice(data.points().row(candidates[winner]));
+        self.centres.extend_from_slice(&data.points()[candidates[winner]]);
     }
 
     /// The same where distances between points are kept and points are one chunk: the same sums in the same order.
@@ -147,13 +147,13 @@ impl Seeding {
         }
         let masses = self.squared.iter().enumerate().map(|(i, squared)| data.weight(i) * squared);
         self.mass[0] = masses.sum();
-        self.centres.extend_from_slice(data.points().row(candidates[winner]));
+        self.centres.extend_from_slice(&data.points()[candidates[winner]]);
     }
 
     /// Compares every point with every candidate, chunk by chunk.
     fn try_all(&self, data: &WeightedPoints<'_>, chunk: usize, candidates: &[usize]) -> Vec<Trial> {
         let points = data.points();
-        let rows: Vec<f64> = candidates.iter().flat_map(|&i| points.row(i)).copied().collect();
+        let rows: Vec<f64> = candidates.iter().flat_map(|&i| &points[i]).copied().collect();
         let table =
             CentreTable::new(PointsView::new(&rows, points.dim()).expect("whole rows were copied"));
         // By the triangle inequality a point nearer to its centre than half the way from there to
@@ -182,7 +182,7 @@ impl Seeding {
                 for group in open.chunks(ROWS) {
                     // The last group is filled up with its last point.
                     let place = |at: usize| c * chunk + group[at.min(group.len() - 1)];
-                    let rows: [&[f64]; ROWS] = std::array::from_fn(|at| points.row(place(at)));
+                    let rows: [&[f64]; ROWS] = std::array::from_fn(|at| &points[place(at)]);
                     table.distances(rows, &mut distances);
                     let by_point = distances.chunks_exact(table.padded_len());
                     for (&j, distances) in group.iter().zip(by_point) {

@@ -7,14 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use super::KMedian;
 use super::median::median_of;
+use crate::Assignment;
 use crate::ClusterError;
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::StopReason;
 use crate::kmeans::data::WeightedPoints;
 use crate::kmeans::pairs::Pairs;
 use crate::local_search::{Objective, improve_seeding};
+use crate::nearest::assign;
 use crate::nearest::squared_distance;
-use crate::{Assignment, nearest};
 
 /// Weiszfeld steps per cluster and update.
 const MEDIAN_STEPS: usize = 200;
@@ -96,7 +97,7 @@ impl KMedian {
         let view =
             |centres: Vec<f64>| Points::new(centres, data.points().dim()).expect("whole rows");
         let mut centres = view(centres);
-        let mut assignment = nearest(data.points(), centres.view());
+        let mut assignment = assign(data.points(), centres.view());
         let mut inertia = cost(data, &assignment);
         let mut iterations = 0;
         loop {
@@ -105,7 +106,7 @@ impl KMedian {
                 return KMedianFit { centres, inertia, iterations, stop };
             }
             let next = view(update(data, centres.view(), &assignment));
-            let next_assignment = nearest(data.points(), next.view());
+            let next_assignment = assign(data.points(), next.view());
             let next_inertia = cost(data, &next_assignment);
             let settled = next_inertia >= inertia * (1.0 - self.asked.settings.relative_tolerance);
             if next_inertia < inertia {
@@ -136,9 +137,9 @@ fn seed(data: &WeightedPoints<'_>, k: usize, rng: &mut (impl Rng + ?Sized)) -> V
         // Without mass all points are centres already, as far as distances can tell.
         let i = crate::local_search::draw(&mass, rng).unwrap_or(0);
         for (far, row) in far.iter_mut().zip(points.rows()) {
-            *far = far.min(squared_distance(row, points.row(i)).sqrt());
+            *far = far.min(squared_distance(row, &points[i]).sqrt());
         }
-        centres.extend_from_slice(points.row(i));
+        centres.extend_from_slice(&points[i]);
     }
     centres
 }
@@ -165,7 +166,7 @@ fn update(data: &WeightedPoints<'_>, centres: PointsView<'_>, assignment: &Assig
         .par_iter()
         .zip(replaced)
         .map(|(members, replaced)| match replaced {
-            Some(i) => data.points().row(i).to_vec(),
+            Some(i) => data.points()[i].to_vec(),
             None => median_of(data, members, MEDIAN_STEPS).centre,
         })
         .collect();

@@ -84,31 +84,31 @@ pub(super) fn median_of(
 fn best_start(data: &WeightedPoints<'_>, members: &[usize]) -> Vec<f64> {
     let points = data.points();
     let total: f64 = members.iter().map(|&i| data.weight(i)).sum();
-    let first = points.row(members[0]);
+    let first = &points[members[0]];
     let mut mean = first.to_vec();
     for &i in members {
-        for ((m, x), f) in mean.iter_mut().zip(points.row(i)).zip(first) {
+        for ((m, x), f) in mean.iter_mut().zip(&points[i]).zip(first) {
             *m += data.weight(i) / total * (x - f);
         }
     }
     let heaviest =
         members.iter().copied().max_by(|&a, &b| data.weight(a).total_cmp(&data.weight(b)));
     let nearest = members.iter().copied().min_by(|&a, &b| {
-        let far = |i| squared_distance(points.row(i), &mean);
+        let far = |i| squared_distance(&points[i], &mean);
         far(a).total_cmp(&far(b))
     });
     let mut best = (cost(data, members, &mean), mean.clone());
     for i in heaviest.into_iter().chain(nearest) {
-        let there = cost(data, members, points.row(i));
+        let there = cost(data, members, &points[i]);
         if there < best.0 {
-            best = (there, points.row(i).to_vec());
+            best = (there, points[i].to_vec());
         }
     }
     best.1
 }
 
 fn cost(data: &WeightedPoints<'_>, members: &[usize], at: &[f64]) -> f64 {
-    let far = |&i: &usize| data.weight(i) * squared_distance(data.points().row(i), at).sqrt();
+    let far = |&i: &usize| data.weight(i) * squared_distance(&data.points()[i], at).sqrt();
     members.iter().map(far).sum()
 }
 
@@ -126,7 +126,7 @@ impl Step {
         // `sum w (x - at) / |x - at|`, the direction of descent: small near the median.
         let mut force = vec![0.0; dim];
         for &i in members {
-            let (row, weight) = (data.points().row(i), data.weight(i));
+            let (row, weight) = (&data.points()[i], data.weight(i));
             let distance = squared_distance(row, at).sqrt();
             total += weight;
             cost += weight * distance;
@@ -150,7 +150,7 @@ impl Step {
 
 fn on_a_line(data: &WeightedPoints<'_>, members: &[usize]) -> GeometricMedian {
     let mut sorted: Vec<(f64, f64)> =
-        members.iter().map(|&i| (data.points().row(i)[0], data.weight(i))).collect();
+        members.iter().map(|&i| (data.points()[i][0], data.weight(i))).collect();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
     let half = 0.5 * sorted.iter().map(|point| point.1).sum::<f64>();
     let mut seen = 0.0;

@@ -133,7 +133,7 @@ impl<'a> Search<'a> {
     }
 
     fn centres(&self) -> Points {
-        let rows = self.chosen.iter().flat_map(|&c| self.candidates.row(c)).copied().collect();
+        let rows = self.chosen.iter().flat_map(|&c| &self.candidates[c]).copied().collect();
         Points::new(rows, self.candidates.dim()).expect("whole rows")
     }
 
@@ -147,7 +147,7 @@ impl<'a> Search<'a> {
 
     /// What a unit of weight costs at candidate `c`, for every point.
     fn costs_at(&self, c: usize) -> Vec<f64> {
-        let row = self.candidates.row(c);
+        let row = &self.candidates[c];
         let cost = |point| self.objective.of_squared(squared_distance(point, row));
         self.data.points().rows().map(cost).collect()
     }
@@ -160,11 +160,11 @@ impl<'a> Search<'a> {
         let mut chosen: Vec<usize> = Vec::with_capacity(k);
         for step in 0..k {
             let mass: Vec<f64> = (0..n).map(|i| self.data.weight(i) * cost[i]).collect();
-            let target = draw(&mass, rng).map(|i| self.data.points().row(i));
+            let points = self.data.points();
+            let target = draw(&mass, rng).map(|i| &points[i]);
             let free = (0..self.candidates.len()).filter(|c| !chosen.contains(c));
             // Without mass, any candidate will do.
-            let far =
-                |c: usize| target.map_or(0.0, |x| squared_distance(x, self.candidates.row(c)));
+            let far = |c: usize| target.map_or(0.0, |x| squared_distance(x, &self.candidates[c]));
             let next = free.map(|c| (far(c), c)).min_by(|a, b| a.0.total_cmp(&b.0));
             let next = next.expect("there are more candidates than centres").1;
             for (cost, new) in cost.iter_mut().zip(self.costs_at(next)) {

@@ -32,7 +32,7 @@ pub(crate) fn improve_seeding(
     let mut to_new = vec![0.0; points.len()];
     for _ in 0..steps {
         let Some(i) = draw(&mass, rng) else { return };
-        let new = points.row(i);
+        let new = &points[i];
         for (cost, &squared) in to_new.iter_mut().zip(pairs.of(i)) {
             *cost = objective.of_squared(squared);
         }

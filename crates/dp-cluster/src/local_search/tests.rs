@@ -1,5 +1,6 @@
 //! Swaps against exhaustive search and against prices computed the plain way.
 
+use approx::assert_abs_diff_eq;
 use dp_geometry::{Points, PointsView};
 use rand::RngExt;
 
@@ -26,7 +27,7 @@ fn plain_cost(
     objective: Objective,
 ) -> f64 {
     let cost = |row: &[f64]| {
-        let costs = chosen.iter().map(|&c| squared_distance(row, candidates.row(c)));
+        let costs = chosen.iter().map(|&c| squared_distance(row, &candidates[c]));
         objective.of_squared(costs.fold(f64::INFINITY, f64::min))
     };
     points.rows().zip(weights).map(|(row, w)| w * cost(row)).sum()
@@ -78,12 +79,12 @@ fn swap_prices_are_those_of_doing_them() {
         let data = WeightedPoints::new(points.view(), Some(&weights)).expect("valid");
         let chosen: Vec<usize> = (0..5).collect();
         let rows = |set: &[usize]| {
-            let rows = set.iter().flat_map(|&c| points.view().row(c).to_vec()).collect();
+            let rows = set.iter().flat_map(|&c| points[c].to_vec()).collect();
             Points::new(rows, 3).expect("whole rows")
         };
         let nearest = NearestThree::new(&data, rows(&chosen).view(), Objective::KMedian);
         let to = |c: usize| -> Vec<f64> {
-            let new = points.view().row(c);
+            let new = &points[c];
             points.view().rows().map(|row| squared_distance(row, new).sqrt()).collect()
         };
         let price = |set: &[usize]| {
@@ -192,7 +193,7 @@ fn a_weight_is_a_number_of_copies() {
         let weighted = plain_cost(points.view(), &weights, points.view(), &set, Objective::KMeans);
         let ones = vec![1.0; copies.len()];
         let copied = plain_cost(copies.view(), &ones, points.view(), &set, Objective::KMeans);
-        assert!((weighted - copied).abs() < 1e-9);
+        assert_abs_diff_eq!(weighted, copied, epsilon = 1e-9);
     }
     let best = |points: &Points, weights: Option<&[f64]>, candidates: &Points| {
         let settings =

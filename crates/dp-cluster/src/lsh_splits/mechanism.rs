@@ -63,7 +63,9 @@ impl LshSplits {
         let fit = solver.post_fit(coreset, &mut rng).expect("released points are finite");
         let (mut coords, dim) = (fit.centres.into_coords(), self.asked.public_ball.dim());
         // A mean can round to just outside of the ball.
-        coords.chunks_exact_mut(dim).for_each(|centre| self.asked.public_ball.clip(centre));
+        coords
+            .chunks_exact_mut(dim)
+            .for_each(|centre| self.asked.public_ball.clip(centre).expect("as many coordinates"));
         Points::new(coords, dim).expect("whole rows")
     }
 }

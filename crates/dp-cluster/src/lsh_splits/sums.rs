@@ -106,7 +106,7 @@ impl LshSplits {
             let coordinates = sum.iter().zip(ball.centre());
             let mut centre: Vec<f64> =
                 coordinates.map(|(&units, &c)| c + sized.length(units) / weight).collect();
-            ball.clip(&mut centre);
+            ball.clip(&mut centre).expect("as many coordinates");
             if size > largest.0 {
                 largest = (size, centre.clone());
             }

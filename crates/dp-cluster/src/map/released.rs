@@ -109,7 +109,9 @@ impl ReleasedMap {
     fn inside(&self, centres: Points) -> Result<Points, ClusterError> {
         let mut coords = centres.into_coords();
         let dim = self.public_box.dim();
-        coords.chunks_exact_mut(dim).for_each(|centre| self.public_box.clip(centre));
+        coords
+            .chunks_exact_mut(dim)
+            .for_each(|centre| self.public_box.clip(centre).expect("as many coordinates"));
         Ok(Points::new(coords, dim)?)
     }
 

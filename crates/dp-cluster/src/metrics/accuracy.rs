@@ -2,7 +2,8 @@
 
 use dp_geometry::PointsView;
 
-use crate::nearest::nearest;
+use crate::error::ClusterError;
+use crate::nearest::assign;
 
 /// Share of points whose label is the most frequent one of their cluster. Not private.
 ///
@@ -18,8 +19,8 @@ use crate::nearest::nearest;
 /// # Complexity
 /// `O(n k dim + n log n)`, parallel.
 ///
-/// # Panics
-/// If the dimensions differ, or there is not one label per point.
+/// # Errors
+/// [`ClusterError::CentresDimension`], [`ClusterError::LabelsLength`].
 ///
 /// # Source
 /// Definition 12 of the DPM paper.
@@ -31,23 +32,30 @@ use crate::nearest::nearest;
 ///
 /// let points = Points::new(vec![0.0, 1.0, 2.0, 10.0], 1)?;
 /// let centres = Points::new(vec![1.0, 10.0], 1)?;
-/// assert_eq!(accuracy(points.view(), &[7, 7, 3, 3], centres.view()), 0.75);
-/// # Ok::<(), dp_geometry::GeometryError>(())
+/// assert_eq!(accuracy(points.view(), &[7, 7, 3, 3], centres.view())?, 0.75);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn accuracy(points: PointsView<'_>, labels: &[u32], centres: PointsView<'_>) -> f64 {
-    assert_eq!(labels.len(), points.len(), "there must be one label per point");
+pub fn accuracy(
+    points: PointsView<'_>,
+    labels: &[u32],
+    centres: PointsView<'_>,
+) -> Result<f64, ClusterError> {
+    ClusterError::unless_alike(points, centres)?;
+    if labels.len() != points.len() {
+        return Err(ClusterError::LabelsLength { points: points.len(), labels: labels.len() });
+    }
     if points.is_empty() || centres.is_empty() {
-        return 0.0;
+        return Ok(0.0);
     }
     // Sorted pairs put equal labels of one cluster next to each other.
-    let clusters = nearest(points, centres).labels;
+    let clusters = assign(points, centres).labels;
     let mut pairs: Vec<(u32, u32)> = clusters.into_iter().zip(labels.iter().copied()).collect();
     pairs.sort_unstable();
     let right: usize = pairs
         .chunk_by(|a, b| a.0 == b.0)
         .map(|cluster| cluster.chunk_by(|a, b| a == b).map(<[_]>::len).max().unwrap_or(0))
         .sum();
-    right as f64 / points.len() as f64
+    Ok(right as f64 / points.len() as f64)
 }
 
 #[cfg(test)]
@@ -65,21 +73,21 @@ mod tests {
         let points = line(&[0.0, 1.0, 2.0, 10.0, 11.0, 20.0, 21.0]);
         let centres = line(&[0.0, 10.0, 20.0]);
         let labels = [1, 1, 2, 2, 2, 1, 3];
-        assert_eq!(accuracy(points.view(), &labels, centres.view()), 5.0 / 7.0);
+        assert_eq!(accuracy(points.view(), &labels, centres.view()).unwrap(), 5.0 / 7.0);
     }
 
     #[test]
     fn nothing_to_measure() {
         let (none, some) = (line(&[]), line(&[1.0]));
-        assert_eq!(accuracy(none.view(), &[], some.view()), 0.0);
-        assert_eq!(accuracy(some.view(), &[1], none.view()), 0.0);
-        assert_eq!(accuracy(some.view(), &[u32::MAX], some.view()), 1.0);
+        assert_eq!(accuracy(none.view(), &[], some.view()).unwrap(), 0.0);
+        assert_eq!(accuracy(some.view(), &[1], none.view()).unwrap(), 0.0);
+        assert_eq!(accuracy(some.view(), &[u32::MAX], some.view()).unwrap(), 1.0);
     }
 
     #[test]
-    #[should_panic(expected = "one label per point")]
     fn labels_must_match() {
-        accuracy(line(&[1.0]).view(), &[1, 2], line(&[1.0]).view());
+        let found = accuracy(line(&[1.0]).view(), &[1, 2], line(&[1.0]).view());
+        assert_eq!(found, Err(ClusterError::LabelsLength { points: 1, labels: 2 }));
     }
 
     proptest! {
@@ -91,13 +99,13 @@ mod tests {
         ) {
             let labels = &labels[..points.len()];
             let mut counts: BTreeMap<u32, BTreeMap<u32, usize>> = BTreeMap::new();
-            let clusters = nearest(points.view(), centres.view()).labels;
+            let clusters = assign(points.view(), centres.view()).labels;
             for (cluster, &label) in clusters.into_iter().zip(labels) {
                 *counts.entry(cluster).or_default().entry(label).or_default() += 1;
             }
             let right: usize = counts.values().filter_map(|c| c.values().max()).sum();
             let expected = right as f64 / points.len() as f64;
-            prop_assert_eq!(accuracy(points.view(), labels, centres.view()), expected);
+            prop_assert_eq!(accuracy(points.view(), labels, centres.view()).unwrap(), expected);
         }
     }
 }

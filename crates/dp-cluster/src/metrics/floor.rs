@@ -3,7 +3,8 @@
 use dp_accounting::Mu;
 use dp_geometry::PointsView;
 
-use crate::nearest::nearest;
+use crate::error::ClusterError;
+use crate::nearest::assign;
 
 /// What one Gaussian release of all sums at `mu` would add to the [`squared_inertia`](super::squared_inertia) of these centres, if it were known whose
 /// record is whose, how many there are and how far four fifths of each cluster reach. Not private: what a private clustering loses is
@@ -16,8 +17,8 @@ use crate::nearest::nearest;
 /// # Complexity
 /// `O(n k dim)`, parallel.
 ///
-/// # Panics
-/// If the dimensions differ.
+/// # Errors
+/// [`ClusterError::CentresDimension`].
 ///
 /// # Example
 /// ```
@@ -28,11 +29,16 @@ use crate::nearest::nearest;
 /// let points = Points::new(vec![-2.0, 2.0, -2.0, 2.0], 1)?;
 /// let centre = Points::new(vec![0.0], 1)?;
 /// // One column, four records 2 away, noise of one radius.
-/// assert_eq!(information_floor(points.view(), centre.view(), Mu::new(1.0)?), 1.0);
+/// assert_eq!(information_floor(points.view(), centre.view(), Mu::new(1.0)?)?, 1.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn information_floor(points: PointsView<'_>, centres: PointsView<'_>, mu: Mu) -> f64 {
-    let found = nearest(points, centres);
+pub fn information_floor(
+    points: PointsView<'_>,
+    centres: PointsView<'_>,
+    mu: Mu,
+) -> Result<f64, ClusterError> {
+    ClusterError::unless_alike(points, centres)?;
+    let found = assign(points, centres);
     let mut clusters = vec![Vec::new(); centres.len()];
     for (label, squared) in found.labels.iter().zip(&found.squared_distances) {
         if let Some(cluster) = clusters.get_mut(*label as usize) {
@@ -47,7 +53,7 @@ pub fn information_floor(points: PointsView<'_>, centres: PointsView<'_>, mu: Mu
         radius_squared / squared.len().max(1) as f64
     };
     let sum: f64 = clusters.iter_mut().map(of_cluster).sum();
-    centres.dim() as f64 * sum / (mu.get() * mu.get())
+    Ok(centres.dim() as f64 * sum / (mu.get() * mu.get()))
 }
 
 #[cfg(test)]
@@ -61,7 +67,7 @@ mod tests {
         let points =
             plane(&[[3.0, 4.0], [-3.0, 4.0], [3.0, -4.0], [-5.0, 0.0], [60.0, 80.0], [0.0, 205.0]]);
         let centres = plane(&[[0.0, 0.0], [0.0, 200.0]]);
-        let all = information_floor(points.view(), centres.view(), Mu::new(2.0).unwrap());
+        let all = information_floor(points.view(), centres.view(), Mu::new(2.0).unwrap()).unwrap();
         assert_eq!(all, 2.0 * (25.0 / 5.0 + 25.0) / 4.0);
     }
 
@@ -69,7 +75,7 @@ mod tests {
     fn nothing_to_lose() {
         let (none, some, mu) = (line(&[]), line(&[1.0]), Mu::new(1.0).unwrap());
         for (points, centres) in [(&none, &some), (&none, &none), (&some, &none), (&some, &some)] {
-            assert_eq!(information_floor(points.view(), centres.view(), mu), 0.0);
+            assert_eq!(information_floor(points.view(), centres.view(), mu).unwrap(), 0.0);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use dp_geometry::PointsView;
 
+use crate::error::ClusterError;
 use crate::nearest::nearest;
 
 /// Partial sums are this long, which keeps the rounding of a sum over many points small.
@@ -18,8 +19,8 @@ const CHUNK: usize = 1024;
 /// # Complexity
 /// `O(n k dim)`, parallel.
 ///
-/// # Panics
-/// If the dimensions differ.
+/// # Errors
+/// [`ClusterError::CentresDimension`].
 ///
 /// # Example
 /// ```
@@ -28,20 +29,26 @@ const CHUNK: usize = 1024;
 ///
 /// let points = Points::new(vec![0.0, 3.0, 10.0], 1)?;
 /// let centres = Points::new(vec![0.0, 12.0], 1)?;
-/// assert_eq!(squared_inertia(points.view(), centres.view()), 0.0 + 9.0 + 4.0);
-/// assert_eq!(inertia(points.view(), centres.view()), 0.0 + 3.0 + 2.0);
-/// # Ok::<(), dp_geometry::GeometryError>(())
+/// assert_eq!(squared_inertia(points.view(), centres.view())?, 0.0 + 9.0 + 4.0);
+/// assert_eq!(inertia(points.view(), centres.view())?, 0.0 + 3.0 + 2.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn squared_inertia(points: PointsView<'_>, centres: PointsView<'_>) -> f64 {
-    sum_of(&nearest(points, centres).squared_distances, |squared| squared)
+pub fn squared_inertia(
+    points: PointsView<'_>,
+    centres: PointsView<'_>,
+) -> Result<f64, ClusterError> {
+    Ok(sum_of(&nearest(points, centres)?.squared_distances, |squared| squared))
 }
 
 /// Sum over all points of the distance, **not squared**, to the nearest centre. Not private.
 ///
 /// Definition 10 of the DPM paper prints this form although its tables hold
-/// [`squared_inertia`]. Conventions, complexity and panics as there; the result is in data units.
-pub fn inertia(points: PointsView<'_>, centres: PointsView<'_>) -> f64 {
-    sum_of(&nearest(points, centres).squared_distances, f64::sqrt)
+/// [`squared_inertia`]. Conventions and complexity as there; the result is in data units.
+///
+/// # Errors
+/// [`ClusterError::CentresDimension`].
+pub fn inertia(points: PointsView<'_>, centres: PointsView<'_>) -> Result<f64, ClusterError> {
+    Ok(sum_of(&nearest(points, centres)?.squared_distances, f64::sqrt))
 }
 
 fn sum_of(squared_distances: &[f64], term: impl Fn(f64) -> f64) -> f64 {
@@ -60,17 +67,17 @@ mod tests {
         // Two points at (3, 4) from the first centre, one at (0, 1) from the second.
         let points = plane(&[[3.0, 4.0], [-3.0, -4.0], [20.0, 21.0]]);
         let centres = plane(&[[0.0, 0.0], [20.0, 20.0]]);
-        assert_eq!(squared_inertia(points.view(), centres.view()), 51.0);
-        assert_eq!(inertia(points.view(), centres.view()), 11.0);
+        assert_eq!(squared_inertia(points.view(), centres.view()).unwrap(), 51.0);
+        assert_eq!(inertia(points.view(), centres.view()).unwrap(), 11.0);
     }
 
     #[test]
     fn nothing_to_measure() {
         let (none, some) = (line(&[]), line(&[1.0]));
         for f in [squared_inertia, inertia] {
-            assert_eq!(f(none.view(), some.view()), 0.0);
-            assert_eq!(f(none.view(), none.view()), 0.0);
-            assert_eq!(f(some.view(), none.view()), f64::INFINITY);
+            assert_eq!(f(none.view(), some.view()), Ok(0.0));
+            assert_eq!(f(none.view(), none.view()), Ok(0.0));
+            assert_eq!(f(some.view(), none.view()), Ok(f64::INFINITY));
         }
     }
 
@@ -86,8 +93,8 @@ mod tests {
                 plain += d;
                 squared += d * d;
             });
-            prop_assert!((inertia(points.view(), centres.view()) - plain).abs() < 1e-9);
-            prop_assert!((squared_inertia(points.view(), centres.view()) - squared).abs() < 1e-9);
+            prop_assert!((inertia(points.view(), centres.view()).unwrap() - plain).abs() < 1e-9);
+            prop_assert!((squared_inertia(points.view(), centres.view()).unwrap() - squared).abs() < 1e-9);
         }
     }
 }

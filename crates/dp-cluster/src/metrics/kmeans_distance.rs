@@ -3,6 +3,7 @@
 use dp_geometry::{Points, PointsView, PublicBox};
 
 use super::inertia::inertia;
+use crate::error::ClusterError;
 
 /// Mean over the references of the sum, over the private centres, of the distance to the nearest
 /// reference centre. Not private.
@@ -21,8 +22,8 @@ use super::inertia::inertia;
 /// # Complexity
 /// `O(l k' k dim)`.
 ///
-/// # Panics
-/// If the dimensions differ.
+/// # Errors
+/// [`ClusterError::CentresDimension`].
 ///
 /// # Source
 /// Definition 9 of the DPM paper. It prints `l + 1` sets and a sum over `l` of them; the sum here is
@@ -35,20 +36,26 @@ use super::inertia::inertia;
 ///
 /// let private = Points::new(vec![1.0, 10.0], 1)?;
 /// let references = [Points::new(vec![0.0, 10.0], 1)?, Points::new(vec![4.0], 1)?];
-/// let distance = kmeans_distance(private.view(), &references);
+/// let distance = kmeans_distance(private.view(), &references)?;
 /// assert_eq!(distance, Some(((1.0 + 0.0) + (3.0 + 6.0)) / 2.0));
 ///
 /// let domain = PublicBox::cube(1, 0.0, 50.0)?;
-/// let normalised = normalised_kmeans_distance(private.view(), &references, &domain);
+/// let normalised = normalised_kmeans_distance(private.view(), &references, &domain)?;
 /// assert_eq!(normalised, Some(5.0 / 2.0 / 50.0));
-/// # Ok::<(), dp_geometry::GeometryError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn kmeans_distance(private: PointsView<'_>, references: &[Points]) -> Option<f64> {
+pub fn kmeans_distance(
+    private: PointsView<'_>,
+    references: &[Points],
+) -> Result<Option<f64>, ClusterError> {
+    let distances = references
+        .iter()
+        .map(|reference| inertia(private, reference.view()))
+        .collect::<Result<Vec<f64>, _>>()?;
     if private.is_empty() || references.is_empty() || references.iter().any(Points::is_empty) {
-        return None;
+        return Ok(None);
     }
-    let sum: f64 = references.iter().map(|reference| inertia(private, reference.view())).sum();
-    Some(sum / references.len() as f64)
+    Ok(Some(distances.iter().sum::<f64>() / references.len() as f64))
 }
 
 /// [`kmeans_distance`] per private centre, as a share of the diagonal of the domain. Not private.
@@ -56,20 +63,21 @@ pub fn kmeans_distance(private: PointsView<'_>, references: &[Points]) -> Option
 /// The diagonal of a cube `[a, b]^d` is `(b - a) sqrt(d)`, the divisor of the DPM paper's tables.
 /// At most 1 if all centres lie in the domain. `None` as there.
 ///
-/// # Panics
-/// If the dimensions differ.
+/// # Errors
+/// [`ClusterError::CentresDimension`].
 pub fn normalised_kmeans_distance(
     private: PointsView<'_>,
     references: &[Points],
     domain: &PublicBox,
-) -> Option<f64> {
-    assert_eq!(private.dim(), domain.dim(), "centres and domain must have the same dimension");
+) -> Result<Option<f64>, ClusterError> {
+    ClusterError::unless_equal(domain.dim(), private.dim())?;
     let distance = kmeans_distance(private, references)?;
-    Some(distance / private.len() as f64 / domain.diagonal())
+    Ok(distance.map(|distance| distance / private.len() as f64 / domain.diagonal()))
 }
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
     use proptest::prelude::*;
 
     use super::*;
@@ -80,11 +88,11 @@ mod tests {
         let private = plane(&[[0.0, 0.0], [6.0, 8.0], [3.0, 0.0]]);
         // Nearest distances: 5, 5, 4 to the first reference; 0, 10, 3 to the second.
         let references = [plane(&[[3.0, 4.0]]), plane(&[[0.0, 0.0], [-9.0, 0.0]])];
-        assert_eq!(kmeans_distance(private.view(), &references), Some(13.5));
+        assert_eq!(kmeans_distance(private.view(), &references).unwrap(), Some(13.5));
         // Three centres; the diagonal of a 30 x 40 box is 50.
         let domain = PublicBox::new(vec![-10.0, 0.0], vec![20.0, 40.0]).unwrap();
         let normalised = normalised_kmeans_distance(private.view(), &references, &domain).unwrap();
-        assert!((normalised - 0.09).abs() < 1e-15);
+        assert_abs_diff_eq!(normalised.unwrap(), 0.09, epsilon = 1e-15);
     }
 
     #[test]
@@ -95,10 +103,13 @@ mod tests {
         for (private, references) in
             [(&none, one), (&some, &[]), (&some, &[some.clone(), none.clone()][..])]
         {
-            assert_eq!(kmeans_distance(private.view(), references), None);
-            assert_eq!(normalised_kmeans_distance(private.view(), references, &domain), None);
+            assert_eq!(kmeans_distance(private.view(), references).unwrap(), None);
+            assert_eq!(
+                normalised_kmeans_distance(private.view(), references, &domain).unwrap(),
+                None
+            );
         }
-        assert_eq!(kmeans_distance(some.view(), one), Some(0.0));
+        assert_eq!(kmeans_distance(some.view(), one).unwrap(), Some(0.0));
     }
 
     proptest! {
@@ -109,8 +120,8 @@ mod tests {
         ) {
             let domain = PublicBox::cube(2, -6.0, 6.0).unwrap();
             let score = normalised_kmeans_distance(private.view(), &references, &domain).unwrap();
-            prop_assert!((0.0..=1.0).contains(&score));
-            let with_itself = kmeans_distance(private.view(), std::slice::from_ref(&private));
+            prop_assert!((0.0..=1.0).contains(&score.unwrap()));
+            let with_itself = kmeans_distance(private.view(), std::slice::from_ref(&private)).unwrap();
             prop_assert_eq!(with_itself, Some(0.0));
         }
     }

@@ -17,8 +17,7 @@
 //!
 //! # Conventions
 //! A point belongs to its nearest centre, the lowest index in a tie. No function returns NaN: each
-//! says what it does without points or without centres. Points and centres of different dimensions
-//! are a slip of the programmer and panic. Results are the same, bit for bit, for every number of
+//! says what it does without points or without centres. Results are the same, bit for bit, for every number of
 //! threads.
 
 #![cfg_attr(

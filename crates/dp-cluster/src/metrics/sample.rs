@@ -24,7 +24,7 @@ pub(super) fn sample_of<R: Rng + ?Sized>(
             chosen.insert(last);
         }
     }
-    let coords = chosen.into_iter().flat_map(|i| points.row(i)).copied().collect();
+    let coords = chosen.into_iter().flat_map(|i| &points[i]).copied().collect();
     Points::new(coords, points.dim()).expect("whole rows were copied")
 }
 

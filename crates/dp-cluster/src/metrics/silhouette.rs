@@ -5,7 +5,8 @@ use rand::Rng;
 use rayon::prelude::*;
 
 use super::sample::sample_of;
-use crate::nearest::{CentreTable, nearest};
+use crate::error::ClusterError;
+use crate::nearest::{CentreTable, assign};
 
 /// Sample size of the published evaluations, from where on the mean hardly moves.
 pub const SILHOUETTE_SAMPLE: usize = 5_000;
@@ -28,8 +29,8 @@ const CHUNK: usize = 32;
 /// # Complexity
 /// `O(s^2 dim + s k dim)` for a sample of `s`, parallel; memory `O(s dim)`, and `O(s)` per thread.
 ///
-/// # Panics
-/// If the dimensions differ.
+/// # Errors
+/// [`ClusterError::CentresDimension`].
 ///
 /// # Source
 /// Rousseeuw (1987).
@@ -43,17 +44,18 @@ const CHUNK: usize = 32;
 /// let points = Points::new(vec![0.0, 1.0, 100.0, 101.0], 1)?;
 /// let centres = Points::new(vec![0.5, 100.5], 1)?;
 /// let mut rng = ChaCha20Rng::seed_from_u64(1);
-/// let score = silhouette(points.view(), centres.view(), SILHOUETTE_SAMPLE, &mut rng);
+/// let score = silhouette(points.view(), centres.view(), SILHOUETTE_SAMPLE, &mut rng)?;
 /// assert!((score - 0.98999975).abs() < 1e-8); // (1 - 1/100.5 + 1 - 1/99.5) / 2
-/// # Ok::<(), dp_geometry::GeometryError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn silhouette(
     points: PointsView<'_>,
     centres: PointsView<'_>,
     sample: usize,
     rng: &mut (impl Rng + ?Sized),
-) -> f64 {
-    exact_silhouette(sample_of(points, sample, rng).view(), centres)
+) -> Result<f64, ClusterError> {
+    ClusterError::unless_alike(points, centres)?;
+    Ok(exact_silhouette(sample_of(points, sample, rng).view(), centres))
 }
 
 /// Mean silhouette of all points.
@@ -70,7 +72,7 @@ pub(super) fn exact_silhouette(points: PointsView<'_>, centres: PointsView<'_>) 
     scores.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, scores)| {
         let mut distances = vec![0.0; table.padded_len()];
         for (i, score) in (chunk * CHUNK..).zip(scores) {
-            table.distances([sorted.row(i)], &mut distances);
+            table.distances([&sorted[i]], &mut distances);
             for distance in &mut distances {
                 *distance = distance.sqrt();
             }
@@ -104,16 +106,17 @@ fn score_of(distances: &[f64], sizes: &[usize], own: usize) -> f64 {
 
 /// The points cluster by cluster, and the sizes of the clusters that are not empty.
 fn sort_by_cluster(points: PointsView<'_>, centres: PointsView<'_>) -> (Points, Vec<usize>) {
-    let labels = nearest(points, centres).labels;
+    let labels = assign(points, centres).labels;
     let mut order: Vec<usize> = (0..points.len()).collect();
     order.sort_by_key(|&i| labels[i]);
     let sizes = order.chunk_by(|&i, &j| labels[i] == labels[j]).map(<[_]>::len).collect();
-    let coords = order.iter().flat_map(|&i| points.row(i)).copied().collect();
+    let coords = order.iter().flat_map(|&i| &points[i]).copied().collect();
     (Points::new(coords, points.dim()).expect("whole rows were copied"), sizes)
 }
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
     use proptest::prelude::*;
     use rand::{SeedableRng, rngs::ChaCha20Rng};
 
@@ -130,7 +133,7 @@ mod tests {
         // 0: 2, 8 -> 3/4; 2: 2, 6 -> 2/3; 6: 3, 5 -> 2/5; 7: 5/2, 6 -> 7/12; 11: 9/2, 10 -> 11/20.
         let score = all(&line(&[0.0, 6.0, 2.0, 11.0, 7.0]), &line(&[1.0, 8.0]));
         let by_hand = (3.0 / 4.0 + 2.0 / 3.0 + 2.0 / 5.0 + 7.0 / 12.0 + 11.0 / 20.0) / 5.0;
-        assert!((score - by_hand).abs() < 1e-15, "{score} {by_hand}");
+        assert_abs_diff_eq!(score, by_hand, epsilon = 1e-15);
     }
 
     #[test]
@@ -138,7 +141,11 @@ mod tests {
         let two = line(&[0.0, 10.0]);
         // Alone in the cluster: 0. The other two: 1 - 1/10 and 1 - 1/9.
         let score = all(&line(&[0.0, 9.0, 10.0]), &two);
-        assert!((score - (0.0 + (1.0 - 1.0 / 9.0) + (1.0 - 1.0 / 10.0)) / 3.0).abs() < 1e-15);
+        assert_abs_diff_eq!(
+            score,
+            (0.0 + (1.0 - 1.0 / 9.0) + (1.0 - 1.0 / 10.0)) / 3.0,
+            epsilon = 1e-15
+        );
         assert_eq!(all(&line(&[1.0, 2.0, 3.0]), &two), -1.0, "one cluster is not empty");
         assert_eq!(all(&line(&[]), &two), -1.0);
         assert_eq!(all(&line(&[1.0, 9.0]), &line(&[])), -1.0);
@@ -154,7 +161,7 @@ mod tests {
         let coords: Vec<f64> = (0..2000).map(|i| f64::from(i + (i / 500) * 1000)).collect();
         let (points, centres) = (line(&coords), line(&[250.0, 1750.0, 3250.0, 4750.0]));
         let mut rng = ChaCha20Rng::seed_from_u64(3);
-        let sampled = silhouette(points.view(), centres.view(), 600, &mut rng);
+        let sampled = silhouette(points.view(), centres.view(), 600, &mut rng).unwrap();
         assert!((sampled - all(&points, &centres)).abs() < 0.02);
     }
 
@@ -167,19 +174,19 @@ mod tests {
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let mut rng = ChaCha20Rng::seed_from_u64(8);
-            pool.install(|| silhouette(points.view(), centres.view(), 700, &mut rng))
+            pool.install(|| silhouette(points.view(), centres.view(), 700, &mut rng).unwrap())
         };
         assert_eq!(on(1).to_bits(), on(2).to_bits());
         assert_eq!(on(1).to_bits(), on(7).to_bits());
     }
 
     fn by_definition(points: &Points, centres: &Points) -> f64 {
-        let (points, labels) = (points.view(), nearest(points.view(), centres.view()).labels);
+        let (points, labels) = (points.view(), assign(points.view(), centres.view()).labels);
         let mean_to = |i: usize, cluster: u32| {
             let distances: Vec<f64> = (0..points.len())
                 .filter(|&j| j != i && labels[j] == cluster)
                 .map(|j| {
-                    let (x, y) = (points.row(i), points.row(j));
+                    let (x, y) = (&points[i], &points[j]);
                     (x[0] - y[0]).hypot(x[1] - y[1])
                 })
                 .collect();

@@ -111,7 +111,7 @@ mod tests {
                     let above = grid.keys(points.view(), level - 1);
                     for (record, row) in points.view().rows().enumerate() {
                         let mut row = row.to_vec();
-                        public_box.clip(&mut row);
+                        public_box.clip(&mut row).expect("as many coordinates");
                         let middle = grid.middle(keys.row(record), level);
                         let far = crate::nearest::squared_distance(&row, &middle).sqrt();
                         assert!(far <= grid.half_diagonal(level) * (1.0 + 1e-9), "{name}");

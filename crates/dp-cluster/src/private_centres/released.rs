@@ -65,7 +65,7 @@ impl Candidates {
             .collect();
         ranked.sort_unstable();
         ranked.truncate(most);
-        let rows = ranked.iter().flat_map(|&(_, i)| self.points.view().row(i).iter().copied());
+        let rows = ranked.iter().flat_map(|&(_, i)| self.points[i].iter().copied());
         Points::new(rows.collect(), self.points.dim()).expect("whole rows")
     }
 

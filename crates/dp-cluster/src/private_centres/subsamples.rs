@@ -11,12 +11,12 @@ use rayon::prelude::*;
 /// set of (record, number) has one element more and the others stay. An index of the row would not do: a record more in front moves all others.
 pub(crate) fn subsamples(points: PointsView<'_>, groups: usize, public_seed: u64) -> Vec<u32> {
     let mut order: Vec<usize> = (0..points.len()).collect();
-    order.par_sort_unstable_by(|&a, &b| compare(points.row(a), points.row(b)));
+    order.par_sort_unstable_by(|&a, &b| compare(&points[a], &points[b]));
     let mut of = vec![0; points.len()];
     let groups = groups.max(1) as u64;
-    for equal in order.chunk_by(|&a, &b| compare(points.row(a), points.row(b)).is_eq()) {
+    for equal in order.chunk_by(|&a, &b| compare(&points[a], &points[b]).is_eq()) {
         let hash =
-            points.row(equal[0]).iter().fold(mix(public_seed), |hash, x| mix(hash ^ x.to_bits()));
+            points[equal[0]].iter().fold(mix(public_seed), |hash, x| mix(hash ^ x.to_bits()));
         for (number, &record) in (0_u64..).zip(equal) {
             #[allow(clippy::cast_possible_truncation, reason = "below the number of groups")]
             let group = (mix(hash ^ mix(number)) % groups) as u32;

@@ -148,7 +148,7 @@ fn every_planted_ball_has_a_candidate() {
         let plan = PrivateCentres::new(public_box.clone(), 5, budget, settings).expect("valid");
         let found = plan.simulate(points.view(), &mut rng).expect("fits").output;
         let centres = Points::new(centres, dim).expect("rows");
-        let far = nearest(centres.view(), found.points()).squared_distances;
+        let far = nearest(centres.view(), found.points()).unwrap().squared_distances;
         // 4 d radii are 0.32: level 3 has sides of 0.5, and level 4 of 0.25.
         let stated = plan.cell_diagonal(4);
         assert!(far.iter().all(|d| d.sqrt() <= stated), "{seed}: {far:?} against {stated}");

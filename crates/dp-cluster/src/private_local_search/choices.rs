@@ -96,7 +96,7 @@ impl SwapPlan {
     ) -> Points {
         let dim = candidates.dim();
         let chosen = self.choose(points, candidates, start, draws);
-        let rows = chosen.iter().flat_map(|&i| candidates.row(i).iter().enumerate());
+        let rows = chosen.iter().flat_map(|&i| candidates[i].iter().enumerate());
         let rows = rows.map(|(i, &x)| self.public_box.clip_coordinate(i, x)).collect();
         Points::new(rows, dim).expect("whole rows")
     }
@@ -127,12 +127,13 @@ impl SwapPlan {
                 costs = add(costs, swaps.at(chosen[0]).map(|score| *score));
             }
             let swap = self.choice.release(&swaps, &mut draws.leaf(SWAP, round));
+            let swap = swap.expect("more than k candidates");
             chosen[swap / table.len()] = swap % table.len();
             sets.push(chosen.clone());
             costs = add(costs, swaps.at(swap).map(|score| *score));
         }
         let best = self.choice.release(&costs.cells(sets.len()), &mut draws.leaf(BEST, 0));
-        sets.swap_remove(best)
+        sets.swap_remove(best.expect("the start is one"))
     }
 }
 
@@ -157,7 +158,7 @@ pub(crate) fn farthest_first(
     let mut chosen: Vec<usize> = farthest(&to_middle).into_iter().collect();
     let mut distances = vec![f64::INFINITY; candidates.len()];
     while !chosen.is_empty() && chosen.len() < k.min(candidates.len()) {
-        let last = candidates.row(chosen[chosen.len() - 1]);
+        let last = &candidates[chosen[chosen.len() - 1]];
         for (distance, row) in distances.iter_mut().zip(candidates.rows()) {
             *distance = distance.min(squared_distance(row, last));
         }

@@ -60,7 +60,7 @@ fn all_swaps_cost_what_each_costs_alone() {
             let (points, candidates) = (random(60, dim, seed), random(9, dim, seed + 10));
             let clip = |points: &Points| {
                 let mut coords = points.view().coords().to_vec();
-                coords.chunks_exact_mut(dim).for_each(|row| cube(dim).clip(row));
+                coords.chunks_exact_mut(dim).for_each(|row| cube(dim).clip(row).unwrap());
                 Points::new(coords, dim).expect("rows")
             };
             let table = Table::new(cube(dim), objective, candidates.view());
@@ -74,9 +74,10 @@ fn all_swaps_cost_what_each_costs_alone() {
             for (place, cost) in swaps.iter().enumerate() {
                 let mut set = chosen.clone();
                 set[place / 9] = place % 9;
-                let rows = set.iter().flat_map(|&i| candidates.view().row(i).to_vec()).collect();
+                let rows = set.iter().flat_map(|&i| candidates[i].to_vec()).collect();
                 let centres = Points::new(rows, dim).expect("rows");
                 let plain: f64 = nearest(points.view(), centres.view())
+                    .unwrap()
                     .squared_distances
                     .iter()
                     .map(|d| objective.of_squared(*d))
@@ -177,7 +178,8 @@ fn planted_centres_are_found() {
             Objective::KMeans => squared_inertia,
             Objective::KMedian => inertia,
         };
-        let [found, best] = [&found.centres, &planted].map(|c| cost(points.view(), c.view()));
+        let [found, best] =
+            [&found.centres, &planted].map(|c| cost(points.view(), c.view()).unwrap());
         assert!(found <= best + 5.0 * plan.forecast(0.01), "{objective:?}: {found} against {best}");
         assert!(found <= 1.5 * best, "{objective:?}: {found} against {best}");
     }

@@ -142,6 +142,7 @@ impl Centres {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
     use dp_geometry::{Points, PublicBox};
     use rand::RngExt;
 
@@ -197,7 +198,7 @@ mod tests {
         let mut three = centres(vec![0.0, 50.0, 4.0], 1, vec![300, 200, 100], 0.0);
         assert_eq!(three.merge(Until::Apart(10.0)), [0, 1, 0]);
         assert!((three.coords[0] - 1.0).abs() < 1e-12 && three.coords[1] > 49.0);
-        assert!((three.standings[0].count - 400.0).abs() < 1e-9);
+        assert_abs_diff_eq!(three.standings[0].count, 400.0, epsilon = 1e-9);
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(crate) fn exact_sums(located: &Located<'_>, inside: &Inside, asked: &Sums) -
     let room = || vec![0.0; dim];
     sum_rows(*points, asked.entries(), room, |room, number, row, sums| {
         let label = labels[number] as usize;
-        let at = (centres.row(label), distances[number], asked.radius[label]);
+        let at = (&centres[label], distances[number], asked.radius[label]);
         add_row(inside.point(number, row, room), at, &mut sums[label * width..][..width]);
     })
 }

@@ -210,7 +210,7 @@ impl GroupSums {
         sum_rows(*points, self.entries(), room, |room, number, row, sums| {
             let group = self.of_cell[cells[number] as usize];
             if group != NO_GROUP {
-                let at = (centres.row(labels[number] as usize), distances[number]);
+                let at = (&centres[labels[number] as usize], distances[number]);
                 add_row(inside.point(number, row, room), at, (group, &self.radii), sums);
             }
         })

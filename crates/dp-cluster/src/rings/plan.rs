@@ -14,11 +14,12 @@ use super::{RingRounds, RingRoundsSettings};
 use crate::clustering::{labelled_weights, records};
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::{KMeans, KMeansSettings};
+use crate::nearest::assign;
 use crate::passes::{LARGEST, Question, are_in, asks};
 use crate::public_coins::{Purpose, public_generator};
 use crate::recentring::{Hint, Labels};
 use crate::sized_sum::NO_GROUP;
-use crate::{ClusterError, Clustering, nearest};
+use crate::{ClusterError, Clustering};
 
 /// The step of the receipt that pays for all rounds.
 const STEP: &str = "ring rounds";
@@ -229,7 +230,7 @@ impl RingPlan {
             groups.add_missing(missing, round.count_noise(), &of_groups, &mut next.counts);
         }
         // A record is likely to be where the mean of its group is, or the centre that it was at.
-        let moved = nearest(state.centres.points.view(), next.points.view()).labels;
+        let moved = assign(state.centres.points.view(), next.points.view()).labels;
         let of_cells = of_cells(&layout, &moved, |cell| match groups.of_cell[cell] {
             NO_GROUP => None,
             group => Some(of_groups[group as usize]),
@@ -331,9 +332,11 @@ impl RingPlan {
         state.solver_words = rng.get_word_pos();
         let (mut coords, public_box) = (fit.centres.into_coords(), &self.public_box);
         // A mean can round to just outside of the box.
-        coords.chunks_exact_mut(public_box.dim()).for_each(|centre| public_box.clip(centre));
+        coords
+            .chunks_exact_mut(public_box.dim())
+            .for_each(|centre| public_box.clip(centre).expect("as many coordinates"));
         let points = Points::new(coords, public_box.dim()).expect("whole rows");
-        let labels = nearest(means.points(), points.view()).labels;
+        let labels = assign(means.points(), points.view()).labels;
         let counts = labelled_weights(means, &labels, points.len());
         let counts = counts.into_iter().map(|count| count as f64).collect();
         (Centres { points, counts }, labels)

@@ -87,7 +87,7 @@ fn nearest_candidates(centres: PointsView<'_>, candidates: PointsView<'_>, k: us
     let mut free: Vec<usize> = (0..candidates.len()).collect();
     let mut chosen = Vec::new();
     for centre in centres.rows().take(k) {
-        let far = |&place: &usize| squared_distance(candidates.row(free[place]), centre);
+        let far = |&place: &usize| squared_distance(&candidates[free[place]], centre);
         let nearest = (0..free.len()).min_by(|a, b| far(a).total_cmp(&far(b)));
         chosen.extend(nearest.map(|place| free.remove(place)));
     }

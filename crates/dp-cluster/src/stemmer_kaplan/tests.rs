@@ -139,7 +139,7 @@ fn balls_are_found_and_centred() {
         assert!(release.receipt.within_budget());
         let (_, outside) = release.receipt.zcdp_outside().expect("Gaussian outside of a mass");
         assert!(outside.get() > 0.0 && outside.get() < 1e-6);
-        let cost = squared_inertia(points.view(), release.output.centres.view());
+        let cost = squared_inertia(points.view(), release.output.centres.view()).unwrap();
         assert!(cost <= 1.01 * best, "{}: {}", release.receipt.mechanism(), cost / best);
     }
 }

@@ -81,7 +81,7 @@ fn first_pick(start: Start) -> Found {
                 kept.iter().map(|&at| (base(at) - (at - place).abs()).max(0)).sum()
             };
             let scores: Vec<i64> = places.iter().map(saved).collect();
-            selection.release(&scores, draws).index
+            selection.release(&scores, draws).expect("there are candidates").index
         })
         .without_receipt()
     })

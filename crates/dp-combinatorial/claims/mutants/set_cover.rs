@@ -104,7 +104,8 @@ fn stops(effort: Effort, when_served: bool) -> Found {
                 if when_served && scores.iter().all(|&score| score == 0) {
                     break;
                 }
-                let set = rest.remove(selection.release(&scores, draws).index);
+                let set = rest
+                    .remove(selection.release(&scores, draws).expect("there are candidates").index);
                 family.users_of(set).iter().for_each(|&user| waits[user as usize] = false);
                 order.push(set);
             }

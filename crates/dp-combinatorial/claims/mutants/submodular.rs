@@ -1,6 +1,7 @@
 //! Submodular maximisation without its sample, beyond the unit cube, without its cap on credit, and with
 //! an end that shows.
 
+use approx::assert_relative_eq;
 use dp_accounting::{AddRemove, AnyRelation};
 use dp_audit::{Law as OutputLaw, Window, exact_law};
 use dp_combinatorial::submodular::{
@@ -73,7 +74,7 @@ fn everybody_takes_part(broken: bool) -> Found {
     if broken {
         let [nobody, somebody] = probability_of_the_last_sets(greedy.rate(), 1.0);
         let formula = (nobody / somebody).ln();
-        assert!((loss / formula - 1.0).abs() < 1e-9, "{loss} is not {formula}");
+        assert_relative_eq!(loss, formula, max_relative = 1e-9);
     }
     found
 }

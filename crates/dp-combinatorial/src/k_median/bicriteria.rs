@@ -256,6 +256,7 @@ impl MetricBicriteria {
         for _ in 0..self.rounds {
             let scores = gains.as_ref().map(|gains| gains.scores().to_vec());
             let chosen = self.selection.release(&scores.cells(self.metric.nodes()), draws);
+            let chosen = chosen.expect("a metric has nodes");
             let place = u32::try_from(chosen.index).expect("ids are u32");
             gains.update(|gains| gains.open(place));
             places.push(place);

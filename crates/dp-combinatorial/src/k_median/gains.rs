@@ -237,7 +237,7 @@ mod tests {
     fn plain(costs: Costs<'_>, clients: &[u32], weights: &[u64], now: &[u32]) -> Vec<i64> {
         let saving = |node: u32| {
             let of = |at: usize| {
-                let cost = costs.of(costs.metric.distance(clients[at], node));
+                let cost = costs.of(costs.metric.between(clients[at], node));
                 i64::try_from(weights[at]).unwrap() * i64::from(now[at].saturating_sub(cost))
             };
             (0..clients.len()).map(of).sum()
@@ -262,7 +262,7 @@ mod tests {
                     let clients: Vec<u32> = (0..300).filter(|_| rng.random()).collect();
                     let weights: Vec<u64> =
                         clients.iter().map(|_| rng.random_range(0..=heavy)).collect();
-                    let base = |&c: &u32| costs.of(metric.distance(metric.centre().0, c));
+                    let base = |&c: &u32| costs.of(metric.between(metric.centre().0, c));
                     let mut now: Vec<u32> = clients.iter().map(base).collect();
                     let mut gains =
                         Gains::new(costs, clients.clone(), weights.clone(), now.clone());
@@ -271,7 +271,7 @@ mod tests {
                         let centre = rng.random_range(0..300);
                         gains.open(centre);
                         for (now, &client) in now.iter_mut().zip(&clients) {
-                            *now = (*now).min(costs.of(metric.distance(client, centre)));
+                            *now = (*now).min(costs.of(metric.between(client, centre)));
                         }
                         assert_eq!(gains.current, now);
                     }

@@ -107,7 +107,7 @@ mod tests {
         let mut points = vec![metric.centre().0];
         // The smallest distance of a node and the first point that is so far away.
         let nearest = |points: &[u32], node| {
-            points.iter().map(|&point| metric.distance(point, node)).zip(0..).min().unwrap()
+            points.iter().map(|&point| metric.between(point, node)).zip(0..).min().unwrap()
         };
         while points.len() < size {
             let farthest = (0..nodes).map(|node| (nearest(&points, node).0, Reverse(node))).max();

@@ -249,6 +249,7 @@ impl From<SetCoverGreedyScaling> for Asked {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
 
     /// Thresholds of a round stay within reach of what the noise of all sets can do, and the first round
     /// asks for more users than there seem to be.
@@ -287,7 +288,7 @@ mod tests {
             // log2(2^20 / (100 bits)) = 9.6
             assert_eq!(thresholds.len(), 9);
             assert!(thresholds.iter().all(|&threshold| threshold as f64 >= 1e5 * bits));
-            assert!((proof.rounds[3].reports.rate() - 2_f64.ln()).abs() < 1e-8);
+            assert_abs_diff_eq!(proof.rounds[3].reports.rate(), 2_f64.ln(), epsilon = 1e-8);
         }
     }
 }

@@ -175,6 +175,7 @@ impl Algorithm for SetCoverSelect {
         for _ in 0..self.asked.settings.partial.unwrap_or(self.asked.sets) {
             let gains = waiting.as_mut().map(|waiting| waiting.gains(&rest));
             let selected = self.selection.release_unless_zero(rest.len(), gains, draws);
+            let selected = selected.expect("not more rounds than sets");
             let set = rest.swap_remove(selected.index);
             waiting.update(|waiting| waiting.choose(set));
             cover.order.push(set);

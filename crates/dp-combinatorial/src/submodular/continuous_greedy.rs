@@ -221,7 +221,8 @@ impl<M: Matroid> ContinuousGreedy<M> {
                     break;
                 }
                 gains.refill(&path, &candidates, |path, &element| path.gains()[element]);
-                let element = candidates[self.picks.release(&gains, draws).index];
+                let pick = self.picks.release(&gains, draws).expect("not empty");
+                let element = candidates[pick.index];
                 path.update(|path| path.raise(element));
                 base.push(element);
             }
@@ -270,7 +271,7 @@ impl<M: Matroid> Algorithm for ContinuousGreedy<M> {
             let values = Cells::table(&on, &roundings, |(objective, kept), set| {
                 value_on(*objective, kept, set)
             });
-            choice.release(&values, draws).index
+            choice.release(&values, draws).expect("at least one rounding").index
         });
         Rounded { elements: roundings.swap_remove(best), bases }
     }

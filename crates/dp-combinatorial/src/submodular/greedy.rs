@@ -214,7 +214,7 @@ impl<M: Matroid> Algorithm for Greedy<M> {
                 break;
             }
             gains.refill(&run, &candidates, |run, &element| run.gains()[element]);
-            let selected = self.selection.release(&gains, draws);
+            let selected = self.selection.release(&gains, draws).expect("not empty");
             let element = candidates[selected.index];
             run.update(|run| run.pick(element));
             chosen.elements.push(element);

@@ -219,6 +219,7 @@ impl Tables {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
 
     #[test]
     fn tables_never_fall_and_end_at_one() {
@@ -231,7 +232,7 @@ mod tests {
             // The share of a single element is its level, as nearly as the logarithm is tabulated.
             for level in 0..steps {
                 let share = Tables::share(tables.logs[level as usize]) as f64 / f64::from(1 << 20);
-                assert!((share - f64::from(level) / f64::from(steps)).abs() < 2e-4);
+                assert_abs_diff_eq!(share, f64::from(level) / f64::from(steps), epsilon = 2e-4);
             }
         }
     }

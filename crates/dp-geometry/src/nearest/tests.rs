@@ -83,7 +83,7 @@ proptest! {
         let points = cut(&coords, 4);
         let centres = cut(&centres, centres.len() / dim);
         let table = CentreTable::new(centres.view());
-        let rows = [0, 1, 2, 3].map(|i| points.view().row(i));
+        let rows = [0, 1, 2, 3].map(|i| &points[i]);
         for centre in centres.view().rows() {
             let together = four_squared_distances(rows, [centre; 4]);
             let alone = rows.map(|row| squared_distance(row, centre)).to_vec();

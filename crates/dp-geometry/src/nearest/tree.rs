@@ -42,8 +42,7 @@ impl CentreTree {
         }
         let mut corners = vec![0.0; ((2 << levels) - 1) * 2 * dim];
         divide(centres, &mut labels, 0, levels, &mut corners);
-        let coords =
-            labels.iter().flat_map(|&label| centres.row(label as usize)).copied().collect();
+        let coords = labels.iter().flat_map(|&label| &centres[label as usize]).copied().collect();
         Self { dim, coords, labels, corners }
     }
 
@@ -130,7 +129,7 @@ fn divide(
     corners: &mut [f64],
 ) {
     let dim = centres.dim();
-    let at = |label: u32, axis: usize| centres.row(label as usize)[axis];
+    let at = |label: u32, axis: usize| centres[label as usize][axis];
     let mut widest = (0, -1.0);
     for axis in 0..dim {
         let column = labels.iter().map(|&label| at(label, axis));

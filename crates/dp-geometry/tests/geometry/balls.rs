@@ -87,13 +87,13 @@ mod exact {
 
 fn assert_clip_is_sound(ball: &PublicBall, point: &[f64]) {
     let mut clipped = point.to_vec();
-    ball.clip(&mut clipped);
+    ball.clip(&mut clipped).unwrap();
     assert!(clipped.iter().all(|x| x.is_finite()), "{point:?} -> {clipped:?}");
     assert!(ball.contains(&clipped), "{point:?} -> {clipped:?}");
     let order = exact::norm_against(&clipped, ball.centre(), ball.radius());
     assert_ne!(order, Ordering::Greater, "{ball:?}: {point:?} -> {clipped:?}");
     let mut again = clipped.clone();
-    ball.clip(&mut again);
+    ball.clip(&mut again).unwrap();
     assert_eq!(again, clipped, "clipping is idempotent");
 }
 
@@ -127,10 +127,10 @@ fn bad_settings_are_refused() {
 fn inside_is_untouched_and_outside_keeps_its_direction() {
     let ball = PublicBall::new(vec![1.0, 1.0], 5.0).unwrap();
     let mut inside = [3.0, -2.0];
-    ball.clip(&mut inside);
+    ball.clip(&mut inside).unwrap();
     assert_eq!(inside, [3.0, -2.0]);
     let mut outside = [1.0 + 30.0, 1.0 - 40.0];
-    ball.clip(&mut outside);
+    ball.clip(&mut outside).unwrap();
     assert!((outside[0] - 4.0).abs() < 1e-12 && (outside[1] + 3.0).abs() < 1e-12);
 }
 
@@ -138,7 +138,7 @@ fn inside_is_untouched_and_outside_keeps_its_direction() {
 fn rules_for_nan_and_infinities() {
     let ball = PublicBall::new(vec![1.0, 2.0, 3.0], 2.0).unwrap();
     let clip = |mut x: [f64; 3]| {
-        ball.clip(&mut x);
+        ball.clip(&mut x).unwrap();
         x
     };
     assert_eq!(clip([f64::NAN, 2.5, f64::NAN]), [1.0, 2.5, 3.0]);
@@ -204,7 +204,7 @@ proptest! {
         let norm = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
         prop_assume!(norm(&direction) > 2e-3);
         let mut clipped = direction.clone();
-        ball.clip(&mut clipped);
+        ball.clip(&mut clipped).unwrap();
         prop_assert!(norm(&clipped) >= 1e-3 * (1.0 - 1e-12));
         let cosine: f64 = direction.iter().zip(&clipped).map(|(x, y)| x * y).sum::<f64>()
             / norm(&direction) / norm(&clipped);

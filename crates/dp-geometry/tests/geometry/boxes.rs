@@ -52,7 +52,7 @@ fn clipping_is_total() {
     assert_eq!((clip(f64::MAX), clip(f64::MIN), clip(5e-324)), (3.0, -1.0, 5e-324));
     let mut point = [f64::NAN];
     assert!(!domain.contains(&point));
-    domain.clip(&mut point);
+    domain.clip(&mut point).unwrap();
     assert!(domain.contains(&point));
 }
 
@@ -75,7 +75,7 @@ fn a_record_at_once_is_clipped_as_coordinate_by_coordinate() {
             record[odd] = x;
             let mut found = [f64::NAN; 3];
             domain.clip_to(&record, &mut found);
-            domain.clip(&mut record);
+            domain.clip(&mut record).unwrap();
             assert_eq!(found, record, "{x} at {odd}");
             assert!(domain.contains(&found));
         }

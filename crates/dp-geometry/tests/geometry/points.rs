@@ -6,10 +6,10 @@ use crate::BOUNDARY;
 fn rows_are_consecutive_slices() {
     let points = Points::new((0..12).map(f64::from).collect(), 3).unwrap();
     assert_eq!((points.len(), points.dim(), points.is_empty()), (4, 3, false));
-    assert_eq!(points.view().row(2), [6.0, 7.0, 8.0]);
+    assert_eq!(&points[2], [6.0, 7.0, 8.0]);
     let rows = points.view().rows();
     assert_eq!(rows.len(), 4);
-    assert!(rows.enumerate().all(|(i, row)| row == points.view().row(i)));
+    assert!(rows.enumerate().all(|(i, row)| row == &points[i]));
     assert_eq!(points.view().to_points(), points);
     assert_eq!(points.view().coords().len(), 12);
     assert_eq!(points.into_coords().len(), 12);
@@ -35,7 +35,7 @@ fn shape_is_checked() {
 fn values_are_not_inspected() {
     for x in BOUNDARY {
         let points = Points::new(vec![x; 4], 2).unwrap();
-        assert_eq!(points.view().row(1)[1].to_bits(), x.to_bits());
+        assert_eq!(points[1][1].to_bits(), x.to_bits());
     }
 }
 

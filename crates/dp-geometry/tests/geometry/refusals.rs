@@ -314,10 +314,10 @@ fn odd_numbers_have_answers() {
         share(strips.collision_probability(x));
         share(grids.collision_probability(&[x, 0.0]));
         let mut point = [x, 0.0];
-        square.clip(&mut point);
+        square.clip(&mut point).unwrap();
         assert!(square.contains(&point), "{x}");
         let mut point = [x, 0.0];
-        ball.clip(&mut point);
+        ball.clip(&mut point).unwrap();
         assert!(ball.contains(&point), "{x}");
         assert!(grid.cell(0, x) < 8 && (-1.0..=1.0).contains(&square.clip_coordinate(1, x)));
         let (mut positions, mut keys) = ([0; 2], [0; 2]);
@@ -342,4 +342,21 @@ fn odd_numbers_have_answers() {
     assert_eq!(none, [None; 5]);
     let none = [(9, 1), (1, 17), (usize::MAX, 0), (8, 16), (1, u32::MAX)];
     assert!(none.iter().all(|&(dim, level)| Cloud::vertices_of(dim, level).is_none()));
+}
+
+/// A point with another number of coordinates than the domain: refused with both numbers, left as it was, and inside of nothing.
+#[test]
+fn points_of_another_dimension() {
+    let square = PublicBox::cube(2, -1.0, 1.0).unwrap();
+    let ball = PublicBall::new(vec![0.0; 2], 1.0).unwrap();
+    for got in [0, 1, 3] {
+        let mut point = vec![9.0; got];
+        let refused = Err(dp_geometry::GeometryError::PointLength { expected: 2, got });
+        assert_eq!([square.clip(&mut point), ball.clip(&mut point)], [refused.clone(), refused]);
+        assert_eq!(point, vec![9.0; got]);
+        assert!(!square.contains(&vec![0.0; got]) && !ball.contains(&vec![0.0; got]), "{got}");
+    }
+    let points = Points::new(vec![0.0, 1.0, 2.0, 3.0], 2).unwrap();
+    assert_eq!(points.view().get(1), Some(&[2.0, 3.0][..]));
+    assert_eq!([2, 1 << 40, usize::MAX].map(|i| points.view().get(i)), [None; 3]);
 }

@@ -46,12 +46,13 @@ fn log_choose(n: u32, k: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::sums_of_largest;
+    use approx::assert_abs_diff_eq;
 
     #[test]
     fn small_numbers_have_known_expectations() {
         // Of two: 1 / sqrt(pi); of three: 3 / (2 sqrt(pi)); the sum of the two largest of three is minus the smallest.
         let root = std::f64::consts::PI.sqrt();
-        let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-10, "{a} {b}");
+        let close = |a: f64, b: f64| assert_abs_diff_eq!(a, b, epsilon = 1e-10);
         close(sums_of_largest(2)[0], 1.0 / root);
         close(sums_of_largest(3)[0], 1.5 / root);
         close(sums_of_largest(3)[1], 1.5 / root);

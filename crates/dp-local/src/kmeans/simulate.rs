@@ -73,7 +73,7 @@ impl LocalKMeans {
         while !server.is_finished() {
             let record = |client: u32| {
                 let at = client as usize;
-                (at < records.len()).then(|| records.row(at))
+                (at < records.len()).then(|| &records[at])
             };
             session.simulate_round(&mut server, record, rng)?;
             server.finish_round()?;

@@ -40,7 +40,7 @@ fn messages(session: &Session, question: &Question, data: &Points, seed: u64) ->
     asked
         .map(|client| {
             let answer = RoundAnswer::new(session, question, client).expect("it is asked");
-            let record = Some(data.view().row(client as usize));
+            let record = Some(&data[client as usize]);
             let symbol = answer.simulate(record, &mut rng).expect("no shape is refused").output;
             Message::new(session, client, symbol).to_bytes(session)
         })
@@ -497,7 +497,7 @@ fn messages_of(
     asked
         .map(|client| {
             let answer = RoundAnswer::new(session, question, client).expect("it is asked");
-            let record = Some(data.view().row(client as usize));
+            let record = Some(&data[client as usize]);
             let symbol = answer.simulate(record, rng).expect("no shape is refused").output;
             Message::new(session, client, symbol).to_bytes(session)
         })
@@ -536,7 +536,7 @@ fn records_are_clipped_before_anything_is_said_of_them() {
         }
         let differs = (0..64).any(|seed| said(&[1.0, -0.5], seed) != said(&[-1.0, 1.0], seed));
         assert!(differs, "round {round}: no record is as any other");
-        let record = |client: u32| Some(data.view().row(client as usize));
+        let record = |client: u32| Some(&data[client as usize]);
         session.simulate_round(&mut server, record, &mut rng).expect("a round");
         server.finish_round().expect("a round");
     }
@@ -550,7 +550,7 @@ fn clients_without_a_record_count_as_nobody() {
     let mut server = Server::new(session.clone());
     let mut rng = ChaCha20Rng::seed_from_u64(2);
     while !server.is_finished() {
-        let record = |client: u32| (client % 5 > 1).then(|| data.view().row(client as usize));
+        let record = |client: u32| (client % 5 > 1).then(|| &data[client as usize]);
         session.simulate_round(&mut server, record, &mut rng).expect("a round");
         server.finish_round().expect("a round");
     }
@@ -651,7 +651,7 @@ fn with_liars(epsilon: f64, liars: usize) -> (Vec<f64>, Vec<f64>) {
     let session = plan.session(3);
     let mut server = Server::new(session.clone());
     let mut rng = ChaCha20Rng::seed_from_u64(1);
-    let record = |client: u32| Some(data.view().row(client as usize));
+    let record = |client: u32| Some(&data[client as usize]);
     session.simulate_round(&mut server, record, &mut rng).expect("a round");
     server.finish_round().expect("a round");
     let question = server.question().clone();
@@ -708,7 +708,7 @@ fn after_a_forged_start(epsilon: f64, liars: usize, place: &[f64]) -> LocalCentr
     let mut forged = std::collections::BTreeMap::new();
     for (at, client) in (0..40_000).filter(|client| session.round_of(*client) == 0).enumerate() {
         let answer = RoundAnswer::new(&session, &question, client).expect("it is asked");
-        let record = data.view().row(client as usize);
+        let record = &data[client as usize];
         let honest = answer.simulate(Some(record), &mut rng).expect("an answer").output;
         let class = session.class_of(client) % oracle.classes();
         let cell = session.cell(session.class_of(client), Some(place)) as usize;

@@ -1,3 +1,4 @@
+use approx::assert_abs_diff_eq;
 use dp_mechanism::{ChaCha20Rng, SecureSource};
 use rand::SeedableRng;
 
@@ -104,7 +105,7 @@ fn hashes_are_decoded_as_by_hand_and_a_cell_beyond_is_the_last() {
     let (p, q) = (oracle.response().favours(), 0.2);
     for (cell, estimate) in (0..37).zip(oracle.estimate(&answers).expect("its own")) {
         let support = (0..3_000).filter(|i| oracle.symbol(*i, cell) == i * 7 % 5).count();
-        assert!((estimate - (support as f64 - 3_000.0 * q) / (p - q)).abs() < 1e-9);
+        assert_abs_diff_eq!(estimate, (support as f64 - 3_000.0 * q) / (p - q), epsilon = 1e-9);
     }
     assert_eq!(oracle.symbol(4, 36), oracle.symbol(4, u32::MAX));
     let other = HadamardResponse::new(epsilon(1.5), 37).expect("valid");

@@ -3,7 +3,7 @@
 use std::num::NonZero;
 
 use super::coin::bernoulli_exp;
-use crate::{Bits, Ratio};
+use crate::{Bits, NoiseError, Ratio};
 
 /// Index `i` with probability proportional to `exp(rate * scores[i])`, exactly.
 ///
@@ -11,16 +11,20 @@ use crate::{Bits, Ratio};
 /// A uniform index is drawn until it is accepted with `exp(-rate * (max - score))`: about
 /// `n / sum(exp(rate * (score - max)))` rounds, so at most `n`. Not timing-safe.
 ///
-/// # Panics
-/// If `scores` is empty. Its length is public.
-pub fn choose_exponentially<B: Bits + ?Sized>(bits: &mut B, scores: &[i64], rate: Ratio) -> usize {
-    let best = scores.iter().copied().max().expect("at least one candidate");
+/// # Errors
+/// [`NoiseError::NoScores`]. Their number is public.
+pub fn choose_exponentially<B: Bits + ?Sized>(
+    bits: &mut B,
+    scores: &[i64],
+    rate: Ratio,
+) -> Result<usize, NoiseError> {
+    let best = scores.iter().copied().max().ok_or(NoiseError::NoScores)?;
     let candidates = NonZero::new(scores.len() as u128).expect("not empty: it has a maximum");
-    bits.retry(|bits| {
+    Ok(bits.retry(|bits| {
         let index = usize::try_from(bits.below(candidates)).expect("below a usize");
         let gap = best.abs_diff(scores[index]);
         accept(bits, gap, rate).then_some(index)
-    })
+    }))
 }
 
 fn accept<B: Bits + ?Sized>(bits: &mut B, gap: u64, rate: Ratio) -> bool {

@@ -1,10 +1,10 @@
 //! What is refused, and what the ends of the allowed ranges do.
 
 use dp_noise::{
-    Bits, DiscreteGaussian, DiscreteLaplace, Geometric, NoiseError, PoissonSkips, RareHits, Ratio,
-    RoundedGaussian, SecureBits, TableGaussian, TimingSafeGeometric, TimingSafeLaplace,
+    Bits, DiscreteGaussian, DiscreteLaplace, Geometric, Level, NoiseError, PoissonSkips, RareHits,
+    Ratio, RoundedGaussian, SecureBits, TableGaussian, TimingSafeGeometric, TimingSafeLaplace,
     TruncatedGeometric, TruncatedLaplace, bernoulli, bernoulli_exp, choose_exponentially,
-    insecure_reproducible, noisy_max, permute_and_flip, reference,
+    choose_level, insecure_reproducible, noisy_max, permute_and_flip, reference,
 };
 
 use super::{nonzero, ratio};
@@ -196,41 +196,43 @@ fn choices_among_one_among_equals_and_among_extremes() {
     let rates = [ratio(0, 1), ratio(1, LARGEST), ratio(1, 1), ratio(LARGEST, 1)];
     with_bits(|bits| {
         for rate in rates {
-            assert_eq!(choose_exponentially(bits, &[-4], rate), 0);
-            assert_eq!(permute_and_flip(bits, &[-4], rate), 0);
+            assert_eq!(choose_exponentially(bits, &[-4], rate).unwrap(), 0);
+            assert_eq!(permute_and_flip(bits, &[-4], rate).unwrap(), 0);
             let equal = [i64::MAX; 5];
-            assert!(choose_exponentially(bits, &equal, rate) < 5);
-            assert!(permute_and_flip(bits, &equal, rate) < 5);
+            assert!(choose_exponentially(bits, &equal, rate).unwrap() < 5);
+            assert!(permute_and_flip(bits, &equal, rate).unwrap() < 5);
         }
         let extremes = [i64::MIN, i64::MAX, 0];
-        assert_eq!(choose_exponentially(bits, &extremes, ratio(1, 1)), 1);
-        assert_eq!(permute_and_flip(bits, &extremes, ratio(1, 1)), 1);
+        assert_eq!(choose_exponentially(bits, &extremes, ratio(1, 1)).unwrap(), 1);
+        assert_eq!(permute_and_flip(bits, &extremes, ratio(1, 1)).unwrap(), 1);
         let noise = Geometric::new(ratio(1, 1)).expect("valid");
-        assert_eq!(noisy_max(bits, &extremes, noise), 1);
+        assert_eq!(noisy_max(bits, &extremes, noise).unwrap(), 1);
         // Gaps times rate near one, at both ends of the exponent range.
         let far = [i64::MIN, i64::MAX];
-        let counts = (0..400).filter(|_| choose_exponentially(bits, &far, ratio(1, 1 << 64)) == 0);
+        let counts =
+            (0..400).filter(|_| choose_exponentially(bits, &far, ratio(1, 1 << 64)).unwrap() == 0);
         assert!((60..160).contains(&counts.count()), "e^-1 / (1 + e^-1) of 400 is 108");
     });
 }
 
 #[test]
-#[should_panic(expected = "at least one candidate")]
-fn no_candidate_to_choose_from() {
-    with_bits(|bits| choose_exponentially(bits, &[], ratio(1, 1)));
-}
-
-#[test]
-#[should_panic(expected = "at least one candidate")]
-fn no_candidate_to_permute() {
-    with_bits(|bits| permute_and_flip(bits, &[], ratio(1, 1)));
-}
-
-#[test]
-#[should_panic(expected = "at least one candidate")]
-fn no_candidate_to_add_noise_to() {
+fn nothing_to_choose_from() {
     let noise = Geometric::new(ratio(1, 1)).expect("valid");
-    with_bits(|bits| noisy_max(bits, &[], noise));
+    let seen = with_bits(|bits| {
+        [
+            choose_exponentially(bits, &[], ratio(1, 1)),
+            permute_and_flip(bits, &[], ratio(1, 1)),
+            noisy_max(bits, &[], noise),
+            reference::choose_exponentially(bits, &[], ratio(1, 1)),
+        ]
+    });
+    assert_eq!(seen, [Err(NoiseError::NoScores); 4]);
+    let level = |candidates| Level { score: 0, candidates };
+    for (levels, got) in [(vec![], 0), (vec![level(0)], 0), (vec![level(u64::MAX); 2], 2)] {
+        let got = got * u128::from(u64::MAX);
+        let found = with_bits(|bits| choose_level(bits, &levels, ratio(1, 1)));
+        assert_eq!(found, Err(NoiseError::Candidates { got }), "{levels:?}");
+    }
 }
 
 #[test]

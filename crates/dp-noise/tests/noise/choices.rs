@@ -31,8 +31,13 @@ fn exponential_choices_have_their_probability() {
         let total = (0..scores.len()).map(weight).reduce(Interval::plus).expect("not empty");
         let law = |i: usize| weight(i).divided_by(total);
         let name = format!("choice {scores:?} at {a}/{b}");
-        check_all_words!(&name, |tape| choose_exponentially(tape, scores, ratio(a, b)), law);
-        let plain = |tape: &mut Tape| reference::choose_exponentially(tape, scores, ratio(a, b));
+        check_all_words!(
+            &name,
+            |tape| choose_exponentially(tape, scores, ratio(a, b)).unwrap(),
+            law
+        );
+        let plain =
+            |tape: &mut Tape| reference::choose_exponentially(tape, scores, ratio(a, b)).unwrap();
         if gap(scores, 0) < 100 {
             check(&name, plain, law);
         }
@@ -65,7 +70,7 @@ fn levels_have_the_probability_of_all_their_candidates() {
         let total = (0..levels.len()).map(weight).reduce(Interval::plus).expect("not empty");
         let law = |i: usize| weight(i).divided_by(total);
         let name = format!("levels {levels:?} at {a}/{b}");
-        check_all_words!(&name, |tape| choose_level(tape, &levels, ratio(a, b)), law);
+        check_all_words!(&name, |tape| choose_level(tape, &levels, ratio(a, b)).unwrap(), law);
     }
 }
 
@@ -96,7 +101,7 @@ fn permute_and_flip_has_its_law() {
     for (scores, a, b) in CASES {
         check_all_words!(
             &format!("permute and flip {scores:?} at {a}/{b}"),
-            |tape| permute_and_flip(tape, scores, ratio(a, b)),
+            |tape| permute_and_flip(tape, scores, ratio(a, b)).unwrap(),
             |i| permute_and_flip_law(scores, a, b, i)
         );
     }
@@ -122,7 +127,7 @@ fn noisy_max_and_its_value_have_their_law() {
     for (scores, t, s) in cases {
         let noise = Geometric::new(ratio(t, s)).expect("valid");
         let name = format!("noisy max {scores:?} at {t}/{s}");
-        let sampler = |tape: &mut Tape<3>| noisy_max_with_value(tape, scores, noise);
+        let sampler = |tape: &mut Tape<3>| noisy_max_with_value(tape, scores, noise).unwrap();
         check_to(22, &name, sampler, |pair| noisy_max_law(scores, t, s, pair));
         if scores.len() == 2 {
             let index = |i: usize| {
@@ -130,7 +135,12 @@ fn noisy_max_and_its_value_have_their_law() {
                 let terms = values.map(|v| noisy_max_law(scores, t, s, (i, v)));
                 terms.reduce(Interval::plus).expect("not empty")
             };
-            check_to(22, &name, |tape: &mut Tape<3>| noisy_max(tape, scores, noise), index);
+            check_to(
+                22,
+                &name,
+                |tape: &mut Tape<3>| noisy_max(tape, scores, noise).unwrap(),
+                index,
+            );
         }
     }
 }
@@ -144,8 +154,9 @@ fn noisy_max_keeps_its_guarantee_for_scores_that_only_rise() {
     let pairs: [(&[i64], &[i64]); 4] =
         [(&[0, 0], &[1, 0]), (&[3, 1], &[3, 2]), (&[1, 1], &[2, 2]), (&[0, 2], &[1, 2])];
     for (low, high) in pairs {
-        let index =
-            |scores: &[i64]| enumerate(18, |tape: &mut Tape<3>| noisy_max(tape, scores, noise));
+        let index = |scores: &[i64]| {
+            enumerate(18, |tape: &mut Tape<3>| noisy_max(tape, scores, noise).unwrap())
+        };
         let (p, q) = (index(low), index(high));
         for (i, &mass) in &p.found {
             let other = q.found[i];
@@ -153,7 +164,7 @@ fn noisy_max_keeps_its_guarantee_for_scores_that_only_rise() {
             assert!(other * factor.low / ONE <= mass + p.unresolved, "{high:?} to {low:?}");
         }
         let valued = |scores: &[i64]| {
-            enumerate(18, |tape: &mut Tape<3>| noisy_max_with_value(tape, scores, noise))
+            enumerate(18, |tape: &mut Tape<3>| noisy_max_with_value(tape, scores, noise).unwrap())
         };
         let (p, q) = (valued(low), valued(high));
         for (pair, &mass) in &q.found {

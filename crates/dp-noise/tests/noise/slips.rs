@@ -114,8 +114,12 @@ fn a_choice_is_not_a_permute_and_flip() {
     let weight = |i: usize| exp_minus(u128::from(i == 0), 1);
     let total = (0..3).map(weight).reduce(Interval::plus).expect("not empty");
     let law = |i: usize| weight(i).divided_by(total);
-    must_fail(|tape| permute_and_flip(tape, &scores, ratio(1, 1)), law);
-    check("no slip", |tape: &mut Tape| choose_exponentially(tape, &scores, ratio(1, 1)), law);
+    must_fail(|tape| permute_and_flip(tape, &scores, ratio(1, 1)).unwrap(), law);
+    check(
+        "no slip",
+        |tape: &mut Tape| choose_exponentially(tape, &scores, ratio(1, 1)).unwrap(),
+        law,
+    );
 }
 
 #[test]

@@ -172,7 +172,8 @@ fn choices_follow_their_distribution_function() {
     let mut off = scores.clone();
     let best = (0..40).max_by_key(|&i| scores[i]).expect("not empty");
     off[best] += 2;
-    let sample = |bits: &mut Source<'_>| choose_exponentially(bits, &scores, ratio(1, 10)) as i64;
+    let sample =
+        |bits: &mut Source<'_>| choose_exponentially(bits, &scores, ratio(1, 10)).unwrap() as i64;
     agrees("choice", 5, sample, cdf(&scores), cdf(&off));
 }
 
@@ -193,7 +194,7 @@ fn noisy_max_follows_its_distribution_function() {
             }
         }
     };
-    let sample = |bits: &mut Source<'_>| noisy_max(bits, &[7, 0], noise) as i64;
+    let sample = |bits: &mut Source<'_>| noisy_max(bits, &[7, 0], noise).unwrap() as i64;
     agrees("noisy max", 6, sample, cdf(20.0), cdf(22.0));
 }
 

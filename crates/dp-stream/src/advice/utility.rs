@@ -296,12 +296,13 @@ pub(crate) fn smallest(holds: impl Fn(u64) -> bool) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::{assert_abs_diff_eq, assert_relative_eq};
 
     #[test]
     fn without_noise_a_count_is_missed_as_often_as_its_sample_falls_short() {
         let exact = Reporting { threshold: 3, each: 1e3, rate: 0.5, two_sided: false };
-        assert!((exact.missed(4) - 11.0 / 16.0).abs() < 1e-12);
-        assert!((exact.missed(2) - 1.0).abs() < 1e-12);
+        assert_abs_diff_eq!(exact.missed(4), 11.0 / 16.0, epsilon = 1e-12);
+        assert_abs_diff_eq!(exact.missed(2), 1.0, epsilon = 1e-12);
         let all = Reporting { rate: 1.0, ..exact };
         assert_eq!((all.missed(3), all.smallest_count(1e-6)), (0.0, 3));
     }
@@ -385,8 +386,8 @@ mod tests {
     fn shares_of_a_crowd_are_binomial() {
         let crowd = Crowd { shown: 4, counted: 2, order: ItemOrder::ReportedFirst };
         // None or one of three others below .25.
-        assert!((crowd.share(0.25) - (0.421_875 + 0.421_875)).abs() < 1e-12);
-        assert!((crowd.share(1e-9) - 1.0).abs() < 1e-6);
+        assert_abs_diff_eq!(crowd.share(0.25), 0.421_875 + 0.421_875, epsilon = 1e-12);
+        assert_abs_diff_eq!(crowd.share(1e-9), 1.0, epsilon = 1e-6);
         assert!(Crowd { shown: 3, counted: 3, ..crowd }.share(0.9) > 1.0 - 1e-12);
     }
 
@@ -394,7 +395,7 @@ mod tests {
     fn gaussian_tails_match_known_values() {
         for (x, p) in [(0.0, 0.5), (1.0, 0.158_655_254), (3.0, 1.349_898e-3), (6.0, 9.865_876e-10)]
         {
-            assert!((Tail::Gaussian(2.0).above(2.0 * x) / p - 1.0).abs() < 1e-6, "{x}");
+            assert_relative_eq!(Tail::Gaussian(2.0).above(2.0 * x), p, max_relative = 1e-6);
         }
         assert_eq!(Tail::Gaussian(1.0).quantile(1e-9), 6);
     }
@@ -404,8 +405,8 @@ mod tests {
         let each = 2_f64.ln();
         let tests = Reporting { threshold: 10, each, rate: 1.0, two_sided: true };
         // a = 1/2: silence at the threshold has probability a / (1 + a) = 1/3, below it 1 - 1/3 * ...
-        assert!((tests.missed(10) - 1.0 / 3.0).abs() < 1e-12);
-        assert!((tests.missed(9) - (1.0 - 0.5 / 1.5)).abs() < 1e-12);
+        assert_abs_diff_eq!(tests.missed(10), 1.0 / 3.0, epsilon = 1e-12);
+        assert_abs_diff_eq!(tests.missed(9), 1.0 - 0.5 / 1.5, epsilon = 1e-12);
         assert_eq!(smallest(|n| n >= 1000), 1000);
         assert_eq!(smallest(|n| n >= 1), 1);
         assert_eq!((smallest(|_| true), smallest(|_| false)), (0, u64::MAX));

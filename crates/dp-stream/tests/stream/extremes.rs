@@ -1,5 +1,6 @@
 //! The largest plans and the lowest and highest thresholds.
 
+use approx::assert_abs_diff_eq;
 use dp_stream::{
     Budget, Event, Mechanism, Method, MonitorPlan, MonitorSettings, SecureSource, StreamError,
     StreamShape, Threshold, Universe,
@@ -95,7 +96,7 @@ fn smallest_counts_of_any_miss_have_an_answer() {
     }
     // Of all users about 1 % are sampled; noise of scale 400 hardly matters.
     let count = pure(1 << 41).smallest_count(0.5) as f64;
-    assert!((count * pure(0).sampling_rate() / 2_f64.powi(41) - 1.0).abs() < 1e-3, "{count}");
+    assert_abs_diff_eq!(count * pure(0).sampling_rate() / 2_f64.powi(41), 1.0, epsilon = 1e-3);
 }
 
 /// Over all that a budget can be: more epsilon is never more noise, and what cannot be had is named.

@@ -73,6 +73,7 @@ pub fn release_census(
     let drawn = || {
         let (table, evidence) = draw(&job.plan, &sizes);
         let certificate = job.plan.certify(&table, &evidence);
+        let certificate = certificate.expect("both are of this plan");
         let errors = accuracy::errors(&job, &table);
         let report = Report::new(args, &job, individuals, certificate, errors.is_some());
         Released { table, errors, report }
@@ -131,7 +132,7 @@ pub(crate) fn plan_text(args: &CensusArgs) -> Result<String, Error> {
         1 + cells * 40 / 1_000_000
     );
     for level in 0..tree.levels() {
-        let error = job.plan.noise_variance(level).sqrt();
+        let error = job.plan.noise_variance(level).unwrap_or(f64::INFINITY).sqrt();
         let share = 100.0 * job.plan.shares().get(level).copied().unwrap_or(0.0);
         let _ = writeln!(
             text,
@@ -284,7 +285,7 @@ fn write_table(to: &mut dyn Write, job: &Job, released: &Released) -> io::Result
     for region in 0..hierarchy.tree().len() {
         let level = (hierarchy.tree().level_of(region) + 1).to_string();
         let name = hierarchy.name(region);
-        let row = released.table.row(region);
+        let row = &released.table[region];
         for (size, groups) in row.iter().enumerate() {
             let or_more = if size + 1 == row.len() { "1" } else { "0" };
             let (size, groups) = (size.to_string(), groups.to_string());

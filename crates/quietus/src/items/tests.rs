@@ -10,6 +10,7 @@ use crate::run::{Said, ledger};
 use crate::session::STATE;
 use crate::stop::Gate;
 use crate::verify::verify;
+use approx::assert_abs_diff_eq;
 use clap::Parser;
 use dp_accounting::AddRemove;
 use dp_mechanism::{ChaCha20Rng, SecureSource};
@@ -111,7 +112,11 @@ impl Home {
         names.sort();
         assert_eq!(names, FILES);
         let book = LedgerFile::at(&self.path("data.ledger")).read().unwrap();
-        assert!((book.account::<AddRemove>().unwrap().spent().unwrap().get() - 4.0).abs() < 1e-9);
+        assert_abs_diff_eq!(
+            book.account::<AddRemove>().unwrap().spent().unwrap().get(),
+            4.0,
+            epsilon = 1e-9
+        );
         assert_eq!(book.unfinished(), 0);
     }
 }

@@ -136,7 +136,7 @@ impl LocatePlan {
     pub(super) fn served(&self, found: &Clustering) -> Vec<(f64, Option<f64>)> {
         let mut served = vec![(0.0, 0_u32); found.centres.len()];
         for (place, people) in found.places.iter().zip(&found.users) {
-            let far = |centre: &u32| self.metric.distance(*place, *centre);
+            let far = |centre: &u32| self.metric.distance(*place, *centre).unwrap_or(u32::MAX);
             let nearest = (0..).zip(&found.centres).min_by_key(|(_, centre)| far(centre));
             if let Some((nearest, _)) = nearest {
                 let of: &mut (f64, u32) = &mut served[nearest];

@@ -19,7 +19,8 @@ pub(super) fn solve<R: Hides>(plan: &MapPlan<R>, map: &ReleasedMap) -> Vec<Clust
             map.kmeans(k, &mut rng).expect("k was checked").centres
         };
         let mut counts = vec![0.0; centres.len()];
-        let labels = nearest(weighted.points(), centres.view()).labels;
+        let nearest = nearest(weighted.points(), centres.view());
+        let labels = nearest.expect("centres of these points").labels;
         for (label, weight) in labels.iter().zip(weighted.weights()) {
             counts[*label as usize] += weight;
         }
@@ -113,7 +114,7 @@ fn made_up(map: &ReleasedMap, wanted: u64, rng: &mut ChaCha20Rng) -> Vec<f64> {
     // Rounding may have kept the last ones.
     let last = weighted.len().saturating_sub(1);
     while next < wanted {
-        coords.extend_from_slice(weighted.points().row(last));
+        coords.extend_from_slice(&weighted.points()[last]);
         next += 1;
     }
     coords

@@ -9,6 +9,7 @@ use crate::ledger::{Book, Entry, LedgerFile, State};
 use crate::run::{Said, group_job, ledger, release_groups};
 use crate::stop::Gate;
 use crate::verify::verify;
+use approx::assert_abs_diff_eq;
 use clap::Parser;
 use dp_accounting::AddRemove;
 use dp_mechanism::{ChaCha20Rng, Mechanism};
@@ -160,7 +161,7 @@ fn whatever_call_fails_or_is_the_last_nothing_is_lost_or_uncounted() {
             assert!(recovered.iter().all(|found| found.state != State::Open), "{fault:?} {at}");
             assert!(home.book().unfinished() == 0 && home.intents() == intents + 1);
             let expected = home.book().account::<AddRemove>().unwrap().spent().unwrap().get();
-            assert!((expected - 0.25 * (intents + 1) as f64).abs() < 1e-9);
+            assert_abs_diff_eq!(expected, 0.25 * (intents + 1) as f64, epsilon = 1e-9);
             // Before there was an intent nothing was drawn, and what is left is an empty folder.
             let left = home.names().into_iter().filter(|name| name.starts_with(".quietus-"));
             for part in left {

@@ -168,9 +168,7 @@ impl Algorithm {
         if self.kind == Kind::PublishedChain {
             return Ok((true_epsilon(regions_by_level, epsilon), 0.0));
         }
-        let refused = |error: CensusError| Error::library(self.id, &error);
-        let privacy = self.privacy(epsilon).map_err(refused)?;
-        let budget = privacy.budget().map_err(refused)?;
+        let budget = self.privacy(epsilon)?.budget()?;
         Ok((budget.epsilon().get(), budget.delta().get()))
     }
 
@@ -208,35 +206,21 @@ impl Algorithm {
         if let Kind::GeneralSolver(method) = self.kind {
             return general_solver(data, epsilon, method == Method::Cumulative, rng);
         }
-        self.outcome(data, epsilon, rng).map_err(|error| Error::library(self.id, &error))
-    }
-
-    fn outcome(
-        &self,
-        data: &Dataset,
-        epsilon: f64,
-        rng: &mut ChaCha20Rng,
-    ) -> Result<Outcome, CensusError> {
         let (privacy, settings) = (self.privacy(epsilon)?, self.settings(data));
         let (hierarchy, bins) = (data.hierarchy.clone(), data.bins);
         let (sizes, groups) = (&data.sizes, data.sizes.groups());
         match self.kind {
-            Kind::Whole(_) => {
+            Kind::Whole(_) | Kind::Raw(_) => {
                 let ((plan, (table, evidence)), cost) = measured(|| {
                     let plan = Census::new(hierarchy, bins, groups, privacy, settings)?;
                     let output = plan.with_evidence().simulate(sizes, rng)?.output;
                     Ok::<_, CensusError>((plan, output))
                 })?;
-                let certificate = Some(plan.certify(&table, &evidence));
-                let receipt = Some(format!("{:#}", plan.receipt()));
-                Ok(Outcome { counts: table.into_counts(), receipt, cost, certificate })
-            }
-            Kind::Raw(method) => {
-                let ((plan, (_, evidence)), cost) = measured(|| {
-                    let plan = Census::new(hierarchy, bins, groups, privacy, settings)?;
-                    let output = plan.with_evidence().simulate(sizes, rng)?.output;
-                    Ok::<_, CensusError>((plan, output))
-                })?;
+                let Kind::Raw(method) = self.kind else {
+                    let certificate = Some(plan.certify(&table, &evidence)?);
+                    let receipt = Some(format!("{:#}", plan.receipt()));
+                    return Ok(Outcome { counts: table.into_counts(), receipt, cost, certificate });
+                };
                 let mut counts = evidence.noisy().to_vec();
                 if method.query() == Query::Cumulative {
                     for row in counts.chunks_exact_mut(data.sizes.columns()) {
@@ -255,7 +239,7 @@ impl Algorithm {
                     let output = plan.with_evidence().simulate(sizes, rng)?.output;
                     Ok::<_, CensusError>((plan, output))
                 })?;
-                let certificate = Some(plan.certify(&table, &evidence));
+                let certificate = Some(plan.certify(&table, &evidence)?);
                 let receipt = Some(format!("{:#}", plan.receipt()));
                 Ok(Outcome { counts: table.rounded(), receipt, cost, certificate })
             }
@@ -276,7 +260,6 @@ fn general_solver(
     cumulative: bool,
     rng: &mut ChaCha20Rng,
 ) -> Result<Outcome, Error> {
-    let refused = |error: CensusError| Error::library("m-real-clarabel", &error);
     let (tree, columns) = (data.hierarchy.tree(), data.sizes.columns());
     let (query, rows) = if cumulative {
         (Query::Cumulative, qp::Rows::Cumulative)
@@ -287,7 +270,7 @@ fn general_solver(
     let (real, cost) = measured(|| {
         let noisy = noisy_table(tree, &data.sizes, query, epsilon, rng)?;
         let groups = data.sizes.groups();
-        let problem = Problem::new(tree, columns, &noisy, &weights, groups).map_err(refused)?;
+        let problem = Problem::new(tree, columns, &noisy, &weights, groups)?;
         qp::relaxed(&problem, rows)
     })?;
     #[expect(clippy::cast_possible_truncation, reason = "counts are far below 2^53")]
@@ -311,18 +294,16 @@ pub(super) fn noisy_table(
     rng: &mut ChaCha20Rng,
 ) -> Result<Vec<i64>, Error> {
     let columns = sizes.columns();
-    let mut noisy = sizes.exact_totals(tree);
+    let mut noisy = sizes.exact_totals(tree)?;
     query.of_totals(tree, columns, &mut noisy);
-    let share = Epsilon::new(epsilon / tree.levels() as f64)
-        .map_err(|error| Error::library("noise for a solver", &error))?;
+    let share = Epsilon::new(epsilon / tree.levels() as f64)?;
     let source = &mut SecureSource::new(rng);
     for level in 0..tree.levels() {
         let regions = tree.level(level);
         let length = query.length(regions.len(), columns, NonZeroU32::MIN);
         let length = length.unwrap_or(NonZeroU32::MIN);
         let cells = &mut noisy[regions.start * columns..regions.end * columns];
-        let sum = GeometricSum::new(share, length.into());
-        let sum = sum.map_err(|error| Error::library("noise for a solver", &error))?;
+        let sum = GeometricSum::new(share, length.into())?;
         cells.copy_from_slice(&sum.release(&*cells, &mut Draws::unplanned(source)));
     }
     Ok(noisy)

@@ -27,7 +27,7 @@ pub(super) struct Nation {
 
 impl Nation {
     pub(super) fn new(scale: Scale) -> Result<Self, Error> {
-        let bins = From0::up_to(scale.largest).map_err(|error| refused(&error))?;
+        let bins = From0::up_to(scale.largest)?;
         let (hierarchy, sizes) = nation::generate(scale, nation::SEED)?;
         Ok(Self { hierarchy, bins, sizes })
     }
@@ -38,8 +38,7 @@ impl Nation {
         let method = known.ok_or_else(|| {
             Error::unknown("mechanism", &cell.algorithm, METHODS.map(dp_census::Method::id))
         })?;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-        let pool = pool.map_err(|error| Error::library("threads", &error))?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
         let mut rng = rng_of(cell);
         let groups = self.sizes.groups();
         let release = || {
@@ -48,7 +47,7 @@ impl Nation {
             let plan = Census::new(hierarchy, self.bins, groups, privacy, settings)?;
             Ok::<_, CensusError>(plan.simulate(&self.sizes, &mut rng)?.output)
         };
-        let (table, cost) = pool.install(|| measured(release)).map_err(|error| refused(&error))?;
+        let (table, cost) = pool.install(|| measured(release))?;
         let Cost { seconds, peak_rss_mib } = cost;
         let consistent = table.is_consistent(self.hierarchy.tree(), groups);
         let metrics = BTreeMap::from([
@@ -57,10 +56,6 @@ impl Nation {
         ]);
         Ok(Record { metrics, seconds, peak_rss_mib, ..cell.clone() })
     }
-}
-
-fn refused(error: &CensusError) -> Error {
-    Error::library("ten nations", error)
 }
 
 #[cfg(test)]

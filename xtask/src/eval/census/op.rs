@@ -10,9 +10,9 @@ use crate::eval::census::qp::Program;
 use crate::eval::census::{measure, scaling};
 use crate::eval::record::Record;
 use crate::eval::settings::Effort;
+use dp_census::Query;
 use dp_census::solve::cost_table::CostTable;
 use dp_census::solve::{Problem, tree};
-use dp_census::{CensusError, Query};
 use quietus_datasets::sets::census::Dataset;
 use rand::rngs::ChaCha20Rng;
 use serde_json::Value;
@@ -48,8 +48,7 @@ pub(super) fn run(data: &Dataset, cell: &Record, rng: &mut ChaCha20Rng) -> Resul
     let noise = || noisy_table(tree, &data.sizes, Query::Counts, scaling::EPSILON, rng);
     let (noisy, of_noise) = measured(noise)?;
     let weights = vec![1; tree.levels()];
-    let problem = Problem::new(tree, columns, &noisy, &weights, data.sizes.groups());
-    let problem = problem.map_err(|error: CensusError| Error::library(ID, &error))?;
+    let problem = Problem::new(tree, columns, &noisy, &weights, data.sizes.groups())?;
     let optimum = tree::solve(&problem);
     let (solution, Cost { seconds, peak_rss_mib }) =
         measured(|| solve(&problem, &optimum, around, TIME_LIMIT))?;

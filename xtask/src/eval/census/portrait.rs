@@ -26,13 +26,11 @@ impl Portrait {
     /// A typical region in one release of the default mechanism.
     pub(super) fn of(data: &Dataset) -> Result<Self, Error> {
         let region = typical(data);
-        let refused = |error| Error::library("m-c-top-down", &error);
-        let privacy = Privacy::pure(EPSILON).map_err(refused)?;
+        let privacy = Privacy::pure(EPSILON)?;
         let (hierarchy, groups) = (data.hierarchy.clone(), data.sizes.groups());
-        let plan = Census::new(hierarchy, data.bins, groups, privacy, CensusSettings::default())
-            .map_err(refused)?;
+        let plan = Census::new(hierarchy, data.bins, groups, privacy, CensusSettings::default())?;
         let mut rng = named_rng(&["portrait", data.recipe.id]);
-        let release = plan.with_evidence().simulate(&data.sizes, &mut rng).map_err(refused)?;
+        let release = plan.with_evidence().simulate(&data.sizes, &mut rng)?;
         let (table, evidence) = release.output;
         let columns = data.sizes.columns();
         let row = region * columns..(region + 1) * columns;
@@ -42,7 +40,7 @@ impl Portrait {
             region: data.hierarchy.name(region).to_owned(),
             exact: data.totals[row].to_vec(),
             noisy: cumulative.iter().zip(before).map(|(up_to, below)| up_to - below).collect(),
-            released: table.row(region).to_vec(),
+            released: table[region].to_vec(),
         })
     }
 

@@ -16,7 +16,7 @@ pub(super) fn release(
     rng: &mut ChaCha20Rng,
 ) -> Result<Vec<i64>, CensusError> {
     let columns = sizes.columns();
-    let mut table = sizes.exact_totals(tree);
+    let mut table = sizes.exact_totals(tree)?;
     Query::Chain.of_totals(tree, columns, &mut table);
     let share = Epsilon::new(epsilon / tree.levels() as f64)?;
     let noise = GeometricSum::new(share, NonZeroU64::MIN)

@@ -46,16 +46,15 @@ pub(super) fn table(shape: Shape) -> Result<Dataset, Error> {
     let borough_names: Vec<String> = (0..boroughs).map(|i| format!("borough {i}")).collect();
     let above = borough_names.iter().map(|borough| (borough.as_str(), Some("city")));
     let below = zone_names.iter().map(|(zone, borough)| (zone.as_str(), Some(borough.as_str())));
-    let hierarchy = Hierarchy::new([("city", None)].into_iter().chain(above).chain(below));
-    let hierarchy = hierarchy.map_err(|error| Error::library(ID, &error))?;
+    let hierarchy = Hierarchy::new([("city", None)].into_iter().chain(above).chain(below))?;
     let mut rng = named_rng(&[ID, &columns.to_string()]);
     let mut counts = vec![0; zones * columns];
     for _ in 0..GROUPS {
         counts[rng.random_range(0..zones) * columns + rng.random_range(0..columns)] += 1;
     }
     let largest = u32::try_from(columns - 1).unwrap_or(u32::MAX);
-    let bins = From0::up_to(largest).map_err(|error| Error::library(ID, &error))?;
-    let sizes = GroupSizes::from_table(bins, counts).map_err(|e| Error::library(ID, &e))?;
+    let bins = From0::up_to(largest)?;
+    let sizes = GroupSizes::from_table(bins, counts)?;
     // Only its id and its columns are looked at.
     let origin = Origin::Nation(Scale { states: 0, counties: 0, groups: 0, largest });
     let recipe = Recipe { id: ID, origin, groups: GROUPS, largest, levels: &[], who: "", units: 1 };

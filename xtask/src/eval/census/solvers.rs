@@ -8,7 +8,7 @@ use crate::eval::record::Record;
 use crate::eval::settings::Effort;
 use crate::eval::suite::Workbench;
 use dp_census::solve::{Problem, chain, cumulative, cumulative_top_down, edf, tree};
-use dp_census::{CensusError, GroupSizes, Query, RegionTree};
+use dp_census::{GroupSizes, Query, RegionTree};
 use quietus_datasets::nation::{self, Scale};
 use quietus_datasets::seed::named_rng;
 use std::time::Instant;
@@ -86,10 +86,8 @@ impl SolverBench {
         let mut rng = named_rng(&[ID, &cell.algorithm, &epsilon.to_string()]);
         let noisy = noisy_table(tree, sizes, query, epsilon, &mut rng)?;
         let weights = vec![1; tree.levels()];
-        let problem = Problem::new(tree, sizes.columns(), &noisy, &weights, sizes.groups())
-            .map_err(|error| refused(&error))?;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool.map_err(|error| Error::library(ID, &error))?;
+        let problem = Problem::new(tree, sizes.columns(), &noisy, &weights, sizes.groups())?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
         let solve = || match query {
             Query::Chain => chain::solve(&problem),
             Query::Counts => tree::solve(&problem),
@@ -126,10 +124,6 @@ impl Workbench for SolverBench {
     }
 }
 
-fn refused(error: &CensusError) -> Error {
-    Error::library(ID, error)
-}
-
 /// One problem, both solvers, on one thread each: processor time, objectives, the proof of ours, and how far apart they are.
 fn side_by_side(cell: &Record) -> Result<Record, Error> {
     let number = |name: &str| cell.params.get(name).and_then(serde_json::Value::as_u64);
@@ -146,10 +140,8 @@ fn side_by_side(cell: &Record) -> Result<Record, Error> {
     let mut rng = named_rng(&[ID, &cell.algorithm, &cell.variant]);
     let noisy = noisy_table(tree, &data.sizes, query, scaling::EPSILON, &mut rng)?;
     let weights = vec![1; tree.levels()];
-    let problem = Problem::new(tree, columns, &noisy, &weights, data.sizes.groups())
-        .map_err(|error| refused(&error))?;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-    let pool = pool.map_err(|error| Error::library(ID, &error))?;
+    let problem = Problem::new(tree, columns, &noisy, &weights, data.sizes.groups())?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     let ((ours, proved), seconds) = pool.install(|| {
         processor_time(|| match rows {
             qp::Rows::Counts => Ok((tree::solve_real(&problem), None)),

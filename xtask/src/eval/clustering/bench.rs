@@ -65,14 +65,14 @@ impl Workbench for Bench {
         let epsilon = cell.epsilon.unwrap_or(self.settings.epsilon);
         let (outcome, Cost { seconds, peak_rss_mib }) =
             measured(|| algorithm.run(&self.dataset, epsilon, &mut rng))?;
-        let mut metrics = measure::basic(&outcome.centres, &self.dataset);
+        let mut metrics = measure::basic(&outcome.centres, &self.dataset)?;
         if !cell.params.contains_key(studies::PARAM) {
             let sample = self.settings.effort.silhouette_sample();
             let (dataset, references) = (&self.dataset, &self.references);
-            metrics.extend(measure::costly(&outcome.centres, dataset, references, sample));
+            metrics.extend(measure::costly(&outcome.centres, dataset, references, sample)?);
             if let (Some(_), Some(best)) = (algorithm.relation(), references.first()) {
                 let lost = measure::floor(dataset, best, epsilon)?;
-                let least = squared_inertia(dataset.points.view(), best.view());
+                let least = squared_inertia(dataset.points.view(), best.view())?;
                 metrics.extend(lost.map(|lost| ("floor".to_owned(), 1.0 + lost / least)));
             }
             centres::keep(&self.settings.out, cell, &outcome)?;

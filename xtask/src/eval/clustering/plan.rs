@@ -89,7 +89,7 @@ pub(super) fn cell(
 fn paper_values(dataset: &str, algorithm: &str, epsilon: Option<f64>) -> BTreeMap<String, f64> {
     let names = ["accuracy", "inertia_squared", "kmeans_distance_normalised", "silhouette"];
     published::for_dataset(dataset)
-        .filter(|row| *row.source != published::RERUN && row.algorithm == algorithm)
+        .filter(|row| row.is_of_the_paper() && row.algorithm == algorithm)
         .filter(|_| published::comparable(epsilon))
         .flat_map(|row| names.map(|name| row.metric(name).map(|(mean, _)| (name.to_owned(), mean))))
         .flatten()

@@ -60,7 +60,7 @@ pub(crate) fn load_or_make(
     let mut fit = |k: usize, index: usize| -> Result<Option<(f64, Points)>, Error> {
         let mut rng = named_rng(&["reference", recipe.id, &k.to_string(), &index.to_string()]);
         let centres = exact_kmeans(&dataset.points, k, &mut rng)?;
-        let score = silhouette(&centres, dataset, RANKING_SAMPLE);
+        let score = silhouette(&centres, dataset, RANKING_SAMPLE)?;
         Ok(after_fit().then_some((score, centres)))
     };
     let Some(ranked) = search(&origin.searched, origin.count, &mut fit)? else { return Ok(None) };

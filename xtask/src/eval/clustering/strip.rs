@@ -1,7 +1,7 @@
 //! One metric, one line per algorithm: every run a dot, the mean a bar, published values hollow.
 
 use crate::error::Error;
-use crate::eval::clustering::published::{Published, RERUN};
+use crate::eval::clustering::published::Published;
 use crate::eval::summary::Row;
 use crate::report::number::tick;
 use crate::report::plot::axis::Axis;
@@ -50,14 +50,14 @@ pub(crate) fn strips(
     }
     for row in published {
         let Some((value, _)) = row.metric(metric) else { continue };
-        let at = strips.iter().position(|(name, _)| name == row.algorithm).unwrap_or_else(|| {
-            let label = row.algorithm.to_owned();
+        let at = strips.iter().position(|(name, _)| *name == row.algorithm).unwrap_or_else(|| {
+            let label = row.algorithm.clone();
             let strip = Strip { label, private: true, ..Default::default() };
-            strips.push((row.algorithm.to_owned(), strip));
+            strips.push((row.algorithm.clone(), strip));
             strips.len() - 1
         });
         let strip = &mut strips[at].1;
-        *(if *row.source == RERUN { &mut strip.rerun } else { &mut strip.paper }) = Some(value);
+        *(if row.is_of_the_paper() { &mut strip.paper } else { &mut strip.rerun }) = Some(value);
     }
     strips.into_iter().map(|(_, strip)| strip).collect()
 }

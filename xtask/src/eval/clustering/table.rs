@@ -126,8 +126,8 @@ impl<'a> Line<'a> {
             .find(|other| other.source == row.source && other.algorithm == "kmeans++")
             .and_then(|other| other.metric("inertia_squared"));
         Self {
-            name: format!("{}, *{}*", row.algorithm, row.source.name),
-            runs: row.source.runs as usize,
+            name: format!("{}, *{}*", row.algorithm, row.source),
+            runs: row.runs,
             values: Values::Published(row),
             baseline: baseline.map(|(mean, _)| mean),
         }

@@ -59,11 +59,10 @@ pub(super) fn read(source: &Source, context: &Context) -> Result<Option<Scaled>,
         *value = (2.0 * (*value - low) / (high - low) - 1.0).clamp(-1.0, 1.0);
     }
     let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    let library = |error| Error::library("points", &error);
     Ok(Some(Scaled {
         source: *source,
-        points: Points::new(values, dim).map_err(library)?,
-        public_box: PublicBox::cube(dim, -1.0, 1.0).map_err(library)?,
+        points: Points::new(values, dim)?,
+        public_box: PublicBox::cube(dim, -1.0, 1.0)?,
         checksum: files::sha256_hex(&bytes),
     }))
 }

@@ -5,7 +5,6 @@ use crate::eval::distance::data::Scaled;
 use crate::eval::distance::sources::Source;
 use crate::eval::family::Label;
 use dp_accounting::Budget;
-use dp_cluster::ClusterError;
 use dp_cluster::distance::{
     NearbyKMeans, NoisedPoints, RegionCoreset, RegionCoresetSettings, RegionRule, SoftRecentred,
 };
@@ -133,15 +132,6 @@ impl Method {
         epsilon: f64,
         rng: &mut ChaCha20Rng,
     ) -> Result<Points, Error> {
-        self.centres(data, epsilon, rng).map_err(|error| Error::library(self.algorithm, &error))
-    }
-
-    fn centres(
-        self,
-        data: &Scaled,
-        epsilon: f64,
-        rng: &mut ChaCha20Rng,
-    ) -> Result<Points, ClusterError> {
         let (k, points, public_box) = (data.source.k, data.points.view(), data.public_box.clone());
         let (n, budget) = (points.len() as u64, Budget::new(epsilon, DELTA)?);
         let solver = |restarts| {

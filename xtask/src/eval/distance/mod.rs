@@ -95,7 +95,7 @@ impl Family for Distance {
         let Some(data) = data::read(&source, context)? else { return Ok(None) };
         let mut rng = named_rng(&["distance", "best", &source.id()]);
         let best = methods::all(&source)[0].run(&data, 1.0, &mut rng)?;
-        let best = squared_inertia(data.points.view(), best.view());
+        let best = squared_inertia(data.points.view(), best.view())?;
         Ok(Some(Inertia { data, best }))
     }
 
@@ -132,7 +132,7 @@ impl Bench for Inertia {
         _: f64,
         centres: &Points,
     ) -> Result<Vec<(&'static str, f64)>, Error> {
-        let cost = squared_inertia(self.data.points.view(), centres.view());
+        let cost = squared_inertia(self.data.points.view(), centres.view())?;
         Ok(vec![("inertia_squared", cost), ("cost_ratio", cost / self.best)])
     }
 }

@@ -20,21 +20,20 @@ pub(super) fn crossover(settings: &Settings, page: &mut Page) -> Result<(), Erro
         .to_vec();
     let mut crossing = None;
     for k in [1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192] {
-        let failed = |error: &dyn std::error::Error| Error::library("advice", &error.to_string());
         let question = Question {
             shape: StreamShape {
                 universe: Universe::Range { size: 1 << 32 },
                 users: 1_000_000,
                 steps: 10_000,
             },
-            budget: Budget::new(epsilon, DELTA).map_err(|error| failed(&error))?,
+            budget: Budget::new(epsilon, DELTA)?,
             reports_per_user: k,
             items_per_step: 1,
             reports_in_all: 1_000,
             beta: 0.1,
             miss: 1e-6,
         };
-        let advice = advise(&question).map_err(|error| failed(&error))?;
+        let advice = advise(&question)?;
         let mut found = [0.0; 3];
         for (one, found) in series.iter_mut().zip(&mut found) {
             let row = advice.rows.iter().find(|row| row.method == one.name);

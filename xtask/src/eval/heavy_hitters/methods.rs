@@ -105,14 +105,12 @@ impl Setting {
         rng: &mut ChaCha20Rng,
     ) -> Result<Outcome, Error> {
         let source = stream.source;
-        let failed = |error: StreamError| Error::library(self.how.id(), &error);
         let universe = self.universe_bits.map(|bits| match bits {
             64.. => Universe::Bits64,
             bits => Universe::Range { size: 1 << bits },
         });
         let shape = source.shape(universe);
-        let budget = Budget::new(epsilon, self.delta().unwrap_or(0.0))
-            .map_err(|error| Error::library(self.how.id(), &error))?;
+        let budget = Budget::new(epsilon, self.delta().unwrap_or(0.0))?;
         let items = source.items_per_step;
         let k = self.k.max(items);
         let monitor = |method, k: u8| {
@@ -127,37 +125,29 @@ impl Setting {
                 return Ok(Outcome { reports, dropped: None, promised: None });
             }
             How::GaussianHistograms => {
-                return by_cells(
-                    stream,
-                    (shape, budget),
-                    CellMethod::GaussianHistograms,
-                    items,
-                    rng,
-                )
-                .map_err(failed);
+                let method = CellMethod::GaussianHistograms;
+                return Ok(by_cells(stream, (shape, budget), method, items, rng)?);
             }
             How::KaplanStyle => {
                 let method = CellMethod::KaplanStyle { spread: 10 };
-                return by_cells(stream, (shape, budget), method, k, rng).map_err(failed);
+                return Ok(by_cells(stream, (shape, budget), method, k, rng)?);
             }
             How::SparseVector => {
                 let reports = u32::try_from(4 * source.steps).unwrap_or(u32::MAX);
                 let method = CellMethod::SparseVector { reports };
-                return by_cells(stream, (shape, budget), method, k, rng).map_err(failed);
+                return Ok(by_cells(stream, (shape, budget), method, k, rng)?);
             }
             How::ThreshMonitor => monitor(Method::ThreshMonitor, self.k),
             How::ThreshMonitorSeen => monitor(Method::ThreshMonitorSeen, self.k),
             How::TargetCharging => monitor(Method::TargetCharging, self.k),
             How::BasicHistograms => monitor(Method::BasicHistograms, items),
         };
-        let plan = plan.map_err(failed)?;
+        let plan = plan?;
         let mut monitor = plan.start_with(&mut SecureSource::new(rng));
         let sampled = monitor.exact_active_users();
         let mut reports = Vec::new();
         for (time, events) in (0..).zip(&stream.steps) {
-            reports.extend(
-                monitor.step_with(time, events, &mut SecureSource::new(rng)).map_err(failed)?,
-            );
+            reports.extend(monitor.step_with(time, events, &mut SecureSource::new(rng))?);
         }
         let left = monitor.exact_active_users();
         let dropped = (sampled - left) as f64 / sampled.max(1) as f64;

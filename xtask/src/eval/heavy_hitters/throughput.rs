@@ -90,17 +90,14 @@ impl Workbench for Throughput {
     }
 
     fn run(&mut self, cell: &Record) -> Result<Record, Error> {
-        let failed = |error: dp_stream::StreamError| Error::library("thresh-monitor", &error);
         let size = cell.params.get("batch").and_then(serde_json::Value::as_u64).unwrap_or(1_000);
         let size = usize::try_from(size).unwrap_or(1_000);
         let mut rng = named_rng(&["throughput", &cell.seed.to_string(), &cell.run.to_string()]);
         let universe = Universe::Range { size: 1 << 32 };
         let shape = StreamShape { universe, users: USERS, steps: 10_000 };
-        let budget =
-            Budget::new(cell.epsilon.unwrap_or(1.0), 0.0).map_err(|error| failed(error.into()))?;
+        let budget = Budget::new(cell.epsilon.unwrap_or(1.0), 0.0)?;
         let settings = MonitorSettings::default();
-        let plan =
-            MonitorPlan::new(Method::ThreshMonitor, shape, budget, 16, settings).map_err(failed)?;
+        let plan = MonitorPlan::new(Method::ThreshMonitor, shape, budget, 16, settings)?;
         let batches: Vec<Vec<Event>> =
             (0..(2_000_000 / size).clamp(2, 20)).map(|_| batch(size, &mut rng)).collect();
         let steps = (4_000_000 / size).max(4);
@@ -113,9 +110,7 @@ impl Workbench for Throughput {
         for _ in 0..5 {
             let spell = busy_seconds().unwrap_or_else(|| start.elapsed().as_secs_f64());
             for batch in batches.iter().cycle().take(steps / 5 + 1) {
-                let _ = monitor
-                    .step_with(time, batch, &mut SecureSource::new(&mut rng))
-                    .map_err(failed)?;
+                let _ = monitor.step_with(time, batch, &mut SecureSource::new(&mut rng))?;
                 time += 1;
             }
             let events = (steps / 5 + 1) * size;

@@ -3,7 +3,6 @@
 use crate::error::Error;
 use crate::eval::family::{Label, Named, method};
 use dp_accounting::{Budget, Delta};
-use dp_combinatorial::CombinatorialError;
 use dp_combinatorial::k_median::{
     Base, Denoise, FasterPam, MetricBicriteria, MetricBicriteriaSettings, MetricHistogram,
     MetricHistogramSettings,
@@ -76,19 +75,10 @@ impl Method {
         epsilon: f64,
         rng: &mut ChaCha20Rng,
     ) -> Result<Vec<u32>, Error> {
-        self.centres(instance, epsilon, rng).map_err(|error| Error::library(self.algorithm, &error))
-    }
-
-    fn centres(
-        self,
-        instance: &Instance,
-        epsilon: f64,
-        rng: &mut ChaCha20Rng,
-    ) -> Result<Vec<u32>, CombinatorialError> {
         let (source, metric) = (&instance.source, &instance.metric);
         let search = |weights: &[u64]| {
             let found = FasterPam::new(source.k, source.power).post_search(metric, weights);
-            found.map(|solution| solution.centres)
+            Ok(found?.centres)
         };
         let usual = MetricBicriteriaSettings::default();
         let (delta, settings) = match self.how {

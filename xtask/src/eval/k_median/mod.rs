@@ -61,7 +61,7 @@ impl Family for KMedian {
         let weights = weights(&instance);
         let (k, power) = (instance.source.k, instance.source.power);
         let found = FasterPam::new(k, power).post_search(&instance.metric, &weights);
-        let best = found.map_err(|error| Error::library("faster-pam", &error))?.cost;
+        let best = found?.cost;
         Ok(Some(Facilities { instance, weights, best }))
     }
 
@@ -101,7 +101,7 @@ impl Bench for Facilities {
         centres: &Vec<u32>,
     ) -> Result<Vec<(&'static str, f64)>, Error> {
         let power = self.instance.source.power;
-        let cost = exact_cost(&self.instance.metric, power, &self.weights, centres);
+        let cost = exact_cost(&self.instance.metric, power, &self.weights, centres)?;
         Ok(vec![("cost", cost), ("cost_ratio", cost / self.best)])
     }
 }

@@ -83,38 +83,33 @@ impl Method {
         rng: &mut ChaCha20Rng,
     ) -> Result<Points, Error> {
         let (dim, n) = (records.dim(), records.len());
-        let failed =
-            |error: &dyn std::fmt::Display| Error::library(self.algorithm, &error.to_string());
         match self.how {
             How::Records => solved(records, None, rng),
             How::Central => {
-                let budget = Budget::new(epsilon, DELTA).map_err(|error| failed(&error))?;
+                let budget = Budget::new(epsilon, DELTA)?;
                 let expected_records = Some(n as u64);
                 let settings = PrivateKMeansSettings { expected_records, ..Default::default() };
-                let plan = PrivateKMeans::new(public_box.clone(), K, budget, settings);
-                let plan = plan.map_err(|error| failed(&error))?;
+                let plan = PrivateKMeans::new(public_box.clone(), K, budget, settings)?;
                 let release = plan.simulate(records.view(), rng);
-                Ok(release.map_err(|error| failed(&error))?.output.centres)
+                Ok(release?.output.centres)
             }
             How::Nobody => {
                 let uniform = (0..20_000 * dim).map(|_| rng.random_range(-1.0..1.0)).collect();
-                solved(&Points::new(uniform, dim).map_err(|error| failed(&error))?, None, rng)
+                solved(&Points::new(uniform, dim)?, None, rng)
             }
             How::Rounds(rounds) => {
-                let clients = u32::try_from(n).map_err(|error| failed(&error))?;
+                let clients = u32::try_from(n)?;
                 let settings = LocalKMeansSettings { rounds, ..Default::default() };
-                let plan = LocalKMeans::new(public_box.clone(), K, epsilon, clients, settings);
-                let plan = plan.map_err(|error| failed(&error))?;
+                let plan = LocalKMeans::new(public_box.clone(), K, epsilon, clients, settings)?;
                 let server = plan.simulate(rng.random(), records.view(), rng);
-                let found = server.map_err(|error| failed(&error))?.centres();
+                let found = server?.centres();
                 Ok(found.expect("all rounds are over").centres)
             }
             How::Paper(form) => {
-                let epsilon = Epsilon::new(epsilon).map_err(|error| failed(&error))?;
-                let plan = LocalPrivateCentres::new(public_box.clone(), K, epsilon, form);
-                let plan = plan.map_err(|error| failed(&error))?;
+                let epsilon = Epsilon::new(epsilon)?;
+                let plan = LocalPrivateCentres::new(public_box.clone(), K, epsilon, form)?;
                 let found = plan.simulate(rng.random(), records.view(), rng);
-                let found = found.map_err(|error| failed(&error))?;
+                let found = found?;
                 solved(&found.points, Some(&found.weights), rng)
             }
             How::NoisyRecords => {
@@ -125,7 +120,7 @@ impl Method {
                     let noise = if rng.random() { scale * size } else { -scale * size };
                     (x + noise).clamp(-1.0, 1.0)
                 });
-                let noisy = Points::new(noisy.collect(), dim).map_err(|error| failed(&error))?;
+                let noisy = Points::new(noisy.collect(), dim)?;
                 solved(&noisy, None, rng)
             }
         }
@@ -140,5 +135,5 @@ pub(super) fn solved(
 ) -> Result<Points, Error> {
     let solver = KMeans::new(K.min(points.len()), KMeansSettings::default());
     let fit = solver.and_then(|solver| solver.exact_fit(points.view(), weights, rng));
-    fit.map(|fit| fit.centres).map_err(|error| Error::library("kmeans++", &error))
+    Ok(fit?.centres)
 }

@@ -64,7 +64,7 @@ impl Family for Local {
         let mut best = f64::INFINITY;
         for _ in 0..3 {
             let centres = methods::solved(&all.records, None, &mut rng)?;
-            best = best.min(squared_inertia(all.records.view(), centres.view()));
+            best = best.min(squared_inertia(all.records.view(), centres.view())?);
         }
         Ok(Some(Clients { all, best }))
     }
@@ -103,7 +103,7 @@ impl Bench for Clients {
         epsilon: f64,
         centres: &Points,
     ) -> Result<Vec<(&'static str, f64)>, Error> {
-        let cost = squared_inertia(self.all.records.view(), centres.view());
+        let cost = squared_inertia(self.all.records.view(), centres.view())?;
         let mut metrics = vec![("inertia_squared", cost), ("cost_ratio", cost / self.best)];
         if let Some((bytes, rounds)) = method.sends(&self.all.public_box, epsilon) {
             metrics.extend([("bytes_per_client", bytes as f64), ("rounds", rounds as f64)]);

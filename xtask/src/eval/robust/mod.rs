@@ -90,7 +90,7 @@ impl Family for Robust {
         let mut reference: Option<(f64, Points)> = None;
         for _ in 0..5 {
             let centres = algorithms::exact_kmeans(&dataset.points, set.recipe.k, &mut rng)?;
-            let cost = squared_inertia(dataset.points.view(), centres.view());
+            let cost = squared_inertia(dataset.points.view(), centres.view())?;
             if reference.as_ref().is_none_or(|(least, _)| cost < *least) {
                 reference = Some((cost, centres));
             }
@@ -138,7 +138,7 @@ impl Bench for Records {
             let recipe = self.dataset.recipe;
             let (low, high) = recipe.range;
             let coords = (0..recipe.k * recipe.d).map(|_| rng.random_range(low..high)).collect();
-            return Points::new(coords, recipe.d).map_err(|error| Error::library("points", &error));
+            return Ok(Points::new(coords, recipe.d)?);
         };
         Ok(algorithms::all()[number].run(&self.dataset, epsilon, rng)?.centres)
     }
@@ -149,7 +149,7 @@ impl Bench for Records {
         epsilon: f64,
         centres: &Points,
     ) -> Result<Vec<(&'static str, f64)>, Error> {
-        let cost = squared_inertia(self.dataset.points.view(), centres.view());
+        let cost = squared_inertia(self.dataset.points.view(), centres.view())?;
         let ratio = (cost + self.tiny) / (self.best + self.tiny);
         let mut metrics = vec![("inertia_squared", cost), ("cost_ratio", ratio)];
         if Robust::label(method).has_epsilon {

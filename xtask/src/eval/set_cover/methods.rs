@@ -7,9 +7,7 @@ use dp_combinatorial::set_cover::{
     Cover, ScalingThresholds, SetCoverGreedyScaling, SetCoverGreedyScalingSettings, SetCoverSelect,
     SetCoverSelectSettings, SetCoverThresholds, SetCoverThresholdsSettings, exact_greedy,
 };
-use dp_combinatorial::{
-    Certificate, ChaCha20Rng, CombinatorialError, Incidence, Mechanism, SelectionRule,
-};
+use dp_combinatorial::{Certificate, ChaCha20Rng, Incidence, Mechanism, SelectionRule};
 use rand::seq::SliceRandom;
 
 /// Of every method that has one.
@@ -83,15 +81,6 @@ impl Method {
         epsilon: f64,
         rng: &mut ChaCha20Rng,
     ) -> Result<Cover, Error> {
-        self.cover(family, epsilon, rng).map_err(|error| Error::library(self.algorithm, &error))
-    }
-
-    fn cover(
-        self,
-        family: &Incidence,
-        epsilon: f64,
-        rng: &mut ChaCha20Rng,
-    ) -> Result<Cover, CombinatorialError> {
         let sets = u32::try_from(family.sets()).expect("sets are numbered in 32 bits");
         let unnoised = |order| Ok(Cover { order, noisy_gains: Vec::new() });
         let pure = Budget::new(epsilon, 0.0)?;

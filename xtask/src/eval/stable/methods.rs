@@ -72,29 +72,27 @@ impl Method {
         epsilon: f64,
         rng: &mut ChaCha20Rng,
     ) -> Result<Points, Error> {
-        let failed = |error: &dyn std::fmt::Display| Error::library(self.algorithm, error);
         let (k, dim) = (data.means.len(), data.means.dim());
         let centres = match self.how {
             How::Nobody => {
                 let uniform = (0..2_000 * dim).map(|_| rng.random_range(-1.0..1.0)).collect();
-                let uniform = Points::new(uniform, dim).map_err(|error| failed(&error))?;
+                let uniform = Points::new(uniform, dim)?;
                 let solver = KMeans::new(k, KMeansSettings::default());
                 let fit = solver.and_then(|solver| solver.exact_fit(uniform.view(), None, rng));
-                fit.map_err(|error| failed(&error))?.centres
+                fit?.centres
             }
             How::Local => {
-                let clients = u32::try_from(data.records.len()).map_err(|error| failed(&error))?;
+                let clients = u32::try_from(data.records.len())?;
                 let (domain, settings) = (data.public_box.clone(), LocalKMeansSettings::default());
-                let plan = LocalKMeans::new(domain, k, epsilon, clients, settings);
-                let plan = plan.map_err(|error| failed(&error))?;
+                let plan = LocalKMeans::new(domain, k, epsilon, clients, settings)?;
                 let server = plan.simulate(rng.random(), data.records.view(), rng);
-                let found = server.map_err(|error| failed(&error))?.centres();
+                let found = server?.centres();
                 found.expect("all rounds are over").centres
             }
-            _ => self.central(data, k, epsilon, rng).map_err(|error| failed(&error))?.centres,
+            _ => self.central(data, k, epsilon, rng)?.centres,
         };
         if centres.is_empty() {
-            return Points::new(vec![0.0; dim], dim).map_err(|error| failed(&error));
+            return Ok(Points::new(vec![0.0; dim], dim)?);
         }
         Ok(centres)
     }

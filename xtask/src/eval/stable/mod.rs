@@ -62,7 +62,7 @@ impl Family for Stable {
 
     fn open(set: Set, _: &Context) -> Result<Option<Records>, Error> {
         let planted = set.generate()?;
-        let best = squared_inertia(planted.records.view(), planted.means.view());
+        let best = squared_inertia(planted.records.view(), planted.means.view())?;
         Ok(Some(Records { planted, best }))
     }
 
@@ -100,7 +100,7 @@ impl Bench for Records {
         _: f64,
         centres: &Points,
     ) -> Result<Vec<(&'static str, f64)>, Error> {
-        let cost = squared_inertia(self.planted.records.view(), centres.view());
+        let cost = squared_inertia(self.planted.records.view(), centres.view())?;
         let squared_diagonal = self.planted.public_box.diagonal().powi(2);
         Ok(vec![
             ("inertia_squared", cost),

@@ -32,13 +32,11 @@ impl Constraint {
     }
 
     fn matroid(self, elements: usize) -> Result<Box<dyn Matroid>, Error> {
-        let failed =
-            |error: dp_combinatorial::CombinatorialError| Error::library("matroid", &error);
         Ok(match self {
-            Self::Any(k) => Box::new(Uniform::new(elements, k).map_err(failed)?),
+            Self::Any(k) => Box::new(Uniform::new(elements, k)?),
             Self::Blocks(blocks, each) => {
                 let of = (0..elements).map(|element| element * blocks / elements).collect();
-                Box::new(Partition::new(of, vec![each; blocks]).map_err(failed)?)
+                Box::new(Partition::new(of, vec![each; blocks])?)
             }
         })
     }
@@ -199,18 +197,14 @@ impl Method {
                     ContinuousGreedySettings { steps, roundings, ..Default::default() },
                 );
                 let release = plan.and_then(|plan| plan.simulate(coverage, rng));
-                release.map(|release| release.output.elements).map_err(|error| self.failed(&error))
+                Ok(release?.output.elements)
             }
         }
     }
 
-    fn failed(self, error: &dyn std::error::Error) -> Error {
-        Error::library(self.algorithm, &error)
-    }
-
     fn budget(self, epsilon: f64) -> Result<Budget, Error> {
         let delta = self.delta().unwrap_or(0.0);
-        Budget::new(epsilon, delta).map_err(|error| self.failed(&error))
+        Ok(Budget::new(epsilon, delta)?)
     }
 
     fn greedy(
@@ -234,7 +228,7 @@ impl Method {
             GreedySettings { certificate: Some(certificate), rule },
         );
         let release = plan.and_then(|plan| plan.simulate(objective, rng));
-        release.map(|release| release.output.elements).map_err(|error| self.failed(&error))
+        Ok(release?.output.elements)
     }
 
     /// Our certificate, and the epsilon under our bounds whose rate is that of the proof.
@@ -244,7 +238,7 @@ impl Method {
         rank: usize,
         epsilon: f64,
     ) -> Result<(Certificate, f64), Error> {
-        let delta = Delta::new(DELTA).map_err(|error| self.failed(&error))?;
+        let delta = Delta::new(DELTA)?;
         let rounds = rank as f64;
         Ok(match proof {
             Proof::Subsampled { .. } => (Certificate::Subsampled, epsilon),
@@ -263,7 +257,7 @@ impl Method {
             }
             Proof::Approximate { published: true } => {
                 let rate = epsilon / ((std::f64::consts::E - 1.0) * (1.0 - DELTA.ln()));
-                let rate = Epsilon::new(rate).map_err(|error| self.failed(&error))?;
+                let rate = Epsilon::new(rate)?;
                 let bound = repeated_selection_epsilon(rate, delta).map_or(epsilon, Epsilon::get);
                 (Certificate::Approximate { delta }, bound)
             }
@@ -293,5 +287,5 @@ fn weaker_weights(function: &Function, epsilon: f64) -> Result<Option<Coverage>,
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 10,000")]
     let weight = (share * f64::from(MOST)) as u32;
     let weaker = Coverage::weighted(coverage.incidence().clone(), |_| weight, MOST);
-    weaker.map(Some).map_err(|error| Error::library("weights", &error))
+    Ok(Some(weaker?))
 }

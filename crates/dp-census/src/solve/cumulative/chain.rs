@@ -108,6 +108,7 @@ pub(super) fn solve<const N: usize>(nodes: [(&[Factor], &mut [f64]); N]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
 
     fn factors(chain: &[Link]) -> Vec<Factor> {
         let mut factors = vec![Factor::default(); chain.len()];
@@ -142,8 +143,8 @@ mod tests {
         let mut outline = vec![Outline::default(); bins];
         add_inverse(&chain, &mut outline);
         let (sum, own) = (solved(vec![1.0; bins]), solved(unit));
-        assert!((outline[bins / 2].sum - sum).abs() < 1e-9, "{sum}");
-        assert!((outline[bins / 2].diagonal - own).abs() < 1e-9, "{own}");
+        assert_abs_diff_eq!(outline[bins / 2].sum, sum, epsilon = 1e-9);
+        assert_abs_diff_eq!(outline[bins / 2].diagonal, own, epsilon = 1e-9);
         let mut again = vec![Link::default(); bins];
         inverse_of(&outline, &mut again);
         assert!((again[7].ground - 0.1).abs() < 1e-12 && (again[7].next - 2.0).abs() < 1e-9);

@@ -89,6 +89,7 @@ mod tests {
     use super::super::{certify, solve};
     use super::*;
     use crate::RegionTree;
+    use approx::assert_abs_diff_eq;
 
     /// The distance of a real table to the noisy one, weighted like [`Problem::objective`].
     fn objective(problem: &Problem<'_>, table: &[f64]) -> f64 {
@@ -113,7 +114,7 @@ mod tests {
             let problem = Problem::new(&tree, 3, &noisy, &weights, seed % 40).expect("valid");
             let real = solve_real(&problem);
             let total: f64 = real[..3].iter().sum();
-            assert!((total - (seed % 40) as f64).abs() < 1e-9, "{total}");
+            assert_abs_diff_eq!(total, (seed % 40) as f64, epsilon = 1e-9);
             let proof = certify_real(&problem, &real);
             assert!(proof.nonnegative && proof.residual < 1e-9, "{proof:?}");
             let least = objective(&problem, &real);

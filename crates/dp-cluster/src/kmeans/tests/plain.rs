@@ -66,7 +66,7 @@ pub(super) fn lloyd(
             for j in 0..dim {
                 let at = c * dim + j;
                 match fresh {
-                    Some(i) => centres[at] = points.row(i)[j],
+                    Some(i) => centres[at] = points[i][j],
                     None => centres[at] += residual[at] / mass,
                 }
             }
@@ -94,21 +94,21 @@ pub(super) fn seed(
             })
             .unwrap()
     };
-    let mut centres = points.row(draw(weights, rng)).to_vec();
+    let mut centres = points[draw(weights, rng)].to_vec();
     for _ in 1..k {
         let (_, squared) = assign(points, &centres);
         let masses: Vec<f64> = weights.iter().zip(&squared).map(|(w, d)| w * d).collect();
         let mut best: Option<(f64, usize)> = None;
         for _ in 0..trials {
             let candidate = draw(&masses, rng);
-            let with = [&centres[..], points.row(candidate)].concat();
+            let with = [&centres[..], &points[candidate]].concat();
             let (_, squared) = assign(points, &with);
             let cost = weights.iter().zip(&squared).map(|(w, d)| w * d).sum();
             if best.is_none_or(|(least, _)| cost < least) {
                 best = Some((cost, candidate));
             }
         }
-        centres.extend_from_slice(points.row(best.unwrap().1));
+        centres.extend_from_slice(&points[best.unwrap().1]);
     }
     centres
 }
@@ -123,13 +123,11 @@ pub(super) fn optimum(points: PointsView<'_>, weights: &[f64], k: usize) -> f64 
                 let members: Vec<usize> = (0..n).filter(|&i| part(i) == c).collect();
                 let mass: f64 = members.iter().map(|&i| weights[i]).sum();
                 let mean: Vec<f64> = (0..points.dim())
-                    .map(|j| {
-                        members.iter().map(|&i| weights[i] * points.row(i)[j]).sum::<f64>() / mass
-                    })
+                    .map(|j| members.iter().map(|&i| weights[i] * points[i][j]).sum::<f64>() / mass)
                     .collect();
                 members
                     .iter()
-                    .map(|&i| weights[i] * squared_distance(points.row(i), &mean))
+                    .map(|&i| weights[i] * squared_distance(&points[i], &mean))
                     .sum::<f64>()
             })
             .sum::<f64>()

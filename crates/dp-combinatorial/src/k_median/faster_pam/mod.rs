@@ -84,10 +84,7 @@ impl FasterPam {
         weights: &[u64],
     ) -> Result<Solution, CombinatorialError> {
         checked_k(self.k, metric)?;
-        if weights.len() != metric.nodes() {
-            let (got, want) = (weights.len(), metric.nodes());
-            return Err(CombinatorialError::Length { name: "weights", got, of: "nodes", want });
-        }
+        checked_weights(metric, weights)?;
         Ok(search::search(self, metric, weights))
     }
 }
@@ -95,15 +92,37 @@ impl FasterPam {
 /// The cost of serving all weights from these centres, in the caller's units of distance to the power.
 /// **Not private** on true weights.
 ///
-/// # Panics
-/// If a centre is no node, if there is none, or if there is not one weight per node.
-pub fn exact_cost(metric: &Metric, power: Power, weights: &[u64], centres: &[u32]) -> f64 {
-    assert_eq!(weights.len(), metric.nodes(), "there must be one weight per node");
+/// # Errors
+/// [`CombinatorialError`] if a centre is no node, if there is none, or if there is not one weight per node.
+pub fn exact_cost(
+    metric: &Metric,
+    power: Power,
+    weights: &[u64],
+    centres: &[u32],
+) -> Result<f64, CombinatorialError> {
+    checked_weights(metric, weights)?;
+    if centres.is_empty() {
+        let (name, want) = ("the number of centres", "at least 1");
+        return Err(CombinatorialError::OutOfRange { name, got: 0, want });
+    }
+    let count = metric.nodes();
+    if let Some(&got) = centres.iter().find(|&&centre| centre as usize >= count) {
+        let (name, of) = ("a centre", "the number of nodes");
+        return Err(CombinatorialError::Index { name, got: got as usize, of, count });
+    }
     let (clients, weights) = clients_of(weights);
     let costs = Costs::new(metric, power, Costs::SEARCH_BITS);
     let nearest = nearest_costs(costs, &clients, centres);
     let all = nearest.iter().zip(weights).map(|(&cost, w)| u128::from(cost) * u128::from(w));
-    costs.in_units(all.sum())
+    Ok(costs.in_units(all.sum()))
+}
+
+fn checked_weights(metric: &Metric, weights: &[u64]) -> Result<(), CombinatorialError> {
+    let (got, want) = (weights.len(), metric.nodes());
+    if got == want {
+        return Ok(());
+    }
+    Err(CombinatorialError::Length { name: "weights", got, of: "nodes", want })
 }
 
 /// How many users are at every node; users at no node are dropped. **Not private**.

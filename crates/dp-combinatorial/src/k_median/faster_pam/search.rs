@@ -39,6 +39,7 @@ pub(super) fn search(settings: &FasterPam, metric: &Metric, weights: &[u64]) -> 
     let mut centres = caches.centres;
     centres.sort_unstable();
     let cost = exact_cost(metric, settings.power, weights, &centres);
+    let cost = cost.expect("there are centres, and all are nodes");
     Solution { centres, cost, swaps, converged }
 }
 

@@ -91,13 +91,15 @@ impl Metric {
         (self.centre, self.radius)
     }
 
-    /// The distance in steps.
-    ///
-    /// # Panics
-    /// If there is no such node.
-    pub fn distance(&self, a: u32, b: u32) -> u32 {
+    /// The distance in steps; `None` if one of them is no node.
+    pub fn distance(&self, a: u32, b: u32) -> Option<u32> {
+        let known = [a, b].iter().all(|&node| (node as usize) < self.nodes);
+        known.then(|| self.between(a, b))
+    }
+
+    /// The distance in steps of two that are nodes.
+    pub(crate) fn between(&self, a: u32, b: u32) -> u32 {
         let (a, b) = (a as usize, b as usize);
-        assert!(a < self.nodes && b < self.nodes, "there is no such node");
         match &self.storage {
             Storage::Short(all) => all[a * self.nodes + b].into(),
             Storage::Long(all) => all[a * self.nodes + b],

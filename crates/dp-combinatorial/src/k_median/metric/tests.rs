@@ -1,3 +1,4 @@
+use approx::assert_abs_diff_eq;
 use dp_mechanism::ChaCha20Rng;
 use rand::{RngExt, SeedableRng};
 
@@ -19,13 +20,13 @@ fn refused(nodes: usize, change: impl Fn(&mut Vec<f64>)) -> String {
 fn a_matrix_is_put_on_its_grid() {
     for (width, steps) in [(Width::Bits16, 65_535), (Width::Bits24, 16_777_215)] {
         let metric = Metric::from_f64(4, &line(), None, width).unwrap();
-        assert_eq!((metric.distance(0, 3), metric.diameter()), (steps, steps));
+        assert_eq!((metric.between(0, 3), metric.diameter()), (steps, steps));
         // The town at 3 has the smallest radius, 4.
-        assert_eq!(metric.centre(), (2, metric.distance(2, 3)));
+        assert_eq!(metric.centre(), (2, metric.between(2, 3)));
         for (a, b, want) in [(0, 1, 1.0), (1, 2, 2.0), (2, 3, 4.0), (1, 1, 0.0)] {
-            let got = f64::from(metric.distance(a, b)) * metric.unit();
+            let got = f64::from(metric.between(a, b)) * metric.unit();
             assert!((got - want).abs() <= metric.unit() / 2.0 * (1.0 + 1e-9), "{got} for {want}");
-            assert_eq!(metric.distance(a, b), metric.distance(b, a));
+            assert_eq!(metric.between(a, b), metric.between(b, a));
         }
     }
 }
@@ -38,10 +39,10 @@ fn a_part_has_the_distances_of_the_whole() {
         let nodes = [1, 2, 5];
         let part = whole.part(&nodes);
         assert_eq!((part.nodes(), part.unit().to_bits()), (3, whole.unit().to_bits()));
-        assert_eq!(part.diameter(), whole.distance(1, 2));
+        assert_eq!(part.diameter(), whole.between(1, 2));
         for (a, &at) in (0..).zip(&nodes) {
             for (b, &to) in (0..).zip(&nodes) {
-                assert_eq!(part.distance(a, b), whole.distance(at, to));
+                assert_eq!(part.between(a, b), whole.between(at, to));
             }
         }
     }
@@ -58,7 +59,7 @@ fn no_node_is_beyond_the_radius_of_the_centre() {
         for (width, keep) in all {
             let metric = Metric::from_points_as(&points, 1, width, keep).unwrap();
             let (centre, radius) = metric.centre();
-            let farthest = (0..7).map(|node| metric.distance(centre, node)).max().unwrap();
+            let farthest = (0..7).map(|node| metric.between(centre, node)).max().unwrap();
             assert_eq!(radius, farthest, "node {far} is far, {width:?}, all kept: {keep}");
         }
     }
@@ -67,7 +68,7 @@ fn no_node_is_beyond_the_radius_of_the_centre() {
 #[test]
 fn a_declared_diameter_clips() {
     let metric = Metric::from_f64(4, &line(), Some(3.0), Width::Bits16).unwrap();
-    assert_eq!([metric.distance(0, 3), metric.distance(0, 2)], [65_535, 65_535]);
+    assert_eq!([metric.between(0, 3), metric.between(0, 2)], [65_535, 65_535]);
     let wider = Metric::from_f64(4, &line(), Some(1e9), Width::Bits16).unwrap();
     assert_eq!(wider, Metric::from_f64(4, &line(), None, Width::Bits16).unwrap());
     for got in [0.0, -1.0, f64::NAN, f64::INFINITY] {
@@ -100,7 +101,7 @@ fn a_single_node_and_nodes_in_one_place_are_metrics() {
     let one = Metric::from_f64(1, &[0.0], None, Width::Bits16).unwrap();
     assert_eq!((one.nodes(), one.diameter(), one.centre()), (1, 1, (0, 0)));
     let same = Metric::from_points(&[5.0; 12], 3).unwrap();
-    assert_eq!((same.nodes(), same.distance(0, 3), same.centre()), (4, 0, (0, 0)));
+    assert_eq!((same.nodes(), same.between(0, 3), same.centre()), (4, 0, (0, 0)));
 }
 
 /// Shortest paths by another algorithm.
@@ -133,9 +134,9 @@ fn paths_are_those_of_floyd_and_warshall() {
             let limit = diameter.map_or(longest, u64::from);
             for (at, &length) in plain.iter().enumerate() {
                 let (a, b) = (u32::try_from(at / n).unwrap(), u32::try_from(at % n).unwrap());
-                assert_eq!(u64::from(metric.distance(a, b)), length.min(limit));
+                assert_eq!(u64::from(metric.between(a, b)), length.min(limit));
             }
-            assert!((metric.unit() - 1.0).abs() < 1e-15);
+            assert_abs_diff_eq!(metric.unit(), 1.0, epsilon = 1e-15);
         }
     }
 }
@@ -151,7 +152,7 @@ fn graphs_without_a_metric_are_refused() {
     assert!(refused(2, &[(0, 1, 1 << 24)], None).starts_with("the path from 0 to 1 is longer"));
     assert!(refused(1, &[], Some(0)).starts_with("a declared diameter"));
     let clipped = Metric::from_graph(2, &[(0, 1, 1 << 24)], Some(100)).unwrap();
-    assert_eq!(clipped.distance(0, 1), 100);
+    assert_eq!(clipped.between(0, 1), 100);
 }
 
 #[test]
@@ -163,11 +164,11 @@ fn points_give_the_same_distances_from_a_tree_as_from_a_matrix() {
             .map(|keep| Metric::from_points_as(&points, dimension, Width::Bits24, keep).unwrap());
         for a in 0..200 {
             for b in 0..200 {
-                assert_eq!(kept.distance(a, b), tree.distance(a, b));
+                assert_eq!(kept.between(a, b), tree.between(a, b));
             }
         }
         let (centre, radius) = tree.centre();
-        assert_eq!(radius, (0..200).map(|a| tree.distance(a, centre)).max().unwrap());
+        assert_eq!(radius, (0..200).map(|a| tree.between(a, centre)).max().unwrap());
         assert!(kept.centre().1 <= radius && radius <= tree.diameter());
     }
 }

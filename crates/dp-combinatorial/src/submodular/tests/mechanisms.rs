@@ -1,5 +1,6 @@
 //! The private mechanisms: settings, shapes, utility, receipts.
 
+use approx::assert_abs_diff_eq;
 use dp_accounting::{Budget, Delta};
 use dp_mechanism::{Algorithm, Certificate, Mechanism, SecureSource, SelectionRule};
 use rand::SeedableRng;
@@ -57,7 +58,7 @@ fn a_single_pick_takes_all_records_and_more_picks_take_a_sample() {
     assert!(!receipt(1).to_string().contains("sample"), "{}", receipt(1));
     assert!(receipt(2).to_string().contains("one secret sample"), "{}", receipt(2));
     let one = Greedy::new(uniform(9, 1), 5, budget(1.0), GreedySettings::default()).unwrap();
-    assert!((one.rate() - 0.2).abs() < 1e-8);
+    assert_abs_diff_eq!(one.rate(), 0.2, epsilon = 1e-8);
 }
 
 #[test]

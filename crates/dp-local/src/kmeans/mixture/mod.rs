@@ -235,6 +235,7 @@ mod tests {
     use super::*;
     use crate::PublicCoins;
     use crate::codebook::normal;
+    use approx::assert_abs_diff_eq;
 
     const CELLS: usize = 8;
 
@@ -312,6 +313,6 @@ mod tests {
             }
         }
         let found = explained(&level, 0.001, 3);
-        assert!((found.level - 0.01).abs() < 0.002, "{found:?}");
+        assert_abs_diff_eq!(found.level, 0.01, epsilon = 0.002);
     }
 }

@@ -162,6 +162,7 @@ pub(super) fn add(shape: &Shape, size: f64, values: &mut [f64], cells: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_abs_diff_eq;
 
     const CELLS: usize = 7;
 
@@ -183,9 +184,9 @@ mod tests {
         for (at, width) in [([2.3, 4.1], 0.8), ([0.1, 6.9], 0.4), ([3.0, 3.5], 2.5)] {
             let one = shape(at, width);
             let cells = cells_of(&one);
-            assert!((cells.iter().sum::<f64>() - 1.0).abs() < 1e-5);
+            assert_abs_diff_eq!(cells.iter().sum::<f64>(), 1.0, epsilon = 1e-5);
             let terms = contracted(&one, &values, CELLS);
-            assert!((terms[0] - sum(&cells)).abs() < 1e-9);
+            assert_abs_diff_eq!(terms[0], sum(&cells), epsilon = 1e-9);
             let step = 1e-5;
             for axis in 0..2 {
                 let moved = |by: f64| {
@@ -194,18 +195,18 @@ mod tests {
                     sum(&cells_of(&shape(at, width)))
                 };
                 let slope = (moved(step) - moved(-step)) / (2.0 * step);
-                assert!((terms[1 + axis] - slope).abs() < 1e-3, "{slope} {terms:?}");
+                assert_abs_diff_eq!(terms[1 + axis], slope, epsilon = 1e-3);
             }
             let wider = |by: f64| sum(&cells_of(&shape(at, width * by.exp())));
             let slope = (wider(step) - wider(-step)) / (2.0 * step);
-            assert!((terms[3] + terms[4] - slope).abs() < 1e-3, "{slope} {terms:?}");
+            assert_abs_diff_eq!(terms[3] + terms[4], slope, epsilon = 1e-3);
             let other = shape([3.1, 2.2], 1.1);
             let of_cells: f64 = cells.iter().zip(cells_of(&other)).map(|(a, b)| a * b).sum();
             let table = products(&one, &other);
-            assert!((table[0] - of_cells).abs() < 1e-12);
+            assert_abs_diff_eq!(table[0], of_cells, epsilon = 1e-12);
             let against = contracted(&one, &cells_of(&other), CELLS);
             for (i, term) in against.iter().enumerate() {
-                assert!((table[5 * i] - term).abs() < 1e-12, "{i}");
+                assert_abs_diff_eq!(table[5 * i], term, epsilon = 1e-12);
             }
         }
     }

@@ -113,8 +113,5 @@ fn fit(
     points: &Points,
     rng: &mut ChaCha20Rng,
 ) -> Result<Points, Error> {
-    let library = |error: &dyn std::fmt::Display| Error::library("kmeans++", error);
-    let solver = KMeans::new(k, settings).map_err(|error| library(&error))?;
-    let fit = solver.exact_fit(points.view(), None, rng).map_err(|error| library(&error))?;
-    Ok(fit.centres)
+    Ok(KMeans::new(k, settings)?.exact_fit(points.view(), None, rng)?.centres)
 }

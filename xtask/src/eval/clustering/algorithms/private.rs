@@ -106,8 +106,7 @@ pub(super) fn all() -> Vec<Private> {
         released("lsh-splits", plan, dataset, rng, |output| output.centres)
     });
     let lsh_recentred = Private::new("lsh-splits-recentred", true, |dataset, budget, rng| {
-        let library = |error: &dyn Display| Error::library("lsh-splits-recentred", error);
-        let part = recentring::part_of(budget, START).map_err(|error| library(&error))?;
+        let part = recentring::part_of(budget, START)?;
         let start = lsh_plan(dataset, part, rng)?;
         let (domain, k) = (dataset.domain.clone(), dataset.recipe.k);
         let plan = Recentred::new(start, domain, budget, Rounds::default(), Some(k));
@@ -173,10 +172,9 @@ fn dpm_recentred(k_given: bool) -> Private {
 
 /// Random hyperplanes.
 fn lsh_plan(dataset: &Dataset, budget: Budget, rng: &mut ChaCha20Rng) -> Result<LshSplits, Error> {
-    let library = |error: &dyn Display| Error::library("lsh-splits", error);
-    let ball = PublicBall::around(&dataset.domain).map_err(|error| library(&error))?;
+    let ball = PublicBall::around(&dataset.domain)?;
     let settings = LshSplitsSettings { public_seed: rng.random(), ..Default::default() };
-    LshSplits::new(ball, dataset.recipe.k, budget, settings).map_err(|error| library(&error))
+    Ok(LshSplits::new(ball, dataset.recipe.k, budget, settings)?)
 }
 
 /// Releases a plan that may not have come about.

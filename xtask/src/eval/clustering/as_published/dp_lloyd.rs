@@ -73,8 +73,7 @@ impl Algorithm for DpLloyd {
                 }
             }
         }
-        let centres = Points::new(centres, d);
-        let centres = centres.map_err(|error| Error::library("dp-lloyd-as-published", &error))?;
+        let centres = Points::new(centres, d)?;
         Ok(Outcome { centres, receipt: None })
     }
 }

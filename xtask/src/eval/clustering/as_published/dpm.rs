@@ -66,8 +66,7 @@ impl Algorithm for Dpm {
         tree.least = noisy_count / 128.0;
         tree.grow((0..view.len()).collect(), noisy_count, 0, rng);
         let centres = tree.averages(rng)?;
-        let centres = Points::new(centres, view.dim());
-        let centres = centres.map_err(|error| Error::library("dpm-as-published", &error))?;
+        let centres = Points::new(centres, view.dim())?;
         Ok(Outcome { centres, receipt: None })
     }
 }
@@ -101,7 +100,7 @@ impl Tree<'_> {
         }
         let (dim, place) = self.cut(&members, count, level, rng);
         let (left, right): (Vec<usize>, Vec<usize>) =
-            members.iter().partition(|&&i| self.view.row(i)[dim] <= place);
+            members.iter().partition(|&&i| self.view[i][dim] <= place);
         let counts = [&left, &right].map(|side| self.noisy_count(side.len(), level + 1, rng));
         if counts.iter().all(|&count| count >= self.least) {
             self.grow(left, counts[0], level + 1, rng);
@@ -128,7 +127,7 @@ impl Tree<'_> {
         for dim in 0..self.view.dim() {
             halves.fill(0);
             for &i in members {
-                let half = (self.view.row(i)[dim] - self.low) / (self.width / 2.0);
+                let half = (self.view[i][dim] - self.low) / (self.width / 2.0);
                 halves[whole(half).min(2 * SPLITS - 1)] += 1;
             }
             let mut rank = 0.0;
@@ -151,13 +150,12 @@ impl Tree<'_> {
     fn averages(&self, rng: &mut ChaCha20Rng) -> Result<Vec<f64>, Error> {
         let dim = self.view.dim();
         let radius = self.width * SPLITS as f64 / 2.0 * (dim as f64).sqrt();
-        let share = Budget::new(SHARES[3] * self.epsilon, SHARES[3] * self.delta);
-        let share = share.map_err(|error| Error::library("dpm-as-published", &error))?;
+        let share = Budget::new(SHARES[3] * self.epsilon, SHARES[3] * self.delta)?;
         let multiplier = gaussian_noise_multiplier(share);
         let mut centres = Vec::with_capacity(self.leaves.len() * dim);
         for (members, count) in &self.leaves {
             for i in 0..dim {
-                let sum: f64 = members.iter().map(|&m| self.view.row(m)[i]).sum();
+                let sum: f64 = members.iter().map(|&m| self.view[m][i]).sum();
                 let noise = multiplier * radius * rng.sample::<f64, _>(StandardNormal);
                 centres.push(if members.is_empty() { 0.0 } else { (sum + noise) / count.max(1.0) });
             }
