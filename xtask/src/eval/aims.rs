@@ -109,8 +109,6 @@ impl Quality {
         let mean = found.map(|found| found.mean);
         let shown = if variant == "default" { String::new() } else { format!(" ({variant})") };
         Row {
-            n: records.iter().find(|record| record.dataset == *dataset).map(|record| record.n),
-            d: records.iter().find(|record| record.dataset == *dataset).map(|record| record.d),
             algorithm: Some(algorithm.clone()),
             runs: Some(ours.len()),
             value: mean,
