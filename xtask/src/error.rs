@@ -78,6 +78,7 @@ of_crates!(
     "dp-accounting": dp_accounting::ParamError,
     "dp-local": dp_local::LocalError,
     "a number": std::num::TryFromIntError,
+    "JSON": serde_json::Error,
     "threads": rayon::ThreadPoolBuildError
 );
 

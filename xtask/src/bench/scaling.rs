@@ -69,9 +69,7 @@ fn row(size: &Size, measured: &Measured) -> Row {
 pub(crate) fn row_command(args: &BenchRowArgs) -> Result<Ending, Error> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     let measured = pool.install(|| measure_here(args))?;
-    let text = serde_json::to_string(&measured)
-        .map_err(|error| Error::library("writing a row as JSON", &error))?;
-    println!("{text}");
+    println!("{}", serde_json::to_string(&measured)?);
     Ok(Ending::Complete)
 }
 

@@ -48,10 +48,7 @@ pub(crate) fn command(args: &EvalArgs) -> Result<Ending, Error> {
     let settings = Settings::new(args)?;
     let stop = stop_on_interrupt()?;
     // 0 lets rayon count the cores.
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(settings.jobs.unwrap_or(0))
-        .build()
-        .map_err(|error| Error::library("--jobs", &error))?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.jobs.unwrap_or(0)).build()?;
     pool.install(|| evaluate(&settings, &stop))
 }
 

@@ -92,8 +92,7 @@ impl Results {
 
     /// Appends one finished cell.
     pub(crate) fn push(&mut self, record: Record) -> Result<(), Error> {
-        let mut line = serde_json::to_vec(&record)
-            .map_err(|error| Error::library("writing a result as JSON", &error))?;
+        let mut line = serde_json::to_vec(&record)?;
         line.push(b'\n');
         self.sink.append(&line).map_err(Error::io("append to", &self.path))?;
         self.remember(record);

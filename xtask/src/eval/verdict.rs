@@ -4,7 +4,7 @@ use crate::eval::record::Record;
 use crate::eval::summary::{datasets, rows, statistic};
 use crate::report::number::{significant, tick};
 use crate::report::page::Page;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a family is judged by: the first of these that its records hold. The flag says whether less is better.
 const MEASURES: [(&str, &str, bool); 5] = [
@@ -37,7 +37,7 @@ pub(crate) fn write<'a>(families: impl Iterator<Item = (&'a str, &'a [Record])>,
     page.paragraph(
         "Which private method was best: the geometric mean over the data sets of its ratio to what the same measure is without privacy (costs: less is \
          better; value and recall: more), or, where without privacy nothing is lost, of its error. The next best is in the same unit. \
-         Methods are compared under one guarantee only; what did not run on all data sets is left out.",
+         Methods are compared under one guarantee only; what did not run on all data sets is left out, and so are data sets on which nothing is lost without privacy.",
     );
     let headings =
         ["suite", "best", "ratio", "ε", "relation", "next", "ratio", "judged by", "data sets"];
@@ -60,7 +60,13 @@ fn by_task(record: &Record) -> Record {
 }
 
 fn verdicts(family: &str, records: &[Record]) -> Vec<Vec<String>> {
-    let records: Vec<Record> = records.iter().map(by_task).collect();
+    // Where nothing is lost without privacy, such as with fewer records than centres, a ratio says nothing.
+    let lossless = |record: &&Record| {
+        record.epsilon.is_none() && record.metrics.get("inertia_squared") == Some(&0.0)
+    };
+    let lossless: BTreeSet<_> = records.iter().filter(lossless).map(|one| &one.dataset).collect();
+    let counted = records.iter().filter(|record| !lossless.contains(&record.dataset));
+    let records: Vec<Record> = counted.map(by_task).collect();
     let records = records.as_slice();
     let holds = |metric: &str| records.iter().any(|record| record.metrics.contains_key(metric));
     let Some(&(metric, shown, less)) = MEASURES.iter().find(|measure| holds(measure.0)) else {
@@ -160,6 +166,9 @@ mod tests {
         let line = page.text.lines().find(|line| line.starts_with("| dpm |")).unwrap();
         let want = "| dpm | dpm | 1.196 | 1 | add-remove | em-mc | 1.549 | squared inertia | 2 |";
         assert_eq!(line, want);
+        let free = [record("c", "kmeans++", 0.0), record("c", "dpm", 1e9)];
+        let with = verdicts("dpm", &[records.as_slice(), &free].concat());
+        assert_eq!(with, verdicts("dpm", &records), "a set on which nothing can be lost");
         let mut empty = Page::default();
         write([("dpm", [].as_slice())].into_iter(), &mut empty);
         assert!(empty.text.is_empty());

@@ -24,9 +24,8 @@ fn run(
     cell: &Record,
 ) -> Result<(Record, algorithms::Outcome), Error> {
     let setting = cell.params.get(plan::SETTING).and_then(serde_json::Value::as_f64);
-    let missing = || format!("it has no {}", plan::SETTING);
-    let epsilon =
-        setting.ok_or_else(|| Error::library("a cell of the suite census", &missing()))?;
+    let missing = || Error::library("a cell of the suite census has no", plan::SETTING);
+    let epsilon = setting.ok_or_else(missing)?;
     let (seed, run) = (cell.seed.to_string(), cell.run.to_string());
     let mut parts = vec!["cell".to_owned(), seed, run];
     parts.extend(cell_name(cell));

@@ -54,11 +54,12 @@ pub(super) struct SolverBench {
 
 impl SolverBench {
     fn nation(&mut self, scale: Scale) -> Result<&(RegionTree, GroupSizes), Error> {
-        if self.nation.is_none() {
-            let (hierarchy, sizes) = nation::generate(scale, nation::SEED)?;
-            self.nation = Some((hierarchy.tree().clone(), sizes));
-        }
-        self.nation.as_ref().ok_or_else(|| Error::library(ID, "the nation was not made"))
+        let nation = match self.nation.take() {
+            Some(nation) => nation,
+            None => nation::generate(scale, nation::SEED)
+                .map(|(hierarchy, sizes)| (hierarchy.tree().clone(), sizes))?,
+        };
+        Ok(self.nation.insert(nation))
     }
 
     fn on_ten_nations(&mut self, cell: &Record) -> Result<Record, Error> {

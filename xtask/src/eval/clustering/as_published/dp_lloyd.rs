@@ -3,7 +3,8 @@
 use super::{laplace, whole};
 use crate::error::Error;
 use crate::eval::clustering::algorithms::{Algorithm, Outcome};
-use dp_geometry::Points;
+use dp_cluster::nearest;
+use dp_geometry::{Points, PointsView};
 use quietus_datasets::catalogue::Recipe;
 use quietus_datasets::prepare::Dataset;
 use rand::RngExt;
@@ -59,8 +60,9 @@ impl Algorithm for DpLloyd {
         let mut centres = apart(k, d, low, high, rng);
         for _ in 0..iterations {
             let (mut sums, mut counts) = (vec![0.0; k * d], vec![0_u32; k]);
-            for row in view.rows() {
-                let nearest = nearest(row, &centres, d);
+            let labels = nearest(view, PointsView::new(&centres, d)?)?.labels;
+            for (row, nearest) in view.rows().zip(labels) {
+                let nearest = nearest as usize;
                 counts[nearest] += 1;
                 let sum = &mut sums[nearest * d..][..d];
                 sum.iter_mut().zip(row).for_each(|(sum, x)| *sum += x.clamp(low, high));
@@ -116,13 +118,6 @@ fn apart(k: usize, d: usize, low: f64, high: f64, rng: &mut ChaCha20Rng) -> Vec<
         }
         radius *= 0.9;
     }
-}
-
-fn nearest(row: &[f64], centres: &[f64], d: usize) -> usize {
-    let distance =
-        |centre: &[f64]| -> f64 { centre.iter().zip(row).map(|(c, x)| (c - x).powi(2)).sum() };
-    let distances = centres.chunks_exact(d).map(distance).enumerate();
-    distances.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(index, _)| index)
 }
 
 #[cfg(test)]
