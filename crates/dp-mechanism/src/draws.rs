@@ -251,7 +251,7 @@ impl Draws<'_> {
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    use dp_accounting::{AddRemove, Budget, Epsilon, Mu, ReplaceOne, Step};
+    use dp_accounting::{AddRemove, Budget, Covered, Delta, Epsilon, Loss, Mu, ReplaceOne, Step};
     use dp_noise::ChaCha20Rng;
     use rand::SeedableRng;
 
@@ -368,6 +368,50 @@ mod tests {
         let (noisy, usage) = Draws::planned(&mut told, &receipt, paid);
         assert_eq!((noisy, usage.leaves[0].1), (7, 1));
         assert_eq!(told.0, [Some(AddRemove.any()), None]);
+    }
+
+    /// What an audit holds draws to is what they cost by themselves: neither the price of a group or of several kinds of draws, nor that of
+    /// the draws before.
+    #[test]
+    fn a_leaf_says_what_it_costs_by_itself_or_nothing() {
+        struct Told(Vec<Option<Loss>>);
+        impl Source for Told {
+            fn charged(&mut self, loss: Option<Loss>) {
+                self.0.push(loss);
+            }
+            fn draw(&mut self, _: crate::Law<'_>) -> i64 {
+                0
+            }
+            fn noisy_vector(&mut self, _: &mut [i64], _: dp_noise::DiscreteGaussian) {}
+            fn noisy_max(&mut self, _: &[i64], _: dp_noise::Geometric) -> (usize, i64) {
+                (0, 0)
+            }
+        }
+        let paid = count(0.5);
+        let half = dp_noise::Ratio::new(1, 2).expect("valid");
+        let noise = Noise::Laplace(dp_noise::DiscreteLaplace::new(half).expect("positive"));
+        let leaf = || Step::spend("count", paid.loss());
+        let covers = vec![Covered { name: "count".to_owned(), draws: Some(1) }];
+        let group = Step::group("two", std::num::NonZeroU32::MIN.saturating_add(1), leaf());
+        let outside = Step::outside("rare", Delta::ZERO, leaf());
+        for (step, alone) in [
+            (leaf(), true),
+            (Step::sequential("all", vec![leaf()]), true),
+            (Step::parallel("towns", vec![leaf()]), true),
+            (Step::spend_on("several", paid.loss(), covers), false),
+            (group, false),
+            (Step::sequential("all", vec![outside]), false),
+        ] {
+            let receipt =
+                Receipt::new("mine", AddRemove, Budget::new(1.0, 0.0).expect("valid"), step);
+            let mut told = Told(Vec::new());
+            Draws::planned(&mut told, &receipt, |draws| {
+                paid.release(3_u64, &mut draws.next("count"));
+                draws.uniform(NonZeroU64::MIN);
+                draws.around(3, noise);
+            });
+            assert_eq!(told.0, [alone.then_some(paid.loss()), None, None], "{receipt:?}");
+        }
     }
 
     /// A record that is replaced is in two towns, so one listed town does not stand for all.

@@ -318,7 +318,7 @@ impl Leaf {
 
 #[cfg(test)]
 mod tests {
-    use dp_accounting::Epsilon;
+    use dp_accounting::{AddRemove, Budget, Covered, Delta, Epsilon, ReplaceOne};
 
     use super::*;
 
@@ -346,11 +346,12 @@ mod tests {
         let pure = Loss::Pure { epsilon: Epsilon::new(1.0).expect("valid") };
         let leaf = || Step::spend("count", pure);
         let two = std::num::NonZeroU32::MIN.saturating_add(1);
-        let kinds: [&dyn Fn(Step) -> Step; 4] = [
+        let kinds: [&dyn Fn(Step) -> Step; 5] = [
             &|step| Step::sequential("mine", vec![step]),
             &|step| Step::composed("mine", pure, vec![step]),
             &|step| Step::parallel("mine", vec![step]),
             &|step| Step::group("mine", two, step),
+            &|step| Step::outside("mine", Delta::ZERO, step),
         ];
         for kind in kinds {
             let meter = Meter::new(&Step::sequential("all", vec![kind(kind(leaf()))]), 1);
@@ -404,6 +405,33 @@ mod tests {
         assert_eq!(charged.map(|charged| charged.is_ok()), [false, true, false]);
         let uses: Vec<u64> = second.usage().leaves.iter().map(|leaf| leaf.1).collect();
         assert_eq!(uses, [2, 1]);
+    }
+
+    /// What a state may say of a leaf of each kind: at most its draws, and parts only of a partition, one draw for each.
+    #[test]
+    fn draws_that_no_run_makes_are_refused() {
+        let pure = Loss::Pure { epsilon: Epsilon::new(1.0).expect("valid") };
+        let leaf = || Step::spend("count", pure);
+        let towns = || Step::parallel("towns", vec![leaf()]);
+        let covers = vec![Covered { name: "count".to_owned(), draws: None }];
+        let budget = Budget::new(2.0, 0.0).expect("valid");
+        fn within<L: Relation>(receipt: &Receipt<L>, uses: u64, parts: &[u64]) -> bool {
+            Spent { leaves: vec![(uses, parts.iter().copied().collect())] }.is_within(receipt)
+        }
+        let once = Receipt::new("mine", AddRemove, budget, leaf());
+        let of_a_part = Receipt::new("mine", ReplaceOne, budget, towns());
+        let per_part = Receipt::new("mine", AddRemove, budget, towns());
+        let any = Receipt::new("mine", AddRemove, budget, Step::spend_on("all", pure, covers));
+        for uses in 0..4 {
+            assert_eq!(within(&once, uses, &[]), uses <= 1);
+            assert_eq!(within(&of_a_part, uses, &[]), uses <= 1);
+            assert_eq!(within(&per_part, uses, &[4, 7]), uses == 2);
+            assert!(within(&any, uses, &[]));
+            assert!(!within(&once, uses, &[4]) && !within(&of_a_part, uses, &[4]));
+            assert!(!within(&any, uses, &[4]));
+        }
+        // So many that counting on would wrap.
+        assert!(!within(&any, u64::MAX / 2, &[]) && !within(&any, u64::MAX, &[]));
     }
 
     #[test]

@@ -186,6 +186,7 @@ mod tests {
         assert_eq!(before, 1 << 41);
         let most = step.moved(Nearby::new(f64::MAX).expect("valid"));
         assert_eq!(most, step.replaced());
+        assert_eq!(step.added(), Change { squared: 1 << 40, rule: Rule::Added });
     }
 
     /// A length of 80 that may have been rounded is a square above 6400, never below.

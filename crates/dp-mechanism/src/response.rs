@@ -181,6 +181,16 @@ mod tests {
         assert!(response(40.0, 65_536, 65_535).is_ok());
     }
 
+    /// Where `e^epsilon` is an integer up to rounding, the weight stays below that: the exponential may have gone up.
+    #[test]
+    fn weights_are_rounded_down() {
+        for whole in 2..200_u32 {
+            let weight = response(f64::from(whole).ln(), 4, 2).expect("valid").weight();
+            assert!(weight.numerator() < u128::from(whole) * weight.denominator().get());
+            assert!(to_f64(weight) > f64::from(whole) * (1.0 - 1e-9), "{whole}");
+        }
+    }
+
     /// Null: a favoured symbol with probability 3/4. Off by 5.2 standard deviations in 2 of 10^7 seeds; the control is the other bit.
     #[test]
     fn favoured_symbols_come_as_often_as_stated() {

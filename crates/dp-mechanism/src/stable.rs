@@ -154,6 +154,32 @@ mod tests {
         }
     }
 
+    /// Deltas within the last digits of a tail: each of the three margins alone decides whether the threshold is one higher.
+    #[test]
+    fn roundings_go_to_the_higher_threshold() {
+        const DIGIT: f64 = f64::EPSILON;
+        for (mu, keys) in [(0.2, 3), (0.01, 7), (1e-3, 50)] {
+            let noise = histogram(mu, 0.1, keys).noise;
+            let deviation = to_f64(noise.variance()).sqrt();
+            for at in (3..=7).map(|z| (f64::from(z) * deviation) as i64 + 4) {
+                let tail = |less| normal_tail((at as f64 - 1.5) / deviation * (1.0 - less)).get();
+                // Deviation and argument give 8 units each; with one of the two the tail would be below this.
+                assert_eq!(threshold(noise, tail(12.0 * DIGIT)), Some(at + 1), "{mu} {at}");
+                // The least delta per key for which it is this one, and a division that went up.
+                let enough = |delta: f64| threshold(noise, delta) == Some(at);
+                let mut each = tail(15.0 * DIGIT);
+                while !enough(each) {
+                    each = each.next_up();
+                }
+                while enough(each.next_down()) {
+                    each = each.next_down();
+                }
+                let delta = each * f64::from(keys) * (1.0 + 2.0 * DIGIT);
+                assert_eq!(histogram(mu, delta, keys).threshold, at + 1, "{mu} {at}");
+            }
+        }
+    }
+
     /// Neighbours of an empty list are lists of one key, whether or not somebody left a 0 behind.
     #[test]
     fn a_key_of_nobody_is_as_if_it_were_not_there() {

@@ -319,6 +319,9 @@ fn rows_stop_where_integers_do() {
     assert_eq!(tally.add(&[]), Ok(()));
     let one = Table { rows: 1, entries: vec![1, 0], ..full };
     assert_eq!(tally.merge(&one), Err(TableError::TooManyRows));
+    // Nor do they wrap, in a table that nobody has checked.
+    let mut made_up = Table { rows: u64::MAX, ..one.clone() };
+    assert_eq!(made_up.merge(&one), Err(TableError::TooManyRows));
     assert!(i128::from(MAX_ROWS) << 24 <= i128::from(i64::MAX));
     assert!(Passes::new(plan(&[])).is_err(), "a question without a table");
 }
@@ -363,6 +366,21 @@ fn a_state_is_bound_to_its_receipt() {
     passes.kept.spent = read(&spent).expect("of one leaf");
     let fewer = Passes::from_bytes(plan(&[500]), &passes.to_bytes());
     assert_eq!(fewer.err(), Some(TableError::Damaged));
+}
+
+#[test]
+fn values_of_a_state_have_limits_each() {
+    let all = |got: [f64; 3]| StateError::unless_all_within("radius", got, [0.0, 2.0]);
+    assert_eq!(all([0.0, 1.0, 2.0]), Ok(()));
+    for bad in [-0.1, 2.1, f64::NAN, f64::INFINITY] {
+        for at in 0..3 {
+            let mut got = [1.0; 3];
+            got[at] = bad;
+            let limit = if bad < 0.0 { 0.0 } else { 2.0 };
+            let said = all(got).expect_err("refused").to_string();
+            assert!(said.ends_with(&format!("radius is {bad}, the limit is {limit}")), "{said}");
+        }
+    }
 }
 
 type Change<'a> = &'a dyn Fn(&mut Kept<Option<i64>, Classes>);
