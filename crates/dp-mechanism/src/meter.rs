@@ -410,14 +410,14 @@ mod tests {
     /// What a state may say of a leaf of each kind: at most its draws, and parts only of a partition, one draw for each.
     #[test]
     fn draws_that_no_run_makes_are_refused() {
+        fn within<L: Relation>(receipt: &Receipt<L>, uses: u64, parts: &[u64]) -> bool {
+            Spent { leaves: vec![(uses, parts.iter().copied().collect())] }.is_within(receipt)
+        }
         let pure = Loss::Pure { epsilon: Epsilon::new(1.0).expect("valid") };
         let leaf = || Step::spend("count", pure);
         let towns = || Step::parallel("towns", vec![leaf()]);
         let covers = vec![Covered { name: "count".to_owned(), draws: None }];
         let budget = Budget::new(2.0, 0.0).expect("valid");
-        fn within<L: Relation>(receipt: &Receipt<L>, uses: u64, parts: &[u64]) -> bool {
-            Spent { leaves: vec![(uses, parts.iter().copied().collect())] }.is_within(receipt)
-        }
         let once = Receipt::new("mine", AddRemove, budget, leaf());
         let of_a_part = Receipt::new("mine", ReplaceOne, budget, towns());
         let per_part = Receipt::new("mine", AddRemove, budget, towns());

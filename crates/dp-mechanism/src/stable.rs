@@ -161,7 +161,8 @@ mod tests {
         for (mu, keys) in [(0.2, 3), (0.01, 7), (1e-3, 50)] {
             let noise = histogram(mu, 0.1, keys).noise;
             let deviation = to_f64(noise.variance()).sqrt();
-            for at in (3..=7).map(|z| (f64::from(z) * deviation) as i64 + 4) {
+            for z in 3..=7 {
+                let at = threshold(noise, normal_tail(f64::from(z)).get()).expect("moderate");
                 let tail = |less| normal_tail((at as f64 - 1.5) / deviation * (1.0 - less)).get();
                 // Deviation and argument give 8 units each; with one of the two the tail would be below this.
                 assert_eq!(threshold(noise, tail(12.0 * DIGIT)), Some(at + 1), "{mu} {at}");

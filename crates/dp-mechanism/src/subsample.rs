@@ -89,6 +89,7 @@ mod tests {
     use dp_accounting::{Delta, poisson_sampling};
 
     use super::*;
+    use crate::{Law, Source};
 
     /// The accountant, which rounds up, finds no more than what was asked for: inside, everything is rounded down by more than that.
     #[test]
@@ -101,6 +102,41 @@ mod tests {
             let epsilon = sample.epsilon().get();
             assert!(added <= epsilon && epsilon <= asked, "{added} {epsilon} {asked}");
             assert!(added >= epsilon * (1.0 - 1e-12), "{added} is far below {epsilon}");
+        }
+    }
+
+    /// Outcomes of coins, the first one last.
+    struct Tossed(Vec<i64>);
+
+    impl Source for Tossed {
+        fn draw(&mut self, law: Law<'_>) -> i64 {
+            assert!(matches!(law, Law::Keep { coin: Coin::OneMinusExp(_) }), "{law:?}");
+            self.0.pop().expect("one for every record")
+        }
+        fn noisy_vector(&mut self, _: &mut [i64], _: dp_noise::DiscreteGaussian) {}
+        fn noisy_max(&mut self, _: &[i64], _: dp_noise::Geometric) -> (usize, i64) {
+            (0, 0)
+        }
+    }
+
+    /// The loss is amplified for records that are kept independently of each other.
+    #[test]
+    fn every_record_has_a_coin_of_its_own() {
+        let sample = PoissonSample::new(Epsilon::new(0.5).expect("valid")).expect("in range");
+        for outcomes in 0..1_u32 << 6 {
+            let want: Vec<bool> = (0..6).map(|record| outcomes >> record & 1 == 1).collect();
+            let tossed = || Tossed(want.iter().rev().map(|&kept| kept.into()).collect());
+            let (mut first, mut second) = (tossed(), tossed());
+            let kept = sample.sample(want.len(), &mut Draws::unplanned(&mut first));
+            assert_eq!((kept.into_draw(), first.0.len()), (want.clone(), 0));
+            let none = Private::owned((want.len(), Vec::new()));
+            let kept = sample.sample_into(
+                none,
+                |kept, record, keep| kept.push((record, keep)),
+                &mut Draws::unplanned(&mut second),
+            );
+            let numbered: Vec<_> = want.iter().copied().enumerate().collect();
+            assert_eq!((kept.into_draw(), second.0.len()), (numbered, 0));
         }
     }
 }

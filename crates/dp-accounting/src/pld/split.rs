@@ -174,25 +174,42 @@ mod tests {
     use super::*;
     use crate::outward::larger;
 
-    /// All `3^k` cases by hand for two uses: the parts of the split sum to the whole.
+    /// All cases by hand, two extremes for each use and at most one use between them: every term of the sums.
     #[test]
     fn at_most_one_use_between_the_extremes() {
-        let (e, epsilon) = (0.7, 0.3);
-        let known = Known { end: e, count: 2.0 };
+        let (e, n) = (0.7, 20_000_u32);
         let weak = libm::exp(-e) / 2.0;
-        let stick = |loss: f64| larger(1.0 - libm::exp(epsilon - loss), 0.0);
-        let mut want = 0.25 * stick(2.0 * e) + weak * stick(0.0) + weak * weak * stick(-2.0 * e);
-        let n = 200_000_u32;
         let width = 2.0 * e / f64::from(n);
-        for i in 0..n {
-            let x = -e + (f64::from(i) + 0.5) * width;
-            let mass = width * libm::exp((x - e) / 2.0) / 4.0;
-            want += 2.0 * mass * (0.5 * stick(x + e) + weak * stick(x - e));
+        // Losses of so many uses at the extremes, and their probabilities.
+        let extremes = |uses: u32| {
+            (0..1_u32 << uses).map(move |low| {
+                let low = low.count_ones();
+                let loss = f64::from(uses) * e - 2.0 * f64::from(low) * e;
+                (
+                    loss,
+                    0.5_f64.powi((uses - low).try_into().unwrap())
+                        * weak.powi(low.try_into().unwrap()),
+                )
+            })
+        };
+        for (count, epsilon) in
+            (2..=4).flat_map(|count| [0.0, 0.3, 0.9, 1.2, 1.7].map(|epsilon| (count, epsilon)))
+        {
+            let known = Known { end: e, count: f64::from(count) };
+            let stick = |loss: f64| larger(1.0 - libm::exp(epsilon - loss), 0.0);
+            let mut want: f64 = extremes(count).map(|(loss, p)| p * stick(loss)).sum();
+            for (loss, p) in extremes(count - 1) {
+                for i in 0..n {
+                    let x = -e + (f64::from(i) + 0.5) * width;
+                    let mass = width * libm::exp((x - e) / 2.0) / 4.0;
+                    want += f64::from(count) * p * mass * stick(x + loss);
+                }
+            }
+            assert_abs_diff_eq!(known.at(epsilon), want, epsilon = 1e-8);
+            let (lower, upper) = (known.lower(epsilon).get(), known.upper(epsilon).get());
+            assert!(lower <= known.at(epsilon) && known.at(epsilon) < upper);
+            assert!(upper - lower <= 1e-12 * upper + 2e-300, "{count} {epsilon}");
         }
-        assert_abs_diff_eq!(known.at(epsilon), want, epsilon = 1e-10);
-        let (lower, upper) = (known.lower(epsilon).get(), known.upper(epsilon).get());
-        assert!(lower < known.at(epsilon) && known.at(epsilon) < upper);
-        assert!(upper / lower < 1.0 + 1e-13);
     }
 
     #[test]
