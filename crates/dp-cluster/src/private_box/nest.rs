@@ -46,10 +46,12 @@ impl Nest {
     pub(crate) fn counter(&self) -> Option<NestCounter> {
         let widths = (0..self.dim()).map(|i| self.half.unwrap_or(1.0) * self.public_box.width(i));
         let ends = Buckets::new((1..BOXES).rev().map(half_width).collect());
-        let (widths, nest) = (widths.collect(), self.clone());
+        let (widths, nest): (Vec<f64>, _) = (widths.collect(), self.clone());
+        let first = widths.first().copied().unwrap_or(1.0);
+        let width = widths.iter().all(|width| width.to_bits() == first.to_bits()).then_some(first);
         let [clipped, units] = [(); 2].map(|()| vec![0.0; self.dim()]);
         let is_one = self.middle.len() == self.dim();
-        is_one.then_some(NestCounter { nest, widths, ends, clipped, units })
+        is_one.then_some(NestCounter { nest, widths, width, ends, clipped, units })
     }
 
     /// The answer of all records, of which some are inside of the box.
@@ -97,6 +99,8 @@ pub(crate) struct NestCounter {
     nest: Nest,
     /// Of the public box, or halves of the box that records are moved into.
     widths: Vec<f64>,
+    /// If they are all the same.
+    width: Option<f64>,
     /// Where rings end, the innermost first.
     ends: Buckets,
     /// The point of the public box that a record counts as.
@@ -119,7 +123,11 @@ impl NestCounter {
     fn add_point(&mut self, point: &[f64], entries: &mut [i64]) {
         let Nest { middle, half, .. } = &self.nest;
         if half.is_none() {
-            let far = farthest(point, middle, &self.widths);
+            let far = match self.width {
+                // Division by one number keeps the order, rounded or not: the same to the last bit.
+                Some(width) => farthest(point, middle, &[]) / width,
+                None => farthest(point, middle, &self.widths),
+            };
             entries[BOXES - 1 - self.ends.find(far)] += 1;
             return;
         }
@@ -139,22 +147,33 @@ impl NestCounter {
 /// Coordinates that are looked at together.
 const LANES: usize = 4;
 
-/// The largest distance from the middle along any axis, in widths.
+/// The largest distance from the middle along any axis, in widths; without these, as it is.
 #[inline]
 fn farthest(point: &[f64], middle: &[f64], widths: &[f64]) -> f64 {
     // No distance is NaN; a comparison is one instruction for two of them, which `max` is not.
     let larger = |a: f64, b: f64| if a > b { a } else { b };
     let mut far = [0.0; LANES];
-    let mut see = |x: &[f64], m: &[f64], width: &[f64]| {
-        for (far, ((x, m), width)) in far.iter_mut().zip(x.iter().zip(m).zip(width)) {
-            *far = larger((x - m).abs() / width, *far);
+    if widths.is_empty() {
+        let mut see = |x: &[f64], m: &[f64]| {
+            for (far, (x, m)) in far.iter_mut().zip(x.iter().zip(m)) {
+                *far = larger((x - m).abs(), *far);
+            }
+        };
+        let [x, m] = [point, middle].map(<[f64]>::as_chunks::<LANES>);
+        x.0.iter().zip(m.0).for_each(|(x, m)| see(x, m));
+        see(x.1, m.1);
+    } else {
+        let mut see = |x: &[f64], m: &[f64], width: &[f64]| {
+            for (far, ((x, m), width)) in far.iter_mut().zip(x.iter().zip(m).zip(width)) {
+                *far = larger((x - m).abs() / width, *far);
+            }
+        };
+        let [x, m, width] = [point, middle, widths].map(<[f64]>::as_chunks::<LANES>);
+        for ((x, m), width) in x.0.iter().zip(m.0).zip(width.0) {
+            see(x, m, width);
         }
-    };
-    let [x, m, width] = [point, middle, widths].map(<[f64]>::as_chunks::<LANES>);
-    for ((x, m), width) in x.0.iter().zip(m.0).zip(width.0) {
-        see(x, m, width);
+        see(x.1, m.1, width.1);
     }
-    see(x.1, m.1, width.1);
     far.into_iter().fold(0.0, larger)
 }
 
@@ -165,6 +184,31 @@ mod tests {
     use super::super::search::length_squared;
     use super::*;
     use crate::testing::adversarial;
+
+    /// In a cube all distances are divided by the same width: once, after the largest is known, or each of them.
+    #[test]
+    fn one_division_says_the_same_as_many() {
+        for dim in [1, 2, 5, 9] {
+            for (min, max) in [(-10.0, 10.0), (-0.3, 0.1), (1e16, 1e16 + 2.0)] {
+                let public_box = PublicBox::cube(dim, min, max).expect("valid");
+                let at = |i: usize| min + (max - min) * (0.2 + 0.07 * i as f64);
+                let middle = (0..dim).map(at).collect();
+                let nest = Nest { public_box: public_box.clone(), middle, half: None };
+                let mut once = nest.counter().expect("a nest");
+                let mut each = NestCounter { width: None, ..nest.counter().expect("a nest") };
+                assert!(once.width.is_some());
+                for (name, points) in adversarial(dim, 200) {
+                    let mut counts = [(); 2].map(|()| vec![0; BOXES]);
+                    for row in points.view().rows() {
+                        let row: Vec<f64> = row.iter().map(|x| at(0) + x / 30.0).collect();
+                        once.add(&row, &mut counts[0]);
+                        each.add(&row, &mut counts[1]);
+                    }
+                    assert_eq!(counts[0], counts[1], "{name}");
+                }
+            }
+        }
+    }
 
     /// A record is in one ring and adds at most a unit box to a mean, whatever it holds and wherever the middle is.
     #[test]

@@ -34,11 +34,12 @@
 //! - No centre is split in a round: after these starts, splits undo more than they find.
 //! - The number of ring rounds and the start's share by the number of clusters and by the *signal*, `n mu / (k sqrt(d))`: how long a typical
 //!   cluster's sum is in standard deviations of the noise that the whole budget would put on it. Where that is weak, or there are 20 clusters and more, a third ring round, which
-//!   finds clusters that two had cut, and more for the start for 16 clusters and above, of which it misses one easily.
+//!   finds clusters that two had cut, and more for the start for 16 clusters and above, of which it misses one easily. From 24 dimensions on, where the
+//!   noise of a sum is long, a fourth one for 16 clusters and above if the signal is weak.
 //! - What the choice of radii gets: more where the records are few for the budget. Where noise would still hide them, rounds choose among few
 //!   radii, from that of the rings where most records were seen.
 //! - What the search for a box gets: what makes it sure of one, if the number of records is known and that is not more than a twelfth. If it is
-//!   more, a search for a map gets up to a tenth for a rough box, which may leave out records at its sides.
+//!   more, a search for a map gets up to 15 % for a rough box, which may leave out records at its sides.
 //!
 //! # How many clusters
 //! With [`finds_k`](PrivateKMeansSettings::finds_k), the start has as many centres as there may be.

@@ -117,7 +117,8 @@ impl PrivateKMeans {
                     public_seed,
                     ..Default::default()
                 };
-                StartPlan::Rings(RingPlan::new(public_box.clone(), asked.k, settings, mu)?)
+                let rings = RingPlan::new(public_box.clone(), asked.k, settings, mu)?;
+                StartPlan::Rings(if asks_number { rings.with_whole_residuals() } else { rings })
             }
             Start::Map => {
                 let settings =
@@ -160,7 +161,8 @@ impl Asked {
             self.settings.start.unwrap_or(if maps_well { Start::Map } else { Start::Rings });
         let is_cut = dim >= CUT_BY_PLANES && k > VERY_FEW_CLUSTERS && signal < CLEAR_SIGNAL;
         let hard_to_tell = k >= MANY_CLUSTERS || is_cut;
-        let ring_rounds = if hard_to_tell { 3 } else { 2 };
+        let is_long = dim >= LONG_SUMS && k >= SOME_CLUSTERS && signal < WEAK_SIGNAL;
+        let ring_rounds = if is_long { 4 } else { 2 + usize::from(hard_to_tell) };
         let is_weak = (HOPELESS_SIGNAL..WEAK_SIGNAL).contains(&signal);
         let (share, rounds) = match start {
             Start::Map => (0.6, [0, 2]),
@@ -197,8 +199,8 @@ const USUAL_SIGNAL: f64 = 25.0;
 /// From here on re-centring has more than it needs, and small clusters are what can still be won.
 pub(super) const STRONG_SIGNAL: f64 = 100.0;
 /// In a search for a box for a map, noise in a count is this share of all records, or more where that would cost more than this: measured.
-const MAP_SEARCH_NOISE: f64 = 0.035;
-const MOST_FOR_SEARCH_FOR_A_MAP: f64 = 0.1;
+const MAP_SEARCH_NOISE: f64 = 0.024;
+const MOST_FOR_SEARCH_FOR_A_MAP: f64 = 0.15;
 /// A search for a box gets at most this.
 pub(super) const MOST_FOR_SEARCH: f64 = 0.08;
 /// A start that misses one of so many clusters loses more than noise does in the rounds after it, where the signal is weak
@@ -224,3 +226,6 @@ const MANY_CLUSTERS: usize = 20;
 const CUT_BY_PLANES: usize = 4;
 /// and a cell that holds a part of one is hardly more than noise.
 const CLEAR_SIGNAL: f64 = 30.0;
+/// In so many dimensions weak sums are so long that rounds hardly halve how far centres are off, and another one does more than the noise that it adds
+/// to all. In ten it was found to lose clusters, whose counts have more noise then.
+const LONG_SUMS: usize = 24;

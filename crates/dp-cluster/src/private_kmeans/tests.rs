@@ -99,6 +99,8 @@ fn the_start_follows_from_public_facts_and_can_be_overruled() {
     let rounds = [(5, 1_000), (2, 400), (5, 100_000), (40, 1_000)];
     assert_eq!(rounds.map(|(k, n)| choices(k, n).rounds[0]), [3, 2, 2, 3]);
     assert_eq!(plan(3, 5, 4_000).expect("valid").choices.rounds[0], 2);
+    let long = |k, records| plan(30, k, records).expect("valid").choices.rounds[0];
+    assert_eq!([long(16, 400), long(15, 400), long(16, 100_000)], [4, 3, 2]);
     assert!(choices(5, 1_000).share < choices(5, 100_000).share);
 }
 

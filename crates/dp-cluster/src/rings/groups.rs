@@ -171,14 +171,10 @@ impl Groups {
         })
     }
 
-    /// What is asked about them.
-    pub(super) fn sums(&self, cells: RingCells, layout: &Layout) -> GroupSums {
-        GroupSums { cells, of_cell: self.of_cell.clone(), radii: self.radii(layout) }
-    }
-
-    /// The radius that residuals of each group are clipped to.
-    fn radii(&self, layout: &Layout) -> Vec<f64> {
-        self.all.iter().map(|group| layout.radii()[group.ring]).collect()
+    /// What is asked about them: sums of residuals that are clipped to a part of the radius at which the group's ring ends.
+    pub(super) fn sums(&self, cells: RingCells, layout: &Layout, clipped: f64) -> GroupSums {
+        let radii = self.all.iter().map(|group| clipped * layout.radii()[group.ring]).collect();
+        GroupSums { cells, of_cell: self.of_cell.clone(), radii }
     }
 
     /// The radius of the ring up to which [`MOST`] of the records in groups are, of which there are some.
@@ -197,7 +193,7 @@ impl Groups {
     /// Where each group lies: its noisy mean, shrunk towards the centre as far as noise explains it. Row-major.
     pub(super) fn means(
         &self,
-        layout: &Layout,
+        (layout, clipped): (&Layout, f64),
         noisy_sums: &[i64],
         round: &RingRound,
         public_box: &PublicBox,
@@ -205,12 +201,12 @@ impl Groups {
         let dim = public_box.dim();
         let mut coords = Vec::with_capacity(noisy_sums.len());
         for (group, sum) in self.all.iter().zip(noisy_sums.chunks_exact(dim)) {
-            // In radii.
+            // In radii that residuals were clipped to.
             let mean = |units: i64| units as f64 / UNITS as f64 / group.count;
             let noise = (round.sum_noise() / group.count).powi(2);
             let squared = sum.iter().map(|&units| mean(units).powi(2)).sum::<f64>() / dim as f64;
             let explained = (squared - noise).max(0.0);
-            let gain = explained / (explained + noise) * layout.radii()[group.ring];
+            let gain = explained / (explained + noise) * clipped * layout.radii()[group.ring];
             let centre = layout.centre(group.centre).iter().zip(sum);
             coords.extend(
                 centre

@@ -43,6 +43,10 @@ const HALF_OVER_NOISE: f64 = 6.0;
 /// Noise in cells may hide so many times the records that it does not, at most.
 const MOST_UNGROUPED: f64 = 1.0;
 
+/// Residuals are clipped to this part of the radius at which their ring ends, which begins at half of that. Those that are longer keep their direction
+/// and lose a little of their length, where the noise of a sum is as long as its radius: measured.
+const CLIPPED: f64 = 0.7;
+
 /// A checked and calibrated sequence of ring rounds.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RingPlan {
@@ -51,6 +55,8 @@ pub(crate) struct RingPlan {
     settings: RingRoundsSettings,
     total: NoisyCount,
     rounds: Vec<RingRound>,
+    /// What part of a ring's radius residuals are clipped to.
+    clipped: f64,
     /// For twice as many centres as wanted, and for as many as wanted.
     solvers: [KMeans; 2],
 }
@@ -131,7 +137,12 @@ impl RingPlan {
             KMeans::new(wanted, settings)
         };
         let solvers = [solver((2 * k).min(KMeans::MAX_CLUSTERS))?, solver(k)?];
-        Ok(Self { public_box, k, settings, total, rounds, solvers })
+        Ok(Self { public_box, k, settings, total, rounds, clipped: CLIPPED, solvers })
+    }
+
+    /// The same rounds without that: a search for a number of clusters takes parts of one that are a little off for two more often.
+    pub(crate) fn with_whole_residuals(self) -> Self {
+        Self { clipped: 1.0, ..self }
     }
 
     /// The same rounds in another box.
@@ -191,7 +202,7 @@ impl RingPlan {
         };
         let layout = cells.layout().ok_or(TableError::NoTable)?;
         groups.fits(&layout)?;
-        asks(question, &Question::group_sums(groups.sums(cells, &layout)))
+        asks(question, &Question::group_sums(groups.sums(cells, &layout, self.clipped)))
     }
 
     /// Draws on what was counted.
@@ -212,12 +223,12 @@ impl RingPlan {
             if groups.all.is_empty() {
                 return self.nothing_seen(state, &layout);
             }
-            let sums = groups.sums(asked, &layout);
+            let sums = groups.sums(asked, &layout, self.clipped);
             state.groups = Some(groups);
             return Next::Ask(state, Question::group_sums(sums));
         };
         let sums = round.noisy_sums(t, &counted.entries, public_box.dim(), draws);
-        let means = groups.means(&layout, &sums, round, public_box);
+        let means = groups.means((&layout, self.clipped), &sums, round, public_box);
         state.reach = groups.reach(&layout);
         let means = Points::new(means, public_box.dim()).expect("whole rows");
         let weights = groups.all.iter().map(|group| group.count).collect();
