@@ -34,6 +34,8 @@ impl Surely {
     /// Noise alone makes a ring look as if it had records, of 96 rings and as many sums in each round, in two runs of a thousand; a box so found is
     /// wider than it could be.
     pub(crate) const WELL: Self = Self { deviations: 4.5, hidden: 0.05 };
+    /// Where few records may be left out, and a box far too wide would lose all of them.
+    pub(crate) const NEARLY: Self = Self { deviations: 3.0, hidden: 0.1 };
     /// Where a box that is too wide loses more than one that is somewhat wide, or that leaves some records at its sides.
     pub(crate) const ROUGHLY: Self = Self { deviations: 3.0, hidden: 0.3 };
 }

@@ -4,7 +4,7 @@ use dp_accounting::Mu;
 
 use super::params::{
     Asked, HOPELESS_SIGNAL, MOST_FOR_SEARCH, STRONG_SIGNAL, Start, WEAK_SIGNAL,
-    WEAK_SIGNAL_ON_A_LINE, WEAK_SIGNAL_ON_A_PLANE,
+    WEAK_SIGNAL_ON_A_LINE, WEAK_SIGNAL_ON_A_PLANE, sure_of_nearly_all,
 };
 use crate::private_box::{BoxSearch, Surely};
 
@@ -46,9 +46,10 @@ impl Asked {
             WEAK_SIGNAL_ON_A_PLANE,
             STRONG_SIGNAL,
         ];
-        let sure = self.search_to_be_sure(one)?;
-        let search = (sure / MOST_FOR_SEARCH).sqrt();
-        let all = signals.into_iter().map(|signal| signal / per_mu).chain([search]);
+        let sure =
+            [self.search_to_be_sure(one), sure_of_nearly_all(self.settings.expected_records, one)];
+        let search = sure.into_iter().flatten().map(|sure| (sure / MOST_FOR_SEARCH).sqrt());
+        let all = signals.into_iter().map(|signal| signal / per_mu).chain(search);
         Some(all.map(|mu| mu * (1.0 - 1e-9)).filter(|mu| mu.is_finite()).collect())
     }
 

@@ -28,18 +28,18 @@
 //! # What is chosen
 //! - [`Start::Rings`] in more than three dimensions, below for few clusters that are likely to lie apart, for one or two in any case, and for more
 //!   than 16,384; [`Start::Map`] in one and two dimensions for more than ten clusters, and up to three where the signal is weak, on a plane also where it
-//!   is less than strong. [`start`](PrivateKMeansSettings::start) overrules it.
+//!   is less than strong, on a line unless it is very strong. [`start`](PrivateKMeansSettings::start) overrules it.
 //! - Whether the box that was found takes the place of the public one: for a map if it has at most seven tenths of the width, for rings, which
-//!   hardly see how wide a box is, an eighth.
+//!   hardly see how wide a box is, an eighth, or a quarter where records are few.
 //! - No centre is split in a round: after these starts, splits undo more than they find.
 //! - The number of ring rounds and the start's share by the number of clusters and by the *signal*, `n mu / (k sqrt(d))`: how long a typical
 //!   cluster's sum is in standard deviations of the noise that the whole budget would put on it. Where that is weak, or there are 20 clusters and more, a third ring round, which
 //!   finds clusters that two had cut, and more for the start for 16 clusters and above, of which it misses one easily. From 24 dimensions on, where the
-//!   noise of a sum is long, a fourth one for 16 clusters and above if the signal is weak.
+//!   noise of a sum is long, two more for 16 clusters and above if the signal is weak.
 //! - What the choice of radii gets: more where the records are few for the budget. Where noise would still hide them, rounds choose among few
 //!   radii, from that of the rings where most records were seen.
 //! - What the search for a box gets: what makes it sure of one, if the number of records is known and that is not more than a twelfth. If it is
-//!   more, a search for a map gets up to 15 % for a rough box, which may leave out records at its sides.
+//!   more, a search for rings gets what makes it nearly sure, within the same bound, and one for a map gets up to 15 % for a rough box, which may leave out records at its sides.
 //!
 //! # How many clusters
 //! With [`finds_k`](PrivateKMeansSettings::finds_k), the start has as many centres as there may be.
@@ -99,7 +99,7 @@
 //! above 20 or so; [`forecast`](PrivateKMeans::forecast) says how far. Below 5 expect nothing.
 //!
 //! Few records on a plane, planted clusters that do not overlap, `delta = n^-1.5`, squared inertia over that of k-means without privacy: mean over sets of
-//! the mean of 5 or 10 runs, the worst set in brackets, on seeds that nothing was chosen by.
+//! the mean of 5 or 10 runs, the worst set in brackets, on seeds that nothing was chosen by. Rings and the search for a box of a map were less good then.
 //!
 //! | records, clusters, epsilon, box | sets | this plan | from rings | [`DpmRecentred`](crate::recentring::DpmRecentred) |
 //! |---|---|---|---|---|

@@ -65,6 +65,8 @@ pub(super) struct Choices {
     pub(super) radii: f64,
     /// Of ring rounds, and of re-centring.
     pub(super) rounds: [usize; 2],
+    /// What a record adds to a count of a ring round, if not the usual.
+    pub(super) count_weight: Option<f64>,
     /// What the search for a box gets, of the square of `mu`.
     pub(super) search: f64,
     /// And how sure it has to be.
@@ -114,6 +116,7 @@ impl PrivateKMeans {
             Start::Rings => {
                 let settings = RingRoundsSettings {
                     rounds: choices.rounds[0],
+                    count_weight: choices.count_weight,
                     public_seed,
                     ..Default::default()
                 };
@@ -162,7 +165,7 @@ impl Asked {
         let is_cut = dim >= CUT_BY_PLANES && k > VERY_FEW_CLUSTERS && signal < CLEAR_SIGNAL;
         let hard_to_tell = k >= MANY_CLUSTERS || is_cut;
         let is_long = dim >= LONG_SUMS && k >= SOME_CLUSTERS && signal < WEAK_SIGNAL;
-        let ring_rounds = if is_long { 4 } else { 2 + usize::from(hard_to_tell) };
+        let ring_rounds = if is_long { 5 } else { 2 + usize::from(hard_to_tell) };
         let is_weak = (HOPELESS_SIGNAL..WEAK_SIGNAL).contains(&signal);
         let (share, rounds) = match start {
             Start::Map => (0.6, [0, 2]),
@@ -174,9 +177,14 @@ impl Asked {
         let sure = self.settings.expected_records;
         let sure = sure.map(|n| BoxSearch::share_to_be_sure(n as f64, whole, Surely::WELL));
         let within_reach = sure.filter(|sure| *sure <= MOST_FOR_SEARCH);
+        let nearly = sure_of_nearly_all(self.settings.expected_records, whole);
         let (search, widest, surely) = match (start, self.settings.expected_records) {
-            // Rings see what is ten times smaller than the box, in two rounds not what is a thousand times smaller and in a corner.
-            (Start::Rings, _) => (0.02, 0.125, Surely::WELL),
+            // Rings see what is ten times smaller than the box, in two rounds not what is a thousand times smaller and in a corner; of few
+            // records not even what is ten times smaller and there.
+            (Start::Rings, _) => match nearly.filter(|nearly| *nearly <= MOST_FOR_SEARCH) {
+                Some(nearly) if within_reach.is_none() => (nearly.max(0.02), 0.25, Surely::NEARLY),
+                _ => (0.02, 0.125, Surely::WELL),
+            },
             // A map loses more, so that a rough box is better than one that is too wide.
             (Start::Map, Some(n)) if within_reach.is_none() => {
                 let share = 5.0 / (MAP_SEARCH_NOISE * n as f64 * whole.get()).powi(2);
@@ -190,8 +198,16 @@ impl Asked {
             let draws = 3.0 * rounds[1] as f64 / (1.0 - share - search);
             (draws / (noise * noise)).clamp(RADII, MOST_RADII)
         });
-        Choices { whole, start, share, radii, rounds, search, surely, widest }
+        let count_weight = is_long.then_some(LONG_COUNT_WEIGHT);
+        Choices { whole, start, share, radii, rounds, count_weight, search, surely, widest }
     }
+}
+
+/// What makes a search for a box for rings surely find one that leaves out few records: more than on average, as the number of all records, the sum
+/// of many noisy counts, has noise of its own.
+pub(super) fn sure_of_nearly_all(records: Option<u64>, whole: Mu) -> Option<f64> {
+    let on_average = |n| BoxSearch::share_to_be_sure(n as f64, whole, Surely::NEARLY);
+    records.map(|records| 2.8 * on_average(records))
 }
 
 /// If the number of records is not known.
@@ -212,7 +228,7 @@ pub(super) const WEAK_SIGNAL: f64 = 12.0;
 /// On a plane rings see such a group, but not every one, if there are more than a few.
 pub(super) const WEAK_SIGNAL_ON_A_PLANE: f64 = 60.0;
 /// On a line there are few vertices, so that the noise of a map weighs little.
-pub(super) const WEAK_SIGNAL_ON_A_LINE: f64 = 50.0;
+pub(super) const WEAK_SIGNAL_ON_A_LINE: f64 = 150.0;
 /// So few clusters lie apart as a rule. Noise all over a map then draws centres away from them; many clusters cover it anyway.
 const FEW_CLUSTERS: usize = 10;
 /// Of so few, rings see each as long as anything does, and noise all over a map outweighs them.
@@ -226,6 +242,8 @@ const MANY_CLUSTERS: usize = 20;
 const CUT_BY_PLANES: usize = 4;
 /// and a cell that holds a part of one is hardly more than noise.
 const CLEAR_SIGNAL: f64 = 30.0;
-/// In so many dimensions weak sums are so long that rounds hardly halve how far centres are off, and another one does more than the noise that it adds
-/// to all. In ten it was found to lose clusters, whose counts have more noise then.
+/// In so many dimensions weak sums are so long that rounds hardly halve how far centres are off, and two more do more than the noise that they add
+/// to all. In ten they were found to lose clusters, whose counts have more noise then;
 const LONG_SUMS: usize = 24;
+/// and so these weigh more than usual.
+const LONG_COUNT_WEIGHT: f64 = 0.85;

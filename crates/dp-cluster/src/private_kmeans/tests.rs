@@ -72,7 +72,8 @@ fn the_start_follows_from_public_facts_and_can_be_overruled() {
         planned(dim, k, 1.0, settings)
     };
     for (dim, k, records, start) in [
-        (1, 3, 900, Start::Rings),
+        (1, 3, 9_000, Start::Rings),
+        (1, 3, 900, Start::Map),
         (1, 3, 300, Start::Map),
         (1, 2, 300, Start::Rings),
         (2, 5, 2_000, Start::Rings),
@@ -100,7 +101,7 @@ fn the_start_follows_from_public_facts_and_can_be_overruled() {
     assert_eq!(rounds.map(|(k, n)| choices(k, n).rounds[0]), [3, 2, 2, 3]);
     assert_eq!(plan(3, 5, 4_000).expect("valid").choices.rounds[0], 2);
     let long = |k, records| plan(30, k, records).expect("valid").choices.rounds[0];
-    assert_eq!([long(16, 400), long(15, 400), long(16, 100_000)], [4, 3, 2]);
+    assert_eq!([long(16, 400), long(15, 400), long(16, 100_000)], [5, 3, 2]);
     assert!(choices(5, 1_000).share < choices(5, 100_000).share);
 }
 
