@@ -160,8 +160,14 @@ impl<B: Bins> Census<B> {
         Ok(squares.into_iter().map(|sum| (sum / f64::from(runs.get())).sqrt()).collect())
     }
 
+    /// The method that is carried out: the one asked for, but [`Method::RootSpread`] where the default has shares of levels that give the root's row most of the
+    /// loss, and the numbers of groups of regions are public. Depends on public facts only; it is what the receipt names.
+    pub fn method(&self) -> Method {
+        self.plan.method
+    }
+
     fn id(&self) -> &'static str {
-        self.plan.asked.settings.method.id()
+        self.method().id()
     }
 
     /// From noise to a table: all that follows is post-processing.

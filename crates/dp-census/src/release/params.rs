@@ -59,7 +59,7 @@ impl Default for CensusSettings {
     }
 }
 
-/// Where the model gives the root that much of the loss, it says that regions are mostly drowned; what is left to them then costs the root's
+/// Where the model gives the root that much of the loss, with the levels of one region below it, which are the root once more, it says that regions are mostly drowned; what is left to them then costs the root's
 /// row more than it tells of theirs, so that the root gets all.
 const ROOT_ALONE: f64 = 0.7;
 
@@ -115,11 +115,17 @@ impl<B: Bins> Asked<B> {
             }
             given => given.of(tree)?,
         };
+        let of_the_root: f64 = shares
+            .iter()
+            .enumerate()
+            .take_while(|(level, _)| tree.level(*level).len() == 1)
+            .map(|(_, share)| share)
+            .sum();
         let method = match (&self.settings.shares, &self.settings.region_groups) {
             (LevelShares::Chosen, Some(_))
                 if self.settings.method == Method::Fitted
                     && tree.levels() > 1
-                    && shares[0] >= ROOT_ALONE =>
+                    && of_the_root >= ROOT_ALONE =>
             {
                 Method::RootSpread
             }

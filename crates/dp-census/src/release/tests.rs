@@ -471,7 +471,7 @@ fn releases_of_a_seed_are_pinned() {
     assert_eq!(
         Method::ALL.map(whole),
         [
-            0xdc83_b017_9f02_2403,
+            0x3bbf_6597_2d10_92df,
             0xda86_1187_708a_8957,
             0xbf8b_cc2f_71f8_97f1,
             0x31b3_8e65_75d2_f1f3,
@@ -582,4 +582,26 @@ fn regions_without_signal_leave_all_of_the_loss_to_the_root() {
     assert_eq!(release(Method::Fitted, 0.01, LevelShares::Chosen), spread(0.01));
     assert_ne!(release(Method::Fitted, 0.01, LevelShares::Equal), spread(0.01));
     assert_ne!(release(Method::Fitted, 20.0, LevelShares::Chosen), spread(20.0));
+}
+
+/// What will be carried out stands in plan and receipt. A level of one region below the root is the root once more.
+#[test]
+fn a_plan_says_that_it_spreads_the_roots_row() {
+    let carried_out = |parents: &[(&str, Option<&str>)], epsilon| {
+        let hierarchy = Hierarchy::new(parents.iter().copied()).expect("valid");
+        let settings = with_totals(vec![20; 3]);
+        let plan = Census::new(hierarchy, up_to(4), 60, pure(epsilon), settings).expect("valid");
+        (plan.method(), plan.receipt().to_string())
+    };
+    let three = [("US", None), ("GA", Some("US")), ("NY", Some("US")), ("VT", Some("US"))];
+    let below = |name| (name, Some("US"));
+    let chain = [("earth", None), ("US", Some("earth")), below("GA"), below("NY"), below("VT")];
+    for parents in [&three[..], &chain] {
+        let (method, receipt) = carried_out(parents, 0.01);
+        assert_eq!(method, Method::RootSpread);
+        assert!(receipt.starts_with("root-spread"), "{receipt}");
+        let (method, receipt) = carried_out(parents, 20.0);
+        assert_eq!(method, Method::Fitted);
+        assert!(receipt.starts_with("m-c-fitted"), "{receipt}");
+    }
 }

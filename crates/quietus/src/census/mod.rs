@@ -187,7 +187,7 @@ fn prepare(args: &CensusArgs) -> Result<Job, Error> {
     };
     let plan = Census::new(hierarchy.clone(), settings.bins, groups, settings.privacy, asked);
     let plan = plan.map_err(|error| Error::library("the plan", &error))?;
-    let method = settings.method;
+    let method = plan.method();
     Ok(Job { hierarchy, method, plan, groups, directory, form, public_totals })
 }
 

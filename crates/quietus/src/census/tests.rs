@@ -281,7 +281,7 @@ fn the_report_says_what_was_promised_and_proved_and_nothing_of_the_people() {
     insta::assert_snapshot!(text, @r"
     Protected: an individual who joins or leaves one group and adds up to 1 to its size; every row of --data was taken for another one, as it has no column `person`; --units is taken to come from elsewhere, never from the people.
     Certificate: every region is the sum of its parts, nothing is negative, and the number of groups is the public one.
-    Level after level, each region was drawn to its share of the one above as far as its noise asks, and the closest rows that add up were found within a hundredth of a group, then whole numbers near to them.
+    The first row is the closest one in whole numbers; the others are shares of it, and say nothing else about their regions.
     Size 2 means 2 or more.
     Standard errors and intervals come from carrying out the plan again on what it released: in 91 of 100 cells or more the truth was within in trials, but where noise is larger than what makes the regions differ they are too narrow.
     The budget is spent: add this receipt to those of all other releases about the same people.

@@ -3,6 +3,9 @@
 /// Scatters that are tried, as the share of a region's groups that go the same way together: 0 if each takes its size by itself, 1 if all
 /// of them have the same size.
 const CORRELATIONS: [f64; 6] = [0.0, 1e-3, 0.01, 0.03, 0.1, 0.4];
+/// A lump of a region's row is seen where the deviation of a cell's noise is at most this share of it. Beyond, a row that follows the noise has lumps of its own
+/// in other places, and most of its counts are wrong.
+const LUMP: f64 = 0.5;
 /// Steps of expectation and maximisation.
 const STEPS: usize = 40;
 /// Scatters that are less likely than that for a region do not count for it.
@@ -40,10 +43,10 @@ impl Part<'_> {
         shares.map(|share| share * share).sum::<f64>().recip()
     }
 
-    /// Whether the noise of a cell is larger than the region.
-    fn is_drowned(&self) -> bool {
+    /// Whether noise hides what groups that are this much alike do. About that share of them goes the same way: those are the lumps of its row.
+    fn hides(&self, correlation: f64) -> bool {
         let mean = self.variances.iter().sum::<f64>() / self.variances.len() as f64;
-        mean > (self.groups as f64).powi(2)
+        mean > (LUMP * correlation * self.groups as f64).powi(2)
     }
 
     /// By how much groups scatter more than their mean, at this correlation.
@@ -171,21 +174,21 @@ impl Scatter {
     /// Means and variances of a region's cumulative row given its noisy values, over all scatters.
     ///
     /// Where regions are so unlike that most of them lack most of the sizes, a bell around the share of the row above is no likely place
-    /// for them: such a region keeps its own values, unless their noise is larger than the region.
+    /// for them: such a region keeps its own values, unless their noise is larger than its lumps.
     pub(super) fn drawn(&self, part: &Part<'_>, likelihoods: &Likelihoods) -> Vec<(f64, f64)> {
         let steps = part.means.len();
         if part.groups == 0 {
             return vec![(0.0, 1.0); steps];
         }
         let posterior = self.posterior(&relative(likelihoods));
-        let (sizes, drowned) = (part.sizes(), part.is_drowned());
+        let sizes = part.sizes();
         let (mut first, mut second, mut total) = (vec![0.0; steps], vec![0.0; steps], 0.0);
         let mut row = Vec::with_capacity(steps);
         for (&correlation, &weight) in CORRELATIONS.iter().zip(&posterior) {
             if weight < UNLIKELY {
                 continue;
             }
-            if correlation * sizes <= 1.0 || drowned {
+            if correlation * sizes <= 1.0 || part.hides(correlation) {
                 part.smoothed(part.factor(correlation), &mut row);
             } else {
                 row.clear();
@@ -228,5 +231,22 @@ mod tests {
                 assert!((found - one).abs() < 1e-9 * (1.0 + one.abs()), "{found} {one}");
             }
         }
+    }
+
+    /// A hundred groups, a tenth of which go the same way, in a row above that has forty sizes.
+    #[test]
+    fn a_region_keeps_its_own_values_only_where_noise_shows_its_lumps() {
+        let scatter = Scatter { shares: [0.0, 0.0, 0.0, 0.0, 1.0, 0.0] };
+        let parent: Vec<i64> = (1..=40).map(|step| 100 * step).collect();
+        let means: Vec<f64> = (1..=40).map(|step| if step < 30 { 0.0 } else { 100.0 }).collect();
+        let keeps = |deviation: f64| {
+            let variances = vec![deviation * deviation; 40];
+            let part = Part { groups: 100, parent: &parent, means: &means, variances: &variances };
+            let drawn = scatter.drawn(&part, &part.likelihoods());
+            let off = drawn.iter().zip(&means).map(|((mean, _), own)| (mean - own).abs());
+            off.fold(0.0, f64::max) < 1e-6
+        };
+        assert!(keeps(1.0) && keeps(4.9));
+        assert!(!keeps(5.1) && !keeps(50.0));
     }
 }
