@@ -33,8 +33,12 @@ pub struct Wanted {
 pub struct SettingRow {
     /// Ready to be started: it holds reports per user, items per step, their order and threshold.
     pub plan: MonitorPlan,
-    /// How often the item is found in time: the recall to expect over items like it, as long as its users have reports left.
+    /// How often the item is found in time, if nothing else that its users show is reported: what to expect of one popular item. Where users share several, fewer are
+    /// found.
     pub found: f64,
+    /// How often it is found at least if it is popular from the first step on, whatever else its users show and share
+    /// ([`found_at_least`](MonitorPlan::found_at_least)).
+    pub found_at_least: f64,
     /// From so many users on, 19 of 20 items are found in time.
     pub smallest_count: u64,
 }
@@ -107,7 +111,8 @@ fn best_of(
     };
     let (found, plan) = choices.filter_map(with).reduce(better)?;
     let smallest_count = plan.smallest_count_within(wanted.items_of_a_user, wanted.within, 0.05);
-    Some(SettingRow { plan, found, smallest_count })
+    let found_at_least = plan.found_at_least(wanted.users, wanted.items_of_a_user, wanted.within);
+    Some(SettingRow { plan, found, found_at_least, smallest_count })
 }
 
 /// Two to this, rounded.
@@ -121,16 +126,17 @@ impl fmt::Display for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:<22} {:>16} {:>14} {:>14} {:>10} {:>7} {:>14}",
+            "{:<22} {:>16} {:>14} {:>14} {:>10} {:>7} {:>8} {:>14}",
             "method",
             "reports per user",
             "items per step",
             "order",
             "threshold",
             "found",
+            "at least",
             "19 in 20 from"
         )?;
-        for SettingRow { plan, found, smallest_count } in &self.rows {
+        for SettingRow { plan, found, found_at_least, smallest_count } in &self.rows {
             let order = match plan.item_order() {
                 ItemOrder::ReportedFirst => "reported first",
                 ItemOrder::Spread => "spread",
@@ -138,7 +144,7 @@ impl fmt::Display for Settings {
             let limit = plan.limit().map_or_else(|| "any".to_owned(), |limit| limit.to_string());
             write!(
                 f,
-                "\n{:<22} {limit:>16} {:>14} {order:>14} {:>10} {found:>7.3} {smallest_count:>14}",
+                "\n{:<22} {limit:>16} {:>14} {order:>14} {:>10} {found:>7.3} {found_at_least:>8.3} {smallest_count:>14}",
                 plan.method().id(),
                 plan.items_per_step(),
                 plan.threshold(),

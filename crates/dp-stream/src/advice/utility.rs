@@ -140,6 +140,45 @@ impl Reporting {
         sizes.chunks(sizes.len().div_ceil(SAMPLE_SIZES)).map(range).sum::<f64>() / total
     }
 
+    /// The least probability that an item of so many users is reported within so many steps from the first of a stream on, whatever else its users show:
+    /// none of them may have run out of reports in these steps.
+    ///
+    /// Where all items count, and where every user has an order of their own, other items change nothing. Where all users share one order, they decide
+    /// together: the share of users for whom the item comes early enough can be anything whose mean over orders is `counted / shown`. What is reported is not
+    /// convex in that share, so that the bound is the largest convex function below, at the mean. It is of the first step alone, as items that have been
+    /// reported come before all others afterwards.
+    pub(crate) fn found_whatever(&self, count: u64, steps: u64, crowd: Crowd) -> f64 {
+        if crowd.shown <= crowd.counted || crowd.order == ItemOrder::Spread {
+            return 1.0 - self.missed_within(count, steps, crowd);
+        }
+        let mean = f64::from(crowd.counted) / f64::from(crowd.shown);
+        let share = |place: u32| f64::from(place) / f64::from(PLACES);
+        // Between two places at least as many are found as at the lower one.
+        let found = |place: u32| match place.saturating_sub(1) {
+            0 => 0.0,
+            lower => {
+                #[allow(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "at most the count"
+                )]
+                let of_share = (share(lower) * count as f64).floor() as u64;
+                1.0 - self.missed(of_share)
+            }
+        };
+        let points: Vec<(f64, f64)> =
+            (0..=PLACES).map(|place| (share(place), found(place))).collect();
+        let (below, above): (Vec<_>, Vec<_>) = points.into_iter().partition(|(at, _)| *at <= mean);
+        let between = |&(a, of_a): &(f64, f64), &(b, of_b): &(f64, f64)| {
+            of_a + (mean - a) / (b - a) * (of_b - of_a)
+        };
+        below
+            .iter()
+            .flat_map(|a| above.iter().map(move |b| between(a, b)))
+            .fold(1.0, f64::min)
+            .clamp(0.0, 1.0)
+    }
+
     /// How large a sample of so many users is: sizes in order with their weights, but for those of a billionth of the largest and
     /// less, which are left out.
     fn sizes(&self, n: f64) -> Vec<(u64, f64)> {

@@ -216,6 +216,17 @@ impl MonitorPlan {
         1.0 - self.reporting().missed_within(users, steps, self.crowd(items_of_a_user))
     }
 
+    /// As [`found_within`](Self::found_within) for an item that is popular from the first step on, but a lower bound whatever else its users show, and however they
+    /// share it: only steps count in which nobody can have run out of reports, and where all users share an order of items, only the first.
+    ///
+    /// Of an item that becomes popular when its users may have no reports left, nothing can be said that holds whatever else they show.
+    pub fn found_at_least(&self, users: u64, items_of_a_user: u32, steps: u64) -> f64 {
+        let in_a_step = u64::from(self.items_per_step()).min(u64::from(items_of_a_user.max(1)));
+        let full = self.limit().map_or(u64::MAX, |limit| u64::from(limit) / in_a_step);
+        let crowd = self.crowd(items_of_a_user);
+        self.reporting().found_whatever(users, steps.min(full), crowd)
+    }
+
     /// The smallest number of users for which [`found_within`](Self::found_within) is at least `1 - miss`; `u64::MAX` if there
     /// is none.
     pub fn smallest_count_within(&self, items_of_a_user: u32, steps: u64, miss: f64) -> u64 {
