@@ -397,3 +397,22 @@ fn period(
     let length = up.0.max(down.0).max(Upper::new(1e-6));
     length.is_known().then(|| Period { length: ROOM * length.get(), rate: larger(up.1, down.1) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every use lacks what its law was cut by.
+    #[test]
+    fn a_mix_lacks_what_all_its_uses_lack() {
+        let discrete = |variance: f64| Event::discrete_gaussian(variance, 1).unwrap();
+        for (first, second) in [(1.0, 1.0), (3.0, 1000.0)] {
+            let parts = [(discrete(25.0), first), (discrete(4.0), second)];
+            let cut = Mix::new(&parts, Direction::Remove, 5.0).cut.get();
+            let each =
+                |(event, count): (Event, f64)| count * Pair::new(event, Direction::Remove, 5.0).cut;
+            let want = sum(parts.map(each));
+            assert!(want > 1e-3 && cut >= want && cut <= want * (1.0 + 1e-12), "{cut} {want}");
+        }
+    }
+}
