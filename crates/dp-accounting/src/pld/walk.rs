@@ -212,3 +212,41 @@ impl Walk<'_, '_> {
         Sample { t, value, error }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::mix::Period;
+    use super::*;
+    use crate::outward::Upper;
+
+    /// Against plain sums over the frequencies, with the kernel of the curve and without.
+    #[test]
+    fn what_is_left_out_adds_up() {
+        let (tilt, step) = (0.5, 0.25);
+        let course = Course {
+            tilt,
+            period: Period { length: 1.0, rate: 1.0 },
+            variance: 1.0,
+            extra: 0.0,
+            log_scale: 0.0,
+            log_error: 0.0,
+            cut: Upper::ZERO,
+            center: 0.0,
+        };
+        let done = Sampled { samples: Vec::new(), rest: 0.0, rest_density: 0.0 };
+        let mut walk = Walk { course, step, factors: &mut [], done, work: 0.0, most: 0.0 };
+        let (mut curve, mut density) = (0.0, 0.0);
+        for (from, steps, largest) in [(0.25, 0, 1e-3), (1.0, 8, 1e-4), (40.0, 32, 1e-2)] {
+            walk.leave_out(from, step * f64::from(steps), largest);
+            for place in 0..=steps {
+                let t = from + step * f64::from(place);
+                let kernel = (t * t + tilt * tilt) * (t * t + (tilt + 1.0) * (tilt + 1.0));
+                curve += step * largest / kernel.sqrt();
+                density += step * largest;
+            }
+            let Sampled { rest, rest_density, .. } = walk.done;
+            assert!((curve..4.0 * curve).contains(&rest), "{rest} {curve}");
+            assert!((0.999..1.001).contains(&(rest_density / density)), "{rest_density}");
+        }
+    }
+}
