@@ -1,6 +1,6 @@
 //! What can stop a command. Each message is one line that names the value and what was wanted.
 
-pub(crate) use quietus::table::{TableError, TableProblem};
+pub(crate) use quietus::table::TableError;
 
 use std::fmt;
 use std::io;

@@ -2,6 +2,7 @@
 
 pub mod census;
 pub mod clients;
+pub mod distance;
 pub mod heavy_hitters;
 pub mod k_median;
 pub mod planted;

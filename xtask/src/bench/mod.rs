@@ -33,7 +33,7 @@ pub(crate) fn command(args: &BenchArgs) -> Result<Ending, Error> {
     rows.extend(scaling::measure(&aims.size, args)?);
     // Quality and trust are the work of `eval` and `audit`; what they left in this folder is put beside the targets.
     rows.extend(aims::in_folder(&out)?);
-    let tables = [speed::lines(&rows), speed::powers(&rows), speed::values(&rows)];
+    let tables = [speed::lines(&rows), speed::powers(&rows, &aims.growth), speed::values(&rows)];
     print!("\n{}", tables.map(|table| aligned(&table)).join("\n"));
     let path = out.join("bench.json");
     files::write_atomically(&path, |writer| {

@@ -7,6 +7,7 @@ use crate::eval::speed::{Beside, Row};
 use crate::eval::summary::{Statistic, statistic};
 use serde::Deserialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The whole file.
@@ -14,6 +15,7 @@ use std::path::Path;
 pub(crate) struct Aims {
     pub(crate) bench: Vec<Bench>,
     pub(crate) size: Vec<Size>,
+    pub(crate) growth: Vec<Growth>,
     quality: Vec<Quality>,
     trust: Vec<Trust>,
 }
@@ -37,6 +39,14 @@ pub(crate) struct Size {
     pub(crate) k: usize,
     #[serde(flatten)]
     pub(crate) known: Beside,
+}
+
+/// Benches by their full names, each with the size that grows.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Growth {
+    pub(crate) work: String,
+    pub(crate) grows: String,
+    pub(crate) sizes: BTreeMap<String, f64>,
 }
 
 /// A cell of an evaluation.
@@ -185,5 +195,7 @@ mod tests {
         let ids: Vec<String> =
             aims.bench.iter().map(|bench| bench.id.clone()).chain(rows).collect();
         assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len());
+        let grown = aims.growth.iter().flat_map(|growth| growth.sizes.keys());
+        assert!(grown.clone().all(|id| ids.contains(id)), "{:?}", grown.collect::<Vec<_>>());
     }
 }

@@ -1,6 +1,7 @@
 //! The rows of bench.json: what was measured beside whoever was best before, and beside a target.
 
 use crate::error::Error;
+use crate::eval::aims::{self, Growth};
 use crate::eval::growth::slope;
 use crate::report::number::{significant, tick};
 use crate::report::page::Page;
@@ -144,8 +145,9 @@ pub(crate) fn values(rows: &[Row]) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// A heading, and a line for each algorithm and each number that grows while the other two stay: the power by which time grows with it.
-pub(crate) fn powers(rows: &[Row]) -> Vec<Vec<String>> {
+/// A heading, and lines with the power by which time grows: for each clustering and each number that grows while the other two stay, and
+/// for benches of other families.
+pub(crate) fn powers(rows: &[Row], others: &[Growth]) -> Vec<Vec<String>> {
     let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for row in rows {
         let (Some(seconds), Some(algorithm)) = (row.seconds, &row.algorithm) else { continue };
@@ -157,16 +159,24 @@ pub(crate) fn powers(rows: &[Row]) -> Vec<Vec<String>> {
             groups.entry((algorithm.clone(), grows, others)).or_default().push(place);
         }
     }
-    let lines = groups.into_iter().filter_map(|((algorithm, grows, _), places)| {
-        let power = significant(slope(&places)?, 2);
+    let line = |name: String, grows: &str, places: &[(f64, f64)]| {
+        let power = significant(slope(places)?, 2);
         let [from, to] = [f64::min, f64::max].map(|end| {
             places.iter().map(|place| place.0.exp()).reduce(end).map_or_else(String::new, tick)
         });
-        let name = ["records", "columns", "clusters"][grows].to_owned();
-        Some(vec![algorithm, name, from, to, power])
+        Some(vec![name, grows.to_owned(), from, to, power])
+    };
+    let lines = groups.into_iter().filter_map(|((algorithm, grows, _), places)| {
+        line(algorithm, ["records", "columns", "clusters"][grows], &places)
+    });
+    let others = others.iter().filter_map(|growth| {
+        let of = |id: &String| rows.iter().find(|row| row.id == *id)?.seconds;
+        let place = |(id, size): (&String, &f64)| Some((size.ln(), of(id)?.ln()));
+        let places: Vec<(f64, f64)> = growth.sizes.iter().filter_map(place).collect();
+        line(growth.work.clone(), &growth.grows, &places)
     });
     let heading = ["algorithm", "grows", "from", "to", "power"].map(str::to_owned).to_vec();
-    std::iter::once(heading).chain(lines).collect()
+    std::iter::once(heading).chain(lines).chain(others).collect()
 }
 
 /// The report's chapter, if `cargo xtask bench` has left its file in this folder.
@@ -181,7 +191,7 @@ pub(crate) fn write(out: &Path, page: &mut Page) -> Result<(), Error> {
          except where they are counters of the same run: only ratios far from 1 say something.",
     );
     table(&lines(&rows), page);
-    let powers = powers(&rows);
+    let powers = powers(&rows, &aims::read()?.growth);
     if powers.len() > 1 {
         page.paragraph("Time as a power of what grows, the other sizes as they are in the rows:");
         table(&powers, page);
@@ -232,8 +242,16 @@ mod tests {
         let line =
             "| dpm-1e5x10 | published DPM code | 0.200 | – | – | 6.40 | 32.0 | 0.0120 | no |";
         assert!(page.text.contains(line), "{}", page.text);
-        assert_eq!(powers(&rows).len(), 1, "nothing grows");
+        assert_eq!(powers(&rows, &[]).len(), 1, "nothing grows");
         rows.push(Row::new("dpm-1e7x10".to_owned(), of(10_000_000), 20.0, &beside));
-        assert_eq!(powers(&rows)[1..], [["dpm", "records", "1e5", "1e7", "1.0"]]);
+        let sizes =
+            [("dpm-1e5x10", 10.0), ("dpm-1e7x10", 1e3)].map(|(id, size)| (id.to_owned(), size));
+        let grows = "other things".to_owned();
+        let growth = Growth { work: "dpm again".to_owned(), grows, sizes: sizes.into() };
+        let want = [
+            ["dpm", "records", "1e5", "1e7", "1.0"],
+            ["dpm again", "other things", "10", "1000", "1.0"],
+        ];
+        assert_eq!(powers(&rows, &[growth])[1..], want);
     }
 }

@@ -1,13 +1,14 @@
 //! The suite's chapter of the report.
 
 use crate::error::Error;
-use crate::eval::distance::sources::{self, Role};
+use crate::eval::distance::sources;
 use crate::eval::distance::{figures, frontier};
 use crate::eval::record::Record;
 use crate::eval::summary::{self, Row};
 use crate::eval::tables;
 use crate::report::number::significant;
 use crate::report::page::Page;
+use quietus_datasets::sets::distance::Role;
 
 const INTRODUCTION: &str = "\
 k-means in boxes of side 2, at delta 1e-6. Under ρ, a record is hidden among the places at most ρ away; that it is in the data is \

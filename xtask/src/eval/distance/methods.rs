@@ -1,8 +1,7 @@
 //! The algorithms of the suite with their settings.
 
 use crate::error::Error;
-use crate::eval::distance::data::Scaled;
-use crate::eval::distance::sources::Source;
+use crate::eval::distance::sources::distances;
 use crate::eval::family::Label;
 use dp_accounting::Budget;
 use dp_cluster::distance::{
@@ -14,6 +13,7 @@ use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansSettings};
 use dp_cluster::recentring::{DpmRecentred, DpmRecentredSettings};
 use dp_geometry::Points;
 use dp_mechanism::{ChaCha20Rng, Mechanism, Nearby};
+use quietus_datasets::sets::distance::{Scaled, Source};
 use rand::RngExt;
 
 /// Of the paper.
@@ -80,7 +80,7 @@ pub(super) fn all(source: &Source) -> Vec<Method> {
         all.push(method("map-add-remove", How::MapAddRemove));
         all.push(method("map-replace-one", How::MapReplaceOne));
     }
-    for &rho in source.distances() {
+    for &rho in distances(source) {
         all.push(method("noised-points", How::Noised { rho }));
         let regions = |rule| How::Regions { rho, rule };
         all.push(method("region-coreset", regions(RegionRule::NoisedPoint)));

@@ -1,7 +1,6 @@
 //! The suite `distance`: k-means where only a record's place has to be hidden, up to a distance, beside standard privacy.
 
 mod chapter;
-mod data;
 mod figures;
 mod frontier;
 mod methods;
@@ -16,13 +15,13 @@ use crate::eval::settings::{Effort, Settings};
 use crate::eval::suite::Context;
 use crate::eval::tables;
 use crate::report::page::Page;
-use data::Scaled;
 use dp_cluster::metrics::squared_inertia;
 use dp_geometry::Points;
 use dp_mechanism::ChaCha20Rng;
 use methods::Method;
 use quietus_datasets::seed::named_rng;
-use sources::{FRONTIER_EPSILON, Origin, Role, Source};
+use quietus_datasets::sets::distance::{Origin, Role, Scaled, Source};
+use sources::FRONTIER_EPSILON;
 
 /// As in the paper.
 const RUNS: u32 = 10;
@@ -92,7 +91,7 @@ impl Family for Distance {
     }
 
     fn open(source: Source, context: &Context) -> Result<Option<Inertia>, Error> {
-        let Some(data) = data::read(&source, context)? else { return Ok(None) };
+        let Some(data) = source.read(&context.shelf())? else { return Ok(None) };
         let mut rng = named_rng(&["distance", "best", &source.id()]);
         let best = methods::all(&source)[0].run(&data, 1.0, &mut rng)?;
         let best = squared_inertia(data.points.view(), best.view())?;

@@ -1,12 +1,12 @@
 //! The suite from cells to the report, on a generated set.
 
 use super::Distance;
-use super::sources::Source;
 use crate::eval::family::Family as _;
 use crate::eval::family::testing::{first_run, left_out, metric, reported};
 use crate::eval::record::Record;
 use crate::eval::record::tests::example;
 use crate::eval::settings::Effort;
+use quietus_datasets::sets::distance::Source;
 
 #[test]
 fn sets_that_are_not_here_are_left_out_with_their_publisher() {
