@@ -22,7 +22,7 @@
 //! ```
 //!
 //! # What happens
-//! Three times over, boxes of the shape of the public one are nested around a middle, each narrower by root 2 than the one before, 96 of
+//! All records are counted, with noise. Then, three times over, boxes of the shape of the public one are nested around a middle, each narrower by root 2 than the one before, 96 of
 //! them; at first around the middle of the public box.
 //! 1. The records between each box and the next are counted, with noise, whether there are any or not.
 //! 2. The widest ring that surely has records, alone or with all beyond it, ends the box. Surely: 4.5 standard deviations.
@@ -33,11 +33,11 @@
 //!
 //! # Guarantee
 //! `(epsilon, delta)`-DP under [`AddRemove`](dp_accounting::AddRemove) for the budget given, by the exact curve of one Gaussian. A record
-//! adds 1 to one count of each round, and to each mean at most `2^20` units in every coordinate; middles and boxes follow from what has been
-//! released.
+//! adds 1 to the number of all, 1 to one count of each round, and to each mean at most `2^20` units in every coordinate; middles and boxes follow
+//! from what has been released.
 //!
 //! # Utility
-//! Each count has noise of standard deviation `sqrt(5) / mu`: records beyond the box are fewer than about five times that. In a corner of
+//! Each count of a ring has noise of standard deviation `2.3 / mu`: records beyond the box are fewer than about five times that. In a corner of
 //! the public box it takes one round per factor of about `n mu / (2 sqrt(d))` between that and the data.
 //!
 //! # Source

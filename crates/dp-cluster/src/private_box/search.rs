@@ -3,7 +3,7 @@
 use dp_accounting::{Mu, Step};
 use dp_geometry::PublicBox;
 use dp_mechanism::passes::{Counted, Next, StateError, TableError};
-use dp_mechanism::{Draws, GaussianSum};
+use dp_mechanism::{Draws, GaussianSum, NoisyCount};
 use serde::{Deserialize, Serialize};
 
 use super::FoundBox;
@@ -14,11 +14,17 @@ use crate::passes::{LARGEST, Question, are_in, asks, is_there};
 
 /// The step of the receipt that pays for all of it, and its leaves.
 const STEP: &str = "private box";
+const TOTAL: &str = "number of records";
 const COUNTS: &str = "counts of nested boxes";
 const MEAN: &str = "mean of a box";
 
 /// Looks at the records, each around the mean of the one before.
 const ROUNDS: usize = 3;
+/// What the number of all records gets, where each count of a round and each mean gets 1: the sum of a round's counts, which is free, has the noise of
+/// all of them, ten times that of one, and every decision and mean depends on it.
+const TOTAL_WEIGHT: f64 = 0.25;
+/// And all together.
+const WEIGHT: f64 = TOTAL_WEIGHT + (2 * ROUNDS - 1) as f64;
 /// Of so many coordinates the squared length of a sum is still a number: a bound that saturates would be too small.
 const MOST_DIMENSIONS: usize = 1 << 20;
 /// How sure a search has to be.
@@ -35,7 +41,7 @@ impl Surely {
     /// wider than it could be.
     pub(crate) const WELL: Self = Self { deviations: 4.5, hidden: 0.05 };
     /// Where few records may be left out, and a box far too wide would lose all of them.
-    pub(crate) const NEARLY: Self = Self { deviations: 3.0, hidden: 0.1 };
+    pub(crate) const NEARLY: Self = Self { deviations: 3.7, hidden: 0.125 };
     /// Where a box that is too wide loses more than one that is somewhat wide, or that leaves some records at its sides.
     pub(crate) const ROUGHLY: Self = Self { deviations: 3.0, hidden: 0.3 };
 }
@@ -48,6 +54,7 @@ const MOST_HIDDEN: f64 = 0.5;
 /// A checked and calibrated search.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BoxSearch {
+    total: NoisyCount,
     counts: GaussianSum,
     mean: GaussianSum,
     surely: Surely,
@@ -70,29 +77,31 @@ impl BoxSearch {
             let (name, want) = ("dimension of the public box", "at most 2^20");
             return Err(ClusterError::Setting { name, got: dim as f64, want });
         }
-        let parts = mu.split(&[1.0; 2 * ROUNDS - 1])?;
-        let [counts, mean] = [parts[0], parts[1]].map(GaussianSum::rounded);
-        Ok(Self { counts: counts?, mean: mean?, surely })
+        let parts = mu.split(&[vec![TOTAL_WEIGHT], vec![1.0; 2 * ROUNDS - 1]].concat())?;
+        let [counts, mean] = [parts[1], parts[2]].map(GaussianSum::rounded);
+        Ok(Self { total: NoisyCount::rounded(parts[0])?, counts: counts?, mean: mean?, surely })
     }
 
     /// Which share of the square of `mu` a search should get to be sure of a box, wherever so many records are in it, with a quarter more than
     /// needed on average.
     pub(crate) fn share_to_be_sure(records: f64, mu: Mu, surely: Surely) -> f64 {
         let noise = surely.hidden * records / (1.25 * surely.deviations);
-        (2 * ROUNDS - 1) as f64 / (noise * mu.get()).powi(2)
+        WEIGHT / (noise * mu.get()).powi(2)
     }
 
     /// The itemised cost.
     pub(crate) fn spent(&self) -> Step {
+        let total = vec![Step::spend(TOTAL, self.total.loss())];
         let counts = vec![Step::spend(COUNTS, self.counts.loss()); ROUNDS];
         let means = vec![Step::spend(MEAN, self.mean.loss()); ROUNDS - 1];
-        Step::sequential(STEP, [counts, means].concat())
+        Step::sequential(STEP, [total, counts, means].concat())
     }
 
     /// What is asked first.
     pub(crate) fn first(public_box: &PublicBox) -> (BoxState, Question) {
         let nest = Nest::new(public_box);
-        (BoxState { round: 0, nest: nest.clone(), of_mean: None }, Question::nest(nest))
+        let state = BoxState { round: 0, nest: nest.clone(), total: None, of_mean: None };
+        (state, Question::nest(nest))
     }
 
     /// That a run in this box can have got here, and asks this.
@@ -110,12 +119,14 @@ impl BoxSearch {
         StateError::unless_equal("dimension of a middle", middle.len(), public_box.dim())?;
         are_in(middle, public_box)?;
         let narrowest = half_width(BOXES - 1);
-        let Some(OfMean { half, total, is_sure }) = state.of_mean else {
+        let is_begun = state.round > 0 || state.of_mean.is_some();
+        is_there("the number of records", state.total.is_some() == is_begun)?;
+        let Some(OfMean { half, is_sure }) = state.of_mean else {
             return asks(question, &Question::nest(state.nest.clone()));
         };
         within("half of a box", half, [narrowest, 1.0])?;
-        let least = if is_sure { f64::MIN_POSITIVE } else { -LARGEST };
-        within("number of records", total, [least, LARGEST])?;
+        let least = if is_sure { 1.0 } else { -LARGEST };
+        StateError::unless_all_within("number of records", state.total, [least, LARGEST])?;
         asks(question, &Question::nest(Nest { half: Some(half), ..state.nest.clone() }))
     }
 
@@ -129,7 +140,11 @@ impl BoxSearch {
     ) -> Next<BoxState, Question, FoundBox> {
         let draws = &mut draws.within(STEP);
         let round = state.round;
-        if let Some(OfMean { half, total, is_sure }) = state.of_mean.take() {
+        let total = state
+            .total
+            .unwrap_or_else(|| self.total.release(counted.rows, &mut draws.leaf(TOTAL, 0)) as f64);
+        state.total = Some(total);
+        if let Some(OfMean { half, is_sure }) = state.of_mean.take() {
             let length_squared = length_squared(state.nest.dim());
             let draw = &mut draws.leaf(MEAN, round);
             let sums = self.mean.release(&counted.entries, length_squared, draw);
@@ -142,7 +157,6 @@ impl BoxSearch {
         }
         let noise = self.counts.noise_multiplier();
         let counts = self.counts.release(&counted.entries, 1, &mut draws.leaf(COUNTS, round));
-        let total = counts.iter().map(|&count| count as f64).sum::<f64>();
         let Surely { deviations, hidden } = self.surely;
         let ring = outermost(&counts, noise, deviations);
         let half = half_width(ring);
@@ -151,7 +165,7 @@ impl BoxSearch {
         let is_sure = deviations * noise <= hidden * total;
         if round + 1 < ROUNDS {
             let question = Question::nest(Nest { half: Some(half), ..state.nest.clone() });
-            state.of_mean = Some(OfMean { half, total, is_sure });
+            state.of_mean = Some(OfMean { half, is_sure });
             return Next::Ask(state, question);
         }
         let found = (is_sure && 2.0 * half <= widest).then(|| {
@@ -173,6 +187,8 @@ pub(crate) struct BoxState {
     /// From 0.
     round: usize,
     nest: Nest,
+    /// Noisy number of all records, from the first round on.
+    total: Option<f64>,
     /// While the mean is asked for that the next round goes around.
     of_mean: Option<OfMean>,
 }
@@ -181,8 +197,6 @@ pub(crate) struct BoxState {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct OfMean {
     half: f64,
-    /// Noisy number of all records.
-    total: f64,
     is_sure: bool,
 }
 

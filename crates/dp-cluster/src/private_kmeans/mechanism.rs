@@ -1,19 +1,17 @@
 //! The plan and its one code path.
 
 use dp_accounting::{AddRemove, Receipt, Step};
-use dp_geometry::{Points, PointsView, PublicBox};
+use dp_geometry::{PointsView, PublicBox};
 use dp_mechanism::passes::{ByPasses, Counted, Next, TableError};
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
-use super::mixture::{self, Resolution, Weighted};
 use super::number::{NumberSearch, NumberState};
+use super::on_map::OnMap;
 use super::params::{self, Asked, Choices};
-use crate::clustering::records;
-use crate::map::{MapLevel, PrivateMap, ReleasedMap};
+use crate::map::PrivateMap;
 use crate::passes::{Question, asks, in_memory, is_inside, is_there};
 use crate::private_box::{BoxSearch, BoxState, FoundBox};
-use crate::public_coins::{Purpose, public_generator};
 use crate::recentring::{Recentring, RoundState, Start};
 use crate::rings::{self, RingPlan, RingState};
 use crate::{ClusterError, Clustering};
@@ -207,13 +205,9 @@ impl ByPasses for PrivateKMeans {
                 let map = map.in_box(public_box.clone());
                 let levels = map.levels();
                 let map = map.release_sums(&counted.entries, counted.rows, draws);
-                let mut rng = public_generator(self.asked.settings.public_seed, Purpose::MapSolver);
-                let found = map.clustering(self.asked.k, &mut rng).expect("k was checked");
-                if self.asked.settings.finds_k {
-                    return self
-                        .last(public_box.clone(), as_many(&map, levels, &public_box, &found));
-                }
-                self.last(public_box, Start::at(found.centres, found.counts))
+                let on_map = OnMap::new(&map, levels, &public_box);
+                let start = on_map.start(self.asked.k, self.asked.settings);
+                self.last(public_box, start)
             }
             (At::Number(public_box, state), _) if let Some(number) = &self.number => {
                 match number.answer(&public_box, state, counted, draws) {
@@ -245,36 +239,6 @@ impl PrivateKMeans {
         let (state, question) = self.recentring.in_box(public_box.clone()).first(start);
         Next::Ask(KMeansState(At::Rounds(public_box, state)), question)
     }
-}
-
-/// As many clusters as the map says that there are, of these parts.
-fn as_many(
-    map: &ReleasedMap,
-    levels: Vec<MapLevel>,
-    public_box: &PublicBox,
-    parts: &Clustering,
-) -> Start {
-    let dim = public_box.dim();
-    let widths: Vec<f64> = (0..dim).map(|i| public_box.max(i) - public_box.min(i)).collect();
-    let levels = levels.into_iter().map(|level| {
-        let steps = f64::from(level.vertices_per_dimension - 1);
-        Resolution {
-            side: widths.iter().fold(0.0, |longest: f64, width| longest.max(width / steps)),
-            volume: widths.iter().map(|width| width / steps).product(),
-            noise: level.standard_deviation.powi(2),
-        }
-    });
-    let coreset = map.coreset();
-    let weighted = Weighted {
-        places: coreset.points().coords(),
-        weights: coreset.weights(),
-        dim,
-        levels: levels.collect(),
-    };
-    let found = mixture::clusters(&weighted, parts.centres.view().coords());
-    let counts = found.iter().map(|one| records(one.count)).collect();
-    let centres = found.into_iter().flat_map(|one| one.at).collect();
-    Start::at(Points::new(centres, dim).expect("whole rows"), counts)
 }
 
 impl TryFrom<Asked> for PrivateKMeans {

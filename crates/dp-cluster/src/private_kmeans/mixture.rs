@@ -1,12 +1,16 @@
-//! How many clusters there are on a map: a mixture of round normal clusters and of background, with as many clusters as pay. Released values only.
+//! A mixture of round normal clusters and of background that explains a map: how many clusters there are, with as many as pay, or what the map says
+//! without most of its noise. Released values only.
 //!
 //! From as many parts as there may be, what is worth least is left out or joined, one after the other, and the rest is fitted again by expectation and
 //! maximisation. Of all these mixtures the one is taken whose likelihood is the largest after what its clusters cost: their parameters, and
-//! the more, the more of their records noise could have made. Between two clusters that overlap, the mixture has a valley; the parts of a cluster that is
-//! not normal, of which many records show several, have none, and are joined at last.
+//! the more, the more of their records noise could have made; less of that where most clusters overlap. Between two clusters that overlap, the mixture
+//! has a valley; the parts of a cluster that is not normal, of which many records show several, have none, and are joined at last.
 
 use std::f64::consts::{PI, TAU};
 
+use dp_geometry::{Points, PublicBox};
+
+use crate::coreset::PrivateCoreset;
 use crate::nearest::squared_distance;
 
 /// What a map says.
@@ -65,7 +69,11 @@ const ONE_BY_ONE: usize = 64;
 /// measured.
 const PARAMETER: f64 = 1.0;
 const NOISE: f64 = 1.5;
-/// The same for a cluster that is so many times the deviations of both from any other: it is no part of one, and to lose it costs much.
+/// Where most clusters overlap, nobody can say how many there are, and one that is lost costs more than one that is two.
+const NOISE_OVERLAPPING: f64 = 0.5;
+/// For a mixture that stands for the map: more clusters than there are do no harm, but for those of noise.
+const NOISE_IN_A_MODEL: f64 = 0.2;
+/// What noise costs, for a cluster that is so many times the deviations of both from any other: it is no part of one, and to lose it costs much.
 const NOISE_ALONE: f64 = 0.3;
 const ALONE: f64 = 3.0;
 /// Noise in a cluster is that of the coarsest level whose cells have at most so many of its deviations.
@@ -144,14 +152,10 @@ impl Mixture<'_> {
         likelihood
     }
 
-    /// What a cluster has to gain; those at these places are no others.
-    fn price(&self, one: &Cluster, places: [usize; 2]) -> f64 {
+    /// What a cluster has to gain, if records that noise could have made cost so much; those at these places are no others.
+    fn price(&self, one: &Cluster, places: [usize; 2], noise_cost: f64) -> f64 {
         let others = self.clusters.iter().enumerate().filter(|(i, _)| !places.contains(i));
-        let apart = others.map(|(_, other)| {
-            let deviations = one.variance.sqrt() + other.variance.sqrt();
-            squared_distance(&one.at, &other.at).sqrt() / deviations
-        });
-        let is_alone = apart.fold(f64::INFINITY, f64::min) > ALONE;
+        let is_alone = others.map(|(_, other)| other).all(|other| is_apart(one, other));
         let (dim, deviation) = (self.map.dim as f64, one.variance.sqrt());
         let levels = &self.map.levels;
         let level = levels.iter().find(|level| level.side <= RESOLVED * deviation);
@@ -159,12 +163,12 @@ impl Mixture<'_> {
         let cells = ((4.0 * PI * one.variance).powf(0.5 * dim) / level.volume).max(1.0);
         let noise = level.noise * cells / one.count.max(1.0);
         let noise = if is_alone { NOISE_ALONE * noise } else { noise };
-        0.5 * (dim + 2.0) * (PARAMETER * self.records.max(2.0).ln() + NOISE * noise)
+        0.5 * (dim + 2.0) * (PARAMETER * self.records.max(2.0).ln() + noise_cost * noise)
     }
 
-    fn prices(&self) -> Vec<f64> {
+    fn prices(&self, noise_cost: f64) -> Vec<f64> {
         let clusters = self.clusters.iter().enumerate();
-        clusters.map(|(i, one)| self.price(one, [i, i])).collect()
+        clusters.map(|(i, one)| self.price(one, [i, i], noise_cost)).collect()
     }
 
     /// One normal cluster in place of two.
@@ -228,13 +232,13 @@ impl Mixture<'_> {
     }
 
     /// Leaves out the cluster, or joins the pair, that is worth the least; of many clusters several at once.
-    fn simplify(&mut self) {
+    fn simplify(&mut self, noise_cost: f64) {
         let (k, vertices, thin) =
             (self.clusters.len(), self.map.weights.len(), self.least_density());
         let densities: Vec<_> = self.clusters.iter().map(|one| self.density(one)).collect();
         let mut all = vec![thin; vertices];
         densities.iter().flatten().for_each(|&(v, density)| all[v] += density);
-        let prices = self.prices();
+        let prices = self.prices(noise_cost);
         // What likelihood loses where these are replaced.
         let mut change = vec![0.0; vertices];
         let mut loss = |old: &[&[(usize, f64)]], new: &[(usize, f64)]| -> f64 {
@@ -259,7 +263,7 @@ impl Mixture<'_> {
             near.sort_by(|x, y| x.0.total_cmp(&y.0));
             for &(_, j) in near.iter().take(NEIGHBOURS) {
                 let one = self.joined(a, &self.clusters[j]);
-                let saved = prices[i] + prices[j] - self.price(&one, [i, j]);
+                let saved = prices[i] + prices[j] - self.price(&one, [i, j], noise_cost);
                 let lost = loss(&[&densities[i], &densities[j]], &self.density(&one));
                 choices.push((lost - saved, i.min(j), i.max(j)));
             }
@@ -283,6 +287,65 @@ impl Mixture<'_> {
 
 /// Clusters of a map, from these centres of as many parts as there may be.
 pub(super) fn clusters(map: &Weighted<'_>, centres: &[f64]) -> Vec<Cluster> {
+    let Simplified { mut mixture, best: [apart, overlapping] } =
+        match simplified(map, centres, [NOISE, NOISE_OVERLAPPING]) {
+            Ok(simplified) => simplified,
+            Err(one) => return one,
+        };
+    let best = if mostly_overlap(&apart.clusters) { overlapping } else { apart };
+    // Records that are anywhere are one cluster.
+    if mixture.records * mixture.thin.recip().ln() <= best.score {
+        return mixture.clusters;
+    }
+    mixture.clusters = best.clusters;
+    while mixture.join_parts() {}
+    mixture.clusters
+}
+
+/// What a map says without most of its noise, from these centres of more parts than there are clusters: points around the middle of each cluster of a
+/// mixture, on every axis, with the mean, the variance and the records of the cluster.
+pub(super) fn without_noise(
+    map: &Weighted<'_>,
+    centres: &[f64],
+    public_box: &PublicBox,
+) -> PrivateCoreset {
+    let found = match simplified(map, centres, [NOISE_IN_A_MODEL]) {
+        Ok(Simplified { best: [best], .. }) => best.clusters,
+        Err(one) => one,
+    };
+    let (mut coords, mut weights) = (Vec::new(), Vec::new());
+    for Cluster { at, count, variance } in &found {
+        let step = (map.dim as f64 * variance).sqrt();
+        for (axis, step) in (0..map.dim).flat_map(|axis| [(axis, -step), (axis, step)]) {
+            let moved = |(i, x): (usize, &f64)| if i == axis { x + step } else { *x };
+            let moved = at.iter().enumerate().map(moved).enumerate();
+            coords.extend(moved.map(|(i, x)| public_box.clip_coordinate(i, x)));
+            weights.push(count / (2 * map.dim) as f64);
+        }
+    }
+    PrivateCoreset::released(Points::new(coords, map.dim).expect("whole rows"), weights)
+}
+
+/// The best mixture for one cost of noise.
+struct Best {
+    cost: f64,
+    score: f64,
+    clusters: Vec<Cluster>,
+}
+
+struct Simplified<'a, const N: usize> {
+    /// Of one cluster.
+    mixture: Mixture<'a>,
+    /// Of all mixtures on the way there, for each cost.
+    best: [Best; N],
+}
+
+/// Mixtures of fewer and fewer clusters, from these centres of parts; the first part if the map has no records.
+fn simplified<'a, const N: usize>(
+    map: &'a Weighted<'a>,
+    centres: &[f64],
+    costs: [f64; N],
+) -> Result<Simplified<'a, N>, Vec<Cluster>> {
     let (dim, finest) = (map.dim, map.levels[map.levels.len() - 1]);
     let records = map.weights.iter().sum::<f64>().max(1.0);
     let least_variance = (0.5 * finest.side).powi(2);
@@ -304,7 +367,7 @@ pub(super) fn clusters(map: &Weighted<'_>, centres: &[f64]) -> Vec<Cluster> {
     some.retain(|part| part.count > 0.5);
     if some.is_empty() {
         parts.truncate(1);
-        return parts;
+        return Err(parts);
     }
     let volume: f64 = (0..dim).map(|axis| reach(map, axis, records).max(finest.side)).product();
     let (background, thin) = (BACKGROUND * records, volume.recip());
@@ -312,28 +375,39 @@ pub(super) fn clusters(map: &Weighted<'_>, centres: &[f64]) -> Vec<Cluster> {
     for _ in 0..FIRST_STEPS {
         mixture.step();
     }
-    let (mut least, mut best) = (f64::INFINITY, mixture.clusters.clone());
+    // Noise costs what it does in the first of them where the next step is chosen.
+    let on_the_way = costs[0];
+    let mut best = costs.map(|cost| Best { cost, score: f64::INFINITY, clusters: Vec::new() });
     loop {
-        let (before, price) = (mixture.clusters.clone(), mixture.prices().iter().sum::<f64>());
-        let score = price - mixture.step();
-        if score < least {
-            (least, best) = (score, before);
+        let before = mixture.clusters.clone();
+        let prices = best.each_ref().map(|best| mixture.prices(best.cost).iter().sum::<f64>());
+        let likelihood = mixture.step();
+        for (best, price) in best.iter_mut().zip(prices) {
+            if price - likelihood < best.score {
+                (best.score, best.clusters) = (price - likelihood, before.clone());
+            }
         }
         if mixture.clusters.len() == 1 {
-            break;
+            return Ok(Simplified { mixture, best });
         }
-        mixture.simplify();
+        mixture.simplify(on_the_way);
         for _ in 0..STEPS {
             mixture.step();
         }
     }
-    // Records that are anywhere are one cluster.
-    if records * volume.ln() <= least {
-        return mixture.clusters;
-    }
-    mixture.clusters = best;
-    while mixture.join_parts() {}
-    mixture.clusters
+}
+
+/// Whether two are so far apart that neither can be a part of the other.
+fn is_apart(one: &Cluster, other: &Cluster) -> bool {
+    let deviations = one.variance.sqrt() + other.variance.sqrt();
+    squared_distance(&one.at, &other.at).sqrt() > ALONE * deviations
+}
+
+fn mostly_overlap(clusters: &[Cluster]) -> bool {
+    let is_alone = |(i, one): &(usize, &Cluster)| {
+        clusters.iter().enumerate().all(|(j, other)| *i == j || is_apart(one, other))
+    };
+    2 * clusters.iter().enumerate().filter(is_alone).count() < clusters.len()
 }
 
 /// How far nearly all records reach along an axis.
@@ -397,7 +471,7 @@ mod tests {
         // Half a deviation apart, there is no valley between two.
         assert_eq!(found(0.0, row(2, 0.5)).len(), 1);
         // What noise may have made is joined.
-        assert!(found(1e4, row(5, 3.0)).len() < 5);
+        assert!(found(1e5, row(5, 3.0)).len() < 5);
     }
 
     #[test]

@@ -203,11 +203,10 @@ impl Asked {
     }
 }
 
-/// What makes a search for a box for rings surely find one that leaves out few records: more than on average, as the number of all records, the sum
-/// of many noisy counts, has noise of its own.
+/// What makes a search for a box for rings surely find one that leaves out few records, with a margin for the noise in the number of all records.
 pub(super) fn sure_of_nearly_all(records: Option<u64>, whole: Mu) -> Option<f64> {
     let on_average = |n| BoxSearch::share_to_be_sure(n as f64, whole, Surely::NEARLY);
-    records.map(|records| 2.8 * on_average(records))
+    records.map(|records| 1.5 * on_average(records))
 }
 
 /// If the number of records is not known.

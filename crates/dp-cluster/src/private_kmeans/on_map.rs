@@ -1,0 +1,91 @@
+//! Where re-centring starts after a map: released values only.
+
+use dp_geometry::{Points, PublicBox};
+
+use super::PrivateKMeansSettings;
+use super::mixture::{self, Resolution, Weighted};
+use crate::clustering::{nearest_weights, records};
+use crate::coreset::PrivateCoreset;
+use crate::kmeans::{KMeans, KMeansSettings};
+use crate::map::{MapLevel, ReleasedMap};
+use crate::public_coins::{Purpose, public_generator};
+use crate::recentring::Start;
+
+/// Of so many clusters, a mixture is found in about the time that the map takes, and says better than the map where they are; of a hundred it is
+/// worse, and takes five times as long.
+const MOST_IN_A_MODEL: usize = 48;
+/// It begins with twice as many parts and so many more.
+const MORE_PARTS: usize = 2;
+/// Runs on what it says, which is a few points for each of them, and tries at a better seeding.
+const RUNS: usize = 5;
+const LOCAL_SEARCH_STEPS: usize = 50;
+
+/// A map, and how good each of its levels is.
+pub(super) struct OnMap<'a> {
+    map: &'a ReleasedMap,
+    coreset: PrivateCoreset,
+    levels: Vec<Resolution>,
+    public_box: &'a PublicBox,
+}
+
+impl<'a> OnMap<'a> {
+    pub(super) fn new(
+        map: &'a ReleasedMap,
+        levels: Vec<MapLevel>,
+        public_box: &'a PublicBox,
+    ) -> Self {
+        let dim = public_box.dim();
+        let widths: Vec<f64> = (0..dim).map(|i| public_box.width(i)).collect();
+        let levels = levels.into_iter().map(|level| {
+            let steps = f64::from(level.vertices_per_dimension - 1);
+            Resolution {
+                side: widths.iter().fold(0.0, |longest: f64, width| longest.max(width / steps)),
+                volume: widths.iter().map(|width| width / steps).product(),
+                noise: level.standard_deviation.powi(2),
+            }
+        });
+        Self { map, coreset: map.coreset(), levels: levels.collect(), public_box }
+    }
+
+    /// As many centres as wanted, or, where the number is to be found, as there are clusters, at most so many.
+    pub(super) fn start(self, k: usize, settings: PrivateKMeansSettings) -> Start {
+        let mut rng = public_generator(settings.public_seed, Purpose::MapSolver);
+        if !settings.finds_k && k <= MOST_IN_A_MODEL {
+            let parts = self.map.kmeans(2 * k + MORE_PARTS, &mut rng).expect("few");
+            let parts = parts.centres.view().coords();
+            let model = mixture::without_noise(&self.weighted(), parts, self.public_box);
+            // Fewer say nothing about so many clusters.
+            if model.len() >= k {
+                let local_search_steps = LOCAL_SEARCH_STEPS;
+                let settings =
+                    KMeansSettings { restarts: RUNS, local_search_steps, ..Default::default() };
+                let solver = KMeans::new(k, settings).expect("few");
+                let fit = solver.post_fit(&model, &mut rng).expect("released points are finite");
+                let mut coords = fit.centres.into_coords();
+                // A mean can round to just outside of the box.
+                let rows = coords.chunks_exact_mut(self.public_box.dim());
+                rows.for_each(|row| self.public_box.clip(row).expect("as many coordinates"));
+                let centres = Points::new(coords, self.public_box.dim()).expect("whole rows");
+                let counts = nearest_weights(&model, centres.view());
+                return Start::at(centres, counts);
+            }
+        }
+        let found = self.map.clustering(k, &mut rng).expect("k was checked");
+        if !settings.finds_k {
+            return Start::at(found.centres, found.counts);
+        }
+        let found = mixture::clusters(&self.weighted(), found.centres.view().coords());
+        let counts = found.iter().map(|one| records(one.count)).collect();
+        let centres = found.into_iter().flat_map(|one| one.at).collect();
+        Start::at(Points::new(centres, self.public_box.dim()).expect("whole rows"), counts)
+    }
+
+    fn weighted(&self) -> Weighted<'_> {
+        Weighted {
+            places: self.coreset.points().coords(),
+            weights: self.coreset.weights(),
+            dim: self.public_box.dim(),
+            levels: self.levels.clone(),
+        }
+    }
+}
