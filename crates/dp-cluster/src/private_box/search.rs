@@ -43,7 +43,7 @@ impl Surely {
     /// Where few records may be left out, and a box far too wide would lose all of them.
     pub(crate) const NEARLY: Self = Self { deviations: 3.7, hidden: 0.125 };
     /// Where a box that is too wide loses more than one that is somewhat wide, or that leaves some records at its sides.
-    pub(crate) const ROUGHLY: Self = Self { deviations: 3.0, hidden: 0.3 };
+    pub(crate) const ROUGHLY: Self = Self { deviations: 2.6, hidden: 0.26 };
 }
 
 /// For each factor of two that the public box is too wide beyond [`FITS`], so many times more may be hidden, up to [`MOST_HIDDEN`].
