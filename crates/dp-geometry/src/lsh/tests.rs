@@ -158,6 +158,7 @@ fn cells_hold_their_records() {
     for halvings in 1..=6 {
         let grids = ShiftedGrids::new(half_widths.to_vec(), 5, halvings, &mut rng).unwrap();
         assert_eq!(Some(grids.len()), ShiftedGrids::cells_of(3, 5, halvings));
+        assert_eq!((grids.shifts(), grids.is_empty()), (5, false));
         let side = |half: f64| 2.0 * half / f64::from(1 << halvings);
         for case in 0..300 {
             let point: [f64; 3] = match case {

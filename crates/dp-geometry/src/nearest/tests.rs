@@ -58,6 +58,8 @@ proptest! {
         let table = CentreTable::new(centres.view());
         let (tree, hinted) = (CentreTree::new(centres.view()), HintedTable::new(centres.view()));
         prop_assert_eq!((table.len(), tree.len()), (centres.len(), centres.len()));
+        let empty = [table.is_empty(), tree.is_empty(), hinted.is_empty()];
+        prop_assert_eq!(empty, [centres.is_empty(); 3]);
         // The centres themselves are points, too: at distance 0, or tied with their copies.
         for point in points.view().rows().chain(centres.view().rows()) {
             let expected = plain(point, centres.view());

@@ -1,6 +1,6 @@
 use std::cmp::Ordering;
 
-use dp_geometry::{GeometryError, PublicBall};
+use dp_geometry::{GeometryError, PublicBall, PublicBox};
 use proptest::prelude::*;
 
 use crate::BOUNDARY;
@@ -159,6 +159,27 @@ fn boundary_list_stays_inside() {
                     assert_clip_is_sound(&ball, &[x, y]);
                 }
             }
+        }
+    }
+}
+
+/// Sides of one size, of very different ones, and so far from the origin that the middle is rounded up, and down.
+#[test]
+fn a_ball_around_a_box_holds_all_corners_and_hardly_more() {
+    let far = [(1e16, 1e16 + 6.0), (1e16 + 2.0, 1e16 + 4.0), (1e16, 1e16 + 2.0)];
+    let near = [(-1.0, 1.0), (0.1, 0.7), (-3e-9, 5e8)];
+    for [x, y, z] in near.map(|side| [near[0], near[1], side]).into_iter().chain([far]) {
+        let sides = PublicBox::new(vec![x.0, y.0, z.0], vec![x.1, y.1, z.1]).unwrap();
+        let ball = PublicBall::around(&sides).unwrap();
+        for corner in 0..8_u8 {
+            let end =
+                |bit: u8, side: (f64, f64)| if corner >> bit & 1 == 0 { side.0 } else { side.1 };
+            let corner = [end(0, x), end(1, y), end(2, z)];
+            let order = exact::norm_against(&corner, ball.centre(), ball.radius());
+            assert_ne!(order, Ordering::Greater, "{ball:?} leaves {corner:?} out");
+        }
+        if x.0 < 1e9 {
+            assert!(ball.radius() <= sides.diagonal() / 2.0 * (1.0 + 1e-12), "{ball:?}");
         }
     }
 }

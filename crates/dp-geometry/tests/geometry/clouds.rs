@@ -34,6 +34,7 @@ fn shares_of_a_record_in_a_cell() {
     }
     assert_eq!(found, expected);
     let places = cloud.places();
+    assert_eq!(places.len(), 2 * cloud.vertices());
     assert_eq!((places[2 * 8], places[2 * 8 + 1]), (1.0, 6.0));
     // The centre of mass of the shares is the record.
     let mean = |axis: usize| -> f64 {

@@ -20,6 +20,7 @@ fn zero_rows_have_a_dimension() {
     let points = Points::new(Vec::new(), 7).unwrap();
     assert_eq!((points.len(), points.dim(), points.is_empty()), (0, 7, true));
     assert_eq!(points.view().rows().count(), 0);
+    assert!(points.view().is_empty() && !Points::new(vec![0.0], 1).unwrap().view().is_empty());
 }
 
 #[test]
