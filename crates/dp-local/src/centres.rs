@@ -180,6 +180,19 @@ impl Survey<'_> {
             .filter(move |(client, _)| here.contains(&groups.below(u64::from(*client), 100)))
     }
 
+    /// Those of them who are asked about this radius of so many: coins say about which one, so each is in one.
+    fn clients_of(
+        &self,
+        round: usize,
+        purpose: u64,
+        radius: usize,
+        radii: u32,
+    ) -> impl Iterator<Item = (u32, &[f64])> {
+        let coins = self.coins.of(purpose);
+        self.clients(round)
+            .filter(move |(client, _)| coins.below(u64::from(*client), radii) as usize == radius)
+    }
+
     fn expected(&self, round: usize) -> u32 {
         let n = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
         (n / 100 * self.shares[round]).max(1)
@@ -207,19 +220,14 @@ impl Survey<'_> {
             .into_iter()
             .filter(|cells| (u64::from(*cells) + 1).saturating_pow(axes) <= MOST_CELLS)
             .collect();
+        let asked = u32::try_from(radii.len()).unwrap_or(1);
         let mut buckets = Vec::new();
         for (radius, &along) in radii.iter().enumerate() {
             let cells = (along + 1).pow(axes);
-            let clients = (self.expected(0) / u32::try_from(radii.len()).unwrap_or(1)).max(1);
+            let clients = (self.expected(0) / asked).max(1);
             let oracle = self.oracle(cells, clients, radius as u64)?;
             let mut counts = oracle.no_answers();
-            for (client, record) in self.clients(0) {
-                if self.coins.of(1).below(client.into(), u32::try_from(radii.len()).unwrap_or(1))
-                    as usize
-                    != radius
-                {
-                    continue;
-                }
+            for (client, record) in self.clients_of(0, 1, radius, asked) {
                 let cell = self.cell(radius, along, record);
                 let class = self.coins.of(2).below(client.into(), oracle.classes());
                 let answer = CellAnswer::new(&oracle, class).simulate(cell, rng);
@@ -288,10 +296,7 @@ impl Survey<'_> {
             let coins = self.coins.of(30 + radius as u64);
             let question = CodebookVector::new(self.epsilon, here.len() * dim, 256, books, coins)?;
             let mut counts = question.no_answers();
-            for (client, record) in self.clients(1) {
-                if self.coins.of(4).below(client.into(), 4) as usize != radius {
-                    continue;
-                }
+            for (client, record) in self.clients_of(1, 4, radius, 4) {
                 let cell = self.cell(radius, along, record);
                 let slot = here.iter().position(|one| one.cell == cell);
                 let away: Vec<f64> = slot.map_or_else(Vec::new, |slot| {
@@ -370,6 +375,30 @@ mod tests {
         for form in FORMS {
             let error = plan(2, 2, form).expect("valid").simulate(0, flat.view(), &mut rng);
             assert_eq!(error, Err(LocalError::Dimension { expected: 2, got: 3 }));
+        }
+    }
+
+    /// Who answered in two rounds, or about two radii, would pay twice.
+    #[test]
+    fn each_client_is_asked_once() {
+        let records = Points::new(vec![0.0; 5_000], 1).expect("whole rows");
+        let domain = PublicBox::cube(1, -1.0, 1.0).expect("a box");
+        let epsilon = Epsilon::new(1.0).expect("valid");
+        for form in FORMS {
+            let (coins, shares) = (PublicCoins::new(11), form.shares());
+            let survey =
+                Survey { records: records.view(), domain: &domain, epsilon, coins, shares };
+            let mut asked = vec![0; records.len()];
+            for (round, purpose) in [(0, 1), (1, 4)] {
+                for radius in 0..CELLS.len() {
+                    let here = survey.clients_of(round, purpose, radius, 4);
+                    here.for_each(|(client, _)| asked[client as usize] += 1);
+                }
+            }
+            for round in [2, 3] {
+                survey.clients(round).for_each(|(client, _)| asked[client as usize] += 1);
+            }
+            assert!(asked.iter().all(|times| *times == 1), "{form:?}");
         }
     }
 

@@ -56,6 +56,7 @@ fn clusters_are_found_and_the_stated_errors_are_true() {
         let server = plan(4.0, 60_000).simulate(session, data.view(), &mut rng).expect("a session");
         let found = server.centres().expect("it is over");
         assert!(worst(&found) < 0.03, "{found:?}");
+        assert_eq!([found.standard_errors.len(), found.share_errors.len()], [3; 2]);
         for (centre, error) in found.centres.view().rows().zip(&found.standard_errors) {
             let apart = TRUTH.map(|truth| (truth[0] - centre[0]).hypot(truth[1] - centre[1]));
             off.push(apart.into_iter().fold(f64::INFINITY, f64::min) / error);
@@ -71,6 +72,29 @@ fn clusters_are_found_and_the_stated_errors_are_true() {
     // Of a normal error in two dimensions the mean square is 2; 12 of them say so within a factor of 3.
     let square = off.iter().map(|x| x * x).sum::<f64>() / off.len() as f64;
     assert!((0.5..8.0).contains(&square), "{square}");
+}
+
+/// A centre whose clients do not stand out by 4 of their errors may be anywhere in the box, and says so.
+#[test]
+fn only_what_stands_out_claims_to_be_near() {
+    let mut rng = ChaCha20Rng::seed_from_u64(6);
+    let half = plan(1.0, 1).public_box().diagonal() / 2.0;
+    let (mut nearly, mut clear) = (0, 0);
+    for session in 0..12 {
+        let data = records(6_000, session);
+        let server = plan(1.0, 6_000).simulate(session, data.view(), &mut rng).expect("a session");
+        let found = server.centres().expect("it is over");
+        for (at, error) in found.standard_errors.iter().enumerate() {
+            let deviations = found.shares[at] / found.share_errors[at];
+            if deviations > 4.0 {
+                clear += i32::from(*error < half);
+            } else {
+                nearly += i32::from(deviations > 2.0);
+                assert!(*error >= half, "{deviations} deviations, {error}");
+            }
+        }
+    }
+    assert!(nearly > 0 && clear > 0, "{nearly} nearly, {clear} clear");
 }
 
 #[test]
@@ -149,7 +173,11 @@ fn anchors_on_a_projection_that_there_is_not_are_refused() {
         Question::from_bytes(&session, &question.to_bytes()).map(|read| read == question)
     };
     let refused = Err(LocalError::Malformed { what: "question" });
-    assert_eq!([0, 2, 3, 255].map(asked), [Ok(true), Ok(true), refused.clone(), refused]);
+    assert_eq!([0, 2, 3, 255].map(asked), [Ok(true), Ok(true), refused.clone(), refused.clone()]);
+    for radius in [0.0, -1.0, f64::INFINITY, f64::NAN] {
+        let ask = Ask::Recentre { centres: vec![0.0; 14], radius, anchors: None };
+        assert_eq!(Question::new(&session, 1, ask).check(&session), refused.clone().map(|_| ()));
+    }
 }
 
 #[test]
@@ -263,6 +291,134 @@ fn states_and_questions_that_were_cut_or_changed_are_refused() {
     let why = Server::from_bytes(session.plan().session(8), &state).expect_err("refused");
     assert_eq!(why, LocalError::Session { got: 9, expected: 8 });
     assert!(Question::from_bytes(&other, &asked).is_err());
+}
+
+/// Who was asked by another plan is not heard: each setting, and each side of the box, is part of a plan's number.
+#[test]
+fn plans_that_differ_in_anything_have_other_numbers() {
+    let usual = LocalKMeansSettings { cells_per_axis: Some(8), ..Default::default() };
+    let hash = |sides: [f64; 4], k, epsilon, clients, settings| {
+        let [a, b, c, d] = sides;
+        let domain = PublicBox::new(vec![a, b], vec![c, d]).expect("a box");
+        LocalKMeans::new(domain, k, epsilon, clients, settings).expect("valid settings").hash()
+    };
+    let sides = [-1.0, -1.0, 1.0, 1.0];
+    let mut all = vec![
+        hash(sides, 3, 2.0, 500, usual),
+        hash(sides, 4, 2.0, 500, usual),
+        hash(sides, 3, 2.5, 500, usual),
+        hash(sides, 3, 2.0, 501, usual),
+        hash(sides, 3, 2.0, 500, LocalKMeansSettings { rounds: 2, ..usual }),
+        hash(sides, 3, 2.0, 500, LocalKMeansSettings { cells_per_axis: Some(9), ..usual }),
+        hash(sides, 3, 2.0, 500, LocalKMeansSettings { symbols: 255, ..usual }),
+    ];
+    for side in 0..4 {
+        let mut moved = sides;
+        moved[side] *= 1.5;
+        all.push(hash(moved, 3, 2.0, 500, usual));
+    }
+    let distinct: std::collections::BTreeSet<u64> = all.iter().copied().collect();
+    assert_eq!(distinct.len(), all.len(), "{all:x?}");
+}
+
+/// Shards that heard one client both, whatever its number, and shards of other rounds and questions.
+#[test]
+fn shards_that_do_not_fit_are_refused() {
+    let (session, data) = (plan(2.0, 500).session(9), records(500, 4));
+    let mut server = Server::new(session.clone());
+    let sent = messages(&session, server.question(), &data, 1);
+    let hearing = |server: &Server, bytes: &[&Vec<u8>]| {
+        let mut shard = server.shard();
+        bytes.iter().for_each(|bytes| shard.receive(bytes).expect("an answer"));
+        shard
+    };
+    for (i, both) in sent.iter().enumerate().skip(1) {
+        let (mut one, two) = (hearing(&server, &[&sent[0], both]), hearing(&server, &[both]));
+        let client = Message::from_bytes(&session, &sent[i]).expect("an answer").client;
+        assert_eq!(one.merge(&two), Err(LocalError::Repeated { client }));
+    }
+    let early = hearing(&server, &[&sent[0]]);
+    let mut elsewhere = server.clone();
+    sent.iter().for_each(|bytes| server.receive(bytes).expect("an answer"));
+    sent[1..].iter().for_each(|bytes| elsewhere.receive(bytes).expect("an answer"));
+    for server in [&mut server, &mut elsewhere] {
+        server.finish_round().expect("a round");
+    }
+    assert_eq!(server.merge(&early), Err(LocalError::Round { got: 0, expected: 1 }));
+    // It asks about other centres.
+    let other = Err(LocalError::Malformed { what: "shard" });
+    assert_eq!(server.merge(&elsewhere.shard()), other);
+    while server.finish_round().is_ok() {}
+    let over = Err(LocalError::Round { got: 3, expected: 3 });
+    assert_eq!(server.clone().merge(&server), over);
+}
+
+/// Of plans with rounds and without, in the box and on projections: a state is the server that left it, whichever round is over.
+#[test]
+fn states_of_all_plans_are_read_back() {
+    let mut rng = ChaCha20Rng::seed_from_u64(12);
+    for (dim, rounds) in [(2, 0), (2, 2), (7, 0), (7, 2)] {
+        let domain = PublicBox::cube(dim, -1.0, 1.0).expect("a box");
+        let settings = LocalKMeansSettings { rounds, ..Default::default() };
+        let plan = LocalKMeans::new(domain, 3, 2.0, 300, settings).expect("valid settings");
+        let session = plan.session(9);
+        let mut server = Server::new(session.clone());
+        for round in 0..=rounds {
+            let record = [0.1; 7];
+            session
+                .simulate_round(&mut server, |_| Some(&record[..dim]), &mut rng)
+                .expect("a round");
+            server.finish_round().expect("a round");
+            let read = Server::from_bytes(session.clone(), &server.to_bytes());
+            assert!(read.expect("its own state") == server, "round {round} of {dim}, {rounds}");
+        }
+    }
+}
+
+/// More answers than counts, or half of a count: no server leaves that behind.
+#[test]
+fn states_whose_counts_do_not_fit_are_refused() {
+    let session = plan(2.0, 500).session(9);
+    let mut server = Server::new(session.clone());
+    let mut rng = ChaCha20Rng::seed_from_u64(7);
+    session.simulate_round(&mut server, |_| None, &mut rng).expect("a round");
+    let whole = server.to_bytes();
+    let content = &whole[..whole.len() - 8];
+    let read = |content: &[u8]| {
+        let mut sealed = Writer::default();
+        content.iter().for_each(|&byte| sealed.u8(byte));
+        Server::from_bytes(session.clone(), &sealed.sealed()).map(|_| ())
+    };
+    assert_eq!(read(content), Ok(()));
+    let mut more = content.to_vec();
+    // After a version, two hashes, the round and whether it is over.
+    more[19] ^= 1;
+    let malformed = Err(LocalError::Malformed { what: "state of a server" });
+    assert_eq!(read(&more), malformed);
+    assert_eq!(read(&[content, &[0; 4]].concat()), malformed);
+}
+
+/// With a large epsilon there are more symbols than one byte has, in the first round.
+#[test]
+fn answers_have_as_many_bytes_as_the_plan_says() {
+    let data = records(500, 4);
+    let sent_by = |session: &Session| {
+        assert_eq!([0, 1].map(|round| session.plan().answer_bytes(round)), [2, 1]);
+        let sent = messages(session, Server::new(session.clone()).question(), &data, 1);
+        assert!(sent.iter().all(|bytes| bytes.len() == 22 + 2));
+        let mut server = Server::new(session.clone());
+        sent.iter().for_each(|bytes| server.receive(bytes).expect("an answer"));
+        sent
+    };
+    let first = plan(5.546, 500).session(9);
+    assert_eq!(first.symbols(0), 257);
+    sent_by(&first);
+    let session = plan(6.5, 500).session(9);
+    let sent = sent_by(&session);
+    let large = |bytes: &Vec<u8>| {
+        Message::from_bytes(&session, bytes).expect("an answer").symbol > u8::MAX.into()
+    };
+    assert!(sent.iter().any(large));
 }
 
 /// A client trusts nobody: whatever is asked is refused, whoever the record is of, or answered in as many bytes by all records.
@@ -385,6 +541,10 @@ fn a_client_keeps_its_turn_until_it_has_answered() {
     let client = Client::new(&session, now[0]).expect("a client");
     let refused = client.answer(other.question(), None, &mut rng).expect_err("another session");
     assert_eq!(refused.why, LocalError::Session { got: 10, expected: 9 });
+    // Nor does somebody answer whom the plan does not know.
+    let beyond = (500..).find(|i| session.round_of(*i) == 0).expect("about half");
+    let refused = RoundAnswer::new(&session, server.question(), beyond).err();
+    assert_eq!(refused, Some(LocalError::Client { got: beyond, clients: 500 }));
     // Whatever the record is, or is not, there is an answer, of the same form.
     for (client, record) in now.iter().zip([
         None,

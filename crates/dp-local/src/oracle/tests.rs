@@ -112,6 +112,26 @@ fn hashes_are_decoded_as_by_hand_and_a_cell_beyond_is_the_last() {
     assert_eq!(other.symbol(4, 36), other.symbol(4, u32::MAX));
 }
 
+/// Row 0 of the matrix is constant and nobody's, so as many cells as a power of two need twice as many rows.
+#[test]
+fn parities_tell_all_cells_apart() {
+    for cells in [1, 2, 3, 4, 31, 32] {
+        let oracle = HadamardResponse::new(epsilon(1.0), cells).expect("valid");
+        for cell in 0..cells {
+            let mut answers = oracle.no_answers();
+            for class in 0..oracle.classes() {
+                answers.add(class, oracle.symbol(class, cell)).expect("an answer");
+            }
+            // Answers without noise count for more.
+            let all = f64::from(oracle.classes()) / (2.0 * oracle.response().favours() - 1.0);
+            for (other, estimate) in (0..).zip(oracle.estimate(&answers).expect("its own")) {
+                let expected = if other == cell { all } else { 0.0 };
+                assert_abs_diff_eq!(estimate, expected, epsilon = 1e-9);
+            }
+        }
+    }
+}
+
 #[test]
 fn what_does_not_fit_is_refused_by_name() {
     let coins = PublicCoins::new(8);
@@ -137,6 +157,10 @@ fn what_does_not_fit_is_refused_by_name() {
     let why = "counts must have 8 classes of 2 symbols, got 7 of 2";
     assert_eq!(oracle.estimate(&other).expect_err("refused").to_string(), why);
     assert_eq!(answers.merge(&other).expect_err("refused").to_string(), why);
+    let hashing = LocalHashing::with_sizes(epsilon(1.0), 6, 2, 8, coins).expect("valid");
+    for other in [other, SymbolCounts::new(9, 2), SymbolCounts::new(8, 3)] {
+        assert!(matches!(hashing.estimate(&other), Err(LocalError::Counts { .. })));
+    }
 }
 
 /// Null: the symbols of a class's cells are independent, so hardly more cells share a symbol than a binomial law allows: more than 8 standard
