@@ -331,7 +331,29 @@ fn level_name(level: usize, regions: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use dp_mechanism::{ChaCha20Rng, SecureSource};
+    use rand::SeedableRng;
+
     use super::*;
+
+    /// Noise without end is cut off on both sides, where the solvers' numbers end.
+    #[test]
+    fn noisy_cells_saturate() {
+        let hierarchy = crate::Hierarchy::new([("US", None), ("GA", Some("US"))]).expect("valid");
+        let (tree, most) = (hierarchy.tree(), 7);
+        let privacy = Privacy::pure(0.01).expect("valid");
+        let noise =
+            Noise::calibrate(privacy, Query::Cumulative, (tree, 40), &[0.5, 0.5], NonZeroU32::MIN);
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        let cells = noise.expect("valid").release(
+            (tree, 40),
+            Private::new(&[0; 40]),
+            most,
+            &mut Draws::unplanned(&mut SecureSource::new(&mut rng)),
+        );
+        assert_eq!(cells.len(), 80);
+        assert_eq!((cells.iter().min(), cells.iter().max()), (Some(&-most), Some(&most)));
+    }
 
     #[test]
     fn lengths_end_at_the_last_column() {

@@ -432,6 +432,65 @@ fn every_release_is_proved_and_another_is_not() {
     }
 }
 
+/// One group of one size more or less is told from the optimum, in both directions; and one cell of real numbers, and rows that descend.
+#[test]
+fn what_is_nearly_a_release_is_not_proved() {
+    let (table, hierarchy) = (sizes(40, 5, 12), nation());
+    let tree = hierarchy.tree();
+    let mut draws = rng(13);
+    let mut source = SecureSource::new(&mut draws);
+    for method in [Method::Chain, Method::Counts] {
+        let plan = plan(table.groups(), by(method)).expect("valid");
+        let (release, evidence) = plan.with_evidence().replay(&table, &mut source).0;
+        let columns = release.columns();
+        let mut moved = 0;
+        for (from, to) in [(0, columns - 1), (columns - 1, 0)] {
+            for leaf in tree.leaves() {
+                let mut other = release.clone();
+                let mut above = Some(leaf);
+                while let Some(region) = above {
+                    other.counts[region * columns + from] -= 9;
+                    other.counts[region * columns + to] += 9;
+                    above = tree.parent(region);
+                }
+                let proof = plan.certify(&other, &evidence).expect("its shape");
+                if proof.feasible {
+                    moved += 1;
+                    assert!(proof.residual > 0.5, "{method:?}, {from} to {to}: {proof:?}");
+                }
+            }
+        }
+        assert!(moved > 5, "{moved} in both directions");
+    }
+    let plan = real(table.groups(), by(Method::Cumulative)).expect("valid");
+    let (release, evidence) = plan.with_evidence().replay(&table, &mut source).0;
+    let mut other = release.clone();
+    *other.counts.last_mut().expect("a cell") += 0.01;
+    assert!(!plan.certify(&other, &evidence).expect("its shape").feasible);
+}
+
+/// Whole numbers near to real ones are no better than those: real rows that descend are no optimum.
+#[test]
+fn a_proof_that_descends_proves_nothing() {
+    let table = sizes(1, 5, 12);
+    let mut draws = rng(13);
+    let plan = plan(table.groups(), by(Method::Cumulative)).expect("valid");
+    let (release, mut evidence) =
+        plan.with_evidence().replay(&table, &mut SecureSource::new(&mut draws)).0;
+    assert!(plan.certify(&release, &evidence).expect("its shape").feasible);
+    let super::evidence::Proof::Real(real) = &mut evidence.proof else {
+        panic!("the method passes through real numbers");
+    };
+    // Two neighbours that are nearly the same, so that whole numbers are as near as before.
+    let row = real.rows.chunks_exact_mut(5).find_map(|row| {
+        let place = (0..4).find(|place| row[place + 1] - row[*place] < 0.1)?;
+        Some(&mut row[place..])
+    });
+    let row = row.expect("sizes without groups");
+    row[0] = row[1] + 0.01;
+    assert!(!plan.certify(&release, &evidence).expect("its shape").feasible);
+}
+
 /// The same seed gives the same tables as in earlier versions, whatever the settings.
 #[test]
 fn releases_of_a_seed_are_pinned() {
@@ -565,6 +624,28 @@ fn standard_errors_are_of_the_size_of_errors() {
         let release = plan.simulate(&table, &mut rng(1)).expect("it fits").output;
         assert!(other.standard_errors(&release, ten, &mut rng(1)).is_err());
     }
+}
+
+/// Of one run an error is the distance itself, a whole number; and a table of another plan is refused by its shape, or for its groups.
+#[test]
+fn standard_errors_are_of_all_runs_and_of_tables_that_fit() {
+    let table = sizes(400, 5, 21);
+    let release = |plan: &Census| plan.simulate(&table, &mut rng(1)).expect("it fits").output;
+    let (plan, one) = (plan(table.groups(), usual()).expect("valid"), NonZeroU32::MIN);
+    let errors = plan.standard_errors(&release(&plan), one, &mut rng(2)).expect("its own");
+    assert!(errors.iter().all(|error| error.fract() == 0.0) && errors.iter().any(|e| *e > 0.0));
+    let refused = |other: Census| {
+        other.standard_errors(&release(&plan), one, &mut rng(2)).expect_err("another plan")
+    };
+    let columns = Census::new(nation(), up_to(5), table.groups(), pure(1.0), usual());
+    let shape = CensusError::Shape { expected: (8, 6), got: (8, 5) };
+    assert_eq!(refused(columns.expect("valid")), shape);
+    let groups = Census::new(nation(), up_to(4), table.groups() + 1, pure(1.0), usual());
+    assert!(matches!(refused(groups.expect("valid")), CensusError::Shape { .. }));
+    // The rows of nation and states add up on their own, but there are more.
+    let states = [("US", None), ("GA", Some("US")), ("NY", Some("US"))];
+    let states = Hierarchy::new(states).expect("valid");
+    assert!(!release(&plan).is_consistent(states.tree(), table.groups()));
 }
 
 /// Where nothing is seen of the regions, the default is the root's row alone, draw by draw; and not where shares are given or something is seen.

@@ -89,6 +89,20 @@ fn the_split_is_the_projection() {
     }
 }
 
+/// Of two children at 0 and 3, which share 4, the squares of 2 and 2 are 4 larger than those of 0 and 4: that is what steps of a unit of
+/// both save together, whatever the multipliers, so that one of them saves half of it at least.
+#[test]
+fn rows_in_the_wrong_place_are_so_by_the_squares_that_they_cost() {
+    let (starts, totals) = steps(&differences(&[4]));
+    let children = [vec![0], vec![3]];
+    let split = Split::of_rows(&children, &[1.0, 1.0], (&starts, totals), None);
+    let (whole, multipliers) = split.solve(usize::MAX);
+    assert!(whole == [0, 4] || whole == [1, 3], "{whole:?}");
+    assert!(split.certify(&whole, &multipliers) <= 0.0);
+    let off = split.certify(&[2, 2], &multipliers);
+    assert!((2.0..=3.0).contains(&off), "{off}");
+}
+
 /// A row of sums with many ties, noisy rows of children, and the weights of those.
 fn family(rng: &mut ChaCha20Rng) -> (Vec<i64>, Vec<Vec<i64>>, Vec<f64>) {
     let bins = rng.random_range(1..=6);
