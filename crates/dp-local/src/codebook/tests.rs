@@ -155,4 +155,30 @@ fn what_does_not_fit_is_refused_by_name() {
     assert_eq!(refused(3, 1, 1), "symbols must be at least 2 and at most 256, got 1");
     assert_eq!(refused(3, 257, 1), "symbols must be at least 2 and at most 256, got 257");
     assert_eq!(refused(3, 16, 0), "books must be at least 1 and at most 65536, got 0");
+    let own = CodebookVector::new(epsilon, 3, 16, 4, coins).expect("valid");
+    for (books, symbols) in [(3, 16), (4, 15), (8, 8)] {
+        let other = own.estimate(&SymbolCounts::new(books, symbols));
+        assert!(
+            matches!(other, Err(LocalError::Counts { .. })),
+            "{books} books, {symbols} symbols"
+        );
+    }
+}
+
+/// Where directions fill whole words, and where they do not: what a client compares its vector with is what its symbol adds to the sum.
+#[test]
+fn clients_and_servers_read_the_same_directions_in_every_dimension() {
+    for dim in 1..=11 {
+        let question = question(2.0, dim, 16, 3);
+        for place in 0..dim {
+            let mut unit = vec![0.0; dim];
+            unit[place] = 1.0;
+            for (symbol, score) in (0..).zip(question.scores(2, Part::whole(&unit))) {
+                let mut answer = question.no_answers();
+                answer.add(2, symbol).expect("an answer");
+                let sums = question.estimate(&answer).expect("its own answers").sums;
+                assert_eq!(score, 32_768 * sums[place], "{dim}, {place}");
+            }
+        }
+    }
 }

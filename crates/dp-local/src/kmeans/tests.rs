@@ -119,6 +119,25 @@ fn more_dimensions_than_five_go_through_a_projection() {
     }
 }
 
+/// A centre that was seen on a projection alone may be far from there in all other directions, and its error says so.
+#[test]
+fn what_a_projection_does_not_tell_is_part_of_the_error() {
+    let domain = PublicBox::cube(8, -1.0, 1.0).expect("a box");
+    let settings = LocalKMeansSettings { rounds: 0, ..Default::default() };
+    let plan = LocalKMeans::new(domain, 2, 4.0, 20_000, settings).expect("valid settings");
+    let half = plan.public_box().diagonal() / 2.0;
+    let coords = (0..20_000).flat_map(|i| [if i % 2 == 0 { 0.5 } else { -0.4 }; 8]);
+    let data = Points::new(coords.collect(), 8).expect("whole rows");
+    let mut rng = ChaCha20Rng::seed_from_u64(3);
+    let server = plan.simulate(1, data.view(), &mut rng).expect("a session");
+    let found = server.centres().expect("it is over");
+    for (row, error) in found.centres.view().rows().zip(&found.standard_errors) {
+        let off = |at: f64| row.iter().map(|x| (x - at).powi(2)).sum::<f64>().sqrt();
+        let off = off(0.5).min(off(-0.4));
+        assert!(off < 3.0 * error && *error < half, "{off} off, {error}");
+    }
+}
+
 /// Eight narrow clusters in ten dimensions. On one of the projections no two of them lie over each other, and each has its clients: of a
 /// fit that is wider than clusters are, there would be a sixth more.
 #[test]
