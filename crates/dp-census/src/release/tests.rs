@@ -443,7 +443,7 @@ fn what_is_nearly_a_release_is_not_proved() {
         let plan = plan(table.groups(), by(method)).expect("valid");
         let (release, evidence) = plan.with_evidence().replay(&table, &mut source).0;
         let columns = release.columns();
-        let mut moved = 0;
+        let (mut moved, mut negative) = (0, 0);
         for (from, to) in [(0, columns - 1), (columns - 1, 0)] {
             for leaf in tree.leaves() {
                 let mut other = release.clone();
@@ -454,13 +454,15 @@ fn what_is_nearly_a_release_is_not_proved() {
                     above = tree.parent(region);
                 }
                 let proof = plan.certify(&other, &evidence).expect("its shape");
-                if proof.feasible {
-                    moved += 1;
-                    assert!(proof.residual > 0.5, "{method:?}, {from} to {to}: {proof:?}");
-                }
+                let is_table = other.counts.iter().all(|count| *count >= 0);
+                assert_eq!(proof.feasible, is_table, "{method:?}, {from} to {to}: {proof:?}");
+                moved += i32::from(is_table);
+                negative += i32::from(!is_table);
+                let said = format!("{method:?}, {from} to {to}: {proof:?}");
+                assert!(!is_table || proof.residual > 0.5, "{said}");
             }
         }
-        assert!(moved > 5, "{moved} in both directions");
+        assert!(moved > 5 && negative > 0, "{moved} in both directions, {negative} negative");
     }
     let plan = real(table.groups(), by(Method::Cumulative)).expect("valid");
     let (release, evidence) = plan.with_evidence().replay(&table, &mut source).0;
