@@ -382,8 +382,47 @@ fn damaged_counts_are_refused() {
         assert_eq!(MapCounts::from_bytes(&bytes[..at]), Err(ClusterError::Damaged), "{at}");
     }
     assert!(MapCounts::from_bytes(&[bytes.as_slice(), &[0]].concat()).is_err());
+    // Whole, but with a sum below zero, the last one before the checksum.
+    let mut negative = bytes[..bytes.len() - 8].to_vec();
+    *negative.last_mut().expect("a sum") |= 0x80;
+    negative.extend_from_slice(&super::counts::hash(&negative).to_le_bytes());
+    assert_eq!(MapCounts::from_bytes(&negative), Err(ClusterError::Damaged));
     let none = plan.count(Points::new(vec![], 2).expect("rows").view()).expect("two dimensions");
     assert_eq!(format!("{none:?}"), format!("{counts:?}"));
+}
+
+/// Counts are released by the plan that they were made for: each side of the box and each setting that decides what is counted, or its
+/// noise, is part of its number.
+#[test]
+fn plans_that_count_or_draw_otherwise_have_other_numbers() {
+    let usual = PrivateMapSettings { levels: Some(0..=1), ..Default::default() };
+    let plan = |sides: [f64; 4], epsilon, delta, settings| {
+        let [a, b, c, d] = sides;
+        let public_box = PublicBox::new(vec![a, b], vec![c, d]).expect("valid");
+        let budget = Budget::new(epsilon, delta).expect("valid");
+        PrivateMap::add_remove(public_box, budget, settings).expect("valid").hash()
+    };
+    let sides = [-1.0, -1.0, 1.0, 1.0];
+    let mut all = vec![
+        plan(sides, 1.0, 1e-6, usual.clone()),
+        plan(sides, 1.1, 1e-6, usual.clone()),
+        plan(sides, 1.0, 2e-6, usual.clone()),
+        plan(sides, 1.0, 1e-6, PrivateMapSettings { levels: Some(0..=2), ..usual.clone() }),
+        plan(sides, 1.0, 1e-6, PrivateMapSettings { levels: Some(1..=1), ..usual.clone() }),
+        plan(sides, 1.0, 1e-6, PrivateMapSettings { expected_records: Some(500), ..usual.clone() }),
+    ];
+    for side in 0..4 {
+        let mut moved = sides;
+        moved[side] *= 1.5;
+        all.push(plan(moved, 1.0, 1e-6, usual.clone()));
+    }
+    let (cube, budget) = (square(), budget(1.0));
+    for records in [500, 501] {
+        let plan = PrivateMap::replace_one(cube.clone(), records, budget, usual.clone());
+        all.push(plan.expect("valid").hash());
+    }
+    let distinct: std::collections::BTreeSet<u64> = all.iter().copied().collect();
+    assert_eq!(distinct.len(), all.len(), "{all:x?}");
 }
 
 /// Sums without noise give the weights back that made them; with noise, the fit on three vertices per axis is that of a search.

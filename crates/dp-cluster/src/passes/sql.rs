@@ -270,6 +270,29 @@ mod tests {
         assert_eq!(names.iter().filter(|name| name.starts_with("WITH")).count(), 1);
     }
 
+    /// One that changed is to be compared by hand again. In two dimensions, so that axes and their strides are told apart.
+    #[test]
+    fn statements_are_those_that_were_compared() {
+        let budget = Budget::new(50.0, 1e-6).expect("valid");
+        let sides = PublicBox::new(vec![-0.5, 0.0], vec![1.0, 2.0]).expect("valid");
+        let settings = PrivateMapSettings { levels: Some(1..=2), ..Default::default() };
+        let map = PrivateMap::add_remove(sides.clone(), budget, settings).expect("valid");
+        let settings = DpmSettings { max_depth: 2, counters: 1, ..Default::default() };
+        let dpm = Dpm::new(sides, budget, settings).expect("valid");
+        let texts = [statements(map, 2), statements(dpm, 2)].concat();
+        assert!(texts.iter().any(|text| text.contains("level1 AS")), "a level after a path");
+        let hash = |text: &String| {
+            let next = |sum: u64, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+            text.bytes().fold(0xcbf2_9ce4_8422_2325, next)
+        };
+        let found: Vec<u64> = texts.iter().map(hash).collect();
+        assert_eq!(
+            found,
+            [0xb875_64eb_4ddb_71b0, 0x0609_c40e_2e43_40a2, 0x0584_e449_d932_ad28],
+            "{texts:#?}"
+        );
+    }
+
     /// The statement of each pass over a few records, or the name of its question where it has none.
     fn statements<P: ByPasses<Question = Question>>(plan: P, dim: usize) -> Vec<String> {
         let points = Points::new((0..40 * dim).map(|i| (i % 2) as f64).collect(), dim);

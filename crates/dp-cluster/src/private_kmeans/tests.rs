@@ -465,3 +465,22 @@ fn counts_add_up_to_all_records() {
         assert!((1_600.0..2_400.0).contains(&mean), "{dim} dimensions: {mean}");
     }
 }
+
+/// A search for the number of clusters that goes on from a state asks what that state asks.
+#[test]
+fn a_search_for_the_number_goes_on_by_its_own_question() {
+    use crate::private_box::BoxSearch;
+
+    let public_box = PublicBox::cube(2, -10.0, 10.0).expect("valid");
+    let start = Some(Start::Rings);
+    let settings = PrivateKMeansSettings { finds_k: true, start, ..Default::default() };
+    let budget = Budget::new(3.0, 1e-6).expect("valid");
+    let plan = PrivateKMeans::new(public_box.clone(), 3, budget, settings).expect("valid");
+    let number = plan.number.as_ref().expect("it finds k");
+    let centres = Points::new(vec![-5.0, 0.0, 5.0, 0.0], 2).expect("rows");
+    let start = crate::recentring::Start::at(centres, vec![500, 500]);
+    let (state, question) = number.first(&public_box, start);
+    assert!(number.fits(&public_box, &state, &question).is_ok());
+    let (_, other) = BoxSearch::first(&public_box);
+    assert!(number.fits(&public_box, &state, &other).is_err());
+}

@@ -159,6 +159,19 @@ fn odd_data_is_released_like_any_other_and_receipts_stay_within_the_budget() {
     }
 }
 
+#[test]
+fn receipts_stay_within_the_budget_to_the_last_digit() {
+    let (candidates, mut rng) = (random(6, 2, 5), rng(6));
+    for i in 0..1_000 {
+        let epsilon = 10_f64.powf(rng.random_range(-2.0..2.0));
+        let delta = if i % 4 == 0 { 0.0 } else { 10_f64.powf(rng.random_range(-15.0..-1.0)) };
+        let settings = PrivateLocalSearchSettings { rounds: Some(1 + i % 9), ..Default::default() };
+        let plan = planned(candidates.clone(), 2, epsilon, delta, settings).expect("valid");
+        let receipt = plan.receipt();
+        assert!(receipt.within_budget(), "{epsilon}, {delta}: {receipt}");
+    }
+}
+
 /// The planted centres are among the candidates, and are found from the worst start; ten times the records, a tenth of the forecast's share.
 #[test]
 fn planted_centres_are_found() {
