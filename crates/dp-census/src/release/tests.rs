@@ -456,6 +456,7 @@ fn what_is_nearly_a_release_is_not_proved() {
                 let proof = plan.certify(&other, &evidence).expect("its shape");
                 let is_table = other.counts.iter().all(|count| *count >= 0);
                 assert_eq!(proof.feasible, is_table, "{method:?}, {from} to {to}: {proof:?}");
+                assert_eq!(other.is_consistent(tree, table.groups()), is_table);
                 moved += i32::from(is_table);
                 negative += i32::from(!is_table);
                 let said = format!("{method:?}, {from} to {to}: {proof:?}");
