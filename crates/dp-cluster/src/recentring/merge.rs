@@ -196,9 +196,14 @@ mod tests {
     #[test]
     fn a_joined_centre_is_the_mean_of_its_points_and_they_follow_it() {
         let mut three = centres(vec![0.0, 50.0, 4.0], 1, vec![300, 200, 100], 0.0);
+        for (one, count_variance) in three.standings.iter_mut().zip([7.0, 1.0, 3.0]) {
+            one.count_variance = count_variance;
+        }
         assert_eq!(three.merge(Until::Apart(10.0)), [0, 1, 0]);
         assert!((three.coords[0] - 1.0).abs() < 1e-12 && three.coords[1] > 49.0);
         assert_abs_diff_eq!(three.standings[0].count, 400.0, epsilon = 1e-9);
+        let of_counts: Vec<f64> = three.standings.iter().map(|one| one.count_variance).collect();
+        assert_eq!(of_counts, [10.0, 1.0]);
     }
 
     #[test]
