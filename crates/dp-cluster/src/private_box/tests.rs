@@ -35,6 +35,18 @@ fn a_wide_box_becomes_one_that_fits() {
     }
 }
 
+/// A budget that just makes a search sure of a box does so in every run: the number of records is no sum of noisy counts, by which one of eight had kept
+/// a box a thousand times too wide.
+#[test]
+fn a_box_that_is_sure_is_sure_every_time() {
+    let (points, _) = blobs(20_000, 5, 4, 9.0, 2);
+    let plan = PrivateBox::plan(cube(5, -20.0, 2e4), budget(0.05)).expect("valid");
+    for seed in 0..40 {
+        let found = plan.simulate(points.view(), &mut rng(seed)).expect("fits").output.public_box;
+        assert!(found.width(0) < 200.0, "{seed}: {found:?}");
+    }
+}
+
 /// With few records, noise could hide most of them: the box stays as it is.
 #[test]
 fn too_little_data_keeps_the_public_box() {

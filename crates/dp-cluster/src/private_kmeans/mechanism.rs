@@ -20,8 +20,8 @@ use crate::{ClusterError, Clustering};
 ///
 /// # Complexity
 /// That of [`RingRounds`](crate::rings::RingRounds) or of [`PrivateMap`], and `O(n k d)` per round of re-centring at worst; points well inside of
-/// their cluster take `O(d)`. With [`finds_k`](super::PrivateKMeansSettings::finds_k), one more pass after rings and `O(k^3 d)` at worst to join parts,
-/// or `O(k)` looks at each vertex of a map for each cluster that is joined, whatever `n` is.
+/// their cluster take `O(d)`. With [`finds_k`](super::PrivateKMeansSettings::finds_k), one more pass after rings and `O(k^3 d)` at worst to join parts.
+/// After a map, with it or for at most 48 clusters, `O(k)` looks at each vertex for each part that is joined, whatever `n` is: .05 s for 15 clusters, .5 s for 40.
 ///
 /// # Shapes and units
 /// Points `(n, d)`; at most `k` centres `(k, d)` in the units of the points, inside the public box. There is always one.

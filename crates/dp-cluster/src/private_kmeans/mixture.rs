@@ -303,18 +303,15 @@ pub(super) fn clusters(map: &Weighted<'_>, centres: &[f64]) -> Vec<Cluster> {
 }
 
 /// What a map says without most of its noise, from these centres of more parts than there are clusters: points around the middle of each cluster of a
-/// mixture, on every axis, with the mean, the variance and the records of the cluster.
+/// mixture, on every axis, with the mean, the variance and the records of the cluster. Nothing, if the map has no records.
 pub(super) fn without_noise(
     map: &Weighted<'_>,
     centres: &[f64],
     public_box: &PublicBox,
-) -> PrivateCoreset {
-    let found = match simplified(map, centres, [NOISE_IN_A_MODEL]) {
-        Ok(Simplified { best: [best], .. }) => best.clusters,
-        Err(one) => one,
-    };
+) -> Option<PrivateCoreset> {
+    let Simplified { best: [best], .. } = simplified(map, centres, [NOISE_IN_A_MODEL]).ok()?;
     let (mut coords, mut weights) = (Vec::new(), Vec::new());
-    for Cluster { at, count, variance } in &found {
+    for Cluster { at, count, variance } in &best.clusters {
         let step = (map.dim as f64 * variance).sqrt();
         for (axis, step) in (0..map.dim).flat_map(|axis| [(axis, -step), (axis, step)]) {
             let moved = |(i, x): (usize, &f64)| if i == axis { x + step } else { *x };
@@ -323,7 +320,8 @@ pub(super) fn without_noise(
             weights.push(count / (2 * map.dim) as f64);
         }
     }
-    PrivateCoreset::released(Points::new(coords, map.dim).expect("whole rows"), weights)
+    let points = Points::new(coords, map.dim).expect("whole rows");
+    Some(PrivateCoreset::released(points, weights))
 }
 
 /// The best mixture for one cost of noise.
@@ -377,7 +375,8 @@ fn simplified<'a, const N: usize>(
     }
     // Noise costs what it does in the first of them where the next step is chosen.
     let on_the_way = costs[0];
-    let mut best = costs.map(|cost| Best { cost, score: f64::INFINITY, clusters: Vec::new() });
+    let all = &mixture.clusters;
+    let mut best = costs.map(|cost| Best { cost, score: f64::INFINITY, clusters: all.clone() });
     loop {
         let before = mixture.clusters.clone();
         let prices = best.each_ref().map(|best| mixture.prices(best.cost).iter().sum::<f64>());
@@ -432,8 +431,12 @@ mod tests {
 
     const SIDE: usize = 64;
 
-    /// A map of a square of 32 by 32 with this density, up to a constant, and noise of this variance in ten thousand records.
-    fn found(noise: f64, density: impl Fn(f64, f64) -> f64) -> Vec<Cluster> {
+    /// A map of a square of 32 by 32 with this density, up to a constant, and noise of this variance in ten thousand records, and centres of parts.
+    fn with_map<T>(
+        noise: f64,
+        density: impl Fn(f64, f64) -> f64,
+        then: impl Fn(&Weighted<'_>, &[f64]) -> T,
+    ) -> T {
         let at = |i: usize| i as f64 / 2.0;
         let cells = || (0..=SIDE).flat_map(|i| (0..=SIDE).map(move |j| (at(i), at(j))));
         let weights: Vec<f64> = cells().map(|(x, y)| density(x, y)).collect();
@@ -445,7 +448,11 @@ mod tests {
         let parts: Vec<f64> = (0..25_u32)
             .flat_map(|i| [3.0 + 6.5 * f64::from(i % 5), 3.0 + 6.5 * f64::from(i / 5)])
             .collect();
-        clusters(&map, &parts)
+        then(&map, &parts)
+    }
+
+    fn found(noise: f64, density: impl Fn(f64, f64) -> f64) -> Vec<Cluster> {
+        with_map(noise, density, clusters)
     }
 
     fn normal(x: f64, y: f64, at: [f64; 2]) -> f64 {
@@ -491,10 +498,34 @@ mod tests {
         assert_eq!(found(1.0, |x, y| two(x, y) + 1e-3).len(), 2);
     }
 
+    /// Two clusters side by side and one far away, with a lump of noise.
+    #[test]
+    fn a_model_has_the_records_and_the_spread_of_clusters_and_no_lumps() {
+        let square = PublicBox::cube(2, 0.0, 32.0).expect("valid");
+        let places = [[8.0, 8.0], [12.0, 8.0], [24.0, 20.0]];
+        let lump = |x: f64, y: f64| if [x, y] == [28.0, 4.0] { 0.3 } else { 0.0 };
+        let density = |x, y| places.iter().map(|at| normal(x, y, *at)).sum::<f64>() + lump(x, y);
+        let model = with_map(1e5, density, |map, parts| without_noise(map, parts, &square));
+        let model = model.expect("there are records");
+        let rows = || model.points().rows().zip(model.weights());
+        for at in places {
+            let near = || rows().filter(|(row, _)| squared_distance(row, &at) < 4.0);
+            let records: f64 = near().map(|(_, weight)| weight).sum();
+            let squares = |(row, weight): (&[f64], &f64)| weight * squared_distance(row, &at);
+            let variance = near().map(squares).sum::<f64>() / (2.0 * records);
+            assert!((records / 3_333.0 - 1.0).abs() < 0.1, "{at:?}: {records}");
+            assert!((variance - 1.0).abs() < 0.15, "{at:?}: {variance}");
+        }
+        let of_lump = rows().filter(|(row, _)| squared_distance(row, &[28.0, 4.0]) < 16.0);
+        assert!(of_lump.map(|(_, weight)| weight).sum::<f64>() < 20.0);
+    }
+
     #[test]
     fn a_map_of_nobody_has_a_centre() {
         let levels = vec![Resolution { side: 1.0, volume: 1.0, noise: 1e9 }];
         let map = Weighted { places: &[0.0, 1.0], weights: &[1e-9, 1e-9], dim: 1, levels };
+        let line = PublicBox::cube(1, 0.0, 1.0).expect("valid");
+        assert!(without_noise(&map, &[0.0, 1.0], &line).is_none());
         let one = clusters(&map, &[0.0, 1.0]);
         assert!(one.len() == 1 && one[0].at[0].is_finite());
     }

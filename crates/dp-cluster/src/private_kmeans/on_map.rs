@@ -1,6 +1,7 @@
 //! Where re-centring starts after a map: released values only.
 
 use dp_geometry::{Points, PublicBox};
+use dp_mechanism::ChaCha20Rng;
 
 use super::PrivateKMeansSettings;
 use super::mixture::{self, Resolution, Weighted};
@@ -14,6 +15,8 @@ use crate::recentring::Start;
 /// Of so many clusters, a mixture is found in about the time that the map takes, and says better than the map where they are; of a hundred it is
 /// worse, and takes five times as long.
 const MOST_IN_A_MODEL: usize = 48;
+/// Nor is a mixture of so many vertices times the square of clusters worth its time, which grows with that: about two seconds.
+const MOST_WORK: usize = 40_000_000;
 /// It begins with twice as many parts and so many more.
 const MORE_PARTS: usize = 2;
 /// Runs on what it says, which is a few points for each of them, and tries at a better seeding.
@@ -50,34 +53,42 @@ impl<'a> OnMap<'a> {
     /// As many centres as wanted, or, where the number is to be found, as there are clusters, at most so many.
     pub(super) fn start(self, k: usize, settings: PrivateKMeansSettings) -> Start {
         let mut rng = public_generator(settings.public_seed, Purpose::MapSolver);
-        if !settings.finds_k && k <= MOST_IN_A_MODEL {
-            let parts = self.map.kmeans(2 * k + MORE_PARTS, &mut rng).expect("few");
-            let parts = parts.centres.view().coords();
-            let model = mixture::without_noise(&self.weighted(), parts, self.public_box);
-            // Fewer say nothing about so many clusters.
-            if model.len() >= k {
-                let local_search_steps = LOCAL_SEARCH_STEPS;
-                let settings =
-                    KMeansSettings { restarts: RUNS, local_search_steps, ..Default::default() };
-                let solver = KMeans::new(k, settings).expect("few");
-                let fit = solver.post_fit(&model, &mut rng).expect("released points are finite");
-                let mut coords = fit.centres.into_coords();
-                // A mean can round to just outside of the box.
-                let rows = coords.chunks_exact_mut(self.public_box.dim());
-                rows.for_each(|row| self.public_box.clip(row).expect("as many coordinates"));
-                let centres = Points::new(coords, self.public_box.dim()).expect("whole rows");
-                let counts = nearest_weights(&model, centres.view());
-                return Start::at(centres, counts);
-            }
+        if !settings.finds_k {
+            return self.of_model(k, &mut rng).unwrap_or_else(|| {
+                let found = self.map.clustering(k, &mut rng).expect("k was checked");
+                Start::at(found.centres, found.counts)
+            });
         }
         let found = self.map.clustering(k, &mut rng).expect("k was checked");
-        if !settings.finds_k {
-            return Start::at(found.centres, found.counts);
-        }
         let found = mixture::clusters(&self.weighted(), found.centres.view().coords());
         let counts = found.iter().map(|one| records(one.count)).collect();
         let centres = found.into_iter().flat_map(|one| one.at).collect();
         Start::at(Points::new(centres, self.public_box.dim()).expect("whole rows"), counts)
+    }
+
+    /// By k-means on a mixture that explains the map, where that is better and does not take too long.
+    fn of_model(&self, k: usize, rng: &mut ChaCha20Rng) -> Option<Start> {
+        if k > MOST_IN_A_MODEL || self.coreset.len() * k * k > MOST_WORK {
+            return None;
+        }
+        let parts = self.map.kmeans(2 * k + MORE_PARTS, rng).expect("few");
+        let parts = parts.centres.view().coords();
+        let model = mixture::without_noise(&self.weighted(), parts, self.public_box)?;
+        // Fewer say nothing about so many clusters.
+        if model.len() < k {
+            return None;
+        }
+        let local_search_steps = LOCAL_SEARCH_STEPS;
+        let settings = KMeansSettings { restarts: RUNS, local_search_steps, ..Default::default() };
+        let solver = KMeans::new(k, settings).expect("few");
+        let fit = solver.post_fit(&model, rng).expect("released points are finite");
+        let mut coords = fit.centres.into_coords();
+        // A mean can round to just outside of the box.
+        let rows = coords.chunks_exact_mut(self.public_box.dim());
+        rows.for_each(|row| self.public_box.clip(row).expect("as many coordinates"));
+        let centres = Points::new(coords, self.public_box.dim()).expect("whole rows");
+        let counts = nearest_weights(&model, centres.view());
+        Some(Start::at(centres, counts))
     }
 
     fn weighted(&self) -> Weighted<'_> {
