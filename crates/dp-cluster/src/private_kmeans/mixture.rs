@@ -503,7 +503,7 @@ mod tests {
     fn a_model_has_the_records_and_the_spread_of_clusters_and_no_lumps() {
         let square = PublicBox::cube(2, 0.0, 32.0).expect("valid");
         let places = [[8.0, 8.0], [12.0, 8.0], [24.0, 20.0]];
-        let lump = |x: f64, y: f64| if [x, y] == [28.0, 4.0] { 0.3 } else { 0.0 };
+        let lump = |x: f64, y: f64| if (x - 28.0).hypot(y - 4.0) < 0.1 { 0.3 } else { 0.0 };
         let density = |x, y| places.iter().map(|at| normal(x, y, *at)).sum::<f64>() + lump(x, y);
         let model = with_map(1e5, density, |map, parts| without_noise(map, parts, &square));
         let model = model.expect("there are records");
