@@ -105,8 +105,8 @@ impl ReleasedMap {
         Ok(KMedianFit { centres: self.inside(fit.centres)?, ..fit })
     }
 
-    /// A map without weight has no points, and a solver's answer to none is the origin, wherever the box is.
-    fn inside(&self, centres: Points) -> Result<Points, ClusterError> {
+    /// A map without weight has no points, and a solver's answer to none is the origin, wherever the box is. A mean can round to just outside of it.
+    pub(crate) fn inside(&self, centres: Points) -> Result<Points, ClusterError> {
         let mut coords = centres.into_coords();
         let dim = self.public_box.dim();
         coords

@@ -22,8 +22,8 @@
 //! ```
 //!
 //! # What happens
-//! All records are counted, with noise. Then, three times over, boxes of the shape of the public one are nested around a middle, each narrower by root 2 than the one before, 96 of
-//! them; at first around the middle of the public box.
+//! All records are counted, with noise. Then, three times over, boxes of the shape of the public one are nested around a middle, each narrower
+//! by root 2 than the one before, 96 of them; at first around the middle of the public box.
 //! 1. The records between each box and the next are counted, with noise, whether there are any or not.
 //! 2. The widest ring that surely has records, alone or with all beyond it, ends the box. Surely: 4.5 standard deviations.
 //! 3. Twice, the noisy mean of all records, moved into that box, becomes the next middle.

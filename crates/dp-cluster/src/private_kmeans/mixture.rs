@@ -73,7 +73,7 @@ const NOISE: f64 = 1.5;
 const NOISE_OVERLAPPING: f64 = 0.5;
 /// For a mixture that stands for the map: more clusters than there are do no harm, but for those of noise.
 const NOISE_IN_A_MODEL: f64 = 0.2;
-/// What noise costs, for a cluster that is so many times the deviations of both from any other: it is no part of one, and to lose it costs much.
+/// What noise costs is this part of all that, for a cluster that is so many times the deviations of both from any other: it is no part of one, and to lose it costs much.
 const NOISE_ALONE: f64 = 0.3;
 const ALONE: f64 = 3.0;
 /// Noise in a cluster is that of the coarsest level whose cells have at most so many of its deviations.
@@ -477,8 +477,11 @@ mod tests {
         }
         // Half a deviation apart, there is no valley between two.
         assert_eq!(found(0.0, row(2, 0.5)).len(), 1);
-        // What noise may have made is joined.
+        // What noise may have made is joined, but not too soon: these overlap.
+        assert_eq!(found(1e4, row(5, 3.0)).len(), 5);
         assert!(found(1e5, row(5, 3.0)).len() < 5);
+        // Apart, they take more evidence.
+        assert_eq!(found(1e4, row(2, 12.0)).len(), 2);
     }
 
     #[test]

@@ -36,8 +36,8 @@
 //!   cluster's sum is in standard deviations of the noise that the whole budget would put on it. Where that is weak, or there are 20 clusters and more, a third ring round, which
 //!   finds clusters that two had cut, and more for the start for 16 clusters and above, of which it misses one easily. From 24 dimensions on, where the
 //!   noise of a sum is long, two more for 16 clusters and above if the signal is weak.
-//! - After a map, what k-means runs on: up to 48 clusters a mixture of normal clusters that is fitted to the map, of more parts than there are clusters. Lumps of noise
-//!   are not worth a part, where in the map itself they draw centres away from clusters that lie next to each other.
+//! - After a map, what k-means runs on: up to 48 clusters a mixture of normal clusters that is fitted to the map, of more parts than there are clusters. A lump of noise
+//!   has to be worth a part, where on the map itself it draws centres away from clusters that lie next to each other.
 //! - What the choice of radii gets: more where the records are few for the budget. Where noise would still hide them, rounds choose among few
 //!   radii, from that of the rings where most records were seen.
 //! - What the search for a box gets: what makes it sure of one, if the number of records is known and that is not more than a twelfth. If it is

@@ -82,11 +82,7 @@ impl<'a> OnMap<'a> {
         let settings = KMeansSettings { restarts: RUNS, local_search_steps, ..Default::default() };
         let solver = KMeans::new(k, settings).expect("few");
         let fit = solver.post_fit(&model, rng).expect("released points are finite");
-        let mut coords = fit.centres.into_coords();
-        // A mean can round to just outside of the box.
-        let rows = coords.chunks_exact_mut(self.public_box.dim());
-        rows.for_each(|row| self.public_box.clip(row).expect("as many coordinates"));
-        let centres = Points::new(coords, self.public_box.dim()).expect("whole rows");
+        let centres = self.map.inside(fit.centres).expect("released points are of its box");
         let counts = nearest_weights(&model, centres.view());
         Some(Start::at(centres, counts))
     }

@@ -484,3 +484,26 @@ fn a_search_for_the_number_goes_on_by_its_own_question() {
     let (_, other) = BoxSearch::first(&public_box);
     assert!(number.fits(&public_box, &state, &other).is_err());
 }
+
+/// As narrow and as wide as a box may be: densities on a map are no numbers there, and centres are in the box all the same.
+#[test]
+fn a_map_of_any_width_is_a_start() {
+    for (dim, half) in [(1, 1e-70), (2, 1e-70), (3, 1e-70), (1, 1e70), (2, 1e70), (3, 1e70)] {
+        let public_box = PublicBox::cube(dim, -half, half).expect("valid");
+        let coords = (0..300 * dim).map(|i| half * ((i * 7 % 19) as f64 / 10.0 - 0.9)).collect();
+        let points = Points::new(coords, dim).expect("whole rows");
+        for finds_k in [false, true] {
+            let settings = PrivateKMeansSettings {
+                start: Some(Start::Map),
+                expected_records: Some(300),
+                finds_k,
+                ..Default::default()
+            };
+            let budget = Budget::new(5.0, 1e-6).expect("valid");
+            let plan = PrivateKMeans::new(public_box.clone(), 3, budget, settings).expect("valid");
+            let found = plan.simulate(points.view(), &mut rng(4)).expect("fits").output;
+            let inside = found.centres.view().rows().all(|row| public_box.contains(row));
+            assert!(inside && (1..=3).contains(&found.centres.len()), "{dim}, {half}: {found:?}");
+        }
+    }
+}
