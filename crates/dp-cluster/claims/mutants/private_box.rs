@@ -11,7 +11,7 @@ use crate::dpm::spends;
 use crate::rings::is_of_sum;
 use crate::{private_box, private_kmeans};
 
-pub(crate) fn code() -> [MutantCode; 4] {
+pub(crate) fn code() -> [MutantCode; 3] {
     [
         (
             "M100",
@@ -26,11 +26,6 @@ pub(crate) fn code() -> [MutantCode; 4] {
         (
             "M102",
             |effort| private_kmeans::transcripts(effort, radius_of_the_records),
-            |effort| private_kmeans::transcripts(effort, private_kmeans::honest),
-        ),
-        (
-            "M250",
-            |effort| private_kmeans::transcripts(effort, spreads_of_near_records),
             |effort| private_kmeans::transcripts(effort, private_kmeans::honest),
         ),
     ]
@@ -50,27 +45,6 @@ fn noise_for_one_coordinate(
 ) -> FoundBox {
     let dim = points.view().dim() as u128;
     let law = |_, _, noise| Some(if is_of_sum(noise) { scaled(noise, (1, dim)) } else { noise });
-    plan.replay(points.view(), &mut Instead { draws, law, number: 0 }).0
-}
-
-/// The spread around each centre has the noise for records that add a thirty-second of what they may.
-fn spreads_of_near_records(
-    plan: &PrivateKMeans,
-    points: &Points,
-    draws: &mut dyn Source,
-) -> Clustering {
-    let of_spreads = spends(plan.receipt().spent(), "spreads").first().map(|rho| rho.get());
-    let law = |_, _, noise: RoundedGaussian| {
-        let variance = noise.variance();
-        let variance = variance.numerator() as f64 / variance.denominator().get() as f64;
-        let units = 2_f64.powi(40);
-        let is_of_spreads = |rho: f64| (2.0 * rho * variance / units - 1.0).abs() < 1e-6;
-        Some(if of_spreads.is_some_and(is_of_spreads) {
-            scaled(noise, (1, 1 << 10))
-        } else {
-            noise
-        })
-    };
     plan.replay(points.view(), &mut Instead { draws, law, number: 0 }).0
 }
 

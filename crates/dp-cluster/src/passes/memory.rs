@@ -73,7 +73,6 @@ impl<'a> Memory<'a> {
                 self.leaf_of = rows.map_or_else(Vec::new, |rows| rows.leaves(&sums.path));
             }
             What::Radii(radii) => self.locate(&radii.labels),
-            What::Spreads(spreads) => self.locate(&spreads.labels),
             What::RingCells(cells) => {
                 let Some(layout) = cells.layout() else {
                     self.cells = (vec![], cells.entries());
@@ -167,7 +166,6 @@ impl<'a> Memory<'a> {
             (What::GroupSums(sums), _, Some((located, inside))) => {
                 sums.sums(located, inside, &self.cells.0)
             }
-            (What::Spreads(spreads), _, Some((located, _))) => spreads.sums(located),
             _ => vec![0; question.entries()],
         }
     }

@@ -10,7 +10,6 @@ use crate::dpm::{Gaps, LeafCounter, LeafSums, Level, LevelCounter};
 use crate::lsh_splits::{CodeCounter, Codes, PartCounter, PartSums};
 use crate::map::{VertexCounter, Vertices};
 use crate::private_box::{Nest, NestCounter};
-use crate::private_kmeans::{SpreadCounter, Spreads};
 use crate::recentring::{Radii, RadiusCounter, SumCounter, Sums};
 use crate::rings::{CellCounter, GroupCounter, GroupSums, RingCells};
 
@@ -39,7 +38,6 @@ pub(super) enum What {
     Nest(Nest),
     RingCells(RingCells),
     GroupSums(GroupSums),
-    Spreads(Spreads),
     Codes(Codes),
     PartSums(PartSums),
 }
@@ -85,10 +83,6 @@ impl Question {
         Self { counting: COUNTING, dim: sums.cells.dim(), what: What::GroupSums(sums) }
     }
 
-    pub(crate) fn spreads(spreads: Spreads) -> Self {
-        Self { counting: COUNTING, dim: spreads.labels.dim(), what: What::Spreads(spreads) }
-    }
-
     pub(crate) fn codes(codes: Codes) -> Self {
         Self { counting: COUNTING, dim: codes.dim(), what: What::Codes(codes) }
     }
@@ -115,7 +109,6 @@ impl Question {
             What::Nest(_) => "places in nested boxes",
             What::RingCells(_) => "cells of the rings around the centres",
             What::GroupSums(_) => "sums of groups of cells",
-            What::Spreads(_) => "spreads around the centres",
             What::Codes(_) => "sides of hyperplanes",
             What::PartSums(_) => "sums of parts",
         }
@@ -142,7 +135,6 @@ enum Counting {
     Nest(NestCounter),
     RingCells(CellCounter),
     GroupSums(GroupCounter),
-    Spreads(SpreadCounter),
     Codes(CodeCounter),
     PartSums(PartCounter),
 }
@@ -167,7 +159,6 @@ impl passes::Question for Question {
             What::Nest(nest) => (nest.dim(), Counting::Nest(nest.counter()?)),
             What::RingCells(cells) => (cells.dim(), Counting::RingCells(cells.counter()?)),
             What::GroupSums(sums) => (sums.cells.dim(), Counting::GroupSums(sums.counter()?)),
-            What::Spreads(spreads) => (spreads.labels.dim(), Counting::Spreads(spreads.counter()?)),
             What::Codes(codes) => (codes.dim(), Counting::Codes(codes.counter()?)),
             What::PartSums(sums) => (sums.dim(), Counting::PartSums(sums.counter()?)),
         };
@@ -186,7 +177,6 @@ impl passes::Question for Question {
             What::Nest(nest) => nest.entries(),
             What::RingCells(cells) => cells.entries(),
             What::GroupSums(sums) => sums.entries(),
-            What::Spreads(spreads) => spreads.entries(),
             What::Codes(codes) => codes.entries(),
             What::PartSums(sums) => sums.entries(),
         }
@@ -208,7 +198,6 @@ impl passes::Question for Question {
             Counting::Nest(nest) => rows.for_each(|row| nest.add(row, entries)),
             Counting::RingCells(cells) => rows.for_each(|row| cells.add(row, entries)),
             Counting::GroupSums(groups) => rows.for_each(|row| groups.add(row, entries)),
-            Counting::Spreads(spreads) => rows.for_each(|row| spreads.add(row, entries)),
             Counting::Codes(codes) => rows.for_each(|row| codes.add(row, entries)),
             Counting::PartSums(parts) => rows.for_each(|row| parts.add(row, entries)),
         }
@@ -225,7 +214,6 @@ impl passes::Question for Question {
             What::Nest(nest) => nest.is_possible(rows, entries),
             What::RingCells(_) => RingCells::is_possible(rows, entries),
             What::GroupSums(sums) => sums.is_possible(rows, entries),
-            What::Spreads(_) => Spreads::is_possible(rows, entries),
             What::Codes(_) => Codes::is_possible(rows, entries),
             What::PartSums(sums) => sums.is_possible(rows, entries),
         }

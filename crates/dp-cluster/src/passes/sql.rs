@@ -32,7 +32,6 @@ pub fn sql(asked: &Asked<Question>, records: &str) -> Option<String> {
         | What::Nest(_)
         | What::RingCells(_)
         | What::GroupSums(_)
-        | What::Spreads(_)
         | What::Codes(_)
         | What::PartSums(_) => return None,
     };

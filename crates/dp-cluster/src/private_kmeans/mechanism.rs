@@ -6,7 +6,7 @@ use dp_mechanism::passes::{ByPasses, Counted, Next, TableError};
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
-use super::number::{NumberSearch, NumberState};
+use super::number;
 use super::on_map::OnMap;
 use super::params::{self, Asked, Choices};
 use crate::map::PrivateMap;
@@ -20,7 +20,7 @@ use crate::{ClusterError, Clustering};
 ///
 /// # Complexity
 /// That of [`RingRounds`](crate::rings::RingRounds) or of [`PrivateMap`], and `O(n k d)` per round of re-centring at worst; points well inside of
-/// their cluster take `O(d)`. With [`finds_k`](super::PrivateKMeansSettings::finds_k), one more pass after rings and `O(k^3 d)` at worst to join parts.
+/// their cluster take `O(d)`. With [`finds_k`](super::PrivateKMeansSettings::finds_k) after rings, `O(k^2 d)` as a rule to join parts.
 /// After a map, with it or for at most 48 clusters, `O(k)` looks at each vertex for each part that is joined, whatever `n` is: .05 s for 15 clusters, .5 s for 40.
 ///
 /// # Shapes and units
@@ -36,8 +36,6 @@ pub struct PrivateKMeans {
     pub(super) choices: Choices,
     pub(super) search: BoxSearch,
     pub(super) start: StartPlan,
-    /// Where the number of clusters is to be found.
-    pub(super) number: Option<NumberSearch>,
     pub(super) recentring: Recentring,
 }
 
@@ -91,9 +89,7 @@ impl Algorithm for PrivateKMeans {
             StartPlan::Rings(rings) => rings.spent(),
             StartPlan::Map(map) => Step::sequential(MAP, vec![map.cost().spent().clone()]),
         };
-        let mut steps = vec![self.search.spent(), start];
-        steps.extend(self.number.as_ref().map(NumberSearch::spent));
-        steps.push(self.recentring.spent());
+        let steps = vec![self.search.spent(), start, self.recentring.spent()];
         let spent = Step::sequential("all steps", steps);
         Receipt::new("private-kmeans", AddRemove, self.asked.budget, spent)
     }
@@ -123,13 +119,12 @@ enum At {
     Box(BoxState),
     Rings(PublicBox, RingState),
     Map(PublicBox),
-    Number(PublicBox, NumberState),
     Rounds(PublicBox, RoundState),
 }
 
 type Asks = Next<KMeansState, Question, Clustering>;
 
-/// Five passes for the box, two for each ring round or one for a map, two for each round, and five where the number of clusters is to be found after rings.
+/// Five passes for the box, two for each ring round or one for a map and two for each round.
 impl ByPasses for PrivateKMeans {
     type Question = Question;
     type State = KMeansState;
@@ -154,10 +149,6 @@ impl ByPasses for PrivateKMeans {
                 asks(question, &map.in_box(box_of(found)?).first().1)
             }
             (At::Rings(..) | At::Map(_), _) => is_there("the start of the plan", false),
-            (At::Number(found, state), _) => match &self.number {
-                Some(number) => number.fits(&box_of(found)?, state, question),
-                None => is_there("a search for the number of clusters", false),
-            },
             (At::Rounds(found, state), _) => {
                 self.recentring.in_box(box_of(found)?).fits(state, question)
             }
@@ -194,9 +185,12 @@ impl ByPasses for PrivateKMeans {
             (At::Rings(public_box, state), StartPlan::Rings(rings)) => {
                 match rings.in_box(public_box.clone()).answer(state, counted, draws) {
                     Next::Ask(state, question) => ask(At::Rings(public_box, state), question),
-                    Next::Done(rings::Found { clustering, of_cells, reach }) => {
+                    Next::Done(found) => {
+                        let finds_k = self.asked.settings.finds_k;
+                        let found = if finds_k { number::clusters(found) } else { found };
+                        let rings::Found { clustering, of_cells, reach, .. } = found;
                         let start = Start::at(clustering.centres, clustering.counts);
-                        self.started(public_box, Start { reach: Some(reach), of_cells, ..start })
+                        self.last(public_box, Start { reach: Some(reach), of_cells, ..start })
                     }
                 }
             }
@@ -208,12 +202,6 @@ impl ByPasses for PrivateKMeans {
                 let on_map = OnMap::new(&map, levels, &public_box);
                 let start = on_map.start(self.asked.k, self.asked.settings);
                 self.last(public_box, start)
-            }
-            (At::Number(public_box, state), _) if let Some(number) = &self.number => {
-                match number.answer(&public_box, state, counted, draws) {
-                    Next::Ask(state, question) => ask(At::Number(public_box, state), question),
-                    Next::Done(start) => self.last(public_box, start),
-                }
             }
             (At::Rounds(public_box, state), _) => {
                 match self.recentring.in_box(public_box.clone()).answer(state, counted, draws) {
@@ -227,13 +215,6 @@ impl ByPasses for PrivateKMeans {
 }
 
 impl PrivateKMeans {
-    /// What is asked once there is a start.
-    fn started(&self, public_box: PublicBox, start: Start) -> Asks {
-        let Some(number) = &self.number else { return self.last(public_box, start) };
-        let (state, question) = number.first(&public_box, start);
-        Next::Ask(KMeansState(At::Number(public_box, state)), question)
-    }
-
     /// What the last rounds ask first.
     fn last(&self, public_box: PublicBox, start: Start) -> Asks {
         let (state, question) = self.recentring.in_box(public_box.clone()).first(start);

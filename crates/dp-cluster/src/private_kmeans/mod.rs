@@ -125,11 +125,8 @@ mod mixture;
 mod number;
 mod on_map;
 mod params;
-mod parts;
-mod spreads;
 #[cfg(test)]
 mod tests;
 
 pub use mechanism::{KMeansState, PrivateKMeans};
 pub use params::{PrivateKMeansSettings, Start};
-pub(crate) use spreads::{SpreadCounter, Spreads};

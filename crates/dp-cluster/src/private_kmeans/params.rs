@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::PrivateKMeans;
 use super::mechanism::StartPlan;
-use super::number::NumberSearch;
 use crate::ClusterError;
 use crate::kmeans::KMeans;
 use crate::map::{PrivateMap, PrivateMapSettings};
@@ -50,8 +49,6 @@ const RADII: f64 = 0.05;
 const RADIUS_NOISE: f64 = 0.1;
 /// but no more than this.
 const MOST_RADII: f64 = 0.15;
-/// And the search for a number of clusters, where there is one.
-const NUMBER: f64 = 0.5;
 
 /// What a plan has decided.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,16 +95,9 @@ impl PrivateKMeans {
         }
         let whole = total_mu(asked.budget)?;
         let choices = asked.choices(whole);
-        // A map says that without further draws.
-        let asks_number = asked.settings.finds_k && choices.start == Start::Rings;
-        let for_number = if asks_number { NUMBER } else { 0.0 };
         let rest = 1.0 - choices.share - choices.search;
-        let last = rest * (1.0 - for_number);
-        let mut shares =
-            vec![choices.search, choices.share, last * choices.radii, last * (1.0 - choices.radii)];
-        if asks_number {
-            shares.push(rest * for_number);
-        }
+        let radii = rest * choices.radii;
+        let shares = [choices.search, choices.share, radii, rest - radii];
         let parts = whole.split(&shares)?;
         let public_box = asked.public_box.clone();
         let mu = parts[1];
@@ -120,8 +110,7 @@ impl PrivateKMeans {
                     public_seed,
                     ..Default::default()
                 };
-                let rings = RingPlan::new(public_box.clone(), asked.k, settings, mu)?;
-                StartPlan::Rings(if asks_number { rings.with_whole_residuals() } else { rings })
+                StartPlan::Rings(RingPlan::new(public_box.clone(), asked.k, settings, mu)?)
             }
             Start::Map => {
                 let settings =
@@ -132,13 +121,9 @@ impl PrivateKMeans {
         };
         let rounds = Rounds::without_splits(choices.rounds[1]);
         let search = BoxSearch::new(&public_box, parts[0], choices.surely)?;
-        let number = parts
-            .get(4)
-            .map(|&mu| NumberSearch::new(public_box.clone(), asked.k, choices.radii, mu));
-        let number = number.transpose()?;
         let shares = [parts[2], parts[3]];
         let recentring = Recentring::new(public_box, rounds, Some(asked.k), shares)?;
-        Ok(Self { asked, choices, search, start, number, recentring })
+        Ok(Self { asked, choices, search, start, recentring })
     }
 }
 

@@ -34,18 +34,18 @@ pub(crate) struct Centres {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Standing {
     /// Noisy number of points, by all rounds so far.
-    pub(crate) count: f64,
+    pub(super) count: f64,
     /// Variance of the noise in that.
     pub(super) count_variance: f64,
     /// The same by the last round alone.
-    pub(crate) counted: f64,
-    pub(crate) counted_variance: f64,
+    pub(super) counted: f64,
+    pub(super) counted_variance: f64,
     /// Noisy number of them beyond the radius of the last round.
     pub(super) beyond: f64,
     /// Variance per coordinate that the noise has left in its position; infinite before any round.
-    pub(crate) variance: f64,
+    pub(super) variance: f64,
     /// Its radius in the last round.
-    pub(crate) radius: f64,
+    pub(super) radius: f64,
     /// Whether most of its points were far beyond that.
     pub(super) is_lost: bool,
 }
@@ -138,11 +138,6 @@ impl Centres {
         let number = (one.counted, one.counted_variance);
         let place = (one.variance, one.radius);
         CentreError::of_noise(self.dim, place, number)
-    }
-
-    /// What was learnt about each centre, for those who go on.
-    pub(crate) fn standings(&self) -> &[Standing] {
-        &self.standings
     }
 
     pub(super) fn len(&self) -> usize {

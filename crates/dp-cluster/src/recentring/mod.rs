@@ -116,7 +116,6 @@ mod sums;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use centres::Centres;
 pub use dpm::{DpmRecentred, RecentredState};
 pub use dpm_params::{DpmRecentredSettings, RecentredSplit};
 pub use generic::{Recentred, part_of};

@@ -25,8 +25,8 @@ const MOST: f64 = 0.9;
 /// Cells of one ring of one centre that get a sum together.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Group {
-    centre: usize,
-    ring: usize,
+    pub(super) centre: usize,
+    pub(super) ring: usize,
     /// Noisy number of records.
     pub(super) count: f64,
 }
@@ -57,10 +57,8 @@ impl Groups {
         count_noise: f64,
         alone: bool,
     ) -> Self {
-        // Hardly one of so many counts of nothing but noise is as large as the largest expected; adding up cells doubles their number.
         let of_largest = if alone { OF_LARGEST_ALONE } else { OF_LARGEST };
-        let deviations = of_largest * (2.0 * (2.0 * layout.len() as f64).ln()).sqrt();
-        let deviations = deviations.max(LEAST);
+        let deviations = (of_largest * largest_noise(layout)).max(LEAST);
         let (all, left) = (Vec::new(), Vec::with_capacity(layout.planes.len() * RINGS));
         let mut groups = Self { all, of_cell: vec![NO_GROUP; layout.len()], left };
         for centre in 0..layout.planes.len() {
@@ -190,23 +188,35 @@ impl Groups {
         layout.radii()[ring.unwrap_or(RINGS - 1)]
     }
 
-    /// Where each group lies: its noisy mean, shrunk towards the centre as far as noise explains it. Row-major.
+    /// How many cells each group has.
+    pub(super) fn cells(&self) -> Vec<u32> {
+        let mut cells = vec![0; self.all.len()];
+        let in_groups = self.of_cell.iter().filter(|group| **group != NO_GROUP);
+        in_groups.for_each(|&group| cells[group as usize] += 1);
+        cells
+    }
+
+    /// Where each group lies: its noisy mean, shrunk towards the centre as far as noise explains it, row-major, and the squared length that is
+    /// expected of the noise that is left in it.
     pub(super) fn means(
         &self,
         (layout, clipped): (&Layout, f64),
         noisy_sums: &[i64],
         round: &RingRound,
         public_box: &PublicBox,
-    ) -> Vec<f64> {
+    ) -> (Vec<f64>, Vec<f64>) {
         let dim = public_box.dim();
         let mut coords = Vec::with_capacity(noisy_sums.len());
+        let mut variances = Vec::with_capacity(self.all.len());
         for (group, sum) in self.all.iter().zip(noisy_sums.chunks_exact(dim)) {
             // In radii that residuals were clipped to.
             let mean = |units: i64| units as f64 / UNITS as f64 / group.count;
             let noise = (round.sum_noise() / group.count).powi(2);
             let squared = sum.iter().map(|&units| mean(units).powi(2)).sum::<f64>() / dim as f64;
             let explained = (squared - noise).max(0.0);
-            let gain = explained / (explained + noise) * clipped * layout.radii()[group.ring];
+            let (share, radius) = (explained / (explained + noise), layout.radii()[group.ring]);
+            let gain = share * clipped * radius;
+            variances.push(share * noise * (clipped * radius).powi(2) * dim as f64);
             let centre = layout.centre(group.centre).iter().zip(sum);
             coords.extend(
                 centre
@@ -214,6 +224,11 @@ impl Groups {
                     .map(|(i, (c, &units))| public_box.clip_coordinate(i, c + gain * mean(units))),
             );
         }
-        coords
+        (coords, variances)
     }
+}
+
+/// The largest count that noise alone is expected to make of cells and of those added up, which doubles their number, in standard deviations.
+pub(super) fn largest_noise(layout: &Layout) -> f64 {
+    (2.0 * (2.0 * layout.len() as f64).ln()).sqrt()
 }

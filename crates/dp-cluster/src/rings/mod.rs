@@ -62,6 +62,7 @@ mod mechanism;
 mod params;
 mod plan;
 mod round;
+mod seen;
 #[cfg(test)]
 mod tests;
 
@@ -69,3 +70,6 @@ pub(crate) use cells::{CellCounter, GroupCounter, GroupSums, RingCells, exact_co
 pub use mechanism::{RingRounds, RingsState};
 pub use params::RingRoundsSettings;
 pub(crate) use plan::{Found, RingPlan, RingState};
+pub(crate) use seen::Seen;
+#[cfg(test)]
+pub(crate) use seen::SeenGroup;

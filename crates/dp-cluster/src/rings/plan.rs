@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::cells::{Layout, MOST_CELLS, RINGS, RingCells};
 use super::groups::Groups;
 use super::round::RingRound;
+use super::seen::Seen;
 use super::{RingRounds, RingRoundsSettings};
 use crate::clustering::{labelled_weights, records};
 use crate::coreset::PrivateCoreset;
@@ -55,8 +56,6 @@ pub(crate) struct RingPlan {
     settings: RingRoundsSettings,
     total: NoisyCount,
     rounds: Vec<RingRound>,
-    /// What part of a ring's radius residuals are clipped to.
-    clipped: f64,
     /// For twice as many centres as wanted, and for as many as wanted.
     solvers: [KMeans; 2],
 }
@@ -91,6 +90,8 @@ pub(crate) struct Found {
     pub(crate) of_cells: Hint,
     /// How far most records are from these centres, at most.
     pub(crate) reach: f64,
+    /// What the groups of the last round say.
+    pub(crate) seen: Seen,
 }
 
 impl RingPlan {
@@ -137,12 +138,7 @@ impl RingPlan {
             KMeans::new(wanted, settings)
         };
         let solvers = [solver((2 * k).min(KMeans::MAX_CLUSTERS))?, solver(k)?];
-        Ok(Self { public_box, k, settings, total, rounds, clipped: CLIPPED, solvers })
-    }
-
-    /// The same rounds without that: a search for a number of clusters takes parts of one that are a little off for two more often.
-    pub(crate) fn with_whole_residuals(self) -> Self {
-        Self { clipped: 1.0, ..self }
+        Ok(Self { public_box, k, settings, total, rounds, solvers })
     }
 
     /// The same rounds in another box.
@@ -202,7 +198,7 @@ impl RingPlan {
         };
         let layout = cells.layout().ok_or(TableError::NoTable)?;
         groups.fits(&layout)?;
-        asks(question, &Question::group_sums(groups.sums(cells, &layout, self.clipped)))
+        asks(question, &Question::group_sums(groups.sums(cells, &layout, CLIPPED)))
     }
 
     /// Draws on what was counted.
@@ -223,17 +219,19 @@ impl RingPlan {
             if groups.all.is_empty() {
                 return self.nothing_seen(state, &layout);
             }
-            let sums = groups.sums(asked, &layout, self.clipped);
+            let sums = groups.sums(asked, &layout, CLIPPED);
             state.groups = Some(groups);
             return Next::Ask(state, Question::group_sums(sums));
         };
         let sums = round.noisy_sums(t, &counted.entries, public_box.dim(), draws);
-        let means = groups.means((&layout, self.clipped), &sums, round, public_box);
+        let (means, variances) = groups.means((&layout, CLIPPED), &sums, round, public_box);
         state.reach = groups.reach(&layout);
         let means = Points::new(means, public_box.dim()).expect("whole rows");
         let weights = groups.all.iter().map(|group| group.count).collect();
-        let means = PrivateCoreset::released(means, weights);
-        let (mut next, of_groups) = self.solve(&means, &mut state);
+        let weighted = PrivateCoreset::released(means.clone(), weights);
+        let (mut next, of_groups) = self.solve(&weighted, &mut state);
+        let (of, at) = ((&groups, &layout), (&means, &*variances));
+        let seen = Seen::new(of, at, (&next.points, &of_groups), round.count_noise());
         if self.is_last(t) {
             // Records in no group are near some centre too.
             let grouped: f64 = next.counts.iter().sum();
@@ -247,7 +245,7 @@ impl RingPlan {
             group => Some(of_groups[group as usize]),
         });
         state.centres = next;
-        self.next(state, of_cells)
+        self.next(state, of_cells, seen)
     }
 
     /// Nobody says who is where: the centres of the round before, in the end as many as wanted, and their shares.
@@ -257,7 +255,7 @@ impl RingPlan {
         layout: &Layout,
     ) -> Next<RingState, Question, Found> {
         if !self.is_last(state.number) {
-            return self.next(state, Hint(None));
+            return self.next(state, Hint(None), Seen::default());
         }
         let Centres { points, counts } = state.centres.clone();
         let before = PrivateCoreset::released(points, counts);
@@ -266,16 +264,21 @@ impl RingPlan {
         let all = (state.total as f64 / grouped).clamp(1.0, 1.0 + MOST_UNGROUPED);
         fewer.counts.iter_mut().for_each(|count| *count *= all);
         state.centres = fewer;
-        self.next(state, of_cells(layout, &moved, |_| None))
+        self.next(state, of_cells(layout, &moved, |_| None), Seen::default())
     }
 
     /// The question of the next round, or what there is.
-    fn next(&self, mut state: RingState, of_cells: Hint) -> Next<RingState, Question, Found> {
+    fn next(
+        &self,
+        mut state: RingState,
+        of_cells: Hint,
+        seen: Seen,
+    ) -> Next<RingState, Question, Found> {
         if self.is_last(state.number) {
             let RingState { centres: Centres { points, counts }, reach, .. } = state;
             let counts = counts.into_iter().map(records).collect();
             let clustering = Clustering::of(points, counts);
-            return Next::Done(Found { clustering, of_cells, reach });
+            return Next::Done(Found { clustering, of_cells, reach, seen });
         }
         state.number += 1;
         let question = Question::ring_cells(self.cells(&state, of_cells));

@@ -1,0 +1,118 @@
+//! What groups of the last round say about the clusters that they are of: released values only.
+
+use dp_geometry::Points;
+
+use super::cells::{Layout, RINGS};
+use super::groups::{Groups, largest_noise};
+use crate::nearest::squared_distance;
+
+/// The mean square of distances from its centre of the records of a ring that ends at 1 and begins at a half: most are nearer to its beginning. Measured.
+const MEAN_SQUARE: f64 = 0.38;
+/// Records are as far from the mean of their group as this part of the squared radius, at least.
+const LEAST_SPREAD: f64 = 0.08;
+/// And those on one side of a centre are spread no further than so many times as others, in squares,
+const FURTHER: f64 = 4.0;
+/// if these have that part of all records.
+const KNOWN: f64 = 0.25;
+/// A ring that begins at so many times the radius at which the usual one of its centre ends is far from that,
+const FAR: usize = 3;
+/// and has records on several sides if their mean is off by less than this part of the squared radius.
+const SEVERAL_SIDES: f64 = 0.125;
+
+/// What all groups say.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) groups: Vec<SeenGroup>,
+    /// The largest count that noise alone is expected to make, in standard deviations of its noise.
+    pub(crate) largest_noise: f64,
+}
+
+/// A group that says where its records are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SeenGroup {
+    /// The new centre that its mean is nearest to.
+    pub(crate) centre: usize,
+    /// Noisy number of records.
+    pub(crate) count: f64,
+    /// Variance of the noise in that.
+    pub(crate) count_variance: f64,
+    /// Squared distance of its mean from the new centre.
+    pub(crate) off: f64,
+    /// Squared length of the noise in its mean, as expected.
+    pub(crate) variance: f64,
+    /// Mean squared distance of its records from their mean, by where its ring is.
+    pub(crate) spread: f64,
+}
+
+impl Seen {
+    /// Of groups with these means, each with the `variances` of its noise and the new centre that it is nearest to.
+    pub(super) fn new(
+        (groups, layout): (&Groups, &Layout),
+        (means, variances): (&Points, &[f64]),
+        (centres, of_groups): (&Points, &[u32]),
+        count_noise: f64,
+    ) -> Self {
+        let (usual, cells) = (usual_rings(groups, layout.planes.len()), groups.cells());
+        let (mut all, mut one_sided) = (Vec::new(), Vec::new());
+        let mut known = Vec::new();
+        let rows = groups.all.iter().zip(means.view().rows()).zip(variances).zip(of_groups);
+        for ((((group, mean), &variance), &centre), cells) in rows.zip(cells) {
+            let squared_radius = layout.radii()[group.ring].powi(2);
+            let off = squared_distance(mean, layout.centre(group.centre));
+            let is_far = group.ring >= usual[group.centre] + FAR;
+            if is_far && off < SEVERAL_SIDES * squared_radius {
+                continue;
+            }
+            let least = LEAST_SPREAD * squared_radius;
+            let spread = (MEAN_SQUARE * squared_radius - off).max(least);
+            if spread <= least {
+                one_sided.push(all.len());
+            } else {
+                known.push((spread, group.count));
+            }
+            all.push(SeenGroup {
+                centre: centre as usize,
+                count: group.count,
+                count_variance: f64::from(cells) * count_noise.powi(2),
+                off: squared_distance(mean, &centres.view()[centre as usize]),
+                variance,
+                spread,
+            });
+        }
+        // Records on one side of a centre may be spread as far as others, or less: a ring that is far from them does not say.
+        let records = all.iter().map(|group: &SeenGroup| group.count).sum();
+        let usual_spread = usual_spread(known, records);
+        for i in one_sided {
+            all[i].spread = all[i].spread.min(FURTHER * usual_spread);
+        }
+        Self { groups: all, largest_noise: largest_noise(layout) }
+    }
+}
+
+/// The spread that half of the records of these groups have at most, if there are enough of all.
+fn usual_spread(mut known: Vec<(f64, f64)>, records: f64) -> f64 {
+    known.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let all: f64 = known.iter().map(|(_, count)| count).sum();
+    let mut within = 0.0;
+    let half = known.iter().find(|(_, count)| {
+        within += count;
+        within >= 0.5 * all
+    });
+    half.filter(|_| all >= KNOWN * records).map_or(f64::INFINITY, |(spread, _)| *spread)
+}
+
+/// The ring of each centre of a round up to which half of its records in groups are.
+fn usual_rings(groups: &Groups, centres: usize) -> Vec<usize> {
+    let mut counts = vec![[0.0; RINGS]; centres];
+    groups.all.iter().for_each(|group| counts[group.centre][group.ring] += group.count);
+    let usual = |counts: [f64; RINGS]| {
+        let half = 0.5 * counts.iter().sum::<f64>();
+        let mut within = 0.0;
+        let ring = counts.iter().position(|count| {
+            within += count;
+            within >= half
+        });
+        ring.unwrap_or(RINGS)
+    };
+    counts.into_iter().map(usual).collect()
+}
