@@ -285,65 +285,81 @@ impl Mixture<'_> {
     }
 }
 
-/// Clusters of a map, from these centres of as many parts as there may be.
-pub(super) fn clusters(map: &Weighted<'_>, centres: &[f64]) -> Vec<Cluster> {
-    let Simplified { mut mixture, best: [apart, overlapping] } =
-        match simplified(map, centres, [NOISE, NOISE_OVERLAPPING]) {
-            Ok(simplified) => simplified,
-            Err(one) => return one,
-        };
-    let best = if mostly_overlap(&apart.clusters) { overlapping } else { apart };
-    // Records that are anywhere are one cluster.
-    if mixture.records * mixture.thin.recip().ln() <= best.score {
-        return mixture.clusters;
-    }
-    mixture.clusters = best.clusters;
-    while mixture.join_parts() {}
-    mixture.clusters
+/// What explains a map: the best mixtures for what noise costs in a model, where clusters are apart, and where most overlap.
+pub(super) struct Explained<'a> {
+    /// Of one cluster.
+    mixture: Mixture<'a>,
+    model: Best,
+    apart: Best,
+    overlapping: Best,
 }
 
-/// What a map says without most of its noise, from these centres of more parts than there are clusters: points around the middle of each cluster of a
-/// mixture, on every axis, with the mean, the variance and the records of the cluster. Nothing, if the map has no records.
-pub(super) fn without_noise(
-    map: &Weighted<'_>,
-    centres: &[f64],
-    public_box: &PublicBox,
-) -> Option<PrivateCoreset> {
-    let Simplified { best: [best], .. } = simplified(map, centres, [NOISE_IN_A_MODEL]).ok()?;
-    let (mut coords, mut weights) = (Vec::new(), Vec::new());
-    for Cluster { at, count, variance } in &best.clusters {
-        let step = (map.dim as f64 * variance).sqrt();
-        for (axis, step) in (0..map.dim).flat_map(|axis| [(axis, -step), (axis, step)]) {
-            let moved = |(i, x): (usize, &f64)| if i == axis { x + step } else { *x };
-            let moved = at.iter().enumerate().map(moved).enumerate();
-            coords.extend(moved.map(|(i, x)| public_box.clip_coordinate(i, x)));
-            weights.push(count / (2 * map.dim) as f64);
+impl<'a> Explained<'a> {
+    /// From these centres of parts, for at most so many clusters; one of the centres if the map has no records.
+    pub(super) fn new(
+        map: &'a Weighted<'a>,
+        centres: &[f64],
+        most: usize,
+    ) -> Result<Self, Vec<Cluster>> {
+        // Noise costs what it does in the first of them where the next step is chosen.
+        let costs = [(NOISE_IN_A_MODEL, usize::MAX), (NOISE, most), (NOISE_OVERLAPPING, most)];
+        let (mixture, [model, apart, overlapping]) = simplified(map, centres, costs)?;
+        Ok(Self { mixture, model, apart, overlapping })
+    }
+
+    /// As many clusters as there are.
+    pub(super) fn clusters(self) -> Vec<Cluster> {
+        let Self { mut mixture, apart, overlapping, .. } = self;
+        let best = if mostly_overlap(&apart.clusters) { overlapping } else { apart };
+        // Records that are anywhere are one cluster.
+        if mixture.records * mixture.thin.recip().ln() <= best.score {
+            return mixture.clusters;
         }
+        mixture.clusters = best.clusters;
+        while mixture.join_parts() {}
+        mixture.clusters
     }
-    let points = Points::new(coords, map.dim).expect("whole rows");
-    Some(PrivateCoreset::released(points, weights))
+
+    /// Clusters that lie apart, if as many as wanted are what explains the map.
+    pub(super) fn exactly(&self, k: usize) -> Option<&[Cluster]> {
+        let best = [&self.apart.clusters, &self.overlapping.clusters].into_iter();
+        best.map(Vec::as_slice).find(|found| found.len() == k && !mostly_overlap(found))
+    }
+
+    /// The map without most of its noise: points around the middle of each cluster of a mixture, on every axis, with the mean, the variance and the
+    /// records of the cluster.
+    pub(super) fn without_noise(&self, public_box: &PublicBox) -> PrivateCoreset {
+        let dim = self.mixture.map.dim;
+        let (mut coords, mut weights) = (Vec::new(), Vec::new());
+        for Cluster { at, count, variance } in &self.model.clusters {
+            let step = (dim as f64 * variance).sqrt();
+            for (axis, step) in (0..dim).flat_map(|axis| [(axis, -step), (axis, step)]) {
+                let moved = |(i, x): (usize, &f64)| if i == axis { x + step } else { *x };
+                let moved = at.iter().enumerate().map(moved).enumerate();
+                coords.extend(moved.map(|(i, x)| public_box.clip_coordinate(i, x)));
+                weights.push(count / (2 * dim) as f64);
+            }
+        }
+        let points = Points::new(coords, dim).expect("whole rows");
+        PrivateCoreset::released(points, weights)
+    }
 }
 
-/// The best mixture for one cost of noise.
+/// The best mixture of at most so many clusters for one cost of noise.
 struct Best {
     cost: f64,
+    most: usize,
     score: f64,
     clusters: Vec<Cluster>,
 }
 
-struct Simplified<'a, const N: usize> {
-    /// Of one cluster.
-    mixture: Mixture<'a>,
-    /// Of all mixtures on the way there, for each cost.
-    best: [Best; N],
-}
-
-/// Mixtures of fewer and fewer clusters, from these centres of parts; the first part if the map has no records.
+/// Mixtures of fewer and fewer clusters, from these centres of parts: the last, of one cluster, and for each cost the best; the first part if the map has
+/// no records.
 fn simplified<'a, const N: usize>(
     map: &'a Weighted<'a>,
     centres: &[f64],
-    costs: [f64; N],
-) -> Result<Simplified<'a, N>, Vec<Cluster>> {
+    costs: [(f64, usize); N],
+) -> Result<(Mixture<'a>, [Best; N]), Vec<Cluster>> {
     let (dim, finest) = (map.dim, map.levels[map.levels.len() - 1]);
     let records = map.weights.iter().sum::<f64>().max(1.0);
     let least_variance = (0.5 * finest.side).powi(2);
@@ -373,21 +389,21 @@ fn simplified<'a, const N: usize>(
     for _ in 0..FIRST_STEPS {
         mixture.step();
     }
-    // Noise costs what it does in the first of them where the next step is chosen.
-    let on_the_way = costs[0];
+    let (on_the_way, _) = costs[0];
     let all = &mixture.clusters;
-    let mut best = costs.map(|cost| Best { cost, score: f64::INFINITY, clusters: all.clone() });
+    let nothing = |(cost, most)| Best { cost, most, score: f64::INFINITY, clusters: all.clone() };
+    let mut best = costs.map(nothing);
     loop {
         let before = mixture.clusters.clone();
         let prices = best.each_ref().map(|best| mixture.prices(best.cost).iter().sum::<f64>());
         let likelihood = mixture.step();
         for (best, price) in best.iter_mut().zip(prices) {
-            if price - likelihood < best.score {
+            if before.len() <= best.most && price - likelihood < best.score {
                 (best.score, best.clusters) = (price - likelihood, before.clone());
             }
         }
         if mixture.clusters.len() == 1 {
-            return Ok(Simplified { mixture, best });
+            return Ok((mixture, best));
         }
         mixture.simplify(on_the_way);
         for _ in 0..STEPS {
@@ -452,7 +468,10 @@ mod tests {
     }
 
     fn found(noise: f64, density: impl Fn(f64, f64) -> f64) -> Vec<Cluster> {
-        with_map(noise, density, clusters)
+        with_map(noise, density, |map, parts| match Explained::new(map, parts, 25) {
+            Ok(explained) => explained.clusters(),
+            Err(one) => one,
+        })
     }
 
     fn normal(x: f64, y: f64, at: [f64; 2]) -> f64 {
@@ -508,7 +527,10 @@ mod tests {
         let places = [[8.0, 8.0], [12.0, 8.0], [24.0, 20.0]];
         let lump = |x: f64, y: f64| if (x - 28.0).hypot(y - 4.0) < 0.1 { 0.3 } else { 0.0 };
         let density = |x, y| places.iter().map(|at| normal(x, y, *at)).sum::<f64>() + lump(x, y);
-        let model = with_map(1e5, density, |map, parts| without_noise(map, parts, &square));
+        let model = with_map(1e5, density, |map, parts| {
+            let explained = Explained::new(map, parts, 25).ok()?;
+            Some(explained.without_noise(&square))
+        });
         let model = model.expect("there are records");
         let rows = || model.points().rows().zip(model.weights());
         for at in places {
@@ -527,9 +549,7 @@ mod tests {
     fn a_map_of_nobody_has_a_centre() {
         let levels = vec![Resolution { side: 1.0, volume: 1.0, noise: 1e9 }];
         let map = Weighted { places: &[0.0, 1.0], weights: &[1e-9, 1e-9], dim: 1, levels };
-        let line = PublicBox::cube(1, 0.0, 1.0).expect("valid");
-        assert!(without_noise(&map, &[0.0, 1.0], &line).is_none());
-        let one = clusters(&map, &[0.0, 1.0]);
+        let one = Explained::new(&map, &[0.0, 1.0], 2).err().expect("there are no records");
         assert!(one.len() == 1 && one[0].at[0].is_finite());
     }
 }

@@ -4,7 +4,7 @@ use dp_geometry::{Points, PublicBox};
 use dp_mechanism::ChaCha20Rng;
 
 use super::PrivateKMeansSettings;
-use super::mixture::{self, Resolution, Weighted};
+use super::mixture::{Cluster, Explained, Resolution, Weighted};
 use crate::clustering::{nearest_weights, records};
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::{KMeans, KMeansSettings};
@@ -18,7 +18,7 @@ const MOST_IN_A_MODEL: usize = 48;
 /// Nor is a mixture of so many vertices times the square of clusters worth its time, which grows with that: about two seconds.
 const MOST_WORK: usize = 40_000_000;
 /// It begins with twice as many parts and so many more.
-const MORE_PARTS: usize = 2;
+const MORE_PARTS: usize = 3;
 /// Runs on what it says, which is a few points for each of them, and tries at a better seeding.
 const RUNS: usize = 5;
 const LOCAL_SEARCH_STEPS: usize = 50;
@@ -53,38 +53,53 @@ impl<'a> OnMap<'a> {
     /// As many centres as wanted, or, where the number is to be found, as there are clusters, at most so many.
     pub(super) fn start(self, k: usize, settings: PrivateKMeansSettings) -> Start {
         let mut rng = public_generator(settings.public_seed, Purpose::MapSolver);
-        if !settings.finds_k {
-            return self.of_model(k, &mut rng).unwrap_or_else(|| {
-                let found = self.map.clustering(k, &mut rng).expect("k was checked");
-                Start::at(found.centres, found.counts)
-            });
+        let takes_long = k > MOST_IN_A_MODEL || self.coreset.len() * k * k > MOST_WORK;
+        if takes_long && !settings.finds_k {
+            return self.of_map(k, &mut rng);
         }
-        let found = self.map.clustering(k, &mut rng).expect("k was checked");
-        let found = mixture::clusters(&self.weighted(), found.centres.view().coords());
-        let counts = found.iter().map(|one| records(one.count)).collect();
-        let centres = found.into_iter().flat_map(|one| one.at).collect();
+        let parts = if takes_long {
+            k
+        } else if settings.finds_k {
+            k + MORE_PARTS
+        } else {
+            2 * k + MORE_PARTS
+        };
+        let parts = self.map.kmeans(parts, &mut rng).expect("k was checked");
+        let map = self.weighted();
+        match Explained::new(&map, parts.centres.view().coords(), k) {
+            Ok(explained) if settings.finds_k => self.at(&explained.clusters()),
+            Ok(explained) => match explained.exactly(k) {
+                Some(clusters) => self.at(clusters),
+                None => self.of_model(&explained.without_noise(self.public_box), k, &mut rng),
+            },
+            Err(one) if settings.finds_k => self.at(&one),
+            Err(_) => self.of_map(k, &mut rng),
+        }
+    }
+
+    fn at(&self, clusters: &[Cluster]) -> Start {
+        let counts = clusters.iter().map(|one| records(one.count)).collect();
+        let centres = clusters.iter().flat_map(|one| one.at.iter().copied()).collect();
         Start::at(Points::new(centres, self.public_box.dim()).expect("whole rows"), counts)
     }
 
-    /// By k-means on a mixture that explains the map, where that is better and does not take too long.
-    fn of_model(&self, k: usize, rng: &mut ChaCha20Rng) -> Option<Start> {
-        if k > MOST_IN_A_MODEL || self.coreset.len() * k * k > MOST_WORK {
-            return None;
-        }
-        let parts = self.map.kmeans(2 * k + MORE_PARTS, rng).expect("few");
-        let parts = parts.centres.view().coords();
-        let model = mixture::without_noise(&self.weighted(), parts, self.public_box)?;
-        // Fewer say nothing about so many clusters.
+    fn of_map(&self, k: usize, rng: &mut ChaCha20Rng) -> Start {
+        let found = self.map.clustering(k, rng).expect("k was checked");
+        Start::at(found.centres, found.counts)
+    }
+
+    /// By k-means on a mixture that explains the map. One of fewer clusters says nothing about so many.
+    fn of_model(&self, model: &PrivateCoreset, k: usize, rng: &mut ChaCha20Rng) -> Start {
         if model.len() < k {
-            return None;
+            return self.of_map(k, rng);
         }
         let local_search_steps = LOCAL_SEARCH_STEPS;
         let settings = KMeansSettings { restarts: RUNS, local_search_steps, ..Default::default() };
         let solver = KMeans::new(k, settings).expect("few");
-        let fit = solver.post_fit(&model, rng).expect("released points are finite");
+        let fit = solver.post_fit(model, rng).expect("released points are finite");
         let centres = self.map.inside(fit.centres).expect("released points are of its box");
-        let counts = nearest_weights(&model, centres.view());
-        Some(Start::at(centres, counts))
+        let counts = nearest_weights(model, centres.view());
+        Start::at(centres, counts)
     }
 
     fn weighted(&self) -> Weighted<'_> {

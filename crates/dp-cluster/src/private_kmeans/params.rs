@@ -140,6 +140,7 @@ impl Asked {
         let signal = self.signal(whole).unwrap_or(USUAL_SIGNAL);
         let maps_well = match dim {
             _ if !(VERY_FEW_CLUSTERS + 1..=MOST_ON_A_MAP).contains(&k) => false,
+            1 | 2 if self.settings.finds_k => true,
             1 => k > FEW_CLUSTERS || signal < WEAK_SIGNAL_ON_A_LINE,
             2 => k > FEW_CLUSTERS || signal < WEAK_SIGNAL_ON_A_PLANE,
             3 => signal < WEAK_SIGNAL,
