@@ -76,6 +76,8 @@ const NOISE_IN_A_MODEL: f64 = 0.2;
 /// What noise costs is this part of all that, for a cluster that is so many times the deviations of both from any other: it is no part of one, and to lose it costs much.
 const NOISE_ALONE: f64 = 0.3;
 const ALONE: f64 = 3.0;
+/// And so many times that on a line, where a lump of noise lies on all ways and looks like a part: measured.
+const ON_A_LINE: f64 = 3.0;
 /// Noise in a cluster is that of the coarsest level whose cells have at most so many of its deviations.
 const RESOLVED: f64 = 1.5;
 
@@ -163,6 +165,7 @@ impl Mixture<'_> {
         let cells = ((4.0 * PI * one.variance).powf(0.5 * dim) / level.volume).max(1.0);
         let noise = level.noise * cells / one.count.max(1.0);
         let noise = if is_alone { NOISE_ALONE * noise } else { noise };
+        let noise = if self.map.dim == 1 { ON_A_LINE * noise } else { noise };
         0.5 * (dim + 2.0) * (PARAMETER * self.records.max(2.0).ln() + noise_cost * noise)
     }
 

@@ -27,8 +27,8 @@
 //!
 //! # What is chosen
 //! - [`Start::Rings`] in more than three dimensions, below for few clusters that are likely to lie apart, for one or two in any case, and for more
-//!   than 16,384; [`Start::Map`] in one and two dimensions for more than ten clusters, and up to three where the signal is weak, on a plane also where it
-//!   is less than strong, on a line unless it is very strong. [`start`](PrivateKMeansSettings::start) overrules it.
+//!   than 16,384; [`Start::Map`] in one and two dimensions for more than ten clusters and where their number is to be found, and up to three where the signal is weak, on a
+//!   plane also where it is less than strong, on a line unless it is very strong. [`start`](PrivateKMeansSettings::start) overrules it.
 //! - Whether the box that was found takes the place of the public one: for a map if it has at most seven tenths of the width, for rings, which
 //!   hardly see how wide a box is, an eighth, or a quarter where records are few.
 //! - No centre is split in a round: after these starts, splits undo more than they find.
@@ -36,56 +36,60 @@
 //!   cluster's sum is in standard deviations of the noise that the whole budget would put on it. Where that is weak, or there are 20 clusters and more, a third ring round, which
 //!   finds clusters that two had cut, and more for the start for 16 clusters and above, of which it misses one easily. From 24 dimensions on, where the
 //!   noise of a sum is long, two more for 16 clusters and above if the signal is weak.
-//! - After a map, what k-means runs on: up to 48 clusters a mixture of normal clusters that is fitted to the map, of more parts than there are clusters. A lump of noise
-//!   has to be worth a part, where on the map itself it draws centres away from clusters that lie next to each other.
+//! - Where centres are after a map: up to 48 clusters a mixture of normal clusters that is fitted to the map, of more parts than there are clusters. If
+//!   what explains the map best are as many clusters as are wanted, and they lie apart, these are the start; if not, k-means runs on the mixture. A lump of noise
+//!   has to be worth a part, where on the map itself it draws centres away from clusters.
 //! - What the choice of radii gets: more where the records are few for the budget. Where noise would still hide them, rounds choose among few
 //!   radii, from that of the rings where most records were seen.
 //! - What the search for a box gets: what makes it sure of one, if the number of records is known and that is not more than a twelfth. If it is
 //!   more, a search for rings gets what makes it nearly sure, within the same bound, and one for a map gets up to 15 % for a rough box, which may leave out records at its sides.
 //!
 //! # How many clusters
-//! With [`finds_k`](PrivateKMeansSettings::finds_k), the start has as many centres as there may be.
+//! With [`finds_k`](PrivateKMeansSettings::finds_k), the start has as many centres as there may be, and what it has released says how many of
+//! them are one cluster. That costs nothing, so the rounds have what they have with a number that is given.
 //!
-//! **After a map** the rest is free: a mixture of round normal clusters and of background, up to a quarter of all records, is fitted to the map. What
+//! **After a map**, in one and two dimensions, a mixture of round normal clusters and of background, up to a quarter of all records, is fitted to the map. What
 //! is worth least is left out or joined, one after the other, and the mixture is kept whose likelihood is the largest after what its parameters cost, and what noise
 //! may explain; less of that where most clusters overlap, since one that is lost costs more there than one that is two. There is a valley in a map between two clusters from about 3 standard deviations on, and none between the parts of one; records that are spread
 //! evenly are one cluster.
 //!
-//! **After rings**, two rounds of as many centres, and the noisy mean square of the distances around each, get half of what re-centring may spend. Then
-//! - Parts whose counts could be noise are dropped.
-//! - Parts that are no denser than if their records were spread evenly over the hull of all centres are background, up to a quarter of all
-//!   records, and dropped.
-//! - Parts are joined as long as one normal cluster explains their records as well as two, after what noise explains: two round
-//!   clusters of like size remain two from about 4 standard deviations on.
+//! **After rings**, groups of the last round have noisy counts and means, and the ring that a group is in says how far its records are spread. Centres are joined as long as one
+//! normal cluster explains their records as well as two; two round clusters of like size remain two from about 3 standard deviations on. Clusters much smaller than the rest
+//! that noise may have made are left out.
 //!
-//! What is left goes into the last rounds. Ask for a few times as many as you expect, not more: each centre needs its own records.
+//! Ask for two to four times as many as you expect. With one and two dimensions and up to 48 that costs a second, above and in more dimensions nothing.
 //!
-//! Measured on a plane with at most twice as many, or 12, `delta = n^-1.5`, 10 sets each (birch1: 3 runs), on seeds that nothing was chosen by. Squared inertia
-//! is over that of k-means with the true number, on average (at worst):
+//! Measured with at most twice as many, or 12, `delta = n^-1.5`, clusters ten deviations apart or more in a box of 100 deviations, 10 sets each (birch1: 3 runs), on seeds that nothing
+//! was chosen by. Squared inertia is over that of k-means with the true number, on average (at worst), and below 1 where more were found:
 //!
-//! | clusters, records | found at epsilon 1 | squared inertia | found at .3 | squared inertia |
+//! | clusters, records, dimensions | found at epsilon 1 | squared inertia | found at .3 | squared inertia |
 //! |---|---|---|---|---|
-//! | 15, at least 3 deviations apart in a square with room, 5,000 | 15 to 17, once 19 | 1.00 (1.20) | 8 to 20 | 2.3 (3.9) |
-//! | the same, 20,000 | 15 to 17 | .99 (1.00) | 15 to 19 | .98 (1.00) |
-//! | 15 side by side, 3 deviations apart, 5,000 | 10 to 17 | 1.36 (1.8) | 4 to 11 | 3.0 (5.2) |
-//! | the same, 20,000 | 15 or 16 | 1.00 (1.01) | 13 to 20 | 1.07 (1.3) |
-//! | birch1: 100 side by side, 100,000 | 100 to 104 | .97 (.98) | 106 to 115 | 1.03 (1.1) |
-//! | 1 separate one, 10,000 | 1 | 1.00 (1.00) | 1 | 1.00 (1.00) |
-//! | 4 separate ones, 2,000 | 4, once 5 | 1.00 (1.00) | 4, once 5 | 1.01 (1.02) |
-//! | 5 separate ones, 5,000 | 5, once 6 | 1.00 (1.00) | 5 or 6 | 1.00 (1.00) |
-//! | 16 separate ones, 20,000 | 16 | 1.00 (1.00) | 16, once 18 | 1.00 (1.00) |
-//! | 8 separate ones in a tenth of noise, 10,000 | 8, once 9 | 1.03 (1.06) | 8 or 9 | 1.01 (1.08) |
-//! | 6 separate ones of sizes 10 : 3 : 1, 10,000 | 6 | 1.00 (1.00) | 6 | 1.00 (1.01) |
-//! | 9 separate ones of sizes 100 : 10 : 1, 40,000 | 9, once 10 | .96 (1.00) | 6, once 7 | 2.9 (4.6) |
+//! | 4; 5,000; 1 | 4 | 1.00 (1.00) | 4 | 1.00 (1.00) |
+//! | 1; 10,000; 2 | 1 | 1.00 (1.00) | 1 | 1.00 (1.00) |
+//! | 4; 2,000; 2 | 4 | 1.00 (1.00) | 4, once 5 | 1.01 (1.01) |
+//! | 5; 5,000; 2 | 5, once 6 | 1.00 (1.00) | 5, once 6 | 1.00 (1.00) |
+//! | 16; 20,000; 2 | 16, twice 17 | 1.00 (1.00) | 16 | 1.00 (1.00) |
+//! | 8 in a tenth of noise; 10,000; 2 | 8 to 11 | 1.04 (1.77) | 8 to 10 | 1.11 (1.78) |
+//! | 15, 3 deviations apart or more in a box of 40; 5,000; 2 | 15 to 19 | 1.02 (1.34) | 10 to 21 | 1.9 (3.0) |
+//! | the same; 20,000; 2 | 14 to 16 | .99 (1.18) | 15 to 21 | 1.01 (1.32) |
+//! | 15 as close as they can be, 3 apart in a box of 16; 5,000; 2 | 8 to 16 | 1.5 (2.0) | 6 to 13 | 2.4 (4.0) |
+//! | birch1: 100 side by side; 100,000; 2 | 107 to 114 | .93 (.95) | 115 to 122 | .92 (.96) |
+//! | 9 of sizes 100 : 10 : 1; 40,000; 2 | 9, twice 10 | .97 (1.02) | 6 to 9 | 2.9 (5.6) |
+//! | 1; 20,000; 5 | 1 | 1.00 (1.00) | 1 | 1.00 (1.00) |
+//! | 3; 1,000; 4 | 3 | 1.00 (1.01) | 3, twice 4 | 1.13 (1.7) |
+//! | 5; 2,000; 10 | 5, twice 6 | 1.00 (1.00) | 5 or 6 | 1.13 (1.4) |
+//! | 8; 5,000; 5 | 8 | 1.00 (1.00) | 8 to 10 | 1.02 (1.03) |
+//! | 16; 20,000; 5 | 16 | 1.00 (1.00) | 16 or 17 | 1.00 (1.01) |
+//! | 16; 20,000; 10 | 16, once 17 | 1.00 (1.00) | 16 or 17 | 1.00 (1.01) |
+//! | 10; 20,000; 20 | 10 | 1.00 (1.00) | 10 or 11 | 1.00 (1.00) |
+//! | 8; 20,000; 40 | 8 to 10 | 1.00 (1.00) | 8 to 10 | 1.00 (1.00) |
+//! | 12, 3 apart or more in a box of 12; 20,000; 4 | 12 to 17 | .97 (1.00) | 12 to 17 | .98 (1.09) |
+//! | 8 in a tenth of noise; 10,000; 10 | 8 or 9 | .88 (1.03) | 8 to 11 | .97 (1.08) |
+//! | 12 of sizes 100 : 10 : 1; 100,000; 5 | 12, once 11 | 1.13 (2.3) | 8 to 11 | 3.7 (6.2) |
+//! | 6 that are four times as long as wide; 10,000; 10 | 7 to 12 | .79 (.93) | 7 to 12 | .80 (.94) |
 //!
-//! At epsilon .1 birch1 cannot be told from records that are anywhere: one centre comes out in 3 of 4 runs.
-//!
-//! After rings, 10 runs of one and 16 separate clusters each, 20,000 records in 5 and 10 dimensions: right in 30 of 30 at epsilon 1, in 17 of 30 at .3, 2.5 (7.8) times the squared
-//! inertia; 12 of sizes 100 : 10 : 1 among 100,000 in 5 dimensions: 1.15 (1.6) and 1.7 (2.4).
-//!
-//! **What noise may explain becomes one**: where a cluster has few records for the budget, clusters that overlap are joined, and small ones are lost, a hundredth of the others'
-//! size before they are noise.
-//! Long clusters, and those with long tails, come out in pieces: five that are four times as long as wide in 18 to 20.
+//! **What noise may explain becomes one, or is left out**: where a cluster has few records for the budget, clusters that overlap are joined, and small ones are lost. A
+//! single cluster of few records on a line comes out as up to four. Long clusters, and those with long tails, come out in pieces.
 //!
 //! # Errors of centres
 //! Each centre comes with [standard errors](crate::CentreError) of its coordinates and its count, and with whether it is more than noise.
@@ -96,25 +100,25 @@
 //!
 //! # Guarantee
 //! `(epsilon, delta)`-DP under [`AddRemove`](dp_accounting::AddRemove) for the budget given, by the exact curve of one Gaussian over
-//! the box, the start, the search for a number and the rounds: also the radius of a round is found by noisy counts, halving the radii that are left. All choices are
+//! the box, the start and the rounds: also the radius of a round is found by noisy counts, halving the radii that are left. All choices are
 //! made before any record is seen, but for the box, which follows from what has been released.
 //!
 //! # Utility
 //! On separate clusters the squared inertia is within a few thousandths of that of k-means without privacy as long as the signal is
 //! above 20 or so; [`forecast`](PrivateKMeans::forecast) says how far. Below 5 expect nothing.
 //!
-//! Few records on a plane, planted clusters at least ten deviations apart, `delta = n^-1.5`, squared inertia over that of k-means without privacy: mean over 20 sets of
-//! the mean of 3 runs, the worst set in brackets, on seeds that nothing was chosen by. Where one cluster is lost that costs 2 to 10.
+//! Few records on a plane, planted clusters at least ten deviations apart, `delta = n^-1.5`, squared inertia over that of k-means without privacy: mean over 60 sets,
+//! the worst in brackets, on seeds that nothing was chosen by. Where one cluster is lost that costs 2 to 10.
 //!
 //! | records, clusters, epsilon, box | this plan | from rings | [`DpmRecentred`](crate::recentring::DpmRecentred) |
 //! |---|---|---|---|
-//! | 2,000, 5, .3 | 1.6 (5.4) | 1.8 (10) | 16 (37) |
-//! | 2,000, 8, .3 | 1.7 (3.8) | 3.5 (12) | 42 (109) |
-//! | 2,000, 5, .3, three times too wide | 1.3 (3.4) | 1.5 (11) | 50 (115) |
-//! | 5,000, 15, .3 | 1.7 (3.1) | 3.3 (7.9) | 23 (44) |
-//! | 5,000, 15, .3, three times too wide | 2.3 (9.9) | 4.7 (11) | 44 (106) |
-//! | 5,000, 15, .1 | 14 (26) | 66 (103) | 94 (166) |
-//! | 20,000, 15, .1, three times too wide | 1.5 (2.8) | 3.0 (7.4) | 28 (61) |
+//! | 2,000, 5, .3 | 1.02 (1.04) | 2.6 (89) | 32 (160) |
+//! | 2,000, 8, .3 | 1.3 (5.8) | 3.2 (37) | 49 (180) |
+//! | 2,000, 5, .3, three times too wide | 1.02 (1.08) | 4.2 (29) | 126 (627) |
+//! | 5,000, 15, .3 | 1.25 (3.3) | 3.4 (17) | 16 (77) |
+//! | 5,000, 15, .3, three times too wide | 1.6 (6.2) | 7.9 (24) | 37 (212) |
+//! | 5,000, 15, .1 | 14 (45) | 53 (129) | 73 (162) |
+//! | 20,000, 15, .1, three times too wide | 1.6 (18) | 6.8 (21) | 23 (86) |
 //!
 //! # What is not protected
 //! Running time and memory access patterns depend on the data.

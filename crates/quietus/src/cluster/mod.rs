@@ -71,7 +71,7 @@ fn settings(args: &ClusterArgs, epsilon: f64) -> Result<ClusterSettings, Error> 
         axes,
         person: args.person.clone(),
         k: args.k,
-        at_most: args.at_most.or_else(|| finds_k.then(|| most(args.rows, epsilon))),
+        at_most: args.at_most.or_else(|| finds_k.then_some(MOST_LOOKED_FOR)),
         method,
         scaled: !args.unscaled,
         within: args.within,
@@ -82,14 +82,8 @@ fn settings(args: &ClusterArgs, epsilon: f64) -> Result<ClusterSettings, Error> 
     })
 }
 
-/// How many clusters are looked for if nothing is said: up to 16, as each that is not there takes from the others, and one for each `300 /
-/// epsilon` rows, as a centre that looks for a cluster needs so many of its own.
-fn most(rows: Option<u64>, epsilon: f64) -> usize {
-    let room = rows.map_or(f64::INFINITY, |rows| rows as f64 * epsilon / 300.0);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "2 to 16")]
-    let most = room.clamp(2.0, 16.0) as usize;
-    most
-}
+/// How many clusters are looked for, at most, if nothing is said.
+const MOST_LOOKED_FOR: usize = 16;
 
 /// Columns and their public bounds.
 pub(crate) fn axes(ranges: &[String]) -> Result<Vec<Axis>, Error> {
