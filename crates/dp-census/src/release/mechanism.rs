@@ -21,6 +21,8 @@ use crate::{Bins, CensusError, From0, GroupSizes, Hierarchy, TableShape};
 /// What [`Privacy`] says, under the relation of the columns: [`MemberOfGroup`](dp_accounting::MemberOfGroup) for [`From0`]. With the
 /// lengths `d_l` of [`Query`](super::Query), level `l` costs `epsilon_l` by geometric noise of scale `d_l / epsilon_l`, or `rho_l` by
 /// Gaussian noise of variance `d_l / (2 rho_l)`, or `mu_l` by Gaussian noise of variance `d_l / mu_l^2`; and a group lies in one region of every level, so the levels add up (squares of mu do).
+/// Where a plan asks first ([`LevelShares`](super::LevelShares)), that is one number more, which changes by at most [`unlikeness_length`](super::unlikeness_length); by its noisy
+/// value alone the rest is spent in one of several ways, none of which costs more than what it left.
 ///
 /// # Utility
 /// Before the table is made consistent, unbiased noise of that size in every cell. With [`Method::CumulativeTopDown`], what the levels

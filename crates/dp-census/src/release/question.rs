@@ -62,7 +62,7 @@ const CASES: [f64; 8] = [0.0, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0];
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Question {
     pub(super) noise: LevelNoise,
-    pub(super) groups: i64,
+    groups: i64,
     /// Deviation of the noise in groups.
     deviation: f64,
     cases: Vec<Case>,
