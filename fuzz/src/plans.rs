@@ -106,7 +106,12 @@ pub(crate) const TARGETS: [Target; 27] = plans! {
             most_quantity: std::num::NonZeroU32::new(3).expect("above 0"),
             ..Default::default()
         };
-        [plan(CensusSettings::default()), plan(counts), plan(shares)].concat()
+        let asked = CensusSettings {
+            shares: LevelShares::AfterQuestion(0.1),
+            region_groups: Some(data(whole()).groups_of_regions()),
+            ..Default::default()
+        };
+        [plan(CensusSettings::default()), plan(counts), plan(shares), plan(asked)].concat()
     }, |bytes| used::<Census>(bytes, &[], |plan, rng| plan.simulate(&data(whole()), rng).is_ok());
     "plan-census-real" {
         let privacy = Privacy::within(budget()).expect("valid");

@@ -2,7 +2,9 @@
 
 use dp_audit::Method as By;
 use dp_audit::harness::{Check, Effort, Found};
-use dp_census::{Bins, From0, Query};
+use dp_census::release::{unlikeness, unlikeness_length};
+use dp_census::{Bins, From0, GroupSizes, Query};
+use rand::RngExt;
 
 use crate::nation::{MEMBERS, TINY, above_zero, hierarchy, neighbours};
 
@@ -15,7 +17,53 @@ pub(crate) fn checks() -> Vec<Check> {
     .map(|(id, what, query)| {
         Check::new(id, what, MEMBERS, By::Range, move |effort| change(effort, query))
     })
-    .into()
+    .into_iter()
+    .chain([Check::new(
+        "census-question",
+        "Census, change of the number that a question asks for",
+        MEMBERS,
+        By::Range,
+        question,
+    )])
+    .collect()
+}
+
+/// The number that says how unlike regions are, between all neighbours, as a share of the length that sets its noise; for individuals who
+/// bring several, too, as one group changes its size however many these are.
+fn question(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    for quantity in 1..=effort.of(2, 4) {
+        for parents in TINY {
+            let leaves = hierarchy(parents).tree().leaves().len();
+            let length = f64::from(unlikeness_length(leaves).get());
+            let bins = From0::up_to(3).expect("valid");
+            neighbours(leaves, bins, effort.of(2, 3), quantity, |a, b, witness| {
+                let number =
+                    |sizes: &GroupSizes| unlikeness(&sizes.groups_of_regions(), sizes.counts());
+                let change = number(a).abs_diff(number(b)) as f64;
+                found.see(change / length, || format!("{parents:?}: {witness}"));
+            });
+        }
+    }
+    // Tables with many groups, some of them in few regions.
+    let mut rng = effort.rng(82);
+    for round in 0..effort.of(2_000_usize, 40_000) {
+        let (regions, columns) = (rng.random_range(1..9), rng.random_range(2..6_usize));
+        let most = [1, 3, 40, 100_000][round % 4];
+        let cells = regions * columns;
+        let mut table: Vec<i64> =
+            (0..cells).map(|_| rng.random_range(-most..=most).max(0)).collect();
+        let (region, from) = (rng.random_range(0..regions), rng.random_range(0..columns));
+        let to = (from + rng.random_range(1..columns)) % columns;
+        table[region * columns + from] += 1;
+        let groups: Vec<i64> = table.chunks_exact(columns).map(|row| row.iter().sum()).collect();
+        let before = unlikeness(&groups, &table);
+        table[region * columns + from] -= 1;
+        table[region * columns + to] += 1;
+        let change = before.abs_diff(unlikeness(&groups, &table)) as f64;
+        found.see(change / f64::from(unlikeness_length(regions).get()), || format!("{table:?}"));
+    }
+    found
 }
 
 /// Absolute and squared change of every level's table between all neighbours, as a share of the length that sets the noise; also for

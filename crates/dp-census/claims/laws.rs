@@ -2,7 +2,7 @@
 
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Method as By, Window, exact_law};
-use dp_census::{Census, CensusSettings, From0, GroupSizes, Method, Query};
+use dp_census::{Census, CensusSettings, From0, GroupSizes, LevelShares, Method, Query};
 use dp_mechanism::Mechanism;
 
 use crate::nation::{MEMBERS, Promise, TINY, by, hierarchy};
@@ -60,14 +60,18 @@ fn released(effort: Effort) -> Found {
         };
         let [a, b] = [&here, &there].map(|counts| sizes(counts));
         let groups = a.groups_of_regions();
-        for method in Method::ALL {
+        let asked =
+            (groups.len() > 1).then_some((Method::Fitted, LevelShares::AfterQuestion(0.25)));
+        let plain = Method::ALL.into_iter().map(|method| (method, LevelShares::Chosen));
+        for (method, shares) in plain.chain(asked) {
             let alike = groups.len() > 1 && groups.iter().all(|&count| count == groups[0]);
             let by_itself = matches!(method, Method::Fitted | Method::RootSpread);
             let shrinkage = method.query() == Query::Cumulative && alike && !by_itself;
             for promise in Promise::ALL {
                 let (hierarchy, privacy) = (hierarchy.clone(), promise.privacy());
                 let region_groups = Some(groups.clone());
-                let settings = CensusSettings { region_groups, shrinkage, ..by(method) };
+                let shares = shares.clone();
+                let settings = CensusSettings { region_groups, shrinkage, shares, ..by(method) };
                 let plan = Census::new(hierarchy, bins, a.groups(), privacy, settings);
                 let plan = plan.expect("valid");
                 let law = |sizes: &GroupSizes| {

@@ -1,11 +1,13 @@
 //! What a release gives away, from the check of a table on: its noise replayed on every neighbour, for every way to make a plan.
 
+use std::cell::Cell;
+
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Method as By, Neighbours, compare};
 use dp_census::passes::{Group, Passes};
 use dp_census::{
     Bins, Census, CensusSettings, Certificate, Evidence, From0, From1, GroupSizes, GroupTable,
-    Method, RealCensus, RealGroupTable,
+    LevelShares, Method, RealCensus, RealGroupTable,
 };
 use dp_mechanism::{Mechanism, SecureSource, Source};
 use rand::RngExt;
@@ -42,6 +44,7 @@ pub(crate) fn checks() -> Vec<Check> {
         check("census-by-parts", "Census, RealCensus, by passes over parts", MEMBERS, |effort| {
             by_parts(effort, 1)
         }),
+        check("census-ways", "Census, WithEvidence, after a question", MEMBERS, ways),
         check("census-wide", "Census, RealCensus, beyond the small sizes", MEMBERS, wide),
     ]
 }
@@ -273,6 +276,55 @@ fn real(effort: Effort) -> Found {
             }
         },
     );
+    found
+}
+
+/// Plans that ask, on tables for which each of the three ways is best: all of them are gone, or nothing has been shown about one.
+fn ways(effort: Effort) -> Found {
+    let mut found = Found::claim(1.0);
+    let mut rng = effort.rng(83);
+    let (counties, columns) = (12, 40);
+    let parents: Vec<u32> = std::iter::repeat_n(0, counties).collect();
+    let bins = From0::up_to(39).expect("valid");
+    let gone = [const { Cell::new(false) }; 3];
+    for round in 0..effort.of(6, 60) {
+        let mut counts = vec![0; counties * columns];
+        for row in counts.chunks_exact_mut(columns) {
+            let own = [0; 2].map(|_| rng.random_range(0..columns));
+            for group in 0..[4, 100_000, 400][round % 3] {
+                row[if round % 3 == 2 { own[group % 2] } else { group % columns }] += 1;
+            }
+        }
+        let from = (round * 7) % (columns - 1);
+        let county = round % counties;
+        counts[county * columns + from] += 1;
+        let before = GroupSizes::from_table(bins, counts.clone()).expect("a table of groups");
+        counts[county * columns + from] -= 1;
+        counts[county * columns + from + 1] += 1;
+        let after = GroupSizes::from_table(bins, counts).expect("a table of groups");
+        for promise in Promise::ALL {
+            let settings = CensusSettings {
+                shares: LevelShares::AfterQuestion(0.25),
+                region_groups: Some(before.groups_of_regions()),
+                ..CensusSettings::default()
+            };
+            let (groups, privacy) = (before.groups(), promise.privacy());
+            let plan = Census::new(hierarchy(&parents), bins, groups, privacy, settings);
+            let plan = plan.expect("valid");
+            let show = |(table, evidence): (GroupTable, Evidence)| {
+                gone[evidence.way()].set(true);
+                let counts = table.counts().iter().map(|count| count.cast_unsigned()).collect();
+                bits(counts, &evidence, plan.certify(&table, &evidence).expect("of this plan"))
+            };
+            let pair = (&before, &after);
+            let share = share_shown(&plan.with_evidence(), promise, pair, &mut rng, show);
+            found.see(share, || format!("{promise:?}, round {round}: county {county}, {from}"));
+        }
+    }
+    for (way, gone) in gone.iter().enumerate() {
+        let never = if gone.get() { 0.0 } else { f64::INFINITY };
+        found.see(never, || format!("way {way} was never gone"));
+    }
     found
 }
 

@@ -230,6 +230,12 @@ pub enum CensusError {
         /// What they add up to.
         got: f64,
     },
+    /// The share of the loss for a question is not above 0, or more than a half.
+    #[error("the share of the loss for a question must be above 0 and at most 0.5, got {got}")]
+    QuestionShare {
+        /// The share.
+        got: f64,
+    },
     /// A public number is out of range.
     #[error("{name} must be {want}, got {got}")]
     OutOfRange {

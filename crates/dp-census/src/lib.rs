@@ -66,7 +66,7 @@ pub use hierarchy::Hierarchy;
 pub use people::{GroupDirectory, MemberCount};
 pub use release::{
     Census, CensusSettings, Certificate, Evidence, GroupTable, LevelShares, Method, Privacy, Query,
-    RealCensus, RealGroupTable, WithEvidence, dearest_path,
+    RealCensus, RealGroupTable, Way, WithEvidence, dearest_path,
 };
 pub use sizes::{GroupSizes, TableShape};
 pub use tree::RegionTree;

@@ -2,10 +2,11 @@
 
 use dp_accounting::{Epsilon, MemberOfGroup};
 use dp_audit::{Neighbours, compare, multisets};
+use dp_census::release::unlikeness;
 use dp_census::solve::{MAX_VALUE, Problem, chain};
 use dp_census::{
-    Bins, Census, CensusError, CensusSettings, From0, From1, GroupSizes, Hierarchy, Method,
-    Privacy, Query, RegionTree,
+    Bins, Census, CensusError, CensusSettings, From0, From1, GroupSizes, Hierarchy, LevelShares,
+    Method, Privacy, Query, RegionTree,
 };
 use dp_mechanism::{Draws, GeometricSum, Mechanism, SecureSource, Source};
 use std::num::{NonZeroU32, NonZeroU64};
@@ -17,7 +18,7 @@ use crate::tables::by_parts;
 
 /// Every mutant with its twin.
 pub(crate) fn all() -> Vec<MutantCheck> {
-    let code: [MutantCode; 8] = [
+    let code: [MutantCode; 9] = [
         ("M14", chain_as_published, chain_of_the_library),
         ("M14-appears", no_column_for_empty_groups, a_column_for_empty_groups),
         ("M14-outgrown", dropped_beyond_the_last_column, counted_in_the_last_column),
@@ -26,6 +27,7 @@ pub(crate) fn all() -> Vec<MutantCheck> {
         ("M140", scatter_of_exact_counts, as_it_comes),
         ("M141", method_by_exact_counts, as_it_comes),
         ("M292", |effort| by_parts(effort, 2), |effort| by_parts(effort, 1)),
+        ("M294", way_by_exact_number, way_by_noisy_number),
     ];
     dp_audit::harness::mutants(include_str!("mutants.toml"), &code)
 }
@@ -121,6 +123,32 @@ fn method_by_exact_counts(effort: Effort) -> Found {
     })
 }
 
+/// How unlike regions are decides which way to spend the loss, as it does in the library, but without noise.
+fn way_by_exact_number(effort: Effort) -> Found {
+    on_pairs(effort, (TINY[1], effort.of(2, 3)), |hierarchy, sizes, source| {
+        let region_groups = sizes.groups_of_regions();
+        let alike = unlikeness(&region_groups, sizes.counts()) % 2 == 0;
+        let method = if alike { Method::RootSpread } else { Method::Fitted };
+        let (region_groups, shares) = (Some(region_groups), LevelShares::Equal);
+        let settings = CensusSettings { region_groups, shares, ..by(method) };
+        let bins = From0::up_to(3).expect("valid");
+        let plan = Census::new(hierarchy.clone(), bins, sizes.groups(), privacy(), settings);
+        plan.expect("valid").replay(sizes, source).0.into_counts()
+    })
+}
+
+/// What the library does where it asks.
+fn way_by_noisy_number(effort: Effort) -> Found {
+    on_pairs(effort, (TINY[1], effort.of(2, 3)), |hierarchy, sizes, source| {
+        let region_groups = Some(sizes.groups_of_regions());
+        let shares = LevelShares::AfterQuestion(0.25);
+        let settings = CensusSettings { region_groups, shares, ..CensusSettings::default() };
+        let bins = From0::up_to(3).expect("valid");
+        let plan = Census::new(hierarchy.clone(), bins, sizes.groups(), privacy(), settings);
+        plan.expect("valid").replay(sizes, source).0.into_counts()
+    })
+}
+
 fn default_release(hierarchy: &Hierarchy, sizes: &GroupSizes, source: &mut dyn Source) -> Vec<i64> {
     let bins = From0::up_to(3).expect("valid");
     let settings = CensusSettings::default();
@@ -136,11 +164,20 @@ fn on_all_pairs(
     effort: Effort,
     release: impl Fn(&Hierarchy, &GroupSizes, &mut dyn Source) -> Vec<i64>,
 ) -> Found {
+    on_pairs(effort, (TINY[5], effort.of(1, 2)), release)
+}
+
+/// Of at most so many groups in this tree.
+fn on_pairs(
+    effort: Effort,
+    (parents, most): (&[u32], usize),
+    release: impl Fn(&Hierarchy, &GroupSizes, &mut dyn Source) -> Vec<i64>,
+) -> Found {
     let mut found = Found::claim(EPSILON);
     let mut rng = effort.rng(60);
-    let hierarchy = hierarchy(TINY[5]);
+    let hierarchy = hierarchy(parents);
     let leaves = hierarchy.tree().leaves().len();
-    neighbours(leaves, From0::up_to(3).expect("valid"), effort.of(1, 2), 1, |a, b, witness| {
+    neighbours(leaves, From0::up_to(3).expect("valid"), most, 1, |a, b, witness| {
         let run = |sizes: &GroupSizes, source: &mut dyn Source| release(&hierarchy, sizes, source);
         let comparison = compare(
             &Neighbours::of_records(MemberOfGroup, groups).without_receipt(),

@@ -19,9 +19,9 @@ use crate::solve::fitted::are_leaves_rounded;
 
 /// Likeness of the groups of a region, from none to as much as in zones of a city by hour, and what a regret counts there: regions
 /// that are as unlike as the last are seldom, and seen from little.
-const LIKENESS: [(f64, f64); 4] = [(0.0, 1.0), (0.003, 1.0), (0.03, 1.0), (0.3, 0.5)];
+pub(super) const LIKENESS: [(f64, f64); 4] = [(0.0, 1.0), (0.003, 1.0), (0.03, 1.0), (0.3, 0.5)];
 /// Sizes that matter, as powers of the number of columns.
-const SIZES: [f64; 2] = [0.5, 1.0];
+pub(super) const SIZES: [f64; 2] = [0.5, 1.0];
 /// The power of regrets that is summed.
 const POWER: i32 = 10;
 /// The lowest level gets no less than that part of what equal shares would give it.
@@ -115,7 +115,7 @@ impl Model {
     }
 
     /// Expected sum of absolute errors over all levels, in groups, for noise of these variances.
-    fn error(&self, variances: &[f64], likeness: f64, sizes: f64) -> f64 {
+    pub(super) fn error(&self, variances: &[f64], likeness: f64, sizes: f64) -> f64 {
         // Of a count there are two cumulative numbers, so that it has twice the variance.
         let mut seen: Vec<f64> =
             variances.iter().map(|variance| 2.0 * variance.max(1e-30)).collect();
@@ -142,6 +142,23 @@ impl Model {
             above = of_level;
         }
         error.max(1e-300)
+    }
+
+    /// Expected distance of the rows of the lowest level from their share of the root's row, as a sum of absolute differences of counts.
+    pub(super) fn distance(&self, likeness: f64, sizes: f64) -> f64 {
+        let of_kind = |kind: &Kind| {
+            let expected = kind.groups / sizes;
+            let variance = (1.0 + likeness * (kind.groups - 1.0).max(0.0)) * expected;
+            // As in `error`; and few groups among many sizes are all off, and their shares besides.
+            let of_size = (0.8 * variance.sqrt()).min(2.0 * expected);
+            kind.regions * (sizes * of_size).min(2.0 * kind.groups)
+        };
+        self.kinds.last().map_or(0.0, |kinds| kinds.iter().map(of_kind).sum())
+    }
+
+    /// How many sizes matter if these do, as a power of the number of columns.
+    pub(super) fn sizes(&self, power: f64) -> f64 {
+        self.columns.powf(power)
     }
 
     /// Shares of the levels, where `variances` gives those of the noise at some shares.

@@ -1,3 +1,4 @@
+use super::params::Course;
 use super::{GroupTable, Method, RealGroupTable};
 use crate::solve::{
     Problem, chain, cumulative, cumulative_top_down, edf, fitted, monotone_rows, top_down, tree,
@@ -12,6 +13,7 @@ pub struct Evidence {
     /// The hierarchy that it is about.
     pub(super) tree: RegionTree,
     pub(super) noisy: Vec<i64>,
+    pub(super) way: usize,
     pub(super) proof: Proof,
 }
 
@@ -50,17 +52,21 @@ impl Evidence {
         &self.noisy
     }
 
+    /// Which of the plan's [`Census::ways`](super::Census::ways) was gone.
+    pub fn way(&self) -> usize {
+        self.way
+    }
+
     pub(super) fn certify(
         &self,
-        method: Method,
+        course: &Course,
         problem: &Problem<'_>,
-        variances: &[f64],
         totals: Option<&[i64]>,
         table: &GroupTable,
     ) -> Certificate {
         let counts = table.counts();
         let of_exchange = |proof: tree::Certificate| exact(proof.feasible, proof.gain as f64);
-        match (method, &self.proof) {
+        match (course.method, &self.proof) {
             (Method::CumulativeTopDown, Proof::Multipliers(multipliers)) => {
                 let proof = cumulative_top_down::certify(problem, totals, counts, multipliers);
                 exact(proof.feasible, proof.gain)
@@ -75,7 +81,8 @@ impl Evidence {
             }
             (Method::Fitted, _) => {
                 // Nothing shorter proves that a table is the one that was fitted.
-                let solution = fitted::solve(problem, variances, totals);
+                let variances = course.noise.variances();
+                let solution = fitted::solve_drawn(problem, &variances, totals, course.draws);
                 exact(solution.counts == counts, solution.residual)
             }
             (Method::RootSpread, _) => exact(fitted::spread(problem, totals) == counts, 0.0),

@@ -1,11 +1,12 @@
 use std::num::NonZeroU32;
 
-use dp_accounting::Receipt;
+use dp_accounting::{Receipt, Step};
 use dp_mechanism::passes::{ByPasses, Counted, Next, TableError};
 use dp_mechanism::{Algorithm, CryptoRng, Draws, Mechanism, Private};
 use serde::{Deserialize, Serialize};
 
 use super::params::{Asked, Plan};
+use super::question::{self, QUESTION};
 use super::{
     CensusSettings, Certificate, Evidence, GroupTable, Method, Privacy, RealGroupTable, post,
     shrink,
@@ -20,6 +21,8 @@ use crate::{Bins, CensusError, From0, GroupSizes, Hierarchy, TableShape};
 /// What [`Privacy`] says, under the relation of the columns: [`MemberOfGroup`](dp_accounting::MemberOfGroup) for [`From0`]. With the
 /// lengths `d_l` of [`Query`](super::Query), level `l` costs `epsilon_l` by geometric noise of scale `d_l / epsilon_l`, or `rho_l` by
 /// Gaussian noise of variance `d_l / (2 rho_l)`, or `mu_l` by Gaussian noise of variance `d_l / mu_l^2`; and a group lies in one region of every level, so the levels add up (squares of mu do).
+/// Where a plan asks first ([`LevelShares`](super::LevelShares)), that is one number more, which changes by at most [`unlikeness_length`](super::unlikeness_length); by its noisy
+/// value alone the rest is spent in one of several ways, none of which costs more than what it left.
 ///
 /// # Utility
 /// Before the table is made consistent, unbiased noise of that size in every cell. With [`Method::CumulativeTopDown`], what the levels
@@ -72,17 +75,31 @@ impl<B: Bins> Census<B> {
     }
 
     /// Variance of the noise in each cell of a level, in groups squared; 0 is the root, which receipts call level 1. Infinite for levels that
-    /// [`Method::RootSpread`] does not look at; `None` if there is no such level.
+    /// [`Method::RootSpread`] does not look at; `None` if there is no such level. Of [`ways`](Self::ways), if there are several, in that of the least regret.
     pub fn noise_variance(&self, level: usize) -> Option<f64> {
-        let variance = |level: usize| Some(self.plan.noise.levels.get(level)?.variance());
+        let variance = |level: usize| Some(self.plan.usual().noise.levels.get(level)?.variance());
         let known = level < self.plan.asked.hierarchy.tree().levels();
         known.then(|| variance(level).unwrap_or(f64::INFINITY))
     }
 
     /// Each level's share of the loss, the root's first: of epsilon, or of rho. Those that were chosen by [`LevelShares::Chosen`](super::LevelShares::Chosen) depend on
-    /// public facts only.
+    /// public facts only. Of [`ways`](Self::ways), if there are several, in that of the least regret, of what the question leaves.
     pub fn shares(&self) -> &[f64] {
-        &self.plan.shares
+        &self.plan.usual().shares
+    }
+
+    /// The ways that this plan may go: one, or those among which a question decides, as [`LevelShares::Chosen`](super::LevelShares::Chosen) may ask and
+    /// [`LevelShares::AfterQuestion`](super::LevelShares::AfterQuestion) does. Each costs the same, and which was gone is said by [`Evidence::way`].
+    ///
+    /// Public, so that it can be read before any data.
+    pub fn ways(&self) -> impl ExactSizeIterator<Item = Way<'_>> {
+        self.plan.ways.iter().map(|way| Way {
+            method: way.method,
+            shares: &way.shares,
+            draws: way.draws
+                && way.method == Method::Fitted
+                && self.plan.asked.settings.region_groups.is_some(),
+        })
     }
 
     /// The same plan, whose releases come with what [`certify`](Self::certify) needs. That costs no more: all of it comes from the noisy
@@ -161,7 +178,8 @@ impl<B: Bins> Census<B> {
     }
 
     /// The method that is carried out: the one asked for, but [`Method::RootSpread`] where the default has shares of levels that give the root's row most of the
-    /// loss, and the numbers of groups of regions are public. Depends on public facts only; it is what the receipt names.
+    /// loss, and the numbers of groups of regions are public. Depends on public facts only; it is what the receipt names. Where a question decides among
+    /// [`ways`](Self::ways), it is the one asked for.
     pub fn method(&self) -> Method {
         self.plan.method
     }
@@ -171,21 +189,20 @@ impl<B: Bins> Census<B> {
     }
 
     /// From noise to a table: all that follows is post-processing.
-    fn table(&self, mut noisy: Vec<i64>) -> (GroupTable, Evidence) {
+    fn table(&self, Noisy { way, mut cells }: Noisy) -> (GroupTable, Evidence) {
         let Asked { hierarchy, bins, settings, .. } = &self.plan.asked;
         let totals = settings.region_groups.as_deref();
-        let variances = self.plan.noise.variances();
-        let solve = |noisy: &[i64]| {
-            post::whole_numbers(self.plan.method, &self.plan.problem(noisy), &variances, totals)
-        };
-        let (mut counts, mut proof) = solve(&noisy);
+        let course = &self.plan.ways[way];
+        let solve =
+            |cells: &[i64]| post::whole_numbers(course, &self.plan.problem(way, cells), totals);
+        let (mut counts, mut proof) = solve(&cells);
         if let (true, Some(region_groups)) = (settings.shrinkage, totals) {
             let tree = hierarchy.tree();
             let variance = self.noise_variance(tree.levels() - 1).expect("there is a last level");
-            noisy = shrink::towards_parents(tree, &noisy, &counts, region_groups, variance);
-            (counts, proof) = solve(&noisy);
+            cells = shrink::towards_parents(tree, &cells, &counts, region_groups, variance);
+            (counts, proof) = solve(&cells);
         }
-        let evidence = Evidence { tree: hierarchy.tree().clone(), noisy, proof };
+        let evidence = Evidence { tree: hierarchy.tree().clone(), noisy: cells, way, proof };
         (GroupTable { columns: bins.count(), counts }, evidence)
     }
 
@@ -201,9 +218,8 @@ impl<B: Bins> Census<B> {
         self.plan.check_evidence(evidence, table.counts().len(), table.columns())?;
         let settings = &self.plan.asked.settings;
         let totals = settings.region_groups.as_deref();
-        let (problem, variances) =
-            (self.plan.problem(&evidence.noisy), self.plan.noise.variances());
-        Ok(evidence.certify(self.plan.method, &problem, &variances, totals, table))
+        let problem = self.plan.problem(evidence.way, &evidence.noisy);
+        Ok(evidence.certify(&self.plan.ways[evidence.way], &problem, totals, table))
     }
 }
 
@@ -234,10 +250,12 @@ impl<B: Bins> RealCensus<B> {
         }
     }
 
-    fn table(&self, noisy: Vec<i64>) -> (RealGroupTable, Evidence) {
+    fn table(&self, Noisy { way, cells }: Noisy) -> (RealGroupTable, Evidence) {
         let Asked { bins, settings, .. } = &self.plan.asked;
-        let (counts, proof) = post::real_numbers(settings.method, &self.plan.problem(&noisy));
-        let evidence = Evidence { tree: self.plan.asked.hierarchy.tree().clone(), noisy, proof };
+        let problem = self.plan.problem(way, &cells);
+        let (counts, proof) = post::real_numbers(settings.method, &problem);
+        let tree = self.plan.asked.hierarchy.tree().clone();
+        let evidence = Evidence { tree, noisy: cells, way, proof };
         (RealGroupTable { columns: bins.count(), counts }, evidence)
     }
 
@@ -251,8 +269,31 @@ impl<B: Bins> RealCensus<B> {
         evidence: &Evidence,
     ) -> Result<Certificate, CensusError> {
         self.plan.check_evidence(evidence, table.counts().len(), table.columns())?;
-        Ok(evidence.certify_real(&self.plan.problem(&evidence.noisy), table))
+        Ok(evidence.certify_real(&self.plan.problem(evidence.way, &evidence.noisy), table))
     }
+}
+
+/// One of the [`Census::ways`] of a plan.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Way<'p> {
+    /// What is carried out.
+    pub method: Method,
+    /// Each level's share of what is left for levels, the root's first.
+    pub shares: &'p [f64],
+    /// Whether regions are drawn to their share of the row above.
+    pub draws: bool,
+}
+
+/// Names of the ways in a receipt, in the order of the question.
+const WAYS: [&str; question::WAYS] =
+    ["the root's row spread", "shares by least regret", "own rows of the lowest level"];
+
+/// What comes of the draws.
+struct Noisy {
+    /// Which of the plan's ways was gone.
+    way: usize,
+    cells: Vec<i64>,
 }
 
 /// A plan whose output is a table and the [`Evidence`] for it; made by [`Census::with_evidence`] and [`RealCensus::with_evidence`].
@@ -269,7 +310,7 @@ impl<B: Bins> Plan<B> {
     ) -> Result<(), CensusError> {
         let (tree, bins) = (self.asked.hierarchy.tree(), self.asked.bins.count());
         let regions = tree.len();
-        if evidence.tree != *tree {
+        if evidence.tree != *tree || evidence.way >= self.ways.len() {
             return Err(CensusError::OtherHierarchy);
         }
         for cells in [cells, evidence.noisy.len()] {
@@ -313,7 +354,23 @@ impl<B: Bins> Plan<B> {
     }
 
     fn receipt(&self, id: &str) -> Receipt<B::Relation> {
-        let spent = self.noise.spent(self.asked.hierarchy.tree());
+        let tree = self.asked.hierarchy.tree();
+        let spent = match &self.question {
+            None => self.usual().noise.spent(tree),
+            Some(question) => {
+                let ways = self.ways.iter().zip(WAYS);
+                let ways =
+                    ways.map(|(way, name)| Step::sequential(name, vec![way.noise.spent(tree)]));
+                // Each costs no more than what the question leaves, so that the answer does not change what is spent.
+                let one_way =
+                    Step::composed("one of the ways below", self.rest.loss(), ways.collect());
+                let question = Step::spend(QUESTION, question.noise.loss());
+                Step::sequential(
+                    "a question, and the way to go by its answer",
+                    vec![question, one_way],
+                )
+            }
+        };
         let receipt = Receipt::new(id, B::Relation::default(), self.budget, spent);
         match self.asked.privacy {
             Privacy::Pure { .. } | Privacy::Gaussian { .. } => receipt,
@@ -322,9 +379,19 @@ impl<B: Bins> Plan<B> {
     }
 
     /// The only use of private data, the rows of the leaf regions: everything after it sees noisy numbers and settings.
-    fn noisy(&self, leaves: Private<&[i64]>, draws: &mut Draws<'_>) -> Vec<i64> {
+    fn noisy(&self, leaves: Private<&[i64]>, draws: &mut Draws<'_>) -> Noisy {
         let table = (self.asked.hierarchy.tree(), self.asked.bins.count());
-        self.noise.release(table, leaves, MAX_VALUE, draws)
+        let Some(question) = &self.question else {
+            return Noisy {
+                way: 0,
+                cells: self.ways[0].noise.release(table, leaves, MAX_VALUE, draws),
+            };
+        };
+        let region_groups = self.asked.settings.region_groups.as_deref().unwrap_or_default();
+        // By a noisy number, and so are all draws that follow.
+        let way = question.way(question.ask(region_groups, leaves, draws));
+        let mut draws = draws.within(WAYS[way]);
+        Noisy { way, cells: self.ways[way].noise.release(table, leaves, MAX_VALUE, &mut draws) }
     }
 
     fn question(&self) -> GroupCounts<B> {
@@ -338,9 +405,9 @@ impl<B: Bins> Plan<B> {
         }
     }
 
-    fn problem<'a>(&'a self, noisy: &'a [i64]) -> Problem<'a> {
+    fn problem<'a>(&'a self, way: usize, noisy: &'a [i64]) -> Problem<'a> {
         let Asked { hierarchy, bins, groups, .. } = &self.asked;
-        Problem::new(hierarchy.tree(), bins.count(), noisy, &self.weights, *groups)
+        Problem::new(hierarchy.tree(), bins.count(), noisy, &self.ways[way].weights, *groups)
             .expect("the plan was checked, and noise saturates at what a problem takes")
     }
 }

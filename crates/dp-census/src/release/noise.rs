@@ -116,7 +116,40 @@ pub(super) enum LevelNoise {
 }
 
 impl LevelNoise {
-    fn loss(self) -> Loss {
+    /// For one promise on a query of this length. Counts change by at most one in each cell, so their squared length is the length.
+    fn new(privacy: Privacy, length: NonZeroU32, level: usize) -> Result<Self, CensusError> {
+        Self::with_squared(privacy, length, length, level)
+    }
+
+    /// For one number, which changes by no more than this; below `2^16`.
+    pub(super) fn of_number(privacy: Privacy, most: NonZeroU32) -> Result<Self, CensusError> {
+        Self::with_squared(privacy, most, most.saturating_mul(most), 0)
+    }
+
+    fn with_squared(
+        privacy: Privacy,
+        length: NonZeroU32,
+        length_squared: NonZeroU32,
+        level: usize,
+    ) -> Result<Self, CensusError> {
+        let of_level = |error| CensusError::Noise { level, error };
+        match privacy {
+            Privacy::Pure { epsilon } => {
+                let sum = GeometricSum::new(epsilon, length.into()).map_err(of_level)?;
+                Ok(Self::Geometric(sum))
+            }
+            Privacy::Zcdp { rho, .. } => {
+                let sum = GaussianSum::new(rho).map_err(of_level)?;
+                Ok(Self::Gaussian { sum, length_squared })
+            }
+            Privacy::Gaussian { mu, .. } => {
+                let sum = GaussianSum::rounded(mu).map_err(of_level)?;
+                Ok(Self::Gaussian { sum, length_squared })
+            }
+        }
+    }
+
+    pub(super) fn loss(self) -> Loss {
         match self {
             Self::Geometric(sum) => sum.loss(),
             Self::Gaussian { sum, .. } => sum.loss(),
@@ -124,7 +157,7 @@ impl LevelNoise {
     }
 
     /// The loss as a number that adds up over levels: epsilon of geometric noise, rho or the square of mu of Gaussian noise.
-    fn cost(self) -> f64 {
+    pub(super) fn cost(self) -> f64 {
         match self.loss() {
             Loss::Pure { epsilon } => epsilon.get(),
             Loss::Zcdp { rho } => rho.get(),
@@ -143,7 +176,7 @@ impl LevelNoise {
         }
     }
 
-    fn release(self, cells: CellsRef<'_, i64>, draws: &mut Draws<'_>) -> Vec<i64> {
+    pub(super) fn release(self, cells: CellsRef<'_, i64>, draws: &mut Draws<'_>) -> Vec<i64> {
         match self {
             Self::Geometric(sum) => sum.release(cells, draws),
             Self::Gaussian { sum, length_squared } => {
@@ -181,36 +214,9 @@ impl Noise {
                 want: "below 2^32",
             })
         };
-        let of_level = |level| move |error| CensusError::Noise { level, error };
-        let levels = match privacy {
-            Privacy::Pure { epsilon } => {
-                let losses = epsilon.split(shares)?.into_iter().enumerate();
-                let level = |(level, loss)| {
-                    let sum = GeometricSum::new(loss, length(level)?.into());
-                    Ok(LevelNoise::Geometric(sum.map_err(of_level(level))?))
-                };
-                losses.map(level).collect::<Result<_, CensusError>>()?
-            }
-            Privacy::Zcdp { rho, .. } => {
-                let losses = rho.split(shares)?.into_iter().enumerate();
-                let level = |(level, loss)| {
-                    let sum = GaussianSum::new(loss).map_err(of_level(level))?;
-                    let length_squared = length(level)?;
-                    Ok(LevelNoise::Gaussian { sum, length_squared })
-                };
-                losses.map(level).collect::<Result<_, CensusError>>()?
-            }
-            Privacy::Gaussian { mu, .. } => {
-                // Squares of mu add up over levels, so that shares are of the square.
-                let losses = mu.split(shares)?.into_iter().enumerate();
-                let level = |(level, loss)| {
-                    let sum = GaussianSum::rounded(loss).map_err(of_level(level))?;
-                    let length_squared = length(level)?;
-                    Ok(LevelNoise::Gaussian { sum, length_squared })
-                };
-                losses.map(level).collect::<Result<_, CensusError>>()?
-            }
-        };
+        let parts = privacy.split(shares)?.into_iter().enumerate();
+        let level = |(level, privacy)| LevelNoise::new(privacy, length(level)?, level);
+        let levels = parts.map(level).collect::<Result<_, CensusError>>()?;
         Ok(Self { query, levels, most_quantity })
     }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chosen::Model;
 use super::noise::{Noise, expected_variances};
+use super::question::{self, Asking, Question};
 use super::{LevelShares, Method, Privacy, Query};
 use crate::sizes::cells_of;
 use crate::solve::{MAX_LEVELS, MAX_VALUE, MAX_WEIGHT};
@@ -63,6 +64,16 @@ impl Default for CensusSettings {
 /// row more than it tells of theirs, so that the root gets all.
 const ROOT_ALONE: f64 = 0.7;
 
+/// What the lowest level gets of the loss where its rows are not drawn to those above, which are little more than their sums then.
+const OWN_SHARE: f64 = 0.99;
+
+/// Nothing is asked, unless somebody says that it should.
+fn no_question<T>(given: Option<f64>) -> Result<Option<T>, CensusError> {
+    let setting = "a question about regions";
+    let needs = "m-c-fitted, the number of groups of each leaf region, two levels and columns, at most 3,276 leaf regions, and between 1 and 2^32 groups";
+    given.map_or(Ok(None), |_| Err(CensusError::Conflict { setting, needs }))
+}
+
 /// What was asked for. The file form of plans, which are read back through their checks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "B: Bins", deny_unknown_fields)]
@@ -79,11 +90,31 @@ pub(super) struct Asked<B: Bins> {
 pub(super) struct Plan<B: Bins> {
     pub(super) asked: Asked<B>,
     pub(super) budget: Budget,
-    /// The one that is carried out: the one asked for, or [`Method::RootSpread`] where chosen shares give the root most of the loss.
+    /// What is said to be carried out: the method asked for, or [`Method::RootSpread`] where chosen shares give the root most of the loss.
     pub(super) method: Method,
+    /// What can be carried out: one way, or those among which the question decides, in its order.
+    pub(super) ways: Vec<Course>,
+    pub(super) question: Option<Question>,
+    /// What is left for the ways.
+    pub(super) rest: Privacy,
+}
+
+/// One way to spend the loss on levels.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Course {
+    pub(super) method: Method,
+    /// Of the fitted method: whether regions are drawn to the row above.
+    pub(super) draws: bool,
     pub(super) shares: Vec<f64>,
     pub(super) noise: Noise,
     pub(super) weights: Vec<u32>,
+}
+
+impl<B: Bins> Plan<B> {
+    /// The way that is meant where one is asked for: the only one, or that of the least regret.
+    pub(super) fn usual(&self) -> &Course {
+        &self.ways[if self.question.is_some() { question::CHOSEN } else { 0 }]
+    }
 }
 
 impl<B: Bins> Asked<B> {
@@ -104,16 +135,17 @@ impl<B: Bins> Asked<B> {
         }
         self.check_region_groups()?;
         self.check_shrinkage()?;
-        let table = (tree, self.bins.count());
-        let (query, most) = (self.settings.method.query(), self.settings.most_quantity);
-        let shares = match &self.settings.shares {
-            LevelShares::Chosen if tree.levels() > 1 => {
+        let model = match self.settings.shares {
+            LevelShares::Chosen | LevelShares::AfterQuestion(_) if tree.levels() > 1 => {
                 let region_groups = self.settings.region_groups.as_deref();
                 let draws = self.settings.method == Method::Fitted;
-                let model = Model::new(tree, self.bins.count(), self.groups, region_groups, draws);
-                model.shares(|shares| expected_variances(self.privacy, query, table, shares, most))
+                Some(Model::new(tree, self.bins.count(), self.groups, region_groups, draws))
             }
-            given => given.of(tree)?,
+            _ => None,
+        };
+        let shares = match &model {
+            Some(model) => model.shares(|shares| self.expected_variances(shares)),
+            None => self.settings.shares.of(tree)?,
         };
         let of_the_root: f64 = shares
             .iter()
@@ -121,23 +153,99 @@ impl<B: Bins> Asked<B> {
             .take_while(|(level, _)| tree.level(*level).len() == 1)
             .map(|(_, share)| share)
             .sum();
-        let method = match (&self.settings.shares, &self.settings.region_groups) {
-            (LevelShares::Chosen, Some(_))
-                if self.settings.method == Method::Fitted
-                    && tree.levels() > 1
-                    && of_the_root >= ROOT_ALONE =>
-            {
-                Method::RootSpread
+        let spreads = model.is_some()
+            && self.settings.method == Method::Fitted
+            && self.settings.region_groups.is_some()
+            && of_the_root >= ROOT_ALONE;
+        let method = if spreads { Method::RootSpread } else { self.settings.method };
+        let budget = self.privacy.budget()?;
+        if let Some((question, rest, ways)) = self.question(model.as_ref(), method, &shares)? {
+            let (method, question) = (self.settings.method, Some(question));
+            return Ok(Plan { budget, method, ways, question, rest, asked: self });
+        }
+        let ways = vec![self.course(self.privacy, method, true, shares)?];
+        Ok(Plan { budget, method, ways, question: None, rest: self.privacy, asked: self })
+    }
+
+    /// Variance of the noise of each level at these shares of the whole loss.
+    fn expected_variances(&self, shares: &[f64]) -> Vec<f64> {
+        let table = (self.hierarchy.tree(), self.bins.count());
+        let (query, most) = (self.settings.method.query(), self.settings.most_quantity);
+        expected_variances(self.privacy, query, table, shares, most)
+    }
+
+    /// What is asked before anything else, what is left, and the ways to spend that; none if nothing is asked.
+    fn question(
+        &self,
+        model: Option<&Model>,
+        method: Method,
+        shares: &[f64],
+    ) -> Result<Option<(Question, Privacy, Vec<Course>)>, CensusError> {
+        let tree = self.hierarchy.tree();
+        let given = match self.settings.shares {
+            LevelShares::AfterQuestion(share) => Some(share),
+            LevelShares::Chosen => None,
+            LevelShares::Equal | LevelShares::RootOfRegions | LevelShares::Fixed(_) => {
+                return Ok(None);
             }
-            _ => self.settings.method,
         };
+        if let Some(got) = given.filter(|share| !(*share > 0.0 && *share <= 0.5)) {
+            return Err(CensusError::QuestionShare { got });
+        }
+        let can_draw = self.settings.method == Method::Fitted
+            && self.settings.region_groups.is_some()
+            && self.bins.count() > 1;
+        let Some(model) = model.filter(|_| can_draw) else { return no_question(given) };
+        let levels = tree.levels();
+        let alone = |level: usize, most: f64| {
+            let mut shares = vec![(1.0 - most) / (levels - 1) as f64; levels];
+            shares[level] = most;
+            shares
+        };
+        let own = alone(levels - 1, OWN_SHARE);
+        let root = alone(0, 1.0 - 1e-9);
+        let chosen = if method == Method::RootSpread { &root[..] } else { shares };
+        let asking = Asking {
+            model,
+            privacy: self.privacy,
+            groups: self.groups,
+            regions: tree.leaves().len(),
+            variances: [&root[..], chosen, &own].map(|shares| self.expected_variances(shares)),
+        };
+        if !asking.is_possible() {
+            return no_question(given);
+        }
+        let Some(share) = given.or_else(|| asking.share()) else { return Ok(None) };
+        let parts = self.privacy.split(&[share, 1.0 - share])?;
+        let [part, rest] = parts[..] else { unreachable!("two weights, two parts") };
+        let question = asking.question(part)?;
+        // In the order of the question.
+        let ways = vec![
+            self.course(rest, Method::RootSpread, true, shares.to_vec())?,
+            self.course(rest, method, true, shares.to_vec())?,
+            self.course(rest, Method::Fitted, false, own)?,
+        ];
+        Ok(Some((question, rest, ways)))
+    }
+
+    /// Calibrates the levels to this much of the promise.
+    fn course(
+        &self,
+        privacy: Privacy,
+        method: Method,
+        draws: bool,
+        shares: Vec<f64>,
+    ) -> Result<Course, CensusError> {
+        let tree = self.hierarchy.tree();
+        let table = (tree, self.bins.count());
         let shares = match method {
             // Nothing is drawn below the root.
             Method::RootSpread => vec![1.0],
             _ => shares,
         };
-        let noise = Noise::calibrate(self.privacy, query, table, &shares, most)?;
-        let allowed = match self.privacy {
+        let most = self.settings.most_quantity;
+        let noise = Noise::calibrate(privacy, self.settings.method.query(), table, &shares, most)?;
+        let allowed = match privacy {
             Privacy::Pure { epsilon } => epsilon.get(),
             Privacy::Zcdp { rho, .. } => rho.get(),
             Privacy::Gaussian { mu, .. } => mu.get().powi(2),
@@ -146,7 +254,7 @@ impl<B: Bins> Asked<B> {
         assert!(spent <= allowed * (1.0 + 1e-12), "shares add up to one and were rounded down");
         let mut weights = noise.weights(MAX_WEIGHT);
         weights.resize(tree.levels(), 1);
-        Ok(Plan { budget: self.privacy.budget()?, method, shares, noise, weights, asked: self })
+        Ok(Course { method, draws, shares, noise, weights })
     }
 
     fn check_region_groups(&self) -> Result<(), CensusError> {

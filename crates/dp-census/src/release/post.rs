@@ -2,19 +2,21 @@
 
 use super::Method;
 use super::evidence::Proof;
+use super::params::Course;
 use crate::solve::{
     Problem, chain, cumulative, cumulative_top_down, edf, fitted, monotone_rows, top_down, tree,
 };
 
 /// The consistent table of counts, in whole numbers. `totals` of leaf regions, if public, are kept to by the default method.
 pub(super) fn whole_numbers(
-    method: Method,
+    course: &Course,
     problem: &Problem<'_>,
-    variances: &[f64],
     totals: Option<&[i64]>,
 ) -> (Vec<i64>, Proof) {
-    let table = match method {
-        Method::Fitted => fitted::solve(problem, variances, totals).counts,
+    let table = match course.method {
+        Method::Fitted => {
+            fitted::solve_drawn(problem, &course.noise.variances(), totals, course.draws).counts
+        }
         Method::CumulativeTopDown => {
             let solution = cumulative_top_down::solve(problem, totals);
             return (solution.counts, Proof::Multipliers(solution.multipliers));

@@ -1,7 +1,7 @@
 use std::fmt;
 
 use dp_accounting::{
-    Budget, Delta, Epsilon, Mu, ParamError, Rho, budget_to_mu, mu_to_epsilon, zcdp_to_epsilon,
+    Budget, Delta, Epsilon, Loss, Mu, ParamError, Rho, budget_to_mu, mu_to_epsilon, zcdp_to_epsilon,
 };
 use serde::{Deserialize, Serialize};
 
@@ -78,6 +78,33 @@ impl Privacy {
         let needs = if budget.delta().get() > 0.0 { tiny } else { "a delta above 0" };
         let mu = budget_to_mu(budget).ok_or(CensusError::Conflict { setting, needs })?;
         Ok(Self::Gaussian { mu, delta: budget.delta() })
+    }
+
+    /// Parts of it in proportion to these weights, which together promise no less: squares of mu add up, so that weights are of these.
+    pub(super) fn split(self, weights: &[f64]) -> Result<Vec<Self>, CensusError> {
+        Ok(match self {
+            Self::Pure { epsilon } => {
+                let parts = epsilon.split(weights)?.into_iter();
+                parts.map(|epsilon| Self::Pure { epsilon }).collect()
+            }
+            Self::Zcdp { rho, delta } => {
+                let parts = rho.split(weights)?.into_iter();
+                parts.map(|rho| Self::Zcdp { rho, delta }).collect()
+            }
+            Self::Gaussian { mu, delta } => {
+                let parts = mu.split(weights)?.into_iter();
+                parts.map(|mu| Self::Gaussian { mu, delta }).collect()
+            }
+        })
+    }
+
+    /// What it costs, as receipts state it.
+    pub(super) fn loss(self) -> Loss {
+        match self {
+            Self::Pure { epsilon } => Loss::Pure { epsilon },
+            Self::Zcdp { rho, .. } => Loss::Zcdp { rho },
+            Self::Gaussian { mu, .. } => Loss::Gaussian { mu },
+        }
     }
 
     /// The promise as `(epsilon, delta)`, for zCDP and Gaussian noise at the delta that was given.

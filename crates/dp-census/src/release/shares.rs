@@ -11,8 +11,14 @@ use crate::{CensusError, RegionTree};
 pub enum LevelShares {
     /// By a model of the error, for the least sum of errors over all levels: from the tree, the number of groups (of each region if that is
     /// public), the columns and the loss, so from public facts alone. [`Census::shares`](super::Census::shares) says what it comes to.
+    ///
+    /// Where these leave open which of several ways is best by far, and the answer costs at most a few per cent of the loss, it is first asked how unlike regions are,
+    /// as with [`AfterQuestion`](Self::AfterQuestion); [`Census::ways`](super::Census::ways) says so.
     #[default]
     Chosen,
+    /// As chosen, after a question that gets this share of the loss, above 0 and at most a half: how unlike are the regions of the lowest level, in one noisy number. The rest goes to
+    /// one of three ways, [`Census::ways`](super::Census::ways), by the answer. For [`Method::Fitted`](super::Method::Fitted) with public numbers of groups of regions.
+    AfterQuestion(f64),
     /// The same for every level, as in the paper. Best for the upper levels.
     Equal,
     /// In proportion to the square root of the number of regions. That minimises the sum over all levels of errors that are in
@@ -28,8 +34,8 @@ impl LevelShares {
         Self::Fixed(vec![0.1, 0.2, 0.7])
     }
 
-    /// One positive number per level that add up to about 1; those of [`Chosen`](Self::Chosen) depend on more than the tree, so that the ones of
-    /// [`RootOfRegions`](Self::RootOfRegions) stand in for them here.
+    /// One positive number per level that add up to about 1; those of [`Chosen`](Self::Chosen) and
+    /// [`AfterQuestion`](Self::AfterQuestion) depend on more than the tree, so that the ones of [`RootOfRegions`](Self::RootOfRegions) stand in for them here.
     ///
     /// # Errors
     /// [`CensusError`] if fixed shares do not fit the levels, are not positive, or are more than `1e-9` away from 1 together.
@@ -37,7 +43,7 @@ impl LevelShares {
         let levels = tree.levels();
         match self {
             Self::Equal => Ok(vec![1.0 / levels as f64; levels]),
-            Self::Chosen | Self::RootOfRegions => {
+            Self::Chosen | Self::AfterQuestion(_) | Self::RootOfRegions => {
                 let roots = (0..levels).map(|level| (tree.level(level).len() as f64).sqrt());
                 let total: f64 = roots.clone().sum();
                 Ok(roots.map(|root| root / total).collect())

@@ -689,3 +689,114 @@ fn a_plan_says_that_it_spreads_the_roots_row() {
         assert!(receipt.starts_with("m-c-fitted"), "{receipt}");
     }
 }
+
+/// Forty regions below five, of a thousand groups each, among this many sizes. With `unlike`, each has three of its own.
+fn many_regions(columns: u32, unlike: bool) -> (Hierarchy, GroupSizes) {
+    let names: Vec<(String, Option<String>)> = std::iter::once(("root".to_owned(), None))
+        .chain((0..5).map(|i| (format!("state {i}"), Some("root".to_owned()))))
+        .chain((0..40).map(|i| (format!("county {i}"), Some(format!("state {}", i / 8)))))
+        .collect();
+    let names = names.iter().map(|(name, parent)| (name.as_str(), parent.as_deref()));
+    let hierarchy = Hierarchy::new(names).expect("valid");
+    let mut rng = rng(31);
+    let (bins, columns) = (columns, columns as usize + 1);
+    let mut table = vec![0; 40 * columns];
+    for row in table.chunks_exact_mut(columns) {
+        let own = [0; 3].map(|_| rng.random_range(0..columns));
+        for group in 0..1_000 {
+            row[if unlike { own[group % 3] } else { rng.random_range(0..columns) }] += 1;
+        }
+    }
+    (hierarchy, GroupSizes::from_table(up_to(bins), table).expect("a table"))
+}
+
+#[test]
+fn the_answer_decides_which_way_the_loss_goes() {
+    for (unlike, epsilon, want) in [(false, 0.02, Method::RootSpread), (true, 0.2, Method::Fitted)]
+    {
+        let (hierarchy, table) = many_regions(200, unlike);
+        let settings = CensusSettings {
+            shares: LevelShares::AfterQuestion(0.2),
+            ..with_totals(table.groups_of_regions())
+        };
+        let plan = Census::new(hierarchy, up_to(200), 40_000, pure(epsilon), settings);
+        let plan = plan.expect("valid");
+        assert_eq!(plan.ways().len(), 3);
+        let mut right = 0;
+        for seed in 0..10 {
+            let (released, evidence) =
+                plan.with_evidence().simulate(&table, &mut rng(seed)).expect("it fits").output;
+            let way = plan.ways().nth(evidence.way()).expect("one of the ways");
+            right += usize::from(way.method == want && !way.draws);
+            let totals: Vec<i64> = (6..46).map(|region| released[region].iter().sum()).collect();
+            assert_eq!(totals, table.groups_of_regions());
+            assert!(plan.certify(&released, &evidence).expect("of this plan").feasible);
+        }
+        assert!(right >= 8, "{right} of 10 where unlike: {unlike}");
+    }
+}
+
+/// Whatever the answer, a receipt says the same beforehand, and every way stays within what the question leaves.
+#[test]
+fn all_ways_cost_the_same() {
+    let (hierarchy, table) = many_regions(20, false);
+    let within = Budget::new(0.5, 1e-6).expect("valid");
+    let promises = [
+        pure(0.3),
+        Privacy::zcdp(0.01, 1e-9).expect("valid"),
+        Privacy::within(within).expect("valid"),
+    ];
+    for privacy in promises {
+        let settings = CensusSettings {
+            shares: LevelShares::AfterQuestion(0.1),
+            ..with_totals(table.groups_of_regions())
+        };
+        let plan = Census::new(hierarchy.clone(), up_to(20), 40_000, privacy, settings);
+        let plan = plan.expect("valid");
+        let receipt = plan.receipt();
+        assert!(receipt.within_budget(), "{receipt}");
+        assert_eq!(receipt.mechanism(), "m-c-fitted");
+        for way in plan.ways() {
+            assert_abs_diff_eq!(way.shares.iter().sum::<f64>(), 1.0, epsilon = 1e-9);
+        }
+        let text = serde_json::to_string(&plan).expect("a plan");
+        assert_eq!(serde_json::from_str::<Census>(&text).expect("the same"), plan);
+    }
+}
+
+/// Public facts say whether anything is asked: where it is cheap and the regions leave the best way open, and not elsewhere.
+#[test]
+fn it_is_asked_where_the_answer_is_cheap_and_decides() {
+    let ways = |columns, epsilon, groups: i64| {
+        let (hierarchy, _) = many_regions(columns, false);
+        let settings = with_totals(vec![groups / 40; 40]);
+        let plan = Census::new(hierarchy, up_to(columns), groups, pure(epsilon), settings);
+        plan.expect("valid").ways().len()
+    };
+    assert_eq!(ways(200, 0.1, 40_000), 3);
+    assert_eq!(ways(200, 0.1, 400), 1);
+    assert_eq!(ways(200, 1.0, 40_000), 1);
+}
+
+#[test]
+fn a_question_that_cannot_be_asked_is_refused() {
+    let asked = |share, settings: CensusSettings| {
+        let settings = CensusSettings { shares: LevelShares::AfterQuestion(share), ..settings };
+        plan(100, settings).map(|_| ()).map_err(|error| error.to_string())
+    };
+    let totals = || with_totals(vec![20; 5]);
+    assert_eq!(asked(0.5, totals()), Ok(()));
+    for got in [0.0, -0.1, 0.51, f64::NAN, f64::INFINITY] {
+        let want = format!(
+            "the share of the loss for a question must be above 0 and at most 0.5, got {got}"
+        );
+        assert_eq!(asked(got, totals()), Err(want));
+    }
+    let needs = |settings| asked(0.1, settings).expect_err("refused");
+    assert!(needs(usual()).starts_with("a question about regions needs m-c-fitted"));
+    let others = CensusSettings { method: Method::CumulativeTopDown, ..totals() };
+    assert!(needs(others).starts_with("a question about regions needs"));
+    // So small a part of a small loss allows no noise.
+    let settings = CensusSettings { shares: LevelShares::AfterQuestion(1e-9), ..totals() };
+    assert!(Census::new(nation(), up_to(4), 100, pure(1e-9), settings).is_err());
+}

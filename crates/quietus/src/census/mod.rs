@@ -140,6 +140,11 @@ pub(crate) fn plan_text(args: &CensusArgs) -> Result<String, Error> {
             level + 1
         );
     }
+    if job.plan.ways().len() > 1 {
+        text.push_str(
+            "First it is asked how unlike regions are, and the rest of the loss goes one of the ways of the receipt; the lines above are of shares by least regret.\n",
+        );
+    }
     text.push_str("What is released is closer than its noise, as it is made consistent.\n");
     Ok(text)
 }

@@ -46,6 +46,16 @@ pub struct Solution {
 /// # Panics
 /// If there is not one variance per level; and if there are totals, but not one per leaf, one is negative, or they do not add up.
 pub fn solve(problem: &Problem<'_>, variances: &[f64], totals: Option<&[i64]>) -> Solution {
+    solve_drawn(problem, variances, totals, true)
+}
+
+/// The same, or with regions that are not drawn to the row above.
+pub(crate) fn solve_drawn(
+    problem: &Problem<'_>,
+    variances: &[f64],
+    totals: Option<&[i64]>,
+    draws: bool,
+) -> Solution {
     let (tree, bins) = (problem.tree(), problem.bins());
     assert_eq!(variances.len(), tree.levels(), "a variance per level");
     let of_leaf = variances[tree.levels() - 1];
@@ -63,9 +73,9 @@ pub fn solve(problem: &Problem<'_>, variances: &[f64], totals: Option<&[i64]>) -
         let families = families(tree, bins, level, &mut counts);
         let parts: Vec<Parts<'_>> = families
             .into_par_iter()
-            .filter_map(|family| Parts::new(&upwards, family, totals.as_deref()))
+            .filter_map(|family| Parts::new(&upwards, family, totals.as_deref(), draws))
             .collect();
-        let scatter = totals.is_some().then(|| {
+        let scatter = (draws && totals.is_some()).then(|| {
             Scatter::fitted(&parts.iter().flat_map(|parts| &parts.likelihoods).collect::<Vec<_>>())
         });
         let off = parts.into_par_iter().map(|parts| parts.divide(scatter.as_ref()));
@@ -132,7 +142,12 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn new(upwards: &Upwards<'_>, family: Family<'a>, ends: Option<&[i64]>) -> Option<Self> {
+    fn new(
+        upwards: &Upwards<'_>,
+        family: Family<'a>,
+        ends: Option<&[i64]>,
+        draws: bool,
+    ) -> Option<Self> {
         let Family { parent, children, rows } = family;
         let (starts, totals) = steps(parent);
         if starts.is_empty() {
@@ -154,7 +169,7 @@ impl<'a> Parts<'a> {
         let bins = parent.len();
         let mut parts =
             Self { rows, bins, starts, totals, lengths, means, variances, ends, likelihoods };
-        if parts.ends.is_some() {
+        if draws && parts.ends.is_some() {
             let of_child = |child| parts.part(child).likelihoods();
             parts.likelihoods = (0..parts.children()).map(of_child).collect();
         }
