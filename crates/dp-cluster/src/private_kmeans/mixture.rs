@@ -76,7 +76,9 @@ const NOISE_IN_A_MODEL: f64 = 0.2;
 /// What noise costs is this part of all that, for a cluster that is so many times the deviations of both from any other: it is no part of one, and to lose it costs much.
 const NOISE_ALONE: f64 = 0.3;
 const ALONE: f64 = 3.0;
-/// And so many times that on a line, where a lump of noise lies on all ways and looks like a part: measured.
+/// A cluster of less than this part of an even share of the records may be a lump, for which two others were joined.
+const LUMP: f64 = 0.4;
+/// Noise counts so many times on a line, where a lump of it lies on all ways and looks like a part: measured.
 const ON_A_LINE: f64 = 3.0;
 /// Noise in a cluster is that of the coarsest level whose cells have at most so many of its deviations.
 const RESOLVED: f64 = 1.5;
@@ -323,10 +325,16 @@ impl<'a> Explained<'a> {
         mixture.clusters
     }
 
-    /// Clusters that lie apart, if as many as wanted are what explains the map.
+    /// Clusters that lie apart, if as many as wanted are what explains the map, and none is small.
     pub(super) fn exactly(&self, k: usize) -> Option<&[Cluster]> {
+        let is_large = |found: &[Cluster]| {
+            let all: f64 = found.iter().map(|one| one.count).sum();
+            found.iter().all(|one| one.count * k as f64 >= LUMP * all)
+        };
+        let is_it =
+            |found: &&[Cluster]| found.len() == k && !mostly_overlap(found) && is_large(found);
         let best = [&self.apart.clusters, &self.overlapping.clusters].into_iter();
-        best.map(Vec::as_slice).find(|found| found.len() == k && !mostly_overlap(found))
+        best.map(Vec::as_slice).find(is_it)
     }
 
     /// The map without most of its noise: points around the middle of each cluster of a mixture, on every axis, with the mean, the variance and the
