@@ -215,15 +215,15 @@ impl Walk<'_, '_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::event::{Direction, Event};
+    use super::super::factor::Factor;
     use super::super::mix::Period;
+    use super::super::pair::Pair;
     use super::*;
     use crate::outward::Upper;
 
-    /// Against plain sums over the frequencies, with the kernel of the curve and without.
-    #[test]
-    fn what_is_left_out_adds_up() {
-        let (tilt, step) = (0.5, 0.25);
-        let course = Course {
+    fn course(tilt: f64) -> Course {
+        Course {
             tilt,
             period: Period { length: 1.0, rate: 1.0 },
             variance: 1.0,
@@ -232,8 +232,28 @@ mod tests {
             log_error: 0.0,
             cut: Upper::ZERO,
             center: 0.0,
-        };
+        }
+    }
+
+    /// Where a factor would take too many points the walk ends: those that it has are not good there.
+    #[test]
+    fn no_walk_goes_where_a_factor_takes_too_many_points() {
+        let event = Event::gaussian(1.0).unwrap().poisson_sampled(0.1).unwrap();
+        let pair = Pair::new(event, Direction::Remove, 60.0);
+        let factor = Factor::Sampled(pair.smooth.unwrap(), pair.atoms);
+        let mut factors = [Ready::new(&factor, 1.0, 0.5).unwrap()];
         let done = Sampled { samples: Vec::new(), rest: 0.0, rest_density: 0.0 };
+        let (course, most) = (course(0.5), f64::INFINITY);
+        let mut walk = Walk { course, step: 0.25, factors: &mut factors, done, work: 0.0, most };
+        assert!(walk.reach(100.0).is_some() && walk.reach(1e9).is_none());
+    }
+
+    /// Against plain sums over the frequencies, with the kernel of the curve and without.
+    #[test]
+    fn what_is_left_out_adds_up() {
+        let (tilt, step) = (0.5, 0.25);
+        let done = Sampled { samples: Vec::new(), rest: 0.0, rest_density: 0.0 };
+        let course = course(tilt);
         let mut walk = Walk { course, step, factors: &mut [], done, work: 0.0, most: 0.0 };
         let (mut curve, mut density) = (0.0, 0.0);
         for (from, steps, largest) in [(0.25, 0, 1e-3), (1.0, 8, 1e-4), (40.0, 32, 1e-2)] {
