@@ -219,6 +219,7 @@ mod tests {
     use super::super::factor::Factor;
     use super::super::mix::Period;
     use super::super::pair::Pair;
+    use super::super::rule::Rule;
     use super::*;
     use crate::outward::Upper;
 
@@ -246,6 +247,26 @@ mod tests {
         let (course, most) = (course(0.5), f64::INFINITY);
         let mut walk = Walk { course, step: 0.25, factors: &mut factors, done, work: 0.0, most };
         assert!(walk.reach(100.0).is_some() && walk.reach(1e9).is_none());
+    }
+
+    /// At every frequency the factors have points enough for it, as a rule for all of them has.
+    #[test]
+    fn samples_are_those_of_the_law() {
+        let event = Event::gaussian(1.0).unwrap().poisson_sampled(0.1).unwrap();
+        let smooth = Pair::new(event, Direction::Remove, 60.0).smooth.unwrap();
+        let factor = Factor::Sampled(smooth, Vec::new());
+        let mut factors = [Ready::new(&factor, 1.0, 0.5).unwrap()];
+        let course = Course { variance: 1e-3, ..course(0.5) };
+        let samples = walk(course, 0.25, &mut factors, &mut 1e9).unwrap().samples;
+        let rule = Rule::sampled(&smooth, &[], 0.5, 300.0).unwrap();
+        for &Sample { t, value, error } in &samples {
+            let (sin, cos) = (0.5 * course.variance * 2.0 * t).sin_cos();
+            let decay = libm::exp(-0.5 * course.variance * t * t);
+            let want = times(rule.at(t), (decay * cos, decay * sin));
+            let off = size((value.0 - want.0, value.1 - want.1));
+            assert!(off <= error + 1e-13 && error < 1e-9, "{t}: {off} {error}");
+        }
+        assert!(samples.len() > 500 && samples.iter().all(|sample| sample.t < 300.0));
     }
 
     /// Against plain sums over the frequencies, with the kernel of the curve and without.
