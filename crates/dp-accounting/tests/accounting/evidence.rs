@@ -149,6 +149,9 @@ fn lattices_are_paid_for_by_the_effort() {
             let answer = all.profile(accuracy).ask(Question::Epsilon(delta(1e-6))).unwrap();
             for piece in answer.proofs.iter().flat_map(|proof| &proof.pieces) {
                 if let Method::Lattices { lower, upper } = &piece.by {
+                    if lower.tilt == upper.tilt {
+                        assert!(lower.log_scale <= upper.log_scale, "{lower:?} {upper:?}");
+                    }
                     let points = lower.points.max(upper.points) as f64;
                     let work = points * (2.0 + 7.0 * laws);
                     assert!(work <= 3.0 * effort as f64, "{laws} laws, {points} points");
