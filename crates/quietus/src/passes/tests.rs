@@ -381,6 +381,21 @@ fn a_file_that_has_changed_between_two_passes_is_refused_before_a_draw() {
     assert_eq!(home.files("out"), unbroken.files("out"));
 }
 
+/// The same in one run: the file grows while its first pass is drawn.
+#[test]
+fn a_file_that_changes_during_a_run_is_refused() {
+    let home = Home::new();
+    let text = fs::read_to_string(home.path("p.csv")).unwrap();
+    let draws: &mut PassDraws<'_> = &mut |pass, draw| {
+        assert_eq!(pass, 0, "no second pass is drawn");
+        draw(&mut SecureSource::new(&mut ChaCha20Rng::seed_from_u64(1)));
+        fs::write(home.path("p.csv"), text.clone() + "p1000,3,3\n").unwrap();
+    };
+    let words = format!("{DPM} --out-of-core --ledger HOME/data.ledger --out HOME/out");
+    let error = home.by_passes(&words, &unsynced(), draws, &mut |_| ()).unwrap_err().to_string();
+    assert!(error.contains("its rows are not those of the first pass"), "{error}");
+}
+
 #[test]
 fn another_plan_ledger_or_command_is_refused() {
     let home = stopped(1);
