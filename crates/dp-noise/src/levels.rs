@@ -61,7 +61,8 @@ impl<'a> Weights<'a> {
         let mut width = 1;
         let lows = levels.iter().map(|level| {
             // A level without candidates may be above the best; its weight does not matter.
-            let gap = Scaled::new(best.saturating_sub(level.score).max(0).unsigned_abs().into());
+            let gap = if level.score > best { 0 } else { best.abs_diff(level.score) };
+            let gap = Scaled::new(gap.into());
             // At gap or rate zero the weight is one, held as 2^64 - 1 with a width of 1.
             let Some(x) = gap.zip(near).map(|(gap, near)| gap.times(near)) else {
                 return u64::MAX;

@@ -108,6 +108,7 @@ mod tests {
                 before = before.times(miss);
             }
             assert!(law.unresolved < ONE >> 10, "{}", law.unresolved_share());
+            assert_eq!(hits.exponent(), m);
         }
         assert!(RareHits::new(96).is_err());
     }

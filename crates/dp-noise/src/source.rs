@@ -115,10 +115,16 @@ impl TryRng for ReleaseRng {
 
 impl TryCryptoRng for ReleaseRng {}
 
-impl Drop for ReleaseRng {
-    fn drop(&mut self) {
+impl ReleaseRng {
+    fn wipe(&mut self) {
         self.key.zeroize();
         self.batch.zeroize();
+    }
+}
+
+impl Drop for ReleaseRng {
+    fn drop(&mut self) {
+        self.wipe();
     }
 }
 
@@ -167,6 +173,20 @@ mod tests {
         let reseed = (BATCHES_PER_RESEED as usize - 1) * BATCH_WORDS;
         assert!((0..reseed).all(|_| rng.next_u64() == twin.next_u64()));
         assert!((0..4).all(|_| rng.next_u64() != twin.next_u64()));
+    }
+
+    /// Bits of a key are turned, not only set; a key of ones stays one by chance in 1 of `2^256` runs.
+    #[test]
+    fn entropy_turns_bits_and_nothing_is_left_in_the_end() {
+        let mut rng = chacha_from_os().expect("entropy");
+        for bits in [0, u8::MAX] {
+            rng.key = [bits; KEY_BYTES];
+            rng.mix_in_entropy();
+            assert_ne!(rng.key, [bits; KEY_BYTES]);
+        }
+        rng.next_u64();
+        rng.wipe();
+        assert!(rng.key == [0; KEY_BYTES] && *rng.batch == [0; BATCH_WORDS]);
     }
 
     #[test]

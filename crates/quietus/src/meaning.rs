@@ -127,6 +127,13 @@ mod tests {
             assert_eq!(rows.len(), ALARMS.len(), "{said}");
             assert!(rows.iter().all(|row| row[2] <= row[1] && row[1] <= 100.0), "{said}");
             assert!(rows.is_sorted_by(|a, b| a[2] <= b[2]), "{said}");
+            if (epsilon, delta) == (1.0, 1e-6) {
+                // The normal distribution function at its quantile plus .2367, the inverse of the noise.
+                let truth = [0.216, 1.832, 14.805, 38.679, 59.356, 93.553];
+                let near =
+                    |(row, truth): (&Vec<f64>, &f64)| (truth - 0.01..truth + 0.2).contains(&row[2]);
+                assert!(rows.iter().zip(&truth).all(near), "{said}");
+            }
         }
     }
 

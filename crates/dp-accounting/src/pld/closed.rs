@@ -161,3 +161,22 @@ impl Single {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A delta between both sides of the curve at 0: nothing is known to be lost.
+    #[test]
+    fn where_rounding_decides_nothing_is_claimed_from_below() {
+        for direction in [Direction::Remove, Direction::Add] {
+            let event = Event::laplace(1.0).unwrap().poisson_sampled(0.5).unwrap();
+            let single = Single { event, direction };
+            let (lower, upper) = (single.lower(0.0).get(), single.upper(0.0).get());
+            let delta = f64::midpoint(lower, upper);
+            assert!(lower < delta && delta < upper, "{lower} {upper}");
+            let found = single.answer(Query::Epsilon(delta));
+            assert!(found.lower.get() <= 0.0 && found.upper.get() > 0.0, "{found:?}");
+        }
+    }
+}

@@ -205,3 +205,38 @@ impl Composed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What losses may be off by moves the curve to the safe side, whichever way it is read.
+    #[test]
+    fn losses_that_may_be_off_are_read_on_the_safe_side() {
+        let law = |side, shift| Composed {
+            side,
+            tilt: 0.5,
+            step: 0.5,
+            start: -1.0,
+            mass: vec![0.1, 0.2, 0.1, 0.2, 0.3, 0.1],
+            log_scale: 0.0,
+            entry_error: 0.0,
+            missed: Upper::ZERO,
+            relative: 0.0,
+            shift,
+            cut: Upper::ZERO,
+        };
+        for (side, way) in [(Side::Upper, 1.0), (Side::Lower, -1.0)] {
+            let (plain, off) = (law(side, 0.0), law(side, 0.125));
+            for epsilon in [0.25, 0.5, 0.75] {
+                let moved = plain.delta(epsilon - way * 0.125);
+                assert_eq!(off.delta(epsilon).to_bits(), moved.to_bits(), "{side:?} {epsilon}");
+                assert!(way * (moved - plain.delta(epsilon)) > 0.01);
+            }
+            for delta in [0.05, 0.1, 0.15] {
+                let moved = way * (off.epsilon(delta) - plain.epsilon(delta));
+                assert!((moved - 0.125).abs() < 1e-12, "{side:?} {delta}: {moved}");
+            }
+        }
+    }
+}

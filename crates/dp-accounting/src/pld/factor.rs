@@ -260,7 +260,10 @@ impl<'a> Ready<'a> {
     /// `E e^((c + i t) L)` divided by its value at `t = 0`.
     pub(crate) fn at(&self, t: f64) -> Complex {
         match &self.form {
-            Form::Points(rule) => rule.at(t),
+            Form::Points(rule) => {
+                debug_assert!(t <= self.most * (1.0 + 1e-9), "points too few for {t}");
+                rule.at(t)
+            }
             Form::Ends { end, x, top, bottom, sum, difference, .. } => {
                 let (sin, cos) = (t * end).sin_cos();
                 let inner = over((difference * cos, sum * sin), (*x, t));

@@ -421,6 +421,14 @@ mod tests {
         );
     }
 
+    /// Three atoms do not merge: what the upper law moved them by counts for both.
+    #[test]
+    fn a_law_says_how_far_its_atoms_were_moved() {
+        let pair = Pair::new(Event::discrete_laplace(0.5, 2).unwrap(), Direction::Remove, 60.0);
+        let law = Law::bounds(&pair, 1e-10, 0.25, 0.0, |_| 1);
+        assert!((1e-10..2e-10).contains(&law.snap), "{}", law.snap);
+    }
+
     /// Atoms that merge keep the mass and the mean of `e^-loss`, so that many uses of a narrow law lose little.
     #[test]
     fn atoms_merge_at_their_mean() {

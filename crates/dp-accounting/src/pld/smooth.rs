@@ -317,6 +317,28 @@ impl Smooth {
 mod tests {
     use super::*;
 
+    /// A cell holds what its halves hold, however wide it is.
+    #[test]
+    fn cells_are_the_sums_of_their_halves() {
+        for direction in [Direction::Remove, Direction::Add] {
+            let gaussian = |rate| Smooth::gaussian(0.5, rate, direction, 60.0);
+            for smooth in [gaussian(1.0), gaussian(0.2), Smooth::laplace(3.0, 0.4, direction)] {
+                let (low, high) = smooth.range();
+                for (a, b) in [(0.0, 0.3), (0.2, 0.5), (0.5, 0.9), (0.1, 1.0)] {
+                    let (a, b) = (low + a * (high - low), low + b * (high - low));
+                    let half = (b - a) / 2.0;
+                    let (one, two) = (smooth.cell(a, a + half), smooth.cell(a + half, b));
+                    let mass = one.mass + two.mass;
+                    let keep = libm::exp(-half);
+                    let rise = one.rise + two.mass * -libm::expm1(-half) + keep * two.rise;
+                    let whole = smooth.cell(a, b);
+                    assert!((whole.mass - mass).abs() <= 1e-12 * mass, "{smooth:?} {a} {b}");
+                    assert!((whole.rise - rise).abs() <= 1e-12 * rise, "{smooth:?} {a} {b}");
+                }
+            }
+        }
+    }
+
     /// `e^g` alone overflows here at most coordinates.
     #[test]
     fn cells_of_little_noise_hold_the_whole_mass() {

@@ -281,3 +281,39 @@ fn multiply(
         *x *= power;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::event::{Direction, Event};
+    use super::super::pair::Pair;
+    use super::*;
+
+    /// A window that is short on purpose: what is counted as missed on either side is at least the tilted mass there, a binomial tail.
+    #[test]
+    fn mass_beyond_a_window_is_counted() {
+        let (loss, uses, tilt) = (0.01, 100_000.0, 2.0);
+        let event = Event::discrete_laplace(loss, 1).unwrap();
+        let pair = Pair::new(event, Direction::Remove, 60.0);
+        let law = Law::exact(&pair, -loss, 2.0 * loss);
+        let plan = Plan::new(vec![(&law, uses)]);
+        let short = plan.window(tilt, 2.0).unwrap();
+        let (first, last) = (short.first as f64, short.first as f64 + short.points() - 1.0);
+        assert!(first > 0.0 && last < uses, "{first} {last}");
+        // The odds of the larger loss under the tilt.
+        let up = 1.0 / (1.0 + libm::exp(-(2.0 * tilt + 1.0) * loss));
+        let log_choose = |i: f64| {
+            libm::lgamma(uses + 1.0) - libm::lgamma(i + 1.0) - libm::lgamma(uses - i + 1.0)
+        };
+        let weight =
+            |i: f64| libm::exp(log_choose(i) + i * libm::log(up) + (uses - i) * libm::log1p(-up));
+        let below = sum((0..).map(f64::from).take_while(|i| *i < first).map(weight));
+        let above = sum((1..).map(|i| last + f64::from(i)).take_while(|i| *i <= uses).map(weight));
+        for (window, truth) in [
+            (Window { down: f64::INFINITY, ..short }, above),
+            (Window { up: f64::INFINITY, ..short }, below),
+        ] {
+            let missed = plan.compose(window, Side::Upper).missed.get();
+            assert!(truth > 1e-6 && missed >= truth && missed < 1.0, "{missed} {truth}");
+        }
+    }
+}

@@ -73,3 +73,19 @@ fn from_above(curve: &[Point], a: f64) -> Upper {
     }
     Upper::near(most, 20.0 * UNIT * larger(most, 1.0)).at_least_0().or(Upper::ONE)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One point says nothing about the curve past it, which may fall to 0 there at once.
+    #[test]
+    fn past_the_last_point_delta_may_be_nothing() {
+        let delta = Bound::proved(Between { lower: Lower::new(0.3), upper: Upper::new(0.3) });
+        let curve = [Point { y: 1.0, delta }];
+        for a in [0.0, 0.2, 0.5] {
+            let (below, above) = (from_below(&curve, a).get(), from_above(&curve, a).get());
+            assert!(above >= 1.0 - a && below <= 0.7 - a, "{a}: {below} {above}");
+        }
+    }
+}

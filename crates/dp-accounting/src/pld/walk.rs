@@ -215,15 +215,16 @@ impl Walk<'_, '_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::event::{Direction, Event};
+    use super::super::factor::Factor;
     use super::super::mix::Period;
+    use super::super::pair::Pair;
+    use super::super::rule::Rule;
     use super::*;
     use crate::outward::Upper;
 
-    /// Against plain sums over the frequencies, with the kernel of the curve and without.
-    #[test]
-    fn what_is_left_out_adds_up() {
-        let (tilt, step) = (0.5, 0.25);
-        let course = Course {
+    fn course(tilt: f64) -> Course {
+        Course {
             tilt,
             period: Period { length: 1.0, rate: 1.0 },
             variance: 1.0,
@@ -232,8 +233,48 @@ mod tests {
             log_error: 0.0,
             cut: Upper::ZERO,
             center: 0.0,
-        };
+        }
+    }
+
+    /// Where a factor would take too many points the walk ends: those that it has are not good there.
+    #[test]
+    fn no_walk_goes_where_a_factor_takes_too_many_points() {
+        let event = Event::gaussian(1.0).unwrap().poisson_sampled(0.1).unwrap();
+        let pair = Pair::new(event, Direction::Remove, 60.0);
+        let factor = Factor::Sampled(pair.smooth.unwrap(), pair.atoms);
+        let mut factors = [Ready::new(&factor, 1.0, 0.5).unwrap()];
         let done = Sampled { samples: Vec::new(), rest: 0.0, rest_density: 0.0 };
+        let (course, most) = (course(0.5), f64::INFINITY);
+        let mut walk = Walk { course, step: 0.25, factors: &mut factors, done, work: 0.0, most };
+        assert!(walk.reach(100.0).is_some() && walk.reach(1e9).is_none());
+    }
+
+    /// At every frequency the factors have points enough for it, as a rule for all of them has.
+    #[test]
+    fn samples_are_those_of_the_law() {
+        let event = Event::gaussian(1.0).unwrap().poisson_sampled(0.1).unwrap();
+        let smooth = Pair::new(event, Direction::Remove, 60.0).smooth.unwrap();
+        let factor = Factor::Sampled(smooth, Vec::new());
+        let mut factors = [Ready::new(&factor, 1.0, 0.5).unwrap()];
+        let course = Course { variance: 1e-3, ..course(0.5) };
+        let samples = walk(course, 0.25, &mut factors, &mut 1e9).unwrap().samples;
+        let rule = Rule::sampled(&smooth, &[], 0.5, 300.0).unwrap();
+        for &Sample { t, value, error } in &samples {
+            let (sin, cos) = (0.5 * course.variance * 2.0 * t).sin_cos();
+            let decay = libm::exp(-0.5 * course.variance * t * t);
+            let want = times(rule.at(t), (decay * cos, decay * sin));
+            let off = size((value.0 - want.0, value.1 - want.1));
+            assert!(off <= error + 1e-13 && error < 1e-9, "{t}: {off} {error}");
+        }
+        assert!(samples.len() > 500 && samples.iter().all(|sample| sample.t < 300.0));
+    }
+
+    /// Against plain sums over the frequencies, with the kernel of the curve and without.
+    #[test]
+    fn what_is_left_out_adds_up() {
+        let (tilt, step) = (0.5, 0.25);
+        let done = Sampled { samples: Vec::new(), rest: 0.0, rest_density: 0.0 };
+        let course = course(tilt);
         let mut walk = Walk { course, step, factors: &mut [], done, work: 0.0, most: 0.0 };
         let (mut curve, mut density) = (0.0, 0.0);
         for (from, steps, largest) in [(0.25, 0, 1e-3), (1.0, 8, 1e-4), (40.0, 32, 1e-2)] {

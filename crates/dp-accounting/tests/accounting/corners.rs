@@ -25,6 +25,20 @@ fn the_effort_pays_for_the_nodes_of_a_density() {
     assert!(answer.bound.upper() > 5e8 && answer.bound.upper() < 6e8, "{answer:?}");
 }
 
+/// What so many largest losses may have been raised by grows with their number.
+#[test]
+fn the_largest_loss_of_a_thousand_parts() {
+    let mut all = Composition::new();
+    for i in 1..=1000_u32 {
+        all = all.with(Event::laplace(f64::from(i)).unwrap(), 1).unwrap();
+    }
+    let answer = all.profile(Accuracy::default()).ask(Question::Epsilon(delta(0.0))).unwrap();
+    // The sum of 1 / i.
+    let sum = 7.485_470_860_550_345;
+    let (lower, upper) = (answer.bound.lower(), answer.bound.upper());
+    assert!(lower < sum && sum < upper && upper - lower < 1e-10, "{lower} {upper}");
+}
+
 /// At integer multiples of the lattice the divergence of order `a` is `a s^2 / (2 v)` exactly, and never more.
 #[test]
 fn renyi_divergences_of_the_discrete_gaussian() {

@@ -47,6 +47,12 @@ fn an_answer_follows_from_its_pieces_and_survives_a_file() {
             let found = methods.iter().any(|method| method.starts_with(wanted));
             assert!(found || wanted == "LargestLoss", "{wanted}: {methods:?}");
             assert!(methods.iter().all(|method| !method.contains("NaN")), "{methods:?}");
+            for piece in answer.proofs.iter().flat_map(|proof| &proof.pieces) {
+                if let Method::Lattices { lower, upper } = &piece.by {
+                    // The moment of a law that is above is the larger one.
+                    assert!(lower.log_scale <= upper.log_scale, "{lower:?} {upper:?}");
+                }
+            }
             // Without leaks, the best upper side of the worst direction is the answer.
             if answer.proofs.iter().all(|proof| proof.leaked.upper() == 0.0) {
                 let mut worst = 0.0_f64;

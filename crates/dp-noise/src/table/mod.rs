@@ -151,6 +151,15 @@ mod tests {
                 let (below, above) = (table.strip(-z).low, table.strip(z - 1).low);
                 assert!(u64::MAX - (below + above) <= 2, "Pr[Z <= -z] + Pr[Z <= z - 1] = 1");
             }
+            for z in [-table.reach - 1, table.reach + 1] {
+                let (strip, truth) = (table.strip(z), tail(table.variance, z, 80));
+                let (low, high) =
+                    (u128::from(strip.low), u128::from(strip.low) + u128::from(strip.width));
+                assert!(
+                    truth.low >= (low << 16).into() && truth.high <= (high << 16).into(),
+                    "{z}"
+                );
+            }
             assert!(table.lows[0] <= 1 && *table.lows.last().expect("not empty") >= u64::MAX - 3);
         }
     }

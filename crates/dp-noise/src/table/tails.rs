@@ -87,6 +87,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn weights_enclose_their_values() {
+        for (a, b) in [(1, 4), (7, 2), (900, 1)] {
+            let variance = Ratio::new(a, b).expect("valid");
+            let (weights, _) = weights(variance, reach(variance, 80), 160, 80);
+            for (weight, k) in weights.iter().zip(1_u128..) {
+                let truth = exp_minus(&(k * k * b).into(), &(2 * a).into(), 200);
+                let (low, high) = (&weight.low << 40, &weight.high << 40);
+                assert!(low <= truth.low && truth.high <= high, "{a}/{b} at {k}");
+            }
+        }
+    }
+
+    #[test]
     fn enclosures_are_narrow_nested_and_add_up() {
         for (a, b) in [(1, 4), (1, 1), (7, 2), (900, 1)] {
             let variance = Ratio::new(a, b).expect("valid");

@@ -233,6 +233,9 @@ fn nothing_to_choose_from() {
         let found = with_bits(|bits| choose_level(bits, &levels, ratio(1, 1)));
         assert_eq!(found, Err(NoiseError::Candidates { got }), "{levels:?}");
     }
+    let most = with_bits(|bits| choose_level(bits, &[level((1 << 62) - 1)], ratio(1, 1)));
+    let more = with_bits(|bits| choose_level(bits, &[level(1 << 62)], ratio(1, 1)));
+    assert_eq!((most, more), (Ok(0), Err(NoiseError::Candidates { got: 1 << 62 })));
 }
 
 #[test]

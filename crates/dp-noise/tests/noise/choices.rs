@@ -48,7 +48,7 @@ fn exponential_choices_have_their_probability() {
 fn levels_have_the_probability_of_all_their_candidates() {
     /// Levels with their numbers of candidates, then the rate as a fraction.
     type Case = (&'static [(i64, u64)], u128, u128);
-    const LEVELS: [Case; 7] = [
+    const LEVELS: [Case; 8] = [
         (&[(7, 3)], 1, 1),
         (&[(0, 1), (0, 2), (0, 5)], 2, 1),
         (&[(1, 1), (0, 20)], 1, 2),
@@ -56,6 +56,8 @@ fn levels_have_the_probability_of_all_their_candidates() {
         (&[(5, 2), (9, 1)], 0, 1),
         (&[(30, 1), (0, 1 << 40)], 1, 1),
         (&[(i64::MAX, 1), (i64::MIN, 2)], 1, 1),
+        // Further apart than an i64 holds, and not far at this rate.
+        (&[(i64::MAX, 1), (i64::MIN, 2)], 1, 1 << 63),
     ];
     for (levels, a, b) in LEVELS {
         let levels: Vec<Level> =

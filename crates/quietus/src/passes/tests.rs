@@ -299,8 +299,12 @@ fn whatever_call_fails_or_is_the_last_the_release_goes_on_and_is_counted_once() 
 
 /// A release that died after so many passes, and what it would have been.
 fn stopped(passes: usize) -> Home {
+    stopped_from(passes, Home::new)
+}
+
+fn stopped_from(passes: usize, new: impl Fn() -> Home) -> Home {
     for at in 0.. {
-        let home = Home::new();
+        let home = new();
         let disk = FailingDisk::new(at, Fault::Death);
         let _ = home.go("--out HOME/out", &disk);
         assert!(disk.failed(), "there is such a moment");
@@ -377,6 +381,21 @@ fn a_file_that_has_changed_between_two_passes_is_refused_before_a_draw() {
     assert_eq!(home.files("out"), unbroken.files("out"));
 }
 
+/// The same in one run: the file grows while its first pass is drawn.
+#[test]
+fn a_file_that_changes_during_a_run_is_refused() {
+    let home = Home::new();
+    let text = fs::read_to_string(home.path("p.csv")).unwrap();
+    let draws: &mut PassDraws<'_> = &mut |pass, draw| {
+        assert_eq!(pass, 0, "no second pass is drawn");
+        draw(&mut SecureSource::new(&mut ChaCha20Rng::seed_from_u64(1)));
+        fs::write(home.path("p.csv"), text.clone() + "p1000,3,3\n").unwrap();
+    };
+    let words = format!("{DPM} --out-of-core --ledger HOME/data.ledger --out HOME/out");
+    let error = home.by_passes(&words, &unsynced(), draws, &mut |_| ()).unwrap_err().to_string();
+    assert!(error.contains("its rows are not those of the first pass"), "{error}");
+}
+
 #[test]
 fn another_plan_ledger_or_command_is_refused() {
     let home = stopped(1);
@@ -445,6 +464,22 @@ fn only_the_owner_reads_a_state_and_records_do_not_show_in_its_length() {
     for records in [0, 1, 1 << 40, u64::MAX] {
         assert_eq!(checksum_text(records).len(), 16, "{records}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_was_there_before_is_closed_to_others() {
+    use std::os::unix::fs::PermissionsExt;
+    let open = || {
+        let home = Home::new();
+        fs::create_dir(home.state("out")).unwrap();
+        fs::set_permissions(home.state("out"), fs::Permissions::from_mode(0o755)).unwrap();
+        home
+    };
+    let home = stopped_from(1, open);
+    let state = home.state("out");
+    assert!(state.join(STATE).exists());
+    assert_eq!(fs::metadata(state).unwrap().permissions().mode() & 0o777, 0o700);
 }
 
 /// Counted before drawn: whatever dies then, the ledger has the pass.

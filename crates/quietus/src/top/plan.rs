@@ -141,3 +141,37 @@ impl Algorithm for TopPlan {
         self.monitor.run(data, draws)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The error is that of the geometric noise by its definition, and of the sample; 19 of 20 releases find an item.
+    #[test]
+    fn what_is_said_of_estimates_is_that_of_the_noise() {
+        for (items_per_person, users) in [(1, 1000), (3, 1_000_000)] {
+            let plan = TopPlan::new(TopSettings {
+                person: "person".to_owned(),
+                item: "item".to_owned(),
+                items: Items::NumbersBelow(1_000_000),
+                users,
+                items_per_person,
+                epsilon: 1.0,
+            });
+            let plan = plan.expect("in range");
+            let (each, rate) = (plan.monitor.loss_per_report(), plan.monitor.sampling_rate());
+            let weight = |x: u32| -(-each).exp_m1() * (-each * f64::from(x)).exp();
+            let moment = |power| -> f64 {
+                (0..2000_u32).map(|x| weight(x) * f64::from(x).powi(power)).sum()
+            };
+            let noise = moment(2) - moment(1).powi(2);
+            for persons in [0.0, 100.0] {
+                let want = (noise + persons * rate * (1.0 - rate)).sqrt() / rate;
+                assert!((plan.error(persons) / want - 1.0).abs() < 1e-9, "{want}");
+            }
+            let count = plan.smallest_count();
+            assert_eq!(count, plan.monitor.smallest_count(1.0 / 20.0));
+            assert!(count > plan.monitor.smallest_count(1.0 / 10.0));
+        }
+    }
+}
