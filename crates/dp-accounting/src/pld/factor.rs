@@ -64,7 +64,7 @@ impl Lattice {
     fn whole_moment(self, s: f64) -> Upper {
         let Self { variance, shift } = self;
         let square = s * (s + 1.0) * shift * shift / (2.0 * variance);
-        let first = Upper::near(square, 8.0 * UNIT * square);
+        let first = Upper::near(square, 8.0 * UNIT * square.abs());
         if variance >= 2.0 {
             return first;
         }
