@@ -193,8 +193,10 @@ where
 
 /// Whether every level was drawn; after a question, every one of the way that was gone, and none of the others.
 fn is_reached(usage: &Usage) -> bool {
-    let way = |path: &str| path.split(" / one of the ways below / ").nth(1).map(str::to_owned);
-    let way = |path: &str| way(path)?.split(" / ").next().map(str::to_owned);
+    let way = |path: &str| {
+        let mut steps = path.split(" / ").skip_while(|step| !step.starts_with("one of: "));
+        steps.nth(1).map(str::to_owned)
+    };
     let gone: Vec<String> = (usage.leaves.iter().filter(|(_, uses)| *uses > 0))
         .filter_map(|(path, _)| way(path))
         .collect();

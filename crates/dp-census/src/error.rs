@@ -236,6 +236,13 @@ pub enum CensusError {
         /// The share.
         got: f64,
     },
+    /// The noise of the question cannot be calibrated.
+    #[error("noise of the question how unlike regions are: {error}")]
+    QuestionNoise {
+        /// Why.
+        #[source]
+        error: MechanismError,
+    },
     /// A public number is out of range.
     #[error("{name} must be {want}, got {got}")]
     OutOfRange {

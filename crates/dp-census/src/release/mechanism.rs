@@ -362,8 +362,8 @@ impl<B: Bins> Plan<B> {
                 let ways =
                     ways.map(|(way, name)| Step::sequential(name, vec![way.noise.spent(tree)]));
                 // Each costs no more than what the question leaves, so that the answer does not change what is spent.
-                let one_way =
-                    Step::composed("one of the ways below", self.rest.loss(), ways.collect());
+                let name = format!("one of: {}", WAYS.join("; "));
+                let one_way = Step::composed(name, self.rest.loss(), ways.collect());
                 let question = Step::spend(QUESTION, question.noise.loss());
                 Step::sequential(
                     "a question, and the way to go by its answer",

@@ -1,7 +1,7 @@
 use std::num::NonZeroU32;
 
 use dp_accounting::{Loss, Step};
-use dp_mechanism::{CellsRef, Draws, GaussianSum, GeometricSum, Private};
+use dp_mechanism::{CellsRef, Draws, GaussianSum, GeometricSum, MechanismError, Private};
 use serde::{Deserialize, Serialize};
 
 use super::{Privacy, dearest_path};
@@ -118,32 +118,32 @@ pub(super) enum LevelNoise {
 impl LevelNoise {
     /// For one promise on a query of this length. Counts change by at most one in each cell, so their squared length is the length.
     fn new(privacy: Privacy, length: NonZeroU32, level: usize) -> Result<Self, CensusError> {
-        Self::with_squared(privacy, length, length, level)
+        let of_level = |error| CensusError::Noise { level, error };
+        Self::with_squared(privacy, length, length).map_err(of_level)
     }
 
     /// For one number, which changes by no more than this; below `2^16`.
     pub(super) fn of_number(privacy: Privacy, most: NonZeroU32) -> Result<Self, CensusError> {
-        Self::with_squared(privacy, most, most.saturating_mul(most), 0)
+        let of_question = |error| CensusError::QuestionNoise { error };
+        Self::with_squared(privacy, most, most.saturating_mul(most)).map_err(of_question)
     }
 
     fn with_squared(
         privacy: Privacy,
         length: NonZeroU32,
         length_squared: NonZeroU32,
-        level: usize,
-    ) -> Result<Self, CensusError> {
-        let of_level = |error| CensusError::Noise { level, error };
+    ) -> Result<Self, MechanismError> {
         match privacy {
             Privacy::Pure { epsilon } => {
-                let sum = GeometricSum::new(epsilon, length.into()).map_err(of_level)?;
+                let sum = GeometricSum::new(epsilon, length.into())?;
                 Ok(Self::Geometric(sum))
             }
             Privacy::Zcdp { rho, .. } => {
-                let sum = GaussianSum::new(rho).map_err(of_level)?;
+                let sum = GaussianSum::new(rho)?;
                 Ok(Self::Gaussian { sum, length_squared })
             }
             Privacy::Gaussian { mu, .. } => {
-                let sum = GaussianSum::rounded(mu).map_err(of_level)?;
+                let sum = GaussianSum::rounded(mu)?;
                 Ok(Self::Gaussian { sum, length_squared })
             }
         }

@@ -37,6 +37,8 @@ const MOST_GROUPS: i64 = 1 << 32;
 
 /// The deviation of the answer's noise that would do, as a share of the number of groups: own rows are recognised by it.
 const OF_GROUPS: f64 = 0.28;
+/// But no more than that, in groups: noise for a smaller part of a loss is longer than a sampler takes.
+const MOST_DEVIATION: f64 = 262_144.0;
 /// The same as a share of what alike regions differ by, as they are recognised by it; but not for more than this share of the loss.
 const OF_CHANCE: (f64, f64) = (0.2, 0.03);
 /// Where it takes more than that share of the loss, nothing is asked.
@@ -102,7 +104,7 @@ impl Asking<'_> {
         }
         let by_chance = self.model.distance(0.0, self.model.sizes(0.75));
         let (of_chance, most_for_it) = OF_CHANCE;
-        let least = self.share_for(OF_GROUPS * self.groups as f64);
+        let least = self.share_for((OF_GROUPS * self.groups as f64).min(MOST_DEVIATION));
         let share = least.max(self.share_for(of_chance * by_chance).min(most_for_it));
         // NaN is not worth anything either.
         (share <= MOST_SHARE && self.is_worth_it()).then_some(share)
@@ -144,7 +146,7 @@ impl Asking<'_> {
     /// The question for this part of the promise.
     ///
     /// # Errors
-    /// [`CensusError::Noise`] if so small a part allows no noise.
+    /// [`CensusError::QuestionNoise`] if so small a part allows no noise.
     pub(super) fn question(&self, part: Privacy) -> Result<Question, CensusError> {
         let noise = LevelNoise::of_number(part, unlikeness_length(self.regions))?;
         let of_a_region = self.groups as f64 / self.regions as f64;

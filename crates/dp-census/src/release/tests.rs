@@ -690,14 +690,21 @@ fn a_plan_says_that_it_spreads_the_roots_row() {
     }
 }
 
-/// Forty regions below five, of a thousand groups each, among this many sizes. With `unlike`, each has three of its own.
-fn many_regions(columns: u32, unlike: bool) -> (Hierarchy, GroupSizes) {
+fn regions(middle: usize, each: usize) -> Hierarchy {
     let names: Vec<(String, Option<String>)> = std::iter::once(("root".to_owned(), None))
-        .chain((0..5).map(|i| (format!("state {i}"), Some("root".to_owned()))))
-        .chain((0..40).map(|i| (format!("county {i}"), Some(format!("state {}", i / 8)))))
+        .chain((0..middle).map(|i| (format!("state {i}"), Some("root".to_owned()))))
+        .chain(
+            (0..middle * each)
+                .map(|i| (format!("county {i}"), Some(format!("state {}", i / each)))),
+        )
         .collect();
     let names = names.iter().map(|(name, parent)| (name.as_str(), parent.as_deref()));
-    let hierarchy = Hierarchy::new(names).expect("valid");
+    Hierarchy::new(names).expect("valid")
+}
+
+/// Forty regions below five, of a thousand groups each, among this many sizes. With `unlike`, each has three of its own.
+fn many_regions(columns: u32, unlike: bool) -> (Hierarchy, GroupSizes) {
+    let hierarchy = regions(5, 8);
     let mut rng = rng(31);
     let (bins, columns) = (columns, columns as usize + 1);
     let mut table = vec![0; 40 * columns];
@@ -778,6 +785,28 @@ fn it_is_asked_where_the_answer_is_cheap_and_decides() {
     assert_eq!(ways(200, 1.0, 40_000), 1);
 }
 
+/// Of so many groups, a question could be asked at such a small part of a loss that no sampler has noise for it.
+#[test]
+fn many_groups_under_a_small_loss_have_a_plan() {
+    let hierarchy = regions(50, 60);
+    for (groups, columns, squared) in [
+        (9_999_000, 9_999, 1e-3),
+        (9_999_000, 19_999, 1e-3),
+        (30_000_000, 4_999, 1e-4),
+        (99_999_000, 1_999, 1e-5_f64),
+    ] {
+        let promises = [
+            Privacy::gaussian(squared.sqrt(), 1e-9).expect("valid"),
+            Privacy::zcdp(0.5 * squared, 1e-9).expect("valid"),
+        ];
+        for privacy in promises {
+            let settings = with_totals(vec![groups / 3_000; 3_000]);
+            let plan = Census::new(hierarchy.clone(), up_to(columns), groups, privacy, settings);
+            assert_eq!(plan.expect("valid").ways().len(), 3, "{groups}, {columns}");
+        }
+    }
+}
+
 #[test]
 fn a_question_that_cannot_be_asked_is_refused() {
     let asked = |share, settings: CensusSettings| {
@@ -798,5 +827,6 @@ fn a_question_that_cannot_be_asked_is_refused() {
     assert!(needs(others).starts_with("a question about regions needs"));
     // So small a part of a small loss allows no noise.
     let settings = CensusSettings { shares: LevelShares::AfterQuestion(1e-9), ..totals() };
-    assert!(Census::new(nation(), up_to(4), 100, pure(1e-9), settings).is_err());
+    let error = Census::new(nation(), up_to(4), 100, pure(1e-9), settings).expect_err("no noise");
+    assert!(error.to_string().starts_with("noise of the question how unlike regions are: "));
 }

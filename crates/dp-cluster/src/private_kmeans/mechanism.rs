@@ -20,7 +20,7 @@ use crate::{ClusterError, Clustering};
 ///
 /// # Complexity
 /// That of [`RingRounds`](crate::rings::RingRounds) or of [`PrivateMap`], and `O(n k d)` per round of re-centring at worst; points well inside of
-/// their cluster take `O(d)`. With [`finds_k`](super::PrivateKMeansSettings::finds_k) after rings, `O(k^2 d)` as a rule to join parts.
+/// their cluster take `O(d)`. With [`finds_k`](super::PrivateKMeansSettings::finds_k) after rings, `O(k^2 d)` to join parts that lie apart, and `O(k^3 d)` at worst, where noise hides how far apart they are.
 /// After a map, with it or for at most 48 clusters, `O(k)` looks at each vertex for each part that is joined, whatever `n` is: .05 s for 15 clusters, .5 s for 40.
 ///
 /// # Shapes and units

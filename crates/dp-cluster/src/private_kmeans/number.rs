@@ -64,6 +64,12 @@ pub(super) fn clusters(found: Found) -> Found {
     for (number, part) in (0..).zip(&clusters) {
         part.centres.iter().for_each(|&centre| now[centre] = number);
     }
+    // As far as a centre has moved, its records may be further away.
+    let moved = |part: &Part| {
+        let before = part.centres.iter().map(|&centre| squared_distance(&part.at, &before[centre]));
+        before.fold(0.0, f64::max)
+    };
+    let reach = reach + clusters.iter().map(moved).fold(0.0, f64::max).sqrt();
     let mut counts = vec![0.0; clusters.len()];
     for (&count, &number) in clustering.counts.iter().zip(&now) {
         counts[number as usize] += count as f64;
@@ -213,6 +219,8 @@ fn mostly_overlap(clusters: &[Part]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use approx::assert_relative_eq;
+
     use super::*;
     use crate::rings::SeenGroup;
 
@@ -276,6 +284,7 @@ mod tests {
         assert_eq!(one.clustering.counts, [1000]);
         assert_eq!(one.clustering.centres.view().coords(), [0.0, 0.0]);
         assert_eq!(one.of_cells.0, Some(vec![0, 0]));
+        assert_relative_eq!(one.reach, 5.0);
     }
 
     /// Centres that no group says anything about belong to the nearest; of nothing that was seen, nothing is left out.

@@ -116,3 +116,22 @@ fn usual_rings(groups: &Groups, centres: usize) -> Vec<usize> {
     };
     counts.into_iter().map(usual).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_spread_is_that_of_half_of_enough_records() {
+        let known = || vec![(9.0, 30.0), (1.0, 30.0), (4.0, 50.0)];
+        assert_eq!(usual_spread(known(), 200.0).to_bits(), 4.0_f64.to_bits());
+        // A lump in the middle of a centre does not count for much,
+        assert_eq!(
+            usual_spread([known(), vec![(1e-12, 9.0)]].concat(), 200.0).to_bits(),
+            4.0_f64.to_bits()
+        );
+        // nor do a few records among many say what is usual.
+        assert_eq!(usual_spread(known(), 441.0).to_bits(), f64::INFINITY.to_bits());
+        assert_eq!(usual_spread(vec![], 100.0).to_bits(), f64::INFINITY.to_bits());
+    }
+}
