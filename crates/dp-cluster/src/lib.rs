@@ -17,7 +17,8 @@
 //!   distance.
 //! - [`distance`]: for records that are only hidden up to a distance: soft re-centring in any dimension; as baselines the published algorithm, and
 //!   noise on every record.
-//! - [`passes`]: DPM, re-centring after it and the private map for records that do not fit in memory, or are on other machines.
+//! - [`passes`]: the recommended plan, DPM, re-centring after it, LSH-Splits and the private map for records that do not fit in memory, or are on
+//!   other machines.
 //! - [`kmeans`]: weighted k-means++ and Lloyd, not private; a baseline, and free to use on whatever
 //!   has been released.
 //! - [`kmedian`], [`local_search`]: the same for sums of distances, and swaps among candidates.

@@ -805,6 +805,31 @@ fn many_groups_under_a_small_loss_have_a_plan() {
             assert_eq!(plan.expect("valid").ways().len(), 3, "{groups}, {columns}");
         }
     }
+    // Whatever a loss allows without public numbers of groups, it allows with them.
+    let (mut planned, mut refused) = (0, 0);
+    for (groups, columns) in
+        [(30_000, 99), (3_000_000, 999), (30_000_000, 4_999), (3_999_999_000, 99)]
+    {
+        for exponent in 2..32 {
+            let epsilon = 10_f64.powf(-0.25 * f64::from(exponent));
+            let promises = [
+                pure(epsilon),
+                Privacy::gaussian(epsilon, 1e-9).expect("valid"),
+                Privacy::zcdp(0.5 * epsilon * epsilon, 1e-9).expect("valid"),
+            ];
+            for privacy in promises {
+                let plan = |settings| {
+                    let bins = up_to(columns);
+                    Census::new(hierarchy.clone(), bins, groups, privacy, settings).is_ok()
+                };
+                let without = plan(usual());
+                let with = plan(with_totals(vec![groups / 3_000; 3_000]));
+                assert!(!without || with, "{groups}, {privacy:?}");
+                if without { planned += 1 } else { refused += 1 }
+            }
+        }
+    }
+    assert!(planned > 0 && refused > 0, "{planned}, {refused}");
 }
 
 #[test]

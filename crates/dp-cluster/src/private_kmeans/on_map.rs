@@ -17,7 +17,7 @@ use crate::recentring::Start;
 const MOST_IN_A_MODEL: usize = 48;
 /// Nor is a mixture of so many vertices times the square of clusters worth its time, which grows with that: about two seconds.
 const MOST_WORK: usize = 40_000_000;
-/// It begins with twice as many parts and so many more.
+/// It begins with twice as many parts as clusters are wanted, or with as many as there may be, and so many more.
 const MORE_PARTS: usize = 3;
 /// Runs on what it says, which is a few points for each of them, and tries at a better seeding.
 const RUNS: usize = 5;

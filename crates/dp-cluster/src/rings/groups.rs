@@ -179,13 +179,7 @@ impl Groups {
     pub(super) fn reach(&self, layout: &Layout) -> f64 {
         let mut counts = [0.0; RINGS];
         self.all.iter().for_each(|group| counts[group.ring] += group.count);
-        let enough = MOST * counts.iter().sum::<f64>();
-        let mut within = 0.0;
-        let ring = counts.iter().position(|count| {
-            within += count;
-            within >= enough
-        });
-        layout.radii()[ring.unwrap_or(RINGS - 1)]
+        layout.radii()[ring_up_to(&counts, MOST)]
     }
 
     /// How many cells each group has.
@@ -226,6 +220,17 @@ impl Groups {
         }
         (coords, variances)
     }
+}
+
+/// The ring up to which this share of the records are, of so many in each.
+pub(super) fn ring_up_to(counts: &[f64; RINGS], share: f64) -> usize {
+    let enough = share * counts.iter().sum::<f64>();
+    let mut within = 0.0;
+    let ring = counts.iter().position(|count| {
+        within += count;
+        within >= enough
+    });
+    ring.unwrap_or(RINGS - 1)
 }
 
 /// The largest count that noise alone is expected to make of cells and of those added up, which doubles their number, in standard deviations.

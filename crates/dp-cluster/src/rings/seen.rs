@@ -3,7 +3,7 @@
 use dp_geometry::Points;
 
 use super::cells::{Layout, RINGS};
-use super::groups::{Groups, largest_noise};
+use super::groups::{Groups, largest_noise, ring_up_to};
 use crate::nearest::squared_distance;
 
 /// The mean square of distances from its centre of the records of a ring that ends at 1 and begins at a half: most are nearer to its beginning. Measured.
@@ -105,16 +105,7 @@ fn usual_spread(mut known: Vec<(f64, f64)>, records: f64) -> f64 {
 fn usual_rings(groups: &Groups, centres: usize) -> Vec<usize> {
     let mut counts = vec![[0.0; RINGS]; centres];
     groups.all.iter().for_each(|group| counts[group.centre][group.ring] += group.count);
-    let usual = |counts: [f64; RINGS]| {
-        let half = 0.5 * counts.iter().sum::<f64>();
-        let mut within = 0.0;
-        let ring = counts.iter().position(|count| {
-            within += count;
-            within >= half
-        });
-        ring.unwrap_or(RINGS)
-    };
-    counts.into_iter().map(usual).collect()
+    counts.iter().map(|counts| ring_up_to(counts, 0.5)).collect()
 }
 
 #[cfg(test)]
