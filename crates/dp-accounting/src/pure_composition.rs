@@ -271,3 +271,29 @@ pub fn bounded_range_optimal_delta(
     }
     Ok(Delta::saturating(worst.raised(64.0).get()))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::f64::consts::LN_2;
+
+    use super::*;
+
+    /// A loss that was rounded down by some units takes nothing from the excess over an epsilon just below it.
+    #[test]
+    fn losses_that_are_a_few_units_too_low_count_as_they_are() {
+        let epsilon = 1.0 - 64.0 * UNIT;
+        let even = (-LN_2, -LN_2);
+        let excess = |units: f64| {
+            let loss = |i: f64| if i > 0.0 { 1.0 - units * UNIT } else { -1.0 };
+            binomial_excess(1.0, even, epsilon, 1.0, loss)
+        };
+        // One of two outcomes, at 64 units above epsilon.
+        let truth = 0.5 * 64.0 * UNIT;
+        for units in [0.0, 6.0] {
+            let excess = excess(units).get();
+            assert!(excess >= truth * (1.0 - 1e-9) && excess < 2.0 * truth, "{excess} {truth}");
+        }
+        // A control: too low by more than is allowed for, it is less.
+        assert!(excess(16.0).get() < truth * (1.0 - 1e-9));
+    }
+}

@@ -337,6 +337,23 @@ mod tests {
         }
     }
 
+    /// A rate next to 1 with little noise: the losses hang on what little is left of the 1.
+    #[test]
+    fn samples_of_almost_everybody_agree_with_lattices() {
+        let parts = [(sampled(Event::gaussian(0.13).unwrap(), 1.0 - 1e-12), 1.0)];
+        for query in [25.0, 27.0].map(Query::Delta) {
+            let closed = closed(&parts, Direction::Add, query).unwrap();
+            let pairs = grid::pairs(&parts, Direction::Add, 50.0);
+            let (lattice, _) = grid::connect_the_dots(&pairs, query, 1e-6, EFFORT).unwrap();
+            assert!(closed.gap() <= 1e-12 && lattice.gap() <= 1e-6, "{closed:?} {lattice:?}");
+            assert!(
+                lattice.lower.get() <= closed.lower.get()
+                    && closed.upper.get() <= lattice.upper.get(),
+                "{query:?}: {closed:?} and {lattice:?}"
+            );
+        }
+    }
+
     /// Where no line is found, the search for one has left half of the effort, and lattices get no more than what is left.
     #[test]
     fn one_effort_pays_for_all_that_is_tried() {

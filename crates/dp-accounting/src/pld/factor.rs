@@ -316,3 +316,34 @@ fn ends(end: f64, tilt: f64, top: f64, bottom: f64, up: f64) -> (Form, f64, Vec<
     let error = UNIT * (128.0 + 16.0 * x * end);
     (Form::Ends { end, x, top, bottom, sum, difference, error }, f64::INFINITY, settled)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// At high frequencies it is the rounding of the angle that counts: against the angle with what its product lacks.
+    #[test]
+    fn the_error_of_ends_holds_at_high_frequencies() {
+        for factor in [Factor::Laplace(1.1), Factor::Range(0.7)] {
+            let ready = Ready::new(&factor, 1.0, 0.3).unwrap();
+            let Form::Ends { end, x, top, bottom, sum, difference, error } = ready.form else {
+                panic!("{factor:?} has ends");
+            };
+            let mut worst = 0.0;
+            for i in 0..2000 {
+                let t = 1e7 + 0.37 * f64::from(i);
+                let angle = t * end;
+                let ((sin, cos), lacks) = (angle.sin_cos(), t.mul_add(end, -angle));
+                let (sin, cos) = (sin + lacks * cos, cos - lacks * sin);
+                let inner = over((difference * cos, sum * sin), (x, t));
+                let truth = ((top + bottom) * cos + inner.0, (top - bottom) * sin + inner.1);
+                let at = ready.at(t);
+                let off = (at.0 - truth.0).hypot(at.1 - truth.1);
+                assert!(off <= ready.error(t), "{t}: {off:e}");
+                worst = larger(worst, off);
+            }
+            // Laplace noise has atoms, whose share does not fall with the frequency: there is something to see.
+            assert!(worst > error || top == 0.0, "{worst:e} {error:e}");
+        }
+    }
+}

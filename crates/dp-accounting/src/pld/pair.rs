@@ -1,7 +1,7 @@
 //! An event in one direction, taken apart: masses at single losses, a continuous part, and the lattice that fits it.
 
 use super::event::{Direction, Event, Kind};
-use super::smooth::Smooth;
+use super::smooth::{Smooth, sampled_loss};
 use crate::outward::{Lower, Upper, larger, smaller};
 use crate::rounding::{LongSum, UNIT};
 
@@ -89,9 +89,8 @@ impl Pair {
 /// An atom at each end, `1/2` at the top, and a density in between.
 fn laplace(epsilon: f64, q: f64, direction: Direction) -> Pair {
     let weak = libm::exp(-epsilon) / 2.0;
-    let loss = |g: f64| if q < 1.0 { libm::log1p(q * libm::expm1(g)) } else { g };
     let mixed = |without: f64, with: f64| (1.0 - q) * without + q * with;
-    let (low, high) = (loss(-epsilon), loss(epsilon));
+    let (low, high) = (sampled_loss(q, -epsilon), sampled_loss(q, epsilon));
     let atoms = match direction {
         Direction::Remove => vec![(low, mixed(0.5, weak)), (high, mixed(weak, 0.5))],
         Direction::Add => vec![(-high, weak), (-low, 0.5)],

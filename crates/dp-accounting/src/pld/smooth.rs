@@ -71,6 +71,21 @@ pub(crate) struct Cell {
     pub(crate) rise: f64,
 }
 
+/// The loss `ln(1 + q (e^g - 1))` of a sample at rate `q`, in the `Remove` direction at log-ratio `g`.
+///
+/// Where less than half of the 1 is left, `q (e^g - 1)` would take the rounding of a number near 1 with it, however little is left: for rates
+/// near 1 that is far more than units of the loss. `1 - q` is exact there, and the sum of two positive numbers keeps what they know.
+pub(crate) fn sampled_loss(q: f64, g: f64) -> f64 {
+    if q >= 1.0 {
+        return g;
+    }
+    if g > LARGE {
+        return g + libm::log(q);
+    }
+    let change = q * libm::expm1(g);
+    if change < -0.5 { libm::log((1.0 - q) + q * libm::exp(g)) } else { libm::log1p(change) }
+}
+
 impl Smooth {
     /// Gaussian noise, cut so that the mass outside is about `e^(-log_cut)`.
     pub(crate) fn gaussian(
@@ -133,20 +148,9 @@ impl Smooth {
         self.slope * z + self.shift
     }
 
-    /// The loss in the `Remove` direction at log-ratio `g`.
-    fn sampled(&self, g: f64) -> f64 {
-        if self.rate >= 1.0 {
-            g
-        } else if g > LARGE {
-            g + libm::log(self.rate)
-        } else {
-            libm::log1p(self.rate * libm::expm1(g))
-        }
-    }
-
     /// The loss at coordinate `z`, in the direction of the pair.
     pub(crate) fn loss(&self, z: f64) -> f64 {
-        let loss = self.sampled(self.ratio(z));
+        let loss = sampled_loss(self.rate, self.ratio(z));
         if self.direction == Direction::Remove { loss } else { -loss }
     }
 
@@ -167,17 +171,23 @@ impl Smooth {
     }
 
     /// The coordinate at which the `Remove` loss is `loss`, within the cut.
-    fn coordinate(&self, loss: f64) -> f64 {
+    pub(crate) fn coordinate(&self, loss: f64) -> f64 {
         let g = if self.rate >= 1.0 {
             loss
         } else if loss > LARGE {
             loss - libm::log(self.rate)
         } else {
-            let x = libm::expm1(loss) / self.rate;
-            if x <= -1.0 {
+            // Like `sampled_loss`: near the least loss, from what is left of the 1.
+            let change = libm::expm1(loss);
+            let more = change / self.rate;
+            let left = (libm::exp(loss) - (1.0 - self.rate)) / self.rate;
+            if change < -0.5 && left > 0.0 {
+                libm::log(left)
+            } else if change >= -0.5 && more > -1.0 {
+                libm::log1p(more)
+            } else {
                 return self.low;
             }
-            libm::log1p(x)
         };
         within((g - self.shift) / self.slope, self.low, self.high)
     }
@@ -202,7 +212,7 @@ impl Smooth {
         let q = self.rate;
         let mut cell = Cell::default();
         // Below the smallest loss the cell starts outside of the support: the rise is then direct.
-        let outside = a < self.sampled(self.ratio(from)) && from <= self.low;
+        let outside = a < sampled_loss(q, self.ratio(from)) && from <= self.low;
         if outside {
             let base = libm::exp(a);
             self.each_node(from, to, |z, w, width, _, _| {
@@ -232,7 +242,7 @@ impl Smooth {
         let down = if to < self.high {
             1.0
         } else {
-            libm::exp(smaller(a + self.sampled(self.ratio(to)), 0.0))
+            libm::exp(smaller(a + sampled_loss(q, self.ratio(to)), 0.0))
         };
         self.each_node(from, to, |_, w, _, _, left| {
             cell.mass += w;

@@ -316,4 +316,23 @@ mod tests {
             assert!(truth > 1e-6 && missed >= truth && missed < 1.0, "{missed} {truth}");
         }
     }
+
+    /// All mass on one loss: no frequency is smaller than another, and both transforms may be off by their noise at each.
+    #[test]
+    fn both_transforms_count_into_the_error_of_an_entry() {
+        let loss = 40.0;
+        let event = Event::discrete_laplace(loss, 1).unwrap();
+        let pair = Pair::new(event, Direction::Remove, 60.0);
+        let law = Law::exact(&pair, -loss, 2.0 * loss);
+        let plan = Plan::new(vec![(&law, 1.0)]);
+        let (down, up) = (f64::INFINITY, f64::INFINITY);
+        let error = |size: usize| {
+            let window = Window { tilt: 0.01, first: 0, size, down, up };
+            plan.compose(window, Side::Upper).entry_error
+        };
+        for size in [4, 64, 1024] {
+            let (error, noise) = (error(size), transform_noise(size));
+            assert!(error >= 2.0 * noise && error < 8.0 * noise, "{size}: {error:e} {noise:e}");
+        }
+    }
 }
