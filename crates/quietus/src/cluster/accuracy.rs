@@ -121,3 +121,67 @@ fn made_up(
 fn normal(rng: &mut ChaCha20Rng) -> f64 {
     (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::plan::{Axis, Method};
+    use dp_accounting::AddRemove;
+    use dp_cluster::Budget;
+
+    /// Two columns from 0 to 10, and a mechanism that says nothing of its errors.
+    fn settings() -> ClusterSettings {
+        let axis = |column: &str| Axis { column: column.to_owned(), low: 0.0, high: 10.0 };
+        ClusterSettings {
+            axes: ["x", "y"].map(axis).into(),
+            person: None,
+            k: Some(2),
+            at_most: None,
+            method: Method::Lloyd,
+            scaled: false,
+            within: None,
+            charged: None,
+            records: None,
+            outside: None,
+            budget: Budget::new(100.0, 1e-6).unwrap(),
+        }
+    }
+
+    /// What is known of the noise and what runs show: the larger errors, and a signal where both have one.
+    #[test]
+    fn of_known_errors_and_runs_the_worse_count() {
+        let plan = ClusterPlan::<AddRemove>::new(settings()).unwrap();
+        let known =
+            |at: f64, count, signal| dp_cluster::CentreError { at: vec![at; 2], count, signal };
+        let released = |errors| {
+            let nobody = Records::new(Points::new(Vec::new(), 2).unwrap(), vec![0; 2]);
+            let release = plan.simulate(&nobody, &mut ChaCha20Rng::seed_from_u64(3)).unwrap();
+            let mut clustering = release.output.clustering;
+            clustering.centres = Points::new(vec![2.0, 2.0, 8.0, 8.0], 2).unwrap();
+            (clustering.counts, clustering.errors) = (vec![2000, 2000], errors);
+            clustering
+        };
+        let plain = centre_errors(&plan, &released(None), 3);
+        assert!(plain.iter().all(|error| error.signal && error.count < 1000.0), "{plain:?}");
+        let errors = vec![known(7.0, 1e5, false), known(0.0, 0.0, true)];
+        let both = centre_errors(&plan, &released(Some(errors)), 3);
+        assert!(both[0].at.iter().all(|at| *at >= 7.0) && both[0].count == 1e5 && !both[0].signal);
+        assert_eq!(both[1], plain[1]);
+    }
+
+    /// The points are normal ones around their centre, a quarter of the gap wide.
+    #[test]
+    fn made_up_points_are_a_quarter_of_the_gap_wide() {
+        let settings = settings();
+        let mut rng = ChaCha20Rng::seed_from_u64(7);
+        let centres = Points::new(vec![5.0, 5.0, 5.0, 5.0], 2).unwrap();
+        for gap in [0.4, 4.0] {
+            let points = made_up(&settings, centres.view(), &[1500, 500], &[gap; 2], &mut rng);
+            assert_eq!(points.view().len(), 2000);
+            let square = |row: &[f64]| row.iter().map(|x| (x - 5.0).powi(2)).sum::<f64>();
+            let variance = points.view().rows().map(square).sum::<f64>() / 4000.0;
+            // Of 4,000 numbers a standard error is 1.1 %.
+            assert!((variance.sqrt() / (0.25 * gap) - 1.0).abs() < 0.06, "{gap}: {variance}");
+        }
+    }
+}

@@ -256,3 +256,24 @@ impl<R: Hides> Algorithm for MapPlan<R> {
         self.map.run(points, draws)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{AddRemove, Hides, ReplaceOne, Within};
+
+    #[test]
+    fn every_relation_says_what_it_hides_and_what_not() {
+        let words = [
+            AddRemove.in_words("metres"),
+            ReplaceOne.in_words("metres"),
+            Within::new(250.0).unwrap().in_words("metres"),
+        ];
+        for words in &words {
+            assert!(words.starts_with("Hidden: ") && words.contains(". Not hidden: "), "{words}");
+        }
+        assert!(
+            words[1].contains("however far away") && words[1].ends_with("how many rows there are.")
+        );
+        assert!(words[2].contains("within 250 metres"));
+    }
+}

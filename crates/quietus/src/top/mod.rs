@@ -213,3 +213,31 @@ pub(crate) fn plan_text(args: &TopArgs) -> Result<String, Error> {
     }
     Ok(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Report, TopPlan, table};
+    use crate::catalogue::Items;
+    use crate::top::plan::TopSettings;
+
+    /// Nothing but what is in a row says where it stands: not the order in which reports come, nor their time.
+    #[test]
+    fn equal_counts_stand_in_the_order_of_items() {
+        let plan = TopPlan::new(TopSettings {
+            person: "person".to_owned(),
+            item: "item".to_owned(),
+            items: Items::NumbersBelow(100),
+            users: 1000,
+            items_per_person: 1,
+            epsilon: 1.0,
+        });
+        let plan = plan.unwrap();
+        let report = |(time, item, noisy_count)| Report { time, item, noisy_count };
+        let reports = [(0, 9, 40), (2, 3, 40), (1, 7, 40), (3, 50, 60), (4, 1, 30)].map(report);
+        let mut written = Vec::new();
+        table(&plan, &reports, &mut written).unwrap();
+        let text = String::from_utf8(written).unwrap();
+        let items = text.lines().skip(1).map(|line| line.split(',').next().unwrap());
+        assert_eq!(items.collect::<Vec<_>>(), ["50", "3", "7", "9", "1"]);
+    }
+}
