@@ -1,7 +1,7 @@
 use std::ops::RangeInclusive;
 
 use dp_accounting::{Budget, Receipt, Relation};
-use dp_geometry::{Points, PublicBox};
+use dp_geometry::{Cloud, Points, PublicBox};
 use dp_mechanism::{Mechanism, Nearby, Rule};
 
 use super::*;
@@ -421,8 +421,32 @@ fn plans_that_count_or_draw_otherwise_have_other_numbers() {
         let plan = PrivateMap::replace_one(cube.clone(), records, budget, usual.clone());
         all.push(plan.expect("valid").hash());
     }
+    for distance in [0.5, 0.75] {
+        let near = Nearby::new(distance).expect("above 0");
+        let plan = PrivateMap::within(cube.clone(), near, 500, budget, usual.clone());
+        all.push(plan.expect("valid").hash());
+    }
     let distinct: std::collections::BTreeSet<u64> = all.iter().copied().collect();
     assert_eq!(distinct.len(), all.len(), "{all:x?}");
+}
+
+/// A move by a distance counts as what it changes by the slope of the cloud's weights and their rounding, in whole units.
+#[test]
+fn what_a_move_changes_is_that_of_weights_and_their_rounding() {
+    let settings = PrivateMapSettings { levels: Some(0..=4), ..Default::default() };
+    let mut moved = 0;
+    for rho in [1e-3, 0.01, 0.1] {
+        let plan = PrivateMap::within(square(), near(rho), 500, budget(1.0), settings.clone());
+        for level in plan.expect("valid").levels {
+            let length = level.cloud.slope() * Cloud::UNITS as f64 * rho + level.cloud.slack();
+            if level.change.rule == Rule::Moved {
+                let tightness = (level.change.squared as f64).sqrt() / length;
+                assert!((1.0..1.0 + 1e-5).contains(&tightness), "{rho}: {tightness}");
+                moved += 1;
+            }
+        }
+    }
+    assert!(moved > 10, "{moved}");
 }
 
 /// Sums without noise give the weights back that made them; with noise, the fit on three vertices per axis is that of a search.

@@ -1,9 +1,13 @@
 //! By passes as from memory; tables that are none; questions that come from anywhere.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
 use dp_geometry::{Points, PointsView, PublicBall, PublicBox};
 use dp_mechanism::passes::Question as _;
-use dp_mechanism::{Algorithm, ChaCha20Rng, Mechanism, Nearby, SecureSource};
+use dp_mechanism::{Algorithm, ChaCha20Rng, Draws, Mechanism, Nearby, Private, SecureSource};
 use rand::{RngExt, SeedableRng};
+use serde_json::Value;
 
 use super::*;
 use crate::dpm::{Dpm, DpmSettings, IntervalSize};
@@ -14,7 +18,7 @@ use crate::private_kmeans::{PrivateKMeans, PrivateKMeansSettings};
 use crate::recentring::{DpmRecentred, DpmRecentredSettings, Rounds};
 use crate::rings::{RingRounds, RingRoundsSettings};
 use crate::testing::adversarial;
-use crate::{Budget, ClusterError};
+use crate::{Budget, ClusterError, Receipt};
 
 fn rng(seed: u64) -> ChaCha20Rng {
     ChaCha20Rng::seed_from_u64(seed)
@@ -296,7 +300,7 @@ where
     let mut rng = rng(5);
     let mut source = SecureSource::new(&mut rng);
     let mut passes = Passes::new(plan).expect("has tables");
-    let mut names = std::collections::BTreeSet::new();
+    let mut names = BTreeSet::new();
     loop {
         let asked = passes.asked();
         let table = answer(asked, points.view(), 50);
@@ -553,4 +557,249 @@ fn a_state_that_was_made_up_says_what_is_wrong_with_it() {
     let text = "no run of this plan leaves this state: radius is 7, the limit is 4.5";
     assert_eq!(within.expect_err("above").to_string(), text);
     assert!(StateError::unless_within("radius", f64::NAN, [0.0, 4.5]).is_err());
+}
+
+/// A plan that looks at each state with which it goes on: what it says of other numbers and other lengths in it.
+struct Watched<P> {
+    plan: P,
+    /// Where a number or a length was changed, and how: refused at least once, and the changes that went on.
+    seen: Arc<Mutex<BTreeMap<String, [usize; 2]>>>,
+}
+
+impl<P: Clone> Clone for Watched<P> {
+    fn clone(&self) -> Self {
+        Self { plan: self.plan.clone(), seen: Arc::clone(&self.seen) }
+    }
+}
+
+impl<P: Algorithm> Algorithm for Watched<P> {
+    type Relation = P::Relation;
+    type Data<'a> = P::Data<'a>;
+    type Shape = P::Shape;
+    type Output = P::Output;
+    type Error = P::Error;
+
+    fn cost(&self) -> Receipt<P::Relation> {
+        self.plan.cost()
+    }
+
+    fn shape(data: &P::Data<'_>) -> P::Shape {
+        P::shape(data)
+    }
+
+    fn check(&self, shape: &P::Shape) -> Result<(), P::Error> {
+        self.plan.check(shape)
+    }
+
+    fn run(&self, data: Private<P::Data<'_>>, draws: &mut Draws<'_>) -> P::Output {
+        self.plan.run(data, draws)
+    }
+}
+
+impl<P: ByPasses<Question = Question>> ByPasses for Watched<P> {
+    type Question = Question;
+    type State = P::State;
+
+    fn identity(&self) -> impl serde::Serialize {
+        self.plan.identity()
+    }
+
+    fn shape_of(&self, question: &Question, rows: u64) -> P::Shape {
+        self.plan.shape_of(question, rows)
+    }
+
+    fn fits(&self, state: &P::State, question: &Question) -> Result<(), TableError> {
+        let whole = serde_json::to_value(state).expect("a state has plain fields");
+        let mut seen = self.seen.lock().expect("one thread");
+        for (place, pointer) in places(&whole) {
+            for change in CHANGES {
+                let mut other = whole.clone();
+                let Some(name) = change(other.pointer_mut(&pointer).expect("a place")) else {
+                    continue;
+                };
+                let read: Result<P::State, _> = serde_json::from_value(other);
+                let went_on = read.is_ok_and(|state| self.plan.fits(&state, question).is_ok());
+                seen.entry(format!("{place} {name}")).or_default()[usize::from(went_on)] += 1;
+            }
+        }
+        self.plan.fits(state, question)
+    }
+
+    fn first(&self) -> (P::State, Question) {
+        self.plan.first()
+    }
+
+    fn answer(
+        &self,
+        state: P::State,
+        counted: &Counted,
+        draws: &mut Draws<'_>,
+    ) -> Next<P::State, Question, P::Output> {
+        self.plan.answer(state, counted, draws)
+    }
+}
+
+/// Numbers and lists of a value, each by its name and where it is: of every list the first and the last entry.
+fn places(value: &Value) -> BTreeMap<String, String> {
+    fn go(value: &Value, name: &str, pointer: &str, found: &mut BTreeMap<String, String>) {
+        match value {
+            Value::Number(_) => {
+                found.insert(name.to_owned(), pointer.to_owned());
+            }
+            Value::Array(all) => {
+                found.insert(format!("{name}[]"), pointer.to_owned());
+                for at in [Some(0), all.len().checked_sub(1)].into_iter().flatten() {
+                    if let Some(one) = all.get(at) {
+                        go(
+                            one,
+                            &format!("{name}/{}", usize::from(at > 0)),
+                            &format!("{pointer}/{at}"),
+                            found,
+                        );
+                    }
+                }
+            }
+            Value::Object(fields) => fields.iter().for_each(|(field, one)| {
+                go(one, &format!("{name}/{field}"), &format!("{pointer}/{field}"), found);
+            }),
+            Value::Null | Value::Bool(_) | Value::String(_) => {}
+        }
+    }
+    let mut found = BTreeMap::new();
+    go(value, "", "", &mut found);
+    found
+}
+
+/// Changes a number or a list, and says how; nothing if it is of another kind.
+type ChangeOf = fn(&mut Value) -> Option<&'static str>;
+
+const CHANGES: [ChangeOf; 4] = [
+    |value| {
+        let huge = if value.is_f64() { Value::from(1e300) } else { Value::from(i64::MAX) };
+        value.is_number().then(|| *value = huge).map(|()| "huge")
+    },
+    |value| {
+        let below = if value.is_f64() { Value::from(-1e300) } else { Value::from(-7) };
+        value.is_number().then(|| *value = below).map(|()| "below 0")
+    },
+    |value| value.as_array_mut().and_then(Vec::pop).map(|_| "shorter"),
+    |value| {
+        let all = value.as_array_mut()?;
+        let last = all.last()?.clone();
+        all.push(last);
+        Some("longer")
+    },
+];
+
+/// Changes of the states of a plan with which it goes on: of numbers that noise may have made of any size, in which it can only be checked that nothing fails.
+fn may_be_anything<P>(plan: P, points: &Points) -> Vec<String>
+where
+    P: ByPasses<Question = Question> + Clone,
+{
+    let seen = Arc::default();
+    let plan = Watched { plan, seen: Arc::clone(&seen) };
+    by_passes(&plan, points.view(), 50);
+    let seen = seen.lock().expect("one thread");
+    assert!(seen.values().filter(|[refused, _]| *refused > 0).count() > 5, "{seen:?}");
+    let went_on = seen.iter().filter(|(_, [_, went_on])| *went_on > 0);
+    // The field, without which entry it is of.
+    let is_field = |part: &&str| !part.starts_with(|first: char| first.is_ascii_digit());
+    let name = |place: &String| {
+        let (field, change) = place.split_once(' ').expect("a place and a change");
+        format!("{} {change}", field.split('/').rfind(is_field).unwrap_or_default())
+    };
+    let names: BTreeSet<String> = went_on.map(|(place, _)| name(place)).collect();
+    names.into_iter().collect()
+}
+
+#[test]
+fn every_number_and_list_of_a_state_has_limits() {
+    let points = records(60, 2);
+    let settings = DpmSettings { max_depth: 3, ..Default::default() };
+    let dpm = Dpm::new(cube(2), budget(), settings).expect("valid");
+    assert_eq!(may_be_anything(dpm, &points), [""; 0]);
+    let ball = PublicBall::new(vec![0.0; 2], 10.0).expect("valid");
+    let settings = LshSplitsSettings { depth: 4, ..Default::default() };
+    let splits = LshSplits::new(ball, 2, budget(), settings).expect("valid");
+    assert_eq!(may_be_anything(splits, &points), ["noisy_counts below 0", "noisy_counts huge"]);
+    let settings = RingRoundsSettings { rounds: 2, most_planes: 2, ..Default::default() };
+    let rings = RingRounds::new(cube(2), 2, budget(), settings).expect("valid");
+    assert_eq!(
+        may_be_anything(rings, &points),
+        ["solver_words huge", "total below 0", "total huge"]
+    );
+    let found = PrivateBox::plan(cube(2), budget()).expect("valid");
+    assert_eq!(may_be_anything(found, &points), ["total below 0", "total huge"]);
+    let rounds = Rounds { shares: vec![1.0; 3], merge_after: 1, ..Rounds::default() };
+    let settings = DpmRecentredSettings { max_depth: 2, rounds, ..Default::default() };
+    let recentred = DpmRecentred::new(cube(2), budget(), settings).expect("valid");
+    let of_rounds = ["count_variance", "counted_variance", "target", "variance"];
+    let mut of_rounds: BTreeSet<String> = of_rounds.map(|field| format!("{field} huge")).into();
+    of_rounds.insert("target below 0".to_owned());
+    assert_eq!(may_be_anything(recentred, &points), Vec::from_iter(of_rounds.clone()));
+    // From a map on a plane, from rings elsewhere.
+    of_rounds.extend(["total below 0", "total huge"].map(str::to_owned));
+    let mut of_rings = of_rounds.clone();
+    of_rings.extend(["reach huge", "solver_words huge"].map(str::to_owned));
+    for (dim, all) in [(2, of_rounds), (5, of_rings)] {
+        for finds_k in [false, true] {
+            let settings = PrivateKMeansSettings { finds_k, ..Default::default() };
+            let plan = PrivateKMeans::new(cube(dim), 3, budget(), settings).expect("valid");
+            let found = may_be_anything(plan, &records(200, dim));
+            assert_eq!(found, Vec::from_iter(all.clone()), "{dim} {finds_k}");
+        }
+    }
+}
+
+/// A table that was made for one plan is none of that with another budget.
+#[test]
+fn tables_are_those_of_one_plan() {
+    fn refused<P: ByPasses<Question = Question>>(plan: impl Fn(Budget) -> P) {
+        let passes = |delta| {
+            let budget = Budget::new(3.0, delta).expect("valid");
+            Passes::new(plan(budget)).expect("has tables")
+        };
+        let table = passes(1e-6).asked().tally().expect("has a table").into_table();
+        assert_eq!(passes(1e-6).check(&table), Ok(()));
+        assert_eq!(passes(2e-6).check(&table), Err(TableError::OtherPlan));
+    }
+    let public_box = cube(2);
+    refused(|budget| {
+        let settings = DpmSettings::default();
+        Dpm::new(public_box.clone(), budget, settings).expect("valid")
+    });
+    refused(|budget| {
+        let settings = DpmRecentredSettings::default();
+        DpmRecentred::new(public_box.clone(), budget, settings).expect("valid")
+    });
+    refused(|budget| {
+        let settings = RingRoundsSettings::default();
+        RingRounds::new(public_box.clone(), 3, budget, settings).expect("valid")
+    });
+    refused(|budget| PrivateBox::plan(public_box.clone(), budget).expect("valid"));
+    refused(|budget| {
+        let settings = PrivateMapSettings::default();
+        PrivateMap::add_remove(public_box.clone(), budget, settings).expect("valid")
+    });
+    refused(|budget| {
+        let ball = PublicBall::new(vec![0.0; 2], 10.0).expect("valid");
+        LshSplits::new(ball, 3, budget, LshSplitsSettings::default()).expect("valid")
+    });
+    refused(|budget| {
+        let settings = PrivateKMeansSettings::default();
+        PrivateKMeans::new(public_box.clone(), 3, budget, settings).expect("valid")
+    });
+}
+
+/// One side further out, too narrow, of another dimension.
+#[test]
+fn a_box_that_was_found_is_in_that_of_the_plan() {
+    let of_plan = cube(2);
+    let inside = |sides: [f64; 2]| {
+        let found = PublicBox::new(vec![-1.0, sides[0]], vec![1.0, sides[1]]).expect("valid");
+        is_inside(&found, &of_plan).is_ok()
+    };
+    assert!(inside([-10.0, 10.0]) && inside([-1.0, 0.0]));
+    assert!(!inside([-11.0, 0.0]) && !inside([-1.0, 11.0]) && !inside([0.0, 1e-15]));
+    assert!(is_inside(&of_plan, &of_plan).is_ok() && is_inside(&cube(1), &of_plan).is_err());
 }

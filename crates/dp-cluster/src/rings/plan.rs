@@ -379,3 +379,27 @@ fn of_cells(layout: &Layout, moved: &[u32], of_group: impl Fn(usize) -> Option<u
     let cells = centres.flat_map(|(cells, &moved)| cells.map(move |cell| (cell, moved)));
     Hint(Some(cells.map(|(cell, moved)| of_group(cell).unwrap_or(moved)).collect()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Many centres with many records each: one plane less for all, so that a table holds the cells of all of them.
+    #[test]
+    fn cells_of_many_centres_fit_into_a_table() {
+        let public_box = PublicBox::cube(2, -1.0, 1.0).expect("valid");
+        let settings = RingRoundsSettings::default();
+        let mu = Mu::new(1.0).expect("valid");
+        let plan = RingPlan::new(public_box, 5000, settings, mu).expect("valid");
+        let planes = |number: usize| {
+            let points = Points::new(vec![0.0; 2 * number], 2).expect("whole rows");
+            plan.planes(&Centres { points, counts: vec![1e15; number] }, 0)
+        };
+        let most = settings.most_planes;
+        assert_eq!(planes(10), [most; 10]);
+        let fits = |planes: usize| 5000 * (RINGS << planes) <= MOST_CELLS;
+        let fewer = planes(5000)[0];
+        assert!(fewer < most && fits(fewer) && !fits(fewer + 1), "{fewer} of {most}");
+        assert_eq!(planes(5000), [fewer; 5000]);
+    }
+}
