@@ -446,4 +446,31 @@ mod tests {
         // Moving the lower atom alone down by a part of the step would add that to the mean.
         assert!(off.abs() < 0.02 * step, "{off:e} of {step:e}");
     }
+
+    /// Tangents that are as deep everywhere move no mass, but what they are divided by makes their rounding large: each end of a cell gives it up.
+    #[test]
+    fn a_lower_law_gives_up_the_rounding_of_its_tangents() {
+        let (cells, step, mass, fixed) = (8_i32, 1e-3, 0.1, 0.02);
+        let each = vec![1.0; 8];
+        let knots = Knots {
+            origin: 0.0,
+            step,
+            index: (0..=i64::from(cells)).collect(),
+            fixed: vec![fixed; 9],
+            mass: vec![mass; 8],
+            rise: vec![0.0; 8],
+            left: each.clone(),
+            right: each,
+            snap: 0.0,
+        };
+        let lower = knots.lower();
+        let rounding = 2.0 * UNIT / step;
+        for (knot, lower) in (0..).zip(&lower) {
+            let (at_start, at_end) = (f64::from(knot < cells), f64::from(knot > 0));
+            let given_up = fixed + at_start * mass - lower;
+            let share = given_up / (rounding * (at_start + at_end));
+            assert!((1.0..20.0).contains(&share), "{knot}: {share}");
+        }
+        assert_eq!(lower.len(), 9);
+    }
 }
