@@ -1,7 +1,8 @@
 //! By passes as from memory; tables that are none; questions that come from anywhere.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+use std::rc::Rc;
 
 use dp_geometry::{Points, PointsView, PublicBall, PublicBox};
 use dp_mechanism::passes::Question as _;
@@ -563,12 +564,12 @@ fn a_state_that_was_made_up_says_what_is_wrong_with_it() {
 struct Watched<P> {
     plan: P,
     /// Where a number or a length was changed, and how: refused at least once, and the changes that went on.
-    seen: Arc<Mutex<BTreeMap<String, [usize; 2]>>>,
+    seen: Rc<RefCell<BTreeMap<String, [usize; 2]>>>,
 }
 
 impl<P: Clone> Clone for Watched<P> {
     fn clone(&self) -> Self {
-        Self { plan: self.plan.clone(), seen: Arc::clone(&self.seen) }
+        Self { plan: self.plan.clone(), seen: Rc::clone(&self.seen) }
     }
 }
 
@@ -610,7 +611,7 @@ impl<P: ByPasses<Question = Question>> ByPasses for Watched<P> {
 
     fn fits(&self, state: &P::State, question: &Question) -> Result<(), TableError> {
         let whole = serde_json::to_value(state).expect("a state has plain fields");
-        let mut seen = self.seen.lock().expect("one thread");
+        let mut seen = self.seen.borrow_mut();
         for (place, pointer) in places(&whole) {
             for change in CHANGES {
                 let mut other = whole.clone();
@@ -696,10 +697,10 @@ fn may_be_anything<P>(plan: P, points: &Points) -> Vec<String>
 where
     P: ByPasses<Question = Question> + Clone,
 {
-    let seen = Arc::default();
-    let plan = Watched { plan, seen: Arc::clone(&seen) };
+    let seen = Rc::default();
+    let plan = Watched { plan, seen: Rc::clone(&seen) };
     by_passes(&plan, points.view(), 50);
-    let seen = seen.lock().expect("one thread");
+    let seen = seen.borrow();
     assert!(seen.values().filter(|[refused, _]| *refused > 0).count() > 5, "{seen:?}");
     let went_on = seen.iter().filter(|(_, [_, went_on])| *went_on > 0);
     // The field, without which entry it is of.
