@@ -227,7 +227,8 @@ fn straight(before: &[f64], coarse: usize, dim: usize, per_axis: usize, vertex: 
     let place = |corner: usize| {
         let (mut rest, mut stride, mut place) = (vertex, 1, 0);
         for axis in 0..dim {
-            place += (rest % per_axis + (corner >> axis & 1)) / 2 * stride;
+            let (along, next) = (rest % per_axis, corner >> axis & 1);
+            place += (along / 2 + (along & next)) * stride;
             rest /= per_axis;
             stride *= coarse;
         }
@@ -250,17 +251,20 @@ mod tests {
                 .map(|(x, slope)| slope * *x as f64 / last)
                 .sum::<f64>()
         };
-        for dim in 1..=3_usize {
+        for dim in 1..=3 {
             let places = |per_axis: usize| {
-                (0..per_axis.pow(dim as u32)).map(move |vertex| {
-                    let axis = |i: usize| vertex / per_axis.pow((dim - 1 - i) as u32) % per_axis;
-                    (0..dim).map(axis).collect::<Vec<_>>()
-                })
+                let mut places = vec![Vec::new()];
+                for _ in 0..dim {
+                    let longer =
+                        |place: Vec<usize>| (0..per_axis).map(move |x| [&*place, &[x]].concat());
+                    places = places.into_iter().flat_map(longer).collect();
+                }
+                places
             };
-            let before: Vec<f64> = places(5).map(|place| value(&place, 5)).collect();
-            for (vertex, place) in places(9).enumerate() {
+            let before: Vec<f64> = places(5).iter().map(|place| value(place, 5)).collect();
+            for (vertex, place) in places(9).iter().enumerate() {
                 let found = straight(&before, 5, dim, 9, vertex);
-                assert!((found - value(&place, 9)).abs() < 1e-12, "{dim} {place:?}");
+                assert!((found - value(place, 9)).abs() < 1e-12, "{dim} {place:?}");
             }
         }
     }

@@ -128,13 +128,9 @@ fn a_part_has_most_cells_and_the_ends_are_reached() {
 fn cells_are_wider_farther_away() {
     let grid = finer(0.0, 0.0, 1.0, 64.5);
     // Half a width, one, two, .. up to 32: seven pieces of the sixteenth beyond.
-    let place = |share: f64| {
-        let cells = 2_f64.powi(20);
-        grid.middle(&[(share * cells) as u32], 20)[0]
-    };
     let ends = [1.0, 1.5, 2.5, 4.5, 8.5, 16.5, 32.5];
-    for (piece, end) in ends.into_iter().enumerate() {
-        let found = place(15.0 / 16.0 + piece as f64 / (7.0 * 16.0));
+    for (piece, end) in (0..).zip(ends) {
+        let found = grid.middle(&[((15 * 7 + piece) << 20) / (7 * 16)], 20)[0];
         assert!((found / end - 1.0).abs() < 1e-3, "{found} {end}");
     }
     assert_eq!(grid.cells_per_unit(0, 4), 15.0);
