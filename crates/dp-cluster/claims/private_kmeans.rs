@@ -60,6 +60,8 @@ pub(crate) fn transcripts(effort: Effort, through: Through) -> Found {
             let map = PrivateKMeansSettings { start: Some(Start::Map), ..d };
             all.push(plan(dim, 2, 5.0, map));
             all.push(plan(dim, 5, 5.0, PrivateKMeansSettings { finds_k: true, ..map }));
+            // With so little noise a box is found, and the map is finer there.
+            all.push(plan(dim, 3, 60.0, map));
         }
         for plan in all {
             let plan = plan.expect("valid settings");

@@ -57,6 +57,7 @@ mod nested;
 mod points;
 mod public_ball;
 mod public_box;
+mod side;
 
 pub use cloud::Cloud;
 pub use error::GeometryError;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::GeometryError;
 use crate::public_box::PublicBox;
+use crate::side::Side;
 
 /// A [`PublicBox`] cut into `2^level` equal cells per dimension, for every level at once.
 ///
@@ -36,15 +37,11 @@ use crate::public_box::PublicBox;
 #[serde(try_from = "NestedFields")]
 pub struct NestedGrid {
     public_box: PublicBox,
-    /// Per dimension the lower bound and the positions per unit of length: all that `positions` reads.
+    /// Where cells are finer, if they are not the same everywhere.
+    finer: Option<PublicBox>,
+    /// All that `positions` reads.
     #[serde(skip)]
-    axes: Vec<Axis>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Axis {
-    min: f64,
-    positions_per_unit: f64,
+    sides: Vec<Side>,
 }
 
 /// The serialised form, before it is checked.
@@ -52,13 +49,18 @@ struct Axis {
 #[serde(rename = "NestedGrid")]
 struct NestedFields {
     public_box: PublicBox,
+    #[serde(default)]
+    finer: Option<PublicBox>,
 }
 
 impl TryFrom<NestedFields> for NestedGrid {
     type Error = GeometryError;
 
     fn try_from(fields: NestedFields) -> Result<Self, GeometryError> {
-        Self::new(fields.public_box)
+        match fields.finer {
+            None => Self::new(fields.public_box),
+            Some(finer) => Self::finer_in(fields.public_box, finer),
+        }
     }
 }
 
@@ -75,18 +77,32 @@ impl NestedGrid {
     /// # Errors
     /// [`GeometryError::CellTooNarrow`] if positions per unit of length overflow.
     pub fn new(public_box: PublicBox) -> Result<Self, GeometryError> {
-        let axes = (0..public_box.dim())
-            .map(|dimension| {
-                let width = public_box.width(dimension);
-                let positions_per_unit = (1_u64 << Self::POSITION_BITS) as f64 / width;
-                if positions_per_unit.is_infinite() {
-                    let cells = 1 << Self::MAX_LEVEL;
-                    return Err(GeometryError::CellTooNarrow { dimension, width, cells });
-                }
-                Ok(Axis { min: public_box.min(dimension), positions_per_unit })
-            })
-            .collect::<Result<_, _>>()?;
-        Ok(Self { public_box, axes })
+        let side = |i| Side::new(i, public_box.min(i), public_box.max(i));
+        let sides = (0..public_box.dim()).map(side).collect::<Result<_, _>>()?;
+        Ok(Self { public_box, finer: None, sides })
+    }
+
+    /// Grids over a box whose cells are finer in a part of it: along each dimension, seven eighths of the cells of a level or more are there, and those beyond are
+    /// the wider the further away they are, so that few of them reach to the ends of a side, however long it is. A dimension in which `finer` and
+    /// the box have no length in common is divided as by [`new`](Self::new).
+    ///
+    /// # Errors
+    /// [`GeometryError::BoundsLength`] for boxes of different dimensions, and [`GeometryError::CellTooNarrow`] if positions per unit of length overflow.
+    pub fn finer_in(public_box: PublicBox, finer: PublicBox) -> Result<Self, GeometryError> {
+        if finer.dim() != public_box.dim() {
+            return Err(GeometryError::BoundsLength { min: public_box.dim(), max: finer.dim() });
+        }
+        let side = |i| {
+            let [from, to] = [finer.min(i), finer.max(i)].map(|x| public_box.clip_coordinate(i, x));
+            Side::finer_between(i, [public_box.min(i), from, to, public_box.max(i)])
+        };
+        let sides = (0..public_box.dim()).map(side).collect::<Result<_, _>>()?;
+        Ok(Self { public_box, finer: Some(finer), sides })
+    }
+
+    /// The part of the box where cells are finer, if any is.
+    pub fn finer(&self) -> Option<&PublicBox> {
+        self.finer.as_ref()
     }
 
     /// The box that is divided.
@@ -96,7 +112,7 @@ impl NestedGrid {
 
     /// Number of dimensions.
     pub fn dim(&self) -> usize {
-        self.axes.len()
+        self.sides.len()
     }
 
     /// Where a record is, from 0 at the lower bounds to `2^46` at the upper ones: one floor per coordinate.
@@ -107,8 +123,8 @@ impl NestedGrid {
     pub fn positions(&self, point: &[f64], out: &mut [u64]) {
         assert_eq!(point.len(), self.dim(), "a point must have as many coordinates as the grid");
         assert_eq!(out.len(), self.dim(), "one position per dimension is written");
-        for ((out, &x), axis) in out.iter_mut().zip(point).zip(&self.axes) {
-            *out = position_of(*axis, x);
+        for ((out, &x), side) in out.iter_mut().zip(point).zip(&self.sides) {
+            *out = side.position(x);
         }
     }
 
@@ -125,9 +141,12 @@ impl NestedGrid {
         }
     }
 
-    /// Cells of a level per unit of length in dimension `i`: `2^level / width`.
+    /// Cells of a level per unit of length in dimension `i`, where they are finest: `2^level / width`, if they are the same everywhere.
     pub fn cells_per_unit(&self, i: usize, level: u32) -> f64 {
-        cells(level) / self.public_box.width(i)
+        match self.finer {
+            None => cells(level) / self.public_box.width(i),
+            Some(_) => cells(level) * (self.sides[i].most_per_unit() / cells(Self::POSITION_BITS)),
+        }
     }
 
     /// The middle of a cell.
@@ -142,7 +161,10 @@ impl NestedGrid {
     /// The coordinate that is so many cells of a level from the lower bound, clipped to the box.
     pub(crate) fn place(&self, i: usize, cells_from_min: f64, level: u32) -> f64 {
         let share = cells_from_min / cells(level);
-        let x = self.public_box.min(i) + share * self.public_box.width(i);
+        let x = match self.finer {
+            None => self.public_box.min(i) + share * self.public_box.width(i),
+            Some(_) => self.sides[i].coordinate(share * (1_u64 << Self::POSITION_BITS) as f64),
+        };
         self.public_box.clip_coordinate(i, x)
     }
 }
@@ -150,19 +172,6 @@ impl NestedGrid {
 /// Of a level, per dimension: any power of two that is a number, so that no level is too fine to ask about.
 fn cells(level: u32) -> f64 {
     2.0_f64.powi(i32::try_from(level).unwrap_or(i32::MAX))
-}
-
-#[inline]
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the saturating cast is the clamp: negative to 0, large to u64::MAX, towards zero"
-)]
-fn position_of(axis: Axis, x: f64) -> u64 {
-    const LAST: u64 = 1 << NestedGrid::POSITION_BITS;
-    // NaN only if `x` is: `min` is finite, and the factor is finite and not zero.
-    let position = (x - axis.min) * axis.positions_per_unit;
-    if position.is_nan() { LAST / 2 } else { (position as u64).min(LAST) }
 }
 
 /// The cell of a position; the upper bound belongs to the last one.

@@ -106,8 +106,13 @@ fn quantity(people: &DataFrame) -> Result<Expr, Error> {
         return Ok(lit(1_i64));
     };
     match field.data_type() {
-        DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => {}
-        DataType::UInt8 | DataType::UInt16 | DataType::UInt32 => {}
+        DataType::Int8
+        | DataType::Int16
+        | DataType::Int32
+        | DataType::Int64
+        | DataType::UInt8
+        | DataType::UInt16
+        | DataType::UInt32 => {}
         got => {
             let (column, place) = ("quantity".to_owned(), "the people".to_owned());
             return Err(Error::NotWhole { column, place, got: got.clone() });

@@ -82,7 +82,7 @@ impl<R: MapRelation> PrivateMap<R> {
     /// The sums of all levels, one after the other.
     pub(super) fn vertices_asked(&self) -> Vertices {
         let levels = self.levels.iter().map(|level| level.cloud.level()).collect();
-        Vertices::new(self.grid.public_box().clone(), levels)
+        Vertices::new(&self.grid, levels)
     }
 
     /// Of all levels together.
@@ -107,10 +107,14 @@ impl<R: MapRelation> PrivateMap<R> {
 }
 
 impl PrivateMap<AddRemove> {
-    /// The same map of another box. What a record adds to a level does not depend on the box, so that neither does the noise.
-    pub(crate) fn in_box(&self, public_box: PublicBox) -> Self {
+    /// The same map, finer in a part of its box. What a record adds to a level does not depend on where its cells are, so that neither does the noise.
+    pub(crate) fn finer_in(&self, part: &PublicBox) -> Self {
         let mut map = self.clone();
-        if let Ok(grid) = NestedGrid::new(public_box) {
+        let public_box = self.grid.public_box();
+        if part == public_box {
+            return map;
+        }
+        if let Ok(grid) = NestedGrid::finer_in(public_box.clone(), part.clone()) {
             for level in &mut map.levels {
                 level.cloud = Cloud::new(&grid, level.cloud.level()).expect("as before");
             }
@@ -212,7 +216,7 @@ impl<R: MapRelation> PrivateMap<R> {
             self.count.as_ref().map(|count| count.release(records, &mut draws.leaf(COUNT, 0)));
         let total = self.total(&measured, count);
         let fitted = fit(self.grid.dim(), &measured, total, self.asked.settings.fit_steps);
-        ReleasedMap::new(self.grid.public_box().clone(), self.finest(), total, fitted)
+        ReleasedMap::new(&self.grid, self.finest(), total, fitted)
     }
 
     fn finest(&self) -> u32 {

@@ -78,3 +78,4 @@ pub use mechanism::{MapLevel, PrivateMap};
 pub use params::PrivateMapSettings;
 pub use relation::{MapRelation, PublicSize};
 pub use released::ReleasedMap;
+pub(crate) use released::local_search_steps;

@@ -5,6 +5,7 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use super::fit::MapFit;
+use super::vertices::grid_of;
 use crate::clustering::nearest_weights;
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::{KMeans, KMeansFit, KMeansSettings};
@@ -15,6 +16,9 @@ use crate::{ClusterError, Clustering};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReleasedMap {
     public_box: PublicBox,
+    /// The part of the box where vertices are denser, if any is.
+    #[serde(default)]
+    finer: Option<PublicBox>,
     level: u32,
     total: f64,
     fit: MapFit,
@@ -27,13 +31,19 @@ const NOTHING: f64 = 1e-9;
 const RESTARTS: usize = 5;
 
 /// Tries at a better seeding: plain k-means++ loses up to 8 % on a map.
-fn local_search_steps(k: usize) -> usize {
+pub(crate) fn local_search_steps(k: usize) -> usize {
     k.saturating_mul(4).clamp(25, 400)
 }
 
 impl ReleasedMap {
-    pub(super) fn new(public_box: PublicBox, level: u32, total: f64, fit: MapFit) -> Self {
-        Self { public_box, level, total, fit }
+    pub(super) fn new(grid: &NestedGrid, level: u32, total: f64, fit: MapFit) -> Self {
+        let (public_box, finer) = (grid.public_box().clone(), grid.finer().cloned());
+        Self { public_box, finer, level, total, fit }
+    }
+
+    /// The grids whose vertices it has.
+    pub(crate) fn grid(&self) -> NestedGrid {
+        grid_of(&self.public_box, self.finer.as_ref()).expect("of a plan")
     }
 
     /// The number of records: public, or as far as it is known.
@@ -54,8 +64,7 @@ impl ReleasedMap {
     /// The vertices that have a weight. If none has, since there seem to be no records, all have the same, which is too little to be
     /// counted.
     pub fn coreset(&self) -> PrivateCoreset {
-        let grid = NestedGrid::new(self.public_box.clone()).expect("of a plan");
-        let cloud = Cloud::new(&grid, self.level).expect("of a plan");
+        let cloud = Cloud::new(&self.grid(), self.level).expect("of a plan");
         let dim = self.public_box.dim();
         let places = cloud.places();
         let nothing = !self.fit.weights.iter().any(|weight| *weight > 0.0);
@@ -108,10 +117,10 @@ impl ReleasedMap {
     /// A map without weight has no points, and a solver's answer to none is the origin, wherever the box is. A mean can round to just outside of it.
     pub(crate) fn inside(&self, centres: Points) -> Result<Points, ClusterError> {
         let mut coords = centres.into_coords();
-        let dim = self.public_box.dim();
+        let (dim, public_box) = (self.public_box.dim(), &self.public_box);
         coords
             .chunks_exact_mut(dim)
-            .for_each(|centre| self.public_box.clip(centre).expect("as many coordinates"));
+            .for_each(|centre| public_box.clip(centre).expect("as many coordinates"));
         Ok(Points::new(coords, dim)?)
     }
 

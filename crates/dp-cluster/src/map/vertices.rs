@@ -1,6 +1,6 @@
 //! What a map asks of all records: their shares among the vertices of its levels.
 
-use dp_geometry::{Cloud, NestedGrid, PointsView, PublicBox};
+use dp_geometry::{Cloud, GeometryError, NestedGrid, PointsView, PublicBox};
 use serde::{Deserialize, Serialize};
 
 use crate::passes::add_up;
@@ -10,12 +10,16 @@ use crate::table::sum_rows;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Vertices {
     public_box: PublicBox,
+    /// The part of the box where cells are finer, if any is.
+    #[serde(default)]
+    finer: Option<PublicBox>,
     levels: Vec<u32>,
 }
 
 impl Vertices {
-    pub(super) fn new(public_box: PublicBox, levels: Vec<u32>) -> Self {
-        Self { public_box, levels }
+    pub(super) fn new(grid: &NestedGrid, levels: Vec<u32>) -> Self {
+        let (public_box, finer) = (grid.public_box().clone(), grid.finer().cloned());
+        Self { public_box, finer, levels }
     }
 
     pub(crate) fn dim(&self) -> usize {
@@ -24,6 +28,11 @@ impl Vertices {
 
     pub(crate) fn public_box(&self) -> &PublicBox {
         &self.public_box
+    }
+
+    /// Whether some cells of a level are finer than others.
+    pub(crate) fn is_finer_in_a_part(&self) -> bool {
+        self.finer.is_some()
     }
 
     /// Each level with how many vertices it has.
@@ -41,7 +50,7 @@ impl Vertices {
     }
 
     pub(crate) fn counter(&self) -> Option<VertexCounter> {
-        let grid = NestedGrid::new(self.public_box.clone()).ok()?;
+        let grid = grid_of(&self.public_box, self.finer.as_ref()).ok()?;
         let clouds = self.levels.iter().map(|&level| Cloud::new(&grid, level).ok());
         let positions = vec![0; self.dim()];
         Some(VertexCounter { clouds: clouds.collect::<Option<_>>()?, grid, positions })
@@ -64,6 +73,17 @@ impl Vertices {
             below = rest;
             add_up(here) == rows.checked_mul(Cloud::UNITS)
         })
+    }
+}
+
+/// The grids over a box, or those that are finer in a part of it.
+pub(super) fn grid_of(
+    public_box: &PublicBox,
+    finer: Option<&PublicBox>,
+) -> Result<NestedGrid, GeometryError> {
+    match finer {
+        None => NestedGrid::new(public_box.clone()),
+        Some(finer) => NestedGrid::finer_in(public_box.clone(), finer.clone()),
     }
 }
 

@@ -25,6 +25,7 @@ pub fn sql(asked: &Asked<Question>, records: &str) -> Option<String> {
         }
         What::Level(level) => of_level(level)?,
         What::LeafSums(sums) => of_leaves(sums)?,
+        What::Vertices(vertices) if vertices.is_finer_in_a_part() => return None,
         What::Vertices(vertices) => of_vertices(vertices),
         What::Gaps(_)
         | What::Radii(_)

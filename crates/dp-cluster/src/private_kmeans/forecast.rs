@@ -3,8 +3,7 @@
 use dp_accounting::Mu;
 
 use super::params::{
-    Asked, HOPELESS_SIGNAL, MOST_FOR_SEARCH, STRONG_SIGNAL, Start, WEAK_SIGNAL,
-    WEAK_SIGNAL_ON_A_LINE, WEAK_SIGNAL_ON_A_PLANE, sure_of_nearly_all,
+    Asked, HOPELESS_SIGNAL, MOST_FOR_SEARCH, STRONG_SIGNAL, Start, WEAK_SIGNAL, sure_of_nearly_all,
 };
 use crate::private_box::{BoxSearch, Surely};
 
@@ -39,13 +38,7 @@ impl Asked {
     fn changes(&self) -> Option<Vec<f64>> {
         let one = Mu::new(1.0).ok()?;
         let per_mu = self.signal(one)?;
-        let signals = [
-            HOPELESS_SIGNAL,
-            WEAK_SIGNAL,
-            WEAK_SIGNAL_ON_A_LINE,
-            WEAK_SIGNAL_ON_A_PLANE,
-            STRONG_SIGNAL,
-        ];
+        let signals = [HOPELESS_SIGNAL, WEAK_SIGNAL, STRONG_SIGNAL];
         let sure =
             [self.search_to_be_sure(one), sure_of_nearly_all(self.settings.expected_records, one)];
         let search = sure.into_iter().flatten().map(|sure| (sure / MOST_FOR_SEARCH).sqrt());

@@ -146,7 +146,7 @@ impl ByPasses for PrivateKMeans {
                 rings.in_box(box_of(found)?).fits(state, question)
             }
             (At::Map(found), StartPlan::Map(map)) => {
-                asks(question, &map.in_box(box_of(found)?).first().1)
+                asks(question, &map.finer_in(&box_of(found)?).first().1)
             }
             (At::Rings(..) | At::Map(_), _) => is_there("the start of the plan", false),
             (At::Rounds(found, state), _) => {
@@ -177,7 +177,7 @@ impl ByPasses for PrivateKMeans {
                         ask(At::Rings(public_box, state), question)
                     }
                     (Next::Done(FoundBox { public_box, .. }), StartPlan::Map(map)) => {
-                        let ((), question) = map.in_box(public_box.clone()).first();
+                        let ((), question) = map.finer_in(&public_box).first();
                         ask(At::Map(public_box), question)
                     }
                 }
@@ -196,12 +196,12 @@ impl ByPasses for PrivateKMeans {
             }
             (At::Map(public_box), StartPlan::Map(map)) => {
                 let draws = &mut draws.within(MAP);
-                let map = map.in_box(public_box.clone());
+                let map = map.finer_in(&public_box);
                 let levels = map.levels();
                 let map = map.release_sums(&counted.entries, counted.rows, draws);
                 let on_map = OnMap::new(&map, levels, &public_box);
-                let start = on_map.start(self.asked.k, self.asked.settings);
-                self.last(public_box, start)
+                let last_box = on_map.last_box(self.asked.settings.finds_k);
+                self.last(last_box, on_map.start(self.asked.k, self.asked.settings))
             }
             (At::Rounds(public_box, state), _) => {
                 match self.recentring.in_box(public_box.clone()).answer(state, counted, draws) {

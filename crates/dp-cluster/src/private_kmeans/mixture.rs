@@ -8,9 +8,6 @@
 
 use std::f64::consts::{PI, TAU};
 
-use dp_geometry::{Points, PublicBox};
-
-use crate::coreset::PrivateCoreset;
 use crate::nearest::squared_distance;
 
 /// What a map says.
@@ -27,6 +24,8 @@ pub(super) struct Weighted<'a> {
 /// One level of a map.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resolution {
+    /// There are two to the power of this cells per side.
+    pub(super) level: u32,
     /// The longest side of a cell.
     pub(super) side: f64,
     /// The volume of a cell.
@@ -41,7 +40,7 @@ pub(super) struct Cluster {
     pub(super) at: Vec<f64>,
     /// In records.
     pub(super) count: f64,
-    variance: f64,
+    pub(super) variance: f64,
 }
 
 /// Background has at most this share of all records.
@@ -337,22 +336,9 @@ impl<'a> Explained<'a> {
         best.map(Vec::as_slice).find(is_it)
     }
 
-    /// The map without most of its noise: points around the middle of each cluster of a mixture, on every axis, with the mean, the variance and the
-    /// records of the cluster.
-    pub(super) fn without_noise(&self, public_box: &PublicBox) -> PrivateCoreset {
-        let dim = self.mixture.map.dim;
-        let (mut coords, mut weights) = (Vec::new(), Vec::new());
-        for Cluster { at, count, variance } in &self.model.clusters {
-            let step = (dim as f64 * variance).sqrt();
-            for (axis, step) in (0..dim).flat_map(|axis| [(axis, -step), (axis, step)]) {
-                let moved = |(i, x): (usize, &f64)| if i == axis { x + step } else { *x };
-                let moved = at.iter().enumerate().map(moved).enumerate();
-                coords.extend(moved.map(|(i, x)| public_box.clip_coordinate(i, x)));
-                weights.push(count / (2 * dim) as f64);
-            }
-        }
-        let points = Points::new(coords, dim).expect("whole rows");
-        PrivateCoreset::released(points, weights)
+    /// The mixture that stands for the map.
+    pub(super) fn model(&self) -> &[Cluster] {
+        &self.model.clusters
     }
 }
 
@@ -470,7 +456,7 @@ mod tests {
         let all: f64 = weights.iter().sum();
         let weights: Vec<f64> = weights.iter().map(|weight| 1e4 * weight / all).collect();
         let places: Vec<f64> = cells().flat_map(|(x, y)| [x, y]).collect();
-        let levels = vec![Resolution { side: 0.5, volume: 0.25, noise }];
+        let levels = vec![Resolution { level: 6, side: 0.5, volume: 0.25, noise }];
         let map = Weighted { places: &places, weights: &weights, dim: 2, levels };
         let parts: Vec<f64> = (0..25_u32)
             .flat_map(|i| [3.0 + 6.5 * f64::from(i % 5), 3.0 + 6.5 * f64::from(i / 5)])
@@ -534,31 +520,29 @@ mod tests {
     /// Two clusters side by side and one far away, with a lump of noise.
     #[test]
     fn a_model_has_the_records_and_the_spread_of_clusters_and_no_lumps() {
-        let square = PublicBox::cube(2, 0.0, 32.0).expect("valid");
         let places = [[8.0, 8.0], [12.0, 8.0], [24.0, 20.0]];
         let lump = |x: f64, y: f64| if (x - 28.0).hypot(y - 4.0) < 0.1 { 0.3 } else { 0.0 };
         let density = |x, y| places.iter().map(|at| normal(x, y, *at)).sum::<f64>() + lump(x, y);
         let model = with_map(1e5, density, |map, parts| {
             let explained = Explained::new(map, parts, 25).ok()?;
-            Some(explained.without_noise(&square))
+            Some(explained.model().to_vec())
         });
         let model = model.expect("there are records");
-        let rows = || model.points().rows().zip(model.weights());
         for at in places {
-            let near = || rows().filter(|(row, _)| squared_distance(row, &at) < 4.0);
-            let records: f64 = near().map(|(_, weight)| weight).sum();
-            let squares = |(row, weight): (&[f64], &f64)| weight * squared_distance(row, &at);
-            let variance = near().map(squares).sum::<f64>() / (2.0 * records);
-            assert!((records / 3_333.0 - 1.0).abs() < 0.1, "{at:?}: {records}");
-            assert!((variance - 1.0).abs() < 0.15, "{at:?}: {variance}");
+            let near = |one: &&Cluster| squared_distance(&one.at, &at) < 4.0;
+            let [one] = model.iter().filter(near).collect::<Vec<_>>()[..] else {
+                panic!("one cluster at {at:?}, not {model:?}");
+            };
+            assert!((one.count / 3_333.0 - 1.0).abs() < 0.1, "{at:?}: {}", one.count);
+            assert!((one.variance - 1.0).abs() < 0.15, "{at:?}: {}", one.variance);
         }
-        let of_lump = rows().filter(|(row, _)| squared_distance(row, &[28.0, 4.0]) < 16.0);
-        assert!(of_lump.map(|(_, weight)| weight).sum::<f64>() < 20.0);
+        let of_lump = model.iter().filter(|one| squared_distance(&one.at, &[28.0, 4.0]) < 16.0);
+        assert!(of_lump.map(|one| one.count).sum::<f64>() < 20.0);
     }
 
     #[test]
     fn a_map_of_nobody_has_a_centre() {
-        let levels = vec![Resolution { side: 1.0, volume: 1.0, noise: 1e9 }];
+        let levels = vec![Resolution { level: 0, side: 1.0, volume: 1.0, noise: 1e9 }];
         let map = Weighted { places: &[0.0, 1.0], weights: &[1e-9, 1e-9], dim: 1, levels };
         let one = Explained::new(&map, &[0.0, 1.0], 2).err().expect("there are no records");
         assert!(one.len() == 1 && one[0].at[0].is_finite());

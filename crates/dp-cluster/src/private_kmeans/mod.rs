@@ -26,11 +26,11 @@
 //! ```
 //!
 //! # What is chosen
-//! - [`Start::Rings`] in more than three dimensions, below for few clusters that are likely to lie apart, for one or two in any case, and for more
-//!   than 16,384; [`Start::Map`] in one and two dimensions for more than ten clusters and where their number is to be found, and up to three where the signal is weak, on a
-//!   plane also where it is less than strong, on a line unless it is very strong. [`start`](PrivateKMeansSettings::start) overrules it.
-//! - Whether the box that was found takes the place of the public one: for a map if it has at most seven tenths of the width, for rings, which
-//!   hardly see how wide a box is, an eighth, or a quarter where records are few.
+//! - [`Start::Map`] on a line and on a plane, and in three dimensions where the signal is weak; [`Start::Rings`] for one or two clusters, for more than 16,384, and
+//!   everywhere else. [`start`](PrivateKMeansSettings::start) overrules it.
+//! - What the box that was found is for. Rings, which hardly see how wide a box is, take it in place of the public one if it has at most an eighth of the width, or a quarter
+//!   where records are few. A map is finer in it if it has at most seven tenths: most vertices are there, and the few outside of it are the farther apart the
+//!   farther away they are. So tails, and groups that the search could not see, count, if the map surely shows them.
 //! - No centre is split in a round: after these starts, splits undo more than they find.
 //! - The number of ring rounds and the start's share by the number of clusters and by the *signal*, `n mu / (k sqrt(d))`: how long a typical
 //!   cluster's sum is in standard deviations of the noise that the whole budget would put on it. Where that is weak, or there are 20 clusters and more, a third ring round, which
@@ -38,11 +38,13 @@
 //!   noise of a sum is long, two more for 16 clusters and above if the signal is weak.
 //! - Where centres are after a map: up to 48 clusters a mixture of normal clusters that is fitted to the map, of more parts than there are clusters. If
 //!   what explains the map best are as many clusters as are wanted, and they lie apart, these are the start; if not, k-means runs on the mixture. A lump of noise
-//!   has to be worth a part, where on the map itself it draws centres away from clusters.
+//!   has to be worth a part, where on the map itself it draws centres away from clusters. But where the map says by more than its noise that k-means on the map itself is
+//!   better, that is the start: most of what k-means pays for may be in tails and in records that are anywhere, which no cluster explains.
 //! - What the choice of radii gets: more where the records are few for the budget. Where noise would still hide them, rounds choose among few
 //!   radii, from that of the rings where most records were seen.
 //! - What the search for a box gets: what makes it sure of one, if the number of records is known and that is not more than a twelfth. If it is
-//!   more, a search for rings gets what makes it nearly sure, within the same bound, and one for a map gets up to 15 % for a rough box, which may leave out records at its sides.
+//!   more, a search for rings gets what makes it nearly sure, within the same bound, and one for a map gets up to 15 % for a rough box, which may leave out records.
+//! - Where all that a search sees is in one place, as in a column of zeros, there is no box around it.
 //!
 //! # How many clusters
 //! With [`finds_k`](PrivateKMeansSettings::finds_k), the start has as many centres as there may be, and what it has released says how many of
@@ -129,6 +131,7 @@ mod mixture;
 mod number;
 mod on_map;
 mod params;
+mod sparse;
 #[cfg(test)]
 mod tests;
 

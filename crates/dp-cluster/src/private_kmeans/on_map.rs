@@ -1,14 +1,20 @@
 //! Where re-centring starts after a map: released values only.
+//!
+//! Three things can be made of a map: the clusters of the mixture that explains it best, k-means on what a mixture says, and k-means on the map itself. The
+//! first is best where clusters are apart, the second where noise outweighs them, and the last where most of what k-means pays for is in no round cluster:
+//! tails, and records that are anywhere. The next one is taken where the map says by more than its noise that it is better.
 
-use dp_geometry::{Points, PublicBox};
+use dp_geometry::{Cloud, NestedGrid, Points, PublicBox};
 use dp_mechanism::ChaCha20Rng;
 
 use super::PrivateKMeansSettings;
 use super::mixture::{Cluster, Explained, Resolution, Weighted};
+use super::sparse::Sparse;
 use crate::clustering::{nearest_weights, records};
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::{KMeans, KMeansSettings};
-use crate::map::{MapLevel, ReleasedMap};
+use crate::map::{MapLevel, ReleasedMap, local_search_steps};
+use crate::nearest::squared_distance;
 use crate::public_coins::{Purpose, public_generator};
 use crate::recentring::Start;
 
@@ -19,41 +25,69 @@ const MOST_IN_A_MODEL: usize = 48;
 const MOST_WORK: usize = 40_000_000;
 /// It begins with twice as many parts as clusters are wanted, or with as many as there may be, and so many more.
 const MORE_PARTS: usize = 3;
-/// Runs on what it says, which is a few points for each of them, and tries at a better seeding.
+/// Runs of k-means.
 const RUNS: usize = 5;
-const LOCAL_SEARCH_STEPS: usize = 50;
+/// So many deviations of noise outside of the part are surely some records: what is mistaken for some there is far away from all others, and costs most.
+const OUTSIDE: f64 = 4.0;
+/// Other centres are taken where they are better by so many deviations of the noise in that: measured.
+const BETTER: f64 = 1.2;
 
 /// A map, and how good each of its levels is.
 pub(super) struct OnMap<'a> {
     map: &'a ReleasedMap,
-    coreset: PrivateCoreset,
+    grid: NestedGrid,
+    /// The part of the box that holds nearly all records, or all of it.
+    part: &'a PublicBox,
     levels: Vec<Resolution>,
-    public_box: &'a PublicBox,
+    /// The vertices in the part that have a weight.
+    inside: PrivateCoreset,
+    /// What surely is outside of it.
+    outside: Vec<Cluster>,
 }
 
 impl<'a> OnMap<'a> {
-    pub(super) fn new(
-        map: &'a ReleasedMap,
-        levels: Vec<MapLevel>,
-        public_box: &'a PublicBox,
-    ) -> Self {
-        let dim = public_box.dim();
-        let widths: Vec<f64> = (0..dim).map(|i| public_box.width(i)).collect();
+    pub(super) fn new(map: &'a ReleasedMap, levels: Vec<MapLevel>, part: &'a PublicBox) -> Self {
+        let grid = map.grid();
+        let dim = grid.dim();
         let levels = levels.into_iter().map(|level| {
-            let steps = f64::from(level.vertices_per_dimension - 1);
+            let number = (level.vertices_per_dimension - 1).trailing_zeros();
+            let sides = (0..dim).map(|i| grid.cells_per_unit(i, number).recip());
             Resolution {
-                side: widths.iter().fold(0.0, |longest: f64, width| longest.max(width / steps)),
-                volume: widths.iter().map(|width| width / steps).product(),
+                level: number,
+                side: sides.clone().fold(0.0, f64::max),
+                volume: sides.product(),
                 noise: level.standard_deviation.powi(2),
             }
         });
-        Self { map, coreset: map.coreset(), levels: levels.collect(), public_box }
+        let levels: Vec<Resolution> = levels.collect();
+        let all = map.coreset();
+        let (mut coords, mut weights) = (Vec::new(), Vec::new());
+        let mut beyond = Vec::with_capacity(all.len());
+        for (place, &weight) in all.points().coords().chunks_exact(dim).zip(all.weights()) {
+            let is_inside = part.contains(place);
+            beyond.push(if is_inside { 0.0 } else { weight });
+            if is_inside {
+                coords.extend_from_slice(place);
+                weights.push(weight);
+            }
+        }
+        let places = all.points().coords();
+        let outside =
+            Sparse { grid: &grid, levels: &levels, places, records: beyond }.lots(OUTSIDE);
+        let inside = Points::new(coords, dim).expect("whole rows");
+        Self { map, grid, part, inside: PrivateCoreset::released(inside, weights), outside, levels }
+    }
+
+    /// The box in which the last rounds are: the part, unless there surely are records outside of it, which count only where centres are given.
+    pub(super) fn last_box(&self, finds_k: bool) -> PublicBox {
+        let all = self.grid.public_box();
+        if self.outside.is_empty() || finds_k { self.part } else { all }.clone()
     }
 
     /// As many centres as wanted, or, where the number is to be found, as there are clusters, at most so many.
     pub(super) fn start(self, k: usize, settings: PrivateKMeansSettings) -> Start {
         let mut rng = public_generator(settings.public_seed, Purpose::MapSolver);
-        let takes_long = k > MOST_IN_A_MODEL || self.coreset.len() * k * k > MOST_WORK;
+        let takes_long = k > MOST_IN_A_MODEL || self.inside.len() * k * k > MOST_WORK;
         if takes_long && !settings.finds_k {
             return self.of_map(k, &mut rng);
         }
@@ -64,50 +98,174 @@ impl<'a> OnMap<'a> {
         } else {
             2 * k + MORE_PARTS
         };
-        let parts = self.map.kmeans(parts, &mut rng).expect("k was checked");
+        let parts = self.kmeans(&self.inside, parts, &mut rng);
         let map = self.weighted();
-        match Explained::new(&map, parts.centres.view().coords(), k) {
+        match Explained::new(&map, parts.view().coords(), k) {
             Ok(explained) if settings.finds_k => self.at(&explained.clusters()),
-            Ok(explained) => match explained.exactly(k) {
-                Some(clusters) => self.at(clusters),
-                None => self.of_model(&explained.without_noise(self.public_box), k, &mut rng),
-            },
+            Ok(explained) => self.best(&explained, k, &mut rng),
             Err(one) if settings.finds_k => self.at(&one),
             Err(_) => self.of_map(k, &mut rng),
         }
     }
 
+    /// The first of the three, or another one that surely is better.
+    fn best(&self, explained: &Explained<'_>, k: usize, rng: &mut ChaCha20Rng) -> Start {
+        let model = self.points(&[explained.model(), &self.outside].concat());
+        let apart = explained.exactly(k).filter(|_| self.outside.is_empty());
+        let apart = apart.map(|clusters| self.at(clusters));
+        let of_model = (model.len() >= k).then(|| self.of(&model, k, rng));
+        let mut starts = apart.into_iter().chain(of_model).chain([self.of_map(k, rng)]);
+        let first = starts.next().expect("that of the map at least");
+        starts.fold(first, |best, other| {
+            if self.is_surely_better(&other.centres, &best.centres) { other } else { best }
+        })
+    }
+
     fn at(&self, clusters: &[Cluster]) -> Start {
         let counts = clusters.iter().map(|one| records(one.count)).collect();
         let centres = clusters.iter().flat_map(|one| one.at.iter().copied()).collect();
-        Start::at(Points::new(centres, self.public_box.dim()).expect("whole rows"), counts)
+        Start::at(Points::new(centres, self.part.dim()).expect("whole rows"), counts)
     }
 
+    /// By k-means on all that is on the map.
     fn of_map(&self, k: usize, rng: &mut ChaCha20Rng) -> Start {
-        let found = self.map.clustering(k, rng).expect("k was checked");
-        Start::at(found.centres, found.counts)
+        self.of(&self.all(), k, rng)
     }
 
-    /// By k-means on a mixture that explains the map. One of fewer clusters says nothing about so many.
-    fn of_model(&self, model: &PrivateCoreset, k: usize, rng: &mut ChaCha20Rng) -> Start {
-        if model.len() < k {
-            return self.of_map(k, rng);
-        }
-        let local_search_steps = LOCAL_SEARCH_STEPS;
-        let settings = KMeansSettings { restarts: RUNS, local_search_steps, ..Default::default() };
-        let solver = KMeans::new(k, settings).expect("few");
-        let fit = solver.post_fit(model, rng).expect("released points are finite");
-        let centres = self.map.inside(fit.centres).expect("released points are of its box");
-        let counts = nearest_weights(model, centres.view());
+    fn of(&self, points: &PrivateCoreset, k: usize, rng: &mut ChaCha20Rng) -> Start {
+        let centres = self.kmeans(points, k, rng);
+        let counts = nearest_weights(points, centres.view());
         Start::at(centres, counts)
+    }
+
+    fn kmeans(&self, points: &PrivateCoreset, k: usize, rng: &mut ChaCha20Rng) -> Points {
+        let local_search_steps = local_search_steps(k);
+        let settings = KMeansSettings { restarts: RUNS, local_search_steps, ..Default::default() };
+        let solver = KMeans::new(k, settings).expect("k was checked");
+        let fit = solver.post_fit(points, rng).expect("released points are finite");
+        self.map.inside(fit.centres).expect("released points are of its box")
+    }
+
+    /// The vertices inside, and what surely is outside.
+    fn all(&self) -> PrivateCoreset {
+        let outside = self.points(&self.outside);
+        let coords = [self.inside.points().coords(), outside.points().coords()].concat();
+        let weights = [self.inside.weights(), outside.weights()].concat();
+        PrivateCoreset::released(Points::new(coords, self.part.dim()).expect("whole rows"), weights)
+    }
+
+    /// Points around the middle of each cluster, on every axis, with its mean, its variance and its records.
+    fn points(&self, clusters: &[Cluster]) -> PrivateCoreset {
+        let (dim, all) = (self.part.dim(), self.grid.public_box());
+        let (mut coords, mut weights) = (Vec::new(), Vec::new());
+        for Cluster { at, count, variance } in clusters {
+            let step = (dim as f64 * variance).sqrt();
+            for (axis, step) in (0..dim).flat_map(|axis| [(axis, -step), (axis, step)]) {
+                let moved = |(i, x): (usize, &f64)| if i == axis { x + step } else { *x };
+                let moved = at.iter().enumerate().map(moved).enumerate();
+                coords.extend(moved.map(|(i, x)| all.clip_coordinate(i, x)));
+                weights.push(count / (2 * dim) as f64);
+            }
+        }
+        PrivateCoreset::released(Points::new(coords, dim).expect("whole rows"), weights)
+    }
+
+    /// Whether the map says that these centres are better than those, by more than its noise.
+    fn is_surely_better(&self, these: &Points, those: &Points) -> bool {
+        let squared = |centres: &Points, place: &[f64]| {
+            let all = centres.view().rows().map(|centre| squared_distance(centre, place));
+            all.fold(f64::INFINITY, f64::min)
+        };
+        let saved = |place: &[f64]| squared(those, place) - squared(these, place);
+        let all = self.all();
+        let rows = all.points().coords().chunks_exact(self.part.dim()).zip(all.weights());
+        let gain: f64 = rows.map(|(place, weight)| weight * saved(place)).sum();
+        gain > BETTER * self.noise(saved)
+    }
+
+    /// The deviation of the noise in a sum of a function over the records in the part, as the map says it.
+    ///
+    /// Records share out what they add to a level as if the function were straight between its vertices. So the coarsest level says the sum of that
+    /// function, and each finer one what its vertices differ from the straight line between those of the level before.
+    fn noise(&self, function: impl Fn(&[f64]) -> f64) -> f64 {
+        let (grid, dim) = (&self.grid, self.grid.dim());
+        let mut variance = 0.0;
+        let mut before: Option<Vec<f64>> = None;
+        for Resolution { level, noise, .. } in &self.levels {
+            let per_axis = (1_usize << level) + 1;
+            let places = Cloud::new(grid, *level).expect("of the map").places();
+            let values: Vec<f64> = places.chunks_exact(dim).map(&function).collect();
+            let coarse = per_axis / 2 + 1;
+            for (vertex, (value, place)) in values.iter().zip(places.chunks_exact(dim)).enumerate()
+            {
+                if !self.part.contains(place) {
+                    continue; // what is outside counts where there surely is something only
+                }
+                let differs = before.as_ref().map_or(*value, |before| {
+                    value - straight(before, coarse, dim, per_axis, vertex)
+                });
+                variance += noise * differs * differs;
+            }
+            before = Some(values);
+        }
+        variance.sqrt()
     }
 
     fn weighted(&self) -> Weighted<'_> {
         Weighted {
-            places: self.coreset.points().coords(),
-            weights: self.coreset.weights(),
-            dim: self.public_box.dim(),
+            places: self.inside.points().coords(),
+            weights: self.inside.weights(),
+            dim: self.part.dim(),
             levels: self.levels.clone(),
+        }
+    }
+}
+
+/// The mean of the values at the vertices of the coarser level around a vertex.
+fn straight(before: &[f64], coarse: usize, dim: usize, per_axis: usize, vertex: usize) -> f64 {
+    let corners = 0..1_usize << dim;
+    let place = |corner: usize| {
+        let (mut rest, mut stride, mut place) = (vertex, 1, 0);
+        for axis in 0..dim {
+            let (along, next) = (rest % per_axis, corner >> axis & 1);
+            place += (along / 2 + (along & next)) * stride;
+            rest /= per_axis;
+            stride *= coarse;
+        }
+        place
+    };
+    corners.map(|corner| before[place(corner)]).sum::<f64>() / (1_usize << dim) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::straight;
+
+    #[test]
+    fn a_straight_function_is_known_from_the_coarser_level() {
+        let value = |place: &[usize], per_axis: usize| {
+            let last = (per_axis - 1) as f64;
+            place
+                .iter()
+                .zip([3.0, -5.0, 7.0])
+                .map(|(x, slope)| slope * *x as f64 / last)
+                .sum::<f64>()
+        };
+        for dim in 1..=3 {
+            let places = |per_axis: usize| {
+                let mut places = vec![Vec::new()];
+                for _ in 0..dim {
+                    let longer =
+                        |place: Vec<usize>| (0..per_axis).map(move |x| [&*place, &[x]].concat());
+                    places = places.into_iter().flat_map(longer).collect();
+                }
+                places
+            };
+            let before: Vec<f64> = places(5).iter().map(|place| value(place, 5)).collect();
+            for (vertex, place) in places(9).iter().enumerate() {
+                let found = straight(&before, 5, dim, 9, vertex);
+                assert!((found - value(place, 9)).abs() < 1e-12, "{dim} {place:?}");
+            }
         }
     }
 }

@@ -140,9 +140,7 @@ impl Asked {
         let signal = self.signal(whole).unwrap_or(USUAL_SIGNAL);
         let maps_well = match dim {
             _ if !(VERY_FEW_CLUSTERS + 1..=MOST_ON_A_MAP).contains(&k) => false,
-            1 | 2 if self.settings.finds_k => true,
-            1 => k > FEW_CLUSTERS || signal < WEAK_SIGNAL_ON_A_LINE,
-            2 => k > FEW_CLUSTERS || signal < WEAK_SIGNAL_ON_A_PLANE,
+            1 | 2 => true,
             3 => signal < WEAK_SIGNAL,
             _ => false,
         };
@@ -210,12 +208,6 @@ const SOME_CLUSTERS: usize = 16;
 pub(super) const HOPELESS_SIGNAL: f64 = 5.0;
 /// Below this, rings see no group small enough to be a cluster, where a map still sees how dense which part of the box is.
 pub(super) const WEAK_SIGNAL: f64 = 12.0;
-/// On a plane rings see such a group, but not every one, if there are more than a few.
-pub(super) const WEAK_SIGNAL_ON_A_PLANE: f64 = 60.0;
-/// On a line there are few vertices, so that the noise of a map weighs little.
-pub(super) const WEAK_SIGNAL_ON_A_LINE: f64 = 150.0;
-/// So few clusters lie apart as a rule. Noise all over a map then draws centres away from them; many clusters cover it anyway.
-const FEW_CLUSTERS: usize = 10;
 /// Of so few, rings see each as long as anything does, and noise all over a map outweighs them.
 const VERY_FEW_CLUSTERS: usize = 2;
 /// The search on a map takes time that grows with the square of their number: 5 to 20 seconds for so many, where rings, which never find

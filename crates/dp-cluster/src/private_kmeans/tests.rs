@@ -2,14 +2,15 @@
 
 use dp_accounting::Budget;
 use dp_geometry::{Points, PublicBox};
-use dp_mechanism::Mechanism;
+use dp_mechanism::{ChaCha20Rng, Mechanism};
 use rand::RngExt;
 
 use super::params::Asked;
 use super::{PrivateKMeans, PrivateKMeansSettings, Start};
 use crate::ClusterError;
+use crate::kmeans::{KMeans, KMeansSettings};
 use crate::metrics::{distinct_clusters_found, squared_inertia};
-use crate::testing::{adversarial, blobs, off_by_errors, rng};
+use crate::testing::{adversarial, blobs, normal, off_by_errors, rng};
 
 fn cube(dim: usize, half: f64) -> PublicBox {
     PublicBox::cube(dim, -half, half).expect("valid")
@@ -72,11 +73,11 @@ fn the_start_follows_from_public_facts_and_can_be_overruled() {
         planned(dim, k, 1.0, settings)
     };
     for (dim, k, records, start) in [
-        (1, 3, 9_000, Start::Rings),
-        (1, 3, 900, Start::Map),
+        (1, 3, 9_000, Start::Map),
         (1, 3, 300, Start::Map),
         (1, 2, 300, Start::Rings),
-        (2, 5, 2_000, Start::Rings),
+        (2, 2, 2_000, Start::Rings),
+        (2, 3, 200_000, Start::Map),
         (2, 5, 200, Start::Map),
         (2, 15, 20_000, Start::Map),
         (3, 15, 20_000, Start::Rings),
@@ -103,6 +104,66 @@ fn the_start_follows_from_public_facts_and_can_be_overruled() {
     let long = |k, records| plan(30, k, records).expect("valid").choices.rounds[0];
     assert_eq!([long(16, 400), long(15, 400), long(16, 100_000)], [5, 3, 2]);
     assert!(choices(5, 1_000).share < choices(5, 100_000).share);
+}
+
+/// Squared inertia over that of k-means, of these points in a box from 0 to 100.
+fn lost(coords: Vec<f64>, dim: usize, k: usize, epsilon: f64, seed: u64) -> f64 {
+    let points = Points::new(coords, dim).expect("whole rows");
+    let solver = KMeans::new(k, KMeansSettings { restarts: 5, ..Default::default() }).expect("few");
+    let best = solver.exact_fit(points.view(), None, &mut rng(7)).expect("finite").centres;
+    let expected_records = Some(points.view().len() as u64);
+    let settings = PrivateKMeansSettings { expected_records, ..Default::default() };
+    let square = PublicBox::cube(dim, 0.0, 100.0).expect("valid");
+    let plan = PrivateKMeans::new(square, k, budget(epsilon), settings).expect("valid");
+    let found = plan.simulate(points.view(), &mut rng(seed)).expect("released").output;
+    let of = |centres: &Points| squared_inertia(points.view(), centres.view()).expect("some");
+    of(&found.centres) / of(&best)
+}
+
+/// A column of amounts: most are small, and k-means pays most for the few that are large.
+#[test]
+fn few_large_amounts_count() {
+    let mut rng = rng(41);
+    let amount = |rng: &mut ChaCha20Rng| {
+        let normal = normal(rng);
+        (2.0 * normal.exp()).min(100.0)
+    };
+    let coords: Vec<f64> = (0..20_000).map(|_| amount(&mut rng)).collect();
+    let lost = [1, 2, 3].map(|seed| lost(coords.clone(), 1, 5, 1.0, seed));
+    assert!(lost.iter().all(|lost| *lost < 1.5), "{lost:?}");
+}
+
+/// Clusters on a plane, and every sixth record anywhere.
+#[test]
+fn records_that_are_anywhere_count() {
+    let mut rng = rng(42);
+    let mut coords = Vec::new();
+    for i in 0..10_000_u32 {
+        let centre = [f64::from(i % 3) * 15.0 + 10.0, f64::from(i % 2) * 20.0 + 12.0];
+        for x in centre {
+            let normal = normal(&mut rng);
+            coords.push(if i % 6 == 5 { rng.random_range(0.0..100.0) } else { x + normal });
+        }
+    }
+    let lost = [1, 2, 3].map(|seed| lost(coords.clone(), 2, 8, 1.0, seed));
+    assert!(lost.iter().all(|lost| *lost < 1.1), "{lost:?}");
+}
+
+/// Nearly all records in a small part of the box, and a group far away that the search for a box leaves out.
+#[test]
+fn a_group_outside_of_the_box_found_has_a_centre() {
+    let mut rng = rng(43);
+    let mut coords = Vec::new();
+    for i in 0..20_000_u32 {
+        let centre = if i % 50 == 0 { [90.0, 85.0] } else { [f64::from(i % 4), f64::from(i % 3)] };
+        for x in centre {
+            let normal = normal(&mut rng);
+            coords.push((x + 3.0 + 0.2 * normal).clamp(0.0, 100.0));
+        }
+    }
+    // Without a centre of its own it costs thousands of times as much.
+    let lost = [1, 2, 3, 4].map(|seed| lost(coords.clone(), 2, 13, 0.2, seed));
+    assert!(lost.iter().all(|lost| *lost < 100.0), "{lost:?}");
 }
 
 /// More clusters than records, by far: an answer, in a time that does not grow with them.

@@ -78,9 +78,86 @@ fn reading_back_runs_the_checks() {
     let text = serde_json::to_string(&grid).unwrap();
     assert_eq!(serde_json::from_str::<NestedGrid>(&text).unwrap(), grid);
     assert!(serde_json::from_str::<NestedGrid>(&text.replace("8.0", "0.0")).is_err());
+    let grid = finer(0.0, 1.0, 2.0, 8.0);
+    let text = serde_json::to_string(&grid).unwrap();
+    assert_eq!(serde_json::from_str::<NestedGrid>(&text).unwrap(), grid);
+    assert!(serde_json::from_str::<NestedGrid>(&text.replace("2.0", "1.0")).is_err());
+}
+
+fn finer(low: f64, from: f64, to: f64, high: f64) -> NestedGrid {
+    let cube = |min, max| PublicBox::cube(1, min, max).unwrap();
+    NestedGrid::finer_in(cube(low, high), cube(from, to)).unwrap()
+}
+
+#[test]
+fn a_part_has_most_cells_and_the_ends_are_reached() {
+    let last = 1_u64 << NestedGrid::POSITION_BITS;
+    for (low, from, to, high) in [
+        (0.0, 40.0, 60.0, 100.0),
+        (-1.0, 0.0, 1e-9, 1e12),
+        (-1e300, -2.0, 3.0, 1e300),
+        (0.0, 0.0, 1.0, 1.0 + 1e-15),
+        (0.0, 0.0, 1.0, 64.0),
+        (0.0, 63.0, 64.0, 64.0),
+        // No length in common, and all of it.
+        (0.0, 70.0, 80.0, 64.0),
+        (0.0, -1.0, 65.0, 64.0),
+    ] {
+        let grid = finer(low, from, to, high);
+        let position = |x: f64| {
+            let mut position = [0];
+            grid.positions(&[x], &mut position);
+            position[0]
+        };
+        assert_eq!((position(low), position(high)), (0, last), "{grid:?}");
+        if from < high {
+            assert!(position(to.min(high)) - position(from) >= last / 8 * 7, "{grid:?}");
+        }
+        for x in BOUNDARY {
+            let clamped = if x.is_nan() { last / 2 } else { position(x.clamp(low, high)) };
+            assert_eq!(position(x), clamped, "{x} {grid:?}");
+        }
+        for cell in [0, 3, 31, 60, 63] {
+            assert_eq!(key(&grid, grid.middle(&[cell], 6)[0], 6), cell, "{grid:?}");
+        }
+    }
+}
+
+/// Beyond a part, pieces of twice the length have as many cells.
+#[test]
+fn cells_are_wider_farther_away() {
+    let grid = finer(0.0, 0.0, 1.0, 64.5);
+    // Half a width, one, two, .. up to 32: seven pieces of the sixteenth beyond.
+    let ends = [1.0, 1.5, 2.5, 4.5, 8.5, 16.5, 32.5];
+    for (piece, end) in (0..).zip(ends) {
+        let found = grid.middle(&[((15 * 7 + piece) << 20) / (7 * 16)], 20)[0];
+        assert!((found / end - 1.0).abs() < 1e-3, "{found} {end}");
+    }
+    assert_eq!(grid.cells_per_unit(0, 4), 15.0);
+    assert_eq!(grid.finer().map(|part| part.max(0)), Some(1.0));
+}
+
+#[test]
+fn a_part_of_another_dimension_or_too_narrow_is_refused() {
+    let cube = |dim, max| PublicBox::cube(dim, 0.0, max).unwrap();
+    assert_eq!(
+        NestedGrid::finer_in(cube(2, 1.0), cube(1, 1.0)),
+        Err(GeometryError::BoundsLength { min: 2, max: 1 })
+    );
+    let narrow = NestedGrid::finer_in(cube(1, 1.0), cube(1, 1e-300));
+    assert!(matches!(narrow, Err(GeometryError::CellTooNarrow { dimension: 0, .. })), "{narrow:?}");
 }
 
 proptest! {
+    #[test]
+    fn positions_grow_with_the_coordinate(a in -2.0..2.0_f64, b in -2.0..2.0_f64, from in -1.1..1.3_f64, width in 1e-9..1.0_f64) {
+        let grid = finer(-1.1, from, from + width, 1.3);
+        let mut found = [[0], [0]];
+        grid.positions(&[a.min(b)], &mut found[0]);
+        grid.positions(&[a.max(b)], &mut found[1]);
+        prop_assert!(found[0] <= found[1]);
+    }
+
     /// At borders of cells of every level, and anywhere.
     #[test]
     fn the_cell_above_is_the_key_without_its_last_bit(

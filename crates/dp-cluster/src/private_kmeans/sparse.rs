@@ -1,0 +1,152 @@
+//! What surely is in a part of a map of which noise may be most. Released values only.
+//!
+//! Records outside of the box that holds nearly all are few, so each vertex says little of them; but k-means may pay more for them than for all others. So they
+//! are taken from cells that have more than noise would leave there, the smallest first.
+
+use std::collections::BTreeMap;
+
+use dp_geometry::NestedGrid;
+
+use super::mixture::{Cluster, Resolution};
+use crate::nearest::squared_distance;
+
+/// Vertices of a map with so many records each.
+pub(super) struct Sparse<'a> {
+    pub(super) grid: &'a NestedGrid,
+    /// The levels of the map, the coarsest first.
+    pub(super) levels: &'a [Resolution],
+    /// Where the vertices are, row-major.
+    pub(super) places: &'a [f64],
+    /// Of each.
+    pub(super) records: Vec<f64>,
+}
+
+impl Sparse<'_> {
+    /// One lot for each cell that has so many deviations of noise, without what parts of it have that have as many themselves.
+    pub(super) fn lots(&self, deviations: f64) -> Vec<Cluster> {
+        let mut lots = Vec::new();
+        let Some(first) = self.levels.first() else { return lots };
+        let vertices = (0..self.records.len()).filter(|&v| self.records[v] > 0.0).collect();
+        let cells = f64::from(1_u32 << first.level).powf(self.grid.dim() as f64);
+        let noise = (first.noise * cells).sqrt();
+        self.take(self.levels, vertices, [deviations, noise], &mut lots);
+        lots
+    }
+
+    /// From these vertices of one cell, whose noise has this deviation.
+    fn take(
+        &self,
+        levels: &[Resolution],
+        vertices: Vec<usize>,
+        [deviations, noise]: [f64; 2],
+        lots: &mut Vec<Cluster>,
+    ) {
+        let has_some = |vertices: &[usize], noise| self.count(vertices) >= deviations * noise;
+        let mut rest = Vec::new();
+        match levels {
+            [] => rest = vertices,
+            [level, finer @ ..] => {
+                let noise = level.noise.sqrt();
+                for vertices in self.by_cell(level.level, vertices) {
+                    if has_some(&vertices, noise) {
+                        self.take(finer, vertices, [deviations, noise], lots);
+                    } else {
+                        rest.extend(vertices);
+                    }
+                }
+            }
+        }
+        if !rest.is_empty() && has_some(&rest, noise) {
+            lots.push(self.lot(&rest));
+        }
+    }
+
+    fn by_cell(&self, level: u32, vertices: Vec<usize>) -> impl Iterator<Item = Vec<usize>> {
+        let mut cells: BTreeMap<Vec<u32>, Vec<usize>> = BTreeMap::new();
+        let (mut positions, mut key) = (vec![0; self.grid.dim()], vec![0; self.grid.dim()]);
+        for vertex in vertices {
+            self.grid.positions(self.place(vertex), &mut positions);
+            self.grid.key(&positions, level, &mut key);
+            cells.entry(key.clone()).or_default().push(vertex);
+        }
+        cells.into_values()
+    }
+
+    fn count(&self, vertices: &[usize]) -> f64 {
+        vertices.iter().map(|&vertex| self.records[vertex]).sum()
+    }
+
+    fn place(&self, vertex: usize) -> &[f64] {
+        let dim = self.grid.dim();
+        &self.places[vertex * dim..(vertex + 1) * dim]
+    }
+
+    /// All of these together.
+    fn lot(&self, vertices: &[usize]) -> Cluster {
+        let (dim, count) = (self.grid.dim(), self.count(vertices));
+        let mut at = vec![0.0; dim];
+        for &vertex in vertices {
+            let share = self.records[vertex] / count;
+            at.iter_mut().zip(self.place(vertex)).for_each(|(sum, x)| *sum += share * x);
+        }
+        let squares = vertices
+            .iter()
+            .map(|&vertex| self.records[vertex] * squared_distance(self.place(vertex), &at));
+        let variance = squares.sum::<f64>() / (count * dim as f64);
+        Cluster { at, count, variance }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dp_geometry::{Cloud, PublicBox};
+
+    use super::*;
+
+    /// On a square of 32 cells a side with noise of one record in every vertex: these records at these vertices.
+    fn lots(records: &[((usize, usize), f64)], deviations: f64) -> Vec<Cluster> {
+        let grid = NestedGrid::new(PublicBox::cube(2, 0.0, 32.0).expect("valid")).expect("valid");
+        let resolution = |level: u32| {
+            let side = 32.0 / f64::from(1_u32 << level);
+            Resolution { level, side, volume: side * side, noise: 1.0 }
+        };
+        let places = Cloud::new(&grid, 5).expect("small").places();
+        let mut of_vertex = vec![0.0; places.len() / 2];
+        for &((x, y), weight) in records {
+            of_vertex[x * 33 + y] = weight;
+        }
+        let levels: Vec<_> = (2..=5).map(resolution).collect();
+        Sparse { grid: &grid, levels: &levels, places: &places, records: of_vertex }
+            .lots(deviations)
+    }
+
+    #[test]
+    fn what_noise_would_leave_is_nothing() {
+        assert!(lots(&[], 4.0).is_empty());
+        // Less than four deviations in every cell, and in all sixteen of the coarsest level together.
+        assert!(lots(&[((3, 3), 3.9), ((20, 20), 3.9), ((30, 2), 3.9)], 4.0).is_empty());
+        assert_eq!(lots(&[((3, 3), 3.9), ((20, 20), 3.9), ((30, 2), 3.9)], 2.0).len(), 3);
+    }
+
+    #[test]
+    fn lots_are_of_the_smallest_cells_that_surely_have_some() {
+        // One vertex has enough by itself; four share a cell of the second level; the rest is too little anywhere.
+        let spread =
+            [((16, 0), 1.5), ((17, 1), 1.5), ((19, 2), 1.5), ((18, 3), 1.5), ((2, 30), 1.0)];
+        let found = lots(&[&[((5, 7), 10.0)][..], &spread].concat(), 4.0);
+        let mut seen: Vec<_> =
+            found.iter().map(|lot| (lot.at.clone(), lot.count, lot.variance)).collect();
+        seen.sort_by(|a, b| b.1.total_cmp(&a.1));
+        assert_eq!(seen[0], (vec![5.0, 7.0], 10.0, 0.0));
+        assert_eq!(seen[1], (vec![17.5, 1.5], 6.0, 1.25));
+        assert_eq!(seen.len(), 2);
+    }
+
+    /// Many cells with a little each have much together.
+    #[test]
+    fn a_little_everywhere_is_one_lot() {
+        let everywhere: Vec<_> = (0..16).map(|i| ((8 * (i / 4), 8 * (i % 4)), 1.5)).collect();
+        let [one] = &lots(&everywhere, 4.0)[..] else { panic!("one lot") };
+        assert_eq!((one.count, &one.at[..]), (24.0, &[12.0, 12.0][..]));
+    }
+}
