@@ -252,6 +252,8 @@ mod tests {
         for unit in ["A", "A", "A", "D", "D", "nowhere"] {
             members.add(&unit, 1);
         }
+        // Who brings less than nothing brings nothing.
+        members.add(&"B", -3);
         let bins = From0::up_to(3).expect("valid");
         let sizes = members.into_sizes(bins, NonZeroU32::MIN).expect("few");
         assert_eq!(sizes.counts(), [1, 0, 0, 1, 1, 0, 1, 0]);

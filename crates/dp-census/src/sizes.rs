@@ -232,7 +232,15 @@ mod tests {
     /// The running example of the paper: sizes 3, 1, 1 in Georgia, 3, 1, 2 in New York.
     #[test]
     fn rows_are_added_up_and_open_at_the_top() {
-        let rows = [("GA", 3, 1), ("NY", 9, 1), ("GA", 1, 2), ("NY", 1, 1), ("NY", 2, 1)];
+        let rows = [
+            ("GA", 3, 1),
+            ("NY", 9, 1),
+            ("GA", 1, 2),
+            ("NY", 1, 1),
+            ("NY", 2, 1),
+            // None of this size is a row like others.
+            ("NY", 0, 0),
+        ];
         let sizes = GroupSizes::from_rows(&nation(), From0::up_to(3).expect("valid"), rows);
         let sizes = sizes.expect("valid");
         assert_eq!(sizes.counts(), [0, 2, 0, 1, 0, 1, 1, 1]);
