@@ -1,0 +1,233 @@
+//! Shares that are chosen, and questions that decide how the loss is spent.
+
+use super::super::{Census, CensusSettings, LevelShares, Method, Privacy};
+use super::{nation, plan, pure, rng, sizes, up_to, usual, with_totals};
+use crate::{GroupSizes, Hierarchy};
+use approx::assert_abs_diff_eq;
+use dp_accounting::Budget;
+use dp_mechanism::Mechanism;
+use rand::RngExt;
+
+/// Chosen shares: the same for the same public facts, for the counties where noise is small, for the nation where nothing is seen of them, and nearly
+/// all of the loss for counties that are rounded and added up.
+#[test]
+fn shares_are_chosen_by_public_facts() {
+    let shares = |groups: i64, epsilon: f64| {
+        let settings = with_totals(vec![groups; 5]);
+        let plan = Census::new(nation(), up_to(4), 5 * groups, pure(epsilon), settings);
+        plan.expect("valid").shares().to_vec()
+    };
+    let (much, little) = (shares(1_000_000, 1.0), shares(20, 0.01));
+    assert_eq!(much, shares(1_000_000, 1.0));
+    for shares in [&much, &little] {
+        assert_abs_diff_eq!(shares.iter().sum::<f64>(), 1.0, epsilon = 1e-9);
+    }
+    assert!(much[2] > much[0] && little[0] > 0.5, "{much:?} {little:?}");
+    let rounded = shares(20, 20.0);
+    assert!(rounded[2] > 0.95, "{rounded:?}");
+}
+
+/// Where nothing is seen of the regions, the default is the root's row alone, draw by draw; and not where shares are given or something is seen.
+#[test]
+fn regions_without_signal_leave_all_of_the_loss_to_the_root() {
+    let table = sizes(20, 5, 21);
+    let release = |method, epsilon, shares| {
+        let totals = with_totals(table.groups_of_regions());
+        let settings = CensusSettings { method, shares, ..totals };
+        let plan = Census::new(nation(), up_to(4), table.groups(), pure(epsilon), settings);
+        let release = plan.expect("valid").simulate(&table, &mut rng(3)).expect("it fits");
+        release.output.into_counts()
+    };
+    let spread = |epsilon| release(Method::RootSpread, epsilon, LevelShares::Chosen);
+    assert_eq!(release(Method::Fitted, 0.01, LevelShares::Chosen), spread(0.01));
+    assert_ne!(release(Method::Fitted, 0.01, LevelShares::Equal), spread(0.01));
+    assert_ne!(release(Method::Fitted, 20.0, LevelShares::Chosen), spread(20.0));
+}
+
+/// What will be carried out stands in plan and receipt. A level of one region below the root is the root once more.
+#[test]
+fn a_plan_says_that_it_spreads_the_roots_row() {
+    let carried_out = |parents: &[(&str, Option<&str>)], epsilon| {
+        let hierarchy = Hierarchy::new(parents.iter().copied()).expect("valid");
+        let settings = with_totals(vec![20; 3]);
+        let plan = Census::new(hierarchy, up_to(4), 60, pure(epsilon), settings).expect("valid");
+        (plan.method(), plan.receipt().to_string())
+    };
+    let three = [("US", None), ("GA", Some("US")), ("NY", Some("US")), ("VT", Some("US"))];
+    let below = |name| (name, Some("US"));
+    let chain = [("earth", None), ("US", Some("earth")), below("GA"), below("NY"), below("VT")];
+    for parents in [&three[..], &chain] {
+        let (method, receipt) = carried_out(parents, 0.01);
+        assert_eq!(method, Method::RootSpread);
+        assert!(receipt.starts_with("root-spread"), "{receipt}");
+        let (method, receipt) = carried_out(parents, 20.0);
+        assert_eq!(method, Method::Fitted);
+        assert!(receipt.starts_with("m-c-fitted"), "{receipt}");
+    }
+}
+
+fn regions(middle: usize, each: usize) -> Hierarchy {
+    let names: Vec<(String, Option<String>)> = std::iter::once(("root".to_owned(), None))
+        .chain((0..middle).map(|i| (format!("state {i}"), Some("root".to_owned()))))
+        .chain(
+            (0..middle * each)
+                .map(|i| (format!("county {i}"), Some(format!("state {}", i / each)))),
+        )
+        .collect();
+    let names = names.iter().map(|(name, parent)| (name.as_str(), parent.as_deref()));
+    Hierarchy::new(names).expect("valid")
+}
+
+/// Forty regions below five, of a thousand groups each, among this many sizes. With `unlike`, each has three of its own.
+fn many_regions(columns: u32, unlike: bool) -> (Hierarchy, GroupSizes) {
+    let hierarchy = regions(5, 8);
+    let mut rng = rng(31);
+    let (bins, columns) = (columns, columns as usize + 1);
+    let mut table = vec![0; 40 * columns];
+    for row in table.chunks_exact_mut(columns) {
+        let own = [0; 3].map(|_| rng.random_range(0..columns));
+        for group in 0..1_000 {
+            row[if unlike { own[group % 3] } else { rng.random_range(0..columns) }] += 1;
+        }
+    }
+    (hierarchy, GroupSizes::from_table(up_to(bins), table).expect("a table"))
+}
+
+#[test]
+fn the_answer_decides_which_way_the_loss_goes() {
+    for (unlike, epsilon, want) in [(false, 0.02, Method::RootSpread), (true, 0.2, Method::Fitted)]
+    {
+        let (hierarchy, table) = many_regions(200, unlike);
+        let settings = CensusSettings {
+            shares: LevelShares::AfterQuestion(0.2),
+            ..with_totals(table.groups_of_regions())
+        };
+        let plan = Census::new(hierarchy, up_to(200), 40_000, pure(epsilon), settings);
+        let plan = plan.expect("valid");
+        assert_eq!(plan.ways().len(), 3);
+        let mut right = 0;
+        for seed in 0..10 {
+            let (released, evidence) =
+                plan.with_evidence().simulate(&table, &mut rng(seed)).expect("it fits").output;
+            let way = plan.ways().nth(evidence.way()).expect("one of the ways");
+            right += usize::from(way.method == want && !way.draws);
+            let totals: Vec<i64> = (6..46).map(|region| released[region].iter().sum()).collect();
+            assert_eq!(totals, table.groups_of_regions());
+            assert!(plan.certify(&released, &evidence).expect("of this plan").feasible);
+        }
+        assert!(right >= 8, "{right} of 10 where unlike: {unlike}");
+    }
+}
+
+/// Whatever the answer, a receipt says the same beforehand, and every way stays within what the question leaves.
+#[test]
+fn all_ways_cost_the_same() {
+    let (hierarchy, table) = many_regions(20, false);
+    let within = Budget::new(0.5, 1e-6).expect("valid");
+    let promises = [
+        pure(0.3),
+        Privacy::zcdp(0.01, 1e-9).expect("valid"),
+        Privacy::within(within).expect("valid"),
+    ];
+    for privacy in promises {
+        let settings = CensusSettings {
+            shares: LevelShares::AfterQuestion(0.1),
+            ..with_totals(table.groups_of_regions())
+        };
+        let plan = Census::new(hierarchy.clone(), up_to(20), 40_000, privacy, settings);
+        let plan = plan.expect("valid");
+        let receipt = plan.receipt();
+        assert!(receipt.within_budget(), "{receipt}");
+        assert_eq!(receipt.mechanism(), "m-c-fitted");
+        for way in plan.ways() {
+            assert_abs_diff_eq!(way.shares.iter().sum::<f64>(), 1.0, epsilon = 1e-9);
+        }
+        let text = serde_json::to_string(&plan).expect("a plan");
+        assert_eq!(serde_json::from_str::<Census>(&text).expect("the same"), plan);
+    }
+}
+
+/// Public facts say whether anything is asked: where it is cheap and the regions leave the best way open, and not elsewhere.
+#[test]
+fn it_is_asked_where_the_answer_is_cheap_and_decides() {
+    let ways = |columns, epsilon, groups: i64| {
+        let (hierarchy, _) = many_regions(columns, false);
+        let settings = with_totals(vec![groups / 40; 40]);
+        let plan = Census::new(hierarchy, up_to(columns), groups, pure(epsilon), settings);
+        plan.expect("valid").ways().len()
+    };
+    assert_eq!(ways(200, 0.1, 40_000), 3);
+    assert_eq!(ways(200, 0.1, 400), 1);
+    assert_eq!(ways(200, 1.0, 40_000), 1);
+}
+
+/// Of so many groups, a question could be asked at such a small part of a loss that no sampler has noise for it.
+#[test]
+fn many_groups_under_a_small_loss_have_a_plan() {
+    let hierarchy = regions(50, 60);
+    for (groups, columns, squared) in [
+        (9_999_000, 9_999, 1e-3),
+        (9_999_000, 19_999, 1e-3),
+        (30_000_000, 4_999, 1e-4),
+        (99_999_000, 1_999, 1e-5_f64),
+    ] {
+        let promises = [
+            Privacy::gaussian(squared.sqrt(), 1e-9).expect("valid"),
+            Privacy::zcdp(0.5 * squared, 1e-9).expect("valid"),
+        ];
+        for privacy in promises {
+            let settings = with_totals(vec![groups / 3_000; 3_000]);
+            let plan = Census::new(hierarchy.clone(), up_to(columns), groups, privacy, settings);
+            assert_eq!(plan.expect("valid").ways().len(), 3, "{groups}, {columns}");
+        }
+    }
+    // Whatever a loss allows without public numbers of groups, it allows with them.
+    let (mut planned, mut refused) = (0, 0);
+    for (groups, columns) in
+        [(30_000, 99), (3_000_000, 999), (30_000_000, 4_999), (3_999_999_000, 99)]
+    {
+        for exponent in 2..32 {
+            let epsilon = 10_f64.powf(-0.25 * f64::from(exponent));
+            let promises = [
+                pure(epsilon),
+                Privacy::gaussian(epsilon, 1e-9).expect("valid"),
+                Privacy::zcdp(0.5 * epsilon * epsilon, 1e-9).expect("valid"),
+            ];
+            for privacy in promises {
+                let plan = |settings| {
+                    let bins = up_to(columns);
+                    Census::new(hierarchy.clone(), bins, groups, privacy, settings).is_ok()
+                };
+                let without = plan(usual());
+                let with = plan(with_totals(vec![groups / 3_000; 3_000]));
+                assert!(!without || with, "{groups}, {privacy:?}");
+                if without { planned += 1 } else { refused += 1 }
+            }
+        }
+    }
+    assert!(planned > 0 && refused > 0, "{planned}, {refused}");
+}
+
+#[test]
+fn a_question_that_cannot_be_asked_is_refused() {
+    let asked = |share, settings: CensusSettings| {
+        let settings = CensusSettings { shares: LevelShares::AfterQuestion(share), ..settings };
+        plan(100, settings).map(|_| ()).map_err(|error| error.to_string())
+    };
+    let totals = || with_totals(vec![20; 5]);
+    assert_eq!(asked(0.5, totals()), Ok(()));
+    for got in [0.0, -0.1, 0.51, f64::NAN, f64::INFINITY] {
+        let want = format!(
+            "the share of the loss for a question must be above 0 and at most 0.5, got {got}"
+        );
+        assert_eq!(asked(got, totals()), Err(want));
+    }
+    let needs = |settings| asked(0.1, settings).expect_err("refused");
+    assert!(needs(usual()).starts_with("a question about regions needs m-c-fitted"));
+    let others = CensusSettings { method: Method::CumulativeTopDown, ..totals() };
+    assert!(needs(others).starts_with("a question about regions needs"));
+    // So small a part of a small loss allows no noise.
+    let settings = CensusSettings { shares: LevelShares::AfterQuestion(1e-9), ..totals() };
+    let error = Census::new(nation(), up_to(4), 100, pure(1e-9), settings).expect_err("no noise");
+    assert!(error.to_string().starts_with("noise of the question how unlike regions are: "));
+}
