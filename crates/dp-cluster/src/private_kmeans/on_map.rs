@@ -28,7 +28,7 @@ const MORE_PARTS: usize = 3;
 /// Runs of k-means.
 const RUNS: usize = 5;
 /// So many deviations of noise outside of the part are surely some records: what is mistaken for some there is far away from all others, and costs most.
-const OUTSIDE: f64 = 4.0;
+const OUTSIDE: f64 = 4.7;
 /// Other centres are taken where they are better by so many deviations of the noise in that: measured.
 const BETTER: f64 = 1.2;
 
