@@ -1,7 +1,8 @@
 //! How far centres may be off: what the mechanism says, or where it says nothing, the plan run again on points made up around the released
 //! centres. See [`centres`](crate::centres).
 
-use super::plan::{ClusterPlan, ClusterSettings, Clustered, Clusters, Records};
+use super::plan::{ClusterPlan, Clustered, Clusters, Records};
+use super::settings::ClusterSettings;
 use crate::centres::{CentreError, OF_NOISE, Run, gaps, one_run, summary};
 use dp_cluster::{Clustering, Points, PointsView};
 use dp_mechanism::{ChaCha20Rng, Mechanism};
@@ -125,7 +126,7 @@ fn normal(rng: &mut ChaCha20Rng) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::plan::{Axis, Method};
+    use crate::cluster::settings::{Axis, Method};
     use dp_accounting::AddRemove;
     use dp_cluster::Budget;
 

@@ -7,6 +7,7 @@
 mod accuracy;
 mod plan;
 mod report;
+mod settings;
 
 pub use crate::centres::CentreError;
 use crate::cli::ClusterArgs;
@@ -22,10 +23,9 @@ use dp_accounting::{AddRemove, Within};
 use dp_cluster::Budget;
 use dp_mechanism::{Algorithm, Mechanism};
 use plan::Stepwise;
-pub use plan::{
-    Axis, ClusterPlan, ClusterSettings, Clustered, Clusters, Method, Presence, Records,
-};
+pub use plan::{ClusterPlan, Clustered, Clusters, Presence, Records};
 pub(crate) use report::plan_text;
+pub use settings::{Axis, ClusterSettings, Method};
 use std::fmt::Write as _;
 
 /// A plan under whichever relation was asked for.

@@ -1,6 +1,7 @@
 //! What a release of clusters says in files and in words. All of it follows from settings and from what was drawn.
 
-use super::plan::{ClusterPlan, ClusterSettings, Clustered, Clusters};
+use super::plan::{ClusterPlan, Clustered, Clusters};
+use super::settings::ClusterSettings;
 use super::{AnyClusters, CentreError, Released, cluster_plan_at};
 use crate::cli::ClusterArgs;
 use crate::error::Error;
