@@ -4,16 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::GeometryError;
 use crate::public_box::PublicBox;
-use crate::side::Side;
+use crate::side::{Side, part_of};
 
-/// A [`PublicBox`] cut into `2^level` equal cells per dimension, for every level at once.
+/// A [`PublicBox`] cut into `2^level` cells per dimension, for every level at once: equal ones, or [finer ones in a part](Self::finer_in).
 ///
 /// A record is turned into integers once: [`positions`](Self::positions) takes one floor per coordinate, at a resolution far below the
 /// finest cell. Keys of all levels follow by shifts, so a cell of one level lies in exactly one cell of the level above; floors taken
 /// level by level would disagree at borders.
 ///
 /// # Shapes
-/// Cell `c` of dimension `i` at a level covers `[min + c w, min + (c + 1) w)` with `w = width / 2^level`, up to rounding of the edges; the
+/// Equal cells: cell `c` of dimension `i` at a level covers `[min + c w, min + (c + 1) w)` with `w = width / 2^level`, up to rounding of the edges; the
 /// last cell includes `max`.
 ///
 /// # Bad records
@@ -92,15 +92,18 @@ impl NestedGrid {
         if finer.dim() != public_box.dim() {
             return Err(GeometryError::BoundsLength { min: public_box.dim(), max: finer.dim() });
         }
-        let side = |i| {
-            let [from, to] = [finer.min(i), finer.max(i)].map(|x| public_box.clip_coordinate(i, x));
+        let parts = (0..public_box.dim()).map(|i| part_of(&public_box, &finer, i));
+        let parts: Vec<[f64; 2]> = parts.collect();
+        let side = |(i, &[from, to]): (usize, &[f64; 2])| {
             Side::finer_between(i, [public_box.min(i), from, to, public_box.max(i)])
         };
-        let sides = (0..public_box.dim()).map(side).collect::<Result<_, _>>()?;
+        let sides = parts.iter().enumerate().map(side).collect::<Result<_, _>>()?;
+        let [min, max] = [0, 1].map(|end| parts.iter().map(|part| part[end]).collect());
+        let finer = PublicBox::new(min, max).unwrap_or(finer);
         Ok(Self { public_box, finer: Some(finer), sides })
     }
 
-    /// The part of the box where cells are finer, if any is.
+    /// The part of the box where cells are finer, if any is: to the end of a side, where the one given ended within a 32nd of its width of it.
     pub fn finer(&self) -> Option<&PublicBox> {
         self.finer.as_ref()
     }

@@ -2,11 +2,14 @@
 
 use crate::error::GeometryError;
 use crate::nested::NestedGrid;
+use crate::public_box::PublicBox;
 
 /// What the last position is, at the upper bound.
 const LAST: u64 = 1 << NestedGrid::POSITION_BITS;
-/// Where cells are finer in a part, at most this share of the positions is on each side of it.
+/// Where cells are finer in a part, this share of the positions is on each side of it that does not end where the side does.
 const BEYOND: f64 = 0.0625;
+/// A part that ends this share of its width before the end of a side ends there.
+const NEXT_TO_THE_END: f64 = 0.03125;
 /// In at most so many pieces.
 const MOST_PIECES: i32 = 48;
 
@@ -16,6 +19,8 @@ pub(crate) struct Side {
     first: Piece,
     /// The others, in order.
     more: Vec<Piece>,
+    /// Of the middle, and of NaN.
+    middle: u64,
 }
 
 /// A part of a side whose positions have one density.
@@ -30,7 +35,8 @@ struct Piece {
 impl Side {
     /// From `min` to `max`, with the same density everywhere.
     pub(crate) fn new(number: usize, min: f64, max: f64) -> Result<Self, GeometryError> {
-        Ok(Self { first: Piece::new(number, [min, max], [0, LAST])?, more: Vec::new() })
+        let first = Piece::new(number, [min, max], [0, LAST])?;
+        Ok(Self { first, more: Vec::new(), middle: LAST / 2 })
     }
 
     /// The same with most positions between `from` and `to`. To the left and to the right of it all pieces have as many positions, and each is twice as
@@ -45,7 +51,7 @@ impl Side {
         let width = to - from;
         let [left, right] = [from - min, max - to];
         let [before, after] =
-            [left, right].map(|length| share_of_last((length / width).min(BEYOND)));
+            [left, right].map(|length| if length > 0.0 { share_of(LAST, BEYOND) } else { 0 });
         let mut ends = vec![(min, 0)];
         let parts = parts(left / width);
         ends.extend(
@@ -73,15 +79,18 @@ impl Side {
             .array_windows()
             .map(|&[(min, first), (max, last)]| Piece::new(number, [min, max], [first, last]));
         let mut pieces = pieces.collect::<Result<Vec<_>, _>>()?.into_iter();
-        match pieces.next() {
-            Some(first) => Ok(Self { first, more: pieces.collect() }),
-            None => Self::new(number, min, max),
-        }
+        let Some(first) = pieces.next() else { return Self::new(number, min, max) };
+        let side = Self { first, more: pieces.collect(), middle: 0 };
+        let middle = side.position(0.5 * min + 0.5 * max);
+        Ok(Self { middle, ..side })
     }
 
-    /// From 0 at the lower bound to the last at the upper one, and never less for a larger coordinate. NaN is in the middle.
+    /// From 0 at the lower bound to the last at the upper one, as far as rounding lets it, and never less for a larger coordinate. NaN is in the middle.
     #[inline]
     pub(crate) fn position(&self, x: f64) -> u64 {
+        if x.is_nan() {
+            return self.middle;
+        }
         let begun = self.more.iter().take_while(|piece| x >= piece.min);
         begun.last().unwrap_or(&self.first).position(x)
     }
@@ -100,6 +109,22 @@ impl Side {
     }
 }
 
+/// Where a part of a side ends, if it does not end next to the ends of the side.
+pub(crate) fn part_of(public_box: &PublicBox, part: &PublicBox, i: usize) -> [f64; 2] {
+    let [min, max] = [public_box.min(i), public_box.max(i)];
+    let mut ends = [part.min(i), part.max(i)].map(|x| public_box.clip_coordinate(i, x));
+    // The second time with the width of the first, so that a part of a part is the same.
+    for _ in 0..2 {
+        let [from, to] = ends;
+        let next_to = NEXT_TO_THE_END * (to - from);
+        ends = [
+            if from - min < next_to { min } else { from },
+            if max - to < next_to { max } else { to },
+        ];
+    }
+    ends
+}
+
 /// Pieces beyond a part that is finer, on one of its sides, where that side is so many times as long: the ends of all but the last, from there on, as shares
 /// of its length and of its positions.
 fn parts(times: f64) -> Vec<[f64; 2]> {
@@ -112,10 +137,6 @@ fn parts(times: f64) -> Vec<[f64; 2]> {
 
 fn exp2(power: i32) -> f64 {
     2.0_f64.powi(power)
-}
-
-fn share_of_last(share: f64) -> u64 {
-    share_of(LAST, share)
 }
 
 #[expect(
@@ -150,8 +171,8 @@ impl Piece {
     )]
     fn position(&self, x: f64) -> u64 {
         let [first, last] = self.positions;
-        // NaN only if `x` is: `min` is finite, and the factor is finite and not zero.
+        // No NaN: `x` is none, `min` is finite, and the factor is finite and not zero.
         let position = (x - self.min) * self.positions_per_unit;
-        if position.is_nan() { LAST / 2 } else { first.saturating_add(position as u64).min(last) }
+        first.saturating_add(position as u64).min(last)
     }
 }

@@ -14,6 +14,8 @@ use super::vertices::Vertices;
 use crate::ClusterError;
 use crate::passes::{Question, asks, in_memory};
 
+/// From this level on a part has vertices at its ends.
+const LEAST_FINER: u32 = 4;
 /// The steps of the receipt that pay for one level, and for the number of records where it is private.
 const LEVEL: &str = "sums of one level";
 const COUNT: &str = "number of records";
@@ -107,14 +109,20 @@ impl<R: MapRelation> PrivateMap<R> {
 }
 
 impl PrivateMap<AddRemove> {
-    /// The same map, finer in a part of its box. What a record adds to a level does not depend on where its cells are, so that neither does the noise.
+    /// The same map, finer in a part of its box, or, where it has too few vertices for that, of the part alone. What a record adds to a level does not depend on
+    /// where its cells are, so that neither does the noise.
     pub(crate) fn finer_in(&self, part: &PublicBox) -> Self {
         let mut map = self.clone();
         let public_box = self.grid.public_box();
         if part == public_box {
             return map;
         }
-        if let Ok(grid) = NestedGrid::finer_in(public_box.clone(), part.clone()) {
+        let grid = if self.finest() < LEAST_FINER {
+            NestedGrid::new(part.clone())
+        } else {
+            NestedGrid::finer_in(public_box.clone(), part.clone())
+        };
+        if let Ok(grid) = grid {
             for level in &mut map.levels {
                 level.cloud = Cloud::new(&grid, level.cloud.level()).expect("as before");
             }

@@ -11,7 +11,6 @@ use crate::table::sum_rows;
 pub(crate) struct Vertices {
     public_box: PublicBox,
     /// The part of the box where cells are finer, if any is.
-    #[serde(default)]
     finer: Option<PublicBox>,
     levels: Vec<u32>,
 }

@@ -15,7 +15,7 @@ use crate::dpm::{Fate, LeafSums, Level, Path, Walk};
 use crate::map::Vertices;
 
 /// The statement that counts a table. `records` is SQL for all records, with coordinates `x0`, `x1`, .. that are doubles of IEEE 754, none of
-/// them missing, "not a number" or infinite. None where SQL does not round as counting does: in rounds of re-centring.
+/// them missing, "not a number" or infinite. None where SQL does not round as counting does, in rounds of re-centring, and for maps that are finer in a part.
 ///
 /// What it returns is described at [`Asked::sql`].
 pub fn sql(asked: &Asked<Question>, records: &str) -> Option<String> {

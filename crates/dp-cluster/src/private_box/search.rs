@@ -169,9 +169,7 @@ impl BoxSearch {
             state.of_mean = Some(OfMean { half, is_sure });
             return Next::Ask(state, question);
         }
-        // In the innermost all that is seen is at one place, such as records of zeros: a box around that would leave nothing of those that noise hides.
-        let is_a_box = ring + 1 < BOXES && 2.0 * half <= widest;
-        let found = (is_sure && is_a_box).then(|| {
+        let found = (is_sure && 2.0 * half <= widest).then(|| {
             let beyond = counts[..ring].iter().map(|&count| count as f64).sum::<f64>();
             let share_outside = (beyond / total).clamp(0.0, 1.0);
             state.nest.cut(half).map(|public_box| FoundBox { public_box, share_outside })

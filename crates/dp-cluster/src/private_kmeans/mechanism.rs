@@ -113,7 +113,7 @@ impl Algorithm for PrivateKMeans {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KMeansState(At);
 
-/// All but the first in the box found.
+/// All but the first in the box found; the last in the public one, if a map surely shows records outside of that.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum At {
     Box(BoxState),
@@ -199,7 +199,7 @@ impl ByPasses for PrivateKMeans {
                 let map = map.finer_in(&public_box);
                 let levels = map.levels();
                 let map = map.release_sums(&counted.entries, counted.rows, draws);
-                let on_map = OnMap::new(&map, levels, &public_box);
+                let on_map = OnMap::new(&map, levels);
                 let last_box = on_map.last_box(self.asked.settings.finds_k);
                 self.last(last_box, on_map.start(self.asked.k, self.asked.settings))
             }

@@ -37,7 +37,7 @@ pub(super) struct OnMap<'a> {
     map: &'a ReleasedMap,
     grid: NestedGrid,
     /// The part of the box that holds nearly all records, or all of it.
-    part: &'a PublicBox,
+    part: PublicBox,
     levels: Vec<Resolution>,
     /// The vertices in the part that have a weight.
     inside: PrivateCoreset,
@@ -46,8 +46,9 @@ pub(super) struct OnMap<'a> {
 }
 
 impl<'a> OnMap<'a> {
-    pub(super) fn new(map: &'a ReleasedMap, levels: Vec<MapLevel>, part: &'a PublicBox) -> Self {
+    pub(super) fn new(map: &'a ReleasedMap, levels: Vec<MapLevel>) -> Self {
         let grid = map.grid();
+        let part = grid.finer().unwrap_or(grid.public_box()).clone();
         let dim = grid.dim();
         let levels = levels.into_iter().map(|level| {
             let number = (level.vertices_per_dimension - 1).trailing_zeros();
@@ -81,7 +82,7 @@ impl<'a> OnMap<'a> {
     /// The box in which the last rounds are: the part, unless there surely are records outside of it, which count only where centres are given.
     pub(super) fn last_box(&self, finds_k: bool) -> PublicBox {
         let all = self.grid.public_box();
-        if self.outside.is_empty() || finds_k { self.part } else { all }.clone()
+        if self.outside.is_empty() || finds_k { &self.part } else { all }.clone()
     }
 
     /// As many centres as wanted, or, where the number is to be found, as there are clusters, at most so many.
@@ -159,6 +160,11 @@ impl<'a> OnMap<'a> {
         let (dim, all) = (self.part.dim(), self.grid.public_box());
         let (mut coords, mut weights) = (Vec::new(), Vec::new());
         for Cluster { at, count, variance } in clusters {
+            if *variance <= 0.0 {
+                coords.extend_from_slice(at);
+                weights.push(*count);
+                continue;
+            }
             let step = (dim as f64 * variance).sqrt();
             for (axis, step) in (0..dim).flat_map(|axis| [(axis, -step), (axis, step)]) {
                 let moved = |(i, x): (usize, &f64)| if i == axis { x + step } else { *x };
@@ -194,13 +200,11 @@ impl<'a> OnMap<'a> {
         for Resolution { level, noise, .. } in &self.levels {
             let per_axis = (1_usize << level) + 1;
             let places = Cloud::new(grid, *level).expect("of the map").places();
-            let values: Vec<f64> = places.chunks_exact(dim).map(&function).collect();
+            // What is outside counts only where there surely is something.
+            let value = |place| if self.part.contains(place) { function(place) } else { 0.0 };
+            let values: Vec<f64> = places.chunks_exact(dim).map(value).collect();
             let coarse = per_axis / 2 + 1;
-            for (vertex, (value, place)) in values.iter().zip(places.chunks_exact(dim)).enumerate()
-            {
-                if !self.part.contains(place) {
-                    continue; // what is outside counts where there surely is something only
-                }
+            for (vertex, value) in values.iter().enumerate() {
                 let differs = before.as_ref().map_or(*value, |before| {
                     value - straight(before, coarse, dim, per_axis, vertex)
                 });
@@ -239,7 +243,50 @@ fn straight(before: &[f64], coarse: usize, dim: usize, per_axis: usize, vertex: 
 
 #[cfg(test)]
 mod tests {
-    use super::straight;
+    use dp_accounting::Budget;
+    use dp_mechanism::Mechanism;
+
+    use super::*;
+    use crate::map::{PrivateMap, PrivateMapSettings};
+    use crate::testing::rng;
+
+    /// What is far outside of the part has no say in what the map knows about it.
+    #[test]
+    fn noise_is_that_of_the_part_however_wide_the_box_is() {
+        for dim in [1, 2] {
+            let part = PublicBox::cube(dim, -10.0, 10.0).expect("valid");
+            let points = Points::new(vec![1.0; 100 * dim], dim).expect("whole rows");
+            let of = |half: f64| {
+                let wide = PublicBox::cube(dim, -half, half).expect("valid");
+                let budget = Budget::new(1.0, 1e-6).expect("valid");
+                let plan = PrivateMap::add_remove(wide, budget, PrivateMapSettings::default());
+                let plan = plan.expect("valid").finer_in(&part);
+                let map = plan.simulate(points.view(), &mut rng(1)).expect("released").output;
+                let [these, those] = [0.0, 4.0].map(|x| vec![x; dim]);
+                let function = |place: &[f64]| {
+                    squared_distance(place, &these) - squared_distance(place, &those)
+                };
+                OnMap::new(&map, plan.levels()).noise(function)
+            };
+            let wide = [20.0, 100.0, 1e3, 1e6].map(of);
+            assert!(wide.iter().all(|noise| (noise / wide[0] - 1.0).abs() < 0.01), "{wide:?}");
+            assert!(of(10.0) < wide[0], "a part that ends has more");
+        }
+    }
+
+    /// In many dimensions a map has too few vertices for a part and more.
+    #[test]
+    fn in_four_dimensions_all_vertices_are_in_the_part() {
+        let [wide, part] = [1e3, 10.0].map(|half| PublicBox::cube(4, -half, half).expect("valid"));
+        let budget = Budget::new(1.0, 1e-6).expect("valid");
+        let plan = PrivateMap::add_remove(wide, budget, PrivateMapSettings::default());
+        let plan = plan.expect("valid").finer_in(&part);
+        let points = Points::new(vec![9.0; 4_000], 4).expect("whole rows");
+        let map = plan.simulate(points.view(), &mut rng(1)).expect("released").output;
+        let on_map = OnMap::new(&map, plan.levels());
+        assert!(on_map.outside.is_empty());
+        assert_eq!(on_map.last_box(false), part);
+    }
 
     #[test]
     fn a_straight_function_is_known_from_the_coarser_level() {

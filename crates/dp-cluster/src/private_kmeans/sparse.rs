@@ -64,8 +64,12 @@ impl Sparse<'_> {
     fn by_cell(&self, level: u32, vertices: Vec<usize>) -> impl Iterator<Item = Vec<usize>> {
         let mut cells: BTreeMap<Vec<u32>, Vec<usize>> = BTreeMap::new();
         let (mut positions, mut key) = (vec![0; self.grid.dim()], vec![0; self.grid.dim()]);
+        // A vertex of the finest level is where a cell begins, or just before by rounding.
+        let finest = self.levels.last().map_or(level, |finest| finest.level);
+        let half = 1_u64 << (NestedGrid::POSITION_BITS - finest - 1);
         for vertex in vertices {
             self.grid.positions(self.place(vertex), &mut positions);
+            positions.iter_mut().for_each(|position| *position += half);
             self.grid.key(&positions, level, &mut key);
             cells.entry(key.clone()).or_default().push(vertex);
         }

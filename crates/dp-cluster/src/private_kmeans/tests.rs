@@ -128,7 +128,7 @@ fn few_large_amounts_count() {
         let normal = normal(rng);
         (2.0 * normal.exp()).min(100.0)
     };
-    let coords: Vec<f64> = (0..20_000).map(|_| amount(&mut rng)).collect();
+    let coords: Vec<f64> = (0..60_000).map(|_| amount(&mut rng)).collect();
     let lost = [1, 2, 3].map(|seed| lost(coords.clone(), 1, 5, 1.0, seed));
     assert!(lost.iter().all(|lost| *lost < 1.5), "{lost:?}");
 }

@@ -114,7 +114,8 @@ fn a_part_has_most_cells_and_the_ends_are_reached() {
             assert!(position(to.min(high)) - position(from) >= last / 8 * 7, "{grid:?}");
         }
         for x in BOUNDARY {
-            let clamped = if x.is_nan() { last / 2 } else { position(x.clamp(low, high)) };
+            let middle = 0.5 * low + 0.5 * high;
+            let clamped = position(if x.is_nan() { middle } else { x.clamp(low, high) });
             assert_eq!(position(x), clamped, "{x} {grid:?}");
         }
         for cell in [0, 3, 31, 60, 63] {
@@ -135,6 +136,26 @@ fn cells_are_wider_farther_away() {
     }
     assert_eq!(grid.cells_per_unit(0, 4), 15.0);
     assert_eq!(grid.finer().map(|part| part.max(0)), Some(1.0));
+}
+
+/// Next to an end of a side there would be no vertex where a part begins.
+#[test]
+fn a_part_next_to_an_end_ends_there() {
+    let ends = |from, to| {
+        let part = finer(0.0, from, to, 100.0).finer().cloned().expect("it has one");
+        (part.min(0), part.max(0))
+    };
+    assert_eq!(ends(0.5, 20.5), (0.0, 20.5));
+    assert_eq!(ends(0.7, 20.7), (0.7, 20.7));
+    assert_eq!(ends(60.0, 99.0), (60.0, 100.0));
+    assert_eq!(ends(1.0, 99.0), (0.0, 100.0));
+    for (from, to, begins) in [(1.0, 21.0, 1.0), (0.5, 20.5, 0.0)] {
+        let grid = finer(0.0, from, to, 100.0);
+        let place = |cell| 2.0 * grid.middle(&[cell], 4)[0] - grid.middle(&[2 * cell + 1], 5)[0];
+        let first = grid.middle(&[if begins > 0.0 { 2 } else { 0 }], 5)[0];
+        assert!(first > begins && place(1) > begins, "{grid:?}");
+        assert_eq!(key(&grid, from.max(begins) + 1e-9, 4), u32::from(begins > 0.0));
+    }
 }
 
 #[test]
