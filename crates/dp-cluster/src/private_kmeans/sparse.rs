@@ -69,7 +69,9 @@ impl Sparse<'_> {
         let half = 1_u64 << (NestedGrid::POSITION_BITS - finest - 1);
         for vertex in vertices {
             self.grid.positions(self.place(vertex), &mut positions);
-            positions.iter_mut().for_each(|position| *position += half);
+            for position in &mut positions {
+                *position += half;
+            }
             self.grid.key(&positions, level, &mut key);
             cells.entry(key.clone()).or_default().push(vertex);
         }
