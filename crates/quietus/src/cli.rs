@@ -362,8 +362,7 @@ pub struct ClusterArgs {
     /// How many clusters; without it, as many as there are signs of
     #[arg(long, value_name = "K")]
     pub k: Option<usize>,
-    /// Without --k: the most clusters there may be, a few times as many as you expect. Default: 16, or with --rows
-    /// one for each 300 / epsilon rows, and 2 at least, if that is less
+    /// Without --k: the most clusters there may be, a few times as many as you expect. Default: 16
     #[arg(long, value_name = "K", conflicts_with = "k")]
     pub at_most: Option<usize>,
     /// private-kmeans, recentred, dpm, lloyd, or auto: the first with a delta, the last without. With --within, nearby-kmeans
