@@ -52,22 +52,16 @@ impl Side {
         let [left, right] = [from - min, max - to];
         let [before, after] =
             [left, right].map(|length| if length > 0.0 { share_of(LAST, BEYOND) } else { 0 });
+        let beyond = |length: f64, positions| {
+            let share = move |[of_length, of_positions]: [f64; 2]| {
+                (of_length * length, share_of(positions, of_positions))
+            };
+            parts(length / width).into_iter().map(share)
+        };
         let mut ends = vec![(min, 0)];
-        let parts = parts(left / width);
-        ends.extend(
-            parts
-                .iter()
-                .rev()
-                .map(|[length, share]| (from - length * left, before - share_of(before, *share))),
-        );
-        ends.push((from, before));
-        ends.push((to, LAST - after));
-        let parts = self::parts(right / width);
-        ends.extend(
-            parts.iter().map(|[length, share]| {
-                (to + length * right, LAST - after + share_of(after, *share))
-            }),
-        );
+        ends.extend(beyond(left, before).rev().map(|(away, share)| (from - away, before - share)));
+        ends.extend([(from, before), (to, LAST - after)]);
+        ends.extend(beyond(right, after).map(|(away, share)| (to + away, LAST - after + share)));
         ends.push((max, LAST));
         // Of pieces without a length, or without a position, nothing is left.
         ends.dedup_by(|next, last| next.0 <= last.0 || next.1 <= last.1);

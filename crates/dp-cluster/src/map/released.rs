@@ -117,10 +117,10 @@ impl ReleasedMap {
     /// A map without weight has no points, and a solver's answer to none is the origin, wherever the box is. A mean can round to just outside of it.
     pub(crate) fn inside(&self, centres: Points) -> Result<Points, ClusterError> {
         let mut coords = centres.into_coords();
-        let (dim, public_box) = (self.public_box.dim(), &self.public_box);
+        let dim = self.public_box.dim();
         coords
             .chunks_exact_mut(dim)
-            .for_each(|centre| public_box.clip(centre).expect("as many coordinates"));
+            .for_each(|centre| self.public_box.clip(centre).expect("as many coordinates"));
         Ok(Points::new(coords, dim)?)
     }
 
