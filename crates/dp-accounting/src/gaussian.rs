@@ -380,4 +380,23 @@ mod tests {
             }
         }
     }
+
+    /// Values to 18 digits.
+    #[test]
+    fn tails_are_rounded_up_by_little() {
+        for (z, truth) in [
+            (-1.0, 0.841_344_746_068_542_949),
+            (0.5, 0.308_537_538_725_986_896),
+            (1.0, 0.158_655_253_931_457_051),
+            (5.0, 2.866_515_718_791_939_12e-7),
+            (10.0, 7.619_853_024_160_526_07e-24),
+            (30.0, 4.906_713_927_148_187_06e-198),
+        ] {
+            let tail = normal_tail(z).get();
+            assert!((truth..truth * (1.0 + 1e-10)).contains(&tail), "{z}: {tail}");
+        }
+        assert_eq!(normal_tail(f64::INFINITY), Delta::ZERO);
+        assert_eq!(normal_tail(f64::NAN), Delta::MAX);
+        assert!(normal_tail(1e3) > Delta::ZERO);
+    }
 }

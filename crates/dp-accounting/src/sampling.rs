@@ -96,15 +96,16 @@ pub fn sampling_with_replacement(
     let miss = libm::log1p(-1.0 / n);
     let drawn = Upper::new(-libm::expm1(m * miss)).raised(16.0);
     let rate = if population == 1 { Upper::ONE } else { drawn.or(Upper::ONE) };
-    // The logarithms of the weights are off by a few units of the largest factorial.
-    let error = UNIT * (64.0 + 16.0 * libm::lgamma(m + 2.0));
+    // The logarithms of the weights are off by a few units of the largest factorial, and of what they subtract.
+    let (log_n, error) = (libm::log(n), UNIT * (64.0 + 16.0 * libm::lgamma(m + 2.0)));
     let mut delta = Upper::ZERO;
     for j in 1..=draws {
         let j_real = f64::from(j);
         let log_choose =
             libm::lgamma(m + 1.0) - libm::lgamma(j_real + 1.0) - libm::lgamma(m - j_real + 1.0);
         let rest = if draws == j { 0.0 } else { (m - j_real) * miss };
-        let weight = Upper::near(log_choose - j_real * libm::log(n) + rest, error).exp();
+        let taken = j_real * log_n;
+        let weight = Upper::near(log_choose - taken + rest, error + 4.0 * UNIT * taken).exp();
         // Each further weight is at most this part of the one before, and no delta is above 1.
         let fall = (m - j_real) / ((j_real + 1.0) * (n - 1.0));
         if weight.get() < 1e-300 && fall <= 0.5 {
@@ -151,4 +152,55 @@ fn hidden(rate: f64, remove: f64) -> Upper {
     let kept =
         (Lower::new(1.0) - Upper::new(rate)) + Lower::new(rate).times(Lower::new(-remove).exp());
     if kept.get() <= 0.0 { Upper::UNKNOWN } else { Upper::new(-libm::log(kept.get())).raised(8.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use dp_check::Interval;
+
+    use super::*;
+
+    /// All draws are the record: `n^-12`, whose logarithm is twelve times one that is rounded, the wrong way for this `n`.
+    #[test]
+    fn weights_of_many_draws_of_one_record_are_rounded_up() {
+        let population = 7_855_897_538_222_409_728;
+        let all = |j: u32| if j == 12 { Delta::MAX } else { Delta::ZERO };
+        let (_, delta) = sampling_with_replacement(Epsilon::ZERO, 12, population, all).unwrap();
+        let truth = 1.809_882_056_812_838e-227;
+        assert!((truth..truth * (1.0 + 1e-12)).contains(&delta.get()), "{delta:?}");
+    }
+
+    /// Each weight by itself, in intervals of big integers.
+    #[test]
+    fn weights_of_draws_are_rounded_up_by_little() {
+        let of = Interval::of;
+        for (draws, population) in
+            [(2, 2), (3, 10), (7, 1_000_003), (40, 41), (60, 999_999_999_989)]
+        {
+            let miss = &of(1.0) - &(&of(1.0) / &Interval::whole(population));
+            let mut choose = of(1.0);
+            for j in 1..=draws {
+                choose = &(&choose * &Interval::whole(draws - j + 1)) / &Interval::whole(j);
+                let truth =
+                    &(&choose / &Interval::whole(population).power(j)) * &miss.power(draws - j);
+                if truth.approximate() < 1e-290 {
+                    continue;
+                }
+                let only = |i: u32| if u64::from(i) == j { Delta::MAX } else { Delta::ZERO };
+                let uses = u32::try_from(draws).unwrap();
+                let (_, delta) =
+                    sampling_with_replacement(Epsilon::ZERO, uses, population, only).unwrap();
+                // The largest delta is below 1 by a unit.
+                let truth = &truth * &of(Delta::MAX.get());
+                assert!(
+                    !truth.reaches_above(delta.get()),
+                    "{draws} {population} {j}: {delta} {truth}"
+                );
+                assert!(
+                    delta.get() <= truth.approximate() * (1.0 + 1e-11),
+                    "{draws} {population} {j}: {delta}"
+                );
+            }
+        }
+    }
 }

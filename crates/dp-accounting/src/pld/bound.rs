@@ -108,6 +108,7 @@ mod tests {
         assert!(Bound::new(sides(f64::INFINITY, 1.0)).is_err());
         assert!(Bound::new(sides(0.25, 0.25)).is_ok() && Bound::new(sides(f64::NAN, 0.0)).is_ok());
         assert!(serde_json::from_str::<Bound>(r#"{"lower":0.5,"upper":0.25}"#).is_err());
+        assert!(serde_json::from_str::<Bound>(r#"{"lower":-0.5,"upper":0.25}"#).is_err());
     }
 
     /// What is reported is never less than how far the sides are apart.

@@ -78,6 +78,7 @@ fn gaussian_from_below(noise_multiplier: f64, epsilon: f64) -> f64 {
 /// With `r` the likelihood ratio of the plain pair and `q` the rate, the curve is `E (1 - q + q r - e^e)_+ = q d(e')` in the direction of
 /// removal, `e^e' = 1 + (e^e - 1) / q`; and `E (1 - e^e (1 - q + q r))_+ = k d(e'')` in the other, `k = 1 - e^e (1 - q)`, `e^e'' = e^e q / k`,
 /// where `d` is the curve of the plain pair, which is its own mirror image.
+#[derive(Debug)]
 struct Single {
     event: Event,
     direction: Direction,
@@ -111,11 +112,10 @@ impl Single {
         if q >= 1.0 {
             return Some((1.0, epsilon));
         }
-        let log_rate = libm::log(q);
         if self.direction == Direction::Remove {
             // No overflow: e^600 / 1e-9. Above, the 1 is below all rounding.
             let shifted = if epsilon > 600.0 {
-                epsilon - log_rate
+                epsilon - libm::log(q)
             } else {
                 libm::log1p(libm::expm1(epsilon) / q)
             };
@@ -123,7 +123,8 @@ impl Single {
         }
         let grown = (1.0 - q) * libm::expm1(epsilon);
         let k = q - grown + if upper { SHIFT } else { -SHIFT } * (q + grown);
-        (k > 0.0).then(|| (k, larger(epsilon + log_rate - libm::log(k), 0.0)))
+        // One logarithm: those of a small rate and of `k` would each be off by more than their difference may be.
+        (k > 0.0).then(|| (k, larger(epsilon + libm::log(q / k), 0.0)))
     }
 
     fn upper(&self, epsilon: f64) -> Upper {
@@ -164,6 +165,8 @@ impl Single {
 
 #[cfg(test)]
 mod tests {
+    use dp_check::{Interval, hockey_stick};
+
     use super::*;
 
     /// A delta between both sides of the curve at 0: nothing is known to be lost.
@@ -177,6 +180,74 @@ mod tests {
             assert!(lower < delta && delta < upper, "{lower} {upper}");
             let found = single.answer(Query::Epsilon(delta));
             assert!(found.lower.get() <= 0.0 && found.upper.get() > 0.0, "{found:?}");
+        }
+    }
+
+    /// Values to 20 digits. The logarithms of a small rate and of the mass that is left are larger than what they differ by, and so is their rounding.
+    #[test]
+    fn rarely_added_records_are_priced_on_the_right_side() {
+        for (rate, loss, epsilon, whole, rest) in [
+            (1.84e-8, 0.0062, 1.137e-10, 1.354_087_878_901_558_4e-14, -5.667e-32),
+            (3.26e-9, 0.0068, 2.209e-11, 1.399_676_099_969_369_5e-15, 1.537e-31),
+            (3.42e-8, 0.0046, 1.568e-10, 7.935_918_753_190_775e-14, 2.097e-29),
+            (2.94e-9, 0.0059, 1.725e-11, 2.246_498_013_413_492_3e-14, 5.633e-31),
+        ] {
+            let kind = Kind::Laplace { epsilon: loss };
+            let single = Single { event: Event { kind, rate }, direction: Direction::Add };
+            let (below, above) = (single.lower(epsilon).get(), single.upper(epsilon).get());
+            let off = [(below - whole) - rest, (above - whole) - rest];
+            assert!(off[0] <= 0.0 && off[1] >= 0.0, "{rate}: {off:?}");
+            assert!(above - below <= 1e-8 * whole, "{rate}: {off:?}");
+        }
+    }
+
+    /// In intervals of big integers, without a logarithm: `e^e'` is `1 + (e^e - 1) / q` and `e^e q / k`.
+    #[test]
+    fn one_use_is_enclosed_wherever_it_is_asked() {
+        let of = Interval::of;
+        let one = of(1.0);
+        for i in 0..3_000_u32 {
+            let share =
+                |steps: u32| f64::from(i.wrapping_mul(2_654_435_761) / steps % 1000) / 1000.0;
+            let (rate, loss) = (libm::exp(-20.0 * share(1)), libm::exp(4.0 * share(1000) - 3.0));
+            let direction = if i % 2 == 0 { Direction::Remove } else { Direction::Add };
+            let kind = if i % 5 == 0 {
+                Kind::Gaussian { noise_multiplier: 1.0 / loss }
+            } else {
+                Kind::Laplace { epsilon: loss }
+            };
+            let single = Single { event: Event { kind, rate }, direction };
+            // Up to the largest loss, and next to it.
+            let near = libm::exp(-20.0 * share(1_000_000));
+            let most = Event { kind: Kind::Laplace { epsilon: loss }, rate }.most_loss().get();
+            let most =
+                if direction == Direction::Remove { most } else { rate * -libm::expm1(-loss) };
+            let epsilon = most * (1.0 - near);
+            let (q, grown) = (of(rate), of(epsilon).exp());
+            let (factor, place) = if direction == Direction::Remove {
+                (q.clone(), &one + &(&(&grown - &one) / &q))
+            } else {
+                let left = &one - &(&grown * &(&one - &q));
+                let place = &(&grown * &q) / &left;
+                (left, place)
+            };
+            let plain = if i % 5 == 0 {
+                hockey_stick(&(&one / &of(1.0 / loss)), &place.ln())
+            } else {
+                (&one - &(&place / &of(loss).exp()).sqrt()).positive_part()
+            };
+            let truth = &factor * &plain;
+            let (lower, upper) = (single.lower(epsilon).get(), single.upper(epsilon).get());
+            assert!(
+                !truth.reaches_below(lower) && !truth.reaches_above(upper),
+                "{single:?} {epsilon}: {lower} {upper} {truth}"
+            );
+            // Both sides of an epsilon are those of the curve.
+            if upper > 0.0 {
+                let found = single.answer(Query::Epsilon(upper));
+                assert!(single.upper(found.upper.get()).get() <= upper, "{single:?} {upper}");
+                assert!(found.lower.get() <= epsilon, "{single:?} {upper}: {found:?}");
+            }
         }
     }
 }

@@ -208,6 +208,8 @@ impl Composed {
 
 #[cfg(test)]
 mod tests {
+    use dp_check::Interval;
+
     use super::*;
 
     /// What losses may be off by moves the curve to the safe side, whichever way it is read.
@@ -236,6 +238,131 @@ mod tests {
             for delta in [0.05, 0.1, 0.15] {
                 let moved = way * (off.epsilon(delta) - plain.epsilon(delta));
                 assert!((moved - 0.125).abs() < 1e-12, "{side:?} {delta}: {moved}");
+            }
+        }
+    }
+
+    /// A law of some entries, with nothing that may be wrong about it.
+    fn plain(side: Side, mass: Vec<f64>) -> Composed {
+        Composed {
+            side,
+            tilt: 8.0,
+            step: 0.5,
+            start: -1.0,
+            mass,
+            log_scale: 0.0,
+            entry_error: 0.0,
+            missed: Upper::ZERO,
+            relative: 0.0,
+            shift: 0.0,
+            cut: Upper::ZERO,
+        }
+    }
+
+    /// The worst that entries can be is all of them too small, or too large: at lattice points, and between them, where a steep tilt gives the
+    /// point above far more weight than it has from the one below.
+    #[test]
+    fn an_error_of_every_entry_counts_wherever_the_curve_is_read() {
+        let (mass, error) = (vec![0.1, 0.2, 0.1, 0.2, 0.3, 0.1], 0.01);
+        for (side, way) in [(Side::Upper, 1.0), (Side::Lower, -1.0)] {
+            let worst = plain(side, mass.iter().map(|m| m + way * error).collect());
+            let law = Composed { entry_error: error, ..plain(side, mass.clone()) };
+            for i in 1..40_u32 {
+                let epsilon = f64::from(i) / 20.0 - 1.0;
+                let (bound, least) = (law.delta(epsilon), worst.delta(epsilon));
+                assert!(
+                    way * (bound - least) >= -1e-12 * least,
+                    "{side:?} {epsilon}: {bound} {least}"
+                );
+                assert!((bound / least - 1.0).abs() < 1e-3, "{side:?} {epsilon}: {bound} {least}");
+            }
+        }
+    }
+
+    /// A turn and what it is taken from are rounded, each by half a unit in the last place: by products that keep what they lose.
+    #[test]
+    fn the_factor_of_a_tilted_mass_is_off_by_less_than_is_said() {
+        let mut worst = 0.0;
+        for i in 0..20_000_u32 {
+            let (tilt, epsilon) = (1.0 + f64::from(i) * 1.7e-5, 2.0 + f64::from(i % 97) / 51.0);
+            let law = Composed {
+                tilt,
+                log_scale: -f64::from(i % 89) / 23.0,
+                ..plain(Side::Upper, vec![1.0])
+            };
+            let (log, off) = law.log_factor(epsilon);
+            let (turn, lost) = (tilt * epsilon, tilt.mul_add(epsilon, -(tilt * epsilon)));
+            // The rounding of a difference is a float.
+            let part = log - law.log_scale;
+            let rest = (law.log_scale - (log - part)) + (-turn - part) - lost;
+            assert!(rest.abs() <= off / 2.0, "{tilt} {epsilon}: {rest:e} {off:e}");
+            worst = larger(worst, rest.abs() / off);
+        }
+        // A quarter of the margin would not do.
+        assert!(worst > 0.25, "{worst}");
+    }
+
+    #[test]
+    fn evidence_names_every_error() {
+        let law = Composed {
+            log_scale: 0.25,
+            entry_error: 1e-9,
+            missed: Upper::new(2e-9),
+            relative: 3e-9,
+            shift: 4e-9,
+            cut: Upper::new(5e-9),
+            ..plain(Side::Upper, vec![0.5; 3])
+        };
+        let want = LatticeEvidence {
+            step: 0.5,
+            start: -1.0,
+            points: 3,
+            tilt: 8.0,
+            log_scale: 0.25,
+            missed: 2e-9,
+            cut: 5e-9,
+            entry_error: 1e-9,
+            relative_error: 3e-9,
+            loss_error: 4e-9,
+        };
+        assert_eq!(law.evidence(), want);
+    }
+
+    /// The same masses in intervals of big integers: rounding is all that may be off.
+    #[test]
+    fn reading_a_law_is_off_by_less_than_is_said() {
+        let of = Interval::of;
+        for (tilt, step, entries) in
+            [(0.3, 0.001, 400_u32), (7.3, 0.013, 300), (3.1, 0.9, 12), (300.7, 0.05, 30)]
+        {
+            let mass: Vec<f64> = (0..entries).map(|i| 0.1 / f64::from(1 + i % 17)).collect();
+            let (start, log_scale) = (0.1, 0.37 * tilt);
+            for side in [Side::Upper, Side::Lower] {
+                let law = Composed { tilt, step, start, log_scale, ..plain(side, mass.clone()) };
+                for i in 0..12 {
+                    let epsilon = start + step * f64::from(entries) * f64::from(i) / 12.7;
+                    let mut truth = of(0.0);
+                    for (i, m) in (0_u32..).zip(&mass) {
+                        let x = &(&of(start) + &(&of(f64::from(i)) * &of(step))) - &of(epsilon);
+                        if !x.reaches_below(0.0) {
+                            let left = &of(1.0) - &(-&x).exp();
+                            let weight =
+                                (&of(log_scale) - &(&of(tilt) * &(&x + &of(epsilon)))).exp();
+                            truth = &truth + &(&(&of(*m) * &weight) * &left);
+                        }
+                    }
+                    let bound = law.delta(epsilon);
+                    let wrong = match side {
+                        Side::Upper => truth.reaches_above(bound),
+                        Side::Lower => truth.reaches_below(bound),
+                    };
+                    assert!(!wrong, "{side:?} {tilt} {epsilon}: {bound} {truth}");
+                    let off = (&of(bound) - &truth).approximate().abs();
+                    assert!(
+                        off <= 1e-9 * truth.approximate(),
+                        "{side:?} {tilt} {epsilon}: {off:e} {truth}"
+                    );
+                }
             }
         }
     }

@@ -319,6 +319,8 @@ fn ends(end: f64, tilt: f64, top: f64, bottom: f64, up: f64) -> (Form, f64, Vec<
 
 #[cfg(test)]
 mod tests {
+    use dp_check::Interval;
+
     use super::*;
 
     /// At high frequencies it is the rounding of the angle that counts: against the angle with what its product lacks.
@@ -344,6 +346,104 @@ mod tests {
             }
             // Laplace noise has atoms, whose share does not fall with the frequency: there is something to see.
             assert!(worst > error || top == 0.0, "{worst:e} {error:e}");
+        }
+    }
+
+    /// At frequency 0 the transform of any law is 1: a moment in the thousands, which the ends are divided by, is rounded like it.
+    #[test]
+    fn the_error_of_ends_holds_for_steep_tilts() {
+        for make in [Factor::Laplace, Factor::Range] {
+            let mut worst = 0.0;
+            for i in 0..2000 {
+                let factor = make(1.1 + 1e-3 * f64::from(i));
+                let ready = Ready::new(&factor, 1.0, 3000.3 + f64::from(i)).unwrap();
+                let off = size((ready.at(0.0).0 - 1.0, ready.at(0.0).1));
+                assert!(off <= ready.error(0.0), "{factor:?}: {off:e}");
+                worst = larger(worst, off / UNIT);
+            }
+            assert!(worst > 256.0, "more than that of a transform without a tilt: {worst}");
+        }
+    }
+
+    /// All mass is some mass, and the other one is what Simpson's rule says of the density.
+    #[test]
+    fn moments_of_a_range_are_those_of_its_density() {
+        for eta in [0.01, 0.7, 5.0] {
+            let (n, factor) = (2_000_u32, Factor::Range(eta));
+            let scale = -0.5 / libm::expm1(-eta);
+            for s in [0.0, 0.3, 2.0] {
+                let width = 2.0 * eta / f64::from(n);
+                let whole = sum((0..=n).map(|i| {
+                    let x = -eta + width * f64::from(i);
+                    let weight = if i == 0 || i == n { 1.0 } else { f64::from(2 + 2 * (i % 2)) };
+                    weight * width / 3.0 * scale * libm::exp(-0.5 * (x + eta) + (s + 1.0) * x)
+                }));
+                let off = (factor.log_moment(s) - libm::log(whole)).abs();
+                assert!(off < 1e-9, "{eta} {s}: {off:e}");
+            }
+        }
+    }
+
+    /// `E e^(s L)` in intervals of big integers.
+    #[test]
+    fn moments_are_off_by_no_more_than_is_said() {
+        let of = Interval::of;
+        let half = of(0.5);
+        let mut worst = 0.0;
+        for (i, end) in [1e-9, 0.013, 0.7, 3.1, 49.7, 190.0].into_iter().enumerate() {
+            for j in 0..40_u32 {
+                let s = if j < 10 {
+                    -0.93 + 0.17 * f64::from(j)
+                } else {
+                    1e-2 * libm::exp(0.6 * f64::from(j - 10))
+                };
+                let (e, a) = (of(end), &of(s) + &half);
+                // The integral does not change with the sign.
+                let a = if s < -0.5 { -&a } else { a };
+                let ends = (&a * &e).exp();
+                let between = &(&ends - &(&of(1.0) / &ends)) / &a;
+                let fall = (-&(&e * &half)).exp();
+                let masses =
+                    &(&(&of(s) * &e).exp() + &(-&(&(&of(s) + &of(1.0)) * &e)).exp()) * &half;
+                let laplace = &masses + &(&(&between * &fall) * &of(0.25));
+                let scale = &half / &(&of(1.0) - &(-&e).exp());
+                let range = &(&between * &fall) * &scale;
+                for (factor, moment) in
+                    [(Factor::Laplace(end), laplace), (Factor::Range(end), range)]
+                {
+                    let (truth, (log, error)) = (moment.ln(), factor.log_moment_and_error(s));
+                    let off = (&of(log) - &truth).approximate().abs();
+                    assert!(off <= error, "{i} {factor:?} {s}: {off:e} of {error:e}");
+                    worst = larger(worst, off / error);
+                }
+            }
+        }
+        // A thirty-second part of the margin would not do.
+        assert!(worst > 1.0 / 32.0, "{worst}");
+    }
+
+    /// The sum over the integers, in intervals, completed to a square as it stands and not.
+    #[test]
+    fn whole_moments_are_rounded_up_by_little() {
+        let of = Interval::of;
+        for (variance, shift) in [(0.3, 1.0), (1.7, 3.0), (2.5, 2.0), (40.0, 7.0)] {
+            let weight = |x: f64| (-&(&(&of(x) * &of(x)) / &(&of(2.0) * &of(variance)))).exp();
+            let all: Vec<f64> = (-140..=140).map(f64::from).collect();
+            let add = |terms: Vec<Interval>| terms.iter().fold(of(0.0), |sum, term| &sum + term);
+            let total = add(all.iter().map(|y| weight(*y)).collect());
+            for s in [-0.4, 0.3, 1.0, 4.7] {
+                // The loss at `shift + y`.
+                let loss =
+                    |y: f64| &(&of(shift) * &(&of(2.0 * y) + &of(shift))) / &of(2.0 * variance);
+                let terms = all.iter().map(|y| &weight(*y) * &(&of(s) * &loss(*y)).exp());
+                let truth = (&add(terms.collect()) / &total).ln();
+                let upper = Lattice { variance, shift }.whole_moment(s).get();
+                assert!(!truth.reaches_above(upper + 1e-30), "{variance} {s}: {upper} {truth}");
+                assert!(
+                    upper - truth.approximate() <= 1e-2 + 1e-12 * upper,
+                    "{variance} {s}: {upper} {truth}"
+                );
+            }
         }
     }
 }

@@ -357,6 +357,7 @@ fn even_out(index: &[i64]) -> Vec<i64> {
 #[cfg(test)]
 mod tests {
     use approx::assert_abs_diff_eq;
+    use dp_check::Interval;
 
     use super::super::closed::closed;
     use super::super::event::{Direction, Event};
@@ -472,5 +473,48 @@ mod tests {
             assert!((1.0..20.0).contains(&share), "{knot}: {share}");
         }
         assert_eq!(lower.len(), 9);
+    }
+
+    /// What a cell moves up, in intervals of big integers: of an atom anywhere in it, and of the density of Laplace noise.
+    #[test]
+    fn what_a_cell_moves_up_is_off_by_less_than_is_said() {
+        let of = Interval::of;
+        let one = of(1.0);
+        let mut worst = 0.0;
+        // Points that are floats: the place of a cell is counted elsewhere.
+        for step in [1.0 / 256.0, 0.125, 1.0, 4.0] {
+            let loss = 4.0 * step;
+            let pair = Pair::new(Event::laplace(1.0 / loss).unwrap(), Direction::Remove, 60.0);
+            let lift = &one - &(-&of(step)).exp();
+            for i in 0..200_u32 {
+                let mut knots = Knots::new(&pair, 0.0, step, |_| 1);
+                let place = f64::from(i) / 256.0 * 0.997 * step;
+                knots.add_atom(place, 0.3);
+                let cell = knots.index.binary_search(&0).unwrap();
+                if i == 0 {
+                    continue;
+                }
+                let truth = &(&of(0.3) * &(&one - &(-&of(place)).exp())) / &lift;
+                let (up, off) = knots.up(cell);
+                let rest = (&of(up) - &truth).approximate().abs();
+                assert!(rest <= off, "{step} {i}: {rest:e} of {off:e}");
+                worst = larger(worst, rest / off);
+            }
+            let mut knots = Knots::new(&pair, 0.0, step, |_| 1);
+            knots.add_smooth(pair.smooth.as_ref().unwrap());
+            for cell in 0..knots.mass.len() {
+                // Of `e^((x - loss) / 2) / 4`, and of `e^(a - x)` times that.
+                let (a, b) = (of(knots.at(knots.index[cell])), of(knots.at(knots.index[cell + 1])));
+                let root = |x: &Interval| (&(x - &of(loss)) * &of(0.5)).exp();
+                let mass = &(&root(&b) - &root(&a)) * &of(0.5);
+                let lost = &(&root(&a) * &of(0.5)) * &(&one - &(&(&a - &b) * &of(0.5)).exp());
+                let truth = &(&mass - &lost) / &lift;
+                let (up, off) = knots.up(cell);
+                let rest = (&of(up) - &truth).approximate().abs();
+                // The masses have their own slack.
+                assert!(rest <= off + pair.slack * up, "{step} {cell}: {rest:e} of {off:e}");
+            }
+        }
+        assert!(worst > 0.005, "{worst}");
     }
 }

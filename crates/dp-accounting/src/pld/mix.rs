@@ -4,7 +4,7 @@ use super::event::{Direction, Event, Kind};
 use super::factor::{Factor, Lattice, Ready};
 use super::grid::Query;
 use super::line::{Course, LOG_MISSED, Line};
-use super::moments::{LogPoints, Moments, log_peak, order_for_delta, order_for_epsilon};
+use super::moments::{LogPoints, Moments, log_peak, order_for_delta, order_for_epsilon, sum_units};
 use super::pair::Pair;
 use super::split::{Known, MOST_USES, split};
 use super::walk::{MOST_WORK, QUIET};
@@ -39,11 +39,13 @@ pub(crate) struct Mix {
 impl Moments for Mix {
     fn log_moment_and_error(&self, s: f64) -> (f64, f64) {
         let gaussian = self.gaussian_moment(s);
-        let (mut log, mut error) = (gaussian, 16.0 * UNIT * gaussian.abs());
+        let units = sum_units(self.factors.len());
+        // The Gaussian part is in every partial sum.
+        let (mut log, mut error) = (gaussian, UNIT * (12.75 + units) * gaussian.abs());
         for (factor, count) in &self.factors {
             let (one, off) = factor.log_moment_and_error(s);
             log += count * one;
-            error += count * (off + UNIT * (4.0 + self.factors.len() as f64 / 4.0) * one.abs());
+            error += count * (off + UNIT * units * one.abs());
         }
         (log, error)
     }
@@ -414,5 +416,49 @@ mod tests {
             let want = sum(parts.map(each));
             assert!(want > 1e-3 && cut >= want && cut <= want * (1.0 + 1e-12), "{cut} {want}");
         }
+    }
+
+    /// What a sum of many small parts next to a large Gaussian one rounds off is counted.
+    #[test]
+    fn small_parts_beside_a_large_one_are_not_lost() {
+        let small = Factor::Laplace(3e-7);
+        let one = small.log_moment(1.0);
+        let large = 1024.0;
+        assert!(one > 0.7 * large * UNIT && one < large * UNIT, "{one:e}");
+        let many = 1_000;
+        let mix = Mix { variance: large, factors: vec![(small, 1.0); many], cut: Upper::ZERO };
+        assert_eq!(mix.log_moment(1.0).to_bits(), large.to_bits());
+        let lost = one * many as f64;
+        let room = mix.upper(1.0).get() - large;
+        assert!(lost <= room && room <= 4.0 * lost, "{lost:e} {room:e}");
+    }
+
+    /// The sums know of one law only: a Gaussian beside it, however wide, is for others.
+    #[test]
+    fn few_laplace_uses_beside_anything_else_are_not_split() {
+        let laplace = (Event::laplace(1.0).unwrap(), 10.0);
+        let wide = (Event::gaussian(1e4).unwrap(), 1.0);
+        let split = |parts: &[(Event, f64)]| {
+            Mix::new(parts, Direction::Remove, 60.0).split(Query::Delta(1.0)).is_some()
+        };
+        assert!(split(&[laplace]));
+        assert!(
+            !split(&[laplace, wide]) && !split(&[laplace, (Event::laplace(2.0).unwrap(), 1.0)])
+        );
+        assert!(!split(&[(laplace.0, 1.0)]) && !split(&[(laplace.0, MOST_USES + 1.0)]));
+    }
+
+    /// A line says nothing below 0: where even that is too much, nothing is lost. Of a part that is summed by formula it says how many uses there are.
+    #[test]
+    fn a_line_ends_at_nothing() {
+        let part = Event::gaussian(1.0).unwrap().poisson_sampled(0.02).unwrap();
+        let mix = Mix::new(&[(part, 300.0)], Direction::Remove, 60.0);
+        let line = mix.invert(Query::Epsilon(1e-5), 1e-6, &mut 1e9).unwrap();
+        let none = line.read(Query::Epsilon(0.9));
+        assert!(none.lower.get() <= 0.0 && none.upper.get() >= 0.0, "{none:?}");
+        assert_eq!(line.evidence().by_formula, None);
+        let laplace = (Event::laplace(1.0).unwrap(), 10.0);
+        let split = Mix::new(&[laplace], Direction::Remove, 60.0).split(Query::Delta(1.0)).unwrap();
+        assert_eq!(split.evidence().by_formula, Some(10.0));
     }
 }

@@ -53,13 +53,19 @@ pub(crate) struct Sum<'a> {
 impl Moments for Sum<'_> {
     fn log_moment_and_error(&self, s: f64) -> (f64, f64) {
         let (mut log, mut error) = (0.0, 0.0);
+        let units = sum_units(self.parts.len());
         for (part, count) in &self.parts {
             let (one, off) = part.log_moment_and_error(s);
             log += count * one;
-            error += count * (off + UNIT * (4.0 + self.parts.len() as f64 / 4.0) * one.abs());
+            error += count * (off + UNIT * units * one.abs());
         }
         (log, error)
     }
+}
+
+/// What each term of a sum may be off by, in units of itself: its product, and as many partial sums as there are terms, none larger than the whole.
+pub(crate) fn sum_units(terms: usize) -> f64 {
+    3.25 + terms as f64
 }
 
 /// Orders that are searched: `e^-7 .. e^most`.
@@ -218,4 +224,33 @@ pub(crate) fn reach(sum: &dyn Moments, tilt: f64, log_missed: f64) -> Reach {
         }
     }
     reach
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A moment that is known.
+    struct Exact(f64);
+
+    impl Moments for Exact {
+        fn log_moment_and_error(&self, _: f64) -> (f64, f64) {
+            (self.0, 0.0)
+        }
+    }
+
+    /// Each of many small parts is less than what a sum next to a large one rounds to: it would be lost.
+    #[test]
+    fn what_a_sum_of_many_parts_rounds_off_is_counted() {
+        let (large, small) = (Exact(1024.0), Exact(0.999 * 1024.0 * UNIT));
+        for many in [1, 10, 1_000] {
+            let small = std::iter::repeat_n((&small as &dyn Moments, 1.0), many);
+            let parts =
+                Sum { parts: [(&large as &dyn Moments, 1.0)].into_iter().chain(small).collect() };
+            assert_eq!(parts.log_moment(1.0).to_bits(), 1024.0_f64.to_bits());
+            let lost = many as f64 * 0.999 * 1024.0 * UNIT;
+            let room = parts.upper(1.0).get() - 1024.0;
+            assert!(lost <= room && room <= 16.0 * lost, "{many}: {lost:e} {room:e}");
+        }
+    }
 }

@@ -327,14 +327,16 @@ impl Smooth {
 mod tests {
     use super::*;
 
-    /// A cell holds what its halves hold, however wide it is.
+    /// A cell holds what its halves hold, however wide it is, and where it starts before the first loss.
     #[test]
     fn cells_are_the_sums_of_their_halves() {
         for direction in [Direction::Remove, Direction::Add] {
             let gaussian = |rate| Smooth::gaussian(0.5, rate, direction, 60.0);
             for smooth in [gaussian(1.0), gaussian(0.2), Smooth::laplace(3.0, 0.4, direction)] {
                 let (low, high) = smooth.range();
-                for (a, b) in [(0.0, 0.3), (0.2, 0.5), (0.5, 0.9), (0.1, 1.0)] {
+                for (a, b) in
+                    [(0.0, 0.3), (0.2, 0.5), (0.5, 0.9), (0.1, 1.0), (-0.1, 0.3), (-0.3, 0.1)]
+                {
                     let (a, b) = (low + a * (high - low), low + b * (high - low));
                     let half = (b - a) / 2.0;
                     let (one, two) = (smooth.cell(a, a + half), smooth.cell(a + half, b));

@@ -90,7 +90,11 @@ impl<'a> Plan<'a> {
     }
 
     fn origin(&self) -> f64 {
-        sum(self.laws.iter().map(|(law, count)| law.origin * count))
+        let mut origin = LongSum::default();
+        for (law, count) in &self.laws {
+            origin.add(law.origin * count);
+        }
+        origin.get()
     }
 
     /// The window for `tilt`, or nothing if it would be too long or the tilt too large.
@@ -138,7 +142,7 @@ impl<'a> Plan<'a> {
             (planner.plan_fft_forward(size), planner.plan_fft_inverse(size))
         });
         let noise = transform_noise(size);
-        let mut log_scale = 0.0;
+        let mut log_scale = LongSum::default();
         let mut product: Vec<Complex<f64>> = Vec::new();
         // Per frequency, the logarithm of a bound on the magnitude with its error.
         let mut spectrum = forward.make_output_vec();
@@ -169,12 +173,13 @@ impl<'a> Plan<'a> {
             for x in &mut input {
                 *x *= scale;
             }
-            log_scale += count * (top + libm::log(whole) + tilt * law.origin);
+            log_scale.add(count * (top + libm::log(whole) + tilt * law.origin));
             forward
                 .process_with_scratch(&mut input, &mut spectrum, &mut scratch)
                 .expect("the buffers were made for this transform");
             multiply(&mut product, &mut blur, &spectrum, *count, noise);
         }
+        let log_scale = log_scale.get();
         let error_sum = 2.0 * sum(blur);
         let magnitude = 2.0 * sum(product.iter().map(|x| x.norm_sqr().sqrt()));
         // The ends of the spectrum of a real law are real.

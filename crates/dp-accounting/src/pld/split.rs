@@ -168,6 +168,7 @@ pub(crate) fn split(known: Known, log_moment: f64, course: Course, aim: f64) -> 
 #[cfg(test)]
 mod tests {
     use approx::assert_abs_diff_eq;
+    use dp_check::Interval;
 
     use super::super::factor::{Factor, size};
     use super::super::moments::Moments;
@@ -228,6 +229,54 @@ mod tests {
                 .sum();
             let bound = tilted.rest(from);
             assert!(sum <= bound && sum > 1e-4 * bound, "{sum:e} {bound:e}");
+        }
+    }
+
+    /// The same sums in intervals of big integers, term by term.
+    #[test]
+    fn at_most_one_use_between_the_extremes_is_enclosed() {
+        let of = Interval::of;
+        let (one, half) = (of(1.0), of(0.5));
+        for (end, count) in [(0.01, 70_u32), (0.7, 5), (0.3, 40), (9.0, 12)] {
+            let known = Known { end, count: f64::from(count) };
+            let grown = of(end).exp();
+            for i in 0..25_u32 {
+                // On the losses and between them.
+                let epsilon = end * f64::from(count) * f64::from(i) / 24.0
+                    * if i % 3 == 0 { 1.0 } else { 0.99 };
+                let sum = |uses: u32, stick: &dyn Fn(&Interval) -> Interval| {
+                    let (mut weight, mut total) = (half.power(u64::from(uses)), of(0.0));
+                    for down in 0..=uses {
+                        let loss = grown.power(u64::from(uses.abs_diff(2 * down)));
+                        let loss = if 2 * down > uses { &one / &loss } else { loss };
+                        total = &total + &(&weight * &stick(&(&of(epsilon).exp() / &loss)));
+                        let next = &weight * &Interval::whole(u64::from(uses - down));
+                        weight = &(&next / &Interval::whole(u64::from(down + 1))) / &grown;
+                    }
+                    total
+                };
+                // Of `e^y`.
+                let none = |y: &Interval| (&one - y).positive_part();
+                let inner = |y: &Interval| {
+                    if !y.reaches_below(libm::exp(-end)) {
+                        let root = (&one - &(y / &grown).sqrt()).positive_part();
+                        &(&root * &root) * &half
+                    } else {
+                        &(&(&one - &(&one / &grown)) * &(&one - y)) * &half
+                    }
+                };
+                let apart = &Interval::whole(u64::from(count)) * &sum(count - 1, &inner);
+                let truth = &sum(count, &none) + &apart;
+                let (lower, upper) = (known.lower(epsilon).get(), known.upper(epsilon).get());
+                assert!(
+                    !truth.reaches_below(lower) && !truth.reaches_above(upper),
+                    "{end} {count} {epsilon}: {lower} {upper} {truth}"
+                );
+                assert!(
+                    upper - lower <= 1e-10 * upper + 1e-13,
+                    "{end} {count} {epsilon}: {lower} {upper}"
+                );
+            }
         }
     }
 }

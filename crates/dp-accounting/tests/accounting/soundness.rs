@@ -314,7 +314,7 @@ fn inversion_and_lattices_agree() {
 
 #[test]
 fn receipts_as_compositions() {
-    use dp_accounting::{AddOnly, AddRemove, Receipt};
+    use dp_accounting::{AddOnly, AddRemove, Receipt, ReplaceOne};
     let steps = vec![Step::spend("a", pure(0.1)); 100];
     let spent = Step::sequential("all", steps);
     let receipt = Receipt::new("m", AddRemove, budget(10.0, 1e-6), spent.clone());
@@ -332,13 +332,26 @@ fn receipts_as_compositions() {
     let rest = Receipt::new("m", AddRemove, budget(10.0, 1e-6), next_to_nothing).total().unwrap();
     let (with_rest, without) = (rest.epsilon(delta(1e-6)), total.epsilon(delta(0.991e-6)));
     assert!(with_rest.upper() >= without.upper(), "{with_rest} {without}");
-    assert!(Receipt::new("m", AddOnly, budget(10.0, 1e-6), spent).total().is_none());
+    assert!(Receipt::new("m", AddOnly, budget(10.0, 1e-6), spent.clone()).total().is_none());
     let nothing = Step::spend("n", Loss::Unbounded);
     assert!(Receipt::new("m", AddRemove, budget(10.0, 1e-6), nothing).total().is_none());
     // What is left out grows with a group by more than is known here.
     let outside = Step::outside("rare", delta(1e-9), Step::spend("a", pure(0.1)));
     let outside = Receipt::new("m", AddRemove, budget(1.0, 1e-6), outside);
     assert!(outside.total().is_some() && outside.into_replace_one().total().is_none());
+    // Nothing need be left out: what is known from below is what the rest costs.
+    let rare = Step::outside("rare", delta(1e-9), spent.clone());
+    let rare = Receipt::new("m", AddRemove, budget(10.0, 1e-6), rare).total().unwrap();
+    let rare = rare.epsilon(delta(1e-6));
+    assert!(rare.lower() == bound.lower() && bound.lower() < bound.upper(), "{rare} {bound}");
+    assert!(rare.upper() > bound.upper(), "{rare} {bound}");
+    // A record that is replaced leaves one part and comes into another.
+    let parts = Step::parallel("parts", vec![Step::spend("a", pure(0.1)); 2]);
+    for steps in [parts.clone(), Step::sequential("all", vec![parts])] {
+        let added = Receipt::new("m", AddRemove, budget(1.0, 0.0), steps.clone());
+        let replaced = Receipt::new("m", ReplaceOne, budget(1.0, 0.0), steps);
+        assert!(added.total().is_some() && replaced.total().is_none());
+    }
     // The group of two changes under another relation is the doubled loss.
     let replace = receipt.into_replace_one().total().unwrap().epsilon(delta(1e-6));
     assert!(replace.lower() > bound.upper());
