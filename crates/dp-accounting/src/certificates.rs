@@ -224,6 +224,8 @@ pub fn target_charging_loss(
 
 #[cfg(test)]
 mod tests {
+    use dp_check::Interval;
+
     use super::*;
 
     /// All numbers of tests, each in full: what the search must agree with.
@@ -282,5 +284,27 @@ mod tests {
             }
         }
         assert!(cases > 50, "{cases} cases are within: a test about little");
+    }
+
+    /// The binomial tail in intervals of big integers.
+    #[test]
+    fn the_chance_of_more_tests_is_rounded_up_by_little() {
+        let one = Interval::of(1.0);
+        for (e, uses, limit) in [(0.1, 30, 9), (1.0, 400, 100), (3.0, 20, 20), (0.013, 900, 300)] {
+            let hit = &one / &(&one + &Interval::of(e).exp());
+            let miss = &one - &hit;
+            let mut term = miss.power(uses);
+            let mut truth = Interval::of(0.0);
+            for i in 0..limit {
+                truth = &truth + &term;
+                let odds =
+                    &(&hit * &Interval::whole(uses - i)) / &(&miss * &Interval::whole(i + 1));
+                term = &term * &odds;
+            }
+            let count = |n: u64| u32::try_from(n).expect("small");
+            let bound = charged_more(e, count(uses), count(limit)).get();
+            assert!(!truth.reaches_above(bound), "{e} {uses}: {bound} {truth}");
+            assert!(bound <= truth.approximate() * (1.0 + 1e-9), "{e} {uses}: {bound} {truth}");
+        }
     }
 }

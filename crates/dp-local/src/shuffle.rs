@@ -343,6 +343,22 @@ mod tests {
         }
     }
 
+    /// Values to 20 digits, as a number and what it lacks, where plain arithmetic ends below.
+    #[test]
+    fn the_closed_form_is_rounded_up() {
+        for (delta, group, whole, lacks) in [
+            (1e-9, 27_078, 0.031_749_567_685_097_006, -2.665e-19),
+            (1e-9, 227_816, 0.011_049_652_492_523_529, -3.462e-19),
+            (1e-5, 14_976, 0.032_630_979_820_411_73, -1.503e-18),
+        ] {
+            let told = closed(0.25, group, delta).expect("proved");
+            assert!(
+                (told - whole) - lacks >= 0.0 && told <= whole * (1.0 + 1e-11),
+                "{group}: {told}"
+            );
+        }
+    }
+
     /// What is outside of the bins is not proved to give away less, so a delta that small buys nothing.
     #[test]
     fn no_delta_is_smaller_than_what_is_not_followed() {

@@ -8,7 +8,7 @@ use dp_accounting::{
 use dp_noise::{Geometric, Ratio};
 use serde::{Deserialize, Serialize};
 
-use crate::rational::{ratio_at_most, to_f64};
+use crate::rational::{ratio_at_most, sum_up, to_f64};
 use crate::reports::ReportNoise;
 use crate::source::value_of;
 use crate::{CellsRef, Draws, Law, MechanismError, PoissonSample, Private, Source, SparseScores};
@@ -154,7 +154,6 @@ impl CreditedRun {
 
     /// What the run costs, for a receipt under [`AddRemove`](dp_accounting::AddRemove).
     pub fn step(&self) -> Step {
-        let spent = || self.parts.iter().map(|part| to_f64(part.spends)).sum::<f64>();
         match (self.certificate, &self.sample) {
             (Certificate::Composition, _) => {
                 let rounds = |part: &Planned| {
@@ -167,7 +166,7 @@ impl CreditedRun {
             }
             (Certificate::Approximate { delta }, _) => {
                 // The rounded rates cost no more than what was asked for.
-                let spent = Epsilon::new(spent() * (1.0 + 1e-15)).ok();
+                let spent = Epsilon::new(sum_up(self.parts.iter().map(|part| part.spends))).ok();
                 let spent = spent.and_then(|each| repeated_selection_epsilon(each, delta));
                 let epsilon = spent.unwrap_or(self.epsilon);
                 let loss = Loss::Approximate { epsilon, delta };
@@ -536,6 +535,24 @@ mod tests {
                 assert!(spent <= all.get() && spent > all.get() * (1.0 - 2e-9), "{certificate:?}");
             }
         }
+    }
+
+    /// Forty parts that are less than what a sum next to the largest one rounds to: the receipt has them.
+    #[test]
+    fn small_parts_beside_a_large_one_are_on_the_receipt() {
+        let delta = Delta::new(1e-6).expect("valid");
+        let mut shares = vec![6e-17; 41];
+        shares[20] = 0.9;
+        let certificate = Certificate::Approximate { delta };
+        let run = CreditedRun::new(certificate, epsilon(1.0), &parts(&shares, 1)).expect("valid");
+        let large = to_f64(run.parts[20].spends);
+        let small = 40.0 * to_f64(run.parts[0].spends);
+        assert!(
+            small > 10.0 * f64::EPSILON * large && large + to_f64(run.parts[0].spends) == large
+        );
+        let least = Epsilon::new(large + small).expect("valid");
+        let stated = run.step().epsilon(delta).expect("approximate");
+        assert!(stated >= repeated_selection_epsilon(least, delta).expect("a delta"), "{stated}");
     }
 
     #[test]

@@ -27,6 +27,20 @@ pub(crate) fn to_f64(ratio: Ratio) -> f64 {
     ratio.numerator() as f64 / ratio.denominator().get() as f64
 }
 
+/// The sum of ratios of at most [`BITS`] significant bits, rounded up where it has to be: from the smallest on, so that many small ones are not lost beside a
+/// large one.
+pub(crate) fn sum_up(ratios: impl IntoIterator<Item = Ratio>) -> f64 {
+    let mut parts: Vec<f64> = ratios.into_iter().map(to_f64).collect();
+    parts.sort_unstable_by(f64::total_cmp);
+    parts.into_iter().fold(0.0, |sum, part| {
+        let near = sum + part;
+        // What an addition rounds off is itself a float.
+        let kept = near - sum;
+        let lost = (sum - (near - kept)) + (part - kept);
+        if lost > 0.0 { near.next_up() } else { near }
+    })
+}
+
 /// The loss `mu` of noise with `length^2 / variance` equal to this ratio, rounded up by at most the last digit.
 pub(crate) fn mu_of_square(ratio: Ratio) -> Mu {
     let square = to_f64(ratio);
@@ -74,6 +88,24 @@ mod tests {
     fn out_of_range_is_none() {
         for x in [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY, 1e-300, 2_f64.powi(62)] {
             assert_eq!(ratio_at_most(x), None, "{x}");
+        }
+    }
+
+    /// In whole units of `2^-100`, of which all are made.
+    #[test]
+    fn sums_are_no_less_than_they_are_and_hardly_more() {
+        let unit = 2_f64.powi(100);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole")]
+        let exact = |x: f64| (x * unit) as u128;
+        for (large, small, many) in
+            [(0.9, 4e-17, 40_usize), (0.9, 6e-17, 40), (0.7, 1e-9, 300), (0.3, 0.3, 3)]
+        {
+            let mut ratios = vec![ratio_at_most(small).expect("in range"); many];
+            ratios.insert(many / 2, ratio_at_most(large).expect("in range"));
+            let truth: u128 = ratios.iter().map(|ratio| exact(to_f64(*ratio))).sum();
+            let sum = sum_up(ratios);
+            assert!(exact(sum) >= truth, "{large} {small}: {sum}");
+            assert!(exact(sum.next_down().next_down()) < truth, "{large} {small}: {sum}");
         }
     }
 }

@@ -206,12 +206,12 @@ mod tests {
     fn one_use_is_enclosed_wherever_it_is_asked() {
         let of = Interval::of;
         let one = of(1.0);
-        for i in 0..3_000_u32 {
+        for i in 0..300_u32 {
             let share =
                 |steps: u32| f64::from(i.wrapping_mul(2_654_435_761) / steps % 1000) / 1000.0;
             let (rate, loss) = (libm::exp(-20.0 * share(1)), libm::exp(4.0 * share(1000) - 3.0));
             let direction = if i % 2 == 0 { Direction::Remove } else { Direction::Add };
-            let kind = if i % 5 == 0 {
+            let kind = if i % 10 == 0 {
                 Kind::Gaussian { noise_multiplier: 1.0 / loss }
             } else {
                 Kind::Laplace { epsilon: loss }
@@ -231,7 +231,7 @@ mod tests {
                 let place = &(&grown * &q) / &left;
                 (left, place)
             };
-            let plain = if i % 5 == 0 {
+            let plain = if i % 10 == 0 {
                 hockey_stick(&(&one / &of(1.0 / loss)), &place.ln())
             } else {
                 (&one - &(&place / &of(loss).exp()).sqrt()).positive_part()

@@ -426,12 +426,12 @@ mod tests {
     #[test]
     fn whole_moments_are_rounded_up_by_little() {
         let of = Interval::of;
-        for (variance, shift) in [(0.3, 1.0), (1.7, 3.0), (2.5, 2.0), (40.0, 7.0)] {
+        for (variance, shift) in [(0.3, 1.0), (1.7, 3.0), (2.5, 2.0), (20.0, 3.0)] {
             let weight = |x: f64| (-&(&(&of(x) * &of(x)) / &(&of(2.0) * &of(variance)))).exp();
-            let all: Vec<f64> = (-140..=140).map(f64::from).collect();
+            let all: Vec<f64> = (-90..=90).map(f64::from).collect();
             let add = |terms: Vec<Interval>| terms.iter().fold(of(0.0), |sum, term| &sum + term);
             let total = add(all.iter().map(|y| weight(*y)).collect());
-            for s in [-0.4, 0.3, 1.0, 4.7] {
+            for s in [-0.4, 1.0, 4.7] {
                 // The loss at `shift + y`.
                 let loss =
                     |y: f64| &(&of(shift) * &(&of(2.0 * y) + &of(shift))) / &of(2.0 * variance);

@@ -499,6 +499,12 @@ mod tests {
                 let rest = (&of(up) - &truth).approximate().abs();
                 assert!(rest <= off, "{step} {i}: {rest:e} of {off:e}");
                 worst = larger(worst, rest / off);
+                // The upper law moves no less than that, and the lower one no more.
+                knots.left.fill(0.0);
+                knots.fixed.fill(1.0);
+                let (lower, upper) = (knots.lower()[cell + 1] - 1.0, knots.upper()[cell + 1] - 1.0);
+                assert!(!truth.reaches_above(upper + 2.0 * UNIT), "{step} {i}: {upper} {truth}");
+                assert!(!truth.reaches_below(lower - 2.0 * UNIT), "{step} {i}: {lower} {truth}");
             }
             let mut knots = Knots::new(&pair, 0.0, step, |_| 1);
             knots.add_smooth(pair.smooth.as_ref().unwrap());

@@ -402,6 +402,8 @@ fn period(
 
 #[cfg(test)]
 mod tests {
+    use dp_check::{Interval, hockey_stick};
+
     use super::*;
 
     /// Every use lacks what its law was cut by.
@@ -460,5 +462,34 @@ mod tests {
         let laplace = (Event::laplace(1.0).unwrap(), 10.0);
         let split = Mix::new(&[laplace], Direction::Remove, 60.0).split(Query::Delta(1.0)).unwrap();
         assert_eq!(split.evidence().by_formula, Some(10.0));
+    }
+
+    /// Along a line, however far out, a Gaussian has the curve that intervals of big integers give it.
+    #[test]
+    fn a_line_encloses_the_curve_of_a_gaussian() {
+        for (multiplier, places) in
+            [(0.5, [0.1, 6.0, 18.0]), (3.0, [0.01, 1.0, 7.0]), (40.0, [0.003, 0.1, 0.6])]
+        {
+            let mix = Mix {
+                variance: 1.0 / (multiplier * multiplier),
+                factors: Vec::new(),
+                cut: Upper::ZERO,
+            };
+            let mu = Interval::of(mix.variance).sqrt();
+            for epsilon in places {
+                let query = Query::Delta(epsilon);
+                let line = mix.invert(query, 1e-6, &mut 1e9).unwrap();
+                for at in [0.97, 1.0, 1.02].map(|x| x * epsilon) {
+                    let truth = hockey_stick(&mu, &Interval::of(at));
+                    let found = line.read(Query::Delta(at));
+                    let (lower, upper) = (found.lower.get(), found.upper.get());
+                    assert!(
+                        !truth.reaches_below(lower) && !truth.reaches_above(upper),
+                        "{multiplier} {at}: {found:?} {truth}"
+                    );
+                    assert!(upper - lower <= 1e-6 * upper, "{multiplier} {at}: {found:?}");
+                }
+            }
+        }
     }
 }

@@ -357,4 +357,24 @@ pub(super) mod tests {
             assert!(from <= z && z <= to, "{rate} {z}: {from} to {to}");
         }
     }
+
+    /// A Gaussian that is not sampled has the moment `s (s + 1) / 2` over its variance. What points far out lose counts.
+    #[test]
+    fn moments_of_a_gaussian_are_off_by_no_more_than_is_said() {
+        let mut worst = 0.0;
+        for (multiplier, direction) in
+            [(0.37, Direction::Remove), (1.3, Direction::Add), (7.1, Direction::Remove)]
+        {
+            let smooth = Smooth::gaussian(multiplier, 1.0, direction, 700.0);
+            for i in 0..60 {
+                let s = 0.3 * libm::exp(0.12 * f64::from(i));
+                let rule = Rule::sampled(&smooth, &[], s, 0.0).unwrap();
+                let truth = s * (s + 1.0) / (2.0 * multiplier * multiplier);
+                let (off, own) = ((rule.log_moment - truth).abs(), 4.0 * UNIT * truth);
+                assert!(off <= rule.error + own, "{multiplier} {s}: {off:e} {:e}", rule.error);
+                worst = larger(worst, (off - own) / rule.error);
+            }
+        }
+        assert!(worst > 0.01, "{worst}");
+    }
 }

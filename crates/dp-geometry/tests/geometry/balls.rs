@@ -184,6 +184,22 @@ fn a_ball_around_a_box_holds_all_corners_and_hardly_more() {
     }
 }
 
+/// The norm of a point that is just outside may be computed as the radius, or less: it is moved all the same.
+#[test]
+fn a_norm_that_was_rounded_down_leaves_no_point_outside() {
+    let mut outside = 0;
+    for i in 1..2_000_u32 {
+        let point = [0.37, 0.71, 0.93].map(|x| (f64::from(i) * x).sin());
+        let largest = point.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        let squares: f64 = point.iter().map(|x| (x / largest).powi(2)).sum();
+        let ball = PublicBall::new(vec![0.0; 3], largest * squares.sqrt()).unwrap();
+        let order = exact::norm_against(&point, ball.centre(), ball.radius());
+        outside += u32::from(order == Ordering::Greater);
+        assert_clip_is_sound(&ball, &point);
+    }
+    assert!(outside > 500, "{outside} of these are outside");
+}
+
 #[test]
 fn serde_checks_the_settings_again() {
     let ball = PublicBall::new(vec![0.5], 2.0).unwrap();
