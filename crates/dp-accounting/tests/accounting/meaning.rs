@@ -134,6 +134,19 @@ fn questions_are_inverse_to_each_other() {
     }
 }
 
+/// Where a scale of 1 is more than enough, less is looked for, and not less than is needed.
+#[test]
+fn less_noise_than_a_unit_keeps_the_budget() {
+    let generous = budget(20.0, 1e-6);
+    let noises: [fn(f64) -> Result<Event, _>; 2] = [Event::gaussian, Event::laplace];
+    for noise in noises {
+        let scale = noise_for(generous, 1, noise).unwrap().unwrap();
+        let cost = |scale: f64| epsilon_for(noise(scale).unwrap(), 1, generous.delta()).unwrap();
+        assert!(scale < 1.0 && cost(scale).upper() <= 20.0, "{scale}");
+        assert!(cost(scale * (1.0 - 1e-5)).upper() > 20.0, "{scale} is not the least");
+    }
+}
+
 #[test]
 fn questions_at_the_ends_of_what_noise_takes() {
     // Without a delta no Gaussian is enough; of Laplace noise the plain sum.
