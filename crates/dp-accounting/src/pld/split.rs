@@ -258,11 +258,11 @@ mod tests {
                 // Of `e^y`.
                 let none = |y: &Interval| (&one - y).positive_part();
                 let inner = |y: &Interval| {
-                    if !y.reaches_below(libm::exp(-end)) {
+                    if y.reaches_below(libm::exp(-end)) {
+                        &(&(&one - &(&one / &grown)) * &(&one - y)) * &half
+                    } else {
                         let root = (&one - &(y / &grown).sqrt()).positive_part();
                         &(&root * &root) * &half
-                    } else {
-                        &(&(&one - &(&one / &grown)) * &(&one - y)) * &half
                     }
                 };
                 let apart = &Interval::whole(u64::from(count)) * &sum(count - 1, &inner);
