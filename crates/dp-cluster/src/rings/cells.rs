@@ -15,22 +15,29 @@ use crate::residual::{UNITS, add_residual};
 use crate::sized_sum::NO_GROUP;
 use crate::table::sum_rows;
 
-/// Rings around a centre; the last ends at the diagonal of the box.
+/// Rings around a centre up to the diagonal of the box that nearly all records are in.
 pub(super) const RINGS: usize = 22;
+/// With those beyond it, up to the diagonal of the public box.
+const MOST_RINGS: usize = 128;
 
 /// Most cells of a round, unless there are more centres than a 22nd of that: what has to fit memory.
 pub(super) const MOST_CELLS: usize = 1 << 24;
 
-/// The radii at which rings end, ascending.
-pub(super) fn ring_radii(public_box: &PublicBox) -> Vec<f64> {
-    let diagonal = public_box.diagonal();
-    (0..RINGS).rev().map(|halvings| diagonal / (1_u64 << halvings) as f64).collect()
+/// The radii at which rings end, ascending: halves of a diagonal within which nearly all records are, and twice it and so on up to that of the public box.
+pub(super) fn ring_radii(nearly_all: f64, public_box: &PublicBox) -> Vec<f64> {
+    let near = (0..RINGS).rev().map(|halvings| nearly_all / (1_u64 << halvings) as f64);
+    let doubled = std::iter::successors(Some(nearly_all), |radius| Some(2.0 * radius));
+    let is_short = |radius: &f64| *radius < public_box.diagonal();
+    let beyond = doubled.take_while(is_short).map(|radius| 2.0 * radius);
+    near.chain(beyond.take(MOST_RINGS - RINGS)).collect()
 }
 
 /// How many records are in each cell: released values and public numbers only.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RingCells {
     pub(crate) labels: Labels,
+    /// The diagonal of the box that nearly all records are in.
+    pub(super) nearly_all: f64,
     /// Normal vectors of hyperplanes, row-major.
     pub(super) normals: Vec<f64>,
     /// How many of them cut the rings of each centre.
@@ -43,7 +50,12 @@ impl RingCells {
     }
 
     pub(crate) fn entries(&self) -> usize {
-        self.planes.iter().fold(0, |all, &planes| all.saturating_add(cells_of(planes)))
+        let rings = self.radii().len();
+        self.planes.iter().fold(0, |all, &planes| all.saturating_add(cells_of(rings, planes)))
+    }
+
+    fn radii(&self) -> Vec<f64> {
+        ring_radii(self.nearly_all, &self.labels.public_box)
     }
 
     /// None if this is no question of a plan.
@@ -54,18 +66,21 @@ impl RingCells {
         let most = self.planes.iter().copied().max()?;
         let fits = most == 0 || self.entries() <= MOST_CELLS;
         let are_there = most <= RingRounds::MAX_PLANES.min(hyperplanes.planes());
-        if self.planes.len() != centres || !fits || !are_there {
+        let is_length = self.nearly_all > 0.0 && self.nearly_all.is_finite();
+        if self.planes.len() != centres || !fits || !are_there || !is_length {
             return None;
         }
+        let radii = self.radii();
+        let rings = radii.len();
         let mut first = vec![0];
         first.extend(self.planes.iter().scan(0, |end, &planes| {
-            *end += cells_of(planes);
+            *end += cells_of(rings, planes);
             Some(*end)
         }));
         Some(Layout {
             dim,
             centres: self.labels.centres().coords().to_vec(),
-            ends: Buckets::new(ring_radii(&self.labels.public_box)),
+            ends: Buckets::new(radii),
             hyperplanes,
             planes: self.planes.clone(),
             first,
@@ -84,8 +99,8 @@ impl RingCells {
 }
 
 /// Cells of one centre whose rings so many hyperplanes cut; more than there may be for more than there are.
-fn cells_of(planes: usize) -> usize {
-    if planes <= RingRounds::MAX_PLANES { RINGS << planes } else { usize::MAX }
+fn cells_of(rings: usize, planes: usize) -> usize {
+    if planes <= RingRounds::MAX_PLANES { rings << planes } else { usize::MAX }
 }
 
 /// Where the cells of one round are.
@@ -104,6 +119,11 @@ impl Layout {
     /// The number of cells.
     pub(super) fn len(&self) -> usize {
         self.first[self.planes.len()]
+    }
+
+    /// Around each centre.
+    pub(super) fn rings(&self) -> usize {
+        self.radii().len()
     }
 
     /// The radii at which rings end, ascending.
@@ -130,7 +150,7 @@ impl Layout {
     #[inline]
     pub(crate) fn cell(&self, (centre, distance): (usize, f64), point: &[f64]) -> usize {
         // Rounding can put a corner of the box beyond its diagonal.
-        let ring = self.ends.find(distance).min(RINGS - 1);
+        let ring = self.ends.find(distance).min(self.rings() - 1);
         let code = match self.planes[centre] {
             0 => 0,
             planes => self.hyperplanes.key_around(self.centre(centre), point, planes),
