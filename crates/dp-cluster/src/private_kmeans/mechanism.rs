@@ -45,6 +45,9 @@ pub(super) enum StartPlan {
     Map(PrivateMap<AddRemove>),
 }
 
+/// No box found has a shorter diagonal: the shortest that a public one may have, over `2^49`.
+const SHORTEST: f64 = 1e-100;
+
 /// The step of the receipt that pays for a map. Ring rounds bring their own.
 const MAP: &str = "map as a start";
 
@@ -151,7 +154,7 @@ impl ByPasses for PrivateKMeans {
             (At::Rings(..) | At::Map(_), _) => is_there("the start of the plan", false),
             (At::Rounds { public_box, longest, state }, _) => {
                 let diagonal = public_box.diagonal();
-                StateError::unless_within("longest radius", *longest, [0.0, diagonal])?;
+                StateError::unless_within("longest radius", *longest, [SHORTEST, diagonal])?;
                 self.recentring.in_box(box_of(public_box)?, *longest).fits(state, question)
             }
         }

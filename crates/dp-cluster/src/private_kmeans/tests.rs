@@ -180,6 +180,39 @@ fn rings_see_a_group_outside_of_the_box_found() {
     assert!(lost.iter().all(|lost| *lost < 20.0), "{lost:?}");
 }
 
+/// Far away from all others rings put a centre roughly; rounds bring it to its records, and its errors say where they have not.
+#[test]
+fn a_group_far_outside_has_a_centre_that_knows_how_far_off_it_is() {
+    for (far, least) in [(1e3, 8), (1e5, 8)] {
+        let mut rng = rng(45);
+        let mut coords = Vec::new();
+        for i in 0..20_000_u32 {
+            let at = if i % 100 == 0 { far } else { f64::from(i % 3) };
+            coords.extend((0..4).map(|_| at + 0.2 * normal(&mut rng)));
+        }
+        let points = Points::new(coords, 4).expect("whole rows");
+        let settings =
+            PrivateKMeansSettings { expected_records: Some(20_000), ..Default::default() };
+        let wide = PublicBox::cube(4, -1.5 * far, 1.5 * far).expect("valid");
+        let plan = PrivateKMeans::new(wide, 4, budget(1.0), settings).expect("valid");
+        let honest = (0..10).filter(|&seed| {
+            let output = plan.simulate(points.view(), &mut self::rng(seed)).expect("fits").output;
+            let errors = output.errors.expect("of the last round");
+            let centres = output.centres.view();
+            let (centre, error) = centres
+                .rows()
+                .zip(&errors)
+                .max_by(|a, b| a.0[0].total_cmp(&b.0[0]))
+                .expect("one at least");
+            let off = centre.iter().map(|x| (x - far).powi(2)).sum::<f64>().sqrt();
+            let stated = error.at.iter().map(|at| at * at).sum::<f64>().sqrt();
+            off < 3.0 * stated || !error.signal
+        });
+        let honest = honest.count();
+        assert!(honest >= least, "{far}: {honest}");
+    }
+}
+
 /// More clusters than records, by far: an answer, in a time that does not grow with them.
 #[test]
 fn a_million_clusters_of_two_hundred_records_are_some() {

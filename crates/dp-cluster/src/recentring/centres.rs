@@ -106,7 +106,7 @@ impl Centres {
     }
 
     /// That a run in this box can have left them.
-    pub(crate) fn fits(&self, public_box: &PublicBox, longest: f64) -> Result<(), TableError> {
+    pub(crate) fn fits(&self, public_box: &PublicBox) -> Result<(), TableError> {
         StateError::unless_equal("dimension of the centres", self.dim, public_box.dim())?;
         let number = self.standings.len();
         StateError::unless_within("number of centres", number as f64, [1.0, LARGEST])?;
@@ -122,7 +122,7 @@ impl Centres {
             within("count beyond a radius", one.beyond, [-LARGEST, LARGEST])?;
             within("variance of a centre", one.variance, [0.0, f64::INFINITY])?;
             StateError::unless_all_within("variance of a start", one.of_start, [0.0, f64::MAX])?;
-            within("radius of a centre", one.radius, [0.0, longest])
+            within("radius of a centre", one.radius, [0.0, public_box.diagonal()])
         })
     }
 
@@ -164,8 +164,9 @@ impl Centres {
     /// round, or the start, left more noise than usual, or found most points far beyond its radius.
     pub(super) fn set_radii(&mut self, round: &Round, chosen: f64, longest: f64) {
         let mut variances: Vec<f64> = self.standings.iter().map(Standing::known).collect();
+        variances.retain(|variance| variance.is_finite());
         variances.sort_by(f64::total_cmp);
-        let usual = variances.get(variances.len() / 2).copied().unwrap_or(0.0);
+        let usual = variances.get(variances.len().saturating_sub(1) / 2).copied().unwrap_or(0.0);
         let dim = self.dim as f64;
         for standing in &mut self.standings {
             let excess = dim * (standing.known() - usual);

@@ -22,8 +22,6 @@ use crate::{ClusterError, Clustering};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Recentring {
     public_box: PublicBox,
-    /// The longest radius.
-    longest: f64,
     settings: Rounds,
     clusters: Option<usize>,
     rounds: Vec<Round>,
@@ -86,12 +84,12 @@ impl Recentring {
             return Err(ClusterError::Setting { name, got: diagonal, want });
         }
         let radii = radii(diagonal);
-        Ok(Self { public_box, longest: diagonal, settings, clusters, rounds, radii })
+        Ok(Self { public_box, settings, clusters, rounds, radii })
     }
 
-    /// The same rounds in another box, with radii up to this one.
+    /// The same rounds in another box. The radius for all centres is this one at most; one of which more noise is known may have a longer one.
     pub(crate) fn in_box(&self, public_box: PublicBox, longest: f64) -> Self {
-        Self { radii: radii(longest), longest, public_box, ..self.clone() }
+        Self { radii: radii(longest), public_box, ..self.clone() }
     }
 
     pub(super) fn rounds(&self) -> usize {
@@ -157,7 +155,7 @@ impl Recentring {
             let among = (&*self.radii, &*among);
             let radius = round.choose_radius(number, among, counted, state.target, draws);
             state.reach = state.reach.map(|reach| reach.min(WIDER * radius));
-            centres.set_radii(round, radius, self.longest);
+            centres.set_radii(round, radius, self.public_box.diagonal());
             state.radius = Some(radius);
             let question = self.question(&state);
             return Next::Ask(state, question);
@@ -195,8 +193,8 @@ impl Recentring {
     pub(crate) fn fits(&self, state: &RoundState, question: &Question) -> Result<(), TableError> {
         let last = self.rounds.len() as f64 - 1.0;
         StateError::unless_within("number of the round", state.number as f64, [0.0, last])?;
-        state.centres.fits(&self.public_box, self.longest)?;
-        let lengths = [0.0, self.longest];
+        state.centres.fits(&self.public_box)?;
+        let lengths = [0.0, self.public_box.diagonal()];
         StateError::unless_all_within("radius", state.radius, lengths)?;
         StateError::unless_all_within("reach", state.reach, [0.0, f64::INFINITY])?;
         asks(question, &self.question(state))

@@ -17,18 +17,19 @@ use crate::table::sum_rows;
 
 /// Rings around a centre up to the diagonal of the box that nearly all records are in.
 pub(super) const RINGS: usize = 22;
-/// With those beyond it, up to the diagonal of the public box.
-const MOST_RINGS: usize = 128;
+/// With those beyond it, up to the diagonal of the public box: a box found has no less than a `2^49`th of its width.
+const MOST_RINGS: usize = 80;
 
-/// Most cells of a round, unless there are more centres than a 22nd of that: what has to fit memory.
+/// Most cells of a round, unless there are so many centres that their rings are more: what has to fit memory.
 pub(super) const MOST_CELLS: usize = 1 << 24;
 
 /// The radii at which rings end, ascending: halves of a diagonal within which nearly all records are, and twice it and so on up to that of the public box.
 pub(super) fn ring_radii(nearly_all: f64, public_box: &PublicBox) -> Vec<f64> {
+    let diagonal = public_box.diagonal();
     let near = (0..RINGS).rev().map(|halvings| nearly_all / (1_u64 << halvings) as f64);
     let doubled = std::iter::successors(Some(nearly_all), |radius| Some(2.0 * radius));
-    let is_short = |radius: &f64| *radius < public_box.diagonal();
-    let beyond = doubled.take_while(is_short).map(|radius| 2.0 * radius);
+    let beyond = doubled.take_while(|radius| *radius < diagonal);
+    let beyond = beyond.map(|radius| (2.0 * radius).min(diagonal));
     near.chain(beyond.take(MOST_RINGS - RINGS)).collect()
 }
 
@@ -66,11 +67,11 @@ impl RingCells {
         let most = self.planes.iter().copied().max()?;
         let fits = most == 0 || self.entries() <= MOST_CELLS;
         let are_there = most <= RingRounds::MAX_PLANES.min(hyperplanes.planes());
-        let is_length = self.nearly_all > 0.0 && self.nearly_all.is_finite();
-        if self.planes.len() != centres || !fits || !are_there || !is_length {
+        let radii = self.radii();
+        let is_covered = radii.last() == Some(&self.labels.public_box.diagonal());
+        if self.planes.len() != centres || !fits || !are_there || !is_covered {
             return None;
         }
-        let radii = self.radii();
         let rings = radii.len();
         let mut first = vec![0];
         first.extend(self.planes.iter().scan(0, |end, &planes| {
@@ -266,4 +267,26 @@ fn add_row(
 ) {
     let (group, dim) = (group as usize, clipped.len());
     add_residual(clipped, centre, distance, radii[group], &mut sums[group * dim..][..dim]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each ring ends further out than the one before, and the last at the diagonal, where a distance in the box ends too.
+    #[test]
+    fn rings_end_at_the_diagonal_however_narrow_the_part_is() {
+        for half in [1.0, 1e-60, 1e70] {
+            let public_box = PublicBox::cube(3, -half, half).expect("valid");
+            let diagonal = public_box.diagonal();
+            for part in [1.0, 0.7, 0.5, 0.5_f64.next_down(), 0.026, 1e-9, 2_f64.powi(-49)] {
+                let radii = ring_radii(part * diagonal, &public_box);
+                assert!(radii.is_sorted_by(|a, b| a < b) && radii.len() < MOST_RINGS);
+                assert_eq!(radii.last().map(|last| last.to_bits()), Some(diagonal.to_bits()));
+                assert_eq!(radii[RINGS - 1].to_bits(), (part * diagonal).to_bits());
+            }
+            // No run of a plan asks for more rings.
+            assert_eq!(ring_radii(1e-30 * diagonal, &public_box).len(), MOST_RINGS);
+        }
+    }
 }

@@ -20,7 +20,7 @@ const OF_LARGEST: f64 = 0.85;
 const OF_LARGEST_ALONE: f64 = 1.3;
 
 /// Nor may one be beyond the box that nearly all records are in, where it costs more than all else.
-const OF_LARGEST_BEYOND: f64 = 1.1;
+const OF_LARGEST_BEYOND: f64 = 1.25;
 
 /// A few groups of noise do not say how far records are.
 const MOST: f64 = 0.9;

@@ -118,9 +118,10 @@ fn usual_spread(mut known: Vec<(f64, f64)>, records: f64) -> f64 {
 /// The ring of each centre of a round up to which half of its records in groups are.
 fn usual_rings(groups: &Groups, layout: &Layout) -> Vec<usize> {
     let centres = layout.planes.len();
-    let mut counts = vec![vec![0.0; layout.rings()]; centres];
-    groups.all.iter().for_each(|group| counts[group.centre][group.ring] += group.count);
-    counts.iter().map(|counts| ring_up_to(counts, 0.5)).collect()
+    let rings = layout.rings();
+    let mut counts = vec![0.0; rings * centres];
+    groups.all.iter().for_each(|group| counts[group.centre * rings + group.ring] += group.count);
+    counts.chunks_exact(rings).map(|counts| ring_up_to(counts, 0.5)).collect()
 }
 
 #[cfg(test)]
