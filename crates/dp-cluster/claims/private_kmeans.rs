@@ -54,13 +54,15 @@ pub(crate) fn transcripts(effort: Effort, through: Through) -> Found {
             plan(dim, 2, 8.0, d),
             plan(dim, 3, 2.0, PrivateKMeansSettings { expected_records, ..d }),
             plan(dim, 4, 6.0, PrivateKMeansSettings { finds_k: true, ..d }),
+            // With so little noise a box is found, and there may be rings beyond it.
+            plan(dim, 3, 60.0, d),
         ];
         // In more dimensions, the fit takes long.
         if dim == 1 {
             let map = PrivateKMeansSettings { start: Some(Start::Map), ..d };
             all.push(plan(dim, 2, 5.0, map));
             all.push(plan(dim, 5, 5.0, PrivateKMeansSettings { finds_k: true, ..map }));
-            // With so little noise a box is found, and the map is finer there.
+            // And here the map is finer in a box found.
             all.push(plan(dim, 3, 60.0, map));
         }
         for plan in all {

@@ -8,20 +8,52 @@ use super::fit::MapFit;
 use super::vertices::grid_of;
 use crate::clustering::nearest_weights;
 use crate::coreset::PrivateCoreset;
-use crate::kmeans::{KMeans, KMeansFit, KMeansSettings};
+use crate::kmeans::{KMeans, KMeansFit, KMeansSettings, MAX_MAGNITUDE};
 use crate::kmedian::{KMedian, KMedianFit, KMedianSettings};
 use crate::{ClusterError, Clustering};
 
 /// A released map: a weight for every vertex of its finest level. Everything computed from it is free.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "MapFields")]
 pub struct ReleasedMap {
     public_box: PublicBox,
     /// The part of the box where vertices are denser, if any is.
+    finer: Option<PublicBox>,
+    level: u32,
+    total: f64,
+    fit: MapFit,
+}
+
+/// The serialised form, before it is checked.
+#[derive(Deserialize)]
+#[serde(rename = "ReleasedMap")]
+struct MapFields {
+    public_box: PublicBox,
     #[serde(default)]
     finer: Option<PublicBox>,
     level: u32,
     total: f64,
     fit: MapFit,
+}
+
+impl TryFrom<MapFields> for ReleasedMap {
+    type Error = ClusterError;
+
+    /// # Errors
+    /// [`ClusterError::Geometry`] if there are no such vertices, [`ClusterError::WeightsLength`] and [`ClusterError::Weight`].
+    fn try_from(fields: MapFields) -> Result<Self, ClusterError> {
+        let MapFields { public_box, finer, level, total, fit } = fields;
+        let points = Cloud::new(&grid_of(&public_box, finer.as_ref())?, level)?.vertices();
+        let weights = fit.weights.len();
+        if weights != points {
+            return Err(ClusterError::WeightsLength { points, weights });
+        }
+        if fit.weights.iter().chain([&total]).any(|weight| !(0.0..=MAX_MAGNITUDE).contains(weight))
+        {
+            return Err(ClusterError::Weight);
+        }
+        Ok(Self { public_box, finer, level, total, fit })
+    }
 }
 
 /// The weight of every vertex where there seem to be no records: of all together, less than half a record.

@@ -512,3 +512,31 @@ fn fit_of(measured: &[super::fit::Measured], weights: &[f64]) -> f64 {
     let mut gradient = vec![0.0; weights.len()];
     pyramid.gradient(measured, weights, &mut gradient)
 }
+
+/// Files that no release wrote: another number of weights, weights that are none, more vertices than fit, and a part of another dimension.
+#[test]
+fn a_map_that_was_made_up_is_refused() {
+    let plan = PrivateMap::add_remove(square(), budget(1.0), PrivateMapSettings::default());
+    let plan = plan.expect("valid");
+    let part = PublicBox::cube(2, -1.0, 1.0).expect("valid");
+    for plan in [plan.finer_in(&part), plan] {
+        let points = blobs(500, 2, 2, 8.0, 4).0;
+        let map = plan.simulate(points.view(), &mut rng(8)).expect("fits").output;
+        let whole = serde_json::to_value(&map).expect("plain");
+        let read = |file: serde_json::Value| serde_json::from_value::<ReleasedMap>(file);
+        assert_eq!(read(whole.clone()).expect("as written"), map);
+        let refused = |pointer: &str, value: serde_json::Value, text: &str| {
+            let mut other = whole.clone();
+            *other.pointer_mut(pointer).expect("a field") = value;
+            let error = read(other).expect_err(pointer).to_string();
+            assert!(error.contains(text), "{error}");
+        };
+        let of_three = PublicBox::cube(3, -1.0, 1.0).expect("valid");
+        let of_three = serde_json::to_value(of_three).expect("plain");
+        refused("/finer", of_three, "2");
+        refused("/level", 31.into(), "vertices");
+        refused("/level", 1.into(), "there must be one weight per point");
+        refused("/total", (-1.0).into(), "every weight must be a number");
+        refused("/fit/weights/3", 1e80.into(), "every weight must be a number");
+    }
+}

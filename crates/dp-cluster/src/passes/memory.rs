@@ -81,7 +81,7 @@ impl<'a> Memory<'a> {
                 let mut found = vec![0; self.points.len()];
                 self.locate_each(&cells.labels, &mut found, |point, (centre, distance), cell| {
                     let found = layout.cell((centre as usize, distance), point);
-                    #[allow(clippy::cast_possible_truncation, reason = "2^24, or 22 per centre")]
+                    #[allow(clippy::cast_possible_truncation, reason = "2^24, or 80 per centre")]
                     {
                         *cell = found as u32;
                     }

@@ -23,7 +23,7 @@ pub struct Question {
 }
 
 /// The version of how records are counted.
-const COUNTING: u32 = 2;
+const COUNTING: u32 = 3;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum What {

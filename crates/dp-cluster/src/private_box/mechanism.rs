@@ -14,7 +14,7 @@ use crate::total_rho::total_mu;
 /// A checked and calibrated plan of a search for a box. See the [module](super).
 ///
 /// # Complexity
-/// Five passes over the records, `O(n d)` each; memory does not depend on `n`.
+/// Seven passes over the records, `O(n d)` each; memory does not depend on `n`.
 ///
 /// # Shapes and units
 /// Records `(n, d)` in the units of the public box, and so is the box found, which is inside of the public one.
@@ -88,7 +88,7 @@ impl Algorithm for PrivateBox {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BoxSearchState(BoxState);
 
-/// Five passes.
+/// Seven passes.
 impl ByPasses for PrivateBox {
     type Question = Question;
     type State = BoxSearchState;

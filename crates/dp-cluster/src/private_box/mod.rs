@@ -22,11 +22,12 @@
 //! ```
 //!
 //! # What happens
-//! All records are counted, with noise. Then, three times over, boxes of the shape of the public one are nested around a middle, each narrower
+//! All records are counted, with noise. Then, four times over, boxes of the shape of the public one are nested around a middle, each narrower
 //! by root 2 than the one before, 96 of them; at first around the middle of the public box.
 //! 1. The records between each box and the next are counted, with noise, whether there are any or not.
-//! 2. The widest ring that surely has records, alone or with all beyond it, ends the box. Surely: 4.5 standard deviations.
-//! 3. Twice, the noisy mean of all records, moved into that box, becomes the next middle.
+//! 2. The widest ring that surely has records, alone or with all beyond it, ends the box. Surely: 4.5 standard deviations. Rounds around about the same
+//!    middle count together, so that noise hides fewer records that are far outside.
+//! 3. Thrice, the noisy mean of all records, moved into that box, becomes the next middle.
 //!
 //! If that noise could hide more than a twentieth of all records, the public box is kept; where the box found is so much narrower that
 //! keeping the public one would lose everything, up to half.
@@ -37,7 +38,7 @@
 //! from what has been released.
 //!
 //! # Utility
-//! Each count of a ring has noise of standard deviation `2.3 / mu`: records beyond the box are fewer than about five times that. In a corner of
+//! Each count of a ring has noise of standard deviation `2.7 / mu`: records beyond the box are fewer than about five times that. In a corner of
 //! the public box it takes one round per factor of about `n mu / (2 sqrt(d))` between that and the data.
 //!
 //! # Source

@@ -19,7 +19,7 @@ const COUNTS: &str = "counts of nested boxes";
 const MEAN: &str = "mean of a box";
 
 /// Looks at the records, each around the mean of the one before.
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 4;
 /// What the number of all records gets, where each count of a round and each mean gets 1: the sum of a round's counts, which is free, has the noise of
 /// all of them, ten times that of one, and every decision and mean depends on it.
 const TOTAL_WEIGHT: f64 = 0.25;
@@ -40,13 +40,12 @@ impl Surely {
     /// Noise alone makes a ring look as if it had records, of 96 rings and as many sums in each round, in two runs of a thousand; a box so found is
     /// wider than it could be.
     pub(crate) const WELL: Self = Self { deviations: 4.5, hidden: 0.05 };
-    /// Where few records may be left out, and a box far too wide would lose all of them.
-    pub(crate) const NEARLY: Self = Self { deviations: 3.7, hidden: 0.125 };
-    /// Where records outside of the box are seen as well, if not as well as those in it, and a box far too wide would lose all. With 2.6 deviations and .26 in place
-    /// of these, every tenth search among few check-ins ended too wide by noise.
-    pub(crate) const ROUGHLY: Self = Self { deviations: 3.2, hidden: 0.4 };
+    /// Where records outside of the box are seen as well, if not as well as those in it, and a box far too wide would lose all.
+    pub(crate) const ROUGHLY: Self = Self { deviations: 3.7, hidden: 0.4 };
 }
 
+/// Counts of an earlier round are of the same ring, about, if its middle was no further than that from where it is now, in halves of the box in the ring.
+const NEAR: f64 = 0.2;
 /// For each factor of two that the public box is too wide beyond [`FITS`], so many times more may be hidden, up to [`MOST_HIDDEN`].
 const HIDDEN_PER_OCTAVE: f64 = 0.5;
 const FITS: f64 = 0.25;
@@ -83,11 +82,16 @@ impl BoxSearch {
         Ok(Self { total: NoisyCount::rounded(parts[0])?, counts: counts?, mean: mean?, surely })
     }
 
-    /// Which share of the square of `mu` a search should get to be sure of a box, wherever so many records are in it, with a quarter more than
+    /// Which share of the square of `mu` makes the noise in a count of a ring so many records.
+    pub(crate) fn share_for_noise(records: f64, mu: Mu) -> f64 {
+        WEIGHT / (records * mu.get()).powi(2)
+    }
+
+    /// Which share a search should get to be sure of a box [well](Surely::WELL), wherever so many records are in it, with a quarter more than
     /// needed on average.
-    pub(crate) fn share_to_be_sure(records: f64, mu: Mu, surely: Surely) -> f64 {
-        let noise = surely.hidden * records / (1.25 * surely.deviations);
-        WEIGHT / (noise * mu.get()).powi(2)
+    pub(crate) fn share_to_be_sure(records: f64, mu: Mu) -> f64 {
+        let Surely { deviations, hidden } = Surely::WELL;
+        Self::share_for_noise(hidden * records / (1.25 * deviations), mu)
     }
 
     /// The itemised cost.
@@ -101,7 +105,13 @@ impl BoxSearch {
     /// What is asked first.
     pub(crate) fn first(public_box: &PublicBox) -> (BoxState, Question) {
         let nest = Nest::new(public_box);
-        let state = BoxState { round: 0, nest: nest.clone(), total: None, of_mean: None };
+        let state = BoxState {
+            round: 0,
+            nest: nest.clone(),
+            total: None,
+            of_mean: None,
+            looks: Vec::new(),
+        };
         (state, Question::nest(nest))
     }
 
@@ -122,6 +132,15 @@ impl BoxSearch {
         let narrowest = half_width(BOXES - 1);
         let is_begun = state.round > 0 || state.of_mean.is_some();
         is_there("the number of records", state.total.is_some() == is_begun)?;
+        let looks = state.round + usize::from(state.of_mean.is_some());
+        StateError::unless_equal("number of looks", state.looks.len(), looks)?;
+        state.looks.iter().try_for_each(|look| {
+            StateError::unless_equal("dimension of a middle", look.middle.len(), middle.len())?;
+            are_in(&look.middle, public_box)?;
+            StateError::unless_equal("number of boxes", look.counts.len(), BOXES)?;
+            let counts = look.counts.iter().map(|&count| count as f64);
+            StateError::unless_all_within("count of a ring", counts, [-LARGEST, LARGEST])
+        })?;
         let Some(OfMean { half, is_sure }) = state.of_mean else {
             return asks(question, &Question::nest(state.nest.clone()));
         };
@@ -159,7 +178,8 @@ impl BoxSearch {
         let noise = self.counts.noise_multiplier();
         let counts = self.counts.release(&counted.entries, 1, &mut draws.leaf(COUNTS, round));
         let Surely { deviations, hidden } = self.surely;
-        let ring = outermost(&counts, noise, deviations);
+        state.looks.push(Look { middle: state.nest.middle.clone(), counts: counts.clone() });
+        let ring = outermost(&state.by_shift(), noise, deviations);
         let half = half_width(ring);
         let octaves_too_wide = (FITS / (2.0 * half)).log2().max(0.0);
         let hidden = (hidden * (1.0 + HIDDEN_PER_OCTAVE * octaves_too_wide)).min(MOST_HIDDEN);
@@ -192,6 +212,28 @@ pub(crate) struct BoxState {
     total: Option<f64>,
     /// While the mean is asked for that the next round goes around.
     of_mean: Option<OfMean>,
+    /// Noisy counts of all rounds so far.
+    looks: Vec<Look>,
+}
+
+/// The noisy counts of a round.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Look {
+    middle: Vec<f64>,
+    counts: Vec<i64>,
+}
+
+impl BoxState {
+    /// How far the middle of each round is from where it is now, in widths of the public box, and its counts.
+    fn by_shift(&self) -> Vec<(f64, &[i64])> {
+        let Nest { public_box, middle, .. } = &self.nest;
+        let shift = |look: &Look| {
+            let steps = look.middle.iter().zip(middle).enumerate();
+            let steps = steps.map(|(i, (then, now))| (then - now).abs() / public_box.width(i));
+            steps.fold(0.0, f64::max)
+        };
+        self.looks.iter().map(|look| (shift(look), &*look.counts)).collect()
+    }
 }
 
 /// The box that a mean is of.
@@ -206,13 +248,22 @@ pub(super) fn length_squared(dim: usize) -> u64 {
     (UNITS * UNITS).unsigned_abs() * dim as u64
 }
 
-/// The widest ring that surely has records, alone or with all beyond it.
-fn outermost(counts: &[i64], noise: f64, deviations: f64) -> usize {
-    let mut beyond = 0.0;
-    let surely = counts.iter().zip(1..).position(|(&count, rings)| {
-        beyond += count as f64;
-        let noise_beyond = noise * f64::from(rings).sqrt();
-        count as f64 > deviations * noise || beyond > deviations * noise_beyond
+/// The widest ring that surely has records, alone or with all beyond it, by all rounds whose middle was about where it is now.
+///
+/// Of each round: how far off its middle was, and its counts. A record that is far outside is in the same rings of all such rounds, so that less noise hides it.
+fn outermost(looks: &[(f64, &[i64])], noise: f64, deviations: f64) -> usize {
+    let mut beyond = vec![0.0; looks.len()];
+    let surely = (0..BOXES).position(|ring| {
+        let (mut here, mut all, mut number) = (0.0, 0.0, 0.0);
+        for ((shift, counts), beyond) in looks.iter().zip(&mut beyond) {
+            let count = counts[ring] as f64;
+            *beyond += count;
+            if *shift <= NEAR * half_width(ring + 1) {
+                (here, all, number) = (here + count, all + *beyond, number + 1.0);
+            }
+        }
+        let least = deviations * noise * f64::sqrt(number);
+        here > least || all > least * f64::sqrt(ring as f64 + 1.0)
     });
     surely.unwrap_or(0)
 }
@@ -228,7 +279,7 @@ mod tests {
             for &(ring, count) in places {
                 counts[ring] = count;
             }
-            outermost(&counts, 10.0, Surely::WELL.deviations)
+            outermost(&[(0.0, &counts)], 10.0, Surely::WELL.deviations)
         };
         assert_eq!(with(&[]), 0);
         assert_eq!(with(&[(20, 46), (40, 900)]), 20);
@@ -236,5 +287,20 @@ mod tests {
         assert_eq!(with(&[(20, 44), (40, 900)]), 40);
         // Many rings that have a few each.
         assert_eq!(with(&[(0, 40), (1, 40), (2, 40)]), 1);
+    }
+
+    /// Three rounds that saw the same, less than one would have to: as sure as one that sees root three times as much, unless the middle was elsewhere.
+    #[test]
+    fn rounds_around_about_the_same_middle_count_together() {
+        let mut counts = vec![0; BOXES];
+        (counts[6], counts[40]) = (30, 900);
+        let with = |shifts: [f64; 3]| {
+            outermost(&shifts.map(|shift| (shift, &*counts)), 10.0, Surely::WELL.deviations)
+        };
+        assert_eq!(with([0.0; 3]), 6);
+        // The box in that ring is half of an eleventh of the public one.
+        assert_eq!(with([0.0, 0.01, 0.017]), 6);
+        assert_eq!(with([0.0, 0.01, 0.018]), 40);
+        assert_eq!(with([0.5, 0.5, 0.0]), 40);
     }
 }

@@ -2,10 +2,8 @@
 
 use dp_accounting::Mu;
 
-use super::params::{
-    Asked, HOPELESS_SIGNAL, MOST_FOR_SEARCH, STRONG_SIGNAL, Start, WEAK_SIGNAL, sure_of_nearly_all,
-};
-use crate::private_box::{BoxSearch, Surely};
+use super::params::{Asked, HOPELESS_SIGNAL, MOST_FOR_SEARCH, STRONG_SIGNAL, Start, WEAK_SIGNAL};
+use crate::private_box::BoxSearch;
 
 /// Squared error of a centre, in squared radii of its cluster, from which on a start finds clusters by chance only.
 const HOPELESS: f64 = 0.3;
@@ -39,16 +37,14 @@ impl Asked {
         let one = Mu::new(1.0).ok()?;
         let per_mu = self.signal(one)?;
         let signals = [HOPELESS_SIGNAL, WEAK_SIGNAL, STRONG_SIGNAL];
-        let sure =
-            [self.search_to_be_sure(one), sure_of_nearly_all(self.settings.expected_records, one)];
-        let search = sure.into_iter().flatten().map(|sure| (sure / MOST_FOR_SEARCH).sqrt());
+        let search = self.search_to_be_sure(one).map(|sure| (sure / MOST_FOR_SEARCH).sqrt());
         let all = signals.into_iter().map(|signal| signal / per_mu).chain(search);
         Some(all.map(|mu| mu * (1.0 - 1e-9)).filter(|mu| mu.is_finite()).collect())
     }
 
     fn search_to_be_sure(&self, whole: Mu) -> Option<f64> {
         let records = self.settings.expected_records? as f64;
-        Some(BoxSearch::share_to_be_sure(records, whole, Surely::WELL))
+        Some(BoxSearch::share_to_be_sure(records, whole))
     }
 
     /// Squared error of a centre, in squared radii of its cluster, by the sums of one round that gets all that re-centring has.

@@ -2,7 +2,7 @@
 
 use dp_accounting::{AddRemove, Receipt, Step};
 use dp_geometry::{PointsView, PublicBox};
-use dp_mechanism::passes::{ByPasses, Counted, Next, TableError};
+use dp_mechanism::passes::{ByPasses, Counted, Next, StateError, TableError};
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +44,9 @@ pub(super) enum StartPlan {
     Rings(RingPlan),
     Map(PrivateMap<AddRemove>),
 }
+
+/// No box found has a shorter diagonal: the shortest that a public one may have, over `2^49`.
+const SHORTEST: f64 = 1e-100;
 
 /// The step of the receipt that pays for a map. Ring rounds bring their own.
 const MAP: &str = "map as a start";
@@ -113,18 +116,18 @@ impl Algorithm for PrivateKMeans {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KMeansState(At);
 
-/// All but the first in the box found; the last in the public one, if a map surely shows records outside of that.
+/// All but the first with a part of the box that nearly all records are in. The last rounds are in that part, unless there surely are records outside of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum At {
     Box(BoxState),
     Rings(PublicBox, RingState),
     Map(PublicBox),
-    Rounds(PublicBox, RoundState),
+    Rounds { public_box: PublicBox, longest: f64, state: RoundState },
 }
 
 type Asks = Next<KMeansState, Question, Clustering>;
 
-/// Five passes for the box, two for each ring round or one for a map and two for each round.
+/// Seven passes for the box, two for each ring round or one for a map and two for each round.
 impl ByPasses for PrivateKMeans {
     type Question = Question;
     type State = KMeansState;
@@ -143,14 +146,16 @@ impl ByPasses for PrivateKMeans {
         match (at, &self.start) {
             (At::Box(state), _) => BoxSearch::fits(&self.asked.public_box, state, question),
             (At::Rings(found, state), StartPlan::Rings(rings)) => {
-                rings.in_box(box_of(found)?).fits(state, question)
+                rings.finer_in(box_of(found)?).fits(state, question)
             }
             (At::Map(found), StartPlan::Map(map)) => {
                 asks(question, &map.finer_in(&box_of(found)?).first().1)
             }
             (At::Rings(..) | At::Map(_), _) => is_there("the start of the plan", false),
-            (At::Rounds(found, state), _) => {
-                self.recentring.in_box(box_of(found)?).fits(state, question)
+            (At::Rounds { public_box, longest, state }, _) => {
+                let diagonal = public_box.diagonal();
+                StateError::unless_within("longest radius", *longest, [SHORTEST, diagonal])?;
+                self.recentring.in_box(box_of(public_box)?, *longest).fits(state, question)
             }
         }
     }
@@ -172,7 +177,7 @@ impl ByPasses for PrivateKMeans {
                 match (self.search.answer(state, self.choices.widest, counted, draws), start) {
                     (Next::Ask(state, question), _) => ask(At::Box(state), question),
                     (Next::Done(FoundBox { public_box, .. }), StartPlan::Rings(rings)) => {
-                        let rings = rings.in_box(public_box.clone());
+                        let rings = rings.finer_in(public_box.clone());
                         let (state, question) = rings.first(counted.rows, draws);
                         ask(At::Rings(public_box, state), question)
                     }
@@ -183,14 +188,20 @@ impl ByPasses for PrivateKMeans {
                 }
             }
             (At::Rings(public_box, state), StartPlan::Rings(rings)) => {
-                match rings.in_box(public_box.clone()).answer(state, counted, draws) {
+                match rings.finer_in(public_box.clone()).answer(state, counted, draws) {
                     Next::Ask(state, question) => ask(At::Rings(public_box, state), question),
                     Next::Done(found) => {
                         let finds_k = self.asked.settings.finds_k;
                         let found = if finds_k { number::clusters(found) } else { found };
-                        let rings::Found { clustering, of_cells, reach, .. } = found;
+                        let rings::Found { clustering, of_cells, reach, noise, .. } = found;
+                        let is_inside = |centre: &[f64]| public_box.contains(centre);
+                        let are_inside = clustering.centres.view().rows().all(is_inside);
+                        let last_box =
+                            if are_inside { &public_box } else { &self.asked.public_box };
                         let start = Start::at(clustering.centres, clustering.counts);
-                        self.last(public_box, Start { reach: Some(reach), of_cells, ..start })
+                        let (reach, noise) = (Some(reach), Some(noise));
+                        let start = Start { reach, noise, of_cells, ..start };
+                        self.last(last_box.clone(), public_box.diagonal(), start)
                     }
                 }
             }
@@ -201,11 +212,15 @@ impl ByPasses for PrivateKMeans {
                 let map = map.release_sums(&counted.entries, counted.rows, draws);
                 let on_map = OnMap::new(&map, levels);
                 let last_box = on_map.last_box(self.asked.settings.finds_k);
-                self.last(last_box, on_map.start(self.asked.k, self.asked.settings))
+                let longest = last_box.diagonal();
+                self.last(last_box, longest, on_map.start(self.asked.k, self.asked.settings))
             }
-            (At::Rounds(public_box, state), _) => {
-                match self.recentring.in_box(public_box.clone()).answer(state, counted, draws) {
-                    Next::Ask(state, question) => ask(At::Rounds(public_box, state), question),
+            (At::Rounds { public_box, longest, state }, _) => {
+                let rounds = self.recentring.in_box(public_box.clone(), longest);
+                match rounds.answer(state, counted, draws) {
+                    Next::Ask(state, question) => {
+                        ask(At::Rounds { public_box, longest, state }, question)
+                    }
                     Next::Done(centres) => Next::Done(centres.release()),
                 }
             }
@@ -216,9 +231,9 @@ impl ByPasses for PrivateKMeans {
 
 impl PrivateKMeans {
     /// What the last rounds ask first.
-    fn last(&self, public_box: PublicBox, start: Start) -> Asks {
-        let (state, question) = self.recentring.in_box(public_box.clone()).first(start);
-        Next::Ask(KMeansState(At::Rounds(public_box, state)), question)
+    fn last(&self, public_box: PublicBox, longest: f64, start: Start) -> Asks {
+        let (state, question) = self.recentring.in_box(public_box.clone(), longest).first(start);
+        Next::Ask(KMeansState(At::Rounds { public_box, longest, state }), question)
     }
 }
 

@@ -28,10 +28,10 @@
 //! # What is chosen
 //! - [`Start::Map`] on a line and on a plane, and in three dimensions where the signal is weak; [`Start::Rings`] for one or two clusters, for more than 16,384, and
 //!   everywhere else. [`start`](PrivateKMeansSettings::start) overrules it.
-//! - What the box that was found is for. Rings, which hardly see how wide a box is, take it in place of the public one if it has at most an eighth of the width, or a quarter
-//!   where records are few. A map is finer in it if it has at most seven tenths: most vertices are there, and the few outside of it are the farther apart the
-//!   farther away they are. So tails, and groups that the search could not see, count, if the map surely shows them; where the number of clusters is
-//!   to be found, they do not.
+//! - What the box that was found is for. Rings begin in its middle, and have their usual radii in it if it has at most half of the width of the public one; beyond it there are a
+//!   few more rings. A map is finer in it if it has at most seven tenths: most vertices are there, and the few outside of it are the farther apart the
+//!   farther away they are. So tails, and groups that the search could not see, count, if rings or the map surely show them; where the number of clusters is
+//!   to be found on a map, they do not.
 //! - No centre is split in a round: after these starts, splits undo more than they find.
 //! - The number of ring rounds and the start's share by the number of clusters and by the *signal*, `n mu / (k sqrt(d))`: how long a typical
 //!   cluster's sum is in standard deviations of the noise that the whole budget would put on it. Where that is weak, or there are 20 clusters and more, a third ring round, which
@@ -44,7 +44,7 @@
 //! - What the choice of radii gets: more where the records are few for the budget. Where noise would still hide them, rounds choose among few
 //!   radii, from that of the rings where most records were seen.
 //! - What the search for a box gets: what makes it sure of one, if the number of records is known and that is not more than a twelfth. If it is
-//!   more, a search for rings gets what makes it nearly sure, within the same bound, and one for a map gets up to 15 % for a rough box, which may leave out records.
+//!   more, it gets up to 12 % before rings and 15 % before a map for a rough box, which may leave out records.
 //!
 //! # How many clusters
 //! With [`finds_k`](PrivateKMeansSettings::finds_k), the start has as many centres as there may be, and what it has released says how many of

@@ -46,9 +46,9 @@ struct Part {
 
 /// What rings have found, with a centre for each cluster.
 pub(super) fn clusters(found: Found) -> Found {
-    let Found { clustering, of_cells, reach, seen } = found;
+    let Found { clustering, of_cells, reach, noise, seen } = found;
     if seen.groups.is_empty() {
-        return Found { clustering, of_cells, reach, seen };
+        return Found { clustering, of_cells, reach, noise, seen };
     }
     let (before, dim) = (clustering.centres.view(), clustering.centres.view().dim());
     let largest_noise = seen.largest_noise;
@@ -76,7 +76,8 @@ pub(super) fn clusters(found: Found) -> Found {
     }
     let of_cells = of_cells.0.map(|cells| cells.iter().map(|&c| now[c as usize]).collect());
     let clustering = Clustering::of(centres, counts.into_iter().map(records).collect());
-    Found { clustering, of_cells: Hint(of_cells), reach, seen }
+    let noise = clusters.iter().map(|part| part.variance).collect();
+    Found { clustering, of_cells: Hint(of_cells), reach, noise, seen }
 }
 
 /// Leaves out small clusters that noise may have made, but never all.
@@ -242,6 +243,7 @@ mod tests {
             clustering: Clustering::of(Points::new(coords, dim).expect("whole rows"), counts),
             of_cells: Hint(Some((0..).take(groups.len()).collect())),
             reach: 1.0,
+            noise: vec![0.0; groups.len()],
             seen: Seen { groups: seen, largest_noise: 4.0 },
         }
     }

@@ -157,26 +157,18 @@ impl Asked {
             Start::Rings if is_weak && k >= SOME_CLUSTERS => (0.65, [ring_rounds, 3]),
             Start::Rings => (0.5, [ring_rounds, 3]),
         };
-        // More than the least, where that makes it sure, and a box that was not found would spoil all.
-        let sure = self.settings.expected_records;
-        let sure = sure.map(|n| BoxSearch::share_to_be_sure(n as f64, whole, Surely::WELL));
-        let within_reach = sure.filter(|sure| *sure <= MOST_FOR_SEARCH);
-        let nearly = sure_of_nearly_all(self.settings.expected_records, whole);
-        let (search, widest, surely) = match (start, self.settings.expected_records) {
-            // Rings see what is ten times smaller than the box, in two rounds not what is a thousand times smaller and in a corner; of few
-            // records not even what is ten times smaller and there.
-            (Start::Rings, _) => match nearly.filter(|nearly| *nearly <= MOST_FOR_SEARCH) {
-                Some(nearly) if within_reach.is_none() => (nearly.max(0.02), 0.25, Surely::NEARLY),
-                _ => (0.02, 0.125, Surely::WELL),
+        let OfSearch { least, most, widest } = OfSearch::new(start);
+        let (search, surely) = match self.settings.expected_records.map(|n| n as f64) {
+            None => (least, Surely::WELL),
+            Some(n) => match BoxSearch::share_to_be_sure(n, whole) {
+                // More than the least, where that makes it sure, and a box that was not found would spoil all.
+                sure if sure <= MOST_FOR_SEARCH => (sure.max(least), Surely::WELL),
+                _ => {
+                    let share = BoxSearch::share_for_noise(SEARCH_NOISE * n, whole);
+                    (share.clamp(least, most), Surely::ROUGHLY)
+                }
             },
-            // A map loses more, so that a rough box is better than one that is too wide.
-            (Start::Map, Some(n)) if within_reach.is_none() => {
-                let share = 5.0 / (MAP_SEARCH_NOISE * n as f64 * whole.get()).powi(2);
-                (share.clamp(0.04, MOST_FOR_SEARCH_FOR_A_MAP), 0.7, Surely::ROUGHLY)
-            }
-            (Start::Map, _) => (0.04, 0.7, Surely::WELL),
         };
-        let search = within_reach.map_or(search, |sure| search.max(sure));
         let radii = self.settings.expected_records.map_or(RADII, |n| {
             let noise = RADIUS_NOISE * n as f64 * whole.get();
             let draws = 3.0 * rounds[1] as f64 / (1.0 - share - search);
@@ -187,20 +179,32 @@ impl Asked {
     }
 }
 
-/// What makes a search for a box for rings surely find one that leaves out few records, with a margin for the noise in the number of all records.
-pub(super) fn sure_of_nearly_all(records: Option<u64>, whole: Mu) -> Option<f64> {
-    let on_average = |n| BoxSearch::share_to_be_sure(n as f64, whole, Surely::NEARLY);
-    records.map(|records| 1.5 * on_average(records))
+/// What a search for a box may get, of the square of `mu`, and the widest box that is worth having.
+struct OfSearch {
+    least: f64,
+    most: f64,
+    widest: f64,
+}
+
+impl OfSearch {
+    fn new(start: Start) -> Self {
+        match start {
+            // Rings see what is ten times smaller than the box, in two rounds not what is a thousand times smaller and in a corner; of few
+            // records not even what is ten times smaller and there.
+            Start::Rings => Self { least: 0.02, most: 0.12, widest: 0.5 },
+            // A map loses more.
+            Start::Map => Self { least: 0.04, most: 0.15, widest: 0.7 },
+        }
+    }
 }
 
 /// If the number of records is not known.
 const USUAL_SIGNAL: f64 = 25.0;
 /// From here on re-centring has more than it needs, and small clusters are what can still be won.
 pub(super) const STRONG_SIGNAL: f64 = 100.0;
-/// In a search for a box for a map, noise in a count is this share of all records, or more where that would cost more than this: measured.
-const MAP_SEARCH_NOISE: f64 = 0.024;
-const MOST_FOR_SEARCH_FOR_A_MAP: f64 = 0.15;
-/// A search for a box gets at most this.
+/// In a search for a box among few records, noise in a count is this share of all of them, or more where that would cost too much: measured.
+const SEARCH_NOISE: f64 = 0.024;
+/// A search that is to be sure of a box gets at most this.
 pub(super) const MOST_FOR_SEARCH: f64 = 0.08;
 /// A start that misses one of so many clusters loses more than noise does in the rounds after it, where the signal is weak
 const SOME_CLUSTERS: usize = 16;

@@ -26,8 +26,6 @@ pub(crate) struct Centres {
     pub(super) coords: Vec<f64>,
     pub(super) dim: usize,
     pub(super) standings: Vec<Standing>,
-    /// Public.
-    pub(super) largest_radius: f64,
 }
 
 /// What is known about one centre besides where it is.
@@ -44,6 +42,8 @@ pub(crate) struct Standing {
     pub(super) beyond: f64,
     /// Variance per coordinate that the noise has left in its position; infinite before any round.
     pub(super) variance: f64,
+    /// That of the noise of a start, if it says so: a centre may be off by that at least.
+    pub(super) of_start: Option<f64>,
     /// Its radius in the last round.
     pub(super) radius: f64,
     /// Whether most of its points were far beyond that.
@@ -51,6 +51,11 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
+    /// Variance per coordinate that is sure to be there.
+    fn known(&self) -> f64 {
+        self.of_start.filter(|_| self.variance.is_infinite()).unwrap_or(self.variance)
+    }
+
     /// Before any round, with the count that a centre has at least.
     fn of_nobody() -> Self {
         Self {
@@ -60,6 +65,7 @@ impl Standing {
             counted_variance: 0.0,
             beyond: 0.0,
             variance: f64::INFINITY,
+            of_start: None,
             radius: 0.0,
             is_lost: false,
         }
@@ -88,12 +94,15 @@ impl Centres {
             .iter()
             .map(|&count| Standing { count: count.max(1) as f64, ..Standing::of_nobody() });
         let mut standings: Vec<Standing> = standings.collect();
+        for (standing, noise) in standings.iter_mut().zip(start.noise.iter().flatten()) {
+            standing.of_start = noise.is_finite().then_some(noise / dim as f64);
+        }
         if standings.is_empty() {
             // Nothing to go by: one centre in the middle.
             coords = (0..dim).map(|i| public_box.middle(i)).collect();
             standings = vec![Standing::of_nobody()];
         }
-        Self { coords, dim, standings, largest_radius: public_box.diagonal() }
+        Self { coords, dim, standings }
     }
 
     /// That a run in this box can have left them.
@@ -104,8 +113,6 @@ impl Centres {
         let wanted = number.saturating_mul(self.dim);
         StateError::unless_equal("number of coordinates", self.coords.len(), wanted)?;
         are_in(&self.coords, public_box)?;
-        let diagonal = public_box.diagonal();
-        StateError::unless_within("largest radius", self.largest_radius, [diagonal; 2])?;
         self.standings.iter().try_for_each(|one| {
             let within = StateError::unless_within;
             within("count of a centre", one.count, [f64::MIN_POSITIVE, LARGEST])?;
@@ -114,7 +121,8 @@ impl Centres {
             within("variance of the last count", one.counted_variance, [0.0, f64::MAX])?;
             within("count beyond a radius", one.beyond, [-LARGEST, LARGEST])?;
             within("variance of a centre", one.variance, [0.0, f64::INFINITY])?;
-            within("radius of a centre", one.radius, [0.0, diagonal])
+            StateError::unless_all_within("variance of a start", one.of_start, [0.0, f64::MAX])?;
+            within("radius of a centre", one.radius, [0.0, public_box.diagonal()])
         })
     }
 
@@ -153,14 +161,15 @@ impl Centres {
     }
 
     /// Gives every centre its radius for this round: the one chosen for all, or more where the last
-    /// round left more noise than usual, or found most points far beyond its radius.
-    pub(super) fn set_radii(&mut self, round: &Round, chosen: f64) {
-        let mut variances: Vec<f64> = self.standings.iter().map(|one| one.variance).collect();
+    /// round, or the start, left more noise than usual, or found most points far beyond its radius.
+    pub(super) fn set_radii(&mut self, round: &Round, chosen: f64, longest: f64) {
+        let mut variances: Vec<f64> = self.standings.iter().map(Standing::known).collect();
+        variances.retain(|variance| variance.is_finite());
         variances.sort_by(f64::total_cmp);
-        let usual = variances.get(variances.len() / 2).copied().unwrap_or(0.0);
+        let usual = variances.get(variances.len().saturating_sub(1) / 2).copied().unwrap_or(0.0);
         let dim = self.dim as f64;
         for standing in &mut self.standings {
-            let excess = dim * (standing.variance - usual);
+            let excess = dim * (standing.known() - usual);
             let mut radius = chosen;
             if excess.is_finite() && excess > 0.0 {
                 radius = (chosen * chosen + 2.0 * excess).sqrt();
@@ -171,7 +180,7 @@ impl Centres {
                 let growth = (0.5 / noise).clamp(1.0, GROWTH);
                 radius = radius.max(growth * standing.radius);
             }
-            standing.radius = radius.min(self.largest_radius);
+            standing.radius = radius.min(longest);
         }
     }
 
@@ -244,7 +253,7 @@ mod tests {
         let mut centres = Centres::new(&start, &public_box);
         let mu = Mu::new(1.0).expect("valid");
         let round = Round::new(mu, mu).expect("valid");
-        centres.set_radii(&round, 1.0);
+        centres.set_radii(&round, 1.0, 100.0);
         let far = distance > 2.0;
         let counts = [1_000 * i64::from(!far), 1_000 * i64::from(far)].map(|n| n * COUNT_UNITS);
         #[allow(clippy::cast_possible_truncation, reason = "at most 1")]

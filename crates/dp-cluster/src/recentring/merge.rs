@@ -134,6 +134,7 @@ impl Centres {
             counted_variance: a.counted_variance + b.counted_variance,
             beyond: a.beyond + b.beyond,
             variance,
+            of_start: None,
             radius: a.radius.max(b.radius),
             is_lost: a.is_lost && b.is_lost,
         };

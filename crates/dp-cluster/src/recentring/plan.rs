@@ -36,6 +36,8 @@ pub(crate) struct Start {
     pub(crate) tree: Option<Path>,
     /// How far most records are from the centres, at most, as far as is known.
     pub(crate) reach: Option<f64>,
+    /// Squared length of the noise in the place of each centre, as far as is known.
+    pub(crate) noise: Option<Vec<f64>>,
     /// After ring rounds: the centre that records of each cell are likely to be nearest to.
     pub(crate) of_cells: Hint,
 }
@@ -43,7 +45,7 @@ pub(crate) struct Start {
 impl Start {
     /// At these centres, of which nothing else is known.
     pub(crate) fn at(centres: Points, counts: Vec<i64>) -> Self {
-        Self { centres, counts, tree: None, reach: None, of_cells: Hint(None) }
+        Self { centres, counts, tree: None, reach: None, noise: None, of_cells: Hint(None) }
     }
 }
 
@@ -81,13 +83,13 @@ impl Recentring {
             let (name, want) = ("diagonal of the public box", "between 1e-100 and 1e100");
             return Err(ClusterError::Setting { name, got: diagonal, want });
         }
-        let radii = radii(&public_box);
+        let radii = radii(diagonal);
         Ok(Self { public_box, settings, clusters, rounds, radii })
     }
 
-    /// The same rounds in another box.
-    pub(crate) fn in_box(&self, public_box: PublicBox) -> Self {
-        Self { radii: radii(&public_box), public_box, ..self.clone() }
+    /// The same rounds in another box. The radius for all centres is this one at most; one of which more noise is known may have a longer one.
+    pub(crate) fn in_box(&self, public_box: PublicBox, longest: f64) -> Self {
+        Self { radii: radii(longest), public_box, ..self.clone() }
     }
 
     pub(super) fn rounds(&self) -> usize {
@@ -153,7 +155,7 @@ impl Recentring {
             let among = (&*self.radii, &*among);
             let radius = round.choose_radius(number, among, counted, state.target, draws);
             state.reach = state.reach.map(|reach| reach.min(WIDER * radius));
-            centres.set_radii(round, radius);
+            centres.set_radii(round, radius, self.public_box.diagonal());
             state.radius = Some(radius);
             let question = self.question(&state);
             return Next::Ask(state, question);

@@ -1,7 +1,5 @@
 //! The radius within which most points lie, chosen privately.
 
-use dp_geometry::PublicBox;
-
 use crate::buckets::Buckets;
 
 /// Radii per factor of two, and factors of two below the diagonal of the box.
@@ -15,11 +13,10 @@ pub(super) fn target(quantile: f64, counts: impl Iterator<Item = f64>) -> i64 {
     target
 }
 
-/// The public radii to choose from, ascending up to the diagonal.
-pub(super) fn radii(public_box: &PublicBox) -> Vec<f64> {
-    let diagonal = public_box.diagonal();
+/// The radii to choose from, ascending up to the longest.
+pub(super) fn radii(longest: f64) -> Vec<f64> {
     let steps = (0..=PER_OCTAVE * OCTAVES).rev();
-    steps.map(|i| diagonal * 2_f64.powf(-f64::from(i) / f64::from(PER_OCTAVE))).collect()
+    steps.map(|i| longest * 2_f64.powf(-f64::from(i) / f64::from(PER_OCTAVE))).collect()
 }
 
 /// Steps that a search takes among all radii: each halves those left.
@@ -68,7 +65,7 @@ mod tests {
     /// One point more, wherever it is, is counted once from some radius on: no count changes by more than 1.
     #[test]
     fn one_point_moves_each_count_by_at_most_one() {
-        let radii = radii(&PublicBox::cube(3, 0.0, 1.0).expect("valid"));
+        let radii = radii(3_f64.sqrt());
         let distances: Vec<f64> = (0..40).map(|i| f64::from(i).powi(3) * 3e-5).collect();
         let within = |distances: &[f64]| super::within(&buckets(&radii, distances));
         let here = within(&distances);
@@ -83,7 +80,7 @@ mod tests {
     /// Wherever most records are seen, there are radii to choose from, none of them above it but by a step.
     #[test]
     fn few_radii_are_near_where_records_are_seen() {
-        let radii = radii(&PublicBox::cube(2, 0.0, 1.0).expect("valid"));
+        let radii = radii(2_f64.sqrt());
         for reach in [0.0, 1e-9, 1e-5, 0.2, 1.0, 9.0, f64::INFINITY, f64::NAN] {
             let few = few_within(&radii, reach);
             assert!((1..=FEW).contains(&few.len()) && few.is_sorted(), "{reach}: {few:?}");

@@ -15,22 +15,30 @@ use crate::residual::{UNITS, add_residual};
 use crate::sized_sum::NO_GROUP;
 use crate::table::sum_rows;
 
-/// Rings around a centre; the last ends at the diagonal of the box.
+/// Rings around a centre up to the diagonal of the box that nearly all records are in.
 pub(super) const RINGS: usize = 22;
+/// With those beyond it, up to the diagonal of the public box: a box found has no less than a `2^49`th of its width.
+const MOST_RINGS: usize = 80;
 
-/// Most cells of a round, unless there are more centres than a 22nd of that: what has to fit memory.
+/// Most cells of a round, unless there are so many centres that their rings are more: what has to fit memory.
 pub(super) const MOST_CELLS: usize = 1 << 24;
 
-/// The radii at which rings end, ascending.
-pub(super) fn ring_radii(public_box: &PublicBox) -> Vec<f64> {
+/// The radii at which rings end, ascending: halves of a diagonal within which nearly all records are, and twice it and so on up to that of the public box.
+pub(super) fn ring_radii(nearly_all: f64, public_box: &PublicBox) -> Vec<f64> {
     let diagonal = public_box.diagonal();
-    (0..RINGS).rev().map(|halvings| diagonal / (1_u64 << halvings) as f64).collect()
+    let near = (0..RINGS).rev().map(|halvings| nearly_all / (1_u64 << halvings) as f64);
+    let doubled = std::iter::successors(Some(nearly_all), |radius| Some(2.0 * radius));
+    let beyond = doubled.take_while(|radius| *radius < diagonal);
+    let beyond = beyond.map(|radius| (2.0 * radius).min(diagonal));
+    near.chain(beyond.take(MOST_RINGS - RINGS)).collect()
 }
 
 /// How many records are in each cell: released values and public numbers only.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RingCells {
     pub(crate) labels: Labels,
+    /// The diagonal of the box that nearly all records are in.
+    pub(super) nearly_all: f64,
     /// Normal vectors of hyperplanes, row-major.
     pub(super) normals: Vec<f64>,
     /// How many of them cut the rings of each centre.
@@ -43,7 +51,12 @@ impl RingCells {
     }
 
     pub(crate) fn entries(&self) -> usize {
-        self.planes.iter().fold(0, |all, &planes| all.saturating_add(cells_of(planes)))
+        let rings = self.radii().len();
+        self.planes.iter().fold(0, |all, &planes| all.saturating_add(cells_of(rings, planes)))
+    }
+
+    fn radii(&self) -> Vec<f64> {
+        ring_radii(self.nearly_all, &self.labels.public_box)
     }
 
     /// None if this is no question of a plan.
@@ -54,18 +67,21 @@ impl RingCells {
         let most = self.planes.iter().copied().max()?;
         let fits = most == 0 || self.entries() <= MOST_CELLS;
         let are_there = most <= RingRounds::MAX_PLANES.min(hyperplanes.planes());
-        if self.planes.len() != centres || !fits || !are_there {
+        let radii = self.radii();
+        let is_covered = radii.last() == Some(&self.labels.public_box.diagonal());
+        if self.planes.len() != centres || !fits || !are_there || !is_covered {
             return None;
         }
+        let rings = radii.len();
         let mut first = vec![0];
         first.extend(self.planes.iter().scan(0, |end, &planes| {
-            *end += cells_of(planes);
+            *end += cells_of(rings, planes);
             Some(*end)
         }));
         Some(Layout {
             dim,
             centres: self.labels.centres().coords().to_vec(),
-            ends: Buckets::new(ring_radii(&self.labels.public_box)),
+            ends: Buckets::new(radii),
             hyperplanes,
             planes: self.planes.clone(),
             first,
@@ -84,8 +100,8 @@ impl RingCells {
 }
 
 /// Cells of one centre whose rings so many hyperplanes cut; more than there may be for more than there are.
-fn cells_of(planes: usize) -> usize {
-    if planes <= RingRounds::MAX_PLANES { RINGS << planes } else { usize::MAX }
+fn cells_of(rings: usize, planes: usize) -> usize {
+    if planes <= RingRounds::MAX_PLANES { rings << planes } else { usize::MAX }
 }
 
 /// Where the cells of one round are.
@@ -104,6 +120,11 @@ impl Layout {
     /// The number of cells.
     pub(super) fn len(&self) -> usize {
         self.first[self.planes.len()]
+    }
+
+    /// Around each centre.
+    pub(super) fn rings(&self) -> usize {
+        self.radii().len()
     }
 
     /// The radii at which rings end, ascending.
@@ -130,7 +151,7 @@ impl Layout {
     #[inline]
     pub(crate) fn cell(&self, (centre, distance): (usize, f64), point: &[f64]) -> usize {
         // Rounding can put a corner of the box beyond its diagonal.
-        let ring = self.ends.find(distance).min(RINGS - 1);
+        let ring = self.ends.find(distance).min(self.rings() - 1);
         let code = match self.planes[centre] {
             0 => 0,
             planes => self.hyperplanes.key_around(self.centre(centre), point, planes),
@@ -246,4 +267,26 @@ fn add_row(
 ) {
     let (group, dim) = (group as usize, clipped.len());
     add_residual(clipped, centre, distance, radii[group], &mut sums[group * dim..][..dim]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each ring ends further out than the one before, and the last at the diagonal, where a distance in the box ends too.
+    #[test]
+    fn rings_end_at_the_diagonal_however_narrow_the_part_is() {
+        for half in [1.0, 1e-60, 1e70] {
+            let public_box = PublicBox::cube(3, -half, half).expect("valid");
+            let diagonal = public_box.diagonal();
+            for part in [1.0, 0.7, 0.5, 0.5_f64.next_down(), 0.026, 1e-9, 2_f64.powi(-49)] {
+                let radii = ring_radii(part * diagonal, &public_box);
+                assert!(radii.is_sorted_by(|a, b| a < b) && radii.len() < MOST_RINGS);
+                assert_eq!(radii.last().map(|last| last.to_bits()), Some(diagonal.to_bits()));
+                assert_eq!(radii[RINGS - 1].to_bits(), (part * diagonal).to_bits());
+            }
+            // No run of a plan asks for more rings.
+            assert_eq!(ring_radii(1e-30 * diagonal, &public_box).len(), MOST_RINGS);
+        }
+    }
 }

@@ -19,6 +19,9 @@ const OF_LARGEST: f64 = 0.85;
 /// But where there is one cluster, a group of noise far away costs much, and there is no small one to miss.
 const OF_LARGEST_ALONE: f64 = 1.3;
 
+/// Nor may one be beyond the box that nearly all records are in, where it costs more than all else.
+const OF_LARGEST_BEYOND: f64 = 1.25;
+
 /// A few groups of noise do not say how far records are.
 const MOST: f64 = 0.9;
 
@@ -58,11 +61,14 @@ impl Groups {
         alone: bool,
     ) -> Self {
         let of_largest = if alone { OF_LARGEST_ALONE } else { OF_LARGEST };
-        let deviations = (of_largest * largest_noise(layout)).max(LEAST);
-        let (all, left) = (Vec::new(), Vec::with_capacity(layout.planes.len() * RINGS));
+        let beyond = of_largest.max(OF_LARGEST_BEYOND);
+        let [near, beyond] = [of_largest, beyond].map(|of| (of * largest_noise(layout)).max(LEAST));
+        let rings = layout.rings();
+        let (all, left) = (Vec::new(), Vec::with_capacity(layout.planes.len() * rings));
         let mut groups = Self { all, of_cell: vec![NO_GROUP; layout.len()], left };
         for centre in 0..layout.planes.len() {
-            for ring in 0..RINGS {
+            for ring in 0..rings {
+                let deviations = if ring < RINGS { near } else { beyond };
                 let cells = layout.ring(centre, ring);
                 let counts = noisy_counts[cells.clone()].iter();
                 let mut rests: Vec<Rest> =
@@ -99,10 +105,10 @@ impl Groups {
     ///
     /// Cells that are in no group say so with much noise, and only those of the rings next to a group are likely to have any. As far as noise
     /// hides what they say, a centre has the share of them that it has of the records in groups.
-    fn ungrouped(&self, missing: f64, count_noise: f64) -> Vec<f64> {
-        let centres = self.left.len() / RINGS;
+    fn ungrouped(&self, layout: &Layout, missing: f64, count_noise: f64) -> Vec<f64> {
+        let (centres, in_rings) = (layout.planes.len(), layout.rings());
         let mut grouped = vec![0.0; centres];
-        let mut rings = vec![(RINGS, 0); centres];
+        let mut rings = vec![(in_rings, 0); centres];
         for group in &self.all {
             grouped[group.centre] += group.count;
             let (first, last) = &mut rings[group.centre];
@@ -111,7 +117,7 @@ impl Groups {
         let all: f64 = grouped.iter().sum();
         let expected = |centre: usize| {
             let usual = missing * grouped[centre] / all;
-            let rests = self.left[centre * RINGS..][..RINGS].iter().enumerate();
+            let rests = self.left[centre * in_rings..][..in_rings].iter().enumerate();
             let (first, last) = rings[centre];
             let near = rests.filter(|(ring, _)| ring + 1 >= first && *ring <= last + 1);
             let (seen, cells) = near.fold((0.0, 0.0), |(seen, cells), (_, rest)| {
@@ -132,12 +138,12 @@ impl Groups {
     /// centre go where its groups went, in the same shares.
     pub(super) fn add_missing(
         &self,
-        missing: f64,
-        count_noise: f64,
+        layout: &Layout,
+        (missing, count_noise): (f64, f64),
         of_groups: &[u32],
         counts: &mut [f64],
     ) {
-        let ungrouped = self.ungrouped(missing, count_noise);
+        let ungrouped = self.ungrouped(layout, missing, count_noise);
         let mut grouped = vec![0.0; ungrouped.len()];
         for group in &self.all {
             grouped[group.centre] += group.count;
@@ -157,10 +163,10 @@ impl Groups {
         let of_cells = self.of_cell.iter().filter(|group| **group != NO_GROUP);
         let most = [0.0, number as f64 - 1.0];
         StateError::unless_all_within("group of a cell", of_cells.map(|&g| f64::from(g)), most)?;
-        StateError::unless_equal("number of rings", self.left.len(), centres * RINGS)?;
+        StateError::unless_equal("number of rings", self.left.len(), centres * layout.rings())?;
         self.all.iter().try_for_each(|group| {
             within("centre of a group", group.centre as f64, [0.0, centres as f64 - 1.0])?;
-            within("ring of a group", group.ring as f64, [0.0, RINGS as f64 - 1.0])?;
+            within("ring of a group", group.ring as f64, [0.0, layout.rings() as f64 - 1.0])?;
             within("count of a group", group.count, [1.0, LARGEST])
         })?;
         self.left.iter().try_for_each(|rest| {
@@ -177,7 +183,7 @@ impl Groups {
 
     /// The radius of the ring up to which [`MOST`] of the records in groups are, of which there are some.
     pub(super) fn reach(&self, layout: &Layout) -> f64 {
-        let mut counts = [0.0; RINGS];
+        let mut counts = vec![0.0; layout.rings()];
         self.all.iter().for_each(|group| counts[group.ring] += group.count);
         layout.radii()[ring_up_to(&counts, MOST)]
     }
@@ -223,14 +229,14 @@ impl Groups {
 }
 
 /// The ring up to which this share of the records are, of so many in each.
-pub(super) fn ring_up_to(counts: &[f64; RINGS], share: f64) -> usize {
+pub(super) fn ring_up_to(counts: &[f64], share: f64) -> usize {
     let enough = share * counts.iter().sum::<f64>();
     let mut within = 0.0;
     let ring = counts.iter().position(|count| {
         within += count;
         within >= enough
     });
-    ring.unwrap_or(RINGS - 1)
+    ring.unwrap_or(counts.len() - 1)
 }
 
 /// The largest count that noise alone is expected to make of cells and of those added up, which doubles their number, in standard deviations.

@@ -23,10 +23,12 @@
 //!
 //! # One round
 //! It has `2 rho_t = mu_t^2` to spend, and centres `c` with noisy counts. `s^2 = (1 + w^2) / mu_t^2`.
-//! 1. The cell of a record is its nearest centre, the ring of its distance (ring `j` ends at `R_j = diagonal / 2^(21 - j)`, `j = 0..=21`),
+//! 1. The cell of a record is its nearest centre, the ring of its distance (ring `j` ends at `R_j = diagonal / 2^(21 - j)`, `j = 0..=21`; where a part of the box
+//!    is known that holds nearly all records, the diagonal is that of the part, and there are more rings until they reach that of the box),
 //!    and its side of each of `b` hyperplanes, `b` from the centre's noisy count: so few that means are more than their noise, but enough
 //!    to tell two clusters at one centre apart wherever counts can.
-//! 2. All cells are counted, empty or not, with noise of standard deviation `s / w`. Those beyond what noise explains are groups.
+//! 2. All cells are counted, empty or not, with noise of standard deviation `s / w`. Those beyond what noise explains are groups; in rings beyond the part
+//!    it takes more, since a group of noise there costs more than all else.
 //! 3. What is left is looked at without the last hyperplane, then without the one before it, up to whole rings: cells whose noisy counts
 //!    together are beyond what noise explains are a group too. So a cluster that some hyperplane cuts is found by the others.
 //! 4. Every group gets a noisy sum of its residuals over `.7 R_j`, shortened to that where they are longer, of standard deviation `s` in each

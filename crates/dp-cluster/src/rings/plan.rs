@@ -7,7 +7,7 @@ use dp_mechanism::passes::{Counted, Next, StateError, TableError};
 use dp_mechanism::{Draws, NoisyCount, Private};
 use serde::{Deserialize, Serialize};
 
-use super::cells::{Layout, MOST_CELLS, RINGS, RingCells};
+use super::cells::{Layout, MOST_CELLS, RingCells, ring_radii};
 use super::groups::Groups;
 use super::round::RingRound;
 use super::seen::Seen;
@@ -52,6 +52,8 @@ const CLIPPED: f64 = 0.7;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RingPlan {
     public_box: PublicBox,
+    /// The box that nearly all records are in, as far as is known.
+    part: PublicBox,
     k: usize,
     settings: RingRoundsSettings,
     total: NoisyCount,
@@ -90,6 +92,8 @@ pub(crate) struct Found {
     pub(crate) of_cells: Hint,
     /// How far most records are from these centres, at most.
     pub(crate) reach: f64,
+    /// Squared length of the noise in the place of each centre, as expected; infinite where that is not known.
+    pub(crate) noise: Vec<f64>,
     /// What the groups of the last round say.
     pub(crate) seen: Seen,
 }
@@ -138,12 +142,12 @@ impl RingPlan {
             KMeans::new(wanted, settings)
         };
         let solvers = [solver((2 * k).min(KMeans::MAX_CLUSTERS))?, solver(k)?];
-        Ok(Self { public_box, k, settings, total, rounds, solvers })
+        Ok(Self { part: public_box.clone(), public_box, k, settings, total, rounds, solvers })
     }
 
-    /// The same rounds in another box.
-    pub(crate) fn in_box(&self, public_box: PublicBox) -> Self {
-        Self { public_box, ..self.clone() }
+    /// The same rounds where nearly all records are in this part of the box.
+    pub(crate) fn finer_in(&self, part: PublicBox) -> Self {
+        Self { part, ..self.clone() }
     }
 
     /// Shapes only.
@@ -165,12 +169,12 @@ impl RingPlan {
 
     /// Draws the number of records, and what is asked first.
     pub(crate) fn first(&self, rows: Private<u64>, draws: &mut Draws<'_>) -> (RingState, Question) {
-        let (public_box, dim) = (&self.public_box, self.public_box.dim());
+        let (part, dim) = (&self.part, self.part.dim());
         let total = self.total.release(rows, &mut draws.within(STEP).leaf(TOTAL, 0));
-        let middle = (0..dim).map(|i| public_box.middle(i)).collect();
+        let middle = (0..dim).map(|i| part.middle(i)).collect();
         let points = Points::new(middle, dim).expect("one row");
         let centres = Centres { points, counts: vec![total.max(0) as f64] };
-        let reach = 0.5 * public_box.diagonal();
+        let reach = 0.5 * part.diagonal();
         let state = RingState { number: 0, total, centres, groups: None, reach, solver_words: 0 };
         let question = Question::ring_cells(self.cells(&state, Hint(None)));
         (state, question)
@@ -236,7 +240,8 @@ impl RingPlan {
             // Records in no group are near some centre too.
             let grouped: f64 = next.counts.iter().sum();
             let missing = (state.total as f64 - grouped).clamp(0.0, MOST_UNGROUPED * grouped);
-            groups.add_missing(missing, round.count_noise(), &of_groups, &mut next.counts);
+            let noise = round.count_noise();
+            groups.add_missing(&layout, (missing, noise), &of_groups, &mut next.counts);
         }
         // A record is likely to be where the mean of its group is, or the centre that it was at.
         let moved = assign(state.centres.points.view(), next.points.view()).labels;
@@ -278,7 +283,8 @@ impl RingPlan {
             let RingState { centres: Centres { points, counts }, reach, .. } = state;
             let counts = counts.into_iter().map(records).collect();
             let clustering = Clustering::of(points, counts);
-            return Next::Done(Found { clustering, of_cells, reach, seen });
+            let noise = seen.noise(clustering.counts.len());
+            return Next::Done(Found { clustering, of_cells, reach, noise, seen });
         }
         state.number += 1;
         let question = Question::ring_cells(self.cells(&state, of_cells));
@@ -300,7 +306,9 @@ impl RingPlan {
         }
         let centres = state.centres.points.view().coords().to_vec();
         let labels = Labels { of_cells, ..Labels::nearest(self.public_box.clone(), centres) };
-        RingCells { labels, normals, planes: self.planes(&state.centres, state.number) }
+        let (nearly_all, planes) =
+            (self.part.diagonal(), self.planes(&state.centres, state.number));
+        RingCells { labels, nearly_all, normals, planes }
     }
 
     /// How many hyperplanes cut the rings of each centre: the more, the more records it has, and some extra in early rounds, whose cells
@@ -322,7 +330,8 @@ impl RingPlan {
         let mut planes: Vec<usize> = centres.counts.iter().map(of).collect();
         // Fewer for all, where so many centres have so many records that there would be too many cells.
         let mut most = most_planes;
-        while most > 0 && planes.iter().map(|planes| RINGS << planes).sum::<usize>() > MOST_CELLS {
+        let rings = ring_radii(self.part.diagonal(), &self.public_box).len();
+        while most > 0 && planes.iter().map(|planes| rings << planes).sum::<usize>() > MOST_CELLS {
             most -= 1;
             for planes in &mut planes {
                 *planes = most.min(*planes);
@@ -382,6 +391,7 @@ fn of_cells(layout: &Layout, moved: &[u32], of_group: impl Fn(usize) -> Option<u
 
 #[cfg(test)]
 mod tests {
+    use super::super::cells::RINGS;
     use super::*;
 
     /// Many centres with many records each: one plane less for all, so that a table holds the cells of all of them.

@@ -2,7 +2,7 @@
 
 use dp_geometry::Points;
 
-use super::cells::{Layout, RINGS};
+use super::cells::Layout;
 use super::groups::{Groups, largest_noise, ring_up_to};
 use crate::nearest::squared_distance;
 
@@ -52,7 +52,7 @@ impl Seen {
         (centres, of_groups): (&Points, &[u32]),
         count_noise: f64,
     ) -> Self {
-        let (usual, cells) = (usual_rings(groups, layout.planes.len()), groups.cells());
+        let (usual, cells) = (usual_rings(groups, layout), groups.cells());
         let (mut all, mut one_sided) = (Vec::new(), Vec::new());
         let mut known = Vec::new();
         let rows = groups.all.iter().zip(means.view().rows()).zip(variances).zip(of_groups);
@@ -89,6 +89,20 @@ impl Seen {
     }
 }
 
+impl Seen {
+    /// Squared length of the noise in the place of each of so many new centres, as expected; infinite where no group says.
+    pub(crate) fn noise(&self, centres: usize) -> Vec<f64> {
+        let mut sums = vec![(0.0, 0.0); centres];
+        for group in &self.groups {
+            let (noise, count) = &mut sums[group.centre];
+            *noise += group.count.powi(2) * group.variance;
+            *count += group.count;
+        }
+        let mean = |(noise, count): (f64, f64)| noise / count.powi(2);
+        sums.into_iter().map(|sum| if sum.1 > 0.0 { mean(sum) } else { f64::INFINITY }).collect()
+    }
+}
+
 /// The spread that half of the records of these groups have at most, if there are enough of all.
 fn usual_spread(mut known: Vec<(f64, f64)>, records: f64) -> f64 {
     known.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -102,10 +116,12 @@ fn usual_spread(mut known: Vec<(f64, f64)>, records: f64) -> f64 {
 }
 
 /// The ring of each centre of a round up to which half of its records in groups are.
-fn usual_rings(groups: &Groups, centres: usize) -> Vec<usize> {
-    let mut counts = vec![[0.0; RINGS]; centres];
-    groups.all.iter().for_each(|group| counts[group.centre][group.ring] += group.count);
-    counts.iter().map(|counts| ring_up_to(counts, 0.5)).collect()
+fn usual_rings(groups: &Groups, layout: &Layout) -> Vec<usize> {
+    let centres = layout.planes.len();
+    let rings = layout.rings();
+    let mut counts = vec![0.0; rings * centres];
+    groups.all.iter().for_each(|group| counts[group.centre * rings + group.ring] += group.count);
+    counts.chunks_exact(rings).map(|counts| ring_up_to(counts, 0.5)).collect()
 }
 
 #[cfg(test)]
