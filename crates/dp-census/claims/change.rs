@@ -2,7 +2,7 @@
 
 use dp_audit::Method as By;
 use dp_audit::harness::{Check, Effort, Found};
-use dp_census::release::{unlikeness, unlikeness_length};
+use dp_census::release::{unlikeness, unlikeness_between, unlikeness_length};
 use dp_census::{Bins, From0, GroupSizes, Query};
 use rand::RngExt;
 
@@ -28,25 +28,56 @@ pub(crate) fn checks() -> Vec<Check> {
     .collect()
 }
 
-/// The number that says how unlike regions are, between all neighbours, as a share of the length that sets its noise; for individuals who
+/// The numbers that say how unlike regions are, one for each level above the lowest, between all neighbours, as a share of the lengths that set their noise; for individuals who
 /// bring several, too, as one group changes its size however many these are.
 fn question(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     for quantity in 1..=effort.of(2, 4) {
         for parents in TINY {
-            let leaves = hierarchy(parents).tree().leaves().len();
-            let length = f64::from(unlikeness_length(leaves).get());
+            let hierarchy = hierarchy(parents);
+            let tree = hierarchy.tree();
             let bins = From0::up_to(3).expect("valid");
-            neighbours(leaves, bins, effort.of(2, 3), quantity, |a, b, witness| {
-                let number =
-                    |sizes: &GroupSizes| unlikeness(&sizes.groups_of_regions(), sizes.counts());
-                let change = number(a).abs_diff(number(b)) as f64;
-                found.see(change / length, || format!("{parents:?}: {witness}"));
+            let most_leaves = |level: usize| {
+                let mut leaves = vec![0; tree.len()];
+                for mut region in tree.leaves() {
+                    while tree.level_of(region) > level {
+                        region = tree.parent(region).expect("below the level");
+                    }
+                    leaves[region] += 1;
+                }
+                leaves.into_iter().max().expect("there is a root")
+            };
+            neighbours(tree.leaves().len(), bins, effort.of(2, 3), quantity, |a, b, witness| {
+                let mut all = 0.0;
+                for level in 0..tree.levels() {
+                    let length = f64::from(unlikeness_length(most_leaves(level)).get());
+                    let number = |sizes: &GroupSizes| {
+                        unlikeness_between(tree, level, &sizes.groups_of_regions(), sizes.counts())
+                    };
+                    let share = number(a).abs_diff(number(b)) as f64 / length;
+                    found.see(share, || format!("{parents:?}, level {}: {witness}", level + 1));
+                    all += share;
+                }
+                // What several numbers change by is paid for one after the other.
+                found.see(all / tree.levels() as f64, || format!("{parents:?}: {witness}"));
             });
         }
     }
-    // Tables with many groups, some of them in few regions.
+    // Small regions and large ones with one group each of the size that is left, and one small region with all of the size that is entered: nearly all of the length.
     let mut rng = effort.rng(82);
+    for _ in 0..effort.of(40, 2_000) {
+        let (small, large) = (rng.random_range(6..14), rng.random_range(4..10));
+        let scale = rng.random_range(100..2_000_i64);
+        let groups = [vec![8 * scale; small], vec![113 * scale; large]].concat();
+        let mut table: Vec<i64> = groups.iter().flat_map(|groups| [1, 0, groups - 1]).collect();
+        (table[1], table[2]) = (groups[0] - 1, 0);
+        let before = unlikeness(&groups, &table);
+        (table[0], table[1]) = (0, groups[0]);
+        let change = before.abs_diff(unlikeness(&groups, &table)) as f64;
+        let length = f64::from(unlikeness_length(groups.len()).get());
+        found.see(change / length, || format!("{small}, {large}, {scale}"));
+    }
+    // Tables with many groups, some of them in few regions.
     for round in 0..effort.of(2_000_usize, 40_000) {
         let (regions, columns) = (rng.random_range(1..9), rng.random_range(2..6_usize));
         let most = [1, 3, 40, 100_000][round % 4];
