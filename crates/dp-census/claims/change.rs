@@ -52,7 +52,8 @@ fn question(effort: Effort) -> Found {
                 for level in 0..tree.levels() {
                     let length = f64::from(unlikeness_length(most_leaves(level)).get());
                     let number = |sizes: &GroupSizes| {
-                        unlikeness_between(tree, level, &sizes.groups_of_regions(), sizes.counts())
+                        let levels = (level, tree.levels() - 1);
+                        unlikeness_between(tree, levels, &sizes.groups_of_regions(), sizes.counts())
                     };
                     let share = number(a).abs_diff(number(b)) as f64 / length;
                     found.see(share, || format!("{parents:?}, level {}: {witness}", level + 1));
@@ -63,19 +64,15 @@ fn question(effort: Effort) -> Found {
             });
         }
     }
-    // Small regions and large ones with one group each of the size that is left, and one small region with all of the size that is entered: nearly all of the length.
+    // A small region with one group of the size that is left, which is its share, and all others of the size that is entered.
     let mut rng = effort.rng(82);
     for _ in 0..effort.of(40, 2_000) {
-        let (small, large) = (rng.random_range(6..14), rng.random_range(4..10));
-        let scale = rng.random_range(100..2_000_i64);
-        let groups = [vec![8 * scale; small], vec![113 * scale; large]].concat();
-        let mut table: Vec<i64> = groups.iter().flat_map(|groups| [1, 0, groups - 1]).collect();
-        (table[1], table[2]) = (groups[0] - 1, 0);
-        let before = unlikeness(&groups, &table);
-        (table[0], table[1]) = (0, groups[0]);
-        let change = before.abs_diff(unlikeness(&groups, &table)) as f64;
-        let length = f64::from(unlikeness_length(groups.len()).get());
-        found.see(change / length, || format!("{small}, {large}, {scale}"));
+        let (small, more) = (rng.random_range(1_000..5_000_i64), rng.random_range(200..400_i64));
+        let groups = [small, small * more];
+        let rest = small * more - more;
+        let before = unlikeness(&groups, &[1, small - 1, more, rest]);
+        let change = before.abs_diff(unlikeness(&groups, &[0, small, more, rest])) as f64;
+        found.see(change / f64::from(unlikeness_length(2).get()), || format!("{small}, {more}"));
     }
     // Tables with many groups, some of them in few regions.
     for round in 0..effort.of(2_000_usize, 40_000) {

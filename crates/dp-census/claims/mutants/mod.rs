@@ -140,7 +140,7 @@ fn way_by_exact_number(effort: Effort) -> Found {
 
 /// Whether the rows of a level between are spread is decided by how unlike the regions below are, without noise.
 fn level_by_exact_number(effort: Effort) -> Found {
-    on_pairs(effort, (TINY[3], effort.of(1, 2)), |hierarchy, sizes, source| {
+    on_pairs(effort, (TINY[3], effort.of(2, 3)), |hierarchy, sizes, source| {
         let region_groups = sizes.groups_of_regions();
         let alike =
             unlikeness_between(hierarchy.tree(), (1, 2), &region_groups, sizes.counts()) % 2 == 0;
@@ -157,7 +157,7 @@ fn level_by_exact_number(effort: Effort) -> Found {
 
 /// What the library does where it asks, with as many numbers as the tree has levels above the lowest.
 fn way_by_noisy_number(effort: Effort, parents: &[u32]) -> Found {
-    let most = if parents == TINY[1] { effort.of(2, 3) } else { effort.of(1, 2) };
+    let most = effort.of(2, 3);
     on_pairs(effort, (parents, most), |hierarchy, sizes, source| {
         let region_groups = Some(sizes.groups_of_regions());
         let shares = LevelShares::AfterQuestion(0.25);

@@ -314,7 +314,7 @@ impl Question {
 ///     `(1 - t) n` that add up to no more than 1, are at most `sqrt((1 - t) n)` together; and `n - sqrt(n (n - 1))` is at most `2 - sqrt(2)`. So all of them have no more than
 ///     `7 t / 22 + sqrt(7 / 11) (2 - sqrt(2)) sqrt(1 - t)`, which is at most `.4898`, for `t` next to `.46`.
 ///
-/// The size that is entered is the reverse, with the tables exchanged. Together that is `9/2 UNIT + 4 regions` either way. Tables have been found with `.96` of it.
+/// The size that is entered is the reverse, with the tables exchanged. Together that is `9/2 UNIT + 4 regions` either way. Tables have been found with `.89` of it.
 ///
 /// ```
 /// use dp_census::release::{unlikeness, unlikeness_length};
@@ -444,17 +444,13 @@ mod tests {
         assert!(worst <= 1.0 && worst > 0.8, "{worst}");
     }
 
-    /// Twelve small regions and eight large ones have one group each of the size that is left, and one of the small ones has all of the size that is entered.
+    /// A small region has one group of the size that is left, no more than its share, and all of the others of the size that is entered. Found by climbing.
     #[test]
     fn a_table_on_which_the_bound_is_nearly_reached() {
-        let groups: Vec<i64> = [[8_000; 12].as_slice(), &[113_000; 8]].concat();
-        let mut table: Vec<i64> = groups.iter().flat_map(|groups| [1, 0, groups - 1]).collect();
-        (table[1], table[2]) = (7_999, 0);
-        let before = unlikeness(&groups, &table);
-        (table[0], table[1]) = (0, 8_000);
-        let change = before.abs_diff(unlikeness(&groups, &table)) as f64;
-        let share = change / f64::from(unlikeness_length(20).get());
-        assert!(share <= 1.0 && share > 0.95, "{share}");
+        let before = unlikeness(&[2_949, 972_957], &[1, 2_948, 330, 972_627]);
+        let after = unlikeness(&[2_949, 972_957], &[0, 2_949, 330, 972_627]);
+        let share = before.abs_diff(after) as f64 / f64::from(unlikeness_length(2).get());
+        assert!(share <= 1.0 && share > 0.88, "{share}");
     }
 
     #[test]

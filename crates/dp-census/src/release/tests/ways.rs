@@ -191,9 +191,9 @@ fn levels_between_that_are_asked_about() {
         let plan = Census::new(hierarchy, up_to(20), groups, pure(0.3), settings).expect("valid");
         plan.ways().skip(3).map(|way| way.shares.len()).collect::<Vec<_>>()
     };
-    assert_eq!(ways(&[1, 30]), []);
-    assert_eq!(ways(&[1, 1, 30]), []);
-    assert_eq!(ways(&[1, 30, 30]), []);
+    assert!(ways(&[1, 30]).is_empty());
+    assert!(ways(&[1, 1, 30]).is_empty());
+    assert!(ways(&[1, 30, 30]).is_empty());
     assert_eq!(ways(&[1, 5, 30]), [2]);
     assert_eq!(ways(&[1, 1, 5, 5, 30]), [4]);
     assert_eq!(ways(&[1, 3, 6, 30]), [2, 3]);
