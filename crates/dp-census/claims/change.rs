@@ -2,7 +2,7 @@
 
 use dp_audit::Method as By;
 use dp_audit::harness::{Check, Effort, Found};
-use dp_census::release::{unlikeness, unlikeness_length};
+use dp_census::release::{unlikeness, unlikeness_between, unlikeness_length};
 use dp_census::{Bins, From0, GroupSizes, Query};
 use rand::RngExt;
 
@@ -28,25 +28,53 @@ pub(crate) fn checks() -> Vec<Check> {
     .collect()
 }
 
-/// The number that says how unlike regions are, between all neighbours, as a share of the length that sets its noise; for individuals who
+/// The numbers that say how unlike regions are, one for each level above the lowest, between all neighbours, as a share of the lengths that set their noise; for individuals who
 /// bring several, too, as one group changes its size however many these are.
 fn question(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     for quantity in 1..=effort.of(2, 4) {
         for parents in TINY {
-            let leaves = hierarchy(parents).tree().leaves().len();
-            let length = f64::from(unlikeness_length(leaves).get());
+            let hierarchy = hierarchy(parents);
+            let tree = hierarchy.tree();
             let bins = From0::up_to(3).expect("valid");
-            neighbours(leaves, bins, effort.of(2, 3), quantity, |a, b, witness| {
-                let number =
-                    |sizes: &GroupSizes| unlikeness(&sizes.groups_of_regions(), sizes.counts());
-                let change = number(a).abs_diff(number(b)) as f64;
-                found.see(change / length, || format!("{parents:?}: {witness}"));
+            let most_leaves = |level: usize| {
+                let mut leaves = vec![0; tree.len()];
+                for mut region in tree.leaves() {
+                    while tree.level_of(region) > level {
+                        region = tree.parent(region).expect("below the level");
+                    }
+                    leaves[region] += 1;
+                }
+                leaves.into_iter().max().expect("there is a root")
+            };
+            neighbours(tree.leaves().len(), bins, effort.of(2, 3), quantity, |a, b, witness| {
+                let mut all = 0.0;
+                for level in 0..tree.levels() {
+                    let length = f64::from(unlikeness_length(most_leaves(level)).get());
+                    let number = |sizes: &GroupSizes| {
+                        let levels = (level, tree.levels() - 1);
+                        unlikeness_between(tree, levels, &sizes.groups_of_regions(), sizes.counts())
+                    };
+                    let share = number(a).abs_diff(number(b)) as f64 / length;
+                    found.see(share, || format!("{parents:?}, level {}: {witness}", level + 1));
+                    all += share;
+                }
+                // What several numbers change by is paid for one after the other.
+                found.see(all / tree.levels() as f64, || format!("{parents:?}: {witness}"));
             });
         }
     }
-    // Tables with many groups, some of them in few regions.
+    // A small region with one group of the size that is left, which is its share, and all others of the size that is entered.
     let mut rng = effort.rng(82);
+    for _ in 0..effort.of(40, 2_000) {
+        let (small, more) = (rng.random_range(1_000..5_000_i64), rng.random_range(200..400_i64));
+        let groups = [small, small * more];
+        let rest = small * more - more;
+        let before = unlikeness(&groups, &[1, small - 1, more, rest]);
+        let change = before.abs_diff(unlikeness(&groups, &[0, small, more, rest])) as f64;
+        found.see(change / f64::from(unlikeness_length(2).get()), || format!("{small}, {more}"));
+    }
+    // Tables with many groups, some of them in few regions.
     for round in 0..effort.of(2_000_usize, 40_000) {
         let (regions, columns) = (rng.random_range(1..9), rng.random_range(2..6_usize));
         let most = [1, 3, 40, 100_000][round % 4];

@@ -9,7 +9,7 @@ use dp_census::{
     Bins, Census, CensusSettings, Certificate, Evidence, From0, From1, GroupSizes, GroupTable,
     LevelShares, Method, RealCensus, RealGroupTable,
 };
-use dp_mechanism::{Mechanism, SecureSource, Source};
+use dp_mechanism::{ChaCha20Rng, Mechanism, SecureSource, Source};
 use rand::RngExt;
 
 use crate::nation::{
@@ -279,53 +279,73 @@ fn real(effort: Effort) -> Found {
     found
 }
 
-/// Plans that ask, on tables for which each of the three ways is best: all of them are gone, or nothing has been shown about one.
+/// Plans that ask, on tables for which each of the ways is best: all of them are gone, or nothing has been shown about one. Of counties in a nation there are three; in states there is a
+/// fourth, to spread the rows of these.
 fn ways(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(83);
-    let (counties, columns) = (12, 40);
-    let parents: Vec<u32> = std::iter::repeat_n(0, counties).collect();
-    let bins = From0::up_to(39).expect("valid");
-    let gone = [const { Cell::new(false) }; 3];
-    for round in 0..effort.of(6, 60) {
-        let mut counts = vec![0; counties * columns];
-        for row in counts.chunks_exact_mut(columns) {
-            let own = [0; 2].map(|_| rng.random_range(0..columns));
-            for group in 0..[4, 100_000, 400][round % 3] {
-                row[if round % 3 == 2 { own[group % 2] } else { group % columns }] += 1;
+    let counties: u32 = 12;
+    let of_nation: Vec<u32> = (0..counties).map(|_| 0).collect();
+    let of_states: Vec<u32> = [0; 3].into_iter().chain((0..counties).map(|i| 1 + i / 4)).collect();
+    for (parents, ways) in [(of_nation, 3), (of_states, 4)] {
+        let gone: Vec<Cell<bool>> = (0..ways).map(|_| Cell::new(false)).collect();
+        for round in 0..effort.of(2, 20) * ways {
+            let pair = one_group_grows(counties as usize, round, ways, &mut rng);
+            for promise in Promise::ALL {
+                let settings = CensusSettings {
+                    shares: LevelShares::AfterQuestion(0.25),
+                    region_groups: Some(pair.0.groups_of_regions()),
+                    ..CensusSettings::default()
+                };
+                let (groups, privacy) = (pair.0.groups(), promise.privacy());
+                let plan =
+                    Census::new(hierarchy(&parents), pair.0.bins(), groups, privacy, settings);
+                let plan = plan.expect("valid");
+                let show = |(table, evidence): (GroupTable, Evidence)| {
+                    gone[evidence.way()].set(true);
+                    let counts = table.counts().iter().map(|count| count.cast_unsigned());
+                    let proof = plan.certify(&table, &evidence).expect("of this plan");
+                    bits(counts.collect(), &evidence, proof)
+                };
+                let pair = (&pair.0, &pair.1);
+                let share = share_shown(&plan.with_evidence(), promise, pair, &mut rng, show);
+                found.see(share, || format!("{ways} ways, {promise:?}, round {round}"));
             }
         }
-        let from = (round * 7) % (columns - 1);
-        let county = round % counties;
-        counts[county * columns + from] += 1;
-        let before = GroupSizes::from_table(bins, counts.clone()).expect("a table of groups");
-        counts[county * columns + from] -= 1;
-        counts[county * columns + from + 1] += 1;
-        let after = GroupSizes::from_table(bins, counts).expect("a table of groups");
-        for promise in Promise::ALL {
-            let settings = CensusSettings {
-                shares: LevelShares::AfterQuestion(0.25),
-                region_groups: Some(before.groups_of_regions()),
-                ..CensusSettings::default()
-            };
-            let (groups, privacy) = (before.groups(), promise.privacy());
-            let plan = Census::new(hierarchy(&parents), bins, groups, privacy, settings);
-            let plan = plan.expect("valid");
-            let show = |(table, evidence): (GroupTable, Evidence)| {
-                gone[evidence.way()].set(true);
-                let counts = table.counts().iter().map(|count| count.cast_unsigned()).collect();
-                bits(counts, &evidence, plan.certify(&table, &evidence).expect("of this plan"))
-            };
-            let pair = (&before, &after);
-            let share = share_shown(&plan.with_evidence(), promise, pair, &mut rng, show);
-            found.see(share, || format!("{promise:?}, round {round}: county {county}, {from}"));
+        for (way, gone) in gone.iter().enumerate() {
+            let never = if gone.get() { 0.0 } else { f64::INFINITY };
+            found.see(never, || format!("way {way} of {ways} was never gone"));
         }
     }
-    for (way, gone) in gone.iter().enumerate() {
-        let never = if gone.get() { 0.0 } else { f64::INFINITY };
-        found.see(never, || format!("way {way} was never gone"));
-    }
     found
+}
+
+/// A table of forty sizes, and another with one larger group: alike counties of few groups and of many, counties of few sizes each, and states of few sizes each with alike counties.
+fn one_group_grows(
+    counties: usize,
+    round: usize,
+    kinds: usize,
+    rng: &mut ChaCha20Rng,
+) -> (GroupSizes, GroupSizes) {
+    let columns = 40;
+    let bins = From0::up_to(39).expect("valid");
+    let mut counts = vec![0; counties * columns];
+    let mut own = [0; 2];
+    for (county, row) in counts.chunks_exact_mut(columns).enumerate() {
+        let kind = round % kinds;
+        if kind != 3 || county % 4 == 0 {
+            own = own.map(|_| rng.random_range(0..columns));
+        }
+        for group in 0..[4, 100_000, 400, 400][kind] {
+            row[if kind >= 2 { own[group % 2] } else { group % columns }] += 1;
+        }
+    }
+    let cell = round % counties * columns + (round * 7) % (columns - 1);
+    counts[cell] += 1;
+    let before = GroupSizes::from_table(bins, counts.clone()).expect("a table of groups");
+    counts[cell] -= 1;
+    counts[cell + 1] += 1;
+    (before, GroupSizes::from_table(bins, counts).expect("a table of groups"))
 }
 
 /// As many regions and columns as it takes to be beyond every size at which a solver goes another way: 24 columns, 67 million units of

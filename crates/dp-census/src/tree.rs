@@ -93,6 +93,27 @@ impl RegionTree {
         start as usize..self.children_end[node] as usize
     }
 
+    /// The hierarchy of so many levels from the root, at least one.
+    pub(crate) fn upper(&self, levels: usize) -> Self {
+        let level_starts = self.level_starts[..=levels].to_vec();
+        let nodes = level_starts[levels];
+        let last = u32::try_from(nodes).expect("no more than there are");
+        let ends = self.children_end[..nodes].iter().map(|&end| end.min(last));
+        Self { parents: self.parents[..nodes].to_vec(), children_end: ends.collect(), level_starts }
+    }
+
+    /// For each node of the level `above` those of the level `below` it that are in it, as places in that level.
+    pub(crate) fn within(&self, above: usize, below: usize) -> Vec<Range<usize>> {
+        let mut within: Vec<Range<usize>> = self.level(above).map(|node| node..node + 1).collect();
+        for _ in above..below {
+            for nodes in &mut within {
+                *nodes = self.children(nodes.start).start..self.children(nodes.end - 1).end;
+            }
+        }
+        let first = self.level(below).start;
+        within.into_iter().map(|nodes| nodes.start - first..nodes.end - first).collect()
+    }
+
     /// The nodes of the lowest level.
     pub fn leaves(&self) -> Range<usize> {
         self.level(self.levels() - 1)
@@ -152,6 +173,19 @@ mod tests {
         assert_eq!((tree.parent(0), tree.parent(6), tree.parent(9)), (None, Some(2), Some(3)));
         let levels: Vec<usize> = (0..10).map(|node| tree.level_of(node)).collect();
         assert_eq!(levels, [0, 1, 1, 1, 2, 2, 2, 2, 2, 2]);
+    }
+
+    #[test]
+    fn upper_levels_are_a_tree_of_their_own() {
+        let whole = tree(&[0, 0, 0, 1, 1, 2, 3, 3, 3]).expect("valid");
+        assert_eq!(whole.upper(3), whole);
+        assert_eq!(whole.upper(2), tree(&[0, 0, 0]).expect("valid"));
+        assert_eq!(whole.upper(1), tree(&[]).expect("valid"));
+        assert_eq!(whole.within(0, 0), [0..1]);
+        assert_eq!(whole.within(0, 1), [0..3]);
+        assert_eq!(whole.within(0, 2), [0..6]);
+        assert_eq!(whole.within(1, 2), [0..2, 2..3, 3..6]);
+        assert_eq!(whole.within(2, 2).len(), 6);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use dp_accounting::{Epsilon, MemberOfGroup};
 use dp_audit::{Neighbours, compare, multisets};
-use dp_census::release::unlikeness;
+use dp_census::release::{unlikeness, unlikeness_between};
 use dp_census::solve::{MAX_VALUE, Problem, chain};
 use dp_census::{
     Bins, Census, CensusError, CensusSettings, From0, From1, GroupSizes, Hierarchy, LevelShares,
@@ -18,7 +18,7 @@ use crate::tables::by_parts;
 
 /// Every mutant with its twin.
 pub(crate) fn all() -> Vec<MutantCheck> {
-    let code: [MutantCode; 9] = [
+    let code: [MutantCode; 10] = [
         ("M14", chain_as_published, chain_of_the_library),
         ("M14-appears", no_column_for_empty_groups, a_column_for_empty_groups),
         ("M14-outgrown", dropped_beyond_the_last_column, counted_in_the_last_column),
@@ -27,7 +27,8 @@ pub(crate) fn all() -> Vec<MutantCheck> {
         ("M140", scatter_of_exact_counts, as_it_comes),
         ("M141", method_by_exact_counts, as_it_comes),
         ("M292", |effort| by_parts(effort, 2), |effort| by_parts(effort, 1)),
-        ("M294", way_by_exact_number, way_by_noisy_number),
+        ("M294", way_by_exact_number, |effort| way_by_noisy_number(effort, TINY[1])),
+        ("M294-below", level_by_exact_number, |effort| way_by_noisy_number(effort, TINY[3])),
     ];
     dp_audit::harness::mutants(include_str!("mutants.toml"), &code)
 }
@@ -137,9 +138,27 @@ fn way_by_exact_number(effort: Effort) -> Found {
     })
 }
 
-/// What the library does where it asks.
-fn way_by_noisy_number(effort: Effort) -> Found {
-    on_pairs(effort, (TINY[1], effort.of(2, 3)), |hierarchy, sizes, source| {
+/// Whether the rows of a level between are spread is decided by how unlike the regions below are, without noise.
+fn level_by_exact_number(effort: Effort) -> Found {
+    on_pairs(effort, (TINY[3], effort.of(2, 3)), |hierarchy, sizes, source| {
+        let region_groups = sizes.groups_of_regions();
+        let alike =
+            unlikeness_between(hierarchy.tree(), (1, 2), &region_groups, sizes.counts()) % 2 == 0;
+        // Nearly all for that level, or the same for all.
+        let shares =
+            if alike { LevelShares::Fixed(vec![0.25, 0.5, 0.25]) } else { LevelShares::Equal };
+        let settings =
+            CensusSettings { region_groups: Some(region_groups), shares, ..by(Method::Fitted) };
+        let bins = From0::up_to(3).expect("valid");
+        let plan = Census::new(hierarchy.clone(), bins, sizes.groups(), privacy(), settings);
+        plan.expect("valid").replay(sizes, source).0.into_counts()
+    })
+}
+
+/// What the library does where it asks, with as many numbers as the tree has levels above the lowest.
+fn way_by_noisy_number(effort: Effort, parents: &[u32]) -> Found {
+    let most = effort.of(2, 3);
+    on_pairs(effort, (parents, most), |hierarchy, sizes, source| {
         let region_groups = Some(sizes.groups_of_regions());
         let shares = LevelShares::AfterQuestion(0.25);
         let settings = CensusSettings { region_groups, shares, ..CensusSettings::default() };

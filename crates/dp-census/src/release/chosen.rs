@@ -60,6 +60,15 @@ struct Kind {
     parent: usize,
 }
 
+impl Kind {
+    /// Expected sum over sizes of what counts of this variance are off.
+    fn off(&self, variance: f64, sizes: f64) -> f64 {
+        // As in `Model::error`; and few groups among many sizes are all off, and their shares besides.
+        let of_size = (0.8 * variance.sqrt()).min(2.0 * self.groups / sizes);
+        (sizes * of_size).min(2.0 * self.groups)
+    }
+}
+
 impl Model {
     /// For so many groups of each leaf region; if that is not public, for as many in each. `draws` is whether a method draws regions to the row
     /// above, which takes the public numbers; if not, noise alone says what they are like.
@@ -114,11 +123,18 @@ impl Model {
         Self { columns: columns as f64, draws, rounds, cells, least_above, regions, kinds }
     }
 
-    /// Expected sum of absolute errors over all levels, in groups, for noise of these variances.
-    pub(super) fn error(&self, variances: &[f64], likeness: f64, sizes: f64) -> f64 {
+    /// Expected sum of absolute errors over all levels, in groups, for noise of these variances. Of the levels below those that have one, nothing is seen.
+    /// `likeness` is that of the groups of a region of each level.
+    pub(super) fn error(
+        &self,
+        variances: &[f64],
+        likeness: impl Fn(usize) -> f64,
+        sizes: f64,
+    ) -> f64 {
         // Of a count there are two cumulative numbers, so that it has twice the variance.
         let mut seen: Vec<f64> =
             variances.iter().map(|variance| 2.0 * variance.max(1e-30)).collect();
+        seen.resize(self.regions.len(), f64::INFINITY);
         for level in (0..seen.len() - 1).rev() {
             let below = self.regions[level + 1] / self.regions[level] * seen[level + 1];
             seen[level] = 1.0 / (1.0 / seen[level] + 1.0 / below);
@@ -126,6 +142,7 @@ impl Model {
         let (mut above, mut error) = (vec![0.0], 0.0);
         for (level, kinds) in self.kinds.iter().enumerate() {
             let mut of_level = Vec::with_capacity(kinds.len());
+            let likeness = likeness(level);
             for kind in kinds {
                 let expected = kind.groups / sizes;
                 let factor = 1.0 + likeness * (kind.groups - 1.0).max(0.0);
@@ -144,16 +161,56 @@ impl Model {
         error.max(1e-300)
     }
 
-    /// Expected distance of the rows of the lowest level from their share of the root's row, as a sum of absolute differences of counts.
-    pub(super) fn distance(&self, likeness: f64, sizes: f64) -> f64 {
-        let of_kind = |kind: &Kind| {
+    /// Expected distance of the rows of the level `below` from their shares of those of the level `above`, as a sum of absolute differences of counts,
+    /// less what it would be if each count were off by chance alone. `likeness` is that of groups which share more than the region of the higher level.
+    pub(super) fn unlikeness(
+        &self,
+        (above, below): (usize, usize),
+        likeness: f64,
+        sizes: f64,
+    ) -> f64 {
+        self.of_regions(below, |kind, place| {
             let expected = kind.groups / sizes;
-            let variance = (1.0 + likeness * (kind.groups - 1.0).max(0.0)) * expected;
-            // As in `error`; and few groups among many sizes are all off, and their shares besides.
-            let of_size = (0.8 * variance.sqrt()).min(2.0 * expected);
-            kind.regions * (sizes * of_size).min(2.0 * kind.groups)
-        };
-        self.kinds.last().map_or(0.0, |kinds| kinds.iter().map(of_kind).sum())
+            let apart = 1.0 - self.share((above, below), place);
+            let variance = (1.0 + likeness * (kind.groups - 1.0).max(0.0)) * expected * apart;
+            kind.off(variance, sizes) - kind.off(expected, sizes)
+        })
+    }
+
+    /// What the rows of the lowest level would differ by from their share of the root's by chance alone.
+    pub(super) fn by_chance(&self, sizes: f64) -> f64 {
+        self.of_regions(self.regions.len() - 1, |kind, _| kind.off(kind.groups / sizes, sizes))
+    }
+
+    /// The most that the rows of the level `below` can differ by from their shares of those of the level `above`.
+    pub(super) fn most(&self, (above, below): (usize, usize)) -> f64 {
+        self.of_regions(below, |kind, place| {
+            2.0 * kind.groups * (1.0 - self.share((above, below), place))
+        })
+    }
+
+    /// A sum over the regions of a level, by their kinds and the places of these.
+    fn of_regions(&self, level: usize, of_kind: impl Fn(&Kind, usize) -> f64) -> f64 {
+        let kinds = self.kinds[level].iter().enumerate();
+        kinds.map(|(place, kind)| kind.regions * of_kind(kind, place)).sum()
+    }
+
+    /// A region's share of the groups of the one of the level `above` that it is in, by the place of its kind.
+    fn share(&self, (above, below): (usize, usize), mut place: usize) -> f64 {
+        let mut squared = 1.0;
+        for kinds in self.kinds[above + 1..=below].iter().rev() {
+            squared *= kinds[place].share_squared;
+            place = kinds[place].parent;
+        }
+        squared.sqrt().min(1.0)
+    }
+
+    /// Levels between the root and the lowest that are neither the one nor the other once more: of more than one region, and of fewer than the level below.
+    pub(super) fn between(&self) -> impl Iterator<Item = usize> + '_ {
+        let last = self.regions.len() - 1;
+        (1..last).filter(|&level| {
+            self.regions[level] > 1.0 && self.regions[level] < self.regions[level + 1]
+        })
     }
 
     /// How many sizes matter if these do, as a power of the number of columns.
@@ -183,7 +240,7 @@ impl Model {
             .iter()
             .flat_map(|of_case| SIZES.map(|power| (of_case, self.columns.powf(power))))
             .map(|(&(likeness, counts), sizes)| {
-                let error = |shares: &Vec<f64>| self.error(&variances(shares), likeness, sizes);
+                let error = |shares: &Vec<f64>| self.error(&variances(shares), |_| likeness, sizes);
                 let best = fixed.iter().map(error).fold(f64::INFINITY, f64::min);
                 (likeness, sizes, counts / best)
             })
@@ -191,7 +248,7 @@ impl Model {
         let cost = |shares: &[f64]| -> f64 {
             let variances = variances(shares);
             let regret = |&(likeness, sizes, scale): &(f64, f64, f64)| {
-                (scale * self.error(&variances, likeness, sizes)).powi(POWER)
+                (scale * self.error(&variances, |_| likeness, sizes)).powi(POWER)
             };
             cases.iter().map(regret).sum()
         };

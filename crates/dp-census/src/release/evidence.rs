@@ -82,7 +82,7 @@ impl Evidence {
             (Method::Fitted, _) => {
                 // Nothing shorter proves that a table is the one that was fitted.
                 let variances = course.noise.variances();
-                let solution = fitted::solve_drawn(problem, &variances, totals, course.draws);
+                let solution = fitted::solve_upper(problem, &variances, totals, course.draws);
                 exact(solution.counts == counts, solution.residual)
             }
             (Method::RootSpread, _) => exact(fitted::spread(problem, totals) == counts, 0.0),

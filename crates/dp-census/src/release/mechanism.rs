@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::num::NonZeroU32;
 
 use dp_accounting::{Receipt, Step};
@@ -21,8 +22,8 @@ use crate::{Bins, CensusError, From0, GroupSizes, Hierarchy, TableShape};
 /// What [`Privacy`] says, under the relation of the columns: [`MemberOfGroup`](dp_accounting::MemberOfGroup) for [`From0`]. With the
 /// lengths `d_l` of [`Query`](super::Query), level `l` costs `epsilon_l` by geometric noise of scale `d_l / epsilon_l`, or `rho_l` by
 /// Gaussian noise of variance `d_l / (2 rho_l)`, or `mu_l` by Gaussian noise of variance `d_l / mu_l^2`; and a group lies in one region of every level, so the levels add up (squares of mu do).
-/// Where a plan asks first ([`LevelShares`](super::LevelShares)), that is one number more, which changes by at most [`unlikeness_length`](super::unlikeness_length); by its noisy
-/// value alone the rest is spent in one of several ways, none of which costs more than what it left.
+/// Where a plan asks first ([`LevelShares`](super::LevelShares)), that is a few numbers more, each of which changes by at most [`unlikeness_length`](super::unlikeness_length); by their noisy
+/// values alone the rest is spent in one of several ways, none of which costs more than what they left.
 ///
 /// # Utility
 /// Before the table is made consistent, unbiased noise of that size in every cell. With [`Method::CumulativeTopDown`], what the levels
@@ -279,14 +280,15 @@ impl<B: Bins> RealCensus<B> {
 pub struct Way<'p> {
     /// What is carried out.
     pub method: Method,
-    /// Each level's share of what is left for levels, the root's first.
+    /// Each level's share of what is left for levels, the root's first. Of fewer levels than there are, the rows of the last one are spread: regions below have their share of them by
+    /// their public numbers of groups.
     pub shares: &'p [f64],
     /// Whether regions are drawn to their share of the row above.
     pub draws: bool,
 }
 
 /// Names of the ways in a receipt, in the order of the question.
-const WAYS: [&str; question::WAYS] =
+const WAYS: [&str; question::BETWEEN] =
     ["the root's row spread", "shares by least regret", "own rows of the lowest level"];
 
 /// What comes of the draws.
@@ -301,6 +303,14 @@ struct Noisy {
 pub struct WithEvidence<'p, P>(&'p P);
 
 impl<B: Bins> Plan<B> {
+    /// The name of a way in a receipt; those of a level between have the number that their level has there.
+    fn name(&self, way: usize) -> Cow<'static, str> {
+        match WAYS.get(way) {
+            Some(name) => (*name).into(),
+            None => format!("rows of level {} spread", self.ways[way].noise.levels.len()).into(),
+        }
+    }
+
     /// Refuses a table of so many cells in so many columns, or evidence, that no release of this plan has made.
     fn check_evidence(
         &self,
@@ -358,12 +368,14 @@ impl<B: Bins> Plan<B> {
         let spent = match &self.question {
             None => self.usual().noise.spent(tree),
             Some(question) => {
-                let ways = self.ways.iter().zip(WAYS);
-                let ways =
-                    ways.map(|(way, name)| Step::sequential(name, vec![way.noise.spent(tree)]));
+                let names: Vec<_> = (0..self.ways.len()).map(|way| self.name(way)).collect();
+                let ways = self.ways.iter().zip(&names);
+                let ways = ways
+                    .map(|(way, name)| Step::sequential(&**name, vec![way.noise.spent(tree)]))
+                    .collect();
                 // Each costs no more than what the question leaves, so that the answer does not change what is spent.
-                let name = format!("one of: {}", WAYS.join("; "));
-                let one_way = Step::composed(name, self.rest.loss(), ways.collect());
+                let name = format!("one of: {}", names.join("; "));
+                let one_way = Step::composed(name, self.rest.loss(), ways);
                 let question = Step::spend(QUESTION, question.noise.loss());
                 Step::sequential(
                     "a question, and the way to go by its answer",
@@ -388,9 +400,9 @@ impl<B: Bins> Plan<B> {
             };
         };
         let region_groups = self.asked.settings.region_groups.as_deref().unwrap_or_default();
-        // By a noisy number, and so are all draws that follow.
-        let way = question.way(question.ask(region_groups, leaves, draws));
-        let mut draws = draws.within(WAYS[way]);
+        // By noisy numbers, and so are all draws that follow.
+        let way = question.way(&question.ask(table.0, region_groups, leaves, draws));
+        let mut draws = draws.within(&self.name(way));
         Noisy { way, cells: self.ways[way].noise.release(table, leaves, MAX_VALUE, &mut draws) }
     }
 

@@ -21,6 +21,6 @@ pub use method::Method;
 pub use noise::Query;
 pub use params::CensusSettings;
 pub use privacy::Privacy;
-pub use question::{unlikeness, unlikeness_length};
+pub use question::{unlikeness, unlikeness_between, unlikeness_length};
 pub use shares::{LevelShares, dearest_path};
 pub use table::{GroupTable, RealGroupTable};

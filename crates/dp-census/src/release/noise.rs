@@ -1,4 +1,4 @@
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 
 use dp_accounting::{Loss, Step};
 use dp_mechanism::{CellsRef, Draws, GaussianSum, GeometricSum, MechanismError, Private};
@@ -112,30 +112,34 @@ fn cumulate(row: &mut [i64]) {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum LevelNoise {
     Geometric(GeometricSum),
-    Gaussian { sum: GaussianSum, length_squared: NonZeroU32 },
+    Gaussian { sum: GaussianSum, length_squared: NonZeroU64 },
 }
 
 impl LevelNoise {
     /// For one promise on a query of this length. Counts change by at most one in each cell, so their squared length is the length.
     fn new(privacy: Privacy, length: NonZeroU32, level: usize) -> Result<Self, CensusError> {
         let of_level = |error| CensusError::Noise { level, error };
-        Self::with_squared(privacy, length, length).map_err(of_level)
+        Self::with_squared(privacy, length.into(), length.into()).map_err(of_level)
     }
 
-    /// For one number, which changes by no more than this; below `2^16`.
-    pub(super) fn of_number(privacy: Privacy, most: NonZeroU32) -> Result<Self, CensusError> {
+    /// For numbers of which each changes by no more than this.
+    pub(super) fn of_numbers(privacy: Privacy, most: &[NonZeroU32]) -> Result<Self, CensusError> {
         let of_question = |error| CensusError::QuestionNoise { error };
-        Self::with_squared(privacy, most, most.saturating_mul(most)).map_err(of_question)
+        let [length, squared] = [1, 2].map(|power| {
+            let sum = most.iter().map(|most| u64::from(most.get()).saturating_pow(power));
+            NonZeroU64::new(sum.fold(0, u64::saturating_add)).unwrap_or(NonZeroU64::MIN)
+        });
+        Self::with_squared(privacy, length, squared).map_err(of_question)
     }
 
     fn with_squared(
         privacy: Privacy,
-        length: NonZeroU32,
-        length_squared: NonZeroU32,
+        length: NonZeroU64,
+        length_squared: NonZeroU64,
     ) -> Result<Self, MechanismError> {
         match privacy {
             Privacy::Pure { epsilon } => {
-                let sum = GeometricSum::new(epsilon, length.into())?;
+                let sum = GeometricSum::new(epsilon, length)?;
                 Ok(Self::Geometric(sum))
             }
             Privacy::Zcdp { rho, .. } => {
@@ -171,7 +175,7 @@ impl LevelNoise {
         match self {
             Self::Geometric(sum) => sum.variance(),
             Self::Gaussian { sum, length_squared } => {
-                sum.noise_multiplier().powi(2) * f64::from(length_squared.get())
+                sum.noise_multiplier().powi(2) * length_squared.get() as f64
             }
         }
     }
@@ -180,7 +184,7 @@ impl LevelNoise {
         match self {
             Self::Geometric(sum) => sum.release(cells, draws),
             Self::Gaussian { sum, length_squared } => {
-                sum.release(cells, length_squared.get().into(), draws)
+                sum.release(cells, length_squared.get(), draws)
             }
         }
     }

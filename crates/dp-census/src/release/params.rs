@@ -105,6 +105,7 @@ pub(super) struct Course {
     pub(super) method: Method,
     /// Of the fitted method: whether regions are drawn to the row above.
     pub(super) draws: bool,
+    /// Of the levels that are looked at; the rows of the last of these are spread if there are more.
     pub(super) shares: Vec<f64>,
     pub(super) noise: Noise,
     pub(super) weights: Vec<u32>,
@@ -196,35 +197,47 @@ impl<B: Bins> Asked<B> {
             && self.settings.region_groups.is_some()
             && self.bins.count() > 1;
         let Some(model) = model.filter(|_| can_draw) else { return no_question(given) };
-        let levels = tree.levels();
-        let alone = |level: usize, most: f64| {
-            let mut shares = vec![(1.0 - most) / (levels - 1) as f64; levels];
-            shares[level] = most;
-            shares
-        };
-        let own = alone(levels - 1, OWN_SHARE);
-        let root = alone(0, 1.0 - 1e-9);
-        let chosen = if method == Method::RootSpread { &root[..] } else { shares };
-        let asking = Asking {
-            model,
-            privacy: self.privacy,
-            groups: self.groups,
-            regions: tree.leaves().len(),
-            variances: [&root[..], chosen, &own].map(|shares| self.expected_variances(shares)),
-        };
-        if !asking.is_possible() {
+        if !question::is_possible(tree.leaves().len(), self.groups) {
             return no_question(given);
         }
-        let Some(share) = given.or_else(|| asking.share()) else { return Ok(None) };
+        // Nearly all for a level, and nothing for those below.
+        let down_to = |level: usize| {
+            let mut shares = vec![(1.0 - OWN_SHARE) / level as f64; level + 1];
+            shares[level] = OWN_SHARE;
+            shares
+        };
+        let own = down_to(tree.levels() - 1);
+        let chosen = if method == Method::RootSpread { &[1.0] } else { shares };
+        let asking = |between: Vec<usize>| {
+            let first = [vec![1.0], chosen.to_vec(), own.clone()].into_iter();
+            let ways = first.chain(between.iter().map(|&level| down_to(level)));
+            let variances = ways.map(|shares| self.expected_variances(&shares)).collect();
+            Asking { tree, model, privacy: self.privacy, groups: self.groups, between, variances }
+        };
+        let between: Vec<usize> = model.between().collect();
+        let between = between[between.len().saturating_sub(question::MOST_BETWEEN)..].to_vec();
+        let worth = |between: Vec<usize>| {
+            let asking = asking(between);
+            asking.share().map(|share| (asking, share))
+        };
+        let found = match given {
+            Some(share) => Some((asking(between), share)),
+            // Where the numbers of all levels cost too much, the one of the root may not.
+            None => worth(between).or_else(|| worth(Vec::new())),
+        };
+        let Some((asking, share)) = found else { return Ok(None) };
         let parts = self.privacy.split(&[share, 1.0 - share])?;
         let [part, rest] = parts[..] else { unreachable!("two weights, two parts") };
         let question = asking.question(part)?;
         // In the order of the question.
-        let ways = vec![
+        let mut ways = vec![
             self.course(rest, Method::RootSpread, true, shares.to_vec())?,
             self.course(rest, method, true, shares.to_vec())?,
             self.course(rest, Method::Fitted, false, own)?,
         ];
+        for &level in &asking.between {
+            ways.push(self.course(rest, Method::Fitted, true, down_to(level))?);
+        }
         Ok(Some((question, rest, ways)))
     }
 

@@ -15,7 +15,7 @@ pub(super) fn whole_numbers(
 ) -> (Vec<i64>, Proof) {
     let table = match course.method {
         Method::Fitted => {
-            fitted::solve_drawn(problem, &course.noise.variances(), totals, course.draws).counts
+            fitted::solve_upper(problem, &course.noise.variances(), totals, course.draws).counts
         }
         Method::CumulativeTopDown => {
             let solution = cumulative_top_down::solve(problem, totals);

@@ -1,36 +1,43 @@
-//! One noisy number that says which way to spend the loss: how unlike the regions of the lowest level are.
+//! Noisy numbers that say which way to spend the loss: how unlike the regions of the lowest level are.
 //!
 //! Shares of levels are settled before anything is seen, and no public fact says whether regions are alike. So the plan that is never far
 //! behind ([`chosen`](super::chosen)) can be far from the best: where regions are alike, the root's row spread is better, and where each has a few
-//! sizes of its own, their own rows are. The sum over regions and sizes of what a row differs from its share of the root's row, less what it would differ by chance,
-//! changes by six at most when one group changes its size, and is of the order of the number of groups. A few per cent of the loss tell it well.
+//! sizes of its own, their own rows are; and where those of a level between are unlike, and the ones below like them, the rows of that level are what counts.
+//! The sum over regions and sizes of what a row differs from its share of the row above, less what it would differ by chance,
+//! changes by four and a half at most when one group changes its size, and is of the order of the number of groups. A few per cent of the loss tell it well.
+//! There is one such number for the lowest level, and one for each of the levels between whose rows may be spread: how far its rows are from those of the next such level above, or of the root.
 //!
-//! Each case of the model says what the number would be, and what the error of each way. The cases count by how well they agree with the answer, and the way with the
-//! least regret over them is taken. All ways cost the same, so that the receipt does not depend on the answer.
+//! Each case of the model says what the numbers would be, and what the error of each way. The cases count by how well they agree with the answers, and the way with the
+//! least regret over them is taken. All ways cost the same, so that the receipt does not depend on the answers.
 
 use std::num::NonZeroU32;
+use std::ops::Range;
 
 use dp_mechanism::{Draws, Private};
 
 use super::Privacy;
 use super::chosen::{LIKENESS, Model, SIZES};
 use super::noise::LevelNoise;
-use crate::CensusError;
+use crate::{CensusError, RegionTree};
 
 /// The leaf of the receipt that pays for it.
 pub(super) const QUESTION: &str = "how unlike regions are";
-/// Ways to go on.
-pub(super) const WAYS: usize = 3;
 /// The root alone, and its row spread.
 pub(super) const SPREAD: usize = 0;
 /// By least regret, as without a question.
 pub(super) const CHOSEN: usize = 1;
 /// Nearly all for the lowest level, whose rows are not drawn to anything.
 pub(super) const OWN: usize = 2;
+/// The first of those that give nearly all to a level between, and spread its rows; in the order of levels.
+pub(super) const BETWEEN: usize = 3;
+/// Levels between that are asked about: the cases are as many as the product of what is thought of each. Where there are more, the lowest.
+pub(super) const MOST_BETWEEN: usize = 2;
 
-/// The number is counted in this part of a group.
+/// The numbers are counted in this part of a group.
 const UNIT: i64 = 1 << 13;
-/// Regions up to which it is asked: each rounds twice, so that with more the bound below would be one of rounding, and its square be beyond a `u32`.
+/// What a number changes by at most, in groups, but for rounding; see [`unlikeness_length`].
+const LENGTH: f64 = 4.5;
+/// Regions up to which it is asked: each rounds twice, so that with more the bound below would be one of rounding.
 const MOST_REGIONS: usize = 3_276;
 /// Groups up to which all products below are in range.
 const MOST_GROUPS: i64 = 1 << 32;
@@ -41,30 +48,48 @@ const OF_GROUPS: f64 = 0.28;
 const MOST_DEVIATION: f64 = 262_144.0;
 /// The same as a share of what alike regions differ by, as they are recognised by it; but not for more than this share of the loss.
 const OF_CHANCE: (f64, f64) = (0.2, 0.03);
-/// Where it takes more than that share of the loss, nothing is asked.
-const MOST_SHARE: f64 = 0.04;
-/// Nothing is asked unless the chosen way has this times the error of the best in so many of the cases, and in the geometric mean over all the last.
-const WORTH: (f64, usize, f64) = (1.1, 3, 1.16);
+/// When it is worth asking for one number, and for several.
+const ONE: Worth = Worth { most: 0.04, cases: 0.375, mean: 1.16 };
+const SEVERAL: Worth = Worth { most: 0.08, cases: 0.25, mean: 1.1 };
+/// From where on the chosen way counts as behind the best one.
+const BEHIND: f64 = 1.1;
 /// Nothing is asked where a leaf's cells could have less noise than that, as a variance: at `epsilon` 1, 50 plans of 312 asked, and won nothing.
 const LEAST_NOISE: f64 = 8.0;
 /// Spreading counts as that much better where regions are alike: what is drawn to noise has more error than the model says.
 const SPREAD_IF_ALIKE: f64 = 1.8;
 /// Regions are alike as long as the variance of a count of theirs is no more than that share above what it would be by chance.
 const ALIKE: f64 = 0.2;
-/// Own rows are a way from this share of the largest number that there can be, and from so many deviations of its noise: where regions are alike, they are
-/// several times worse than the others.
+/// Own rows are a way from this share of the largest number that there can be, and from so many deviations of its noise, of what leaves differ from the root's
+/// row by: where regions are alike, they are several times worse than the others.
 const OWN_FROM: (f64, f64) = (0.4, 3.5);
+/// And from these, of what they differ from the row of the lowest level between by, as it may be that which is unlike.
+const OWN_BELOW: (f64, f64) = (0.4, 2.5);
+/// Rows of a level between are a way only if they are seen to be unlike the root's: by so many deviations, whatever the share of the most.
+const UNLIKE_ABOVE: (f64, f64) = (0.0, 2.0);
+/// Of several levels, regions that are all alike are one case of many; so each level on which they are counts as much.
+const ALIKE_WEIGHT: f64 = 3.0;
 /// What the model is taken to know of the number in each case.
 const RELATIVE: f64 = 0.2;
-/// The power of regrets that is summed.
-const POWER: i32 = 4;
 /// Likeness of the groups of a region that is thought of when the answer is read.
 const CASES: [f64; 8] = [0.0, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0];
+
+/// When it is worth asking.
+struct Worth {
+    /// Up to this share of the loss.
+    most: f64,
+    /// If the chosen way is [`BEHIND`] in this share of the cases.
+    cases: f64,
+    /// And has this times the error of the best, in the geometric mean over all.
+    mean: f64,
+}
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Question {
     pub(super) noise: LevelNoise,
-    groups: i64,
+    /// For each number the level from whose rows others are told, and that of these.
+    levels: Vec<(usize, usize)>,
+    /// The most that rows of the lowest level can differ by from the root's, and from those of the last level above that is asked about.
+    most: [f64; 2],
     /// Deviation of the noise in groups.
     deviation: f64,
     cases: Vec<Case>,
@@ -74,73 +99,115 @@ pub(super) struct Question {
 struct Case {
     /// Whether it has groups on few of the sizes only.
     few: bool,
-    /// What the answer would be without noise, in groups.
-    number: f64,
+    /// How much it counts before anything is known.
+    weight: f64,
+    /// What the answers would be without noise, in groups.
+    numbers: Vec<f64>,
     /// Modelled error of each way.
-    errors: [f64; WAYS],
+    errors: Vec<f64>,
 }
 
 /// What the share of the loss is settled from. All of it is public.
 pub(super) struct Asking<'a> {
+    pub(super) tree: &'a RegionTree,
     pub(super) model: &'a Model,
     pub(super) privacy: Privacy,
     pub(super) groups: i64,
-    pub(super) regions: usize,
+    /// Levels between root and leaves whose rows may be spread.
+    pub(super) between: Vec<usize>,
     /// Variances of the noise of the levels in each way, with all of the loss.
-    pub(super) variances: [Vec<f64>; WAYS],
+    pub(super) variances: Vec<Vec<f64>>,
+}
+
+/// Whether there can be a question at all.
+pub(super) fn is_possible(regions: usize, groups: i64) -> bool {
+    regions <= MOST_REGIONS && (1..=MOST_GROUPS).contains(&groups)
 }
 
 impl Asking<'_> {
-    /// Whether there can be a question at all.
-    pub(super) fn is_possible(&self) -> bool {
-        self.regions <= MOST_REGIONS && (1..=MOST_GROUPS).contains(&self.groups)
+    /// For each number the level from whose rows others are to be told, and that of these.
+    fn levels(&self) -> Vec<(usize, usize)> {
+        let last = self.tree.levels() - 1;
+        let above = std::iter::once(0).chain(self.between.iter().copied());
+        above.zip(self.between.iter().copied().chain([last])).collect()
     }
 
     /// The share of the loss that is worth it, if any is.
     pub(super) fn share(&self) -> Option<f64> {
         let of_leaf = self.variances[OWN].last().copied().unwrap_or(0.0);
-        if !self.is_possible() || of_leaf < LEAST_NOISE {
+        if of_leaf < LEAST_NOISE {
             return None;
         }
-        let by_chance = self.model.distance(0.0, self.model.sizes(0.75));
+        let worth = if self.between.is_empty() { &ONE } else { &SEVERAL };
+        let by_chance = self.model.by_chance(self.model.sizes(0.75));
         let (of_chance, most_for_it) = OF_CHANCE;
         let least = self.share_for((OF_GROUPS * self.groups as f64).min(MOST_DEVIATION));
         let share = least.max(self.share_for(of_chance * by_chance).min(most_for_it));
         // NaN is not worth anything either.
-        (share <= MOST_SHARE && self.is_worth_it()).then_some(share)
+        (share <= worth.most && self.is_worth_it(worth)).then_some(share)
     }
 
-    /// The share of the loss for which noise has this deviation, in groups.
+    /// The share of the loss for which the noise of every number has this deviation, in groups.
     fn share_for(&self, deviation: f64) -> f64 {
-        let length = 6.0 / deviation;
+        let numbers = (self.between.len() + 1) as f64;
+        let length = LENGTH / deviation;
         match self.privacy {
-            Privacy::Pure { epsilon } => std::f64::consts::SQRT_2 * length / epsilon.get(),
-            Privacy::Zcdp { rho, .. } => length * length / (2.0 * rho.get()),
-            Privacy::Gaussian { mu, .. } => (length / mu.get()).powi(2),
+            Privacy::Pure { epsilon } => {
+                std::f64::consts::SQRT_2 * numbers * length / epsilon.get()
+            }
+            Privacy::Zcdp { rho, .. } => numbers * length * length / (2.0 * rho.get()),
+            Privacy::Gaussian { mu, .. } => numbers * (length / mu.get()).powi(2),
         }
     }
 
-    fn is_worth_it(&self) -> bool {
-        let cases = LIKENESS.iter().flat_map(|(likeness, _)| SIZES.map(|power| (*likeness, power)));
+    fn is_worth_it(&self, worth: &Worth) -> bool {
+        let cases = self.cases(&LIKENESS.map(|(likeness, _)| likeness));
         let ratios: Vec<f64> = cases
+            .iter()
             .map(|(likeness, power)| {
-                let mut errors = self.errors(likeness, self.model.sizes(power));
-                if likeness == 0.0 {
-                    errors[SPREAD] /= SPREAD_IF_ALIKE;
-                }
+                let errors =
+                    self.errors(likeness, self.model.sizes(*power), |likeness| likeness == 0.0);
                 // Own rows are taken only where regions are as unlike as can be.
-                let own = if likeness >= 0.3 { errors[OWN] } else { f64::INFINITY };
-                errors[CHOSEN] / errors[SPREAD].min(errors[CHOSEN]).min(own)
+                let unlike = likeness.last().is_some_and(|&likeness| likeness >= 0.3);
+                let ways = errors.iter().enumerate().filter(|(way, _)| *way != OWN || unlike);
+                let best = ways.map(|(_, &error)| error).fold(f64::INFINITY, f64::min);
+                errors[CHOSEN] / best
             })
             .collect();
-        let (ratio, number, mean) = WORTH;
+        let all = ratios.len() as f64;
         let logarithms: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
-        let worth = ratios.iter().filter(|&&one| one > ratio).count();
-        worth >= number && logarithms >= mean.ln() * ratios.len() as f64
+        let behind = ratios.iter().filter(|&&one| one > BEHIND).count() as f64;
+        behind >= worth.cases * all && logarithms >= worth.mean.ln() * all
     }
 
-    fn errors(&self, likeness: f64, sizes: f64) -> [f64; WAYS] {
-        self.variances.each_ref().map(|variances| self.model.error(variances, likeness, sizes))
+    /// Cases of these values: one likeness for the levels down to each of those between and one for those below, and a power of the number of columns.
+    fn cases(&self, values: &[f64]) -> Vec<(Vec<f64>, f64)> {
+        let mut all: Vec<Vec<f64>> = vec![Vec::new()];
+        for _ in 0..=self.between.len() {
+            let with = |case: &Vec<f64>| {
+                let case = case.clone();
+                values.iter().map(move |&value| [&case[..], &[value]].concat())
+            };
+            all = all.iter().flat_map(with).collect();
+        }
+        let with = |power| all.iter().map(move |likeness| (likeness.clone(), power));
+        SIZES.into_iter().flat_map(with).collect()
+    }
+
+    /// Modelled error of each way, where `is_alike` says which likeness is next to none.
+    fn errors(&self, likeness: &[f64], sizes: f64, is_alike: impl Fn(f64) -> bool) -> Vec<f64> {
+        let of_level = |level: usize| {
+            likeness[self.between.iter().filter(|&&between| between < level).count()]
+        };
+        let error = |variances: &Vec<f64>| self.model.error(variances, of_level, sizes);
+        let mut errors: Vec<f64> = self.variances.iter().map(error).collect();
+        // What is spread from the root, and from each level between, takes all below for alike.
+        for (below, way) in std::iter::once(SPREAD).chain(BETWEEN..errors.len()).enumerate() {
+            if likeness[below..].iter().all(|&likeness| is_alike(likeness)) {
+                errors[way] /= SPREAD_IF_ALIKE;
+            }
+        }
+        errors
     }
 
     /// The question for this part of the promise.
@@ -148,78 +215,106 @@ impl Asking<'_> {
     /// # Errors
     /// [`CensusError::QuestionNoise`] if so small a part allows no noise.
     pub(super) fn question(&self, part: Privacy) -> Result<Question, CensusError> {
-        let noise = LevelNoise::of_number(part, unlikeness_length(self.regions))?;
-        let of_a_region = self.groups as f64 / self.regions as f64;
-        let of_case = |(likeness, power): (f64, f64)| {
-            let sizes = self.model.sizes(power);
-            let by_chance = self.model.distance(0.0, sizes);
-            let number = self.model.distance(likeness, sizes) - by_chance;
-            let mut errors = self.errors(likeness, sizes);
-            if likeness * of_a_region <= ALIKE {
-                errors[SPREAD] /= SPREAD_IF_ALIKE;
-            }
-            Case { few: power == SIZES[0], number, errors }
+        let levels = self.levels();
+        let length = |&(above, below): &(usize, usize)| {
+            let regions = self.tree.within(above, below).into_iter().map(|regions| regions.len());
+            unlikeness_length(regions.max().unwrap_or(0))
         };
-        let cases = SIZES.into_iter().flat_map(|power| CASES.map(|likeness| (likeness, power)));
-        Ok(Question {
-            noise,
-            groups: self.groups,
-            deviation: noise.variance().sqrt() / UNIT as f64,
-            cases: cases.map(of_case).collect(),
-        })
+        let noise = LevelNoise::of_numbers(part, &levels.iter().map(length).collect::<Vec<_>>())?;
+        let of_a_region = self.groups as f64 / self.tree.leaves().len() as f64;
+        let of_case = |(likeness, power): (Vec<f64>, f64)| {
+            let sizes = self.model.sizes(power);
+            let of_levels = levels.iter().zip(&likeness);
+            let numbers = of_levels
+                .map(|(&levels, &likeness)| self.model.unlikeness(levels, likeness, sizes))
+                .collect();
+            let errors = self.errors(&likeness, sizes, |one| one * of_a_region <= ALIKE);
+            let alike = likeness.iter().filter(|&&one| likeness.len() > 1 && one == 0.0);
+            let weight = alike.map(|_| ALIKE_WEIGHT).product();
+            Case { few: power == SIZES[0], weight, numbers, errors }
+        };
+        let cases = self.cases(&CASES).into_iter().map(of_case).collect();
+        let last = self.tree.levels() - 1;
+        let above = self.between.last().copied().unwrap_or(0);
+        let most = [0, above].map(|above| self.model.most((above, last)));
+        let deviation = noise.variance().sqrt() / UNIT as f64;
+        Ok(Question { noise, levels, most, deviation, cases })
     }
 }
 
 impl Question {
-    /// Asks: the private number goes from the rows to a draw. `region_groups` are the public numbers of groups of the leaves.
+    /// Asks: the private numbers go from the rows to a draw. `region_groups` are the public numbers of groups of the leaves.
     pub(super) fn ask(
         &self,
+        tree: &RegionTree,
         region_groups: &[i64],
         leaves: Private<&[i64]>,
         draws: &mut Draws<'_>,
-    ) -> i64 {
-        let number = leaves.map(|leaves| vec![unlikeness(region_groups, leaves)]).cells(1);
-        let noisy = self.noise.release(number.view(), &mut draws.leaf(QUESTION, 0));
-        noisy.first().copied().unwrap_or(0)
+    ) -> Vec<i64> {
+        let numbers = leaves.map(|leaves| {
+            let number =
+                |&levels: &(usize, usize)| unlikeness_between(tree, levels, region_groups, leaves);
+            self.levels.iter().map(number).collect()
+        });
+        let numbers = numbers.cells(self.levels.len());
+        self.noise.release(numbers.view(), &mut draws.leaf(QUESTION, 0))
     }
 
-    /// The way to go by this answer. After the draw, so free.
-    pub(super) fn way(&self, answer: i64) -> usize {
-        let answer = answer as f64 / UNIT as f64;
-        let fits = |case: &Case| {
-            let variance = (RELATIVE * case.number).powi(2) + self.deviation.powi(2) + 1.0;
-            -0.5 * ((case.number - answer).powi(2) / variance + variance.ln())
+    /// The way to go by these answers. After the draw, so free.
+    pub(super) fn way(&self, answers: &[i64]) -> usize {
+        let answers: Vec<f64> = answers.iter().map(|&answer| answer as f64 / UNIT as f64).collect();
+        let fits = |case: &Case| -> f64 {
+            let of_number = |(number, answer): (&f64, &f64)| {
+                let variance = (RELATIVE * number).powi(2) + self.deviation.powi(2) + 1.0;
+                -0.5 * ((number - answer).powi(2) / variance + variance.ln())
+            };
+            case.numbers.iter().zip(&answers).map(of_number).sum()
         };
         let likeliest = self.cases.iter().map(fits).fold(f64::NEG_INFINITY, f64::max);
-        let (share, deviations) = OWN_FROM;
-        let most = 2.0 * self.groups as f64;
-        let own = answer > (share * most).max(deviations * self.deviation);
-        let ways = if own { &[SPREAD, CHOSEN, OWN][..] } else { &[SPREAD, CHOSEN] };
-        let mut regrets = [0.0; WAYS];
-        // Rows that are that far from the root's have few sizes of their own.
+        let is_far = |answers: &[f64], most: f64, (share, deviations): (f64, f64)| {
+            let deviation = self.deviation * (answers.len() as f64).sqrt();
+            answers.iter().sum::<f64>() > (share * most).max(deviations * deviation)
+        };
+        let [from_root, from_above] = self.most;
+        // Rows are no farther from the root's than the sum says.
+        let own = is_far(&answers, from_root, OWN_FROM)
+            && is_far(&answers[answers.len().saturating_sub(1)..], from_above, OWN_BELOW);
+        let number = self.cases.first().map_or(0, |case| case.errors.len());
+        let is_seen =
+            |way: usize| way < BETWEEN || is_far(&answers[..=way - BETWEEN], 0.0, UNLIKE_ABOVE);
+        let ways: Vec<usize> =
+            (0..number).filter(|&way| if way == OWN { own } else { is_seen(way) }).collect();
+        let mut regrets = vec![0.0; number];
+        // Rows that are that far from those above have few sizes of their own.
         for case in self.cases.iter().filter(|case| case.few || !own) {
-            let weight = (fits(case) - likeliest).exp();
+            let weight = case.weight * (fits(case) - likeliest).exp();
             let best = ways.iter().map(|&way| case.errors[way]).fold(f64::INFINITY, f64::min);
-            for &way in ways {
-                regrets[way] += weight * (case.errors[way] / best).powi(POWER);
+            for &way in &ways {
+                regrets[way] += weight * case.errors[way] / best;
             }
         }
-        let least = ways.iter().copied().min_by(|&a, &b| regrets[a].total_cmp(&regrets[b]));
+        let least = ways.into_iter().min_by(|&a, &b| regrets[a].total_cmp(&regrets[b]));
         least.unwrap_or(CHOSEN)
     }
 }
 
 /// By how much [`unlikeness`] changes at most when one group of a leaf region changes its size, for so many leaf regions.
 ///
-/// Let `q` be a region's share of the groups and `u` its share of the root's count of a size in units, rounded down. One group leaves a size of one region and enters
-/// another size there, and the root's counts follow. Where a count of the root changes by one, `u` changes by no more than `q UNIT + 1`, so
-/// - in other regions the distance changes by no more than that: with all of them, `(1 - q) UNIT + regions - 1`;
-/// - in the region itself, row and share go the same way: the distance changes by no more than `UNIT`;
-/// - what there would be by chance grows by no more than `2 (q UNIT + 1) + 1` for each more groups there are, and is subtracted: with all of them,
-///   it goes against the row by `2 UNIT + 3 regions`, and never beyond.
+/// Let `n` be the root's count of a size, `q` a region's share of the groups, `u` its share of `n` in units, rounded down, and `b` what a count with that share is off by
+/// by chance: in groups, and but for rounding, `f(n q)` with `f(m)` the smaller of `2 m` and the square root of `7 m / 11`, which is the former up to `m = 7 / 44` and grows by no more than
+/// `m` from there. One group leaves a size of one region, and enters another size there. Take the size that is left: `n` falls by one. Every `u` falls by `q UNIT`, give or
+/// take less than 1, and `b` by at least 0 and at most twice as much as `u`. So the number
+/// - **falls** by no more than `2 UNIT + regions`: the distance of other regions falls by no more than `u` does, `(1 - q) UNIT + regions - 1` in all if `q` is that of the region itself; there row and
+///   share go the same way, and it falls by no more than `(1 - q) UNIT + 1`;
+/// - **grows** by no more than `5/2 UNIT + 3 regions`. Regions without a group of that size are as far off as `u`, which falls, so that with `b` they add no more than `u` falls by. The others are farther off by no more than what `u` falls by,
+///   and the region itself by `(1 - q) UNIT + 1`; together with those before that is `2 (1 - q) UNIT + regions`. And the others add what `b` falls by, `d = f(n q) - f((n - 1) q)` groups, and 2 units each for rounding.
+///   - If `n` is 1, the region itself is the only one, and `d = f(q)` is no more than `2 q`.
+///   - Else these are at most `n` regions, as each has a group. `d` is `2 q` up to `q = 7 / (44 n)`, falls from there as long as `(n - 1) q` is below `7 / 44`, and is then
+///     `sqrt(7 q / 11) (sqrt(n) - sqrt(n - 1))`: never more than the larger of that and `7 / (22 n)`. If `t n` of the regions have no more than the latter, they have `7 t / 22` together. The roots of the shares of the others, at most
+///     `(1 - t) n` that add up to no more than 1, are at most `sqrt((1 - t) n)` together; and `n - sqrt(n (n - 1))` is at most `2 - sqrt(2)`. So all of them have no more than
+///     `7 t / 22 + sqrt(7 / 11) (2 - sqrt(2)) sqrt(1 - t)`, which is at most `.4898`, for `t` next to `.46`.
 ///
-/// The size that is left can add `4 UNIT + 4 regions` so, or take `2 UNIT + regions`, and the size that is entered the reverse. Together that is
-/// `6 UNIT + 5 regions` either way.
+/// The size that is entered is the reverse, with the tables exchanged. Together that is `9/2 UNIT + 4 regions` either way. Tables have been found with `.89` of it.
 ///
 /// ```
 /// use dp_census::release::{unlikeness, unlikeness_length};
@@ -230,7 +325,7 @@ impl Question {
 /// assert!(before.abs_diff(after) <= unlikeness_length(2).get().into());
 /// ```
 pub fn unlikeness_length(regions: usize) -> NonZeroU32 {
-    let most = (regions as u64).saturating_mul(5).saturating_add(6 * UNIT as u64);
+    let most = (regions as u64).saturating_mul(4).saturating_add(9 * UNIT as u64 / 2);
     u32::try_from(most).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MAX)
 }
 
@@ -261,6 +356,39 @@ pub fn unlikeness(region_groups: &[i64], leaves: &[i64]) -> i64 {
         }
     }
     sum
+}
+
+/// [`unlikeness`] of the rows of the second of two levels within each region of the first, added up: how far they are from their shares of the rows of that.
+///
+/// A group is in one region of either level, so that the sum changes by no more than [`unlikeness_length`] of the most regions of the second level that one of the first has.
+///
+/// # Panics
+/// If the tree has not both levels, in this order, or there is not one number of groups for each leaf.
+pub fn unlikeness_between(
+    tree: &RegionTree,
+    (above, below): (usize, usize),
+    region_groups: &[i64],
+    leaves: &[i64],
+) -> i64 {
+    let columns = leaves.len() / region_groups.len().max(1);
+    let sum = |sum: &mut i64, count: &i64| *sum = sum.saturating_add(*count);
+    let (mut groups, mut rows) = (Vec::new(), Vec::new());
+    for below in tree.within(below, tree.levels() - 1) {
+        let mut row = vec![0; columns];
+        for leaf in below.clone() {
+            let leaf = &leaves[leaf * columns..(leaf + 1) * columns];
+            row.iter_mut().zip(leaf).for_each(|(all, count)| sum(all, count));
+        }
+        let mut all = 0;
+        region_groups[below].iter().for_each(|count| sum(&mut all, count));
+        groups.push(all);
+        rows.append(&mut row);
+    }
+    let within = |regions: Range<usize>| {
+        let cells = regions.start * columns..regions.end * columns;
+        unlikeness(&groups[regions], &rows[cells])
+    };
+    tree.within(above, below).into_iter().map(within).fold(0, i64::saturating_add)
 }
 
 /// `groups of_root / all` in units, rounded down.
@@ -313,7 +441,31 @@ mod tests {
             let change = before.abs_diff(unlikeness(&groups, &table)) as f64;
             worst = worst.max(change / f64::from(unlikeness_length(regions).get()));
         }
-        assert!(worst <= 1.0 && worst > 0.6, "{worst}");
+        assert!(worst <= 1.0 && worst > 0.8, "{worst}");
+    }
+
+    /// A small region has one group of the size that is left, no more than its share, and all of the others of the size that is entered. Found by climbing.
+    #[test]
+    fn a_table_on_which_the_bound_is_nearly_reached() {
+        let before = unlikeness(&[2_949, 972_957], &[1, 2_948, 330, 972_627]);
+        let after = unlikeness(&[2_949, 972_957], &[0, 2_949, 330, 972_627]);
+        let share = before.abs_diff(after) as f64 / f64::from(unlikeness_length(2).get());
+        assert!(share <= 1.0 && share > 0.88, "{share}");
+    }
+
+    #[test]
+    fn between_levels_there_is_a_number_within_each_region() {
+        let parents = [None, Some(0), Some(0), Some(1), Some(1), Some(2), Some(2), Some(2)];
+        let tree = RegionTree::from_parents(&parents).expect("valid");
+        let groups = [7, 9, 4, 40, 1];
+        let table = [3, 4, 0, 9, 1, 3, 30, 10, 1, 0];
+        let between = |above, below| unlikeness_between(&tree, (above, below), &groups, &table);
+        assert_eq!(between(0, 2), unlikeness(&groups, &table));
+        assert_eq!(between(0, 1), unlikeness(&[16, 45], &[3, 13, 32, 13]));
+        let parts = unlikeness(&groups[..2], &table[..4]) + unlikeness(&groups[2..], &table[4..]);
+        assert_eq!(between(1, 2), parts);
+        // Each leaf is its own share.
+        assert!(between(2, 2) < 0);
     }
 
     #[test]

@@ -12,12 +12,12 @@ pub enum LevelShares {
     /// By a model of the error, for the least sum of errors over all levels: from the tree, the number of groups (of each region if that is
     /// public), the columns and the loss, so from public facts alone. [`Census::shares`](super::Census::shares) says what it comes to.
     ///
-    /// Where these leave open which of several ways is best by far, and the answer costs at most a few per cent of the loss, it is first asked how unlike regions are,
+    /// Where these leave open which of several ways is best by far, and the answers cost at most a few per cent of the loss, it is first asked how unlike regions are,
     /// as with [`AfterQuestion`](Self::AfterQuestion); [`Census::ways`](super::Census::ways) says so.
     #[default]
     Chosen,
-    /// As chosen, after a question that gets this share of the loss, above 0 and at most a half: how unlike are the regions of the lowest level, in one noisy number. The rest goes to
-    /// one of three ways, [`Census::ways`](super::Census::ways), by the answer. For [`Method::Fitted`](super::Method::Fitted) with public numbers of groups of regions.
+    /// As chosen, after a question that gets this share of the loss, above 0 and at most a half: how unlike are the regions of the lowest level, in one noisy number about the root's row and one
+    /// about the rows of each level between, up to two. The rest goes to one of the ways, [`Census::ways`](super::Census::ways), by the answers. For [`Method::Fitted`](super::Method::Fitted) with public numbers of groups of regions.
     AfterQuestion(f64),
     /// The same for every level, as in the paper. Best for the upper levels.
     Equal,

@@ -65,6 +65,16 @@ impl<'a> Problem<'a> {
         Ok(Self { tree, bins, noisy, level_weights, groups })
     }
 
+    /// The part of it that is about the levels of `tree`, which are the first ones.
+    pub(crate) fn upper<'b>(&self, tree: &'b RegionTree) -> Problem<'b>
+    where
+        'a: 'b,
+    {
+        let noisy = &self.noisy[..tree.len() * self.bins];
+        let level_weights = &self.level_weights[..tree.levels()];
+        Problem { tree, bins: self.bins, noisy, level_weights, groups: self.groups }
+    }
+
     /// The hierarchy.
     pub fn tree(&self) -> &'a RegionTree {
         self.tree

@@ -104,7 +104,7 @@ fn the_answer_decides_which_way_the_loss_goes() {
         };
         let plan = Census::new(hierarchy, up_to(200), 40_000, pure(epsilon), settings);
         let plan = plan.expect("valid");
-        assert_eq!(plan.ways().len(), 3);
+        assert_eq!(plan.ways().len(), 4);
         let mut right = 0;
         for seed in 0..10 {
             let (released, evidence) =
@@ -117,6 +117,87 @@ fn the_answer_decides_which_way_the_loss_goes() {
         }
         assert!(right >= 8, "{right} of 10 where unlike: {unlike}");
     }
+}
+
+/// Five states of three sizes each, whose counties are alike: the rows of the states are all that is drawn, and each county has its share of them.
+#[test]
+fn rows_of_a_level_between_are_spread_where_regions_below_are_alike() {
+    let (hierarchy, columns, groups) = (regions(5, 8), 50, 400);
+    let mut rng = rng(32);
+    let mut table = vec![0; 40 * columns];
+    let mut own = [0; 3];
+    for (county, row) in table.chunks_exact_mut(columns).enumerate() {
+        if county % 8 == 0 {
+            own = own.map(|_| rng.random_range(0..columns));
+        }
+        (0..groups).for_each(|_| row[own[rng.random_range(0..3)]] += 1);
+    }
+    let table = GroupSizes::from_table(up_to(49), table).expect("a table");
+    let privacy = pure(0.2);
+    let plan = Census::new(
+        hierarchy.clone(),
+        up_to(49),
+        40 * groups,
+        privacy,
+        with_totals(table.groups_of_regions()),
+    );
+    let plan = plan.expect("valid");
+    let shares: Vec<usize> = plan.ways().map(|way| way.shares.len()).collect();
+    assert_eq!(shares, [1, 3, 3, 2]);
+    let receipt = plan.receipt().to_string();
+    assert!(receipt.contains("rows of level 2 spread"), "{receipt}");
+    let exact = table.exact_totals(hierarchy.tree()).expect("of this tree");
+    let mut between = 0;
+    for seed in 0..10 {
+        let (released, evidence) =
+            plan.with_evidence().simulate(&table, &mut super::rng(seed)).expect("it fits").output;
+        assert!(plan.certify(&released, &evidence).expect("of this plan").feasible);
+        assert!(released.is_consistent(hierarchy.tree(), 40 * groups));
+        if evidence.way() != 3 {
+            continue;
+        }
+        between += 1;
+        // Counties are not drawn, have their groups, and are off by chance and by their part of what their state is.
+        assert!(evidence.noisy()[6 * columns..].iter().all(|&cell| cell == 0));
+        for region in 6..46 {
+            assert_eq!(released[region].iter().sum::<i64>(), groups);
+        }
+        let off = |cells: std::ops::Range<usize>| -> u64 {
+            cells.map(|cell| released.counts()[cell].abs_diff(exact[cell])).sum()
+        };
+        let (states, counties) = (off(columns..6 * columns), off(6 * columns..46 * columns));
+        assert!(states < 2_000 && counties < 4_000, "{states} {counties}");
+    }
+    assert!(between >= 8, "{between} of 10");
+}
+
+/// Of levels between, those are asked about that are neither the root nor the lowest level once more, and of more than two the lowest.
+#[test]
+fn levels_between_that_are_asked_about() {
+    let ways = |sizes: &[usize]| {
+        let mut names: Vec<(String, Option<String>)> = vec![("0.0".to_owned(), None)];
+        for (level, two) in (1..).zip(sizes.windows(2)) {
+            let parent = |region: usize| format!("{}.{}", level - 1, region * two[0] / two[1]);
+            names.extend((0..two[1]).map(|r| (format!("{level}.{r}"), Some(parent(r)))));
+        }
+        let names = names.iter().map(|(name, parent)| (name.as_str(), parent.as_deref()));
+        let hierarchy = Hierarchy::new(names).expect("valid");
+        let leaves = hierarchy.tree().leaves().len();
+        let settings = CensusSettings {
+            shares: LevelShares::AfterQuestion(0.2),
+            ..with_totals(vec![100; leaves])
+        };
+        let groups = 100 * i64::try_from(leaves).expect("few");
+        let plan = Census::new(hierarchy, up_to(20), groups, pure(0.3), settings).expect("valid");
+        plan.ways().skip(3).map(|way| way.shares.len()).collect::<Vec<_>>()
+    };
+    assert!(ways(&[1, 30]).is_empty());
+    assert!(ways(&[1, 1, 30]).is_empty());
+    assert!(ways(&[1, 30, 30]).is_empty());
+    assert_eq!(ways(&[1, 5, 30]), [2]);
+    assert_eq!(ways(&[1, 1, 5, 5, 30]), [4]);
+    assert_eq!(ways(&[1, 3, 6, 30]), [2, 3]);
+    assert_eq!(ways(&[1, 2, 4, 8, 30]), [3, 4]);
 }
 
 /// Whatever the answer, a receipt says the same beforehand, and every way stays within what the question leaves.
@@ -156,7 +237,7 @@ fn it_is_asked_where_the_answer_is_cheap_and_decides() {
         let plan = Census::new(hierarchy, up_to(columns), groups, pure(epsilon), settings);
         plan.expect("valid").ways().len()
     };
-    assert_eq!(ways(200, 0.1, 40_000), 3);
+    assert_eq!(ways(200, 0.1, 40_000), 4);
     assert_eq!(ways(200, 0.1, 400), 1);
     assert_eq!(ways(200, 1.0, 40_000), 1);
 }
@@ -178,7 +259,7 @@ fn many_groups_under_a_small_loss_have_a_plan() {
         for privacy in promises {
             let settings = with_totals(vec![groups / 3_000; 3_000]);
             let plan = Census::new(hierarchy.clone(), up_to(columns), groups, privacy, settings);
-            assert_eq!(plan.expect("valid").ways().len(), 3, "{groups}, {columns}");
+            assert_eq!(plan.expect("valid").ways().len(), 4, "{groups}, {columns}");
         }
     }
     // Whatever a loss allows without public numbers of groups, it allows with them.

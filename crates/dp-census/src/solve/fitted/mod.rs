@@ -84,6 +84,26 @@ pub(crate) fn solve_drawn(
     Solution { counts, residual }
 }
 
+/// The same for as many levels as there are variances, with each region below them at its share of the row above, as in [`spread`].
+pub(crate) fn solve_upper(
+    problem: &Problem<'_>,
+    variances: &[f64],
+    totals: Option<&[i64]>,
+    draws: bool,
+) -> Solution {
+    let (tree, levels) = (problem.tree(), variances.len());
+    if levels == tree.levels() {
+        return solve_drawn(problem, variances, totals, draws);
+    }
+    let upper = tree.upper(levels);
+    let totals = totals.map(|leaves| totals_of(tree, leaves, problem.groups()));
+    let of_upper = totals.as_ref().map(|totals| &totals[upper.leaves()]);
+    let mut solution = solve_drawn(&problem.upper(&upper), variances, of_upper, draws);
+    solution.counts.resize(problem.noisy().len(), 0);
+    spread_below(problem, levels, totals.as_deref(), &mut solution.counts);
+    solution
+}
+
 /// The closest row of the root, and for every other region its share of the row above by its number of groups; equal shares if that is not
 /// public. Of the noisy table only the first row is used.
 ///
@@ -95,12 +115,19 @@ pub fn spread(problem: &Problem<'_>, totals: Option<&[i64]>) -> Vec<i64> {
     let root: Vec<f64> = problem.row(0).iter().map(|&noisy| noisy as f64).collect();
     let mut counts = vec![0; problem.noisy().len()];
     counts[..bins].copy_from_slice(&closest_root(&root, problem.groups()));
-    for level in 0..tree.levels() - 1 {
-        families(tree, bins, level, &mut counts).into_par_iter().for_each(|family| {
+    spread_below(problem, 1, totals.as_deref(), &mut counts);
+    counts
+}
+
+/// Fills all levels but the first so many from the rows above. `totals` are of all regions.
+fn spread_below(problem: &Problem<'_>, levels: usize, totals: Option<&[i64]>, counts: &mut [i64]) {
+    let (tree, bins) = (problem.tree(), problem.bins());
+    for level in levels - 1..tree.levels() - 1 {
+        families(tree, bins, level, counts).into_par_iter().for_each(|family| {
             let Family { parent, children, rows } = family;
             let (starts, sums) = steps(parent);
             let Some(&all) = sums.last() else { return };
-            let ends = totals.as_ref().map(|totals| &totals[children.clone()]);
+            let ends = totals.map(|totals| &totals[children.clone()]);
             let alike = (children.len() as f64).recip();
             let share = |i: usize| ends.map_or(alike, |ends| ends[i] as f64 / all as f64);
             let values: Vec<f64> = (0..children.len())
@@ -112,7 +139,6 @@ pub fn spread(problem: &Problem<'_>, totals: Option<&[i64]>) -> Vec<i64> {
             fill(rows, bins, &starts, &targets.rows());
         });
     }
-    counts
 }
 
 /// Rows of counts from cumulative ones at the bins at which they may grow.
