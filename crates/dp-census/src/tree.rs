@@ -181,9 +181,9 @@ mod tests {
         assert_eq!(whole.upper(3), whole);
         assert_eq!(whole.upper(2), tree(&[0, 0, 0]).expect("valid"));
         assert_eq!(whole.upper(1), tree(&[]).expect("valid"));
-        assert_eq!(whole.within(0, 0), [0..1]);
-        assert_eq!(whole.within(0, 1), [0..3]);
-        assert_eq!(whole.within(0, 2), [0..6]);
+        assert_eq!(whole.within(0, 0), vec![0..1]);
+        assert_eq!(whole.within(0, 1), vec![0..3]);
+        assert_eq!(whole.within(0, 2), vec![0..6]);
         assert_eq!(whole.within(1, 2), [0..2, 2..3, 3..6]);
         assert_eq!(whole.within(2, 2).len(), 6);
     }
