@@ -222,8 +222,8 @@ impl<B: Bins> Asked<B> {
         };
         let found = match given {
             Some(share) => Some((asking(between), share)),
-            // Where the numbers of all levels cost too much, the one of the root may not.
-            None => worth(between).or_else(|| worth(Vec::new())),
+            // Where the numbers of all levels cost too much, those of fewer may not.
+            None => (0..=between.len()).find_map(|without| worth(between[without..].to_vec())),
         };
         let Some((asking, share)) = found else { return Ok(None) };
         let parts = self.privacy.split(&[share, 1.0 - share])?;

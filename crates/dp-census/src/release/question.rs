@@ -50,7 +50,7 @@ const MOST_DEVIATION: f64 = 262_144.0;
 const OF_CHANCE: (f64, f64) = (0.2, 0.03);
 /// When it is worth asking for one number, and for several.
 const ONE: Worth = Worth { most: 0.04, cases: 0.375, mean: 1.16 };
-const SEVERAL: Worth = Worth { most: 0.08, cases: 0.25, mean: 1.1 };
+const SEVERAL: Worth = Worth { most: 0.06, cases: 0.25, mean: 1.1 };
 /// From where on the chosen way counts as behind the best one.
 const BEHIND: f64 = 1.1;
 /// Nothing is asked where a leaf's cells could have less noise than that, as a variance: at `epsilon` 1, 50 plans of 312 asked, and won nothing.
@@ -88,7 +88,8 @@ pub(super) struct Question {
     pub(super) noise: LevelNoise,
     /// For each number the level from whose rows others are told, and that of these.
     levels: Vec<(usize, usize)>,
-    /// The most that rows of the lowest level can differ by from the root's, and from those of the last level above that is asked about.
+    /// The most that rows of the lowest level can differ by from the root's, and from those of the last level above that is asked about. Infinite where the
+    /// numbers do not tell what they differ from, so that own rows are no way.
     most: [f64; 2],
     /// Deviation of the noise in groups.
     deviation: f64,
@@ -160,6 +161,11 @@ impl Asking<'_> {
         }
     }
 
+    /// Whether the numbers tell leaves with rows of their own from leaves that are like the level above, where that is unlike the root.
+    fn tells_own_rows(&self) -> bool {
+        !self.between.is_empty() || self.model.between().next().is_none()
+    }
+
     fn is_worth_it(&self, worth: &Worth) -> bool {
         let cases = self.cases(&LIKENESS.map(|(likeness, _)| likeness));
         let ratios: Vec<f64> = cases
@@ -169,7 +175,8 @@ impl Asking<'_> {
                     self.errors(likeness, self.model.sizes(*power), |likeness| likeness == 0.0);
                 // Own rows are taken only where regions are as unlike as can be.
                 let unlike = likeness.last().is_some_and(|&likeness| likeness >= 0.3);
-                let ways = errors.iter().enumerate().filter(|(way, _)| *way != OWN || unlike);
+                let own = unlike && self.tells_own_rows();
+                let ways = errors.iter().enumerate().filter(|(way, _)| *way != OWN || own);
                 let best = ways.map(|(_, &error)| error).fold(f64::INFINITY, f64::min);
                 errors[CHOSEN] / best
             })
@@ -236,7 +243,11 @@ impl Asking<'_> {
         let cases = self.cases(&CASES).into_iter().map(of_case).collect();
         let last = self.tree.levels() - 1;
         let above = self.between.last().copied().unwrap_or(0);
-        let most = [0, above].map(|above| self.model.most((above, last)));
+        let most = if self.tells_own_rows() {
+            [0, above].map(|above| self.model.most((above, last)))
+        } else {
+            [f64::INFINITY; 2]
+        };
         let deviation = noise.variance().sqrt() / UNIT as f64;
         Ok(Question { noise, levels, most, deviation, cases })
     }
