@@ -189,8 +189,7 @@ struct OfSearch {
 impl OfSearch {
     fn new(start: Start) -> Self {
         match start {
-            // Rings see what is ten times smaller than the box, in two rounds not what is a thousand times smaller and in a corner; of few
-            // records not even what is ten times smaller and there.
+            // Rings go on beyond it, and see what is ten times smaller than the public one, but of few records not if it is in a corner.
             Start::Rings => Self { least: 0.02, most: 0.12, widest: 0.5 },
             // A map loses more.
             Start::Map => Self { least: 0.04, most: 0.15, widest: 0.7 },
