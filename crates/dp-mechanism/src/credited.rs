@@ -118,8 +118,8 @@ impl CreditedRun {
         if parts.iter().any(|part| part.rounds == 0) {
             return Err(MechanismError::NotPositive { name: "rounds of a part" });
         }
-        let total = parts.iter().fold(0.0, |total, part| total + part.share);
-        // Shares such as ten times .1 add up to 1 only roughly; the excess is divided out below.
+        // Shares such as ten times .1 add up to 1 only roughly; the excess, if there may be one, is divided out below.
+        let total = sum_up(parts.iter().map(|part| part.share));
         if parts.is_empty() || total > 1.0 + 1e-9 {
             return Err(MechanismError::Shares { got: total });
         }
@@ -166,7 +166,8 @@ impl CreditedRun {
             }
             (Certificate::Approximate { delta }, _) => {
                 // The rounded rates cost no more than what was asked for.
-                let spent = Epsilon::new(sum_up(self.parts.iter().map(|part| part.spends))).ok();
+                let spends = self.parts.iter().map(|part| to_f64(part.spends));
+                let spent = Epsilon::new(sum_up(spends)).ok();
                 let spent = spent.and_then(|each| repeated_selection_epsilon(each, delta));
                 let epsilon = spent.unwrap_or(self.epsilon);
                 let loss = Loss::Approximate { epsilon, delta };
@@ -534,6 +535,21 @@ mod tests {
                 let spent: f64 = run.parts.iter().map(|part| to_f64(part.spends)).sum();
                 assert!(spent <= all.get() && spent > all.get() * (1.0 - 2e-9), "{certificate:?}");
             }
+        }
+    }
+
+    /// Two thousand shares that are nothing beside the largest one, if they are added to it one by one, and yet a part of what there is.
+    #[test]
+    fn small_shares_beside_a_whole_one_are_divided_out() {
+        let shares = [&[1.0][..], &[1.1e-16; 2_000]].concat();
+        let one_by_one: f64 = shares.iter().sum();
+        assert_eq!(one_by_one.to_bits(), 1.0_f64.to_bits());
+        for step in 0..64 {
+            let asked = epsilon(0.650_033_950_805_664_1 + f64::from(step) * 1e-3);
+            let run = CreditedRun::new(Certificate::Subsampled, asked, &parts(&shares, 1));
+            let run = run.expect("in range");
+            let spent = sum_up(run.parts.iter().map(|part| to_f64(part.spends)));
+            assert!(spent <= run.sample.expect("a sample").inner().get(), "{asked}: {spent}");
         }
     }
 

@@ -27,10 +27,9 @@ pub(crate) fn to_f64(ratio: Ratio) -> f64 {
     ratio.numerator() as f64 / ratio.denominator().get() as f64
 }
 
-/// The sum of ratios of at most [`BITS`] significant bits, rounded up where it has to be: from the smallest on, so that many small ones are not lost beside a
-/// large one.
-pub(crate) fn sum_up(ratios: impl IntoIterator<Item = Ratio>) -> f64 {
-    let mut parts: Vec<f64> = ratios.into_iter().map(to_f64).collect();
+/// A sum of numbers that are not negative, rounded up where it has to be: from the smallest on, so that many small ones are not lost beside a large one.
+pub(crate) fn sum_up(numbers: impl IntoIterator<Item = f64>) -> f64 {
+    let mut parts: Vec<f64> = numbers.into_iter().collect();
     parts.sort_unstable_by(f64::total_cmp);
     parts.into_iter().fold(0.0, |sum, part| {
         let near = sum + part;
@@ -103,7 +102,7 @@ mod tests {
             let mut ratios = vec![ratio_at_most(small).expect("in range"); many];
             ratios.insert(many / 2, ratio_at_most(large).expect("in range"));
             let truth: u128 = ratios.iter().map(|ratio| exact(to_f64(*ratio))).sum();
-            let sum = sum_up(ratios);
+            let sum = sum_up(ratios.into_iter().map(to_f64));
             assert!(exact(sum) >= truth, "{large} {small}: {sum}");
             assert!(exact(sum.next_down().next_down()) < truth, "{large} {small}: {sum}");
         }
