@@ -34,8 +34,8 @@
 //!   to be found on a map, they do not.
 //! - No centre is split in a round: after these starts, splits undo more than they find.
 //! - The number of ring rounds and the start's share by the number of clusters and by the *signal*, `n mu / (k sqrt(d))`: how long a typical
-//!   cluster's sum is in standard deviations of the noise that the whole budget would put on it. Where that is weak, or there are 20 clusters and more, a third ring round, which
-//!   finds clusters that two had cut, and more for the start for 16 clusters and above, of which it misses one easily. From 24 dimensions on, where the
+//!   cluster's sum is in standard deviations of the noise that the whole budget would put on it. Where that is weak, or clear (30 and more), or there are 20 clusters and more, a third ring round, which
+//!   finds clusters that two had cut or put short of where they are, and more for the start for 16 clusters and above, of which it misses one easily. From 24 dimensions on, where the
 //!   noise of a sum is long, two more for 16 clusters and above if the signal is weak.
 //! - Where centres are after a map: up to 48 clusters a mixture of normal clusters that is fitted to the map, of more parts than there are clusters. If
 //!   what explains the map best are as many clusters as are wanted, and they lie apart, these are the start; if not, k-means runs on the mixture. A lump of noise

@@ -147,7 +147,8 @@ impl Asked {
         let start =
             self.settings.start.unwrap_or(if maps_well { Start::Map } else { Start::Rings });
         let is_cut = dim >= CUT_BY_PLANES && k > VERY_FEW_CLUSTERS && signal < CLEAR_SIGNAL;
-        let hard_to_tell = k >= MANY_CLUSTERS || is_cut;
+        // The mean of what is far from the first centre is short of where its records are; where there is enough for it, a round more puts that right.
+        let hard_to_tell = k >= MANY_CLUSTERS || is_cut || signal >= CLEAR_SIGNAL;
         let is_long = dim >= LONG_SUMS && k >= SOME_CLUSTERS && signal < WEAK_SIGNAL;
         let ring_rounds = if is_long { 5 } else { 2 + usize::from(hard_to_tell) };
         let is_weak = (HOPELESS_SIGNAL..WEAK_SIGNAL).contains(&signal);
@@ -221,7 +222,7 @@ const MANY_CLUSTERS: usize = 20;
 /// nor fewer of them, where planes cut clusters of so many dimensions
 const CUT_BY_PLANES: usize = 4;
 /// and a cell that holds a part of one is hardly more than noise.
-const CLEAR_SIGNAL: f64 = 30.0;
+pub(super) const CLEAR_SIGNAL: f64 = 30.0;
 /// In so many dimensions weak sums are so long that rounds hardly halve how far centres are off, and two more do more than the noise that they add
 /// to all. In ten they were found to lose clusters, whose counts have more noise then;
 const LONG_SUMS: usize = 24;

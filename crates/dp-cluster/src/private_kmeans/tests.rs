@@ -99,10 +99,10 @@ fn the_start_follows_from_public_facts_and_can_be_overruled() {
     }
     let choices = |k, records| plan(10, k, records).expect("valid").choices;
     let rounds = [(5, 1_000), (2, 400), (5, 100_000), (40, 1_000)];
-    assert_eq!(rounds.map(|(k, n)| choices(k, n).rounds[0]), [3, 2, 2, 3]);
-    assert_eq!(plan(3, 5, 4_000).expect("valid").choices.rounds[0], 2);
+    assert_eq!(rounds.map(|(k, n)| choices(k, n).rounds[0]), [3, 2, 3, 3]);
+    assert_eq!(plan(3, 5, 4_000).expect("valid").choices.rounds[0], 3);
     let long = |k, records| plan(30, k, records).expect("valid").choices.rounds[0];
-    assert_eq!([long(16, 400), long(15, 400), long(16, 100_000)], [5, 3, 2]);
+    assert_eq!([long(16, 400), long(15, 400), long(16, 100_000)], [5, 3, 3]);
     assert!(choices(5, 1_000).share < choices(5, 100_000).share);
 }
 
@@ -211,6 +211,21 @@ fn a_group_far_outside_has_a_centre_that_knows_how_far_off_it_is() {
         let honest = honest.count();
         assert!(honest >= least, "{far}: {honest}");
     }
+}
+
+/// Nearly all records in one corner, far from the middle of the box, and two small clusters near each other.
+#[test]
+fn a_heavy_corner_does_not_take_two_centres() {
+    let mut rng = rng(46);
+    let mut coords = Vec::new();
+    for i in 0..70_000_u32 {
+        let first = 40.0 + f64::from(i % 3) * 20.0;
+        let small = i.is_multiple_of(7);
+        let at = if small { [first, 70.0, 10.0, 55.0] } else { [2.0, 3.0, 2.0, 3.0] };
+        coords.extend(at.map(|x| (x + normal(&mut rng)).max(0.0)));
+    }
+    let lost = [1, 2, 3].map(|seed| lost(coords.clone(), 4, 4, 1.0, seed));
+    assert!(lost.iter().all(|lost| *lost < 1.01), "{lost:?}");
 }
 
 /// More clusters than records, by far: an answer, in a time that does not grow with them.
