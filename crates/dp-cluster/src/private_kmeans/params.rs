@@ -146,8 +146,7 @@ impl Asked {
         };
         let start =
             self.settings.start.unwrap_or(if maps_well { Start::Map } else { Start::Rings });
-        let is_cut = dim >= CUT_BY_PLANES && k > VERY_FEW_CLUSTERS && signal < CLEAR_SIGNAL;
-        // The mean of what is far from the first centre is short of where its records are; where there is enough for it, a round more puts that right.
+        let is_cut = dim >= CUT_BY_PLANES && k > VERY_FEW_CLUSTERS;
         let hard_to_tell = k >= MANY_CLUSTERS || is_cut || signal >= CLEAR_SIGNAL;
         let is_long = dim >= LONG_SUMS && k >= SOME_CLUSTERS && signal < WEAK_SIGNAL;
         let ring_rounds = if is_long { 5 } else { 2 + usize::from(hard_to_tell) };
@@ -219,9 +218,10 @@ const VERY_FEW_CLUSTERS: usize = 2;
 const MOST_ON_A_MAP: usize = 1 << 14;
 /// From so many on, two ring rounds do not tell them apart,
 const MANY_CLUSTERS: usize = 20;
-/// nor fewer of them, where planes cut clusters of so many dimensions
+/// nor fewer of them, where planes cut clusters of so many dimensions.
 const CUT_BY_PLANES: usize = 4;
-/// and a cell that holds a part of one is hardly more than noise.
+/// From here on a round more costs little. Without it, the mean of what is far from the first centre stays short of where its records are, and a heavy
+/// cluster takes two centres.
 pub(super) const CLEAR_SIGNAL: f64 = 30.0;
 /// In so many dimensions weak sums are so long that rounds hardly halve how far centres are off, and two more do more than the noise that they add
 /// to all. In ten they were found to lose clusters, whose counts have more noise then;
