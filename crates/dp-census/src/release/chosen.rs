@@ -3,7 +3,7 @@
 //! The model follows one size through the tree. Going up, a region is seen by its own noise and by that of its parts, pooled by precision.
 //! Going down, a region of `g` groups is expected at its share of its parent, with the parent's error in proportion and a scatter of
 //! its own of variance `(1 + c (g - 1)) g / k`; what is seen of it is pooled with that. Two things nobody knows before: `c`, how much the
-//! groups of a region are alike, and `k`, the number of sizes among which they are divided. Each pair of some values is a case, of which the
+//! groups of a region are alike, on all levels or on one between alone, and `k`, the number of sizes among which they are divided. Each pair of some values is a case, of which the
 //! *regret* is the expected error, as a sum over all levels, over that of the best of three fixed choices: equal shares, shares by roots of
 //! numbers of regions, and all of the loss for the root. What is minimised is the sum of high powers of regrets, so nearly the largest one:
 //! shares that are never far behind, whatever the regions are like. Where the noise of leaves with nearly all of the loss is mostly less than
@@ -236,19 +236,28 @@ impl Model {
             shares
         };
         let fixed = [by_power(0.0), roots.clone(), mixed(&[(0, 1.0)])];
-        let cases: Vec<(f64, f64, f64)> = LIKENESS
-            .iter()
-            .flat_map(|of_case| SIZES.map(|power| (of_case, self.columns.powf(power))))
-            .map(|(&(likeness, counts), sizes)| {
-                let error = |shares: &Vec<f64>| self.error(&variances(shares), |_| likeness, sizes);
+        // The same on all levels, or on one level between alone: regions below it are like it.
+        let likenesses = LIKENESS.into_iter().flat_map(|(likeness, counts)| {
+            let on_one = self.between().filter(move |_| likeness > 0.0).map(move |one| {
+                let of_level = |level| if level == one { likeness } else { 0.0 };
+                ((0..levels).map(of_level).collect(), counts)
+            });
+            std::iter::once((vec![likeness; levels], counts)).chain(on_one)
+        });
+        let cases: Vec<(Vec<f64>, f64, f64)> = likenesses
+            .flat_map(|of_case| SIZES.map(|power| (of_case.clone(), self.sizes(power))))
+            .map(|((likeness, counts), sizes)| {
+                let error = |shares: &Vec<f64>| {
+                    self.error(&variances(shares), |level| likeness[level], sizes)
+                };
                 let best = fixed.iter().map(error).fold(f64::INFINITY, f64::min);
                 (likeness, sizes, counts / best)
             })
             .collect();
         let cost = |shares: &[f64]| -> f64 {
             let variances = variances(shares);
-            let regret = |&(likeness, sizes, scale): &(f64, f64, f64)| {
-                (scale * self.error(&variances, |_| likeness, sizes)).powi(POWER)
+            let regret = |(likeness, sizes, scale): &(Vec<f64>, f64, f64)| {
+                (scale * self.error(&variances, |level| likeness[level], *sizes)).powi(POWER)
             };
             cases.iter().map(regret).sum()
         };

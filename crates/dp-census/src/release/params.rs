@@ -62,7 +62,7 @@ impl Default for CensusSettings {
 
 /// Where the model gives the root that much of the loss, with the levels of one region below it, which are the root once more, it says that regions are mostly drowned; what is left to them then costs the root's
 /// row more than it tells of theirs, so that the root gets all.
-const ROOT_ALONE: f64 = 0.7;
+const ROOT_ALONE: f64 = 0.9;
 
 /// What the lowest level gets of the loss where its rows are not drawn to those above, which are little more than their sums then.
 const OWN_SHARE: f64 = 0.99;
