@@ -22,6 +22,8 @@ use crate::solve::fitted::are_leaves_rounded;
 pub(super) const LIKENESS: [(f64, f64); 4] = [(0.0, 1.0), (0.003, 1.0), (0.03, 1.0), (0.3, 0.5)];
 /// Sizes that matter, as powers of the number of columns.
 pub(super) const SIZES: [f64; 2] = [0.5, 1.0];
+/// Levels between root and leaves that are thought of apart from the others: the cases of a question are as many as the product of what is thought of each.
+const MOST_BETWEEN: usize = 2;
 /// The power of regrets that is summed.
 const POWER: i32 = 10;
 /// The lowest level gets no less than that part of what equal shares would give it.
@@ -206,11 +208,16 @@ impl Model {
     }
 
     /// Levels between the root and the lowest that are neither the one nor the other once more: of more than one region, and of fewer than the level below.
-    pub(super) fn between(&self) -> impl Iterator<Item = usize> + '_ {
+    /// Of several, the lowest.
+    pub(super) fn between(&self) -> Vec<usize> {
         let last = self.regions.len() - 1;
-        (1..last).filter(|&level| {
-            self.regions[level] > 1.0 && self.regions[level] < self.regions[level + 1]
-        })
+        let mut between: Vec<usize> = (1..last)
+            .filter(|&level| {
+                self.regions[level] > 1.0 && self.regions[level] < self.regions[level + 1]
+            })
+            .collect();
+        between.drain(..between.len().saturating_sub(MOST_BETWEEN));
+        between
     }
 
     /// How many sizes matter if these do, as a power of the number of columns.
@@ -237,8 +244,9 @@ impl Model {
         };
         let fixed = [by_power(0.0), roots.clone(), mixed(&[(0, 1.0)])];
         // The same on all levels, or on one level between alone: regions below it are like it.
+        let between = self.between();
         let likenesses = LIKENESS.into_iter().flat_map(|(likeness, counts)| {
-            let on_one = self.between().filter(move |_| likeness > 0.0).map(move |one| {
+            let on_one = between.iter().filter(move |_| likeness > 0.0).map(move |&one| {
                 let of_level = |level| if level == one { likeness } else { 0.0 };
                 ((0..levels).map(of_level).collect(), counts)
             });

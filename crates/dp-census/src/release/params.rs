@@ -214,8 +214,7 @@ impl<B: Bins> Asked<B> {
             let variances = ways.map(|shares| self.expected_variances(&shares)).collect();
             Asking { tree, model, privacy: self.privacy, groups: self.groups, between, variances }
         };
-        let between: Vec<usize> = model.between().collect();
-        let between = between[between.len().saturating_sub(question::MOST_BETWEEN)..].to_vec();
+        let between = model.between();
         let worth = |between: Vec<usize>| {
             let asking = asking(between);
             asking.share().map(|share| (asking, share))

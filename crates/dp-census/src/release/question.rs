@@ -30,8 +30,6 @@ pub(super) const CHOSEN: usize = 1;
 pub(super) const OWN: usize = 2;
 /// The first of those that give nearly all to a level between, and spread its rows; in the order of levels.
 pub(super) const BETWEEN: usize = 3;
-/// Levels between that are asked about: the cases are as many as the product of what is thought of each. Where there are more, the lowest.
-pub(super) const MOST_BETWEEN: usize = 2;
 
 /// The numbers are counted in this part of a group.
 const UNIT: i64 = 1 << 13;
@@ -163,7 +161,7 @@ impl Asking<'_> {
 
     /// Whether the numbers tell leaves with rows of their own from leaves that are like the level above, where that is unlike the root.
     fn tells_own_rows(&self) -> bool {
-        !self.between.is_empty() || self.model.between().next().is_none()
+        !self.between.is_empty() || self.model.between().is_empty()
     }
 
     fn is_worth_it(&self, worth: &Worth) -> bool {

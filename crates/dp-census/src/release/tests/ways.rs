@@ -66,6 +66,31 @@ fn a_plan_says_that_it_spreads_the_roots_row() {
     }
 }
 
+/// States that have two sizes each, and counties like them, of few groups in many columns: states are looked at, whose rows noise does not hide.
+#[test]
+fn states_that_alone_are_unlike_are_looked_at_where_groups_are_few() {
+    let (states, each, columns) = (6, 16, 300_u32);
+    let row = |county: usize| {
+        let state = county / each;
+        let mut row = vec![0; columns as usize];
+        (row[state * 7 + 3], row[state * 31 + 90]) = (9, 4);
+        row
+    };
+    let rows: Vec<i64> = (0..states * each).flat_map(row).collect();
+    let table = GroupSizes::from_table(up_to(columns - 1), rows.clone()).expect("fits");
+    let off = |method| {
+        let settings = CensusSettings { method, ..with_totals(table.groups_of_regions()) };
+        let (hierarchy, bins) = (regions(states, each), up_to(columns - 1));
+        let plan = Census::new(hierarchy, bins, table.groups(), pure(1.0), settings);
+        let release = plan.expect("valid").simulate(&table, &mut rng(3)).expect("it fits");
+        let found = release.output.into_counts();
+        let leaves = found[found.len() - rows.len()..].iter().zip(&rows);
+        leaves.map(|(a, b)| (a - b).abs()).sum::<i64>()
+    };
+    let [spread, chosen] = [Method::RootSpread, Method::Fitted].map(off);
+    assert!(2 * chosen < spread, "{chosen} {spread}");
+}
+
 fn regions(middle: usize, each: usize) -> Hierarchy {
     let names: Vec<(String, Option<String>)> = std::iter::once(("root".to_owned(), None))
         .chain((0..middle).map(|i| (format!("state {i}"), Some("root".to_owned()))))
