@@ -73,7 +73,7 @@ fn states_that_alone_are_unlike_are_looked_at_where_groups_are_few() {
     let row = |county: usize| {
         let state = county / each;
         let mut row = vec![0; columns as usize];
-        (row[state * 7 + 3], row[state * 31 + 90]) = (9, 4);
+        (row[state * 7 + 3], row[state * 31 + 90]) = (20, 10);
         row
     };
     let rows: Vec<i64> = (0..states * each).flat_map(row).collect();
@@ -81,7 +81,7 @@ fn states_that_alone_are_unlike_are_looked_at_where_groups_are_few() {
     let off = |method| {
         let settings = CensusSettings { method, ..with_totals(table.groups_of_regions()) };
         let (hierarchy, bins) = (regions(states, each), up_to(columns - 1));
-        let plan = Census::new(hierarchy, bins, table.groups(), pure(1.0), settings);
+        let plan = Census::new(hierarchy, bins, table.groups(), pure(0.5), settings);
         let release = plan.expect("valid").simulate(&table, &mut rng(3)).expect("it fits");
         let found = release.output.into_counts();
         let leaves = found[found.len() - rows.len()..].iter().zip(&rows);
