@@ -51,8 +51,8 @@ const ONE: Worth = Worth { most: 0.04, cases: 0.375, mean: 1.16 };
 const SEVERAL: Worth = Worth { most: 0.06, cases: 0.25, mean: 1.1 };
 /// From where on the chosen way counts as behind the best one.
 const BEHIND: f64 = 1.1;
-/// Nothing is asked where a leaf's cells could have less noise than that, as a variance: at `epsilon` 4, what it costs is more than it tells.
-const LEAST_NOISE: f64 = 1.0;
+/// Nothing is asked where a leaf's cells could have less noise than that, as a variance: at `epsilon` 1 an answer wins 2 % on average, and costs most plans up to as much.
+const LEAST_NOISE: f64 = 8.0;
 /// Spreading counts as that much better where regions are alike: what is drawn to noise has more error than the model says.
 const SPREAD_IF_ALIKE: f64 = 1.8;
 /// Regions are alike as long as the variance of a count of theirs is no more than that share above what it would be by chance.
