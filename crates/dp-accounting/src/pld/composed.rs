@@ -366,4 +366,35 @@ mod tests {
             }
         }
     }
+
+    /// Of a mass that is far above, every step loses, or gains, what a power of `e` is rounded by: half of the margin would not do.
+    #[test]
+    fn a_long_walk_is_off_by_less_than_is_said() {
+        let of = Interval::of;
+        let (step, entries) = (1.0 / 64.0, 20_000);
+        let off = |tilt: f64| {
+            let keep = libm::exp(-tilt * step);
+            (&of(keep) - &(-&(&of(tilt) * &of(step))).exp()).approximate() / keep
+        };
+        let tilts = (0..200).map(|i| 1.28 + 1e-3 * f64::from(i));
+        let tilts: Vec<(f64, f64)> = tilts.map(|tilt| (off(tilt), tilt)).collect();
+        let far = step * f64::from(entries - 1);
+        let mass: Vec<f64> = (1..=entries).map(|i| if i == entries { 0.1 } else { 0.0 }).collect();
+        let mut worst = 0.0;
+        for way in [1.0, -1.0] {
+            let most = tilts.iter().max_by(|a, b| (way * a.0).total_cmp(&(way * b.0)));
+            let (_, tilt) = *most.unwrap();
+            let left = &of(1.0) - &(-&of(far)).exp();
+            let truth = &(&of(0.1) * &(-&(&of(tilt) * &of(far))).exp()) * &left;
+            for side in [Side::Upper, Side::Lower] {
+                let law = Composed { tilt, step, start: 0.0, ..plain(side, mass.clone()) };
+                let (bound, said) = (law.delta(0.0), law.walk_error());
+                let more = (&(&of(bound) - &truth) / &truth).approximate();
+                let room = if side == Side::Upper { more } else { -more };
+                assert!(room >= 0.0, "{side:?} {tilt}: {room:e} of {said:e}");
+                worst = larger(worst, 1.0 - room / said);
+            }
+        }
+        assert!((0.5..1.0).contains(&worst), "{worst}");
+    }
 }

@@ -390,7 +390,7 @@ mod tests {
         let of = Interval::of;
         let half = of(0.5);
         let mut worst = 0.0;
-        for (i, end) in [1e-9, 0.013, 0.7, 3.1, 49.7, 190.0].into_iter().enumerate() {
+        for (i, end) in [1e-60, 1e-45, 1e-9, 0.013, 0.7, 3.1, 49.7, 190.0].into_iter().enumerate() {
             for j in 0..40_u32 {
                 let s = if j < 10 {
                     -0.93 + 0.17 * f64::from(j)
@@ -422,28 +422,68 @@ mod tests {
         assert!(worst > 1.0 / 32.0, "{worst}");
     }
 
-    /// The sum over the integers, in intervals, completed to a square as it stands and not.
+    /// The sum over the integers, in intervals, as it stands.
+    fn whole(variance: f64, shift: f64, orders: &[f64]) -> Vec<Interval> {
+        let of = Interval::of;
+        let weight = |x: f64| (-&(&(&of(x) * &of(x)) / &(&of(2.0) * &of(variance)))).exp();
+        let all: Vec<(f64, Interval)> = (-90..=90).map(f64::from).map(|y| (y, weight(y))).collect();
+        let total = all.iter().fold(of(0.0), |sum, (_, weight)| &sum + weight);
+        // The loss at `shift + y`.
+        let loss = |y: f64| &(&of(shift) * &(&of(2.0 * y) + &of(shift))) / &of(2.0 * variance);
+        let losses: Vec<(Interval, &Interval)> =
+            all.iter().map(|(y, weight)| (loss(*y), weight)).collect();
+        let moment = |s: &f64| {
+            let terms = losses.iter().map(|(loss, weight)| *weight * &(&of(*s) * loss).exp());
+            (&terms.fold(of(0.0), |sum, term| &sum + &term) / &total).ln()
+        };
+        orders.iter().map(moment).collect()
+    }
+
+    /// The same completed to a square. Next to a moment of nearly 0 it is the sums that round, not the square.
     #[test]
     fn whole_moments_are_rounded_up_by_little() {
-        let of = Interval::of;
-        for (variance, shift) in [(0.3, 1.0), (1.7, 3.0), (2.5, 2.0), (20.0, 3.0)] {
-            let weight = |x: f64| (-&(&(&of(x) * &of(x)) / &(&of(2.0) * &of(variance)))).exp();
-            let all: Vec<f64> = (-90..=90).map(f64::from).collect();
-            let add = |terms: Vec<Interval>| terms.iter().fold(of(0.0), |sum, term| &sum + term);
-            let total = add(all.iter().map(|y| weight(*y)).collect());
-            for s in [-0.4, 1.0, 4.7] {
-                // The loss at `shift + y`.
-                let loss =
-                    |y: f64| &(&of(shift) * &(&of(2.0 * y) + &of(shift))) / &of(2.0 * variance);
-                let terms = all.iter().map(|y| &weight(*y) * &(&of(s) * &loss(*y)).exp());
-                let truth = (&add(terms.collect()) / &total).ln();
-                let upper = Lattice { variance, shift }.whole_moment(s).get();
+        let small: Vec<f64> = (1..40).map(|i| 1e-3 * f64::from(i)).collect();
+        for (variance, shift, orders) in [
+            (0.3, 1.0, &[-0.4, 1.0, 4.7][..]),
+            (1.7, 3.0, &[-0.4, 1.0, 4.7]),
+            (2.5, 2.0, &[-0.4, 1.0, 4.7]),
+            (20.0, 3.0, &[-0.4, 1.0, 4.7]),
+            (1.9, 1.0, &small),
+        ] {
+            for (s, truth) in orders.iter().zip(whole(variance, shift, orders)) {
+                let upper = Lattice { variance, shift }.whole_moment(*s).get();
                 assert!(!truth.reaches_above(upper + 1e-30), "{variance} {s}: {upper} {truth}");
                 assert!(
                     upper - truth.approximate() <= 1e-2 + 1e-12 * upper,
                     "{variance} {s}: {upper} {truth}"
                 );
             }
+        }
+    }
+
+    /// Of an order next to -1 the square is nearly nothing, and it is the place that rounds.
+    #[test]
+    fn whole_moments_of_large_shifts_are_rounded_up() {
+        let of = Interval::of;
+        let (variance, s) = (0.3, -1.0 + 1e-12);
+        let twice = of(2.0 * variance);
+        let weights = |c: &Interval| {
+            let weight = |y: i32| {
+                let x = &of(f64::from(y)) - c;
+                (-&(&(&x * &x) / &twice)).exp()
+            };
+            (-20..=20).map(weight).fold(of(0.0), |sum, weight| &sum + &weight)
+        };
+        let all = weights(&of(0.0));
+        for i in 0..200 {
+            let shift = 1e6 + 0.377 * f64::from(i);
+            let place = &of(s) * &of(shift);
+            let off = &place - &of((s * shift).round());
+            let square = &(&(&place * &(&of(s) + &of(1.0))) * &of(shift)) / &twice;
+            let truth = &square + &(&weights(&off) / &all).ln();
+            let upper = Lattice { variance, shift }.whole_moment(s).get();
+            assert!(!truth.reaches_above(upper), "{shift}: {upper} {truth}");
+            assert!(upper - truth.approximate() < 1e-8, "{shift}: {upper} {truth}");
         }
     }
 }

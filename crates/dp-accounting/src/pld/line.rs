@@ -247,3 +247,65 @@ impl Line {
         if upper { f64::INFINITY } else { 0.0 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dp_check::Interval;
+
+    use super::*;
+
+    fn line(tilt: f64, log_scale: f64, samples: Vec<Sample>) -> Line {
+        let course = Course {
+            tilt,
+            period: Period { length: 1.0, rate: 1.0 },
+            variance: 1.0,
+            extra: 0.0,
+            log_scale,
+            log_error: 0.0,
+            cut: Upper::ZERO,
+            center: 0.0,
+        };
+        Line { course, step: 1.0, samples, rest: 0.0, rest_density: 0.0, known: None }
+    }
+
+    /// At high frequencies it is the rounding of the angle that counts: against the angle with what its product lacks.
+    #[test]
+    fn sums_are_off_by_no_more_than_is_said() {
+        let (tilt, value) = (0.7, (0.6, 0.8));
+        let mut worst = [0.0, 0.0];
+        for i in 0..500 {
+            let (t, epsilon) = (1e5 + 0.37 * f64::from(i), 1.3 + 0.01 * f64::from(i));
+            let sums = line(tilt, 0.0, vec![Sample { t, value, error: 0.0 }]).sums(epsilon);
+            let angle = -t * epsilon;
+            let ((sin, cos), lacks) = (angle.sin_cos(), (-t).mul_add(epsilon, -angle));
+            let turned = times(value, (cos - lacks * sin, sin + lacks * cos));
+            let kernel = (tilt * (tilt + 1.0) - t * t, t * (2.0 * tilt + 1.0));
+            // Of frequency 0, which comes first, there is one half only.
+            let off = [
+                ((sums.delta - over(turned, kernel).0 * 0.5 / PI).abs(), sums.delta_error),
+                ((sums.density - turned.0 * 0.5 / PI).abs(), sums.density_error),
+            ];
+            for (worst, (off, error)) in worst.iter_mut().zip(off) {
+                assert!(off <= error, "{t} {epsilon}: {off:e} of {error:e}");
+                *worst = larger(*worst, off / error);
+            }
+        }
+        assert!(worst.iter().all(|share| *share > 0.125), "{worst:?}");
+    }
+
+    #[test]
+    fn the_scale_of_a_line_is_off_by_no_more_than_is_said() {
+        let of = Interval::of;
+        let mut worst = 0.0;
+        for i in 0..500 {
+            let (tilt, epsilon) = (30.1 + 0.37 * f64::from(i), 1.3 + 0.01 * f64::from(i));
+            let log_scale = -100.3 * f64::from(i % 7);
+            let (log, error) = line(tilt, log_scale, Vec::new()).log_scale(epsilon);
+            let truth = &of(log_scale) - &(&of(tilt) * &of(epsilon));
+            let off = (&of(log) - &truth).approximate().abs();
+            assert!(off <= error, "{tilt} {epsilon}: {off:e} of {error:e}");
+            worst = larger(worst, off / error);
+        }
+        assert!(worst > 0.2, "{worst}");
+    }
+}

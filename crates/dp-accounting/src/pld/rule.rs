@@ -255,6 +255,8 @@ impl Smooth {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use dp_check::Interval;
+
     use super::super::event::Event;
     use super::super::pair::Pair;
     use super::*;
@@ -374,6 +376,51 @@ pub(super) mod tests {
                 assert!(off <= rule.error + own, "{multiplier} {s}: {off:e} {:e}", rule.error);
                 worst = larger(worst, (off - own) / rule.error);
             }
+        }
+        assert!(worst > 0.01, "{worst}");
+    }
+
+    /// Where large exponents all but cancel: of one atom, in intervals of big integers.
+    #[test]
+    fn exponents_of_atoms_are_off_by_no_more_than_is_said() {
+        let of = Interval::of;
+        let mut worst = 0.0;
+        for i in 0..500 {
+            let (loss, log, s) = (7.1 + 0.01 * f64::from(i), -700.3, 97.3 - 0.11 * f64::from(i));
+            let rule = Rule::atoms(&LogPoints(vec![(loss, log)]), s);
+            let truth = &(&of(s) * &of(loss)) + &of(log);
+            let off = (&of(rule.log_moment) - &truth).approximate().abs();
+            assert!(off <= rule.error, "{loss} {s}: {off:e} {:e}", rule.error);
+            worst = larger(worst, off / rule.error);
+        }
+        assert!(worst > 0.05, "{worst}");
+    }
+
+    /// The same of a rare sample: at whole powers of its ratio, the sum over how many of them are of the rare kind.
+    #[test]
+    fn exponents_of_samples_are_off_by_no_more_than_is_said() {
+        let of = Interval::of;
+        let mut worst = 0.0;
+        for i in 0..40 {
+            let (multiplier, rate) = (1.1 + 0.03 * f64::from(i), 1e-9);
+            let half = &of(0.5) / &(&of(multiplier) * &of(multiplier));
+            let rest = &of(1.0) - &of(rate);
+            // There the moment is about 2: as much of it comes from where all are.
+            let power = (1.0 - 2.0 * multiplier * multiplier * libm::log(rate)).round();
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "hundreds")]
+            let many = power as u64;
+            let (mut ways, mut moment) = (of(1.0), of(0.0));
+            for k in 0..=many {
+                let grown = (&Interval::whole(k * k.saturating_sub(1)) * &half).exp();
+                let share = &of(rate).power(k) * &rest.power(many - k);
+                moment = &moment + &(&(&ways * &share) * &grown);
+                ways = &(&ways * &Interval::whole(many - k)) / &Interval::whole(k + 1);
+            }
+            let smooth = Smooth::gaussian(multiplier, rate, Direction::Remove, 700.0);
+            let rule = Rule::sampled(&smooth, &[], power - 1.0, 0.0).unwrap();
+            let off = (&of(rule.log_moment) - &moment.ln()).approximate().abs();
+            assert!(off <= rule.error, "{multiplier}: {off:e} {:e}", rule.error);
+            worst = larger(worst, off / rule.error);
         }
         assert!(worst > 0.01, "{worst}");
     }

@@ -215,6 +215,8 @@ impl Walk<'_, '_> {
 
 #[cfg(test)]
 mod tests {
+    use dp_check::Interval;
+
     use super::super::event::{Direction, Event};
     use super::super::factor::Factor;
     use super::super::mix::Period;
@@ -267,6 +269,33 @@ mod tests {
             assert!(off <= error + 1e-13 && error < 1e-9, "{t}: {off} {error}");
         }
         assert!(samples.len() > 500 && samples.iter().all(|sample| sample.t < 300.0));
+    }
+
+    /// A steep tilt turns it far, a high frequency makes it small: in intervals of big integers.
+    #[test]
+    fn samples_of_a_gaussian_are_off_by_no_more_than_is_said() {
+        let of = Interval::of;
+        for (tilt, variance, at) in [(1e6, 0.013, 0.37), (1e-3, 1.6, 20.1)] {
+            let mut worst = 0.0;
+            for i in 0..300 {
+                let t = at + 1e-3 * f64::from(i);
+                let course = Course { variance, ..course(tilt) };
+                let done = Sampled { samples: Vec::new(), rest: 0.0, rest_density: 0.0 };
+                let factors = &mut [];
+                let mut walk = Walk { course, step: 0.25, factors, done, work: 0.0, most: 0.0 };
+                let Sample { value, error, .. } = walk.sample(t);
+                let half = &of(0.5 * variance) * &of(t);
+                let decay = (-&(&half * &of(t))).exp().approximate();
+                let turn = &half * &(&(&of(2.0) * &of(tilt)) + &of(1.0));
+                let near = turn.approximate();
+                let ((sin, cos), lacks) = (near.sin_cos(), (&turn - &of(near)).approximate());
+                let truth = (decay * (cos - lacks * sin), decay * (sin + lacks * cos));
+                let off = size((value.0 - truth.0, value.1 - truth.1)) / decay;
+                assert!(off <= error / decay, "{tilt} {t}: {off:e} of {:e}", error / decay);
+                worst = larger(worst, off / error * decay);
+            }
+            assert!(worst > 0.06, "{tilt}: {worst}");
+        }
     }
 
     /// Against plain sums over the frequencies, with the kernel of the curve and without.

@@ -155,3 +155,113 @@ fn edges() {
     let most = crate::solve::MAX_VALUE;
     solved(&pair, 2, &[-most, most, most, -most, 0, most], &[1, 1], most, 1.0);
 }
+
+/// Leaves as the multipliers ask for, and their sums.
+fn asked_for(problem: &Problem<'_>, multipliers: Vec<f64>) -> Solution {
+    let (tree, bins, dual) = (problem.tree(), problem.bins(), Dual::new(*problem));
+    let mut rows = vec![0.0; tree.len() * bins];
+    for leaf in tree.leaves() {
+        let target: Vec<f64> = dual.leaf_target(&multipliers, leaf).collect();
+        let row = nondecreasing(&target, f64::INFINITY);
+        let mut node = Some(leaf);
+        while let Some(region) = node {
+            rows[region * bins..][..bins].iter_mut().zip(&row).for_each(|(sum, x)| *sum += x);
+            node = tree.parent(region);
+        }
+    }
+    Solution { rows, multipliers, residual: 0.0 }
+}
+
+/// What the table costs, and what none costs less than, up to what is missing in sums; and how much that is, at twice its price.
+fn costs(problem: &Problem<'_>, Solution { rows, multipliers, .. }: &Solution) -> [f64; 3] {
+    let (tree, bins, dual) = (problem.tree(), problem.bins(), Dual::new(*problem));
+    let (mut primal, mut least, mut price) = (0.0, 0.0, 0.0);
+    let (mut asked, mut pool, mut reaction) =
+        (vec![0.0; bins], Pool::default(), Reaction::default());
+    for node in 0..tree.len() {
+        let (is_leaf, own) = (tree.leaves().contains(&node), &rows[node * bins..][..bins]);
+        if is_leaf {
+            asked.copy_from_slice(own);
+        } else {
+            dual.fit_inner(multipliers, node, &mut pool, &mut asked, &mut reaction);
+        }
+        let weight = if is_leaf { 1.0 } else { dual.weight(node) };
+        for bin in 0..bins {
+            let of = |node: usize| multipliers[node * bins + bin];
+            let fixed = node == 0 && bin + 1 == bins;
+            let row = if fixed { problem.groups() as f64 } else { own[bin] };
+            let noisy = problem.row(node)[bin] as f64;
+            let pull = if is_leaf { 0.0 } else { of(node) } - tree.parent(node).map_or(0.0, of);
+            primal += weight * (row - noisy).powi(2);
+            least += weight * (asked[bin] - noisy).powi(2) + 2.0 * pull * asked[bin];
+            if !is_leaf {
+                let sum: f64 = tree.children(node).map(|child| rows[child * bins + bin]).sum();
+                price += 4.0 * (of(node) * (row - sum)).abs();
+            }
+        }
+    }
+    [primal, least, price]
+}
+
+/// The square of the distance is by how much more the table costs than the dual value, both added up as they are defined.
+#[test]
+fn a_search_that_was_given_up_is_as_far_as_its_costs_are() {
+    let mut rng = random::generator(39);
+    let (mut missing, mut far) = (0, 0);
+    for weights in [[1, 1, 1], [1, 50, 4_000], [4_000, 500, 1]] {
+        for round in 0..40 {
+            let tree = random::tree(&mut rng, 3, 4);
+            let noisy = random::noisy_cumulative(&mut rng, &tree, 12, 60, 25);
+            let problem = Problem::new(&tree, 12, &noisy, &weights, 60).expect("valid");
+            let given_up = solve_within(&problem, 0.0, round % 4);
+            let proof = certify(&problem, &given_up);
+            assert!(proof.leaf_violation < 1e-6, "{proof:?}");
+            let [primal, least, price] = costs(&problem, &given_up);
+            let (gap, rounding) = (primal - least, 1e-10 * (primal.abs() + least.abs()));
+            let found = proof.distance.powi(2);
+            assert!(found >= gap - rounding, "{weights:?} {round}: {found} {gap}");
+            assert!(found <= gap + price + rounding, "{weights:?} {round}: {found} {gap} {price}");
+            missing += usize::from(gap > rounding && price > 0.1 * gap);
+            far += usize::from(gap > rounding && price < 0.1 * gap);
+        }
+    }
+    assert!(missing > 10 && far > 10, "{missing} {far}");
+}
+
+/// Where its rows add up, it is no further from the optimum than that.
+#[test]
+fn a_search_that_was_given_up_is_no_further_from_the_optimum_than_is_said() {
+    let mut rng = random::generator(40);
+    let mut worst: f64 = 0.0;
+    for weights in [[1, 1], [1, 4_000], [4_000, 1]] {
+        for round in 0..40 {
+            let tree = random::tree(&mut rng, 2, 6);
+            let (bins, groups) = (7, 40);
+            let noisy = random::noisy_cumulative(&mut rng, &tree, bins, groups, 25);
+            let problem = Problem::new(&tree, bins, &noisy, &weights, groups).expect("valid");
+            let mut multipliers = solve_within(&problem, 0.0, round % 3).multipliers;
+            // The last one gives the root its groups.
+            let (mut low, mut high) = (-1e7, 1e7);
+            for _ in 0..120 {
+                multipliers[bins - 1] = f64::midpoint(low, high);
+                let found = asked_for(&problem, multipliers.clone()).rows[bins - 1];
+                let end = if found < groups as f64 { &mut low } else { &mut high };
+                *end = multipliers[bins - 1];
+            }
+            let given_up = asked_for(&problem, multipliers);
+            let proof = certify(&problem, &given_up);
+            assert!(proof.monotone && proof.inconsistency < 1e-6, "{proof:?}");
+            let best = solve(&problem).rows;
+            let squares = given_up.rows.iter().zip(&best).enumerate().map(|(cell, (x, y))| {
+                let level = tree.level_of(cell / bins);
+                f64::from(weights[level]) / f64::from(weights[1]) * (x - y).powi(2)
+            });
+            let truth = squares.sum::<f64>().sqrt();
+            assert!(truth <= proof.distance + 1e-3, "{weights:?} {round}: {truth} {proof:?}");
+            if truth > 1.0 {
+                worst = worst.max(truth / proof.distance);
+            }
+        }
+    }
+    assert!(worst > 0.5, "{worst}");
+}
