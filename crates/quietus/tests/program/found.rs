@@ -63,7 +63,7 @@ fn clusters_are_found_in_scaled_columns_and_come_back_in_their_units() {
         let words = words.replace("--k 2", most);
         home.ok(&format!("release cluster {words} --out {out} --no-ledger"));
         let table = fs::read_to_string(home.path(out).join("centres.csv")).unwrap();
-        // In one of two hundred releases one of them is two.
+        // In one of a hundred releases there is one more: one of them is two, or it is noise and says so.
         assert!([3, 4].contains(&table.lines().count()), "{table}");
         let found = table.lines().filter(|line| line.split(',').nth(5) == Some("yes")).count();
         assert!(found >= 2, "{table}");
