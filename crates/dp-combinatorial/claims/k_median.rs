@@ -313,7 +313,8 @@ fn sizes(effort: Effort) -> Found {
     found
 }
 
-/// Each way to weight noisy counts and all of them together, which has the best of several by noisy cost.
+/// Each way to weight noisy counts and all of them together, which has the best of several by noisy cost; and with counts of cells, of which one has two
+/// nodes.
 fn ways(effort: Effort) -> Found {
     let all = [
         Denoise::Neighbourhoods,
@@ -322,14 +323,21 @@ fn ways(effort: Effort) -> Found {
         Denoise::Threshold(1.0),
         Denoise::Uniform,
     ];
+    let two_cells = Arc::new(
+        Metric::from_points(&[0.0, 2.0, 5.0], 1).expect("a metric").with_sizes(Sizes::small(2)),
+    );
     let mut found = Found::claim(budget().epsilon().get());
     for ways in all.iter().map(|&way| vec![way]).chain([all.to_vec()]) {
-        let settings = MetricHistogramSettings { denoise: ways };
-        let plan = MetricHistogram::new(&line(), 1, Power::Median, budget(), settings)
-            .expect("valid settings");
-        found = found.and(all_sets(claimed(&plan.receipt()), effort.of(1, 2), |users| {
-            exact_law(Window::new(-2, 4), |draws| released(plan.replay(users, draws).0))
-        }));
+        for (metric, cells_share, window) in
+            [(&line(), 0.0, Window::new(-2, 4)), (&two_cells, 0.4, Window::new(-1, 3))]
+        {
+            let settings = MetricHistogramSettings { denoise: ways.clone(), cells_share };
+            let plan = MetricHistogram::new(metric, 1, Power::Median, budget(), settings)
+                .expect("valid settings");
+            found = found.and(all_sets(claimed(&plan.receipt()), effort.of(1, 2), |users| {
+                exact_law(window, |draws| released(plan.replay(users, draws).0))
+            }));
+        }
     }
     found
 }
@@ -382,16 +390,18 @@ fn histogram(effort: Effort) -> Found {
     for round in 0..effort.of(12, 200_usize) {
         let metric = random_metric(15, &mut rng);
         let power = if round % 2 == 0 { Power::Median } else { Power::Means };
-        let settings = MetricHistogramSettings::default();
+        let cells_share = [0.0, rng.random_range(0.01..0.99)][round / 2 % 2];
+        let settings = MetricHistogramSettings { cells_share, ..Default::default() };
         let plan =
             MetricHistogram::new(&metric, 2, power, budget(), settings).expect("valid settings");
-        // So many users that the rule takes the histogram, too.
-        let chosen =
-            MetricClustering::new(&metric, 2, power, budget(), 1_000).expect("valid settings");
+        // The rule takes cells where there are many nodes for each centre.
+        let nodes = [15, 70][round / 3 % 2];
+        let chosen = MetricClustering::new(&random_metric(nodes, &mut rng), 2, power, budget(), 99)
+            .expect("valid settings");
         let users: Vec<u32> = (0..round * round).map(|_| rng.random_range(0..17)).collect();
         let middle = users.len() / 2;
         // A node, and an id that is none.
-        for added in [rng.random_range(0..15), 99] {
+        for added in [rng.random_range(0..15), 999] {
             let with = [&users[..middle], &[added], &users[middle..]].concat();
             for (a, b) in [(&users, &with), (&with, &users)] {
                 let mut draws = SecureSource::new(&mut rng);
@@ -445,7 +455,8 @@ fn receipts(effort: Effort) -> Found {
         let (k, hint) = (1 + i % 9, 1 + i as u64);
         let plan = MetricBicriteria::new(&metric, k, Power::Means, budget, hint, settings)
             .expect("valid settings");
-        let each = MetricHistogramSettings::default();
+        let cells_share = [0.0, rng.random_range(0.001..0.999)][i % 2];
+        let each = MetricHistogramSettings { cells_share, ..Default::default() };
         let whole = MetricHistogram::new(&metric, 1, Power::Median, budget, each);
         for receipt in [plan.receipt(), whole.expect("valid settings").receipt()] {
             let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);

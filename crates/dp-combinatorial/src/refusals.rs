@@ -57,7 +57,7 @@ fn wrong_arguments_are_refused_with_value_and_limit() {
         |k, power, budget, hint| MetricBicriteria::new(&line, k, power, budget, hint, usual);
     let histogram =
         |k, budget, settings| MetricHistogram::new(&line, k, Power::Median, budget, settings);
-    let ways = |denoise| histogram(2, one, MetricHistogramSettings { denoise });
+    let ways = |denoise| histogram(2, one, MetricHistogramSettings { denoise, cells_share: 0.0 });
     let each = MetricHistogramSettings::default;
     let edge = |from, to, length| (from, to, length);
     for (said, expected) in [

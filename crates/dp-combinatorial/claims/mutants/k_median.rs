@@ -1,19 +1,23 @@
-//! Metric clustering with counts outside of the sample, a start that looks at the users, and the credit of
-//! another start.
+//! Metric clustering with counts outside of the sample, a start that looks at the users, the credit of
+//! another start, and cells that nobody pays for or that follow the users.
 
 use dp_accounting::Epsilon;
 use dp_audit::{Law, Window, exact_law};
-use dp_mechanism::{Certificate, CreditedRun, Draws, Part, SelectionRule, Source};
+use dp_mechanism::{
+    Certificate, CreditedRun, Draws, NoisyCount, Part, SelectionRule, Source,
+};
 
 use dp_audit::harness::MutantCode;
 use dp_audit::harness::toys::{Side, pure_loss_of_one_more};
 use dp_audit::harness::{Effort, Found};
 
-pub(super) fn code() -> [MutantCode; 3] {
+pub(super) fn code() -> [MutantCode; 5] {
     [
         ("M57", |effort| counts(effort, true), |effort| counts(effort, false)),
         ("M58", |_| first_pick(Start::MiddleOfTheUsers), |_| first_pick(Start::PublicCentre)),
         ("M59", |_| first_pick(Start::Diameter), |_| first_pick(Start::PublicCentre)),
+        ("M295", |effort| cells(effort, Of::WholeEpsilon), |effort| cells(effort, Of::Shares)),
+        ("M296", |effort| cells(effort, Of::TheBusier), |effort| cells(effort, Of::Shares)),
     ]
 }
 
@@ -82,6 +86,35 @@ fn first_pick(start: Start) -> Found {
             };
             let scores: Vec<i64> = places.iter().map(saved).collect();
             selection.release(&scores, draws).expect("there are candidates").index
+        })
+        .without_receipt()
+    })
+}
+
+/// What is counted with which noise.
+#[derive(Clone, Copy, PartialEq)]
+enum Of {
+    Shares,
+    /// Nodes and cells with noise of all of epsilon each.
+    WholeEpsilon,
+    /// The node in the middle is in one cell with that of the others which has more users.
+    TheBusier,
+}
+
+/// Three nodes in a row and two cells of them, counted with half of epsilon each.
+fn cells(effort: Effort, of: Of) -> Found {
+    let share = if of == Of::WholeEpsilon { EPSILON } else { EPSILON / 2.0 };
+    let count = NoisyCount::geometric(Epsilon::new(share).expect("valid")).expect("little noise");
+    pure_loss_of_one_more(Side::Both, EPSILON, (3, effort.of(2, 3)), |users| {
+        exact_law(Window::new(-1, 3), |draws: &mut dyn Source| {
+            let draws = &mut Draws::unplanned(draws);
+            let mut nodes = [0_u64; 3];
+            users.iter().for_each(|&user| nodes[user] += 1);
+            let with_the_left = of != Of::TheBusier || nodes[0] >= nodes[2];
+            let inside = nodes[0] + if with_the_left { nodes[1] } else { 0 };
+            let outside = nodes.iter().sum::<u64>() - inside;
+            [nodes[0], nodes[1], nodes[2], inside, outside]
+                .map(|users| count.release(users, draws))
         })
         .without_receipt()
     })

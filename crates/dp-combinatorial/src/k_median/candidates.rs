@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::cells::Cells;
 use super::cost::{Costs, Power};
 use super::faster_pam::{FasterPam, nearest_costs};
 use super::metric::Metric;
@@ -18,6 +19,8 @@ pub enum Denoise {
     /// there are at most 4,096 of them.
     Neighbourhoods,
     /// Posterior means with one prior for all nodes: for metrics without neighbourhoods.
+    ///
+    /// Both kinds of means are corrected by counts of cells, if there are any.
     Exchangeable,
     /// Counts below so many times `(ln nodes + 1) / epsilon` are zero. At 0 all that are positive count, at
     /// 1 hardly any empty node does.
@@ -37,12 +40,13 @@ impl Denoise {
         }
     }
 
-    fn weights(self, metric: &Metric, epsilon: f64, noisy: &[i64]) -> Vec<u64> {
+    fn weights(self, metric: &Metric, counted: &Counted<'_>) -> Vec<u64> {
+        let &Counted { epsilon, noisy, .. } = counted;
         match self {
             Self::Neighbourhoods => {
-                in_units(&posterior_means_by_neighbourhood(metric, epsilon, noisy))
+                counted.in_units(posterior_means_by_neighbourhood(metric, epsilon, noisy))
             }
-            Self::Exchangeable => in_units(&posterior_means(noisy, epsilon)),
+            Self::Exchangeable => counted.in_units(posterior_means(noisy, epsilon)),
             Self::Threshold(factor) => {
                 let threshold = factor * ((noisy.len() as f64).ln() + 1.0) / epsilon;
                 let kept = |&count: &i64| {
@@ -51,6 +55,24 @@ impl Denoise {
                 noisy.iter().map(kept).collect()
             }
             Self::Uniform => vec![1; noisy.len()],
+        }
+    }
+}
+
+/// What was released.
+pub(super) struct Counted<'a> {
+    /// Of each node, with noise of this epsilon.
+    pub(super) noisy: &'a [i64],
+    pub(super) epsilon: f64,
+    /// And of cells, if these were counted.
+    pub(super) cells: Option<(&'a Cells, &'a [i64])>,
+}
+
+impl Counted<'_> {
+    fn in_units(&self, means: Vec<f64>) -> Vec<u64> {
+        match self.cells {
+            Some((cells, counts)) => in_units(&cells.corrected(means, counts)),
+            None => in_units(&means),
         }
     }
 }
@@ -67,11 +89,10 @@ pub(super) fn best(
     k: usize,
     power: Power,
     ways: &[Denoise],
-    epsilon: f64,
-    noisy: &[i64],
+    counted: &Counted<'_>,
 ) -> Vec<u32> {
     let solve = |way: &Denoise| {
-        let weights = moved_to_a_net(metric, k, way.weights(metric, epsilon, noisy));
+        let weights = moved_to_a_net(metric, k, way.weights(metric, counted));
         let search = FasterPam::new(k, power);
         search.post_search(metric, &weights).expect("checked when built").centres
     };
@@ -79,7 +100,8 @@ pub(super) fn best(
         return solve(way);
     }
     let all = ways.iter().map(solve);
-    all.min_by_key(|centres| noisy_cost(metric, power, noisy, centres)).expect("there is a way")
+    let cost = |centres: &Vec<u32>| noisy_cost(metric, power, counted.noisy, centres);
+    all.min_by_key(cost).expect("there is a way")
 }
 
 /// Of many nodes with users the users are moved to the nearest point of a net; centres may still be any node.

@@ -2,19 +2,25 @@
 
 use std::sync::Arc;
 
-use dp_accounting::{AddRemove, Budget, ParamError, Receipt, Step};
+use dp_accounting::{AddRemove, Budget, Epsilon, ParamError, Receipt, Step};
 use dp_mechanism::{Algorithm, Draws, NoisyCount, Private};
 use serde::{Deserialize, Serialize};
 
-use super::candidates::{Denoise, best};
+use super::candidates::{Counted, Denoise, best};
+use super::cells::{self, Cells};
 use super::clustering::Clustering;
 use super::cost::Power;
 use super::faster_pam::{checked_k, exact_weights};
 use super::metric::Metric;
 use crate::CombinatorialError;
+use crate::error::in_terms_of;
 
 /// On the receipt.
+const NODES: &str = "counts of the nodes";
 const ONE_NODE: &str = "count of one node";
+
+/// What cells get where they help: half, which is what the rest can spare. Measured.
+const SHARE_OF_CELLS: f64 = 0.5;
 
 /// Settings of [`MetricHistogram`]. Nothing here depends on data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,31 +29,34 @@ pub struct MetricHistogramSettings {
     /// How noisy counts become weights. If there are several ways, the solution with the smallest noisy cost
     /// is released, which favours those that follow the noise. Default: [`Denoise::Neighbourhoods`] alone.
     pub denoise: Vec<Denoise>,
+    /// What share of epsilon counts of cells get, eight for each centre; of the nodes in a cell together, noise in their own counts is far more. Below 1.
+    /// Default: none. See [`recommended`](Self::recommended).
+    pub cells_share: f64,
 }
 
 impl MetricHistogramSettings {
-    /// One prior for all nodes where there are fewer than 16 for each centre, and the default otherwise.
+    /// By public facts. `users_hint` is roughly the number of users, as publicly known; it must not be counted.
     ///
-    /// Where a centre serves a few nodes, its users are told apart node by node, and neighbourhoods of 4 to 64 nodes mix those of several
-    /// centres. With one user per node on average and `epsilon` 1 one prior was 4 to 24 % closer on graphs with 3 to 10 nodes for each
-    /// centre; in the plane, with 8 to 15, from 17 % closer to 4 % further.
-    pub fn for_sizes(k: usize, nodes: usize) -> Self {
-        let few = nodes < k.saturating_mul(16);
-        if few { Self { denoise: vec![Denoise::Exchangeable] } } else { Self::default() }
+    /// Half of epsilon for counts of cells where there are at least 32 nodes for each centre, at most `4 / epsilon` users for each node, and nodes are near the
+    /// middle of their cell, as in a plane. Users who are spread over many nodes show in cells and not at nodes, and centres are up to a third closer; if few nodes have
+    /// most users, half of the budget would have done nearly as well, and they are up to a tenth further.
+    pub fn recommended(metric: &Metric, k: usize, epsilon: Epsilon, users_hint: u64) -> Self {
+        let help = cells::help(metric, k, epsilon.get(), users_hint);
+        Self { cells_share: if help { SHARE_OF_CELLS } else { 0.0 }, ..Self::default() }
     }
 }
 
 impl Default for MetricHistogramSettings {
     fn default() -> Self {
-        Self { denoise: vec![Denoise::Neighbourhoods] }
+        Self { denoise: vec![Denoise::Neighbourhoods], cells_share: 0.0 }
     }
 }
 
-/// Metric k-median or k-means from a noisy count of every node.
+/// Metric k-median or k-means from a noisy count of every node, and of cells of nodes.
 ///
 /// # Guarantee
-/// `epsilon`-DP under [`AddRemove`] of users: a user is at one node, whose count gets two-sided geometric
-/// noise. Everything else is computed from the noisy counts and public distances.
+/// `epsilon`-DP under [`AddRemove`] of users: a user is at one node and in one cell, whose counts get two-sided geometric
+/// noise of their shares of epsilon. Everything else is computed from the noisy counts and public distances.
 ///
 /// # Utility
 /// A search for the smallest expected cost given the noisy counts. The noise of a node moves users by
@@ -72,7 +81,10 @@ pub struct MetricHistogram {
     budget: Budget,
     settings: MetricHistogramSettings,
     metric: Arc<Metric>,
+    /// Of nodes.
+    epsilon: Epsilon,
     count: NoisyCount,
+    cells: Option<Cells>,
 }
 
 impl MetricHistogram {
@@ -80,7 +92,7 @@ impl MetricHistogram {
     ///
     /// # Errors
     /// [`CombinatorialError`] if `k` is zero or above the number of nodes, if there is no way to denoise,
-    /// or if `epsilon` is too small for 64-bit noise.
+    /// if the share of cells is negative or not below 1, or if `epsilon` is too small for 64-bit noise.
     pub fn new(
         metric: &Arc<Metric>,
         k: usize,
@@ -93,8 +105,29 @@ impl MetricHistogram {
             return Err(ParamError::Empty { name: "denoise" }.into());
         }
         settings.denoise.iter().try_for_each(|way| way.checked())?;
-        let count = NoisyCount::geometric(budget.epsilon())?;
-        Ok(Self { k, power, budget, settings, metric: Arc::clone(metric), count })
+        let (share, all) = (settings.cells_share, budget.epsilon());
+        if !(0.0..1.0).contains(&share) {
+            return Err(CombinatorialError::real("cells_share", share, "at least 0 and below 1"));
+        }
+        let too_little = in_terms_of(budget);
+        let (epsilon, cells) = if share > 0.0 {
+            let parts = all.split(&[1.0 - share, share])?;
+            (parts[0], Some(Cells::new(metric, k, parts[1]).map_err(&too_little)?))
+        } else {
+            (all, None)
+        };
+        let count = NoisyCount::geometric(epsilon).map_err(too_little)?;
+        Ok(Self { k, power, budget, settings, metric: Arc::clone(metric), epsilon, count, cells })
+    }
+
+    /// The standard error of the sum of [`users`](Clustering::users) over these places, each of which is one of the nodes and given once.
+    pub fn standard_error(&self, places: &[u32]) -> f64 {
+        let noise = self.count.standard_deviation().powi(2);
+        let variance = match &self.cells {
+            Some(cells) => cells.variance(places, noise),
+            None => noise * places.len() as f64,
+        };
+        variance.sqrt()
     }
 
     /// The settings it was built from.
@@ -111,8 +144,11 @@ impl Algorithm for MetricHistogram {
     type Error = CombinatorialError;
 
     fn cost(&self) -> Receipt<AddRemove> {
-        let one = Step::spend(ONE_NODE, self.count.loss());
-        let spent = Step::parallel("counts of the nodes", vec![one]);
+        let nodes = Step::parallel(NODES, vec![Step::spend(ONE_NODE, self.count.loss())]);
+        let spent = match &self.cells {
+            Some(cells) => Step::sequential("counts", vec![nodes, cells.spent()]),
+            None => nodes,
+        };
         Receipt::new("metric-histogram", AddRemove, self.budget, spent)
     }
 
@@ -124,6 +160,7 @@ impl Algorithm for MetricHistogram {
 
     fn run(&self, users: Private<&[u32]>, draws: &mut Draws<'_>) -> Clustering {
         let counts = users.map(|users| exact_weights(&self.metric, users));
+        let of_cells = self.cells.as_ref().map(|cells| cells.release(counts.as_ref(), draws));
         let counts = counts.cells(self.metric.nodes());
         let noisy: Vec<i64> = (0..counts.len())
             .map(|node| {
@@ -131,9 +168,16 @@ impl Algorithm for MetricHistogram {
                 self.count.release(counts.at(node).map(|&count| count), draws)
             })
             .collect();
-        let (denoise, epsilon) = (&self.settings.denoise, self.budget.epsilon().get());
-        let centres = best(&self.metric, self.k, self.power, denoise, epsilon, &noisy);
+        let cells = self.cells.as_ref().zip(of_cells.as_deref());
+        let counted = Counted { noisy: &noisy, epsilon: self.epsilon.get(), cells };
+        let centres = best(&self.metric, self.k, self.power, &self.settings.denoise, &counted);
+        let users = match cells {
+            Some((cells, counts)) => {
+                cells.agreed(&noisy, counts, self.count.standard_deviation().powi(2))
+            }
+            None => noisy.iter().map(|&count| count as f64).collect(),
+        };
         let places = (0..u32::try_from(noisy.len()).expect("ids are u32")).collect();
-        Clustering { centres, places, users: noisy.iter().map(|&count| count as f64).collect() }
+        Clustering { centres, places, users }
     }
 }

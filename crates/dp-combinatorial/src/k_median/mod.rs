@@ -37,6 +37,7 @@
 
 mod bicriteria;
 mod candidates;
+mod cells;
 mod clustering;
 mod cost;
 pub mod faster_pam;

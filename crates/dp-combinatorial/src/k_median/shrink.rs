@@ -5,6 +5,13 @@ use std::collections::BTreeMap;
 use super::metric::Metric;
 use super::net::Net;
 
+/// A sum of noisy counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Noisy {
+    count: i64,
+    blur: Blur,
+}
+
 /// What was added to a count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Blur {
@@ -20,31 +27,109 @@ enum Blur {
     },
 }
 
-impl Blur {
-    /// Of a sum of so many noisy counts.
-    fn of_a_sum(terms: u32, epsilon: f64) -> Self {
+impl Noisy {
+    /// Of so many counts.
+    fn sum(count: i64, terms: u32, epsilon: f64) -> Self {
         if terms == 1 {
-            return Self::Geometric { epsilon };
+            return Self { count, blur: Blur::Geometric { epsilon } };
         }
         let decay = (-epsilon).exp();
         let variance = 2.0 * decay / (1.0 - decay).powi(2);
         // A floor for noise so small that it is hardly there.
         let standard_deviation = (f64::from(terms) * variance).sqrt().max(0.1);
-        Self::Gaussian { standard_deviation }
+        Self { count, blur: Blur::Gaussian { standard_deviation } }
     }
 
-    /// The logarithm of the likelihood of an error, up to a constant.
-    fn log_likelihood(self, error: f64) -> f64 {
-        match self {
-            Self::Geometric { epsilon } => -epsilon * error.abs(),
-            Self::Gaussian { standard_deviation } => -0.5 * (error / standard_deviation).powi(2),
-        }
+    /// The same for what is equally likely.
+    fn key(self) -> (i64, u64) {
+        let blur = match self.blur {
+            Blur::Geometric { epsilon } => epsilon,
+            Blur::Gaussian { standard_deviation } => standard_deviation,
+        };
+        (self.count, blur.to_bits())
+    }
+
+    /// Of true counts, as multiples of the largest.
+    fn likelihoods(self, counts: &[f64]) -> Vec<f64> {
+        let log = |count: &f64| {
+            let error = self.count as f64 - count;
+            match self.blur {
+                Blur::Geometric { epsilon } => -epsilon * error.abs(),
+                Blur::Gaussian { standard_deviation } => {
+                    -0.5 * (error / standard_deviation).powi(2)
+                }
+            }
+        };
+        let logs: Vec<f64> = counts.iter().map(log).collect();
+        let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        // Nothing is impossible, which keeps all sums above zero.
+        logs.into_iter().map(|log| (log - largest).exp().max(1e-300)).collect()
     }
 }
 
 /// Iterations of the fit. It is far from converged then in places where the likelihood is flat, which is
 /// where it does not matter.
 const ITERATIONS: usize = 60;
+
+/// Another prior has to gain so much in log-likelihood; chance alone gains about one. Measured.
+const GAIN: f64 = 2.0;
+/// Groups of cells that have priors of their own, at most.
+const MOST_GROUPS: usize = 8;
+
+/// How true counts are spread, as far as noisy ones say.
+struct Prior {
+    grid: Vec<f64>,
+    weights: Vec<f64>,
+    /// The log-likelihood of the noisy counts that it was fitted to.
+    evidence: f64,
+}
+
+impl Prior {
+    /// What makes these noisy counts likely, by expectation and maximisation.
+    fn fit(noisy: &[Noisy]) -> Self {
+        let grid = grid(noisy.iter().map(|noisy| noisy.count).max().unwrap_or(0));
+        // Equal counts with equal noise are equally likely.
+        let mut copies: BTreeMap<(i64, u64), (Noisy, f64)> = BTreeMap::new();
+        for &one in noisy {
+            copies.entry(one.key()).or_insert((one, 0.0)).1 += 1.0;
+        }
+        let likelihoods: Vec<(Vec<f64>, f64)> =
+            copies.values().map(|&(one, copies)| (one.likelihoods(&grid), copies)).collect();
+        let mut weights = vec![1.0 / grid.len() as f64; grid.len()];
+        for _ in 0..ITERATIONS {
+            let mut next = vec![0.0; grid.len()];
+            for (likelihoods, copies) in &likelihoods {
+                let share = copies / dot(likelihoods, &weights) / noisy.len() as f64;
+                for ((next, weight), likelihood) in next.iter_mut().zip(&weights).zip(likelihoods) {
+                    *next += share * weight * likelihood;
+                }
+            }
+            weights = next;
+        }
+        let evidence = likelihoods.iter().map(|(all, copies)| copies * dot(all, &weights).ln());
+        let evidence = evidence.sum();
+        Self { grid, weights, evidence }
+    }
+
+    /// The posterior mean of the true count behind a noisy one.
+    fn mean(&self, noisy: Noisy) -> f64 {
+        self.mean_of_part(noisy, 1.0)
+    }
+
+    /// The same where only this part of what the prior is for was counted: of the part.
+    fn mean_of_part(&self, noisy: Noisy, part: f64) -> f64 {
+        let grid: Vec<f64> = self.grid.iter().map(|count| part * count).collect();
+        let likelihoods = noisy.likelihoods(&grid);
+        let posterior: Vec<f64> =
+            self.weights.iter().zip(&likelihoods).map(|(weight, one)| weight * one).collect();
+        dot(&posterior, &grid) / posterior.iter().sum::<f64>()
+    }
+
+    /// The mean before anything is counted.
+    fn mean_before(&self) -> f64 {
+        dot(&self.weights, &self.grid)
+    }
+}
 
 /// Posterior means of true counts given noisy ones, under the spread of counts that makes the noisy ones
 /// likely.
@@ -56,7 +141,103 @@ const ITERATIONS: usize = 60;
 /// # Source
 /// Robbins (1956) for empirical Bayes; fitted as by Laird (1978), on a grid that grows by an eighth.
 pub(super) fn posterior_means(noisy: &[i64], epsilon: f64) -> Vec<f64> {
-    means_of(noisy, |_| Blur::Geometric { epsilon })
+    let noisy: Vec<Noisy> = noisy.iter().map(|&count| Noisy::sum(count, 1, epsilon)).collect();
+    means_by(&Prior::fit(&noisy), &noisy)
+}
+
+fn means_by(prior: &Prior, noisy: &[Noisy]) -> Vec<f64> {
+    let mut means = BTreeMap::new();
+    noisy.iter().map(|&one| *means.entry(one.key()).or_insert_with(|| prior.mean(one))).collect()
+}
+
+/// Cells of one size with what was counted in them, and the priors that say what is in them.
+struct Level {
+    /// Of each node, the node that its cell is around.
+    cell_of: Vec<u32>,
+    /// Of each cell, at the place of that node: the sum of noisy counts, and of how many nodes.
+    sums: Vec<i64>,
+    sizes: Vec<u32>,
+    priors: Vec<Prior>,
+    /// Which of them is for a cell.
+    prior_of: Vec<usize>,
+}
+
+impl Level {
+    /// Priors for groups of cells by how busy what is around them is.
+    ///
+    /// As many groups, in powers of two, as the counts give reason for: users may be anywhere, and a prior for an eighth of all cells follows their noise.
+    fn new(
+        cell_of: Vec<u32>,
+        (noisy, epsilon): (&[i64], f64),
+        fewest: usize,
+        wider: Option<&Self>,
+    ) -> Self {
+        let nodes = cell_of.len();
+        let (mut sums, mut sizes) = (vec![0_i64; nodes], vec![0_u32; nodes]);
+        for (&cell, &count) in cell_of.iter().zip(noisy) {
+            let cell = cell as usize;
+            sums[cell] = sums[cell].saturating_add(count);
+            sizes[cell] += 1;
+        }
+        let around = match wider {
+            Some(wider) => wider.around(&cell_of, noisy, epsilon),
+            None => vec![0.0; nodes],
+        };
+        let mut order: Vec<usize> = (0..nodes).filter(|&cell| sizes[cell] > 0).collect();
+        order.sort_by(|&a, &b| around[a].total_cmp(&around[b]).then(a.cmp(&b)));
+        let counts: Vec<Noisy> =
+            order.iter().map(|&cell| Noisy::sum(sums[cell], sizes[cell], epsilon)).collect();
+        let most = (order.len() / fewest).clamp(1, MOST_GROUPS);
+        let fit = |groups: usize| -> Vec<Prior> {
+            counts.chunks(counts.len().div_ceil(groups)).map(Prior::fit).collect()
+        };
+        let worth = |priors: &[Prior]| {
+            let evidence: f64 = priors.iter().map(|prior| prior.evidence).sum();
+            evidence - GAIN * priors.len() as f64
+        };
+        let mut priors = fit(1);
+        let mut groups = 2;
+        while groups <= most {
+            let finer = fit(groups);
+            if worth(&finer) > worth(&priors) {
+                priors = finer;
+            }
+            groups *= 2;
+        }
+        let mut prior_of = vec![0; nodes];
+        for (group, members) in order.chunks(order.len().div_ceil(priors.len())).enumerate() {
+            members.iter().for_each(|&cell| prior_of[cell] = group);
+        }
+        Self { cell_of, sums, sizes, priors, prior_of }
+    }
+
+    /// For each of these smaller cells, users per node of the cell around it, as far as known without its own count: with it, where noise is high would look busy.
+    fn around(&self, smaller: &[u32], noisy: &[i64], epsilon: f64) -> Vec<f64> {
+        let nodes = smaller.len();
+        let (mut own, mut own_sizes) = (vec![0_i64; nodes], vec![0_u32; nodes]);
+        for (node, (&cell, &count)) in smaller.iter().zip(noisy).enumerate() {
+            let cell = cell as usize;
+            if self.cell_of[node] == self.cell_of[cell] {
+                own[cell] = own[cell].saturating_add(count);
+                own_sizes[cell] += 1;
+            }
+        }
+        let of_cell = |cell: usize| {
+            if own_sizes[cell] == 0 {
+                return 0.0;
+            }
+            let wider = self.cell_of[cell] as usize;
+            let (prior, size) = (&self.priors[self.prior_of[wider]], f64::from(self.sizes[wider]));
+            let others = self.sizes[wider] - own_sizes[cell];
+            if others == 0 {
+                return prior.mean_before() / size;
+            }
+            let sum = self.sums[wider].saturating_sub(own[cell]);
+            let part = f64::from(others) / size;
+            prior.mean_of_part(Noisy::sum(sum, others, epsilon), part) / f64::from(others)
+        };
+        (0..nodes).map(of_cell).collect()
+    }
 }
 
 /// The same with a prior for each of up to eight groups of nodes, by how busy their surroundings are. How
@@ -76,63 +257,23 @@ pub(super) fn posterior_means_by_neighbourhood(
     let points = SCALES.iter().map(|scale| (nodes / scale).min(limits.net));
     let mut sizes: Vec<usize> = points.filter(|&points| points >= 16).collect();
     sizes.dedup();
-    let mut cells: Vec<Vec<u32>> =
-        Net::nested(metric, &sizes).into_iter().map(|net| net.nearest).collect();
-    cells.push((0..u32::try_from(nodes).expect("ids are u32")).collect());
-    // Users per node, as far as known.
-    let mut density = vec![0.0_f64; nodes];
-    for cell_of in cells {
-        let (mut sums, mut sizes) = (vec![0_i64; nodes], vec![0_u32; nodes]);
-        for (&cell, &count) in cell_of.iter().zip(noisy) {
-            sums[cell as usize] = sums[cell as usize].saturating_add(count);
-            sizes[cell as usize] += 1;
-        }
-        let mut order: Vec<usize> = (0..nodes).filter(|&cell| sizes[cell] > 0).collect();
-        order.sort_by(|&a, &b| density[a].total_cmp(&density[b]).then(a.cmp(&b)));
-        let mut means = vec![0.0; nodes];
-        let groups = (order.len() / limits.prior).clamp(1, 8);
-        for members in order.chunks(order.len().div_ceil(groups)) {
-            let counts: Vec<i64> = members.iter().map(|&cell| sums[cell]).collect();
-            let blur = |at: usize| Blur::of_a_sum(sizes[members[at]], epsilon);
-            for (&cell, mean) in members.iter().zip(means_of(&counts, blur)) {
-                means[cell] = mean / f64::from(sizes[cell]);
-            }
-        }
-        density = cell_of.iter().map(|&cell| means[cell as usize]).collect();
+    let mut level = None;
+    let single = (0..u32::try_from(nodes).expect("ids are u32")).collect();
+    let nets = Net::nested(metric, &sizes).into_iter().map(|net| net.nearest);
+    for cell_of in nets.chain([single]) {
+        level = Some(Level::new(cell_of, (noisy, epsilon), limits.prior, level.as_ref()));
     }
-    density
-}
-
-fn means_of(noisy: &[i64], blur: impl Fn(usize) -> Blur) -> Vec<f64> {
-    let grid = grid(noisy.iter().copied().max().unwrap_or(0));
-    // Equal counts with equal noise have equal means.
-    let key = |at: usize| match blur(at) {
-        Blur::Geometric { epsilon } => (noisy[at], epsilon.to_bits()),
-        Blur::Gaussian { standard_deviation } => (noisy[at], standard_deviation.to_bits()),
-    };
-    let mut groups: BTreeMap<(i64, u64), (usize, f64)> = BTreeMap::new();
-    for at in 0..noisy.len() {
-        groups.entry(key(at)).or_insert((at, 0.0)).1 += 1.0;
-    }
-    let likelihoods: Vec<Vec<f64>> =
-        groups.values().map(|&(at, _)| likelihoods(noisy[at], blur(at), &grid)).collect();
-    let mut prior = vec![1.0 / grid.len() as f64; grid.len()];
-    for _ in 0..ITERATIONS {
-        let mut next = vec![0.0; grid.len()];
-        for (likelihoods, &(_, copies)) in likelihoods.iter().zip(groups.values()) {
-            let total = dot(likelihoods, &prior);
-            let share = copies / total / noisy.len() as f64;
-            for ((next, prior), likelihood) in next.iter_mut().zip(&prior).zip(likelihoods) {
-                *next += share * prior * likelihood;
-            }
+    let Level { priors, prior_of, .. } = level.expect("of single nodes");
+    let mut means = vec![0.0; nodes];
+    for (group, prior) in priors.iter().enumerate() {
+        let members: Vec<usize> = (0..nodes).filter(|&node| prior_of[node] == group).collect();
+        let counts: Vec<Noisy> =
+            members.iter().map(|&node| Noisy::sum(noisy[node], 1, epsilon)).collect();
+        for (node, mean) in members.into_iter().zip(means_by(prior, &counts)) {
+            means[node] = mean;
         }
-        prior = next;
     }
-    let weighted: Vec<f64> = prior.iter().zip(&grid).map(|(p, count)| p * count).collect();
-    let mean = |likelihoods: &Vec<f64>| dot(likelihoods, &weighted) / dot(likelihoods, &prior);
-    let means: BTreeMap<(i64, u64), f64> =
-        groups.keys().copied().zip(likelihoods.iter().map(mean)).collect();
-    (0..noisy.len()).map(|at| means[&key(at)]).collect()
+    means
 }
 
 /// Every count up to 16, then steps of an eighth, up to the first that is not below the largest.
@@ -144,15 +285,6 @@ fn grid(largest: i64) -> Vec<f64> {
         next = (next + 1.0).max((next * 1.125).round());
     }
     grid
-}
-
-/// Likelihoods of the true counts of the grid, as multiples of the largest.
-fn likelihoods(noisy: i64, blur: Blur, grid: &[f64]) -> Vec<f64> {
-    let logs: Vec<f64> =
-        grid.iter().map(|count| blur.log_likelihood(noisy as f64 - count)).collect();
-    let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    // Nothing is impossible, which keeps all sums above zero.
-    logs.into_iter().map(|log| (log - largest).exp().max(1e-300)).collect()
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
