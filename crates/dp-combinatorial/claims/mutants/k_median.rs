@@ -3,9 +3,7 @@
 
 use dp_accounting::Epsilon;
 use dp_audit::{Law, Window, exact_law};
-use dp_mechanism::{
-    Certificate, CreditedRun, Draws, NoisyCount, Part, SelectionRule, Source,
-};
+use dp_mechanism::{Certificate, CreditedRun, Draws, NoisyCount, Part, SelectionRule, Source};
 
 use dp_audit::harness::MutantCode;
 use dp_audit::harness::toys::{Side, pure_loss_of_one_more};
@@ -113,8 +111,7 @@ fn cells(effort: Effort, of: Of) -> Found {
             let with_the_left = of != Of::TheBusier || nodes[0] >= nodes[2];
             let inside = nodes[0] + if with_the_left { nodes[1] } else { 0 };
             let outside = nodes.iter().sum::<u64>() - inside;
-            [nodes[0], nodes[1], nodes[2], inside, outside]
-                .map(|users| count.release(users, draws))
+            [nodes[0], nodes[1], nodes[2], inside, outside].map(|users| count.release(users, draws))
         })
         .without_receipt()
     })

@@ -166,4 +166,10 @@ impl Cells {
         let of_cell = |(cell, &a): (usize, &f64)| a * (1.0 - a * self.taken_over(cell, noise));
         noise * inside.iter().enumerate().map(of_cell).sum::<f64>()
     }
+
+    /// The most that the variance of one such count is.
+    pub(super) fn most_variance(&self, noise: f64) -> f64 {
+        let of_cell = |cell| noise * (1.0 - self.taken_over(cell, noise));
+        (0..self.sizes.len()).map(of_cell).fold(0.0, f64::max)
+    }
 }

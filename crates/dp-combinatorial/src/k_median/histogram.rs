@@ -120,7 +120,7 @@ impl MetricHistogram {
         Ok(Self { k, power, budget, settings, metric: Arc::clone(metric), epsilon, count, cells })
     }
 
-    /// The standard error of the sum of [`users`](Clustering::users) over these places, each of which is one of the nodes and given once.
+    /// The standard error of the sum of [`users`](Clustering::users) over these places, each of which is a node and given once.
     pub fn standard_error(&self, places: &[u32]) -> f64 {
         let noise = self.count.standard_deviation().powi(2);
         let variance = match &self.cells {
@@ -128,6 +128,12 @@ impl MetricHistogram {
             None => noise * places.len() as f64,
         };
         variance.sqrt()
+    }
+
+    /// That of one place, at most.
+    pub fn place_error(&self) -> f64 {
+        let noise = self.count.standard_deviation().powi(2);
+        self.cells.as_ref().map_or(noise, |cells| cells.most_variance(noise)).sqrt()
     }
 
     /// The settings it was built from.

@@ -50,7 +50,8 @@ fn plans(power: Power, metric: &Arc<Metric>) -> Vec<MetricClustering> {
     })
     .collect();
     for way in [Denoise::Neighbourhoods, Denoise::Exchangeable, Denoise::Threshold(0.5)] {
-        let settings = MetricHistogramSettings { denoise: vec![way, Denoise::Uniform], cells_share: 0.3 };
+        let settings =
+            MetricHistogramSettings { denoise: vec![way, Denoise::Uniform], cells_share: 0.3 };
         let plan = MetricHistogram::new(metric, 2, power, budget, settings);
         plans.push(MetricClustering::Histogram(plan.unwrap()));
     }
@@ -251,6 +252,8 @@ fn sums_of_counts_have_the_error_that_is_stated() {
         let plan =
             MetricHistogram::new(&metric, 1, Power::Median, budget(0.5, 0.0), settings).unwrap();
         let stated = plan.standard_error(&near);
+        let of_one = (0..100).map(|node| plan.standard_error(&[node])).fold(0.0, f64::max);
+        assert!((plan.place_error() / of_one - 1.0).abs() < 1e-12, "{of_one}");
         let mut off = || {
             let counted = plan.simulate(&users, &mut rng).unwrap().output.users;
             near.iter().map(|&node| counted[node as usize]).sum::<f64>() - truth
@@ -271,9 +274,8 @@ fn sums_of_counts_have_the_error_that_is_stated() {
 fn the_rule_takes_picks_only_where_nodes_are_very_many_and_users_few_and_cells_do_not_help() {
     let alone = MetricHistogramSettings::default();
     let with = MetricHistogramSettings { cells_share: 0.5, ..alone.clone() };
-    let rule = |users, epsilon, nodes, settings| {
-        Method::default_rule(users, epsilon, nodes, settings)
-    };
+    let rule =
+        |users, epsilon, nodes, settings| Method::default_rule(users, epsilon, nodes, settings);
     assert_eq!(rule(1_000, 0.1, 5_000, &alone), Method::Histogram);
     assert_eq!(rule(1_000, 1.0, 50_000, &alone), Method::Bicriteria);
     assert_eq!(rule(1_000, 1.0, 50_000, &with), Method::Histogram);

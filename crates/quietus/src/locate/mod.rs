@@ -165,8 +165,8 @@ fn report(plan: &LocatePlan) -> String {
     };
     let error = match plan.place_error() {
         Some(error) => format!(
-            "The number of people at each place has a standard error of {error:.2}; that of a centre is the root of its number of places times this. Centres \
-             were chosen where noise happened to be high, so that counts are a little high."
+            "The number of people at each place has a standard error of {error:.2} at most; that of a centre is in the table. Centres were chosen where noise \
+             happened to be high, so that counts are a little high."
         ),
         None => "How far the numbers of people are from the truth is not known.".to_owned(),
     };

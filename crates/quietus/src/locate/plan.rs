@@ -1,10 +1,10 @@
 //! What is asked for, and the mechanism that does it.
 
 use crate::error::Error;
-use dp_accounting::{AddRemove, Budget, Epsilon, Receipt};
+use dp_accounting::{AddRemove, Budget, Receipt};
 use dp_combinatorial::CombinatorialError;
 use dp_combinatorial::k_median::{Clustering, Edge, Metric, MetricClustering, MetricError, Power};
-use dp_mechanism::{Algorithm, Draws, Mechanism, NoisyCount, Private};
+use dp_mechanism::{Algorithm, Draws, Mechanism, Private};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -121,30 +121,31 @@ impl LocatePlan {
         self.numbers.get(name).copied()
     }
 
-    /// The standard error of the number of people at one place, where all of them are counted.
+    /// The standard error of the number of people at one place, at most, where all of them are counted.
     pub(super) fn place_error(&self) -> Option<f64> {
-        match self.run {
-            MetricClustering::Histogram(_) => {
-                let epsilon = Epsilon::new(self.settings.epsilon).ok()?;
-                Some(NoisyCount::geometric(epsilon).ok()?.standard_deviation())
-            }
+        match &self.run {
+            MetricClustering::Histogram(plan) => Some(plan.place_error()),
             MetricClustering::Bicriteria(_) => None,
         }
     }
 
     /// For each centre the number of people who are nearest to it, and its standard error where that is known.
     pub(super) fn served(&self, found: &Clustering) -> Vec<(f64, Option<f64>)> {
-        let mut served = vec![(0.0, 0_u32); found.centres.len()];
+        let mut served = vec![(0.0, Vec::new()); found.centres.len()];
         for (place, people) in found.places.iter().zip(&found.users) {
             let far = |centre: &u32| self.metric.distance(*place, *centre).unwrap_or(u32::MAX);
             let nearest = (0..).zip(&found.centres).min_by_key(|(_, centre)| far(centre));
             if let Some((nearest, _)) = nearest {
-                let of: &mut (f64, u32) = &mut served[nearest];
-                *of = (of.0 + people, of.1 + 1);
+                let (sum, places): &mut (f64, Vec<u32>) = &mut served[nearest];
+                *sum += people;
+                places.push(*place);
             }
         }
-        let error = |places: u32| Some(self.place_error()? * f64::from(places).sqrt());
-        served.into_iter().map(|(people, places)| (people, error(places))).collect()
+        let error = |places: &[u32]| match &self.run {
+            MetricClustering::Histogram(plan) => Some(plan.standard_error(places)),
+            MetricClustering::Bicriteria(_) => None,
+        };
+        served.into_iter().map(|(people, places)| (people, error(&places))).collect()
     }
 }
 

@@ -4,8 +4,8 @@ use crate::error::Error;
 use crate::eval::family::{Label, Named, method};
 use dp_accounting::{Budget, Delta};
 use dp_combinatorial::k_median::{
-    Base, Denoise, FasterPam, MetricBicriteria, MetricBicriteriaSettings, MetricHistogram,
-    MetricHistogramSettings,
+    Base, Denoise, FasterPam, MetricBicriteria, MetricBicriteriaSettings, MetricClustering,
+    MetricHistogram, MetricHistogramSettings,
 };
 use dp_mechanism::{Certificate, ChaCha20Rng, Mechanism, SelectionRule};
 use quietus_datasets::sets::k_median::{Instance, weights};
@@ -20,6 +20,8 @@ pub(crate) type Method = Named<How>;
 pub(crate) enum How {
     TrueWeights,
     EqualWeights,
+    /// The one to use.
+    Clustering,
     Histogram(&'static [Denoise]),
     Bicriteria,
     /// With the paper's pairing of sample and rate, exponential mechanism, start and counts.
@@ -30,9 +32,10 @@ pub(crate) enum How {
     Composition,
 }
 
-pub(super) const METHODS: [Method; 10] = [
+pub(super) const METHODS: [Method; 11] = [
     method("faster-pam", "default", How::TrueWeights),
     method("public-uniform", "default", How::EqualWeights),
+    method("metric-clustering", "default", How::Clustering),
     method("metric-histogram", "default", How::Histogram(&[Denoise::Neighbourhoods])),
     method("metric-histogram", "one prior", How::Histogram(&[Denoise::Exchangeable])),
     method("metric-histogram", "clipped", How::Histogram(&[Denoise::Threshold(0.0)])),
@@ -84,9 +87,15 @@ impl Method {
         let (delta, settings) = match self.how {
             How::TrueWeights => return search(&weights(instance)),
             How::EqualWeights => return search(&vec![1; metric.nodes()]),
+            How::Clustering => {
+                let (budget, hint) = (Budget::new(epsilon, 0.0)?, source.users as u64);
+                let plan = MetricClustering::new(metric, source.k, source.power, budget, hint)?;
+                return Ok(plan.simulate(&instance.users, rng)?.output.centres);
+            }
             How::Histogram(ways) => {
                 let budget = Budget::new(epsilon, 0.0)?;
-                let settings = MetricHistogramSettings { denoise: ways.to_vec() };
+                let settings =
+                    MetricHistogramSettings { denoise: ways.to_vec(), ..Default::default() };
                 let plan = MetricHistogram::new(metric, source.k, source.power, budget, settings)?;
                 return Ok(plan.simulate(&instance.users, rng)?.output.centres);
             }

@@ -17,11 +17,15 @@ fn a_generated_instance_runs_and_is_reported() {
     let (records, page) = first_run(&mut KMedian, instance, |_| true);
     let cost = |algorithm| metric(&records, (algorithm, ""), "cost_ratio");
     assert!((cost("faster-pam") - 1.0).abs() < 1e-12);
+    assert!(cost("metric-clustering") < 1.05, "{}", cost("metric-clustering"));
     assert!(cost("metric-histogram") < 1.05, "{}", cost("metric-histogram"));
     assert!(cost("metric-bicriteria") < 1.2, "{}", cost("metric-bicriteria"));
     assert!(cost("public-uniform") > 1.3, "{}", cost("public-uniform"));
     assert!(page.text.contains("| metric-histogram (one prior) | 1 |"), "{}", page.text);
-    assert!(page.text.contains("in 0 of 1 cells."), "{}", page.text);
+    for other in ["approximate-greedy", "public-uniform"] {
+        let text = format!("costs more than `{other}` in 0 of 1 cells.");
+        assert!(page.text.contains(&text), "{}", page.text);
+    }
 }
 
 #[test]
