@@ -577,6 +577,18 @@ fn wrong_arguments_are_refused_with_value_and_limit() {
             "epsilon of a count = 1e-300 asks for more noise than 64-bit integers can carry; allow a larger loss or a smaller sensitivity",
         ),
         (
+            said(histogram(
+                2,
+                budget(1e-300),
+                MetricHistogramSettings { cells_share: 0.5, ..each() },
+            )),
+            "epsilon must be so large that the noise of its parts fits in 64 bits, got 1e-300",
+        ),
+        (
+            said(histogram(2, one, MetricHistogramSettings { cells_share: 1.0, ..each() })),
+            "cells_share must be at least 0 and below 1, got 1",
+        ),
+        (
             said(MetricClustering::new(&line, 0, Power::Median, one, 9)),
             "k must be at least 1, got 0",
         ),

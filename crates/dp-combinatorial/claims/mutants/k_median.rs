@@ -107,7 +107,9 @@ fn cells(effort: Effort, of: Of) -> Found {
         exact_law(Window::new(-1, 3), |draws: &mut dyn Source| {
             let draws = &mut Draws::unplanned(draws);
             let mut nodes = [0_u64; 3];
-            users.iter().for_each(|&user| nodes[user] += 1);
+            for &user in users {
+                nodes[user] += 1;
+            }
             let with_the_left = of != Of::TheBusier || nodes[0] >= nodes[2];
             let inside = nodes[0] + if with_the_left { nodes[1] } else { 0 };
             let outside = nodes.iter().sum::<u64>() - inside;

@@ -109,14 +109,14 @@ impl MetricHistogram {
         if !(0.0..1.0).contains(&share) {
             return Err(CombinatorialError::real("cells_share", share, "at least 0 and below 1"));
         }
-        let too_little = in_terms_of(budget);
-        let (epsilon, cells) = if share > 0.0 {
+        let (epsilon, count, cells) = if share > 0.0 {
+            let too_little = in_terms_of(budget);
             let parts = all.split(&[1.0 - share, share])?;
-            (parts[0], Some(Cells::new(metric, k, parts[1]).map_err(&too_little)?))
+            let count = NoisyCount::geometric(parts[0]).map_err(&too_little)?;
+            (parts[0], count, Some(Cells::new(metric, k, parts[1]).map_err(too_little)?))
         } else {
-            (all, None)
+            (all, NoisyCount::geometric(all)?, None)
         };
-        let count = NoisyCount::geometric(epsilon).map_err(too_little)?;
         Ok(Self { k, power, budget, settings, metric: Arc::clone(metric), epsilon, count, cells })
     }
 

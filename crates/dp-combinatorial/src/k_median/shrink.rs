@@ -206,7 +206,9 @@ impl Level {
         }
         let mut prior_of = vec![0; nodes];
         for (group, members) in order.chunks(order.len().div_ceil(priors.len())).enumerate() {
-            members.iter().for_each(|&cell| prior_of[cell] = group);
+            for &cell in members {
+                prior_of[cell] = group;
+            }
         }
         Self { cell_of, sums, sizes, priors, prior_of }
     }
