@@ -9,7 +9,7 @@ use dp_mechanism::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::candidates::in_units;
+use super::candidates::{in_units, or_alike};
 use super::clustering::Clustering;
 use super::cost::{Costs, Power};
 use super::faster_pam::{FasterPam, checked_k};
@@ -320,7 +320,7 @@ impl MetricBicriteria {
             weights[place as usize] = weight;
         }
         let search = FasterPam::new(self.k, self.power);
-        search.post_search(&self.metric, &weights).expect("checked when built").centres
+        search.post_search(&self.metric, &or_alike(weights)).expect("checked when built").centres
     }
 }
 

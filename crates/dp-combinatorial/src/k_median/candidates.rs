@@ -83,6 +83,14 @@ pub(super) fn in_units(means: &[f64]) -> Vec<u64> {
     means.iter().map(|mean| (mean.max(0.0) * 64.0).round() as u64).collect()
 }
 
+/// Where nobody is known to be anywhere all nodes are alike: the public solution, which a search without weights would not find.
+pub(super) fn or_alike(mut weights: Vec<u64>) -> Vec<u64> {
+    if weights.iter().all(|&weight| weight == 0) {
+        weights.fill(1);
+    }
+    weights
+}
+
 /// The centres for the weights made in one way; of several ways, those with the smallest noisy cost.
 pub(super) fn best(
     metric: &Metric,
@@ -92,7 +100,8 @@ pub(super) fn best(
     counted: &Counted<'_>,
 ) -> Vec<u32> {
     let solve = |way: &Denoise| {
-        let weights = moved_to_a_net(metric, k, way.weights(metric, counted));
+        let weights = or_alike(way.weights(metric, counted));
+        let weights = moved_to_a_net(metric, k, weights);
         let search = FasterPam::new(k, power);
         search.post_search(metric, &weights).expect("checked when built").centres
     };

@@ -173,3 +173,77 @@ impl Cells {
         (0..self.sizes.len()).map(of_cell).fold(0.0, f64::max)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sixteen cells of eight nodes or so on a line.
+    fn cells() -> Cells {
+        let places: Vec<f64> = (0..128).map(f64::from).collect();
+        let metric = Metric::from_points(&places, 1).unwrap();
+        Cells::new(&metric, 2, Epsilon::new(0.1).unwrap()).unwrap()
+    }
+
+    fn corrected_sums(cells: &Cells, estimate: f64, count: impl Fn(f64, usize) -> f64) -> Vec<f64> {
+        #[allow(clippy::cast_possible_truncation, reason = "small")]
+        let of_cell = |(cell, &size): (usize, &u32)| count(f64::from(size), cell).round() as i64;
+        let counts: Vec<i64> = cells.sizes.iter().enumerate().map(of_cell).collect();
+        cells.sums(cells.corrected(vec![estimate; 128], &counts).into_iter())
+    }
+
+    /// Deviations of the noise are 14.1 users. Where counts differ by less than that, nothing is changed; where by far more, counts are right.
+    #[test]
+    fn estimates_go_towards_counts_as_far_as_they_are_off() {
+        let cells = cells();
+        assert!(cells.sizes.len() == 16 && cells.sizes.iter().all(|&size| size >= 4));
+        let kept = corrected_sums(&cells, 5.0, |size, cell| {
+            5.0 * size + if cell % 2 == 0 { 13.0 } else { -13.0 }
+        });
+        let moved = corrected_sums(&cells, 5.0, |size, cell| {
+            5.0 * size + if cell % 2 == 0 { 1_000.0 } else { -1_000.0 }
+        });
+        let from_nothing = corrected_sums(&cells, 0.0, |size, _| 100.0 * size);
+        for (cell, &size) in cells.sizes.iter().enumerate() {
+            let size = f64::from(size);
+            assert!((kept[cell] - 5.0 * size).abs() < 1e-9, "{kept:?}");
+            let there = if cell % 2 == 0 { 5.0 * size + 1_000.0 } else { 0.0 };
+            assert!((moved[cell] - there).abs() < 1.0, "{moved:?}");
+            assert!((from_nothing[cell] / size / 100.0 - 1.0).abs() < 1e-3, "{from_nothing:?}");
+        }
+    }
+
+    /// Busy cells and others are judged apart: with the former off and the latter right, these stay.
+    #[test]
+    fn busy_cells_do_not_move_the_others() {
+        let cells = cells();
+        let is_busy = |cell: usize| cell < 8;
+        let estimates: Vec<f64> = cells
+            .of_nodes
+            .iter()
+            .map(|&cell| if is_busy(cell as usize) { 50.0 } else { 5.0 })
+            .collect();
+        let expected = cells.sums(estimates.iter().copied());
+        #[allow(clippy::cast_possible_truncation, reason = "small")]
+        let counts: Vec<i64> = (0..16)
+            .map(|cell| expected[cell].round() as i64 + if is_busy(cell) { 900 } else { 10 })
+            .collect();
+        let found = cells.sums(cells.corrected(estimates, &counts).into_iter());
+        for cell in 0..16 {
+            let moved = found[cell] - expected[cell];
+            assert!(if is_busy(cell) { moved > 890.0 } else { moved.abs() < 1e-9 }, "{moved}");
+        }
+    }
+
+    #[test]
+    fn without_noise_to_speak_of_counts_are_kept_as_they_are() {
+        let places: Vec<f64> = (0..128).map(f64::from).collect();
+        let metric = Metric::from_points(&places, 1).unwrap();
+        let cells = Cells::new(&metric, 2, Epsilon::new(800.0).unwrap()).unwrap();
+        let agreed = cells.agreed(&[3; 128], &[24; 16], 0.0);
+        assert!(agreed.iter().all(|&count| (count - 3.0).abs() < 1e-12));
+        assert!(cells.variance(&[1, 2], 0.0).abs() < 1e-12);
+        let corrected = cells.corrected(vec![0.0; 128], &[i64::MAX; 16]);
+        assert!(corrected.iter().all(|mean| mean.is_finite() && *mean >= 0.0));
+    }
+}

@@ -78,6 +78,29 @@ fn every_plan_finds_two_towns_of_many_users() {
     }
 }
 
+/// Four nodes and no users. In one of sixteen releases or more no noise is above 0; that none of a hundred is one has a probability below .002, and the seed is fixed.
+#[test]
+fn where_no_count_is_positive_centres_are_the_public_solution() {
+    let metric = Arc::new(Metric::from_points(&[0.0, 1.0, 2.0, 10.0], 1).unwrap());
+    let public = FasterPam::new(1, Power::Median).post_search(&metric, &[1; 4]).unwrap().centres;
+    let settings =
+        MetricHistogramSettings { denoise: vec![Denoise::Threshold(0.0)], cells_share: 0.0 };
+    let plan = MetricHistogram::new(&metric, 1, Power::Median, budget(0.1, 0.0), settings).unwrap();
+    let mut rng = ChaCha20Rng::seed_from_u64(35);
+    let mut met = 0;
+    for _ in 0..100 {
+        let found = plan.simulate(&[], &mut rng).unwrap().output;
+        if found.users.iter().all(|&users| users <= 0.0) {
+            met += 1;
+            assert_eq!(found.centres, public);
+        }
+    }
+    assert!(met > 0);
+    // Without weights a search ends somewhere else.
+    let nowhere = FasterPam::new(1, Power::Median).post_search(&metric, &[0; 4]).unwrap().centres;
+    assert_ne!(nowhere, public);
+}
+
 /// Neither a user at no node nor the number of threads shows, and a plan without users runs.
 #[test]
 fn what_must_not_matter_does_not() {
