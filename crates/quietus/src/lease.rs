@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::folder::{in_use, lock};
 use crate::items;
 use crate::ledger::{Book, Entry, LedgerFile};
+use crate::passes::out_of;
 use crate::run::same_file;
 use crate::session::newest;
 use dp_accounting::{Receipt, Relation};
@@ -115,7 +116,8 @@ impl Book {
         if !self.goes_on(session) {
             let state =
                 if self.is_done(session) { "in its place" } else { "not finished, and spent" };
-            let (kind, place) = (self.kind(session), place.unwrap_or_default());
+            let (kind, place) = (self.kind(session), out_of(Path::new(place.unwrap_or_default())));
+            let place = place.display();
             return format!("{kind:10} by passes, {generation} answered, {state}: {place}");
         }
         let open = if open.is_some() { ", and one without an outcome" } else { "" };

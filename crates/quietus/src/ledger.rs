@@ -8,9 +8,10 @@
 
 use crate::disk::{Disk, folder_of, sync_folder};
 use crate::error::Error;
-use crate::folder::{holds, in_use, remove_empty, remove_part};
+use crate::folder::{empty_or_new, holds, in_use, remove_empty, remove_part};
 use dp_accounting::{
     AddOnly, AddRemove, Budget, Ledger, MemberOfGroup, Receipt, Relation, ReplaceOne, Within,
+    plain_number,
 };
 use hmac_sha256::Hash;
 use serde::{Deserialize, Serialize};
@@ -181,13 +182,18 @@ impl LedgerFile {
         let relation = serde_json::to_value(relation).expect("a relation is a name");
         let (ledger, dataset) = (id.to_owned(), dataset.to_owned());
         let entry = Entry::New { format: FORMAT, ledger, dataset, relation, limit };
-        let write = || {
-            let mut file = disk.create_file(path)?;
+        let failed = || Error::io("create the ledger", path);
+        let mut file = disk.create_file(path).map_err(failed())?;
+        let mut write = || {
             disk.write(&mut file, line("", &entry).0.as_bytes())?;
             disk.sync(&file)?;
             sync_folder(disk, folder_of(path))
         };
-        write().map_err(Error::io("create the ledger", path))?;
+        if let Err(error) = write() {
+            // Half a ledger would only be in the way of the next try.
+            let _ = disk.remove_file(path);
+            return Err(failed()(error));
+        }
         Ok(Self { path: path.to_path_buf() })
     }
 
@@ -233,7 +239,11 @@ impl LedgerFile {
         self.locked(|mut file, mut book| {
             book.fits(receipt)?;
             let receipt = serde_json::to_value(receipt).expect("a receipt has plain fields");
-            book.append(&mut file, intent(receipt), disk)
+            let entry = intent(receipt);
+            if let Entry::Intent { out, .. } = &entry {
+                book.place_is_free(out)?;
+            }
+            book.append(&mut file, entry, disk)
         })
     }
 
@@ -434,6 +444,20 @@ impl Book {
         self.entries.iter().filter_map(found).collect()
     }
 
+    /// Whether a release can come to this place: of several that are made for it at once the first one is paid for, and no other.
+    fn place_is_free(&self, wanted: &str) -> Result<(), Error> {
+        empty_or_new(Path::new(wanted))?;
+        let writes = |(_, out, part): &(String, String, String)| {
+            out == wanted && (in_use(Path::new(part)) || in_use(Path::new(out)))
+        };
+        if self.open_releases().iter().any(writes) {
+            let reason =
+                format!("another release is being written to {wanted}: choose another --out");
+            return Err(Error::Ledger { path: self.path.clone(), reason });
+        }
+        Ok(())
+    }
+
     /// How many releases, and steps of sessions, have no outcome and are not being written.
     pub fn unfinished(&self) -> usize {
         let open = self.open_releases();
@@ -485,7 +509,12 @@ impl Book {
             limit.epsilon(),
             limit.delta(),
             relation = match relation["within"]["rho"].as_f64() {
-                Some(rho) => format!("within {rho} metres, or units of the columns of clusters"),
+                Some(rho) => {
+                    format!(
+                        "within {} metres, or units of the columns of clusters",
+                        plain_number(rho)
+                    )
+                }
                 None => name,
             },
         );

@@ -46,10 +46,12 @@ impl<'a> CsvFile<'a> {
             return Err((0, TableProblem::Empty));
         }
         let trimmed = |name: &[u8]| String::from_utf8_lossy(name).trim().to_owned();
-        if let Some(place) = file.record.iter().position(has_line_break) {
+        file.header = file.record.iter().map(trimmed).collect();
+        let broken = |(cell, name): (&[u8], &String)| has_line_break(cell) || name.contains('\r');
+        // Where lines end in a carriage return alone all of them are in the header, and nothing would be counted.
+        if let Some(place) = file.record.iter().zip(&file.header).position(broken) {
             return Err((file.line, TableProblem::LineBreak { column: place + 1, name: None }));
         }
-        file.header = file.record.iter().map(trimmed).collect();
         Ok(file)
     }
 

@@ -161,6 +161,7 @@ fn a_quote_that_goes_astray_is_named_by_line() {
     insta::assert_snapshot!(refused("a,b\n\n1,\"x\n2,\"y\"\n"), @"DIR/t.csv, line 3: a quote begins a cell here, and behind the one that ends it there is more");
     insta::assert_snapshot!(refused("a,b\n0,0\n\"1,x\n2\",y\n"), @"DIR/t.csv, line 3: column 1 (a) has a line break");
     insta::assert_snapshot!(refused("a,\"b\n1,x\"\n2,y\n"), @"DIR/t.csv, line 1: the name of column 2 has a line break");
+    insta::assert_snapshot!(refused("a,b\r1,x\r2,y\r"), @"DIR/t.csv, line 1: the name of column 2 has a line break");
     insta::assert_snapshot!(refused("a,b\n1,\"x\" \"\n2,y\n"), @"DIR/t.csv, line 2: a quote begins a cell here, and behind the one that ends it there is more");
     insta::assert_snapshot!(refused("\"a"), @"DIR/t.csv, line 1: a quote begins a cell here and none ends it");
     let fine = "\u{feff}\"a\",\"b\"\",\"\n1,5\" pipe\r\n2,\"5\"\" pipe,\n\"\"new\"\"\" \n3,\"\"\"\"\n4,\"\"";
