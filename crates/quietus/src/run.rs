@@ -570,7 +570,7 @@ fn check_groups(job: &GroupJob) -> Result<String, Error> {
         (no_number, "left out: no number"),
         (no_person, "left out: nobody's"),
         (again, "left out: not the first of their person"),
-        (passed_over, "left out: too few or too many cells, or a line break in one"),
+        (passed_over, "left out: too few or too many cells, a line break in one, or above 1 MB"),
     ] {
         let _ = writeln!(text, "{number:12}  {what}");
     }

@@ -502,7 +502,10 @@ pub(crate) fn check(args: &ItemsArgs) -> Result<String, Error> {
         (unknown, "rows left out: not one of the public items"),
         (nobodys, "rows left out: nobody's"),
         (beyond, "rows left out: of users beyond --users"),
-        (passed_over, "rows left out: too few or too many cells, or a line break in one"),
+        (
+            passed_over,
+            "rows left out: too few or too many cells, a line break in one, or above 1 MB",
+        ),
     ] {
         let _ = writeln!(text, "{number:12}  {what}");
     }

@@ -105,16 +105,55 @@ fn other_delimiters_and_other_names_are_read() {
     assert_eq!(seen, [Some("a;b".to_owned()), Some("c,d".to_owned())]);
 }
 
-/// As a file of three gigabytes in one line, packed or not: it ends where the record is too long, or the file.
+/// Whoever is longer than any should be is left out, and stops nobody: also where the cell goes on for lines, or has the quotes of what was typed.
 #[test]
-fn what_never_ends_is_refused_where_the_limit_is() {
-    for (unit, line) in [("x", 3), ("\"\"", 3), ("\n", 3)] {
+fn a_record_that_is_too_long_is_passed_over_in_a_private_file_and_refused_in_a_public_one() {
+    let (some, form) = (|text: &str| Some(text.to_owned()), Form::default());
+    let counted = vec![some("1"), some("9")];
+    for (unit, often) in [("x", 1 << 20), ("\"\"", 1 << 19), ("\n", 1 << 21), ("a\n,\"\"", 1 << 20)]
+    {
+        let long = unit.repeat(often);
+        for (before, after) in [("\"", "\",2"), ("7,\"", "\""), ("\"", "\"")] {
+            let long = format!("{before}{long}{after}\n");
+            let text = format!("a,b\n1,2\n{long}9,\"3\"\n{long}");
+            let seen = private(text.as_bytes(), &form, "a").unwrap();
+            assert_eq!(seen, (counted.clone(), 2), "{before}{unit}");
+            let error = texts("p.csv", text.as_bytes(), &["a"]).unwrap_err();
+            let want = "DIR/p.csv, line 3: a record begins here that is longer than 1048576 bytes";
+            assert_eq!(error, want);
+            // Lines are counted on, as far as they are kept in mind.
+            if unit != "\n" {
+                let lines = 4 + text.matches('\n').count() - 3;
+                let wrong = private((text + "\"x\"y,1\n").as_bytes(), &form, "a").unwrap_err();
+                let want = format!("DIR/p.csv, line {lines}: a quote begins a cell here, and");
+                assert!(wrong.starts_with(&want), "{before}{unit}: {wrong}");
+            }
+        }
+    }
+    // To the byte, the end of the line included; and without quotes.
+    for long in (1 << 20) - 8..(1 << 20) + 8 {
+        let x = "x".repeat(long);
+        for (row, length) in [(format!("7,\"{x}\"\n"), long + 5), (format!("7,{x}\n"), long + 3)] {
+            let text = format!("a,b\n1,2\n{row}9,3\n");
+            let (seen, passed_over) = private(text.as_bytes(), &form, "a").unwrap();
+            assert_eq!(
+                (seen.len(), passed_over == 1),
+                (3 - usize::from(length > 1 << 20), length > 1 << 20)
+            );
+        }
+    }
+    let header = format!("a,{}\n1,2\n", "b".repeat(1 << 20));
+    let error = private(header.as_bytes(), &form, "a").unwrap_err();
+    assert_eq!(error, "DIR/p.csv, line 1: a record begins here that is longer than 1048576 bytes");
+}
+
+/// As a file of three gigabytes in one line, packed or not: it is refused at its end, or that of the file, and takes no memory until then.
+#[test]
+fn what_never_ends_is_refused() {
+    for unit in ["x", "\"\"", "\n"] {
         let text = format!("a,b\n1,2\n\"{}", unit.repeat(1_100_000));
         let error = private(text.as_bytes(), &Form::default(), "a").unwrap_err();
-        let want = format!(
-            "DIR/p.csv, line {line}: a record begins here that is longer than 1048576 bytes"
-        );
-        assert_eq!(error, want);
+        assert_eq!(error, "DIR/p.csv, line 3: a quote begins a cell here and none ends it");
     }
     let fine = format!("a,b\n1,{}\n", "x".repeat(1_000_000));
     assert_eq!(private(fine.as_bytes(), &Form::default(), "a").unwrap().0.len(), 1);
