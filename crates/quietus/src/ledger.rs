@@ -386,12 +386,29 @@ impl Book {
         })
     }
 
+    /// Of whatever relation it is.
+    fn relation_name(&self) -> String {
+        match self.entries.first() {
+            Some(Entry::New { relation: Value::String(name), .. }) => name.clone(),
+            Some(Entry::New { relation, .. }) => {
+                relation.as_object().and_then(|of| of.keys().next()).cloned().unwrap_or_default()
+            }
+            _ => String::new(),
+        }
+    }
+
     /// Whether a release still fits.
     ///
     /// # Errors
     /// If it does not, with what is spent; or if the ledger is of another relation.
     pub fn fits<R: Relation>(&self, receipt: &Receipt<R>) -> Result<(), Error> {
         let refuse = |reason: String| Error::Ledger { path: self.path.clone(), reason };
+        let (ledger, release) = (self.relation_name(), receipt.relation().name());
+        if ledger != release {
+            return Err(refuse(format!(
+                "it is under {ledger}, the release under {release}; a release and its ledger must be of one relation"
+            )));
+        }
         self.account::<R>()?.spend(receipt).map_err(|error| refuse(error.to_string()))
     }
 
@@ -489,10 +506,7 @@ impl Book {
         let Some(Entry::New { dataset, relation, limit, ledger, .. }) = self.entries.first() else {
             unreachable!("a book begins with a new ledger");
         };
-        let name = match relation {
-            Value::String(name) => name.clone(),
-            other => other.as_object().and_then(|of| of.keys().next()).cloned().unwrap_or_default(),
-        };
+        let name = self.relation_name();
         let spent = match name.as_str() {
             "within" => spent(&self.account::<Within>()?),
             "add-remove" => spent(&self.account::<AddRemove>()?),

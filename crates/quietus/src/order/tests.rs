@@ -307,12 +307,16 @@ fn a_place_that_another_release_comes_to_costs_nothing() {
 #[test]
 fn a_ledger_of_another_relation_is_refused() {
     let home = Home::new("5");
-    fs::remove_file(home.path("data.ledger")).unwrap();
-    let words = "quietus ledger new LEDGER --dataset x --epsilon 1 --relation member-of-group";
-    let Command::Ledger { command } = home.command(words) else { panic!() };
-    ledger(&command, &RealDisk).unwrap();
-    let error = home.release("out", &RealDisk, &Cell::default()).unwrap_err().to_string();
-    assert!(error.contains("add-remove") && error.contains("member-of-group"), "{error}");
+    for (of, name) in [("--relation member-of-group", "member-of-group"), ("--within 5", "within")]
+    {
+        fs::remove_file(home.path("data.ledger")).unwrap();
+        let words = format!("quietus ledger new LEDGER --dataset x --epsilon 1 {of}");
+        let Command::Ledger { command } = home.command(&words) else { panic!() };
+        ledger(&command, &RealDisk).unwrap();
+        let error = home.release("out", &RealDisk, &Cell::default()).unwrap_err().to_string();
+        let want = format!("it is under {name}, the release under add-remove;");
+        assert!(error.contains(&want), "{error}");
+    }
 }
 
 /// Two that have both asked whether their receipts fit: the second of them is asked again.

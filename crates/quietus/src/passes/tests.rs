@@ -637,7 +637,7 @@ fn a_release_from_tables_is_that_from_the_file_and_what_is_no_table_of_all_rows_
         let mut lies = vec![
             (change("dptable1", "dptable2"), "not a whole table"),
             (change(&asked.signature()[9..25], "0123456789abcdef"), "another plan"),
-            (change(&format!("-{pass}-"), "-77-"), "answers pass 77"),
+            (change(&format!("-{pass}-"), "-77-"), "answers pass 78"),
             (lines[..first_entry].to_vec(), "not a whole table"),
             (lines[1..].to_vec(), "not a whole table"),
             (lines[..1].to_vec(), "not a whole table"),
