@@ -277,6 +277,22 @@ mod tests {
         assert_eq!(settle().unwrap().unwrap(), newest);
     }
 
+    /// Whoever only looks needs no right to write, and does not wait for others who look.
+    #[test]
+    fn of_several_that_look_nobody_waits() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger");
+        let limit = Budget::new(1.0, 0.0).unwrap();
+        let ledger = LedgerFile::create(&path, "log", AddRemove, limit, "id", &RealDisk).unwrap();
+        let looks = std::fs::File::open(&path).unwrap();
+        looks.lock_shared().unwrap();
+        let (done, answers) = std::sync::mpsc::channel();
+        std::thread::spawn(move || done.send(ledger.read().is_ok()));
+        // One that waits would wait for ever.
+        assert_eq!(answers.recv_timeout(std::time::Duration::from_secs(60)), Ok(true));
+        drop(looks);
+    }
+
     /// Two that ask and write at once would each find room for what only one of them can have.
     #[test]
     fn whoever_asks_waits_until_the_other_has_written() {

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The one form of file that there is.
@@ -202,11 +202,21 @@ impl LedgerFile {
         Self { path: path.to_path_buf() }
     }
 
-    /// Reads all of it.
+    /// Reads all of it, also where nobody may write.
     ///
     /// # Errors
     /// If it cannot be read, or a line does not follow from the one before it.
     pub fn read(&self) -> Result<Book, Error> {
+        self.open(|| {
+            let file = File::open(&self.path)?;
+            file.lock_shared()?;
+            Ok(file)
+        })
+        .map(|(_, book)| book)
+    }
+
+    /// As [`read`](Self::read), for whoever is about to write: if that cannot be, it is found out now.
+    pub(crate) fn read_to_write(&self) -> Result<Book, Error> {
         self.locked(|_, book| Ok(book))
     }
 
@@ -214,16 +224,22 @@ impl LedgerFile {
         &self,
         work: impl FnOnce(File, Book) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let open = || {
-            let mut file = OpenOptions::new().read(true).append(true).open(&self.path)?;
+        let (file, book) = self.open(|| {
+            let file = OpenOptions::new().read(true).append(true).open(&self.path)?;
             file.lock()?;
-            let mut bytes = Vec::new();
+            Ok(file)
+        })?;
+        work(file, book)
+    }
+
+    fn open(&self, locked: impl FnOnce() -> io::Result<File>) -> Result<(File, Book), Error> {
+        let read = || {
+            let (mut file, mut bytes) = (locked()?, Vec::new());
             file.read_to_end(&mut bytes)?;
             Ok((file, bytes))
         };
-        let (file, bytes) = open().map_err(Error::io("open the ledger", &self.path))?;
-        let book = Book::parse(&self.path, &bytes)?;
-        work(file, book)
+        let (file, bytes) = read().map_err(Error::io("open the ledger", &self.path))?;
+        Ok((file, Book::parse(&self.path, &bytes)?))
     }
 
     /// Writes that a release is about to be drawn, if it still fits. When this is back without an error, it is spent.

@@ -123,7 +123,7 @@ impl<'a, R: Relation> Order<'a, R> {
         let ledger = target.ledger.as_deref().map(LedgerFile::at);
         let mut ledger_id = None;
         if let Some(ledger) = &ledger {
-            let book = ledger.read()?;
+            let book = ledger.read_to_write()?;
             if going_on.is_none() {
                 book.fits(&receipt)?;
             }

@@ -182,7 +182,7 @@ impl<'a> Session<'a> {
         let text = serde_json::to_string_pretty(&plan)
             .map_err(|error| Error::library("the plan", &error))?;
         let digest = sha256_hex(&[text.as_bytes()]);
-        let book = ledger.read()?;
+        let book = ledger.read_to_write()?;
         if !out.exists() {
             book.fits(&plan.receipt())?;
         }

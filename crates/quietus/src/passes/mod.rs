@@ -169,7 +169,7 @@ impl<'a> Held<'a> {
         disk: &'a dyn Disk,
     ) -> Result<Self, Error> {
         let path = state_of(out)?;
-        let book = ledger.read()?;
+        let book = ledger.read_to_write()?;
         let nothing = || nothing_to_go_on_with(&book, &path);
         if resume && !path.is_dir() {
             return Err(nothing());
