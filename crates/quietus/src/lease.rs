@@ -289,7 +289,7 @@ mod tests {
         let (done, answers) = std::sync::mpsc::channel();
         std::thread::spawn(move || done.send(ledger.read().is_ok()));
         // One that waits would wait for ever.
-        assert_eq!(answers.recv_timeout(std::time::Duration::from_secs(60)), Ok(true));
+        assert_eq!(answers.recv_timeout(std::time::Duration::from_mins(1)), Ok(true));
         drop(looks);
     }
 
